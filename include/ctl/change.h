@@ -4,8 +4,7 @@
 /*
  * Wraps or unwraps servers in the text of a client's file. Knows nothing of files: text in, text out.
  *
- * A wrapped entry is known by its words alone: canceld --wrapped[=FORM] [option...] -- command [argument...]. FORM is what
- * cannot be seen later: 'a', there was no "args"; 's', a space was put behind the inserted words.
+ * A wrapped entry is known by its words alone: canceld, one of the marks, [option...] -- command [argument...].
  */
 
 #include <stdbool.h>
@@ -22,31 +21,33 @@ enum entry_state {
 	ENTRY_ODD,     /* not understood */
 };
 
-/* One server in a file: how it is started. */
+#define ENTRY_MARK "--wrapped"
+#define ENTRY_MARK_ALONE ENTRY_MARK "=a" /* there was no "args" */
+
+/* One server in a file: how it is started. Its words are those of canceld, if it is wrapped, then the server's own. */
 struct entry {
 	enum entry_state state;
-	const char *why;          /* BY_HAND, REMOTE, ODD: a clause that says so; a literal */
-	struct doc_node *command; /* a string, or an array with all words */
-	struct doc_node *args;    /* NULL: there is none, or the command has all words */
-	struct doc_node *program; /* the server's own command */
+	const char *why;                /* BY_HAND, REMOTE, ODD: a clause that says so; a literal */
+	const struct doc_node *command; /* a string, or an array with all words */
+	const struct doc_node *array;   /* where the other words are, the command or args; NULL: there is none */
+	const struct doc_node *first;   /* word */
+	const struct doc_node *program; /* the server's own command */
 	/* WRAPPED: */
-	struct doc_node *marker, *dashes; /* --wrapped and -- */
+	const struct doc_node *marker, *dashes; /* the mark and -- */
 };
 
 /* node: the value of the server's name. The doc must outlive the entry. */
-struct entry entry_read(const struct doc *doc, const struct doc_node *node);
+struct entry entry_read(const struct doc_node *node);
 
-/* The words that the client runs, or those of the server's own command (own). NULL: there are no more. */
-const struct doc_node *entry_first_word(const struct entry *entry, bool own);
+/* NULL: there are no more. */
 const struct doc_node *entry_next_word(const struct entry *entry, const struct doc_node *word);
 
 /* The words from one up to another one, or up to the last (NULL), as strings ended by NULL. Call entry_words_free. */
-char **entry_words(const struct doc *doc, const struct entry *entry, const struct doc_node *word,
-    const struct doc_node *end);
+char **entry_words(const struct entry *entry, const struct doc_node *word, const struct doc_node *end);
 void entry_words_free(char **words); /* may be NULL */
 
-/* Appends the same words of an entry without why: canceld's as they are, of the server's own what is harmless. */
-void entry_show(struct buf *line, const struct doc *doc, const struct entry *entry, bool own);
+/* Appends the words from one on of an entry without why: canceld's as they are, of the server's own what is harmless. */
+void entry_show(struct buf *line, const struct entry *entry, const struct doc_node *word);
 
 struct change {
 	const struct client *client;
@@ -56,21 +57,13 @@ struct change {
 	char *const *options; /* UTF-8, ended by NULL; none is "--" */
 	/* canceld's deadline of a tool call with these options; 0: it refuses them. */
 	msec_t (*deadline)(char *const options[]);
-	char *const *names; /* the servers; none: all */
-	size_t name_count;
+	char *const *names; /* the servers, ended by NULL; none: all */
 };
 
-enum outcome_kind {
-	OUTCOME_WRAPPED,
-	OUTCOME_REWRAPPED, /* the path of canceld or the options were others */
-	OUTCOME_UNWRAPPED,
-	OUTCOME_ALREADY,     /* is wrapped, with these options */
-	OUTCOME_NOT_WRAPPED, /* unwrap: by nobody */
-	OUTCOME_LEFT,        /* cannot be edited; why */
-};
+extern const char outcome_left[]; /* what cannot be edited; why */
 
 struct outcome {
-	enum outcome_kind kind;
+	const char *result;       /* a literal, as "wrapped" or "not wrapped"; or outcome_left */
 	char *name;               /* of the server, of any characters; owned */
 	const char *why;          /* a literal, or NULL */
 	size_t line;              /* where the server stands */

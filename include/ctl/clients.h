@@ -9,13 +9,8 @@
 #include "core/timeline.h"
 #include "ctl/doc.h"
 
-enum { CLIENT_FILES = 8, CLIENT_PATHS = 8, CLIENT_TIMEOUTS = 2 };
-
-enum client_syntax {
-	CLIENT_JSONC,
-	CLIENT_TOML,
-	CLIENT_YAML, /* is found, and not read */
-};
+/* Of lists that are ended by NULL. */
+enum { CLIENT_FILES = 8, CLIENT_PATHS = 8, CLIENT_TIMEOUTS = 3 };
 
 struct client {
 	const char *id;   /* for the command line */
@@ -25,12 +20,13 @@ struct client {
 	 * users of editors made from Visual Studio Code), $NAME (a variable), or . (the project here).
 	 */
 	const char *files[CLIENT_FILES];
-	const char *servers[CLIENT_PATHS]; /* objects whose members are servers; "/" between keys, '*' is any key */
-	const char *alias;                 /* another id, or NULL */
-	enum client_syntax syntax;
-	const char *timeouts[CLIENT_TIMEOUTS]; /* in a server: paths to its own limit for a call */
+	const char *servers
+	    [CLIENT_PATHS]; /* objects whose members are servers; "/" between keys, '*' is any key; none: mcpServers */
+	const char *alias;  /* another id, or NULL */
+	enum doc_grammar grammar;
+	const char *timeouts[CLIENT_TIMEOUTS]; /* in a server: paths to its own limit for a call; none: timeout */
 	const char *everywhere;                /* in the file: the same for all servers, in the same unit; or NULL */
-	msec_t unit, least, built_in;          /* of the limit, ms; below least it is ignored; 0: there is none */
+	msec_t unit, least, built_in;          /* of the limit, ms; 0: there is none; below least it is ignored */
 	const char *in_use; /* the client rewrites this file while a process of its name runs: the name */
 	const char *in_use_file;
 };
@@ -47,7 +43,8 @@ struct client_files { /* zeroed: none */
 };
 
 struct client_servers { /* zeroed: none */
-	struct doc_node **list;
+	struct doc doc;
+	struct doc_node **list; /* in their order in the file, or of the table's paths */
 	size_t count;
 };
 
@@ -64,11 +61,10 @@ void clients_find(struct client_files *files, const struct client *client);
 void clients_add_named(struct client_files *files, const char *path);
 void client_files_free(struct client_files *files);
 
-/* Reads a file of the client's. 0, or -1 with doc->fault. Call doc_free in any case. */
-int client_read(const struct client *client, struct doc *doc, struct span text) __attribute__((warn_unused_result));
-
-/* Adds the servers of a file in their order; free(servers->list). */
-void client_servers(const struct client *client, const struct doc *doc, struct client_servers *servers);
+/* Reads a file of the client's. 0, or -1 with servers->doc.fault. Call client_servers_free in any case. */
+int client_read(const struct client *client, struct span text, struct client_servers *servers)
+    __attribute__((warn_unused_result));
+void client_servers_free(struct client_servers *servers);
 
 /* How long the client itself waits for an answer of this server, in ms; MSEC_NEVER: it is not known to give up. */
 msec_t client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server);

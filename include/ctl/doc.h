@@ -13,7 +13,13 @@
 
 enum {
 	DOC_DEPTH = 1000,
-	DOC_VALUES = 1 << 20, /* of a file; each takes some 160 bytes of memory */
+	DOC_VALUES = 1 << 20, /* of a file; each takes some 200 bytes of memory */
+};
+
+enum doc_grammar {
+	DOC_JSONC, /* an object of RFC 8259; comments, and a comma before a closing bracket */
+	DOC_TOML,  /* 1.1: all tables become one tree, wherever their keys stand: [a.b], a.b = 1, {b = 1} */
+	DOC_YAML,  /* is not read */
 };
 
 enum doc_kind {
@@ -32,49 +38,52 @@ enum doc_table {
 	TABLE_REPEATED, /* [[key]]: an array of tables */
 };
 
-struct doc_node {
-	enum doc_kind kind;
-	enum doc_table table;
-	bool line;                                     /* TOML: key = value on a line, outside all brackets */
-	struct doc_node *parent, *first, *last, *next; /* its children, in the order of the file; its next sibling */
-	struct doc_node *made;                         /* the one made before it */
-	struct map_entry entry;
-	size_t member, key; /* where the key, and its last part, begin; both 0 in an array */
-	size_t key_end;
-	size_t start, end;     /* the value; both 0 for a table without brackets */
-	size_t comma;          /* where the comma behind it is; 0: there is none */
-	size_t name, name_len; /* the key, decoded, in doc->texts */
-	size_t text, text_len; /* a string, decoded, in doc->texts */
+struct doc_key {                        /* zeroed: that of an element of an array */
+	struct span name;               /* decoded, with a NUL behind it */
+	const char *start, *last, *end; /* where it begins, its last part begins, and it ends */
 };
 
-enum doc_grammar {
-	DOC_JSONC, /* an object of RFC 8259; comments, and a comma before a closing bracket */
-	DOC_TOML,  /* 1.1: all tables become one tree, wherever their keys stand: [a.b], a.b = 1, {b = 1} */
+struct doc_node {
+	struct map_entry entry; /* among the members of its parent; the first member here */
+	struct map members;     /* of an object, by name */
+	struct doc_key key;
+	enum doc_kind kind;
+	enum doc_table table;
+	struct doc_node *parent, *first, *last, *next; /* its children, in the order of the file; its next sibling */
+	struct doc_node *made;                         /* the one made before it */
+	const char *start, *end; /* the value; both NULL for what has no brackets: a table of TOML */
+	const char *comma;       /* behind it; NULL: there is none */
+	struct span text;        /* a string, decoded, with a NUL behind it; of DOC_OTHER the bytes of the file */
 };
 
 struct doc {
-	struct span text; /* borrowed for as long as the doc is used */
+	char *bytes, *end; /* a copy of the text, in which all places are; at its end is a NUL */
+	char *texts;       /* all that is decoded */
 	struct doc_node *root;
 	struct doc_node *made;
-	size_t count;     /* nodes */
-	struct map names; /* all members, by parent and name */
-	struct buf texts;
+	size_t count;    /* nodes */
 	char fault[256]; /* what is wrong, with the line; may have any characters of the text */
 };
+
+/* The bytes from one place to another one. */
+static inline struct span
+span_between(const char *start, const char *end)
+{
+	return (struct span){ start, (size_t)(end - start) };
+}
 
 /* Reads a text; a key that an object has twice is refused. 0, or -1 with the fault. Call doc_free in any case. */
 int doc_read(struct doc *doc, struct span text, enum doc_grammar grammar) __attribute__((warn_unused_result));
 void doc_free(struct doc *doc); /* also of a zeroed doc */
 
+/* The line of a place in the text, from 1 on. */
+size_t doc_line(const struct doc *doc, const char *at);
+
 /* The member of this name, or NULL. */
-struct doc_node *doc_member(const struct doc *doc, const struct doc_node *parent, struct span name);
+struct doc_node *doc_member(const struct doc_node *parent, struct span name);
 
 /* The member at a path of names with '/' between them, or NULL. */
-struct doc_node *doc_at(const struct doc *doc, const struct doc_node *from, const char *path);
-
-/* The key, and the value of a string. */
-struct span doc_name(const struct doc *doc, const struct doc_node *node);
-struct span doc_text(const struct doc *doc, const struct doc_node *node);
+struct doc_node *doc_at(const struct doc_node *from, const char *path);
 
 /* The bytes as a string that the caller owns. */
 char *doc_copy(struct span bytes);

@@ -23,6 +23,9 @@ monotonic_now(void)
 /* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
 bool proc_is_own(void);
 
+/* Reads as much of the process's file in /proc as there is room for, with a NUL at the end; "" if it cannot be read. */
+void proc_read(pid_t pid, const char *file, char *to, size_t room);
+
 /* The name of the process, as ps(1) shows it; "" if it is unknown. */
 enum { PROC_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */
 void proc_name(pid_t pid, char name[PROC_NAME]);

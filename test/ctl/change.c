@@ -27,8 +27,11 @@ count_options(char *const options[])
 static struct change
 wrapping(const struct client *client)
 {
-	return (
-	    struct change){ .client = client, .canceld = CANCELD, .options = no_options, .deadline = count_options };
+	return (struct change){ .client = client,
+		.canceld = CANCELD,
+		.options = no_options,
+		.deadline = count_options,
+		.names = no_options };
 }
 
 /* Appends the changed text; fails the test if it cannot be changed. */
@@ -73,33 +76,30 @@ join(char **words, struct buf *line)
 static size_t
 list_words(const struct client *client, struct span text, bool wrapped, struct buf *words)
 {
-	struct client_servers servers = { 0 };
+	struct client_servers servers;
 	size_t commands = 0;
-	struct doc doc;
 
-	ck_assert_msg(client_read(client, &doc, text) == 0, "%s", doc.fault);
-	client_servers(client, &doc, &servers);
+	ck_assert_msg(client_read(client, text, &servers) == 0, "%s", servers.doc.fault);
 	for (size_t i = 0; i < servers.count; i++) {
-		struct entry entry = entry_read(&doc, servers.list[i]);
+		struct entry entry = entry_read(servers.list[i]);
 		char wanted[200] = "";
 		struct buf before;
 
-		buf_append(words, doc_name(&doc, servers.list[i]));
+		buf_append(words, servers.list[i]->key.name);
 		buf_append(words, SPAN("\n"));
 		if (entry.state != ENTRY_PLAIN && entry.state != ENTRY_WRAPPED)
 			continue;
 		commands++;
-		join(entry_words(&doc, &entry, entry.program, NULL), words);
+		join(entry_words(&entry, entry.program, NULL), words);
 		buf_init(&before);
-		join(entry_words(&doc, &entry, entry_first_word(&entry, false), entry.program), &before);
+		join(entry_words(&entry, entry.first, entry.program), &before);
 		if (wrapped)
 			snprintf(wanted, sizeof(wanted), CANCELD "\r%.*s\r-t\rtools/call:a\\*=30s\r-k5s\r--\r",
-			    (int)entry.marker->text_len, doc_text(&doc, entry.marker).ptr);
+			    (int)entry.marker->text.len, entry.marker->text.ptr);
 		expect_same(buf_span(&before), span_of(wanted), "canceld's words");
 		buf_free(&before);
 	}
-	free(servers.list);
-	doc_free(&doc);
+	client_servers_free(&servers);
 	return commands;
 }
 
@@ -554,17 +554,17 @@ static const struct {
 	const char *client, *before, *after;
 } edits[] = {
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"-y\"]}}}",
-	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[\"--wrapped=s\", \"-r\", \"--\", \"npx\", \"-y\"]}}}" },
+	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[\"--wrapped\", \"-r\", \"--\", \"npx\", \"-y\"]}}}" },
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[ \"-y\" ]}}}",
-	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[\"--wrapped\", \"-r\", \"--\", \"npx\", \"-y\" ]}}}" },
+	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[ \"--wrapped\", \"-r\", \"--\", \"npx\", \"-y\" ]}}}" },
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"args\":[],\"command\":\"\\u006epx\"}}}",
 	    "{\"mcpServers\":{\"a\":{\"args\":[\"--wrapped\", \"-r\", \"--\", \"\\u006epx\"],\"command\":\"/c/canceld\"}}}" },
 	{ "cursor", "{\"mcpServers\":{\"a\":{\n\t\"command\" : \"npx\",\n}}}",
 	    "{\"mcpServers\":{\"a\":{\n\t\"command\" : \"/c/canceld\",\n\t\"args\" : [\"--wrapped=a\", \"-r\", \"--\", \"npx\"],\n}}}" },
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"x\"}}}}",
-	    "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"/c/canceld\", \"args\":[\"--wrapped=a\", \"-r\", \"--\", \"x\"]}}}}" },
+	    "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"/c/canceld\",\"args\":[\"--wrapped=a\", \"-r\", \"--\", \"x\"]}}}}" },
 	{ "opencode", "{\"mcp\":{\"a\":{\"command\":[\"npx\"]}}}",
-	    "{\"mcp\":{\"a\":{\"command\":[\"/c/canceld\", \"--wrapped=s\", \"-r\", \"--\", \"npx\"]}}}" },
+	    "{\"mcp\":{\"a\":{\"command\":[\"/c/canceld\", \"--wrapped\", \"-r\", \"--\", \"npx\"]}}}" },
 	{ "codex", "[mcp_servers.a]\ncommand = 'npx' # x\n",
 	    "[mcp_servers.a]\ncommand = \"/c/canceld\"\nargs = [\"--wrapped=a\", \"-r\", \"--\", 'npx'] # x\n" },
 	{ "codex", "mcp_servers.a.'command' = 'npx'",
@@ -646,35 +646,35 @@ TESTS(what_was_moved_comes_back_by_value, 0, COUNT(moved))
 static const struct {
 	bool unwrap;
 	const char *entry, *why;
-	enum outcome_kind kind;
+	const char *result;
 } kept[] = {
-	{ false, "{\"url\":\"https://x\"}", "it is a remote server", OUTCOME_LEFT },
-	{ false, "{\"command\":\"x\",\"url\":\"https://x\"}", "it is a remote server", OUTCOME_LEFT },
-	{ false, "{\"settings\":{}}", "it has no command", OUTCOME_LEFT },
-	{ false, "7", "it is no object", OUTCOME_LEFT },
-	{ false, "{\"command\":null}", "its command is no string", OUTCOME_LEFT },
-	{ false, "{\"command\":[]}", "its command has no words", OUTCOME_LEFT },
-	{ false, "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too", OUTCOME_LEFT },
-	{ false, "{\"command\":\"a\",\"args\":null}", "its args are no array", OUTCOME_LEFT },
+	{ false, "{\"url\":\"https://x\"}", "it is a remote server", "left alone" },
+	{ false, "{\"command\":\"x\",\"url\":\"https://x\"}", "it is a remote server", "left alone" },
+	{ false, "{\"settings\":{}}", "it has no command", "left alone" },
+	{ false, "7", "it is no object", "left alone" },
+	{ false, "{\"command\":null}", "its command is no string", "left alone" },
+	{ false, "{\"command\":[]}", "its command has no words", "left alone" },
+	{ false, "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too", "left alone" },
+	{ false, "{\"command\":\"a\",\"args\":null}", "its args are no array", "left alone" },
 	{ false, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
-	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
+	    "canceld stands before its command already, put there by hand", "left alone" },
 	{ false, "{\"command\":\"C:\\\\canceld\",\"args\":[]}",
-	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
+	    "canceld stands before its command already, put there by hand", "left alone" },
 	{ false, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"-r\",/*c*/\"--\",\"x\"]}",
-	    "a comment stands between the words of canceld: move it first", OUTCOME_LEFT },
+	    "a comment stands between the words of canceld: move it first", "left alone" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
-	    "canceld stands before its command already, put there by hand", OUTCOME_NOT_WRAPPED },
-	{ true, "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, OUTCOME_NOT_WRAPPED },
+	    "canceld stands before its command already, put there by hand", "not wrapped" },
+	{ true, "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, "not wrapped" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped-up\",\"--\",\"x\"]}",
-	    "canceld stands before its command already, put there by hand", OUTCOME_NOT_WRAPPED },
+	    "canceld stands before its command already, put there by hand", "not wrapped" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\"]}",
-	    "its words do not end with -- and the server's command", OUTCOME_NOT_WRAPPED },
+	    "its words do not end with -- and the server's command", "not wrapped" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",1,\"--\",\"x\"]}",
-	    "its words do not end with -- and the server's command", OUTCOME_NOT_WRAPPED },
+	    "its words do not end with -- and the server's command", "not wrapped" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}",
-	    "a comment stands between the words of canceld: move it first", OUTCOME_LEFT },
+	    "a comment stands between the words of canceld: move it first", "left alone" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\" // c\n,\"y\"]}",
-	    "a comment stands between the words of canceld: move it first", OUTCOME_LEFT },
+	    "a comment stands between the words of canceld: move it first", "left alone" },
 };
 
 TESTS(what_is_not_understood_stays, 0, COUNT(kept))
@@ -687,7 +687,7 @@ TESTS(what_is_not_understood_stays, 0, COUNT(kept))
 	snprintf(text, sizeof(text), "{\"mcpServers\":{\"a\":%s}}", kept[_i].entry);
 	outcome = change_one(change, text);
 	expect_same(buf_span(&out), span_of(text), "text");
-	ck_assert_int_eq(outcome->kind, kept[_i].kind);
+	ck_assert_str_eq(outcome->result, kept[_i].result);
 	ck_assert_pstr_eq(outcome->why, kept[_i].why);
 }
 
@@ -696,13 +696,21 @@ TEST(only_the_named_servers_change)
 	struct change change = wrapping(client_named("cursor"));
 	const struct outcome *outcome;
 
-	change.names = (char *[]){ (char[]){ "b" } };
-	change.name_count = 1;
+	change.names = (char *[]){ (char[]){ "b" }, NULL };
 	outcome = change_one(change, "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n\"b\":{\"command\":\"y\"}}}");
 	ck_assert_str_eq(outcome->name, "b");
 	ck_assert_uint_eq(outcome->line, 2);
 	ck_assert(memmem(out.data, out.len, "\"x\"}", 4) != NULL);
 	ck_assert(memmem(out.data, out.len, "--wrapped", 9) != NULL);
+}
+
+TEST(a_table_is_told_by_its_header)
+{
+	const struct outcome *outcome =
+	    change_one(wrapping(client_named("codex")), "# c\n[mcp_servers.a]\nurl = 'x'\n");
+
+	ck_assert_str_eq(outcome->result, "left alone");
+	ck_assert_uint_eq(outcome->line, 2);
 }
 
 TEST(options_stay_when_canceld_moves)
@@ -712,12 +720,12 @@ TEST(options_stay_when_canceld_moves)
 
 	change.canceld = "/new/canceld";
 	outcome = change_one(change,
-	    "{\"mcpServers\":{\"a\":{\"command\":\"/old/canceld\",\"args\":[\"--wrapped=s\", \"-t\", \"5s\", \"--\", \"x\"]}}}");
-	ck_assert_int_eq(outcome->kind, OUTCOME_REWRAPPED);
+	    "{\"mcpServers\":{\"a\":{\"command\":\"/old/canceld\",\"args\":[\"--wrapped\", \"-t\", \"5s\", \"--\", \"x\"]}}}");
+	ck_assert_str_eq(outcome->result, "wrapped anew");
 	ck_assert_int_eq(outcome->deadline, 2);
 	expect_same(buf_span(&out),
 	    SPAN(
-		"{\"mcpServers\":{\"a\":{\"command\":\"/new/canceld\",\"args\":[\"--wrapped=s\", \"-t\", \"5s\", \"--\", \"x\"]}}}"),
+		"{\"mcpServers\":{\"a\":{\"command\":\"/new/canceld\",\"args\":[\"--wrapped\", \"-t\", \"5s\", \"--\", \"x\"]}}}"),
 	    "text");
 }
 
@@ -744,6 +752,6 @@ TEST(a_change_is_shown_without_secrets)
 	    "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"-y\",\"@s/a-server@1\",\"--key=k\","
 	    "\"k\",7],\"env\":{\"K\":\"k\"},\"headers\":{\"H\":\"h\"}}}}");
 	expect_same(buf_span(&outcome->before), SPAN("npx -y @s/a-server --key=* * *"), "before");
-	expect_same(buf_span(&outcome->after), SPAN("/bin/canceld --wrapped=s -t 1s -- npx -y @s/a-server --key=* * *"),
+	expect_same(buf_span(&outcome->after), SPAN("/bin/canceld --wrapped -t 1s -- npx -y @s/a-server --key=* * *"),
 	    "after");
 }

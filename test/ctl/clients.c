@@ -125,9 +125,9 @@ TEST(variables_move_files)
 TEST(unknown_files_are_known_by_their_ends)
 {
 	ck_assert_str_eq(client_of_file("/some/where/.vscode/mcp.json")->id, "vscode");
-	ck_assert_int_eq(client_of_file("x.json")->syntax, CLIENT_JSONC);
-	ck_assert_int_eq(client_of_file("x.toml")->syntax, CLIENT_TOML);
-	ck_assert_int_eq(client_of_file("x.yml")->syntax, CLIENT_YAML);
+	ck_assert_int_eq(client_of_file("x.json")->grammar, DOC_JSONC);
+	ck_assert_int_eq(client_of_file("x.toml")->grammar, DOC_TOML);
+	ck_assert_int_eq(client_of_file("x.yml")->grammar, DOC_YAML);
 	ck_assert_ptr_eq(client_named("claude"), client_named("claude-code"));
 	ck_assert_ptr_null(client_named("clau"));
 }
@@ -173,13 +173,10 @@ SUITE("clients", .alone = true);
 TESTS(limits_of_clients_are_known, 0, COUNT(limits))
 {
 	const struct client *client = client_named(limits[_i].client);
-	struct client_servers servers = { 0 };
-	struct doc doc;
+	struct client_servers servers;
 
-	ck_assert_int_eq(client_read(client, &doc, span_of(limits[_i].text)), 0);
-	client_servers(client, &doc, &servers);
+	ck_assert_int_eq(client_read(client, span_of(limits[_i].text), &servers), 0);
 	ck_assert_uint_eq(servers.count, 1);
-	ck_assert_int_eq(client_timeout(client, &doc, servers.list[0]), limits[_i].limit);
-	free(servers.list);
-	doc_free(&doc);
+	ck_assert_int_eq(client_timeout(client, &servers.doc, servers.list[0]), limits[_i].limit);
+	client_servers_free(&servers);
 }

@@ -38,11 +38,10 @@ TESTS(strings_have_these_values, 0, COUNT(values))
 	struct doc doc;
 
 	ck_assert_msg(doc_read(&doc, span_of(values[_i].text), DOC_TOML) == 0, "%s", doc.fault);
-	node = doc_at(&doc, doc.root, values[_i].path);
+	node = doc_at(doc.root, values[_i].path);
 	ck_assert_ptr_nonnull(node);
 	ck_assert_int_eq(node->kind, DOC_STRING);
-	ck_assert_msg(span_equal(doc_text(&doc, node), span_of(values[_i].value)), "%.*s", (int)node->text_len,
-	    doc_text(&doc, node).ptr);
+	ck_assert_msg(span_equal(node->text, span_of(values[_i].value)), "%.*s", (int)node->text.len, node->text.ptr);
 	doc_free(&doc);
 }
 

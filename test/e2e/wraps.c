@@ -64,7 +64,7 @@ TEST(all_is_wrapped_and_comes_back)
 {
 	expect("$CANCELCTL wrap --all -- -t 30s", 0, "one: wrapped");
 	expect(UNCHANGED, 1, "");
-	expect("grep -c -e '\"--wrapped=*[as]*\", \"-t\", \"30s\", \"--\"' " CLAUDE " " CURSOR " " CODEX, 0,
+	expect("grep -c -e '\"--wrapped\\(=a\\)*\", \"-t\", \"30s\", \"--\"' " CLAUDE " " CURSOR " " CODEX, 0,
 	    "mcp.json:1");
 	/* The path is that of the program beside this one. */
 	expect("grep -F \"\\\"$CANCELD\\\"\" " CLAUDE, 0, "--wrapped");
@@ -100,8 +100,8 @@ TEST(one_client_and_one_server)
 TEST(a_dry_run_changes_nothing)
 {
 	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");
-	expect("$CANCELCTL wrap -n cursor one -- -t 30s", 0, "/canceld --wrapped=s -t 30s -- npx -y one\n");
-	expect("$CANCELCTL wrap -na", 0, "/canceld --wrapped=s -- npx -y one\n");
+	expect("$CANCELCTL wrap -n cursor one -- -t 30s", 0, "/canceld --wrapped -t 30s -- npx -y one\n");
+	expect("$CANCELCTL wrap -na", 0, "/canceld --wrapped -- npx -y one\n");
 	expect("$CANCELCTL wrap -naj", 0, "\"result\":\"wrapped\",\"dry_run\":true");
 	expect(UNCHANGED, 0, "");
 	expect("[ -e $HOME/.local ]", 1, "");

@@ -3,196 +3,161 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/buf.h"
-
 /* Edits of one text. */
-struct splices { /* zeroed: none */
-	struct splice {
-		size_t at, len;          /* what is taken out */
-		size_t words, words_len; /* what is put there instead, in the list's words */
+struct edits { /* zeroed: none */
+	struct edit {
+		const char *from, *to; /* what is taken out */
+		char *words;           /* what is put there instead; owned */
 	} * list;
 	size_t count;
-	struct buf words;
 };
 
-/* Takes what stands between two places out, and puts words, which are copied, there. No two may overlap. */
+/* Takes what stands between two places out, and puts words there. No two may overlap. */
 static void
-add(struct splices *edits, size_t from, size_t to, struct span words)
+add(struct edits *edits, const char *from, const char *to, struct span words)
 {
 	edits->list = mem_resize(edits->list, edits->count + 1, sizeof(*edits->list));
-	edits->list[edits->count++] = (struct splice){ from, to - from, edits->words.len, words.len };
-	buf_append(&edits->words, words);
+	edits->list[edits->count++] = (struct edit){ from, to, doc_copy(words) };
 }
 
+/* Whether only blanks and commas stand between two places. */
 static bool
-is_blank(char byte)
+only_blanks(const char *from, const char *to)
 {
-	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
-}
-
-/* Whether only blanks, and commas if there may be some, stand between two places. */
-static bool
-only_blanks(const struct doc *doc, size_t from, size_t to, bool commas)
-{
-	for (; from < to; from++)
-		if (!is_blank(doc->text.ptr[from]) && !(commas && doc->text.ptr[from] == ','))
-			return false;
-	return true;
-}
-
-static void
-put_word(struct buf *words, const char *word)
-{
-	doc_quote(words, span_of(word));
-	buf_append(words, SPAN(", "));
-}
-
-/* The new member goes to a line of its own if the command has one, with what that line begins with. */
-static void
-put_member(struct buf *words, const struct doc *doc, const struct doc_node *command)
-{
-	const char *newline = memchr(doc->text.ptr, '\n', doc->text.len);
-	bool returns = newline != NULL && newline > doc->text.ptr && newline[-1] == '\r';
-	size_t start = command->member;
-
-	while (start > 0 && strchr(" \t", doc->text.ptr[start - 1]) != NULL)
-		start--;
-	buf_append(words, command->line ? SPAN_NONE : SPAN(","));
-	if (command->line || (start > 0 && doc->text.ptr[start - 1] == '\n')) {
-		buf_append(words, returns ? SPAN("\r\n") : SPAN("\n"));
-		buf_append(words, span_part(doc->text, start, command->member - start));
-	} else {
-		buf_append(words, SPAN(" "));
-	}
-	/* The same table, if the key has dots, and the same quotes. */
-	buf_append(words, span_part(doc->text, command->member, command->key - command->member));
-	buf_append(words, doc->text.ptr[command->key] == '"' ? SPAN("\"args\"") : SPAN("args"));
-	buf_append(words, span_part(doc->text, command->key_end, command->start - command->key_end));
+	return from + strspn(from, " \t\r\n,") >= to;
 }
 
 /* Whether someone has put a comment between these words, or before the first one, from a place on. */
 static bool
-has_comment(const struct doc *doc, size_t from, const struct doc_node *word, const struct doc_node *end)
+has_comment(const char *from, const struct doc_node *word, const struct doc_node *end)
 {
-	for (;; from = word->end, word = word->next) {
-		if (!only_blanks(doc, from, word->start, true))
-			return true;
+	for (; only_blanks(from, word->start); from = word->end, word = word->next)
 		if (word == end)
 			return false;
-	}
+	return true;
 }
+
+const char outcome_left[] = "left alone";
 
 static const char comment[] = "a comment stands between the words of canceld: move it first";
 
-/*
- * This and what follows return NULL, or a clause that says why the edit would lose something. Other options, ended by
- * NULL, and another canceld, in a WRAPPED entry.
- */
-static const char *
-rewrap(const struct doc *doc, const struct entry *entry, const char *canceld, char *const options[],
-    struct splices *edits)
+/* What a new member args begins with: it stands behind the command as this behind what is before it. */
+static void
+put_member(struct buf *text, const struct doc *doc, const struct doc_node *command)
 {
-	const struct doc_node *first = entry_first_word(entry, false), *marker = entry->marker;
-	struct buf words;
+	const struct doc_key *key = &command->key;
+	const char *start = key->start;
 
-	if (has_comment(doc, marker->end, marker->next, entry->dashes))
-		return comment;
-	buf_init(&words);
-	doc_quote(&words, span_of(canceld));
-	add(edits, first->start, first->end, buf_span(&words));
-	buf_clear(&words);
-	buf_append(&words, SPAN(", "));
-	for (; *options != NULL; options++)
-		put_word(&words, *options);
-	add(edits, marker->end, entry->dashes->start, buf_span(&words));
-	buf_free(&words);
-	return NULL;
+	while (start > doc->bytes && strchr(" \t\r\n", start[-1]) != NULL)
+		start--;
+	if (command->parent->start != NULL)
+		buf_append(text, SPAN(","));
+	else if (span_count(span_between(start, key->start), '\n') == 0)
+		buf_append(text, SPAN("\n"));
+	/* The same table, if the key has dots, and the same quotes. */
+	buf_append(text, span_between(start, key->last));
+	buf_append(text, *key->last == '"' ? SPAN("\"args\"") : SPAN("args"));
+	buf_append(text, span_between(key->end, command->start));
 }
 
-/* Adds the edits that wrap a PLAIN entry, or give a WRAPPED one another canceld and other options. */
-static const char *
-wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld, char *const options[],
-    struct splices *edits)
+/* Adds the edit that puts these words before those of a PLAIN entry, whose first one gets a place behind them. */
+static void
+insert_words(const struct doc *doc, const struct entry *entry, struct span words, struct edits *edits)
 {
-	const struct doc_node *command = entry->command, *array = command->kind == DOC_ARRAY ? command : entry->args;
-	/* Whether a space has to follow what is put before the words of the array. */
-	bool space = array != NULL && array->first != NULL && !is_blank(doc->text.ptr[array->start + 1]);
-	struct buf words;
+	const struct doc_node *first = entry->first, *array = entry->array;
+	bool made = array == NULL, same = array == entry->command;
+	const struct doc_node *next = made || same ? NULL : array->first;
+	const char *at = made || same ? first->end : next != NULL ? next->start : array->start + 1;
+	struct buf text = { 0 };
 
-	if (entry->state == ENTRY_WRAPPED)
-		return rewrap(doc, entry, canceld, options, edits);
-	buf_init(&words);
-	if (command->kind == DOC_ARRAY) {
-		put_word(&words, canceld);
-	} else {
-		doc_quote(&words, span_of(canceld));
-		add(edits, command->start, command->end, buf_span(&words));
-		buf_clear(&words);
-	}
-	if (array == NULL) {
-		put_member(&words, doc, command);
-		buf_append(&words, SPAN("["));
-	}
-	put_word(&words, array == NULL ? "--wrapped=a" : space ? "--wrapped=s" : "--wrapped");
+	if (made)
+		put_member(&text, doc, first);
+	buf_append(&text, made ? SPAN("[") : same ? SPAN(", ") : SPAN_NONE);
+	buf_append(&text, words);
+	buf_append(&text, SPAN(", "));
+	buf_append(&text, span_between(first->start, first->end));
+	buf_append(&text, made ? SPAN("]") : next != NULL ? SPAN(", ") : SPAN_NONE);
+	add(edits, at, at, buf_span(&text));
+	buf_free(&text);
+}
+
+/* One more word of canceld's, for the file and for people. */
+static void
+put_word(struct buf *words, struct buf *shown, struct span word)
+{
+	buf_append(words, words->len > 0 ? SPAN(", ") : SPAN_NONE);
+	doc_quote(words, word);
+	buf_append(shown, word);
+	buf_append(shown, SPAN(" "));
+}
+
+/*
+ * This and what follows return NULL, or a clause that says why the edit would lose something. Wraps a PLAIN entry, or
+ * gives a WRAPPED one another canceld and other options, ended by NULL.
+ */
+static const char *
+wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld, char *const *options,
+    struct edits *edits, struct buf *shown)
+{
+	const struct doc_node *marker = entry->marker, *dashes = entry->dashes;
+	struct buf words = { 0 };
+
+	if (marker != NULL && has_comment(marker->end, marker->next, dashes))
+		return comment;
+	put_word(&words, shown, span_of(canceld));
+	add(edits, entry->first->start, entry->first->end, buf_span(&words));
+	buf_clear(&words);
+	put_word(&words, shown,
+	    marker != NULL           ? marker->text :
+		entry->array == NULL ? SPAN(ENTRY_MARK_ALONE) :
+				       SPAN(ENTRY_MARK));
 	for (; *options != NULL; options++)
-		put_word(&words, *options);
-	put_word(&words, "--");
-	/* The command itself as it was written; an array has it there already. */
-	if (array != command)
-		buf_append(&words, span_part(doc->text, command->start, command->end - command->start));
+		put_word(&words, shown, span_of(*options));
+	put_word(&words, shown, SPAN("--"));
+	if (marker != NULL)
+		add(edits, marker->start, dashes->end, buf_span(&words));
 	else
-		words.len -= strlen(", ");
-	if (array == NULL)
-		buf_append(&words, SPAN("]"));
-	else if (array->first != NULL)
-		buf_append(&words, space ? SPAN(", ") : SPAN(","));
-	if (array == NULL)
-		add(edits, command->end, command->end, buf_span(&words));
-	else
-		add(edits, array->start + 1, array->start + 1, buf_span(&words));
+		insert_words(doc, entry, buf_span(&words), edits);
 	buf_free(&words);
 	return NULL;
 }
 
 /* args, which only wrapping has made; if something came between it and its neighbours, an empty one stays. */
 static void
-remove_args(const struct doc *doc, const struct doc_node *args, struct splices *edits)
+remove_args(const struct doc_node *args, struct edits *edits)
 {
 	const struct doc_node *before = args->parent->first;
 
 	while (before != args && before->next != args)
 		before = before->next;
-	if (before != args && before->end <= args->member && only_blanks(doc, before->end, args->member, !args->line))
+	if (before != args && before->end != NULL && before->end <= args->key.start &&
+	    only_blanks(before->end, args->key.start))
 		add(edits, before->end, args->end, SPAN_NONE);
-	else if (!args->line && args->next != NULL && only_blanks(doc, args->end, args->next->member, true))
-		add(edits, args->member, args->next->member, SPAN_NONE);
+	else if (args->parent->start != NULL && args->next != NULL && only_blanks(args->end, args->next->key.start))
+		add(edits, args->key.start, args->next->key.start, SPAN_NONE);
 	else
 		add(edits, args->start + 1, args->end - 1, SPAN_NONE);
 }
 
-/* Adds the edits that unwrap a WRAPPED entry. */
+/* Unwraps a WRAPPED entry. */
 static const char *
-unwrap_words(const struct doc *doc, const struct entry *entry, struct splices *edits)
+unwrap_words(const struct entry *entry, struct edits *edits)
 {
-	const struct doc_node *command = entry->command, *program = entry->program;
-	const struct doc_node *array = command->kind == DOC_ARRAY ? command : entry->args;
-	const struct doc_node *last = array == command ? entry->dashes : program;
-	struct span form = doc_text(doc, entry->marker);
-	size_t from = array->start + 1, to = last->comma != 0 ? last->comma + 1 : last->end;
-	bool made, space;
+	const struct doc_node *first = entry->first, *program = entry->program, *array = entry->array;
+	bool same = array == entry->command;
+	const char *from = same ? first->end : program->next != NULL ? entry->marker->start : array->start + 1;
+	const char *to = program->end;
 
-	form = span_part(form, strlen("--wrapped"), form.len - strlen("--wrapped"));
-	made = memchr(form.ptr, 'a', form.len) != NULL;
-	space = memchr(form.ptr, 's', form.len) != NULL;
-	if (has_comment(doc, from, array->first, last) || !only_blanks(doc, last->end, to, true))
+	if (!same && program->next != NULL)
+		to = program->next->start;
+	else if (!same && program->comma != NULL)
+		to = program->comma + 1;
+	if (has_comment(from, entry->marker, program) || !only_blanks(program->end, to))
 		return comment;
-	if (space && last->next != NULL && doc->text.ptr[to] == ' ')
-		to++;
-	if (array != command)
-		add(edits, command->start, command->end,
-		    span_part(doc->text, program->start, program->end - program->start));
-	if (array != command && made && program->next == NULL && only_blanks(doc, to, array->end - 1, false))
-		remove_args(doc, array, edits);
+	add(edits, first->start, first->end, span_between(program->start, program->end));
+	if (!same && program->next == NULL && span_equal(entry->marker->text, SPAN(ENTRY_MARK_ALONE)) &&
+	    only_blanks(to, array->end - 1))
+		remove_args(array, edits);
 	else
 		add(edits, from, to, SPAN_NONE);
 	return NULL;
@@ -201,143 +166,123 @@ unwrap_words(const struct doc *doc, const struct entry *entry, struct splices *e
 static bool
 is_chosen(const struct change *change, struct span name)
 {
-	for (size_t i = 0; i < change->name_count; i++)
-		if (span_equal(span_of(change->names[i]), name))
-			return true;
-	return change->name_count == 0;
+	char *const *chosen = change->names;
+
+	while (*chosen != NULL && !span_equal(span_of(*chosen), name))
+		chosen++;
+	return *chosen != NULL || chosen == change->names;
 }
 
-/* Whether a WRAPPED server is wrapped by this canceld with these options. */
 static bool
-is_same(const struct change *change, const struct doc *doc, const struct entry *entry, char *const *options)
+are_equal(char *const *words, char *const *others)
 {
-	const struct doc_node *word = entry->marker->next;
-
-	if (!span_equal(doc_text(doc, entry_first_word(entry, false)), span_of(change->canceld)))
-		return false;
-	for (; *options != NULL && word != entry->dashes; options++, word = word->next)
-		if (!span_equal(doc_text(doc, word), span_of(*options)))
+	for (; *words != NULL && *others != NULL; words++, others++)
+		if (strcmp(*words, *others) != 0)
 			return false;
-	return *options == NULL && word == entry->dashes;
+	return *words == *others;
 }
 
 static void
 wrap(const struct change *change, const struct doc *doc, const struct entry *entry, struct outcome *outcome,
-    struct splices *edits)
+    struct edits *edits)
 {
-	bool wrapped = entry->state == ENTRY_WRAPPED, keeps = wrapped && !change->given;
-	char **kept = keeps ? entry_words(doc, entry, entry->marker->next, entry->dashes) : NULL;
-	char *const *options = keeps ? kept : change->options;
+	bool wrapped = entry->state == ENTRY_WRAPPED;
+	char **kept = wrapped ? entry_words(entry, entry->marker->next, entry->dashes) : NULL;
+	char *const *options = wrapped && !change->given ? kept : change->options;
 
 	outcome->why = entry->why;
 	if (entry->why != NULL)
 		return;
 	outcome->deadline = change->deadline(options);
-	outcome->kind = wrapped ? OUTCOME_REWRAPPED : OUTCOME_WRAPPED;
-	if (wrapped && is_same(change, doc, entry, options))
-		outcome->kind = OUTCOME_ALREADY;
-	else if ((outcome->why = wrap_words(doc, entry, change->canceld, options, edits)) != NULL)
-		outcome->kind = OUTCOME_LEFT;
+	if (wrapped && span_equal(entry->first->text, span_of(change->canceld)) && are_equal(kept, options))
+		outcome->result = "already wrapped";
+	else if ((outcome->why = wrap_words(doc, entry, change->canceld, options, edits, &outcome->after)) == NULL)
+		outcome->result = wrapped ? "wrapped anew" : "wrapped";
 	entry_words_free(kept);
 }
 
 static void
-unwrap(const struct doc *doc, const struct entry *entry, struct outcome *outcome, struct splices *edits)
+unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 {
 	bool wrapped = entry->state == ENTRY_WRAPPED;
 
-	outcome->why = wrapped ? unwrap_words(doc, entry, edits) : entry->state != ENTRY_REMOTE ? entry->why : NULL;
+	outcome->why = wrapped ? unwrap_words(entry, edits) : entry->state != ENTRY_REMOTE ? entry->why : NULL;
 	if (!wrapped)
-		outcome->kind = OUTCOME_NOT_WRAPPED;
+		outcome->result = "not wrapped";
 	else if (outcome->why == NULL)
-		outcome->kind = OUTCOME_UNWRAPPED;
+		outcome->result = "unwrapped";
 }
 
-/* Decides about each server and adds the edits; without edits, adds what stands in the new text. */
-static void
-visit(const struct change *change, const struct doc *doc, struct splices *edits, struct outcomes *outcomes)
+/* Decides about a server, and adds the edits. */
+static struct outcome
+decide(const struct change *change, const struct doc *doc, const struct doc_node *server, struct edits *edits)
 {
-	struct client_servers servers = { 0 };
-	size_t count = 0;
+	struct outcome outcome = { .result = outcome_left,
+		.name = doc_copy(server->key.name),
+		.line = doc_line(doc, server->key.start),
+		.limit = client_timeout(change->client, doc, server) };
+	struct entry entry = entry_read(server);
+	size_t before = edits->count;
 
-	client_servers(change->client, doc, &servers);
-	if (edits != NULL)
-		outcomes->list = mem_resize(NULL, servers.count + 1, sizeof(*outcomes->list));
-	for (size_t i = 0; i < servers.count; i++) {
-		const struct doc_node *server = servers.list[i];
-		struct outcome *outcome = &outcomes->list[count];
-		struct entry entry = entry_read(doc, server);
-
-		if (!is_chosen(change, doc_name(doc, server)))
-			continue;
-		count++;
-		if (edits != NULL) {
-			*outcome = (struct outcome){ .kind = OUTCOME_LEFT,
-				.name = doc_copy(doc_name(doc, server)),
-				.line = span_count(span_part(doc->text, 0, server->start), '\n') + 1,
-				.limit = client_timeout(change->client, doc, server) };
-			if (change->unwrap)
-				unwrap(doc, &entry, outcome, edits);
-			else
-				wrap(change, doc, &entry, outcome, edits);
-		}
-		if (outcome->kind <= OUTCOME_UNWRAPPED)
-			entry_show(edits != NULL ? &outcome->before : &outcome->after, doc, &entry, false);
+	if (change->unwrap)
+		unwrap(&entry, &outcome, edits);
+	else
+		wrap(change, doc, &entry, &outcome, edits);
+	if (edits->count > before) {
+		entry_show(&outcome.before, &entry, entry.first);
+		entry_show(&outcome.after, &entry, entry.program);
 	}
-	outcomes->count = count;
-	free(servers.list);
+	return outcome;
 }
 
 static int
 compare(const void *a, const void *b)
 {
-	const struct splice *first = a, *second = b;
+	const struct edit *first = a, *second = b;
 
-	return (first->at > second->at) - (first->at < second->at);
+	return (first->from > second->from) - (first->from < second->from);
 }
 
 static void
-apply(struct splices *edits, struct span text, struct buf *out)
+apply(struct edits *edits, const struct doc *doc, struct buf *out)
 {
-	size_t done = 0;
+	const char *done = doc->bytes;
 
 	if (edits->count > 0)
 		qsort(edits->list, edits->count, sizeof(*edits->list), compare);
 	for (size_t i = 0; i < edits->count; i++) {
-		const struct splice *edit = &edits->list[i];
+		const struct edit *edit = &edits->list[i];
 
-		assert(edit->at >= done);
-		buf_append(out, span_part(text, done, edit->at - done));
-		buf_append(out, span_part(buf_span(&edits->words), edit->words, edit->words_len));
-		done = edit->at + edit->len;
+		assert(edit->from >= done);
+		buf_append(out, span_between(done, edit->from));
+		buf_append(out, span_of(edit->words));
+		done = edit->to;
+		free(edit->words);
 	}
-	buf_append(out, span_part(text, done, text.len - done));
+	buf_append(out, span_between(done, doc->end));
+	free(edits->list);
 }
 
 int
 change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes)
 {
-	struct splices edits = { 0 };
-	const char *what = "";
+	struct client_servers servers;
+	struct edits edits = { 0 };
 	size_t start = out->len;
-	struct doc doc;
-	int result;
+	struct doc again = { 0 };
+	int result = client_read(change->client, text, &servers);
 
-	*outcomes = (struct outcomes){ 0 };
-	result = client_read(change->client, &doc, text);
-	if (result == 0) {
-		visit(change, &doc, &edits, outcomes);
-		apply(&edits, text, out);
-		doc_free(&doc);
-		what = "changed, it could not be read again: ";
-		result = client_read(change->client, &doc, span_part(buf_span(out), start, out->len - start));
-	}
-	if (result == 0)
-		visit(change, &doc, NULL, outcomes);
-	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s%s", what, doc.fault);
-	doc_free(&doc);
-	free(edits.list);
-	buf_free(&edits.words);
+	*outcomes = (struct outcomes){ .list = mem_new((servers.count + 1) * sizeof(*outcomes->list)) };
+	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s", servers.doc.fault);
+	for (size_t i = 0; i < servers.count; i++)
+		if (is_chosen(change, servers.list[i]->key.name))
+			outcomes->list[outcomes->count++] = decide(change, &servers.doc, servers.list[i], &edits);
+	apply(&edits, &servers.doc, out);
+	if (result == 0 && (result = doc_read(&again, span_from(buf_span(out), start), change->client->grammar)) == -1)
+		snprintf(outcomes->fault, sizeof(outcomes->fault), "changed, it could not be read again: %s",
+		    again.fault);
+	doc_free(&again);
+	client_servers_free(&servers);
 	return result;
 }
 

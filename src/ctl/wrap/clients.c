@@ -1,15 +1,20 @@
 #include "ctl/clients.h"
 
+#include <dirent.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/buf.h"
+#include "shell/system.h"
 #include "shell/words.h"
 
-enum { MINUTE = 60 * 1000 };
+enum {
+	MINUTE = 60 * 1000,
+	WORDS = 4096,          /* bytes of a command that are read */
+	VARIABLES = 256 << 10, /* bytes of an environment that are read */
+};
 
 /* Directories of users of Visual Studio Code and of editors made from it. */
 static const char *const users[] = { "^/Code/User", "^/Code - Insiders/User", "^/VSCodium/User", "^/Cursor/User",
@@ -18,49 +23,45 @@ static const char *const users[] = { "^/Code/User", "^/Code - Insiders/User", "^
 /* THE TABLE of the clients. Facts: vendors' documentation and sources, November 2026. */
 const struct client clients[] = {
 	{ "claude-desktop", "Claude Desktop",
-	    { "^/Claude/claude_desktop_config.json",
-		"~/Library/Application Support/Claude/claude_desktop_config.json" },
-	    .servers = { "mcpServers" } },
+	    .files = { "^/Claude/claude_desktop_config.json",
+		"~/Library/Application Support/Claude/claude_desktop_config.json" } },
 	{ "claude-code", "Claude Code", { "$CLAUDE_CONFIG_DIR/.claude.json", "~/.claude.json", "./.mcp.json" },
-	    .servers = { "mcpServers", "projects/*/mcpServers" }, .alias = "claude", .timeouts = { "timeout" },
-	    .unit = 1, .least = 1000, .in_use = "claude", .in_use_file = "*.claude.json" },
-	{ "cursor", "Cursor", { "~/.cursor/mcp.json", "./.cursor/mcp.json" }, .servers = { "mcpServers" } },
+	    .servers = { "mcpServers", "projects/*/mcpServers" }, .alias = "claude", .unit = 1, .least = 1000,
+	    .in_use = "claude", .in_use_file = "*.claude.json" },
+	{ "cursor", "Cursor", .files = { "~/.cursor/mcp.json", "./.cursor/mcp.json" } },
 	{ "vscode", "Visual Studio Code", { "%/mcp.json", "%/profiles/*/mcp.json", "./.vscode/mcp.json" },
 	    .servers = { "servers" }, .alias = "code" },
-	{ "copilot", "Copilot CLI", { "~/.copilot/mcp-config.json" }, .servers = { "mcpServers" },
-	    .timeouts = { "timeout" }, .unit = 1 },
-	{ "windsurf", "Windsurf", { "~/.codeium/windsurf/mcp_config.json", "^/devin/mcp_config.json" },
-	    .servers = { "mcpServers" } },
+	{ "copilot", "Copilot CLI", { "~/.copilot/mcp-config.json" }, .unit = 1 },
+	{ "windsurf", "Windsurf", .files = { "~/.codeium/windsurf/mcp_config.json", "^/devin/mcp_config.json" } },
 	{ "zed", "Zed", { "^/zed/settings.json", "./.zed/settings.json" },
-	    .servers = { "context_servers", "agent_servers" }, .timeouts = { "timeout" },
-	    .everywhere = "context_server_timeout", .unit = 1000, .built_in = MINUTE },
-	{ "gemini", "Gemini CLI", { "~/.gemini/settings.json", "./.gemini/settings.json" }, .servers = { "mcpServers" },
-	    .timeouts = { "timeout" }, .unit = 1 },
-	{ "qwen", "Qwen Code", { "~/.qwen/settings.json", "./.qwen/settings.json" }, .servers = { "mcpServers" },
-	    .timeouts = { "timeout" }, .unit = 1 },
+	    .servers = { "context_servers", "agent_servers" }, .everywhere = "context_server_timeout", .unit = 1000,
+	    .built_in = MINUTE },
+	{ "gemini", "Gemini CLI", { "~/.gemini/settings.json", "./.gemini/settings.json" }, .unit = 1 },
+	{ "qwen", "Qwen Code", { "~/.qwen/settings.json", "./.qwen/settings.json" }, .unit = 1 },
 	{ "codex", "Codex CLI", { "$CODEX_HOME/config.toml", "~/.codex/config.toml", "./.codex/config.toml" },
-	    .servers = { "mcp_servers" }, .syntax = CLIENT_TOML, .timeouts = { "tool_timeout_sec" }, .unit = 1000,
+	    .servers = { "mcp_servers" }, .grammar = DOC_TOML, .timeouts = { "tool_timeout_sec" }, .unit = 1000,
 	    .built_in = MINUTE },
 	{ "opencode", "opencode",
 	    { "^/opencode/opencode.json", "^/opencode/opencode.jsonc", "./opencode.json", "./opencode.jsonc" },
-	    .servers = { "mcp", "mcp/servers" }, .timeouts = { "timeout/request", "timeout" }, .unit = 1 },
+	    .servers = { "mcp" }, .timeouts = { "timeout/request", "timeout" }, .unit = 1 },
 	{ "cline", "Cline", { "%/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json" },
-	    .servers = { "mcpServers" }, .timeouts = { "timeout" }, .unit = 1000 },
+	    .unit = 1000 },
 	{ "roo", "Roo Code",
 	    { "%/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json", "./.roo/mcp.json" },
-	    .servers = { "mcpServers" }, .timeouts = { "timeout" }, .unit = 1000 },
-	{ "lm-studio", "LM Studio", { "~/.lmstudio/mcp.json" }, .servers = { "mcpServers" }, .alias = "lmstudio" },
-	{ "goose", "goose", { "^/goose/config.yaml" }, .syntax = CLIENT_YAML },
+	    .unit = 1000 },
+	{ "lm-studio", "LM Studio", { "~/.lmstudio/mcp.json" }, .alias = "lmstudio" },
+	{ "goose", "goose", { "^/goose/config.yaml" }, .grammar = DOC_YAML },
 	{ 0 },
 };
 
 /* Files that no row has. */
-static const struct client any_json = { "file", "file", { NULL },
-	.servers = { "mcpServers", "servers", "context_servers", "agent_servers", "mcp", "mcp/servers",
-	    "projects/*/mcpServers" } };
-static const struct client any_toml = { "file", "file", { NULL }, .servers = { "mcp_servers", "mcpServers" },
-	.syntax = CLIENT_TOML };
-static const struct client any_yaml = { "file", "file", { NULL }, .syntax = CLIENT_YAML };
+static const struct client others[] = {
+	[DOC_JSONC] = { "file", "file",
+	    .servers = { "mcpServers", "servers", "context_servers", "agent_servers", "mcp",
+		"projects/*/mcpServers" } },
+	[DOC_TOML] = { "file", "file", .servers = { "mcp_servers", "mcpServers" }, .grammar = DOC_TOML },
+	[DOC_YAML] = { "file", "file", .grammar = DOC_YAML },
+};
 
 const struct client *
 client_named(const char *id)
@@ -115,15 +116,11 @@ base_of(const char *file, struct span *below)
 static void
 add_file(struct client_files *files, const struct client *client, const char *path, bool project)
 {
-	char *copy;
-
 	for (size_t i = 0; i < files->count; i++)
 		if (strcmp(files->list[i].path, path) == 0)
 			return;
-	copy = mem_new(strlen(path) + 1);
-	memcpy(copy, path, strlen(path) + 1);
 	files->list = mem_resize(files->list, files->count + 1, sizeof(*files->list));
-	files->list[files->count++] = (struct client_file){ client, copy, project };
+	files->list[files->count++] = (struct client_file){ client, doc_copy(span_of(path)), project };
 }
 
 static void
@@ -131,7 +128,7 @@ find_file(struct client_files *files, const struct client *client, const char *f
 {
 	struct span below = SPAN_NONE;
 	const char *base = base_of(file, &below);
-	struct buf pattern;
+	struct buf pattern = { 0 };
 	char whole[256];
 	glob_t found;
 
@@ -141,7 +138,6 @@ find_file(struct client_files *files, const struct client *client, const char *f
 	}
 	if (file[0] == '%' || base == NULL || base[0] == '\0')
 		return;
-	buf_init(&pattern);
 	append_quoted(&pattern, base);
 	buf_append(&pattern, below);
 	buf_append(&pattern, span_of(file + strcspn(file, "/")));
@@ -158,7 +154,7 @@ void
 clients_find(struct client_files *files, const struct client *client)
 {
 	for (const struct client *row = clients; row->id != NULL; row++)
-		for (size_t i = 0; (client == NULL || client == row) && i < CLIENT_FILES && row->files[i] != NULL; i++)
+		for (size_t i = 0; (client == NULL || client == row) && row->files[i] != NULL; i++)
 			find_file(files, row, row->files[i]);
 }
 
@@ -191,53 +187,40 @@ is_same_file(const char *a, const char *b)
 void
 clients_add_named(struct client_files *files, const char *path)
 {
-	const struct client *client = NULL, *row;
+	bool yaml = ends_with(path, ".yaml") || ends_with(path, ".yml"), project = false;
+	const struct client *client = &others[ends_with(path, ".toml") ? DOC_TOML : yaml ? DOC_YAML : DOC_JSONC];
 	struct client_files found = { 0 };
-	bool project = false;
 
-	clients_find(&found, NULL);
-	for (size_t i = 0; i < found.count; i++) {
-		const struct client_file *file = &found.list[i];
+	/* A file of this project, also without "./", or of another one. */
+	for (const struct client *row = clients; row->id != NULL; row++)
+		for (const char *const *file = row->files; *file != NULL; file++) {
+			bool here = strcmp(path, *file) == 0 || strcmp(path, *file + 2) == 0;
 
-		if (client == NULL && is_same_file(file->path, path))
-			client = file->client;
-		/* Also without "./". */
-		project |= file->project && (strcmp(file->path, path) == 0 || strcmp(file->path + 2, path) == 0);
-	}
-	client_files_free(&found);
-	/* A file of another project. */
-	for (row = clients; row->id != NULL && client == NULL; row++)
-		for (size_t i = 0; i < CLIENT_FILES && row->files[i] != NULL; i++)
-			if (row->files[i][0] == '.' && ends_with(path, row->files[i] + 1))
+			if ((*file)[0] == '.' && (here || ends_with(path, *file + 1))) {
 				client = row;
-	if (client == NULL && (ends_with(path, ".yaml") || ends_with(path, ".yml")))
-		client = &any_yaml;
-	else if (client == NULL)
-		client = ends_with(path, ".toml") ? &any_toml : &any_json;
+				project = here;
+			}
+		}
+	clients_find(&found, NULL);
+	for (size_t i = found.count; i > 0; i--)
+		if (is_same_file(found.list[i - 1].path, path))
+			client = found.list[i - 1].client;
+	client_files_free(&found);
 	add_file(files, client, path, project);
 }
 
-int
-client_read(const struct client *client, struct doc *doc, struct span text)
-{
-	if (client->syntax != CLIENT_YAML)
-		return doc_read(doc, text, client->syntax == CLIENT_TOML ? DOC_TOML : DOC_JSONC);
-	*doc = (struct doc){ .fault = "YAML is not edited" };
-	return -1;
-}
-
-/* "servers" in "mcp" is a server of this name for opencode's first version, and has all servers for its second one. */
+/* In opencode's second version "servers" in "mcp" has all servers; in its first one it may be the name of one. */
 static bool
-is_group(const struct doc *doc, const struct doc_node *node)
+is_group(const struct doc_node *node)
 {
-	return node->kind == DOC_OBJECT && span_equal(doc_name(doc, node), SPAN("servers")) &&
-	    doc_member(doc, node, SPAN("command")) == NULL && doc_member(doc, node, SPAN("url")) == NULL;
+	return node->kind == DOC_OBJECT && span_equal(node->key.name, SPAN("servers")) &&
+	    span_equal(node->parent->key.name, SPAN("mcp")) && doc_at(node, "command") == NULL &&
+	    doc_at(node, "url") == NULL;
 }
 
-/* path: the rest of the whole one, from node on. */
+/* Those at a path of keys from node on. */
 static void
-add_servers(const struct doc *doc, struct doc_node *node, const char *path, const char *whole,
-    struct client_servers *servers)
+add_servers(struct client_servers *servers, struct doc_node *node, const char *path)
 {
 	size_t len = strcspn(path, "/");
 	const char *rest = path + len + (path[len] == '/');
@@ -245,38 +228,51 @@ add_servers(const struct doc *doc, struct doc_node *node, const char *path, cons
 	if (node == NULL || node->kind != DOC_OBJECT)
 		return;
 	if (len > 0 && path[0] != '*') {
-		add_servers(doc, doc_member(doc, node, (struct span){ path, len }), rest, whole, servers);
+		add_servers(servers, doc_member(node, (struct span){ path, len }), rest);
 		return;
 	}
-	if (len == 0 && strcmp(whole, "mcp/servers") == 0 && !is_group(doc, node))
-		return;
 	for (node = node->first; node != NULL; node = node->next) {
-		if (len > 0) {
-			add_servers(doc, node, rest, whole, servers);
-		} else if (strcmp(whole, "mcp") != 0 || !is_group(doc, node)) {
+		if (len > 0 || is_group(node)) {
+			add_servers(servers, node, rest);
+		} else {
 			servers->list = mem_resize(servers->list, servers->count + 1, sizeof(struct doc_node *));
 			servers->list[servers->count++] = node;
 		}
 	}
 }
 
-void
-client_servers(const struct client *client, const struct doc *doc, struct client_servers *servers)
+int
+client_read(const struct client *client, struct span text, struct client_servers *servers)
 {
-	for (size_t i = 0; i < CLIENT_PATHS && client->servers[i] != NULL; i++)
-		add_servers(doc, doc->root, client->servers[i], client->servers[i], servers);
+	static const char *const usual[] = { "mcpServers", NULL };
+	const char *const *path = client->servers[0] != NULL ? client->servers : usual;
+
+	*servers = (struct client_servers){ 0 };
+	if (doc_read(&servers->doc, text, client->grammar) == -1)
+		return -1;
+	for (; *path != NULL; path++)
+		add_servers(servers, servers->doc.root, *path);
+	return 0;
 }
 
-/* The number at a path, in ms; MSEC_NEVER: there is none that counts. */
+void
+client_servers_free(struct client_servers *servers)
+{
+	doc_free(&servers->doc);
+	free(servers->list);
+	*servers = (struct client_servers){ 0 };
+}
+
+/* The number, in ms; MSEC_NEVER: it is none that counts. */
 static msec_t
-read_limit(const struct client *client, const struct doc *doc, const struct doc_node *node)
+read_limit(const struct client *client, const struct doc_node *node)
 {
 	char digits[32], *end;
 	double number;
 
 	if (node == NULL || node->kind != DOC_OTHER)
 		return MSEC_NEVER;
-	snprintf(digits, sizeof(digits), "%.*s", (int)(node->end - node->start), doc->text.ptr + node->start);
+	snprintf(digits, sizeof(digits), "%.*s", (int)node->text.len, node->text.ptr);
 	number = strtod(digits, &end) * (double)client->unit;
 	return *end == '\0' && number > 0 && number >= (double)client->least && number < 1e15 ? (msec_t)number :
 												MSEC_NEVER;
@@ -285,13 +281,66 @@ read_limit(const struct client *client, const struct doc *doc, const struct doc_
 msec_t
 client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server)
 {
+	static const char *const usual[] = { "timeout", NULL };
+	const char *const *path = client->timeouts[0] != NULL ? client->timeouts : usual;
 	msec_t limit = MSEC_NEVER;
 
-	if (client->unit == 0 || span_equal(doc_name(doc, server->parent), SPAN("agent_servers")))
+	if (client->unit == 0 || span_equal(server->parent->key.name, SPAN("agent_servers")))
 		return MSEC_NEVER;
-	for (size_t i = 0; i < CLIENT_TIMEOUTS && client->timeouts[i] != NULL && limit == MSEC_NEVER; i++)
-		limit = read_limit(client, doc, doc_at(doc, server, client->timeouts[i]));
+	for (; *path != NULL && limit == MSEC_NEVER; path++)
+		limit = read_limit(client, doc_at(server, *path));
 	if (limit == MSEC_NEVER && client->everywhere != NULL)
-		limit = read_limit(client, doc, doc_at(doc, doc->root, client->everywhere));
+		limit = read_limit(client, doc_at(doc->root, client->everywhere));
 	return limit == MSEC_NEVER && client->built_in > 0 ? client->built_in : limit;
+}
+
+static bool
+is_named(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strcmp(slash != NULL ? slash + 1 : path, name) == 0;
+}
+
+/* Whether a process is the program itself, or node with its script. */
+static bool
+has_name(pid_t process, const char *name)
+{
+	char words[WORDS + 1] = "";
+
+	proc_read(process, "cmdline", words, WORDS);
+	return is_named(words, name) ||
+	    ((is_named(words, "node") || is_named(words, "bun")) && is_named(words + strlen(words) + 1, name));
+}
+
+/* Whether its HOME is this one, or cannot be known. */
+static bool
+has_home(pid_t process, const char *home)
+{
+	static char variables[VARIABLES + 1];
+	const char *variable = variables;
+
+	proc_read(process, "environ", variables, VARIABLES);
+	while (*variable != '\0' && strncmp(variable, "HOME=", strlen("HOME=")) != 0)
+		variable += strlen(variable) + 1;
+	return *variable == '\0' || strcmp(variable + strlen("HOME="), home) == 0;
+}
+
+bool
+client_running(const char *name, const char *home)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	struct stat status;
+	bool found = false;
+	pid_t process;
+
+	while (processes != NULL && !found && (entry = readdir(processes)) != NULL) {
+		process = (pid_t)strtol(entry->d_name, NULL, 10);
+		found = process > 0 && fstatat(dirfd(processes), entry->d_name, &status, 0) == 0 &&
+		    status.st_uid == geteuid() && has_name(process, name) && has_home(process, home);
+	}
+	if (processes != NULL)
+		closedir(processes);
+	return found;
 }

@@ -1,25 +1,27 @@
 /*
- * One tree, and a reader each for JSONC and TOML. After a fault the reader is at the end of the text, so all that goes on
- * reading finds nothing more, and the first fault stays.
+ * One tree, and a reader each for JSONC and TOML. The text has a NUL at its end and nowhere else. After a fault the
+ * reader is there, so all that goes on reading finds nothing more, and the first fault stays.
  */
 #include "ctl/doc.h"
 
 #include <ctype.h>
 #include <regex.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/buf.h"
 #include "core/json.h"
 
 struct reader {
 	struct doc *doc;
 	bool toml;
-	size_t at, depth;
+	const char *at; /* in doc->bytes */
+	char *out;      /* where the next decoded byte goes: what is decoded is never longer than its source */
+	size_t depth;
 	regex_t plain;
 };
+
+#define LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 #define DIGITS "[0-9](_?[0-9])*"
 #define DAY \
@@ -40,78 +42,37 @@ doc_free(struct doc *doc)
 
 	for (node = doc->made; node != NULL; node = older) {
 		older = node->made;
+		map_free(&node->members);
 		free(node);
 	}
-	map_free(&doc->names);
-	buf_free(&doc->texts);
+	free(doc->bytes);
+	free(doc->texts);
 	*doc = (struct doc){ 0 };
 }
 
-static uint64_t
-hash_member(const struct doc_node *parent, struct span name)
+size_t
+doc_line(const struct doc *doc, const char *at)
 {
-	return hash_of(name, (uint64_t)(uintptr_t)parent);
-}
-
-/* A new node, the last of its parent. */
-static struct doc_node *
-add(struct doc *doc, struct doc_node *parent, enum doc_kind kind, struct span name)
-{
-	struct doc_node *node = mem_new(sizeof(*node));
-
-	node->kind = kind;
-	node->parent = parent;
-	node->made = doc->made;
-	doc->made = node;
-	doc->count++;
-	node->name = doc->texts.len;
-	node->name_len = name.len;
-	buf_append(&doc->texts, name);
-	*(parent->last != NULL ? &parent->last->next : &parent->first) = node;
-	parent->last = node;
-	if (parent->kind == DOC_OBJECT)
-		map_add(&doc->names, &node->entry, hash_member(parent, name));
-	return node;
+	return span_count(span_between(doc->bytes, at), '\n') + 1;
 }
 
 struct doc_node *
-doc_member(const struct doc *doc, const struct doc_node *parent, struct span name)
+doc_member(const struct doc_node *parent, struct span name)
 {
-	struct map_entry *entry = map_first(&doc->names, hash_member(parent, name));
+	struct map_entry *entry = map_first(&parent->members, hash_of(name, (uintptr_t)parent));
 
-	for (; entry != NULL; entry = map_next(entry)) {
-		struct doc_node *node = (struct doc_node *)(void *)((char *)entry - offsetof(struct doc_node, entry));
-
-		if (node->parent == parent && span_equal(doc_name(doc, node), name))
-			return node;
-	}
-	return NULL;
+	while (entry != NULL && !span_equal(((struct doc_node *)entry)->key.name, name))
+		entry = map_next(entry);
+	return (struct doc_node *)entry;
 }
 
 struct doc_node *
-doc_at(const struct doc *doc, const struct doc_node *from, const char *path)
+doc_at(const struct doc_node *from, const char *path)
 {
-	for (;;) {
-		size_t len = strcspn(path, "/");
-		struct doc_node *node = doc_member(doc, from, (struct span){ path, len });
+	size_t len = strcspn(path, "/");
+	struct doc_node *node = doc_member(from, (struct span){ path, len });
 
-		if (node == NULL || path[len] == '\0')
-			return node;
-		from = node;
-		path += len + 1;
-	}
-}
-
-struct span
-doc_name(const struct doc *doc, const struct doc_node *node)
-{
-	return span_part(buf_span(&doc->texts), node->name, node->name_len);
-}
-
-struct span
-doc_text(const struct doc *doc, const struct doc_node *node)
-{
-	return span_part(buf_span(&doc->texts), node->text, node->text_len);
+	return node == NULL || path[len] == '\0' ? node : doc_at(node, path + len + 1);
 }
 
 char *
@@ -142,72 +103,79 @@ doc_quote(struct buf *out, struct span text)
 }
 
 /* Sets the fault, with the line of a place. */
-static void __attribute__((format(printf, 3, 4))) fail_at(struct reader *reader, size_t at, const char *format, ...)
+static void
+fail_at(struct reader *reader, const char *at, const char *what)
 {
 	struct doc *doc = reader->doc;
-	va_list values;
-	int len;
 
-	if (doc->fault[0] == '\0') {
-		len = snprintf(doc->fault, sizeof(doc->fault),
-		    "line %zu: ", span_count(span_part(doc->text, 0, at), '\n') + 1);
-		va_start(values, format);
-		vsnprintf(doc->fault + len, sizeof(doc->fault) - (size_t)len, format, values);
-		va_end(values);
-	}
-	reader->at = doc->text.len;
+	if (doc->fault[0] == '\0')
+		snprintf(doc->fault, sizeof(doc->fault), "line %zu: %s", doc_line(doc, at), what);
+	reader->at = doc->end;
 }
 
 static void
 fail(struct reader *reader, const char *what)
 {
-	fail_at(reader, reader->at, "%s", what);
+	fail_at(reader, reader->at, what);
 }
 
-/* The next byte, or -1 at the end. */
-static int
-peek(const struct reader *reader)
+/* A new node, the last of its parent. */
+static struct doc_node *
+add(struct reader *reader, struct doc_node *parent, enum doc_kind kind, const struct doc_key *key)
 {
-	struct span text = reader->doc->text;
+	struct doc_node *node = mem_new(sizeof(*node));
 
-	return reader->at < text.len ? (unsigned char)text.ptr[reader->at] : -1;
+	node->kind = kind;
+	node->parent = parent;
+	node->made = reader->doc->made;
+	reader->doc->made = node;
+	*(parent->last != NULL ? &parent->last->next : &parent->first) = node;
+	parent->last = node;
+	if (key != NULL) {
+		node->key = *key;
+		map_add(&parent->members, &node->entry, hash_of(key->name, (uintptr_t)parent));
+	}
+	if (++reader->doc->count > DOC_VALUES)
+		fail(reader, "too many values");
+	return node;
 }
 
 /* Whether the text goes on with this; then it is skipped. */
 static bool
-skip(struct reader *reader, struct span word)
+skip(struct reader *reader, const char *word)
 {
-	struct span text = reader->doc->text;
+	size_t len = strlen(word);
 
-	if (text.len - reader->at < word.len || !span_equal(span_part(text, reader->at, word.len), word))
+	if (strncmp(reader->at, word, len) != 0)
 		return false;
-	reader->at += word.len;
+	reader->at += len;
 	return true;
 }
 
-static bool
-is_among(int byte, const char *bytes)
+static void
+expect(struct reader *reader, const char *word, const char *fault)
 {
-	return byte > 0 && strchr(bytes, byte) != NULL;
+	if (!skip(reader, word))
+		fail(reader, fault);
 }
 
+/* What may not stand in a string or comment; also the NUL at the end. */
 static bool
-is_control(const struct reader *reader, int byte)
+is_control(const struct reader *reader, char byte)
 {
-	return reader->toml ? (byte < 0x20 && byte != '\t') || byte == 0x7f : byte < 0x20;
+	return iscntrl((unsigned char)byte) && byte != (reader->toml ? '\t' : 0x7f);
 }
 
 static void
 skip_spaces(struct reader *reader)
 {
-	while (is_among(peek(reader), " \t"))
-		reader->at++;
+	reader->at += strspn(reader->at, " \t");
 }
 
 static bool
 skip_newline(struct reader *reader)
 {
-	return skip(reader, SPAN("\n")) || skip(reader, SPAN("\r\n"));
+	return skip(reader, "\n") || skip(reader, "\r\n");
 }
 
 /* TOML: blanks and a comment, up to the end of the line. */
@@ -215,11 +183,11 @@ static void
 skip_rest(struct reader *reader)
 {
 	skip_spaces(reader);
-	if (peek(reader) != '#')
+	if (*reader->at != '#')
 		return;
-	while (!is_control(reader, peek(reader)))
+	while (!is_control(reader, *reader->at))
 		reader->at++;
-	if (!is_among(peek(reader), "\r\n") && peek(reader) != -1)
+	if (*reader->at != '\0' && strchr("\r\n", *reader->at) == NULL)
 		fail(reader, "a control character in a comment");
 }
 
@@ -227,104 +195,111 @@ skip_rest(struct reader *reader)
 static void
 skip_comment(struct reader *reader)
 {
-	size_t start = reader->at;
-	bool closed;
+	const char *end;
 
-	if (skip(reader, SPAN("//"))) {
-		while (peek(reader) != -1 && !skip_newline(reader)) {
-			/* Some readers end the comment here, and others do not. */
-			if (peek(reader) == '\r')
-				fail(reader, "a carriage return in a comment");
-			else
-				reader->at++;
-		}
-	} else if (skip(reader, SPAN("/*"))) {
-		while (!(closed = skip(reader, SPAN("*/"))) && peek(reader) != -1)
-			reader->at++;
-		if (!closed)
-			fail_at(reader, start, "a comment without an end");
+	if (skip(reader, "//")) {
+		reader->at += strcspn(reader->at, "\r\n");
+		/* Some readers end the comment here, and others do not. */
+		if (*reader->at == '\r')
+			expect(reader, "\r\n", "a carriage return in a comment");
+	} else if (skip(reader, "/*")) {
+		end = strstr(reader->at, "*/");
+		if (end == NULL)
+			fail_at(reader, reader->at - 2, "a comment without an end");
+		else
+			reader->at = end + 2;
 	} else {
 		fail(reader, "unexpected '/'");
 	}
 }
 
-/* What may stand between the values of an object or array. */
+/* What may stand between values; in TOML with the ends of lines, or up to the next one. */
 static void
-skip_blank(struct reader *reader)
+skip_blank(struct reader *reader, bool lines)
 {
-	if (reader->toml) {
+	static const char blanks[] = " \t\r\n";
+
+	if (reader->toml && !lines)
+		skip_spaces(reader);
+	else if (reader->toml)
 		do
 			skip_rest(reader);
 		while (skip_newline(reader));
-		return;
-	}
-	for (;;)
-		if (peek(reader) == '/')
+	else
+		for (reader->at += strspn(reader->at, blanks); *reader->at == '/';
+		     reader->at += strspn(reader->at, blanks))
 			skip_comment(reader);
-		else if (is_among(peek(reader), " \t\r\n"))
-			reader->at++;
-		else
-			return;
+}
+
+static void
+put(struct reader *reader, const char *bytes, size_t len)
+{
+	memcpy(reader->out, bytes, len);
+	reader->out += len;
+}
+
+/* What was decoded from a place on. */
+static struct span
+finish(struct reader *reader, const char *start)
+{
+	struct span text = span_between(start, reader->out);
+
+	*reader->out++ = '\0';
+	return text;
 }
 
 /* The hexadecimal digits of a code point. */
 static uint32_t
-read_code(struct reader *reader, int digits)
+read_code(struct reader *reader, size_t len)
 {
-	uint32_t code = 0;
+	char digits[sizeof("0010ffff")] = "";
 
-	for (; digits > 0; digits--, reader->at++) {
-		int byte = peek(reader);
-
-		if (byte == -1 || !isxdigit(byte)) {
-			fail(reader, "an unknown escape in a string");
-			return 0;
-		}
-		code = code << 4 | (uint32_t)(isdigit(byte) ? byte - '0' : (byte | 0x20) - 'a' + 10);
+	if (strspn(reader->at, "0123456789abcdefABCDEF") < len) {
+		fail(reader, "an unknown escape in a string");
+		return 0;
 	}
-	return code;
+	memcpy(digits, reader->at, len);
+	reader->at += len;
+	return (uint32_t)strtoul(digits, NULL, 16);
 }
 
 /* From behind a backslash; \u: four digits, \U: eight, \x: two. In JSON two \u may be the halves of a character. */
 static void
-read_escape(struct reader *reader, struct buf *out)
+read_escape(struct reader *reader)
 {
 	static const char letters[] = "btnfre\"\\/", meant[] = "\b\t\n\f\r\033\"\\/";
-	char character[UTF8_MAX];
-	int byte = peek(reader);
+	const char *known = reader->toml ? "btnfre\"\\xuU" : "\"\\/bfnrtu", *letter;
 	uint32_t code, low;
 
-	if (!is_among(byte, reader->toml ? "btnfre\"\\xuU" : "\"\\/bfnrtu")) {
+	if (*reader->at == '\0' || strchr(known, *reader->at) == NULL) {
 		fail(reader, "an unknown escape in a string");
 		return;
 	}
-	reader->at++;
-	if (strchr(letters, byte) != NULL) {
-		buf_append(out, (struct span){ &meant[strchr(letters, byte) - letters], 1 });
+	letter = strchr(letters, *reader->at++);
+	if (letter != NULL) {
+		put(reader, &meant[letter - letters], 1);
 		return;
 	}
-	code = read_code(reader, byte == 'x' ? 2 : byte == 'u' ? 4 : 8);
-	if (!reader->toml && code >= 0xd800 && code < 0xdc00 && skip(reader, SPAN("\\u"))) {
+	code = read_code(reader, reader->at[-1] == 'x' ? 2 : reader->at[-1] == 'u' ? 4 : 8);
+	if (!reader->toml && code >= 0xd800 && code < 0xdc00 && skip(reader, "\\u")) {
 		low = read_code(reader, 4);
-		code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff)) : low;
+		if (low >= 0xdc00 && low < 0xe000)
+			code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
 	}
 	if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
 		fail(reader, "an escape that is no character");
 	else
-		buf_append(out, (struct span){ character, utf8_write(code, character) });
+		reader->out += utf8_write(code, reader->out);
 }
 
 /* In a long string of TOML, behind a backslash: the newline and the blanks behind it. false: there is none. */
 static bool
 skip_line_end(struct reader *reader)
 {
-	size_t start = reader->at;
+	const char *end = reader->at + strspn(reader->at, " \t");
 
-	skip_spaces(reader);
-	if (!skip_newline(reader)) {
-		reader->at = start;
+	if (*end != '\n' && strncmp(end, "\r\n", 2) != 0)
 		return false;
-	}
 	do
 		skip_spaces(reader);
 	while (skip_newline(reader));
@@ -333,95 +308,87 @@ skip_line_end(struct reader *reader)
 
 /* Whether the string ends here. Of the quotes at the end of a long string up to two belong to it. */
 static bool
-ends_string(struct reader *reader, struct span quotes, struct buf *out)
+ends_string(struct reader *reader, const char *quotes)
 {
 	if (!skip(reader, quotes))
 		return false;
-	for (int i = 0; i < 2 && quotes.len == 3 && skip(reader, span_part(quotes, 0, 1)); i++)
-		buf_append(out, span_part(quotes, 0, 1));
+	for (int i = 0; i < 2 && quotes[1] != '\0' && skip(reader, quotes + 2); i++)
+		put(reader, quotes, 1);
 	return true;
 }
 
-/* From behind the quotes that begin it. */
-static void
-read_quoted(struct reader *reader, struct span quotes, struct buf *out)
+/* A string of JSON, or one of the four kinds of TOML; a key is none of the two long kinds. */
+static struct span
+read_string(struct reader *reader, bool key)
 {
-	bool basic = quotes.ptr[0] == '"', lines = quotes.len == 3;
-	size_t start = reader->at - quotes.len;
+	const char *quotes = *reader->at == '"' ? "\"\"\"" : "'''", *start = reader->at, *out = reader->out;
+	bool lines = reader->toml && !key && skip(reader, quotes);
 
 	if (lines)
 		skip_newline(reader);
-	while (!ends_string(reader, quotes, out)) {
-		size_t from = reader->at;
-		int byte = peek(reader);
+	else
+		skip(reader, quotes += 2);
+	while (!ends_string(reader, quotes)) {
+		const char *from = reader->at;
 
-		if (byte == -1 || (byte == '\n' && !lines)) {
+		if (*from == '\0' || (*from == '\n' && !lines)) {
 			fail_at(reader, start, "a string without an end");
-			return;
+			break;
 		}
-		if (basic && skip(reader, SPAN("\\"))) {
+		if (quotes[0] == '"' && skip(reader, "\\")) {
 			if (!lines || !skip_line_end(reader))
-				read_escape(reader, out);
+				read_escape(reader);
 			continue;
 		}
 		if (!lines || !skip_newline(reader)) {
-			if (is_control(reader, byte))
+			if (is_control(reader, *from))
 				fail(reader, "a control character in a string");
 			else
 				reader->at++;
 		}
-		buf_append(out, span_part(reader->doc->text, from, reader->at - from));
+		put(reader, from, (size_t)(reader->at - from));
 	}
+	return finish(reader, out);
 }
 
-/* A string of JSON, or one of the four kinds of TOML. */
-static void
-read_string(struct reader *reader, struct buf *out)
+static enum doc_kind
+kind_of(const struct reader *reader)
 {
-	struct span quotes = peek(reader) == '"' ? SPAN("\"\"\"") : SPAN("'''");
+	char byte = *reader->at;
 
-	if (!reader->toml || !skip(reader, quotes)) {
-		quotes.len = 1;
-		skip(reader, quotes);
-	}
-	read_quoted(reader, quotes, out);
+	if (byte == '{' || byte == '[')
+		return byte == '{' ? DOC_OBJECT : DOC_ARRAY;
+	return byte == '"' || (reader->toml && byte == '\'') ? DOC_STRING : DOC_OTHER;
 }
-
-struct key {
-	struct doc_node *table; /* that it belongs to */
-	struct buf name;        /* its last part; owned */
-	size_t start, last;     /* where it and its last part begin */
-	size_t end;
-};
 
 /* A key of JSON, or one part of a key of TOML. */
 static void
-read_part(struct reader *reader, struct key *key)
+read_part(struct reader *reader, struct doc_key *key)
 {
-	struct span quotes = peek(reader) == '"' ? SPAN("\"") : SPAN("'");
+	const char *out = reader->out;
 
-	buf_clear(&key->name);
 	key->last = reader->at;
-	if ((quotes.ptr[0] == '"' || reader->toml) && skip(reader, quotes)) {
-		read_quoted(reader, quotes, &key->name);
-	} else if (reader->toml) {
-		while (peek(reader) != -1 && (isalnum(peek(reader)) || is_among(peek(reader), "_-")))
-			reader->at++;
-		buf_append(&key->name, span_part(reader->doc->text, key->last, reader->at - key->last));
+	if (kind_of(reader) == DOC_STRING) {
+		key->name = read_string(reader, true);
+	} else {
+		reader->at += reader->toml ? strspn(reader->at, LETTERS "_-") : 0;
+		put(reader, key->last, (size_t)(reader->at - key->last));
+		key->name = finish(reader, out);
 	}
 	if (reader->at == key->last)
 		fail(reader, reader->toml ? "a key is wanted" : "a key in quotes is wanted");
 	key->end = reader->at;
+	skip_blank(reader, false);
 }
 
 /* The table that a part of a key, which is not its last one, names: found or made. */
 static struct doc_node *
-enter(struct reader *reader, struct doc_node *table, struct span name, bool header)
+enter(struct reader *reader, struct doc_node *table, const struct doc_key *key, bool header)
 {
-	struct doc_node *node = doc_member(reader->doc, table, name);
+	struct doc_node *node = doc_member(table, key->name);
 
 	if (node == NULL)
-		node = add(reader->doc, table, DOC_OBJECT, name);
+		node = add(reader, table, DOC_OBJECT, key);
 	else if (header && node->table == TABLE_REPEATED)
 		return node->last;
 	else if (node->table == TABLE_NONE)
@@ -435,88 +402,61 @@ enter(struct reader *reader, struct doc_node *table, struct span name, bool head
 	return node;
 }
 
-/* A key, in TOML with its dots, and the blanks behind it. */
-static struct key
-read_key(struct reader *reader, struct doc_node *table, bool header)
+/* A key, in TOML with its dots, and what may follow it; *table becomes the one that its last part belongs to. */
+static struct doc_key
+read_key(struct reader *reader, struct doc_node **table, bool header)
 {
-	struct key key = { .table = table, .start = reader->at };
+	struct doc_key key = { .start = reader->at };
 
 	read_part(reader, &key);
-	if (!reader->toml)
-		skip_blank(reader);
-	while (reader->toml) {
+	while (reader->toml && skip(reader, ".")) {
 		skip_spaces(reader);
-		if (reader->doc->count > DOC_VALUES)
-			fail(reader, "too many values");
-		if (!skip(reader, SPAN(".")))
-			break;
-		skip_spaces(reader);
-		key.table = enter(reader, key.table, buf_span(&key.name), header);
+		*table = enter(reader, *table, &key, header);
 		read_part(reader, &key);
 	}
 	return key;
 }
 
-static enum doc_kind
-kind_of(const struct reader *reader)
-{
-	int byte = peek(reader);
-
-	if (byte == '{' || byte == '[')
-		return byte == '{' ? DOC_OBJECT : DOC_ARRAY;
-	return byte == '"' || (reader->toml && byte == '\'') ? DOC_STRING : DOC_OTHER;
-}
-
 static void
-fail_twice(struct reader *reader, const char *what, const struct key *key)
+fail_twice(struct reader *reader, const char *what, const struct doc_key *key)
 {
-	fail_at(reader, key->start, "the %s '%.*s' is there twice", what,
-	    (int)(key->name.len < 64 ? key->name.len : 64), buf_span(&key->name).ptr);
+	char fault[128];
+
+	snprintf(fault, sizeof(fault), "the %s '%.64s' is there twice", what, key->name.ptr);
+	fail_at(reader, key->start, fault);
 }
 
 /* A member up to its value. */
 static struct doc_node *
 begin_member(struct reader *reader, struct doc_node *object)
 {
-	struct key key = read_key(reader, object, false);
-	struct doc_node *node;
+	struct doc_key key = read_key(reader, &object, false);
 
-	if (!skip(reader, reader->toml ? SPAN("=") : SPAN(":")))
-		fail(reader, reader->toml ? "'=' is missing" : "':' is missing");
-	if (reader->toml)
-		skip_spaces(reader);
-	else
-		skip_blank(reader);
-	if (doc_member(reader->doc, key.table, buf_span(&key.name)) != NULL)
+	expect(reader, reader->toml ? "=" : ":", reader->toml ? "'=' is missing" : "':' is missing");
+	skip_blank(reader, false);
+	if (doc_member(object, key.name) != NULL)
 		fail_twice(reader, "key", &key);
-	node = add(reader->doc, key.table, kind_of(reader), buf_span(&key.name));
-	node->member = key.start;
-	node->key = key.last;
-	node->key_end = key.end;
-	buf_free(&key.name);
-	return node;
+	return add(reader, object, kind_of(reader), &key);
 }
 
 /* A number, true, false, null, or a date, which may have a blank before its time. */
-static void
+static struct span
 read_plain(struct reader *reader)
 {
-	struct span rest = span_part(reader->doc->text, reader->at, reader->doc->text.len - reader->at);
-	size_t date = strlen("2026-11-23"), len = 0;
-	char word[128];
+	static const char signs[] = LETTERS "+-_.:";
+	const char *start = reader->at;
+	size_t len = strspn(start, signs);
+	char *copy;
 
-	while (len < rest.len &&
-	    (isalnum((unsigned char)rest.ptr[len]) || strchr("+-_.:", rest.ptr[len]) != NULL ||
-		(len == date && len + 1 < rest.len && rest.ptr[4] == '-' && rest.ptr[len] == ' ' &&
-		    isdigit((unsigned char)rest.ptr[len + 1]))))
-		len++;
-	snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : sizeof(word)), rest.ptr);
-	if (len >= sizeof(word))
-		fail(reader, "a value that is too long");
-	else if (regexec(&reader->plain, word, 0, NULL, 0) != 0)
-		fail(reader, reader->toml ? "not a value of TOML" : "not a JSON value");
-	else
-		reader->at += len;
+	if (len == strlen("2026-11-23") && start[4] == '-' && start[len] == ' ' &&
+	    isdigit((unsigned char)start[len + 1]))
+		len += 1 + strspn(start + len + 1, signs);
+	copy = doc_copy((struct span){ start, len });
+	reader->at += len;
+	if (regexec(&reader->plain, copy, 0, NULL, 0) != 0)
+		fail_at(reader, start, reader->toml ? "not a value of TOML" : "not a JSON value");
+	free(copy);
+	return (struct span){ start, len };
 }
 
 static void read_value(struct reader *reader, struct doc_node *node);
@@ -525,26 +465,23 @@ static void read_value(struct reader *reader, struct doc_node *node);
 static void
 read_brackets(struct reader *reader, struct doc_node *inside)
 {
-	struct span end = inside->kind == DOC_OBJECT ? SPAN("}") : SPAN("]");
+	const char *end = inside->kind == DOC_OBJECT ? "}" : "]";
 	struct doc_node *node = NULL;
 
-	for (skip_blank(reader); !skip(reader, end); skip_blank(reader)) {
-		if (reader->doc->count > DOC_VALUES)
-			fail(reader, "too many values");
-		if (peek(reader) == -1) {
+	for (skip_blank(reader, true); !skip(reader, end); skip_blank(reader, true)) {
+		if (*reader->at == '\0') {
 			fail_at(reader, inside->start, "a bracket that nothing closes");
 			return;
 		}
-		if (node != NULL && node->comma == 0) {
+		if (node != NULL && node->comma == NULL) {
 			node->comma = reader->at;
-			if (!skip(reader, SPAN(",")))
-				fail(reader, "a comma or a closing bracket is missing");
+			expect(reader, ",", "a comma or a closing bracket is missing");
 			continue;
 		}
 		if (inside->kind == DOC_OBJECT)
 			node = begin_member(reader, inside);
 		else
-			node = add(reader->doc, inside, kind_of(reader), SPAN_NONE);
+			node = add(reader, inside, kind_of(reader), NULL);
 		read_value(reader, node);
 	}
 }
@@ -552,15 +489,11 @@ read_brackets(struct reader *reader, struct doc_node *inside)
 static void
 read_value(struct reader *reader, struct doc_node *node)
 {
-	struct buf *texts = &reader->doc->texts;
-
 	node->start = reader->at;
-	node->text = texts->len;
 	if (node->kind == DOC_STRING) {
-		read_string(reader, texts);
-		node->text_len = texts->len - node->text;
+		node->text = read_string(reader, false);
 	} else if (node->kind == DOC_OTHER) {
-		read_plain(reader);
+		node->text = read_plain(reader);
 	} else if (++reader->depth > DOC_DEPTH) {
 		fail(reader, "nested too deeply");
 	} else {
@@ -574,13 +507,13 @@ read_value(struct reader *reader, struct doc_node *node)
 static void
 read_json(struct reader *reader)
 {
-	skip_blank(reader);
-	if (peek(reader) != '{')
-		fail(reader, peek(reader) == -1 ? "the file is empty" : "not a JSON object");
-	else
+	skip_blank(reader, true);
+	if (*reader->at == '{')
 		read_value(reader, reader->doc->root);
-	skip_blank(reader);
-	if (peek(reader) != -1)
+	else
+		fail(reader, *reader->at == '\0' ? "the file is empty" : "not a JSON object");
+	skip_blank(reader, true);
+	if (*reader->at != '\0')
 		fail(reader, "something stands behind the end of the object");
 }
 
@@ -588,28 +521,25 @@ read_json(struct reader *reader)
 static struct doc_node *
 read_header(struct reader *reader)
 {
-	bool repeated = skip(reader, SPAN("[["));
-	enum doc_table before = repeated ? TABLE_REPEATED : TABLE_IMPLIED;
-	struct doc_node *node;
-	struct key key;
+	struct doc_node *table = reader->doc->root, *node;
+	struct doc_key key;
+	bool repeated;
 
-	if (!repeated)
-		skip(reader, SPAN("["));
+	skip(reader, "[");
+	repeated = skip(reader, "[");
 	skip_spaces(reader);
-	key = read_key(reader, reader->doc->root, true);
-	if (!skip(reader, repeated ? SPAN("]]") : SPAN("]")))
-		fail(reader, "']' is missing");
-	node = doc_member(reader->doc, key.table, buf_span(&key.name));
+	key = read_key(reader, &table, true);
+	expect(reader, repeated ? "]]" : "]", "']' is missing");
+	node = doc_member(table, key.name);
 	if (node == NULL)
-		node = add(reader->doc, key.table, repeated ? DOC_ARRAY : DOC_OBJECT, buf_span(&key.name));
-	else if (node->table != before)
+		node = add(reader, table, repeated ? DOC_ARRAY : DOC_OBJECT, &key);
+	else if (node->table != (repeated ? TABLE_REPEATED : TABLE_IMPLIED))
 		fail_twice(reader, "table", &key);
 	node->table = repeated ? TABLE_REPEATED : TABLE_HEADER;
 	if (repeated) {
-		node = add(reader->doc, node, DOC_OBJECT, SPAN_NONE);
+		node = add(reader, node, DOC_OBJECT, NULL);
 		node->table = TABLE_HEADER;
 	}
-	buf_free(&key.name);
 	return node;
 }
 
@@ -618,32 +548,28 @@ read_toml(struct reader *reader)
 {
 	struct doc_node *table = reader->doc->root, *node;
 
-	for (skip_blank(reader); peek(reader) != -1; skip_blank(reader)) {
-		if (peek(reader) == '[') {
+	for (skip_blank(reader, true); *reader->at != '\0'; skip_blank(reader, true)) {
+		if (*reader->at == '[') {
 			table = read_header(reader);
 		} else {
 			node = begin_member(reader, table);
-			node->line = true;
 			read_value(reader, node);
 		}
 		skip_rest(reader);
-		if (peek(reader) != -1 && !skip_newline(reader))
+		if (*reader->at != '\0' && !skip_newline(reader))
 			fail(reader, "something stands behind the end of the value");
 	}
 }
 
 static void
-check_text(struct reader *reader)
+check_text(struct reader *reader, struct span text)
 {
-	struct span text = reader->doc->text;
+	size_t at = 0, len;
 
-	for (size_t at = 0, len; at < text.len; at += len) {
-		len = utf8_length(text, at);
-		if (len == 0 || text.ptr[at] == '\0') {
-			fail_at(reader, at, "%s", len == 0 ? "not UTF-8" : "a NUL byte");
-			return;
-		}
-	}
+	while (at < text.len && text.ptr[at] != '\0' && (len = utf8_length(text, at)) > 0)
+		at += len;
+	if (at < text.len)
+		fail_at(reader, text.ptr + at, text.ptr[at] == '\0' ? "a NUL byte" : "not UTF-8");
 }
 
 int
@@ -651,12 +577,21 @@ doc_read(struct doc *doc, struct span text, enum doc_grammar grammar)
 {
 	struct reader reader = { .doc = doc, .toml = grammar == DOC_TOML };
 
-	*doc = (struct doc){ .text = text, .count = 1 };
+	*doc = (struct doc){ .count = 1 };
+	if (grammar == DOC_YAML) {
+		snprintf(doc->fault, sizeof(doc->fault), "YAML is not edited");
+		return -1;
+	}
 	doc->root = doc->made = mem_new(sizeof(*doc->root));
+	doc->bytes = doc_copy(text);
+	doc->end = doc->bytes + text.len;
+	doc->texts = mem_new(text.len + 2);
+	reader.at = doc->bytes;
+	reader.out = doc->texts;
 	if (regcomp(&reader.plain, reader.toml ? plain_toml : plain_json, REG_EXTENDED | REG_NOSUB) != 0)
 		abort();
-	check_text(&reader);
-	skip(&reader, SPAN("\xef\xbb\xbf"));
+	check_text(&reader, span_between(doc->bytes, doc->end));
+	skip(&reader, "\xef\xbb\xbf");
 	if (reader.toml)
 		read_toml(&reader);
 	else

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,8 +12,6 @@
 #endif
 #include <time.h>
 #include <unistd.h>
-
-#include "core/buf.h"
 
 #define BESIDE ".cancelctl.tmp" /* the new file, until it has the name of the old one */
 
@@ -58,45 +55,30 @@ refuse(const struct stat *status)
 	return NULL;
 }
 
-/* All bytes of a file without links in its path; -1 with errno, or with *why. */
-static int
-read_all(const char *path, struct buf *text, struct stat *status, const char **why)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), result = -1;
-	ssize_t got;
-
-	*why = NULL;
-	if (fd == -1)
-		return -1;
-	if (fstat(fd, status) == -1 || (*why = refuse(status)) != NULL)
-		goto out;
-	while ((got = read(fd, buf_space(text, 65536), 65536)) > 0) {
-		buf_added(text, (size_t)got);
-		if (text->len > REPLACE_MOST) {
-			*why = "too large";
-			goto out;
-		}
-	}
-	result = got == 0 ? 0 : -1;
-out:
-	close(fd);
-	return result;
-}
-
 int
 replace_read(struct replace *file, const char *path, const char *within)
 {
 	const char *why;
+	ssize_t got = 0;
+	int fd;
 
 	*file = (struct replace){ .path = realpath(path, NULL) };
-	buf_init(&file->text);
 	if (file->path == NULL)
 		return fail(file, "%s", strerror(errno));
 	if (within != NULL && !is_within(file->path, within))
 		return fail(file, "it leads out of the project, to %s", file->path);
-	if (read_all(file->path, &file->text, &file->status, &why) == -1)
-		return fail(file, "%s", why != NULL ? why : strerror(errno));
-	return 0;
+	fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd == -1)
+		return fail(file, "%s", strerror(errno));
+	why = fstat(fd, &file->status) == -1 ? strerror(errno) : refuse(&file->status);
+	while (why == NULL && (got = read(fd, buf_space(&file->text, 65536), 65536)) > 0) {
+		buf_added(&file->text, (size_t)got);
+		why = file->text.len > REPLACE_MOST ? "too large" : NULL;
+	}
+	if (got == -1)
+		why = strerror(errno);
+	close(fd);
+	return why != NULL ? fail(file, "%s", why) : 0;
 }
 
 int
@@ -169,15 +151,11 @@ back_up(struct replace *file, const char *state)
 static bool
 is_unchanged(const struct replace *file)
 {
-	struct stat status;
-	const char *why;
-	struct buf text;
-	bool same;
+	struct replace now;
+	bool same = replace_read(&now, file->path, NULL) == 0 && now.status.st_dev == file->status.st_dev &&
+	    now.status.st_ino == file->status.st_ino && span_equal(buf_span(&now.text), buf_span(&file->text));
 
-	buf_init(&text);
-	same = read_all(file->path, &text, &status, &why) == 0 && status.st_dev == file->status.st_dev &&
-	    status.st_ino == file->status.st_ino && span_equal(buf_span(&text), buf_span(&file->text));
-	buf_free(&text);
+	replace_free(&now);
 	return same;
 }
 
@@ -187,26 +165,20 @@ struct scratch {
 	char names[ATTRIBUTE_MOST], from[ATTRIBUTE_MOST], to[ATTRIBUTE_MOST];
 };
 
-/* Gives `to` one attribute of from's. */
+/* Gives `to` one attribute as from has it, or takes it away. A label of the kernel's cannot be removed. */
 static int
-copy_one(int from, int to, const char *name, struct scratch *scratch)
+copy_one(const char *from, int to, const char *name, struct scratch *scratch)
 {
-	ssize_t had = fgetxattr(from, name, scratch->from, ATTRIBUTE_MOST);
 	ssize_t has = fgetxattr(to, name, scratch->to, ATTRIBUTE_MOST);
+	ssize_t had = lgetxattr(from, name, scratch->from, ATTRIBUTE_MOST);
 
-	if (had < 0 || (had == has && memcmp(scratch->from, scratch->to, (size_t)had) == 0))
-		return had < 0 ? -1 : 0;
-	return fsetxattr(to, name, scratch->from, (size_t)had, 0);
-}
-
-/* Takes one that from has not, such as one of the directory's. A label of the kernel's cannot be removed. */
-static int
-remove_one(int from, int to, const char *name, struct scratch *scratch)
-{
-	if (strncmp(name, "security.", strlen("security.")) == 0 ||
-	    fgetxattr(from, name, scratch->from, ATTRIBUTE_MOST) >= 0)
+	if (had < 0 && errno != ENODATA)
+		return -1;
+	if (had < 0)
+		return strncmp(name, "security.", strlen("security.")) == 0 ? 0 : fremovexattr(to, name);
+	if (had == has && memcmp(scratch->from, scratch->to, (size_t)had) == 0)
 		return 0;
-	return errno != ENODATA ? -1 : fremovexattr(to, name);
+	return fsetxattr(to, name, scratch->from, (size_t)had, 0);
 }
 
 /*
@@ -214,13 +186,14 @@ remove_one(int from, int to, const char *name, struct scratch *scratch)
  * passed over, and so are signatures of the contents, which are others now. 0, or -1 with errno.
  */
 static int
-attributes_copy(int from, int to)
+attributes_copy(const char *from, int to)
 {
 	struct scratch *scratch = mem_new(sizeof(*scratch));
 	int result = 0;
 
 	for (int pass = 0; pass < 2 && result == 0; pass++) {
-		ssize_t len = flistxattr(pass == 0 ? to : from, scratch->names, ATTRIBUTE_MOST);
+		ssize_t len = pass == 0 ? flistxattr(to, scratch->names, ATTRIBUTE_MOST) :
+					  llistxattr(from, scratch->names, ATTRIBUTE_MOST);
 
 		result = len >= 0 || errno == ENOTSUP ? 0 : -1;
 		for (ssize_t at = 0; at < len && result == 0; at += (ssize_t)strlen(scratch->names + at) + 1) {
@@ -228,22 +201,12 @@ attributes_copy(int from, int to)
 
 			if (strcmp(name, "security.ima") == 0 || strcmp(name, "security.evm") == 0)
 				continue;
-			if ((pass == 0 ? remove_one : copy_one)(from, to, name, scratch) < 0 && errno != ENOTSUP)
+			if (copy_one(from, to, name, scratch) < 0 && errno != ENOTSUP)
 				result = -1;
 		}
 	}
 	free(scratch);
 	return result;
-}
-
-#else
-
-static int
-attributes_copy(int from, int to)
-{
-	(void)from;
-	(void)to;
-	return 0;
 }
 
 #endif
@@ -252,23 +215,16 @@ attributes_copy(int from, int to)
 static int
 prepare(const struct replace *file, int fd, struct span text)
 {
-	int old = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), result = -1, error;
-	struct stat status;
-
-	if (old == -1 || fstat(fd, &status) == -1)
-		goto out;
-	if (status.st_gid != file->status.st_gid && fchown(fd, (uid_t)-1, file->status.st_gid) == -1)
-		goto out;
+	if (fchown(fd, (uid_t)-1, file->status.st_gid) == -1)
+		return -1;
+#ifdef __linux__
+	if (attributes_copy(file->path, fd) == -1)
+		return -1;
+#endif
 	/* The mode after an ACL, whose mask it sets. */
-	if (attributes_copy(old, fd) == -1 || fchmod(fd, file->status.st_mode & 07777) == -1)
-		goto out;
-	result = write_all(fd, text);
-out:
-	error = errno;
-	if (old != -1)
-		close(old);
-	errno = error;
-	return result;
+	if (fchmod(fd, file->status.st_mode & 07777) == -1)
+		return -1;
+	return write_all(fd, text);
 }
 
 /*
@@ -283,11 +239,9 @@ open_beside(const char *path)
 
 	if (fd == -1)
 		return -1;
-	if (flock(fd, LOCK_EX | LOCK_NB) == -1 || fstat(fd, &own) == -1 || lstat(path, &named) == -1)
-		goto bad;
-	if (own.st_dev == named.st_dev && own.st_ino == named.st_ino && refuse(&own) == NULL && ftruncate(fd, 0) == 0)
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &own) == 0 && lstat(path, &named) == 0 &&
+	    own.st_dev == named.st_dev && own.st_ino == named.st_ino && refuse(&own) == NULL && ftruncate(fd, 0) == 0)
 		return fd;
-bad:
 	close(fd);
 	errno = EBUSY;
 	return -1;
@@ -309,7 +263,7 @@ exchange(struct replace *file, struct span text)
 	if (prepare(file, fd, text) == -1)
 		fail(file, "%.400s: %s", beside, strerror(errno));
 	else if (!is_unchanged(file))
-		result = 1;
+		fail(file, "another program has just changed it: try again");
 	else if (rename(beside, file->path) == -1)
 		fail(file, "%s", strerror(errno));
 	else

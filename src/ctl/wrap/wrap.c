@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "core/dialect.h"
-#include "core/buf.h"
 #include "ctl/change.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
@@ -16,15 +15,14 @@
 #include "shell/options.h"
 #include "shell/words.h"
 
-enum { TRIES = 3 }; /* while another program writes the file */
-
 /* One call of wrap or unwrap. */
 struct task {
 	struct change change; /* its client is set for each file */
 	bool list, all, dry_run, json;
 	const char *where; /* a client or a file; NULL: none is named */
 	struct client_files files;
-	bool *seen; /* of the names: there is such a server */
+	const struct client_file *file; /* the one at hand */
+	bool *seen;                     /* of the names: there is such a server */
 	char canceld[PROGRAM_SIZE];
 	size_t servers, changed; /* servers listed, files changed */
 	int status;
@@ -34,7 +32,7 @@ struct task {
 static void
 worsen(struct task *task, int status)
 {
-	if (task->status != CTL_FAILED && status != CTL_YES)
+	if (task->status != CTL_FAILED)
 		task->status = status;
 }
 
@@ -54,30 +52,34 @@ static void __attribute__((format(printf, 2, 3))) say(const struct task *task, c
 	va_end(values);
 }
 
-/* An object of -j, about a server, or the whole file (server: SPAN_NONE); why may be NULL. */
+/* NULL where there is no text. */
 static json_t *
-object_of(const struct client_file *file, struct span server, const char *key, const char *word, const char *why)
+json_of(struct span text)
 {
-	json_t *object =
-	    json_pack("{s:s, s:o}", "client", file->client->id, "file", printable_json(span_of(file->path), false));
-
-	if (server.ptr != NULL)
-		json_object_set_new(object, "server", printable_json(server, false));
-	json_object_set_new(object, key, json_string(word));
-	if (why != NULL)
-		json_object_set_new(object, "why", printable_json(span_of(why), false));
-	return object;
+	return text.len > 0 ? printable_json(text, false) : NULL;
 }
 
+/*
+ * With -j, an object about a server, or the whole file (server: SPAN_NONE), with more members, which are given away. why
+ * and more may be NULL.
+ */
 static void
-put_object(json_t *object)
+put_object(const struct task *task, struct span server, const char *key, const char *word, const char *why,
+    json_t *more)
 {
-	show_json(object);
+	json_t *object = json_pack("{s:s, s:o, s:o*, s:s, s:o*}", "client", task->file->client->id, "file",
+	    json_of(span_of(task->file->path)), "server", server.ptr != NULL ? printable_json(server, false) : NULL,
+	    key, word, "why", json_of(span_of(why != NULL ? why : "")));
+
+	json_object_update(object, more);
+	if (task->json)
+		show_json(object);
+	json_decref(more);
 	json_decref(object);
 }
 
 static void
-list_server(struct task *task, const struct client_file *file, const struct doc *doc, const struct doc_node *node)
+list_server(struct task *task, const struct doc_node *server)
 {
 	static const char *const states[] = {
 		[ENTRY_PLAIN] = "not wrapped",
@@ -86,180 +88,139 @@ list_server(struct task *task, const struct client_file *file, const struct doc 
 		[ENTRY_REMOTE] = "remote",
 		[ENTRY_ODD] = "odd",
 	};
-	struct entry entry = entry_read(doc, node);
-	struct span name = doc_name(doc, node), shown;
-	size_t width = term_width(NULL);
-	struct buf command, line, row;
+	struct entry entry = entry_read(server);
+	size_t width = term_width(NULL), start;
+	struct buf line = { 0 }, row = { 0 };
 	char state[32];
-	json_t *object;
 
-	buf_init(&command);
-	buf_init(&line);
-	buf_init(&row);
-	if (entry.why == NULL)
-		entry_show(&command, doc, &entry, true);
-	shown = entry.why != NULL ? span_of(entry.why) : buf_span(&command);
-	if (task->json) {
-		object = object_of(file, name, "state", states[entry.state], entry.why);
-		if (entry.why == NULL)
-			json_object_set_new(object, "command", printable_json(shown, false));
-		put_object(object);
-	} else {
-		snprintf(state, sizeof(state), "  %-12s ", states[entry.state]);
-		buf_append(&line, span_of(state));
-		printable_append(&line, name, "");
-		buf_append(&line, SPAN(": "));
-		buf_append(&line, shown);
-		table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
+	snprintf(state, sizeof(state), "  %-12s ", states[entry.state]);
+	buf_append(&line, span_of(state));
+	printable_append(&line, server->key.name, "");
+	buf_append(&line, SPAN(": "));
+	start = line.len;
+	if (entry.why != NULL)
+		buf_append(&line, span_of(entry.why));
+	else
+		entry_show(&line, &entry, entry.program);
+	put_object(task, server->key.name, "state", states[entry.state], entry.why,
+	    json_pack("{s:o*}", "command",
+		entry.why == NULL ? printable_json(span_from(buf_span(&line), start), false) : NULL));
+	table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
+	if (!task->json)
 		show_line(buf_span(&row));
-	}
-	buf_free(&command);
 	buf_free(&line);
 	buf_free(&row);
 }
 
 static void
-list_file(struct task *task, const struct client_file *file)
+list_file(struct task *task)
 {
 	struct client_servers servers = { 0 };
+	const struct client_file *file = task->file;
 	const char *fault = NULL;
 	struct replace contents;
-	struct doc doc = { 0 };
 
 	say(task, "%s (%s): %s", file->client->name, file->client->id, file->path);
 	if (replace_read(&contents, file->path, file->project ? "." : NULL) == -1)
 		fault = contents.fault;
-	else if (client_read(file->client, &doc, buf_span(&contents.text)) == -1)
-		fault = doc.fault;
-	else
-		client_servers(file->client, &doc, &servers);
-	if (fault != NULL && task->json)
-		put_object(object_of(file, SPAN_NONE, "state", "left", fault));
-	else if (fault != NULL)
+	else if (client_read(file->client, buf_span(&contents.text), &servers) == -1)
+		fault = servers.doc.fault;
+	if (fault != NULL) {
+		put_object(task, SPAN_NONE, "state", "left", fault, NULL);
 		say(task, "  left alone: %s", fault);
+	}
 	for (size_t i = 0; i < servers.count; i++)
-		list_server(task, file, &doc, servers.list[i]);
+		list_server(task, servers.list[i]);
 	task->servers += servers.count;
-	free(servers.list);
-	doc_free(&doc);
+	client_servers_free(&servers);
 	replace_free(&contents);
 }
 
-/*
- * canceld's words: "canceld", the options, and a command. Parses them: what options_parse returns. The caller frees the
- * options.
- */
-static int
-parse_options(struct options *parsed, char *const options[])
-{
-	int count = 0, result;
-	char **argv;
-
-	while (options[count] != NULL)
-		count++;
-	argv = mem_resize(NULL, (size_t)count + 4, sizeof(*argv));
-	argv[0] = (char[]){ "canceld" };
-	memcpy(argv + 1, options, (size_t)count * sizeof(*argv));
-	argv[++count] = (char[]){ "--" };
-	argv[++count] = (char[]){ "true" };
-	argv[++count] = NULL;
-	result = options_parse(parsed, count, argv);
-	if (result == OPTIONS_RUN && (strcmp(parsed->command[0], "true") != 0 || parsed->command[1] != NULL))
-		result = ctl_usage("'%.200s' is no option of canceld; the server's command is in the client's file",
-		    parsed->command[0]);
-	free(argv);
-	return result;
-}
-
-/* With these options, which were checked or are an older canceld's, and with what its configuration says for all servers. */
+/* Of a tool call, with what the configuration says for all servers. 0: the options are refused, which was told. */
 static msec_t
 deadline_of(char *const options[])
 {
 	const struct span method = SPAN("tools/call");
 	struct deadlines deadlines = { 0 };
 	struct options parsed;
+	size_t count = 0;
+	char **argv;
+	bool valid;
 
-	if (parse_options(&parsed, options) == OPTIONS_RUN && configfile_load(&parsed) == OPTIONS_RUN)
+	while (options[count] != NULL)
+		count++;
+	argv = mem_new((count + 4) * sizeof(*argv));
+	argv[0] = (char[]){ "canceld" };
+	memcpy(argv + 1, options, count * sizeof(*argv));
+	argv[count + 1] = (char[]){ "--" };
+	argv[count + 2] = (char[]){ "true" };
+	valid = options_parse(&parsed, (int)count + 3, argv) == OPTIONS_RUN;
+	if (valid && parsed.command != argv + count + 2)
+		ctl_usage("'%.200s' is no option of canceld; the server's command is in the client's file",
+		    parsed.command[0]);
+	else if (valid && configfile_load(&parsed) == OPTIONS_RUN)
 		deadlines = policy_deadlines(&parsed.policy, method, SPAN_NONE,
 		    dialect_method(&dialect_mcp, method)->traits, false);
 	options_free(&parsed);
+	free(argv);
 	return deadlines.idle;
 }
 
 /* What a client that gives up first makes of canceld's deadline. */
 static void
-warn_limit(const struct task *task, const struct client *client, const struct outcome *outcome)
+warn_limit(const struct task *task, const struct outcome *outcome)
 {
 	msec_t limit = outcome->limit, deadline = outcome->deadline;
 	char times[2][SHOW_TIME_SIZE];
 
-	if (outcome->kind != OUTCOME_LEFT && limit != MSEC_NEVER && deadline > 0 && limit <= deadline)
+	if (outcome->result != outcome_left && limit != MSEC_NEVER && deadline > 0 && limit <= deadline)
 		say(task,
 		    "  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
 		    "give it more time there, or canceld less with -t",
-		    outcome->name, client->name, show_time(limit, times[0]).ptr,
+		    outcome->name, task->file->client->name, show_time(limit, times[0]).ptr,
 		    deadline == MSEC_NEVER ? "none" : show_time(deadline, times[1]).ptr);
 }
 
 static void
-put_outcome(struct task *task, const struct client_file *file, const struct outcome *outcome)
+put_outcome(struct task *task, const struct outcome *outcome)
 {
-	static const char *const words[] = {
-		[OUTCOME_WRAPPED] = "wrapped",
-		[OUTCOME_REWRAPPED] = "wrapped anew",
-		[OUTCOME_UNWRAPPED] = "unwrapped",
-		[OUTCOME_ALREADY] = "already wrapped",
-		[OUTCOME_NOT_WRAPPED] = "not wrapped",
-		[OUTCOME_LEFT] = "left alone",
-	};
 	struct span before = buf_span(&outcome->before), after = buf_span(&outcome->after);
-	json_t *object;
-	char line[64];
+	char line[64] = "";
 
+	if (outcome->result == outcome_left)
+		snprintf(line, sizeof(line), " (line %zu of the file)", outcome->line);
 	/* What unwrap leaves would fail to start once canceld is gone. */
-	if (outcome->kind == OUTCOME_LEFT && (task->change.name_count > 0 || task->change.unwrap))
+	if (outcome->result == outcome_left && (task->change.names[0] != NULL || task->change.unwrap))
 		worsen(task, CTL_NO);
-	if (task->json) {
-		object = object_of(file, span_of(outcome->name), "result", words[outcome->kind], outcome->why);
-		json_object_set_new(object, "dry_run", json_boolean(task->dry_run));
-		if (outcome->limit != MSEC_NEVER)
-			json_object_set_new(object, "client_timeout_ms", json_integer(outcome->limit));
-		if (before.len > 0) {
-			json_object_set_new(object, "before", printable_json(before, false));
-			json_object_set_new(object, "after", printable_json(after, false));
-		}
-		put_object(object);
-		return;
-	}
-	snprintf(line, sizeof(line), " (line %zu of the file)", outcome->line);
+	put_object(task, span_of(outcome->name), "result", outcome->result, outcome->why,
+	    json_pack("{s:b, s:o*, s:o*, s:o*}", "dry_run", task->dry_run, "client_timeout_ms",
+		outcome->limit != MSEC_NEVER ? json_integer(outcome->limit) : NULL, "before", json_of(before), "after",
+		json_of(after)));
 	say(task, "  %s: %s%s%s%s%s", outcome->name, task->dry_run && before.len > 0 ? "would be " : "",
-	    words[outcome->kind], outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "",
-	    outcome->kind == OUTCOME_LEFT ? line : "");
+	    outcome->result, outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "", line);
 	if (task->dry_run && before.len > 0) {
 		say(task, "    - %.*s", (int)before.len, before.ptr);
 		say(task, "    + %.*s", (int)after.len, after.ptr);
 	}
-	warn_limit(task, file->client, outcome);
+	warn_limit(task, outcome);
 }
 
 static void
-put_outcomes(struct task *task, const struct client_file *file, const struct outcomes *outcomes)
+put_outcomes(struct task *task, const struct outcomes *outcomes)
 {
 	for (size_t i = 0; i < outcomes->count; i++)
-		put_outcome(task, file, &outcomes->list[i]);
-	if (outcomes->count == 0 && task->change.name_count == 0)
+		put_outcome(task, &outcomes->list[i]);
+	if (outcomes->count == 0 && task->change.names[0] == NULL)
 		say(task, "  no servers");
 }
 
-/* A file that is left alone. */
 static void
-leave_file(struct task *task, const struct client_file *file, const char *why)
+leave_file(struct task *task, const char *why)
 {
 	/* What is never edited is no failure to wrap all, and needs no unwrap. */
-	if (file->client->syntax != CLIENT_YAML || !(task->all || task->change.unwrap))
+	if (task->file->client->grammar != DOC_YAML || !(task->all || task->change.unwrap))
 		worsen(task, CTL_NO);
-	if (task->json)
-		put_object(object_of(file, SPAN_NONE, "result", "left alone", why));
+	put_object(task, SPAN_NONE, "result", "left alone", why, NULL);
 	say(task, "  left alone: %s", why);
 }
 
@@ -267,9 +228,8 @@ leave_file(struct task *task, const struct client_file *file, const char *why)
 static void
 put_words(const struct task *task)
 {
-	struct buf words;
+	struct buf words = { 0 };
 
-	buf_init(&words);
 	for (char *const *option = task->change.options; *option != NULL; option++) {
 		doc_quote(&words, span_of(*option));
 		buf_append(&words, SPAN(", "));
@@ -290,99 +250,77 @@ is_in_use(const struct client_file *file, const char *real)
 	    client_running(file->client->in_use, client_home());
 }
 
-/* Writes the new text, or only says so. 1: the file was changed meanwhile. */
-static int
-change_file(struct task *task, const struct client_file *file, struct replace *contents,
-    const struct outcomes *outcomes, struct span after)
+/* Writes the new text, or only says so. */
+static void
+change_file(struct task *task, struct replace *contents, const struct outcomes *outcomes, struct span after)
 {
 	char state[PROGRAM_SIZE];
-	int result = 0;
 
 	snprintf(state, sizeof(state), "%s/.local/state/canceld/backups", client_home());
 	if (replace_check(contents) == -1) {
-		leave_file(task, file, contents->fault);
+		leave_file(task, contents->fault);
 	} else if (task->dry_run) {
-		put_outcomes(task, file, outcomes);
-	} else if (is_in_use(file, contents->path)) {
-		leave_file(task, file, "the client is running, and would write over it: end it first");
-	} else if ((result = replace_write(contents, after, state)) == -1) {
-		leave_file(task, file, contents->fault);
+		put_outcomes(task, outcomes);
+	} else if (is_in_use(task->file, contents->path)) {
+		leave_file(task, "the client is running, and would write over it: end it first");
+	} else if (replace_write(contents, after, state) == -1) {
+		leave_file(task, contents->fault);
 		worsen(task, CTL_FAILED);
-	} else if (result == 0) {
+	} else {
 		task->changed++;
-		put_outcomes(task, file, outcomes);
+		put_outcomes(task, outcomes);
 		say(task, "  backup: %s", contents->backup);
-		if (file->project && !task->change.unwrap)
+		if (task->file->project && !task->change.unwrap)
 			say(task, "  note: whoever else uses this file of the project needs canceld at the same path");
 	}
-	return result;
 }
 
-/* One try. 1: another program has changed the file meanwhile, and nothing was done or said. */
-static int
-try_file(struct task *task, const struct client_file *file)
+static void
+do_file(struct task *task)
 {
-	struct replace contents;
+	const struct client_file *file = task->file;
 	struct outcomes outcomes = { 0 };
-	struct buf after;
-	int result = 0;
+	struct replace contents;
+	struct buf after = { 0 };
 
-	buf_init(&after);
 	task->change.client = file->client;
+	say(task, "%s: %s", file->client->name, file->path);
 	if (replace_read(&contents, file->path, file->project ? "." : NULL) == -1) {
-		leave_file(task, file, contents.fault);
+		leave_file(task, contents.fault);
 	} else if (change_text(&task->change, buf_span(&contents.text), &after, &outcomes) == -1) {
-		leave_file(task, file, outcomes.fault);
+		leave_file(task, outcomes.fault);
 		if (!task->change.unwrap)
 			put_words(task);
 	} else if (span_equal(buf_span(&contents.text), buf_span(&after))) {
-		put_outcomes(task, file, &outcomes);
+		put_outcomes(task, &outcomes);
 	} else {
-		result = change_file(task, file, &contents, &outcomes, buf_span(&after));
+		change_file(task, &contents, &outcomes, buf_span(&after));
 	}
 	for (size_t i = 0; i < outcomes.count; i++)
-		for (size_t k = 0; k < task->change.name_count; k++)
+		for (size_t k = 0; task->change.names[k] != NULL; k++)
 			task->seen[k] = task->seen[k] || strcmp(task->change.names[k], outcomes.list[i].name) == 0;
 	outcomes_free(&outcomes);
 	buf_free(&after);
 	replace_free(&contents);
-	return result;
-}
-
-static void
-do_file(struct task *task, const struct client_file *file)
-{
-	int result = 1;
-
-	say(task, "%s: %s", file->client->name, file->path);
-	for (int i = 0; i < TRIES && result == 1; i++)
-		result = try_file(task, file);
-	if (result == 1) {
-		leave_file(task, file, "another program keeps changing it");
-		worsen(task, CTL_FAILED);
-	}
 }
 
 /* Looks up what is named. CTL_YES, or the status to exit with. */
 static int
 find_files(struct task *task)
 {
-	const struct client *client;
+	const struct client *client = task->where != NULL ? client_named(task->where) : NULL;
 	struct nearest nearest = { .typed = SPAN_NONE };
 
-	client = task->where != NULL ? client_named(task->where) : NULL;
-	if (task->where == NULL || client != NULL) {
+	if (task->where == NULL || client != NULL)
 		clients_find(&task->files, client);
-		if (task->files.count > 0)
-			return CTL_YES;
-		if (client == NULL)
-			return ctl_no("no configuration of a client is here; see cancelctl wrap --help");
-		return ctl_no("%s has no file here; see cancelctl wrap --list", client->name);
-	}
-	if (strchr(task->where, '/') != NULL || access(task->where, F_OK) == 0) {
+	else if (strchr(task->where, '/') != NULL || access(task->where, F_OK) == 0)
 		clients_add_named(&task->files, task->where);
+	if (task->files.count > 0)
 		return CTL_YES;
-	}
+	if (task->where == NULL)
+		return ctl_no("no configuration of a client is here; see cancelctl wrap --help");
+	if (client != NULL)
+		return ctl_no("%s has no file here; see cancelctl wrap --list", client->name);
 	nearest.typed = span_of(task->where);
 	for (client = clients; client->id != NULL; client++)
 		nearest_offer(&nearest, client->id);
@@ -422,26 +360,14 @@ read_words(struct task *task, int argc, char *argv[])
 	if (!task->all && optind < argc)
 		task->where = argv[optind++];
 	task->change.names = argv + optind;
-	task->change.name_count = (size_t)(argc - optind);
 	return -1;
-}
-
-/* Without a client, a file or --all nothing is changed. */
-static int
-list(struct task *task)
-{
-	for (size_t i = 0; i < task->files.count; i++)
-		list_file(task, &task->files.list[i]);
-	if (!task->list)
-		say(task, "To put canceld before them: cancelctl wrap CLIENT, or cancelctl wrap --all");
-	return task->servers > 0 ? CTL_YES : CTL_NO;
 }
 
 static int
 run(struct task *task)
 {
-	bool chosen = task->all || task->where != NULL, unwrap = task->change.unwrap;
-	struct options parsed;
+	bool chosen = task->all || task->where != NULL, unwrap = task->change.unwrap, list = task->list || !chosen;
+	char *const *names = task->change.names;
 	int status;
 
 	if (unwrap && task->list)
@@ -450,30 +376,27 @@ run(struct task *task)
 		return ctl_usage("unwrap takes no options of canceld");
 	if (unwrap && !chosen)
 		return ctl_usage("which client? cancelctl unwrap CLIENT, FILE or --all; see cancelctl wrap --list");
-	status = parse_options(&parsed, task->change.options);
-	if (status == OPTIONS_RUN)
-		status = configfile_load(&parsed);
-	options_free(&parsed);
-	if (status != OPTIONS_RUN)
+	if (deadline_of(task->change.options) == 0)
 		return CTL_USAGE;
 	status = find_files(task);
 	if (status != CTL_YES)
 		return status;
-	if (task->list || !chosen)
-		return list(task);
-	if (!unwrap && !program_canceld(task->canceld))
+	if (!list && !unwrap && !program_canceld(task->canceld))
 		return ctl_failed("canceld is neither beside cancelctl nor in PATH");
 	task->change.canceld = task->canceld;
-	task->seen = mem_new(task->change.name_count + 1);
-	for (size_t i = 0; i < task->files.count; i++)
-		do_file(task, &task->files.list[i]);
-	for (size_t i = 0; i < task->change.name_count; i++)
+	for (size_t i = 0; i < task->files.count; i++) {
+		task->file = &task->files.list[i];
+		(list ? list_file : do_file)(task);
+	}
+	if (list && !task->list)
+		say(task, "To put canceld before them: cancelctl wrap CLIENT, or cancelctl wrap --all");
+	if (list)
+		return task->servers > 0 ? CTL_YES : CTL_NO;
+	for (size_t i = 0; names[i] != NULL; i++)
 		if (!task->seen[i])
-			worsen(task,
-			    ctl_no("no server '%.200s' there; see cancelctl wrap --list", task->change.names[i]));
+			worsen(task, ctl_no("no server '%.200s' there; see cancelctl wrap --list", names[i]));
 	if (task->changed > 0)
 		say(task, "Start the client again, so that it reads its file.");
-	free(task->seen);
 	return task->status;
 }
 
@@ -483,7 +406,8 @@ ctl_wrap(int argc, char *argv[])
 {
 	struct task task = { .change = { .unwrap = strcmp(argv[0], "unwrap") == 0,
 				 .options = (char *[]){ NULL },
-				 .deadline = deadline_of } };
+				 .deadline = deadline_of },
+		.seen = mem_new((size_t)argc) };
 	int words = 1, status;
 
 	while (words < argc && strcmp(argv[words], "--") != 0)
@@ -497,5 +421,6 @@ ctl_wrap(int argc, char *argv[])
 	if (status < 0)
 		status = run(&task);
 	client_files_free(&task.files);
+	free(task.seen);
 	return status;
 }

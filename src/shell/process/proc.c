@@ -16,9 +16,8 @@ proc_is_own(void)
 	return strtol(name, NULL, 10) == (long)getpid();
 }
 
-/* Reads the file of the process, with a NUL at the end; "" if it cannot be read. */
-static void
-read_text(pid_t pid, const char *file, char *to, size_t room)
+void
+proc_read(pid_t pid, const char *file, char *to, size_t room)
 {
 	char path[64];
 	ssize_t len = -1;
@@ -40,7 +39,7 @@ proc_parent(pid_t pid)
 	const char *end;
 
 	/* The fields follow the name, which stands in parentheses and may contain any byte. */
-	read_text(pid, "stat", text, sizeof(text));
+	proc_read(pid, "stat", text, sizeof(text));
 	end = strrchr(text, ')');
 	return end == NULL || strlen(end) < 4 ? 0 : (pid_t)strtol(end + strlen(") S "), NULL, 10);
 }
@@ -48,6 +47,6 @@ proc_parent(pid_t pid)
 void
 proc_name(pid_t pid, char name[PROC_NAME])
 {
-	read_text(pid, "comm", name, proc_is_own() ? PROC_NAME : 1);
+	proc_read(pid, "comm", name, proc_is_own() ? PROC_NAME : 1);
 	name[strcspn(name, "\n")] = '\0';
 }
