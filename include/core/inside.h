@@ -112,19 +112,13 @@ void reply_result(struct session *session, enum side to, struct span id, const c
  * Tells the receiver of a request that nobody waits for its answer any more: in its own protocol's form, or not at all.
  */
 
-enum cancel_result {
-	CANCEL_NOT_SENT,
-	CANCEL_NOT_YET, /* the cancel has to be sent once the era is settled */
-	CANCEL_SENT,
-	CANCEL_SENT_TURN, /* the whole turn was cancelled (ACP session/cancel), with the agent's requests in it */
-};
-
-/* Sends the receiver a cancel of canceld's own, ahead of the queued messages, or reports why not. */
-enum cancel_result cancel_send(struct session *session, const struct request *request);
-
-/* Forwards the requester's own cancel, or reports why not. why: the word if the cancel passes unchanged. */
-enum cancel_result cancel_forward(struct session *session, struct message *message, const struct request *request,
-    enum why why);
+/*
+ * Sends the receiver a cancel of canceld's own, ahead of the queued messages; or forwards the requester's own, under the
+ * word `why` if it passes unchanged; or reports why not. Before the era is settled it is put off and the request marked.
+ * true: the whole turn was cancelled (ACP session/cancel), with the agent's requests in it.
+ */
+bool cancel_send(struct session *session, struct request *request);
+bool cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why);
 
 /*
  * Sends session/cancel for this ACP session although no request of it is outstanding: in v2 the prompts were answered,
@@ -184,10 +178,9 @@ void recovery_expire(struct session *session, enum side asker);
 
 /*
  * Carries out the cell of this event for this request alone, which is freed if it has ended. message: the response,
- * progress or cancel at hand, or NULL. No other file changes the state of a request.
+ * progress or cancel at hand, or NULL. No other file changes the state of a request. true: see cancel_send.
  */
-enum cancel_result apply(struct session *session, struct request *request, enum decide_event event,
-    struct message *message);
+bool apply(struct session *session, struct request *request, enum decide_event event, struct message *message);
 
 /* Replaces the request's deadlines by the grace. */
 void apply_grace(struct session *session, struct request *request);
@@ -213,11 +206,11 @@ void turns_expire(struct session *session, struct request *request);
  */
 void turns_cancelled(struct session *session, struct message *message);
 
-/* ACP v2: the agent tells in a session/update that it works in this session; idle: that it has ended its turn. */
+/*
+ * ACP v2: the agent tells in a session/update that it works in this session; idle: that it has ended its turn, or has
+ * closed the session.
+ */
 void turns_note_work(struct session *session, struct span session_id, bool idle);
-
-/* The agent has closed this session, and its turns with it: no session/cancel is sent for them any more. */
-void turns_close(struct session *session, struct span session_id);
 
 /* ACP v2: the client has gone: cancels the turns whose prompts were answered, unless session/cancel was sent since. */
 void turns_left(struct session *session);

@@ -77,7 +77,8 @@ struct request {
 	unsigned flags;           /* enum request_flag */
 	enum given_up given_up;   /* apply.c sets it */
 	enum turn_fate fate;      /* turns.c sets it */
-	bool withheld;            /* its cancel, or the session/cancel of its turn, is still to be sent */
+	bool withheld;            /* its cancel is still to be sent */
+	bool told;                /* ACP: a session/cancel of its session was sent; turns.c sets it */
 	enum request_state state; /* set with pending_move */
 	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */

@@ -61,12 +61,12 @@ describe_timeout(const struct session *session, const struct request *request, s
 
 /* Reports a decision for which no message is at hand. */
 static void
-report(struct session *session, const struct request *request, const struct decision *cell)
+report(struct session *session, const struct request *request, const struct decision *cell, enum why why)
 {
 	enum side requester = request->from;
 	bool answers = (cell->steps & DECIDE_ANSWER) && state_may_write(session, requester);
 	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
-	    answers ? requester : side_other(requester), word_for(session, requester, cell->why), request);
+	    answers ? requester : side_other(requester), why, request);
 
 	buf_clear(&session->words);
 	if (request->state != REQUEST_ABANDONED)
@@ -81,12 +81,19 @@ report(struct session *session, const struct request *request, const struct deci
 	journal_tell(&session->journal, &action);
 }
 
-/* Passes, forwards as a cancel, or drops the message at hand, which is about this request. */
-static enum cancel_result
-apply_to_message(struct session *session, struct request *request, const struct decision *cell, struct message *message)
+/* The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. */
+static bool
+tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
 	enum why why = word_for(session, request->from, cell->why);
 
+	if ((cell->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
+		lane_withdraw(session->party[request->from].lane, request->start);
+	if (message == NULL) {
+		if (cell->steps & DECIDE_REPORT)
+			report(session, request, cell, why);
+		return (cell->steps & DECIDE_CANCEL) && cancel_send(session, request);
+	}
 	if (cell->steps & DECIDE_CANCEL)
 		return cancel_forward(session, message, request, why);
 	if (!(cell->steps & DECIDE_PASS))
@@ -95,26 +102,7 @@ apply_to_message(struct session *session, struct request *request, const struct 
 		cancel_pass(session, message, request);
 	else
 		pass_on(session, message, why, request);
-	return CANCEL_NOT_SENT;
-}
-
-/* The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. */
-static enum cancel_result
-tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
-{
-	enum cancel_result result = CANCEL_NOT_SENT;
-
-	if ((cell->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
-		lane_withdraw(session->party[request->from].lane, request->start);
-	if (message != NULL)
-		return apply_to_message(session, request, cell, message);
-	if (cell->steps & DECIDE_REPORT)
-		report(session, request, cell);
-	if (cell->steps & DECIDE_CANCEL)
-		result = cancel_send(session, request);
-	if (result == CANCEL_NOT_YET)
-		request->withheld = session->cancel_withheld = true;
-	return result;
+	return false;
 }
 
 void
@@ -207,14 +195,14 @@ enter_state(struct session *session, struct request *request, enum request_state
 	alarm_arm(&request->in->hard, &request->hard, TIME_LINGER, session->clocks.steady);
 }
 
-enum cancel_result
+bool
 apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
 	const struct decision *cell = &decisions[state_of(session, request)][event];
-	enum cancel_result result;
+	bool told;
 
 	note_given_up(session, request, (enum given_up)cell->given_up);
-	result = tell_receiver(session, request, cell, message);
+	told = tell_receiver(session, request, cell, message);
 	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE && event != EVENT_TERMINATED &&
 	    request->from == SIDE_CLIENT)
 		recovery_probe(session, request);
@@ -226,5 +214,5 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		note_end(session, request, cell, event, message);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);
-	return result;
+	return told;
 }

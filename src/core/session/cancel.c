@@ -95,24 +95,26 @@ send_session_cancel(struct session *session, const struct request *request, stru
 	overtake(session, SIDE_CLIENT, request, session_id);
 }
 
-enum cancel_result
-cancel_send(struct session *session, const struct request *request)
+bool
+cancel_send(struct session *session, struct request *request)
 {
 	struct span obstacle = obstacle_to(session, request, true);
-	bool settled = request->from == SIDE_SERVER || state_is_settled(session);
 
-	if (obstacle.len > 0 || !settled) {
-		state_note(session, VERB_NOTE, side_other(request->from), WHY_CANCEL_WITHHELD, request,
-		    obstacle.len > 0 ? obstacle : SPAN("the era is not settled"));
-		return obstacle.len > 0 ? CANCEL_NOT_SENT : CANCEL_NOT_YET;
+	if (obstacle.len == 0 && request->from == SIDE_CLIENT && !state_is_settled(session)) {
+		obstacle = SPAN("the era is not settled");
+		request->withheld = session->cancel_withheld = true;
+	}
+	if (obstacle.len > 0) {
+		state_note(session, VERB_NOTE, side_other(request->from), WHY_CANCEL_WITHHELD, request, obstacle);
+		return false;
 	}
 	if (is_only_turn(session, request)) {
 		send_session_cancel(session, request, request->token);
-		return CANCEL_SENT_TURN;
+		return true;
 	}
 	compose_native(session, request, own_reason(request->from));
 	overtake(session, request->from, request, SPAN_NONE);
-	return CANCEL_SENT;
+	return false;
 }
 
 /* Drops the cancel at hand. request: the one that it names, or NULL. */
@@ -123,7 +125,7 @@ withhold(struct session *session, struct message *message, const struct request 
 	pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
 }
 
-enum cancel_result
+bool
 cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
 	struct span obstacle = obstacle_to(session, request, false);
@@ -131,7 +133,7 @@ cancel_forward(struct session *session, struct message *message, const struct re
 
 	if (obstacle.len > 0) {
 		withhold(session, message, request, obstacle);
-		return CANCEL_NOT_SENT;
+		return false;
 	}
 	buf_clear(&session->scratch);
 	if (!is_native(session, message)) {
@@ -143,7 +145,7 @@ cancel_forward(struct session *session, struct message *message, const struct re
 			message_replace(message, message->cancel->field, request->wire_id);
 		if (message->batch != NULL) {
 			pass_on(session, message, why, request);
-			return CANCEL_SENT;
+			return false;
 		}
 		message_copy(message, &session->scratch);
 	}
@@ -151,9 +153,9 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	state_overtake(session, message->from);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	if (!is_only_turn(session, request))
-		return CANCEL_SENT;
+		return false;
 	send_session_cancel(session, request, request->token);
-	return CANCEL_SENT_TURN;
+	return true;
 }
 
 bool

@@ -1,21 +1,9 @@
 /*
  *   session/prompt ──▶ WAITING ──answered──▶ v1: the turn has ended; v2: it runs, until session/update says idle
- *                         └──cancelled──▶ session/cancel, once no other turn of the session runs ──▶ the agent's requests
- *                                                                                                   in the turn end too
+ *                         └──cancelled──▶ session/cancel, if no other turn of the session runs ──▶ the agent's requests
+ *                                                                                                 in the turn end too
  */
 #include "core/inside.h"
-
-/* A prompt of the session beside `but` that was cancelled, and whose session/cancel is withheld; or NULL. */
-static const struct request *
-find_withheld(const struct session *session, struct span session_id, const struct request *but)
-{
-	const struct request *turn = NULL;
-
-	do
-		turn = state_next_turn(session, session_id, turn);
-	while (turn != NULL && (turn == but || !turn->withheld));
-	return turn;
-}
 
 /* A session/cancel was sent: it has told of all turns of this session. */
 static void
@@ -26,7 +14,7 @@ note_told(struct session *session, struct span session_id)
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
 	for (turn = NULL; (turn = state_next_turn(session, session_id, turn)) != NULL;)
-		turn->withheld = false;
+		turn->told = true;
 }
 
 /*
@@ -53,18 +41,6 @@ cascade(struct session *session, struct span session_id, bool told)
 	}
 }
 
-/* Sends the session/cancel that was withheld for this prompt, or NULL, if no other turn of its session runs any more. */
-static void
-release(struct session *session, const struct request *turn)
-{
-	if (turn == NULL || !turn->withheld || state_turn_runs(session, turn->token, NULL) ||
-	    session->server.life != SERVER_OPEN || session->server.shut ||
-	    cancel_send(session, turn) != CANCEL_SENT_TURN)
-		return;
-	note_told(session, turn->token);
-	cascade(session, turn->token, false);
-}
-
 /* v2: a turn runs. told: of its cancel; but one that runs untold stays so. */
 static void
 run(struct session *session, struct span session_id, bool told)
@@ -89,40 +65,19 @@ begins(const struct session *session, const struct request *prompt, enum decide_
 	    !scan_has(message->scan, SCAN_STOP_REASON);
 }
 
-/* Carries out a cell for a turn. true: the agent was told to cancel the whole turn. */
-static bool
-apply_to_turn(struct session *session, struct request *turn, enum decide_event event, struct message *message)
-{
-	bool cancelled = turn->given_up != GIVEN_UP_BY_NONE && turn->given_up != GIVEN_UP_BY_END;
-	bool begun = begins(session, turn, event, message);
-	enum cancel_result result;
-
-	if (begun)
-		run(session, turn->token, cancelled && !turn->withheld);
-	result = apply(session, turn, event, message);
-	if (begun && session->client == CLIENT_LEFT)
-		turns_left(session);
-	if (result == CANCEL_SENT_TURN)
-		note_told(session, turn->token);
-	else if (result == CANCEL_SENT)
-		turn->withheld = true;
-	return result == CANCEL_SENT_TURN;
-}
-
 void
 turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
-	const struct request *withheld;
+	bool begun = request_is_turn(request) && begins(session, request, event, message);
 
-	if (!request_is_turn(request)) {
-		(void)apply(session, request, event, message);
-		return;
-	}
-	withheld = find_withheld(session, request->token, request);
-	if (apply_to_turn(session, request, event, message))
+	if (begun)
+		run(session, request->token, request->told);
+	if (apply(session, request, event, message)) {
+		note_told(session, request->token);
 		cascade(session, request->token, false);
-	else
-		release(session, withheld);
+	}
+	if (begun && session->client == CLIENT_LEFT)
+		turns_left(session);
 }
 
 /*
@@ -191,13 +146,13 @@ cancel_all(struct session *session, struct span session_id)
 		enum request_state state = state_of(session, turn);
 
 		next = state_next_turn(session, session_id, turn);
-		ended.live |= state == REQUEST_WAITING || turn->withheld;
+		ended.live |= state != REQUEST_QUEUED && !turn->told;
 		ended.unsent |= state == REQUEST_QUEUED;
 		ended.repeated |= state == REQUEST_CANCELLING;
 		if (state == REQUEST_WAITING && ended.last == NULL)
 			ended.last = turn;
 		if (state != REQUEST_ABANDONED)
-			(void)apply_to_turn(session, turn, EVENT_TURN_CANCELLED, NULL);
+			(void)apply(session, turn, EVENT_TURN_CANCELLED, NULL);
 	}
 	note_told(session, session_id);
 	cascade(session, session_id, true);
@@ -257,20 +212,8 @@ turns_note_work(struct session *session, struct span session_id, bool idle)
 	if (!idle && (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && running == NULL &&
 	    state_next_turn(session, session_id, NULL) == NULL)
 		run(session, session_id, false);
-	if (!idle || running == NULL)
-		return;
-	pending_remove(running);
-	release(session, find_withheld(session, session_id, NULL));
-}
-
-void
-turns_close(struct session *session, struct span session_id)
-{
-	struct request *running = pending_by_id(&session->turns, session_id);
-
-	if (running != NULL)
+	else if (idle && running != NULL)
 		pending_remove(running);
-	note_told(session, session_id);
 }
 
 void
