@@ -105,7 +105,7 @@ void server_enter(struct server *server, enum server_life life);
 /* A line of text on the server's stdout, without its newline. */
 void server_note_said(struct server *server, struct span text);
 
-/* Keeps the reason why this server does not continue the session, with `?` for what is not UTF-8; empty: it does. */
+/* Keeps the reason why this server does not continue the session; empty: it does. */
 void server_refuse(struct server *server, struct span words);
 
 /* No server will read what is sent from now on: it has gone for good, or is deaf and the last one. */

@@ -2,7 +2,6 @@
 
 #include "core/id.h"
 #include "core/inside.h"
-#include "core/json.h"
 
 enum { MINTED_FIRST = 1 << 30 };
 
@@ -61,52 +60,42 @@ server_enter(struct server *server, enum server_life life)
 		server->restarted = true;
 }
 
-/* As much of the end as is quoted, without line ends behind it. */
-static struct span
-last_words(struct span words)
+/* Appends text without the line ends behind it, and keeps as much of the end as is quoted. */
+static void
+append_words(struct buf *words, struct span text)
 {
-	while (words.len > 0 && (words.ptr[words.len - 1] == '\n' || words.ptr[words.len - 1] == '\r'))
-		words.len--;
-	return words.len > LIMIT_LAST_WORDS ? span_part(words, words.len - LIMIT_LAST_WORDS, LIMIT_LAST_WORDS) : words;
+	while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
+		text.len--;
+	if (text.len > LIMIT_LAST_WORDS)
+		text = span_from(text, text.len - LIMIT_LAST_WORDS);
+	buf_append(words, text);
+	if (words->len > LIMIT_LAST_WORDS)
+		buf_consume(words, words->len - LIMIT_LAST_WORDS);
 }
 
 void
 server_note_said(struct server *server, struct span text)
 {
-	buf_append(&server->said, last_words(text));
+	append_words(&server->said, text);
 	buf_append(&server->said, SPAN("\n"));
-	if (server->said.len > LIMIT_LAST_WORDS)
-		buf_consume(&server->said, server->said.len - LIMIT_LAST_WORDS);
-}
-
-/* What is no valid UTF-8 becomes '?'. */
-static void
-set_words(struct buf *text, struct span words)
-{
-	size_t at, len;
-
-	buf_clear(text);
-	for (at = 0; at<words.len; at += len> 0 ? len : 1) {
-		len = utf8_length(words, at);
-		buf_append(text, len > 0 ? span_part(words, at, len) : SPAN("?"));
-	}
 }
 
 void
 session_quote(struct session *session, struct span words)
 {
-	struct buf *both = &session->scratch;
+	struct buf *both = state_scratch(session);
 
-	buf_clear(both);
 	buf_append(both, buf_span(&session->server.said));
 	buf_append(both, words);
-	set_words(&session->server.quote, last_words(buf_span(both)));
+	buf_clear(&session->server.quote);
+	append_words(&session->server.quote, buf_span(both));
 }
 
 void
 server_refuse(struct server *server, struct span words)
 {
-	set_words(&server->refusal, words);
+	buf_clear(&server->refusal);
+	buf_append(&server->refusal, words);
 }
 
 void
