@@ -196,7 +196,7 @@ void turns_decide(struct session *session, struct request *request, enum decide_
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void turns_join(struct session *session, struct request *request);
 
-/* The client did not answer in time a request of the agent's whose fate is not TURN_RUNS. */
+/* The client did not answer in time a request of the agent's in a cancelled turn. */
 void turns_expire(struct session *session, struct request *request);
 
 /*

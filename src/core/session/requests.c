@@ -17,7 +17,7 @@ expire(struct session *session, struct request *request)
 		turns_decide(session, request, EVENT_DEADLINE, NULL);
 		return;
 	}
-	if (request->fate != TURN_RUNS) {
+	if (request->in_cancelled_turn) {
 		turns_expire(session, request);
 		return;
 	}

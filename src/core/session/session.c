@@ -333,7 +333,7 @@ session_expire(struct session *session, bool heard, msec_t now)
 	session_set_time(session, now);
 	if (state_has_settled(session))
 		requests_release_cancels(session);
-	requests_expire(session, SIDE_SERVER); /* first: a request that ends there may give a turn more time */
+	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
 	if (heard)
 		requests_expire(session, SIDE_CLIENT);
 	lane_give_back(session->party[SIDE_CLIENT].lane); /* of what was withdrawn */

@@ -29,9 +29,9 @@ cascade(struct session *session, struct span session_id, bool told)
 
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
 		next = pending_next_by_token(asked, session_id, request);
-		if (request->fate != TURN_RUNS)
+		if (request->in_cancelled_turn)
 			continue;
-		request->fate = request->state == REQUEST_WAITING ? TURN_CANCELLED : TURN_CROSSED;
+		request->in_cancelled_turn = true;
 		if (request->state != REQUEST_WAITING)
 			continue;
 		if (told || session->client != CLIENT_HERE)
@@ -80,10 +80,6 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 		turns_left(session);
 }
 
-/*
- * A request of the agent's that crossed the cancel of its turn, which the client may leave unanswered. The end of such
- * a request does not renew the grace of the turn, as the agent might send another one each time.
- */
 void
 turns_join(struct session *session, struct request *request)
 {
@@ -92,34 +88,19 @@ turns_join(struct session *session, struct request *request)
 	if (session_id.len == 0 || state_turn_runs(session, session_id, NULL) ||
 	    (state_next_turn(session, session_id, NULL) == NULL && pending_by_id(&session->turns, session_id) == NULL))
 		return;
-	request->fate = TURN_CROSSED;
+	request->in_cancelled_turn = true;
 	apply_grace(session, request);
-}
-
-/* A request of the agent's in a cancelled turn was answered only now: the turn gets its whole grace again. */
-static void
-renew_grace(struct session *session, struct span session_id)
-{
-	struct request *turn = NULL;
-
-	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
-		if (turn->state == REQUEST_CANCELLING)
-			apply_grace(session, turn);
 }
 
 void
 turns_expire(struct session *session, struct request *request)
 {
-	bool crossed = request->fate == TURN_CROSSED;
 	bool unsent = state_of(session, request) == REQUEST_QUEUED;
 
 	if (request->state == REQUEST_WAITING)
-		(void)apply(session, request, crossed || unsent ? EVENT_CANCEL_OWED : EVENT_TURN_CANCELLED, NULL);
-	if (unsent)
-		return;
-	if (request->state == REQUEST_CANCELLING && !crossed)
-		renew_grace(session, request->token);
-	(void)apply(session, request, EVENT_DEADLINE_OWED, NULL);
+		(void)apply(session, request, EVENT_CANCEL_OWED, NULL);
+	if (!unsent)
+		(void)apply(session, request, EVENT_DEADLINE_OWED, NULL);
 }
 
 /* --- session/cancel */
