@@ -43,20 +43,22 @@ hint_for(const struct session *session, const struct request *request)
 }
 
 /* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
-static void
-describe_timeout(const struct session *session, const struct request *request, struct buf *detail)
+static struct span
+describe_timeout(struct session *session, const struct request *request)
 {
 	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
+	bool idle = request_timeout(request) == request->idle_after;
+	struct buf *text = &session->words;
 
-	if (request->traits & METHOD_HANDSHAKE)
-		buf_append(detail, SPAN("not answered in time: the session ends"));
-	else
-		buf_append(detail,
-		    request_timeout(request) == request->idle_after ? SPAN("no progress") : SPAN("no answer"));
-	if (unfinished == 0)
-		return;
-	compose(detail, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
+	buf_clear(text);
+	compose(text,
+	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
+		idle                           ? "no progress" :
+						 "no answer");
+	if (unfinished > 0)
+		compose(text, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
+	return buf_span(text);
 }
 
 /* Reports a decision for which no message is at hand. */
@@ -68,15 +70,13 @@ report(struct session *session, const struct request *request, const struct deci
 	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
 	    answers ? requester : side_other(requester), why, request);
 
-	buf_clear(&session->words);
 	if (request->state != REQUEST_ABANDONED)
 		action.timeout = request_timeout(request);
-	if (action.why == WHY_TIMED_OUT) {
-		describe_timeout(session, request, &session->words);
-		action.detail = buf_span(&session->words);
+	if (why == WHY_TIMED_OUT) {
+		action.detail = describe_timeout(session, request);
 		action.hint = hint_for(session, request);
 	}
-	if (action.why == WHY_OPERATOR_CANCELLED)
+	if (why == WHY_OPERATOR_CANCELLED)
 		action.detail = *session->reason;
 	journal_tell(&session->journal, &action);
 }

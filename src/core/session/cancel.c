@@ -117,29 +117,29 @@ cancel_send(struct session *session, struct request *request)
 	return false;
 }
 
-/* Drops the cancel at hand. request: the one that it names, or NULL. */
-static void
+/* Drops the cancel at hand if there is an obstacle. request: the one that it names, or NULL. */
+static bool
 withhold(struct session *session, struct message *message, const struct request *request, struct span obstacle)
 {
+	if (obstacle.len == 0)
+		return false;
 	message->obstacle = obstacle;
 	pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
+	return true;
 }
 
 bool
 cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
-	struct span obstacle = obstacle_to(session, request, false);
-	struct span reason = scan_text(message->scan, SCAN_REASON);
+	bool worded = scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING;
 
-	if (obstacle.len > 0) {
-		withhold(session, message, request, obstacle);
+	if (withhold(session, message, request, obstacle_to(session, request, false)))
 		return false;
-	}
 	buf_clear(&session->scratch);
 	if (!is_native(session, message)) {
 		why = WHY_CANCEL_TRANSLATED;
 		compose_native(session, request,
-		    scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING ? reason : own_reason(message->from));
+		    worded ? scan_text(message->scan, SCAN_REASON) : own_reason(message->from));
 	} else { /* unchanged except for the id, where its request was sent under a fresh one */
 		if (request_is_aliased(request))
 			message_replace(message, message->cancel->field, request->wire_id);
@@ -174,11 +174,7 @@ cancel_turns(struct session *session, struct span session_id)
 bool
 cancel_withhold(struct session *session, struct message *message)
 {
-	struct span obstacle = obstacle_of(session, message->from);
-
-	if (obstacle.len > 0)
-		withhold(session, message, NULL, obstacle);
-	return obstacle.len > 0;
+	return withhold(session, message, NULL, obstacle_of(session, message->from));
 }
 
 void
