@@ -9,22 +9,15 @@ goes_on(const struct session *session, const struct request *request)
 	    records_find(&session->records, request) != NULL;
 }
 
-static bool
-is_written(const struct session *session, const struct request *request)
-{
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-
-	return request->end <= (request->urgent ? lane->urgent_gone : lane->written);
-}
-
 /* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
 static bool
 is_owed(const struct session *session, const struct request *request)
 {
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
 	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
 		return false;
-	return request_is_awaited(request) && is_written(session, request) &&
-	    state_of(session, request) != REQUEST_QUEUED;
+	return request_is_awaited(request) && request->end <= (request->urgent ? lane->urgent_gone : lane->written);
 }
 
 void
@@ -32,14 +25,11 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 {
 	session_set_time(session, now);
 	session->client = leaving == LEAVE_DRAIN ? CLIENT_DRAINS : CLIENT_LEFT;
-	if (leaving == LEAVE_DRAIN) {
-		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, METHOD_STREAM);
-	} else {
+	if (leaving != LEAVE_DRAIN)
 		recovery_wait_no_more(session);
-		requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
-		    0);
-		turns_left(session);
-	}
+	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
+	turns_left(session);
 	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
@@ -66,7 +56,7 @@ void
 session_server_lost(struct session *session, int status, int signal, msec_t now)
 {
 	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
-	struct request *request, *next;
+	struct request *request;
 
 	session_set_time(session, now);
 	end_server(session, SERVER_AWAY, status, signal);
@@ -74,13 +64,10 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
 	pending_clear(&session->tasks[SIDE_SERVER]);
-	for (request = client->pending.oldest; request != NULL; request = next) {
-		next = request->newer;
+	for (request = client->pending.oldest; request != NULL; request = request->newer)
 		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
-		else
-			turns_decide(session, request, EVENT_RECEIVER_LOST, NULL);
-	}
+	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_LOST, 0);
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	pending_clear(&session->turns);
 	/* Keep unsent messages, except those bound to the old server. */
