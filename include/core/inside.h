@@ -196,9 +196,6 @@ void turns_decide(struct session *session, struct request *request, enum decide_
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void turns_join(struct session *session, struct request *request);
 
-/* The client did not answer in time a request of the agent's in a cancelled turn. */
-void turns_expire(struct session *session, struct request *request);
-
 /*
  * ACP "Prompt Turn", Cancellation: the client's session/cancel, a notification or a request, cancels all turns of the
  * session that it names, and tells the agent if it has one of them. A request is answered, as agents know session/cancel
@@ -212,13 +209,16 @@ void turns_cancelled(struct session *session, struct message *message);
  */
 void turns_note_work(struct session *session, struct span session_id, bool idle);
 
-/* ACP v2: the client has gone: cancels the turns whose prompts were answered, unless session/cancel was sent since. */
+/* ACP v2: if the client has left, cancels the turns whose prompts were answered, unless session/cancel was sent since. */
 void turns_left(struct session *session);
 
 /* --- requests.c */
 
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
+
+/* The request's deadline has passed, or a person gives it up. If the protocol has it so, its receiver may answer still. */
+void requests_give_up(struct session *session, struct request *request);
 
 /* What is due of that side: its requests, their tombstones and tasks, and the questions in its place. */
 void requests_expire(struct session *session, enum side side);

@@ -396,8 +396,7 @@ void state_note_message(struct session *session, enum side side, enum why why, c
 static inline enum request_state
 state_of(const struct session *session, const struct request *request)
 {
-	if (request->state == REQUEST_WAITING && request->end > 0 && !request->urgent &&
-	    lane_untouched(session->party[request->from].lane, request->start))
+	if (request->state == REQUEST_WAITING && lane_untouched(session->party[request->from].lane, request->start))
 		return REQUEST_QUEUED;
 	return request->state;
 }
@@ -422,9 +421,6 @@ struct request *state_next_turn(const struct session *session, struct span sessi
  * session, so canceld sends one only when no other turn runs.
  */
 bool state_turn_runs(const struct session *session, struct span session_id, const struct request *but);
-
-/* Whether after canceld's cancel the receiver still has the grace to answer. */
-bool state_deadline_waits(const struct session *session, const struct request *request);
 
 /* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
 static inline bool

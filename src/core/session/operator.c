@@ -52,14 +52,12 @@ bool
 session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
 {
 	struct request *request = pending_by_id(&session->party[from].pending, id);
-	bool owed;
 
 	if (request == NULL || request->state == REQUEST_ABANDONED || (request->traits & METHOD_HANDSHAKE))
 		return false;
 	session_set_time(session, now);
-	owed = state_deadline_waits(session, request);
 	session->reason = &reason;
-	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	requests_give_up(session, request);
 	session->reason = NULL;
 	return true;
 }

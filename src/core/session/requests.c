@@ -8,27 +8,32 @@ requests_named(const struct session *session, enum side from, const struct scan 
 	return envelope_may_answer(scan) ? pending_by_wire(&session->party[side_other(from)].pending, id) : NULL;
 }
 
+void
+requests_give_up(struct session *session, struct request *request)
+{
+	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
+	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
+
+	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+}
+
 static void
 expire(struct session *session, struct request *request)
 {
-	bool owed = state_deadline_waits(session, request);
+	enum request_state state = state_of(session, request);
 
-	if (request->state == REQUEST_ABANDONED) {
-		turns_decide(session, request, EVENT_DEADLINE, NULL);
-		return;
-	}
-	if (request->in_cancelled_turn) {
-		turns_expire(session, request);
-		return;
-	}
-	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
-	    state_of(session, request) == REQUEST_WAITING) {
+	if (request->from == SIDE_CLIENT && state == REQUEST_WAITING && server_is_deaf(&session->server)) {
 		turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 		return;
 	}
+	if (request->in_cancelled_turn && request->state == REQUEST_WAITING) {
+		turns_decide(session, request, EVENT_CANCEL_OWED, NULL);
+		if (state == REQUEST_QUEUED)
+			return; /* it has ended */
+	}
 	if (request->state == REQUEST_WAITING)
 		session->server.hung |= (request->traits & METHOD_HANDSHAKE) != 0;
-	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	requests_give_up(session, request);
 }
 
 void

@@ -162,9 +162,12 @@ struct request *
 questions_find(const struct session *session, enum side asker, struct span id)
 {
 	const struct pending *asked = &session->questions.asked[asker];
-	struct request *question = asked->count > 0 ? pending_by_wire(asked, id) : NULL;
+	struct request *question;
 
-	return question == NULL && asked->count > 0 ? pending_loosely(asked, id, false) : question;
+	if (asked->count == 0)
+		return NULL;
+	question = pending_by_wire(asked, id);
+	return question != NULL ? question : pending_loosely(asked, id, false);
 }
 
 /* --- requests */
@@ -183,13 +186,6 @@ state_grace(const struct session *session, const struct request *request)
 	if (session->config.grace != MSEC_NEVER)
 		return session->config.grace;
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
-}
-
-bool
-state_deadline_waits(const struct session *session, const struct request *request)
-{
-	return (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) && !(request->traits & METHOD_NO_CANCEL) &&
-	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
 }
 
 struct request *

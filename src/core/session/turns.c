@@ -76,7 +76,7 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 		note_told(session, request->token);
 		cascade(session, request->token, false);
 	}
-	if (begun && session->client == CLIENT_LEFT)
+	if (begun)
 		turns_left(session);
 }
 
@@ -90,17 +90,6 @@ turns_join(struct session *session, struct request *request)
 		return;
 	request->in_cancelled_turn = true;
 	apply_grace(session, request);
-}
-
-void
-turns_expire(struct session *session, struct request *request)
-{
-	bool unsent = state_of(session, request) == REQUEST_QUEUED;
-
-	if (request->state == REQUEST_WAITING)
-		(void)apply(session, request, EVENT_CANCEL_OWED, NULL);
-	if (!unsent)
-		(void)apply(session, request, EVENT_DEADLINE_OWED, NULL);
 }
 
 /* --- session/cancel */
@@ -200,9 +189,9 @@ turns_note_work(struct session *session, struct span session_id, bool idle)
 void
 turns_left(struct session *session)
 {
-	const struct request *turn;
+	const struct request *turn = session->client == CLIENT_LEFT ? session->turns.oldest : NULL;
 
-	for (turn = session->turns.oldest; turn != NULL; turn = turn->newer)
+	for (; turn != NULL; turn = turn->newer)
 		if (turn->state == REQUEST_WAITING && session->server.life != SERVER_GONE &&
 		    cancel_turns(session, turn->id))
 			note_told(session, turn->id);
