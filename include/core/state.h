@@ -508,6 +508,10 @@ state_answer(struct session *session, enum side from)
 	lane_answer(session->party[from].lane, buf_span(&session->scratch));
 }
 
+/* The same, ahead of all messages, with its note about a request, which may be NULL. */
+void state_send(struct session *session, enum side from, enum why why, const struct request *request,
+    struct span detail);
+
 /* Whether the request is a turn of an ACP session; its token is the session's id. */
 static inline bool
 request_is_turn(const struct request *request)

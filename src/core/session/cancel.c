@@ -13,22 +13,24 @@ obstacle_of(const struct session *session, enum side requester)
 	return session->server.shut ? SPAN("canceld has closed the server's stdin") : SPAN_NONE;
 }
 
-/* Why no cancel of the request may be sent; empty: it may. ours: the cancel is canceld's own, not the requester's. */
+/* Why no cancel of the request may be sent or forwarded; empty: it may. */
 static struct span
-obstacle_to(const struct session *session, const struct request *request, bool ours)
+obstacle_to(const struct session *session, const struct request *request)
 {
-	const struct dialect *dialect = session->handshake.dialect;
-	bool may_cancel_start = !ours && (dialect->flags & DIALECT_CANCELS_START);
+	struct span obstacle = obstacle_of(session, request->from);
 
-	if (dialect->cancel == NULL)
-		return SPAN("the protocol has none");
-	if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
-		return SPAN("the protocol forbids it");
-	if (obstacle_of(session, request->from).len > 0)
-		return obstacle_of(session, request->from);
-	if (handshake_may_make_task(&session->handshake, request))
+	if (obstacle.len == 0 && handshake_may_make_task(&session->handshake, request))
 		return SPAN("it may become a task");
-	return SPAN_NONE;
+	return obstacle;
+}
+
+/* Whether there is an obstacle, which is reported. request: may be NULL. */
+static bool
+is_prevented(struct session *session, enum side requester, const struct request *request, struct span obstacle)
+{
+	if (obstacle.len > 0)
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
+	return obstacle.len > 0;
 }
 
 /* The one reason of canceld's own cancels: the receiver cannot tell a deadline from an abort. */
@@ -46,38 +48,18 @@ is_native(const struct session *session, const struct message *message)
 	return message->cancel == handshake_cancel(&session->handshake, side_other(message->from));
 }
 
-/* Composes a cancel in scratch. id and reason as spelled; meta: raw members. Empty ones are left out. */
+/* Composes a cancel in scratch. id and reason as spelled; meta: raw members. What the protocol has not is left out. */
 static void
-compose_cancel(struct session *session, const struct cancel *cancel, struct span id, struct span reason,
-    struct span meta)
+compose_cancel(struct session *session, enum side receiver, struct span id, struct span reason, struct span meta)
 {
+	const struct cancel *form = handshake_cancel(&session->handshake, receiver);
+	unsigned flags = session->handshake.dialect->flags;
 	struct buf *out = state_scratch(session);
 
-	compose(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", cancel->method, cancel->key, id);
-	if (reason.len > 0)
+	compose(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", form->method, form->key, id);
+	if (reason.len > 0 && (flags & DIALECT_REASONS))
 		compose(out, ",'reason':%b", reason);
-	compose(out, "%m}}", meta);
-}
-
-/* Composes the dialect's own cancel of the request in scratch. reason: as spelled, or empty. */
-static void
-compose_native(struct session *session, const struct request *request, struct span reason)
-{
-	unsigned flags = session->handshake.dialect->flags;
-	struct span meta = flags & DIALECT_CANCELS_META ? request->meta : SPAN_NONE;
-
-	if (!(flags & DIALECT_REASONS))
-		reason.len = 0;
-	compose_cancel(session, handshake_cancel(&session->handshake, side_other(request->from)), request->wire_id,
-	    reason, meta);
-}
-
-/* detail: the session that is cancelled, or empty. */
-static void
-overtake(struct session *session, enum side requester, const struct request *request, struct span detail)
-{
-	state_overtake(session, requester);
-	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, detail);
+	compose(out, "%m}}", flags & DIALECT_CANCELS_META ? meta : SPAN_NONE);
 }
 
 /* Whether the request is a turn, and no other turn of its session runs, which session/cancel would end too. */
@@ -92,28 +74,31 @@ static void
 send_session_cancel(struct session *session, const struct request *request, struct span session_id)
 {
 	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
-	overtake(session, SIDE_CLIENT, request, session_id);
+	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id);
 }
 
 bool
 cancel_send(struct session *session, struct request *request)
 {
-	struct span obstacle = obstacle_to(session, request, true);
+	struct span obstacle = obstacle_to(session, request);
+	enum side receiver = side_other(request->from);
 
-	if (obstacle.len == 0 && request->from == SIDE_CLIENT && !state_is_settled(session)) {
+	if (session->handshake.dialect->cancel == NULL) {
+		obstacle = SPAN("the protocol has none");
+	} else if (request->traits & METHOD_NO_CANCEL) {
+		obstacle = SPAN("the protocol forbids it");
+	} else if (obstacle.len == 0 && receiver == SIDE_SERVER && !state_is_settled(session)) {
 		obstacle = SPAN("the era is not settled");
 		request->withheld = session->cancel_withheld = true;
 	}
-	if (obstacle.len > 0) {
-		state_note(session, VERB_NOTE, side_other(request->from), WHY_CANCEL_WITHHELD, request, obstacle);
+	if (is_prevented(session, request->from, request, obstacle))
 		return false;
-	}
 	if (is_only_turn(session, request)) {
 		send_session_cancel(session, request, request->token);
 		return true;
 	}
-	compose_native(session, request, own_reason(request->from));
-	overtake(session, request->from, request, SPAN_NONE);
+	compose_cancel(session, receiver, request->wire_id, own_reason(request->from), request->meta);
+	state_send(session, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
 }
 
@@ -132,14 +117,13 @@ bool
 cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
 	bool worded = scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING;
+	struct span reason = worded ? scan_text(message->scan, SCAN_REASON) : own_reason(message->from);
 
-	if (withhold(session, message, request, obstacle_to(session, request, false)))
+	if (withhold(session, message, request, obstacle_to(session, request)))
 		return false;
-	buf_clear(&session->scratch);
 	if (!is_native(session, message)) {
 		why = WHY_CANCEL_TRANSLATED;
-		compose_native(session, request,
-		    worded ? scan_text(message->scan, SCAN_REASON) : own_reason(message->from));
+		compose_cancel(session, side_other(message->from), request->wire_id, reason, request->meta);
 	} else { /* unchanged except for the id, where its request was sent under a fresh one */
 		if (request_is_aliased(request))
 			message_replace(message, message->cancel->field, request->wire_id);
@@ -147,7 +131,7 @@ cancel_forward(struct session *session, struct message *message, const struct re
 			pass_on(session, message, why, request);
 			return false;
 		}
-		message_copy(message, &session->scratch);
+		message_copy(message, state_scratch(session));
 	}
 	pass_take(session, message, why, request);
 	state_overtake(session, message->from);
@@ -161,12 +145,8 @@ cancel_forward(struct session *session, struct message *message, const struct re
 bool
 cancel_turns(struct session *session, struct span session_id)
 {
-	struct span obstacle = obstacle_of(session, SIDE_CLIENT);
-
-	if (obstacle.len > 0) {
-		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_WITHHELD, NULL, obstacle);
+	if (is_prevented(session, SIDE_CLIENT, NULL, obstacle_of(session, SIDE_CLIENT)))
 		return false;
-	}
 	send_session_cancel(session, NULL, session_id);
 	return true;
 }
@@ -180,7 +160,6 @@ cancel_withhold(struct session *session, struct message *message)
 void
 cancel_pass(struct session *session, struct message *message, const struct request *request)
 {
-	const struct cancel *native = handshake_cancel(&session->handshake, side_other(message->from));
 	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
 
 	if (request == NULL && cancel_withhold(session, message))
@@ -191,7 +170,8 @@ cancel_pass(struct session *session, struct message *message, const struct reque
 		pass_on(session, message, request != NULL ? WHY_CANCEL_FORWARDED : WHY_UNTRACKED, request);
 		return;
 	}
-	compose_cancel(session, native, request != NULL ? request->id : message_part(message, id->offset, id->end),
+	compose_cancel(session, side_other(message->from),
+	    request != NULL ? request->id : message_part(message, id->offset, id->end),
 	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
 	state_answer(session, message->from);
@@ -209,14 +189,11 @@ cancel_task(struct session *session, const struct request *request, struct span 
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
 	else if (session->questions.asked[requester].count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
-	if (obstacle.len > 0) {
-		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
+	if (is_prevented(session, requester, request, obstacle))
 		return;
-	}
 	question = questions_add(session, requester, QUESTION_TASK_CANCEL, dialect->task_cancel,
 	    request->id.ptr[0] == '"', TIME_LINGER);
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",
 	    question->id, dialect->task_cancel, task_id, request->meta);
-	state_overtake(session, requester);
-	state_note(session, VERB_SEND, side_other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
+	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);
 }

@@ -38,8 +38,7 @@ send_probe(struct session *session)
 	if (cause->meta.len > 0)
 		compose(&session->scratch, ",'params':{'_meta':{%b}}", cause->meta);
 	compose(&session->scratch, "}");
-	state_overtake(session, SIDE_CLIENT);
-	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, cause->id);
+	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id);
 }
 
 void

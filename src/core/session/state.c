@@ -272,6 +272,13 @@ state_note(struct session *session, enum verb verb, enum side side, enum why why
 }
 
 void
+state_send(struct session *session, enum side from, enum why why, const struct request *request, struct span detail)
+{
+	state_overtake(session, from);
+	state_note(session, VERB_SEND, side_other(from), why, request, detail);
+}
+
+void
 state_note_message(struct session *session, enum side side, enum why why, const struct message *message,
     struct span detail)
 {
