@@ -260,8 +260,6 @@ receive_frame(struct session *session, enum side from)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	dispatch(session, &message);
 	frame_advance(&party->frame, party->lane->decided - start);
-	if (state_has_settled(session))
-		requests_release_cancels(session);
 }
 
 /* Passes all bytes as they are: for the lane a line. */
@@ -283,9 +281,6 @@ hear(struct session *session, enum side from, bool ended)
 
 	if (!settle_framing(session, from, ended))
 		return;
-	/* By what was written, before this was read. What the server says may be the answer: that is heard first. */
-	if (from == SIDE_CLIENT && state_has_settled(session))
-		requests_release_cancels(session);
 	if (session->handshake.plain)
 		pass_plain(party->lane);
 	while ((bytes = lane_undecided(party->lane)).len > 0) {
