@@ -1,18 +1,7 @@
 #ifndef CORE_INSIDE_H
 #define CORE_INSIDE_H
 
-/*
- * What the files of src/core/session offer each other, from the lowest to the highest; the caller needs session.h only.
- *
- *   state, acks     the state; requests of canceld's own; acknowledgements of $/canceld/cancel
- *   pass            the message at hand leaves its lane
- *   reply, cancel   the requester is answered; the receiver is told
- *   recovery        is the server alive? the replay to a new one
- *   apply           one cell of the table is carried out for one request
- *   turns           what that means for the turns of an ACP session
- *   requests, ends  events of the table: deadlines, sweeps; the server goes or is deaf
- *   receive, noise  a message by its kind; what is no message
- */
+/* What the files of src/core/session offer each other, the lowest first; the caller needs session.h only. */
 
 #include "core/compose.h"
 #include "core/state.h"

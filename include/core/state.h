@@ -32,6 +32,7 @@ struct message {
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	struct span obstacle;        /* a cancel: why it is withheld */
 	bool bound;                  /* meaningful to the current server only, which may need it now */
+	bool urgent;                 /* it overtakes the messages that wait */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
 	struct message *batch;       /* of an element: the batch, with which it passes in any case; else NULL */
 	struct buf *texts, *carried; /* of a batch: the new texts of its edits, and the edits, in their order */
@@ -432,13 +433,6 @@ state_is_held(const struct session *session, const struct request *request)
 
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
 void state_release(struct session *session);
-
-/* The client's requests do not idle while the client asks a person something for the server. */
-static inline bool
-state_waits_for_person(const struct session *session)
-{
-	return session->party[SIDE_SERVER].pending.persons > 0;
-}
 
 /* Counts the request at hand, which does not enter the table, and its end; a $/canceld/cancel is none. */
 void state_count(struct session *session, const struct message *message, enum tally tally);

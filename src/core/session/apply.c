@@ -112,7 +112,7 @@ apply_grace(struct session *session, struct request *request)
 
 	alarm_disarm(&request->idle);
 	/* No cancel reaches a deaf server: its time does not begin again. */
-	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && due > now && due < now + grace)
+	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && due < now + grace)
 		return;
 	alarm_arm(&request->in->hard, &request->hard, grace, now);
 }
@@ -146,21 +146,22 @@ static enum tally
 tally_of(const struct request *request, const struct decision *cell, enum outcome outcome,
     const struct message *message)
 {
+	bool answered = cell->tally == TALLY_ANSWERED;
+
 	if (request->given_up == GIVEN_UP_BY_PERSON)
 		return TALLY_OPERATED;
 	if (request_timeout(request) != MSEC_NEVER)
 		return TALLY_TIMED_OUT;
-	if (cell->tally == TALLY_ANSWERED && outcome == OUTCOME_CONFIRMED)
+	if (answered && outcome == OUTCOME_CONFIRMED)
 		return TALLY_CANCELLED;
-	if (cell->tally == TALLY_ANSWERED &&
-	    (!message_grants(message) || span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true"))))
+	if (answered && (!message_grants(message) || span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true"))))
 		return TALLY_FAILED;
 	if (cell->tally == TALLY_LEFT && (request->traits & METHOD_STREAM))
 		return TALLY_STREAMS;
 	return (enum tally)cell->tally;
 }
 
-/* The request has ended, or its answer is no longer awaited. */
+/* A request of the client's has ended, or its answer is no longer awaited. */
 static void
 note_end(struct session *session, const struct request *request, const struct decision *cell, enum decide_event event,
     const struct message *message)
@@ -168,8 +169,6 @@ note_end(struct session *session, const struct request *request, const struct de
 	enum outcome outcome = outcome_of(request, event, message);
 	enum tally tally = tally_of(request, cell, outcome, message);
 
-	if (request->from != SIDE_CLIENT)
-		return;
 	journal_tally(&session->journal, SIDE_CLIENT, tally);
 	if (session->config.observed && (tally == TALLY_ANSWERED || tally == TALLY_FAILED))
 		latency_note(&session->latency, request->method, request->name,
@@ -203,14 +202,13 @@ apply(struct session *session, struct request *request, enum decide_event event,
 
 	note_given_up(session, request, (enum given_up)cell->given_up);
 	told = tell_receiver(session, request, cell, message);
-	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE && event != EVENT_TERMINATED &&
-	    request->from == SIDE_CLIENT)
+	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED && request->from == SIDE_CLIENT)
 		recovery_probe(session, request);
 	if (cell->steps & DECIDE_ANSWER)
 		reply_to(session, request, event);
 	if (cell->steps & DECIDE_EXTEND)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
-	if (cell->tally != TALLY_OPEN)
+	if (cell->tally != TALLY_OPEN && request->from == SIDE_CLIENT)
 		note_end(session, request, cell, event, message);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);

@@ -121,20 +121,16 @@ cancel_forward(struct session *session, struct message *message, const struct re
 
 	if (withhold(session, message, request, obstacle_to(session, request)))
 		return false;
-	if (!is_native(session, message)) {
-		why = WHY_CANCEL_TRANSLATED;
-		compose_cancel(session, side_other(message->from), request->wire_id, reason, request->meta);
-	} else { /* unchanged except for the id, where its request was sent under a fresh one */
+	if (is_native(session, message)) { /* unchanged but for the id, where its request was sent under a fresh one */
 		if (request_is_aliased(request))
 			message_replace(message, message->cancel->field, request->wire_id);
-		if (message->batch != NULL) {
-			pass_on(session, message, why, request);
-			return false;
-		}
-		message_copy(message, state_scratch(session));
+		message->urgent = true;
+		pass_on(session, message, why, request);
+	} else {
+		compose_cancel(session, side_other(message->from), request->wire_id, reason, request->meta);
+		pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
+		state_overtake(session, message->from);
 	}
-	pass_take(session, message, why, request);
-	state_overtake(session, message->from);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	if (!is_only_turn(session, request))
 		return false;

@@ -34,22 +34,24 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 }
 
 static void
-end_server(struct session *session, enum server_life life, int status, int signal)
+end_server(struct session *session, enum server_life life, int status, int signal, msec_t now)
 {
+	bool last = life == SERVER_GONE;
+
+	session_set_time(session, now);
 	session->server.status = status;
 	session->server.signal = signal;
 	server_enter(&session->server, life);
 	recovery_drop_questions(session);
+	requests_sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
 }
 
 void
 session_server_gone(struct session *session, int status, int signal, msec_t now)
 {
-	session_set_time(session, now);
-	end_server(session, SERVER_GONE, status, signal);
-	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	lane_lose_reader(session->party[SIDE_CLIENT].lane, true);
+	end_server(session, SERVER_GONE, status, signal, now);
 }
 
 void
@@ -58,20 +60,15 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
 	struct request *request;
 
-	session_set_time(session, now);
-	end_server(session, SERVER_AWAY, status, signal);
+	for (request = client->pending.oldest; request != NULL; request = request->newer)
+		if (goes_on(session, request))
+			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
+	end_server(session, SERVER_AWAY, status, signal, now);
 	noise_forget(session, SIDE_SERVER);
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
 	pending_clear(&session->tasks[SIDE_SERVER]);
-	for (request = client->pending.oldest; request != NULL; request = request->newer)
-		if (goes_on(session, request))
-			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
-	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_LOST, 0);
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	pending_clear(&session->turns);
-	/* Keep unsent messages, except those bound to the old server. */
-	lane_lose_reader(client->lane, false);
 	server->untracked = 0;
 	if (client->untracked <= client->lane->written) /* else it waits for the next server */
 		client->untracked = 0;

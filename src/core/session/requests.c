@@ -64,8 +64,7 @@ requests_release_cancels(struct session *session)
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (request->withheld) {
 			request->withheld = false;
-			if (!server_takes_nothing(&session->server))
-				cancel_send(session, request);
+			cancel_send(session, request);
 		}
 	recovery_ask_again(session);
 }

@@ -353,7 +353,7 @@ wake_of(const struct session *session, enum side side)
 
 	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, skew));
 	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, skew));
-	if (side == SIDE_CLIENT && state_waits_for_person(session))
+	if (side == SIDE_CLIENT && session->party[SIDE_SERVER].pending.persons > 0)
 		return wake;
 	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
 }

@@ -7,34 +7,21 @@ enum { MINTED_FIRST = 1 << 30 };
 
 /* --- time */
 
-/*
- * How long everything stood still: the call comes much later than planned. The start of the gap is unknown: assume the
- * earliest moment, so that no deadline fires early.
- */
-static msec_t
-gap_before(const struct clocks *clocks, msec_t now)
-{
-	msec_t since = clocks->now;
-
-	if (clocks->planned == MSEC_NEVER || now <= clocks->planned + TIME_SKEW)
-		return 0;
-	if (since < clocks->planned - TIME_SKEW)
-		since = clocks->planned - TIME_SKEW;
-	return now - since;
-}
-
 void
 session_set_time(struct session *session, msec_t now)
 {
 	struct clocks *clocks = &session->clocks;
-	msec_t gap = gap_before(clocks, now), passed = now - clocks->now - gap;
+	msec_t passed = now - clocks->now, gap = 0;
 
-	if (now >= clocks->now) {
+	/* The start of a gap is unknown: assume the earliest moment, so that no deadline fires early. */
+	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW)
+		gap = earlier(passed, now - clocks->planned + TIME_SKEW);
+	if (passed >= 0) {
 		clocks->now = now;
 		clocks->planned = MSEC_NEVER;
-		clocks->steady += passed;
-		if (!clocks->stalled && !state_waits_for_person(session))
-			clocks->idle += passed;
+		clocks->steady += passed - gap;
+		if (!clocks->stalled && session->party[SIDE_SERVER].pending.persons == 0)
+			clocks->idle += passed - gap;
 	}
 	if (gap > 0) {
 		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);

@@ -5,38 +5,29 @@
  */
 #include "core/inside.h"
 
-/* A session/cancel was sent: it has told of all turns of this session. */
+/*
+ * A session/cancel was sent: it has told of all turns of this session, and the agent's requests in them end too.
+ * by_client: the client has sent it or has left, and needs no cancels from canceld.
+ */
 static void
-note_told(struct session *session, struct span session_id)
+end_turns(struct session *session, struct span session_id, bool by_client)
 {
-	struct request *turn = pending_by_id(&session->turns, session_id);
+	const struct pending *asked = &session->party[SIDE_SERVER].pending;
+	struct request *turn = pending_by_id(&session->turns, session_id), *request, *next;
 
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
 	for (turn = NULL; (turn = state_next_turn(session, session_id, turn)) != NULL;)
 		turn->told = true;
-}
-
-/*
- * A turn was cancelled: the agent's requests in it end too. told: the client has cancelled the turn itself, so it needs
- * no cancels from canceld.
- */
-static void
-cascade(struct session *session, struct span session_id, bool told)
-{
-	const struct pending *asked = &session->party[SIDE_SERVER].pending;
-	struct request *request = pending_next_by_token(asked, session_id, NULL), *next;
-
+	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
+		bool waits = request->state == REQUEST_WAITING && !request->in_cancelled_turn;
+
 		next = pending_next_by_token(asked, session_id, request);
-		if (request->in_cancelled_turn)
-			continue;
 		request->in_cancelled_turn = true;
-		if (request->state != REQUEST_WAITING)
-			continue;
-		if (told || session->client != CLIENT_HERE)
+		if (waits && by_client)
 			apply_grace(session, request);
-		else
+		else if (waits)
 			(void)apply(session, request, EVENT_CANCEL_OWED, NULL);
 	}
 }
@@ -72,10 +63,8 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 
 	if (begun)
 		run(session, request->token, request->told);
-	if (apply(session, request, event, message)) {
-		note_told(session, request->token);
-		cascade(session, request->token, false);
-	}
+	if (apply(session, request, event, message))
+		end_turns(session, request->token, session->client != CLIENT_HERE);
 	if (begun)
 		turns_left(session);
 }
@@ -124,8 +113,7 @@ cancel_all(struct session *session, struct span session_id)
 		if (state != REQUEST_ABANDONED)
 			(void)apply(session, turn, EVENT_TURN_CANCELLED, NULL);
 	}
-	note_told(session, session_id);
-	cascade(session, session_id, true);
+	end_turns(session, session_id, true);
 	return ended;
 }
 
@@ -140,15 +128,13 @@ forward(struct session *session, struct message *message, const struct ended *en
 		pass_drop(session, message, ended->repeated ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
 		return;
 	}
-	if (message->batch != NULL) {
+	message->urgent = ended->live;
+	if (message->envelope.kind == ENVELOPE_NOTIFICATION) {
 		pass_on(session, message, why, NULL);
 		return;
 	}
-	if (message->envelope.kind == ENVELOPE_REQUEST)
-		compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
-		    scan_text(message->scan, SCAN_SESSION_ID));
-	else
-		buf_append(state_scratch(session), message->text);
+	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
+	    scan_text(message->scan, SCAN_SESSION_ID));
 	pass_take(session, message, why, NULL);
 	if (ended->live)
 		state_overtake(session, SIDE_CLIENT);
@@ -194,5 +180,5 @@ turns_left(struct session *session)
 	for (; turn != NULL; turn = turn->newer)
 		if (turn->state == REQUEST_WAITING && session->server.life != SERVER_GONE &&
 		    cancel_turns(session, turn->id))
-			note_told(session, turn->id);
+			end_turns(session, turn->id, true);
 }
