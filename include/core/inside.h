@@ -95,11 +95,7 @@ enum why reply_refusal(struct session *session, const struct message *message, e
 /* Answers the request with this id with a result, a JSON text. */
 void reply_result(struct session *session, enum side to, struct span id, const char *result);
 
-/* --- cancel.c */
-
-/*
- * Tells the receiver of a request that nobody waits for its answer any more: in its own protocol's form, or not at all.
- */
+/* --- cancel.c: the receiver hears in its own protocol's form, or not at all, that nobody waits for the answer any more */
 
 /*
  * Sends the receiver a cancel of canceld's own, ahead of the queued messages; or forwards the requester's own, under the
@@ -115,15 +111,10 @@ bool cancel_forward(struct session *session, struct message *message, const stru
  */
 bool cancel_turns(struct session *session, struct span session_id);
 
-/*
- * Drops the cancel at hand, which names no one request of the table, if no cancel may be sent. true: it was dropped.
- */
+/* Drops the cancel at hand, which names no one request of the table, if no cancel may be sent. true: it was dropped. */
 bool cancel_withhold(struct session *session, struct message *message);
 
-/*
- * The cancel at hand passes in its place: it ends the stream `request`, or, with NULL, names a request that cannot be
- * tracked.
- */
+/* The cancel at hand passes in its place: it ends the stream `request`, or (NULL) names what cannot be tracked. */
 void cancel_pass(struct session *session, struct message *message, const struct request *request);
 
 /* Tells the receiver to cancel the task that the request created, or reports why not; task_id as spelled. */
@@ -176,26 +167,19 @@ void apply_grace(struct session *session, struct request *request);
 
 /* --- turns.c: a turn is a session/prompt of ACP, with the agent's requests during it */
 
-/*
- * Carries out the cell of this event, with all that follows for the turns of the request's ACP session. message: the
- * response, progress or cancel at hand, or NULL. The request may be freed by this call.
- */
+/* Does what apply does, with all that follows for the turns of the request's ACP session. */
 void turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message);
 
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void turns_join(struct session *session, struct request *request);
 
 /*
- * ACP "Prompt Turn", Cancellation: the client's session/cancel, a notification or a request, cancels all turns of the
- * session that it names, and tells the agent if it has one of them. A request is answered, as agents know session/cancel
- * as a notification only.
+ * ACP "Prompt Turn", Cancellation: the client's session/cancel cancels all turns of its session, and passes if the agent
+ * has one of them. As agents know it as a notification only, a request is answered and passes as one.
  */
 void turns_cancelled(struct session *session, struct message *message);
 
-/*
- * ACP v2: the agent tells in a session/update that it works in this session; idle: that it has ended its turn, or has
- * closed the session.
- */
+/* ACP v2: the agent tells that it works in this session; idle: that it has ended its turn, or closed the session. */
 void turns_note_work(struct session *session, struct span session_id, bool idle);
 
 /* ACP v2: if the client has left, cancels the turns whose prompts were answered, unless session/cancel was sent since. */
@@ -218,14 +202,8 @@ void requests_trim(struct session *session);
 /* The era is settled: sends the cancels that were withheld until then. */
 void requests_release_cancels(struct session *session);
 
-/*
- * A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE from
- * now on.
- */
+/* A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE. */
 void requests_bound(struct session *session, enum side requester);
-
-/* Applies the event to all requests of that side; traits not 0: only to those whose method has one of these traits. */
-void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);
 
 /* --- receive.c */
 

@@ -1,10 +1,7 @@
 #ifndef CORE_STATE_H
 #define CORE_STATE_H
 
-/*
- * The state of a session, a struct for each concern, which the module of the same name writes. Questions that need
- * several of these structs are answered here.
- */
+/* The state of a session, a struct for each concern, which the module of the same name writes; and questions about it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -402,25 +399,16 @@ state_of(const struct session *session, const struct request *request)
 	return request->state;
 }
 
-/*
- * How long the receiver may still take to answer a request that was cancelled. request
- * may be NULL.
- */
+/* How long the receiver may still take to answer a request that was cancelled. request may be NULL. */
 msec_t state_grace(const struct session *session, const struct request *request);
 
-/*
- * Whether the text names a request that the other side has sent: some SDKs leave "jsonrpc" out of
- * answers, and such a line is no line of a log.
- */
+/* Whether the text names a request of the other side's: some SDKs leave "jsonrpc" out of answers. */
 bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
 
 /* ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones come last; or NULL. */
 struct request *state_next_turn(const struct session *session, struct span session_id, const struct request *after);
 
-/*
- * ACP: whether a turn of this session runs that was not cancelled, beside `but`. A session/cancel ends all turns of its
- * session, so canceld sends one only when no other turn runs.
- */
+/* ACP: whether a turn of this session runs that was not cancelled, beside `but`. */
 bool state_turn_runs(const struct session *session, struct span session_id, const struct request *but);
 
 /* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
@@ -440,10 +428,7 @@ void state_count(struct session *session, const struct message *message, enum ta
 /* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
 void state_note_untracked(struct session *session, const struct message *message, bool all);
 
-/*
- * Whether canceld's own messages to that side are written: also to a server that is still to come, but not once it or
- * canceld has closed its stdin.
- */
+/* Whether canceld's own messages to that side are written: to a server until it or canceld has closed its stdin. */
 static inline bool
 state_may_write(const struct session *session, enum side to)
 {

@@ -35,11 +35,10 @@ hint_for(const struct session *session, const struct request *request)
 	if (request->from == SIDE_SERVER || session->config.dry_run ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)) != 0)
 		return SPAN_NONE;
-	if (kill && ask)
-		return SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work");
-	if (ask)
-		return SPAN("--ask-progress shows whether the server is at work");
-	return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
+	if (!ask)
+		return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
+	return kill ? SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
+		      SPAN("--ask-progress shows whether the server is at work");
 }
 
 /* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
@@ -134,11 +133,11 @@ note_given_up(const struct session *session, struct request *request, enum given
 static enum outcome
 outcome_of(const struct request *request, enum decide_event event, const struct message *message)
 {
-	if (request->given_up == GIVEN_UP_BY_NONE)
-		return OUTCOME_COMPLETED;
-	if (event != EVENT_RESPONSE)
+	bool given_up = request->given_up != GIVEN_UP_BY_NONE;
+
+	if (given_up && event != EVENT_RESPONSE)
 		return OUTCOME_CANCELLED;
-	return dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
+	return given_up && dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
 }
 
 /* The cell's tally, unless the request was given up by another than its requester before. */

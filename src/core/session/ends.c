@@ -20,6 +20,19 @@ is_owed(const struct session *session, const struct request *request)
 	return request_is_awaited(request) && request->end <= (request->urgent ? lane->urgent_gone : lane->written);
 }
 
+/* Applies the event to all requests of that side; traits not 0: to those whose method has one of these traits. */
+static void
+sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits)
+{
+	struct request *request, *next;
+
+	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
+		next = request->newer;
+		if (traits == 0 || (request->traits & traits))
+			turns_decide(session, request, event, NULL);
+	}
+}
+
 void
 session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 {
@@ -27,10 +40,10 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 	session->client = leaving == LEAVE_DRAIN ? CLIENT_DRAINS : CLIENT_LEFT;
 	if (leaving != LEAVE_DRAIN)
 		recovery_wait_no_more(session);
-	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+	sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	turns_left(session);
-	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
+	sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
 static void
@@ -43,8 +56,8 @@ end_server(struct session *session, enum server_life life, int status, int signa
 	session->server.signal = signal;
 	server_enter(&session->server, life);
 	recovery_drop_questions(session);
-	requests_sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
+	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
 }
 
@@ -84,20 +97,19 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 	session_set_time(session, now);
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
 	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
-	/* What it has not answered gets the grace from now on. */
-	session->party[SIDE_SERVER].heard = session->clocks.steady;
 	recovery_wait_no_more(session);
-	/* It has the grace to answer what it has, and nothing else is answered. */
+	/* From now on it has the grace to answer what it has, and nothing else is answered. */
+	session->party[SIDE_SERVER].heard = session->clocks.steady;
 	for (request = client->pending.oldest; request != NULL; request = next) {
 		bool owed = is_owed(session, request);
 
 		next = request->newer;
 		if (request->state == REQUEST_WAITING && owed)
 			apply_grace(session, request);
-		else if (!retired && request_is_awaited(request) && !owed)
+		else if (!retired && !owed)
 			turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 	}
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	if (retired)
 		lane_stop_at(client->lane, 0);
 	else

@@ -100,15 +100,3 @@ requests_bound(struct session *session, enum side requester)
 		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
 	}
 }
-
-void
-requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits)
-{
-	struct request *request, *next;
-
-	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
-		next = request->newer;
-		if (traits == 0 || (request->traits & traits))
-			turns_decide(session, request, event, NULL);
-	}
-}

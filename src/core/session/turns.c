@@ -28,7 +28,7 @@ end_turns(struct session *session, struct span session_id, bool by_client)
 		if (waits && by_client)
 			apply_grace(session, request);
 		else if (waits)
-			(void)apply(session, request, EVENT_CANCEL_OWED, NULL);
+			apply(session, request, EVENT_CANCEL_OWED, NULL);
 	}
 }
 
@@ -111,7 +111,7 @@ cancel_all(struct session *session, struct span session_id)
 		if (state == REQUEST_WAITING && ended.last == NULL)
 			ended.last = turn;
 		if (state != REQUEST_ABANDONED)
-			(void)apply(session, turn, EVENT_TURN_CANCELLED, NULL);
+			apply(session, turn, EVENT_TURN_CANCELLED, NULL);
 	}
 	end_turns(session, session_id, true);
 	return ended;
