@@ -228,14 +228,6 @@ lane_withdraw(struct lane *lane, uint64_t position)
 	settle(lane);
 }
 
-/* n bytes of the urgent messages were written or dropped. */
-static void
-take_urgent(struct lane *lane, size_t n)
-{
-	lane->urgent_gone += n;
-	buf_consume(&lane->urgent, n);
-}
-
 void
 lane_lose_reader(struct lane *lane, bool last)
 {
@@ -244,7 +236,7 @@ lane_lose_reader(struct lane *lane, bool last)
 			drop(lane, queued_at(lane, i));
 	lane->sent = 0;
 	settle(lane);
-	take_urgent(lane, lane->urgent.len);
+	buf_clear(&lane->urgent);
 	lane_give_back(lane);
 }
 
@@ -359,7 +351,7 @@ lane_sent(struct lane *lane, size_t n)
 {
 	lane->taken += n;
 	if (urgent_is_next(lane)) {
-		take_urgent(lane, n);
+		buf_consume(&lane->urgent, n);
 		return;
 	}
 	lane->sent += n;
