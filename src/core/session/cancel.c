@@ -41,13 +41,6 @@ own_reason(enum side requester)
 					  SPAN("\"The server no longer waits for the answer\"");
 }
 
-/* Whether the cancel at hand is in the form that its receiver expects. */
-static bool
-is_native(const struct session *session, const struct message *message)
-{
-	return message->cancel == handshake_cancel(&session->handshake, side_other(message->from));
-}
-
 /* Composes a cancel in scratch. id and reason as spelled; meta: raw members. What the protocol has not is left out. */
 static void
 compose_cancel(struct session *session, enum side receiver, struct span id, struct span reason, struct span meta)
@@ -113,24 +106,39 @@ withhold(struct session *session, struct message *message, const struct request 
 	return true;
 }
 
+/*
+ * The cancel at hand goes to its receiver, who knows the request (NULL: untracked) by this id: unchanged but for a fresh
+ * id, or translated into the form that the receiver expects.
+ */
+static void
+move(struct session *session, struct message *message, const struct request *request, struct span id, enum why why)
+{
+	enum side receiver = side_other(message->from);
+	struct span reason = request != NULL ? own_reason(message->from) : SPAN_NONE;
+
+	if (message->cancel == handshake_cancel(&session->handshake, receiver)) {
+		if (request != NULL && request_is_aliased(request))
+			message_replace(message, message->cancel->field, id);
+		pass_on(session, message, why, request);
+		return;
+	}
+	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+		reason = scan_text(message->scan, SCAN_REASON);
+	compose_cancel(session, receiver, id, reason, message->urgent ? request->meta : SPAN_NONE);
+	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
+	if (message->urgent)
+		state_overtake(session, message->from);
+	else
+		state_answer(session, message->from);
+}
+
 bool
 cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
-	bool worded = scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING;
-	struct span reason = worded ? scan_text(message->scan, SCAN_REASON) : own_reason(message->from);
-
 	if (withhold(session, message, request, obstacle_to(session, request)))
 		return false;
-	if (is_native(session, message)) { /* unchanged but for the id, where its request was sent under a fresh one */
-		if (request_is_aliased(request))
-			message_replace(message, message->cancel->field, request->wire_id);
-		message->urgent = true;
-		pass_on(session, message, why, request);
-	} else {
-		compose_cancel(session, side_other(message->from), request->wire_id, reason, request->meta);
-		pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
-		state_overtake(session, message->from);
-	}
+	message->urgent = true;
+	move(session, message, request, request->wire_id, why);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	if (!is_only_turn(session, request))
 		return false;
@@ -158,19 +166,10 @@ cancel_pass(struct session *session, struct message *message, const struct reque
 {
 	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
 
-	if (request == NULL && cancel_withhold(session, message))
-		return;
-	if (is_native(session, message)) {
-		if (request != NULL && request_is_aliased(request))
-			message_replace(message, message->cancel->field, request->id);
-		pass_on(session, message, request != NULL ? WHY_CANCEL_FORWARDED : WHY_UNTRACKED, request);
-		return;
-	}
-	compose_cancel(session, side_other(message->from),
-	    request != NULL ? request->id : message_part(message, id->offset, id->end),
-	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
-	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
-	state_answer(session, message->from);
+	if (request != NULL)
+		move(session, message, request, request->id, WHY_CANCEL_FORWARDED);
+	else if (!cancel_withhold(session, message))
+		move(session, message, NULL, message_part(message, id->offset, id->end), WHY_UNTRACKED);
 }
 
 void

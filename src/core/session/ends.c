@@ -56,6 +56,7 @@ end_server(struct session *session, enum server_life life, int status, int signa
 	recovery_drop_questions(session);
 	sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
 	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	pending_clear(&session->turns);
 	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
 }
 
@@ -79,7 +80,6 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
 	pending_clear(&session->tasks[SIDE_SERVER]);
-	pending_clear(&session->turns);
 	server->untracked = 0;
 	if (client->untracked <= client->lane->written) /* else it waits for the next server */
 		client->untracked = 0;

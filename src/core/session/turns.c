@@ -178,7 +178,6 @@ turns_left(struct session *session)
 	const struct request *turn = session->client == CLIENT_LEFT ? session->turns.oldest : NULL;
 
 	for (; turn != NULL; turn = turn->newer)
-		if (turn->state == REQUEST_WAITING && session->server.life != SERVER_GONE &&
-		    cancel_turns(session, turn->id))
+		if (turn->state == REQUEST_WAITING && cancel_turns(session, turn->id))
 			end_turns(session, turn->id, true);
 }
