@@ -408,8 +408,8 @@ bool state_names_request(const struct session *session, enum side from, const st
 /* ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones come last; or NULL. */
 struct request *state_next_turn(const struct session *session, struct span session_id, const struct request *after);
 
-/* ACP: whether a turn of this session runs that was not cancelled, beside `but`. */
-bool state_turn_runs(const struct session *session, struct span session_id, const struct request *but);
+/* ACP: how many turns of this session run that were not cancelled. */
+size_t state_turns_running(const struct session *session, struct span session_id);
 
 /* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
 static inline bool

@@ -16,9 +16,7 @@ word_for(const struct session *session, enum side requester, enum why why)
 		return WHY_OPERATOR_CANCELLED;
 	if (requester == SIDE_SERVER && why == WHY_SERVER_GONE)
 		return WHY_UNANSWERABLE;
-	if (requester == SIDE_SERVER && why == WHY_CLIENT_GONE)
-		return WHY_SERVER_GONE;
-	return why;
+	return requester == SIDE_SERVER && why == WHY_CLIENT_GONE ? WHY_SERVER_GONE : why;
 }
 
 /* Which option would have told more about a request that timed out, or would have helped; or empty. */

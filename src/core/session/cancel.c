@@ -55,11 +55,11 @@ compose_cancel(struct session *session, enum side receiver, struct span id, stru
 	compose(out, "%m}}", flags & DIALECT_CANCELS_META ? meta : SPAN_NONE);
 }
 
-/* Whether the request is a turn, and no other turn of its session runs, which session/cancel would end too. */
+/* Whether the request is a turn, which still runs, and session/cancel would end no other turn. */
 static bool
 is_only_turn(const struct session *session, const struct request *request)
 {
-	return request_is_turn(request) && !state_turn_runs(session, request->token, request);
+	return request_is_turn(request) && state_turns_running(session, request->token) == 1;
 }
 
 /* Sends session/cancel, which cancels all turns of that session. request: one of them, or NULL. */

@@ -186,17 +186,15 @@ state_next_turn(const struct session *session, struct span session_id, const str
 	return turn;
 }
 
-bool
-state_turn_runs(const struct session *session, struct span session_id, const struct request *but)
+size_t
+state_turns_running(const struct session *session, struct span session_id)
 {
 	const struct request *running = pending_by_id(&session->turns, session_id), *turn = NULL;
+	size_t count = running != NULL && running->state == REQUEST_WAITING;
 
-	if (running != NULL && running->state == REQUEST_WAITING)
-		return true;
-	do
-		turn = state_next_turn(session, session_id, turn);
-	while (turn != NULL && (turn == but || turn->state != REQUEST_WAITING));
-	return turn != NULL;
+	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
+		count += turn->state == REQUEST_WAITING;
+	return count;
 }
 
 bool

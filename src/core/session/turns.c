@@ -74,7 +74,7 @@ turns_join(struct session *session, struct request *request)
 {
 	struct span session_id = request->token;
 
-	if (session_id.len == 0 || state_turn_runs(session, session_id, NULL) ||
+	if (session_id.len == 0 || state_turns_running(session, session_id) > 0 ||
 	    (state_next_turn(session, session_id, NULL) == NULL && pending_by_id(&session->turns, session_id) == NULL))
 		return;
 	request->in_cancelled_turn = true;
