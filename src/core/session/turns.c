@@ -46,20 +46,18 @@ run(struct session *session, struct span session_id, bool told)
 	pending_move(turn, told ? REQUEST_CANCELLING : REQUEST_WAITING);
 }
 
-/* Whether the message answers the prompt, and its turn begins only then. A stopReason, as in v1, would end it. */
+/* Whether the message answers a prompt whose turn begins only then. A stopReason, as in v1, would end it. */
 static bool
-begins(const struct session *session, const struct request *prompt, enum decide_event event,
-    const struct message *message)
+begins(const struct session *session, enum decide_event event, const struct message *message)
 {
 	return (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && event == EVENT_RESPONSE &&
-	    state_of(session, prompt) != REQUEST_QUEUED && scan_has(message->scan, SCAN_RESULT) &&
-	    !scan_has(message->scan, SCAN_STOP_REASON);
+	    scan_has(message->scan, SCAN_RESULT) && !scan_has(message->scan, SCAN_STOP_REASON);
 }
 
 void
 turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
-	bool begun = request_is_turn(request) && begins(session, request, event, message);
+	bool begun = request_is_turn(request) && begins(session, event, message);
 
 	if (begun)
 		run(session, request->token, request->told);
@@ -136,10 +134,7 @@ forward(struct session *session, struct message *message, const struct ended *en
 	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
 	    scan_text(message->scan, SCAN_SESSION_ID));
 	pass_take(session, message, why, NULL);
-	if (ended->live)
-		state_overtake(session, SIDE_CLIENT);
-	else
-		state_answer(session, SIDE_CLIENT);
+	state_overtake(session, SIDE_CLIENT);
 }
 
 void
