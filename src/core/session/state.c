@@ -214,17 +214,12 @@ state_names_request(const struct session *session, enum side from, const struct 
 void
 state_release(struct session *session)
 {
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
-	struct request *request, *first = NULL;
+	struct request *request;
 
-	/* Those that wait are the newest ones: each is visited only when its own wait ends. */
-	request = session->party[SIDE_CLIENT].pending.newest;
-	for (; request != NULL && request->start >= lane->stop; request = request->older)
-		first = request;
-	for (request = first; request != NULL; request = request->newer)
-		if (state_of(session, request) == REQUEST_QUEUED)
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+		if (state_is_held(session, request))
 			pending_start_idle(request, session->clocks.idle);
-	lane_stop_at(lane, LANE_FREE);
+	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
 }
 
 void
