@@ -105,11 +105,11 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 void
 apply_grace(struct session *session, struct request *request)
 {
-	msec_t now = session->clocks.steady, due = alarm_due(&request->hard), grace = state_grace(session, request);
+	msec_t now = session->clocks.steady, grace = state_grace(session, request);
 
 	alarm_disarm(&request->idle);
 	/* No cancel reaches a deaf server: its time does not begin again. */
-	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && due < now + grace)
+	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && alarm_due(&request->hard) < now + grace)
 		return;
 	alarm_arm(&request->in->hard, &request->hard, grace, now);
 }
@@ -118,13 +118,12 @@ apply_grace(struct session *session, struct request *request)
 static void
 note_given_up(const struct session *session, struct request *request, enum given_up by)
 {
-	if (by == GIVEN_UP_BY_NONE)
-		return;
 	if (by == GIVEN_UP_BY_DEADLINE && session->reason != NULL)
 		by = GIVEN_UP_BY_PERSON;
 	else if (by == GIVEN_UP_BY_DEADLINE && request->cap_after <= session->clocks.steady - request->received)
 		by = GIVEN_UP_BY_CAP;
-	request->given_up = by;
+	if (by != GIVEN_UP_BY_NONE)
+		request->given_up = by;
 }
 
 /* What the client is told if it has cancelled the request with $/canceld/cancel. */

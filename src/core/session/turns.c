@@ -72,7 +72,7 @@ turns_join(struct session *session, struct request *request)
 {
 	struct span session_id = request->token;
 
-	if (session_id.len == 0 || state_turns_running(session, session_id) > 0 ||
+	if (state_turns_running(session, session_id) > 0 ||
 	    (state_next_turn(session, session_id, NULL) == NULL && pending_by_id(&session->turns, session_id) == NULL))
 		return;
 	request->in_cancelled_turn = true;
@@ -81,75 +81,70 @@ turns_join(struct session *session, struct request *request)
 
 /* --- session/cancel */
 
-struct ended {                      /* the turns of a session that is cancelled */
-	bool live;                  /* some are being worked on by the agent, which was told of no session/cancel */
-	bool unsent;                /* some are not yet written, so they are withdrawn */
-	bool repeated;              /* some were cancelled already */
-	const struct request *last; /* the last one that the client was waiting for; or NULL */
-};
-
-/* Cancels the turns of this session, and the requests that the agent sent in them. */
-static struct ended
-cancel_all(struct session *session, struct span session_id)
+/*
+ * Cancels the turns of this session, and the requests that the agent sent in them. The message is urgent if the agent works
+ * on a turn of which no session/cancel has told it. *moot: else why it need not pass; or unchanged. Returns the last turn
+ * that the client was waiting for, or NULL.
+ */
+static const struct request *
+cancel_all(struct session *session, struct message *message, enum why *moot)
 {
-	struct request *turn = pending_by_id(&session->turns, session_id), *next;
-	struct ended ended = { 0 };
+	struct span session_id = scan_text(message->scan, SCAN_SESSION_ID);
+	struct request *turn = pending_by_id(&session->turns, session_id), *next, *last = NULL;
 
-	if (turn != NULL) {
-		ended.live = turn->state == REQUEST_WAITING;
-		ended.repeated = !ended.live;
-	}
+	if (turn != NULL && turn->state == REQUEST_WAITING)
+		message->urgent = true;
+	else if (turn != NULL)
+		*moot = WHY_REPEATED_CANCEL;
 	for (turn = state_next_turn(session, session_id, NULL); turn != NULL; turn = next) {
 		enum request_state state = state_of(session, turn);
 
 		next = state_next_turn(session, session_id, turn);
-		ended.live |= state != REQUEST_QUEUED && !turn->told;
-		ended.unsent |= state == REQUEST_QUEUED;
-		ended.repeated |= state == REQUEST_CANCELLING;
-		if (state == REQUEST_WAITING && ended.last == NULL)
-			ended.last = turn;
+		message->urgent |= state != REQUEST_QUEUED && !turn->told;
+		if (state == REQUEST_CANCELLING)
+			*moot = WHY_REPEATED_CANCEL;
+		else if (state == REQUEST_QUEUED && *moot == WHY_RELAYED)
+			*moot = WHY_CANCEL_UNSENT;
+		if (state == REQUEST_WAITING && last == NULL)
+			last = turn;
 		if (state != REQUEST_ABANDONED)
 			apply(session, turn, EVENT_TURN_CANCELLED, NULL);
 	}
 	end_turns(session, session_id, true);
-	return ended;
+	return last;
 }
 
 static void
-forward(struct session *session, struct message *message, const struct ended *ended)
+forward(struct session *session, struct message *message, enum why why)
 {
-	enum why why = ended->live ? WHY_CANCEL_FORWARDED : WHY_RELAYED;
-
 	if (cancel_withhold(session, message))
 		return;
-	if (!ended->live && (ended->repeated || ended->unsent)) {
-		pass_drop(session, message, ended->repeated ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
-		return;
-	}
-	message->urgent = ended->live;
-	if (message->envelope.kind == ENVELOPE_NOTIFICATION) {
+	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
+		pass_drop(session, message, why, NULL);
+	} else if (message->envelope.kind == ENVELOPE_NOTIFICATION) {
 		pass_on(session, message, why, NULL);
-		return;
+	} else {
+		compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
+		    scan_text(message->scan, SCAN_SESSION_ID));
+		pass_take(session, message, why, NULL);
+		state_overtake(session, SIDE_CLIENT);
 	}
-	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
-	    scan_text(message->scan, SCAN_SESSION_ID));
-	pass_take(session, message, why, NULL);
-	state_overtake(session, SIDE_CLIENT);
 }
 
 void
 turns_cancelled(struct session *session, struct message *message)
 {
-	struct ended ended = cancel_all(session, scan_text(message->scan, SCAN_SESSION_ID));
+	enum why moot = WHY_RELAYED;
+	const struct request *last = cancel_all(session, message, &moot);
 
 	if (message->envelope.kind == ENVELOPE_REQUEST) {
 		state_note_message(session, SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
 		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
 		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
 	}
-	forward(session, message, &ended);
-	if (ended.last != NULL && message->batch == NULL)
-		recovery_probe(session, ended.last);
+	forward(session, message, message->urgent ? WHY_CANCEL_FORWARDED : moot);
+	if (last != NULL && message->batch == NULL)
+		recovery_probe(session, last);
 }
 
 /* --- turns that end otherwise */
