@@ -23,6 +23,7 @@ struct lane {                 /* read only; `bytes` and what follows are private
 	uint64_t decided;     /* every byte before it is */
 	uint64_t taken;       /* bytes that lane_sent has told in all */
 	struct buf urgent;    /* messages of lane_overtake that are not written yet */
+	uint64_t urgent_gone; /* bytes of those that were written or dropped */
 	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing; /* how it writes; set by its owner before any byte is decided */
 	bool mute;            /* set by its owner: canceld's own messages are dropped */

@@ -75,6 +75,7 @@ struct request {
 	bool told;                /* ACP: a session/cancel of its session was sent; turns.c sets it */
 	enum request_state state; /* set with pending_move */
 	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
+	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
 	msec_t received;          /* when the frame's last byte arrived */
 	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
 	struct alarm idle;             /* in pending->idle, or not armed */
@@ -124,6 +125,9 @@ struct request *pending_add(struct pending *pending, const struct pending_names 
 
 /* Sets the positions of its frame in its lane, or REQUEST_UNSENT. 0, 0 after pending_add. */
 void pending_place(struct request *request, uint64_t start, uint64_t end);
+
+/* It was sent again as an urgent message, which ends behind so many bytes of such messages. */
+void pending_place_urgent(struct request *request, uint64_t end);
 
 /*
  * The request arrived at `now`. Arms its deadlines: idle_after ms after idle_now, cap_after ms after now; MSEC_NEVER:

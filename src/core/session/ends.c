@@ -13,9 +13,11 @@ goes_on(const struct session *session, const struct request *request)
 static bool
 is_owed(const struct session *session, const struct request *request)
 {
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
 	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
 		return false;
-	return request_is_awaited(request) && request->end <= session->party[SIDE_CLIENT].lane->written;
+	return request_is_awaited(request) && request->end <= (request->urgent ? lane->urgent_gone : lane->written);
 }
 
 /* Applies the event to all requests of that side; traits not 0: to those whose method has one of these traits. */

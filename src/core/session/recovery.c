@@ -174,6 +174,8 @@ send_record(struct session *session, const struct record *record, const struct r
 static void
 send_records(struct session *session, unsigned traits)
 {
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
 	for (size_t i = 0; i < session->records.count; i++) {
 		struct record *record = &session->records.list[i];
 		struct request *request = record->request;
@@ -183,7 +185,7 @@ send_records(struct session *session, unsigned traits)
 		if (request != NULL) { /* a stream that the former server had: see session_server_lost */
 			record->begins = true;
 			send_record(session, record, request);
-			pending_place(request, 0, 0);
+			pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
 			continue;
 		}
 		if (record->method != NULL) {

@@ -191,6 +191,15 @@ pending_place(struct request *request, uint64_t start, uint64_t end)
 {
 	request->start = start;
 	request->end = end;
+	request->urgent = false;
+}
+
+void
+pending_place_urgent(struct request *request, uint64_t end)
+{
+	request->start = 0;
+	request->end = end;
+	request->urgent = true;
 }
 
 void

@@ -228,6 +228,14 @@ lane_withdraw(struct lane *lane, uint64_t position)
 	settle(lane);
 }
 
+/* n bytes of the urgent messages were written or dropped. */
+static void
+take_urgent(struct lane *lane, size_t n)
+{
+	lane->urgent_gone += n;
+	buf_consume(&lane->urgent, n);
+}
+
 void
 lane_lose_reader(struct lane *lane, bool last)
 {
@@ -236,7 +244,7 @@ lane_lose_reader(struct lane *lane, bool last)
 			drop(lane, queued_at(lane, i));
 	lane->sent = 0;
 	settle(lane);
-	buf_clear(&lane->urgent);
+	take_urgent(lane, lane->urgent.len);
 	lane_give_back(lane);
 }
 
@@ -351,7 +359,7 @@ lane_sent(struct lane *lane, size_t n)
 {
 	lane->taken += n;
 	if (urgent_is_next(lane)) {
-		buf_consume(&lane->urgent, n);
+		take_urgent(lane, n);
 		return;
 	}
 	lane->sent += n;
