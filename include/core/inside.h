@@ -1,9 +1,7 @@
 #ifndef CORE_INSIDE_H
 #define CORE_INSIDE_H
 
-/*
- * What the files of src/core/session offer each other, from the lowest to the highest; the caller needs session.h only.
- */
+/* What the files of src/core/session offer each other, the lowest first; the caller needs session.h only. */
 
 #include "core/compose.h"
 #include "core/state.h"
@@ -89,25 +87,15 @@ enum why reply_refusal(struct session *session, const struct message *message, e
 /* Answers the request with this id with a result, a JSON text. */
 void reply_result(struct session *session, enum side to, struct span id, const char *result);
 
-/* --- cancel.c */
+/* --- cancel.c: the receiver hears in its own protocol's form, or not at all, that nobody waits for the answer any more */
 
 /*
- * Tells the receiver of a request that nobody waits for its answer any more: in its own protocol's form, or not at all.
+ * Sends the receiver a cancel of canceld's own, ahead of the queued messages; or forwards the requester's own, under the
+ * word `why` if it passes unchanged; or reports why not. Before the era is settled it is put off and the request marked.
+ * true: the whole turn was cancelled (ACP session/cancel), with the agent's requests in it.
  */
-
-enum cancel_result {
-	CANCEL_NOT_SENT,
-	CANCEL_NOT_YET, /* the cancel has to be sent once the era is settled */
-	CANCEL_SENT,
-	CANCEL_SENT_TURN, /* the whole turn was cancelled (ACP session/cancel), with the agent's requests in it */
-};
-
-/* Sends the receiver a cancel of canceld's own, ahead of the queued messages, or reports why not. */
-enum cancel_result cancel_send(struct session *session, const struct request *request);
-
-/* Forwards the requester's own cancel, or reports why not. why: the word if the cancel passes unchanged. */
-enum cancel_result cancel_forward(struct session *session, struct message *message, const struct request *request,
-    enum why why);
+bool cancel_send(struct session *session, struct request *request);
+bool cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why);
 
 /*
  * Sends session/cancel for this ACP session although no request of it is outstanding: in v2 the prompts were answered,
@@ -115,15 +103,10 @@ enum cancel_result cancel_forward(struct session *session, struct message *messa
  */
 bool cancel_turns(struct session *session, struct span session_id);
 
-/*
- * Drops the cancel at hand, which names no one request of the table, if no cancel may be sent. true: it was dropped.
- */
+/* Drops the cancel at hand, which names no one request of the table, if no cancel may be sent. true: it was dropped. */
 bool cancel_withhold(struct session *session, struct message *message);
 
-/*
- * The cancel at hand passes in its place: it ends the stream `request`, or, with NULL, names a request that cannot be
- * tracked.
- */
+/* The cancel at hand passes in its place: it ends the stream `request`, or (NULL) names what cannot be tracked. */
 void cancel_pass(struct session *session, struct message *message, const struct request *request);
 
 /* Tells the receiver to cancel the task that the request created, or reports why not; task_id as spelled. */
@@ -165,48 +148,40 @@ void recovery_expire(struct session *session, enum side asker);
 
 /*
  * Carries out the cell of this event for this request alone, which is freed if it has ended. message: the response,
- * progress or cancel at hand, or NULL. No other file changes the state of a request.
+ * progress or cancel at hand, or NULL. No other file changes the state of a request. true: see cancel_send.
  */
-enum cancel_result apply(struct session *session, struct request *request, enum decide_event event,
-    struct message *message);
+bool apply(struct session *session, struct request *request, enum decide_event event, struct message *message);
 
 /* Replaces the request's deadlines by the grace. */
 void apply_grace(struct session *session, struct request *request);
 
 /* --- turns.c: a turn is a session/prompt of ACP, with the agent's requests during it */
 
-/*
- * Carries out the cell of this event, with all that follows for the turns of the request's ACP session. message: the
- * response, progress or cancel at hand, or NULL. The request may be freed by this call.
- */
+/* Does what apply does, with all that follows for the turns of the request's ACP session. */
 void turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message);
 
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void turns_join(struct session *session, struct request *request);
 
-/* The client did not answer in time a request of the agent's whose fate is not TURN_RUNS. */
-void turns_expire(struct session *session, struct request *request);
-
 /*
- * ACP "Prompt Turn", Cancellation: the client's session/cancel, a notification or a request, cancels all turns of the
- * session that it names, and tells the agent if it has one of them. A request is answered, as agents know session/cancel
- * as a notification only.
+ * ACP "Prompt Turn", Cancellation: the client's session/cancel cancels all turns of its session, and passes if the agent
+ * has one of them. As agents know it as a notification only, a request is answered and passes as one.
  */
 void turns_cancelled(struct session *session, struct message *message);
 
-/* ACP v2: the agent tells in a session/update that it works in this session; idle: that it has ended its turn. */
+/* ACP v2: the agent tells that it works in this session; idle: that it has ended its turn, or closed the session. */
 void turns_note_work(struct session *session, struct span session_id, bool idle);
 
-/* The agent has closed this session, and its turns with it: no session/cancel is sent for them any more. */
-void turns_close(struct session *session, struct span session_id);
-
-/* ACP v2: the client has gone: cancels the turns whose prompts were answered, unless session/cancel was sent since. */
+/* ACP v2: if the client has left, cancels the turns whose prompts were answered, unless session/cancel was sent since. */
 void turns_left(struct session *session);
 
 /* --- requests.c */
 
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
+
+/* The request's deadline has passed, or a person gives it up. If the protocol has it so, its receiver may answer still. */
+void requests_give_up(struct session *session, struct request *request);
 
 /* What is due of that side: its requests, their tombstones and tasks, and the questions in its place. */
 void requests_expire(struct session *session, enum side side);
@@ -217,14 +192,8 @@ void requests_trim(struct session *session);
 /* The era is settled: sends the cancels that were withheld until then. */
 void requests_release_cancels(struct session *session);
 
-/*
- * A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE from
- * now on.
- */
+/* A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE. */
 void requests_bound(struct session *session, enum side requester);
-
-/* Applies the event to all requests of that side; traits not 0: only to those whose method has one of these traits. */
-void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);
 
 /* --- receive.c */
 

@@ -55,7 +55,7 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	struct buf said;    /* the last lines of text on its stdout */
-	struct buf quote;   /* the last bytes of said and of its stderr, as valid UTF-8 */
+	struct buf quote;   /* the last bytes of said and of its stderr, in any encoding */
 	struct buf refusal; /* why the last server could not continue the session; empty: it could */
 };
 

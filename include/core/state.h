@@ -1,10 +1,7 @@
 #ifndef CORE_STATE_H
 #define CORE_STATE_H
 
-/*
- * The state of a session, a struct for each concern, which the module of the same name writes. Questions that need
- * several of these structs are answered here.
- */
+/* The state of a session, a struct for each concern, which the module of the same name writes; and questions about it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +29,7 @@ struct message {
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	struct span obstacle;        /* a cancel: why it is withheld */
 	bool bound;                  /* meaningful to the current server only, which may need it now */
+	bool urgent;                 /* it overtakes the messages that wait */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
 	struct message *batch;       /* of an element: the batch, with which it passes in any case; else NULL */
 	struct buf *texts, *carried; /* of a batch: the new texts of its edits, and the edits, in their order */
@@ -105,7 +103,7 @@ void server_enter(struct server *server, enum server_life life);
 /* A line of text on the server's stdout, without its newline. */
 void server_note_said(struct server *server, struct span text);
 
-/* Keeps the reason why this server does not continue the session, with `?` for what is not UTF-8; empty: it does. */
+/* Keeps the reason why this server does not continue the session; empty: it does. */
 void server_refuse(struct server *server, struct span words);
 
 /* No server will read what is sent from now on: it has gone for good, or is deaf and the last one. */
@@ -336,35 +334,22 @@ void state_note_message(struct session *session, enum side side, enum why why, c
 static inline enum request_state
 state_of(const struct session *session, const struct request *request)
 {
-	if (request->state == REQUEST_WAITING && request->end > 0 && !request->urgent &&
-	    lane_untouched(session->party[request->from].lane, request->start))
+	if (request->state == REQUEST_WAITING && lane_untouched(session->party[request->from].lane, request->start))
 		return REQUEST_QUEUED;
 	return request->state;
 }
 
-/*
- * How long the receiver may still take to answer a request that was cancelled. request
- * may be NULL.
- */
+/* How long the receiver may still take to answer a request that was cancelled. request may be NULL. */
 msec_t state_grace(const struct session *session, const struct request *request);
 
-/*
- * Whether the text names a request that the other side has sent: some SDKs leave "jsonrpc" out of
- * answers, and such a line is no line of a log.
- */
+/* Whether the text names a request of the other side's: some SDKs leave "jsonrpc" out of answers. */
 bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
 
 /* ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones come last; or NULL. */
 struct request *state_next_turn(const struct session *session, struct span session_id, const struct request *after);
 
-/*
- * ACP: whether a turn of this session runs that was not cancelled, beside `but`. A session/cancel ends all turns of its
- * session, so canceld sends one only when no other turn runs.
- */
-bool state_turn_runs(const struct session *session, struct span session_id, const struct request *but);
-
-/* What the deadline of this request is: EVENT_DEADLINE_OWED if its receiver still has the grace to answer. */
-enum decide_event state_deadline(const struct session *session, const struct request *request);
+/* ACP: how many turns of this session run that were not cancelled. */
+size_t state_turns_running(const struct session *session, struct span session_id);
 
 /* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
 static inline bool
@@ -377,23 +362,13 @@ state_is_held(const struct session *session, const struct request *request)
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
 void state_release(struct session *session);
 
-/* The client's requests do not idle while the client asks a person something for the server. */
-static inline bool
-state_waits_for_person(const struct session *session)
-{
-	return session->party[SIDE_SERVER].pending.persons > 0;
-}
-
 /* Counts the request at hand, which does not enter the table, and its end; a $/canceld/cancel is none. */
 void state_count(struct session *session, const struct message *message, enum tally tally);
 
 /* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
 void state_note_untracked(struct session *session, const struct message *message, bool all);
 
-/*
- * Whether canceld's own messages to that side are written: also to a server that is still to come, but not once it or
- * canceld has closed its stdin.
- */
+/* Whether canceld's own messages to that side are written: to a server until it or canceld has closed its stdin. */
 static inline bool
 state_may_write(const struct session *session, enum side to)
 {
@@ -449,6 +424,10 @@ state_answer(struct session *session, enum side from)
 {
 	lane_answer(session->party[from].lane, buf_span(&session->scratch));
 }
+
+/* The same, ahead of all messages, with its note about a request, which may be NULL. */
+void state_send(struct session *session, enum side from, enum why why, const struct request *request,
+    struct span detail);
 
 /* Whether the request is a turn of an ACP session; its token is the session's id. */
 static inline bool

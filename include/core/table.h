@@ -44,12 +44,6 @@ enum given_up { /* who has given it up, before its answer came */
 	GIVEN_UP_BY_END, /* the requester has gone, or canceld ends */
 };
 
-enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
-	TURN_RUNS,
-	TURN_CANCELLED, /* after the request, which ends with it */
-	TURN_CROSSED,   /* before the request arrived, or before the client answered its cancel */
-};
-
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
@@ -75,8 +69,9 @@ struct request {
 	unsigned traits;          /* of the row */
 	unsigned flags;           /* enum request_flag */
 	enum given_up given_up;   /* apply.c sets it */
-	enum turn_fate fate;      /* turns.c sets it */
-	bool withheld;            /* its cancel, or the session/cancel of its turn, is still to be sent */
+	bool in_cancelled_turn;   /* ACP: the agent sent it in a turn that was cancelled; turns.c sets it */
+	bool withheld;            /* its cancel is still to be sent */
+	bool told;                /* ACP: a session/cancel of its session was sent; turns.c sets it */
 	enum request_state state; /* set with pending_move */
 	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */

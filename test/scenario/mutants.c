@@ -117,7 +117,6 @@ static struct excuse excuses[] = {
 	{ "waiting/cancel: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/cancel-owed: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/stream-ended: another word", "a cancel that passes is reported as one", false },
-	{ "abandoned/deadline-owed: *", "what lingers has one kind of deadline", false },
 	{ "abandoned/oversized: another word", "the size itself is reported, not the request", false },
 	{ "abandoned/cancel-acknowledged: *", "it has been cancelled: nothing has to be decided", false },
 	{ "abandoned/*-gone: another word", SILENT, false },

@@ -23,7 +23,7 @@ check_told(struct oracle *oracle, const struct ask *ask)
 		return;
 	if (ask->by == CLIENT ? oracle->server_died || oracle->no_cancel || ask->lost != 0 : oracle->client_left)
 		return;
-	if (ask->task || ask->deed->traits & FINAL || (ask->cascaded && ask->cancelled == 0))
+	if (ask->task || ask->deed->traits & FINAL)
 		return;
 	if (ask->by == CLIENT && oracle->protocol == &protocols[MCP] && oracle->handshake && !oracle->initialized)
 		return;

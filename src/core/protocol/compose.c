@@ -5,27 +5,34 @@
 
 #include "core/json.h"
 
-/* As the text of a string, escaped as RFC 8259 section 7 requires. */
+static void
+put_escape(struct buf *out, unsigned unit)
+{
+	static const char hex[] = "0123456789abcdef";
+	char escape[] = { '\\', 'u', hex[unit >> 12], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15] };
+
+	buf_append(out, (struct span){ escape, sizeof(escape) });
+}
+
+/* As the text of a string, escaped as RFC 8259 section 7 requires. What is not UTF-8 becomes '?'. */
 static void
 put_escaped(struct buf *out, struct span text)
 {
-	static const char hex[] = "0123456789abcdef";
+	size_t len;
 
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.ptr[i];
-		unsigned unit = c < 0x20 ? c : utf8_surrogate(text, i);
+	for (; text.len > 0; text = span_from(text, len)) {
+		unsigned char c = (unsigned char)text.ptr[0];
+		unsigned unit = c < 0x20 ? c : utf8_surrogate(text, 0);
 
+		len = unit < 0x20 ? utf8_length(text, 0) : 3;
 		if (c < 0x20 || unit != 0) {
-			char escape[] = { '\\', 'u', hex[unit >> 12], hex[unit >> 8 & 15], hex[unit >> 4 & 15],
-				hex[unit & 15] };
-
-			buf_append(out, (struct span){ escape, sizeof(escape) });
-			i += c < 0x20 ? 0 : 2;
+			put_escape(out, unit);
 			continue;
 		}
 		if (c == '"' || c == '\\')
 			buf_append(out, SPAN("\\"));
-		buf_append(out, span_part(text, i, 1));
+		buf_append(out, len > 0 ? span_part(text, 0, len) : SPAN("?"));
+		len += len == 0;
 	}
 }
 

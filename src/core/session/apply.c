@@ -16,9 +16,7 @@ word_for(const struct session *session, enum side requester, enum why why)
 		return WHY_OPERATOR_CANCELLED;
 	if (requester == SIDE_SERVER && why == WHY_SERVER_GONE)
 		return WHY_UNANSWERABLE;
-	if (requester == SIDE_SERVER && why == WHY_CLIENT_GONE)
-		return WHY_SERVER_GONE;
-	return why;
+	return requester == SIDE_SERVER && why == WHY_CLIENT_GONE ? WHY_SERVER_GONE : why;
 }
 
 /* Which option would have told more about a request that timed out, or would have helped; or empty. */
@@ -35,58 +33,64 @@ hint_for(const struct session *session, const struct request *request)
 	if (request->from == SIDE_SERVER || session->config.dry_run ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)) != 0)
 		return SPAN_NONE;
-	if (kill && ask)
-		return SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work");
-	if (ask)
-		return SPAN("--ask-progress shows whether the server is at work");
-	return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
+	if (!ask)
+		return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
+	return kill ? SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
+		      SPAN("--ask-progress shows whether the server is at work");
 }
 
 /* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
-static void
-describe_timeout(const struct session *session, const struct request *request, struct buf *detail)
+static struct span
+describe_timeout(struct session *session, const struct request *request)
 {
 	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
+	bool idle = request_timeout(request) == request->idle_after;
+	struct buf *text = &session->words;
 
-	if (request->traits & METHOD_HANDSHAKE)
-		buf_append(detail, SPAN("not answered in time: the session ends"));
-	else
-		buf_append(detail,
-		    request_timeout(request) == request->idle_after ? SPAN("no progress") : SPAN("no answer"));
-	if (unfinished == 0)
-		return;
-	compose(detail, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
+	buf_clear(text);
+	compose(text,
+	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
+		idle                           ? "no progress" :
+						 "no answer");
+	if (unfinished > 0)
+		compose(text, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
+	return buf_span(text);
 }
 
 /* Reports a decision for which no message is at hand. */
 static void
-report(struct session *session, const struct request *request, const struct decision *cell)
+report(struct session *session, const struct request *request, const struct decision *cell, enum why why)
 {
 	enum side requester = request->from;
 	bool answers = (cell->steps & DECIDE_ANSWER) && state_may_write(session, requester);
 	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
-	    answers ? requester : side_other(requester), word_for(session, requester, cell->why), request);
+	    answers ? requester : side_other(requester), why, request);
 
-	buf_clear(&session->words);
 	if (request->state != REQUEST_ABANDONED)
 		action.timeout = request_timeout(request);
-	if (action.why == WHY_TIMED_OUT) {
-		describe_timeout(session, request, &session->words);
-		action.detail = buf_span(&session->words);
+	if (why == WHY_TIMED_OUT) {
+		action.detail = describe_timeout(session, request);
 		action.hint = hint_for(session, request);
 	}
-	if (action.why == WHY_OPERATOR_CANCELLED)
+	if (why == WHY_OPERATOR_CANCELLED)
 		action.detail = *session->reason;
 	journal_tell(&session->journal, &action);
 }
 
-/* Passes, forwards as a cancel, or drops the message at hand, which is about this request. */
-static enum cancel_result
-apply_to_message(struct session *session, struct request *request, const struct decision *cell, struct message *message)
+/* The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. */
+static bool
+tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
 	enum why why = word_for(session, request->from, cell->why);
 
+	if ((cell->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
+		lane_withdraw(session->party[request->from].lane, request->start);
+	if (message == NULL) {
+		if (cell->steps & DECIDE_REPORT)
+			report(session, request, cell, why);
+		return (cell->steps & DECIDE_CANCEL) && cancel_send(session, request);
+	}
 	if (cell->steps & DECIDE_CANCEL)
 		return cancel_forward(session, message, request, why);
 	if (!(cell->steps & DECIDE_PASS))
@@ -95,36 +99,17 @@ apply_to_message(struct session *session, struct request *request, const struct 
 		cancel_pass(session, message, request);
 	else
 		pass_on(session, message, why, request);
-	return CANCEL_NOT_SENT;
-}
-
-/* The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. */
-static enum cancel_result
-tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
-{
-	enum cancel_result result = CANCEL_NOT_SENT;
-
-	if ((cell->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
-		lane_withdraw(session->party[request->from].lane, request->start);
-	if (message != NULL)
-		return apply_to_message(session, request, cell, message);
-	if (cell->steps & DECIDE_REPORT)
-		report(session, request, cell);
-	if (cell->steps & DECIDE_CANCEL)
-		result = cancel_send(session, request);
-	if (result == CANCEL_NOT_YET)
-		request->withheld = session->era_awaited = true;
-	return result;
+	return false;
 }
 
 void
 apply_grace(struct session *session, struct request *request)
 {
-	msec_t now = session->clocks.steady, due = alarm_due(&request->hard), grace = state_grace(session, request);
+	msec_t now = session->clocks.steady, grace = state_grace(session, request);
 
 	alarm_disarm(&request->idle);
 	/* No cancel reaches a deaf server: its time does not begin again. */
-	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && due > now && due < now + grace)
+	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && alarm_due(&request->hard) < now + grace)
 		return;
 	alarm_arm(&request->in->hard, &request->hard, grace, now);
 }
@@ -133,24 +118,23 @@ apply_grace(struct session *session, struct request *request)
 static void
 note_given_up(const struct session *session, struct request *request, enum given_up by)
 {
-	if (by == GIVEN_UP_BY_NONE)
-		return;
 	if (by == GIVEN_UP_BY_DEADLINE && session->reason != NULL)
 		by = GIVEN_UP_BY_PERSON;
 	else if (by == GIVEN_UP_BY_DEADLINE && request->cap_after <= session->clocks.steady - request->received)
 		by = GIVEN_UP_BY_CAP;
-	request->given_up = by;
+	if (by != GIVEN_UP_BY_NONE)
+		request->given_up = by;
 }
 
 /* What the client is told if it has cancelled the request with $/canceld/cancel. */
 static enum outcome
 outcome_of(const struct request *request, enum decide_event event, const struct message *message)
 {
-	if (request->given_up == GIVEN_UP_BY_NONE)
-		return OUTCOME_COMPLETED;
-	if (event != EVENT_RESPONSE)
+	bool given_up = request->given_up != GIVEN_UP_BY_NONE;
+
+	if (given_up && event != EVENT_RESPONSE)
 		return OUTCOME_CANCELLED;
-	return dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
+	return given_up && dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
 }
 
 /* The cell's tally, unless the request was given up by another than its requester before. */
@@ -158,21 +142,22 @@ static enum tally
 tally_of(const struct request *request, const struct decision *cell, enum outcome outcome,
     const struct message *message)
 {
+	bool answered = cell->tally == TALLY_ANSWERED;
+
 	if (request->given_up == GIVEN_UP_BY_PERSON)
 		return TALLY_OPERATED;
 	if (request_timeout(request) != MSEC_NEVER)
 		return TALLY_TIMED_OUT;
-	if (cell->tally == TALLY_ANSWERED && outcome == OUTCOME_CONFIRMED)
+	if (answered && outcome == OUTCOME_CONFIRMED)
 		return TALLY_CANCELLED;
-	if (cell->tally == TALLY_ANSWERED &&
-	    (!message_grants(message) || span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true"))))
+	if (answered && (!message_grants(message) || span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true"))))
 		return TALLY_FAILED;
 	if (cell->tally == TALLY_LEFT && (request->traits & METHOD_STREAM))
 		return TALLY_STREAMS;
 	return (enum tally)cell->tally;
 }
 
-/* The request has ended, or its answer is no longer awaited. */
+/* A request of the client's has ended, or its answer is no longer awaited. */
 static void
 note_end(struct session *session, struct request *request, const struct decision *cell, enum decide_event event,
     const struct message *message)
@@ -180,8 +165,6 @@ note_end(struct session *session, struct request *request, const struct decision
 	enum outcome outcome = outcome_of(request, event, message);
 	enum tally tally = tally_of(request, cell, outcome, message);
 
-	if (request->from != SIDE_CLIENT)
-		return;
 	journal_tally(&session->journal, SIDE_CLIENT, tally);
 	if (session->config.observed && (tally == TALLY_ANSWERED || tally == TALLY_FAILED))
 		journal_time(&session->journal, request->method, request->name,
@@ -207,24 +190,23 @@ enter_state(struct session *session, struct request *request, enum request_state
 	alarm_arm(&request->in->hard, &request->hard, TIME_LINGER, session->clocks.steady);
 }
 
-enum cancel_result
+bool
 apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
 	const struct decision *cell = &decisions[state_of(session, request)][event];
-	enum cancel_result result;
+	bool told;
 
 	note_given_up(session, request, (enum given_up)cell->given_up);
-	result = tell_receiver(session, request, cell, message);
-	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE && event != EVENT_TERMINATED &&
-	    request->from == SIDE_CLIENT)
+	told = tell_receiver(session, request, cell, message);
+	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED && request->from == SIDE_CLIENT)
 		recovery_probe(session, request);
 	if (cell->steps & DECIDE_ANSWER)
 		reply_to(session, request, event);
 	if (cell->steps & DECIDE_EXTEND)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
-	if (cell->tally != TALLY_OPEN)
+	if (cell->tally != TALLY_OPEN && request->from == SIDE_CLIENT)
 		note_end(session, request, cell, event, message);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);
-	return result;
+	return told;
 }

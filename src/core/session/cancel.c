@@ -13,22 +13,24 @@ obstacle_of(const struct session *session, enum side requester)
 	return session->server.shut ? SPAN("canceld has closed the server's stdin") : SPAN_NONE;
 }
 
-/* Why no cancel of the request may be sent; empty: it may. ours: the cancel is canceld's own, not the requester's. */
+/* Why no cancel of the request may be sent or forwarded; empty: it may. */
 static struct span
-obstacle_to(const struct session *session, const struct request *request, bool ours)
+obstacle_to(const struct session *session, const struct request *request)
 {
-	const struct dialect *dialect = session->handshake.dialect;
-	bool may_cancel_start = !ours && (dialect->flags & DIALECT_CANCELS_START);
+	struct span obstacle = obstacle_of(session, request->from);
 
-	if (dialect->cancel == NULL)
-		return SPAN("the protocol has none");
-	if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
-		return SPAN("the protocol forbids it");
-	if (obstacle_of(session, request->from).len > 0)
-		return obstacle_of(session, request->from);
-	if (handshake_may_make_task(&session->handshake, request))
+	if (obstacle.len == 0 && handshake_may_make_task(&session->handshake, request))
 		return SPAN("it may become a task");
-	return SPAN_NONE;
+	return obstacle;
+}
+
+/* Whether there is an obstacle, which is reported. request: may be NULL. */
+static bool
+is_prevented(struct session *session, enum side requester, const struct request *request, struct span obstacle)
+{
+	if (obstacle.len > 0)
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
+	return obstacle.len > 0;
 }
 
 /* The one reason of canceld's own cancels: the receiver cannot tell a deadline from an abort. */
@@ -39,49 +41,25 @@ own_reason(enum side requester)
 					  SPAN("\"The server no longer waits for the answer\"");
 }
 
-/* Whether the cancel at hand is in the form that its receiver expects. */
-static bool
-is_native(const struct session *session, const struct message *message)
-{
-	return message->cancel == handshake_cancel(&session->handshake, side_other(message->from));
-}
-
-/* Composes a cancel in scratch. id and reason as spelled; meta: raw members. Empty ones are left out. */
+/* Composes a cancel in scratch. id and reason as spelled; meta: raw members. What the protocol has not is left out. */
 static void
-compose_cancel(struct session *session, const struct cancel *cancel, struct span id, struct span reason,
-    struct span meta)
+compose_cancel(struct session *session, enum side receiver, struct span id, struct span reason, struct span meta)
 {
+	const struct cancel *form = handshake_cancel(&session->handshake, receiver);
+	unsigned flags = session->handshake.dialect->flags;
 	struct buf *out = state_scratch(session);
 
-	compose(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", cancel->method, cancel->key, id);
-	if (reason.len > 0)
+	compose(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", form->method, form->key, id);
+	if (reason.len > 0 && (flags & DIALECT_REASONS))
 		compose(out, ",'reason':%b", reason);
 	compose(out, "%m}}", meta);
 }
 
-/* Composes the dialect's own cancel of the request in scratch. reason: as spelled, or empty. */
-static void
-compose_native(struct session *session, const struct request *request, struct span reason)
-{
-	if (!(session->handshake.dialect->flags & DIALECT_REASONS))
-		reason.len = 0;
-	compose_cancel(session, handshake_cancel(&session->handshake, side_other(request->from)), request->wire_id,
-	    reason, request->meta);
-}
-
-/* detail: the session that is cancelled, or empty. */
-static void
-overtake(struct session *session, enum side requester, const struct request *request, struct span detail)
-{
-	state_overtake(session, requester);
-	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, detail);
-}
-
-/* Whether the request is a turn, and no other turn of its session runs, which session/cancel would end too. */
+/* Whether the request is a turn, which still runs, and session/cancel would end no other turn. */
 static bool
 is_only_turn(const struct session *session, const struct request *request)
 {
-	return request_is_turn(request) && !state_turn_runs(session, request->token, request);
+	return request_is_turn(request) && state_turns_running(session, request->token) == 1;
 }
 
 /* Sends session/cancel, which cancels all turns of that session. request: one of them, or NULL. */
@@ -89,79 +67,90 @@ static void
 send_session_cancel(struct session *session, const struct request *request, struct span session_id)
 {
 	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
-	overtake(session, SIDE_CLIENT, request, session_id);
+	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id);
 }
 
-enum cancel_result
-cancel_send(struct session *session, const struct request *request)
+bool
+cancel_send(struct session *session, struct request *request)
 {
-	struct span obstacle = obstacle_to(session, request, true);
-	bool settled = request->from == SIDE_SERVER || state_is_settled(session);
+	struct span obstacle = obstacle_to(session, request);
+	enum side receiver = side_other(request->from);
 
-	if (obstacle.len > 0 || !settled) {
-		state_note(session, VERB_NOTE, side_other(request->from), WHY_CANCEL_WITHHELD, request,
-		    obstacle.len > 0 ? obstacle : SPAN("the era is not settled"));
-		return obstacle.len > 0 ? CANCEL_NOT_SENT : CANCEL_NOT_YET;
+	if (session->handshake.dialect->cancel == NULL) {
+		obstacle = SPAN("the protocol has none");
+	} else if (request->traits & METHOD_NO_CANCEL) {
+		obstacle = SPAN("the protocol forbids it");
+	} else if (obstacle.len == 0 && receiver == SIDE_SERVER && !state_is_settled(session)) {
+		obstacle = SPAN("the era is not settled");
+		request->withheld = session->era_awaited = true;
 	}
+	if (is_prevented(session, request->from, request, obstacle))
+		return false;
 	if (is_only_turn(session, request)) {
 		send_session_cancel(session, request, request->token);
-		return CANCEL_SENT_TURN;
+		return true;
 	}
-	compose_native(session, request, own_reason(request->from));
-	overtake(session, request->from, request, SPAN_NONE);
-	return CANCEL_SENT;
+	compose_cancel(session, receiver, request->wire_id, own_reason(request->from), request->meta);
+	state_send(session, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
+	return false;
 }
 
-/* Drops the cancel at hand. request: the one that it names, or NULL. */
-static void
+/* Drops the cancel at hand if there is an obstacle. request: the one that it names, or NULL. */
+static bool
 withhold(struct session *session, struct message *message, const struct request *request, struct span obstacle)
 {
+	if (obstacle.len == 0)
+		return false;
 	message->obstacle = obstacle;
 	pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
+	return true;
 }
 
-enum cancel_result
+/*
+ * The cancel at hand goes to its receiver, who knows the request (NULL: untracked) by this id: unchanged but for a fresh
+ * id, or translated into the form that the receiver expects.
+ */
+static void
+move(struct session *session, struct message *message, const struct request *request, struct span id, enum why why)
+{
+	enum side receiver = side_other(message->from);
+	struct span reason = request != NULL ? own_reason(message->from) : SPAN_NONE;
+
+	if (message->cancel == handshake_cancel(&session->handshake, receiver)) {
+		if (request != NULL && request_is_aliased(request))
+			message_replace(message, message->cancel->field, id);
+		pass_on(session, message, why, request);
+		return;
+	}
+	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+		reason = scan_text(message->scan, SCAN_REASON);
+	compose_cancel(session, receiver, id, reason, message->urgent ? request->meta : SPAN_NONE);
+	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
+	if (message->urgent)
+		state_overtake(session, message->from);
+	else
+		state_answer(session, message->from);
+}
+
+bool
 cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
-	struct span obstacle = obstacle_to(session, request, false);
-	struct span reason = scan_text(message->scan, SCAN_REASON);
-
-	if (obstacle.len > 0) {
-		withhold(session, message, request, obstacle);
-		return CANCEL_NOT_SENT;
-	}
-	buf_clear(&session->scratch);
-	if (!is_native(session, message)) {
-		why = WHY_CANCEL_TRANSLATED;
-		compose_native(session, request,
-		    scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING ? reason : own_reason(message->from));
-	} else { /* unchanged except for the id, where its request was sent under a fresh one */
-		if (request_is_aliased(request))
-			message_replace(message, message->cancel->field, request->wire_id);
-		if (message->batch != NULL) {
-			pass_on(session, message, why, request);
-			return CANCEL_SENT;
-		}
-		message_copy(message, &session->scratch);
-	}
-	pass_take(session, message, why, request);
-	state_overtake(session, message->from);
+	if (withhold(session, message, request, obstacle_to(session, request)))
+		return false;
+	message->urgent = true;
+	move(session, message, request, request->wire_id, why);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	if (!is_only_turn(session, request))
-		return CANCEL_SENT;
+		return false;
 	send_session_cancel(session, request, request->token);
-	return CANCEL_SENT_TURN;
+	return true;
 }
 
 bool
 cancel_turns(struct session *session, struct span session_id)
 {
-	struct span obstacle = obstacle_of(session, SIDE_CLIENT);
-
-	if (obstacle.len > 0) {
-		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_WITHHELD, NULL, obstacle);
+	if (is_prevented(session, SIDE_CLIENT, NULL, obstacle_of(session, SIDE_CLIENT)))
 		return false;
-	}
 	send_session_cancel(session, NULL, session_id);
 	return true;
 }
@@ -169,31 +158,18 @@ cancel_turns(struct session *session, struct span session_id)
 bool
 cancel_withhold(struct session *session, struct message *message)
 {
-	struct span obstacle = obstacle_of(session, message->from);
-
-	if (obstacle.len > 0)
-		withhold(session, message, NULL, obstacle);
-	return obstacle.len > 0;
+	return withhold(session, message, NULL, obstacle_of(session, message->from));
 }
 
 void
 cancel_pass(struct session *session, struct message *message, const struct request *request)
 {
-	const struct cancel *native = handshake_cancel(&session->handshake, side_other(message->from));
 	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
 
-	if (request == NULL && cancel_withhold(session, message))
-		return;
-	if (is_native(session, message)) {
-		if (request != NULL && request_is_aliased(request))
-			message_replace(message, message->cancel->field, request->id);
-		pass_on(session, message, request != NULL ? WHY_CANCEL_FORWARDED : WHY_UNTRACKED, request);
-		return;
-	}
-	compose_cancel(session, native, request != NULL ? request->id : message_part(message, id->offset, id->end),
-	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
-	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
-	state_answer(session, message->from);
+	if (request != NULL)
+		move(session, message, request, request->id, WHY_CANCEL_FORWARDED);
+	else if (!cancel_withhold(session, message))
+		move(session, message, NULL, message_part(message, id->offset, id->end), WHY_UNTRACKED);
 }
 
 void
@@ -208,13 +184,10 @@ cancel_task(struct session *session, const struct request *request, struct span 
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
 	else if (session->questions[requester].count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
-	if (obstacle.len > 0) {
-		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
+	if (is_prevented(session, requester, request, obstacle))
 		return;
-	}
 	question = questions_add(session, requester, dialect->task_cancel, request->id.ptr[0] == '"', TIME_LINGER);
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",
 	    question->id, dialect->task_cancel, task_id, request->meta);
-	state_overtake(session, requester);
-	state_note(session, VERB_SEND, side_other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
+	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);
 }

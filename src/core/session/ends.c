@@ -9,22 +9,28 @@ goes_on(const struct session *session, const struct request *request)
 	    request->record.len > 0;
 }
 
-static bool
-is_written(const struct session *session, const struct request *request)
-{
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-
-	return request->end <= (request->urgent ? lane->urgent_gone : lane->written);
-}
-
 /* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
 static bool
 is_owed(const struct session *session, const struct request *request)
 {
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
 	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
 		return false;
-	return request_is_awaited(request) && is_written(session, request) &&
-	    state_of(session, request) != REQUEST_QUEUED;
+	return request_is_awaited(request) && request->end <= (request->urgent ? lane->urgent_gone : lane->written);
+}
+
+/* Applies the event to all requests of that side; traits not 0: to those whose method has one of these traits. */
+static void
+sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits)
+{
+	struct request *request, *next;
+
+	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
+		next = request->newer;
+		if (traits == 0 || (request->traits & traits))
+			turns_decide(session, request, event, NULL);
+	}
 }
 
 void
@@ -32,59 +38,50 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 {
 	session_set_time(session, now);
 	session->client = leaving == LEAVE_DRAIN ? CLIENT_DRAINS : CLIENT_LEFT;
-	if (leaving == LEAVE_DRAIN) {
-		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, METHOD_STREAM);
-	} else {
+	if (leaving != LEAVE_DRAIN)
 		recovery_wait_no_more(session);
-		requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
-		    0);
-		turns_left(session);
-	}
-	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
+	sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
+	turns_left(session);
+	sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
 static void
-end_server(struct session *session, enum server_life life, int status, int signal)
+end_server(struct session *session, enum server_life life, int status, int signal, msec_t now)
 {
+	bool last = life == SERVER_GONE;
+
+	session_set_time(session, now);
 	session->server.status = status;
 	session->server.signal = signal;
 	server_enter(&session->server, life);
 	recovery_drop_questions(session);
+	sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
+	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	pending_clear(&session->turns);
+	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
 }
 
 void
 session_server_gone(struct session *session, int status, int signal, msec_t now)
 {
-	session_set_time(session, now);
-	end_server(session, SERVER_GONE, status, signal);
-	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	lane_lose_reader(session->party[SIDE_CLIENT].lane, true);
+	end_server(session, SERVER_GONE, status, signal, now);
 }
 
 void
 session_server_lost(struct session *session, int status, int signal, msec_t now)
 {
 	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
-	struct request *request, *next;
+	struct request *request;
 
-	session_set_time(session, now);
-	end_server(session, SERVER_AWAY, status, signal);
+	for (request = client->pending.oldest; request != NULL; request = request->newer)
+		if (goes_on(session, request))
+			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+	end_server(session, SERVER_AWAY, status, signal, now);
 	noise_forget(session, SIDE_SERVER);
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
 	pending_clear(&session->tasks[SIDE_SERVER]);
-	for (request = client->pending.oldest; request != NULL; request = next) {
-		next = request->newer;
-		if (goes_on(session, request))
-			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
-		else
-			turns_decide(session, request, EVENT_RECEIVER_LOST, NULL);
-	}
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	pending_clear(&session->turns);
-	/* Keep unsent messages, except those bound to the old server. */
-	lane_lose_reader(client->lane, false);
 	server->untracked = 0;
 	if (client->untracked <= client->lane->written) /* else it waits for the next server */
 		client->untracked = 0;
@@ -100,20 +97,19 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 	session_set_time(session, now);
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
 	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
-	/* What it has not answered gets the grace from now on. */
-	session->party[SIDE_SERVER].heard = session->clocks.steady;
 	recovery_wait_no_more(session);
-	/* It has the grace to answer what it has, and nothing else is answered. */
+	/* From now on it has the grace to answer what it has, and nothing else is answered. */
+	session->party[SIDE_SERVER].heard = session->clocks.steady;
 	for (request = client->pending.oldest; request != NULL; request = next) {
 		bool owed = is_owed(session, request);
 
 		next = request->newer;
 		if (request->state == REQUEST_WAITING && owed)
 			apply_grace(session, request);
-		else if (!retired && request_is_awaited(request) && !owed)
+		else if (!retired && !owed)
 			turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 	}
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	if (retired)
 		lane_stop_at(client->lane, 0);
 	else

@@ -57,7 +57,7 @@ session_cancel(struct session *session, enum side from, struct span id, struct s
 		return false;
 	session_set_time(session, now);
 	session->reason = &reason;
-	turns_decide(session, request, state_deadline(session, request), NULL);
+	requests_give_up(session, request);
 	session->reason = NULL;
 	return true;
 }
@@ -66,7 +66,7 @@ session_cancel(struct session *session, enum side from, struct span id, struct s
 static bool
 has_own_deadlines(const struct session *session, const struct request *request)
 {
-	return request->state == REQUEST_WAITING && request->fate == TURN_RUNS &&
+	return request->state == REQUEST_WAITING && !request->in_cancelled_turn &&
 	    !(request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
 		state_of(session, request) != REQUEST_QUEUED);
 }

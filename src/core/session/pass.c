@@ -44,7 +44,7 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 		report(session, message, verb, why, request);
 }
 
-/* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */
+/* Sends the message ahead of the waiting ones. */
 static void
 pass_ahead(struct session *session, const struct message *message)
 {
@@ -68,7 +68,7 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		message_carry_edits(message);
 		if (why == WHY_UNTRACKED)
 			return; /* which is said of the batch */
-	} else if (message->bound && state_is_blocked(session)) {
+	} else if (message->urgent || (message->bound && state_is_blocked(session))) {
 		pass_ahead(session, message);
 	} else {
 		lane_pass(session->party[message->from].lane,

@@ -379,7 +379,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		else if (granted && (request->traits & METHOD_DISCOVERY))
 			handshake_read_discovery(&session->handshake, message);
 		else if (granted && (request->traits & METHOD_CLOSE))
-			turns_close(session, request->token);
+			turns_note_work(session, request->token, true);
 		if (granted)
 			records_grant(&session->records, request);
 	}

@@ -37,8 +37,7 @@ send_probe(struct session *session)
 	    cause->meta.len > 0 ? "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'_meta':{%b}}}" :
 				  "{'jsonrpc':'2.0','id':%b,'method':'%s'}",
 	    probe->question->id, method, cause->meta);
-	state_overtake(session, SIDE_CLIENT);
-	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, cause->id);
+	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id);
 }
 
 void

@@ -8,25 +8,32 @@ requests_named(const struct session *session, enum side from, const struct scan 
 	return envelope_may_answer(scan) ? pending_by_wire(&session->party[side_other(from)].pending, id) : NULL;
 }
 
+void
+requests_give_up(struct session *session, struct request *request)
+{
+	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
+	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
+
+	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+}
+
 static void
 expire(struct session *session, struct request *request)
 {
-	if (request->state == REQUEST_ABANDONED) {
-		turns_decide(session, request, EVENT_DEADLINE, NULL);
-		return;
-	}
-	if (request->fate != TURN_RUNS) {
-		turns_expire(session, request);
-		return;
-	}
-	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
-	    state_of(session, request) == REQUEST_WAITING) {
+	enum request_state state = state_of(session, request);
+
+	if (request->from == SIDE_CLIENT && state == REQUEST_WAITING && server_is_deaf(&session->server)) {
 		turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 		return;
 	}
+	if (request->in_cancelled_turn && request->state == REQUEST_WAITING) {
+		turns_decide(session, request, EVENT_CANCEL_OWED, NULL);
+		if (state == REQUEST_QUEUED)
+			return; /* it has ended */
+	}
 	if (request->state == REQUEST_WAITING)
 		session->server.hung |= (request->traits & METHOD_HANDSHAKE) != 0;
-	turns_decide(session, request, state_deadline(session, request), NULL);
+	requests_give_up(session, request);
 }
 
 void
@@ -57,8 +64,7 @@ requests_release_cancels(struct session *session)
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (request->withheld) {
 			request->withheld = false;
-			if (!server_takes_nothing(&session->server))
-				cancel_send(session, request);
+			cancel_send(session, request);
 		}
 	recovery_ask_again(session);
 }
@@ -92,17 +98,5 @@ requests_bound(struct session *session, enum side requester)
 			continue;
 		request->cap_after = now - request->received + TIME_IDLE;
 		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
-	}
-}
-
-void
-requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits)
-{
-	struct request *request, *next;
-
-	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
-		next = request->newer;
-		if (traits == 0 || (request->traits & traits))
-			turns_decide(session, request, event, NULL);
 	}
 }

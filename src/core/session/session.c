@@ -260,8 +260,6 @@ receive_frame(struct session *session, enum side from)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	dispatch(session, &message);
 	frame_advance(&party->frame, party->lane->decided - start);
-	if (state_has_settled(session))
-		requests_release_cancels(session);
 }
 
 /* Passes all bytes as they are: for the lane a line. */
@@ -283,9 +281,6 @@ hear(struct session *session, enum side from, bool ended)
 
 	if (!settle_framing(session, from, ended))
 		return;
-	/* By what was written, before this was read. What the server says may be the answer: that is heard first. */
-	if (from == SIDE_CLIENT && state_has_settled(session))
-		requests_release_cancels(session);
 	if (session->handshake.plain)
 		pass_plain(party->lane);
 	while ((bytes = lane_undecided(party->lane)).len > 0) {
@@ -333,7 +328,7 @@ session_expire(struct session *session, bool heard, msec_t now)
 	session_set_time(session, now);
 	if (state_has_settled(session))
 		requests_release_cancels(session);
-	requests_expire(session, SIDE_SERVER); /* first: a request that ends there may give a turn more time */
+	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
 	if (heard)
 		requests_expire(session, SIDE_CLIENT);
 	lane_give_back(session->party[SIDE_CLIENT].lane); /* of what was withdrawn */
@@ -358,7 +353,7 @@ wake_of(const struct session *session, enum side side)
 
 	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, skew));
 	wake = earlier(wake, due_by_caller(&session->questions[side].hard, skew));
-	if (side == SIDE_CLIENT && state_waits_for_person(session))
+	if (side == SIDE_CLIENT && session->party[SIDE_SERVER].pending.persons > 0)
 		return wake;
 	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
 }

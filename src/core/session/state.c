@@ -1,40 +1,26 @@
 #include <string.h>
 
 #include "core/inside.h"
-#include "core/json.h"
 
 enum { MINTED_FIRST = 1 << 30 };
 
 /* --- time */
 
-/*
- * How long everything stood still: the call comes much later than planned. The start of the gap is unknown: assume the
- * earliest moment, so that no deadline fires early.
- */
-static msec_t
-gap_before(const struct clocks *clocks, msec_t now)
-{
-	msec_t since = clocks->now;
-
-	if (clocks->planned == MSEC_NEVER || now <= clocks->planned + TIME_SKEW)
-		return 0;
-	if (since < clocks->planned - TIME_SKEW)
-		since = clocks->planned - TIME_SKEW;
-	return now - since;
-}
-
 void
 session_set_time(struct session *session, msec_t now)
 {
 	struct clocks *clocks = &session->clocks;
-	msec_t gap = gap_before(clocks, now), passed = now - clocks->now - gap;
+	msec_t passed = now - clocks->now, gap = 0;
 
-	if (now >= clocks->now) {
+	/* The start of a gap is unknown: assume the earliest moment, so that no deadline fires early. */
+	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW)
+		gap = earlier(passed, now - clocks->planned + TIME_SKEW);
+	if (passed >= 0) {
 		clocks->now = now;
 		clocks->planned = MSEC_NEVER;
-		clocks->steady += passed;
-		if (!clocks->stalled && !state_waits_for_person(session))
-			clocks->idle += passed;
+		clocks->steady += passed - gap;
+		if (!clocks->stalled && session->party[SIDE_SERVER].pending.persons == 0)
+			clocks->idle += passed - gap;
 	}
 	if (gap > 0) {
 		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
@@ -60,52 +46,42 @@ server_enter(struct server *server, enum server_life life)
 		server->restarted = true;
 }
 
-/* As much of the end as is quoted, without line ends behind it. */
-static struct span
-last_words(struct span words)
+/* Appends text without the line ends behind it, and keeps as much of the end as is quoted. */
+static void
+append_words(struct buf *words, struct span text)
 {
-	while (words.len > 0 && (words.ptr[words.len - 1] == '\n' || words.ptr[words.len - 1] == '\r'))
-		words.len--;
-	return words.len > LIMIT_LAST_WORDS ? span_part(words, words.len - LIMIT_LAST_WORDS, LIMIT_LAST_WORDS) : words;
+	while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
+		text.len--;
+	if (text.len > LIMIT_LAST_WORDS)
+		text = span_from(text, text.len - LIMIT_LAST_WORDS);
+	buf_append(words, text);
+	if (words->len > LIMIT_LAST_WORDS)
+		buf_consume(words, words->len - LIMIT_LAST_WORDS);
 }
 
 void
 server_note_said(struct server *server, struct span text)
 {
-	buf_append(&server->said, last_words(text));
+	append_words(&server->said, text);
 	buf_append(&server->said, SPAN("\n"));
-	if (server->said.len > LIMIT_LAST_WORDS)
-		buf_consume(&server->said, server->said.len - LIMIT_LAST_WORDS);
-}
-
-/* What is no valid UTF-8 becomes '?'. */
-static void
-set_words(struct buf *text, struct span words)
-{
-	size_t at, len;
-
-	buf_clear(text);
-	for (at = 0; at<words.len; at += len> 0 ? len : 1) {
-		len = utf8_length(words, at);
-		buf_append(text, len > 0 ? span_part(words, at, len) : SPAN("?"));
-	}
 }
 
 void
 session_quote(struct session *session, struct span words)
 {
-	struct buf *both = &session->scratch;
+	struct buf *both = state_scratch(session);
 
-	buf_clear(both);
 	buf_append(both, buf_span(&session->server.said));
 	buf_append(both, words);
-	set_words(&session->server.quote, last_words(buf_span(both)));
+	buf_clear(&session->server.quote);
+	append_words(&session->server.quote, buf_span(both));
 }
 
 void
 server_refuse(struct server *server, struct span words)
 {
-	set_words(&server->refusal, words);
+	buf_clear(&server->refusal);
+	buf_append(&server->refusal, words);
 }
 
 void
@@ -169,9 +145,12 @@ struct request *
 questions_find(const struct session *session, enum side asker, struct span id)
 {
 	const struct pending *asked = &session->questions[asker];
-	struct request *question = asked->count > 0 ? pending_by_wire(asked, id) : NULL;
+	struct request *question;
 
-	return question == NULL && asked->count > 0 ? pending_loosely(asked, id, false) : question;
+	if (asked->count == 0)
+		return NULL;
+	question = pending_by_wire(asked, id);
+	return question != NULL ? question : pending_loosely(asked, id, false);
 }
 
 /* --- requests */
@@ -192,15 +171,6 @@ state_grace(const struct session *session, const struct request *request)
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
-enum decide_event
-state_deadline(const struct session *session, const struct request *request)
-{
-	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
-	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
-
-	return owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE;
-}
-
 struct request *
 state_next_turn(const struct session *session, struct span session_id, const struct request *after)
 {
@@ -212,17 +182,15 @@ state_next_turn(const struct session *session, struct span session_id, const str
 	return turn;
 }
 
-bool
-state_turn_runs(const struct session *session, struct span session_id, const struct request *but)
+size_t
+state_turns_running(const struct session *session, struct span session_id)
 {
 	const struct request *running = pending_by_id(&session->turns, session_id), *turn = NULL;
+	size_t count = running != NULL && running->state == REQUEST_WAITING;
 
-	if (running != NULL && running->state == REQUEST_WAITING)
-		return true;
-	do
-		turn = state_next_turn(session, session_id, turn);
-	while (turn != NULL && (turn == but || turn->state != REQUEST_WAITING));
-	return turn != NULL;
+	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
+		count += turn->state == REQUEST_WAITING;
+	return count;
 }
 
 bool
@@ -242,17 +210,12 @@ state_names_request(const struct session *session, enum side from, const struct 
 void
 state_release(struct session *session)
 {
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
-	struct request *request, *first = NULL;
+	struct request *request;
 
-	/* Those that wait are the newest ones: each is visited only when its own wait ends. */
-	request = session->party[SIDE_CLIENT].pending.newest;
-	for (; request != NULL && request->start >= lane->stop; request = request->older)
-		first = request;
-	for (request = first; request != NULL; request = request->newer)
-		if (state_of(session, request) == REQUEST_QUEUED)
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+		if (state_is_held(session, request))
 			pending_start_idle(request, session->clocks.idle);
-	lane_stop_at(lane, LANE_FREE);
+	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
 }
 
 void
@@ -282,6 +245,13 @@ state_note(struct session *session, enum verb verb, enum side side, enum why why
 
 	action.detail = detail;
 	journal_tell(&session->journal, &action);
+}
+
+void
+state_send(struct session *session, enum side from, enum why why, const struct request *request, struct span detail)
+{
+	state_overtake(session, from);
+	state_note(session, VERB_SEND, side_other(from), why, request, detail);
 }
 
 void
