@@ -224,9 +224,6 @@ void turns_left(struct session *session);
 
 /* --- requests.c */
 
-/* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
-struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
-
 /* What is due of that side: its requests, their tombstones and tasks, and the questions in its place. */
 void requests_expire(struct session *session, enum side side);
 

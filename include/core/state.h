@@ -24,10 +24,11 @@ enum { MESSAGE_EDITS = 4 }; /* of a message alone; a batch has any number */
 
 struct message {
 	enum side from;
-	const struct scan *scan;
-	struct span text;            /* without byte order mark and newline */
-	uint64_t start, end;         /* of text, as positions in the lane of `from` */
-	uint64_t next;               /* position behind its newline */
+	struct scan *scan;        /* the caller's */
+	struct span text;         /* without byte order mark and newline */
+	uint64_t start, next;     /* positions in the lane of `from`: of text, and behind its newline */
+	struct request *request;  /* that it answers by its id, even as a malformed response or half of one; or NULL */
+	struct request *question; /* ... of canceld's own; or NULL */
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	struct span obstacle;        /* a cancel: why it is withheld */
@@ -41,8 +42,14 @@ struct message {
 	struct envelope envelope;
 };
 
-/* Empties the message, with `word` RELAYED. */
-void message_init(struct message *message, enum side from, const struct scan *scan);
+/* Empties the message, with `word` RELAYED. The scan is for message_read. */
+void message_init(struct message *message, enum side from, struct scan *scan);
+
+/*
+ * Scans the text, reads its envelope, and finds what it answers. needs_jsonrpc: see envelope_read; but some SDKs leave
+ * "jsonrpc" out of answers, and what names a request is no line of a log.
+ */
+void message_read(struct message *message, const struct session *session, struct span text, bool needs_jsonrpc);
 
 /* Replaces the field's value by `with`; or inserts `with` before the byte at this offset of the scan. */
 void message_replace(struct message *message, enum scan_field field, struct span with);
@@ -363,10 +370,9 @@ struct session {
 	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
 	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
 	struct latency latency;
-	bool batch_told;             /* receive.c */
-	struct scan *scan, *salvage; /* of the message at hand; for whatever else is scanned meanwhile */
-	struct buf words;            /* for a text or an id that is being composed */
-	struct buf scratch;          /* for one message that is being composed; reused for the next one */
+	bool batch_told;    /* receive.c */
+	struct buf words;   /* for a text or an id that is being composed */
+	struct buf scratch; /* for one message that is being composed; reused for the next one */
 };
 
 /* An action about a request, which may be NULL. */
@@ -407,12 +413,6 @@ state_of(const struct session *session, const struct request *request)
  * may be NULL.
  */
 msec_t state_grace(const struct session *session, const struct request *request);
-
-/*
- * Whether the text names a request that the other side has sent: some SDKs leave "jsonrpc" out of
- * answers, and such a line is no line of a log.
- */
-bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
 
 /* ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones come last; or NULL. */
 struct request *state_next_turn(const struct session *session, struct span session_id, const struct request *after);

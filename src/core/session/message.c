@@ -1,16 +1,40 @@
-#include "core/state.h"
+#include "core/inside.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
 void
-message_init(struct message *message, enum side from, const struct scan *scan)
+message_init(struct message *message, enum side from, struct scan *scan)
 {
 	memset(message, 0, offsetof(struct message, edits));
 	message->from = from;
 	message->scan = scan;
 	message->word = WHY_RELAYED;
+}
+
+void
+message_read(struct message *message, const struct session *session, struct span text, bool needs_jsonrpc)
+{
+	enum side requester = side_other(message->from);
+	const struct party *party = &session->party[requester];
+	struct scan *scan = message->scan;
+
+	message->text = text;
+	message->request = message->question = NULL;
+	scan_read(scan, text);
+	if (envelope_may_answer(scan)) {
+		struct span id = message_id(scan, SCAN_ID);
+
+		message->request = pending_by_wire(&party->pending, id);
+		if (message->request == NULL)
+			message->question = questions_find(session, requester, id);
+		/* A request whose id is too long to be kept is not tracked. */
+		if (message->request != NULL || message->question != NULL ||
+		    (party->untracked > 0 && scan_unkept(scan, SCAN_ID)))
+			needs_jsonrpc = false;
+	}
+	envelope_read(&message->envelope, scan, needs_jsonrpc);
 }
 
 static void

@@ -27,24 +27,13 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 	journal_tell(&session->journal, &action);
 }
 
-/* The question of canceld's own that the scanned response answers. */
-static struct request *
-question_named(const struct session *session, enum side from, const struct scan *scan)
-{
-	struct span id = message_id(scan, SCAN_ID);
-
-	return envelope_may_answer(scan) ? questions_find(session, side_other(from), id) : NULL;
-}
-
-/* If what was scanned is meant as an answer, it is no sound one: the requester gets an error. false: nobody waits. */
+/* If the message is meant as an answer, it is no sound one: the requester gets an error. false: nobody waits. */
 static bool
-fail(struct session *session, enum side from, const struct scan *scan)
+fail(struct session *session, const struct message *message)
 {
-	struct request *request = requests_named(session, from, scan);
-
-	if (request == NULL || !request_is_awaited(request))
+	if (message->request == NULL || !request_is_awaited(message->request))
 		return false;
-	turns_decide(session, request, EVENT_MALFORMED, NULL);
+	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
 	return true;
 }
 
@@ -53,17 +42,18 @@ static void
 fail_elements(struct session *session, const struct message *batch)
 {
 	struct span rest = span_skip_space(batch->text);
-	struct scan *scan = session->salvage;
+	struct message element;
+	struct scan scan;
 
+	message_init(&element, batch->from, &scan);
 	if (rest.len == 0 || rest.ptr[0] != '[')
 		return;
 	do {
-		rest = span_from(rest, 1);
-		scan_read(scan, rest);
-		if (!scan_complete(scan))
+		message_read(&element, session, span_from(rest, 1), false);
+		if (!scan_complete(&scan))
 			return;
-		fail(session, batch->from, scan);
-		rest = span_skip_space(span_from(rest, (size_t)scan_value_end(scan)));
+		fail(session, &element);
+		rest = span_skip_space(span_from(rest, 1 + (size_t)scan_value_end(&scan)));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
@@ -71,59 +61,54 @@ fail_elements(struct session *session, const struct message *batch)
 
 /* Whether the server has logged what it received: a request that is being worked on, or the cancel of one. */
 static bool
-is_echo(const struct session *session, const struct envelope *envelope, const struct scan *scan)
+is_echo(const struct session *session, const struct message *message)
 {
-	const struct cancel *cancel = dialect_cancel(session->handshake.dialect, envelope->method);
-	struct span id = cancel != NULL ? message_id(scan, cancel->field) : envelope->id;
+	struct span method = message->envelope.method;
+	const struct cancel *cancel = dialect_cancel(session->handshake.dialect, method);
+	struct span id = cancel != NULL ? message_id(message->scan, cancel->field) : message->envelope.id;
 	const struct request *request = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
 
 	if (request == NULL || cancel != NULL)
 		return request != NULL && request->state != REQUEST_WAITING;
-	return span_equal(request->method, envelope->method);
+	return span_equal(request->method, method);
 }
 
 /*
- * Whether what was scanned behind text is a message. Anything may stand in a log, so a response must answer what is asked,
- * and any other message must say that it is JSON-RPC.
+ * Whether what stands behind text is a message. Anything may stand in a log, so a response must answer what is asked, and
+ * any other message must say that it is JSON-RPC.
  */
 static bool
-is_message(const struct session *session, const struct scan *scan)
+is_message(const struct session *session, const struct message *message)
 {
-	const struct request *request = requests_named(session, SIDE_SERVER, scan);
-	struct envelope envelope;
+	const struct request *request = message->request;
 
-	envelope_read(&envelope, scan, false);
-	if (envelope.kind == ENVELOPE_RESPONSE)
-		return request != NULL ? request_is_awaited(request) :
-					 question_named(session, SIDE_SERVER, scan) != NULL;
-	return (envelope.kind == ENVELOPE_REQUEST || envelope.kind == ENVELOPE_NOTIFICATION) &&
-	    span_equal(scan_text(scan, SCAN_JSONRPC), SPAN("\"2.0\"")) && !is_echo(session, &envelope, scan);
+	if (message->envelope.kind == ENVELOPE_RESPONSE)
+		return message->question != NULL || (request != NULL && request_is_awaited(request));
+	return envelope_is_message(&message->envelope) &&
+	    span_equal(scan_text(message->scan, SCAN_JSONRPC), SPAN("\"2.0\"")) && !is_echo(session, message);
 }
 
 /* Whether this rest of a line holds messages and nothing else. */
 static bool
-is_all_messages(struct session *session, struct span rest)
+is_all_messages(const struct session *session, struct span rest)
 {
-	struct scan *scan = session->salvage;
+	struct message message;
+	struct scan scan;
 
-	for (; rest.len > 0; rest = span_skip_space(rest)) {
-		size_t len = rest.len;
-
-		scan_read(scan, rest);
-		if (scan->fault == SCAN_TRAILING) {
-			len = (size_t)scan_value_end(scan);
-			scan_read(scan, span_part(rest, 0, len));
-		}
-		if (scan->fault != SCAN_FINE || !is_message(session, scan))
+	message_init(&message, SIDE_SERVER, &scan);
+	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
+		message_read(&message, session, rest, false);
+		if (scan.fault == SCAN_TRAILING)
+			message_read(&message, session, span_part(rest, 0, (size_t)scan_value_end(&scan)), false);
+		if (!is_message(session, &message))
 			return false;
-		rest = span_from(rest, len);
 	}
 	return true;
 }
 
 /* The offset in the line of the messages that end it; the line's length if there are none. */
 static size_t
-find_messages(struct session *session, struct span line)
+find_messages(const struct session *session, struct span line)
 {
 	const char *at = line.ptr, *end = line.ptr + line.len;
 
@@ -138,31 +123,24 @@ static void
 receive_line(struct session *session, struct message *line)
 {
 	struct party *server = &session->party[SIDE_SERVER];
-	struct request *request = requests_named(session, SIDE_SERVER, line->scan);
-	struct request *question = question_named(session, SIDE_SERVER, line->scan);
 	size_t offset = find_messages(session, line->text);
 
-	if (question != NULL && scan_complete(line->scan)) {
-		pass_drop(session, line, WHY_SWALLOWED, question);
-		recovery_answered(session, question, line);
-		return;
-	}
-	if (offset < line->text.len && (offset > 0 || server->frame.text)) {
+	if (line->question != NULL && scan_complete(line->scan)) {
+		pass_drop(session, line, WHY_SWALLOWED, line->question);
+		recovery_answered(session, line->question, line);
+	} else if (offset < line->text.len && (offset > 0 || server->frame.text)) {
 		tell_noise(session, span_part(line->text, 0, offset), offset);
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
-		return;
+	} else if (server->ended && line->scan->fault == SCAN_CUT) {
+		pass_drop(session, line, WHY_TRUNCATED, line->request);
+	} else {
+		if (!server->ended) { /* else that says more of the requests */
+			fail(session, line);
+			fail_elements(session, line);
+		}
+		tell_noise(session, line->text, line->text.len);
+		pass_discard(session, line);
 	}
-	if (server->ended && line->scan->fault == SCAN_CUT) {
-		line->envelope.id = message_id(line->scan, SCAN_ID);
-		pass_drop(session, line, WHY_TRUNCATED, request);
-		return;
-	}
-	if (!server->ended) { /* else that says more of the requests */
-		fail(session, SIDE_SERVER, line->scan);
-		fail_elements(session, line);
-	}
-	tell_noise(session, line->text, line->text.len);
-	pass_discard(session, line);
 }
 
 /* Whether a message of the server's, and no text, is refused: it was read to its end and is a request or notification. */
@@ -183,7 +161,7 @@ noise_receive(struct session *session, struct message *message)
 		receive_line(session, message);
 		return;
 	}
-	if (fail(session, message->from, message->scan)) {
+	if (fail(session, message)) {
 		pass_discard(session, message);
 		return;
 	}
@@ -212,29 +190,25 @@ is_text(const struct party *party)
 
 /* Reads so many of the first bytes of the frame at hand. Nothing is decided with them. */
 static void
-read_beginning(struct session *session, enum side from, size_t len, struct message *message)
+read_beginning(const struct session *session, struct message *message, size_t len)
 {
-	struct party *party = &session->party[from];
+	const struct party *party = &session->party[message->from];
+	struct span text = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
 
-	message_init(message, from, session->scan);
-	message->text = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
-	if (message->text.len > len)
-		message->text.len = len;
+	message_read(message, session, span_part(text, 0, text.len < len ? text.len : len), false);
 	message->next = party->lane->decided;
-	scan_read(session->scan, message->text);
-	envelope_read(&message->envelope, session->scan, false);
 }
 
 static void
-begin_text(struct session *session, enum side from)
+begin_text(struct session *session, struct message *text)
 {
-	struct message text;
+	struct party *party = &session->party[text->from];
 
-	session->party[from].skipping = SKIP_TEXT;
-	read_beginning(session, from, LIMIT_TOLD, &text);
-	memcpy(session->party[from].told, text.text.ptr, LIMIT_TOLD);
-	if (from == SIDE_CLIENT)
-		pass_drop(session, &text, reply_refusal(session, &text, SCAN_SYNTAX), NULL);
+	party->skipping = SKIP_TEXT;
+	read_beginning(session, text, LIMIT_TOLD);
+	memcpy(party->told, text->text.ptr, LIMIT_TOLD);
+	if (text->from == SIDE_CLIENT)
+		pass_drop(session, text, reply_refusal(session, text, SCAN_SYNTAX), NULL);
 }
 
 /* A message that will not pass, and is no answer to anything, gets an error if that is owed. */
@@ -258,31 +232,28 @@ refuse_oversized(struct session *session, struct message *message)
 
 /* The message is longer than --max-message: what its beginning tells decides what becomes of it. */
 static void
-begin_oversized(struct session *session, enum side from)
+begin_oversized(struct session *session, struct message *message)
 {
-	enum side requester = side_other(from);
-	struct request *request = NULL, *question = NULL;
-	const struct scan *scan = session->scan;
-	struct message message;
-	bool response, method;
+	const struct scan *scan = message->scan;
+	struct request *request;
+	bool method;
 
-	session->party[from].skipping = SKIP_OVERSIZED;
-	read_beginning(session, from, LIMIT_HEAD, &message);
-	message.envelope.id = message_id(scan, SCAN_ID);
+	session->party[message->from].skipping = SKIP_OVERSIZED;
+	read_beginning(session, message, LIMIT_HEAD);
 	method = scan_has(scan, SCAN_METHOD);
-	response = envelope_may_answer(scan) && !method && !scan_has(scan, SCAN_PARAMS);
-	if (!response)
-		refuse_oversized(session, &message);
-	else if ((request = requests_named(session, from, scan)) == NULL)
-		question = question_named(session, from, scan);
+	if (!envelope_may_answer(scan) || method || scan_has(scan, SCAN_PARAMS)) {
+		message->request = message->question = NULL;
+		refuse_oversized(session, message);
+	}
+	request = message->request;
 	if (request == NULL || request->state == REQUEST_ABANDONED)
-		pass_drop(session, &message, WHY_OVERSIZED, request != NULL ? request : question);
+		pass_drop(session, message, WHY_OVERSIZED, request != NULL ? request : message->question);
 	if (request != NULL)
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);
-	else if (question != NULL)
-		recovery_answered(session, question, &message);
-	else if (message.envelope.id.len == 0 && !method)
-		requests_bound(session, requester);
+	else if (message->question != NULL)
+		recovery_answered(session, message->question, message);
+	else if (message->envelope.id.len == 0 && !method)
+		requests_bound(session, side_other(message->from));
 }
 
 static void
@@ -300,6 +271,21 @@ end_skip(struct session *session, enum side from)
 	party->frame = (struct frame){ .next = 0 };
 }
 
+/* Of the frame at hand len bytes have come, perhaps too many. */
+static void
+begin_skip(struct session *session, enum side from, size_t len)
+{
+	bool text = is_text(&session->party[from]);
+	struct message message;
+	struct scan scan;
+
+	message_init(&message, from, &scan);
+	if (text && len > LIMIT_TEXT)
+		begin_text(session, &message);
+	else if (!text && len > session->config.max_message)
+		begin_oversized(session, &message);
+}
+
 bool
 noise_skip(struct session *session, enum side from)
 {
@@ -308,14 +294,8 @@ noise_skip(struct session *session, enum side from)
 	struct span bytes = lane_undecided(party->lane);
 	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
 
-	if (party->skipping == SKIP_NOTHING && (len > LIMIT_TEXT || len > session->config.max_message)) {
-		bool text = is_text(party);
-
-		if (text && len > LIMIT_TEXT)
-			begin_text(session, from);
-		else if (!text && len > session->config.max_message)
-			begin_oversized(session, from);
-	}
+	if (party->skipping == SKIP_NOTHING && (len > LIMIT_TEXT || len > session->config.max_message))
+		begin_skip(session, from, len);
 	if (party->skipping == SKIP_NOTHING)
 		return false;
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))

@@ -72,8 +72,8 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		pass_ahead(session, message);
 	} else {
 		lane_pass(session->party[message->from].lane,
-		    &(struct lane_message){ message->start, message->end, message->next, message_edits(message),
-			message->edit_count, message->bound });
+		    &(struct lane_message){ message->start, message->start + message->text.len, message->next,
+			message_edits(message), message->edit_count, message->bound });
 	}
 	tell(session, message, VERB_SEND, why, request);
 }

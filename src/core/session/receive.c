@@ -398,18 +398,16 @@ receive_response(struct session *session, struct message *message)
 	enum side requester = side_other(message->from);
 	struct party *party = &session->party[requester];
 	struct span id = message->envelope.id;
-	struct request *request, *question;
+	struct request *request = message->request;
 
 	message->bound = message->from == SIDE_CLIENT;
-	if (message->envelope.id.len == 0 && (party->untracked > 0 || !scan_unkept(message->scan, SCAN_ID))) {
+	if (id.len == 0 && (party->untracked > 0 || !scan_unkept(message->scan, SCAN_ID))) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 		return;
 	}
-	request = pending_by_wire(&party->pending, id);
-	question = request == NULL ? questions_find(session, requester, id) : NULL;
-	if (question != NULL) {
-		pass_drop(session, message, WHY_SWALLOWED, question);
-		recovery_answered(session, question, message);
+	if (message->question != NULL) {
+		pass_drop(session, message, WHY_SWALLOWED, message->question);
+		recovery_answered(session, message->question, message);
 		return;
 	}
 	if (request == NULL && (request = pending_loosely(&party->pending, id, false)) != NULL)
@@ -462,6 +460,8 @@ on_cancel(struct session *session, struct message *message)
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
 	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
 
+	message->bound =
+	    message->from == SIDE_CLIENT && request != NULL && state_of(session, request) != REQUEST_QUEUED;
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
 	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
@@ -615,63 +615,51 @@ receive_notification(struct session *session, struct message *message)
 	}
 }
 
-/* What an element is for: the client's answers and its cancels mean something to the present server only. */
-enum purpose {
-	PURPOSE_ANSWER = 1 << 0,
-	PURPOSE_CANCEL = 1 << 1, /* of a request that its receiver has, or had */
-	PURPOSE_REQUEST = 1 << 2,
-	PURPOSE_NOTICE = 1 << 3,
-};
-
-static enum purpose
-receive_element(struct session *session, struct message *batch, struct scan *scan, struct span text)
+/* Returns whether it is a request, or was meant as one. */
+static bool
+receive_element(struct session *session, struct message *element)
 {
-	const struct request *request = NULL;
-	struct message element;
+	enum envelope_kind kind = element->envelope.kind;
 
-	scan_read(scan, text);
-	message_init(&element, batch->from, scan);
-	element.batch = batch;
-	element.text = text;
-	element.start = batch->start + (uint64_t)(text.ptr - batch->text.ptr);
-	envelope_read(&element.envelope, scan, false);
-	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST) {
-		state_note_untracked(session, batch, false);
-		state_count(session, &element, TALLY_UNTRACKED);
-		return PURPOSE_REQUEST;
+	if (kind == ENVELOPE_RESPONSE) {
+		receive_response(session, element);
+	} else if (kind == ENVELOPE_NOTIFICATION) {
+		receive_notification(session, element);
+	} else if (kind == ENVELOPE_REQUEST || envelope_meant(element->scan) == ENVELOPE_REQUEST) {
+		state_note_untracked(session, element->batch, false);
+		state_count(session, element, TALLY_UNTRACKED);
+		return true;
 	}
-	if (element.envelope.kind == ENVELOPE_RESPONSE) {
-		receive_response(session, &element);
-		return PURPOSE_ANSWER;
-	}
-	if (element.envelope.kind == ENVELOPE_NOTIFICATION)
-		receive_notification(session, &element);
-	if (element.cancel != NULL)
-		request = pending_by_id(&session->party[batch->from].pending, message_id(scan, element.cancel->field));
-	return request != NULL && state_of(session, request) != REQUEST_QUEUED ? PURPOSE_CANCEL : PURPOSE_NOTICE;
+	return false;
 }
 
 /*
- * The elements are decided first, as they may change the ids of the batch. A batch of the client's that answers the
- * server and asks nothing is for the present server, like an answer; so is one that does nothing but cancel.
+ * The elements are decided first, as they may change the ids of the batch. A batch that asks nothing is bound to the
+ * present server if one of its elements is.
  */
 static void
 receive_batch(struct session *session, struct message *message)
 {
-	struct scan scan;
 	size_t count, at = (size_t)(scan_value_start(message->scan)) + 1;
-	unsigned purposes = 0;
-	struct span element;
+	struct message element;
+	bool asks = false;
+	struct scan scan;
+	struct span text;
 	struct buf texts, edits;
 
 	buf_init(&texts);
 	buf_init(&edits);
 	message->texts = &texts;   /* cppcheck-suppress autoVariables ; until this function ends */
 	message->carried = &edits; /* cppcheck-suppress autoVariables */
-	for (count = 0; count < LIMIT_ELEMENTS && (element = json_next(message->text, &at)).len > 0; count++)
-		purposes |= receive_element(session, message, &scan, element);
-	message->bound = message->from == SIDE_CLIENT && !(purposes & PURPOSE_REQUEST) &&
-	    ((purposes & PURPOSE_ANSWER) || purposes == PURPOSE_CANCEL);
+	for (count = 0; count < LIMIT_ELEMENTS && (text = json_next(message->text, &at)).len > 0; count++) {
+		message_init(&element, message->from, &scan);
+		message_read(&element, session, text, false);
+		element.batch = message;
+		element.start = message->start + (uint64_t)(text.ptr - message->text.ptr);
+		asks |= receive_element(session, &element);
+		message->bound |= element.bound;
+	}
+	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)
 		state_note_untracked(session, message, true);
 	message_end_edits(message);

@@ -227,20 +227,6 @@ state_turn_runs(const struct session *session, struct span session_id, const str
 	return turn != NULL;
 }
 
-bool
-state_names_request(const struct session *session, enum side from, const struct scan *scan)
-{
-	enum side requester = side_other(from);
-	struct span id = message_id(scan, SCAN_ID);
-
-	if (scan_has(scan, SCAN_METHOD))
-		return false;
-	if (scan_unkept(scan, SCAN_ID)) /* a request with so long an id is not tracked */
-		return session->party[requester].untracked > 0;
-	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
-	    questions_find(session, requester, id) != NULL;
-}
-
 void
 state_release(struct session *session)
 {
