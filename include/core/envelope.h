@@ -27,8 +27,8 @@ struct envelope {
 	char storage[METHOD_MAX];
 };
 
-/* Reads a frame that has ended. needs_jsonrpc: a frame without the member "jsonrpc" is ENVELOPE_NONE. */
-void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
+/* Reads a frame that has ended. */
+void envelope_read(struct envelope *envelope, const struct scan *scan);
 
 /* Not a batch: a single message. */
 static inline bool

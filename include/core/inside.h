@@ -76,7 +76,7 @@ void pass_drop(struct session *session, struct message *message, enum why why, c
 void pass_take(struct session *session, struct message *message, enum why why, const struct request *request);
 
 /* The message is dropped and nothing is reported. */
-void pass_discard(struct session *session, const struct message *message);
+void pass_discard(struct session *session, struct message *message);
 
 /* --- reply.c */
 

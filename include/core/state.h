@@ -15,41 +15,40 @@
 
 /* --- message.c */
 
+struct edits {            /* of the message at hand, or of the batch that it is in */
+	struct buf list;  /* struct edit, by offset */
+	struct buf texts; /* of them */
+};
+
 /*
  * The message at hand, whole: one frame of a lane with its envelope, its positions, and the edits to be made before it
- * passes.
- * It borrows the scan and the lane's bytes: it is invalid after the next byte is read or decided.
+ * passes. It borrows the lane's bytes: it is invalid after the next byte is read or decided. It is not copied.
  */
-enum { MESSAGE_EDITS = 4 }; /* of a message alone; a batch has any number */
-
 struct message {
 	enum side from;
-	struct scan *scan;        /* the caller's */
-	struct span text;         /* without byte order mark and newline */
-	uint64_t start, next;     /* positions in the lane of `from`: of text, and behind its newline */
-	struct request *request;  /* that it answers by its id, even as a malformed response or half of one; or NULL */
-	struct request *question; /* ... of canceld's own; or NULL */
+	const struct scan *scan;
+	struct span text;            /* without byte order mark and newline */
+	uint64_t start, next;        /* positions in the lane of `from`: of text, and behind its newline */
+	struct request *request;     /* whose answer it is, or is meant to be, by its id; or NULL */
+	struct request *question;    /* ... of canceld's own; or NULL */
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	struct span obstacle;        /* a cancel: why it is withheld */
 	bool bound;                  /* meaningful to the current server only, which may need it now */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
 	struct message *batch;       /* of an element: the batch, with which it passes in any case; else NULL */
-	struct buf *texts, *carried; /* of a batch: the new texts of its edits, and the edits, in their order */
-	int edit_count;
-	/* The members below are large and are not cleared for each message. */
-	struct edit edits[MESSAGE_EDITS]; /* by offset */
+	struct edits *edits;
+	size_t edits_from; /* of an element: bytes of the list before its own edits; else 0 */
 	struct envelope envelope;
+	struct scan storage; /* private */
 };
 
-/* Empties the message, with `word` RELAYED. The scan is for message_read. */
-void message_init(struct message *message, enum side from, struct scan *scan);
-
 /*
- * Scans the text, reads its envelope, and finds what it answers. needs_jsonrpc: see envelope_read; but some SDKs leave
- * "jsonrpc" out of answers, and what names a request is no line of a log.
+ * Reads the text as a message of side `from`: scans it, reads its envelope, and finds what it answers. needs_jsonrpc: a
+ * text without the member "jsonrpc" is ENVELOPE_NONE, unless it names a request: some SDKs leave it out of answers.
  */
-void message_read(struct message *message, const struct session *session, struct span text, bool needs_jsonrpc);
+void message_read(struct message *message, struct session *session, enum side from, struct span text,
+    bool needs_jsonrpc);
 
 /* Replaces the field's value by `with`; or inserts `with` before the byte at this offset of the scan. */
 void message_replace(struct message *message, enum scan_field field, struct span with);
@@ -62,17 +61,26 @@ message_grants(const struct message *message)
 	return scan_has(message->scan, SCAN_RESULT) && !message->envelope.malformed;
 }
 
-/* By offset. */
 static inline const struct edit *
 message_edits(const struct message *message)
 {
-	return message->carried != NULL ? (const struct edit *)(const void *)buf_span(message->carried).ptr :
-					  message->edits;
+	return (const struct edit *)(const void *)message->edits->list.data;
 }
 
-/* Makes the edits of an element those of its batch; elements come in order. When all have come, ends the batch's. */
-void message_carry_edits(struct message *element);
-void message_end_edits(struct message *batch);
+static inline size_t
+message_edit_count(const struct message *message)
+{
+	return message->edits->list.len / sizeof(struct edit);
+}
+
+/* They were made, or are not to be. */
+static inline void
+message_drop_edits(struct message *message)
+{
+	message->edits->list.len = message->edits_from;
+	if (message->edits_from == 0)
+		message->edits->texts.len = 0;
+}
 
 /* The bytes of the text from one offset to another. */
 struct span message_part(const struct message *message, uint64_t from, uint64_t to);
@@ -370,6 +378,7 @@ struct session {
 	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
 	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
 	struct latency latency;
+	struct edits edits;
 	bool batch_told;    /* receive.c */
 	struct buf words;   /* for a text or an id that is being composed */
 	struct buf scratch; /* for one message that is being composed; reused for the next one */

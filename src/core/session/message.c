@@ -1,30 +1,26 @@
 #include "core/inside.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
 void
-message_init(struct message *message, enum side from, struct scan *scan)
+message_read(struct message *message, struct session *session, enum side from, struct span text, bool needs_jsonrpc)
 {
-	memset(message, 0, offsetof(struct message, edits));
-	message->from = from;
-	message->scan = scan;
-	message->word = WHY_RELAYED;
-}
-
-void
-message_read(struct message *message, const struct session *session, struct span text, bool needs_jsonrpc)
-{
-	enum side requester = side_other(message->from);
+	enum side requester = side_other(from);
 	const struct party *party = &session->party[requester];
-	struct scan *scan = message->scan;
+	struct envelope *envelope = &message->envelope;
+	struct scan *scan = &message->storage;
 
+	memset(message, 0, offsetof(struct message, envelope));
+	message->from = from;
 	message->text = text;
-	message->request = message->question = NULL;
+	message->word = WHY_RELAYED;
+	message->scan = scan;
+	message->edits = &session->edits;
 	scan_read(scan, text);
-	if (envelope_may_answer(scan)) {
-		struct span id = message_id(scan, SCAN_ID);
+	envelope_read(envelope, scan);
+	if (envelope->kind == ENVELOPE_RESPONSE || (envelope->kind == ENVELOPE_NONE && envelope_may_answer(scan))) {
+		struct span id = envelope->id.len > 0 ? envelope->id : message_id(scan, SCAN_ID);
 
 		message->request = pending_by_wire(&party->pending, id);
 		if (message->request == NULL)
@@ -32,20 +28,27 @@ message_read(struct message *message, const struct session *session, struct span
 		/* A request whose id is too long to be kept is not tracked. */
 		if (message->request != NULL || message->question != NULL ||
 		    (party->untracked > 0 && scan_unkept(scan, SCAN_ID)))
-			needs_jsonrpc = false;
+			return;
 	}
-	envelope_read(&message->envelope, scan, needs_jsonrpc);
+	if (needs_jsonrpc && envelope_is_message(envelope) && !scan_has(scan, SCAN_JSONRPC))
+		envelope->kind = ENVELOPE_NONE;
 }
 
+/* Offsets count from the text that passes, which is the batch's. */
 static void
-add_edit(struct message *message, struct edit edit)
+add_edit(struct message *message, uint64_t offset, uint64_t len, struct span with)
 {
-	int i = message->edit_count++;
+	struct buf *list = &message->edits->list, *texts = &message->edits->texts;
+	struct edit edit = { offset, (size_t)len, texts->len, with.len }, *place;
 
-	assert(i < MESSAGE_EDITS);
-	for (; i > 0 && message->edits[i - 1].offset > edit.offset; i--)
-		message->edits[i] = message->edits[i - 1];
-	message->edits[i] = edit;
+	if (message->batch != NULL)
+		edit.offset += message->start - message->batch->start;
+	buf_append(texts, with);
+	buf_append(list, (struct span){ (const char *)&edit, sizeof(edit) });
+	place = (struct edit *)(void *)(list->data + list->len) - 1;
+	for (; (char *)place > list->data && place[-1].offset > edit.offset; place--)
+		place[0] = place[-1];
+	*place = edit;
 }
 
 void
@@ -53,43 +56,13 @@ message_replace(struct message *message, enum scan_field field, struct span with
 {
 	const struct scan_value *value = scan_value(message->scan, field);
 
-	add_edit(message, (struct edit){ value->offset, (size_t)(value->end - value->offset), with });
+	add_edit(message, value->offset, value->end - value->offset, with);
 }
 
 void
 message_insert(struct message *message, uint64_t offset, struct span with)
 {
-	add_edit(message, (struct edit){ offset, 0, with });
-}
-
-void
-message_carry_edits(struct message *element)
-{
-	struct message *batch = element->batch;
-
-	for (int i = 0; i < element->edit_count; i++) {
-		struct edit edit = element->edits[i];
-
-		edit.offset += element->start - batch->start;
-		buf_append(batch->texts, edit.with);
-		buf_append(batch->carried, (struct span){ (const char *)&edit, sizeof(edit) });
-		batch->edit_count++;
-	}
-	element->edit_count = 0;
-}
-
-void
-message_end_edits(struct message *batch)
-{
-	struct edit *edits = (struct edit *)(void *)batch->carried->data;
-	size_t at = 0;
-
-	for (int i = 0; i < batch->edit_count; i++) {
-		size_t len = edits[i].with.len;
-
-		edits[i].with = span_part(buf_span(batch->texts), at, len);
-		at += len;
-	}
+	add_edit(message, offset, 0, with);
 }
 
 struct span
@@ -101,15 +74,14 @@ message_part(const struct message *message, uint64_t from, uint64_t to)
 void
 message_copy(const struct message *message, struct buf *out)
 {
+	struct span texts = buf_span(&message->edits->texts);
+	const struct edit *edits = message_edits(message);
 	uint64_t at = 0;
-	int i;
 
-	for (i = 0; i < message->edit_count; i++) {
-		const struct edit *edit = &message_edits(message)[i];
-
-		buf_append(out, message_part(message, at, edit->offset));
-		buf_append(out, edit->with);
-		at = edit->offset + edit->len;
+	for (size_t i = 0; i < message_edit_count(message); i++) {
+		buf_append(out, message_part(message, at, edits[i].offset));
+		buf_append(out, span_part(texts, edits[i].text, edits[i].text_len));
+		at = edits[i].offset + edits[i].len;
 	}
 	buf_append(out, message_part(message, at, message->text.len));
 }

@@ -43,17 +43,15 @@ fail_elements(struct session *session, const struct message *batch)
 {
 	struct span rest = span_skip_space(batch->text);
 	struct message element;
-	struct scan scan;
 
-	message_init(&element, batch->from, &scan);
 	if (rest.len == 0 || rest.ptr[0] != '[')
 		return;
 	do {
-		message_read(&element, session, span_from(rest, 1), false);
-		if (!scan_complete(&scan))
+		message_read(&element, session, batch->from, span_from(rest, 1), false);
+		if (!scan_complete(element.scan))
 			return;
 		fail(session, &element);
-		rest = span_skip_space(span_from(rest, 1 + (size_t)scan_value_end(&scan)));
+		rest = span_skip_space(span_from(rest, 1 + (size_t)scan_value_end(element.scan)));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
@@ -90,16 +88,15 @@ is_message(const struct session *session, const struct message *message)
 
 /* Whether this rest of a line holds messages and nothing else. */
 static bool
-is_all_messages(const struct session *session, struct span rest)
+is_all_messages(struct session *session, struct span rest)
 {
 	struct message message;
-	struct scan scan;
 
-	message_init(&message, SIDE_SERVER, &scan);
 	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
-		message_read(&message, session, rest, false);
-		if (scan.fault == SCAN_TRAILING)
-			message_read(&message, session, span_part(rest, 0, (size_t)scan_value_end(&scan)), false);
+		message_read(&message, session, SIDE_SERVER, rest, false);
+		if (message.scan->fault == SCAN_TRAILING)
+			message_read(&message, session, SIDE_SERVER,
+			    span_part(rest, 0, (size_t)scan_value_end(message.scan)), false);
 		if (!is_message(session, &message))
 			return false;
 	}
@@ -108,7 +105,7 @@ is_all_messages(const struct session *session, struct span rest)
 
 /* The offset in the line of the messages that end it; the line's length if there are none. */
 static size_t
-find_messages(const struct session *session, struct span line)
+find_messages(struct session *session, struct span line)
 {
 	const char *at = line.ptr, *end = line.ptr + line.len;
 
@@ -188,27 +185,26 @@ is_text(const struct party *party)
 	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
 }
 
-/* Reads so many of the first bytes of the frame at hand. Nothing is decided with them. */
+/* Reads so many of the first bytes of the frame at hand, which is thrown away. Nothing is decided with them. */
 static void
-read_beginning(const struct session *session, struct message *message, size_t len)
+read_beginning(struct session *session, enum side from, size_t len, struct message *message)
 {
-	const struct party *party = &session->party[message->from];
+	const struct party *party = &session->party[from];
 	struct span text = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
 
-	message_read(message, session, span_part(text, 0, text.len < len ? text.len : len), false);
+	message_read(message, session, from, span_part(text, 0, text.len < len ? text.len : len), false);
 	message->next = party->lane->decided;
 }
 
 static void
-begin_text(struct session *session, struct message *text)
+begin_text(struct session *session, enum side from)
 {
-	struct party *party = &session->party[text->from];
+	struct message text;
 
-	party->skipping = SKIP_TEXT;
-	read_beginning(session, text, LIMIT_TOLD);
-	memcpy(party->told, text->text.ptr, LIMIT_TOLD);
-	if (text->from == SIDE_CLIENT)
-		pass_drop(session, text, reply_refusal(session, text, SCAN_SYNTAX), NULL);
+	read_beginning(session, from, LIMIT_TOLD, &text);
+	memcpy(session->party[from].told, text.text.ptr, LIMIT_TOLD);
+	if (from == SIDE_CLIENT)
+		pass_drop(session, &text, reply_refusal(session, &text, SCAN_SYNTAX), NULL);
 }
 
 /* A message that will not pass, and is no answer to anything, gets an error if that is owed. */
@@ -232,28 +228,27 @@ refuse_oversized(struct session *session, struct message *message)
 
 /* The message is longer than --max-message: what its beginning tells decides what becomes of it. */
 static void
-begin_oversized(struct session *session, struct message *message)
+begin_oversized(struct session *session, enum side from)
 {
-	const struct scan *scan = message->scan;
+	struct message message;
 	struct request *request;
 	bool method;
 
-	session->party[message->from].skipping = SKIP_OVERSIZED;
-	read_beginning(session, message, LIMIT_HEAD);
-	method = scan_has(scan, SCAN_METHOD);
-	if (!envelope_may_answer(scan) || method || scan_has(scan, SCAN_PARAMS)) {
-		message->request = message->question = NULL;
-		refuse_oversized(session, message);
+	read_beginning(session, from, LIMIT_HEAD, &message);
+	method = scan_has(message.scan, SCAN_METHOD);
+	if (!envelope_may_answer(message.scan) || method || scan_has(message.scan, SCAN_PARAMS)) {
+		message.request = message.question = NULL;
+		refuse_oversized(session, &message);
 	}
-	request = message->request;
+	request = message.request;
 	if (request == NULL || request->state == REQUEST_ABANDONED)
-		pass_drop(session, message, WHY_OVERSIZED, request != NULL ? request : message->question);
+		pass_drop(session, &message, WHY_OVERSIZED, request != NULL ? request : message.question);
 	if (request != NULL)
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);
-	else if (message->question != NULL)
-		recovery_answered(session, message->question, message);
-	else if (message->envelope.id.len == 0 && !method)
-		requests_bound(session, side_other(message->from));
+	else if (message.question != NULL)
+		recovery_answered(session, message.question, &message);
+	else if (message.envelope.id.len == 0 && !method)
+		requests_bound(session, side_other(from));
 }
 
 static void
@@ -271,21 +266,6 @@ end_skip(struct session *session, enum side from)
 	party->frame = (struct frame){ .next = 0 };
 }
 
-/* Of the frame at hand len bytes have come, perhaps too many. */
-static void
-begin_skip(struct session *session, enum side from, size_t len)
-{
-	bool text = is_text(&session->party[from]);
-	struct message message;
-	struct scan scan;
-
-	message_init(&message, from, &scan);
-	if (text && len > LIMIT_TEXT)
-		begin_text(session, &message);
-	else if (!text && len > session->config.max_message)
-		begin_oversized(session, &message);
-}
-
 bool
 noise_skip(struct session *session, enum side from)
 {
@@ -294,10 +274,19 @@ noise_skip(struct session *session, enum side from)
 	struct span bytes = lane_undecided(party->lane);
 	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
 
-	if (party->skipping == SKIP_NOTHING && (len > LIMIT_TEXT || len > session->config.max_message))
-		begin_skip(session, from, len);
-	if (party->skipping == SKIP_NOTHING)
+	if (party->skipping == SKIP_NOTHING && len <= LIMIT_TEXT && len <= session->config.max_message)
 		return false;
+	if (party->skipping == SKIP_NOTHING) {
+		bool text = is_text(party);
+
+		if (len <= (text ? LIMIT_TEXT : session->config.max_message))
+			return false;
+		party->skipping = text ? SKIP_TEXT : SKIP_OVERSIZED;
+		if (text)
+			begin_text(session, from);
+		else
+			begin_oversized(session, from);
+	}
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))
 		len = (size_t)frame->next;
 	party->skipped += len;

@@ -46,7 +46,7 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 
 /* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */
 static void
-pass_ahead(struct session *session, const struct message *message)
+pass_ahead(struct session *session, struct message *message)
 {
 	struct buf copy;
 
@@ -65,7 +65,6 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		return;
 	}
 	if (message->batch != NULL) {
-		message_carry_edits(message);
 		if (why == WHY_UNTRACKED)
 			return; /* which is said of the batch */
 	} else if (message->bound && state_is_blocked(session)) {
@@ -73,14 +72,17 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 	} else {
 		lane_pass(session->party[message->from].lane,
 		    &(struct lane_message){ message->start, message->start + message->text.len, message->next,
-			message_edits(message), message->edit_count, message->bound });
+			message_edits(message), message_edit_count(message), message->edits->texts.data,
+			message->bound });
+		message_drop_edits(message);
 	}
 	tell(session, message, VERB_SEND, why, request);
 }
 
 void
-pass_discard(struct session *session, const struct message *message)
+pass_discard(struct session *session, struct message *message)
 {
+	message_drop_edits(message);
 	if (message->batch == NULL)
 		lane_drop_to(session->party[message->from].lane, message->next);
 }

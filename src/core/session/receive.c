@@ -643,32 +643,21 @@ receive_batch(struct session *session, struct message *message)
 	size_t count, at = (size_t)(scan_value_start(message->scan)) + 1;
 	struct message element;
 	bool asks = false;
-	struct scan scan;
 	struct span text;
-	struct buf texts, edits;
 
-	buf_init(&texts);
-	buf_init(&edits);
-	message->texts = &texts;   /* cppcheck-suppress autoVariables ; until this function ends */
-	message->carried = &edits; /* cppcheck-suppress autoVariables */
 	for (count = 0; count < LIMIT_ELEMENTS && (text = json_next(message->text, &at)).len > 0; count++) {
-		message_init(&element, message->from, &scan);
-		message_read(&element, session, text, false);
+		message_read(&element, session, message->from, text, false);
 		element.batch = message;
 		element.start = message->start + (uint64_t)(text.ptr - message->text.ptr);
+		element.edits_from = message->edits->list.len;
 		asks |= receive_element(session, &element);
 		message->bound |= element.bound;
 	}
 	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)
 		state_note_untracked(session, message, true);
-	message_end_edits(message);
 	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
 	session->batch_told = true;
-	message->texts = message->carried = NULL;
-	message->edit_count = 0;
-	buf_free(&edits);
-	buf_free(&texts);
 }
 
 void

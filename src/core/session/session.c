@@ -62,6 +62,8 @@ session_free(struct session *session)
 	records_free(&session->records);
 	pending_free(&session->acks.waiting);
 	free(session->acks.marks);
+	buf_free(&session->edits.list);
+	buf_free(&session->edits.texts);
 	buf_free(&session->server.said);
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);
@@ -132,16 +134,14 @@ note_first(struct session *session, const struct message *message)
 
 /* JSON-RPC 2.0 section 6: a batch has an element that is a message. */
 static bool
-is_batch(const struct session *session, const struct message *message, bool needs_jsonrpc)
+is_batch(struct session *session, const struct message *message, bool needs_jsonrpc)
 {
 	size_t at = (size_t)scan_value_start(message->scan) + 1;
 	struct message element;
 	struct span text;
-	struct scan scan;
 
-	message_init(&element, message->from, &scan);
 	while ((text = json_next(message->text, &at)).len > 0) {
-		message_read(&element, session, text, needs_jsonrpc);
+		message_read(&element, session, message->from, text, needs_jsonrpc);
 		if (envelope_is_message(&element.envelope))
 			return true;
 	}
@@ -150,14 +150,14 @@ is_batch(const struct session *session, const struct message *message, bool need
 
 /* followed: something else stands behind the text. */
 static void
-read_text(const struct session *session, struct message *message, struct span text, bool followed)
+read_text(struct session *session, struct message *message, enum side from, struct span text, bool followed)
 {
-	const struct party *party = &session->party[message->from];
-	bool server = message->from == SIDE_SERVER;
+	const struct party *party = &session->party[from];
+	bool server = from == SIDE_SERVER;
 	/* Before the server's first message only "jsonrpc" tells a message that is followed by text from its log. */
 	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
-	message_read(message, session, text, needs_jsonrpc);
+	message_read(message, session, from, text, needs_jsonrpc);
 	if (message->envelope.kind == ENVELOPE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
 		message->envelope.kind = ENVELOPE_NONE;
 }
@@ -167,7 +167,7 @@ read_text(const struct session *session, struct message *message, struct span te
  * frame. true: the message ends there.
  */
 static bool
-split(const struct session *session, struct message *message)
+split(struct session *session, struct message *message)
 {
 	static const char structural[] = { ',', '}', ']', ':' };
 	const struct scan *scan = message->scan;
@@ -177,24 +177,24 @@ split(const struct session *session, struct message *message)
 	if (scan->fault != SCAN_TRAILING ||
 	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
 		return false;
-	read_text(session, message, span_part(whole, 0, (size_t)scan_value_end(scan)), true);
+	read_text(session, message, message->from, span_part(whole, 0, (size_t)scan_value_end(scan)), true);
 	if (message->envelope.kind != ENVELOPE_NONE)
 		return true;
-	read_text(session, message, whole, false);
+	read_text(session, message, message->from, whole, false);
 	return false;
 }
 
 /* Reads the frame at hand, which is whole, as a message. */
 static void
-read_frame(const struct session *session, struct message *message)
+read_frame(struct session *session, enum side from, struct message *message)
 {
-	const struct lane *lane = session->party[message->from].lane;
-	const struct frame *frame = &session->party[message->from].frame;
+	const struct lane *lane = session->party[from].lane;
+	const struct frame *frame = &session->party[from].frame;
 	struct span text = span_part(lane_undecided(lane), (size_t)frame->body, (size_t)(frame->end - frame->body));
 	bool cut;
 
 	text = framing_skip_bom(text);
-	read_text(session, message, text, false);
+	read_text(session, message, from, text, false);
 	cut = !frame->text && split(session, message);
 	if (frame->text && message->envelope.kind != ENVELOPE_BLANK)
 		message->envelope.kind = ENVELOPE_NONE;
@@ -210,11 +210,9 @@ receive_frame(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	uint64_t start = party->lane->decided;
 	struct message message;
-	struct scan scan;
 	bool bom;
 
-	message_init(&message, from, &scan);
-	read_frame(session, &message);
+	read_frame(session, from, &message);
 	bom = message.start > start + party->frame.body;
 	if (message.envelope.kind == ENVELOPE_BLANK) {
 		pass_drop(session, &message, bom ? WHY_BOM_STRIPPED : WHY_BLANK, NULL);

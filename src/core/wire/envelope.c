@@ -55,7 +55,7 @@ read_id(struct envelope *envelope, const struct scan *scan)
 }
 
 static enum envelope_kind
-read_kind(const struct scan *scan, bool needs_jsonrpc)
+read_kind(const struct scan *scan)
 {
 	enum value_type type = scan_type(scan);
 	bool answer = has_answer(scan);
@@ -66,8 +66,7 @@ read_kind(const struct scan *scan, bool needs_jsonrpc)
 		return ENVELOPE_BLANK;
 	if (type == VALUE_ARRAY)
 		return ENVELOPE_BATCH;
-	if (type != VALUE_OBJECT || (needs_jsonrpc && !scan_has(scan, SCAN_JSONRPC)) ||
-	    scan_value(scan, SCAN_METHOD)->type != (answer ? VALUE_ABSENT : VALUE_STRING))
+	if (type != VALUE_OBJECT || scan_value(scan, SCAN_METHOD)->type != (answer ? VALUE_ABSENT : VALUE_STRING))
 		return ENVELOPE_NONE;
 	if (answer)
 		return ENVELOPE_RESPONSE;
@@ -75,10 +74,10 @@ read_kind(const struct scan *scan, bool needs_jsonrpc)
 }
 
 void
-envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
+envelope_read(struct envelope *envelope, const struct scan *scan)
 {
 	envelope->method = scan_string(scan, SCAN_METHOD, envelope->storage, sizeof(envelope->storage));
-	envelope->kind = read_kind(scan, needs_jsonrpc);
+	envelope->kind = read_kind(scan);
 	if (!read_id(envelope, scan))
 		envelope->kind = ENVELOPE_NONE;
 	envelope->malformed = envelope->kind == ENVELOPE_RESPONSE && is_malformed(scan);
