@@ -11,7 +11,7 @@
  *   apply           one cell of the table is carried out for one request
  *   turns           what that means for the turns of an ACP session
  *   requests, ends  events of the table: deadlines, sweeps; the server goes or is deaf
- *   receive, noise  a message by its kind; what is no message
+ *   noise, receive  what is no message; a message by its kind
  */
 
 #include "core/compose.h"
@@ -259,6 +259,12 @@ void receive_message(struct session *session, struct message *message);
  * stdout it is text that some program printed: messages behind text in the same line are recovered; the rest is dropped,
  * and the shell writes it to the log.
  */
+
+/*
+ * If the request that the message at hand is meant to answer still waits, it gets an error in the message's place, which
+ * is shown as noise if it is the server's. false: nothing was done.
+ */
+bool noise_replace(struct session *session, struct message *message);
 
 /* The message at hand is none. */
 void noise_receive(struct session *session, struct message *message);

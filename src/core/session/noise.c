@@ -27,13 +27,24 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 	journal_tell(&session->journal, &action);
 }
 
-/* If the message is meant as an answer, it is no sound one: the requester gets an error. false: nobody waits. */
+/* The request that the message is meant to answer, which waits, gets an error. false: there is none. */
 static bool
 fail(struct session *session, const struct message *message)
 {
 	if (message->request == NULL || !request_is_awaited(message->request))
 		return false;
 	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
+	return true;
+}
+
+bool
+noise_replace(struct session *session, struct message *message)
+{
+	if (!fail(session, message))
+		return false;
+	if (message->from == SIDE_SERVER)
+		tell_noise(session, message->text, message->text.len);
+	pass_discard(session, message);
 	return true;
 }
 
@@ -130,11 +141,9 @@ receive_line(struct session *session, struct message *line)
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
 	} else if (server->ended && line->scan->fault == SCAN_CUT) {
 		pass_drop(session, line, WHY_TRUNCATED, line->request);
-	} else {
-		if (!server->ended) { /* else that says more of the requests */
-			fail(session, line);
+	} else if (server->ended || !noise_replace(session, line)) { /* its end says more of the requests */
+		if (!server->ended)
 			fail_elements(session, line);
-		}
 		tell_noise(session, line->text, line->text.len);
 		pass_discard(session, line);
 	}
@@ -158,10 +167,8 @@ noise_receive(struct session *session, struct message *message)
 		receive_line(session, message);
 		return;
 	}
-	if (fail(session, message)) {
-		pass_discard(session, message);
+	if (noise_replace(session, message))
 		return;
-	}
 	fail_elements(session, message);
 	why = reply_refusal(session, message, fault);
 	if (fault == SCAN_CUT && session->party[message->from].ended)

@@ -18,13 +18,13 @@ reject_ack(struct session *session, const struct message *message, int code, con
 static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
-	const struct dialect *dialect = session->handshake.dialect;
 	struct span id = message->envelope.id, target = message_id(message->scan, SCAN_PARAMS_ID);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
+	bool owed = state_owes_answer(session, SIDE_CLIENT);
 
 	pass_discard(session, message);
-	if (message->envelope.id.len == 0)
+	if (id.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
 	else if (!handshake_is_done(&session->handshake))
@@ -37,24 +37,21 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	else if (request->traits & METHOD_NO_CANCEL)
 		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
 	else if (!acks_add(session, id, target, reason, request))
-		reject_ack(session, message, dialect->failure_code, "too many cancels wait for their requests");
+		reject_ack(session, message, session->handshake.dialect->failure_code,
+		    "too many cancels wait for their requests");
 	else
-		turns_decide(session, request,
-		    state_owes_answer(session, SIDE_CLIENT) ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);
+		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);
 }
 
 /* --- requests */
 
-/* ACP: a session/cancel, as a notification or as a request, that names a session. */
+/* ACP: a session/cancel of the client's, as a notification or as a request, that names a session. */
 static bool
 is_turn_cancel(const struct session *session, const struct message *message)
 {
-	if (message->from != SIDE_CLIENT ||
-	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
-		return false;
-	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.id.len == 0)
-		return false;
-	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
+	return message->from == SIDE_CLIENT &&
+	    dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel) &&
+	    scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
 
@@ -109,6 +106,7 @@ is_too_much(const struct session *session, const struct message *message)
 
 struct entry { /* a new request, and where its names are stored that do not stand in its text */
 	struct pending_names names;
+	struct span alias; /* the fresh id or, if it keeps its own, the fresh token; or empty */
 	char name[SCAN_VALUE_MAX], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
 };
 
@@ -132,6 +130,7 @@ read_names(const struct session *session, const struct message *message, const s
 	const struct scan_value *meta = scan_value(scan, SCAN_REQUEST_META);
 	struct pending_names *names = &entry->names;
 
+	entry->alias = SPAN_NONE;
 	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) { /* modern MCP: a cancel has the same _meta */
@@ -160,8 +159,6 @@ alias(struct session *session, struct message *message, struct entry *entry)
 	const struct dialect *dialect = session->handshake.dialect;
 	struct pending_names *names = &entry->names;
 
-	if (session->config.dry_run)
-		return;
 	if (pending_is_taken(&session->party[message->from].pending, names->id, &names->hash) ||
 	    questions_find(session, message->from, names->id) != NULL) {
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
@@ -170,7 +167,10 @@ alias(struct session *session, struct message *message, struct entry *entry)
 	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && token_is_in_use(session, message->from, names->token)) {
 		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
+		entry->alias = names->wire_token;
 	}
+	if (names->wire_id.len > 0)
+		entry->alias = names->wire_id;
 }
 
 /* Puts the requester's own id back where the message names another request of its reader's by a fresh id. */
@@ -209,6 +209,9 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	struct pending_names *names = &entry->names;
 	struct buf *text = state_scratch(session);
 
+	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || names->token.len > 0 ||
+	    scan_has(scan, dialect->token_fields[0]) || (names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+		return;
 	if (dialect->asked_object == SCAN_REQUEST_META && object->type == VALUE_ABSENT) {
 		object = scan_value(scan, SCAN_PARAMS);
 		format = "'_meta':{'%s':%b}%s";
@@ -225,15 +228,6 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	message_insert(message, object->offset + 1, buf_span(text));
 }
 
-static bool
-may_ask_progress(const struct session *session, const struct message *message, const struct pending_names *names)
-{
-	return session->config.ask_progress && session->handshake.dialect->asked_member != NULL &&
-	    message->from == SIDE_CLIENT &&
-	    scan_value(message->scan, session->handshake.dialect->token_fields[0])->type == VALUE_ABSENT &&
-	    names->token.len == 0 && !(names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT));
-}
-
 /* Enters the request in the table, and passes it. */
 static void
 enter(struct session *session, struct message *message, const struct method *row)
@@ -245,8 +239,9 @@ enter(struct session *session, struct message *message, const struct method *row
 
 	read_names(session, message, row, &entry);
 	restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
-	alias(session, message, &entry);
-	if (may_ask_progress(session, message, &entry.names))
+	if (!session->config.dry_run)
+		alias(session, message, &entry);
+	if (session->config.ask_progress)
 		ask_progress(session, message, &entry);
 	request = pending_add(&session->party[message->from].pending, &entry.names);
 	pending_place(request, message->start, message->next);
@@ -254,10 +249,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
 	    session->clocks.steady);
-	if (request_is_aliased(request))
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
-	else if (entry.names.wire_token.ptr == entry.token && !(request->flags & REQUEST_ASKED))
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token);
+	if (entry.alias.len > 0)
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, entry.alias);
 	if (request->flags & REQUEST_ASKED)
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
 	if (message->from == SIDE_SERVER)
@@ -321,19 +314,6 @@ receive_request(struct session *session, struct message *message)
 
 /* --- responses */
 
-/* The text of a server's answer that is replaced is shown as noise. */
-static void
-on_malformed(struct session *session, struct message *message, struct request *request)
-{
-	bool awaited = request_is_awaited(request);
-
-	turns_decide(session, request, EVENT_MALFORMED, awaited ? NULL : message);
-	if (awaited && message->from == SIDE_SERVER)
-		pass_drop(session, message, WHY_NOISE, NULL);
-	else if (awaited)
-		pass_discard(session, message);
-}
-
 /* The answer names the task that continues the request: its progress token stays valid. */
 static void
 keep_task(struct session *session, const struct request *request, struct span id)
@@ -349,21 +329,29 @@ keep_task(struct session *session, const struct request *request, struct span id
 	alarm_arm(&tasks->hard, &task->hard, TIME_CAP, session->clocks.steady);
 }
 
+/* The answer to a request of the client's shows what the server can, and what a new one must be told. */
+static void
+learn(struct session *session, const struct message *message, const struct request *request)
+{
+	unsigned traits = message_grants(message) ? request->traits : 0;
+
+	session->server.served = true;
+	if (traits & METHOD_HANDSHAKE) {
+		handshake_read_answer(&session->handshake, message);
+		records_note_server(&session->records, session->handshake.dialect, message);
+	}
+	if (traits & METHOD_DISCOVERY)
+		handshake_read_discovery(&session->handshake, message);
+	if (traits & METHOD_CLOSE)
+		turns_close(session, request->token);
+	records_answer(&session->records, request, message_grants(message));
+}
+
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
-	enum side requester = side_other(message->from);
 	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
-	bool granted = message_grants(message);
 
-	if (state_of(session, request) == REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
-		turns_decide(session, request, EVENT_RESPONSE, message);
-		return;
-	}
-	if (message->envelope.malformed && message->batch == NULL) {
-		on_malformed(session, message, request);
-		return;
-	}
 	/*
 	 * MCP: the request continues as a task, which is cancelled if the request was. Otherwise its progress token
 	 * stays valid, except in the modern era, where tasks have no progress (SEP-2663).
@@ -372,56 +360,63 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		cancel_task(session, request, task_id);
 	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
 		keep_task(session, request, task_id);
-	if (requester == SIDE_CLIENT) {
-		session->server.served = true;
-		if (granted && (request->traits & METHOD_HANDSHAKE)) {
-			handshake_read_answer(&session->handshake, message);
-			records_note_server(&session->records, session->handshake.dialect, message);
-		} else if (granted && (request->traits & METHOD_DISCOVERY)) {
-			handshake_read_discovery(&session->handshake, message);
-		} else if (granted && (request->traits & METHOD_CLOSE)) {
-			turns_close(session, request->token);
-		}
-		records_answer(&session->records, request, granted);
-	}
+	if (request->from == SIDE_CLIENT)
+		learn(session, message, request);
 	if (request_is_aliased(request)) {
 		message_replace(message, SCAN_ID, request->id);
 		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
 		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
 	}
-	turns_decide(session, request, EVENT_RESPONSE, message);
 }
 
-static void
-receive_response(struct session *session, struct message *message)
+/* The request that a response names by a number as text, or by text as a number; or NULL. */
+static struct request *
+find_coerced(const struct session *session, struct message *message)
 {
 	enum side requester = side_other(message->from);
-	struct party *party = &session->party[requester];
+	const struct party *party = &session->party[requester];
 	struct span id = message->envelope.id;
-	struct request *request = message->request;
+	struct request *request = pending_loosely(&party->pending, id, false);
 
-	message->bound = message->from == SIDE_CLIENT;
-	if (id.len == 0 && (party->untracked > 0 || !scan_unkept(message->scan, SCAN_ID))) {
-		pass_on(session, message, WHY_UNTRACKED, NULL);
-		return;
-	}
-	if (message->question != NULL) {
-		pass_drop(session, message, WHY_SWALLOWED, message->question);
-		recovery_answered(session, message->question, message);
-		return;
-	}
-	if (request == NULL && (request = pending_loosely(&party->pending, id, false)) != NULL)
+	if (request != NULL)
 		message->word = WHY_ID_COERCED;
 	/* The second answer to a request that has ended is no late one to another request. */
 	if (request == NULL && party->untracked == 0 &&
 	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
 		request = pending_loosely(&party->pending, id, true);
-	if (request != NULL)
+	return request;
+}
+
+static void
+receive_response(struct session *session, struct message *message)
+{
+	bool untracked = session->party[side_other(message->from)].untracked > 0;
+	struct request *request = message->request;
+
+	message->bound = message->from == SIDE_CLIENT;
+	if (message->question != NULL) {
+		pass_drop(session, message, WHY_SWALLOWED, message->question);
+		recovery_answered(session, message->question, message);
+		return;
+	}
+	if (request == NULL && message->envelope.id.len > 0)
+		message->request = request = find_coerced(session, message);
+	if (request == NULL) {
+		if (untracked || (message->envelope.id.len == 0 && !scan_unkept(message->scan, SCAN_ID)))
+			pass_on(session, message, WHY_UNTRACKED, NULL);
+		else
+			pass_drop(session, message, WHY_STRAY, NULL);
+		return;
+	}
+	if (state_of(session, request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
+		if (message->envelope.malformed && message->batch == NULL) {
+			if (!noise_replace(session, message))
+				turns_decide(session, request, EVENT_MALFORMED, message);
+			return;
+		}
 		on_answer(session, message, request);
-	else if (party->untracked > 0)
-		pass_on(session, message, WHY_UNTRACKED, NULL);
-	else
-		pass_drop(session, message, WHY_STRAY, NULL);
+	}
+	turns_decide(session, request, EVENT_RESPONSE, message);
 }
 
 /* --- notifications */
