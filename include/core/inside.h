@@ -249,7 +249,7 @@ void requests_sweep(struct session *session, enum side requester, enum decide_ev
  * request; then the message leaves its lane.
  */
 
-/* A message of the kinds up to ENVELOPE_BATCH. */
+/* A message of the kinds up to MESSAGE_BATCH. */
 void receive_message(struct session *session, struct message *message);
 
 /* --- noise.c */

@@ -157,7 +157,7 @@ scan_unkept(const struct scan *scan, enum scan_field field)
 static inline bool
 scan_has(const struct scan *scan, enum scan_field field)
 {
-	return scan_value(scan, field)->type != VALUE_ABSENT;
+	return scan->present >> field & 1;
 }
 
 /* A scalar's bytes as spelled (a string with its quotes); empty if there is none, or if it is not kept. */

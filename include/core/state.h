@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "core/limits.h"
-#include "core/envelope.h"
+#include "core/scan.h"
 #include "core/session.h"
 
 /* --- message.c */
@@ -20,13 +20,30 @@ struct edits {            /* of the message at hand, or of the batch that it is 
 	struct buf texts; /* of them */
 };
 
+/* Of a JSON-RPC 2.0 message, judged by its top-level members alone. */
+enum message_kind {
+	MESSAGE_NONE, /* no JSON, also for its UTF-8; no JSON-RPC; refused for its depth or repeated members */
+	MESSAGE_REQUEST,
+	MESSAGE_NOTIFICATION,
+	MESSAGE_RESPONSE,
+	MESSAGE_BATCH, /* an array, one of whose elements is a message */
+	MESSAGE_BLANK, /* white space only */
+};
+
+enum { METHOD_MAX = 256 };
+
 /*
- * The message at hand, whole: one frame of a lane with its envelope, its positions, and the edits to be made before it
+ * The message at hand, whole: one frame of a lane with its positions, and the edits to be made before it
  * passes. It borrows the lane's bytes: it is invalid after the next byte is read or decided. It is not copied.
  */
 struct message {
 	enum side from;
 	const struct scan *scan;
+	enum message_kind kind;
+	enum message_kind meant;     /* as far as it was read; REQUEST, NOTIFICATION, RESPONSE or NONE */
+	bool malformed;              /* a response that is no sound answer */
+	struct span id;              /* as spelled; empty if absent, null, repeated or not kept: it cannot be tracked */
+	struct span method;          /* unescaped; or empty */
 	struct span text;            /* without byte order mark and newline */
 	uint64_t start, next;        /* positions in the lane of `from`: of text, and behind its newline */
 	struct request *request;     /* whose answer it is, or is meant to be, by its id; or NULL */
@@ -38,14 +55,14 @@ struct message {
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
 	struct message *batch;       /* of an element: the batch, with which it passes in any case; else NULL */
 	struct edits *edits;
-	size_t edits_from; /* of an element: bytes of the list before its own edits; else 0 */
-	struct envelope envelope;
-	struct scan storage; /* private */
+	size_t edits_from;          /* of an element: bytes of the list before its own edits; else 0 */
+	char unescaped[METHOD_MAX]; /* private, as the next */
+	struct scan storage;
 };
 
 /*
- * Reads the text as a message of side `from`: scans it, reads its envelope, and finds what it answers. needs_jsonrpc: a
- * text without the member "jsonrpc" is ENVELOPE_NONE, unless it names a request: some SDKs leave it out of answers.
+ * Reads the text as a message of side `from`: scans it, tells its kind, and finds what it answers. needs_jsonrpc: a
+ * text without the member "jsonrpc" is MESSAGE_NONE, unless it names a request: some SDKs leave it out of answers.
  */
 void message_read(struct message *message, struct session *session, enum side from, struct span text,
     bool needs_jsonrpc);
@@ -54,11 +71,26 @@ void message_read(struct message *message, struct session *session, enum side fr
 void message_replace(struct message *message, enum scan_field field, struct span with);
 void message_insert(struct message *message, uint64_t offset, struct span with);
 
+/* Not a batch: a single message. */
+static inline bool
+message_is_single(const struct message *message)
+{
+	return message->kind == MESSAGE_REQUEST || message->kind == MESSAGE_NOTIFICATION ||
+	    message->kind == MESSAGE_RESPONSE;
+}
+
+/* Whether the text was read to its end: its members are all known, even if it has a fault. */
+static inline bool
+message_is_read(const struct message *message)
+{
+	return !message->scan->failed && scan_complete(message->scan);
+}
+
 /* The message is a sound response with a result. */
 static inline bool
 message_grants(const struct message *message)
 {
-	return scan_has(message->scan, SCAN_RESULT) && !message->envelope.malformed;
+	return scan_has(message->scan, SCAN_RESULT) && !message->malformed;
 }
 
 static inline const struct edit *
@@ -89,7 +121,13 @@ struct span message_part(const struct message *message, uint64_t from, uint64_t 
 void message_copy(const struct message *message, struct buf *out);
 
 /* The field's value if it can be an id or a token: a string or a number, and kept; else empty. */
-struct span message_id(const struct scan *scan, enum scan_field field);
+static inline struct span
+message_id(const struct scan *scan, enum scan_field field)
+{
+	enum value_type type = scan_value(scan, field)->type;
+
+	return type == VALUE_STRING || type == VALUE_NUMBER ? scan_text(scan, field) : SPAN_NONE;
+}
 
 /* --- the clocks */
 

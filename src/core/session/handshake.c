@@ -97,7 +97,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 		enter_era(handshake, ERA_LEGACY, message);
 	} else if (modern) {
 		enter_era(handshake, ERA_MODERN, message);
-	} else if (handshake->era == ERA_NONE && !dialect_is(message->envelope.method, handshake->dialect->ping)) {
+	} else if (handshake->era == ERA_NONE && !dialect_is(message->method, handshake->dialect->ping)) {
 		/* A ping may come before initialize, and opens no session (MCP basic/lifecycle). */
 		handshake->initialized = true;
 		enter_era(handshake, ERA_LEGACY, message);
@@ -107,7 +107,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 const struct method *
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
-	struct span method = message->envelope.method, cancels = scan_text(message->scan, SCAN_CLIENT_CANCELS);
+	struct span method = message->method, cancels = scan_text(message->scan, SCAN_CLIENT_CANCELS);
 	const struct method *row;
 
 	if (!handshake->dialect_known)

@@ -3,35 +3,111 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/id.h"
+
+/* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */
+static bool
+is_integer(struct span number)
+{
+	static const double all_integers = 9007199254740992; /* from 2^53 on every double is an integer */
+	double value;
+
+	return id_number(number, &value) &&
+	    (value >= all_integers || value <= -all_integers || value == (double)(int64_t)value);
+}
+
+/*
+ * Whether a response breaks JSON-RPC 2.0 section 5: it has both a result and an error, or neither, or an error without an
+ * integer as its code and a string as its message. An error that is null counts as absent.
+ */
+static bool
+is_malformed(const struct scan *scan)
+{
+	enum value_type type = scan_value(scan, SCAN_ERROR)->type;
+	bool result = scan_has(scan, SCAN_RESULT);
+
+	if (type == VALUE_ABSENT || type == VALUE_NULL)
+		return !result;
+	if (result || type != VALUE_OBJECT)
+		return true;
+	return scan_value(scan, SCAN_ERROR_CODE)->type != VALUE_NUMBER ||
+	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)) || scan_value(scan, SCAN_ERROR_MESSAGE)->type != VALUE_STRING;
+}
+
+static bool
+has_answer(const struct scan *scan)
+{
+	return scan_has(scan, SCAN_RESULT) || scan_has(scan, SCAN_ERROR);
+}
+
+static enum message_kind
+read_meant(const struct scan *scan)
+{
+	enum value_type method = scan_value(scan, SCAN_METHOD)->type;
+
+	if (has_answer(scan) || (method == VALUE_ABSENT && scan_has(scan, SCAN_JSONRPC)))
+		return MESSAGE_RESPONSE;
+	if (method != VALUE_ABSENT && scan_has(scan, SCAN_ID))
+		return MESSAGE_REQUEST;
+	return method == VALUE_STRING ? MESSAGE_NOTIFICATION : MESSAGE_NONE;
+}
+
+static enum message_kind
+read_kind(const struct scan *scan, enum message_kind meant)
+{
+	enum value_type id = scan_value(scan, SCAN_ID)->type, method = scan_value(scan, SCAN_METHOD)->type;
+	bool known = id == VALUE_STRING || id == VALUE_NUMBER || id == VALUE_ABSENT || id == VALUE_NULL;
+
+	if (scan->fault != SCAN_FINE)
+		return MESSAGE_NONE;
+	if (scan_type(scan) == VALUE_ABSENT)
+		return MESSAGE_BLANK;
+	if (scan_type(scan) == VALUE_ARRAY)
+		return MESSAGE_BATCH;
+	if (scan_type(scan) != VALUE_OBJECT || !known || method != (has_answer(scan) ? VALUE_ABSENT : VALUE_STRING))
+		return MESSAGE_NONE;
+	return meant;
+}
+
+/* The request, or the question, that the message answers. */
+static void
+find_answered(struct message *message, const struct session *session)
+{
+	enum side requester = side_other(message->from);
+	struct span id = message->id.len > 0 ? message->id : message_id(message->scan, SCAN_ID);
+
+	message->request = pending_by_wire(&session->party[requester].pending, id);
+	if (message->request == NULL)
+		message->question = questions_find(session, requester, id);
+}
+
 void
 message_read(struct message *message, struct session *session, enum side from, struct span text, bool needs_jsonrpc)
 {
-	enum side requester = side_other(from);
-	const struct party *party = &session->party[requester];
-	struct envelope *envelope = &message->envelope;
 	struct scan *scan = &message->storage;
+	bool names;
 
-	memset(message, 0, offsetof(struct message, envelope));
+	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
 	message->from = from;
 	message->text = text;
 	message->word = WHY_RELAYED;
 	message->scan = scan;
 	message->edits = &session->edits;
 	scan_read(scan, text);
-	envelope_read(envelope, scan);
-	if (envelope->kind == ENVELOPE_RESPONSE || (envelope->kind == ENVELOPE_NONE && envelope_may_answer(scan))) {
-		struct span id = envelope->id.len > 0 ? envelope->id : message_id(scan, SCAN_ID);
-
-		message->request = pending_by_wire(&party->pending, id);
-		if (message->request == NULL)
-			message->question = questions_find(session, requester, id);
-		/* A request whose id is too long to be kept is not tracked. */
-		if (message->request != NULL || message->question != NULL ||
-		    (party->untracked > 0 && scan_unkept(scan, SCAN_ID)))
-			return;
-	}
-	if (needs_jsonrpc && envelope_is_message(envelope) && !scan_has(scan, SCAN_JSONRPC))
-		envelope->kind = ENVELOPE_NONE;
+	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
+	message->id = scan->fault == SCAN_REPEATED_ID ? SPAN_NONE : message_id(scan, SCAN_ID);
+	message->meant = read_meant(scan);
+	message->kind = read_kind(scan, message->meant);
+	message->malformed = message->kind == MESSAGE_RESPONSE && is_malformed(scan);
+	if (message->meant == MESSAGE_RESPONSE)
+		find_answered(message, session);
+	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))
+		return;
+	/* A request whose id is too long to be kept is not tracked. */
+	names = message->request != NULL || message->question != NULL ||
+	    (scan_unkept(scan, SCAN_ID) && session->party[side_other(from)].untracked > 0);
+	if (message->kind != MESSAGE_RESPONSE || !names)
+		message->kind = MESSAGE_NONE;
 }
 
 /* Offsets count from the text that passes, which is the batch's. */
@@ -84,14 +160,4 @@ message_copy(const struct message *message, struct buf *out)
 		at = edits[i].offset + edits[i].len;
 	}
 	buf_append(out, message_part(message, at, message->text.len));
-}
-
-struct span
-message_id(const struct scan *scan, enum scan_field field)
-{
-	enum value_type type = scan_value(scan, field)->type;
-
-	if (type != VALUE_STRING && type != VALUE_NUMBER)
-		return SPAN_NONE;
-	return scan_text(scan, field);
 }

@@ -72,9 +72,9 @@ fail_elements(struct session *session, const struct message *batch)
 static bool
 is_echo(const struct session *session, const struct message *message)
 {
-	struct span method = message->envelope.method;
+	struct span method = message->method;
 	const struct cancel *cancel = dialect_cancel(session->handshake.dialect, method);
-	struct span id = cancel != NULL ? message_id(message->scan, cancel->field) : message->envelope.id;
+	struct span id = cancel != NULL ? message_id(message->scan, cancel->field) : message->id;
 	const struct request *request = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
 
 	if (request == NULL || cancel != NULL)
@@ -91,10 +91,10 @@ is_message(const struct session *session, const struct message *message)
 {
 	const struct request *request = message->request;
 
-	if (message->envelope.kind == ENVELOPE_RESPONSE)
+	if (message->kind == MESSAGE_RESPONSE)
 		return message->question != NULL || (request != NULL && request_is_awaited(request));
-	return envelope_is_message(&message->envelope) &&
-	    span_equal(scan_text(message->scan, SCAN_JSONRPC), SPAN("\"2.0\"")) && !is_echo(session, message);
+	return message_is_single(message) && span_equal(scan_text(message->scan, SCAN_JSONRPC), SPAN("\"2.0\"")) &&
+	    !is_echo(session, message);
 }
 
 /* Whether this rest of a line holds messages and nothing else. */
@@ -151,10 +151,10 @@ receive_line(struct session *session, struct message *line)
 
 /* Whether a message of the server's, and no text, is refused: it was read to its end and is a request or notification. */
 static bool
-is_refused(const struct scan *scan)
+is_refused(const struct message *message)
 {
-	return scan->fault != SCAN_FINE && envelope_is_read(scan) && scan_has(scan, SCAN_JSONRPC) &&
-	    envelope_meant(scan) != ENVELOPE_NONE;
+	return message->scan->fault != SCAN_FINE && message_is_read(message) && scan_has(message->scan, SCAN_JSONRPC) &&
+	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION);
 }
 
 void
@@ -163,7 +163,7 @@ noise_receive(struct session *session, struct message *message)
 	enum scan_fault fault = message->scan->fault;
 	enum why why;
 
-	if (message->from == SIDE_SERVER && !is_refused(message->scan)) {
+	if (message->from == SIDE_SERVER && !is_refused(message)) {
 		receive_line(session, message);
 		return;
 	}
@@ -220,7 +220,7 @@ refuse_oversized(struct session *session, struct message *message)
 {
 	static const char format[] =
 	    "the message is longer than %d bytes and was discarded (see the option --max-message of canceld)";
-	bool named = message->envelope.id.len > 0;
+	bool named = message->id.len > 0;
 	int code = named ? session->handshake.dialect->failure_code : CODE_INVALID_REQUEST;
 
 	if (message->from == SIDE_SERVER && !named)
@@ -243,7 +243,7 @@ begin_oversized(struct session *session, enum side from)
 
 	read_beginning(session, from, LIMIT_HEAD, &message);
 	method = scan_has(message.scan, SCAN_METHOD);
-	if (!envelope_may_answer(message.scan) || method || scan_has(message.scan, SCAN_PARAMS)) {
+	if (message.meant != MESSAGE_RESPONSE || method || scan_has(message.scan, SCAN_PARAMS)) {
 		message.request = message.question = NULL;
 		refuse_oversized(session, &message);
 	}
@@ -254,7 +254,7 @@ begin_oversized(struct session *session, enum side from)
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);
 	else if (message.question != NULL)
 		recovery_answered(session, message.question, &message);
-	else if (message.envelope.id.len == 0 && !method)
+	else if (message.id.len == 0 && !method)
 		requests_bound(session, side_other(from));
 }
 

@@ -19,9 +19,8 @@ report(struct session *session, const struct message *message, enum verb verb, e
 	action = state_action(session, verb, side_other(message->from), why, request);
 	action.message = message->text;
 	if (request == NULL) {
-		action.id =
-		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
-		action.method = message->envelope.method;
+		action.id = message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->id;
+		action.method = message->method;
 	}
 	if (in_batch)
 		action.detail = span_of(why_word(dropped_as));

@@ -18,7 +18,7 @@ reject_ack(struct session *session, const struct message *message, int code, con
 static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
-	struct span id = message->envelope.id, target = message_id(message->scan, SCAN_PARAMS_ID);
+	struct span id = message->id, target = message_id(message->scan, SCAN_PARAMS_ID);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	bool owed = state_owes_answer(session, SIDE_CLIENT);
@@ -49,8 +49,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 static bool
 is_turn_cancel(const struct session *session, const struct message *message)
 {
-	return message->from == SIDE_CLIENT &&
-	    dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel) &&
+	return message->from == SIDE_CLIENT && dialect_is(message->method, session->handshake.dialect->turn_cancel) &&
 	    scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
@@ -87,7 +86,7 @@ is_too_much(const struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct pending *pending = &session->party[message->from].pending;
-	struct span id = message->envelope.id, token = message_id(message->scan, dialect->token_fields[0]);
+	struct span id = message->id, token = message_id(message->scan, dialect->token_fields[0]);
 	size_t open = session_outstanding(session, message->from);
 
 	if (open >= session->config.max_inflight)
@@ -131,7 +130,7 @@ read_names(const struct session *session, const struct message *message, const s
 	struct pending_names *names = &entry->names;
 
 	entry->alias = SPAN_NONE;
-	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
+	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) { /* modern MCP: a cancel has the same _meta */
 		struct span object = message_part(message, meta->offset, meta->end);
@@ -267,7 +266,7 @@ enter(struct session *session, struct message *message, const struct method *row
 static bool
 make_way(struct session *session, const struct message *message)
 {
-	struct request *older = pending_by_wire(&session->party[message->from].pending, message->envelope.id);
+	struct request *older = pending_by_wire(&session->party[message->from].pending, message->id);
 
 	if (older != NULL && older->state == REQUEST_ABANDONED) {
 		turns_decide(session, older, EVENT_DEADLINE, NULL);
@@ -283,14 +282,13 @@ receive_request(struct session *session, struct message *message)
 	const struct method *row;
 	const char *too_much;
 
-	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
+	if (client && span_equal(message->method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
 		return;
 	}
 	session->journal.requests[message->from]++;
-	row = client ? read_handshake(session, message) :
-		       dialect_method(session->handshake.dialect, message->envelope.method);
-	if (message->envelope.id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
+	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
+	if (message->id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
 		state_note_untracked(session, message, false);
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
@@ -375,7 +373,7 @@ find_coerced(const struct session *session, struct message *message)
 {
 	enum side requester = side_other(message->from);
 	const struct party *party = &session->party[requester];
-	struct span id = message->envelope.id;
+	struct span id = message->id;
 	struct request *request = pending_loosely(&party->pending, id, false);
 
 	if (request != NULL)
@@ -399,17 +397,17 @@ receive_response(struct session *session, struct message *message)
 		recovery_answered(session, message->question, message);
 		return;
 	}
-	if (request == NULL && message->envelope.id.len > 0)
+	if (request == NULL && message->id.len > 0)
 		message->request = request = find_coerced(session, message);
 	if (request == NULL) {
-		if (untracked || (message->envelope.id.len == 0 && !scan_unkept(message->scan, SCAN_ID)))
+		if (untracked || (message->id.len == 0 && !scan_unkept(message->scan, SCAN_ID)))
 			pass_on(session, message, WHY_UNTRACKED, NULL);
 		else
 			pass_drop(session, message, WHY_STRAY, NULL);
 		return;
 	}
 	if (state_of(session, request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
-		if (message->envelope.malformed && message->batch == NULL) {
+		if (message->malformed && message->batch == NULL) {
 			if (!noise_replace(session, message))
 				turns_decide(session, request, EVENT_MALFORMED, message);
 			return;
@@ -558,7 +556,7 @@ is_repeated_beginning(struct session *session, const struct message *message)
 	struct span id = scan_text(message->scan, SCAN_META_SUBSCRIPTION);
 
 	return message->from == SIDE_SERVER && message->batch == NULL && id.len > 0 &&
-	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened) &&
+	    dialect_is(message->method, session->handshake.dialect->stream_opened) &&
 	    records_begin_stream(&session->records, id);
 }
 
@@ -584,7 +582,7 @@ static void
 receive_notification(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct span method = message->envelope.method;
+	struct span method = message->method;
 
 	message->cancel = dialect_cancel(dialect, method);
 	if (message->cancel != NULL) {
@@ -614,13 +612,11 @@ receive_notification(struct session *session, struct message *message)
 static bool
 receive_element(struct session *session, struct message *element)
 {
-	enum envelope_kind kind = element->envelope.kind;
-
-	if (kind == ENVELOPE_RESPONSE) {
+	if (element->kind == MESSAGE_RESPONSE) {
 		receive_response(session, element);
-	} else if (kind == ENVELOPE_NOTIFICATION) {
+	} else if (element->kind == MESSAGE_NOTIFICATION) {
 		receive_notification(session, element);
-	} else if (kind == ENVELOPE_REQUEST || envelope_meant(element->scan) == ENVELOPE_REQUEST) {
+	} else if (element->meant == MESSAGE_REQUEST) {
 		state_note_untracked(session, element->batch, false);
 		state_count(session, element, TALLY_UNTRACKED);
 		return true;
@@ -658,11 +654,11 @@ receive_batch(struct session *session, struct message *message)
 void
 receive_message(struct session *session, struct message *message)
 {
-	if (message->envelope.kind == ENVELOPE_REQUEST)
+	if (message->kind == MESSAGE_REQUEST)
 		receive_request(session, message);
-	else if (message->envelope.kind == ENVELOPE_NOTIFICATION)
+	else if (message->kind == MESSAGE_NOTIFICATION)
 		receive_notification(session, message);
-	else if (message->envelope.kind == ENVELOPE_RESPONSE)
+	else if (message->kind == MESSAGE_RESPONSE)
 		receive_response(session, message);
 	else
 		receive_batch(session, message);

@@ -251,20 +251,18 @@ answer_message(struct session *session, const struct message *message, struct an
 void
 reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text)
 {
-	const struct envelope *envelope = &message->envelope;
-
 	buf_clear(&session->words);
 	buf_append(&session->words, text);
 	answer_message(session, message,
-	    (struct answer){ .id = envelope->id, .method = envelope->method, .code = code, .cause = cause });
+	    (struct answer){ .id = message->id, .method = message->method, .code = code, .cause = cause });
 }
 
 void
 reply_gone(struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct span method = message->envelope.method;
-	struct answer answer = { .id = message->envelope.id, .method = method, .code = dialect->failure_code };
+	struct span method = message->method;
+	struct answer answer = { .id = message->id, .method = method, .code = dialect->failure_code };
 
 	buf_clear(&session->words);
 	explain_gone(session, &answer, message->from, dialect_method(dialect, method)->traits);
@@ -290,24 +288,25 @@ enum why
 reply_refusal(struct session *session, const struct message *message, enum scan_fault fault)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct span method = message->envelope.method;
-	enum envelope_kind meant = envelope_meant(message->scan);
+	struct span method = message->method;
 	const struct scan_value *id = scan_value(message->scan, SCAN_ID);
-	bool whole = envelope_is_read(message->scan), unmarked = !scan_has(message->scan, SCAN_JSONRPC);
+	bool whole = message_is_read(message), unmarked = !scan_has(message->scan, SCAN_JSONRPC);
 	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
-	bool notice = meant == ENVELOPE_NOTIFICATION &&
+	bool notice = message->meant == MESSAGE_NOTIFICATION &&
 	    (whole || dialect_cancel(dialect, method) != NULL || dialect_is(method, dialect->turn_cancel));
+	const char *text = refusals[fault].text;
 	enum why why = refusals[fault].why;
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
 
+	if (fault == SCAN_FINE && unmarked &&
+	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION))
+		text = "the message has no member \"jsonrpc\"";
 	buf_clear(&session->words);
-	compose(&session->words, "%s",
-	    fault == SCAN_FINE && meant != ENVELOPE_NONE && unmarked ? "the message has no member \"jsonrpc\"" :
-								       refusals[fault].text);
-	if (meant == ENVELOPE_REQUEST && whole)
+	buf_append(&session->words, span_of(text));
+	if (message->meant == MESSAGE_REQUEST && whole)
 		answer.id = fault == SCAN_FINE && scan_unkept(message->scan, SCAN_ID) ?
 		    message_part(message, id->offset, id->end) : /* however long it is */
-		    message->envelope.id;
+		    message->id;
 	if (answer.id.len > 0)
 		state_count(session, message, TALLY_REFUSED);
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notice)

@@ -1,6 +1,6 @@
 /*
- *   client ──▶ lane ─▶ frame, scan ─▶ envelope ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
- *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ envelope ◀─ scan, frame ◀─ lane ◀──
+ *   client ──▶ lane ─▶ frame, scan ─▶ message ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
+ *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ message ◀─ scan, frame ◀─ lane ◀──
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ note_first(struct session *session, const struct message *message)
 {
 	struct party *party = &session->party[message->from], *peer = &session->party[side_other(message->from)];
 
-	if (party->spoke || message->envelope.kind == ENVELOPE_BATCH)
+	if (party->spoke || message->kind == MESSAGE_BATCH)
 		return;
 	party->spoke = true;
 	party->needs_jsonrpc = scan_has(message->scan, SCAN_JSONRPC);
@@ -142,7 +142,7 @@ is_batch(struct session *session, const struct message *message, bool needs_json
 
 	while ((text = json_next(message->text, &at)).len > 0) {
 		message_read(&element, session, message->from, text, needs_jsonrpc);
-		if (envelope_is_message(&element.envelope))
+		if (message_is_single(&element))
 			return true;
 	}
 	return false;
@@ -158,8 +158,8 @@ read_text(struct session *session, struct message *message, enum side from, stru
 	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
 	message_read(message, session, from, text, needs_jsonrpc);
-	if (message->envelope.kind == ENVELOPE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
-		message->envelope.kind = ENVELOPE_NONE;
+	if (message->kind == MESSAGE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
+		message->kind = MESSAGE_NONE;
 }
 
 /*
@@ -178,7 +178,7 @@ split(struct session *session, struct message *message)
 	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
 		return false;
 	read_text(session, message, message->from, span_part(whole, 0, (size_t)scan_value_end(scan)), true);
-	if (message->envelope.kind != ENVELOPE_NONE)
+	if (message->kind != MESSAGE_NONE)
 		return true;
 	read_text(session, message, message->from, whole, false);
 	return false;
@@ -196,8 +196,8 @@ read_frame(struct session *session, enum side from, struct message *message)
 	text = framing_skip_bom(text);
 	read_text(session, message, from, text, false);
 	cut = !frame->text && split(session, message);
-	if (frame->text && message->envelope.kind != ENVELOPE_BLANK)
-		message->envelope.kind = ENVELOPE_NONE;
+	if (frame->text && message->kind != MESSAGE_BLANK)
+		message->kind = MESSAGE_NONE;
 	message->start = lane->decided + frame->end - text.len;
 	message->next = cut ? message->start + message->text.len : lane->decided + frame->next;
 	if (cut || frame->rest)
@@ -214,9 +214,9 @@ receive_frame(struct session *session, enum side from)
 
 	read_frame(session, from, &message);
 	bom = message.start > start + party->frame.body;
-	if (message.envelope.kind == ENVELOPE_BLANK) {
+	if (message.kind == MESSAGE_BLANK) {
 		pass_drop(session, &message, bom ? WHY_BOM_STRIPPED : WHY_BLANK, NULL);
-	} else if (message.envelope.kind == ENVELOPE_NONE) {
+	} else if (message.kind == MESSAGE_NONE) {
 		noise_receive(session, &message);
 	} else {
 		note_first(session, &message);

@@ -246,7 +246,7 @@ state_release(struct session *session)
 void
 state_count(struct session *session, const struct message *message, enum tally tally)
 {
-	if (span_equal(message->envelope.method, ACKS_METHOD))
+	if (span_equal(message->method, ACKS_METHOD))
 		return;
 	session->journal.requests[message->from]++;
 	journal_tally(&session->journal, message->from, tally);
@@ -278,8 +278,8 @@ state_note_message(struct session *session, enum side side, enum why why, const 
 {
 	struct action action = state_action(session, VERB_NOTE, side, why, NULL);
 
-	action.id = message->envelope.id;
-	action.method = message->envelope.method;
+	action.id = message->id;
+	action.method = message->method;
 	action.detail = detail;
 	journal_tell(&session->journal, &action);
 }

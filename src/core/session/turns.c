@@ -219,7 +219,7 @@ forward(struct session *session, struct message *message, const struct ended *en
 		pass_on(session, message, why, NULL);
 		return;
 	}
-	if (message->envelope.kind == ENVELOPE_REQUEST)
+	if (message->kind == MESSAGE_REQUEST)
 		compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
 		    scan_text(message->scan, SCAN_SESSION_ID));
 	else
@@ -236,9 +236,9 @@ turns_cancelled(struct session *session, struct message *message)
 {
 	struct ended ended = cancel_all(session, scan_text(message->scan, SCAN_SESSION_ID));
 
-	if (message->envelope.kind == ENVELOPE_REQUEST) {
+	if (message->kind == MESSAGE_REQUEST) {
 		state_note_message(session, SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
-		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
+		reply_result(session, SIDE_CLIENT, message->id, "null");
 		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
 	}
 	forward(session, message, &ended);
