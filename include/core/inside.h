@@ -3,15 +3,6 @@
 
 /*
  * What the files of src/core/session offer each other, from the lowest to the highest; the caller needs session.h only.
- *
- *   state, acks     the state; requests of canceld's own; acknowledgements of $/canceld/cancel
- *   pass            the message at hand leaves its lane
- *   reply, cancel   the requester is answered; the receiver is told
- *   recovery        is the server alive? the replay to a new one
- *   apply           one cell of the table is carried out for one request
- *   turns           what that means for the turns of an ACP session
- *   requests, ends  events of the table: deadlines, sweeps; the server goes or is deaf
- *   noise, receive  what is no message; a message by its kind
  */
 
 #include "core/compose.h"
@@ -245,11 +236,9 @@ void requests_sweep(struct session *session, enum side requester, enum decide_ev
 /* --- receive.c */
 
 /*
- * Handles one whole message: enters a request in the table, finds the request of a response or progress, or cancels a
- * request; then the message leaves its lane.
+ * Handles a message of the kinds up to MESSAGE_BATCH: enters a request in the table, finds the request of a response or
+ * progress, or cancels one; then the message leaves its lane.
  */
-
-/* A message of the kinds up to MESSAGE_BATCH. */
 void receive_message(struct session *session, struct message *message);
 
 /* --- noise.c */

@@ -101,6 +101,8 @@ message_read(struct message *message, struct session *session, enum side from, s
 	message->malformed = message->kind == MESSAGE_RESPONSE && is_malformed(scan);
 	if (message->meant == MESSAGE_RESPONSE)
 		find_answered(message, session);
+	else if (message->meant == MESSAGE_NOTIFICATION)
+		message->cancel = dialect_cancel(session->handshake.dialect, message->method);
 	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))
 		return;
 	/* A request whose id is too long to be kept is not tracked. */

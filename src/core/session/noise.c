@@ -72,14 +72,13 @@ fail_elements(struct session *session, const struct message *batch)
 static bool
 is_echo(const struct session *session, const struct message *message)
 {
-	struct span method = message->method;
-	const struct cancel *cancel = dialect_cancel(session->handshake.dialect, method);
+	const struct cancel *cancel = message->cancel;
 	struct span id = cancel != NULL ? message_id(message->scan, cancel->field) : message->id;
 	const struct request *request = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
 
 	if (request == NULL || cancel != NULL)
 		return request != NULL && request->state != REQUEST_WAITING;
-	return span_equal(request->method, method);
+	return span_equal(request->method, message->method);
 }
 
 /*

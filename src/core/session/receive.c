@@ -143,27 +143,22 @@ read_names(const struct session *session, const struct message *message, const s
 	read_tokens(dialect, scan, names);
 }
 
-static bool
-token_is_in_use(const struct session *session, enum side requester, struct span token)
-{
-	return token.len > 0 &&
-	    (pending_next_by_token(&session->party[requester].pending, token, NULL) != NULL ||
-		pending_next_by_token(&session->tasks[requester], token, NULL) != NULL);
-}
-
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
 static void
 alias(struct session *session, struct message *message, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct pending_names *names = &entry->names;
+	const struct pending *pending = &session->party[message->from].pending, *tasks = &session->tasks[message->from];
 
-	if (pending_is_taken(&session->party[message->from].pending, names->id, &names->hash) ||
+	if (pending_is_taken(pending, names->id, &names->hash) ||
 	    questions_find(session, message->from, names->id) != NULL) {
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
-	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && token_is_in_use(session, message->from, names->token)) {
+	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && names->token.len > 0 &&
+	    (pending_next_by_token(pending, names->token, NULL) != NULL ||
+		pending_next_by_token(tasks, names->token, NULL) != NULL)) {
 		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
 		entry->alias = names->wire_token;
@@ -186,14 +181,6 @@ restore_id(const struct session *session, struct message *message, enum scan_fie
 		message_replace(message, field, request->id);
 }
 
-static bool
-is_empty(const struct scan *scan, const struct scan_value *object)
-{
-	size_t at = (size_t)object->offset + 1;
-
-	return json_next(scan->text, &at).len == 0;
-}
-
 /*
  * --ask-progress: adds a token to a request without one, so that progress tells a working server from one that hangs;
  * in MCP to params._meta, in LSP to params, as the first member. If that is something else than an object: nothing.
@@ -207,6 +194,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	const char *format = "'%s':%b%s";
 	struct pending_names *names = &entry->names;
 	struct buf *text = state_scratch(session);
+	size_t next;
 
 	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || names->token.len > 0 ||
 	    scan_has(scan, dialect->token_fields[0]) || (names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
@@ -223,7 +211,8 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 		return;
 	names->token = names->wire_token = questions_mint(session, message->from, false, entry->token);
 	names->flags |= REQUEST_ASKED;
-	compose(text, format, dialect->asked_member, names->token, is_empty(scan, object) ? "" : ",");
+	next = (size_t)object->offset + 1;
+	compose(text, format, dialect->asked_member, names->token, json_next(scan->text, &next).len > 0 ? "," : "");
 	message_insert(message, object->offset + 1, buf_span(text));
 }
 
@@ -463,17 +452,6 @@ on_cancel(struct session *session, struct message *message)
 		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
 }
 
-/* For session_next_request. */
-static void
-keep_progress(const struct session *session, const struct message *message, struct request *request)
-{
-	if (!session->config.observed || message->batch != NULL)
-		return;
-	buf_clear(&request->progress);
-	if (message->text.len <= LIMIT_PROGRESS)
-		buf_append(&request->progress, message->text);
-}
-
 /*
  * ACP: the token is a session's id. An update extends the deadlines of all requests of the session, and always passes.
  */
@@ -483,7 +461,6 @@ on_update(struct session *session, struct message *message, enum side requester,
 {
 	struct request *request = NULL;
 
-	keep_progress(session, message, newest);
 	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
@@ -517,6 +494,11 @@ on_progress(struct session *session, struct message *message)
 	    scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
+	if (request != NULL && session->config.observed && message->batch == NULL) { /* for session_next_request */
+		buf_clear(&request->progress);
+		if (message->text.len <= LIMIT_PROGRESS)
+			buf_append(&request->progress, message->text);
+	}
 	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
 		on_update(session, message, requester, token, request);
 		return;
@@ -527,7 +509,6 @@ on_progress(struct session *session, struct message *message)
 		return;
 	}
 	if (request != NULL) {
-		keep_progress(session, message, request);
 		restore_token(session, message, request);
 		turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 	} else if ((kept || party->untracked > 0) && !questions_has_minted(session, token)) {
@@ -584,7 +565,6 @@ receive_notification(struct session *session, struct message *message)
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->method;
 
-	message->cancel = dialect_cancel(dialect, method);
 	if (message->cancel != NULL) {
 		on_cancel(session, message);
 	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {

@@ -287,13 +287,11 @@ static const struct {
 enum why
 reply_refusal(struct session *session, const struct message *message, enum scan_fault fault)
 {
-	const struct dialect *dialect = session->handshake.dialect;
-	struct span method = message->method;
 	const struct scan_value *id = scan_value(message->scan, SCAN_ID);
 	bool whole = message_is_read(message), unmarked = !scan_has(message->scan, SCAN_JSONRPC);
 	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
-	    (whole || dialect_cancel(dialect, method) != NULL || dialect_is(method, dialect->turn_cancel));
+	    (whole || message->cancel != NULL || dialect_is(message->method, session->handshake.dialect->turn_cancel));
 	const char *text = refusals[fault].text;
 	enum why why = refusals[fault].why;
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
