@@ -191,28 +191,6 @@ is_text(const struct party *party)
 	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
 }
 
-/* Reads so many of the first bytes of the frame at hand, which is thrown away. Nothing is decided with them. */
-static void
-read_beginning(struct session *session, enum side from, size_t len, struct message *message)
-{
-	const struct party *party = &session->party[from];
-	struct span text = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
-
-	message_read(message, session, from, span_part(text, 0, text.len < len ? text.len : len), false);
-	message->next = party->lane->decided;
-}
-
-static void
-begin_text(struct session *session, enum side from)
-{
-	struct message text;
-
-	read_beginning(session, from, LIMIT_TOLD, &text);
-	memcpy(session->party[from].told, text.text.ptr, LIMIT_TOLD);
-	if (from == SIDE_CLIENT)
-		pass_drop(session, &text, reply_refusal(session, &text, SCAN_SYNTAX), NULL);
-}
-
 /* A message that will not pass, and is no answer to anything, gets an error if that is owed. */
 static void
 refuse_oversized(struct session *session, struct message *message)
@@ -234,27 +212,44 @@ refuse_oversized(struct session *session, struct message *message)
 
 /* The message is longer than --max-message: what its beginning tells decides what becomes of it. */
 static void
-begin_oversized(struct session *session, enum side from)
+drop_oversized(struct session *session, struct message *message)
 {
-	struct message message;
+	bool method = scan_has(message->scan, SCAN_METHOD);
 	struct request *request;
-	bool method;
 
-	read_beginning(session, from, LIMIT_HEAD, &message);
-	method = scan_has(message.scan, SCAN_METHOD);
-	if (message.meant != MESSAGE_RESPONSE || method || scan_has(message.scan, SCAN_PARAMS)) {
-		message.request = message.question = NULL;
-		refuse_oversized(session, &message);
+	if (message->meant != MESSAGE_RESPONSE || method || scan_has(message->scan, SCAN_PARAMS)) {
+		message->request = message->question = NULL;
+		refuse_oversized(session, message);
 	}
-	request = message.request;
+	request = message->request;
 	if (request == NULL || request->state == REQUEST_ABANDONED)
-		pass_drop(session, &message, WHY_OVERSIZED, request != NULL ? request : message.question);
+		pass_drop(session, message, WHY_OVERSIZED, request != NULL ? request : message->question);
 	if (request != NULL)
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);
-	else if (message.question != NULL)
-		recovery_answered(session, message.question, &message);
-	else if (message.id.len == 0 && !method)
-		requests_bound(session, side_other(from));
+	else if (message->question != NULL)
+		recovery_answered(session, message->question, message);
+	else if (message->id.len == 0 && !method)
+		requests_bound(session, side_other(message->from));
+}
+
+/* The frame at hand will be thrown away. Nothing is decided with its first bytes, which are read as a message. */
+static void
+begin_skip(struct session *session, enum side from, bool text)
+{
+	struct party *party = &session->party[from];
+	size_t most = text ? LIMIT_TOLD : LIMIT_HEAD;
+	struct span bytes = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
+	struct message message;
+
+	party->skipping = text ? SKIP_TEXT : SKIP_OVERSIZED;
+	message_read(&message, session, from, span_part(bytes, 0, bytes.len < most ? bytes.len : most), false);
+	message.next = party->lane->decided;
+	if (text)
+		memcpy(party->told, bytes.ptr, LIMIT_TOLD);
+	else
+		drop_oversized(session, &message);
+	if (text && from == SIDE_CLIENT)
+		pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX), NULL);
 }
 
 static void
@@ -287,11 +282,7 @@ noise_skip(struct session *session, enum side from)
 
 		if (len <= (text ? LIMIT_TEXT : session->config.max_message))
 			return false;
-		party->skipping = text ? SKIP_TEXT : SKIP_OVERSIZED;
-		if (text)
-			begin_text(session, from);
-		else
-			begin_oversized(session, from);
+		begin_skip(session, from, text);
 	}
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))
 		len = (size_t)frame->next;

@@ -109,38 +109,30 @@ struct entry { /* a new request, and where its names are stored that do not stan
 	char name[SCAN_VALUE_MAX], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
 };
 
-/* LSP: a request may have a token for progress and one for partial results. */
-static void
-read_tokens(const struct dialect *dialect, const struct scan *scan, struct pending_names *names)
-{
-	struct span first = message_id(scan, dialect->token_fields[0]);
-	struct span second = message_id(scan, dialect->token_fields[1]);
-
-	names->token = names->wire_token = first.len > 0 ? first : second;
-	if (first.len > 0 && second.len > 0 && !id_equal(first, second))
-		names->second_token = second;
-}
-
 static void
 read_names(const struct session *session, const struct message *message, const struct method *row, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
 	const struct scan_value *meta = scan_value(scan, SCAN_REQUEST_META);
+	struct span first = message_id(scan, dialect->token_fields[0]);
+	struct span second = message_id(scan, dialect->token_fields[1]);
 	struct pending_names *names = &entry->names;
 
 	entry->alias = SPAN_NONE;
 	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) { /* modern MCP: a cancel has the same _meta */
-		struct span object = message_part(message, meta->offset, meta->end);
-
 		names->meta.ptr = entry->meta;
-		names->meta.len = json_copy_members(object, SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
+		names->meta.len = json_copy_members(message_part(message, meta->offset, meta->end),
+		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
 	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
-	read_tokens(dialect, scan, names);
+	/* LSP: a request may have a token for progress and one for partial results. */
+	names->token = names->wire_token = first.len > 0 ? first : second;
+	if (first.len > 0 && second.len > 0 && !id_equal(first, second))
+		names->second_token = second;
 }
 
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
