@@ -5,8 +5,7 @@
 static struct span
 count_bytes(struct session *session, const char *format, uint64_t count)
 {
-	buf_clear(&session->scratch);
-	compose(&session->scratch, format, (int64_t)count);
+	compose(state_scratch(session), format, (int64_t)count);
 	return buf_span(&session->scratch);
 }
 

@@ -43,19 +43,6 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 		report(session, message, verb, why, request);
 }
 
-/* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */
-static void
-pass_ahead(struct session *session, struct message *message)
-{
-	struct buf copy;
-
-	buf_init(&copy);
-	message_copy(message, &copy);
-	lane_overtake(session->party[message->from].lane, buf_span(&copy));
-	buf_free(&copy);
-	pass_discard(session, message);
-}
-
 void
 pass_on(struct session *session, struct message *message, enum why why, const struct request *request)
 {
@@ -67,7 +54,10 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		if (why == WHY_UNTRACKED)
 			return; /* which is said of the batch */
 	} else if (message->bound && state_is_blocked(session)) {
-		pass_ahead(session, message);
+		/* It goes ahead of the waiting ones: the server may need it to answer the probe or the replay. */
+		message_copy(message, state_scratch(session));
+		state_overtake(session, message->from);
+		pass_discard(session, message);
 	} else {
 		lane_pass(session->party[message->from].lane,
 		    &(struct lane_message){ message->start, message->start + message->text.len, message->next,
