@@ -67,9 +67,9 @@ struct message {
 void message_read(struct message *message, struct session *session, enum side from, struct span text,
     bool needs_jsonrpc);
 
-/* Replaces the field's value by `with`; or inserts `with` before the byte at this offset of the scan. */
+/* Replaces len bytes from this offset of the text on, or the field's value, by `with`. */
+void message_edit(struct message *message, uint64_t offset, uint64_t len, struct span with);
 void message_replace(struct message *message, enum scan_field field, struct span with);
-void message_insert(struct message *message, uint64_t offset, struct span with);
 
 /* Not a batch: a single message. */
 static inline bool

@@ -69,24 +69,14 @@ read_kind(const struct scan *scan, enum message_kind meant)
 	return meant;
 }
 
-/* The request, or the question, that the message answers. */
-static void
-find_answered(struct message *message, const struct session *session)
-{
-	enum side requester = side_other(message->from);
-	struct span id = message->id.len > 0 ? message->id : message_id(message->scan, SCAN_ID);
-
-	message->request = pending_by_wire(&session->party[requester].pending, id);
-	if (message->request == NULL)
-		message->question = questions_find(session, requester, id);
-}
-
 void
 message_read(struct message *message, struct session *session, enum side from, struct span text, bool needs_jsonrpc)
 {
+	const struct party *asked = &session->party[side_other(from)];
 	struct scan *scan = &message->storage;
 	bool names;
 
+	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
 	message->from = from;
 	message->text = text;
@@ -99,22 +89,26 @@ message_read(struct message *message, struct session *session, enum side from, s
 	message->meant = read_meant(scan);
 	message->kind = read_kind(scan, message->meant);
 	message->malformed = message->kind == MESSAGE_RESPONSE && is_malformed(scan);
-	if (message->meant == MESSAGE_RESPONSE)
-		find_answered(message, session);
-	else if (message->meant == MESSAGE_NOTIFICATION)
+	if (message->meant == MESSAGE_RESPONSE) {
+		struct span id = message->id.len > 0 ? message->id : message_id(scan, SCAN_ID);
+
+		message->request = pending_by_wire(&asked->pending, id);
+		if (message->request == NULL)
+			message->question = questions_find(session, side_other(from), id);
+	}
+	if (message->meant == MESSAGE_NOTIFICATION)
 		message->cancel = dialect_cancel(session->handshake.dialect, message->method);
 	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))
 		return;
 	/* A request whose id is too long to be kept is not tracked. */
 	names = message->request != NULL || message->question != NULL ||
-	    (scan_unkept(scan, SCAN_ID) && session->party[side_other(from)].untracked > 0);
+	    (scan_unkept(scan, SCAN_ID) && asked->untracked > 0);
 	if (message->kind != MESSAGE_RESPONSE || !names)
 		message->kind = MESSAGE_NONE;
 }
 
-/* Offsets count from the text that passes, which is the batch's. */
-static void
-add_edit(struct message *message, uint64_t offset, uint64_t len, struct span with)
+void
+message_edit(struct message *message, uint64_t offset, uint64_t len, struct span with)
 {
 	struct buf *list = &message->edits->list, *texts = &message->edits->texts;
 	struct edit edit = { offset, (size_t)len, texts->len, with.len }, *place;
@@ -134,13 +128,7 @@ message_replace(struct message *message, enum scan_field field, struct span with
 {
 	const struct scan_value *value = scan_value(message->scan, field);
 
-	add_edit(message, value->offset, value->end - value->offset, with);
-}
-
-void
-message_insert(struct message *message, uint64_t offset, struct span with)
-{
-	add_edit(message, offset, 0, with);
+	message_edit(message, value->offset, value->end - value->offset, with);
 }
 
 struct span

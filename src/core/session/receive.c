@@ -205,7 +205,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	names->flags |= REQUEST_ASKED;
 	next = (size_t)object->offset + 1;
 	compose(text, format, dialect->asked_member, names->token, json_next(scan->text, &next).len > 0 ? "," : "");
-	message_insert(message, object->offset + 1, buf_span(text));
+	message_edit(message, object->offset + 1, 0, buf_span(text));
 }
 
 /* Enters the request in the table, and passes it. */
@@ -580,22 +580,6 @@ receive_notification(struct session *session, struct message *message)
 	}
 }
 
-/* Returns whether it is a request, or was meant as one. */
-static bool
-receive_element(struct session *session, struct message *element)
-{
-	if (element->kind == MESSAGE_RESPONSE) {
-		receive_response(session, element);
-	} else if (element->kind == MESSAGE_NOTIFICATION) {
-		receive_notification(session, element);
-	} else if (element->meant == MESSAGE_REQUEST) {
-		state_note_untracked(session, element->batch, false);
-		state_count(session, element, TALLY_UNTRACKED);
-		return true;
-	}
-	return false;
-}
-
 /*
  * The elements are decided first, as they may change the ids of the batch. A batch that asks nothing is bound to the
  * present server if one of its elements is.
@@ -613,7 +597,15 @@ receive_batch(struct session *session, struct message *message)
 		element.batch = message;
 		element.start = message->start + (uint64_t)(text.ptr - message->text.ptr);
 		element.edits_from = message->edits->list.len;
-		asks |= receive_element(session, &element);
+		if (element.kind == MESSAGE_RESPONSE) {
+			receive_response(session, &element);
+		} else if (element.kind == MESSAGE_NOTIFICATION) {
+			receive_notification(session, &element);
+		} else if (element.meant == MESSAGE_REQUEST) {
+			asks = true;
+			state_note_untracked(session, message, false);
+			state_count(session, &element, TALLY_UNTRACKED);
+		}
 		message->bound |= element.bound;
 	}
 	message->bound &= !asks;
