@@ -57,7 +57,7 @@ void pass_drop(struct session *session, struct message *message, enum why why, c
 void pass_take(struct session *session, struct message *message, enum why why, const struct request *request);
 
 /* The message is dropped and nothing is reported. */
-void pass_discard(struct session *session, const struct message *message);
+void pass_discard(struct session *session, struct message *message);
 
 /* --- reply.c */
 
@@ -177,9 +177,6 @@ void turns_left(struct session *session);
 
 /* --- requests.c */
 
-/* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
-struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
-
 /* The request's deadline has passed, or a person gives it up. If the protocol has it so, its receiver may answer still. */
 void requests_give_up(struct session *session, struct request *request);
 
@@ -198,11 +195,9 @@ void requests_bound(struct session *session, enum side requester);
 /* --- receive.c */
 
 /*
- * Handles one whole message: enters a request in the table, finds the request of a response or progress, or cancels a
- * request; then the message leaves its lane.
+ * Handles a message of the kinds up to MESSAGE_BATCH: enters a request in the table, finds the request of a response or
+ * progress, or cancels one; then the message leaves its lane.
  */
-
-/* A message of the kinds up to ENVELOPE_BATCH. */
 void receive_message(struct session *session, struct message *message);
 
 /* --- noise.c */
@@ -212,6 +207,12 @@ void receive_message(struct session *session, struct message *message);
  * stdout it is text that some program printed: messages behind text in the same line are recovered; the rest is dropped,
  * and the shell writes it to the log.
  */
+
+/*
+ * If the request that the message at hand is meant to answer still waits, it gets an error in the message's place, which
+ * is shown as noise if it is the server's. false: nothing was done.
+ */
+bool noise_replace(struct session *session, struct message *message);
 
 /* The message at hand is none. */
 void noise_receive(struct session *session, struct message *message);

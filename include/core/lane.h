@@ -56,14 +56,15 @@ lane_undecided(const struct lane *lane)
 struct edit {            /* bytes of a message that are replaced */
 	uint64_t offset; /* in its text */
 	size_t len;
-	struct span with;
+	size_t text, text_len; /* what is written instead, in the message's texts */
 };
 
 struct lane_message {
 	uint64_t start, end;      /* positions of the text */
 	uint64_t next;            /* position behind its frame */
 	const struct edit *edits; /* by offset; within the text, not at its first or last byte */
-	int edit_count;
+	size_t edit_count;
+	const char *texts;
 	bool bound; /* meaningful to the current reader only: see lane_lose_reader */
 };
 

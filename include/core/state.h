@@ -12,19 +12,39 @@
 
 /* --- message.c */
 
-/*
- * The message at hand, whole: one frame of a lane with its envelope, its positions, and the edits to be made before it
- * passes.
- * It borrows the scan and the lane's bytes: it is invalid after the next byte is read or decided.
- */
-enum { MESSAGE_EDITS = 4 }; /* of a message alone; a batch has any number */
+struct edits {            /* of the message at hand, or of the batch that it is in */
+	struct buf list;  /* struct edit, by offset */
+	struct buf texts; /* of them */
+};
 
+/* Of a JSON-RPC 2.0 message, judged by its top-level members alone. */
+enum message_kind {
+	MESSAGE_NONE, /* no JSON, also for its UTF-8; no JSON-RPC; refused for its depth or repeated members */
+	MESSAGE_REQUEST,
+	MESSAGE_NOTIFICATION,
+	MESSAGE_RESPONSE,
+	MESSAGE_BATCH, /* an array, one of whose elements is a message */
+	MESSAGE_BLANK, /* white space only */
+};
+
+enum { METHOD_MAX = 256 };
+
+/*
+ * The message at hand, whole: one frame of a lane with its positions, and the edits to be made before it
+ * passes. It borrows the lane's bytes: it is invalid after the next byte is read or decided. It is not copied.
+ */
 struct message {
 	enum side from;
 	const struct scan *scan;
+	enum message_kind kind;
+	enum message_kind meant;     /* as far as it was read; REQUEST, NOTIFICATION, RESPONSE or NONE */
+	bool malformed;              /* a response that is no sound answer */
+	struct span id;              /* as spelled; empty if absent, null, repeated or not kept: it cannot be tracked */
+	struct span method;          /* unescaped; or empty */
 	struct span text;            /* without byte order mark and newline */
-	uint64_t start, end;         /* of text, as positions in the lane of `from` */
-	uint64_t next;               /* position behind its newline */
+	uint64_t start, next;        /* positions in the lane of `from`: of text, and behind its newline */
+	struct request *request;     /* whose answer it is, or is meant to be, by its id; or NULL */
+	struct request *question;    /* ... of canceld's own; or NULL */
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	struct span obstacle;        /* a cancel: why it is withheld */
@@ -32,38 +52,65 @@ struct message {
 	bool urgent;                 /* it overtakes the messages that wait */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
 	struct message *batch;       /* of an element: the batch, with which it passes in any case; else NULL */
-	struct buf *texts, *carried; /* of a batch: the new texts of its edits, and the edits, in their order */
-	int edit_count;
-	/* The members below are large and are not cleared for each message. */
-	struct edit edits[MESSAGE_EDITS]; /* by offset */
-	struct envelope envelope;
+	struct edits *edits;
+	size_t edits_from;          /* of an element: bytes of the list before its own edits; else 0 */
+	char unescaped[METHOD_MAX]; /* private, as the next */
+	struct scan storage;
 };
 
-/* Empties the message, with `word` RELAYED. */
-void message_init(struct message *message, enum side from, const struct scan *scan);
+/*
+ * Reads the text as a message of side `from`: scans it, tells its kind, and finds what it answers. needs_jsonrpc: a
+ * text without the member "jsonrpc" is MESSAGE_NONE, unless it names a request: some SDKs leave it out of answers.
+ */
+void message_read(struct message *message, struct session *session, enum side from, struct span text,
+    bool needs_jsonrpc);
 
-/* Replaces the field's value by `with`; or inserts `with` before the byte at this offset of the scan. */
+/* Replaces len bytes from this offset of the text on, or the field's value, by `with`. */
+void message_edit(struct message *message, uint64_t offset, uint64_t len, struct span with);
 void message_replace(struct message *message, enum scan_field field, struct span with);
-void message_insert(struct message *message, uint64_t offset, struct span with);
+
+/* Not a batch: a single message. */
+static inline bool
+message_is_single(const struct message *message)
+{
+	return message->kind == MESSAGE_REQUEST || message->kind == MESSAGE_NOTIFICATION ||
+	    message->kind == MESSAGE_RESPONSE;
+}
+
+/* Whether the text was read to its end: its members are all known, even if it has a fault. */
+static inline bool
+message_is_read(const struct message *message)
+{
+	return !message->scan->failed && scan_value(message->scan, SCAN_TEXT)->end > 0;
+}
 
 /* The message is a sound response with a result. */
 static inline bool
 message_grants(const struct message *message)
 {
-	return scan_has(message->scan, SCAN_RESULT) && !message->envelope.malformed;
+	return scan_has(message->scan, SCAN_RESULT) && !message->malformed;
 }
 
-/* By offset. */
 static inline const struct edit *
 message_edits(const struct message *message)
 {
-	return message->carried != NULL ? (const struct edit *)(const void *)buf_span(message->carried).ptr :
-					  message->edits;
+	return (const struct edit *)(const void *)message->edits->list.data;
 }
 
-/* Makes the edits of an element those of its batch; elements come in order. When all have come, ends the batch's. */
-void message_carry_edits(struct message *element);
-void message_end_edits(struct message *batch);
+static inline size_t
+message_edit_count(const struct message *message)
+{
+	return message->edits->list.len / sizeof(struct edit);
+}
+
+/* They were made, or are not to be. */
+static inline void
+message_drop_edits(struct message *message)
+{
+	message->edits->list.len = message->edits_from;
+	if (message->edits_from == 0)
+		message->edits->texts.len = 0;
+}
 
 /* The bytes of the text from one offset to another. */
 struct span message_part(const struct message *message, uint64_t from, uint64_t to);
@@ -72,7 +119,13 @@ struct span message_part(const struct message *message, uint64_t from, uint64_t 
 void message_copy(const struct message *message, struct buf *out);
 
 /* The field's value if it can be an id or a token: a string or a number, and kept; else empty. */
-struct span message_id(const struct scan *scan, enum scan_field field);
+static inline struct span
+message_id(const struct scan *scan, enum scan_field field)
+{
+	enum value_type type = scan_value(scan, field)->type;
+
+	return type == VALUE_STRING || type == VALUE_NUMBER ? scan_text(scan, field) : SPAN_NONE;
+}
 
 /* --- the clocks */
 
@@ -299,12 +352,12 @@ struct session {
 	struct probe probe;
 	bool era_awaited; /* a cancel or a probe waits until the era is settled */
 	enum client_life client;
-	msec_t client_owed;          /* steady time when the server last waited for an answer of the client's */
-	const struct span *reason;   /* operator.c: while a person gives a request up, the reason; else NULL */
-	bool batch_told;             /* receive.c */
-	struct scan *scan, *salvage; /* of the message at hand; for whatever else is scanned meanwhile */
-	struct buf words;            /* for a text or an id that is being composed */
-	struct buf scratch;          /* for one message that is being composed; reused for the next one */
+	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
+	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
+	struct edits edits;
+	bool batch_told;    /* receive.c */
+	struct buf words;   /* for a text or an id that is being composed */
+	struct buf scratch; /* for one message that is being composed; reused for the next one */
 };
 
 /* An action about a request, which may be NULL. */
@@ -341,9 +394,6 @@ state_of(const struct session *session, const struct request *request)
 
 /* How long the receiver may still take to answer a request that was cancelled. request may be NULL. */
 msec_t state_grace(const struct session *session, const struct request *request);
-
-/* Whether the text names a request of the other side's: some SDKs leave "jsonrpc" out of answers. */
-bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
 
 /* ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones come last; or NULL. */
 struct request *state_next_turn(const struct session *session, struct span session_id, const struct request *after);

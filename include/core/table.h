@@ -77,17 +77,17 @@ struct request {
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
 	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
 	msec_t received;          /* when the frame's last byte arrived */
-	msec_t idle_after, cap_after;             /* set at will: the durations of its deadlines; MSEC_NEVER: none */
-	struct alarm idle;                        /* in pending->idle, or not armed */
-	struct alarm hard;                        /* in ->hard: its cap, grace or linger; or not armed */
-	msec_t seen;                              /* when its receiver last gave a sign of life, on the idle clock */
-	struct buf progress;                      /* its latest progress, if that is kept: a message; may be empty */
-	struct buf record;                        /* its message, if a new server must be told of it: see records_keep */
-	struct request *older, *newer;            /* by age, within its table; read only */
-	uint64_t hash;                            /* the own one of its id */
-	uint64_t serial;                          /* private: a newer request has a larger one */
-	size_t room;                              /* private: bytes behind the struct */
-	size_t name_count;                        /* private */
+	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
+	struct alarm idle;             /* in pending->idle, or not armed */
+	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
+	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
+	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
+	struct request *older, *newer; /* by age, within its table; read only */
+	uint64_t hash;                 /* the own one of its id */
+	uint64_t serial;               /* private: a newer request has a larger one */
+	size_t room;                   /* private: bytes behind the struct */
+	size_t name_count;             /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
 

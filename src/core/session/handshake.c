@@ -78,7 +78,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
-	} else if (era == ERA_NONE && !dialect_is(message->envelope.method, handshake->dialect->ping)) {
+	} else if (era == ERA_NONE && !dialect_is(message->method, handshake->dialect->ping)) {
 		era = ERA_LEGACY; /* a ping may come before initialize, and opens no session (MCP basic/lifecycle) */
 	}
 	if (era == handshake->era)
@@ -91,7 +91,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 const struct method *
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
-	struct span method = message->envelope.method;
+	struct span method = message->method;
 	const struct method *row;
 
 	if (!handshake->dialect_known)

@@ -1,27 +1,127 @@
-#include "core/state.h"
+#include "core/inside.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
-void
-message_init(struct message *message, enum side from, const struct scan *scan)
+#include "core/json.h"
+
+/* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */
+static bool
+is_integer(struct span number)
 {
-	memset(message, 0, offsetof(struct message, edits));
-	message->from = from;
-	message->scan = scan;
-	message->word = WHY_RELAYED;
+	static const double all_integers = 9007199254740992; /* from 2^53 on every double is an integer */
+	double value;
+
+	return id_number(number, &value) &&
+	    (value >= all_integers || value <= -all_integers || value == (double)(int64_t)value);
 }
 
-static void
-add_edit(struct message *message, struct edit edit)
+/*
+ * Whether a response breaks JSON-RPC 2.0 section 5: it has both a result and an error, or neither, or an error without an
+ * integer as its code and a string as its message. An error that is null counts as absent.
+ */
+static bool
+is_malformed(const struct scan *scan)
 {
-	int i = message->edit_count++;
+	enum value_type type = scan_value(scan, SCAN_ERROR)->type;
+	bool result = scan_has(scan, SCAN_RESULT);
 
-	assert(i < MESSAGE_EDITS);
-	for (; i > 0 && message->edits[i - 1].offset > edit.offset; i--)
-		message->edits[i] = message->edits[i - 1];
-	message->edits[i] = edit;
+	if (type == VALUE_ABSENT || type == VALUE_NULL)
+		return !result;
+	if (result || type != VALUE_OBJECT)
+		return true;
+	return scan_value(scan, SCAN_ERROR_CODE)->type != VALUE_NUMBER ||
+	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)) || scan_value(scan, SCAN_ERROR_MESSAGE)->type != VALUE_STRING;
+}
+
+static bool
+has_answer(const struct scan *scan)
+{
+	return scan_has(scan, SCAN_RESULT) || scan_has(scan, SCAN_ERROR);
+}
+
+static enum message_kind
+read_meant(const struct scan *scan)
+{
+	enum value_type method = scan_value(scan, SCAN_METHOD)->type;
+
+	if (has_answer(scan) || (method == VALUE_ABSENT && scan_has(scan, SCAN_JSONRPC)))
+		return MESSAGE_RESPONSE;
+	if (method != VALUE_ABSENT && scan_has(scan, SCAN_ID))
+		return MESSAGE_REQUEST;
+	return method == VALUE_STRING ? MESSAGE_NOTIFICATION : MESSAGE_NONE;
+}
+
+static enum message_kind
+read_kind(const struct scan *scan, enum message_kind meant)
+{
+	enum value_type id = scan_value(scan, SCAN_ID)->type, method = scan_value(scan, SCAN_METHOD)->type;
+	bool known = id == VALUE_STRING || id == VALUE_NUMBER || id == VALUE_ABSENT || id == VALUE_NULL;
+
+	if (scan->fault != SCAN_FINE)
+		return MESSAGE_NONE;
+	if (scan_value(scan, SCAN_TEXT)->type == VALUE_ABSENT)
+		return MESSAGE_BLANK;
+	if (scan_value(scan, SCAN_TEXT)->type == VALUE_ARRAY)
+		return MESSAGE_BATCH;
+	if (scan_value(scan, SCAN_TEXT)->type != VALUE_OBJECT || !known ||
+	    method != (has_answer(scan) ? VALUE_ABSENT : VALUE_STRING))
+		return MESSAGE_NONE;
+	return meant;
+}
+
+void
+message_read(struct message *message, struct session *session, enum side from, struct span text, bool needs_jsonrpc)
+{
+	const struct party *asked = &session->party[side_other(from)];
+	struct scan *scan = &message->storage;
+	bool names;
+
+	/* What stands before start is set in any case, and the large members are not read before that. */
+	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
+	message->from = from;
+	message->text = text;
+	message->word = WHY_RELAYED;
+	message->scan = scan;
+	message->edits = &session->edits;
+	scan_read(scan, text);
+	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
+	message->id = scan->fault == SCAN_REPEATED_ID ? SPAN_NONE : message_id(scan, SCAN_ID);
+	message->meant = read_meant(scan);
+	message->kind = read_kind(scan, message->meant);
+	message->malformed = message->kind == MESSAGE_RESPONSE && is_malformed(scan);
+	if (message->meant == MESSAGE_RESPONSE) {
+		struct span id = message->id.len > 0 ? message->id : message_id(scan, SCAN_ID);
+
+		message->request = pending_by_wire(&asked->pending, id);
+		if (message->request == NULL)
+			message->question = questions_find(session, side_other(from), id);
+	}
+	if (message->meant == MESSAGE_NOTIFICATION)
+		message->cancel = dialect_cancel(session->handshake.dialect, message->method);
+	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))
+		return;
+	/* A request whose id is too long to be kept is not tracked. */
+	names = message->request != NULL || message->question != NULL ||
+	    (scan_unkept(scan, SCAN_ID) && asked->untracked > 0);
+	if (message->kind != MESSAGE_RESPONSE || !names)
+		message->kind = MESSAGE_NONE;
+}
+
+void
+message_edit(struct message *message, uint64_t offset, uint64_t len, struct span with)
+{
+	struct buf *list = &message->edits->list, *texts = &message->edits->texts;
+	struct edit edit = { offset, (size_t)len, texts->len, with.len }, *place;
+
+	if (message->batch != NULL)
+		edit.offset += message->start - message->batch->start;
+	buf_append(texts, with);
+	buf_append(list, (struct span){ (const char *)&edit, sizeof(edit) });
+	place = (struct edit *)(void *)(list->data + list->len) - 1;
+	for (; (char *)place > list->data && place[-1].offset > edit.offset; place--)
+		place[0] = place[-1];
+	*place = edit;
 }
 
 void
@@ -29,43 +129,7 @@ message_replace(struct message *message, enum scan_field field, struct span with
 {
 	const struct scan_value *value = scan_value(message->scan, field);
 
-	add_edit(message, (struct edit){ value->offset, (size_t)(value->end - value->offset), with });
-}
-
-void
-message_insert(struct message *message, uint64_t offset, struct span with)
-{
-	add_edit(message, (struct edit){ offset, 0, with });
-}
-
-void
-message_carry_edits(struct message *element)
-{
-	struct message *batch = element->batch;
-
-	for (int i = 0; i < element->edit_count; i++) {
-		struct edit edit = element->edits[i];
-
-		edit.offset += element->start - batch->start;
-		buf_append(batch->texts, edit.with);
-		buf_append(batch->carried, (struct span){ (const char *)&edit, sizeof(edit) });
-		batch->edit_count++;
-	}
-	element->edit_count = 0;
-}
-
-void
-message_end_edits(struct message *batch)
-{
-	struct edit *edits = (struct edit *)(void *)batch->carried->data;
-	size_t at = 0;
-
-	for (int i = 0; i < batch->edit_count; i++) {
-		size_t len = edits[i].with.len;
-
-		edits[i].with = span_part(buf_span(batch->texts), at, len);
-		at += len;
-	}
+	message_edit(message, value->offset, value->end - value->offset, with);
 }
 
 struct span
@@ -77,25 +141,14 @@ message_part(const struct message *message, uint64_t from, uint64_t to)
 void
 message_copy(const struct message *message, struct buf *out)
 {
+	struct span texts = buf_span(&message->edits->texts);
+	const struct edit *edits = message_edits(message);
 	uint64_t at = 0;
-	int i;
 
-	for (i = 0; i < message->edit_count; i++) {
-		const struct edit *edit = &message_edits(message)[i];
-
-		buf_append(out, message_part(message, at, edit->offset));
-		buf_append(out, edit->with);
-		at = edit->offset + edit->len;
+	for (size_t i = 0; i < message_edit_count(message); i++) {
+		buf_append(out, message_part(message, at, edits[i].offset));
+		buf_append(out, span_part(texts, edits[i].text, edits[i].text_len));
+		at = edits[i].offset + edits[i].len;
 	}
 	buf_append(out, message_part(message, at, message->text.len));
-}
-
-struct span
-message_id(const struct scan *scan, enum scan_field field)
-{
-	enum value_type type = scan_value(scan, field)->type;
-
-	if (type != VALUE_STRING && type != VALUE_NUMBER)
-		return SPAN_NONE;
-	return scan_text(scan, field);
 }

@@ -5,8 +5,7 @@
 static struct span
 count_bytes(struct session *session, const char *format, uint64_t count)
 {
-	buf_clear(&session->scratch);
-	compose(&session->scratch, format, (int64_t)count);
+	compose(state_scratch(session), format, (int64_t)count);
 	return buf_span(&session->scratch);
 }
 
@@ -27,24 +26,24 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 	journal_tell(&session->journal, &action);
 }
 
-/* The question of canceld's own that the scanned response answers. */
-static struct request *
-question_named(const struct session *session, enum side from, const struct scan *scan)
+/* The request that the message is meant to answer, which waits, gets an error. false: there is none. */
+static bool
+fail(struct session *session, const struct message *message)
 {
-	struct span id = message_id(scan, SCAN_ID);
-
-	return envelope_may_answer(scan) ? questions_find(session, side_other(from), id) : NULL;
+	if (message->request == NULL || !request_is_awaited(message->request))
+		return false;
+	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
+	return true;
 }
 
-/* If what was scanned is meant as an answer, it is no sound one: the requester gets an error. false: nobody waits. */
-static bool
-fail(struct session *session, enum side from, const struct scan *scan)
+bool
+noise_replace(struct session *session, struct message *message)
 {
-	struct request *request = requests_named(session, from, scan);
-
-	if (request == NULL || !request_is_awaited(request))
+	if (!fail(session, message))
 		return false;
-	turns_decide(session, request, EVENT_MALFORMED, NULL);
+	if (message->from == SIDE_SERVER)
+		tell_noise(session, message->text, message->text.len);
+	pass_discard(session, message);
 	return true;
 }
 
@@ -53,17 +52,16 @@ static void
 fail_elements(struct session *session, const struct message *batch)
 {
 	struct span rest = span_skip_space(batch->text);
-	struct scan *scan = session->salvage;
+	struct message element;
 
 	if (rest.len == 0 || rest.ptr[0] != '[')
 		return;
 	do {
-		rest = span_from(rest, 1);
-		scan_read(scan, rest);
-		if (scan_value(scan, SCAN_TEXT)->end == 0)
+		message_read(&element, session, batch->from, span_from(rest, 1), false);
+		if (scan_value(element.scan, SCAN_TEXT)->end == 0)
 			return;
-		fail(session, batch->from, scan);
-		rest = span_skip_space(span_from(rest, scan_value(scan, SCAN_TEXT)->end));
+		fail(session, &element);
+		rest = span_skip_space(span_from(rest, 1 + scan_value(element.scan, SCAN_TEXT)->end));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
@@ -71,52 +69,45 @@ fail_elements(struct session *session, const struct message *batch)
 
 /* Whether the server has logged what it received: a request that is being worked on, or the cancel of one. */
 static bool
-is_echo(const struct session *session, const struct envelope *envelope, const struct scan *scan)
+is_echo(const struct session *session, const struct message *message)
 {
-	const struct cancel *cancel = dialect_cancel(session->handshake.dialect, envelope->method);
-	struct span id = cancel != NULL ? message_id(scan, cancel->field) : envelope->id;
+	const struct cancel *cancel = message->cancel;
+	struct span id = cancel != NULL ? message_id(message->scan, cancel->field) : message->id;
 	const struct request *request = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
 
 	if (request == NULL || cancel != NULL)
 		return request != NULL && request->state != REQUEST_WAITING;
-	return span_equal(request->method, envelope->method);
+	return span_equal(request->method, message->method);
 }
 
 /*
- * Whether what was scanned behind text is a message. Anything may stand in a log, so a response must answer what is asked,
- * and any other message must say that it is JSON-RPC.
+ * Whether what stands behind text is a message. Anything may stand in a log, so a response must answer what is asked, and
+ * any other message must say that it is JSON-RPC.
  */
 static bool
-is_message(const struct session *session, const struct scan *scan)
+is_message(const struct session *session, const struct message *message)
 {
-	const struct request *request = requests_named(session, SIDE_SERVER, scan);
-	struct envelope envelope;
+	const struct request *request = message->request;
 
-	envelope_read(&envelope, scan, false);
-	if (envelope.kind == ENVELOPE_RESPONSE)
-		return request != NULL ? request_is_awaited(request) :
-					 question_named(session, SIDE_SERVER, scan) != NULL;
-	return (envelope.kind == ENVELOPE_REQUEST || envelope.kind == ENVELOPE_NOTIFICATION) &&
-	    span_equal(scan_text(scan, SCAN_JSONRPC), SPAN("\"2.0\"")) && !is_echo(session, &envelope, scan);
+	if (message->kind == MESSAGE_RESPONSE)
+		return message->question != NULL || (request != NULL && request_is_awaited(request));
+	return message_is_single(message) && span_equal(scan_text(message->scan, SCAN_JSONRPC), SPAN("\"2.0\"")) &&
+	    !is_echo(session, message);
 }
 
 /* Whether this rest of a line holds messages and nothing else. */
 static bool
 is_all_messages(struct session *session, struct span rest)
 {
-	struct scan *scan = session->salvage;
+	struct message message;
 
-	for (; rest.len > 0; rest = span_skip_space(rest)) {
-		size_t len = rest.len;
-
-		scan_read(scan, rest);
-		if (scan->fault == SCAN_TRAILING) {
-			len = scan_value(scan, SCAN_TEXT)->end;
-			scan_read(scan, span_part(rest, 0, len));
-		}
-		if (scan->fault != SCAN_FINE || !is_message(session, scan))
+	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
+		message_read(&message, session, SIDE_SERVER, rest, false);
+		if (message.scan->fault == SCAN_TRAILING)
+			message_read(&message, session, SIDE_SERVER,
+			    span_part(rest, 0, scan_value(message.scan, SCAN_TEXT)->end), false);
+		if (!is_message(session, &message))
 			return false;
-		rest = span_from(rest, len);
 	}
 	return true;
 }
@@ -138,39 +129,30 @@ static void
 receive_line(struct session *session, struct message *line)
 {
 	struct party *server = &session->party[SIDE_SERVER];
-	struct request *request = requests_named(session, SIDE_SERVER, line->scan);
-	struct request *question = question_named(session, SIDE_SERVER, line->scan);
 	size_t offset = find_messages(session, line->text);
 
-	if (question != NULL && scan_value(line->scan, SCAN_TEXT)->end > 0) {
-		pass_drop(session, line, WHY_SWALLOWED, question);
-		recovery_answered(session, question, line);
-		return;
-	}
-	if (offset < line->text.len && (offset > 0 || server->frame.text)) {
+	if (line->question != NULL && scan_value(line->scan, SCAN_TEXT)->end > 0) {
+		pass_drop(session, line, WHY_SWALLOWED, line->question);
+		recovery_answered(session, line->question, line);
+	} else if (offset < line->text.len && (offset > 0 || server->frame.text)) {
 		tell_noise(session, span_part(line->text, 0, offset), offset);
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
-		return;
+	} else if (server->ended && line->scan->fault == SCAN_CUT) {
+		pass_drop(session, line, WHY_TRUNCATED, line->request);
+	} else if (server->ended || !noise_replace(session, line)) { /* its end says more of the requests */
+		if (!server->ended)
+			fail_elements(session, line);
+		tell_noise(session, line->text, line->text.len);
+		pass_discard(session, line);
 	}
-	if (server->ended && line->scan->fault == SCAN_CUT) {
-		line->envelope.id = message_id(line->scan, SCAN_ID);
-		pass_drop(session, line, WHY_TRUNCATED, request);
-		return;
-	}
-	if (!server->ended) { /* else that says more of the requests */
-		fail(session, SIDE_SERVER, line->scan);
-		fail_elements(session, line);
-	}
-	tell_noise(session, line->text, line->text.len);
-	pass_discard(session, line);
 }
 
 /* Whether a message of the server's, and no text, is refused: it was read to its end and is a request or notification. */
 static bool
-is_refused(const struct scan *scan)
+is_refused(const struct message *message)
 {
-	return scan->fault != SCAN_FINE && envelope_is_read(scan) && scan_has(scan, SCAN_JSONRPC) &&
-	    envelope_meant(scan) != ENVELOPE_NONE;
+	return message->scan->fault != SCAN_FINE && message_is_read(message) && scan_has(message->scan, SCAN_JSONRPC) &&
+	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION);
 }
 
 void
@@ -179,14 +161,12 @@ noise_receive(struct session *session, struct message *message)
 	enum scan_fault fault = message->scan->fault;
 	enum why why;
 
-	if (message->from == SIDE_SERVER && !is_refused(message->scan)) {
+	if (message->from == SIDE_SERVER && !is_refused(message)) {
 		receive_line(session, message);
 		return;
 	}
-	if (fail(session, message->from, message->scan)) {
-		pass_discard(session, message);
+	if (noise_replace(session, message))
 		return;
-	}
 	fail_elements(session, message);
 	why = reply_refusal(session, message, fault);
 	if (fault == SCAN_CUT && session->party[message->from].ended)
@@ -210,40 +190,13 @@ is_text(const struct party *party)
 	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
 }
 
-/* Reads so many of the first bytes of the frame at hand. Nothing is decided with them. */
-static void
-read_beginning(struct session *session, enum side from, size_t len, struct message *message)
-{
-	struct party *party = &session->party[from];
-
-	message_init(message, from, session->scan);
-	message->text = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
-	if (message->text.len > len)
-		message->text.len = len;
-	message->next = party->lane->decided;
-	scan_read(session->scan, message->text);
-	envelope_read(&message->envelope, session->scan, false);
-}
-
-static void
-begin_text(struct session *session, enum side from)
-{
-	struct message text;
-
-	session->party[from].skipping = SKIP_TEXT;
-	read_beginning(session, from, LIMIT_TOLD, &text);
-	memcpy(session->party[from].told, text.text.ptr, LIMIT_TOLD);
-	if (from == SIDE_CLIENT)
-		pass_drop(session, &text, reply_refusal(session, &text, SCAN_SYNTAX), NULL);
-}
-
 /* A message that will not pass, and is no answer to anything, gets an error if that is owed. */
 static void
 refuse_oversized(struct session *session, struct message *message)
 {
 	static const char format[] =
 	    "the message is longer than %d bytes and was discarded (see the option --max-message of canceld)";
-	bool named = message->envelope.id.len > 0;
+	bool named = message->id.len > 0;
 	int code = named ? session->handshake.dialect->failure_code : CODE_INVALID_REQUEST;
 
 	if (message->from == SIDE_SERVER && !named)
@@ -258,31 +211,44 @@ refuse_oversized(struct session *session, struct message *message)
 
 /* The message is longer than --max-message: what its beginning tells decides what becomes of it. */
 static void
-begin_oversized(struct session *session, enum side from)
+drop_oversized(struct session *session, struct message *message)
 {
-	enum side requester = side_other(from);
-	struct request *request = NULL, *question = NULL;
-	const struct scan *scan = session->scan;
-	struct message message;
-	bool response, method;
+	bool method = scan_has(message->scan, SCAN_METHOD);
+	struct request *request;
 
-	session->party[from].skipping = SKIP_OVERSIZED;
-	read_beginning(session, from, LIMIT_HEAD, &message);
-	message.envelope.id = message_id(scan, SCAN_ID);
-	method = scan_has(scan, SCAN_METHOD);
-	response = envelope_may_answer(scan) && !method && !scan_has(scan, SCAN_PARAMS);
-	if (!response)
-		refuse_oversized(session, &message);
-	else if ((request = requests_named(session, from, scan)) == NULL)
-		question = question_named(session, from, scan);
+	if (message->meant != MESSAGE_RESPONSE || method || scan_has(message->scan, SCAN_PARAMS)) {
+		message->request = message->question = NULL;
+		refuse_oversized(session, message);
+	}
+	request = message->request;
 	if (request == NULL || request->state == REQUEST_ABANDONED)
-		pass_drop(session, &message, WHY_OVERSIZED, request != NULL ? request : question);
+		pass_drop(session, message, WHY_OVERSIZED, request != NULL ? request : message->question);
 	if (request != NULL)
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);
-	else if (question != NULL)
-		recovery_answered(session, question, &message);
-	else if (message.envelope.id.len == 0 && !method)
-		requests_bound(session, requester);
+	else if (message->question != NULL)
+		recovery_answered(session, message->question, message);
+	else if (message->id.len == 0 && !method)
+		requests_bound(session, side_other(message->from));
+}
+
+/* The frame at hand will be thrown away. Nothing is decided with its first bytes, which are read as a message. */
+static void
+begin_skip(struct session *session, enum side from, bool text)
+{
+	struct party *party = &session->party[from];
+	size_t most = text ? LIMIT_TOLD : LIMIT_HEAD;
+	struct span bytes = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
+	struct message message;
+
+	party->skipping = text ? SKIP_TEXT : SKIP_OVERSIZED;
+	message_read(&message, session, from, span_part(bytes, 0, bytes.len < most ? bytes.len : most), false);
+	message.next = party->lane->decided;
+	if (text)
+		memcpy(party->told, bytes.ptr, LIMIT_TOLD);
+	else
+		drop_oversized(session, &message);
+	if (text && from == SIDE_CLIENT)
+		pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX), NULL);
 }
 
 static void
@@ -308,16 +274,15 @@ noise_skip(struct session *session, enum side from)
 	struct span bytes = lane_undecided(party->lane);
 	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
 
-	if (party->skipping == SKIP_NOTHING && (len > LIMIT_TEXT || len > session->config.max_message)) {
+	if (party->skipping == SKIP_NOTHING && len <= LIMIT_TEXT && len <= session->config.max_message)
+		return false;
+	if (party->skipping == SKIP_NOTHING) {
 		bool text = is_text(party);
 
-		if (text && len > LIMIT_TEXT)
-			begin_text(session, from);
-		else if (!text && len > session->config.max_message)
-			begin_oversized(session, from);
+		if (len <= (text ? LIMIT_TEXT : session->config.max_message))
+			return false;
+		begin_skip(session, from, text);
 	}
-	if (party->skipping == SKIP_NOTHING)
-		return false;
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))
 		len = (size_t)frame->next;
 	party->skipped += len;

@@ -19,9 +19,8 @@ report(struct session *session, const struct message *message, enum verb verb, e
 	action = state_action(session, verb, side_other(message->from), why, request);
 	action.message = message->text;
 	if (request == NULL) {
-		action.id =
-		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
-		action.method = message->envelope.method;
+		action.id = message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->id;
+		action.method = message->method;
 	}
 	if (in_batch)
 		action.detail = span_of(why_word(dropped_as));
@@ -44,19 +43,6 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 		report(session, message, verb, why, request);
 }
 
-/* Sends the message ahead of the waiting ones. */
-static void
-pass_ahead(struct session *session, const struct message *message)
-{
-	struct buf copy;
-
-	buf_init(&copy);
-	message_copy(message, &copy);
-	lane_overtake(session->party[message->from].lane, buf_span(&copy));
-	buf_free(&copy);
-	pass_discard(session, message);
-}
-
 void
 pass_on(struct session *session, struct message *message, enum why why, const struct request *request)
 {
@@ -65,22 +51,27 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		return;
 	}
 	if (message->batch != NULL) {
-		message_carry_edits(message);
 		if (why == WHY_UNTRACKED)
 			return; /* which is said of the batch */
 	} else if (message->urgent || (message->bound && state_is_blocked(session))) {
-		pass_ahead(session, message);
+		/* It goes ahead of the waiting ones: the server may need it to answer the probe or the replay. */
+		message_copy(message, state_scratch(session));
+		state_overtake(session, message->from);
+		pass_discard(session, message);
 	} else {
 		lane_pass(session->party[message->from].lane,
-		    &(struct lane_message){ message->start, message->end, message->next, message_edits(message),
-			message->edit_count, message->bound });
+		    &(struct lane_message){ message->start, message->start + message->text.len, message->next,
+			message_edits(message), message_edit_count(message), message->edits->texts.data,
+			message->bound });
+		message_drop_edits(message);
 	}
 	tell(session, message, VERB_SEND, why, request);
 }
 
 void
-pass_discard(struct session *session, const struct message *message)
+pass_discard(struct session *session, struct message *message)
 {
+	message_drop_edits(message);
 	if (message->batch == NULL)
 		lane_drop_to(session->party[message->from].lane, message->next);
 }

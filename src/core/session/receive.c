@@ -17,13 +17,13 @@ reject_ack(struct session *session, const struct message *message, int code, con
 static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
-	const struct dialect *dialect = session->handshake.dialect;
-	struct span id = message->envelope.id, target = message_id(message->scan, SCAN_PARAMS_ID);
+	struct span id = message->id, target = message_id(message->scan, SCAN_PARAMS_ID);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
+	bool owed = state_owes_answer(session, SIDE_CLIENT);
 
 	pass_discard(session, message);
-	if (message->envelope.id.len == 0)
+	if (id.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
 	else if (!session->handshake.opened)
@@ -36,24 +36,20 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	else if (request->traits & METHOD_NO_CANCEL)
 		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
 	else if (!acks_add(session, id, target, reason, request))
-		reject_ack(session, message, dialect->failure_code, "too many cancels wait for their requests");
+		reject_ack(session, message, session->handshake.dialect->failure_code,
+		    "too many cancels wait for their requests");
 	else
-		turns_decide(session, request,
-		    state_owes_answer(session, SIDE_CLIENT) ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);
+		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);
 }
 
 /* --- requests */
 
-/* ACP: a session/cancel, as a notification or as a request, that names a session. */
+/* ACP: a session/cancel of the client's, as a notification or as a request, that names a session. */
 static bool
 is_turn_cancel(const struct session *session, const struct message *message)
 {
-	if (message->from != SIDE_CLIENT ||
-	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
-		return false;
-	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.id.len == 0)
-		return false;
-	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
+	return message->from == SIDE_CLIENT && dialect_is(message->method, session->handshake.dialect->turn_cancel) &&
+	    scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
 
@@ -89,7 +85,7 @@ is_too_much(const struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct pending *pending = &session->party[message->from].pending;
-	struct span id = message->envelope.id, token = message_id(message->scan, dialect->token_fields[0]);
+	struct span id = message->id, token = message_id(message->scan, dialect->token_fields[0]);
 	size_t open = session_outstanding(session, message->from);
 
 	if (open >= session->config.max_inflight)
@@ -108,20 +104,9 @@ is_too_much(const struct session *session, const struct message *message)
 
 struct entry { /* a new request, and where its names are stored that do not stand in its text */
 	struct pending_names names;
+	struct span alias; /* the fresh id or, if it keeps its own, the fresh token; or empty */
 	char name[SCAN_VALUE_MAX], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
 };
-
-/* LSP: a request may have a token for progress and one for partial results. */
-static void
-read_tokens(const struct dialect *dialect, const struct scan *scan, struct pending_names *names)
-{
-	struct span first = message_id(scan, dialect->token_fields[0]);
-	struct span second = message_id(scan, dialect->token_fields[1]);
-
-	names->token = names->wire_token = first.len > 0 ? first : second;
-	if (first.len > 0 && second.len > 0 && !id_equal(first, second))
-		names->second_token = second;
-}
 
 static void
 read_names(const struct session *session, const struct message *message, const struct method *row, struct entry *entry)
@@ -129,28 +114,25 @@ read_names(const struct session *session, const struct message *message, const s
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
 	const struct scan_value *meta = scan_value(scan, SCAN_REQUEST_META);
+	struct span first = message_id(scan, dialect->token_fields[0]);
+	struct span second = message_id(scan, dialect->token_fields[1]);
 	struct pending_names *names = &entry->names;
 
-	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
+	entry->alias = SPAN_NONE;
+	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	/* Modern MCP: a cancel has the same _meta. */
 	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) {
-		struct span object = message_part(message, meta->offset, meta->end);
-
 		names->meta.ptr = entry->meta;
-		names->meta.len = json_copy_members(object, SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
+		names->meta.len = json_copy_members(message_part(message, meta->offset, meta->end),
+		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
 	if (dialect->task_cancel != NULL && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
-	read_tokens(dialect, scan, names);
-}
-
-static bool
-token_is_in_use(const struct session *session, enum side requester, struct span token)
-{
-	return token.len > 0 &&
-	    (pending_next_by_token(&session->party[requester].pending, token, NULL) != NULL ||
-		pending_next_by_token(&session->tasks[requester], token, NULL) != NULL);
+	/* LSP: a request may have a token for progress and one for partial results. */
+	names->token = names->wire_token = first.len > 0 ? first : second;
+	if (first.len > 0 && second.len > 0 && !id_equal(first, second))
+		names->second_token = second;
 }
 
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
@@ -159,18 +141,21 @@ alias(struct session *session, struct message *message, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct pending_names *names = &entry->names;
+	const struct pending *pending = &session->party[message->from].pending, *tasks = &session->tasks[message->from];
 
-	if (session->config.dry_run)
-		return;
-	if (pending_is_taken(&session->party[message->from].pending, names) ||
-	    questions_find(session, message->from, names->id) != NULL) {
+	if (pending_is_taken(pending, names) || questions_find(session, message->from, names->id) != NULL) {
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
-	if ((dialect->flags & DIALECT_OWN_TOKENS) && token_is_in_use(session, message->from, names->token)) {
+	if ((dialect->flags & DIALECT_OWN_TOKENS) && names->token.len > 0 &&
+	    (pending_next_by_token(pending, names->token, NULL) != NULL ||
+		pending_next_by_token(tasks, names->token, NULL) != NULL)) {
 		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
+		entry->alias = names->wire_token;
 	}
+	if (names->wire_id.len > 0)
+		entry->alias = names->wire_id;
 }
 
 /* Puts the requester's own id back where the message names another request of its reader's by a fresh id. */
@@ -187,14 +172,6 @@ restore_id(const struct session *session, struct message *message, enum scan_fie
 		message_replace(message, field, request->id);
 }
 
-static bool
-is_empty(const struct scan *scan, const struct scan_value *object)
-{
-	size_t at = (size_t)object->offset + 1;
-
-	return json_next(scan->text, &at).len == 0;
-}
-
 /*
  * --ask-progress: adds a token to a request without one, so that progress tells a working server from one that hangs;
  * in MCP to params._meta, in LSP to params, as the first member. If that is something else than an object: nothing.
@@ -208,7 +185,11 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	const char *format = "'%s':%b%s";
 	struct pending_names *names = &entry->names;
 	struct buf *text = state_scratch(session);
+	size_t next;
 
+	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || names->token.len > 0 ||
+	    scan_has(scan, dialect->token_fields[0]) || (names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+		return;
 	if (dialect->asked_object == SCAN_REQUEST_META && object->type == VALUE_ABSENT) {
 		object = scan_value(scan, SCAN_PARAMS);
 		format = "'_meta':{'%s':%b}%s";
@@ -221,17 +202,9 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 		return;
 	names->token = names->wire_token = questions_mint(session, message->from, false, entry->token);
 	names->flags |= REQUEST_ASKED;
-	compose(text, format, dialect->asked_member, names->token, is_empty(scan, object) ? "" : ",");
-	message_insert(message, object->offset + 1, buf_span(text));
-}
-
-static bool
-may_ask_progress(const struct session *session, const struct message *message, const struct pending_names *names)
-{
-	return session->config.ask_progress && session->handshake.dialect->asked_member != NULL &&
-	    message->from == SIDE_CLIENT &&
-	    scan_value(message->scan, session->handshake.dialect->token_fields[0])->type == VALUE_ABSENT &&
-	    names->token.len == 0 && !(names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT));
+	next = (size_t)object->offset + 1;
+	compose(text, format, dialect->asked_member, names->token, json_next(scan->text, &next).len > 0 ? "," : "");
+	message_edit(message, object->offset + 1, 0, buf_span(text));
 }
 
 /* Enters the request in the table, and passes it. */
@@ -245,8 +218,9 @@ enter(struct session *session, struct message *message, const struct method *row
 
 	read_names(session, message, row, &entry);
 	restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
-	alias(session, message, &entry);
-	if (may_ask_progress(session, message, &entry.names))
+	if (!session->config.dry_run)
+		alias(session, message, &entry);
+	if (session->config.ask_progress)
 		ask_progress(session, message, &entry);
 	request = pending_add(&session->party[message->from].pending, &entry.names);
 	pending_place(request, message->start, message->next, false);
@@ -254,10 +228,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
 	    session->clocks.steady);
-	if (request_is_aliased(request))
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
-	else if (entry.names.wire_token.ptr == entry.token && !(request->flags & REQUEST_ASKED))
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token);
+	if (entry.alias.len > 0)
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, entry.alias);
 	if (request->flags & REQUEST_ASKED)
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
 	if (message->from == SIDE_SERVER)
@@ -274,7 +246,7 @@ enter(struct session *session, struct message *message, const struct method *row
 static bool
 make_way(struct session *session, const struct message *message)
 {
-	struct request *older = pending_by_wire(&session->party[message->from].pending, message->envelope.id);
+	struct request *older = pending_by_wire(&session->party[message->from].pending, message->id);
 
 	if (older != NULL && older->state == REQUEST_ABANDONED) {
 		turns_decide(session, older, EVENT_DEADLINE, NULL);
@@ -290,14 +262,13 @@ receive_request(struct session *session, struct message *message)
 	const struct method *row;
 	const char *too_much;
 
-	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
+	if (client && span_equal(message->method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
 		return;
 	}
 	session->journal.requests[message->from]++;
-	row = client ? read_handshake(session, message) :
-		       dialect_method(session->handshake.dialect, message->envelope.method);
-	if (message->envelope.id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
+	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
+	if (message->id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
 		state_note_untracked(session, message, false);
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
@@ -321,19 +292,6 @@ receive_request(struct session *session, struct message *message)
 
 /* --- responses */
 
-/* The text of a server's answer that is replaced is shown as noise. */
-static void
-on_malformed(struct session *session, struct message *message, struct request *request)
-{
-	bool awaited = request_is_awaited(request);
-
-	turns_decide(session, request, EVENT_MALFORMED, awaited ? NULL : message);
-	if (awaited && message->from == SIDE_SERVER)
-		pass_drop(session, message, WHY_NOISE, NULL);
-	else if (awaited)
-		pass_discard(session, message);
-}
-
 /* The answer names the task that continues the request: its progress token stays valid. */
 static void
 keep_task(struct session *session, const struct request *request, struct span id)
@@ -349,21 +307,27 @@ keep_task(struct session *session, const struct request *request, struct span id
 	alarm_arm(&tasks->hard, &task->hard, TIME_CAP, session->clocks.steady);
 }
 
+/* The answer to a request of the client's shows what the server can, and what a new one must be told. */
+static void
+learn(struct session *session, const struct message *message, struct request *request)
+{
+	session->server.served = true;
+	if (!message_grants(message))
+		return;
+	if (request->traits & METHOD_HANDSHAKE)
+		handshake_read_answer(&session->handshake, message);
+	else if (request->traits & METHOD_DISCOVERY)
+		handshake_read_discovery(&session->handshake, message);
+	else if (request->traits & METHOD_CLOSE)
+		turns_note_work(session, request->token, true);
+	records_grant(&session->records, request);
+}
+
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
-	enum side requester = side_other(message->from);
 	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
-	bool granted = message_grants(message);
 
-	if (state_of(session, request) == REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
-		turns_decide(session, request, EVENT_RESPONSE, message);
-		return;
-	}
-	if (message->envelope.malformed && message->batch == NULL) {
-		on_malformed(session, message, request);
-		return;
-	}
 	/*
 	 * MCP: the request continues as a task, which is cancelled if the request was. Otherwise its progress token
 	 * stays valid, except in the modern era, where tasks have no progress (SEP-2663).
@@ -372,57 +336,63 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		cancel_task(session, request, task_id);
 	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
 		keep_task(session, request, task_id);
-	if (requester == SIDE_CLIENT) {
-		session->server.served = true;
-		if (granted && (request->traits & METHOD_HANDSHAKE))
-			handshake_read_answer(&session->handshake, message);
-		else if (granted && (request->traits & METHOD_DISCOVERY))
-			handshake_read_discovery(&session->handshake, message);
-		else if (granted && (request->traits & METHOD_CLOSE))
-			turns_note_work(session, request->token, true);
-		if (granted)
-			records_grant(&session->records, request);
-	}
+	if (request->from == SIDE_CLIENT)
+		learn(session, message, request);
 	if (request_is_aliased(request)) {
 		message_replace(message, SCAN_ID, request->id);
 		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
 		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
 	}
-	turns_decide(session, request, EVENT_RESPONSE, message);
 }
 
-static void
-receive_response(struct session *session, struct message *message)
+/* The request that a response names by a number as text, or by text as a number; or NULL. */
+static struct request *
+find_coerced(const struct session *session, struct message *message)
 {
 	enum side requester = side_other(message->from);
-	struct party *party = &session->party[requester];
-	struct span id = message->envelope.id;
-	struct request *request, *question;
+	const struct party *party = &session->party[requester];
+	struct span id = message->id;
+	struct request *request = pending_loosely(&party->pending, id, false);
 
-	message->bound = message->from == SIDE_CLIENT;
-	if (message->envelope.id.len == 0 && (party->untracked > 0 || !scan_unkept(message->scan, SCAN_ID))) {
-		pass_on(session, message, WHY_UNTRACKED, NULL);
-		return;
-	}
-	request = pending_by_wire(&party->pending, id);
-	question = request == NULL ? questions_find(session, requester, id) : NULL;
-	if (question != NULL) {
-		pass_drop(session, message, WHY_SWALLOWED, question);
-		recovery_answered(session, question, message);
-		return;
-	}
-	if (request == NULL && (request = pending_loosely(&party->pending, id, false)) != NULL)
+	if (request != NULL)
 		message->word = WHY_ID_COERCED;
 	/* The second answer to a request that has ended is no late one to another request. */
 	if (request == NULL && party->untracked == 0 &&
 	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
 		request = pending_loosely(&party->pending, id, true);
-	if (request != NULL)
+	return request;
+}
+
+static void
+receive_response(struct session *session, struct message *message)
+{
+	bool untracked = session->party[side_other(message->from)].untracked > 0;
+	struct request *request = message->request;
+
+	message->bound = message->from == SIDE_CLIENT;
+	if (message->question != NULL) {
+		pass_drop(session, message, WHY_SWALLOWED, message->question);
+		recovery_answered(session, message->question, message);
+		return;
+	}
+	if (request == NULL && message->id.len > 0)
+		message->request = request = find_coerced(session, message);
+	if (request == NULL) {
+		if (untracked || (message->id.len == 0 && !scan_unkept(message->scan, SCAN_ID)))
+			pass_on(session, message, WHY_UNTRACKED, NULL);
+		else
+			pass_drop(session, message, WHY_STRAY, NULL);
+		return;
+	}
+	if (state_of(session, request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
+		if (message->malformed && message->batch == NULL) {
+			if (!noise_replace(session, message))
+				turns_decide(session, request, EVENT_MALFORMED, message);
+			return;
+		}
 		on_answer(session, message, request);
-	else if (party->untracked > 0)
-		pass_on(session, message, WHY_UNTRACKED, NULL);
-	else
-		pass_drop(session, message, WHY_STRAY, NULL);
+	}
+	turns_decide(session, request, EVENT_RESPONSE, message);
 }
 
 /* --- notifications */
@@ -461,23 +431,14 @@ on_cancel(struct session *session, struct message *message)
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
 	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
 
+	message->bound =
+	    message->from == SIDE_CLIENT && request != NULL && state_of(session, request) != REQUEST_QUEUED;
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
 	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
 		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
-}
-
-/* For session_next_request. */
-static void
-keep_progress(const struct session *session, const struct message *message, struct request *request)
-{
-	if (!session->config.observed || message->batch != NULL)
-		return;
-	buf_clear(&request->progress);
-	if (message->text.len <= LIMIT_PROGRESS)
-		buf_append(&request->progress, message->text);
 }
 
 /*
@@ -489,7 +450,6 @@ on_update(struct session *session, struct message *message, enum side requester,
 {
 	struct request *request = NULL;
 
-	keep_progress(session, message, newest);
 	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
@@ -521,6 +481,11 @@ on_progress(struct session *session, struct message *message)
 	    scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
+	if (request != NULL && session->config.observed && message->batch == NULL) { /* for session_next_request */
+		buf_clear(&request->progress);
+		if (message->text.len <= LIMIT_PROGRESS)
+			buf_append(&request->progress, message->text);
+	}
 	if (request != NULL && dialect->turn_cancel != NULL) {
 		on_update(session, message, requester, token, request);
 		return;
@@ -531,7 +496,6 @@ on_progress(struct session *session, struct message *message)
 		return;
 	}
 	if (request != NULL) {
-		keep_progress(session, message, request);
 		restore_token(session, message, request);
 		turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 	} else if ((kept || party->untracked > 0) && !questions_has_minted(session, token)) {
@@ -562,7 +526,7 @@ is_repeated_beginning(struct session *session, const struct message *message)
 	bool repeated;
 
 	if (message->from == SIDE_SERVER && message->batch == NULL &&
-	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened))
+	    dialect_is(message->method, session->handshake.dialect->stream_opened))
 		stream = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
 	if (stream == NULL)
 		return false;
@@ -594,9 +558,8 @@ static void
 receive_notification(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct span method = message->envelope.method;
+	struct span method = message->method;
 
-	message->cancel = dialect_cancel(dialect, method);
 	if (message->cancel != NULL) {
 		on_cancel(session, message);
 	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {
@@ -620,82 +583,49 @@ receive_notification(struct session *session, struct message *message)
 	}
 }
 
-/* What an element is for: the client's answers and its cancels mean something to the present server only. */
-enum purpose {
-	PURPOSE_ANSWER = 1 << 0,
-	PURPOSE_CANCEL = 1 << 1, /* of a request that its receiver has, or had */
-	PURPOSE_REQUEST = 1 << 2,
-	PURPOSE_NOTICE = 1 << 3,
-};
-
-static enum purpose
-receive_element(struct session *session, struct message *batch, struct scan *scan, struct span text)
-{
-	const struct request *request = NULL;
-	struct message element;
-
-	scan_read(scan, text);
-	message_init(&element, batch->from, scan);
-	element.batch = batch;
-	element.text = text;
-	element.start = batch->start + (uint64_t)(text.ptr - batch->text.ptr);
-	envelope_read(&element.envelope, scan, false);
-	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST) {
-		state_note_untracked(session, batch, false);
-		state_count(session, &element, TALLY_UNTRACKED);
-		return PURPOSE_REQUEST;
-	}
-	if (element.envelope.kind == ENVELOPE_RESPONSE) {
-		receive_response(session, &element);
-		return PURPOSE_ANSWER;
-	}
-	if (element.envelope.kind == ENVELOPE_NOTIFICATION)
-		receive_notification(session, &element);
-	if (element.cancel != NULL)
-		request = pending_by_id(&session->party[batch->from].pending, message_id(scan, element.cancel->field));
-	return request != NULL && state_of(session, request) != REQUEST_QUEUED ? PURPOSE_CANCEL : PURPOSE_NOTICE;
-}
-
 /*
- * The elements are decided first, as they may change the ids of the batch. A batch of the client's that answers the
- * server and asks nothing is for the present server, like an answer; so is one that does nothing but cancel.
+ * The elements are decided first, as they may change the ids of the batch. A batch that asks nothing is bound to the
+ * present server if one of its elements is.
  */
 static void
 receive_batch(struct session *session, struct message *message)
 {
-	struct scan scan;
 	size_t count, at = scan_value(message->scan, SCAN_TEXT)->offset + 1;
-	unsigned purposes = 0;
-	struct span element;
-	struct buf texts, edits;
+	struct message element;
+	bool asks = false;
+	struct span text;
 
-	buf_init(&texts);
-	buf_init(&edits);
-	message->texts = &texts;   /* cppcheck-suppress autoVariables ; until this function ends */
-	message->carried = &edits; /* cppcheck-suppress autoVariables */
-	for (count = 0; count < LIMIT_ELEMENTS && (element = json_next(message->text, &at)).len > 0; count++)
-		purposes |= receive_element(session, message, &scan, element);
-	message->bound = message->from == SIDE_CLIENT && !(purposes & PURPOSE_REQUEST) &&
-	    ((purposes & PURPOSE_ANSWER) || purposes == PURPOSE_CANCEL);
+	for (count = 0; count < LIMIT_ELEMENTS && (text = json_next(message->text, &at)).len > 0; count++) {
+		message_read(&element, session, message->from, text, false);
+		element.batch = message;
+		element.start = message->start + (uint64_t)(text.ptr - message->text.ptr);
+		element.edits_from = message->edits->list.len;
+		if (element.kind == MESSAGE_RESPONSE) {
+			receive_response(session, &element);
+		} else if (element.kind == MESSAGE_NOTIFICATION) {
+			receive_notification(session, &element);
+		} else if (element.meant == MESSAGE_REQUEST) {
+			asks = true;
+			state_note_untracked(session, message, false);
+			state_count(session, &element, TALLY_UNTRACKED);
+		}
+		message->bound |= element.bound;
+	}
+	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)
 		state_note_untracked(session, message, true);
-	message_end_edits(message);
 	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
 	session->batch_told = true;
-	message->texts = message->carried = NULL;
-	message->edit_count = 0;
-	buf_free(&edits);
-	buf_free(&texts);
 }
 
 void
 receive_message(struct session *session, struct message *message)
 {
-	if (message->envelope.kind == ENVELOPE_REQUEST)
+	if (message->kind == MESSAGE_REQUEST)
 		receive_request(session, message);
-	else if (message->envelope.kind == ENVELOPE_NOTIFICATION)
+	else if (message->kind == MESSAGE_NOTIFICATION)
 		receive_notification(session, message);
-	else if (message->envelope.kind == ENVELOPE_RESPONSE)
+	else if (message->kind == MESSAGE_RESPONSE)
 		receive_response(session, message);
 	else
 		receive_batch(session, message);

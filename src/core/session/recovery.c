@@ -152,11 +152,12 @@ send_again(struct session *session, struct span text, const struct request *requ
 {
 	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
 	const struct scan_value *id;
+	struct scan scan;
 
 	if (request == NULL)
 		action.method = span_of(session->handshake.dialect->opened);
-	scan_read(session->salvage, text);
-	id = scan_value(session->salvage, SCAN_ID);
+	scan_read(&scan, text);
+	id = scan_value(&scan, SCAN_ID);
 	compose(state_scratch(session), "%b%b%b", span_part(text, 0, (size_t)id->offset),
 	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
 	state_overtake(session, SIDE_CLIENT);

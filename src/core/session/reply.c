@@ -3,13 +3,11 @@
 
 /* An error, whose text is session->words; or a tool's result that tells of it. */
 struct answer {
-	struct span id; /* as spelled; empty: it is not known */
-	int code;
-	const char *cause; /* error.data.cause; NULL: no data at all */
+	struct span id, method; /* as spelled; empty: not known */
+	int code;               /* 0: no session is open yet (ABP "Edge Cases") */
+	const char *cause;      /* error.data.cause; NULL: no data at all */
 	bool cancelled;
-	bool closed; /* no session is open yet: error.data.code (ABP "Edge Cases") */
-	bool ended;  /* the server has: how is told */
-	struct span method;
+	bool ended;              /* the server has: how is told */
 	msec_t elapsed, timeout; /* of the request; timeout may be MSEC_NEVER */
 };
 
@@ -50,6 +48,7 @@ put_data(const struct session *session, const struct answer *answer, struct buf 
 static void
 write_error(struct session *session, enum side to, const struct answer *answer)
 {
+	int code = answer->code != 0 ? answer->code : session->handshake.dialect->closed_code;
 	struct buf *out = state_scratch(session);
 
 	compose(out, "{'jsonrpc':'2.0'");
@@ -57,30 +56,31 @@ write_error(struct session *session, enum side to, const struct answer *answer)
 		compose(out, ",'id':%b", answer->id);
 	else if (!session->handshake.has_tasks && session->handshake.era != ERA_MODERN)
 		compose(out, ",'id':null");
-	compose(out, ",'error':{'code':%d,'message':'canceld: %e'", (int64_t)answer->code, buf_span(&session->words));
+	compose(out, ",'error':{'code':%d,'message':'canceld: %e'", (int64_t)code, buf_span(&session->words));
 	if (answer->cause != NULL) {
 		compose(out, ",'data':");
 		put_data(session, answer, out);
-	} else if (answer->closed) {
+	} else if (answer->code == 0) {
 		compose(out, ",'data':{'code':'NOT_INITIALIZED'}");
 	}
 	compose(out, "}}");
 	write_scratch(session, to);
 }
 
-/* The same as a tools/call result with isError, which the model reads. modern: the request is of that era. */
+/* The same as a tools/call result with isError, which the model reads. */
 static void
-write_tool_error(struct session *session, enum side to, const struct answer *answer, bool modern)
+write_tool_error(struct session *session, const struct request *request, const struct answer *answer)
 {
+	const char *type = request->meta.len > 0 ? "\"resultType\":\"complete\"," : ""; /* of the modern era */
 	struct buf *out = state_scratch(session);
 
 	compose(out,
 	    "{'jsonrpc':'2.0','id':%b,'result':{%s'content':[{'type':'text','text':'canceld: %e'}],'isError':true",
-	    answer->id, modern ? "\"resultType\":\"complete\"," : "", buf_span(&session->words));
+	    answer->id, type, buf_span(&session->words));
 	compose(out, ",'_meta':{'canceld/error':");
 	put_data(session, answer, out);
 	compose(out, "}}}");
-	write_scratch(session, to);
+	write_scratch(session, request->from);
 }
 
 /* --- requests of the table */
@@ -89,34 +89,32 @@ enum {
 	NAMED = 1 << 0,     /* the text begins with the request's method and name */
 	CANCELLED = 1 << 1, /* error.data.cancelled */
 	RESULT = 1 << 2,    /* the method's result that tells of a cancel is the answer, if it has one */
-	GIVEN_UP = 1 << 3,  /* by canceld */
+	GIVEN_UP = 1 << 3,  /* by canceld: the dialect's timeout_code, else its failure_code */
 };
 
-struct ending {            /* why canceld answers a request */
-	const char *cause; /* error.data.cause */
-	const char *text;  /* %d: the deadline in ms */
+struct ending { /* why canceld answers a request */
 	unsigned flags;
+	const char *cause; /* error.data.cause; NULL: explain_gone knows */
+	const char *text;  /* %d: the deadline in ms */
 };
 
 static const struct ending by[] = {
-	[GIVEN_UP_BY_REQUESTER] = { "cancelled", " was cancelled", NAMED | CANCELLED | RESULT },
-	[GIVEN_UP_BY_DEADLINE] = { "timeout",
-	    " made no progress for %d ms and was given up (see the option --timeout of canceld)",
-	    NAMED | CANCELLED | RESULT | GIVEN_UP },
-	[GIVEN_UP_BY_CAP] = { "timeout",
-	    " was not answered within %d ms and was given up (see the option --max-time of canceld)",
-	    NAMED | CANCELLED | RESULT | GIVEN_UP },
-	[GIVEN_UP_BY_PERSON] = { "operator", " was cancelled by a person", NAMED | CANCELLED | RESULT | GIVEN_UP },
-	[GIVEN_UP_BY_END] = { "terminated", " was cancelled as canceld ends", NAMED | CANCELLED },
+	[GIVEN_UP_BY_REQUESTER] = { NAMED | CANCELLED | RESULT, "cancelled", " was cancelled" },
+	[GIVEN_UP_BY_DEADLINE] = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
+	    " made no progress for %d ms and was given up (see the option --timeout of canceld)" },
+	[GIVEN_UP_BY_CAP] = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
+	    " was not answered within %d ms and was given up (see the option --max-time of canceld)" },
+	[GIVEN_UP_BY_PERSON] = { NAMED | CANCELLED | RESULT | GIVEN_UP, "operator", " was cancelled by a person" },
+	[GIVEN_UP_BY_END] = { NAMED | CANCELLED, "terminated", " was cancelled as canceld ends" },
 };
 
-static const struct ending gone = { NULL, " cannot be answered: ", NAMED };
-static const struct ending restarted = { "server-restarted",
-	" was not finished when the server was restarted, and is not repeated", NAMED };
-static const struct ending malformed = { "malformed-response",
-	"the response was malformed and was replaced by this error", 0 };
-static const struct ending oversized = { "oversized-message",
-	"a message was larger than --max-message and was discarded", 0 };
+static const struct ending gone = { NAMED, NULL, " cannot be answered: " };
+static const struct ending restarted = { NAMED, "server-restarted",
+	" was not finished when the server was restarted, and is not repeated" };
+static const struct ending malformed = { 0, "malformed-response",
+	"the response was malformed and was replaced by this error" };
+static const struct ending oversized = { 0, "oversized-message",
+	"a message was larger than --max-message and was discarded" };
 
 static const struct ending *
 ending_of(const struct session *session, const struct request *request, enum decide_event event)
@@ -187,30 +185,40 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		compose(text, ": %b", *session->reason);
 }
 
-/* The result that tells that a request was cancelled, if its method has one; or NULL. */
+/* The result that is the answer; NULL: an error is. */
 static const char *
-cancelled_result(const struct session *session, const struct request *request)
+result_of(const struct session *session, const struct request *request, const struct ending *ending)
+{
+	bool runs_on = (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && (request->traits & METHOD_TURN);
+
+	return (ending->flags & RESULT) && !runs_on ? request->row->cancelled : NULL;
+}
+
+static int
+code_of(const struct session *session, const struct request *request, const struct ending *ending)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	if ((request->traits & METHOD_TURN) && (dialect->flags & DIALECT_TURNS_RUN_ON))
-		return NULL;
-	return request->row->cancelled;
+
+	if (ending == &by[GIVEN_UP_BY_REQUESTER])
+		return CODE_REQUEST_CANCELLED;
+	if (!(ending->flags & GIVEN_UP))
+		return dialect->failure_code;
+	return request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND : dialect->timeout_code;
 }
 
 void
 reply_to(struct session *session, const struct request *request, enum decide_event event)
 {
-	const struct dialect *dialect = session->handshake.dialect;
 	const struct ending *ending = ending_of(session, request, event);
-	const char *result = ending->flags & RESULT ? cancelled_result(session, request) : NULL;
+	const char *result = result_of(session, request, ending);
 	bool given_up = ending->flags & GIVEN_UP;
 	struct answer answer = {
 		.id = request->id,
-		.code = given_up ? dialect->timeout_code : dialect->failure_code,
+		.method = request->method,
+		.code = code_of(session, request, ending),
 		.cause = ending->cause,
 		.cancelled = ending->flags & CANCELLED,
 		.ended = ending == &restarted,
-		.method = request->method,
 		.elapsed = session->clocks.steady - request->received,
 		.timeout = given_up ? request_timeout(request) : MSEC_NEVER,
 	};
@@ -220,54 +228,45 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 		return;
 	}
 	explain(session, &answer, request, ending);
-	if (ending == &by[GIVEN_UP_BY_REQUESTER])
-		answer.code = CODE_REQUEST_CANCELLED;
-	else if (given_up && (request->traits & METHOD_DISCOVERY))
-		answer.code = CODE_METHOD_NOT_FOUND;
 	/* The result of a request that becomes a task is the task: no result can tell of an error. */
 	if (given_up && (request->traits & METHOD_TOOL) && session->config.tool_errors &&
 	    !handshake_may_make_task(&session->handshake, request))
-		write_tool_error(session, request->from, &answer, request->meta.len > 0);
+		write_tool_error(session, request, &answer);
 	else
 		write_error(session, request->from, &answer);
 }
 
 /* --- messages that did not enter the table */
 
+/* The sender of the message gets this answer, whose text is in session->words. */
 static void
-answer_message(struct session *session, const struct message *message, struct answer *answer)
+answer_message(struct session *session, const struct message *message, struct answer answer)
 {
-	if (message->from == SIDE_CLIENT && answer->id.len > 0)
-		acks_note_end(&session->acks, id_hash(answer->id, session->config.seed).own, OUTCOME_COMPLETED);
-	answer->timeout = MSEC_NEVER;
-	write_error(session, message->from, answer);
+	answer.timeout = MSEC_NEVER;
+	if (message->from == SIDE_CLIENT && answer.id.len > 0)
+		acks_note_end(&session->acks, id_hash(answer.id, session->config.seed).own, OUTCOME_COMPLETED);
+	write_error(session, message->from, &answer);
 }
 
 void
 reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text)
 {
-	struct answer answer = {
-		.id = message->envelope.id,
-		.code = code != 0 ? code : session->handshake.dialect->closed_code,
-		.cause = cause,
-		.closed = code == 0,
-		.method = message->envelope.method,
-	};
-
 	buf_clear(&session->words);
 	buf_append(&session->words, text);
-	answer_message(session, message, &answer);
+	answer_message(session, message,
+	    (struct answer){ .id = message->id, .method = message->method, .code = code, .cause = cause });
 }
 
 void
 reply_gone(struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct answer answer = { message->envelope.id, dialect->failure_code, .method = message->envelope.method };
+	struct span method = message->method;
+	struct answer answer = { .id = message->id, .method = method, .code = dialect->failure_code };
 
 	buf_clear(&session->words);
-	explain_gone(session, &answer, message->from, dialect_method(dialect, message->envelope.method)->traits);
-	answer_message(session, message, &answer);
+	explain_gone(session, &answer, message->from, dialect_method(dialect, method)->traits);
+	answer_message(session, message, answer);
 }
 
 static const struct {
@@ -285,57 +284,31 @@ static const struct {
 	[SCAN_CUT] = { WHY_PARSE_ERROR, "the input is not valid JSON: it breaks off" },
 };
 
-/*
- * The id of a request that is refused, as spelled, however long it is. Empty if it cannot be read: then the message was
- * not read to its end, or the id is repeated or itself malformed (JSON-RPC 2.0 section 5.1).
- */
-static struct span
-refused_id(struct session *session, const struct message *message)
-{
-	const struct scan_value *id = scan_value(message->scan, SCAN_ID);
-	struct span text;
-
-	if (!envelope_is_read(message->scan) || message->scan->fault == SCAN_REPEATED_ID ||
-	    (id->type != VALUE_STRING && id->type != VALUE_NUMBER))
-		return SPAN_NONE;
-	text = message_part(message, id->offset, id->end);
-	scan_read(session->salvage, text);
-	return session->salvage->fault == SCAN_FINE ? text : SPAN_NONE;
-}
-
-/*
- * Whether a message that is refused is a notification. One that was not read to its end may be a request whose id comes
- * last, unless its method is that of a cancel.
- */
-static bool
-is_notification(const struct session *session, const struct message *message)
-{
-	const struct dialect *dialect = session->handshake.dialect;
-	struct span method = message->envelope.method;
-
-	return envelope_meant(message->scan) == ENVELOPE_NOTIFICATION &&
-	    (envelope_is_read(message->scan) || dialect_cancel(dialect, method) != NULL ||
-		dialect_is(method, dialect->turn_cancel));
-}
-
 enum why
 reply_refusal(struct session *session, const struct message *message, enum scan_fault fault)
 {
+	const struct scan_value *id = scan_value(message->scan, SCAN_ID);
+	bool whole = message_is_read(message), unmarked = !scan_has(message->scan, SCAN_JSONRPC);
+	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
+	bool notice = message->meant == MESSAGE_NOTIFICATION &&
+	    (whole || message->cancel != NULL || dialect_is(message->method, session->handshake.dialect->turn_cancel));
+	const char *text = refusals[fault].text;
 	enum why why = refusals[fault].why;
-	enum envelope_kind meant = envelope_meant(message->scan);
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
-	bool unmarked = !scan_has(message->scan, SCAN_JSONRPC);
 
+	if (fault == SCAN_FINE && unmarked &&
+	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION))
+		text = "the message has no member \"jsonrpc\"";
 	buf_clear(&session->words);
-	compose(&session->words, "%s",
-	    fault == SCAN_FINE && meant != ENVELOPE_NONE && unmarked ? "the message has no member \"jsonrpc\"" :
-								       refusals[fault].text);
-	if (meant == ENVELOPE_REQUEST)
-		answer.id = refused_id(session, message);
+	buf_append(&session->words, span_of(text));
+	if (message->meant == MESSAGE_REQUEST && whole)
+		answer.id = fault == SCAN_FINE && scan_unkept(message->scan, SCAN_ID) ?
+		    message_part(message, id->offset, id->end) : /* however long it is */
+		    message->id;
 	if (answer.id.len > 0)
 		state_count(session, message, TALLY_REFUSED);
-	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !is_notification(session, message))
-		answer_message(session, message, &answer);
+	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notice)
+		answer_message(session, message, answer);
 	session->journal.refusals += message->from == SIDE_CLIENT;
 	return why;
 }

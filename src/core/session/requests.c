@@ -1,13 +1,5 @@
 #include "core/inside.h"
 
-struct request *
-requests_named(const struct session *session, enum side from, const struct scan *scan)
-{
-	struct span id = message_id(scan, SCAN_ID);
-
-	return envelope_may_answer(scan) ? pending_by_wire(&session->party[side_other(from)].pending, id) : NULL;
-}
-
 void
 requests_give_up(struct session *session, struct request *request)
 {

@@ -1,6 +1,6 @@
 /*
- *   client ──▶ lane ─▶ frame, scan ─▶ envelope ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
- *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ envelope ◀─ scan, frame ◀─ lane ◀──
+ *   client ──▶ lane ─▶ frame, scan ─▶ message ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
+ *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ message ◀─ scan, frame ◀─ lane ◀──
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -28,8 +28,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	pending_init(&session->acks.waiting, SIDE_CLIENT, config->seed);
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);
 	pending_init(&session->probe.cause, SIDE_CLIENT, config->seed);
-	session->scan = mem_new(sizeof(struct scan));
-	session->salvage = mem_new(sizeof(struct scan));
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *party = &session->party[side];
 
@@ -59,14 +57,14 @@ session_free(struct session *session)
 	}
 	policy_free(&session->policy);
 	pending_free(&session->turns);
-	free(session->scan);
-	free(session->salvage);
 	buf_free(&session->words);
 	buf_free(&session->scratch);
 	pending_free(&session->probe.cause);
 	buf_free(&session->handshake.version);
 	records_free(&session->records);
 	pending_free(&session->acks.waiting);
+	buf_free(&session->edits.list);
+	buf_free(&session->edits.texts);
 	buf_free(&session->server.said);
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);
@@ -116,35 +114,6 @@ settle_framing(struct session *session, enum side from, bool ended)
 	return true;
 }
 
-/* Whether a byte order mark stands before the message. */
-static bool
-has_bom(const struct session *session, const struct message *message)
-{
-	const struct party *party = &session->party[message->from];
-
-	return message->start > party->lane->decided + party->frame.body;
-}
-
-static void
-dispatch(struct session *session, struct message *message)
-{
-	switch (message->envelope.kind) {
-	case ENVELOPE_REQUEST:
-	case ENVELOPE_NOTIFICATION:
-	case ENVELOPE_RESPONSE:
-	case ENVELOPE_BATCH:
-		receive_message(session, message);
-		break;
-	case ENVELOPE_BLANK:
-		pass_drop(session, message, has_bom(session, message) ? WHY_BOM_STRIPPED : WHY_BLANK, NULL);
-		break;
-	case ENVELOPE_NONE:
-		noise_receive(session, message);
-		break;
-	}
-	requests_trim(session);
-}
-
 /*
  * If the first message of a side had "jsonrpc", all its later messages must have it, and so must all messages of a peer
  * that has not written yet.
@@ -154,7 +123,7 @@ note_first(struct session *session, const struct message *message)
 {
 	struct party *party = &session->party[message->from], *peer = &session->party[side_other(message->from)];
 
-	if (party->spoke || !envelope_is_message(&message->envelope))
+	if (party->spoke || message->kind == MESSAGE_BATCH)
 		return;
 	party->spoke = true;
 	party->needs_jsonrpc = scan_has(message->scan, SCAN_JSONRPC);
@@ -168,82 +137,71 @@ static bool
 is_batch(struct session *session, const struct message *message, bool needs_jsonrpc)
 {
 	size_t at = scan_value(message->scan, SCAN_TEXT)->offset + 1;
-	struct envelope envelope;
-	struct span element;
+	struct message element;
+	struct span text;
 
-	while ((element = json_next(message->text, &at)).len > 0) {
-		scan_read(session->salvage, element);
-		envelope_read(&envelope, session->salvage, needs_jsonrpc);
-		if (envelope_is_message(&envelope))
+	while ((text = json_next(message->text, &at)).len > 0) {
+		message_read(&element, session, message->from, text, needs_jsonrpc);
+		if (message_is_single(&element))
 			return true;
 	}
 	return false;
 }
 
-/* Reads the message's text. followed: something else stands behind it. */
+/* followed: something else stands behind the text. */
 static void
-read_text(struct session *session, struct message *message, bool followed)
+read_text(struct session *session, struct message *message, enum side from, struct span text, bool followed)
 {
-	const struct party *party = &session->party[message->from];
-	bool server = message->from == SIDE_SERVER;
+	const struct party *party = &session->party[from];
+	bool server = from == SIDE_SERVER;
 	/* Before the server's first message only "jsonrpc" tells a message that is followed by text from its log. */
 	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
-	scan_read(session->scan, message->text);
-	if (needs_jsonrpc && !scan_has(session->scan, SCAN_JSONRPC))
-		needs_jsonrpc = !state_names_request(session, message->from, session->scan);
-	envelope_read(&message->envelope, session->scan, needs_jsonrpc);
-	if (message->envelope.kind == ENVELOPE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
-		message->envelope.kind = ENVELOPE_NONE;
+	message_read(message, session, from, text, needs_jsonrpc);
+	if (message->kind == MESSAGE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
+		message->kind = MESSAGE_NONE;
 }
 
 /*
  * JSON shows where a message ends: if its line goes on, with text or with another message, the rest of it is the next
- * frame.
+ * frame. true: the message ends there.
  */
-static void
+static bool
 split(struct session *session, struct message *message)
 {
 	static const char structural[] = { ',', '}', ']', ':' };
-	const struct scan *scan = session->scan;
+	const struct scan *scan = message->scan;
 	struct span whole = message->text;
 
 	/* With a bracket too many, a message ends too early, before its id perhaps. */
 	if (scan->fault != SCAN_TRAILING ||
 	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
-		return;
-	message->text.len = scan_value(scan, SCAN_TEXT)->end;
-	read_text(session, message, true);
-	if (message->envelope.kind == ENVELOPE_NONE) {
-		message->text = whole;
-		read_text(session, message, false);
-		return;
-	}
-	message->end = message->next = message->start + message->text.len;
-	message->word = WHY_RECOVERED;
+		return false;
+	read_text(session, message, message->from, span_part(whole, 0, scan_value(scan, SCAN_TEXT)->end), true);
+	if (message->kind != MESSAGE_NONE)
+		return true;
+	read_text(session, message, message->from, whole, false);
+	return false;
 }
 
 /* Reads the frame at hand, which is whole, as a message. */
 static void
-read_message(struct session *session, enum side from, struct message *message)
+read_frame(struct session *session, enum side from, struct message *message)
 {
 	const struct lane *lane = session->party[from].lane;
 	const struct frame *frame = &session->party[from].frame;
-	struct span text = span_from(lane_undecided(lane), (size_t)frame->body);
+	struct span text = span_part(lane_undecided(lane), (size_t)frame->body, (size_t)(frame->end - frame->body));
+	bool cut;
 
-	message_init(message, from, session->scan);
-	text.len = (size_t)(frame->end - frame->body);
-	message->text = framing_skip_bom(text);
-	message->start = lane->decided + frame->end - message->text.len;
-	message->end = lane->decided + frame->end;
-	message->next = lane->decided + frame->next;
-	if (frame->rest)
+	text = framing_skip_bom(text);
+	read_text(session, message, from, text, false);
+	cut = !frame->text && split(session, message);
+	if (frame->text && message->kind != MESSAGE_BLANK)
+		message->kind = MESSAGE_NONE;
+	message->start = lane->decided + frame->end - text.len;
+	message->next = cut ? message->start + message->text.len : lane->decided + frame->next;
+	if (cut || frame->rest)
 		message->word = WHY_RECOVERED;
-	read_text(session, message, false);
-	if (!frame->text)
-		split(session, message);
-	else if (message->envelope.kind != ENVELOPE_BLANK)
-		message->envelope.kind = ENVELOPE_NONE;
 }
 
 static void
@@ -252,13 +210,21 @@ receive_frame(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	uint64_t start = party->lane->decided;
 	struct message message;
+	bool bom;
 
-	read_message(session, from, &message);
-	note_first(session, &message);
-	if (has_bom(session, &message) && message.envelope.kind != ENVELOPE_NONE &&
-	    message.envelope.kind != ENVELOPE_BLANK)
-		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
-	dispatch(session, &message);
+	read_frame(session, from, &message);
+	bom = message.start > start + party->frame.body;
+	if (message.kind == MESSAGE_BLANK) {
+		pass_drop(session, &message, bom ? WHY_BOM_STRIPPED : WHY_BLANK, NULL);
+	} else if (message.kind == MESSAGE_NONE) {
+		noise_receive(session, &message);
+	} else {
+		note_first(session, &message);
+		if (bom)
+			state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+		receive_message(session, &message);
+	}
+	requests_trim(session);
 	frame_advance(&party->frame, party->lane->decided - start);
 }
 
@@ -335,37 +301,33 @@ session_expire(struct session *session, bool heard, msec_t now)
 	lane_give_back(session->party[SIDE_SERVER].lane);
 }
 
-/* When the first alarm is due by the caller's clock, which is `lag` ms ahead. */
+/* The earlier of `wake` and the first alarm, by the caller's clock, which is `lag` ms ahead. */
 static msec_t
-due_by_caller(const struct timeline *timeline, msec_t lag)
+wake_for(msec_t wake, const struct timeline *timeline, msec_t lag)
 {
 	const struct alarm *first = timeline_first(timeline);
 
-	return first == NULL ? MSEC_NEVER : alarm_due(first) + lag;
-}
-
-static msec_t
-wake_of(const struct session *session, enum side side)
-{
-	const struct pending *pending = &session->party[side].pending;
-	const struct clocks *clocks = &session->clocks;
-	msec_t skew = clocks->now - clocks->steady, wake = due_by_caller(&pending->hard, skew);
-
-	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, skew));
-	wake = earlier(wake, due_by_caller(&session->questions[side].hard, skew));
-	if (side == SIDE_CLIENT && session->party[SIDE_SERVER].pending.persons > 0)
-		return wake;
-	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
+	return first == NULL ? wake : earlier(wake, alarm_due(first) + lag);
 }
 
 msec_t
 session_wake(const struct session *session, bool stalled)
 {
-	msec_t wake = wake_of(session, SIDE_SERVER);
+	const struct clocks *clocks = &session->clocks;
+	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
 	if (state_has_settled(session))
-		return session->clocks.now;
-	return stalled ? wake : earlier(wake, wake_of(session, SIDE_CLIENT));
+		return clocks->now;
+	for (enum side side = stalled ? SIDE_SERVER : SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		const struct pending *pending = &session->party[side].pending;
+
+		wake = wake_for(wake, &pending->hard, lag);
+		wake = wake_for(wake, &session->tasks[side].hard, lag);
+		wake = wake_for(wake, &session->questions[side].hard, lag);
+		if (side == SIDE_SERVER || session->party[SIDE_SERVER].pending.persons == 0)
+			wake = wake_for(wake, &pending->idle, clocks->now - clocks_idle(clocks, side));
+	}
+	return wake;
 }
 
 msec_t

@@ -193,20 +193,6 @@ state_turns_running(const struct session *session, struct span session_id)
 	return count;
 }
 
-bool
-state_names_request(const struct session *session, enum side from, const struct scan *scan)
-{
-	enum side requester = side_other(from);
-	struct span id = message_id(scan, SCAN_ID);
-
-	if (scan_has(scan, SCAN_METHOD))
-		return false;
-	if (scan_unkept(scan, SCAN_ID)) /* a request with so long an id is not tracked */
-		return session->party[requester].untracked > 0;
-	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
-	    questions_find(session, requester, id) != NULL;
-}
-
 void
 state_release(struct session *session)
 {
@@ -221,7 +207,7 @@ state_release(struct session *session)
 void
 state_count(struct session *session, const struct message *message, enum tally tally)
 {
-	if (span_equal(message->envelope.method, ACKS_METHOD))
+	if (span_equal(message->method, ACKS_METHOD))
 		return;
 	session->journal.requests[message->from]++;
 	journal_tally(&session->journal, message->from, tally);
@@ -260,8 +246,8 @@ state_note_message(struct session *session, enum side side, enum why why, const 
 {
 	struct action action = state_action(session, VERB_NOTE, side, why, NULL);
 
-	action.id = message->envelope.id;
-	action.method = message->envelope.method;
+	action.id = message->id;
+	action.method = message->method;
 	action.detail = detail;
 	journal_tell(&session->journal, &action);
 }

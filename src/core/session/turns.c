@@ -121,7 +121,7 @@ forward(struct session *session, struct message *message, enum why why)
 		return;
 	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
 		pass_drop(session, message, why, NULL);
-	} else if (message->envelope.kind == ENVELOPE_NOTIFICATION) {
+	} else if (message->kind == MESSAGE_NOTIFICATION) {
 		pass_on(session, message, why, NULL);
 	} else {
 		compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
@@ -137,9 +137,9 @@ turns_cancelled(struct session *session, struct message *message)
 	enum why moot = WHY_RELAYED;
 	const struct request *last = cancel_all(session, message, &moot);
 
-	if (message->envelope.kind == ENVELOPE_REQUEST) {
+	if (message->kind == MESSAGE_REQUEST) {
 		state_note_message(session, SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
-		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
+		reply_result(session, SIDE_CLIENT, message->id, "null");
 		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
 	}
 	forward(session, message, message->urgent ? WHY_CANCEL_FORWARDED : moot);

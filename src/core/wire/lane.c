@@ -144,8 +144,8 @@ set_header(struct lane *lane, struct queued *queued, const struct lane_message *
 	char storage[FRAMING_HEAD_MAX];
 	struct span head, came = lane_undecided(lane);
 
-	for (int i = 0; i < message->edit_count; i++)
-		len = len - message->edits[i].len + message->edits[i].with.len;
+	for (size_t i = 0; i < message->edit_count; i++)
+		len = len - message->edits[i].len + message->edits[i].text_len;
 	head = framing_head(FRAMING_HEADER, len, storage);
 	came.len = (size_t)(message->start - queued->start);
 	if (!span_equal(came, head))
@@ -164,11 +164,12 @@ lane_pass(struct lane *lane, const struct lane_message *message)
 	queued.size = (size_t)(queued.next - queued.start);
 	if (!lines)
 		set_header(lane, &queued, message);
-	for (int i = 0; i < message->edit_count; i++) {
+	for (size_t i = 0; i < message->edit_count; i++) {
 		const struct edit *edit = &message->edits[i];
 		uint64_t from = message->start + edit->offset;
 
-		replace(lane, &queued, from, from + edit->len, edit->with);
+		replace(lane, &queued, from, from + edit->len,
+		    (struct span){ message->texts + edit->text, edit->text_len });
 	}
 	if (message->next != message->end + lines) /* its line goes on */
 		replace(lane, &queued, message->end, message->next, lines ? SPAN("\n") : SPAN_NONE);
