@@ -7,12 +7,10 @@
  */
 
 enum {
-	LIMIT_TEXT = 64 << 10,         /* a longer line of text that is no JSON is not kept */
-	LIMIT_READ = 64 << 10,         /* one read */
-	LIMIT_CLIENT_HIGH = 256 << 10, /* more queued for the client: stop reading the server */
-	LIMIT_CLIENT_LOW = 128 << 10,  /* less than this: read the server again */
-	LIMIT_SERVER_HIGH = 4 << 20,
-	LIMIT_SERVER_LOW = 1 << 20,
+	LIMIT_TEXT = 64 << 10,      /* a longer line of text that is no JSON is not kept */
+	LIMIT_READ = 64 << 10,      /* one read */
+	LIMIT_HIGH = 4 << 20,       /* more queued for one side: stop reading the other one */
+	LIMIT_LOW = 1 << 20,        /* less than this: read it again */
 	LIMIT_CLIENT_OWN = 2 << 20, /* canceld's own answers, queued for the client: stop reading it */
 	LIMIT_SERVER_OWN = 8 << 20,
 	LIMIT_MESSAGE = 256 << 20, /* --max-message */

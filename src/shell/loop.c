@@ -53,7 +53,7 @@ hear(const struct loop *loop, struct port *port)
 static bool
 is_stalled(const struct loop *loop)
 {
-	return loop->port[SIDE_SERVER].throttled && port_queued(&loop->port[SIDE_SERVER]) > LIMIT_CLIENT_LOW;
+	return loop->port[SIDE_SERVER].throttled && port_queued(&loop->port[SIDE_SERVER]) > LIMIT_LOW;
 }
 
 /* A deadline counts only after all that the server had written by then was read. What is due since is so in the next turn. */

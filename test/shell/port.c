@@ -83,11 +83,11 @@ TEST(a_side_is_not_read_while_the_other_takes_nothing)
 
 	start();
 	while (port_may_read(&client)) {
-		ck_assert_uint_lt(queued, 2 * LIMIT_SERVER_HIGH);
+		ck_assert_uint_lt(queued, 2 * LIMIT_HIGH);
 		pass(line, LIMIT_READ);
 		queued += LIMIT_READ;
 	}
-	ck_assert_uint_eq(queued, LIMIT_SERVER_HIGH);
+	ck_assert_uint_eq(queued, LIMIT_HIGH);
 	port_abandon(&server);
 	port_watch(&client, false);
 	ck_assert(port_may_read(&client));
@@ -106,12 +106,12 @@ TEST(a_full_side_is_not_read_in_the_middle_of_a_message)
 	memcpy(turned + HALF, line, HALF);
 	pass(line, HALF);
 	while (port_may_read(&client)) {
-		ck_assert_uint_lt(queued, 2 * LIMIT_SERVER_HIGH);
+		ck_assert_uint_lt(queued, 2 * LIMIT_HIGH);
 		ck_assert_uint_eq(port_queued(&client), queued);
 		pass(turned, sizeof(turned));
 		queued += LIMIT_READ;
 	}
-	ck_assert_uint_eq(queued, LIMIT_SERVER_HIGH);
+	ck_assert_uint_eq(queued, LIMIT_HIGH);
 	ck_assert_uint_eq(port_size(&client), queued + HALF);
 	port_abandon(&server);
 	port_watch(&client, false);
@@ -126,7 +126,7 @@ TEST(an_unfinished_message_does_not_count_in_the_mark)
 
 	start();
 	pass(line, LIMIT_READ / 2);
-	for (size_t came = 0; came < 2 * LIMIT_SERVER_HIGH; came += LIMIT_READ / 4)
+	for (size_t came = 0; came < 2 * LIMIT_HIGH; came += LIMIT_READ / 4)
 		pass(line + LIMIT_READ / 2, LIMIT_READ / 4);
 	ck_assert(port_may_read(&client));
 	ck_assert_uint_eq(port_queued(&client), 0);

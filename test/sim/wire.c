@@ -7,7 +7,10 @@
 
 #include "core/limits.h"
 
-enum { PIECE = 4000 };
+enum {
+	PIECE = 4000,
+	MARK = 256 << 10, /* of bytes queued for a side: this shell stops reading the other one */
+};
 
 static void
 keep(struct peer *peer, char byte)
@@ -100,8 +103,7 @@ wire_drain(struct world *world, int to, size_t n)
 bool
 wire_backed_up(const struct world *world, int from)
 {
-	return lane_queued(session_lane(world->session, from == CLIENT ? SIDE_CLIENT : SIDE_SERVER)) >=
-	    LIMIT_CLIENT_HIGH;
+	return lane_queued(session_lane(world->session, from == CLIENT ? SIDE_CLIENT : SIDE_SERVER)) >= MARK;
 }
 
 /* Canceld reads at most n bytes of what that side wrote. */

@@ -149,12 +149,11 @@ static void
 throttle(struct port *port)
 {
 	bool client = port->side == SIDE_CLIENT;
-	size_t high = client ? LIMIT_SERVER_HIGH : LIMIT_CLIENT_HIGH;
-	size_t low = client ? LIMIT_SERVER_LOW : LIMIT_CLIENT_LOW;
 	size_t own = client ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t queued = port_queued(port);
 
-	port->throttled = (port->throttled ? queued > low : queued >= high) || lane_own(port->to_lane) > own;
+	port->throttled =
+	    (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) || lane_own(port->to_lane) > own;
 }
 
 void
