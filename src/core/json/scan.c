@@ -102,6 +102,7 @@ fail(const struct reader *reader, const char *at, enum scan_fault fault)
 
 enum { BLOCK = 16, HALF = 8 };
 
+#ifndef __SSE2__
 /* The number of the first byte that is marked with 0xFF; none is marked with less. */
 INLINE unsigned
 first_mark(uint64_t marks)
@@ -112,22 +113,31 @@ first_mark(uint64_t marks)
 	return (unsigned)__builtin_ctzll(marks) / 8;
 #endif
 }
+#endif
 
 /* How many bytes of a block come before the first special one: a quote, a backslash, a control character, not ASCII. */
 INLINE unsigned
 count_plain(const char *at)
 {
-	typedef signed char block __attribute__((vector_size(BLOCK))); /* bytes from 0x80 on are negative */
-	uint64_t marks[BLOCK / HALF];
-	block bytes;
+	typedef char block __attribute__((vector_size(BLOCK)));
+	typedef signed char signed_block __attribute__((vector_size(BLOCK))); /* bytes from 0x80 on are negative */
+	signed_block bytes;
 
 	memcpy(&bytes, at, BLOCK);
 	/* With a bit flipped, a quote (0x22) stands behind the control characters, and a blank (0x20) does not. */
-	bytes = ((bytes ^ 2) <= 0x20) | (bytes == '\\');
+	bytes = ((bytes ^ 2) < 0x21) | (bytes == '\\');
+#ifdef __SSE2__
+	int marks = __builtin_ia32_pmovmskb128((block)bytes);
+
+	return marks != 0 ? (unsigned)__builtin_ctz((unsigned)marks) : BLOCK;
+#else
+	uint64_t marks[BLOCK / HALF];
+
 	memcpy(marks, &bytes, BLOCK);
 	if (marks[0] != 0)
 		return first_mark(marks[0]);
 	return marks[1] != 0 ? HALF + first_mark(marks[1]) : BLOCK;
+#endif
 }
 
 /* The text ends within a block: 0 is special. */
