@@ -320,7 +320,8 @@ learn(struct session *session, const struct message *message, struct request *re
 		handshake_read_discovery(&session->handshake, message);
 	else if (request->traits & METHOD_CLOSE)
 		turns_note_work(session, request->token, true);
-	records_grant(&session->records, request);
+	if (request_is_awaited(request)) /* else the client was told that it failed */
+		records_grant(&session->records, request);
 }
 
 static void
