@@ -529,7 +529,7 @@ is_repeated_beginning(struct session *session, const struct message *message)
 	if (message->from == SIDE_SERVER && message->batch == NULL &&
 	    dialect_is(message->method, session->handshake.dialect->stream_opened))
 		stream = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
-	if (stream == NULL)
+	if (stream == NULL || !request_is_awaited(stream))
 		return false;
 	repeated = stream->repeats;
 	stream->repeats = false;
