@@ -12,8 +12,7 @@
  * And with assertions that are cheap in a loop: Check writes down each one that holds (that is a system call), to tell
  * after a crash where the test was. Here each place does so once.
  */
-#ifndef TEST_CHECK_H
-#define TEST_CHECK_H
+#pragma once
 
 #pragma GCC system_header
 
@@ -88,5 +87,3 @@ const struct suite *suites_all(size_t *count);
 		suite_add(&entry); \
 	} \
 	struct suite_entry
-
-#endif

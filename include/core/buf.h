@@ -1,5 +1,4 @@
-#ifndef CORE_BUF_H
-#define CORE_BUF_H
+#pragma once
 
 /*
  * Memory: the one place of the core that takes it. Running out of it calls abort(): a handler of SIGABRT may tell.
@@ -142,5 +141,3 @@ void map_remove(struct map *map, struct map_entry *entry);
 /* The newest entry with this hash, and the next older one with the same hash; or NULL. */
 struct map_entry *map_first(const struct map *map, uint64_t hash);
 struct map_entry *map_next(const struct map_entry *entry);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CORE_COMPOSE_H
-#define CORE_COMPOSE_H
+#pragma once
 
 #include "core/buf.h"
 
@@ -11,5 +10,3 @@
 void compose(struct buf *out, const char *format, ...);
 
 #define COMPOSE_TURN_CANCEL "{'jsonrpc':'2.0','method':'%s','params':{'sessionId':%b}}" /* ACP "Prompt Turn" */
-
-#endif

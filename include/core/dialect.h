@@ -1,5 +1,4 @@
-#ifndef CORE_DIALECT_H
-#define CORE_DIALECT_H
+#pragma once
 
 /*
  * The protocols, one const row each: how a cancel is spelled, which answers are owed, which methods are exempt. No
@@ -214,5 +213,3 @@ bool policy_names(const struct policy_rule *rule, struct span method, struct spa
  */
 struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits,
     bool from_server);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CORE_FRAMING_H
-#define CORE_FRAMING_H
+#pragma once
 
 /*
  * Where one message ends and the next begins on the wire. FRAMING_NEWLINE: one message a line (MCP basic/transports
@@ -67,5 +66,3 @@ void frame_finish(struct frame *frame, enum framing framing, size_t len);
 
 /* n bytes of the frame are dealt with: what is left of it is the frame at hand, or else the next one is. */
 void frame_advance(struct frame *frame, uint64_t n);
-
-#endif

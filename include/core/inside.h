@@ -1,5 +1,4 @@
-#ifndef CORE_INSIDE_H
-#define CORE_INSIDE_H
+#pragma once
 
 /* What the files of src/core/session offer each other, the lowest first; the caller needs session.h only. */
 
@@ -225,5 +224,3 @@ bool noise_skip(struct session *session, enum side from);
 
 /* Drops what has come of the frame at hand, whose side has ended: what another server writes starts at a boundary. */
 void noise_forget(struct session *session, enum side from);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CORE_JOURNAL_H
-#define CORE_JOURNAL_H
+#pragma once
 
 /*
  * Each decision of a session as data: one word of the vocabulary (why.h) about one message or request. The journal
@@ -111,5 +110,3 @@ void journal_tally(struct journal *journal, enum side requester, enum tally tall
 
 /* Counts the time of an answer. */
 void journal_time(struct journal *journal, struct span method, struct span name, msec_t elapsed);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CORE_JSON_H
-#define CORE_JSON_H
+#pragma once
 
 /* Texts: characters of UTF-8, strings of JSON, members of JSON values, and ids. */
 
@@ -103,5 +102,3 @@ uint64_t id_hash_number(struct span id, uint64_t seed);
 
 /* The double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);
-
-#endif

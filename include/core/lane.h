@@ -1,5 +1,4 @@
-#ifndef CORE_LANE_H
-#define CORE_LANE_H
+#pragma once
 
 /*
  * One direction of the bytes: read into one buffer, decided in place, written from it.
@@ -122,5 +121,3 @@ size_t lane_backlog(const struct lane *lane);
 size_t lane_size(const struct lane *lane);
 size_t lane_queued(const struct lane *lane);
 size_t lane_own(const struct lane *lane);
-
-#endif

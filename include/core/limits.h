@@ -1,5 +1,4 @@
-#ifndef CORE_LIMITS_H
-#define CORE_LIMITS_H
+#pragma once
 
 /*
  * The core's constants that bound or time something; those of the shell stand in its own headers. The manual lists under
@@ -67,5 +66,3 @@ enum {
 	TIME_HANGUP_WAIT =
 	    250, /* after the client closed its end while its queue is full: for the server to read again */
 };
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CORE_SCAN_H
-#define CORE_SCAN_H
+#pragma once
 
 /*
  * Reads one whole JSON text in place (RFC 8259 in UTF-8, strict), in one pass. It builds no tree: it checks the text,
@@ -176,5 +175,3 @@ scan_text(const struct scan *scan, enum scan_field field)
  * bytes.
  */
 struct span scan_string(const struct scan *scan, enum scan_field field, char *storage, size_t size);
-
-#endif

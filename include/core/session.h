@@ -1,5 +1,4 @@
-#ifndef CORE_SESSION_H
-#define CORE_SESSION_H
+#pragma once
 
 /*
  * THE DECISIONS. A session stands between a client and a server. Bytes and the time go in; bytes and actions come out.
@@ -216,5 +215,3 @@ const char *session_era(const struct session *session);
 
 /* How long the oldest outstanding request has been there; MSEC_NEVER: there is none. */
 msec_t session_oldest(const struct session *session);
-
-#endif

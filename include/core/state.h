@@ -1,5 +1,4 @@
-#ifndef CORE_STATE_H
-#define CORE_STATE_H
+#pragma once
 
 /* The state of a session, a struct for each concern, which the module of the same name writes; and questions about it. */
 
@@ -485,5 +484,3 @@ request_is_turn(const struct request *request)
 {
 	return request->from == SIDE_CLIENT && (request->traits & METHOD_TURN) && request->token.len > 0;
 }
-
-#endif

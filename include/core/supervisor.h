@@ -1,5 +1,4 @@
-#ifndef CORE_SUPERVISOR_H
-#define CORE_SUPERVISOR_H
+#pragma once
 
 /*
  * The life of the server process, from its start to its end and the start of the next one, as one const table: an event
@@ -108,5 +107,3 @@ void restart_free(struct restart *restart);
  * MSEC_NEVER: too many servers have failed, and no restart is counted.
  */
 msec_t restart_after(struct restart *restart, bool served, msec_t now) __attribute__((warn_unused_result));
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CORE_TABLE_H
-#define CORE_TABLE_H
+#pragma once
 
 /* The outstanding requests, and THE TABLE, which says what happens to them. */
 
@@ -255,5 +254,3 @@ struct decision {
 };
 
 extern TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CORE_TIMELINE_H
-#define CORE_TIMELINE_H
+#pragma once
 
 /*
  * Time as the core knows it: milliseconds on a clock that never goes back, given by the caller. The core never asks for
@@ -63,5 +62,3 @@ alarm_due(const struct alarm *alarm)
 
 /* The alarm that is due first, or NULL if none is armed. */
 struct alarm *timeline_first(const struct timeline *timeline);
-
-#endif

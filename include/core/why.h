@@ -1,5 +1,4 @@
-#ifndef CORE_WHY_H
-#define CORE_WHY_H
+#pragma once
 
 /*
  * The one vocabulary of what canceld does and why. Each word names a line of the log, a counter of the statistics,
@@ -109,5 +108,3 @@ enum why {
 
 const char *why_word(enum why why); /* "TIMED_OUT" */
 enum why_level why_level(enum why why);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CTL_CHANGE_H
-#define CTL_CHANGE_H
+#pragma once
 
 /*
  * Wraps or unwraps servers in the text of a client's file. Knows nothing of files: text in, text out.
@@ -84,5 +83,3 @@ struct outcomes { /* zeroed: none */
 int change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes)
     __attribute__((warn_unused_result));
 void outcomes_free(struct outcomes *outcomes);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CTL_CLIENTS_H
-#define CTL_CLIENTS_H
+#pragma once
 
 /* The clients that start servers on stdin and stdout: where their files are, what stands where in them, what runs. */
 
@@ -77,5 +76,3 @@ bool client_running(const char *name, const char *home);
 
 /* The home directory: $HOME if it is absolute and ours, else that of the user database; "" if there is none. */
 const char *client_home(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CTL_COMMANDS_H
-#define CTL_COMMANDS_H
+#pragma once
 
 /* The commands of cancelctl: argv[0] is the name; each returns the exit status. Then what watch and metrics consist of. */
 
@@ -63,5 +62,3 @@ void exposition_free(struct exposition *exposition);
 
 /* stats: the answer to `stats` of each, by a key that tells it from all others as long as it runs; null: none came. */
 void exposition_write(struct exposition *exposition, json_t *stats, struct buf *text);
-
-#endif

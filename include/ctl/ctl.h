@@ -1,5 +1,4 @@
-#ifndef CTL_CTL_H
-#define CTL_CTL_H
+#pragma once
 
 /* What all commands of cancelctl share: exit statuses, and errors on stderr. */
 
@@ -53,5 +52,3 @@ int ctl_end(int status);
 /* canceld itself: beside the program that runs now, else in PATH. false: nowhere, or its path is not UTF-8. */
 enum { PROGRAM_SIZE = 4096 };
 bool program_canceld(char path[PROGRAM_SIZE]);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CTL_DOC_H
-#define CTL_DOC_H
+#pragma once
 
 /*
  * A client's configuration file as a tree of its values, each with its place in the text, so that a few bytes can be
@@ -90,5 +89,3 @@ char *doc_copy(struct span bytes);
 
 /* Appends the text as a string that is valid in JSON and in TOML. text: UTF-8. */
 void doc_quote(struct buf *out, struct span text);
-
-#endif

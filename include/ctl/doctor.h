@@ -1,5 +1,4 @@
-#ifndef CTL_DOCTOR_H
-#define CTL_DOCTOR_H
+#pragma once
 
 /* What the files of `cancelctl doctor` share; from the bottom up: verdicts, visit, checkup. */
 
@@ -182,5 +181,3 @@ void visit_free(struct visit *visit);
 
 /* Examines a server: handshake, tools, one call, a cancel, the end. No process is left in any case. */
 void checkup_run(const struct examination *what, struct verdicts *report);
-
-#endif

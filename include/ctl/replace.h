@@ -1,5 +1,4 @@
-#ifndef CTL_REPLACE_H
-#define CTL_REPLACE_H
+#pragma once
 
 /*
  * Replaces the contents of a file of this user's so that at any moment, whatever ends us, its name has all of the old or
@@ -37,5 +36,3 @@ int replace_check(struct replace *file) __attribute__((warn_unused_result));
  */
 int replace_write(struct replace *file, struct span text, const char *state) __attribute__((warn_unused_result));
 void replace_free(struct replace *file);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CTL_SHOW_H
-#define CTL_SHOW_H
+#pragma once
 
 /* What the views share: members of JSON objects, times, lines, tables, the terminal, and what people see of a canceld. */
 
@@ -87,5 +86,3 @@ const char *term_colour(const char *escape);
  */
 bool term_enter(void);
 void term_leave(void);
-
-#endif

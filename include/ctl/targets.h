@@ -1,5 +1,4 @@
-#ifndef CTL_TARGETS_H
-#define CTL_TARGETS_H
+#pragma once
 
 /*
  * The running canceld of this user: their control sockets in all places (shell/system.h), a connection to each
@@ -101,5 +100,3 @@ void target_append_name(struct buf *line, const struct target *target);
  */
 int targets_ask(const char *which, const char *method, json_t *params,
     void (*each)(void *user, const struct target *target, json_t *result), void *user);
-
-#endif

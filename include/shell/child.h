@@ -1,5 +1,4 @@
-#ifndef SHELL_CHILD_H
-#define SHELL_CHILD_H
+#pragma once
 
 /*
  * The server process, with a pipe each for stdin and stdout, in a process group of its own; signalled as a group; swept
@@ -127,5 +126,3 @@ void child_hear(struct child *child);
  * control is closed, and finishes the sweep without the caller.
  */
 void child_sweep(struct child *child);
-
-#endif

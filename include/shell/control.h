@@ -1,5 +1,4 @@
-#ifndef SHELL_CONTROL_H
-#define SHELL_CONTROL_H
+#pragma once
 
 /*
  * The control socket: how cancelctl(1) sees and steers this canceld. A Unix stream socket (shell/system.h) of its user's;
@@ -89,5 +88,3 @@ json_t *views_stats(const struct control *control);
 
 /* The members that name a request: id, from, method, name, age_ms; the caller's. */
 json_t *views_name(const struct request_view *view);
-
-#endif

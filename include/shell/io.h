@@ -1,5 +1,4 @@
-#ifndef SHELL_IO_H
-#define SHELL_IO_H
+#pragma once
 
 /* What comes in and goes out: descriptors and their watchers, signals, the streams of each side. */
 
@@ -152,5 +151,3 @@ void port_abandon(struct port *port);
 
 /* Stops or resumes reading, by the marks of limits.h, and sets up the watchers; writing: whether the caller writes at all. */
 void port_watch(struct port *port, bool writing);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SHELL_LIFE_H
-#define SHELL_LIFE_H
+#pragma once
 
 /* The lives of the client, of the server, and of the program: one session, one libev loop. */
 
@@ -118,5 +117,3 @@ int life_status(const struct life *life);
  * is answered with the reason.
  */
 int loop_run(struct options *options, struct log *log);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SHELL_LOG_H
-#define SHELL_LOG_H
+#pragma once
 
 /*
  * One line for each event, to stderr or a file: `canceld[PID] NAME: WHY key=value ...`, or one JSON object. Never blocks:
@@ -165,5 +164,3 @@ struct span relay_last_lines(struct relay *relay);
 
 /* Forgets the last lines, before another server is started. */
 void relay_forget(struct relay *relay);
-
-#endif

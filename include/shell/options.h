@@ -1,5 +1,4 @@
-#ifndef SHELL_OPTIONS_H
-#define SHELL_OPTIONS_H
+#pragma once
 
 /* The options: THE TABLE of them, the command line, and the configuration file, canceld.conf(5). */
 
@@ -139,5 +138,3 @@ void configfile_report(const struct options *options, struct log *log);
  * NULL; its fault tells why.
  */
 json_t *configfile_reload(struct options *options, struct log *log);
-
-#endif

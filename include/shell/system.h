@@ -1,5 +1,4 @@
-#ifndef SHELL_SYSTEM_H
-#define SHELL_SYSTEM_H
+#pragma once
 
 /* What both programs ask the system: the time, proc(5), and where the control sockets are. */
 
@@ -65,5 +64,3 @@ void place_sweep(const char *directory);
  * there), and *at: where it failed, for a person; a static string or `given`.
  */
 int place_listen(const char *given, char path[PLACE_PATH], const char **at) __attribute__((warn_unused_result));
-
-#endif

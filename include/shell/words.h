@@ -1,5 +1,4 @@
-#ifndef SHELL_WORDS_H
-#define SHELL_WORDS_H
+#pragma once
 
 /* What people write, in options, files and for cancelctl, and what they are shown. */
 
@@ -83,5 +82,3 @@ enum { NAME_SIZE = 64 };
  * NAME_SIZE with its NUL, and never empty if the command is not.
  */
 void name_of_command(char *const command[], char name[NAME_SIZE]);
-
-#endif

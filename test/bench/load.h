@@ -2,8 +2,7 @@
  * load: a client that starts a server, directly or behind another program, sends requests of one size and counts the
  * lines that come back. Every failure ends the program.
  */
-#ifndef BENCH_LOAD_H
-#define BENCH_LOAD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ struct usage load_usage(const struct load *load);
 
 /* Closes the pipes and waits for the exit. */
 void load_end(struct load *load);
-
-#endif

@@ -3,8 +3,7 @@
  * be received by the server. Every run_expect_* fails the test when HARNESS_LIMIT passes. A message
  * that a function returns lives until the next one is taken. Ids are given as JSON text.
  */
-#ifndef E2E_CLIENT_H
-#define E2E_CLIENT_H
+#pragma once
 
 #include "harness.h"
 
@@ -57,5 +56,3 @@ const char *at_text(json_t *message, const char *path);
 long at_number(json_t *message, const char *path);
 const char *answer_text(json_t *message); /* of a tool's result */
 bool at_exists(json_t *message, const char *path);
-
-#endif

@@ -5,8 +5,7 @@
  * how long canceld may take is checked in times.c only. When a limit passes, the running Check test
  * fails and both streams are printed. run_end fails if a process of the run is left.
  */
-#ifndef E2E_HARNESS_H
-#define E2E_HARNESS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -114,5 +113,3 @@ void run_end(struct run *run);
 
 void mark_new(char *mark, size_t size);
 __attribute__((format(printf, 2, 3), noreturn)) void run_fail(struct run *run, const char *format, ...);
-
-#endif

@@ -1,6 +1,5 @@
 /* leak: a client that can be killed while another process still holds all its descriptors open. */
-#ifndef E2E_LEAK_H
-#define E2E_LEAK_H
+#pragma once
 
 #include "harness.h"
 
@@ -14,5 +13,3 @@ struct leak leak_start(struct setup setup, bool full);
 
 /* Ends the holder, and what is left of the run; the client has been killed. */
 void leak_end(const struct leak *leak);
-
-#endif

@@ -2,8 +2,7 @@
  * load: the two ends of a connection that send as fast as it takes. Each end knows what the other
  * sends, so every byte that is lost, doubled, changed or out of order is found at once.
  */
-#ifndef E2E_LOAD_H
-#define E2E_LOAD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ struct board *board_open(const char *path);
  * Ends at the end of its input; with 9 if a request is wrong.
  */
 int load_mirror(int count, char **arguments);
-
-#endif

@@ -11,8 +11,7 @@
  *                  half an answer at half, reads nothing after stop-reading, answers nothing else.
  *                  SIGUSR1: exits with 0; SIGUSR2: closes stdout; SIGWINCH: closes stdin
  */
-#ifndef E2E_PEERS_H
-#define E2E_PEERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ int wire_serve(int count, char **arguments);
  * failed.
  */
 int matrix(int rounds, bool with_npx);
-
-#endif

@@ -1,6 +1,5 @@
 /* process: what /proc tells about other processes. Only process_sweep and process_guard change anything. */
-#ifndef E2E_PROCESS_H
-#define E2E_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ bool process_sleeps(pid_t pid);                            /* waits for somethin
 bool process_ended(pid_t pid);                             /* gone, or a zombie */
 int sockets_below(const char *directory);                  /* how many socket files there are */
 bool process_has_text(const char *path, const char *text); /* the file holds these bytes */
-
-#endif

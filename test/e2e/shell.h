@@ -1,6 +1,5 @@
 /* shell: commands of cancelctl as a person types them. */
-#ifndef E2E_SHELL_H
-#define E2E_SHELL_H
+#pragma once
 
 extern char shell_output[65536]; /* of the last command, stdout and stderr */
 
@@ -9,5 +8,3 @@ int shell_run(const char *before, const char *script);
 
 /* The same; fails if the status is another one or the output has not this in it. */
 void shell_expect(const char *before, const char *script, int status, const char *said);
-
-#endif

@@ -1,6 +1,5 @@
 /* stress: the client's side of a session with much traffic. */
-#ifndef E2E_STRESS_H
-#define E2E_STRESS_H
+#pragma once
 
 #include <check.h>
 
@@ -47,5 +46,3 @@ void traffic_end(struct traffic *traffic);
 
 /* Prints a line at once, as Check ends its children by _exit. */
 __attribute__((format(printf, 1, 2))) void stress_report(const char *format, ...);
-
-#endif

@@ -2,8 +2,7 @@
  * text: a growable text, and functions that find the bytes of a member in valid JSON text (a parser
  * would not keep an id of 20 digits). All inline, as the demo server is built from one file.
  */
-#ifndef E2E_TEXT_H
-#define E2E_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -142,5 +141,3 @@ milliseconds(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
-
-#endif

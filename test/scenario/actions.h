@@ -1,5 +1,4 @@
-#ifndef SCENARIO_ACTIONS_H
-#define SCENARIO_ACTIONS_H
+#pragma once
 
 /* The actions that the core reported and that no line of the scenario has asked for yet: an array. */
 
@@ -21,5 +20,3 @@ bool actions_next(json_t *list, struct span text);
 
 /* Appends all of them. */
 void actions_show(const json_t *list, struct buf *out);
-
-#endif

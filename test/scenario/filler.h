@@ -1,5 +1,4 @@
-#ifndef SCENARIO_FILLER_H
-#define SCENARIO_FILLER_H
+#pragma once
 
 /*
  * A member of 200 KB that nobody reads, put into each message that a side sends and taken out of what the other side
@@ -24,5 +23,3 @@ void filler_add(enum filler filler, enum framing framing, struct span framed, st
 
 /* Takes out the fillers that are whole, and corrects the Content-Length before them. */
 void filler_remove(struct buf *seen, enum framing framing);
-
-#endif

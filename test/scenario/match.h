@@ -1,5 +1,4 @@
-#ifndef SCENARIO_MATCH_H
-#define SCENARIO_MATCH_H
+#pragma once
 
 /*
  * Matches a line against a pattern: JSON, byte for byte, in which * stands for any value, and within a string for any
@@ -14,5 +13,3 @@ bool match_line(struct span pattern, struct span line);
 
 /* Appends bytes in a form that a person can read on one line: escaped, and cut in the middle when long. */
 void match_show(struct buf *out, struct span bytes);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SCENARIO_MUTANTS_H
-#define SCENARIO_MUTANTS_H
+#pragma once
 
 /* Changes each decision and each fact of the dialects, one at a time: a scenario must fail each time. */
 
@@ -9,5 +8,3 @@
 
 /* Prints mutant -> the first scenario that found it. true: every survivor is excused. */
 bool mutants_run(const struct script *script);
-
-#endif

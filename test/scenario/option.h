@@ -1,5 +1,4 @@
-#ifndef SCENARIO_OPTION_H
-#define SCENARIO_OPTION_H
+#pragma once
 
 /* The options of a scenario: the options of the command line that the core knows, with the same names. */
 
@@ -12,5 +11,3 @@ bool option_read(struct scenario *scenario, struct span word);
 
 /* 1500, 250ms, 2s, 30m, 24h; none is MSEC_NEVER. */
 bool option_duration(struct span text, msec_t *duration);
-
-#endif

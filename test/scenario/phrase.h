@@ -1,5 +1,4 @@
-#ifndef SCENARIO_PHRASE_H
-#define SCENARIO_PHRASE_H
+#pragma once
 
 /* Parses the lines of a scenario that do something or ask for something. */
 
@@ -17,5 +16,3 @@ struct phrase_context {
 
 /* false: the line is not understood. */
 bool phrase_read(struct phrase_context *context, struct span text);
-
-#endif

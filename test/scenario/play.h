@@ -1,5 +1,4 @@
-#ifndef SCENARIO_PLAY_H
-#define SCENARIO_PLAY_H
+#pragma once
 
 /* Plays one scenario against the core on a virtual clock, and reports the first difference. */
 
@@ -31,5 +30,3 @@ struct play_setup {
 
 /* The caller frees verdict->text. */
 void play(const struct scenario *scenario, const struct play_setup *setup, struct verdict *verdict);
-
-#endif

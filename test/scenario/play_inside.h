@@ -1,5 +1,4 @@
-#ifndef SCENARIO_PLAY_INSIDE_H
-#define SCENARIO_PLAY_INSIDE_H
+#pragma once
 
 /* Shared by the two halves of play: play.c carries out the lines, play_ask.c checks the results. */
 
@@ -40,5 +39,3 @@ void play_check_words(struct play *play);
 
 /* Checks the session's own state at the end of the scenario. */
 void play_check_session(struct play *play);
-
-#endif

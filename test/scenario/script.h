@@ -1,5 +1,4 @@
-#ifndef SCENARIO_SCRIPT_H
-#define SCENARIO_SCRIPT_H
+#pragma once
 
 /*
  * Scenarios as they are read from *.scn files: which side sends what at which millisecond, and what each side must then
@@ -93,5 +92,3 @@ void script_init(struct script *script);
 
 /* Adds the scenarios and definitions of a file; faults go to stdout as `file:line: text`. */
 void script_read(struct script *script, const char *path);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SCENARIO_SEEDS_H
-#define SCENARIO_SEEDS_H
+#pragma once
 
 /*
  * The sentences of the specifications that the project started from, numbered in seeds.txt. Each has a scenario, or a
@@ -20,5 +19,3 @@ void seeds_cover(struct seeds *seeds, const char *name, const char *file, unsign
 unsigned seeds_check(const struct seeds *seeds);
 
 size_t seeds_count(const struct seeds *seeds);
-
-#endif

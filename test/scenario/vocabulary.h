@@ -1,5 +1,4 @@
-#ifndef SCENARIO_VOCABULARY_H
-#define SCENARIO_VOCABULARY_H
+#pragma once
 
 /* Words that a script defines: messages with $1 to $9 in them, and runs of lines. */
 
@@ -39,5 +38,3 @@ bool vocabulary_unquote(struct span text, struct buf *out);
 
 /* Removes and returns the first word of text; blanks inside brackets or quotes do not end it. */
 struct span vocabulary_word(struct span *text);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SIM_ORACLE_H
-#define SIM_ORACLE_H
+#pragma once
 
 /*
  * The oracle knows what the two peers write and sees what they read, and nothing of canceld: it shares no code with
@@ -263,5 +262,3 @@ enum spelling oracle_spelling(const struct oracle *oracle, int side);
 void oracle_end(struct oracle *oracle);
 
 void oracle_blame(struct oracle *oracle, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SIM_ORACLE_INSIDE_H
-#define SIM_ORACLE_INSIDE_H
+#pragma once
 
 /* Shared by the parts of the oracle. */
 
@@ -64,5 +63,3 @@ void oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const ch
 
 /* oracle_own.c: a message of canceld's own. */
 void oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text, size_t len);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SIM_PROTOCOL_H
-#define SIM_PROTOCOL_H
+#pragma once
 
 /* The facts of each protocol in the specifications, written a second time: nothing here comes from src/core. */
 
@@ -52,5 +51,3 @@ struct protocol {
 enum { MCP, ACP, LSP, BSP, NONE, PROTOCOLS };
 
 extern const struct protocol protocols[PROTOCOLS];
-
-#endif

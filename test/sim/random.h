@@ -1,5 +1,4 @@
-#ifndef SIM_RANDOM_H
-#define SIM_RANDOM_H
+#pragma once
 
 /* splitmix64: the same seed gives the same world on every machine. */
 
@@ -12,5 +11,3 @@ struct chance {
 uint64_t chance_next(struct chance *chance);
 unsigned chance_below(struct chance *chance, unsigned limit); /* 0 .. limit - 1 */
 int chance_percent(struct chance *chance, unsigned percent);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SIM_WORLD_H
-#define SIM_WORLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,5 +8,3 @@
  * watches. true if every promise held; else the reason is printed. verbose: prints all events.
  */
 bool world_run(uint64_t seed, bool verbose);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SIM_WORLD_INSIDE_H
-#define SIM_WORLD_INSIDE_H
+#pragma once
 
 /* Shared by the parts of a world: its state, the peers, the wire between them and canceld, the clock. */
 
@@ -180,5 +179,3 @@ void clock_passes(struct world *world, int64_t ms);
 void clock_settle(struct world *world);
 /* ... and lets time pass until nothing is due. */
 void clock_runs_out(struct world *world);
-
-#endif
