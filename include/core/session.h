@@ -75,7 +75,7 @@ struct lane *session_lane(struct session *session, enum side from);
 /* Decides on the bytes received in the lane of side `from`. */
 void session_hear(struct session *session, enum side from, msec_t now);
 
-/* That side has closed its output: decides its last line even without a newline. */
+/* That side has closed its output: decides its last line even without a newline. The second call does nothing. */
 void session_end_of_input(struct session *session, enum side from, msec_t now);
 
 enum leaving {

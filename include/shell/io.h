@@ -113,7 +113,6 @@ struct port {
 	struct descriptor in, out;
 	struct descriptor reader; /* turns ready when nothing reads what is written to out any more */
 	bool throttled; /* not read: the other side does not read its messages, or this side not canceld's answers */
-	bool end_heard; /* the session was told of the end of its input */
 };
 
 /* A port without descriptors. beside: dry run: the bytes that pass, by the side that writes them. All is borrowed. */
@@ -129,9 +128,6 @@ bool port_may_read(const struct port *port);
 
 /* Reads once and tells the session, also of the end; returns the number of bytes, 0 if there are no more now. */
 size_t port_read(struct port *port, msec_t now);
-
-/* Tells the session, once, that no more input will be read. */
-void port_end_input(struct port *port, msec_t now);
 
 /* Whether nothing can be written any more. */
 bool port_is_closed(const struct port *port);

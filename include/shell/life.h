@@ -13,27 +13,14 @@
 
 enum client_state {
 	CLIENT_PRESENT,  /* until: stdin is hung up, and not read */
+	CLIENT_UNSERVED, /* no server answers its handshake: the session has to end */
 	CLIENT_DRAINING, /* its input has ended; until: outstanding requests are waited for */
 	CLIENT_LEFT,     /* its requests are cancelled; until: it may still read queued answers */
 };
 
-/* The consequence of the client's end for the server. */
-enum client_end {
-	CLIENT_STAYS,
-	CLIENT_ENDS,      /* the server is to be ended in order */
-	CLIENT_ENDS_SOON, /* the server is to be ended soon */
-};
-
-/*
- * Notices that the client has gone: end of file on stdin, a closed stdout, the end of its process, a signal to canceld.
- * Tells the session, and returns to the caller what the server has to do.
- */
+/* How the client's end is noticed: end of file on stdin, a closed stdout, the end of its process, a signal to canceld. */
 struct client {
-	const struct options *options; /* this and what follows is borrowed */
-	struct log *log;
-	struct session *session;
-	struct port *port;
-
+	struct port *port;        /* borrowed; the caller of life_start has opened it */
 	struct descriptor hangup; /* ready when stdin has no writer any more, though it may contain more to be read */
 	struct descriptor exit;   /* ready when the process has ended */
 	pid_t process;            /* 0: it is not known */
@@ -42,39 +29,17 @@ struct client {
 	msec_t until;   /* see the state; MSEC_NEVER: not limited */
 };
 
-/* The caller has set the first members; port is open. client must not move in memory until client_close. */
-void client_open(struct client *client);
-void client_close(struct client *client);
-
-/* Handles the events noted since the last call, and tells the session. signalled: canceld was told to end. */
-enum client_end client_turn(struct client *client, bool signalled, msec_t now);
-
-/* When client_turn is due; MSEC_NEVER: only after an event. served: the server has not gone for good. */
-msec_t client_wake(const struct client *client, bool served);
-
-/* Whether the client reads no more answers. */
-bool client_is_deaf(const struct client *client);
-
-/* Whether the session ends because of the client, not of the server. */
-bool client_is_over(const struct client *client);
-
 /*
- * Whether a new server could still answer the client: the client may send more, or has requests that were not written
- * to the old server.
- */
-bool client_needs_server(const struct client *client);
-
-/*
- * The server's life, from its start to its end and its restarts: carries out the supervisor's steps, and tells the
- * session about them. It decides nothing of JSON-RPC.
+ * The lives of both sides. Tells the session that the client has gone or the server has; ends the server and starts it
+ * again, by the supervisor's steps. It decides nothing of JSON-RPC.
  */
 struct life {
-	const struct options *options;
+	const struct options *options; /* this and what follows is borrowed */
 	struct log *log;
 	struct session *session;
-	const struct client *client;
 	const char *socket; /* control's, which the guardian removes if canceld is killed; or "" */
 	struct port *port;  /* the server's */
+	struct client client;
 	msec_t now;
 
 	const struct server *server; /* the session's */
@@ -85,6 +50,24 @@ struct life {
 	bool stuck;       /* the server was ended because it no longer answered */
 	int start_status; /* the status to exit with if the server could not be started; 0: it was */
 };
+
+void client_open(struct life *life);
+void client_close(struct client *client);
+
+/* Handles what was noted since the last call, and tells the session. Returns what the server has to do. */
+enum supervisor_event client_turn(struct life *life);
+
+/* When client_turn is due; MSEC_NEVER: only after an event. */
+msec_t client_wake(const struct life *life);
+
+/* Whether the client reads no more answers. */
+bool client_is_deaf(const struct client *client);
+
+/*
+ * Whether a new server could still answer the client: the client may send more, or has requests that were not written
+ * to the old server.
+ */
+bool client_needs_server(const struct life *life);
 
 /*
  * Starts the server. If that fails, the client's first request is answered with the reason. The caller has set the first
@@ -100,10 +83,10 @@ void life_close(struct life *life);
 void life_write(struct life *life, msec_t now);
 
 /*
- * Carries out the steps that are due. child_signal: SIGCHLD has arrived. Returns the time, as starting a server may
- * take some.
+ * Handles the client's end, and carries out the steps that are due. child_signal: SIGCHLD has arrived. Returns the time,
+ * as starting a server may take some.
  */
-msec_t life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now);
+msec_t life_turn(struct life *life, bool child_signal, msec_t now);
 
 /* Sets up the watchers for the next wait. */
 void life_watch(struct life *life);

@@ -30,7 +30,6 @@ struct loop {
 	struct session *session;
 	struct port port[2];  /* by enum side */
 	struct buf beside[2]; /* of the ports, in a dry run */
-	struct client client;
 	struct life life;
 	struct control control;
 	ev_prepare settle;
@@ -97,7 +96,7 @@ static bool
 is_over(const struct loop *loop)
 {
 	const struct supervisor *supervisor = &loop->life.supervisor;
-	const struct client *client = &loop->client;
+	const struct client *client = &loop->life.client;
 
 	if (!supervisor_is_over(supervisor))
 		return false;
@@ -116,7 +115,7 @@ next_wake(const struct loop *loop)
 {
 	msec_t wake = earlier(loop->due, loop->life.supervisor.wake);
 
-	wake = earlier(wake, client_wake(&loop->client, !supervisor_is_over(&loop->life.supervisor)));
+	wake = earlier(wake, client_wake(&loop->life));
 	wake = earlier(wake, loop->control.wake);
 	if (port_may_read(&loop->port[SIDE_CLIENT]) && loop->port[SIDE_CLIENT].in.ready)
 		return loop->now;
@@ -184,7 +183,6 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 {
 	struct loop *loop = watcher->data;
 	struct port *client = &loop->port[SIDE_CLIENT];
-	enum client_end end;
 	bool child;
 
 	(void)events;
@@ -196,8 +194,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
 	control_turn(&loop->control, loop->now);
 	expire(loop);
-	end = client_turn(&loop->client, signals_ending() != 0, loop->now);
-	loop->now = life_turn(&loop->life, end, child, loop->now);
+	loop->now = life_turn(&loop->life, child, loop->now);
 	life_write(&loop->life, loop->now);
 	port_write(client);
 	if (port_is_closed(client))
@@ -263,13 +260,6 @@ start(struct loop *loop)
 	port_init(client, SIDE_CLIENT, loop->session, beside);
 	port_init(server, SIDE_SERVER, loop->session, beside);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
-	loop->client = (struct client){
-		.options = loop->options,
-		.log = loop->log,
-		.session = loop->session,
-		.port = client,
-	};
-	client_open(&loop->client);
 	loop->control = (struct control){
 		.options = loop->options,
 		.log = loop->log,
@@ -282,9 +272,9 @@ start(struct loop *loop)
 		.options = loop->options,
 		.log = loop->log,
 		.session = loop->session,
-		.client = &loop->client,
 		.socket = loop->control.path,
 		.port = server,
+		.client.port = client,
 		.now = loop->now,
 	};
 	if (life_start(&loop->life) < 0)
@@ -304,7 +294,6 @@ static void
 finish(struct loop *loop)
 {
 	signals_unwatch();
-	client_close(&loop->client);
 	control_close(&loop->control);
 	life_close(&loop->life);
 	port_close(&loop->port[SIDE_CLIENT]);
@@ -321,7 +310,7 @@ exit_status(const struct loop *loop)
 	const struct journal *journal = session_journal(loop->session);
 	int status = life_status(&loop->life);
 	/* If the client no longer reads, it does not miss the answers that were left. */
-	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->client.left_deaf;
+	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->life.client.left_deaf;
 	bool failed = journal->tallies[TALLY_FAILED] + journal->tallies[TALLY_TIMED_OUT] +
 		journal->tallies[TALLY_OPERATED] + journal->tallies[TALLY_LOST] + journal->tallies[TALLY_REFUSED] +
 		journal->refusals >

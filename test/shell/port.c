@@ -145,7 +145,7 @@ TEST(in_a_dry_run_every_byte_passes)
 		ck_assert_uint_eq(port_backlog(&server), strlen(sent[i]));
 		port_write(&server);
 	}
-	port_end_input(&client, 0);
+	session_end_of_input(session, SIDE_CLIENT, 0);
 	ck_assert_uint_eq(port_backlog(&server), 0);
 	ck_assert_int_eq(read(from_server_port, text, sizeof(text) - 1), (ssize_t)strlen(whole));
 	ck_assert_str_eq(text, whole);

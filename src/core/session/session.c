@@ -277,6 +277,8 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 	size_t len;
 
 	session_set_time(session, now);
+	if (party->ended)
+		return;
 	hear(session, from, true);
 	party->ended = true;
 	len = lane_undecided(party->lane).len;

@@ -94,7 +94,7 @@ view_requests(const struct session *session, size_t *more)
 static json_t *
 view_client(const struct control *control)
 {
-	pid_t pid = control->life->client->process;
+	pid_t pid = control->life->client.process;
 	char name[PROC_NAME];
 
 	if (pid == 0)
@@ -197,6 +197,6 @@ views_stats(const struct control *control)
 	    (json_int_t)(control->now - control->started_at), "why", words, "requests",
 	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies", tallies, "in_flight",
 	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "queued_bytes",
-	    pair(port_size(control->life->port), port_size(control->life->client->port)), "restarts",
+	    pair(port_size(control->life->port), port_size(control->life->client.port)), "restarts",
 	    (json_int_t)journal->counts[WHY_RESTARTED], "latency", view_latencies(journal));
 }

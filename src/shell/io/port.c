@@ -24,7 +24,7 @@ port_open(struct port *port, int in, int out, bool ours)
 	descriptor_init(&port->in, in, ours);
 	descriptor_init(&port->out, out, ours);
 	port->reader = descriptor_watch(&port->out, false);
-	port->throttled = port->end_heard = false;
+	port->throttled = false;
 }
 
 void
@@ -50,7 +50,7 @@ port_read(struct port *port, msec_t now)
 	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
 
 	if (port->in.ended)
-		port_end_input(port, now);
+		session_end_of_input(port->session, port->side, now);
 	if (got <= 0)
 		return 0;
 	if (port->from != NULL)
@@ -58,15 +58,6 @@ port_read(struct port *port, msec_t now)
 	buf_added(bytes, (size_t)got);
 	session_hear(port->session, port->side, now);
 	return (size_t)got;
-}
-
-void
-port_end_input(struct port *port, msec_t now)
-{
-	if (port->end_heard)
-		return;
-	port->end_heard = true;
-	session_end_of_input(port->session, port->side, now);
 }
 
 bool

@@ -1,5 +1,7 @@
 #include "shell/io.h"
 
+#include <strings.h>
+
 /* Signals that end canceld come first, then the others that it handles, then those whose disposition it changes. */
 static const int changed[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR2, SIGPIPE, SIGXFSZ, SIGABRT };
 
@@ -9,8 +11,7 @@ enum { ENDING = 4, HEARD = 6, CHANGED = sizeof(changed) / sizeof(changed[0]) };
 static struct sigaction saved[CHANGED];
 static sigset_t saved_mask;
 static ev_signal watchers[HEARD];
-static bool received[HEARD]; /* since the last signals_next */
-static bool any;             /* of them */
+static unsigned received; /* since the last signals_next: a bit for each index of changed */
 static int ending;
 
 void
@@ -54,7 +55,7 @@ on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 
 	(void)loop;
 	(void)events;
-	received[i] = any = true;
+	received |= 1U << i;
 	if (i < ENDING && ending == 0)
 		ending = changed[i];
 }
@@ -81,13 +82,10 @@ signals_unwatch(void)
 int
 signals_next(void)
 {
-	for (int i = 0; i < HEARD && any; i++)
-		if (received[i]) {
-			received[i] = false;
-			return changed[i];
-		}
-	any = false;
-	return 0;
+	int first = ffs((int)received);
+
+	received &= received - 1;
+	return first == 0 ? 0 : changed[first - 1];
 }
 
 int

@@ -68,17 +68,18 @@ settle_watches(struct client *client)
 }
 
 void
-client_open(struct client *client)
+client_open(struct life *life)
 {
-	const struct port *port = client->port;
+	struct client *client = &life->client;
+	const struct descriptor *in = &client->port->in;
 	/* The work has to go on without the client in the background of a shell that has exited, or with a file's input. */
-	bool outlives = client->options->drain || port->in.file || signals_ignored(SIGHUP);
-	int fd = outlives ? -1 : watch_process(port->in.given, &client->process);
+	bool outlives = life->options->drain || in->file || signals_ignored(SIGHUP);
+	int fd = outlives ? -1 : watch_process(in->given, &client->process);
 
 	client->until = MSEC_NEVER;
-	client->hangup = descriptor_watch(&port->in, true);
+	client->hangup = descriptor_watch(in, true);
 	if (client->hangup.fd < 0 && errno != EPERM && errno != ENOSYS)
-		log_failure(client->log, "watch stdin", errno);
+		log_failure(life->log, "watch stdin", errno);
 	client->exit = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 	settle_watches(client);
 }
@@ -96,34 +97,25 @@ client_is_deaf(const struct client *client)
 	return port_is_closed(client->port) || client->exit.ready;
 }
 
-/* In a dry run the server may still answer the handshake. */
-static bool
-wants_end(const struct client *client)
-{
-	return session_server(client->session)->hung && !client->options->session.dry_run;
-}
-
 bool
-client_is_over(const struct client *client)
+client_needs_server(const struct life *life)
 {
-	return client->state != CLIENT_PRESENT || wants_end(client);
-}
+	const struct client *client = &life->client;
 
-bool
-client_needs_server(const struct client *client)
-{
 	if (client->state == CLIENT_DRAINING)
-		return session_outstanding(client->session, SIDE_CLIENT) > 0 && port_queued(client->port) > 0;
+		return session_outstanding(life->session, SIDE_CLIENT) > 0 && port_queued(client->port) > 0;
 	return client->state == CLIENT_PRESENT;
 }
 
 msec_t
-client_wake(const struct client *client, bool served)
+client_wake(const struct life *life)
 {
+	const struct client *client = &life->client;
+
+	if (client->state == CLIENT_LEFT)
+		return supervisor_is_over(&life->supervisor) ? client->until : MSEC_NEVER;
 	/* A turn writes after client_turn: the next one has to handle what that has found. */
-	if (port_is_closed(client->port) && client->state != CLIENT_LEFT && !wants_end(client))
-		return 0;
-	return client->state == CLIENT_LEFT && served ? MSEC_NEVER : client->until;
+	return port_is_closed(client->port) && client->state != CLIENT_UNSERVED ? 0 : client->until;
 }
 
 /*
@@ -131,14 +123,15 @@ client_wake(const struct client *client, bool served)
  * or the client does not read its answers.
  */
 static void
-note_hangup(struct client *client, msec_t now)
+note_hangup(struct life *life)
 {
+	struct client *client = &life->client;
 	const struct port *port = client->port;
 
-	if (client->options->drain || port->in.ended || !port->throttled || !client->hangup.ready)
+	if (life->options->drain || port->in.ended || !port->throttled || !client->hangup.ready)
 		client->until = MSEC_NEVER;
 	else if (client->until == MSEC_NEVER)
-		client->until = now + TIME_HANGUP_WAIT;
+		client->until = life->now + TIME_HANGUP_WAIT;
 }
 
 static msec_t
@@ -148,22 +141,24 @@ time_or(msec_t given, msec_t built_in)
 }
 
 static enum leaving
-way_to_leave(const struct client *client, bool signalled)
+way_to_leave(const struct life *life, bool signalled)
 {
+	const struct client *client = &life->client;
 	bool deaf = client_is_deaf(client);
 
 	if (signalled || (!deaf && client->state == CLIENT_DRAINING))
 		return LEAVE_TERMINATED;
-	return !deaf && (client->options->drain || client->port->in.file) ? LEAVE_DRAIN : LEAVE_CANCEL;
+	return !deaf && (life->options->drain || client->port->in.file) ? LEAVE_DRAIN : LEAVE_CANCEL;
 }
 
 /* The client does not stay in its state. */
 static void
-leave(struct client *client, bool signalled, msec_t now)
+leave(struct life *life, bool signalled)
 {
-	int64_t outstanding = (int64_t)session_outstanding(client->session, SIDE_CLIENT);
-	enum leaving leaving = way_to_leave(client, signalled);
-	const struct options *options = client->options;
+	struct client *client = &life->client;
+	int64_t outstanding = (int64_t)session_outstanding(life->session, SIDE_CLIENT);
+	enum leaving leaving = way_to_leave(life, signalled);
+	const struct options *options = life->options;
 	bool early;
 
 	client->left_deaf = client_is_deaf(client);
@@ -171,38 +166,44 @@ leave(struct client *client, bool signalled, msec_t now)
 	client->port->in.ended = true; /* nothing more is read */
 	if (leaving == LEAVE_DRAIN) {
 		client->state = CLIENT_DRAINING;
-		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : now + options->drain_for;
+		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : life->now + options->drain_for;
 	} else {
 		client->state = CLIENT_LEFT;
-		client->until = now + TIME_FLUSH_WAIT + time_or(options->term_after, TIME_CLOSE_WAIT) +
+		client->until = life->now + TIME_FLUSH_WAIT + time_or(options->term_after, TIME_CLOSE_WAIT) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
 	if (leaving != LEAVE_TERMINATED)
-		log_event(client->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
+		log_event(life->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_number("outstanding", outstanding),
 			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
-	session_client_leaves(client->session, leaving, now);
+	session_client_leaves(life->session, leaving, life->now);
 }
 
-enum client_end
-client_turn(struct client *client, bool signalled, msec_t now)
+enum supervisor_event
+client_turn(struct life *life)
 {
-	const msec_t hasty = now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
-	bool ended = client->state == CLIENT_PRESENT && client->port->in.ended;
+	const msec_t hasty = life->now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
+	struct client *client = &life->client;
+	bool signalled = signals_ending() != 0, gone;
 
 	settle_watches(client);
 	if (client->state == CLIENT_PRESENT)
-		note_hangup(client, now);
-	if (wants_end(client) && !signalled)
-		return CLIENT_ENDS;
-	if (client->state != CLIENT_LEFT && (signalled || ended || client_is_deaf(client) || now >= client->until))
-		leave(client, signalled, now);
+		note_hangup(life);
+	gone = client_is_deaf(client) || (client->state == CLIENT_PRESENT && client->port->in.ended) ||
+	    life->now >= client->until;
+	/* In a dry run the server may still answer the handshake. */
+	if (life->server->hung && !life->options->session.dry_run && client->state != CLIENT_LEFT) {
+		client->state = CLIENT_UNSERVED;
+		client->until = MSEC_NEVER;
+	}
+	if (client->state != CLIENT_LEFT && (signalled || (gone && client->state != CLIENT_UNSERVED)))
+		leave(life, signalled);
 	if (signalled) {
 		client->until = earlier(client->until, hasty);
-		return CLIENT_ENDS_SOON;
+		return SUPERVISE_HASTEN;
 	}
 	if (client->state == CLIENT_DRAINING &&
-	    (session_outstanding(client->session, SIDE_CLIENT) > 0 || session_turn_runs(client->session)))
-		return CLIENT_STAYS;
-	return client->state == CLIENT_PRESENT ? CLIENT_STAYS : CLIENT_ENDS;
+	    (session_outstanding(life->session, SIDE_CLIENT) > 0 || session_turn_runs(life->session)))
+		return SUPERVISE_NOTHING;
+	return client->state == CLIENT_PRESENT ? SUPERVISE_NOTHING : SUPERVISE_END;
 }

@@ -50,7 +50,8 @@ report_exit(struct life *life)
 {
 	const struct child *child = &life->child;
 	bool ended = life->server->closed ||
-	    (life->supervisor.ours && life->supervisor.next_start == MSEC_NEVER && client_is_over(life->client));
+	    (life->supervisor.ours && life->supervisor.next_start == MSEC_NEVER &&
+		life->client.state != CLIENT_PRESENT);
 	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
 	log_event(life->log, why,
@@ -71,7 +72,7 @@ detach(struct life *life)
 static bool
 wants_successor(const struct life *life)
 {
-	return life->options->restarts > 0 && client_needs_server(life->client) && !life->server->hung;
+	return life->options->restarts > 0 && client_needs_server(life) && !life->server->hung;
 }
 
 static bool
@@ -173,7 +174,7 @@ lose_server(struct life *life)
 {
 	const struct child *child = &life->child;
 
-	port_end_input(life->port, life->now);
+	session_end_of_input(life->session, SIDE_SERVER, life->now);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = life->server->life == SERVER_STUCK;
 	if (exited_in_order(life) || !plan_successor(life, life->server->served)) {
@@ -239,6 +240,7 @@ life_start(struct life *life)
 	const struct options *options = life->options;
 
 	life->server = session_server(life->session);
+	client_open(life);
 	child_init(&life->child);
 	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
@@ -253,6 +255,7 @@ life_start(struct life *life)
 void
 life_close(struct life *life)
 {
+	client_close(&life->client);
 	detach(life);
 	relay_close(&life->relay);
 	restart_free(&life->restart);
@@ -303,15 +306,17 @@ has_failed(const struct life *life)
 		!session_server_owes(life->session));
 }
 
+/* end: what the client's end demands. */
 static void
-tell_end(struct life *life, enum client_end end)
+tell_end(struct life *life, enum supervisor_event end)
 {
 	bool closed = life->supervisor.state == PROCESS_WAITING && life->server->closed;
 
-	if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
-		tell(life, SUPERVISE_HASTEN);
-	else if (end == CLIENT_ENDS || closed)
-		tell(life, SUPERVISE_END);
+	if (end == SUPERVISE_NOTHING && has_failed(life))
+		end = SUPERVISE_HASTEN;
+	else if (end == SUPERVISE_NOTHING && closed)
+		end = SUPERVISE_END;
+	tell(life, end);
 }
 
 static void
@@ -330,19 +335,21 @@ tell_exit(struct life *life, bool child_signal)
 }
 
 msec_t
-life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
+life_turn(struct life *life, bool child_signal, msec_t now)
 {
 	struct supervisor *supervisor = &life->supervisor;
 	int64_t lost = (int64_t)relay_lost(&life->relay);
+	enum supervisor_event end;
 
 	life->now = now;
+	end = client_turn(life);
 	if (lost > 0)
 		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 	tell_end(life, end);
 	tell_exit(life, child_signal);
-	if (end == CLIENT_STAYS && life->port->throttled)
+	if (end == SUPERVISE_NOTHING && life->port->throttled)
 		tell(life, SUPERVISE_BLOCKED);
-	if (supervisor->state == PROCESS_SWEEPING && !client_needs_server(life->client))
+	if (supervisor->state == PROCESS_SWEEPING && !client_needs_server(life))
 		supervisor->next_start = MSEC_NEVER;
 	if (life->child.swept)
 		tell(life, SUPERVISE_SWEPT);
@@ -363,7 +370,7 @@ int
 life_status(const struct life *life)
 {
 	const struct child *child = &life->child;
-	bool over = client_is_over(life->client);
+	bool over = life->client.state != CLIENT_PRESENT;
 	/* The kernel kills a server whose guardian is lost. */
 	bool killed =
 	    supervisor_signalled_it(&life->supervisor) || (child->unguarded != NULL && child->signal == SIGKILL);
