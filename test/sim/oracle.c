@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* the built-in times of the manual */
-enum { IDLE = 300000, START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* ... for a request that opens a session */
+enum { IDLE = 300000, START = 120000, DAY = 24 * 60 * 60 * 1000 }; /* ... for a request that opens a session */
 
 void
 oracle_init(struct oracle *oracle)

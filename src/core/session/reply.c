@@ -95,7 +95,7 @@ enum {
 struct ending { /* why canceld answers a request */
 	unsigned flags;
 	const char *cause; /* error.data.cause; NULL: explain_gone knows */
-	const char *text;  /* %d: the deadline in ms */
+	const char *text;  /* %d: the deadline in ms, %b: the method */
 };
 
 static const struct ending by[] = {
@@ -108,6 +108,8 @@ static const struct ending by[] = {
 	[GIVEN_UP_BY_END] = { NAMED | CANCELLED, "terminated", " was cancelled as canceld ends" },
 };
 
+static const struct ending unstarted = { NAMED | CANCELLED | GIVEN_UP, "timeout",
+	" was not answered within %d ms and was given up (to wait longer: the option -t %b=10m of canceld)" };
 static const struct ending gone = { NAMED, NULL, " cannot be answered: " };
 static const struct ending restarted = { NAMED, "server-restarted",
 	" was not finished when the server was restarted, and is not repeated" };
@@ -127,6 +129,8 @@ ending_of(const struct session *session, const struct request *request, enum dec
 		return &by[GIVEN_UP_BY_END];
 	if (session->reason != NULL)
 		return &by[GIVEN_UP_BY_PERSON];
+	if (request->given_up == GIVEN_UP_BY_DEADLINE && (request->traits & METHOD_START))
+		return &unstarted;
 	if (request->given_up != GIVEN_UP_BY_NONE)
 		return &by[request->given_up];
 	return event == EVENT_RECEIVER_LOST ? &restarted : &gone;
@@ -176,7 +180,9 @@ explain(struct session *session, struct answer *answer, const struct request *re
 	if (ending->flags & NAMED)
 		compose(text, request->name.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->name);
-	compose(text, ending->text, request_timeout(request));
+	compose(text, ending->text, request_timeout(request), request->method);
+	if (ending == &unstarted && session->server.quote.len > 0)
+		compose(text, ": %b", buf_span(&session->server.quote));
 	if (ending == &gone)
 		explain_gone(session, answer, request->from, request->traits);
 	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)

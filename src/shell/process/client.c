@@ -174,7 +174,8 @@ leave(struct client *client, bool signalled, msec_t now)
 		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : now + options->drain_for;
 	} else {
 		client->state = CLIENT_LEFT;
-		client->until = now + TIME_FLUSH_WAIT + time_or(options->term_after, TIME_CLOSE_WAIT) +
+		client->until = now + TIME_FLUSH_WAIT +
+		    time_or(options->term_after, TIME_CLOSE_WAIT + session_patience(client->session)) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
 	if (leaving != LEAVE_TERMINATED)

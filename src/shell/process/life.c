@@ -308,6 +308,7 @@ tell_end(struct life *life, enum client_end end)
 {
 	bool closed = life->supervisor.state == PROCESS_WAITING && life->server->closed;
 
+	life->supervisor.patience = life->options->term_after == MSEC_NEVER ? session_patience(life->session) : 0;
 	if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
 		tell(life, SUPERVISE_HASTEN);
 	else if (end == CLIENT_ENDS || closed)
