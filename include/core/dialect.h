@@ -209,6 +209,9 @@ bool policy_fits(const char *pattern, struct span text);
 /* Whether the rule names a request with this method and name. */
 bool policy_names(const struct policy_rule *rule, struct span method, struct span name);
 
+/* Whether a rule of an idle deadline is for this request, and not for all. */
+bool policy_singles_out(const struct policy *policy, struct span method, struct span name);
+
 /*
  * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline
  * only if a rule names its METHOD. traits are those of the method. Marks the rules that name the request as matched.
