@@ -119,6 +119,7 @@ struct dialect {
 	const char *asked_member;       /* ... under this name; NULL: nowhere */
 	int timeout_code, failure_code; /* a deadline passed; the server has gone, or another failure */
 	int closed_code;                /* no session is open yet */
+	msec_t patience;                /* how much longer a server may take to end by itself at the end of its stdin */
 	struct list_change lists[DIALECT_LISTS];
 	TABLE_CONST struct method *methods; /* ended by a NULL name */
 };
@@ -206,6 +207,9 @@ bool policy_fits(const char *pattern, struct span text);
 
 /* Whether the rule names a request with this method and name. */
 bool policy_names(const struct policy_rule *rule, struct span method, struct span name);
+
+/* Whether a rule of an idle deadline is for this request, and not for all. */
+bool policy_singles_out(const struct policy *policy, struct span method, struct span name);
 
 /*
  * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline

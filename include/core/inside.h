@@ -156,6 +156,12 @@ void apply_grace(struct session *session, struct request *request);
 
 /* --- turns.c: a turn is a session/prompt of ACP, with the agent's requests during it */
 
+/*
+ * A session/cancel was sent: it has told of all turns of this session, and the agent's requests in them end too.
+ * by_client: the client has sent it or has left, and needs no cancels from canceld.
+ */
+void turns_end(struct session *session, struct span session_id, bool by_client);
+
 /* Does what apply does, with all that follows for the turns of the request's ACP session. */
 void turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message);
 

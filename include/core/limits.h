@@ -38,7 +38,7 @@ enum {
 
 	TIME_IDLE = 5 * 60 * 1000,
 	TIME_IDLE_CODE = 30 * 60 * 1000, /* of requests that run a user's code */
-	TIME_START = 5 * 60 * 1000,      /* initialize, server/discover */
+	TIME_START = 2 * 60 * 1000,      /* initialize, server/discover */
 	TIME_CAP = 24 * 60 * 60 * 1000,
 	TIME_GRACE = 5 * 1000,        /* --grace */
 	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */
@@ -58,6 +58,7 @@ enum {
 	TIME_KILL_WAIT = 100,  /* for the exit after SIGKILL */
 	TIME_LAST_WAIT = 50,   /* like TIME_EOF_WAIT, after an end that canceld began */
 	TIME_SWEEP_WAIT = 100, /* the least for the rest of the server's process tree to be ended ... */
+	TIME_PATIENCE = 2300,  /* as much more has an ACP agent before SIGTERM, to save its state */
 	TIME_END = 1600,       /* ... and the time from the first sign of the end, which it may use up */
 	TIME_HASTY_END = 700,  /* the same, from a signal */
 	TIME_HASTY_FLUSH_WAIT = 100, /* like TIME_FLUSH_WAIT, after a signal */

@@ -170,6 +170,9 @@ size_t session_outstanding(const struct session *session, enum side requester);
 /* ACP v2: whether the server works on a prompt that it has answered, and that was not cancelled. */
 bool session_turn_runs(const struct session *session);
 
+/* How many ms longer than others the server may take to end by itself at the end of its stdin. */
+msec_t session_patience(const struct session *session);
+
 const struct journal *session_journal(const struct session *session); /* what was counted */
 
 /* --- What a person, outside of the session, may see and do while it runs */

@@ -433,8 +433,9 @@ state_is_blocked(const struct session *session)
 }
 
 /*
- * Messages of canceld's own may be written to the server. MCP: not before initialize is answered, or the first modern
- * request was written whole.
+ * Messages of canceld's own may be written to the server: the server has answered initialize (LSP 3.17 "Initialize
+ * Request", ACP RFD "Request Cancellation"). MCP: not before it is answered, or the first modern request was written
+ * whole.
  */
 bool state_is_settled(const struct session *session);
 

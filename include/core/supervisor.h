@@ -68,6 +68,7 @@ struct supervisor {
 	msec_t wake;       /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
 	msec_t next_start; /* of a successor, at the earliest: set by the caller; MSEC_NEVER: none */
 	msec_t term_after, kill_after;
+	msec_t patience; /* more time before SIGTERM and for the end, unless that is hasty: set by the caller */
 };
 
 /*
@@ -88,22 +89,21 @@ bool supervisor_signalled_it(const struct supervisor *supervisor);
 bool supervisor_is_over(const struct supervisor *supervisor);
 
 /*
- * How often and how soon a failed server is started again. At once, if the server had answered anything or is the first
- * in a row that had not; else after a wait that doubles (TIME_RESTART_WAIT, TIME_RESTART_MOST).
+ * How often and how soon a failed server is started again. At once, if it is the first, or had answered something beside
+ * the handshake; else after a wait that doubles (TIME_RESTART_WAIT, TIME_RESTART_MOST).
  */
-struct restart {          /* the caller sets the first two members */
-	size_t most;      /* restarts within the time; 0: none */
-	msec_t within;    /* MSEC_NEVER: no window, `most` counts all restarts */
-	msec_t *times;    /* when the last restarts were counted: a ring of `most`; owned; NULL before the first */
-	size_t count;     /* restarts so far */
-	msec_t wait;      /* before the last restart */
-	msec_t next_wait; /* before the next one, if the server answers nothing again */
+struct restart {       /* the caller sets the first two members */
+	size_t most;   /* restarts within the time; 0: none */
+	msec_t within; /* MSEC_NEVER: no window, `most` counts all restarts */
+	msec_t *times; /* when the last restarts were counted: a ring of `most`; owned; NULL before the first */
+	size_t count;  /* restarts so far */
+	msec_t wait;   /* before the last restart */
 };
 
 void restart_free(struct restart *restart);
 
 /*
- * A server has failed; served: it had answered something. Counts a restart and returns how long to wait before it;
+ * A server has failed; served: it had answered something beside the handshake. Counts a restart and returns how long to wait before it;
  * MSEC_NEVER: too many servers have failed, and no restart is counted.
  */
 msec_t restart_after(struct restart *restart, bool served, msec_t now) __attribute__((warn_unused_result));

@@ -98,6 +98,7 @@ struct pending {
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
 	size_t persons;        /* WAITING for a person: METHOD_PERSON */
+	size_t handshakes;     /* not answered by the receiver: METHOD_HANDSHAKE */
 	size_t aliased;        /* entries whose wire_id differs from id */
 	struct map names;      /* private: by id_hash and kind; those of tombstones apart */
 	uint64_t serial;       /* private: of the next request */

@@ -67,6 +67,7 @@ expire(struct loop *loop)
 		return;
 	while (port_may_read(server) && total < SETTLE_READ_MAX && (n = port_read(server, loop->now)) > 0)
 		total += n;
+	session_quote(loop->session, relay_last_lines(&loop->life.relay));
 	session_expire(loop->session, !stalled, loop->now);
 }
 

@@ -54,6 +54,22 @@ TESTS(at_the_end_of_input_requests_are_cancelled, 0, 2)
 	expect_both_cancelled(run);
 }
 
+/* It saves its state for longer than other servers get; SIGTERM would end it at once. */
+TEST(an_agent_may_save_its_state)
+{
+	struct run *run = run_options(NULL,
+	    "sh:read x; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read x; sleep 1.5;"
+	    " echo saved >&2; exit 0");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_expect_result(run, "0");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	run_expect_logged(run, "saved\n");
+	ck_assert_ptr_null(strstr(run->error.data, "SIGTERM"));
+	run_end(run);
+}
+
 static struct run *
 run_language_server(void)
 {

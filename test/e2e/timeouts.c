@@ -38,6 +38,19 @@ TEST(a_call_that_hangs_is_cancelled_and_answered)
 	run_end(run);
 }
 
+TEST(a_start_that_hangs_is_explained)
+{
+	struct run *run = run_options("-t initialize=300ms", "sh:echo no such package >&2; exec sleep 60");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
+	run_expect_error(run, "1", CODE_CANCELLED, "timeout");
+	ck_assert_str_eq(at_text(run->message, "error message"),
+	    "canceld: initialize was not answered within 300 ms and was given up (to wait longer: the option "
+	    "-t initialize=10m of canceld): no such package");
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+
 /* The answer was written in time, but the client has not read the notifications before it. */
 TEST(a_client_that_pauses_gets_an_answer_that_was_in_time)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* the built-in times of the manual */
-enum { IDLE = 300000, START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* ... for a request that opens a session */
+enum { IDLE = 300000, START = 120000, DAY = 24 * 60 * 60 * 1000 }; /* ... for a request that opens a session */
 
 void
 oracle_init(struct oracle *oracle)
@@ -265,6 +265,7 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 static void
 heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
+	oracle->start_answered |= ask->by == CLIENT && ask->deed->traits & HANDSHAKE;
 	/* A response that is malformed, or shares its line with text, counts only while one is awaited. */
 	if ((sent->salvaged || sent->bad) && ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;

@@ -163,6 +163,7 @@ struct oracle {
 	int version;                   /* of ACP, that the server will choose */
 	bool handshake;                /* it began with one */
 	bool initialized;              /* which was answered: heard by canceld */
+	bool start_answered;           /* by any response, also a bad one */
 	bool modern;
 	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */
 	bool client_left, server_died; /* server_died: or closed its stdin */

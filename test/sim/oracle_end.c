@@ -25,7 +25,7 @@ check_told(struct oracle *oracle, const struct ask *ask)
 		return;
 	if (ask->task || ask->deed->traits & FINAL)
 		return;
-	if (ask->by == CLIENT && oracle->protocol == &protocols[MCP] && oracle->handshake && !oracle->initialized)
+	if (ask->by == CLIENT && oracle->handshake && !oracle->initialized && !oracle->start_answered)
 		return;
 	if (ask->cancels == 0 && (!turn || ask->turn_cancels == 0))
 		oracle_blame(oracle, "2: the %s never heard that nobody waits for %s",

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FORGOTTEN_AFTER = 600000 };
+
 #include "oracle_inside.h"
 
 /* The request of `by` that canceld answers under this id: the first one that its log names, else the newest. */
@@ -44,6 +46,20 @@ expect_cancel(struct oracle *oracle, int to, const struct telling *telling, cons
 		oracle_blame(oracle, "2: a cancel is %.*s and not %s", (int)(len < 300 ? len : 300), text, wanted);
 }
 
+/*
+ * Whether the server has an initialize that it has not answered. A client may withdraw one that is not sent yet, and one
+ * that was given up is forgotten in the end.
+ */
+static bool
+start_waits(const struct oracle *oracle)
+{
+	for (const struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == CLIENT && ask->deed != NULL && (ask->deed->traits & HANDSHAKE) && ask->wire[0] != '\0')
+			return !oracle->start_answered && ask->lost == 0 &&
+			    (ask->ending_at == 0 || oracle->now < ask->ending_at + FORGOTTEN_AFTER);
+	return false;
+}
+
 /* A cancel of canceld's own has arrived: they arrive in the order of the log. */
 static void
 got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char *text, size_t len)
@@ -56,8 +72,7 @@ got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char
 	jsontext_raw_member(text, len, protocol_keys[spelling], id, sizeof(id));
 	ask = oracle_find_wire(oracle, by, id);
 	oracle_got_cancel(oracle, ask, id);
-	if (to == SERVER && oracle->handshake && !oracle->initialized && oracle->protocol == &protocols[MCP] &&
-	    (ask == NULL || ask->cancelled == 0))
+	if (to == SERVER && (ask == NULL || ask->cancelled == 0) && start_waits(oracle))
 		oracle_blame(oracle, "2: a cancel before initialize was answered");
 	if (oracle->told[by]++ == oracle->telling_count[by]) {
 		oracle_blame(oracle, "5: canceld cancels %s and does not say so", id);

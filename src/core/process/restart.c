@@ -21,10 +21,10 @@ restart_after(struct restart *restart, bool served, msec_t now)
 		return MSEC_NEVER;
 	if (restart->times == NULL)
 		restart->times = mem_resize(NULL, restart->most, sizeof(*restart->times));
+	if (served || restart->count == 0)
+		restart->wait = 0;
+	else
+		restart->wait = restart->wait == 0 ? TIME_RESTART_WAIT : earlier(2 * restart->wait, TIME_RESTART_MOST);
 	restart->times[restart->count++ % restart->most] = now;
-	restart->wait = served ? 0 : restart->next_wait;
-	restart->next_wait = served ? 0 : restart->wait == 0 ? TIME_RESTART_WAIT : 2 * restart->wait;
-	if (restart->next_wait > TIME_RESTART_MOST)
-		restart->next_wait = TIME_RESTART_MOST;
 	return restart->wait;
 }

@@ -111,7 +111,8 @@ note_end(struct supervisor *supervisor, enum supervisor_event event, enum superv
 	}
 	if (is_running(supervisor->state) && !is_running(next)) {
 		supervisor->ours = event == SUPERVISE_END || event == SUPERVISE_HASTEN;
-		supervisor->until = earlier(supervisor->until, now + TIME_END);
+		supervisor->until =
+		    earlier(supervisor->until, now + TIME_END + (supervisor->ours ? supervisor->patience : 0));
 	}
 }
 
@@ -130,6 +131,8 @@ wake_of(const struct supervisor *supervisor, enum supervisor_state state, msec_t
 		return now + TIME_LAST_WAIT;
 	if (state == PROCESS_SWEEPING && supervisor->until > now + TIME_SWEEP_WAIT)
 		return supervisor->until;
+	if (state == PROCESS_CLOSING && !supervisor->hasty)
+		now += supervisor->patience;
 	return now + waits[state][supervisor->hasty];
 }
 

@@ -1,5 +1,7 @@
 #include "core/dialect.h"
 
+#include "core/limits.h"
+
 #include <string.h>
 
 enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
@@ -84,7 +86,7 @@ static TABLE_CONST struct method acp_methods[] = {
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
 	    .turn_cancel = "session/cancel", .progress = "session/update", .progress_field = SCAN_SESSION_ID, \
 	.progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, .token_fields = { SCAN_SESSION_ID }, \
-	.methods = acp_methods, JSONRPC_CODES
+	.methods = acp_methods, .patience = TIME_PATIENCE, JSONRPC_CODES
 
 /* A prompt is answered at once, and session/update tells how its turn ended. */
 TABLE_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };

@@ -135,6 +135,16 @@ policy_names(const struct policy_rule *rule, struct span method, struct span nam
 	return policy_fits(rule->method, method) && policy_fits(rule->name, name);
 }
 
+bool
+policy_singles_out(const struct policy *policy, struct span method, struct span name)
+{
+	for (size_t i = 0; i < policy->count; i++)
+		if (policy->rules[i].clock == POLICY_IDLE && policy->rules[i].method != NULL &&
+		    policy_names(&policy->rules[i], method, name))
+			return true;
+	return false;
+}
+
 struct deadlines
 policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
 {

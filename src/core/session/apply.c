@@ -150,7 +150,9 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 		return TALLY_TIMED_OUT;
 	if (answered && outcome == OUTCOME_CONFIRMED)
 		return TALLY_CANCELLED;
-	if (answered && (!message_grants(message) || span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true"))))
+	/* A client that asks with server/discover for the modern era goes on without it. */
+	if (answered && !(request->traits & METHOD_DISCOVERY) &&
+	    (!message_grants(message) || span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true"))))
 		return TALLY_FAILED;
 	if (cell->tally == TALLY_LEFT && (request->traits & METHOD_STREAM))
 		return TALLY_STREAMS;

@@ -55,11 +55,13 @@ compose_cancel(struct session *session, enum side receiver, struct span id, stru
 	compose(out, "%m}}", meta);
 }
 
-/* Whether the request is a turn, which still runs, and session/cancel would end no other turn. */
+/* Whether the request is a turn of which no session/cancel has told, and session/cancel would end no other one. */
 static bool
 is_only_turn(const struct session *session, const struct request *request)
 {
-	return request_is_turn(request) && state_turns_running(session, request->token) == 1;
+	size_t own = request->state == REQUEST_WAITING;
+
+	return request_is_turn(request) && !request->told && state_turns_running(session, request->token) == own;
 }
 
 /* Sends session/cancel, which cancels all turns of that session. request: one of them, or NULL. */
@@ -81,7 +83,7 @@ cancel_send(struct session *session, struct request *request)
 	} else if (request->traits & METHOD_NO_CANCEL) {
 		obstacle = SPAN("the protocol forbids it");
 	} else if (obstacle.len == 0 && receiver == SIDE_SERVER && !state_is_settled(session)) {
-		obstacle = SPAN("the era is not settled");
+		obstacle = SPAN("the session is not open yet");
 		request->withheld = session->era_awaited = true;
 	}
 	if (is_prevented(session, request->from, request, obstacle))

@@ -220,7 +220,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
 	if (!session->config.dry_run)
 		alias(session, message, &entry);
-	if (session->config.ask_progress)
+	if (session->config.ask_progress &&
+	    ((row->traits & METHOD_CODE) || policy_singles_out(&session->policy, entry.names.method, entry.names.name)))
 		ask_progress(session, message, &entry);
 	request = pending_add(&session->party[message->from].pending, &entry.names);
 	pending_place(request, message->start, message->next, false);

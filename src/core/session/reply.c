@@ -8,6 +8,7 @@ struct answer {
 	const char *cause;      /* error.data.cause; NULL: no data at all */
 	bool cancelled;
 	bool ended;              /* the server has: how is told */
+	bool tool;               /* a tool's result tells of it */
 	msec_t elapsed, timeout; /* of the request; timeout may be MSEC_NEVER */
 };
 
@@ -46,10 +47,9 @@ put_data(const struct session *session, const struct answer *answer, struct buf 
 }
 
 static void
-write_error(struct session *session, enum side to, const struct answer *answer)
+write_error(struct session *session, const struct answer *answer, struct buf *out)
 {
 	int code = answer->code != 0 ? answer->code : session->handshake.dialect->closed_code;
-	struct buf *out = state_scratch(session);
 
 	compose(out, "{'jsonrpc':'2.0'");
 	if (answer->id.len > 0)
@@ -64,23 +64,26 @@ write_error(struct session *session, enum side to, const struct answer *answer)
 		compose(out, ",'data':{'code':'NOT_INITIALIZED'}");
 	}
 	compose(out, "}}");
-	write_scratch(session, to);
 }
 
-/* The same as a tools/call result with isError, which the model reads. */
+/* The same as a tools/call result with isError: a client does not repeat the call, and its model reads the text. */
 static void
-write_tool_error(struct session *session, const struct request *request, const struct answer *answer)
+write_tool_error(struct session *session, const struct answer *answer, struct buf *out)
 {
-	const char *type = request->meta.len > 0 ? "\"resultType\":\"complete\"," : ""; /* of the modern era */
-	struct buf *out = state_scratch(session);
-
 	compose(out,
 	    "{'jsonrpc':'2.0','id':%b,'result':{%s'content':[{'type':'text','text':'canceld: %e'}],'isError':true",
-	    answer->id, type, buf_span(&session->words));
+	    answer->id, session->handshake.era == ERA_MODERN ? "\"resultType\":\"complete\"," : "",
+	    buf_span(&session->words));
 	compose(out, ",'_meta':{'canceld/error':");
 	put_data(session, answer, out);
 	compose(out, "}}}");
-	write_scratch(session, request->from);
+}
+
+static void
+write_answer(struct session *session, enum side to, const struct answer *answer)
+{
+	(answer->tool ? write_tool_error : write_error)(session, answer, state_scratch(session));
+	write_scratch(session, to);
 }
 
 /* --- requests of the table */
@@ -95,7 +98,7 @@ enum {
 struct ending { /* why canceld answers a request */
 	unsigned flags;
 	const char *cause; /* error.data.cause; NULL: explain_gone knows */
-	const char *text;  /* %d: the deadline in ms */
+	const char *text;  /* %d: the deadline in ms, %b: the method */
 };
 
 static const struct ending by[] = {
@@ -108,6 +111,8 @@ static const struct ending by[] = {
 	[GIVEN_UP_BY_END] = { NAMED | CANCELLED, "terminated", " was cancelled as canceld ends" },
 };
 
+static const struct ending unstarted = { NAMED | CANCELLED | GIVEN_UP, "timeout",
+	" was not answered within %d ms and was given up (to wait longer: the option -t %b=10m of canceld)" };
 static const struct ending gone = { NAMED, NULL, " cannot be answered: " };
 static const struct ending restarted = { NAMED, "server-restarted",
 	" was not finished when the server was restarted, and is not repeated" };
@@ -127,6 +132,8 @@ ending_of(const struct session *session, const struct request *request, enum dec
 		return &by[GIVEN_UP_BY_END];
 	if (session->reason != NULL)
 		return &by[GIVEN_UP_BY_PERSON];
+	if (request->given_up == GIVEN_UP_BY_DEADLINE && (request->traits & METHOD_START))
+		return &unstarted;
 	if (request->given_up != GIVEN_UP_BY_NONE)
 		return &by[request->given_up];
 	return event == EVENT_RECEIVER_LOST ? &restarted : &gone;
@@ -176,7 +183,9 @@ explain(struct session *session, struct answer *answer, const struct request *re
 	if (ending->flags & NAMED)
 		compose(text, request->name.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->name);
-	compose(text, ending->text, request_timeout(request));
+	compose(text, ending->text, request_timeout(request), request->method);
+	if (ending == &unstarted && session->server.quote.len > 0)
+		compose(text, ": %b", buf_span(&session->server.quote));
 	if (ending == &gone)
 		explain_gone(session, answer, request->from, request->traits);
 	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
@@ -212,6 +221,8 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 	const struct ending *ending = ending_of(session, request, event);
 	const char *result = result_of(session, request, ending);
 	bool given_up = ending->flags & GIVEN_UP;
+	/* The result of a request that becomes a task is the task: no result can tell of an error. */
+	bool tool = (request->traits & METHOD_TOOL) && !handshake_may_make_task(&session->handshake, request);
 	struct answer answer = {
 		.id = request->id,
 		.method = request->method,
@@ -219,6 +230,7 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 		.cause = ending->cause,
 		.cancelled = ending->flags & CANCELLED,
 		.ended = ending == &restarted,
+		.tool = tool && session->config.tool_errors && ending != &by[GIVEN_UP_BY_REQUESTER],
 		.elapsed = session->clocks.steady - request->received,
 		.timeout = given_up ? request_timeout(request) : MSEC_NEVER,
 	};
@@ -228,12 +240,7 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 		return;
 	}
 	explain(session, &answer, request, ending);
-	/* The result of a request that becomes a task is the task: no result can tell of an error. */
-	if (given_up && (request->traits & METHOD_TOOL) && session->config.tool_errors &&
-	    !handshake_may_make_task(&session->handshake, request))
-		write_tool_error(session, request, &answer);
-	else
-		write_error(session, request->from, &answer);
+	write_answer(session, request->from, &answer);
 }
 
 /* --- messages that did not enter the table */
@@ -242,10 +249,16 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 static void
 answer_message(struct session *session, const struct message *message, struct answer answer)
 {
+	const struct dialect *dialect = session->handshake.dialect;
+	bool tool = dialect_method(dialect, message->method)->traits & METHOD_TOOL;
+
 	answer.timeout = MSEC_NEVER;
+	/* The failure is canceld's or the server's, and not the request's own. */
+	answer.tool = tool && session->config.tool_errors && message->kind == MESSAGE_REQUEST &&
+	    answer.code == dialect->failure_code && scan_value(message->scan, SCAN_TASK)->type != VALUE_OBJECT;
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
 		acks_note_end(&session->acks, id_hash(answer.id, session->config.seed).own, OUTCOME_COMPLETED);
-	write_error(session, message->from, &answer);
+	write_answer(session, message->from, &answer);
 }
 
 void

@@ -56,7 +56,8 @@ requests_release_cancels(struct session *session)
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (request->withheld) {
 			request->withheld = false;
-			cancel_send(session, request);
+			if (!request->told && cancel_send(session, request))
+				turns_end(session, request->token, session->client != CLIENT_HERE);
 		}
 	recovery_ask_again(session);
 }

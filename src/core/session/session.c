@@ -371,6 +371,12 @@ session_turn_runs(const struct session *session)
 	return !server_takes_nothing(&session->server) && session->turns.in_state[REQUEST_WAITING] > 0;
 }
 
+msec_t
+session_patience(const struct session *session)
+{
+	return session->handshake.dialect->patience;
+}
+
 void
 session_show_traffic(struct session *session, bool shown)
 {

@@ -97,7 +97,7 @@ state_is_settled(const struct session *session)
 	const struct handshake *handshake = &session->handshake;
 
 	if (!(handshake->dialect->flags & DIALECT_HAS_ERAS))
-		return true;
+		return session->party[SIDE_CLIENT].pending.handshakes == 0;
 	if (handshake->era == ERA_MODERN)
 		return session->party[SIDE_CLIENT].lane->written >= handshake->era_end;
 	return handshake->era == ERA_LEGACY && handshake->opened;

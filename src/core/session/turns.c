@@ -5,12 +5,8 @@
  */
 #include "core/inside.h"
 
-/*
- * A session/cancel was sent: it has told of all turns of this session, and the agent's requests in them end too.
- * by_client: the client has sent it or has left, and needs no cancels from canceld.
- */
-static void
-end_turns(struct session *session, struct span session_id, bool by_client)
+void
+turns_end(struct session *session, struct span session_id, bool by_client)
 {
 	const struct pending *asked = &session->party[SIDE_SERVER].pending;
 	struct request *turn = pending_by_id(&session->turns, session_id), *request, *next;
@@ -62,7 +58,7 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 	if (begun)
 		run(session, request->token, request->told);
 	if (apply(session, request, event, message))
-		end_turns(session, request->token, session->client != CLIENT_HERE);
+		turns_end(session, request->token, session->client != CLIENT_HERE);
 	if (begun)
 		turns_left(session);
 }
@@ -110,7 +106,7 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 		if (state != REQUEST_ABANDONED)
 			apply(session, turn, EVENT_TURN_CANCELLED, NULL);
 	}
-	end_turns(session, session_id, true);
+	turns_end(session, session_id, true);
 	return last;
 }
 
@@ -169,5 +165,5 @@ turns_left(struct session *session)
 
 	for (; turn != NULL; turn = turn->newer)
 		if (turn->state == REQUEST_WAITING && cancel_turns(session, turn->id))
-			end_turns(session, turn->id, true);
+			turns_end(session, turn->id, true);
 }

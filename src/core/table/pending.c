@@ -47,6 +47,8 @@ count_state(const struct request *request, int by)
 	request->in->in_state[request->state] += (size_t)by;
 	if (request->state == REQUEST_WAITING && (request->traits & METHOD_PERSON))
 		request->in->persons += (size_t)by;
+	if (request->traits & METHOD_HANDSHAKE)
+		request->in->handshakes += (size_t)by;
 }
 
 static struct span

@@ -47,7 +47,7 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_FLAG, "answer-cancelled", AT(session.answer_cancelled), NULL,
 	    "answer what the client itself has cancelled with an error, if the server does not within the grace" },
 	{ 0, OPTION_FLAG, "tool-errors", AT(session.tool_errors), NULL,
-	    "a tools/call that timed out gets a result with isError, which the model sees, instead of an error" },
+	    "a tools/call that timed out, was lost or refused gets a result with isError, so that no client repeats it" },
 	{ 0, OPTION_FLAG, "ask-progress", AT(session.ask_progress), NULL,
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs" },
 	{ 0, OPTION_FLAG, "legacy", AT(session.legacy), NULL,

@@ -169,7 +169,8 @@ leave(struct life *life, bool signalled)
 		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : life->now + options->drain_for;
 	} else {
 		client->state = CLIENT_LEFT;
-		client->until = life->now + TIME_FLUSH_WAIT + time_or(options->term_after, TIME_CLOSE_WAIT) +
+		client->until = life->now + TIME_FLUSH_WAIT +
+		    time_or(options->term_after, TIME_CLOSE_WAIT + session_patience(life->session)) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
 	if (leaving != LEAVE_TERMINATED)

@@ -312,6 +312,7 @@ tell_end(struct life *life, enum supervisor_event end)
 {
 	bool closed = life->supervisor.state == PROCESS_WAITING && life->server->closed;
 
+	life->supervisor.patience = life->options->term_after == MSEC_NEVER ? session_patience(life->session) : 0;
 	if (end == SUPERVISE_NOTHING && has_failed(life))
 		end = SUPERVISE_HASTEN;
 	else if (end == SUPERVISE_NOTHING && closed)
