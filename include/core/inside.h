@@ -79,9 +79,11 @@ void reply_error(struct session *session, const struct message *message, int cod
 
 /*
  * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message): counts it, and answers
- * its sender, but not a notification, nor a server whose request cannot be named. Returns the log's word for it.
+ * its sender, but not a notification, nor a server whose request cannot be named. goes_on: the client's line does, behind
+ * a fault; one answer without an id is for the rest. Returns the log's word for it.
  */
-enum why reply_refusal(struct session *session, const struct message *message, enum scan_fault fault);
+enum why reply_refusal(struct session *session, const struct message *message, enum scan_fault fault, bool goes_on);
+void reply_rest(struct session *session, const struct message *message);
 
 /* Answers the request with this id with a result, a JSON text. */
 void reply_result(struct session *session, enum side to, struct span id, const char *result);

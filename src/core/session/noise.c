@@ -155,20 +155,39 @@ is_refused(const struct message *message)
 	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION);
 }
 
+/* Whether the client's line has more than the message at its beginning: behind a fault that hides its end, perhaps more. */
+static bool
+goes_on(const struct message *message)
+{
+	size_t end = scan_value(message->scan, SCAN_TEXT)->end;
+	struct span rest = span_skip_space(span_from(message->text, end > 0 ? end : message->scan->fault_offset));
+
+	return message->from == SIDE_CLIENT && message->scan->fault != SCAN_FINE && rest.len > 0 &&
+	    (end > 0 || memchr(rest.ptr, '{', rest.len) != NULL);
+}
+
 void
 noise_receive(struct session *session, struct message *message)
 {
 	enum scan_fault fault = message->scan->fault;
+	bool more = goes_on(message);
 	enum why why;
 
 	if (message->from == SIDE_SERVER && !is_refused(message)) {
 		receive_line(session, message);
 		return;
 	}
-	if (noise_replace(session, message))
-		return;
-	fail_elements(session, message);
-	why = reply_refusal(session, message, fault);
+	if (fail(session, message)) {
+		if (!more) {
+			pass_discard(session, message);
+			return;
+		}
+		reply_rest(session, message);
+		why = WHY_PARSE_ERROR;
+	} else {
+		fail_elements(session, message);
+		why = reply_refusal(session, message, fault, more);
+	}
 	if (fault == SCAN_CUT && session->party[message->from].ended)
 		why = WHY_TRUNCATED;
 	pass_drop(session, message, why, NULL);
@@ -248,7 +267,7 @@ begin_skip(struct session *session, enum side from, bool text)
 	else
 		drop_oversized(session, &message);
 	if (text && from == SIDE_CLIENT)
-		pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX), NULL);
+		pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false), NULL);
 }
 
 static void

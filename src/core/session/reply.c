@@ -297,11 +297,21 @@ static const struct {
 	[SCAN_CUT] = { WHY_PARSE_ERROR, "the input is not valid JSON: it breaks off" },
 };
 
+void
+reply_rest(struct session *session, const struct message *message)
+{
+	buf_clear(&session->words);
+	buf_append(&session->words, SPAN("the rest of the line, behind a fault, is no JSON-RPC message"));
+	answer_message(session, message, (struct answer){ .code = CODE_PARSE_ERROR });
+	session->journal.refusals++;
+}
+
 enum why
-reply_refusal(struct session *session, const struct message *message, enum scan_fault fault)
+reply_refusal(struct session *session, const struct message *message, enum scan_fault fault, bool goes_on)
 {
 	const struct scan_value *id = scan_value(message->scan, SCAN_ID);
-	bool whole = message_is_read(message), unmarked = !scan_has(message->scan, SCAN_JSONRPC);
+	bool whole = scan_value(message->scan, SCAN_TEXT)->end > 0 && fault != SCAN_TRAILING;
+	bool unmarked = !scan_has(message->scan, SCAN_JSONRPC);
 	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
 	    (whole || message->cancel != NULL || dialect_is(message->method, session->handshake.dialect->turn_cancel));
@@ -323,5 +333,7 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notice)
 		answer_message(session, message, answer);
 	session->journal.refusals += message->from == SIDE_CLIENT;
+	if (goes_on && (notice || answer.id.len > 0))
+		reply_rest(session, message);
 	return why;
 }
