@@ -317,6 +317,7 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct frame frame; /* the one at lane->decided */
 	struct pending pending;
 	msec_t heard;       /* steady time of its last bytes */
+	bool asked[2];      /* it has sent a request whose id is a number; a string */
 	bool spoke;         /* it has sent a message ... */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
 	uint64_t

@@ -95,17 +95,19 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 	struct request *request, *next;
 
 	session_set_time(session, now);
+	now = session->clocks.steady;
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
 	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
 	recovery_wait_no_more(session);
-	/* From now on it has the grace to answer what it has, and nothing else is answered. */
-	session->party[SIDE_SERVER].heard = session->clocks.steady;
+	/* From now on it has the grace at most to answer what it has, and nothing else is answered. */
+	session->party[SIDE_SERVER].heard = now;
 	for (request = client->pending.oldest; request != NULL; request = next) {
+		msec_t grace = state_grace(session, request);
 		bool owed = is_owed(session, request);
 
 		next = request->newer;
-		if (request->state == REQUEST_WAITING && owed)
-			apply_grace(session, request);
+		if (request->state == REQUEST_WAITING && owed && alarm_due(&request->hard) > now + grace)
+			alarm_arm(&client->pending.hard, &request->hard, grace, now);
 		else if (!retired && !owed)
 			turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 	}

@@ -257,6 +257,13 @@ make_way(struct session *session, const struct message *message)
 }
 
 static void
+note_id(struct session *session, const struct message *message)
+{
+	if (message->id.len > 0)
+		session->party[message->from].asked[message->id.ptr[0] == '"'] = true;
+}
+
+static void
 receive_request(struct session *session, struct message *message)
 {
 	bool client = message->from == SIDE_CLIENT;
@@ -267,6 +274,7 @@ receive_request(struct session *session, struct message *message)
 		on_acknowledged_cancel(session, message);
 		return;
 	}
+	note_id(session, message);
 	session->journal.requests[message->from]++;
 	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
 	if (message->id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
@@ -354,8 +362,11 @@ find_coerced(const struct session *session, struct message *message)
 	enum side requester = side_other(message->from);
 	const struct party *party = &session->party[requester];
 	struct span id = message->id;
-	struct request *request = pending_loosely(&party->pending, id, false);
+	struct request *request;
 
+	if (party->asked[false] && party->asked[true]) /* both types are its own: it tells them apart */
+		return NULL;
+	request = pending_loosely(&party->pending, id, false);
 	if (request != NULL)
 		message->word = WHY_ID_COERCED;
 	/* The second answer to a request that has ended is no late one to another request. */
@@ -608,6 +619,7 @@ receive_batch(struct session *session, struct message *message)
 			receive_notification(session, &element);
 		} else if (element.meant == MESSAGE_REQUEST) {
 			asks = true;
+			note_id(session, &element);
 			state_note_untracked(session, message, false);
 			state_count(session, &element, TALLY_UNTRACKED);
 		}

@@ -9,12 +9,23 @@ requests_give_up(struct session *session, struct request *request)
 	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
+/* Whether a deadline of its own has passed, and not only the grace of a deaf server. */
+static bool
+is_overdue(const struct session *session, const struct request *request)
+{
+	const struct clocks *clocks = &session->clocks;
+
+	return alarm_due(&request->idle) <= clocks_idle(clocks, request->from) ||
+	    request->cap_after <= clocks->steady - request->received;
+}
+
 static void
 expire(struct session *session, struct request *request)
 {
 	enum request_state state = state_of(session, request);
 
-	if (request->from == SIDE_CLIENT && state == REQUEST_WAITING && server_is_deaf(&session->server)) {
+	if (request->from == SIDE_CLIENT && state == REQUEST_WAITING && server_is_deaf(&session->server) &&
+	    !is_overdue(session, request)) {
 		turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 		return;
 	}
