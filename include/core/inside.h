@@ -179,7 +179,10 @@ void turns_cancelled(struct session *session, struct message *message);
 /* ACP v2: the agent tells that it works in this session; idle: that it has ended its turn, or closed the session. */
 void turns_note_work(struct session *session, struct span session_id, bool idle);
 
-/* ACP v2: if the client has left, cancels the turns whose prompts were answered, unless session/cancel was sent since. */
+/*
+ * ACP: if the client has left, sends session/cancel for the turns of which none has told: in v2 those whose prompts were
+ * answered; and those that were not the only ones of their sessions.
+ */
 void turns_left(struct session *session);
 
 /* --- requests.c */

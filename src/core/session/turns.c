@@ -161,9 +161,14 @@ turns_note_work(struct session *session, struct span session_id, bool idle)
 void
 turns_left(struct session *session)
 {
-	const struct request *turn = session->client == CLIENT_LEFT ? session->turns.oldest : NULL;
+	const struct request *turn;
 
-	for (; turn != NULL; turn = turn->newer)
+	if (session->client != CLIENT_LEFT)
+		return;
+	for (turn = session->turns.oldest; turn != NULL; turn = turn->newer)
 		if (turn->state == REQUEST_WAITING && cancel_turns(session, turn->id))
 			turns_end(session, turn->id, true);
+	for (turn = session->party[SIDE_CLIENT].pending.oldest; turn != NULL; turn = turn->newer)
+		if (request_is_turn(turn) && !turn->told && !turn->withheld && cancel_turns(session, turn->token))
+			turns_end(session, turn->token, true);
 }
