@@ -1,11 +1,12 @@
 #!/bin/bash
 # Usage: CANCELD=... DEMO_SERVER=... faults.sh [OCCURRENCES]
 # Lets system calls of canceld and its guardian fail, one in each run: every call that a session makes, its first
-# OCCURRENCES, with some errors each. A run has to end in time, with all answers and status 0 or with a word on stderr;
+# OCCURRENCES, or every write, with some errors each. A run has to end in time, with all answers and status 0 or with a word on stderr;
 # nothing may be left, and its loop may not spin. Needs strace.
 set -u
 
 occurrences=${1:-3}
+writes=40 # of them each may be the one that loses an answer
 : "${CANCELD:?}" "${DEMO_SERVER:?}"
 limit=12 # seconds for one run
 turns=60 # of the loop, in a short session
@@ -131,10 +132,12 @@ errors_of() # call
 
 plan()
 {
-	local call first last error number options=$1
+	local call first last error number most options=$1
 	calls "$work/trace" | sort | while read -r call first last; do
+		most=$occurrences
+		[[ $call != *writev* ]] || most=$writes
 		for error in $(errors_of "$call"); do
-			for ((number = first; number <= last && number < first + occurrences; number++)); do
+			for ((number = first; number <= last && number < first + most; number++)); do
 				printf '%s\0%s\0%s\0%s\0' "$call" "$error" "$number" "$options"
 			done
 		done
