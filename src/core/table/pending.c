@@ -20,8 +20,10 @@ pending_init(struct pending *pending, enum side from, uint64_t seed)
 void
 pending_clear(struct pending *pending)
 {
-	while (pending->oldest != NULL)
-		pending_remove(pending->oldest);
+	for (struct request *request = pending->oldest, *next; request != NULL; request = next) {
+		next = request->newer;
+		pending_remove(request);
+	}
 }
 
 void

@@ -223,7 +223,7 @@ read_file(struct configfile *file, const struct options *options)
 	if (root == NULL ? scratch.fault[0] == '\0' :
 			   check(&scratch, root, NULL) && check_servers(&scratch, json_object_get(root, SERVERS)))
 		values = choose_values(root, file->server, options);
-	strcpy(file->fault, scratch.fault);
+	memcpy(file->fault, scratch.fault, sizeof(file->fault));
 	json_decref(root);
 	options_free(&scratch);
 	return values;
