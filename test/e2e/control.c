@@ -317,6 +317,9 @@ static const struct {
 	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"x\",\"rule\":\"1s\"}}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"timeout\",\"rule\":\"soon\"}}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":0,\"nmae\":\"slow\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"list\",\"params\":{\"request\":true}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"reload\",\"params\":{\"now\":true}}", -32602, NULL },
 };
 
 TEST(what_is_wrong_is_refused)

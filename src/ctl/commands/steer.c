@@ -98,7 +98,7 @@ ctl_steer(int argc, char *argv[])
 {
 	struct steering steering = { .order = orders };
 	bool all = false, now = false, cap = false;
-	json_t *params;
+	json_t *params, *value;
 
 	while (strcmp(argv[0], steering.order->name) != 0)
 		steering.order++;
@@ -108,8 +108,12 @@ ctl_steer(int argc, char *argv[])
 	    argc, steering.order->usage);
 	if (argc - optind != steering.order->words - all)
 		return ctl_usage("wrong number of arguments; see cancelctl %s --help", argv[0]);
-	/* Each method takes what it knows. */
-	params = json_pack("{s:s, s:b, s:o, s:o}", "option", cap ? "max-time" : "timeout", "now", now, "rule",
-	    printable_json(span_of(argv[argc - 1]), false), "level", printable_json(span_of(argv[argc - 1]), false));
+	value = printable_json(span_of(argv[argc - 1]), false);
+	if (steering.order == orders)
+		params =
+		    json_pack("{s:s, s:b, s:O}", "option", cap ? "max-time" : "timeout", "now", now, "rule", value);
+	else
+		params = steering.order->words == 2 ? json_pack("{s:O}", "level", value) : json_object();
+	json_decref(value);
 	return targets_ask(all ? NULL : argv[optind], argv[0], params, report, &steering);
 }

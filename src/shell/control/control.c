@@ -299,23 +299,44 @@ on_reload(struct call *call)
 static const struct {
 	const char *name;
 	json_t *(*handle)(struct call *call);
+	const char *params; /* the names, each with a blank on both sides */
 } methods[] = {
-	{ "list", on_list },
-	{ "cancel", on_cancel },
-	{ "set", on_set },
-	{ "stats", on_stats },
-	{ "watch", on_watch },
-	{ "reload", on_reload },
-	{ "log", on_log },
+	{ "list", on_list, " requests " },
+	{ "cancel", on_cancel, " id from reason method name older_ms " },
+	{ "set", on_set, " option rule now " },
+	{ "stats", on_stats, " " },
+	{ "watch", on_watch, " level " },
+	{ "reload", on_reload, " " },
+	{ "log", on_log, " level " },
 };
+
+/* A parameter that nobody reads; NULL: there is none. One that is mistyped must not widen what is done. */
+static const char *
+find_unknown(const char *names, json_t *params)
+{
+	char name[64];
+	json_t *value;
+	const char *key;
+
+	json_object_foreach(params, key, value) if (snprintf(name, sizeof(name), " %s ", key) >= (int)sizeof(name) ||
+	    strstr(names, name) == NULL) return key;
+	return NULL;
+}
 
 static json_t *
 carry_out(struct call *call, const char *method)
 {
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (strcmp(methods[i].name, method) == 0)
-			return methods[i].handle(call);
-	return refuse(call, -32601, "there is no such method");
+	const char *unknown;
+	size_t i = 0;
+
+	while (i < sizeof(methods) / sizeof(methods[0]) && strcmp(methods[i].name, method) != 0)
+		i++;
+	if (i == sizeof(methods) / sizeof(methods[0]))
+		return refuse(call, -32601, "there is no such method");
+	if ((unknown = find_unknown(methods[i].params, call->params)) != NULL)
+		return refuse(call, -32602, "%s: there is no such parameter; %s takes:%s", unknown, method,
+		    methods[i].params);
+	return methods[i].handle(call);
 }
 
 /* A request without an id is carried out and not answered. */
