@@ -464,6 +464,14 @@ check_news(struct oracle *oracle, const char *session)
 		oracle_blame(oracle, "2: a session/cancel of %s tells nothing new", session);
 }
 
+/* It ended for its requester before its receiver, which has it, heard so. */
+static bool
+waits_for_cancel(const struct ask *ask)
+{
+	return (ask->cancelled != 0 || ask->expired != 0 || ask->decided != 0) && ask->cancels == 0 &&
+	    ask->wire[0] != '\0' && !ask->answered_by_peer;
+}
+
 void
 oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated)
 {
@@ -485,7 +493,9 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 	for (i = 0; i < oracle->ask_count; i++)
 		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
 		    oracle->sent[oracle->asks[i].sent].begun != 0 &&
-		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)))
+		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)) &&
+		    (telling->ask < 0 || !waits_for_cancel(&oracle->asks[telling->ask]) ||
+			waits_for_cancel(&oracle->asks[i])))
 			telling->ask = i;
 	if (session[0] != '\0') {
 		other = telling->ask < 0 ? -1 : other_turn(oracle, telling->ask, true);

@@ -118,7 +118,9 @@ crash(struct world *world)
 	may = session_cannot_restart(world->session) == NULL;
 	if (may != oracle_may_restart(&world->oracle, world->stateless) && (!may || world->oracle.initialized))
 		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
-	if (!may || !plan_restart(world, session_server(world->session)->served)) {
+	/* As in the shell, no server follows one that never answered the handshake in time: the session ends. */
+	if (!may || session_server(world->session)->hung ||
+	    !plan_restart(world, session_server(world->session)->served)) {
 		servers_end(world);
 		return;
 	}
