@@ -53,7 +53,6 @@ struct life {
 };
 
 void client_open(struct life *life);
-void client_close(struct client *client);
 
 /* Handles what was noted since the last call, and tells the session. Returns what the server has to do. */
 enum supervisor_event client_turn(struct life *life);

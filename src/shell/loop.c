@@ -137,7 +137,6 @@ set_alarm(struct loop *loop, msec_t wake)
 static void
 watch(struct loop *loop)
 {
-	port_watch(&loop->port[SIDE_CLIENT], true);
 	life_watch(&loop->life);
 	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);

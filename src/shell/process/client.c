@@ -59,14 +59,6 @@ watch_process(int input, pid_t *process)
 	return -1;
 }
 
-/* These descriptors stay readable, so each wakes the loop once only. */
-static void
-settle_watches(struct client *client)
-{
-	descriptor_want(&client->hangup, client->hangup.ready ? 0 : EV_READ);
-	descriptor_want(&client->exit, client->exit.ready ? 0 : EV_READ);
-}
-
 void
 client_open(struct life *life)
 {
@@ -81,14 +73,6 @@ client_open(struct life *life)
 	if (client->hangup.fd < 0 && errno != EPERM && errno != ENOSYS)
 		log_failure(life->log, "watch stdin", errno);
 	client->exit = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
-	settle_watches(client);
-}
-
-void
-client_close(struct client *client)
-{
-	descriptor_close(&client->hangup);
-	descriptor_close(&client->exit);
 }
 
 bool
@@ -186,7 +170,6 @@ client_turn(struct life *life)
 	struct client *client = &life->client;
 	bool signalled = signals_ending() != 0, gone;
 
-	settle_watches(client);
 	if (client->state == CLIENT_PRESENT)
 		note_hangup(life);
 	gone = client_is_deaf(client) || (client->state == CLIENT_PRESENT && client->port->in.ended) ||

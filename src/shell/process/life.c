@@ -255,7 +255,8 @@ life_start(struct life *life)
 void
 life_close(struct life *life)
 {
-	client_close(&life->client);
+	descriptor_close(&life->client.hangup);
+	descriptor_close(&life->client.exit);
 	detach(life);
 	relay_close(&life->relay);
 	restart_free(&life->restart);
@@ -361,9 +362,16 @@ life_turn(struct life *life, bool child_signal, msec_t now)
 void
 life_watch(struct life *life)
 {
+	struct client *client = &life->client;
+	struct descriptor *control = &life->child.control;
+
+	port_watch(client->port, true);
 	port_watch(life->port, !life->child.exited);
 	relay_watch(&life->relay);
-	descriptor_want(&life->child.control, life->child.control.ended ? 0 : EV_READ); /* it stays readable then */
+	/* Each of these stays readable then. */
+	descriptor_want(&client->hangup, client->hangup.ready ? 0 : EV_READ);
+	descriptor_want(&client->exit, client->exit.ready ? 0 : EV_READ);
+	descriptor_want(control, control->ended ? 0 : EV_READ);
 }
 
 int
