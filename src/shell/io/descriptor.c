@@ -25,9 +25,7 @@ enum { TERMINAL_TAKES = 64 };
 int
 descriptor_sanitize(void)
 {
-	int fd;
-
-	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)
 			return -1;
 	return 0;
