@@ -51,24 +51,6 @@ struct life {
 	int start_status; /* the status to exit with if the server could not be started; 0: it was */
 };
 
-void client_open(struct life *life);
-void client_close(struct client *client);
-
-/* Handles what was noted since the last call, and tells the session. Returns what the server has to do. */
-enum supervisor_event client_turn(struct life *life);
-
-/* When client_turn is due; MSEC_NEVER: only after an event. */
-msec_t client_wake(const struct life *life);
-
-/* Whether the client reads no more answers. */
-bool client_is_deaf(const struct client *client);
-
-/*
- * Whether a new server could still answer the client: the client may send more, or has requests that were not written
- * to the old server.
- */
-bool client_needs_server(const struct life *life);
-
 /*
  * Starts the server. If that fails, the client's first request is answered with the reason. The caller has set the first
  * members, all borrowed, and the time. 0, or -1 after a line in the log. life must not move in memory until life_close,
@@ -90,6 +72,12 @@ msec_t life_turn(struct life *life, bool child_signal, msec_t now);
 
 /* Sets up the watchers for the next wait. */
 void life_watch(struct life *life);
+
+/* When life_turn is due; MSEC_NEVER: only after an event. */
+msec_t life_wake(const struct life *life);
+
+/* Whether the server has gone and the client has read its answers or will not read them. */
+bool life_is_over(const struct life *life);
 
 /* The status to exit with, as far as the server determines it. */
 int life_status(const struct life *life);

@@ -29,8 +29,13 @@ void proc_read(pid_t pid, const char *file, char *to, size_t room);
 enum { PROC_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */
 void proc_name(pid_t pid, char name[PROC_NAME]);
 
-/* The parent's pid; 0: there is none, or it cannot be found out. */
-pid_t proc_parent(pid_t pid);
+/*
+ * The client's process is the nearest ancestor whose descriptor 0 is not the pipe or socket that is ours, as shells and
+ * launchers hand theirs on; one whose descriptors cannot be read counts as the client. Returns a descriptor that is
+ * readable once it has ended, and its pid. -1: it is not known, as our input is neither pipe nor socket, or the client
+ * would be init. PR_SET_PDEATHSIG would report only the end of the thread that started this process.
+ */
+int proc_watch_client(int input, pid_t *process);
 
 /*
  * Where control sockets are: PID-RANDOM.sock in a directory that only its user may enter. Clients strip the

@@ -92,32 +92,11 @@ hear_signals(struct loop *loop)
 	return child;
 }
 
-/* Whether the server has gone and the client has read its answers or will not read them. */
-static bool
-is_over(const struct loop *loop)
-{
-	const struct supervisor *supervisor = &loop->life.supervisor;
-	const struct client *client = &loop->life.client;
-
-	if (!supervisor_is_over(supervisor))
-		return false;
-	if (client_is_deaf(client))
-		return true;
-	if (supervisor->state == PROCESS_ENDED && !session_opened(loop->session))
-		return false;
-	/* A client that closed its stdin may still read earlier answers, but not for long. */
-	if (client->state == CLIENT_LEFT && loop->now >= client->until)
-		return true;
-	return port_backlog(&loop->port[SIDE_CLIENT]) == 0;
-}
-
 static msec_t
 next_wake(const struct loop *loop)
 {
-	msec_t wake = earlier(loop->due, loop->life.supervisor.wake);
+	msec_t wake = earlier(earlier(loop->due, loop->control.wake), life_wake(&loop->life));
 
-	wake = earlier(wake, client_wake(&loop->life));
-	wake = earlier(wake, loop->control.wake);
 	if (port_may_read(&loop->port[SIDE_CLIENT]) && loop->port[SIDE_CLIENT].in.ready)
 		return loop->now;
 	return wake;
@@ -138,7 +117,6 @@ set_alarm(struct loop *loop, msec_t wake)
 static void
 watch(struct loop *loop)
 {
-	port_watch(&loop->port[SIDE_CLIENT], true);
 	life_watch(&loop->life);
 	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);
@@ -200,7 +178,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	port_write(client);
 	if (port_is_closed(client))
 		port_abandon(client);
-	if (is_over(loop))
+	if (life_is_over(&loop->life))
 		ev_break(ev, EVBREAK_ALL);
 	report_errors(loop);
 	watch(loop);

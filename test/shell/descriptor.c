@@ -261,6 +261,21 @@ TEST(the_watch_is_silent_on_a_half_closed_socket)
 	close(watch);
 }
 
+TEST(a_fifo_whose_writers_have_gone_ends)
+{
+	struct ends ends = ends_open(FIFO);
+	char to[8];
+
+	ck_assert_int_eq(put(&ends.writer, "x", 1), 1);
+	descriptor_close(&ends.writer);
+	close(ends.kept[1]);
+	expect_bytes(&ends.reader, "x");
+	ck_assert_int_eq(is_readable(ends.reader.fd, 5000), 1);
+	ck_assert_int_eq(descriptor_read(&ends.reader, to, sizeof(to)), 0);
+	descriptor_close(&ends.reader);
+	close(ends.kept[0]);
+}
+
 TEST(a_pipe_without_rwf_nowait_still_works)
 {
 	struct ends ends = ends_open(FIFO);

@@ -25,9 +25,7 @@ enum { TERMINAL_TAKES = 64 };
 int
 descriptor_sanitize(void)
 {
-	int fd;
-
-	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)
 			return -1;
 	return 0;
@@ -39,8 +37,9 @@ use_own_or_be_careful(struct descriptor *descriptor)
 {
 	int fd = -1;
 #ifdef __linux__ /* on other systems /dev/fd returns the same description */
-	char path[sizeof("/proc/self/fd/") + sizeof(int) * CHAR_BIT];
+	char path[32];
 	int given = descriptor->given, flags = fcntl(given, F_GETFL);
+	struct pollfd end = { .fd = given };
 	struct stat status;
 	unsigned number;
 
@@ -49,6 +48,11 @@ use_own_or_be_careful(struct descriptor *descriptor)
 	if (flags >= 0 && fstat(given, &status) == 0 && status.st_uid == geteuid() &&
 	    ioctl(given, TIOCGPTN, &number) < 0)
 		fd = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	/* A FIFO that is opened again does not tell that its writers had gone before: fifo(7). */
+	if (fd >= 0 && poll(&end, 1, 0) > 0) {
+		close(fd);
+		fd = -1;
+	}
 #endif
 	descriptor->way = fd < 0 ? DESCRIPTOR_CAREFUL : DESCRIPTOR_PLAIN;
 	if (fd >= 0)

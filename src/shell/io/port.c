@@ -84,31 +84,13 @@ port_size(const struct port *port)
 	return lane_size(port->from_lane) + (port->from != NULL ? port->from->len : 0);
 }
 
-static size_t
-write_once(struct port *port, const struct span *spans, int count)
+static int
+next_output(const struct port *port, struct span *spans)
 {
-	ssize_t put = port->out.ready && !port_is_closed(port) ? descriptor_write(&port->out, spans, count) : 0;
-
-	return put > 0 ? (size_t)put : 0;
-}
-
-/* Writes the bytes that pass beside the session. What the session would write counts as written. */
-static void
-write_beside(struct port *port)
-{
-	struct lane *lane = port->to_lane;
-	struct span spans[DESCRIPTOR_SPANS];
-	size_t put = 1;
-	int count;
-
-	while ((count = lane_output(lane, spans, DESCRIPTOR_SPANS)) > 0)
-		for (int i = 0; i < count; i++)
-			lane_sent(lane, spans[i].len);
-	while (port->to->len > 0 && put > 0) {
-		spans[0] = buf_span(port->to);
-		put = write_once(port, spans, 1);
-		buf_consume(port->to, put);
-	}
+	if (port->to == NULL)
+		return lane_backlog(port->to_lane) > 0 ? lane_output(port->to_lane, spans, DESCRIPTOR_SPANS) : 0;
+	spans[0] = buf_span(port->to);
+	return port->to->len > 0 ? 1 : 0;
 }
 
 void
@@ -116,16 +98,19 @@ port_write(struct port *port)
 {
 	struct lane *lane = port->to_lane;
 	struct span spans[DESCRIPTOR_SPANS];
-	size_t put;
+	ssize_t put;
 	int count;
 
-	if (port->to != NULL) {
-		write_beside(port);
-		return;
+	/* In a dry run, what the session would write counts as written. */
+	while (port->to != NULL && lane_output(lane, spans, 1) > 0)
+		lane_sent(lane, spans[0].len);
+	while (port->out.ready && !port_is_closed(port) && (count = next_output(port, spans)) > 0 &&
+	    (put = descriptor_write(&port->out, spans, count)) > 0) {
+		if (port->to == NULL)
+			lane_sent(lane, (size_t)put);
+		else
+			buf_consume(port->to, (size_t)put);
 	}
-	while (port->out.ready && lane_backlog(lane) > 0 && (count = lane_output(lane, spans, DESCRIPTOR_SPANS)) > 0 &&
-	    (put = write_once(port, spans, count)) > 0)
-		lane_sent(lane, put);
 }
 
 void

@@ -103,7 +103,6 @@ start_server(const struct guardian *guardian, pid_t *server)
 {
 	int failure[2], error = 0;
 	pid_t own = getpid();
-	ssize_t got;
 
 	if (pipe2(failure, O_CLOEXEC) < 0 || (*server = fork()) < 0)
 		return errno;
@@ -116,13 +115,12 @@ start_server(const struct guardian *guardian, pid_t *server)
 	setpgid(*server, *server);
 	close(failure[1]);
 	/* End of file once the server is executed, as exec closes the other end. */
-	got = read(failure[0], &error, sizeof(error));
-	if (got == 0)
-		return 0;
-	if (got < 0)
+	if (read(failure[0], &error, sizeof(error)) < 0)
 		error = errno;
-	kill(*server, SIGKILL);
-	waitpid(*server, NULL, 0);
+	if (error != 0) {
+		kill(*server, SIGKILL);
+		waitpid(*server, NULL, 0);
+	}
 	return error;
 }
 

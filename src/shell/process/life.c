@@ -18,6 +18,127 @@
 #include "shell/system.h"
 #include "shell/words.h"
 
+static void
+open_client(struct life *life)
+{
+	struct client *client = &life->client;
+	const struct descriptor *in = &client->port->in;
+	/* The work has to go on without the client in the background of a shell that has exited, or with a file's input. */
+	bool outlives = life->options->drain || in->file || signals_ignored(SIGHUP);
+	int fd = outlives ? -1 : proc_watch_client(in->given, &client->process);
+
+	client->until = MSEC_NEVER;
+	client->hangup = descriptor_watch(in, true);
+	if (client->hangup.fd < 0 && errno != EPERM && errno != ENOSYS)
+		log_failure(life->log, "watch stdin", errno);
+	client->exit = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
+}
+
+/* Whether the client reads no more answers. */
+static bool
+is_deaf(const struct client *client)
+{
+	return port_is_closed(client->port) || client->exit.ready;
+}
+
+/*
+ * Whether a new server could still answer the client: the client may send more, or has requests that were not written
+ * to the old server.
+ */
+static bool
+needs_server(const struct life *life)
+{
+	const struct client *client = &life->client;
+
+	if (client->state == CLIENT_DRAINING)
+		return session_outstanding(life->session, SIDE_CLIENT) > 0 && port_queued(client->port) > 0;
+	return client->state == CLIENT_PRESENT;
+}
+
+/*
+ * Whether the client has closed its end of stdin while the rest of stdin is not read, because the server reads nothing
+ * or the client does not read its answers.
+ */
+static void
+note_hangup(struct life *life)
+{
+	struct client *client = &life->client;
+	const struct port *port = client->port;
+
+	if (life->options->drain || port->in.ended || !port->throttled || !client->hangup.ready)
+		client->until = MSEC_NEVER;
+	else if (client->until == MSEC_NEVER)
+		client->until = life->now + TIME_HANGUP_WAIT;
+}
+
+static msec_t
+time_or(msec_t given, msec_t built_in)
+{
+	return given == MSEC_NEVER ? built_in : given;
+}
+
+/* The client does not stay in its state. */
+static void
+leave(struct life *life, bool signalled)
+{
+	struct client *client = &life->client;
+	int64_t outstanding = (int64_t)session_outstanding(life->session, SIDE_CLIENT);
+	const struct options *options = life->options;
+	enum leaving leaving = LEAVE_CANCEL;
+	bool deaf = is_deaf(client), early;
+
+	if (signalled || (!deaf && client->state == CLIENT_DRAINING))
+		leaving = LEAVE_TERMINATED;
+	else if (!deaf && (options->drain || client->port->in.file))
+		leaving = LEAVE_DRAIN;
+	early = leaving == LEAVE_CANCEL && !deaf && outstanding > 0;
+	client->left_deaf = deaf;
+	client->port->in.ended = true; /* nothing more is read */
+	if (leaving == LEAVE_DRAIN) {
+		client->state = CLIENT_DRAINING;
+		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : life->now + options->drain_for;
+	} else {
+		client->state = CLIENT_LEFT;
+		client->until = life->now + TIME_FLUSH_WAIT +
+		    time_or(options->term_after, TIME_CLOSE_WAIT + session_patience(life->session)) +
+		    time_or(options->kill_after, TIME_TERM_WAIT);
+	}
+	if (leaving != LEAVE_TERMINATED)
+		log_event(life->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
+		    LOG_FIELDS(log_number("outstanding", outstanding),
+			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
+	session_client_leaves(life->session, leaving, life->now);
+}
+
+/* Handles what was noted since the last turn, and tells the session. Returns what the server has to do. */
+static enum supervisor_event
+turn_client(struct life *life)
+{
+	const msec_t hasty = life->now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
+	struct client *client = &life->client;
+	bool signalled = signals_ending() != 0, gone;
+
+	if (client->state == CLIENT_PRESENT)
+		note_hangup(life);
+	gone = is_deaf(client) || (client->state == CLIENT_PRESENT && client->port->in.ended) ||
+	    life->now >= client->until;
+	/* In a dry run the server may still answer the handshake. */
+	if (life->server->hung && !life->options->session.dry_run && client->state != CLIENT_LEFT) {
+		client->state = CLIENT_UNSERVED;
+		client->until = MSEC_NEVER;
+	}
+	if (client->state != CLIENT_LEFT && (signalled || (gone && client->state != CLIENT_UNSERVED)))
+		leave(life, signalled);
+	if (signalled) {
+		client->until = earlier(client->until, hasty);
+		return SUPERVISE_HASTEN;
+	}
+	if (client->state == CLIENT_DRAINING &&
+	    (session_outstanding(life->session, SIDE_CLIENT) > 0 || session_turn_runs(life->session)))
+		return SUPERVISE_NOTHING;
+	return client->state == CLIENT_PRESENT ? SUPERVISE_NOTHING : SUPERVISE_END;
+}
+
 /* Reported on stderr too if the log goes to a file, as a person looks there first. */
 static void
 report_failure(struct life *life, int error)
@@ -72,7 +193,7 @@ detach(struct life *life)
 static bool
 wants_successor(const struct life *life)
 {
-	return life->options->restarts > 0 && client_needs_server(life) && !life->server->hung;
+	return life->options->restarts > 0 && needs_server(life) && !life->server->hung;
 }
 
 static bool
@@ -240,7 +361,7 @@ life_start(struct life *life)
 	const struct options *options = life->options;
 
 	life->server = session_server(life->session);
-	client_open(life);
+	open_client(life);
 	child_init(&life->child);
 	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
@@ -255,7 +376,8 @@ life_start(struct life *life)
 void
 life_close(struct life *life)
 {
-	client_close(&life->client);
+	descriptor_close(&life->client.hangup);
+	descriptor_close(&life->client.exit);
 	detach(life);
 	relay_close(&life->relay);
 	restart_free(&life->restart);
@@ -343,14 +465,14 @@ life_turn(struct life *life, bool child_signal, msec_t now)
 	enum supervisor_event end;
 
 	life->now = now;
-	end = client_turn(life);
+	end = turn_client(life);
 	if (lost > 0)
 		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 	tell_end(life, end);
 	tell_exit(life, child_signal);
 	if (end == SUPERVISE_NOTHING && life->port->throttled)
 		tell(life, SUPERVISE_BLOCKED);
-	if (supervisor->state == PROCESS_SWEEPING && !client_needs_server(life))
+	if (supervisor->state == PROCESS_SWEEPING && !needs_server(life))
 		supervisor->next_start = MSEC_NEVER;
 	if (life->child.swept)
 		tell(life, SUPERVISE_SWEPT);
@@ -362,9 +484,47 @@ life_turn(struct life *life, bool child_signal, msec_t now)
 void
 life_watch(struct life *life)
 {
+	struct client *client = &life->client;
+	struct descriptor *control = &life->child.control;
+
+	port_watch(client->port, true);
 	port_watch(life->port, !life->child.exited);
 	relay_watch(&life->relay);
-	descriptor_want(&life->child.control, life->child.control.ended ? 0 : EV_READ); /* it stays readable then */
+	/* Each of these stays readable then. */
+	descriptor_want(&client->hangup, client->hangup.ready ? 0 : EV_READ);
+	descriptor_want(&client->exit, client->exit.ready ? 0 : EV_READ);
+	descriptor_want(control, control->ended ? 0 : EV_READ);
+}
+
+msec_t
+life_wake(const struct life *life)
+{
+	const struct client *client = &life->client;
+
+	/* A turn writes after it has asked for the client: the next one has to handle what that has found. */
+	if (port_is_closed(client->port) && (client->state == CLIENT_PRESENT || client->state == CLIENT_DRAINING))
+		return 0;
+	if (client->state == CLIENT_LEFT && !supervisor_is_over(&life->supervisor))
+		return life->supervisor.wake;
+	return earlier(life->supervisor.wake, client->until);
+}
+
+bool
+life_is_over(const struct life *life)
+{
+	const struct supervisor *supervisor = &life->supervisor;
+	const struct client *client = &life->client;
+
+	if (!supervisor_is_over(supervisor))
+		return false;
+	if (is_deaf(client))
+		return true;
+	if (supervisor->state == PROCESS_ENDED && !session_opened(life->session))
+		return false;
+	/* A client that closed its stdin may still read earlier answers, but not for long. */
+	if (client->state == CLIENT_LEFT && life->now >= client->until)
+		return true;
+	return port_backlog(client->port) == 0;
 }
 
 int

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 bool
 proc_is_own(void)
@@ -32,8 +36,16 @@ proc_read(pid_t pid, const char *file, char *to, size_t room)
 	to[len > 0 ? len : 0] = '\0';
 }
 
-pid_t
-proc_parent(pid_t pid)
+void
+proc_name(pid_t pid, char name[PROC_NAME])
+{
+	proc_read(pid, "comm", name, proc_is_own() ? PROC_NAME : 1);
+	name[strcspn(name, "\n")] = '\0';
+}
+
+/* The parent's pid; 0: there is none, or it cannot be found out. */
+static pid_t
+parent_of(pid_t pid)
 {
 	char text[512];
 	const char *end;
@@ -44,9 +56,43 @@ proc_parent(pid_t pid)
 	return end == NULL || strlen(end) < 4 ? 0 : (pid_t)strtol(end + strlen(") S "), NULL, 10);
 }
 
-void
-proc_name(pid_t pid, char name[PROC_NAME])
+/* proc(5): whether the process has our pipe or socket as its descriptor 0; false also if that cannot be read. */
+static bool
+has_ours(pid_t pid, const struct stat *ours)
 {
-	proc_read(pid, "comm", name, proc_is_own() ? PROC_NAME : 1);
-	name[strcspn(name, "\n")] = '\0';
+	char path[64];
+	struct stat other;
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd/0", (long)pid);
+	return proc_is_own() && stat(path, &other) == 0 && other.st_dev == ours->st_dev && other.st_ino == ours->st_ino;
+}
+
+static int
+open_process(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+	(void)pid;
+	return -1;
+#endif
+}
+
+int
+proc_watch_client(int input, pid_t *process)
+{
+	struct stat ours;
+	int fd = -1;
+
+	if (fstat(input, &ours) < 0 || (!S_ISFIFO(ours.st_mode) && !S_ISSOCK(ours.st_mode)))
+		return -1;
+	for (pid_t pid = getppid(); pid > 1 && (fd = open_process(pid)) >= 0; pid = parent_of(pid)) {
+		/* Read while fd is open: the pid cannot be reused for another process then. */
+		if (!has_ours(pid, &ours)) {
+			*process = pid;
+			return fd;
+		}
+		close(fd);
+	}
+	return -1;
 }
