@@ -1,3 +1,4 @@
+#include "core/compose.h"
 #include "core/session.h"
 #include "shell/log.h"
 
@@ -62,13 +63,8 @@ list_unmatched(const struct policy *policy, struct buf *list)
 
 		if (rule->matched || rule->method == NULL || rule->source != POLICY_OPTION)
 			continue;
-		buf_append(list, list->len > 0 ? SPAN(", ") : SPAN_NONE);
-		buf_append(list, rule->clock == POLICY_IDLE ? SPAN("-t ") : SPAN("-T "));
-		buf_append(list, span_of(rule->method));
-		if (rule->name != NULL) {
-			buf_append(list, SPAN(":"));
-			buf_append(list, span_of(rule->name));
-		}
+		compose(list, "%s-%s %s%s%s", list->len > 0 ? ", " : "", rule->clock == POLICY_IDLE ? "t" : "T",
+		    rule->method, rule->name != NULL ? ":" : "", rule->name != NULL ? rule->name : "");
 	}
 }
 
