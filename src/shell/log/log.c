@@ -160,9 +160,11 @@ time_text(char text[TIME_SIZE])
 static bool
 is_left_out(const struct log_field *field)
 {
-	if (field->kind >= LOG_NUMBER)
-		return field->number == (field->kind == LOG_TIME ? MSEC_NEVER : 0) && field->kind != LOG_NUMBER;
-	return field->text.len == 0;
+	if (field->kind == LOG_TIME)
+		return field->number == MSEC_NEVER;
+	if (field->kind == LOG_POSITIVE)
+		return field->number == 0;
+	return field->kind != LOG_NUMBER && field->text.len == 0;
 }
 
 /* The beginning of a text, up to the end of a character. */
