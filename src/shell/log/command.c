@@ -12,10 +12,11 @@
 
 enum { FLAG_MOST = 32 }; /* characters of a long flag that is shown */
 
-/* Programs that run others, with or without a version behind the name: node20, python3.12. */
+/* Programs that run others. */
 static const char launchers[] =
     " env nohup setsid stdbuf nice ionice timeout sudo exec time npx pnpx bunx npm pnpm yarn bun uvx pipx uv docker podman "
-    "nerdctl node nodejs deno tsx ts-node python pypy java ruby perl php dotnet lua sh bash dash zsh ash ksh fish ";
+    "nerdctl node nodejs deno tsx ts-node python python3 python3.10 python3.11 python3.12 python3.13 python3.14 pypy "
+    "pypy3 java ruby perl php dotnet lua sh bash dash zsh ash ksh fish ";
 
 /* Their words before the one that counts. */
 static const char verbs[] = " exec x dlx run run-script tool container compose ";
@@ -52,16 +53,6 @@ base_of(struct span path)
 	return slash != NULL ? span_from(path, (size_t)(slash + 1 - path.ptr)) : path;
 }
 
-static bool
-is_launcher(const char *word)
-{
-	struct span base = base_of(span_of(word));
-
-	while (base.len > 1 && strchr(DIGITS ".", base.ptr[base.len - 1]) != NULL)
-		base.len--;
-	return has_word(launchers, base);
-}
-
 /*
  * The word that names the server: its package, its script, or the program, which is word 0. Before what a launcher runs
  * stand options, verbs, numbers, and KEY=VALUE, which is not name==1.0. Behind -c, -lc, -euc stands the line of a shell,
@@ -72,7 +63,7 @@ find_named(char *const command[])
 {
 	size_t named = 0;
 
-	for (size_t i = 1; command[i] != NULL && is_launcher(command[named]); i++) {
+	for (size_t i = 1; command[i] != NULL && has_word(launchers, base_of(span_of(command[named]))); i++) {
 		const char *word = command[i], *sign = strchr(word, '=');
 
 		if (word[0] == '-')
