@@ -282,8 +282,8 @@ log_flush(struct log *log)
 	uint64_t told;
 
 	log_write(log);
-	if (log->lost > 0 && log->queue.len <= LOG_QUEUE_MAX / 2) {
-		told = log->lost;
+	told = log->lost;
+	if (told > 0 && log->queue.len <= LOG_QUEUE_MAX / 2) {
 		log->lost = 0;
 		log_end_line(log);
 		append_line(&log->queue, log, log->config.json, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", told)));
@@ -299,9 +299,8 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 {
 	size_t told = count - (count > 0 && fields[count - 1].kind == LOG_PAYLOAD);
 	int kept = errno;
-	struct buf line;
+	struct buf line = { 0 };
 
-	buf_init(&line);
 	if (why_level(why) <= log->config.level) {
 		log_flush(log);
 		append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
