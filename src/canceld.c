@@ -21,15 +21,6 @@
 
 enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 
-/* By default glibc raises this threshold with each large allocation that is freed, and keeps memory below it. */
-static void
-bound_memory(void)
-{
-#ifdef M_MMAP_THRESHOLD
-	mallopt(M_MMAP_THRESHOLD, MAPPED);
-#endif
-}
-
 /* Where canceld cannot go on. The guardian ends the server. Makes only calls that a signal handler may make. */
 static _Noreturn void
 end(const char *line)
@@ -72,8 +63,12 @@ resize(void *old, long size)
 
 /* Both libraries would call abort() themselves, or lose what they were to build. */
 static void
-handle_failures(void)
+prepare_memory(void)
 {
+#ifdef M_MMAP_THRESHOLD
+	/* By default glibc raises this threshold with each large allocation that is freed, and keeps memory below it. */
+	mallopt(M_MMAP_THRESHOLD, MAPPED);
+#endif
 	sigaction(SIGABRT, &(struct sigaction){ .sa_handler = on_abort }, NULL);
 	ev_set_syserr_cb(on_loop_failure);
 	ev_set_allocator(resize);
@@ -109,9 +104,8 @@ main(int argc, char *argv[])
 		perror("canceld: /dev/null");
 		return STATUS_FAILED;
 	}
-	bound_memory();
 	signals_save();
-	handle_failures();
+	prepare_memory();
 	status = options_parse(&options, argc, argv);
 	if (status == OPTIONS_RUN)
 		status = configfile_load(&options);

@@ -50,11 +50,12 @@ struct log {
 };
 
 enum log_kind {
-	LOG_TEXT,    /* any bytes; an empty one is left out of the line */
-	LOG_ID,      /* JSON text as received; an empty one is left out */
-	LOG_PAYLOAD, /* the text of a message; the last field, shown only if the log has payloads, and never heard */
-	LOG_NUMBER,
-	LOG_TIME, /* a duration in ms; MSEC_NEVER is left out */
+	LOG_TEXT,     /* any bytes; an empty one is left out of the line */
+	LOG_ID,       /* JSON text as received; an empty one is left out */
+	LOG_PAYLOAD,  /* the text of a message; the last field, shown only if the log has payloads, and never heard */
+	LOG_NUMBER,   /* this and the next have a number */
+	LOG_POSITIVE, /* 0 is left out */
+	LOG_TIME,     /* a duration in ms; MSEC_NEVER is left out */
 };
 
 struct log_field {
@@ -106,9 +107,10 @@ void log_flush(struct log *log);
 #define log_id(name, id) ((struct log_field){ .key = (name), .kind = LOG_ID, .text = (id) })
 #define log_payload(message) ((struct log_field){ .key = "payload", .kind = LOG_PAYLOAD, .text = (message) })
 #define log_number(name, value) ((struct log_field){ .key = (name), .kind = LOG_NUMBER, .number = (int64_t)(value) })
+#define log_positive(name, value) \
+	((struct log_field){ .key = (name), .kind = LOG_POSITIVE, .number = (int64_t)(value) })
 #define log_time(name, time) ((struct log_field){ .key = (name), .kind = LOG_TIME, .number = (time) })
-struct log_field log_string(const char *key, const char *text);  /* NULL is left out */
-struct log_field log_positive(const char *key, uint64_t number); /* 0 is left out */
+struct log_field log_string(const char *key, const char *text); /* NULL is left out */
 
 struct action;
 struct session;

@@ -25,7 +25,6 @@ static const struct {
 	{ "/usr/local/bin/my-server|--stdio", "my-server" },
 	{ "./bin/my server", "my server" },
 	{ "/opt/server.sh", "server.sh" },
-	{ "/opt/dir/", "dir" },
 	{ "/", "/" },
 	{ "npx|-y|@modelcontextprotocol/server-everything", "server-everything" },
 	{ "npx|-y|@modelcontextprotocol/server-everything@2025.9.1|stdio", "server-everything" },

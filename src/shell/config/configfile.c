@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/buf.h"
+#include "core/compose.h"
 #include "shell/options.h"
 #include "shell/words.h"
 
@@ -44,14 +44,13 @@ set_rules(struct options *options, const struct options_row *row, enum policy_so
 	json_object_foreach(rules, target, duration)
 	{
 		const char *text = json_string_value(duration);
-		bool all = strcmp(target, "*") == 0;
 		json_t *rule;
 		bool fine;
 
 		if (text == NULL || strchr(text, '=') != NULL)
 			return options_fault(options, "%s.%s: want a duration in quotes, such as \"30s\"", row->name,
 			    target);
-		rule = json_sprintf("%s%s%s", all ? "" : target, all ? "" : "=", text);
+		rule = strcmp(target, "*") == 0 ? json_string(text) : json_sprintf("%s=%s", target, text);
 		fine = options_set(options, row, source, json_string_value(rule));
 		json_decref(rule);
 		if (!fine)
@@ -118,21 +117,21 @@ check(struct options *scratch, json_t *object, const char *section)
 	return true;
 }
 
-/* Checks every section, whatever the server is: a fault shows when it is made, and not when it is met. */
+/* Every section, whatever the server is: a fault shows when it is made, and not when it is met. */
 static bool
-check_servers(struct options *scratch, json_t *servers)
+check_all(struct options *scratch, json_t *root)
 {
+	json_t *servers = json_object_get(root, SERVERS), *section;
+	bool fine = check(scratch, root, NULL);
 	const char *name;
-	json_t *section;
 
-	if (servers != NULL && !json_is_object(servers))
+	if (fine && servers != NULL && !json_is_object(servers))
 		return options_fault(scratch, SERVERS ": want an object of servers");
 	json_object_foreach(servers, name, section)
 	{
-		if (!check(scratch, section, name))
-			return false;
+		fine = fine && check(scratch, section, name);
 	}
-	return true;
+	return fine;
 }
 
 /* The whole file, not checked; it must be freed. NULL: there is none, and none is needed, or the fault tells why. */
@@ -160,16 +159,12 @@ fits_command(const char *pattern, char *const command[])
 {
 	const char *slash = strrchr(command[0], '/');
 	size_t bare = slash != NULL ? (size_t)(slash + 1 - command[0]) : 0;
-	struct buf line;
+	struct buf line = { 0 };
 	bool fits;
 
-	buf_init(&line);
-	for (size_t i = 0; command[i] != NULL; i++) {
-		buf_append(&line, i > 0 ? SPAN(" ") : SPAN_NONE);
-		buf_append(&line, span_of(command[i]));
-	}
-	fits = policy_fits(pattern, buf_span(&line)) ||
-	    policy_fits(pattern, span_part(buf_span(&line), bare, line.len - bare));
+	for (size_t i = 0; command[i] != NULL; i++)
+		compose(&line, i > 0 ? " %s" : "%s", command[i]);
+	fits = policy_fits(pattern, buf_span(&line)) || policy_fits(pattern, span_from(buf_span(&line), bare));
 	buf_free(&line);
 	return fits;
 }
@@ -220,8 +215,7 @@ read_file(struct configfile *file, const struct options *options)
 
 	options_init(&scratch);
 	root = file->path[0] == '\0' ? NULL : parse(file, &scratch);
-	if (root == NULL ? scratch.fault[0] == '\0' :
-			   check(&scratch, root, NULL) && check_servers(&scratch, json_object_get(root, SERVERS)))
+	if (root == NULL ? scratch.fault[0] == '\0' : check_all(&scratch, root))
 		values = choose_values(root, file->server, options);
 	memcpy(file->fault, scratch.fault, sizeof(file->fault));
 	json_decref(root);
@@ -312,8 +306,7 @@ configfile_reload(struct options *options, struct log *log)
 
 		if (changed) {
 			json_array_append_new(keys[at_once], json_string(row->name));
-			buf_append(&names[at_once], names[at_once].len > 0 ? SPAN(", ") : SPAN_NONE);
-			buf_append(&names[at_once], span_of(row->name));
+			compose(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
 		}
 		if (!at_once)
 			continue;

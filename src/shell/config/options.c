@@ -25,9 +25,10 @@ enum {
 };
 
 #define AT(member) offsetof(struct options, member)
-
-/* Twice this size, and a buffer that grows to contain it, still fits into a size_t. */
-static const size_t message_most = SIZE_MAX >> 3;
+#define FLAG(letter, name, member, help) \
+	{ \
+		letter, OPTION_FLAG, name, AT(member), NULL, help \
+	}
 
 const struct options_row options_rows[] = {
 	{ 'D', OPTION_DIALECT, "dialect", AT(session.dialect), "auto|mcp|acp|lsp|bsp|none",
@@ -42,23 +43,21 @@ const struct options_row options_rows[] = {
 	{ 'g', OPTION_WAIT, "grace", AT(session.grace), "DURATION",
 	    "for answers that are on their way already, or owed to a cancelled request (5s; session/prompt 30s)" },
 	{ .help = "Cancels and answers" },
-	{ 0, OPTION_FLAG, "no-cancel", AT(session.no_cancel), NULL,
-	    "write no cancels to the server, not even the client's" },
-	{ 0, OPTION_FLAG, "answer-cancelled", AT(session.answer_cancelled), NULL,
-	    "answer what the client itself has cancelled with an error, if the server does not within the grace" },
-	{ 0, OPTION_FLAG, "tool-errors", AT(session.tool_errors), NULL,
-	    "a tools/call that timed out, was lost or refused gets a result with isError, so that no client repeats it" },
-	{ 0, OPTION_FLAG, "ask-progress", AT(session.ask_progress), NULL,
-	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs" },
-	{ 0, OPTION_FLAG, "legacy", AT(session.legacy), NULL,
-	    "answer server/discover without the server: old ones exit on it" },
+	FLAG(0, "no-cancel", session.no_cancel, "write no cancels to the server, not even the client's"),
+	FLAG(0, "answer-cancelled", session.answer_cancelled,
+	    "answer what the client itself has cancelled with an error, if the server does not within the grace"),
+	FLAG(0, "tool-errors", session.tool_errors,
+	    "a tools/call that timed out, was lost or refused gets a result with isError, so that no client repeats it"),
+	FLAG(0, "ask-progress", session.ask_progress,
+	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs"),
+	FLAG(0, "legacy", session.legacy, "answer server/discover without the server: old ones exit on it"),
 	{ .help = "The end" },
 	{ 'd', OPTION_DRAIN, "drain", AT(drain), "[=DURATION]",
 	    "at end of file on stdin wait for what is outstanding; so does a regular file on stdin" },
-	{ 'e', OPTION_FLAG, "fail-on-timeout", AT(fail_on_timeout), NULL,
-	    "exit with 124 instead of 0 if a request timed out or was given up at the end" },
-	{ 0, OPTION_FLAG, "fail-on-error", AT(fail_on_error), NULL,
-	    "exit with 123 instead of 0 if a request failed or was given up, or a line of the client was no message" },
+	FLAG('e', "fail-on-timeout", fail_on_timeout,
+	    "exit with 124 instead of 0 if a request timed out or was given up at the end"),
+	FLAG(0, "fail-on-error", fail_on_error,
+	    "exit with 123 instead of 0 if a request failed or was given up, or a line of the client was no message"),
 	{ 0, OPTION_WAIT, "term-after", AT(term_after), "DURATION",
 	    "from the end of the server's stdin to SIGTERM (700ms; 100ms after a signal, or if it is stuck)" },
 	{ 0, OPTION_WAIT, "kill-after", AT(kill_after), "DURATION", "from there to SIGKILL (450ms; 250ms likewise)" },
@@ -81,21 +80,21 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_CHOICE, "log-format", AT(log.json), "text|json", "lines of text or JSON objects" },
 	{ 0, OPTION_LEVEL, "log-level", AT(log.level), "error|person|decision|traffic",
 	    "as with -q, without an option, with -v, with -vv" },
-	{ 0, OPTION_FLAG, "log-payload", AT(log.payload), NULL,
-	    "write the text of each message, its secrets too, to a FILE that no other user may read" },
+	FLAG(0, "log-payload", log.payload,
+	    "write the text of each message, its secrets too, to a FILE that no other user may read"),
 	{ 0, OPTION_NAME, "name", AT(name), "NAME", "the server's name in each line (from the command)" },
 	{ 'v', OPTION_MORE, NULL, AT(log.level), NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
 	{ 'q', OPTION_LESS, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
 	{ .help = "To look at a session" },
-	{ 'n', OPTION_FLAG, "dry-run", AT(session.dry_run), NULL,
-	    "let every byte pass, and log what would have been cancelled, dropped or answered" },
+	FLAG('n', "dry-run", session.dry_run,
+	    "let every byte pass, and log what would have been cancelled, dropped or answered"),
 	{ .help = "Configuration and control" },
 	{ 'c', OPTION_PATH, "config", AT(config), "FILE",
 	    "read from FILE what the options do not say (from ~/.config/canceld/config.json); SIGUSR2: again" },
 	{ 0, OPTION_PATH, "control", AT(control), "PATH",
 	    "the control socket; cancelctl(1) has to be told this path (by default it finds this canceld by itself)" },
-	{ 0, OPTION_FLAG, "no-control", AT(no_control), NULL, "no control socket" },
+	FLAG(0, "no-control", no_control, "no control socket"),
 	{ 0, OPTION_IGNORED, "wrapped", 0, "[=FORM]", "ignored: cancelctl unwrap knows its work by it" },
 	{ .help = "Help" },
 	{ 'h', OPTION_HELP, "help", 0, NULL, "this text" },
@@ -132,43 +131,28 @@ argument_of(const struct options_row *row)
 }
 
 static void
-print_explanation(const char *words)
-{
-	int column = HELP_LEFT;
-
-	while (*words != '\0') {
-		int len = (int)strcspn(words, " ");
-
-		if (column + 1 + len > HELP_WIDTH) {
-			printf("\n%*s", HELP_LEFT, "");
-			column = HELP_LEFT;
-		}
-		column += printf(" %.*s", len, words);
-		words += len + (words[len] == ' ');
-	}
-	printf("\n");
-}
-
-static void
 print_row(const struct options_row *row)
 {
-	int len;
+	const char *words = row->help;
+	int column, len;
 
 	if (row->letter == 0 && row->name == NULL) {
-		printf("\n%s:\n", row->help);
+		printf("\n%s:\n", words);
 		return;
 	}
-	len = row->letter == 0 ? printf("      ") : printf("  -%c%s", row->letter, row->name != NULL ? ", " : "");
+	column = row->letter == 0 ? printf("      ") : printf("  -%c%s", row->letter, row->name != NULL ? ", " : "");
 	if (row->name != NULL)
-		len += printf("--%s", row->name);
+		column += printf("--%s", row->name);
 	if (row->value != NULL)
-		len += printf("%s%s", argument_of(row) == required_argument ? " " : "", row->value);
-	if (len >= HELP_LEFT) {
-		printf("\n");
-		len = 0;
+		column += printf("%s%s", argument_of(row) == required_argument ? " " : "", row->value);
+	column = column < HELP_LEFT ? column + printf("%*s", HELP_LEFT - column, "") : HELP_WIDTH;
+	for (; *words != '\0'; words += len + (words[len] == ' ')) {
+		len = (int)strcspn(words, " ");
+		if (column + 1 + len > HELP_WIDTH)
+			column = printf("\n%*s", HELP_LEFT, "") - 1;
+		column += printf(" %.*s", len, words);
 	}
-	printf("%*s", HELP_LEFT - len, "");
-	print_explanation(row->help);
+	printf("\n");
 }
 
 /* A reader that wants no more, such as head(1), is no fault. */
@@ -194,20 +178,19 @@ print(enum option_kind kind)
 static bool
 set_restart(struct options *options, const char *value)
 {
-	size_t word = strlen("stateless"), len;
+	static const char word[] = "stateless";
+	size_t len = strlen(word);
 
 	if (options->restarts == 0) {
 		options->restarts = LIMIT_RESTARTS;
 		options->restarts_within = TIME_RESTARTS;
 	}
+	if (value != NULL && strncmp(value, word, len) == 0 && (value[len] == ',' || value[len] == '\0')) {
+		options->session.stateless = true;
+		value = value[len] == ',' ? value + len + 1 : NULL;
+	}
 	if (value == NULL)
 		return true;
-	if (strncmp(value, "stateless", word) == 0 && (value[word] == ',' || value[word] == '\0')) {
-		options->session.stateless = true;
-		if (value[word] == '\0')
-			return true;
-		value += word + 1;
-	}
 	len = strcspn(value, "/");
 	options->restarts_within = MSEC_NEVER;
 	return units_read_number((struct span){ value, len }, false, 1, RESTARTS_MAX, &options->restarts) &&
@@ -220,7 +203,6 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 {
 	struct span text = value != NULL ? span_of(value) : SPAN("");
 	void *at = (char *)options + row->at;
-	const struct dialect *dialect;
 
 	switch (row->kind) {
 	case OPTION_FLAG:
@@ -230,8 +212,8 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		*(bool *)at = strcmp(text.ptr, strchr(row->value, '|') + 1) == 0;
 		return *(bool *)at || span_equal(text, (struct span){ row->value, strcspn(row->value, "|") });
 	case OPTION_DIALECT:
-		dialect = options->session.dialect = dialect_named(text);
-		return dialect != NULL || span_equal(text, SPAN("auto"));
+		options->session.dialect = dialect_named(text);
+		return options->session.dialect != NULL || span_equal(text, SPAN("auto"));
 	case OPTION_RULE:
 		return units_read_rule(text.ptr, source, row->letter == 'T' ? POLICY_CAP : POLICY_IDLE, at);
 	case OPTION_WAIT:
@@ -250,7 +232,8 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		return set_restart(options, NULL) &&
 		    (value == NULL || (units_read_duration(text, at) && options->session.kill_stuck != MSEC_NEVER));
 	case OPTION_SIZE:
-		return units_read_number(text, true, MESSAGE_LEAST, message_most, at);
+		/* Twice the most, and a buffer that grows to contain it, still fits into a size_t. */
+		return units_read_number(text, true, MESSAGE_LEAST, SIZE_MAX >> 3, at);
 	case OPTION_COUNT:
 		return units_read_number(text, false, 1, INFLIGHT_MOST, at);
 	case OPTION_PATH:
@@ -274,37 +257,21 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	return true;
 }
 
-/* Which values are right. */
-static const char *
-wanted(const struct options_row *row)
-{
-	static const char *const wants[] = {
-		[OPTION_FLAG] = "true or false",
-		[OPTION_RULE] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
-		[OPTION_WAIT] = "DURATION: " UNITS_DURATION,
-		[OPTION_DRAIN] = "DURATION: " UNITS_DURATION,
-		[OPTION_RESTART] =
-		    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION,
-		[OPTION_STUCK] = "a time such as 500ms or 10s",
-		[OPTION_SIZE] = "a size from 64K on, such as 10M or 1G",
-		[OPTION_COUNT] = "a number from 1 to 16777216",
-		[OPTION_PATH] =
-		    "the name of a file (./-- for one of that name); ~/ is your home directory, if that is known",
-		[OPTION_NAME] = "a name of 1 to 63 bytes",
-		[OPTION_IGNORED] = NULL,
-	};
-
-	return wants[row->kind] != NULL ? wants[row->kind] : row->value;
-}
-
-/* Whether the value ends as a time does that lacks its unit. */
-static bool
-lacks_unit(const struct options_row *row, const char *value)
-{
-	bool time = row->kind >= OPTION_RULE && row->kind <= OPTION_STUCK;
-
-	return time && strcmp(value, "0") != 0 && value[0] != '\0' && isdigit((unsigned char)value[strlen(value) - 1]);
-}
+/* Which values are right; NULL: as the help shows. */
+static const char *const wants[] = {
+	[OPTION_FLAG] = "true or false",
+	[OPTION_RULE] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
+	[OPTION_WAIT] = "DURATION: " UNITS_DURATION,
+	[OPTION_DRAIN] = "DURATION: " UNITS_DURATION,
+	[OPTION_RESTART] =
+	    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION,
+	[OPTION_STUCK] = "a time such as 500ms or 10s",
+	[OPTION_SIZE] = "a size from 64K on, such as 10M or 1G",
+	[OPTION_COUNT] = "a number from 1 to 16777216",
+	[OPTION_PATH] = "the name of a file (./-- for one of that name); ~/ is your home directory, if that is known",
+	[OPTION_NAME] = "a name of 1 to 63 bytes",
+	[OPTION_IGNORED] = NULL,
+};
 
 bool
 options_fault(struct options *options, const char *format, ...)
@@ -321,25 +288,28 @@ options_fault(struct options *options, const char *format, ...)
 bool
 options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
 {
+	const char *want = wants[row->kind] != NULL ? wants[row->kind] : row->value;
+	bool time = row->kind >= OPTION_RULE && row->kind <= OPTION_STUCK;
+
 	if ((value == NULL || argument_of(row) != no_argument) && set(options, row, source, value))
 		return true;
 	if (value == NULL)
-		return options_fault(options, "%s: want %s", row->name, wanted(row));
-	return options_fault(options, "%s '%s': %swant %s", row->name, value,
-	    lacks_unit(row, value) ? "is the unit missing? " : "", wanted(row));
+		return options_fault(options, "%s: want %s", row->name, want);
+	time = time && strcmp(value, "0") != 0 && value[0] != '\0' && isdigit((unsigned char)value[strlen(value) - 1]);
+	return options_fault(options, "%s '%s': %swant %s", row->name, value, time ? "is the unit missing? " : "",
+	    want);
 }
 
 int
 options_refuse(struct options *options, const char *format, ...)
 {
 	char text[sizeof(options->fault) / 4]; /* printable, each byte becomes at most four */
-	struct buf shown;
+	struct buf shown = { 0 };
 	va_list values;
 
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
-	buf_init(&shown);
 	printable_append(&shown, span_of(text), "");
 	snprintf(options->fault, sizeof(options->fault), "%.*s", (int)shown.len, shown.data);
 	buf_free(&shown);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/compose.h"
 #include "shell/words.h"
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
@@ -11,10 +12,11 @@
 
 enum { FLAG_MOST = 32 }; /* characters of a long flag that is shown */
 
-/* Programs that run others, with or without a version behind the name: node20, python3.12. */
+/* Programs that run others. */
 static const char launchers[] =
     " env nohup setsid stdbuf nice ionice timeout sudo exec time npx pnpx bunx npm pnpm yarn bun uvx pipx uv docker podman "
-    "nerdctl node nodejs deno tsx ts-node python pypy java ruby perl php dotnet lua sh bash dash zsh ash ksh fish ";
+    "nerdctl node nodejs deno tsx ts-node python python3 python3.10 python3.11 python3.12 python3.13 python3.14 pypy "
+    "pypy3 java ruby perl php dotnet lua sh bash dash zsh ash ksh fish ";
 
 /* Their words before the one that counts. */
 static const char verbs[] = " exec x dlx run run-script tool container compose ";
@@ -22,10 +24,9 @@ static const char verbs[] = " exec x dlx run run-script tool container compose "
 /* Their options whose value is the next word. */
 static const char valued[] =
     " -o -n -cl -p -k -s -C -w -e -l -v -f -a -r -X -W -I -H -h -cp --package --workspace --prefix --registry --cwd "
-    "--filter --from --with --with-editable --with-requirements --python --index-url --index --directory --project --spec "
-    "--env --env-file --extra --group --volume --publish --name --network --net --mount --workdir --user --entrypoint "
-    "--platform --pull --label --add-host --hostname --gpus --device --restart --tmpfs --cap-add --cap-drop --security-opt --runtime --ipc --pid --file --context --host --require --import --loader "
-    "--eval --conditions --config --import-map --tsconfig -classpath --class-path --module-path --add-modules ";
+    "--filter --from --with --with-editable --with-requirements --python --index-url --index --directory --project "
+    "--env --env-file --extra --volume --publish --name --network --net --mount --workdir --user --entrypoint "
+    "--platform --pull --label --require --import --loader --eval --config --tsconfig -classpath --class-path ";
 
 /* What says less than the folder around it. */
 static const char generic[] =
@@ -47,45 +48,27 @@ has_word(const char *list, struct span word)
 static struct span
 base_of(struct span path)
 {
-	const char *slash;
+	const char *slash = memrchr(path.ptr, '/', path.len);
 
-	while (path.len > 1 && path.ptr[path.len - 1] == '/')
-		path.len--;
-	slash = memrchr(path.ptr, '/', path.len);
-	return slash == NULL || path.len == 1 ? path : span_from(path, (size_t)(slash + 1 - path.ptr));
-}
-
-static bool
-is_launcher(const char *word)
-{
-	struct span base = base_of(span_of(word));
-
-	while (base.len > 1 && strchr(DIGITS ".", base.ptr[base.len - 1]) != NULL)
-		base.len--;
-	return has_word(launchers, base);
-}
-
-/* Behind -c, -lc, -euc stands the line of a shell, which may have secrets. */
-static bool
-takes_value(const char *option)
-{
-	return has_word(valued, span_of(option)) || (option[1] != '-' && option[strlen(option) - 1] == 'c');
+	return slash != NULL ? span_from(path, (size_t)(slash + 1 - path.ptr)) : path;
 }
 
 /*
  * The word that names the server: its package, its script, or the program, which is word 0. Before what a launcher runs
- * stand options, verbs, numbers, and KEY=VALUE, which is not name==1.0.
+ * stand options, verbs, numbers, and KEY=VALUE, which is not name==1.0. Behind -c, -lc, -euc stands the line of a shell,
+ * which may have secrets.
  */
 static size_t
 find_named(char *const command[])
 {
 	size_t named = 0;
 
-	for (size_t i = 1; command[i] != NULL && is_launcher(command[named]); i++) {
+	for (size_t i = 1; command[i] != NULL && has_word(launchers, base_of(span_of(command[named]))); i++) {
 		const char *word = command[i], *sign = strchr(word, '=');
 
 		if (word[0] == '-')
-			i += takes_value(word) && command[i + 1] != NULL;
+			i += command[i + 1] != NULL &&
+			    (has_word(valued, span_of(word)) || (word[1] != '-' && word[strlen(word) - 1] == 'c'));
 		else if (!has_word(verbs, span_of(word)) && (sign == NULL || sign[1] == '=') &&
 		    word[strspn(word, DIGITS ".smhkgMG")] != '\0')
 			named = i;
@@ -100,28 +83,31 @@ find_named(char *const command[])
 static struct span
 name_operand(const char *word)
 {
-	struct span first = base_of(span_of(word)), name;
+	struct span path = span_of(word), part, first = SPAN_NONE;
 	const char *dot;
 
-	first.len = strcspn(first.ptr, "/@:[=<>~!;#?");
-	dot = memrchr(first.ptr, '.', first.len);
-	if (dot != NULL && dot > first.ptr && has_word(extensions, span_from(first, (size_t)(dot + 1 - first.ptr))))
-		first.len = (size_t)(dot - first.ptr);
-	name = first;
-	while (name.ptr > word && has_word(generic, name))
-		name = base_of((struct span){ word, (size_t)(name.ptr - word) });
-	return has_word(generic, name) ? first : name;
+	do {
+		part = base_of(path);
+		path.len = (size_t)(part.ptr - word) - (part.ptr > word);
+		part.len = strcspn(part.ptr, "/@:[=<>~!;#?");
+		dot = memrchr(part.ptr, '.', part.len);
+		if (dot != NULL && dot > part.ptr &&
+		    has_word(extensions, span_from(part, (size_t)(dot + 1 - part.ptr))))
+			part.len = (size_t)(dot - part.ptr);
+		first = first.len > 0 ? first : part;
+	} while (path.len > 0 && has_word(generic, part));
+	return has_word(generic, part) ? first : part;
 }
 
 void
 name_of_command(char *const command[], char name[NAME_SIZE])
 {
 	size_t named = find_named(command);
-	struct span shown = named > 0 ? name_operand(command[named]) : SPAN_NONE;
+	struct span shown = named > 0 ? name_operand(command[named]) : base_of(span_of(command[0]));
 
-	if (shown.len == 0)
-		shown = base_of(span_of(command[0]));
 	snprintf(name, NAME_SIZE, "%.*s", (int)shown.len, shown.ptr);
+	if (shown.len == 0)
+		snprintf(name, NAME_SIZE, "%s", command[0]);
 }
 
 /* -y, --, --port, --port=8080: how much of the word is a flag without its value; 0: it is none. */
@@ -139,10 +125,10 @@ flag_length(const char *word)
 static struct span
 name_in(const char *word)
 {
-	const char *slash = strrchr(word, '/'), *base = slash != NULL ? slash + 1 : word;
-	bool scoped = word[0] == '@' && word + 1 + strspn(word + 1, NAME) == slash;
+	const char *base = base_of(span_of(word)).ptr;
+	bool scoped = word[0] == '@' && word + 1 + strspn(word + 1, NAME) + 1 == base;
 
-	return (struct span){ scoped ? word : base, (size_t)(base - (scoped ? word : base)) + strspn(base, NAME) };
+	return (struct span){ scoped ? word : base, (scoped ? (size_t)(base - word) : 0) + strspn(base, NAME) };
 }
 
 void
@@ -156,15 +142,14 @@ command_append_word(struct buf *text, char *const command[], size_t i)
 		shown = span_of(word);
 	else if (flag == 0 && i > 0 && i == find_named(command))
 		shown = name_in(word);
-	buf_append(text, shown.len > 0 ? shown : SPAN("*"));
-	buf_append(text, flag > 0 && word[flag] == '=' ? SPAN("=*") : SPAN_NONE);
+	compose(text, flag > 0 && word[flag] == '=' ? "%b=*" : "%b", shown.len > 0 ? shown : SPAN("*"));
 }
 
 void
 command_append(struct buf *line, char *const command[])
 {
 	for (size_t i = 0; command[i] != NULL; i++) {
-		buf_append(line, i > 0 ? SPAN(" ") : SPAN_NONE);
+		compose(line, i > 0 ? " " : "");
 		command_append_word(line, command, i);
 	}
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/compose.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
@@ -142,12 +143,6 @@ log_write(struct log *log)
 	}
 }
 
-static void
-append(struct buf *line, const char *text)
-{
-	buf_append(line, span_of(text));
-}
-
 static const char *
 time_text(char text[TIME_SIZE])
 {
@@ -167,6 +162,8 @@ is_left_out(const struct log_field *field)
 {
 	if (field->kind == LOG_TIME)
 		return field->number == MSEC_NEVER;
+	if (field->kind == LOG_POSITIVE)
+		return field->number == 0;
 	return field->kind != LOG_NUMBER && field->text.len == 0;
 }
 
@@ -214,33 +211,26 @@ append_text(struct buf *line, const struct log_field *field, bool json)
 	bool cut = text.len < field->text.len, id = field->kind == LOG_ID && !cut;
 	const char *quote = (json ? id && is_value(text) : id || is_plain(text)) ? "" : "\"";
 
-	append(line, quote);
+	compose(line, "%s", quote);
 	if (json)
 		printable_append_json(line, text, quote[0] != '\0');
 	else
 		printable_append(line, text, quote[0] != '\0' ? "\"\\" : "");
-	append(line, cut ? "..." : "");
-	append(line, quote);
+	compose(line, cut ? "...%s" : "%s", quote);
 }
 
 /* ` key=value`, or in JSON `,"key":value` */
 static void
 append_fields(struct buf *line, const struct log_field *fields, size_t count, bool json)
 {
-	char digits[SPAN_NUMBER_MAX];
-
 	for (const struct log_field *field = fields; field < fields + count; field++) {
 		if (is_left_out(field))
 			continue;
-		append(line, json ? ",\"" : " ");
-		append(line, field->key);
-		append(line, json ? "\":" : "=");
-		if (field->kind == LOG_NUMBER || field->kind == LOG_TIME) {
-			buf_append(line, span_number(field->number, digits));
-			append(line, field->kind == LOG_TIME && !json ? "ms" : "");
-		} else {
+		compose(line, json ? ",'%s':" : " %s=", field->key);
+		if (field->kind >= LOG_NUMBER)
+			compose(line, field->kind == LOG_TIME && !json ? "%dms" : "%d", field->number);
+		else
 			append_text(line, field, json);
-		}
 	}
 }
 
@@ -249,47 +239,40 @@ static void
 append_noise(struct buf *line, struct span noise)
 {
 	struct span shown = shown_part(noise, LOG_NOISE_MAX);
-	char digits[SPAN_NUMBER_MAX];
 
-	append(line, " | ");
+	compose(line, " | ");
 	printable_append(line, shown, "");
-	if (shown.len == noise.len)
-		return;
-	append(line, "... (");
-	buf_append(line, span_number((int64_t)noise.len, digits));
-	append(line, " bytes)");
+	if (shown.len < noise.len)
+		compose(line, "... (%d bytes)", (int64_t)noise.len);
 }
 
 /* One JSON object; or `canceld[PID] NAME: WHY` and the fields, after the time if it goes to a file. */
 static void
-compose(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields, size_t count)
+append_line(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields,
+    size_t count)
 {
 	const char *name = log->config.name != NULL ? log->config.name : "";
-	char now[TIME_SIZE], digits[SPAN_NUMBER_MAX];
+	int64_t pid = getpid();
+	char now[TIME_SIZE];
 
 	if (json) {
-		append(line, "{\"time\":\"");
-		append(line, time_text(now));
-		append(line, "\"");
-		append_fields(line, LOG_FIELDS(log_number("pid", getpid()), log_string("server", name)), true);
-		append(line, log->config.dry_run ? ",\"dry_run\":true" : "");
-		append_fields(line, LOG_FIELDS(log_string("why", why_word(why))), true);
+		compose(line, "{'time':'%s','pid':%d", time_text(now), pid);
+		append_fields(line, LOG_FIELDS(log_string("server", name)), true);
+		compose(line, log->config.dry_run ? ",'dry_run':true,'why':'%s'" : ",'why':'%s'", why_word(why));
 		append_fields(line, fields, count, true);
-		append(line, "}\n");
+		compose(line, "}\n");
 		return;
 	}
-	append(line, log->config.file != NULL ? time_text(now) : "");
-	append(line, log->config.file != NULL ? " canceld[" : "canceld[");
-	buf_append(line, span_number(getpid(), digits));
-	append(line, name[0] != '\0' ? "] " : "]");
+	if (log->config.file != NULL)
+		compose(line, "%s ", time_text(now));
+	compose(line, name[0] != '\0' ? "canceld[%d] " : "canceld[%d]", pid);
 	printable_append(line, span_of(name), "");
-	append(line, log->config.dry_run ? " (dry run): " : ": ");
-	append(line, why_word(why));
+	compose(line, log->config.dry_run ? " (dry run): %s" : ": %s", why_word(why));
 	if (why == WHY_NOISE)
 		append_noise(line, fields[0].text);
 	else
 		append_fields(line, fields, count, false);
-	append(line, "\n");
+	compose(line, "\n");
 }
 
 void
@@ -299,11 +282,11 @@ log_flush(struct log *log)
 	uint64_t told;
 
 	log_write(log);
-	if (log->lost > 0 && log->queue.len <= LOG_QUEUE_MAX / 2) {
-		told = log->lost;
+	told = log->lost;
+	if (told > 0 && log->queue.len <= LOG_QUEUE_MAX / 2) {
 		log->lost = 0;
 		log_end_line(log);
-		compose(&log->queue, log, log->config.json, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", told)));
+		append_line(&log->queue, log, log->config.json, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", told)));
 		log_write(log);
 		/* The line that tells it was lost. */
 		log->lost += log->lost > 0 ? told - 1 : 0;
@@ -316,12 +299,11 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 {
 	size_t told = count - (count > 0 && fields[count - 1].kind == LOG_PAYLOAD);
 	int kept = errno;
-	struct buf line;
+	struct buf line = { 0 };
 
-	buf_init(&line);
 	if (why_level(why) <= log->config.level) {
 		log_flush(log);
-		compose(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
+		append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
 		log_end_line(log);
 		if (log->lost > 0 || !log_pass(log, buf_span(&line), LOG_QUEUE_MAX))
 			log->lost++;
@@ -329,7 +311,7 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 		buf_clear(&line);
 	}
 	if (log->hear != NULL && why_level(why) <= log->heard) {
-		compose(&line, log, true, why, fields, told);
+		append_line(&line, log, true, why, fields, told);
 		log->hear(log->hearer, why, buf_span(&line));
 	}
 	buf_free(&line);
@@ -339,19 +321,12 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 void
 log_failure(struct log *log, const char *doing, int error)
 {
-	const char *reason = error == 0 ? NULL : strerror(error);
-
-	log_event(log, WHY_FAILED, LOG_FIELDS(log_string("doing", doing), log_string("reason", reason)));
+	log_event(log, WHY_FAILED,
+	    LOG_FIELDS(log_string("doing", doing), log_string("reason", error == 0 ? NULL : strerror(error))));
 }
 
 struct log_field
 log_string(const char *key, const char *text)
 {
 	return log_text(key, text == NULL ? SPAN_NONE : span_of(text));
-}
-
-struct log_field
-log_positive(const char *key, uint64_t number)
-{
-	return number > 0 ? log_number(key, number) : log_text(key, SPAN_NONE);
 }

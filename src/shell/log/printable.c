@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/compose.h"
 #include "core/json.h"
 
 enum { REPLACEMENT = 0xfffd }; /* stands for bytes that are not UTF-8 */
@@ -80,13 +81,12 @@ printable_append_json(struct buf *text, struct span bytes, bool inside)
 json_t *
 printable_json(struct span bytes, bool cut)
 {
-	struct buf text;
+	struct buf text = { 0 };
 	json_t *string;
 
-	buf_init(&text);
-	buf_append(&text, SPAN("\""));
+	compose(&text, "'");
 	printable_append_json(&text, bytes, true);
-	buf_append(&text, cut ? SPAN("...\"") : SPAN("\""));
+	compose(&text, cut ? "...'" : "'");
 	string = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	buf_free(&text);
 	return string;

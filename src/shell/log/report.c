@@ -1,3 +1,4 @@
+#include "core/compose.h"
 #include "core/session.h"
 #include "shell/log.h"
 
@@ -62,13 +63,8 @@ list_unmatched(const struct policy *policy, struct buf *list)
 
 		if (rule->matched || rule->method == NULL || rule->source != POLICY_OPTION)
 			continue;
-		buf_append(list, list->len > 0 ? SPAN(", ") : SPAN_NONE);
-		buf_append(list, rule->clock == POLICY_IDLE ? SPAN("-t ") : SPAN("-T "));
-		buf_append(list, span_of(rule->method));
-		if (rule->name != NULL) {
-			buf_append(list, SPAN(":"));
-			buf_append(list, span_of(rule->name));
-		}
+		compose(list, "%s-%s %s%s%s", list->len > 0 ? ", " : "", rule->clock == POLICY_IDLE ? "t" : "T",
+		    rule->method, rule->name != NULL ? ":" : "", rule->name != NULL ? rule->name : "");
 	}
 }
 
@@ -77,9 +73,8 @@ report_summary(struct log *log, const struct session *session)
 {
 	const struct journal *journal = session_journal(session);
 	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
-	struct buf unmatched;
+	struct buf unmatched = { 0 };
 
-	buf_init(&unmatched);
 	list_unmatched(session_rules(session), &unmatched);
 	log_event(log, WHY_SUMMARY,
 	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
