@@ -285,7 +285,6 @@ static const struct number dialect_numbers[] = {
 };
 
 static const struct number asked_object = NUMBER(dialect, asked_object, SCAN_PARAMS, SCAN_REQUEST_META, false);
-static const struct number list_declared = NUMBER(list_change, declared, SCAN_TOOLS_CHANGE, SCAN_PROMPTS_CHANGE, false);
 static const struct number name_field = NUMBER(method, name_field, SCAN_URI, SCAN_NAME, false);
 static const struct number cancel_field = NUMBER(cancel, field, SCAN_REQUEST_ID, SCAN_PARAMS_ID, false);
 
@@ -362,7 +361,7 @@ try_dialect(struct mutants *mutants, struct dialect *dialect, const char *name)
 	try_text(mutants, &dialect->ping, name, "ping");
 	try_text(mutants, &dialect->modern_ping, name, "modern_ping");
 	for (i = 0; i < DIALECT_LISTS && dialect->lists[i].notification != NULL; i++) {
-		try_number(mutants, &dialect->lists[i], name, &list_declared);
+		try_text(mutants, &dialect->lists[i].capability, name, "list capability");
 		try_text(mutants, &dialect->lists[i].notification, name, "list notification");
 	}
 	for (i = 0; i < sizeof(dialect_numbers) / sizeof(dialect_numbers[0]); i++)
