@@ -211,8 +211,8 @@ struct request *pending_hard_due(const struct pending *pending, msec_t now);
 /* --- decide.c */
 
 /*
- * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out. The requester is
- * the side that sent the request; the receiver works on it.
+ * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out; a QUEUED request
+ * that ends is taken out of the queue. The requester is the side that sent the request; the receiver works on it.
  */
 enum decide_event {
 	EVENT_RESPONSE,      /* its response has arrived */
@@ -236,12 +236,11 @@ enum decide_event {
 };
 
 enum decide_step {
-	DECIDE_PASS = 1 << 0,     /* the message at hand passes; without this it is dropped */
-	DECIDE_WITHDRAW = 1 << 1, /* the request is taken out of the queue */
-	DECIDE_CANCEL = 1 << 2,   /* its receiver is told: by the message at hand, else by a message of canceld's own */
-	DECIDE_ANSWER = 1 << 3,   /* canceld answers its requester */
-	DECIDE_EXTEND = 1 << 4,   /* its idle deadline starts again */
-	DECIDE_REPORT = 1 << 5,   /* if no message is at hand, the decision itself is reported */
+	DECIDE_PASS = 1 << 0,   /* the message at hand passes; without this it is dropped */
+	DECIDE_CANCEL = 1 << 1, /* its receiver is told: by the message at hand, else by a message of canceld's own */
+	DECIDE_ANSWER = 1 << 2, /* canceld answers its requester */
+	DECIDE_EXTEND = 1 << 3, /* its idle deadline starts again */
+	DECIDE_REPORT = 1 << 4, /* if no message is at hand, the decision itself is reported */
 };
 
 enum { TALLY_OPEN = TALLIES }; /* a cell's tally: no end of a request is counted */

@@ -57,7 +57,7 @@ static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RECEIVER_DEAF] = "receiver-deaf",
 };
 
-static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
+static const char *const steps[BITS] = { "pass", "cancel", "answer", "extend", "report" };
 
 static const char *const flags[BITS] = { "OWES_ANSWER", "OWN_TOKENS", "HAS_ERAS", "REASONS", "CANCELS_START",
 	"DEADLINE_WAITS", "REPLAYS", "TURNS_RUN_ON" };
@@ -109,7 +109,6 @@ static struct excuse excuses[] = {
 	{ "queued/*-gone: also extend", NOT_EXTENDED, false },
 	{ "queued/receiver-deaf: also extend", NOT_EXTENDED, false },
 	{ "queued/receiver-lost: also extend", "its idle deadline starts when it is released", false },
-	{ "queued/receiver-deaf: no withdraw", "all that is queued is dropped then", false },
 	{ "abandoned/malformed: *", ONLY_AWAITED, false },
 	{ "[ca]*/stream-ended: *", ONLY_WAITING, false },
 	{ "[wca]*/turn-cancelled: another word", SILENT, false },
