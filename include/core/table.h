@@ -151,9 +151,7 @@ struct request *pending_by_id(const struct pending *pending, struct span id);
 /* How many open requests, at most `most`, have this name. */
 size_t pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most);
 
-/*
- * By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none.
- */
+/* By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none. */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
 /* Whether there is such a request with the id of these names; notes its hashes in them. */
@@ -173,10 +171,10 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
     const struct request *after);
 
 /*
- * The open request, or the tombstone, whose wire id is the same number as this id (id_number) but not equal to it; NULL
- * if there is none, or more than one.
+ * The only request whose name of this kind is the same number as the text (id_number) but not equal to it: among
+ * tombstones, or among the others. NULL: there is none, or more than one.
  */
-struct request *pending_loosely(const struct pending *pending, struct span wire_id, bool tombstone);
+struct request *pending_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone);
 
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);

@@ -352,14 +352,14 @@ find_coerced(const struct session *session, struct message *message)
 	enum side requester = side_other(message->from);
 	const struct party *party = &session->party[requester];
 	struct span id = message->id;
-	struct request *request = pending_loosely(&party->pending, id, false);
+	struct request *request = pending_alike(&party->pending, id, NAME_WIRE_ID, false);
 
 	if (request != NULL)
 		message->word = WHY_ID_COERCED;
 	/* The second answer to a request that has ended is no late one to another request. */
 	if (request == NULL && party->untracked == 0 &&
 	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
-		request = pending_loosely(&party->pending, id, true);
+		request = pending_alike(&party->pending, id, NAME_WIRE_ID, true);
 	return request;
 }
 
