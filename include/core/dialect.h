@@ -88,7 +88,7 @@ enum dialect_flag {
 enum { DIALECT_TOKENS = 2, DIALECT_LISTS = 3 };
 
 struct list_change {              /* a list of the server's that may change, as it may with a new server */
-	enum scan_field declared; /* the capability in the answer to the handshake that allows the server to send ... */
+	const char *capability;   /* with the member listChanged it allows the server to send ... */
 	const char *notification; /* NULL: there is no such list */
 };
 

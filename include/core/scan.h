@@ -45,7 +45,6 @@ enum value_type {
 	X(REQUEST_META, PARAMS, "_meta") \
 	X(RESULT_META, RESULT, "_meta") \
 	X(UPDATE_STATE, UPDATE, "state") \
-	X(SERVER_TOOLS, CAPABILITIES, "tools") \
 	X(METHOD, TEXT, "method") \
 	X(PARAMS, TEXT, "params") \
 	X(RESULT, TEXT, "result") \
@@ -59,29 +58,17 @@ enum value_type {
 	X(JSONRPC, TEXT, "jsonrpc") \
 	X(IS_ERROR, RESULT, "isError") \
 	X(ERROR_MESSAGE, ERROR, "message") \
-	X(SERVER_PROMPTS, CAPABILITIES, "prompts") \
-	X(CLIENT_CANCELS, CLIENT_CANCELLATION, "request") \
-	X(AGENT_CANCELS, AGENT_CANCELLATION, "request") \
 	X(REQUEST_ID, PARAMS, "requestId") \
 	X(SESSION_ID, PARAMS, "sessionId") \
-	X(SERVER_RESOURCES, CAPABILITIES, "resources") \
 	X(ERROR_REQUEST_ID, ERROR_DATA, "requestId") \
 	X(RESULT_TYPE, RESULT, "resultType") \
 	X(STOP_REASON, RESULT, "stopReason") \
-	X(TOOLS_CHANGE, SERVER_TOOLS, "listChanged") \
-	X(PROMPTS_CHANGE, SERVER_PROMPTS, "listChanged") \
-	X(RESOURCES_CHANGE, SERVER_RESOURCES, "listChanged") \
-	X(CAPABILITIES, RESULT, "capabilities") \
-	X(CLIENT_CANCELLATION, CLIENT_ABILITIES, "cancellation") \
-	X(AGENT_CANCELLATION, AGENT_ABILITIES, "cancellation") \
 	X(WORK_TOKEN, PARAMS, "workDoneToken") \
 	X(PROGRESS_TOKEN, PARAMS, "progressToken") /* a progress notification */ \
 	X(META_TOKEN, REQUEST_META, "progressToken") /* a request that wants progress */ \
 	X(PARAMS_VERSION, PARAMS, "protocolVersion") \
 	X(RESULT_VERSION, RESULT, "protocolVersion") \
-	X(AGENT_ABILITIES, RESULT, "agentCapabilities") \
 	X(PARTIAL_TOKEN, PARAMS, "partialResultToken") \
-	X(CLIENT_ABILITIES, PARAMS, "clientCapabilities") \
 	X(META_SUBSCRIPTION, REQUEST_META, SCAN_META_PREFIX "subscriptionId") \
 	X(RESULT_SUBSCRIPTION, RESULT_META, SCAN_META_PREFIX "subscriptionId") \
 	X(META_VERSION, REQUEST_META, SCAN_META_PREFIX "protocolVersion")
@@ -111,8 +98,7 @@ enum scan_fault {
 	SCAN_CUT,             /* hard: the text ends inside the value */
 };
 
-struct scan_value {
-	enum value_type type;
+struct scan_value {    /* where a value stands; zeroed: nowhere */
 	size_t offset; /* of the first byte, counted from the text's first byte */
 	size_t end;    /* of the byte behind the last one; 0: a container that has not ended */
 };
@@ -122,9 +108,9 @@ struct scan { /* read only */
 	enum scan_fault fault;
 	size_t fault_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
-	uint64_t present;                      /* private: a bit for each field that was found */
-	uint64_t special;                      /* private: ... for each string with more than plain ASCII */
+	uint64_t special;                      /* private: a bit for each string with more than plain ASCII */
 	uint64_t unsound;                      /* private: ... for each string with a soft fault */
+	unsigned char types[SCAN_FIELDS];      /* private: enum value_type */
 	struct scan_value values[SCAN_FIELDS]; /* private */
 };
 
@@ -132,31 +118,37 @@ struct scan { /* read only */
 void scan_read(struct scan *scan, struct span text);
 
 /*
- * The value of a field. Of repeated members the last one counts: from its key on, the former value and all beneath it
- * are absent; but of methods the first one counts. Of members of an array none counts.
+ * The type and the place of a field's value. Of repeated members the last one counts: from its key on, the former value
+ * and all beneath it are absent; but of methods the first one counts. Of members of an array none counts.
  */
+static inline enum value_type
+scan_type(const struct scan *scan, enum scan_field field)
+{
+	return (enum value_type)scan->types[field];
+}
+
+static inline bool
+scan_has(const struct scan *scan, enum scan_field field)
+{
+	return scan_type(scan, field) != VALUE_ABSENT;
+}
+
 static inline const struct scan_value *
 scan_value(const struct scan *scan, enum scan_field field)
 {
 	static const struct scan_value absent = { 0 };
 
-	return scan->present >> field & 1 ? &scan->values[field] : &absent;
+	return scan_has(scan, field) ? &scan->values[field] : &absent;
 }
 
 /* Whether a scalar's text is not read: it is longer than SCAN_VALUE_MAX, or no sound JSON. */
 static inline bool
 scan_unkept(const struct scan *scan, enum scan_field field)
 {
-	const struct scan_value *value = scan_value(scan, field);
+	const struct scan_value *value = &scan->values[field];
 
-	return value->type < VALUE_OBJECT &&
-	    ((scan->unsound >> field & 1) || value->end - value->offset > SCAN_VALUE_MAX);
-}
-
-static inline bool
-scan_has(const struct scan *scan, enum scan_field field)
-{
-	return scan->present >> field & 1;
+	return scan_type(scan, field) < VALUE_OBJECT &&
+	    ((scan->unsound >> field & 1) || (scan_has(scan, field) && value->end - value->offset > SCAN_VALUE_MAX));
 }
 
 /* A scalar's bytes as spelled (a string with its quotes); empty if there is none, or if it is not kept. */
@@ -165,7 +157,7 @@ scan_text(const struct scan *scan, enum scan_field field)
 {
 	const struct scan_value *value = &scan->values[field];
 
-	if (!(scan->present >> field & 1) || value->type >= VALUE_OBJECT || scan_unkept(scan, field))
+	if (!scan_has(scan, field) || scan_type(scan, field) >= VALUE_OBJECT || scan_unkept(scan, field))
 		return SPAN_NONE;
 	return (struct span){ scan->text.ptr + value->offset, value->end - value->offset };
 }

@@ -121,7 +121,7 @@ void message_copy(const struct message *message, struct buf *out);
 static inline struct span
 message_id(const struct scan *scan, enum scan_field field)
 {
-	enum value_type type = scan_value(scan, field)->type;
+	enum value_type type = scan_type(scan, field);
 
 	return type == VALUE_STRING || type == VALUE_NUMBER ? scan_text(scan, field) : SPAN_NONE;
 }

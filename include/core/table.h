@@ -151,9 +151,7 @@ struct request *pending_by_id(const struct pending *pending, struct span id);
 /* How many open requests, at most `most`, have this name. */
 size_t pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most);
 
-/*
- * By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none.
- */
+/* By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none. */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
 /* Whether there is such a request with the id of these names; notes its hashes in them. */
@@ -173,10 +171,10 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
     const struct request *after);
 
 /*
- * The open request, or the tombstone, whose wire id is the same number as this id (id_number) but not equal to it; NULL
- * if there is none, or more than one.
+ * The only request whose name of this kind is the same number as the text (id_number) but not equal to it: among
+ * tombstones, or among the others. NULL: there is none, or more than one.
  */
-struct request *pending_loosely(const struct pending *pending, struct span wire_id, bool tombstone);
+struct request *pending_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone);
 
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
@@ -211,8 +209,8 @@ struct request *pending_hard_due(const struct pending *pending, msec_t now);
 /* --- decide.c */
 
 /*
- * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out. The requester is
- * the side that sent the request; the receiver works on it.
+ * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out; a QUEUED request
+ * that ends is taken out of the queue. The requester is the side that sent the request; the receiver works on it.
  */
 enum decide_event {
 	EVENT_RESPONSE,      /* its response has arrived */
@@ -236,12 +234,11 @@ enum decide_event {
 };
 
 enum decide_step {
-	DECIDE_PASS = 1 << 0,     /* the message at hand passes; without this it is dropped */
-	DECIDE_WITHDRAW = 1 << 1, /* the request is taken out of the queue */
-	DECIDE_CANCEL = 1 << 2,   /* its receiver is told: by the message at hand, else by a message of canceld's own */
-	DECIDE_ANSWER = 1 << 3,   /* canceld answers its requester */
-	DECIDE_EXTEND = 1 << 4,   /* its idle deadline starts again */
-	DECIDE_REPORT = 1 << 5,   /* if no message is at hand, the decision itself is reported */
+	DECIDE_PASS = 1 << 0,   /* the message at hand passes; without this it is dropped */
+	DECIDE_CANCEL = 1 << 1, /* its receiver is told: by the message at hand, else by a message of canceld's own */
+	DECIDE_ANSWER = 1 << 2, /* canceld answers its requester */
+	DECIDE_EXTEND = 1 << 3, /* its idle deadline starts again */
+	DECIDE_REPORT = 1 << 4, /* if no message is at hand, the decision itself is reported */
 };
 
 enum { TALLY_OPEN = TALLIES }; /* a cell's tally: no end of a request is counted */

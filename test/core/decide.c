@@ -17,8 +17,6 @@ TESTS(each_cell_makes_sense, REQUEST_QUEUED, REQUEST_STATES)
 		if (cell->steps & DECIDE_PASS)
 			ck_assert(event == EVENT_RESPONSE || event == EVENT_STREAM_ENDED || event == EVENT_PROGRESS ||
 			    event == EVENT_PROGRESS_OWED);
-		if (cell->steps & DECIDE_WITHDRAW)
-			ck_assert_int_eq(_i, REQUEST_QUEUED);
 		if (cell->steps & DECIDE_CANCEL)
 			ck_assert_int_eq(_i, REQUEST_WAITING);
 		if (cell->steps & DECIDE_EXTEND)
@@ -88,7 +86,7 @@ TEST(no_request_is_cancelled_twice)
 	for (int event = 0; event < DECIDE_EVENTS; event++) {
 		const struct decision *cell = &decisions[REQUEST_CANCELLING][event];
 
-		ck_assert_uint_eq(cell->steps & (DECIDE_CANCEL | DECIDE_WITHDRAW), 0);
+		ck_assert_uint_eq(cell->steps & DECIDE_CANCEL, 0);
 		ck_assert_uint_ne(cell->next, REQUEST_WAITING);
 	}
 }

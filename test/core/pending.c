@@ -81,7 +81,7 @@ by_token(const char *wire_token)
 static struct request *
 loosely(const char *wire_id)
 {
-	return pending_loosely(&pending, span_of(wire_id), false);
+	return pending_alike(&pending, span_of(wire_id), NAME_WIRE_ID, false);
 }
 
 static bool

@@ -32,12 +32,12 @@ check_places(const struct scan *scan, struct span input)
 	bool complete = scan_value(scan, SCAN_TEXT)->end > 0;
 
 	assert(!complete || scan_value(scan, SCAN_TEXT)->offset < scan_value(scan, SCAN_TEXT)->end);
-	assert(complete || scan_value(scan, SCAN_TEXT)->type == VALUE_ABSENT || scan->fault != SCAN_FINE);
+	assert(complete || !scan_has(scan, SCAN_TEXT) || scan->fault != SCAN_FINE);
 	assert(scan->fault_offset <= input.len && scan_value(scan, SCAN_TEXT)->end <= input.len);
 	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
 		const struct scan_value *value = scan_value(scan, (enum scan_field)i);
 
-		if (value->type == VALUE_ABSENT)
+		if (!scan_has(scan, (enum scan_field)i))
 			continue;
 		assert(value->offset < input.len);
 		assert(value->end == 0 || (value->end > value->offset && value->end <= input.len));
@@ -116,17 +116,17 @@ at_path(const json_t *root, enum scan_field field)
 static void
 check_fields(const struct scan *scan, const json_t *root, struct span input)
 {
-	json_t *first = scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT ? until_method(scan, input) : NULL;
+	json_t *first = scan_has(scan, SCAN_METHOD) ? until_method(scan, input) : NULL;
 
 	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
 		enum scan_field field = (enum scan_field)i;
 		const struct scan_value *value = scan_value(scan, field);
 		const json_t *json = at_path(field == SCAN_METHOD && first != NULL ? first : root, field);
 
-		assert(value->type == type_of(json));
+		assert(scan_type(scan, field) == type_of(json));
 		if (json != NULL)
 			check_place(value, json, input);
-		if (value->type == VALUE_STRING && scan_text(scan, field).len > 0)
+		if (scan_type(scan, field) == VALUE_STRING && scan_text(scan, field).len > 0)
 			check_string(scan_text(scan, field), json);
 	}
 	json_decref(first);

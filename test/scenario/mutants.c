@@ -57,7 +57,7 @@ static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RECEIVER_DEAF] = "receiver-deaf",
 };
 
-static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
+static const char *const steps[BITS] = { "pass", "cancel", "answer", "extend", "report" };
 
 static const char *const flags[BITS] = { "OWES_ANSWER", "OWN_TOKENS", "HAS_ERAS", "REASONS", "CANCELS_START",
 	"DEADLINE_WAITS", "REPLAYS", "TURNS_RUN_ON" };
@@ -109,7 +109,6 @@ static struct excuse excuses[] = {
 	{ "queued/*-gone: also extend", NOT_EXTENDED, false },
 	{ "queued/receiver-deaf: also extend", NOT_EXTENDED, false },
 	{ "queued/receiver-lost: also extend", "its idle deadline starts when it is released", false },
-	{ "queued/receiver-deaf: no withdraw", "all that is queued is dropped then", false },
 	{ "abandoned/malformed: *", ONLY_AWAITED, false },
 	{ "[ca]*/stream-ended: *", ONLY_WAITING, false },
 	{ "[wca]*/turn-cancelled: another word", SILENT, false },
@@ -285,7 +284,6 @@ static const struct number dialect_numbers[] = {
 };
 
 static const struct number asked_object = NUMBER(dialect, asked_object, SCAN_PARAMS, SCAN_REQUEST_META, false);
-static const struct number list_declared = NUMBER(list_change, declared, SCAN_TOOLS_CHANGE, SCAN_PROMPTS_CHANGE, false);
 static const struct number name_field = NUMBER(method, name_field, SCAN_URI, SCAN_NAME, false);
 static const struct number cancel_field = NUMBER(cancel, field, SCAN_REQUEST_ID, SCAN_PARAMS_ID, false);
 
@@ -362,7 +360,7 @@ try_dialect(struct mutants *mutants, struct dialect *dialect, const char *name)
 	try_text(mutants, &dialect->ping, name, "ping");
 	try_text(mutants, &dialect->modern_ping, name, "modern_ping");
 	for (i = 0; i < DIALECT_LISTS && dialect->lists[i].notification != NULL; i++) {
-		try_number(mutants, &dialect->lists[i], name, &list_declared);
+		try_text(mutants, &dialect->lists[i].capability, name, "list capability");
 		try_text(mutants, &dialect->lists[i].notification, name, "list notification");
 	}
 	for (i = 0; i < sizeof(dialect_numbers) / sizeof(dialect_numbers[0]); i++)

@@ -56,49 +56,48 @@ map_free(struct map *map)
 	*map = (struct map){ 0 };
 }
 
-/* Puts the entry at the head of its chain. */
 static void
-put(struct map *map, struct map_entry *entry)
+put(struct map_entry **link, struct map_entry *entry)
 {
-	struct map_entry **bucket = &map->buckets[entry->hash & (map->size - 1)];
-
-	entry->next = *bucket;
-	entry->link = bucket;
-	*bucket = entry;
-	if (entry->next != NULL)
-		entry->next->link = &entry->next;
+	*link = entry;
+	entry->link = link;
 }
 
-/* Doubles the buckets, and divides each chain between its bucket and a new one. The newest stay first. */
+/* Doubles the buckets, and divides each chain, in its order, between its bucket and a new one. */
 static void
 double_size(struct map *map)
 {
 	size_t size = map->size;
-	struct map_entry *entry, *next, *oldest;
 
 	map->size = size > 0 ? 2 * size : SIZE_MIN;
 	map->buckets = mem_resize(map->buckets, map->size, sizeof(struct map_entry *));
 	memset(map->buckets + size, 0, (map->size - size) * sizeof(struct map_entry *));
 	for (size_t i = 0; i < size; i++) {
-		for (entry = map->buckets[i], oldest = NULL; entry != NULL; oldest = entry, entry = next) {
-			next = entry->next;
-			entry->next = oldest;
+		struct map_entry **ends[] = { &map->buckets[i], &map->buckets[i + size] };
+
+		for (struct map_entry *entry = map->buckets[i]; entry != NULL; entry = entry->next) {
+			struct map_entry ***end = &ends[(entry->hash & size) != 0];
+
+			put(*end, entry);
+			*end = &entry->next;
 		}
-		map->buckets[i] = NULL;
-		for (entry = oldest; entry != NULL; entry = next) {
-			next = entry->next;
-			put(map, entry);
-		}
+		*ends[0] = *ends[1] = NULL;
 	}
 }
 
 void
 map_add(struct map *map, struct map_entry *entry, uint64_t hash)
 {
+	struct map_entry **bucket;
+
 	if (map->count == map->size)
 		double_size(map);
+	bucket = &map->buckets[hash & (map->size - 1)];
 	entry->hash = hash;
-	put(map, entry);
+	entry->next = *bucket;
+	if (entry->next != NULL)
+		entry->next->link = &entry->next;
+	put(bucket, entry);
 	map->count++;
 }
 

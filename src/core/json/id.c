@@ -54,7 +54,7 @@ read_number(struct span text, double *value)
 		return NO_NUMBER;
 	scan_read(&scan, text);
 	if (scan.fault != SCAN_FINE || !span_equal(scan_text(&scan, SCAN_TEXT), text) ||
-	    scan_value(&scan, SCAN_TEXT)->type != VALUE_NUMBER)
+	    scan_type(&scan, SCAN_TEXT) != VALUE_NUMBER)
 		return NO_NUMBER;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';

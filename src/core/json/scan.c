@@ -36,11 +36,8 @@ static const unsigned char by_length[KEY_MAX] = {
 	[7] = SCAN_JSONRPC,
 	[9] = SCAN_REQUEST_ID,
 	[10] = SCAN_RESULT_TYPE,
-	[11] = SCAN_TOOLS_CHANGE,
-	[12] = SCAN_CAPABILITIES,
 	[13] = SCAN_WORK_TOKEN,
 	[15] = SCAN_PARAMS_VERSION,
-	[17] = SCAN_AGENT_ABILITIES,
 	[18] = SCAN_PARTIAL_TOKEN,
 	[38] = SCAN_META_SUBSCRIPTION,
 	[39] = SCAN_META_VERSION,
@@ -49,7 +46,7 @@ static const unsigned char by_length[KEY_MAX] = {
 /* With a byte for each of the first n bytes of a word. */
 static const unsigned char mask_bytes[2 * WORD] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
 
-static_assert(SCAN_FIELDS <= 64, "present has a bit for each field");
+static_assert(SCAN_FIELDS <= 64, "special has a bit for each field");
 
 /* What is read. */
 struct reader {
@@ -335,11 +332,11 @@ skip_deep(const struct reader *reader, const char *at)
 static void
 forget(struct scan *scan, unsigned field)
 {
-	scan->present &= ~((uint64_t)1 << field);
-	scan->special &= scan->present;
-	scan->unsound &= scan->present;
+	scan->types[field] = VALUE_ABSENT;
+	scan->special &= ~((uint64_t)1 << field);
+	scan->unsound &= ~((uint64_t)1 << field);
 	for (unsigned i = SCAN_TEXT + 1; i < SCAN_FIELDS; i++)
-		if (keys[i].parent == field && (scan->present >> i & 1))
+		if (keys[i].parent == field && scan_has(scan, i))
 			forget(scan, i);
 }
 
@@ -347,7 +344,7 @@ forget(struct scan *scan, unsigned field)
 INLINE unsigned
 take_field(struct scan *scan, unsigned field, const char *quote)
 {
-	if ((scan->present >> field & 1) == 0)
+	if (!scan_has(scan, field))
 		return field;
 	if (field == SCAN_METHOD) {
 		note_fault(scan, SCAN_REPEATED_METHOD, quote);
@@ -373,11 +370,12 @@ equals_rest(const struct key *key, const char *at)
 INLINE unsigned
 find_field(unsigned parent, const char *key, size_t len, uint64_t word)
 {
-	const struct key *at;
+	const struct key *at = &keys[by_length[len]];
 
-	for (at = &keys[by_length[len]]; at->len == len; at++)
+	do
 		if (memcmp(at->text, &word, WORD) == 0 && at->parent == parent && (len <= WORD || equals_rest(at, key)))
 			return (unsigned)(at - keys);
+	while ((++at)->len == len);
 	return NO_FIELD;
 }
 
@@ -440,15 +438,12 @@ INLINE void
 note_value(const struct reader *reader, unsigned field, enum value_type type, const char *at, const char *end)
 {
 	struct scan *scan = reader->scan;
-	struct scan_value *value;
 
 	if (field == NO_FIELD)
 		return;
-	value = &scan->values[field];
-	scan->present |= (uint64_t)1 << field;
-	value->type = type;
-	value->offset = (size_t)(at - reader->start);
-	value->end = (size_t)(end - reader->start);
+	scan->types[field] = (unsigned char)type;
+	scan->values[field].offset = (size_t)(at - reader->start);
+	scan->values[field].end = (size_t)(end - reader->start);
 }
 
 INLINE const char *
@@ -572,7 +567,7 @@ scan_string(const struct scan *scan, enum scan_field field, char *storage, size_
 {
 	struct span text = scan_text(scan, field);
 
-	if (text.len == 0 || scan->values[field].type != VALUE_STRING)
+	if (text.len == 0 || scan_type(scan, field) != VALUE_STRING)
 		return SPAN_NONE;
 	text = (struct span){ text.ptr + 1, text.len - 2 };
 	if (scan->special >> field & 1)

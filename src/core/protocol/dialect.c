@@ -60,9 +60,9 @@ TABLE_CONST struct dialect dialect_mcp = {
 	.modern_ping = "server/discover",
 	JSONRPC_CODES,
 	.lists = {
-	    { SCAN_TOOLS_CHANGE, "notifications/tools/list_changed" },
-	    { SCAN_PROMPTS_CHANGE, "notifications/prompts/list_changed" },
-	    { SCAN_RESOURCES_CHANGE, "notifications/resources/list_changed" },
+	    { "tools", "notifications/tools/list_changed" },
+	    { "prompts", "notifications/prompts/list_changed" },
+	    { "resources", "notifications/resources/list_changed" },
 	},
 	.methods = mcp_methods,
 };

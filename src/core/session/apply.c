@@ -78,14 +78,12 @@ report(struct session *session, const struct request *request, const struct deci
 	journal_tell(&session->journal, &action);
 }
 
-/* The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. */
+/* The steps for the receiver: moves the message at hand, sends the cancel. */
 static bool
 tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
 	enum why why = word_for(session, request->from, cell->why);
 
-	if ((cell->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
-		lane_withdraw(session->party[request->from].lane, request->start);
 	if (message == NULL) {
 		if (cell->steps & DECIDE_REPORT)
 			report(session, request, cell, why);
@@ -195,10 +193,13 @@ enter_state(struct session *session, struct request *request, enum request_state
 bool
 apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
-	const struct decision *cell = &decisions[state_of(session, request)][event];
+	enum request_state state = state_of(session, request);
+	const struct decision *cell = &decisions[state][event];
 	bool told;
 
 	note_given_up(session, request, (enum given_up)cell->given_up);
+	if (state == REQUEST_QUEUED && cell->next == REQUEST_ENDED && request->start != REQUEST_UNSENT)
+		lane_withdraw(session->party[request->from].lane, request->start);
 	told = tell_receiver(session, request, cell, message);
 	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED && request->from == SIDE_CLIENT)
 		recovery_probe(session, request);

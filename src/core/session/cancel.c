@@ -124,7 +124,7 @@ move(struct session *session, struct message *message, const struct request *req
 		pass_on(session, message, why, request);
 		return;
 	}
-	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+	if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
 		reason = scan_text(message->scan, SCAN_REASON);
 	compose_cancel(session, receiver, id, reason, message->urgent && request != NULL ? request->meta : SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);

@@ -47,15 +47,23 @@ read_tasks(const struct dialect *dialect, struct span capabilities)
 	return found;
 }
 
-/* The capabilities in an object of the message; empty if there are none, or the object has not ended. */
+/* A member of an object of the message; empty if there is none, or the object has not ended. */
 static struct span
-capabilities_in(const struct message *message, enum scan_field field)
+member_in(const struct message *message, enum scan_field field, const char *key)
 {
 	const struct scan_value *value = scan_value(message->scan, field);
 
 	if (value->end == 0)
 		return SPAN_NONE;
-	return json_member(message_part(message, value->offset, value->end), SPAN("capabilities"));
+	return json_member(message_part(message, value->offset, value->end), span_of(key));
+}
+
+static bool
+is_declared(struct span capabilities, const char *capability, const char *member)
+{
+	struct span object = json_member(capabilities, span_of(capability));
+
+	return span_equal(json_member(object, span_of(member)), SPAN("true"));
 }
 
 static bool
@@ -68,13 +76,14 @@ has_extension(struct span capabilities)
 static void
 read_era(struct handshake *handshake, const struct message *message, unsigned traits)
 {
-	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING;
+	bool modern = scan_type(message->scan, SCAN_META_VERSION) == VALUE_STRING;
 	enum era era = handshake->era;
 
 	if ((traits & METHOD_DISCOVERY) || (era == ERA_LEGACY && !modern))
 		return;
 	if (traits & METHOD_HANDSHAKE) {
-		handshake->tasks[SIDE_CLIENT] = read_tasks(handshake->dialect, capabilities_in(message, SCAN_PARAMS));
+		handshake->tasks[SIDE_CLIENT] =
+		    read_tasks(handshake->dialect, member_in(message, SCAN_PARAMS, "capabilities"));
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
@@ -102,7 +111,7 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 		read_era(handshake, message, row->traits);
 	if (row->traits & METHOD_HANDSHAKE)
 		handshake->declared[SIDE_CLIENT] =
-		    span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
+		    is_declared(member_in(message, SCAN_PARAMS, "clientCapabilities"), "cancellation", "request");
 	return row;
 }
 
@@ -110,17 +119,20 @@ void
 handshake_read_answer(struct handshake *handshake, const struct message *message)
 {
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
+	struct span capabilities = member_in(message, SCAN_RESULT, "capabilities");
+	const struct list_change *list;
 
 	handshake->opened = true;
 	if (handshake->dialect->version_2 != NULL && version.len == 1 && version.ptr[0] >= '2')
 		handshake->dialect = handshake->dialect->version_2;
-	handshake->declared[SIDE_SERVER] = span_equal(scan_text(message->scan, SCAN_AGENT_CANCELS), SPAN("true"));
+	handshake->declared[SIDE_SERVER] =
+	    is_declared(member_in(message, SCAN_RESULT, "agentCapabilities"), "cancellation", "request");
 	handshake_read_tasks(handshake, message);
 	buf_clear(&handshake->version);
 	buf_append(&handshake->version, version);
-	for (size_t i = 0; i < DIALECT_LISTS; i++)
-		handshake->lists[i] =
-		    span_equal(scan_text(message->scan, handshake->dialect->lists[i].declared), SPAN("true"));
+	list = handshake->dialect->lists;
+	for (size_t i = 0; i < DIALECT_LISTS && list[i].notification != NULL; i++)
+		handshake->lists[i] = is_declared(capabilities, list[i].capability, "listChanged");
 }
 
 void
@@ -132,14 +144,14 @@ handshake_read_tasks(struct handshake *handshake, const struct message *message)
 
 	handshake->has_tasks = since != NULL && version.len == strlen(since) &&
 	    memcmp(version.ptr, since, version.len) >= 0; /* dates sort as text */
-	handshake->tasks[SIDE_SERVER] = read_tasks(handshake->dialect, capabilities_in(message, SCAN_RESULT));
+	handshake->tasks[SIDE_SERVER] = read_tasks(handshake->dialect, member_in(message, SCAN_RESULT, "capabilities"));
 }
 
 void
 handshake_read_discovery(struct handshake *handshake, const struct message *message)
 {
 	handshake->discovered = true;
-	handshake->extended = has_extension(capabilities_in(message, SCAN_RESULT));
+	handshake->extended = has_extension(member_in(message, SCAN_RESULT, "capabilities"));
 }
 
 bool
@@ -158,7 +170,7 @@ handshake_created_task(const struct handshake *handshake, const struct request *
 	    span_equal(scan_text(response, SCAN_RESULT_TYPE), SPAN("\"task\"")) :
 	    handshake_may_make_task(handshake, request);
 
-	return created && scan_value(response, field)->type == VALUE_STRING ? scan_text(response, field) : SPAN_NONE;
+	return created && scan_type(response, field) == VALUE_STRING ? scan_text(response, field) : SPAN_NONE;
 }
 
 bool

@@ -23,15 +23,15 @@ is_integer(struct span number)
 static bool
 is_malformed(const struct scan *scan)
 {
-	enum value_type type = scan_value(scan, SCAN_ERROR)->type;
+	enum value_type type = scan_type(scan, SCAN_ERROR);
 	bool result = scan_has(scan, SCAN_RESULT);
 
 	if (type == VALUE_ABSENT || type == VALUE_NULL)
 		return !result;
 	if (result || type != VALUE_OBJECT)
 		return true;
-	return scan_value(scan, SCAN_ERROR_CODE)->type != VALUE_NUMBER ||
-	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)) || scan_value(scan, SCAN_ERROR_MESSAGE)->type != VALUE_STRING;
+	return scan_type(scan, SCAN_ERROR_CODE) != VALUE_NUMBER || !is_integer(scan_text(scan, SCAN_ERROR_CODE)) ||
+	    scan_type(scan, SCAN_ERROR_MESSAGE) != VALUE_STRING;
 }
 
 static bool
@@ -43,7 +43,7 @@ has_answer(const struct scan *scan)
 static enum message_kind
 read_meant(const struct scan *scan)
 {
-	enum value_type method = scan_value(scan, SCAN_METHOD)->type;
+	enum value_type method = scan_type(scan, SCAN_METHOD);
 
 	if (has_answer(scan) || (method == VALUE_ABSENT && scan_has(scan, SCAN_JSONRPC)))
 		return MESSAGE_RESPONSE;
@@ -55,16 +55,16 @@ read_meant(const struct scan *scan)
 static enum message_kind
 read_kind(const struct scan *scan, enum message_kind meant)
 {
-	enum value_type id = scan_value(scan, SCAN_ID)->type, method = scan_value(scan, SCAN_METHOD)->type;
+	enum value_type id = scan_type(scan, SCAN_ID), method = scan_type(scan, SCAN_METHOD);
 	bool known = id == VALUE_STRING || id == VALUE_NUMBER || id == VALUE_ABSENT || id == VALUE_NULL;
 
 	if (scan->fault != SCAN_FINE)
 		return MESSAGE_NONE;
-	if (scan_value(scan, SCAN_TEXT)->type == VALUE_ABSENT)
+	if (scan_type(scan, SCAN_TEXT) == VALUE_ABSENT)
 		return MESSAGE_BLANK;
-	if (scan_value(scan, SCAN_TEXT)->type == VALUE_ARRAY)
+	if (scan_type(scan, SCAN_TEXT) == VALUE_ARRAY)
 		return MESSAGE_BATCH;
-	if (scan_value(scan, SCAN_TEXT)->type != VALUE_OBJECT || !known ||
+	if (scan_type(scan, SCAN_TEXT) != VALUE_OBJECT || !known ||
 	    method != (has_answer(scan) ? VALUE_ABSENT : VALUE_STRING))
 		return MESSAGE_NONE;
 	return meant;

@@ -26,7 +26,7 @@ report(struct session *session, const struct message *message, enum verb verb, e
 		action.detail = span_of(why_word(dropped_as));
 	else if (message->obstacle.len > 0)
 		action.detail = message->obstacle;
-	else if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+	else if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
 	if (why == WHY_UNKNOWN_CANCEL)
 		action.detail = SPAN("no such request is outstanding");

@@ -49,7 +49,7 @@ static bool
 is_turn_cancel(const struct session *session, const struct message *message)
 {
 	return message->from == SIDE_CLIENT && dialect_is(message->method, session->handshake.dialect->turn_cancel) &&
-	    scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
+	    scan_type(message->scan, SCAN_SESSION_ID) == VALUE_STRING &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
 
@@ -122,12 +122,12 @@ read_names(const struct session *session, const struct message *message, const s
 	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	/* Modern MCP: a cancel has the same _meta. */
-	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) {
+	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
 		names->meta.ptr = entry->meta;
 		names->meta.len = json_copy_members(message_part(message, meta->offset, meta->end),
 		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
-	if (dialect->task_cancel != NULL && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
+	if (dialect->task_cancel != NULL && scan_type(scan, SCAN_TASK) == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
 	/* LSP: a request may have a token for progress and one for partial results. */
 	names->token = names->wire_token = first.len > 0 ? first : second;
@@ -181,7 +181,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
-	const struct scan_value *object = scan_value(scan, dialect->asked_object);
+	enum scan_field object = dialect->asked_object;
 	const char *format = "'%s':%b%s";
 	struct pending_names *names = &entry->names;
 	struct buf *text = state_scratch(session);
@@ -190,21 +190,21 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || names->token.len > 0 ||
 	    scan_has(scan, dialect->token_fields[0]) || (names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return;
-	if (dialect->asked_object == SCAN_REQUEST_META && object->type == VALUE_ABSENT) {
-		object = scan_value(scan, SCAN_PARAMS);
+	if (object == SCAN_REQUEST_META && !scan_has(scan, object)) {
+		object = SCAN_PARAMS;
 		format = "'_meta':{'%s':%b}%s";
-		if (object->type == VALUE_ABSENT) {
-			object = scan_value(scan, SCAN_TEXT);
+		if (!scan_has(scan, object)) {
+			object = SCAN_TEXT;
 			format = "'params':{'_meta':{'%s':%b}}%s";
 		}
 	}
-	if (object->type != VALUE_OBJECT)
+	if (scan_type(scan, object) != VALUE_OBJECT)
 		return;
 	names->token = names->wire_token = questions_mint(session, message->from, false, entry->token);
 	names->flags |= REQUEST_ASKED;
-	next = (size_t)object->offset + 1;
+	next = scan_value(scan, object)->offset + 1;
 	compose(text, format, dialect->asked_member, names->token, json_next(scan->text, &next).len > 0 ? "," : "");
-	message_edit(message, object->offset + 1, 0, buf_span(text));
+	message_edit(message, scan_value(scan, object)->offset + 1, 0, buf_span(text));
 }
 
 /* Enters the request in the table, and passes it. */
@@ -366,13 +366,13 @@ find_coerced(const struct session *session, struct message *message)
 
 	if (party->asked[false] && party->asked[true]) /* both types are its own: it tells them apart */
 		return NULL;
-	request = pending_loosely(&party->pending, id, false);
+	request = pending_alike(&party->pending, id, NAME_WIRE_ID, false);
 	if (request != NULL)
 		message->word = WHY_ID_COERCED;
 	/* The second answer to a request that has ended is no late one to another request. */
 	if (request == NULL && party->untracked == 0 &&
 	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
-		request = pending_loosely(&party->pending, id, true);
+		request = pending_alike(&party->pending, id, NAME_WIRE_ID, true);
 	return request;
 }
 
@@ -417,14 +417,13 @@ receive_response(struct session *session, struct message *message)
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct span id)
 {
-	const struct scan_value *value = scan_value(message->scan, message->cancel->field);
 	enum side requester = side_other(message->from);
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
 	bool untracked = session->party[message->from].untracked > 0;
 	bool unkept = scan_unkept(message->scan, message->cancel->field);
 	bool ended = message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN; /* its own */
 
-	if (id.len == 0 && !(untracked && (unkept || value->type == VALUE_NULL)))
+	if (id.len == 0 && !(untracked && (unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
 		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
 	else if (request != NULL && (request->traits & METHOD_STREAM))
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
@@ -490,8 +489,7 @@ on_progress(struct session *session, struct message *message)
 	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
-	if (requester == SIDE_CLIENT && token.len > 0 &&
-	    scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
+	if (requester == SIDE_CLIENT && token.len > 0 && scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
 	if (request != NULL && session->config.observed && message->batch == NULL) { /* for session_next_request */

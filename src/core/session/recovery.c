@@ -265,7 +265,7 @@ report_refusal(struct session *session, const struct request *question, const st
 	size_t len;
 
 	compose(detail, "it answered with an error");
-	if (words->type == VALUE_STRING && words->end > words->offset + strlen("''")) {
+	if (scan_type(message->scan, SCAN_ERROR_MESSAGE) == VALUE_STRING && words->end > words->offset + strlen("''")) {
 		inside = message_part(message, words->offset + 1, words->end - 1);
 		len = unescape(inside, text, sizeof(text));
 		compose(detail, ": %b", (struct span){ text, len < sizeof(text) ? len : sizeof(text) });

@@ -224,7 +224,6 @@ receive_frame(struct session *session, enum side from)
 			state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		receive_message(session, &message);
 	}
-	requests_trim(session);
 	frame_advance(&party->frame, party->lane->decided - start);
 }
 
@@ -257,6 +256,7 @@ hear(struct session *session, enum side from, bool ended)
 			break;
 		receive_frame(session, from);
 	}
+	requests_trim(session);
 	if (from == SIDE_CLIENT && server_takes_nothing(&session->server))
 		lane_lose_reader(party->lane, true);
 	lane_give_back(party->lane);

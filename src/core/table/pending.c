@@ -203,7 +203,7 @@ void
 pending_extend(struct request *request, msec_t idle_now)
 {
 	if (alarm_armed(&request->idle))
-		alarm_arm(&request->in->idle, &request->idle, request->idle_after, idle_now);
+		pending_start_idle(request, idle_now);
 	request->seen = idle_now;
 }
 
@@ -297,9 +297,8 @@ find(const struct pending *pending, struct span text, enum name_kind kind)
 	return text.len == 0 ? NULL : find_hashed(pending, text, id_hash(text, pending->seed), kind);
 }
 
-/* The request with a name that is the same number as the text but not equal; NULL: none, or several. */
-static struct request *
-find_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone)
+struct request *
+pending_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone)
 {
 	static const uint64_t ways[] = { 0, ID_TWIN_STRING, ID_TWIN_INTEGER };
 	uint64_t number = id_hash_number(text, pending->seed), key;
@@ -362,7 +361,7 @@ pending_by_token(const struct pending *pending, struct span wire_token)
 {
 	struct request *found = find(pending, wire_token, NAME_TOKEN);
 
-	return found != NULL ? found : find_alike(pending, wire_token, NAME_TOKEN, false);
+	return found != NULL ? found : pending_alike(pending, wire_token, NAME_TOKEN, false);
 }
 
 struct request *
@@ -379,12 +378,6 @@ pending_next_by_token(const struct pending *pending, struct span wire_token, con
 	if (next != NULL || after->state == REQUEST_ABANDONED)
 		return next;
 	return with_text(map_first(&pending->names, name->entry.hash ^ TOMBSTONE), wire_token);
-}
-
-struct request *
-pending_loosely(const struct pending *pending, struct span wire_id, bool tombstone)
-{
-	return find_alike(pending, wire_id, NAME_WIRE_ID, tombstone);
 }
 
 bool

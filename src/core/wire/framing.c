@@ -166,7 +166,7 @@ end_at(struct frame *frame, uint64_t end, uint64_t next, bool text)
 }
 
 /* Reads the whole lines of the frame: a header, or text, which ends with its line or where a header begins. */
-static void
+static __attribute__((noinline)) void
 read_head(struct frame *frame, struct span bytes)
 {
 	struct line line, known = { .kind = LINE_TEXT };

@@ -218,18 +218,14 @@ lane_untouched(const struct lane *lane, uint64_t position)
 void
 lane_withdraw(struct lane *lane, uint64_t position)
 {
-	size_t first = 0, end = count_of(lane), middle;
+	struct queued *queued;
+	size_t i = 0;
 
 	assert(lane_untouched(lane, position) && position < lane->decided);
-	while (end - first > 1) { /* behind answers that stand before the message */
-		middle = first + (end - first) / 2;
-		if (queued_at(lane, middle)->start <= position)
-			first = middle;
-		else
-			end = middle;
-	}
-	assert(position < queued_at(lane, first)->next);
-	drop(lane, queued_at(lane, first));
+	while ((queued = queued_at(lane, i))->next <= position)
+		i++;
+	assert(queued->start <= position);
+	drop(lane, queued);
 	settle(lane);
 }
 
