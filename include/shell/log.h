@@ -103,13 +103,13 @@ void log_write(struct log *log);
 /* The same, and tells how many lines were lost; to be called once a turn. */
 void log_flush(struct log *log);
 
-#define log_text(name, value) ((struct log_field){ .key = (name), .kind = LOG_TEXT, .text = (value) })
-#define log_id(name, id) ((struct log_field){ .key = (name), .kind = LOG_ID, .text = (id) })
-#define log_payload(message) ((struct log_field){ .key = "payload", .kind = LOG_PAYLOAD, .text = (message) })
-#define log_number(name, value) ((struct log_field){ .key = (name), .kind = LOG_NUMBER, .number = (int64_t)(value) })
-#define log_positive(name, value) \
-	((struct log_field){ .key = (name), .kind = LOG_POSITIVE, .number = (int64_t)(value) })
-#define log_time(name, time) ((struct log_field){ .key = (name), .kind = LOG_TIME, .number = (time) })
+#define LOG_FIELD(name, is, member, value) ((struct log_field){ .key = (name), .kind = (is), .member = (value) })
+#define log_text(name, value) LOG_FIELD(name, LOG_TEXT, text, value)
+#define log_id(name, id) LOG_FIELD(name, LOG_ID, text, id)
+#define log_payload(message) LOG_FIELD("payload", LOG_PAYLOAD, text, message)
+#define log_number(name, value) LOG_FIELD(name, LOG_NUMBER, number, (int64_t)(value))
+#define log_positive(name, value) LOG_FIELD(name, LOG_POSITIVE, number, (int64_t)(value))
+#define log_time(name, time) LOG_FIELD(name, LOG_TIME, number, time)
 struct log_field log_string(const char *key, const char *text); /* NULL is left out */
 
 struct action;

@@ -27,7 +27,6 @@ enum {
  * what the command line does not say; the section for the server comes before the rest of the file.
  */
 struct configfile {
-	char path[OPTIONS_PATH];   /* "": none, as there is no home */
 	bool named;                /* by --config */
 	char server[NAME_SIZE];    /* its name, for the choice of the section */
 	json_t *in_force;          /* owned: what the session runs with; or NULL */
@@ -47,7 +46,7 @@ struct options {
 	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
 	struct log_config log;      /* its file is the next, from configfile_load on */
 	char log_path[OPTIONS_PATH];
-	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
+	char config[OPTIONS_PATH]; /* the file; "": none; before configfile_load only that of --config */
 	struct configfile file;    /* from configfile_load on */
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
 	char name[NAME_SIZE];      /* of the server, for the log */

@@ -136,14 +136,14 @@ check_all(struct options *scratch, json_t *root)
 
 /* The whole file, not checked; it must be freed. NULL: there is none, and none is needed, or the fault tells why. */
 static json_t *
-parse(const struct configfile *file, struct options *scratch)
+parse(const struct options *options, struct options *scratch)
 {
-	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open(options->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	json_error_t error;
 	json_t *root = NULL;
 
 	if (fd < 0) {
-		if (file->named || (errno != ENOENT && errno != ENOTDIR))
+		if (options->file.named || (errno != ENOENT && errno != ENOTDIR))
 			options_fault(scratch, "%s", strerror(errno));
 		return NULL;
 	}
@@ -171,8 +171,9 @@ fits_command(const char *pattern, char *const command[])
 
 /* The section of the server's very name; else the first one that fits its name or its command; NULL: none. */
 static json_t *
-choose_section(json_t *root, const char *server, char *const command[])
+choose_section(json_t *root, const struct options *options)
 {
+	const char *server = options->file.server;
 	json_t *servers = json_object_get(root, SERVERS), *section = json_object_get(servers, server);
 	const char *pattern;
 
@@ -180,7 +181,7 @@ choose_section(json_t *root, const char *server, char *const command[])
 		return section;
 	json_object_foreach(servers, pattern, section)
 	{
-		if (policy_fits(pattern, span_of(server)) || fits_command(pattern, command))
+		if (policy_fits(pattern, span_of(server)) || fits_command(pattern, options->command))
 			return section;
 	}
 	return NULL;
@@ -188,9 +189,9 @@ choose_section(json_t *root, const char *server, char *const command[])
 
 /* By key, an array: what the file says and the command line does not, or null; of rules, which all count, the section's too. */
 static json_t *
-choose_values(json_t *root, const char *server, const struct options *options)
+choose_values(json_t *root, const struct options *options)
 {
-	json_t *section = choose_section(root, server, options->command), *values = json_object();
+	json_t *section = choose_section(root, options), *values = json_object();
 
 	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
 		json_t *first = json_object_get(root, row->name), *second = json_object_get(section, row->name), *value;
@@ -208,16 +209,16 @@ choose_values(json_t *root, const char *server, const struct options *options)
 
 /* What the file says for this server, the caller's; empty if there is no file. NULL: the file is refused; its fault tells. */
 static json_t *
-read_file(struct configfile *file, const struct options *options)
+read_file(struct options *options)
 {
 	struct options scratch;
 	json_t *root, *values = NULL;
 
 	options_init(&scratch);
-	root = file->path[0] == '\0' ? NULL : parse(file, &scratch);
+	root = parse(options, &scratch);
 	if (root == NULL ? scratch.fault[0] == '\0' : check_all(&scratch, root))
-		values = choose_values(root, file->server, options);
-	memcpy(file->fault, scratch.fault, sizeof(file->fault));
+		values = choose_values(root, options);
+	memcpy(options->file.fault, scratch.fault, sizeof(scratch.fault));
 	json_decref(root);
 	options_free(&scratch);
 	return values;
@@ -260,15 +261,15 @@ configfile_load(struct options *options)
 {
 	struct configfile *file = &options->file;
 
-	*file = (struct configfile){ .named = options->config[0] != '\0' };
-	if (!home_expand(file->named ? options->config : IN_HOME, file->path, sizeof(file->path)))
-		file->path[0] = '\0';
+	file->named = options->config[0] != '\0';
+	if (!file->named && !home_expand(IN_HOME, options->config, sizeof(options->config)))
+		options->config[0] = '\0';
 	snprintf(file->server, sizeof(file->server), "%s", options->name);
-	file->in_force = read_file(file, options);
+	file->in_force = read_file(options);
 	if (file->in_force == NULL && file->named)
-		return options_refuse(options, "--config '%s': %s", file->path, file->fault);
+		return options_refuse(options, "--config '%s': %s", options->config, file->fault);
 	if (file->in_force == NULL)
-		file->in_force = choose_values(NULL, file->server, options);
+		file->in_force = choose_values(NULL, options);
 	for (const struct options_row *row = options_rows; row->help != NULL; row++)
 		apply(options, row);
 	return settle(options);
@@ -277,11 +278,11 @@ configfile_load(struct options *options)
 void
 configfile_report(const struct options *options, struct log *log)
 {
-	const struct configfile *file = &options->file;
+	const char *fault = options->file.fault;
 
-	if (file->fault[0] != '\0')
+	if (fault[0] != '\0')
 		log_event(log, WHY_CONFIG_REFUSED,
-		    LOG_FIELDS(log_string("file", file->path), log_string("reason", file->fault)));
+		    LOG_FIELDS(log_string("file", options->config), log_string("reason", fault)));
 }
 
 /* What counts at the next start stays out of force, so that the next reload tells of it again. */
@@ -289,7 +290,7 @@ json_t *
 configfile_reload(struct options *options, struct log *log)
 {
 	struct configfile *file = &options->file;
-	json_t *next = read_file(file, options), *keys[2];
+	json_t *next = read_file(options), *keys[2];
 	struct buf names[2] = { 0 };
 
 	if (next == NULL) {
@@ -319,7 +320,7 @@ configfile_reload(struct options *options, struct log *log)
 	}
 	json_decref(next);
 	log_event(log, WHY_CONFIG_RELOADED,
-	    LOG_FIELDS(log_string("file", file->path), log_text("changed", buf_span(&names[true])),
+	    LOG_FIELDS(log_string("file", options->config), log_text("changed", buf_span(&names[true])),
 		log_text("at_next_start", buf_span(&names[false]))));
 	buf_free(&names[0]);
 	buf_free(&names[1]);

@@ -11,7 +11,7 @@ home_of_account(void)
 {
 	const struct passwd *account = getpwuid(geteuid());
 
-	return account != NULL && account->pw_dir != NULL && account->pw_dir[0] == '/' ? account->pw_dir : NULL;
+	return account != NULL && account->pw_dir[0] == '/' ? account->pw_dir : NULL;
 }
 
 const char *

@@ -393,27 +393,19 @@ options_init(struct options *options)
 	};
 }
 
-/* Whether a word could be the value of the option before it, which has an optional one. */
-static bool
-is_value(const struct options_row *row, const char *word)
-{
-	struct options scratch = { 0 };
-	msec_t duration;
-
-	return row->kind != OPTION_IGNORED && argument_of(row) == optional_argument &&
-	    (units_read_duration(span_of(word), &duration) || set(&scratch, row, POLICY_OPTION, word));
-}
-
 /* last: the option without a value just before the command, or NULL. */
 static int
 check_command(struct options *options, const struct options_row *last)
 {
 	const char *command = options->command[0];
+	struct options scratch = { 0 };
+	msec_t duration;
 
 	if (command == NULL)
 		return options_refuse(options,
 		    "which server is to be run? No command was given; " USAGE "; see canceld --help");
-	if (last != NULL && is_value(last, command))
+	if (last != NULL && last->kind != OPTION_IGNORED && argument_of(last) == optional_argument &&
+	    (units_read_duration(span_of(command), &duration) || set(&scratch, last, POLICY_OPTION, command)))
 		return options_refuse(options,
 		    "'%s' is no command; the value of -%c follows without a blank: -%c%s or --%s=%s", command,
 		    last->letter, last->letter, command, last->name, command);

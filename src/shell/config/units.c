@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "core/json.h"
+
 enum {
 	HOURS_MAX = 100000, /* of a duration */
 	DIGITS_MOST = 18,   /* of a number, its point included */
@@ -21,12 +23,6 @@ static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 
 static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
 	{ NULL, 0 } };
 
-static bool
-is_digit(struct span text, size_t i)
-{
-	return i < text.len && isdigit((unsigned char)text.ptr[i]);
-}
-
 /* Takes a number, such as 1.5, and its unit from text; *number: how many of the smallest unit. 0: there is none. */
 static uint64_t
 take_number(struct span *text, const struct unit *units, uint64_t *number)
@@ -34,17 +30,19 @@ take_number(struct span *text, const struct unit *units, uint64_t *number)
 	uint64_t value = 0, scale = 0;
 	size_t i, end;
 
-	for (i = 0; is_digit(*text, i) || (i > 0 && scale == 0 && i < text->len && text->ptr[i] == '.'); i++)
-		if (text->ptr[i] == '.') {
-			scale = 1;
-		} else {
+	for (i = 0; i < text->len; i++)
+		if (is_digit(text->ptr[i])) {
 			value = value * 10 + (uint64_t)(text->ptr[i] - '0');
 			scale *= 10;
+		} else if (text->ptr[i] == '.' && i > 0 && scale == 0) {
+			scale = 1;
+		} else {
+			break;
 		}
 	if (i == 0 || i > DIGITS_MOST || text->ptr[i - 1] == '.')
 		return 0;
 	scale += scale == 0;
-	for (end = i; end < text->len && text->ptr[end] != '.' && !is_digit(*text, end);)
+	for (end = i; end < text->len && isalpha((unsigned char)text->ptr[end]);)
 		end++;
 	while (units->name != NULL && !span_equal(span_part(*text, i, end - i), span_of(units->name)))
 		units++;

@@ -1,6 +1,5 @@
 #include "shell/log.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/compose.h"
+#include "core/json.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
@@ -195,11 +195,11 @@ is_plain(struct span text)
 static bool
 is_value(struct span id)
 {
-	size_t digits = 0;
+	size_t digits = id.ptr[0] == '-';
 
 	if (id.ptr[0] == '"')
 		return id.len > 1 && id.ptr[id.len - 1] == '"';
-	while (digits < id.len && (isdigit((unsigned char)id.ptr[digits]) || (digits == 0 && id.ptr[0] == '-')))
+	while (digits < id.len && is_digit(id.ptr[digits]))
 		digits++;
 	return (digits == id.len && digits <= DIGITS_MOST) || span_equal(id, SPAN("null"));
 }

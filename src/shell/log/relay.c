@@ -14,15 +14,17 @@ int
 relay_open(struct relay *relay, bool inherited, struct log *shared)
 {
 	const struct log_config config = { .level = LEVEL_ERROR };
-	bool direct = inherited || isatty(STDERR_FILENO);
-	int pair[2] = { -1, -1 };
+	int pair[2];
 
 	*relay = (struct relay){ .in = DESCRIPTOR_NONE, .own.descriptor = DESCRIPTOR_NONE, .write_end = -1 };
 	relay->out = shared != NULL ? shared : &relay->own;
-	if ((shared == NULL && log_open(&relay->own, &config) != NULL) || (!direct && pipe2(pair, O_CLOEXEC) < 0))
+	if (shared == NULL && log_open(&relay->own, &config) != NULL)
 		return -1;
-	if (!direct)
-		descriptor_init(&relay->in, pair[0], true);
+	if (inherited || isatty(STDERR_FILENO))
+		return 0;
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return -1;
+	descriptor_init(&relay->in, pair[0], true);
 	relay->write_end = pair[1];
 	return 0;
 }

@@ -20,7 +20,7 @@ detail_of(const struct action *action)
 	const char *key = detail_keys[action->why] != NULL ? detail_keys[action->why] : "reason";
 	bool quoted = action->detail.len > 0 && action->detail.ptr[0] == '"';
 
-	return quoted ? log_id(key, action->detail) : log_text(key, action->detail);
+	return LOG_FIELD(key, quoted ? LOG_ID : LOG_TEXT, text, action->detail);
 }
 
 /* The beginning of a message that did not pass, where it shows what was wrong. */
