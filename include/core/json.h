@@ -12,9 +12,6 @@
 /* Length of the valid character that starts at text.ptr[at]; 0 if there is none, or if the text ends within it. */
 size_t utf8_length(struct span text, size_t at);
 
-/* Skips valid characters that are not ASCII; returns the first byte behind them. */
-const char *utf8_skip(const char *at, const char *end);
-
 /* The code point of a valid character of len bytes. */
 uint32_t utf8_code(const char *character, size_t len);
 

@@ -48,22 +48,20 @@ enum {
 	TIME_RESTART_MOST = 10000, /* ... up to this */
 	TIME_STUCK = 10 * 1000,    /* --kill-stuck without a value */
 	TIME_RESTARTS = 60 * 1000, /* --restart without a value: LIMIT_RESTARTS restarts within this time */
-	TIME_FIRST_REQUEST =
-	    500, /* for the client to send its first request after the server has gone, so that it is told why */
-	TIME_SKEW = 2 * 1000,  /* a wake that is later than planned by this much shows that the clock stood still */
-	TIME_EOF_WAIT = 250,   /* for the rest of stdout after the server's exit */
-	TIME_FLUSH_WAIT = 200, /* for cancels to be written before stdin is closed */
-	TIME_CLOSE_WAIT = 700, /* from then to SIGTERM; --term-after */
-	TIME_TERM_WAIT = 450,  /* from then to SIGKILL; --kill-after */
-	TIME_KILL_WAIT = 100,  /* for the exit after SIGKILL */
-	TIME_LAST_WAIT = 50,   /* like TIME_EOF_WAIT, after an end that canceld began */
-	TIME_SWEEP_WAIT = 100, /* the least for the rest of the server's process tree to be ended ... */
-	TIME_PATIENCE = 2300,  /* as much more has an ACP agent before SIGTERM, to save its state */
-	TIME_END = 1600,       /* ... and the time from the first sign of the end, which it may use up */
-	TIME_HASTY_END = 700,  /* the same, from a signal */
+	TIME_FIRST_REQUEST = 500,  /* for the client to send a first request after the server has gone */
+	TIME_SKEW = 2 * 1000,      /* a wake that is later than planned by this much shows that the clock stood still */
+	TIME_EOF_WAIT = 250,       /* for the rest of stdout after the server's exit */
+	TIME_FLUSH_WAIT = 200,     /* for cancels to be written before stdin is closed */
+	TIME_CLOSE_WAIT = 700,     /* from then to SIGTERM; --term-after */
+	TIME_TERM_WAIT = 450,      /* from then to SIGKILL; --kill-after */
+	TIME_KILL_WAIT = 100,      /* for the exit after SIGKILL */
+	TIME_LAST_WAIT = 50,       /* like TIME_EOF_WAIT, after an end that canceld began */
+	TIME_SWEEP_WAIT = 100,     /* the least for the rest of the server's process tree to be ended ... */
+	TIME_PATIENCE = 2300,      /* as much more has an ACP agent before SIGTERM, to save its state */
+	TIME_END = 1600,           /* ... and the time from the first sign of the end, which it may use up */
+	TIME_HASTY_END = 700,      /* the same, from a signal */
 	TIME_HASTY_FLUSH_WAIT = 100, /* like TIME_FLUSH_WAIT, after a signal */
 	TIME_HASTY_CLOSE_WAIT = 100,
 	TIME_HASTY_TERM_WAIT = 250,
-	TIME_HANGUP_WAIT =
-	    250, /* after the client closed its end while its queue is full: for the server to read again */
+	TIME_HANGUP_WAIT = 250, /* for the server to read again, after the client closed its end: its queue is full */
 };

@@ -52,7 +52,6 @@ enum value_type {
 	X(STATUS, PARAMS, "status") \
 	X(TASK_ID, PARAMS, "taskId") \
 	X(UPDATE, PARAMS, "update") \
-	X(RESULT_STATUS, RESULT, "status") \
 	X(RESULT_TASK_ID, RESULT, "taskId") \
 	X(CREATED_TASK_ID, CREATED_TASK, "taskId") \
 	X(JSONRPC, TEXT, "jsonrpc") \

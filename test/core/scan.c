@@ -50,7 +50,6 @@ static const struct {
 	{ SCAN_RESULT_TYPE, "resultType" },
 	{ SCAN_RESULT_TASK_ID, "result.taskId" },
 	{ SCAN_CREATED_TASK_ID, "result.task.taskId" },
-	{ SCAN_RESULT_STATUS, "result.status" },
 	{ SCAN_RESULT_SUBSCRIPTION, "result.subscription" },
 };
 
@@ -187,10 +186,10 @@ static const struct {
 	  "\"task\":{\"taskId\":\"c\",\"task\":{\"taskId\":\"d\"}},"
 	  "\"_meta\":{\"" META "subscriptionId\":1,\"" META "protocolVersion\":2}}}",
 	    "object whole, result:object, result.version=\"v\", resultType=\"task\", "
-	    "result.taskId=\"a\", result.task.taskId=\"c\", result.status=\"b\", "
+	    "result.taskId=\"a\", result.task.taskId=\"c\", "
 	    "result.subscription=1" },
 	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
-	    "object whole, result:object, result.taskId=2, result.status:array" },
+	    "object whole, result:object, result.taskId=2" },
 
 	/* almost a key */
 	{ "{\"iD\":1,\"id\\u0000\":2,\"i\":3,\"\":4,\"jsonrpC\":5,\"jsonrpcs\":6,\"methods\":7}", "object whole" },

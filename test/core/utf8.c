@@ -49,22 +49,7 @@ TEST(nothing_else)
 
 		if (len > 0)
 			ck_assert(utf8_write(utf8_code(bytes, len), again) == len && memcmp(again, bytes, len) == 0);
-		ck_assert(utf8_skip(bytes, bytes + 4) >= bytes + ((unsigned char)bytes[0] < 0x80 ? 0 : len));
 	}
-}
-
-TEST(skips_up_to_ascii_or_a_fault)
-{
-	static const struct {
-		const char *text;
-		size_t len;
-	} rows[] = { { "", 0 }, { "a\xC3\xA9", 0 }, { "\xC3\xA9\xE6\x97\xA5\xF0\x9F\x98\x80z", 9 },
-		{ "\xE6\x97\xA5\xE6\x97", 3 }, { "\xE6\x97\xA5\xFF", 3 }, { "\xED\xA0\x80", 0 }, { "\xE0\x80\x80", 0 },
-		{ "\xED\x9F\xBF\xE0\xA0\x80\xC1\x80", 6 } };
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		ck_assert_ptr_eq(utf8_skip(rows[i].text, rows[i].text + strlen(rows[i].text)),
-		    rows[i].text + rows[i].len);
 }
 
 static const struct {

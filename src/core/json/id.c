@@ -127,15 +127,12 @@ hash_other(struct span id, uint64_t seed)
 {
 	char storage[ID_MAX];
 	double value;
+	enum number number = read_number(id, &value);
 
-	switch (read_number(id, &value)) {
-	case INTEGER:
+	if (number == INTEGER)
 		return (struct id_hashes){ hash_of(id, seed), hash_value(value, seed) };
-	case REAL:
+	if (number == REAL)
 		return (struct id_hashes){ hash_value(value, seed), hash_value(value, seed) ^ ID_TWIN_INTEGER };
-	case NO_NUMBER:
-		break;
-	}
 	return (struct id_hashes){ hash_of(text_of(id, storage), seed) ^ (is_string(id) ? STRING : 0), 0 };
 }
 

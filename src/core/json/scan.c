@@ -226,15 +226,17 @@ read_special(const struct reader *reader, const char *at, unsigned field)
 	if (field != NO_FIELD)
 		reader->scan->special |= (uint64_t)1 << field;
 	while (at < reader->end && *at != '"') {
-		const char *from = at;
+		size_t len;
 
 		if (*at == '\\') {
 			if ((at = read_escape(reader, at + 1)) == NULL)
 				return NULL;
 		} else if ((unsigned char)*at < 0x20) {
 			at = note_unsound(reader, SCAN_CONTROL, at, field);
-		} else if ((at = utf8_skip(at, reader->end)) == from) {
+		} else if ((len = utf8_length((struct span){ at, (size_t)(reader->end - at) }, 0)) == 0) {
 			at = note_unsound(reader, SCAN_UTF8, at, field);
+		} else {
+			at += len;
 		}
 		at = skip(reader, at);
 	}

@@ -1,39 +1,22 @@
 #include "core/json.h"
 
-/* As utf8_length, for a first byte that is not ASCII. */
-static inline size_t
-length_of(const unsigned char *at, size_t left)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
-	uint32_t code;
-
-	if (at[0] < 0xC2 || at[0] > 0xF4 || left < len)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((at[i] & 0xC0) != 0x80)
-			return 0;
-	code = utf8_code((const char *)at, len);
-	return code >= least[len] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) ? len : 0;
-}
-
 size_t
 utf8_length(struct span text, size_t at)
 {
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *bytes = (const unsigned char *)text.ptr + at;
+	size_t len = bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4;
+	uint32_t code;
 
-	return bytes[0] < 0x80 ? 1 : length_of(bytes, text.len - at);
-}
-
-const char *
-utf8_skip(const char *at, const char *end)
-{
-	size_t len;
-
-	while (at < end && (unsigned char)*at >= 0x80 &&
-	    (len = length_of((const unsigned char *)at, (size_t)(end - at))) > 0)
-		at += len;
-	return at;
+	if (bytes[0] < 0x80)
+		return 1;
+	if (bytes[0] < 0xC2 || bytes[0] > 0xF4 || text.len - at < len)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((bytes[i] & 0xC0) != 0x80)
+			return 0;
+	code = utf8_code(text.ptr + at, len);
+	return code >= least[len] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) ? len : 0;
 }
 
 uint32_t
