@@ -22,6 +22,9 @@ enum {
 	LOG_NOISE_MAX = 1024,      /* bytes shown of a line of noise */
 	LOG_PAYLOAD_MAX = 1 << 20, /* ... of a message */
 	LOG_LAST_WAIT = 50,        /* ms, to write the last lines */
+
+	RELAY_QUEUE_MAX = 64 << 10, /* bytes of the server's stderr not written yet */
+	RELAY_TAIL_MAX = 4 << 10,   /* bytes of it kept */
 };
 
 struct log_config {
@@ -39,7 +42,6 @@ struct log {
 	struct buf queue; /* not written yet: lines, and parts of the server's */
 	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
 	bool inside;      /* what was queued last did not end a line */
-
 	/*
 	 * Who else hears events up to a level of his own, as JSON, whatever the format of the log is: the object and its
 	 * newline, during the call, which must not log anything. Anyone may set it. NULL: nobody.
@@ -126,11 +128,6 @@ void report_summary(struct log *log, const struct session *session);
  * lines that do not fit into the queue are dropped whole, and counted. If stderr is a terminal, the server writes to it
  * directly.
  */
-enum {
-	RELAY_QUEUE_MAX = 64 << 10, /* bytes not written yet */
-	RELAY_TAIL_MAX = 4 << 10,   /* bytes kept */
-};
-
 struct relay {
 	struct descriptor in;
 	struct log own, *out; /* what writes to stderr: own, or the shared one */

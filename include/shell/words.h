@@ -59,10 +59,7 @@ void printable_append(struct buf *text, struct span bytes, const char *escaped);
  */
 void printable_append_json(struct buf *text, struct span bytes, bool inside);
 
-/*
- * The bytes as a JSON string, which the caller owns; jansson accepts valid UTF-8 only, so what is not valid becomes
- * U+FFFD. cut: "..." is appended.
- */
+/* The bytes as a JSON string, which the caller owns; what is not UTF-8 becomes U+FFFD. cut: "..." is appended. */
 json_t *printable_json(struct span bytes, bool cut);
 
 /*
@@ -77,8 +74,5 @@ void command_append(struct buf *line, char *const command[]);
 
 enum { NAME_SIZE = 64 };
 
-/*
- * A short name for a server, derived from its command, ended by NULL: what runs, not what runs it. It is cut to
- * NAME_SIZE with its NUL, and never empty if the command is not.
- */
+/* A server's name by its command, ended by NULL: what runs, not what runs it; cut to NAME_SIZE, empty only if that is. */
 void name_of_command(char *const command[], char name[NAME_SIZE]);

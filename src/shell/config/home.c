@@ -27,10 +27,6 @@ home_expand(const char *path, char *expanded, size_t size)
 {
 	bool at_home = strncmp(path, "~/", 2) == 0;
 	const char *home = at_home ? home_directory() : "";
-	int len;
 
-	if (home == NULL)
-		return false;
-	len = snprintf(expanded, size, "%s%s", home, at_home ? path + 1 : path);
-	return len >= 0 && (size_t)len < size;
+	return home != NULL && (size_t)snprintf(expanded, size, "%s%s", home, at_home ? path + 1 : path) < size;
 }
