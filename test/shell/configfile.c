@@ -328,6 +328,7 @@ TEST(its_size_is_bounded)
 	put_text(text, sizeof(text) - 1);
 	options = parse_with_file("server");
 	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	options_free(options);
 	put_text(text, sizeof(text));
 	expect_refused("it is longer than 1 MiB");
 	memset(text, '[', 1 << 16);
