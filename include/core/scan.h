@@ -105,6 +105,7 @@ struct scan_value {    /* where a value stands; zeroed: nowhere */
 struct scan { /* read only */
 	struct span text;
 	enum scan_fault fault;
+	size_t fault_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
 	uint64_t special;                      /* private: a bit for each string with more than plain ASCII */
 	uint64_t unsound;                      /* private: ... for each string with a soft fault */

@@ -33,7 +33,7 @@ check_places(const struct scan *scan, struct span input)
 
 	assert(!complete || scan_value(scan, SCAN_TEXT)->offset < scan_value(scan, SCAN_TEXT)->end);
 	assert(complete || !scan_has(scan, SCAN_TEXT) || scan->fault != SCAN_FINE);
-	assert(scan_value(scan, SCAN_TEXT)->end <= input.len);
+	assert(scan->fault_offset <= input.len && scan_value(scan, SCAN_TEXT)->end <= input.len);
 	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
 		const struct scan_value *value = scan_value(scan, (enum scan_field)i);
 

@@ -69,17 +69,19 @@ struct nest {
 /* Faults. A function that finds a hard one returns NULL, and the scan ends. */
 
 static void
-note_fault(struct scan *scan, enum scan_fault fault)
+note_fault(struct scan *scan, enum scan_fault fault, const char *at)
 {
-	if (scan->fault == SCAN_FINE)
-		scan->fault = fault;
+	if (scan->fault != SCAN_FINE)
+		return;
+	scan->fault = fault;
+	scan->fault_offset = (size_t)(at - scan->text.ptr);
 }
 
 /* Inside a string; returns the next byte. */
 SELDOM const char *
 note_unsound(const struct reader *reader, enum scan_fault fault, const char *at, unsigned field)
 {
-	note_fault(reader->scan, fault);
+	note_fault(reader->scan, fault, at);
 	if (field != NO_FIELD)
 		reader->scan->unsound |= (uint64_t)1 << field;
 	return at + 1;
@@ -89,7 +91,7 @@ SELDOM const char *
 fail(const struct reader *reader, const char *at, enum scan_fault fault)
 {
 	reader->scan->failed = at < reader->end;
-	note_fault(reader->scan, at < reader->end ? fault : SCAN_CUT);
+	note_fault(reader->scan, at < reader->end ? fault : SCAN_CUT, at);
 	return NULL;
 }
 
@@ -308,7 +310,7 @@ skip_deep(const struct reader *reader, const char *at)
 {
 	size_t depth = 0;
 
-	note_fault(reader->scan, SCAN_DEPTH);
+	note_fault(reader->scan, SCAN_DEPTH, at);
 	while (at < reader->end) {
 		char c = *at;
 
@@ -342,17 +344,19 @@ forget(struct scan *scan, unsigned field)
 
 /* The key names this field. Of repeated members parsers keep the last one. */
 INLINE unsigned
-take_field(struct scan *scan, unsigned field)
+take_field(struct scan *scan, unsigned field, const char *quote)
 {
 	if (!scan_has(scan, field))
 		return field;
 	if (field == SCAN_METHOD) {
-		note_fault(scan, SCAN_REPEATED_METHOD);
+		note_fault(scan, SCAN_REPEATED_METHOD, quote);
 		return NO_FIELD;
 	}
 	/* Nobody can tell which message has a repeated id: this is told rather than any other fault. */
-	if (field == SCAN_ID)
-		scan->fault = SCAN_REPEATED_ID;
+	if (field == SCAN_ID && scan->fault != SCAN_REPEATED_ID) {
+		scan->fault = SCAN_FINE;
+		note_fault(scan, SCAN_REPEATED_ID, quote);
+	}
 	forget(scan, field);
 	return field;
 }
@@ -423,7 +427,7 @@ read_name(const struct reader *reader, struct nest *nest, const char *at)
 	else
 		nest->field = find_copied(nest->open, key, (size_t)(at - key) - 1);
 	if (nest->field != NO_FIELD)
-		nest->field = take_field(reader->scan, nest->field);
+		nest->field = take_field(reader->scan, nest->field, key - 1);
 	if (byte_at(reader, at) != ':')
 		at = skip_spaces(reader, at);
 	return byte_at(reader, at) == ':' ? at + 1 : fail(reader, at, SCAN_SYNTAX);

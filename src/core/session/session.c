@@ -171,13 +171,11 @@ split(struct session *session, struct message *message)
 {
 	static const char structural[] = { ',', '}', ']', ':' };
 	const struct scan *scan = message->scan;
-	struct span whole = message->text, rest;
+	struct span whole = message->text;
 
-	if (scan->fault != SCAN_TRAILING)
-		return false;
 	/* With a bracket too many, a message ends too early, before its id perhaps. */
-	rest = span_skip_space(span_from(whole, scan_value(scan, SCAN_TEXT)->end));
-	if (memchr(structural, rest.ptr[0], sizeof(structural)) != NULL)
+	if (scan->fault != SCAN_TRAILING ||
+	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
 		return false;
 	read_text(session, message, message->from, span_part(whole, 0, scan_value(scan, SCAN_TEXT)->end), true);
 	if (message->kind != MESSAGE_NONE)
