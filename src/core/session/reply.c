@@ -111,7 +111,7 @@ static const struct ending by[] = {
 	[GIVEN_UP_BY_END] = { NAMED | CANCELLED, "terminated", " was cancelled as canceld ends" },
 };
 
-static const struct ending unstarted = { NAMED | CANCELLED | GIVEN_UP, "timeout",
+static const struct ending unstarted = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
 	" was not answered within %d ms and was given up (to wait longer: the option -t %b=10m of canceld)" };
 static const struct ending gone = { NAMED, NULL, " cannot be answered: " };
 static const struct ending restarted = { NAMED, "server-restarted",
