@@ -390,7 +390,7 @@ find_copied(unsigned parent, const char *key, size_t len)
 
 	len = unescape((struct span){ key, len }, text, sizeof(text));
 	memcpy(&word, text, WORD);
-	return len < KEY_MAX ? find_field(parent, text, len, word) : NO_FIELD;
+	return parent != NO_FIELD && len < KEY_MAX ? find_field(parent, text, len, word) : NO_FIELD;
 }
 
 /* A key without an escape. */
