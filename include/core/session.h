@@ -25,9 +25,8 @@ struct session_config {
 	bool legacy;       /* server/discover is answered as an unknown method */
 	bool restarts;     /* the server may be started again: keep the messages that a new one must be told */
 	bool stateless;    /* ... even if the protocol cannot tell a new server everything */
-	bool
-	    dry_run; /* the messages pass elsewhere: it hears what passes, under its own ids and tokens, and adds nothing */
-	bool observed;     /* keep what a person may ask for: the latest progress of requests, how long answers took */
+	bool dry_run;  /* the messages pass elsewhere: it hears them, under its own ids and tokens, and adds nothing */
+	bool observed; /* keep what a person may ask for: the latest progress of requests, how long answers took */
 	msec_t kill_stuck; /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
 	uint64_t seed;     /* of the hash tables: any random number */
 };
@@ -64,6 +63,9 @@ struct session;
 struct session *session_new(const struct session_config *config, action_fn *act, void *user, msec_t now);
 void session_free(struct session *session);
 
+/* It is `now`, for all calls until the next one. */
+void session_set_time(struct session *session, msec_t now);
+
 /* Other rules of the configuration's; those of options and of a person stay. Requests keep the deadlines they have. */
 void session_set_rules(struct session *session, const struct policy *policy);
 
@@ -74,10 +76,10 @@ const struct policy *session_rules(const struct session *session);
 struct lane *session_lane(struct session *session, enum side from);
 
 /* Decides on the bytes received in the lane of side `from`. */
-void session_hear(struct session *session, enum side from, msec_t now);
+void session_hear(struct session *session, enum side from);
 
 /* That side has closed its output: decides its last line even without a newline. */
-void session_end_of_input(struct session *session, enum side from, msec_t now);
+void session_end_of_input(struct session *session, enum side from);
 
 enum leaving {
 	LEAVE_CANCEL,     /* the client has gone: outstanding requests are cancelled */
@@ -85,22 +87,22 @@ enum leaving {
 	LEAVE_TERMINATED, /* canceld was told to end: all is cancelled and answered, as the client may still read */
 };
 
-void session_client_leaves(struct session *session, enum leaving leaving, msec_t now);
+void session_client_leaves(struct session *session, enum leaving leaving);
 
 /*
  * The server has gone for good: all requests, later ones too, are answered with an error. status, signal: -1: unknown.
  */
-void session_server_gone(struct session *session, int status, int signal, msec_t now);
+void session_server_gone(struct session *session, int status, int signal);
 
 /*
  * The server has gone, and another one will be started. Requests that the server was working on are answered with an
  * error; its own requests are cancelled. Requests that were not yet written, and those that arrive before
  * session_server_back, wait for the new server.
  */
-void session_server_lost(struct session *session, int status, int signal, msec_t now);
+void session_server_lost(struct session *session, int status, int signal);
 
 /* The new server has started: the messages that opened the session are replayed to it, then it gets the queued ones. */
-void session_server_back(struct session *session, msec_t now);
+void session_server_back(struct session *session);
 
 /* Why a new server could not continue this session; NULL: it could. A static string. */
 const char *session_cannot_restart(const struct session *session);
@@ -126,13 +128,13 @@ void session_give_up(struct session *session);
  * The server closed its stdin and runs on. What was written to it may still be answered, within the grace. What was not
  * is answered with an error now or, retired: another server will follow, waits for that one.
  */
-void session_server_deaf(struct session *session, bool retired, msec_t now);
+void session_server_deaf(struct session *session, bool retired);
 
 /*
  * canceld has closed the server's stdin, to end it: no message of canceld's own is sent to it any more, and the log says
  * so. If the server has gone already, nothing changes.
  */
-void session_server_shut(struct session *session, msec_t now);
+void session_server_shut(struct session *session);
 
 /*
  * Whether to wait for the deaf server: it may still answer within the grace, also a request that cannot be tracked, or
@@ -144,23 +146,15 @@ bool session_server_owes(const struct session *session);
  * Expires what is due. heard: everything that the server had written by now was read and heard. Without it no request
  * of the client's expires, as its answer may still be in the pipe.
  */
-void session_expire(struct session *session, bool heard, msec_t now);
+void session_expire(struct session *session, bool heard);
 
 /*
- * When session_expire is due next by the caller's clock, or earlier; MSEC_NEVER: nothing waits. stalled: the server
- * will not be read from now on.
+ * The caller is about to wait, at most until the time that is returned: by its clock, when session_expire is due next,
+ * or earlier; MSEC_NEVER: nothing waits. If the next session_set_time comes much later than that, the machine or canceld
+ * stood still, and all deadlines are shifted. While the server is stalled (not read), the idle deadlines of the client's
+ * requests stand still.
  */
-msec_t session_wake(const struct session *session, bool stalled);
-
-/*
- * The caller is about to wait, at most until the time of session_wake. If the next call comes much later than that, the
- * machine or canceld stood still, and all deadlines are shifted. While the server is stalled (not read), the idle
- * deadlines of the client's requests stand still. Returns session_wake.
- */
-msec_t session_sleep(struct session *session, bool stalled, msec_t now);
-
-/* It is `now`, which every call that takes the time does by itself. */
-void session_set_time(struct session *session, msec_t now);
+msec_t session_sleep(struct session *session, bool stalled);
 
 /* From now on decisions of LEVEL_TRAFFIC are reported, or only counted. */
 void session_show_traffic(struct session *session, bool shown);
@@ -199,7 +193,7 @@ bool session_find_request(const struct session *session, enum side from, struct 
  * reason: UTF-8 text for the requester and the log; may be empty. false: there is no such request, or it opens the
  * session, which only its deadline ends.
  */
-bool session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
+bool session_cancel(struct session *session, enum side from, struct span id, struct span reason)
     __attribute__((warn_unused_result));
 
 /*
@@ -207,7 +201,7 @@ bool session_cancel(struct session *session, enum side from, struct span id, str
  * in_flight: outstanding requests get the new deadline too, counted from their last sign of life; what is overdue then
  * expires at the next session_expire. *changed: how many. false: there are LIMIT_RULES_SET of them already.
  */
-bool session_set(struct session *session, const struct policy_rule *rule, bool in_flight, msec_t now, size_t *changed)
+bool session_set(struct session *session, const struct policy_rule *rule, bool in_flight, size_t *changed)
     __attribute__((warn_unused_result));
 
 /* The dialect's name, and the era as in the log; "" if it is not known or has none. */

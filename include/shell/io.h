@@ -129,10 +129,10 @@ void port_close(struct port *port);
 bool port_may_read(const struct port *port);
 
 /* Reads once and tells the session, also of the end; returns the number of bytes, 0 if there are no more now. */
-size_t port_read(struct port *port, msec_t now);
+size_t port_read(struct port *port);
 
 /* Tells the session, once, that no more input will be read. */
-void port_end_input(struct port *port, msec_t now);
+void port_end_input(struct port *port);
 
 /* Whether nothing can be written any more. */
 bool port_is_closed(const struct port *port);

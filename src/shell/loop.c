@@ -43,10 +43,10 @@ struct loop {
 };
 
 static void
-hear(const struct loop *loop, struct port *port)
+hear(struct port *port)
 {
 	if (port_may_read(port) && port->in.ready)
-		port_read(port, loop->now);
+		port_read(port);
 }
 
 /* Whether the server is not read because the client does not read, and not because the server itself reads nothing. */
@@ -66,9 +66,9 @@ expire(struct loop *loop)
 
 	if (loop->due > loop->now)
 		return;
-	while (port_may_read(server) && total < SETTLE_READ_MAX && (n = port_read(server, loop->now)) > 0)
+	while (port_may_read(server) && total < SETTLE_READ_MAX && (n = port_read(server)) > 0)
 		total += n;
-	session_expire(loop->session, !stalled, loop->now);
+	session_expire(loop->session, !stalled);
 }
 
 /* Returns whether a child may have ended. */
@@ -143,7 +143,7 @@ watch(struct loop *loop)
 	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
-	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);
+	loop->due = session_sleep(loop->session, is_stalled(loop));
 	set_alarm(loop, next_wake(loop));
 }
 
@@ -189,10 +189,11 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 
 	(void)events;
 	loop->now = monotonic_now();
+	session_set_time(loop->session, loop->now);
 	child = hear_signals(loop);
 	relay_turn(&loop->life.relay);
-	hear(loop, &loop->port[SIDE_SERVER]);
-	hear(loop, client);
+	hear(&loop->port[SIDE_SERVER]);
+	hear(client);
 	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
 	control_turn(&loop->control, loop->now);
 	expire(loop);

@@ -96,7 +96,8 @@ static void __attribute__((format(printf, 2, 3))) say(enum side from, const char
 	if (len < 0 || len >= TEXT_MAX)
 		abort();
 	buf_added(&lane->bytes, (size_t)len);
-	session_hear(session, from, ++now);
+	session_set_time(session, ++now);
+	session_hear(session, from);
 	drain(from);
 	drain(from == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
 }

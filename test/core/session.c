@@ -74,7 +74,7 @@ static uint64_t
 say(enum side from, struct span bytes)
 {
 	receive(from, bytes);
-	session_hear(session, from, 0);
+	session_hear(session, from);
 	return take(from);
 }
 
@@ -172,7 +172,7 @@ TEST(the_requests_of_an_acp_session_are_bounded)
 		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"%s\"}}\n",
 		    i, i < LIMIT_SESSION + 2 ? "s" : "other");
 		receive(SIDE_CLIENT, span_of(text));
-		session_hear(session, SIDE_CLIENT, 0);
+		session_hear(session, SIDE_CLIENT);
 	}
 	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_SESSION + 1);
@@ -187,10 +187,10 @@ TEST(the_requests_under_one_id_are_bounded)
 	open_session(SPAN("mcp"), false);
 	for (int i = 0; i < LIMIT_EQUAL_IDS + 2; i++) {
 		receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"));
-		session_hear(session, SIDE_CLIENT, 0);
+		session_hear(session, SIDE_CLIENT);
 	}
 	receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n"));
-	session_hear(session, SIDE_CLIENT, 0);
+	session_hear(session, SIDE_CLIENT);
 	ck_assert_int_eq(told[WHY_TOO_MANY], 2);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_EQUAL_IDS + 1);
 }
@@ -233,8 +233,9 @@ TEST(a_withdrawn_message_takes_no_memory)
 		receive(SIDE_CLIENT, (struct span){ text, sizeof(text) });
 		receive(SIDE_CLIENT, SPAN("\"}\n"));
 	}
-	session_hear(session, SIDE_CLIENT, 0);
-	session_expire(session, true, TIME_IDLE);
+	session_hear(session, SIDE_CLIENT);
+	session_set_time(session, TIME_IDLE);
+	session_expire(session, true);
 	ck_assert_int_eq(told[WHY_TIMED_OUT], 12);
 	ck_assert_uint_eq(session_lane(session, SIDE_CLIENT)->bytes.cap, 0);
 }

@@ -34,9 +34,8 @@ sweep(struct session *session, enum side requester, enum decide_event event, uns
 }
 
 void
-session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
+session_client_leaves(struct session *session, enum leaving leaving)
 {
-	session_set_time(session, now);
 	session->client = leaving == LEAVE_DRAIN ? CLIENT_DRAINS : CLIENT_LEFT;
 	if (leaving != LEAVE_DRAIN)
 		recovery_wait_no_more(session);
@@ -47,11 +46,10 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 }
 
 static void
-end_server(struct session *session, enum server_life life, int status, int signal, msec_t now)
+end_server(struct session *session, enum server_life life, int status, int signal)
 {
 	bool last = life == SERVER_GONE;
 
-	session_set_time(session, now);
 	session->server.status = status;
 	session->server.signal = signal;
 	server_enter(&session->server, life);
@@ -63,13 +61,13 @@ end_server(struct session *session, enum server_life life, int status, int signa
 }
 
 void
-session_server_gone(struct session *session, int status, int signal, msec_t now)
+session_server_gone(struct session *session, int status, int signal)
 {
-	end_server(session, SERVER_GONE, status, signal, now);
+	end_server(session, SERVER_GONE, status, signal);
 }
 
 void
-session_server_lost(struct session *session, int status, int signal, msec_t now)
+session_server_lost(struct session *session, int status, int signal)
 {
 	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
 	struct request *request;
@@ -77,7 +75,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	for (request = client->pending.oldest; request != NULL; request = request->newer)
 		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
-	end_server(session, SERVER_AWAY, status, signal, now);
+	end_server(session, SERVER_AWAY, status, signal);
 	noise_forget(session, SIDE_SERVER);
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
@@ -89,12 +87,11 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 }
 
 void
-session_server_deaf(struct session *session, bool retired, msec_t now)
+session_server_deaf(struct session *session, bool retired)
 {
 	struct party *client = &session->party[SIDE_CLIENT];
 	struct request *request, *next;
 
-	session_set_time(session, now);
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
 	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
 	recovery_wait_no_more(session);
@@ -117,11 +114,10 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 }
 
 void
-session_server_shut(struct session *session, msec_t now)
+session_server_shut(struct session *session)
 {
 	enum server_life life = session->server.life;
 
-	session_set_time(session, now);
 	if (life == SERVER_AWAY || life == SERVER_GONE)
 		return;
 	session->server.shut = true;

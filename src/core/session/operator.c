@@ -49,13 +49,12 @@ session_find_request(const struct session *session, enum side from, struct span 
 }
 
 bool
-session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
+session_cancel(struct session *session, enum side from, struct span id, struct span reason)
 {
 	struct request *request = pending_by_id(&session->party[from].pending, id);
 
 	if (request == NULL || request->state == REQUEST_ABANDONED || (request->traits & METHOD_HANDSHAKE))
 		return false;
-	session_set_time(session, now);
 	session->reason = &reason;
 	requests_give_up(session, request);
 	session->reason = NULL;
@@ -88,14 +87,13 @@ change(struct session *session, struct request *request, enum policy_clock clock
 }
 
 bool
-session_set(struct session *session, const struct policy_rule *rule, bool in_flight, msec_t now, size_t *changed)
+session_set(struct session *session, const struct policy_rule *rule, bool in_flight, size_t *changed)
 {
 	struct request *request;
 
 	*changed = 0;
 	if (!policy_set(&session->policy, rule))
 		return false;
-	session_set_time(session, now);
 	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
 		for (request = session->party[from].pending.oldest; request != NULL; request = request->newer)
 			if (has_own_deadlines(session, request) && policy_names(rule, request->method, request->name))

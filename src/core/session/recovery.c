@@ -238,9 +238,8 @@ replay(struct session *session)
 }
 
 void
-session_server_back(struct session *session, msec_t now)
+session_server_back(struct session *session)
 {
-	session_set_time(session, now);
 	server_enter(&session->server, SERVER_HANDSHAKE);
 	send_records(session, METHOD_HANDSHAKE);
 	replay(session);

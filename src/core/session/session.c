@@ -263,20 +263,18 @@ hear(struct session *session, enum side from, bool ended)
 }
 
 void
-session_hear(struct session *session, enum side from, msec_t now)
+session_hear(struct session *session, enum side from)
 {
-	session_set_time(session, now);
 	session->party[from].heard = session->clocks.steady;
 	hear(session, from, false);
 }
 
 void
-session_end_of_input(struct session *session, enum side from, msec_t now)
+session_end_of_input(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	size_t len;
 
-	session_set_time(session, now);
 	hear(session, from, true);
 	party->ended = true;
 	len = lane_undecided(party->lane).len;
@@ -289,9 +287,8 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 }
 
 void
-session_expire(struct session *session, bool heard, msec_t now)
+session_expire(struct session *session, bool heard)
 {
-	session_set_time(session, now);
 	if (state_has_settled(session))
 		requests_release_cancels(session);
 	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
@@ -310,8 +307,9 @@ wake_for(msec_t wake, const struct timeline *timeline, msec_t lag)
 	return first == NULL ? wake : earlier(wake, alarm_due(first) + lag);
 }
 
-msec_t
-session_wake(const struct session *session, bool stalled)
+/* When session_expire is due next by the caller's clock, or earlier; MSEC_NEVER: nothing waits. */
+static msec_t
+next_wake(const struct session *session, bool stalled)
 {
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
@@ -331,14 +329,12 @@ session_wake(const struct session *session, bool stalled)
 }
 
 msec_t
-session_sleep(struct session *session, bool stalled, msec_t now)
+session_sleep(struct session *session, bool stalled)
 {
 	struct clocks *clocks = &session->clocks;
 	bool resumed = clocks->stalled && !stalled;
-	msec_t wake;
+	msec_t wake = next_wake(session, stalled);
 
-	session_set_time(session, now);
-	wake = session_wake(session, stalled);
 	clocks->stalled = stalled;
 	/* Deadlines that passed while the server was not read are late for that reason; no clock stood still. */
 	clocks->planned = resumed || wake < clocks->now ? MSEC_NEVER : wake;

@@ -154,7 +154,7 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 
 		if (i == CONTROL_CANCELS || !session_find_request(control->session, from, id, &view))
 			continue;
-		if (session_cancel(control->session, from, id, span_of(reason), control->now)) {
+		if (session_cancel(control->session, from, id, span_of(reason))) {
 			json_array_append(cancelled, named);
 			continue;
 		}
@@ -216,7 +216,7 @@ on_set(struct call *call)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	if (!units_read_rule(rule, POLICY_SET, cap ? POLICY_CAP : POLICY_IDLE, &scratch))
 		return refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
-	done = session_set(control->session, scratch.rules, in_flight, control->now, &changed);
+	done = session_set(control->session, scratch.rules, in_flight, &changed);
 	policy_free(&scratch);
 	if (!done)
 		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
@@ -439,7 +439,6 @@ take_line(struct control *control)
 
 		if (peer->line == 0 || !has_room(peer))
 			continue;
-		session_set_time(control->session, control->now);
 		on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
 		buf_consume(&peer->in, peer->line);
 		find_line(peer);

@@ -42,7 +42,7 @@ port_may_read(const struct port *port)
 }
 
 size_t
-port_read(struct port *port, msec_t now)
+port_read(struct port *port)
 {
 	struct buf *bytes = &port->from_lane->bytes;
 	char *space = buf_space(bytes, LIMIT_READ);
@@ -50,23 +50,23 @@ port_read(struct port *port, msec_t now)
 	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
 
 	if (port->in.ended)
-		port_end_input(port, now);
+		port_end_input(port);
 	if (got <= 0)
 		return 0;
 	if (port->from != NULL)
 		buf_append(port->from, (struct span){ space, (size_t)got });
 	buf_added(bytes, (size_t)got);
-	session_hear(port->session, port->side, now);
+	session_hear(port->session, port->side);
 	return (size_t)got;
 }
 
 void
-port_end_input(struct port *port, msec_t now)
+port_end_input(struct port *port)
 {
 	if (port->end_heard)
 		return;
 	port->end_heard = true;
-	session_end_of_input(port->session, port->side, now);
+	session_end_of_input(port->session, port->side);
 }
 
 bool

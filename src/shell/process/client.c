@@ -181,7 +181,7 @@ leave(struct client *client, bool signalled, msec_t now)
 		log_event(client->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_number("outstanding", outstanding),
 			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
-	session_client_leaves(client->session, leaving, now);
+	session_client_leaves(client->session, leaving);
 }
 
 enum client_end

@@ -144,6 +144,7 @@ start_server(struct life *life)
 	life->stuck = false;
 	life->start_status = child_start(&life->child, guardian, life->port, on_swept, life);
 	life->now = monotonic_now();
+	session_set_time(life->session, life->now);
 	if (life->start_status != 0) {
 		report_failure(life, errno);
 		if (again && plan_successor(life, false))
@@ -152,7 +153,7 @@ start_server(struct life *life)
 	}
 	report_start(life, again);
 	if (again)
-		session_server_back(life->session, life->now);
+		session_server_back(life->session);
 	return SUPERVISE_NOTHING;
 }
 
@@ -173,16 +174,16 @@ lose_server(struct life *life)
 {
 	const struct child *child = &life->child;
 
-	port_end_input(life->port, life->now);
+	port_end_input(life->port);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = life->server->life == SERVER_STUCK;
 	if (exited_in_order(life) || !plan_successor(life, life->server->served)) {
-		session_server_gone(life->session, child->status, child->signal, life->now);
+		session_server_gone(life->session, child->status, child->signal);
 		return;
 	}
 	/* Processes that the server left behind may still write to its stdout: that is no part of the session. */
 	descriptor_close(&life->port->in);
-	session_server_lost(life->session, child->status, child->signal, life->now);
+	session_server_lost(life->session, child->status, child->signal);
 }
 
 /* Carries out one step; returns the event that it has led to. */
@@ -199,7 +200,7 @@ take_steps(struct life *life, unsigned steps)
 		log_event(life->log, WHY_ENDING,
 		    LOG_FIELDS(log_string("step", "stdin closed"), log_positive("unwritten", left)));
 		descriptor_close(&life->port->out);
-		session_server_shut(life->session, life->now);
+		session_server_shut(life->session);
 	}
 	if (steps & STEP_TERMINATE) {
 		report_detail(life, WHY_ENDING, "step", "SIGTERM");
@@ -218,10 +219,10 @@ take_steps(struct life *life, unsigned steps)
 		report_restart(life);
 	}
 	if (steps & STEP_FINISH && life->server->life != SERVER_GONE)
-		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
+		session_server_gone(life->session, life->child.status, life->child.signal);
 	if (steps & STEP_TELL) {
 		session_quote(life->session, relay_last_lines(&life->relay));
-		session_server_deaf(life->session, is_replaceable(life), life->now);
+		session_server_deaf(life->session, is_replaceable(life));
 	}
 	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
 }
