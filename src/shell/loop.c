@@ -103,7 +103,8 @@ is_over(const struct loop *loop)
 		return false;
 	if (client_is_deaf(client))
 		return true;
-	if (supervisor->state == PROCESS_ENDED && !session_opened(loop->session))
+	if (supervisor->state == PROCESS_ENDED && loop->session->journal.requests[SIDE_CLIENT] == 0 &&
+	    !loop->session->handshake.plain)
 		return false;
 	/* A client that closed its stdin may still read earlier answers, but not for long. */
 	if (client->state == CLIENT_LEFT && loop->now >= client->until)
@@ -142,7 +143,7 @@ watch(struct loop *loop)
 	life_watch(&loop->life);
 	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);
-	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
+	loop->session->journal.traffic_unseen = !log_shows(loop->log, WHY_RELAYED);
 	loop->due = session_sleep(loop->session, is_stalled(loop));
 	set_alarm(loop, next_wake(loop));
 }
@@ -319,7 +320,7 @@ finish(struct loop *loop)
 static int
 exit_status(const struct loop *loop)
 {
-	const struct journal *journal = session_journal(loop->session);
+	const struct journal *journal = &loop->session->journal;
 	int status = life_status(&loop->life);
 	/* If the client no longer reads, it does not miss the answers that were left. */
 	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->client.left_deaf;

@@ -162,7 +162,7 @@ read_bytes(struct world *world, enum side to, struct span bytes)
 static struct lane *
 lane_to(const struct world *world, enum side to)
 {
-	return session_lane(world->session, to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+	return world->session->party[to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT].lane;
 }
 
 /* A server that speaks lines before its client speaks headers is not understood by it, whatever canceld does. */
@@ -198,7 +198,7 @@ take(struct world *world, enum side to, size_t n)
 static void
 give(struct world *world, enum side from, struct span bytes)
 {
-	buf_append(&session_lane(world->session, from)->bytes, bytes);
+	buf_append(&world->session->party[from].lane->bytes, bytes);
 	world->given += bytes.len;
 	session_hear(world->session, from);
 	note_framing(world);
@@ -325,8 +325,8 @@ check_memory(const struct world *world, size_t size)
 {
 	size_t most = 64 * size + world->given + (1 << 20);
 
-	assert(lane_size(session_lane(world->session, SIDE_CLIENT)) < most);
-	assert(lane_size(session_lane(world->session, SIDE_SERVER)) < most);
+	assert(lane_size(world->session->party[SIDE_CLIENT].lane) < most);
+	assert(lane_size(world->session->party[SIDE_SERVER].lane) < most);
 }
 
 /* Both have nothing more to say: every request of the client's is answered, and no message is left half. */

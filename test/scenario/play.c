@@ -43,7 +43,7 @@ on_action(void *user, const struct action *action)
 static struct lane *
 lane_to(struct play *play, enum side side)
 {
-	return session_lane(play->session, side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+	return play->session->party[side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT].lane;
 }
 
 static void
@@ -126,7 +126,7 @@ settle(struct play *play)
 static void
 hear_piece(struct play *play, enum side side, struct span bytes)
 {
-	buf_append(&session_lane(play->session, side)->bytes, bytes);
+	buf_append(&play->session->party[side].lane->bytes, bytes);
 	session_hear(play->session, side);
 }
 
@@ -232,7 +232,7 @@ on_server(struct play *play, const struct line *line)
 	if (line->kind == LINE_BACK)
 		session_server_back(session);
 	else if (line->kind == LINE_HOPELESS)
-		session_give_up(session);
+		session->server.given_up = true;
 	else if (line->kind == LINE_QUOTE)
 		session_quote(session, buf_span(&line->text));
 	else if (line->kind == LINE_SHUT)

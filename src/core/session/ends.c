@@ -36,7 +36,8 @@ sweep(struct session *session, enum side requester, enum decide_event event, uns
 void
 session_client_leaves(struct session *session, enum leaving leaving)
 {
-	session->client = leaving == LEAVE_DRAIN ? CLIENT_DRAINS : CLIENT_LEFT;
+	session->client_ended = true;
+	session->client_left = leaving != LEAVE_DRAIN;
 	if (leaving != LEAVE_DRAIN)
 		recovery_wait_no_more(session);
 	sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,

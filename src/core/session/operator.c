@@ -102,12 +102,6 @@ session_set(struct session *session, const struct policy_rule *rule, bool in_fli
 }
 
 const char *
-session_dialect(const struct session *session)
-{
-	return session->handshake.dialect_known ? session->handshake.dialect->name : "";
-}
-
-const char *
 session_era(const struct session *session)
 {
 	static const char *const eras[] = { [ERA_NONE] = "", [ERA_LEGACY] = "legacy", [ERA_MODERN] = "modern" };

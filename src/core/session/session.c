@@ -77,18 +77,6 @@ session_set_rules(struct session *session, const struct policy *policy)
 	policy_replace(&session->policy, policy, POLICY_OPTION);
 }
 
-const struct policy *
-session_rules(const struct session *session)
-{
-	return &session->policy;
-}
-
-struct lane *
-session_lane(struct session *session, enum side from)
-{
-	return session->party[from].lane;
-}
-
 /* Finds how both sides frame their messages. false: the first bytes do not show that yet. */
 static bool
 settle_framing(struct session *session, enum side from, bool ended)
@@ -341,38 +329,8 @@ session_sleep(struct session *session, bool stalled)
 	return wake;
 }
 
-void
-session_give_up(struct session *session)
-{
-	session->server.given_up = true;
-}
-
-const struct server *
-session_server(const struct session *session)
-{
-	return &session->server;
-}
-
-bool
-session_opened(const struct session *session)
-{
-	return session->journal.requests[SIDE_CLIENT] > 0 || session->handshake.plain;
-}
-
 bool
 session_turn_runs(const struct session *session)
 {
 	return !server_takes_nothing(&session->server) && session->turns.in_state[REQUEST_WAITING] > 0;
-}
-
-void
-session_show_traffic(struct session *session, bool shown)
-{
-	session->journal.traffic_unseen = !shown;
-}
-
-const struct journal *
-session_journal(const struct session *session)
-{
-	return &session->journal;
 }

@@ -62,7 +62,7 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 	if (begun)
 		run(session, request->token, request->told);
 	if (apply(session, request, event, message))
-		end_turns(session, request->token, session->client != CLIENT_HERE);
+		end_turns(session, request->token, session->client_ended);
 	if (begun)
 		turns_left(session);
 }
@@ -165,7 +165,7 @@ turns_note_work(struct session *session, struct span session_id, bool idle)
 void
 turns_left(struct session *session)
 {
-	const struct request *turn = session->client == CLIENT_LEFT ? session->turns.oldest : NULL;
+	const struct request *turn = session->client_left ? session->turns.oldest : NULL;
 
 	for (; turn != NULL; turn = turn->newer)
 		if (turn->state == REQUEST_WAITING && cancel_turns(session, turn->id))

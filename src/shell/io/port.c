@@ -7,8 +7,8 @@ port_init(struct port *port, enum side side, struct session *session, struct buf
 {
 	*port = (struct port){ .side = side,
 		.session = session,
-		.from_lane = session_lane(session, side),
-		.to_lane = session_lane(session, side_other(side)),
+		.from_lane = session->party[side].lane,
+		.to_lane = session->party[side_other(side)].lane,
 		.in = DESCRIPTOR_NONE,
 		.out = DESCRIPTOR_NONE,
 		.reader = DESCRIPTOR_NONE };

@@ -100,7 +100,7 @@ client_is_deaf(const struct client *client)
 static bool
 wants_end(const struct client *client)
 {
-	return session_server(client->session)->hung && !client->options->session.dry_run;
+	return client->session->server.hung && !client->options->session.dry_run;
 }
 
 bool

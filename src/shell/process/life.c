@@ -91,7 +91,7 @@ plan_successor(struct life *life, bool served)
 		return false;
 	if (obstacle == NULL && (wait = restart_after(&life->restart, served, life->now)) == MSEC_NEVER) {
 		obstacle = "it has failed too often (see --restart)";
-		session_give_up(life->session);
+		life->session->server.given_up = true;
 	}
 	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + wait;
@@ -239,7 +239,7 @@ life_start(struct life *life)
 {
 	const struct options *options = life->options;
 
-	life->server = session_server(life->session);
+	life->server = &life->session->server;
 	child_init(&life->child);
 	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
