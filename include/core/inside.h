@@ -185,14 +185,6 @@ struct request *questions_find(const struct session *session, enum side asker, s
 
 /* --- handshake.c */
 
-/*
- * Reads the first bytes of a side, to find how both sides frame their messages, or that the session is plain. The
- * client's bytes decide; a server that writes before its client is read with the framing that its own bytes suggest.
- * ended: no more bytes will come. *framing: the framing for now. false: more bytes are needed.
- */
-bool handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
-    enum framing *framing);
-
 /* Reads a request of the client's: the first one shows the dialect, the first ones of MCP the era. Returns its row. */
 const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
     const struct message *message);
@@ -452,8 +444,8 @@ bool cancel_forward(struct session *session, struct message *message, const stru
  */
 bool cancel_turns(struct session *session, struct span session_id);
 
-/* Drops the cancel at hand, which names no one request of the table, if no cancel may be sent. true: it was dropped. */
-bool cancel_withhold(struct session *session, struct message *message);
+/* Drops the cancel at hand, for this request or (NULL) others, if none may be sent. true: it was dropped. */
+bool cancel_withhold(struct session *session, struct message *message, const struct request *request);
 
 /* The cancel at hand passes in its place: it ends the stream `request`, or (NULL) names what cannot be tracked. */
 void cancel_pass(struct session *session, struct message *message, const struct request *request);
@@ -487,8 +479,8 @@ void recovery_wait_no_more(struct session *session);
 /* The server has gone: gives up the questions that it was asked. */
 void recovery_drop_questions(struct session *session);
 
-/* The response to a question has come, or was discarded as too long. It does not pass. Removes the question. */
-void recovery_answered(struct session *session, struct request *question, const struct message *message);
+/* The message at hand answers a question, or is discarded as too long: drops it, and removes the question. */
+void recovery_answered(struct session *session, struct message *message, enum why why);
 
 /* Gives up the questions that are due. */
 void recovery_expire(struct session *session, enum side asker);

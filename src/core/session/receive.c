@@ -371,8 +371,7 @@ receive_response(struct session *session, struct message *message)
 
 	message->bound = message->from == SIDE_CLIENT;
 	if (message->question != NULL) {
-		pass_drop(session, message, WHY_SWALLOWED, message->question);
-		recovery_answered(session, message->question, message);
+		recovery_answered(session, message, WHY_SWALLOWED);
 		return;
 	}
 	if (request == NULL && message->id.len > 0)

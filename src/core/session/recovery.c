@@ -295,8 +295,11 @@ replay_answered(struct session *session, const struct request *question, const s
 }
 
 void
-recovery_answered(struct session *session, struct request *question, const struct message *message)
+recovery_answered(struct session *session, struct message *message, enum why why)
 {
+	struct request *question = message->question;
+
+	pass_drop(session, message, why, question);
 	if (question == session->probe.question) {
 		session->probe.question = NULL;
 		free_queue(session);

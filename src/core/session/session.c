@@ -77,22 +77,36 @@ session_set_rules(struct session *session, const struct policy *policy)
 	policy_replace(&session->policy, policy, POLICY_OPTION);
 }
 
-/* Finds how both sides frame their messages. false: the first bytes do not show that yet. */
+/*
+ * Reads the first bytes of a side, to find how both sides frame their messages. The client's decide, also whether the
+ * session is plain; a server that writes before its client is read with the framing that its own bytes suggest. false:
+ * more bytes are needed.
+ */
 static bool
 settle_framing(struct session *session, enum side from, bool ended)
 {
+	struct handshake *handshake = &session->handshake;
 	const struct party *party = &session->party[from];
-	enum framing framing = party->lane->framing;
-	enum side side;
+	struct span bytes = lane_undecided(party->lane);
+	enum framing framing = from == SIDE_CLIENT ? FRAMING_NEWLINE : party->lane->framing;
+	enum framing_guess guess = framing_guess(bytes);
 
-	if (session->handshake.framing_known || party->skipping != SKIP_NOTHING)
+	if (handshake->framing_known || party->skipping != SKIP_NOTHING || bytes.len == 0)
 		return true;
-	if (!handshake_read_framing(&session->handshake, from, lane_undecided(party->lane), ended, &framing))
-		return false;
-	if (session->handshake.plain)
+	if (from == SIDE_CLIENT) {
+		if (guess == GUESS_MORE && !ended)
+			return false;
+		handshake->framing_known = true;
+		handshake->plain = guess == GUESS_FOREIGN && !handshake->dialect_known;
+	}
+	if (guess == GUESS_HEADER)
+		framing = FRAMING_HEADER;
+	if (!handshake->dialect_known)
+		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
+	if (handshake->plain)
 		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL,
 		    SPAN("the client's first bytes are no JSON-RPC"));
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *changed = &session->party[side];
 
 		if (changed->lane->framing != framing && changed->skipping == SKIP_NOTHING)

@@ -117,7 +117,7 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 static void
 forward(struct session *session, struct message *message, enum why why)
 {
-	if (cancel_withhold(session, message))
+	if (cancel_withhold(session, message, NULL))
 		return;
 	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
 		pass_drop(session, message, why, NULL);
