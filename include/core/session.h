@@ -85,16 +85,11 @@ enum leaving {
 void session_client_leaves(struct session *session, enum leaving leaving);
 
 /*
- * The server has gone for good: all requests, later ones too, are answered with an error. status, signal: -1: unknown.
+ * The server has gone; status, signal: -1: unknown. last: for good: all requests, later ones too, are answered with an
+ * error. Else another one will be started: requests that the server was working on are answered with an error, and its
+ * own are cancelled; those that were not yet written, and those that arrive before session_server_back, wait for it.
  */
-void session_server_gone(struct session *session, int status, int signal);
-
-/*
- * The server has gone, and another one will be started. Requests that the server was working on are answered with an
- * error; its own requests are cancelled. Requests that were not yet written, and those that arrive before
- * session_server_back, wait for the new server.
- */
-void session_server_lost(struct session *session, int status, int signal);
+void session_server_gone(struct session *session, int status, int signal, bool last);
 
 /* The new server has started: the messages that opened the session are replayed to it, then it gets the queued ones. */
 void session_server_back(struct session *session);
@@ -162,21 +157,21 @@ struct request_view { /* valid until the session is called again */
 	bool exempt;                /* by its nature it has no deadline */
 };
 
-/*
- * The oldest outstanding request of that side (after NULL), or the next younger one; the request with this id, as
- * session_cancel would find it. false: there is none.
- */
+/* The oldest outstanding request of that side (after NULL), or the next younger one. false: there is none. */
 bool session_next_request(const struct session *session, enum side from, const struct request *after,
     struct request_view *view);
-bool session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view);
+
+enum cancelling {
+	CANCELLING_DONE,
+	CANCELLING_REFUSED, /* it opens the session, which only its deadline ends */
+	CANCELLING_NONE,    /* there is no such request */
+};
 
 /*
  * A person gives the request with this id up: its receiver is told, and its requester answered, as at a deadline.
- * reason: UTF-8 text for the requester and the log; may be empty. false: there is no such request, or it opens the
- * session, which only its deadline ends.
+ * reason: UTF-8 text for the requester and the log; may be empty.
  */
-bool session_cancel(struct session *session, enum side from, struct span id, struct span reason)
-    __attribute__((warn_unused_result));
+enum cancelling session_cancel(struct session *session, enum side from, struct span id, struct span reason);
 
 /*
  * Adds this rule to the session's policy as POLICY_SET, in place of an earlier one for the same METHOD and NAME.

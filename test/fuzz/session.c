@@ -256,7 +256,7 @@ lose_server(struct world *world)
 {
 	session_end_of_input(world->session, SIDE_SERVER);
 	note_framing(world);
-	session_server_lost(world->session, 1, -1);
+	session_server_gone(world->session, 1, -1, false);
 	world->away = true;
 	world->reader[SIDE_SERVER].len = 0;
 	world->reader[SIDE_SERVER].in_body = false;
@@ -270,7 +270,7 @@ end_something(struct world *world, unsigned what, size_t len)
 		session_client_leaves(world->session, (enum leaving)(what / 12 % 3));
 		world->left = true;
 	} else if (what % 12 == 8 && len == 8) {
-		session_server_gone(world->session, 1, -1);
+		session_server_gone(world->session, 1, -1, true);
 		world->deaf = true;
 	} else if (what % 12 == 8 && len == 10 && may_lose_server(world)) {
 		lose_server(world);
@@ -338,7 +338,7 @@ finish(struct world *world)
 	session_end_of_input(world->session, SIDE_CLIENT);
 	session_end_of_input(world->session, SIDE_SERVER);
 	note_framing(world);
-	session_server_gone(world->session, 0, -1);
+	session_server_gone(world->session, 0, -1, true);
 	world->deaf = true;
 	take(world, SIDE_CLIENT, SIZE_MAX);
 	assert(session_outstanding(world->session, SIDE_CLIENT) == 0);

@@ -217,10 +217,7 @@ on_gone(struct play *play, const struct line *line)
 	int number = (int)line->value;
 	int status = line->exact ? -1 : number, signal = line->exact ? number : -1;
 
-	if (line->kind == LINE_LOST)
-		session_server_lost(play->session, status, signal);
-	else
-		session_server_gone(play->session, status, signal);
+	session_server_gone(play->session, status, signal, line->kind != LINE_LOST);
 }
 
 /* What the shell does as the server ends, or comes back. */
@@ -253,7 +250,7 @@ on_operate(struct play *play, const struct line *line)
 
 	buf_init(&reason);
 	if (rest.len == 0 || vocabulary_unquote(rest, &reason))
-		done = session_cancel(session, line->side, id, buf_span(&reason));
+		done = session_cancel(session, line->side, id, buf_span(&reason)) == CANCELLING_DONE;
 	buf_free(&reason);
 	if (done == line->exact)
 		play_fail(play, line, "a person %s cancel that\n", line->exact ? "could" : "could not");

@@ -71,15 +71,15 @@ both_client_leaves(struct world *world, enum leaving leaving)
 void
 both_server_gone(struct world *world)
 {
-	session_server_gone(world->session, 1, -1);
-	session_server_gone(world->twin, 1, -1);
+	session_server_gone(world->session, 1, -1, true);
+	session_server_gone(world->twin, 1, -1, true);
 }
 
 void
 both_server_lost(struct world *world)
 {
-	session_server_lost(world->session, 1, -1);
-	session_server_lost(world->twin, 1, -1);
+	session_server_gone(world->session, 1, -1, false);
+	session_server_gone(world->twin, 1, -1, false);
 }
 
 void

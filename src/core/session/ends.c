@@ -46,37 +46,22 @@ session_client_leaves(struct session *session, enum leaving leaving)
 	sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
+/* The streams of the server that has gone are to be sent again, see recovery.c. */
 static void
-end_server(struct session *session, enum server_life life, int status, int signal)
+keep_streams(struct session *session)
 {
-	bool last = life == SERVER_GONE;
-
-	session->server.status = status;
-	session->server.signal = signal;
-	server_enter(&session->server, life);
-	recovery_drop_questions(session);
-	sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
-	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	pending_clear(&session->turns);
-	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
-}
-
-void
-session_server_gone(struct session *session, int status, int signal)
-{
-	end_server(session, SERVER_GONE, status, signal);
-}
-
-void
-session_server_lost(struct session *session, int status, int signal)
-{
-	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
 	struct request *request;
 
-	for (request = client->pending.oldest; request != NULL; request = request->newer)
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
-	end_server(session, SERVER_AWAY, status, signal);
+}
+
+static void
+await_another(struct session *session)
+{
+	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
+
 	noise_forget(session, SIDE_SERVER);
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
@@ -85,6 +70,23 @@ session_server_lost(struct session *session, int status, int signal)
 	if (client->untracked <= client->lane->written) /* else it waits for the next server */
 		client->untracked = 0;
 	lane_stop_at(client->lane, 0);
+}
+
+void
+session_server_gone(struct session *session, int status, int signal, bool last)
+{
+	if (!last)
+		keep_streams(session);
+	session->server.status = status;
+	session->server.signal = signal;
+	server_enter(&session->server, last ? SERVER_GONE : SERVER_AWAY);
+	recovery_drop_questions(session);
+	sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
+	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	pending_clear(&session->turns);
+	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
+	if (!last)
+		await_another(session);
 }
 
 void

@@ -42,23 +42,19 @@ session_next_request(const struct session *session, enum side from, const struct
 	return look_at(session, request, view);
 }
 
-bool
-session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view)
-{
-	return look_at(session, pending_by_id(&session->party[from].pending, id), view);
-}
-
-bool
+enum cancelling
 session_cancel(struct session *session, enum side from, struct span id, struct span reason)
 {
 	struct request *request = pending_by_id(&session->party[from].pending, id);
 
-	if (request == NULL || request->state == REQUEST_ABANDONED || (request->traits & METHOD_HANDSHAKE))
-		return false;
+	if (request == NULL || request->state == REQUEST_ABANDONED)
+		return CANCELLING_NONE;
+	if (request->traits & METHOD_HANDSHAKE)
+		return CANCELLING_REFUSED;
 	session->reason = &reason;
 	requests_give_up(session, request);
 	session->reason = NULL;
-	return true;
+	return CANCELLING_DONE;
 }
 
 /* Whether its deadlines are those of its rules: no grace has replaced them. */

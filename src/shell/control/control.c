@@ -150,16 +150,14 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 		struct span id = span_of(json_string_value(json_object_get(named, "id")));
 		const char *name = json_string_value(json_object_get(named, "from"));
 		enum side from = strcmp(name, side_name(SIDE_CLIENT)) == 0 ? SIDE_CLIENT : SIDE_SERVER;
-		struct request_view view;
+		enum cancelling outcome = i == CONTROL_CANCELS ?
+		    CANCELLING_NONE :
+		    session_cancel(control->session, from, id, span_of(reason));
 
-		if (i == CONTROL_CANCELS || !session_find_request(control->session, from, id, &view))
-			continue;
-		if (session_cancel(control->session, from, id, span_of(reason))) {
-			json_array_append(cancelled, named);
-			continue;
-		}
-		json_object_set_new(named, "why", json_string(fault));
-		json_array_append(refused, named);
+		if (outcome == CANCELLING_REFUSED)
+			json_object_set_new(named, "why", json_string(fault));
+		if (outcome != CANCELLING_NONE)
+			json_array_append(outcome == CANCELLING_DONE ? cancelled : refused, named);
 	}
 	return json_pack("{s:o,s:o,s:o*}", "cancelled", cancelled, "refused", refused, "more",
 	    json_array_size(chosen) > CONTROL_CANCELS ? json_true() : NULL);

@@ -173,17 +173,16 @@ static void
 lose_server(struct life *life)
 {
 	const struct child *child = &life->child;
+	bool last;
 
 	port_end_input(life->port);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = life->server->life == SERVER_STUCK;
-	if (exited_in_order(life) || !plan_successor(life, life->server->served)) {
-		session_server_gone(life->session, child->status, child->signal);
-		return;
-	}
+	last = exited_in_order(life) || !plan_successor(life, life->server->served);
 	/* Processes that the server left behind may still write to its stdout: that is no part of the session. */
-	descriptor_close(&life->port->in);
-	session_server_lost(life->session, child->status, child->signal);
+	if (!last)
+		descriptor_close(&life->port->in);
+	session_server_gone(life->session, child->status, child->signal, last);
 }
 
 /* Carries out one step; returns the event that it has led to. */
@@ -219,7 +218,7 @@ take_steps(struct life *life, unsigned steps)
 		report_restart(life);
 	}
 	if (steps & STEP_FINISH && life->server->life != SERVER_GONE)
-		session_server_gone(life->session, life->child.status, life->child.signal);
+		session_server_gone(life->session, life->child.status, life->child.signal, true);
 	if (steps & STEP_TELL) {
 		session_quote(life->session, relay_last_lines(&life->relay));
 		session_server_deaf(life->session, is_replaceable(life));
