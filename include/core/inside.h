@@ -82,32 +82,8 @@ message_grants(const struct message *message)
 	return scan_has(message->scan, SCAN_RESULT) && !message->malformed;
 }
 
-static inline const struct edit *
-message_edits(const struct message *message)
-{
-	return (const struct edit *)(const void *)message->edits->list.data;
-}
-
-static inline size_t
-message_edit_count(const struct message *message)
-{
-	return message->edits->list.len / sizeof(struct edit);
-}
-
-/* They were made, or are not to be. */
-static inline void
-message_drop_edits(struct message *message)
-{
-	message->edits->list.len = message->edits_from;
-	if (message->edits_from == 0)
-		message->edits->texts.len = 0;
-}
-
 /* The bytes of the text from one offset to another. */
 struct span message_part(const struct message *message, uint64_t from, uint64_t to);
-
-/* Appends the bytes that the message would pass as, edits made, to out. */
-void message_copy(const struct message *message, struct buf *out);
 
 /* The field's value if it can be an id or a token: a string or a number, and kept; else empty. */
 static inline struct span
@@ -118,7 +94,7 @@ message_id(const struct scan *scan, enum scan_field field)
 	return type == VALUE_STRING || type == VALUE_NUMBER ? scan_text(scan, field) : SPAN_NONE;
 }
 
-/* --- the clocks */
+/* --- state.c */
 
 /* The clock of that side's idle deadlines. */
 static inline msec_t
@@ -126,8 +102,6 @@ clocks_idle(const struct clocks *clocks, enum side requester)
 {
 	return requester == SIDE_CLIENT ? clocks->idle : clocks->steady;
 }
-
-/* --- the server */
 
 /* Sets the life. SERVER_AWAY also resets what was true of the former server only. */
 void server_enter(struct server *server, enum server_life life);
@@ -159,8 +133,6 @@ server_is_replaying(const struct server *server)
 	return server->life == SERVER_HANDSHAKE || server->life == SERVER_SETTINGS;
 }
 
-/* --- state.c: questions */
-
 /*
  * Questions: requests of canceld's own, asked in one side's place and not answered yet: a probe, a replayed request,
  * the cancel of a task. Their answers do not pass.
@@ -182,53 +154,6 @@ struct request *questions_add(struct session *session, enum side asker, const ch
 
 /* The question in that side's place that a response with this id answers, also if it spells the number otherwise; or NULL. */
 struct request *questions_find(const struct session *session, enum side asker, struct span id);
-
-/* --- handshake.c */
-
-/* Reads a request of the client's: the first one shows the dialect, the first ones of MCP the era. Returns its row. */
-const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
-    const struct message *message);
-
-/*
- * Reads a response with a result: of the first server to the handshake; of a later one, for what it declares about
- * tasks; to a METHOD_DISCOVERY.
- */
-void handshake_read_answer(struct handshake *handshake, const struct message *message);
-void handshake_read_tasks(struct handshake *handshake, const struct message *message);
-void handshake_read_discovery(struct handshake *handshake, const struct message *message);
-
-/* MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task: its receiver has declared that. */
-bool handshake_may_make_task(const struct handshake *handshake, const struct request *request);
-
-/* The id of the task that the response created, as spelled, or empty. SEP-2663: of any request in the modern era. */
-struct span handshake_created_task(const struct handshake *handshake, const struct request *request,
-    const struct scan *response);
-
-/* Whether the receiver has declared that tasks may be cancelled, or, in the modern era, that it has tasks. */
-bool handshake_may_cancel_task(const struct handshake *handshake, const struct request *request);
-
-/* The form of a cancel for that receiver; NULL: its protocol has none. */
-static inline const struct cancel *
-handshake_cancel(const struct handshake *handshake, enum side receiver)
-{
-	return handshake->declared[receiver] ? handshake->dialect->declared_cancel : handshake->dialect->cancel;
-}
-
-/* --- records.c */
-
-void records_free(struct records *records);
-
-/*
- * Keeps a request of the client's that passes, if its method needs it; or the notification after its handshake. false:
- * it should be kept, but there is no room.
- */
-bool records_keep(struct records *records, const struct message *message, struct request *request)
-    __attribute__((warn_unused_result));
-bool records_add_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
-
-/* The request was answered with a result; it has ended, in any way. */
-void records_grant(struct records *records, struct request *request);
-void records_end(struct records *records, struct request *request);
 
 /* An action about a request, which may be NULL. */
 static inline struct action
@@ -309,13 +234,6 @@ state_is_blocked(const struct session *session)
  */
 bool state_is_settled(const struct session *session);
 
-/* Whether the era has just been settled and something has waited for that. */
-static inline bool
-state_has_settled(const struct session *session)
-{
-	return session->era_awaited && state_is_settled(session);
-}
-
 /* Whether a requester of that side still waits for an answer after its cancel. */
 static inline bool
 state_owes_answer(const struct session *session, enum side requester)
@@ -355,6 +273,53 @@ request_is_turn(const struct request *request)
 {
 	return request->from == SIDE_CLIENT && (request->traits & METHOD_TURN) && request->token.len > 0;
 }
+
+/* --- handshake.c */
+
+/* Reads a request of the client's: the first one shows the dialect, the first ones of MCP the era. Returns its row. */
+const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
+    const struct message *message);
+
+/*
+ * Reads a response with a result: of the first server to the handshake; of a later one, for what it declares about
+ * tasks; to a METHOD_DISCOVERY.
+ */
+void handshake_read_answer(struct handshake *handshake, const struct message *message);
+void handshake_read_tasks(struct handshake *handshake, const struct message *message);
+void handshake_read_discovery(struct handshake *handshake, const struct message *message);
+
+/* MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task: its receiver has declared that. */
+bool handshake_may_make_task(const struct handshake *handshake, const struct request *request);
+
+/* The id of the task that the response created, as spelled, or empty. SEP-2663: of any request in the modern era. */
+struct span handshake_created_task(const struct handshake *handshake, const struct request *request,
+    const struct scan *response);
+
+/* Whether the receiver has declared that tasks may be cancelled, or, in the modern era, that it has tasks. */
+bool handshake_may_cancel_task(const struct handshake *handshake, const struct request *request);
+
+/* The form of a cancel for that receiver; NULL: its protocol has none. */
+static inline const struct cancel *
+handshake_cancel(const struct handshake *handshake, enum side receiver)
+{
+	return handshake->declared[receiver] ? handshake->dialect->declared_cancel : handshake->dialect->cancel;
+}
+
+/* --- records.c */
+
+void records_free(struct records *records);
+
+/*
+ * Keeps a request of the client's that passes, if its method needs it; or the notification after its handshake. false:
+ * it should be kept, but there is no room.
+ */
+bool records_keep(struct records *records, const struct message *message, struct request *request)
+    __attribute__((warn_unused_result));
+bool records_add_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
+
+/* The request was answered with a result; it has ended, in any way. */
+void records_grant(struct records *records, struct request *request);
+void records_end(struct records *records, struct request *request);
 
 /* --- acks.c */
 
@@ -439,10 +404,10 @@ bool cancel_send(struct session *session, struct request *request);
 bool cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why);
 
 /*
- * Sends session/cancel for this ACP session although no request of it is outstanding: in v2 the prompts were answered,
- * and the turns run on. false: reports why not.
+ * Sends session/cancel, which cancels all turns of this ACP session. request: one of them; NULL: none is outstanding: in
+ * v2 the prompts were answered, and the turns run on. false: reports why not.
  */
-bool cancel_turns(struct session *session, struct span session_id);
+bool cancel_turns(struct session *session, const struct request *request, struct span session_id);
 
 /* Drops the cancel at hand, for this request or (NULL) others, if none may be sent. true: it was dropped. */
 bool cancel_withhold(struct session *session, struct message *message, const struct request *request);

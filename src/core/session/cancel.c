@@ -55,12 +55,14 @@ is_only_turn(const struct session *session, const struct request *request)
 	return request_is_turn(request) && state_turns_running(session, request->token) == 1;
 }
 
-/* Sends session/cancel, which cancels all turns of that session. request: one of them, or NULL. */
-static void
-send_session_cancel(struct session *session, const struct request *request, struct span session_id)
+bool
+cancel_turns(struct session *session, const struct request *request, struct span session_id)
 {
+	if (is_prevented(session, SIDE_CLIENT, request, obstacle_to(session, SIDE_CLIENT, NULL)))
+		return false;
 	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
 	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id);
+	return true;
 }
 
 bool
@@ -79,10 +81,8 @@ cancel_send(struct session *session, struct request *request)
 	}
 	if (is_prevented(session, request->from, request, obstacle))
 		return false;
-	if (is_only_turn(session, request)) {
-		send_session_cancel(session, request, request->token);
-		return true;
-	}
+	if (is_only_turn(session, request))
+		return cancel_turns(session, request, request->token);
 	compose_cancel(session, receiver, request->wire_id, own_reason(request->from), request->meta);
 	state_send(session, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
@@ -132,19 +132,7 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	message->urgent = true;
 	move(session, message, request, request->wire_id, why);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
-	if (!is_only_turn(session, request))
-		return false;
-	send_session_cancel(session, request, request->token);
-	return true;
-}
-
-bool
-cancel_turns(struct session *session, struct span session_id)
-{
-	if (is_prevented(session, SIDE_CLIENT, NULL, obstacle_to(session, SIDE_CLIENT, NULL)))
-		return false;
-	send_session_cancel(session, NULL, session_id);
-	return true;
+	return is_only_turn(session, request) && cancel_turns(session, request, request->token);
 }
 
 void

@@ -137,18 +137,3 @@ message_part(const struct message *message, uint64_t from, uint64_t to)
 {
 	return span_part(message->text, (size_t)from, (size_t)(to - from));
 }
-
-void
-message_copy(const struct message *message, struct buf *out)
-{
-	struct span texts = buf_span(&message->edits->texts);
-	const struct edit *edits = message_edits(message);
-	uint64_t at = 0;
-
-	for (size_t i = 0; i < message_edit_count(message); i++) {
-		buf_append(out, message_part(message, at, edits[i].offset));
-		buf_append(out, span_part(texts, edits[i].text, edits[i].text_len));
-		at = edits[i].offset + edits[i].len;
-	}
-	buf_append(out, message_part(message, at, message->text.len));
-}

@@ -291,7 +291,7 @@ session_end_of_input(struct session *session, enum side from)
 void
 session_expire(struct session *session, bool heard)
 {
-	if (state_has_settled(session))
+	if (session->era_awaited && state_is_settled(session))
 		requests_release_cancels(session);
 	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
 	if (heard)
@@ -316,7 +316,7 @@ next_wake(const struct session *session, bool stalled)
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
-	if (state_has_settled(session))
+	if (session->era_awaited && state_is_settled(session))
 		return clocks->now;
 	for (enum side side = stalled ? SIDE_SERVER : SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		const struct pending *pending = &session->party[side].pending;

@@ -168,6 +168,6 @@ turns_left(struct session *session)
 	const struct request *turn = session->client_left ? session->turns.oldest : NULL;
 
 	for (; turn != NULL; turn = turn->newer)
-		if (turn->state == REQUEST_WAITING && cancel_turns(session, turn->id))
+		if (turn->state == REQUEST_WAITING && cancel_turns(session, NULL, turn->id))
 			end_turns(session, turn->id, true);
 }
