@@ -75,7 +75,6 @@ message_read(struct message *message, struct session *session, enum side from, s
 {
 	const struct party *asked = &session->party[side_other(from)];
 	struct scan *scan = &message->storage;
-	bool names;
 
 	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
@@ -102,9 +101,9 @@ message_read(struct message *message, struct session *session, enum side from, s
 	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))
 		return;
 	/* A request whose id is too long to be kept is not tracked. */
-	names = message->request != NULL || message->question != NULL ||
-	    (scan_unkept(scan, SCAN_ID) && asked->untracked > 0);
-	if (message->kind != MESSAGE_RESPONSE || !names)
+	if (message->kind != MESSAGE_RESPONSE ||
+	    (message->request == NULL && message->question == NULL &&
+		(!scan_unkept(scan, SCAN_ID) || asked->untracked == 0)))
 		message->kind = MESSAGE_NONE;
 }
 

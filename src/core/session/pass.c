@@ -64,9 +64,8 @@ drop_edits(struct message *message)
 		message->edits->texts.len = 0;
 }
 
-/* Appends the bytes that the message would pass as, edits made, to out. */
-static void
-copy(const struct message *message, struct buf *out)
+/* Appends the bytes that the message would pass as, edits made, to out. Rare: pass_on stays quick without it. */
+static void __attribute__((noinline)) copy(const struct message *message, struct buf *out)
 {
 	struct span texts = buf_span(&message->edits->texts);
 	const struct edit *edits = edits_of(message);

@@ -89,10 +89,11 @@ settle_framing(struct session *session, enum side from, bool ended)
 	const struct party *party = &session->party[from];
 	struct span bytes = lane_undecided(party->lane);
 	enum framing framing = from == SIDE_CLIENT ? FRAMING_NEWLINE : party->lane->framing;
-	enum framing_guess guess = framing_guess(bytes);
+	enum framing_guess guess;
 
 	if (handshake->framing_known || party->skipping != SKIP_NOTHING || bytes.len == 0)
 		return true;
+	guess = framing_guess(bytes);
 	if (from == SIDE_CLIENT) {
 		if (guess == GUESS_MORE && !ended)
 			return false;
