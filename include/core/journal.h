@@ -90,7 +90,7 @@ typedef void action_fn(void *user, const struct action *action);
 struct journal {
 	action_fn *act; /* or NULL */
 	void *user;
-	bool traffic_unseen;        /* decisions of LEVEL_TRAFFIC are counted and not reported */
+	bool traffic_unseen;        /* set at will: decisions of LEVEL_TRAFFIC are counted and not reported */
 	uint64_t counts[WHY_COUNT]; /* how often each decision was made */
 	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];

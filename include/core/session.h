@@ -12,6 +12,7 @@
 
 #include "core/dialect.h"
 #include "core/lane.h"
+#include "core/limits.h"
 #include "core/table.h"
 
 struct session_config {
@@ -24,9 +25,8 @@ struct session_config {
 	bool legacy;       /* server/discover is answered as an unknown method */
 	bool restarts;     /* the server may be started again: keep the messages that a new one must be told */
 	bool stateless;    /* ... even if the protocol cannot tell a new server everything */
-	bool
-	    dry_run; /* the messages pass elsewhere: it hears what passes, under its own ids and tokens, and adds nothing */
-	bool observed;     /* keep what a person may ask for: the latest progress of requests, how long answers took */
+	bool dry_run;  /* the messages pass elsewhere: it hears them, under its own ids and tokens, and adds nothing */
+	bool observed; /* keep what a person may ask for: the latest progress of requests, how long answers took */
 	msec_t kill_stuck; /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
 	uint64_t seed;     /* of the hash tables: any random number */
 };
@@ -46,7 +46,7 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	enum server_life life;
 	bool served;    /* this one has answered a request of the client's */
 	bool restarted; /* it is not the first server */
-	bool given_up;  /* no further server will be started: they have failed too often */
+	bool given_up;  /* set by the caller: they have failed too often; every error in a server's place says so */
 	bool closed;    /* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
 	bool hung;      /* one has never answered the handshake: the session has to end */
 	bool shut;      /* canceld has closed its stdin, to end it */
@@ -63,20 +63,17 @@ struct session;
 struct session *session_new(const struct session_config *config, action_fn *act, void *user, msec_t now);
 void session_free(struct session *session);
 
+/* It is `now`, for all calls until the next one. */
+void session_set_time(struct session *session, msec_t now);
+
 /* Other rules of the configuration's; those of options and of a person stay. Requests keep the deadlines they have. */
 void session_set_rules(struct session *session, const struct policy *policy);
 
-/* The session's rules, which tell whether they have named a request. */
-const struct policy *session_rules(const struct session *session);
-
-/* The lane of the bytes that side `from` writes; the other side reads them. */
-struct lane *session_lane(struct session *session, enum side from);
-
 /* Decides on the bytes received in the lane of side `from`. */
-void session_hear(struct session *session, enum side from, msec_t now);
+void session_hear(struct session *session, enum side from);
 
 /* That side has closed its output: decides its last line even without a newline. The second call does nothing. */
-void session_end_of_input(struct session *session, enum side from, msec_t now);
+void session_end_of_input(struct session *session, enum side from);
 
 enum leaving {
 	LEAVE_CANCEL,     /* the client has gone: outstanding requests are cancelled */
@@ -84,30 +81,20 @@ enum leaving {
 	LEAVE_TERMINATED, /* canceld was told to end: all is cancelled and answered, as the client may still read */
 };
 
-void session_client_leaves(struct session *session, enum leaving leaving, msec_t now);
+void session_client_leaves(struct session *session, enum leaving leaving);
 
 /*
- * The server has gone for good: all requests, later ones too, are answered with an error. status, signal: -1: unknown.
+ * The server has gone; status, signal: -1: unknown. last: for good: all requests, later ones too, are answered with an
+ * error. Else another one will be started: requests that the server was working on are answered with an error, and its
+ * own are cancelled; those that were not yet written, and those that arrive before session_server_back, wait for it.
  */
-void session_server_gone(struct session *session, int status, int signal, msec_t now);
-
-/*
- * The server has gone, and another one will be started. Requests that the server was working on are answered with an
- * error; its own requests are cancelled. Requests that were not yet written, and those that arrive before
- * session_server_back, wait for the new server.
- */
-void session_server_lost(struct session *session, int status, int signal, msec_t now);
+void session_server_gone(struct session *session, int status, int signal, bool last);
 
 /* The new server has started: the messages that opened the session are replayed to it, then it gets the queued ones. */
-void session_server_back(struct session *session, msec_t now);
+void session_server_back(struct session *session);
 
 /* Why a new server could not continue this session; NULL: it could. A static string. */
 const char *session_cannot_restart(const struct session *session);
-
-const struct server *session_server(const struct session *session);
-
-/* The client has opened the session, or has sent any request. */
-bool session_opened(const struct session *session);
 
 /*
  * The last bytes of the server's stderr, in any encoding: quoted in the error to a request that would have opened the
@@ -118,20 +105,17 @@ void session_quote(struct session *session, struct span words);
 /* No server will be started, for this reason: every error in a server's place gives it. */
 void session_refuse(struct session *session, struct span words);
 
-/* The servers have failed too often: from now on every error in a server's place says so, with the last words. */
-void session_give_up(struct session *session);
-
 /*
  * The server closed its stdin and runs on. What was written to it may still be answered, within the grace. What was not
  * is answered with an error now or, retired: another server will follow, waits for that one.
  */
-void session_server_deaf(struct session *session, bool retired, msec_t now);
+void session_server_deaf(struct session *session, bool retired);
 
 /*
  * canceld has closed the server's stdin, to end it: no message of canceld's own is sent to it any more, and the log says
  * so. If the server has gone already, nothing changes.
  */
-void session_server_shut(struct session *session, msec_t now);
+void session_server_shut(struct session *session);
 
 /*
  * Whether to wait for the deaf server: it may still answer within the grace, also a request that cannot be tracked, or
@@ -143,37 +127,21 @@ bool session_server_owes(const struct session *session);
  * Expires what is due. heard: everything that the server had written by now was read and heard. Without it no request
  * of the client's expires, as its answer may still be in the pipe.
  */
-void session_expire(struct session *session, bool heard, msec_t now);
+void session_expire(struct session *session, bool heard);
 
 /*
- * When session_expire is due next by the caller's clock, or earlier; MSEC_NEVER: nothing waits. stalled: the server
- * will not be read from now on.
+ * The caller is about to wait, at most until the time that is returned: by its clock, when session_expire is due next,
+ * or earlier; MSEC_NEVER: nothing waits. If the next session_set_time comes much later than that, the machine or canceld
+ * stood still, and all deadlines are shifted. While the server is stalled (not read), the idle deadlines of the client's
+ * requests stand still.
  */
-msec_t session_wake(const struct session *session, bool stalled);
-
-/*
- * The caller is about to wait, at most until the time of session_wake. If the next call comes much later than that, the
- * machine or canceld stood still, and all deadlines are shifted. While the server is stalled (not read), the idle
- * deadlines of the client's requests stand still. Returns session_wake.
- */
-msec_t session_sleep(struct session *session, bool stalled, msec_t now);
-
-/* It is `now`, which every call that takes the time does by itself. */
-void session_set_time(struct session *session, msec_t now);
-
-/* From now on decisions of LEVEL_TRAFFIC are reported, or only counted. */
-void session_show_traffic(struct session *session, bool shown);
+msec_t session_sleep(struct session *session, bool stalled);
 
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);
 
 /* ACP v2: whether the server works on a prompt that it has answered, and that was not cancelled. */
 bool session_turn_runs(const struct session *session);
-
-/* How many ms longer than others the server may take to end by itself at the end of its stdin. */
-msec_t session_patience(const struct session *session);
-
-const struct journal *session_journal(const struct session *session); /* what was counted */
 
 /* --- What a person, outside of the session, may see and do while it runs */
 
@@ -188,33 +156,152 @@ struct request_view { /* valid until the session is called again */
 	bool exempt;                /* by its nature it has no deadline */
 };
 
-/*
- * The oldest outstanding request of that side (after NULL), or the next younger one; the request with this id, as
- * session_cancel would find it. false: there is none.
- */
+/* The oldest outstanding request of that side (after NULL), or the next younger one. false: there is none. */
 bool session_next_request(const struct session *session, enum side from, const struct request *after,
     struct request_view *view);
-bool session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view);
+
+enum cancelling {
+	CANCELLING_DONE,
+	CANCELLING_REFUSED, /* it opens the session, which only its deadline ends */
+	CANCELLING_NONE,    /* there is no such request */
+};
 
 /*
  * A person gives the request with this id up: its receiver is told, and its requester answered, as at a deadline.
- * reason: UTF-8 text for the requester and the log; may be empty. false: there is no such request, or it opens the
- * session, which only its deadline ends.
+ * reason: UTF-8 text for the requester and the log; may be empty.
  */
-bool session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
-    __attribute__((warn_unused_result));
+enum cancelling session_cancel(struct session *session, enum side from, struct span id, struct span reason);
 
 /*
  * Adds this rule to the session's policy as POLICY_SET, in place of an earlier one for the same METHOD and NAME.
  * in_flight: outstanding requests get the new deadline too, counted from their last sign of life; what is overdue then
  * expires at the next session_expire. *changed: how many. false: there are LIMIT_RULES_SET of them already.
  */
-bool session_set(struct session *session, const struct policy_rule *rule, bool in_flight, msec_t now, size_t *changed)
+bool session_set(struct session *session, const struct policy_rule *rule, bool in_flight, size_t *changed)
     __attribute__((warn_unused_result));
 
-/* The dialect's name, and the era as in the log; "" if it is not known or has none. */
-const char *session_dialect(const struct session *session);
+/* The era as in the log; "" if it is not known, or the dialect has none. */
 const char *session_era(const struct session *session);
 
 /* How long the oldest outstanding request has been there; MSEC_NEVER: there is none. */
 msec_t session_oldest(const struct session *session);
+
+/* --- The state, a struct for each concern, which the file of the same name writes */
+
+/*
+ * The session's clocks, all derived from the caller's. The steady clock leaves out the time in which everything stood
+ * still; the idle clock also leaves out the time in which the client's requests do not count as idle: while the client
+ * asks a person something for the server, or the server is not read.
+ */
+struct clocks {
+	msec_t now;     /* the caller's */
+	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
+	msec_t steady, idle;
+	bool stalled; /* the server is not being read */
+};
+
+enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
+
+struct handshake {                     /* what is spoken, as far as the traffic has shown it */
+	const struct dialect *dialect; /* never NULL: a guess until dialect_known */
+	bool dialect_known, framing_known;
+	bool plain;                /* the client does not speak JSON-RPC: everything passes */
+	bool opened;               /* the handshake was answered with a result, or the session needs none */
+	bool declared[2];          /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
+	bool has_tasks;            /* MCP: see tasks_since in struct dialect */
+	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
+	unsigned tasks[2];         /* MCP, by enum side: what it declared about tasks; private */
+	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
+	bool lists[DIALECT_LISTS]; /* ... which announces changes of this list; see struct dialect */
+	enum era era;
+	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
+};
+
+struct acks {
+	struct pending waiting; /* by id; method: the wire id of the request, meta: params.id, name: params.reason */
+	uint64_t marks[LIMIT_FINISHED]; /* a ring: how the client's last requests ended, by the hashes of their ids */
+	size_t marked;                  /* how many ends were ever noted */
+};
+
+/*
+ * The messages that a new server must be told to continue the session: the handshake, the notification after it,
+ * settings, streams; LIMIT_RECORD_BYTES in all. A request's message is in request->record until it is granted.
+ */
+
+struct record {             /* granted, or sent */
+	unsigned traits;    /* of its method */
+	const char *method; /* its name; NULL: METHOD_OPENED */
+	bool string;        /* its id was one */
+	struct buf text;    /* the message */
+	struct buf name;    /* of a setting: what it sets; empty: all */
+};
+
+struct records {
+	struct record *list; /* owned, in their order */
+	size_t count;
+	size_t bytes;  /* with those in requests */
+	bool overflow; /* the handshake was too long */
+};
+
+struct edits {            /* of the message at hand, or of the batch that it is in */
+	struct buf list;  /* struct edit, by offset */
+	struct buf texts; /* of them */
+};
+
+struct probe {                    /* recovery.c: is the server alive? */
+	struct request *question; /* the question while it is not answered; or NULL */
+	struct pending cause;     /* a copy of the request that was cancelled last */
+	uint64_t taken;           /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
+	bool again;               /* to be asked when the present question is answered, and the era settled */
+};
+
+enum skipping {
+	SKIP_NOTHING,
+	SKIP_TEXT,      /* a line that is longer than LIMIT_TEXT and no JSON */
+	SKIP_OVERSIZED, /* a message that is longer than --max-message */
+};
+
+struct party { /* one side: the bytes it writes, and the requests it sends */
+	struct lane *lane;
+	struct frame frame; /* the one at lane->decided */
+	struct pending pending;
+	msec_t heard;       /* steady time of its last bytes */
+	bool asked[2];      /* it has sent a request whose id is a number; a string */
+	bool spoke;         /* it has sent a message ... */
+	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
+	uint64_t
+	    untracked; /* where its last request ends that cannot be tracked: any response may answer it; 0: none */
+	bool ended;    /* no more bytes come from this side */
+	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
+	uint64_t skipped;       /* ... of which so many bytes were already */
+	char told[LIMIT_TOLD];  /* ... of SKIP_TEXT: how it began */
+};
+
+struct session {                /* read only, and of party only the lanes; config and what follows are private */
+	struct policy policy;   /* its rules tell whether they have named a request */
+	struct journal journal; /* what was counted */
+	struct handshake handshake;
+	struct server server;
+	struct party party[2]; /* by enum side: a lane has the bytes that this side writes; the other side reads them */
+
+	struct session_config config; /* without policy */
+	struct clocks clocks;
+	struct pending questions[2]; /* by the side in whose place it was asked: WAITING, with a cap as deadline */
+	uint32_t minted;             /* how many ids were minted */
+	struct pending tasks[2];     /* by requester */
+	struct pending turns;        /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
+	struct acks acks;
+	struct records records;
+	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
+	struct probe probe;
+	bool era_awaited;          /* a cancel or a probe waits until the era is settled */
+	bool client_ended;         /* the client has left, or its output is closed */
+	bool client_left;          /* ... and its requests are not waited for */
+	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
+	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
+	struct edits edits;
+	bool batch_told;    /* receive.c */
+	struct buf words;   /* for a text or an id that is being composed */
+	struct buf scratch; /* for one message that is being composed; reused for the next one */
+};

@@ -127,7 +127,7 @@ void port_close(struct port *port);
 bool port_may_read(const struct port *port);
 
 /* Reads once and tells the session, also of the end; returns the number of bytes, 0 if there are no more now. */
-size_t port_read(struct port *port, msec_t now);
+size_t port_read(struct port *port);
 
 /* Whether nothing can be written any more. */
 bool port_is_closed(const struct port *port);

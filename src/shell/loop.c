@@ -42,10 +42,10 @@ struct loop {
 };
 
 static void
-hear(const struct loop *loop, struct port *port)
+hear(struct port *port)
 {
 	if (port_may_read(port) && port->in.ready)
-		port_read(port, loop->now);
+		port_read(port);
 }
 
 /* Whether the server is not read because the client does not read, and not because the server itself reads nothing. */
@@ -65,10 +65,10 @@ expire(struct loop *loop)
 
 	if (loop->due > loop->now)
 		return;
-	while (port_may_read(server) && total < SETTLE_READ_MAX && (n = port_read(server, loop->now)) > 0)
+	while (port_may_read(server) && total < SETTLE_READ_MAX && (n = port_read(server)) > 0)
 		total += n;
 	session_quote(loop->session, relay_last_lines(&loop->life.relay));
-	session_expire(loop->session, !stalled, loop->now);
+	session_expire(loop->session, !stalled);
 }
 
 /* Returns whether a child may have ended. */
@@ -120,8 +120,8 @@ watch(struct loop *loop)
 	life_watch(&loop->life);
 	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);
-	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
-	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);
+	loop->session->journal.traffic_unseen = !log_shows(loop->log, WHY_RELAYED);
+	loop->due = session_sleep(loop->session, is_stalled(loop));
 	set_alarm(loop, next_wake(loop));
 }
 
@@ -166,10 +166,11 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 
 	(void)events;
 	loop->now = monotonic_now();
+	session_set_time(loop->session, loop->now);
 	child = hear_signals(loop);
 	relay_turn(&loop->life.relay);
-	hear(loop, &loop->port[SIDE_SERVER]);
-	hear(loop, client);
+	hear(&loop->port[SIDE_SERVER]);
+	hear(client);
 	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
 	control_turn(&loop->control, loop->now);
 	expire(loop);
@@ -286,7 +287,7 @@ finish(struct loop *loop)
 static int
 exit_status(const struct loop *loop)
 {
-	const struct journal *journal = session_journal(loop->session);
+	const struct journal *journal = &loop->session->journal;
 	int status = life_status(&loop->life);
 	/* If the client no longer reads, it does not miss the answers that were left. */
 	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->life.client.left_deaf;

@@ -44,13 +44,13 @@ open_session(const char *dialect)
 
 	now = 1;
 	session = session_new(&config, ignore, NULL, now);
-	session_show_traffic(session, false);
+	session->journal.traffic_unseen = true;
 }
 
 static void
 drain(enum side from)
 {
-	struct lane *lane = session_lane(session, from);
+	struct lane *lane = session->party[from].lane;
 	struct span spans[16];
 	int n;
 
@@ -85,7 +85,7 @@ finish(void)
 /* Sends the message, and lets the other side read all that there is. */
 static void __attribute__((format(printf, 2, 3))) say(enum side from, const char *format, ...)
 {
-	struct lane *lane = session_lane(session, from);
+	struct lane *lane = session->party[from].lane;
 	char *space = buf_space(&lane->bytes, TEXT_MAX);
 	va_list arguments;
 	int len;
@@ -96,7 +96,8 @@ static void __attribute__((format(printf, 2, 3))) say(enum side from, const char
 	if (len < 0 || len >= TEXT_MAX)
 		abort();
 	buf_added(&lane->bytes, (size_t)len);
-	session_hear(session, from, ++now);
+	session_set_time(session, ++now);
+	session_hear(session, from);
 	drain(from);
 	drain(from == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
 }

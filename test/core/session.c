@@ -33,7 +33,7 @@ open_session(struct span dialect, bool traffic_unseen)
 	};
 
 	session = session_new(&config, on_action, NULL, 0);
-	session_show_traffic(session, !traffic_unseen);
+	session->journal.traffic_unseen = traffic_unseen;
 }
 
 static void
@@ -53,7 +53,7 @@ teardown(void)
 static uint64_t
 take(enum side from)
 {
-	struct lane *lane = session_lane(session, from);
+	struct lane *lane = session->party[from].lane;
 	uint64_t bytes = 0;
 	struct span span;
 
@@ -67,14 +67,14 @@ take(enum side from)
 static void
 receive(enum side from, struct span bytes)
 {
-	buf_append(&session_lane(session, from)->bytes, bytes);
+	buf_append(&session->party[from].lane->bytes, bytes);
 }
 
 static uint64_t
 say(enum side from, struct span bytes)
 {
 	receive(from, bytes);
-	session_hear(session, from, 0);
+	session_hear(session, from);
 	return take(from);
 }
 
@@ -91,7 +91,7 @@ TEST(an_endless_response_is_thrown_away)
 	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"result\":\""));
 	for (uint64_t said = 0; said < (uint64_t)1 << 32; said += sizeof(text)) {
 		ck_assert_uint_eq(say(SIDE_SERVER, (struct span){ text, sizeof(text) }), 0);
-		ck_assert_uint_le(lane_size(session_lane(session, SIDE_SERVER)), MEMORY_MAX);
+		ck_assert_uint_le(lane_size(session->party[SIDE_SERVER].lane), MEMORY_MAX);
 	}
 	say(SIDE_SERVER, SPAN("\",\"id\":1}\n"));
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 1);
@@ -146,13 +146,13 @@ TESTS(unseen_traffic_is_only_counted, 0, 2)
 	open_session(SPAN("mcp"), _i == 1);
 	ck_assert_uint_eq(say(SIDE_CLIENT, request), request.len);
 	ck_assert_uint_eq(say(SIDE_SERVER, stray), 0);
-	ck_assert_uint_eq(session_journal(session)->counts[WHY_RELAYED], 1);
-	ck_assert_uint_eq(session_journal(session)->counts[WHY_STRAY], 1);
+	ck_assert_uint_eq(session->journal.counts[WHY_RELAYED], 1);
+	ck_assert_uint_eq(session->journal.counts[WHY_STRAY], 1);
 	ck_assert_int_eq(told[WHY_RELAYED], _i == 0);
 	ck_assert_int_eq(told[WHY_STRAY], 1);
-	session_show_traffic(session, _i == 1);
+	session->journal.traffic_unseen = _i != 1;
 	say(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\"}\n"));
-	ck_assert_uint_eq(session_journal(session)->counts[WHY_RELAYED], 2);
+	ck_assert_uint_eq(session->journal.counts[WHY_RELAYED], 2);
 	ck_assert_int_eq(told[WHY_RELAYED], 1);
 	teardown();
 }
@@ -172,7 +172,7 @@ TEST(the_requests_of_an_acp_session_are_bounded)
 		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"%s\"}}\n",
 		    i, i < LIMIT_SESSION + 2 ? "s" : "other");
 		receive(SIDE_CLIENT, span_of(text));
-		session_hear(session, SIDE_CLIENT, 0);
+		session_hear(session, SIDE_CLIENT);
 	}
 	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_SESSION + 1);
@@ -187,10 +187,10 @@ TEST(the_requests_under_one_id_are_bounded)
 	open_session(SPAN("mcp"), false);
 	for (int i = 0; i < LIMIT_EQUAL_IDS + 2; i++) {
 		receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"));
-		session_hear(session, SIDE_CLIENT, 0);
+		session_hear(session, SIDE_CLIENT);
 	}
 	receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n"));
-	session_hear(session, SIDE_CLIENT, 0);
+	session_hear(session, SIDE_CLIENT);
 	ck_assert_int_eq(told[WHY_TOO_MANY], 2);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_EQUAL_IDS + 1);
 }
@@ -211,10 +211,10 @@ TEST(a_dropped_message_stays_readable)
 	}
 	say(SIDE_CLIENT, half);
 	say(SIDE_CLIENT, rest);
-	ck_assert_int_eq(lane_output(session_lane(session, SIDE_SERVER), &output, 1), 1);
+	ck_assert_int_eq(lane_output(session->party[SIDE_SERVER].lane, &output, 1), 1);
 	ck_assert_ptr_nonnull(memmem(output.ptr, output.len, "\"id\":77", strlen("\"id\":77")));
-	ck_assert_uint_eq(lane_size(session_lane(session, SIDE_CLIENT)), 0);
-	ck_assert_uint_eq(session_lane(session, SIDE_CLIENT)->bytes.cap, 0);
+	ck_assert_uint_eq(lane_size(session->party[SIDE_CLIENT].lane), 0);
+	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->bytes.cap, 0);
 }
 
 /* The memory of a long request goes with the request, also if it is never written. */
@@ -233,8 +233,9 @@ TEST(a_withdrawn_message_takes_no_memory)
 		receive(SIDE_CLIENT, (struct span){ text, sizeof(text) });
 		receive(SIDE_CLIENT, SPAN("\"}\n"));
 	}
-	session_hear(session, SIDE_CLIENT, 0);
-	session_expire(session, true, TIME_IDLE);
+	session_hear(session, SIDE_CLIENT);
+	session_set_time(session, TIME_IDLE);
+	session_expire(session, true);
 	ck_assert_int_eq(told[WHY_TIMED_OUT], 12);
-	ck_assert_uint_eq(session_lane(session, SIDE_CLIENT)->bytes.cap, 0);
+	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->bytes.cap, 0);
 }

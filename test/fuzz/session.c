@@ -162,7 +162,7 @@ read_bytes(struct world *world, enum side to, struct span bytes)
 static struct lane *
 lane_to(const struct world *world, enum side to)
 {
-	return session_lane(world->session, to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+	return world->session->party[to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT].lane;
 }
 
 /* A server that speaks lines before its client speaks headers is not understood by it, whatever canceld does. */
@@ -198,9 +198,9 @@ take(struct world *world, enum side to, size_t n)
 static void
 give(struct world *world, enum side from, struct span bytes)
 {
-	buf_append(&session_lane(world->session, from)->bytes, bytes);
+	buf_append(&world->session->party[from].lane->bytes, bytes);
 	world->given += bytes.len;
-	session_hear(world->session, from, world->now);
+	session_hear(world->session, from);
 	note_framing(world);
 }
 
@@ -240,9 +240,9 @@ static void
 pass_time(struct world *world, unsigned what, size_t len)
 {
 	world->now += (msec_t)len * 10;
-	session_expire(world->session, what < 128, world->now);
-	session_sleep(world->session, what < 64, world->now);
-	(void)session_wake(world->session, what < 64);
+	session_set_time(world->session, world->now);
+	session_expire(world->session, what < 128);
+	session_sleep(world->session, what < 64);
 }
 
 static bool
@@ -254,9 +254,9 @@ may_lose_server(const struct world *world)
 static void
 lose_server(struct world *world)
 {
-	session_end_of_input(world->session, SIDE_SERVER, world->now);
+	session_end_of_input(world->session, SIDE_SERVER);
 	note_framing(world);
-	session_server_lost(world->session, 1, -1, world->now);
+	session_server_gone(world->session, 1, -1, false);
 	world->away = true;
 	world->reader[SIDE_SERVER].len = 0;
 	world->reader[SIDE_SERVER].in_body = false;
@@ -267,18 +267,18 @@ static void
 end_something(struct world *world, unsigned what, size_t len)
 {
 	if (what % 12 == 7 && len == 7) {
-		session_client_leaves(world->session, (enum leaving)(what / 12 % 3), world->now);
+		session_client_leaves(world->session, (enum leaving)(what / 12 % 3));
 		world->left = true;
 	} else if (what % 12 == 8 && len == 8) {
-		session_server_gone(world->session, 1, -1, world->now);
+		session_server_gone(world->session, 1, -1, true);
 		world->deaf = true;
 	} else if (what % 12 == 8 && len == 10 && may_lose_server(world)) {
 		lose_server(world);
 	} else if (what % 12 == 8 && len == 11 && world->away && !world->deaf) {
-		session_server_back(world->session, world->now);
+		session_server_back(world->session);
 		world->away = false;
 	} else if (what % 12 == 9 && len == 9 && !world->away) {
-		session_server_deaf(world->session, false, world->now);
+		session_server_deaf(world->session, false);
 		world->deaf = true;
 	}
 }
@@ -325,8 +325,8 @@ check_memory(const struct world *world, size_t size)
 {
 	size_t most = 64 * size + world->given + (1 << 20);
 
-	assert(lane_size(session_lane(world->session, SIDE_CLIENT)) < most);
-	assert(lane_size(session_lane(world->session, SIDE_SERVER)) < most);
+	assert(lane_size(world->session->party[SIDE_CLIENT].lane) < most);
+	assert(lane_size(world->session->party[SIDE_SERVER].lane) < most);
 }
 
 /* Both have nothing more to say: every request of the client's is answered, and no message is left half. */
@@ -335,10 +335,10 @@ finish(struct world *world)
 {
 	const struct reader *reader = &world->reader[SIDE_CLIENT];
 
-	session_end_of_input(world->session, SIDE_CLIENT, world->now);
-	session_end_of_input(world->session, SIDE_SERVER, world->now);
+	session_end_of_input(world->session, SIDE_CLIENT);
+	session_end_of_input(world->session, SIDE_SERVER);
 	note_framing(world);
-	session_server_gone(world->session, 0, -1, world->now);
+	session_server_gone(world->session, 0, -1, true);
 	world->deaf = true;
 	take(world, SIDE_CLIENT, SIZE_MAX);
 	assert(session_outstanding(world->session, SIDE_CLIENT) == 0);

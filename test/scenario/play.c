@@ -43,7 +43,7 @@ on_action(void *user, const struct action *action)
 static struct lane *
 lane_to(struct play *play, enum side side)
 {
-	return session_lane(play->session, side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+	return play->session->party[side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT].lane;
 }
 
 static void
@@ -82,21 +82,28 @@ drain(struct play *play)
 	}
 }
 
+static void
+tell_time(struct play *play)
+{
+	session_set_time(play->session, START + play->now);
+}
+
 static msec_t
 wake(struct play *play)
 {
 	bool holds = play->readers[SIDE_SERVER].holds;
 	msec_t at;
 
-	session_sleep(play->session, holds, START + play->now);
-	at = session_wake(play->session, holds);
+	tell_time(play);
+	at = session_sleep(play->session, holds);
 	return at == MSEC_NEVER ? MSEC_NEVER : at - START;
 }
 
 static void
 expire(struct play *play)
 {
-	session_expire(play->session, !play->readers[SIDE_SERVER].holds, START + play->now);
+	tell_time(play);
+	session_expire(play->session, !play->readers[SIDE_SERVER].holds);
 	drain(play);
 }
 
@@ -119,8 +126,8 @@ settle(struct play *play)
 static void
 hear_piece(struct play *play, enum side side, struct span bytes)
 {
-	buf_append(&session_lane(play->session, side)->bytes, bytes);
-	session_hear(play->session, side, START + play->now);
+	buf_append(&play->session->party[side].lane->bytes, bytes);
+	session_hear(play->session, side);
 }
 
 static void
@@ -210,10 +217,7 @@ on_gone(struct play *play, const struct line *line)
 	int number = (int)line->value;
 	int status = line->exact ? -1 : number, signal = line->exact ? number : -1;
 
-	if (line->kind == LINE_LOST)
-		session_server_lost(play->session, status, signal, START + play->now);
-	else
-		session_server_gone(play->session, status, signal, START + play->now);
+	session_server_gone(play->session, status, signal, line->kind != LINE_LOST);
 }
 
 /* What the shell does as the server ends, or comes back. */
@@ -223,15 +227,15 @@ on_server(struct play *play, const struct line *line)
 	struct session *session = play->session;
 
 	if (line->kind == LINE_BACK)
-		session_server_back(session, START + play->now);
+		session_server_back(session);
 	else if (line->kind == LINE_HOPELESS)
-		session_give_up(session);
+		session->server.given_up = true;
 	else if (line->kind == LINE_QUOTE)
 		session_quote(session, buf_span(&line->text));
 	else if (line->kind == LINE_SHUT)
-		session_server_shut(session, START + play->now);
+		session_server_shut(session);
 	else if (line->kind == LINE_DEAF || line->kind == LINE_RETIRES)
-		session_server_deaf(session, line->kind == LINE_RETIRES, START + play->now);
+		session_server_deaf(session, line->kind == LINE_RETIRES);
 	else
 		on_gone(play, line);
 }
@@ -246,7 +250,7 @@ on_operate(struct play *play, const struct line *line)
 
 	buf_init(&reason);
 	if (rest.len == 0 || vocabulary_unquote(rest, &reason))
-		done = session_cancel(session, line->side, id, buf_span(&reason), START + play->now);
+		done = session_cancel(session, line->side, id, buf_span(&reason)) == CANCELLING_DONE;
 	buf_free(&reason);
 	if (done == line->exact)
 		play_fail(play, line, "a person %s cancel that\n", line->exact ? "could" : "could not");
@@ -259,7 +263,7 @@ on_set(struct play *play, const struct line *line)
 	const struct policy_rule rule = { POLICY_SET, line->rule.clock, line->rule.method, line->rule.name,
 		line->rule.duration, false };
 	size_t changed;
-	bool taken = session_set(session, &rule, line->value >= 0, START + play->now, &changed);
+	bool taken = session_set(session, &rule, line->value >= 0, &changed);
 
 	if (!taken || (line->value >= 0 && changed != (size_t)line->value))
 		play_fail(play, line, "%zu requests were changed\n", changed);
@@ -269,6 +273,7 @@ on_set(struct play *play, const struct line *line)
 static void
 act(struct play *play, const struct line *line)
 {
+	tell_time(play);
 	switch (line->kind) {
 	case LINE_SEND:
 		on_send(play, line);
@@ -289,10 +294,10 @@ act(struct play *play, const struct line *line)
 		on_read(play, line);
 		break;
 	case LINE_END:
-		session_end_of_input(play->session, line->side, START + play->now);
+		session_end_of_input(play->session, line->side);
 		break;
 	case LINE_LEAVE:
-		session_client_leaves(play->session, (enum leaving)line->value, START + play->now);
+		session_client_leaves(play->session, (enum leaving)line->value);
 		break;
 	case LINE_LOST:
 	case LINE_GONE:

@@ -177,13 +177,13 @@ on_outstanding(struct play *play, const struct line *line)
 static void
 on_requested(struct play *play, const struct line *line)
 {
-	expect_count(play, line, session_journal(play->session)->requests[line->side], "requests made");
+	expect_count(play, line, play->session->journal.requests[line->side], "requests made");
 }
 
 static void
 on_refusals(struct play *play, const struct line *line)
 {
-	expect_count(play, line, session_journal(play->session)->refusals, "messages refused");
+	expect_count(play, line, play->session->journal.refusals, "messages refused");
 }
 
 static void
@@ -193,13 +193,13 @@ on_tally(struct play *play, const struct line *line)
 
 	while (!span_equal(buf_span(&line->text), span_of(tally_word(tally))))
 		tally++;
-	expect_count(play, line, session_journal(play->session)->tallies[tally], tally_word(tally));
+	expect_count(play, line, play->session->journal.tallies[tally], tally_word(tally));
 }
 
 void
 play_check_session(struct play *play)
 {
-	const struct journal *journal = session_journal(play->session);
+	const struct journal *journal = &play->session->journal;
 	uint64_t sum = session_outstanding(play->session, SIDE_CLIENT);
 
 	play_check_words(play);
@@ -212,7 +212,7 @@ play_check_session(struct play *play)
 	if (sum != journal->requests[SIDE_CLIENT])
 		play_fail(play, play->line, "expected the tallies to count %llu requests, they count %llu",
 		    (unsigned long long)journal->requests[SIDE_CLIENT], (unsigned long long)sum);
-	if (session_server(play->session)->hung != play->wants_end)
+	if (play->session->server.hung != play->wants_end)
 		play_fail(play, play->line, "expected the session %sto want its end", play->wants_end ? "" : "not ");
 }
 
@@ -226,7 +226,7 @@ on_wants_end(struct play *play, const struct line *line)
 static void
 on_stuck(struct play *play, const struct line *line)
 {
-	if (session_server(play->session)->life != SERVER_STUCK)
+	if (play->session->server.life != SERVER_STUCK)
 		play_fail(play, line, "expected the session to want the server's end");
 }
 

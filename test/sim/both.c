@@ -32,14 +32,14 @@ both_free(struct world *world)
 static void
 receive(struct session *session, enum side from, struct span bytes)
 {
-	buf_append(&session_lane(session, from)->bytes, bytes);
+	buf_append(&session->party[from].lane->bytes, bytes);
 }
 
 void
 both_hear(struct world *world, enum side from, struct span bytes, bool large)
 {
 	receive(world->session, from, bytes);
-	session_hear(world->session, from, world->now);
+	session_hear(world->session, from);
 	receive(world->twin, from, bytes);
 	world->unheard[from] += bytes.len;
 	if (large || world->unheard[from] >= LIMIT_READ)
@@ -50,82 +50,84 @@ void
 both_heard(struct world *world, enum side from)
 {
 	if (world->unheard[from] > 0)
-		session_hear(world->twin, from, world->now);
+		session_hear(world->twin, from);
 	world->unheard[from] = 0;
 }
 
 void
 both_end_of_input(struct world *world, enum side from)
 {
-	session_end_of_input(world->session, from, world->now);
-	session_end_of_input(world->twin, from, world->now);
+	session_end_of_input(world->session, from);
+	session_end_of_input(world->twin, from);
 }
 
 void
 both_client_leaves(struct world *world, enum leaving leaving)
 {
-	session_client_leaves(world->session, leaving, world->now);
-	session_client_leaves(world->twin, leaving, world->now);
+	session_client_leaves(world->session, leaving);
+	session_client_leaves(world->twin, leaving);
 }
 
 void
 both_server_gone(struct world *world)
 {
-	session_server_gone(world->session, 1, -1, world->now);
-	session_server_gone(world->twin, 1, -1, world->now);
+	session_server_gone(world->session, 1, -1, true);
+	session_server_gone(world->twin, 1, -1, true);
 }
 
 void
 both_server_lost(struct world *world)
 {
-	session_server_lost(world->session, 1, -1, world->now);
-	session_server_lost(world->twin, 1, -1, world->now);
+	session_server_gone(world->session, 1, -1, false);
+	session_server_gone(world->twin, 1, -1, false);
 }
 
 void
 both_server_back(struct world *world)
 {
-	session_server_back(world->session, world->now);
-	session_server_back(world->twin, world->now);
+	session_server_back(world->session);
+	session_server_back(world->twin);
 }
 
 void
 both_server_deaf(struct world *world)
 {
-	session_server_deaf(world->session, false, world->now);
-	session_server_deaf(world->twin, false, world->now);
+	session_server_deaf(world->session, false);
+	session_server_deaf(world->twin, false);
 }
 
 void
 both_server_shut(struct world *world)
 {
-	session_server_shut(world->session, world->now);
-	session_server_shut(world->twin, world->now);
+	session_server_shut(world->session);
+	session_server_shut(world->twin);
 }
 
 void
 both_expire(struct world *world, bool heard)
 {
-	session_expire(world->session, heard, world->now);
-	session_expire(world->twin, heard, world->now);
+	session_set_time(world->session, world->now);
+	session_set_time(world->twin, world->now);
+	session_expire(world->session, heard);
+	session_expire(world->twin, heard);
 }
 
 int64_t
 both_sleep(struct world *world, bool stalled)
 {
-	session_sleep(world->session, stalled, world->now);
-	session_sleep(world->twin, stalled, world->now);
-	if (session_wake(world->session, stalled) != session_wake(world->twin, stalled))
+	int64_t wake = session_sleep(world->session, stalled), twin = session_sleep(world->twin, stalled);
+
+	if (wake != twin)
 		oracle_blame(&world->oracle, "1: what is read at one time is due at %lld, else at %lld",
-		    (long long)session_wake(world->twin, stalled), (long long)session_wake(world->session, stalled));
-	return session_wake(world->session, stalled);
+		    (long long)twin, (long long)wake);
+	return wake;
 }
 
 /* The twin must write these bytes next. */
 static void
 compare(struct world *world, enum side from, struct span bytes)
 {
-	struct lane *lane = session_lane(world->twin, from);
+	struct lane *lane = world->twin->party[from].lane;
 	struct span span;
 
 	for (; bytes.len > 0; bytes = span_part(bytes, span.len, bytes.len - span.len)) {
@@ -147,7 +149,7 @@ compare(struct world *world, enum side from, struct span bytes)
 bool
 both_write(struct world *world, enum side from, size_t n, struct span *bytes)
 {
-	if (lane_output(session_lane(world->session, from), bytes, 1) != 1)
+	if (lane_output(world->session->party[from].lane, bytes, 1) != 1)
 		return false;
 	bytes->len = bytes->len < n ? bytes->len : n;
 	compare(world, from, *bytes);
@@ -160,8 +162,8 @@ both_compare(struct world *world)
 	enum why why;
 
 	for (why = 0; why < WHY_COUNT; why++)
-		if (session_journal(world->session)->counts[why] != session_journal(world->twin)->counts[why])
+		if (world->session->journal.counts[why] != world->twin->journal.counts[why])
 			oracle_blame(&world->oracle, "5: %s is told %llu times of what is read at one time, else %llu",
-			    why_word(why), (unsigned long long)session_journal(world->twin)->counts[why],
-			    (unsigned long long)session_journal(world->session)->counts[why]);
+			    why_word(why), (unsigned long long)world->twin->journal.counts[why],
+			    (unsigned long long)world->session->journal.counts[why]);
 }

@@ -9,8 +9,8 @@ clock_expire(struct world *world)
 	world->oracle.now = world->now;
 	both_expire(world, !wire_backed_up(world, SERVER));
 	servers_note(world);
-	if (lane_size(session_lane(world->session, SIDE_SERVER)) > (8 << 20) ||
-	    lane_size(session_lane(world->session, SIDE_CLIENT)) > (16 << 20))
+	if (lane_size(world->session->party[SIDE_SERVER].lane) > (8 << 20) ||
+	    lane_size(world->session->party[SIDE_CLIENT].lane) > (16 << 20))
 		oracle_blame(&world->oracle, "4: memory is not bounded");
 }
 

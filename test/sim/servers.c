@@ -119,8 +119,7 @@ crash(struct world *world)
 	if (may != oracle_may_restart(&world->oracle, world->stateless) && (!may || world->oracle.initialized))
 		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
 	/* As in the shell, no server follows one that never answered the handshake in time: the session ends. */
-	if (!may || session_server(world->session)->hung ||
-	    !plan_restart(world, session_server(world->session)->served)) {
+	if (!may || world->session->server.hung || !plan_restart(world, world->session->server.served)) {
 		servers_end(world);
 		return;
 	}
@@ -177,7 +176,7 @@ servers_note(struct world *world)
 		oracle->unread = world->now;
 	if (wire_backed_up(world, SERVER))
 		oracle->moved = world->now;
-	if (servers_is_there(world) && session_server(world->session)->life == SERVER_STUCK && !oracle->stuck)
+	if (servers_is_there(world) && world->session->server.life == SERVER_STUCK && !oracle->stuck)
 		oracle_stuck(oracle);
 	oracle_still(oracle, false);
 }

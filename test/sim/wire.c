@@ -94,7 +94,7 @@ wire_drain(struct world *world, int to, size_t n)
 	    both_write(world, from, n, &span)) {
 		n -= span.len;
 		reads(world, to, span);
-		lane_sent(session_lane(world->session, from), span.len);
+		lane_sent(world->session->party[from].lane, span.len);
 		if (to == SERVER)
 			world->oracle.moved = world->now;
 	}
@@ -103,7 +103,7 @@ wire_drain(struct world *world, int to, size_t n)
 bool
 wire_backed_up(const struct world *world, int from)
 {
-	return lane_queued(session_lane(world->session, from == CLIENT ? SIDE_CLIENT : SIDE_SERVER)) >= MARK;
+	return lane_queued(world->session->party[from == CLIENT ? SIDE_CLIENT : SIDE_SERVER].lane) >= MARK;
 }
 
 /* Canceld reads at most n bytes of what that side wrote. */

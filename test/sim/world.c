@@ -49,7 +49,7 @@ canceld_acts(struct world *world)
 static void
 shut_server(struct world *world)
 {
-	bool replaying = session_server(world->session)->life != SERVER_OPEN;
+	bool replaying = world->session->server.life != SERVER_OPEN;
 	struct span span;
 
 	both_server_shut(world);
@@ -64,7 +64,7 @@ shut_server(struct world *world)
 			clock_passes(world, chance_below(&world->chance, SHUT_LONGEST));
 		wire_feed(world, SERVER, wire_some_bytes(world));
 	}
-	if (!replaying && lane_output(session_lane(world->session, SIDE_CLIENT), &span, 1) > 0)
+	if (!replaying && lane_output(world->session->party[SIDE_CLIENT].lane, &span, 1) > 0)
 		oracle_blame(&world->oracle, "2: something is written to a server whose stdin is closed");
 	wire_drain(world, CLIENT, SIZE_MAX);
 }
@@ -368,7 +368,7 @@ check_tallies(struct world *world)
 	uint64_t sum = session_outstanding(world->session, SIDE_CLIENT);
 
 	for (enum tally tally = 0; tally < TALLIES; tally++)
-		sum += session_journal(world->session)->tallies[tally];
+		sum += world->session->journal.tallies[tally];
 	if (sum != world->oracle.requests)
 		oracle_blame(&world->oracle, "5: of %llu requests of the client's %llu were counted",
 		    (unsigned long long)world->oracle.requests, (unsigned long long)sum);

@@ -1,27 +1,20 @@
 #include "core/inside.h"
 
-/* Why no cancel of that side's may be sent; empty: it may. */
+/* Why no cancel of that side's, for this request or (NULL) another, may be sent or forwarded; empty: it may. */
 static struct span
-obstacle_of(const struct session *session, enum side requester)
+obstacle_to(const struct session *session, enum side requester, const struct request *request)
 {
-	if (requester == SIDE_SERVER)
-		return SPAN_NONE;
-	if (session->config.no_cancel)
+	bool client = requester == SIDE_CLIENT;
+
+	if (client && session->config.no_cancel)
 		return SPAN("--no-cancel");
-	if (server_is_deaf(&session->server))
+	if (client && server_is_deaf(&session->server))
 		return SPAN("the server has closed its stdin");
-	return session->server.shut ? SPAN("canceld has closed the server's stdin") : SPAN_NONE;
-}
-
-/* Why no cancel of the request may be sent or forwarded; empty: it may. */
-static struct span
-obstacle_to(const struct session *session, const struct request *request)
-{
-	struct span obstacle = obstacle_of(session, request->from);
-
-	if (obstacle.len == 0 && handshake_may_make_task(&session->handshake, request))
+	if (client && session->server.shut)
+		return SPAN("canceld has closed the server's stdin");
+	if (request != NULL && handshake_may_make_task(&session->handshake, request))
 		return SPAN("it may become a task");
-	return obstacle;
+	return SPAN_NONE;
 }
 
 /* Whether there is an obstacle, which is reported. request: may be NULL. */
@@ -64,18 +57,20 @@ is_only_turn(const struct session *session, const struct request *request)
 	return request_is_turn(request) && !request->told && state_turns_running(session, request->token) == own;
 }
 
-/* Sends session/cancel, which cancels all turns of that session. request: one of them, or NULL. */
-static void
-send_session_cancel(struct session *session, const struct request *request, struct span session_id)
+bool
+cancel_turns(struct session *session, const struct request *request, struct span session_id)
 {
+	if (is_prevented(session, SIDE_CLIENT, request, obstacle_to(session, SIDE_CLIENT, NULL)))
+		return false;
 	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
 	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id);
+	return true;
 }
 
 bool
 cancel_send(struct session *session, struct request *request)
 {
-	struct span obstacle = obstacle_to(session, request);
+	struct span obstacle = obstacle_to(session, request->from, request);
 	enum side receiver = side_other(request->from);
 
 	if (session->handshake.dialect->cancel == NULL) {
@@ -88,22 +83,19 @@ cancel_send(struct session *session, struct request *request)
 	}
 	if (is_prevented(session, request->from, request, obstacle))
 		return false;
-	if (is_only_turn(session, request)) {
-		send_session_cancel(session, request, request->token);
-		return true;
-	}
+	if (is_only_turn(session, request))
+		return cancel_turns(session, request, request->token);
 	compose_cancel(session, receiver, request->wire_id, own_reason(request->from), request->meta);
 	state_send(session, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
 }
 
-/* Drops the cancel at hand if there is an obstacle. request: the one that it names, or NULL. */
-static bool
-withhold(struct session *session, struct message *message, const struct request *request, struct span obstacle)
+bool
+cancel_withhold(struct session *session, struct message *message, const struct request *request)
 {
-	if (obstacle.len == 0)
+	message->obstacle = obstacle_to(session, message->from, request);
+	if (message->obstacle.len == 0)
 		return false;
-	message->obstacle = obstacle;
 	pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
 	return true;
 }
@@ -137,30 +129,12 @@ move(struct session *session, struct message *message, const struct request *req
 bool
 cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
-	if (withhold(session, message, request, obstacle_to(session, request)))
+	if (cancel_withhold(session, message, request))
 		return false;
 	message->urgent = true;
 	move(session, message, request, request->wire_id, why);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
-	if (!is_only_turn(session, request))
-		return false;
-	send_session_cancel(session, request, request->token);
-	return true;
-}
-
-bool
-cancel_turns(struct session *session, struct span session_id)
-{
-	if (is_prevented(session, SIDE_CLIENT, NULL, obstacle_of(session, SIDE_CLIENT)))
-		return false;
-	send_session_cancel(session, NULL, session_id);
-	return true;
-}
-
-bool
-cancel_withhold(struct session *session, struct message *message)
-{
-	return withhold(session, message, NULL, obstacle_of(session, message->from));
+	return is_only_turn(session, request) && cancel_turns(session, request, request->token);
 }
 
 void
@@ -170,7 +144,7 @@ cancel_pass(struct session *session, struct message *message, const struct reque
 
 	if (request != NULL)
 		move(session, message, request, request->id, WHY_CANCEL_FORWARDED);
-	else if (!cancel_withhold(session, message))
+	else if (!cancel_withhold(session, message, NULL))
 		move(session, message, NULL, message_part(message, id->offset, id->end), WHY_UNTRACKED);
 }
 
@@ -180,7 +154,7 @@ cancel_task(struct session *session, const struct request *request, struct span 
 	const struct dialect *dialect = session->handshake.dialect;
 	enum side requester = request->from;
 	const struct request *question;
-	struct span obstacle = obstacle_of(session, requester);
+	struct span obstacle = obstacle_to(session, requester, NULL);
 
 	if (!handshake_may_cancel_task(&session->handshake, request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");

@@ -34,10 +34,10 @@ sweep(struct session *session, enum side requester, enum decide_event event, uns
 }
 
 void
-session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
+session_client_leaves(struct session *session, enum leaving leaving)
 {
-	session_set_time(session, now);
-	session->client = leaving == LEAVE_DRAIN ? CLIENT_DRAINS : CLIENT_LEFT;
+	session->client_ended = true;
+	session->client_left = leaving != LEAVE_DRAIN;
 	if (leaving != LEAVE_DRAIN)
 		recovery_wait_no_more(session);
 	sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
@@ -46,38 +46,22 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 	sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
+/* The streams of the server that has gone are to be sent again, see recovery.c. */
 static void
-end_server(struct session *session, enum server_life life, int status, int signal, msec_t now)
+keep_streams(struct session *session)
 {
-	bool last = life == SERVER_GONE;
-
-	session_set_time(session, now);
-	session->server.status = status;
-	session->server.signal = signal;
-	server_enter(&session->server, life);
-	recovery_drop_questions(session);
-	sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
-	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	pending_clear(&session->turns);
-	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
-}
-
-void
-session_server_gone(struct session *session, int status, int signal, msec_t now)
-{
-	end_server(session, SERVER_GONE, status, signal, now);
-}
-
-void
-session_server_lost(struct session *session, int status, int signal, msec_t now)
-{
-	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
 	struct request *request;
 
-	for (request = client->pending.oldest; request != NULL; request = request->newer)
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
-	end_server(session, SERVER_AWAY, status, signal, now);
+}
+
+static void
+await_another(struct session *session)
+{
+	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
+
 	noise_forget(session, SIDE_SERVER);
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
@@ -89,13 +73,29 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 }
 
 void
-session_server_deaf(struct session *session, bool retired, msec_t now)
+session_server_gone(struct session *session, int status, int signal, bool last)
+{
+	if (!last)
+		keep_streams(session);
+	session->server.status = status;
+	session->server.signal = signal;
+	server_enter(&session->server, last ? SERVER_GONE : SERVER_AWAY);
+	recovery_drop_questions(session);
+	sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
+	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	pending_clear(&session->turns);
+	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
+	if (!last)
+		await_another(session);
+}
+
+void
+session_server_deaf(struct session *session, bool retired)
 {
 	struct party *client = &session->party[SIDE_CLIENT];
+	msec_t now = session->clocks.steady;
 	struct request *request, *next;
 
-	session_set_time(session, now);
-	now = session->clocks.steady;
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
 	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
 	recovery_wait_no_more(session);
@@ -119,11 +119,10 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 }
 
 void
-session_server_shut(struct session *session, msec_t now)
+session_server_shut(struct session *session)
 {
 	enum server_life life = session->server.life;
 
-	session_set_time(session, now);
 	if (life == SERVER_AWAY || life == SERVER_GONE)
 		return;
 	session->server.shut = true;

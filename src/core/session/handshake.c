@@ -1,30 +1,8 @@
-#include "core/state.h"
+#include "core/inside.h"
 
 #include <string.h>
 
 #include "core/json.h"
-
-bool
-handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
-    enum framing *framing)
-{
-	enum framing_guess guess = framing_guess(bytes);
-
-	if (bytes.len == 0)
-		return true;
-	if (from == SIDE_CLIENT) {
-		if (guess == GUESS_MORE && !ended)
-			return false;
-		handshake->framing_known = true;
-		handshake->plain = guess == GUESS_FOREIGN && !handshake->dialect_known;
-		*framing = FRAMING_NEWLINE;
-	}
-	if (guess == GUESS_HEADER)
-		*framing = FRAMING_HEADER;
-	if (!handshake->dialect_known)
-		handshake->dialect = *framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
-	return true;
-}
 
 enum { TASKS_MAY_BE_CANCELLED = 1 << 30 };
 

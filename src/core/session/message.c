@@ -75,7 +75,6 @@ message_read(struct message *message, struct session *session, enum side from, s
 {
 	const struct party *asked = &session->party[side_other(from)];
 	struct scan *scan = &message->storage;
-	bool names;
 
 	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
@@ -102,9 +101,9 @@ message_read(struct message *message, struct session *session, enum side from, s
 	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))
 		return;
 	/* A request whose id is too long to be kept is not tracked. */
-	names = message->request != NULL || message->question != NULL ||
-	    (scan_unkept(scan, SCAN_ID) && asked->untracked > 0);
-	if (message->kind != MESSAGE_RESPONSE || !names)
+	if (message->kind != MESSAGE_RESPONSE ||
+	    (message->request == NULL && message->question == NULL &&
+		(!scan_unkept(scan, SCAN_ID) || asked->untracked == 0)))
 		message->kind = MESSAGE_NONE;
 }
 
@@ -136,19 +135,4 @@ struct span
 message_part(const struct message *message, uint64_t from, uint64_t to)
 {
 	return span_part(message->text, (size_t)from, (size_t)(to - from));
-}
-
-void
-message_copy(const struct message *message, struct buf *out)
-{
-	struct span texts = buf_span(&message->edits->texts);
-	const struct edit *edits = message_edits(message);
-	uint64_t at = 0;
-
-	for (size_t i = 0; i < message_edit_count(message); i++) {
-		buf_append(out, message_part(message, at, edits[i].offset));
-		buf_append(out, span_part(texts, edits[i].text, edits[i].text_len));
-		at = edits[i].offset + edits[i].len;
-	}
-	buf_append(out, message_part(message, at, message->text.len));
 }

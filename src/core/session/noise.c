@@ -132,8 +132,7 @@ receive_line(struct session *session, struct message *line)
 	size_t offset = find_messages(session, line->text);
 
 	if (line->question != NULL && scan_value(line->scan, SCAN_TEXT)->end > 0) {
-		pass_drop(session, line, WHY_SWALLOWED, line->question);
-		recovery_answered(session, line->question, line);
+		recovery_answered(session, line, WHY_SWALLOWED);
 	} else if (offset < line->text.len && (offset > 0 || server->frame.text)) {
 		tell_noise(session, span_part(line->text, 0, offset), offset);
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
@@ -239,13 +238,15 @@ drop_oversized(struct session *session, struct message *message)
 		message->request = message->question = NULL;
 		refuse_oversized(session, message);
 	}
+	if (message->question != NULL) {
+		recovery_answered(session, message, WHY_OVERSIZED);
+		return;
+	}
 	request = message->request;
 	if (request == NULL || request->state == REQUEST_ABANDONED)
-		pass_drop(session, message, WHY_OVERSIZED, request != NULL ? request : message->question);
+		pass_drop(session, message, WHY_OVERSIZED, request);
 	if (request != NULL)
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);
-	else if (message->question != NULL)
-		recovery_answered(session, message->question, message);
 	else if (message->id.len == 0 && !method)
 		requests_bound(session, side_other(message->from));
 }

@@ -42,24 +42,19 @@ session_next_request(const struct session *session, enum side from, const struct
 	return look_at(session, request, view);
 }
 
-bool
-session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view)
-{
-	return look_at(session, pending_by_id(&session->party[from].pending, id), view);
-}
-
-bool
-session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
+enum cancelling
+session_cancel(struct session *session, enum side from, struct span id, struct span reason)
 {
 	struct request *request = pending_by_id(&session->party[from].pending, id);
 
-	if (request == NULL || request->state == REQUEST_ABANDONED || (request->traits & METHOD_HANDSHAKE))
-		return false;
-	session_set_time(session, now);
+	if (request == NULL || request->state == REQUEST_ABANDONED)
+		return CANCELLING_NONE;
+	if (request->traits & METHOD_HANDSHAKE)
+		return CANCELLING_REFUSED;
 	session->reason = &reason;
 	requests_give_up(session, request);
 	session->reason = NULL;
-	return true;
+	return CANCELLING_DONE;
 }
 
 /* Whether its deadlines are those of its rules: no grace has replaced them. */
@@ -88,25 +83,18 @@ change(struct session *session, struct request *request, enum policy_clock clock
 }
 
 bool
-session_set(struct session *session, const struct policy_rule *rule, bool in_flight, msec_t now, size_t *changed)
+session_set(struct session *session, const struct policy_rule *rule, bool in_flight, size_t *changed)
 {
 	struct request *request;
 
 	*changed = 0;
 	if (!policy_set(&session->policy, rule))
 		return false;
-	session_set_time(session, now);
 	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
 		for (request = session->party[from].pending.oldest; request != NULL; request = request->newer)
 			if (has_own_deadlines(session, request) && policy_names(rule, request->method, request->name))
 				*changed += change(session, request, rule->clock);
 	return true;
-}
-
-const char *
-session_dialect(const struct session *session)
-{
-	return session->handshake.dialect_known ? session->handshake.dialect->name : "";
 }
 
 const char *

@@ -287,7 +287,7 @@ receive_request(struct session *session, struct message *message)
 		    WHY_PROBE_ANSWERED);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
-	} else if (client ? server_takes_nothing(&session->server) : session->client != CLIENT_HERE) {
+	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
 		journal_tally(&session->journal, message->from, TALLY_LOST);
 		reply_gone(session, message);
 		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE, NULL);
@@ -384,8 +384,7 @@ receive_response(struct session *session, struct message *message)
 
 	message->bound = message->from == SIDE_CLIENT;
 	if (message->question != NULL) {
-		pass_drop(session, message, WHY_SWALLOWED, message->question);
-		recovery_answered(session, message->question, message);
+		recovery_answered(session, message, WHY_SWALLOWED);
 		return;
 	}
 	if (request == NULL && message->id.len > 0)

@@ -1,4 +1,4 @@
-#include "core/state.h"
+#include "core/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

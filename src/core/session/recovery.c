@@ -46,7 +46,7 @@ recovery_probe(struct session *session, const struct request *request)
 	const struct pending_names cause = { request->id, .method = request->method, .name = request->name,
 		.meta = request->meta };
 
-	if (session->config.kill_stuck == 0 || session->client == CLIENT_LEFT || (request->traits & METHOD_NO_CANCEL) ||
+	if (session->config.kill_stuck == 0 || session->client_left || (request->traits & METHOD_NO_CANCEL) ||
 	    session->server.life != SERVER_OPEN || session->server.shut)
 		return;
 	pending_clear(&session->probe.cause);
@@ -238,9 +238,8 @@ replay(struct session *session)
 }
 
 void
-session_server_back(struct session *session, msec_t now)
+session_server_back(struct session *session)
 {
-	session_set_time(session, now);
 	server_enter(&session->server, SERVER_HANDSHAKE);
 	send_records(session, METHOD_HANDSHAKE);
 	replay(session);
@@ -296,8 +295,11 @@ replay_answered(struct session *session, const struct request *question, const s
 }
 
 void
-recovery_answered(struct session *session, struct request *question, const struct message *message)
+recovery_answered(struct session *session, struct message *message, enum why why)
 {
+	struct request *question = message->question;
+
+	pass_drop(session, message, why, question);
 	if (question == session->probe.question) {
 		session->probe.question = NULL;
 		free_queue(session);

@@ -68,7 +68,7 @@ requests_release_cancels(struct session *session)
 		if (request->withheld) {
 			request->withheld = false;
 			if (!request->told && cancel_send(session, request))
-				turns_end(session, request->token, session->client != CLIENT_HERE);
+				turns_end(session, request->token, session->client_ended);
 		}
 	recovery_ask_again(session);
 }

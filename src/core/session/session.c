@@ -77,34 +77,37 @@ session_set_rules(struct session *session, const struct policy *policy)
 	policy_replace(&session->policy, policy, POLICY_OPTION);
 }
 
-const struct policy *
-session_rules(const struct session *session)
-{
-	return &session->policy;
-}
-
-struct lane *
-session_lane(struct session *session, enum side from)
-{
-	return session->party[from].lane;
-}
-
-/* Finds how both sides frame their messages. false: the first bytes do not show that yet. */
+/*
+ * Reads the first bytes of a side, to find how both sides frame their messages. The client's decide, also whether the
+ * session is plain; a server that writes before its client is read with the framing that its own bytes suggest. false:
+ * more bytes are needed.
+ */
 static bool
 settle_framing(struct session *session, enum side from, bool ended)
 {
+	struct handshake *handshake = &session->handshake;
 	const struct party *party = &session->party[from];
-	enum framing framing = party->lane->framing;
-	enum side side;
+	struct span bytes = lane_undecided(party->lane);
+	enum framing framing = from == SIDE_CLIENT ? FRAMING_NEWLINE : party->lane->framing;
+	enum framing_guess guess;
 
-	if (session->handshake.framing_known || party->skipping != SKIP_NOTHING)
+	if (handshake->framing_known || party->skipping != SKIP_NOTHING || bytes.len == 0)
 		return true;
-	if (!handshake_read_framing(&session->handshake, from, lane_undecided(party->lane), ended, &framing))
-		return false;
-	if (session->handshake.plain)
+	guess = framing_guess(bytes);
+	if (from == SIDE_CLIENT) {
+		if (guess == GUESS_MORE && !ended)
+			return false;
+		handshake->framing_known = true;
+		handshake->plain = guess == GUESS_FOREIGN && !handshake->dialect_known;
+	}
+	if (guess == GUESS_HEADER)
+		framing = FRAMING_HEADER;
+	if (!handshake->dialect_known)
+		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
+	if (handshake->plain)
 		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL,
 		    SPAN("the client's first bytes are no JSON-RPC"));
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *changed = &session->party[side];
 
 		if (changed->lane->framing != framing && changed->skipping == SKIP_NOTHING)
@@ -263,20 +266,18 @@ hear(struct session *session, enum side from, bool ended)
 }
 
 void
-session_hear(struct session *session, enum side from, msec_t now)
+session_hear(struct session *session, enum side from)
 {
-	session_set_time(session, now);
 	session->party[from].heard = session->clocks.steady;
 	hear(session, from, false);
 }
 
 void
-session_end_of_input(struct session *session, enum side from, msec_t now)
+session_end_of_input(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	size_t len;
 
-	session_set_time(session, now);
 	if (party->ended)
 		return;
 	hear(session, from, true);
@@ -291,10 +292,9 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 }
 
 void
-session_expire(struct session *session, bool heard, msec_t now)
+session_expire(struct session *session, bool heard)
 {
-	session_set_time(session, now);
-	if (state_has_settled(session))
+	if (session->era_awaited && state_is_settled(session))
 		requests_release_cancels(session);
 	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
 	if (heard)
@@ -312,13 +312,14 @@ wake_for(msec_t wake, const struct timeline *timeline, msec_t lag)
 	return first == NULL ? wake : earlier(wake, alarm_due(first) + lag);
 }
 
-msec_t
-session_wake(const struct session *session, bool stalled)
+/* When session_expire is due next by the caller's clock, or earlier; MSEC_NEVER: nothing waits. */
+static msec_t
+next_wake(const struct session *session, bool stalled)
 {
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
-	if (state_has_settled(session))
+	if (session->era_awaited && state_is_settled(session))
 		return clocks->now;
 	for (enum side side = stalled ? SIDE_SERVER : SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		const struct pending *pending = &session->party[side].pending;
@@ -333,58 +334,20 @@ session_wake(const struct session *session, bool stalled)
 }
 
 msec_t
-session_sleep(struct session *session, bool stalled, msec_t now)
+session_sleep(struct session *session, bool stalled)
 {
 	struct clocks *clocks = &session->clocks;
 	bool resumed = clocks->stalled && !stalled;
-	msec_t wake;
+	msec_t wake = next_wake(session, stalled);
 
-	session_set_time(session, now);
-	wake = session_wake(session, stalled);
 	clocks->stalled = stalled;
 	/* Deadlines that passed while the server was not read are late for that reason; no clock stood still. */
 	clocks->planned = resumed || wake < clocks->now ? MSEC_NEVER : wake;
 	return wake;
 }
 
-void
-session_give_up(struct session *session)
-{
-	session->server.given_up = true;
-}
-
-const struct server *
-session_server(const struct session *session)
-{
-	return &session->server;
-}
-
-bool
-session_opened(const struct session *session)
-{
-	return session->journal.requests[SIDE_CLIENT] > 0 || session->handshake.plain;
-}
-
 bool
 session_turn_runs(const struct session *session)
 {
 	return !server_takes_nothing(&session->server) && session->turns.in_state[REQUEST_WAITING] > 0;
-}
-
-msec_t
-session_patience(const struct session *session)
-{
-	return session->handshake.dialect->patience;
-}
-
-void
-session_show_traffic(struct session *session, bool shown)
-{
-	session->journal.traffic_unseen = !shown;
-}
-
-const struct journal *
-session_journal(const struct session *session)
-{
-	return &session->journal;
 }

@@ -46,15 +46,10 @@ server_enter(struct server *server, enum server_life life)
 		server->restarted = true;
 }
 
-/* Appends text without the line ends behind it, and keeps as much of the end as is quoted. */
+/* Keeps as much of the end as is quoted. */
 static void
-append_words(struct buf *words, struct span text)
+shorten(struct buf *words)
 {
-	while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
-		text.len--;
-	if (text.len > LIMIT_LAST_WORDS)
-		text = span_from(text, text.len - LIMIT_LAST_WORDS);
-	buf_append(words, text);
 	if (words->len > LIMIT_LAST_WORDS)
 		buf_consume(words, words->len - LIMIT_LAST_WORDS);
 }
@@ -62,19 +57,22 @@ append_words(struct buf *words, struct span text)
 void
 server_note_said(struct server *server, struct span text)
 {
-	append_words(&server->said, text);
+	buf_append(&server->said, text);
+	shorten(&server->said);
 	buf_append(&server->said, SPAN("\n"));
 }
 
 void
 session_quote(struct session *session, struct span words)
 {
-	struct buf *both = state_scratch(session);
+	struct buf *quote = &session->server.quote;
 
-	buf_append(both, buf_span(&session->server.said));
-	buf_append(both, words);
-	buf_clear(&session->server.quote);
-	append_words(&session->server.quote, buf_span(both));
+	buf_clear(quote);
+	buf_append(quote, buf_span(&session->server.said));
+	buf_append(quote, words);
+	while (quote->len > 0 && memchr("\r\n", buf_span(quote).ptr[quote->len - 1], 2) != NULL)
+		quote->len--;
+	shorten(quote);
 }
 
 void

@@ -58,7 +58,7 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 	if (begun)
 		run(session, request->token, request->told);
 	if (apply(session, request, event, message))
-		turns_end(session, request->token, session->client != CLIENT_HERE);
+		turns_end(session, request->token, session->client_ended);
 	if (begun)
 		turns_left(session);
 }
@@ -113,7 +113,7 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 static void
 forward(struct session *session, struct message *message, enum why why)
 {
-	if (cancel_withhold(session, message))
+	if (cancel_withhold(session, message, NULL))
 		return;
 	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
 		pass_drop(session, message, why, NULL);
@@ -163,12 +163,12 @@ turns_left(struct session *session)
 {
 	const struct request *turn;
 
-	if (session->client != CLIENT_LEFT)
+	if (!session->client_left)
 		return;
 	for (turn = session->turns.oldest; turn != NULL; turn = turn->newer)
-		if (turn->state == REQUEST_WAITING && cancel_turns(session, turn->id))
+		if (turn->state == REQUEST_WAITING && cancel_turns(session, NULL, turn->id))
 			turns_end(session, turn->id, true);
 	for (turn = session->party[SIDE_CLIENT].pending.oldest; turn != NULL; turn = turn->newer)
-		if (request_is_turn(turn) && !turn->told && !turn->withheld && cancel_turns(session, turn->token))
+		if (request_is_turn(turn) && !turn->told && !turn->withheld && cancel_turns(session, turn, turn->token))
 			turns_end(session, turn->token, true);
 }

@@ -150,16 +150,14 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 		struct span id = span_of(json_string_value(json_object_get(named, "id")));
 		const char *name = json_string_value(json_object_get(named, "from"));
 		enum side from = strcmp(name, side_name(SIDE_CLIENT)) == 0 ? SIDE_CLIENT : SIDE_SERVER;
-		struct request_view view;
+		enum cancelling outcome = i == CONTROL_CANCELS ?
+		    CANCELLING_NONE :
+		    session_cancel(control->session, from, id, span_of(reason));
 
-		if (i == CONTROL_CANCELS || !session_find_request(control->session, from, id, &view))
-			continue;
-		if (session_cancel(control->session, from, id, span_of(reason), control->now)) {
-			json_array_append(cancelled, named);
-			continue;
-		}
-		json_object_set_new(named, "why", json_string(fault));
-		json_array_append(refused, named);
+		if (outcome == CANCELLING_REFUSED)
+			json_object_set_new(named, "why", json_string(fault));
+		if (outcome != CANCELLING_NONE)
+			json_array_append(outcome == CANCELLING_DONE ? cancelled : refused, named);
 	}
 	return json_pack("{s:o,s:o,s:o*}", "cancelled", cancelled, "refused", refused, "more",
 	    json_array_size(chosen) > CONTROL_CANCELS ? json_true() : NULL);
@@ -216,7 +214,7 @@ on_set(struct call *call)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	if (!units_read_rule(rule, POLICY_SET, cap ? POLICY_CAP : POLICY_IDLE, &scratch))
 		return refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
-	done = session_set(control->session, scratch.rules, in_flight, control->now, &changed);
+	done = session_set(control->session, scratch.rules, in_flight, &changed);
 	policy_free(&scratch);
 	if (!done)
 		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
@@ -460,7 +458,6 @@ take_line(struct control *control)
 
 		if (peer->line == 0 || !has_room(peer))
 			continue;
-		session_set_time(control->session, control->now);
 		on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
 		buf_consume(&peer->in, peer->line);
 		find_line(peer);

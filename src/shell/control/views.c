@@ -119,7 +119,7 @@ view_server(const struct control *control)
 	pid_t pid = control->life->child.pid;
 
 	return json_pack("{s:o,s:s}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
-	    lives[session_server(control->session)->life]);
+	    lives[control->session->server.life]);
 }
 
 static json_t *
@@ -142,15 +142,16 @@ json_t *
 views_list(const struct control *control, bool requests)
 {
 	const struct session *session = control->session;
-	const uint64_t *counts = session_journal(session)->counts;
+	const uint64_t *counts = session->journal.counts;
 	size_t in_flight = session_outstanding(session, SIDE_CLIENT) + session_outstanding(session, SIDE_SERVER);
 	size_t more = 0;
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
 	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:o*,s:o*}", "pid",
 	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
-	    "command", view_command(control->options->command), "dialect", session_dialect(session), "era",
-	    session_era(session), "client", view_client(control), "started", (json_int_t)control->started, "age_ms",
+	    "command", view_command(control->options->command), "dialect",
+	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "era", session_era(session),
+	    "client", view_client(control), "started", (json_int_t)control->started, "age_ms",
 	    (json_int_t)(control->now - control->started_at), "server", view_server(control), "in_flight",
 	    (json_int_t)in_flight, "oldest_ms", time_or_null(session_oldest(session)), "timeouts",
 	    (json_int_t)counts[WHY_TIMED_OUT], "dry_run", control->options->session.dry_run, "restarts",
@@ -184,7 +185,7 @@ json_t *
 views_stats(const struct control *control)
 {
 	const struct session *session = control->session;
-	const struct journal *journal = session_journal(session);
+	const struct journal *journal = &session->journal;
 	json_t *words = json_object(), *tallies = json_object();
 
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)

@@ -7,8 +7,8 @@ port_init(struct port *port, enum side side, struct session *session, struct buf
 {
 	*port = (struct port){ .side = side,
 		.session = session,
-		.from_lane = session_lane(session, side),
-		.to_lane = session_lane(session, side_other(side)),
+		.from_lane = session->party[side].lane,
+		.to_lane = session->party[side_other(side)].lane,
 		.in = DESCRIPTOR_NONE,
 		.out = DESCRIPTOR_NONE,
 		.reader = DESCRIPTOR_NONE };
@@ -42,7 +42,7 @@ port_may_read(const struct port *port)
 }
 
 size_t
-port_read(struct port *port, msec_t now)
+port_read(struct port *port)
 {
 	struct buf *bytes = &port->from_lane->bytes;
 	char *space = buf_space(bytes, LIMIT_READ);
@@ -50,13 +50,13 @@ port_read(struct port *port, msec_t now)
 	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
 
 	if (port->in.ended)
-		session_end_of_input(port->session, port->side, now);
+		session_end_of_input(port->session, port->side);
 	if (got <= 0)
 		return 0;
 	if (port->from != NULL)
 		buf_append(port->from, (struct span){ space, (size_t)got });
 	buf_added(bytes, (size_t)got);
-	session_hear(port->session, port->side, now);
+	session_hear(port->session, port->side);
 	return (size_t)got;
 }
 

@@ -71,11 +71,12 @@ list_unmatched(const struct policy *policy, struct buf *list)
 void
 report_summary(struct log *log, const struct session *session)
 {
-	const struct journal *journal = session_journal(session);
+	const struct journal *journal = &session->journal;
 	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
 	struct buf unmatched = { 0 };
 
-	list_unmatched(session_rules(session), &unmatched);
+	buf_init(&unmatched);
+	list_unmatched(&session->policy, &unmatched);
 	log_event(log, WHY_SUMMARY,
 	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
 		log_number("answered", tallies[TALLY_ANSWERED]), log_number("failed", tallies[TALLY_FAILED]),

@@ -100,14 +100,14 @@ leave(struct life *life, bool signalled)
 	} else {
 		client->state = CLIENT_LEFT;
 		client->until = life->now + TIME_FLUSH_WAIT +
-		    time_or(options->term_after, TIME_CLOSE_WAIT + session_patience(life->session)) +
+		    time_or(options->term_after, TIME_CLOSE_WAIT + life->session->handshake.dialect->patience) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
 	if (leaving != LEAVE_TERMINATED)
 		log_event(life->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_number("outstanding", outstanding),
 			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
-	session_client_leaves(life->session, leaving, life->now);
+	session_client_leaves(life->session, leaving);
 }
 
 /* Handles what was noted since the last turn, and tells the session. Returns what the server has to do. */
@@ -213,7 +213,7 @@ plan_successor(struct life *life, bool served)
 		return false;
 	if (obstacle == NULL && (wait = restart_after(&life->restart, served, life->now)) == MSEC_NEVER) {
 		obstacle = "it has failed too often (see --restart)";
-		session_give_up(life->session);
+		life->session->server.given_up = true;
 	}
 	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + wait;
@@ -266,6 +266,7 @@ start_server(struct life *life)
 	life->stuck = false;
 	life->start_status = child_start(&life->child, guardian, life->port, on_swept, life);
 	life->now = monotonic_now();
+	session_set_time(life->session, life->now);
 	if (life->start_status != 0) {
 		report_failure(life, errno);
 		if (again && plan_successor(life, false))
@@ -274,7 +275,7 @@ start_server(struct life *life)
 	}
 	report_start(life, again);
 	if (again)
-		session_server_back(life->session, life->now);
+		session_server_back(life->session);
 	return SUPERVISE_NOTHING;
 }
 
@@ -294,17 +295,16 @@ static void
 lose_server(struct life *life)
 {
 	const struct child *child = &life->child;
+	bool last;
 
-	session_end_of_input(life->session, SIDE_SERVER, life->now);
+	session_end_of_input(life->session, SIDE_SERVER);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = life->server->life == SERVER_STUCK;
-	if (exited_in_order(life) || !plan_successor(life, life->server->served)) {
-		session_server_gone(life->session, child->status, child->signal, life->now);
-		return;
-	}
+	last = exited_in_order(life) || !plan_successor(life, life->server->served);
 	/* Processes that the server left behind may still write to its stdout: that is no part of the session. */
-	descriptor_close(&life->port->in);
-	session_server_lost(life->session, child->status, child->signal, life->now);
+	if (!last)
+		descriptor_close(&life->port->in);
+	session_server_gone(life->session, child->status, child->signal, last);
 }
 
 /* Carries out one step; returns the event that it has led to. */
@@ -321,7 +321,7 @@ take_steps(struct life *life, unsigned steps)
 		log_event(life->log, WHY_ENDING,
 		    LOG_FIELDS(log_string("step", "stdin closed"), log_positive("unwritten", left)));
 		descriptor_close(&life->port->out);
-		session_server_shut(life->session, life->now);
+		session_server_shut(life->session);
 	}
 	if (steps & STEP_TERMINATE) {
 		report_detail(life, WHY_ENDING, "step", "SIGTERM");
@@ -340,10 +340,10 @@ take_steps(struct life *life, unsigned steps)
 		report_restart(life);
 	}
 	if (steps & STEP_FINISH && life->server->life != SERVER_GONE)
-		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
+		session_server_gone(life->session, life->child.status, life->child.signal, true);
 	if (steps & STEP_TELL) {
 		session_quote(life->session, relay_last_lines(&life->relay));
-		session_server_deaf(life->session, is_replaceable(life), life->now);
+		session_server_deaf(life->session, is_replaceable(life));
 	}
 	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
 }
@@ -360,7 +360,7 @@ life_start(struct life *life)
 {
 	const struct options *options = life->options;
 
-	life->server = session_server(life->session);
+	life->server = &life->session->server;
 	open_client(life);
 	child_init(&life->child);
 	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
@@ -434,7 +434,8 @@ tell_end(struct life *life, enum supervisor_event end)
 {
 	bool closed = life->supervisor.state == PROCESS_WAITING && life->server->closed;
 
-	life->supervisor.patience = life->options->term_after == MSEC_NEVER ? session_patience(life->session) : 0;
+	life->supervisor.patience =
+	    life->options->term_after == MSEC_NEVER ? life->session->handshake.dialect->patience : 0;
 	if (end == SUPERVISE_NOTHING && has_failed(life))
 		end = SUPERVISE_HASTEN;
 	else if (end == SUPERVISE_NOTHING && closed)
@@ -519,7 +520,8 @@ life_is_over(const struct life *life)
 		return false;
 	if (is_deaf(client))
 		return true;
-	if (supervisor->state == PROCESS_ENDED && !session_opened(life->session))
+	if (supervisor->state == PROCESS_ENDED && life->session->journal.requests[SIDE_CLIENT] == 0 &&
+	    !life->session->handshake.plain)
 		return false;
 	/* A client that closed its stdin may still read earlier answers, but not for long. */
 	if (client->state == CLIENT_LEFT && life->now >= client->until)
