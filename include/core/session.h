@@ -188,19 +188,20 @@ struct request_view { /* valid until the session is called again */
 
 /*
  * The oldest outstanding request of that side (after NULL), or the next younger one; the request with this id, as
- * session_cancel would find it. false: there is none.
+ * session_cancel would find it: with this serial, or, if that is 0, the newest. false: there is none.
  */
 bool session_next_request(const struct session *session, enum side from, const struct request *after,
     struct request_view *view);
-bool session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view);
+bool session_find_request(const struct session *session, enum side from, struct span id, uint64_t serial,
+    struct request_view *view);
 
 /*
- * A person gives the request with this id up: its receiver is told, and its requester answered, as at a deadline.
+ * A person gives the request with this id and serial up: its receiver is told, and its requester answered, as at a deadline.
  * reason: UTF-8 text for the requester and the log; may be empty. false: there is no such request, or it opens the
  * session, which only its deadline ends.
  */
-bool session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
-    __attribute__((warn_unused_result));
+bool session_cancel(struct session *session, enum side from, struct span id, uint64_t serial, struct span reason,
+    msec_t now) __attribute__((warn_unused_result));
 
 /*
  * Adds this rule to the session's policy as POLICY_SET, in place of an earlier one for the same METHOD and NAME.

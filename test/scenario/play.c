@@ -246,7 +246,7 @@ on_operate(struct play *play, const struct line *line)
 
 	buf_init(&reason);
 	if (rest.len == 0 || vocabulary_unquote(rest, &reason))
-		done = session_cancel(session, line->side, id, buf_span(&reason), START + play->now);
+		done = session_cancel(session, line->side, id, 0, buf_span(&reason), START + play->now);
 	buf_free(&reason);
 	if (done == line->exact)
 		play_fail(play, line, "a person %s cancel that\n", line->exact ? "could" : "could not");

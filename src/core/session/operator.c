@@ -42,16 +42,28 @@ session_next_request(const struct session *session, enum side from, const struct
 	return look_at(session, request, view);
 }
 
-bool
-session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view)
+/* What is older than the newest one with the id may have it too. */
+static struct request *
+find(const struct session *session, enum side from, struct span id, uint64_t serial)
 {
-	return look_at(session, pending_by_id(&session->party[from].pending, id), view);
+	struct request *request = pending_by_id(&session->party[from].pending, id);
+
+	while (request != NULL && serial != 0 && request->serial != serial)
+		request = request->older;
+	return request;
 }
 
 bool
-session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
+session_find_request(const struct session *session, enum side from, struct span id, uint64_t serial,
+    struct request_view *view)
 {
-	struct request *request = pending_by_id(&session->party[from].pending, id);
+	return look_at(session, find(session, from, id, serial), view);
+}
+
+bool
+session_cancel(struct session *session, enum side from, struct span id, uint64_t serial, struct span reason, msec_t now)
+{
+	struct request *request = find(session, from, id, serial);
 
 	if (request == NULL || request->state == REQUEST_ABANDONED || (request->traits & METHOD_HANDSHAKE))
 		return false;
@@ -80,6 +92,7 @@ change(struct session *session, struct request *request, enum policy_clock clock
 	    request->from == SIDE_SERVER);
 
 	*after = clock == POLICY_CAP ? wanted.cap : wanted.idle;
+	request->sources[clock] = wanted.sources[clock];
 	if (clock == POLICY_CAP)
 		alarm_arm(&request->in->hard, &request->hard, *after, request->received);
 	else if (!state_is_held(session, request))
