@@ -41,6 +41,7 @@ enum {
 	TIME_IDLE = 5 * 60 * 1000,
 	TIME_IDLE_CODE = 30 * 60 * 1000, /* of requests that run a user's code */
 	TIME_START = 5 * 60 * 1000,      /* initialize, server/discover */
+	TIME_AT_ONCE = 10,               /* an answer within this is not kept as the last one */
 	TIME_CAP = 24 * 60 * 60 * 1000,
 	TIME_GRACE = 5 * 1000,        /* --grace */
 	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */

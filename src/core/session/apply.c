@@ -157,16 +157,21 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 	return (enum tally)cell->tally;
 }
 
+/* What was answered at once is not: it would push all others out. */
 static void
 keep_end(struct session *session, const struct request *request, enum tally tally)
 {
-	struct ended *ended = journal_keep(&session->journal, request->id, request->method, request->name);
+	msec_t elapsed = session->clocks.steady - request->received;
+	struct ended *ended;
 
+	if (!session->config.observed || (tally == TALLY_ANSWERED && elapsed < TIME_AT_ONCE))
+		return;
+	ended = journal_keep(&session->journal, request->id, request->method, request->name);
 	ended->from = request->from;
 	ended->tally = tally;
 	ended->serial = request->serial;
 	ended->at = session->clocks.now;
-	ended->elapsed = session->clocks.steady - request->received;
+	ended->elapsed = elapsed;
 }
 
 /* A request has ended, or its answer is no longer awaited. */
@@ -177,8 +182,7 @@ note_end(struct session *session, struct request *request, const struct decision
 	enum outcome outcome = outcome_of(request, event, message);
 	enum tally tally = tally_of(request, cell, outcome, message);
 
-	if (session->config.observed)
-		keep_end(session, request, tally);
+	keep_end(session, request, tally);
 	if (request->from == SIDE_SERVER)
 		return;
 	journal_tally(&session->journal, SIDE_CLIENT, tally);

@@ -138,7 +138,7 @@ struct table {
 	const json_t *rows;
 	size_t width, lines; /* columns; rows, with the titles */
 	size_t *widths;      /* cells of each column; 0: it is not shown */
-	size_t apart;        /* the least of the column that is COLUMN_APART */
+	size_t *apart;       /* the least width of each column that is COLUMN_APART; of the others 0 */
 	struct buf *texts;   /* of all columns of each line */
 };
 
@@ -207,13 +207,13 @@ count_kinds(const struct table *table, size_t column, size_t cells)
 	return count;
 }
 
-/* The least width at which texts that differ do not look alike. */
+/* The least width at which texts that differ do not look alike; at most half of a line. */
 static size_t
-width_apart(const struct table *table, size_t column)
+width_apart(const struct table *table, size_t column, size_t cells)
 {
 	size_t width = NARROWEST, count = count_kinds(table, column, SIZE_MAX);
 
-	while (width < table->widths[column] && count_kinds(table, column, width) < count)
+	while (width < table->widths[column] && width < cells / 2 && count_kinds(table, column, width) < count)
 		width++;
 	return width;
 }
@@ -228,8 +228,8 @@ least(const struct table *table, size_t column, size_t cells)
 		return width;
 	if (table->columns[column].kind == COLUMN_FLEXIBLE && cells == COMFORT)
 		cells = COMFORT_TEXT;
-	if (table->columns[column].role == COLUMN_APART && table->apart > cells)
-		cells = table->apart;
+	if (table->apart[column] > cells)
+		cells = table->apart[column];
 	return width < cells ? width : cells;
 }
 
@@ -346,13 +346,14 @@ table_write(const struct column *columns, const json_t *rows, size_t cells, stru
 	cells = cells > 0 ? cells : SIZE_MAX;
 	while (columns[table.width].title != NULL)
 		table.width++;
-	table.widths = mem_new(table.width * sizeof(*table.widths));
+	table.widths = mem_new(2 * table.width * sizeof(*table.widths));
+	table.apart = table.widths + table.width;
 	table.texts = mem_new(table.lines * table.width * sizeof(*table.texts));
 	for (size_t line = 0; line < table.lines; line++)
 		write_texts(&table, line);
 	for (size_t i = 0; i < table.width; i++)
 		if (columns[i].role == COLUMN_APART)
-			table.apart = width_apart(&table, i);
+			table.apart[i] = width_apart(&table, i, cells);
 	drop_columns(&table, cells);
 	fit_widths(&table, cells);
 	for (size_t line = 0; line < table.lines; line++)

@@ -116,7 +116,7 @@ const struct column view_instances[] = {
 const struct column view_all_requests[] = {
 	{ "PID", "pid", COLUMN_RIGHT, column_text, .rank = 14 },
 	{ "SERVER", "server", COLUMN_MIDDLE, column_text, .rank = 1, .role = COLUMN_APART },
-	{ "ID", "id", COLUMN_MIDDLE, column_text, .rank = 6 },
+	{ "ID", "id", COLUMN_MIDDLE, column_text, .rank = 6, .role = COLUMN_APART },
 	{ "FROM", "from", COLUMN_LEFT, column_text, .rank = 15 },
 	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 13, .role = COLUMN_YIELDS },
 	{ "NAME", "name", COLUMN_MIDDLE, .write = column_text },
