@@ -163,8 +163,9 @@ enum policy_clock {
 
 /* Where a rule comes from; the strongest is the last. */
 enum policy_source {
-	POLICY_FILE,    /* the configuration file, for all servers */
-	POLICY_SECTION, /* the file's section for this server */
+	POLICY_BUILT_IN, /* no rule at all */
+	POLICY_FILE,     /* the configuration file, for all servers */
+	POLICY_SECTION,  /* the file's section for this server */
 	POLICY_OPTION,
 	POLICY_SET, /* a person, while the session runs */
 	POLICY_SOURCES
@@ -184,7 +185,8 @@ struct policy {                    /* zeroed: empty */
 };
 
 struct deadlines {
-	msec_t idle, cap; /* durations; MSEC_NEVER: none */
+	msec_t idle, cap;         /* durations; MSEC_NEVER: none */
+	unsigned char sources[2]; /* enum policy_source of each, by its clock */
 };
 
 void policy_free(struct policy *policy);

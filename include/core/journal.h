@@ -84,6 +84,15 @@ struct latency { /* how long the server took for its answers */
 	msec_t longest;
 };
 
+struct ended { /* a request that has ended, or is awaited no more */
+	enum side from;
+	enum tally tally;
+	uint64_t serial;
+	msec_t at, elapsed;           /* at: by the caller's clock */
+	struct span id, method, name; /* at most LATENCY_NAME bytes of each */
+	char storage[3][LATENCY_NAME];
+};
+
 /* Called for each decision, after the lanes were changed. It must not call the session. */
 typedef void action_fn(void *user, const struct action *action);
 
@@ -97,6 +106,8 @@ struct journal {
 	uint64_t refusals;                             /* input of the client's that was no message */
 	struct latency latencies[LIMIT_LATENCIES + 1]; /* by method and name; the last one is that of all others */
 	size_t latency_count;                          /* of those in use */
+	struct ended ended[LIMIT_ENDED];               /* the last ones, in a ring */
+	size_t ended_count;                            /* how many there were */
 };
 
 /* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
@@ -107,6 +118,9 @@ void journal_tell(struct journal *journal, const struct action *action);
 
 /* Counts the end of a request of that side's; only those of the client's are counted. */
 void journal_tally(struct journal *journal, enum side requester, enum tally tally);
+
+/* As the last one that has ended; the caller sets all but the texts. */
+struct ended *journal_keep(struct journal *journal, struct span id, struct span method, struct span name);
 
 /* Counts the time of an answer. */
 void journal_time(struct journal *journal, struct span method, struct span name, msec_t elapsed);

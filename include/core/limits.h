@@ -30,6 +30,7 @@ enum {
 	LIMIT_PROGRESS = 512, /* bytes kept of a request's latest progress */
 	LIMIT_RULES_SET = 64, /* rules that a person has added */
 	LIMIT_LATENCIES = 64, /* methods and names whose answers' times are counted apart */
+	LIMIT_ENDED = 32,     /* requests that have ended and are shown */
 
 	LIMIT_RECORD_BYTES = 1 << 20, /* messages kept for a restarted server, in all */
 	LIMIT_LAST_WORDS = 2048,      /* bytes of the server's output that an error quotes */
@@ -39,6 +40,7 @@ enum {
 	TIME_IDLE = 5 * 60 * 1000,
 	TIME_IDLE_CODE = 30 * 60 * 1000, /* of requests that run a user's code */
 	TIME_START = 2 * 60 * 1000,      /* initialize, server/discover */
+	TIME_AT_ONCE = 10,               /* an answer within this is not kept as the last one */
 	TIME_CAP = 24 * 60 * 60 * 1000,
 	TIME_GRACE = 5 * 1000,        /* --grace */
 	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */

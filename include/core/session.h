@@ -167,10 +167,11 @@ enum cancelling {
 };
 
 /*
- * A person gives the request with this id up: its receiver is told, and its requester answered, as at a deadline.
- * reason: UTF-8 text for the requester and the log; may be empty.
+ * A person gives the request with this id up, that with this serial, or, if that is 0, the newest: its receiver is told,
+ * and its requester answered, as at a deadline. reason: UTF-8 text for the requester and the log; may be empty.
  */
-enum cancelling session_cancel(struct session *session, enum side from, struct span id, struct span reason);
+enum cancelling session_cancel(struct session *session, enum side from, struct span id, uint64_t serial,
+    struct span reason);
 
 /*
  * Adds this rule to the session's policy as POLICY_SET, in place of an earlier one for the same METHOD and NAME.

@@ -77,6 +77,7 @@ struct request {
 	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
 	msec_t received;          /* when the frame's last byte arrived */
 	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
+	unsigned char sources[2];      /* set at will: where these come from, as in struct deadlines */
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
 	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
@@ -84,7 +85,7 @@ struct request {
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t hash;                 /* the own one of its id */
-	uint64_t serial;               /* private: a newer request has a larger one */
+	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
 	size_t room;                   /* private: bytes behind the struct */
 	size_t name_count;             /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */

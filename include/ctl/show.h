@@ -36,9 +36,20 @@ json_int_t show_number(const json_t *object, const char *key);
 /* A column of a table; its rows are JSON objects. */
 struct column {
 	const char *title, *key;
-	enum { COLUMN_LEFT, COLUMN_RIGHT, COLUMN_FLEXIBLE /* the widest of these is cut first */ } kind;
+	/* The widest of the last two is cut first: at its end, or in its middle. */
+	enum { COLUMN_LEFT, COLUMN_RIGHT, COLUMN_FLEXIBLE, COLUMN_MIDDLE } kind;
 	void (*write)(struct buf *text, const json_t *row, const char *key); /* nothing is shown as "-" */
+	/* Where there is no room those with a high rank go first: from COLUMN_FIRST on before words are cut; 0: never. */
+	int rank;
+	enum {
+		COLUMN_PLAIN,
+		COLUMN_APART, /* texts that differ do not come to look alike */
+		COLUMN_YIELDS /* when it goes, its text stands in the next column where that has none */
+	} role;
+	const char *(*style)(const json_t *row); /* the escape of its cell, or ""; may be NULL */
 };
+
+enum { COLUMN_FIRST = 10 };
 
 /* What column.write can be: a string or an integer; milliseconds. */
 void column_text(struct buf *text, const json_t *row, const char *key);
@@ -53,8 +64,13 @@ void table_write(const struct column *columns, const json_t *rows, size_t cells,
 /* Prints it, cut to the terminal. */
 void table_show(const struct column *columns, const json_t *rows);
 
-/* The text, which is printable, cut to so many cells; "~" ends what was cut. */
+/* The text, which is printable, cut to so many cells; an ellipsis ends what was cut. */
 void table_cut(struct buf *out, struct span text, size_t cells);
+
+/*
+ * The same text in lines of at most so many cells, more than indent. What is longer goes on below, behind that indent.
+ */
+void table_wrap(struct buf *out, struct span text, size_t cells, size_t indent);
 
 /* What people see of each canceld, of the requests of all, and of one: the members as in shell/control.h, and answering. */
 extern const struct column view_instances[], view_all_requests[];
@@ -64,7 +80,16 @@ extern const struct column *const view_requests;
 void view_request(struct buf *line, const json_t *request);
 void view_outcome(struct buf *line, const json_t *request);
 
+/* When the request's nearer deadline passes, in ms; MSEC_NEVER: it has none. */
+msec_t view_left(const json_t *request);
+
+/* All about a request, a line each: a head of VIEW_HEAD cells, and the text. about: its canceld; NULL: not known. */
+enum { VIEW_HEAD = 12 };
+void view_page(struct buf *lines, json_t *request, json_t *about);
+
 #define COLOUR_NONE "\033[0m"
+#define COLOUR_BOLD "\033[1m"
+#define COLOUR_PLAIN "\033[22;39m" /* ends bold and colour, and leaves what is reversed */
 #define COLOUR_DIM "\033[2m"
 #define COLOUR_REVERSE "\033[7m"
 #define COLOUR_RED "\033[31m"
@@ -77,7 +102,7 @@ size_t term_width(size_t *rows);
 /* Whether stdout may be coloured: it is a terminal, NO_COLOR is not set or empty, and TERM is not "dumb". */
 bool term_colours(void);
 
-/* The escape; an empty string where term_colours is false. */
+/* The escape; an empty string where it is a colour, and term_colours is false, or where stdout is no such terminal. */
 const char *term_colour(const char *escape);
 
 /*

@@ -7,10 +7,11 @@
  *
  *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, started, age_ms, server, in_flight,
  *                                   oldest_ms, timeouts, restarts; with requests also requests, the oldest first of each
- *                                   side, and more: how many did not fit
- *   cancel {id,from?,reason?}    -> cancelled, refused: lists of requests. id: "7" or "\"7\"" as in the list, or else the text
- *                                   of a string. Without from it must name a request of one side only. Error
- *                                   -32001: no such request
+ *                                   side, more: how many did not fit, and ended: the last ones that ended
+ *   cancel {id?,serial?,from?,reason?}
+ *                                -> cancelled, refused: lists of requests. id: "7" or "\"7\"" as in the list, or else the text
+ *                                   of a string. Without from it must name a request of one side only. serial: as in
+ *                                   the list, of this one only; one of both must be there. Error -32001: no such request
  *   cancel {older_ms?,method?,name?,from?,reason?}
  *                                -> the same for all that fit, at most CONTROL_CANCELS in one call ("more":true: there
  *                                   are others). method and name may have '*'; one of the three must be there. What
@@ -86,5 +87,5 @@ void control_watch(struct control *control);
 json_t *views_list(const struct control *control, bool requests);
 json_t *views_stats(const struct control *control);
 
-/* The members that name a request: id, from, method, name, age_ms; the caller's. */
+/* The members that name a request: id, serial, from, method, name, age_ms; the caller's. */
 json_t *views_name(const struct request_view *view);

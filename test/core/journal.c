@@ -41,6 +41,22 @@ TEST(the_number_of_entries_is_bounded)
 	ck_assert_uint_eq(journal.latencies[3].count, 2);
 }
 
+TEST(the_last_ends_are_kept)
+{
+	struct journal journal = { 0 };
+	char id[4096];
+
+	memset(id, '1', sizeof(id));
+	for (size_t i = 1; i <= 3 * LIMIT_ENDED; i++)
+		journal_keep(&journal, (struct span){ id, i }, SPAN("tools/call"), SPAN_NONE)->serial = i;
+	journal_keep(&journal, (struct span){ id, sizeof(id) }, SPAN_NONE, SPAN_NONE);
+	ck_assert_uint_eq(journal.ended_count, 3 * LIMIT_ENDED + 1);
+	ck_assert_uint_eq(journal.ended[0].id.len, LATENCY_NAME);
+	ck_assert_uint_eq(journal.ended[1].id.len, 2 * LIMIT_ENDED + 2);
+	ck_assert_uint_eq(journal.ended[LIMIT_ENDED - 1].serial, 3 * LIMIT_ENDED);
+	ck_assert(span_equal(journal.ended[2].method, SPAN("tools/call")));
+}
+
 TEST(a_long_name_is_known_by_its_beginning)
 {
 	struct journal journal = { 0 };

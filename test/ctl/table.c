@@ -3,15 +3,24 @@
 #include <check.h>
 #include <locale.h>
 
-static const struct column columns[] = {
-	{ "N", "n", COLUMN_RIGHT, column_text },
-	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
-	{ "LAST", "last", COLUMN_FLEXIBLE, column_text },
+static const struct column plain[] = {
+	{ "N", "n", COLUMN_RIGHT, .write = column_text },
+	{ "NAME", "name", COLUMN_FLEXIBLE, .write = column_text },
+	{ "LAST", "last", COLUMN_FLEXIBLE, .write = column_text },
+	{ 0 },
+};
+
+static const struct column ranked[] = {
+	{ "SERVER", "server", COLUMN_MIDDLE, column_text, .rank = 1, .role = COLUMN_APART },
+	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 11, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, .write = column_text },
+	{ "FROM", "from", COLUMN_LEFT, column_text, .rank = 12 },
+	{ "STATE", "state", COLUMN_LEFT, column_text, .rank = 2 },
 	{ 0 },
 };
 
 static void
-expect_written(const char *rows, size_t cells, const char *wanted)
+expect_table(const struct column *columns, const char *rows, size_t cells, const char *wanted)
 {
 	json_t *array = json_loads(rows, 0, NULL);
 	struct buf out;
@@ -22,6 +31,12 @@ expect_written(const char *rows, size_t cells, const char *wanted)
 	ck_assert_str_eq(buf_span(&out).ptr, wanted);
 	buf_free(&out);
 	json_decref(array);
+}
+
+static void
+expect_written(const char *rows, size_t cells, const char *wanted)
+{
+	expect_table(plain, rows, cells, wanted);
 }
 
 SUITE("table");
@@ -40,9 +55,67 @@ TEST(the_widest_column_is_cut_first)
 {
 	static const char row[] = "[{\"n\":7,\"name\":\"abcdefghijklmnop\",\"last\":\"abcdef\"}]";
 
-	expect_written(row, 19, "N  NAME      LAST\n7  abcdefg~  abcdef\n");
+	expect_written(row, 19, "N  NAME      LAST\n7  abcdefg\xe2\x80\xa6  abcdef\n");
 	/* No column becomes narrower than eight cells, so the line is cut. */
-	expect_written(row, 9, "N  NAME ~\n7  abcde~\n");
+	expect_written(row, 9, "N  NAME\n7  abcde\xe2\x80\xa6\n");
+}
+
+static const struct {
+	size_t cells;
+	const char *wanted;
+} widths[] = {
+	{ 0,
+	    "SERVER             METHOD          NAME                            FROM    STATE\n"
+	    "server-everything  tools/call      trigger-long-running-operation  client  waiting\n"
+	    "server-elsewhere   resources/list  -                               server  cancelling\n" },
+	{ 80,
+	    "SERVER             METHOD          NAME                            STATE\n"
+	    "server-everything  tools/call      trigger-long-running-operation  waiting\n"
+	    "server-elsewhere   resources/list  -                               cancelling\n" },
+	/* What the method told stands in the next column, where that told nothing. */
+	{ 62,
+	    "SERVER             NAME                            STATE\n"
+	    "server-everything  trigger-long-running-operation  waiting\n"
+	    "server-elsewhere   resources/list                  cancelling\n" },
+	{ 40,
+	    "SERVER        NAME            STATE\n"
+	    "server\xe2\x80\xa6thing  trigger\xe2\x80\xa6ration  waiting\n"
+	    "server\xe2\x80\xa6where  resources/list  cancelling\n" },
+	{ 26,
+	    "SERVER       NAME\nserve\xe2\x80\xa6thing  trigge\xe2\x80\xa6ration\nserve\xe2\x80\xa6where  resour\xe2\x80\xa6s/list\n" },
+	{ 8, "NAME\ntrig\xe2\x80\xa6ion\nreso\xe2\x80\xa6ist\n" },
+};
+
+TESTS(whole_columns_go_before_words_are_cut, 0, COUNT(widths))
+{
+	expect_table(ranked,
+	    "[{\"server\":\"server-everything\",\"method\":\"tools/call\",\"name\":\"trigger-long-running-operation\","
+	    "\"from\":\"client\",\"state\":\"waiting\"},"
+	    "{\"server\":\"server-elsewhere\",\"method\":\"resources/list\",\"from\":\"server\","
+	    "\"state\":\"cancelling\"}]",
+	    widths[_i].cells, widths[_i].wanted);
+}
+
+TEST(texts_that_differ_stay_apart)
+{
+	expect_table(ranked,
+	    "[{\"server\":\"server-1-of-the-north\",\"name\":\"abcdefghijklmnop\",\"state\":\"waiting\"},"
+	    "{\"server\":\"server-2-of-the-north\",\"name\":\"abcdefghijklmnop\",\"state\":\"waiting\"}]",
+	    36,
+	    "SERVER            NAME       STATE\n"
+	    "server-1\xe2\x80\xa6"
+	    "e-north  abcd\xe2\x80\xa6mnop  waiting\n"
+	    "server-2\xe2\x80\xa6"
+	    "e-north  abcd\xe2\x80\xa6mnop  waiting\n");
+}
+
+TEST(a_long_text_goes_on_below)
+{
+	struct buf out = { 0 };
+
+	table_wrap(&out, SPAN("head  some words\nhead  abcdefghijkl\n\nshort\n"), 12, 6);
+	ck_assert(span_equal(buf_span(&out), SPAN("head  some\n      words\nhead  abcdef\n      ghijkl\n\nshort\n")));
+	buf_free(&out);
 }
 
 TEST(a_wide_character_is_not_split)
@@ -55,7 +128,7 @@ TEST(a_wide_character_is_not_split)
 	    SPAN("a\xe4\xb8\xad"
 		 "b"),
 	    3);
-	ck_assert(span_equal(buf_span(&out), SPAN("a~")));
+	ck_assert(span_equal(buf_span(&out), SPAN("a\xe2\x80\xa6")));
 	buf_clear(&out);
 	table_cut(&out, SPAN("e\xcc\x81\xcc\x81"), 1);
 	ck_assert(span_equal(buf_span(&out), SPAN("e\xcc\x81\xcc\x81")));

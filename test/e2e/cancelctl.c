@@ -342,6 +342,7 @@ TEST(top_cancels_the_marked_request_after_a_question)
 	shell_output[0] = '\0';
 	ck_assert_int_eq(write(terminal, "cy", 2), 2);
 	await_screen(terminal, "cancelled 7 tools/call stubborn");
+	await_screen(terminal, "operated");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	ck_assert_int_eq(write(terminal, "q", 1), 1);
 	expect_restored(terminal, pid, 0);
@@ -352,22 +353,97 @@ TEST(top_cancels_the_marked_request_after_a_question)
 TEST(top_marks_resizes_and_restores_the_terminal)
 {
 	struct run *run = run_hanging("--name marks", "7");
-	struct winsize narrow = { .ws_row = 12, .ws_col = 50 };
+	struct winsize narrow = { .ws_row = 12, .ws_col = 50 }, small = { .ws_row = 6, .ws_col = 39 };
 	int terminal;
 	pid_t pid;
 
 	run_call(run, "8", "sleep", FOR_EVER);
 	run_expect_received(run, "\"id\":8");
 	pid = start_top(&terminal, "marks");
-	await_screen(terminal, "\033[7m> ");
+	await_screen(terminal, "\r> ");
 	ck_assert_int_eq(write(terminal, "\033[Bjjc", 6), 6);
 	await_screen(terminal, "Cancel? y or n: 8 tools/call sleep");
 	ck_assert_int_eq(write(terminal, "nkc", 3), 3);
 	await_screen(terminal, "Cancel? y or n: 7 tools/call stubborn");
 	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &narrow), 0);
-	await_screen(terminal, "~");
+	await_screen(terminal, "  SERVER  NAME");
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &small), 0);
+	await_screen(terminal, "top needs 40x6");
 	ck_assert_int_eq(kill(pid, SIGTERM), 0);
 	expect_restored(terminal, pid, SIGTERM);
+	run_end(run);
+}
+
+TEST(top_cancels_the_request_that_it_asked_about)
+{
+	struct run *run = run_session("--name asks", NULL);
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "7", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":7");
+	pid = start_top(&terminal, "asks");
+	await_screen(terminal, "sleep");
+	ck_assert_int_eq(write(terminal, "c", 1), 1);
+	await_screen(terminal, "Cancel? y or n: 7 tools/call sleep");
+	expect(run, "$C cancel asks 7", 0, "cancelled 7");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_call(run, "7", "stubborn", FOR_EVER);
+	run_expect_received(run, "stubborn");
+	shell_output[0] = '\0';
+	ck_assert_int_eq(write(terminal, "y", 1), 1);
+	await_screen(terminal, "not cancelled: 7 tools/call sleep");
+	ck_assert_int_eq(write(terminal, "q", 1), 1);
+	expect_restored(terminal, pid, 0);
+	expect(run, "$C cancel asks 7", 0, "cancelled 7 tools/call stubborn");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_release(run);
+	run_end(run);
+}
+
+TEST(a_serial_number_names_one_request)
+{
+	struct run *run = run_hanging("--name serials", "7");
+	static const char serial_of[] = "n() { $C ls -j serials | sed -n \"s/.*\\\"id\\\":\\\"$1\\\",\\\"serial\\\":"
+					"\\([0-9]*\\).*/\\1/p\"; }; ";
+	char script[512];
+
+	snprintf(script, sizeof(script), "%s $C cancel serials 7 -s 999; $C cancel serials 7 -s $(n 7)", serial_of);
+	expect(run, script, 0, "not found or already completed");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	expect(run, "$C cancel serials 7 -s x", 2, "--serial: want a number, beside an ID");
+	expect(run, "$C cancel serials -o 1s -s 1", 2, "--serial: want a number, beside an ID");
+	run_release(run);
+	run_end(run);
+}
+
+TEST(top_sorts_and_shows_all_about_a_request)
+{
+	struct run *run = run_session("--name pages -t tools/call:sleep=8s -t 1h", NULL);
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "7", "stubborn", FOR_EVER);
+	run_call(run, "8", "sleep", FOR_EVER);
+	run_expect_received(run, "sleep");
+	pid = start_top(&terminal, "pages");
+	await_screen(terminal, "by IDLE");
+	await_screen(terminal, "\033[1m");
+	ck_assert_int_eq(write(terminal, "?", 1), 1);
+	await_screen(terminal, "sort by LEFT");
+	ck_assert_int_eq(write(terminal, "qa\n", 3), 3);
+	await_screen(terminal, "1h00m (command line), ");
+	ck_assert_int_eq(write(terminal, "ql\n", 3), 3);
+	await_screen(terminal, "8s (command line), ");
+	await_screen(terminal, "1d00h (built in), ");
+	await_screen(terminal, "timed_out");
+	ck_assert_int_eq(write(terminal, "qq", 2), 2);
+	expect_restored(terminal, pid, 0);
+	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
+	expect(run, "$C set pages --now 2h && $C ls -j pages", 0, "\"timeout_from\":\"person\"");
+	expect(run, "$C cancel pages 7", 0, "cancelled 7 tools/call stubborn");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_release(run);
 	run_end(run);
 }
 

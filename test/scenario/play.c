@@ -250,7 +250,7 @@ on_operate(struct play *play, const struct line *line)
 
 	buf_init(&reason);
 	if (rest.len == 0 || vocabulary_unquote(rest, &reason))
-		done = session_cancel(session, line->side, id, buf_span(&reason)) == CANCELLING_DONE;
+		done = session_cancel(session, line->side, id, 0, buf_span(&reason)) == CANCELLING_DONE;
 	buf_free(&reason);
 	if (done == line->exact)
 		play_fail(play, line, "a person %s cancel that\n", line->exact ? "could" : "could not");

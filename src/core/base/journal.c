@@ -77,3 +77,14 @@ journal_time(struct journal *journal, struct span method, struct span name, msec
 	if (elapsed > latency->longest)
 		latency->longest = elapsed;
 }
+
+struct ended *
+journal_keep(struct journal *journal, struct span id, struct span method, struct span name)
+{
+	struct ended *ended = &journal->ended[journal->ended_count++ % LIMIT_ENDED];
+
+	ended->id = keep(ended->storage[0], beginning(id));
+	ended->method = keep(ended->storage[1], beginning(method));
+	ended->name = keep(ended->storage[2], beginning(name));
+	return ended;
+}

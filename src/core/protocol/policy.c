@@ -150,7 +150,7 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, un
 {
 	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
 	msec_t idle = start ? TIME_START : traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
-	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : TIME_CAP };
+	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : TIME_CAP, { 0 } };
 	int best[] = { [POLICY_IDLE] = 0, [POLICY_CAP] = 0 }, rank;
 
 	for (size_t i = 0; i < policy->count; i++) {
@@ -163,6 +163,7 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, un
 		if (rank < best[rule->clock])
 			continue;
 		best[rule->clock] = rank;
+		deadlines.sources[rule->clock] = (unsigned char)rule->source;
 		*(rule->clock == POLICY_IDLE ? &deadlines.idle : &deadlines.cap) = rule->duration;
 	}
 	return deadlines;

@@ -157,7 +157,24 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 	return (enum tally)cell->tally;
 }
 
-/* A request of the client's has ended, or its answer is no longer awaited. */
+/* What was answered at once is not: it would push all others out. */
+static void
+keep_end(struct session *session, const struct request *request, enum tally tally)
+{
+	msec_t elapsed = session->clocks.steady - request->received;
+	struct ended *ended;
+
+	if (!session->config.observed || (tally == TALLY_ANSWERED && elapsed < TIME_AT_ONCE))
+		return;
+	ended = journal_keep(&session->journal, request->id, request->method, request->name);
+	ended->from = request->from;
+	ended->tally = tally;
+	ended->serial = request->serial;
+	ended->at = session->clocks.now;
+	ended->elapsed = elapsed;
+}
+
+/* A request has ended, or its answer is no longer awaited. */
 static void
 note_end(struct session *session, struct request *request, const struct decision *cell, enum decide_event event,
     const struct message *message)
@@ -165,6 +182,9 @@ note_end(struct session *session, struct request *request, const struct decision
 	enum outcome outcome = outcome_of(request, event, message);
 	enum tally tally = tally_of(request, cell, outcome, message);
 
+	keep_end(session, request, tally);
+	if (request->from == SIDE_SERVER)
+		return;
 	journal_tally(&session->journal, SIDE_CLIENT, tally);
 	if (session->config.observed && (tally == TALLY_ANSWERED || tally == TALLY_FAILED))
 		journal_time(&session->journal, request->method, request->name,
@@ -207,7 +227,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		reply_to(session, request, event);
 	if (cell->steps & DECIDE_EXTEND)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
-	if (cell->tally != TALLY_OPEN && request->from == SIDE_CLIENT)
+	if (cell->tally != TALLY_OPEN)
 		note_end(session, request, cell, event, message);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);

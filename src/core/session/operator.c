@@ -42,10 +42,21 @@ session_next_request(const struct session *session, enum side from, const struct
 	return look_at(session, request, view);
 }
 
-enum cancelling
-session_cancel(struct session *session, enum side from, struct span id, struct span reason)
+/* What is older than the newest one with the id may have it too. */
+static struct request *
+find(const struct session *session, enum side from, struct span id, uint64_t serial)
 {
 	struct request *request = pending_by_id(&session->party[from].pending, id);
+
+	while (request != NULL && serial != 0 && request->serial != serial)
+		request = request->older;
+	return request;
+}
+
+enum cancelling
+session_cancel(struct session *session, enum side from, struct span id, uint64_t serial, struct span reason)
+{
+	struct request *request = find(session, from, id, serial);
 
 	if (request == NULL || request->state == REQUEST_ABANDONED)
 		return CANCELLING_NONE;
@@ -75,6 +86,7 @@ change(struct session *session, struct request *request, enum policy_clock clock
 	    request->from == SIDE_SERVER);
 
 	*after = clock == POLICY_CAP ? wanted.cap : wanted.idle;
+	request->sources[clock] = wanted.sources[clock];
 	if (clock == POLICY_CAP)
 		alarm_arm(&request->in->hard, &request->hard, *after, request->received);
 	else if (!state_is_held(session, request))

@@ -229,6 +229,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
 	    session->clocks.steady);
+	memcpy(request->sources, deadlines.sources, sizeof(request->sources));
 	if (entry.alias.len > 0)
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, entry.alias);
 	if (request->flags & REQUEST_ASKED)

@@ -101,6 +101,7 @@ requests_bound(struct session *session, enum side requester)
 		    state_of(session, request) == REQUEST_QUEUED)
 			continue;
 		request->cap_after = now - request->received + TIME_IDLE;
+		request->sources[POLICY_CAP] = POLICY_BUILT_IN;
 		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
 	}
 }

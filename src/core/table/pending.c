@@ -14,7 +14,7 @@ enum { SPARE_ROOM = 192, SPARES = 1024 }; /* most requests fit into entries of t
 void
 pending_init(struct pending *pending, enum side from, uint64_t seed)
 {
-	*pending = (struct pending){ .from = from, .seed = seed };
+	*pending = (struct pending){ .from = from, .serial = 1 + (uint64_t)from, .seed = seed };
 }
 
 void
@@ -163,7 +163,8 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->traits = names->row == NULL ? 0 : names->row->traits;
 	request->flags = names->flags;
 	request->idle_after = request->cap_after = MSEC_NEVER;
-	request->serial = pending->serial++;
+	request->serial = pending->serial;
+	pending->serial += 2; /* those between are the other direction's */
 	request->older = pending->newest;
 	*(pending->newest != NULL ? &pending->newest->newer : &pending->oldest) = request;
 	pending->newest = request;

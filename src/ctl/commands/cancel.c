@@ -1,7 +1,8 @@
 #include "ctl/commands.h"
 
-#include <unistd.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/ctl.h"
 #include "ctl/show.h"
@@ -9,12 +10,13 @@
 #include "shell/words.h"
 
 static const char usage[] =
-    "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server] " TARGETS_USAGE " ID\n"
+    "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server] [-s NUMBER] " TARGETS_USAGE " ID\n"
     "       cancelctl cancel [-j] [-r TEXT] [-f client|server] [-o DURATION] [-m METHOD[:NAME]] -a|" TARGETS_USAGE
     "\n\n"
     "Cancels one request, or all that are old enough or have the method (-o or -m must be given).\n\n"
     "  -r, --reason TEXT             told to the requester\n"
     "  -f, --from client|server      only that side's requests\n"
+    "  -s, --serial NUMBER           only the request with this one, as ls -j shows it: an id may be used again\n"
     "  -o, --older DURATION          those at least so old\n"
     "  -m, --method METHOD[:NAME]    those with the method, and the tool; * stands for any characters. Requests that\n"
     "                                have no deadline by nature are cancelled only if this names them.\n"
@@ -75,7 +77,7 @@ string_of(const char *text)
 int
 ctl_cancel(int argc, char *argv[])
 {
-	const char *reason = NULL, *from = NULL, *older = NULL, *method = NULL, *name;
+	const char *reason = NULL, *from = NULL, *older = NULL, *method = NULL, *serial = NULL, *name;
 	struct wish wish = { 0 };
 	msec_t age = -1;
 	bool all = false, many;
@@ -84,19 +86,22 @@ ctl_cancel(int argc, char *argv[])
 
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "reason", 'r', NULL, &reason }, { "from", 'f', NULL, &from },
-		{ "older", 'o', NULL, &older }, { "method", 'm', NULL, &method }, { "all", 'a', &all, NULL },
-		{ "json", 'j', &wish.json, NULL }, { 0 } },
+		{ "serial", 's', NULL, &serial }, { "older", 'o', NULL, &older }, { "method", 'm', NULL, &method },
+		{ "all", 'a', &all, NULL }, { "json", 'j', &wish.json, NULL }, { 0 } },
 	    argc, usage);
 	if (older != NULL && (!units_read_duration(span_of(older), &age) || age == MSEC_NEVER))
 		return ctl_usage("--older: '%.60s' is no duration such as 60s", older);
 	many = older != NULL || method != NULL;
+	if (serial != NULL && (many || serial[0] == '\0' || strspn(serial, "0123456789") != strlen(serial)))
+		return ctl_usage("--serial: want a number, beside an ID");
 	if ((all && !many) || argc - optind != !all + !many)
 		return ctl_usage(
 		    "which requests? give either an ID, or --older or --method; see cancelctl cancel --help");
 	name = method == NULL ? NULL : strchr(method, ':');
-	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "id", string_of(many ? NULL : argv[optind + 1]),
-	    "from", string_of(from), "reason", string_of(reason), "older_ms", older != NULL ? json_integer(age) : NULL,
-	    "name", string_of(name == NULL ? NULL : name + 1), "method",
+	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "serial",
+	    serial != NULL ? json_integer(strtoll(serial, NULL, 10)) : NULL, "id",
+	    string_of(many ? NULL : argv[optind + 1]), "from", string_of(from), "reason", string_of(reason), "older_ms",
+	    older != NULL ? json_integer(age) : NULL, "name", string_of(name == NULL ? NULL : name + 1), "method",
 	    method == NULL ? NULL : printable_json((struct span){ method, strcspn(method, ":") }, false));
 	do {
 		wish.more = false;

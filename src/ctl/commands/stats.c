@@ -21,11 +21,11 @@ write_mean(struct buf *text, const json_t *row, const char *key)
 }
 
 static const struct column columns[] = {
-	{ "METHOD", "method", COLUMN_FLEXIBLE, column_text },
-	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
-	{ "COUNT", "count", COLUMN_RIGHT, column_text },
-	{ "MEAN", "sum_ms", COLUMN_RIGHT, write_mean },
-	{ "LONGEST", "longest_ms", COLUMN_RIGHT, column_time },
+	{ "METHOD", "method", COLUMN_FLEXIBLE, .write = column_text },
+	{ "NAME", "name", COLUMN_FLEXIBLE, .write = column_text },
+	{ "COUNT", "count", COLUMN_RIGHT, .write = column_text },
+	{ "MEAN", "sum_ms", COLUMN_RIGHT, .write = write_mean },
+	{ "LONGEST", "longest_ms", COLUMN_RIGHT, .write = column_time },
 	{ 0 },
 };
 

@@ -72,7 +72,8 @@ read_arguments(const char *call, const char *arguments)
 static int
 examine(const struct examination *what, bool json)
 {
-	struct buf command = { 0 }, text = { 0 };
+	struct buf command = { 0 }, text = { 0 }, lines = { 0 };
+	size_t width = term_width(NULL);
 	struct verdicts report;
 	json_t *whole;
 	int status;
@@ -89,7 +90,9 @@ examine(const struct examination *what, bool json)
 		json_decref(whole);
 	} else {
 		verdicts_write(&report, term_colours(), &text);
-		show_buf(&text);
+		table_wrap(&lines, buf_span(&text), width > 0 ? width : SIZE_MAX, VIEW_HEAD);
+		show_buf(&lines);
+		buf_free(&text);
 	}
 	buf_free(&command);
 	return status;

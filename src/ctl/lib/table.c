@@ -2,13 +2,15 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <wchar.h>
 
 #include "core/buf.h"
+#include "core/compose.h"
 #include "core/json.h"
 #include "shell/words.h"
 
-enum { GAP = 2, NARROWEST = 8 };
+enum { GAP = 2, NARROWEST = 8, COMFORT = 32 /* of a word */, COMFORT_TEXT = 20 };
 
 /* Terminals show some characters in no cell or in two; the C locale knows none of them. */
 static size_t
@@ -47,16 +49,70 @@ cells_in(struct span text)
 	return taken;
 }
 
+static void
+pad(struct buf *line, size_t cells)
+{
+	while (cells-- > 0)
+		buf_append(line, SPAN(" "));
+}
+
+/* Leaves the beginning, and so many cells of the end. */
+static void
+cut(struct buf *out, struct span text, size_t cells, size_t end)
+{
+	size_t all = cells_in(text), taken, skipped;
+
+	if (all <= cells) {
+		buf_append(out, text);
+	} else if (cells > 0) {
+		buf_append(out, span_part(text, 0, fitting(text, cells - 1 - end, &taken)));
+		buf_append(out, SPAN("\xe2\x80\xa6"));
+		end = cells - 1 - taken < end ? cells - 1 - taken : end;
+		skipped = fitting(text, all - end, &taken);
+		/* Half of a wide character cannot be left. */
+		skipped = taken < all - end ? fitting(text, all - end + 1, &taken) : skipped;
+		buf_append(out, span_from(text, skipped));
+	}
+}
+
 void
 table_cut(struct buf *out, struct span text, size_t cells)
 {
-	size_t taken, len = fitting(text, cells, &taken);
-	bool whole = len == text.len;
+	cut(out, text, cells, 0);
+}
 
-	if (!whole)
-		len = fitting(text, cells > 0 ? cells - 1 : 0, &taken);
-	buf_append(out, span_part(text, 0, len));
-	buf_append(out, whole || cells == 0 ? SPAN("") : SPAN("~"));
+/* The length of the beginning that becomes a line: up to a blank, if it has one behind its first `indent` cells. */
+static size_t
+line_length(struct span text, size_t cells, size_t indent)
+{
+	size_t taken, len = fitting(text, cells, &taken), blank = len;
+
+	if (len == text.len)
+		return len;
+	while (blank > indent && text.ptr[blank] != ' ')
+		blank--;
+	return blank > indent ? blank : len > 0 ? len : 1;
+}
+
+void
+table_wrap(struct buf *out, struct span text, size_t cells, size_t indent)
+{
+	while (text.len > 0) {
+		const char *newline = memchr(text.ptr, '\n', text.len);
+		struct span line = span_part(text, 0, newline == NULL ? text.len : (size_t)(newline - text.ptr));
+		size_t len = line_length(line, cells, indent);
+
+		text = span_from(text, line.len + (newline != NULL));
+		buf_append(out, span_part(line, 0, len));
+		while (len < line.len) {
+			line = span_from(line, len + (line.ptr[len] == ' '));
+			compose(out, "\n");
+			pad(out, indent);
+			len = line_length(line, cells - indent, 0);
+			buf_append(out, span_part(line, 0, len));
+		}
+		compose(out, "\n");
+	}
 }
 
 void
@@ -77,92 +133,235 @@ column_time(struct buf *text, const json_t *row, const char *key)
 		buf_append(text, show_time(show_number(row, key), time));
 }
 
-/* row NULL: the titles. */
-static void
-write_cells(const struct column *columns, const json_t *row, struct buf *cells, size_t *widths)
+struct table {
+	const struct column *columns;
+	const json_t *rows;
+	size_t width, lines; /* columns; rows, with the titles */
+	size_t *widths;      /* cells of each column; 0: it is not shown */
+	size_t *apart;       /* the least width of each column that is COLUMN_APART; of the others 0 */
+	struct buf *texts;   /* of all columns of each line */
+};
+
+static struct span
+text_at(const struct table *table, size_t line, size_t column)
 {
+	return buf_span(&table->texts[line * table->width + column]);
+}
+
+static void
+widen(struct table *table, size_t line, size_t column)
+{
+	size_t need = cells_in(text_at(table, line, column));
+
+	table->widths[column] = need > table->widths[column] ? need : table->widths[column];
+}
+
+static void
+write_texts(struct table *table, size_t line)
+{
+	const struct column *columns = table->columns;
 	struct buf text = { 0 };
 
-	for (size_t i = 0; columns[i].title != NULL; i++) {
-		size_t need;
-
+	for (size_t i = 0; i < table->width; i++) {
 		buf_clear(&text);
-		if (row == NULL)
+		if (line == 0)
 			buf_append(&text, span_of(columns[i].title));
 		else
-			columns[i].write(&text, row, columns[i].key);
-		printable_append(&cells[i], text.len > 0 ? buf_span(&text) : SPAN("-"), "");
-		need = cells_in(buf_span(&cells[i]));
-		widths[i] = need > widths[i] ? need : widths[i];
+			columns[i].write(&text, json_array_get(table->rows, line - 1), columns[i].key);
+		printable_append(&table->texts[line * table->width + i], text.len > 0 ? buf_span(&text) : SPAN("-"),
+		    "");
+		widen(table, line, i);
 	}
 	buf_free(&text);
 }
 
-/* Makes the widest flexible column narrower, as long as a line is too long. */
-static void
-fit_widths(const struct column *columns, size_t width, size_t cells, size_t *widths)
+static bool
+is_flexible(const struct column *column)
 {
-	for (;;) {
-		size_t sum = (width - 1) * GAP, widest = width;
+	return column->kind == COLUMN_MIDDLE || column->kind == COLUMN_FLEXIBLE;
+}
 
-		for (size_t i = 0; i < width; i++) {
-			sum += widths[i];
-			if (columns[i].kind == COLUMN_FLEXIBLE && widths[i] > NARROWEST &&
-			    (widest == width || widths[i] > widths[widest]))
-				widest = i;
+static void
+cut_text(const struct column *column, struct buf *out, struct span text, size_t cells)
+{
+	cut(out, text, cells, column->kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
+}
+
+/* How many texts the column has that differ, cut to so many cells. */
+static size_t
+count_kinds(const struct table *table, size_t column, size_t cells)
+{
+	json_t *kinds = json_object();
+	struct buf text = { 0 };
+	size_t count;
+
+	for (size_t line = 1; line < table->lines; line++) {
+		buf_clear(&text);
+		cut_text(&table->columns[column], &text, text_at(table, line, column), cells);
+		buf_append(&text, (struct span){ "", 1 });
+		json_object_set_new(kinds, buf_span(&text).ptr, json_true());
+	}
+	count = json_object_size(kinds);
+	buf_free(&text);
+	json_decref(kinds);
+	return count;
+}
+
+/* The least width at which texts that differ do not look alike; at most half of a line. */
+static size_t
+width_apart(const struct table *table, size_t column, size_t cells)
+{
+	size_t width = NARROWEST, count = count_kinds(table, column, SIZE_MAX);
+
+	while (width < table->widths[column] && width < cells / 2 && count_kinds(table, column, width) < count)
+		width++;
+	return width;
+}
+
+/* How narrow the column may become where words have so many cells. */
+static size_t
+least(const struct table *table, size_t column, size_t cells)
+{
+	size_t width = table->widths[column];
+
+	if (!is_flexible(&table->columns[column]))
+		return width;
+	if (table->columns[column].kind == COLUMN_FLEXIBLE && cells == COMFORT)
+		cells = COMFORT_TEXT;
+	if (table->apart[column] > cells)
+		cells = table->apart[column];
+	return width < cells ? width : cells;
+}
+
+/* The cells of a line whose words have so many. */
+static size_t
+line_cells(const struct table *table, size_t cells)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < table->width; i++)
+		sum += table->widths[i] > 0 ? (sum > 0 ? GAP : 0) + least(table, i, cells) : 0;
+	return sum;
+}
+
+static void
+drop_column(struct table *table, size_t column)
+{
+	table->widths[column] = 0;
+	for (size_t line = 1; line < table->lines && table->columns[column].role == COLUMN_YIELDS; line++) {
+		struct buf *next = &table->texts[line * table->width + column + 1];
+
+		if (!span_equal(buf_span(next), SPAN("-")))
+			continue;
+		buf_clear(next);
+		buf_append(next, text_at(table, line, column));
+		widen(table, line, column + 1);
+	}
+}
+
+/* Which column goes next; table->width: none may. */
+static size_t
+next_to_go(const struct table *table)
+{
+	size_t next = table->width;
+	int rank = 0;
+
+	for (size_t i = 0; i < table->width; i++)
+		if (table->widths[i] > 0 && table->columns[i].rank > rank) {
+			rank = table->columns[i].rank;
+			next = i;
 		}
-		if (sum <= cells || widest == width)
+	return next;
+}
+
+/* Whole columns go first; then words are cut, and last the other columns go. */
+static void
+drop_columns(struct table *table, size_t cells)
+{
+	size_t words = COMFORT, next;
+
+	while (line_cells(table, words) > cells) {
+		next = next_to_go(table);
+		if (words > NARROWEST && (next == table->width || table->columns[next].rank < COLUMN_FIRST))
+			words = NARROWEST;
+		else if (next == table->width)
 			return;
-		widths[widest]--;
+		else
+			drop_column(table, next);
+	}
+}
+
+/* Makes the widest flexible column narrower, as long as a line is too long; one that goes early earlier. */
+static void
+fit_widths(struct table *table, size_t cells)
+{
+	while (line_cells(table, SIZE_MAX) > cells) {
+		size_t widest = table->width;
+
+		for (size_t i = 0; i < table->width; i++)
+			if (table->widths[i] > least(table, i, NARROWEST) &&
+			    (widest == table->width ||
+				table->widths[i] + (size_t)table->columns[i].rank >
+				    table->widths[widest] + (size_t)table->columns[widest].rank))
+				widest = i;
+		if (widest == table->width)
+			return;
+		table->widths[widest]--;
 	}
 }
 
 static void
-pad(struct buf *line, size_t cells)
+write_line(const struct table *table, size_t line, size_t cells, struct buf *out)
 {
-	while (cells-- > 0)
-		buf_append(line, SPAN(" "));
-}
+	size_t at = 0, filled = 0; /* cells: where the next column begins; up to where the line is written */
+	struct buf text = { 0 };
 
-/* The cells of a row, which it frees, as a line. */
-static void
-write_line(const struct column *columns, const size_t *widths, struct buf *cells, struct buf *line)
-{
-	buf_clear(line);
-	for (size_t i = 0; columns[i].title != NULL; i++) {
-		struct span text = buf_span(&cells[i]);
-		size_t need = cells_in(text), room = need < widths[i] ? widths[i] - need : 0;
-		bool right = columns[i].kind == COLUMN_RIGHT, last = columns[i + 1].title == NULL;
+	for (size_t i = 0; i < table->width && at < cells; i++) {
+		bool right = table->columns[i].kind == COLUMN_RIGHT;
+		const char *style = line > 0 && table->columns[i].style != NULL ?
+		    table->columns[i].style(json_array_get(table->rows, line - 1)) :
+		    "";
+		size_t width = table->widths[i] < cells - at ? table->widths[i] : cells - at, need;
 
-		pad(line, right ? room : 0);
-		table_cut(line, text, widths[i]);
-		pad(line, last ? 0 : (right ? 0 : room) + GAP);
-		buf_free(&cells[i]);
+		if (width == 0)
+			continue;
+		buf_clear(&text);
+		cut_text(&table->columns[i], &text, text_at(table, line, i), width);
+		need = cells_in(buf_span(&text));
+		pad(out, at - filled + (right ? width - need : 0));
+		compose(out, "%s%b%s", term_colour(style), buf_span(&text),
+		    style[0] != '\0' ? term_colour(COLOUR_PLAIN) : "");
+		filled = at + (right ? width : need);
+		at += width + GAP;
 	}
+	buf_append(out, SPAN("\n"));
+	buf_free(&text);
 }
 
 void
 table_write(const struct column *columns, const json_t *rows, size_t cells, struct buf *out)
 {
-	size_t width = 0, lines = json_array_size(rows) + 1, *widths;
-	struct buf line = { 0 }, *texts;
+	struct table table = { .columns = columns, .rows = rows, .lines = json_array_size(rows) + 1 };
 
 	cells = cells > 0 ? cells : SIZE_MAX;
-	while (columns[width].title != NULL)
-		width++;
-	widths = mem_new(width * sizeof(*widths));
-	texts = mem_new(lines * width * sizeof(*texts));
-	for (size_t i = 0; i < lines; i++)
-		write_cells(columns, i == 0 ? NULL : json_array_get(rows, i - 1), texts + i * width, widths);
-	fit_widths(columns, width, cells, widths);
-	for (size_t i = 0; i < lines; i++) {
-		write_line(columns, widths, texts + i * width, &line);
-		table_cut(out, buf_span(&line), cells);
-		buf_append(out, SPAN("\n"));
-	}
-	buf_free(&line);
-	free(texts);
-	free(widths);
+	while (columns[table.width].title != NULL)
+		table.width++;
+	table.widths = mem_new(2 * table.width * sizeof(*table.widths));
+	table.apart = table.widths + table.width;
+	table.texts = mem_new(table.lines * table.width * sizeof(*table.texts));
+	for (size_t line = 0; line < table.lines; line++)
+		write_texts(&table, line);
+	for (size_t i = 0; i < table.width; i++)
+		if (columns[i].role == COLUMN_APART)
+			table.apart[i] = width_apart(&table, i, cells);
+	drop_columns(&table, cells);
+	fit_widths(&table, cells);
+	for (size_t line = 0; line < table.lines; line++)
+		write_line(&table, line, cells, out);
+	for (size_t i = 0; i < table.lines * table.width; i++)
+		buf_free(&table.texts[i]);
+	free(table.texts);
+	free(table.widths);
 }
 
 void

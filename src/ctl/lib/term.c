@@ -23,19 +23,28 @@ term_width(size_t *rows)
 	return size.ws_col;
 }
 
+static bool
+has_escapes(void)
+{
+	const char *kind = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
+}
+
 bool
 term_colours(void)
 {
-	const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");
+	const char *refused = getenv("NO_COLOR");
 
-	return isatty(STDOUT_FILENO) && (refused == NULL || refused[0] == '\0') && kind != NULL &&
-	    strcmp(kind, "dumb") != 0;
+	return (refused == NULL || refused[0] == '\0') && has_escapes();
 }
 
 const char *
 term_colour(const char *escape)
 {
-	return term_colours() ? escape : "";
+	bool colour = strncmp(escape, "\033[3", 3) == 0;
+
+	return (colour ? term_colours() : has_escapes()) ? escape : "";
 }
 
 /* A terminal that takes no more is not waited for twice. */

@@ -1,8 +1,13 @@
 #include "ctl/show.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/compose.h"
+#include "shell/words.h"
+
+enum { NEAR = 10 * 1000 /* ms before a deadline */ };
 
 /* The words of the command; in their place, that it does not answer. */
 static void
@@ -22,16 +27,51 @@ write_client(struct buf *text, const json_t *row, const char *key)
 	column_text(text, json_object_get(row, key), "name");
 }
 
-/* What is left until the nearer one of both deadlines. */
+msec_t
+view_left(const json_t *request)
+{
+	static const char *const keys[] = { "timeout_left_ms", "max_time_left_ms" };
+	msec_t left = MSEC_NEVER;
+
+	for (int i = 0; i < 2; i++)
+		if (json_is_number(json_object_get(request, keys[i])) && show_number(request, keys[i]) < left)
+			left = show_number(request, keys[i]);
+	return left;
+}
+
+static bool
+has_ended(const json_t *request)
+{
+	return json_object_get(request, "idle_ms") == NULL;
+}
+
 static void
 write_left(struct buf *text, const json_t *row, const char *key)
 {
-	static const char cap_key[] = "max_time_left_ms";
-	bool idle = json_is_number(json_object_get(row, key)), cap = json_is_number(json_object_get(row, cap_key));
+	char time[SHOW_TIME_SIZE];
 
-	column_time(text, row, cap && (!idle || show_number(row, cap_key) < show_number(row, key)) ? cap_key : key);
-	if (!idle && !cap)
+	(void)key;
+	if (view_left(row) != MSEC_NEVER)
+		buf_append(text, show_time(view_left(row), time));
+	else if (!has_ended(row))
 		compose(text, "none");
+}
+
+static const char *
+style_left(const json_t *row)
+{
+	return view_left(row) < NEAR ? COLOUR_BOLD : "";
+}
+
+/* From half of the deadline on. */
+static const char *
+style_idle(const json_t *row)
+{
+	json_int_t after = show_number(row, "timeout_ms"), left = show_number(row, "timeout_left_ms");
+
+	if (!json_is_number(json_object_get(row, "timeout_left_ms")) || left > after / 2)
+		return "";
+	return left > after / 10 ? COLOUR_YELLOW : COLOUR_RED;
 }
 
 static void
@@ -44,48 +84,112 @@ append_number(struct buf *text, const char *before, const json_t *number)
 	free(dumped);
 }
 
-/* "3/10 message" */
+/* "3/10 message"; of what has ended, when that was. */
 static void
 write_progress(struct buf *text, const json_t *row, const char *key)
 {
 	const json_t *progress = json_object_get(row, key);
 	struct span message = show_string(progress, "message");
+	char time[SHOW_TIME_SIZE];
 
+	if (json_object_get(row, "ended_ms") != NULL)
+		compose(text, "%b ago", show_time(show_number(row, "ended_ms"), time));
 	append_number(text, "", json_object_get(progress, "progress"));
 	append_number(text, "/", json_object_get(progress, "total"));
 	compose(text, text->len > 0 && message.len > 0 ? " %b" : "%b", message);
 }
 
 const struct column view_instances[] = {
-	{ "PID", "pid", COLUMN_RIGHT, column_text },
-	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
-	{ "CLIENT", "client", COLUMN_FLEXIBLE, write_client },
-	{ "DIALECT", "dialect", COLUMN_LEFT, column_text },
-	{ "AGE", "age_ms", COLUMN_RIGHT, column_time },
-	{ "OPEN", "in_flight", COLUMN_RIGHT, column_text },
-	{ "OLDEST", "oldest_ms", COLUMN_RIGHT, column_time },
-	{ "TIMEOUTS", "timeouts", COLUMN_RIGHT, column_text },
-	{ "RESTARTS", "restarts", COLUMN_RIGHT, column_text },
-	{ "COMMAND", "command", COLUMN_FLEXIBLE, write_command },
+	{ "PID", "pid", COLUMN_RIGHT, column_text, .rank = 1 },
+	{ "NAME", "name", COLUMN_MIDDLE, column_text, .rank = 0, .role = COLUMN_APART },
+	{ "CLIENT", "client", COLUMN_MIDDLE, write_client, .rank = 12 },
+	{ "DIALECT", "dialect", COLUMN_LEFT, column_text, .rank = 15 },
+	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 11 },
+	{ "OPEN", "in_flight", COLUMN_RIGHT, column_text, .rank = 2 },
+	{ "OLDEST", "oldest_ms", COLUMN_RIGHT, column_time, .rank = 4 },
+	{ "TIMEOUTS", "timeouts", COLUMN_RIGHT, column_text, .rank = 13 },
+	{ "RESTARTS", "restarts", COLUMN_RIGHT, column_text, .rank = 14 },
+	{ "COMMAND", "command", COLUMN_FLEXIBLE, write_command, .rank = 3 },
 	{ 0 },
 };
 
 const struct column view_all_requests[] = {
-	{ "PID", "pid", COLUMN_RIGHT, column_text },
-	{ "SERVER", "server", COLUMN_FLEXIBLE, column_text },
-	{ "ID", "id", COLUMN_FLEXIBLE, column_text },
-	{ "FROM", "from", COLUMN_LEFT, column_text },
-	{ "METHOD", "method", COLUMN_FLEXIBLE, column_text },
-	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
-	{ "AGE", "age_ms", COLUMN_RIGHT, column_time },
-	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time },
-	{ "LEFT", "timeout_left_ms", COLUMN_RIGHT, write_left },
-	{ "STATE", "state", COLUMN_LEFT, column_text },
-	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress },
+	{ "PID", "pid", COLUMN_RIGHT, column_text, .rank = 14 },
+	{ "SERVER", "server", COLUMN_MIDDLE, column_text, .rank = 1, .role = COLUMN_APART },
+	{ "ID", "id", COLUMN_MIDDLE, column_text, .rank = 6, .role = COLUMN_APART },
+	{ "FROM", "from", COLUMN_LEFT, column_text, .rank = 15 },
+	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 13, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, .write = column_text },
+	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 12 },
+	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time, .rank = 2, .style = style_idle },
+	{ "LEFT", "", COLUMN_RIGHT, write_left, .rank = 3, .style = style_left },
+	{ "STATE", "state", COLUMN_LEFT, column_text, .rank = 4 },
+	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress, .rank = 5 },
 	{ 0 },
 };
 
 const struct column *const view_requests = view_all_requests + 2;
+
+/* "30m00s (built in), 29m48s left" */
+static void
+write_deadline(struct buf *text, const json_t *row, const char *key)
+{
+	char after_key[32], from_key[32], left_key[32];
+
+	snprintf(after_key, sizeof(after_key), "%s_ms", key);
+	snprintf(from_key, sizeof(from_key), "%s_from", key);
+	snprintf(left_key, sizeof(left_key), "%s_left_ms", key);
+	column_time(text, row, after_key);
+	if (text->len > 0)
+		compose(text, " (%b)", show_string(row, from_key));
+	if (json_is_number(json_object_get(row, left_key))) {
+		compose(text, text->len > 0 ? ", " : "");
+		column_time(text, row, left_key);
+		compose(text, " left");
+	}
+}
+
+/* What a page says; its members are those of a request and of its canceld. */
+static const struct column page[] = {
+	{ "method", "method", .write = column_text },
+	{ "name", "name", .write = column_text },
+	{ "id", "id", .write = column_text },
+	{ "  server's", "alias", .write = column_text },
+	{ "from", "from", .write = column_text },
+	{ "state", "state", .write = column_text },
+	{ "age", "age_ms", .write = column_time },
+	{ "idle", "idle_ms", .write = column_time },
+	{ "timeout", "timeout", .write = write_deadline },
+	{ "max time", "max_time", .write = write_deadline },
+	{ "progress", "progress", .write = write_progress },
+	{ "server", "server", .write = column_text },
+	{ "  pid", "pid", .write = column_text },
+	{ "  command", "command", .write = write_command },
+	{ "  protocol", "dialect", .write = column_text },
+	{ "client", "client", .write = write_client },
+	{ 0 },
+};
+
+void
+view_page(struct buf *lines, json_t *request, json_t *about)
+{
+	json_t *row = json_object();
+	struct buf text = { 0 };
+
+	json_object_update(row, about);
+	json_object_update(row, request);
+	for (const struct column *line = page; line->title != NULL; line++) {
+		buf_clear(&text);
+		line->write(&text, row, line->key);
+		if (text.len == 0)
+			continue;
+		compose(lines, "%s%b", line->title, span_from(SPAN("            "), strlen(line->title)));
+		printable_append(lines, buf_span(&text), "");
+		compose(lines, "\n");
+	}
+	buf_free(&text);
+	json_decref(row);
+}
 
 void
 view_request(struct buf *line, const json_t *request)

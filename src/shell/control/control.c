@@ -86,7 +86,7 @@ on_stats(struct call *call)
 struct order {
 	struct span id; /* as its requester spells it */
 	const char *from, *method, *name;
-	json_int_t older;
+	json_int_t older, serial; /* serial: 0: not given */
 };
 
 static bool
@@ -100,8 +100,9 @@ is_asked(const struct order *order, const struct request_view *view)
 {
 	const struct request *request = view->request;
 
-	if (order->id.ptr != NULL)
-		return span_equal(order->id, request->id);
+	if (order->id.ptr != NULL || order->serial != 0)
+		return (order->id.ptr == NULL || span_equal(order->id, request->id)) &&
+		    (order->serial == 0 || request->serial == (uint64_t)order->serial);
 	return view->age >= order->older &&
 	    (order->method == NULL ? !view->exempt : policy_fits(order->method, request->method)) &&
 	    (order->name == NULL || policy_fits(order->name, request->name));
@@ -150,9 +151,10 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 		struct span id = span_of(json_string_value(json_object_get(named, "id")));
 		const char *name = json_string_value(json_object_get(named, "from"));
 		enum side from = strcmp(name, side_name(SIDE_CLIENT)) == 0 ? SIDE_CLIENT : SIDE_SERVER;
+		uint64_t serial = (uint64_t)json_integer_value(json_object_get(named, "serial"));
 		enum cancelling outcome = i == CONTROL_CANCELS ?
 		    CANCELLING_NONE :
-		    session_cancel(control->session, from, id, span_of(reason));
+		    session_cancel(control->session, from, id, serial, span_of(reason));
 
 		if (outcome == CANCELLING_REFUSED)
 			json_object_set_new(named, "why", json_string(fault));
@@ -170,26 +172,29 @@ on_cancel(struct call *call)
 	struct order order = { .older = -1 };
 	const char *id = NULL, *reason = "";
 	json_t *chosen, *result = NULL;
+	bool one;
 
 	if (control->options->session.dry_run)
 		return refuse(call, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
-	if (json_unpack(call->params, "{s?s,s?s,s?s,s?s,s?s,s?I}", "id", &id, "from", &order.from, "reason", &reason,
-		"method", &order.method, "name", &order.name, "older_ms", &order.older) < 0)
-		return refuse(call, -32602, "want strings, and older_ms as a number of milliseconds");
+	if (json_unpack(call->params, "{s?s,s?I,s?s,s?s,s?s,s?s,s?I}", "id", &id, "serial", &order.serial, "from",
+		&order.from, "reason", &reason, "method", &order.method, "name", &order.name, "older_ms",
+		&order.older) < 0)
+		return refuse(call, -32602, "want strings, serial as a number, and older_ms as milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
 		return refuse(call, -32602, "from: want client or server");
 	if (strlen(reason) > REASON_MOST)
 		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
-	if (id == NULL && order.older < 0 && order.method == NULL && order.name == NULL)
-		return refuse(call, -32602, "want id, or one of older_ms, method and name");
+	one = id != NULL || order.serial != 0;
+	if (!one && order.older < 0 && order.method == NULL && order.name == NULL)
+		return refuse(call, -32602, "want id or serial, or one of older_ms, method and name");
 	chosen = json_array();
 	if (id != NULL)
 		choose_written(control->session, &order, id, chosen);
 	else
 		choose(control->session, &order, chosen);
-	if (id != NULL && json_array_size(chosen) == 0)
+	if (one && json_array_size(chosen) == 0)
 		refuse(call, CONTROL_NOT_FOUND, "not found or already completed");
-	else if (id != NULL && json_array_size(chosen) > 1)
+	else if (one && json_array_size(chosen) > 1)
 		refuse(call, -32602, "client and server both have a request with this id: want from");
 	else
 		result = cancel_chosen(control, chosen, reason);
@@ -300,7 +305,7 @@ static const struct {
 	const char *params; /* the names, each with a blank on both sides */
 } methods[] = {
 	{ "list", on_list, " requests " },
-	{ "cancel", on_cancel, " id from reason method name older_ms " },
+	{ "cancel", on_cancel, " id serial from reason method name older_ms " },
 	{ "set", on_set, " option rule now " },
 	{ "stats", on_stats, " " },
 	{ "watch", on_watch, " level " },

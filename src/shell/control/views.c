@@ -23,9 +23,9 @@ views_name(const struct request_view *view)
 {
 	const struct request *request = view->request;
 
-	return json_pack("{s:o,s:s,s:o,s:o,s:I}", "id", printable_json(request->id, false), "from",
-	    side_name(request->from), "method", shown(request->method), "name", shown(request->name), "age_ms",
-	    (json_int_t)view->age);
+	return json_pack("{s:o,s:I,s:s,s:o,s:o,s:I}", "id", printable_json(request->id, false), "serial",
+	    (json_int_t)request->serial, "from", side_name(request->from), "method", shown(request->method), "name",
+	    shown(request->name), "age_ms", (json_int_t)view->age);
 }
 
 /* The latest progress of a request, as its protocol spells it; null if it says nothing. */
@@ -55,11 +55,16 @@ view_request(const struct request_view *view)
 		[REQUEST_WAITING] = "waiting",
 		[REQUEST_CANCELLING] = "cancelling",
 	};
+	static const char *const sources[POLICY_SOURCES] = { "built in", "file", "section", "command line", "person" };
+	const struct request *request = view->request;
 	json_t *object = views_name(view);
-	json_t *rest = json_pack("{s:I,s:o,s:o,s:s,s:b,s:o}", "idle_ms", (json_int_t)view->silent, "timeout_left_ms",
-	    time_or_null(view->idle_left), "max_time_left_ms", time_or_null(view->cap_left), "state",
-	    states[view->state], "exempt", view->exempt, "progress",
-	    progress_of(buf_span(&view->request->progress), view->form));
+	json_t *rest = json_pack("{s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "idle_ms", (json_int_t)view->silent,
+	    "timeout_ms", time_or_null(request->idle_after), "timeout_left_ms", time_or_null(view->idle_left),
+	    "timeout_from", sources[request->sources[POLICY_IDLE]], "max_time_ms", time_or_null(request->cap_after),
+	    "max_time_left_ms", time_or_null(view->cap_left), "max_time_from", sources[request->sources[POLICY_CAP]],
+	    "state", states[view->state], "exempt", view->exempt, "progress",
+	    progress_of(buf_span(&request->progress), view->form), "alias",
+	    request_is_aliased(request) ? printable_json(request->wire_id, false) : NULL);
 
 	json_object_update(object, rest);
 	json_decref(rest);
@@ -86,6 +91,25 @@ view_requests(const struct session *session, size_t *more)
 			left--;
 		}
 		*more += left;
+	}
+	return array;
+}
+
+/* The last requests that have ended, the latest first. */
+static json_t *
+view_ended(const struct journal *journal, msec_t now)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 1; i <= LIMIT_ENDED && i <= journal->ended_count; i++) {
+		const struct ended *ended = &journal->ended[(journal->ended_count - i) % LIMIT_ENDED];
+
+		json_array_append_new(array,
+		    json_pack("{s:o,s:I,s:s,s:o,s:o,s:I,s:I,s:s}", "id", printable_json(ended->id, false), "serial",
+			(json_int_t)ended->serial, "from", side_name(ended->from), "method",
+			printable_json(ended->method, false), "name", printable_json(ended->name, false), "age_ms",
+			(json_int_t)ended->elapsed, "ended_ms", (json_int_t)(now - ended->at), "state",
+			tally_word(ended->tally)));
 	}
 	return array;
 }
@@ -147,7 +171,7 @@ views_list(const struct control *control, bool requests)
 	size_t more = 0;
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
-	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:o*,s:o*}", "pid",
+	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:o*,s:o*,s:o*}", "pid",
 	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
 	    "command", view_command(control->options->command), "dialect",
 	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "era", session_era(session),
@@ -156,7 +180,8 @@ views_list(const struct control *control, bool requests)
 	    (json_int_t)in_flight, "oldest_ms", time_or_null(session_oldest(session)), "timeouts",
 	    (json_int_t)counts[WHY_TIMED_OUT], "dry_run", control->options->session.dry_run, "restarts",
 	    (json_int_t)counts[WHY_RESTARTED], "requests", shown_requests, "more",
-	    more > 0 ? json_integer((json_int_t)more) : NULL);
+	    more > 0 ? json_integer((json_int_t)more) : NULL, "ended",
+	    requests ? view_ended(&session->journal, control->now) : NULL);
 }
 
 static json_t *
