@@ -248,7 +248,26 @@ static const struct {
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
 };
 
+/* What does not belong into a file of TOML, behind a server that could be wrapped. */
+static const char *const invalid[] = { "a = 1__2", "a = 012", "a = 0xZZ", "a = tru", "# \\001", "[mcp_servers.one]",
+	"a = 1979-02-29", "[mcp_servers]\\none.args = []", "a = \"\\177\"" };
+
 SUITE("wraps", .before = set_up);
+
+TESTS(invalid_toml_is_left_alone, 0, COUNT(invalid))
+{
+	char make[256];
+
+	snprintf(make, sizeof(make),
+	    "mkdir $HOME/.codex; printf '[mcp_servers.one]\\ncommand = \"x\"\\n%s\\n' >" CODEX "; cp " CODEX " was",
+	    invalid[_i]);
+	expect(make, 0, "");
+	expect("for c in 'wrap codex' 'wrap -n codex' 'wrap -j codex' 'wrap --all -- -r' 'wrap " CODEX
+	       " one' 'unwrap codex' 'unwrap --all' 'wrap --list'; do "
+	       "$CANCELCTL $c >said; [ $? = 1 ] && grep 'left alone\\|no server' said && cmp was " CODEX
+	       " || exit 9; done",
+	    0, "left alone: line ");
+}
 
 TESTS(what_is_not_edited_is_left_alone, 0, COUNT(left))
 {
