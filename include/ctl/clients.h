@@ -34,7 +34,7 @@ struct client {
 struct client_file {
 	const struct client *client;
 	char *path;   /* owned */
-	bool project; /* in the current directory: may be someone else's work */
+	bool project; /* in the current directory, which is not the home: may be someone else's work */
 };
 
 struct client_files { /* zeroed: none */
@@ -54,7 +54,7 @@ extern const struct client clients[];
 /* The row of an id or alias, or NULL. */
 const struct client *client_named(const char *id);
 
-/* Adds the files that exist here; client: NULL: of all. */
+/* Adds the files that exist here, each once; client: NULL: of all. */
 void clients_find(struct client_files *files, const struct client *client);
 
 /* Adds a file that is named: of unknown clients it gets a row that looks for servers wherever any client has them. */
@@ -65,6 +65,12 @@ void client_files_free(struct client_files *files);
 int client_read(const struct client *client, struct span text, struct client_servers *servers)
     __attribute__((warn_unused_result));
 void client_servers_free(struct client_servers *servers);
+
+/*
+ * GROUP:NAME of a server, for the caller to free, or the name alone; *group: the length of GROUP, or 0. That tells apart
+ * what can have one name in one file: the project in ~/.claude.json, agent_servers in that of Zed.
+ */
+char *client_label(const struct doc_node *server, size_t *group);
 
 /* How long the client itself waits for an answer of this server, in ms; MSEC_NEVER: it is not known to give up. */
 msec_t client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server);

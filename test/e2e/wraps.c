@@ -97,6 +97,32 @@ TEST(one_client_and_one_server)
 	    0, "1");
 }
 
+TEST(a_server_of_a_project_is_shown_and_named)
+{
+	static const char claude[] =
+	    "echo '{\"mcpServers\":{\"one\":{\"command\":\"u\"}},\"projects\":{\"/a\":{\"mcpServers\":"
+	    "{\"one\":{\"command\":\"a1\"},\"two\":{\"command\":\"a2\"}}},\"/b\":{\"mcpServers\":{"
+	    "\"one\":{\"command\":\"b1\"}}}}}' >$HOME/.claude.json";
+
+	expect(claude, 0, "");
+	expect("$CANCELCTL wrap --list", 0, "  one: u\n  not wrapped  /a:one: a1\n  not wrapped  /a:two: a2\n");
+	expect("$CANCELCTL wrap claude /a:one && $CANCELCTL wrap --list", 0,
+	    "  not wrapped  one: u\n  wrapped      /a:one: a1\n"
+	    "  not wrapped  /a:two: a2\n");
+	expect("$CANCELCTL wrap claude /a", 0, "/a:one: already wrapped\n  /a:two: wrapped\n  backup");
+	expect("$CANCELCTL unwrap -j claude one | grep -c unwrapped", 0, "1\n");
+	expect("$CANCELCTL wrap -j --list", 0, "\"group\":\"/b\",\"server\":\"one\",\"state\":\"not wrapped\"");
+	expect("$CANCELCTL wrap claude /b:two", 1, "no server '/b:two' there");
+	/* An agent and a context server of Zed. */
+	expect(
+	    "mkdir .zed; echo '{\"context_servers\":{\"x\":{\"command\":\"c\"}},\"agent_servers\":{\"x\":{\"command\":"
+	    "\"c\"}}}' >.zed/settings.json; $CANCELCTL wrap zed agent_servers:x",
+	    0, "  agent_servers:x: wrapped\n  backup");
+	/* At home nothing is there twice, or someone else's. */
+	expect("cd; $CANCELCTL wrap --list | grep -c cursor", 0, "1\n");
+	expect("cd; ! $CANCELCTL wrap .cursor/mcp.json | grep -i project", 0, "");
+}
+
 TEST(a_dry_run_changes_nothing)
 {
 	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");
@@ -201,6 +227,7 @@ static const struct {
 	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 1, "could not be read again: line 2: not UTF-8" },
 	{ "$CANCELCTL wrap --frob", 2, "unknown option '--frob'" },
 	{ "$CANCELCTL wrap -xn", 2, "unknown option '-x'" },
+	{ "$CANCELCTL wrap --all -t 30s", 2, "stand behind --, as in: cancelctl wrap --all -- -t 30s" },
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
 	{ "$CANCELCTL unwrap", 2, "which client?" },
 	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },

@@ -163,12 +163,23 @@ unwrap_words(const struct entry *entry, struct edits *edits)
 	return NULL;
 }
 
+bool
+outcome_is_named(const struct outcome *outcome, const char *name)
+{
+	size_t group = outcome->group;
+
+	return strcmp(name, outcome->name) == 0 ||
+	    (group > 0 &&
+		(strcmp(name, outcome->name + group + 1) == 0 ||
+		    span_equal(span_of(name), (struct span){ outcome->name, group })));
+}
+
 static bool
-is_chosen(const struct change *change, struct span name)
+is_chosen(const struct change *change, const struct outcome *outcome)
 {
 	char *const *chosen = change->names;
 
-	while (*chosen != NULL && !span_equal(span_of(*chosen), name))
+	while (*chosen != NULL && !outcome_is_named(outcome, *chosen))
 		chosen++;
 	return *chosen != NULL || chosen == change->names;
 }
@@ -214,25 +225,24 @@ unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 }
 
 /* Decides about a server, and adds the edits. */
-static struct outcome
-decide(const struct change *change, const struct doc *doc, const struct doc_node *server, struct edits *edits)
+static void
+decide(const struct change *change, const struct doc *doc, const struct doc_node *server, struct outcome *outcome,
+    struct edits *edits)
 {
-	struct outcome outcome = { .result = outcome_left,
-		.name = doc_copy(server->key.name),
-		.line = doc_line(doc, server->key.start),
-		.limit = client_timeout(change->client, doc, server) };
 	struct entry entry = entry_read(server);
 	size_t before = edits->count;
 
+	outcome->result = outcome_left;
+	outcome->line = doc_line(doc, server->key.start);
+	outcome->limit = client_timeout(change->client, doc, server);
 	if (change->unwrap)
-		unwrap(&entry, &outcome, edits);
+		unwrap(&entry, outcome, edits);
 	else
-		wrap(change, doc, &entry, &outcome, edits);
+		wrap(change, doc, &entry, outcome, edits);
 	if (edits->count > before) {
-		entry_show(&outcome.before, &entry, entry.first);
-		entry_show(&outcome.after, &entry, entry.program);
+		entry_show(&outcome->before, &entry, entry.first);
+		entry_show(&outcome->after, &entry, entry.program);
 	}
-	return outcome;
 }
 
 static int
@@ -274,9 +284,17 @@ change_text(const struct change *change, struct span text, struct buf *out, stru
 
 	*outcomes = (struct outcomes){ .list = mem_new((servers.count + 1) * sizeof(*outcomes->list)) };
 	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s", servers.doc.fault);
-	for (size_t i = 0; i < servers.count; i++)
-		if (is_chosen(change, servers.list[i]->key.name))
-			outcomes->list[outcomes->count++] = decide(change, &servers.doc, servers.list[i], &edits);
+	for (size_t i = 0; i < servers.count; i++) {
+		struct outcome *outcome = &outcomes->list[outcomes->count];
+
+		outcome->name = client_label(servers.list[i], &outcome->group);
+		if (is_chosen(change, outcome)) {
+			decide(change, &servers.doc, servers.list[i], outcome, &edits);
+			outcomes->count++;
+		} else {
+			free(outcome->name);
+		}
+	}
 	apply(&edits, &servers.doc, out);
 	if (result == 0 && (result = doc_read(&again, span_from(buf_span(out), start), change->client->grammar)) == -1)
 		snprintf(outcomes->fault, sizeof(outcomes->fault), "changed, it could not be read again: %s",

@@ -60,16 +60,18 @@ json_of(struct span text)
 }
 
 /*
- * With -j, an object about a server, or the whole file (server: SPAN_NONE), with more members, which are given away. why
- * and more may be NULL.
+ * With -j, an object about a server (client_label, with the length of its group), or the whole file (label: NULL), with more
+ * members, which are given away. why and more may be NULL.
  */
 static void
-put_object(const struct task *task, struct span server, const char *key, const char *word, const char *why,
+put_object(const struct task *task, const char *label, size_t group, const char *key, const char *word, const char *why,
     json_t *more)
 {
-	json_t *object = json_pack("{s:s, s:o, s:o*, s:s, s:o*}", "client", task->file->client->id, "file",
-	    json_of(span_of(task->file->path)), "server", server.ptr != NULL ? printable_json(server, false) : NULL,
-	    key, word, "why", json_of(span_of(why != NULL ? why : "")));
+	const char *name = group > 0 ? label + group + 1 : label;
+	json_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client", task->file->client->id, "file",
+	    json_of(span_of(task->file->path)), "group", json_of((struct span){ label, group }), "server",
+	    name != NULL ? printable_json(span_of(name), false) : NULL, key, word, "why",
+	    json_of(span_of(why != NULL ? why : "")));
 
 	json_object_update(object, more);
 	if (task->json)
@@ -91,18 +93,20 @@ list_server(struct task *task, const struct doc_node *server)
 	struct entry entry = entry_read(server);
 	size_t width = term_width(NULL), start;
 	struct buf line = { 0 }, row = { 0 };
-	char state[32];
+	char state[32], *label;
+	size_t group;
 
 	snprintf(state, sizeof(state), "  %-12s ", states[entry.state]);
 	buf_append(&line, span_of(state));
-	printable_append(&line, server->key.name, "");
+	label = client_label(server, &group);
+	printable_append(&line, span_of(label), "");
 	buf_append(&line, SPAN(": "));
 	start = line.len;
 	if (entry.why != NULL)
 		buf_append(&line, span_of(entry.why));
 	else
 		entry_show(&line, &entry, entry.program);
-	put_object(task, server->key.name, "state", states[entry.state], entry.why,
+	put_object(task, label, group, "state", states[entry.state], entry.why,
 	    json_pack("{s:o*}", "command",
 		entry.why == NULL ? printable_json(span_from(buf_span(&line), start), false) : NULL));
 	table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
@@ -110,6 +114,7 @@ list_server(struct task *task, const struct doc_node *server)
 		show_line(buf_span(&row));
 	buf_free(&line);
 	buf_free(&row);
+	free(label);
 }
 
 static void
@@ -126,7 +131,7 @@ list_file(struct task *task)
 	else if (client_read(file->client, buf_span(&contents.text), &servers) == -1)
 		fault = servers.doc.fault;
 	if (fault != NULL) {
-		put_object(task, SPAN_NONE, "state", "left", fault, NULL);
+		put_object(task, NULL, 0, "state", "left", fault, NULL);
 		say(task, "  left alone: %s", fault);
 	}
 	for (size_t i = 0; i < servers.count; i++)
@@ -192,7 +197,7 @@ put_outcome(struct task *task, const struct outcome *outcome)
 	/* What unwrap leaves would fail to start once canceld is gone. */
 	if (outcome->result == outcome_left && (task->change.names[0] != NULL || task->change.unwrap))
 		worsen(task, CTL_NO);
-	put_object(task, span_of(outcome->name), "result", outcome->result, outcome->why,
+	put_object(task, outcome->name, outcome->group, "result", outcome->result, outcome->why,
 	    json_pack("{s:b, s:o*, s:o*, s:o*}", "dry_run", task->dry_run, "client_timeout_ms",
 		outcome->limit != MSEC_NEVER ? json_integer(outcome->limit) : NULL, "before", json_of(before), "after",
 		json_of(after)));
@@ -220,7 +225,7 @@ leave_file(struct task *task, const char *why)
 	/* What is never edited is no failure to wrap all, and needs no unwrap. */
 	if (task->file->client->grammar != DOC_YAML || !(task->all || task->change.unwrap))
 		worsen(task, CTL_NO);
-	put_object(task, SPAN_NONE, "result", "left alone", why, NULL);
+	put_object(task, NULL, 0, "result", "left alone", why, NULL);
 	say(task, "  left alone: %s", why);
 }
 
@@ -298,7 +303,7 @@ do_file(struct task *task)
 	}
 	for (size_t i = 0; i < outcomes.count; i++)
 		for (size_t k = 0; task->change.names[k] != NULL; k++)
-			task->seen[k] = task->seen[k] || strcmp(task->change.names[k], outcomes.list[i].name) == 0;
+			task->seen[k] = task->seen[k] || outcome_is_named(&outcomes.list[i], task->change.names[k]);
 	outcomes_free(&outcomes);
 	buf_free(&after);
 	replace_free(&contents);
@@ -337,7 +342,8 @@ find_files(struct task *task)
 static const char usage_of_wrap[] = "usage: cancelctl wrap [--list] [-j]\n"
 				    "       cancelctl wrap [-nj] CLIENT|FILE|-a [SERVER...] [-- OPTION...]\n\n"
 				    "Puts canceld, with these options of its own, before the commands of the servers\n"
-				    "in a client's configuration; cancelctl unwrap takes it out again.\n\n"
+				    "in a client's configuration; cancelctl unwrap takes it out again.\n"
+				    "SERVER is NAME or, of one project in ~/.claude.json, PROJECT:NAME.\n\n"
 				    "  --list         the clients found here, and their servers\n" USAGE_OF_BOTH;
 
 static const char usage_of_unwrap[] =
@@ -352,6 +358,9 @@ read_words(struct task *task, int argc, char *argv[])
 		{ "dry-run", 'n', &task->dry_run, NULL }, { "json", 'j', &task->json, NULL }, { 0 } };
 	int status = ctl_options(argc, argv, options, false, task->change.unwrap ? usage_of_unwrap : usage_of_wrap);
 
+	/* It may have been meant for canceld. */
+	if (status == CTL_USAGE && !task->change.unwrap)
+		ctl_usage("canceld's own options stand behind --, as in: cancelctl wrap --all -- -t 30s");
 	/* Then it has shown the usage. */
 	for (const struct client *client = clients; status == CTL_YES && client->id != NULL; client++)
 		printf("  %-15s %s\n", client->id, client->name);
