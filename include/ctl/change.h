@@ -58,14 +58,14 @@ struct change {
 	/* canceld's deadline of a tool call with these options; 0: it refuses them. */
 	msec_t (*deadline)(char *const options[]);
 	char *const *names; /* NAME, GROUP:NAME or GROUP of servers, ended by NULL; none: all */
+	bool *seen;         /* of each name: set if there is such a server */
 };
 
 extern const char outcome_left[]; /* what cannot be edited; why */
 
 struct outcome {
 	const char *result;       /* a literal, as "wrapped" or "not wrapped"; or outcome_left */
-	char *name;               /* client_label of the server, of any characters; owned */
-	size_t group;             /* its length in that */
+	char *group, *name;       /* of the server, of any characters, the group mostly empty; owned */
 	const char *why;          /* a literal, or NULL */
 	size_t line;              /* where the server stands */
 	msec_t limit, deadline;   /* client_timeout; of canceld, if it is or gets wrapped, else 0 */
@@ -77,9 +77,6 @@ struct outcomes { /* zeroed: none */
 	size_t count;
 	char fault[320]; /* what is wrong with the text */
 };
-
-/* Whether one of change.names means this server. */
-bool outcome_is_named(const struct outcome *outcome, const char *name);
 
 /*
  * Appends the new text to out, equal to text if nothing changes, and an outcome for each server of the change. 0, or -1

@@ -67,10 +67,10 @@ int client_read(const struct client *client, struct span text, struct client_ser
 void client_servers_free(struct client_servers *servers);
 
 /*
- * GROUP:NAME of a server, for the caller to free, or the name alone; *group: the length of GROUP, or 0. That tells apart
- * what can have one name in one file: the project in ~/.claude.json, agent_servers in that of Zed.
+ * What tells servers of one name in one file apart, as GROUP:NAME: the project in ~/.claude.json, agent_servers in Zed's.
+ * Empty for all others.
  */
-char *client_label(const struct doc_node *server, size_t *group);
+struct span client_group(const struct doc_node *server);
 
 /* How long the client itself waits for an answer of this server, in ms; MSEC_NEVER: it is not known to give up. */
 msec_t client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server);

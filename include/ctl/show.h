@@ -57,6 +57,12 @@ void table_show(const struct column *columns, const json_t *rows);
 /* The text, which is printable, cut to so many cells; "~" ends what was cut. */
 void table_cut(struct buf *out, struct span text, size_t cells);
 
+/*
+ * Appends the text, which is printable, in lines of so many cells (0: any number), broken at blanks where there are some;
+ * indent stands before each but the first, which is behind as much already.
+ */
+void table_fold(struct buf *out, struct span text, size_t cells, const char *indent);
+
 /* What people see of each canceld, of the requests of all, and of one: the members as in shell/control.h, and answering. */
 extern const struct column view_instances[], view_all_requests[];
 extern const struct column *const view_requests;

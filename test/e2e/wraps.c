@@ -1,12 +1,10 @@
 /* cancelctl wrap and unwrap, on files of clients in a home directory of their own. */
 #include <check.h>
 #include <jansson.h>
-#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,22 +189,7 @@ TEST(the_list_says_what_to_type)
 
 TEST(the_list_is_cut_to_the_terminal)
 {
-	struct winsize size = { .ws_row = 12, .ws_col = 24 };
-	size_t len = 0;
-	int terminal;
-	pid_t pid = forkpty(&terminal, NULL, NULL, &size);
-	ssize_t got;
-
-	if (pid == 0) {
-		execl(getenv("CANCELCTL"), "cancelctl", "wrap", "--list", (char *)NULL);
-		_exit(127);
-	}
-	while ((got = read(terminal, shell_output + len, sizeof(shell_output) - 1 - len)) > 0)
-		len += (size_t)got;
-	shell_output[len] = '\0';
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	close(terminal);
-	ck_assert_ptr_nonnull(strstr(shell_output, "  not wrapped  one: npx~\r\n"));
+	shell_expect_terminal(24, "$CANCELCTL wrap --list", "  not wrapped  one: npx~\r\n");
 	ck_assert_ptr_nonnull(strstr(shell_output, "  not wrapped  two: two\r\n"));
 	ck_assert_ptr_nonnull(strstr(shell_output, "/.config/Claude/claude_desktop_config.json\r\n"));
 }

@@ -173,3 +173,22 @@ table_show(const struct column *columns, const json_t *rows)
 	table_write(columns, rows, term_width(NULL), &out);
 	show_buf(&out);
 }
+
+void
+table_fold(struct buf *out, struct span text, size_t cells, const char *indent)
+{
+	size_t room = cells == 0 ? SIZE_MAX : cells > strlen(indent) + NARROWEST ? cells - strlen(indent) : NARROWEST;
+	size_t len, taken;
+	const char *blank;
+
+	while ((len = fitting(text, room, &taken)) < text.len) {
+		blank = memrchr(text.ptr, ' ', len + 1);
+		len = blank != NULL && blank > text.ptr ? (size_t)(blank - text.ptr) : len;
+		buf_append(out, span_part(text, 0, len));
+		buf_append(out, SPAN("\n"));
+		buf_append(out, span_of(indent));
+		text = span_from(text, len + (text.ptr[len] == ' '));
+	}
+	buf_append(out, text);
+	buf_append(out, SPAN("\n"));
+}

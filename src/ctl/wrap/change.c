@@ -163,25 +163,26 @@ unwrap_words(const struct entry *entry, struct edits *edits)
 	return NULL;
 }
 
-bool
-outcome_is_named(const struct outcome *outcome, const char *name)
+static bool
+is_named(const char *word, struct span group, struct span name)
 {
-	size_t group = outcome->group;
+	struct span typed = span_of(word);
 
-	return strcmp(name, outcome->name) == 0 ||
-	    (group > 0 &&
-		(strcmp(name, outcome->name + group + 1) == 0 ||
-		    span_equal(span_of(name), (struct span){ outcome->name, group })));
+	if (span_equal(typed, name))
+		return true;
+	return group.len > 0 && strncmp(word, group.ptr, group.len) == 0 &&
+	    (typed.len == group.len || (word[group.len] == ':' && span_equal(span_from(typed, group.len + 1), name)));
 }
 
 static bool
-is_chosen(const struct change *change, const struct outcome *outcome)
+is_chosen(const struct change *change, const struct doc_node *server)
 {
-	char *const *chosen = change->names;
+	bool chosen = change->names[0] == NULL;
 
-	while (*chosen != NULL && !outcome_is_named(outcome, *chosen))
-		chosen++;
-	return *chosen != NULL || chosen == change->names;
+	for (size_t i = 0; change->names[i] != NULL; i++)
+		if (is_named(change->names[i], client_group(server), server->key.name))
+			chosen = change->seen[i] = true;
+	return chosen;
 }
 
 static bool
@@ -225,24 +226,26 @@ unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 }
 
 /* Decides about a server, and adds the edits. */
-static void
-decide(const struct change *change, const struct doc *doc, const struct doc_node *server, struct outcome *outcome,
-    struct edits *edits)
+static struct outcome
+decide(const struct change *change, const struct doc *doc, const struct doc_node *server, struct edits *edits)
 {
+	struct outcome outcome = { .result = outcome_left,
+		.group = doc_copy(client_group(server)),
+		.name = doc_copy(server->key.name),
+		.line = doc_line(doc, server->key.start),
+		.limit = client_timeout(change->client, doc, server) };
 	struct entry entry = entry_read(server);
 	size_t before = edits->count;
 
-	outcome->result = outcome_left;
-	outcome->line = doc_line(doc, server->key.start);
-	outcome->limit = client_timeout(change->client, doc, server);
 	if (change->unwrap)
-		unwrap(&entry, outcome, edits);
+		unwrap(&entry, &outcome, edits);
 	else
-		wrap(change, doc, &entry, outcome, edits);
+		wrap(change, doc, &entry, &outcome, edits);
 	if (edits->count > before) {
-		entry_show(&outcome->before, &entry, entry.first);
-		entry_show(&outcome->after, &entry, entry.program);
+		entry_show(&outcome.before, &entry, entry.first);
+		entry_show(&outcome.after, &entry, entry.program);
 	}
+	return outcome;
 }
 
 static int
@@ -284,17 +287,9 @@ change_text(const struct change *change, struct span text, struct buf *out, stru
 
 	*outcomes = (struct outcomes){ .list = mem_new((servers.count + 1) * sizeof(*outcomes->list)) };
 	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s", servers.doc.fault);
-	for (size_t i = 0; i < servers.count; i++) {
-		struct outcome *outcome = &outcomes->list[outcomes->count];
-
-		outcome->name = client_label(servers.list[i], &outcome->group);
-		if (is_chosen(change, outcome)) {
-			decide(change, &servers.doc, servers.list[i], outcome, &edits);
-			outcomes->count++;
-		} else {
-			free(outcome->name);
-		}
-	}
+	for (size_t i = 0; i < servers.count; i++)
+		if (is_chosen(change, servers.list[i]))
+			outcomes->list[outcomes->count++] = decide(change, &servers.doc, servers.list[i], &edits);
 	apply(&edits, &servers.doc, out);
 	if (result == 0 && (result = doc_read(&again, span_from(buf_span(out), start), change->client->grammar)) == -1)
 		snprintf(outcomes->fault, sizeof(outcomes->fault), "changed, it could not be read again: %s",
@@ -308,6 +303,7 @@ void
 outcomes_free(struct outcomes *outcomes)
 {
 	for (size_t i = 0; i < outcomes->count; i++) {
+		free(outcomes->list[i].group);
 		free(outcomes->list[i].name);
 		buf_free(&outcomes->list[i].before);
 		buf_free(&outcomes->list[i].after);

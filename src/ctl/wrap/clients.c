@@ -292,23 +292,14 @@ client_servers_free(struct client_servers *servers)
 	*servers = (struct client_servers){ 0 };
 }
 
-char *
-client_label(const struct doc_node *server, size_t *group)
+struct span
+client_group(const struct doc_node *server)
 {
-	const struct doc_node *table = server->parent, *project = table->parent;
-	struct span outer = SPAN_NONE;
-	struct buf label = { 0 };
+	const struct doc_node *table = server->parent, *outer = table->parent;
 
-	if (project != NULL && project->parent != NULL && span_equal(project->parent->key.name, SPAN("projects")))
-		outer = project->key.name;
-	else if (span_equal(table->key.name, SPAN("agent_servers")))
-		outer = table->key.name;
-	buf_append(&label, outer);
-	buf_append(&label, outer.len > 0 ? SPAN(":") : SPAN_NONE);
-	buf_append(&label, server->key.name);
-	buf_append(&label, (struct span){ "", 1 });
-	*group = outer.len;
-	return label.data;
+	if (outer != NULL && outer->parent != NULL && span_equal(outer->parent->key.name, SPAN("projects")))
+		return outer->key.name;
+	return span_equal(table->key.name, SPAN("agent_servers")) ? table->key.name : SPAN_NONE;
 }
 
 /* The number, in ms; MSEC_NEVER: it is none that counts. */
