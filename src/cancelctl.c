@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <jansson.h>
 #include <locale.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include "core/buf.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
+#include "shell/io.h"
 #include "shell/words.h"
 
 struct command {
@@ -72,6 +74,9 @@ main(int argc, char *argv[])
 	const char *name = argc < 2 ? "" : argv[1];
 	struct nearest nearest = { 0 };
 
+	/* A socket with the number of a closed stdout would take what is shown. */
+	if (descriptor_sanitize() == -1)
+		return ctl_failed("/dev/null: %s", strerror(errno));
 	/* jansson would lose what it was to build. */
 	json_set_alloc_funcs(mem_new, free);
 	setlocale(LC_CTYPE, "C.UTF-8");

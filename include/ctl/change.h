@@ -56,14 +56,15 @@ struct change {
 	char *const *options; /* UTF-8, ended by NULL; none is "--" */
 	/* canceld's deadline of a tool call with these options; 0: it refuses them. */
 	msec_t (*deadline)(char *const options[]);
-	char *const *names; /* the servers, ended by NULL; none: all */
+	char *const *names; /* NAME, GROUP:NAME or GROUP of servers, ended by NULL; none: all */
+	bool *seen;         /* of each name: set if there is such a server */
 };
 
 extern const char outcome_left[]; /* what cannot be edited; why */
 
 struct outcome {
 	const char *result;       /* a literal, as "wrapped" or "not wrapped"; or outcome_left */
-	char *name;               /* of the server, of any characters; owned */
+	char *group, *name;       /* of the server, of any characters, the group mostly empty; owned */
 	const char *why;          /* a literal, or NULL */
 	size_t line;              /* where the server stands */
 	msec_t limit, deadline;   /* client_timeout; of canceld, if it is or gets wrapped, else 0 */

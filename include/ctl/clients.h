@@ -33,7 +33,7 @@ struct client {
 struct client_file {
 	const struct client *client;
 	char *path;   /* owned */
-	bool project; /* in the current directory: may be someone else's work */
+	bool project; /* in the current directory, which is not the home: may be someone else's work */
 };
 
 struct client_files { /* zeroed: none */
@@ -53,7 +53,7 @@ extern const struct client clients[];
 /* The row of an id or alias, or NULL. */
 const struct client *client_named(const char *id);
 
-/* Adds the files that exist here; client: NULL: of all. */
+/* Adds the files that exist here, each once; client: NULL: of all. */
 void clients_find(struct client_files *files, const struct client *client);
 
 /* Adds a file that is named: of unknown clients it gets a row that looks for servers wherever any client has them. */
@@ -64,6 +64,12 @@ void client_files_free(struct client_files *files);
 int client_read(const struct client *client, struct span text, struct client_servers *servers)
     __attribute__((warn_unused_result));
 void client_servers_free(struct client_servers *servers);
+
+/*
+ * What tells servers of one name in one file apart, as GROUP:NAME: the project in ~/.claude.json, agent_servers in Zed's.
+ * Empty for all others.
+ */
+struct span client_group(const struct doc_node *server);
 
 /* How long the client itself waits for an answer of this server, in ms; MSEC_NEVER: it is not known to give up. */
 msec_t client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server);

@@ -74,7 +74,8 @@ struct verdicts {
 		msec_t time; /* MSEC_NEVER: no time was taken */
 		char evidence[512];
 	} findings[CHECKS];
-	char failure[512]; /* what kept the command or canceld from being started; empty: nothing */
+	char failure[512]; /* why there is no report; empty: nothing */
+	bool mistaken;     /* ... the command line is wrong; else the command or canceld was not started */
 };
 
 void verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind kind);
@@ -121,7 +122,7 @@ struct asked {
 	const json_t *result;              /* of the answer; NULL: it is no object */
 	const char *error;                 /* the text of the answer's error, or of a result with isError; NULL: none */
 	bool served;                       /* the server has answered, not canceld in its place */
-	bool cancelled;                    /* the answer says that the request was cancelled */
+	bool cancelled, unknown, unfit;    /* the answer says: was cancelled; no such method; wrong params */
 	msec_t sent, answered, progressed; /* visit_now; progressed: the last time */
 	int order;                         /* of the answers, from 1 */
 	int progress;                      /* how often it was reported */
@@ -146,7 +147,10 @@ struct visit {
 	msec_t ended;   /* then: visit_now */
 	struct buf in[VISIT_ENDS], out;
 	struct frame frames[VISIT_ENDS];
-	msec_t due, late; /* see visit_now */
+	msec_t due, late;  /* see visit_now */
+	bool terminal;     /* what is told on stderr replaces what was told before */
+	const char *check; /* what is waited for */
+	msec_t began, told;
 };
 
 /* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. */
@@ -158,6 +162,9 @@ int visit_start(struct visit *visit, const struct examination *what, const struc
  * not see then says nothing about the server.
  */
 msec_t visit_now(struct visit *visit);
+
+/* From here on waits are for this check. When they have taken a second that is told on stderr. */
+void visit_begin(struct visit *visit, const char *check);
 
 /* Opens a session, whose first answer may take so many ms from when the server was started. */
 struct asked *visit_open(struct visit *visit, msec_t limit);

@@ -696,9 +696,11 @@ TEST(only_the_named_servers_change)
 	struct change change = wrapping(client_named("cursor"));
 	const struct outcome *outcome;
 
-	change.names = (char *[]){ (char[]){ "b" }, NULL };
+	change.names = (char *[]){ (char[]){ "c" }, (char[]){ "b" }, NULL };
+	change.seen = (bool[]){ false, false };
 	outcome = change_one(change, "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n\"b\":{\"command\":\"y\"}}}");
 	ck_assert_str_eq(outcome->name, "b");
+	ck_assert(!change.seen[0] && change.seen[1]);
 	ck_assert_uint_eq(outcome->line, 2);
 	ck_assert(memmem(out.data, out.len, "\"x\"}", 4) != NULL);
 	ck_assert(memmem(out.data, out.len, "--wrapped", 9) != NULL);

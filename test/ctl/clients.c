@@ -57,6 +57,7 @@ static const struct {
 	{ "../.config/zed/settings.json", "zed", false },
 	{ "./.zed/settings.json", "zed", true },
 	{ "../.gemini/settings.json", "gemini", false },
+	{ "../.qwen/settings.json", "qwen", false },
 	{ "./.qwen/settings.json", "qwen", true },
 	{ "../.codex/config.toml", "codex", false },
 	{ "./.codex/config.toml", "codex", true },
@@ -122,6 +123,25 @@ TEST(variables_move_files)
 	client_files_free(&files);
 }
 
+/* In the home directory, through another name of a directory, and through a link in a project. */
+TEST(a_file_is_found_once_as_the_users)
+{
+	struct client_files files = { 0 };
+
+	run_shell("mkdir ", home, "/.cursor");
+	run_shell("echo '{}' >", home, "/.cursor/mcp.json; ln -s ../.cursor/mcp.json .mcp.json");
+	run_shell("ln -s . ", home, "/same; mkdir ../.codex; : >../.codex/config.toml");
+	setenv("CODEX_HOME", "../same/.codex/", 1);
+	for (int i = 0; i < 2; i++) {
+		clients_find(&files, NULL);
+		ck_assert_uint_eq(files.count, 2);
+		ck_assert_str_eq(files.list[0].client->id, "cursor");
+		ck_assert(!files.list[0].project && !files.list[1].project);
+		client_files_free(&files);
+		ck_assert_int_eq(chdir(home), 0);
+	}
+}
+
 TEST(unknown_files_are_known_by_their_ends)
 {
 	ck_assert_str_eq(client_of_file("/some/where/.vscode/mcp.json")->id, "vscode");
@@ -154,7 +174,9 @@ static const struct {
 	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":999}}}", MSEC_NEVER },
 	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":\"30000\"}}}", MSEC_NEVER },
 	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":1500.5}}}", 1500 },
-	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":-1}}}", MSEC_NEVER },
+	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":-1}}}", 600000 },
+	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}", 600000 },
+	{ "qwen", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":7}}}", 7 },
 	{ "cline", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":60}}}", 60000 },
 	{ "codex", "[mcp_servers.a]\ncommand='x'\ntool_timeout_sec=60.5", 60500 },
 	{ "codex", "[mcp_servers.a]\ncommand='x'", 60000 },

@@ -247,18 +247,29 @@ TEST(what_was_counted_is_shown)
 	run_end(run);
 }
 
-/* A watcher has something to write as soon as there is an event. */
-TEST(a_full_disk_is_told)
+/* Or a closed standard output. A watcher has something to write as soon as there is an event. */
+TESTS(a_full_disk_is_told, 0, 2)
 {
-	struct run *run = run_session("--name full", NULL);
+	static const char *const outputs[][2] = { { ">/dev/full", "No space left on device" },
+		{ ">&-", "Bad file descriptor" } };
+	struct run *run;
+	char script[1024];
 
-	if (access("/dev/full", W_OK) == 0)
-		expect(run,
-		    "for c in ls 'ls -j' stats metrics 'set full 1h' 'reload -j full' help; do $C $c 2>said >/dev/full\n"
-		    "[ $? = 125 ] && grep -q 'No space left' said || { echo $c; exit 1; }; done\n"
-		    "$C watch full 2>said >/dev/full & while kill -0 $! 2>kill; do $C set full 1h >set; done; wait $!\n"
-		    "s=$?; cat said; rm said kill set; exit $s",
-		    125, "cancelctl: standard output: No space left on device");
+	if (access("/dev/full", W_OK) == -1)
+		return;
+	run = run_hanging("--name full", _i == 0 ? "1" : "2");
+	snprintf(script, sizeof(script),
+	    "mkdir full; cd full; echo '{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}' >w.json\n"
+	    "for c in ls 'ls -j' 'ls full' stats 'stats -j' metrics 'set full 1h' 'set -j full 1h' 'log full decision' "
+	    "'reload full' 'reload -j full' 'cancel full %d' 'wrap -n w.json' 'wrap -j w.json' 'wrap w.json' "
+	    "'unwrap w.json' 'doctor -- true' 'doctor -j -- true' help version 'ls --help' 'wrap --help'; do\n"
+	    "$C $c 2>said %s; [ $? = 125 ] && grep -q '%s' said || { echo $c; exit 1; }; done\n"
+	    "$C watch full 2>said %s & while kill -0 $! 2>kill; do $C set full 1h >set; done; wait $!\n"
+	    "s=$?; cat said; cd ..; rm -r full; exit $s",
+	    _i + 1, outputs[_i][0], outputs[_i][1], outputs[_i][0]);
+	expect(run, script, 125, outputs[_i][1]);
+	run_expect_error(run, _i == 0 ? "1" : "2", CODE_CANCELLED, "operator");
+	run_release(run);
 	run_end(run);
 }
 

@@ -20,6 +20,16 @@
 	"\\\"serverInfo\\\":{\\\"name\\\":\\\"sh\\\",\\\"version\\\":\\\"1\\\"}}\";;" \
 	"*\\\"id\\\":*) answer \"\\\"error\\\":{\\\"code\\\":-32601,\\\"message\\\":\\\"no\\\"}\";; esac; done'"
 
+/* Has a tool on each of two pages, of which the second one needs n; next: behind the second page. */
+#define TOOLS_SERVER(next) \
+	SHELL_SERVER(":", \
+	    "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\"," \
+	    "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";;" \
+	    "*cursor*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"b\\\",\\\"inputSchema\\\":" \
+	    "{\\\"required\\\":[\\\"n\\\"]}}],\\\"nextCursor\\\":\\\"" next "\\\"}\";;" \
+	    "*tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"a\\\"}],\\\"nextCursor\\\":\\\"1\\\"}\";;" \
+	    "*\\\"b\\\"*) answer \"\\\"error\\\":{\\\"code\\\":-32602,\\\"message\\\":\\\"n is odd\\\"}\";;")
+
 static struct run *
 examine(const char *command)
 {
@@ -99,7 +109,7 @@ static const struct server servers[] = {
 	/* It ignores a cancel. */
 	{ DOCTOR "--call stubborn --arguments '{\"ms\":2000}'" DEMO, "call=yes busy=yes cancel=no alive=yes stdout=yes",
 	    1 },
-	{ DOCTOR "--call no-such-tool" DEMO, "call=no cancel=not alive=yes exit=yes", 1 },
+	{ DOCTOR "--call d" TOOLS_SERVER("2"), "tools=yes call=no cancel=not alive=yes exit=yes", 1 },
 	{ DOCTOR "--call noise --arguments '{\"kind\":\"text\"}'" DEMO, "initialize=yes stdout=no exit=yes", 1 },
 	{ DOCTOR "--call noise --arguments '{\"kind\":\"glued\"}'" DEMO, "stdout=no", 1 },
 	{ DOCTOR "--call twice" DEMO, "call=yes stdout=no", 1 },
@@ -207,6 +217,8 @@ TEST(the_report_has_evidence_and_what_helps)
 		at_number(report, "not_offered"),
 	    (long)json_array_size(json_object_get(report, "checks")));
 	ck_assert_int_eq(at_number(report, "not_offered"), 1);
+	/* It answers a ping, so that -k would leave it alone. */
+	ck_assert_ptr_null(strstr(finding_of(report, "cancel", "help"), "-k"));
 	json_array_foreach(json_object_get(report, "checks"), i, check)
 	{
 		ck_assert_str_ne(at_text(check, "evidence"), "");
@@ -243,13 +255,24 @@ static const struct {
 	{ D "cursor everything", 125, "start cursor: No such file or directory" },
 	{ D "-- ./no-such-command", 125, "start ./no-such-command: No such file or directory" },
 	{ D "-- /etc/passwd", 125, "Permission denied" },
+	{ D "--call stuborn -- $DEMO_SERVER", 2, "the server has no tool 'stuborn': it could be stubborn" },
+	{ D "--call c" TOOLS_SERVER(""), 2, "the server has no tool 'c'" },
+	{ D "--call x" SHELL_SERVER(":", ""), 2, "the server has no tool 'x'" },
+	{ D "--call b" TOOLS_SERVER(""), 2, "the tool b needs the argument 'n'; see --arguments" },
+	{ D "--call b --arguments '{\"n\":1}'" TOOLS_SERVER(""), 2, "b refuses the --arguments: n is odd" },
+	{ D "-D acp --call x/y -- $DEMO_SERVER", 2, "the server does not know the method 'x/y'" },
+	{ D "--start 1500ms -- sleep 900 2>&1 >text", 1, "cancelctl: checking initialize: 1s, at most " },
+	{ D "-- $DEMO_SERVER", 0,
+	    "while it works\nnot tested  honours a cancel\n            no --call was given\nyes" },
+	{ D "-- $DEMO_SERVER | grep -c -e --call", 0, "1\n" },
+	{ D "-- $DEMO_SERVER", 0, "\n11 checks: 7 kept, 0 broken, 4 not tested\n" },
 	{ D "--help", 0, "usage: cancelctl doctor" },
 	{ D "-h", 0, "usage: cancelctl doctor" },
 	/* Of a server that ends at once only the end is told. */
 	{ D "-- sh -c 'echo no config >&2; exit 3'", 1,
 	    "sh -c * (mcp)\n\n"
 	    "no          initialize cannot be answered: the server has exited with status 3: no config\n\n"
-	    "0 kept, 1 broken, 10 not tested\n" },
+	    "11 checks: 0 kept, 1 broken, 10 not tested\n" },
 	/* No escape of a hostile server or command reaches the terminal. */
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
 	    "no          keeps stdout clean\n            1 times, first NOISE \\x1b[2J<evil>&\n" },
@@ -266,6 +289,14 @@ TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts))
 {
 	shell_expect("cd $(mktemp -d $E2E_DIRECTORY/doctor-XXXXXX)", scripts[_i].script, scripts[_i].status,
 	    scripts[_i].said);
+}
+
+/* One line of it tells the seconds; the report is as narrow as it. */
+TEST(a_terminal_is_kept)
+{
+	shell_expect_terminal(60, "$CANCELCTL doctor --call sleep --arguments '{\"ms\":2500}' -- $DEMO_SERVER",
+	    "  \rcancelctl: checking call: 2s, at most ");
+	ck_assert_ptr_nonnull(strstr(shell_output, "block,\r\n            noise, "));
 }
 
 /* run_end fails if a process is left. */

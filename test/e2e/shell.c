@@ -1,10 +1,13 @@
 #include "shell.h"
 
 #include <check.h>
+#include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 char shell_output[65536];
 
@@ -34,4 +37,25 @@ shell_expect(const char *before, const char *script, int status, const char *sai
 
 	ck_assert_msg(got == status && strstr(shell_output, said) != NULL, "%s: status %d, not %d, or not '%s':\n%s",
 	    script, got, status, said, shell_output);
+}
+
+void
+shell_expect_terminal(unsigned short cells, const char *script, const char *said)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = cells };
+	size_t len = 0;
+	int terminal;
+	pid_t pid = forkpty(&terminal, NULL, NULL, &size);
+	ssize_t got;
+
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	while ((got = read(terminal, shell_output + len, sizeof(shell_output) - 1 - len)) > 0)
+		len += (size_t)got;
+	shell_output[len] = '\0';
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	close(terminal);
+	ck_assert_msg(strstr(shell_output, said) != NULL, "%s", shell_output);
 }

@@ -1,12 +1,10 @@
 /* cancelctl wrap and unwrap, on files of clients in a home directory of their own. */
 #include <check.h>
 #include <jansson.h>
-#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +95,32 @@ TEST(one_client_and_one_server)
 	    0, "1");
 }
 
+TEST(a_server_of_a_project_is_shown_and_named)
+{
+	static const char claude[] =
+	    "echo '{\"mcpServers\":{\"one\":{\"command\":\"u\"}},\"projects\":{\"/a\":{\"mcpServers\":"
+	    "{\"one\":{\"command\":\"a1\"},\"two\":{\"command\":\"a2\"}}},\"/b\":{\"mcpServers\":{"
+	    "\"one\":{\"command\":\"b1\"}}}}}' >$HOME/.claude.json";
+
+	expect(claude, 0, "");
+	expect("$CANCELCTL wrap --list", 0, "  one: u\n  not wrapped  /a:one: a1\n  not wrapped  /a:two: a2\n");
+	expect("$CANCELCTL wrap claude /a:one && $CANCELCTL wrap --list", 0,
+	    "  not wrapped  one: u\n  wrapped      /a:one: a1\n"
+	    "  not wrapped  /a:two: a2\n");
+	expect("$CANCELCTL wrap claude /a", 0, "/a:one: already wrapped\n  /a:two: wrapped\n  backup");
+	expect("$CANCELCTL unwrap -j claude one | grep -c unwrapped", 0, "1\n");
+	expect("$CANCELCTL wrap -j --list", 0, "\"group\":\"/b\",\"server\":\"one\",\"state\":\"not wrapped\"");
+	expect("$CANCELCTL wrap claude /b:two", 1, "no server '/b:two' there");
+	/* An agent and a context server of Zed. */
+	expect(
+	    "mkdir .zed; echo '{\"context_servers\":{\"x\":{\"command\":\"c\"}},\"agent_servers\":{\"x\":{\"command\":"
+	    "\"c\"}}}' >.zed/settings.json; $CANCELCTL wrap zed agent_servers:x",
+	    0, "  agent_servers:x: wrapped\n  backup");
+	/* At home nothing is there twice, or someone else's. */
+	expect("cd; $CANCELCTL wrap --list | grep -c cursor", 0, "1\n");
+	expect("cd; ! $CANCELCTL wrap .cursor/mcp.json | grep -i project", 0, "");
+}
+
 TEST(a_dry_run_changes_nothing)
 {
 	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");
@@ -165,22 +189,7 @@ TEST(the_list_says_what_to_type)
 
 TEST(the_list_is_cut_to_the_terminal)
 {
-	struct winsize size = { .ws_row = 12, .ws_col = 24 };
-	size_t len = 0;
-	int terminal;
-	pid_t pid = forkpty(&terminal, NULL, NULL, &size);
-	ssize_t got;
-
-	if (pid == 0) {
-		execl(getenv("CANCELCTL"), "cancelctl", "wrap", "--list", (char *)NULL);
-		_exit(127);
-	}
-	while ((got = read(terminal, shell_output + len, sizeof(shell_output) - 1 - len)) > 0)
-		len += (size_t)got;
-	shell_output[len] = '\0';
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	close(terminal);
-	ck_assert_ptr_nonnull(strstr(shell_output, "  not wrapped  one: npx\xe2\x80\xa6\r\n"));
+	shell_expect_terminal(24, "$CANCELCTL wrap --list", "  not wrapped  one: npx\xe2\x80\xa6\r\n");
 	ck_assert_ptr_nonnull(strstr(shell_output, "  not wrapped  two: two\r\n"));
 	ck_assert_ptr_nonnull(strstr(shell_output, "/.config/Claude/claude_desktop_config.json\r\n"));
 }
@@ -201,6 +210,7 @@ static const struct {
 	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 1, "could not be read again: line 2: not UTF-8" },
 	{ "$CANCELCTL wrap --frob", 2, "unknown option '--frob'" },
 	{ "$CANCELCTL wrap -xn", 2, "unknown option '-x'" },
+	{ "$CANCELCTL wrap --all -t 30s", 2, "stand behind --, as in: cancelctl wrap --all -- -t 30s" },
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
 	{ "$CANCELCTL unwrap", 2, "which client?" },
 	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },
@@ -248,7 +258,26 @@ static const struct {
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
 };
 
+/* What does not belong into a file of TOML, behind a server that could be wrapped. */
+static const char *const invalid[] = { "a = 1__2", "a = 012", "a = 0xZZ", "a = tru", "# \\001", "[mcp_servers.one]",
+	"a = 1979-02-29", "[mcp_servers]\\none.args = []", "a = \"\\177\"" };
+
 SUITE("wraps", .before = set_up);
+
+TESTS(invalid_toml_is_left_alone, 0, COUNT(invalid))
+{
+	char make[256];
+
+	snprintf(make, sizeof(make),
+	    "mkdir $HOME/.codex; printf '[mcp_servers.one]\\ncommand = \"x\"\\n%s\\n' >" CODEX "; cp " CODEX " was",
+	    invalid[_i]);
+	expect(make, 0, "");
+	expect("for c in 'wrap codex' 'wrap -n codex' 'wrap -j codex' 'wrap --all -- -r' 'wrap " CODEX
+	       " one' 'unwrap codex' 'unwrap --all' 'wrap --list'; do "
+	       "$CANCELCTL $c >said; [ $? = 1 ] && grep 'left alone\\|no server' said && cmp was " CODEX
+	       " || exit 9; done",
+	    0, "left alone: line ");
+}
 
 TESTS(what_is_not_edited_is_left_alone, 0, COUNT(left))
 {

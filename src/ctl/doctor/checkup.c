@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "ctl/doctor.h"
+#include "shell/words.h"
 
 enum {
 	BUSY_AFTER = 100,  /* ms of work before the server counts as busy */
@@ -10,6 +11,7 @@ enum {
 	STILL_WORKS = 500, /* ms after which progress shows that the work goes on */
 	BEYOND = 500,      /* ms to wait beyond the time in which a late answer is expected */
 	TOOLS_SHOWN = 200, /* bytes of names */
+	TOOLS_ASKED = 8,   /* requests up to the last page of tools */
 };
 
 struct run {
@@ -22,6 +24,11 @@ struct run {
 #define UNTESTED(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NOT_TESTED, MSEC_NEVER, __VA_ARGS__)
 #define YES(run, check, time, ...) verdicts_tell((run)->report, check, VERDICT_YES, time, __VA_ARGS__)
 #define NO(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NO, MSEC_NEVER, __VA_ARGS__)
+
+/* Not the server's fault, but the caller's: then there is no report. */
+#define MISTAKE(run, ...) \
+	((run)->report->mistaken = true, \
+	    (void)snprintf((run)->report->failure, sizeof((run)->report->failure), __VA_ARGS__))
 
 /* This check and those that follow, up to that of the cancel. */
 static void
@@ -66,33 +73,78 @@ tell_opening(struct run *run, const struct asked *asked)
 	}
 }
 
+/* The tool that is called is in the list, and its schema has what it needs. */
+static void
+check_call_line(struct run *run, const json_t *tools)
+{
+	const char *call = run->what->call, *name;
+	struct nearest nearest = { .typed = span_of(call) };
+	const json_t *tool, *key;
+	size_t i;
+
+	json_array_foreach(tools, i, tool)
+	{
+		name = visit_text(tool, "name");
+		nearest_offer(&nearest, name);
+		if (strcmp(name, call) == 0)
+			break;
+	}
+	if (i == json_array_size(tools))
+		MISTAKE(run, "the server has no tool '%.200s'%s%.200s", call,
+		    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
+	else
+		json_array_foreach(json_object_get(json_object_get(tool, "inputSchema"), "required"), i,
+		    key) if (json_is_string(key) &&
+		    json_object_get(run->what->arguments, json_string_value(key)) == NULL) MISTAKE(run,
+		    "the tool %.200s needs the argument '%.200s'; see --arguments", call, json_string_value(key));
+}
+
+/* Adds the tools, page by page. Returns the last request. */
+static const struct asked *
+list_tools(struct run *run, json_t *tools)
+{
+	const struct asked *asked;
+	const char *cursor = "";
+
+	do {
+		asked = visit_ask(&run->visit, "tools/list",
+		    cursor[0] == '\0' ? json_object() : json_pack("{s:s}", "cursor", cursor));
+		visit_wait(&run->visit, asked, run->what->timeout);
+		cursor = visit_text(asked->result, "nextCursor");
+	} while (json_array_extend(tools, json_object_get(asked->result, "tools")) == 0 && cursor[0] != '\0' &&
+	    run->visit.count < TOOLS_ASKED);
+	return asked;
+}
+
 static void
 check_tools(struct run *run, const struct asked *opening)
 {
-	const json_t *declared = json_object_get(opening->result, "capabilities"), *tools, *tool;
+	const json_t *declared = json_object_get(json_object_get(opening->result, "capabilities"), "tools"), *tool;
+	json_t *tools = json_array();
 	const struct asked *asked;
 	char shown[TOOLS_SHOWN] = "";
+	bool more;
 	size_t i, len;
 
-	if (json_object_get(declared, "tools") == NULL) {
-		UNTESTED(run, CHECK_TOOLS, "it declares none");
-		return;
-	}
-	asked = visit_ask(&run->visit, "tools/list", json_object());
-	visit_wait(&run->visit, asked, run->what->timeout);
-	tools = json_object_get(asked->result, "tools");
+	visit_begin(&run->visit, "tools");
+	asked = declared != NULL ? list_tools(run, tools) : opening;
+	more = visit_text(asked->result, "nextCursor")[0] != '\0';
 	json_array_foreach(tools, i, tool)
 	{
 		len = strlen(shown);
 		snprintf(shown + len, sizeof(shown) - len, "%s%s", i > 0 ? ", " : "", visit_text(tool, "name"));
 	}
-	if (asked->answer == NULL)
+	if (declared == NULL)
+		UNTESTED(run, CHECK_TOOLS, "it declares none");
+	else if (asked->answer == NULL)
 		NO(run, CHECK_TOOLS, "tools/list was not answered within %lld ms", time_of(run, asked));
-	else if (!json_is_array(tools))
+	else if (!json_is_array(json_object_get(asked->result, "tools")))
 		NO(run, CHECK_TOOLS, "tools/list: %s", error_of(asked, "the result has no list"));
 	else
-		YES(run, CHECK_TOOLS, MSEC_NEVER, "%s%s", shown,
-		    json_object_get(asked->result, "nextCursor") != NULL ? ", and more" : "");
+		YES(run, CHECK_TOOLS, MSEC_NEVER, "%s%s", shown, more ? ", and more" : "");
+	if (run->what->call != NULL && run->report->findings[CHECK_TOOLS].verdict != VERDICT_NO && !more)
+		check_call_line(run, tools);
+	json_decref(tools);
 }
 
 /* Opens the ACP session that a call needs. */
@@ -141,6 +193,10 @@ tell_call(struct run *run, const struct asked *call)
 	const char *error = call->error;
 	long long time = time_of(run, call);
 
+	if (call->unfit)
+		MISTAKE(run, "%.200s refuses the --arguments: %.200s", run->what->call, error);
+	else if (call->unknown && run->visit.dialogue->call == NULL)
+		MISTAKE(run, "the server does not know the method '%.200s'", run->what->call);
 	if (call->answer == NULL)
 		UNTESTED(run, CHECK_CALL, "it takes longer than %lld ms (see --timeout)", time);
 	else if (error != NULL)
@@ -165,6 +221,7 @@ check_call(struct run *run)
 	struct asked *call = visit_call(visit, run->what->call, run->what->arguments), *ping;
 	msec_t until = call->sent + run->what->timeout;
 
+	visit_begin(visit, "call");
 	if (visit_wait(visit, call, BUSY_AFTER)) {
 		UNTESTED(run, CHECK_BUSY, "the call takes less than %d ms", BUSY_AFTER);
 	} else {
@@ -210,6 +267,7 @@ check_alive(struct run *run, const char *after)
 	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
 	long long time;
 
+	visit_begin(visit, "alive");
 	visit_wait(visit, ping, run->what->timeout);
 	time = time_of(run, ping);
 	if (ping->served)
@@ -232,6 +290,7 @@ check_cancel(struct run *run, struct asked *call)
 		    call->error != NULL ? "the call fails" : "the call is too short: choose a slower one");
 		return;
 	}
+	visit_begin(visit, "cancel");
 	if (call->answer != NULL) {
 		call = visit_call(visit, run->what->call, run->what->arguments);
 		if (visit_wait(visit, call, run->called / 3)) {
@@ -255,6 +314,8 @@ examine(struct run *run, const struct asked *opening)
 
 	if (run->what->kind == DIALOGUE_MCP)
 		check_tools(run, opening);
+	if (run->report->mistaken)
+		return;
 	if (run->what->call == NULL)
 		tell_untested(run, CHECK_CALL, "no --call was given");
 	else if (open_agent_session(run))
@@ -324,6 +385,7 @@ leave(struct run *run)
 	const json_t *decisions = run->visit.decisions, *failed;
 	bool started;
 
+	visit_begin(&run->visit, "exit");
 	visit_close(&run->visit);
 	started = json_object_get(decisions, "STARTED") != NULL;
 	failed = json_object_get(decisions, "FAILED");
@@ -341,10 +403,12 @@ leave(struct run *run)
 
 /* Starts the server, and asks for a session. NULL: canceld cannot be started. */
 static const struct asked *
-enter(struct run *run, enum dialogue_kind kind)
+enter(struct run *run, enum dialogue_kind kind, const char *check)
 {
-	if (visit_start(&run->visit, run->what, &dialogues[kind]) == 0)
+	if (visit_start(&run->visit, run->what, &dialogues[kind]) == 0) {
+		visit_begin(&run->visit, check);
 		return visit_open(&run->visit, run->what->start);
+	}
 	snprintf(run->report->failure, sizeof(run->report->failure), "cannot start canceld: %s", strerror(errno));
 	return NULL;
 }
@@ -353,11 +417,11 @@ enter(struct run *run, enum dialogue_kind kind)
 static bool
 visit_for_most(struct run *run)
 {
-	const struct asked *asked = enter(run, run->what->kind);
+	const struct asked *asked = enter(run, run->what->kind, "initialize");
 
 	/* A server of the newest MCP only answers initialize with an error. */
 	if (asked != NULL && run->what->kind == DIALOGUE_MCP && asked->served && asked->result == NULL)
-		asked = leave(run) ? enter(run, DIALOGUE_MCP_NEWEST) : NULL;
+		asked = leave(run) ? enter(run, DIALOGUE_MCP_NEWEST, "initialize") : NULL;
 	if (asked == NULL)
 		return false;
 	tell_opening(run, asked);
@@ -370,7 +434,7 @@ visit_for_most(struct run *run)
 static void
 visit_for_discover(struct run *run)
 {
-	const struct asked *asked = enter(run, DIALOGUE_MCP_NEWEST);
+	const struct asked *asked = enter(run, DIALOGUE_MCP_NEWEST, "discover");
 	long long time;
 
 	if (asked == NULL)
@@ -390,7 +454,7 @@ checkup_run(const struct examination *what, struct verdicts *report)
 {
 	struct run run = { .what = what, .report = report, .called = MSEC_NEVER };
 
-	if (!visit_for_most(&run) || report->findings[CHECK_INITIALIZE].verdict != VERDICT_YES)
+	if (!visit_for_most(&run) || report->mistaken || report->findings[CHECK_INITIALIZE].verdict != VERDICT_YES)
 		return;
 	if (run.visit.dialogue == &dialogues[DIALOGUE_MCP])
 		visit_for_discover(&run);

@@ -45,11 +45,11 @@ static const struct row {
 	    { "MCP, Cancellation: receivers SHOULD stop processing the cancelled request",
 		"ACP, Cancellation: the agent SHOULD stop as soon as possible and MUST answer",
 		"LSP, Cancellation Support: a cancelled request still needs to return" },
-	    "canceld drops the late answer and keeps the session; -k replaces a server that no longer reacts" },
+	    "canceld answers the client all the same, drops the late answer and keeps the session" },
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
 	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
 		"LSP, Cancellation Support: $/ notifications can be ignored" },
-	    "canceld --no-cancel writes no cancel to it; -r starts it again after a crash" },
+	    "canceld --no-cancel writes no cancel to it; -r starts it again after a crash, and -k after a hang" },
 	[CHECK_STDOUT] = { "stdout", "keeps stdout clean",
 	    { "MCP, stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message",
 		"ACP, stdio: the agent MUST NOT write anything to its stdout that is not a valid ACP message",
@@ -104,6 +104,33 @@ verdicts_count(const struct verdicts *report, enum verdict verdict)
 	return found;
 }
 
+static bool
+is_shown(const struct verdicts *report, int check)
+{
+	bool opened = report->findings[CHECK_INITIALIZE].verdict != VERDICT_NO;
+
+	return rows[check].demands[report->kind] != NULL &&
+	    (opened || report->findings[check].verdict != VERDICT_NOT_TESTED);
+}
+
+/* Whether the next one says the same, so that it is said there. */
+static bool
+is_repeated(const struct verdicts *report, int check)
+{
+	const struct finding *finding = &report->findings[check], *next = finding + 1;
+
+	return check + 1 < CHECKS && is_shown(report, check + 1) && finding->verdict == VERDICT_NOT_TESTED &&
+	    next->verdict == finding->verdict && strcmp(next->evidence, finding->evidence) == 0;
+}
+
+/* Lines behind the column of the verdicts. */
+static void
+write_words(const char *line, struct buf *text)
+{
+	printable_append(text, span_of(line), "");
+	compose(text, "\n");
+}
+
 static void
 write_finding(const struct verdicts *report, int check, bool colour, struct buf *text)
 {
@@ -114,31 +141,37 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 	compose(text, "%s%s%s%s", colour ? colours[finding->verdict] : "", word, left + strlen(word),
 	    colour ? COLOUR_NONE : "");
 	if (!report->ended)
-		compose(text, "%s\n%s", rows[check].title, left);
-	printable_append(text, span_of(finding->evidence), "");
-	compose(text, "\n");
-	if (finding->verdict >= VERDICT_NOT_OFFERED && !report->ended)
-		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left, rows[check].help);
+		compose(text, "%s\n", rows[check].title);
+	if (is_repeated(report, check))
+		return;
+	compose(text, "%s", report->ended ? "" : left);
+	write_words(finding->evidence, text);
+	if (finding->verdict < VERDICT_NOT_OFFERED || report->ended)
+		return;
+	compose(text, "%s", left);
+	write_words(rows[check].demands[report->kind], text);
+	compose(text, "%s", left);
+	write_words(rows[check].help, text);
 }
 
 void
 verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 {
-	bool opened = report->findings[CHECK_INITIALIZE].verdict != VERDICT_NO;
-	int missing = verdicts_count(report, VERDICT_NOT_OFFERED);
+	int64_t checks = 0, missing = verdicts_count(report, VERDICT_NOT_OFFERED);
 
 	printable_append(text, report->command, "");
 	compose(text, " (%s%s", dialogues[report->kind].name, report->server[0] != '\0' ? ", " : "");
 	printable_append(text, span_of(report->server), "");
 	compose(text, ")\n\n");
 	for (int i = 0; i < CHECKS; i++)
-		if (rows[i].demands[report->kind] != NULL &&
-		    (opened || report->findings[i].verdict != VERDICT_NOT_TESTED))
+		if (is_shown(report, i))
 			write_finding(report, i, colour, text);
-	compose(text, "\n%d kept, %d broken, ", (int64_t)verdicts_count(report, VERDICT_YES),
+	for (int i = 0; i < VERDICTS; i++)
+		checks += verdicts_count(report, (enum verdict)i);
+	compose(text, "\n%d checks: %d kept, %d broken, ", checks, (int64_t)verdicts_count(report, VERDICT_YES),
 	    (int64_t)verdicts_count(report, VERDICT_NO));
 	if (missing > 0)
-		compose(text, "%d not offered, ", (int64_t)missing);
+		compose(text, "%d not offered, ", missing);
 	compose(text, "%d not tested\n", (int64_t)verdicts_count(report, VERDICT_NOT_TESTED));
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/buf.h"
 #include "ctl/doctor.h"
+#include "ctl/show.h"
 #include "shell/child.h"
 #include "shell/system.h"
 
@@ -17,11 +18,13 @@ enum {
 	ERROR_CANCELLED = -32800,
 	ERROR_SERVER_CANCELLED = -32802,
 	ERROR_METHOD_NOT_FOUND = -32601,
+	ERROR_INVALID_PARAMS = -32602,
 
 	PIECE = 64 << 10,
 	UNWRITTEN_MAX = 16 << 20, /* bytes that canceld did not take yet; more requests are not answered */
 	TURN = 20,                /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
 	END = 10000,              /* ms that canceld gets to end */
+	TOLD = 58,                /* cells of a line that tells what is waited for */
 };
 
 #define INFO "{\"name\":\"cancelctl-doctor\",\"version\":\"" CANCELD_VERSION "\"}"
@@ -82,6 +85,8 @@ take_answer(struct asked *asked, json_t *answer)
 	    json_object_get(json_object_get(error, "data"), "cause") == NULL;
 	asked->cancelled = code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
 	    strcmp(visit_text(result, "stopReason"), "cancelled") == 0;
+	asked->unknown = code == ERROR_METHOD_NOT_FOUND;
+	asked->unfit = code == ERROR_INVALID_PARAMS;
 }
 
 /* The answer of a client without any capability; a result where it must have one, or where an error would stop the server. */
@@ -308,7 +313,8 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 		.ends = { -1, -1, -1, -1 },
 		.theirs = { -1, -1, -1, -1 },
 		.config = -1,
-		.due = MSEC_NEVER };
+		.due = MSEC_NEVER,
+		.terminal = !what->loud && isatty(STDERR_FILENO) };
 	if (open_ends(visit) == 0)
 		visit->pid = fork();
 	if (visit->pid == 0)
@@ -336,6 +342,32 @@ visit_now(struct visit *visit)
 	return now - visit->late;
 }
 
+void
+visit_begin(struct visit *visit, const char *check)
+{
+	if (visit->terminal && visit->told > 0)
+		fprintf(stderr, "\r%*s\r", TOLD, "");
+	visit->check = check;
+	visit->began = visit_now(visit);
+	visit->told = 0;
+}
+
+/* On a terminal each second. */
+static void
+tell_wait(struct visit *visit, msec_t left)
+{
+	msec_t waited = (visit_now(visit) - visit->began) / 1000;
+	char line[TOLD + 1], times[2][SHOW_TIME_SIZE];
+
+	if (waited <= visit->told || (visit->told > 0 && !visit->terminal))
+		return;
+	visit->told = waited;
+	snprintf(line, sizeof(line), "cancelctl: checking %s: %s, at most %s more", visit->check,
+	    show_time(waited * 1000, times[0]).ptr, show_time(left, times[1]).ptr);
+	fprintf(stderr, "%s%-*s%s", visit->terminal ? "\r" : "", visit->terminal ? TOLD : 0, line,
+	    visit->terminal ? "" : "\n");
+}
+
 /*
  * Waits until that time at the most, and returns as soon as anything has happened. false: the time is over and all
  * that had come was heard, or nothing more can come.
@@ -348,6 +380,7 @@ turn(struct visit *visit, msec_t until)
 
 	if (visit->pid == 0 && visit->ends[VISIT_FROM] < 0 && visit->ends[VISIT_LOG] < 0)
 		return false;
+	tell_wait(visit, left < 0 ? 0 : left);
 	for (int i = 0; i < VISIT_ENDS; i++)
 		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = POLLIN };
 	ready[VISIT_TO] = (struct pollfd){ .fd = visit->out.len > 0 ? visit->ends[VISIT_TO] : -1, .events = POLLOUT };
@@ -453,6 +486,7 @@ visit_close(struct visit *visit)
 void
 visit_free(struct visit *visit)
 {
+	visit_begin(visit, visit->check);
 	for (int i = 0; i < visit->count; i++)
 		json_decref(visit->asked[i].answer);
 	for (int i = 0; i < VISIT_ENDS; i++) {

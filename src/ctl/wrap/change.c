@@ -164,13 +164,25 @@ unwrap_words(const struct entry *entry, struct edits *edits)
 }
 
 static bool
-is_chosen(const struct change *change, struct span name)
+is_named(const char *word, struct span group, struct span name)
 {
-	char *const *chosen = change->names;
+	struct span typed = span_of(word);
 
-	while (*chosen != NULL && !span_equal(span_of(*chosen), name))
-		chosen++;
-	return *chosen != NULL || chosen == change->names;
+	if (span_equal(typed, name))
+		return true;
+	return group.len > 0 && strncmp(word, group.ptr, group.len) == 0 &&
+	    (typed.len == group.len || (word[group.len] == ':' && span_equal(span_from(typed, group.len + 1), name)));
+}
+
+static bool
+is_chosen(const struct change *change, const struct doc_node *server)
+{
+	bool chosen = change->names[0] == NULL;
+
+	for (size_t i = 0; change->names[i] != NULL; i++)
+		if (is_named(change->names[i], client_group(server), server->key.name))
+			chosen = change->seen[i] = true;
+	return chosen;
 }
 
 static bool
@@ -218,6 +230,7 @@ static struct outcome
 decide(const struct change *change, const struct doc *doc, const struct doc_node *server, struct edits *edits)
 {
 	struct outcome outcome = { .result = outcome_left,
+		.group = doc_copy(client_group(server)),
 		.name = doc_copy(server->key.name),
 		.line = doc_line(doc, server->key.start),
 		.limit = client_timeout(change->client, doc, server) };
@@ -275,7 +288,7 @@ change_text(const struct change *change, struct span text, struct buf *out, stru
 	*outcomes = (struct outcomes){ .list = mem_new((servers.count + 1) * sizeof(*outcomes->list)) };
 	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s", servers.doc.fault);
 	for (size_t i = 0; i < servers.count; i++)
-		if (is_chosen(change, servers.list[i]->key.name))
+		if (is_chosen(change, servers.list[i]))
 			outcomes->list[outcomes->count++] = decide(change, &servers.doc, servers.list[i], &edits);
 	apply(&edits, &servers.doc, out);
 	if (result == 0 && (result = doc_read(&again, span_from(buf_span(out), start), change->client->grammar)) == -1)
@@ -290,6 +303,7 @@ void
 outcomes_free(struct outcomes *outcomes)
 {
 	for (size_t i = 0; i < outcomes->count; i++) {
+		free(outcomes->list[i].group);
 		free(outcomes->list[i].name);
 		buf_free(&outcomes->list[i].before);
 		buf_free(&outcomes->list[i].after);

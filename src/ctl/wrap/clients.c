@@ -36,8 +36,10 @@ const struct client clients[] = {
 	{ "zed", "Zed", { "^/zed/settings.json", "./.zed/settings.json" },
 	    .servers = { "context_servers", "agent_servers" }, .everywhere = "context_server_timeout", .unit = 1000,
 	    .built_in = MINUTE },
-	{ "gemini", "Gemini CLI", { "~/.gemini/settings.json", "./.gemini/settings.json" }, .unit = 1 },
-	{ "qwen", "Qwen Code", { "~/.qwen/settings.json", "./.qwen/settings.json" }, .unit = 1 },
+	{ "gemini", "Gemini CLI", { "~/.gemini/settings.json", "./.gemini/settings.json" }, .unit = 1,
+	    .built_in = 10 * MINUTE },
+	{ "qwen", "Qwen Code", { "~/.qwen/settings.json", "./.qwen/settings.json" }, .unit = 1,
+	    .built_in = 10 * MINUTE },
 	{ "codex", "Codex CLI", { "$CODEX_HOME/config.toml", "~/.codex/config.toml", "./.codex/config.toml" },
 	    .servers = { "mcp_servers" }, .grammar = DOC_TOML, .timeouts = { "tool_timeout_sec" }, .unit = 1000,
 	    .built_in = MINUTE },
@@ -53,6 +55,8 @@ const struct client clients[] = {
 	{ "goose", "goose", { "^/goose/config.yaml" }, .grammar = DOC_YAML },
 	{ 0 },
 };
+
+static const char *const usual_servers[] = { "mcpServers", NULL };
 
 /* Files that no row has. */
 static const struct client others[] = {
@@ -113,12 +117,47 @@ base_of(const char *file, struct span *below)
 	return client_home();
 }
 
+static bool
+is_same_file(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	    first.st_ino == second.st_ino;
+}
+
+/* The home directory is no project of others. */
+static bool
+is_project_here(void)
+{
+	return !is_same_file(".", client_home());
+}
+
+/* Where servers are in a file of the client's, first of all. */
+static const char *
+main_path(const struct client *client)
+{
+	return client->servers[0] != NULL ? client->servers[0] : usual_servers[0];
+}
+
+/*
+ * A file has one place in the list, whatever its names and whoever reads the same servers in it; one of the user's is never
+ * taken for one of the project, which may have a link to it.
+ */
 static void
 add_file(struct client_files *files, const struct client *client, const char *path, bool project)
 {
-	for (size_t i = 0; i < files->count; i++)
-		if (strcmp(files->list[i].path, path) == 0)
-			return;
+	for (size_t i = 0; i < files->count; i++) {
+		struct client_file *file = &files->list[i];
+
+		if (strcmp(main_path(file->client), main_path(client)) != 0 || !is_same_file(file->path, path))
+			continue;
+		if (file->project && !project) {
+			free(file->path);
+			*file = (struct client_file){ client, doc_copy(span_of(path)), false };
+		}
+		return;
+	}
 	files->list = mem_resize(files->list, files->count + 1, sizeof(*files->list));
 	files->list[files->count++] = (struct client_file){ client, doc_copy(span_of(path)), project };
 }
@@ -144,7 +183,7 @@ find_file(struct client_files *files, const struct client *client, const char *f
 	buf_append(&pattern, (struct span){ "", 1 });
 	if (glob(pattern.data, 0, NULL, &found) == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
-			add_file(files, client, found.gl_pathv[i], file[0] == '.');
+			add_file(files, client, found.gl_pathv[i], file[0] == '.' && is_project_here());
 		globfree(&found);
 	}
 	buf_free(&pattern);
@@ -175,15 +214,6 @@ ends_with(const char *text, const char *end)
 	return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-static bool
-is_same_file(const char *a, const char *b)
-{
-	struct stat first, second;
-
-	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-	    first.st_ino == second.st_ino;
-}
-
 void
 clients_add_named(struct client_files *files, const char *path)
 {
@@ -198,7 +228,7 @@ clients_add_named(struct client_files *files, const char *path)
 
 			if ((*file)[0] == '.' && (here || ends_with(path, *file + 1))) {
 				client = row;
-				project = here;
+				project = here && is_project_here();
 			}
 		}
 	clients_find(&found, NULL);
@@ -244,8 +274,7 @@ add_servers(struct client_servers *servers, struct doc_node *node, const char *p
 int
 client_read(const struct client *client, struct span text, struct client_servers *servers)
 {
-	static const char *const usual[] = { "mcpServers", NULL };
-	const char *const *path = client->servers[0] != NULL ? client->servers : usual;
+	const char *const *path = client->servers[0] != NULL ? client->servers : usual_servers;
 
 	*servers = (struct client_servers){ 0 };
 	if (doc_read(&servers->doc, text, client->grammar) == -1)
@@ -261,6 +290,16 @@ client_servers_free(struct client_servers *servers)
 	doc_free(&servers->doc);
 	free(servers->list);
 	*servers = (struct client_servers){ 0 };
+}
+
+struct span
+client_group(const struct doc_node *server)
+{
+	const struct doc_node *table = server->parent, *outer = table->parent;
+
+	if (outer != NULL && outer->parent != NULL && span_equal(outer->parent->key.name, SPAN("projects")))
+		return outer->key.name;
+	return span_equal(table->key.name, SPAN("agent_servers")) ? table->key.name : SPAN_NONE;
 }
 
 /* The number, in ms; MSEC_NEVER: it is none that counts. */

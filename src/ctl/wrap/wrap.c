@@ -22,7 +22,6 @@ struct task {
 	const char *where; /* a client or a file; NULL: none is named */
 	struct client_files files;
 	const struct client_file *file; /* the one at hand */
-	bool *seen;                     /* of the names: there is such a server */
 	char canceld[PROGRAM_SIZE];
 	size_t servers, changed; /* servers listed, files changed */
 	int status;
@@ -64,12 +63,13 @@ json_of(struct span text)
  * and more may be NULL.
  */
 static void
-put_object(const struct task *task, struct span server, const char *key, const char *word, const char *why,
-    json_t *more)
+put_object(const struct task *task, struct span group, struct span server, const char *key, const char *word,
+    const char *why, json_t *more)
 {
-	json_t *object = json_pack("{s:s, s:o, s:o*, s:s, s:o*}", "client", task->file->client->id, "file",
-	    json_of(span_of(task->file->path)), "server", server.ptr != NULL ? printable_json(server, false) : NULL,
-	    key, word, "why", json_of(span_of(why != NULL ? why : "")));
+	json_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client", task->file->client->id, "file",
+	    json_of(span_of(task->file->path)), "group", json_of(group), "server",
+	    server.ptr != NULL ? printable_json(server, false) : NULL, key, word, "why",
+	    json_of(span_of(why != NULL ? why : "")));
 
 	json_object_update(object, more);
 	if (task->json)
@@ -90,11 +90,14 @@ list_server(struct task *task, const struct doc_node *server)
 	};
 	struct entry entry = entry_read(server);
 	size_t width = term_width(NULL), start;
+	struct span group = client_group(server);
 	struct buf line = { 0 }, row = { 0 };
 	char state[32];
 
 	snprintf(state, sizeof(state), "  %-12s ", states[entry.state]);
 	buf_append(&line, span_of(state));
+	printable_append(&line, group, "");
+	buf_append(&line, group.len > 0 ? SPAN(":") : SPAN_NONE);
 	printable_append(&line, server->key.name, "");
 	buf_append(&line, SPAN(": "));
 	start = line.len;
@@ -102,7 +105,7 @@ list_server(struct task *task, const struct doc_node *server)
 		buf_append(&line, span_of(entry.why));
 	else
 		entry_show(&line, &entry, entry.program);
-	put_object(task, server->key.name, "state", states[entry.state], entry.why,
+	put_object(task, group, server->key.name, "state", states[entry.state], entry.why,
 	    json_pack("{s:o*}", "command",
 		entry.why == NULL ? printable_json(span_from(buf_span(&line), start), false) : NULL));
 	table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
@@ -126,7 +129,7 @@ list_file(struct task *task)
 	else if (client_read(file->client, buf_span(&contents.text), &servers) == -1)
 		fault = servers.doc.fault;
 	if (fault != NULL) {
-		put_object(task, SPAN_NONE, "state", "left", fault, NULL);
+		put_object(task, SPAN_NONE, SPAN_NONE, "state", "left", fault, NULL);
 		say(task, "  left alone: %s", fault);
 	}
 	for (size_t i = 0; i < servers.count; i++)
@@ -175,9 +178,10 @@ warn_limit(const struct task *task, const struct outcome *outcome)
 
 	if (outcome->result != outcome_left && limit != MSEC_NEVER && deadline > 0 && limit <= deadline)
 		say(task,
-		    "  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
+		    "  note: %s%s%s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
 		    "give it more time there, or canceld less with -t",
-		    outcome->name, task->file->client->name, show_time(limit, times[0]).ptr,
+		    outcome->group, outcome->group[0] != '\0' ? ":" : "", outcome->name, task->file->client->name,
+		    show_time(limit, times[0]).ptr,
 		    deadline == MSEC_NEVER ? "none" : show_time(deadline, times[1]).ptr);
 }
 
@@ -192,12 +196,13 @@ put_outcome(struct task *task, const struct outcome *outcome)
 	/* What unwrap leaves would fail to start once canceld is gone. */
 	if (outcome->result == outcome_left && (task->change.names[0] != NULL || task->change.unwrap))
 		worsen(task, CTL_NO);
-	put_object(task, span_of(outcome->name), "result", outcome->result, outcome->why,
+	put_object(task, span_of(outcome->group), span_of(outcome->name), "result", outcome->result, outcome->why,
 	    json_pack("{s:b, s:o*, s:o*, s:o*}", "dry_run", task->dry_run, "client_timeout_ms",
 		outcome->limit != MSEC_NEVER ? json_integer(outcome->limit) : NULL, "before", json_of(before), "after",
 		json_of(after)));
-	say(task, "  %s: %s%s%s%s%s", outcome->name, task->dry_run && before.len > 0 ? "would be " : "",
-	    outcome->result, outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "", line);
+	say(task, "  %s%s%s: %s%s%s%s%s", outcome->group, outcome->group[0] != '\0' ? ":" : "", outcome->name,
+	    task->dry_run && before.len > 0 ? "would be " : "", outcome->result, outcome->why != NULL ? ": " : "",
+	    outcome->why != NULL ? outcome->why : "", line);
 	if (task->dry_run && before.len > 0) {
 		say(task, "    - %.*s", (int)before.len, before.ptr);
 		say(task, "    + %.*s", (int)after.len, after.ptr);
@@ -220,7 +225,7 @@ leave_file(struct task *task, const char *why)
 	/* What is never edited is no failure to wrap all, and needs no unwrap. */
 	if (task->file->client->grammar != DOC_YAML || !(task->all || task->change.unwrap))
 		worsen(task, CTL_NO);
-	put_object(task, SPAN_NONE, "result", "left alone", why, NULL);
+	put_object(task, SPAN_NONE, SPAN_NONE, "result", "left alone", why, NULL);
 	say(task, "  left alone: %s", why);
 }
 
@@ -296,9 +301,6 @@ do_file(struct task *task)
 	} else {
 		change_file(task, &contents, &outcomes, buf_span(&after));
 	}
-	for (size_t i = 0; i < outcomes.count; i++)
-		for (size_t k = 0; task->change.names[k] != NULL; k++)
-			task->seen[k] = task->seen[k] || strcmp(task->change.names[k], outcomes.list[i].name) == 0;
 	outcomes_free(&outcomes);
 	buf_free(&after);
 	replace_free(&contents);
@@ -337,7 +339,8 @@ find_files(struct task *task)
 static const char usage_of_wrap[] = "usage: cancelctl wrap [--list] [-j]\n"
 				    "       cancelctl wrap [-nj] CLIENT|FILE|-a [SERVER...] [-- OPTION...]\n\n"
 				    "Puts canceld, with these options of its own, before the commands of the servers\n"
-				    "in a client's configuration; cancelctl unwrap takes it out again.\n\n"
+				    "in a client's configuration; cancelctl unwrap takes it out again.\n"
+				    "SERVER is NAME or, of one project in ~/.claude.json, PROJECT:NAME.\n\n"
 				    "  --list         the clients found here, and their servers\n" USAGE_OF_BOTH;
 
 static const char usage_of_unwrap[] =
@@ -352,6 +355,9 @@ read_words(struct task *task, int argc, char *argv[])
 		{ "dry-run", 'n', &task->dry_run, NULL }, { "json", 'j', &task->json, NULL }, { 0 } };
 	int status = ctl_options(argc, argv, options, false, task->change.unwrap ? usage_of_unwrap : usage_of_wrap);
 
+	/* It may have been meant for canceld. */
+	if (status == CTL_USAGE && !task->change.unwrap)
+		ctl_usage("canceld's own options stand behind --, as in: cancelctl wrap --all -- -t 30s");
 	/* Then it has shown the usage. */
 	for (const struct client *client = clients; status == CTL_YES && client->id != NULL; client++)
 		printf("  %-15s %s\n", client->id, client->name);
@@ -393,7 +399,7 @@ run(struct task *task)
 	if (list)
 		return task->servers > 0 ? CTL_YES : CTL_NO;
 	for (size_t i = 0; names[i] != NULL; i++)
-		if (!task->seen[i])
+		if (!task->change.seen[i])
 			worsen(task, ctl_no("no server '%.200s' there; see cancelctl wrap --list", names[i]));
 	if (task->changed > 0)
 		say(task, "Start the client again, so that it reads its file.");
@@ -406,8 +412,8 @@ ctl_wrap(int argc, char *argv[])
 {
 	struct task task = { .change = { .unwrap = strcmp(argv[0], "unwrap") == 0,
 				 .options = (char *[]){ NULL },
-				 .deadline = deadline_of },
-		.seen = mem_new((size_t)argc) };
+				 .deadline = deadline_of,
+				 .seen = mem_new((size_t)argc) } };
 	int words = 1, status;
 
 	while (words < argc && strcmp(argv[words], "--") != 0)
@@ -421,6 +427,6 @@ ctl_wrap(int argc, char *argv[])
 	if (status < 0)
 		status = run(&task);
 	client_files_free(&task.files);
-	free(task.seen);
+	free(task.change.seen);
 	return status;
 }
