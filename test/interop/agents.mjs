@@ -1,0 +1,284 @@
+// Unmodified agents in a terminal, with a played model, and server-v1 behind canceld. For each scene is told
+// what the screen showed and what the server received.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { describe, test } from 'node:test';
+import { Model } from './model.mjs';
+import { Terminal } from './terminal.mjs';
+import { alive, here, until, Wire } from './wire.mjs';
+
+const packages = join(here, '../interop-agents');
+const installed = path => join(packages, 'node_modules', path);
+const pinned = JSON.parse(readFileSync(join(packages, 'package.json'), 'utf8'));
+const versions = { ...pinned.dependencies, ...pinned.optionalDependencies };
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+const codex = ({ home, url, server: [command, ...args], env }) => `
+model = "played"
+model_provider = "played"
+check_for_update_on_startup = false
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+analytics = { enabled = false }
+model_providers.played = { name = "played", base_url = "${url}/v1", wire_api = "responses" }
+projects."${home}" = { trust_level = "trusted" }
+
+[mcp_servers.test]
+command = ${JSON.stringify(command)}
+args = ${JSON.stringify(args)}
+env = { INTEROP_MARKS = ${JSON.stringify(env.INTEROP_MARKS)} }
+`;
+
+const gemini = ({ server: [command, ...args], env }) =>
+  JSON.stringify({
+    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    privacy: { usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+    security: { auth: { selectedType: 'gemini-api-key' } },
+    mcpServers: { test: { command, args, env, trust: true } }
+  });
+
+const opencode = ({ url, server, env }) =>
+  JSON.stringify({
+    autoupdate: false,
+    share: 'disabled',
+    model: 'played/played',
+    small_model: 'played/played',
+    provider: {
+      played: {
+        npm: '@ai-sdk/openai-compatible',
+        options: { baseURL: `${url}/v1`, apiKey: 'none' },
+        models: { played: { tool_call: true } }
+      }
+    },
+    mcp: { test: { type: 'local', command: server, environment: env, enabled: true } }
+  });
+
+// command: how it is started with a prompt; file, config: its configuration; env: of the agent;
+// interrupt: what the screen shows after each Esc; cancels: whether Esc is told to the server.
+const agents = {
+  // Its daemon would keep the servers when the terminal is gone.
+  [`Codex ${versions['@openai/codex']}`]: {
+    command: [installed('.bin/codex'), '--no-daemon'],
+    file: '.codex/config.toml',
+    config: codex,
+    env: {},
+    interrupt: [/interrupted/i],
+    cancels: true
+  },
+  [`Gemini CLI ${versions['@google/gemini-cli']}`]: {
+    command: [installed('.bin/gemini'), '--yolo', '-i'],
+    file: '.gemini/settings.json',
+    config: gemini,
+    env: {
+      GEMINI_API_KEY: 'none',
+      GEMINI_MODEL: 'gemini-2.5-pro',
+      GEMINI_CLI_TRUST_WORKSPACE: 'true'
+    },
+    interrupt: [/Request cancelled/],
+    cancels: false
+  },
+  [`opencode ${versions['opencode-linux-x64']}`]: {
+    command: [installed('opencode-linux-x64/bin/opencode'), '--prompt'],
+    file: '.config/opencode/opencode.json',
+    config: opencode,
+    env: {
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1'
+    },
+    interrupt: [/again to interrupt/, /interrupted/],
+    cancels: true
+  }
+};
+
+const parent = pid =>
+  Number(readFileSync(`/proc/${pid}/stat`, 'latin1').match(/^\d+ \(.*\) \S (\d+)/s)[1]);
+
+class Scene extends Wire {
+  constructor(test, agent, options, prompt) {
+    super(test);
+    Object.assign(this, { test, agent, options, prompt });
+    // Outside this repository: an agent looks for the project that it runs in, and writes into it.
+    this.home = mkdtempSync(join(tmpdir(), 'interop-'));
+  }
+
+  clean() {
+    this.terminal?.close();
+    super.clean();
+    rmSync(this.home, { recursive: true, maxRetries: 3 });
+  }
+
+  async start() {
+    const { agent, home, options, prompt, test } = this;
+
+    this.model = await new Model(test).listen();
+    this.env = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+    write(
+      join(home, agent.file),
+      agent.config({
+        home,
+        url: this.model.url,
+        server: [
+          ...[process.env.CANCELD, '-v', '-l', join(home, 'log'), '--name', 'scene', ...options, '--'],
+          ...this.tapped('server', [process.execPath, join(here, 'server-v1.mjs')])
+        ],
+        env: { INTEROP_MARKS: this.marksFile }
+      })
+    );
+    this.terminal = new Terminal(home, [...agent.command, prompt], {
+      ...this.env,
+      ...agent.env,
+      GOOGLE_GEMINI_BASE_URL: this.model.url
+    });
+    return this;
+  }
+
+  get log() {
+    return readFileSync(join(this.home, 'log'), 'utf8');
+  }
+
+  logged(word) {
+    return this.log.match(RegExp(`: ${word} .*`, 'g')) ?? [];
+  }
+
+  get canceld() {
+    return Number(this.log.match(/canceld\[(\d+)\]/)[1]);
+  }
+
+  get calls() {
+    return this.records('server').flatMap(record => record.heard('sent', 'tools/call'));
+  }
+
+  async shows(words) {
+    const { terminal } = this;
+
+    await until(`the screen shows ${words}`, () => words.test(terminal.screen)).catch(error =>
+      assert.fail(`${error.message}\n${terminal.screen}\n${this.log}`)
+    );
+  }
+
+  // The model was told this of its calls, and the person sees it.
+  async told(...results) {
+    await this.shows(/the tool said/);
+    assert.equal(this.model.results.length, results.length, 'one answer for each call');
+    results.forEach((words, index) => assert.match(this.model.results[index], words));
+  }
+
+  person() {
+    const words = ['cancel', this.canceld, this.calls.at(-1).id, '--reason', 'too slow'];
+
+    execFileSync(process.env.CANCELCTL, words.map(String), { env: { ...process.env, ...this.env } });
+  }
+
+  // Nothing is left of the server; it heard of the end of each call once, whoever ended it.
+  async over(cancelled) {
+    await until('canceld has ended', () => !alive(this.canceld));
+    await this.gone();
+    const ids = this.records('server').flatMap(record => record.cancelledIds);
+
+    assert.deepEqual(ids, cancelled ? [this.calls[0].id] : []);
+    assert.equal(this.marks('aborted').length, ids.length);
+    this.record();
+  }
+
+  async quit(cancelled) {
+    this.look();
+    await until('the agent has quit', () => this.terminal.ended || this.terminal.press('C-d'));
+    await this.over(cancelled);
+  }
+
+  look() {
+    this.screen = this.terminal.screen.replace(/\n\s*(?=\n)/g, '');
+  }
+
+  record() {
+    const heard = this.records('server').map(({ sent }) => sent.map(line => line.slice(0, 160)));
+
+    this.test.diagnostic(`${this.test.name}: the screen\n${this.screen}`);
+    heard.forEach(lines => this.test.diagnostic(`a server received\n${lines.join('\n')}`));
+  }
+}
+
+async function held(...options) {
+  const scene = await new Scene(...options, 'call hold {}').start();
+
+  await scene.marked('started');
+  return scene;
+}
+
+const scenes = {
+  async 'a deadline'(t, agent) {
+    const scene = await held(t, agent, ['-t', 'tools/call=1s']);
+
+    await scene.told(/made no progress for 1000 ms/);
+    await scene.quit(true);
+    assert.equal(scene.logged('TIMED_OUT').length, 1);
+  },
+
+  async 'Esc'(t, agent) {
+    const scene = await held(t, agent, []);
+
+    for (const words of agent.interrupt) {
+      scene.terminal.press('Escape');
+      await scene.shows(words);
+    }
+    if (agent.cancels) await scene.marked('aborted');
+    else {
+      assert.deepEqual(scene.serverEnd.cancels, []);
+      scene.person();
+      await scene.marked('aborted');
+    }
+    await scene.quit(true);
+    assert.equal(scene.logged('CANCEL_FORWARDED').length, agent.cancels ? 1 : 0);
+    assert.deepEqual(scene.model.results, []);
+  },
+
+  async 'a cancel by a person'(t, agent) {
+    const scene = await held(t, agent, []);
+
+    scene.person();
+    await scene.told(/was cancelled by a person: too slow/);
+    await scene.quit(true);
+    assert.equal(scene.logged('OPERATOR_CANCELLED').length, 1);
+  },
+
+  async 'kill -9 of the agent'(t, agent) {
+    const scene = await held(t, agent, []);
+
+    scene.look();
+    process.kill(parent(scene.canceld), 'SIGKILL');
+    await scene.over(true);
+  },
+
+  async 'a crash with -r'(t, agent) {
+    const prompt = 'call crash {"signal":"SIGKILL"} call echo {"words":"after the crash"}';
+    const scene = await new Scene(t, agent, ['-r'], prompt).start();
+
+    await scene.told(/crash was not finished when the server was restarted/, /after the crash/);
+    assert.deepEqual(
+      scene.records('server').map(record => record.heard('sent', 'tools/call').length),
+      [1, 1]
+    );
+    await scene.quit(false);
+    assert.equal(scene.logged('RESTARTED').length, 1);
+  }
+};
+
+for (const [name, agent] of Object.entries(agents)) {
+  const skip = !existsSync(agent.command[0]) && 'there is no such package for this platform';
+
+  describe(name, { skip }, () => {
+    for (const [what, play] of Object.entries(scenes))
+      test(`${name}: ${what}`, { timeout: 120_000 }, t => play(t, agent));
+  });
+}
