@@ -169,6 +169,6 @@ turns_left(struct session *session)
 		if (turn->state == REQUEST_WAITING && cancel_turns(session, NULL, turn->id))
 			turns_end(session, turn->id, true);
 	for (turn = session->party[SIDE_CLIENT].pending.oldest; turn != NULL; turn = turn->newer)
-		if (request_is_turn(turn) && !turn->told && !turn->withheld && cancel_turns(session, turn, turn->token))
+		if (request_is_turn(turn) && !turn->told && !turn->withheld && cancel_turns(session, NULL, turn->token))
 			turns_end(session, turn->token, true);
 }
