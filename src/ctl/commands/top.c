@@ -21,12 +21,11 @@ enum {
 	KEYS_MAX = 64
 };
 
-static const char usage[] =
-    "usage: cancelctl top [-i DURATION] [PID|NAME]\n\n"
-    "Shows the requests in flight on a terminal, the oldest first, of every canceld of this user, or of those that are\n"
-    "called NAME.\n"
-    "j, k or the arrows mark a request, c cancels it after a question, q quits.\n\n"
-    "  -i, --interval DURATION   between two looks; 1s\n";
+static const char usage[] = "usage: cancelctl top [-i DURATION] [PID|NAME]\n\n"
+			    "Shows the requests in flight on a terminal, the oldest first, of every canceld\n"
+			    "of this user, or of those that are called NAME.\n"
+			    "j, k or the arrows mark a request, c cancels it after a question, q quits.\n\n"
+			    "  -i, --interval DURATION   between two looks; 1s\n";
 
 struct top {
 	const char *which; /* the pid or name of those that are shown; NULL: all */

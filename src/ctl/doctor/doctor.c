@@ -10,24 +10,24 @@
 #include "ctl/show.h"
 #include "shell/words.h"
 
-static const char help[] =
-    "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
-    "\n"
-    "Starts a server through canceld, talks to it as a client does, and tells which promises of its\n"
-    "protocol it keeps. It calls only what --call names, to be answered and to be cancelled.\n"
-    "\n"
-    "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one that takes a second\n"
-    "                       or more shows most\n"
-    "  --arguments JSON     its arguments, or the params of the method, an object ({})\n"
-    "  -D, --dialect NAME   mcp, acp or lsp (mcp)\n"
-    "  --timeout DURATION   the longest wait for one answer (10s)\n"
-    "  --start DURATION     the same for the first answer of a session (1m)\n"
-    "  -j, --json           one JSON object\n"
-    "  -v, --verbose        show the server's stderr\n"
-    "  -h, --help           this text\n"
-    "\n"
-    "Exit status: 0 each promise that was tested is kept; 1 one is broken; 2 wrong usage; 125 the\n"
-    "server or canceld could not be started, or the report could not be written.\n";
+static const char help[] = "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
+			   "\n"
+			   "Starts a server through canceld, talks to it as a client does, and tells which\n"
+			   "promises of its protocol it keeps. It calls only what --call names, to be\n"
+			   "answered and to be cancelled.\n"
+			   "\n"
+			   "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one\n"
+			   "                       that takes a second or more shows most\n"
+			   "  --arguments JSON     its arguments, or the method's params: an object ({})\n"
+			   "  -D, --dialect NAME   mcp, acp or lsp (mcp)\n"
+			   "  --timeout DURATION   the longest wait for one answer (10s)\n"
+			   "  --start DURATION     the same for the first answer of a session (1m)\n"
+			   "  -j, --json           one JSON object\n"
+			   "  -v, --verbose        show the server's stderr\n"
+			   "  -h, --help           this text\n"
+			   "\n"
+			   "Exit status: 0 each promise that was tested is kept; 1 one is broken; 2 wrong\n"
+			   "usage; 125 the server or canceld could not be started, or the report written.\n";
 
 /* The mistakes of the command line end the program at once. */
 static msec_t
