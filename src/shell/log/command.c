@@ -24,23 +24,20 @@ static const struct launcher {
 	{ " uvx uv pipx ", "mqU", "pw" },
 	{ " docker podman nerdctl ", "ditT", "acefhmpuvw" },
 	{ " node nodejs tsx ts-node ", "", "rC" },
-	{ " deno python python3 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3 ", "ABEIOPSmqsu",
-	    "X" },
+	{ " deno python python3 python3.11 python3.12 python3.13 python3.14 pypy3 ", "ABEIOPSmqsu", "X" },
 	{ " sh bash dash zsh ash ksh fish ", "eilux", "oO" },
 };
 
 /* Their words without a value before the one that counts. */
 static const char passed[] =
-    " -- exec x dlx run run-script tool container compose --yes --quiet --silent --offline --prefer-offline --isolated "
-    "--bun --rm --init --interactive --tty --read-only --allow-all --allow-env --allow-net --allow-read --foreground -jar "
-    "--no-install --no-cache --no-warnings --enable-source-maps ";
+    " -- exec x dlx run run-script tool container compose --yes --quiet --silent --offline --prefer-offline --bun --rm "
+    "--init --interactive --tty --read-only --allow-all --allow-env --allow-net --allow-read --no-install -jar ";
 
 /* Their options whose value is the next word. */
 static const char valued[] =
-    " -cp -classpath --class-path --package --workspace --prefix --registry --cwd --filter --from --with --with-editable "
-    "--with-requirements --python --index-url --index --directory --project --env --env-file --extra --volume --publish "
-    "--name --network --net --mount --workdir --user --entrypoint --platform --pull --label --require --import --loader "
-    "--config --tsconfig ";
+    " -cp -classpath --package --workspace --prefix --registry --cwd --filter --from --with --with-editable --python "
+    "--index-url --directory --project --env --env-file --extra --volume --publish --name --network --net --mount "
+    "--workdir --user --entrypoint --platform --pull --label --require --import --loader --config --tsconfig ";
 
 /* What says less than the folder around it. */
 static const char generic[] =
