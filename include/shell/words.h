@@ -74,5 +74,5 @@ void command_append(struct buf *line, char *const command[]);
 
 enum { NAME_SIZE = 64 };
 
-/* A server's name by its command, ended by NULL: what runs, not what runs it; cut to NAME_SIZE, empty only if that is. */
+/* A server's name by what is shown of its command: what runs, not what runs it; "*" if nothing there has a name. */
 void name_of_command(char *const command[], char name[NAME_SIZE]);

@@ -94,20 +94,32 @@ TEST(one_that_does_not_answer_is_shown)
 	run_end(other);
 }
 
+#define HOSTILE "\x7f\xc2\x9b\xd8\x9c\xe2\x80\xae\xe2\x80\xa8\xe2\x81\xa6"
+#define NAMES "(?!\\n)[[:cntrl:]]|\\xc2[\\x80-\\x9f]|\\xd8\\x9c|\\xe2(\\x80[\\x8e\\x8f\\xa8-\\xae]|\\x81[\\xa6-\\xa9])"
+
 /* JSON allows \u0000 in a string: a server could hide itself with it. */
-TEST(a_name_with_a_zero_byte_hides_nothing)
+TEST(a_name_neither_hides_nor_steers_the_terminal)
 {
-	struct run *run = run_session("--name hides",
+	struct run *run = run_session("--name hides" HOSTILE,
 	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}';"
 	    "read a; exec sleep 600");
 
 	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":\"i\\u0000\",\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u0000b\"}}");
-	expect(run, "until $C ls hides | grep x00; do sleep 0.05; done", 0, "a\\x00b");
-	expect(run, "$C ls -j $PID", 0, "a\\u0000b");
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"i\\u0000\",\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u0000b" HOSTILE
+	    "\"}}");
+	expect(run, "until $C ls $PID | grep x00; do sleep 0.05; done", 0, "a\\x00b");
+	expect(run, "$C ls -j $PID", 0, "a\\u0000b\\u007F\\u009B\\u061C\\u202E\\u2028\\u2066\"");
+	expect(run,
+	    "for c in ls 'ls -j' 'stats' 'stats -j' metrics \"ls $PID\" \"set -j $PID tools/call:" HOSTILE "=1h\" "
+	    "'ls " HOSTILE "'; do $C $c >shown 2>&1; [ -s shown ] || exit 1; LC_ALL=C grep -aP '" NAMES
+	    "' shown; done; rm shown",
+	    0, "");
+	ck_assert_str_eq(shell_output, "");
 	expect(run, "$C cancel -m 'tools/*' $PID", 0, "cancelled \"i\\u0000\"");
 	expect(run, "$C stats -j $PID", 0, "\"OPERATOR_CANCELLED\":1");
-	expect(run, "$C metrics", 0, "hides");
+	expect(run, "$CANCELD -l l './n\033 sk-1' </dev/null; s=$?; cat l; rm l; exit $s", 127,
+	    "start ./n\\x1b*: No such");
+	ck_assert_ptr_null(strstr(shell_output, "sk-1"));
 	run_end(run);
 }
 
@@ -284,11 +296,16 @@ TEST(metrics_are_served)
 	    "curl -s -m 20 $url | grep canceld_instances; curl -s -m 20 -o /dev/null -w ' %{http_code}' ${url%s}\n"
 	    "curl -s -m 20 -X POST -o /dev/null -w ' %{http_code}' $url; curl -s -m 20 -H \"X: $(head -c 9000 /dev/zero | "
 	    "tr '\\0' a)\" -o /dev/null -w ' %{http_code}' $url; curl -s -m 20 $url | grep -c _total\n"
-	    "kill $!; rm serve",
+	    "curl -s -m 20 -I $url | grep -c 'h: [1-9]'; kill $!; rm serve",
 	    0, "{server=\"served\"} 1");
 	ck_assert_ptr_nonnull(strstr(shell_output, " 404 405 431"));
-	expect(run, "$C metrics -l 127.0.0.1", 2, "is no ADDRESS:PORT");
-	expect(run, "$C metrics --listen example.org:80", 2, "is no ADDRESS:PORT");
+	expect(run,
+	    "mkfifo at; for a in localhost 0.0.0.0; do $C metrics -l $a:0 2>at & { read line; echo $line; [ $a = localhost ]"
+	    " || read line; kill $!; echo $line; cat; } <at; done; rm at",
+	    0, "other machines may connect");
+	ck_assert_ptr_nonnull(strstr(shell_output, "serves http://127.0.0.1:"));
+	expect(run, "$C metrics -l 127.0.0.1:70000", 2, "'70000' is no port from 0 to 65535");
+	expect(run, "$C metrics --listen example.org:80", 2, "the address must be in numbers, or localhost");
 	run_end(run);
 }
 
@@ -488,8 +505,9 @@ static const struct {
 	{ "$C stats a b", 2, "'b' is one argument too many" },
 	{ "$C metrics x", 2, "'x' is one argument too many" },
 	{ "$C reload nobody", 1, "canceld" },
-	{ "for c in ls cancel set watch top stats metrics reload log; do $C $c -h && $C $c --help || exit 1; done", 0,
-	    "usage: cancelctl log" },
+	{ "for c in ls cancel set watch top stats metrics reload log wrap unwrap doctor; do $C $c -h && $C $c --help || exit 1; "
+	  "done >h; $CANCELD -h >>h; $C -h >>h; cut -c 81- h | grep . && exit 1; cat h; rm h",
+	    0, "usage: cancelctl log" },
 	/* All but those that are no report have JSON. */
 	{ "for c in $($C help | sed -n 's/^  \\([a-z]*\\).*/\\1/p'); do case $c in top|metrics|help|version) ;; "
 	  "*) $C $c -j --json -h | grep -e ' -j, --json  ' >said && echo $c || exit 1 ;; esac; done; rm said",

@@ -128,6 +128,8 @@ next_message(struct peer *peer)
 	json_t *message;
 
 	ck_assert_ptr_nonnull(line);
+	for (const char *at = line; *at != '\0'; at++)
+		ck_assert_msg(*at >= ' ' && *at < '\x7f', "not only ASCII: %s", line);
 	message = json_loads(line, 0, NULL);
 	ck_assert_msg(message != NULL, "no JSON: %s", line);
 	return message;
@@ -265,8 +267,6 @@ TEST(a_person_cancels_a_call)
 	run_expect_echo(canceld, "3");
 }
 
-SUITE("control");
-
 SUITE("control", .before = connect_person, .after = leave);
 
 /* A watch that is never read: it loses notifications, and nobody waits for it. */
@@ -307,7 +307,7 @@ static const struct {
 	{ "{\"id\":1}", -32600, NULL },
 	{ "{\"id\":[],\"method\":\"list\"}", -32600, NULL },
 	{ "{\"id\":1,\"method\":\"list\",\"params\":[]}", -32600, NULL },
-	{ "{\"id\":1,\"method\":\"exec\"}", -32601, NULL },
+	{ "{\"id\":\"\x7f\xc2\x9b\",\"method\":\"exec\"}", -32601, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\"}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":7}}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"x\"}}", -32001, NULL },

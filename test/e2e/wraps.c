@@ -181,10 +181,12 @@ TEST(the_list_says_what_to_type)
 	expect("$CANCELCTL wrap", 0, "not wrapped  one: npx -y one");
 	expect(UNCHANGED, 0, "");
 	expect(
-	    "echo '{\"mcpServers\":{\"\\u001b[2J\":{\"command\":\"x\",\"args\":[\"--token=abc\",\"\\u001b]\"]}}}' >" CURSOR
-	    "; $CANCELCTL wrap --list",
-	    0, "\\x1b[2J: x --token=* *");
-	ck_assert_ptr_null(strchr(shell_output, '\033'));
+	    "echo '{\"mcpServers\":{\"\\u001b[2J\\u009b\\u202e\":{\"command\":\"x\",\"args\":[\"--token=abc\",\"\\u001b]\"]}}}' >" CURSOR
+	    "; $CANCELCTL wrap --list; $CANCELCTL wrap --list -j; $CANCELCTL wrap -n cursor; ! $CANCELCTL wrap -nj cursor | "
+	    "grep -v u009B",
+	    0, "\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae: x --token=* *");
+	ck_assert_ptr_nonnull(strstr(shell_output, "[2J\\u009B\\u202E\""));
+	ck_assert_uint_eq(strcspn(shell_output, "\033\xc2\xe2"), strlen(shell_output));
 }
 
 TEST(the_list_is_cut_to_the_terminal)

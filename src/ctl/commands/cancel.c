@@ -9,19 +9,22 @@
 #include "ctl/targets.h"
 #include "shell/words.h"
 
-static const char usage[] =
-    "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server] [-s NUMBER] " TARGETS_USAGE " ID\n"
-    "       cancelctl cancel [-j] [-r TEXT] [-f client|server] [-o DURATION] [-m METHOD[:NAME]] -a|" TARGETS_USAGE
-    "\n\n"
-    "Cancels one request, or all that are old enough or have the method (-o or -m must be given).\n\n"
-    "  -r, --reason TEXT             told to the requester\n"
-    "  -f, --from client|server      only that side's requests\n"
-    "  -s, --serial NUMBER           only the request with this one, as ls -j shows it: an id may be used again\n"
-    "  -o, --older DURATION          those at least so old\n"
-    "  -m, --method METHOD[:NAME]    those with the method, and the tool; * stands for any characters. Requests that\n"
-    "                                have no deadline by nature are cancelled only if this names them.\n"
-    "  -a, --all                     of every canceld of this user\n"
-    "  -j, --json                    each request as a JSON object\n";
+static const char usage[] = "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server] [-s NUMBER]\n"
+			    "                        " TARGETS_USAGE " ID\n"
+			    "       cancelctl cancel [-j] [-r TEXT] [-f client|server] [-o DURATION]\n"
+			    "                        [-m METHOD[:NAME]] -a|" TARGETS_USAGE "\n\n"
+			    "Cancels one request, or all that are old enough or have the method (-o or -m\n"
+			    "must be given).\n\n"
+			    "  -r, --reason TEXT             told to the requester\n"
+			    "  -f, --from client|server      only that side's requests\n"
+			    "  -s, --serial NUMBER           only the request with this one, as ls -j shows\n"
+			    "                                it: an id may be used again\n"
+			    "  -o, --older DURATION          those at least so old\n"
+			    "  -m, --method METHOD[:NAME]    those with the method, and the tool; * stands\n"
+			    "                                for any characters. Requests without a deadline\n"
+			    "                                by nature are cancelled only if this names them.\n"
+			    "  -a, --all                     of every canceld of this user\n"
+			    "  -j, --json                    each request as a JSON object\n";
 
 struct wish {
 	bool json;

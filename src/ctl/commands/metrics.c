@@ -24,10 +24,11 @@ enum {
 	PORT_SIZE = 32
 };
 
-static const char usage[] =
-    "usage: cancelctl metrics [-l [ADDRESS:]PORT]\n\n"
-    "Prints the counters of every canceld of this user in the text format of Prometheus.\n\n"
-    "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; ADDRESS: 127.0.0.1\n";
+static const char usage[] = "usage: cancelctl metrics [-l [ADDRESS:]PORT]\n\n"
+			    "Prints the counters of every canceld of this user in the text format of\n"
+			    "Prometheus.\n\n"
+			    "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; where\n"
+			    "                                ADDRESS is not given, to this machine only\n";
 
 /* tells: what does not answer is told on standard error. */
 static void
@@ -50,15 +51,16 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 	targets_free(&targets);
 }
 
+/* head: what HEAD wants, which is all but the body. */
 static void
-answer(int fd, const char *status, struct span body)
+answer(int fd, bool head, const char *status, struct span body)
 {
 	struct buf out = { 0 };
 
 	compose(&out,
 	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %d\r\n"
 	    "Connection: close\r\n\r\n%b",
-	    status, (int64_t)body.len, body);
+	    status, (int64_t)body.len, head ? SPAN("") : body);
 	send_until(fd, buf_span(&out), monotonic_now() + LIMIT);
 	buf_free(&out);
 }
@@ -86,33 +88,36 @@ read_request(int fd, char request[HEAD_MAX + 1])
 static void
 attend(int fd, struct exposition *exposition)
 {
-	static const char get[] = "GET /metrics";
+	static const char wanted[] = "/metrics";
 	char request[HEAD_MAX + 1];
 	struct buf body = { 0 };
+	const char *path;
+	bool head;
 
 	if (!read_request(fd, request))
 		return;
+	head = strncmp(request, "HEAD ", 5) == 0;
+	path = request + (head ? 5 : 4);
 	if (strlen(request) == HEAD_MAX) {
-		answer(fd, "431 Request Header Fields Too Large", SPAN("too long\n"));
-	} else if (strncmp(request, "GET ", 4) != 0) {
-		answer(fd, "405 Method Not Allowed\r\nAllow: GET", SPAN("only GET\n"));
-	} else if (strncmp(request, get, strlen(get)) != 0 || strcspn(request + strlen(get), " ?\r\n") != 0) {
-		answer(fd, "404 Not Found", SPAN("only /metrics\n"));
+		answer(fd, head, "431 Request Header Fields Too Large", SPAN("too long\n"));
+	} else if (!head && strncmp(request, "GET ", 4) != 0) {
+		answer(fd, head, "405 Method Not Allowed\r\nAllow: GET, HEAD", SPAN("only GET and HEAD\n"));
+	} else if (strncmp(path, wanted, strlen(wanted)) != 0 || strcspn(path + strlen(wanted), " ?\r\n") != 0) {
+		answer(fd, head, "404 Not Found", SPAN("only /metrics\n"));
 	} else {
 		/* Standard error may have no reader any more. */
 		look(exposition, false, &body);
-		answer(fd, "200 OK", buf_span(&body));
+		answer(fd, head, "200 OK", buf_span(&body));
 		buf_free(&body);
 	}
 }
 
-/* ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT. NULL: it is none; else freed by the caller. */
+/* ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT; no name is looked up. NULL: it is none; else freed by the caller. */
 static struct addrinfo *
-address_of(const char *where)
+address_of(const char *where, const char *port)
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
-	const char *colon = strrchr(where, ':'), *port = colon == NULL ? where : colon + 1;
-	size_t len = colon == NULL ? 0 : (size_t)(colon - where), number;
+	size_t len = port == where ? 0 : (size_t)(port - 1 - where);
 	char host[HOST_SIZE] = "127.0.0.1";
 	struct addrinfo *address;
 
@@ -120,9 +125,9 @@ address_of(const char *where)
 		where++;
 		len -= 2;
 	}
-	if (len >= HOST_SIZE || !units_read_number(span_of(port), false, 0, UINT16_MAX, &number))
+	if (len >= HOST_SIZE)
 		return NULL;
-	if (len > 0)
+	if (len > 0 && !span_equal((struct span){ where, len }, SPAN("localhost")))
 		snprintf(host, sizeof(host), "%.*s", (int)len, where);
 	return getaddrinfo(host, port, &hints, &address) == 0 ? address : NULL;
 }
@@ -141,17 +146,24 @@ tell_address(int fd)
 		return;
 	six = strchr(host, ':') != NULL;
 	fprintf(stderr, "cancelctl: serves http://%s%s%s:%s/metrics\n", six ? "[" : "", host, six ? "]" : "", port);
+	if (strncmp(host, "127.", 4) != 0 && strcmp(host, "::1") != 0)
+		ctl_tell(CTL_YES, "other machines may connect, and see the names of servers and tools");
 }
 
 /* Until a signal ends the process. Returns an exit status if it cannot. */
 static int
 serve(const char *where, struct exposition *exposition)
 {
-	struct addrinfo *address = address_of(where);
+	const char *colon = strrchr(where, ':'), *port = colon == NULL ? where : colon + 1;
 	int listener, visitor, one = 1;
+	struct addrinfo *address;
+	size_t number;
 
+	if (!units_read_number(span_of(port), false, 0, UINT16_MAX, &number))
+		return ctl_usage("--listen '%.100s': '%.60s' is no port from 0 to 65535", where, port);
+	address = address_of(where, port);
 	if (address == NULL)
-		return ctl_usage("--listen: '%.100s' is no ADDRESS:PORT with an address in numbers", where);
+		return ctl_usage("--listen '%.100s': the address must be in numbers, or localhost", where);
 	listener = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	/* SO_REUSEADDR: not to be refused because of connections that the last one has closed. */
 	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||

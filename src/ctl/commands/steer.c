@@ -52,7 +52,7 @@ static const struct order {
 	    "usage: cancelctl set [-Tnj] -a|" TARGETS_USAGE " [METHOD[:NAME]=]DURATION\n\n"
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n\n"
 	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
-	    "  -n, --now        also for what is in flight, counted from its last sign of life\n"
+	    "  -n, --now        for what is in flight too, from its last sign of life\n"
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
 	    2, tell_changed },

@@ -17,8 +17,8 @@ enum { LOOK = 1000 /* ms between two looks for a canceld that was started */ };
 
 static const char usage[] = "usage: cancelctl watch [-j] [-l LEVEL] [" TARGETS_USAGE "] [FILTER...]\n"
 			    "\n"
-			    "Shows the decisions of every canceld of this user, or of one. All filters must fit:\n"
-			    "why=LATE,TIMED_OUT  method=tools/*  name!=echo  server=NAME  age>5s  id=7  to=client\n\n"
+			    "Shows the decisions of every canceld of this user, or of one. All filters must\n"
+			    "fit: why=LATE,TIMED_OUT method=tools/* name!=echo server=NAME age>5s id=7\n\n"
 			    "  -l, --level LEVEL    error, person, decision (the default) or traffic\n"
 			    "  -j, --json           one JSON object a line\n";
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "shell/words.h"
 
@@ -16,33 +17,24 @@ show_flush(void)
 	return fault;
 }
 
-static int
-put_dumped(const char *bytes, size_t len, void *unused)
-{
-	(void)unused;
-	/* jansson does not escape DEL. */
-	for (size_t i = 0; i < len; i++)
-		if (bytes[i] == 0x7f)
-			fputs("\\u007f", stdout);
-		else
-			putchar(bytes[i]);
-	return 0;
-}
-
-void
-show_json(const json_t *object)
-{
-	json_dump_callback(object, put_dumped, NULL, JSON_COMPACT | JSON_ENSURE_ASCII);
-	putchar('\n');
-	show_flush();
-}
-
 void
 show_buf(struct buf *bytes)
 {
 	fwrite(buf_span(bytes).ptr, 1, bytes->len, stdout);
 	buf_free(bytes);
 	show_flush();
+}
+
+void
+show_json(const json_t *object)
+{
+	char *text = json_dumps(object, JSON_COMPACT);
+	struct buf line = { 0 };
+
+	printable_append_json(&line, span_of(text), false);
+	buf_append(&line, SPAN("\n"));
+	show_buf(&line);
+	free(text);
 }
 
 void

@@ -46,10 +46,10 @@ static void
 answer(const struct call *call, const char *key, json_t *value)
 {
 	json_t *response = json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", call->id, key, value);
-	char *text = json_dumps(response, JSON_COMPACT | JSON_ENSURE_ASCII);
+	char *text = json_dumps(response, JSON_COMPACT);
 
 	if (!call->silent) {
-		buf_append(&call->peer->out, span_of(text));
+		printable_append_json(&call->peer->out, span_of(text), false);
 		buf_append(&call->peer->out, SPAN("\n"));
 	}
 	free(text);

@@ -10,23 +10,34 @@
 #define DIGITS "0123456789"
 #define NAME LOWER UPPER DIGITS "._+-"
 
-enum { FLAG_MOST = 32 }; /* characters of a long flag that is shown */
+#define BEHIND_PROGRAM " \t\r\n:=?#{\"'" /* where a whole command is one word */
 
-/* Programs that run others. */
-static const char launchers[] =
-    " env nohup setsid stdbuf nice ionice timeout sudo exec time npx pnpx bunx npm pnpm yarn bun uvx pipx uv docker podman "
-    "nerdctl node nodejs deno tsx ts-node python python3 python3.10 python3.11 python3.12 python3.13 python3.14 pypy "
-    "pypy3 java ruby perl php dotnet lua sh bash dash zsh ash ksh fish ";
+enum { FLAG_MOST = 32, NAME_MOST = 39 }; /* characters shown of a long flag, and of a name; keys are longer */
 
-/* Their words before the one that counts. */
-static const char verbs[] = " exec x dlx run run-script tool container compose ";
+/* Programs that run others, their letters without a value, and those whose value is the next word. */
+static const struct launcher {
+	const char *programs, *bare, *valued;
+} launchers[] = {
+	{ " nice ionice timeout stdbuf ", "", "ceiknos" },
+	{ " env nohup setsid sudo exec time java ruby perl php dotnet lua ", "Hinw", "uI" },
+	{ " npx pnpx bunx npm pnpm yarn bun ", "yq", "pC" },
+	{ " uvx uv pipx ", "mqU", "pw" },
+	{ " docker podman nerdctl ", "ditT", "acefhmpuvw" },
+	{ " node nodejs tsx ts-node ", "", "rC" },
+	{ " deno python python3 python3.11 python3.12 python3.13 python3.14 pypy3 ", "ABEIOPSmqsu", "X" },
+	{ " sh bash dash zsh ash ksh fish ", "eilux", "oO" },
+};
+
+/* Their words without a value before the one that counts. */
+static const char passed[] =
+    " -- exec x dlx run run-script tool container compose --yes --quiet --silent --offline --prefer-offline --bun --rm "
+    "--init --interactive --tty --read-only --allow-all --allow-env --allow-net --allow-read --no-install -jar ";
 
 /* Their options whose value is the next word. */
 static const char valued[] =
-    " -o -n -cl -p -k -s -C -w -e -l -v -f -a -r -X -W -I -H -h -cp --package --workspace --prefix --registry --cwd "
-    "--filter --from --with --with-editable --with-requirements --python --index-url --index --directory --project "
-    "--env --env-file --extra --volume --publish --name --network --net --mount --workdir --user --entrypoint "
-    "--platform --pull --label --require --import --loader --eval --config --tsconfig -classpath --class-path ";
+    " -cp -classpath --package --workspace --prefix --registry --cwd --filter --from --with --with-editable --python "
+    "--index-url --directory --project --env --env-file --extra --volume --publish --name --network --net --mount "
+    "--workdir --user --entrypoint --platform --pull --label --require --import --loader --config --tsconfig ";
 
 /* What says less than the folder around it. */
 static const char generic[] =
@@ -53,25 +64,53 @@ base_of(struct span path)
 	return slash != NULL ? span_from(path, (size_t)(slash + 1 - path.ptr)) : path;
 }
 
+/* NULL: the program runs no other. */
+static const struct launcher *
+launcher_of(const char *program)
+{
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+		if (has_word(launchers[i].programs, base_of(span_of(program))))
+			return &launchers[i];
+	return NULL;
+}
+
+/* Whether the word can be a package, a script or an image: not if its end may be that of a password or of a query. */
+static bool
+is_operand(const char *word)
+{
+	const char *scheme = strstr(word, "://"), *rest = scheme != NULL ? scheme + 3 : word;
+	const char *end = rest + strspn(rest, NAME "/@"), *base = base_of(span_of(word)).ptr;
+
+	return word[0] != '-' && base <= end && strspn(base, NAME) <= NAME_MOST &&
+	    strchr(":[=<>~!^*;#?", *end) != NULL && strchr(end, '@') == NULL;
+}
+
 /*
  * The word that names the server: its package, its script, or the program, which is word 0. Before what a launcher runs
- * stand options, verbs, numbers, and KEY=VALUE, which is not name==1.0. Behind -c, -lc, -euc stands the line of a shell,
- * which may have secrets.
+ * stand options, verbs, numbers, and KEY=VALUE, which is not name==1.0. Behind anything else nothing is named: what follows
+ * may be the value of an option or of a line of a shell, and a secret.
  */
 static size_t
 find_named(char *const command[])
 {
+	const struct launcher *launcher = launcher_of(command[0]);
 	size_t named = 0;
 
-	for (size_t i = 1; command[i] != NULL && has_word(launchers, base_of(span_of(command[named]))); i++) {
+	for (size_t i = 1; launcher != NULL && command[i] != NULL; i++) {
 		const char *word = command[i], *sign = strchr(word, '=');
+		bool letters = word[0] == '-' && word[1] != '\0';
 
-		if (word[0] == '-')
-			i += command[i + 1] != NULL &&
-			    (has_word(valued, span_of(word)) || (word[1] != '-' && word[strlen(word) - 1] == 'c'));
-		else if (!has_word(verbs, span_of(word)) && (sign == NULL || sign[1] == '=') &&
-		    word[strspn(word, DIGITS ".smhkgMG")] != '\0')
+		if (has_word(valued, span_of(word)) ||
+		    (letters && word[2] == '\0' && strchr(launcher->valued, word[1]))) {
+			i += command[i + 1] != NULL;
+		} else if (!has_word(passed, span_of(word)) && (sign == NULL || sign[1] == '=') &&
+		    word[strspn(word, DIGITS ".smhkgMG")] != '\0' &&
+		    !(letters && word[1 + strspn(word + 1, launcher->bare)] == '\0')) {
+			if (!is_operand(word))
+				break;
 			named = i;
+			launcher = launcher_of(word);
+		}
 	}
 	return named;
 }
@@ -95,19 +134,18 @@ name_operand(const char *word)
 		    has_word(extensions, span_from(part, (size_t)(dot + 1 - part.ptr))))
 			part.len = (size_t)(dot - part.ptr);
 		first = first.len > 0 ? first : part;
-	} while (path.len > 0 && has_word(generic, part));
-	return has_word(generic, part) ? first : part;
+	} while (path.len > 0 && strstr(word, "://") == NULL && has_word(generic, part));
+	return part.len == 0 || has_word(generic, part) ? first : part;
 }
 
 void
 name_of_command(char *const command[], char name[NAME_SIZE])
 {
 	size_t named = find_named(command);
-	struct span shown = named > 0 ? name_operand(command[named]) : base_of(span_of(command[0]));
+	struct span program = span_part(span_of(command[0]), 0, strcspn(command[0], BEHIND_PROGRAM));
+	struct span shown = named > 0 ? name_operand(command[named]) : base_of(program);
 
-	snprintf(name, NAME_SIZE, "%.*s", (int)shown.len, shown.ptr);
-	if (shown.len == 0)
-		snprintf(name, NAME_SIZE, "%s", command[0]);
+	snprintf(name, NAME_SIZE, "%.*s", shown.len > 0 ? (int)shown.len : 1, shown.len > 0 ? shown.ptr : "*");
 }
 
 /* -y, --, --port, --port=8080: how much of the word is a flag without its value; 0: it is none. */
@@ -135,14 +173,13 @@ void
 command_append_word(struct buf *text, char *const command[], size_t i)
 {
 	const char *word = command[i];
-	size_t flag = flag_length(word);
+	size_t flag = i == 0 ? strcspn(word, BEHIND_PROGRAM) : flag_length(word);
 	struct span shown = { word, flag };
 
-	if (i == 0 && word[strspn(word, NAME "@/")] == '\0')
-		shown = span_of(word);
-	else if (flag == 0 && i > 0 && i == find_named(command))
+	if (flag == 0 && i > 0 && i == find_named(command))
 		shown = name_in(word);
-	compose(text, flag > 0 && word[flag] == '=' ? "%b=*" : "%b", shown.len > 0 ? shown : SPAN("*"));
+	compose(text, i > 0 && word[flag] == '=' && flag > 0 ? "%b=*" : "%b", shown);
+	compose(text, shown.len == 0 || (i == 0 && word[flag] != '\0') ? "*" : "");
 }
 
 void

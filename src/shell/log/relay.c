@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shell/words.h"
+
 enum {
 	READ_SIZE = 16 << 10,
 	READS = 4,       /* reads in one turn of the loop */
@@ -88,10 +90,14 @@ relay_turn(struct relay *relay)
 void
 relay_say(struct relay *relay, const char *line)
 {
+	struct buf text = { 0 };
+
 	log_end_line(relay->out);
-	enqueue(relay, SPAN("canceld: "));
-	enqueue(relay, span_of(line));
-	enqueue(relay, SPAN("\n"));
+	buf_append(&text, SPAN("canceld: "));
+	printable_append(&text, span_of(line), "");
+	buf_append(&text, SPAN("\n"));
+	enqueue(relay, buf_span(&text));
+	buf_free(&text);
 	log_write(relay->out);
 }
 

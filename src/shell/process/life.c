@@ -144,8 +144,11 @@ static void
 report_failure(struct life *life, int error)
 {
 	char doing[256], words[512];
+	struct buf program = { 0 };
 
-	snprintf(doing, sizeof(doing), "start %s", life->options->command[0]);
+	command_append_word(&program, life->options->command, 0);
+	snprintf(doing, sizeof(doing), "start %.*s", (int)program.len, program.data);
+	buf_free(&program);
 	log_failure(life->log, doing, error);
 	snprintf(words, sizeof(words), "cannot %s: %s", doing, strerror(error));
 	if (life->options->log.file != NULL)
