@@ -5,7 +5,6 @@ import { failure, openAcp, openDraft } from './acp.mjs';
 import { assertTransparent, limit, together, until } from './wire.mjs';
 
 const allow = async () => ({ outcome: { outcome: 'selected', optionId: 'yes' } });
-const cancelled = { outcome: { outcome: 'cancelled' } };
 const contents = async path => ({ content: `what is in ${path}: h\u00e9 \u{1f680} "id":1\n` });
 const words = ['"method":"session/cancel"', '\\u00e9 \u{1f680}\n', 'x'.repeat(300_000)];
 
@@ -30,10 +29,10 @@ async function converse(session) {
 }
 
 async function abort(session) {
-  const controller = new AbortController();
-  const { answer } = await session.beginRequest({}, { cancellationSignal: controller.signal });
+  const { cancel, options } = cancellation();
+  const { answer } = await session.beginRequest({}, options);
 
-  controller.abort();
+  cancel();
   assert.equal((await failure(answer)).code, -32800);
 }
 

@@ -20,14 +20,13 @@ const servers = {
   pyright: [inPackage('pyright', 'langserver.index.js'), '--stdio']
 };
 
-const first = ({ actions }) => actions[0];
-const nothing = ({ items }) => items.map(() => ({}));
-
-export const cancellation = () => new CancellationTokenSource();
+export function cancellable() {
+  const source = new CancellationTokenSource();
+  return { token: source.token, cancel: () => source.cancel() };
+}
 
 export class LspSession extends Child {
-  // What the client's person does: choose(params, token), configure(params, token).
-  constructor(test, { server = 'own', canceld, choose = first, configure = nothing }) {
+  constructor(test, { server = 'own', canceld }) {
     super(test, [process.execPath, ...servers[server]], { canceld });
     this.errors = [];
     this.heard = [];
@@ -37,8 +36,8 @@ export class LspSession extends Child {
     );
     this.connection.onError(([error]) => this.errors.push(error));
     this.connection.onNotification((method, params) => this.heard.push({ method, params }));
-    this.connection.onRequest('window/showMessageRequest', choose);
-    this.connection.onRequest('workspace/configuration', configure);
+    this.connection.onRequest('window/showMessageRequest', ({ actions }) => actions[0]);
+    this.connection.onRequest('workspace/configuration', ({ items }) => items.map(() => ({})));
     this.connection.onUnhandledNotification(() => {});
     this.connection.listen();
   }
@@ -83,7 +82,7 @@ export class LspSession extends Child {
   }
 
   async assertGoesOn() {
-    assert.equal(await this.request('test/babble', { noise: '' }), 'babbled');
+    assert.equal(await this.request('test/steps', { count: 0 }), 0);
   }
 
   cancelled() {

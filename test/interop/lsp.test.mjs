@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { cancellation, openLsp } from './lsp.mjs';
+import { cancellable, openLsp } from './lsp.mjs';
 import { assertTransparent, limit, together, until } from './wire.mjs';
 
 const text = 'h\u00e9llo \u{1f680}\r\nContent-Length: 5\r\n\r\n{"method":"$/cancelRequest"}\n';
@@ -86,11 +86,6 @@ async function edit(session) {
   const { items } = await session.at('textDocument/completion', 2, 6);
 
   assert.ok(items.some(({ label }) => label === 'concat' || label === 'extend'));
-}
-
-function cancellable() {
-  const source = cancellation();
-  return { token: source.token, cancel: () => source.cancel() };
 }
 
 describe('nothing is changed between an LSP client and', together, () => {

@@ -8,6 +8,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const here = dirname(fileURLToPath(import.meta.url));
+// A file of a package of npm.
+export const packaged = path => fileURLToPath(import.meta.resolve(path));
+export const everything = packaged('@modelcontextprotocol/server-everything/dist/index.js');
 const records = join(here, 'records');
 const tap = join(here, 'tap.mjs');
 
@@ -87,21 +90,17 @@ export class Record {
     return this.messages(direction).filter(message => message.method === method);
   }
 
-  // What the client told the server to cancel, and the server the client.
+  // What the client told the server to cancel.
   get cancels() {
     return this.messages('sent').filter(({ method }) => cancels.includes(method));
-  }
-
-  get cancelsBack() {
-    return this.messages('received').filter(({ method }) => cancels.includes(method));
   }
 
   get cancelledIds() {
     return this.cancels.map(({ params }) => params.requestId);
   }
 
-  answersTo(id, direction = 'received') {
-    return this.messages(direction).filter(message => message.id === id && !message.method);
+  answersTo(id) {
+    return this.messages('received').filter(message => message.id === id && !message.method);
   }
 }
 
