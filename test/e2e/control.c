@@ -1,20 +1,11 @@
 /* The control socket: what a person sees and steers, and what nobody may do to the session through it. */
-#include <check.h>
 #include <dirent.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "client.h"
-#include "process.h"
-
-#define FOR_EVER "{\"ms\":600000}"
 
 enum { PEERS = 16 }; /* connections that are served */
 
@@ -500,8 +491,7 @@ TESTS(a_watcher_sees_the_end, 0, COUNT(ends))
 		snprintf(last, sizeof(last), "%s", line);
 	ck_assert_msg(strstr(last, "\"why\":\"SUMMARY\"") != NULL, "the last one is %s", last);
 	hang_up(&peer);
-	run_expect_exit(run, ANY_STATUS);
-	run_end(run);
+	run_finish(run, ANY_STATUS);
 }
 
 /* Two that are started at once: one has it, and keeps it when the other one ends. */

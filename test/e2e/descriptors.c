@@ -1,14 +1,7 @@
 /* Descriptors and signals: what the server inherits, and what canceld must leave as it was for the client. */
-#include <check.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "process.h"
 #include "client.h"
 
 static json_t *
@@ -105,7 +98,7 @@ TESTS(each_wiring_carries_a_session, 0, 3)
 	struct run *run = run_start(&setup);
 
 	run_handshake(run);
-	run_call(run, "2", "sleep", "{\"ms\":600000}");
+	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_call(run, "3", "flood", "{\"count\":10,\"bytes\":3000000}");
 	for (int i = 0; i < 10; i++)
@@ -128,8 +121,7 @@ TEST(a_half_closed_socket_still_takes_answers)
 	run_call(run, "2", "sleep", "{\"ms\":300}");
 	shutdown(run->to, SHUT_WR);
 	ck_assert_str_eq(answer_text(run_expect_answer(run, "2")), "done");
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 TESTS(dev_null_as_input_is_an_end, 0, 2)

@@ -1,18 +1,8 @@
 /* The ways a session ends: the server receives its cancels, and no process is left. How soon: times.c. */
-#include <check.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "process.h"
 #include "client.h"
-
-#define FOR_EVER "{\"ms\":600000}"
 
 static const char *const unwilling = "demo --ignore-eof --ignore-term";
 
@@ -47,8 +37,7 @@ TESTS(at_the_end_of_input_requests_are_cancelled, 0, 2)
 {
 	struct run *run = busy_session(patient[_i], _i == 0 ? NULL : unwilling);
 
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "INPUT_ENDED_EARLY"));
 	ck_assert_ptr_nonnull(strstr(run->error.data, "hint=\"--drain would wait"));
 	expect_both_cancelled(run);
@@ -63,8 +52,7 @@ TEST(an_agent_may_save_its_state)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
 	run_expect_result(run, "0");
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	run_expect_logged(run, "saved\n");
 	ck_assert_ptr_null(strstr(run->error.data, "SIGTERM"));
 	run_end(run);
@@ -130,8 +118,7 @@ be_client(const struct setup *setup, int ready)
 	struct run *run = run_start(setup);
 
 	run_handshake(run);
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2,");
+	run_hang(run, "2");
 	if (write(ready, "!", 1) != 1)
 		_exit(1);
 	for (;;)
@@ -198,8 +185,7 @@ TESTS(drain_waits_for_the_answers, 0, 2)
 	run_expect_answer(run, "2");
 	ck_assert(at_exists(run->message, _i == 0 ? "result" : "error"));
 	run_expect_end(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 TESTS(drain_has_a_limit, 0, 2)
@@ -208,8 +194,7 @@ TESTS(drain_has_a_limit, 0, 2)
 	    run_session(_i == 0 ? "--drain=300ms --term-after=10s" : "--drain=300ms --term-after=10s -e", NULL);
 	long start = milliseconds();
 
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2,");
+	run_hang(run, "2");
 	run_close_in(run);
 	run_expect_answer(run, "2");
 	ck_assert_int_eq(at_number(run->message, "error code"), -32603);
@@ -239,23 +224,16 @@ TEST(a_file_as_input_is_drained)
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"sleep\","
 	    "\"arguments\":{\"ms\":300}}}\n"
 	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}";
-	char path[300];
-	const struct setup setup = { .in = path };
+	const char *path = path_of("input");
 	struct run *run;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/input-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	file = fopen(path, "we");
-	ck_assert_ptr_nonnull(file);
-	fputs(lines, file);
-	fclose(file);
-	run = run_start(&setup);
+	file_write(path, lines, 0600);
+	run = run_start(&(struct setup){ .in = path });
 	run_expect_answer(run, "1");
 	run_expect_answer(run, "3");
 	run_expect_answer(run, "2");
 	run_expect_end(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 SUITE("server-ends");
@@ -267,8 +245,7 @@ TEST(a_server_that_closes_stdout_is_ended)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
 	run_expect_end(run);
-	run_expect_exit(run, ANY_STATUS);
-	run_end(run);
+	run_finish(run, ANY_STATUS);
 }
 
 TEST(a_server_that_closed_its_stdin_is_ended)
@@ -279,8 +256,7 @@ TEST(a_server_that_closed_its_stdin_is_ended)
 	run_expect_answer(run, "1");
 	run_expect_logged(run, "DEAF");
 	run_expect_end(run);
-	run_expect_exit(run, 128 + SIGTERM);
-	run_end(run);
+	run_finish(run, 128 + SIGTERM);
 }
 
 /* Nothing more is written to it that could fail. */
@@ -294,8 +270,7 @@ TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-closed-input");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-closed-input");
 	run_expect_end(run);
-	run_expect_exit(run, 128 + SIGTERM);
-	run_end(run);
+	run_finish(run, 128 + SIGTERM);
 }
 
 TEST(a_program_that_is_no_server_may_close_its_stdin)
@@ -305,6 +280,5 @@ TEST(a_program_that_is_no_server_may_close_its_stdin)
 	run_send(run, "\001text");
 	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), "done");
 	run_expect_end(run);
-	run_expect_exit(run, 4);
-	run_end(run);
+	run_finish(run, 4);
 }

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -28,6 +29,53 @@ mark_new(char *mark, size_t size)
 	const char *family = getenv("E2E_FAMILY");
 
 	snprintf(mark, size, "%s.%d.%d.", family == NULL ? "e2e" : family, (int)getpid(), ++count);
+}
+
+const char *
+path_of(const char *name)
+{
+	static char paths[4][300];
+	static unsigned turn;
+	char *path = paths[turn++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s-%d", getenv("E2E_DIRECTORY"), name, (int)getpid());
+	return path;
+}
+
+void
+file_write(const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+size_t
+count_of(const char *text, const char *wanted)
+{
+	size_t found = 0;
+
+	for (; (text = strstr(text, wanted)) != NULL; text++)
+		found++;
+	return found;
+}
+
+int
+open_terminal(bool raw)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	struct termios mode;
+
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master) | unlockpt(master), 0);
+	ck_assert_int_eq(tcgetattr(master, &mode), 0);
+	if (raw)
+		cfmakeraw(&mode);
+	ck_assert_int_eq(tcsetattr(master, TCSANOW, &mode), 0);
+	return master;
 }
 
 static const char *
@@ -533,6 +581,13 @@ run_end(struct run *run)
 	free(run->out.data);
 	free(run->error.data);
 	free(run);
+}
+
+void
+run_finish(struct run *run, int status)
+{
+	run_expect_exit(run, status);
+	run_end(run);
 }
 
 static void

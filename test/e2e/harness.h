@@ -80,6 +80,12 @@ struct run *run_options(const char *options, const char *command);
 /* A run that another process started with this mark: to look at its record and its processes only. */
 struct run *run_observe(const char *mark);
 
+/* Goes on until the condition holds; fails the test with this message if HARNESS_LIMIT passes first. */
+#define run_until(run, condition, ...) \
+	for (long limit_ = milliseconds() + HARNESS_LIMIT; !(condition); run_pump(run, 5)) \
+		if (milliseconds() > limit_) \
+	run_fail(run, __VA_ARGS__)
+
 /* Moves bytes for at most wait milliseconds; returns early as soon as any were moved. */
 void run_pump(struct run *run, int wait);
 
@@ -111,5 +117,15 @@ void adopt_orphans(void);
 /* Closes the client's ends, waits for the exit, expects that no process is left, frees. */
 void run_end(struct run *run);
 
+/* run_expect_exit, then run_end. */
+void run_finish(struct run *run, int status);
+
 void mark_new(char *mark, size_t size);
+
+/* A path for a file of this test; it lives until the fourth call after it. */
+const char *path_of(const char *name);
+void file_write(const char *path, const char *text, mode_t mode);
+
+size_t count_of(const char *text, const char *wanted); /* how often it is in there */
+int open_terminal(bool raw);                           /* its master */
 __attribute__((format(printf, 2, 3), noreturn)) void run_fail(struct run *run, const char *format, ...);

@@ -1,10 +1,6 @@
 #include "leak.h"
 
-#include <check.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "client.h"
 
@@ -15,8 +11,7 @@ be_client(const struct setup *setup, bool full, int ready)
 	struct run *run = run_start(setup);
 	pid_t holder;
 
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_result(run, "1");
+	run_ping(run);
 	if (full)
 		run_fill(run);
 	holder = fork();

@@ -1,14 +1,6 @@
 /* A server is lost that leaves its stdout or stderr to others, or has its last request still to read. */
-#include <check.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "process.h"
 #include "client.h"
 
 /* In a script: the path of a file of this run only; the name follows. */
@@ -62,8 +54,7 @@ TEST(output_of_a_lost_servers_descendants_is_discarded)
 	ck_assert_ptr_nonnull(next);
 	if (strstr(next, "NOISE") != NULL)
 		run_fail(run, "output of a lost server was read");
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	run_end(run);
 }
 
@@ -73,8 +64,8 @@ expect_reported(struct run *run, pid_t server, pid_t guardian, long switches)
 {
 	long limit = milliseconds() + HARNESS_LIMIT;
 
-	while (!process_ended(server) || process_switches(guardian) == switches || !process_sleeps(guardian) ||
-	    !process_sleeps(run->pid)) {
+	while (!process_ended(server) || process_switches(guardian) == switches || process_state(guardian) != 'S' ||
+	    process_state(run->pid) != 'S') {
 		if (milliseconds() > limit)
 			run_fail(run, "the server has not ended");
 		run_pump(run, 1);
@@ -101,7 +92,6 @@ TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_expect_result(run, "3");
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	run_end(run);
 }

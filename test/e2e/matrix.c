@@ -2,21 +2,13 @@
  * The matrix: every fault, in every state, behind every wrapper. Afterwards no process is left, and every request of a
  * client that still reads was answered once. Several processes run cells side by side, as most of it is waiting.
  */
-#include <check.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "peers.h"
-#include "process.h"
 #include "client.h"
+#include "peers.h"
 
 enum {
 	WORKERS = 4,
@@ -298,7 +290,7 @@ START_TEST(cell)
 		strike(run, fault, state, behind == NULL);
 		run_end(run);
 	}
-	ck_assert_int_eq(sockets_below(directory), 0);
+	ck_assert_int_ne(system("find $TMPDIR -type s | grep ."), 0);
 	atomic_fetch_add(&passes[number], 1);
 }
 END_TEST

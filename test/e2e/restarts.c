@@ -1,33 +1,11 @@
 /* --restart and --kill-stuck: the client's session goes on with another server. */
-#include <check.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "process.h"
 #include "client.h"
 
-#define FOR_EVER "{\"ms\":600000}"
 #define GIVEN_UP(how) \
 	"canceld: tools/call echo cannot be answered: the server has " how ", and has failed too often to be started" \
 	" again (see the option --restart of canceld): "
-
-/* How often the text is on stderr. */
-static int
-count_logged(const struct run *run, const char *text)
-{
-	const char *at = run->error.data;
-	int count = 0;
-
-	while (at != NULL && (at = strstr(at, text)) != NULL) {
-		at += strlen(text);
-		count++;
-	}
-	return count;
-}
 
 SUITE("restarts", .seconds = 12);
 
@@ -43,8 +21,7 @@ TESTS(a_crash_costs_the_requests_in_flight_only, 0, 2)
 	    _i == 0 ? 7 : 11);
 	run_expect_echo(run, "4");
 	run_expect_logged(run, "RESTARTED");
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	run_expect_logged(run, "noise=0 restarts=1\n");
 	run_end(run);
 }
@@ -59,8 +36,7 @@ TEST(an_idle_server_that_is_killed_is_replaced)
 	run_expect_logged(run, "RESTARTED");
 	run_expect_echo(run, "2");
 	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 /* A handler that blocks: the server reads nothing any more. */
@@ -75,8 +51,7 @@ TESTS(a_stuck_server_is_ended_and_replaced, 0, 2)
 	run_expect_echo(run, "3");
 	run_expect_logged(run, _i == 0 ? "SERVER_EXITED signal=15" : "SERVER_EXITED signal=9");
 	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 TEST(too_many_crashes_end_it)
@@ -111,8 +86,7 @@ TEST(a_server_that_never_comes_up_again)
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
 	ck_assert_str_eq(at_text(run->message, "error message"), GIVEN_UP("exited with status 5") "bad start 4");
 	ck_assert_int_eq(at_number(run->message, "error data status"), 5);
-	run_expect_exit(run, 5);
-	run_end(run);
+	run_finish(run, 5);
 }
 
 TEST(a_server_that_cannot_be_started_again)
@@ -131,8 +105,7 @@ TEST(a_server_that_cannot_be_started_again)
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
 	snprintf(words, sizeof(words), GIVEN_UP("gone") "cannot start %s: No such file or directory", path);
 	ck_assert_str_eq(at_text(run->message, "error message"), words);
-	run_expect_exit(run, 127);
-	run_end(run);
+	run_finish(run, 127);
 }
 
 TESTS(a_client_that_leaves_between_two_servers_ends_the_session, 0, 2)
@@ -151,7 +124,7 @@ TESTS(a_client_that_leaves_between_two_servers_ends_the_session, 0, 2)
 		kill(run->pid, SIGTERM);
 		run_expect_exit(run, 128 + SIGTERM);
 	}
-	ck_assert_int_eq(count_logged(run, "after=1600ms"), 0);
+	ck_assert_ptr_null(strstr(run->error.data, "after=1600ms"));
 	run_end(run);
 }
 
@@ -175,8 +148,7 @@ TEST(a_stuck_server_that_exits_in_order_is_replaced)
 	run_expect_logged(run, "RESTARTED");
 	run_expect_echo(run, "3");
 	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 /* A server that has closed its stdin may still answer what it has read. */
@@ -192,8 +164,7 @@ TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 	run_expect_result(run, "2");
 	run_expect_result(run, "3");
 	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 /* It closes its stdin and never answers; the client writes nothing more in the first run. */
@@ -211,8 +182,7 @@ TESTS(a_server_that_reads_no_more_is_replaced, 0, 2)
 	run_expect_logged(run, "RESTARTED");
 	run_expect_echo(run, "4");
 	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 TEST(one_crash_after_another)
@@ -229,6 +199,5 @@ TEST(one_crash_after_another)
 	}
 	ck_assert_int_le(process_descriptors(run->pid), 24);
 	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }

@@ -1,13 +1,6 @@
 /* Messages pass unchanged and in order, whatever their size; what exceeds a limit is refused. */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "peers.h"
 #include "client.h"
-
-#define FOR_EVER "{\"ms\":600000}"
+#include "peers.h"
 
 SUITE("streams");
 

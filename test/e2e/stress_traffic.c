@@ -1,9 +1,7 @@
 #include "stress.h"
 
 #include <poll.h>
-#include <unistd.h>
 
-#include "process.h"
 #include "client.h"
 
 enum {
@@ -150,8 +148,7 @@ traffic_end(struct traffic *traffic)
 	run->stdout_unread = false;
 	run_close_in(run);
 	run_expect_end(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 	unlink(traffic->path);
 	end_free(&traffic->end);
 	free(traffic);

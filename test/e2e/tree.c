@@ -1,16 +1,8 @@
 /* The process tree: whatever the server starts and however the session ends, no process is left. */
-#include <check.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "client.h"
 #include "peers.h"
-#include "process.h"
 
 enum {
 	GUARDIAN_SHARE = 500 << 10, /* bytes */
@@ -44,8 +36,7 @@ start_with(const char *kind, struct setup setup)
 	setup.own_group = true;
 	adopt_orphans();
 	run = run_start(&setup);
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
+	run_ping(run);
 	ck_assert_int_ge(process_marked(run->mark, list, sizeof(list)), 3); /* canceld, its guardian, the server ... */
 	return run;
 }
@@ -81,8 +72,7 @@ end_by(struct run *run, enum end end)
 {
 	switch (end) {
 	case END_INPUT:
-		run_close_in(run);
-		run_expect_exit(run, 0);
+		run_leave(run, 0);
 		break;
 	case END_SIGNAL:
 		kill(run->pid, SIGTERM);
@@ -247,8 +237,7 @@ TESTS(a_signal_to_the_guardian_changes_nothing, 0, 4)
 
 	kill(guardian, numbers[_i]);
 	run_expect_echo(run, "2");
-	run_call(run, "3", "sleep", "{\"ms\":600000}");
-	run_expect_received(run, "\"id\":3,");
+	run_hang(run, "3");
 	kill(guardian, numbers[_i]);
 	kill(run->pid, numbers[_i]);
 	run_expect_error(run, "3", CODE_INTERNAL, "terminated");
@@ -266,7 +255,7 @@ TESTS(a_stopped_guardian_wakes_when_canceld_is_killed, 0, KINDS)
 	/* A running canceld would wake the guardian for the sweep. */
 	kill(run->pid, SIGSTOP);
 	kill(guardian, SIGSTOP);
-	while (!process_stopped(run->pid) || !process_stopped(guardian))
+	while (process_state(run->pid) != 'T' || process_state(guardian) != 'T')
 		run_pump(run, 1);
 	kill(run->pid, SIGKILL);
 	run_end(run);
@@ -300,8 +289,7 @@ TESTS(as_init_of_a_namespace, 6, 2 * KINDS)
 	run = start_with(kinds[_i / 2], (struct setup){ .as_init = true });
 	canceld = first_child(run->pid);
 	if (_i % 2 == 0) {
-		run_close_in(run);
-		run_expect_exit(run, 0);
+		run_leave(run, 0);
 	} else {
 		kill(canceld, SIGTERM);
 		run_expect_exit(run, 128 + SIGTERM);
