@@ -30,17 +30,6 @@ enum { DESCENDANTS = 300 }; /* of the kind many */
  */
 void descendant_start(const char *kind);
 
-/* Messages that both ends derive from a number; each differs from its neighbours. */
-void wire_id(struct text *text, long number);
-void wire_request(struct text *text, long number);
-void wire_answer(struct text *text, long number);
-
-/* A random size for a read or a write: mostly some hundred bytes, sometimes a few or many. */
-size_t wire_piece(void);
-
-/* A server that answers wire_request with wire_answer, in pieces and out of order; exits with 9 if one has changed. */
-int wire_serve(int count, char **arguments);
-
 /*
  * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none
  * failed.
