@@ -127,7 +127,8 @@ TESTS(the_end_of_a_wrapper_is_not_the_clients, 0, 6)
 
 TEST(with_drain_the_session_outlives_the_client)
 {
-	struct leak leak = leak_start((struct setup){ .options = "--drain" }, false);
+	struct leak leak =
+	    leak_start((struct setup){ .options = "--drain", .command = "peer puppet" }, true, leak_ping, false);
 	char list[4096];
 	long end;
 

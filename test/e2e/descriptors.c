@@ -50,14 +50,11 @@ TEST(the_server_gets_three_descriptors_and_no_changed_signals)
 
 TEST(the_server_gets_what_canceld_was_given)
 {
-	struct setup setup = { .command = "peer facts", .ignore_pipe = true, .blocked = SIGUSR2 };
-	struct run *run;
-	json_t *facts;
+	struct run *run = run_start(
+	    &(struct setup){ .command = "peer facts", .shell = "trap '' PIPE; exec 9</dev/null", .blocked = SIGUSR2 });
+	json_t *facts = server_facts(run);
 
-	setup.extra = fcntl(open("/dev/null", O_RDONLY | O_CLOEXEC), F_DUPFD, 40);
-	run = run_start(&setup);
-	facts = server_facts(run);
-	expect_descriptors(facts, setup.extra);
+	expect_descriptors(facts, 9);
 	ck_assert(has_signal(facts, "SigIgn", SIGPIPE));
 	ck_assert(has_signal(facts, "SigBlk", SIGUSR2));
 	ck_assert(!has_signal(facts, "SigBlk", SIGTERM));

@@ -1,8 +1,6 @@
 /* The ways a session ends: the server receives its cancels, and no process is left. How soon: times.c. */
-#include <poll.h>
-#include <sys/wait.h>
-
 #include "client.h"
+#include "leak.h"
 
 static const char *const unwilling = "demo --ignore-eof --ignore-term";
 
@@ -111,58 +109,27 @@ TEST(a_second_signal_changes_nothing)
 	expect_both_cancelled(run);
 }
 
-/* Keeps the client's ends open until it is killed; writes a byte to ready when the call is running. */
-_Noreturn static void
-be_client(const struct setup *setup, int ready)
+static void
+open_call(struct run *run, int argument)
 {
-	struct run *run = run_start(setup);
-
+	(void)argument;
 	run_handshake(run);
 	run_hang(run, "2");
-	if (write(ready, "!", 1) != 1)
-		_exit(1);
-	for (;;)
-		pause();
 }
 
 TESTS(nothing_is_left_when_the_client_is_killed, 0, 6)
 {
-	char mark[64];
 	const struct setup setup = { .options = patient[_i / 3],
 		.command = _i < 3 ? NULL : unwilling,
-		.wiring = (enum wiring)(_i % 3),
-		.mark = mark };
-	struct pollfd ready = { .events = POLLIN };
-	struct run *run;
-	int ends[2];
+		.wiring = (enum wiring)(_i % 3) };
+	struct leak leak = leak_start(setup, false, open_call, 0);
 	char list[512];
-	pid_t client;
 
-	mark_new(mark, sizeof(mark));
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-	client = fork();
-	if (client == 0)
-		be_client(&setup, ends[1]);
-	close(ends[1]);
-	ready.fd = ends[0];
-	ck_assert_int_eq(poll(&ready, 1, HARNESS_LIMIT), 1);
-	ck_assert_int_ne(ready.revents & POLLIN, 0);
-	run = run_observe(mark);
-	ck_assert_int_ge(process_marked(mark, list, sizeof(list)), 2);
-	kill(client, SIGKILL);
-	run_expect_gone(run);
-	run_expect_cancelled(run, "2");
-	waitpid(client, NULL, 0);
-	run_end(run);
-}
-
-TESTS(nothing_is_left_when_canceld_is_killed, 0, 2)
-{
-	struct run *run = busy_session("", NULL);
-
-	kill(run->pid, _i == 0 ? SIGKILL : SIGABRT);
-	run_expect_gone(run);
-	run_end(run);
+	ck_assert_int_ge(process_marked(leak.run->mark, list, sizeof(list)), 2);
+	kill(leak.client, SIGKILL);
+	run_expect_gone(leak.run);
+	run_expect_cancelled(leak.run, "2");
+	leak_end(&leak);
 }
 
 TESTS(stdout_without_a_reader_cancels_what_runs, 0, 2)

@@ -197,11 +197,10 @@ move_to(int fd, int target)
 }
 
 static void
-close_above(int keep)
+close_from(int fd)
 {
-	for (int fd = 3; fd < 256; fd++)
-		if (fd != keep)
-			close(fd);
+	for (; fd < 256; fd++)
+		close(fd);
 }
 
 static void
@@ -215,8 +214,6 @@ signals_as_given(const struct setup *setup)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	for (int number = 1; number < 32; number++)
 		signal(number, SIG_DFL);
-	if (setup->ignore_pipe)
-		signal(SIGPIPE, SIG_IGN);
 }
 
 static bool
@@ -237,9 +234,7 @@ become_init(void)
 	pid = fork();
 	if (pid == 0)
 		return;
-	close_above(0);
-	for (int fd = 0; fd < 3; fd++)
-		close(fd);
+	close_from(0);
 	waitpid(pid, &status, 0);
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
@@ -266,7 +261,7 @@ become(const struct setup *setup, const struct run *run, const char *const *word
 	setrlimit(RLIMIT_CORE, &none);
 	for (int i = 0; i < 3; i++)
 		move_to(fds[i], i);
-	close_above(setup->extra);
+	close_from(3);
 	signals_as_given(setup);
 	if (setup->own_group)
 		setpgid(0, 0);
@@ -298,18 +293,6 @@ open_path(const char *path, int flags)
 	return fd;
 }
 
-static void
-fill_pipe(int fd)
-{
-	static const char bytes[1024];
-	int flags = fcntl(fd, F_GETFL);
-
-	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-	while (write(fd, bytes, sizeof(bytes)) > 0)
-		;
-	fcntl(fd, F_SETFL, flags);
-}
-
 /* fds are the three that canceld gets, all above 2 so that none is overwritten by another. */
 static void
 wire_all(struct run *run, const struct setup *setup, int *fds)
@@ -328,9 +311,6 @@ wire_all(struct run *run, const struct setup *setup, int *fds)
 	if (run->from < 0 && setup->out == NULL)
 		run->from = fcntl(run->to, F_DUPFD_CLOEXEC, 3);
 	wire(&run->errors, &fds[2], WIRED_PIPES, false);
-	if (setup->stderr_full)
-		fill_pipe(fds[2]);
-	run->stderr_unread = setup->stderr_full;
 }
 
 static void

@@ -44,14 +44,11 @@ struct setup {
 	const char *in;     /* a path to open as stdin instead of the wiring */
 	const char *out;    /* the same for stdout */
 	enum wiring wiring;
-	bool own_group;   /* start it in a process group of its own */
-	bool as_init;     /* start it as process 1 of a pid namespace; run->pid is then its parent */
-	bool bare;        /* run the command without canceld */
-	bool keep;        /* keep copies of canceld's own ends in kept[] */
-	bool ignore_pipe; /* start it with SIGPIPE ignored */
-	bool stderr_full; /* its stderr pipe is full, and not read until it has exited */
-	int blocked;      /* start it with this signal blocked */
-	int extra;        /* start it with this descriptor open (0: none) */
+	bool own_group; /* start it in a process group of its own */
+	bool as_init;   /* start it as process 1 of a pid namespace; run->pid is then its parent */
+	bool bare;      /* run the command without canceld */
+	bool keep;      /* keep copies of canceld's own ends in kept[] */
+	int blocked;    /* start it with this signal blocked */
 };
 
 struct run {
@@ -67,7 +64,7 @@ struct run {
 	size_t piece;       /* not 0: each read and write has a random size up to this */
 	json_t *message;    /* the last one taken */
 	bool stdout_unread; /* run_pump does not read stdout */
-	bool stderr_unread; /* run_pump does not read stderr, whose pipe is full */
+	bool stderr_unread; /* run_pump does not read stderr until it has exited */
 	bool exited;
 	int status; /* as waitpid gives it */
 	char mark[64];

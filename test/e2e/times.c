@@ -103,6 +103,7 @@ static const struct promise {
 	{ "SIGINT, unwilling server", "", UNWILLING, open_call, NULL, SIGINT, 700 },
 	{ "SIGHUP, unwilling server", "", UNWILLING, open_call, NULL, SIGHUP, 700 },
 	{ "canceld killed", "", NULL, open_call, NULL, SIGKILL, 2000 },
+	{ "canceld aborted", "", NULL, open_call, NULL, SIGABRT, 2000 },
 	{ "canceld killed, unwilling server", "", UNWILLING, open_call, NULL, SIGKILL, 2000 },
 	{ "server crashed", "", NULL, open_call, crash_server, 0, 1000 },
 	{ "server crashed, descendant holds stdout", "", "sh:sleep 600 & exit 5", do_nothing, do_nothing, 0, 1000 },
@@ -161,12 +162,13 @@ TESTS(a_killed_client_is_noticed_in_time, 0, 18)
 	char options[400];
 	const struct setup setup = { .before = between[_i / 2 % 3],
 		.wiring = (enum wiring)(_i / 6),
-		.options = options };
+		.options = options,
+		.command = "peer puppet" };
 	long took = 0;
 
 	snprintf(options, sizeof(options), "-v -l %s", path);
 	for (int i = 0; i < TRIES; i++) {
-		struct leak leak = leak_start(setup, _i % 2 == 1);
+		struct leak leak = leak_start(setup, true, leak_ping, _i % 2);
 		long start = milliseconds();
 
 		kill(leak.client, SIGKILL);

@@ -55,16 +55,11 @@ first_child(pid_t parent)
 static bool
 is_logged_as_swept(const struct run *run, const char *kind)
 {
-	const char *at = run->error.data;
+	size_t wanted = strcmp(kind, "many") == 0 ? DESCENDANTS : 1;
 	char line[64];
-	int count = 0;
 
 	snprintf(line, sizeof(line), " name=left-%s\n", kind);
-	while ((at = strstr(at, line)) != NULL) {
-		at += strlen(line);
-		count++;
-	}
-	return strstr(run->error.data, "SWEPT") != NULL && count >= (strcmp(kind, "many") == 0 ? DESCENDANTS : 1);
+	return strstr(run->error.data, "SWEPT") != NULL && count_of(run->error.data, line) >= wanted;
 }
 
 static void
@@ -183,18 +178,6 @@ TESTS(with_sweep_group_the_group_is_ended, 0, 2)
 	expect_logged_as_swept(kinds[_i], "--sweep=group", END_SERVER);
 }
 
-SUITE("tree");
-
-TESTS(an_unwilling_server_ends_when_canceld_is_killed, 0, 2)
-{
-	const struct setup setup = { .command = "demo --ignore-eof --ignore-term", .own_group = true };
-	struct run *run = run_start(&setup);
-
-	run_handshake(run);
-	kill(_i == 0 ? run->pid : -run->pid, SIGKILL);
-	run_end(run);
-}
-
 SUITE("guardian");
 
 TEST(the_guardian_has_its_own_session)
@@ -271,8 +254,6 @@ TEST(when_both_are_killed_the_kernel_ends_the_server)
 	kill(run->pid, SIGKILL);
 	run_end(run);
 }
-
-SUITE("sweep");
 
 SUITE("tree");
 
