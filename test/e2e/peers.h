@@ -2,10 +2,6 @@
  * peers: servers with a special behaviour, as modes of the test program.
  *
  *   facts          answers every request with its own descriptors and signal sets
- *   big BYTES ORDER      answers each request with one result of so many bytes in writes of 4 KiB;
- *                  ORDER: the id is first or last
- *   mute-out       closes stdout at the first request and does not exit
- *   mute-in        answers the first request, closes stdin and does not exit
  *   unbound        answers ping; does not end with its guardian
  *   puppet [KIND]  starts a descendant of that kind; then answers ping, exits with 3 at exit, writes
  *                  half an answer at half, reads nothing after stop-reading, answers nothing else.
