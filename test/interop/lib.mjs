@@ -140,10 +140,6 @@ export class Session extends Wire {
     return { error, elapsed: Date.now() - start };
   }
 
-  get abortedIds() {
-    return this.marks('aborted').map(({ id }) => id);
-  }
-
   // Closes as an ordinary client does and expects that nothing is left.
   async close() {
     await this.client.close();
