@@ -68,51 +68,37 @@ expect_blocking(struct run *run)
 		ck_assert_int_eq(fcntl(run->kept[i], F_GETFL) & O_NONBLOCK, 0);
 }
 
-/* The flag belongs to the open file, which the client's other children may share. */
-TESTS(o_nonblock_is_never_set_on_what_the_client_shares, 0, 3)
+/* O_NONBLOCK belongs to the open file, which the client's other children may share: it is never set. */
+TESTS(each_wiring_carries_a_session, 0, 3)
 {
-	const struct setup setup = { .wiring = (enum wiring)_i, .keep = true };
+	const struct setup setup = { .wiring = (enum wiring)_i, .keep = true, .options = "-t tools/call:sleep=300ms" };
 	struct run *run = run_start(&setup);
 
 	run_handshake(run);
 	expect_blocking(run);
-	run_call(run, "2", "flood", "{\"count\":20000,\"bytes\":100000}");
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_call(run, "3", "flood", "{\"count\":20000,\"bytes\":3000000}");
 	for (int i = 0; i < 20000; i++)
 		run_expect_message(run);
 	expect_blocking(run);
-	run_expect_answer(run, "2");
-	run_close_in(run);
-	if (setup.wiring == WIRED_ONE_SOCKET)
-		shutdown(run->from, SHUT_RDWR);
-	run_expect_exit(run, 0);
-	expect_blocking(run);
-	run_end(run);
-}
-
-TESTS(each_wiring_carries_a_session, 0, 3)
-{
-	const struct setup setup = { .wiring = (enum wiring)_i, .options = "-t tools/call:sleep=300ms" };
-	struct run *run = run_start(&setup);
-
-	run_handshake(run);
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_call(run, "3", "flood", "{\"count\":10,\"bytes\":3000000}");
-	for (int i = 0; i < 10; i++)
-		run_expect_message(run);
 	ck_assert_uint_eq(strlen(answer_text(run_expect_answer(run, "3"))), 3000000);
 	run_close_in(run);
 	if (setup.wiring == WIRED_ONE_SOCKET)
 		shutdown(run->from, SHUT_WR);
 	run_expect_exit(run, 0);
+	expect_blocking(run);
+	for (int i = 0; i < 2; i++) {
+		close(run->kept[i]);
+		run->kept[i] = -1;
+	}
 	run_expect_end(run);
 	run_end(run);
 }
 
 TEST(a_half_closed_socket_still_takes_answers)
 {
-	const struct setup setup = { .wiring = WIRED_ONE_SOCKET, .options = "--drain" };
-	struct run *run = run_start(&setup);
+	struct run *run = run_start(&(struct setup){ .wiring = WIRED_ONE_SOCKET, .options = "--drain" });
 
 	run_handshake(run);
 	run_call(run, "2", "sleep", "{\"ms\":300}");
@@ -123,8 +109,8 @@ TEST(a_half_closed_socket_still_takes_answers)
 
 TESTS(dev_null_as_input_is_an_end, 0, 2)
 {
-	const struct setup setup = { .in = "/dev/null", .command = _i == 0 ? NULL : "demo --ignore-eof" };
-	struct run *run = run_start(&setup);
+	struct run *run =
+	    run_start(&(struct setup){ .in = "/dev/null", .command = _i == 0 ? NULL : "demo --ignore-eof" });
 
 	run_expect_exit(run, 0);
 	run_expect_end(run);

@@ -56,21 +56,12 @@ TEST(an_agent_may_save_its_state)
 	run_end(run);
 }
 
-static struct run *
-run_language_server(void)
-{
-	static const char exit_message[] = "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}";
-	struct run *run = run_options("-v", "sh:head -c 55 >/dev/null");
-
-	run_send_text(run, exit_message, strlen(exit_message));
-	return run;
-}
-
 /* LSP: the client's exit notification ends the server. */
 TEST(a_server_that_was_told_to_end_is_no_event)
 {
-	struct run *run = run_language_server();
+	struct run *run = run_options("-v", "sh:head -c 55 >/dev/null");
 
+	run_send_text(run, "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}", 55);
 	run_expect_exit(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "SERVER_ENDED"));
 	ck_assert_ptr_null(strstr(run->error.data, "SERVER_EXITED"));
@@ -79,20 +70,14 @@ TEST(a_server_that_was_told_to_end_is_no_event)
 
 static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 
-static void
-expect_terminated(struct run *run, const char *id)
-{
-	run_expect_error(run, id, CODE_INTERNAL, "terminated");
-}
-
 TESTS(a_signal_ends_it, 0, 6)
 {
 	struct run *run = busy_session(patient[_i % 2], _i % 2 == 0 ? NULL : unwilling);
 
 	kill(run->pid, signals[_i / 2]);
 	run_expect_exit(run, 128 + signals[_i / 2]);
-	expect_terminated(run, "2");
-	expect_terminated(run, "3");
+	run_expect_error(run, "2", CODE_INTERNAL, "terminated");
+	run_expect_error(run, "3", CODE_INTERNAL, "terminated");
 	run_expect_end(run);
 	expect_both_cancelled(run);
 }

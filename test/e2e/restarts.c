@@ -1,13 +1,29 @@
 /* --restart and --kill-stuck: the client's session goes on with another server. */
-#include <sys/stat.h>
-
 #include "client.h"
 
 #define GIVEN_UP(how) \
 	"canceld: tools/call echo cannot be answered: the server has " how ", and has failed too often to be started" \
 	" again (see the option --restart of canceld): "
 
-SUITE("restarts", .seconds = 12);
+/* The next server has come and serves; the end of the session. */
+static void
+expect_next(struct run *run, const char *id)
+{
+	run_expect_logged(run, "RESTARTED");
+	run_expect_echo(run, id);
+	run_close_in(run);
+	run_finish(run, 0);
+}
+
+/* A call that ends the server. */
+static void
+crash(struct run *run, const char *id, const char *how, const char *cause)
+{
+	run_call(run, id, "crash", how);
+	run_expect_error(run, id, CODE_INTERNAL, cause);
+}
+
+SUITE("restarts", .seconds = 14);
 
 TESTS(a_crash_costs_the_requests_in_flight_only, 0, 2)
 {
@@ -33,10 +49,7 @@ TEST(an_idle_server_that_is_killed_is_replaced)
 
 	ck_assert_int_gt(server, 0);
 	kill(server, SIGKILL);
-	run_expect_logged(run, "RESTARTED");
-	run_expect_echo(run, "2");
-	run_close_in(run);
-	run_finish(run, 0);
+	expect_next(run, "2");
 }
 
 /* A handler that blocks: the server reads nothing any more. */
@@ -62,8 +75,7 @@ TEST(too_many_crashes_end_it)
 		char id[16];
 
 		snprintf(id, sizeof(id), "%d", 10 + i);
-		run_call(run, id, "crash", "{\"status\":9}");
-		run_expect_error(run, id, CODE_INTERNAL, i < 2 ? "server-restarted" : "server-exited");
+		crash(run, id, "{\"status\":9}", i < 2 ? "server-restarted" : "server-exited");
 		snprintf(id, sizeof(id), "%d", 20 + i);
 		if (i < 2)
 			run_expect_echo(run, id);
@@ -80,8 +92,7 @@ TEST(a_server_that_never_comes_up_again)
 	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then echo bad start 4 >&2; exit 5; fi;"
 	    " : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER");
 
-	run_call(run, "2", "crash", "{\"status\":9}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	crash(run, "2", "{\"status\":9}", "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
 	ck_assert_str_eq(at_text(run->message, "error message"), GIVEN_UP("exited with status 5") "bad start 4");
@@ -104,8 +115,7 @@ TESTS(a_server_that_cannot_be_started_again, 0, 2)
 	run->stderr_unread = _i > 0;
 	run_handshake(run);
 	unlink(path);
-	run_call(run, "2", "crash", "{\"status\":9}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	crash(run, "2", "{\"status\":9}", "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
 	snprintf(words, sizeof(words), GIVEN_UP("gone") "cannot start %s: No such file or directory", path);
@@ -122,8 +132,7 @@ TESTS(a_client_that_leaves_between_two_servers_ends_the_session, 0, 2)
 	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi;"
 	    " : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER");
 
-	run_call(run, "2", "crash", "{\"status\":9}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	crash(run, "2", "{\"status\":9}", "server-restarted");
 	run_expect_logged(run, "after=400ms");
 	if (_i == 0) {
 		run_close_in(run);
@@ -153,10 +162,7 @@ TEST(a_stuck_server_that_exits_in_order_is_replaced)
 	run_cancel(run, "2");
 	run_expect_logged(run, "STUCK");
 	run_expect_logged(run, "SERVER_EXITED status=0");
-	run_expect_logged(run, "RESTARTED");
-	run_expect_echo(run, "3");
-	run_close_in(run);
-	run_finish(run, 0);
+	expect_next(run, "3");
 }
 
 /* A server that has closed its stdin may still answer what it has read. */
@@ -187,10 +193,7 @@ TESTS(a_server_that_reads_no_more_is_replaced, 0, 2)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-closed-input");
 	if (_i > 0)
 		run_expect_result(run, "3");
-	run_expect_logged(run, "RESTARTED");
-	run_expect_echo(run, "4");
-	run_close_in(run);
-	run_finish(run, 0);
+	expect_next(run, "4");
 }
 
 TEST(one_crash_after_another)
@@ -200,8 +203,7 @@ TEST(one_crash_after_another)
 
 	for (int i = 0; i < 30; i++) {
 		snprintf(id, sizeof(id), "%d", 1000 + 2 * i);
-		run_call(run, id, "crash", "{\"signal\":9}");
-		run_expect_error(run, id, CODE_INTERNAL, "server-restarted");
+		crash(run, id, "{\"signal\":9}", "server-restarted");
 		snprintf(id, sizeof(id), "%d", 1001 + 2 * i);
 		run_expect_echo(run, id);
 	}
@@ -226,8 +228,8 @@ TEST(output_of_a_lost_servers_descendants_is_discarded)
 	ck_assert_ptr_nonnull(next);
 	if (strstr(next, "NOISE") != NULL)
 		run_fail(run, "output of a lost server was read");
-	run_leave(run, 0);
-	run_end(run);
+	run_close_in(run);
+	run_finish(run, 0);
 }
 
 /* The server has exited but its pipes are open: a request must not be written to them any more. */
@@ -247,6 +249,6 @@ TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_expect_result(run, "3");
-	run_leave(run, 0);
-	run_end(run);
+	run_close_in(run);
+	run_finish(run, 0);
 }
