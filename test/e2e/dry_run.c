@@ -106,11 +106,11 @@ play(struct run *run, struct text *lines)
 
 TEST(a_session_is_as_without_canceld)
 {
-	struct run *bare = run_start(&(struct setup){ .bare = true });
+	struct run *alone = run_start(&(struct setup){ .bare = true });
 	struct run *dry = run_dry("-t tools/call=100ms", NULL);
 	struct text without = { 0 }, with = { 0 };
 
-	play(bare, &without);
+	play(alone, &without);
 	play(dry, &with);
 	ck_assert_str_eq(with.data, without.data);
 	run_expect_logged(dry, "demo-server (dry run): NOISE ");
@@ -118,7 +118,7 @@ TEST(a_session_is_as_without_canceld)
 	run_expect_logged(dry, "demo-server (dry run): TIMED_OUT ");
 	run_expect_logged(dry, "demo-server (dry run): PARSE_ERROR ");
 	run_expect_logged(dry, "demo-server (dry run): SUMMARY ");
-	run_end(bare);
+	run_end(alone);
 	run_end(dry);
 	free(with.data);
 	free(without.data);
