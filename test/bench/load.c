@@ -187,45 +187,6 @@ load_stream(struct load *load, uint64_t count, uint64_t window)
 	}
 }
 
-static size_t
-read_proc(pid_t pid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	size_t len = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
-	file = fopen(path, "re");
-	if (file != NULL) {
-		len = fread(text, 1, size - 1, file);
-		fclose(file);
-	}
-	text[len] = '\0';
-	return len;
-}
-
-static long
-status_field(const char *text, const char *name)
-{
-	const char *at = strstr(text, name);
-
-	return at == NULL ? 0 : strtol(at + strlen(name), NULL, 10);
-}
-
-struct usage
-load_usage(const struct load *load)
-{
-	struct usage usage = { 0 };
-	char text[4096];
-
-	if (read_proc(load->pid, "schedstat", text, sizeof(text)) > 0)
-		usage.cpu = strtod(text, NULL);
-	read_proc(load->pid, "status", text, sizeof(text));
-	usage.peak = status_field(text, "VmHWM:");
-	usage.resident = status_field(text, "VmRSS:");
-	return usage;
-}
-
 void
 load_end(struct load *load)
 {

@@ -16,11 +16,6 @@ struct load {
 	uint64_t bytes;          /* that came back */
 };
 
-struct usage {
-	double cpu;          /* nanoseconds of processor time so far; 0: not known */
-	long peak, resident; /* KiB in memory: the most so far, and now */
-};
-
 double clock_ns(void);
 
 /*
@@ -34,9 +29,6 @@ void load_round_trips(struct load *load, double *ns, unsigned count);
 
 /* Sends so many requests, each in one write, at most `window` of them unanswered; returns after the last answer. */
 void load_stream(struct load *load, uint64_t count, uint64_t window);
-
-/* Of the process that was started, not of its children. */
-struct usage load_usage(const struct load *load);
 
 /* Closes the pipes and waits for the exit. */
 void load_end(struct load *load);

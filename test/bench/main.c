@@ -13,9 +13,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "e2e/process.h"
 #include "load.h"
 
-enum { REQUEST = 200, ROUNDS = 15, ROUNDS_MAX = 101, WARM = 200 };
+enum { REQUEST = 200, ROUNDS = 15, ROUNDS_MAX = 101, WARM = 200, MIB = 1 << 20 };
 
 /* The conditions of a run. */
 enum mode { IDLE, BUSY, MODES };
@@ -166,27 +167,24 @@ run_stream(struct load *load, const struct row *row, double values[FIGURES])
 static void
 run_row(const struct row *row, enum program program, double values[FIGURES])
 {
-	double begun = clock_ns(), warm[WARM];
-	struct usage before, after;
+	double begun = clock_ns(), before = 0, warm[WARM];
 	struct load load;
 
 	load_start(&load, make_command(program, row), REQUEST);
 	values[START] = (clock_ns() - begun) / 1e6;
-	before = load_usage(&load);
-	values[RESIDENT] = (double)before.resident / 1024;
+	values[RESIDENT] = (double)process_resident(load.pid) / MIB;
 	if (row->goals[IDLE][P50] > 0) {
 		load_round_trips(&load, warm, WARM);
-		before = load_usage(&load);
+		before = process_seconds(load.pid);
 		run_round_trips(&load, row->count, values);
 	} else if (row->window > 0) {
 		load_stream(&load, 1, 1);
-		before = load_usage(&load);
+		before = process_seconds(load.pid);
 		run_stream(&load, row, values);
 	}
-	after = load_usage(&load);
 	if (row->count > 0)
-		values[CPU] = (after.cpu - before.cpu) / row->count / 1e3;
-	values[PEAK] = (double)after.peak / 1024;
+		values[CPU] = (process_seconds(load.pid) - before) / row->count * 1e6;
+	values[PEAK] = (double)process_peak(load.pid) / MIB;
 	load_end(&load);
 }
 

@@ -25,8 +25,8 @@ start(char **command, int *to, int *from)
 {
 	int input[2], output[2];
 
-	if (pipe(input) < 0 || pipe(output) < 0)
-		fail("pipe");
+	if (pipe2(input, O_CLOEXEC) < 0 || pipe2(output, O_CLOEXEC) < 0)
+		fail("pipe2");
 	switch (fork()) {
 	case -1:
 		fail("fork");
@@ -34,10 +34,6 @@ start(char **command, int *to, int *from)
 	case 0:
 		dup2(input[0], STDIN_FILENO);
 		dup2(output[1], STDOUT_FILENO);
-		close(input[0]);
-		close(input[1]);
-		close(output[0]);
-		close(output[1]);
 		execvp(command[0], command);
 		_exit(127);
 	default:

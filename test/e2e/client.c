@@ -1,13 +1,6 @@
 #include "client.h"
 
-#include <check.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "process.h"
 
 enum {
 	COMPACT = 1 << 20,
@@ -18,14 +11,8 @@ enum {
 void
 run_send_text(struct run *run, const char *data, size_t len)
 {
-	long limit = milliseconds() + HARNESS_LIMIT;
-
 	text_append(&run->unsent, data, len);
-	while (run->to >= 0 && run->unsent.len > 0) {
-		if (milliseconds() > limit)
-			run_fail(run, "%zu bytes could not be sent", run->unsent.len);
-		run_pump(run, 20);
-	}
+	run_until(run, run->to < 0 || run->unsent.len == 0, "%zu bytes could not be sent", run->unsent.len);
 }
 
 void
@@ -77,6 +64,23 @@ run_handshake(struct run *run)
 	    "\"clientInfo\":{\"name\":\"e2e\",\"version\":\"1\"}}}");
 	run_expect_answer(run, "\"start\"");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+}
+
+void
+run_ping(struct run *run)
+{
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_result(run, "1");
+}
+
+void
+run_hang(struct run *run, const char *id)
+{
+	char text[64];
+
+	run_call(run, id, "sleep", FOR_EVER);
+	snprintf(text, sizeof(text), "\"id\":%s,", id);
+	run_expect_received(run, text);
 }
 
 struct run *
@@ -148,10 +152,9 @@ json_t *
 run_expect_answer(struct run *run, const char *id)
 {
 	const char *line = expect_line(run);
-	char *found;
+	char *found = member_copy(line, "id");
 
 	parse(run, line);
-	found = member_copy(line, "id");
 	if (found == NULL || strcmp(found, id) != 0 || at_exists(run->message, "method"))
 		run_fail(run, "not an answer to %s: %.500s", id, line);
 	free(found);
@@ -195,6 +198,13 @@ run_expect_echo(struct run *run, const char *id)
 }
 
 void
+run_leave(struct run *run, int status)
+{
+	run_close_in(run);
+	run_expect_exit(run, status);
+}
+
+void
 run_release(struct run *run)
 {
 	run_call(run, "\"release\"", "release", "{}");
@@ -223,12 +233,22 @@ run_expect_end(struct run *run)
 void
 run_expect_logged(struct run *run, const char *text)
 {
-	long end = milliseconds() + HARNESS_LIMIT;
+	run_until(run, memmem(run->error.data, run->error.len, text, strlen(text)) != NULL, "not on stderr: %s", text);
+}
 
-	while (memmem(run->error.data, run->error.len, text, strlen(text)) == NULL) {
-		if (milliseconds() > end || run->errors < 0)
-			run_fail(run, "not on stderr: %s", text);
-		run_pump(run, 10);
+void
+run_expect_summary(struct run *run, const char *fields)
+{
+	const char *summary = strstr(run->error.data, "SUMMARY ");
+	char field[64];
+	size_t len;
+
+	ck_assert_ptr_nonnull(summary);
+	for (; *fields != '\0'; fields += len + (fields[len] == ' ')) {
+		len = strcspn(fields, " ");
+		snprintf(field, sizeof(field), " %.*s", (int)len, fields);
+		if (strstr(summary, field) == NULL)
+			run_fail(run, "the summary lacks%s", field);
 	}
 }
 
@@ -241,13 +261,7 @@ run_received(const struct run *run, const char *text)
 void
 run_expect_received(struct run *run, const char *text)
 {
-	long end = milliseconds() + HARNESS_LIMIT;
-
-	while (!run_received(run, text)) {
-		if (milliseconds() > end)
-			run_fail(run, "the server did not receive: %s", text);
-		run_pump(run, 5);
-	}
+	run_until(run, run_received(run, text), "the server did not receive: %s", text);
 }
 
 void
@@ -316,20 +330,6 @@ answer_text(json_t *message)
 	return at_text(first, "text");
 }
 
-void
-run_settle(struct run *run)
-{
-	long limit = milliseconds() + HARNESS_LIMIT;
-
-	for (int looks = 0; looks < LOOKS; looks++) {
-		if (milliseconds() > limit)
-			run_fail(run, "it does not come to rest");
-		run_pump(run, 10);
-		if (!process_all_sleep(run->mark))
-			looks = -1;
-	}
-}
-
 static bool
 is_full(const struct run *run)
 {
@@ -338,22 +338,34 @@ is_full(const struct run *run)
 	return poll(&room, 1, 0) == 0;
 }
 
-void
-run_fill(struct run *run)
+/* Looks again and again until all sleep; full: although there is something to read. */
+static void
+settle(struct run *run, bool full)
 {
 	long limit = milliseconds() + HARNESS_LIMIT;
 
+	for (int looks = 0; looks < LOOKS; looks++) {
+		if (milliseconds() > limit)
+			run_fail(run, "it does not come to rest");
+		run_pump(run, 10);
+		if (!process_all_sleep(run->mark) || (full && !is_full(run)))
+			looks = -1;
+	}
+}
+
+void
+run_settle(struct run *run)
+{
+	settle(run, false);
+}
+
+void
+run_fill(struct run *run)
+{
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"stop-reading\"}");
 	while (run->unsent.len < FILLING)
 		text_print(&run->unsent, "{\"jsonrpc\":\"2.0\",\"method\":\"%01000d\"}\n", 0);
-	for (int looks = 0; looks < LOOKS; looks++) {
-		if (milliseconds() > limit)
-			run_fail(run, "canceld reads on and on");
-		run_pump(run, 10);
-		/* In this order: canceld sleeps although there is something to read. */
-		if (!process_all_sleep(run->mark) || !is_full(run))
-			looks = -1;
-	}
+	settle(run, true);
 	ck_assert_uint_gt(run->unsent.len, 0);
 	run->unsent.len = 0;
 }

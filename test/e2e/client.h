@@ -1,11 +1,24 @@
 /*
  * client: the client's side of a session: what it sends, and what must then come back, be logged or
  * be received by the server. Every run_expect_* fails the test when HARNESS_LIMIT passes. A message
- * that a function returns lives until the next one is taken. Ids are given as JSON text.
+ * that a function returns lives until the next one is taken. Ids are given as JSON text. Includes what the suites need.
  */
 #pragma once
 
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "harness.h"
+#include "process.h"
+
+#define INITIALIZE \
+	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
+#define FOR_EVER "{\"ms\":600000}" /* the arguments of a call that hangs */
 
 #define CODE_CANCELLED (-32800)
 #define CODE_INTERNAL (-32603)
@@ -18,6 +31,10 @@ __attribute__((format(printf, 2, 3))) void run_sendf(struct run *run, const char
 void run_call(struct run *run, const char *id, const char *tool, const char *arguments);
 void run_cancel(struct run *run, const char *id);
 void run_handshake(struct run *run);
+
+/* Asks a ping, with the id 1; makes a call that hangs, which the demo server has then received. */
+void run_ping(struct run *run);
+void run_hang(struct run *run, const char *id);
 
 /* run_options, then run_handshake. */
 struct run *run_session(const char *options, const char *command);
@@ -40,9 +57,13 @@ void run_expect_quiet(struct run *run, long time); /* no line on stdout for so l
 void run_expect_end(struct run *run);              /* stdout is at its end, without further lines */
 
 void run_expect_logged(struct run *run, const char *text);
-void run_expect_received(struct run *run, const char *text); /* by the demo server */
-void run_expect_cancelled(struct run *run, const char *id);  /* the demo server received a cancel */
-bool run_received(const struct run *run, const char *text);  /* up to now */
+void run_expect_summary(struct run *run, const char *fields); /* in the last line of the log; words */
+void run_expect_received(struct run *run, const char *text);  /* by the demo server */
+void run_expect_cancelled(struct run *run, const char *id);   /* the demo server received a cancel */
+bool run_received(const struct run *run, const char *text);   /* up to now */
+
+/* Closes stdin and expects this status. */
+void run_leave(struct run *run, int status);
 
 /* Waits until every process of the run sleeps: nothing goes on any more. */
 void run_settle(struct run *run);

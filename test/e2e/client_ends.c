@@ -2,34 +2,18 @@
  * The client's end in each of its forms, idle and while canceld's queues are full; ends that only look like one; and
  * what watching for it costs.
  */
-#include <check.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include "client.h"
 #include "leak.h"
-#include "process.h"
 
 enum {
 	UNCHANGED_FOR = 1000, /* milliseconds; canceld notices a client's end within 500 */
 	WATCHED_FOR = 1000,
 	WAKE_UPS = 10,
 };
-
-static void
-begin(struct run *run)
-{
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
-}
 
 /* As it is when the client's process has gone: what it had not written yet is lost. */
 static void
@@ -43,11 +27,22 @@ close_input(struct run *run, enum wiring wiring)
 	}
 }
 
-static void
-finish(struct run *run, int status)
+static struct run *
+start(enum wiring wiring, const char *options, bool full)
 {
-	run_expect_exit(run, status);
-	run_end(run);
+	struct run *run = run_start(&(struct setup){ .wiring = wiring, .options = options, .command = "peer puppet" });
+
+	run_ping(run);
+	if (full)
+		run_fill(run);
+	return run;
+}
+
+static void
+expect_noticed(struct run *run)
+{
+	run_expect_logged(run, "INPUT_ENDED");
+	run_finish(run, 0);
 }
 
 SUITE("client-ends", .seconds = 20);
@@ -55,51 +50,36 @@ SUITE("client-ends", .seconds = 20);
 TESTS(end_of_input, 0, 6)
 {
 	enum wiring wiring = (enum wiring)(_i % 3);
-	const struct setup setup = { .wiring = wiring, .options = "-v", .command = "peer puppet" };
-	struct run *run = run_start(&setup);
+	struct run *run = start(wiring, "-v", _i >= 3);
 
-	begin(run);
-	if (_i >= 3)
-		run_fill(run);
 	close_input(run, wiring);
-	run_expect_logged(run, "INPUT_ENDED");
-	finish(run, 0);
+	expect_noticed(run);
 }
 
 TESTS(stdout_without_a_reader, 0, 4)
 {
-	enum wiring wiring = (enum wiring)(_i % 2);
-	const struct setup setup = { .wiring = wiring, .options = "-v", .command = "peer puppet" };
-	struct run *run = run_start(&setup);
+	struct run *run = start((enum wiring)(_i % 2), "-v", _i >= 2);
 
-	begin(run);
-	if (_i >= 2)
-		run_fill(run);
 	run_close_out(run);
-	run_expect_logged(run, "INPUT_ENDED");
-	finish(run, 0);
+	expect_noticed(run);
 }
 
 /* Only a write can find out. */
 TEST(a_socket_shut_down_for_reading)
 {
-	const struct setup setup = { .wiring = WIRED_SOCKETS, .options = "-v", .command = "peer puppet" };
-	struct run *run = run_start(&setup);
+	struct run *run = start(WIRED_SOCKETS, "-v", false);
 
-	begin(run);
 	shutdown(run->from, SHUT_RD);
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
-	run_expect_logged(run, "INPUT_ENDED");
-	finish(run, 0);
+	expect_noticed(run);
 }
 
 /* How soon, times.c checks. */
 TESTS(a_server_that_ignores_the_end_is_killed, 0, 4)
 {
-	const struct setup setup = { .options = "-v", .command = "peer puppet", .behind = "noterm" };
-	struct run *run = run_start(&setup);
+	struct run *run = run_start(&(struct setup){ .options = "-v", .command = "peer puppet", .behind = "noterm" });
 
-	begin(run);
+	run_ping(run);
 	if (_i % 2 == 1)
 		run_fill(run);
 	else
@@ -110,7 +90,6 @@ TESTS(a_server_that_ignores_the_end_is_killed, 0, 4)
 		kill(run->pid, SIGTERM);
 	run_expect_exit(run, _i < 2 ? 0 : 128 + SIGTERM);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "SIGKILL"));
-	run_expect_gone(run);
 	run_end(run);
 }
 
@@ -119,42 +98,14 @@ SUITE("not-ends");
 /* The client closed its end and the server is only slow: nothing may be lost. */
 TEST(with_drain_a_full_queue_is_waited_for)
 {
-	struct run *run = run_options("-v --drain", "peer puppet");
+	struct run *run = start(WIRED_PIPES, "-v --drain", true);
 
-	begin(run);
-	run_fill(run);
 	close_input(run, WIRED_PIPES);
 	run_expect_quiet(run, UNCHANGED_FOR);
 	ck_assert_ptr_null(strstr(run->error.data, "INPUT_ENDED"));
 	kill(run->pid, SIGTERM);
-	finish(run, 128 + SIGTERM);
+	run_finish(run, 128 + SIGTERM);
 }
-
-SUITE("client-leaks", .seconds = 22);
-
-/* With as many wrappers between it and canceld, which live on. */
-TESTS(the_clients_end_while_descriptors_leak, 0, 18)
-{
-	static const char *const between[] = { NULL, "sh", "sh sh" };
-	char path[300], options[400];
-	struct setup setup = { .before = between[_i / 2 % 3], .wiring = (enum wiring)(_i / 6), .options = options };
-	long limit = milliseconds() + HARNESS_LIMIT;
-	struct leak leak;
-
-	snprintf(path, sizeof(path), "%s/log-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	snprintf(options, sizeof(options), "-v -l %s", path);
-	leak = leak_start(setup, _i % 2 == 1);
-	kill(leak.client, SIGKILL);
-	while (!process_has_text(path, "INPUT_ENDED")) {
-		if (milliseconds() > limit)
-			run_fail(leak.run, "it was not noticed");
-		run_pump(leak.run, 5);
-	}
-	run_expect_gone(leak.run);
-	leak_end(&leak);
-}
-
-SUITE("not-ends");
 
 /* A wrapper that starts canceld in the background and exits is not the client. */
 TESTS(the_end_of_a_wrapper_is_not_the_clients, 0, 6)
@@ -176,7 +127,8 @@ TESTS(the_end_of_a_wrapper_is_not_the_clients, 0, 6)
 
 TEST(with_drain_the_session_outlives_the_client)
 {
-	struct leak leak = leak_start((struct setup){ .options = "--drain" }, false);
+	struct leak leak =
+	    leak_start((struct setup){ .options = "--drain", .command = "peer puppet" }, true, leak_ping, false);
 	char list[4096];
 	long end;
 
@@ -212,35 +164,28 @@ SUITE("idle");
 /* /dev/null and files are always writable and never hang up. */
 TESTS(watching_stdout_costs_nothing, 0, 4)
 {
-	char path[300];
-	const struct setup setup = { .out = _i % 2 == 0 ? "/dev/null" : path,
-		.options = "--no-control",
-		.command = "peer puppet" };
+	const char *path = path_of("output");
 	struct run *run;
 
-	snprintf(path, sizeof(path), "%s/output-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-	run = run_start(&setup);
+	file_write(path, "", 0600);
+	run = run_start(&(struct setup){ .out = _i % 2 == 0 ? "/dev/null" : path,
+	    .options = "--no-control",
+	    .command = "peer puppet" });
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	for (long end = milliseconds() + HARNESS_LIMIT; process_child(run->pid, "--peer") < 0;) {
-		ck_assert_int_lt(milliseconds(), end);
-		run_pump(run, 5);
-	}
+	run_until(run, process_child(run->pid, "--peer") >= 0, "the server does not start");
 	if (_i >= 2)
 		run_fill(run);
 	run_settle(run);
 	expect_idle(run);
 	close_input(run, WIRED_PIPES);
-	finish(run, 0);
+	run_finish(run, 0);
 }
 
 TESTS(watching_half_a_socket_costs_nothing, 0, 4)
 {
 	enum wiring wiring = _i % 2 == 0 ? WIRED_ONE_SOCKET : WIRED_SOCKETS;
-	const struct setup setup = { .wiring = wiring, .options = "--drain -v --no-control", .command = "peer puppet" };
-	struct run *run = run_start(&setup);
+	struct run *run = start(wiring, "--drain -v --no-control", false);
 
-	begin(run);
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"hang\"}");
 	if (_i >= 2)
 		run_fill(run);
@@ -248,45 +193,29 @@ TESTS(watching_half_a_socket_costs_nothing, 0, 4)
 	run_settle(run);
 	expect_idle(run);
 	kill(run->pid, SIGTERM);
-	finish(run, 128 + SIGTERM);
+	run_finish(run, 128 + SIGTERM);
 }
 
 SUITE("client-ends");
 
-static int
-open_terminal(void)
-{
-	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	struct termios raw;
-
-	ck_assert_int_ge(master, 0);
-	ck_assert_int_eq(grantpt(master) | unlockpt(master), 0);
-	ck_assert_int_eq(tcgetattr(master, &raw), 0);
-	cfmakeraw(&raw);
-	ck_assert_int_eq(tcsetattr(master, TCSANOW, &raw), 0);
-	return master;
-}
-
 /* A hang-up of the terminal is the client's end. */
 TESTS(a_terminal_for_both, 0, 2)
 {
-	int master = open_terminal();
+	int master = open_terminal(true);
 	const struct setup setup = { .in = ptsname(master), .out = ptsname(master), .command = "peer puppet" };
 	struct run *run = run_start(&setup);
-	int flags;
 	int slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	int flags = fcntl(slave, F_GETFL);
 
 	run->to = master;
 	run->from = fcntl(master, F_DUPFD_CLOEXEC, 3);
-	flags = fcntl(slave, F_GETFL);
-	begin(run);
+	run_ping(run);
 	if (_i == 0) {
 		kill(run->pid, SIGTERM);
 		run_expect_exit(run, 128 + SIGTERM);
 	} else {
 		run_close_out(run);
-		run_close_in(run);
-		run_expect_exit(run, 0);
+		run_leave(run, 0);
 	}
 	ck_assert_int_eq(fcntl(slave, F_GETFL), flags);
 	close(slave);

@@ -1,18 +1,7 @@
 /* The configuration file: in the home or from --config, its sections, and what a person changes while calls run. */
-#include <check.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "client.h"
-#include "process.h"
-
-#define FOR_EVER "{\"ms\":600000}"
-#define INITIALIZE \
-	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
 
 static char home[256];    /* of this test alone */
 static char in_home[512]; /* the file that canceld reads without --config */
@@ -22,29 +11,13 @@ static char options[600]; /* that name it */
 static void
 enter(void)
 {
-	char place[400];
-
 	snprintf(home, sizeof(home), "%s/config.XXXXXX", getenv("E2E_DIRECTORY"));
 	ck_assert_ptr_nonnull(mkdtemp(home));
 	setenv("HOME", home, 1);
-	snprintf(place, sizeof(place), "%s/.config", home);
-	ck_assert_int_eq(mkdir(place, 0700), 0);
-	snprintf(place, sizeof(place), "%s/.config/canceld", home);
-	ck_assert_int_eq(mkdir(place, 0700), 0);
+	ck_assert_int_eq(system("mkdir -p -m 700 $HOME/.config/canceld"), 0);
 	snprintf(in_home, sizeof(in_home), "%s/.config/canceld/config.json", home);
 	snprintf(given, sizeof(given), "%s/given.json", home);
 	snprintf(options, sizeof(options), "-c %s", given);
-}
-
-static void
-put(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	ck_assert_int_eq(fclose(file), 0);
-	ck_assert_int_eq(chmod(path, 0600), 0);
 }
 
 /* A call that hangs must be given up after so many milliseconds. */
@@ -64,7 +37,7 @@ TEST(the_file_in_the_home_is_read)
 {
 	struct run *run;
 
-	put(in_home, "{\"timeout\":{\"tools/call:sl*\":\"210ms\"},\"log-level\":\"decision\"}");
+	file_write(in_home, "{\"timeout\":{\"tools/call:sl*\":\"210ms\"},\"log-level\":\"decision\"}", 0600);
 	run = run_session("", NULL);
 	expect_timeout(run, "2", 210);
 	run_expect_echo(run, "3");
@@ -77,10 +50,9 @@ TEST(a_section_names_the_server_and_the_log)
 	char path[512];
 	struct run *run;
 
-	put(in_home, "{\"log\":\"~/a log\",\"servers\":{\"demo-server\":{\"name\":\"weather\"}}}");
+	file_write(in_home, "{\"log\":\"~/a log\",\"servers\":{\"demo-server\":{\"name\":\"weather\"}}}", 0600);
 	run = run_session("", NULL);
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	ck_assert_str_eq(run->error.data, "");
 	snprintf(path, sizeof(path), "%s/a log", home);
 	ck_assert(process_has_text(path, "] weather: SUMMARY "));
@@ -99,7 +71,7 @@ TESTS(a_wrong_file_in_the_home_is_told, 0, COUNT(wrong))
 {
 	struct run *run;
 
-	put(in_home, wrong[_i].text);
+	file_write(in_home, wrong[_i].text, 0600);
 	run = run_session("-t 280ms", NULL);
 	run_expect_logged(run, ": CONFIG_REFUSED file=");
 	ck_assert_ptr_nonnull(strstr(run->error.data, "/.config/canceld/config.json reason=\""));
@@ -113,7 +85,7 @@ TEST(a_log_of_the_home_that_cannot_be_opened_is_told)
 {
 	struct run *run;
 
-	put(in_home, "{\"timeout\":\"270ms\",\"log\":\"/nonexistent/log\"}");
+	file_write(in_home, "{\"timeout\":\"270ms\",\"log\":\"/nonexistent/log\"}", 0600);
 	run = run_session("", NULL);
 	run_expect_logged(run, "config.json reason=\"log: No such file or directory\"");
 	expect_timeout(run, "2", 270);
@@ -125,7 +97,7 @@ TESTS(a_wrong_file_of_the_option_is_a_wrong_option, 0, COUNT(wrong))
 	struct run *run;
 	char wanted[600];
 
-	put(given, wrong[_i].text);
+	file_write(given, wrong[_i].text, 0600);
 	snprintf(wanted, sizeof(wanted), "--config '%s': %s", given, wrong[_i].fault);
 	run = run_options(options, "sh:echo started >&2");
 	run_send(run, INITIALIZE);
@@ -149,21 +121,19 @@ TEST(a_reload_is_for_new_requests)
 {
 	struct run *run;
 
-	put(given, "{\"timeout\":\"10m\"}");
+	file_write(given, "{\"timeout\":\"10m\"}", 0600);
 	run = run_session(options, NULL);
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2");
-	put(given, "{\"timeout\":\"290ms\",\"log-level\":\"traffic\",\"tool-errors\":true}");
+	run_hang(run, "2");
+	file_write(given, "{\"timeout\":\"290ms\",\"log-level\":\"traffic\",\"tool-errors\":true}", 0600);
 	reload(run, "given.json changed=\"timeout, log-level\" at_next_start=tool-errors\n");
 	expect_timeout(run, "3", 290);
 	run_expect_logged(run, ": CANCEL_SENT ");
 	run_expect_logged(run, ": RELAYED ");
-	put(given, "{\"servers\":{\"demo*\":{\"timeout\":{\"tools/call:sleep\":\"300ms\"}}}}");
+	file_write(given, "{\"servers\":{\"demo*\":{\"timeout\":{\"tools/call:sleep\":\"300ms\"}}}}", 0600);
 	reload(run, "given.json changed=\"timeout, log-level\"\n");
 	expect_timeout(run, "4", 300);
 	run_expect_echo(run, "5");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY "), " timeouts=2 "));
+	run_leave(run, 0);
+	run_expect_summary(run, "timeouts=2");
 	run_end(run);
 }

@@ -1,20 +1,11 @@
 /* The control socket: what a person sees and steers, and what nobody may do to the session through it. */
-#include <check.h>
-#include <dirent.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <glob.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "client.h"
-#include "process.h"
-
-#define FOR_EVER "{\"ms\":600000}"
+#include "shell.h"
 
 enum { PEERS = 16 }; /* connections that are served */
 
@@ -32,151 +23,63 @@ with_socket(const char *options)
 	return text;
 }
 
-struct peer {
-	int fd;
-	struct text in;
-	size_t taken;
-};
-
 static bool
 exists(const char *path)
 {
 	return access(path, F_OK) == 0;
 }
 
-static struct sockaddr_un
-address_of(const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-
-	ck_assert_uint_lt(strlen(path), sizeof(address.sun_path));
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	return address;
-}
-
-static int
-try_connect(const char *path)
-{
-	struct sockaddr_un address = address_of(path);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static struct peer
+/* A person's end, to be read; what is written goes to its descriptor. */
+static FILE *
 connect_to(const char *path)
 {
-	struct peer peer = { .fd = try_connect(path) };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	ck_assert_int_ge(peer.fd, 0);
-	text_append(&peer.in, "", 0);
-	return peer;
-}
-
-static void
-hang_up(struct peer *peer)
-{
-	close(peer->fd);
-	free(peer->in.data);
-}
-
-static void
-send_bytes(const struct peer *peer, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t put = send(peer->fd, bytes, len, MSG_NOSIGNAL);
-
-		ck_assert_int_gt(put, 0);
-		bytes += put;
-		len -= (size_t)put;
-	}
-}
-
-/* The next line, without its newline; NULL at the end of the stream. */
-static char *
-next_line(struct peer *peer)
-{
-	long end = milliseconds() + HARNESS_LIMIT;
-	char piece[65536], *newline, *line;
-	struct pollfd ready = { .fd = peer->fd, .events = POLLIN };
-
-	while ((newline = memchr(peer->in.data + peer->taken, '\n', peer->in.len - peer->taken)) == NULL) {
-		ssize_t got;
-
-		ck_assert_msg(milliseconds() < end, "no line from the control socket");
-		if (poll(&ready, 1, 100) <= 0)
-			continue;
-		got = recv(peer->fd, piece, sizeof(piece), 0);
-		if (got <= 0)
-			return NULL;
-		text_append(&peer->in, piece, (size_t)got);
-	}
-	*newline = '\0';
-	line = peer->in.data + peer->taken;
-	peer->taken = (size_t)(newline - peer->in.data) + 1;
-	return line;
+	ck_assert_uint_lt(strlen(path), sizeof(address.sun_path));
+	strcpy(address.sun_path, path);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fdopen(fd, "r");
 }
 
 /* Freed by the caller. */
 static json_t *
-next_message(struct peer *peer)
+next_message(FILE *peer)
 {
-	const char *line = next_line(peer);
+	char *line = NULL;
+	size_t room = 0;
 	json_t *message;
 
-	ck_assert_ptr_nonnull(line);
-	for (const char *at = line; *at != '\0'; at++)
+	ck_assert_int_gt(getline(&line, &room, peer), 0);
+	for (const char *at = line; *at != '\n'; at++)
 		ck_assert_msg(*at >= ' ' && *at < '\x7f', "not only ASCII: %s", line);
 	message = json_loads(line, 0, NULL);
 	ck_assert_msg(message != NULL, "no JSON: %s", line);
+	free(line);
 	return message;
-}
-
-static void
-ask(const struct peer *peer, const char *method, const char *params)
-{
-	char line[8192];
-	int len = snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":%s}\n",
-	    method, params);
-
-	send_bytes(peer, line, (size_t)len);
 }
 
 /* The response, behind what is watched. */
 static json_t *
-response(struct peer *peer)
+call(FILE *peer, const char *method, const char *params)
 {
-	json_t *message = next_message(peer);
+	json_t *message;
 
-	while (at_exists(message, "method")) {
+	dprintf(fileno(peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":%s}\n", method, params);
+	while (at_exists(message = next_message(peer), "method"))
 		json_decref(message);
-		message = next_message(peer);
-	}
 	return message;
 }
 
-static json_t *
-call(struct peer *peer, const char *method, const char *params)
-{
-	ask(peer, method, params);
-	return response(peer);
-}
-
 static void
-expect_refused(struct peer *peer, const char *method, const char *params, long code)
+expect_list(FILE *peer)
 {
-	json_t *message = call(peer, method, params);
-
-	ck_assert_int_eq(at_number(message, "error code"), code);
-	json_decref(message);
+	json_decref(call(peer, "list", "{}"));
 }
 
 /* Waits until a list shows so many requests. The result, which the caller frees. */
 static json_t *
-expect_requests(struct peer *peer, size_t count)
+expect_requests(FILE *peer, size_t count)
 {
 	long end = milliseconds() + HARNESS_LIMIT;
 	json_t *message;
@@ -188,15 +91,9 @@ expect_requests(struct peer *peer, size_t count)
 	return message;
 }
 
-static json_t *
-request_at(json_t *message, size_t i)
-{
-	return json_array_get(at(message, "result requests"), i);
-}
-
 /* What most tests need. */
 static struct run *canceld;
-static struct peer person;
+static FILE *person;
 
 static void
 connect_person(void)
@@ -208,7 +105,7 @@ connect_person(void)
 static void
 leave(void)
 {
-	hang_up(&person);
+	fclose(person);
 	run_end(canceld);
 }
 
@@ -217,11 +114,11 @@ SUITE("control", .seconds = 10);
 TEST(a_list_tells_about_canceld_and_its_requests)
 {
 	struct run *run = run_session(with_socket("--name tests"), NULL);
-	struct peer peer = connect_to(socket_path);
+	FILE *peer = connect_to(socket_path);
 	json_t *message, *request;
 
 	run_call(run, "2", "stubborn", FOR_EVER);
-	message = expect_requests(&peer, 1);
+	message = expect_requests(peer, 1);
 	ck_assert_int_eq(at_number(message, "result pid"), run->pid);
 	ck_assert_str_eq(at_text(message, "result name"), "tests");
 	ck_assert_str_eq(at_text(message, "result dialect"), "mcp");
@@ -232,7 +129,7 @@ TEST(a_list_tells_about_canceld_and_its_requests)
 	ck_assert_int_eq(at_number(message, "result in_flight"), 1);
 	ck_assert_int_ge(at_number(message, "result oldest_ms"), 0);
 	ck_assert_uint_ge(json_array_size(at(message, "result command")), 1);
-	request = request_at(message, 0);
+	request = json_array_get(at(message, "result requests"), 0);
 	ck_assert_str_eq(at_text(request, "id"), "2");
 	ck_assert_str_eq(at_text(request, "from"), "client");
 	ck_assert_str_eq(at_text(request, "method"), "tools/call");
@@ -242,7 +139,7 @@ TEST(a_list_tells_about_canceld_and_its_requests)
 	ck_assert_int_gt(at_number(request, "max_time_left_ms"), 86000000);
 	ck_assert(!json_is_true(at(request, "exempt")));
 	json_decref(message);
-	hang_up(&peer);
+	fclose(peer);
 	run_end(run);
 }
 
@@ -253,8 +150,8 @@ TEST(a_person_cancels_a_call)
 	json_t *message, *named;
 
 	run_call(canceld, "\"a\"", "stubborn", FOR_EVER);
-	json_decref(expect_requests(&person, 1));
-	message = call(&person, "cancel", "{\"id\":\"\\\"a\\\"\",\"reason\":\"it hangs\"}");
+	json_decref(expect_requests(person, 1));
+	message = call(person, "cancel", "{\"id\":\"\\\"a\\\"\",\"reason\":\"it hangs\"}");
 	named = json_array_get(at(message, "result cancelled"), 0);
 	ck_assert_str_eq(at_text(named, "id"), "\"a\"");
 	ck_assert_str_eq(at_text(named, "name"), "stubborn");
@@ -263,7 +160,9 @@ TEST(a_person_cancels_a_call)
 	ck_assert_ptr_nonnull(strstr(at_text(message, "error message"), "by a person: it hangs"));
 	run_expect_logged(canceld, "OPERATOR_CANCELLED to=client method=tools/call name=stubborn id=\"a\"");
 	run_expect_cancelled(canceld, "\"a\"");
-	expect_refused(&person, "cancel", "{\"id\":\"\\\"a\\\"\"}", -32001);
+	message = call(person, "cancel", "{\"id\":\"\\\"a\\\"\"}");
+	ck_assert_int_eq(at_number(message, "error code"), -32001);
+	json_decref(message);
 	run_expect_echo(canceld, "3");
 }
 
@@ -276,20 +175,20 @@ TEST(a_slow_reader_is_told_what_it_lost)
 	json_t *message;
 	long lost = 0;
 
-	json_decref(call(&person, "watch", "{\"level\":\"traffic\"}"));
+	json_decref(call(person, "watch", "{\"level\":\"traffic\"}"));
 	for (int i = 2; i < 3000; i++) {
 		snprintf(id, sizeof(id), "%d", i);
 		run_expect_echo(canceld, id);
 	}
 	ck_assert_int_lt(process_resident(canceld->pid), 64 << 20);
 	while (lost == 0) {
-		message = next_message(&person);
+		message = next_message(person);
 		if (strcmp(at_text(message, "method"), "lost") == 0)
 			lost = at_number(message, "params count");
 		json_decref(message);
 	}
 	ck_assert_int_gt(lost, 0);
-	json_decref(call(&person, "list", "{}"));
+	expect_list(person);
 }
 
 static const struct {
@@ -327,16 +226,15 @@ TEST(what_is_wrong_is_refused)
 	for (size_t i = 0; i < COUNT(faults); i++) {
 		json_t *message;
 
-		send_bytes(&person, faults[i].line, strlen(faults[i].line));
-		send_bytes(&person, "\n", 1);
-		message = next_message(&person);
+		dprintf(fileno(person), "%s\n", faults[i].line);
+		message = next_message(person);
 		ck_assert_int_eq(at_number(message, "error code"), faults[i].code);
 		if (faults[i].text != NULL)
 			ck_assert_msg(strstr(at_text(message, "error message"), faults[i].text) != NULL, "%s",
 			    at_text(message, "error message"));
 		json_decref(message);
 	}
-	json_decref(call(&person, "list", "{}"));
+	expect_list(person);
 	run_expect_echo(canceld, "2");
 }
 
@@ -345,78 +243,48 @@ SUITE("control");
 TEST(a_line_that_is_too_long_ends_the_connection)
 {
 	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path), other = connect_to(socket_path);
+	FILE *peer = connect_to(socket_path), *other = connect_to(socket_path);
 	static char bytes[80 << 10];
 	json_t *message;
 
 	memset(bytes, 'x', sizeof(bytes));
-	ck_assert_int_gt(send(peer.fd, bytes, sizeof(bytes), MSG_NOSIGNAL), 64 << 10);
-	message = next_message(&peer);
+	ck_assert_int_gt(send(fileno(peer), bytes, sizeof(bytes), MSG_NOSIGNAL), 64 << 10);
+	message = next_message(peer);
 	ck_assert_int_eq(at_number(message, "error code"), -32600);
 	json_decref(message);
-	ck_assert_ptr_null(next_line(&peer));
-	json_decref(call(&other, "list", "{}"));
-	hang_up(&peer);
-	hang_up(&other);
+	ck_assert_int_eq(fgetc(peer), '\n');
+	ck_assert_int_eq(fgetc(peer), EOF);
+	json_decref(call(other, "list", "{}"));
+	fclose(peer);
+	fclose(other);
 	run_expect_echo(run, "2");
 	run_end(run);
 }
 
-/* cancelctl with these arguments: its exit status, and this on standard error. */
-static void
-expect_cancelctl(const char *arguments, int status, const char *text)
-{
-	char command[512], said[1024] = "";
-	FILE *pipe;
-
-	snprintf(command, sizeof(command), "%s %s 2>&1 >/dev/null", getenv("CANCELCTL"), arguments);
-	pipe = popen(command, "r");
-	ck_assert_ptr_nonnull(pipe);
-	said[fread(said, 1, sizeof(said) - 1, pipe)] = '\0';
-	ck_assert_int_eq(WEXITSTATUS(pclose(pipe)), status);
-	ck_assert_msg(strstr(said, text) != NULL, "cancelctl %s: %s", arguments, said);
-}
-
-/* It has not gone: cancelctl says why it is not shown. */
-TEST(cancelctl_tells_that_all_connections_are_taken)
-{
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer served[PEERS];
-	char arguments[256];
-
-	for (int i = 0; i < PEERS; i++) {
-		served[i] = connect_to(socket_path);
-		json_decref(call(&served[i], "list", "{}"));
-	}
-	for (int i = 0; i < 2; i++) {
-		snprintf(arguments, sizeof(arguments), "%s %s", i == 0 ? "ls" : "watch", socket_path);
-		expect_cancelctl(arguments, 125, "too many connections");
-	}
-	for (int i = 0; i < PEERS; i++)
-		hang_up(&served[i]);
-	run_end(run);
-}
-
+/* Who is one too many has not gone: cancelctl says why it is not shown. */
 TEST(a_connection_too_many_is_refused)
 {
 	struct run *run = run_session(with_socket(""), NULL);
-	struct peer served[PEERS];
+	FILE *served[PEERS];
+	char line[256];
 
 	for (int i = 0; i < PEERS; i++) {
 		served[i] = connect_to(socket_path);
-		json_decref(call(&served[i], "list", "{}"));
+		expect_list(served[i]);
 	}
 	for (int i = 0; i < 1000; i++) {
-		struct peer peer = connect_to(socket_path);
-		const char *line = next_line(&peer);
+		FILE *peer = connect_to(socket_path);
 
-		ck_assert_ptr_nonnull(line);
+		ck_assert_ptr_nonnull(fgets(line, sizeof(line), peer));
 		ck_assert_ptr_nonnull(strstr(line, "too many connections"));
-		hang_up(&peer);
+		fclose(peer);
 	}
+	setenv("SOCKET", socket_path, 1);
+	shell_expect(":", "$CANCELCTL ls $SOCKET", 125, "too many connections");
+	shell_expect(":", "$CANCELCTL watch $SOCKET", 125, "too many connections");
 	run_expect_echo(run, "2");
 	for (int i = 0; i < PEERS; i++)
-		hang_up(&served[i]);
+		fclose(served[i]);
 	run_end(run);
 }
 
@@ -454,54 +322,37 @@ TEST(a_flood_of_long_questions_delays_nobody)
 	run_expect_echo(canceld, "2");
 	start = milliseconds();
 	for (int i = 0; i < 64; i++)
-		json_decref(call(&person, "list", "{\"requests\":true}"));
+		json_decref(call(person, "list", "{\"requests\":true}"));
 	start = milliseconds() - start;
 	for (int i = 0; i < 2000; i++)
 		text_append(&flood, line, sizeof(line) - 1);
-	ck_assert_int_gt(send(person.fd, flood.data, flood.len, MSG_NOSIGNAL | MSG_DONTWAIT), 0);
+	ck_assert_int_gt(send(fileno(person), flood.data, flood.len, MSG_NOSIGNAL | MSG_DONTWAIT), 0);
 	ck_assert_int_lt(best_echo(canceld, 1000), start / 4);
 	free(flood.data);
 }
 
-static void
-end_by_client(struct run *run)
-{
-	run_close_in(run);
-}
-
-static void
-end_by_signal(struct run *run)
-{
-	kill(run->pid, SIGTERM);
-}
-
-static void
-end_by_crash(struct run *run)
-{
-	run_call(run, "3", "crash", "{\"status\":7}");
-}
-
-static void (*const ends[])(struct run *) = { end_by_client, end_by_signal, end_by_crash };
-
 SUITE("control");
 
-TESTS(a_watcher_sees_the_end, 0, COUNT(ends))
+TESTS(a_watcher_sees_the_end, 0, 3)
 {
 	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
-	const char *line;
-	char last[1024] = "";
+	FILE *peer = connect_to(socket_path);
+	char last[4096];
 
-	json_decref(call(&peer, "watch", "{}"));
+	json_decref(call(peer, "watch", "{}"));
 	run_call(run, "2", "stubborn", FOR_EVER);
 	run_expect_received(run, "\"id\":2");
-	ends[_i](run);
-	while ((line = next_line(&peer)) != NULL)
-		snprintf(last, sizeof(last), "%s", line);
+	if (_i == 0)
+		run_close_in(run);
+	else if (_i == 1)
+		kill(run->pid, SIGTERM);
+	else
+		run_call(run, "3", "crash", "{\"status\":7}");
+	while (fgets(last, sizeof(last), peer) != NULL)
+		;
 	ck_assert_msg(strstr(last, "\"why\":\"SUMMARY\"") != NULL, "the last one is %s", last);
-	hang_up(&peer);
-	run_expect_exit(run, ANY_STATUS);
-	run_end(run);
+	fclose(peer);
+	run_finish(run, ANY_STATUS);
 }
 
 /* Two that are started at once: one has it, and keeps it when the other one ends. */
@@ -509,13 +360,13 @@ TEST(only_one_has_it)
 {
 	const struct setup setup = { .options = with_socket("") };
 	struct run *runs[] = { run_start(&setup), run_start(&setup) }, *has, *has_not;
-	struct peer peer;
+	FILE *peer;
 	json_t *message;
 
 	for (int i = 0; i < 2; i++)
 		run_handshake(runs[i]);
 	peer = connect_to(socket_path);
-	message = call(&peer, "list", "{}");
+	message = call(peer, "list", "{}");
 	has = runs[at_number(message, "result pid") == runs[1]->pid];
 	has_not = runs[has == runs[0]];
 	ck_assert_int_eq(at_number(message, "result pid"), has->pid);
@@ -523,8 +374,8 @@ TEST(only_one_has_it)
 	run_expect_logged(has_not, "reason=\"another canceld uses it\"");
 	ck_assert_ptr_null(strstr(has->error.data, "CONTROL_REFUSED"));
 	run_end(has_not);
-	json_decref(call(&peer, "list", "{}"));
-	hang_up(&peer);
+	expect_list(peer);
+	fclose(peer);
 	ck_assert(exists(socket_path));
 	run_end(has);
 	ck_assert(!exists(socket_path));
@@ -533,14 +384,10 @@ TEST(only_one_has_it)
 TEST(the_guardian_removes_it_when_canceld_is_killed)
 {
 	struct run *run = run_session(with_socket(""), NULL);
-	long end = milliseconds() + HARNESS_LIMIT;
 
 	ck_assert(exists(socket_path));
 	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
-	while (exists(socket_path)) {
-		ck_assert_msg(milliseconds() < end, "the socket is left");
-		run_pump(run, 20);
-	}
+	run_until(run, !exists(socket_path), "the socket is left");
 	run_end(run);
 }
 
@@ -548,29 +395,16 @@ TEST(the_guardian_removes_it_when_canceld_is_killed)
 static bool
 find_socket(const char *directory, pid_t pid, char *path, size_t size)
 {
-	DIR *list = opendir(directory);
-	struct dirent *entry;
-	char start[32];
-	bool found = false;
+	char pattern[300];
+	glob_t found;
+	bool is_there;
 
-	snprintf(start, sizeof(start), "%d-", (int)pid);
-	while (list != NULL && (entry = readdir(list)) != NULL)
-		if (strncmp(entry->d_name, start, strlen(start)) == 0) {
-			found = true;
-			snprintf(path, size, "%s/%s", directory, entry->d_name);
-		}
-	if (list != NULL)
-		closedir(list);
-	return found;
-}
-
-static bool
-has_runtime_directory(void)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/run/user/%d", (int)geteuid());
-	return exists(path);
+	snprintf(pattern, sizeof(pattern), "%s/%d-*", directory, (int)pid);
+	is_there = glob(pattern, 0, NULL, &found) == 0;
+	if (is_there)
+		snprintf(path, size, "%s", found.gl_pathv[0]);
+	globfree(&found);
+	return is_there;
 }
 
 TEST(the_usual_place_is_below_the_home)
@@ -578,9 +412,10 @@ TEST(the_usual_place_is_below_the_home)
 	char home[128], path[512], private[256];
 	struct run *run;
 	struct stat status;
-	struct peer peer;
+	FILE *peer;
 
-	if (has_runtime_directory())
+	snprintf(path, sizeof(path), "/run/user/%d", (int)geteuid());
+	if (exists(path))
 		return;
 	snprintf(home, sizeof(home), "%s/h%d", getenv("E2E_DIRECTORY"), (int)getpid());
 	ck_assert_int_eq(mkdir(home, 0700), 0);
@@ -591,8 +426,8 @@ TEST(the_usual_place_is_below_the_home)
 	ck_assert_int_eq(stat(private, &status), 0);
 	ck_assert_uint_eq(status.st_mode & 0777, 0700);
 	peer = connect_to(path);
-	json_decref(call(&peer, "list", "{}"));
-	hang_up(&peer);
+	expect_list(peer);
+	fclose(peer);
 	run_end(run);
 	ck_assert(!exists(path));
 }

@@ -90,11 +90,14 @@ call_free(struct call *call)
 static void
 put_answer(const struct call *call, const char *text)
 {
+	json_t *string = json_string_nocheck(text);
+	char *quoted = json_dumps(string, JSON_ENCODE_ANY);
+
 	text_print(&output, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{", call->id);
 	text_print(&output, "%s", call->modern ? "\"resultType\":\"complete\"," : "");
-	text_print(&output, "\"content\":[{\"type\":\"text\",\"text\":");
-	text_quote(&output, text);
-	text_print(&output, "}]}}");
+	text_print(&output, "\"content\":[{\"type\":\"text\",\"text\":%s}]}}", quoted);
+	free(quoted);
+	json_decref(string);
 }
 
 /* kind is "result" or "error". */

@@ -1,14 +1,7 @@
 /* Descriptors and signals: what the server inherits, and what canceld must leave as it was for the client. */
-#include <check.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "process.h"
 #include "client.h"
 
 static json_t *
@@ -57,14 +50,11 @@ TEST(the_server_gets_three_descriptors_and_no_changed_signals)
 
 TEST(the_server_gets_what_canceld_was_given)
 {
-	struct setup setup = { .command = "peer facts", .ignore_pipe = true, .blocked = SIGUSR2 };
-	struct run *run;
-	json_t *facts;
+	struct run *run = run_start(
+	    &(struct setup){ .command = "peer facts", .shell = "trap '' PIPE; exec 9</dev/null", .blocked = SIGUSR2 });
+	json_t *facts = server_facts(run);
 
-	setup.extra = fcntl(open("/dev/null", O_RDONLY | O_CLOEXEC), F_DUPFD, 40);
-	run = run_start(&setup);
-	facts = server_facts(run);
-	expect_descriptors(facts, setup.extra);
+	expect_descriptors(facts, 9);
 	ck_assert(has_signal(facts, "SigIgn", SIGPIPE));
 	ck_assert(has_signal(facts, "SigBlk", SIGUSR2));
 	ck_assert(!has_signal(facts, "SigBlk", SIGTERM));
@@ -78,64 +68,49 @@ expect_blocking(struct run *run)
 		ck_assert_int_eq(fcntl(run->kept[i], F_GETFL) & O_NONBLOCK, 0);
 }
 
-/* The flag belongs to the open file, which the client's other children may share. */
-TESTS(o_nonblock_is_never_set_on_what_the_client_shares, 0, 3)
+/* O_NONBLOCK belongs to the open file, which the client's other children may share: it is never set. */
+TESTS(each_wiring_carries_a_session, 0, 3)
 {
-	const struct setup setup = { .wiring = (enum wiring)_i, .keep = true };
+	const struct setup setup = { .wiring = (enum wiring)_i, .keep = true, .options = "-t tools/call:sleep=300ms" };
 	struct run *run = run_start(&setup);
 
 	run_handshake(run);
 	expect_blocking(run);
-	run_call(run, "2", "flood", "{\"count\":20000,\"bytes\":100000}");
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_call(run, "3", "flood", "{\"count\":20000,\"bytes\":3000000}");
 	for (int i = 0; i < 20000; i++)
 		run_expect_message(run);
 	expect_blocking(run);
-	run_expect_answer(run, "2");
-	run_close_in(run);
-	if (setup.wiring == WIRED_ONE_SOCKET)
-		shutdown(run->from, SHUT_RDWR);
-	run_expect_exit(run, 0);
-	expect_blocking(run);
-	run_end(run);
-}
-
-TESTS(each_wiring_carries_a_session, 0, 3)
-{
-	const struct setup setup = { .wiring = (enum wiring)_i, .options = "-t tools/call:sleep=300ms" };
-	struct run *run = run_start(&setup);
-
-	run_handshake(run);
-	run_call(run, "2", "sleep", "{\"ms\":600000}");
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_call(run, "3", "flood", "{\"count\":10,\"bytes\":3000000}");
-	for (int i = 0; i < 10; i++)
-		run_expect_message(run);
 	ck_assert_uint_eq(strlen(answer_text(run_expect_answer(run, "3"))), 3000000);
 	run_close_in(run);
 	if (setup.wiring == WIRED_ONE_SOCKET)
 		shutdown(run->from, SHUT_WR);
 	run_expect_exit(run, 0);
+	expect_blocking(run);
+	for (int i = 0; i < 2; i++) {
+		close(run->kept[i]);
+		run->kept[i] = -1;
+	}
 	run_expect_end(run);
 	run_end(run);
 }
 
 TEST(a_half_closed_socket_still_takes_answers)
 {
-	const struct setup setup = { .wiring = WIRED_ONE_SOCKET, .options = "--drain" };
-	struct run *run = run_start(&setup);
+	struct run *run = run_start(&(struct setup){ .wiring = WIRED_ONE_SOCKET, .options = "--drain" });
 
 	run_handshake(run);
 	run_call(run, "2", "sleep", "{\"ms\":300}");
 	shutdown(run->to, SHUT_WR);
 	ck_assert_str_eq(answer_text(run_expect_answer(run, "2")), "done");
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 TESTS(dev_null_as_input_is_an_end, 0, 2)
 {
-	const struct setup setup = { .in = "/dev/null", .command = _i == 0 ? NULL : "demo --ignore-eof" };
-	struct run *run = run_start(&setup);
+	struct run *run =
+	    run_start(&(struct setup){ .in = "/dev/null", .command = _i == 0 ? NULL : "demo --ignore-eof" });
 
 	run_expect_exit(run, 0);
 	run_expect_end(run);

@@ -1,17 +1,5 @@
 /* --dry-run: every byte passes, and the log tells what would have been done. */
-#include <check.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "client.h"
-#include "process.h"
-
-#define INITIALIZE \
-	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
-#define FOR_EVER "{\"ms\":600000}"
 
 static struct run *
 run_dry(const char *options, const char *command)
@@ -63,21 +51,18 @@ SUITE("dry-run");
 TESTS(every_byte_passes_both_ways, 0, 3)
 {
 	static const char *const options[] = { "-q", "-q --ask-progress --legacy -r -k -t 1ms -g 1ms",
-		"-vv --log-payload -l" };
+		"-vv --log-payload -l " };
 	struct run *run;
 	struct text sent = { 0 };
 	char words[512];
 
 	srand((unsigned)_i + 1);
-	snprintf(words, sizeof(words), "%s%s%s/dry-%d", options[_i],
-	    _i == 2 ? " " : " --name=", _i == 2 ? getenv("E2E_DIRECTORY") : "a", (int)getpid());
+	snprintf(words, sizeof(words), "%s%s", options[_i], _i == 2 ? path_of("dry") : "");
 	run = run_dry(words, "sh:cat");
 	run->piece = 1000;
 	send_strange(run, &sent);
-	for (long limit = milliseconds() + HARNESS_LIMIT; run->out.len < sent.len && milliseconds() < limit;)
-		run_pump(run, 20);
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_until(run, run->out.len >= sent.len, "not all came back");
+	run_leave(run, 0);
 	ck_assert_uint_eq(run->out.len, sent.len);
 	ck_assert_int_eq(memcmp(run->out.data, sent.data, sent.len), 0);
 	run_end(run);
@@ -115,19 +100,17 @@ play(struct run *run, struct text *lines)
 	collect(run, lines, "\"id\":3,");
 	run_call(run, "4", "late-progress", "{}");
 	collect(run, lines, "notifications/progress");
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	run_expect_end(run);
 }
 
 TEST(a_session_is_as_without_canceld)
 {
-	const struct setup alone = { .bare = true };
-	struct run *bare = run_start(&alone);
+	struct run *alone = run_start(&(struct setup){ .bare = true });
 	struct run *dry = run_dry("-t tools/call=100ms", NULL);
 	struct text without = { 0 }, with = { 0 };
 
-	play(bare, &without);
+	play(alone, &without);
 	play(dry, &with);
 	ck_assert_str_eq(with.data, without.data);
 	run_expect_logged(dry, "demo-server (dry run): NOISE ");
@@ -135,7 +118,7 @@ TEST(a_session_is_as_without_canceld)
 	run_expect_logged(dry, "demo-server (dry run): TIMED_OUT ");
 	run_expect_logged(dry, "demo-server (dry run): PARSE_ERROR ");
 	run_expect_logged(dry, "demo-server (dry run): SUMMARY ");
-	run_end(bare);
+	run_end(alone);
 	run_end(dry);
 	free(with.data);
 	free(without.data);
@@ -144,23 +127,19 @@ TEST(a_session_is_as_without_canceld)
 /* Otherwise canceld ends it, as it can answer nothing more. */
 TEST(a_deaf_server_is_not_ended)
 {
-	char command[512], path[300];
+	const char *path = path_of("go");
+	char command[512];
 	struct run *run;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/go-%d", getenv("E2E_DIRECTORY"), (int)getpid());
 	snprintf(command, sizeof(command),
 	    "sh:exec <&-; while [ ! -e %s ]; do sleep 0.02; done; echo '{\"jsonrpc\":\"2.0\",\"method\":\"alive\"}'",
 	    path);
 	run = run_dry("", command);
 	run_expect_logged(run, "(dry run): DEAF");
 	run_expect_quiet(run, 700);
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fclose(file);
+	file_write(path, "", 0600);
 	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), "{\"jsonrpc\":\"2.0\",\"method\":\"alive\"}");
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 TEST(the_status_tells_what_would_have_happened)
@@ -171,6 +150,5 @@ TEST(the_status_tells_what_would_have_happened)
 	run_call(run, "2", "sleep", "{\"ms\":300}");
 	run_expect_result(run, "2");
 	run_close_in(run);
-	run_expect_exit(run, 124);
-	run_end(run);
+	run_finish(run, 124);
 }

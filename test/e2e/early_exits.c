@@ -1,13 +1,5 @@
 /* Servers that exit before the handshake: what the client is told, and how much of their stderr. */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "client.h"
-
-#define INITIALIZE \
-	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":" \
-	"\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
 
 static const struct {
 	const char *command, *message;
@@ -52,8 +44,7 @@ TESTS(initialize_is_told_why, 0, COUNT(deaths))
 	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
 	expect_message(at_text(run->message, "error message"), deaths[_i].message);
 	run_expect_end(run);
-	run_expect_exit(run, deaths[_i].status);
-	run_end(run);
+	run_finish(run, deaths[_i].status);
 }
 
 /* The server has exited before the client's first message. */
@@ -65,8 +56,7 @@ TEST(a_client_that_comes_later_is_told_too)
 	run_send(run, INITIALIZE);
 	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
 	expect_message(at_text(run->message, "error message"), "canceld: *cannot find module");
-	run_expect_exit(run, 3);
-	run_end(run);
+	run_finish(run, 3);
 }
 
 /* Its stdin is closed before its exit is known. */
@@ -77,8 +67,7 @@ TESTS(the_error_names_the_status, 0, 10)
 	run_send(run, INITIALIZE);
 	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
 	ck_assert_int_eq(at_number(run->message, "error data status"), 3);
-	run_expect_exit(run, 3);
-	run_end(run);
+	run_finish(run, 3);
 }
 
 TEST(after_the_handshake_stderr_is_not_quoted)
@@ -88,8 +77,7 @@ TEST(after_the_handshake_stderr_is_not_quoted)
 	run_call(run, "2", "crash", "{\"status\":7}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
 	ck_assert_ptr_null(strstr(at_text(run->message, "error message"), "demo"));
-	run_expect_exit(run, 7);
-	run_end(run);
+	run_finish(run, 7);
 }
 
 TEST(stderr_passes_to_its_last_byte)
@@ -99,7 +87,6 @@ TEST(stderr_passes_to_its_last_byte)
 
 	run_expect_logged(run, "line 0\nline 1\n");
 	run_expect_logged(run, "line 498\nline 499\nlast");
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	run_end(run);
 }

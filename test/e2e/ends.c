@@ -1,18 +1,6 @@
 /* The ways a session ends: the server receives its cancels, and no process is left. How soon: times.c. */
-#include <check.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "process.h"
 #include "client.h"
-
-#define FOR_EVER "{\"ms\":600000}"
+#include "leak.h"
 
 static const char *const unwilling = "demo --ignore-eof --ignore-term";
 
@@ -47,8 +35,7 @@ TESTS(at_the_end_of_input_requests_are_cancelled, 0, 2)
 {
 	struct run *run = busy_session(patient[_i], _i == 0 ? NULL : unwilling);
 
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "INPUT_ENDED_EARLY"));
 	ck_assert_ptr_nonnull(strstr(run->error.data, "hint=\"--drain would wait"));
 	expect_both_cancelled(run);
@@ -63,28 +50,18 @@ TEST(an_agent_may_save_its_state)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
 	run_expect_result(run, "0");
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	run_expect_logged(run, "saved\n");
 	ck_assert_ptr_null(strstr(run->error.data, "SIGTERM"));
 	run_end(run);
 }
 
-static struct run *
-run_language_server(void)
-{
-	static const char exit_message[] = "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}";
-	struct run *run = run_options("-v", "sh:head -c 55 >/dev/null");
-
-	run_send_text(run, exit_message, strlen(exit_message));
-	return run;
-}
-
 /* LSP: the client's exit notification ends the server. */
 TEST(a_server_that_was_told_to_end_is_no_event)
 {
-	struct run *run = run_language_server();
+	struct run *run = run_options("-v", "sh:head -c 55 >/dev/null");
 
+	run_send_text(run, "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}", 55);
 	run_expect_exit(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "SERVER_ENDED"));
 	ck_assert_ptr_null(strstr(run->error.data, "SERVER_EXITED"));
@@ -93,20 +70,14 @@ TEST(a_server_that_was_told_to_end_is_no_event)
 
 static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 
-static void
-expect_terminated(struct run *run, const char *id)
-{
-	run_expect_error(run, id, CODE_INTERNAL, "terminated");
-}
-
 TESTS(a_signal_ends_it, 0, 6)
 {
 	struct run *run = busy_session(patient[_i % 2], _i % 2 == 0 ? NULL : unwilling);
 
 	kill(run->pid, signals[_i / 2]);
 	run_expect_exit(run, 128 + signals[_i / 2]);
-	expect_terminated(run, "2");
-	expect_terminated(run, "3");
+	run_expect_error(run, "2", CODE_INTERNAL, "terminated");
+	run_expect_error(run, "3", CODE_INTERNAL, "terminated");
 	run_expect_end(run);
 	expect_both_cancelled(run);
 }
@@ -123,59 +94,27 @@ TEST(a_second_signal_changes_nothing)
 	expect_both_cancelled(run);
 }
 
-/* Keeps the client's ends open until it is killed; writes a byte to ready when the call is running. */
-_Noreturn static void
-be_client(const struct setup *setup, int ready)
+static void
+open_call(struct run *run, int argument)
 {
-	struct run *run = run_start(setup);
-
+	(void)argument;
 	run_handshake(run);
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2,");
-	if (write(ready, "!", 1) != 1)
-		_exit(1);
-	for (;;)
-		pause();
+	run_hang(run, "2");
 }
 
 TESTS(nothing_is_left_when_the_client_is_killed, 0, 6)
 {
-	char mark[64];
 	const struct setup setup = { .options = patient[_i / 3],
 		.command = _i < 3 ? NULL : unwilling,
-		.wiring = (enum wiring)(_i % 3),
-		.mark = mark };
-	struct pollfd ready = { .events = POLLIN };
-	struct run *run;
-	int ends[2];
+		.wiring = (enum wiring)(_i % 3) };
+	struct leak leak = leak_start(setup, false, open_call, 0);
 	char list[512];
-	pid_t client;
 
-	mark_new(mark, sizeof(mark));
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-	client = fork();
-	if (client == 0)
-		be_client(&setup, ends[1]);
-	close(ends[1]);
-	ready.fd = ends[0];
-	ck_assert_int_eq(poll(&ready, 1, HARNESS_LIMIT), 1);
-	ck_assert_int_ne(ready.revents & POLLIN, 0);
-	run = run_observe(mark);
-	ck_assert_int_ge(process_marked(mark, list, sizeof(list)), 2);
-	kill(client, SIGKILL);
-	run_expect_gone(run);
-	run_expect_cancelled(run, "2");
-	waitpid(client, NULL, 0);
-	run_end(run);
-}
-
-TESTS(nothing_is_left_when_canceld_is_killed, 0, 2)
-{
-	struct run *run = busy_session("", NULL);
-
-	kill(run->pid, _i == 0 ? SIGKILL : SIGABRT);
-	run_expect_gone(run);
-	run_end(run);
+	ck_assert_int_ge(process_marked(leak.run->mark, list, sizeof(list)), 2);
+	kill(leak.client, SIGKILL);
+	run_expect_gone(leak.run);
+	run_expect_cancelled(leak.run, "2");
+	leak_end(&leak);
 }
 
 TESTS(stdout_without_a_reader_cancels_what_runs, 0, 2)
@@ -198,8 +137,7 @@ TESTS(drain_waits_for_the_answers, 0, 2)
 	run_expect_answer(run, "2");
 	ck_assert(at_exists(run->message, _i == 0 ? "result" : "error"));
 	run_expect_end(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 TESTS(drain_has_a_limit, 0, 2)
@@ -208,8 +146,7 @@ TESTS(drain_has_a_limit, 0, 2)
 	    run_session(_i == 0 ? "--drain=300ms --term-after=10s" : "--drain=300ms --term-after=10s -e", NULL);
 	long start = milliseconds();
 
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2,");
+	run_hang(run, "2");
 	run_close_in(run);
 	run_expect_answer(run, "2");
 	ck_assert_int_eq(at_number(run->message, "error code"), -32603);
@@ -239,48 +176,39 @@ TEST(a_file_as_input_is_drained)
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"sleep\","
 	    "\"arguments\":{\"ms\":300}}}\n"
 	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}";
-	char path[300];
-	const struct setup setup = { .in = path };
+	const char *path = path_of("input");
 	struct run *run;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/input-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	file = fopen(path, "we");
-	ck_assert_ptr_nonnull(file);
-	fputs(lines, file);
-	fclose(file);
-	run = run_start(&setup);
+	file_write(path, lines, 0600);
+	run = run_start(&(struct setup){ .in = path });
 	run_expect_answer(run, "1");
 	run_expect_answer(run, "3");
 	run_expect_answer(run, "2");
 	run_expect_end(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 SUITE("server-ends");
 
 TEST(a_server_that_closes_stdout_is_ended)
 {
-	struct run *run = run_options("", "peer mute-out");
+	struct run *run = run_options("", "sh:read a; exec >&-; exec sleep 600");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
 	run_expect_end(run);
-	run_expect_exit(run, ANY_STATUS);
-	run_end(run);
+	run_finish(run, ANY_STATUS);
 }
 
 TEST(a_server_that_closed_its_stdin_is_ended)
 {
-	struct run *run = run_options("", "peer mute-in");
+	struct run *run =
+	    run_options("", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exec <&-; exec sleep 600");
 
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_answer(run, "1");
+	run_ping(run);
 	run_expect_logged(run, "DEAF");
 	run_expect_end(run);
-	run_expect_exit(run, 128 + SIGTERM);
-	run_end(run);
+	run_finish(run, 128 + SIGTERM);
 }
 
 /* Nothing more is written to it that could fail. */
@@ -294,8 +222,7 @@ TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-closed-input");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-closed-input");
 	run_expect_end(run);
-	run_expect_exit(run, 128 + SIGTERM);
-	run_end(run);
+	run_finish(run, 128 + SIGTERM);
 }
 
 TEST(a_program_that_is_no_server_may_close_its_stdin)
@@ -305,6 +232,5 @@ TEST(a_program_that_is_no_server_may_close_its_stdin)
 	run_send(run, "\001text");
 	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), "done");
 	run_expect_end(run);
-	run_expect_exit(run, 4);
-	run_end(run);
+	run_finish(run, 4);
 }

@@ -1,50 +1,12 @@
 /* Faults of the system: full disks, few descriptors, little memory, a guardian that is lost. None is silent. */
-#include <check.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "client.h"
-#include "process.h"
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 
 /* With three descriptors the dynamic linker opens no library. */
 enum { FEWEST = 4, MOST = 21 };
-
-static const char *
-path_of(const char *name)
-{
-	static char path[300];
-
-	snprintf(path, sizeof(path), "%s/%s-%d", getenv("E2E_DIRECTORY"), name, (int)getpid());
-	return path;
-}
-
-static void
-write_file(const char *path, const char *text, mode_t mode)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(fchmod(fd, mode), 0);
-	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-}
-
-static size_t
-count(const char *text, const char *wanted)
-{
-	size_t found = 0;
-
-	for (; (text = strstr(text, wanted)) != NULL; text++)
-		found++;
-	return found;
-}
 
 SUITE("faults", .seconds = 36);
 
@@ -60,28 +22,27 @@ TESTS(a_full_stdout_is_a_failure, 0, 3)
 
 	run_send(run, PING);
 	run_expect_exit(run, 125);
-	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"No space left"), 1);
+	ck_assert_uint_eq(count_of(run->error.data, "FAILED doing=\"write to stdout\" reason=\"No space left"), 1);
 	run_end(run);
 }
 
 TEST(a_closed_stdout_is_a_failure)
 {
-	const struct setup setup = { .shell = "exec >&-" };
-	struct run *run = run_start(&setup);
+	struct run *run = run_start(&(struct setup){ .shell = "exec >&-" });
 
 	run_send(run, PING);
 	run_expect_exit(run, 125);
-	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"Bad file descriptor"), 1);
+	ck_assert_uint_eq(count_of(run->error.data, "FAILED doing=\"write to stdout\" reason=\"Bad file descriptor"),
+	    1);
 	run_end(run);
 }
 
 TEST(an_unreadable_stdin_is_a_failure)
 {
-	const struct setup setup = { .in = "/" };
-	struct run *run = run_start(&setup);
+	struct run *run = run_start(&(struct setup){ .in = "/" });
 
 	run_expect_exit(run, 125);
-	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"read stdin\" reason=\"Is a directory"), 1);
+	ck_assert_uint_eq(count_of(run->error.data, "FAILED doing=\"read stdin\" reason=\"Is a directory"), 1);
 	run_end(run);
 }
 
@@ -89,22 +50,17 @@ TESTS(a_full_log_is_told_once_and_ends_nothing, 0, 2)
 {
 	const char *file = _i == 0 ? "/dev/full" : path_of("log");
 	char options[400], told[400];
-	const struct setup setup = { .options = options,
-		.command = "peer puppet",
-		.shell = _i == 0 ? NULL : "ulimit -f 1" };
 	struct run *run;
 
 	snprintf(options, sizeof(options), "-vv --log %s", file);
 	snprintf(told, sizeof(told), "canceld: --log: %s: %s\n", file,
 	    _i == 0 ? "No space left on device" : "File too large");
-	run = run_start(&setup);
-	for (int i = 0; i < 20; i++) {
-		run_send(run, PING);
-		run_expect_result(run, "1");
-	}
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	ck_assert_uint_eq(count(run->error.data, told), 1);
+	run = run_start(
+	    &(struct setup){ .options = options, .command = "peer puppet", .shell = _i == 0 ? NULL : "ulimit -f 1" });
+	for (int i = 0; i < 20; i++)
+		run_ping(run);
+	run_leave(run, 0);
+	ck_assert_uint_eq(count_of(run->error.data, told), 1);
 	run_end(run);
 }
 
@@ -116,10 +72,9 @@ TESTS(a_log_is_for_its_owner, 0, 3)
 
 	snprintf(options, sizeof(options), "--log %s", path_of("log"));
 	if (_i > 0)
-		write_file(path_of("log"), "", _i == 1 ? 0600 : 0644);
+		file_write(path_of("log"), "", _i == 1 ? 0600 : 0644);
 	run = run_session(options, NULL);
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	ck_assert_int_eq(stat(path_of("log"), &status), 0);
 	ck_assert_int_eq(status.st_mode & 0777, _i < 2 ? 0600 : 0644);
 	ck_assert_int_eq(process_has_text(path_of("log"), "LOG_EXPOSED mode=0644\n"), _i == 2);
@@ -141,14 +96,12 @@ TEST(a_line_of_the_log_begins_a_line_on_stderr)
 TESTS(with_few_descriptors_it_works_or_says_so, FEWEST, MOST)
 {
 	char limit[64];
-	const struct setup setup = { .shell = limit };
 	struct run *run;
 
 	snprintf(limit, sizeof(limit), "ulimit -n %d", _i);
-	run = run_start(&setup);
+	run = run_start(&(struct setup){ .shell = limit });
 	run_send(run, PING);
-	run_close_in(run);
-	run_expect_exit(run, ANY_STATUS);
+	run_leave(run, ANY_STATUS);
 	if (WEXITSTATUS(run->status) != 0) {
 		ck_assert_int_eq(WEXITSTATUS(run->status), 125);
 		ck_assert_ptr_nonnull(strstr(run->error.data, "Too many open files"));
@@ -159,21 +112,20 @@ TESTS(with_few_descriptors_it_works_or_says_so, FEWEST, MOST)
 /* The message is longer than the memory that there may be. */
 TEST(without_memory_it_ends_with_a_line)
 {
-	const struct setup setup = { .shell = "ulimit -v 60000" };
 	const char *variant = getenv("VARIANT");
 	static char piece[1 << 20];
 	struct run *run;
 
 	if (strcmp(variant, "asan") == 0 || strcmp(variant, "valgrind") == 0)
 		return;
-	run = run_start(&setup);
+	run = run_start(&(struct setup){ .shell = "ulimit -v 60000" });
 	run_handshake(run);
 	memset(piece, 'x', sizeof(piece));
 	run_send_text(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"", 35);
 	for (int i = 0; i < 100; i++)
 		run_send_text(run, piece, sizeof(piece));
 	run_expect_exit(run, 125);
-	ck_assert_uint_eq(count(run->error.data, "canceld: out of memory\n"), 1);
+	ck_assert_uint_eq(count_of(run->error.data, "canceld: out of memory\n"), 1);
 	ck_assert_ptr_null(strstr(run->error.data, "ssertion"));
 	run_end(run);
 }
@@ -193,13 +145,12 @@ TEST(a_lost_guardian_is_replaced)
 	struct run *run = run_session("", NULL);
 	pid_t guardian = guardian_of(run);
 
-	run_call(run, "2", "sleep", "{\"ms\":600000}");
-	run_expect_received(run, "\"id\":2,");
+	run_hang(run, "2");
 	kill(guardian, SIGKILL);
 	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
 	run_expect_exit(run, 128 + SIGKILL);
 	ck_assert(process_ended(guardian));
-	ck_assert_uint_eq(count(run->error.data, "GUARDIAN_LOST"), 1);
+	ck_assert_uint_eq(count_of(run->error.data, "GUARDIAN_LOST"), 1);
 	run_end(run);
 }
 
@@ -213,7 +164,7 @@ TEST(a_guardian_may_be_lost_at_the_end)
 	run_expect_logged(run, "stdin closed");
 	kill(guardian, SIGKILL);
 	run_expect_exit(run, 0);
-	ck_assert_uint_eq(count(run->error.data, "GUARDIAN_LOST"), 1);
+	ck_assert_uint_eq(count_of(run->error.data, "GUARDIAN_LOST"), 1);
 	run_end(run);
 }
 
@@ -224,13 +175,11 @@ TESTS(a_guardian_may_be_stopped, 0, 2)
 	pid_t guardian = guardian_of(run);
 
 	kill(guardian, SIGSTOP);
-	while (!process_stopped(guardian))
+	while (process_state(guardian) != 'T')
 		run_pump(run, 1);
-	run_call(run, "2", "sleep", "{\"ms\":600000}");
-	run_expect_received(run, "\"id\":2,");
+	run_hang(run, "2");
 	if (_i == 0) {
-		run_close_in(run);
-		run_expect_exit(run, 0);
+		run_leave(run, 0);
 	} else {
 		kill(process_first(guardian), SIGKILL);
 		run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
@@ -245,13 +194,11 @@ TEST(what_was_not_written_at_the_end_is_told)
 {
 	struct run *run = run_options("-v", "peer puppet");
 
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_result(run, "1");
+	run_ping(run);
 	run_fill(run);
 	run_close_in(run);
 	run_expect_logged(run, "stdin closed\" unwritten=");
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 /* The kernel spares it, as one that has changed its user id. */
@@ -259,10 +206,8 @@ TEST(a_server_that_outlives_its_guardian_is_ended)
 {
 	struct run *run = run_options("", "peer unbound");
 
-	run_send(run, PING);
-	run_expect_result(run, "1");
+	run_ping(run);
 	kill(guardian_of(run), SIGKILL);
 	run_expect_logged(run, "GUARDIAN_LOST");
-	run_expect_exit(run, 128 + SIGKILL);
-	run_end(run);
+	run_finish(run, 128 + SIGKILL);
 }

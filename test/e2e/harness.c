@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -28,6 +29,53 @@ mark_new(char *mark, size_t size)
 	const char *family = getenv("E2E_FAMILY");
 
 	snprintf(mark, size, "%s.%d.%d.", family == NULL ? "e2e" : family, (int)getpid(), ++count);
+}
+
+const char *
+path_of(const char *name)
+{
+	static char paths[4][300];
+	static unsigned turn;
+	char *path = paths[turn++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s-%d", getenv("E2E_DIRECTORY"), name, (int)getpid());
+	return path;
+}
+
+void
+file_write(const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+size_t
+count_of(const char *text, const char *wanted)
+{
+	size_t found = 0;
+
+	for (; (text = strstr(text, wanted)) != NULL; text++)
+		found++;
+	return found;
+}
+
+int
+open_terminal(bool raw)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	struct termios mode;
+
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master) | unlockpt(master), 0);
+	ck_assert_int_eq(tcgetattr(master, &mode), 0);
+	if (raw)
+		cfmakeraw(&mode);
+	ck_assert_int_eq(tcsetattr(master, TCSANOW, &mode), 0);
+	return master;
 }
 
 static const char *
@@ -149,11 +197,10 @@ move_to(int fd, int target)
 }
 
 static void
-close_above(int keep)
+close_from(int fd)
 {
-	for (int fd = 3; fd < 256; fd++)
-		if (fd != keep)
-			close(fd);
+	for (; fd < 256; fd++)
+		close(fd);
 }
 
 static void
@@ -167,8 +214,6 @@ signals_as_given(const struct setup *setup)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	for (int number = 1; number < 32; number++)
 		signal(number, SIG_DFL);
-	if (setup->ignore_pipe)
-		signal(SIGPIPE, SIG_IGN);
 }
 
 static bool
@@ -189,9 +234,7 @@ become_init(void)
 	pid = fork();
 	if (pid == 0)
 		return;
-	close_above(0);
-	for (int fd = 0; fd < 3; fd++)
-		close(fd);
+	close_from(0);
 	waitpid(pid, &status, 0);
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
@@ -218,7 +261,7 @@ become(const struct setup *setup, const struct run *run, const char *const *word
 	setrlimit(RLIMIT_CORE, &none);
 	for (int i = 0; i < 3; i++)
 		move_to(fds[i], i);
-	close_above(setup->extra);
+	close_from(3);
 	signals_as_given(setup);
 	if (setup->own_group)
 		setpgid(0, 0);
@@ -250,18 +293,6 @@ open_path(const char *path, int flags)
 	return fd;
 }
 
-static void
-fill_pipe(int fd)
-{
-	static const char bytes[1024];
-	int flags = fcntl(fd, F_GETFL);
-
-	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-	while (write(fd, bytes, sizeof(bytes)) > 0)
-		;
-	fcntl(fd, F_SETFL, flags);
-}
-
 /* fds are the three that canceld gets, all above 2 so that none is overwritten by another. */
 static void
 wire_all(struct run *run, const struct setup *setup, int *fds)
@@ -280,9 +311,6 @@ wire_all(struct run *run, const struct setup *setup, int *fds)
 	if (run->from < 0 && setup->out == NULL)
 		run->from = fcntl(run->to, F_DUPFD_CLOEXEC, 3);
 	wire(&run->errors, &fds[2], WIRED_PIPES, false);
-	if (setup->stderr_full)
-		fill_pipe(fds[2]);
-	run->stderr_unread = setup->stderr_full;
 }
 
 static void
@@ -533,6 +561,13 @@ run_end(struct run *run)
 	free(run->out.data);
 	free(run->error.data);
 	free(run);
+}
+
+void
+run_finish(struct run *run, int status)
+{
+	run_expect_exit(run, status);
+	run_end(run);
 }
 
 static void

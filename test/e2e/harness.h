@@ -44,14 +44,11 @@ struct setup {
 	const char *in;     /* a path to open as stdin instead of the wiring */
 	const char *out;    /* the same for stdout */
 	enum wiring wiring;
-	bool own_group;   /* start it in a process group of its own */
-	bool as_init;     /* start it as process 1 of a pid namespace; run->pid is then its parent */
-	bool bare;        /* run the command without canceld */
-	bool keep;        /* keep copies of canceld's own ends in kept[] */
-	bool ignore_pipe; /* start it with SIGPIPE ignored */
-	bool stderr_full; /* its stderr pipe is full, and not read until it has exited */
-	int blocked;      /* start it with this signal blocked */
-	int extra;        /* start it with this descriptor open (0: none) */
+	bool own_group; /* start it in a process group of its own */
+	bool as_init;   /* start it as process 1 of a pid namespace; run->pid is then its parent */
+	bool bare;      /* run the command without canceld */
+	bool keep;      /* keep copies of canceld's own ends in kept[] */
+	int blocked;    /* start it with this signal blocked */
 };
 
 struct run {
@@ -67,7 +64,7 @@ struct run {
 	size_t piece;       /* not 0: each read and write has a random size up to this */
 	json_t *message;    /* the last one taken */
 	bool stdout_unread; /* run_pump does not read stdout */
-	bool stderr_unread; /* run_pump does not read stderr, whose pipe is full */
+	bool stderr_unread; /* run_pump does not read stderr until it has exited */
 	bool exited;
 	int status; /* as waitpid gives it */
 	char mark[64];
@@ -79,6 +76,12 @@ struct run *run_options(const char *options, const char *command);
 
 /* A run that another process started with this mark: to look at its record and its processes only. */
 struct run *run_observe(const char *mark);
+
+/* Goes on until the condition holds; fails the test with this message if HARNESS_LIMIT passes first. */
+#define run_until(run, condition, ...) \
+	for (long limit_ = milliseconds() + HARNESS_LIMIT; !(condition); run_pump(run, 5)) \
+		if (milliseconds() > limit_) \
+	run_fail(run, __VA_ARGS__)
 
 /* Moves bytes for at most wait milliseconds; returns early as soon as any were moved. */
 void run_pump(struct run *run, int wait);
@@ -111,5 +114,15 @@ void adopt_orphans(void);
 /* Closes the client's ends, waits for the exit, expects that no process is left, frees. */
 void run_end(struct run *run);
 
+/* run_expect_exit, then run_end. */
+void run_finish(struct run *run, int status);
+
 void mark_new(char *mark, size_t size);
+
+/* A path for a file of this test; it lives until the fourth call after it. */
+const char *path_of(const char *name);
+void file_write(const char *path, const char *text, mode_t mode);
+
+size_t count_of(const char *text, const char *wanted); /* how often it is in there */
+int open_terminal(bool raw);                           /* its master */
 __attribute__((format(printf, 2, 3), noreturn)) void run_fail(struct run *run, const char *format, ...);

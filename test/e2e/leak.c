@@ -1,45 +1,36 @@
 #include "leak.h"
 
-#include <check.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "client.h"
 
-/* Writes the id of the process that holds the descriptors to ready. */
-_Noreturn static void
-be_client(const struct setup *setup, bool full, int ready)
+void
+leak_ping(struct run *run, int full)
 {
-	struct run *run = run_start(setup);
-	pid_t holder;
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_result(run, "1");
+	run_ping(run);
 	if (full)
 		run_fill(run);
-	holder = fork();
-	if (holder != 0 && write(ready, &holder, sizeof(holder)) != sizeof(holder))
-		_exit(1);
-	for (;;)
-		pause();
 }
 
 struct leak
-leak_start(struct setup setup, bool full)
+leak_start(struct setup setup, bool leaks, begin_function *begin, int argument)
 {
 	char mark[64];
 	struct leak leak;
 	int ends[2];
 
 	mark_new(mark, sizeof(mark));
-	setup.command = "peer puppet";
 	setup.mark = mark;
 	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	leak.client = fork();
-	if (leak.client == 0)
-		be_client(&setup, full, ends[1]);
+	if (leak.client == 0) {
+		begin(run_start(&setup), argument);
+		leak.holder = leaks ? fork() : -1;
+		if (leak.holder != 0 && write(ends[1], &leak.holder, sizeof(leak.holder)) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
 	close(ends[1]);
 	ck_assert_int_eq(read(ends[0], &leak.holder, sizeof(leak.holder)), sizeof(leak.holder));
 	close(ends[0]);
@@ -50,7 +41,8 @@ leak_start(struct setup setup, bool full)
 void
 leak_end(const struct leak *leak)
 {
-	kill(leak->holder, SIGKILL);
+	if (leak->holder > 0)
+		kill(leak->holder, SIGKILL);
 	waitpid(leak->client, NULL, 0);
 	run_end(leak->run);
 }

@@ -13,9 +13,6 @@
 /* Appends message number, its newline included, with so many bytes of padding in it. */
 typedef void message_function(struct text *text, long number, size_t padding);
 
-message_function load_request;
-message_function load_answer;
-
 /* One direction, seen from one end. */
 struct flow {
 	message_function *message;
@@ -28,10 +25,17 @@ struct flow {
 struct end {
 	int in, out; /* must not block; in becomes -1 at its end */
 	struct flow received, sent;
-	size_t piece;    /* not 0: each read and write has a random size up to this */
+	bool in_pieces;  /* each read and write has a random size */
 	long long moved; /* bytes, both ways */
 	bool wrong;      /* an unexpected byte came; received.count is the message */
 };
+
+/*
+ * On stdin and stdout. Requests and answers have so many bytes of padding. With the kind "spelled" they have numbers,
+ * strings and ids in spellings that do not survive a parser, each eight are answered in reverse order, and all goes in
+ * pieces.
+ */
+struct end load_end(bool is_server, const char *kind, size_t request, size_t answer);
 
 bool end_can_send(const struct end *end, long limit); /* a message before number `limit` is unwritten */
 void end_send(struct end *end, long limit);           /* at most one write */
@@ -47,8 +51,7 @@ struct board {
 struct board *board_open(const char *path);
 
 /*
- * A server: mirror BOARD REQUEST ANSWER KIND. Answers each request, in order, with an answer of
- * such padding. KIND lockstep reads nothing while it has an answer to write; eager reads always.
- * Ends at the end of its input; with 9 if a request is wrong.
+ * A server: mirror BOARD REQUEST ANSWER KIND SEED. Answers each request (see load_end). KIND lockstep reads nothing
+ * while it has an answer to write; the others read always. Ends at the end of its input; with 9 if a request is wrong.
  */
 int load_mirror(int count, char **arguments);

@@ -13,8 +13,6 @@
 
 #include "harness.h"
 
-enum { PIECE = 4096 };
-
 static void
 write_all(const char *data, size_t len)
 {
@@ -134,53 +132,6 @@ answer_facts(const char *line)
 	free(text.data);
 }
 
-static long long amount;
-static const char *order = "first";
-
-static void
-big(const char *line)
-{
-	static char piece[PIECE];
-	struct text head = { 0 };
-	struct text tail = { 0 };
-	char *id = member_copy(line, "id");
-	bool first = strcmp(order, "first") == 0;
-
-	memset(piece, 'x', sizeof(piece));
-	text_print(&head, "{\"jsonrpc\":\"2.0\",");
-	text_print(first ? &head : &tail, first ? "\"id\":%s," : ",\"id\":%s", id);
-	text_print(&head, "\"result\":\"");
-	write_all(head.data, head.len);
-	for (long long left = amount; left > 0; left -= PIECE)
-		write_all(piece, left < PIECE ? (size_t)left : PIECE);
-	write_all("\"", 1);
-	if (tail.len > 0)
-		write_all(tail.data, tail.len);
-	write_all("}\n", 2);
-	free(head.data);
-	free(tail.data);
-	free(id);
-}
-
-static void
-close_output(const char *line)
-{
-	(void)line;
-	close(STDOUT_FILENO);
-	for (;;)
-		pause();
-}
-
-static void
-close_input(const char *line)
-{
-	answer(line, "{}");
-	close(STDIN_FILENO);
-	fprintf(stderr, "peer: stdin is closed\n");
-	for (;;)
-		pause();
-}
-
 static void
 on_puppet_signal(int number)
 {
@@ -237,30 +188,15 @@ puppet(const char *kind)
 	return each_line(obey);
 }
 
-static const struct {
-	const char *mode;
-	line_function *function;
-} modes[] = {
-	{ "facts", answer_facts },
-	{ "big", big },
-	{ "mute-out", close_output },
-	{ "mute-in", close_input },
-};
-
 int
 peer_main(int count, char **arguments)
 {
-	if (count > 1)
-		amount = atoll(arguments[1]);
-	if (count > 2)
-		order = arguments[2];
+	if (strcmp(arguments[0], "facts") == 0)
+		return each_line(answer_facts);
 	if (strcmp(arguments[0], "unbound") == 0)
 		return unbound();
 	if (strcmp(arguments[0], "puppet") == 0)
 		return puppet(count > 1 ? arguments[1] : NULL);
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (strcmp(arguments[0], modes[i].mode) == 0)
-			return each_line(modes[i].function);
 	fprintf(stderr, "there is no peer %s\n", arguments[0]);
 	return 2;
 }

@@ -2,10 +2,6 @@
  * peers: servers with a special behaviour, as modes of the test program.
  *
  *   facts          answers every request with its own descriptors and signal sets
- *   big BYTES ORDER      answers each request with one result of so many bytes in writes of 4 KiB;
- *                  ORDER: the id is first or last
- *   mute-out       closes stdout at the first request and does not exit
- *   mute-in        answers the first request, closes stdin and does not exit
  *   unbound        answers ping; does not end with its guardian
  *   puppet [KIND]  starts a descendant of that kind; then answers ping, exits with 3 at exit, writes
  *                  half an answer at half, reads nothing after stop-reading, answers nothing else.
@@ -29,17 +25,6 @@ enum { DESCENDANTS = 300 }; /* of the kind many */
  * line to stderr at SIGUSR1.
  */
 void descendant_start(const char *kind);
-
-/* Messages that both ends derive from a number; each differs from its neighbours. */
-void wire_id(struct text *text, long number);
-void wire_request(struct text *text, long number);
-void wire_answer(struct text *text, long number);
-
-/* A random size for a read or a write: mostly some hundred bytes, sometimes a few or many. */
-size_t wire_piece(void);
-
-/* A server that answers wire_request with wire_answer, in pieces and out of order; exits with 9 if one has changed. */
-int wire_serve(int count, char **arguments);
 
 /*
  * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none

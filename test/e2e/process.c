@@ -40,7 +40,7 @@ process_file(pid_t pid, const char *name)
 }
 
 /* The state follows the name, which is in parentheses and may hold any byte. */
-static char
+char
 process_state(pid_t pid)
 {
 	struct text stat = process_file(pid, "stat");
@@ -156,57 +156,62 @@ has_word(pid_t pid, const char *word)
 	return found && is_live(pid);
 }
 
+/* Those of the process that are live or not waited for; the caller frees it. */
+static pid_t *
+children_of(pid_t parent)
+{
+	char path[64];
+	struct text children;
+	pid_t *pids;
+	size_t count = 0;
+
+	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
+	children = process_file(parent, path);
+	pids = calloc(children.len + 1, sizeof(*pids));
+	for (char *rest = children.data, *at; (at = strsep(&rest, " ")) != NULL && *at != '\0';)
+		pids[count++] = (pid_t)atoi(at);
+	free(children.data);
+	return pids;
+}
+
 /* Until it calls exec, a child has its parent's command line: the last in line is the one wanted. */
 pid_t
 process_child(pid_t parent, const char *word)
 {
-	char path[64];
-	struct text children;
-	char *rest = NULL;
+	pid_t *pids = children_of(parent);
 	pid_t found = -1;
 
-	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
-	children = process_file(parent, path);
-	for (char *at = strtok_r(children.data, " ", &rest); at != NULL; at = strtok_r(NULL, " ", &rest)) {
-		pid_t pid = (pid_t)atoi(at);
-		pid_t below = process_child(pid, word);
+	for (size_t i = 0; pids[i] > 0; i++) {
+		pid_t below = process_child(pids[i], word);
 
 		if (below > 0)
 			found = below;
-		else if (has_word(pid, word))
-			found = pid;
+		else if (has_word(pids[i], word))
+			found = pids[i];
 	}
-	free(children.data);
+	free(pids);
 	return found;
 }
 
 pid_t
 process_first(pid_t parent)
 {
-	char path[64];
-	struct text children;
-	pid_t pid;
+	pid_t *pids = children_of(parent);
+	pid_t first = pids[0] > 0 ? pids[0] : -1;
 
-	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
-	children = process_file(parent, path);
-	pid = (pid_t)atoi(children.data);
-	free(children.data);
-	return pid > 0 ? pid : -1;
+	free(pids);
+	return first;
 }
 
 bool
 process_has_child(pid_t parent, pid_t beside)
 {
-	char path[64];
-	struct text children;
-	char *rest = NULL;
+	pid_t *pids = children_of(parent);
 	bool found = false;
 
-	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
-	children = process_file(parent, path);
-	for (char *at = strtok_r(children.data, " ", &rest); at != NULL; at = strtok_r(NULL, " ", &rest))
-		found = found || (atoi(at) != beside && is_live((pid_t)atoi(at)));
-	free(children.data);
+	for (size_t i = 0; pids[i] > 0; i++)
+		found = found || (pids[i] != beside && is_live(pids[i]));
+	free(pids);
 	return found;
 }
 
@@ -250,12 +255,19 @@ number_behind(pid_t pid, const char *file, const char *name)
 	return number;
 }
 
+/* The same for kilobytes, as bytes. */
+static long
+bytes_behind(pid_t pid, const char *file, const char *name)
+{
+	long kilobytes = number_behind(pid, file, name);
+
+	return kilobytes < 0 ? -1 : kilobytes * 1024;
+}
+
 long
 process_share(pid_t pid)
 {
-	long kilobytes = number_behind(pid, "smaps_rollup", "\nPss:");
-
-	return kilobytes < 0 ? -1 : kilobytes * 1024;
+	return bytes_behind(pid, "smaps_rollup", "\nPss:");
 }
 
 long
@@ -267,24 +279,13 @@ process_switches(pid_t pid)
 long
 process_resident(pid_t pid)
 {
-	struct text statm = process_file(pid, "statm");
-	long pages = -1;
-
-	if (sscanf(statm.data, "%*s %ld", &pages) != 1)
-		pages = -1;
-	free(statm.data);
-	return pages < 0 ? -1 : pages * sysconf(_SC_PAGESIZE);
+	return bytes_behind(pid, "status", "\nVmRSS:");
 }
 
 long
 process_peak(pid_t pid)
 {
-	struct text status = process_file(pid, "status");
-	const char *line = strstr(status.data, "VmHWM:");
-	long bytes = line == NULL ? -1 : atol(line + strlen("VmHWM:")) * 1024;
-
-	free(status.data);
-	return bytes;
+	return bytes_behind(pid, "status", "\nVmHWM:");
 }
 
 double
@@ -316,21 +317,9 @@ process_descriptors(pid_t pid)
 }
 
 bool
-process_stopped(pid_t pid)
-{
-	return process_state(pid) == 'T';
-}
-
-bool
 process_ended(pid_t pid)
 {
 	return !is_live(pid);
-}
-
-bool
-process_sleeps(pid_t pid)
-{
-	return process_state(pid) == 'S';
 }
 
 bool
@@ -341,25 +330,6 @@ process_has_text(const char *path, const char *text)
 
 	free(file.data);
 	return found;
-}
-
-static int sockets;
-
-static int
-count_socket(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-	(void)path;
-	(void)type;
-	(void)place;
-	sockets += S_ISSOCK(status->st_mode) != 0;
-	return 0;
-}
-
-int
-sockets_below(const char *directory)
-{
-	sockets = 0;
-	return nftw(directory, count_socket, 16, FTW_PHYS) == 0 ? sockets : -1;
 }
 
 static int

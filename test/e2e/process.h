@@ -40,8 +40,6 @@ long process_resident(pid_t pid);                          /* bytes in memory no
 long process_peak(pid_t pid);                              /* the most bytes so far */
 double process_seconds(pid_t pid);                         /* CPU time so far */
 int process_descriptors(pid_t pid);                        /* how many are open */
-bool process_stopped(pid_t pid);                           /* by SIGSTOP or the like */
-bool process_sleeps(pid_t pid);                            /* waits for something */
+char process_state(pid_t pid);                             /* S: waits for something; T: stopped by a signal */
 bool process_ended(pid_t pid);                             /* gone, or a zombie */
-int sockets_below(const char *directory);                  /* how many socket files there are */
 bool process_has_text(const char *path, const char *text); /* the file holds these bytes */

@@ -1,12 +1,5 @@
 /* canceld's exit status, and how each open request is answered when the server exits. */
-#include <check.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "client.h"
-
-#define FOR_EVER "{\"ms\":600000}"
 
 static const struct {
 	const char *command;
@@ -40,8 +33,7 @@ TEST(a_server_that_ends_by_itself_at_end_of_input_keeps_its_status)
 	struct run *run = run_options("--term-after=10s", "sh:cat >/dev/null; exit 3");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-	run_close_in(run);
-	run_expect_exit(run, 3);
+	run_leave(run, 3);
 	run_end(run);
 }
 
@@ -55,8 +47,7 @@ TEST(output_written_before_the_exit_arrives)
 	ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/message");
 	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
 	run_expect_end(run);
-	run_expect_exit(run, 4);
-	run_end(run);
+	run_finish(run, 4);
 }
 
 TESTS(with_e_a_timeout_shows_in_the_status, 0, 2)
@@ -65,8 +56,7 @@ TESTS(with_e_a_timeout_shows_in_the_status, 0, 2)
 
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_close_in(run);
-	run_expect_exit(run, 124);
+	run_leave(run, 124);
 	run_end(run);
 }
 
@@ -78,8 +68,7 @@ TEST(with_e_the_servers_own_failure_counts_more)
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_call(run, "3", "crash", "{\"status\":7}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
-	run_expect_exit(run, 7);
-	run_end(run);
+	run_finish(run, 7);
 }
 
 /* The client closes its stdin before the answer, as a script does. */
@@ -89,11 +78,9 @@ TESTS(with_e_a_request_that_is_given_up_shows_in_the_status, 0, 4)
 	static const int statuses[] = { 0, 124, 123, 124 };
 	struct run *run = run_options(options[_i], "demo --ignore-eof");
 
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2");
-	run_close_in(run);
-	run_expect_exit(run, statuses[_i]);
-	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), " left=1"));
+	run_hang(run, "2");
+	run_leave(run, statuses[_i]);
+	run_expect_summary(run, "left=1");
 	run_end(run);
 }
 
@@ -102,11 +89,9 @@ TEST(with_e_a_client_that_reads_no_more_does_not)
 {
 	struct run *run = run_options("-e", "demo --ignore-eof");
 
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2");
+	run_hang(run, "2");
 	run_close_out(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 /* A JSON-RPC error, a result with isError, a deadline, a line that is no message; not a fault of the server's. */
@@ -126,7 +111,6 @@ TESTS(with_fail_on_error_an_error_shows_in_the_status, 0, 6)
 		run_send(run, "no message");
 		run_expect_message(run);
 	}
-	run_close_in(run);
-	run_expect_exit(run, statuses[_i]);
+	run_leave(run, statuses[_i]);
 	run_end(run);
 }

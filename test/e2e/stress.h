@@ -43,6 +43,3 @@ void traffic_until(struct traffic *traffic, long answers);
 
 /* Expects that all answers have come, and the end of the session; frees. */
 void traffic_end(struct traffic *traffic);
-
-/* Prints a line at once, as Check ends its children by _exit. */
-__attribute__((format(printf, 1, 2))) void stress_report(const char *format, ...);

@@ -1,26 +1,13 @@
 #include "stress.h"
 
 #include <poll.h>
-#include <unistd.h>
 
-#include "process.h"
 #include "client.h"
 
 enum {
 	SAMPLE = 10, /* milliseconds between two samples of the memory */
 	STILL = 250, /* milliseconds without a byte: it is stuck */
 };
-
-void
-stress_report(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vprintf(format, arguments);
-	va_end(arguments);
-	fflush(stdout);
-}
 
 /* canceld answers this itself, so the mirror counts no request. */
 static void
@@ -41,18 +28,17 @@ traffic_start(const struct plan *plan)
 	ck_assert_ptr_nonnull(traffic);
 	mark_new(mark, sizeof(mark));
 	snprintf(traffic->path, sizeof(traffic->path), "%s/board-%s", getenv("E2E_DIRECTORY"), mark);
-	snprintf(command, sizeof(command), "peer mirror %s %ld %ld %s", traffic->path, plan->request, plan->answer,
-	    plan->kind);
+	snprintf(command, sizeof(command), "peer mirror %s %ld %ld %s %ld", traffic->path, plan->request, plan->answer,
+	    plan->kind, random());
 	traffic->plan = *plan;
 	traffic->board = board_open(traffic->path);
 	ck_assert_ptr_nonnull(traffic->board);
 	traffic->run = run_options(plan->options, command);
 	wait_until_ready(traffic->run);
 	traffic->run->stdout_unread = true;
+	traffic->end = load_end(false, plan->kind, (size_t)plan->request, (size_t)plan->answer);
 	traffic->end.in = traffic->run->from;
 	traffic->end.out = traffic->run->to;
-	traffic->end.received = (struct flow){ .message = load_answer, .padding = (size_t)plan->answer };
-	traffic->end.sent = (struct flow){ .message = load_request, .padding = (size_t)plan->request };
 	traffic->idle = traffic->peak = process_resident(traffic->run->pid);
 	traffic->moved = milliseconds();
 	return traffic;
@@ -150,8 +136,7 @@ traffic_end(struct traffic *traffic)
 	run->stdout_unread = false;
 	run_close_in(run);
 	run_expect_end(run);
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 	unlink(traffic->path);
 	end_free(&traffic->end);
 	free(traffic);

@@ -47,25 +47,6 @@ text_print(struct text *text, const char *format, ...)
 	free(piece);
 }
 
-/* Appends the string as a JSON string. */
-static inline void
-text_quote(struct text *text, const char *string)
-{
-	text_append(text, "\"", 1);
-	while (*string != '\0') {
-		size_t plain = strcspn(string, "\"\\\t");
-
-		text_append(text, string, plain);
-		string += plain;
-		if (*string == '\t')
-			text_append(text, "\\t", 2);
-		else if (*string != '\0')
-			text_print(text, "\\%c", *string);
-		string += *string != '\0';
-	}
-	text_append(text, "\"", 1);
-}
-
 /* Takes len bytes away from the front. */
 static inline void
 text_drop(struct text *text, size_t len)

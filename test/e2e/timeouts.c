@@ -1,12 +1,7 @@
 /* Deadlines: what happens when one passes; what restarts and caps them. */
-#include <check.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "client.h"
-
-#define FOR_EVER "{\"ms\":600000}"
 
 static void
 expect_timeout(struct run *run, const char *id, long timeout)
@@ -47,8 +42,7 @@ TEST(a_start_that_hangs_is_explained)
 	ck_assert_str_eq(at_text(run->message, "error message"),
 	    "canceld: initialize was not answered within 300 ms and was given up (to wait longer: the option "
 	    "-t initialize=10m of canceld): no such package");
-	run_expect_exit(run, 0);
-	run_end(run);
+	run_finish(run, 0);
 }
 
 /* The answer was written in time, but the client has not read the notifications before it. */
@@ -64,7 +58,6 @@ TEST(a_client_that_pauses_gets_an_answer_that_was_in_time)
 	for (int i = 0; i < 27; i++)
 		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/message");
 	run_expect_result(run, "1");
-	run_close_in(run);
-	run_expect_exit(run, 0);
+	run_leave(run, 0);
 	run_end(run);
 }

@@ -3,16 +3,8 @@
  * late through no fault of canceld's, so each promise must be kept once in a few tries. (That the steps are planned in
  * time is tested on a virtual clock: test/core/supervisor.c.)
  */
-#include <check.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "client.h"
 #include "leak.h"
-#include "process.h"
 
 enum {
 	TRIES = 5,
@@ -44,8 +36,7 @@ static void
 open_call(struct run *run)
 {
 	run_handshake(run);
-	run_call(run, "2", "sleep", "{\"ms\":600000}");
-	run_expect_received(run, "\"id\":2,");
+	run_hang(run, "2");
 }
 
 static void
@@ -59,8 +50,7 @@ drain(struct run *run)
 static void
 fill(struct run *run)
 {
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_result(run, "1");
+	run_ping(run);
 	run_fill(run);
 }
 
@@ -72,30 +62,6 @@ lose_server(struct run *run)
 	run_call(run, "2", "crash", "{\"status\":9}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_expect_logged(run, "after=400ms");
-}
-
-static void
-send_sigterm(struct run *run)
-{
-	kill(run->pid, SIGTERM);
-}
-
-static void
-send_sigint(struct run *run)
-{
-	kill(run->pid, SIGINT);
-}
-
-static void
-send_sighup(struct run *run)
-{
-	kill(run->pid, SIGHUP);
-}
-
-static void
-send_sigkill(struct run *run)
-{
-	kill(run->pid, SIGKILL);
 }
 
 static void
@@ -118,32 +84,34 @@ stop_server(struct run *run)
 static const struct promise {
 	const char *name, *options, *command;
 	step_function *begin, *event;
+	int signal; /* without an event: what canceld gets */
 	long within;
 } promises[] = {
 	/* Clients close stdin and wait for 2 seconds before they send signals (MCP lifecycle, "Shutdown"). */
-	{ "stdin closed", "", NULL, open_call, run_close_in, 1600 },
-	{ "stdin closed, unwilling server", "", UNWILLING, open_call, run_close_in, 1600 },
-	{ "stdin closed, server stopped", "", NULL, open_call, stop_server, 1600 },
-	{ "stdin closed, queue full", "-v", "peer puppet", fill, run_close_in, 1850 },
-	{ "stdout closed", "", NULL, open_call, run_close_out, 1600 },
-	{ "stdout closed, unwilling server", "", UNWILLING, open_call, run_close_out, 1600 },
-	{ "SIGTERM", "", NULL, open_call, send_sigterm, 700 },
-	{ "SIGTERM, unwilling server", "", UNWILLING, open_call, send_sigterm, 700 },
-	{ "SIGTERM, queue full", "-v", "peer puppet", fill, send_sigterm, 700 },
-	{ "SIGTERM while draining", "-v --drain", UNWILLING, drain, send_sigterm, 700 },
-	{ "SIGTERM between two servers", "-r9/1m", ONCE, lose_server, send_sigterm, 700 },
-	{ "stdin closed between two servers", "-r9/1m", ONCE, lose_server, run_close_in, 1000 },
-	{ "SIGINT, unwilling server", "", UNWILLING, open_call, send_sigint, 700 },
-	{ "SIGHUP, unwilling server", "", UNWILLING, open_call, send_sighup, 700 },
-	{ "canceld killed", "", NULL, open_call, send_sigkill, 2000 },
-	{ "canceld killed, unwilling server", "", UNWILLING, open_call, send_sigkill, 2000 },
-	{ "server crashed", "", NULL, open_call, crash_server, 1000 },
-	{ "server crashed, descendant holds stdout", "", "sh:sleep 600 & exit 5", do_nothing, do_nothing, 1000 },
-	{ "no such program", "", "no-such-program-anywhere", do_nothing, do_nothing, 1000 },
-	{ "server exited, stdin closed", "", "sh:exit 3", do_nothing, run_close_in, 300 },
-	{ "no time to exit", "--term-after=0 --kill-after=0", UNWILLING, open_call, run_close_in, 500 },
-	{ "900 ms twice", "--term-after=900ms --kill-after=900ms", UNWILLING, open_call, run_close_in, 2200 },
-	{ "1500 ms after SIGTERM", "--kill-after=1500ms", UNWILLING, open_call, send_sigterm, 1900 },
+	{ "stdin closed", "", NULL, open_call, run_close_in, 0, 1600 },
+	{ "stdin closed, unwilling server", "", UNWILLING, open_call, run_close_in, 0, 1600 },
+	{ "stdin closed, server stopped", "", NULL, open_call, stop_server, 0, 1600 },
+	{ "stdin closed, queue full", "-v", "peer puppet", fill, run_close_in, 0, 1850 },
+	{ "stdout closed", "", NULL, open_call, run_close_out, 0, 1600 },
+	{ "stdout closed, unwilling server", "", UNWILLING, open_call, run_close_out, 0, 1600 },
+	{ "SIGTERM", "", NULL, open_call, NULL, SIGTERM, 700 },
+	{ "SIGTERM, unwilling server", "", UNWILLING, open_call, NULL, SIGTERM, 700 },
+	{ "SIGTERM, queue full", "-v", "peer puppet", fill, NULL, SIGTERM, 700 },
+	{ "SIGTERM while draining", "-v --drain", UNWILLING, drain, NULL, SIGTERM, 700 },
+	{ "SIGTERM between two servers", "-r9/1m", ONCE, lose_server, NULL, SIGTERM, 700 },
+	{ "stdin closed between two servers", "-r9/1m", ONCE, lose_server, run_close_in, 0, 1000 },
+	{ "SIGINT, unwilling server", "", UNWILLING, open_call, NULL, SIGINT, 700 },
+	{ "SIGHUP, unwilling server", "", UNWILLING, open_call, NULL, SIGHUP, 700 },
+	{ "canceld killed", "", NULL, open_call, NULL, SIGKILL, 2000 },
+	{ "canceld aborted", "", NULL, open_call, NULL, SIGABRT, 2000 },
+	{ "canceld killed, unwilling server", "", UNWILLING, open_call, NULL, SIGKILL, 2000 },
+	{ "server crashed", "", NULL, open_call, crash_server, 0, 1000 },
+	{ "server crashed, descendant holds stdout", "", "sh:sleep 600 & exit 5", do_nothing, do_nothing, 0, 1000 },
+	{ "no such program", "", "no-such-program-anywhere", do_nothing, do_nothing, 0, 1000 },
+	{ "server exited, stdin closed", "", "sh:exit 3", do_nothing, run_close_in, 0, 300 },
+	{ "no time to exit", "--term-after=0 --kill-after=0", UNWILLING, open_call, run_close_in, 0, 500 },
+	{ "900 ms twice", "--term-after=900ms --kill-after=900ms", UNWILLING, open_call, run_close_in, 0, 2200 },
+	{ "1500 ms after SIGTERM", "--kill-after=1500ms", UNWILLING, open_call, NULL, SIGTERM, 1900 },
 };
 
 static long
@@ -160,7 +128,10 @@ time_to_end(const struct promise *promise)
 
 	promise->begin(run);
 	start = milliseconds();
-	promise->event(run);
+	if (promise->event != NULL)
+		promise->event(run);
+	else
+		kill(run->pid, promise->signal);
 	while (run_leaves(run, left, sizeof(left)) && milliseconds() < start + HARNESS_LIMIT)
 		run_pump(run, 5);
 	took = milliseconds() - start;
@@ -183,26 +154,27 @@ TESTS(a_session_ends_in_time, 0, COUNT(promises))
 	ck_abort_msg("%s: all gone after %ld ms, promised within %ld", promise->name, took, promise->within);
 }
 
-/* The descriptors stay open: canceld can only learn it from its ancestors. */
-TESTS(a_killed_client_is_noticed_in_time, 0, 6)
+/* The descriptors stay open, and so many wrappers live on: canceld can only learn it from its ancestors. */
+TESTS(a_killed_client_is_noticed_in_time, 0, 18)
 {
 	static const char *const between[] = { NULL, "sh", "sh sh" };
-	char path[300], options[400];
-	const struct setup setup = { .before = between[_i / 2], .options = options };
+	const char *path = path_of("log");
+	char options[400];
+	const struct setup setup = { .before = between[_i / 2 % 3],
+		.wiring = (enum wiring)(_i / 6),
+		.options = options,
+		.command = "peer puppet" };
 	long took = 0;
 
+	snprintf(options, sizeof(options), "-v -l %s", path);
 	for (int i = 0; i < TRIES; i++) {
-		struct leak leak;
-		long start;
+		struct leak leak = leak_start(setup, true, leak_ping, _i % 2);
+		long start = milliseconds();
 
-		snprintf(path, sizeof(path), "%s/log-%d-%d", getenv("E2E_DIRECTORY"), (int)getpid(), i);
-		snprintf(options, sizeof(options), "-v -l %s", path);
-		leak = leak_start(setup, _i % 2 == 1);
-		start = milliseconds();
 		kill(leak.client, SIGKILL);
-		while (!process_has_text(path, "INPUT_ENDED") && milliseconds() < start + HARNESS_LIMIT)
-			run_pump(leak.run, 5);
+		run_until(leak.run, process_has_text(path, "INPUT_ENDED"), "it was not noticed");
 		took = milliseconds() - start;
+		unlink(path);
 		run_expect_gone(leak.run);
 		leak_end(&leak);
 		if (took <= NOTICED + slack())
@@ -218,7 +190,7 @@ TEST(a_deadline_fires_in_time)
 	for (int i = 0; i < TRIES; i++) {
 		struct run *run = run_session("-t 300ms", NULL);
 
-		run_call(run, "2", "sleep", "{\"ms\":600000}");
+		run_call(run, "2", "sleep", FOR_EVER);
 		run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 		elapsed = at_number(run->message, "error data elapsedMs");
 		run_end(run);

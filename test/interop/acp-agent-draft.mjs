@@ -7,7 +7,6 @@ import * as acp from '@agentclientprotocol/sdk/experimental/v2';
 
 const mark = event => appendFileSync(process.env.INTEROP_MARKS, `${JSON.stringify({ event })}\n`);
 let turn = new AbortController();
-let release = () => {};
 
 const work = {
   async ask(say, client, sessionId) {
@@ -54,27 +53,9 @@ acp
     capabilities: { session: {} }
   }))
   .onRequest('session/new', () => ({ sessionId: 'session-1' }))
-  .onRequest('session/prompt', async ({ params, client, signal }) => {
-    const { do: what } = JSON.parse(params.prompt[0].text);
-
-    if (what === 'never') {
-      await new Promise(resolve => {
-        release = resolve;
-        signal.addEventListener('abort', () => mark('aborted'));
-        mark('started');
-      });
-    } else {
-      setImmediate(run, what, client, params.sessionId);
-    }
+  .onRequest('session/prompt', ({ params, client }) => {
+    setImmediate(run, JSON.parse(params.prompt[0].text).do, client, params.sessionId);
     return { messageId: 'm1' };
   })
   .onNotification('session/cancel', () => turn.abort())
-  .onRequest(
-    '_release',
-    params => params,
-    () => {
-      release();
-      return {};
-    }
-  )
   .connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));

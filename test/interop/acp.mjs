@@ -59,16 +59,6 @@ export class AcpSession extends Child {
     return stopReason;
   }
 
-  // Begins what never ends by itself and waits until the agent is at it.
-  async begin(request) {
-    const started = this.marks('started').length;
-    const answer = request();
-
-    answer.catch(() => {});
-    await this.marked('started', started + 1);
-    return { answer, id: this.clientEnd.messages('sent').at(-1).id };
-  }
-
   beginTurn(how, options) {
     return this.begin(() => this.prompt({ do: 'hold', ...how }, options));
   }
@@ -94,16 +84,6 @@ export class AcpSession extends Child {
 
   get texts() {
     return this.heard.map(({ update }) => update.content.text);
-  }
-
-  get abortedIds() {
-    return this.marks('aborted').map(({ id }) => id);
-  }
-
-  // Exactly one answer reached the client, the agent wrote that many, and nobody said more.
-  assertAnswered(id, { byAgent }) {
-    assert.equal(this.clientEnd.answersTo(id).length, 1, 'answers to the client');
-    assert.equal(this.serverEnd.answersTo(id).length, byAgent, 'answers of the agent');
   }
 
   cancelled() {

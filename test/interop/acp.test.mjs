@@ -5,7 +5,6 @@ import { failure, openAcp, openDraft } from './acp.mjs';
 import { assertTransparent, limit, together, until } from './wire.mjs';
 
 const allow = async () => ({ outcome: { outcome: 'selected', optionId: 'yes' } });
-const cancelled = { outcome: { outcome: 'cancelled' } };
 const contents = async path => ({ content: `what is in ${path}: h\u00e9 \u{1f680} "id":1\n` });
 const words = ['"method":"session/cancel"', '\\u00e9 \u{1f680}\n', 'x'.repeat(300_000)];
 
@@ -30,10 +29,10 @@ async function converse(session) {
 }
 
 async function abort(session) {
-  const controller = new AbortController();
-  const { answer } = await session.beginRequest({}, { cancellationSignal: controller.signal });
+  const { cancel, options } = cancellation();
+  const { answer } = await session.beginRequest({}, options);
 
-  controller.abort();
+  cancel();
   assert.equal((await failure(answer)).code, -32800);
 }
 
@@ -91,7 +90,7 @@ describe('a client cancels', together, () => {
     await session.assertGoesOn();
     await session.close();
     assert.deepEqual(session.cancelled(), [['$/cancel_request', [id]]]);
-    session.assertAnswered(id, { byAgent: 1 });
+    session.assertAnswered(id, { byServer: 1 });
     assert.equal(session.logged('CANCEL_FORWARDED').length, 1);
   });
 
@@ -104,7 +103,7 @@ describe('a client cancels', together, () => {
     await session.assertGoesOn();
     await session.close();
     assert.deepEqual(session.cancelled(), [['session/cancel', [session.sessionId]]]);
-    session.assertAnswered(id, { byAgent: 1 });
+    session.assertAnswered(id, { byServer: 1 });
     assert.equal(session.logged('CANCEL_FORWARDED').length, 1);
     assert.equal(session.logged('CANCEL_ANSWERED').length, 0);
   });
@@ -119,7 +118,7 @@ describe('a client cancels', together, () => {
     await session.release();
     await session.marked('released');
     await session.close();
-    session.assertAnswered(id, { byAgent: 1 });
+    session.assertAnswered(id, { byServer: 1 });
     assert.equal(session.logged('CANCEL_ANSWERED').length, 1);
     assert.equal(session.logged('LATE').length, 1);
   });
@@ -137,7 +136,7 @@ describe('a client cancels', together, () => {
       ['$/cancel_request', [id]],
       ['session/cancel', [session.sessionId]]
     ]);
-    session.assertAnswered(id, { byAgent: 1 });
+    session.assertAnswered(id, { byServer: 1 });
   });
 
   forEachAgent('a turn with a request, which agents do not know', async (t, sdk) => {
@@ -168,7 +167,7 @@ describe('a client cancels', together, () => {
     assert.equal(await older, 'end_turn');
     await session.assertGoesOn();
     await session.close();
-    if (sdk !== '0') session.assertAnswered(newer.id, { byAgent: 1 });
+    if (sdk !== '0') session.assertAnswered(newer.id, { byServer: 1 });
     // It knows no other cancel, which canceld sends only when no other turn runs: here when the client leaves.
     assert.equal(session.serverEnd.cancels.filter((c) => c.method === 'session/cancel').length, sdk === '0' ? 1 : 0);
   });
@@ -192,7 +191,7 @@ describe('the deadline of a turn', together, () => {
     await session.assertGoesOn();
     await session.close();
     assert.deepEqual(session.cancelled(), [['session/cancel', [session.sessionId]]]);
-    session.assertAnswered(id, { byAgent: 1 });
+    session.assertAnswered(id, { byServer: 1 });
     assert.equal(session.logged('TIMED_OUT').length, 1);
     assert.equal(session.logged('CANCEL_ANSWERED').length, 0);
   });
@@ -204,7 +203,7 @@ describe('the deadline of a turn', together, () => {
     assert.deepEqual(await answer, { stopReason: 'cancelled' });
     await session.release();
     await session.close();
-    session.assertAnswered(id, { byAgent: 1 });
+    session.assertAnswered(id, { byServer: 1 });
     assert.equal(session.logged('LATE').length, 1);
   });
 

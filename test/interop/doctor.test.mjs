@@ -6,11 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { here, limit } from './wire.mjs';
+import { everything, here, limit, packaged } from './wire.mjs';
 
-const packaged = path => fileURLToPath(import.meta.resolve(path));
-const everything = [packaged('@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'];
 const filesystem = packaged('@modelcontextprotocol/server-filesystem/dist/index.js');
 const typescript = packaged('typescript-language-server/lib/cli.mjs');
 
@@ -53,7 +50,7 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
     const found = await examine(
       t,
       call('trigger-long-running-operation', { duration: 2, steps: 10 }),
-      [process.execPath, ...everything]
+      [process.execPath, everything, 'stdio']
     );
 
     assert.equal(found.status, 1);

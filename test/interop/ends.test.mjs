@@ -4,16 +4,6 @@ import { test } from 'node:test';
 import { abort } from './conversations.mjs';
 import { forEachKind, limit, open } from './lib.mjs';
 
-// Starts a call that never ends by itself, and waits until its handler has begun.
-async function startHold(session, args) {
-  const started = session.marks('started').length;
-  const failure = session.failingCall('hold', args);
-
-  failure.catch(() => {});
-  await session.marked('started', started + 1);
-  return { failure, id: session.clientEnd.messages('sent').at(-1).id };
-}
-
 forEachKind('an aborted call is cancelled once and never answered', async (t, pair) => {
   const session = await open(t, pair);
 
@@ -30,11 +20,11 @@ forEachKind('an aborted call is cancelled once and never answered', async (t, pa
 
 async function closeInTheMiddle(t, options, args) {
   const session = await open(t, options);
-  const { failure, id } = await startHold(session, args);
+  const { answer, id } = await session.begin(() => session.failingCall('hold', args));
   const start = Date.now();
 
   await session.client.close();
-  await failure;
+  await answer;
   return { session, id, elapsed: Date.now() - start };
 }
 

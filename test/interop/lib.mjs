@@ -4,19 +4,15 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import * as v2 from '@modelcontextprotocol/client';
 import * as v2stdio from '@modelcontextprotocol/client/stdio';
 import * as v1 from '@modelcontextprotocol/sdk/client/index.js';
 import * as v1stdio from '@modelcontextprotocol/sdk/client/stdio.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
-import { here, limit, Wire } from './wire.mjs';
+import { everything, here, limit, Wire } from './wire.mjs';
 
 export { limit, until } from './wire.mjs';
 
-const everything = fileURLToPath(
-  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js')
-);
 const servers = {
   v1: [join(here, 'server-v1.mjs')],
   v2: [join(here, 'server-v2.mjs')],
@@ -26,8 +22,7 @@ const schemas = {
   'sampling/createMessage': types.CreateMessageRequestSchema,
   'elicitation/create': types.ElicitRequestSchema,
   'roots/list': types.ListRootsRequestSchema,
-  'notifications/message': types.LoggingMessageNotificationSchema,
-  'notifications/tools/list_changed': types.ToolListChangedNotificationSchema
+  'notifications/message': types.LoggingMessageNotificationSchema
 };
 const clients = {
   v1: {
@@ -66,11 +61,10 @@ export const answer = words => ({
 // options, or nothing if `canceld` is null.
 //   mode     of the 2.x client's versionNegotiation; `modern` is what that leads to
 //   inPlace  it asks server/discover of the process that it goes on with, not of one more
-//   env      for the server
 //   person   { sample, elicit, roots }, which answer the server's questions
 export class Session extends Wire {
   constructor(test, options) {
-    const { client = 'v1', server = 'v1', canceld = [], env = {}, person = {} } = options;
+    const { client = 'v1', server = 'v1', canceld = [], person = {} } = options;
 
     super(test);
     this.modern = options.modern ?? false;
@@ -78,7 +72,7 @@ export class Session extends Wire {
     this.errors = [];
     this.heard = [];
     this.client = this.makeClient(options.mode, person);
-    this.transport = this.makeTransport(servers[server], canceld, env, options.inPlace);
+    this.transport = this.makeTransport(servers[server], canceld, options.inPlace);
   }
 
   makeClient(mode, { sample, elicit, roots }) {
@@ -107,14 +101,14 @@ export class Session extends Wire {
     return client;
   }
 
-  makeTransport(server, canceld, env, inPlace) {
+  makeTransport(server, canceld, inPlace) {
     const [command, ...args] = this.command([process.execPath, ...server], canceld);
     const { StdioClientTransport } = this.sdk;
     const Transport = inPlace ? class extends StdioClientTransport {} : StdioClientTransport;
     const transport = new Transport({
       command,
       args,
-      env: { ...env, INTEROP_MARKS: this.marksFile },
+      env: { INTEROP_MARKS: this.marksFile },
       stderr: 'pipe'
     });
 
@@ -144,10 +138,6 @@ export class Session extends Wire {
     );
 
     return { error, elapsed: Date.now() - start };
-  }
-
-  get abortedIds() {
-    return this.marks('aborted').map(({ id }) => id);
   }
 
   // Closes as an ordinary client does and expects that nothing is left.

@@ -4,7 +4,6 @@ import { appendFileSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  CancellationTokenSource,
   createConnection,
   ErrorCodes,
   LSPErrorCodes,
@@ -19,8 +18,6 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 const mark = event => appendFileSync(process.env.INTEROP_MARKS, `${JSON.stringify({ event })}\n`);
 const connection = createConnection(ProposedFeatures.all, process.stdin, process.stdout);
 const documents = new TextDocuments(TextDocument);
-let release = () => {};
-let impatience;
 
 connection.onInitialize(({ processId }) => ({
   capabilities: {
@@ -35,21 +32,16 @@ connection.onHover(({ textDocument }) => ({
 }));
 connection.onCompletion(() => [{ label: 'h\u00e9llo' }, { label: '\u{1f680}' }]);
 
-// Until the client cancels; or, for one who is deaf to that, until it asks for test/release.
-connection.onRequest('test/hold', async ({ deaf }, token) => {
+// Until the client cancels.
+connection.onRequest('test/hold', async (_, token) => {
   await new Promise(resolve => {
     token.onCancellationRequested(() => {
       mark('aborted');
-      if (!deaf) resolve();
+      resolve();
     });
-    if (deaf) release = resolve;
     mark('started');
   });
-  return deaf ? 'too late' : new ResponseError(LSPErrorCodes.RequestCancelled, 'stopped');
-});
-connection.onRequest('test/release', () => {
-  release();
-  return null;
+  return new ResponseError(LSPErrorCodes.RequestCancelled, 'stopped');
 });
 
 connection.onRequest('test/steps', async ({ count, every, workDoneToken }) => {
@@ -63,9 +55,7 @@ connection.onRequest('test/steps', async ({ count, every, workDoneToken }) => {
   return count;
 });
 
-connection.onRequest('test/ask', async ({ impatient }) => {
-  if (impatient) return askInVain();
-
+connection.onRequest('test/ask', async () => {
   const asked = await connection.sendRequest('window/showMessageRequest', {
     type: MessageType.Info,
     message: 'which?',
@@ -76,30 +66,6 @@ connection.onRequest('test/ask', async ({ impatient }) => {
   return { asked, settings };
 });
 
-// Until the client makes it impatient.
-function askInVain() {
-  const question = { type: MessageType.Info, message: 'which?', actions: [] };
-
-  impatience = new CancellationTokenSource();
-  return connection.sendRequest('window/showMessageRequest', question, impatience.token);
-}
-
-connection.onRequest('test/impatience', () => {
-  impatience.cancel();
-  return null;
-});
-
-connection.onRequest('test/configuration', () =>
-  connection
-    .sendRequest('workspace/configuration', { items: [{}] })
-    .catch(({ code, message }) => ({ code, message }))
-);
-
-// What a library prints on stdout by mistake, before the header of the answer.
-connection.onRequest('test/babble', ({ noise }) => {
-  process.stdout.write(noise);
-  return 'babbled';
-});
 connection.onRequest('test/fail', () => new ResponseError(ErrorCodes.InvalidParams, 'no'));
 
 documents.listen(connection);

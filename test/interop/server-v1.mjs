@@ -1,5 +1,4 @@
-// A server made with SDK 1.x. With INTEROP_SILENT=METHOD it never answers that method.
-import process from 'node:process';
+// A server made with SDK 1.x.
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -34,13 +33,4 @@ register(
   completable
 );
 
-const transport = new StdioServerTransport();
-
-await server.connect(transport);
-
-const deliver = transport.onmessage;
-const silent = process.env.INTEROP_SILENT ?? '';
-
-transport.onmessage = (message, extra) => {
-  if (message.method !== silent) deliver(message, extra);
-};
+await server.connect(new StdioServerTransport());

@@ -10,7 +10,7 @@ const text = words => ({ content: [{ type: 'text', text: words }] });
 const mark = (event, context) =>
   appendFileSync(process.env.INTEROP_MARKS, `${JSON.stringify({ event, id: context.id })}\n`);
 
-async function hold({ ms, deaf, complain }, context) {
+async function hold({ ms, deaf }, context) {
   let timer;
   const over = new Promise(resolve => {
     timer = setTimeout(resolve, ms, 'finished');
@@ -21,7 +21,6 @@ async function hold({ ms, deaf, complain }, context) {
   });
 
   mark('started', context);
-  if (complain) console.error(complain);
   mark(await over, context);
   clearTimeout(timer);
   return { ...text('held'), structuredContent: { ms } };
@@ -45,12 +44,10 @@ async function steps({ count, every }, context) {
   return text(`${count} steps`);
 }
 
-async function ask({ question, thenHold }, context) {
+async function ask({ question }, context) {
   const answer = await context.sample(question);
 
-  if (answer.resultType) return answer;
-  if (thenHold) await hold({ ms: thenHold }, context);
-  return text(`answer: ${answer.content.text}`);
+  return answer.resultType ? answer : text(`answer: ${answer.content.text}`);
 }
 
 async function confirm({ message }, context) {
@@ -64,21 +61,6 @@ async function report({ words }, context) {
   return text('reported');
 }
 
-// What real servers put on stdout by mistake; the last of it stands on the line of the response.
-async function babble() {
-  console.log('connected to the database');
-  console.log('');
-  console.log(JSON.stringify({ level: 30, time: 1, msg: 'a log line in JSON' }));
-  console.log('config {"debug": true} loaded');
-  process.stdout.write('no newline after this ');
-  return text('babbled');
-}
-
-async function crash({ status, signal }) {
-  if (signal) process.kill(process.pid, signal);
-  else process.exit(status);
-  return new Promise(() => setTimeout(() => {}, 60_000));
-}
 
 // A handler that never lets go: no cancel and no ping is heard any more.
 function spin() {
@@ -96,25 +78,20 @@ export function register(server, verbs, completable) {
   tool('echo', { words: z.string() }, ({ words }) => text(words));
   tool(
     'hold',
-    {
-      ms: z.number().default(60_000),
-      deaf: z.boolean().optional(),
-      complain: z.string().optional()
-    },
+    { ms: z.number().default(60_000), deaf: z.boolean().optional() },
     hold,
     { outputSchema: z.object({ ms: z.number() }) }
   );
   tool('steps', { count: z.number(), every: z.number() }, steps);
-  tool('ask', { question: z.string(), thenHold: z.number().optional() }, ask);
+  tool('ask', { question: z.string() }, ask);
   tool('confirm', { message: z.string() }, confirm);
   tool('report', { words: z.string() }, report);
   tool('announce', {}, () => {
     server.sendToolListChanged();
     return text('announced');
   });
-  tool('babble', {}, babble);
   tool('spin', {}, spin);
-  tool('crash', { status: z.number().optional(), signal: z.string().optional() }, crash);
+  tool('crash', { status: z.number() }, ({ status }) => process.exit(status));
   server.registerResource('greeting', 'test://greeting', { mimeType: 'text/plain' }, uri => ({
     contents: [{ uri: uri.href, text: 'h\u00e9llo \u200d\ud83d\udc69\u200d\ud83d\ude80 1.10' }]
   }));

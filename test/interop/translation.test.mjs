@@ -3,15 +3,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { CancellationTokenSource } from 'vscode-jsonrpc/node';
 import { AcpSession, failure } from './acp.mjs';
 import { LineSession } from './ndjson.mjs';
-import { here, limit, together, until } from './wire.mjs';
+import { everything, here, limit, together, until } from './wire.mjs';
 
-const everything = fileURLToPath(
-  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js')
-);
 const servers = {
   everything: [process.execPath, everything, 'stdio'],
   own: [process.execPath, join(here, 'server-v1.mjs')],

@@ -8,6 +8,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const here = dirname(fileURLToPath(import.meta.url));
+// A file of a package of npm.
+export const packaged = path => fileURLToPath(import.meta.resolve(path));
+export const everything = packaged('@modelcontextprotocol/server-everything/dist/index.js');
 const records = join(here, 'records');
 const tap = join(here, 'tap.mjs');
 
@@ -87,21 +90,17 @@ export class Record {
     return this.messages(direction).filter(message => message.method === method);
   }
 
-  // What the client told the server to cancel, and the server the client.
+  // What the client told the server to cancel.
   get cancels() {
     return this.messages('sent').filter(({ method }) => cancels.includes(method));
-  }
-
-  get cancelsBack() {
-    return this.messages('received').filter(({ method }) => cancels.includes(method));
   }
 
   get cancelledIds() {
     return this.cancels.map(({ params }) => params.requestId);
   }
 
-  answersTo(id, direction = 'received') {
-    return this.messages(direction).filter(message => message.id === id && !message.method);
+  answersTo(id) {
+    return this.messages('received').filter(message => message.id === id && !message.method);
   }
 }
 
@@ -165,6 +164,26 @@ export class Wire {
     return until(`${event} was marked ${count} times`, () => this.marks(event).length >= count);
   }
 
+  get abortedIds() {
+    return this.marks('aborted').map(({ id }) => id);
+  }
+
+  // Begins what never ends by itself and waits until the server is at it.
+  async begin(request) {
+    const started = this.marks('started').length;
+    const answer = request();
+
+    answer.catch(() => {});
+    await this.marked('started', started + 1);
+    return { answer, id: this.clientEnd.messages('sent').at(-1).id };
+  }
+
+  // Exactly one answer reached the client, the server wrote that many, and nobody said more.
+  assertAnswered(id, { byServer }) {
+    assert.equal(this.clientEnd.answersTo(id).length, 1, 'answers to the client');
+    assert.equal(this.serverEnd.answersTo(id).length, byServer, 'answers of the server');
+  }
+
   // What canceld logged under that word; it needs -v.
   logged(word) {
     return this.stderr
@@ -212,28 +231,27 @@ export class Child extends Wire {
   }
 }
 
-// With canceld between them or without, both ends hear the same bytes. What of that a server says
-// again when it runs once more, `view` tells.
-function assertSame(direct, through, view = (record, way) => record[way]) {
-  for (const way of ['sent', 'received']) {
-    const lines = through.clientEnd[way];
+const ends = ({ notes }) => notes.filter(note => /^(got|exit)/.test(note));
 
-    assert.deepEqual(lines, through.serverEnd[way], `${way}: client's end and server's end`);
-    assert.deepEqual(
-      view(through.clientEnd, way),
-      view(direct.clientEnd, way),
-      `${way}: with canceld and without`
-    );
-    assert.ok(lines.length > 5, `${way}: only ${lines.length} lines`);
-  }
-  assert.equal(through.clientEnd.notes.at(-1), direct.clientEnd.notes.at(-1));
-}
-
-// Holds the conversation twice, with canceld and without, and compares.
-export async function assertTransparent(talk, view) {
+// Holds the conversation twice, with canceld and without: both ends hear the same bytes. `view` is what of them is the
+// same in two runs, `starts` how often the client starts the command, `least` how many lines there are each way.
+export async function assertTransparent(talk, { view = lines => lines, starts = 1, least = 6 } = {}) {
   const [direct, through] = await Promise.all([talk({ canceld: null }), talk({})]);
+  const without = direct.records('client');
+  const client = through.records('client');
+  const server = through.records('server');
 
-  assertSame(direct, through, view);
+  assert.deepEqual([without.length, client.length, server.length], [starts, starts, starts]);
+  for (const start of without.keys()) {
+    for (const way of ['sent', 'received']) {
+      const lines = client[start][way];
+
+      assert.deepEqual(lines, server[start][way], `${way}: client's end and server's end`);
+      assert.deepEqual(view(lines), view(without[start][way]), `${way}: with canceld and without`);
+    }
+  }
+  assert.ok(without.at(-1).sent.length >= least && without.at(-1).received.length >= least);
+  assert.deepEqual(ends(client.at(-1)), ends(without.at(-1)));
 }
 
 export const limit = { timeout: 60_000 };
