@@ -3,16 +3,13 @@
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
-#include "core/buf.h"
 #include "shell/child.h"
 #include "shell/io.h"
 #include "shell/life.h"

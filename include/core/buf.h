@@ -5,6 +5,8 @@
  * span: borrowed bytes, of a buf for example. It dies at the next call that can change their owner.
  * buf: a growable queue of bytes, appended at the tail and consumed at the head.
  * map: a hash map.
+ *
+ * It brings the headers of the C library that nearly every file needs: what includes it does not name them again.
  */
 
 #include <assert.h>

@@ -2,9 +2,6 @@
 
 /* Texts: characters of UTF-8, strings of JSON, members of JSON values, and ids. */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/buf.h"
 
 /* Characters of UTF-8 (RFC 3629). Surrogates, overlong forms and code points beyond U+10FFFF are invalid. */

@@ -5,9 +5,6 @@
  * and keeps where the few values stand that tell what a JSON-RPC message is and which request it names.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/buf.h"
 
 enum {

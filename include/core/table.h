@@ -2,10 +2,6 @@
 
 /* The outstanding requests, and THE TABLE, which says what happens to them. */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/dialect.h"
 #include "core/json.h"
 #include "core/journal.h"

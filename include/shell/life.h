@@ -2,8 +2,6 @@
 
 /* The lives of the client, of the server, and of the program: one session, one libev loop. */
 
-#include <stdbool.h>
-
 #include "core/session.h"
 #include "core/supervisor.h"
 #include "shell/child.h"

@@ -3,8 +3,6 @@
 /* The options: THE TABLE of them, the command line, and the configuration file, canceld.conf(5). */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "core/timeline.h"
 #include "core/session.h"

@@ -3,9 +3,6 @@
 /* What people write, in options, files and for cancelctl, and what they are shown. */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "core/buf.h"
 #include "core/timeline.h"

@@ -1,9 +1,6 @@
 #include "core/buf.h"
 
-#include <assert.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SMALLEST = 4096 };
 

@@ -1,7 +1,6 @@
 #include "core/buf.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SIZE_MIN = 16 };
 

@@ -1,9 +1,5 @@
 #include "core/scan.h"
 
-#include <assert.h>
-#include <stddef.h>
-#include <string.h>
-
 #include "core/json.h"
 
 enum {

@@ -1,7 +1,6 @@
 #include "core/compose.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "core/json.h"
 

@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include <string.h>
-
 #include "core/json.h"
 
 enum { TASKS_MAY_BE_CANCELLED = 1 << 30 };

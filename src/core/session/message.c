@@ -1,8 +1,5 @@
 #include "core/inside.h"
 
-#include <stddef.h>
-#include <string.h>
-
 #include "core/json.h"
 
 /* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */

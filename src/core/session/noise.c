@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include <string.h>
-
 static struct span
 count_bytes(struct session *session, const char *format, uint64_t count)
 {

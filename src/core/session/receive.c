@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include <string.h>
-
 #include "core/json.h"
 
 /* --- $/canceld/cancel */

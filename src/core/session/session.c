@@ -2,9 +2,7 @@
  *   client ──▶ lane ─▶ frame, scan ─▶ message ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
  *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ message ◀─ scan, frame ◀─ lane ◀──
  */
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/inside.h"
 #include "core/json.h"

@@ -1,6 +1,5 @@
 #include "core/lane.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 enum {

@@ -1,8 +1,6 @@
 #include "shell/words.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/compose.h"
 #include "core/json.h"
