@@ -6,8 +6,8 @@
 
 /* Characters of UTF-8 (RFC 3629). Surrogates, overlong forms and code points beyond U+10FFFF are invalid. */
 
-/* Length of the valid character that starts at text.ptr[at]; 0 if there is none, or if the text ends within it. */
-size_t utf8_length(struct span text, size_t at);
+/* Length of the valid character that the text, which is not empty, begins with; 0 if there is none, or if it is cut. */
+size_t utf8_length(struct span text);
 
 /* The code point of a valid character of len bytes. */
 uint32_t utf8_code(const char *character, size_t len);
@@ -16,8 +16,8 @@ uint32_t utf8_code(const char *character, size_t len);
 enum { UTF8_MAX = 4 };
 size_t utf8_write(uint32_t code, char out[UTF8_MAX]);
 
-/* The surrogate that is encoded in three bytes at text.ptr[at]; 0 if there is none. */
-unsigned utf8_surrogate(struct span text, size_t at);
+/* The surrogate, encoded in three bytes, that the text begins with; 0 if there is none. */
+unsigned utf8_surrogate(struct span text);
 
 static inline bool
 is_digit(char c)

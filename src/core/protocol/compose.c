@@ -21,9 +21,9 @@ put_escaped(struct buf *out, struct span text)
 
 	for (; text.len > 0; text = span_from(text, len)) {
 		unsigned char c = (unsigned char)text.ptr[0];
-		unsigned unit = c < 0x20 ? c : utf8_surrogate(text, 0);
+		unsigned unit = c < 0x20 ? c : utf8_surrogate(text);
 
-		len = unit < 0x20 ? utf8_length(text, 0) : 3;
+		len = unit < 0x20 ? utf8_length(text) : 3;
 		if (c < 0x20 || unit != 0) {
 			put_escape(out, unit);
 			continue;
