@@ -1,8 +1,5 @@
 #include <errno.h>
-#include <ev.h>
-#include <jansson.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,11 +7,7 @@
 #include <malloc.h>
 #endif
 
-#include "shell/child.h"
-#include "shell/io.h"
 #include "shell/life.h"
-#include "shell/log.h"
-#include "shell/options.h"
 
 enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 

@@ -5,7 +5,6 @@
  * other file of the core knows a method's name.
  */
 
-#include "core/buf.h"
 #include "core/timeline.h"
 #include "core/framing.h"
 #include "core/scan.h"

@@ -4,8 +4,6 @@
 
 #include <jansson.h>
 
-#include "core/buf.h"
-#include "core/timeline.h"
 #include "core/dialect.h"
 
 /* What units_read_duration accepts, for messages. */

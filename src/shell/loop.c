@@ -16,8 +16,6 @@
 
 #include "core/limits.h"
 #include "shell/control.h"
-#include "shell/io.h"
-#include "shell/log.h"
 #include "shell/system.h"
 
 enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
