@@ -129,6 +129,13 @@ buf_append(struct buf *buf, struct span bytes)
 }
 
 void
+buf_set(struct buf *buf, struct span bytes)
+{
+	buf_clear(buf);
+	buf_append(buf, bytes);
+}
+
+void
 buf_consume(struct buf *buf, size_t n)
 {
 	assert(n <= buf->len);

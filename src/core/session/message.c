@@ -127,9 +127,3 @@ message_replace(struct message *message, enum scan_field field, struct span with
 
 	message_edit(message, value->offset, value->end - value->offset, with);
 }
-
-struct span
-message_part(const struct message *message, uint64_t from, uint64_t to)
-{
-	return span_part(message->text, (size_t)from, (size_t)(to - from));
-}

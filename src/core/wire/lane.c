@@ -31,8 +31,6 @@ lane_new(void)
 void
 lane_free(struct lane *lane)
 {
-	if (lane == NULL)
-		return;
 	buf_free(&lane->bytes);
 	buf_free(&lane->queue);
 	buf_free(&lane->cuts);
