@@ -16,9 +16,6 @@ uint32_t utf8_code(const char *character, size_t len);
 enum { UTF8_MAX = 4 };
 size_t utf8_write(uint32_t code, char out[UTF8_MAX]);
 
-/* The surrogate, encoded in three bytes, that the text begins with; 0 if there is none. */
-unsigned utf8_surrogate(struct span text);
-
 static inline bool
 is_digit(char c)
 {

@@ -43,13 +43,3 @@ utf8_write(uint32_t code, char out[UTF8_MAX])
 	out[0] = (char)(first[len] | code);
 	return len;
 }
-
-unsigned
-utf8_surrogate(struct span text)
-{
-	const unsigned char *bytes = (const unsigned char *)text.ptr;
-
-	if (text.len < 3 || bytes[0] != 0xED || bytes[1] < 0xA0)
-		return 0;
-	return 0xD000U | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
-}
