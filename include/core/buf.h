@@ -6,7 +6,7 @@
  * buf: a growable queue of bytes, appended at the tail and consumed at the head.
  * map: a hash map.
  *
- * It brings the headers of the C library that nearly every file needs: what includes it does not name them again.
+ * It brings the headers of the C library that nearly every file needs: they need not be named again.
  */
 
 #include <assert.h>

@@ -308,7 +308,6 @@ enum why
 reply_refusal(struct session *session, const struct message *message, enum scan_fault fault, bool goes_on)
 {
 	bool whole = scan_end(message->scan) > 0 && fault != SCAN_TRAILING;
-	bool unmarked = !scan_has(message->scan, SCAN_JSONRPC);
 	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
 	    (whole || message->cancel != NULL || dialect_is(message->method, session->handshake.dialect->turn_cancel));
@@ -316,7 +315,7 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	enum why why = refusals[fault].why;
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
 
-	if (fault == SCAN_FINE && unmarked &&
+	if (fault == SCAN_FINE && !scan_has(message->scan, SCAN_JSONRPC) &&
 	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION))
 		text = "the message has no member \"jsonrpc\"";
 	buf_set(&session->words, span_of(text));
