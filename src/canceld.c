@@ -1,23 +1,13 @@
 #include <errno.h>
-#include <ev.h>
-#include <jansson.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
-#include "core/buf.h"
-#include "shell/child.h"
-#include "shell/io.h"
 #include "shell/life.h"
-#include "shell/log.h"
-#include "shell/options.h"
 
 enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 

@@ -5,6 +5,8 @@
  * span: borrowed bytes, of a buf for example. It dies at the next call that can change their owner.
  * buf: a growable queue of bytes, appended at the tail and consumed at the head.
  * map: a hash map.
+ *
+ * It brings the headers of the C library that nearly every file needs: they need not be named again.
  */
 
 #include <assert.h>
@@ -95,6 +97,7 @@ size_t buf_room(const struct buf *buf);
 void buf_added(struct buf *buf, size_t n);
 
 void buf_append(struct buf *buf, struct span bytes);
+void buf_set(struct buf *buf, struct span bytes); /* instead of those in it */
 void buf_consume(struct buf *buf, size_t n);
 
 /* Forgets all bytes and keeps the memory. */
@@ -119,7 +122,7 @@ uint64_t hash_of(struct span bytes, uint64_t seed);
  * keys. Entries with the same hash are found newest first. Every call is O(1) on average, except among entries with the
  * same hash.
  */
-struct map_entry { /* zeroed: the entry is in no map */
+struct map_entry { /* private */
 	struct map_entry *next, **link;
 	uint64_t hash;
 };
@@ -134,8 +137,6 @@ void map_free(struct map *map); /* frees the buckets; the entries belong to the 
 
 /* The entry must not move in memory until it is removed. */
 void map_add(struct map *map, struct map_entry *entry, uint64_t hash);
-
-/* Does nothing if the entry is in no map. */
 void map_remove(struct map *map, struct map_entry *entry);
 
 /* The newest entry with this hash, and the next older one with the same hash; or NULL. */

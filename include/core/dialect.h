@@ -5,9 +5,6 @@
  * other file of the core knows a method's name.
  */
 
-#include <stdbool.h>
-
-#include "core/buf.h"
 #include "core/timeline.h"
 #include "core/framing.h"
 #include "core/scan.h"

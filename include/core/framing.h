@@ -6,9 +6,6 @@
  * Part").
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/buf.h"
 
 enum framing { FRAMING_NEWLINE, FRAMING_HEADER };

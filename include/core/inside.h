@@ -67,22 +67,12 @@ message_is_single(const struct message *message)
 	    message->kind == MESSAGE_RESPONSE;
 }
 
-/* Whether the text was read to its end: its members are all known, even if it has a fault. */
-static inline bool
-message_is_read(const struct message *message)
-{
-	return !message->scan->failed && scan_value(message->scan, SCAN_TEXT)->end > 0;
-}
-
 /* The message is a sound response with a result. */
 static inline bool
 message_grants(const struct message *message)
 {
 	return scan_has(message->scan, SCAN_RESULT) && !message->malformed;
 }
-
-/* The bytes of the text from one offset to another. */
-struct span message_part(const struct message *message, uint64_t from, uint64_t to);
 
 /* The field's value if it can be an id or a token: a string or a number, and kept; else empty. */
 static inline struct span

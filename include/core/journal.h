@@ -5,10 +5,6 @@
  * counts it and reports it to the caller through the core's only function pointer.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "core/buf.h"
 #include "core/limits.h"
 #include "core/timeline.h"
 #include "core/why.h"

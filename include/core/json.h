@@ -2,15 +2,12 @@
 
 /* Texts: characters of UTF-8, strings of JSON, members of JSON values, and ids. */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/buf.h"
 
 /* Characters of UTF-8 (RFC 3629). Surrogates, overlong forms and code points beyond U+10FFFF are invalid. */
 
-/* Length of the valid character that starts at text.ptr[at]; 0 if there is none, or if the text ends within it. */
-size_t utf8_length(struct span text, size_t at);
+/* Length of the valid character that the text, which is not empty, begins with; 0 if there is none, or if it is cut. */
+size_t utf8_length(struct span text);
 
 /* The code point of a valid character of len bytes. */
 uint32_t utf8_code(const char *character, size_t len);
@@ -18,9 +15,6 @@ uint32_t utf8_code(const char *character, size_t len);
 /* Encodes the code point, a surrogate in its three-byte form; returns the number of bytes, at most UTF8_MAX. */
 enum { UTF8_MAX = 4 };
 size_t utf8_write(uint32_t code, char out[UTF8_MAX]);
-
-/* The surrogate that is encoded in three bytes at text.ptr[at]; 0 if there is none. */
-unsigned utf8_surrogate(struct span text, size_t at);
 
 static inline bool
 is_digit(char c)

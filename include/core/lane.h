@@ -11,10 +11,6 @@
  * those that pass, with their edits, and canceld's own. A lane knows nothing of JSON, only how messages are framed.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "core/buf.h"
 #include "core/framing.h"
 
 struct lane {                 /* read only; `bytes` and what follows are private */

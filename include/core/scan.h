@@ -5,9 +5,6 @@
  * and keeps where the few values stand that tell what a JSON-RPC message is and which request it names.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/buf.h"
 
 enum {
@@ -138,6 +135,22 @@ scan_value(const struct scan *scan, enum scan_field field)
 	static const struct scan_value absent = { 0 };
 
 	return scan_has(scan, field) ? &scan->values[field] : &absent;
+}
+
+/* Where the whole value ends; 0: it has not ended, or the text is blank. */
+static inline size_t
+scan_end(const struct scan *scan)
+{
+	return scan_value(scan, SCAN_TEXT)->end;
+}
+
+/* A value's bytes as spelled, however many; empty if there is none, or if it has not ended. */
+static inline struct span
+scan_bytes(const struct scan *scan, enum scan_field field)
+{
+	const struct scan_value *value = scan_value(scan, field);
+
+	return value->end == 0 ? SPAN_NONE : span_part(scan->text, value->offset, value->end - value->offset);
 }
 
 /* Whether a scalar's text is not read: it is longer than SCAN_VALUE_MAX, or no sound JSON. */

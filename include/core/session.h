@@ -6,10 +6,6 @@
  * lane, tells the session, and writes what the lane gives.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/dialect.h"
 #include "core/lane.h"
 #include "core/limits.h"

@@ -10,9 +10,6 @@
  * did not need of that time is left for the sweep, which on a busy machine may need it.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/timeline.h"
 
 enum supervisor_state {

@@ -2,14 +2,9 @@
 
 /* The outstanding requests, and THE TABLE, which says what happens to them. */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/dialect.h"
 #include "core/json.h"
 #include "core/journal.h"
-#include "core/timeline.h"
 
 /* --- pending.c */
 
@@ -196,11 +191,11 @@ request_is_aliased(const struct request *request)
 	return request->wire_id.ptr != request->id.ptr;
 }
 
-/* Its requester waits for an answer. */
+/* Its requester waits for an answer. NULL: false. */
 static inline bool
 request_is_awaited(const struct request *request)
 {
-	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
+	return request != NULL && request->state != REQUEST_ABANDONED;
 }
 
 /* The first request whose alarm in pending->idle, or in ->hard, is due at `now` of its clock; or NULL. */

@@ -9,9 +9,7 @@
  * that are due at the same time come in the order in which they were armed.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/buf.h"
 
 typedef int64_t msec_t;
 

@@ -18,8 +18,6 @@
  * Not for libev's default loop: its SIGCHLD watcher reaps every child.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 

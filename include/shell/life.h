@@ -2,13 +2,8 @@
 
 /* The lives of the client, of the server, and of the program: one session, one libev loop. */
 
-#include <stdbool.h>
-
-#include "core/session.h"
 #include "core/supervisor.h"
 #include "shell/child.h"
-#include "shell/io.h"
-#include "shell/log.h"
 #include "shell/options.h"
 
 enum client_state {

@@ -7,11 +7,6 @@
  * queue if the log is on stderr: so a line of the log begins a line even after a part of the server's.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "core/buf.h"
-#include "core/timeline.h"
 #include "core/dialect.h"
 #include "core/why.h"
 #include "shell/io.h"

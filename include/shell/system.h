@@ -2,8 +2,6 @@
 
 /* What both programs ask the system: the time, proc(5), and where the control sockets are. */
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
 

@@ -3,12 +3,7 @@
 /* What people write, in options, files and for cancelctl, and what they are shown. */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "core/buf.h"
-#include "core/timeline.h"
 #include "core/dialect.h"
 
 /* What units_read_duration accepts, for messages. */

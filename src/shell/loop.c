@@ -11,14 +11,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "core/limits.h"
 #include "shell/control.h"
-#include "shell/io.h"
-#include "shell/log.h"
 #include "shell/system.h"
 
 enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */

@@ -1,9 +1,6 @@
 #include "core/buf.h"
 
-#include <assert.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SMALLEST = 4096 };
 
@@ -129,6 +126,13 @@ buf_append(struct buf *buf, struct span bytes)
 		return;
 	memcpy(buf_space(buf, bytes.len), bytes.ptr, bytes.len);
 	buf_added(buf, bytes.len);
+}
+
+void
+buf_set(struct buf *buf, struct span bytes)
+{
+	buf_clear(buf);
+	buf_append(buf, bytes);
 }
 
 void

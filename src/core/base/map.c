@@ -1,7 +1,6 @@
 #include "core/buf.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SIZE_MIN = 16 };
 
@@ -104,12 +103,9 @@ map_add(struct map *map, struct map_entry *entry, uint64_t hash)
 void
 map_remove(struct map *map, struct map_entry *entry)
 {
-	if (entry->link == NULL)
-		return;
 	*entry->link = entry->next;
 	if (entry->next != NULL)
 		entry->next->link = entry->link;
-	entry->link = NULL;
 	map->count--;
 }
 

@@ -1,9 +1,6 @@
 #include "core/timeline.h"
 
-#include <assert.h>
 #include <stdlib.h>
-
-#include "core/buf.h"
 
 #define DUE_MAX (MSEC_NEVER / 2)
 #define IN_ORDER SIZE_MAX /* the place of an alarm that is not in the heap */

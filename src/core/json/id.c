@@ -1,9 +1,7 @@
 #include "core/json.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/buf.h"
 #include "core/scan.h"
 
 #define STRING 0x9E3779B97F4A7C15 /* xored into the hash of a string's text */

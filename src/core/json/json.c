@@ -1,8 +1,5 @@
 #include "core/json.h"
 
-#include <assert.h>
-#include <string.h>
-
 enum { KEY_MAX = 64 };
 
 /* Strings */

@@ -1,9 +1,5 @@
 #include "core/scan.h"
 
-#include <assert.h>
-#include <stddef.h>
-#include <string.h>
-
 #include "core/json.h"
 
 enum {
@@ -233,7 +229,7 @@ read_special(const struct reader *reader, const char *at, unsigned field)
 				return NULL;
 		} else if ((unsigned char)*at < 0x20) {
 			at = note_unsound(reader, SCAN_CONTROL, at, field);
-		} else if ((len = utf8_length((struct span){ at, (size_t)(reader->end - at) }, 0)) == 0) {
+		} else if ((len = utf8_length((struct span){ at, (size_t)(reader->end - at) })) == 0) {
 			at = note_unsound(reader, SCAN_UTF8, at, field);
 		} else {
 			at += len;

@@ -1,21 +1,21 @@
 #include "core/json.h"
 
 size_t
-utf8_length(struct span text, size_t at)
+utf8_length(struct span text)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *bytes = (const unsigned char *)text.ptr + at;
+	const unsigned char *bytes = (const unsigned char *)text.ptr;
 	size_t len = bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4;
 	uint32_t code;
 
 	if (bytes[0] < 0x80)
 		return 1;
-	if (bytes[0] < 0xC2 || bytes[0] > 0xF4 || text.len - at < len)
+	if (bytes[0] < 0xC2 || bytes[0] > 0xF4 || text.len < len)
 		return 0;
 	for (size_t i = 1; i < len; i++)
 		if ((bytes[i] & 0xC0) != 0x80)
 			return 0;
-	code = utf8_code(text.ptr + at, len);
+	code = utf8_code(text.ptr, len);
 	return code >= least[len] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) ? len : 0;
 }
 
@@ -42,14 +42,4 @@ utf8_write(uint32_t code, char out[UTF8_MAX])
 	}
 	out[0] = (char)(first[len] | code);
 	return len;
-}
-
-unsigned
-utf8_surrogate(struct span text, size_t at)
-{
-	const unsigned char *bytes = (const unsigned char *)text.ptr + at;
-
-	if (text.len - at < 3 || bytes[0] != 0xED || bytes[1] < 0xA0)
-		return 0;
-	return 0xD000U | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "core/limits.h"
-#include "core/buf.h"
 
 void
 restart_free(struct restart *restart)

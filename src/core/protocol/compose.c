@@ -1,38 +1,26 @@
 #include "core/compose.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "core/json.h"
-
-static void
-put_escape(struct buf *out, unsigned unit)
-{
-	static const char hex[] = "0123456789abcdef";
-	char escape[] = { '\\', 'u', hex[unit >> 12], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15] };
-
-	buf_append(out, (struct span){ escape, sizeof(escape) });
-}
 
 /* As the text of a string, escaped as RFC 8259 section 7 requires. What is not UTF-8 becomes '?'. */
 static void
 put_escaped(struct buf *out, struct span text)
 {
-	size_t len;
+	static const char hex[] = "0123456789abcdef";
 
-	for (; text.len > 0; text = span_from(text, len)) {
+	for (size_t len; text.len > 0; text = span_from(text, len > 0 ? len : 1)) {
 		unsigned char c = (unsigned char)text.ptr[0];
-		unsigned unit = c < 0x20 ? c : utf8_surrogate(text, 0);
+		char escape[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
 
-		len = unit < 0x20 ? utf8_length(text, 0) : 3;
-		if (c < 0x20 || unit != 0) {
-			put_escape(out, unit);
-			continue;
-		}
+		len = utf8_length(text);
 		if (c == '"' || c == '\\')
 			buf_append(out, SPAN("\\"));
-		buf_append(out, len > 0 ? span_part(text, 0, len) : SPAN("?"));
-		len += len == 0;
+		if (c < 0x20)
+			buf_append(out, (struct span){ escape, sizeof(escape) });
+		else
+			buf_append(out, len > 0 ? span_part(text, 0, len) : SPAN("?"));
 	}
 }
 

@@ -2,8 +2,6 @@
 
 #include "core/limits.h"
 
-#include <string.h>
-
 enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
 
 TABLE_CONST struct cancel dialect_cancels[] = {

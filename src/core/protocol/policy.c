@@ -1,11 +1,8 @@
 #include "core/dialect.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/limits.h"
-#include "core/buf.h"
 
 static void
 remove_rule(struct policy *policy, size_t at)

@@ -4,7 +4,6 @@
  *      withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ tally ─▶ next state ─▶ acknowledgements
  *        lane       pass                cancel    recovery   reply    journal   pending        acks
  */
-#include <assert.h>
 
 #include "core/inside.h"
 

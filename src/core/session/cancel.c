@@ -140,12 +140,10 @@ cancel_forward(struct session *session, struct message *message, const struct re
 void
 cancel_pass(struct session *session, struct message *message, const struct request *request)
 {
-	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
-
 	if (request != NULL)
 		move(session, message, request, request->id, WHY_CANCEL_FORWARDED);
 	else if (!cancel_withhold(session, message, NULL))
-		move(session, message, NULL, message_part(message, id->offset, id->end), WHY_UNTRACKED);
+		move(session, message, NULL, scan_bytes(message->scan, message->cancel->field), WHY_UNTRACKED);
 }
 
 void

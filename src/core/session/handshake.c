@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include <string.h>
-
 #include "core/json.h"
 
 enum { TASKS_MAY_BE_CANCELLED = 1 << 30 };
@@ -29,11 +27,7 @@ read_tasks(const struct dialect *dialect, struct span capabilities)
 static struct span
 member_in(const struct message *message, enum scan_field field, const char *key)
 {
-	const struct scan_value *value = scan_value(message->scan, field);
-
-	if (value->end == 0)
-		return SPAN_NONE;
-	return json_member(message_part(message, value->offset, value->end), span_of(key));
+	return json_member(scan_bytes(message->scan, field), span_of(key));
 }
 
 static bool
@@ -106,8 +100,7 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 	handshake->declared[SIDE_SERVER] =
 	    is_declared(member_in(message, SCAN_RESULT, "agentCapabilities"), "cancellation", "request");
 	handshake_read_tasks(handshake, message);
-	buf_clear(&handshake->version);
-	buf_append(&handshake->version, version);
+	buf_set(&handshake->version, version);
 	list = handshake->dialect->lists;
 	for (size_t i = 0; i < DIALECT_LISTS && list[i].notification != NULL; i++)
 		handshake->lists[i] = is_declared(capabilities, list[i].capability, "listChanged");

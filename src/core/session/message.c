@@ -1,8 +1,5 @@
 #include "core/inside.h"
 
-#include <stddef.h>
-#include <string.h>
-
 #include "core/json.h"
 
 /* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */
@@ -129,10 +126,4 @@ message_replace(struct message *message, enum scan_field field, struct span with
 	const struct scan_value *value = scan_value(message->scan, field);
 
 	message_edit(message, value->offset, value->end - value->offset, with);
-}
-
-struct span
-message_part(const struct message *message, uint64_t from, uint64_t to)
-{
-	return span_part(message->text, (size_t)from, (size_t)(to - from));
 }

@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include <string.h>
-
 static struct span
 count_bytes(struct session *session, const char *format, uint64_t count)
 {
@@ -30,7 +28,7 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 static bool
 fail(struct session *session, const struct message *message)
 {
-	if (message->request == NULL || !request_is_awaited(message->request))
+	if (!request_is_awaited(message->request))
 		return false;
 	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
 	return true;
@@ -58,10 +56,10 @@ fail_elements(struct session *session, const struct message *batch)
 		return;
 	do {
 		message_read(&element, session, batch->from, span_from(rest, 1), false);
-		if (scan_value(element.scan, SCAN_TEXT)->end == 0)
+		if (scan_end(element.scan) == 0)
 			return;
 		fail(session, &element);
-		rest = span_skip_space(span_from(rest, 1 + scan_value(element.scan, SCAN_TEXT)->end));
+		rest = span_skip_space(span_from(rest, 1 + scan_end(element.scan)));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
@@ -90,7 +88,7 @@ is_message(const struct session *session, const struct message *message)
 	const struct request *request = message->request;
 
 	if (message->kind == MESSAGE_RESPONSE)
-		return message->question != NULL || (request != NULL && request_is_awaited(request));
+		return message->question != NULL || request_is_awaited(request);
 	return message_is_single(message) && span_equal(scan_text(message->scan, SCAN_JSONRPC), SPAN("\"2.0\"")) &&
 	    !is_echo(session, message);
 }
@@ -104,8 +102,7 @@ is_all_messages(struct session *session, struct span rest)
 	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
 		message_read(&message, session, SIDE_SERVER, rest, false);
 		if (message.scan->fault == SCAN_TRAILING)
-			message_read(&message, session, SIDE_SERVER,
-			    span_part(rest, 0, scan_value(message.scan, SCAN_TEXT)->end), false);
+			message_read(&message, session, SIDE_SERVER, span_part(rest, 0, scan_end(message.scan)), false);
 		if (!is_message(session, &message))
 			return false;
 	}
@@ -131,7 +128,7 @@ receive_line(struct session *session, struct message *line)
 	struct party *server = &session->party[SIDE_SERVER];
 	size_t offset = find_messages(session, line->text);
 
-	if (line->question != NULL && scan_value(line->scan, SCAN_TEXT)->end > 0) {
+	if (line->question != NULL && scan_end(line->scan) > 0) {
 		recovery_answered(session, line, WHY_SWALLOWED);
 	} else if (offset < line->text.len && (offset > 0 || server->frame.text)) {
 		tell_noise(session, span_part(line->text, 0, offset), offset);
@@ -150,7 +147,9 @@ receive_line(struct session *session, struct message *line)
 static bool
 is_refused(const struct message *message)
 {
-	return message->scan->fault != SCAN_FINE && message_is_read(message) && scan_has(message->scan, SCAN_JSONRPC) &&
+	const struct scan *scan = message->scan;
+
+	return scan->fault != SCAN_FINE && !scan->failed && scan_end(scan) > 0 && scan_has(scan, SCAN_JSONRPC) &&
 	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION);
 }
 
@@ -158,7 +157,7 @@ is_refused(const struct message *message)
 static bool
 goes_on(const struct message *message)
 {
-	size_t end = scan_value(message->scan, SCAN_TEXT)->end;
+	size_t end = scan_end(message->scan);
 	struct span rest = span_skip_space(span_from(message->text, end > 0 ? end : message->scan->fault_offset));
 
 	return message->from == SIDE_CLIENT && message->scan->fault != SCAN_FINE && rest.len > 0 &&
@@ -243,7 +242,7 @@ drop_oversized(struct session *session, struct message *message)
 		return;
 	}
 	request = message->request;
-	if (request == NULL || request->state == REQUEST_ABANDONED)
+	if (!request_is_awaited(request))
 		pass_drop(session, message, WHY_OVERSIZED, request);
 	if (request != NULL)
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);

@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include <string.h>
-
 #include "core/json.h"
 
 /* --- $/canceld/cancel */
@@ -31,7 +29,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	else if (target.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs the id of a request as params.id");
-	else if (request == NULL || request->state == REQUEST_ABANDONED)
+	else if (!request_is_awaited(request))
 		acks_send(session, id, target, reason, acks_outcome(&session->acks, target));
 	else if (request->traits & METHOD_NO_CANCEL)
 		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
@@ -113,7 +111,6 @@ read_names(const struct session *session, const struct message *message, const s
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
-	const struct scan_value *meta = scan_value(scan, SCAN_REQUEST_META);
 	struct span first = message_id(scan, dialect->token_fields[0]);
 	struct span second = message_id(scan, dialect->token_fields[1]);
 	struct pending_names *names = &entry->names;
@@ -124,8 +121,8 @@ read_names(const struct session *session, const struct message *message, const s
 	/* Modern MCP: a cancel has the same _meta. */
 	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
 		names->meta.ptr = entry->meta;
-		names->meta.len = json_copy_members(message_part(message, meta->offset, meta->end),
-		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
+		names->meta.len = json_copy_members(scan_bytes(scan, SCAN_REQUEST_META), SPAN(SCAN_META_PREFIX),
+		    entry->meta, sizeof(entry->meta));
 	}
 	if (dialect->task_cancel != NULL && scan_type(scan, SCAN_TASK) == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
@@ -493,15 +490,13 @@ on_progress(struct session *session, struct message *message)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
 	if (request != NULL && session->config.observed && message->batch == NULL) { /* for session_next_request */
-		buf_clear(&request->progress);
-		if (message->text.len <= LIMIT_PROGRESS)
-			buf_append(&request->progress, message->text);
+		buf_set(&request->progress, message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
 	}
 	if (request != NULL && dialect->turn_cancel != NULL) {
 		on_update(session, message, requester, token, request);
 		return;
 	}
-	if (task != NULL && (request == NULL || request->state == REQUEST_ABANDONED)) {
+	if (task != NULL && !request_is_awaited(request)) {
 		restore_token(session, message, task);
 		pass_on(session, message, WHY_RELAYED, NULL);
 		return;
@@ -539,7 +534,7 @@ is_repeated_beginning(struct session *session, const struct message *message)
 	if (message->from == SIDE_SERVER && message->batch == NULL &&
 	    dialect_is(message->method, session->handshake.dialect->stream_opened))
 		stream = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
-	if (stream == NULL || !request_is_awaited(stream))
+	if (!request_is_awaited(stream))
 		return false;
 	repeated = stream->repeats;
 	stream->repeats = false;

@@ -1,7 +1,6 @@
 #include "core/inside.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void
 remove_at(struct records *records, size_t i)

@@ -257,16 +257,14 @@ refuse_replay(struct session *session, const struct request *question, struct sp
 static void
 report_refusal(struct session *session, const struct request *question, const struct message *message)
 {
-	const struct scan_value *words = scan_value(message->scan, SCAN_ERROR_MESSAGE);
+	struct span words = scan_bytes(message->scan, SCAN_ERROR_MESSAGE);
 	struct buf *detail = state_scratch(session);
 	char text[LIMIT_LAST_WORDS];
-	struct span inside;
 	size_t len;
 
 	compose(detail, "it answered with an error");
-	if (scan_type(message->scan, SCAN_ERROR_MESSAGE) == VALUE_STRING && words->end > words->offset + strlen("''")) {
-		inside = message_part(message, words->offset + 1, words->end - 1);
-		len = unescape(inside, text, sizeof(text));
+	if (words.len > strlen("''") && words.ptr[0] == '"') {
+		len = unescape(span_part(words, 1, words.len - 2), text, sizeof(text));
 		compose(detail, ": %b", (struct span){ text, len < sizeof(text) ? len : sizeof(text) });
 	}
 	refuse_replay(session, question, buf_span(detail));
@@ -279,7 +277,7 @@ replay_answered(struct session *session, const struct request *question, const s
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
 	session->replaying--;
-	if (session->server.shut || !server_is_replaying(&session->server))
+	if (!server_is_replaying(&session->server))
 		return;
 	if (!granted) {
 		report_refusal(session, question, message);

@@ -264,8 +264,7 @@ answer_message(struct session *session, const struct message *message, struct an
 void
 reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text)
 {
-	buf_clear(&session->words);
-	buf_append(&session->words, text);
+	buf_set(&session->words, text);
 	answer_message(session, message,
 	    (struct answer){ .id = message->id, .method = message->method, .code = code, .cause = cause });
 }
@@ -300,8 +299,7 @@ static const struct {
 void
 reply_rest(struct session *session, const struct message *message)
 {
-	buf_clear(&session->words);
-	buf_append(&session->words, SPAN("the rest of the line, behind a fault, is no JSON-RPC message"));
+	buf_set(&session->words, SPAN("the rest of the line, behind a fault, is no JSON-RPC message"));
 	answer_message(session, message, (struct answer){ .code = CODE_PARSE_ERROR });
 	session->journal.refusals++;
 }
@@ -309,9 +307,7 @@ reply_rest(struct session *session, const struct message *message)
 enum why
 reply_refusal(struct session *session, const struct message *message, enum scan_fault fault, bool goes_on)
 {
-	const struct scan_value *id = scan_value(message->scan, SCAN_ID);
-	bool whole = scan_value(message->scan, SCAN_TEXT)->end > 0 && fault != SCAN_TRAILING;
-	bool unmarked = !scan_has(message->scan, SCAN_JSONRPC);
+	bool whole = scan_end(message->scan) > 0 && fault != SCAN_TRAILING;
 	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
 	    (whole || message->cancel != NULL || dialect_is(message->method, session->handshake.dialect->turn_cancel));
@@ -319,14 +315,13 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	enum why why = refusals[fault].why;
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
 
-	if (fault == SCAN_FINE && unmarked &&
+	if (fault == SCAN_FINE && !scan_has(message->scan, SCAN_JSONRPC) &&
 	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION))
 		text = "the message has no member \"jsonrpc\"";
-	buf_clear(&session->words);
-	buf_append(&session->words, span_of(text));
+	buf_set(&session->words, span_of(text));
 	if (message->meant == MESSAGE_REQUEST && whole)
 		answer.id = fault == SCAN_FINE && scan_unkept(message->scan, SCAN_ID) ?
-		    message_part(message, id->offset, id->end) : /* however long it is */
+		    scan_bytes(message->scan, SCAN_ID) : /* however long it is */
 		    message->id;
 	if (answer.id.len > 0)
 		state_count(session, message, TALLY_REFUSED);

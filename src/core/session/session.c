@@ -2,9 +2,7 @@
  *   client ──▶ lane ─▶ frame, scan ─▶ message ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
  *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ message ◀─ scan, frame ◀─ lane ◀──
  */
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/inside.h"
 #include "core/json.h"
@@ -32,8 +30,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		struct party *party = &session->party[side];
 
 		party->lane = lane_new();
-		if (config->dry_run)
-			party->lane->mute = true;
+		party->lane->mute = config->dry_run;
 		pending_init(&party->pending, side, config->seed);
 		party->heard = now;
 		pending_init(&session->tasks[side], side, config->seed);
@@ -47,8 +44,6 @@ session_free(struct session *session)
 {
 	enum side side;
 
-	if (session == NULL)
-		return;
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		lane_free(session->party[side].lane);
 		pending_free(&session->party[side].pending);
@@ -180,7 +175,7 @@ split(struct session *session, struct message *message)
 	if (scan->fault != SCAN_TRAILING ||
 	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
 		return false;
-	read_text(session, message, message->from, span_part(whole, 0, scan_value(scan, SCAN_TEXT)->end), true);
+	read_text(session, message, message->from, span_part(whole, 0, scan_end(scan)), true);
 	if (message->kind != MESSAGE_NONE)
 		return true;
 	read_text(session, message, message->from, whole, false);

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "core/inside.h"
 
@@ -67,8 +66,7 @@ session_quote(struct session *session, struct span words)
 {
 	struct buf *quote = &session->server.quote;
 
-	buf_clear(quote);
-	buf_append(quote, buf_span(&session->server.said));
+	buf_set(quote, buf_span(&session->server.said));
 	buf_append(quote, words);
 	while (quote->len > 0 && memchr("\r\n", buf_span(quote).ptr[quote->len - 1], 2) != NULL)
 		quote->len--;
@@ -78,8 +76,7 @@ session_quote(struct session *session, struct span words)
 void
 server_refuse(struct server *server, struct span words)
 {
-	buf_clear(&server->refusal);
-	buf_append(&server->refusal, words);
+	buf_set(&server->refusal, words);
 }
 
 void

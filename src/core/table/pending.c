@@ -1,8 +1,6 @@
 #include "core/table.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/json.h"
 

@@ -1,6 +1,5 @@
 #include "core/framing.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "core/json.h"

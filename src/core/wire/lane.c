@@ -1,6 +1,5 @@
 #include "core/lane.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -32,8 +31,6 @@ lane_new(void)
 void
 lane_free(struct lane *lane)
 {
-	if (lane == NULL)
-		return;
 	buf_free(&lane->bytes);
 	buf_free(&lane->queue);
 	buf_free(&lane->cuts);

@@ -29,7 +29,7 @@ fitting(struct span text, size_t cells, size_t *taken)
 
 	*taken = 0;
 	while (at < text.len) {
-		size_t len = utf8_length(text, at);
+		size_t len = utf8_length(span_from(text, at));
 		size_t more = len > 0 ? cells_of(utf8_code(text.ptr + at, len)) : 1;
 
 		if (*taken + more > cells)

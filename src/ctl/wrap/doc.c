@@ -568,7 +568,7 @@ check_text(struct reader *reader, struct span text)
 {
 	size_t at = 0, len;
 
-	while (at < text.len && text.ptr[at] != '\0' && (len = utf8_length(text, at)) > 0)
+	while (at < text.len && text.ptr[at] != '\0' && (len = utf8_length(span_from(text, at))) > 0)
 		at += len;
 	if (at < text.len)
 		fail_at(reader, text.ptr + at, text.ptr[at] == '\0' ? "a NUL byte" : "not UTF-8");

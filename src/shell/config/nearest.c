@@ -1,7 +1,5 @@
 #include "shell/words.h"
 
-#include <string.h>
-
 /* How far: how many characters of both are left over when those of one are looked for in the other, in their order. */
 void
 nearest_offer(struct nearest *nearest, const char *name)

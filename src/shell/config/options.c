@@ -1,14 +1,11 @@
 #include "shell/options.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/limits.h"
 #include "shell/words.h"

@@ -1,7 +1,6 @@
 #include "shell/words.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #include "core/json.h"
 

@@ -1,8 +1,6 @@
 #include "shell/words.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/compose.h"
 #include "core/json.h"
@@ -21,7 +19,7 @@ is_printable(uint32_t code)
 static struct span
 first_character(struct span bytes, uint32_t *code)
 {
-	size_t len = utf8_length(bytes, 0);
+	size_t len = utf8_length(bytes);
 
 	*code = len > 0 ? utf8_code(bytes.ptr, len) : 0;
 	return span_part(bytes, 0, len == 0 ? 1 : len);

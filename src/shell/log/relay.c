@@ -1,7 +1,6 @@
 #include "shell/log.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "shell/words.h"

@@ -75,7 +75,6 @@ report_summary(struct log *log, const struct session *session)
 	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
 	struct buf unmatched = { 0 };
 
-	buf_init(&unmatched);
 	list_unmatched(&session->policy, &unmatched);
 	log_event(log, WHY_SUMMARY,
 	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),

@@ -8,13 +8,10 @@
 #include "shell/life.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/limits.h"
-#include "shell/io.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
@@ -236,9 +233,8 @@ on_swept(void *context, pid_t pid, const char *name)
 static void
 report_start(struct life *life, bool again)
 {
-	struct buf command;
+	struct buf command = { 0 };
 
-	buf_init(&command);
 	command_append(&command, life->options->command);
 	log_event(life->log, WHY_STARTED,
 	    LOG_FIELDS(log_number("process", life->child.pid), log_text("command", buf_span(&command)),
