@@ -36,12 +36,6 @@ script_init(struct script *script)
 }
 
 static bool
-is_word(struct span span, const char *word)
-{
-	return span_equal(span, (struct span){ word, strlen(word) });
-}
-
-static bool
 on_scenario(struct parser *parser, struct span rest)
 {
 	struct script *script = parser->script;
@@ -104,7 +98,7 @@ on_framing(struct parser *parser, struct span rest)
 {
 	struct scenario *scenario = parser->context.scenario;
 
-	if (scenario == NULL || !is_word(rest, "header"))
+	if (scenario == NULL || !vocabulary_is(rest, "header"))
 		return false;
 	scenario->framing = FRAMING_HEADER;
 	return true;
@@ -157,7 +151,7 @@ parse_heading(struct parser *parser, struct span text)
 	const struct heading *heading;
 
 	for (heading = headings; heading->word != NULL; heading++)
-		if (is_word(word, heading->word))
+		if (vocabulary_is(word, heading->word))
 			return heading->read(parser, text);
 	return false;
 }
@@ -197,7 +191,7 @@ static bool
 parse_beginning(struct parser *parser, struct span text)
 {
 	parser->fresh = false;
-	if (is_word(text, "bare"))
+	if (vocabulary_is(text, "bare"))
 		return true;
 	parse_elsewhere(parser, parser->context.file, parser->each_number, buf_span(&parser->each));
 	return false;
@@ -207,7 +201,7 @@ static void
 parse_line(struct parser *parser, struct span text)
 {
 	if (parser->steps != NULL) {
-		if (is_word(text, "end")) {
+		if (vocabulary_is(text, "end")) {
 			parser->steps = NULL;
 			return;
 		}
