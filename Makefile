@@ -228,7 +228,8 @@ replay: $(FUZZ_NAMES:%=replay-%)
 
 .PHONY: $(FUZZ_NAMES:%=replay-%)
 $(FUZZ_NAMES:%=replay-%): replay-%: $(B)/replay-%
-	$< test/fuzz/corpus/$*
+	@echo $<
+	@$< test/fuzz/corpus/$*/*
 
 BINARIES = CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath $(B)/cancelctl)' \
 	DEMO_SERVER='$(abspath $(B)/demo-server)' VARIANT='$(VARIANT)'

@@ -1,47 +1,9 @@
+/* Whom a request that ended is counted for. What else a cell says, scenarios tell: see `make mutants`. */
 #include "core/table.h"
 
 #include <check.h>
 
 SUITE("decide");
-
-TESTS(each_cell_makes_sense, REQUEST_QUEUED, REQUEST_STATES)
-{
-	int event;
-
-	for (event = 0; event < DECIDE_EVENTS; event++) {
-		const struct decision *cell = &decisions[_i][event];
-
-		ck_assert_uint_lt(cell->why, WHY_COUNT);
-		ck_assert_uint_lt(cell->next, REQUEST_STATES);
-		ck_assert_uint_ne(cell->next, REQUEST_QUEUED);
-		if (cell->steps & DECIDE_PASS)
-			ck_assert(event == EVENT_RESPONSE || event == EVENT_STREAM_ENDED || event == EVENT_PROGRESS ||
-			    event == EVENT_PROGRESS_OWED);
-		if (cell->steps & DECIDE_CANCEL)
-			ck_assert_int_eq(_i, REQUEST_WAITING);
-		if (cell->steps & DECIDE_EXTEND)
-			ck_assert(event == EVENT_PROGRESS || event == EVENT_PROGRESS_OWED);
-		if (cell->steps & DECIDE_ANSWER) /* each answer of canceld's own is reported */
-			ck_assert(cell->steps & DECIDE_REPORT);
-	}
-}
-
-TEST(no_request_is_answered_twice)
-{
-	int event;
-
-	for (event = 0; event < DECIDE_EVENTS; event++)
-		ck_assert_uint_eq(decisions[REQUEST_ABANDONED][event].steps & (DECIDE_PASS | DECIDE_ANSWER), 0);
-}
-
-TEST(a_waiting_requester_is_answered_when_the_receiver_has_gone)
-{
-	const enum request_state waiting[] = { REQUEST_QUEUED, REQUEST_WAITING, REQUEST_CANCELLING };
-	size_t i;
-
-	for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
-		ck_assert(decisions[waiting[i]][EVENT_RECEIVER_GONE].steps & DECIDE_ANSWER);
-}
 
 /* As what the end is counted, unless somebody else gave the request up before. */
 static enum tally
@@ -78,15 +40,4 @@ TEST(each_end_is_counted_once)
 			if (cell->next == REQUEST_CANCELLING && state == REQUEST_WAITING)
 				ck_assert_uint_ne(cell->given_up, GIVEN_UP_BY_NONE);
 		}
-}
-
-/* A cancelled request is cancelled once. */
-TEST(no_request_is_cancelled_twice)
-{
-	for (int event = 0; event < DECIDE_EVENTS; event++) {
-		const struct decision *cell = &decisions[REQUEST_CANCELLING][event];
-
-		ck_assert_uint_eq(cell->steps & DECIDE_CANCEL, 0);
-		ck_assert_uint_ne(cell->next, REQUEST_WAITING);
-	}
 }

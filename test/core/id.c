@@ -78,7 +78,6 @@ static const struct {
 	{ "1e400", "1e99999999999999999999999", EQUAL },
 	{ "1e-400", "0", EQUAL },
 	{ "-1e-99999999999999999999999", "0", EQUAL },
-	{ "12345678901234567890", "12345678901234567891", LOOSE },
 
 	{ "1", "2", OTHER },
 	{ "1", "-1", OTHER },
@@ -114,6 +113,9 @@ static const struct {
 	{ "\"1e\"", "1", OTHER },
 	{ "\"-\"", "0", OTHER },
 	{ "\"1a\"", "1", OTHER },
+	{ "\"1 \"", "1", OTHER },
+	{ "\"1e+\"", "1", OTHER },
+	{ "\".5\"", "0.5", OTHER },
 	{ "\"inf\"", "1e400", OTHER },
 	{ "null", "0", OTHER },
 };
@@ -198,38 +200,4 @@ TEST(long_ids_are_as_they_are_spelled)
 	id[1] = '.';
 	ck_assert(id_number((struct span){ id, ID_MAX }, &value));
 	ck_assert(!id_number((struct span){ id, ID_MAX + 1 }, &value));
-}
-
-static const struct {
-	const char *id;
-	double value;
-} numbers[] = {
-	{ "0", 0 },
-	{ "-0", 0 },
-	{ "5", 5 },
-	{ "\"5\"", 5 },
-	{ "\"\\u0035\"", 5 },
-	{ "-1.5e3", -1500 },
-	{ "0.1", 0.1 },
-	{ "9007199254740993", 9007199254740992 },
-	{ "12345678901234567890.5", 12345678901234567890.0 },
-	{ "1e308", 1e308 },
-};
-
-TESTS(gives_the_nearest_double, 0, sizeof numbers / sizeof *numbers)
-{
-	double value = -1;
-
-	ck_assert(id_number(span_of(numbers[_i].id), &value));
-	ck_assert_double_eq(value, numbers[_i].value);
-}
-
-TEST(text_that_is_no_number_has_no_double)
-{
-	static const char *const others[] = { "\"\"", "\"a\"", "\" 5\"", "\"5 \"", "\"05\"", "\"5.\"", "\".5\"",
-		"\"+5\"", "\"-\"", "\"1e\"", "\"1e+\"", "\"\\\\u0035\"", "\"\\\"5\\\"\"", "null", "true", "" };
-	double value;
-
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		ck_assert_msg(!id_number(span_of(others[i]), &value), "%s", others[i]);
 }

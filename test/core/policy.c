@@ -184,15 +184,6 @@ TEST(weaker_sources_are_forgotten)
 	policy_free(&policy);
 }
 
-TEST(patterns_fit)
-{
-	ck_assert(policy_fits("npx * server-*", SPAN("npx -y server-everything")));
-	ck_assert(policy_fits("*", SPAN("")));
-	ck_assert(!policy_fits("npx *", SPAN("npx")));
-	ck_assert(policy_fits("a\\*", SPAN("a*")));
-	ck_assert(!policy_fits("a\\*", SPAN("ab")));
-}
-
 TEST(what_is_set_replaces_its_equal)
 {
 	char method[] = "tools/call", name[] = "0";

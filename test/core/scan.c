@@ -12,45 +12,14 @@ static const char *const type_names[] = { "nothing", "null", "bool", "number", "
 static const char *const fault_names[] = { "fine", "utf8", "control", "depth", "repeated id", "repeated method",
 	"syntax", "trailing", "cut" };
 
-/* The fields that are dumped, in this order. */
+/* All fields, in the order in which they are dumped. */
 static const struct {
-	enum scan_field field;
-	const char *name;
+	enum scan_field field, parent;
+	const char *name, *key;
 } fields[] = {
-	{ SCAN_JSONRPC, "jsonrpc" },
-	{ SCAN_ID, "id" },
-	{ SCAN_METHOD, "method" },
-	{ SCAN_PARAMS, "params" },
-	{ SCAN_RESULT, "result" },
-	{ SCAN_ERROR, "error" },
-	{ SCAN_ERROR_CODE, "error.code" },
-	{ SCAN_ERROR_MESSAGE, "error.message" },
-	{ SCAN_ERROR_REQUEST_ID, "error.requestId" },
-	{ SCAN_PARAMS_ID, "params.id" },
-	{ SCAN_REQUEST_ID, "requestId" },
-	{ SCAN_NAME, "name" },
-	{ SCAN_URI, "uri" },
-	{ SCAN_SESSION_ID, "sessionId" },
-	{ SCAN_UPDATE_STATE, "update.state" },
-	{ SCAN_REASON, "reason" },
-	{ SCAN_TASK, "task" },
-	{ SCAN_TASK_ID, "taskId" },
-	{ SCAN_STATUS, "status" },
-	{ SCAN_TOKEN, "token" },
-	{ SCAN_PROGRESS_TOKEN, "progressToken" },
-	{ SCAN_WORK_TOKEN, "workDoneToken" },
-	{ SCAN_PARTIAL_TOKEN, "partialResultToken" },
-	{ SCAN_PARAMS_VERSION, "params.version" },
-	{ SCAN_META_TOKEN, "_meta.token" },
-	{ SCAN_META_SUBSCRIPTION, "_meta.subscription" },
-	{ SCAN_META_VERSION, "_meta.version" },
-	{ SCAN_REQUEST_META, "params._meta" },
-	{ SCAN_RESULT_VERSION, "result.version" },
-	{ SCAN_STOP_REASON, "stopReason" },
-	{ SCAN_RESULT_TYPE, "resultType" },
-	{ SCAN_RESULT_TASK_ID, "result.taskId" },
-	{ SCAN_CREATED_TASK_ID, "result.task.taskId" },
-	{ SCAN_RESULT_SUBSCRIPTION, "result.subscription" },
+#define ROW(name, parent, key) { SCAN_##name, SCAN_##parent, #name, key },
+	SCAN_LIST(ROW)
+#undef ROW
 };
 
 enum { DUMP_MAX = 64 << 10, MESSAGE_MAX = 64 << 10 };
@@ -85,7 +54,7 @@ dump(const struct scan *scan, struct span input)
 		    (int)scan_value(scan, SCAN_TEXT)->end);
 	if (scan->fault != SCAN_FINE)
 		len += sprintf(text + len, ", %s@%d", fault_names[scan->fault], (int)scan->fault_offset);
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+	for (int i = 0; i < COUNT(fields); i++) {
 		struct span kept = scan_text(scan, fields[i].field);
 
 		if (!scan_has(scan, fields[i].field))
@@ -137,117 +106,115 @@ static const struct {
 	{ "\"id\"", "string whole" },
 
 	{ "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"method\":\"tools/call\"}",
-	    "object whole, jsonrpc=\"2.0\", id=12345678901234567890123, method=\"tools/call\"" },
+	    "object whole, ID=12345678901234567890123, METHOD=\"tools/call\", JSONRPC=\"2.0\"" },
 	{ "{\"jsonrpc\":2.0,\"result\":null,\"id\":\"\\u0061\"}",
-	    "object whole, jsonrpc=2.0, id=\"\\u0061\", result=null" },
+	    "object whole, ID=\"\\u0061\", RESULT=null, JSONRPC=2.0" },
 	{ "{ \"id\" : -1.50E+2 , \"error\" : { \"code\" : -32800 , \"data\" : { \"code\" : 1 } } }",
-	    "object whole, id=-1.50E+2, error:object, error.code=-32800" },
+	    "object whole, ID=-1.50E+2, ERROR_CODE=-32800, ERROR_DATA:object, ERROR:object" },
 	{ "{\"id\":null,\"method\":true,\"params\":false,\"error\":[],\"result\":1}",
-	    "object whole, id=null, method=true, params=false, result=1, error:array" },
+	    "object whole, ID=null, ERROR:array, METHOD=true, PARAMS=false, RESULT=1" },
 	{ "{\"error\":{\"message\":\"no \\u0022x\\u0022\",\"code\":-1,\"data\":{\"message\":1}},\"message\":2}",
-	    "object whole, error:object, error.code=-1, error.message=\"no \\u0022x\\u0022\"" },
-	{ "{\"error\":{\"message\":{\"a\":[]},\"m\\u0065ssage\":2}}", "object whole, error:object, error.message=2" },
+	    "object whole, ERROR_CODE=-1, ERROR_DATA:object, ERROR:object, ERROR_MESSAGE=\"no \\u0022x\\u0022\"" },
+	{ "{\"error\":{\"message\":{\"a\":[]},\"m\\u0065ssage\":2}}", "object whole, ERROR:object, ERROR_MESSAGE=2" },
 	{ "{\"id\":[ ],\"params\":{ },\"result\":[{}],\"error\":{\"message\":{},\"code\":[ [] ]},\"method\":{\"a\":{}}}",
-	    "object whole, id:array, method:object, params:object, result:array, error:object, error.code:array, "
-	    "error.message:object" },
+	    "object whole, ID:array, ERROR_CODE:array, ERROR:object, METHOD:object, PARAMS:object, "
+	    "RESULT:array, ERROR_MESSAGE:object" },
 	{ "{\"params\":{\"_meta\":{},\"task\":{\"x\":{}}},\"result\":{\"a\": { \"tools\":{} } ,\"task\":{}}}",
-	    "object whole, params:object, result:object, task:object, params._meta:object" },
+	    "object whole, TASK:object, CREATED_TASK:object, REQUEST_META:object, PARAMS:object, RESULT:object" },
 	{ "{\"id\":{\"id\":1},\"method\":[\"id\"],\"jsonrpc\":{}}",
-	    "object whole, jsonrpc:object, id:object, method:array" },
+	    "object whole, ID:object, METHOD:array, JSONRPC:object" },
 	{ "{\"id\":\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"}",
-	    "object whole, id=\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"" },
+	    "object whole, ID=\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"" },
 
 	/* keys are compared after unescaping, and as a whole */
-	{ "{\"\\u0069\\u0064\":1}", "object whole, id=1" },
+	{ "{\"\\u0069\\u0064\":1}", "object whole, ID=1" },
 	{ "{\"i\\u0064\":1,\"I\\u0064\":2,\"i\":3,\"idd\":4,\"\":5,\"id\\u0000\":6,\"\\\\id\":7}",
-	    "object whole, id=1" },
+	    "object whole, ID=1" },
 	{ "{\"params\":{\"\\u005Fmeta\":{\"progress\\u0054oken\":\"\\\"\"}}}",
-	    "object whole, params:object, _meta.token=\"\\\"\", params._meta:object" },
+	    "object whole, REQUEST_META:object, PARAMS:object, META_TOKEN=\"\\\"\"" },
 	{ "{\"\xC3\xA9\":1,\"\\u00e9\":2,\"id\xC3\xA9\":3}", "object whole" },
 
 	/* only these paths count */
 	{ "{\"a\":{\"id\":1},\"b\":[{\"id\":2},{\"params\":{\"name\":\"x\"}}],\"c\":\"\\\"id\\\":3\"}",
 	    "object whole" },
-	{ "{\"params\":[{\"name\":1},\"requestId\",2]}", "object whole, params:array" },
+	{ "{\"params\":[{\"name\":1},\"requestId\",2]}", "object whole, PARAMS:array" },
 	{ "{\"params\":{\"arguments\":{\"name\":1,\"_meta\":{\"progressToken\":2}},\"params\":{\"uri\":3}}}",
-	    "object whole, params:object" },
+	    "object whole, PARAMS:object" },
 	{ "{\"result\":{\"result\":{\"taskId\":1},\"error\":{\"code\":2},\"_meta\":{\"progressToken\":3}}}",
-	    "object whole, result:object" },
+	    "object whole, RESULT_META:object, RESULT:object" },
 	{ "{\"error\":{\"id\":1,\"code\":-1,\"taskId\":2},\"_meta\":{\"progressToken\":3}}",
-	    "object whole, error:object, error.code=-1" },
+	    "object whole, ERROR_CODE=-1, ERROR:object" },
 	{ "{\"params\":{\"_meta\":[{\"progressToken\":1}],\"task\":[{\"taskId\":2}]},\"result\":[{\"taskId\":1}]}",
-	    "object whole, params:object, result:array, task:array, params._meta:array" },
+	    "object whole, TASK:array, REQUEST_META:array, PARAMS:object, RESULT:array" },
 	{ "{\"params\":{\"id\":1,\"requestId\":2,\"name\":\"n\",\"uri\":\"u\",\"sessionId\":\"s\",\"reason\":\"r\","
 	  "\"task\":{\"ttl\":1},\"taskId\":\"t\",\"status\":\"w\",\"token\":3,\"progressToken\":4}}",
-	    "object whole, params:object, params.id=1, requestId=2, name=\"n\", uri=\"u\", "
-	    "sessionId=\"s\", reason=\"r\", task:object, taskId=\"t\", status=\"w\", token=3, "
-	    "progressToken=4" },
+	    "object whole, PARAMS_ID=1, URI=\"u\", NAME=\"n\", TASK:object, TOKEN=3, PARAMS:object, "
+	    "REASON=\"r\", STATUS=\"w\", TASK_ID=\"t\", REQUEST_ID=2, SESSION_ID=\"s\", PROGRESS_TOKEN=4" },
 	{ "{\"result\":{\"protocolVersion\":\"v\",\"resultType\":\"task\",\"taskId\":\"a\",\"status\":\"b\","
 	  "\"task\":{\"taskId\":\"c\",\"task\":{\"taskId\":\"d\"}},"
 	  "\"_meta\":{\"" META "subscriptionId\":1,\"" META "protocolVersion\":2}}}",
-	    "object whole, result:object, result.version=\"v\", resultType=\"task\", "
-	    "result.taskId=\"a\", result.task.taskId=\"c\", "
-	    "result.subscription=1" },
+	    "object whole, CREATED_TASK:object, RESULT_META:object, RESULT:object, RESULT_TASK_ID=\"a\", "
+	    "CREATED_TASK_ID=\"c\", RESULT_TYPE=\"task\", RESULT_VERSION=\"v\", RESULT_SUBSCRIPTION=1" },
 	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
-	    "object whole, result:object, result.taskId=2" },
+	    "object whole, CREATED_TASK=\"t\", RESULT_META=null, RESULT:object, RESULT_TASK_ID=2" },
 
 	/* almost a key */
 	{ "{\"iD\":1,\"id\\u0000\":2,\"i\":3,\"\":4,\"jsonrpC\":5,\"jsonrpcs\":6,\"methods\":7}", "object whole" },
 	{ "{\"params\":{\"requestID\":1,\"progressTokeN\":2,\"partialResultTokeN\":3,\"protocolVersions\":4,\"progress\":5},"
 	  "\"result\":{\"resultTypE\":1,\"_meta\":{\"" META "subscriptionID\":2,\"" META "subscriptioNId\":3}}}",
-	    "object whole, params:object, result:object" },
+	    "object whole, RESULT_META:object, PARAMS:object, RESULT:object" },
 
 	/* LSP: a request's two tokens */
 	{ "{\"method\":\"a\",\"params\":{\"partialResultToken\":\"p\",\"workDoneToken\":7},\"id\":1}",
-	    "object whole, id=1, method=\"a\", params:object, workDoneToken=7, partialResultToken=\"p\"" },
+	    "object whole, ID=1, METHOD=\"a\", PARAMS:object, WORK_TOKEN=7, PARTIAL_TOKEN=\"p\"" },
 	{ "{\"params\":{\"workDoneToken\":null,\"partialResultToken\":[1],\"token\":\"t\"}}",
-	    "object whole, params:object, token=\"t\", workDoneToken=null, partialResultToken:array" },
+	    "object whole, TOKEN=\"t\", PARAMS:object, WORK_TOKEN=null, PARTIAL_TOKEN:array" },
 	{ "{\"params\":{\"work\\u0044oneToken\":\"\\u0061\",\"workDonetoken\":1,\"workDoneTokens\":2}}",
-	    "object whole, params:object, workDoneToken=\"\\u0061\"" },
+	    "object whole, PARAMS:object, WORK_TOKEN=\"\\u0061\"" },
 	{ "{\"params\":{\"value\":{\"workDoneToken\":1,\"partialResultToken\":2},\"x\":\"\\\"workDoneToken\\\":3\"}}",
-	    "object whole, params:object" },
+	    "object whole, PARAMS:object" },
 	{ "{\"workDoneToken\":1,\"result\":{\"workDoneToken\":2,\"partialResultToken\":3}}",
-	    "object whole, result:object" },
+	    "object whole, RESULT:object" },
 
 	/* which protocol the message belongs to */
-	{ "{\"params\":{\"protocolVersion\":1}}", "object whole, params:object, params.version=1" },
+	{ "{\"params\":{\"protocolVersion\":1}}", "object whole, PARAMS:object, PARAMS_VERSION=1" },
 	{ "{\"params\":{\"protocolVersion\":\"2025-11-25\"},\"id\":0}",
-	    "object whole, id=0, params:object, params.version=\"2025-11-25\"" },
+	    "object whole, ID=0, PARAMS:object, PARAMS_VERSION=\"2025-11-25\"" },
 	{ "{\"params\":{\"protocolVersion\":{\"protocolVersion\":1}}}",
-	    "object whole, params:object, params.version:object" },
+	    "object whole, PARAMS:object, PARAMS_VERSION:object" },
 	{ "{\"protocolVersion\":1,\"params\":{\"a\":{\"protocolVersion\":2},\"_meta\":{\"protocolVersion\":3}}}",
-	    "object whole, params:object, params._meta:object" },
+	    "object whole, REQUEST_META:object, PARAMS:object" },
 	{ "{\"params\":[{\"protocolVersion\":1}],\"result\":{\"protocolVersion\":2}}",
-	    "object whole, params:array, result:object, result.version=2" },
+	    "object whole, PARAMS:array, RESULT:object, RESULT_VERSION=2" },
 
 	/* ACP: how a turn ended */
 	{ "{\"result\":{\"stopReason\":\"cancelled\"},\"id\":7}",
-	    "object whole, id=7, result:object, stopReason=\"cancelled\"" },
+	    "object whole, ID=7, RESULT:object, STOP_REASON=\"cancelled\"" },
 	{ "{\"stopReason\":1,\"result\":{\"_meta\":{\"stopReason\":2},\"usage\":{\"stopReason\":3}},"
 	  "\"params\":{\"stopReason\":4}}",
-	    "object whole, params:object, result:object" },
+	    "object whole, RESULT_META:object, PARAMS:object, RESULT:object" },
 	{ "{\"result\":[{\"stopReason\":1}],\"error\":{\"stopReason\":2,\"code\":3}}",
-	    "object whole, result:array, error:object, error.code=3" },
+	    "object whole, ERROR_CODE=3, ERROR:object, RESULT:array" },
 
 	/* of repeated members the last one counts, and nothing beneath a former one */
-	{ "{\"params\":{\"uri\":1},\"params\":{\"uri\":2,\"name\":3}}", "object whole, params:object, name=3, uri=2" },
-	{ "{\"params\":{\"uri\":1,\"name\":2},\"params\":{\"name\":3}}", "object whole, params:object, name=3" },
-	{ "{\"params\":{\"uri\":1},\"params\":[]}", "object whole, params:array" },
-	{ "{\"params\":[],\"p\\u0061rams\":{\"uri\":2}}", "object whole, params:object, uri=2" },
+	{ "{\"params\":{\"uri\":1},\"params\":{\"uri\":2,\"name\":3}}", "object whole, URI=2, NAME=3, PARAMS:object" },
+	{ "{\"params\":{\"uri\":1,\"name\":2},\"params\":{\"name\":3}}", "object whole, NAME=3, PARAMS:object" },
+	{ "{\"params\":{\"uri\":1},\"params\":[]}", "object whole, PARAMS:array" },
+	{ "{\"params\":[],\"p\\u0061rams\":{\"uri\":2}}", "object whole, URI=2, PARAMS:object" },
 	{ "{\"params\":{\"uri\":1,\"_meta\":{\"progressToken\":1}},\"params\":", "object, cut@57" },
-	{ "{\"params\":{\"uri\":\"a\",\"uri\"", "object, cut@26, params:object" },
-	{ "{\"params\":{\"uri\":\"a\",\"uri\":\"b", "object, cut@29, params:object" },
-	{ "{\"params\":{\"uri\":\"a\",\"uri\":{\"x\":1}}}", "object whole, params:object, uri:object" },
-	{ "{\"result\":{\"taskId\":1},\"result\":1}", "object whole, result=1" },
+	{ "{\"params\":{\"uri\":\"a\",\"uri\"", "object, cut@26, PARAMS:object" },
+	{ "{\"params\":{\"uri\":\"a\",\"uri\":\"b", "object, cut@29, PARAMS:object" },
+	{ "{\"params\":{\"uri\":\"a\",\"uri\":{\"x\":1}}}", "object whole, URI:object, PARAMS:object" },
+	{ "{\"result\":{\"taskId\":1},\"result\":1}", "object whole, RESULT=1" },
 	{ "{\"error\":{\"code\":1,\"message\":\"a\",\"code\":2},\"error\":{\"code\":3}}",
-	    "object whole, error:object, error.code=3" },
-	{ "{\"jsonrpc\":\"1.0\",\"jsonrpc\":\"2.0\"}", "object whole, jsonrpc=\"2.0\"" },
+	    "object whole, ERROR_CODE=3, ERROR:object" },
+	{ "{\"jsonrpc\":\"1.0\",\"jsonrpc\":\"2.0\"}", "object whole, JSONRPC=\"2.0\"" },
 	{ "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "protocolVersion\":2}},\"params\":{}}",
-	    "object whole, params:object" },
-	{ "{\"result\":{\"task\":{\"taskId\":1},\"task\":{}}}", "object whole, result:object" },
-	{ "{\"params\":{\"task\":{},\"task\":2}}", "object whole, params:object, task=2" },
+	    "object whole, PARAMS:object" },
+	{ "{\"result\":{\"task\":{\"taskId\":1},\"task\":{}}}", "object whole, CREATED_TASK:object, RESULT:object" },
+	{ "{\"params\":{\"task\":{},\"task\":2}}", "object whole, TASK=2, PARAMS:object" },
 	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3,\"id\":5},\"id\":4}",
-	    "object whole, id=4, params:object, params.id=5" },
+	    "object whole, ID=4, PARAMS_ID=5, PARAMS:object" },
 };
 
 SUITE("scan");
@@ -263,14 +230,14 @@ static const struct {
 	/* the end of a frame inside a value */
 	{ "{", "object, cut@1" },
 	{ "{\"id\":1", "object, cut@7" },
-	{ "{\"id\":1,", "object, cut@8, id=1" },
+	{ "{\"id\":1,", "object, cut@8, ID=1" },
 	{ "{\"id\":\"1", "object, cut@8" },
 	{ "{\"id\":\"1\\", "object, cut@9" },
 	{ "{\"id\":\"1\\u00", "object, cut@12" },
 	{ "{\"id\":tru", "object, cut@9" },
-	{ "{\"id\":true", "object, cut@10, id=true" },
-	{ "{\"id\":[1]", "object, cut@9, id:array" },
-	{ "{\"id\":[1", "object, cut@8, id:array" },
+	{ "{\"id\":true", "object, cut@10, ID=true" },
+	{ "{\"id\":[1]", "object, cut@9, ID:array" },
+	{ "{\"id\":[1", "object, cut@8, ID:array" },
 	{ "{\"id\"", "object, cut@5" },
 	{ "{\"id\":", "object, cut@6" },
 	{ "-", "nothing, cut@1" },
@@ -282,7 +249,7 @@ static const struct {
 
 	/* after a value */
 	{ "{}{}", "object 0-2, trailing@2" },
-	{ "{\"id\":1} x", "object 0-8, trailing@9, id=1" },
+	{ "{\"id\":1} x", "object 0-8, trailing@9, ID=1" },
 	{ "17 18", "number 0-2, trailing@3" },
 	{ "\"a\"b", "string 0-3, trailing@3" },
 	{ "{}\x01", "object 0-2, trailing@2" },
@@ -299,41 +266,41 @@ static const struct {
 	{ "12:30 started", "nothing, syntax@2" },
 
 	/* after a hard fault nothing is read; no half number is taken for an id */
-	{ "{\"id\":1,\"method\"\"a\",\"result\":1}", "object, syntax@16, id=1" },
+	{ "{\"id\":1,\"method\"\"a\",\"result\":1}", "object, syntax@16, ID=1" },
 	{ "{\"id\":01}", "object, syntax@7" },
 	{ "{\"id\":1x}", "object, syntax@7" },
 	{ "{\"id\":1\"a\"}", "object, syntax@7" },
 	{ "{\"id\":1.}", "object, syntax@8" },
 	{ "{\"id\":-}", "object, syntax@7" },
-	{ "{\"id\":1]", "object, syntax@7, id=1" },
+	{ "{\"id\":1]", "object, syntax@7, ID=1" },
 	{ "{\"id\":\"\\x\"}", "object, syntax@8" },
 	{ "{\"id\":\"\\u12g4\",\"method\":\"a\"}", "object, syntax@11" },
 
 	/* after a soft fault the scan goes on, and the first fault stands */
-	{ "{\"a\":\"\xFF\",\"id\":1}", "object whole, utf8@6, id=1" },
-	{ "{\"a\":\"\xC3\",\"id\":1}", "object whole, utf8@6, id=1" },
-	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object whole, utf8@2, id not kept" },
-	{ "{\"a\":\"\x1F\",\"id\":1}", "object whole, control@6, id=1" },
-	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object whole, repeated id@18, id=2" },
-	{ "{\"a\":\"\x02\",\"id\":1,x}", "object, control@6, id=1" },
+	{ "{\"a\":\"\xFF\",\"id\":1}", "object whole, utf8@6, ID=1" },
+	{ "{\"a\":\"\xC3\",\"id\":1}", "object whole, utf8@6, ID=1" },
+	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object whole, utf8@2, ID not kept" },
+	{ "{\"a\":\"\x1F\",\"id\":1}", "object whole, control@6, ID=1" },
+	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object whole, repeated id@18, ID=2" },
+	{ "{\"a\":\"\x02\",\"id\":1,x}", "object, control@6, ID=1" },
 	{ "{\"a\":\"\xFF\",\"id\":1", "object, utf8@6" },
-	{ "{\"a\":\"\xFF\",\"id\":1} {", "object 0-16, utf8@6, id=1" },
+	{ "{\"a\":\"\xFF\",\"id\":1} {", "object 0-16, utf8@6, ID=1" },
 
 	/* nested too deep: see keeps_the_limits */
 
 	/* the top-level id or method twice: the last id and the first method are kept */
-	{ "{\"id\":1,\"id\":2}", "object whole, repeated id@8, id=2" },
+	{ "{\"id\":1,\"id\":2}", "object whole, repeated id@8, ID=2" },
 	{ "{\"id\":1,\"\\u0069d\":3,\"method\":\"m\",\"i\\u0064\":\"2\"}",
-	    "object whole, repeated id@8, id=\"2\", method=\"m\"" },
-	{ "{\"id\":{},\"id\":1}", "object whole, repeated id@9, id=1" },
+	    "object whole, repeated id@8, ID=\"2\", METHOD=\"m\"" },
+	{ "{\"id\":{},\"id\":1}", "object whole, repeated id@9, ID=1" },
 	{ "{\"id\":1,\"id\"", "object, repeated id@8" },
-	{ "{\"id\":1,\"id\":[", "object, repeated id@8, id:array" },
-	{ "{\"method\":{},\"method\":\"m\"}", "object whole, repeated method@13, method:object" },
-	{ "{\"method\":\"a\",\"metho\\u0064\" :\"b\"}", "object whole, repeated method@14, method=\"a\"" },
-	{ "{\"method\":1,\"method\":2,\"id\":3,\"id\":4}", "object whole, repeated id@30, id=4, method=1" },
-	{ "{\"id\":1,\"id\":2,\"method\":3,\"method\":4,\"id\":5}", "object whole, repeated id@8, id=5, method=3" },
-	{ "{\"a\":\"\x01\",\"method\":1,\"method\":2}", "object whole, control@6, method=1" },
-	{ "{\"id\":1,\"id\":2}}", "object 0-15, repeated id@8, id=2" },
+	{ "{\"id\":1,\"id\":[", "object, repeated id@8, ID:array" },
+	{ "{\"method\":{},\"method\":\"m\"}", "object whole, repeated method@13, METHOD:object" },
+	{ "{\"method\":\"a\",\"metho\\u0064\" :\"b\"}", "object whole, repeated method@14, METHOD=\"a\"" },
+	{ "{\"method\":1,\"method\":2,\"id\":3,\"id\":4}", "object whole, repeated id@30, ID=4, METHOD=1" },
+	{ "{\"id\":1,\"id\":2,\"method\":3,\"method\":4,\"id\":5}", "object whole, repeated id@8, ID=5, METHOD=3" },
+	{ "{\"a\":\"\x01\",\"method\":1,\"method\":2}", "object whole, control@6, METHOD=1" },
+	{ "{\"id\":1,\"id\":2}}", "object 0-15, repeated id@8, ID=2" },
 };
 
 TESTS(names_the_fault, 0, sizeof faults / sizeof *faults)
@@ -391,9 +358,9 @@ TESTS(rejects_the_rest, 0, sizeof rejected / sizeof *rejected)
 
 TEST(newlines_are_white_space)
 {
-	check_scan(SPAN("{\n\"id\"\n:\n1\n}\n"), "object 0-12, id=1");
-	check_scan(SPAN("\n{\"id\":\"a\nb\"}"), "object 1-13, control@9, id not kept");
-	check_scan(SPAN("{\"id\":\n1,\n\nx"), "object, syntax@11, id=1");
+	check_scan(SPAN("{\n\"id\"\n:\n1\n}\n"), "object 0-12, ID=1");
+	check_scan(SPAN("\n{\"id\":\"a\nb\"}"), "object 1-13, control@9, ID not kept");
+	check_scan(SPAN("{\"id\":\n1,\n\nx"), "object, syntax@11, ID=1");
 }
 
 /* Unicode 15, table 3-7, written independently of the scanner. */
@@ -489,21 +456,21 @@ TEST(keeps_the_limits)
 	nested = repeated(input, "", "[", SCAN_DEPTH_MAX + 1, "]");
 	check_scan(nested, "array, depth@1000");
 	nested = repeated(input, "{\"id\":1,\"a\":", "{\"a\":", SCAN_DEPTH_MAX - 1, "[");
-	check_scan(nested, "object, depth@5007, id=1");
+	check_scan(nested, "object, depth@5007, ID=1");
 	nested = repeated(input, "{\"a\":", "[", SCAN_DEPTH_MAX - 1, "[[{\"]\\\"\":\"[{\",\"\xC3\xA9\":[\"}\"]}],{}]");
 	len = nested.len;
 	for (int i = 1; i < SCAN_DEPTH_MAX; i++)
 		input[len++] = ']';
 	len += (size_t)sprintf(input + len, ",\"id\":\"x\",\"method\":\"m\"}");
-	check_scan((struct span){ input, len }, "object whole, depth@1004, id=\"x\", method=\"m\"");
+	check_scan((struct span){ input, len }, "object whole, depth@1004, ID=\"x\", METHOD=\"m\"");
 	nested = repeated(input, "{\"id\":1,\"a\":", "[[],{},", SCAN_DEPTH_MAX - 2, "[]");
-	check_scan(nested, "object, cut@7000, id=1");
+	check_scan(nested, "object, cut@7000, ID=1");
 
 	struct span value = repeated(input, "{\"method\":\"m\",\"id\":\"", "x", SCAN_VALUE_MAX - 1, "\"}");
 
-	check_scan(value, "object whole, id not kept, method=\"m\"");
+	check_scan(value, "object whole, ID not kept, METHOD=\"m\"");
 	value = repeated(input, "{\"id\":", "9", SCAN_VALUE_MAX + 1, ",\"method\":\"m\"}");
-	check_scan(value, "object whole, id not kept, method=\"m\"");
+	check_scan(value, "object whole, ID not kept, METHOD=\"m\"");
 }
 
 TEST(keeps_values_up_to_the_limit)
@@ -511,7 +478,7 @@ TEST(keeps_values_up_to_the_limit)
 	static char input[MESSAGE_MAX], want[MESSAGE_MAX];
 	struct span value = repeated(input, "{\"id\":", "9", SCAN_VALUE_MAX, ",\"method\":0}");
 
-	repeated(want, "object whole, id=", "9", SCAN_VALUE_MAX, ", method=0");
+	repeated(want, "object whole, ID=", "9", SCAN_VALUE_MAX, ", METHOD=0");
 	check_scan(value, want);
 }
 
@@ -519,33 +486,25 @@ TEST(ignores_long_keys)
 {
 	static char input[MESSAGE_MAX];
 
-	check_scan(repeated(input, "{\"", "id", 20000, "\":1,\"id\":2}"), "object whole, id=2");
+	check_scan(repeated(input, "{\"", "id", 20000, "\":1,\"id\":2}"), "object whole, ID=2");
 	check_scan(repeated(input, "{\"method\":\"mmm\",\"\\u0061", "kkk", 2000, "\":1,\"id\":2}"),
-	    "object whole, id=2, method=\"mmm\"");
+	    "object whole, ID=2, METHOD=\"mmm\"");
 }
 
 /* The members of each object are found under their own names only. */
-TESTS(finds_every_field, 0, SCAN_FIELDS - 1)
+TESTS(finds_every_field, 0, COUNT(fields))
 {
-	static const struct {
-		enum scan_field field, parent;
-		const char *key;
-	} rows[] = {
-#define ROW(name, parent, key) { SCAN_##name, SCAN_##parent, key },
-		SCAN_LIST(ROW)
-#undef ROW
-	};
 	const char *path[8];
 	char text[1024];
 	struct scan scan;
 	int depth = 0, len = 0;
 
-	for (enum scan_field field = rows[_i].field; field != SCAN_TEXT; field = rows[field - 1].parent)
-		path[depth++] = rows[field - 1].key;
+	for (enum scan_field field = fields[_i].field; field != SCAN_TEXT; field = fields[field - 1].parent)
+		path[depth++] = fields[field - 1].key;
 	for (int i = depth; i-- > 0;)
 		len += sprintf(text + len, "{\"%s\":", path[i]);
 	len += sprintf(text + len, "1%.*s", depth, "}}}}}}}}");
 	scan_read(&scan, (struct span){ text, (size_t)len });
 	ck_assert_int_eq(scan.fault, SCAN_FINE);
-	ck_assert_int_eq(scan_type(&scan, rows[_i].field), VALUE_NUMBER);
+	ck_assert_int_eq(scan_type(&scan, fields[_i].field), VALUE_NUMBER);
 }

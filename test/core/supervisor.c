@@ -198,32 +198,17 @@ static const char running[] = "esdftxow";
 
 enum { RUNNING = sizeof(running) - 1 };
 
-TEST(every_order_of_five_events_ends_in_time)
+/* At once; or as late as possible: just before the time that they would shorten. */
+TESTS(every_order_of_events_ends_in_time, 0, 2)
 {
-	int order, rest;
+	int many = _i == 0 ? 5 : 4, orders = 1;
 
-	for (order = 0; order < RUNNING * RUNNING * RUNNING * RUNNING * RUNNING; order++) {
-		int i;
-
+	for (int i = 0; i < many; i++)
+		orders *= RUNNING;
+	for (int order = 0; order < orders; order++) {
 		setup();
-		for (i = 0, rest = order; i < 5; i++, rest /= RUNNING)
-			if (!supervisor_is_over(&life.supervisor))
-				observe(event_of(running[rest % RUNNING]));
-		expect_end();
-	}
-}
-
-/* The same with the other events as late as possible: just before the time that they would shorten. */
-TEST(events_at_the_last_moment_end_in_time)
-{
-	int order, rest;
-
-	for (order = 0; order < RUNNING * RUNNING * RUNNING * RUNNING; order++) {
-		int i;
-
-		setup();
-		for (i = 0, rest = order; i < 4 && !supervisor_is_over(&life.supervisor); i++, rest /= RUNNING) {
-			if (life.supervisor.wake != MSEC_NEVER)
+		for (int i = 0, rest = order; i < many && !supervisor_is_over(&life.supervisor); i++, rest /= RUNNING) {
+			if (_i == 1 && life.supervisor.wake != MSEC_NEVER)
 				life.now = life.supervisor.wake - 1;
 			observe(event_of(running[rest % RUNNING]));
 		}

@@ -1,26 +1,9 @@
 #include "core/timeline.h"
 
 #include <check.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct timeline timeline;
-
-static void
-setup(void)
-{
-	timeline = (struct timeline){ 0 };
-}
-
-/* An assertion is about to fail: do not free anything. */
-static void
-setup_misuse(void)
-{
-	setup();
-	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-}
 
 static void
 teardown(void)
@@ -32,64 +15,7 @@ teardown(void)
 	timeline_free(&timeline);
 }
 
-SUITE("timeline", .alone = true, .before = setup, .after = teardown);
-
-TEST(zeroed_is_not_armed)
-{
-	static struct alarm alarm;
-
-	ck_assert(!alarm_armed(&alarm));
-	ck_assert_int_eq(alarm_due(&alarm), MSEC_NEVER);
-	alarm_disarm(&alarm);
-	ck_assert(!alarm_armed(&alarm));
-	ck_assert_ptr_null(timeline_first(&timeline));
-}
-
-TEST(the_first_due_is_first)
-{
-	static struct alarm late, early, middle;
-
-	alarm_arm(&timeline, &late, 1000, 0);
-	ck_assert_ptr_eq(timeline_first(&timeline), &late);
-	alarm_arm(&timeline, &early, 10, 5);
-	alarm_arm(&timeline, &middle, 10, 6);
-	ck_assert_ptr_eq(timeline_first(&timeline), &early);
-	ck_assert_int_eq(alarm_due(&early), 15);
-	alarm_disarm(&early);
-	ck_assert_ptr_eq(timeline_first(&timeline), &middle);
-	alarm_disarm(&middle);
-	ck_assert_ptr_eq(timeline_first(&timeline), &late);
-	ck_assert(!alarm_armed(&middle));
-	ck_assert(alarm_armed(&late));
-}
-
-TEST(arming_again_replaces)
-{
-	static struct alarm moved, other;
-
-	alarm_arm(&timeline, &moved, 10, 0);
-	alarm_arm(&timeline, &other, 10, 1);
-	alarm_arm(&timeline, &moved, 10, 2);
-	ck_assert_ptr_eq(timeline_first(&timeline), &other);
-	ck_assert_int_eq(alarm_due(&moved), 12);
-	alarm_arm(&timeline, &moved, 3, 3);
-	ck_assert_ptr_eq(timeline_first(&timeline), &moved);
-	alarm_arm(&timeline, &moved, MSEC_NEVER, 4);
-	ck_assert(!alarm_armed(&moved));
-	ck_assert_ptr_eq(timeline_first(&timeline), &other);
-}
-
-TEST(an_alarm_may_change_its_timeline)
-{
-	struct timeline other = { 0 };
-	static struct alarm alarm;
-
-	alarm_arm(&other, &alarm, 10, 0);
-	alarm_arm(&timeline, &alarm, 20, 0);
-	ck_assert_ptr_null(timeline_first(&other));
-	ck_assert_ptr_eq(timeline_first(&timeline), &alarm);
-	timeline_free(&other);
-}
+SUITE("timeline", .after = teardown);
 
 TEST(the_shortest_and_the_longest_duration)
 {
@@ -114,16 +40,6 @@ TEST(the_clock_may_begin_below_zero)
 	ck_assert_int_eq(alarm_due(&alarm), MSEC_NEVER / 2 - 1000);
 }
 
-SUITE("timeline", .alone = true, .before = setup_misuse);
-
-TEST_SIGNAL(nothing_may_be_armed_at_the_end, SIGABRT, 0, 1)
-{
-	static struct alarm alarm;
-
-	alarm_arm(&timeline, &alarm, 10, 1);
-	timeline_free(&timeline);
-}
-
 enum { ALARMS = 60, STEPS = 5000 };
 
 struct model {
@@ -145,8 +61,6 @@ model_check(struct model *model)
 	}
 	ck_assert_int_eq(first == NULL ? MSEC_NEVER : alarm_due(first), soonest);
 }
-
-SUITE("timeline", .alone = true, .before = setup, .after = teardown);
 
 TESTS(behaves_like_a_plain_array, 0, 5)
 {

@@ -187,37 +187,6 @@ TEST(no_other_acl_or_attribute_comes)
 }
 #endif
 
-TEST(a_read_only_file_is_not_replaced)
-{
-	struct replace file;
-
-	ck_assert_int_eq(chmod(config, 0444), 0);
-	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-	ck_assert_int_eq(replace_check(&file), -1);
-	ck_assert_msg(strstr(file.fault, "read-only; if it may be changed, run chmod u+w /") != NULL, "%s", file.fault);
-	replace_free(&file);
-	ck_assert_int_eq(chmod(config, 0644), 0);
-	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-	ck_assert_int_eq(replace_check(&file), 0);
-	replace_free(&file);
-}
-
-TEST(a_link_stays_one)
-{
-	struct replace file;
-	struct stat status;
-	char link[96];
-
-	snprintf(link, sizeof(link), "%s/link", folder);
-	ck_assert_int_eq(symlink("config.json", link), 0);
-	ck_assert_int_eq(replace_read(&file, link, folder), 0);
-	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
-	ck_assert_int_eq(lstat(link, &status), 0);
-	ck_assert(S_ISLNK(status.st_mode));
-	ck_assert_str_eq(text_of(config), NEW);
-	replace_free(&file);
-}
-
 static void
 expect_refused(const char *path, const char *within, const char *why)
 {
@@ -278,17 +247,6 @@ TEST(a_change_meanwhile_is_seen)
 	replace_free(&file);
 	ck_assert_int_eq(count_files(folder), 2);
 	ck_assert_int_eq(count_files(state), 0);
-}
-
-TEST(without_a_backup_nothing_is_written)
-{
-	snprintf(state, sizeof(state), "%s/file", folder);
-	put_file(state, "");
-	strcat(state, "/state");
-	ck_assert_int_eq(replace(NEW), -1);
-	ck_assert_ptr_nonnull(strstr(fault, "backup"));
-	ck_assert_str_eq(text_of(config), OLD);
-	ck_assert_int_eq(count_files(folder), 2);
 }
 
 TEST(what_a_killed_one_left_is_taken)

@@ -1,6 +1,5 @@
-/* Feeds every file of a corpus to a fuzz target, for compilers that have no fuzzer. */
+/* Feeds files, such as those of a corpus, to a fuzz target, for compilers that have no fuzzer. */
 
-#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,40 +34,11 @@ replay_file(const char *path)
 	free(bytes);
 }
 
-static size_t
-replay_directory(const char *name)
-{
-	DIR *directory = opendir(name);
-	const struct dirent *entry;
-	char path[4096];
-	size_t count = 0;
-	int len;
-
-	if (directory == NULL)
-		fail(name);
-	while ((entry = readdir(directory)) != NULL) {
-		if (entry->d_name[0] == '.')
-			continue;
-		len = snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
-		if (len < 0 || (size_t)len >= sizeof path)
-			fail(name);
-		replay_file(path);
-		count++;
-	}
-	closedir(directory);
-	return count;
-}
-
 int
 main(int argc, char **argv)
 {
-	size_t count;
-
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
-		return 2;
-	}
-	count = replay_directory(argv[1]);
-	printf("%s: %zu inputs\n", argv[1], count);
-	return count > 0 ? 0 : 1;
+	for (int i = 1; i < argc; i++)
+		replay_file(argv[i]);
+	printf("%d inputs\n", argc - 1);
+	return argc > 1 ? 0 : 1;
 }

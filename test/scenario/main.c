@@ -1,6 +1,6 @@
 /* Usage: scenario [-v] [--mutants | --fillers] DIRECTORY | FILE.scn... */
 
-#include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,89 +58,54 @@ static const enum why foreign[] = {
 static bool
 is_foreign(enum why why)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
 		if (foreign[i] == why)
 			return true;
 	return false;
 }
 
-static int
-is_scenario_file(const struct dirent *entry)
-{
-	size_t len = strlen(entry->d_name);
-
-	return len > 4 && strcmp(entry->d_name + len - 4, ".scn") == 0;
-}
-
+/* A file beside the one at this path; or in this directory, if it ends with a slash. */
 static char *
-path_of(const char *directory, const char *name)
+path_beside(const char *path, const char *name)
 {
-	char *path;
+	const char *slash = strrchr(path, '/');
+	char *beside;
 
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
+	if (asprintf(&beside, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - path), path, name) < 0)
 		abort();
-	return path;
-}
-
-static void
-read_in(struct script *script, const char *directory, const char *name)
-{
-	char *path = path_of(directory, name);
-
-	script_read(script, path);
-	free(path);
-}
-
-/* The *.scn files of a directory, by name; returns how many there are. */
-static int
-read_scenarios(struct script *script, const char *directory)
-{
-	struct dirent **entries;
-	int i, count = scandir(directory, &entries, is_scenario_file, alphasort);
-
-	for (i = 0; i < count; i++) {
-		read_in(script, directory, entries[i]->d_name);
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	return count;
-}
-
-static void
-read_directory(struct run *run, const char *directory)
-{
-	read_in(&run->script, directory, "words.inc");
-	if (read_scenarios(&run->script, directory) <= 0) {
-		printf("%s: no *.scn there\n", directory);
-		run->faults++;
-	} else {
-		run->seeds = seeds_read(path_of(directory, "seeds.txt"));
-	}
-}
-
-static void
-read_words(struct run *run, const char *file)
-{
-	char *directory = strdup(file), *slash = strrchr(directory, '/');
-
-	if (slash == NULL) {
-		read_in(&run->script, ".", "words.inc");
-	} else {
-		*slash = '\0';
-		read_in(&run->script, directory, "words.inc");
-	}
-	free(directory);
+	return beside;
 }
 
 static void
 read_file(struct run *run, const char *path)
 {
+	char *words = path_beside(path, "words.inc");
+
 	if (run->script.file_count == 0)
-		read_words(run, path);
+		script_read(&run->script, words);
+	free(words);
 	script_read(&run->script, path);
+}
+
+/* Its *.scn files, by name. */
+static void
+read_directory(struct run *run, const char *directory)
+{
+	char *pattern = NULL;
+	glob_t files = { 0 };
+
+	if (asprintf(&pattern, "%s/*.scn", directory) < 0)
+		abort();
+	if (glob(pattern, 0, NULL, &files) == 0) {
+		run->seeds = seeds_read(path_beside(pattern, "seeds.txt"));
+	} else {
+		printf("%s: no *.scn there\n", directory);
+		run->faults++;
+	}
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		read_file(run, files.gl_pathv[i]);
+	globfree(&files);
+	free(pattern);
 }
 
 static bool

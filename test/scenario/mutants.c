@@ -27,35 +27,16 @@ struct mutants {
 	size_t count, found, excused, survived;
 };
 
-/* Names, for the report and for the excuses; a mutant without a name is reported by its number. */
+/* Names, for the report and for the excuses. */
 
-static const char *const states[REQUEST_STATES] = {
-	[REQUEST_ENDED] = "none",
-	[REQUEST_QUEUED] = "queued",
-	[REQUEST_WAITING] = "waiting",
-	[REQUEST_CANCELLING] = "cancelling",
-	[REQUEST_ABANDONED] = "abandoned",
-};
+static const char *const states[] = { "none", "queued", "waiting", "cancelling", "abandoned" };
 
-static const char *const events[DECIDE_EVENTS] = {
-	[EVENT_RESPONSE] = "response",
-	[EVENT_MALFORMED] = "malformed",
-	[EVENT_OVERSIZED] = "oversized",
-	[EVENT_STREAM_ENDED] = "stream-ended",
-	[EVENT_PROGRESS] = "progress",
-	[EVENT_PROGRESS_OWED] = "progress-owed",
-	[EVENT_CANCEL] = "cancel",
-	[EVENT_CANCEL_OWED] = "cancel-owed",
-	[EVENT_CANCEL_ACKNOWLEDGED] = "cancel-acknowledged",
-	[EVENT_TURN_CANCELLED] = "turn-cancelled",
-	[EVENT_DEADLINE] = "deadline",
-	[EVENT_DEADLINE_OWED] = "deadline-owed",
-	[EVENT_REQUESTER_GONE] = "requester-gone",
-	[EVENT_TERMINATED] = "terminated",
-	[EVENT_RECEIVER_GONE] = "receiver-gone",
-	[EVENT_RECEIVER_LOST] = "receiver-lost",
-	[EVENT_RECEIVER_DEAF] = "receiver-deaf",
-};
+static const char *const events[] = { "response", "malformed", "oversized", "stream-ended", "progress", "progress-owed",
+	"cancel", "cancel-owed", "cancel-acknowledged", "turn-cancelled", "deadline", "deadline-owed", "requester-gone",
+	"terminated", "receiver-gone", "receiver-lost", "receiver-deaf" };
+
+_Static_assert(sizeof(states) / sizeof(states[0]) == REQUEST_STATES, "each state has a name");
+_Static_assert(sizeof(events) / sizeof(events[0]) == DECIDE_EVENTS, "each event has a name");
 
 static const char *const steps[BITS] = { "pass", "cancel", "answer", "extend", "report" };
 
@@ -63,7 +44,7 @@ static const char *const flags[BITS] = { "OWES_ANSWER", "OWN_TOKENS", "HAS_ERAS"
 	"DEADLINE_WAITS", "REPLAYS", "TURNS_RUN_ON" };
 
 static const char *const traits[BITS] = { "HANDSHAKE", "DISCOVERY", "SHUTDOWN", "LONG", "STREAM", "TURN", "PERSON",
-	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE" };
+	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE", "OPENED" };
 
 struct excuse {
 	const char *name; /* a pattern of fnmatch(3) */
@@ -226,24 +207,15 @@ try_mutant(struct mutants *mutants, void *at, const void *bytes, size_t size, co
 
 /* The mutants */
 
-enum { NUMBER_MAX = 16 };
-
-static const char *
-named(const char *const *names, int i, char number[NUMBER_MAX])
-{
-	snprintf(number, NUMBER_MAX, "%d", i);
-	return names[i] != NULL ? names[i] : number;
-}
-
 static void
 try_cell(struct mutants *mutants, int state, int event)
 {
 	struct decision *cell = &decisions[state][event];
 	unsigned char value;
-	char name[64], a[NUMBER_MAX], b[NUMBER_MAX];
+	char name[64];
 	int i;
 
-	snprintf(name, sizeof(name), "%s/%s", named(states, state, a), named(events, event, b));
+	snprintf(name, sizeof(name), "%s/%s", states[state], events[event]);
 	for (i = 0; steps[i] != NULL; i++) {
 		value = (unsigned char)(cell->steps ^ 1u << i);
 		try_mutant(mutants, &cell->steps, &value, 1, "%s: %s %s", name, cell->steps >> i & 1 ? "no" : "also",
@@ -252,7 +224,7 @@ try_cell(struct mutants *mutants, int state, int event)
 	for (i = 0; i < REQUEST_STATES; i++) {
 		value = (unsigned char)i;
 		if (i != cell->next && i != REQUEST_QUEUED) /* derived, never stored */
-			try_mutant(mutants, &cell->next, &value, 1, "%s: then %s", name, named(states, i, a));
+			try_mutant(mutants, &cell->next, &value, 1, "%s: then %s", name, states[i]);
 	}
 	value = (unsigned char)((cell->why + 1) % WHY_COUNT);
 	try_mutant(mutants, &cell->why, &value, 1, "%s: another word", name);
@@ -318,7 +290,7 @@ static void
 try_method(struct mutants *mutants, const char *dialect, struct method *method)
 {
 	const char *cancelled = method->cancelled == NULL ? "{}" : NULL;
-	char name[64], number[NUMBER_MAX];
+	char name[64];
 	size_t none = 0;
 	int i;
 
@@ -327,8 +299,7 @@ try_method(struct mutants *mutants, const char *dialect, struct method *method)
 		unsigned less = method->traits & ~(1u << i);
 
 		if (less != method->traits)
-			try_mutant(mutants, &method->traits, &less, sizeof(less), "%s: not %s", name,
-			    named(traits, i, number));
+			try_mutant(mutants, &method->traits, &less, sizeof(less), "%s: not %s", name, traits[i]);
 	}
 	try_mutant(mutants, &method->len, &none, sizeof(none), "%s: is unknown", name);
 	try_number(mutants, method, name, &name_field);

@@ -45,6 +45,14 @@ read_amount(struct span text, const struct unit *unit, msec_t *amount)
 }
 
 bool
+option_number(struct span text, msec_t *number)
+{
+	static const struct unit none[] = { { "", 1 }, { NULL, 0 } };
+
+	return read_amount(text, none, number);
+}
+
+bool
 option_duration(struct span text, msec_t *duration)
 {
 	*duration = MSEC_NEVER;

@@ -13,12 +13,6 @@ struct phrase {
 	bool (*read)(struct phrase_context *context, struct line *line, struct span rest);
 };
 
-static bool
-is_word(struct span span, const char *word)
-{
-	return span_equal(span, (struct span){ word, strlen(word) });
-}
-
 static enum side
 other(enum side side)
 {
@@ -57,24 +51,10 @@ read_deaf(struct phrase_context *context, struct line *line, struct span rest)
 }
 
 static bool
-parse_number(struct span text, msec_t *number)
-{
-	char digits[24];
-	char *end;
-
-	if (text.len == 0 || text.len >= sizeof(digits))
-		return false;
-	memcpy(digits, text.ptr, text.len);
-	digits[text.len] = '\0';
-	*number = strtoll(digits, &end, 10);
-	return *end == '\0';
-}
-
-static bool
 read_number(struct phrase_context *context, struct line *line, struct span rest)
 {
 	(void)context;
-	return parse_number(rest, &line->value);
+	return option_number(rest, &line->value);
 }
 
 static bool
@@ -87,7 +67,7 @@ read_time(struct phrase_context *context, struct line *line, struct span rest)
 static bool
 read_until(struct phrase_context *context, struct line *line, struct span rest)
 {
-	return is_word(vocabulary_word(&rest), "until") && read_time(context, line, rest);
+	return vocabulary_is(vocabulary_word(&rest), "until") && read_time(context, line, rest);
 }
 
 static bool
@@ -143,9 +123,9 @@ read_passed(struct phrase_context *context, struct line *line, struct span rest)
 static bool
 read_seen(struct phrase_context *context, struct line *line, struct span rest)
 {
-	if (is_word(rest, "same"))
+	if (vocabulary_is(rest, "same"))
 		return read_same(context, line);
-	if (is_word(rest, "nothing")) {
+	if (vocabulary_is(rest, "nothing")) {
 		line->kind = LINE_NOTHING;
 		return true;
 	}
@@ -172,7 +152,7 @@ read_rule(struct phrase_context *context, struct line *line, struct span rest)
 		line->rule = scratch.options[0];
 	free(scratch.options);
 	line->value = -1;
-	return sound && (rest.len == 0 || parse_number(rest, &line->value));
+	return sound && (rest.len == 0 || option_number(rest, &line->value));
 }
 
 /* The word of a tally, and a number. */
@@ -183,10 +163,10 @@ read_tally(struct phrase_context *context, struct line *line, struct span rest)
 	enum tally tally = TALLY_ANSWERED;
 
 	(void)context;
-	while (tally < TALLIES && !is_word(word, tally_word(tally)))
+	while (tally < TALLIES && !vocabulary_is(word, tally_word(tally)))
 		tally++;
 	buf_append(&line->text, word);
-	return tally < TALLIES && parse_number(rest, &line->value);
+	return tally < TALLIES && option_number(rest, &line->value);
 }
 
 static bool
@@ -207,7 +187,7 @@ read_leaving(struct phrase_context *context, struct line *line, struct span rest
 
 	(void)context;
 	for (line->value = 0; line->value <= LEAVE_TERMINATED; line->value++)
-		if (is_word(rest, words[line->value]))
+		if (vocabulary_is(rest, words[line->value]))
 			return line->side == SIDE_CLIENT;
 	return false;
 }
@@ -218,11 +198,11 @@ read_gone(struct phrase_context *context, struct line *line, struct span rest)
 	struct span word = vocabulary_word(&rest);
 
 	(void)context;
-	line->exact = is_word(word, "signal");
+	line->exact = vocabulary_is(word, "signal");
 	line->value = -1;
 	if (line->side != SIDE_SERVER || word.len == 0)
 		return line->side == SIDE_SERVER;
-	return (line->exact || is_word(word, "status")) && parse_number(rest, &line->value);
+	return (line->exact || vocabulary_is(word, "status")) && option_number(rest, &line->value);
 }
 
 static const struct phrase side_phrases[] = {
@@ -271,15 +251,15 @@ bool
 phrase_read(struct phrase_context *context, struct span text)
 {
 	struct span word = vocabulary_word(&text);
-	enum side side = is_word(word, "server") ? SIDE_SERVER : SIDE_CLIENT;
+	enum side side = vocabulary_is(word, "server") ? SIDE_SERVER : SIDE_CLIENT;
 	const struct phrase *phrase = phrases;
 
-	if (side == SIDE_SERVER || is_word(word, "client")) {
+	if (side == SIDE_SERVER || vocabulary_is(word, "client")) {
 		phrase = side_phrases;
 		word = vocabulary_word(&text);
 	}
 	for (; phrase->word != NULL; phrase++)
-		if (is_word(word, phrase->word))
+		if (vocabulary_is(word, phrase->word))
 			return phrase->read(context, add_line(context, phrase->kind, side), text);
 	return false;
 }

@@ -15,6 +15,10 @@ struct parser {
 	struct phrase_context context;
 	struct steps *steps; /* being defined, or NULL */
 	unsigned depth;      /* of steps within steps */
+	struct buf each;     /* lines that each scenario begins with */
+	unsigned each_number;
+	bool used;  /* ... and one has: the next `each` begins anew */
+	bool fresh; /* the title of a scenario was the last line */
 };
 
 struct heading {
@@ -29,12 +33,6 @@ script_init(struct script *script)
 {
 	memset(script, 0, sizeof(*script));
 	script->vocabulary = vocabulary_new();
-}
-
-static bool
-is_word(struct span span, const char *word)
-{
-	return span_equal(span, (struct span){ word, strlen(word) });
 }
 
 static bool
@@ -55,6 +53,20 @@ on_scenario(struct parser *parser, struct span rest)
 	scenario->config.max_inflight = LIMIT_INFLIGHT;
 	parser->context.scenario = scenario;
 	memset(parser->context.last, 0, sizeof(parser->context.last));
+	parser->used = parser->fresh = true;
+	return rest.len > 0;
+}
+
+static bool
+on_each(struct parser *parser, struct span rest)
+{
+	if (parser->used)
+		buf_clear(&parser->each);
+	if (parser->each.len == 0)
+		parser->each_number = parser->context.number;
+	parser->used = false;
+	buf_append(&parser->each, rest);
+	buf_append(&parser->each, SPAN("\n"));
 	return rest.len > 0;
 }
 
@@ -86,7 +98,7 @@ on_framing(struct parser *parser, struct span rest)
 {
 	struct scenario *scenario = parser->context.scenario;
 
-	if (scenario == NULL || !is_word(rest, "header"))
+	if (scenario == NULL || !vocabulary_is(rest, "header"))
 		return false;
 	scenario->framing = FRAMING_HEADER;
 	return true;
@@ -122,6 +134,7 @@ on_steps(struct parser *parser, struct span rest)
 
 static const struct heading headings[] = {
 	{ "scenario", on_scenario },
+	{ "each", on_each },
 	{ "seed", on_seed },
 	{ "options", on_options },
 	{ "framing", on_framing },
@@ -138,37 +151,57 @@ parse_heading(struct parser *parser, struct span text)
 	const struct heading *heading;
 
 	for (heading = headings; heading->word != NULL; heading++)
-		if (is_word(word, heading->word))
+		if (vocabulary_is(word, heading->word))
 			return heading->read(parser, text);
 	return false;
 }
 
 static void parse_lines(struct parser *parser, struct span text);
 
+/* Lines that stand at another place. */
+static void
+parse_elsewhere(struct parser *parser, const char *file, unsigned number, struct span text)
+{
+	struct phrase_context *context = &parser->context;
+	const char *here = context->file;
+	unsigned line = context->number;
+
+	context->file = file;
+	context->number = number;
+	parse_lines(parser, text);
+	context->file = here;
+	context->number = line;
+}
+
 static bool
 parse_steps(struct parser *parser, struct span name)
 {
 	const struct steps *steps = vocabulary_find_steps(parser->script->vocabulary, name);
-	const char *file = parser->context.file;
-	unsigned number = parser->context.number;
 
 	if (steps == NULL || parser->depth == STEPS_DEPTH_MAX)
 		return false;
 	parser->depth++;
-	parser->context.file = steps->file;
-	parser->context.number = steps->number;
-	parse_lines(parser, buf_span(&steps->text));
+	parse_elsewhere(parser, steps->file, steps->number, buf_span(&steps->text));
 	parser->depth--;
-	parser->context.file = file;
-	parser->context.number = number;
 	return true;
+}
+
+/* The line behind a title: true if it was `bare`, else what each scenario begins with stands before it. */
+static bool
+parse_beginning(struct parser *parser, struct span text)
+{
+	parser->fresh = false;
+	if (vocabulary_is(text, "bare"))
+		return true;
+	parse_elsewhere(parser, parser->context.file, parser->each_number, buf_span(&parser->each));
+	return false;
 }
 
 static void
 parse_line(struct parser *parser, struct span text)
 {
 	if (parser->steps != NULL) {
-		if (is_word(text, "end")) {
+		if (vocabulary_is(text, "end")) {
 			parser->steps = NULL;
 			return;
 		}
@@ -176,7 +209,7 @@ parse_line(struct parser *parser, struct span text)
 		buf_append(&parser->steps->text, SPAN("\n"));
 		return;
 	}
-	if (text.len == 0 || *text.ptr == '#')
+	if (text.len == 0 || *text.ptr == '#' || (parser->fresh && parse_beginning(parser, text)))
 		return;
 	if (parse_steps(parser, text) || parse_heading(parser, text))
 		return;
@@ -220,9 +253,8 @@ void
 script_read(struct script *script, const char *path)
 {
 	struct parser parser = { .script = script };
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text);
 	script->files = mem_resize(script->files, script->file_count + 1, sizeof(*script->files));
 	parser.context.vocabulary = script->vocabulary;
 	parser.context.number = 1;
@@ -237,5 +269,6 @@ script_read(struct script *script, const char *path)
 		printf("%s:%u: steps without an end\n", path, parser.steps->number);
 		script->faults++;
 	}
+	buf_free(&parser.each);
 	buf_free(&text);
 }

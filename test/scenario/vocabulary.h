@@ -36,5 +36,11 @@ bool vocabulary_expand(const struct vocabulary *vocabulary, struct span text, st
 /* Appends the bytes of a quoted text with \n \r \t \0 \" \\ \xHH in it. false: it is not one. */
 bool vocabulary_unquote(struct span text, struct buf *out);
 
+static inline bool
+vocabulary_is(struct span word, const char *string)
+{
+	return span_equal(word, span_of(string));
+}
+
 /* Removes and returns the first word of text; blanks inside brackets or quotes do not end it. */
 struct span vocabulary_word(struct span *text);

@@ -316,29 +316,6 @@ TEST(a_file_is_read_and_written)
 	descriptor_close(&file);
 }
 
-TEST(a_full_disk_breaks)
-{
-	struct descriptor full;
-
-	descriptor_init(&full, open("/dev/full", O_WRONLY), false);
-	ck_assert_int_eq(put(&full, "abc", 3), -1);
-	ck_assert_int_eq(errno, ENOSPC);
-	ck_assert(full.broken);
-	descriptor_close(&full);
-}
-
-TEST(an_error_ends_reading)
-{
-	struct descriptor directory;
-	char to[8];
-
-	descriptor_init(&directory, open("/", O_RDONLY), false);
-	ck_assert_int_eq(descriptor_read(&directory, to, sizeof(to)), -1);
-	ck_assert_int_eq(errno, EISDIR);
-	ck_assert(directory.ended);
-	descriptor_close(&directory);
-}
-
 /* In a process of its own: it loses some of its standard descriptors. */
 static int
 sanitize_without(int missing)

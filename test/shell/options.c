@@ -322,23 +322,6 @@ TESTS(what_is_wrong_is_named, 0, COUNT(refused))
 	options_free(&parsed.options);
 }
 
-TESTS(help_goes_to_stdout, 0, 2)
-{
-	static struct parsed parsed;
-	int lines = 0, columns = 0;
-
-	parse(&parsed, _i == 0 ? "-h server" : "--help --nonsense");
-	ck_assert_int_eq(parsed.status, 0);
-	ck_assert_str_eq(parsed.error, "");
-	for (const char *at = parsed.out; *at != '\0'; at++) {
-		columns = *at == '\n' ? 0 : columns + 1;
-		lines += *at == '\n';
-		ck_assert_msg(columns <= 80, "line %d is too long", lines + 1);
-	}
-	ck_assert_int_gt(lines, 15);
-	ck_assert_int_le(lines, 200);
-}
-
 static char *
 read_manual(const char *page)
 {
@@ -384,8 +367,13 @@ TEST(every_option_is_explained)
 	const struct options_row *row;
 	static struct parsed help;
 	char word[64];
+	int columns = 0;
 
 	parse(&help, "--help");
+	for (const char *at = help.out; *at != '\0'; at++) {
+		columns = *at == '\n' ? 0 : columns + 1;
+		ck_assert_msg(columns <= 80, "too long: %.*s", columns, at - columns + 1);
+	}
 	for (row = options_rows; row->help != NULL; row++) {
 		if (row->name == NULL)
 			continue;
