@@ -11,47 +11,23 @@
 #include "shell/io.h"
 #include "shell/words.h"
 
-struct command {
-	const char *name;
-	const char *arguments;              /* for the help */
-	const char *help;                   /* one line */
-	int (*run)(int argc, char *argv[]); /* argv[0] is the name; returns the exit status */
-};
+#define COMMAND_ROW(name, arguments, help, run) { name, arguments, help, run },
 
-static int help(int argc, char *argv[]);
-static int version(int argc, char *argv[]);
+static const struct command {
+	const char *name, *arguments, *help;
+	int (*run)(int argc, char *argv[]);
+} commands[] = { COMMANDS(COMMAND_ROW) };
 
-/* THE TABLE of the commands; the help comes from it. */
-static const struct command commands[] = {
-	{ "ls", "[PID|NAME]", "every canceld of this user, or the requests of one", ctl_ls },
-	{ "cancel", "PID|NAME ID", "cancel a request; with --older or --method, many", ctl_cancel },
-	{ "set", "PID|NAME [METHOD[:NAME]=]DURATION", "set a deadline; with --now, for what is in flight too",
-	    ctl_steer },
-	{ "watch", "[PID|NAME] [FILTER...]", "decisions as they are made", ctl_watch },
-	{ "top", "[PID|NAME]", "the requests in flight, refreshed", ctl_top },
-	{ "stats", "[PID|NAME]", "what has been counted", ctl_stats },
-	{ "metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics },
-	{ "reload", "PID|NAME", "read the configuration file again", ctl_steer },
-	{ "log", "PID|NAME LEVEL", "change how much is logged", ctl_steer },
-	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
-	    "puts canceld before the servers of a client; --list", ctl_wrap },
-	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_wrap },
-	{ "doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps",
-	    ctl_doctor },
-	{ "help", "", "this text", help },
-	{ "version", "", "the version", version },
-};
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
-enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
-
-static int
-help(int argc, char *argv[])
+int
+ctl_help(int argc, char *argv[])
 {
 	(void)argc;
 	(void)argv;
 	puts("usage: cancelctl COMMAND [argument...]\n");
 	puts("Shows and steers the canceld of this user, and sets it up.\n");
-	for (int i = 0; i < COMMANDS; i++)
+	for (int i = 0; i < COMMAND_COUNT; i++)
 		printf("  %s%s%s\n        %s\n", commands[i].name, commands[i].arguments[0] != '\0' ? " " : "",
 		    commands[i].arguments, commands[i].help);
 	puts("\ncancelctl COMMAND --help shows the options of a command.");
@@ -59,8 +35,8 @@ help(int argc, char *argv[])
 	return CTL_YES;
 }
 
-static int
-version(int argc, char *argv[])
+int
+ctl_version(int argc, char *argv[])
 {
 	(void)argc;
 	(void)argv;
@@ -87,7 +63,7 @@ main(int argc, char *argv[])
 	if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0)
 		name = "version";
 	nearest.typed = span_of(name);
-	for (int i = 0; i < COMMANDS; i++) {
+	for (int i = 0; i < COMMAND_COUNT; i++) {
 		if (strcmp(commands[i].name, name) == 0)
 			return ctl_end(commands[i].run(argc - 1, argv + 1));
 		nearest_offer(&nearest, commands[i].name);

@@ -1,6 +1,6 @@
 #pragma once
 
-/* The commands of cancelctl: argv[0] is the name; each returns the exit status. Then what watch and metrics consist of. */
+/* The commands of cancelctl, then what watch and metrics consist of. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -8,15 +8,31 @@
 
 #include "core/buf.h"
 
-int ctl_ls(int argc, char *argv[]);
-int ctl_cancel(int argc, char *argv[]);
-int ctl_steer(int argc, char *argv[]); /* set, log and reload */
-int ctl_watch(int argc, char *argv[]);
-int ctl_top(int argc, char *argv[]);
-int ctl_stats(int argc, char *argv[]);
-int ctl_metrics(int argc, char *argv[]);
-int ctl_wrap(int argc, char *argv[]); /* and unwrap */
-int ctl_doctor(int argc, char *argv[]);
+/*
+ * THE TABLE of the commands: the name, its arguments and what it does in one line, as the help shows them, and the function:
+ * argv[0] is the name; it returns the exit status.
+ */
+#define COMMANDS(X) \
+	X("ls", "[PID|NAME]", "every canceld of this user, or the requests of one", ctl_ls) \
+	X("cancel", "PID|NAME ID", "cancel a request; with --older or --method, many", ctl_cancel) \
+	X("set", "PID|NAME [METHOD[:NAME]=]DURATION", "set a deadline; with --now, for what is in flight too", \
+	    ctl_steer) \
+	X("watch", "[PID|NAME] [FILTER...]", "decisions as they are made", ctl_watch) \
+	X("top", "[PID|NAME]", "the requests in flight, refreshed", ctl_top) \
+	X("stats", "[PID|NAME]", "what has been counted", ctl_stats) \
+	X("metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics) \
+	X("reload", "PID|NAME", "read the configuration file again", ctl_steer) \
+	X("log", "PID|NAME LEVEL", "change how much is logged", ctl_steer) \
+	X("wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]", \
+	    "puts canceld before the servers of a client; --list", ctl_wrap) \
+	X("unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_wrap) \
+	X("doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps", \
+	    ctl_doctor) \
+	X("help", "", "this text", ctl_help) \
+	X("version", "", "the version", ctl_version)
+
+#define COMMAND_DECLARE(name, arguments, help, run) int run(int argc, char *argv[]);
+COMMANDS(COMMAND_DECLARE)
 
 enum { FILTER_CONDITIONS = 16, FILTER_VALUE_MAX = 256 };
 
