@@ -16,6 +16,14 @@ write_command(struct buf *text, const json_t *row, const char *key)
 		compose(text, "not answering");
 }
 
+/* Marked if its configuration file, or a key of it, does not count. */
+static void
+write_name(struct buf *text, const json_t *row, const char *key)
+{
+	column_text(text, row, key);
+	compose(text, json_array_size(json_object_get(row, "config")) > 0 ? "!" : "");
+}
+
 static void
 write_client(struct buf *text, const json_t *row, const char *key)
 {
@@ -58,7 +66,7 @@ write_progress(struct buf *text, const json_t *row, const char *key)
 
 const struct column view_instances[] = {
 	{ "PID", "pid", COLUMN_RIGHT, column_text },
-	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
+	{ "NAME", "name", COLUMN_FLEXIBLE, write_name },
 	{ "CLIENT", "client", COLUMN_FLEXIBLE, write_client },
 	{ "DIALECT", "dialect", COLUMN_LEFT, column_text },
 	{ "AGE", "age_ms", COLUMN_RIGHT, column_time },

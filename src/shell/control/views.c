@@ -147,15 +147,15 @@ views_list(const struct control *control, bool requests)
 	size_t more = 0;
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
-	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:o*,s:o*}", "pid",
+	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:O?,s:o*,s:o*}", "pid",
 	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
 	    "command", view_command(control->options->command), "dialect", session_dialect(session), "era",
 	    session_era(session), "client", view_client(control), "started", (json_int_t)control->started, "age_ms",
 	    (json_int_t)(control->now - control->started_at), "server", view_server(control), "in_flight",
 	    (json_int_t)in_flight, "oldest_ms", time_or_null(session_oldest(session)), "timeouts",
 	    (json_int_t)counts[WHY_TIMED_OUT], "dry_run", control->options->session.dry_run, "restarts",
-	    (json_int_t)counts[WHY_RESTARTED], "requests", shown_requests, "more",
-	    more > 0 ? json_integer((json_int_t)more) : NULL);
+	    (json_int_t)counts[WHY_RESTARTED], "config", control->options->file.faults, "requests", shown_requests,
+	    "more", more > 0 ? json_integer((json_int_t)more) : NULL);
 }
 
 static json_t *
@@ -199,4 +199,28 @@ views_stats(const struct control *control)
 	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "queued_bytes",
 	    pair(port_size(control->life->port), port_size(control->life->client.port)), "restarts",
 	    (json_int_t)journal->counts[WHY_RESTARTED], "latency", view_latencies(journal));
+}
+
+json_t *
+views_rules(const struct policy *policy)
+{
+	static const char *const words[POLICY_SOURCES] = { [POLICY_FILE] = "file",
+		[POLICY_SECTION] = "section",
+		[POLICY_OPTION] = "command line",
+		[POLICY_SET] = "person" };
+	json_t *array = json_array();
+
+	for (int source = POLICY_SOURCES; source-- > 0;)
+		for (size_t i = 0; i < policy->count && json_array_size(array) < VIEWS_RULES; i++) {
+			const struct policy_rule *rule = &policy->rules[i];
+
+			if ((int)rule->source == source)
+				json_array_append_new(array,
+				    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
+					rule->clock == POLICY_CAP ? "max-time" : "timeout", "method",
+					shown(span_of(rule->method != NULL ? rule->method : "")), "name",
+					shown(span_of(rule->name != NULL ? rule->name : "")), "duration_ms",
+					time_or_null(rule->duration), "from", words[source]));
+		}
+	return json_pack("{s:I,s:o}", "more", (json_int_t)(policy->count - json_array_size(array)), "rules", array);
 }
