@@ -53,7 +53,7 @@ static const struct order {
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n"
 	    "Without it: the rules in force, the strongest first, and where they come from.\n\n"
 	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
-	    "  -n, --now        also for what is in flight, counted from its last sign of life\n"
+	    "  -n, --now        also for what is in flight, from its last sign of life on\n"
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
 	    2, tell_changed },

@@ -204,23 +204,22 @@ views_stats(const struct control *control)
 json_t *
 views_rules(const struct policy *policy)
 {
-	static const char *const words[POLICY_SOURCES] = { [POLICY_FILE] = "file",
-		[POLICY_SECTION] = "section",
-		[POLICY_OPTION] = "command line",
-		[POLICY_SET] = "person" };
+	static const char *const words[] = { "file", "section", "command line", "person" };
 	json_t *array = json_array();
 
-	for (int source = POLICY_SOURCES; source-- > 0;)
+	for (int source = POLICY_SET; source >= POLICY_FILE; source--)
 		for (size_t i = 0; i < policy->count && json_array_size(array) < VIEWS_RULES; i++) {
 			const struct policy_rule *rule = &policy->rules[i];
+			const char *method = rule->method, *name = rule->name;
 
-			if ((int)rule->source == source)
-				json_array_append_new(array,
-				    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
-					rule->clock == POLICY_CAP ? "max-time" : "timeout", "method",
-					shown(span_of(rule->method != NULL ? rule->method : "")), "name",
-					shown(span_of(rule->name != NULL ? rule->name : "")), "duration_ms",
-					time_or_null(rule->duration), "from", words[source]));
+			if ((int)rule->source != source)
+				continue;
+			json_array_append_new(array,
+			    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
+				rule->clock == POLICY_CAP ? "max-time" : "timeout", "method",
+				shown(span_of(method != NULL ? method : "")), "name",
+				shown(span_of(name != NULL ? name : "")), "duration_ms", time_or_null(rule->duration),
+				"from", words[source - POLICY_FILE]));
 		}
 	return json_pack("{s:I,s:o}", "more", (json_int_t)(policy->count - json_array_size(array)), "rules", array);
 }
