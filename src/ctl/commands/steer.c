@@ -53,7 +53,7 @@ static const struct order {
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n"
 	    "Without it: the rules in force, the strongest first, and where they come from.\n\n"
 	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
-	    "  -n, --now        also for what is in flight, from its last sign of life on\n"
+	    "  -n, --now        also for what is in flight, counted from its last sign of life\n"
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
 	    2, tell_changed },
@@ -86,12 +86,12 @@ write_duration(struct buf *text, const json_t *row, const char *key)
 }
 
 static const struct column rule_columns[] = {
-	{ "SERVER", "server", COLUMN_FLEXIBLE, column_text },
-	{ "OPTION", "option", COLUMN_LEFT, column_text },
-	{ "METHOD", "method", COLUMN_FLEXIBLE, column_text },
-	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
-	{ "DURATION", "duration_ms", COLUMN_RIGHT, write_duration },
-	{ "FROM", "from", COLUMN_LEFT, column_text },
+	{ "SERVER", "server", COLUMN_FLEXIBLE, .write = column_text },
+	{ "OPTION", "option", COLUMN_LEFT, .write = column_text },
+	{ "METHOD", "method", COLUMN_FLEXIBLE, .write = column_text },
+	{ "NAME", "name", COLUMN_FLEXIBLE, .write = column_text },
+	{ "DURATION", "duration_ms", COLUMN_RIGHT, .write = write_duration },
+	{ "FROM", "from", COLUMN_LEFT, .write = column_text },
 	{ 0 },
 };
 
