@@ -73,7 +73,7 @@ open_log(struct log *log, struct options *options)
 	const char *fault = log_open(log, &options->log), *name = options->log.file;
 
 	if (fault != NULL && name != NULL && !file->named && !options_given(options, options_key("log"))) {
-		snprintf(file->fault, sizeof(file->fault), "log: %s", fault);
+		json_array_append_new(file->faults, json_sprintf("log: %s", fault));
 		options->log.file = NULL;
 		fault = log_open(log, &options->log);
 	}

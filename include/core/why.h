@@ -90,7 +90,7 @@ enum why_level {
 	X(GUARDIAN_LOST, PERSON, "the guardian was stopped or has ended: canceld sweeps in its place") \
 	X(SWEPT, PERSON, "a process that the server had left behind was killed")                   \
 	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
-	X(CONFIG_REFUSED, PERSON, "the configuration file was refused, and changes nothing")        \
+	X(CONFIG_REFUSED, PERSON, "the configuration file, or a key of it, does not count")          \
 	X(CONFIG_RELOADED, PERSON, "the configuration file was read again")                        \
 	X(CONTROL_REFUSED, PERSON, "there is no control socket: cancelctl does not reach this canceld")            \
 	X(OPERATOR_SET, PERSON, "a person changed a deadline with cancelctl")                      \

@@ -6,8 +6,9 @@
  * names.
  *
  *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, started, age_ms, server, in_flight,
- *                                   oldest_ms, timeouts, restarts; with requests also requests, the oldest first of each
- *                                   side, more: how many did not fit, and ended: the last ones that ended
+ *                                   oldest_ms, timeouts, restarts, config: what is wrong in the configuration file; with
+ *                                   requests also requests, the oldest first of each side, more: how many did not fit,
+ *                                   and ended: the last ones that ended
  *   cancel {id?,serial?,from?,reason?}
  *                                -> cancelled, refused: lists of requests. id: "7" or "\"7\"" as in the list, or else the text
  *                                   of a string. Without from it must name a request of one side only. serial: as in
@@ -17,12 +18,14 @@
  *                                   are others). method and name may have '*'; one of the three must be there. What
  *                                   by its nature has no deadline only with method
  *   set {option,rule,now}        -> changed: how many outstanding requests. option: "timeout" or "max-time"
+ *   set {}                       -> rules: those in force, the strongest source first; more: how many did not fit
  *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, queued_bytes, restarts,
  *                                   latency: the times of answers
  *   watch {level}                -> {}, and from then on {"method":"decision","params":an object of the JSON log} for
  *                                   each event up to this level: "person", "decision" (the default) or "traffic". Who
  *                                   reads too slowly gets {"method":"lost","params":{"count":n}} in their place
- *   reload {}                    -> changed, at_next_start: keys of the configuration file. Error -32002: it is refused
+ *   reload {}                    -> changed, at_next_start: keys of the configuration file; refused: what is wrong in it;
+ *                                   unfit: its sections that do not fit this server. Error -32002: the whole is refused
  *   log {level}                  -> {}: the level of the log itself, "error" too
  *
  * It cannot delay the relay: a turn of the loop carries out one line, of at most CONTROL_PEERS connections in turn; a
@@ -47,6 +50,7 @@ enum {
 
 	VIEWS_BYTES = 128 << 10, /* of the requests in one list, about */
 	VIEWS_NAME = 256,        /* bytes shown of a method or name */
+	VIEWS_RULES = 256,
 };
 
 struct control {
@@ -86,6 +90,9 @@ void control_watch(struct control *control);
 /* The results of `list` (requests: with the outstanding requests, as far as they fit) and of `stats`: the caller's. */
 json_t *views_list(const struct control *control, bool requests);
 json_t *views_stats(const struct control *control);
+
+/* The rules, the strongest source first: the result of `set` without any; the caller's. */
+json_t *views_rules(const struct policy *policy);
 
 /* The members that name a request: id, serial, from, method, name, age_ms; the caller's. */
 json_t *views_name(const struct request_view *view);

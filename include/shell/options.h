@@ -13,8 +13,9 @@ enum {
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
 	STATUS_FAILED = 125,    /* canceld itself */
 
-	OPTIONS_PATH = 4096,  /* bytes of a file's name with its NUL */
-	OPTIONS_FAULT = 4096, /* bytes of a fault with its NUL */
+	OPTIONS_PATH = 4096,    /* bytes of a file's name with its NUL */
+	OPTIONS_FAULT = 4096,   /* bytes of a fault with its NUL */
+	CONFIGFILE_FAULTS = 16, /* that are kept */
 };
 
 /*
@@ -22,10 +23,10 @@ enum {
  * what the command line does not say; the section for the server comes before the rest of the file.
  */
 struct configfile {
-	bool named;                /* by --config */
-	char server[NAME_SIZE];    /* its name, for the choice of the section */
-	json_t *in_force;          /* owned: what the session runs with; or NULL */
-	char fault[OPTIONS_FAULT]; /* why the file was refused at last, for a person; or "" */
+	bool named;             /* by --config */
+	char server[NAME_SIZE]; /* its name, for the choice of the section */
+	json_t *in_force;       /* owned: what the session runs with; NULL: it does not run yet */
+	json_t *faults; /* owned: what was wrong at last, for a person: strings, at most CONFIGFILE_FAULTS; or NULL */
 };
 
 struct options {
@@ -117,18 +118,19 @@ bool options_given(const struct options *options, const struct options_row *row)
 
 /*
  * Reads the file that --config names, or the one in the home if it is there, after options_parse; then carries out what
- * one option says about another: a dry run has no restarts. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse if
- * the file of --config is refused. A refused file changes no option.
+ * one option says about another: a dry run has no restarts. A key that is wrong changes nothing, nor does a file that is
+ * no JSON, or not the user's; the faults tell. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse if there are
+ * any in the file of --config.
  */
 int configfile_load(struct options *options) __attribute__((warn_unused_result));
 
-/* Logs CONFIG_REFUSED if the file has a fault. */
+/* Logs CONFIG_REFUSED for each fault of the file. */
 void configfile_report(const struct options *options, struct log *log);
 
 /*
  * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now on, a new level of
- * the log counts at once. Returns {"changed":[..],"at_next_start":[..]}, the keys whose values differ from those in
- * force; the caller owns it. A file that is refused changes nothing, is logged as CONFIG_REFUSED, and the result is
- * NULL; its fault tells why.
+ * the log counts at once. Returns {"changed":[..],"at_next_start":[..],"refused":[..],"unfit":[..]}: the keys whose
+ * values differ from those in force, the faults and the sections that do not fit; the caller owns it. NULL: the whole
+ * file is refused, as its only fault tells.
  */
 json_t *configfile_reload(struct options *options, struct log *log);

@@ -177,7 +177,30 @@ TEST(the_level_of_the_log_is_changed)
 	run_expect_logged(run, "RELAYED to=client");
 	expect(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
 	expect(run, "$C reload logs", 0, "nothing changed");
-	expect(run, "$C reload --json logs", 0, "\"changed\":[]");
+	run_end(run);
+}
+
+TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
+{
+	char options[600];
+	struct run *run;
+
+	snprintf(options, sizeof(options), "--name files -T b=5s -c %s/file", getenv("E2E_DIRECTORY"));
+	expect(NULL, "echo {} >file && chmod 600 file", 0, "");
+	run = run_session(options, NULL);
+	expect(run, "$C set files", 0, "FROM\nfiles   max-time  b       -           5s  command line\n");
+	expect(run,
+	    "echo '{\"timeot\":1,\"timeout\":\"3s\",\"servers\":{\"fil*\":{\"max-time\":\"none\"},\"else\":{}}}' >file\n"
+	    "$C reload files | grep 'files.*: changed timeout, max-time$' && $C ls | grep files! && $C reload files",
+	    1, ": timeot: unknown key; it could be timeout\nfiles[");
+	ck_assert_ptr_nonnull(
+	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
+	expect(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0,
+	    "files   timeout   tools/call  a        5m00s  person\n"
+	    "files   max-time  b           -           5s  command line\n"
+	    "files   max-time  -           -         none  section\n"
+	    "files   timeout   -           -           3s  file\n");
+	ck_assert_ptr_nonnull(strstr(shell_output, "\"duration_ms\":null,\"from\":\"section\"}"));
 	run_end(run);
 }
 
@@ -487,7 +510,8 @@ static const struct {
 	{ "$C cancel --all 7", 2, "which requests?" },
 	{ "$C cancel x --older soon", 2, "no duration" },
 	{ "$C cancel x --older", 2, "needs a value" },
-	{ "$C set x", 2, "wrong number" },
+	{ "$C set -n x", 2, "wrong number" },
+	{ "$C set nobody", 1, "canceld" },
 	{ "$C log -T x error", 2, "unknown option" },
 	{ "$C watch why=LAET", 2, "it could be LATE" },
 	{ "$C watch 'age>x'", 2, "neither a number nor a duration" },

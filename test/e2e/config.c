@@ -33,6 +33,13 @@ expect_timeout(struct run *run, const char *id, long timeout)
 
 SUITE("config", .before = enter);
 
+static void
+reload(struct run *run, const char *wanted)
+{
+	ck_assert_int_eq(kill(run->pid, SIGUSR2), 0);
+	run_expect_logged(run, wanted);
+}
+
 TEST(the_file_in_the_home_is_read)
 {
 	struct run *run;
@@ -60,10 +67,12 @@ TEST(a_section_names_the_server_and_the_log)
 }
 
 static const struct {
-	const char *text, *fault;
+	const char *text, *fault, *words; /* words: of the command line */
+	long timeout;
 } wrong[] = {
-	{ "{\"timeout\":\"200ms\",\"tool-errors\": 1}", "tool-errors '1': want true or false" },
-	{ "{\"tool-errors\": true,\n}", "line 2, column 1: " },
+	{ "{\"timeout\":{\"tools/call\":\"200ms\"},\"log\":7,\"servers\":{\"demo*\":{\"timeout\":\"1\"}}}",
+	    "servers.demo*.timeout '1': is the unit missing?", "", 200 },
+	{ "{\"timeout\":\"200ms\",\n}", "line 2, column 1: ", "-t 280ms", 280 },
 };
 
 /* A client seldom shows what canceld writes: the session must go on. */
@@ -72,11 +81,14 @@ TESTS(a_wrong_file_in_the_home_is_told, 0, COUNT(wrong))
 	struct run *run;
 
 	file_write(in_home, wrong[_i].text, 0600);
-	run = run_session("-t 280ms", NULL);
+	run = run_session(wrong[_i].words, NULL);
 	run_expect_logged(run, ": CONFIG_REFUSED file=");
 	ck_assert_ptr_nonnull(strstr(run->error.data, "/.config/canceld/config.json reason=\""));
 	ck_assert_ptr_nonnull(strstr(run->error.data, wrong[_i].fault));
-	expect_timeout(run, "2", 280);
+	expect_timeout(run, "2", wrong[_i].timeout);
+	file_write(in_home, "{\"max-time\":\"1h\"}", 0600);
+	reload(run, " changed=");
+	reload(run, "/config.json\n");
 	run_end(run);
 }
 
@@ -107,13 +119,6 @@ TESTS(a_wrong_file_of_the_option_is_a_wrong_option, 0, COUNT(wrong))
 	ck_assert(strncmp(run->error.data, "canceld: --config '", 19) == 0);
 	ck_assert_ptr_null(strstr(run->error.data, "started\n"));
 	run_end(run);
-}
-
-static void
-reload(struct run *run, const char *wanted)
-{
-	ck_assert_int_eq(kill(run->pid, SIGUSR2), 0);
-	run_expect_logged(run, wanted);
 }
 
 /* The call that is under way keeps its deadline; the level of the log counts at once. */

@@ -21,6 +21,14 @@ write_command(struct buf *text, const json_t *row, const char *key)
 		compose(text, "not answering");
 }
 
+/* Marked if its configuration file, or a key of it, does not count. */
+static void
+write_name(struct buf *text, const json_t *row, const char *key)
+{
+	column_text(text, row, key);
+	compose(text, json_array_size(json_object_get(row, "config")) > 0 ? "!" : "");
+}
+
 static void
 write_client(struct buf *text, const json_t *row, const char *key)
 {
@@ -101,7 +109,7 @@ write_progress(struct buf *text, const json_t *row, const char *key)
 
 const struct column view_instances[] = {
 	{ "PID", "pid", COLUMN_RIGHT, column_text, .rank = 1 },
-	{ "NAME", "name", COLUMN_MIDDLE, column_text, .rank = 0, .role = COLUMN_APART },
+	{ "NAME", "name", COLUMN_MIDDLE, write_name, .rank = 0, .role = COLUMN_APART },
 	{ "CLIENT", "client", COLUMN_MIDDLE, write_client, .rank = 12 },
 	{ "DIALECT", "dialect", COLUMN_LEFT, column_text, .rank = 15 },
 	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 11 },

@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,63 +15,84 @@
 
 enum { SIZE_MOST = 1 << 20 }; /* bytes of the file */
 
-/* Whether nobody else could have written what is in the file. It decides what runs with this user's rights. */
-static bool
-is_trusted(int fd, struct options *scratch)
+/* Why somebody else could have written what is in the file, which decides what runs with this user's rights; or NULL. */
+static const char *
+find_distrust(int fd)
 {
 	struct stat status;
 
-	if (fstat(fd, &status) < 0)
-		return options_fault(scratch, "%s", strerror(errno));
-	if (!S_ISREG(status.st_mode))
-		return options_fault(scratch, "it is no regular file");
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return "it is no regular file";
 	if (status.st_uid != geteuid() && status.st_uid != 0)
-		return options_fault(scratch, "it belongs to another user");
+		return "it belongs to another user";
 	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return options_fault(scratch, "others may write to it (mode %04o); chmod go-w",
-		    (unsigned)(status.st_mode & 07777));
-	return status.st_size <= SIZE_MOST || options_fault(scratch, "it is longer than 1 MiB");
+		return "others may write to it; chmod go-w";
+	return status.st_size <= SIZE_MOST ? NULL : "it is longer than 1 MiB";
 }
 
-/* {"METHOD[:NAME]": "DURATION"}; "*" alone is the rule without a METHOD. */
-static bool
-set_rules(struct options *options, const struct options_row *row, enum policy_source source, json_t *rules)
+/* jansson passes over a NUL behind a number or a word, and refuses other control bytes. */
+static size_t
+read_text(void *bytes, size_t size, void *fd)
 {
-	const char *target;
-	json_t *duration;
+	ssize_t got = read(*(int *)fd, bytes, size);
 
-	json_object_foreach(rules, target, duration)
-	{
-		const char *text = json_string_value(duration);
-		json_t *rule;
-		bool fine;
+	for (char *nul; got > 0 && (nul = memchr(bytes, '\0', (size_t)got)) != NULL;)
+		*nul = '\1';
+	return (size_t)got;
+}
 
-		if (text == NULL || strchr(text, '=') != NULL)
-			return options_fault(options, "%s.%s: want a duration in quotes, such as \"30s\"", row->name,
-			    target);
-		rule = strcmp(target, "*") == 0 ? json_string(text) : json_sprintf("%s=%s", target, text);
-		fine = options_set(options, row, source, json_string_value(rule));
-		json_decref(rule);
-		if (!fine)
-			return false;
+/* The whole file; it must be freed. NULL: there is none, and none is needed, or the fault tells why. */
+static json_t *
+parse(struct options *scratch)
+{
+	int fd = open(scratch->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	const char *distrust = fd < 0 ? strerror(errno) : find_distrust(fd);
+	json_error_t error;
+	json_t *root = NULL;
+
+	if (fd < 0 && !scratch->file.named && (errno == ENOENT || errno == ENOTDIR))
+		return NULL;
+	if (distrust != NULL)
+		options_fault(scratch, "%s", distrust);
+	else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) == NULL)
+		options_fault(scratch, "line %d, column %d: %s", error.line, error.column, error.text);
+	else if (!json_is_object(root))
+		options_fault(scratch, "want a JSON object");
+	close(fd);
+	return root;
+}
+
+/* As on the command line, a rule with its target; a boolean is no text, nor is what stands in the place of a word. */
+static json_t *
+read_value(const struct options_row *row, const char *target, json_t *value)
+{
+	const char *text = json_string_value(value), *equals = target == NULL || strcmp(target, "*") == 0 ? "" : "=";
+	bool plain = text != NULL && (target == NULL || strchr(text, '=') == NULL);
+	char *dumped = plain ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	json_t *read = target == NULL && !plain && (json_is_boolean(value) || row->kind >= OPTION_PATH) ?
+	    json_incref(value) :
+	    json_sprintf("%s%s%s", equals[0] != '\0' ? target : "", equals, plain ? text : dumped);
+
+	free(dumped);
+	return read;
+}
+
+/* Tries a value. What is right counts, unless something stronger says the same; it is set, now or at the next start. */
+static bool
+take(struct options *options, struct options *scratch, const struct options_row *row, enum policy_source source,
+    const char *target, json_t *value)
+{
+	json_t *said = json_object_get(scratch->file.in_force, row->name), *read = read_value(row, target, value);
+	bool counts = row->kind == OPTION_RULE || (json_array_size(said) == 0 && !options_given(options, row));
+	bool fine = options_set(scratch, row, source, json_string_value(read));
+
+	if (fine && counts && source != POLICY_SOURCES) {
+		json_array_append_new(said, json_pack("[i,O]", (int)source, read));
+		if (!json_is_false(read) &&
+		    (options->file.in_force == NULL || row->kind == OPTION_RULE || row->kind == OPTION_LEVEL))
+			options_set(options, row, source, json_string_value(read));
 	}
-	return true;
-}
-
-static bool
-set_value(struct options *options, const struct options_row *row, enum policy_source source, json_t *value)
-{
-	char *number;
-	bool fine;
-
-	if (row->kind == OPTION_RULE && json_is_object(value))
-		return set_rules(options, row, source, value);
-	if (!json_is_boolean(value) && !json_is_string(value) && !json_is_number(value))
-		return options_fault(options, "%s: want a string, a number, true or false%s", row->name,
-		    row->kind == OPTION_RULE ? ", or an object of METHOD[:NAME] and DURATION" : "");
-	number = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-	fine = options_set(options, row, source, number != NULL ? number : json_string_value(value));
-	free(number);
+	json_decref(read);
 	return fine;
 }
 
@@ -90,67 +110,38 @@ refuse_key(struct options *scratch, const char *key, bool top)
 	    nearest.name != NULL ? nearest.name : "");
 }
 
-/* Checks the file, or the section of that name, in options that nobody uses. */
-static bool
-check(struct options *scratch, json_t *object, const char *section)
+/* Keeps what is wrong. path: the length of that of the section, with which the next fault begins too. */
+static void
+end_key(struct options *scratch, size_t path, bool fine)
 {
-	const char *key;
-	json_t *value;
+	if (!fine && json_array_size(scratch->file.faults) < CONFIGFILE_FAULTS)
+		json_array_append_new(scratch->file.faults, printable_json(span_of(scratch->fault), false));
+	scratch->fault[path] = '\0';
+}
 
-	if (section != NULL)
-		options_fault(scratch, SERVERS ".%s%s", section, json_is_object(object) ? "." : ": ");
-	if (!json_is_object(object))
-		return options_fault(scratch, "want %s",
-		    section != NULL ? "an object of options for the server" : "a JSON object");
+/* Of a section, whose path stands in the fault, or of the top. source: POLICY_SOURCES: that is for other servers. */
+static void
+read_keys(struct options *options, struct options *scratch, json_t *object, enum policy_source source)
+{
+	size_t path = strlen(scratch->fault);
+	const char *key, *target;
+	json_t *value, *duration;
+
 	json_object_foreach(object, key, value)
 	{
 		const struct options_row *row = options_key(key);
 
-		if (section == NULL && strcmp(key, SERVERS) == 0)
+		if (path == 0 && strcmp(key, SERVERS) == 0)
 			continue;
 		if (row == NULL)
-			return refuse_key(scratch, key, section == NULL);
-		if (!set_value(scratch, row, POLICY_FILE, value))
-			return false;
+			end_key(scratch, path, refuse_key(scratch, key, path == 0));
+		else if (row->kind != OPTION_RULE || !json_is_object(value))
+			end_key(scratch, path, take(options, scratch, row, source, NULL, value));
+		else
+			json_object_foreach(value, target, duration)
+			    end_key(scratch, path, take(options, scratch, row, source, target, duration));
 	}
 	scratch->fault[0] = '\0';
-	return true;
-}
-
-/* Every section, whatever the server is: a fault shows when it is made, and not when it is met. */
-static bool
-check_all(struct options *scratch, json_t *root)
-{
-	json_t *servers = json_object_get(root, SERVERS), *section;
-	bool fine = check(scratch, root, NULL);
-	const char *name;
-
-	if (fine && servers != NULL && !json_is_object(servers))
-		return options_fault(scratch, SERVERS ": want an object of servers");
-	json_object_foreach(servers, name, section)
-	{
-		fine = fine && check(scratch, section, name);
-	}
-	return fine;
-}
-
-/* The whole file, not checked; it must be freed. NULL: there is none, and none is needed, or the fault tells why. */
-static json_t *
-parse(const struct options *options, struct options *scratch)
-{
-	int fd = open(options->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	json_error_t error;
-	json_t *root = NULL;
-
-	if (fd < 0) {
-		if (options->file.named || (errno != ENOENT && errno != ENOTDIR))
-			options_fault(scratch, "%s", strerror(errno));
-		return NULL;
-	}
-	if (is_trusted(fd, scratch) && (root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &error)) == NULL)
-		options_fault(scratch, "line %d, column %d: %s", error.line, error.column, error.text);
-	close(fd);
-	return root;
 }
 
 /* Whether the pattern fits the words with a blank between them, with the directory of the first one or without it. */
@@ -169,74 +160,58 @@ fits_command(const char *pattern, char *const command[])
 	return fits;
 }
 
-/* The section of the server's very name; else the first one that fits its name or its command; NULL: none. */
-static json_t *
-choose_section(json_t *root, const struct options *options)
+/* All of them, as a fault shows when it is made. That of the server's very name counts, or else the first one that fits. */
+static void
+read_sections(struct options *options, struct options *scratch, json_t *servers, json_t *unfit)
 {
-	const char *server = options->file.server;
-	json_t *servers = json_object_get(root, SERVERS), *section = json_object_get(servers, server);
-	const char *pattern;
+	const char *server = options->file.server, *pattern;
+	json_t *chosen = json_object_get(servers, server), *section;
 
-	if (section != NULL)
-		return section;
+	if (servers != NULL && !json_is_object(servers))
+		end_key(scratch, 0, options_fault(scratch, SERVERS ": want an object of servers"));
 	json_object_foreach(servers, pattern, section)
 	{
-		if (policy_fits(pattern, span_of(server)) || fits_command(pattern, options->command))
-			return section;
+		if (!policy_fits(pattern, span_of(server)) && !fits_command(pattern, options->command))
+			json_array_append_new(unfit, json_string(pattern));
+		else if (chosen == NULL)
+			chosen = section;
+		options_fault(scratch, SERVERS ".%s", pattern);
+		if (!json_is_object(section))
+			end_key(scratch, 0, options_fault(scratch, ": want an object of options for the server"));
+		options_fault(scratch, ".");
+		read_keys(options, scratch, section, section == chosen ? POLICY_SECTION : POLICY_SOURCES);
 	}
-	return NULL;
 }
 
-/* By key, an array: what the file says and the command line does not, or null; of rules, which all count, the section's too. */
-static json_t *
-choose_values(json_t *root, const struct options *options)
-{
-	json_t *section = choose_section(root, options), *values = json_object();
-
-	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
-		json_t *first = json_object_get(root, row->name), *second = json_object_get(section, row->name), *value;
-
-		if (row->kind == OPTION_RULE)
-			value = json_pack("[O?O?]", first, second);
-		else if (options_given(options, row))
-			value = json_array();
-		else
-			value = json_pack("[O?]", second != NULL ? second : first);
-		json_object_set_new(values, row->name, value);
-	}
-	return values;
-}
-
-/* What the file says for this server, the caller's; empty if there is no file. NULL: the file is refused; its fault tells. */
+/* Sets what the file says, and returns that, under SERVERS which sections do not fit. NULL: it is refused. Its faults tell. */
 static json_t *
 read_file(struct options *options)
 {
-	struct options scratch;
-	json_t *root, *values = NULL;
+	struct options scratch = *options; /* nobody uses it */
+	json_t *in_force = json_object(), *root;
 
-	options_init(&scratch);
-	root = parse(options, &scratch);
-	if (root == NULL ? scratch.fault[0] == '\0' : check_all(&scratch, root))
-		values = choose_values(root, options);
-	memcpy(options->file.fault, scratch.fault, sizeof(scratch.fault));
-	json_decref(root);
-	options_free(&scratch);
-	return values;
-}
-
-/* Sets what is in force for the option, which was checked before. false is the same as no key. */
-static void
-apply(struct options *options, const struct options_row *row)
-{
-	json_t *value;
-	size_t i;
-
-	json_array_foreach(json_object_get(options->file.in_force, row->name), i, value)
-	{
-		if (!json_is_null(value) && !json_is_false(value))
-			set_value(options, row, i == 0 ? POLICY_FILE : POLICY_SECTION, value);
+	scratch.policy = (struct policy){ 0 };
+	scratch.file.in_force = in_force;
+	json_decref(options->file.faults);
+	scratch.file.faults = options->file.faults = json_array();
+	for (const struct options_row *row = options_rows; row->help != NULL; row++)
+		json_object_set_new(in_force, row->name, json_array());
+	json_object_set_new(in_force, SERVERS, json_array());
+	root = parse(&scratch);
+	if (scratch.fault[0] != '\0') {
+		end_key(&scratch, 0, false);
+		json_decref(in_force);
+		in_force = NULL;
+	} else {
+		policy_replace(&options->policy, NULL, POLICY_OPTION);
+		if (!options_given(options, options_key("log-level")))
+			options->log.level = LEVEL_PERSON;
+		read_sections(options, &scratch, json_object_get(root, SERVERS), json_object_get(in_force, SERVERS));
+		read_keys(options, &scratch, root, POLICY_FILE);
 	}
-	assert(options->fault[0] == '\0');
+	json_decref(root);
+	policy_free(&scratch.policy);
+	return in_force;
 }
 
 /* Checks what the options and the file say together, and carries out what one says about another. */
@@ -266,23 +241,22 @@ configfile_load(struct options *options)
 		options->config[0] = '\0';
 	snprintf(file->server, sizeof(file->server), "%s", options->name);
 	file->in_force = read_file(options);
-	if (file->in_force == NULL && file->named)
-		return options_refuse(options, "--config '%s': %s", options->config, file->fault);
+	if (file->named && json_array_size(file->faults) > 0)
+		return options_refuse(options, "--config '%s': %s", options->config,
+		    json_string_value(json_array_get(file->faults, 0)));
 	if (file->in_force == NULL)
-		file->in_force = choose_values(NULL, options);
-	for (const struct options_row *row = options_rows; row->help != NULL; row++)
-		apply(options, row);
+		file->in_force = json_object();
 	return settle(options);
 }
 
 void
 configfile_report(const struct options *options, struct log *log)
 {
-	const char *fault = options->file.fault;
+	json_t *fault;
+	size_t i;
 
-	if (fault[0] != '\0')
-		log_event(log, WHY_CONFIG_REFUSED,
-		    LOG_FIELDS(log_string("file", options->config), log_string("reason", fault)));
+	json_array_foreach(options->file.faults, i, fault) log_event(log, WHY_CONFIG_REFUSED,
+	    LOG_FIELDS(log_string("file", options->config), log_string("reason", json_string_value(fault))));
 }
 
 /* What counts at the next start stays out of force, so that the next reload tells of it again. */
@@ -293,36 +267,31 @@ configfile_reload(struct options *options, struct log *log)
 	json_t *next = read_file(options), *keys[2];
 	struct buf names[2] = { 0 };
 
-	if (next == NULL) {
-		configfile_report(options, log);
+	configfile_report(options, log);
+	if (next == NULL)
 		return NULL;
-	}
 	keys[0] = json_array();
 	keys[1] = json_array();
-	policy_replace(&options->policy, NULL, POLICY_OPTION);
 	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
-		json_t *after = json_object_get(next, row->name);
-		bool changed = !json_equal(json_object_get(file->in_force, row->name), after) && after != NULL;
+		json_t *before = json_object_get(file->in_force, row->name), *after = json_object_get(next, row->name);
 		bool at_once = row->kind == OPTION_RULE || row->kind == OPTION_LEVEL;
 
-		if (changed) {
-			json_array_append_new(keys[at_once], json_string(row->name));
-			compose(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
-		}
-		if (!at_once)
+		if (json_array_size(before) + json_array_size(after) == 0 || json_equal(before, after))
 			continue;
-		if (changed && row->kind == OPTION_LEVEL)
-			options->log.level = LEVEL_PERSON;
-		json_object_set(file->in_force, row->name, after);
-		apply(options, row);
-		if (changed && row->kind == OPTION_LEVEL)
+		json_array_append_new(keys[at_once], json_string(row->name));
+		compose(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
+		if (at_once)
+			json_object_set(file->in_force, row->name, after);
+		if (row->kind == OPTION_LEVEL)
 			log->config.level = options->log.level;
 	}
-	json_decref(next);
 	log_event(log, WHY_CONFIG_RELOADED,
 	    LOG_FIELDS(log_string("file", options->config), log_text("changed", buf_span(&names[true])),
 		log_text("at_next_start", buf_span(&names[false]))));
 	buf_free(&names[0]);
 	buf_free(&names[1]);
-	return json_pack("{s:o,s:o}", "changed", keys[true], "at_next_start", keys[false]);
+	json_object_set(file->in_force, SERVERS, json_object_get(next, SERVERS));
+	json_decref(next);
+	return json_pack("{s:o,s:o,s:O,s:O}", "changed", keys[true], "at_next_start", keys[false], "refused",
+	    file->faults, "unfit", json_object_get(file->in_force, SERVERS));
 }

@@ -460,4 +460,5 @@ options_free(struct options *options)
 {
 	policy_free(&options->policy);
 	json_decref(options->file.in_force);
+	json_decref(options->file.faults);
 }

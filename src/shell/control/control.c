@@ -212,6 +212,8 @@ on_set(struct call *call)
 	int in_flight = 0;
 	bool cap, done;
 
+	if (json_object_size(call->params) == 0)
+		return views_rules(&control->session->policy);
 	if (json_unpack(call->params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0)
 		option = "";
 	cap = strcmp(option, "max-time") == 0;
@@ -294,7 +296,8 @@ on_reload(struct call *call)
 
 	session_set_rules(control->session, &control->options->policy);
 	if (result == NULL)
-		refuse(call, CONTROL_REFUSED, "%s", control->options->file.fault);
+		refuse(call, CONTROL_REFUSED, "%s",
+		    json_string_value(json_array_get(control->options->file.faults, 0)));
 	return result;
 }
 

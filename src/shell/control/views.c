@@ -28,6 +28,8 @@ views_name(const struct request_view *view)
 	    shown(request->name), "age_ms", (json_int_t)view->age);
 }
 
+static const char *const sources[POLICY_SOURCES] = { "built in", "file", "section", "command line", "person" };
+
 /* The latest progress of a request, as its protocol spells it; null if it says nothing. */
 static json_t *
 progress_of(struct span notification, const struct progress_form *form)
@@ -55,7 +57,6 @@ view_request(const struct request_view *view)
 		[REQUEST_WAITING] = "waiting",
 		[REQUEST_CANCELLING] = "cancelling",
 	};
-	static const char *const sources[POLICY_SOURCES] = { "built in", "file", "section", "command line", "person" };
 	const struct request *request = view->request;
 	json_t *object = views_name(view);
 	json_t *rest = json_pack("{s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "idle_ms", (json_int_t)view->silent,
@@ -171,7 +172,7 @@ views_list(const struct control *control, bool requests)
 	size_t more = 0;
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
-	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:o*,s:o*,s:o*}", "pid",
+	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:O?,s:o*,s:o*,s:o*}", "pid",
 	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
 	    "command", view_command(control->options->command), "dialect",
 	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "era", session_era(session),
@@ -179,8 +180,8 @@ views_list(const struct control *control, bool requests)
 	    (json_int_t)(control->now - control->started_at), "server", view_server(control), "in_flight",
 	    (json_int_t)in_flight, "oldest_ms", time_or_null(session_oldest(session)), "timeouts",
 	    (json_int_t)counts[WHY_TIMED_OUT], "dry_run", control->options->session.dry_run, "restarts",
-	    (json_int_t)counts[WHY_RESTARTED], "requests", shown_requests, "more",
-	    more > 0 ? json_integer((json_int_t)more) : NULL, "ended",
+	    (json_int_t)counts[WHY_RESTARTED], "config", control->options->file.faults, "requests", shown_requests,
+	    "more", more > 0 ? json_integer((json_int_t)more) : NULL, "ended",
 	    requests ? view_ended(&session->journal, control->now) : NULL);
 }
 
@@ -225,4 +226,26 @@ views_stats(const struct control *control)
 	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "queued_bytes",
 	    pair(port_size(control->life->port), port_size(control->life->client.port)), "restarts",
 	    (json_int_t)journal->counts[WHY_RESTARTED], "latency", view_latencies(journal));
+}
+
+json_t *
+views_rules(const struct policy *policy)
+{
+	json_t *array = json_array();
+
+	for (int source = POLICY_SET; source >= POLICY_FILE; source--)
+		for (size_t i = 0; i < policy->count && json_array_size(array) < VIEWS_RULES; i++) {
+			const struct policy_rule *rule = &policy->rules[i];
+			const char *method = rule->method, *name = rule->name;
+
+			if ((int)rule->source != source)
+				continue;
+			json_array_append_new(array,
+			    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
+				rule->clock == POLICY_CAP ? "max-time" : "timeout", "method",
+				shown(span_of(method != NULL ? method : "")), "name",
+				shown(span_of(name != NULL ? name : "")), "duration_ms", time_or_null(rule->duration),
+				"from", sources[source]));
+		}
+	return json_pack("{s:I,s:o}", "more", (json_int_t)(policy->count - json_array_size(array)), "rules", array);
 }
