@@ -464,12 +464,12 @@ check_news(struct oracle *oracle, const char *session)
 		oracle_blame(oracle, "2: a session/cancel of %s tells nothing new", session);
 }
 
-/* It ended for its requester before its receiver, which has it, heard so. */
+/* Of what was sent: it ended for its requester before its receiver, which still runs, heard so. */
 static bool
 waits_for_cancel(const struct ask *ask)
 {
-	return (ask->cancelled != 0 || ask->expired != 0 || ask->decided != 0) && ask->cancels == 0 &&
-	    ask->wire[0] != '\0' && !ask->answered_by_peer;
+	return (ask->cancelled != 0 || ask->expired != 0 || ask->decided != 0) && ask->cancels == 0 && !ask->unsent &&
+	    !ask->refused && !ask->answered_by_peer && ask->lost == 0;
 }
 
 void
