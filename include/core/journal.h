@@ -71,12 +71,12 @@ enum tally {
 /* As in the totals; static. */
 const char *tally_word(enum tally tally);
 
-enum { LATENCY_NAME = 128 }; /* bytes of a method or name, which are hostile input, that tell it from others */
+enum { JOURNAL_NAME = 128 }; /* bytes of a method or name, which are hostile input, that tell it from others */
 
-struct latency { /* how long the server took for its answers */
+struct method_totals { /* of the requests of one method and name that have ended */
 	struct span method, name;
-	char storage[2][LATENCY_NAME];
-	uint64_t count, sum; /* answers; ms in all */
+	char storage[2][JOURNAL_NAME];
+	uint64_t tallies[TALLIES], count, sum; /* count: of all tallies; sum: ms from each request to its end, in all */
 	msec_t longest;
 };
 
@@ -85,8 +85,8 @@ struct ended { /* a request that has ended, or is awaited no more */
 	enum tally tally;
 	uint64_t serial;
 	msec_t at, elapsed;           /* at: by the caller's clock */
-	struct span id, method, name; /* at most LATENCY_NAME bytes of each */
-	char storage[3][LATENCY_NAME];
+	struct span id, method, name; /* at most JOURNAL_NAME bytes of each */
+	char storage[3][JOURNAL_NAME];
 };
 
 /* Called for each decision, after the lanes were changed. It must not call the session. */
@@ -99,11 +99,12 @@ struct journal {
 	uint64_t counts[WHY_COUNT]; /* how often each decision was made */
 	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];
-	uint64_t refusals;                             /* input of the client's that was no message */
-	struct latency latencies[LIMIT_LATENCIES + 1]; /* by method and name; the last one is that of all others */
-	size_t latency_count;                          /* of those in use */
-	struct ended ended[LIMIT_ENDED];               /* the last ones, in a ring */
-	size_t ended_count;                            /* how many there were */
+	uint64_t refusals;                               /* input of the client's that was no message */
+	bool by_name;                                    /* set at will: what has ended is counted in methods too */
+	struct method_totals methods[LIMIT_METHODS + 1]; /* the last one is that of all others */
+	size_t method_count;                             /* of those in use */
+	struct ended ended[LIMIT_ENDED];                 /* the last ones, in a ring */
+	size_t ended_count;                              /* how many there were */
 };
 
 /* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
@@ -112,11 +113,8 @@ bool journal_counts_only(struct journal *journal, enum why why);
 /* Counts the decision and reports it. */
 void journal_tell(struct journal *journal, const struct action *action);
 
-/* Counts the end of a request of that side's; only those of the client's are counted. */
-void journal_tally(struct journal *journal, enum side requester, enum tally tally);
+/* Counts the end of a request of the client's. */
+void journal_end(struct journal *journal, enum tally tally, struct span method, struct span name, msec_t elapsed);
 
 /* As the last one that has ended; the caller sets all but the texts. */
 struct ended *journal_keep(struct journal *journal, struct span id, struct span method, struct span name);
-
-/* Counts the time of an answer. */
-void journal_time(struct journal *journal, struct span method, struct span name, msec_t elapsed);

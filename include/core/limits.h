@@ -29,7 +29,7 @@ enum {
 	LIMIT_META = 16384,   /* bytes of params._meta that are kept for a request's cancel */
 	LIMIT_PROGRESS = 512, /* bytes kept of a request's latest progress */
 	LIMIT_RULES_SET = 64, /* rules that a person has added */
-	LIMIT_LATENCIES = 64, /* methods and names whose answers' times are counted apart */
+	LIMIT_METHODS = 64,   /* methods and names whose requests are counted apart */
 	LIMIT_ENDED = 32,     /* requests that have ended and are shown */
 
 	LIMIT_RECORD_BYTES = 1 << 20, /* messages kept for a restarted server, in all */

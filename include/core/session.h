@@ -22,7 +22,7 @@ struct session_config {
 	bool restarts;     /* the server may be started again: keep the messages that a new one must be told */
 	bool stateless;    /* ... even if the protocol cannot tell a new server everything */
 	bool dry_run;  /* the messages pass elsewhere: it hears them, under its own ids and tokens, and adds nothing */
-	bool observed; /* keep what a person may ask for: the latest progress of requests, how long answers took */
+	bool observed; /* keep what a person may ask for: the latest progress of requests, what ended by name */
 	msec_t kill_stuck; /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
 	uint64_t seed;     /* of the hash tables: any random number */
 };
@@ -180,7 +180,7 @@ bool session_set(struct session *session, const struct policy_rule *rule, bool i
 /* The era as in the log; "" if it is not known, or the dialect has none. */
 const char *session_era(const struct session *session);
 
-/* How long the oldest outstanding request has been there; MSEC_NEVER: there is none. */
+/* How long the oldest outstanding request has been there, but for streams; MSEC_NEVER: there is none. */
 msec_t session_oldest(const struct session *session);
 
 /* --- The state, a struct for each concern, which the file of the same name writes */

@@ -19,8 +19,8 @@
  *                                   by its nature has no deadline only with method
  *   set {option,rule,now}        -> changed: how many outstanding requests. option: "timeout" or "max-time"
  *   set {}                       -> rules: those in force, the strongest source first; more: how many did not fit
- *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, queued_bytes, restarts,
- *                                   latency: the times of answers
+ *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, oldest_ms, queued_bytes, restarts,
+ *                                   methods: tallies and times of the requests of each method and name
  *   watch {level}                -> {}, and from then on {"method":"decision","params":an object of the JSON log} for
  *                                   each event up to this level: "person", "decision" (the default) or "traffic". Who
  *                                   reads too slowly gets {"method":"lost","params":{"count":n}} in their place

@@ -8,42 +8,44 @@ SUITE("journal");
 
 TEST(each_method_and_name_is_counted)
 {
-	struct journal journal = { 0 };
-	const struct latency *entry;
+	struct journal journal = { .by_name = true };
+	const struct method_totals *entry;
 
-	journal_time(&journal, SPAN("tools/call"), SPAN("a"), 5);
-	journal_time(&journal, SPAN("tools/call"), SPAN("b"), 6);
-	journal_time(&journal, SPAN("tools/call"), SPAN("a"), 600001);
-	entry = journal.latencies;
+	journal_end(&journal, TALLY_ANSWERED, SPAN("tools/call"), SPAN("a"), 5);
+	journal_end(&journal, TALLY_ANSWERED, SPAN("tools/call"), SPAN("b"), 6);
+	journal_end(&journal, TALLY_TIMED_OUT, SPAN("tools/call"), SPAN("a"), 600001);
+	entry = journal.methods;
 	ck_assert_uint_eq(entry->count, 2);
+	ck_assert_uint_eq(entry->tallies[TALLY_TIMED_OUT], 1);
+	ck_assert_uint_eq(journal.tallies[TALLY_ANSWERED], 2);
 	ck_assert_uint_eq(entry->sum, 600006);
 	ck_assert_int_eq(entry->longest, 600001);
 	ck_assert_mem_eq(entry->method.ptr, "tools/call", 10);
 	ck_assert_mem_eq(entry->name.ptr, "a", 1);
 	ck_assert_uint_eq(entry->method.len, 10);
-	ck_assert_uint_eq(journal.latencies[1].count, 1);
-	ck_assert_uint_eq(journal.latency_count, 2);
+	ck_assert_uint_eq(journal.methods[1].count, 1);
+	ck_assert_uint_eq(journal.method_count, 2);
 }
 
 TEST(the_number_of_entries_is_bounded)
 {
-	struct journal journal = { 0 };
+	struct journal journal = { .by_name = true };
 	char name[32];
 
-	for (int i = 0; i < LIMIT_LATENCIES + 10; i++) {
+	for (int i = 0; i < LIMIT_METHODS + 10; i++) {
 		snprintf(name, sizeof(name), "tool %d", i);
-		journal_time(&journal, SPAN("tools/call"), span_of(name), 1);
+		journal_end(&journal, TALLY_ANSWERED, SPAN("tools/call"), span_of(name), 1);
 	}
-	ck_assert_mem_eq(journal.latencies[LIMIT_LATENCIES].method.ptr, "other", 5);
-	ck_assert_uint_eq(journal.latencies[LIMIT_LATENCIES].count, 10);
-	ck_assert_uint_eq(journal.latency_count, LIMIT_LATENCIES + 1);
-	journal_time(&journal, SPAN("tools/call"), SPAN("tool 3"), 1);
-	ck_assert_uint_eq(journal.latencies[3].count, 2);
+	ck_assert_mem_eq(journal.methods[LIMIT_METHODS].method.ptr, "other", 5);
+	ck_assert_uint_eq(journal.methods[LIMIT_METHODS].count, 10);
+	ck_assert_uint_eq(journal.method_count, LIMIT_METHODS + 1);
+	journal_end(&journal, TALLY_ANSWERED, SPAN("tools/call"), SPAN("tool 3"), 1);
+	ck_assert_uint_eq(journal.methods[3].count, 2);
 }
 
 TEST(the_last_ends_are_kept)
 {
-	struct journal journal = { 0 };
+	struct journal journal = { .by_name = true };
 	char id[4096];
 
 	memset(id, '1', sizeof(id));
@@ -51,7 +53,7 @@ TEST(the_last_ends_are_kept)
 		journal_keep(&journal, (struct span){ id, i }, SPAN("tools/call"), SPAN_NONE)->serial = i;
 	journal_keep(&journal, (struct span){ id, sizeof(id) }, SPAN_NONE, SPAN_NONE);
 	ck_assert_uint_eq(journal.ended_count, 3 * LIMIT_ENDED + 1);
-	ck_assert_uint_eq(journal.ended[0].id.len, LATENCY_NAME);
+	ck_assert_uint_eq(journal.ended[0].id.len, JOURNAL_NAME);
 	ck_assert_uint_eq(journal.ended[1].id.len, 2 * LIMIT_ENDED + 2);
 	ck_assert_uint_eq(journal.ended[LIMIT_ENDED - 1].serial, 3 * LIMIT_ENDED);
 	ck_assert(span_equal(journal.ended[2].method, SPAN("tools/call")));
@@ -59,12 +61,12 @@ TEST(the_last_ends_are_kept)
 
 TEST(a_long_name_is_known_by_its_beginning)
 {
-	struct journal journal = { 0 };
+	struct journal journal = { .by_name = true };
 	char name[4096];
 
 	memset(name, 'x', sizeof(name));
-	journal_time(&journal, SPAN("m"), (struct span){ name, 4096 }, 1);
-	journal_time(&journal, SPAN("m"), (struct span){ name, 4095 }, 1);
-	ck_assert_uint_eq(journal.latencies[0].count, 2);
-	ck_assert_uint_lt(journal.latencies[0].name.len, 256);
+	journal_end(&journal, TALLY_ANSWERED, SPAN("m"), (struct span){ name, 4096 }, 1);
+	journal_end(&journal, TALLY_ANSWERED, SPAN("m"), (struct span){ name, 4095 }, 1);
+	ck_assert_uint_eq(journal.methods[0].count, 2);
+	ck_assert_uint_lt(journal.methods[0].name.len, 256);
 }

@@ -13,9 +13,10 @@ add(const char *key, const char *name, int late, const char *tool)
 	char source[1024];
 
 	snprintf(source, sizeof(source),
-	    "{\"name\":\"%s\",\"why\":{\"LATE\":%d},\"in_flight\":{\"client\":2},\"restarts\":0,\"latency\":[{\"method\":"
-	    "\"tools/call\",\"name\":\"%s\",\"count\":3,\"sum_ms\":1500,\"longest_ms\":900}]}",
-	    name, late, tool);
+	    "{\"name\":\"%s\",\"why\":{\"LATE\":%d},\"in_flight\":{\"client\":2},\"restarts\":0,\"oldest_ms\":%d,\"methods\":"
+	    "[{\"method\":\"tools/call\",\"name\":\"%s\",\"tallies\":{\"answered\":2,\"timed_out\":1},\"count\":3,"
+	    "\"sum_ms\":1500,\"longest_ms\":900}]}",
+	    name, late, late * 1000, tool);
 	ck_assert_int_eq(json_object_set_new(answers, key, json_loads(source, 0, NULL)), 0);
 }
 
@@ -63,6 +64,10 @@ TEST(those_of_one_name_are_summed)
 	expect("_count{server=\"x\",method=\"tools/call\",name=\"t\"} 6\n");
 	expect("canceld_request_longest_seconds{server=\"x\",method=\"tools/call\",name=\"t\"} 0.9\n");
 	expect("_sum{server=\"x\",method=\"tools/call\",name=\"t\"} 3\n");
+	expect("# TYPE canceld_requests_ended_total counter\n"
+	       "canceld_requests_ended_total{server=\"x\",method=\"tools/call\",name=\"t\",outcome=\"answered\"} 4\n"
+	       "canceld_requests_ended_total{server=\"x\",method=\"tools/call\",name=\"t\",outcome=\"timed_out\"} 2\n");
+	expect("canceld_request_oldest_seconds{server=\"x\"} 2\n");
 }
 
 TEST(counters_outlive_their_canceld)

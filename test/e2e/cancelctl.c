@@ -268,15 +268,25 @@ TESTS(decisions_are_watched_while_they_are_made, 0, COUNT(watches))
 	end_watch(watch, watches[_i].wanted, watches[_i].unwanted);
 }
 
+/* What hangs stands first, though it was called last. A stream is open by nature. */
 TEST(what_was_counted_is_shown)
 {
-	struct run *run = run_session("--name counts", NULL);
+	struct run *run = run_session("--name counts", "demo --mute subscriptions/listen");
 
 	run_expect_echo(run, "5");
-	expect(run, "$C stats counts", 0, "tools/call  echo ");
-	expect(run, "$C stats -j counts", 0, "\"tallies\":{");
+	run_call(run, "7", "stubborn", FOR_EVER);
+	run_expect_received(run, "stubborn");
+	expect(run, "$C metrics | grep oldest_seconds", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0.");
+	expect(run, "$C cancel counts 7", 0, "cancelled");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"subscriptions/listen\"}");
+	expect(run, "until $C ls counts | grep subscr; do sleep 0.05; done", 0, "listen");
+	expect(run, "$C metrics", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0\n");
+	expect(run, "$C stats counts | grep -A1 '^METHOD.*TIMED OUT  OPERATED'", 0, "tools/call  stubborn  ");
+	expect(run, "$C stats counts", 0, "tools/call  echo  ");
+	expect(run, "$C stats -j counts", 0, "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
 	expect(run, "$C stats", 0, "counts[");
-	expect(run, "$C metrics", 0, "canceld_requests_ended_total{server=\"counts\",end=\"answered\"} 2\n");
+	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"echo\",outcome=\"answered\"} 1\n");
+	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"operated\"} 1\n");
 	expect(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
 	expect(run, "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
 	run_end(run);

@@ -316,6 +316,7 @@ init(struct world *world)
 	config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
 	world->large = chance_percent(chance, 15) ? 20 : 3;
 	config.seed = chance_next(chance);
+	config.observed = true;
 	oracle->no_cancel = config.no_cancel = chance_percent(chance, 5);
 	oracle->answer_cancelled = config.answer_cancelled = chance_percent(chance, 15);
 	oracle->tool_errors = config.tool_errors = chance_percent(chance, 15);
@@ -361,15 +362,18 @@ ends_somehow(struct world *world)
 		clock_runs_out(world);
 }
 
-/* Each request is counted, and once only: by what became of it, or as outstanding. */
+/* Each request is counted, and once only: by what became of it, which is also counted by name, or as outstanding. */
 static void
 check_tallies(struct world *world)
 {
-	uint64_t sum = session_outstanding(world->session, SIDE_CLIENT);
+	const struct journal *journal = &world->session->journal;
+	uint64_t sum = session_outstanding(world->session, SIDE_CLIENT), named = sum;
 
 	for (enum tally tally = 0; tally < TALLIES; tally++)
-		sum += world->session->journal.tallies[tally];
-	if (sum != world->oracle.requests)
+		sum += journal->tallies[tally];
+	for (size_t i = 0; i < journal->method_count; i++)
+		named += journal->methods[i].count;
+	if (sum != world->oracle.requests || sum != named)
 		oracle_blame(&world->oracle, "5: of %llu requests of the client's %llu were counted",
 		    (unsigned long long)world->oracle.requests, (unsigned long long)sum);
 }

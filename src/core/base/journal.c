@@ -32,50 +32,48 @@ journal_tell(struct journal *journal, const struct action *action)
 	journal->act(journal->user, action);
 }
 
-void
-journal_tally(struct journal *journal, enum side requester, enum tally tally)
-{
-	if (requester == SIDE_CLIENT)
-		journal->tallies[tally]++;
-}
-
 static struct span
-keep(char storage[LATENCY_NAME], struct span text)
+keep(char storage[JOURNAL_NAME], struct span text)
 {
 	if (text.len > 0)
 		memcpy(storage, text.ptr, text.len);
 	return (struct span){ storage, text.len };
 }
 
-static struct latency *
-latency_of(struct journal *journal, struct span method, struct span name)
+static struct method_totals *
+totals_of(struct journal *journal, struct span method, struct span name)
 {
-	struct latency *latency = journal->latencies, *last = latency + LIMIT_LATENCIES;
+	struct method_totals *totals = journal->methods, *last = totals + LIMIT_METHODS;
 
-	for (; latency < journal->latencies + journal->latency_count; latency++)
-		if (latency == last || (span_equal(latency->method, method) && span_equal(latency->name, name)))
-			return latency;
-	journal->latency_count++;
-	latency->method = keep(latency->storage[0], latency == last ? SPAN("other") : method);
-	latency->name = keep(latency->storage[1], latency == last ? SPAN_NONE : name);
-	return latency;
+	for (; totals < journal->methods + journal->method_count; totals++)
+		if (totals == last || (span_equal(totals->method, method) && span_equal(totals->name, name)))
+			return totals;
+	journal->method_count++;
+	totals->method = keep(totals->storage[0], totals == last ? SPAN("other") : method);
+	totals->name = keep(totals->storage[1], totals == last ? SPAN_NONE : name);
+	return totals;
 }
 
 static struct span
 beginning(struct span text)
 {
-	return span_part(text, 0, text.len < LATENCY_NAME ? text.len : LATENCY_NAME);
+	return span_part(text, 0, text.len < JOURNAL_NAME ? text.len : JOURNAL_NAME);
 }
 
 void
-journal_time(struct journal *journal, struct span method, struct span name, msec_t elapsed)
+journal_end(struct journal *journal, enum tally tally, struct span method, struct span name, msec_t elapsed)
 {
-	struct latency *latency = latency_of(journal, beginning(method), beginning(name));
+	struct method_totals *totals;
 
-	latency->count++;
-	latency->sum += (uint64_t)elapsed;
-	if (elapsed > latency->longest)
-		latency->longest = elapsed;
+	journal->tallies[tally]++;
+	if (!journal->by_name)
+		return;
+	totals = totals_of(journal, beginning(method), beginning(name));
+	totals->tallies[tally]++;
+	totals->count++;
+	totals->sum += (uint64_t)elapsed;
+	if (elapsed > totals->longest)
+		totals->longest = elapsed;
 }
 
 struct ended *

@@ -184,10 +184,8 @@ note_end(struct session *session, struct request *request, const struct decision
 	keep_end(session, request, tally);
 	if (request->from == SIDE_SERVER)
 		return;
-	journal_tally(&session->journal, SIDE_CLIENT, tally);
-	if (session->config.observed && (tally == TALLY_ANSWERED || tally == TALLY_FAILED))
-		journal_time(&session->journal, request->method, request->name,
-		    session->clocks.steady - request->received);
+	journal_end(&session->journal, tally, request->method, request->name,
+	    session->clocks.steady - request->received);
 	records_end(&session->records, request);
 	acks_end(session, request, outcome);
 }

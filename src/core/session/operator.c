@@ -120,11 +120,17 @@ session_era(const struct session *session)
 msec_t
 session_oldest(const struct session *session)
 {
-	struct request_view view;
 	msec_t oldest = MSEC_NEVER;
 
-	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
-		if (session_next_request(session, from, NULL, &view) && (oldest == MSEC_NEVER || view.age > oldest))
+	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++) {
+		struct request_view view = { 0 };
+		bool found;
+
+		do
+			found = session_next_request(session, from, view.request, &view);
+		while (found && (view.request->traits & METHOD_STREAM));
+		if (found && (oldest == MSEC_NEVER || view.age > oldest))
 			oldest = view.age;
+	}
 	return oldest;
 }

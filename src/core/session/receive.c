@@ -73,7 +73,7 @@ static void
 refuse(struct session *session, struct message *message, int code, const char *cause, const char *text, enum why why)
 {
 	reply_error(session, message, code, cause, span_of(text));
-	journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	state_count(session, message, TALLY_REFUSED);
 	pass_drop(session, message, why, NULL);
 }
 
@@ -213,6 +213,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	struct request *request;
 	struct entry entry;
 
+	session->journal.requests[message->from]++;
 	read_names(session, message, row, &entry);
 	restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
 	if (!session->config.dry_run)
@@ -273,11 +274,10 @@ receive_request(struct session *session, struct message *message)
 		return;
 	}
 	note_id(session, message);
-	session->journal.requests[message->from]++;
 	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
 	if (message->id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
 		state_note_untracked(session, message, false);
-		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
+		state_count(session, message, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && (row->traits & METHOD_DISCOVERY)) {
 		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
@@ -286,7 +286,7 @@ receive_request(struct session *session, struct message *message)
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
 	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
-		journal_tally(&session->journal, message->from, TALLY_LOST);
+		state_count(session, message, TALLY_LOST);
 		reply_gone(session, message);
 		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE, NULL);
 	} else if ((too_much = is_too_much(session, message)) != NULL) {

@@ -202,10 +202,15 @@ state_release(struct session *session)
 void
 state_count(struct session *session, const struct message *message, enum tally tally)
 {
+	const struct method *row = dialect_method(session->handshake.dialect, message->method);
+	char storage[SCAN_VALUE_MAX];
+
 	if (span_equal(message->method, ACKS_METHOD))
 		return;
 	session->journal.requests[message->from]++;
-	journal_tally(&session->journal, message->from, tally);
+	if (message->from == SIDE_CLIENT)
+		journal_end(&session->journal, tally, message->method,
+		    scan_string(message->scan, row->name_field, storage, sizeof(storage)), 0);
 }
 
 void

@@ -7,25 +7,30 @@
 #include "ctl/show.h"
 #include "shell/words.h"
 
+enum { TIME = 1, BY_METHOD = 2 };
+
 /* THE TABLE of the families: what of an answer to `stats` they show. */
 static const struct family {
 	const char *name, *suffix; /* of the samples */
 	const char *type, *help;
-	const char *member; /* a number, or an object with one for each value of the label; is none there: 1 */
-	const char *label;  /* beside the server's name; NULL: none */
-	int unit;           /* not 0: member is one of each entry of `latency`, and the name a label too */
+	const char *member; /* a number, or an object with one for each value of the label; "": 1 */
+	const char *label;  /* NULL: none of its own */
+	/* TIME: in ms, and a gauge shows the longest of several. BY_METHOD: it is a member of each entry of `methods` */
+	int traits;
 } families[] = {
 	{ "canceld_decisions_total", "", "counter", "Decisions by their word in the log.", "why", "why", 0 },
 	{ "canceld_requests_total", "", "counter", "Requests by the side that sent them.", "requests", "from", 0 },
-	{ "canceld_requests_ended_total", "", "counter", "Requests of the client by how they ended.", "tallies", "end",
-	    0 },
+	{ "canceld_requests_ended_total", "", "counter", "Requests of the client by how they ended.", "tallies",
+	    "outcome", BY_METHOD },
 	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,
 	    0 },
-	{ "canceld_request_duration_seconds", "_sum", "summary", "Time from a request to its end.", "sum_ms", "method",
-	    1000 },
-	{ "canceld_request_duration_seconds", "_count", "summary", "", "count", "method", 1 },
+	{ "canceld_request_duration_seconds", "_sum", "summary", "Time from a request to its end.", "sum_ms", NULL,
+	    BY_METHOD | TIME },
+	{ "canceld_request_duration_seconds", "_count", "summary", "", "count", NULL, BY_METHOD },
 	{ "canceld_request_longest_seconds", "", "gauge", "The longest time from a request to its end.", "longest_ms",
-	    "method", 1000 },
+	    NULL, BY_METHOD | TIME },
+	{ "canceld_request_oldest_seconds", "", "gauge", "How old the oldest request not answered yet is; 0: none.",
+	    "oldest_ms", NULL, TIME },
 	{ "canceld_instances", "", "gauge", "How many canceld run.", "", NULL, 0 },
 	{ "canceld_requests_in_flight", "", "gauge", "Requests not answered yet, by the side that sent them.",
 	    "in_flight", "from", 0 },
@@ -33,7 +38,7 @@ static const struct family {
 	    "queued_bytes", "from", 0 },
 };
 
-enum { FAMILIES = sizeof(families) / sizeof(families[0]), LABELS = 3 };
+enum { FAMILIES = sizeof(families) / sizeof(families[0]), LABELS = 4 };
 
 void
 exposition_init(struct exposition *exposition)
@@ -79,7 +84,7 @@ add(json_t *samples, const char *key, double value)
 	const struct family *family = family_of(key);
 	double before = json_number_value(json_object_get(samples, key));
 
-	if (!is_gauge(family) || family->unit == 0)
+	if (!is_gauge(family) || !(family->traits & TIME))
 		value += before;
 	json_object_set_new(samples, key, json_real(value > before ? value : before));
 }
@@ -88,12 +93,15 @@ add(json_t *samples, const char *key, double value)
 static void
 add_sample(json_t *samples, const struct family *family, const struct span values[LABELS], double value)
 {
-	const char *keys[LABELS] = { "server", family->label, family->unit != 0 ? "name" : NULL };
+	bool named = family->traits & BY_METHOD;
+	const char *keys[LABELS] = { "server", named ? "method" : NULL, named ? "name" : NULL, family->label };
 	char letter = (char)('a' + (family - families));
 	struct buf text = { 0 }, safe = { 0 };
 
 	buf_append(&text, (struct span){ &letter, 1 });
-	for (int i = 0; i < LABELS && keys[i] != NULL; i++) {
+	for (int i = 0; i < LABELS; i++) {
+		if (keys[i] == NULL)
+			continue;
 		buf_clear(&safe);
 		printable_append(&safe, values[i], "");
 		compose(&text, i == 0 ? "{%s='" : ",%s='", keys[i]);
@@ -106,7 +114,24 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 	buf_free(&safe);
 }
 
-/* The method and name of an entry of `latency`, if there is room for them. */
+/* Samples of the family's member of an answer or of an entry; the last value is of the family's own label. */
+static void
+add_member(json_t *samples, const struct family *family, struct span values[LABELS], const json_t *object)
+{
+	json_t *counted = json_object_get(object, family->member), *value;
+	double number = family->member[0] == '\0' ? 1 : json_number_value(counted);
+	const char *key;
+
+	if (family->label == NULL)
+		add_sample(samples, family, values, family->traits & TIME ? number / 1000 : number);
+	json_object_foreach(counted, key, value)
+	{
+		values[LABELS - 1] = span_of(key);
+		add_sample(samples, family, values, json_number_value(value));
+	}
+}
+
+/* The method and name of an entry of `methods`, if there is room for them. */
 static void
 read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2])
 {
@@ -124,27 +149,18 @@ static json_t *
 samples_of(struct exposition *exposition, const json_t *stats)
 {
 	struct span values[LABELS] = { show_string(stats, "name") };
-	json_t *samples = json_object(), *value;
-	const char *key;
+	json_t *samples = json_object(), *entry;
 	size_t i;
 
 	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, values[0]))
 		values[0] = SPAN("other");
 	for (const struct family *family = families; family < families + FAMILIES; family++) {
-		json_t *counted = json_object_get(stats, family->member);
-
-		if (family->label == NULL)
-			add_sample(samples, family, values, counted != NULL ? json_number_value(counted) : 1);
-		json_object_foreach(counted, key, value)
+		if (!(family->traits & BY_METHOD))
+			add_member(samples, family, values, stats);
+		json_array_foreach(family->traits & BY_METHOD ? json_object_get(stats, "methods") : NULL, i, entry)
 		{
-			values[1] = span_of(key);
-			add_sample(samples, family, values, json_number_value(value));
-		}
-		json_array_foreach(family->unit != 0 ? json_object_get(stats, "latency") : NULL, i, value)
-		{
-			read_pair(exposition, value, values + 1);
-			add_sample(samples, family, values,
-			    json_number_value(json_object_get(value, family->member)) / family->unit);
+			read_pair(exposition, entry, values + 1);
+			add_member(samples, family, values, entry);
 		}
 	}
 	return samples;

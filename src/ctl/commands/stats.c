@@ -6,38 +6,73 @@
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"
+#include "shell/words.h"
 
 static const char usage[] = "usage: cancelctl stats [-j] [" TARGETS_USAGE "]\n\n"
 			    "Shows what every canceld of this user, or one, has counted.\n\n"
 			    "  -j, --json   one JSON object a line\n";
 
 static void
-write_mean(struct buf *text, const json_t *row, const char *key)
+write_tally(struct buf *text, const json_t *row, const char *key)
 {
-	json_int_t count = show_number(row, "count");
-	char time[SHOW_TIME_SIZE];
+	const json_t *tallies = json_object_get(row, "tallies");
 
-	buf_append(text, show_time(count > 0 ? show_number(row, key) / count : 0, time));
+	if (show_number(tallies, key) > 0)
+		column_text(text, tallies, key);
 }
 
 static const struct column columns[] = {
-	{ "METHOD", "method", COLUMN_FLEXIBLE, .write = column_text },
-	{ "NAME", "name", COLUMN_FLEXIBLE, .write = column_text },
-	{ "COUNT", "count", COLUMN_RIGHT, .write = column_text },
-	{ "MEAN", "sum_ms", COLUMN_RIGHT, .write = write_mean },
-	{ "LONGEST", "longest_ms", COLUMN_RIGHT, .write = column_time },
+	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
+	{ "TIMED OUT", "timed_out", COLUMN_RIGHT, write_tally, .rank = 1 },
+	{ "OPERATED", "operated", COLUMN_RIGHT, write_tally, .rank = 3 },
+	{ "CANCELLED", "cancelled", COLUMN_RIGHT, write_tally, .rank = 2 },
+	{ "FAILED", "failed", COLUMN_RIGHT, write_tally, .rank = 4 },
+	{ "ANSWERED", "answered", COLUMN_RIGHT, write_tally, .rank = 5 },
+	{ "TOTAL", "sum_ms", COLUMN_RIGHT, column_time, .rank = 11 },
+	{ "LONGEST", "longest_ms", COLUMN_RIGHT, column_time, .rank = 6 },
 	{ 0 },
 };
+
+/* Greatest for what was given up most often, and then for what took most time in all. */
+static double
+weight_of(const json_t *row)
+{
+	const json_t *tallies = json_object_get(row, "tallies");
+	json_int_t given_up =
+	    show_number(tallies, "timed_out") + show_number(tallies, "operated") + show_number(tallies, "cancelled");
+
+	return 1e15 * (double)given_up + (double)show_number(row, "sum_ms");
+}
+
+/* The rows, the heaviest first; the caller's. */
+static json_t *
+sorted(const json_t *methods)
+{
+	json_t *rows = json_array(), *row;
+	size_t i, at;
+
+	json_array_foreach(methods, i, row)
+	{
+		at = json_array_size(rows);
+		while (at > 0 && weight_of(json_array_get(rows, at - 1)) < weight_of(row))
+			at--;
+		json_array_insert(rows, at, row);
+	}
+	return rows;
+}
 
 /* "  requests:  client 3, server 1", without what is 0. */
 static void
 show_counts(const char *head, json_t *counts)
 {
 	const char *key, *before = "";
-	struct buf line = { 0 };
+	struct buf line = { 0 }, safe = { 0 };
+	size_t width = term_width(NULL), indent;
 	json_t *value;
 
 	compose(&line, "  %s", head);
+	indent = line.len;
 	json_object_foreach(counts, key, value)
 	{
 		if (json_integer_value(value) == 0)
@@ -46,8 +81,11 @@ show_counts(const char *head, json_t *counts)
 		before = ", ";
 	}
 	compose(&line, *before == '\0' ? "none" : "");
-	show_line(buf_span(&line));
-	buf_free(&line);
+	printable_append(&safe, buf_span(&line), "");
+	buf_clear(&line);
+	table_wrap(&line, buf_span(&safe), width > indent ? width : safe.len + 1, indent);
+	show_buf(&line);
+	buf_free(&safe);
 }
 
 static void
@@ -57,7 +95,8 @@ show_stats(const struct target *target)
 		const char *head, *key;
 	} lines[] = { { "requests:  ", "requests" }, { "in flight: ", "in_flight" }, { "bytes:     ", "queued_bytes" },
 		{ "ended:     ", "tallies" }, { "decisions: ", "why" } };
-	const json_t *stats = target->about, *latency = json_object_get(stats, "latency");
+	const json_t *stats = target->about;
+	json_t *rows = sorted(json_object_get(stats, "methods"));
 	char text[SHOW_TIME_SIZE];
 	struct buf line = { 0 };
 
@@ -68,8 +107,9 @@ show_stats(const struct target *target)
 	buf_free(&line);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		show_counts(lines[i].head, json_object_get(stats, lines[i].key));
-	if (json_array_size(latency) > 0)
-		table_show(columns, latency);
+	if (json_array_size(rows) > 0)
+		table_show(columns, rows);
+	json_decref(rows);
 }
 
 int

@@ -191,18 +191,31 @@ pair(uint64_t client, uint64_t server)
 	return json_pack("{s:I,s:I}", "client", (json_int_t)client, "server", (json_int_t)server);
 }
 
+/* Of those that are rare only what has happened. */
 static json_t *
-view_latencies(const struct journal *journal)
+view_tallies(const uint64_t tallies[TALLIES])
+{
+	json_t *object = json_object();
+
+	for (enum tally tally = TALLY_ANSWERED; tally < TALLIES; tally++)
+		if (tally <= TALLY_OPERATED || tallies[tally] > 0)
+			json_object_set_new(object, tally_word(tally), json_integer((json_int_t)tallies[tally]));
+	return object;
+}
+
+static json_t *
+view_methods(const struct journal *journal)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < journal->latency_count; i++) {
-		const struct latency *latency = &journal->latencies[i];
+	for (size_t i = 0; i < journal->method_count; i++) {
+		const struct method_totals *totals = &journal->methods[i];
 
 		json_array_append_new(array,
-		    json_pack("{s:o,s:o,s:I,s:I,s:I}", "method", printable_json(latency->method, false), "name",
-			printable_json(latency->name, false), "count", (json_int_t)latency->count, "sum_ms",
-			(json_int_t)latency->sum, "longest_ms", (json_int_t)latency->longest));
+		    json_pack("{s:o,s:o,s:o,s:I,s:I,s:I}", "method", printable_json(totals->method, false), "name",
+			printable_json(totals->name, false), "tallies", view_tallies(totals->tallies), "count",
+			(json_int_t)totals->count, "sum_ms", (json_int_t)totals->sum, "longest_ms",
+			(json_int_t)totals->longest));
 	}
 	return array;
 }
@@ -212,20 +225,20 @@ views_stats(const struct control *control)
 {
 	const struct session *session = control->session;
 	const struct journal *journal = &session->journal;
-	json_t *words = json_object(), *tallies = json_object();
+	json_t *words = json_object();
 
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
 		if (journal->counts[why] > 0)
 			json_object_set_new(words, why_word(why), json_integer((json_int_t)journal->counts[why]));
-	for (enum tally tally = TALLY_ANSWERED; tally < TALLIES; tally++)
-		json_object_set_new(tallies, tally_word(tally), json_integer((json_int_t)journal->tallies[tally]));
-	return json_pack("{s:i,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(), "name",
+	return json_pack("{s:i,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(), "name",
 	    printable_json(span_of(control->options->name), false), "uptime_ms",
 	    (json_int_t)(control->now - control->started_at), "why", words, "requests",
-	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies", tallies, "in_flight",
-	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "queued_bytes",
+	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies",
+	    view_tallies(journal->tallies), "in_flight",
+	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "oldest_ms",
+	    time_or_null(session_oldest(session)), "queued_bytes",
 	    pair(port_size(control->life->port), port_size(control->life->client.port)), "restarts",
-	    (json_int_t)journal->counts[WHY_RESTARTED], "latency", view_latencies(journal));
+	    (json_int_t)journal->counts[WHY_RESTARTED], "methods", view_methods(journal));
 }
 
 json_t *
