@@ -133,10 +133,10 @@ start && /^\}/ {
 END {
 	format = "%-13s %18s %18s %9s %6s %5s %5s %8s %9s"
 	printf format "\n", "", "lines", "tokens", "functions", "median", "90 %", "most", "blank %", "comment %"
-	print_row("core, shell", "core, shell", 15000, 92000)
+	print_row("core, shell", "core, shell", 15500, 95000)
 	print_row("in core", "  core")
 	print_row("in shell", "  shell")
-	print_row("cancelctl", "cancelctl", 7200, 46000)
+	print_row("cancelctl", "cancelctl", 8100, 51750)
 	print_row("headers", "(headers)")
 	print_row("package", "package")
 	print_row("tests", "tests", 45000)
