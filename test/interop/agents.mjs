@@ -46,6 +46,29 @@ const gemini = ({ server: [command, ...args], env }) =>
     mcpServers: { test: { command, args, env, trust: true } }
   });
 
+const claude = ({ home, server: [command, ...args], env }) =>
+  JSON.stringify({
+    hasCompletedOnboarding: true,
+    projects: { [home]: { hasTrustDialogAccepted: true } },
+    mcpServers: { test: { command, args, env } }
+  });
+
+const qwen = ({ server: [command, ...args], env }) =>
+  JSON.stringify({
+    general: { enableAutoUpdate: false },
+    privacy: { usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+    memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
+    tools: { toolSearch: { enabled: false } },
+    security: { auth: { selectedType: 'openai' } },
+    mcpServers: { test: { command, args, env, trust: true } }
+  });
+
+const copilot = ({ server: [command, ...args], env }) =>
+  JSON.stringify({
+    mcpServers: { test: { type: 'local', command, args, env, tools: ['*'] } }
+  });
+
 const opencode = ({ url, server, env }) =>
   JSON.stringify({
     autoupdate: false,
@@ -62,15 +85,15 @@ const opencode = ({ url, server, env }) =>
     mcp: { test: { type: 'local', command: server, environment: env, enabled: true } }
   });
 
-// command: how it is started with a prompt; file, config: its configuration; env: of the agent;
-// interrupt: what the screen shows after each Esc; cancels: whether Esc is told to the server.
+// command: how it is started with a prompt; types: without one, which is typed when the screen shows
+// this; file, config: its configuration; trust: its list of trusted folders; env: of the agent; interrupt: what the screen shows after each Esc; cancels: whether Esc is told to the server.
 const agents = {
   // Its daemon would keep the servers when the terminal is gone.
   [`Codex ${versions['@openai/codex']}`]: {
     command: [installed('.bin/codex'), '--no-daemon'],
     file: '.codex/config.toml',
     config: codex,
-    env: {},
+    env: () => ({}),
     interrupt: [/interrupted/i],
     cancels: true
   },
@@ -78,11 +101,12 @@ const agents = {
     command: [installed('.bin/gemini'), '--yolo', '-i'],
     file: '.gemini/settings.json',
     config: gemini,
-    env: {
+    env: url => ({
+      GOOGLE_GEMINI_BASE_URL: url,
       GEMINI_API_KEY: 'none',
       GEMINI_MODEL: 'gemini-2.5-pro',
       GEMINI_CLI_TRUST_WORKSPACE: 'true'
-    },
+    }),
     interrupt: [/Request cancelled/],
     cancels: false
   },
@@ -90,13 +114,57 @@ const agents = {
     command: [installed('opencode-linux-x64/bin/opencode'), '--prompt'],
     file: '.config/opencode/opencode.json',
     config: opencode,
-    env: {
+    env: () => ({
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1'
-    },
+    }),
     interrupt: [/again to interrupt/, /interrupted/],
+    cancels: true
+  },
+  [`Claude Code ${versions['@anthropic-ai/claude-code-linux-x64']}`]: {
+    command: [
+      installed('@anthropic-ai/claude-code-linux-x64/claude'),
+      ...['--allowedTools=mcp__test', '--permission-mode=default']
+    ],
+    types: /^❯/m,
+    file: '.claude.json',
+    config: claude,
+    env: url => ({
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_AUTH_TOKEN: 'none',
+      ANTHROPIC_MODEL: 'played',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      ENABLE_TOOL_SEARCH: 'false'
+    }),
+    interrupt: [/interrupted/i],
+    cancels: true
+  },
+  [`Qwen Code ${versions['@qwen-code/qwen-code']}`]: {
+    command: [installed('.bin/qwen'), '--yolo', '-i'],
+    file: '.qwen/settings.json',
+    config: qwen,
+    env: url => ({
+      OPENAI_BASE_URL: `${url}/v1`,
+      OPENAI_API_KEY: 'none',
+      OPENAI_MODEL: 'played',
+      QWEN_CODE_LEGACY_MCP_BLOCKING: '1'
+    }),
+    interrupt: [/Request cancelled/],
+    cancels: true
+  },
+  [`Copilot CLI ${versions['@github/copilot-linux-x64']}`]: {
+    command: [installed('@github/copilot-linux-x64/copilot'), '--allow-all', '-i'],
+    file: '.copilot/mcp-config.json',
+    config: copilot,
+    trust: '.copilot/config.json',
+    env: url => ({
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_MODEL: 'played',
+      COPILOT_OFFLINE: 'true'
+    }),
+    interrupt: [/again to interrupt/, /cancelled by user/],
     cancels: true
   }
 };
@@ -123,6 +191,7 @@ class Scene extends Wire {
 
     this.model = await new Model(test).listen();
     this.env = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+    if (agent.trust) write(join(home, agent.trust), JSON.stringify({ trustedFolders: [home] }));
     write(
       join(home, agent.file),
       agent.config({
@@ -135,12 +204,25 @@ class Scene extends Wire {
         env: { INTEROP_MARKS: this.marksFile }
       })
     );
-    this.terminal = new Terminal(home, [...agent.command, prompt], {
+    this.terminal = new Terminal(home, [...agent.command, ...(agent.types ? [] : [prompt])], {
       ...this.env,
-      ...agent.env,
-      GOOGLE_GEMINI_BASE_URL: this.model.url
+      ...agent.env(this.model.url)
     });
+    if (agent.types) await this.unless(this.type(prompt));
     return this;
+  }
+
+  // The agent tells the model what tools there are as soon as it knows them, and does not wait for it.
+  type(prompt) {
+    let typed = 0;
+
+    return until('a tool is called', () => {
+      if (typed === this.model.missed && this.agent.types.test(this.terminal.screen)) {
+        ++typed;
+        this.terminal.press(prompt);
+      } else if (typed > this.model.missed) this.terminal.press('Enter');
+      return this.calls.length > 0;
+    });
   }
 
   get log() {
@@ -160,10 +242,15 @@ class Scene extends Wire {
   }
 
   async shows(words) {
-    const { terminal } = this;
+    await this.unless(until(`the screen shows ${words}`, () => words.test(this.terminal.screen)));
+  }
 
-    await until(`the screen shows ${words}`, () => words.test(terminal.screen)).catch(error =>
-      assert.fail(`${error.message}\n${terminal.screen}\n${this.log}`)
+  // A failure tells what the screen showed.
+  unless(reached) {
+    const log = () => existsSync(join(this.home, 'log')) && this.log;
+
+    return reached.catch(({ message }) =>
+      assert.fail(`${message}\n${this.terminal.screen}\n${log()}`)
     );
   }
 
@@ -212,7 +299,7 @@ class Scene extends Wire {
 async function held(...options) {
   const scene = await new Scene(...options, 'call hold {}').start();
 
-  await scene.marked('started');
+  await scene.unless(scene.marked('started'));
   return scene;
 }
 

@@ -1,6 +1,6 @@
 // A model for agents, on localhost. Of the prompt "call TOOL {ARGUMENTS} call TOOL {ARGUMENTS}" it asks for
 // one call after the other, and then says what the last of them gave. It speaks the OpenAI Responses API, OpenAI
-// chat completions and the Gemini API, all as streams.
+// chat completions, the Gemini API and the Anthropic Messages API, all as streams.
 import { createServer } from 'node:http';
 
 const order = /call (\w+) (\{.*?\})/g;
@@ -42,8 +42,10 @@ const responses = {
 
 const completions = {
   turns: ({ messages }) =>
-    messages.map(({ role, content }) =>
-      role === 'tool' ? { result: words(content) } : { role, text: plain(content ?? '') }
+    messages.flatMap(({ role, content }) =>
+      role === 'tool'
+        ? { result: words(content) }
+        : [content ?? ''].flat().map(part => ({ role, text: part.text ?? part }))
     ),
   tools: ({ tools = [] }) => tools.map(({ function: { name } }) => ({ name })),
   stream({ call, text }, say) {
@@ -87,13 +89,52 @@ const gemini = {
   }
 };
 
-const apis = { '/responses': responses, '/chat/completions': completions, 'GenerateContent': gemini };
+const messages = {
+  turns: ({ messages: each }) =>
+    each.flatMap(({ role, content }) =>
+      [content].flat().map(part =>
+        part.type === 'tool_result' ? { result: words(part.content) } : { role, text: part.text ?? part }
+      )
+    ),
+  tools: ({ tools = [] }) => tools.map(({ name }) => ({ name })),
+  stream({ call, text }, say) {
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const [block, delta] = call
+      ? [
+          { type: 'tool_use', id: call.id, name: call.tool.name, input: {} },
+          { type: 'input_json_delta', partial_json: JSON.stringify(call.args) }
+        ]
+      : [
+          { type: 'text', text: '' },
+          { type: 'text_delta', text }
+        ];
+    const message = { id: 'message', type: 'message', role: 'assistant', model: 'played', content: [], usage };
+
+    for (const event of [
+      { type: 'message_start', message },
+      { type: 'content_block_start', index: 0, content_block: block },
+      { type: 'content_block_delta', index: 0, delta },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: call ? 'tool_use' : 'end_turn' }, usage },
+      { type: 'message_stop' }
+    ])
+      say(event, event.type);
+  }
+};
+
+const apis = {
+  '/responses': responses,
+  '/chat/completions': completions,
+  'GenerateContent': gemini,
+  '/messages': messages
+};
 
 export class Model {
   constructor(test) {
     this.results = [];
     this.asked = [];
     this.calls = 0;
+    this.missed = 0;
     this.server = createServer((request, response) => this.hear(request, response));
     test.after(() => this.server.close() && this.server.closeAllConnections());
   }
@@ -123,13 +164,14 @@ export class Model {
 
   reply(api, body) {
     const turns = api.turns(body);
-    const prompt = turns.findLastIndex(({ role, text }) => role === 'user' && /^call \w/.test(text));
+    const prompt = turns.findLastIndex(({ role, text }) => role === 'user' && /^call \w+ \{/m.test(text));
     const results = turns.slice(prompt + 1).filter(({ result }) => result !== undefined);
     const [, name, args] = [...(turns[prompt]?.text ?? '').matchAll(order)][results.length] ?? [];
-    const tool = name && api.tools(body).find(each => RegExp(`(^|_)${name}$`).test(each.name));
+    const tool = name && api.tools(body).find(each => RegExp(`(^|[_-])${name}$`).test(each.name));
 
     if (turns.at(-1).result !== undefined) this.results.push(turns.at(-1).result);
     if (tool) return { call: { id: `call_${++this.calls}`, tool, args: JSON.parse(args) } };
+    if (name) return { text: `there is no tool ${name}: ${++this.missed}` };
     return { text: `the tool said: ${results.at(-1)?.result}` };
   }
 }
