@@ -129,7 +129,8 @@ check_all(struct options *scratch, json_t *root)
 		return options_fault(scratch, SERVERS ": want an object of servers");
 	json_object_foreach(servers, name, section)
 	{
-		fine = fine && check(scratch, section, name);
+		fine = fine && (policy_allows(span_of(name)) || options_fault(scratch, SERVERS ": " POLICY_PATTERN)) &&
+		    check(scratch, section, name);
 	}
 	return fine;
 }

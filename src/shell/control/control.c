@@ -182,6 +182,9 @@ on_cancel(struct call *call)
 		return refuse(call, -32602, "want strings, serial as a number, and older_ms as milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
 		return refuse(call, -32602, "from: want client or server");
+	if (!policy_allows(order.method == NULL ? SPAN_NONE : span_of(order.method)) ||
+	    !policy_allows(order.name == NULL ? SPAN_NONE : span_of(order.name)))
+		return refuse(call, -32602, POLICY_PATTERN);
 	if (strlen(reason) > REASON_MOST)
 		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
 	one = id != NULL || order.serial != 0;
@@ -218,7 +221,7 @@ on_set(struct call *call)
 	if (!cap && strcmp(option, "timeout") != 0)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	if (!units_read_rule(rule, POLICY_SET, cap ? POLICY_CAP : POLICY_IDLE, &scratch))
-		return refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
+		return refuse(call, -32602, "rule: want " UNITS_RULE);
 	done = session_set(control->session, scratch.rules, in_flight, &changed);
 	policy_free(&scratch);
 	if (!done)
