@@ -174,6 +174,7 @@ struct policy_rule {
 	char *method, *name; /* owned; NULL: any. '*' stands for any characters, "\\*" for a '*' */
 	msec_t duration;     /* MSEC_NEVER: none */
 	bool matched;        /* it has named a request, even if a more specific rule won */
+	size_t least;        /* bytes of the shortest name that fits */
 };
 
 struct policy {                    /* zeroed: empty */
@@ -201,7 +202,13 @@ bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribu
 /* Replaces all rules of sources that are weaker than this one by copies of those in `from`; NULL: by none. */
 void policy_replace(struct policy *policy, const struct policy *from, enum policy_source source);
 
-/* Whether the pattern fits the whole text. The cost is at most that of the text times the pattern's longest piece. */
+/* What policy_allows wants, for a person. */
+#define POLICY_PATTERN "a pattern with '*' has at most 8 of them and 256 bytes"
+
+/* Whether the pattern, such as a METHOD or NAME, is short enough for every other function here. */
+bool policy_allows(struct span pattern);
+
+/* Whether the pattern fits the whole text. It costs no more to have many '*'. */
 bool policy_fits(const char *pattern, struct span text);
 
 /* Whether the rule names a request with this method and name. */

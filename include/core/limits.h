@@ -29,6 +29,8 @@ enum {
 	LIMIT_META = 16384,   /* bytes of params._meta that are kept for a request's cancel */
 	LIMIT_PROGRESS = 512, /* bytes kept of a request's latest progress */
 	LIMIT_RULES_SET = 64, /* rules that a person has added */
+	LIMIT_STARS = 8,      /* '*' in a pattern ... */
+	LIMIT_PATTERN = 256,  /* ... and its bytes, if it has one */
 	LIMIT_METHODS = 64,   /* methods and names whose requests are counted apart */
 	LIMIT_ENDED = 32,     /* requests that have ended and are shown */
 

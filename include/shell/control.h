@@ -28,8 +28,8 @@
  *                                   unfit: its sections that do not fit this server. Error -32002: the whole is refused
  *   log {level}                  -> {}: the level of the log itself, "error" too
  *
- * It cannot delay the relay: a turn of the loop carries out one line, of at most CONTROL_PEERS connections in turn; a
- * connection is not read while it has not read its answers.
+ * It cannot delay the relay: a turn of the loop carries out one line, of at most CONTROL_PEERS connections in turn, and
+ * after it the relay has nine times as long for itself; a connection is not read while it has not read its answers.
  */
 
 #include <jansson.h>
@@ -66,6 +66,7 @@ struct control {
 	struct descriptor listener;
 	msec_t accept_at; /* when to try again, after there was no descriptor; MSEC_NEVER */
 	msec_t wake;      /* when control_turn is due; MSEC_NEVER: only after an event */
+	msec_t rest;      /* until when no line is taken */
 	unsigned turn;    /* whose line is taken next: an index of peers, if there are as many */
 	int count;
 	struct peer *peers[CONTROL_PEERS + 1]; /* the connections; the last one is about to be refused */

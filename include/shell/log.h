@@ -31,6 +31,8 @@ struct log_config {
 	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
 };
 
+struct log_field;
+
 struct log {
 	struct log_config config; /* anyone may change the level at any time */
 	struct descriptor descriptor;
@@ -38,10 +40,10 @@ struct log {
 	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
 	bool inside;      /* what was queued last did not end a line */
 	/*
-	 * Who else hears events up to a level of his own, as JSON, whatever the format of the log is: the object and its
-	 * newline, during the call, which must not log anything. Anyone may set it. NULL: nobody.
+	 * Who else hears events up to a level of his own, whatever the format of the log is; the call, which must not log
+	 * anything, may give the fields to log_append_line. Anyone may set it. NULL: nobody.
 	 */
-	void (*hear)(void *hearer, enum why why, struct span line);
+	void (*hear)(void *hearer, enum why why, const struct log_field *fields, size_t count);
 	void *hearer;
 	enum why_level heard;
 };
@@ -84,6 +86,10 @@ bool log_shows(const struct log *log, enum why why);
 
 /* Logs one event, unless the level hides it. NOISE in a line of text is `NOISE | TEXT`, its first field without quotes. */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
+
+/* A line of the log: a JSON object; or `canceld[PID] NAME: WHY` and the fields, after the time if it goes to a file. */
+void log_append_line(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields,
+    size_t count);
 
 /* Logs FAILED: what canceld could not do, and the text of an errno (0: none). */
 void log_failure(struct log *log, const char *doing, int error);

@@ -8,6 +8,7 @@
 
 /* What units_read_duration accepts, for messages. */
 #define UNITS_DURATION "250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
+#define UNITS_RULE "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION "; " POLICY_PATTERN
 
 /* 250ms, 30s, 5m, 2h, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms. false: it is none. */
 bool units_read_time(struct span text, uint64_t *time);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +192,11 @@ void
 load_end(struct load *load)
 {
 	char rest[4096];
+	int status;
 
+	if (load->beside > 0 &&
+	    (kill(load->beside, SIGKILL) < 0 || waitpid(load->beside, &status, 0) < 0 || !WIFSIGNALED(status)))
+		give_up("the load of the control socket");
 	set_blocking(load, true);
 	close(load->to);
 	while (read(load->from, rest, sizeof(rest)) > 0)

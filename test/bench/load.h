@@ -10,6 +10,7 @@
 
 struct load {
 	pid_t pid;      /* of what was started */
+	pid_t beside;   /* of what loads its control socket; 0: nothing */
 	size_t request; /* bytes of one */
 	int to, from;
 	uint64_t sent, answered; /* requests; lines that came back */
@@ -32,3 +33,6 @@ void load_stream(struct load *load, uint64_t count, uint64_t window);
 
 /* Closes the pipes and waits for the exit. */
 void load_end(struct load *load);
+
+/* Sends 3,000 requests that are never answered, and until load_end loads the control socket in the row's way; name "": not. */
+void load_beside(struct load *load, const char *name, const char *path);

@@ -44,11 +44,13 @@ static const struct {
 };
 
 struct row {
-	const char *name, *size, *id, *shape; /* the last three: arguments of the server */
-	unsigned window, count;               /* requests in flight, in all; window 0: the start is measured */
-	double goals[MODES][FIGURES];         /* 0: the figure is not shown; SHOWN: it has no goal */
+	const char *name; /* "beside" and a load of the control socket: with it and without, and no blind relay */
+	const char *size, *id, *shape; /* arguments of the server */
+	unsigned window, count;        /* requests in flight, in all; window 0: the start is measured */
+	double goals[MODES][FIGURES];  /* 0: the figure is not shown; SHOWN: it has no goal */
 };
 
+#define SOCKET "bench.sock"
 #define SMALL "100", "first", "ascii"
 #define MEGABYTE "1048576"
 #define SHOWN (-1)
@@ -68,6 +70,10 @@ static const struct row rows[] = {
 	/* the message, the start, and 4 MiB */
 	{ "64 MB, id first", "67108864", "first", "ascii", 1, 3, { { [PEAK] = 71 } } },
 	{ "64 MB, id last", "67108864", "last", "ascii", 1, 3, { { [PEAK] = 71 } } },
+	{ "beside cancel", SMALL, 64, 400000, { { [RATE] = 0.8, [CPU] = SHOWN } } },
+	{ "beside set", SMALL, 64, 400000, { { [RATE] = 0.8, [CPU] = SHOWN } } },
+	{ "beside list", SMALL, 64, 400000, { { [RATE] = 0.8, [CPU] = SHOWN } } },
+	{ "beside 16 watchers", SMALL, 64, 400000, { { [RATE] = 0.8, [CPU] = SHOWN } } },
 	{ "start", SMALL, 0, 0, { { [START] = 3, [RESIDENT] = 3 } } },
 };
 
@@ -113,20 +119,29 @@ program_path(const char *variable)
 	exit(2);
 }
 
+static bool
+is_beside(const struct row *row)
+{
+	return strncmp(row->name, "beside", strlen("beside")) == 0;
+}
+
 /* Copies the words, as exec takes no const; NULL ends both lists. */
 static char **
 make_command(enum program program, const struct row *row)
 {
-	static char *command[10];
+	static char *command[12];
 	const char *const server[] = { program_path("SERVER"), row->size, row->id, row->shape };
+	bool canceld = program == CANCELD || is_beside(row);
 	int count = 0;
 
 	for (int i = 0; command[i] != NULL; i++)
 		free(command[i]);
 	if (program != DIRECT)
-		command[count++] = strdup(program_path(program == RELAY ? "RELAY" : "CANCELD"));
-	if (program == CANCELD)
+		command[count++] = strdup(program_path(canceld ? "CANCELD" : "RELAY"));
+	if (canceld) {
 		command[count++] = strdup("-q");
+		command[count++] = strdup("--control=" SOCKET);
+	}
 	for (int i = 0; i < 4; i++)
 		command[count++] = strdup(server[i]);
 	command[count] = NULL;
@@ -171,6 +186,8 @@ run_row(const struct row *row, enum program program, double values[FIGURES])
 	struct load load;
 
 	load_start(&load, make_command(program, row), REQUEST);
+	if (is_beside(row))
+		load_beside(&load, program == CANCELD ? row->name : "", SOCKET);
 	values[START] = (clock_ns() - begun) / 1e6;
 	values[RESIDENT] = (double)process_resident(load.pid) / MIB;
 	if (row->goals[IDLE][P50] > 0) {
@@ -379,6 +396,8 @@ main(int argc, char **argv)
 	pid_t *others;
 
 	read_options(argc, argv);
+	if (chdir(program_path("HOME")) < 0)
+		abort();
 	signal(SIGPIPE, SIG_IGN);
 	srandom((unsigned)clock_ns());
 	others = start_busy(busy);

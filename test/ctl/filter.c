@@ -69,6 +69,7 @@ TEST(what_is_no_condition_is_refused)
 	ck_assert_int_eq(filter_add(&filter, "level=error"), CTL_USAGE);
 	ck_assert_int_eq(filter_add(&filter, "to=client,clinet"), CTL_USAGE);
 	ck_assert_int_eq(filter_add(&filter, "method>1"), CTL_USAGE);
+	ck_assert_int_eq(filter_add(&filter, "method=x,*********"), CTL_USAGE);
 	snprintf(longest, sizeof(longest), "name=%0*d", FILTER_VALUE_MAX, 0);
 	ck_assert_int_eq(filter_add(&filter, longest), CTL_USAGE);
 	filter = (struct filter){ 0 };

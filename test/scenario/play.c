@@ -261,7 +261,7 @@ on_set(struct play *play, const struct line *line)
 {
 	struct session *session = play->session;
 	const struct policy_rule rule = { POLICY_SET, line->rule.clock, line->rule.method, line->rule.name,
-		line->rule.duration, false };
+		line->rule.duration, false, 0 };
 	size_t changed;
 	bool taken = session_set(session, &rule, line->value >= 0, &changed);
 

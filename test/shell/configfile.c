@@ -269,6 +269,7 @@ static const struct {
 	{ "{\"log-level\":2}", "log-level: want error|person|" },
 
 	{ "{\"servers\":[]}", "servers: want an object of servers" },
+	{ "{\"servers\":{\"*********\":{}}}", "servers.*********: a pattern with '*' has at most 8" },
 	{ "{\"servers\":{\"a\":true}}", "servers.a: want an object of options for the server" },
 	{ "{\"servers\":{\"a\":{},\n\t\"b\":{\"timeout\":{\"c\":\"1x\"}}}}", "servers.b.timeout 'c=1x': want" },
 	{ "{\"servers\":{\"a\":{\"servers\":{}}}}", "servers.a.servers: unknown key" },

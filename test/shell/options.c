@@ -264,6 +264,8 @@ static const struct {
 } refused[] = {
 	{ "-t 30 server", "--timeout '30'", "250ms, 30s, 5m or 2h" },
 	{ "--log-level loud server", "--log-level 'loud'", "error|person|decision|traffic" },
+	{ "-t *********=5s server", "--timeout '*********=5s'",
+	    "a pattern with '*' has at most 8 of them and 256 bytes" },
 	{ "-t -5s server", "--timeout '-5s'", "250ms" },
 	{ "-t tools/call=7 server", "--timeout 'tools/call=7'", "is the unit missing?" },
 	{ "-t 5.s server", "--timeout '5.s'", "250ms" },

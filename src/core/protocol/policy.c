@@ -31,8 +31,8 @@ policy_add(struct policy *policy, enum policy_source source, enum policy_clock c
 {
 	assert(method.len > 0 || name.len == 0);
 	policy->rules = mem_resize(policy->rules, policy->count + 1, sizeof(*policy->rules));
-	policy->rules[policy->count++] =
-	    (struct policy_rule){ source, clock, copy(method), copy(name), duration, false };
+	policy->rules[policy->count++] = (struct policy_rule){ source, clock, copy(method), copy(name), duration, false,
+		name.len - span_count(name, '*') };
 }
 
 static struct span
@@ -90,34 +90,60 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 
 enum rank { RANK_NO_MATCH = -1, RANK_ANY, RANK_PATTERN, RANK_EXACT, RANKS };
 
+bool
+policy_allows(struct span pattern)
+{
+	size_t stars = 0;
+
+	for (size_t i = 0; i < pattern.len; i++)
+		stars += pattern.ptr[i] == '*' && (i == 0 || pattern.ptr[i - 1] != '\\');
+	return stars == 0 || (stars <= LIMIT_STARS && pattern.len <= LIMIT_PATTERN);
+}
+
+/* Whether a backslash makes the next '*' a literal one. */
+static bool
+escapes(const char *pattern)
+{
+	return pattern[0] == '\\' && pattern[1] == '*';
+}
+
+/* Whether the text is as the pattern from a '*' on; each piece may stand where it is found first, the last at the end. */
+static bool
+fits_rest(const char *pattern, struct span text)
+{
+	char piece[LIMIT_PATTERN];
+	const char *found;
+	size_t len;
+
+	for (;; text = span_from(text, (size_t)(found - text.ptr) + len)) {
+		for (len = 0, pattern++; *pattern != '*' && *pattern != '\0'; piece[len++] = *pattern++)
+			pattern += escapes(pattern);
+		if (len > text.len)
+			return false;
+		if (*pattern == '\0')
+			return span_equal(span_from(text, text.len - len), (struct span){ piece, len });
+		found = len == 0 ? text.ptr : memmem(text.ptr, text.len, piece, len);
+		if (found == NULL && len > 0)
+			return false;
+	}
+}
+
 /* The pattern NULL is for any text. */
 static enum rank
 rank_of(const char *pattern, struct span text)
 {
-	enum rank rank = RANK_EXACT;
-	const char *star = NULL;
-	size_t at = 0, resumed = 0;
+	size_t at = 0;
 
 	if (pattern == NULL)
 		return RANK_ANY;
-	while (at < text.len || *pattern == '*') {
-		bool literal = pattern[0] == '\\' && pattern[1] == '*';
-
-		if (*pattern == '*') {
-			rank = RANK_PATTERN;
-			star = ++pattern;
-			resumed = at;
-		} else if (*pattern != '\0' && text.ptr[at] == pattern[literal]) {
-			pattern += 1 + literal;
-			at++;
-		} else if (star != NULL) { /* the last '*' stands for one more character */
-			pattern = star;
-			at = ++resumed;
-		} else {
+	for (; *pattern != '*' && *pattern != '\0'; pattern++, at++) {
+		pattern += escapes(pattern);
+		if (at == text.len || text.ptr[at] != *pattern)
 			return RANK_NO_MATCH;
-		}
 	}
-	return *pattern == '\0' ? rank : RANK_NO_MATCH;
+	if (*pattern == '\0')
+		return at == text.len ? RANK_EXACT : RANK_NO_MATCH;
+	return fits_rest(pattern, span_from(text, at)) ? RANK_PATTERN : RANK_NO_MATCH;
 }
 
 bool
@@ -129,7 +155,7 @@ policy_fits(const char *pattern, struct span text)
 bool
 policy_names(const struct policy_rule *rule, struct span method, struct span name)
 {
-	return policy_fits(rule->method, method) && policy_fits(rule->name, name);
+	return name.len >= rule->least && policy_fits(rule->name, name) && policy_fits(rule->method, method);
 }
 
 bool

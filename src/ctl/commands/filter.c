@@ -83,7 +83,9 @@ check_patterns(const struct condition *condition)
 	if (strlen(list) >= FILTER_VALUE_MAX)
 		return ctl_usage("'%.60s...' is too long", list);
 	while (status < 0 && next_pattern(condition->key, &list, word))
-		if (strcmp(condition->key, "why") == 0)
+		if (!policy_allows(span_of(word)))
+			status = ctl_usage("'%.60s...': " POLICY_PATTERN, word);
+		else if (strcmp(condition->key, "why") == 0)
 			status = check_why(word);
 		else if (strcmp(condition->key, "to") == 0 && word[0] != '\0' && strcmp(word, "client") != 0 &&
 		    strcmp(word, "server") != 0)

@@ -171,12 +171,16 @@ read_sections(struct options *options, struct options *scratch, json_t *servers,
 		end_key(scratch, 0, options_fault(scratch, SERVERS ": want an object of servers"));
 	json_object_foreach(servers, pattern, section)
 	{
-		if (!policy_fits(pattern, span_of(server)) && !fits_command(pattern, options->command))
+		bool allowed = policy_allows(span_of(pattern));
+
+		if (!allowed || (!policy_fits(pattern, span_of(server)) && !fits_command(pattern, options->command)))
 			json_array_append_new(unfit, json_string(pattern));
 		else if (chosen == NULL)
 			chosen = section;
 		options_fault(scratch, SERVERS ".%s", pattern);
-		if (!json_is_object(section))
+		if (!allowed)
+			end_key(scratch, 0, options_fault(scratch, ": " POLICY_PATTERN));
+		else if (!json_is_object(section))
 			end_key(scratch, 0, options_fault(scratch, ": want an object of options for the server"));
 		options_fault(scratch, ".");
 		read_keys(options, scratch, section, section == chosen ? POLICY_SECTION : POLICY_SOURCES);

@@ -257,7 +257,7 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 /* Which values are right; NULL: as the help shows. */
 static const char *const wants[] = {
 	[OPTION_FLAG] = "true or false",
-	[OPTION_RULE] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
+	[OPTION_RULE] = UNITS_RULE,
 	[OPTION_WAIT] = "DURATION: " UNITS_DURATION,
 	[OPTION_DRAIN] = "DURATION: " UNITS_DURATION,
 	[OPTION_RESTART] =

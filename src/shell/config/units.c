@@ -102,8 +102,8 @@ units_read_rule(const char *text, enum policy_source source, enum policy_clock c
 		name = (struct span){ colon + 1, (size_t)(equals - colon) - 1 };
 		method.len = (size_t)(colon - text);
 	}
-	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) ||
-	    !units_read_duration(span_of(duration), &time))
+	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) || !policy_allows(method) ||
+	    !policy_allows(name) || !units_read_duration(span_of(duration), &time))
 		return false;
 	policy_add(policy, source, clock, method, name, time);
 	return true;

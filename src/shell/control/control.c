@@ -20,6 +20,7 @@
 
 enum {
 	ACCEPT_PAUSE = 250, /* ms, after there was no descriptor for a connection */
+	SHARE = 10,         /* at most one part in so many of the time is spent on calls */
 	ROOM = 32 << 10,    /* a connection with more to read is not read itself */
 	REASON_MOST = 512,
 };
@@ -31,6 +32,7 @@ struct peer { /* a connection */
 	int level;     /* of the events that it wants, enum why_level; -1: none */
 	uint64_t lost; /* notifications, since the last one that it was sent */
 	struct buf in, out;
+	bool full;   /* nothing can be written until the socket is ready */
 	size_t line; /* the length of the next line in `in`, with its newline; 0: it is not whole */
 };
 
@@ -182,6 +184,9 @@ on_cancel(struct call *call)
 		return refuse(call, -32602, "want strings, serial as a number, and older_ms as milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
 		return refuse(call, -32602, "from: want client or server");
+	if (!policy_allows(order.method == NULL ? SPAN_NONE : span_of(order.method)) ||
+	    !policy_allows(order.name == NULL ? SPAN_NONE : span_of(order.name)))
+		return refuse(call, -32602, POLICY_PATTERN);
 	if (strlen(reason) > REASON_MOST)
 		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
 	one = id != NULL || order.serial != 0;
@@ -220,7 +225,7 @@ on_set(struct call *call)
 	if (!cap && strcmp(option, "timeout") != 0)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	if (!units_read_rule(rule, POLICY_SET, cap ? POLICY_CAP : POLICY_IDLE, &scratch))
-		return refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
+		return refuse(call, -32602, "rule: want " UNITS_RULE);
 	done = session_set(control->session, scratch.rules, in_flight, &changed);
 	policy_free(&scratch);
 	if (!done)
@@ -243,21 +248,29 @@ read_level(struct call *call, const char *name, enum why_level *level)
 
 /* Once something was lost, all is, until the connection has read its queue: see send_out. */
 static void
-on_event(void *user, enum why why, struct span line)
+on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 {
 	struct control *control = user;
+	struct buf line = { 0 };
 
 	for (int i = 0; i < control->count; i++) {
 		struct peer *peer = control->peers[i];
 
 		if ((int)why_level(why) > peer->level)
 			continue;
-		if (peer->lost > 0 || peer->closing || peer->out.len + line.len > CONTROL_QUEUE)
+		if (peer->lost > 0 || peer->closing || peer->out.len >= CONTROL_QUEUE) {
 			peer->lost++;
-		else
-			compose(&peer->out, "{'jsonrpc':'2.0','method':'decision','params':%b}\n",
-			    span_part(line, 0, line.len - 1));
+			continue;
+		}
+		if (line.len == 0) {
+			compose(&line, "{'jsonrpc':'2.0','method':'decision','params':");
+			log_append_line(&line, control->log, true, why, fields, count);
+			line.len--; /* its newline */
+			compose(&line, "}\n");
+		}
+		buf_append(&peer->out, buf_span(&line));
 	}
+	buf_free(&line);
 }
 
 /* Has the log tell what a connection watches for. */
@@ -413,8 +426,10 @@ static void
 send_out(struct peer *peer)
 {
 	struct span out = buf_span(&peer->out);
-	ssize_t put = out.len > 0 ? descriptor_write(&peer->socket, &out, 1) : 0;
+	ssize_t put =
+	    out.len == 0 || (peer->full && !peer->socket.ready) ? 0 : descriptor_write(&peer->socket, &out, 1);
 
+	peer->full = put < (ssize_t)out.len;
 	if (put > 0)
 		buf_consume(&peer->out, (size_t)put);
 	if (peer->lost == 0 || peer->out.len >= ROOM)
@@ -461,6 +476,8 @@ accept_one(struct control *control)
 static void
 take_line(struct control *control)
 {
+	msec_t begun = monotonic_now();
+
 	for (int i = 0; i < control->count; i++) {
 		struct peer *peer = control->peers[control->turn++ % (unsigned)control->count];
 
@@ -469,6 +486,7 @@ take_line(struct control *control)
 		on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
 		buf_consume(&peer->in, peer->line);
 		find_line(peer);
+		control->rest = control->now + SHARE * (monotonic_now() - begun + 1);
 		return;
 	}
 }
@@ -482,7 +500,8 @@ control_turn(struct control *control, msec_t now)
 	for (int i = 0; i < control->count; i++)
 		if (control->peers[i]->socket.ready && may_read(control->peers[i]))
 			receive(control->peers[i]);
-	take_line(control);
+	if (now >= control->rest)
+		take_line(control);
 }
 
 /* One that has closed its own end may still read its answers. */
@@ -502,7 +521,7 @@ control_watch(struct control *control)
 		send_out(peer);
 		descriptor_want(&peer->socket, (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
 		if (peer->line > 0 && has_room(peer))
-			control->wake = control->now;
+			control->wake = control->rest > control->now ? control->rest : control->now;
 		if (is_done(peer))
 			hang_up(control, i);
 	}

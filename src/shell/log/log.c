@@ -245,9 +245,8 @@ append_noise(struct buf *line, struct span noise)
 		compose(line, "... (%d bytes)", (int64_t)noise.len);
 }
 
-/* One JSON object; or `canceld[PID] NAME: WHY` and the fields, after the time if it goes to a file. */
-static void
-append_line(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields,
+void
+log_append_line(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields,
     size_t count)
 {
 	const char *name = log->config.name != NULL ? log->config.name : "";
@@ -285,7 +284,8 @@ log_flush(struct log *log)
 	if (told > 0 && log->queue.len <= LOG_QUEUE_MAX / 2) {
 		log->lost = 0;
 		log_end_line(log);
-		append_line(&log->queue, log, log->config.json, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", told)));
+		log_append_line(&log->queue, log, log->config.json, WHY_LINES_LOST,
+		    LOG_FIELDS(log_number("lines", told)));
 		log_write(log);
 		/* The line that tells it was lost. */
 		log->lost += log->lost > 0 ? told - 1 : 0;
@@ -302,17 +302,14 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 
 	if (why_level(why) <= log->config.level) {
 		log_flush(log);
-		append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
+		log_append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
 		log_end_line(log);
 		if (log->lost > 0 || !log_pass(log, buf_span(&line), LOG_QUEUE_MAX))
 			log->lost++;
 		log_flush(log);
-		buf_clear(&line);
 	}
-	if (log->hear != NULL && why_level(why) <= log->heard) {
-		append_line(&line, log, true, why, fields, told);
-		log->hear(log->hearer, why, buf_span(&line));
-	}
+	if (log->hear != NULL && why_level(why) <= log->heard)
+		log->hear(log->hearer, why, fields, told);
 	buf_free(&line);
 	errno = kept;
 }
