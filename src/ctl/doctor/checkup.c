@@ -79,7 +79,7 @@ check_call_line(struct run *run, const json_t *tools)
 {
 	const char *call = run->what->call, *name;
 	struct nearest nearest = { .typed = span_of(call) };
-	const json_t *tool, *key;
+	const json_t *tool = NULL, *key;
 	size_t i;
 
 	json_array_foreach(tools, i, tool)
