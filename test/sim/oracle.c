@@ -466,10 +466,12 @@ check_news(struct oracle *oracle, const char *session)
 
 /* Of what was sent: it ended for its requester before its receiver, which still runs, heard so. */
 static bool
-waits_for_cancel(const struct ask *ask)
+waits_for_cancel(const struct oracle *oracle, const struct ask *ask)
 {
-	return (ask->cancelled != 0 || ask->expired != 0 || ask->decided != 0) && ask->cancels == 0 && !ask->unsent &&
-	    !ask->refused && !ask->answered_by_peer && ask->lost == 0;
+	bool left = oracle->client_left && ask->by == CLIENT;
+
+	return (left || ask->cancelled != 0 || ask->expired != 0 || ask->decided != 0) && ask->cancels == 0 &&
+	    !ask->unsent && !ask->refused && !ask->answered_by_peer && ask->lost == 0;
 }
 
 void
@@ -494,8 +496,8 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
 		    oracle->sent[oracle->asks[i].sent].begun != 0 &&
 		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)) &&
-		    (telling->ask < 0 || !waits_for_cancel(&oracle->asks[telling->ask]) ||
-			waits_for_cancel(&oracle->asks[i])))
+		    (telling->ask < 0 || !waits_for_cancel(oracle, &oracle->asks[telling->ask]) ||
+			waits_for_cancel(oracle, &oracle->asks[i])))
 			telling->ask = i;
 	if (session[0] != '\0') {
 		other = telling->ask < 0 ? -1 : other_turn(oracle, telling->ask, true);
