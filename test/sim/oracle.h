@@ -110,6 +110,7 @@ struct ask { /* one request */
 	uint64_t turn_told;    /* when canceld sent or heard the last one that tells of it, as far as known; 0: none */
 	bool missed;           /* its session/cancel arrived, and the request had not */
 	bool refused;          /* canceld answered it and did not send it */
+	bool unrecorded;       /* canceld reported that it cannot be repeated to another server */
 	int life;              /* the server that it arrived at, or that sent it */
 	uint64_t lost;         /* when that server had gone before the request ended; 0: not */
 	bool flying;           /* ... so canceld may report it as SERVER_LOST */
@@ -227,6 +228,9 @@ enum decided { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
+
+/* canceld reported that there is no room to keep this request of the client's for another server. */
+void oracle_unrecorded(struct oracle *oracle, const char *id);
 
 /* The server has gone, and another one will come. half: the sides that have read a part of a message. */
 void oracle_lost(struct oracle *oracle, const bool half[2]);

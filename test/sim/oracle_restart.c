@@ -46,7 +46,25 @@ oracle_is_nobodys(const struct oracle *oracle, const char *id)
 static bool
 goes_on(const struct oracle *oracle, const struct ask *ask)
 {
-	return ask->deed != NULL && ask->deed->traits & STREAM && oracle_lives(oracle, ask) && ask->cancelled == 0;
+	return ask->deed != NULL && ask->deed->traits & STREAM && oracle_lives(oracle, ask) && ask->cancelled == 0 &&
+	    !ask->unrecorded;
+}
+
+enum { RECORDED = 1 << 20 }; /* bytes that canceld keeps for the next server */
+
+void
+oracle_unrecorded(struct oracle *oracle, const char *id)
+{
+	size_t bytes = 0;
+	int i;
+
+	for (i = 0; i < oracle->sent_count; i++)
+		bytes += oracle->sent[i].from == CLIENT && oracle->sent[i].begun != 0 ? oracle->sent[i].len : 0;
+	if (bytes <= RECORDED)
+		oracle_blame(oracle, "7: %s is not kept for another server, and there is room", id);
+	for (i = 0; i < oracle->ask_count; i++)
+		if (oracle->asks[i].by == CLIENT && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0)
+			oracle->asks[i].unrecorded = true;
 }
 
 static void

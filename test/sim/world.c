@@ -207,6 +207,8 @@ on_action(void *user, const struct action *action)
 		    action->why == WHY_CANCEL_TRANSLATED);
 	if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
+	if (action->why == WHY_UNRECORDED)
+		oracle_unrecorded(&world->oracle, id);
 	if (action->why == WHY_RESTARTED)
 		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
