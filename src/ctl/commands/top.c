@@ -102,10 +102,11 @@ insert(json_t *rows, json_t *row, char order)
 	json_array_insert_new(rows, low, row);
 }
 
+/* A pid may be there twice, in containers. */
 static bool
 is_same(const json_t *a, const json_t *b)
 {
-	return json_equal(json_object_get(a, "pid"), json_object_get(b, "pid")) &&
+	return json_equal(json_object_get(a, "socket"), json_object_get(b, "socket")) &&
 	    json_equal(json_object_get(a, "serial"), json_object_get(b, "serial"));
 }
 
@@ -123,7 +124,7 @@ place_of(const struct top *top, const json_t *request)
 static void
 collect(struct top *top)
 {
-	json_t *ended = json_array(), *request;
+	json_t *ended = json_array(), *request, *row;
 	size_t k;
 
 	json_array_clear(top->rows);
@@ -132,14 +133,27 @@ collect(struct top *top)
 		const struct target *target = &top->targets.list[i];
 
 		top->more += show_number(target->about, "more");
-		json_array_foreach(json_object_get(target->about, "requests"), k, request)
-		    insert(top->rows, target_with(target, request), top->order);
-		json_array_foreach(json_object_get(target->about, "ended"), k, request)
-		    insert(ended, target_with(target, request), ENDED);
+		for (int over = 0; over < 2; over++)
+			json_array_foreach(json_object_get(target->about, over ? "ended" : "requests"), k, request)
+			{
+				row = target_with(target, request);
+				json_object_set_new(row, "socket", json_string_nocheck(target->path));
+				insert(over ? ended : top->rows, row, over ? ENDED : top->order);
+			}
 	}
 	top->open = json_array_size(top->rows);
 	json_array_extend(top->rows, ended);
 	json_decref(ended);
+}
+
+/* NULL: it has ended meanwhile. */
+static struct target *
+target_of(const struct top *top, const json_t *request)
+{
+	for (size_t i = 0; i < top->targets.count; i++)
+		if (span_equal(span_of(top->targets.list[i].path), show_string(request, "socket")))
+			return &top->targets.list[i];
+	return NULL;
 }
 
 /* The request of which all is shown, as it is now. */
@@ -177,16 +191,6 @@ look(struct top *top)
 	if (top->shown != NULL)
 		look_at_shown(top);
 	json_decref(marked);
-}
-
-/* NULL: it has ended meanwhile. */
-static struct target *
-target_of(const struct top *top, const json_t *request)
-{
-	for (size_t i = 0; i < top->targets.count; i++)
-		if (top->targets.list[i].pid == (long)show_number(request, "pid"))
-			return &top->targets.list[i];
-	return NULL;
 }
 
 static void
