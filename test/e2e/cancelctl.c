@@ -429,6 +429,28 @@ TEST(top_cancels_the_request_that_it_asked_about)
 	run_end(run);
 }
 
+TEST(top_tells_silence_from_an_end)
+{
+	struct run *run = run_hanging("", "7");
+	char number[16];
+	int terminal;
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%d", (int)run->pid);
+	pid = start_top(&terminal, number);
+	await_screen(terminal, "stubborn");
+	ck_assert_int_eq(write(terminal, "\n", 1), 1);
+	await_screen(terminal, "max time");
+	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+	await_screen(terminal, "state       not answering");
+	shell_output[0] = '\0';
+	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
+	await_screen(terminal, "max time");
+	ck_assert_int_eq(write(terminal, "qq", 2), 2);
+	expect_restored(terminal, pid, 0);
+	run_end(run);
+}
+
 TEST(a_serial_number_names_one_request)
 {
 	struct run *run = run_hanging("--name serials", "7");

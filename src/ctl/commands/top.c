@@ -161,6 +161,7 @@ static void
 look_at_shown(struct top *top)
 {
 	static const char *const gone[] = { "idle_ms", "timeout_left_ms", "max_time_left_ms" };
+	const struct target *target = target_of(top, top->shown);
 	size_t at = place_of(top, top->shown);
 
 	for (int i = 0; at >= top->open && i < 3; i++)
@@ -168,7 +169,8 @@ look_at_shown(struct top *top)
 	if (at < json_array_size(top->rows))
 		json_object_update(top->shown, json_array_get(top->rows, at));
 	else
-		json_object_set_new(top->shown, "state", json_string("ended"));
+		json_object_set_new(top->shown, "state",
+		    json_string(target != NULL && target->about == NULL ? "not answering" : "ended"));
 }
 
 /* The mark stays with its request; at the top, and where that has ended, with its place. */
