@@ -477,10 +477,10 @@ run(struct top *top, msec_t interval)
 	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
 	msec_t next = 0, rest;
 
-	if (!term_enter())
-		return ctl_usage("top needs a terminal; see cancelctl ls for a list");
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART }, NULL);
+	if (!term_enter())
+		return ctl_usage("top needs a terminal; see cancelctl ls for a list");
 	while (!top->ends) {
 		rest = next - monotonic_now();
 		if (rest <= 0) {
