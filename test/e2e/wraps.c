@@ -250,6 +250,8 @@ static const struct {
 	    "a: left alone: it is a remote server (line 1 of the file)\n" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}}}' >.mcp.json",
 	    "unwrap claude", 1, "a: left alone: a comment stands between" },
+	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"-r\",\"x\"]}}}' >.mcp.json",
+	    "unwrap claude", 1, "a: left alone: its words do not end with --" },
 	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap claude", 1,
 	    "it is read-only; if it may be changed, run chmod u+w " },
 	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap -n claude", 1, "it is read-only" },

@@ -219,7 +219,8 @@ unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 	bool wrapped = entry->state == ENTRY_WRAPPED;
 
 	outcome->why = wrapped ? unwrap_words(entry, edits) : entry->state != ENTRY_REMOTE ? entry->why : NULL;
-	if (!wrapped)
+	/* Why, and a program: there is a canceld that stays. */
+	if (!wrapped && (entry->why == NULL || entry->program == NULL))
 		outcome->result = "not wrapped";
 	else if (outcome->why == NULL)
 		outcome->result = "unwrapped";
