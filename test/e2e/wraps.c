@@ -237,6 +237,8 @@ static const struct {
 	    "args [\"-r\", \"--\", COMMAND, ARGUMENTS...]" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap --all", 0,
 	    "YAML is not edited" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap goose", 1,
+	    "YAML is not edited" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "wrap --all", 0,
 	    "args [\"--\", COMMAND, ARGUMENTS...]" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml; echo '{' >.mcp.json",
