@@ -557,6 +557,8 @@ static const struct {
 	    "{\"mcp\":{\"a\":{\"command\":[\"/c/canceld\", \"--wrapped\", \"-r\", \"--\", \"npx\"]}}}" },
 	{ "codex", "[mcp_servers.a]\ncommand = 'npx' # x\n",
 	    "[mcp_servers.a]\ncommand = \"/c/canceld\"\nargs = [\"--wrapped=a\", \"-r\", \"--\", 'npx'] # x\n" },
+	{ "codex", "mcp_servers = { a.command = 'npx' }",
+	    "mcp_servers = { a.command = \"/c/canceld\", a.args = [\"--wrapped=a\", \"-r\", \"--\", 'npx'] }" },
 	{ "codex", "mcp_servers.a.'command' = 'npx'",
 	    "mcp_servers.a.'command' = \"/c/canceld\"\nmcp_servers.a.args = [\"--wrapped=a\", \"-r\", \"--\", 'npx']" },
 };

@@ -46,11 +46,14 @@ static void
 put_member(struct buf *text, const struct doc *doc, const struct doc_node *command)
 {
 	const struct doc_key *key = &command->key;
+	const struct doc_node *around = command->parent;
 	const char *start = key->start;
 
+	while (around->start == NULL && around->parent != NULL)
+		around = around->parent;
 	while (start > doc->bytes && strchr(" \t\r\n", start[-1]) != NULL)
 		start--;
-	if (command->parent->start != NULL)
+	if (around->start != NULL)
 		buf_append(text, SPAN(","));
 	else if (span_count(span_between(start, key->start), '\n') == 0)
 		buf_append(text, SPAN("\n"));
