@@ -262,6 +262,7 @@ static const struct {
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap .mcp.json", 1,
 	    "leads out of the project" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap $PWD/.mcp.json", 1, "leads out" },
 };
 
 /* What does not belong into a file of TOML, behind a server that could be wrapped. */
