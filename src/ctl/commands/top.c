@@ -358,11 +358,8 @@ draw(const struct top *top)
 	compose(&screen.bytes, "\033[H");
 	if (screen.width + MARGIN < WIDTH_LEAST || screen.height < HEIGHT_LEAST) {
 		put_cut(&screen, "", SPAN("top needs 40x6"));
-	} else if (top->helps || top->shown != NULL) {
-		put_page(top, &screen);
-		put_footer(top, &screen);
 	} else {
-		put_table(top, &screen);
+		(top->helps || top->shown != NULL ? put_page : put_table)(top, &screen);
 		put_footer(top, &screen);
 	}
 	compose(&screen.bytes, "\033[J");
