@@ -393,8 +393,6 @@ cancel_asked(struct top *top)
 static void
 ask(struct top *top, json_t *request)
 {
-	if (request == NULL)
-		return;
 	top->asked = json_deep_copy(request);
 	compose(&top->notice, "Cancel? y or n: ");
 	view_request(&top->notice, request);
@@ -431,7 +429,7 @@ on_table_key(struct top *top, char key)
 		top->helps = true;
 	} else if (key == '\r' || key == '\n') {
 		top->shown = json_deep_copy(marked);
-	} else if (key == 'c') {
+	} else if (key == 'c' && marked != NULL) {
 		ask(top, marked);
 	}
 }
