@@ -63,6 +63,16 @@ reply(int fd, const char *answer)
 		_exit(1);
 }
 
+/* One answer to each request. */
+static void
+reply_to(int fd, const char *asked)
+{
+	if (strstr(asked, "list") != NULL)
+		dprintf(fd, "{\"id\":1,\"result\":{\"pid\":11,\"name\":\"x\"}}\n");
+	if (strstr(asked, "cancel") != NULL)
+		dprintf(fd, "{\"id\":1,\"result\":{\"cancelled\":[]}}\n");
+}
+
 /* A process that answers each connection's first request, and its second one if `second` is given, and then closes. NULL: it never answers. */
 static void
 serve(const char *name, const char *answer, const char *second)
@@ -209,4 +219,32 @@ TESTS(errors_of_canceld_are_exit_statuses, 0, 5)
 	ck_assert_ptr_null(target_call(&targets.list[0], "cancel", NULL));
 	ck_assert_int_eq(target_tell(&targets.list[0]), errors[_i].status);
 	targets_free(&targets);
+}
+
+/* Its answer to the list comes when the next request does, on the same connection. */
+TEST(a_late_answer_is_not_that_of_the_next_request)
+{
+	struct targets targets = { .method = "list" };
+	int listener = listen_at("11-a.sock"), fd;
+	json_t *result;
+	char asked[4096];
+
+	targets_find(&targets, 100);
+	ck_assert_ptr_null(targets.list[0].about);
+	peers[peer_count] = fork();
+	if (peers[peer_count++] == 0) {
+		close(targets.list[0].fd);
+		signal(SIGPIPE, SIG_IGN);
+		while ((fd = accept(listener, NULL, NULL)) >= 0)
+			for (ssize_t got; (got = read(fd, asked, sizeof(asked) - 1)) > 0;) {
+				asked[got] = '\0';
+				reply_to(fd, asked);
+			}
+		_exit(0);
+	}
+	result = target_call(&targets.list[0], "cancel", NULL);
+	ck_assert_ptr_nonnull(json_object_get(result, "cancelled"));
+	json_decref(result);
+	targets_free(&targets);
+	close(listener);
 }

@@ -462,6 +462,28 @@ TEST(top_cancels_the_request_that_it_asked_about)
 	run_end(run);
 }
 
+TEST(top_tells_silence_from_an_end)
+{
+	struct run *run = run_hanging("", "7");
+	char number[16];
+	int terminal;
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%d", (int)run->pid);
+	pid = start_top(&terminal, number);
+	await_screen(terminal, "stubborn");
+	ck_assert_int_eq(write(terminal, "\n", 1), 1);
+	await_screen(terminal, "max time");
+	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+	await_screen(terminal, "state       not answering");
+	shell_output[0] = '\0';
+	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
+	await_screen(terminal, "max time");
+	ck_assert_int_eq(write(terminal, "qq", 2), 2);
+	expect_restored(terminal, pid, 0);
+	run_end(run);
+}
+
 TEST(a_serial_number_names_one_request)
 {
 	struct run *run = run_hanging("--name serials", "7");
@@ -572,22 +594,29 @@ address_beside(const struct run *run, const char *name)
 	return address;
 }
 
+static int
+listen_at(const struct sockaddr_un *address)
+{
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct sockaddr_un fresh = *address;
+
+	/* Another cancelctl would remove what does not listen yet. */
+	strcpy(strrchr(fresh.sun_path, '.'), ".new");
+	ck_assert_int_eq(bind(listener, (const struct sockaddr *)&fresh, sizeof(fresh)), 0);
+	ck_assert_int_eq(listen(listener, 8), 0);
+	ck_assert_int_eq(rename(fresh.sun_path, address->sun_path), 0);
+	return listener;
+}
+
 /* As a canceld that answers the first question and ends. */
 static pid_t
 start_to_end_meanwhile(const struct sockaddr_un *address)
 {
 	static const char answer[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"pid\":99999998,\"name\":\"goes\"}}\n";
-	int listener = socket(AF_UNIX, SOCK_STREAM, 0), peer;
-	struct sockaddr_un fresh = *address;
+	int listener = listen_at(address), peer;
 	char asked[4096];
-	pid_t pid;
+	pid_t pid = fork();
 
-	/* Another cancelctl would remove what does not listen yet. */
-	strcpy(strrchr(fresh.sun_path, '.'), ".new");
-	ck_assert_int_eq(bind(listener, (const struct sockaddr *)&fresh, sizeof(fresh)), 0);
-	ck_assert_int_eq(listen(listener, 1), 0);
-	ck_assert_int_eq(rename(fresh.sun_path, address->sun_path), 0);
-	pid = fork();
 	if (pid == 0) {
 		peer = accept(listener, NULL, NULL);
 		_exit(read(peer, asked, sizeof(asked)) <= 0 || unlink(address->sun_path) < 0 ||
@@ -621,5 +650,53 @@ TEST(a_socket_without_a_listener_is_removed)
 	ck_assert_int_eq(setenv("BESIDE", address.sun_path, 1), 0);
 	expect(run, "$C ls ${BESIDE%/*}/$PID-*.sock", 0, "ID");
 	expect(run, "$C ls; [ ! -e $BESIDE ]", 0, "listens");
+	run_end(run);
+}
+
+/* As a canceld in another container, with the pid of this one and a request of the same number, until it is killed. */
+static pid_t
+start_twin(const struct run *run, const struct sockaddr_un *address)
+{
+	int listener = listen_at(address), peer;
+	pid_t pid = fork();
+
+	while (pid == 0 && (peer = accept(listener, NULL, NULL)) >= 0) {
+		char asked[4096] = "";
+
+		while (read(peer, asked, sizeof(asked) - 1) > 0)
+			if (strstr(asked, "\"cancel\"") != NULL)
+				dprintf(peer,
+				    "{\"id\":1,\"error\":{\"code\":-32001,\"message\":\"the twin refuses\"}}\n");
+			else
+				dprintf(peer,
+				    "{\"id\":1,\"result\":{\"pid\":%d,\"name\":\"twin\",\"requests\":[{\"id\":\"7\",\"serial\":2,"
+				    "\"from\":\"client\",\"method\":\"twins\",\"age_ms\":9999999,\"idle_ms\":9999999}]}}\n",
+				    (int)run->pid);
+		close(peer);
+	}
+	close(listener);
+	return pid;
+}
+
+TEST(top_cancels_in_the_canceld_that_it_asked_about)
+{
+	struct run *run = run_hanging("--name twin", "7");
+	struct sockaddr_un address = address_beside(run, "1-ab.sock");
+	pid_t twin = start_twin(run, &address), pid;
+	int terminal;
+
+	pid = start_top(&terminal, "twin");
+	await_screen(terminal, "stubborn");
+	ck_assert_int_eq(write(terminal, "cy", 2), 2);
+	await_screen(terminal, "not cancelled: 7 twins, 2h46m old, of twin");
+	ck_assert_int_eq(write(terminal, "jcy", 3), 3);
+	await_screen(terminal, "cancelled 7 tools/call stubborn");
+	ck_assert_int_eq(write(terminal, "q", 1), 1);
+	expect_restored(terminal, pid, 0);
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	ck_assert_int_eq(kill(twin, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(twin, NULL, 0), twin);
+	unlink(address.sun_path);
+	run_release(run);
 	run_end(run);
 }

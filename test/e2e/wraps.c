@@ -237,6 +237,8 @@ static const struct {
 	    "args [\"-r\", \"--\", COMMAND, ARGUMENTS...]" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap --all", 0,
 	    "YAML is not edited" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap goose", 1,
+	    "YAML is not edited" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "wrap --all", 0,
 	    "args [\"--\", COMMAND, ARGUMENTS...]" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml; echo '{' >.mcp.json",
@@ -250,6 +252,8 @@ static const struct {
 	    "a: left alone: it is a remote server (line 1 of the file)\n" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}}}' >.mcp.json",
 	    "unwrap claude", 1, "a: left alone: a comment stands between" },
+	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"-r\",\"x\"]}}}' >.mcp.json",
+	    "unwrap claude", 1, "a: left alone: its words do not end with --" },
 	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap claude", 1,
 	    "it is read-only; if it may be changed, run chmod u+w " },
 	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap -n claude", 1, "it is read-only" },
@@ -258,6 +262,7 @@ static const struct {
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap .mcp.json", 1,
 	    "leads out of the project" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap $PWD/.mcp.json", 1, "leads out" },
 };
 
 /* What does not belong into a file of TOML, behind a server that could be wrapped. */

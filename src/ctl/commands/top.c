@@ -102,10 +102,11 @@ insert(json_t *rows, json_t *row, char order)
 	json_array_insert_new(rows, low, row);
 }
 
+/* A pid may be there twice, in containers. */
 static bool
 is_same(const json_t *a, const json_t *b)
 {
-	return json_equal(json_object_get(a, "pid"), json_object_get(b, "pid")) &&
+	return json_equal(json_object_get(a, "socket"), json_object_get(b, "socket")) &&
 	    json_equal(json_object_get(a, "serial"), json_object_get(b, "serial"));
 }
 
@@ -123,7 +124,7 @@ place_of(const struct top *top, const json_t *request)
 static void
 collect(struct top *top)
 {
-	json_t *ended = json_array(), *request;
+	json_t *ended = json_array(), *request, *row;
 	size_t k;
 
 	json_array_clear(top->rows);
@@ -132,14 +133,27 @@ collect(struct top *top)
 		const struct target *target = &top->targets.list[i];
 
 		top->more += show_number(target->about, "more");
-		json_array_foreach(json_object_get(target->about, "requests"), k, request)
-		    insert(top->rows, target_with(target, request), top->order);
-		json_array_foreach(json_object_get(target->about, "ended"), k, request)
-		    insert(ended, target_with(target, request), ENDED);
+		for (int over = 0; over < 2; over++)
+			json_array_foreach(json_object_get(target->about, over ? "ended" : "requests"), k, request)
+			{
+				row = target_with(target, request);
+				json_object_set_new(row, "socket", json_string_nocheck(target->path));
+				insert(over ? ended : top->rows, row, over ? ENDED : top->order);
+			}
 	}
 	top->open = json_array_size(top->rows);
 	json_array_extend(top->rows, ended);
 	json_decref(ended);
+}
+
+/* NULL: it has ended meanwhile. */
+static struct target *
+target_of(const struct top *top, const json_t *request)
+{
+	for (size_t i = 0; i < top->targets.count; i++)
+		if (span_equal(span_of(top->targets.list[i].path), show_string(request, "socket")))
+			return &top->targets.list[i];
+	return NULL;
 }
 
 /* The request of which all is shown, as it is now. */
@@ -147,6 +161,7 @@ static void
 look_at_shown(struct top *top)
 {
 	static const char *const gone[] = { "idle_ms", "timeout_left_ms", "max_time_left_ms" };
+	const struct target *target = target_of(top, top->shown);
 	size_t at = place_of(top, top->shown);
 
 	for (int i = 0; at >= top->open && i < 3; i++)
@@ -154,7 +169,8 @@ look_at_shown(struct top *top)
 	if (at < json_array_size(top->rows))
 		json_object_update(top->shown, json_array_get(top->rows, at));
 	else
-		json_object_set_new(top->shown, "state", json_string("ended"));
+		json_object_set_new(top->shown, "state",
+		    json_string(target != NULL && target->about == NULL ? "not answering" : "ended"));
 }
 
 /* The mark stays with its request; at the top, and where that has ended, with its place. */
@@ -177,16 +193,6 @@ look(struct top *top)
 	if (top->shown != NULL)
 		look_at_shown(top);
 	json_decref(marked);
-}
-
-/* NULL: it has ended meanwhile. */
-static struct target *
-target_of(const struct top *top, const json_t *request)
-{
-	for (size_t i = 0; i < top->targets.count; i++)
-		if (top->targets.list[i].pid == (long)show_number(request, "pid"))
-			return &top->targets.list[i];
-	return NULL;
 }
 
 static void
@@ -352,11 +358,8 @@ draw(const struct top *top)
 	compose(&screen.bytes, "\033[H");
 	if (screen.width + MARGIN < WIDTH_LEAST || screen.height < HEIGHT_LEAST) {
 		put_cut(&screen, "", SPAN("top needs 40x6"));
-	} else if (top->helps || top->shown != NULL) {
-		put_page(top, &screen);
-		put_footer(top, &screen);
 	} else {
-		put_table(top, &screen);
+		(top->helps || top->shown != NULL ? put_page : put_table)(top, &screen);
 		put_footer(top, &screen);
 	}
 	compose(&screen.bytes, "\033[J");
@@ -390,8 +393,6 @@ cancel_asked(struct top *top)
 static void
 ask(struct top *top, json_t *request)
 {
-	if (request == NULL)
-		return;
 	top->asked = json_deep_copy(request);
 	compose(&top->notice, "Cancel? y or n: ");
 	view_request(&top->notice, request);
@@ -428,7 +429,7 @@ on_table_key(struct top *top, char key)
 		top->helps = true;
 	} else if (key == '\r' || key == '\n') {
 		top->shown = json_deep_copy(marked);
-	} else if (key == 'c') {
+	} else if (key == 'c' && marked != NULL) {
 		ask(top, marked);
 	}
 }
@@ -471,10 +472,10 @@ run(struct top *top, msec_t interval)
 	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
 	msec_t next = 0, rest;
 
-	if (!term_enter())
-		return ctl_usage("top needs a terminal; see cancelctl ls for a list");
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART }, NULL);
+	if (!term_enter())
+		return ctl_usage("top needs a terminal; see cancelctl ls for a list");
 	while (!top->ends) {
 		rest = next - monotonic_now();
 		if (rest <= 0) {

@@ -175,12 +175,6 @@ write_texts(struct table *table, size_t line)
 	buf_free(&text);
 }
 
-static bool
-is_flexible(const struct column *column)
-{
-	return column->kind == COLUMN_MIDDLE || column->kind == COLUMN_FLEXIBLE;
-}
-
 static void
 cut_text(const struct column *column, struct buf *out, struct span text, size_t cells)
 {
@@ -224,7 +218,7 @@ least(const struct table *table, size_t column, size_t cells)
 {
 	size_t width = table->widths[column];
 
-	if (!is_flexible(&table->columns[column]))
+	if (table->columns[column].kind < COLUMN_FLEXIBLE)
 		return width;
 	if (table->columns[column].kind == COLUMN_FLEXIBLE && cells == COMFORT)
 		cells = COMFORT_TEXT;

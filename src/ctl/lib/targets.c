@@ -195,6 +195,9 @@ target_call(struct target *target, const char *method, json_t *params)
 {
 	msec_t end = monotonic_now() + CALL_LIMIT;
 
+	/* What it still owes would be taken for this answer. */
+	if (!target->answered)
+		hang_up(target);
 	return target_ask(target, method, params, end) ? receive(target, end) : NULL;
 }
 

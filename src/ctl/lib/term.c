@@ -61,15 +61,15 @@ term_enter(void)
 {
 	struct termios raw;
 
-	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &former) < 0)
+	if (!isatty(STDOUT_FILENO) || (!entered && tcgetattr(STDIN_FILENO, &former) < 0))
 		return false;
 	raw = former;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
+	entered = true;
 	if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw) < 0)
 		return false;
-	entered = true;
 	put("\033[?1049h\033[?25l");
 	return true;
 }

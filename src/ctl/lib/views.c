@@ -47,12 +47,6 @@ view_left(const json_t *request)
 	return left;
 }
 
-static bool
-has_ended(const json_t *request)
-{
-	return json_object_get(request, "idle_ms") == NULL;
-}
-
 static void
 write_left(struct buf *text, const json_t *row, const char *key)
 {
@@ -61,7 +55,7 @@ write_left(struct buf *text, const json_t *row, const char *key)
 	(void)key;
 	if (view_left(row) != MSEC_NEVER)
 		buf_append(text, show_time(view_left(row), time));
-	else if (!has_ended(row))
+	else if (json_object_get(row, "idle_ms") != NULL) /* it has not ended */
 		compose(text, "none");
 }
 

@@ -46,11 +46,14 @@ static void
 put_member(struct buf *text, const struct doc *doc, const struct doc_node *command)
 {
 	const struct doc_key *key = &command->key;
+	const struct doc_node *around = command->parent;
 	const char *start = key->start;
 
+	while (around->start == NULL && around->parent != NULL)
+		around = around->parent;
 	while (start > doc->bytes && strchr(" \t\r\n", start[-1]) != NULL)
 		start--;
-	if (command->parent->start != NULL)
+	if (around->start != NULL)
 		buf_append(text, SPAN(","));
 	else if (span_count(span_between(start, key->start), '\n') == 0)
 		buf_append(text, SPAN("\n"));
@@ -219,7 +222,8 @@ unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 	bool wrapped = entry->state == ENTRY_WRAPPED;
 
 	outcome->why = wrapped ? unwrap_words(entry, edits) : entry->state != ENTRY_REMOTE ? entry->why : NULL;
-	if (!wrapped)
+	/* Why, and a program: there is a canceld that stays. */
+	if (!wrapped && (entry->why == NULL || entry->program == NULL))
 		outcome->result = "not wrapped";
 	else if (outcome->why == NULL)
 		outcome->result = "unwrapped";

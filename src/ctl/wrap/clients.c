@@ -223,18 +223,15 @@ clients_add_named(struct client_files *files, const char *path)
 
 	/* A file of this project, also without "./", or of another one. */
 	for (const struct client *row = clients; row->id != NULL; row++)
-		for (const char *const *file = row->files; *file != NULL; file++) {
-			bool here = strcmp(path, *file) == 0 || strcmp(path, *file + 2) == 0;
-
-			if ((*file)[0] == '.' && (here || ends_with(path, *file + 1))) {
+		for (const char *const *file = row->files; *file != NULL; file++)
+			if ((*file)[0] == '.' && (strcmp(path, *file + 2) == 0 || ends_with(path, *file + 1)))
 				client = row;
-				project = here && is_project_here();
-			}
-		}
 	clients_find(&found, NULL);
 	for (size_t i = found.count; i > 0; i--)
-		if (is_same_file(found.list[i - 1].path, path))
+		if (is_same_file(found.list[i - 1].path, path)) {
 			client = found.list[i - 1].client;
+			project |= found.list[i - 1].project;
+		}
 	client_files_free(&found);
 	add_file(files, client, path, project);
 }

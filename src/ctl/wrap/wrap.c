@@ -222,8 +222,8 @@ put_outcomes(struct task *task, const struct outcomes *outcomes)
 static void
 leave_file(struct task *task, const char *why)
 {
-	/* What is never edited is no failure to wrap all, and needs no unwrap. */
-	if (task->file->client->grammar != DOC_YAML || !(task->all || task->change.unwrap))
+	/* What is never edited is no failure to wrap all. */
+	if (task->file->client->grammar != DOC_YAML || !task->all)
 		worsen(task, CTL_NO);
 	put_object(task, SPAN_NONE, SPAN_NONE, "result", "left alone", why, NULL);
 	say(task, "  left alone: %s", why);
