@@ -183,7 +183,7 @@ send_records(struct session *session, unsigned traits)
 	}
 }
 
-/* Repeats the streams that the former server had: see session_server_lost. */
+/* Repeats the streams that the former server had: see session_server_gone. */
 static void
 send_streams(struct session *session)
 {
