@@ -239,3 +239,24 @@ TEST(a_withdrawn_message_takes_no_memory)
 	ck_assert_int_eq(told[WHY_TIMED_OUT], 12);
 	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->bytes.cap, 0);
 }
+
+/* ... and that of a long answer which goes ahead of the queue, to a server that was asked whether it is alive. */
+TEST(an_urgent_message_takes_no_memory_once_it_is_written)
+{
+	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
+	static char text[MAX_MESSAGE * 5];
+
+	session->config.kill_stuck = TIME_STUCK;
+	session->config.max_message = sizeof(text) * 2;
+	memset(text, 'x', sizeof(text));
+	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"tools/list\"}");
+	say_with(SIDE_SERVER, id, 2, ",\"method\":\"roots/list\"}");
+	say(SIDE_CLIENT,
+	    SPAN("{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1},\"jsonrpc\":\"2.0\"}\n"));
+	receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\""));
+	receive(SIDE_CLIENT, (struct span){ text, sizeof(text) });
+	ck_assert_uint_gt(say(SIDE_CLIENT, SPAN("\"}\n")), sizeof(text));
+	ck_assert_ptr_nonnull(session->probe.question);
+	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->urgent.cap, 0);
+	ck_assert_uint_eq(session->scratch.cap, 0);
+}
