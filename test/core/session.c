@@ -260,3 +260,18 @@ TEST(an_urgent_message_takes_no_memory_once_it_is_written)
 	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->urgent.cap, 0);
 	ck_assert_uint_eq(session->scratch.cap, 0);
 }
+
+/* What is no message in a long array is not read for ever. */
+TESTS(the_elements_of_a_batch_are_bounded, 0, 2)
+{
+	const char *message = "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}";
+
+	memset(told, 0, sizeof(told));
+	receive(SIDE_CLIENT, SPAN("["));
+	for (int i = 1; i < LIMIT_ELEMENTS + _i; i++)
+		receive(SIDE_CLIENT, SPAN("1,"));
+	receive(SIDE_CLIENT, span_of(message));
+	say(SIDE_CLIENT, SPAN("]\n"));
+	ck_assert_int_eq(told[WHY_BATCH], _i == 0);
+	ck_assert_int_eq(told[WHY_INVALID_REQUEST], _i == 1);
+}
