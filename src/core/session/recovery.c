@@ -50,7 +50,7 @@ recovery_probe(struct session *session, const struct request *request)
 	    session->server.life != SERVER_OPEN || session->server.shut)
 		return;
 	pending_clear(&session->probe.cause);
-	(void)pending_add(&session->probe.cause, &cause);
+	pending_add(&session->probe.cause, &cause);
 	session->probe.again = true;
 	recovery_ask_again(session);
 }
