@@ -79,7 +79,7 @@ enum dialect_flag {
 	DIALECT_DEADLINE_WAITS = 1 << 5, /* after a deadline the receiver still has the grace to answer */
 	DIALECT_REPLAYS = 1 << 6,        /* a new server can be told everything that the session needs */
 	DIALECT_TURNS_RUN_ON = 1 << 7,   /* a turn begins with the answer to its prompt, whose result does not
-						* tell of a cancel: see struct turns */
+						* tell of a cancel: see turns.c */
 };
 
 enum { DIALECT_TOKENS = 2, DIALECT_LISTS = 3 };

@@ -135,7 +135,7 @@ void pending_start_idle(struct request *request, msec_t idle_now);
 /* A sign of life at idle_now: the idle deadline, if it is armed, starts again. */
 void pending_extend(struct request *request, msec_t idle_now);
 
-/* Changes the state and the counts that depend on it. Not to NONE or QUEUED. */
+/* Changes the state and the counts that depend on it. Not to ENDED or QUEUED. */
 void pending_move(struct request *request, enum request_state state);
 
 /* Disarms the request's alarms, removes and frees it. */

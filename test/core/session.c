@@ -239,3 +239,39 @@ TEST(a_withdrawn_message_takes_no_memory)
 	ck_assert_int_eq(told[WHY_TIMED_OUT], 12);
 	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->bytes.cap, 0);
 }
+
+/* ... and that of a long answer which goes ahead of the queue, to a server that was asked whether it is alive. */
+TEST(an_urgent_message_takes_no_memory_once_it_is_written)
+{
+	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
+	static char text[MAX_MESSAGE * 5];
+
+	session->config.kill_stuck = TIME_STUCK;
+	session->config.max_message = sizeof(text) * 2;
+	memset(text, 'x', sizeof(text));
+	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"tools/list\"}");
+	say_with(SIDE_SERVER, id, 2, ",\"method\":\"roots/list\"}");
+	say(SIDE_CLIENT,
+	    SPAN("{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1},\"jsonrpc\":\"2.0\"}\n"));
+	receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\""));
+	receive(SIDE_CLIENT, (struct span){ text, sizeof(text) });
+	ck_assert_uint_gt(say(SIDE_CLIENT, SPAN("\"}\n")), sizeof(text));
+	ck_assert_ptr_nonnull(session->probe.question);
+	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->urgent.cap, 0);
+	ck_assert_uint_eq(session->scratch.cap, 0);
+}
+
+/* What is no message in a long array is not read for ever. */
+TESTS(the_elements_of_a_batch_are_bounded, 0, 2)
+{
+	const char *message = "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}";
+
+	memset(told, 0, sizeof(told));
+	receive(SIDE_CLIENT, SPAN("["));
+	for (int i = 1; i < LIMIT_ELEMENTS + _i; i++)
+		receive(SIDE_CLIENT, SPAN("1,"));
+	receive(SIDE_CLIENT, span_of(message));
+	say(SIDE_CLIENT, SPAN("]\n"));
+	ck_assert_int_eq(told[WHY_BATCH], _i == 0);
+	ck_assert_int_eq(told[WHY_INVALID_REQUEST], _i == 1);
+}

@@ -56,7 +56,7 @@ start_waits(const struct oracle *oracle)
 	for (const struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == CLIENT && ask->deed != NULL && (ask->deed->traits & HANDSHAKE) && ask->wire[0] != '\0')
 			return !oracle->start_answered && ask->lost == 0 &&
-			    (ask->ending_at == 0 || oracle->now < ask->ending_at + FORGOTTEN_AFTER);
+			    (ask->decided == 0 || oracle->now - ask->decided_at < FORGOTTEN_AFTER);
 	return false;
 }
 

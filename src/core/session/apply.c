@@ -30,7 +30,7 @@ hint_for(const struct session *session, const struct request *request)
 	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
 
 	if (request->from == SIDE_SERVER || session->config.dry_run ||
-	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)) != 0)
+	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
 	if (!ask)
 		return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;

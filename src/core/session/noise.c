@@ -52,15 +52,13 @@ fail_elements(struct session *session, const struct message *batch)
 	struct span rest = span_skip_space(batch->text);
 	struct message element;
 
-	if (rest.len == 0 || rest.ptr[0] != '[')
-		return;
-	do {
+	for (size_t i = 0; i < LIMIT_ELEMENTS && rest.len > 0 && rest.ptr[0] == (i == 0 ? '[' : ','); i++) {
 		message_read(&element, session, batch->from, span_from(rest, 1), false);
 		if (scan_end(element.scan) == 0)
 			return;
 		fail(session, &element);
 		rest = span_skip_space(span_from(rest, 1 + scan_end(element.scan)));
-	} while (rest.len > 0 && rest.ptr[0] == ',');
+	}
 }
 
 /* --- lines of the server's */

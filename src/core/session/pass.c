@@ -100,6 +100,7 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		/* It goes ahead of the waiting ones: the server may need it to answer the probe or the replay. */
 		copy(message, state_scratch(session));
 		state_overtake(session, message->from);
+		buf_free(&session->scratch); /* it may be large */
 		pass_discard(session, message);
 	} else {
 		lane_pass(session->party[message->from].lane,

@@ -159,12 +159,9 @@ alias(struct session *session, struct message *message, struct entry *entry)
 static void
 restore_id(const struct session *session, struct message *message, enum scan_field field)
 {
-	struct span id = message_id(message->scan, field);
-	const struct request *request;
+	const struct request *request =
+	    pending_by_wire(&session->party[side_other(message->from)].pending, message_id(message->scan, field));
 
-	if (id.len == 0)
-		return;
-	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
 	if (request != NULL && request_is_aliased(request))
 		message_replace(message, field, request->id);
 }
@@ -215,7 +212,8 @@ enter(struct session *session, struct message *message, const struct method *row
 
 	session->journal.requests[message->from]++;
 	read_names(session, message, row, &entry);
-	restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
+	if (scan_has(message->scan, SCAN_REQUEST_ID)) /* ACP: elicitation/create */
+		restore_id(session, message, SCAN_REQUEST_ID);
 	if (!session->config.dry_run)
 		alias(session, message, &entry);
 	if (session->config.ask_progress &&
@@ -469,7 +467,7 @@ on_update(struct session *session, struct message *message, enum side requester,
 static void
 restore_token(const struct session *session, struct message *message, const struct request *request)
 {
-	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
+	message->swallowed = request->flags & REQUEST_ASKED;
 	if (!span_equal(request->token, request->wire_token))
 		message_replace(message, session->handshake.dialect->progress_field, request->token);
 }
@@ -489,9 +487,8 @@ on_progress(struct session *session, struct message *message)
 	if (requester == SIDE_CLIENT && token.len > 0 && scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
-	if (request != NULL && session->config.observed && message->batch == NULL) { /* for session_next_request */
+	if (request != NULL && session->config.observed && message->batch == NULL) /* for session_next_request */
 		buf_set(&request->progress, message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
-	}
 	if (request != NULL && dialect->turn_cancel != NULL) {
 		on_update(session, message, requester, token, request);
 		return;

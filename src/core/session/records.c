@@ -79,7 +79,8 @@ records_grant(struct records *records, struct request *request)
 {
 	struct record record;
 
-	if ((request->traits & METHOD_STREAM) || (request->record.len == 0 && !(request->traits & METHOD_UNSETTING)))
+	if ((request->traits & METHOD_STREAM) ||
+	    (request->record.len == 0 && (!(request->traits & METHOD_UNSETTING) || request->name.len == 0)))
 		return;
 	for (size_t i = records->count; i-- > 0;)
 		if (is_replaced(&records->list[i], request))

@@ -50,7 +50,7 @@ recovery_probe(struct session *session, const struct request *request)
 	    session->server.life != SERVER_OPEN || session->server.shut)
 		return;
 	pending_clear(&session->probe.cause);
-	(void)pending_add(&session->probe.cause, &cause);
+	pending_add(&session->probe.cause, &cause);
 	session->probe.again = true;
 	recovery_ask_again(session);
 }
@@ -183,7 +183,7 @@ send_records(struct session *session, unsigned traits)
 	}
 }
 
-/* Repeats the streams that the former server had: see session_server_lost. */
+/* Repeats the streams that the former server had: see session_server_gone. */
 static void
 send_streams(struct session *session)
 {

@@ -139,7 +139,7 @@ is_batch(struct session *session, const struct message *message, bool needs_json
 	struct message element;
 	struct span text;
 
-	while ((text = json_next(message->text, &at)).len > 0) {
+	for (size_t i = 0; i < LIMIT_ELEMENTS && (text = json_next(message->text, &at)).len > 0; i++) {
 		message_read(&element, session, message->from, text, needs_jsonrpc);
 		if (message_is_single(&element))
 			return true;

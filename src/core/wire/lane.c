@@ -351,7 +351,7 @@ lane_sent(struct lane *lane, size_t n)
 	lane->taken += n;
 	if (urgent_is_next(lane)) {
 		lane->urgent_gone += n;
-		buf_consume(&lane->urgent, n);
+		consume(&lane->urgent, n);
 		return;
 	}
 	lane->sent += n;
