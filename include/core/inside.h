@@ -497,7 +497,7 @@ void requests_trim(struct session *session);
 void requests_release_cancels(struct session *session);
 
 /* A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE. */
-void requests_bound(struct session *session, enum side requester);
+void requests_bound_waits(struct session *session, enum side requester);
 
 /* --- receive.c */
 

@@ -108,7 +108,7 @@ struct journal {
 };
 
 /* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
-bool journal_counts_only(struct journal *journal, enum why why);
+bool journal_count_unseen(struct journal *journal, enum why why);
 
 /* Counts the decision and reports it. */
 void journal_tell(struct journal *journal, const struct action *action);

@@ -38,9 +38,6 @@ struct entry {
 /* node: the value of the server's name. The doc must outlive the entry. */
 struct entry entry_read(const struct doc_node *node);
 
-/* NULL: there are no more. */
-const struct doc_node *entry_next_word(const struct entry *entry, const struct doc_node *word);
-
 /* The words from one up to another one, or up to the last (NULL), as strings ended by NULL. Call entry_words_free. */
 char **entry_words(const struct entry *entry, const struct doc_node *word, const struct doc_node *end);
 void entry_words_free(char **words); /* may be NULL */

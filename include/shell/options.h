@@ -87,9 +87,6 @@ extern const struct options_row options_rows[];
 /* The option for a key of the configuration file; NULL: it is no key. */
 const struct options_row *options_key(const char *key);
 
-/* The values without any option. options_parse calls it. */
-void options_init(struct options *options);
-
 /*
  * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to
  * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv. options must not

@@ -15,7 +15,7 @@ tally_word(enum tally tally)
 }
 
 bool
-journal_counts_only(struct journal *journal, enum why why)
+journal_count_unseen(struct journal *journal, enum why why)
 {
 	if (journal->act != NULL && !(journal->traffic_unseen && why_level(why) == LEVEL_TRAFFIC))
 		return false;
@@ -26,7 +26,7 @@ journal_counts_only(struct journal *journal, enum why why)
 void
 journal_tell(struct journal *journal, const struct action *action)
 {
-	if (journal_counts_only(journal, action->why))
+	if (journal_count_unseen(journal, action->why))
 		return;
 	journal->counts[action->why]++;
 	journal->act(journal->user, action);

@@ -19,7 +19,7 @@ obstacle_to(const struct session *session, enum side requester, const struct req
 
 /* Whether there is an obstacle, which is reported. request: may be NULL. */
 static bool
-is_prevented(struct session *session, enum side requester, const struct request *request, struct span obstacle)
+report_obstacle(struct session *session, enum side requester, const struct request *request, struct span obstacle)
 {
 	if (obstacle.len > 0)
 		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
@@ -60,7 +60,7 @@ is_only_turn(const struct session *session, const struct request *request)
 bool
 cancel_turns(struct session *session, const struct request *request, struct span session_id)
 {
-	if (is_prevented(session, SIDE_CLIENT, request, obstacle_to(session, SIDE_CLIENT, NULL)))
+	if (report_obstacle(session, SIDE_CLIENT, request, obstacle_to(session, SIDE_CLIENT, NULL)))
 		return false;
 	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
 	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id);
@@ -81,7 +81,7 @@ cancel_send(struct session *session, struct request *request)
 		obstacle = SPAN("the session is not open yet");
 		request->withheld = session->era_awaited = true;
 	}
-	if (is_prevented(session, request->from, request, obstacle))
+	if (report_obstacle(session, request->from, request, obstacle))
 		return false;
 	if (is_only_turn(session, request))
 		return cancel_turns(session, request, request->token);
@@ -158,7 +158,7 @@ cancel_task(struct session *session, const struct request *request, struct span 
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
 	else if (session->questions[requester].count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
-	if (is_prevented(session, requester, request, obstacle))
+	if (report_obstacle(session, requester, request, obstacle))
 		return;
 	question = questions_add(session, requester, dialect->task_cancel, request->id.ptr[0] == '"', TIME_LINGER);
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",

@@ -22,7 +22,7 @@ is_owed(const struct session *session, const struct request *request)
 
 /* Applies the event to all requests of that side; traits not 0: to those whose method has one of these traits. */
 static void
-sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits)
+decide_each(struct session *session, enum side requester, enum decide_event event, unsigned traits)
 {
 	struct request *request, *next;
 
@@ -40,10 +40,10 @@ session_client_leaves(struct session *session, enum leaving leaving)
 	session->client_left = leaving != LEAVE_DRAIN;
 	if (leaving != LEAVE_DRAIN)
 		recovery_wait_no_more(session);
-	sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+	decide_each(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	turns_left(session);
-	sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
+	decide_each(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
 /* The streams of the server that has gone are to be sent again, see recovery.c. */
@@ -81,8 +81,8 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 	session->server.signal = signal;
 	server_enter(&session->server, last ? SERVER_GONE : SERVER_AWAY);
 	recovery_drop_questions(session);
-	sweep(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
-	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	decide_each(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
+	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	pending_clear(&session->turns);
 	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
 	if (!last)
@@ -111,7 +111,7 @@ session_server_deaf(struct session *session, bool retired)
 		else if (!retired && !owed)
 			turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 	}
-	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	if (retired)
 		lane_stop_at(client->lane, 0);
 	else

@@ -245,7 +245,7 @@ drop_oversized(struct session *session, struct message *message)
 	if (request != NULL)
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);
 	else if (message->id.len == 0 && !method)
-		requests_bound(session, side_other(message->from));
+		requests_bound_waits(session, side_other(message->from));
 }
 
 /* The frame at hand will be thrown away. Nothing is decided with its first bytes, which are read as a message. */

@@ -39,7 +39,7 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
     const struct request *request)
 {
 	if (why != WHY_RELAYED || message->word != why || verb != VERB_SEND ||
-	    !journal_counts_only(&session->journal, why))
+	    !journal_count_unseen(&session->journal, why))
 		report(session, message, verb, why, request);
 }
 

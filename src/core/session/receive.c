@@ -79,7 +79,7 @@ refuse(struct session *session, struct message *message, int code, const char *c
 
 /* Why no further request may be outstanding; NULL: it may. */
 static const char *
-is_too_much(const struct session *session, const struct message *message)
+why_too_much(const struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct pending *pending = &session->party[message->from].pending;
@@ -287,7 +287,7 @@ receive_request(struct session *session, struct message *message)
 		state_count(session, message, TALLY_LOST);
 		reply_gone(session, message);
 		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE, NULL);
-	} else if ((too_much = is_too_much(session, message)) != NULL) {
+	} else if ((too_much = why_too_much(session, message)) != NULL) {
 		refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests", too_much,
 		    WHY_TOO_MANY);
 	} else {
@@ -522,7 +522,7 @@ on_task_status(struct session *session, struct message *message)
 
 /* Whether this is the first message of a replayed stream: the client received it from the former server. */
 static bool
-is_repeated_beginning(struct session *session, const struct message *message)
+take_repeated_beginning(struct session *session, const struct message *message)
 {
 	struct span id = scan_text(message->scan, SCAN_META_SUBSCRIPTION);
 	struct request *stream = NULL;
@@ -573,7 +573,7 @@ receive_notification(struct session *session, struct message *message)
 		on_progress(session, message);
 	} else if (dialect_is(method, dialect->task_status)) {
 		on_task_status(session, message);
-	} else if (is_repeated_beginning(session, message)) {
+	} else if (take_repeated_beginning(session, message)) {
 		pass_drop(session, message, WHY_SWALLOWED, NULL);
 	} else {
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))

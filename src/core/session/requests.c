@@ -90,7 +90,7 @@ requests_trim(struct session *session)
 }
 
 void
-requests_bound(struct session *session, enum side requester)
+requests_bound_waits(struct session *session, enum side requester)
 {
 	struct pending *pending = &session->party[requester].pending;
 	msec_t now = session->clocks.steady;

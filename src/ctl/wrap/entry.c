@@ -20,8 +20,9 @@ is_canceld(const char *path)
 	return strncmp(path, "canceld", len) == 0 && path[len + strspn(path + len, "-.0123456789")] == '\0';
 }
 
-const struct doc_node *
-entry_next_word(const struct entry *entry, const struct doc_node *word)
+/* NULL: there are no more. */
+static const struct doc_node *
+next_word(const struct entry *entry, const struct doc_node *word)
 {
 	if (word == entry->command)
 		return entry->array != NULL ? entry->array->first : NULL;
@@ -40,7 +41,7 @@ refuse(struct entry entry, enum entry_state state, const char *why)
 static struct entry
 read_words(struct entry entry)
 {
-	const struct doc_node *word = entry_next_word(&entry, entry.first);
+	const struct doc_node *word = next_word(&entry, entry.first);
 
 	entry.program = entry.first;
 	if (!is_canceld(entry.first->text.ptr))
@@ -99,7 +100,7 @@ entry_words(const struct entry *entry, const struct doc_node *word, const struct
 {
 	char **words = mem_new(sizeof(*words));
 
-	for (size_t count = 0; word != end; word = entry_next_word(entry, word)) {
+	for (size_t count = 0; word != end; word = next_word(entry, word)) {
 		words = mem_resize(words, count + 2, sizeof(*words));
 		words[count++] = doc_copy(is_string(word) ? word->text : SPAN("?"));
 		words[count] = NULL;
@@ -120,7 +121,7 @@ entry_show(struct buf *line, const struct entry *entry, const struct doc_node *w
 {
 	char **words = entry_words(entry, entry->program, NULL);
 
-	for (; word != entry->program; word = entry_next_word(entry, word)) {
+	for (; word != entry->program; word = next_word(entry, word)) {
 		buf_append(line, word->text);
 		buf_append(line, SPAN(" "));
 	}

@@ -378,8 +378,9 @@ options_given(const struct options *options, const struct options_row *row)
 	return false;
 }
 
-void
-options_init(struct options *options)
+/* The values without any option. */
+static void
+set_defaults(struct options *options)
 {
 	*options = (struct options){
 		.session = { .grace = MSEC_NEVER, .max_message = LIMIT_MESSAGE, .max_inflight = LIMIT_INFLIGHT },
@@ -440,7 +441,7 @@ options_parse(struct options *options, int argc, char *argv[])
 	char letters[2 + 3 * ROWS + 1];
 	struct option table[ROWS + 1];
 
-	options_init(options);
+	set_defaults(options);
 	list_options(letters, table);
 	opterr = 0;
 	optind = 0; /* glibc: start anew, which the tests need */
