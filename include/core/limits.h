@@ -56,11 +56,11 @@ enum {
 	TIME_EOF_WAIT = 250,       /* for the rest of stdout after the server's exit */
 	TIME_FLUSH_WAIT = 200,     /* for cancels to be written before stdin is closed */
 	TIME_CLOSE_WAIT = 700,     /* from then to SIGTERM; --term-after */
+	TIME_PATIENCE = 2300,      /* as much more has an ACP agent, to save its state */
 	TIME_TERM_WAIT = 450,      /* from then to SIGKILL; --kill-after */
 	TIME_KILL_WAIT = 100,      /* for the exit after SIGKILL */
 	TIME_LAST_WAIT = 50,       /* like TIME_EOF_WAIT, after an end that canceld began */
 	TIME_SWEEP_WAIT = 100,     /* the least for the rest of the server's process tree to be ended ... */
-	TIME_PATIENCE = 2300,      /* as much more has an ACP agent before SIGTERM, to save its state */
 	TIME_END = 1600,           /* ... and the time from the first sign of the end, which it may use up */
 	TIME_HASTY_END = 700,      /* the same, from a signal */
 	TIME_HASTY_FLUSH_WAIT = 100, /* like TIME_FLUSH_WAIT, after a signal */
