@@ -17,14 +17,15 @@ enum {
 	LIMIT_TOLD = 1 << 10,      /* bytes of a long line of text that the log gets */
 	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,
-	LIMIT_EQUAL_IDS = 64,   /* outstanding requests of one side whose ids are equal */
-	LIMIT_SESSION = 1024,   /* outstanding requests of the client's in one ACP session */
-	LIMIT_TASKS = 1024,     /* progress tokens of tasks; unanswered tasks/cancel */
-	LIMIT_TURNS = 1024,     /* ACP v2: sessions in which answered prompts are worked on */
-	LIMIT_CANDIDATES = 16,  /* places of a line of text behind which bytes are searched for a message again */
-	LIMIT_ELEMENTS = 65536, /* elements of one batch that are read */
-	LIMIT_FINISHED = 4096,  /* ended requests that are remembered by their ids */
-	LIMIT_ACKS = 1024,      /* acknowledged cancels that wait for the end of their request */
+	LIMIT_EQUAL_IDS = 64,      /* outstanding requests of one side whose ids are equal */
+	LIMIT_SESSION = 1024,      /* outstanding requests of the client's in one ACP session */
+	LIMIT_TASKS = 1024,        /* progress tokens of tasks; unanswered tasks/cancel */
+	LIMIT_TURNS = 1024,        /* ACP v2: sessions in which answered prompts are worked on */
+	LIMIT_CANDIDATES = 16,     /* places of a line of text behind which bytes are searched for a message again */
+	LIMIT_SEARCHED = 16 << 20, /* bytes that are searched so in vain */
+	LIMIT_ELEMENTS = 65536,    /* elements of one batch that are read */
+	LIMIT_FINISHED = 4096,     /* ended requests that are remembered by their ids */
+	LIMIT_ACKS = 1024,         /* acknowledged cancels that wait for the end of their request */
 
 	LIMIT_META = 16384,   /* bytes of params._meta that are kept for a request's cancel */
 	LIMIT_PROGRESS = 512, /* bytes kept of a request's latest progress */
@@ -57,11 +58,11 @@ enum {
 	TIME_EOF_WAIT = 250,       /* for the rest of stdout after the server's exit */
 	TIME_FLUSH_WAIT = 200,     /* for cancels to be written before stdin is closed */
 	TIME_CLOSE_WAIT = 700,     /* from then to SIGTERM; --term-after */
+	TIME_PATIENCE = 2300,      /* as much more has an ACP agent, to save its state */
 	TIME_TERM_WAIT = 450,      /* from then to SIGKILL; --kill-after */
 	TIME_KILL_WAIT = 100,      /* for the exit after SIGKILL */
 	TIME_LAST_WAIT = 50,       /* like TIME_EOF_WAIT, after an end that canceld began */
 	TIME_SWEEP_WAIT = 100,     /* the least for the rest of the server's process tree to be ended ... */
-	TIME_PATIENCE = 2300,      /* as much more has an ACP agent before SIGTERM, to save its state */
 	TIME_END = 1600,           /* ... and the time from the first sign of the end, which it may use up */
 	TIME_HASTY_END = 700,      /* the same, from a signal */
 	TIME_HASTY_FLUSH_WAIT = 100, /* like TIME_FLUSH_WAIT, after a signal */

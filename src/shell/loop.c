@@ -137,20 +137,19 @@ report_error(struct loop *loop, struct descriptor *descriptor, const char *doing
 static void
 report_errors(struct loop *loop)
 {
+	const struct descriptor *log = &loop->log->descriptor;
 	const char *file = loop->options->log.file;
 	char words[256];
-	int error;
 
 	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].in, "read stdin");
 	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].out, "write to stdout");
 	report_error(loop, &loop->port[SIDE_SERVER].in, "read the server's stdout");
 	report_error(loop, &loop->port[SIDE_SERVER].out, "write to the server's stdin");
 	log_flush(loop->log);
-	error = file == NULL || loop->log_failed ? 0 : loop->log->descriptor.error;
-	if (error == 0)
+	if (file == NULL || loop->log_failed || !log->broken)
 		return;
 	loop->log_failed = true;
-	snprintf(words, sizeof(words), "--log: %.128s: %s", file, strerror(error));
+	snprintf(words, sizeof(words), "--log: %.128s: %s", file, strerror(log->error != 0 ? log->error : EPIPE));
 	relay_say(&loop->life.relay, words);
 }
 

@@ -111,6 +111,24 @@ say_with(enum side from, const char *begin, int id, const char *end)
 
 SUITE("session", .before = setup, .after = teardown);
 
+/* Behind so many bytes that were read in vain no message is looked for: each brace could cost as much. */
+TEST(the_search_for_a_message_in_a_long_line_is_bounded)
+{
+	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
+	static char text[PIECE];
+
+	session->config.max_message = LIMIT_MESSAGE;
+	memset(text, 'x', sizeof(text));
+	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"tools/call\"}");
+	for (int i = 0; i < 2; i++) {
+		receive(SIDE_SERVER, SPAN("{\"text\":\""));
+		for (size_t said = 0; said < (i == 0 ? LIMIT_SEARCHED : LIMIT_SEARCHED - PIECE); said += PIECE)
+			receive(SIDE_SERVER, (struct span){ text, PIECE });
+		say_with(SIDE_SERVER, "\" {\"jsonrpc\":\"2.0\",\"id\":", 1, ",\"result\":{}}");
+		ck_assert_int_eq(told[WHY_RECOVERED], i);
+	}
+}
+
 /* Both sides together cannot make canceld wait for more answers than it may keep. */
 TEST(unanswered_cancels_of_tasks_are_bounded)
 {

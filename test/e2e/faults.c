@@ -46,17 +46,20 @@ TEST(an_unreadable_stdin_is_a_failure)
 	run_end(run);
 }
 
-TESTS(a_full_log_is_told_once_and_ends_nothing, 0, 2)
+TESTS(a_lost_log_is_told_once_and_ends_nothing, 0, 3)
 {
+	static const char *const reasons[] = { "No space left on device", "File too large", "Broken pipe" };
 	const char *file = _i == 0 ? "/dev/full" : path_of("log");
 	char options[400], told[400];
+	int reader = _i == 2 && mkfifo(file, 0600) == 0 ? open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 	struct run *run;
 
 	snprintf(options, sizeof(options), "-vv --log %s", file);
-	snprintf(told, sizeof(told), "canceld: --log: %s: %s\n", file,
-	    _i == 0 ? "No space left on device" : "File too large");
+	snprintf(told, sizeof(told), "canceld: --log: %s: %s\n", file, reasons[_i]);
 	run = run_start(
-	    &(struct setup){ .options = options, .command = "peer puppet", .shell = _i == 0 ? NULL : "ulimit -f 1" });
+	    &(struct setup){ .options = options, .command = "peer puppet", .shell = _i == 1 ? "ulimit -f 1" : NULL });
+	run_ping(run);
+	close(reader);
 	for (int i = 0; i < 20; i++)
 		run_ping(run);
 	run_leave(run, 0);

@@ -54,6 +54,18 @@ fill(struct run *run)
 	run_fill(run);
 }
 
+/* Requests that wait behind one that is half written: each is to be found at once. */
+static void
+fill_with_requests(struct run *run)
+{
+	run_ping(run);
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"stop-reading\"}");
+	run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"half\",\"params\":[\"%0200000d\"]}", 0);
+	for (int id = 2; id < 40000; id++)
+		text_print(&run->unsent, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"m\"}\n", id);
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"last\"}");
+}
+
 /* Until canceld waits 400 ms before it starts a server that exits at once. */
 static void
 lose_server(struct run *run)
@@ -97,6 +109,7 @@ static const struct promise {
 	{ "SIGTERM", "", NULL, open_call, NULL, SIGTERM, 700 },
 	{ "SIGTERM, unwilling server", "", UNWILLING, open_call, NULL, SIGTERM, 700 },
 	{ "SIGTERM, queue full", "-v", "peer puppet", fill, NULL, SIGTERM, 700 },
+	{ "SIGTERM, 40000 requests wait", "-q", "peer puppet", fill_with_requests, NULL, SIGTERM, 700 },
 	{ "SIGTERM while draining", "-v --drain", UNWILLING, drain, NULL, SIGTERM, 700 },
 	{ "SIGTERM between two servers", "-r9/1m", ONCE, lose_server, NULL, SIGTERM, 700 },
 	{ "stdin closed between two servers", "-r9/1m", ONCE, lose_server, run_close_in, 0, 1000 },

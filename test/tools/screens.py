@@ -169,8 +169,8 @@ if sys.argv[1:2] == ["--server"]:
     serve()
 elif sys.argv[1:2] == ["--apart"]:
     main()
-elif sys.argv[1:2] in (["-h"], ["--help"]):
-    print(__doc__)
+elif sys.argv[1:2] and sys.argv[1].startswith("-"):
+    sys.exit(__doc__)
 else:  # as a user of its own, to whom no other canceld belongs
     __file__ = os.path.abspath(__file__)
     os.execvp("unshare", ["unshare", "-U", "--map-user=4242", "--map-group=4242", "/usr/bin/python3", __file__, "--apart",

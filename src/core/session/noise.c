@@ -91,14 +91,15 @@ is_message(const struct session *session, const struct message *message)
 	    !is_echo(session, message);
 }
 
-/* Whether this rest of a line holds messages and nothing else. */
+/* Whether this rest of a line holds messages and nothing else. *searched: how many bytes were read in vain, at most. */
 static bool
-is_all_messages(struct session *session, struct span rest)
+is_all_messages(struct session *session, struct span rest, size_t *searched)
 {
 	struct message message;
 
 	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
 		message_read(&message, session, SIDE_SERVER, rest, false);
+		*searched += message.scan->fault < SCAN_SYNTAX ? rest.len : message.scan->fault_offset;
 		if (message.scan->fault == SCAN_TRAILING)
 			message_read(&message, session, SIDE_SERVER, span_part(rest, 0, scan_end(message.scan)), false);
 		if (!is_message(session, &message))
@@ -112,9 +113,12 @@ static size_t
 find_messages(struct session *session, struct span line)
 {
 	const char *at = line.ptr, *end = line.ptr + line.len;
+	size_t searched = 0;
 
-	for (int i = 0; i < LIMIT_CANDIDATES && (at = memchr(at, '{', (size_t)(end - at))) != NULL; i++, at++)
-		if (is_all_messages(session, (struct span){ at, (size_t)(end - at) }))
+	for (int i = 0;
+	     i < LIMIT_CANDIDATES && searched < LIMIT_SEARCHED && (at = memchr(at, '{', (size_t)(end - at))) != NULL;
+	     i++, at++)
+		if (is_all_messages(session, (struct span){ at, (size_t)(end - at) }, &searched))
 			return (size_t)(at - line.ptr);
 	return line.len;
 }

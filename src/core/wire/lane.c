@@ -215,14 +215,18 @@ lane_untouched(const struct lane *lane, uint64_t position)
 void
 lane_withdraw(struct lane *lane, uint64_t position)
 {
-	struct queued *queued;
-	size_t i = 0;
+	size_t low = 0, high = count_of(lane), middle;
 
 	assert(lane_untouched(lane, position) && position < lane->decided);
-	while ((queued = queued_at(lane, i))->next <= position)
-		i++;
-	assert(queued->start <= position);
-	drop(lane, queued);
+	while (low < high) { /* those before low end at the position, or earlier; those from high on, later */
+		middle = low + (high - low) / 2;
+		if (queued_at(lane, middle)->next <= position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	assert(queued_at(lane, low)->start <= position);
+	drop(lane, queued_at(lane, low));
 	settle(lane);
 }
 
