@@ -68,7 +68,7 @@ session_quote(struct session *session, struct span words)
 
 	buf_set(quote, buf_span(&session->server.said));
 	buf_append(quote, words);
-	while (quote->len > 0 && memchr("\r\n", buf_span(quote).ptr[quote->len - 1], 2) != NULL)
+	while (quote->len > 0 && strchr("\r\n", buf_span(quote).ptr[quote->len - 1]) != NULL)
 		quote->len--;
 	shorten(quote);
 }

@@ -51,7 +51,7 @@ struct top {
 	size_t open;   /* how many of them are */
 	int64_t more;  /* that canceld did not list */
 	size_t marked; /* of the open ones */
-	char order;    /* the key that chose it: i, a or l */
+	int order;     /* the key that chose it: i, a or l */
 	bool helps;    /* the keys are shown */
 	json_t *shown; /* the request of which all is shown; owned; NULL: none */
 	json_t *asked; /* the request about which it is asked whether to cancel it; owned; NULL: none */
@@ -76,7 +76,7 @@ on_signal(int number)
 }
 
 static json_int_t
-key_of(const json_t *row, char order)
+key_of(const json_t *row, int order)
 {
 	if (order == 'l')
 		return -view_left(row);
@@ -87,7 +87,7 @@ key_of(const json_t *row, char order)
 
 /* Where it belongs: the largest key first, and behind what is equal. */
 static void
-insert(json_t *rows, json_t *row, char order)
+insert(json_t *rows, json_t *row, int order)
 {
 	size_t low = 0, high = json_array_size(rows);
 
