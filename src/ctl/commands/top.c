@@ -423,7 +423,7 @@ on_table_key(struct top *top, char key)
 	} else if ((key == 'k' || key == 'A') && top->marked > 0) {
 		top->marked--;
 	} else if (key == 'i' || key == 'a' || key == 'l') {
-		top->order = key;
+		top->order = (unsigned char)key;
 		look(top);
 	} else if (key == '?') {
 		top->helps = true;
