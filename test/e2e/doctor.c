@@ -289,7 +289,7 @@ static const struct {
 	    "11 checks: 0 kept, 1 broken, 10 not tested\n" },
 	/* No escape of a hostile server or command reaches the terminal. */
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
-	    "no          keeps stdout clean\n            1 times, first NOISE \\x1b[2J<evil>&\n" },
+	    "no          keeps stdout clean\n            found 1, first NOISE \\x1b[2J<evil>&\n" },
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text", 1, "0\n" },
 	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='", 1,
 	    "0\n" },
