@@ -284,7 +284,7 @@ TEST(what_was_counted_is_shown)
 	expect(run, "$C stats counts | grep -A1 '^METHOD.*TIMED OUT  OPERATED'", 0, "tools/call  stubborn  ");
 	expect(run, "$C stats counts", 0, "tools/call  echo  ");
 	expect(run, "$C stats -j counts", 0, "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
-	expect(run, "$C stats", 0, "counts[");
+	expect(run, "$C stats", 0, "\n  queued bytes: none\n");
 	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"echo\",outcome=\"answered\"} 1\n");
 	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"operated\"} 1\n");
 	expect(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
