@@ -70,6 +70,7 @@ TEST(all_is_wrapped_and_comes_back)
 	expect("$CANCELCTL wrap --all", 0, "one: already wrapped");
 	expect("$CANCELCTL wrap --all -- -r", 0, "one: wrapped anew");
 	expect("$CANCELCTL wrap --list", 0, "wrapped      two: two");
+	expect("$CANCELCTL wrap | grep 'To put'", 1, "");
 	expect("$CANCELCTL unwrap --all", 0, "two: unwrapped");
 	expect(UNCHANGED, 0, "");
 	expect("$CANCELCTL unwrap --all", 0, "two: not wrapped");
@@ -215,6 +216,8 @@ static const struct {
 	{ "$CANCELCTL wrap --all -t 30s", 2, "stand behind --, as in: cancelctl wrap --all -- -t 30s" },
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
 	{ "$CANCELCTL unwrap", 2, "which client?" },
+	{ "$CANCELCTL wrap -- -t 30s", 2, "which client? cancelctl wrap CLIENT, FILE or --all" },
+	{ "$CANCELCTL wrap --list cursor -- -t 30s", 2, "which client?" },
 	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },
 	{ "mkdir -p bin/canceld; cp $CANCELCTL bin; PATH=/usr/bin:/bin bin/cancelctl wrap cursor; s=$?; rm -r bin; (exit $s)",
 	    125, "canceld is neither beside" },
