@@ -208,6 +208,8 @@ static const struct {
 	{ "$CANCELCTL unwrap --all three", 1, "no server 'three' there" },
 	{ "$CANCELCTL wrap cursor -- -t 30", 2, "30s" },
 	{ "$CANCELCTL wrap cursor -- --log-payload", 2, "name a file" },
+	{ "$CANCELCTL wrap cursor one -- --name", 2, "--name needs a value" },
+	{ "$CANCELCTL wrap cursor -- -T", 2, "--max-time needs a value" },
 	{ "$CANCELCTL wrap cursor -- npx x", 2, "'npx' is no option of canceld" },
 	{ "$CANCELCTL wrap cursor -- -r -- npx", 2, "'npx' is no option of canceld" },
 	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 1, "could not be read again: line 2: not UTF-8" },
