@@ -157,7 +157,8 @@ TEST(a_deadline_is_set_while_it_runs)
 {
 	struct run *run = run_hanging("--name sets", "7");
 
-	expect(run, "$C set sets 5", 2, "want [METHOD[:NAME]=]DURATION; a DURATION is 250ms, ");
+	expect(run, "$C set sets 5", 2,
+	    "timeout '5': is the unit missing? want [METHOD[:NAME]=]DURATION; a DURATION is ");
 	expect(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");
 	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
 	expect(run, "$C set --max-time -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");
@@ -540,7 +541,7 @@ static const struct {
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C cancel --all 7", 2, "which requests?" },
-	{ "$C cancel x --older soon", 2, "no duration" },
+	{ "$C cancel x --older 1", 2, "'1' is no duration: want a number and its unit" },
 	{ "$C cancel x --older", 2, "needs a value" },
 	{ "$C set -n x", 2, "which canceld, and which deadline?" },
 	{ "$C set x 1s y", 2, "'y' is one argument too many" },
