@@ -86,13 +86,16 @@ void target_read(struct target *target);
 /* The next whole message of what was read, which the caller owns; NULL: none; one that is not valid ends the connection. */
 json_t *target_take(struct target *target) __attribute__((warn_unused_result));
 
-/* Tells its fault on standard error. Returns the exit status. */
+/* Tells on standard error what is wrong, behind its name. Returns the status. */
+int target_say(const struct target *target, int status, const char *why);
+
+/* The same of its fault, with the exit status of that. */
 int target_tell(const struct target *target);
 
 /* The object, with the pid and the server's name of its canceld first; the caller's. */
 json_t *target_with(const struct target *target, json_t *object);
 
-/* "NAME[PID]" */
+/* "NAME[PID]"; "canceld PID" where the name is not known */
 void target_append_name(struct buf *line, const struct target *target);
 
 /*

@@ -104,7 +104,7 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 
 	steering->answers++;
 	json_array_foreach(json_object_get(result, "refused"), i, text) steering->status =
-	    ctl_no("canceld %ld: %s", target->pid, json_string_value(text));
+	    target_say(target, CTL_NO, json_string_value(text));
 	json_array_foreach(json_object_get(result, "unfit"), i, text) json_object_set_new(steering->unfit,
 	    json_string_value(text), json_integer(1 + show_number(steering->unfit, json_string_value(text))));
 }

@@ -202,11 +202,23 @@ target_call(struct target *target, const char *method, json_t *params)
 }
 
 int
+target_say(const struct target *target, int status, const char *why)
+{
+	struct buf name = { 0 };
+
+	if (target->pid == 0)
+		compose(&name, "%s", target->path);
+	else
+		target_append_name(&name, target);
+	ctl_tell(status, "%.*s: %s", (int)name.len, name.data, why);
+	buf_free(&name);
+	return status;
+}
+
+int
 target_tell(const struct target *target)
 {
-	if (target->pid == 0)
-		return ctl_tell(target->status, "%.200s: %s", target->path, target->fault);
-	return ctl_tell(target->status, "canceld %ld: %s", target->pid, target->fault);
+	return target_say(target, target->status, target->fault);
 }
 
 json_t *
@@ -222,7 +234,9 @@ target_with(const struct target *target, json_t *object)
 void
 target_append_name(struct buf *line, const struct target *target)
 {
-	compose(line, "%b[%d]", show_string(target->about, "name"), (int64_t)target->pid);
+	struct span name = show_string(target->about, "name");
+
+	compose(line, name.len > 0 ? "%b[%d]" : "canceld %b%d", name, (int64_t)target->pid);
 }
 
 static void

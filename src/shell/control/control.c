@@ -198,7 +198,7 @@ on_cancel(struct call *call)
 	else
 		choose(control->session, &order, chosen);
 	if (one && json_array_size(chosen) == 0)
-		refuse(call, CONTROL_NOT_FOUND, "not found or already completed");
+		refuse(call, CONTROL_NOT_FOUND, "request %.200s not found or already completed", id != NULL ? id : "");
 	else if (one && json_array_size(chosen) > 1)
 		refuse(call, -32602, "client and server both have a request with this id: want from");
 	else
