@@ -41,6 +41,7 @@ struct targets {
 	json_t *params;      /* owned; NULL: none */
 	struct target *list; /* owned */
 	size_t count;
+	long silent; /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
 };
 
 /* Waits for these events of poll(2). false with ETIMEDOUT: not before `end`. */
@@ -65,8 +66,8 @@ void targets_find(struct targets *targets, msec_t limit);
  */
 int targets_choose(struct targets *targets, const char *which, msec_t limit);
 
-/* Tells that no canceld has this name. Returns the exit status. */
-int targets_tell_none(const char *which);
+/* Tells that none has this name, once those are kept that have it. Returns the exit status. */
+int targets_tell_none(const struct targets *targets, const char *which);
 
 /* Leaves out those that `which`, a pid or a name, does not mean; NULL: none. */
 void targets_keep(struct targets *targets, const char *which);

@@ -87,6 +87,10 @@ TEST(one_that_does_not_answer_is_shown)
 	expect(run, "$C ls -j | grep '\"answering\":true' && $C ls -j", 0, ",\"answering\":false}");
 	expect(run, "$C ls wakes && $C stats wakes", 0, "wakes[");
 	expect(run, "$C ls $PID", 125, "does not answer");
+	expect(run,
+	    "for c in ls top; do $C $c sleeps 2>&1 | grep -c \"canceld $PID does not answer and may be it\"; done", 0,
+	    "1\n1\n");
+	expect(run, "$C cancel sleeps 2", 125, "no canceld that answers is called 'sleeps'");
 	expect(run, "$C stats", 0, "does not answer");
 	expect(run, "$C metrics", 0, "does not answer");
 	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
