@@ -18,7 +18,7 @@ int ctl_tell(int status, const char *format, ...) __attribute__((format(printf, 
 #define ctl_usage(...) ctl_tell(CTL_USAGE, __VA_ARGS__)
 #define ctl_failed(...) ctl_tell(CTL_FAILED, __VA_ARGS__)
 
-/* "unknown KIND 'X': it could be Y; WHERE": CTL_USAGE. X is what was typed, up to the NUL behind it. */
+/* "unknown KIND 'X': it could be Y; WHERE": CTL_USAGE. X is what was typed. */
 struct nearest;
 int ctl_unknown(const char *kind, const struct nearest *nearest, const char *where);
 

@@ -41,6 +41,7 @@ struct targets {
 	json_t *params;      /* owned; NULL: none */
 	struct target *list; /* owned */
 	size_t count;
+	long silent; /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
 };
 
 /* Waits for these events of poll(2). false with ETIMEDOUT: not before `end`. */
@@ -65,8 +66,8 @@ void targets_find(struct targets *targets, msec_t limit);
  */
 int targets_choose(struct targets *targets, const char *which, msec_t limit);
 
-/* Tells that no canceld has this name. Returns the exit status. */
-int targets_tell_none(const char *which);
+/* Tells that none has this name, once those are kept that have it. Returns the exit status. */
+int targets_tell_none(const struct targets *targets, const char *which);
 
 /* Leaves out those that `which`, a pid or a name, does not mean; NULL: none. */
 void targets_keep(struct targets *targets, const char *which);
@@ -86,13 +87,16 @@ void target_read(struct target *target);
 /* The next whole message of what was read, which the caller owns; NULL: none; one that is not valid ends the connection. */
 json_t *target_take(struct target *target) __attribute__((warn_unused_result));
 
-/* Tells its fault on standard error. Returns the exit status. */
+/* Tells on standard error what is wrong, behind its name. Returns the status. */
+int target_say(const struct target *target, int status, const char *why);
+
+/* The same of its fault, with the exit status of that. */
 int target_tell(const struct target *target);
 
 /* The object, with the pid and the server's name of its canceld first; the caller's. */
 json_t *target_with(const struct target *target, json_t *object);
 
-/* "NAME[PID]" */
+/* "NAME[PID]"; "canceld PID" where the name is not known */
 void target_append_name(struct buf *line, const struct target *target);
 
 /*

@@ -55,7 +55,8 @@ TEST(a_hanging_call_is_seen_and_cancelled)
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_expect_cancelled(run, "7");
 	expect(run, "$C cancel hangs 7 -f nobody", 2, "want client or server");
-	expect(run, "$C cancel hangs 7", 1, "not found or already completed");
+	expect(run, "$C cancel hangs 7 2>said; s=$?; sed \"s/$PID/PID/\" said; rm said; exit $s", 1,
+	    "cancelctl: hangs[PID]: request 7 not found or already completed\n");
 	expect(run, "$C ls hangs -j | grep . || echo empty", 0, "empty");
 	run_release(run);
 	run_end(run);
@@ -86,6 +87,10 @@ TEST(one_that_does_not_answer_is_shown)
 	expect(run, "$C ls -j | grep '\"answering\":true' && $C ls -j", 0, ",\"answering\":false}");
 	expect(run, "$C ls wakes && $C stats wakes", 0, "wakes[");
 	expect(run, "$C ls $PID", 125, "does not answer");
+	expect(run,
+	    "for c in ls top; do $C $c sleeps 2>&1 | grep -c \"canceld $PID does not answer and may be it\"; done", 0,
+	    "1\n1\n");
+	expect(run, "$C cancel sleeps 2", 125, "no canceld that answers is called 'sleeps'");
 	expect(run, "$C stats", 0, "does not answer");
 	expect(run, "$C metrics", 0, "does not answer");
 	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
@@ -157,7 +162,8 @@ TEST(a_deadline_is_set_while_it_runs)
 {
 	struct run *run = run_hanging("--name sets", "7");
 
-	expect(run, "$C set sets 5", 2, "want [METHOD[:NAME]=]DURATION; a DURATION is 250ms, ");
+	expect(run, "$C set sets 5", 2,
+	    "timeout '5': is the unit missing? want [METHOD[:NAME]=]DURATION; a DURATION is ");
 	expect(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");
 	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
 	expect(run, "$C set --max-time -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");
@@ -192,9 +198,10 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	expect(run,
 	    "echo '{\"timeot\":1,\"timeout\":\"3s\",\"servers\":{\"fil*\":{\"max-time\":\"none\"},\"else\":{}}}' >file\n"
 	    "$C reload files | grep 'files.*: changed timeout, max-time$' && $C ls | grep files! && $C reload files",
-	    1, ": timeot: unknown key; it could be timeout\nfiles[");
+	    1, "]: timeot: unknown key; it could be timeout\nfiles[");
 	ck_assert_ptr_nonnull(
 	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
+	expect(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key; it could be timeout\n");
 	expect(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0,
 	    "files   timeout   tools/call  a        5m00s  person\n"
 	    "files   max-time  b           -           5s  command line\n"
@@ -284,7 +291,7 @@ TEST(what_was_counted_is_shown)
 	expect(run, "$C stats counts | grep -A1 '^METHOD.*TIMED OUT  OPERATED'", 0, "tools/call  stubborn  ");
 	expect(run, "$C stats counts", 0, "tools/call  echo  ");
 	expect(run, "$C stats -j counts", 0, "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
-	expect(run, "$C stats", 0, "counts[");
+	expect(run, "$C stats", 0, "\n  queued bytes: none\n");
 	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"echo\",outcome=\"answered\"} 1\n");
 	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"operated\"} 1\n");
 	expect(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
@@ -540,15 +547,18 @@ static const struct {
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C cancel --all 7", 2, "which requests?" },
-	{ "$C cancel x --older soon", 2, "no duration" },
+	{ "$C cancel x --older 1", 2, "'1' is no duration: want a number and its unit" },
 	{ "$C cancel x --older", 2, "needs a value" },
-	{ "$C set -n x", 2, "wrong number" },
+	{ "$C set -n x", 2, "which canceld, and which deadline?" },
+	{ "$C set x 1s y", 2, "'y' is one argument too many" },
+	{ "$C log x", 2, "which canceld, and which level?" },
+	{ "$C reload", 2, "which canceld? give NAME, or --all; see cancelctl reload --help" },
 	{ "$C set nobody", 1, "canceld" },
 	{ "$C log -T x error", 2, "unknown option" },
 	{ "$C watch why=LAET", 2, "it could be LATE" },
 	{ "$C watch 'age>x'", 2, "neither a number nor a duration" },
-	{ "$C watch nmae=slow", 2, "unknown key 'nmae=slow': it could be name" },
-	{ "$C watch level=error", 2, "unknown key 'level=error'" },
+	{ "$C watch nmae=slow", 2, "unknown key 'nmae': it could be name" },
+	{ "$C watch level=error", 2, "unknown key 'level'; cancelctl(1) lists" },
 	{ "$C watch 'age=>5'", 2, "'>5' is neither a number nor a duration" },
 	{ "$C watch to=clinet", 2, "want client or server" },
 	{ "$C watch a b", 2, "is no filter" },

@@ -30,6 +30,15 @@
 	    "*tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"a\\\"}],\\\"nextCursor\\\":\\\"1\\\"}\";;" \
 	    "*\\\"b\\\"*) answer \"\\\"error\\\":{\\\"code\\\":-32602,\\\"message\\\":\\\"n is odd\\\"}\";;")
 
+/* Its tool x answers with this error in a result. */
+#define FAILING_SERVER(text) \
+	SHELL_SERVER(":", \
+	    "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\"," \
+	    "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";;" \
+	    "*tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"x\\\"}]}\";;" \
+	    "*tools/call*) answer \"\\\"result\\\":{\\\"isError\\\":true,\\\"content\\\":[{\\\"type\\\":" \
+	    "\\\"text\\\",\\\"text\\\":\\\"" text "\\\"}]}\";;")
+
 static struct run *
 examine(const char *command)
 {
@@ -260,6 +269,11 @@ static const struct {
 	{ D "--call x" SHELL_SERVER(":", ""), 2, "the server has no tool 'x'" },
 	{ D "--call b" TOOLS_SERVER(""), 2, "the tool b needs the argument 'n'; see --arguments" },
 	{ D "--call b --arguments '{\"n\":1}'" TOOLS_SERVER(""), 2, "b refuses the --arguments: n is odd" },
+	/* As the SDKs of MCP for TypeScript and Python refuse them; what they say of a result is the server's fault. */
+	{ D "--call x" FAILING_SERVER("MCP error -32602: Input validation error: b"), 2,
+	    "x refuses the --arguments: MCP" },
+	{ D "--call x" FAILING_SERVER("Input validation error: b"), 2, "x refuses the --arguments: Input" },
+	{ D "--call x" FAILING_SERVER("MCP error -32602: Output validation error: b"), 1, "-32602: Output" },
 	{ D "-D acp --call x/y -- $DEMO_SERVER", 2, "the server does not know the method 'x/y'" },
 	{ D "--start 1500ms -- sleep 900 2>&1 >text", 1, "cancelctl: checking initialize: 1s, at most " },
 	{ D "-- $DEMO_SERVER", 0,
@@ -275,7 +289,7 @@ static const struct {
 	    "11 checks: 0 kept, 1 broken, 10 not tested\n" },
 	/* No escape of a hostile server or command reaches the terminal. */
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
-	    "no          keeps stdout clean\n            1 times, first NOISE \\x1b[2J<evil>&\n" },
+	    "no          keeps stdout clean\n            found 1, first NOISE \\x1b[2J<evil>&\n" },
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text", 1, "0\n" },
 	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='", 1,
 	    "0\n" },

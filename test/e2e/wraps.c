@@ -70,6 +70,7 @@ TEST(all_is_wrapped_and_comes_back)
 	expect("$CANCELCTL wrap --all", 0, "one: already wrapped");
 	expect("$CANCELCTL wrap --all -- -r", 0, "one: wrapped anew");
 	expect("$CANCELCTL wrap --list", 0, "wrapped      two: two");
+	expect("$CANCELCTL wrap | grep 'To put'", 1, "");
 	expect("$CANCELCTL unwrap --all", 0, "two: unwrapped");
 	expect(UNCHANGED, 0, "");
 	expect("$CANCELCTL unwrap --all", 0, "two: not wrapped");
@@ -207,6 +208,8 @@ static const struct {
 	{ "$CANCELCTL unwrap --all three", 1, "no server 'three' there" },
 	{ "$CANCELCTL wrap cursor -- -t 30", 2, "30s" },
 	{ "$CANCELCTL wrap cursor -- --log-payload", 2, "name a file" },
+	{ "$CANCELCTL wrap cursor one -- --name", 2, "--name needs a value" },
+	{ "$CANCELCTL wrap cursor -- -T", 2, "--max-time needs a value" },
 	{ "$CANCELCTL wrap cursor -- npx x", 2, "'npx' is no option of canceld" },
 	{ "$CANCELCTL wrap cursor -- -r -- npx", 2, "'npx' is no option of canceld" },
 	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 1, "could not be read again: line 2: not UTF-8" },
@@ -215,6 +218,8 @@ static const struct {
 	{ "$CANCELCTL wrap --all -t 30s", 2, "stand behind --, as in: cancelctl wrap --all -- -t 30s" },
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
 	{ "$CANCELCTL unwrap", 2, "which client?" },
+	{ "$CANCELCTL wrap -- -t 30s", 2, "which client? cancelctl wrap CLIENT, FILE or --all" },
+	{ "$CANCELCTL wrap --list cursor -- -t 30s", 2, "which client?" },
 	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },
 	{ "mkdir -p bin/canceld; cp $CANCELCTL bin; PATH=/usr/bin:/bin bin/cancelctl wrap cursor; s=$?; rm -r bin; (exit $s)",
 	    125, "canceld is neither beside" },

@@ -93,7 +93,7 @@ ctl_cancel(int argc, char *argv[])
 		{ "all", 'a', &all, NULL }, { "json", 'j', &wish.json, NULL }, { 0 } },
 	    argc, usage);
 	if (older != NULL && (!units_read_duration(span_of(older), &age) || age == MSEC_NEVER))
-		return ctl_usage("--older: '%.60s' is no duration such as 60s", older);
+		return ctl_usage("--older: '%.60s' is no duration: want a number and its unit, such as 60s", older);
 	many = older != NULL || method != NULL;
 	if (serial != NULL && (many || serial[0] == '\0' || strspn(serial, "0123456789") != strlen(serial)))
 		return ctl_usage("--serial: want a number, beside an ID");

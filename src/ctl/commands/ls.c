@@ -28,11 +28,13 @@ static int
 list_requests(struct targets *targets, const char *which, json_t *rows)
 {
 	int status = targets_choose(targets, which, TARGETS_LOOK);
-	json_t *about = status == CTL_YES ? targets->list[0].about : NULL, *request;
+	json_t *about = status == CTL_YES ? targets->list->about : NULL, *request, *fault;
 	size_t i;
 
 	json_array_foreach(json_object_get(about, "requests"), i, request)
-	    json_array_append_new(rows, target_with(&targets->list[0], request));
+	    json_array_append_new(rows, target_with(targets->list, request));
+	json_array_foreach(json_object_get(about, "config"), i, fault)
+	    target_say(targets->list, CTL_NO, json_string_value(fault));
 	if (show_number(about, "more") > 0)
 		ctl_no("%lld more requests are not shown", (long long)show_number(about, "more"));
 	return status;

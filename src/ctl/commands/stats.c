@@ -62,7 +62,7 @@ sorted(const json_t *methods)
 	return rows;
 }
 
-/* "  requests:  client 3, server 1", without what is 0. */
+/* "  requests:     client 3, server 1", without what is 0. */
 static void
 show_counts(const char *head, json_t *counts)
 {
@@ -93,8 +93,8 @@ show_stats(const struct target *target)
 {
 	static const struct {
 		const char *head, *key;
-	} lines[] = { { "requests:  ", "requests" }, { "in flight: ", "in_flight" }, { "bytes:     ", "queued_bytes" },
-		{ "ended:     ", "tallies" }, { "decisions: ", "why" } };
+	} lines[] = { { "requests:     ", "requests" }, { "in flight:    ", "in_flight" },
+		{ "queued bytes: ", "queued_bytes" }, { "ended:        ", "tallies" }, { "decisions:    ", "why" } };
 	const json_t *stats = target->about;
 	json_t *rows = sorted(json_object_get(stats, "methods"));
 	char text[SHOW_TIME_SIZE];

@@ -44,11 +44,11 @@ tell_reloaded(struct buf *line, const json_t *result)
 
 /* The commands; each is a method of the same name. */
 static const struct order {
-	const char *name, *usage;
+	const char *name, *wants, *usage;
 	int words;                                            /* that are no options, with the canceld */
 	void (*tell)(struct buf *line, const json_t *result); /* the human form of what one said */
 } orders[] = {
-	{ "set",
+	{ "set", "which canceld, and which deadline? give NAME DURATION, or --all DURATION",
 	    "usage: cancelctl set [-Tnj] -a|" TARGETS_USAGE " [[METHOD[:NAME]=]DURATION]\n\n"
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n"
 	    "Without it: the rules in force, the strongest first, and where they come from.\n\n"
@@ -57,13 +57,13 @@ static const struct order {
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
 	    2, tell_changed },
-	{ "log",
+	{ "log", "which canceld, and which level? give NAME LEVEL, or --all LEVEL",
 	    "usage: cancelctl log [-j] -a|" TARGETS_USAGE " error|person|decision|traffic\n\n"
 	    "Sets how much canceld logs; the levels are those of -q, no option, -v and -vv.\n\n"
 	    "  -a, --all    for every canceld of this user\n"
 	    "  -j, --json   the answer of each as a JSON object\n",
 	    2, tell_level },
-	{ "reload",
+	{ "reload", "which canceld? give NAME, or --all",
 	    "usage: cancelctl reload [-j] -a|" TARGETS_USAGE "\n\n"
 	    "Makes canceld read its configuration file again, and tells what is wrong in it.\n\n"
 	    "  -a, --all    every canceld of this user\n"
@@ -104,7 +104,7 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 
 	steering->answers++;
 	json_array_foreach(json_object_get(result, "refused"), i, text) steering->status =
-	    ctl_no("canceld %ld: %s", target->pid, json_string_value(text));
+	    target_say(target, CTL_NO, json_string_value(text));
 	json_array_foreach(json_object_get(result, "unfit"), i, text) json_object_set_new(steering->unfit,
 	    json_string_value(text), json_integer(1 + show_number(steering->unfit, json_string_value(text))));
 }
@@ -165,10 +165,10 @@ ctl_steer(int argc, char *argv[])
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "json", 'j', &steering.json, NULL }, { "all", 'a', &all, NULL },
 		{ steering.order == orders ? "now" : NULL, 'n', &now, NULL }, { "max-time", 'T', &cap, NULL }, { 0 } },
-	    argc, steering.order->usage);
+	    steering.order->words, steering.order->usage);
 	steering.list = steering.order == orders && argc - optind == 1 - all && !now && !cap;
 	if (argc - optind != steering.order->words - all - steering.list)
-		return ctl_usage("wrong number of arguments; see cancelctl %s --help", argv[0]);
+		return ctl_usage("%s; see cancelctl %s --help", steering.order->wants, argv[0]);
 	value = printable_json(span_of(argv[argc - 1]), false);
 	if (steering.list || steering.order->words == 1)
 		params = json_object();

@@ -506,7 +506,7 @@ ctl_top(int argc, char *argv[])
 	top.rows = json_array();
 	look(&top);
 	if (top.which != NULL && top.targets.count == 0)
-		status = targets_tell_none(top.which);
+		status = targets_tell_none(&top.targets, top.which);
 	else
 		status = run(&top, interval);
 	targets_free(&top.targets);

@@ -96,12 +96,12 @@ hear(struct watch *watch, struct target *target, json_t *message)
 		if (watch->json)
 			show_json(message);
 		else
-			ctl_no("%ld: %lld decisions were lost, because they were not read fast enough", target->pid,
-			    (long long)show_number(params, "count"));
+			ctl_no("canceld %ld: %lld decisions were lost, because they were not read fast enough",
+			    target->pid, (long long)show_number(params, "count"));
 	} else if (json_unpack(message, "{s:{s:s}}", "error", "message", &why) == 0 && target->about == NULL) {
 		/* It is asked again at each look, and told once. */
 		target->about = json_incref(message);
-		ctl_failed("canceld %ld: %.500s", target->pid, why);
+		target_say(target, CTL_FAILED, why);
 	}
 }
 

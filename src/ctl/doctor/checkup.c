@@ -204,7 +204,7 @@ tell_call(struct run *run, const struct asked *call)
 	else
 		YES(run, CHECK_CALL, time, "%s took %lld ms", run->what->call, time);
 	if (call->progress > 0)
-		YES(run, CHECK_PROGRESS, MSEC_NEVER, "%d times during the call", call->progress);
+		YES(run, CHECK_PROGRESS, MSEC_NEVER, "reports during the call: %d", call->progress);
 	else if (error != NULL || time < LEAST_CALL)
 		UNTESTED(run, CHECK_PROGRESS, "the call takes %lld ms only", time);
 	else
@@ -372,7 +372,7 @@ tell_output(struct run *run)
 		NO(run, CHECK_ORPHANS, "%lld left and killed%s, such as %s",
 		    json_integer_value(json_object_get(swept, "times")), more, visit_text(swept, "name"));
 	if (first != NULL)
-		NO(run, CHECK_STDOUT, "%lld times%s, first %s %.80s", times, more, visit_text(first, "why"),
+		NO(run, CHECK_STDOUT, "found %lld%s, first %s %.80s", times, more, visit_text(first, "why"),
 		    visit_text(first, "text"));
 	else if (more[0] == '\0' && run->report->findings[CHECK_INITIALIZE].verdict == VERDICT_YES)
 		YES(run, CHECK_STDOUT, MSEC_NEVER, "only messages");

@@ -86,7 +86,9 @@ take_answer(struct asked *asked, json_t *answer)
 	asked->cancelled = code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
 	    strcmp(visit_text(result, "stopReason"), "cancelled") == 0;
 	asked->unknown = code == ERROR_METHOD_NOT_FOUND;
-	asked->unfit = code == ERROR_INVALID_PARAMS;
+	/* The SDKs of MCP say so in a result with isError. */
+	asked->unfit = code == ERROR_INVALID_PARAMS ||
+	    (asked->error != NULL && strstr(asked->error, "Input validation error: ") != NULL);
 }
 
 /* The answer of a client without any capability; a result where it must have one, or where an error would stop the server. */

@@ -34,7 +34,7 @@ ctl_tell(int status, const char *format, ...)
 int
 ctl_unknown(const char *kind, const struct nearest *nearest, const char *where)
 {
-	return ctl_usage("unknown %s '%.200s'%s%s; %s", kind, nearest->typed.ptr,
+	return ctl_usage("unknown %s '%.*s'%s%s; %s", kind, (int)nearest->typed.len, nearest->typed.ptr,
 	    nearest->name != NULL ? ": it could be " : "", nearest->name != NULL ? nearest->name : "", where);
 }
 

@@ -202,11 +202,20 @@ target_call(struct target *target, const char *method, json_t *params)
 }
 
 int
+target_say(const struct target *target, int status, const char *why)
+{
+	struct buf name = { 0 };
+
+	target_append_name(&name, target);
+	ctl_tell(status, "%.*s: %s", (int)name.len, name.data, why);
+	buf_free(&name);
+	return status;
+}
+
+int
 target_tell(const struct target *target)
 {
-	if (target->pid == 0)
-		return ctl_tell(target->status, "%.200s: %s", target->path, target->fault);
-	return ctl_tell(target->status, "canceld %ld: %s", target->pid, target->fault);
+	return target_say(target, target->status, target->fault);
 }
 
 json_t *
@@ -222,7 +231,9 @@ target_with(const struct target *target, json_t *object)
 void
 target_append_name(struct buf *line, const struct target *target)
 {
-	compose(line, "%b[%d]", show_string(target->about, "name"), (int64_t)target->pid);
+	struct span name = show_string(target->about, "name");
+
+	compose(line, name.len > 0 ? "%b[%d]" : "canceld %b%d", name, (int64_t)target->pid);
 }
 
 static void
@@ -351,14 +362,25 @@ is_meant(const struct target *target, const char *which)
 void
 targets_keep(struct targets *targets, const char *which)
 {
-	for (size_t i = 0; i < targets->count; i++)
-		targets->list[i].gone |= !is_meant(&targets->list[i], which);
+	for (size_t i = 0; i < targets->count; i++) {
+		struct target *target = &targets->list[i];
+
+		if (is_meant(target, which))
+			continue;
+		if (!target->answered && !target->gone)
+			targets->silent = target->pid;
+		target->gone = true;
+	}
 	drop_gone(targets);
 }
 
 int
-targets_tell_none(const char *which)
+targets_tell_none(const struct targets *targets, const char *which)
 {
+	if (targets->silent != 0)
+		return ctl_failed(
+		    "no canceld that answers is called '%.100s'; canceld %ld does not answer and may be it", which,
+		    targets->silent);
 	return ctl_no("no canceld is called '%.100s'; see cancelctl ls", which);
 }
 
@@ -370,9 +392,9 @@ choose_one(struct targets *targets, const char *which)
 
 	targets_keep(targets, which);
 	if (targets->count == 0)
-		return targets_tell_none(which);
+		return targets_tell_none(targets, which);
 	if (targets->count == 1)
-		return targets->list[0].about != NULL ? CTL_YES : target_tell(&targets->list[0]);
+		return targets->list->about != NULL ? CTL_YES : target_tell(targets->list);
 	for (size_t i = 0; i < targets->count && len < sizeof(pids); i++)
 		len += (size_t)snprintf(pids + len, sizeof(pids) - len, " %ld", targets->list[i].pid);
 	return ctl_usage("'%.100s' is ambiguous: give the pid of one of%s", which, pids);
@@ -385,7 +407,9 @@ open_path(struct targets *targets, const char *path)
 		return ctl_no("%.200s: %s", path, strerror(ENAMETOOLONG));
 	add(targets, path, 0);
 	hear_all(targets, monotonic_now() + CALL_LIMIT);
-	return targets->list->about != NULL ? CTL_YES : target_tell(targets->list);
+	if (targets->list->about != NULL)
+		return CTL_YES;
+	return ctl_tell(targets->list->status, "%s: %s", path, targets->list->fault);
 }
 
 int

@@ -19,6 +19,7 @@
 struct task {
 	struct change change; /* its client is set for each file */
 	bool list, all, dry_run, json;
+	bool plain;        /* a server that may be wrapped is listed */
 	const char *where; /* a client or a file; NULL: none is named */
 	struct client_files files;
 	const struct client_file *file; /* the one at hand */
@@ -94,6 +95,7 @@ list_server(struct task *task, const struct doc_node *server)
 	struct buf line = { 0 }, row = { 0 };
 	char state[32];
 
+	task->plain |= entry.state == ENTRY_PLAIN;
 	snprintf(state, sizeof(state), "  %-12s ", states[entry.state]);
 	buf_append(&line, span_of(state));
 	printable_append(&line, group, "");
@@ -380,8 +382,9 @@ run(struct task *task)
 		return ctl_usage("the list is that of cancelctl wrap --list");
 	if (unwrap && task->change.given)
 		return ctl_usage("unwrap takes no options of canceld");
-	if (unwrap && !chosen)
-		return ctl_usage("which client? cancelctl unwrap CLIENT, FILE or --all; see cancelctl wrap --list");
+	if (list && (unwrap || task->change.given))
+		return ctl_usage("which client? cancelctl %s CLIENT, FILE or --all; see cancelctl wrap --list",
+		    unwrap ? "unwrap" : "wrap");
 	if (deadline_of(task->change.options) == 0)
 		return CTL_USAGE;
 	status = find_files(task);
@@ -394,7 +397,7 @@ run(struct task *task)
 		task->file = &task->files.list[i];
 		(list ? list_file : do_file)(task);
 	}
-	if (list && !task->list)
+	if (task->plain && !task->list)
 		say(task, "To put canceld before them: cancelctl wrap CLIENT, or cancelctl wrap --all");
 	if (list)
 		return task->servers > 0 ? CTL_YES : CTL_NO;

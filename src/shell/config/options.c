@@ -350,9 +350,15 @@ apply(struct options *options, const struct options_row *row, const char *value)
 	if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
 		return print(row->kind);
 	options->given[row - options_rows] = true;
+	/* The end of the options is no value of the last one. */
+	if (value != NULL && strcmp(value, "--") == 0 && argument_of(row) == required_argument)
+		value = NULL;
 	if (options_set(options, row, POLICY_OPTION, value))
 		return OPTIONS_RUN;
-	return options_refuse(options, "--%s%s", options->fault, value == NULL ? "; see canceld --help" : "");
+	if (value != NULL)
+		return options_refuse(options, "--%s", options->fault);
+	return options_refuse(options, "--%s needs a value%s; see canceld --help", row->name,
+	    strchr(options->fault, ':'));
 }
 
 const struct options_row *

@@ -198,7 +198,7 @@ on_cancel(struct call *call)
 	else
 		choose(control->session, &order, chosen);
 	if (one && json_array_size(chosen) == 0)
-		refuse(call, CONTROL_NOT_FOUND, "not found or already completed");
+		refuse(call, CONTROL_NOT_FOUND, "request %.200s not found or already completed", id != NULL ? id : "");
 	else if (one && json_array_size(chosen) > 1)
 		refuse(call, -32602, "client and server both have a request with this id: want from");
 	else
@@ -212,22 +212,23 @@ on_set(struct call *call)
 {
 	struct control *control = call->control;
 	const char *option = "", *rule = "";
-	struct policy scratch = { 0 };
+	const struct options_row *row;
+	struct options scratch = { 0 };
 	size_t changed = 0;
 	int in_flight = 0;
-	bool cap, done;
+	bool done;
 
 	if (json_object_size(call->params) == 0)
 		return views_rules(&control->session->policy);
 	if (json_unpack(call->params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0)
 		option = "";
-	cap = strcmp(option, "max-time") == 0;
-	if (!cap && strcmp(option, "timeout") != 0)
+	row = options_key(option);
+	if (row == NULL || row->kind != OPTION_RULE)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
-	if (!units_read_rule(rule, POLICY_SET, cap ? POLICY_CAP : POLICY_IDLE, &scratch))
-		return refuse(call, -32602, "rule: want " UNITS_RULE);
-	done = session_set(control->session, scratch.rules, in_flight, &changed);
-	policy_free(&scratch);
+	if (!options_set(&scratch, row, POLICY_SET, rule))
+		return refuse(call, -32602, "%s", scratch.fault);
+	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
+	policy_free(&scratch.policy);
 	if (!done)
 		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	log_event(control->log, WHY_OPERATOR_SET,
