@@ -61,7 +61,7 @@ static const char *const wrappers[] = { NULL, "sh", "npx" };
 enum {
 	WRAPPERS = sizeof(wrappers) / sizeof(wrappers[0]),
 	NPX = WRAPPERS - 1,
-	CELLS = FAULTS * STATES * WRAPPERS,
+	CELLS = (int)FAULTS * (int)STATES * WRAPPERS,
 };
 
 static bool without_npx;
@@ -205,7 +205,7 @@ strike(struct run *run, enum fault fault, enum state state, bool direct)
 static void
 kill_client(struct setup setup, enum state state)
 {
-	struct leak leak = leak_start(setup, false, bring_to, state);
+	struct leak leak = leak_start(setup, false, bring_to, (int)state);
 
 	kill(leak.client, SIGKILL);
 	leak_end(&leak);
@@ -239,7 +239,7 @@ START_TEST(cell)
 	} else {
 		run = run_start(&setup);
 		fcntl(run->from, F_SETPIPE_SZ, PIPE);
-		bring_to(run, state);
+		bring_to(run, (int)state);
 		strike(run, fault, state, behind == NULL);
 		run_end(run);
 	}
