@@ -61,8 +61,9 @@ else
 $(error VARIANT=$(VARIANT): want release, debug, asan, cov, fuzz or mutants)
 endif
 
+# Assertions always stay; some compilers define NDEBUG by themselves.
 COMPILE_FLAGS = -std=c11 -D_GNU_SOURCE -DCANCELD_VERSION='"$(VERSION)"' -Iinclude $(VARIANT_CPPFLAGS) \
-	$(EV_CFLAGS) $(JANSSON_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(VARIANT_CFLAGS) $(WARNINGS)
+	$(EV_CFLAGS) $(JANSSON_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(VARIANT_CFLAGS) -UNDEBUG $(WARNINGS)
 TEST_COMPILE_FLAGS = -Itest $(CHECK_CFLAGS)
 LINK = $(CC) $(CFLAGS) $(VARIANT_CFLAGS) $(LDFLAGS) $(PROGRAM_LDFLAGS) -o $@
 
@@ -210,26 +211,29 @@ export CC CPPFLAGS LDFLAGS PKG_CONFIG EV_CFLAGS EV_LIBS
 deps-build deps-build-test:
 	@test/tools/deps.sh $(subst -, ,$(@:deps-%=%))
 
+# What runs a program that was built for another processor.
+RUN ?=
+
 unit: $(B)/test-canceld
-	$<
+	$(RUN) $<
 
 scenario: $(B)/scenario
-	$< test/scenario
+	$(RUN) $< test/scenario
 
 # Each message of the scenarios made long.
 .PHONY: fillers
 fillers: $(B)/scenario
-	$< --fillers test/scenario
+	$(RUN) $< --fillers test/scenario
 
 sim: $(B)/sim
-	$< --seeds $(SEEDS)
+	$(RUN) $< --seeds $(SEEDS)
 
 replay: $(FUZZ_NAMES:%=replay-%)
 
 .PHONY: $(FUZZ_NAMES:%=replay-%)
 $(FUZZ_NAMES:%=replay-%): replay-%: $(B)/replay-%
 	@echo $<
-	@$< test/fuzz/corpus/$*/*
+	@$(RUN) $< test/fuzz/corpus/$*/*
 
 BINARIES = CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath $(B)/cancelctl)' \
 	DEMO_SERVER='$(abspath $(B)/demo-server)' VARIANT='$(VARIANT)'

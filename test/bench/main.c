@@ -189,7 +189,7 @@ run_row(const struct row *row, enum program program, double values[FIGURES])
 	if (is_beside(row))
 		load_beside(&load, program == CANCELD ? row->name : "", SOCKET);
 	values[START] = (clock_ns() - begun) / 1e6;
-	values[RESIDENT] = (double)process_resident(load.pid) / MIB;
+	values[RESIDENT] = (double)process_resident(load.pid) / (double)MIB;
 	if (row->goals[IDLE][P50] > 0) {
 		load_round_trips(&load, warm, WARM);
 		before = process_seconds(load.pid);
@@ -201,7 +201,7 @@ run_row(const struct row *row, enum program program, double values[FIGURES])
 	}
 	if (row->count > 0)
 		values[CPU] = (process_seconds(load.pid) - before) / row->count * 1e6;
-	values[PEAK] = (double)process_peak(load.pid) / MIB;
+	values[PEAK] = (double)process_peak(load.pid) / (double)MIB;
 	load_end(&load);
 }
 

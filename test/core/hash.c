@@ -59,7 +59,7 @@ mean_company(uint64_t stride, uint64_t seed)
 	}
 	for (int i = 0; i < WORDS; i++)
 		sum += (double)counts[i] * counts[i];
-	return sum / WORDS;
+	return sum / (double)WORDS;
 }
 
 /* Words with common parts spread too, with any seed. */

@@ -594,9 +594,11 @@ address_beside(const struct run *run, const char *name)
 	glob_t found;
 	int len;
 
-	snprintf(pattern, sizeof(pattern), "{/run/user/%d,%s/.local/state}/canceld/%d-*.sock", (int)getuid(),
-	    getenv("HOME"), (int)run->pid);
-	ck_assert_int_eq(glob(pattern, GLOB_BRACE, NULL, &found), 0);
+	snprintf(pattern, sizeof(pattern), "/run/user/%d/canceld/%d-*.sock", (int)getuid(), (int)run->pid);
+	if (glob(pattern, 0, NULL, &found) != 0) {
+		snprintf(pattern, sizeof(pattern), "%s/.local/state/canceld/%d-*.sock", getenv("HOME"), (int)run->pid);
+		ck_assert_int_eq(glob(pattern, 0, NULL, &found), 0);
+	}
 	len = (int)(strrchr(found.gl_pathv[0], '/') - found.gl_pathv[0]);
 	len = snprintf(address.sun_path, sizeof(address.sun_path), "%.*s/%s", len, found.gl_pathv[0], name);
 	ck_assert_uint_lt((size_t)len, sizeof(address.sun_path));

@@ -442,7 +442,7 @@ static const struct {
 	{ "--control /dev/null", NULL, "CONTROL_REFUSED at=/dev/null reason=" },
 	{ "--control ./"
 	  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-	    NULL, "reason=\"File name too long\"" },
+	    NULL, "name too long\"" },
 	{ NULL, "mkdir -p $HOME/open/.local/state/canceld; chmod 755 $HOME/open/.local/state/canceld; HOME=$HOME/open",
 	    NULL },
 	{ NULL, "unset HOME", NULL },

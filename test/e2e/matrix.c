@@ -61,7 +61,7 @@ static const char *const wrappers[] = { NULL, "sh", "npx" };
 enum {
 	WRAPPERS = sizeof(wrappers) / sizeof(wrappers[0]),
 	NPX = WRAPPERS - 1,
-	CELLS = FAULTS * STATES * WRAPPERS,
+	CELLS = (int)FAULTS * (int)STATES * WRAPPERS,
 };
 
 static bool without_npx;

@@ -49,7 +49,7 @@ TESTS(a_million_requests_pass_in_order, 0, 2)
 	traffic_until(traffic, REQUESTS);
 	printf("order: %d requests, %s server, %d pauses: %.1f s; at most %ld outstanding, memory +%.1f MB\n", REQUESTS,
 	    plan.kind, turn, (double)(milliseconds() - start) / 1000, traffic->outstanding,
-	    (double)(traffic->peak - traffic->idle) / MEGABYTE);
+	    (double)(traffic->peak - traffic->idle) / 1e6);
 	traffic_end(traffic);
 }
 
@@ -76,13 +76,13 @@ static const struct {
 static void
 expect_bounded(const struct traffic *traffic, const char *what, long long held)
 {
-	double growth = (double)(traffic->peak - traffic->idle) / MEGABYTE;
-	double highest = (double)(process_peak(traffic->run->pid) - traffic->idle) / MEGABYTE;
+	double growth = (double)(traffic->peak - traffic->idle) / 1e6;
+	double highest = (double)(process_peak(traffic->run->pid) - traffic->idle) / 1e6;
 
 	printf("memory: %s, %ld messages of %ld KB: %.1f MB accepted, %ld outstanding, "
 	       "idle %.1f MB, peak +%.1f MB (of all moments +%.1f MB)\n",
-	    what, traffic->plan.requests, (traffic->plan.request + traffic->plan.answer) / 1000,
-	    (double)held / MEGABYTE, traffic->outstanding, (double)traffic->idle / MEGABYTE, growth, highest);
+	    what, traffic->plan.requests, (traffic->plan.request + traffic->plan.answer) / 1000, (double)held / 1e6,
+	    traffic->outstanding, (double)traffic->idle / 1e6, growth, highest);
 	ck_assert_msg(traffic->peak - traffic->idle <= BOUND + traffic->outstanding * REQUEST,
 	    "%.1f MB more than at the start", growth);
 }

@@ -112,7 +112,6 @@ first_mark(uint64_t marks)
 INLINE unsigned
 count_plain(const char *at)
 {
-	typedef char block __attribute__((vector_size(BLOCK)));
 	typedef signed char signed_block __attribute__((vector_size(BLOCK))); /* bytes from 0x80 on are negative */
 	signed_block bytes;
 
@@ -120,6 +119,7 @@ count_plain(const char *at)
 	/* With a bit flipped, a quote (0x22) stands behind the control characters, and a blank (0x20) does not. */
 	bytes = ((bytes ^ 2) < 0x21) | (bytes == '\\');
 #ifdef __SSE2__
+	typedef char block __attribute__((vector_size(BLOCK)));
 	int marks = __builtin_ia32_pmovmskb128((block)bytes);
 
 	return marks != 0 ? (unsigned)__builtin_ctz((unsigned)marks) : BLOCK;

@@ -119,7 +119,8 @@ questions_has_minted(const struct session *session, struct span number)
 {
 	double value;
 
-	return id_number(number, &value) && value >= MINTED_FIRST && value < (double)MINTED_FIRST + session->minted;
+	return id_number(number, &value) && value >= (double)MINTED_FIRST &&
+	    value < (double)MINTED_FIRST + session->minted;
 }
 
 struct request *

@@ -5,13 +5,13 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #endif
 
 /*
@@ -39,13 +39,13 @@ use_own_or_be_careful(struct descriptor *descriptor)
 	int given = descriptor->given, flags = fcntl(given, F_GETFL);
 	struct pollfd end = { .fd = given };
 	struct stat status;
-	unsigned number;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", given);
 	/* Opening the master of a terminal would make another terminal (pts(4)). */
 	if (flags >= 0 && fstat(given, &status) == 0 && status.st_uid == geteuid() &&
-	    ioctl(given, TIOCGPTN, &number) < 0)
+	    ptsname_r(given, path, sizeof(path)) != 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", given);
 		fd = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	}
 	/* A FIFO that is opened again does not tell that its writers had gone before: fifo(7). */
 	if (fd >= 0 && poll(&end, 1, 0) > 0) {
 		close(fd);
@@ -142,7 +142,7 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 
 	switch (descriptor->way) {
 	case DESCRIPTOR_SOCKET:
-		message.msg_iovlen = (size_t)count;
+		message.msg_iovlen = (unsigned short)count; /* size_t, or an int */
 		return writing ? sendmsg(fd, &message, MSG_DONTWAIT) : recvmsg(fd, &message, MSG_DONTWAIT);
 	case DESCRIPTOR_NOWAIT:
 #ifdef RWF_NOWAIT
