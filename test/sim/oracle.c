@@ -405,7 +405,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 		ask->flying = true;
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)
 		ask->lost = oracle->step;
-	ask->unsent |= decision == DECIDED_UNSENT;
+	ask->unsent |= decision == DECIDED_UNSENT || decision == DECIDED_REFUSED;
 	if (decision == DECIDED_UNSENT && !ask->owed && !(ask->by == SERVER && oracle->protocol->owes))
 		return;
 	ask->held = oracle_is_held(oracle, ask);

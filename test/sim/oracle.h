@@ -220,7 +220,7 @@ int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const cha
 void oracle_begun(struct oracle *oracle, int sent);
 void oracle_heard(struct oracle *oracle, int sent);
 
-enum decided { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
+enum decided { DECIDED_ANSWER, DECIDED_REFUSED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
 
 /*
  * canceld's log reports that it answers the request, or tells its receiver of the cancel. The bytes arrive later, and

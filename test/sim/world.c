@@ -175,14 +175,16 @@ asker_of(const struct action *action)
 static void
 note_answer(struct world *world, const struct action *action, const char *id)
 {
-	static const enum why answers[] = { WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED, WHY_TOO_MANY,
-		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
+	static const enum why answers[] = { WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED, WHY_MALFORMED,
+		WHY_UNANSWERABLE, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
 	size_t i;
 
 	/* After the grace a request has ended, even if its answer is not written because its server reads no more. */
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_CANCEL_ANSWERED))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
+	if (action->why == WHY_TOO_MANY)
+		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_REFUSED);
 	if (action->why == WHY_SERVER_LOST)
 		oracle_decided(&world->oracle, CLIENT, id, DECIDED_LOST);
 	if (action->why == WHY_CANCEL_UNSENT)
