@@ -348,7 +348,7 @@ const scenes = {
   },
 
   async 'a crash with -r'(t, agent) {
-    const prompt = 'call crash {"signal":"SIGKILL"} call echo {"words":"after the crash"}';
+    const prompt = 'call crash {"status":3} call echo {"words":"after the crash"}';
     const scene = await new Scene(t, agent, ['-r'], prompt).start();
 
     await scene.told(/crash was not finished when the server was restarted/, /after the crash/);
