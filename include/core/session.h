@@ -183,7 +183,7 @@ const char *session_era(const struct session *session);
 /* How long the oldest outstanding request has been there, but for streams; MSEC_NEVER: there is none. */
 msec_t session_oldest(const struct session *session);
 
-/* --- The state, a struct for each concern, which the file of the same name writes */
+/* --- The state, a struct for each concern; what no file is named for state.c and session.c write */
 
 /*
  * The session's clocks, all derived from the caller's. The steady clock leaves out the time in which everything stood

@@ -31,6 +31,19 @@ struct nearest {
 
 void nearest_offer(struct nearest *nearest, const char *name);
 
+/* For a message: ": it could be " and the name; both are empty if none is near. */
+static inline const char *
+nearest_lead(const struct nearest *nearest)
+{
+	return nearest->name != NULL ? ": it could be " : "";
+}
+
+static inline const char *
+nearest_name(const struct nearest *nearest)
+{
+	return nearest->name != NULL ? nearest->name : "";
+}
+
 /*
  * The user's directory: HOME; where it is not set or not absolute, as some clients strip it, the home of the account.
  * NULL: neither is known. Valid until the next call.

@@ -198,10 +198,10 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	expect(run,
 	    "echo '{\"timeot\":1,\"timeout\":\"3s\",\"servers\":{\"fil*\":{\"max-time\":\"none\"},\"else\":{}}}' >file\n"
 	    "$C reload files | grep 'files.*: changed timeout, max-time$' && $C ls | grep files! && $C reload files",
-	    1, "]: timeot: unknown key; it could be timeout\nfiles[");
+	    1, "]: timeot: unknown key: it could be timeout\nfiles[");
 	ck_assert_ptr_nonnull(
 	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
-	expect(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key; it could be timeout\n");
+	expect(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key: it could be timeout\n");
 	expect(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0,
 	    "files   timeout   tools/call  a        5m00s  person\n"
 	    "files   max-time  b           -           5s  command line\n"

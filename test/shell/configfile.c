@@ -241,8 +241,8 @@ static const struct {
 	    "line 2, column 13: duplicate object key near '\"tool-errors\"'" },
 	{ "{\"name\":\"a\\u0000\"}", "line 1, column " },
 
-	{ "{\"timeot\":\"3s\"}", "timeot: unknown key; it could be timeout" },
-	{ "{\n  \"tool-errors\": true,\n  \"sever\": {}}", "sever: unknown key; it could be servers" },
+	{ "{\"timeot\":\"3s\"}", "timeot: unknown key: it could be timeout" },
+	{ "{\n  \"tool-errors\": true,\n  \"sever\": {}}", "sever: unknown key: it could be servers" },
 	{ "{\"a\\u001b\\n\":1}", "a\\x1b\\x0a: unknown key" },
 	{ "{\"help\":true}", "help: unknown key" },
 	{ "{\"t\":\"3s\"}", "t: unknown key" },
@@ -274,7 +274,7 @@ static const struct {
 	{ "{\"servers\":{\"a\":{},\n\t\"b\":{\"timeout\":{\"c\":\"1x\"}}}}", "servers.b.timeout 'c=1x': want" },
 	{ "{\"servers\":{\"a\":{\"servers\":{}}}}", "servers.a.servers: unknown key" },
 	{ "{\"servers\":{\"a\":{\"tool-errors\":true},\"tool-errors\":{\"grace\":\"1s\",\"tool-error\":true}}}",
-	    "servers.tool-errors.tool-error: unknown key; it could be tool-errors" },
+	    "servers.tool-errors.tool-error: unknown key: it could be tool-errors" },
 };
 
 TESTS(what_is_wrong_is_named, 0, COUNT(refused))

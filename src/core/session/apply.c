@@ -1,8 +1,8 @@
 /*
  *   turns_decide ─▶ decisions[state][event]  (decide.c)
  *                             │ one cell
- *      withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ tally ─▶ next state ─▶ acknowledgements
- *        lane       pass                cancel    recovery   reply    journal   pending        acks
+ *      withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ tally ─▶ acknowledgements ─▶ next state
+ *        lane       pass                cancel    recovery   reply    journal  acks                 pending
  */
 
 #include "core/inside.h"

@@ -1,5 +1,5 @@
 /*
- *   cancelctl ──▶ shell ─▶ session_cancel ─▶ decisions[state][EVENT_DEADLINE] ─▶ requests.c
+ *   cancelctl ──▶ shell ─▶ session_cancel ─▶ requests.c, as at a deadline
  *                       ─▶ session_set    ─▶ policy; the alarms of what is outstanding
  */
 #include "core/inside.h"

@@ -1,6 +1,6 @@
 /*
- *   client ──▶ lane ─▶ frame, scan ─▶ message ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
- *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ message ◀─ scan, frame ◀─ lane ◀──
+ *   client ──▶ lane ─▶ frame, scan ─▶ message ─▶ receive ─▶ apply, pass ─▶ lane ──▶ server
+ *          ◀── lane ◀─ pass, apply ◀─ receive ◀─ message ◀─ scan, frame ◀─ lane ◀──
  */
 #include <stdlib.h>
 

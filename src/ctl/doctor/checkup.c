@@ -90,8 +90,8 @@ check_call_line(struct run *run, const json_t *tools)
 			break;
 	}
 	if (i == json_array_size(tools))
-		MISTAKE(run, "the server has no tool '%.200s'%s%.200s", call,
-		    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
+		MISTAKE(run, "the server has no tool '%.200s'%s%.200s", call, nearest_lead(&nearest),
+		    nearest_name(&nearest));
 	else
 		json_array_foreach(json_object_get(json_object_get(tool, "inputSchema"), "required"), i,
 		    key) if (json_is_string(key) &&

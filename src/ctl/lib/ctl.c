@@ -35,7 +35,7 @@ int
 ctl_unknown(const char *kind, const struct nearest *nearest, const char *where)
 {
 	return ctl_usage("unknown %s '%.*s'%s%s; %s", kind, (int)nearest->typed.len, nearest->typed.ptr,
-	    nearest->name != NULL ? ": it could be " : "", nearest->name != NULL ? nearest->name : "", where);
+	    nearest_lead(nearest), nearest_name(nearest), where);
 }
 
 /* What getopt_long refused (it returned `got`), as a line on stderr. */

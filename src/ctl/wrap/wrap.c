@@ -329,7 +329,7 @@ find_files(struct task *task)
 	for (client = clients; client->id != NULL; client++)
 		nearest_offer(&nearest, client->id);
 	return ctl_no("'%.200s' is no client and no file%s%s; see cancelctl wrap --list", task->where,
-	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
+	    nearest_lead(&nearest), nearest_name(&nearest));
 }
 
 #define USAGE_OF_BOTH \

@@ -106,8 +106,7 @@ refuse_key(struct options *scratch, const char *key, bool top)
 			nearest_offer(&nearest, row->name);
 	if (top)
 		nearest_offer(&nearest, SERVERS);
-	return options_fault(scratch, "%s: unknown key%s%s", key, nearest.name != NULL ? "; it could be " : "",
-	    nearest.name != NULL ? nearest.name : "");
+	return options_fault(scratch, "%s: unknown key%s%s", key, nearest_lead(&nearest), nearest_name(&nearest));
 }
 
 /* Keeps what is wrong. path: the length of that of the section, with which the next fault begins too. */

@@ -198,7 +198,8 @@ on_cancel(struct call *call)
 	else
 		choose(control->session, &order, chosen);
 	if (one && json_array_size(chosen) == 0)
-		refuse(call, CONTROL_NOT_FOUND, "request %.200s not found or already completed", id != NULL ? id : "");
+		refuse(call, CONTROL_NOT_FOUND, "request %.200s not found or already completed",
+		    id != NULL ? id : "of this serial");
 	else if (one && json_array_size(chosen) > 1)
 		refuse(call, -32602, "client and server both have a request with this id: want from");
 	else

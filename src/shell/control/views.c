@@ -28,7 +28,7 @@ views_name(const struct request_view *view)
 	    shown(request->name), "age_ms", (json_int_t)view->age);
 }
 
-static const char *const sources[POLICY_SOURCES] = { "built in", "file", "section", "command line", "person" };
+static const char *const source_words[POLICY_SOURCES] = { "built in", "file", "section", "command line", "person" };
 
 /* The latest progress of a request, as its protocol spells it; null if it says nothing. */
 static json_t *
@@ -61,10 +61,10 @@ view_request(const struct request_view *view)
 	json_t *object = views_name(view);
 	json_t *rest = json_pack("{s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "idle_ms", (json_int_t)view->silent,
 	    "timeout_ms", time_or_null(request->idle_after), "timeout_left_ms", time_or_null(view->idle_left),
-	    "timeout_from", sources[request->sources[POLICY_IDLE]], "max_time_ms", time_or_null(request->cap_after),
-	    "max_time_left_ms", time_or_null(view->cap_left), "max_time_from", sources[request->sources[POLICY_CAP]],
-	    "state", states[view->state], "exempt", view->exempt, "progress",
-	    progress_of(buf_span(&request->progress), view->form), "alias",
+	    "timeout_from", source_words[request->sources[POLICY_IDLE]], "max_time_ms",
+	    time_or_null(request->cap_after), "max_time_left_ms", time_or_null(view->cap_left), "max_time_from",
+	    source_words[request->sources[POLICY_CAP]], "state", states[view->state], "exempt", view->exempt,
+	    "progress", progress_of(buf_span(&request->progress), view->form), "alias",
 	    request_is_aliased(request) ? printable_json(request->wire_id, false) : NULL);
 
 	json_object_update(object, rest);
@@ -258,7 +258,7 @@ views_rules(const struct policy *policy)
 				rule->clock == POLICY_CAP ? "max-time" : "timeout", "method",
 				shown(span_of(method != NULL ? method : "")), "name",
 				shown(span_of(name != NULL ? name : "")), "duration_ms", time_or_null(rule->duration),
-				"from", sources[source]));
+				"from", source_words[source]));
 		}
 	return json_pack("{s:I,s:o}", "more", (json_int_t)(policy->count - json_array_size(array)), "rules", array);
 }
