@@ -7,6 +7,9 @@ BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 
+# Which file of src/shell/system is compiled: linux, or posix, which any system has, and which promises less.
+SYSTEM := $(if $(filter Linux,$(shell uname -s)),linux,posix)
+
 # Where the shells look for completions. COMPLETIONS = no: they are not installed.
 COMPLETIONS ?= yes
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions

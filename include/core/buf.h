@@ -55,6 +55,15 @@ span_count(struct span bytes, char byte)
 	return count;
 }
 
+/* Where the byte is for the last time; NULL: nowhere. */
+static inline const char *
+span_last(struct span bytes, char byte)
+{
+	while (bytes.len > 0 && bytes.ptr[bytes.len - 1] != byte)
+		bytes.len--;
+	return bytes.len > 0 ? bytes.ptr + bytes.len - 1 : NULL;
+}
+
 /* The part of whole from offset on, len bytes. Both must lie within whole. */
 static inline struct span
 span_part(struct span whole, size_t offset, size_t len)

@@ -76,7 +76,7 @@ msec_t client_timeout(const struct client *client, const struct doc *doc, const 
 
 /*
  * Whether a program of this user runs that would write over its own configuration file. name: of the program, or of the
- * script that node runs. home: only a process counts whose HOME this is, or cannot be known. False where there is no /proc.
+ * script that node runs. home: only a process counts whose HOME this is, or cannot be known. False where processes cannot be listed.
  */
 bool client_running(const char *name, const char *home);
 

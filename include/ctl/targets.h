@@ -1,7 +1,7 @@
 #pragma once
 
 /*
- * The running canceld of this user: their control sockets in all places (shell/system.h), a connection to each
+ * The running canceld of this user: their control sockets in all places (shell/place.h), a connection to each
  * (shell/control.h: JSON-RPC 2.0, one line a message), and those that a command is about. Nothing waits beyond the time
  * `end` of monotonic_now.
  */
@@ -12,7 +12,7 @@
 
 #include "core/buf.h"
 #include "core/timeline.h"
-#include "shell/system.h"
+#include "shell/place.h"
 
 #define TARGETS_USAGE "PID|NAME|SOCKET"
 

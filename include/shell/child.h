@@ -8,12 +8,12 @@
  *
  * The guardian, a process between canceld and the server, starts the server. When the other end of its socket is closed,
  * because canceld closed it or has ended in any way, it ends the server with all processes that the server left behind.
- * It has a session of its own, so that no signal to canceld's group or terminal reaches it, and is a subreaper
- * (prctl(2)): orphans of the server become its children, and not init's. On other systems than Linux it ends the
- * server's process group only.
+ * It has a session of its own, so that no signal to canceld's group or terminal reaches it, and adopts orphans of the
+ * server (system_adopt_orphans) or follows them. A system without either (SYSTEM_ADOPTS) has it end the server's process
+ * group only.
  *
- * If the guardian dies, the kernel ends the server (Linux), and the guardian's children become canceld's, which is a
- * subreaper too, and sweeps them. One that is stopped goes on when the sweep begins, or when canceld dies.
+ * If the guardian dies, the server does (system_die_along), and the guardian's children become canceld's, which adopts
+ * orphans too, and sweeps them. One that is stopped goes on when the sweep begins, or when canceld dies.
  *
  * Not for libev's default loop: its SIGCHLD watcher reaps every child.
  */
@@ -28,11 +28,10 @@ typedef void sweep_fn(void *context, pid_t pid, const char *name); /* name: empt
 
 /*
  * Ends processes that were left behind. Only children are signalled: no other process can reap them, so their ids
- * cannot have become those of other processes. When a child ends, its own children become children of the caller, which
- * is a subreaper; so the sweep goes in rounds, until no child is left.
+ * cannot have become those of other processes; and those that the system follows. When a child ends, its own children become
+ * children of the caller, where the system has orphans adopted; so the sweep goes in rounds, until no child is left.
  *
- * Children are listed in /proc/thread-self/children. Without it (no /proc, or a kernel without CONFIG_PROC_CHILDREN)
- * process ids are tried, as long as there is a child outside of the leader's group.
+ * Where children cannot be listed, process ids are tried, as long as there is a child outside of the leader's group.
  */
 struct sweep {
 	pid_t leader;    /* of the server's group; not reaped before the sweep, so that the group's id stays taken */
@@ -48,10 +47,10 @@ bool sweep_hear(pid_t kept, siginfo_t *info);
 enum { SWEEP_PAUSE = 20 }; /* ms */
 
 /*
- * Waits until a child has ended, if SIGCHLD has a handler, or the descriptor is readable (true). Without one, -1, at
- * most SWEEP_PAUSE. Other signals wait.
+ * Waits until a child has ended, if SIGCHLD has a handler, or the descriptor is readable (true), or the one of system_follow.
+ * Without the first, -1, at most SWEEP_PAUSE. Other signals wait.
  */
-bool sweep_wait(int fd);
+bool sweep_wait(int fd, int news);
 
 /* Sends SIGKILL to each child and reaps dead ones, for at most this time. true: no child is left. */
 bool sweep_all(struct sweep *sweep, msec_t time);
@@ -67,7 +66,7 @@ struct guardian_report {
 	enum guardian_kind kind;
 	pid_t pid; /* the server, or for GUARDIAN_SWEPT the process; 0: none */
 	int number;
-	char name[PROC_NAME];
+	char name[SYSTEM_NAME];
 };
 
 struct guardian {

@@ -1,7 +1,7 @@
 #pragma once
 
 /*
- * The control socket: how cancelctl(1) sees and steers this canceld. A Unix stream socket (shell/system.h) of its user's;
+ * The control socket: how cancelctl(1) sees and steers this canceld. A Unix stream socket (shell/place.h) of its user's;
  * JSON-RPC 2.0, a message a line, at most CONTROL_LINE bytes. It starts no program and opens no file that a caller
  * names.
  *
@@ -37,7 +37,7 @@
 
 #include "core/session.h"
 #include "shell/life.h"
-#include "shell/system.h"
+#include "shell/place.h"
 
 enum {
 	CONTROL_PEERS = 16,

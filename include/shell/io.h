@@ -16,7 +16,7 @@
 enum descriptor_way {
 	DESCRIPTOR_PLAIN,   /* files, which never block, and descriptions of canceld's own with O_NONBLOCK */
 	DESCRIPTOR_SOCKET,  /* MSG_DONTWAIT */
-	DESCRIPTOR_NOWAIT,  /* RWF_NOWAIT, unless the kernel does not support it */
+	DESCRIPTOR_NOWAIT,  /* system_transfer, unless the system has none */
 	DESCRIPTOR_CAREFUL, /* poll first, then write no more of the first span than is sure to be accepted */
 };
 
@@ -25,7 +25,7 @@ struct descriptor {
 	int given; /* the descriptor passed in; differs from fd if the file had to be opened again */
 	enum descriptor_way way;
 	bool file;     /* a regular file */
-	bool pollable; /* false: always ready, and epoll refuses it */
+	bool pollable; /* false: always ready, and not to be watched */
 	bool ready;    /* a read may give bytes, or a write succeed; cleared by a read, and by a short write */
 	bool ended;    /* nothing more can be read: end of file, or an error */
 	bool broken;   /* the last write failed; a full disk may have room later, a pipe without reader will not */
@@ -71,8 +71,7 @@ enum { DESCRIPTOR_SPANS = 16 };
 
 /*
  * A new descriptor that turns ready, and stays so, when the last reader has gone, or with `writer` the last writer, though
- * bytes may be left to read. None, with errno EPERM or ENOSYS, if only a write can show that (files, /dev/null; other
- * systems than Linux).
+ * bytes may be left to read. None, with errno EPERM or ENOSYS, if only a write can show that (system_watch_end).
  */
 struct descriptor descriptor_watch(const struct descriptor *descriptor, bool writer);
 

@@ -1,69 +1,129 @@
 #pragma once
 
-/* What both programs ask the system: the time, proc(5), and where the control sockets are. */
+/*
+ * What systems do in different ways: one file of src/shell/system for each, of which SYSTEM (config.mk) names the one that
+ * is compiled. Nothing else in src and include names a system. What a system cannot tell is unknown, and the caller does
+ * without; system_has says so beforehand. Pids are never below 1.
+ */
 
 #include <sys/types.h>
-#include <time.h>
+#include <sys/uio.h>
 
 #include "core/timeline.h"
 
-/* Milliseconds since some time before the program started; never goes back (CLOCK_MONOTONIC). */
-static inline msec_t
-monotonic_now(void)
-{
-	struct timespec now;
+enum system_feature {
+	SYSTEM_ADOPTS,      /* system_adopt_orphans, or system_follow: no process escapes from the sweep */
+	SYSTEM_DIES_ALONG,  /* system_die_along */
+	SYSTEM_SEES_ENDS,   /* system_watch_end */
+	SYSTEM_SEES_CLIENT, /* system_watch_process, system_parent, system_has_input */
+	SYSTEM_KNOWS_NAMES, /* system_name */
+	SYSTEM_RENAMES,     /* system_rename */
+	SYSTEM_LISTS,       /* system_find, system_words */
+	SYSTEM_OPENS_ANEW,  /* system_open_anew, system_path_of */
+	SYSTEM_KEEPS_MORE,  /* system_copy_attributes: a file has more than a mode and a group */
+	SYSTEM_KNOWS_ITSELF /* system_program */
+};
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+bool system_has(enum system_feature feature);
 
-/* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
-bool proc_is_own(void);
+/* Milliseconds since some time before the program started; never goes back, and stands still while the machine sleeps. */
+msec_t monotonic_now(void);
 
-/* Reads as much of the process's file in /proc as there is room for, with a NUL at the end; "" if it cannot be read. */
-void proc_read(pid_t pid, const char *file, char *to, size_t room);
+/* Up to 256 bytes that nobody can foresee; never waits. false: there are none. */
+bool system_random(void *to, size_t len);
 
-/* The name of the process, as ps(1) shows it; "" if it is unknown. */
-enum { PROC_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */
-void proc_name(pid_t pid, char name[PROC_NAME]);
+/*
+ * Descriptors that a program executed later does not get: a pipe, both ends of a connection, a socket, a connection that
+ * was accepted. waits: without O_NONBLOCK. 0 or the descriptor, or -1 with errno; a pair is then { -1, -1 }.
+ */
+int system_pipe(int pair[2]) __attribute__((warn_unused_result));
+int system_socket_pair(int pair[2]) __attribute__((warn_unused_result));
+int system_socket(int family, bool waits) __attribute__((warn_unused_result));
+int system_accept(int listener, bool waits) __attribute__((warn_unused_result));
+
+/* Closes all descriptors from this one on. */
+void system_close_from(int first);
+
+/*
+ * The same pipe or terminal opened again, with O_NONBLOCK, for a description of its own. -1: not possible here, or for
+ * this file.
+ */
+int system_open_anew(int fd);
+
+/* A path under which another process of this user can open a descriptor of process pid. false: there is none. */
+bool system_path_of(pid_t pid, int fd, char *path, size_t room);
+
+/* Like readv(2) and writev(2), but never blocks, whatever the description says. EOPNOTSUPP, ENOSYS: not possible here. */
+ssize_t system_transfer(int fd, struct iovec *pieces, int count, bool writing);
+
+/*
+ * A new descriptor that turns readable, and stays so, when the last reader of fd has gone, or with `writer` the last
+ * writer, though bytes may be left to read. -1 with errno: EPERM if this kind of file, ENOSYS if this system cannot show
+ * that.
+ */
+int system_watch_end(int fd, bool writer);
+
+/* A new descriptor that is readable once the process has ended. -1: there is no such process, or the system has none. */
+int system_watch_process(pid_t pid);
+
+/* The parent's pid; 0: there is none, or it is unknown. */
+pid_t system_parent(pid_t pid);
+
+/* Whether descriptor 0 of the process is the same pipe or socket as fd; false also if that is unknown. */
+bool system_has_input(pid_t pid, int fd);
 
 /*
  * The client's process is the nearest ancestor whose descriptor 0 is not the pipe or socket that is ours, as shells and
- * launchers hand theirs on; one whose descriptors cannot be read counts as the client. Returns a descriptor that is
- * readable once it has ended, and its pid. -1: it is not known, as our input is neither pipe nor socket, or the client
- * would be init. PR_SET_PDEATHSIG would report only the end of the thread that started this process.
+ * launchers hand theirs on; one whose descriptors cannot be read counts as the client. Returns a descriptor as
+ * system_watch_process does, and its pid. -1: it is not known, as our input is neither pipe nor socket, or the client
+ * would be init.
  */
-int proc_watch_client(int input, pid_t *process);
+int system_watch_client(int input, pid_t *process);
+
+/* The name of the process, as ps(1) shows it; "" if it is unknown. */
+enum { SYSTEM_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */
+void system_name(pid_t pid, char name[SYSTEM_NAME]);
+
+/* Gives this process another name, where it can have one. */
+void system_rename(const char *name);
+
+/* From now on this process gets the signal when its parent ends: see getppid(2) whether it has by now. */
+void system_die_along(int signal);
+
+/* From now on an orphan becomes the child of this process, if it descends from it. */
+void system_adopt_orphans(void);
+
+/* Calls `each` for every child of this process. false: they cannot be listed. */
+bool system_each_child(void (*each)(pid_t pid));
 
 /*
- * Where control sockets are: PID-RANDOM.sock in a directory that only its user may enter. Clients strip the
- * environment, so a place depends on HOME at most. A socket is dead if connect(2) is refused; a pid tells nothing.
+ * Where orphans are not adopted but can be told: from now on keeps track of the processes that descend from this one. It
+ * returns a descriptor that is readable when system_follow is to be called again; -1: there is nothing to follow.
  */
-enum {
-	PLACES = 3,
-	PLACE_PATH = 104, /* of a socket with its NUL; a longer one fits into no sockaddr_un everywhere */
-	PLACE_DIRECTORY = 4096,
-};
+int system_follow(pid_t root);
 
 /*
- * The directory number i, below PLACES, in the order in which canceld tries them: /run/user/UID/canceld,
- * $HOME/.local/state/canceld, and the same in the home of the account. It need not exist. false: there is none.
+ * Sends SIGKILL to all processes that were followed and are no children of this one, each of them verified just before.
+ * ended is called once for each that ended. Returns how many are left.
  */
-bool place_directory(int i, char path[PLACE_DIRECTORY]);
+typedef void system_ended_fn(void *context, pid_t pid, const char *name);
+size_t system_end_followed(system_ended_fn *ended, void *context);
 
-/* Whether it is a directory of this user's that nobody else may enter. */
-bool place_is_private(const char *path);
-
-/* Removes a socket without a listener. true: there is none of this name now. Never blocks; makes only system calls. */
-bool place_remove_dead(const char *path);
-
-/* Removes the dead sockets in a directory. */
-void place_sweep(const char *directory);
+/* Whether `is_it` holds for any process of this user; false if they cannot be listed. */
+bool system_find(bool (*is_it)(pid_t pid, const void *context), const void *context);
 
 /*
- * Listens on a new socket, mode 0600, under `given`, or, if that is "", under a fresh name in the first directory where
- * that is possible, which it creates. Returns the descriptor, with O_NONBLOCK, and the path; the caller closes the one
- * and unlinks the other. A dead socket is replaced, anything else stays. -1 with errno (EADDRINUSE: somebody listens
- * there), and *at: where it failed, for a person; a static string or `given`.
+ * As much of the process's arguments, or of its environment, as there is room for, each with a NUL, and an empty one at the
+ * end; only that if they are unknown.
  */
-int place_listen(const char *given, char path[PLACE_PATH], const char **at) __attribute__((warn_unused_result));
+enum system_words { SYSTEM_ARGUMENTS, SYSTEM_ENVIRONMENT };
+void system_words(pid_t pid, enum system_words which, char *to, size_t room);
+
+/* The path of the program that runs. false: it is unknown. */
+bool system_program(char *path, size_t room);
+
+/*
+ * Gives one file the extended attributes of the other, ACLs among them, and no more. What the file system does not keep is
+ * passed over, and so are signatures of the contents, which are others now. 0, or -1 with errno.
+ */
+int system_copy_attributes(const char *from, int to);

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "core/limits.h"
@@ -182,7 +181,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 }
 
 /*
- * Called just before libev waits. An event is pending there only if epoll_ctl(2) refused a descriptor (ENOSPC, ENOMEM),
+ * Called just before libev waits. An event is pending there only if the kernel refused to watch a descriptor (ENOSPC, ENOMEM),
  * one of libev's own too: libev would wait without it. The guardian ends the server.
  */
 static void
@@ -218,7 +217,7 @@ open_session(struct loop *loop)
 	config.restarts = options->restarts > 0;
 	config.observed = !options->no_control;
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
-	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
+	if (!system_random(&config.seed, sizeof(config.seed)))
 		config.seed = (uint64_t)loop->now;
 	loop->session = session_new(&config, report_action, loop->log, loop->now);
 }

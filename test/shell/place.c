@@ -1,4 +1,4 @@
-#include "shell/system.h"
+#include "shell/place.h"
 
 #include <check.h>
 #include <errno.h>

@@ -97,7 +97,7 @@ FNR == 1 {
 	is_source = row != "tests"
 	is_header = is_source && FILENAME ~ /\.h$/
 	headers += is_header
-	part = FILENAME ~ /core\// ? "core" : FILENAME ~ /ctl\// ? "ctl" : "shell"
+	part = FILENAME ~ /core\// ? "core" : FILENAME ~ /ctl\// ? "ctl" : FILENAME ~ /shell\/system/ ? "system" : "shell"
 	in_comment = start = in_table = 0
 }
 
@@ -133,9 +133,10 @@ start && /^\}/ {
 END {
 	format = "%-13s %18s %18s %9s %6s %5s %5s %8s %9s"
 	printf format "\n", "", "lines", "tokens", "functions", "median", "90 %", "most", "blank %", "comment %"
-	print_row("core, shell", "core, shell", 15500, 95000)
+	print_row("core, shell", "core, shell", 16100, 100000)
 	print_row("in core", "  core")
 	print_row("in shell", "  shell")
+	print_row("in system", "  system")
 	print_row("cancelctl", "cancelctl", 8100, 51750)
 	print_row("headers", "(headers)")
 	print_row("package", "package")

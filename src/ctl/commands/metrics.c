@@ -164,7 +164,7 @@ serve(const char *where, struct exposition *exposition)
 	address = address_of(where, port);
 	if (address == NULL)
 		return ctl_usage("--listen '%.100s': the address must be in numbers, or localhost", where);
-	listener = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	listener = system_socket(address->ai_family, true);
 	/* SO_REUSEADDR: not to be refused because of connections that the last one has closed. */
 	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    bind(listener, address->ai_addr, address->ai_addrlen) < 0 || listen(listener, BACKLOG) < 0)
@@ -172,7 +172,7 @@ serve(const char *where, struct exposition *exposition)
 	freeaddrinfo(address);
 	tell_address(listener);
 	for (;;) {
-		visitor = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		visitor = system_accept(listener, false);
 		if (visitor < 0) {
 			/* No descriptors, for example, which may come back. */
 			poll(NULL, 0, LIMIT);

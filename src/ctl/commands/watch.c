@@ -11,6 +11,7 @@
 #include "ctl/show.h"
 #include "ctl/targets.h"
 #include "shell/log.h"
+#include "shell/system.h"
 #include "shell/words.h"
 
 enum { LOOK = 1000 /* ms between two looks for a canceld that was started */ };

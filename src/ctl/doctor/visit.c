@@ -259,7 +259,7 @@ open_ends(struct visit *visit)
 	visit->config = fcntl(fileno(config), F_DUPFD_CLOEXEC, 0);
 	fclose(config);
 	for (int i = 0; i < VISIT_ENDS; i++) {
-		if (pipe2(pair, O_CLOEXEC) < 0)
+		if (system_pipe(pair) < 0)
 			return -1;
 		visit->ends[i] = pair[i == VISIT_TO];
 		visit->theirs[i] = pair[i != VISIT_TO];
@@ -272,12 +272,13 @@ open_ends(struct visit *visit)
 static void
 name_end(char name[64], const char *option, int end)
 {
-#ifdef __linux__
-	snprintf(name, 64, "%s=/proc/%ld/fd/%d", option, (long)getppid(), end);
-#else
-	snprintf(name, 64, "%s=/dev/fd/%d", option, end);
-	fcntl(end, F_SETFD, 0);
-#endif
+	char path[48];
+
+	if (!system_path_of(getppid(), end, path, sizeof(path))) {
+		snprintf(path, sizeof(path), "/dev/fd/%d", end);
+		fcntl(end, F_SETFD, 0);
+	}
+	snprintf(name, 64, "%s=%s", option, path);
 }
 
 _Noreturn static void

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shell/system.h"
+
 /* Whether it is in the first len bytes of this directory's name. */
 static bool
 is_in(const char *directory, size_t len, char path[PROGRAM_SIZE])
@@ -29,8 +31,7 @@ program_canceld(char path[PROGRAM_SIZE])
 	char self[PATH_MAX] = "";
 	size_t len;
 
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) > 0 &&
-	    is_in(self, (size_t)(strrchr(self, '/') - self), path))
+	if (system_program(self, sizeof(self)) && is_in(self, (size_t)(strrchr(self, '/') - self), path))
 		return true;
 	for (; directories != NULL && *directories != '\0'; directories += len + (directories[len] == ':')) {
 		len = strcspn(directories, ":");

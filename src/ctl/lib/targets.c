@@ -16,6 +16,7 @@
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "shell/control.h"
+#include "shell/place.h"
 #include "shell/system.h"
 
 enum {
@@ -56,7 +57,7 @@ is_connected(struct target *target, msec_t end)
 		return true;
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", target->path);
 	buf_clear(&target->in);
-	target->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	target->fd = system_socket(AF_UNIX, false);
 	while (target->fd < 0 || connect(target->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		if (errno != EAGAIN || monotonic_now() + RETRY >= end)
 			return false;

@@ -1,6 +1,5 @@
 #include "ctl/clients.h"
 
-#include <dirent.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,13 +337,17 @@ is_named(const char *path, const char *name)
 	return strcmp(slash != NULL ? slash + 1 : path, name) == 0;
 }
 
+struct wanted {
+	const char *name, *home;
+};
+
 /* Whether a process is the program itself, or node with its script. */
 static bool
 has_name(pid_t process, const char *name)
 {
 	char words[WORDS + 1] = "";
 
-	proc_read(process, "cmdline", words, WORDS);
+	system_words(process, SYSTEM_ARGUMENTS, words, WORDS);
 	return is_named(words, name) ||
 	    ((is_named(words, "node") || is_named(words, "bun")) && is_named(words + strlen(words) + 1, name));
 }
@@ -356,27 +359,22 @@ has_home(pid_t process, const char *home)
 	static char variables[VARIABLES + 1];
 	const char *variable = variables;
 
-	proc_read(process, "environ", variables, VARIABLES);
+	system_words(process, SYSTEM_ENVIRONMENT, variables, VARIABLES);
 	while (*variable != '\0' && strncmp(variable, "HOME=", strlen("HOME=")) != 0)
 		variable += strlen(variable) + 1;
 	return *variable == '\0' || strcmp(variable + strlen("HOME="), home) == 0;
 }
 
+static bool
+is_wanted(pid_t process, const void *context)
+{
+	const struct wanted *wanted = context;
+
+	return has_name(process, wanted->name) && has_home(process, wanted->home);
+}
+
 bool
 client_running(const char *name, const char *home)
 {
-	DIR *processes = opendir("/proc");
-	const struct dirent *entry;
-	struct stat status;
-	bool found = false;
-	pid_t process;
-
-	while (processes != NULL && !found && (entry = readdir(processes)) != NULL) {
-		process = (pid_t)strtol(entry->d_name, NULL, 10);
-		found = process > 0 && fstatat(dirfd(processes), entry->d_name, &status, 0) == 0 &&
-		    status.st_uid == geteuid() && has_name(process, name) && has_home(process, home);
-	}
-	if (processes != NULL)
-		closedir(processes);
-	return found;
+	return system_find(is_wanted, &(struct wanted){ name, home });
 }

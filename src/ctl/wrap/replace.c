@@ -7,17 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#ifdef __linux__
-#include <sys/xattr.h>
-#endif
 #include <time.h>
 #include <unistd.h>
+
+#include "shell/system.h"
 
 #define BESIDE ".cancelctl.tmp" /* the new file, until it has the name of the old one */
 
 enum {
-	BACKUP_NAME = 180,         /* bytes of the path in the name of a backup */
-	ATTRIBUTE_MOST = 64 << 10, /* bytes of all names of attributes, and of a value: Linux has no more */
+	BACKUP_NAME = 180, /* bytes of the path in the name of a backup */
 };
 
 static int __attribute__((format(printf, 2, 3))) fail(struct replace *file, const char *format, ...)
@@ -159,68 +157,12 @@ is_unchanged(const struct replace *file)
 	return same;
 }
 
-#ifdef __linux__
-
-struct scratch {
-	char names[ATTRIBUTE_MOST], from[ATTRIBUTE_MOST], to[ATTRIBUTE_MOST];
-};
-
-/* Gives `to` one attribute as from has it, or takes it away. A label of the kernel's cannot be removed. */
-static int
-copy_one(const char *from, int to, const char *name, struct scratch *scratch)
-{
-	ssize_t has = fgetxattr(to, name, scratch->to, ATTRIBUTE_MOST);
-	ssize_t had = lgetxattr(from, name, scratch->from, ATTRIBUTE_MOST);
-
-	if (had < 0 && errno != ENODATA)
-		return -1;
-	if (had < 0)
-		return strncmp(name, "security.", strlen("security.")) == 0 ? 0 : fremovexattr(to, name);
-	if (had == has && memcmp(scratch->from, scratch->to, (size_t)had) == 0)
-		return 0;
-	return fsetxattr(to, name, scratch->from, (size_t)had, 0);
-}
-
-/*
- * Gives one file the extended attributes of the other, ACLs among them, and no more. What the file system does not keep is
- * passed over, and so are signatures of the contents, which are others now. 0, or -1 with errno.
- */
-static int
-attributes_copy(const char *from, int to)
-{
-	struct scratch *scratch = mem_new(sizeof(*scratch));
-	int result = 0;
-
-	for (int pass = 0; pass < 2 && result == 0; pass++) {
-		ssize_t len = pass == 0 ? flistxattr(to, scratch->names, ATTRIBUTE_MOST) :
-					  llistxattr(from, scratch->names, ATTRIBUTE_MOST);
-
-		result = len >= 0 || errno == ENOTSUP ? 0 : -1;
-		for (ssize_t at = 0; at < len && result == 0; at += (ssize_t)strlen(scratch->names + at) + 1) {
-			const char *name = scratch->names + at;
-
-			if (strcmp(name, "security.ima") == 0 || strcmp(name, "security.evm") == 0)
-				continue;
-			if (copy_one(from, to, name, scratch) < 0 && errno != ENOTSUP)
-				result = -1;
-		}
-	}
-	free(scratch);
-	return result;
-}
-
-#endif
-
 /* The new contents with the rights of the old file, all of it on the disk. */
 static int
 prepare(const struct replace *file, int fd, struct span text)
 {
-	if (fchown(fd, (uid_t)-1, file->status.st_gid) == -1)
+	if (fchown(fd, (uid_t)-1, file->status.st_gid) == -1 || system_copy_attributes(file->path, fd) == -1)
 		return -1;
-#ifdef __linux__
-	if (attributes_copy(file->path, fd) == -1)
-		return -1;
-#endif
 	/* The mode after an ACL, whose mask it sets. */
 	if (fchmod(fd, file->status.st_mode & 07777) == -1)
 		return -1;

@@ -15,6 +15,7 @@
 
 #include "core/compose.h"
 #include "shell/io.h"
+#include "shell/place.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
@@ -457,7 +458,7 @@ hang_up(struct control *control, int i)
 static void
 accept_one(struct control *control)
 {
-	int fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+	int fd = system_accept(control->listener.fd, false);
 	struct peer *peer;
 
 	control->listener.ready = false;

@@ -1,4 +1,4 @@
-#include "shell/system.h"
+#include "shell/place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "shell/system.h"
 #include "shell/words.h"
 
 enum {
@@ -68,7 +68,7 @@ new_socket(const char *path, struct sockaddr_un *address)
 		return -1;
 	}
 	memcpy(address->sun_path, path, strlen(path) + 1);
-	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return system_socket(AF_UNIX, false);
 }
 
 bool
@@ -122,7 +122,7 @@ random_number(void)
 {
 	uint32_t number;
 
-	return getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0 ? (uint32_t)time(NULL) : number;
+	return system_random(&number, sizeof(number)) ? number : (uint32_t)time(NULL);
 }
 
 /*

@@ -120,11 +120,11 @@ static json_t *
 view_client(const struct control *control)
 {
 	pid_t pid = control->life->client.process;
-	char name[PROC_NAME];
+	char name[SYSTEM_NAME];
 
 	if (pid == 0)
 		return json_null();
-	proc_name(pid, name);
+	system_name(pid, name);
 	return json_pack("{s:i,s:o}", "pid", (int)pid, "name", printable_json(span_of(name), false));
 }
 

@@ -4,15 +4,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/epoll.h>
-#endif
+
+#include "shell/system.h"
 
 /*
  * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a pipe that polls
@@ -29,29 +26,12 @@ descriptor_sanitize(void)
 	return 0;
 }
 
-/* Opens the same pipe or terminal again, for a description that only canceld uses, where that is possible. */
+/* Takes a description that only canceld uses, where that is possible. */
 static void
 use_own_or_be_careful(struct descriptor *descriptor)
 {
-	int fd = -1;
-#ifdef __linux__ /* on other systems /dev/fd returns the same description */
-	char path[32];
-	int given = descriptor->given, flags = fcntl(given, F_GETFL);
-	struct pollfd end = { .fd = given };
-	struct stat status;
+	int fd = system_open_anew(descriptor->given);
 
-	/* Opening the master of a terminal would make another terminal (pts(4)). */
-	if (flags >= 0 && fstat(given, &status) == 0 && status.st_uid == geteuid() &&
-	    ptsname_r(given, path, sizeof(path)) != 0) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", given);
-		fd = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	}
-	/* A FIFO that is opened again does not tell that its writers had gone before: fifo(7). */
-	if (fd >= 0 && poll(&end, 1, 0) > 0) {
-		close(fd);
-		fd = -1;
-	}
-#endif
 	descriptor->way = fd < 0 ? DESCRIPTOR_CAREFUL : DESCRIPTOR_PLAIN;
 	if (fd >= 0)
 		descriptor->fd = fd;
@@ -145,13 +125,7 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 		message.msg_iovlen = (unsigned short)count; /* size_t, or an int */
 		return writing ? sendmsg(fd, &message, MSG_DONTWAIT) : recvmsg(fd, &message, MSG_DONTWAIT);
 	case DESCRIPTOR_NOWAIT:
-#ifdef RWF_NOWAIT
-		return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
-				 preadv2(fd, pieces, count, -1, RWF_NOWAIT);
-#else
-		errno = EOPNOTSUPP;
-		return -1;
-#endif
+		return system_transfer(fd, pieces, count, writing);
 	case DESCRIPTOR_CAREFUL:
 		if (poll(&room, 1, 0) <= 0) {
 			errno = EAGAIN;
@@ -215,24 +189,10 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	return done;
 }
 
-/*
- * An epoll descriptor, which is readable at an error, as epoll reports that unasked, or when the writer has gone. EPERM:
- * epoll refuses this kind of file.
- */
 struct descriptor
 descriptor_watch(const struct descriptor *descriptor, bool writer)
 {
-	struct descriptor watch = { .fd = -1, .given = -1, .pollable = true };
-#ifdef __linux__
-	struct epoll_event event = { .events = writer ? EPOLLRDHUP : 0 };
+	int fd = system_watch_end(descriptor->fd, writer);
 
-	watch.fd = watch.given = epoll_create1(EPOLL_CLOEXEC);
-	if (watch.fd >= 0 && epoll_ctl(watch.fd, EPOLL_CTL_ADD, descriptor->fd, &event) < 0)
-		descriptor_close(&watch);
-#else
-	(void)descriptor;
-	(void)writer;
-	errno = ENOSYS;
-#endif
-	return watch;
+	return (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 }

@@ -59,7 +59,7 @@ has_word(const char *list, struct span word)
 static struct span
 base_of(struct span path)
 {
-	const char *slash = memrchr(path.ptr, '/', path.len);
+	const char *slash = span_last(path, '/');
 
 	return slash != NULL ? span_from(path, (size_t)(slash + 1 - path.ptr)) : path;
 }
@@ -129,7 +129,7 @@ name_operand(const char *word)
 		part = base_of(path);
 		path.len = (size_t)(part.ptr - word) - (part.ptr > word);
 		part.len = strcspn(part.ptr, "/@:[=<>~!;#?");
-		dot = memrchr(part.ptr, '.', part.len);
+		dot = span_last(part, '.');
 		if (dot != NULL && dot > part.ptr &&
 		    has_word(extensions, span_from(part, (size_t)(dot + 1 - part.ptr))))
 			part.len = (size_t)(dot - part.ptr);

@@ -1,8 +1,8 @@
 #include "shell/log.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
+#include "shell/system.h"
 #include "shell/words.h"
 
 enum {
@@ -23,7 +23,7 @@ relay_open(struct relay *relay, bool inherited, struct log *shared)
 		return -1;
 	if (inherited || isatty(STDERR_FILENO))
 		return 0;
-	if (pipe2(pair, O_CLOEXEC) < 0)
+	if (system_pipe(pair) < 0)
 		return -1;
 	descriptor_init(&relay->in, pair[0], true);
 	relay->write_end = pair[1];

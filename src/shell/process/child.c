@@ -1,12 +1,8 @@
 #include "shell/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "shell/options.h"
 
@@ -65,13 +61,10 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 	child_init(child);
 	child->own.ended = ended;
 	child->own.context = context;
-#ifdef __linux__
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-#endif
+	system_adopt_orphans();
 	/* A process that executed canceld may have started others: they are spared. */
 	child->own.group = guardian.group || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 &&
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) == 0) {
+	if (system_pipe(input) == 0 && system_pipe(output) == 0 && system_socket_pair(control) == 0) {
 		guardian.input = input[0];
 		guardian.output = output[1];
 		guardian.control = control[1];

@@ -1,19 +1,12 @@
 #include "shell/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0
-#endif
+#include "shell/place.h"
 
 enum {
 	CONTROL = 0, /* the only descriptor that stays open */
@@ -22,8 +15,6 @@ enum {
 	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
 	SWEEP_TIME = 5000, /* for the sweep; a process that is left then is stuck in the kernel, or another user's */
 	HEARD_TIME = 500,  /* for canceld to read reports, when no more of them fit into the socket */
-
-	CLOSE_MOST = 1 << 20, /* descriptors; the limit may be infinite */
 };
 
 struct watch {
@@ -42,7 +33,7 @@ report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, cons
 	struct guardian_report report = { .kind = kind, .pid = pid, .number = number };
 
 	snprintf(report.name, sizeof(report.name), "%s", name);
-	if (watch->unheard || send(CONTROL, &report, sizeof(report), MSG_NOSIGNAL) > 0)
+	if (watch->unheard || write(CONTROL, &report, sizeof(report)) > 0)
 		return;
 	if (kind != GUARDIAN_SWEPT && errno != EPIPE && errno != ECONNRESET)
 		_exit(1);
@@ -61,32 +52,15 @@ on_child(int signal)
 	(void)signal;
 }
 
-static void
-close_from(int first)
-{
-	long most = sysconf(_SC_OPEN_MAX);
-
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
-		return;
-#endif
-	for (int fd = first; fd < CLOSE_MOST && (most < 0 || fd < most); fd++)
-		close(fd);
-}
-
 /* Runs in the server's process. Returns, with errno, only if the command cannot be executed. */
 static void
 execute(const struct guardian *guardian, pid_t parent)
 {
 	setpgid(0, 0);
-#ifdef __linux__
-	/* Ends the server if the guardian dies (prctl(2)); it may have died already. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The server ends with the guardian, which may have died already. */
+	system_die_along(SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-#else
-	(void)parent;
-#endif
 	/* The three standard descriptors are open, so neither end is one of them. */
 	if (dup2(guardian->input, STDIN_FILENO) < 0 || dup2(guardian->output, STDOUT_FILENO) < 0 ||
 	    (guardian->errors >= 0 && dup2(guardian->errors, STDERR_FILENO) < 0))
@@ -102,7 +76,7 @@ start_server(const struct guardian *guardian, pid_t *server)
 	int failure[2], error = 0;
 	pid_t own = getpid();
 
-	if (pipe2(failure, O_CLOEXEC) < 0 || (*server = fork()) < 0)
+	if (system_pipe(failure) < 0 || (*server = fork()) < 0)
 		return errno;
 	if (*server == 0) {
 		execute(guardian, own);
@@ -140,7 +114,7 @@ wait_for_end(struct watch *watch)
 {
 	do
 		hear_children(watch);
-	while (!sweep_wait(CONTROL));
+	while (!sweep_wait(CONTROL, system_follow(watch->sweep.leader)));
 }
 
 static void
@@ -154,7 +128,7 @@ terminate(struct watch *watch)
 	kill(-watch->sweep.leader, SIGTERM);
 	kill(-watch->sweep.leader, SIGCONT);
 	while (!watch->exited && monotonic_now() < end) {
-		sweep_wait(-1);
+		sweep_wait(-1, -1);
 		hear_children(watch);
 	}
 }
@@ -172,7 +146,7 @@ remove_socket(const char *socket)
 	if (socket[0] == '\0' || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
 		return;
 	while (!place_remove_dead(socket) && monotonic_now() < end)
-		sweep_wait(-1);
+		sweep_wait(-1, -1);
 }
 
 /*
@@ -183,11 +157,9 @@ static void
 stand_apart(void)
 {
 	setsid();
-#ifdef __linux__
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGCONT);
-	prctl(PR_SET_NAME, "cancel-guard");
-#endif
+	system_adopt_orphans();
+	system_die_along(SIGCONT);
+	system_rename("cancel-guard");
 }
 
 _Noreturn void
@@ -204,7 +176,7 @@ guardian_run(const struct guardian *guardian)
 	if (dup2(guardian->control, CONTROL) < 0)
 		_exit(1);
 	setsockopt(CONTROL, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	close_from(CONTROL + 1);
+	system_close_from(CONTROL + 1);
 	if (error != 0) {
 		report(&watch, GUARDIAN_REFUSED, 0, error, "");
 		_exit(1);

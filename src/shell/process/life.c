@@ -22,7 +22,7 @@ open_client(struct life *life)
 	const struct descriptor *in = &client->port->in;
 	/* The work has to go on without the client in the background of a shell that has exited, or with a file's input. */
 	bool outlives = life->options->drain || in->file || signals_ignored(SIGHUP);
-	int fd = outlives ? -1 : proc_watch_client(in->given, &client->process);
+	int fd = outlives ? -1 : system_watch_client(in->given, &client->process);
 
 	client->until = MSEC_NEVER;
 	client->hangup = descriptor_watch(in, true);

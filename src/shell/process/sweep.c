@@ -1,6 +1,4 @@
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <sys/select.h>
 #include <unistd.h>
 
 #include "shell/child.h"
@@ -37,18 +35,19 @@ sweep_hear(pid_t kept, siginfo_t *info)
 static void
 reap_all(const struct sweep *sweep)
 {
-	char name[PROC_NAME];
+	char name[SYSTEM_NAME];
 	siginfo_t info;
 
 	while (find_dead(&info)) {
 		if (info.si_pid != sweep->leader && info.si_code != CLD_EXITED && info.si_status == SIGKILL) {
-			proc_name(info.si_pid, name);
+			system_name(info.si_pid, name);
 			sweep->ended(sweep->context, info.si_pid, name);
 		}
 		waitpid(info.si_pid, NULL, WNOHANG);
 	}
 }
 
+/* Only a child: its id cannot have become that of another process. */
 static void
 end_child(pid_t pid)
 {
@@ -58,19 +57,10 @@ end_child(pid_t pid)
 		kill(pid, SIGKILL);
 }
 
+/* Most children have a number not far above the leader's. */
 static void
-end_children(struct sweep *sweep)
+try_ids(struct sweep *sweep)
 {
-	FILE *list = proc_is_own() ? fopen("/proc/thread-self/children", "re") : NULL;
-	char number[16];
-
-	if (list != NULL) {
-		while (fscanf(list, "%15s", number) == 1)
-			end_child((pid_t)strtol(number, NULL, 10));
-		fclose(list);
-		return;
-	}
-	/* Most children have a number not far above the leader's. */
 	for (int i = 0; i < TRIES; i++)
 		end_child((sweep->leader + ++sweep->tried) % PID_MOST);
 }
@@ -80,6 +70,7 @@ static bool
 end_round(struct sweep *sweep)
 {
 	siginfo_t info;
+	size_t left;
 
 	/* The signal reaches the whole group at once, so no member can start a process that is missed. */
 	if (sweep->leader > 1 && look_at(P_PID, sweep->leader, &info))
@@ -87,22 +78,31 @@ end_round(struct sweep *sweep)
 	reap_all(sweep);
 	if (sweep->group)
 		return sweep->leader == 0 || !look_at(P_PGID, sweep->leader, &info);
+	left = system_end_followed(sweep->ended, sweep->context);
 	if (!look_at(P_ALL, 0, &info))
-		return true;
-	end_children(sweep);
+		return left == 0;
+	if (!system_each_child(end_child))
+		try_ids(sweep);
 	return false;
 }
 
 bool
-sweep_wait(int fd)
+sweep_wait(int fd, int news)
 {
 	const struct timespec pause = { .tv_nsec = SWEEP_PAUSE * 1000000L };
-	struct pollfd news = { .fd = fd, .events = POLLIN };
+	int most = fd > news ? fd : news;
+	fd_set ready;
 	sigset_t mask;
 
 	sigfillset(&mask);
 	sigdelset(&mask, SIGCHLD);
-	return ppoll(&news, 1, fd < 0 ? &pause : NULL, &mask) > 0;
+	FD_ZERO(&ready);
+	if (fd >= 0)
+		FD_SET(fd, &ready);
+	if (news >= 0)
+		FD_SET(news, &ready);
+	return pselect(most + 1, &ready, NULL, NULL, fd < 0 ? &pause : NULL, &mask) > 0 && fd >= 0 &&
+	    FD_ISSET(fd, &ready);
 }
 
 bool
@@ -113,7 +113,7 @@ sweep_all(struct sweep *sweep, msec_t time)
 	while (!end_round(sweep)) {
 		if (monotonic_now() >= end)
 			return false;
-		sweep_wait(-1);
+		sweep_wait(-1, -1);
 	}
 	return true;
 }

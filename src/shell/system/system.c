@@ -1,0 +1,88 @@
+/* What all systems do in one way. */
+#include "shell/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One step after the other, as no other thread can start a program in between. */
+static int
+keep_to_ourselves(int fd, bool waits)
+{
+	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL), error;
+
+	if (fd < 0)
+		return -1;
+#ifdef SO_NOSIGPIPE
+	setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &(int){ 1 }, sizeof(int));
+#endif
+	/* On some systems a connection has the flags of its listener. */
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
+	    (waits == ((flags & O_NONBLOCK) == 0) || fcntl(fd, F_SETFL, flags ^ O_NONBLOCK) == 0))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* pair: as pipe(2) and socketpair(2) left it, with their result. */
+static int
+keep_pair(int made, int pair[2])
+{
+	if (made == 0 && keep_to_ourselves(pair[0], true) < 0) {
+		close(pair[1]);
+		made = -1;
+	} else if (made == 0 && keep_to_ourselves(pair[1], true) < 0) {
+		close(pair[0]);
+		made = -1;
+	}
+	if (made < 0)
+		pair[0] = pair[1] = -1;
+	return made;
+}
+
+int
+system_pipe(int pair[2])
+{
+	return keep_pair(pipe(pair), pair);
+}
+
+int
+system_socket_pair(int pair[2])
+{
+	return keep_pair(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), pair);
+}
+
+int
+system_socket(int family, bool waits)
+{
+	return keep_to_ourselves(socket(family, SOCK_STREAM, 0), waits);
+}
+
+int
+system_accept(int listener, bool waits)
+{
+	return keep_to_ourselves(accept(listener, NULL, NULL), waits);
+}
+
+int
+system_watch_client(int input, pid_t *process)
+{
+	struct stat ours;
+	int fd = -1;
+
+	if (fstat(input, &ours) < 0 || (!S_ISFIFO(ours.st_mode) && !S_ISSOCK(ours.st_mode)))
+		return -1;
+	for (pid_t pid = getppid(); pid > 1 && (fd = system_watch_process(pid)) >= 0; pid = system_parent(pid)) {
+		/* Asked while fd is open: the pid cannot be reused for another process then. */
+		if (!system_has_input(pid, input)) {
+			*process = pid;
+			return fd;
+		}
+		close(fd);
+	}
+	return -1;
+}
