@@ -2,7 +2,7 @@
 #   make                 build/release/canceld
 #   make check           the tests to run after every change (test/README has the others); installs the packages that
 #                        they need where apt-get is available, else names the missing ones
-#   make VARIANT=asan check   VARIANT: release debug asan cov fuzz mutants
+#   make VARIANT=asan check   VARIANT: release debug asan cov fuzz mutants portable
 #   make V=1             shows the commands
 
 include config.mk
@@ -57,8 +57,10 @@ VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANI
 VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
 else ifeq ($(VARIANT),mutants)
 VARIANT_CPPFLAGS = -DDECISIONS_MUTABLE
+else ifeq ($(VARIANT),portable)
+SYSTEM := posix
 else
-$(error VARIANT=$(VARIANT): want release, debug, asan, cov, fuzz or mutants)
+$(error VARIANT=$(VARIANT): want release, debug, asan, cov, fuzz, mutants or portable)
 endif
 
 # Assertions always stay; some compilers define NDEBUG by themselves.
@@ -76,13 +78,13 @@ SHELL_OBJECTS := $(filter-out $(B)/obj/src/shell/system/system_%,$(call objects,
 	$(B)/obj/src/shell/system/system_$(SYSTEM).o
 CTL_OBJECTS := $(call objects,src/ctl/*/*.c)
 MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c)
-UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/core/*.c test/shell/*.c test/ctl/*.c)
+UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/needs.c test/core/*.c test/shell/*.c test/ctl/*.c)
 SCENARIO_OBJECTS := $(call objects,test/scenario/*.c)
 SIM_OBJECTS := $(call objects,test/sim/*.c)
 DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
 HARNESS_OBJECTS := $(call objects,test/suites.c $(addprefix test/e2e/,harness.c process.c client.c))
 STRESS_OBJECTS := $(call objects,test/e2e/load.c test/e2e/stress*.c)
-E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/suites.c test/e2e/*.c))
+E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/suites.c test/needs.c test/e2e/*.c))
 BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c beside.c) test/e2e/process.c)
 BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c)
 BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
@@ -127,7 +129,7 @@ $(B)/sim: $(SIM_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) -lm
 
 # forkpty is in libutil where glibc is older than 2.34.
-$(B)/e2e: $(E2E_OBJECTS)
+$(B)/e2e: $(E2E_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS) -lutil
 
 $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
@@ -169,6 +171,7 @@ define FLAGS_TEXT
 $(CC) $(COMPILE_FLAGS)
 $(TEST_COMPILE_FLAGS)
 $(LDFLAGS) $(VARIANT_LDFLAGS)
+$(SYSTEM)
 endef
 export FLAGS_TEXT
 $(B)/flags: force
@@ -276,6 +279,11 @@ bench-scale: $(B)/bench-scale
 .PHONY: faults
 faults: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/tools/faults.sh
+
+# That a session, its end and cancelctl open nothing in /proc: for VARIANT=portable. Needs strace.
+.PHONY: without-proc
+without-proc: $(PROGRAMS) $(B)/demo-server
+	@$(BINARIES) test/tools/without-proc.sh $(B)
 
 demo-run: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/e2e/demo.sh

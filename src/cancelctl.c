@@ -50,6 +50,7 @@ main(int argc, char *argv[])
 	const char *name = argc < 2 ? "" : argv[1];
 	struct nearest nearest = { 0 };
 
+	program_name = argc < 1 ? "" : argv[0];
 	/* A socket with the number of a closed stdout would take what is shown. */
 	if (descriptor_sanitize() == -1)
 		return ctl_failed("/dev/null: %s", strerror(errno));

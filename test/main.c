@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "needs.h"
+
 const int suites_limit = 0;
 
 /* A sanitizer searches each process for leaks when it ends, which takes far longer than a test. */
@@ -62,6 +64,7 @@ main(void)
 	failed = run_suites(suites, count, true);
 	if (!ALL_ALONE)
 		failed += run_suites(suites, count, false);
+	needs_report();
 	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -51,4 +51,5 @@ int ctl_end(int status);
 
 /* canceld itself: beside the program that runs now, else in PATH. false: nowhere, or its path is not UTF-8. */
 enum { PROGRAM_SIZE = 4096 };
+extern const char *program_name; /* argv[0] */
 bool program_canceld(char path[PROGRAM_SIZE]);

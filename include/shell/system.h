@@ -41,8 +41,9 @@ int system_socket_pair(int pair[2]) __attribute__((warn_unused_result));
 int system_socket(int family, bool waits) __attribute__((warn_unused_result));
 int system_accept(int listener, bool waits) __attribute__((warn_unused_result));
 
-/* Closes all descriptors from this one on. */
+/* Closes all descriptors from this one on; the second: by one call, or false. */
 void system_close_from(int first);
+bool system_close_at_once(int first);
 
 /*
  * The same pipe or terminal opened again, with O_NONBLOCK, for a description of its own. -1: not possible here, or for

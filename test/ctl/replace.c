@@ -15,6 +15,8 @@
 #endif
 #include <unistd.h>
 
+#include "needs.h"
+
 #define OLD "{ \"old\": true }\n"
 #define NEW "{ \"new\": 1 }"
 
@@ -149,6 +151,7 @@ acl_of(unsigned char user)
 
 TEST(acl_and_attributes_stay)
 {
+	NEEDS(SYSTEM_KEEPS_MORE);
 	char value[ACL_SIZE + 1];
 
 	if (setxattr(config, "user.note", "mine", 4, 0) == -1 ||
@@ -168,6 +171,7 @@ TEST(acl_and_attributes_stay)
 /* What the directory would give a new file, and what a file beside it has from one that was killed. */
 TEST(no_other_acl_or_attribute_comes)
 {
+	NEEDS(SYSTEM_KEEPS_MORE);
 	char value[ACL_SIZE + 1], beside[96];
 
 	snprintf(beside, sizeof(beside), "%s/.cancelctl.tmp", folder);

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "needs.h"
+
 struct process {
 	pid_t pid;
 	int hold; /* it waits for something to read from here */
@@ -54,6 +56,7 @@ SUITE("running", .alone = true);
 
 TEST(a_program_is_seen)
 {
+	NEEDS(SYSTEM_LISTS);
 	struct process process;
 
 	ck_assert(!client_running("running-test", HOME));
@@ -68,6 +71,7 @@ TEST(a_program_is_seen)
 
 TEST(a_script_of_node_is_seen)
 {
+	NEEDS(SYSTEM_LISTS);
 	const char script[] = "echo; read x\n";
 	char path[64];
 	struct process process;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "needs.h"
 #include "peers.h"
 #include "process.h"
 #include "text.h"
@@ -105,6 +106,7 @@ run_suites(void)
 			exit(work());
 	while (wait(&status) > 0)
 		failed |= status != 0;
+	needs_report();
 	return failed | ((size_t)atomic_load(next_suite) < suite_count);
 }
 

@@ -8,6 +8,7 @@
 
 #include "client.h"
 #include "leak.h"
+#include "needs.h"
 #include "peers.h"
 
 enum {
@@ -232,6 +233,9 @@ START_TEST(cell)
 
 	if (number >= CELLS || is_left_out(number))
 		return;
+	/* While a request is open, canceld has something to write. */
+	if (fault == CLOSE_STDOUT && state == IDLE)
+		NEEDS(SYSTEM_SEES_ENDS);
 	set_directory(directory, sizeof(directory));
 	adopt_orphans();
 	if (fault == KILL_CLIENT) {
@@ -305,5 +309,6 @@ matrix(int rounds, bool with_npx)
 	while (wait(&status) > 0)
 		failed |= status != 0;
 	print_table(rounds);
+	needs_report();
 	return failed;
 }

@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 
 #include "client.h"
+#include "needs.h"
 #include "peers.h"
 
 enum {
@@ -94,6 +95,8 @@ SUITE("tree", .seconds = 26);
 
 TESTS(nothing_is_left, 0, KINDS *ENDS)
 {
+	if (_i / ENDS >= FIRST_OUTSIDE_GROUP)
+		NEEDS(SYSTEM_ADOPTS);
 	const char *behind = wrappers[(_i / ENDS + _i % ENDS) % WRAPPERS];
 	struct run *run = start_with(kinds[_i / ENDS], (struct setup){ .behind = behind });
 
@@ -116,6 +119,7 @@ SUITE("sweep", .seconds = 14);
 
 TESTS(what_is_swept_is_logged, 0, (KINDS - FIRST_OUTSIDE_GROUP) * 3)
 {
+	NEEDS(SYSTEM_ADOPTS);
 	expect_logged_as_swept(kinds[FIRST_OUTSIDE_GROUP + _i / 3], "", (enum end)(END_INPUT + _i % 3));
 }
 
@@ -123,6 +127,7 @@ SUITE("guardian", .seconds = 16);
 
 TESTS(when_the_guardian_is_killed_canceld_sweeps, 0, KINDS)
 {
+	NEEDS(SYSTEM_ADOPTS);
 	struct run *run = start_with(kinds[_i], (struct setup){ 0 });
 
 	end_by(run, END_GUARDIAN);
@@ -175,6 +180,7 @@ TESTS(with_sweep_group_a_daemon_survives, 0, 2)
 
 TESTS(with_sweep_group_the_group_is_ended, 0, 2)
 {
+	NEEDS(SYSTEM_ADOPTS);
 	expect_logged_as_swept(kinds[_i], "--sweep=group", END_SERVER);
 }
 
@@ -203,6 +209,7 @@ TEST(the_guardian_has_its_own_session)
 /* pkill(1) compares names: it must not reach both with SIGKILL. */
 TEST(the_guardian_has_another_name_than_canceld)
 {
+	NEEDS(SYSTEM_RENAMES);
 	struct run *run = run_session("", NULL);
 	char path[64];
 
@@ -232,6 +239,7 @@ TESTS(a_signal_to_the_guardian_changes_nothing, 0, 4)
 
 TESTS(a_stopped_guardian_wakes_when_canceld_is_killed, 0, KINDS)
 {
+	NEEDS(SYSTEM_DIES_ALONG);
 	struct run *run = start_with(kinds[_i], (struct setup){ 0 });
 	pid_t guardian = first_child(run->pid);
 
@@ -246,6 +254,7 @@ TESTS(a_stopped_guardian_wakes_when_canceld_is_killed, 0, KINDS)
 
 TEST(when_both_are_killed_the_kernel_ends_the_server)
 {
+	NEEDS(SYSTEM_DIES_ALONG);
 	struct run *run = run_session("", "demo --ignore-eof --ignore-term");
 	pid_t guardian = first_child(run->pid);
 

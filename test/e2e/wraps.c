@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "needs.h"
 #include "shell.h"
 
 #define CLAUDE "$HOME/.config/Claude/claude_desktop_config.json"
@@ -308,6 +309,7 @@ TEST(a_file_in_use_is_left_alone)
 	char name[96];
 	pid_t pid;
 
+	NEEDS(SYSTEM_LISTS);
 	ck_assert_int_eq(pipe(hold), 0);
 	expect("echo '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"a b\"],\"env\":{\"KEY\":\"secret\"}},"
 	       "\"a; b\":{\"command\":\"x\",\"env\":{\"$K\":\"\"}}}}' "

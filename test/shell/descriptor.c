@@ -14,6 +14,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "needs.h"
+
 /* A pair of ends for each kind of thing that stdin and stdout can be. */
 enum kind { PIPE, PIPE_CAREFUL, PIPE_OURS, FIFO, SOCKET, TERMINAL, TERMINAL_CAREFUL, KINDS };
 
@@ -162,14 +164,14 @@ TESTS(bytes_arrive, 0, KINDS)
 {
 	const struct span spans[] = { SPAN("one "), SPAN(""), SPAN("two "), SPAN("three") };
 	struct ends ends = ends_open((enum kind)_i);
+	ssize_t put;
 	char to[8];
 
 	expect_again(descriptor_read(&ends.reader, to, sizeof(to)));
-	if (ends.writer.way == DESCRIPTOR_CAREFUL)
-		for (size_t i = 0; i < 4; i++)
-			ck_assert_int_eq(descriptor_write(&ends.writer, &spans[i], 1), (ssize_t)spans[i].len);
-	else
-		ck_assert_int_eq(descriptor_write(&ends.writer, spans, 4), 13);
+	put = descriptor_write(&ends.writer, spans, 4);
+	for (size_t i = 1; i < 4 && ends.writer.way == DESCRIPTOR_CAREFUL; i++)
+		put += descriptor_write(&ends.writer, &spans[i], 1);
+	ck_assert_int_eq(put, 13);
 	expect_bytes(&ends.reader, "one two three");
 	expect_again(descriptor_read(&ends.reader, to, sizeof(to)));
 	ck_assert(!ends.reader.ended);
@@ -230,6 +232,7 @@ is_readable(int fd, int timeout)
 
 TESTS(the_watch_fires_when_the_reader_goes, 0, KINDS)
 {
+	NEEDS(SYSTEM_SEES_ENDS);
 	struct ends ends = ends_open((enum kind)_i);
 	int watch = descriptor_watch(&ends.writer, false).fd;
 
@@ -246,6 +249,7 @@ TESTS(the_watch_fires_when_the_reader_goes, 0, KINDS)
 /* Node uses one socket for both directions; end of file in one must not look like end of file in the other. */
 TEST(the_watch_is_silent_on_a_half_closed_socket)
 {
+	NEEDS(SYSTEM_SEES_ENDS);
 	struct ends ends = ends_open(SOCKET);
 	int watch = descriptor_watch(&ends.writer, false).fd;
 	char to[8];

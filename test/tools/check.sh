@@ -30,6 +30,7 @@ report() # directory, suites, make
 	done
 	printf '\n'
 	cat "$1"/*.result | sort -k 3 -rn
+	! grep -h '^skipped in all' "$1"/*.log || printf 'Which: grep -h ^skipped: %s/*.log\n' "$1"
 	if [ -n "$failed" ]; then
 		printf '\ncheck: FAILED:%s. One of them again: %s SUITE; one test of it: see test/README\n' "$failed" "$3"
 		return 1

@@ -24,6 +24,16 @@ is_in(const char *directory, size_t len, char path[PROGRAM_SIZE])
 	    access(path, X_OK) == 0;
 }
 
+const char *program_name = "";
+
+/* Without a directory it was found in PATH, where canceld is looked for too. */
+static bool
+own_path(char path[PATH_MAX])
+{
+	return system_program(path, PATH_MAX) ||
+	    (strchr(program_name, '/') != NULL && realpath(program_name, path) != NULL);
+}
+
 bool
 program_canceld(char path[PROGRAM_SIZE])
 {
@@ -31,7 +41,7 @@ program_canceld(char path[PROGRAM_SIZE])
 	char self[PATH_MAX] = "";
 	size_t len;
 
-	if (system_program(self, sizeof(self)) && is_in(self, (size_t)(strrchr(self, '/') - self), path))
+	if (own_path(self) && is_in(self, (size_t)(strrchr(self, '/') - self), path))
 		return true;
 	for (; directories != NULL && *directories != '\0'; directories += len + (directories[len] == ':')) {
 		len = strcspn(directories, ":");

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { CLOSE_MOST = 1 << 20 }; /* descriptors; the limit may be infinite */
+
 /* One step after the other, as no other thread can start a program in between. */
 static int
 keep_to_ourselves(int fd, bool waits)
@@ -66,6 +68,17 @@ int
 system_accept(int listener, bool waits)
 {
 	return keep_to_ourselves(accept(listener, NULL, NULL), waits);
+}
+
+void
+system_close_from(int first)
+{
+	long most = sysconf(_SC_OPEN_MAX);
+
+	if (system_close_at_once(first))
+		return;
+	for (int fd = first; fd < CLOSE_MOST && (most < 0 || fd < most); fd++)
+		close(fd);
 }
 
 int

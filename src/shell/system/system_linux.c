@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 enum {
-	CLOSE_MOST = 1 << 20,      /* descriptors; the limit may be infinite */
 	ATTRIBUTE_MOST = 64 << 10, /* bytes of all names of attributes, and of a value: Linux has no more */
 };
 
@@ -42,17 +41,15 @@ system_random(void *to, size_t len)
 	return getrandom(to, len, GRND_NONBLOCK) == (ssize_t)len;
 }
 
-void
-system_close_from(int first)
+bool
+system_close_at_once(int first)
 {
-	long most = sysconf(_SC_OPEN_MAX);
-
 #ifdef SYS_close_range
-	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
-		return;
+	return syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0;
+#else
+	(void)first;
+	return false;
 #endif
-	for (int fd = first; fd < CLOSE_MOST && (most < 0 || fd < most); fd++)
-		close(fd);
 }
 
 int

@@ -1,0 +1,166 @@
+/* Only what every system has: most is unknown here. */
+#include "shell/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+bool
+system_has(enum system_feature feature)
+{
+	(void)feature;
+	return false;
+}
+
+msec_t
+monotonic_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool
+system_random(void *to, size_t len)
+{
+	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, to, len);
+
+	if (fd >= 0)
+		close(fd);
+	return got == (ssize_t)len;
+}
+
+bool
+system_close_at_once(int first)
+{
+	(void)first;
+	return false;
+}
+
+int
+system_open_anew(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+bool
+system_path_of(pid_t pid, int fd, char *path, size_t room)
+{
+	(void)pid, (void)fd, (void)path, (void)room;
+	return false;
+}
+
+ssize_t
+system_transfer(int fd, struct iovec *pieces, int count, bool writing)
+{
+	(void)fd, (void)pieces, (void)count, (void)writing;
+	errno = ENOSYS;
+	return -1;
+}
+
+int
+system_watch_end(int fd, bool writer)
+{
+	(void)fd, (void)writer;
+	errno = ENOSYS;
+	return -1;
+}
+
+int
+system_watch_process(pid_t pid)
+{
+	(void)pid;
+	return -1;
+}
+
+pid_t
+system_parent(pid_t pid)
+{
+	(void)pid;
+	return 0;
+}
+
+bool
+system_has_input(pid_t pid, int fd)
+{
+	(void)pid, (void)fd;
+	return false;
+}
+
+void
+system_name(pid_t pid, char name[SYSTEM_NAME])
+{
+	(void)pid;
+	name[0] = '\0';
+}
+
+void
+system_rename(const char *name)
+{
+	(void)name;
+}
+
+void
+system_die_along(int signal)
+{
+	(void)signal;
+}
+
+void
+system_adopt_orphans(void)
+{
+}
+
+bool
+system_each_child(void (*each)(pid_t pid))
+{
+	(void)each;
+	return false;
+}
+
+int
+system_follow(pid_t root)
+{
+	(void)root;
+	return -1;
+}
+
+size_t
+system_end_followed(system_ended_fn *ended, void *context)
+{
+	(void)ended, (void)context;
+	return 0;
+}
+
+bool
+system_find(bool (*is_it)(pid_t pid, const void *context), const void *context)
+{
+	(void)is_it, (void)context;
+	return false;
+}
+
+void
+system_words(pid_t pid, enum system_words which, char *to, size_t room)
+{
+	(void)pid, (void)which;
+	memset(to, 0, room);
+}
+
+bool
+system_program(char *path, size_t room)
+{
+	(void)room;
+	path[0] = '\0';
+	return false;
+}
+
+int
+system_copy_attributes(const char *from, int to)
+{
+	(void)from, (void)to;
+	return 0;
+}
