@@ -31,6 +31,7 @@ absent()
 
 sources=$(find include src test -name node_modules -prune -o -name '*.[ch]' -print | sort)
 units=$(echo "$sources" | grep '\.c$')
+general=$(echo "$sources" | grep -v -e '^test/' -e '^src/shell/system/system_')
 scripts=$(find .ci test -name node_modules -prune -o -type f -exec awk 'FNR == 1 && /^#!.*sh$/ { print FILENAME }' {} +)
 manuals=$(find . -path './man/*.[1-8]')
 
@@ -59,6 +60,11 @@ manuals=$(find . -path './man/*.[1-8]')
 	if have shellcheck; then
 		shellcheck $scripts || fail shellcheck
 	fi
+
+	# Only the files of src/shell/system for a system name one.
+	named=$(grep -nE '__linux__|__APPLE__|\<SYS_[a-z]|/proc([^e]|$)' $general) || :
+	[ -z "$named" ] || fail "a system is named outside of src/shell/system:
+$named"
 
 	if [ -n "$manuals" ] && have mandoc; then
 		mandoc -T lint -W warning $manuals || fail mandoc
