@@ -56,7 +56,8 @@ TEST(an_idle_server_that_is_killed_is_replaced)
 /* A handler that blocks: the server reads nothing any more. */
 TESTS(a_stuck_server_is_ended_and_replaced, 0, 2)
 {
-	struct run *run = run_session("-t tools/call:block=200ms -k200ms", _i == 0 ? NULL : "demo --ignore-term");
+	struct run *run = _i == 0 ? run_session("-t tools/call:block=200ms -k10s", NULL) :
+				    run_session("-t tools/call:block=200ms -k200ms", "demo --ignore-term");
 
 	run_call(run, "2", "block", "{}");
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
