@@ -364,7 +364,7 @@ weight-check:
 
 # Installation
 
-.PHONY: install uninstall dist clean
+.PHONY: install uninstall dist release clean
 install: all
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(sort $(foreach page,$(MANUALS),'$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))'))
 	$(INSTALL) -m 755 $(PROGRAMS) '$(DESTDIR)$(BINDIR)/'
@@ -383,6 +383,11 @@ uninstall:
 
 dist:
 	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)
+
+# TARGETS: some of those in src/package/release.sh instead of all.
+TARGETS ?=
+release:
+	+@src/package/release.sh '$(VERSION)' $(TARGETS)
 
 clean:
 	rm -rf $(BUILD)
