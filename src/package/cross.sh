@@ -1,9 +1,9 @@
 #!/bin/sh
 # Usage: cross.sh TARGET [GOAL...]
 # Builds canceld and cancelctl for TARGET with the compiler and the libraries of cross.versions, compiled in, as
-# build/TARGET/release/*, and their licences as build/TARGET/libs/LICENSE.*; GOALs of make are for what else is to be built
-# or run, such as "unit", "check-run" or "install DESTDIR=/tmp/root". What was fetched stays in build/cross. Needs npm,
-# Debian's apt-get and, to run tests for another processor, qemu-user-static.
+# build/TARGET/release/*; the licences of what is compiled in are build/TARGET/libs/LICENSE.*. GOALs of make are for
+# what else is to be built or run, such as "unit", "check-run" or "install DESTDIR=/tmp/root". What was fetched stays in
+# build/cross. Needs npm, Debian's apt-get and, to run tests for another processor, qemu-user-static.
 # Takes WERROR, SEEDS and MAKEFLAGS from the environment; CFLAGS=... can be a GOAL.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: release.sh VERSION [TARGET...]
-# Makes build/release-files/canceld-VERSION-SYSTEM.tar.gz for each TARGET, or for all of THE TABLE, and SHA256SUMS of these.
-# The same commit makes the same bytes, whatever the path, the time, the user and the umask are.
+# Makes build/release-files/canceld-VERSION-SYSTEM.tar.gz for each TARGET, or for all of THE TABLE, and SHA256SUMS of
+# these. The same commit makes the same bytes, whatever the path, the time, the user and the umask are.
 set -eu
 cd "$(dirname "$0")/../.."
 umask 022

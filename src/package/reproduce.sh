@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: reproduce.sh
-# Makes the release of the commit that is checked out three times, in paths of different lengths: in two clones, the second
-# with another umask, time zone and language, and in what `make dist` packs, which has no git. All bytes must be the same.
-# The files are left in build/release-files. Takes TARGETS, WERROR and MAKEFLAGS from the environment.
+# Makes the release of the commit that is checked out three times, in paths of different lengths: in two clones, the
+# second with another umask, time zone and language, and in what `make dist` packs, which has no git. All bytes must be
+# the same. The files are left in build/release-files. Takes TARGETS, WERROR and MAKEFLAGS from the environment.
 set -eu
 cd "$(dirname "$0")/../.."
 
