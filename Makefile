@@ -364,7 +364,7 @@ weight-check:
 
 # Installation
 
-.PHONY: install uninstall dist release clean
+.PHONY: install uninstall dist release release-demo clean
 install: all
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(sort $(foreach page,$(MANUALS),'$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))'))
 	$(INSTALL) -m 755 $(PROGRAMS) '$(DESTDIR)$(BINDIR)/'
@@ -388,6 +388,10 @@ dist:
 TARGETS ?=
 release:
 	+@src/package/release.sh '$(VERSION)' $(TARGETS)
+
+# The archives that are there, unpacked and tried.
+release-demo: $(B)/demo-server
+	@$(BINARIES) test/tools/release-demo.sh
 
 clean:
 	rm -rf $(BUILD)
