@@ -10,7 +10,7 @@ top=$PWD/build/reproduce
 first=$top/a
 second=$top/another/and-a-longer/path
 
-# What one has fetched serves all; what they compile they do not share.
+# What one has fetched serves all; what the clones compile they do not share.
 give_fetched() # from, to
 {
 	[ -d "$1/build/cross" ] || return 0
@@ -20,7 +20,6 @@ give_fetched() # from, to
 
 release_of() # directory
 {
-	[ "$1" = "$first" ] || give_fetched "$first" "$1"
 	make -C "$1" release
 	cmp "$first/build/release-files/SHA256SUMS" "$1/build/release-files/SHA256SUMS" || {
 		echo "reproduce: the release made in $1 has other bytes than that made in $first" >&2
@@ -40,12 +39,16 @@ release_of "$first"
 	umask 077
 	export TZ=Asia/Tokyo LANG=de_DE.UTF-8
 	git clone -q . "$second"
+	give_fetched "$first" "$second"
 	release_of "$second"
 )
 
 make -C "$first" dist
 tar -xzf "$first"/build/canceld-*.tar.gz -C "$top"
-release_of "$(echo "$top"/canceld-*)"
+third=$(echo "$top"/canceld-*)
+mkdir "$third/build"
+cp -al "$first/build/cross" "$third/build/"
+release_of "$third"
 
 rm -rf build/release-files/*.tar.gz
 mkdir -p build/release-files
