@@ -21,7 +21,7 @@ give_fetched() # from, to
 release_of() # directory
 {
 	make -C "$1" release
-	cmp "$first/build/release-files/SHA256SUMS" "$1/build/release-files/SHA256SUMS" || {
+	diff "$first/build/release-files/SHA256SUMS" "$1/build/release-files/SHA256SUMS" >&2 || {
 		echo "reproduce: the release made in $1 has other bytes than that made in $first" >&2
 		exit 1
 	}
@@ -38,7 +38,7 @@ release_of "$first"
 (
 	umask 077
 	export TZ=Asia/Tokyo LANG=de_DE.UTF-8
-	git clone -q . "$second"
+	git clone -q "$first" "$second"
 	give_fetched "$first" "$second"
 	release_of "$second"
 )
@@ -50,7 +50,7 @@ mkdir "$third/build"
 cp -al "$first/build/cross" "$third/build/"
 release_of "$third"
 
-rm -rf build/release-files/*.tar.gz
+rm -f build/release-files/*.tar.gz
 mkdir -p build/release-files
 cp -p "$first"/build/release-files/* build/release-files/
 rm -rf "$top"
