@@ -373,7 +373,7 @@ weight-check:
 
 # Installation
 
-.PHONY: install uninstall dist clean
+.PHONY: install uninstall dist release release-demo clean
 install: all
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(sort $(foreach page,$(MANUALS),'$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))'))
 	$(INSTALL) -m 755 $(PROGRAMS) '$(DESTDIR)$(BINDIR)/'
@@ -392,6 +392,15 @@ uninstall:
 
 dist:
 	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)
+
+# TARGETS: some of those in src/package/release.sh instead of all.
+TARGETS ?=
+release:
+	+@src/package/release.sh '$(VERSION)' $(TARGETS)
+
+# The archives that are there, unpacked and tried.
+release-demo: $(B)/demo-server
+	@$(BINARIES) test/tools/release-demo.sh
 
 clean:
 	rm -rf $(BUILD)

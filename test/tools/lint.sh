@@ -32,7 +32,7 @@ absent()
 sources=$(find include src test -name node_modules -prune -o -name '*.[ch]' -print | sort)
 units=$(echo "$sources" | grep '\.c$')
 general=$(echo "$sources" | grep -v -e '^test/' -e '^src/shell/system/system_')
-scripts=$(find .ci test -name node_modules -prune -o -type f -exec awk 'FNR == 1 && /^#!.*sh$/ { print FILENAME }' {} +)
+scripts=$(find .ci src test -name node_modules -prune -o -type f -exec awk 'FNR == 1 && /^#!.*sh$/ { print FILENAME }' {} +)
 manuals=$(find . -path './man/*.[1-8]')
 
 # The lists are names without blanks, meant to be split.

@@ -146,7 +146,7 @@ END {
 		print "the rows are not the sum of the files"
 		exit 1
 	}
-	count = split("canceld.1 600 canceld.7 1200 cancelctl.1 450", limit, " ")
+	count = split("canceld.1 600 canceld.7 1210 cancelctl.1 450", limit, " ")
 	split(pages, page, /[ \n]/)
 	for (i = 1; i < count; i += 2)
 		printf "%s: %s lines%s", limit[i], beside(page[i + 1], limit[i + 1]), \

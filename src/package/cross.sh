@@ -1,13 +1,14 @@
 #!/bin/sh
 # Usage: cross.sh TARGET [GOAL...]
 # Builds canceld and cancelctl for TARGET with the compiler and the libraries of cross.versions, compiled in, as
-# build/TARGET/release/*; GOALs of make are for what else is to be built or run, such as "unit" or "check-run". What was
-# fetched stays in build/cross. Needs npm, Debian's apt-get and, to run tests for another processor, qemu-user-static.
-# Takes CFLAGS, WERROR, SEEDS and MAKEFLAGS from the environment.
+# build/TARGET/release/*; the licences of what is compiled in are build/TARGET/libs/LICENSE.*. GOALs of make are for
+# what else is to be built or run, such as "unit", "check-run" or "install DESTDIR=/tmp/root". What was fetched stays in
+# build/cross. Needs npm, Debian's apt-get and, to run tests for another processor, qemu-user-static.
+# Takes WERROR, SEEDS and MAKEFLAGS from the environment; CFLAGS=... can be a GOAL.
 set -eu
 cd "$(dirname "$0")/../.."
 
-target=${1:?'TARGET is missing: see the table in test/tools/cross.sh'}
+target=${1:?'TARGET is missing: see the table in src/package/cross.sh'}
 shift
 
 # THE TABLE: what runs a program of that target here, and the way in which libev waits there.
@@ -21,7 +22,7 @@ s390x-linux-musl) run=qemu-s390x-static ev='-DEV_USE_EPOLL=1 -DEV_USE_EVENTFD=1 
 	;;
 esac
 
-versions=$PWD/test/tools/cross.versions
+versions=$PWD/src/package/cross.versions
 store=$PWD/build/cross
 build=build/$target
 libs=$PWD/$build/libs
@@ -94,16 +95,18 @@ get() # name
 
 is_new() # library: was it made after the last change of what says how?
 {
-	[ -n "$(find "$libs/lib$1.a" -newer "$versions" -newer test/tools/cross.sh 2>/dev/null)" ]
+	[ -n "$(find "$libs/lib$1.a" -newer "$versions" -newer src/package/cross.sh 2>/dev/null)" ]
 }
 
+# make does not see that a library has changed.
 archive() # library, source directory, flags...: all its C files
 {
 	name=$1 sources=$2
 	shift 2
+	rm -rf "$build/release"
 	mkdir -p "$libs/$name"
 	for source in $sources; do
-		$cc -O2 -fPIE -w "$@" -c "$source" -o "$libs/$name/$(basename "$source" .c).o"
+		$cc -Os -fPIE -w "$@" -c "$source" -o "$libs/$name/$(basename "$source" .c).o"
 	done
 	rm -f "$libs/lib$name.a"
 	$ar rcs "$libs/lib$name.a" "$libs/$name"/*.o
@@ -113,6 +116,7 @@ build_libev()
 {
 	get libev
 	cp "$place/ev.h" "$libs/"
+	cp "$place/LICENSE" "$libs/LICENSE.libev"
 	# shellcheck disable=SC2086
 	archive ev "$place/ev.c" -DEV_STANDALONE=1 -DEV_USE_MONOTONIC=1 -DEV_USE_CLOCK_SYSCALL=0 \
 		-D_GNU_SOURCE $ev
@@ -123,6 +127,7 @@ build_jansson()
 {
 	get jansson
 	cp "$place/src/jansson.h" "$libs/"
+	cp "$place/LICENSE" "$libs/LICENSE.jansson"
 	sed -e s/@json_inline@/inline/ -e s/@json_have_[a-z_]*@/1/ "$place/src/jansson_config.h.in" \
 		>"$libs/jansson_config.h"
 	: >"$libs/jansson_private_config.h"
@@ -151,7 +156,7 @@ build_check()
 build() # goal...
 {
 	# LTO is left to the compilers of a system: here its flags could not be tried.
-	make BUILD="$build" CC="$cc" AR="$ar" RUN="$run" LTO= CFLAGS="${CFLAGS:--O2}" LDFLAGS='-s' WERROR="${WERROR:-}" \
+	make BUILD="$build" CC="$cc" AR="$ar" RUN="$run" LTO= CFLAGS=-Os LDFLAGS=-s WERROR="${WERROR:-}" \
 		CPPFLAGS="-isystem $libs" EV_LIBS="$libs/libev.a" JANSSON_CFLAGS= JANSSON_LIBS="$libs/libjansson.a" \
 		CHECK_CFLAGS= CHECK_LIBS="$libs/libcheck.a" SEEDS="${SEEDS:-200}" "$@"
 }
@@ -167,11 +172,14 @@ keeps_assertions() # program
 
 get zig
 zig=$place/zig
+# Its compiler-rt is compiled in too.
+cp "$place/LICENSE" "$libs/LICENSE.zig"
+case $target in *-musl) cp "$place/lib/libc/musl/COPYRIGHT" "$libs/LICENSE.musl" ;; esac
 cc="$zig cc -target $target"
 ar="$zig ar"
 is_new ev || build_libev
 is_new jansson || build_jansson
-[ $# = 0 ] || is_new check || build_check
+case ${1:-install} in install) ;; *) is_new check || build_check ;; esac
 build all "$@"
 for program in canceld cancelctl; do
 	keeps_assertions "$build/release/$program"

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Usage: reproduce.sh
+# Makes the release of the commit that is checked out three times, in paths of different lengths: in two clones, the
+# second with another umask, time zone and language, and in what `make dist` packs, which has no git. All bytes must be
+# the same. The files are left in build/release-files. Takes TARGETS, WERROR and MAKEFLAGS from the environment.
+set -eu
+cd "$(dirname "$0")/../.."
+
+top=$PWD/build/reproduce
+first=$top/a
+second=$top/another/and-a-longer/path
+
+# What one has fetched serves all; what the clones compile they do not share.
+give_fetched() # from, to
+{
+	[ -d "$1/build/cross" ] || return 0
+	mkdir -p "$2/build/cross"
+	find "$1/build/cross" -mindepth 1 -maxdepth 1 -name '*-[0-9]*' -exec cp -al {} "$2/build/cross/" \;
+}
+
+release_of() # directory
+{
+	make -C "$1" release
+	diff "$first/build/release-files/SHA256SUMS" "$1/build/release-files/SHA256SUMS" >&2 || {
+		echo "reproduce: the release made in $1 has other bytes than that made in $first" >&2
+		exit 1
+	}
+}
+
+unset SOURCE_DATE_EPOCH
+rm -rf "$top"
+mkdir -p "$top"
+git clone -q . "$first"
+give_fetched . "$first"
+release_of "$first"
+[ -d build/cross ] || give_fetched "$first" .
+
+(
+	umask 077
+	export TZ=Asia/Tokyo LANG=de_DE.UTF-8
+	git clone -q "$first" "$second"
+	give_fetched "$first" "$second"
+	release_of "$second"
+)
+
+make -C "$first" dist
+tar -xzf "$first"/build/canceld-*.tar.gz -C "$top"
+third=$(echo "$top"/canceld-*)
+mkdir "$third/build"
+cp -al "$first/build/cross" "$third/build/"
+release_of "$third"
+
+rm -f build/release-files/*.tar.gz
+mkdir -p build/release-files
+cp -p "$first"/build/release-files/* build/release-files/
+rm -rf "$top"
