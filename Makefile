@@ -364,7 +364,7 @@ weight-check:
 
 # Installation
 
-.PHONY: install uninstall dist clean
+.PHONY: install uninstall dist deb clean
 quoted = '$(subst ','\'',$(1))'
 
 # bash-completion wants the name of the command, zsh one that begins with "_", fish one that ends with ".fish".
@@ -401,6 +401,10 @@ uninstall:
 
 dist:
 	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)
+
+# Debian's package; needs debhelper.
+deb:
+	@src/package/deb.sh $(VERSION) $(BUILD)/deb
 
 clean:
 	rm -rf $(BUILD)
