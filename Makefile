@@ -364,7 +364,7 @@ weight-check:
 
 # Installation
 
-.PHONY: install uninstall dist deb clean
+.PHONY: install uninstall dist deb recipes clean
 quoted = '$(subst ','\'',$(1))'
 
 # bash-completion wants the name of the command, zsh one that begins with "_", fish one that ends with ".fish".
@@ -405,6 +405,10 @@ dist:
 # Debian's package; needs debhelper.
 deb:
 	@src/package/deb.sh $(VERSION) $(BUILD)/deb
+
+# For Homebrew and Arch, at a release: URL is where the file of make dist was put, HOMEPAGE the project's page.
+recipes: dist
+	@src/package/recipes.sh $(VERSION) $(BUILD)/canceld-$(VERSION).tar.gz '$(URL)' '$(HOMEPAGE)' $(BUILD)/release-files
 
 clean:
 	rm -rf $(BUILD)
