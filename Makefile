@@ -408,7 +408,7 @@ deb:
 
 # For Homebrew and Arch, at a release: URL is where the file of make dist was put, HOMEPAGE the project's page.
 recipes: dist
-	@src/package/recipes.sh $(VERSION) $(BUILD)/canceld-$(VERSION).tar.gz '$(URL)' '$(HOMEPAGE)' $(BUILD)/release-files
+	@src/package/recipes.sh $(VERSION) $(BUILD)/canceld-$(VERSION).tar.gz '$(URL)' '$(HOMEPAGE)' $(BUILD)/recipes
 
 clean:
 	rm -rf $(BUILD)
