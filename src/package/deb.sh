@@ -1,7 +1,8 @@
 #!/bin/sh
 # Usage: deb.sh VERSION DIRECTORY
 # Makes DIRECTORY/canceld_VERSION_ARCH.deb out of what is committed, with all that dpkg-buildpackage leaves beside it.
-# Needs debhelper, and what debian/control names. DEB_BUILD_OPTIONS=nocheck: without the tests.
+# Needs debhelper, and what debian/control names. DEB_BUILD_OPTIONS=nocheck: without the tests; DEB_BUILD_PROFILES=nocheck
+# too: without what only they need.
 set -eu
 cd "$(dirname "$0")/../.."
 version=$1
@@ -32,5 +33,5 @@ END
 # Neither make's variables nor those of a developer are the package's.
 cd "$tree"
 env -i PATH="$PATH" HOME="$HOME" LC_ALL=C.UTF-8 DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-}" \
-	dpkg-buildpackage -b -us -uc
+	DEB_BUILD_PROFILES="${DEB_BUILD_PROFILES:-}" dpkg-buildpackage -b -us -uc
 echo "$directory/canceld_${version}_$(dpkg --print-architecture).deb"
