@@ -16,7 +16,7 @@ WERROR ?=
 V ?=
 
 # One short line for each command; V=1 shows the commands.
-say = $(if $(V),,@printf '  %-6s %s\n' $(1) $@;)
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(call quoted,$(or $(2),$@));)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -373,22 +373,40 @@ weight-check:
 
 # Installation
 
-.PHONY: install uninstall dist release release-demo clean
-install: all
-	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(sort $(foreach page,$(MANUALS),'$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))'))
-	$(INSTALL) -m 755 $(PROGRAMS) '$(DESTDIR)$(BINDIR)/'
-	$(foreach page,$(MANUALS),$(INSTALL) -m 644 $(page) $(installed_page) &&) :
-	$(if $(COMPLETION_FILES),$(INSTALL) -d '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)')
-	$(foreach file,$(COMPLETION_FILES),$(INSTALL) -m 644 $(file) $(installed_completion) &&) :
+.PHONY: install uninstall dist release release-demo deb recipes clean
+quoted = '$(subst ','\'',$(1))'
 
 # bash-completion wants the name of the command, zsh one that begins with "_", fish one that ends with ".fish".
-installed_completion = $(strip $(if $(filter %.bash,$(file)),'$(DESTDIR)$(BASHDIR)/$(basename $(notdir $(file)))',\
-	$(if $(filter %.fish,$(file)),'$(DESTDIR)$(FISHDIR)/$(notdir $(file))','$(DESTDIR)$(ZSHDIR)/$(notdir $(file))')))
-installed_page = '$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))'
+page_place = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
+shell_place = $(DESTDIR)$(if $(filter %.fish,$(1)),$(FISHDIR),$(ZSHDIR))/$(notdir $(1))
+completion_place = $(if $(filter %.bash,$(1)),$(DESTDIR)$(BASHDIR)/$(basename $(notdir $(1))),$(shell_place))
 
+# The empty line ends the command of one file.
+define put # mode, file, place
+$(call say,INST,$(3))$(INSTALL) -m $(1) $(2) $(call quoted,$(3))
+
+endef
+define drop # place
+$(call say,RM,$(1))rm -f $(call quoted,$(1))
+
+endef
+
+FOLDERS = $(foreach section,$(sort $(subst .,,$(suffix $(MANUALS)))),$(call quoted,$(DESTDIR)$(MANDIR)/man$(section))) \
+	$(call quoted,$(DESTDIR)$(BINDIR))
+COMPLETION_FOLDERS = $(foreach shell,BASH ZSH FISH,$(call quoted,$(DESTDIR)$($(shell)DIR)))
+
+install: all
+	@src/package/folders.sh make $(BUILD)/made-folders $(FOLDERS) $(if $(COMPLETION_FILES),$(COMPLETION_FOLDERS))
+	$(foreach program,$(PROGRAMS),$(call put,755,$(program),$(DESTDIR)$(BINDIR)/$(notdir $(program))))
+	$(foreach page,$(MANUALS),$(call put,644,$(page),$(call page_place,$(page))))
+	$(foreach file,$(COMPLETION_FILES),$(call put,644,$(file),$(call completion_place,$(file))))
+
+# Completions too where COMPLETIONS = no: they may be from before that was set.
 uninstall:
-	rm -f $(PROGRAMS:$(B)/%='$(DESTDIR)$(BINDIR)/%') $(foreach page,$(MANUALS),$(installed_page)) \
-		$(foreach file,$(COMPLETION_FILES),$(installed_completion))
+	$(foreach program,$(PROGRAMS),$(call drop,$(DESTDIR)$(BINDIR)/$(notdir $(program))))
+	$(foreach page,$(MANUALS),$(call drop,$(call page_place,$(page))))
+	$(foreach file,$(wildcard src/completions/*),$(call drop,$(call completion_place,$(file))))
+	@src/package/folders.sh remove $(BUILD)/made-folders $(FOLDERS) $(COMPLETION_FOLDERS)
 
 dist:
 	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)
@@ -401,6 +419,14 @@ release:
 # The archives that are there, unpacked and tried.
 release-demo: $(B)/demo-server
 	@$(BINARIES) test/tools/release-demo.sh
+
+# Debian's package; needs debhelper.
+deb:
+	@src/package/deb.sh $(VERSION) $(BUILD)/deb
+
+# For Homebrew and Arch, at a release: URL is where the file of make dist was put, HOMEPAGE the project's page.
+recipes: dist
+	@src/package/recipes.sh $(VERSION) $(BUILD)/canceld-$(VERSION).tar.gz '$(URL)' '$(HOMEPAGE)' $(BUILD)/recipes
 
 clean:
 	rm -rf $(BUILD)

@@ -58,7 +58,15 @@ manuals=$(find . -path './man/*.[1-8]')
 	fi
 
 	if have shellcheck; then
-		shellcheck $scripts || fail shellcheck
+		shellcheck $scripts src/package/arch/PKGBUILD || fail shellcheck
+	fi
+
+	if have bash; then
+		bash -n src/package/arch/PKGBUILD || fail PKGBUILD
+	fi
+
+	if have ruby; then
+		ruby -c src/package/homebrew/canceld.rb >/dev/null || fail ruby
 	fi
 
 	# Only the files of src/shell/system for a system name one.

@@ -1,0 +1,82 @@
+#!/bin/sh
+# Usage: install.sh DIRECTORY
+# make install and make uninstall, into folders in DIRECTORY with blanks and quotes in their names: what is there
+# afterwards, empty folders too, is what was there before. DIRECTORY is removed.
+set -eu
+cd "$(dirname "$0")/../.."
+mkdir -p "$1"
+scratch=$(cd "$1" && pwd)
+stage="$scratch/the  stage's"
+trap 'rm -rf "$scratch"' EXIT
+
+fail()
+{
+	echo "install: $*" >&2
+	exit 1
+}
+
+tree()
+{
+	(cd "$scratch" && find . ! -name '*.txt' | LC_ALL=C sort)
+}
+
+install() # what, setting of make...
+{
+	what=$1
+	shift
+	tree >"$scratch/before.txt"
+	make DESTDIR="$stage" "$@" install >"$scratch/output.txt" 2>&1 || fail "$what: $(cat "$scratch/output.txt")"
+	! grep -vx '  INST   .*' "$scratch/output.txt" || fail "$what: odd output"
+}
+
+uninstall() # setting of make...
+{
+	make DESTDIR="$stage" "$@" uninstall >/dev/null || fail "$what: uninstall"
+	tree | diff "$scratch/before.txt" - || fail "$what: not what was there before"
+}
+
+has() # file, below the stage
+{
+	[ -s "$stage$1" ] || fail "$what: no $1"
+}
+
+make all >/dev/null
+
+install 'nothing there before'
+for program in canceld cancelctl; do
+	[ "$("$stage/usr/local/bin/$program" --version)" = "$(build/release/$program --version)" ] || fail "$program"
+	has "/usr/local/share/man/man1/$program.1"
+	has "/usr/local/share/bash-completion/completions/$program"
+	has "/usr/local/share/zsh/site-functions/_$program"
+	has "/usr/local/share/fish/vendor_completions.d/$program.fish"
+done
+has /usr/local/share/man/man5/canceld.conf.5
+has /usr/local/share/man/man7/canceld.7
+uninstall
+
+install 'other settings' PREFIX="/opt/it's  here/" MANDIR=/man COMPLETIONS=no
+has "/opt/it's  here/bin/canceld"
+has /man/man7/canceld.7
+! tree | grep -q complet || fail 'COMPLETIONS=no installed some'
+uninstall PREFIX="/opt/it's  here" MANDIR=/man COMPLETIONS=no
+
+install 'completions no longer wanted'
+uninstall COMPLETIONS=no
+
+mkdir -p "$stage/usr/local/bin" "$stage/usr/local/share/man/man1" "$stage/usr/local/share/fish"
+echo other >"$stage/usr/local/share/man/man1/other.1"
+install "a system's empty folders, another's file"
+uninstall
+
+install 'installed twice'
+make DESTDIR="$stage" install >/dev/null
+uninstall
+
+install "another's file in a folder that was made"
+echo other >"$stage/usr/local/share/man/man5/other.5"
+make DESTDIR="$stage" uninstall >/dev/null
+has /usr/local/share/man/man5/other.5
+rm "$stage/usr/local/share/man/man5/other.5"
+
+install 'a folder that was made before, and was of use to others since'
+uninstall
