@@ -384,5 +384,14 @@ uninstall:
 dist:
 	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)
 
+# Of the archives that are there.
+.PHONY: npm npm-check
+npm:
+	@src/package/npm/pack.sh $(VERSION) $(BUILD)/release-files
+
+# The packages, installed and started with Node.js 20 and 22.
+npm-check: $(PROGRAMS)
+	@$(BINARIES) test/interop/run npm.mjs
+
 clean:
 	rm -rf $(BUILD)

@@ -31,7 +31,7 @@ absent()
 
 sources=$(find include src test -name node_modules -prune -o -name '*.[ch]' -print | sort)
 units=$(echo "$sources" | grep '\.c$')
-scripts=$(find .ci test -name node_modules -prune -o -type f -exec awk 'FNR == 1 && /^#!.*sh$/ { print FILENAME }' {} +)
+scripts=$(find .ci src test -name node_modules -prune -o -type f -exec awk 'FNR == 1 && /^#!.*sh$/ { print FILENAME }' {} +)
 manuals=$(find . -path './man/*.[1-8]')
 
 # The lists are names without blanks, meant to be split.
