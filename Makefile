@@ -428,5 +428,14 @@ deb:
 recipes: dist
 	@src/package/recipes.sh $(VERSION) $(BUILD)/canceld-$(VERSION).tar.gz '$(URL)' '$(HOMEPAGE)' $(BUILD)/recipes
 
+# Of the archives that are there.
+.PHONY: npm npm-check
+npm:
+	@src/package/npm/pack.sh $(VERSION) $(BUILD)/release-files
+
+# The packages, installed and started with Node.js 20 and 22.
+npm-check: $(PROGRAMS)
+	@$(BINARIES) test/interop/run npm.mjs
+
 clean:
 	rm -rf $(BUILD)
