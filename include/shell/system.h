@@ -14,7 +14,7 @@
 enum system_feature {
 	SYSTEM_ADOPTS,      /* system_adopt_orphans, or system_follow: no process escapes from the sweep */
 	SYSTEM_DIES_ALONG,  /* system_die_along */
-	SYSTEM_SEES_ENDS,   /* system_watch_end */
+	SYSTEM_SEES_ENDS,   /* system_watch_end; else somebody has to look */
 	SYSTEM_SEES_CLIENT, /* system_watch_process, system_parent, system_has_input */
 	SYSTEM_KNOWS_NAMES, /* system_name */
 	SYSTEM_RENAMES,     /* system_rename */

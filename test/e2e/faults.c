@@ -198,7 +198,6 @@ TESTS(a_guardian_may_be_stopped, 0, 2)
 /* What the log has told of as sent is in the queue, and the log says how much of that was not written. */
 TEST(what_was_not_written_at_the_end_is_told)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	struct run *run = run_options("-v", "peer puppet");
 
 	run_ping(run);
