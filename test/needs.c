@@ -19,7 +19,6 @@ static const struct {
 	[SYSTEM_LISTS] = { "SYSTEM_LISTS", "processes cannot be listed" },
 	[SYSTEM_OPENS_ANEW] = { "SYSTEM_OPENS_ANEW", "no other process can open a descriptor" },
 	[SYSTEM_KEEPS_MORE] = { "SYSTEM_KEEPS_MORE", "attributes of a file are not copied" },
-	[SYSTEM_KNOWS_ITSELF] = { "SYSTEM_KNOWS_ITSELF", "the path of the running program is unknown" },
 };
 
 static atomic_int *skipped; /* of each feature; shared with the processes of the tests */

@@ -20,8 +20,7 @@ enum system_feature {
 	SYSTEM_RENAMES,     /* system_rename */
 	SYSTEM_LISTS,       /* system_find, system_words */
 	SYSTEM_OPENS_ANEW,  /* system_open_anew, system_path_of */
-	SYSTEM_KEEPS_MORE,  /* system_copy_attributes: a file has more than a mode and a group */
-	SYSTEM_KNOWS_ITSELF /* system_program */
+	SYSTEM_KEEPS_MORE   /* system_copy_attributes: a file has more than a mode and a group */
 };
 
 bool system_has(enum system_feature feature);
