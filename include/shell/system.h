@@ -40,7 +40,7 @@ int system_socket_pair(int pair[2]) __attribute__((warn_unused_result));
 int system_socket(int family, bool waits) __attribute__((warn_unused_result));
 int system_accept(int listener, bool waits) __attribute__((warn_unused_result));
 
-/* Closes all descriptors from this one on; the second: by one call, or false. */
+/* Closes all descriptors from this one on, or those below the present limit; the second: all by one call, or false. */
 void system_close_from(int first);
 bool system_close_at_once(int first);
 
