@@ -12,14 +12,13 @@ static const struct {
 } features[] = {
 	[SYSTEM_ADOPTS] = { "SYSTEM_ADOPTS", "orphans of the server are not found" },
 	[SYSTEM_DIES_ALONG] = { "SYSTEM_DIES_ALONG", "no process is told that its parent has ended" },
-	[SYSTEM_SEES_ENDS] = { "SYSTEM_SEES_ENDS", "a lost reader shows at a write, a lost writer when all is read" },
+	[SYSTEM_SEES_ENDS] = { "SYSTEM_SEES_ENDS", "no descriptor tells that the other end has gone" },
 	[SYSTEM_SEES_CLIENT] = { "SYSTEM_SEES_CLIENT", "the client's process is unknown" },
 	[SYSTEM_KNOWS_NAMES] = { "SYSTEM_KNOWS_NAMES", "names of processes are unknown" },
 	[SYSTEM_RENAMES] = { "SYSTEM_RENAMES", "a process keeps its name" },
 	[SYSTEM_LISTS] = { "SYSTEM_LISTS", "processes cannot be listed" },
 	[SYSTEM_OPENS_ANEW] = { "SYSTEM_OPENS_ANEW", "no other process can open a descriptor" },
 	[SYSTEM_KEEPS_MORE] = { "SYSTEM_KEEPS_MORE", "attributes of a file are not copied" },
-	[SYSTEM_KNOWS_ITSELF] = { "SYSTEM_KNOWS_ITSELF", "the path of the running program is unknown" },
 };
 
 static atomic_int *skipped; /* of each feature; shared with the processes of the tests */

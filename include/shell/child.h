@@ -9,11 +9,12 @@
  * The guardian, a process between canceld and the server, starts the server. When the other end of its socket is closed,
  * because canceld closed it or has ended in any way, it ends the server with all processes that the server left behind.
  * It has a session of its own, so that no signal to canceld's group or terminal reaches it, and adopts orphans of the
- * server (system_adopt_orphans) or follows them. A system without either (SYSTEM_ADOPTS) has it end the server's process
- * group only.
+ * server (system_adopt_orphans) or follows them. On a system without either it ends the server's process group
+ * only.
  *
- * If the guardian dies, the server does (system_die_along), and the guardian's children become canceld's, which adopts
- * orphans too, and sweeps them. One that is stopped goes on when the sweep begins, or when canceld dies.
+ * If the guardian dies, the server does (system_die_along), or canceld ends its group; and the guardian's children become
+ * canceld's, which adopts orphans too, and sweeps them. One that is stopped goes on when the sweep begins, or, where
+ * processes die along, when canceld dies.
  *
  * Not for libev's default loop: its SIGCHLD watcher reaps every child.
  */

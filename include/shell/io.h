@@ -71,9 +71,12 @@ enum { DESCRIPTOR_SPANS = 16 };
 
 /*
  * A new descriptor that turns ready, and stays so, when the last reader has gone, or with `writer` the last writer, though
- * bytes may be left to read. None, with errno EPERM or ENOSYS, if only a write can show that (system_watch_end).
+ * bytes may be left to read. None, with errno EPERM, if only a write can show that, or ENOSYS, without SYSTEM_SEES_ENDS.
  */
 struct descriptor descriptor_watch(const struct descriptor *descriptor, bool writer);
+
+/* Makes the watch of a descriptor ready if the other end has gone: for a caller that looks, where none can be woken. */
+void descriptor_look(const struct descriptor *descriptor, struct descriptor *watch);
 
 /*
  * The signals of this process. signals_save, before anything starts a process or a loop, saves their dispositions, ignores

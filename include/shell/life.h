@@ -36,6 +36,7 @@ struct life {
 	struct port *port;  /* the server's */
 	struct client client;
 	msec_t now;
+	msec_t look; /* when to look at the ends that cannot be watched; MSEC_NEVER: all can */
 
 	const struct server *server; /* the session's */
 	struct child child;

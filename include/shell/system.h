@@ -14,14 +14,13 @@
 enum system_feature {
 	SYSTEM_ADOPTS,      /* system_adopt_orphans, or system_follow: no process escapes from the sweep */
 	SYSTEM_DIES_ALONG,  /* system_die_along */
-	SYSTEM_SEES_ENDS,   /* system_watch_end */
+	SYSTEM_SEES_ENDS,   /* system_watch_end; else somebody has to look */
 	SYSTEM_SEES_CLIENT, /* system_watch_process, system_parent, system_has_input */
 	SYSTEM_KNOWS_NAMES, /* system_name */
 	SYSTEM_RENAMES,     /* system_rename */
 	SYSTEM_LISTS,       /* system_find, system_words */
 	SYSTEM_OPENS_ANEW,  /* system_open_anew, system_path_of */
-	SYSTEM_KEEPS_MORE,  /* system_copy_attributes: a file has more than a mode and a group */
-	SYSTEM_KNOWS_ITSELF /* system_program */
+	SYSTEM_KEEPS_MORE   /* system_copy_attributes: a file has more than a mode and a group */
 };
 
 bool system_has(enum system_feature feature);
@@ -41,7 +40,7 @@ int system_socket_pair(int pair[2]) __attribute__((warn_unused_result));
 int system_socket(int family, bool waits) __attribute__((warn_unused_result));
 int system_accept(int listener, bool waits) __attribute__((warn_unused_result));
 
-/* Closes all descriptors from this one on; the second: by one call, or false. */
+/* Closes all descriptors from this one on, or those below the present limit; the second: all by one call, or false. */
 void system_close_from(int first);
 bool system_close_at_once(int first);
 

@@ -10,9 +10,7 @@
 #include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#ifdef __linux__
 #include <sys/xattr.h>
-#endif
 #include <unistd.h>
 
 #include "needs.h"
@@ -131,7 +129,6 @@ TEST(contents_change_and_rights_stay)
 	expect_mode(state, 0700);
 }
 
-#ifdef __linux__
 enum { ACL_SIZE = 44 };
 
 /* Read and write for us, for the user 12 what is given, for the group and others nothing. */
@@ -191,7 +188,6 @@ TEST(no_other_acl_or_attribute_comes)
 		ck_assert_int_eq(getxattr(config, "user.note", value, sizeof(value)), -1);
 	}
 }
-#endif
 
 static void
 expect_refused(const char *path, const char *within, const char *why)

@@ -328,6 +328,14 @@ TEST(the_server_gets_no_descriptor_of_ours)
 	    "0 kept, 1 broken");
 }
 
+/* Though it has, on some systems, what canceld writes its log to. */
+TEST(an_orphan_does_not_hold_up_the_report)
+{
+	shell_expect("cd $E2E_DIRECTORY",
+	    "timeout 10 " D "-- sh -c 'setsid sleep 30 </dev/null >/dev/null 2>&1 & exec $DEMO_SERVER'",
+	    system_has(SYSTEM_ADOPTS) ? 1 : 0, "leaves no process behind");
+}
+
 /* One line of it tells the seconds; the report is as narrow as it. */
 TEST(a_terminal_is_kept)
 {

@@ -1,6 +1,5 @@
 /* --dry-run: every byte passes, and the log tells what would have been done. */
 #include "client.h"
-#include "needs.h"
 
 static struct run *
 run_dry(const char *options, const char *command)
@@ -128,7 +127,6 @@ TEST(a_session_is_as_without_canceld)
 /* Otherwise canceld ends it, as it can answer nothing more. */
 TEST(a_deaf_server_is_not_ended)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	const char *path = path_of("go");
 	char command[512];
 	struct run *run;

@@ -1,7 +1,6 @@
 /* The ways a session ends: the server receives its cancels, and no process is left. How soon: times.c. */
 #include "client.h"
 #include "leak.h"
-#include "needs.h"
 
 static const char *const unwilling = "demo --ignore-eof --ignore-term";
 
@@ -120,7 +119,6 @@ TESTS(nothing_is_left_when_the_client_is_killed, 0, 6)
 
 TESTS(stdout_without_a_reader_cancels_what_runs, 0, 2)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	struct run *run = busy_session(patient[_i], _i == 0 ? NULL : unwilling);
 
 	run_close_out(run);
@@ -204,7 +202,6 @@ TEST(a_server_that_closes_stdout_is_ended)
 
 TEST(a_server_that_closed_its_stdin_is_ended)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	struct run *run =
 	    run_options("", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exec <&-; exec sleep 600");
 
@@ -217,7 +214,6 @@ TEST(a_server_that_closed_its_stdin_is_ended)
 /* Nothing more is written to it that could fail. */
 TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	struct run *run = run_options("-g 2s", "sh:read a; exec <&-; exec sleep 600");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");

@@ -1,6 +1,5 @@
 /* --restart and --kill-stuck: the client's session goes on with another server. */
 #include "client.h"
-#include "needs.h"
 
 #define GIVEN_UP(how) \
 	"canceld: tools/call echo cannot be answered: the server has " how ", and has failed too often to be started" \
@@ -186,7 +185,6 @@ TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 /* It closes its stdin and never answers; the client writes nothing more in the first run. */
 TESTS(a_server_that_reads_no_more_is_replaced, 0, 2)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	struct run *run = run_session("-r -g 300ms", FIRST("read a; exec <&-; exec sleep 600"));
 
 	run_call(run, "2", "echo", "{}");

@@ -1,6 +1,5 @@
 /* canceld's exit status, and how each open request is answered when the server exits. */
 #include "client.h"
-#include "needs.h"
 
 static const struct {
 	const char *command;
@@ -88,7 +87,6 @@ TESTS(with_e_a_request_that_is_given_up_shows_in_the_status, 0, 4)
 /* It does not miss them. */
 TEST(with_e_a_client_that_reads_no_more_does_not)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	struct run *run = run_options("-e", "demo --ignore-eof");
 
 	run_hang(run, "2");

@@ -160,8 +160,6 @@ TESTS(a_session_ends_in_time, 0, COUNT(promises))
 	const struct promise *promise = &promises[_i];
 	long took = 0;
 
-	if (promise->event == run_close_out || (promise->begin == fill && promise->event == run_close_in))
-		NEEDS(SYSTEM_SEES_ENDS);
 	for (int i = 0; i < TRIES; i++) {
 		took = time_to_end(promise);
 		if (took <= promise->within + slack())

@@ -14,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "needs.h"
+#include "shell/system.h"
 
 /* A pair of ends for each kind of thing that stdin and stdout can be. */
 enum kind { PIPE, PIPE_CAREFUL, PIPE_OURS, FIFO, SOCKET, TERMINAL, TERMINAL_CAREFUL, KINDS };
@@ -230,39 +230,61 @@ is_readable(int fd, int timeout)
 	return poll(&ready, 1, timeout);
 }
 
+/* By the watch, where the system has one, and by a look. */
+static void
+expect_gone(const struct descriptor *writer, struct descriptor *watch, bool gone)
+{
+	ck_assert_int_eq(watch->fd >= 0, system_has(SYSTEM_SEES_ENDS));
+	if (watch->fd >= 0)
+		ck_assert_int_eq(is_readable(watch->fd, gone ? 5000 : 0), gone);
+	descriptor_look(writer, watch);
+	ck_assert_int_eq(watch->ready, gone);
+}
+
 TESTS(the_watch_fires_when_the_reader_goes, 0, KINDS)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	struct ends ends = ends_open((enum kind)_i);
-	int watch = descriptor_watch(&ends.writer, false).fd;
+	struct descriptor watch = descriptor_watch(&ends.writer, false);
 
-	ck_assert_int_ge(watch, 0);
-	ck_assert_int_eq(is_readable(watch, 0), 0);
+	expect_gone(&ends.writer, &watch, false);
 	ck_assert_int_gt(put(&ends.writer, "x", 1), 0);
-	ck_assert_int_eq(is_readable(watch, 0), 0);
+	expect_gone(&ends.writer, &watch, false);
 	descriptor_close(&ends.reader);
 	close(ends.kept[0]);
-	ck_assert_int_eq(is_readable(watch, 5000), 1);
-	close(watch);
+	expect_gone(&ends.writer, &watch, true);
+	descriptor_close(&watch);
+}
+
+/* Though not all is read. */
+TESTS(the_watch_fires_when_the_writer_goes, 0, TERMINAL)
+{
+	struct ends ends = ends_open((enum kind)_i);
+	struct descriptor watch = descriptor_watch(&ends.reader, true);
+
+	ck_assert_int_gt(put(&ends.writer, "x", 1), 0);
+	expect_gone(&ends.reader, &watch, false);
+	descriptor_close(&ends.writer);
+	close(ends.kept[1]);
+	expect_gone(&ends.reader, &watch, true);
+	descriptor_close(&watch);
 }
 
 /* Node uses one socket for both directions; end of file in one must not look like end of file in the other. */
 TEST(the_watch_is_silent_on_a_half_closed_socket)
 {
-	NEEDS(SYSTEM_SEES_ENDS);
 	struct ends ends = ends_open(SOCKET);
-	int watch = descriptor_watch(&ends.writer, false).fd;
+	struct descriptor watch = descriptor_watch(&ends.writer, false);
 	char to[8];
 
 	ck_assert_int_eq(put(&ends.reader, "x", 1), 1);
 	shutdown(ends.reader.fd, SHUT_WR);
 	ck_assert_int_eq(is_readable(ends.writer.fd, 5000), 1);
-	ck_assert_int_eq(is_readable(watch, 0), 0);
+	expect_gone(&ends.writer, &watch, false);
 	ck_assert_int_eq(descriptor_read(&ends.writer, to, sizeof(to)), 1);
 	ck_assert_int_eq(descriptor_read(&ends.writer, to, sizeof(to)), 0);
 	ck_assert_int_eq(put(&ends.writer, "y", 1), 1);
 	expect_bytes(&ends.reader, "y");
-	close(watch);
+	descriptor_close(&watch);
 }
 
 TEST(a_fifo_whose_writers_have_gone_ends)

@@ -19,19 +19,21 @@ traced() # name, command...
 }
 
 mcp='"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}'
-printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{'"$mcp"'}}' \
-	'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
-	'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}}}' >"$work/in"
-# A pipe, as clients have them.
-# shellcheck disable=SC2002
-cat "$work/in" | traced session "$CANCELD" -r --drain -- "$DEMO_SERVER"
-grep -q '"id":0' "$work/session.out"
+# A pipe, as clients have them. The second call is answered by another server.
+{
+	printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{'"$mcp"'}}' \
+		'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"crash","arguments":{"status":9}}}'
+	for _ in $(seq 100); do grep -qs RESTARTED "$work/session.err" || sleep 0.1; done
+	echo '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{}}}'
+} | traced session "$CANCELD" -v -r --drain -- "$DEMO_SERVER"
+grep -q '"id":2,"result"' "$work/session.out"
 echo '{"mcpServers":{"a":{"command":"x"}}}' >"$HOME/.claude.json"
 traced ls "$CANCELCTL" ls || [ $? = 1 ]
 traced wrap "$CANCELCTL" wrap claude
 grep -q wrapped "$work/wrap.out"
 
-if grep -E '"/proc|pidfd_open|close_range|preadv2|pwritev2|PR_SET_CHILD_SUBREAPER|PR_SET_PDEATHSIG' "$work/session" "$work/ls" \
+if grep -E '"/proc|pidfd_open|close_range|preadv2|pwritev2|PR_SET_(CHILD_SUBREAPER|PDEATHSIG|NAME)' "$work/session" "$work/ls" \
 	"$work/wrap"; then
 	echo 'without-proc: FAILED'
 	exit 1

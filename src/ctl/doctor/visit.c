@@ -379,10 +379,10 @@ static bool
 turn(struct visit *visit, msec_t until)
 {
 	struct pollfd ready[VISIT_ENDS];
-	msec_t left = until - visit_now(visit), wait = left < 0 ? 0 : left < TURN ? left : TURN;
+	/* canceld's last words are there then; what it has left may hold the ends open. */
+	bool over = visit->pid == 0;
+	msec_t left = until - visit_now(visit), wait = over || left < 0 ? 0 : left < TURN ? left : TURN;
 
-	if (visit->pid == 0 && visit->ends[VISIT_FROM] < 0 && visit->ends[VISIT_LOG] < 0)
-		return false;
 	tell_wait(visit, left < 0 ? 0 : left);
 	for (int i = 0; i < VISIT_ENDS; i++)
 		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = POLLIN };
@@ -400,11 +400,9 @@ turn(struct visit *visit, msec_t until)
 	}
 	visit_now(visit);
 	visit->due = MSEC_NEVER;
-	if (visit->pid > 0 && waitpid(visit->pid, NULL, WNOHANG) == visit->pid) {
+	if (visit->pid > 0 && waitpid(visit->pid, NULL, WNOHANG) == visit->pid)
 		visit->pid = 0;
-		stop(&visit->theirs[VISIT_LOG]);
-	}
-	return left > 0;
+	return left > 0 && (!over || (ready[VISIT_FROM].revents | ready[VISIT_LOG].revents) != 0);
 }
 
 struct asked *

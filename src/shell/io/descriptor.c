@@ -196,3 +196,12 @@ descriptor_watch(const struct descriptor *descriptor, bool writer)
 
 	return (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 }
+
+/* poll(2) tells this unasked, but half of a socket. */
+void
+descriptor_look(const struct descriptor *descriptor, struct descriptor *watch)
+{
+	struct pollfd end = { .fd = descriptor->fd };
+
+	watch->ready |= poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
+}

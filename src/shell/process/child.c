@@ -131,7 +131,7 @@ hear_reports(struct child *child)
 	}
 }
 
-/* If the sweep is not done, the guardian's children have become canceld's, and the kernel has killed the server. */
+/* If the sweep is not done, the guardian's children have become canceld's, or its death has not ended the server. */
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
 {
@@ -141,6 +141,9 @@ lose_guardian(struct child *child, const siginfo_t *info)
 	waitpid(child->guardian, NULL, WNOHANG);
 	if (!fine) {
 		child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
+		/* It had not ended a moment ago, so that the id of its group is not another one's. */
+		if (!child->exited)
+			child_signal_group(child, SIGKILL);
 		if (waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) == 0 && server.si_pid > 0)
 			note_exit(child, server.si_code == CLD_EXITED ? server.si_status : -server.si_status);
 		sweep_all(&child->own, SWEEP_TIME);

@@ -15,6 +15,8 @@
 #include "shell/system.h"
 #include "shell/words.h"
 
+enum { LOOK = 250 }; /* ms from one look to the next */
+
 static void
 open_client(struct life *life)
 {
@@ -29,6 +31,21 @@ open_client(struct life *life)
 	if (client->hangup.fd < 0 && errno != EPERM && errno != ENOSYS)
 		log_failure(life->log, "watch stdin", errno);
 	client->exit = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
+	life->look = system_has(SYSTEM_SEES_ENDS) ? MSEC_NEVER : life->now;
+}
+
+/* Where nothing wakes the loop as the other end goes, and nothing is read or written that would show it. */
+static void
+look_at_ends(struct life *life)
+{
+	struct port *client = life->client.port;
+
+	if (life->now < life->look)
+		return;
+	life->look = life->now + LOOK;
+	descriptor_look(&client->in, &life->client.hangup);
+	descriptor_look(&client->out, &client->reader);
+	descriptor_look(&life->port->out, &life->port->reader);
 }
 
 /* Whether the client reads no more answers. */
@@ -465,6 +482,7 @@ life_turn(struct life *life, bool child_signal, msec_t now)
 	enum supervisor_event end;
 
 	life->now = now;
+	look_at_ends(life);
 	end = turn_client(life);
 	if (lost > 0)
 		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
@@ -505,8 +523,8 @@ life_wake(const struct life *life)
 	if (port_is_closed(client->port) && (client->state == CLIENT_PRESENT || client->state == CLIENT_DRAINING))
 		return 0;
 	if (client->state == CLIENT_LEFT && !supervisor_is_over(&life->supervisor))
-		return life->supervisor.wake;
-	return earlier(life->supervisor.wake, client->until);
+		return earlier(life->supervisor.wake, life->look);
+	return earlier(earlier(life->supervisor.wake, client->until), life->look);
 }
 
 bool

@@ -34,13 +34,11 @@ keep_to_ourselves(int fd, bool waits)
 static int
 keep_pair(int made, int pair[2])
 {
-	if (made == 0 && keep_to_ourselves(pair[0], true) < 0) {
-		close(pair[1]);
-		made = -1;
-	} else if (made == 0 && keep_to_ourselves(pair[1], true) < 0) {
-		close(pair[0]);
-		made = -1;
-	}
+	for (int i = 0; made == 0 && i < 2; i++)
+		if (keep_to_ourselves(pair[i], true) < 0) {
+			close(pair[1 - i]);
+			made = -1;
+		}
 	if (made < 0)
 		pair[0] = pair[1] = -1;
 	return made;

@@ -23,7 +23,8 @@ enum {
 bool
 system_has(enum system_feature feature)
 {
-	return feature <= SYSTEM_KNOWS_ITSELF;
+	(void)feature;
+	return true;
 }
 
 msec_t
