@@ -41,7 +41,7 @@ chmod +x "$work/server"
 # The server leaves a process in a session of its own. It is no longer traced once it is executed. Without --drain stdin stays open for the answers.
 session() # name, canceld's options, strace's options...
 {
-	local name=$1 options=$2 in=$work/in wanted=3 end=$((SECONDS + limit))
+	local name=$1 options=$2 in=$work/in wanted=3 end=$((SECONDS + 2 * limit))
 	shift 2
 	[[ $options != *-r* ]] || in=$in-r wanted=4
 	: >"$work/$name.out"
