@@ -298,6 +298,11 @@ CALLS ?= 100000
 soak: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/interop/run --soak $(RESTARTS) $(CALLS)
 
+# Runners of tests that are killed leave nothing.
+.PHONY: left-behind
+left-behind: tests
+	@test/tools/left-behind.sh $(B)
+
 .PHONY: sim-bugs mutants mutants-run valgrind valgrind-run cov cov-run
 sim-bugs:
 	+MAKE='$(MAKE)' test/sim/bugs.sh

@@ -49,7 +49,8 @@ struct suite_entry {
 	struct suite_entry *next;
 };
 
-extern const int suites_limit; /* of the program; 0: as Check has it */
+extern const int suites_limit;            /* of the program; 0: as Check has it */
+extern void (*const suites_before)(void); /* of the program: in the process of each test; or NULL */
 
 /* *entry must outlive the program's suites. */
 void suite_add(struct suite_entry *entry);

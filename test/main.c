@@ -10,6 +10,7 @@
 #include "needs.h"
 
 const int suites_limit = 0;
+void (*const suites_before)(void) = NULL;
 
 /* A sanitizer searches each process for leaks when it ends, which takes far longer than a test. */
 #ifdef __SANITIZE_ADDRESS__

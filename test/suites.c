@@ -41,6 +41,8 @@ open_case(const struct suite *suite)
 
 	if (limit > 0)
 		tcase_set_timeout(tests, limit);
+	if (suites_before != NULL)
+		tcase_add_checked_fixture(tests, suites_before, NULL);
 	if (suite->before != NULL || suite->after != NULL)
 		tcase_add_checked_fixture(tests, suite->before, suite->after);
 	suite_add_tcase(find_or_add(suite)->check, tests);

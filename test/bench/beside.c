@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "e2e/process.h"
 #include "load.h"
 
 enum { HELD = 3000, RULES = 60, INPUT = 1 << 20, LINE = 1024 };
@@ -83,8 +83,6 @@ load_beside(struct load *load, const char *name, const char *path)
 {
 	hold(load);
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
-		if (strcmp(loads[i].name, name) == 0 && (load->beside = fork()) == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (strcmp(loads[i].name, name) == 0 && (load->beside = process_fork()) == 0)
 			ask(&loads[i], path);
-		}
 }

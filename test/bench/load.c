@@ -102,6 +102,7 @@ load_start(struct load *load, char *const *command, size_t request)
 	if (load->pid == 0) {
 		dup2(input[0], STDIN_FILENO);
 		dup2(output[1], STDOUT_FILENO);
+		alarm(TIMEOUT / 1000);
 		execvp(command[0], command);
 		_exit(127);
 	}

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "e2e/process.h"
@@ -230,12 +229,9 @@ start_busy(int count)
 	pid_t *pids = calloc((size_t)count + 1, sizeof(*pids));
 
 	for (int i = 0; pids != NULL && i < count; i++) {
-		pids[i] = fork();
-		if (pids[i] == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (volatile unsigned sum = 0;; sum++)
-				;
-		}
+		pids[i] = process_fork();
+		for (volatile unsigned sum = 0; pids[i] == 0; sum++)
+			;
 	}
 	return pids;
 }

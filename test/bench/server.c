@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "e2e/life.h"
+
 enum { INPUT = 256 << 10, SPARE = 1024, COPIED = 32 << 10 };
 
 static const struct {
@@ -129,6 +131,7 @@ main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
+	live_on();
 	id_last = strcmp(argv[2], "last") == 0;
 	make_result(strtoul(argv[1], NULL, 10), argv[3]);
 	while ((got = read(STDIN_FILENO, input + left, INPUT - left)) > 0)

@@ -84,6 +84,7 @@ serve(const char *name, const char *answer, const char *second)
 	if (peers[peer_count++] == 0) {
 		int fd;
 
+		alarm(50);
 		while ((fd = accept(listener, NULL, NULL)) >= 0)
 			if (answer != NULL) {
 				reply(fd, answer);
@@ -233,6 +234,7 @@ TEST(a_late_answer_is_not_that_of_the_next_request)
 	ck_assert_ptr_null(targets.list[0].about);
 	peers[peer_count] = fork();
 	if (peers[peer_count++] == 0) {
+		alarm(50);
 		close(targets.list[0].fd);
 		signal(SIGPIPE, SIG_IGN);
 		while ((fd = accept(listener, NULL, NULL)) >= 0)

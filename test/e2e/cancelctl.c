@@ -107,12 +107,12 @@ TEST(a_name_neither_hides_nor_steers_the_terminal)
 {
 	struct run *run = run_session("--name hides" HOSTILE,
 	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}';"
-	    "read a; exec sleep 600");
+	    "read a; exec sleep 50");
 
 	run_send(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":\"i\\u0000\",\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u0000b" HOSTILE
 	    "\"}}");
-	expect(run, "until $C ls $PID | grep x00; do sleep 0.05; done", 0, "a\\x00b");
+	expect(run, "i=0; until $C ls $PID | grep x00 || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0, "a\\x00b");
 	expect(run, "$C ls -j $PID", 0, "a\\u0000b\\u007F\\u009B\\u061C\\u202E\\u2028\\u2066\"");
 	expect(run,
 	    "for c in ls 'ls -j' 'stats' 'stats -j' metrics \"ls $PID\" \"set -j $PID tools/call:" HOSTILE "=1h\" "
@@ -286,7 +286,7 @@ TEST(what_was_counted_is_shown)
 	expect(run, "$C metrics | grep oldest_seconds", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0.");
 	expect(run, "$C cancel counts 7", 0, "cancelled");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"subscriptions/listen\"}");
-	expect(run, "until $C ls counts | grep subscr; do sleep 0.05; done", 0, "listen");
+	expect(run, "i=0; until $C ls counts | grep subscr || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0, "listen");
 	expect(run, "$C metrics", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0\n");
 	expect(run, "$C stats counts | grep -A1 '^METHOD.*TIMED OUT  OPERATED'", 0, "tools/call  stubborn  ");
 	expect(run, "$C stats counts", 0, "tools/call  echo  ");
@@ -627,7 +627,7 @@ start_to_end_meanwhile(const struct sockaddr_un *address)
 	static const char answer[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"pid\":99999998,\"name\":\"goes\"}}\n";
 	int listener = listen_at(address), peer;
 	char asked[4096];
-	pid_t pid = fork();
+	pid_t pid = process_fork();
 
 	if (pid == 0) {
 		peer = accept(listener, NULL, NULL);
@@ -670,7 +670,7 @@ static pid_t
 start_twin(const struct run *run, const struct sockaddr_un *address)
 {
 	int listener = listen_at(address), peer;
-	pid_t pid = fork();
+	pid_t pid = process_fork();
 
 	while (pid == 0 && (peer = accept(listener, NULL, NULL)) >= 0) {
 		char asked[4096] = "";

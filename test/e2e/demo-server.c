@@ -26,6 +26,7 @@
 
 #include <jansson.h>
 
+#include "life.h"
 #include "text.h"
 
 struct call {
@@ -397,6 +398,7 @@ on_readable(void)
 	size_t start = 0;
 	char *newline;
 
+	live_on();
 	at_eof = done == 0;
 	if (done <= 0)
 		return;
@@ -472,6 +474,7 @@ main(int count, char **arguments)
 {
 	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLOUT } };
 
+	live_on();
 	read_options(count, arguments);
 	if (ignore_eof)
 		signal(SIGPIPE, SIG_IGN);

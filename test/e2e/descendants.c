@@ -9,9 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "life.h"
 #include "peers.h"
-
-enum { LIFE = 60 }; /* seconds, whoever should have ended it */
 
 static int ready[2];
 
@@ -48,7 +47,7 @@ _Noreturn static void
 stay(void)
 {
 	signal(SIGUSR1, on_sigusr1);
-	alarm(LIFE);
+	live_on();
 	if (write(ready[1], "!", 1) != 1)
 		_exit(1);
 	close(ready[0]);
@@ -92,8 +91,10 @@ become(const char *kind)
 		setsid();
 	if (strcmp(kind, "daemon") == 0 && fork() > 0)
 		_exit(0);
-	if (strcmp(kind, "stopped") == 0)
+	if (strcmp(kind, "stopped") == 0) {
+		live_on();
 		raise(SIGSTOP);
+	}
 	if (strcmp(kind, "runaway") == 0)
 		fork_on();
 	stay();

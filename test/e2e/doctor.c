@@ -139,7 +139,7 @@ static const struct server servers[] = {
 	{ DOCTOR "--timeout 500ms" DEMO " --mute tools/list", "tools=no exit=yes", 1 },
 	{ DOCTOR "--timeout 500ms" DEMO " --mute ping", "alive=no exit=yes", 1 },
 	/* It leaves an orphan, in a session of its own. */
-	{ DOCTOR "-- sh -c 'setsid sleep 900 </dev/null >/dev/null 2>&1 & exec \"$DEMO_SERVER\"'",
+	{ DOCTOR "-- sh -c 'setsid sleep 50 </dev/null >/dev/null 2>&1 & exec \"$DEMO_SERVER\"'",
 	    "exit=yes orphans=no stdout=yes", 1 },
 	{ DOCTOR SHELL_SERVER(":", ""), "initialize=yes discover=yes tools=not alive=yes stdout=yes exit=yes", 0 },
 	{ DOCTOR SHELL_SERVER("echo starting up", ""), "initialize=yes stdout=no exit=yes", 1 },
@@ -163,11 +163,11 @@ static const struct server servers[] = {
 };
 
 static const struct server hostile[] = {
-	{ DOCTOR "--start 500ms -- sleep 900", "initialize=no discover=not stdout=not exit=no", 1 },
+	{ DOCTOR "--start 500ms -- sleep 50", "initialize=no discover=not stdout=not exit=no", 1 },
 	{ DOCTOR "--start 500ms -- yes", "initialize=no stdout=no", 1 },
 	{ DOCTOR "--start 500ms -- cat /dev/urandom", "initialize=no stdout=no", 1 },
 	{ DOCTOR "--start 500ms -- sh -c 'tr \"\\0\" x </dev/zero'", "initialize=no", 1 },
-	{ DOCTOR "--start 500ms -- sh -c 'trap \"\" TERM; while :; do sleep 1; done'", "initialize=no exit=no", 1 },
+	{ DOCTOR "--start 500ms -- sh -c 'trap \"\" TERM; sleep 50'", "initialize=no exit=no", 1 },
 	{ DOCTOR "--start 500ms -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'", "initialize=no", 1 },
 	{ DOCTOR "-- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'", "initialize=yes stdout=no", 1 },
 	{ DOCTOR "-- true", "initialize=no exit=not orphans=not", 1 },
@@ -287,7 +287,7 @@ static const struct {
 	{ D "--call x" FAILING_SERVER("Input validation error: b"), 2, "x refuses the --arguments: Input" },
 	{ D "--call x" FAILING_SERVER("MCP error -32602: Output validation error: b"), 1, "-32602: Output" },
 	{ D "-D acp --call x/y -- $DEMO_SERVER", 2, "the server does not know the method 'x/y'" },
-	{ D "--start 1500ms -- sleep 900 2>&1 >text", 1, "cancelctl: checking initialize: 1s, at most " },
+	{ D "--start 1500ms -- sleep 50 2>&1 >text", 1, "cancelctl: checking initialize: 1s, at most " },
 	{ D "-- $DEMO_SERVER", 0,
 	    "while it works\nnot tested  honours a cancel\n            no --call was given\nyes" },
 	{ D "-- $DEMO_SERVER | grep -c -e --call", 0, "1\n" },
@@ -348,7 +348,7 @@ TEST(a_terminal_is_kept)
 TESTS(a_signal_ends_it_and_the_server, 0, 3)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGKILL };
-	struct run *run = examine("sh:\"$CANCELCTL\" doctor --json -v -- sh -c 'echo runs >&2; sleep 900'; exit $?");
+	struct run *run = examine("sh:\"$CANCELCTL\" doctor --json -v -- sh -c 'echo runs >&2; sleep 50'; exit $?");
 
 	run_expect_logged(run, "runs");
 	kill(process_child(run->pid, "--json"), signals[_i]);

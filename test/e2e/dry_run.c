@@ -132,7 +132,7 @@ TEST(a_deaf_server_is_not_ended)
 	struct run *run;
 
 	snprintf(command, sizeof(command),
-	    "sh:exec <&-; while [ ! -e %s ]; do sleep 0.02; done; echo '{\"jsonrpc\":\"2.0\",\"method\":\"alive\"}'",
+	    "sh:exec <&-; i=0; until [ -e %s ] || [ $((i += 1)) = 1500 ]; do sleep 0.02; done; echo '{\"jsonrpc\":\"2.0\",\"method\":\"alive\"}'",
 	    path);
 	run = run_dry("", command);
 	run_expect_logged(run, "(dry run): DEAF");

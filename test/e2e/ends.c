@@ -192,7 +192,7 @@ SUITE("server-ends");
 
 TEST(a_server_that_closes_stdout_is_ended)
 {
-	struct run *run = run_options("", "sh:read a; exec >&-; exec sleep 600");
+	struct run *run = run_options("", "sh:read a; exec >&-; exec sleep 50");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
@@ -203,7 +203,7 @@ TEST(a_server_that_closes_stdout_is_ended)
 TEST(a_server_that_closed_its_stdin_is_ended)
 {
 	struct run *run =
-	    run_options("", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exec <&-; exec sleep 600");
+	    run_options("", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exec <&-; exec sleep 50");
 
 	run_ping(run);
 	run_expect_logged(run, "DEAF");
@@ -214,7 +214,7 @@ TEST(a_server_that_closed_its_stdin_is_ended)
 /* Nothing more is written to it that could fail. */
 TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
 {
-	struct run *run = run_options("-g 2s", "sh:read a; exec <&-; exec sleep 600");
+	struct run *run = run_options("-g 2s", "sh:read a; exec <&-; exec sleep 50");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_logged(run, "DEAF");

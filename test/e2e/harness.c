@@ -21,14 +21,13 @@
 
 enum { WORDS = 64 };
 
-/* Every mark starts with E2E_FAMILY, by which process_guard sweeps what failed tests leave. */
+/* It starts with that of the runner, by which process_guard sweeps. */
 void
 mark_new(char *mark, size_t size)
 {
 	static int count;
-	const char *family = getenv("E2E_FAMILY");
 
-	snprintf(mark, size, "%s.%d.%d.", family == NULL ? "e2e" : family, (int)getpid(), ++count);
+	snprintf(mark, size, "%s%d.%d.", getenv(PROCESS_MARK), (int)getpid(), ++count);
 }
 
 const char *

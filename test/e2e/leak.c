@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "client.h"
+#include "life.h"
 
 void
 leak_ping(struct run *run, int full)
@@ -28,7 +29,7 @@ leak_start(struct setup setup, bool leaks, begin_function *begin, int argument)
 		leak.holder = leaks ? fork() : -1;
 		if (leak.holder != 0 && write(ends[1], &leak.holder, sizeof(leak.holder)) < 0)
 			_exit(1);
-		for (;;)
+		for (live_on();;)
 			pause();
 	}
 	close(ends[1]);

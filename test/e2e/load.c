@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "life.h"
+
 enum {
 	BATCH = 65536,  /* of messages to write at once */
 	PATTERN = 1000, /* equal bytes of padding in a row */
@@ -259,8 +261,10 @@ mirror_step(struct end *end, struct board *board, const char *kind)
 	};
 
 	poll(fds, 2, listening ? -1 : GLANCE);
-	if (fds[0].revents != 0 && !board->server_pauses)
+	if (fds[0].revents != 0 && !board->server_pauses) {
+		live_on();
 		end_receive(end);
+	}
 	if (fds[1].revents != 0)
 		end_send(end, answers);
 	board->moved = end->moved;
@@ -275,6 +279,7 @@ load_mirror(int count, char **arguments)
 
 	if (board == NULL)
 		return 2;
+	live_on();
 	end = load_end(true, kind, (size_t)atol(arguments[2]), (size_t)atol(arguments[3]));
 	srandom((unsigned)atol(arguments[5]));
 	fcntl(end.in, F_SETFL, fcntl(end.in, F_GETFL) | O_NONBLOCK);

@@ -27,6 +27,7 @@
 enum { WORKERS = 8 };
 
 const int suites_limit = TEST_LIMIT;
+void (*const suites_before)(void) = process_end_with_parent;
 
 static const struct suite *suites;
 static size_t suite_count;
@@ -102,7 +103,7 @@ run_suites(void)
 	if (next_suite == MAP_FAILED)
 		return 1;
 	for (int i = 0; i < WORKERS; i++)
-		if (fork() == 0)
+		if (process_fork() == 0)
 			exit(work());
 	while (wait(&status) > 0)
 		failed |= status != 0;

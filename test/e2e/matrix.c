@@ -258,6 +258,7 @@ work(int rounds)
 	int failed;
 
 	tcase_set_timeout(cells, TEST_LIMIT);
+	tcase_add_checked_fixture(cells, process_end_with_parent, NULL);
 	for (int i = 0; i < rounds; i++)
 		tcase_add_loop_test(cells, cell, 0, (CELLS + WORKERS - 1) / WORKERS);
 	suite_add_tcase(suite, cells);
@@ -301,7 +302,7 @@ matrix(int rounds, bool with_npx)
 		return 1;
 	without_npx = !with_npx || system("command -v npx >/dev/null") != 0;
 	for (worker = 0; worker < WORKERS; worker++)
-		if (fork() == 0)
+		if (process_fork() == 0)
 			exit(work(rounds));
 	while (wait(&status) > 0)
 		failed |= status != 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "life.h"
 
 static void
 write_all(const char *data, size_t len)
@@ -45,8 +46,10 @@ static bool
 read_some(struct text *input)
 {
 	char piece[65536];
-	ssize_t done = read(STDIN_FILENO, piece, sizeof(piece));
+	ssize_t done;
 
+	live_on();
+	done = read(STDIN_FILENO, piece, sizeof(piece));
 	if (done > 0)
 		text_append(input, piece, (size_t)done);
 	return done > 0;

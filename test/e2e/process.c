@@ -2,16 +2,21 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "text.h"
+
+enum { SWEEP = 10000 }; /* milliseconds */
 
 static struct text
 file_read(const char *path)
@@ -143,7 +148,8 @@ process_all_sleep(const char *mark)
 void
 process_sweep(const char *mark)
 {
-	each_marked(mark, end, NULL);
+	for (long limit = milliseconds() + SWEEP; each_marked(mark, end, NULL) > 0 && milliseconds() < limit;)
+		;
 }
 
 static bool
@@ -362,12 +368,62 @@ leave_home(const char *directory)
 	return true;
 }
 
+static void
+clean_up(const char *mark, const char *directory)
+{
+	process_sweep(mark);
+	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Waits, as no child of this process, until it and all that it has forked are gone. */
+static bool
+leave_keeper(const char *mark, const char *directory)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	if (fork() == 0) {
+		if (fork() > 0)
+			_exit(0);
+		setsid();
+		for (int fd = 0; fd < 3; fd++)
+			close(fd);
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 0)
+			clean_up(mark, directory);
+		_exit(0);
+	}
+	close(ends[0]);
+	return wait(NULL) > 0;
+}
+
+void
+process_end_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+pid_t
+process_fork(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0) {
+		process_end_with_parent();
+		if (getppid() != parent)
+			_exit(1);
+	}
+	return pid;
+}
+
 int
 process_guard(const char *name, int (*run)(void))
 {
 	const char *parent = getenv("TMPDIR");
 	char directory[256];
-	char family[32];
+	char mark[32];
 	int status;
 
 	snprintf(directory, sizeof(directory), "%s/canceld-%s.XXXXXX", parent == NULL ? "/tmp" : parent, name);
@@ -375,14 +431,13 @@ process_guard(const char *name, int (*run)(void))
 		perror(directory);
 		return 1;
 	}
-	snprintf(family, sizeof(family), "%s-%d", name, (int)getpid());
+	snprintf(mark, sizeof(mark), "%s-%d.", name, (int)getpid());
 	setenv("E2E_DIRECTORY", directory, 1);
 	setenv("TMPDIR", directory, 1);
-	setenv("E2E_FAMILY", family, 1);
-	if (!leave_home(directory))
+	setenv(PROCESS_MARK, mark, 1);
+	if (!leave_home(directory) || !leave_keeper(mark, directory))
 		return 1;
 	status = run();
-	process_sweep(family);
-	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	clean_up(mark, directory);
 	return status;
 }

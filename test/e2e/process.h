@@ -1,4 +1,4 @@
-/* process: what /proc tells about other processes. Only process_sweep and process_guard change anything. */
+/* process: what /proc tells about other processes; and that those of a test end. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,14 +17,20 @@ int process_marked(const char *mark, char *list, size_t size);
 /* Whether there are such processes and each of them sleeps or is stopped. */
 bool process_all_sleep(const char *mark);
 
-/* Kills all that process_marked counts. */
+/* Kills all that process_marked counts, until there is none. */
 void process_sweep(const char *mark);
 
 /*
- * Runs the tests in a fresh directory (E2E_DIRECTORY, TMPDIR), with a home below it; removes it afterwards and kills what failed
- * tests have left (processes with a mark that starts with E2E_FAMILY). Returns what run returns.
+ * Runs the tests in a fresh directory (E2E_DIRECTORY, TMPDIR), with a home below it, and with a mark. Afterwards, even if
+ * this process was killed, the directory is removed, and what is left of the processes with the mark is killed. Returns
+ * what run returns.
  */
 int process_guard(const char *name, int (*run)(void));
+
+pid_t process_fork(void); /* the child ends with its parent */
+
+/* The same for a child that somebody else forks. */
+void process_end_with_parent(void);
 
 /* The id of the one live process below parent whose command line has the word in it; -1 if none. */
 pid_t process_child(pid_t parent, const char *word);

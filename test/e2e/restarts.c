@@ -156,7 +156,7 @@ TESTS(a_client_that_leaves_between_two_servers_ends_the_session, 0, 2)
 TEST(a_stuck_server_that_exits_in_order_is_replaced)
 {
 	struct run *run = run_session("-k200ms --term-after=10s",
-	    FIRST("read a; sleep 600 & echo begun >&2; while read a; do :; done"));
+	    FIRST("read a; sleep 50 & echo begun >&2; while read a; do :; done"));
 
 	run_call(run, "2", "echo", "{}");
 	run_expect_logged(run, "\nbegun\n");
@@ -171,7 +171,7 @@ TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 {
 	struct run *run = run_session("-r",
 	    FIRST("read a; exec <&-; echo closed >&2; sleep 1; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}';"
-		  " exec sleep 600"));
+		  " exec sleep 50"));
 
 	run_call(run, "2", "echo", "{}");
 	run_expect_logged(run, "\nclosed\n");
@@ -185,7 +185,7 @@ TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 /* It closes its stdin and never answers; the client writes nothing more in the first run. */
 TESTS(a_server_that_reads_no_more_is_replaced, 0, 2)
 {
-	struct run *run = run_session("-r -g 300ms", FIRST("read a; exec <&-; exec sleep 600"));
+	struct run *run = run_session("-r -g 300ms", FIRST("read a; exec <&-; exec sleep 50"));
 
 	run_call(run, "2", "echo", "{}");
 	run_expect_logged(run, "DEAF");
@@ -236,7 +236,7 @@ TEST(output_of_a_lost_servers_descendants_is_discarded)
 /* The server has exited but its pipes are open: a request must not be written to them any more. */
 TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 {
-	struct run *run = run_session("-r", FIRST("read a; exec 3<&0; sleep 600 <&3 & kill -9 $$"));
+	struct run *run = run_session("-r", FIRST("read a; exec 3<&0; sleep 50 <&3 & kill -9 $$"));
 	pid_t guardian = process_first(run->pid), server = process_first(guardian);
 	long switches = process_switches(guardian);
 

@@ -18,6 +18,7 @@ enum {
 };
 
 const int suites_limit = TEST_LIMIT;
+void (*const suites_before)(void) = process_end_with_parent;
 
 /* In turn each end stops reading until nothing moves any more. */
 static void

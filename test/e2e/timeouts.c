@@ -35,7 +35,7 @@ TEST(a_call_that_hangs_is_cancelled_and_answered)
 
 TEST(a_start_that_hangs_is_explained)
 {
-	struct run *run = run_options("-t initialize=300ms", "sh:echo no such package >&2; exec sleep 60");
+	struct run *run = run_options("-t initialize=300ms", "sh:echo no such package >&2; exec sleep 50");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
 	run_expect_error(run, "1", CODE_CANCELLED, "timeout");

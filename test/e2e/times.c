@@ -120,7 +120,7 @@ static const struct promise {
 	{ "canceld aborted", "", NULL, open_call, NULL, SIGABRT, 2000 },
 	{ "canceld killed, unwilling server", "", UNWILLING, open_call, NULL, SIGKILL, 2000 },
 	{ "server crashed", "", NULL, open_call, crash_server, 0, 1000 },
-	{ "server crashed, descendant holds stdout", "", "sh:sleep 600 & exit 5", do_nothing, do_nothing, 0, 1000 },
+	{ "server crashed, descendant holds stdout", "", "sh:sleep 50 & exit 5", do_nothing, do_nothing, 0, 1000 },
 	{ "no such program", "", "no-such-program-anywhere", do_nothing, do_nothing, 0, 1000 },
 	{ "server exited, stdin closed", "", "sh:exit 3", do_nothing, run_close_in, 0, 300 },
 	{ "no time to exit", "--term-after=0 --kill-after=0", UNWILLING, open_call, run_close_in, 0, 500 },

@@ -108,7 +108,7 @@ export class Session extends Wire {
     const transport = new Transport({
       command,
       args,
-      env: { INTEROP_MARKS: this.marksFile },
+      env: { INTEROP_MARKS: this.marksFile, NODE_OPTIONS: process.env.NODE_OPTIONS ?? '' },
       stderr: 'pipe'
     });
 

@@ -53,6 +53,7 @@ function relay(from, to) {
 
 const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
 
+process.on('exit', () => child.kill('SIGKILL'));
 child.on('error', error => {
   note(`failed ${error.code}`);
   process.exit(127);

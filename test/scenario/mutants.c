@@ -190,6 +190,7 @@ try_mutant(struct mutants *mutants, void *at, const void *bytes, size_t size, co
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
+		alarm(50);
 		memcpy(at, bytes, size);
 		_exit(play_all(mutants, name));
 	}

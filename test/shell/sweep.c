@@ -26,6 +26,8 @@ start(void)
 	pid_t pid = fork();
 
 	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		alarm(50);
 	while (pid == 0)
 		pause();
 	return pid;

@@ -10,7 +10,8 @@ writes=40 # of them each may be the one that loses an answer
 : "${CANCELD:?}" "${DEMO_SERVER:?}"
 limit=12 # seconds for one run
 turns=60 # of the loop, in a short session
-export CANCELD DEMO_SERVER limit
+runner=$$
+export CANCELD DEMO_SERVER limit runner
 work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
@@ -32,7 +33,7 @@ sed '$s/"echo","arguments":{}/"crash","arguments":{"status":9}/p; $s/"id":2/"id"
 
 cat >"$work/server" <<END
 #!/bin/sh
-setsid sleep 60 >/dev/null 2>&1 &
+setsid sleep 50 >/dev/null 2>&1 &
 exec "$DEMO_SERVER"
 END
 chmod +x "$work/server"
@@ -40,14 +41,14 @@ chmod +x "$work/server"
 # The server leaves a process in a session of its own. It is no longer traced once it is executed. Without --drain stdin stays open for the answers.
 session() # name, canceld's options, strace's options...
 {
-	local name=$1 options=$2 in=$work/in wanted=3
+	local name=$1 options=$2 in=$work/in wanted=3 end=$((SECONDS + 2 * limit))
 	shift 2
 	[[ $options != *-r* ]] || in=$in-r wanted=4
 	: >"$work/$name.out"
 	# shellcheck disable=SC2086
 	{
 		cat "$in"
-		while [[ $options != *--drain* && ! -e $work/$name.end ]] &&
+		while [[ $options != *--drain* && ! -e $work/$name.end && $SECONDS -le $end ]] &&
 			[ "$(grep -c '"id":' "$work/$name.out")" -lt $wanted ]; do
 			sleep 0.05
 		done
@@ -64,9 +65,10 @@ left() # name
 	grep -lazs "^FAULT_MARK=$work.$1\$" /proc/[0-9]*/environ 2>/dev/null | grep -v "/$$/" | grep -c .
 }
 
-# One fault. Prints "CALL ERROR NUMBER: what is wrong".
+# One fault. Prints "CALL ERROR NUMBER: what is wrong". xargs ends at the status 255.
 try()
 {
+	kill -0 "$runner" 2>/dev/null || exit 255
 	local call=$1 error=$2 number=$3 options=$4
 	local name=$call.$error.$number.${options//[^a-z]/} status answers wanted=3 tries=0 wrong=
 	[[ $options != *-r* ]] || wanted=4

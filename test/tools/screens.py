@@ -112,7 +112,7 @@ def tmux(*words):
 
 
 def take(home, directory, name, size, variables, command, keys):
-    shell = "env %s %s %s; printf '$ '; sleep 60" % (variables, CTL, command)
+    shell = "env %s timeout --foreground 60 %s %s; printf '$ '; sleep 60" % (variables, CTL, command)
     tmux("new-session", "-d", "-s", "s", "-x", str(size[0]), "-y", str(size[1]), shell)
     last, since, end = None, 0, time.monotonic() + 20
     while True:  # until nothing but times changes for half a second

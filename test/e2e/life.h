@@ -1,0 +1,24 @@
+/* life: what a test starts ends by itself, whoever should have ended it. */
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LIFE = 50 }; /* seconds; longer than any test waits for an end */
+
+/* Ends this process, but no child of it, LIFE seconds after the last call. A stopped process hears of SIGKILL only. */
+static inline void
+live_on(void)
+{
+	static timer_t timer;
+	static pid_t owner;
+	const struct itimerspec life = { .it_value.tv_sec = LIFE };
+	struct sigevent end = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL };
+
+	if (owner != getpid() && timer_create(CLOCK_MONOTONIC, &end, &timer) != 0)
+		_exit(6);
+	owner = getpid();
+	timer_settime(timer, 0, &life, NULL);
+}
