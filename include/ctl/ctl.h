@@ -53,3 +53,9 @@ int ctl_end(int status);
 enum { PROGRAM_SIZE = 4096 };
 extern const char *program_name; /* argv[0] */
 bool program_canceld(char path[PROGRAM_SIZE]);
+
+/*
+ * Makes it the path to be written down, as links do not change with versions: an absolute one in PATH to the same file,
+ * else what it is; then a version in it is told. CTL_YES, or what is told and the status: it is in a cache.
+ */
+int program_lasting(char path[PROGRAM_SIZE]);

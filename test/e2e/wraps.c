@@ -353,6 +353,104 @@ TEST(without_clients_there_is_nothing_to_wrap)
 	expect("$CANCELCTL wrap --all", 1, "no configuration of a client is here");
 }
 
+/* Both programs in a folder. */
+#define PUT(folder) "mkdir -p " folder "; cp $CANCELCTL $CANCELD " folder
+#define CELLAR "brew/Cellar/canceld/"
+#define MODULES "/lib/node_modules/canceld"
+#define NATIVE MODULES "/node_modules/@canceld/linux-x64/bin"
+#define ASDF ".asdf/installs/nodejs/20.1.0"
+#define NODE ".nvm/versions/node/v20.1.0"
+
+/* What npm makes of the package in a prefix: the commands are links to a script, which starts the program. */
+#define NPM(prefix) \
+	PUT(prefix NATIVE) \
+	"; mkdir -p " prefix "/bin " prefix MODULES "/bin; for i in canceld cancelctl; do " \
+	"echo \"#!/bin/sh\nexec $HOME/" prefix NATIVE "/$i \\\"\\$@\\\"\" >" prefix MODULES "/bin/$i.js; " \
+	"chmod +x " prefix MODULES "/bin/$i.js; ln -s .." MODULES "/bin/$i.js " prefix "/bin/$i; done"
+
+/* In the home directory. */
+static const struct {
+	const char *make, *path, *folder; /* PATH; the folder of the canceld that is written */
+	const char *upgrade;              /* after it the server starts; NULL: its path goes, which was told */
+} layouts[] = {
+	{ PUT(CELLAR "1.0/bin") "; ln -s Cellar/canceld/1.0 brew/opt; mkdir brew/bin; ln -s ../opt/bin/canceld "
+				"../opt/bin/cancelctl brew/bin",
+	    "$PWD/brew/bin", "brew/bin",
+	    PUT(CELLAR "1.1/bin") "; rm -r " CELLAR "1.0; ln -sfn Cellar/canceld/1.1 brew/opt" },
+	/* What comes first in PATH goes. */
+	{ PUT(CELLAR "1.0/bin") "; mkdir brew/bin; ln -s $PWD/" CELLAR "1.0/bin/* brew/bin",
+	    "$PWD/" CELLAR "1.0/bin:$PWD/brew/bin", "brew/bin",
+	    PUT(CELLAR "1.1/bin") "; rm -r " CELLAR "1.0; ln -sf $PWD/" CELLAR "1.1/bin/* brew/bin" },
+	/* Relative folders are not those of the client. */
+	{ PUT(CELLAR "HEAD-1a2b/bin") "; mkdir bin; ln -s $PWD/" CELLAR "HEAD-1a2b/bin/* bin",
+	    ":.:bin:./bin:$PWD/" CELLAR "HEAD-1a2b/bin", CELLAR "HEAD-1a2b/bin", NULL },
+	{ NPM("npm"), "$PWD/npm/bin", "npm" NATIVE, "rm -r npm; " NPM("npm") },
+	{ NPM(ASDF), "$PWD/" ASDF "/bin", ASDF NATIVE, NULL },
+	{ NPM("n/v20"), "$PWD/n/v20/bin", "n/v20" NATIVE, NULL },
+	{ PUT(NODE "/bin") "; mkdir fnm_multishells; ln -s ../" NODE " fnm_multishells/12_34",
+	    "$PWD/fnm_multishells/12_34/bin", NODE "/bin", NULL },
+	{ PUT("usr/bin") "; ln -s usr/bin bin", "$PWD/usr/bin:$PWD/bin", "usr/bin",
+	    "cp usr/bin/canceld usr/bin/new; mv usr/bin/new usr/bin/canceld" },
+};
+
+#define WILL_GO "an upgrade may remove"
+
+/* The server exits with status 7; its file is one line. */
+#define MAKE_FILE \
+	"echo '{\"mcpServers\":{\"one\":{\"command\":\"sh\",\"args\":[\"-c\",\"exit 7\"]}}}' >project/.mcp.json; "
+#define START \
+	"; eval \"$(sed 's/.*\"command\":\\(.*\\),\"args\":.\\(.*\\)\\].*/\\1 \\2/; s/, */ /g' project/.mcp.json)\""
+
+TESTS(the_path_lasts, 0, COUNT(layouts))
+{
+	bool lasts = layouts[_i].upgrade != NULL;
+	char script[4096];
+
+	snprintf(script, sizeof(script),
+	    "cd; %s; " MAKE_FILE "(PATH=\"%s:$PATH\"; cancelctl wrap ~/project/.mcp.json);"
+	    "grep -q \"\\\"$PWD/%s/canceld\\\"\" project/.mcp.json || exit 9" START,
+	    layouts[_i].make, layouts[_i].path, layouts[_i].folder);
+	expect(script, 7, lasts ? "" : WILL_GO);
+	ck_assert_msg((strstr(shell_output, WILL_GO) == NULL) == lasts, "%s", shell_output);
+	snprintf(script, sizeof(script), "cd; %s" START,
+	    lasts ? layouts[_i].upgrade : "mkdir old; mv .asdf .nvm brew n old");
+	expect(script, lasts ? 7 : 127, "");
+	expect("$CANCELCTL wrap --list; $CANCELCTL wrap --list -j", 0, lasts ? "" : "\"why\":\"its canceld is gone\"");
+	ck_assert((strstr(shell_output, "note: its canceld is gone, wrap it again: /") == NULL) == lasts);
+	/* It is mended. */
+	expect("$CANCELCTL wrap claude && $CANCELCTL wrap --list | grep -c note", 1, "one: wrapped anew");
+	expect("cd" START, 7, "");
+}
+
+static const char *const caches[] = { ".npm/_npx/0a1b/node_modules/@canceld/linux-x64/bin",
+	".cache/pnpm/dlx/0a1b/1/node_modules/.pnpm/@canceld+linux-x64@1.0/node_modules/@canceld/linux-x64/bin",
+	"xfs-0a1b/dlx-12/node_modules/@canceld/linux-x64/bin", "bunx-0-canceld@latest/node_modules/.bin" };
+
+TESTS(a_cache_is_not_written_down, 0, COUNT(caches))
+{
+	char make[512];
+
+	snprintf(make, sizeof(make), "cd; D=$HOME/%s; " PUT("$D") "; ln -s $D cache; " MAKE_FILE, caches[_i]);
+	expect(make, 0, "");
+	expect(
+	    "cp .mcp.json before; $HOME/cache/cancelctl wrap -n claude; PATH=$HOME/cache:$PATH; cancelctl wrap claude; "
+	    "mkdir lone; cp $CANCELCTL lone; lone/cancelctl wrap claude",
+	    1, "npm install -g canceld");
+	ck_assert_ptr_null(strstr(shell_output, "one"));
+	expect("cmp .mcp.json before && ~/cache/cancelctl wrap --list && $CANCELCTL wrap claude && "
+	       "~/cache/cancelctl unwrap claude && cmp .mcp.json before",
+	    0, "one: unwrapped");
+}
+
+/* What a person has put there is told too, and wrap does not touch it. */
+TEST(a_canceld_that_is_gone_is_told)
+{
+	expect("echo '{\"mcpServers\":{\"a\":{\"command\":\"/none/canceld\",\"args\":[\"x\"]},\"b\":{\"command\":"
+	       "\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"]}}}' >.mcp.json; $CANCELCTL wrap --list",
+	    0, "note: its canceld is gone: /none/canceld\n");
+	expect("$CANCELCTL wrap --list | grep -c note", 0, "1\n");
+}
+
 /* canceld has nothing to do with its mark. */
 TEST(the_mark_is_ignored)
 {

@@ -1,5 +1,6 @@
 #include "ctl/ctl.h"
 
+#include <fnmatch.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,17 +11,33 @@
 
 #include "shell/system.h"
 
+/* Folders that do not last: caches of what is run without being installed, then those that go with a version. */
+static const char *const passing[] = { "*/_npx/*", "*/pnpm/dlx/*", "*/dlx-*/*", "*/bunx-*/*", "*[0-9].[0-9]*",
+	"*/v[0-9]*", "*/Cellar/*", "*/fnm_multishells/*" };
+
+enum { CACHES = 4, LASTS = sizeof(passing) / sizeof(passing[0]) };
+
+/* Which of these it is in; LASTS: in none. */
+static size_t
+place_of(const char *path)
+{
+	size_t place = 0;
+
+	while (place < LASTS && fnmatch(passing[place], path, 0) != 0)
+		place++;
+	return place;
+}
+
 /* Whether it is in the first len bytes of this directory's name. */
 static bool
-is_in(const char *directory, size_t len, char path[PROGRAM_SIZE])
+is_in(const char *directory, size_t len, char path[PROGRAM_SIZE], struct stat *status)
 {
 	bool fits = snprintf(path, PROGRAM_SIZE, "%.*s/canceld", (int)len, directory) < PROGRAM_SIZE;
 	json_t *text = json_string(path);
 	bool valid = text != NULL;
-	struct stat status;
 
 	json_decref(text);
-	return fits && valid && path[0] == '/' && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	return fits && valid && path[0] == '/' && stat(path, status) == 0 && S_ISREG(status->st_mode) &&
 	    access(path, X_OK) == 0;
 }
 
@@ -34,19 +51,54 @@ own_path(char path[PATH_MAX])
 	    (strchr(program_name, '/') != NULL && realpath(program_name, path) != NULL);
 }
 
-bool
-program_canceld(char path[PROGRAM_SIZE])
+/* The first in PATH; with `same`, the first that lasts and is this file. A relative folder is none. */
+static bool
+find(char path[PROGRAM_SIZE], const struct stat *same)
 {
 	const char *directories = getenv("PATH");
-	char self[PATH_MAX] = "";
+	struct stat status;
 	size_t len;
 
-	if (own_path(self) && is_in(self, (size_t)(strrchr(self, '/') - self), path))
-		return true;
 	for (; directories != NULL && *directories != '\0'; directories += len + (directories[len] == ':')) {
 		len = strcspn(directories, ":");
-		if (is_in(directories, len, path))
+		if (is_in(directories, len, path, &status) &&
+		    (same == NULL ||
+			(status.st_ino == same->st_ino && status.st_dev == same->st_dev && place_of(path) == LASTS)))
 			return true;
 	}
 	return false;
+}
+
+bool
+program_canceld(char path[PROGRAM_SIZE])
+{
+	char self[PATH_MAX] = "";
+	struct stat status;
+
+	if (own_path(self) && is_in(self, (size_t)(strrchr(self, '/') - self), path, &status))
+		return true;
+	return find(path, NULL);
+}
+
+/*
+ * Of npm's global packages PATH has a script that needs Node.js in the PATH of the client, where it mostly is not. The
+ * program that the script starts is another file: its own path is taken, which npm update -g fills anew.
+ */
+int
+program_lasting(char path[PROGRAM_SIZE])
+{
+	char entry[PROGRAM_SIZE];
+	size_t place = place_of(realpath(path, entry) != NULL ? entry : path);
+	struct stat status;
+
+	if (place < CACHES)
+		return ctl_no(
+		    "canceld is in a cache, which gets cleared: run npm install -g canceld, then cancelctl wrap: %s",
+		    path);
+	if (stat(path, &status) == 0 && find(entry, &status))
+		memcpy(path, entry, sizeof(entry));
+	else if (place < LASTS)
+		ctl_tell(CTL_YES,
+		    "an upgrade may remove what is written, as its path has a version: then wrap again: %s", path);
+	return CTL_YES;
 }

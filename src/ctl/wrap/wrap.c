@@ -79,6 +79,16 @@ put_object(const struct task *task, struct span group, struct span server, const
 	json_decref(object);
 }
 
+/* The canceld before a server if it is not there; else NULL. */
+static const char *
+gone_canceld(const struct entry *entry)
+{
+	bool before = entry->state == ENTRY_WRAPPED || entry->state == ENTRY_BY_HAND;
+	const char *path = before ? entry->first->text.ptr : "";
+
+	return path[0] == '/' && access(path, X_OK) == -1 ? path : NULL;
+}
+
 static void
 list_server(struct task *task, const struct doc_node *server)
 {
@@ -93,6 +103,7 @@ list_server(struct task *task, const struct doc_node *server)
 	size_t width = term_width(NULL), start;
 	struct span group = client_group(server);
 	struct buf line = { 0 }, row = { 0 };
+	const char *gone = gone_canceld(&entry);
 	char state[32];
 
 	task->plain |= entry.state == ENTRY_PLAIN;
@@ -107,12 +118,16 @@ list_server(struct task *task, const struct doc_node *server)
 		buf_append(&line, span_of(entry.why));
 	else
 		entry_show(&line, &entry, entry.program);
-	put_object(task, group, server->key.name, "state", states[entry.state], entry.why,
+	put_object(task, group, server->key.name, "state", states[entry.state],
+	    gone != NULL ? "its canceld is gone" : entry.why,
 	    json_pack("{s:o*}", "command",
 		entry.why == NULL ? printable_json(span_from(buf_span(&line), start), false) : NULL));
 	table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
 	if (!task->json)
 		show_line(buf_span(&row));
+	if (gone != NULL)
+		say(task, "    note: its canceld is gone%s: %s", entry.state == ENTRY_WRAPPED ? ", wrap it again" : "",
+		    gone);
 	buf_free(&line);
 	buf_free(&row);
 }
@@ -392,6 +407,8 @@ run(struct task *task)
 		return status;
 	if (!list && !unwrap && !program_canceld(task->canceld))
 		return ctl_failed("canceld is neither beside cancelctl nor in PATH");
+	if (!list && !unwrap && (status = program_lasting(task->canceld)) != CTL_YES)
+		return status;
 	task->change.canceld = task->canceld;
 	for (size_t i = 0; i < task->files.count; i++) {
 		task->file = &task->files.list[i];
