@@ -162,7 +162,6 @@ TEST(a_lost_guardian_is_replaced)
 /* What ends with it then is ended at the client's wish. */
 TEST(a_guardian_may_be_lost_at_the_end)
 {
-	NEEDS(SYSTEM_DIES_ALONG);
 	struct run *run = run_session("-v --term-after=10s", "demo --ignore-eof");
 	pid_t guardian = guardian_of(run);
 

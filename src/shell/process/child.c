@@ -63,7 +63,7 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 	child->own.context = context;
 	system_adopt_orphans();
 	/* A process that executed canceld may have started others: they are spared. */
-	child->own.group = guardian.group || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	child->own.group = guardian.group || system_look_at(P_ALL, 0, &info);
 	if (system_pipe(input) == 0 && system_pipe(output) == 0 && system_socket_pair(control) == 0) {
 		guardian.input = input[0];
 		guardian.output = output[1];
@@ -131,18 +131,23 @@ hear_reports(struct child *child)
 	}
 }
 
-/* If the sweep is not done, the guardian's children have become canceld's, and the kernel has killed the server. */
+/*
+ * If the sweep is not done, the guardian's children have become canceld's, and the kernel has killed the server; elsewhere
+ * its group is killed here, whose id is taken unless the server has just ended.
+ */
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
 {
 	bool fine = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
-	siginfo_t server = { 0 };
+	siginfo_t server;
 
 	waitpid(child->guardian, NULL, WNOHANG);
 	if (!fine) {
 		child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
-		if (waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) == 0 && server.si_pid > 0)
+		if (system_look_at(P_PID, (id_t)child->pid, &server) && server.si_pid > 0)
 			note_exit(child, server.si_code == CLD_EXITED ? server.si_status : -server.si_status);
+		if (child->pid > 1 && !child->exited && !system_has(SYSTEM_DIES_ALONG))
+			kill(-child->pid, SIGKILL);
 		sweep_all(&child->own, SWEEP_TIME);
 		note_exit(child, -SIGKILL);
 	}
