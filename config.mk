@@ -7,8 +7,8 @@ BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 
-# Which file of src/shell/system is compiled: linux, or posix, which any system has, and which promises less.
-SYSTEM := $(if $(filter Linux,$(shell uname -s)),linux,posix)
+# Which file of src/shell/system is compiled: linux, darwin (macOS), or posix, which any system has, and which promises less.
+SYSTEM := $(or $(patsubst Linux,linux,$(patsubst Darwin,darwin,$(filter Linux Darwin,$(shell uname -s)))),posix)
 
 # Where the shells look for completions. COMPLETIONS = no: they are not installed.
 COMPLETIONS ?= yes
@@ -26,14 +26,17 @@ PKG_CONFIG ?= pkg-config
 
 # Leave empty for a toolchain without these flags.
 HARDEN_CFLAGS = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
-HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
+# macOS has the latter always.
+HARDEN_LDFLAGS = $(if $(filter-out darwin,$(SYSTEM)),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now)
+comma = ,
 
 # Link time optimization of the release; make finds out which flags the compiler accepts. Empty: none.
 #LTO =
 
-# libev has no pkg-config file on most systems.
-EV_CFLAGS =
-EV_LIBS = -lev
+# libev has no pkg-config file on most systems, and no compiler of Apple's looks where Homebrew has it.
+BREW := $(if $(filter darwin,$(SYSTEM)),$(shell brew --prefix 2>/dev/null))
+EV_CFLAGS = $(BREW:%=-isystem %/include)
+EV_LIBS = $(BREW:%=-L%/lib) -lev
 JANSSON_CFLAGS := $(shell $(PKG_CONFIG) --cflags jansson 2>/dev/null)
 JANSSON_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null || echo -ljansson)
 

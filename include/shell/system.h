@@ -8,19 +8,21 @@
 
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 #include "core/timeline.h"
 
 enum system_feature {
-	SYSTEM_ADOPTS,      /* system_adopt_orphans, or system_follow: no process escapes from the sweep */
-	SYSTEM_DIES_ALONG,  /* system_die_along */
-	SYSTEM_SEES_ENDS,   /* system_watch_end; else somebody has to look */
-	SYSTEM_SEES_CLIENT, /* system_watch_process, system_parent, system_has_input */
-	SYSTEM_KNOWS_NAMES, /* system_name */
-	SYSTEM_RENAMES,     /* system_rename */
-	SYSTEM_LISTS,       /* system_find, system_words */
-	SYSTEM_OPENS_ANEW,  /* system_open_anew, system_path_of */
-	SYSTEM_KEEPS_MORE   /* system_copy_attributes: a file has more than a mode and a group */
+	SYSTEM_ADOPTS,       /* system_adopt_orphans, or system_follow: no process escapes from the sweep */
+	SYSTEM_DIES_ALONG,   /* system_die_along */
+	SYSTEM_SEES_ENDS,    /* system_watch_end; else somebody has to look */
+	SYSTEM_SEES_CLIENT,  /* system_watch_process, system_parent, system_has_input */
+	SYSTEM_KNOWS_NAMES,  /* system_name */
+	SYSTEM_RENAMES,      /* system_rename */
+	SYSTEM_LISTS,        /* system_find, system_words */
+	SYSTEM_OPENS_ANEW,   /* system_open_anew, system_path_of */
+	SYSTEM_KEEPS_MORE,   /* system_copy_attributes: a file has more than a mode and a group */
+	SYSTEM_SENDS_AT_ONCE /* MSG_DONTWAIT counts for what is sent, too */
 };
 
 bool system_has(enum system_feature feature);
@@ -55,6 +57,9 @@ bool system_path_of(pid_t pid, int fd, char *path, size_t room);
 
 /* Like readv(2) and writev(2), but never blocks, whatever the description says. EOPNOTSUPP, ENOSYS: not possible here. */
 ssize_t system_transfer(int fd, struct iovec *pieces, int count, bool writing);
+
+/* Whether a read, or a write of PIPE_BUF bytes (of a few to a terminal), does not block now. */
+bool system_is_ready(int fd, bool writing);
 
 /*
  * A new descriptor that turns readable, and stays so, when the last reader of fd has gone, or with `writer` the last
@@ -93,14 +98,22 @@ void system_die_along(int signal);
 /* From now on an orphan becomes the child of this process, if it descends from it. */
 void system_adopt_orphans(void);
 
+/*
+ * A child: info shows how it ended, or has si_pid 0 while it, or each of them, is alive; it is not reaped. false: there is no
+ * such child.
+ */
+bool system_look_at(idtype_t type, id_t id, siginfo_t *info);
+
 /* Calls `each` for every child of this process. false: they cannot be listed. */
 bool system_each_child(void (*each)(pid_t pid));
 
 /*
  * Where orphans are not adopted but can be told: from now on keeps track of the processes that descend from this one. It
- * returns a descriptor that is readable when system_follow is to be called again; -1: there is nothing to follow.
+ * returns a descriptor that is readable when system_follow is to be called again; -1: there is nothing to follow. Before
+ * that, system_mark puts a mark into this process's environment, by which a descendant can be told later.
  */
-int system_follow(pid_t root);
+void system_mark(void);
+int system_follow(void);
 
 /*
  * Sends SIGKILL to all processes that were followed and are no children of this one, each of them verified just before.

@@ -11,6 +11,8 @@ export LC_ALL=C TZ=UTC
 systems='
 x86_64-linux-musl  x86_64-unknown-linux-musl
 aarch64-linux-musl aarch64-unknown-linux-musl
+x86_64-macos       x86_64-apple-darwin
+aarch64-macos      aarch64-apple-darwin
 '
 
 version=${1:?'VERSION is missing'}

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ctl/ctl.h"
+#include "shell/system.h"
 
 enum { PEERS = 8 };
 
@@ -176,7 +177,7 @@ TEST(what_takes_no_connection_holds_up_no_other)
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/11-a.sock", place);
 	do {
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		fd = system_socket(AF_UNIX, false);
 		status = connect(fd, (struct sockaddr *)&address, sizeof(address));
 	} while (status == 0);
 	ck_assert_int_eq(errno, EAGAIN);

@@ -12,6 +12,9 @@ enum { LIFE = 50 }; /* seconds; longer than any test waits for an end */
 static inline void
 live_on(void)
 {
+#if !defined(_POSIX_TIMERS) || _POSIX_TIMERS <= 0
+	alarm(LIFE);
+#else
 	static timer_t timer;
 	static pid_t owner;
 	const struct itimerspec life = { .it_value.tv_sec = LIFE };
@@ -21,4 +24,5 @@ live_on(void)
 		_exit(6);
 	owner = getpid();
 	timer_settime(timer, 0, &life, NULL);
+#endif
 }

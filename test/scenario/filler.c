@@ -69,8 +69,7 @@ void
 filler_add(enum filler filler, enum framing framing, struct span framed, struct buf *out)
 {
 	struct span message = message_of(framing, framed);
-	const char *brace =
-	    filler == FILLER_LAST ? memrchr(message.ptr, '}', message.len) : memchr(message.ptr, '{', message.len);
+	const char *brace = filler == FILLER_LAST ? span_last(message, '}') : memchr(message.ptr, '{', message.len);
 	size_t place = brace == NULL ? 0 : (size_t)(brace - message.ptr) + (filler == FILLER_FIRST);
 	struct buf filled = { 0 };
 

@@ -71,7 +71,7 @@ behind(struct span text, const char *at)
 static bool
 read_rule(struct scenario *scenario, enum policy_clock clock, struct span value)
 {
-	const char *equal = memrchr(value.ptr, '=', value.len);
+	const char *equal = span_last(value, '=');
 	struct span subject = { value.ptr, equal == NULL ? 0 : (size_t)(equal - value.ptr) };
 	const char *colon = subject.len == 0 ? NULL : memchr(subject.ptr, ':', subject.len);
 	struct option *option;

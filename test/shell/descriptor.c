@@ -169,7 +169,7 @@ TESTS(bytes_arrive, 0, KINDS)
 
 	expect_again(descriptor_read(&ends.reader, to, sizeof(to)));
 	put = descriptor_write(&ends.writer, spans, 4);
-	for (size_t i = 1; i < 4 && ends.writer.way == DESCRIPTOR_CAREFUL; i++)
+	for (size_t i = 1; i < 4 && put < 13; i++)
 		put += descriptor_write(&ends.writer, &spans[i], 1);
 	ck_assert_int_eq(put, 13);
 	expect_bytes(&ends.reader, "one two three");

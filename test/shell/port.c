@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/limits.h"
+#include "shell/system.h"
 
 /* Each test runs in a process of its own. */
 static struct policy policy;
@@ -24,8 +25,9 @@ start_as(bool dry_run)
 	config.max_inflight = 10;
 	descriptor_loop = ev_loop_new(EVFLAG_AUTO);
 	session = session_new(&config, NULL, NULL, 0);
-	ck_assert_int_eq(pipe2(in, O_CLOEXEC), 0);
-	ck_assert_int_eq(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
+	ck_assert_int_eq(system_pipe(in), 0);
+	ck_assert_int_eq(system_pipe(out), 0);
+	ck_assert_int_eq(fcntl(out[0], F_SETFL, O_NONBLOCK), 0);
 	to_client_port = in[1];
 	from_server_port = out[0];
 	buf_init(&beside[SIDE_CLIENT]);

@@ -55,7 +55,8 @@ manuals=$(find . -path './man/*.[1-8]')
 	fi
 
 	if have clang-tidy; then
-		echo "$units" | grep "^src/" | xargs -n 1 -P "$jobs" test/tools/tidy.sh || fail clang-tidy
+		# Headers of another system are not there.
+		echo "$units" | grep "^src/" | grep -v system_darwin | xargs -n 1 -P "$jobs" test/tools/tidy.sh || fail clang-tidy
 	fi
 
 	if have shellcheck; then

@@ -133,20 +133,20 @@ start && /^\}/ {
 END {
 	format = "%-13s %18s %18s %9s %6s %5s %5s %8s %9s"
 	printf format "\n", "", "lines", "tokens", "functions", "median", "90 %", "most", "blank %", "comment %"
-	print_row("core, shell", "core, shell", 16100, 100000)
+	print_row("core, shell", "core, shell", 16500, 101500)
 	print_row("in core", "  core")
 	print_row("in shell", "  shell")
 	print_row("in system", "  system")
-	print_row("cancelctl", "cancelctl", 8100, 51750)
+	print_row("cancelctl", "cancelctl", 8100, 52250)
 	print_row("headers", "(headers)")
 	print_row("package", "package")
-	print_row("tests", "tests", 45000)
+	print_row("tests", "tests", 46000)
 	printf "headers: %s; files under src and include: %d lines\n", beside(headers, 45), sum
 	if (lines["core, shell"] + lines["cancelctl"] + lines["package"] != sum) {
 		print "the rows are not the sum of the files"
 		exit 1
 	}
-	count = split("canceld.1 600 canceld.7 1210 cancelctl.1 450", limit, " ")
+	count = split("canceld.1 610 canceld.7 1210 cancelctl.1 460", limit, " ")
 	split(pages, page, /[ \n]/)
 	for (i = 1; i < count; i += 2)
 		printf "%s: %s lines%s", limit[i], beside(page[i + 1], limit[i + 1]), \

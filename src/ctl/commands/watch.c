@@ -116,7 +116,7 @@ hear_all(struct watch *watch, int limit)
 
 	for (size_t i = 0; i < targets->count; i++)
 		awaited[i] = (struct pollfd){ .fd = targets->list[i].fd, .events = POLLIN };
-	poll(awaited, targets->count, limit);
+	poll(awaited, (nfds_t)targets->count, limit);
 	free(awaited);
 	for (size_t i = 0; i < targets->count; i++) {
 		target_read(&targets->list[i]);

@@ -17,7 +17,9 @@ enum {
 
 /* Directories of users of Visual Studio Code and of editors made from it. */
 static const char *const users[] = { "^/Code/User", "^/Code - Insiders/User", "^/VSCodium/User", "^/Cursor/User",
-	"^/Windsurf/User", "~/Library/Application Support/Code/User", "~/Library/Application Support/Cursor/User" };
+	"^/Windsurf/User", "~/Library/Application Support/Code/User",
+	"~/Library/Application Support/Code - Insiders/User", "~/Library/Application Support/VSCodium/User",
+	"~/Library/Application Support/Cursor/User", "~/Library/Application Support/Windsurf/User" };
 
 /* THE TABLE of the clients. Facts: vendors' documentation and sources, November 2026. */
 const struct client clients[] = {

@@ -112,22 +112,28 @@ way_changed(struct descriptor *descriptor)
 	return true;
 }
 
+static bool
+is_careful(const struct descriptor *descriptor, bool writing)
+{
+	return descriptor->way == DESCRIPTOR_CAREFUL ||
+	    (descriptor->way == DESCRIPTOR_SOCKET && writing && !system_has(SYSTEM_SENDS_AT_ONCE));
+}
+
 static ssize_t
 transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int count, bool writing)
 {
 	struct msghdr message = { .msg_iov = pieces };
 	int fd = descriptor->fd;
-	struct pollfd room = { .fd = fd, .events = writing ? POLLOUT : POLLIN };
 	size_t limit;
 
-	switch (descriptor->way) {
+	switch (is_careful(descriptor, writing) ? DESCRIPTOR_CAREFUL : descriptor->way) {
 	case DESCRIPTOR_SOCKET:
 		message.msg_iovlen = (unsigned short)count; /* size_t, or an int */
 		return writing ? sendmsg(fd, &message, MSG_DONTWAIT) : recvmsg(fd, &message, MSG_DONTWAIT);
 	case DESCRIPTOR_NOWAIT:
 		return system_transfer(fd, pieces, count, writing);
 	case DESCRIPTOR_CAREFUL:
-		if (poll(&room, 1, 0) <= 0) {
+		if (!system_is_ready(fd, writing)) {
 			errno = EAGAIN;
 			return -1;
 		}
@@ -184,7 +190,7 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	}
 	done = transfer(descriptor, pieces, count, true, &descriptor->broken);
 	/* A short write shows that there is no more room, but where only as much is written as is sure to fit. */
-	if (done < 0 || (done < all && descriptor->way != DESCRIPTOR_CAREFUL))
+	if (done < 0 || (done < all && !is_careful(descriptor, true)))
 		descriptor->ready = !descriptor->pollable;
 	return done;
 }

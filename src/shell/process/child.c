@@ -63,7 +63,7 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 	child->own.context = context;
 	system_adopt_orphans();
 	/* A process that executed canceld may have started others: they are spared. */
-	child->own.group = guardian.group || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	child->own.group = guardian.group || system_look_at(P_ALL, 0, &info);
 	if (system_pipe(input) == 0 && system_pipe(output) == 0 && system_socket_pair(control) == 0) {
 		guardian.input = input[0];
 		guardian.output = output[1];
@@ -136,7 +136,7 @@ static void
 lose_guardian(struct child *child, const siginfo_t *info)
 {
 	bool fine = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
-	siginfo_t server = { 0 };
+	siginfo_t server;
 
 	waitpid(child->guardian, NULL, WNOHANG);
 	if (!fine) {
@@ -144,7 +144,7 @@ lose_guardian(struct child *child, const siginfo_t *info)
 		/* It had not ended a moment ago, so that the id of its group is not another one's. */
 		if (!child->exited)
 			child_signal_group(child, SIGKILL);
-		if (waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) == 0 && server.si_pid > 0)
+		if (system_look_at(P_PID, (id_t)child->pid, &server) && server.si_pid > 0)
 			note_exit(child, server.si_code == CLD_EXITED ? server.si_status : -server.si_status);
 		sweep_all(&child->own, SWEEP_TIME);
 		note_exit(child, -SIGKILL);

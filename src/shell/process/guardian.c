@@ -114,7 +114,7 @@ wait_for_end(struct watch *watch)
 {
 	do
 		hear_children(watch);
-	while (!sweep_wait(CONTROL, system_follow(watch->sweep.leader)));
+	while (!sweep_wait(CONTROL, watch->sweep.group ? -1 : system_follow()));
 }
 
 static void
@@ -140,7 +140,7 @@ terminate(struct watch *watch)
 static void
 remove_socket(const char *socket)
 {
-	struct pollfd peer = { .fd = CONTROL };
+	struct pollfd peer = { .fd = CONTROL, .events = POLLOUT }; /* some systems tell no end unasked */
 	msec_t end = monotonic_now() + SWEEP_TIME;
 
 	if (socket[0] == '\0' || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
@@ -158,6 +158,7 @@ stand_apart(void)
 {
 	setsid();
 	system_adopt_orphans();
+	system_mark();
 	system_die_along(SIGCONT);
 	system_rename("cancel-guard");
 }

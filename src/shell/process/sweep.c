@@ -8,19 +8,11 @@ enum {
 	TRIES = 1 << 16,    /* in one round: some 10 ms */
 };
 
-/* info shows how it ended, or has si_pid 0 while it is alive; false: there is no such child. */
-static bool
-look_at(idtype_t type, pid_t id, siginfo_t *info)
-{
-	*info = (siginfo_t){ 0 };
-	return waitid(type, (id_t)id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
 /* A child that is dead and not reaped; false: there is none. */
 static bool
 find_dead(siginfo_t *info)
 {
-	return look_at(P_ALL, 0, info) && info->si_pid > 0;
+	return system_look_at(P_ALL, 0, info) && info->si_pid > 0;
 }
 
 bool
@@ -53,7 +45,7 @@ end_child(pid_t pid)
 {
 	siginfo_t info;
 
-	if (look_at(P_PID, pid, &info))
+	if (system_look_at(P_PID, (id_t)pid, &info))
 		kill(pid, SIGKILL);
 }
 
@@ -73,13 +65,13 @@ end_round(struct sweep *sweep)
 	size_t left;
 
 	/* The signal reaches the whole group at once, so no member can start a process that is missed. */
-	if (sweep->leader > 1 && look_at(P_PID, sweep->leader, &info))
+	if (sweep->leader > 1 && system_look_at(P_PID, (id_t)sweep->leader, &info))
 		kill(-sweep->leader, SIGKILL);
 	reap_all(sweep);
 	if (sweep->group)
-		return sweep->leader == 0 || !look_at(P_PGID, sweep->leader, &info);
+		return sweep->leader == 0 || !system_look_at(P_PGID, (id_t)sweep->leader, &info);
 	left = system_end_followed(sweep->ended, sweep->context);
-	if (!look_at(P_ALL, 0, &info))
+	if (!system_look_at(P_ALL, 0, &info))
 		return left == 0;
 	if (!system_each_child(end_child))
 		try_ids(sweep);

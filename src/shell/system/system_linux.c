@@ -97,6 +97,14 @@ system_transfer(int fd, struct iovec *pieces, int count, bool writing)
 #endif
 }
 
+bool
+system_is_ready(int fd, bool writing)
+{
+	struct pollfd ready = { .fd = fd, .events = writing ? POLLOUT : POLLIN };
+
+	return poll(&ready, 1, 0) > 0;
+}
+
 /* epoll reports an error unasked, and refuses some kinds of files with EPERM. */
 int
 system_watch_end(int fd, bool writer)
@@ -199,6 +207,13 @@ system_adopt_orphans(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+bool
+system_look_at(idtype_t type, id_t id, siginfo_t *info)
+{
+	*info = (siginfo_t){ 0 };
+	return waitid(type, id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 /* The list is there only if the kernel has CONFIG_PROC_CHILDREN. */
 bool
 system_each_child(void (*each)(pid_t pid))
@@ -214,10 +229,14 @@ system_each_child(void (*each)(pid_t pid))
 	return true;
 }
 
-int
-system_follow(pid_t root)
+void
+system_mark(void)
 {
-	(void)root;
+}
+
+int
+system_follow(void)
+{
 	return -1;
 }
 

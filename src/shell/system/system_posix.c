@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,6 +63,14 @@ system_transfer(int fd, struct iovec *pieces, int count, bool writing)
 	return -1;
 }
 
+bool
+system_is_ready(int fd, bool writing)
+{
+	struct pollfd ready = { .fd = fd, .events = writing ? POLLOUT : POLLIN };
+
+	return poll(&ready, 1, 0) > 0;
+}
+
 int
 system_watch_end(int fd, bool writer)
 {
@@ -116,16 +125,27 @@ system_adopt_orphans(void)
 }
 
 bool
+system_look_at(idtype_t type, id_t id, siginfo_t *info)
+{
+	*info = (siginfo_t){ 0 };
+	return waitid(type, id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+bool
 system_each_child(void (*each)(pid_t pid))
 {
 	(void)each;
 	return false;
 }
 
-int
-system_follow(pid_t root)
+void
+system_mark(void)
 {
-	(void)root;
+}
+
+int
+system_follow(void)
+{
 	return -1;
 }
 
