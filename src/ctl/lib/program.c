@@ -88,17 +88,20 @@ int
 program_lasting(char path[PROGRAM_SIZE])
 {
 	char entry[PROGRAM_SIZE];
-	size_t place = place_of(realpath(path, entry) != NULL ? entry : path);
 	struct stat status;
 
-	if (place < CACHES)
+	if (place_of(realpath(path, entry) != NULL ? entry : path) < CACHES)
 		return ctl_no(
 		    "canceld is in a cache, which gets cleared: run npm install -g canceld, then cancelctl wrap: %s",
 		    path);
-	if (stat(path, &status) == 0 && find(entry, &status))
+	if (stat(path, &status) == 0 && find(entry, &status)) {
 		memcpy(path, entry, sizeof(entry));
-	else if (place < LASTS)
+	} else if (place_of(path) < LASTS) {
+		/* A link that lasts no longer than a shell, such as fnm's, goes before what it leads to. */
+		if (realpath(path, entry) != NULL)
+			memcpy(path, entry, sizeof(entry));
 		ctl_tell(CTL_YES,
 		    "an upgrade may remove what is written, as its path has a version: then wrap again: %s", path);
+	}
 	return CTL_YES;
 }
