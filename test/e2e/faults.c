@@ -172,7 +172,7 @@ TEST(a_guardian_may_be_lost_at_the_end)
 	run_end(run);
 }
 
-/* It is woken for the sweep; how the server ended, it tells then. */
+/* It is woken with the first signal to the server; how that ended, it tells then. */
 TESTS(a_guardian_may_be_stopped, 0, 2)
 {
 	struct run *run = run_session("-v", NULL);

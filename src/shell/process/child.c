@@ -95,6 +95,14 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 	return status;
 }
 
+/* It may have been stopped (SIGSTOP): how the server ended, it tells when it runs. */
+static void
+wake_guardian(const struct child *child)
+{
+	if (child->guardian > 0)
+		kill(child->guardian, SIGCONT);
+}
+
 void
 child_signal_group(const struct child *child, int signal)
 {
@@ -102,6 +110,7 @@ child_signal_group(const struct child *child, int signal)
 		kill(-child->pid, signal);
 		kill(-child->pid, SIGCONT);
 	}
+	wake_guardian(child);
 }
 
 /* number: its status, or below 0 the signal. */
@@ -139,6 +148,7 @@ lose_guardian(struct child *child, const siginfo_t *info)
 	siginfo_t server;
 
 	waitpid(child->guardian, NULL, WNOHANG);
+	child->guardian = 0;
 	if (!fine) {
 		child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
 		/* It had not ended a moment ago, so that the id of its group is not another one's. */
@@ -149,7 +159,7 @@ lose_guardian(struct child *child, const siginfo_t *info)
 		sweep_all(&child->own, SWEEP_TIME);
 		note_exit(child, -SIGKILL);
 	}
-	child->pid = child->guardian = 0;
+	child->pid = 0;
 	child->swept = true;
 }
 
@@ -171,7 +181,5 @@ child_sweep(struct child *child)
 	child->sweeping = true;
 	if (child->control.fd >= 0)
 		shutdown(child->control.fd, SHUT_WR);
-	/* The guardian may have been stopped (SIGSTOP). */
-	if (child->guardian > 0)
-		kill(child->guardian, SIGCONT);
+	wake_guardian(child);
 }
