@@ -13,7 +13,7 @@ struct process {
 	pid_t pid, parent; /* parent: the present one */
 	uint64_t id;       /* no other process ever has it, unlike a pid; that of a child is above its parent's */
 	uint64_t origin;   /* the id of the process that started it, though that may have ended */
-	bool marked;       /* its environment shows that it descends from the root, whatever its origin */
+	bool marked;       /* it has an environment of the root's: it descends from it, or init was asked to start it */
 	bool dead;         /* not reaped yet */
 };
 

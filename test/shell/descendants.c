@@ -104,6 +104,16 @@ TEST(a_fast_double_fork_is_told_by_the_mark_only)
 	    "103 104");
 }
 
+/* A browser, by open(1), and its helpers; but what a descendant has started that shows no mark is one. */
+TEST(what_init_has_started_for_a_descendant_is_no_descendant)
+{
+	ck_assert(SEE(guardian, server));
+	ck_assert(!SEE(guardian, server, MARKED(103, INIT, 1003, 1), MARKED(104, 103, 1004, 1003)));
+	ck_assert_str_eq(ENDING(guardian, server, MARKED(103, INIT, 1003, 1), MARKED(104, 103, 1004, 1003)), "");
+	ck_assert(SEE(guardian, server, PROCESS(106, INIT, 1006, 1005), MARKED(107, 106, 1007, 1006)));
+	ck_assert_str_eq(ENDING(guardian, server, PROCESS(106, INIT, 1006, 1005), MARKED(107, 106, 1007, 1006)), "107");
+}
+
 TEST(one_who_drops_the_mark_is_told_by_its_parent)
 {
 	SEE(guardian, server, MARKED(102, SERVER, 1002, 1001), PROCESS(103, 102, 1003, 1002));
