@@ -25,7 +25,7 @@
 #include "shell/descendants.h"
 
 enum {
-	PROCESS_MOST = 1 << 14, /* far more than kern.maxproc */
+	PROCESS_MOST = 1 << 17, /* more than there are pids; memory that is not used costs nothing */
 	EVENTS = 64,
 	FILES = 256,
 	ROUNDS = 8,
@@ -232,13 +232,11 @@ look_at_one(idtype_t type, id_t id, siginfo_t *info)
 	return true;
 }
 
-/* Its count is one of processes, not of bytes. */
+/* Returns a number of processes, not of bytes. */
 static int
 list_children(pid_t pid, pid_t *pids)
 {
-	int count = proc_listchildpids(pid, pids, PROCESS_MOST * (int)sizeof(*pids));
-
-	return count < 0 ? 0 : count;
+	return proc_listchildpids(pid, pids, PROCESS_MOST * (int)sizeof(*pids));
 }
 
 bool
@@ -303,10 +301,10 @@ system_words(pid_t pid, enum system_words which, char *to, size_t room)
 
 /* The processes that descend from this one. */
 static struct {
-	bool begun;
 	int queue; /* tells which of them forks */
 	struct descendants descendants;
 	struct process seen[PROCESS_MOST];
+	int count;
 	pid_t pids[PROCESS_MOST];
 } following;
 
@@ -364,34 +362,34 @@ is_marked(pid_t pid, const char *mark)
 	return false;
 }
 
-static bool
+static void
 see_children(pid_t pid)
 {
 	int count = list_children(pid, following.pids), seen = 0;
 
 	for (int i = 0; i < count; i++)
 		seen += look_closely(following.pids[i], &following.seen[seen]);
-	return descendants_see(&following.descendants, following.seen, seen, false);
+	descendants_see(&following.descendants, following.seen, seen, false);
 }
 
-/* Returns the number of processes. mark: that of those whose origin is unknown; "": it is not looked for. */
-static int
-see_all(const char *mark, bool *news)
+/* Returns whether there was news. mark: that of those whose origin is unknown; "": it is not looked for. */
+static bool
+see_all(const char *mark)
 {
 	struct descendants *descendants = &following.descendants;
-	int count = proc_listallpids(following.pids, sizeof(following.pids)), seen = 0;
+	int count = proc_listallpids(following.pids, sizeof(following.pids));
 
+	following.count = 0;
 	for (int i = 0; i < count; i++) {
-		struct process *process = &following.seen[seen];
+		struct process *process = &following.seen[following.count];
 
 		if (!look_closely(following.pids[i], process))
 			continue;
-		process->marked = *mark != '\0' && process->id > descendants->known[0].id &&
+		process->marked = *mark != '\0' && process->origin > descendants->known[0].id &&
 		    descendants_find(descendants, process->id) == NULL && is_marked(process->pid, mark);
-		seen++;
+		following.count++;
 	}
-	*news = descendants_see(descendants, following.seen, seen, true);
-	return seen;
+	return descendants_see(descendants, following.seen, following.count, true);
 }
 
 /* Watched before its children are looked at, so that it does not fork in between. */
@@ -412,10 +410,9 @@ static void
 learn_from(pid_t pid)
 {
 	struct descendants *descendants = &following.descendants;
-	bool news;
 
 	if (descendants->count == DESCENDANTS_MOST)
-		see_all("", &news);
+		see_all("");
 	see_children(pid);
 	for (int i = 0; i < descendants->count; i++)
 		if (!descendants->known[i].watched) {
@@ -431,7 +428,6 @@ begin_to_follow(void)
 
 	if (!look_closely(getpid(), &self) || (following.queue = kqueue()) < 0)
 		return false;
-	following.begun = true;
 	fcntl(following.queue, F_SETFD, FD_CLOEXEC);
 	descendants_init(&following.descendants, self.pid, self.id);
 	learn_from(self.pid);
@@ -445,7 +441,7 @@ system_follow(void)
 	struct kevent events[EVENTS];
 	int count;
 
-	if (!following.begun && !begin_to_follow())
+	if (following.descendants.count == 0 && !begin_to_follow())
 		return -1;
 	do {
 		count = kevent(following.queue, NULL, 0, events, EVENTS, &now);
@@ -475,15 +471,14 @@ size_t
 system_end_followed(system_ended_fn *ended, void *context)
 {
 	char mark[MARK_SIZE] = "";
-	bool news = true;
-	int count = 0;
+	int count;
 
-	if (!following.begun)
+	if (following.descendants.count == 0)
 		return 0;
 	make_mark(mark);
-	for (int round = 0; round < ROUNDS && news; round++)
-		count = see_all(mark, &news);
-	count = descendants_to_end(&following.descendants, following.seen, count);
+	for (int round = 0; round < ROUNDS && see_all(mark); round++)
+		;
+	count = descendants_to_end(&following.descendants, following.seen, following.count);
 	for (int i = 0; i < count; i++)
 		end_one(&following.seen[i], ended, context);
 	return (size_t)count;
