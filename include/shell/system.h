@@ -110,7 +110,7 @@ bool system_each_child(void (*each)(pid_t pid));
 /*
  * Where orphans are not adopted but can be told: from now on keeps track of the processes that descend from this one. It
  * returns a descriptor that is readable when system_follow is to be called again; -1: there is nothing to follow. Before
- * that, system_mark puts a mark into this process's environment, by which a descendant can be told later.
+ * that, system_mark must have put a mark into this process's environment, by which a descendant can be told later.
  */
 void system_mark(void);
 int system_follow(void);

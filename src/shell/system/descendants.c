@@ -35,17 +35,14 @@ descendants_find(struct descendants *descendants, uint64_t id)
 	    compare_known);
 }
 
-/*
- * Whether one that is older than the root has started it, or one of those it descends from, as far as they are there: init
- * starts programs for others, with the environment of who has asked.
- */
+/* Whether it descends from a foreign one, as far as those in between are there. */
 static bool
 is_foreign(const struct descendants *descendants, const struct process *seen, int count, const struct process *process)
 {
-	while (process != NULL && process->origin > descendants->known[0].id)
+	while (process != NULL && !process->foreign && process->origin > descendants->known[0].id)
 		process = bsearch(&(struct process){ .id = process->origin }, seen, (size_t)count, sizeof(*seen),
 		    compare_seen);
-	return process != NULL;
+	return process != NULL && process->foreign;
 }
 
 static void
