@@ -126,6 +126,13 @@ TEST(an_orphan_that_has_executed_a_program_since_is_told_by_its_mark)
 	    "103 104");
 }
 
+/* One traces the other, which has started it. */
+TEST(two_that_are_each_others_parents_are_told_by_their_marks)
+{
+	ck_assert(SEE(guardian, server, MARKED(103, 104, 1003, 1004), MARKED(104, 103, 1004, 1003)));
+	ck_assert_int_eq(descendants.count, 4);
+}
+
 TEST(one_who_drops_the_mark_is_told_by_its_parent)
 {
 	SEE(guardian, server, MARKED(102, SERVER, 1002, 1001), PROCESS(103, 102, 1003, 1002));

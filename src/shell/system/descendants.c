@@ -35,11 +35,12 @@ descendants_find(struct descendants *descendants, uint64_t id)
 	    compare_known);
 }
 
-/* Whether it descends from a foreign one, as far as those in between are there. */
+/* Whether it descends from a foreign one, as far as those in between are there. A debugger may adopt who has started it. */
 static bool
 is_foreign(const struct descendants *descendants, const struct process *seen, int count, const struct process *process)
 {
-	while (process != NULL && !process->foreign && process->origin > descendants->known[0].id)
+	while (process != NULL && !process->foreign && process->origin > descendants->known[0].id &&
+	    process->origin < process->id)
 		process = bsearch(&(struct process){ .id = process->origin }, seen, (size_t)count, sizeof(*seen),
 		    compare_seen);
 	return process != NULL && process->foreign;
