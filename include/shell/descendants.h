@@ -1,9 +1,6 @@
 #pragma once
 
-/*
- * Which processes descend from one, on a system that gives orphans to init: a pure decision. What is told here of a process
- * is what it was started with: another may have adopted it since.
- */
+/* Which processes descend from one, on a system that gives orphans to init: a pure decision. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,9 +9,10 @@
 struct process {
 	pid_t pid, parent; /* parent: the present one */
 	uint64_t id;       /* no other process ever has it, unlike a pid; that of a child is above its parent's */
-	uint64_t origin;   /* the id of the process that started it, though that may have ended */
-	bool marked;       /* its environment shows that it descends from the root, whatever its origin */
+	uint64_t origin;   /* the id of the process that started it, though that may have ended; or that adopted it */
+	bool marked;       /* it has the environment of a descendant, which has started it or had it started */
 	bool dead;         /* not reaped yet */
+	bool foreign;      /* one that is older than the root has started it: init, for others */
 };
 
 enum { DESCENDANTS_MOST = 4096 };

@@ -15,7 +15,7 @@
  */
 enum descriptor_way {
 	DESCRIPTOR_PLAIN,   /* files, which never block, and descriptions of canceld's own with O_NONBLOCK */
-	DESCRIPTOR_SOCKET,  /* MSG_DONTWAIT */
+	DESCRIPTOR_SOCKET,  /* MSG_DONTWAIT; to write, only with SYSTEM_SENDS_AT_ONCE, or careful */
 	DESCRIPTOR_NOWAIT,  /* system_transfer, unless the system has none */
 	DESCRIPTOR_CAREFUL, /* poll first, then write no more of the first span than is sure to be accepted */
 };

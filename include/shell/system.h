@@ -13,7 +13,7 @@
 #include "core/timeline.h"
 
 enum system_feature {
-	SYSTEM_ADOPTS,       /* system_adopt_orphans, or system_follow: no process escapes from the sweep */
+	SYSTEM_ADOPTS,       /* system_adopt_orphans, or system_follow: hardly a process escapes from the sweep */
 	SYSTEM_DIES_ALONG,   /* system_die_along */
 	SYSTEM_SEES_ENDS,    /* system_watch_end; else somebody has to look */
 	SYSTEM_SEES_CLIENT,  /* system_watch_process, system_parent, system_has_input */
@@ -42,7 +42,7 @@ int system_socket_pair(int pair[2]) __attribute__((warn_unused_result));
 int system_socket(int family, bool waits) __attribute__((warn_unused_result));
 int system_accept(int listener, bool waits) __attribute__((warn_unused_result));
 
-/* Closes all descriptors from this one on, or those below the present limit; the second: all by one call, or false. */
+/* Closes all descriptors from this one on, or those below the present limit. Its fast part; false: some may be left. */
 void system_close_from(int first);
 bool system_close_at_once(int first);
 
@@ -110,7 +110,7 @@ bool system_each_child(void (*each)(pid_t pid));
 /*
  * Where orphans are not adopted but can be told: from now on keeps track of the processes that descend from this one. It
  * returns a descriptor that is readable when system_follow is to be called again; -1: there is nothing to follow. Before
- * that, system_mark puts a mark into this process's environment, by which a descendant can be told later.
+ * that, system_mark must have put a mark into this process's environment, by which a descendant can be told later.
  */
 void system_mark(void);
 int system_follow(void);

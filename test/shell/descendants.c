@@ -44,19 +44,19 @@ see(const struct process *seen, int count)
 #define PROCESS(pid, parent, id, origin) \
 	(struct process) \
 	{ \
-		pid, parent, id, origin, false, false \
+		pid, parent, id, origin, false, false, false \
 	}
 #define MARKED(pid, parent, id, origin) \
 	(struct process) \
 	{ \
-		pid, parent, id, origin, true, false \
+		pid, parent, id, origin, true, false, false \
 	}
 
 #define SEE(...) see((const struct process[]){ __VA_ARGS__ }, COUNT(((const struct process[]){ __VA_ARGS__ })))
 #define ENDING(...) ending((const struct process[]){ __VA_ARGS__ }, COUNT(((const struct process[]){ __VA_ARGS__ })))
 
-static const struct process guardian = { GUARDIAN, 50, 1000, 900, false, false };
-static const struct process server = { SERVER, GUARDIAN, 1001, 1000, false, false };
+static const struct process guardian = { GUARDIAN, 50, 1000, 900, false, false, true };
+static const struct process server = { SERVER, GUARDIAN, 1001, 1000, false, false, false };
 
 SUITE("descendants", .before = setup);
 
@@ -87,7 +87,7 @@ TEST(a_double_fork_is_told_by_its_origin)
 
 TEST(a_process_that_is_not_reaped_shows_where_its_child_comes_from)
 {
-	const struct process gone = { 102, INIT, 1002, 1001, false, true };
+	const struct process gone = { 102, INIT, 1002, 1001, false, true, false };
 
 	SEE(guardian, server, gone, PROCESS(103, INIT, 1003, 1002));
 	ck_assert_str_eq(ENDING(guardian, server, gone, PROCESS(103, INIT, 1003, 1002)), "103");
@@ -102,6 +102,35 @@ TEST(a_fast_double_fork_is_told_by_the_mark_only)
 	ck_assert(SEE(guardian, server, MARKED(103, INIT, 1003, 1002), PROCESS(104, 103, 1004, 1003)));
 	ck_assert_str_eq(ENDING(guardian, server, PROCESS(103, INIT, 1003, 1002), PROCESS(104, 103, 1004, 1003)),
 	    "103 104");
+}
+
+/* A browser, by open(1), and its helpers; but what a descendant has started that shows no mark is one. */
+TEST(what_init_has_started_for_a_descendant_is_no_descendant)
+{
+	const struct process browser = { 103, INIT, 1003, 1, true, false, true };
+
+	ck_assert(SEE(guardian, server));
+	ck_assert(!SEE(guardian, server, browser, MARKED(104, 103, 1004, 1003)));
+	ck_assert_str_eq(ENDING(guardian, server, browser, MARKED(104, 103, 1004, 1003)), "");
+	ck_assert(SEE(guardian, server, PROCESS(106, INIT, 1006, 1005), MARKED(107, 106, 1007, 1006)));
+	ck_assert_str_eq(ENDING(guardian, server, PROCESS(106, INIT, 1006, 1005), MARKED(107, 106, 1007, 1006)), "107");
+}
+
+TEST(an_orphan_that_has_executed_a_program_since_is_told_by_its_mark)
+{
+	const struct process init = { INIT, 0, 1, 0, false, false, true };
+
+	SEE(guardian, server);
+	ck_assert(SEE(init, guardian, server, MARKED(103, INIT, 1003, 1), MARKED(104, 103, 1004, 1003)));
+	ck_assert_str_eq(ENDING(init, guardian, server, MARKED(103, INIT, 1003, 1), PROCESS(104, 103, 1004, 1003)),
+	    "103 104");
+}
+
+/* One traces the other, which has started it. */
+TEST(two_that_are_each_others_parents_are_told_by_their_marks)
+{
+	ck_assert(SEE(guardian, server, MARKED(103, 104, 1003, 1004), MARKED(104, 103, 1004, 1003)));
+	ck_assert_int_eq(descendants.count, 4);
 }
 
 TEST(one_who_drops_the_mark_is_told_by_its_parent)

@@ -128,7 +128,7 @@ terminate(struct watch *watch)
 	kill(-watch->sweep.leader, SIGTERM);
 	kill(-watch->sweep.leader, SIGCONT);
 	while (!watch->exited && monotonic_now() < end) {
-		sweep_wait(-1, -1);
+		sweep_wait(-1, watch->sweep.group ? -1 : system_follow());
 		hear_children(watch);
 	}
 }

@@ -551,7 +551,7 @@ life_status(const struct life *life)
 {
 	const struct child *child = &life->child;
 	bool over = life->client.state != CLIENT_PRESENT;
-	/* The kernel kills a server whose guardian is lost. */
+	/* A server whose guardian is lost is killed, by the kernel or by canceld. */
 	bool killed =
 	    supervisor_signalled_it(&life->supervisor) || (child->unguarded != NULL && child->signal == SIGKILL);
 

@@ -35,12 +35,15 @@ descendants_find(struct descendants *descendants, uint64_t id)
 	    compare_known);
 }
 
-/* An unknown process that descends from the root. */
+/* Whether it descends from a foreign one, as far as those in between are there. A debugger may adopt who has started it. */
 static bool
-is_news(struct descendants *descendants, const struct process *process)
+is_foreign(const struct descendants *descendants, const struct process *seen, int count, const struct process *process)
 {
-	return descendants_find(descendants, process->id) == NULL &&
-	    (process->marked || descendants_find(descendants, process->origin) != NULL);
+	while (process != NULL && !process->foreign && process->origin > descendants->known[0].id &&
+	    process->origin < process->id)
+		process = bsearch(&(struct process){ .id = process->origin }, seen, (size_t)count, sizeof(*seen),
+		    compare_seen);
+	return process != NULL && process->foreign;
 }
 
 static void
@@ -60,7 +63,9 @@ learn(struct descendants *descendants, const struct process *seen, int count)
 	int before = descendants->count;
 
 	for (int i = 0; i < count && descendants->count < DESCENDANTS_MOST; i++)
-		if (is_news(descendants, &seen[i]))
+		if (descendants_find(descendants, seen[i].id) == NULL &&
+		    (descendants_find(descendants, seen[i].origin) != NULL ||
+			(seen[i].marked && !is_foreign(descendants, seen, count, &seen[i]))))
 			remember(descendants, &seen[i]);
 	return descendants->count > before;
 }

@@ -25,7 +25,7 @@
 #include "shell/descendants.h"
 
 enum {
-	PROCESS_MOST = 1 << 14, /* far more than kern.maxproc */
+	PROCESS_MOST = 1 << 17, /* more than there are pids; memory that is not used costs nothing */
 	EVENTS = 64,
 	FILES = 256,
 	ROUNDS = 8,
@@ -34,9 +34,10 @@ enum {
 /* Not in Apple's headers, but in xnu's. */
 enum { PROC_PIDUNIQIDENTIFIERINFO = 17 };
 struct identity {
-	uint8_t uuid[16]; /* of the program */
-	uint64_t id, origin;
-	uint64_t reserved[8]; /* more than there is: a kernel may give more */
+	uint8_t uuid[16];                /* of the program */
+	uint64_t id, origin;             /* newer kernels: if an orphan executes a program, its origin is init */
+	int32_t version, origin_version; /* they only grow, with each fork and exec; 0: an older kernel */
+	uint64_t reserved[8];            /* more than there is: a kernel may give more */
 };
 
 bool
@@ -232,13 +233,11 @@ look_at_one(idtype_t type, id_t id, siginfo_t *info)
 	return true;
 }
 
-/* Its count is one of processes, not of bytes. */
+/* Returns a number of processes, not of bytes. */
 static int
 list_children(pid_t pid, pid_t *pids)
 {
-	int count = proc_listchildpids(pid, pids, PROCESS_MOST * (int)sizeof(*pids));
-
-	return count < 0 ? 0 : count;
+	return proc_listchildpids(pid, pids, PROCESS_MOST * (int)sizeof(*pids));
 }
 
 bool
@@ -301,14 +300,23 @@ system_words(pid_t pid, enum system_words which, char *to, size_t room)
 		memcpy(to, words.ptr, words.len < room - 2 ? words.len : room - 2);
 }
 
-/* The processes that descend from this one. */
+/* The processes that descend from this one. Each tree has a mark of its own, as one may be inside of another. */
 static struct {
-	bool begun;
+	struct identity self;
+	char mark[64];
 	int queue; /* tells which of them forks */
 	struct descendants descendants;
 	struct process seen[PROCESS_MOST];
+	int count;
 	pid_t pids[PROCESS_MOST];
 } following;
+
+static bool
+identify(pid_t pid, struct identity *identity)
+{
+	return proc_pidinfo(pid, PROC_PIDUNIQIDENTIFIERINFO, 1, identity, sizeof(*identity)) >=
+	    (int)offsetof(struct identity, reserved);
+}
 
 static bool
 look_closely(pid_t pid, struct process *process)
@@ -316,82 +324,70 @@ look_closely(pid_t pid, struct process *process)
 	struct proc_bsdshortinfo about;
 	struct identity identity;
 
-	if (proc_pidinfo(pid, PROC_PIDUNIQIDENTIFIERINFO, 1, &identity, sizeof(identity)) <
-		(int)offsetof(struct identity, reserved) ||
-	    !ask_about(pid, &about))
+	if (!identify(pid, &identity) || !ask_about(pid, &about))
 		return false;
 	*process = (struct process){ .pid = pid,
 		.parent = (pid_t)about.pbsi_ppid,
 		.id = identity.id,
 		.origin = identity.origin,
+		.foreign = identity.origin_version != 0 ? identity.origin_version < following.self.version :
+							  identity.origin < following.self.id,
 		.dead = about.pbsi_status == SZOMB };
-	return true;
-}
-
-/* Each tree has a name of its own, as one may be inside of another. */
-enum { MARK_SIZE = 64 };
-static bool
-make_mark(char mark[MARK_SIZE])
-{
-	struct process self;
-
-	if (!look_closely(getpid(), &self))
-		return false;
-	snprintf(mark, MARK_SIZE, "CANCELD_GUARDED_BY_%llx", (unsigned long long)self.id);
 	return true;
 }
 
 void
 system_mark(void)
 {
-	char mark[MARK_SIZE];
-
-	if (make_mark(mark))
-		setenv(mark, "1", 1);
+	if (!identify(getpid(), &following.self))
+		return;
+	snprintf(following.mark, sizeof(following.mark), "CANCELD_GUARDED_BY_%llx",
+	    (unsigned long long)following.self.id);
+	setenv(following.mark, "1", 1);
 }
 
 static bool
-is_marked(pid_t pid, const char *mark)
+is_marked(pid_t pid)
 {
 	struct span words = words_of(pid, SYSTEM_ENVIRONMENT);
-	size_t len = strlen(mark);
+	size_t len = strlen(following.mark);
 
 	while (words.len > len && words.ptr[0] != '\0') {
-		if (strncmp(words.ptr, mark, len) == 0 && words.ptr[len] == '=')
+		if (strncmp(words.ptr, following.mark, len) == 0 && words.ptr[len] == '=')
 			return true;
 		words = span_from(words, strnlen(words.ptr, words.len - 1) + 1);
 	}
 	return false;
 }
 
-static bool
+static void
 see_children(pid_t pid)
 {
 	int count = list_children(pid, following.pids), seen = 0;
 
 	for (int i = 0; i < count; i++)
 		seen += look_closely(following.pids[i], &following.seen[seen]);
-	return descendants_see(&following.descendants, following.seen, seen, false);
+	descendants_see(&following.descendants, following.seen, seen, false);
 }
 
-/* Returns the number of processes. mark: that of those whose origin is unknown; "": it is not looked for. */
-static int
-see_all(const char *mark, bool *news)
+/* Returns whether there was news. marks: they are looked for where the origin is unknown. */
+static bool
+see_all(bool marks)
 {
 	struct descendants *descendants = &following.descendants;
-	int count = proc_listallpids(following.pids, sizeof(following.pids)), seen = 0;
+	int count = proc_listallpids(following.pids, sizeof(following.pids));
 
+	following.count = 0;
 	for (int i = 0; i < count; i++) {
-		struct process *process = &following.seen[seen];
+		struct process *process = &following.seen[following.count];
 
 		if (!look_closely(following.pids[i], process))
 			continue;
-		process->marked = *mark != '\0' && process->id > descendants->known[0].id &&
-		    descendants_find(descendants, process->id) == NULL && is_marked(process->pid, mark);
-		seen++;
+		process->marked = marks && process->id > following.self.id && !process->foreign &&
+		    descendants_find(descendants, process->id) == NULL && is_marked(process->pid);
+		following.count++;
 	}
-	*news = descendants_see(descendants, following.seen, seen, true);
-	return seen;
+	return descendants_see(descendants, following.seen, following.count, true);
 }
 
 /* Watched before its children are looked at, so that it does not fork in between. */
@@ -412,10 +408,9 @@ static void
 learn_from(pid_t pid)
 {
 	struct descendants *descendants = &following.descendants;
-	bool news;
 
 	if (descendants->count == DESCENDANTS_MOST)
-		see_all("", &news);
+		see_all(false);
 	see_children(pid);
 	for (int i = 0; i < descendants->count; i++)
 		if (!descendants->known[i].watched) {
@@ -427,14 +422,11 @@ learn_from(pid_t pid)
 static bool
 begin_to_follow(void)
 {
-	struct process self;
-
-	if (!look_closely(getpid(), &self) || (following.queue = kqueue()) < 0)
+	if (following.self.id == 0 || (following.queue = kqueue()) < 0)
 		return false;
-	following.begun = true;
 	fcntl(following.queue, F_SETFD, FD_CLOEXEC);
-	descendants_init(&following.descendants, self.pid, self.id);
-	learn_from(self.pid);
+	descendants_init(&following.descendants, getpid(), following.self.id);
+	learn_from(getpid());
 	return true;
 }
 
@@ -445,7 +437,7 @@ system_follow(void)
 	struct kevent events[EVENTS];
 	int count;
 
-	if (!following.begun && !begin_to_follow())
+	if (following.descendants.count == 0 && !begin_to_follow())
 		return -1;
 	do {
 		count = kevent(following.queue, NULL, 0, events, EVENTS, &now);
@@ -474,16 +466,13 @@ end_one(const struct process *process, system_ended_fn *ended, void *context)
 size_t
 system_end_followed(system_ended_fn *ended, void *context)
 {
-	char mark[MARK_SIZE] = "";
-	bool news = true;
-	int count = 0;
+	int count;
 
-	if (!following.begun)
+	if (following.descendants.count == 0)
 		return 0;
-	make_mark(mark);
-	for (int round = 0; round < ROUNDS && news; round++)
-		count = see_all(mark, &news);
-	count = descendants_to_end(&following.descendants, following.seen, count);
+	for (int round = 0; round < ROUNDS && see_all(true); round++)
+		;
+	count = descendants_to_end(&following.descendants, following.seen, following.count);
 	for (int i = 0; i < count; i++)
 		end_one(&following.seen[i], ended, context);
 	return (size_t)count;
