@@ -400,6 +400,13 @@ FOLDERS = $(foreach section,$(sort $(subst .,,$(suffix $(MANUALS)))),$(call quot
 	$(call quoted,$(DESTDIR)$(BINDIR))
 COMPLETION_FOLDERS = $(foreach shell,BASH ZSH FISH,$(call quoted,$(DESTDIR)$($(shell)DIR)))
 
+# A shell leaves the ~ of PREFIX='~/x', and most that of PREFIX=~/x. Before anything is built.
+must_begin = $(error $(1)=$($(1)): it must begin with "/", as PREFIX must; write $$HOME in place of ~)
+ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
+$(foreach name,BINDIR MANDIR BASHDIR ZSHDIR FISHDIR,$(if $(filter /%,$(firstword $($(name)))),,$(call must_begin,$(name))))
+$(if $(filter ~%,$(firstword $(DESTDIR))),$(call must_begin,DESTDIR))
+endif
+
 install: all
 	@src/package/folders.sh make $(BUILD)/made-folders $(FOLDERS) $(if $(COMPLETION_FILES),$(COMPLETION_FOLDERS))
 	$(foreach program,$(PROGRAMS),$(call put,755,$(program),$(DESTDIR)$(BINDIR)/$(notdir $(program))))
@@ -412,6 +419,7 @@ uninstall:
 	$(foreach page,$(MANUALS),$(call drop,$(call page_place,$(page))))
 	$(foreach file,$(wildcard src/completions/*),$(call drop,$(call completion_place,$(file))))
 	@src/package/folders.sh remove $(BUILD)/made-folders $(FOLDERS) $(COMPLETION_FOLDERS)
+	@echo 'A server that cancelctl had wrapped starts no more: make install, cancelctl unwrap --all, then make uninstall.'
 
 dist:
 	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)

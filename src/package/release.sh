@@ -55,10 +55,11 @@ fill() # target, directory
 	install -m 644 LICENSE "build/$1/libs"/LICENSE.* "$2/share/doc/canceld/"
 }
 
+# Files only: unpacked into a PREFIX, a folder changes the mode of the one there, and takes the place of a symbolic link.
 pack() # parent directory, name
 {
-	tar -C "$1" -cf - --format=ustar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
-		--mode=u+w,go-w "$2" | gzip -9n >"$files/$2.tar.gz"
+	(cd "$1" && find "$2" ! -type d | sort) | tar -C "$1" -cf - --files-from=- --format=ustar \
+		--mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+w,go-w | gzip -9n >"$files/$2.tar.gz"
 }
 
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(date_of_commit)}"

@@ -241,14 +241,18 @@ for (const version of Object.keys(nodes)) {
       assert.match(stderr, /npm install --include=optional/);
     });
 
-    test('a system that has no package', limit, () => {
-      const other = 'Object.defineProperty(process, "arch", { value: "mips" });';
-      const launcher = join(place.directory, 'node_modules/canceld/bin/cancelctl.js');
-      const load = `require(${JSON.stringify(launcher)})`;
-      const { status, stderr } = place.failing('node', '-e', `${other} ${load}`);
+    const others = { platform: ['win32', 'run it in WSL2'], arch: ['mips', 'from its source'] };
 
-      assert.equal(status, 125);
-      assert.match(stderr, /^cancelctl: npm has no program for \w+-mips, only for linux-x64, .*source$/m);
-    });
+    for (const [property, [value, instead]] of Object.entries(others))
+      test(`a system that has no package: ${value}`, limit, () => {
+        const other = `Object.defineProperty(process, "${property}", { value: "${value}" });`;
+        const launcher = join(place.directory, 'node_modules/canceld/bin/cancelctl.js');
+        const load = `require(${JSON.stringify(launcher)})`;
+        const { status, stderr } = place.failing('node', '-e', `${other} ${load}`);
+
+        assert.equal(status, 125);
+        assert.match(stderr, /^cancelctl: npm has no program for \w+-\w+, only for linux-x64, /);
+        assert.ok(stderr.includes(value) && stderr.endsWith(`${instead}\n`), stderr);
+      });
   });
 }

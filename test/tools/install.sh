@@ -31,7 +31,8 @@ install() # what, setting of make...
 
 uninstall() # setting of make...
 {
-	make DESTDIR="$stage" "$@" uninstall >/dev/null || fail "$what: uninstall"
+	make DESTDIR="$stage" "$@" uninstall >"$scratch/output.txt" || fail "$what: uninstall"
+	tail -n 1 "$scratch/output.txt" | grep -q 'cancelctl unwrap --all' || fail "$what: nothing of wrapped servers"
 	tree | diff "$scratch/before.txt" - || fail "$what: not what was there before"
 }
 
@@ -40,7 +41,26 @@ has() # file, below the stage
 	[ -s "$stage$1" ] || fail "$what: no $1"
 }
 
+refuses() # setting of make
+{
+	what=$1
+	tree >"$scratch/before.txt"
+	for goal in install uninstall; do
+		! make DESTDIR="$stage" "$1" $goal >"$scratch/output.txt" 2>&1 || fail "$what: $goal goes well"
+		grep -q 'DIR=.*: it must begin with "/"' "$scratch/output.txt" || fail "$what: $(cat "$scratch/output.txt")"
+	done
+	tree | diff "$scratch/before.txt" - || fail "$what: not what was there before"
+}
+
 make all >/dev/null
+
+# shellcheck disable=SC2088
+for folder in '~/x' '~'; do
+	refuses "PREFIX=$folder"
+	refuses "DESTDIR=$folder"
+done
+refuses PREFIX=some/folder
+refuses 'ZSHDIR=functions of zsh'
 
 install 'nothing there before'
 for program in canceld cancelctl; do

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Usage: readme-install.sh VERSION [WAY...]
 # Runs what README's section Install says for each WAY (npm tarball deb source), as it stands there, where only the file is
-# that a person would have fetched; for npm the packed files take the place of the package's name. Then both programs,
-# the manual and the completions must be there. The home is an empty one below build/; the deb is installed in a Debian
+# that a person would have fetched, whose name takes the place of FILE; for npm the packed files take that of the package's
+# name. Then both programs, the manual and the completions must be there; at home also after the same lines once more, run
+# by the canceld that they replace; and nothing of them after the removal. The home is an empty one below build/; the deb is installed in a Debian
 # root of its own, which needs root's rights. make release, make npm and make deb must have run.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -22,16 +23,19 @@ fail()
 	exit 1
 }
 
-# Two lines, behind the way's name.
-commands_of() # way
+# Behind the way's name: two lines to install in WAY-1.sh, one to remove in WAY-2.sh.
+commands_of() # way, file
 {
-	awk -v way="$1" '
+	awk -v way="$1" -v file="$2" -v scratch="$scratch" '
 		/^---+$/ { section = before }
 		{ before = $0 }
-		/^    [a-z]/ { current = $1 }
+		/^    [a-z]/ { current = $1; nth[current]++ }
 		/^$/ { current = "" }
-		section == "Install" && current == way { print substr($0, 14) }' README >"$scratch/$1.sh"
-	[ "$(wc -l <"$scratch/$1.sh")" = 2 ] || fail "README has not two lines for $1"
+		section == "Install" && current == way {
+			gsub(/FILE/, file)
+			print substr($0, 14) >(scratch "/" way "-" nth[way] ".sh")
+		}' README
+	[ "$(cat "$scratch/$1"-[12].sh | wc -l)" = 3 ] || fail "README has not two lines for $1, and one to remove it"
 }
 
 at_home() # command...
@@ -61,41 +65,60 @@ expect() # way, prefix, command that runs a program...
 	done
 }
 
+expect_none() # way, prefix
+{
+	left=$(find "$2" ! -type d -name '*cancel[cd]*')
+	[ -z "$left" ] || fail "$1: removal leaves $left"
+}
+
 install_deb()
 {
+	file=canceld_${version}_$(dpkg --print-architecture).deb
+	commands_of deb "$file"
 	fresh_root "$scratch/root"
-	cp "build/deb/canceld_${version}_$(dpkg --print-architecture).deb" "$scratch/deb.sh" "$root/root/"
+	cp "build/deb/$file" "$scratch"/deb-[12].sh "$root/root/"
 	echo 'APT::Get::Assume-Yes "true";' >"$root/etc/apt/apt.conf.d/yes"
 	inside apt-get -qq update
-	inside env DEBIAN_FRONTEND=noninteractive sh -c 'cd && sh -ex deb.sh'
+	inside env DEBIAN_FRONTEND=noninteractive sh -c 'cd && sh -ex deb-1.sh'
 	expect deb "$root/usr" inside
+	inside sh -ex /root/deb-2.sh
+	expect_none deb "$root/usr"
 	remove_root
 }
 
 install_at_home() # way
 {
 	home=$scratch/$1/home
+	file=canceld-$version-$system-unknown-linux-musl.tar.gz
+	commands_of "$1" "$file"
 	mkdir -p "$home" "$scratch/$1/files"
 	cd "$scratch/$1/files"
 	case $1 in
 	npm)
-		cp "$top/build/release-files/npm/canceld-$version.tgz" \
-			"$top/build/release-files/npm/canceld-$(node -p 'process.platform + "-" + process.arch')-$version.tgz" .
-		sed -i 's|install -g canceld$|install -g ./canceld-*.tgz|' "$scratch/npm.sh"
+		here=$(node -p 'process.platform + "-" + process.arch')
+		cp "$top/build/release-files/npm/canceld-$version.tgz" "$top/build/release-files/npm/canceld-$here-$version.tgz" .
+		sed -i 's| install -g canceld$| install -g ./canceld-*.tgz|' "$scratch/npm-1.sh"
+		sed -i "s| uninstall -g canceld\$|& @canceld/$here|" "$scratch/npm-2.sh"
 		;;
-	tarball) cp "$top/build/release-files/canceld-$version-$system-unknown-linux-musl.tar.gz" . ;;
+	tarball) cp "$top/build/release-files/$file" . ;;
 	source) make -s -C "$top" dist >/dev/null && tar -xzf "$top/build/canceld-$version.tar.gz" --strip-components=1 ;;
 	esac
-	at_home sh -ex "$scratch/$1.sh"
-	cd "$top"
+	at_home sh -ex "$scratch/$1-1.sh"
 	expect "$1" "$home/.local" at_home
+	at_home canceld -- sh -ex "$scratch/$1-1.sh" <&3
+	expect "$1" "$home/.local" at_home
+	at_home sh -ex "$scratch/$1-2.sh"
+	expect_none "$1" "$home/.local"
+	cd "$top"
 }
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
+# Open for writing too, so that it has no end.
+mkfifo "$scratch/open"
+exec 3<>"$scratch/open"
 for way; do
 	printf '\n== README, %s\n' "$way"
-	commands_of "$way"
 	case $way in
 	deb) install_deb ;;
 	*) install_at_home "$way" ;;

@@ -58,6 +58,7 @@ try() # directory, processor
 
 (cd build/release-files && sha256sum -c SHA256SUMS)
 for archive in build/release-files/*.tar.gz; do
+	! tar -tzf "$archive" | grep '/$' || fail "$archive has folders, which would replace those of a PREFIX"
 	tar -xzf "$archive" -C "$scratch"
 	name=$(basename "$archive" .tar.gz)
 	whole "$scratch/$name"

@@ -23,8 +23,10 @@ function find() {
 
   if (!packages.includes(wanted)) {
     const systems = packages.map(path => basename(path)).join(', ');
+    const instead =
+      process.platform === 'win32' ? 'install and run it in WSL2' : 'build canceld from its source';
 
-    fail(`npm has no program for ${system}, only for ${systems}: build canceld from its source`);
+    fail(`npm has no program for ${system}, only for ${systems}: ${instead}`);
   }
   try {
     const program = require.resolve(`${wanted}/bin/${name}`);
