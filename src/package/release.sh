@@ -57,11 +57,12 @@ fill() # target, directory
 
 pack() # parent directory, name
 {
-	tar -C "$1" -cf - --format=ustar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
-		--mode=u+w,go-w "$2" | gzip -9n >"$files/$2.tar.gz"
+	tar -C "$1" -I 'gzip -9n' -cf "$files/$2.tar.gz" --format=ustar --sort=name --mtime="@$SOURCE_DATE_EPOCH" \
+		--owner=0 --group=0 --numeric-owner --mode=u+w,go-w "$2"
 }
 
-export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(date_of_commit)}"
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date_of_commit)}
+export SOURCE_DATE_EPOCH
 mkdir -p "$files"
 rm -f "$files"/*.tar.gz "$files/SHA256SUMS"
 for target; do
@@ -70,5 +71,5 @@ for target; do
 	pack "build/$target" "$name"
 done
 cd "$files"
-sha256sum ./*.tar.gz | sed 's, \./, ,' >SHA256SUMS
+sha256sum canceld-*.tar.gz >SHA256SUMS
 cat SHA256SUMS
