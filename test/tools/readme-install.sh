@@ -40,11 +40,6 @@ at_home() # command...
 		npm_config_update_notifier=false "$@"
 }
 
-is_there() # file, more that begin so...
-{
-	[ -s "$1" ]
-}
-
 expect() # way, prefix, command that runs a program...
 {
 	way=$1 prefix=$2
@@ -55,8 +50,8 @@ expect() # way, prefix, command that runs a program...
 		[ "$way" = npm ] || files="$files share/bash-completion/completions/$program
 			share/zsh/*/_$program share/fish/vendor_completions.d/$program.fish"
 		for file in $files; do
-			# shellcheck disable=SC2086
-			is_there "$prefix"/$file* || fail "$way: no $file"
+			# shellcheck disable=SC2086,SC2144
+			[ -s "$prefix"/$file* ] || fail "$way: no $file"
 		done
 	done
 }
@@ -87,6 +82,9 @@ install_at_home() # way
 	source) make -s -C "$top" dist >/dev/null && tar -xzf "$top/build/canceld-$version.tar.gz" --strip-components=1 ;;
 	esac
 	at_home sh -ex "$scratch/$1.sh"
+	# Again, as an upgrade would: below the canceld that is replaced.
+	mkfifo "$scratch/$1/client"
+	at_home canceld -- sh -ex "$scratch/$1.sh" <>"$scratch/$1/client"
 	cd "$top"
 	expect "$1" "$home/.local" at_home
 }
