@@ -24,7 +24,7 @@ function find() {
   if (!packages.includes(wanted)) {
     const systems = packages.map(path => basename(path)).join(', ');
 
-    fail(`npm has no program for ${system}, only for ${systems}: build canceld from its source`);
+    fail(`npm has no program for ${system}, only for ${systems}: use WSL2 on Windows, else the source`);
   }
   try {
     const program = require.resolve(`${wanted}/bin/${name}`);
