@@ -106,7 +106,7 @@ archive() # library, source directory, flags...: all its C files
 {
 	name=$1 sources=$2
 	shift 2
-	rm -rf "$build/release" "$libs/$name"
+	rm -rf "$build/release" "$libs/$name"/*.o
 	mkdir -p "$libs/$name"
 	for source in $sources; do
 		$cc -Os -fPIE -w "$@" -c "$source" -o "$libs/$name/$(basename "$source" .c).o"
