@@ -60,11 +60,11 @@ fetch_compiler() # into the current directory
 # A list of its own, as a machine seldom has those of the sources.
 fetch_source() # name, into the current directory
 {
-	if [ ! -s "$store/apt/ready" ]; then
+	if [ -z "$(find "$store/apt/ready" -newer "$versions" 2>/dev/null)" ]; then
 		mkdir -p "$store/apt/lists/partial"
 		echo "deb-src ${DEBIAN_MIRROR:-http://deb.debian.org/debian} bookworm main" >"$store/apt/sources.list"
 		apt_get update
-		echo ready >"$store/apt/ready"
+		: >"$store/apt/ready"
 	fi
 	apt_get source --download-only "$1=$(version "$1")" 2>apt.log || {
 		cat apt.log >&2
@@ -76,7 +76,7 @@ fetch_source() # name, into the current directory
 apt_get()
 {
 	apt-get -qq -o Dir::Etc::SourceList="$store/apt/sources.list" -o Dir::Etc::SourceParts=- \
-		-o Dir::State::Lists="$store/apt/lists" -o Dir::Cache="$store/apt" "$@"
+		-o Dir::State::Lists="$store/apt/lists" -o Dir::Cache="$store/apt" -o APT::Update::Error-Mode=any "$@"
 }
 
 # Unpacks it into build/cross/NAME-VERSION, unless that is there, and sets `place`.
@@ -106,7 +106,7 @@ archive() # library, source directory, flags...: all its C files
 {
 	name=$1 sources=$2
 	shift 2
-	rm -rf "$build/release"
+	rm -rf "$build/release" "$libs/$name"/*.o
 	mkdir -p "$libs/$name"
 	for source in $sources; do
 		$cc -Os -fPIE -w "$@" -c "$source" -o "$libs/$name/$(basename "$source" .c).o"

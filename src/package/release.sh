@@ -58,11 +58,12 @@ fill() # target, directory
 # Files only: unpacked into a PREFIX, a folder changes the mode of the one there, and takes the place of a symbolic link.
 pack() # parent directory, name
 {
-	(cd "$1" && find "$2" ! -type d | sort) | tar -C "$1" -cf - --files-from=- --format=ustar \
-		--mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+w,go-w | gzip -9n >"$files/$2.tar.gz"
+	(cd "$1" && find "$2" ! -type d | sort) | tar -C "$1" -I 'gzip -9n' -cf "$files/$2.tar.gz" --files-from=- \
+		--format=ustar --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+w,go-w
 }
 
-export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(date_of_commit)}"
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date_of_commit)}
+export SOURCE_DATE_EPOCH
 mkdir -p "$files"
 rm -f "$files"/*.tar.gz "$files/SHA256SUMS"
 for target; do
@@ -71,5 +72,5 @@ for target; do
 	pack "build/$target" "$name"
 done
 cd "$files"
-sha256sum ./*.tar.gz | sed 's, \./, ,' >SHA256SUMS
+sha256sum canceld-*.tar.gz >SHA256SUMS
 cat SHA256SUMS

@@ -24,6 +24,7 @@ fresh_root()
 
 	remove_root
 	trap remove_root EXIT
+	trap 'exit 1' HUP INT TERM
 	mkdir -p "$root"
 	if ! debootstrap --variant=minbase ${2:+--include="$2"} "$codename" "$root" "$mirror" >"$root.log" 2>&1; then
 		tail -n 5 "$root.log" >&2

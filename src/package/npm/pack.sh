@@ -4,6 +4,7 @@
 # programs. Needs npm.
 set -eu
 cd "$(dirname "$0")/../../.."
+umask 022
 
 version=$1
 archives=$2
@@ -35,7 +36,7 @@ commas() # lines
 
 pack() # directory
 {
-	echo "$packages/$(npm pack --silent --pack-destination "$packages" "$1")"
+	npm pack --silent --pack-destination "$packages" "$1"
 }
 
 pack_programs() # archive, os, cpu
