@@ -44,6 +44,11 @@ at_home() # command...
 		npm_config_update_notifier=false "$@"
 }
 
+is_there() # file, more that begin so...
+{
+	[ -s "$1" ]
+}
+
 expect() # way, prefix, command that runs a program...
 {
 	way=$1 prefix=$2
@@ -54,8 +59,8 @@ expect() # way, prefix, command that runs a program...
 		[ "$way" = npm ] || files="$files share/bash-completion/completions/$program
 			share/zsh/*/_$program share/fish/vendor_completions.d/$program.fish"
 		for file in $files; do
-			# shellcheck disable=SC2086,SC2144
-			[ -s "$prefix"/$file* ] || fail "$way: no $file"
+			# shellcheck disable=SC2086
+			is_there "$prefix"/$file* || fail "$way: no $file"
 		done
 	done
 }
