@@ -23,19 +23,18 @@ write_record()
 		echo "folders: cannot write $record: make uninstall will leave the folders" >&2
 }
 
+# What could not be made may be made by others.
 make_folders()
 {
-	missing=$(with_those_above "$@" | while IFS= read -r folder; do
-		[ -d "$folder" ] || printf '%s\n' "$folder"
-	done)
-	[ -n "$missing" ] || return 0
-	{
+	status=0
+	made=$(with_those_above "$@" | while IFS= read -r folder; do
+		[ -d "$folder" ] || { mkdir -m 755 "$folder" && printf '%s\n' "$folder"; } || exit
+	done) || status=$?
+	[ -z "$made" ] || {
 		cat "$record" 2>/dev/null || :
-		printf '%s\n' "$missing"
+		printf '%s\n' "$made"
 	} | write_record
-	printf '%s\n' "$missing" | while IFS= read -r folder; do
-		mkdir -m 755 "$folder"
-	done
+	return "$status"
 }
 
 remove_folders()

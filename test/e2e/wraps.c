@@ -377,10 +377,10 @@ static const struct {
 				"../opt/bin/cancelctl brew/bin",
 	    "$PWD/brew/bin", "brew/bin",
 	    PUT(CELLAR "1.1/bin") "; rm -r " CELLAR "1.0; ln -sfn Cellar/canceld/1.1 brew/opt" },
-	/* What comes first in PATH goes. */
-	{ PUT(CELLAR "1.0/bin") "; mkdir brew/bin; ln -s $PWD/" CELLAR "1.0/bin/* brew/bin",
-	    "$PWD/" CELLAR "1.0/bin:$PWD/brew/bin", "brew/bin",
-	    PUT(CELLAR "1.1/bin") "; rm -r " CELLAR "1.0; ln -sf $PWD/" CELLAR "1.1/bin/* brew/bin" },
+	/* What comes first in PATH goes; a name with a number in it is no version. */
+	{ PUT(CELLAR "1.0/bin") "; mkdir py3.11; ln -s $PWD/" CELLAR "1.0/bin/* py3.11",
+	    "$PWD/" CELLAR "1.0/bin:$PWD/py3.11", "py3.11",
+	    PUT(CELLAR "1.1/bin") "; rm -r " CELLAR "1.0; ln -sf $PWD/" CELLAR "1.1/bin/* py3.11" },
 	/* Relative folders are not those of the client. */
 	{ PUT(CELLAR "HEAD-1a2b/bin") "; mkdir bin; ln -s $PWD/" CELLAR "HEAD-1a2b/bin/* bin",
 	    ":.:bin:./bin:$PWD/" CELLAR "HEAD-1a2b/bin", CELLAR "HEAD-1a2b/bin", NULL },
@@ -389,8 +389,8 @@ static const struct {
 	{ NPM("n/v20"), "$PWD/n/v20/bin", "n/v20" NATIVE, NULL },
 	{ PUT(NODE "/bin") "; mkdir fnm_multishells; ln -s ../" NODE " fnm_multishells/12_34",
 	    "$PWD/fnm_multishells/12_34/bin", NODE "/bin", NULL },
-	{ PUT("usr/bin") "; ln -s usr/bin bin", "$PWD/usr/bin:$PWD/bin", "usr/bin",
-	    "cp usr/bin/canceld usr/bin/new; mv usr/bin/new usr/bin/canceld" },
+	{ PUT("dlx-a/bin") "; ln -s dlx-a/bin bin", "$PWD/dlx-a/bin:$PWD/bin", "dlx-a/bin",
+	    "cp dlx-a/bin/canceld dlx-a/bin/new; mv dlx-a/bin/new dlx-a/bin/canceld" },
 };
 
 #define WILL_GO "an upgrade may remove"

@@ -12,7 +12,7 @@ else
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT
 	mkdir "$scratch/$name"
-	tar -cf - --exclude="./$2" --exclude=node_modules . | tar -xf - -C "$scratch/$name"
+	tar -cf - --exclude="./$2" --exclude=./build --exclude=node_modules . | tar -xf - -C "$scratch/$name"
 	tar -czf "$archive" -C "$scratch" "$name"
 fi
 echo "$archive"

@@ -83,6 +83,9 @@ uninstall PREFIX="/opt/it's  here" MANDIR=/man COMPLETIONS=no
 install 'completions no longer wanted'
 uninstall COMPLETIONS=no
 
+mkdir "$stage" && : >"$stage/usr"
+! make DESTDIR="$stage" install >/dev/null 2>&1 || fail 'no failure, though no folder could be made'
+rm "$stage/usr"
 mkdir -p "$stage/usr/local/bin" "$stage/usr/local/share/man/man1" "$stage/usr/local/share/fish"
 echo other >"$stage/usr/local/share/man/man1/other.1"
 install "a system's empty folders, another's file"

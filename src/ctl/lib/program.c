@@ -12,8 +12,8 @@
 #include "shell/system.h"
 
 /* Folders that do not last: caches of what is run without being installed, then those that go with a version. */
-static const char *const passing[] = { "*/_npx/*", "*/pnpm/dlx/*", "*/dlx-*/*", "*/bunx-*/*", "*[0-9].[0-9]*",
-	"*/v[0-9]*", "*/Cellar/*", "*/fnm_multishells/*" };
+static const char *const passing[] = { "*/_npx/*", "*/pnpm/dlx/*", "*/dlx-[0-9]*/*", "*/bunx-[0-9]*/*",
+	"*[/@v-][0-9].[0-9]*", "*[/@v-][0-9][0-9].[0-9]*", "*/v[0-9]*", "*/Cellar/*", "*/fnm_multishells/*" };
 
 enum { CACHES = 4, LASTS = sizeof(passing) / sizeof(passing[0]) };
 
