@@ -634,6 +634,7 @@ TESTS(what_was_moved_comes_back_by_value, 0, COUNT(moved))
 	expect_same(buf_span(&out), span_of(moved[_i].after), "unwrapped");
 }
 
+#define BLANK "its command has a blank: put each argument into args"
 #define BY_HAND "canceld stands before its command already, put there by hand"
 
 /* Nothing is edited, for this reason. */
@@ -649,6 +650,10 @@ static const struct {
 	{ false, "{\"command\":null}", "its command is no string", "left alone" },
 	{ false, "{\"command\":[]}", "its command has no words", "left alone" },
 	{ false, "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too", "left alone" },
+	{ false, "{\"command\":\"npx -y foo\"}", BLANK, "left alone" },
+	{ false, "{\"command\":\"/bin/sh -c x\",\"args\":[\"y\"]}", BLANK, "left alone" },
+	{ true, "{\"command\":\"npx\\t-y\"}", BLANK, "not wrapped" },
+	{ true, "{\"command\":\"~/my tools/x\"}", NULL, "not wrapped" },
 	{ false, "{\"command\":\"a\",\"args\":null}", "its args are no array", "left alone" },
 	{ false, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}", BY_HAND, "left alone" },
 	{ false, "{\"command\":\"C:\\\\canceld\",\"args\":[]}", BY_HAND, "left alone" },

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "ctl/change.h"
 #include "shell/words.h"
@@ -52,6 +53,18 @@ launches_canceld(const struct entry *entry)
 	return has;
 }
 
+/* Whether a whole command is written as the program, where no program has such a name. */
+static bool
+is_line(const char *program)
+{
+	char *head = doc_copy(span_part(span_of(program), 0, strcspn(program, " \t")));
+	bool line = strlen(head) < strlen(program) && access(program, X_OK) == -1 &&
+	    (strpbrk(head, "/\\") == NULL || access(head, X_OK) == 0);
+
+	free(head);
+	return line;
+}
+
 /* Of an entry that has all but its state and what belongs to that. */
 static struct entry
 read_words(struct entry entry)
@@ -59,8 +72,12 @@ read_words(struct entry entry)
 	const struct doc_node *word = next_word(&entry, entry.first);
 
 	entry.program = entry.first;
-	if (!is_canceld(entry.first->text.ptr) && !launches_canceld(&entry))
-		return entry;
+	if (!is_canceld(entry.first->text.ptr) && !launches_canceld(&entry)) {
+		if (!is_line(entry.first->text.ptr))
+			return entry;
+		entry.program = NULL;
+		return refuse(entry, ENTRY_ODD, "its command has a blank: put each argument into args");
+	}
 	if (!is_canceld(entry.first->text.ptr) || !is_string(word) ||
 	    (!span_equal(word->text, SPAN(ENTRY_MARK)) && !span_equal(word->text, SPAN(ENTRY_MARK_ALONE))))
 		return refuse(entry, ENTRY_BY_HAND, "canceld stands before its command already, put there by hand");
