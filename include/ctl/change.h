@@ -1,7 +1,7 @@
 #pragma once
 
 /*
- * Wraps or unwraps servers in the text of a client's file. Knows nothing of files: text in, text out.
+ * Wraps or unwraps servers in the text of a client's file: text in, text out. Of files it asks only whether a program is there.
  *
  * A wrapped entry is known by its words alone: canceld, one of the marks, [option...] -- command [argument...].
  */

@@ -9,6 +9,7 @@
 
 #include "core/buf.h"
 #include "core/framing.h"
+#include "core/limits.h"
 #include "core/timeline.h"
 #include "ctl/ctl.h"
 
@@ -72,7 +73,7 @@ struct verdicts {
 	struct finding {
 		enum verdict verdict;
 		msec_t time; /* MSEC_NEVER: no time was taken */
-		char evidence[512];
+		char evidence[LIMIT_LAST_WORDS + 512];
 	} findings[CHECKS];
 	char failure[512]; /* why there is no report; empty: nothing */
 	bool mistaken;     /* ... the command line is wrong; else the command or canceld was not started */
@@ -142,9 +143,9 @@ struct visit {
 	int ends[VISIT_ENDS];
 	/* canceld's; it opens its log and its configuration by the names of ours, so these stay open until it exits. */
 	int theirs[VISIT_ENDS], config;
-	char said[256]; /* the last line of the server's stderr, behind ": "; empty: none was read */
-	char end[32];   /* "status 3" or "signal 11" of the server; empty: it runs */
-	msec_t ended;   /* then: visit_now */
+	struct buf said; /* the last lines of the server's stderr */
+	char end[32];    /* "status 3" or "signal 11" of the server; empty: it runs */
+	msec_t ended;    /* then: visit_now */
 	struct buf in[VISIT_ENDS], out;
 	struct frame frames[VISIT_ENDS];
 	msec_t due, late;  /* see visit_now */

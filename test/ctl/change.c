@@ -634,6 +634,9 @@ TESTS(what_was_moved_comes_back_by_value, 0, COUNT(moved))
 	expect_same(buf_span(&out), span_of(moved[_i].after), "unwrapped");
 }
 
+#define BLANK "its command has a blank: put each argument into args"
+#define BY_HAND "canceld stands before its command already, put there by hand"
+
 /* Nothing is edited, for this reason. */
 static const struct {
 	bool unwrap;
@@ -647,18 +650,27 @@ static const struct {
 	{ false, "{\"command\":null}", "its command is no string", "left alone" },
 	{ false, "{\"command\":[]}", "its command has no words", "left alone" },
 	{ false, "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too", "left alone" },
+	{ false, "{\"command\":\"npx -y foo\"}", BLANK, "left alone" },
+	{ false, "{\"command\":\"/bin/sh -c x\",\"args\":[\"y\"]}", BLANK, "left alone" },
+	{ true, "{\"command\":\"npx\\t-y\"}", BLANK, "not wrapped" },
+	{ true, "{\"command\":\"~/my tools/x\"}", NULL, "not wrapped" },
 	{ false, "{\"command\":\"a\",\"args\":null}", "its args are no array", "left alone" },
-	{ false, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
-	    "canceld stands before its command already, put there by hand", "left alone" },
-	{ false, "{\"command\":\"C:\\\\canceld\",\"args\":[]}",
-	    "canceld stands before its command already, put there by hand", "left alone" },
+	{ false, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}", BY_HAND, "left alone" },
+	{ false, "{\"command\":\"C:\\\\canceld\",\"args\":[]}", BY_HAND, "left alone" },
 	{ false, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"-r\",/*c*/\"--\",\"x\"]}",
 	    "a comment stands between the words of canceld: move it first", "left alone" },
-	{ true, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
-	    "canceld stands before its command already, put there by hand", "left alone" },
+	{ true, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}", BY_HAND, "left alone" },
+	{ false, "{\"command\":\"npx\",\"args\":[\"-y\",\"canceld\",\"-t\",\"30s\",\"--\",\"npx\",\"-y\",\"foo\"]}",
+	    BY_HAND, "left alone" },
+	{ false, "{\"command\":[\"/usr/bin/pnpm\",\"dlx\",\"canceld@0.9.1\",\"npx\",\"foo\"]}", BY_HAND, "left alone" },
+	{ false, "{\"command\":\"npm\",\"args\":[\"exec\",\"--package\",\"x\",\"canceld@latest\",\"--\",\"x\"]}",
+	    BY_HAND, "left alone" },
+	{ false, "{\"command\":\"env\",\"args\":[\"A=b\",\"bunx\",\"canceld\",\"x\"]}", BY_HAND, "left alone" },
+	{ true, "{\"command\":\"bunx\",\"args\":[\"canceld\",\"--wrapped\",\"--\",\"x\"]}", BY_HAND, "left alone" },
+	{ true, "{\"command\":\"node\",\"args\":[\"/src/canceld/dist/index.js\",\"canceld-x\"]}", NULL, "not wrapped" },
+	{ true, "{\"command\":\"npx\",\"args\":[\"foo\",\"canceld\"]}", NULL, "not wrapped" },
 	{ true, "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, "not wrapped" },
-	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped-up\",\"--\",\"x\"]}",
-	    "canceld stands before its command already, put there by hand", "left alone" },
+	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped-up\",\"--\",\"x\"]}", BY_HAND, "left alone" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\"]}",
 	    "its words do not end with -- and the server's command", "left alone" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",1,\"--\",\"x\"]}",

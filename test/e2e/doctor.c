@@ -298,6 +298,21 @@ static const struct {
 	    "sh -c * (mcp)\n\n"
 	    "no          initialize cannot be answered: the server has exited with status 3: no config\n\n"
 	    "11 checks: 0 kept, 1 broken, 10 not tested\n" },
+	{ D "-- sh -c 'printf \"npm error 404 x\\n\\nnpm error A log\\n\" >&2; exit 1'", 1,
+	    "no          initialize cannot be answered: the server has exited with status 1: npm error 404 x\n"
+	    "            npm error A log\n\n11 checks" },
+	/* As much as canceld quotes, from a whole line on. */
+	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0,
+	    "status 1: 1234567\n" },
+	{ D "-j -- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | grep -o '1234567.n' | wc -l", 0,
+	    "255\n" },
+	{ D "-- cat", 1, "server/discover: what the doctor says is sent back\n" },
+	{ D SHELL_SERVER(":",
+	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
+	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";;"
+	      "*tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"first\\\"},{\\\"name\\\":"
+	      "\\\"$(printf %0300d 0)\\\"}]}\";;"),
+	    0, "000...\n" },
 	/* No escape of a hostile server or command reaches the terminal. */
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
 	    "no          keeps stdout clean\n            found 1, first NOISE \\x1b[2J<evil>&\n" },

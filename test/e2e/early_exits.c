@@ -17,6 +17,8 @@ static const struct {
 	    128 + SIGSEGV },
 	{ "no-such-program-anywhere",
 	    "canceld: the server has gone: cannot start no-such-program-anywhere: No such file or directory", 127 },
+	{ "sh:exec \"$CANCELD\" -- 'npx -y foo'",
+	    "canceld: the server has gone: cannot start npx*: No such file or directory (its name has a blank)", 127 },
 	{ "/etc/passwd", "canceld: the server has gone: cannot start /etc/passwd: Permission denied", 126 },
 };
 

@@ -223,7 +223,7 @@ static const struct {
 	{ "$CANCELCTL wrap --list cursor -- -t 30s", 2, "which client?" },
 	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },
 	{ "mkdir -p bin/canceld; cp $CANCELCTL bin; PATH=/usr/bin:/bin bin/cancelctl wrap cursor; s=$?; rm -r bin; (exit $s)",
-	    125, "canceld is neither beside" },
+	    125, "canceld is neither beside cancelctl nor in PATH: install it again\n" },
 	{ "$CANCELCTL wrap ./none.json", 1, "No such file" },
 	{ ": >$HOME/.local; $CANCELCTL wrap cursor || { s=$?; rm $HOME/.local; exit $s; }", 125, "backup" },
 };

@@ -58,8 +58,11 @@ tell_opening(struct run *run, const struct asked *asked)
 {
 	const json_t *info = json_object_get(asked->result, run->visit.dialogue->info);
 	const char *name = visit_text(info, "name"), *version = visit_text(info, "version");
+	struct span said = buf_span(&run->visit.said);
 	long long time = time_of(run, asked);
 
+	while (said.len > 0 && strchr("\r\n", said.ptr[said.len - 1]) != NULL)
+		said.len--;
 	if (asked->result != NULL) {
 		snprintf(run->report->server, sizeof(run->report->server), "%s%s%s", name,
 		    name[0] != '\0' && version[0] != '\0' ? " " : "", version);
@@ -67,7 +70,8 @@ tell_opening(struct run *run, const struct asked *asked)
 	} else if (asked->served) {
 		NO(run, CHECK_INITIALIZE, "%s: %s", asked->method, error_of(asked, "the result is no object"));
 	} else if (asked->answer != NULL) {
-		NO(run, CHECK_INITIALIZE, "%s%s", asked->error + strlen("canceld: "), run->visit.said);
+		NO(run, CHECK_INITIALIZE, "%s%s%.*s", asked->error + strlen("canceld: "), said.len > 0 ? ": " : "",
+		    (int)said.len, said.ptr);
 		run->report->ended = true;
 	} else {
 		NO(run, CHECK_INITIALIZE, "%s was not answered within %lld ms", asked->method, time);
@@ -124,7 +128,7 @@ check_tools(struct run *run, const struct asked *opening)
 	json_t *tools = json_array();
 	const struct asked *asked;
 	char shown[TOOLS_SHOWN] = "";
-	bool more;
+	bool more, cut = false;
 	size_t i, len;
 
 	visit_begin(&run->visit, "tools");
@@ -133,7 +137,8 @@ check_tools(struct run *run, const struct asked *opening)
 	json_array_foreach(tools, i, tool)
 	{
 		len = strlen(shown);
-		snprintf(shown + len, sizeof(shown) - len, "%s%s", i > 0 ? ", " : "", visit_text(tool, "name"));
+		cut |= (size_t)snprintf(shown + len, sizeof(shown) - len, "%s%s", i > 0 ? ", " : "",
+			   visit_text(tool, "name")) >= sizeof(shown) - len;
 	}
 	if (declared == NULL)
 		UNTESTED(run, CHECK_TOOLS, "it declares none");
@@ -142,7 +147,7 @@ check_tools(struct run *run, const struct asked *opening)
 	else if (!json_is_array(json_object_get(asked->result, "tools")))
 		NO(run, CHECK_TOOLS, "tools/list: %s", error_of(asked, "the result has no list"));
 	else
-		YES(run, CHECK_TOOLS, MSEC_NEVER, "%s%s", shown, more ? ", and more" : "");
+		YES(run, CHECK_TOOLS, MSEC_NEVER, "%s%s", shown, cut ? "..." : more ? ", and more" : "");
 	if (run->what->call != NULL && run->report->findings[CHECK_TOOLS].verdict != VERDICT_NO && !more)
 		check_call_line(run, tools);
 	json_decref(tools);

@@ -125,9 +125,15 @@ is_repeated(const struct verdicts *report, int check)
 
 /* Lines behind the column of the verdicts. */
 static void
-write_words(const char *line, struct buf *text)
+write_words(const char *lines, struct buf *text)
 {
-	printable_append(text, span_of(line), "");
+	size_t len;
+
+	for (; lines[len = strcspn(lines, "\r\n")] != '\0'; lines += len + strspn(lines + len, "\r\n")) {
+		printable_append(text, (struct span){ lines, len }, "");
+		compose(text, "\n%s", left);
+	}
+	printable_append(text, span_of(lines), "");
 	compose(text, "\n");
 }
 

@@ -28,6 +28,8 @@ enum {
 };
 
 #define INFO "{\"name\":\"cancelctl-doctor\",\"version\":\"" CANCELD_VERSION "\"}"
+static const char not_offered[] = "The doctor does not offer this";
+
 #define META "io.modelcontextprotocol/"
 
 /* ACP: methods that begin with an underscore are extensions; LSP: those with "$/", and an unknown one is an error. */
@@ -78,7 +80,9 @@ take_answer(struct asked *asked, json_t *answer)
 	if (error == NULL)
 		text = visit_text(json_array_get(json_object_get(result, "content"), 0), "text");
 	if (error != NULL || json_is_true(json_object_get(result, "isError")))
-		asked->error = text[0] != '\0' ? text : "an error without a text";
+		asked->error = strcmp(text, not_offered) == 0 ? "what the doctor says is sent back" :
+		    text[0] != '\0'                           ? text :
+								"an error without a text";
 	asked->answer = answer;
 	asked->result = json_is_object(result) ? result : NULL;
 	asked->served = strncmp(text, "canceld: ", strlen("canceld: ")) != 0 ||
@@ -106,7 +110,7 @@ answer_to(const json_t *request)
 			return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
 			    json_loads(rows[i].result, JSON_DECODE_ANY, NULL));
 	return json_pack("{s:s, s:O, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code",
-	    ERROR_METHOD_NOT_FOUND, "message", "The doctor does not offer this");
+	    ERROR_METHOD_NOT_FOUND, "message", not_offered);
 }
 
 static void
@@ -231,18 +235,23 @@ write_some(struct visit *visit)
 		stop(&visit->ends[VISIT_TO]);
 }
 
-/* Keeps the last line of the server's stderr. */
+/* Keeps the last lines of the server's stderr, as many as an error of canceld quotes. */
 static void
 read_said(struct visit *visit)
 {
-	char piece[4096];
-	ssize_t got = read(visit->ends[VISIT_ERRORS], piece, sizeof(piece) - 1);
+	struct buf *said = &visit->said;
+	ssize_t got = read(visit->ends[VISIT_ERRORS], buf_space(said, PIECE), PIECE);
+	const char *newline;
 
 	if (got == 0)
 		stop(&visit->ends[VISIT_ERRORS]);
-	piece[got < 0 ? 0 : got] = '\0';
-	for (const char *line = strtok(piece, "\n"); line != NULL; line = strtok(NULL, "\n"))
-		snprintf(visit->said, sizeof(visit->said), ": %s", line);
+	buf_added(said, got > 0 ? (size_t)got : 0);
+	if (said->len <= LIMIT_LAST_WORDS)
+		return;
+	buf_consume(said, said->len - LIMIT_LAST_WORDS);
+	newline = memchr(buf_span(said).ptr, '\n', said->len - 1);
+	if (newline != NULL)
+		buf_consume(said, (size_t)(newline + 1 - buf_span(said).ptr));
 }
 
 /* Opens the pipes, and a file with an empty configuration, as the user's own is for other sessions. */
@@ -488,6 +497,7 @@ void
 visit_free(struct visit *visit)
 {
 	visit_begin(visit, visit->check);
+	buf_free(&visit->said);
 	for (int i = 0; i < visit->count; i++)
 		json_decref(visit->asked[i].answer);
 	for (int i = 0; i < VISIT_ENDS; i++) {

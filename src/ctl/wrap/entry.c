@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "ctl/change.h"
 #include "shell/words.h"
@@ -9,7 +10,7 @@ is_string(const struct doc_node *node)
 	return node != NULL && node->kind == DOC_STRING;
 }
 
-/* The program's name is canceld, which a packager may have given a version. */
+/* The program's name is canceld, which a packager may have given a version, as name@1.0 too. */
 static bool
 is_canceld(const char *path)
 {
@@ -17,7 +18,8 @@ is_canceld(const char *path)
 
 	for (size_t part; path[part = strcspn(path, "/\\")] != '\0';)
 		path += part + 1;
-	return strncmp(path, "canceld", len) == 0 && path[len + strspn(path + len, "-.0123456789")] == '\0';
+	return strncmp(path, "canceld", len) == 0 &&
+	    strchr("@", path[len + strspn(path + len, "-.0123456789")]) != NULL;
 }
 
 /* NULL: there are no more. */
@@ -37,6 +39,32 @@ refuse(struct entry entry, enum entry_state state, const char *why)
 	return entry;
 }
 
+/* Whether npx or the like starts canceld: the word that names what it runs, which a folder of that name is not. */
+static bool
+launches_canceld(const struct entry *entry)
+{
+	char **words = entry_words(entry, entry->first, NULL), name[NAME_SIZE];
+	bool has = false;
+
+	name_of_command(words, name);
+	for (size_t i = 0; words[i] != NULL && is_canceld(name); i++)
+		has |= is_canceld(words[i]);
+	entry_words_free(words);
+	return has;
+}
+
+/* Whether a whole command is written as the program, where no program has such a name. */
+static bool
+is_line(const char *program)
+{
+	char *head = doc_copy(span_part(span_of(program), 0, strcspn(program, " \t")));
+	bool line = strlen(head) < strlen(program) && access(program, X_OK) == -1 &&
+	    (strpbrk(head, "/\\") == NULL || access(head, X_OK) == 0);
+
+	free(head);
+	return line;
+}
+
 /* Of an entry that has all but its state and what belongs to that. */
 static struct entry
 read_words(struct entry entry)
@@ -44,9 +72,13 @@ read_words(struct entry entry)
 	const struct doc_node *word = next_word(&entry, entry.first);
 
 	entry.program = entry.first;
-	if (!is_canceld(entry.first->text.ptr))
-		return entry;
-	if (!is_string(word) ||
+	if (!is_canceld(entry.first->text.ptr) && !launches_canceld(&entry)) {
+		if (!is_line(entry.first->text.ptr))
+			return entry;
+		entry.program = NULL;
+		return refuse(entry, ENTRY_ODD, "its command has a blank: put each argument into args");
+	}
+	if (!is_canceld(entry.first->text.ptr) || !is_string(word) ||
 	    (!span_equal(word->text, SPAN(ENTRY_MARK)) && !span_equal(word->text, SPAN(ENTRY_MARK_ALONE))))
 		return refuse(entry, ENTRY_BY_HAND, "canceld stands before its command already, put there by hand");
 	entry.marker = word;

@@ -406,7 +406,7 @@ run(struct task *task)
 	if (status != CTL_YES)
 		return status;
 	if (!list && !unwrap && !program_canceld(task->canceld))
-		return ctl_failed("canceld is neither beside cancelctl nor in PATH");
+		return ctl_failed("canceld is neither beside cancelctl nor in PATH: install it again");
 	if (!list && !unwrap && (status = program_lasting(task->canceld)) != CTL_YES)
 		return status;
 	task->change.canceld = task->canceld;

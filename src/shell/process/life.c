@@ -164,7 +164,8 @@ report_failure(struct life *life, int error)
 	snprintf(doing, sizeof(doing), "start %.*s", (int)program.len, program.data);
 	buf_free(&program);
 	log_failure(life->log, doing, error);
-	snprintf(words, sizeof(words), "cannot %s: %s", doing, strerror(error));
+	snprintf(words, sizeof(words), "cannot %s: %s%s", doing, strerror(error),
+	    error == ENOENT && strchr(life->options->command[0], ' ') != NULL ? " (its name has a blank)" : "");
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, words);
 	session_quote(life->session, span_of(words));
