@@ -13,6 +13,7 @@
 #include "core/buf.h"
 #include "core/timeline.h"
 #include "shell/place.h"
+#include "shell/words.h"
 
 #define TARGETS_USAGE "PID|NAME|SOCKET"
 
@@ -41,7 +42,8 @@ struct targets {
 	json_t *params;      /* owned; NULL: none */
 	struct target *list; /* owned */
 	size_t count;
-	long silent; /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
+	char near[NAME_SIZE]; /* the name of one that was left out, if it is near to that meant; empty: of none */
+	long silent;          /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
 };
 
 /* Waits for these events of poll(2). false with ETIMEDOUT: not before `end`. */

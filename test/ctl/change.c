@@ -652,7 +652,7 @@ static const struct {
 	{ false, "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too", "left alone" },
 	{ false, "{\"command\":\"npx -y foo\"}", BLANK, "left alone" },
 	{ false, "{\"command\":\"/bin/sh -c x\",\"args\":[\"y\"]}", BLANK, "left alone" },
-	{ true, "{\"command\":\"npx\\t-y\"}", BLANK, "not wrapped" },
+	{ true, "{\"command\":\"npx -y\"}", BLANK, "not wrapped" },
 	{ true, "{\"command\":\"~/my tools/x\"}", NULL, "not wrapped" },
 	{ false, "{\"command\":\"a\",\"args\":null}", "its args are no array", "left alone" },
 	{ false, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}", BY_HAND, "left alone" },

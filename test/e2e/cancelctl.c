@@ -134,7 +134,9 @@ TEST(an_ambiguous_name_is_refused_with_the_choices)
 
 	expect(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2, "'twins' is ambiguous: give the pid of one of");
 	expect(run, "$C ls $PID", 0, "stubborn");
-	expect(run, "$C ls nobody", 1, "no canceld is called 'nobody'");
+	expect(run, "$C ls nobody", 1, "no canceld is called 'nobody'; see");
+	expect(run, "$C ls wins", 1, "no canceld is called 'wins': it could be twins; see cancelctl ls");
+	expect(run, "$C cancel tiwns 7", 1, "no canceld is called 'tiwns': it could be twins; see cancelctl ls");
 	expect(run, "$C set --now twins 1ms", 2, "'twins' is ambiguous");
 	expect(run, "$C ls $PID", 0, "29m");
 	run_end(run);
@@ -164,6 +166,8 @@ TEST(a_deadline_is_set_while_it_runs)
 
 	expect(run, "$C set sets 5", 2,
 	    "timeout '5': is the unit missing? want [METHOD[:NAME]=]DURATION; a DURATION is ");
+	expect(run, "$C set sets", 0, "no rule is set: all deadlines are built in\n");
+	expect(run, "$C set sets tools/call:none=1h", 0, ": set for the requests that come\n");
 	expect(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");
 	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
 	expect(run, "$C set --max-time -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");

@@ -12,7 +12,9 @@
 static void
 tell_changed(struct buf *line, const json_t *result)
 {
-	compose(line, "set; %d in flight changed", (int64_t)show_number(result, "changed"));
+	int64_t changed = show_number(result, "changed");
+
+	compose(line, changed > 0 ? "set; %d in flight changed" : "set for the requests that come", changed);
 }
 
 static void
@@ -141,8 +143,12 @@ end(struct steering *steering, int status)
 	const char *name;
 	json_t *count;
 
-	if (steering->list && !steering->json && steering->answers > 0)
+	if (!steering->list || steering->json || steering->answers == 0)
+		;
+	else if (json_array_size(steering->rules) > 0)
 		table_show(rule_columns, steering->rules);
+	else
+		show_line(SPAN("no rule is set: all deadlines are built in"));
 	json_object_foreach(steering->unfit, name, count) if (json_integer_value(count) == steering->answers)
 	    compose(&sections, sections.len > 0 ? ", %s" : "%s", name);
 	if (sections.len > 0)

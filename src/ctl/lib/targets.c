@@ -363,6 +363,9 @@ is_meant(const struct target *target, const char *which)
 void
 targets_keep(struct targets *targets, const char *which)
 {
+	struct nearest nearest = { .typed = span_of(which != NULL ? which : "") };
+	const char *name;
+
 	for (size_t i = 0; i < targets->count; i++) {
 		struct target *target = &targets->list[i];
 
@@ -371,7 +374,11 @@ targets_keep(struct targets *targets, const char *which)
 		if (!target->answered && !target->gone)
 			targets->silent = target->pid;
 		target->gone = true;
+		name = json_string_value(json_object_get(target->about, "name"));
+		if (name != NULL)
+			nearest_offer(&nearest, name);
 	}
+	snprintf(targets->near, sizeof(targets->near), "%s%s", nearest_lead(&nearest), nearest_name(&nearest));
 	drop_gone(targets);
 }
 
@@ -382,7 +389,7 @@ targets_tell_none(const struct targets *targets, const char *which)
 		return ctl_failed(
 		    "no canceld that answers is called '%.100s'; canceld %ld does not answer and may be it", which,
 		    targets->silent);
-	return ctl_no("no canceld is called '%.100s'; see cancelctl ls", which);
+	return ctl_no("no canceld is called '%.100s'%s; see cancelctl ls", which, targets->near);
 }
 
 static int

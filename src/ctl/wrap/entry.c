@@ -47,22 +47,18 @@ launches_canceld(const struct entry *entry)
 	bool has = false;
 
 	name_of_command(words, name);
-	for (size_t i = 0; words[i] != NULL && is_canceld(name); i++)
-		has |= is_canceld(words[i]);
+	for (char **word = words; *word != NULL; word++)
+		has |= is_canceld(*word);
 	entry_words_free(words);
-	return has;
+	return has && is_canceld(name);
 }
 
 /* Whether a whole command is written as the program, where no program has such a name. */
 static bool
 is_line(const char *program)
 {
-	char *head = doc_copy(span_part(span_of(program), 0, strcspn(program, " \t")));
-	bool line = strlen(head) < strlen(program) && access(program, X_OK) == -1 &&
-	    (strpbrk(head, "/\\") == NULL || access(head, X_OK) == 0);
-
-	free(head);
-	return line;
+	return program[strcspn(program, "/\\ ")] == ' ' ||
+	    (strstr(program, " -") != NULL && access(program, X_OK) != 0);
 }
 
 /* Of an entry that has all but its state and what belongs to that. */
@@ -70,15 +66,16 @@ static struct entry
 read_words(struct entry entry)
 {
 	const struct doc_node *word = next_word(&entry, entry.first);
+	bool direct = is_canceld(entry.first->text.ptr);
 
 	entry.program = entry.first;
-	if (!is_canceld(entry.first->text.ptr) && !launches_canceld(&entry)) {
-		if (!is_line(entry.first->text.ptr))
-			return entry;
+	if (!direct && is_line(entry.first->text.ptr)) {
 		entry.program = NULL;
 		return refuse(entry, ENTRY_ODD, "its command has a blank: put each argument into args");
 	}
-	if (!is_canceld(entry.first->text.ptr) || !is_string(word) ||
+	if (!direct && !launches_canceld(&entry))
+		return entry;
+	if (!direct || !is_string(word) ||
 	    (!span_equal(word->text, SPAN(ENTRY_MARK)) && !span_equal(word->text, SPAN(ENTRY_MARK_ALONE))))
 		return refuse(entry, ENTRY_BY_HAND, "canceld stands before its command already, put there by hand");
 	entry.marker = word;

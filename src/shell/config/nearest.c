@@ -13,9 +13,9 @@ nearest_offer(struct nearest *nearest, const char *name)
 			at = found + 1;
 			far -= 2;
 		}
-	/* The beginning of a name is as good as all of it. */
-	if (typed.len > 1 && strncmp(typed.ptr, name, typed.len) == 0)
-		far = 0;
+	/* A part of a name is as good as all of it. */
+	for (at = name; typed.len > 1 && strlen(at) >= typed.len; at++)
+		far = memcmp(typed.ptr, at, typed.len) == 0 ? 0 : far;
 	if (far >= (nearest->name == NULL ? 2 + typed.len / 3 : nearest->distance))
 		return;
 	nearest->distance = far;
