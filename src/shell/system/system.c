@@ -5,9 +5,23 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CLOSE_MOST = 1 << 20 }; /* descriptors; the limit may be infinite */
+
+msec_t
+monotonic_now(void)
+{
+	struct timespec now;
+
+#ifdef CLOCK_UPTIME_RAW /* where CLOCK_MONOTONIC runs on while the machine sleeps */
+	clock_gettime(CLOCK_UPTIME_RAW, &now);
+#else
+	clock_gettime(CLOCK_MONOTONIC, &now);
+#endif
+	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 /* One step after the other, as no other thread can start a program in between. */
 static int

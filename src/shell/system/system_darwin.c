@@ -47,16 +47,6 @@ system_has(enum system_feature feature)
 	    feature != SYSTEM_SENDS_AT_ONCE;
 }
 
-/* CLOCK_MONOTONIC runs on while the machine sleeps. */
-msec_t
-monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_UPTIME_RAW, &now);
-	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 bool
 system_random(void *to, size_t len)
 {

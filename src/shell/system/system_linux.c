@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -25,15 +24,6 @@ system_has(enum system_feature feature)
 {
 	(void)feature;
 	return true;
-}
-
-msec_t
-monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 bool

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 bool
@@ -12,15 +11,6 @@ system_has(enum system_feature feature)
 {
 	(void)feature;
 	return false;
-}
-
-msec_t
-monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 bool
