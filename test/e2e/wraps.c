@@ -447,8 +447,10 @@ TEST(a_canceld_that_is_gone_is_told)
 {
 	expect("echo '{\"mcpServers\":{\"a\":{\"command\":\"/none/canceld\",\"args\":[\"x\"]},\"b\":{\"command\":"
 	       "\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"]}}}' >.mcp.json; $CANCELCTL wrap --list",
-	    0, "note: its canceld is gone: /none/canceld\n");
+	    0, "note: its program is gone: /none/canceld\n");
 	expect("$CANCELCTL wrap --list | grep -c note", 0, "1\n");
+	expect("sed -i 's|/none/canceld|/none/npx|; s|\"x\"|\"canceld\",\"x\"|' .mcp.json; $CANCELCTL wrap --list", 0,
+	    "note: its program is gone: /none/npx\n");
 }
 
 /* canceld has nothing to do with its mark. */

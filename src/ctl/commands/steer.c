@@ -135,6 +135,15 @@ report(void *user, const struct target *target, json_t *result)
 	json_decref(whole);
 }
 
+static void
+show_rules(json_t *rules)
+{
+	if (json_array_size(rules) > 0)
+		table_show(rule_columns, rules);
+	else
+		show_line(SPAN("no rule is set: all deadlines are built in"));
+}
+
 /* What is told once all have answered. Returns the exit status. */
 static int
 end(struct steering *steering, int status)
@@ -143,12 +152,8 @@ end(struct steering *steering, int status)
 	const char *name;
 	json_t *count;
 
-	if (!steering->list || steering->json || steering->answers == 0)
-		;
-	else if (json_array_size(steering->rules) > 0)
-		table_show(rule_columns, steering->rules);
-	else
-		show_line(SPAN("no rule is set: all deadlines are built in"));
+	if (steering->list && !steering->json && steering->answers > 0)
+		show_rules(steering->rules);
 	json_object_foreach(steering->unfit, name, count) if (json_integer_value(count) == steering->answers)
 	    compose(&sections, sections.len > 0 ? ", %s" : "%s", name);
 	if (sections.len > 0)

@@ -18,8 +18,10 @@ is_canceld(const char *path)
 
 	for (size_t part; path[part = strcspn(path, "/\\")] != '\0';)
 		path += part + 1;
-	return strncmp(path, "canceld", len) == 0 &&
-	    strchr("@", path[len + strspn(path + len, "-.0123456789")]) != NULL;
+	if (strncmp(path, "canceld", len) != 0)
+		return false;
+	path += len + strspn(path + len, "-.0123456789");
+	return *path == '\0' || *path == '@';
 }
 
 /* NULL: there are no more. */

@@ -104,6 +104,9 @@ list_server(struct task *task, const struct doc_node *server)
 	struct span group = client_group(server);
 	struct buf line = { 0 }, row = { 0 };
 	const char *gone = gone_canceld(&entry);
+	bool wrapped = entry.state == ENTRY_WRAPPED;
+	/* A canceld that was put there by hand may stand behind a launcher. */
+	const char *what = wrapped ? "its canceld is gone" : "its program is gone";
 	char state[32];
 
 	task->plain |= entry.state == ENTRY_PLAIN;
@@ -118,16 +121,14 @@ list_server(struct task *task, const struct doc_node *server)
 		buf_append(&line, span_of(entry.why));
 	else
 		entry_show(&line, &entry, entry.program);
-	put_object(task, group, server->key.name, "state", states[entry.state],
-	    gone != NULL ? "its canceld is gone" : entry.why,
+	put_object(task, group, server->key.name, "state", states[entry.state], gone != NULL ? what : entry.why,
 	    json_pack("{s:o*}", "command",
 		entry.why == NULL ? printable_json(span_from(buf_span(&line), start), false) : NULL));
 	table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
 	if (!task->json)
 		show_line(buf_span(&row));
 	if (gone != NULL)
-		say(task, "    note: its canceld is gone%s: %s", entry.state == ENTRY_WRAPPED ? ", wrap it again" : "",
-		    gone);
+		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
 	buf_free(&line);
 	buf_free(&row);
 }
