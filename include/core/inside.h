@@ -55,6 +55,13 @@ struct message {
 void message_read(struct message *message, struct session *session, enum side from, struct span text,
     bool needs_jsonrpc);
 
+/*
+ * Reads the next element of a batch from *at on, which is 0 before the first one and is moved behind it. false: there is
+ * none, or it is not complete.
+ */
+bool message_read_element(struct message *element, struct session *session, struct message *batch, size_t *at,
+    bool needs_jsonrpc);
+
 /* Replaces len bytes from this offset of the text on, or the field's value, by `with`. */
 void message_edit(struct message *message, uint64_t offset, uint64_t len, struct span with);
 void message_replace(struct message *message, enum scan_field field, struct span with);

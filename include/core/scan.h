@@ -24,12 +24,14 @@ enum value_type {
 
 /*
  * The values that are found: X(name, the object whose member it is, key). SCAN_TEXT is the whole value; it is absent if
- * the text is blank, and complete if its end is not 0. Short keys come first.
+ * the text is blank, and complete if its end is not 0. SCAN_ELEMENT is the last object among the elements of the text,
+ * if that is an array. Short keys come first.
  */
 #define SCAN_META_PREFIX "io.modelcontextprotocol/"
 /* clang-format off */
 #define SCAN_LIST(X) \
 	X(ID, TEXT, "id") \
+	X(ELEMENT_ID, ELEMENT, "id") \
 	X(PARAMS_ID, PARAMS, "id") \
 	X(URI, PARAMS, "uri") \
 	X(NAME, PARAMS, "name") \
@@ -43,6 +45,7 @@ enum value_type {
 	X(RESULT_META, RESULT, "_meta") \
 	X(UPDATE_STATE, UPDATE, "state") \
 	X(METHOD, TEXT, "method") \
+	X(ELEMENT_METHOD, ELEMENT, "method") \
 	X(PARAMS, TEXT, "params") \
 	X(RESULT, TEXT, "result") \
 	X(REASON, PARAMS, "reason") \
@@ -72,6 +75,7 @@ enum value_type {
 
 enum scan_field {
 	SCAN_TEXT,
+	SCAN_ELEMENT,
 #define SCAN_NAME_FIELD(name, parent, key) SCAN_##name,
 	SCAN_LIST(SCAN_NAME_FIELD)
 #undef SCAN_NAME_FIELD
@@ -84,11 +88,11 @@ enum scan_field {
  */
 enum scan_fault {
 	SCAN_FINE,
-	SCAN_UTF8,            /* soft: invalid UTF-8 */
-	SCAN_CONTROL,         /* soft: a raw control character inside a string */
-	SCAN_DEPTH,           /* soft: nested deeper than SCAN_DEPTH_MAX, where only brackets and strings are checked */
-	SCAN_REPEATED_ID,     /* soft: the top-level id occurs twice; told even after another soft fault */
-	SCAN_REPEATED_METHOD, /* soft: the top-level method occurs twice */
+	SCAN_UTF8,        /* soft: invalid UTF-8 */
+	SCAN_CONTROL,     /* soft: a raw control character inside a string */
+	SCAN_DEPTH,       /* soft: nested deeper than SCAN_DEPTH_MAX, where only brackets and strings are checked */
+	SCAN_REPEATED_ID, /* soft: the id of the text or of an element occurs twice; told even after another soft fault */
+	SCAN_REPEATED_METHOD, /* soft: the method of the text or of an element occurs twice */
 	SCAN_SYNTAX,          /* hard: not JSON from here on */
 	SCAN_TRAILING,        /* hard: after the complete value comes a byte that is not white space */
 	SCAN_CUT,             /* hard: the text ends inside the value */
@@ -112,6 +116,9 @@ struct scan { /* read only */
 
 /* Scans the text, which must stay where it is as long as the scan is asked. */
 void scan_read(struct scan *scan, struct span text);
+
+/* Scans the value that the text begins with; scan->text is then that part of it, if the value is complete. */
+void scan_read_first(struct scan *scan, struct span text);
 
 /*
  * The type and the place of a field's value. Of repeated members the last one counts: from its key on, the former value

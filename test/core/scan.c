@@ -102,7 +102,10 @@ static const struct {
 	{ "17", "number whole" },
 	{ " -0.5e+10 ", "number 1-9" },
 	{ "true", "bool whole" },
-	{ "[{\"id\":1,\"method\":\"a\"}]", "array whole" },
+	{ "[{\"id\":1,\"method\":\"a\"}]", "array whole, ELEMENT_ID=1, ELEMENT_METHOD=\"a\"" },
+	{ "[{\"id\":1},[{\"id\":2}],3,{\"id\":4},{\"method\":[]},[{\"id\":5}]]", "array whole, ELEMENT_METHOD:array" },
+	{ "{\"a\":[{\"id\":1,\"id\":2}]}", "object whole" },
+	{ "[[{\"id\":1,\"id\":2}]]", "array whole" },
 	{ "\"id\"", "string whole" },
 
 	{ "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"method\":\"tools/call\"}",
@@ -301,6 +304,10 @@ static const struct {
 	{ "{\"id\":1,\"id\":2,\"method\":3,\"method\":4,\"id\":5}", "object whole, repeated id@8, ID=5, METHOD=3" },
 	{ "{\"a\":\"\x01\",\"method\":1,\"method\":2}", "object whole, control@6, METHOD=1" },
 	{ "{\"id\":1,\"id\":2}}", "object 0-15, repeated id@8, ID=2" },
+
+	/* ... or those of an element */
+	{ "[{\"id\":1},{\"id\":2,\"id\":3},{\"id\":4}]", "array whole, repeated id@18, ELEMENT_ID=4" },
+	{ "[{\"method\":1,\"\\u006dethod\":2}]", "array whole, repeated method@13, ELEMENT_METHOD=2" },
 };
 
 TESTS(names_the_fault, 0, sizeof faults / sizeof *faults)
@@ -497,13 +504,15 @@ TESTS(finds_every_field, 0, COUNT(fields))
 	const char *path[8];
 	char text[1024];
 	struct scan scan;
-	int depth = 0, len = 0;
+	enum scan_field field = fields[_i].field;
+	int depth = 0, len;
 
-	for (enum scan_field field = fields[_i].field; field != SCAN_TEXT; field = fields[field - 1].parent)
-		path[depth++] = fields[field - 1].key;
+	for (; field > SCAN_ELEMENT; field = fields[field - SCAN_ID].parent)
+		path[depth++] = fields[field - SCAN_ID].key;
+	len = sprintf(text, "%s", field == SCAN_ELEMENT ? "[" : "");
 	for (int i = depth; i-- > 0;)
 		len += sprintf(text + len, "{\"%s\":", path[i]);
-	len += sprintf(text + len, "1%.*s", depth, "}}}}}}}}");
+	len += sprintf(text + len, "1%.*s%s", depth, "}}}}}}}}", field == SCAN_ELEMENT ? "]" : "");
 	scan_read(&scan, (struct span){ text, (size_t)len });
 	ck_assert_int_eq(scan.fault, SCAN_FINE);
 	ck_assert_int_eq(scan_type(&scan, fields[_i].field), VALUE_NUMBER);

@@ -108,9 +108,16 @@ until_method(const struct scan *scan, struct span input)
 static const json_t *
 at_path(const json_t *root, enum scan_field field)
 {
+	const json_t *element = NULL;
+
 	if (field == SCAN_TEXT)
 		return root;
-	return json_object_get(at_path(root, paths[field - 1].parent), paths[field - 1].key);
+	for (size_t i = 0; field == SCAN_ELEMENT && i < json_array_size(root); i++)
+		if (json_is_object(json_array_get(root, i)))
+			element = json_array_get(root, i);
+	if (field == SCAN_ELEMENT)
+		return element;
+	return json_object_get(at_path(root, paths[field - SCAN_ID].parent), paths[field - SCAN_ID].key);
 }
 
 static void

@@ -16,6 +16,7 @@ static const struct key {
 	unsigned parent;
 } keys[] = {
 	{ "", SIZE_MAX, NO_FIELD },
+	{ "", SIZE_MAX, NO_FIELD },
 #define KEY(name, parent, key) { key, sizeof(key) - 1, SCAN_##parent }, /* NOLINT: a literal */
 	SCAN_LIST(KEY)
 #undef KEY
@@ -344,12 +345,12 @@ take_field(struct scan *scan, unsigned field, const char *quote)
 {
 	if (!scan_has(scan, field))
 		return field;
-	if (field == SCAN_METHOD) {
+	if (field == SCAN_METHOD || field == SCAN_ELEMENT_METHOD)
 		note_fault(scan, SCAN_REPEATED_METHOD, quote);
+	if (field == SCAN_METHOD)
 		return NO_FIELD;
-	}
 	/* Nobody can tell which message has a repeated id: this is told rather than any other fault. */
-	if (field == SCAN_ID && scan->fault != SCAN_REPEATED_ID) {
+	if ((field == SCAN_ID || field == SCAN_ELEMENT_ID) && scan->fault != SCAN_REPEATED_ID) {
 		scan->fault = SCAN_FINE;
 		note_fault(scan, SCAN_REPEATED_ID, quote);
 	}
@@ -484,6 +485,10 @@ enter(const struct reader *reader, struct nest *nest, const char *at)
 
 	if (nest->depth == SCAN_DEPTH_MAX)
 		return read_comma(reader, nest, skip_deep(reader, at));
+	if (nest->open == (SCAN_TEXT | AN_ARRAY) && kind != AN_ARRAY) {
+		nest->field = SCAN_ELEMENT;
+		reader->scan->types[SCAN_ELEMENT_ID] = reader->scan->types[SCAN_ELEMENT_METHOD] = VALUE_ABSENT;
+	}
 	note_value(reader, nest->field, kind == AN_ARRAY ? VALUE_ARRAY : VALUE_OBJECT, at, reader->start);
 	nest->stack[++nest->depth] = (unsigned char)nest->open;
 	nest->open = nest->field | kind;
@@ -540,6 +545,18 @@ read_all(const struct reader *reader, const char *at)
 			at = read_name(reader, &nest, at);
 	} while (at != NULL && nest.depth > 0);
 	return at;
+}
+
+void
+scan_read_first(struct scan *scan, struct span text)
+{
+	scan_read(scan, text);
+	if (scan_end(scan) == 0)
+		return;
+	scan->text.len = scan_end(scan);
+	scan->failed = false;
+	if (scan->fault == SCAN_TRAILING)
+		scan->fault = SCAN_FINE;
 }
 
 void

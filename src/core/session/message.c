@@ -67,20 +67,20 @@ read_kind(const struct scan *scan, enum message_kind meant)
 	return meant;
 }
 
-void
-message_read(struct message *message, struct session *session, enum side from, struct span text, bool needs_jsonrpc)
+/* Tells what the scanned text is: see message_read. */
+static void
+interpret(struct message *message, struct session *session, enum side from, bool needs_jsonrpc)
 {
 	const struct party *asked = &session->party[side_other(from)];
-	struct scan *scan = &message->storage;
+	const struct scan *scan = &message->storage;
 
 	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
 	message->from = from;
-	message->text = text;
+	message->text = scan->text;
 	message->word = WHY_RELAYED;
 	message->scan = scan;
 	message->edits = &session->edits;
-	scan_read(scan, text);
 	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
 	message->id = scan->fault == SCAN_REPEATED_ID ? SPAN_NONE : message_id(scan, SCAN_ID);
 	message->meant = read_meant(scan);
@@ -102,6 +102,30 @@ message_read(struct message *message, struct session *session, enum side from, s
 	    (message->request == NULL && message->question == NULL &&
 		(!scan_unkept(scan, SCAN_ID) || asked->untracked == 0)))
 		message->kind = MESSAGE_NONE;
+}
+
+void
+message_read(struct message *message, struct session *session, enum side from, struct span text, bool needs_jsonrpc)
+{
+	scan_read(&message->storage, text);
+	interpret(message, session, from, needs_jsonrpc);
+}
+
+bool
+message_read_element(struct message *element, struct session *session, struct message *batch, size_t *at,
+    bool needs_jsonrpc)
+{
+	struct span rest = span_skip_space(span_from(batch->text, *at));
+
+	if (rest.len == 0 || rest.ptr[0] != (*at == 0 ? '[' : ','))
+		return false;
+	rest = span_skip_space(span_from(rest, 1));
+	scan_read_first(&element->storage, rest);
+	interpret(element, session, batch->from, needs_jsonrpc);
+	element->batch = batch;
+	element->start = batch->start + (uint64_t)(rest.ptr - batch->text.ptr);
+	*at = (size_t)(rest.ptr - batch->text.ptr) + scan_end(element->scan);
+	return scan_end(element->scan) > 0;
 }
 
 void

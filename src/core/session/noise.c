@@ -47,18 +47,13 @@ noise_replace(struct session *session, struct message *message)
 
 /* A batch is refused: the waiting requests that its elements answer, as far as it can be read, get an error. */
 static void
-fail_elements(struct session *session, const struct message *batch)
+fail_elements(struct session *session, struct message *batch)
 {
-	struct span rest = span_skip_space(batch->text);
 	struct message element;
+	size_t at = 0;
 
-	for (size_t i = 0; i < LIMIT_ELEMENTS && rest.len > 0 && rest.ptr[0] == (i == 0 ? '[' : ','); i++) {
-		message_read(&element, session, batch->from, span_from(rest, 1), false);
-		if (scan_end(element.scan) == 0)
-			return;
+	for (size_t i = 0; i < LIMIT_ELEMENTS && message_read_element(&element, session, batch, &at, false); i++)
 		fail(session, &element);
-		rest = span_skip_space(span_from(rest, 1 + scan_end(element.scan)));
-	}
 }
 
 /* --- lines of the server's */

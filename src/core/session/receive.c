@@ -593,17 +593,14 @@ receive_notification(struct session *session, struct message *message)
 static void
 receive_batch(struct session *session, struct message *message)
 {
-	size_t count, at = scan_value(message->scan, SCAN_TEXT)->offset + 1;
 	struct message element;
+	size_t count, at = 0;
 	bool asks = false;
-	struct span text;
 
-	for (count = 0; count < LIMIT_ELEMENTS && (text = json_next(message->text, &at)).len > 0; count++) {
-		message_read(&element, session, message->from, text, false);
-		element.batch = message;
-		element.start = message->start + (uint64_t)(text.ptr - message->text.ptr);
+	for (count = 0; count < LIMIT_ELEMENTS && message_read_element(&element, session, message, &at, false);
+	     count++) {
 		element.edits_from = message->edits->list.len;
-		if (element.kind == MESSAGE_RESPONSE) {
+		if (element.meant == MESSAGE_RESPONSE) { /* with a method too: its reader may take it for one */
 			receive_response(session, &element);
 		} else if (element.kind == MESSAGE_NOTIFICATION) {
 			receive_notification(session, &element);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/inside.h"
-#include "core/json.h"
 
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
@@ -133,17 +132,15 @@ note_first(struct session *session, const struct message *message)
 
 /* JSON-RPC 2.0 section 6: a batch has an element that is a message. */
 static bool
-is_batch(struct session *session, const struct message *message, bool needs_jsonrpc)
+is_batch(struct session *session, struct message *message, bool needs_jsonrpc)
 {
-	size_t at = scan_value(message->scan, SCAN_TEXT)->offset + 1;
 	struct message element;
-	struct span text;
+	size_t at = 0;
 
-	for (size_t i = 0; i < LIMIT_ELEMENTS && (text = json_next(message->text, &at)).len > 0; i++) {
-		message_read(&element, session, message->from, text, needs_jsonrpc);
+	for (size_t i = 0; i < LIMIT_ELEMENTS && message_read_element(&element, session, message, &at, needs_jsonrpc);
+	     i++)
 		if (message_is_single(&element))
 			return true;
-	}
 	return false;
 }
 
