@@ -34,6 +34,8 @@ enum method_trait {
 	METHOD_UNSETTING = 1 << 10, /* ends the setting of the same name */
 	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
 	METHOD_OPENED = 1 << 12,    /* no request: the client's notification after its handshake */
+	METHOD_RESULT = 1 << 13,    /* MCP: its answer is that of a task's request: the task has ended */
+	METHOD_DECLARED = 1 << 14,  /* METHOD_PERSON only of a client with the capability before its '/' */
 
 	/* Kept and replayed to a new server. */
 	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING,

@@ -183,6 +183,9 @@ state_of(const struct session *session, const struct request *request)
 	return request->state;
 }
 
+/* Whether the client asks a person for the server, perhaps by way of a task: its own requests do not idle meanwhile. */
+bool state_asks_person(const struct session *session);
+
 /* How long the receiver may still take to answer a request that was cancelled. request may be NULL. */
 msec_t state_grace(const struct session *session, const struct request *request);
 
@@ -284,6 +287,9 @@ const struct method *handshake_read_request(struct handshake *handshake, enum fr
 void handshake_read_answer(struct handshake *handshake, const struct message *message);
 void handshake_read_tasks(struct handshake *handshake, const struct message *message);
 void handshake_read_discovery(struct handshake *handshake, const struct message *message);
+
+/* Whether the client asks a person at a request of this row; in MCP only if it has declared that, in the legacy era. */
+bool handshake_asks_person(const struct handshake *handshake, const struct method *row);
 
 /* MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task: its receiver has declared that. */
 bool handshake_may_make_task(const struct handshake *handshake, const struct request *request);

@@ -50,6 +50,8 @@ enum value_type {
 	X(RESULT, TEXT, "result") \
 	X(REASON, PARAMS, "reason") \
 	X(STATUS, PARAMS, "status") \
+	X(RESULT_STATUS, RESULT, "status") \
+	X(CREATED_STATUS, CREATED_TASK, "status") \
 	X(TASK_ID, PARAMS, "taskId") \
 	X(UPDATE, PARAMS, "update") \
 	X(RESULT_TASK_ID, RESULT, "taskId") \

@@ -23,10 +23,11 @@ enum request_state {
 	REQUEST_STATES
 };
 
-enum request_flag {             /* properties, known from the start */
-	REQUEST_TASK = 1 << 0,  /* params.task: cancelled with tasks/cancel only */
-	REQUEST_ASKED = 1 << 1, /* canceld added its token, for its own use */
-	REQUEST_AGAIN = 1 << 2, /* a question that repeats a request of the client's to a new server */
+enum request_flag {              /* properties, known from the start */
+	REQUEST_TASK = 1 << 0,   /* params.task: cancelled with tasks/cancel only */
+	REQUEST_ASKED = 1 << 1,  /* canceld added its token, for its own use */
+	REQUEST_AGAIN = 1 << 2,  /* a question that repeats a request of the client's to a new server */
+	REQUEST_PERSON = 1 << 3, /* the client asks a person for the server */
 };
 
 enum given_up { /* who has given it up, before its answer came */
@@ -80,6 +81,7 @@ struct request {
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t hash;                 /* the own one of its id */
+	uint64_t task;                 /* of a METHOD_RESULT: the serial of its task; 0: none */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
 	size_t room;                   /* private: bytes behind the struct */
 	size_t name_count;             /* private */
@@ -93,7 +95,7 @@ struct pending {
 	size_t count;         /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
-	size_t persons;        /* WAITING for a person: METHOD_PERSON */
+	size_t persons;        /* WAITING for a person: REQUEST_PERSON */
 	size_t handshakes;     /* not answered by the receiver: METHOD_HANDSHAKE */
 	size_t aliased;        /* entries whose wire_id differs from id */
 	struct map names;      /* private: by id_hash and kind; those of tombstones apart */

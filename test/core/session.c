@@ -152,6 +152,35 @@ TEST(unanswered_cancels_of_tasks_are_bounded)
 	ck_assert_int_eq(told[WHY_LATE], LIMIT_TASKS + MORE);
 }
 
+/* Of too many tasks the oldest is forgotten, and its token with it. */
+TEST(the_tokens_of_tasks_are_bounded)
+{
+	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
+	const char *progress = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1,"
+			       "\"progressToken\":";
+	int i;
+
+	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"initialize\",\"params\":{}}");
+	say_with(SIDE_SERVER, id, 1,
+	    ",\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tasks\":{"
+	    "\"requests\":{\"tools\":{\"call\":{}}}}}}}");
+	memset(told, 0, sizeof(told));
+	for (i = 2; i < 3 + LIMIT_TASKS; i++) {
+		char rest[128];
+
+		snprintf(rest, sizeof(rest),
+		    ",\"method\":\"tools/call\",\"params\":{\"task\":{},\"_meta\":{\"progressToken\":%d}}}", i);
+		say_with(SIDE_CLIENT, id, i, rest);
+		snprintf(rest, sizeof(rest), ",\"result\":{\"task\":{\"taskId\":\"t%d\",\"status\":\"working\"}}}", i);
+		say_with(SIDE_SERVER, id, i, rest);
+	}
+	for (i = 3; i < 3 + LIMIT_TASKS; i++)
+		say_with(SIDE_SERVER, progress, i, "}}");
+	ck_assert_int_eq(told[WHY_LATE_PROGRESS], 0);
+	say_with(SIDE_SERVER, progress, 2, "}}");
+	ck_assert_int_eq(told[WHY_LATE_PROGRESS], 1);
+}
+
 SUITE("session");
 
 /* Unseen traffic is counted, and not reported. */

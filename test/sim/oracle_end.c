@@ -56,6 +56,8 @@ person_is_asked(const struct oracle *oracle)
 {
 	const struct ask *ask;
 
+	if (oracle->protocol == &protocols[MCP] && (oracle->modern || !oracle->handshake || !oracle->declares[CLIENT]))
+		return false;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == SERVER && ask->deed->traits & PERSON && oracle->sent[ask->sent].heard != 0 &&
 		    ask->replied == 0 && !ask->answered && ask->lost == 0)

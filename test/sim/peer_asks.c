@@ -109,7 +109,9 @@ opening(const struct world *world)
 	const struct oracle *oracle = &world->oracle;
 
 	if (oracle->protocol == &protocols[MCP])
-		return ",\"protocolVersion\":\"2025-06-18\"";
+		return oracle->declares[CLIENT] ?
+		    ",\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"elicitation\":{}}" :
+		    ",\"protocolVersion\":\"2025-06-18\"";
 	if (oracle->protocol == &protocols[ACP])
 		return oracle->declares[CLIENT] ?
 		    ",\"protocolVersion\":1,\"clientCapabilities\":{\"cancellation\":{\"request\":true}}" :

@@ -31,9 +31,9 @@ static TABLE_CONST struct method mcp_methods[] = {
 	METHOD("resources/subscribe", METHOD_SETTING, .name_field = SCAN_URI),
 	METHOD("resources/unsubscribe", METHOD_UNSETTING, .name_field = SCAN_URI),
 	METHOD("subscriptions/listen", METHOD_STREAM),
-	METHOD("tasks/result", METHOD_LONG),
-	METHOD("elicitation/create", METHOD_PERSON),
-	METHOD("sampling/createMessage", METHOD_PERSON),
+	METHOD("tasks/result", METHOD_LONG | METHOD_RESULT),
+	METHOD("elicitation/create", METHOD_PERSON | METHOD_DECLARED),
+	METHOD("sampling/createMessage", METHOD_PERSON | METHOD_DECLARED),
 	{ 0 },
 };
 

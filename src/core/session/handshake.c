@@ -4,22 +4,51 @@
 
 enum { TASKS_MAY_BE_CANCELLED = 1 << 30 };
 
-/* A bit for each method, by its place in the dialect's list; "tools/call" is declared as tasks.requests.tools.call. */
+/* A bit for each method with a '/', by its place in the dialect's list. */
+static unsigned
+bit_of(const struct dialect *dialect, const struct method *row)
+{
+	ptrdiff_t place = row - dialect->methods;
+
+	assert(place >= 0 && 1 << place < TASKS_MAY_BE_CANCELLED);
+	return 1U << place;
+}
+
+/* The capability of a method: what stands before its '/'; empty: it has none. */
+static struct span
+capability_of(const struct method *row)
+{
+	const char *slash = memchr(row->name, '/', row->len);
+
+	return slash == NULL ? SPAN_NONE : (struct span){ row->name, (size_t)(slash - row->name) };
+}
+
+/* "tools/call" is declared as tasks.requests.tools.call. */
 static unsigned
 read_tasks(const struct dialect *dialect, struct span capabilities)
 {
 	struct span tasks = json_member(capabilities, SPAN("tasks")), requests = json_member(tasks, SPAN("requests"));
 	unsigned found = json_has_object(tasks, SPAN("cancel")) ? TASKS_MAY_BE_CANCELLED : 0;
 
-	for (int i = 0; dialect->methods[i].name != NULL; i++) {
-		struct span name = { dialect->methods[i].name, dialect->methods[i].len };
-		const char *slash = memchr(name.ptr, '/', name.len);
-		size_t len = slash == NULL ? name.len : (size_t)(slash - name.ptr);
+	for (const struct method *row = dialect->methods; row->name != NULL; row++) {
+		struct span object = capability_of(row);
 
-		if (slash != NULL &&
-		    json_has_object(json_member(requests, span_part(name, 0, len)), span_from(name, len + 1)))
-			found |= 1U << i;
+		if (object.len > 0 &&
+		    json_has_object(json_member(requests, object),
+			(struct span){ row->name + object.len + 1, row->len - object.len - 1 }))
+			found |= bit_of(dialect, row);
 	}
+	return found;
+}
+
+static unsigned
+read_persons(const struct dialect *dialect, struct span capabilities)
+{
+	unsigned found = 0;
+
+	for (const struct method *row = dialect->methods; row->name != NULL; row++)
+		if ((row->traits & METHOD_DECLARED) && json_has_object(capabilities, capability_of(row)))
+			found |= bit_of(dialect, row);
 	return found;
 }
 
@@ -56,6 +85,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	if (traits & METHOD_HANDSHAKE) {
 		handshake->tasks[SIDE_CLIENT] =
 		    read_tasks(handshake->dialect, member_in(message, SCAN_PARAMS, "capabilities"));
+		handshake->persons = read_persons(handshake->dialect, member_in(message, SCAN_PARAMS, "capabilities"));
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
@@ -93,9 +123,10 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 	struct span capabilities = member_in(message, SCAN_RESULT, "capabilities");
 	const struct list_change *list;
+	double number;
 
 	handshake->opened = true;
-	if (handshake->dialect->version_2 != NULL && version.len == 1 && version.ptr[0] >= '2')
+	if (handshake->dialect->version_2 != NULL && id_number(version, &number) && number >= 2)
 		handshake->dialect = handshake->dialect->version_2;
 	handshake->declared[SIDE_SERVER] =
 	    is_declared(member_in(message, SCAN_RESULT, "agentCapabilities"), "cancellation", "request");
@@ -126,11 +157,20 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 }
 
 bool
+handshake_asks_person(const struct handshake *handshake, const struct method *row)
+{
+	if (!(row->traits & METHOD_DECLARED))
+		return row->traits & METHOD_PERSON;
+	return handshake->era != ERA_MODERN &&
+	    ((handshake->persons | handshake->tasks[SIDE_CLIENT]) & bit_of(handshake->dialect, row));
+}
+
+bool
 handshake_may_make_task(const struct handshake *handshake, const struct request *request)
 {
 	if (!(request->flags & REQUEST_TASK) || !handshake->has_tasks || handshake->era == ERA_MODERN)
 		return false;
-	return handshake->tasks[side_other(request->from)] >> (request->row - handshake->dialect->methods) & 1;
+	return handshake->tasks[side_other(request->from)] & bit_of(handshake->dialect, request->row);
 }
 
 struct span

@@ -126,6 +126,8 @@ read_names(const struct session *session, const struct message *message, const s
 	}
 	if (dialect->task_cancel != NULL && scan_type(scan, SCAN_TASK) == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
+	if (message->from == SIDE_SERVER && handshake_asks_person(&session->handshake, row))
+		names->flags |= REQUEST_PERSON;
 	/* LSP: a request may have a token for progress and one for partial results. */
 	names->token = names->wire_token = first.len > 0 ? first : second;
 	if (first.len > 0 && second.len > 0 && !id_equal(first, second))
@@ -201,6 +203,16 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	message_edit(message, scan_value(scan, object)->offset + 1, 0, buf_span(text));
 }
 
+/* 0: the message names no task of its sender's that goes on. */
+static uint64_t
+serial_of_task(const struct session *session, const struct message *message)
+{
+	const struct request *task =
+	    pending_by_id(&session->tasks[message->from], message_id(message->scan, SCAN_TASK_ID));
+
+	return task == NULL ? 0 : task->serial;
+}
+
 /* Enters the request in the table, and passes it. */
 static void
 enter(struct session *session, struct message *message, const struct method *row)
@@ -226,6 +238,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
 	    session->clocks.steady);
 	memcpy(request->sources, deadlines.sources, sizeof(request->sources));
+	if (row->traits & METHOD_RESULT)
+		request->task = serial_of_task(session, message);
 	if (entry.alias.len > 0)
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, entry.alias);
 	if (request->flags & REQUEST_ASKED)
@@ -297,7 +311,7 @@ receive_request(struct session *session, struct message *message)
 
 /* --- responses */
 
-/* The answer names the task that continues the request: its progress token stays valid. */
+/* The answer names the task that continues the request: its progress token stays valid, or a person is asked. */
 static void
 keep_task(struct session *session, const struct request *request, struct span id)
 {
@@ -306,10 +320,35 @@ keep_task(struct session *session, const struct request *request, struct span id
 	struct request *task;
 
 	if (tasks->count >= LIMIT_TASKS)
-		return;
-	names.flags = request->flags & REQUEST_ASKED;
+		pending_remove(tasks->oldest);
+	names.flags = request->flags & (REQUEST_ASKED | REQUEST_PERSON);
 	task = pending_add(tasks, &names);
 	alarm_arm(&tasks->hard, &task->hard, TIME_CAP, session->clocks.steady);
+}
+
+/* A task of the requester's has this status. */
+static void
+note_status(struct session *session, enum side requester, struct span id, struct span status)
+{
+	struct request *task;
+
+	while (dialect_ends_task(status) && (task = pending_by_id(&session->tasks[requester], id)) != NULL)
+		pending_remove(task);
+}
+
+/* The answer to a request about a task tells that it has ended, if that answer is no mere end of the wait for it. */
+static void
+note_task(struct session *session, const struct request *request, const struct scan *scan)
+{
+	struct request *task = session->tasks[request->from].oldest;
+
+	note_status(session, request->from, message_id(scan, SCAN_RESULT_TASK_ID), scan_text(scan, SCAN_RESULT_STATUS));
+	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(scan, SCAN_RESULT)))
+		return;
+	while (task != NULL && task->serial != request->task)
+		task = task->newer;
+	if (task != NULL)
+		pending_remove(task);
 }
 
 /* The answer to a request of the client's shows what the server can, and what a new one must be told. */
@@ -340,8 +379,10 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	 */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, request, task_id);
-	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
+	else if (task_id.len > 0 && session->handshake.era != ERA_MODERN &&
+	    !dialect_ends_task(scan_text(message->scan, SCAN_CREATED_STATUS)))
 		keep_task(session, request, task_id);
+	note_task(session, request, message->scan);
 	if (request->from == SIDE_CLIENT)
 		learn(session, message, request);
 	if (request_is_aliased(request)) {
@@ -511,12 +552,8 @@ on_progress(struct session *session, struct message *message)
 static void
 on_task_status(struct session *session, struct message *message)
 {
-	struct span id = message_id(message->scan, SCAN_TASK_ID);
-	struct request *task;
-
-	while (id.len > 0 && dialect_ends_task(scan_text(message->scan, SCAN_STATUS)) &&
-	    (task = pending_by_id(&session->tasks[side_other(message->from)], id)) != NULL)
-		pending_remove(task);
+	note_status(session, side_other(message->from), message_id(message->scan, SCAN_TASK_ID),
+	    scan_text(message->scan, SCAN_STATUS));
 	pass_on(session, message, WHY_RELAYED, NULL);
 }
 

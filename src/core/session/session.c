@@ -320,7 +320,7 @@ next_wake(const struct session *session, bool stalled)
 		wake = wake_for(wake, &pending->hard, lag);
 		wake = wake_for(wake, &session->tasks[side].hard, lag);
 		wake = wake_for(wake, &session->questions[side].hard, lag);
-		if (side == SIDE_SERVER || session->party[SIDE_SERVER].pending.persons == 0)
+		if (side == SIDE_SERVER || !state_asks_person(session))
 			wake = wake_for(wake, &pending->idle, clocks->now - clocks_idle(clocks, side));
 	}
 	return wake;

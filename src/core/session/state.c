@@ -18,7 +18,7 @@ session_set_time(struct session *session, msec_t now)
 		clocks->now = now;
 		clocks->planned = MSEC_NEVER;
 		clocks->steady += passed - gap;
-		if (!clocks->stalled && session->party[SIDE_SERVER].pending.persons == 0)
+		if (!clocks->stalled && !state_asks_person(session))
 			clocks->idle += passed - gap;
 	}
 	if (gap > 0) {
@@ -29,6 +29,12 @@ session_set_time(struct session *session, msec_t now)
 	}
 	if (session_outstanding(session, SIDE_SERVER) > 0)
 		session->client_owed = clocks->steady;
+}
+
+bool
+state_asks_person(const struct session *session)
+{
+	return session->party[SIDE_SERVER].pending.persons + session->tasks[SIDE_SERVER].persons > 0;
 }
 
 /* --- the server */

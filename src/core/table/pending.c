@@ -45,7 +45,7 @@ static void
 count_state(const struct request *request, int by)
 {
 	request->in->in_state[request->state] += (size_t)by;
-	if (request->state == REQUEST_WAITING && (request->traits & METHOD_PERSON))
+	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
 		request->in->persons += (size_t)by;
 	if (request->traits & METHOD_HANDSHAKE)
 		request->in->handshakes += (size_t)by;
