@@ -37,7 +37,7 @@ struct message {
 	struct request *question;    /* ... of canceld's own; or NULL */
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
-	struct span obstacle;        /* a cancel: why it is withheld */
+	struct span obstacle;        /* why it does not pass, where its word does not say that; or empty */
 	bool bound;                  /* meaningful to the current server only, which may need it now */
 	bool urgent;                 /* it overtakes the messages that wait */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */

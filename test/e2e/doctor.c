@@ -143,6 +143,11 @@ static const struct server servers[] = {
 	    "exit=yes orphans=no stdout=yes", 1 },
 	{ DOCTOR SHELL_SERVER(":", ""), "initialize=yes discover=yes tools=not alive=yes stdout=yes exit=yes", 0 },
 	{ DOCTOR SHELL_SERVER("echo starting up", ""), "initialize=yes stdout=no exit=yes", 1 },
+	/* It answers a notification. */
+	{ DOCTOR SHELL_SERVER(":",
+	      "*notifications/initialized*) printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"error\\\":{\\\"code\\\":-32601,"
+	      "\\\"message\\\":\\\"no\\\"}}\\n\";;"),
+	    "initialize=yes stdout=no alive=yes exit=yes", 1 },
 	{ DOCTOR SHELL_SERVER(":", "*server/discover*) exit 1;;"), "initialize=yes discover=no", 1 },
 	{ DOCTOR SHELL_SERVER(":", "*notifications/cancelled*) kill -SEGV $$;;"), "alive=no exit=yes", 1 },
 	/* Agents: the second one answers a turn only when that is cancelled. */

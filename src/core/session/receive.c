@@ -413,10 +413,40 @@ find_coerced(const struct session *session, struct message *message)
 	return request;
 }
 
+/*
+ * Whether an answer that names no request may be one all the same: to a request that cannot be tracked; or it refuses
+ * what its sender could not read (JSON-RPC 2.0 section 5: the id is null then). Any other one answers a notification,
+ * for which strict clients end the session.
+ */
+static bool
+may_answer(const struct session *session, const struct message *message)
+{
+	double code;
+
+	if (session->party[side_other(message->from)].untracked > 0)
+		return true;
+	return scan_type(message->scan, SCAN_ID) <= VALUE_NULL &&
+	    scan_type(message->scan, SCAN_ERROR_CODE) == VALUE_NUMBER &&
+	    id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) &&
+	    (code == CODE_PARSE_ERROR || code == CODE_INVALID_REQUEST);
+}
+
+/* The code and the message of an error that answers nothing. */
+static struct span
+describe_error(struct session *session, const struct message *message)
+{
+	char storage[SCAN_VALUE_MAX];
+
+	if (!scan_has(message->scan, SCAN_ERROR))
+		return SPAN_NONE;
+	compose(state_scratch(session), "%b %b", scan_text(message->scan, SCAN_ERROR_CODE),
+	    scan_string(message->scan, SCAN_ERROR_MESSAGE, storage, sizeof(storage)));
+	return buf_span(&session->scratch);
+}
+
 static void
 receive_response(struct session *session, struct message *message)
 {
-	bool untracked = session->party[side_other(message->from)].untracked > 0;
 	struct request *request = message->request;
 
 	message->bound = message->from == SIDE_CLIENT;
@@ -426,11 +456,13 @@ receive_response(struct session *session, struct message *message)
 	}
 	if (request == NULL && message->id.len > 0)
 		message->request = request = find_coerced(session, message);
+	if (request == NULL && may_answer(session, message)) {
+		pass_on(session, message, WHY_UNTRACKED, NULL);
+		return;
+	}
 	if (request == NULL) {
-		if (untracked || (message->id.len == 0 && !scan_unkept(message->scan, SCAN_ID)))
-			pass_on(session, message, WHY_UNTRACKED, NULL);
-		else
-			pass_drop(session, message, WHY_STRAY, NULL);
+		message->obstacle = describe_error(session, message);
+		pass_drop(session, message, WHY_STRAY, NULL);
 		return;
 	}
 	if (state_of(session, request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
