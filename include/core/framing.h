@@ -50,6 +50,7 @@ enum { FRAME_HEAD_MAX = 4096 }; /* bytes of a header, or before the framing show
 struct frame {
 	uint64_t body, end; /* its text, without its newline; once its end is known */
 	uint64_t next;      /* where the next frame begins; 0: its end is not known */
+	uint64_t text_to;   /* private: not 0: it is text up to here, by a header that announced no JSON */
 	size_t searched;    /* private: no newline is before */
 	bool text;          /* FRAMING_HEADER: it is text where a header should be */
 	bool rest;          /* its line, or body, began with something else */
@@ -57,6 +58,12 @@ struct frame {
 
 /* Reads the frame. bytes: all that has come of it, and what follows. false: it is not whole. */
 bool frame_read(struct frame *frame, enum framing framing, struct span bytes) __attribute__((warn_unused_result));
+
+/*
+ * The header of the frame is text, and ends the frame, if it is followed by something else than JSON: a program has
+ * printed the head of an HTTP response, for example. bytes: as for frame_read, which was called.
+ */
+void frame_refuse_text(struct frame *frame, struct span bytes);
 
 /* No more bytes will come: the frame ends here, behind len bytes. */
 void frame_finish(struct frame *frame, enum framing framing, size_t len);

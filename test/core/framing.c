@@ -55,9 +55,15 @@ static const struct {
 	    GUESS_HEADER },
 	{ "X-Trace: 1\r\n", GUESS_HEADER },
 	{ "loading...Content-Length: 5\r\n", GUESS_HEADER },
+	{ "X-Content-Length: 5\r\n", GUESS_HEADER },
+	{ "Content-Length-Hint: 5\r\n", GUESS_HEADER },
+	{ "-----Content-Length: 5\n", GUESS_FOREIGN },
 
 	/* text that is neither, from a peer that writes lines */
 	{ "hello\n", GUESS_NEWLINE },
+	{ "X-Content-Length: 5\n", GUESS_NEWLINE },
+	{ "up, X-Content-Length: 5\n", GUESS_NEWLINE },
+	{ "Content-Length-Hint: 5\n", GUESS_NEWLINE },
 	{ "Content-Length 5\n", GUESS_NEWLINE },
 	{ "Content Length: 5\n", GUESS_NEWLINE },
 	{ "note: it starts\n", GUESS_NEWLINE },

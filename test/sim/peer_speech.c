@@ -136,11 +136,12 @@ writes_text(struct world *world, int from)
 {
 	static const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n", "\xff\xfe\n",
 		"17\n", "log: {\"level\":\"info\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n", "Loading...",
-		"Warning: x\r\n" };
+		"Warning: x\r\n", "X-Content-Length: 5\r\n", "< Content-Length: 40\n\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\nServer: x\r\n\r\n" };
 	static const char *const client[] = { "Loading...\n", "{\"a\":1}\n", "\n", "17\n", "{\"a\":\n" };
 	bool header = world->oracle.header && peer_is_open(world);
 	const char *text = from == CLIENT ? client[chance_below(&world->chance, 5)] :
-					    texts[chance_below(&world->chance, header ? 9 : 7)];
+					    texts[chance_below(&world->chance, header ? 12 : 7)];
 
 	write_text(world, from, text, from == CLIENT && text[0] != '\n');
 }

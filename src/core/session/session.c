@@ -233,6 +233,20 @@ pass_plain(struct lane *lane)
 		lane_pass(lane, &(struct lane_message){ .start = from, .end = to - 1, .next = to });
 }
 
+/* Looks for the end of the frame at hand. What the server says of a length may be text, which is followed by text. */
+static bool
+read_end(struct party *party, enum side from, struct span bytes)
+{
+	struct frame *frame = &party->frame;
+	bool whole = frame_read(frame, party->lane->framing, bytes);
+
+	if (from == SIDE_SERVER && frame->body > 0) {
+		frame_refuse_text(frame, bytes);
+		whole = frame->next <= bytes.len;
+	}
+	return whole;
+}
+
 static void
 hear(struct session *session, enum side from, bool ended)
 {
@@ -245,7 +259,7 @@ hear(struct session *session, enum side from, bool ended)
 	if (session->handshake.plain)
 		pass_plain(party->lane);
 	while ((bytes = lane_undecided(party->lane)).len > 0) {
-		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
+		whole = party->skipping == SKIP_NOTHING && read_end(party, from, bytes);
 		if (noise_skip(session, from))
 			continue;
 		if (!whole)
