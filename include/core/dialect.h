@@ -35,6 +35,7 @@ enum method_trait {
 	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
 	METHOD_OPENED = 1 << 12,    /* no request: the client's notification after its handshake */
 	METHOD_RESULT = 1 << 13,    /* MCP: its answer is that of a task's request: the task has ended */
+	METHOD_LOAD = 1 << 15,      /* ACP: opens a session again, whose updates are then awaited */
 	METHOD_DECLARED = 1 << 14,  /* METHOD_PERSON only of a client with the capability before its '/' */
 
 	/* Kept and replayed to a new server. */
@@ -147,6 +148,9 @@ bool dialect_says_cancelled(const struct scan *response);
 
 /* Whether a task with this status, as spelled, has ended (MCP basic/utilities/tasks). */
 bool dialect_ends_task(struct span status);
+
+/* ACP: whether a session/update of this kind has a meaning only within a turn; the end of a tool call has one later too. */
+bool dialect_is_of_turn(const struct scan *update);
 
 /* --- policy.c */
 

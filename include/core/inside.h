@@ -480,6 +480,12 @@ void turns_decide(struct session *session, struct request *request, enum decide_
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void turns_join(struct session *session, struct request *request);
 
+/* A new prompt of the session's, or it is opened again: what the agent says then belongs to no former turn. */
+void turns_renew(struct session *session, struct span session_id);
+
+/* The turn that canceld has ended and to which this session/update, which comes too late, belongs; or NULL. */
+struct request *turns_silenced(const struct session *session, struct span session_id, const struct scan *update);
+
 /*
  * ACP "Prompt Turn", Cancellation: the client's session/cancel cancels all turns of its session, and passes if the agent
  * has one of them. As agents know it as a notification only, a request is answered and passes as one.

@@ -52,6 +52,7 @@ enum value_type {
 	X(STATUS, PARAMS, "status") \
 	X(RESULT_STATUS, RESULT, "status") \
 	X(CREATED_STATUS, CREATED_TASK, "status") \
+	X(UPDATE_STATUS, UPDATE, "status") \
 	X(TASK_ID, PARAMS, "taskId") \
 	X(UPDATE, PARAMS, "update") \
 	X(RESULT_TASK_ID, RESULT, "taskId") \
@@ -66,6 +67,7 @@ enum value_type {
 	X(STOP_REASON, RESULT, "stopReason") \
 	X(WORK_TOKEN, PARAMS, "workDoneToken") \
 	X(PROGRESS_TOKEN, PARAMS, "progressToken") /* a progress notification */ \
+	X(UPDATE_KIND, UPDATE, "sessionUpdate") \
 	X(META_TOKEN, REQUEST_META, "progressToken") /* a request that wants progress */ \
 	X(PARAMS_VERSION, PARAMS, "protocolVersion") \
 	X(RESULT_VERSION, RESULT, "protocolVersion") \

@@ -66,6 +66,8 @@ struct request {
 	enum given_up given_up;   /* apply.c sets it */
 	bool in_cancelled_turn;   /* ACP: the agent sent it in a turn that was cancelled; turns.c sets it */
 	bool withheld;            /* its cancel is still to be sent */
+	bool superseded;          /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
+	bool apart;               /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
 	bool told;                /* ACP: a session/cancel of its session was sent; turns.c sets it */
 	enum request_state state; /* set with pending_move */
 	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* the built-in times of the manual */
+enum { GRACE = 5000, GRACE_TURN = 30000, LINGER = 600000 };        /* the built-in times of the manual */
 enum { IDLE = 300000, START = 120000, DAY = 24 * 60 * 60 * 1000 }; /* ... for a request that opens a session */
 
 void
@@ -169,7 +169,7 @@ cascade(struct oracle *oracle, const char *session, bool sure)
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (ask->by != SERVER || strcmp(ask->session, session) != 0 || !oracle_lives(oracle, ask))
 			continue;
-		ask->cascaded |= sure;
+		ask->cascaded |= sure && !ask->apart;
 		if (ask->ending_at == INT64_MAX)
 			ask->ending_at = oracle->now;
 	}
@@ -234,12 +234,17 @@ heard_acknowledged(struct oracle *oracle, const struct sent *sent)
 	note_cancel(oracle, target, true);
 }
 
-/* Sent in a turn that is already cancelled: it need not be answered either. */
+/* Sent in a turn that is already cancelled: it need not be answered either. ACP v2: sent while no turn can run. */
 static void
 join_cascade(const struct oracle *oracle, struct ask *ask)
 {
 	const struct ask *turn;
 
+	ask->apart = oracle->version > 1;
+	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
+		if (is_turn_of(turn, ask->session) && oracle->sent[turn->sent].begun != 0 &&
+		    (turn->accepted || (turn->wire[0] != '\0' && oracle_lives(oracle, turn))))
+			ask->apart = false;
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
 		if (is_turn_of(turn, ask->session) && oracle->sent[turn->sent].heard != 0 &&
 		    (turn->cancelled != 0 || turn->turn_cancelled || turn->expired != 0 || turn->decided != 0))
@@ -292,12 +297,44 @@ heard_progress(struct oracle *oracle, struct sent *sent, struct ask *ask)
 	sent->due = ask->cancelled == 0 && ask->token[0] != '\0';
 }
 
+enum belonging { BELONGS_ELSEWHERE, MAY_BELONG, BELONGS_TO_ENDED };
+
+/*
+ * ACP v1: whether an update of a turn's belongs to one that canceld has ended: it has ended the session's last prompt,
+ * which its agent has not answered, and no other one is open. It may, if it is not known what was written or refused.
+ */
+static enum belonging
+belongs(const struct oracle *oracle, const char *session)
+{
+	const struct ask *ask, *last = NULL;
+	bool unsure = oracle->deaf_at > 0 || oracle->client_left, ended = false;
+
+	if (oracle->initialized && oracle->version > 1)
+		return BELONGS_ELSEWHERE;
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		if (!is_turn_of(ask, session) || oracle->sent[ask->sent].begun == 0)
+			continue;
+		if (oracle_lives(oracle, ask))
+			return BELONGS_ELSEWHERE;
+		unsure |= ask->wire[0] == '\0';
+		ended |= ask->decided != 0;
+		last = ask;
+	}
+	if (!ended || unsure || last->decided == 0 || last->replied != 0 || last->lost != 0 ||
+	    oracle->now - last->decided_at >= LINGER)
+		return ended && (unsure || last->decided != 0) ? MAY_BELONG : BELONGS_ELSEWHERE;
+	return BELONGS_TO_ENDED;
+}
+
 static void
 heard_update(struct oracle *oracle, struct sent *sent)
 {
+	enum belonging belonging = sent->of_turn ? belongs(oracle, sent->session) : BELONGS_ELSEWHERE;
 	struct ask *ask;
 
-	sent->due = true;
+	sent->due = belonging == BELONGS_ELSEWHERE;
+	if (belonging == BELONGS_TO_ENDED)
+		sent->kind = KIND_JUNK;
 	for (ask = oracle->asks; sent->idle && ask < oracle->asks + oracle->ask_count; ask++)
 		if (is_turn_of(ask, sent->session))
 			ask->accepted = false;
@@ -420,7 +457,7 @@ other_turn(const struct oracle *oracle, int turn, bool sure)
 {
 	int i;
 
-	/* When the client leaves, its requests are given up in their order, or withdrawn if they were not sent. */
+	/* What was not sent is hit by none; when the client leaves, its requests are given up in their order. */
 	for (i = oracle->client_left && sure ? turn : 0; i < oracle->ask_count; i++) {
 		const struct ask *other = &oracle->asks[i];
 
@@ -428,8 +465,8 @@ other_turn(const struct oracle *oracle, int turn, bool sure)
 		    runs_untold(oracle, other))
 			return i;
 		if (i != turn && is_turn_of(other, oracle->asks[turn].session) && oracle_lives(oracle, other) &&
-		    !(sure && (other->reply_begun != 0 || (oracle->client_left && other->wire[0] == '\0'))) &&
-		    other->cancelled == 0 && other->expired == 0)
+		    !(sure && (other->reply_begun != 0 || other->wire[0] == '\0')) && other->cancelled == 0 &&
+		    other->expired == 0)
 			return i;
 	}
 	return -1;
@@ -458,7 +495,7 @@ check_news(struct oracle *oracle, const char *session)
 			continue;
 		news |= runs_untold(oracle, turn) || (turn->lost == 0 && given_up(oracle, turn) > turn->turn_told);
 		turn->turn_told = oracle->step;
-		turn->told |= oracle->sent[turn->sent].heard != 0;
+		turn->told |= turn->wire[0] != '\0';
 	}
 	if (!news)
 		oracle_blame(oracle, "2: a session/cancel of %s tells nothing new", session);

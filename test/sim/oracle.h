@@ -49,6 +49,7 @@ struct sent { /* one message that a peer has written */
 	bool complain; /* junk that is answered with an error */
 	bool grants;   /* a response that is a result */
 	bool idle;     /* ACP v2: a KIND_UPDATE that says that the session's turns have ended */
+	bool of_turn;  /* ... that has a meaning only within a turn */
 	bool begins;   /* the first notice of a stream */
 	bool differs;  /* ... whose version differs from that of the first server */
 	bool again;    /* to be sent to another server too: no order is checked */
@@ -93,6 +94,7 @@ struct ask { /* one request */
 	int64_t ending_at;     /* in ms: when it was cancelled, expired, or its turn was */
 	bool crossed;          /* sent in a session with a cancelled turn: it may end with that */
 	bool cascaded;         /* its turn was cancelled */
+	bool apart;            /* ACP v2: sent in no turn */
 	bool written;          /* an answer was written, perhaps not heard yet */
 	bool doubled;          /* ... and another one */
 	uint64_t replied;      /* when the first answer was heard whole; 0: not */

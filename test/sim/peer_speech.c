@@ -187,15 +187,21 @@ static void
 write_update(struct world *world)
 {
 	bool idle = world->oracle.version > 1 && chance_percent(&world->chance, 40);
+	bool text = !idle && chance_percent(&world->chance, 50);
 	char session[16];
 	int sent;
 
 	snprintf(session, sizeof(session), "\"s%u\"", chance_below(&world->chance, PEER_SESSIONS));
 	sent = peer_says(world, SERVER, KIND_UPDATE, -1,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"q\":%d,\"p\":%s,%s\"sessionId\":%s}}",
-	    peer_next(world), peer_payload(world), idle ? "\"update\":{\"state\":\"idle\"}," : "", session);
+	    peer_next(world), peer_payload(world),
+	    idle     ? "\"update\":{\"state\":\"idle\"}," :
+		text ? "\"update\":{\"sessionUpdate\":\"agent_message_chunk\"}," :
+		       "",
+	    session);
 	snprintf(world->oracle.sent[sent].session, sizeof(session), "%s", session);
 	world->oracle.sent[sent].idle = idle;
+	world->oracle.sent[sent].of_turn = text;
 }
 
 void

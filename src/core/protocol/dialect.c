@@ -75,6 +75,8 @@ static TABLE_CONST struct method acp_methods[] = {
 	METHOD("elicitation/create", METHOD_PERSON, .cancelled = "{\"action\":\"cancel\"}"),
 	METHOD("terminal/wait_for_exit", METHOD_LONG),
 	METHOD("session/close", METHOD_CLOSE),
+	METHOD("session/load", METHOD_LOAD),
+	METHOD("session/resume", METHOD_LOAD),
 	{ 0 },
 };
 
@@ -216,4 +218,16 @@ dialect_ends_task(struct span status)
 {
 	return span_equal(status, SPAN("\"completed\"")) || span_equal(status, SPAN("\"failed\"")) ||
 	    span_equal(status, SPAN("\"cancelled\""));
+}
+
+bool
+dialect_is_of_turn(const struct scan *update)
+{
+	static const char *const kinds[] = { "\"agent_message_chunk\"", "\"agent_thought_chunk\"",
+		"\"user_message_chunk\"", "\"tool_call\"", "\"tool_call_update\"", "\"plan\"" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (dialect_is(scan_text(update, SCAN_UPDATE_KIND), kinds[i]))
+			return !dialect_ends_task(scan_text(update, SCAN_UPDATE_STATUS));
+	return false;
 }

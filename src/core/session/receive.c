@@ -231,6 +231,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (session->config.ask_progress &&
 	    ((row->traits & METHOD_CODE) || policy_singles_out(&session->policy, entry.names.method, entry.names.name)))
 		ask_progress(session, message, &entry);
+	if (row->traits & (METHOD_TURN | METHOD_LOAD))
+		turns_renew(session, entry.names.token);
 	request = pending_add(&session->party[message->from].pending, &entry.names);
 	pending_place(request, message->start, message->next, false);
 	deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
@@ -522,18 +524,26 @@ on_cancel(struct session *session, struct message *message)
 }
 
 /*
- * ACP: the token is a session's id. An update extends the deadlines of all requests of the session, and always passes.
+ * ACP: the token is a session's id. An update extends the deadlines of all requests of the session, and passes, unless it
+ * belongs to a turn that canceld has ended: that is remembered as long as the agent goes on with it.
  */
 static void
 on_update(struct session *session, struct message *message, enum side requester, struct span token,
     struct request *newest)
 {
-	struct request *request = NULL;
+	struct request *request = NULL, *silenced = NULL;
 
+	if (requester == SIDE_CLIENT)
+		silenced = turns_silenced(session, token, message->scan);
 	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
-	pass_on(session, message, WHY_RELAYED, newest);
+	if (silenced == NULL) {
+		pass_on(session, message, WHY_RELAYED, newest);
+		return;
+	}
+	alarm_arm(&silenced->in->hard, &silenced->hard, TIME_LINGER, session->clocks.steady);
+	pass_drop(session, message, WHY_LATE_PROGRESS, silenced);
 }
 
 /* Puts the requester's own token back into progress of its request or task. */

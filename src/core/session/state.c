@@ -191,7 +191,7 @@ state_turns_running(const struct session *session, struct span session_id)
 	size_t count = running != NULL && running->state == REQUEST_WAITING;
 
 	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
-		count += turn->state == REQUEST_WAITING;
+		count += state_of(session, turn) == REQUEST_WAITING;
 	return count;
 }
 

@@ -5,6 +5,13 @@
  */
 #include "core/inside.h"
 
+/* v2 */
+static bool
+runs_on(const struct session *session)
+{
+	return session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON;
+}
+
 void
 turns_end(struct session *session, struct span session_id, bool by_client)
 {
@@ -14,13 +21,13 @@ turns_end(struct session *session, struct span session_id, bool by_client)
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
 	for (turn = NULL; (turn = state_next_turn(session, session_id, turn)) != NULL;)
-		turn->told = true;
+		turn->told |= state_of(session, turn) != REQUEST_QUEUED;
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
-		bool waits = request->state == REQUEST_WAITING && !request->in_cancelled_turn;
+		bool waits = request->state == REQUEST_WAITING && !request->in_cancelled_turn && !request->apart;
 
 		next = pending_next_by_token(asked, session_id, request);
-		request->in_cancelled_turn = true;
+		request->in_cancelled_turn |= waits;
 		if (waits && by_client)
 			apply_grace(session, request);
 		else if (waits)
@@ -46,8 +53,8 @@ run(struct session *session, struct span session_id, bool told)
 static bool
 begins(const struct session *session, enum decide_event event, const struct message *message)
 {
-	return (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && event == EVENT_RESPONSE &&
-	    scan_has(message->scan, SCAN_RESULT) && !scan_has(message->scan, SCAN_STOP_REASON);
+	return runs_on(session) && event == EVENT_RESPONSE && scan_has(message->scan, SCAN_RESULT) &&
+	    !scan_has(message->scan, SCAN_STOP_REASON);
 }
 
 void
@@ -67,12 +74,41 @@ void
 turns_join(struct session *session, struct request *request)
 {
 	struct span session_id = request->token;
+	const struct request *turn = NULL;
+	bool ending = pending_by_id(&session->turns, session_id) != NULL, ended = false;
 
-	if (state_turns_running(session, session_id) > 0 ||
-	    (state_next_turn(session, session_id, NULL) == NULL && pending_by_id(&session->turns, session_id) == NULL))
+	if (state_turns_running(session, session_id) > 0)
 		return;
-	request->in_cancelled_turn = true;
-	apply_grace(session, request);
+	while ((turn = state_next_turn(session, session_id, turn)) != NULL) {
+		ending |= turn->state == REQUEST_CANCELLING;
+		ended |= turn->state == REQUEST_ABANDONED;
+	}
+	request->apart = runs_on(session) && !ending;
+	request->in_cancelled_turn = ending || (ended && !request->apart);
+	if (request->in_cancelled_turn)
+		apply_grace(session, request);
+}
+
+void
+turns_renew(struct session *session, struct span session_id)
+{
+	struct request *turn = NULL;
+
+	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
+		turn->superseded = true;
+}
+
+struct request *
+turns_silenced(const struct session *session, struct span session_id, const struct scan *update)
+{
+	struct request *turn = state_next_turn(session, session_id, NULL);
+
+	/* v2: a turn ends only when the agent says so. */
+	if (request_is_awaited(turn) || runs_on(session) || !dialect_is_of_turn(update))
+		return NULL;
+	while (turn != NULL && turn->superseded)
+		turn = state_next_turn(session, session_id, turn);
+	return turn;
 }
 
 /* --- session/cancel */
@@ -151,8 +187,7 @@ turns_note_work(struct session *session, struct span session_id, bool idle)
 	struct request *running = pending_by_id(&session->turns, session_id);
 
 	/* Without a prompt, the agent has begun by itself, or the client has resumed a session that was at work. */
-	if (!idle && (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && running == NULL &&
-	    state_next_turn(session, session_id, NULL) == NULL)
+	if (!idle && runs_on(session) && running == NULL && state_next_turn(session, session_id, NULL) == NULL)
 		run(session, session_id, false);
 	else if (idle && running != NULL)
 		pending_remove(running);
