@@ -140,6 +140,14 @@ const struct method *dialect_method(const struct dialect *dialect, struct span m
 /* Whether the method has this name. name NULL: false. */
 bool dialect_is(struct span method, const char *name);
 
+/*
+ * What may be shown of a request's name, in the log, in answers and to people: of a URI its scheme and host, since the rest
+ * may be a password or a token; of a file's its path. uri: it is one, or a path, whatever it looks like. It is in the
+ * name, or in `shown`.
+ */
+enum { NAME_SHOWN = 256 };
+struct span name_shown(struct span name, bool uri, char shown[NAME_SHOWN]);
+
 /* The form of the cancel that a notification with this method is; NULL if it is none, or the dialect has none. */
 const struct cancel *dialect_cancel(const struct dialect *dialect, struct span method);
 

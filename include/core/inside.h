@@ -160,7 +160,7 @@ state_action(const struct session *session, enum verb verb, enum side side, enum
 	if (request != NULL) {
 		action.id = request->id;
 		action.method = request->method;
-		action.name = request->name;
+		action.name = request->shown;
 		action.elapsed = session->clocks.steady - request->received;
 	}
 	return action;

@@ -59,6 +59,7 @@ struct request {
 	struct span id, wire_id;       /* as the requester spelled it; as the receiver sees it */
 	struct span token, wire_token; /* progress token; both empty if there is none */
 	struct span method, name;      /* unescaped; name: tool, prompt or resource, or empty */
+	struct span shown;             /* what may be shown of the name */
 	struct span meta;              /* raw members of params._meta for its cancel; or empty */
 	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
 	unsigned traits;          /* of the row */
@@ -114,7 +115,7 @@ void pending_free(struct pending *pending);
 void pending_clear(struct pending *pending);
 
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
-	struct span id, wire_id, token, wire_token, method, name, meta;
+	struct span id, wire_id, token, wire_token, method, name, shown, meta;
 	struct span second_token; /* by which it is found, too; or empty */
 	struct id_hashes hashes;  /* of id, by pending_is_taken; zeroed: not known */
 	const struct method *row;

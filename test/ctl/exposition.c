@@ -95,6 +95,19 @@ TEST(one_that_does_not_answer_keeps_its_last_values)
 	expect("canceld_requests_in_flight{server=\"x\",from=\"client\"} 2\n");
 }
 
+TEST(a_uri_is_no_label)
+{
+	json_t *entry;
+
+	add("a", "x", 1, "postgres://me:hunter2@db/payroll");
+	add("b", "y", 1, "memo:hunter2");
+	entry = json_array_get(json_object_get(json_object_get(answers, "b"), "methods"), 0);
+	json_object_set_new(entry, "method", json_string("resources/read"));
+	ck_assert_ptr_null(strstr(written(), "hunter2"));
+	expect("_count{server=\"x\",method=\"tools/call\",name=\"\"} 3\n");
+	expect("_count{server=\"y\",method=\"resources/read\",name=\"\"} 3\n");
+}
+
 TEST(labels_are_escaped)
 {
 	add("a", "q\\\"b\\\\s\\n\\u001b", 1, "t");

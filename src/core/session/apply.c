@@ -165,7 +165,7 @@ keep_end(struct session *session, const struct request *request, enum tally tall
 
 	if (!session->config.observed || (tally == TALLY_ANSWERED && elapsed < TIME_AT_ONCE))
 		return;
-	ended = journal_keep(&session->journal, request->id, request->method, request->name);
+	ended = journal_keep(&session->journal, request->id, request->method, request->shown);
 	ended->from = request->from;
 	ended->tally = tally;
 	ended->serial = request->serial;
@@ -184,7 +184,7 @@ note_end(struct session *session, struct request *request, const struct decision
 	keep_end(session, request, tally);
 	if (request->from == SIDE_SERVER)
 		return;
-	journal_end(&session->journal, tally, request->method, request->name,
+	journal_end(&session->journal, tally, request->method, request->shown,
 	    session->clocks.steady - request->received);
 	records_end(&session->records, request);
 	acks_end(session, request, outcome);

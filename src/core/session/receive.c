@@ -103,7 +103,7 @@ why_too_much(const struct session *session, const struct message *message)
 struct entry { /* a new request, and where its names are stored that do not stand in its text */
 	struct pending_names names;
 	struct span alias; /* the fresh id or, if it keeps its own, the fresh token; or empty */
-	char name[SCAN_VALUE_MAX], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
+	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
 };
 
 static void
@@ -118,6 +118,7 @@ read_names(const struct session *session, const struct message *message, const s
 	entry->alias = SPAN_NONE;
 	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
+	names->shown = name_shown(names->name, row->name_field == SCAN_URI, entry->shown);
 	/* Modern MCP: a cancel has the same _meta. */
 	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
 		names->meta.ptr = entry->meta;

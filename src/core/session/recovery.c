@@ -44,7 +44,7 @@ void
 recovery_probe(struct session *session, const struct request *request)
 {
 	const struct pending_names cause = { request->id, .method = request->method, .name = request->name,
-		.meta = request->meta };
+		.shown = request->shown, .meta = request->meta };
 
 	if (session->config.kill_stuck == 0 || session->client_left || (request->traits & METHOD_NO_CANCEL) ||
 	    session->server.life != SERVER_OPEN || session->server.shut)

@@ -181,8 +181,8 @@ explain(struct session *session, struct answer *answer, const struct request *re
 
 	buf_clear(text);
 	if (ending->flags & NAMED)
-		compose(text, request->name.len > 0 ? "%b %b" : "%b",
-		    request->method.len > 0 ? request->method : SPAN("the request"), request->name);
+		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
+		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
 	compose(text, ending->text, request_timeout(request), request->method);
 	if (ending == &unstarted && session->server.quote.len > 0)
 		compose(text, ": %b", buf_span(&session->server.quote));

@@ -210,14 +210,16 @@ void
 state_count(struct session *session, const struct message *message, enum tally tally)
 {
 	const struct method *row = dialect_method(session->handshake.dialect, message->method);
-	char storage[SCAN_VALUE_MAX];
+	char storage[SCAN_VALUE_MAX], shown[NAME_SHOWN];
 
 	if (span_equal(message->method, ACKS_METHOD))
 		return;
 	session->journal.requests[message->from]++;
 	if (message->from == SIDE_CLIENT)
 		journal_end(&session->journal, tally, message->method,
-		    scan_string(message->scan, row->name_field, storage, sizeof(storage)), 0);
+		    name_shown(scan_string(message->scan, row->name_field, storage, sizeof(storage)),
+			row->name_field == SCAN_URI, shown),
+		    0);
 }
 
 void

@@ -133,7 +133,7 @@ struct request *
 pending_add(struct pending *pending, const struct pending_names *names)
 {
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
-	    names->name.len + names->meta.len + names->second_token.len;
+	    names->name.len + names->shown.len + names->meta.len + names->second_token.len;
 	struct request *request = take_entry(pending, len);
 	struct id_hashes unknown = { 0 };
 	char *at = (char *)(request + 1);
@@ -156,6 +156,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 		add_names(request, copy(&at, names->second_token), NAME_TOKEN, unknown);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
+	request->shown = copy(&at, names->shown);
 	request->meta = copy(&at, names->meta);
 	request->row = names->row;
 	request->traits = names->row == NULL ? 0 : names->row->traits;

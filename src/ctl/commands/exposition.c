@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/compose.h"
+#include "core/dialect.h"
 #include "ctl/show.h"
 #include "shell/words.h"
 
@@ -131,7 +132,7 @@ add_member(json_t *samples, const struct family *family, struct span values[LABE
 	}
 }
 
-/* The method and name of an entry of `methods`, if there is room for them. */
+/* The method and name of an entry of `methods`, if there is room for them; a URI may hold a secret, and is left out. */
 static void
 read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2])
 {
@@ -139,6 +140,8 @@ read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2
 
 	pair[0] = show_string(entry, "method");
 	pair[1] = show_string(entry, "name");
+	if (dialect_method(&dialect_mcp, pair[0])->name_field == SCAN_URI || strstr(pair[1].ptr, "://") != NULL)
+		pair[1] = SPAN("");
 	compose(&key, "%b:%b", pair[0], pair[1]);
 	if (!is_admitted(exposition->pairs, EXPOSITION_PAIRS, buf_span(&key)))
 		pair[0] = pair[1] = SPAN("other");

@@ -25,7 +25,7 @@ views_name(const struct request_view *view)
 
 	return json_pack("{s:o,s:I,s:s,s:o,s:o,s:I}", "id", printable_json(request->id, false), "serial",
 	    (json_int_t)request->serial, "from", side_name(request->from), "method", shown(request->method), "name",
-	    shown(request->name), "age_ms", (json_int_t)view->age);
+	    shown(request->shown), "age_ms", (json_int_t)view->age);
 }
 
 static const char *const source_words[POLICY_SOURCES] = { "built in", "file", "section", "command line", "person" };

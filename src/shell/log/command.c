@@ -14,15 +14,16 @@
 
 enum { FLAG_MOST = 32, NAME_MOST = 39 }; /* characters shown of a long flag, and of a name; keys are longer */
 
-/* Programs that run others, their letters without a value, and those whose value is the next word. */
+/* Programs that run others, their letters without a value ('=': after KEY=VALUE too), and those whose value is the next word. */
 static const struct launcher {
 	const char *programs, *bare, *valued;
 } launchers[] = {
 	{ " nice ionice timeout stdbuf ", "", "ceiknos" },
-	{ " env nohup setsid sudo exec time java ruby perl php dotnet lua ", "Hinw", "uI" },
+	{ " env sudo ", "Hinw=", "u" },
+	{ " nohup setsid exec time java ruby perl php dotnet lua ", "Hinw", "uI" },
 	{ " npx pnpx bunx npm pnpm yarn bun ", "yq", "pC" },
 	{ " uvx uv pipx ", "mqU", "pw" },
-	{ " docker podman nerdctl ", "ditT", "acefhmpuvw" },
+	{ " docker podman nerdctl ", "ditT=", "acefhmpuvw" },
 	{ " node nodejs tsx ts-node ", "", "rC" },
 	{ " deno python python3 python3.11 python3.12 python3.13 python3.14 pypy3 ", "ABEIOPSmqsu", "X" },
 	{ " sh bash dash zsh ash ksh fish ", "eilux", "oO" },
@@ -85,10 +86,20 @@ is_operand(const char *word)
 	    strchr(":[=<>~!^*;#?", *end) != NULL && strchr(end, '@') == NULL;
 }
 
+/* --option=value, or KEY=VALUE: what follows is no part of the value. */
+static bool
+is_assignment(const struct launcher *launcher, const char *word)
+{
+	size_t key = strspn(word, LOWER UPPER DIGITS "_");
+
+	return (word[0] == '-' && strchr(word, '=') != NULL) ||
+	    (strchr(launcher->bare, '=') != NULL && key > 0 && word[key] == '=' && !isdigit((unsigned char)word[0]));
+}
+
 /*
  * The word that names the server: its package, its script, or the program, which is word 0. Before what a launcher runs
- * stand options, verbs, numbers, and KEY=VALUE, which is not name==1.0. Behind anything else nothing is named: what follows
- * may be the value of an option or of a line of a shell, and a secret.
+ * stand options, verbs, numbers and assignments. Behind anything else nothing is named: what follows may be the value of an
+ * option or of a line of a shell, and a secret.
  */
 static size_t
 find_named(char *const command[])
@@ -97,13 +108,13 @@ find_named(char *const command[])
 	size_t named = 0;
 
 	for (size_t i = 1; launcher != NULL && command[i] != NULL; i++) {
-		const char *word = command[i], *sign = strchr(word, '=');
+		const char *word = command[i];
 		bool letters = word[0] == '-' && word[1] != '\0';
 
 		if (has_word(valued, span_of(word)) ||
 		    (letters && word[2] == '\0' && strchr(launcher->valued, word[1]))) {
 			i += command[i + 1] != NULL;
-		} else if (!has_word(passed, span_of(word)) && (sign == NULL || sign[1] == '=') &&
+		} else if (!has_word(passed, span_of(word)) && !is_assignment(launcher, word) &&
 		    word[strspn(word, DIGITS ".smhkgMG")] != '\0' &&
 		    !(letters && word[1 + strspn(word + 1, launcher->bare)] == '\0')) {
 			if (!is_operand(word))

@@ -58,13 +58,17 @@ report_action(void *user, const struct action *action)
 static void
 list_unmatched(const struct policy *policy, struct buf *list)
 {
+	char shown[NAME_SHOWN];
+
 	for (size_t i = 0; i < policy->count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 
 		if (rule->matched || rule->method == NULL || rule->source != POLICY_OPTION)
 			continue;
-		compose(list, "%s-%s %s%s%s", list->len > 0 ? ", " : "", rule->clock == POLICY_IDLE ? "t" : "T",
-		    rule->method, rule->name != NULL ? ":" : "", rule->name != NULL ? rule->name : "");
+		compose(list, "%s-%s %s", list->len > 0 ? ", " : "", rule->clock == POLICY_IDLE ? "t" : "T",
+		    rule->method);
+		if (rule->name != NULL)
+			compose(list, ":%b", name_shown(span_of(rule->name), false, shown));
 	}
 }
 
