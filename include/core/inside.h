@@ -334,8 +334,8 @@ void records_end(struct records *records, struct request *request);
 
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
-/* Adds an acknowledgement that waits for the end of the request. false: there are LIMIT_ACKS already. */
-bool acks_add(struct session *session, struct span id, struct span target, struct span reason,
+/* Adds what the message asks for, which waits for the end of the request. false: there are LIMIT_ACKS already. */
+bool acks_add(struct session *session, const struct message *message, struct span target, struct span reason,
     const struct request *request);
 
 /* The client's request has ended: notes that by the hash of its id; and sends what waits for it. */
@@ -345,9 +345,14 @@ void acks_end(struct session *session, const struct request *request, enum outco
 /* How the client's last request with this id ended, as noted; or OUTCOME_UNKNOWN. */
 enum outcome acks_outcome(const struct acks *acks, struct span id);
 
-/* Sends the client the acknowledgement of this outcome, and reports it; or only reports how a cancel was answered. */
-void acks_send(struct session *session, struct span id, struct span target, struct span reason, enum outcome outcome);
-void acks_report(struct session *session, struct span target, struct span reason, const char *outcome);
+/*
+ * Sends the client the acknowledgement of this outcome, and reports it; or only reports how a cancel was answered. text:
+ * the client's message, or empty if that was too long to be kept.
+ */
+void acks_send(struct session *session, struct span text, struct span id, struct span target, struct span reason,
+    enum outcome outcome);
+void acks_report(struct session *session, struct span text, struct span target, struct span reason,
+    const char *outcome);
 
 /* --- pass.c */
 

@@ -15,10 +15,14 @@ static const struct {
 };
 
 bool
-acks_add(struct session *session, struct span id, struct span target, struct span reason, const struct request *request)
+acks_add(struct session *session, const struct message *message, struct span target, struct span reason,
+    const struct request *request)
 {
 	struct pending *acks = &session->acks.waiting;
-	struct pending_names names = { .id = id, .method = request->wire_id, .name = reason, .meta = target };
+	struct pending_names names = { .id = message->id, .method = request->wire_id, .name = reason, .meta = target };
+
+	if (message->text.len <= LIMIT_META)
+		names.shown = message->text;
 
 	return acks->count < LIMIT_ACKS && pending_add(acks, &names) != NULL;
 }
@@ -30,10 +34,11 @@ acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
 }
 
 void
-acks_report(struct session *session, struct span target, struct span reason, const char *outcome)
+acks_report(struct session *session, struct span text, struct span target, struct span reason, const char *outcome)
 {
 	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
+	action.message = text;
 	action.id = target;
 	action.detail = reason;
 	action.outcome = span_of(outcome);
@@ -41,12 +46,13 @@ acks_report(struct session *session, struct span target, struct span reason, con
 }
 
 void
-acks_send(struct session *session, struct span id, struct span target, struct span reason, enum outcome outcome)
+acks_send(struct session *session, struct span text, struct span id, struct span target, struct span reason,
+    enum outcome outcome)
 {
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", id, target,
 	    outcomes[outcome].members);
 	state_answer(session, SIDE_SERVER);
-	acks_report(session, target, reason, outcomes[outcome].word);
+	acks_report(session, text, target, reason, outcomes[outcome].word);
 }
 
 void
@@ -58,7 +64,7 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 		next = ack->newer;
 		if (!span_equal(ack->method, request->wire_id))
 			continue;
-		acks_send(session, ack->id, ack->meta, ack->name, outcome);
+		acks_send(session, ack->shown, ack->id, ack->meta, ack->name, outcome);
 		pending_remove(ack);
 	}
 	acks_note_end(&session->acks, request->hash, outcome);

@@ -9,7 +9,8 @@ static void
 reject_ack(struct session *session, const struct message *message, int code, const char *text)
 {
 	reply_error(session, message, code, NULL, span_of(text));
-	acks_report(session, scan_text(message->scan, SCAN_PARAMS_ID), scan_text(message->scan, SCAN_REASON), text);
+	acks_report(session, message->text, scan_text(message->scan, SCAN_PARAMS_ID),
+	    scan_text(message->scan, SCAN_REASON), text);
 }
 
 static void
@@ -30,10 +31,10 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (!request_is_awaited(request))
-		acks_send(session, id, target, reason, acks_outcome(&session->acks, target));
+		acks_send(session, message->text, id, target, reason, acks_outcome(&session->acks, target));
 	else if (request->traits & METHOD_NO_CANCEL)
-		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
-	else if (!acks_add(session, id, target, reason, request))
+		acks_send(session, message->text, id, target, reason, OUTCOME_FORBIDDEN);
+	else if (!acks_add(session, message, target, reason, request))
 		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "too many cancels wait for their requests");
 	else
