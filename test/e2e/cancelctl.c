@@ -73,6 +73,10 @@ TEST(an_id_without_quotes_is_a_number_first)
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	expect(run, "$C cancel $PID 7", 0, "cancelled \"7\" tools/call sleep");
 	run_expect_error(run, "\"7\"", CODE_CANCELLED, "operator");
+	run_call(run, "\"p\\/q\"", "sleep", FOR_EVER);
+	run_expect_received(run, "p\\/q");
+	expect(run, "$C cancel $PID p/q", 0, "cancelled \"p\\/q\" tools/call sleep");
+	run_expect_error(run, "\"p\\/q\"", CODE_CANCELLED, "operator");
 	run_release(run);
 	run_end(run);
 }
@@ -154,9 +158,29 @@ TEST(many_are_cancelled_by_age_and_method)
 	expect(run, "$C cancel --all --method nosuch/method", 1, "nothing was cancelled");
 	expect(run, "$C cancel many -m 'tools/*:sl*p'", 0, "cancelled 8 tools/call sleep");
 	run_expect_error(run, "8", CODE_CANCELLED, "operator");
-	expect(run, "$C cancel many --older 1ms -r enough", 0, "cancelled 7 tools/call stubborn");
+	expect(run, "$C cancel many --older none", 2, "'none' is no duration");
+	expect(run, "$C cancel many --older 0s -r enough", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);
+	run_end(run);
+}
+
+/* An agent has its grace: more than one call of the socket cancels must not cancel the first ones again. */
+TEST(requests_of_an_agent_keep_their_grace)
+{
+	struct run *run = run_options("-D acp --grace 50s",
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; while read a; do :; done");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_expect_result(run, "0");
+	for (int id = 1; id <= 300; id++)
+		run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{}}", id);
+	expect(run, "i=0; until $C ls -j | grep '\"in_flight\":300'; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0,
+	    "");
+	expect(run,
+	    "$C cancel $PID -m session/new >said; sort -u said | wc -l; wc -l <said; rm said; $C cancel $PID -m session/new",
+	    1, "300\n300\ncancelctl: nothing was cancelled\n");
+	run_expect_quiet(run, 1);
 	run_end(run);
 }
 
@@ -503,6 +527,7 @@ TEST(a_serial_number_names_one_request)
 	char script[512];
 
 	snprintf(script, sizeof(script), "%s $C cancel serials 7 -s 999; $C cancel serials 7 -s $(n 7)", serial_of);
+	expect(run, "$C cancel serials 7 -s 0", 1, "request 7 not found");
 	expect(run, script, 0, "not found or already completed");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	expect(run, "$C cancel serials 7 -s x", 2, "--serial: want a number, beside an ID");

@@ -223,6 +223,9 @@ static const struct {
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"name\":\"*********\"}}", -32602, "8 of them" },
 	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":0,\"nmae\":\"slow\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":0,\"method name\":\"slow\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"serial\":0}}", -32001, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"serial\":-1}}", -32001, NULL },
 	{ "{\"id\":1,\"method\":\"list\",\"params\":{\"request\":true}}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"reload\",\"params\":{\"now\":true}}", -32602, NULL },
 };

@@ -92,7 +92,7 @@ ctl_cancel(int argc, char *argv[])
 		{ "serial", 's', NULL, &serial }, { "older", 'o', NULL, &older }, { "method", 'm', NULL, &method },
 		{ "all", 'a', &all, NULL }, { "json", 'j', &wish.json, NULL }, { 0 } },
 	    argc, usage);
-	if (older != NULL && (!units_read_duration(span_of(older), &age) || age == MSEC_NEVER))
+	if (older != NULL && (strcmp(older, "none") == 0 || !units_read_duration(span_of(older), &age)))
 		return ctl_usage("--older: '%.60s' is no duration: want a number and its unit, such as 60s", older);
 	many = older != NULL || method != NULL;
 	if (serial != NULL && (many || serial[0] == '\0' || strspn(serial, "0123456789") != strlen(serial)))
@@ -104,7 +104,8 @@ ctl_cancel(int argc, char *argv[])
 	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "serial",
 	    serial != NULL ? json_integer(strtoll(serial, NULL, 10)) : NULL, "id",
 	    string_of(many ? NULL : argv[optind + 1]), "from", string_of(from), "reason", string_of(reason), "older_ms",
-	    older != NULL ? json_integer(age) : NULL, "name", string_of(name == NULL ? NULL : name + 1), "method",
+	    older != NULL ? json_integer(age == MSEC_NEVER ? 0 : age) : NULL, "name",
+	    string_of(name == NULL ? NULL : name + 1), "method",
 	    method == NULL ? NULL : printable_json((struct span){ method, strcspn(method, ":") }, false));
 	do {
 		wish.more = false;

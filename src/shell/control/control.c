@@ -87,9 +87,10 @@ on_stats(struct call *call)
 
 /* One call of cancel; what is not given is NULL. */
 struct order {
-	struct span id; /* as its requester spells it */
+	struct span id; /* as JSON */
 	const char *from, *method, *name;
-	json_int_t older, serial; /* serial: 0: not given */
+	json_int_t older, serial;
+	bool numbered; /* serial is given */
 };
 
 static bool
@@ -103,10 +104,11 @@ is_asked(const struct order *order, const struct request_view *view)
 {
 	const struct request *request = view->request;
 
-	if (order->id.ptr != NULL || order->serial != 0)
-		return (order->id.ptr == NULL || span_equal(order->id, request->id)) &&
-		    (order->serial == 0 || request->serial == (uint64_t)order->serial);
-	return view->age >= order->older &&
+	if (order->id.ptr != NULL || order->numbered)
+		return (order->id.ptr == NULL || id_equal(order->id, request->id)) &&
+		    (!order->numbered || request->serial == (uint64_t)order->serial);
+	/* What is cancelled already keeps its grace. */
+	return view->age >= order->older && view->state != REQUEST_CANCELLING &&
 	    (order->method == NULL ? !view->exempt : policy_fits(order->method, request->method)) &&
 	    (order->name == NULL || policy_fits(order->name, request->name));
 }
@@ -190,7 +192,8 @@ on_cancel(struct call *call)
 		return refuse(call, -32602, POLICY_PATTERN);
 	if (strlen(reason) > REASON_MOST)
 		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
-	one = id != NULL || order.serial != 0;
+	order.numbered = json_object_get(call->params, "serial") != NULL;
+	one = id != NULL || order.numbered;
 	if (!one && order.older < 0 && order.method == NULL && order.name == NULL)
 		return refuse(call, -32602, "want id or serial, or one of older_ms, method and name");
 	chosen = json_array();
@@ -340,8 +343,8 @@ find_unknown(const char *names, json_t *params)
 	json_t *value;
 	const char *key;
 
-	json_object_foreach(params, key, value) if (snprintf(name, sizeof(name), " %s ", key) >= (int)sizeof(name) ||
-	    strstr(names, name) == NULL) return key;
+	json_object_foreach(params, key, value) if (strchr(key, ' ') != NULL ||
+	    snprintf(name, sizeof(name), " %s ", key) >= (int)sizeof(name) || strstr(names, name) == NULL) return key;
 	return NULL;
 }
 
