@@ -14,7 +14,7 @@ enum { SHOW_TIME_SIZE = 32 };
 /* The errno with which a write to stdout failed first, what is written up to now among them; 0: none has. */
 int show_flush(void);
 
-/* One object on one line to stdout, in ASCII and free of control bytes, flushed: readers follow it. */
+/* One value, NULL too, on one line to stdout, in ASCII and free of control bytes, flushed: readers follow it. */
 void show_json(const json_t *object);
 
 /* The bytes to stdout, flushed; frees the buffer. */

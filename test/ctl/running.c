@@ -67,6 +67,10 @@ TEST(a_program_is_seen)
 	ck_assert(!client_running("running", HOME));
 	end(process);
 	ck_assert(!client_running("running-test", HOME));
+	process = start("/usr/.",
+	    (char *[]){ (char[]){ "/x/running-test" }, (char[]){ "-c" }, (char[]){ "echo; read x" }, NULL });
+	ck_assert(client_running("running-test", "/usr"));
+	end(process);
 }
 
 TEST(a_script_of_node_is_seen)

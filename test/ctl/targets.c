@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "shell/system.h"
 
@@ -191,6 +193,57 @@ TEST(what_takes_no_connection_holds_up_no_other)
 	/* The one that is named is enough to look at it. */
 	expect_choice("x", CTL_YES, 1);
 	close(listener);
+}
+
+/* So many more descriptors may be opened. */
+static void
+leave_descriptors(rlim_t count)
+{
+	int next = dup(STDERR_FILENO);
+	struct rlimit limit;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = (rlim_t)next + count;
+	close(next);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* One for the directory, then two connections at once. */
+TEST(more_than_there_are_descriptors_are_asked_in_turn)
+{
+	struct targets targets = { .method = "list" };
+
+	serve("11-a.sock", ABOUT("11", "x"), NULL);
+	serve("12-a.sock", ABOUT("12", "x"), NULL);
+	serve("13-a.sock", ABOUT("13", "x"), NULL);
+	serve("14-a.sock", ABOUT("14", "x"), NULL);
+	leave_descriptors(2);
+	expect_choice(NULL, CTL_YES, 4);
+	targets_find(&targets, CALL_LIMIT);
+	ck_assert_uint_eq(targets.count, 4);
+	leave_descriptors(0);
+	ck_assert_int_eq(targets.list[0].fd, -1);
+	ck_assert_ptr_null(target_call(&targets.list[0], "list", NULL));
+	ck_assert(targets.list[0].unasked && !targets.list[0].gone);
+	ck_assert_int_eq(targets.list[0].status, CTL_FAILED);
+	ck_assert_str_eq(targets.list[0].fault, strerror(EMFILE));
+	leave_descriptors(9);
+	targets_free(&targets);
+}
+
+static const char *const decisions[] = { "{\"why\":5}", "[]", "5", "null", "\"x\"", "true" };
+
+TESTS(a_decision_may_be_any_json, 0, COUNT(decisions))
+{
+	char second[128], path[256], *words[] = { (char[]){ "watch" }, path, NULL, NULL };
+
+	snprintf(second, sizeof(second), "{\"method\":\"decision\",\"params\":%s}\n{\"method\":\"decision\"}\n",
+	    decisions[_i]);
+	snprintf(path, sizeof(path), "%s/11-a.sock", place);
+	serve("11-a.sock", ABOUT("11", "x"), second);
+	ck_assert_int_eq(ctl_watch(2, words), CTL_YES);
+	words[2] = (char[]){ "-j" };
+	ck_assert_int_eq(ctl_watch(3, words), CTL_YES);
 }
 
 TEST(a_place_that_others_may_enter_is_left_out)

@@ -36,18 +36,23 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 {
 	struct targets targets = { .method = "stats" };
 	json_t *stats = json_object();
+	struct buf key = { 0 };
 
 	targets_find(&targets, TARGETS_LOOK);
 	for (size_t i = 0; i < targets.count; i++) {
 		const struct target *target = &targets.list[i];
 
-		json_object_set_new(stats, target->path,
+		/* The path need not be UTF-8. */
+		buf_clear(&key);
+		printable_append(&key, span_of(target->path), "\\");
+		json_object_setn_new(stats, key.data, key.len,
 		    target->about != NULL ? json_incref(target->about) : json_null());
 		if (target->about == NULL && tells)
 			target_tell(target);
 	}
 	exposition_write(exposition, stats, text);
 	json_decref(stats);
+	buf_free(&key);
 	targets_free(&targets);
 }
 

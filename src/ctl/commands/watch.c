@@ -127,6 +127,18 @@ hear_all(struct watch *watch, int limit)
 	}
 }
 
+/* Those that are there; one for which there is no descriptor is told once, and tried again at each look. */
+static void
+look(struct targets *targets)
+{
+	targets_look(targets);
+	for (size_t i = 0; i < targets->count; i++)
+		if (targets->list[i].unasked && targets->list[i].about == NULL) {
+			targets->list[i].about = json_true();
+			target_tell(&targets->list[i]);
+		}
+}
+
 /* One until it ends; NULL: all, those too that are started later, until a signal ends cancelctl. */
 static int
 watch_some(struct watch *watch, const char *which)
@@ -141,12 +153,12 @@ watch_some(struct watch *watch, const char *which)
 	watch->targets.method = "watch";
 	watch->targets.params = params;
 	if (which == NULL)
-		targets_look(&watch->targets);
+		look(&watch->targets);
 	if (which == NULL && watch->targets.count == 0)
 		ctl_no("no canceld of this user is running; waiting for one");
 	for (; status == CTL_YES && show_flush() == 0 && (one == NULL || one->fd >= 0); now = monotonic_now()) {
 		if (one == NULL && now >= next) {
-			targets_look(&watch->targets);
+			look(&watch->targets);
 			next = now + LOOK;
 		}
 		hear_all(watch, one == NULL ? (int)(next - now) : -1);

@@ -28,10 +28,10 @@ show_buf(struct buf *bytes)
 void
 show_json(const json_t *object)
 {
-	char *text = json_dumps(object, JSON_COMPACT);
+	char *text = json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY);
 	struct buf line = { 0 };
 
-	printable_append_json(&line, span_of(text), false);
+	printable_append_json(&line, span_of(text != NULL ? text : "null"), false);
 	buf_append(&line, SPAN("\n"));
 	show_buf(&line);
 	free(text);

@@ -103,9 +103,12 @@ target_ask(struct target *target, const char *method, json_t *params, msec_t end
 	/* Where canceld has closed the connection, its answer, which can be read, tells why. */
 	sent = is_connected(target, end) && send_until(target->fd, buf_span(&line), end);
 	if (!sent) {
-		target->gone = errno != EAGAIN && errno != ETIMEDOUT;
-		if (target->gone)
-			fail(target, CTL_NO, strerror(errno));
+		bool late = errno == EAGAIN || errno == ETIMEDOUT;
+
+		target->unasked = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+		target->gone = !late && !target->unasked;
+		if (!late)
+			fail(target, target->gone ? CTL_NO : CTL_FAILED, strerror(errno));
 		hang_up(target);
 	}
 	json_decref(message);
@@ -321,6 +324,9 @@ hear_all(struct targets *targets, msec_t end)
 
 		if (target->answered)
 			continue;
+		/* There may be no more descriptors: those before it were heard. */
+		for (size_t k = 0; target->fd < 0 && k < i; k++)
+			hang_up(&targets->list[k]);
 		if (target->fd >= 0 || target_ask(target, targets->method, json_incref(targets->params), end))
 			target->about = receive(target, end);
 		if (target->about != NULL)

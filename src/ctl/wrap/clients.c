@@ -354,7 +354,7 @@ has_name(pid_t process, const char *name)
 	    ((is_named(words, "node") || is_named(words, "bun")) && is_named(words + strlen(words) + 1, name));
 }
 
-/* Whether its HOME is this one, or cannot be known. */
+/* Whether its HOME is this one, however it is spelled, or cannot be known. */
 static bool
 has_home(pid_t process, const char *home)
 {
@@ -364,7 +364,8 @@ has_home(pid_t process, const char *home)
 	system_words(process, SYSTEM_ENVIRONMENT, variables, VARIABLES);
 	while (*variable != '\0' && strncmp(variable, "HOME=", strlen("HOME=")) != 0)
 		variable += strlen(variable) + 1;
-	return *variable == '\0' || strcmp(variable + strlen("HOME="), home) == 0;
+	variable += *variable != '\0' ? strlen("HOME=") : 0;
+	return *variable == '\0' || strcmp(variable, home) == 0 || is_same_file(variable, home);
 }
 
 static bool
