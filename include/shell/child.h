@@ -32,12 +32,13 @@ typedef void sweep_fn(void *context, pid_t pid, const char *name); /* name: empt
  * cannot have become those of other processes; and those that the system follows. When a child ends, its own children become
  * children of the caller, where the system has orphans adopted; so the sweep goes in rounds, until no child is left.
  *
- * Where children cannot be listed, process ids are tried, as long as there is a child outside of the leader's group.
+ * Where children cannot be listed, process ids are tried, as long as there is a child: from the leader's on, and from there
+ * again whenever a child was reaped.
  */
 struct sweep {
 	pid_t leader;    /* of the server's group; not reaped before the sweep, so that the group's id stays taken */
 	bool group;      /* end only processes of the leader's group */
-	int tried;       /* how many process ids, from the leader's on */
+	int tried;       /* how many process ids, since a child was reaped */
 	sweep_fn *ended; /* called for each process that SIGKILL ended */
 	void *context;
 };

@@ -104,6 +104,9 @@ void system_adopt_orphans(void);
  */
 bool system_look_at(idtype_t type, id_t id, siginfo_t *info);
 
+/* All pids are below this. */
+pid_t system_pid_limit(void);
+
 /* Calls `each` for every child of this process. false: they cannot be listed. */
 bool system_each_child(void (*each)(pid_t pid));
 

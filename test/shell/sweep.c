@@ -3,10 +3,16 @@
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT = 10000 }; /* ms */
+#include "needs.h"
+
+enum {
+	LIMIT = 10000, /* ms */
+	CHAIN = 12,
+};
 
 static int count;
 static pid_t last;
@@ -20,6 +26,21 @@ on_ended(void *context, pid_t pid, const char *name)
 	last = pid;
 }
 
+static void
+on_ended_nameless(void *context, pid_t pid, const char *name)
+{
+	(void)context, (void)pid, (void)name;
+	count++;
+}
+
+/* The runner, from which this process was forked, handles SIGALRM. */
+static void
+limit_life(void)
+{
+	signal(SIGALRM, SIG_DFL);
+	alarm(50);
+}
+
 static pid_t
 start(void)
 {
@@ -27,7 +48,7 @@ start(void)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0)
-		alarm(50);
+		limit_life();
 	while (pid == 0)
 		pause();
 	return pid;
@@ -91,6 +112,41 @@ TEST(only_the_group_is_ended)
 	ck_assert_int_eq(last, member);
 	ck_assert_int_eq(waitpid(other, NULL, WNOHANG), 0);
 	kill(other, SIGKILL);
+}
+
+/* Each in a session of its own; the next is its child, with an id that is most often the next one. */
+static void
+start_chain(int len, int ready)
+{
+	if (fork() != 0)
+		return;
+	limit_life();
+	setsid();
+	if (len > 1)
+		start_chain(len - 1, ready);
+	else if (write(ready, "", 1) < 0)
+		_exit(1);
+	while (true)
+		pause();
+}
+
+/* Each process of the chain becomes a child of this one only when the one before has ended; its id was tried by then. */
+TEST(what_descends_is_ended_where_children_cannot_be_listed)
+{
+	struct sweep all = { .ended = on_ended_nameless };
+	int ready[2];
+
+	NEEDS(SYSTEM_ADOPTS);
+	system_adopt_orphans();
+	all.leader = start_leader();
+	ck_assert_int_eq(system_pipe(ready), 0);
+	start_chain(CHAIN, ready[1]);
+	ck_assert_int_eq(read(ready[0], &(char){ 0 }, 1), 1);
+	/* Nothing can be opened, and so nothing read in /proc. */
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0 }), 0);
+	ck_assert(sweep_all(&all, LIMIT));
+	ck_assert_int_eq(count, CHAIN);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 TEST(dead_children_are_reaped_except_the_leader)

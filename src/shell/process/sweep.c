@@ -3,10 +3,7 @@
 
 #include "shell/child.h"
 
-enum {
-	PID_MOST = 1 << 22, /* proc(5), pid_max */
-	TRIES = 1 << 16,    /* in one round: some 10 ms */
-};
+enum { TRIES = 1 << 16 }; /* in one round: some 10 ms */
 
 /* A child that is dead and not reaped; false: there is none. */
 static bool
@@ -23,9 +20,9 @@ sweep_hear(pid_t kept, siginfo_t *info)
 	return info->si_pid > 0;
 }
 
-/* Reaps the dead, the leader too. */
+/* Reaps the dead, the leader too. Their children are children of this process now, and may have any id: all are tried again. */
 static void
-reap_all(const struct sweep *sweep)
+reap_all(struct sweep *sweep)
 {
 	char name[SYSTEM_NAME];
 	siginfo_t info;
@@ -35,6 +32,7 @@ reap_all(const struct sweep *sweep)
 			system_name(info.si_pid, name);
 			sweep->ended(sweep->context, info.si_pid, name);
 		}
+		sweep->tried = 0;
 		waitpid(info.si_pid, NULL, WNOHANG);
 	}
 }
@@ -53,8 +51,10 @@ end_child(pid_t pid)
 static void
 try_ids(struct sweep *sweep)
 {
+	pid_t others = system_pid_limit() - 1;
+
 	for (int i = 0; i < TRIES; i++)
-		end_child((sweep->leader + ++sweep->tried) % PID_MOST);
+		end_child(1 + (sweep->leader + sweep->tried++) % others);
 }
 
 /* Ends and reaps what is there now; true: no child is left. */

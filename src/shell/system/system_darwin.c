@@ -244,6 +244,12 @@ system_look_at(idtype_t type, id_t id, siginfo_t *info)
 	return true;
 }
 
+pid_t
+system_pid_limit(void)
+{
+	return PROCESS_MOST;
+}
+
 bool
 system_each_child(void (*each)(pid_t pid))
 {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum {
+	PID_MOST = 1 << 22,        /* proc_sys_kernel(5): the highest pid_max */
 	ATTRIBUTE_MOST = 64 << 10, /* bytes of all names of attributes, and of a value: Linux has no more */
 };
 
@@ -132,21 +133,27 @@ proc_is_own(void)
 	return strtol(name, NULL, 10) == (long)getpid();
 }
 
-/* Reads as much of the process's file in /proc as there is room for, with a NUL at the end; "" if it cannot be read. */
+/* Reads as much of a file as there is room for, with a NUL at the end; "" if it cannot be read. */
 static void
-proc_read(pid_t pid, const char *file, char *to, size_t room)
+proc_file(const char *path, char *to, size_t room)
 {
-	char path[64];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = -1;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		len = read(fd, to, room - 1);
 		close(fd);
 	}
 	to[len > 0 ? len : 0] = '\0';
+}
+
+static void
+proc_read(pid_t pid, const char *file, char *to, size_t room)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
+	proc_file(path, to, room);
 }
 
 pid_t
@@ -204,6 +211,37 @@ system_look_at(idtype_t type, id_t id, siginfo_t *info)
 	return waitid(type, id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
+/* proc_sys_kernel(5); a pid namespace may have its own. */
+pid_t
+system_pid_limit(void)
+{
+	char text[16];
+	long limit;
+
+	proc_file("/proc/sys/kernel/pid_max", text, sizeof(text));
+	limit = strtol(text, NULL, 10);
+	return limit > 1 && limit < PID_MOST ? (pid_t)limit : PID_MOST;
+}
+
+/* Asks all processes of the machine. */
+static bool
+look_for_children(void (*each)(pid_t pid))
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	pid_t pid;
+
+	if (processes == NULL)
+		return false;
+	while ((entry = readdir(processes)) != NULL) {
+		pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (pid > 0 && system_parent(pid) == getpid())
+			each(pid);
+	}
+	closedir(processes);
+	return true;
+}
+
 /* The list is there only if the kernel has CONFIG_PROC_CHILDREN. */
 bool
 system_each_child(void (*each)(pid_t pid))
@@ -212,7 +250,7 @@ system_each_child(void (*each)(pid_t pid))
 	char number[16];
 
 	if (list == NULL)
-		return false;
+		return proc_is_own() && look_for_children(each);
 	while (fscanf(list, "%15s", number) == 1)
 		each((pid_t)strtol(number, NULL, 10));
 	fclose(list);

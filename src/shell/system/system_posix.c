@@ -121,6 +121,12 @@ system_look_at(idtype_t type, id_t id, siginfo_t *info)
 	return waitid(type, id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
+pid_t
+system_pid_limit(void)
+{
+	return 1 << 22; /* no system is known to have more */
+}
+
 bool
 system_each_child(void (*each)(pid_t pid))
 {
