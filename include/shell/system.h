@@ -14,6 +14,7 @@
 
 enum system_feature {
 	SYSTEM_ADOPTS,       /* system_adopt_orphans, or system_follow: hardly a process escapes from the sweep */
+	SYSTEM_INFERS,       /* ... by following, which is inference: --sweep tree has to be asked for */
 	SYSTEM_DIES_ALONG,   /* system_die_along */
 	SYSTEM_SEES_ENDS,    /* system_watch_end; else somebody has to look */
 	SYSTEM_SEES_CLIENT,  /* system_watch_process, system_parent, system_has_input */

@@ -104,6 +104,16 @@ TEST(each_option_sets_what_it_names)
 	options_free(&parsed.options);
 }
 
+/* Without the option processes are never chosen for SIGKILL by an inference. */
+TEST(the_tree_is_swept_where_it_is_known)
+{
+	static struct parsed parsed;
+
+	ck_assert(accept_line(&parsed, "server")->sweep_group == system_has(SYSTEM_INFERS));
+	ck_assert(!accept_line(&parsed, "--sweep tree server")->sweep_group);
+	ck_assert(accept_line(&parsed, "--sweep group server")->sweep_group);
+}
+
 TEST(options_have_letters)
 {
 	static struct parsed parsed;

@@ -64,7 +64,7 @@ static const struct row {
 	[CHECK_ORPHANS] = { "orphans", "leaves no process behind",
 	    { "MCP, Shutdown: the process is over", "ACP, stdio: the process is over",
 		"LSP, Exit Notification: the process ends" },
-	    "canceld ends every process that the server started, unless --sweep group is given" },
+	    "canceld ends every process that the server started, with --sweep tree, the default but on macOS" },
 };
 
 static const char *const words[VERDICTS] = { "not tested", "yes", "not offered", "no" };

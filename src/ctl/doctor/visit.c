@@ -296,7 +296,8 @@ become_canceld(const struct examination *what, const struct visit *visit)
 	const int *ends = visit->theirs;
 	char log[64], config[64];
 	const char *const options[] = { what->canceld, "--no-control", "--dialect=none", "--log-format=json", "-v",
-		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", log, config, "--" };
+		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree", log,
+		config, "--" };
 	size_t words = sizeof(options) / sizeof(options[0]), count = 0;
 	char **argv;
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/limits.h"
+#include "shell/system.h"
 #include "shell/words.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
@@ -59,7 +60,7 @@ const struct options_row options_rows[] = {
 	    "from the end of the server's stdin to SIGTERM (700ms; 100ms after a signal, or if it is stuck)" },
 	{ 0, OPTION_WAIT, "kill-after", AT(kill_after), "DURATION", "from there to SIGKILL (450ms; 250ms likewise)" },
 	{ 0, OPTION_CHOICE, "sweep", AT(sweep_group), "tree|group",
-	    "what ends with the server: tree, all that it started, or group, only its process group (tree)" },
+	    "what ends with the server: tree, all that it started, or group, only its process group (tree; on macOS group)" },
 	{ .help = "A server that fails" },
 	{ 'r', OPTION_RESTART, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m); agents "
@@ -393,6 +394,7 @@ set_defaults(struct options *options)
 		.drain_for = MSEC_NEVER,
 		.term_after = MSEC_NEVER,
 		.kill_after = MSEC_NEVER,
+		.sweep_group = system_has(SYSTEM_INFERS),
 		.log = { .level = LEVEL_PERSON },
 	};
 }

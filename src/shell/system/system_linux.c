@@ -23,8 +23,7 @@ enum {
 bool
 system_has(enum system_feature feature)
 {
-	(void)feature;
-	return true;
+	return feature != SYSTEM_INFERS;
 }
 
 bool
