@@ -83,7 +83,9 @@ enum why_level {
 	X(STARTED, PERSON, "the server was started")                                             \
 	X(INPUT_ENDED, DECISION, "the client closed its end of the connection")                    \
 	X(INPUT_ENDED_EARLY, PERSON, "the client closed its end before its requests were answered: they are cancelled") \
+	X(CLIENT_ENDED, PERSON, "the client's process ended, though others hold its end of the connection open") \
 	X(SIGNALLED, PERSON, "a signal arrived")                                                   \
+	X(INTERRUPT_IGNORED, DECISION, "Ctrl+C in the client's terminal was left to the client")   \
 	X(ENDING, DECISION, "the next step to end the server: its stdin closed, SIGTERM, or SIGKILL") \
 	X(SERVER_EXITED, PERSON, "the server ended before the session was over")                   \
 	X(SERVER_ENDED, DECISION, "the server ended after the session was over")                   \

@@ -98,8 +98,9 @@ void signals_unwatch(void);
 /* The number of a signal that has arrived, each once, those that end canceld first; 0: no more. */
 int signals_next(void);
 
-/* The first signal that ends canceld; 0: none. */
+/* The first signal that ends canceld; 0: none. A SIGINT that was typed in a terminal does so only by signals_end. */
 int signals_ending(void);
+void signals_end(int signal);
 
 /*
  * One side of the session as the loop sees it: bytes read from it go to the session, and the session's bytes for it are

@@ -19,6 +19,7 @@ struct client {
 	struct descriptor hangup; /* ready when stdin has no writer any more, though it may contain more to be read */
 	struct descriptor exit;   /* ready when the process has ended */
 	pid_t process;            /* 0: it is not known */
+	char name[SYSTEM_NAME];   /* the process's, as it was at the start */
 	enum client_state state;
 	bool left_deaf; /* it no longer read when its requests were cancelled */
 	msec_t until;   /* see the state; MSEC_NEVER: not limited */
@@ -74,6 +75,9 @@ msec_t life_wake(const struct life *life);
 
 /* Whether the server has gone and the client has read its answers or will not read them. */
 bool life_is_over(const struct life *life);
+
+/* Whether the client is there, and its process lives in canceld's own process group. */
+bool life_shares_group(const struct life *life);
 
 /* The status to exit with, as far as the server determines it. */
 int life_status(const struct life *life);

@@ -6,6 +6,7 @@
  * without; system_has says so beforehand. Pids are never below 1.
  */
 
+#include <signal.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -17,7 +18,7 @@ enum system_feature {
 	SYSTEM_INFERS,       /* ... by following, which is inference: --sweep tree has to be asked for */
 	SYSTEM_DIES_ALONG,   /* system_die_along */
 	SYSTEM_SEES_ENDS,    /* system_watch_end; else somebody has to look */
-	SYSTEM_SEES_CLIENT,  /* system_watch_process, system_parent, system_has_input */
+	SYSTEM_SEES_CLIENT,  /* system_watch_process, system_parent, system_input_of */
 	SYSTEM_KNOWS_NAMES,  /* system_name */
 	SYSTEM_RENAMES,      /* system_rename */
 	SYSTEM_LISTS,        /* system_find, system_words */
@@ -75,20 +76,23 @@ int system_watch_process(pid_t pid);
 /* The parent's pid; 0: there is none, or it is unknown. */
 pid_t system_parent(pid_t pid);
 
-/* Whether descriptor 0 of the process is the same pipe or socket as fd; false also if that is unknown. */
-bool system_has_input(pid_t pid, int fd);
+/* What descriptor 0 of the process is, beside the pipe or socket fd. */
+enum system_input { SYSTEM_INPUT_UNKNOWN, SYSTEM_INPUT_NONE, SYSTEM_INPUT_SAME, SYSTEM_INPUT_ANOTHER };
+enum system_input system_input_of(pid_t pid, int fd);
 
 /*
- * The client's process is the nearest ancestor whose descriptor 0 is not the pipe or socket that is ours, as shells and
- * launchers hand theirs on; one whose descriptors cannot be read counts as the client. Returns a descriptor as
- * system_watch_process does, and its pid. -1: it is not known, as our input is neither pipe nor socket, or the client
- * would be init.
+ * The client's process is the nearest ancestor whose descriptor 0 is another one than our pipe or socket: shells and
+ * launchers hand theirs on, or have closed it. Returns a descriptor as system_watch_process does, and its pid. -1: it is
+ * not known, as our input is neither pipe nor socket, an ancestor's cannot be read, or the client would be init.
  */
 int system_watch_client(int input, pid_t *process);
 
 /* The name of the process, as ps(1) shows it; "" if it is unknown. */
 enum { SYSTEM_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */
 void system_name(pid_t pid, char name[SYSTEM_NAME]);
+
+/* Whether the kernel itself has sent the signal, as it does when Ctrl+C is typed; false also if that is unknown. */
+bool system_is_kernels(const siginfo_t *info);
 
 /* Gives this process another name, where it can have one. */
 void system_rename(const char *name);

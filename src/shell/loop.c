@@ -17,7 +17,10 @@
 #include "shell/control.h"
 #include "shell/system.h"
 
-enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
+enum {
+	SETTLE_READ_MAX = 1 << 20, /* the largest pipe */
+	INTERRUPT_AGAIN = 2000,    /* ms */
+};
 
 struct loop {
 	struct options *options;
@@ -33,6 +36,7 @@ struct loop {
 	msec_t now;   /* of this turn */
 	msec_t due;   /* when the session is, as it was before the wait */
 	msec_t alarm; /* the time that the timer is set to; MSEC_NEVER: it does not run */
+	msec_t meant; /* until then Ctrl+C is meant for canceld: it is the second one */
 	bool failed;  /* stdin could not be read, or stdout not be written */
 	bool log_failed;
 };
@@ -67,6 +71,16 @@ expire(struct loop *loop)
 	session_expire(loop->session, !stalled);
 }
 
+/*
+ * The kernel sends SIGINT to the whole foreground group. A client that is a member of it decides what Ctrl+C means: most
+ * often that the turn is interrupted, and not that the session is over.
+ */
+static bool
+is_clients_interrupt(const struct loop *loop, int signal)
+{
+	return signal == SIGINT && signals_ending() == 0 && loop->now >= loop->meant && life_shares_group(&loop->life);
+}
+
 /* Returns whether a child may have ended. */
 static bool
 hear_signals(struct loop *loop)
@@ -80,7 +94,13 @@ hear_signals(struct loop *loop)
 		} else if (signal == SIGUSR2) {
 			json_decref(configfile_reload(loop->options, loop->log));
 			session_set_rules(loop->session, &loop->options->policy);
+		} else if (is_clients_interrupt(loop, signal)) {
+			loop->meant = loop->now + INTERRUPT_AGAIN;
+			log_event(loop->log, WHY_INTERRUPT_IGNORED,
+			    LOG_FIELDS(log_number("client", loop->life.client.process),
+				log_string("hint", "a second one within 2 seconds ends canceld")));
 		} else {
+			signals_end(signal);
 			log_event(loop->log, WHY_SIGNALLED,
 			    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
 		}

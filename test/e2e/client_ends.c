@@ -129,6 +129,40 @@ TESTS(the_end_of_a_wrapper_is_not_the_clients, 0, 6)
 	run_end(run);
 }
 
+/* A script that hands stdin on as another descriptor, and then lives or not, is the client only with a stdin of its own. */
+#define STARTED_BY_A_SCRIPT(input) "exec 3<&0 0<" input "; (exec \"$@\" 0<&3 3<&-) & exec sleep 50 3<&-"
+
+TEST(a_launcher_without_stdin_is_not_the_client)
+{
+	NEEDS(SYSTEM_SEES_CLIENT);
+	struct run *run = run_start(&(struct setup){ .shell = STARTED_BY_A_SCRIPT("&-") });
+	siginfo_t info;
+
+	run_handshake(run);
+	kill(run->pid, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOWAIT), 0);
+	run_expect_quiet(run, UNCHANGED_FOR);
+	run_expect_echo(run, "2");
+	run_close_out(run);
+	run_end(run);
+}
+
+/* The descriptors show no end, so that only the log can tell why the session is over. */
+TEST(the_end_of_a_process_alone_is_told)
+{
+	NEEDS(SYSTEM_SEES_CLIENT);
+	struct run *run = run_start(&(struct setup){ .shell = STARTED_BY_A_SCRIPT("/dev/null") });
+	char words[64];
+
+	run_handshake(run);
+	snprintf(words, sizeof(words), "CLIENT_ENDED process=%d name=s", (int)run->pid);
+	kill(run->pid, SIGKILL);
+	run_expect_logged(run, words);
+	run_expect_logged(run, "--drain");
+	run_expect_end(run);
+	run_end(run);
+}
+
 TEST(with_drain_the_session_outlives_the_client)
 {
 	struct leak leak =
@@ -140,6 +174,76 @@ TEST(with_drain_the_session_outlives_the_client)
 	for (end = milliseconds() + UNCHANGED_FOR; milliseconds() < end;)
 		ck_assert_int_ge(process_marked(leak.run->mark, list, sizeof(list)), 3);
 	leak_end(&leak);
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_interrupt(int signal)
+{
+	interrupted = signal;
+}
+
+static void
+type_ctrl_c(int terminal)
+{
+	ck_assert_int_eq(write(terminal, "\003", 1), 1);
+}
+
+/* Ctrl+C is typed until the condition holds, as a busy machine may need more than the 2 seconds between two. */
+#define TYPE_UNTIL(run, terminal, condition) \
+	for (interrupted = 1; !(condition); run_pump(run, 5)) \
+		if (interrupted) { \
+			interrupted = 0; \
+			type_ctrl_c(terminal); \
+		}
+
+/* The client and canceld in a terminal, of which this process leads the foreground group. */
+static void
+use_terminal(int how)
+{
+	int terminal = open_terminal(false), own;
+	struct run *run;
+
+	ck_assert_int_gt(setsid(), 0);
+	own = open(ptsname(terminal), O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(own, 0);
+	signal(SIGINT, on_interrupt);
+	run = run_start(&(struct setup){ .options = "-v", .own_group = how == 2 });
+	run_handshake(run);
+	if (how == 2) {
+		signal(SIGTTOU, SIG_IGN);
+		ck_assert_int_eq(tcsetpgrp(own, run->pid), 0);
+	}
+	type_ctrl_c(terminal);
+	if (how == 2) {
+		run_expect_exit(run, 128 + SIGINT);
+		ck_assert_ptr_null(strstr(run->error.data, "INTERRUPT_IGNORED"));
+	} else {
+		run_expect_logged(run, "INTERRUPT_IGNORED");
+		run_until(run, interrupted, "the client was not interrupted");
+		run_expect_echo(run, "2");
+	}
+	if (how == 0)
+		TYPE_UNTIL(run, terminal, strstr(run->error.data, "SIGNALLED") != NULL);
+	if (how == 1)
+		kill(run->pid, SIGINT);
+	run_finish(run, 128 + SIGINT);
+}
+
+/* Typed twice; typed and sent by a process; and where the client is in another group than canceld. */
+TESTS(the_terminals_interrupt_is_left_to_the_client, 0, 3)
+{
+	NEEDS(SYSTEM_SEES_CLIENT);
+	int status;
+	pid_t pid = process_fork();
+
+	if (pid == 0) {
+		use_terminal(_i);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/limits.h"
+#include "shell/system.h"
 
 /* Each test runs in a process of its own. */
 struct parsed {

@@ -4,7 +4,7 @@
 'use strict';
 
 const { spawn } = require('node:child_process');
-const { accessSync, constants } = require('node:fs');
+const { accessSync, constants, readFileSync } = require('node:fs');
 const os = require('node:os');
 const { basename } = require('node:path');
 const { optionalDependencies } = require('../package.json');
@@ -52,11 +52,22 @@ function end(status, signal) {
   process.exit(signal ? 128 + os.constants.signals[signal] : status);
 }
 
+// Whether this process, and so the program, is in the foreground of a terminal, which sends SIGINT to both. proc(5).
+function inForeground() {
+  try {
+    const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1').split(') ').pop().split(' ');
+
+    return group === foreground;
+  } catch {
+    return false;
+  }
+}
+
 function standBeside(program, args) {
   const child = spawn(program, args, { stdio: 'inherit' });
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'])
-    process.on(signal, () => child.kill(signal));
+    process.on(signal, () => (signal === 'SIGINT' && inForeground()) || child.kill(signal));
   child.on('error', error => fail(error.message));
   child.on('exit', end);
 }

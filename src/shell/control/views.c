@@ -119,13 +119,12 @@ view_ended(const struct journal *journal, msec_t now)
 static json_t *
 view_client(const struct control *control)
 {
-	pid_t pid = control->life->client.process;
-	char name[SYSTEM_NAME];
+	const struct client *client = &control->life->client;
 
-	if (pid == 0)
+	if (client->process == 0)
 		return json_null();
-	system_name(pid, name);
-	return json_pack("{s:i,s:o}", "pid", (int)pid, "name", printable_json(span_of(name), false));
+	return json_pack("{s:i,s:o}", "pid", (int)client->process, "name",
+	    printable_json(span_of(client->name), false));
 }
 
 static json_t *

@@ -2,6 +2,8 @@
 
 #include <strings.h>
 
+#include "shell/system.h"
+
 /* Signals that end canceld come first, then the others that it handles, then those whose disposition it changes. */
 static const int changed[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR2, SIGPIPE, SIGXFSZ, SIGABRT };
 
@@ -13,6 +15,10 @@ static sigset_t saved_mask;
 static ev_signal watchers[HEARD];
 static unsigned received; /* since the last signals_next: a bit for each index of changed */
 static int ending;
+
+/* SIGINT that no turn has heard of yet: one that was typed in a terminal, or one that is meant for canceld, as a second is. */
+enum { INTERRUPT_NONE, INTERRUPT_TYPED, INTERRUPT_MEANT };
+static volatile sig_atomic_t interrupt;
 
 void
 signals_save(void)
@@ -48,25 +54,49 @@ signals_ignored(int signal)
 	return saved[i].sa_handler == SIG_IGN;
 }
 
+void
+signals_end(int signal)
+{
+	if (ending == 0)
+		ending = signal;
+}
+
 static void
 on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
 	long i = watcher - watchers;
+	bool typed = changed[i] == SIGINT && interrupt == INTERRUPT_TYPED;
 
 	(void)loop;
 	(void)events;
+	if (changed[i] == SIGINT)
+		interrupt = INTERRUPT_NONE;
 	received |= 1U << i;
-	if (i < ENDING && ending == 0)
-		ending = changed[i];
+	if (i < ENDING && !typed)
+		signals_end(changed[i]);
+}
+
+/* In the place of libev's handler, which is not told who has sent a signal. */
+static void
+on_interrupt(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	interrupt = interrupt == INTERRUPT_NONE && system_is_kernels(info) ? INTERRUPT_TYPED : INTERRUPT_MEANT;
+	ev_feed_signal(number);
 }
 
 void
 signals_watch(struct ev_loop *loop)
 {
+	struct sigaction own = { .sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	sigfillset(&own.sa_mask);
 	for (int i = 0; i < HEARD; i++) {
 		ev_signal_init(&watchers[i], on_signal, changed[i]);
 		if (i >= ENDING || !signals_ignored(changed[i]))
 			ev_signal_start(loop, &watchers[i]);
+		if (changed[i] == SIGINT && !signals_ignored(SIGINT))
+			sigaction(SIGINT, &own, NULL);
 	}
 }
 

@@ -24,8 +24,14 @@ open_client(struct life *life)
 	const struct descriptor *in = &client->port->in;
 	/* The work has to go on without the client in the background of a shell that has exited, or with a file's input. */
 	bool outlives = life->options->drain || in->file || signals_ignored(SIGHUP);
-	int fd = outlives ? -1 : system_watch_client(in->given, &client->process);
+	int fd = system_watch_client(in->given, &client->process);
 
+	if (client->process > 0)
+		system_name(client->process, client->name);
+	if (fd >= 0 && outlives) {
+		close(fd);
+		fd = -1;
+	}
 	client->until = MSEC_NEVER;
 	client->hangup = descriptor_watch(in, true);
 	if (client->hangup.fd < 0 && errno != EPERM && errno != ENOSYS)
@@ -53,6 +59,22 @@ static bool
 is_deaf(const struct client *client)
 {
 	return port_is_closed(client->port) || client->exit.ready;
+}
+
+/* Whether its descriptors show no end of it. */
+static bool
+is_connected(const struct client *client)
+{
+	return !port_is_closed(client->port) && !client->port->in.ended && !client->hangup.ready;
+}
+
+bool
+life_shares_group(const struct life *life)
+{
+	const struct client *client = &life->client;
+
+	return client->state == CLIENT_PRESENT && is_connected(client) && !client->exit.ready && client->process > 0 &&
+	    getpgid(client->process) == getpgrp();
 }
 
 /*
@@ -99,7 +121,7 @@ leave(struct life *life, bool signalled)
 	int64_t outstanding = (int64_t)session_outstanding(life->session, SIDE_CLIENT);
 	const struct options *options = life->options;
 	enum leaving leaving = LEAVE_CANCEL;
-	bool deaf = is_deaf(client), early;
+	bool deaf = is_deaf(client), early, unseen = deaf && is_connected(client);
 
 	if (signalled || (!deaf && client->state == CLIENT_DRAINING))
 		leaving = LEAVE_TERMINATED;
@@ -117,7 +139,12 @@ leave(struct life *life, bool signalled)
 		    time_or(options->term_after, TIME_CLOSE_WAIT + life->session->handshake.dialect->patience) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
-	if (leaving != LEAVE_TERMINATED)
+	if (leaving != LEAVE_TERMINATED && unseen)
+		log_event(life->log, WHY_CLIENT_ENDED,
+		    LOG_FIELDS(log_number("process", client->process), log_string("name", client->name),
+			log_number("outstanding", outstanding),
+			log_string("hint", "if it was not the client: --drain heeds the connection alone")));
+	else if (leaving != LEAVE_TERMINATED)
 		log_event(life->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_number("outstanding", outstanding),
 			log_string("hint", early ? "--drain would wait for the answers" : NULL)));

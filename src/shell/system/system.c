@@ -103,11 +103,15 @@ system_watch_client(int input, pid_t *process)
 		return -1;
 	for (pid_t pid = getppid(); pid > 1 && (fd = system_watch_process(pid)) >= 0; pid = system_parent(pid)) {
 		/* Asked while fd is open: the pid cannot be reused for another process then. */
-		if (!system_has_input(pid, input)) {
+		enum system_input other = system_input_of(pid, input);
+
+		if (other == SYSTEM_INPUT_ANOTHER) {
 			*process = pid;
 			return fd;
 		}
 		close(fd);
+		if (other == SYSTEM_INPUT_UNKNOWN)
+			return -1;
 	}
 	return -1;
 }

@@ -159,24 +159,35 @@ system_parent(pid_t pid)
 	return ask_about(pid, &about) ? (pid_t)about.pbsi_ppid : 0;
 }
 
-bool
-system_has_input(pid_t pid, int fd)
+enum system_input
+system_input_of(pid_t pid, int fd)
 {
 	struct pipe_fdinfo pipe, ours;
 	struct socket_fdinfo socket, own;
 	struct vnode_fdinfo file;
 	struct stat status;
 	pid_t self = getpid();
+	bool same;
 
 	if (proc_pidfdinfo(pid, 0, PROC_PIDFDPIPEINFO, &pipe, sizeof(pipe)) == (int)sizeof(pipe))
-		return proc_pidfdinfo(self, fd, PROC_PIDFDPIPEINFO, &ours, sizeof(ours)) == (int)sizeof(ours) &&
+		same = proc_pidfdinfo(self, fd, PROC_PIDFDPIPEINFO, &ours, sizeof(ours)) == (int)sizeof(ours) &&
 		    pipe.pipeinfo.pipe_handle == ours.pipeinfo.pipe_handle;
-	if (proc_pidfdinfo(pid, 0, PROC_PIDFDSOCKETINFO, &socket, sizeof(socket)) == (int)sizeof(socket))
-		return proc_pidfdinfo(self, fd, PROC_PIDFDSOCKETINFO, &own, sizeof(own)) == (int)sizeof(own) &&
+	else if (proc_pidfdinfo(pid, 0, PROC_PIDFDSOCKETINFO, &socket, sizeof(socket)) == (int)sizeof(socket))
+		same = proc_pidfdinfo(self, fd, PROC_PIDFDSOCKETINFO, &own, sizeof(own)) == (int)sizeof(own) &&
 		    socket.psi.soi_so == own.psi.soi_so;
-	return proc_pidfdinfo(pid, 0, PROC_PIDFDVNODEINFO, &file, sizeof(file)) == (int)sizeof(file) &&
-	    fstat(fd, &status) == 0 && file.pvi.vi_stat.vst_dev == (uint32_t)status.st_dev &&
-	    file.pvi.vi_stat.vst_ino == status.st_ino;
+	else if (proc_pidfdinfo(pid, 0, PROC_PIDFDVNODEINFO, &file, sizeof(file)) == (int)sizeof(file))
+		same = fstat(fd, &status) == 0 && file.pvi.vi_stat.vst_dev == (uint32_t)status.st_dev &&
+		    file.pvi.vi_stat.vst_ino == status.st_ino;
+	else
+		return errno == EBADF ? SYSTEM_INPUT_NONE : SYSTEM_INPUT_UNKNOWN;
+	return same ? SYSTEM_INPUT_SAME : SYSTEM_INPUT_ANOTHER;
+}
+
+bool
+system_is_kernels(const siginfo_t *info)
+{
+	(void)info;
+	return false;
 }
 
 void

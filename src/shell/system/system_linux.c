@@ -167,15 +167,24 @@ system_parent(pid_t pid)
 	return end == NULL || strlen(end) < 4 ? 0 : (pid_t)strtol(end + strlen(") S "), NULL, 10);
 }
 
-bool
-system_has_input(pid_t pid, int fd)
+enum system_input
+system_input_of(pid_t pid, int fd)
 {
 	struct stat ours, other;
 	char path[64];
 
 	system_path_of(pid, 0, path, sizeof(path));
-	return proc_is_own() && fstat(fd, &ours) == 0 && stat(path, &other) == 0 && other.st_dev == ours.st_dev &&
-	    other.st_ino == ours.st_ino;
+	if (!proc_is_own() || fstat(fd, &ours) < 0)
+		return SYSTEM_INPUT_UNKNOWN;
+	if (stat(path, &other) < 0)
+		return errno == ENOENT ? SYSTEM_INPUT_NONE : SYSTEM_INPUT_UNKNOWN;
+	return other.st_dev == ours.st_dev && other.st_ino == ours.st_ino ? SYSTEM_INPUT_SAME : SYSTEM_INPUT_ANOTHER;
+}
+
+bool
+system_is_kernels(const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL;
 }
 
 void

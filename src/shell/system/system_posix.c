@@ -83,10 +83,17 @@ system_parent(pid_t pid)
 	return 0;
 }
 
-bool
-system_has_input(pid_t pid, int fd)
+enum system_input
+system_input_of(pid_t pid, int fd)
 {
 	(void)pid, (void)fd;
+	return SYSTEM_INPUT_UNKNOWN;
+}
+
+bool
+system_is_kernels(const siginfo_t *info)
+{
+	(void)info;
 	return false;
 }
 
