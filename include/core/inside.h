@@ -9,7 +9,7 @@
 
 /* Of a JSON-RPC 2.0 message, judged by its top-level members alone. */
 enum message_kind {
-	MESSAGE_NONE, /* no JSON, also for its UTF-8; no JSON-RPC; refused for its depth or repeated members */
+	MESSAGE_NONE, /* no JSON, also for its UTF-8, but see broken_at; no JSON-RPC; refused for its depth or repeated members */
 	MESSAGE_REQUEST,
 	MESSAGE_NOTIFICATION,
 	MESSAGE_RESPONSE,
@@ -38,6 +38,7 @@ struct message {
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	struct span obstacle;        /* why it does not pass, where its word does not say that; or empty */
+	size_t broken_at;            /* the server's: a string is no UTF-8, first before this offset; 0: it is sound */
 	bool bound;                  /* meaningful to the current server only, which may need it now */
 	bool urgent;                 /* it overtakes the messages that wait */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */

@@ -9,6 +9,9 @@
 /* Length of the valid character that the text, which is not empty, begins with; 0 if there is none, or if it is cut. */
 size_t utf8_length(struct span text);
 
+/* Appends the text, with U+FFFD in place of what is invalid: one for each longest beginning of a character. */
+void utf8_repair(struct span text, struct buf *out);
+
 /* The code point of a valid character of len bytes. */
 uint32_t utf8_code(const char *character, size_t len);
 

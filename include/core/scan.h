@@ -111,6 +111,8 @@ struct scan { /* read only */
 	struct span text;
 	enum scan_fault fault;
 	size_t fault_offset;
+	enum scan_fault harder; /* the first fault that is not invalid UTF-8 in a string which names nothing */
+	size_t harder_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
 	uint64_t special;                      /* private: a bit for each string with more than plain ASCII */
 	uint64_t unsound;                      /* private: ... for each string with a soft fault */

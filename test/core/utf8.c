@@ -51,6 +51,33 @@ TEST(nothing_else)
 	}
 }
 
+/* WHATWG Encoding, "UTF-8 decoder": one U+FFFD for each longest beginning of a character; a dot stands for it here. */
+static const struct {
+	const char *broken, *repaired;
+} repairs[] = {
+	{ "", "" },
+	{ "abc\xE2\x82\xAC", "abc\xE2\x82\xAC" },
+	{ "caf\xE9", "caf." },
+	{ "\x80\xBF", ".." },
+	{ "\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", "........A" },
+	{ "\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", "........A" },
+	{ "\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", ".....A..B" },
+	{ "\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", "....A" },
+	{ "x\xF0\x9F\x98", "x." },
+};
+
+TESTS(repairs_as_the_web_does, 0, sizeof repairs / sizeof *repairs)
+{
+	struct buf out = { 0 }, want = { 0 };
+
+	for (const char *at = repairs[_i].repaired; *at != '\0'; at++)
+		buf_append(&want, *at == '.' ? SPAN("\xEF\xBF\xBD") : (struct span){ at, 1 });
+	utf8_repair(span_of(repairs[_i].broken), &out);
+	ck_assert(span_equal(buf_span(&out), buf_span(&want)));
+	buf_free(&out);
+	buf_free(&want);
+}
+
 static const struct {
 	const char *inside;
 	struct span text;

@@ -143,6 +143,10 @@ static const struct server servers[] = {
 	    "exit=yes orphans=no stdout=yes", 1 },
 	{ DOCTOR SHELL_SERVER(":", ""), "initialize=yes discover=yes tools=not alive=yes stdout=yes exit=yes", 0 },
 	{ DOCTOR SHELL_SERVER("echo starting up", ""), "initialize=yes stdout=no exit=yes", 1 },
+	/* It writes Latin-1. */
+	{ DOCTOR SHELL_SERVER(":",
+	      "*\\\"ping\\\"*) answer \"\\\"result\\\":{\\\"x\\\":\\\"$(printf \"\\\\351\")\\\"}\";;"),
+	    "initialize=yes stdout=no alive=yes exit=yes", 1 },
 	/* It answers a notification. */
 	{ DOCTOR SHELL_SERVER(":",
 	      "*notifications/initialized*) printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"error\\\":{\\\"code\\\":-32601,"

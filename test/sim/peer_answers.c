@@ -114,7 +114,7 @@ peer_answers(struct world *world, int from)
 void
 peer_answers_badly(struct world *world)
 {
-	static const char *const bad[] = { ",\"result\":\"\xff\"", "", ",\"error\":null",
+	static const char *const bad[] = { ",\"result\":\"\x1f\"", "", ",\"error\":null",
 		",\"result\":{},\"error\":{\"code\":1,\"message\":\"no\"}", ",\"error\":{\"code\":1}",
 		",\"error\":{\"code\":\"1\",\"message\":\"no\"}" };
 	int number = peer_some_ask(world, CLIENT), q = peer_next(world);

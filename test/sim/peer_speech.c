@@ -80,18 +80,35 @@ write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes,
 	return sent;
 }
 
+/* Text that is no UTF-8, and as what it reaches the client. */
+static const char broken[] = "caf\xe9 \xe2\x82", repaired[] = "caf\xef\xbf\xbd \xef\xbf\xbd";
+
+static char *
+repair(const char *text)
+{
+	const char *at = strstr(text, broken);
+	char *sound = NULL;
+
+	if (asprintf(&sound, "%.*s%s%s", (int)(at == NULL ? 0 : at - text), text, at == NULL ? "" : repaired,
+		at == NULL ? text : at + sizeof(broken) - 1) < 0)
+		abort();
+	return sound;
+}
+
 int
 peer_says(struct world *world, int from, enum kind kind, int ask, const char *format, ...)
 {
 	va_list arguments;
-	char *text = NULL;
+	char *text = NULL, *sound;
 	int sent;
 
 	va_start(arguments, format);
 	if (vasprintf(&text, format, arguments) < 0)
 		abort();
 	va_end(arguments);
-	sent = write_bytes(world, from, kind, ask, framed(world, text), text);
+	sound = repair(text);
+	sent = write_bytes(world, from, kind, ask, framed(world, from == CLIENT ? sound : text), sound);
+	free(sound);
 	free(text);
 	return sent;
 }
@@ -111,10 +128,10 @@ peer_payload(struct world *world)
 {
 	static const char *const texts[] = { "\"x\"", "1.10", "[18446744073709551615,1e300]", "\"\\u00e9\\\"id\\\":7\"",
 		"{\"id\":1,\"method\":\"notifications/cancelled\"}", "null", "\"\xe2\x80\x8d\xe4\xb8\xad\"",
-		"\"Content-Length: 9\\r\\n\\r\\n\"" };
+		"\"Content-Length: 9\\r\\n\\r\\n\"", "\"caf\xe9 \xe2\x82\"" };
 
 	if (!chance_percent(&world->chance, world->large))
-		return texts[chance_below(&world->chance, 8)];
+		return texts[chance_below(&world->chance, 9)];
 	return peer_large();
 }
 

@@ -5,6 +5,7 @@
 enum {
 	KEY_MAX = 48,    /* every key that is looked for is shorter */
 	WORD = 8,        /* as many bytes of a key are compared at once */
+	A_KEY = 0x7E,    /* a key, whichever */
 	NO_FIELD = 0x7F, /* the value is at no path */
 	AN_ARRAY = 0x80, /* with a field in one byte */
 };
@@ -66,7 +67,7 @@ struct nest {
 /* Faults. A function that finds a hard one returns NULL, and the scan ends. */
 
 static void
-note_fault(struct scan *scan, enum scan_fault fault, const char *at)
+note_soft(struct scan *scan, enum scan_fault fault, const char *at)
 {
 	if (scan->fault != SCAN_FINE)
 		return;
@@ -74,13 +75,35 @@ note_fault(struct scan *scan, enum scan_fault fault, const char *at)
 	scan->fault_offset = (size_t)(at - scan->text.ptr);
 }
 
+static void
+note_fault(struct scan *scan, enum scan_fault fault, const char *at)
+{
+	note_soft(scan, fault, at);
+	if (scan->harder != SCAN_FINE)
+		return;
+	scan->harder = fault;
+	scan->harder_offset = (size_t)(at - scan->text.ptr);
+}
+
+#define BIT(field) ((uint64_t)1 << (field))
+
+/* The strings that name a message, a request, a session or a task. */
+static const uint64_t naming = BIT(SCAN_ID) | BIT(SCAN_ELEMENT_ID) | BIT(SCAN_METHOD) | BIT(SCAN_ELEMENT_METHOD) |
+    BIT(SCAN_JSONRPC) | BIT(SCAN_PARAMS_ID) | BIT(SCAN_REQUEST_ID) | BIT(SCAN_ERROR_REQUEST_ID) | BIT(SCAN_SESSION_ID) |
+    BIT(SCAN_TASK_ID) | BIT(SCAN_RESULT_TASK_ID) | BIT(SCAN_CREATED_TASK_ID) | BIT(SCAN_TOKEN) | BIT(SCAN_WORK_TOKEN) |
+    BIT(SCAN_PROGRESS_TOKEN) | BIT(SCAN_META_TOKEN) | BIT(SCAN_PARTIAL_TOKEN) | BIT(SCAN_META_SUBSCRIPTION) |
+    BIT(SCAN_RESULT_SUBSCRIPTION);
+
 /* Inside a string; returns the next byte. */
 SELDOM const char *
 note_unsound(const struct reader *reader, enum scan_fault fault, const char *at, unsigned field)
 {
-	note_fault(reader->scan, fault, at);
-	if (field != NO_FIELD)
-		reader->scan->unsound |= (uint64_t)1 << field;
+	if (fault == SCAN_UTF8 && (field == NO_FIELD || (field < SCAN_FIELDS && !(naming >> field & 1))))
+		note_soft(reader->scan, fault, at);
+	else
+		note_fault(reader->scan, fault, at);
+	if (field < SCAN_FIELDS)
+		reader->scan->unsound |= BIT(field);
 	return at + 1;
 }
 
@@ -216,12 +239,12 @@ read_escape(const struct reader *reader, const char *at)
 	return at;
 }
 
-/* at: the first byte of a string that is special. Returns its end behind the quote. field: its own, or NO_FIELD. */
+/* at: the first byte of a string that is special. Returns its end behind the quote. field: its own, A_KEY or NO_FIELD. */
 SELDOM const char *
 read_special(const struct reader *reader, const char *at, unsigned field)
 {
-	if (field != NO_FIELD)
-		reader->scan->special |= (uint64_t)1 << field;
+	if (field < SCAN_FIELDS)
+		reader->scan->special |= BIT(field);
 	while (at < reader->end && *at != '"') {
 		size_t len;
 
@@ -351,7 +374,7 @@ take_field(struct scan *scan, unsigned field, const char *quote)
 		return NO_FIELD;
 	/* Nobody can tell which message has a repeated id: this is told rather than any other fault. */
 	if ((field == SCAN_ID || field == SCAN_ELEMENT_ID) && scan->fault != SCAN_REPEATED_ID) {
-		scan->fault = SCAN_FINE;
+		scan->fault = scan->harder = SCAN_FINE;
 		note_fault(scan, SCAN_REPEATED_ID, quote);
 	}
 	forget(scan, field);
@@ -419,7 +442,7 @@ read_name(const struct reader *reader, struct nest *nest, const char *at)
 	at = skip(reader, key);
 	if (byte_at(reader, at) == '"')
 		nest->field = find_plain(reader, nest->open, key, (size_t)(at++ - key));
-	else if ((at = read_special(reader, at, NO_FIELD)) == NULL)
+	else if ((at = read_special(reader, at, A_KEY)) == NULL)
 		return NULL;
 	else
 		nest->field = find_copied(nest->open, key, (size_t)(at - key) - 1);
@@ -557,6 +580,8 @@ scan_read_first(struct scan *scan, struct span text)
 	scan->failed = false;
 	if (scan->fault == SCAN_TRAILING)
 		scan->fault = SCAN_FINE;
+	if (scan->harder == SCAN_TRAILING)
+		scan->harder = SCAN_FINE;
 }
 
 void

@@ -1,22 +1,52 @@
 #include "core/json.h"
 
+/*
+ * How many bytes of the text, which is not empty, one character has, or one U+FFFD stands for: the longest beginning of
+ * a character (RFC 3629 section 4), and at least one byte. The decoders of the web count alike. *valid: it is whole.
+ */
+static size_t
+measure(struct span text, bool *valid)
+{
+	const unsigned char *bytes = (const unsigned char *)text.ptr;
+	unsigned char first = bytes[0];
+	unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80; /* no overlong form */
+	unsigned char high = first == 0xED ? 0x9F :
+	    first == 0xF4                  ? 0x8F :
+					     0xBF; /* no surrogate, no code that is too high */
+	size_t want = first < 0xC2 || first > 0xF4 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4, len;
+
+	for (len = 1; len < want && len < text.len && bytes[len] >= low && bytes[len] <= high; len++) {
+		low = 0x80;
+		high = 0xBF;
+	}
+	*valid = len == want && (want > 1 || first < 0x80);
+	return len;
+}
+
 size_t
 utf8_length(struct span text)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *bytes = (const unsigned char *)text.ptr;
-	size_t len = bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4;
-	uint32_t code;
+	bool valid;
+	size_t len = measure(text, &valid);
 
-	if (bytes[0] < 0x80)
-		return 1;
-	if (bytes[0] < 0xC2 || bytes[0] > 0xF4 || text.len < len)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((bytes[i] & 0xC0) != 0x80)
-			return 0;
-	code = utf8_code(text.ptr, len);
-	return code >= least[len] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) ? len : 0;
+	return valid ? len : 0;
+}
+
+void
+utf8_repair(struct span text, struct buf *out)
+{
+	size_t at = 0, from = 0, len;
+	bool valid;
+
+	for (; at < text.len; at += len) {
+		len = measure(span_from(text, at), &valid);
+		if (valid)
+			continue;
+		buf_append(out, span_part(text, from, at - from));
+		buf_append(out, SPAN("\xef\xbf\xbd"));
+		from = at + len;
+	}
+	buf_append(out, span_from(text, from));
 }
 
 uint32_t

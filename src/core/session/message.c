@@ -72,7 +72,7 @@ static void
 interpret(struct message *message, struct session *session, enum side from, bool needs_jsonrpc)
 {
 	const struct party *asked = &session->party[side_other(from)];
-	const struct scan *scan = &message->storage;
+	struct scan *scan = &message->storage;
 
 	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
@@ -81,6 +81,11 @@ interpret(struct message *message, struct session *session, enum side from, bool
 	message->word = WHY_RELAYED;
 	message->scan = scan;
 	message->edits = &session->edits;
+	if (from == SIDE_SERVER && scan->fault == SCAN_UTF8) {
+		message->broken_at = scan->fault_offset + 1;
+		scan->fault = scan->harder;
+		scan->fault_offset = scan->harder_offset;
+	}
 	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
 	message->id = scan->fault == SCAN_REPEATED_ID ? SPAN_NONE : message_id(scan, SCAN_ID);
 	message->meant = read_meant(scan);

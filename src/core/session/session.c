@@ -200,6 +200,23 @@ read_frame(struct session *session, enum side from, struct message *message)
 		message->word = WHY_RECOVERED;
 }
 
+/* Puts U+FFFD in place of what is no UTF-8, as the decoders of many clients do, and reads the message again. */
+static void
+repair(struct session *session, struct message *message)
+{
+	struct party *party = &session->party[message->from];
+	size_t broken_at = message->broken_at, before = message->text.len;
+	struct buf *text = state_scratch(session);
+
+	utf8_repair(message->text, text);
+	lane_replace(party->lane, message->start, before, buf_span(text));
+	party->frame.end += text->len - before;
+	party->frame.next += text->len - before;
+	buf_free(text); /* it may be large */
+	read_frame(session, message->from, message);
+	message->broken_at = broken_at;
+}
+
 static void
 receive_frame(struct session *session, enum side from)
 {
@@ -209,6 +226,8 @@ receive_frame(struct session *session, enum side from)
 	bool bom;
 
 	read_frame(session, from, &message);
+	if (message.broken_at > 0 && message.kind != MESSAGE_NONE)
+		repair(session, &message);
 	bom = message.start > start + party->frame.body;
 	if (message.kind == MESSAGE_BLANK) {
 		pass_drop(session, &message, bom ? WHY_BOM_STRIPPED : WHY_BLANK, NULL);

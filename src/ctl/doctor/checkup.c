@@ -364,11 +364,11 @@ tell_exit(struct run *run)
 static void
 tell_output(struct run *run)
 {
-	static const char *const dirt[] = { "NOISE", "RECOVERED", "BOM_STRIPPED", "MALFORMED", "OVERSIZED", "TOO_DEEP",
-		"REPEATED_ID", "REPEATED_METHOD", "TRUNCATED", "STRAY" };
+	static const char *const dirt[] = { "NOISE", "RECOVERED", "BOM_STRIPPED", "TEXT_REPAIRED", "MALFORMED",
+		"OVERSIZED", "TOO_DEEP", "REPEATED_ID", "REPEATED_METHOD", "TRUNCATED", "STRAY" };
 	const json_t *decisions = run->visit.decisions;
 	const json_t *swept = json_object_get(decisions, "SWEPT"), *first = NULL;
-	const char *more = json_object_get(decisions, "LINES_LOST") != NULL ? ", and more" : "";
+	const char *more = json_object_get(decisions, "LINES_LOST") != NULL ? ", and more" : "", *what;
 	long long times = 0;
 
 	for (size_t i = 0; i < sizeof(dirt) / sizeof(dirt[0]); i++) {
@@ -380,9 +380,10 @@ tell_output(struct run *run)
 	if (swept != NULL)
 		NO(run, CHECK_ORPHANS, "%lld left and killed%s, such as %s",
 		    json_integer_value(json_object_get(swept, "times")), more, visit_text(swept, "name"));
+	what = visit_text(first, "text");
 	if (first != NULL)
 		NO(run, CHECK_STDOUT, "found %lld%s, first %s %.80s", times, more, visit_text(first, "why"),
-		    visit_text(first, "text"));
+		    what[0] != '\0' ? what : visit_text(first, "reason"));
 	else if (more[0] == '\0' && run->report->findings[CHECK_INITIALIZE].verdict == VERDICT_YES)
 		YES(run, CHECK_STDOUT, MSEC_NEVER, "only messages");
 }
