@@ -82,6 +82,28 @@ open_log(struct log *log, struct options *options)
 	return options_refuse(options, "--log '%s': %s", name != NULL ? name : "stderr", fault);
 }
 
+/* A client runs the command it knows in a terminal, so that a person can log in (ACP "Authentication Methods"). */
+static bool
+stands_aside(const struct options *options)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !options_given(options, options_key("dialect"));
+}
+
+/* Executes the command in canceld's own place. Returns the status to exit with if it cannot. */
+static int
+stand_aside(const struct options *options)
+{
+	int error;
+
+	fputs("canceld: a terminal speaks no JSON-RPC: the command runs in its place; -D keeps canceld between\n",
+	    stderr);
+	signals_restore();
+	execvp(options->command[0], options->command);
+	error = errno;
+	fprintf(stderr, "canceld: cannot start the command: %s\n", strerror(error));
+	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -97,6 +119,8 @@ main(int argc, char *argv[])
 	signals_save();
 	prepare_memory();
 	status = options_parse(&options, argc, argv);
+	if (status == OPTIONS_RUN && stands_aside(&options))
+		status = stand_aside(&options);
 	if (status == OPTIONS_RUN)
 		status = configfile_load(&options);
 	if (status == OPTIONS_RUN)

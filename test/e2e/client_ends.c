@@ -310,7 +310,10 @@ SUITE("client-ends");
 TESTS(a_terminal_for_both, 0, 2)
 {
 	int master = open_terminal(true);
-	const struct setup setup = { .in = ptsname(master), .out = ptsname(master), .command = "peer puppet" };
+	const struct setup setup = { .options = "-D mcp",
+		.in = ptsname(master),
+		.out = ptsname(master),
+		.command = "peer puppet" };
 	struct run *run = run_start(&setup);
 	int slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
 	int flags = fcntl(slave, F_GETFL);

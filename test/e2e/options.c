@@ -1,5 +1,6 @@
 /* The command line: right values are taken; messages about wrong ones say how to correct them. */
 #include "client.h"
+#include "shell.h"
 
 /* test/shell/options.c has the other ones. */
 static const struct {
@@ -67,6 +68,19 @@ TEST(on_a_terminal_it_says_what_it_waits_for)
 	run_expect_logged(run, "hint=\"waiting for JSON-RPC messages");
 	run_send_text(run, "\x04", 1);
 	run_finish(run, 0);
+}
+
+/* A person logs in: the command has the terminal, and the process that the client has started. */
+TEST(on_a_terminal_alone_the_command_runs_in_its_place)
+{
+	shell_expect_terminal(80,
+	    "test=$$; export test; exec \"$CANCELD\" --wrapped -l /nonexistent/log -t 30s -- sh -c '"
+	    "test -t 0 && test -t 1 && test $test = $$ && trap - PIPE && echo its own; kill -PIPE $$; echo ignored'",
+	    "-D keeps canceld between\r\nits own\r\n");
+	ck_assert_ptr_null(strstr(shell_output, "ignored"));
+	shell_expect_terminal(80, "\"$CANCELD\" no-such-program; echo status=$?",
+	    "No such file or directory\r\nstatus=127");
+	shell_expect_terminal(80, "\"$CANCELD\" /etc/passwd; echo status=$?", "Permission denied\r\nstatus=126");
 }
 
 TEST(a_reader_that_leaves_is_no_fault)

@@ -30,7 +30,8 @@ enum {
 
 const struct options_row options_rows[] = {
 	{ 'D', OPTION_DIALECT, "dialect", AT(session.dialect), "auto|mcp|acp|lsp|bsp|none",
-	    "the server's protocol (auto: what the client's first bytes show); none has no cancel" },
+	    "the server's protocol (auto: what the client's first bytes show); none has no cancel. Without -D a command "
+	    "on a terminal runs in canceld's own place, so that a person can log in" },
 	{ .help = "Deadlines" },
 	{ 't', OPTION_RULE, "timeout", AT(policy), "[METHOD[:NAME]=]DURATION",
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
