@@ -242,6 +242,21 @@ TEST(the_requests_under_one_id_are_bounded)
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_EQUAL_IDS + 1);
 }
 
+/* Of many requests that a server leaves, the errors to the last ones quote it. */
+TEST(the_quotes_in_errors_are_bounded)
+{
+	static char words[LIMIT_LAST_WORDS];
+	const uint64_t plain = LIMIT_QUOTED * 256;
+
+	memset(words, 'x', sizeof(words));
+	for (int i = 0; i < 2 * LIMIT_QUOTED; i++)
+		say_with(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":", i, ",\"method\":\"tools/list\"}");
+	session_quote(session, (struct span){ words, sizeof(words) });
+	session_server_gone(session, 1, -1, true);
+	ck_assert_uint_lt(take(SIDE_SERVER), 2 * plain + LIMIT_QUOTED * (LIMIT_LAST_WORDS / 2));
+	ck_assert_int_eq(told[WHY_SERVER_GONE], 2 * LIMIT_QUOTED);
+}
+
 /* A message is read to its end although its bytes are dropped first, and with them all of a large buffer. */
 TEST(a_dropped_message_stays_readable)
 {

@@ -204,6 +204,7 @@ start_crash(struct call *call, const struct arguments *arguments)
 		output.len -= 30;
 	}
 	flush();
+	fprintf(stderr, "demo-server: crash\n");
 	if (number_of(arguments, "signal") != 0) {
 		signal((int)number_of(arguments, "signal"), SIG_DFL); /* a sanitizer's handler would exit */
 		kill(getpid(), (int)number_of(arguments, "signal"));

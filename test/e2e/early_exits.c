@@ -72,14 +72,24 @@ TESTS(the_error_names_the_status, 0, 10)
 	run_finish(run, 3);
 }
 
-TEST(after_the_handshake_stderr_is_not_quoted)
+/* ... of all requests that are open, also if another server follows. */
+TESTS(in_an_open_session_its_last_lines_are_quoted, 0, 2)
 {
-	struct run *run = run_session("", NULL);
+	struct run *run = run_session(_i == 0 ? "" : "-r", NULL);
 
-	run_call(run, "2", "crash", "{\"status\":7}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
-	ck_assert_ptr_null(strstr(at_text(run->message, "error message"), "demo"));
-	run_finish(run, 7);
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_call(run, "3", "crash", "{\"status\":7}");
+	run_expect_error(run, "2", CODE_INTERNAL, _i == 0 ? "server-exited" : "server-restarted");
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), ": demo-server: crash"));
+	run_expect_error(run, "3", CODE_INTERNAL, _i == 0 ? "server-exited" : "server-restarted");
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), ": demo-server: crash"));
+	if (_i == 0) {
+		run_finish(run, 7);
+		return;
+	}
+	run_ping(run);
+	run_leave(run, 0);
+	run_end(run);
 }
 
 TEST(stderr_passes_to_its_last_byte)

@@ -139,9 +139,23 @@ ending_of(const struct session *session, const struct request *request, enum dec
 	return event == EVENT_RECEIVER_LOST ? &restarted : &gone;
 }
 
-/* Explains which side has gone; for the server also why no other one comes, and its last words. */
+/*
+ * Appends the server's last words: fewer in an open session, which a start explains less, and none to so many requests
+ * that these words would fill the memory.
+ */
 static void
-explain_gone(struct session *session, struct answer *answer, enum side requester, unsigned traits)
+quote(struct session *session, unsigned traits)
+{
+	struct span words = buf_span(&session->server.quote);
+	size_t most = traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2;
+
+	if (words.len > 0 && session_outstanding(session, SIDE_CLIENT) <= LIMIT_QUOTED)
+		compose(&session->words, ": %b", words.len > most ? span_from(words, words.len - most) : words);
+}
+
+/* Explains which side has gone; for the server also why no other one comes. */
+static void
+explain_gone(struct session *session, struct answer *answer, enum side requester)
 {
 	const struct server *server = &session->server;
 	struct buf *text = &session->words;
@@ -170,8 +184,6 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
 		compose(text, ", and has failed too often to be started again (see the option --restart of canceld)");
 	if (server->refusal.len > 0)
 		compose(text, ": %b", buf_span(&server->refusal));
-	if (server->quote.len > 0 && (server->given_up || (traits & METHOD_START)))
-		compose(text, ": %b", buf_span(&server->quote));
 }
 
 static void
@@ -184,14 +196,14 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
 	compose(text, ending->text, request_timeout(request), request->method);
-	if (ending == &unstarted && session->server.quote.len > 0)
-		compose(text, ": %b", buf_span(&session->server.quote));
 	if (ending == &gone)
-		explain_gone(session, answer, request->from, request->traits);
+		explain_gone(session, answer, request->from);
 	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
 		compose(text, " and not answered (see the option --grace of canceld)");
 	else if (session->reason != NULL && session->reason->len > 0) /* else it was told when it was given up */
 		compose(text, ": %b", *session->reason);
+	if (request->from == SIDE_CLIENT && (ending == &gone || ending == &restarted || ending == &unstarted))
+		quote(session, request->traits);
 }
 
 /* The result that is the answer; NULL: an error is. */
@@ -274,10 +286,13 @@ reply_gone(struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->method;
+	unsigned traits = dialect_method(dialect, method)->traits;
 	struct answer answer = { .id = message->id, .method = method, .code = dialect->failure_code };
 
 	buf_clear(&session->words);
-	explain_gone(session, &answer, message->from, dialect_method(dialect, method)->traits);
+	explain_gone(session, &answer, message->from);
+	if (message->from == SIDE_CLIENT && (session->server.given_up || (traits & METHOD_START)))
+		quote(session, traits);
 	answer_message(session, message, answer);
 }
 
