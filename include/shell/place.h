@@ -23,7 +23,10 @@ bool place_directory(int i, char path[PLACE_DIRECTORY]);
 /* Whether it is a directory of this user's that nobody else may enter. */
 bool place_is_private(const char *path);
 
-/* Removes a socket without a listener. true: there is none of this name now. Never blocks; makes only system calls. */
+/*
+ * Removes a socket without a listener. true: there is none of this name now; otherwise errno tells why. Never blocks;
+ * makes only system calls.
+ */
 bool place_remove_dead(const char *path);
 
 /* Removes the dead sockets in a directory. */

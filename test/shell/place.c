@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdbool.h>
@@ -15,6 +16,33 @@
 
 static char top[64], path[PLACE_PATH];
 static const char *at;
+
+/* What the calls of the user database, and of rename, go through here. */
+static int databases_asked;
+static void (*before_rename)(void);
+
+struct passwd *
+getpwuid(uid_t uid)
+{
+	static struct passwd entry;
+	static char text[4096];
+	struct passwd *found = NULL;
+
+	databases_asked++;
+	getpwuid_r(uid, &entry, text, sizeof(text), &found);
+	return found;
+}
+
+int
+rename(const char *from, const char *to)
+{
+	void (*hook)(void) = before_rename;
+
+	before_rename = NULL;
+	if (hook != NULL)
+		hook();
+	return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
 
 static void
 enter(void)
@@ -130,13 +158,64 @@ TEST(a_given_name_replaces_only_a_dead_socket)
 	ck_assert_str_eq(at, name);
 }
 
-TEST(a_path_that_is_too_long_is_refused)
+/* Another canceld finds the same dead socket, and listens before this one has taken it away. */
+static char contested[PLACE_PATH];
+static int winner;
+
+static void
+win(void)
+{
+	winner = place_listen(contested, path, &at);
+	ck_assert_int_ge(winner, 0);
+}
+
+TEST(of_two_at_one_name_the_first_keeps_it)
+{
+	snprintf(contested, sizeof(contested), "%s/s", top);
+	listen_at(contested);
+	before_rename = win;
+	ck_assert_int_eq(place_listen(contested, path, &at), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	ck_assert(connects(contested));
+	close(winner);
+	ck_assert(place_remove_dead(contested));
+	ck_assert_int_eq(rmdir(top), 0);
+}
+
+TEST(what_is_wrong_with_a_directory_is_told)
+{
+	char name[PLACE_PATH];
+
+	snprintf(name, sizeof(name), "%s/none/s", top);
+	ck_assert_int_eq(place_listen(name, path, &at), -1);
+	ck_assert_int_eq(errno, ENOENT);
+	/* A dead socket that may not be removed. */
+	snprintf(name, sizeof(name), "%s/s", top);
+	listen_at(name);
+	ck_assert_int_eq(chmod(top, 0500), 0);
+	if (geteuid() == 0)
+		ck_assert_int_eq(seteuid(1), 0);
+	ck_assert_int_eq(place_listen(name, path, &at), -1);
+	ck_assert_int_eq(errno, EACCES);
+}
+
+TEST(the_user_database_is_asked_last)
+{
+	close(place_listen("", path, &at));
+	ck_assert_int_eq(databases_asked, 0);
+}
+
+TESTS(a_path_that_is_too_long_is_refused, 0, 14)
 {
 	char name[300];
 	int len = snprintf(name, sizeof(name), "%s/", top);
 
+	/* 103 bytes, whose last part has from one to many. */
 	memset(name + len, 'x', sizeof(name) - (size_t)len);
-	name[103] = '\0'; /* 103 bytes: the temporary name fits too */
+	name[101 - _i] = '\0';
+	ck_assert_int_eq(mkdir(name, 0700), 0);
+	name[101 - _i] = '/';
+	name[103] = '\0';
 	listen_at(name);
 	unlink(name);
 	name[103] = 'x';

@@ -279,11 +279,11 @@ open_ends(struct visit *visit)
 
 /* canceld opens its log and its configuration by the names of descriptors: of ours where they have one, as it hands its own on. */
 static void
-name_end(char name[64], const char *option, int end)
+name_end(char name[64], const char *option, pid_t owner, int end)
 {
 	char path[48];
 
-	if (!system_path_of(getppid(), end, path, sizeof(path))) {
+	if (!system_path_of(owner, end, path, sizeof(path))) {
 		snprintf(path, sizeof(path), "/dev/fd/%d", end);
 		fcntl(end, F_SETFD, 0);
 	}
@@ -291,7 +291,7 @@ name_end(char name[64], const char *option, int end)
 }
 
 _Noreturn static void
-become_canceld(const struct examination *what, const struct visit *visit)
+become_canceld(const struct examination *what, const struct visit *visit, pid_t owner)
 {
 	const int *ends = visit->theirs;
 	char log[64], config[64];
@@ -301,8 +301,8 @@ become_canceld(const struct examination *what, const struct visit *visit)
 	size_t words = sizeof(options) / sizeof(options[0]), count = 0;
 	char **argv;
 
-	name_end(log, "--log", ends[VISIT_LOG]);
-	name_end(config, "--config", visit->config);
+	name_end(log, "--log", owner, ends[VISIT_LOG]);
+	name_end(config, "--config", owner, visit->config);
 	while (what->command[count] != NULL)
 		count++;
 	argv = mem_resize(NULL, words + count + 1, sizeof(*argv));
@@ -318,6 +318,7 @@ become_canceld(const struct examination *what, const struct visit *visit)
 int
 visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
 {
+	pid_t owner = getpid(); /* later the child's parent may be another one */
 	int error;
 
 	*visit = (struct visit){ .dialogue = dialogue,
@@ -331,7 +332,7 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 	if (open_ends(visit) == 0)
 		visit->pid = fork();
 	if (visit->pid == 0)
-		become_canceld(what, visit);
+		become_canceld(what, visit, owner);
 	error = errno;
 	for (int i = 0; i < VISIT_ENDS; i++)
 		if (i != VISIT_LOG)

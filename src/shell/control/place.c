@@ -17,6 +17,8 @@
 
 enum {
 	BACKLOG = 64,
+	BESIDE = 12,       /* bytes of a name that nobody looks for */
+	TRIES = 100,       /* ... to find one */
 	SWEPT_MOST = 1024, /* entries of a directory that one sweep looks at */
 };
 
@@ -43,12 +45,13 @@ in_home(const char *home, char path[PLACE_DIRECTORY])
 bool
 place_directory(int i, char path[PLACE_DIRECTORY])
 {
-	const char *home = home_directory(), *account = home_of_account();
+	const char *account;
 
 	if (i == 1)
-		return in_home(home, path);
-	if (i == 2)
-		return account != NULL && strcmp(home, account) != 0 && in_home(account, path);
+		return in_home(home_directory(), path);
+	if (i == 2) /* the last, as the user database may be slow */
+		return (account = home_of_account()) != NULL && strcmp(home_directory(), account) != 0 &&
+		    in_home(account, path);
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
 	if (!place_is_private(path))
 		return false;
@@ -71,22 +74,79 @@ new_socket(const char *path, struct sockaddr_un *address)
 	return system_socket(AF_UNIX, false);
 }
 
-bool
-place_remove_dead(const char *path)
+static uint32_t
+random_number(void)
+{
+	uint32_t number;
+
+	return system_random(&number, sizeof(number)) ? number : (uint32_t)time(NULL);
+}
+
+/* A fresh name in the same directory, which nobody looks for: there is room for it wherever there is for the path. */
+static bool
+name_beside(const char *path, char beside[PLACE_PATH])
+{
+	const char *slash = strrchr(path, '/');
+	size_t end = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+	size_t len = PLACE_PATH - 1 - end < BESIDE ? PLACE_PATH - 1 - end : BESIDE;
+	struct stat status;
+
+	memcpy(beside, path, end);
+	beside[end + len] = '\0';
+	for (int tries = 0; tries < TRIES; tries++) {
+		for (size_t i = 0; i < len; i++)
+			beside[end + i] = i == 0 && len > 1 ? '.' : (char)('a' + random_number() % 26);
+		if (strcmp(beside, path) != 0 && lstat(beside, &status) < 0)
+			return true;
+	}
+	errno = EADDRINUSE;
+	return false;
+}
+
+/* Whether it is a socket without a listener; otherwise errno tells why it may not be replaced. */
+static bool
+is_dead(const char *path)
 {
 	struct sockaddr_un address;
 	struct stat status;
 	bool dead;
 	int fd;
 
-	if (lstat(path, &status) < 0)
-		return true;
 	/* connect(2) is refused by other files too. */
-	if (!S_ISSOCK(status.st_mode) || (fd = new_socket(path, &address)) < 0)
+	if (lstat(path, &status) < 0 || !S_ISSOCK(status.st_mode)) {
+		errno = EEXIST;
+		return false;
+	}
+	fd = new_socket(path, &address);
+	if (fd < 0)
 		return false;
 	dead = connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 && errno == ECONNREFUSED;
 	close(fd);
-	return dead && unlink(path) == 0;
+	errno = EADDRINUSE;
+	return dead;
+}
+
+bool
+place_remove_dead(const char *path)
+{
+	char beside[PLACE_PATH];
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		return true;
+	if (!is_dead(path))
+		return false;
+	/* By now another one may listen under this name: what is taken away is looked at again. */
+	if (!name_beside(path, beside))
+		return false;
+	if (rename(path, beside) < 0)
+		return errno == ENOENT;
+	if (!is_dead(beside) && link(beside, path) == 0) {
+		unlink(beside);
+		errno = EADDRINUSE;
+		return false;
+	}
+	return unlink(beside) == 0;
 }
 
 void
@@ -117,14 +177,6 @@ make_directory(char *path)
 	return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-static uint32_t
-random_number(void)
-{
-	uint32_t number;
-
-	return system_random(&number, sizeof(number)) ? number : (uint32_t)time(NULL);
-}
-
 /*
  * Binds under a name that nobody looks for, so that who finds the socket finds somebody listening. link(2) replaces
  * nothing, unlike rename(2): of two that want the same name at once, one fails with EEXIST.
@@ -132,16 +184,13 @@ random_number(void)
 static int
 listen_as(const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	struct sockaddr_un address;
-	char hidden[PLACE_PATH + 32];
+	char hidden[PLACE_PATH];
 	mode_t mask;
 	bool bound, listening;
 	int fd, error;
 
-	snprintf(hidden, sizeof(hidden), "%.*s.%ld-%08x", slash == NULL ? 0 : (int)(slash - path) + 1, path,
-	    (long)getpid(), random_number());
-	fd = new_socket(hidden, &address);
+	fd = name_beside(path, hidden) ? new_socket(hidden, &address) : -1;
 	if (fd < 0)
 		return -1;
 	mask = umask(0177);
@@ -154,7 +203,7 @@ listen_as(const char *path)
 	if (listening)
 		return fd;
 	close(fd);
-	errno = error;
+	errno = error == EEXIST ? EADDRINUSE : error;
 	return -1;
 }
 
@@ -162,17 +211,10 @@ listen_as(const char *path)
 static int
 listen_given(const char *given, char path[PLACE_PATH])
 {
-	struct stat status;
-	int fd;
-
-	if (snprintf(path, PLACE_PATH, "%s", given) >= PLACE_PATH) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = place_remove_dead(path) ? listen_as(path) : -1;
-	if (fd < 0 && lstat(path, &status) == 0)
-		errno = S_ISSOCK(status.st_mode) ? EADDRINUSE : EEXIST;
-	return fd;
+	if (snprintf(path, PLACE_PATH, "%s", given) < PLACE_PATH)
+		return place_remove_dead(path) ? listen_as(path) : -1;
+	errno = ENAMETOOLONG;
+	return -1;
 }
 
 static int

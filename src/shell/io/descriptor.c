@@ -102,11 +102,11 @@ descriptor_want(struct descriptor *descriptor, int events)
 	descriptor->wanted = events;
 }
 
-/* Chooses another way if errno says that this one is not supported; true: try again. */
+/* Chooses another way if errno says that this one is not supported, or seccomp denies it; true: try again. */
 static bool
 way_changed(struct descriptor *descriptor)
 {
-	if (descriptor->way != DESCRIPTOR_NOWAIT || (errno != EOPNOTSUPP && errno != ENOSYS))
+	if (descriptor->way != DESCRIPTOR_NOWAIT || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EPERM))
 		return false;
 	use_own_or_be_careful(descriptor);
 	return true;
