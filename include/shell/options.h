@@ -42,12 +42,13 @@ struct options {
 	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
 	struct log_config log;      /* its file is the next, from configfile_load on */
 	char log_path[OPTIONS_PATH];
-	char config[OPTIONS_PATH]; /* the file; "": none; before configfile_load only that of --config */
-	struct configfile file;    /* from configfile_load on */
-	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
-	char name[NAME_SIZE];      /* of the server, for the log */
-	char **command;            /* within argv, ended by NULL; never empty */
-	char fault[OPTIONS_FAULT]; /* what is wrong with them, for a person; or "" */
+	char config[OPTIONS_PATH];  /* the file; "": none; before configfile_load only that of --config */
+	struct configfile file;     /* from configfile_load on */
+	bool given[OPTIONS_MAX];    /* which rows of the table the command line has */
+	char name[NAME_SIZE];       /* of the server, for the log */
+	char **command;             /* within argv, ended by NULL; never empty */
+	char program[OPTIONS_PATH]; /* its first word, if that began with ~/ */
+	char fault[OPTIONS_FAULT];  /* what is wrong with them, for a person; or "" */
 };
 
 /* What the value of an option is. */
@@ -89,7 +90,7 @@ const struct options_row *options_key(const char *key);
 
 /*
  * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to
- * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv. options must not
+ * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv, whose first word of it may be changed. options must not
  * move in memory.
  */
 int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));

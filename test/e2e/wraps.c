@@ -269,7 +269,27 @@ static const struct {
 	    "leads out of the project" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap $PWD/.mcp.json", 1, "leads out" },
+	{ "echo '" SERVERS "' >$HOME/.claude.json; ln -s $HOME/.claude.json .mcp.json", "wrap .mcp.json", 1,
+	    "leads out" },
+	{ "echo '" SERVERS "' >$HOME/.claude.json; ln -s $HOME/.claude.json .mcp.json", "wrap $PWD/.mcp.json", 1,
+	    "leads out" },
+	{ "mkdir $HOME/.cursor; echo '" SERVERS "' >$HOME/.cursor/mcp.json; ln -s $HOME/.cursor .cursor",
+	    "wrap ./.cursor/mcp.json", 1, "leads out" },
+	{ "mkdir .vscode; echo '{\"servers\":{\"d\":{\"command\":\"node\",\"args\":[],\"dev\":{\"debug\":{}}}}}' "
+	  ">.vscode/mcp.json",
+	    "wrap vscode", 0, "d: left alone: VS Code debugs it (dev.debug) only if" },
+	{ "mkdir .vscode; echo '{\"servers\":{\"d\":{\"command\":\"node\",\"args\":[],\"dev\":{\"debug\":{}}}}}' "
+	  ">.vscode/mcp.json",
+	    "unwrap vscode", 0, "d: not wrapped" },
 };
+
+/* Zed expands the ~ of a command, and not of an argument, which the command becomes. */
+TEST(a_command_in_the_home_starts)
+{
+	expect("mkdir $HOME/bin; printf '#!/bin/sh\\nexit 7\\n' >$HOME/bin/agent; chmod +x $HOME/bin/agent", 0, "");
+	expect("$CANCELD '~/bin/agent' </dev/null", 7, "agent: ");
+	expect("unset HOME; $CANCELD '~/none' </dev/null", 127, "start /");
+}
 
 /* What does not belong into a file of TOML, behind a server that could be wrapped. */
 static const char *const invalid[] = { "a = 1__2", "a = 012", "a = 0xZZ", "a = tru", "# \\001", "[mcp_servers.one]",

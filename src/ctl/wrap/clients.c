@@ -215,6 +215,14 @@ ends_with(const char *text, const char *end)
 	return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
+static bool
+is_link(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 void
 clients_add_named(struct client_files *files, const char *path)
 {
@@ -225,8 +233,13 @@ clients_add_named(struct client_files *files, const char *path)
 	/* A file of this project, also without "./", or of another one. */
 	for (const struct client *row = clients; row->id != NULL; row++)
 		for (const char *const *file = row->files; *file != NULL; file++)
-			if ((*file)[0] == '.' && (strcmp(path, *file + 2) == 0 || ends_with(path, *file + 1)))
+			if ((*file)[0] == '.' && (strcmp(path, *file + 2) == 0 || ends_with(path, *file + 1))) {
 				client = row;
+				/* A link that leads to one of the user's is still the project's. */
+				project |= is_project_here() &&
+				    (strcmp(path, *file) == 0 || strcmp(path, *file + 2) == 0 ||
+					(is_link(path) && is_same_file(path, *file)));
+			}
 	clients_find(&found, NULL);
 	for (size_t i = found.count; i > 0; i--)
 		if (is_same_file(found.list[i - 1].path, path)) {

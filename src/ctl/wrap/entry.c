@@ -92,11 +92,11 @@ read_words(struct entry entry)
 }
 
 struct entry
-entry_read(const struct doc_node *node)
+entry_read(const struct doc_node *server)
 {
 	static const char *const addresses[] = { "url", "serverUrl", "httpUrl", "uri" };
 	struct entry entry = { .state = ENTRY_PLAIN };
-	const struct doc_node *args;
+	const struct doc_node *node = server, *args;
 
 	if (node->kind != DOC_OBJECT)
 		return refuse(entry, ENTRY_ODD, "it is no object");
@@ -123,7 +123,11 @@ entry_read(const struct doc_node *node)
 		return refuse(entry, ENTRY_ODD, "its command is an array, and there is args too");
 	if (args != NULL && (args->kind != DOC_ARRAY || args->table != TABLE_NONE))
 		return refuse(entry, ENTRY_ODD, "its args are no array");
-	return read_words(entry);
+	entry = read_words(entry);
+	if (entry.state != ENTRY_PLAIN || doc_at(server, "dev/debug") == NULL)
+		return entry;
+	entry.program = NULL;
+	return refuse(entry, ENTRY_ODD, "VS Code debugs it (dev.debug) only if its command is node or python itself");
 }
 
 char **

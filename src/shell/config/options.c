@@ -419,6 +419,12 @@ check_command(struct options *options, const struct options_row *last)
 	if (options->name[0] == '\0')
 		name_of_command(options->command, options->name);
 	options->log.name = options->name;
+	/* Clients that expand it do so only where they start a program. */
+	if (strncmp(command, "~/", 2) == 0) {
+		if (!home_expand(command, options->program, sizeof(options->program)))
+			return options_refuse(options, "'%s': there is no home, or its path is too long", command);
+		options->command[0] = options->program;
+	}
 	return OPTIONS_RUN;
 }
 
