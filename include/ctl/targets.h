@@ -47,12 +47,6 @@ struct targets {
 	long silent;          /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
 };
 
-/* Waits for these events of poll(2). false with ETIMEDOUT: not before `end`. */
-bool wait_until(int fd, short events, msec_t end);
-
-/* Sends all bytes to a socket. true: it has taken them, or has closed; false with errno, ETIMEDOUT too. */
-bool send_until(int fd, struct span bytes, msec_t end);
-
 /*
  * Adds what is not in the list yet, connects to all that have no connection, and asks them, as far as that is possible at
  * once. A socket that is stale is removed; a directory that is not ours, or that others may enter, is left out.

@@ -1,6 +1,8 @@
 /* cancelctl and the control socket of a real canceld: what people see, cancel and set. */
 #include <check.h>
+#include <errno.h>
 #include <glob.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -367,14 +369,67 @@ TEST(metrics_are_served)
 	    "curl -s -m 20 -I $url | grep -c 'h: [1-9]'; kill $!; rm serve",
 	    0, "{server=\"served\"} 1");
 	ck_assert_ptr_nonnull(strstr(shell_output, " 404 405 431"));
+	/* Not to a page whose name leads here. */
+	expect(run,
+	    "command -v curl >/dev/null || { echo ' 403 200 200 403 403 200 403 200'; exit 0; }\n"
+	    "mkfifo serve; $C metrics --listen 127.0.0.1:0 --allow-host a,Host.example 2>serve & read line <serve\n"
+	    "url=${line#*serves }; h=${url#*//}; h=${h%/metrics}\n"
+	    "for header in 'Host: evil.example' 'Host: localhost:1' 'Host: [::1]:1' 'Host:' 'Origin: http://evil.example' "
+	    "\"Origin: http://$h\" 'Host: example' 'Host: host.example:80'; do\n"
+	    "curl -s -m 20 -H \"$header\" -o /dev/null -w ' %{http_code}' $url; done; kill $!; rm serve",
+	    0, " 403 200 200 403 403 200 403 200");
 	expect(run,
 	    "mkfifo at; for a in localhost 0.0.0.0; do $C metrics -l $a:0 2>at & { read line; echo $line; [ $a = localhost ]"
 	    " || read line; kill $!; echo $line; cat; } <at; done; rm at",
 	    0, "other machines may connect");
 	ck_assert_ptr_nonnull(strstr(shell_output, "serves http://127.0.0.1:"));
+	expect(run, "$C metrics --allow-host a", 2, "--allow-host goes with --listen");
 	expect(run, "$C metrics -l 127.0.0.1:70000", 2, "'70000' is no port from 0 to 65535");
 	expect(run, "$C metrics --listen example.org:80", 2, "the address must be in numbers, or localhost");
 	run_end(run);
+}
+
+/* A connection to the port that this line names. */
+static int
+visit(const char *line)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const char *colon = strrchr(line, ':');
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	ck_assert_ptr_nonnull(colon);
+	address.sin_port = htons((uint16_t)strtol(colon + 1, NULL, 10));
+	ck_assert_int_eq(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* Those that say nothing are still there, most of them, when the one that does has its answer. */
+TEST(a_visitor_waits_for_no_other)
+{
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	char line[256] = "", answer[32] = "";
+	int idle[40], busy, said[2];
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(said), 0);
+	pid = process_fork();
+	if (pid == 0) {
+		dup2(said[1], STDERR_FILENO);
+		execl(getenv("CANCELCTL"), "cancelctl", "metrics", "-l", "127.0.0.1:0", (char *)NULL);
+		_exit(127);
+	}
+	ck_assert_int_gt(read(said[0], line, sizeof(line) - 1), 0);
+	for (size_t i = 0; i < COUNT(idle); i++)
+		idle[i] = visit(line);
+	busy = visit(line);
+	ck_assert_int_eq(send(busy, request, strlen(request), MSG_NOSIGNAL), (ssize_t)strlen(request));
+	ck_assert_int_gt(recv(busy, answer, sizeof(answer) - 1, 0), 0);
+	ck_assert_ptr_nonnull(strstr(answer, " 200 OK"));
+	ck_assert_int_eq(recv(idle[COUNT(idle) - 1], answer, 1, MSG_DONTWAIT), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+	ck_assert_int_eq(recv(idle[0], answer, 1, 0), 0);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
 /* Reads the terminal until the text is there. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,17 +19,39 @@
 
 enum {
 	BACKLOG = 16,
+	VISITORS = 32,      /* at once; for one more the first one goes */
 	HEAD_MAX = 8 << 10, /* bytes of a request */
-	LIMIT = 1000,       /* ms that a visitor has for its request, and for the answer; the next one waits */
+	LIMIT = 10000,      /* ms that a visitor has for its request, and for the answer */
+	PAUSE = 1000,       /* ms between two looks for those whose time is over */
+	NAMES_SIZE = 1024,  /* of all names that are allowed */
 	HOST_SIZE = 64,
 	PORT_SIZE = 32
 };
 
-static const char usage[] = "usage: cancelctl metrics [-l [ADDRESS:]PORT]\n\n"
+static const char usage[] = "usage: cancelctl metrics [-l [ADDRESS:]PORT [--allow-host NAME[,NAME...]]]\n\n"
 			    "Prints the counters of every canceld of this user in the text format of\n"
 			    "Prometheus.\n\n"
 			    "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; where\n"
-			    "                                ADDRESS is not given, to this machine only\n";
+			    "                                ADDRESS is not given, to this machine only\n"
+			    "      --allow-host NAME,...     also under these names, such as\n"
+			    "                                host.docker.internal; else only under addresses\n"
+			    "                                and localhost, as pages of others have names\n";
+
+struct visitor {
+	int fd;
+	msec_t end; /* when it has to go */
+	char head[HEAD_MAX + 1];
+	size_t len;
+	bool answered;
+	struct buf out; /* its answer, as far as it is not sent */
+};
+
+struct server {
+	const char *allowed; /* names, with commas */
+	struct exposition *exposition;
+	int listener, count;
+	struct visitor visitors[VISITORS];
+};
 
 /* tells: what does not answer is told on standard error. */
 static void
@@ -58,63 +81,134 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 
 /* head: what HEAD wants, which is all but the body. */
 static void
-answer(int fd, bool head, const char *status, struct span body)
+answer(struct visitor *visitor, bool head, const char *status, struct span body)
 {
-	struct buf out = { 0 };
-
-	compose(&out,
+	compose(&visitor->out,
 	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %d\r\n"
 	    "Connection: close\r\n\r\n%b",
 	    status, (int64_t)body.len, head ? SPAN("") : body);
-	send_until(fd, buf_span(&out), monotonic_now() + LIMIT);
-	buf_free(&out);
+	visitor->answered = true;
+	visitor->end = monotonic_now() + LIMIT;
 }
 
-/* A request is whole with its blank line; a body, which GET has not, is not read. false: it did not come. */
-static bool
-read_request(int fd, char request[HEAD_MAX + 1])
+/* The value of a header, up to the end of the text; NULL: there is none. */
+static const char *
+find_header(const char *head, const char *name)
 {
-	msec_t end = monotonic_now() + LIMIT;
-	size_t len = 0;
-
-	request[0] = '\0';
-	while (strstr(request, "\r\n\r\n") == NULL && strstr(request, "\n\n") == NULL && len < HEAD_MAX) {
-		ssize_t got = wait_until(fd, POLLIN, end) ? recv(fd, request + len, HEAD_MAX - len, 0) : 0;
-
-		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-			return false;
-		len += got < 0 ? 0 : (size_t)got;
-		request[len] = '\0';
-	}
-	return true;
+	while ((head = strchr(head, '\n')) != NULL)
+		if (strncasecmp(++head, name, strlen(name)) == 0)
+			return head + strlen(name) + strspn(head + strlen(name), " \t");
+	return NULL;
 }
 
-/* Only the first line matters: METHOD PATH VERSION. */
+/* A page of others may have had its own name lead here: it is told nothing. Addresses are nobody's names. */
+static bool
+is_foreign(const char *head, const char *allowed)
+{
+	const char *host = find_header(head, "Host:"), *origin = find_header(head, "Origin:");
+	char names[NAMES_SIZE], name[NAMES_SIZE];
+	size_t len = strcspn(host != NULL ? host : "", ": \t\r\n");
+
+	if (len == 0)
+		return true;
+	snprintf(names, sizeof(names), ",localhost,%s,", allowed);
+	snprintf(name, sizeof(name), ",%.*s,", (int)len, host);
+	if (host[0] != '[' && strspn(host, "0123456789.") != len && strcasestr(names, name) == NULL)
+		return true;
+	if (origin == NULL)
+		return false;
+	origin += strcspn(origin, "/\r\n");
+	len = strcspn(host, " \t\r\n");
+	return strncmp(origin, "//", 2) != 0 || strncasecmp(origin + 2, host, len) != 0 ||
+	    strcspn(origin + 2, " \t\r\n") != len;
+}
+
+/* A request is whole with its blank line; a body, which GET has not, is not read. Its first line: METHOD PATH VERSION. */
 static void
-attend(int fd, struct exposition *exposition)
+attend(const struct server *server, struct visitor *visitor)
 {
 	static const char wanted[] = "/metrics";
-	char request[HEAD_MAX + 1];
+	bool head = strncmp(visitor->head, "HEAD ", 5) == 0;
+	const char *path = visitor->head + (head ? 5 : 4);
 	struct buf body = { 0 };
-	const char *path;
-	bool head;
 
-	if (!read_request(fd, request))
-		return;
-	head = strncmp(request, "HEAD ", 5) == 0;
-	path = request + (head ? 5 : 4);
-	if (strlen(request) == HEAD_MAX) {
-		answer(fd, head, "431 Request Header Fields Too Large", SPAN("too long\n"));
-	} else if (!head && strncmp(request, "GET ", 4) != 0) {
-		answer(fd, head, "405 Method Not Allowed\r\nAllow: GET, HEAD", SPAN("only GET and HEAD\n"));
+	if (visitor->len == HEAD_MAX) {
+		answer(visitor, head, "431 Request Header Fields Too Large", SPAN("too long\n"));
+	} else if (is_foreign(visitor->head, server->allowed)) {
+		answer(visitor, head, "403 Forbidden",
+		    SPAN("only under an address, localhost, or a name that --allow-host gives\n"));
+	} else if (!head && strncmp(visitor->head, "GET ", 4) != 0) {
+		answer(visitor, head, "405 Method Not Allowed\r\nAllow: GET, HEAD", SPAN("only GET and HEAD\n"));
 	} else if (strncmp(path, wanted, strlen(wanted)) != 0 || strcspn(path + strlen(wanted), " ?\r\n") != 0) {
-		answer(fd, head, "404 Not Found", SPAN("only /metrics\n"));
+		answer(visitor, head, "404 Not Found", SPAN("only /metrics\n"));
 	} else {
 		/* Standard error may have no reader any more. */
-		look(exposition, false, &body);
-		answer(fd, head, "200 OK", buf_span(&body));
+		look(server->exposition, false, &body);
+		answer(visitor, head, "200 OK", buf_span(&body));
 		buf_free(&body);
 	}
+}
+
+/* Reads from a visitor, or writes to it. false: that was all. */
+static bool
+go_on(const struct server *server, struct visitor *visitor)
+{
+	ssize_t done;
+
+	if (visitor->answered) {
+		done = send(visitor->fd, visitor->out.data, visitor->out.len, MSG_NOSIGNAL);
+		if (done > 0)
+			buf_consume(&visitor->out, (size_t)done);
+	} else {
+		done = recv(visitor->fd, visitor->head + visitor->len, HEAD_MAX - visitor->len, 0);
+		visitor->len += done > 0 ? (size_t)done : 0;
+		visitor->head[visitor->len] = '\0';
+		if (strstr(visitor->head, "\r\n\r\n") != NULL || strstr(visitor->head, "\n\n") != NULL ||
+		    visitor->len == HEAD_MAX)
+			attend(server, visitor);
+	}
+	return done > 0 ? !visitor->answered || visitor->out.len > 0 : done < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void
+dismiss(struct server *server, int i)
+{
+	struct visitor *visitor = &server->visitors[i];
+
+	close(visitor->fd);
+	buf_free(&visitor->out);
+	memmove(visitor, visitor + 1, (size_t)(--server->count - i) * sizeof(*visitor));
+}
+
+/* Nobody who comes has to wait for those that are there. */
+static void
+admit(struct server *server)
+{
+	int fd = system_accept(server->listener, false);
+
+	if (server->count > 0 && (fd < 0 || server->count == VISITORS))
+		dismiss(server, 0);
+	else if (fd < 0)
+		poll(NULL, 0, PAUSE); /* no descriptors, for example, which may come back */
+	if (fd >= 0)
+		server->visitors[server->count++] = (struct visitor){ .fd = fd, .end = monotonic_now() + LIMIT };
+}
+
+static void
+attend_all(struct server *server)
+{
+	struct pollfd polled[VISITORS + 1] = { { .fd = server->listener, .events = POLLIN } };
+
+	for (int i = 0; i < server->count; i++)
+		polled[i + 1] = (struct pollfd){ .fd = server->visitors[i].fd,
+			.events = server->visitors[i].answered ? POLLOUT : POLLIN };
+	poll(polled, (nfds_t)server->count + 1, server->count > 0 ? PAUSE : -1);
+	for (int i = server->count; i-- > 0;)
+		if (monotonic_now() >= server->visitors[i].end ||
+		    (polled[i + 1].revents != 0 && !go_on(server, &server->visitors[i])))
+			dismiss(server, i);
+	if (polled[0].revents != 0)
+		admit(server);
 }
 
 /* ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT; no name is looked up. NULL: it is none; else freed by the caller. */
@@ -157,10 +251,11 @@ tell_address(int fd)
 
 /* Until a signal ends the process. Returns an exit status if it cannot. */
 static int
-serve(const char *where, struct exposition *exposition)
+serve(const char *where, const char *allowed, struct exposition *exposition)
 {
+	static struct server server;
 	const char *colon = strrchr(where, ':'), *port = colon == NULL ? where : colon + 1;
-	int listener, visitor, one = 1;
+	int listener, one = 1;
 	struct addrinfo *address;
 	size_t number;
 
@@ -169,37 +264,36 @@ serve(const char *where, struct exposition *exposition)
 	address = address_of(where, port);
 	if (address == NULL)
 		return ctl_usage("--listen '%.100s': the address must be in numbers, or localhost", where);
-	listener = system_socket(address->ai_family, true);
+	listener = system_socket(address->ai_family, false);
 	/* SO_REUSEADDR: not to be refused because of connections that the last one has closed. */
 	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    bind(listener, address->ai_addr, address->ai_addrlen) < 0 || listen(listener, BACKLOG) < 0)
 		return ctl_failed("--listen %.100s: %s", where, strerror(errno));
 	freeaddrinfo(address);
 	tell_address(listener);
-	for (;;) {
-		visitor = system_accept(listener, false);
-		if (visitor < 0) {
-			/* No descriptors, for example, which may come back. */
-			poll(NULL, 0, LIMIT);
-			continue;
-		}
-		attend(visitor, exposition);
-		close(visitor);
-	}
+	server.allowed = allowed;
+	server.exposition = exposition;
+	server.listener = listener;
+	for (;;)
+		attend_all(&server);
 }
 
 int
 ctl_metrics(int argc, char *argv[])
 {
 	struct exposition exposition;
-	const char *where = NULL;
+	const char *where = NULL, *allowed = "";
 	struct buf text = { 0 };
 	int status = CTL_YES;
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "listen", 'l', NULL, &where }, { 0 } }, 0, usage);
+	ctl_line(argc, argv,
+	    (struct ctl_option[]){ { "listen", 'l', NULL, &where }, { "allow-host", 0, NULL, &allowed }, { 0 } }, 0,
+	    usage);
+	if (allowed[0] != '\0' && where == NULL)
+		return ctl_usage("--allow-host goes with --listen; see cancelctl metrics --help");
 	exposition_init(&exposition);
 	if (where != NULL) {
-		status = serve(where, &exposition);
+		status = serve(where, allowed, &exposition);
 	} else {
 		look(&exposition, true, &text);
 		show_buf(&text);

@@ -29,7 +29,8 @@ enum {
 
 const char *sockets_place;
 
-bool
+/* Waits for these events of poll(2). false with ETIMEDOUT: not before `end`. */
+static bool
 wait_until(int fd, short events, msec_t end)
 {
 	struct pollfd ready = { .fd = fd, .events = events };
@@ -66,7 +67,8 @@ is_connected(struct target *target, msec_t end)
 	return true;
 }
 
-bool
+/* Sends all bytes to a socket. true: it has taken them, or has closed; false with errno, ETIMEDOUT too. */
+static bool
 send_until(int fd, struct span bytes, msec_t end)
 {
 	while (bytes.len > 0) {
