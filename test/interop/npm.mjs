@@ -104,19 +104,25 @@ function kind({ file, words }) {
   if (file.endsWith(`/@canceld/${system}/bin/canceld`)) return 'canceld';
   if (words.startsWith('npm exec')) return 'npx';
   if (words.startsWith('sh -c')) return 'sh';
+  if (words.startsWith('/bin/sh -c read')) return 'watcher';
   return words.startsWith('node ') ? 'launcher' : 'server';
 }
 
 const ways = {
   npx: {
     command: () => ['npx', 'canceld'],
-    stay: { 20: ['npx', 'sh', 'launcher'], 22: ['npx', 'sh'] }
+    stay: { 20: ['npx', 'sh', 'launcher'], 22: ['npx', 'sh'] },
+    last: { 20: ['watcher'], 22: [] }
   },
-  '.bin': { command: place => [place.bin('canceld')], stay: { 20: ['launcher'], 22: [] } },
-  '--path': { command: place => [place.path()], stay: { 20: [], 22: [] } }
+  '.bin': {
+    command: place => [place.bin('canceld')],
+    stay: { 20: ['launcher'], 22: [] },
+    last: { 20: ['watcher'], 22: [] }
+  },
+  '--path': { command: place => [place.path()], stay: { 20: [], 22: [] }, last: { 20: [], 22: [] } }
 };
 
-async function talk(t, place, [command, ...args], expected) {
+async function talk(t, place, [command, ...args], stay, last) {
   const server = [join(place.node, 'node'), everything, 'stdio'];
   const transport = new StdioClientTransport({
     command,
@@ -135,7 +141,7 @@ async function talk(t, place, [command, ...args], expected) {
   const staying = family(transport.pid);
 
   t.diagnostic(staying.map(one => `${kind(one)} ${one.kilobytes} kB`).join(', '));
-  assert.deepEqual(staying.map(kind), [...expected, 'canceld', 'canceld', 'server']);
+  assert.deepEqual(staying.map(kind), [...stay, 'canceld', 'canceld', 'server', ...last]);
   await client.close();
   await until('all have ended', () => !staying.some(({ pid }) => alive(pid)));
 }
@@ -172,8 +178,9 @@ for (const version of Object.keys(nodes)) {
     before(() => (place = new Place(version)));
     after(() => place?.remove());
 
-    for (const [way, { command, stay }] of Object.entries(ways))
-      test(`a call times out: ${way}`, limit, t => talk(t, place, command(place), stay[version]));
+    for (const [way, { command, stay, last }] of Object.entries(ways))
+      test(`a call times out: ${way}`, limit, t =>
+        talk(t, place, command(place), stay[version], last[version]));
 
     test('both programs are there and executable, and say where', limit, () => {
       for (const name of ['canceld', 'cancelctl']) {
@@ -224,6 +231,20 @@ for (const version of Object.keys(nodes)) {
 
         assert.equal(await endBy(place, through, signal), await endBy(place, direct, signal));
       });
+
+    // The client has the other end of its standard input still: nothing else tells it.
+    test('SIGKILL to the launcher ends canceld too', limit, async () => {
+      const held = place.start('sh', ['-c', 'sleep 50 | "$0" -- cat & wait', place.bin('canceld')]);
+      let all = [];
+
+      await until('canceld runs', () => (all = family(held.pid)).some(one => kind(one) === 'canceld'));
+      const launcher = all.find(one => kind(one) === 'launcher') ?? all.find(one => kind(one) === 'canceld');
+      process.kill(launcher.pid, 'SIGKILL');
+      const left = all.filter(one => ['canceld', 'server'].includes(kind(one)) && !one.words.startsWith('sleep'));
+      await until('all have ended', () => !left.some(({ pid }) => alive(pid)));
+      held.kill('SIGKILL');
+      all.filter(one => one.words.startsWith('sleep')).forEach(({ pid }) => process.kill(pid));
+    });
 
     for (const signal of ['SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGUSR1'])
       test(`canceld dies by ${signal}`, limit, async () => {

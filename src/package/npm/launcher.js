@@ -63,12 +63,24 @@ function inForeground() {
   }
 }
 
+// Ends the program where SIGKILL has ended Node.js, with which nothing can be done any more: its pipe is then closed.
+function watchOver(child) {
+  const script = 'read line; kill "$0"';
+  const options = { stdio: ['pipe', 'ignore', 'ignore'], detached: true };
+  const watcher = spawn('/bin/sh', ['-c', script, child.pid], options);
+
+  watcher.on('error', () => {});
+  // Before Node.js has noted that the program has ended, its pid belongs to no other.
+  child.on('exit', () => watcher.kill('SIGKILL'));
+}
+
 function standBeside(program, args) {
   const child = spawn(program, args, { stdio: 'inherit' });
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'])
     process.on(signal, () => (signal === 'SIGINT' && inForeground()) || child.kill(signal));
   child.on('error', error => fail(error.message));
+  if (child.pid) watchOver(child);
   child.on('exit', end);
 }
 
