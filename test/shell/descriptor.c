@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -159,6 +161,37 @@ expect_bytes(struct descriptor *reader, const char *bytes)
 }
 
 SUITE("descriptor", .limit = 20, .alone = true);
+
+#ifdef RWF_NOWAIT
+static bool denied; /* what seccomp does in some containers */
+
+ssize_t
+preadv2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
+{
+	errno = EPERM;
+	return denied ? -1 : syscall(SYS_preadv2, fd, pieces, count, (long)offset, (long)offset, flags);
+}
+
+ssize_t
+pwritev2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
+{
+	errno = EPERM;
+	return denied ? -1 : syscall(SYS_pwritev2, fd, pieces, count, (long)offset, (long)offset, flags);
+}
+
+TEST(a_call_that_is_denied_is_replaced)
+{
+	struct ends ends = ends_open(PIPE);
+	char to[8];
+
+	denied = true;
+	expect_again(descriptor_read(&ends.reader, to, sizeof(to)));
+	ck_assert(!ends.reader.ended);
+	ck_assert_int_eq(put(&ends.writer, "one", 3), 3);
+	expect_bytes(&ends.reader, "one");
+	ends_expect_unchanged(&ends);
+}
+#endif
 
 TESTS(bytes_arrive, 0, KINDS)
 {
