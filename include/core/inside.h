@@ -521,8 +521,11 @@ void requests_trim(struct session *session);
 /* The era is settled: sends the cancels that were withheld until then. */
 void requests_release_cancels(struct session *session);
 
-/* A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE. */
-void requests_bound_waits(struct session *session, enum side requester);
+/*
+ * A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE.
+ * Returns the one that waits, if it is the only one; or NULL.
+ */
+struct request *requests_bound_waits(struct session *session, enum side requester);
 
 /* --- receive.c */
 

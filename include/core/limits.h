@@ -13,7 +13,7 @@ enum {
 	LIMIT_CLIENT_OWN = 2 << 20, /* canceld's own answers, queued for the client: stop reading it */
 	LIMIT_SERVER_OWN = 8 << 20,
 	LIMIT_MESSAGE = 256 << 20, /* --max-message */
-	LIMIT_HEAD = 4 << 10,      /* where a longer message must have its id */
+	LIMIT_HEAD = 4 << 10,      /* at the beginning or the end of a longer message: where its id is looked for */
 	LIMIT_TOLD = 1 << 10,      /* bytes of a long line of text that the log gets */
 	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,

@@ -271,6 +271,10 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
 	uint64_t skipped;       /* ... of which so many bytes were already */
 	char told[LIMIT_TOLD];  /* ... of SKIP_TEXT: how it began */
+	bool undecided;         /* ... of SKIP_OVERSIZED: its id may stand at its end */
+	bool answers, asks;     /* ... it has members of a response; of a request or notification */
+	char ends[LIMIT_HEAD];  /* ... how it ends, so far */
+	size_t ends_len;
 };
 
 struct session {                /* read only, and of party only the lanes; config and what follows are private */
@@ -297,6 +301,7 @@ struct session {                /* read only, and of party only the lanes; confi
 	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
 	struct edits edits;
 	bool batch_told;    /* receive.c */
+	struct buf fault;   /* what is wrong with the message at hand, for its log and its error; else empty */
 	struct buf words;   /* for a text or an id that is being composed */
 	struct buf scratch; /* for one message that is being composed; reused for the next one */
 };

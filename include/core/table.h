@@ -73,6 +73,7 @@ struct request {
 	enum request_state state; /* set with pending_move */
 	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
+	bool unread;              /* a message that may have been its answer was thrown away */
 	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
 	msec_t received;          /* when the frame's last byte arrived */
 	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */

@@ -156,10 +156,10 @@ static const struct {
 	{ "{\"result\":{\"protocolVersion\":\"v\",\"resultType\":\"task\",\"taskId\":\"a\",\"status\":\"b\","
 	  "\"task\":{\"taskId\":\"c\",\"task\":{\"taskId\":\"d\"}},"
 	  "\"_meta\":{\"" META "subscriptionId\":1,\"" META "protocolVersion\":2}}}",
-	    "object whole, CREATED_TASK:object, RESULT_META:object, RESULT:object, RESULT_TASK_ID=\"a\", "
+	    "object whole, CREATED_TASK:object, RESULT_META:object, RESULT:object, RESULT_STATUS=\"b\", RESULT_TASK_ID=\"a\", "
 	    "CREATED_TASK_ID=\"c\", RESULT_TYPE=\"task\", RESULT_VERSION=\"v\", RESULT_SUBSCRIPTION=1" },
 	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
-	    "object whole, CREATED_TASK=\"t\", RESULT_META=null, RESULT:object, RESULT_TASK_ID=2" },
+	    "object whole, CREATED_TASK=\"t\", RESULT_META=null, RESULT:object, RESULT_STATUS:array, RESULT_TASK_ID=2" },
 
 	/* almost a key */
 	{ "{\"iD\":1,\"id\\u0000\":2,\"i\":3,\"\":4,\"jsonrpC\":5,\"jsonrpcs\":6,\"methods\":7}", "object whole" },
@@ -232,17 +232,17 @@ static const struct {
 } faults[] = {
 	/* the end of a frame inside a value */
 	{ "{", "object, cut@1" },
-	{ "{\"id\":1", "object, cut@7" },
+	{ "{\"id\":1", "object, cut@7, ID:null" },
 	{ "{\"id\":1,", "object, cut@8, ID=1" },
-	{ "{\"id\":\"1", "object, cut@8" },
-	{ "{\"id\":\"1\\", "object, cut@9" },
-	{ "{\"id\":\"1\\u00", "object, cut@12" },
-	{ "{\"id\":tru", "object, cut@9" },
+	{ "{\"id\":\"1", "object, cut@8, ID:null" },
+	{ "{\"id\":\"1\\", "object, cut@9, ID:null" },
+	{ "{\"id\":\"1\\u00", "object, cut@12, ID:null" },
+	{ "{\"id\":tru", "object, cut@9, ID:null" },
 	{ "{\"id\":true", "object, cut@10, ID=true" },
 	{ "{\"id\":[1]", "object, cut@9, ID:array" },
 	{ "{\"id\":[1", "object, cut@8, ID:array" },
-	{ "{\"id\"", "object, cut@5" },
-	{ "{\"id\":", "object, cut@6" },
+	{ "{\"id\"", "object, cut@5, ID:null" },
+	{ "{\"id\":", "object, cut@6, ID:null" },
 	{ "-", "nothing, cut@1" },
 	{ "1.", "nothing, cut@2" },
 	{ "1e", "nothing, cut@2" },
@@ -269,15 +269,15 @@ static const struct {
 	{ "12:30 started", "nothing, syntax@2" },
 
 	/* after a hard fault nothing is read; no half number is taken for an id */
-	{ "{\"id\":1,\"method\"\"a\",\"result\":1}", "object, syntax@16, ID=1" },
-	{ "{\"id\":01}", "object, syntax@7" },
-	{ "{\"id\":1x}", "object, syntax@7" },
-	{ "{\"id\":1\"a\"}", "object, syntax@7" },
-	{ "{\"id\":1.}", "object, syntax@8" },
-	{ "{\"id\":-}", "object, syntax@7" },
+	{ "{\"id\":1,\"method\"\"a\",\"result\":1}", "object, syntax@16, ID=1, METHOD:null" },
+	{ "{\"id\":01}", "object, syntax@7, ID:null" },
+	{ "{\"id\":1x}", "object, syntax@7, ID:null" },
+	{ "{\"id\":1\"a\"}", "object, syntax@7, ID:null" },
+	{ "{\"id\":1.}", "object, syntax@8, ID:null" },
+	{ "{\"id\":-}", "object, syntax@7, ID:null" },
 	{ "{\"id\":1]", "object, syntax@7, ID=1" },
-	{ "{\"id\":\"\\x\"}", "object, syntax@8" },
-	{ "{\"id\":\"\\u12g4\",\"method\":\"a\"}", "object, syntax@11" },
+	{ "{\"id\":\"\\x\"}", "object, syntax@8, ID:null" },
+	{ "{\"id\":\"\\u12g4\",\"method\":\"a\"}", "object, syntax@11, ID:null" },
 
 	/* after a soft fault the scan goes on, and the first fault stands */
 	{ "{\"a\":\"\xFF\",\"id\":1}", "object whole, utf8@6, ID=1" },
@@ -286,7 +286,7 @@ static const struct {
 	{ "{\"a\":\"\x1F\",\"id\":1}", "object whole, control@6, ID=1" },
 	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object whole, repeated id@18, ID=2" },
 	{ "{\"a\":\"\x02\",\"id\":1,x}", "object, control@6, ID=1" },
-	{ "{\"a\":\"\xFF\",\"id\":1", "object, utf8@6" },
+	{ "{\"a\":\"\xFF\",\"id\":1", "object, utf8@6, ID:null" },
 	{ "{\"a\":\"\xFF\",\"id\":1} {", "object 0-16, utf8@6, ID=1" },
 
 	/* nested too deep: see keeps_the_limits */

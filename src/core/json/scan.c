@@ -366,8 +366,11 @@ forget(struct scan *scan, unsigned field)
 INLINE unsigned
 take_field(struct scan *scan, unsigned field, const char *quote)
 {
-	if (!scan_has(scan, field))
+	if (!scan_has(scan, field)) {
+		scan->types[field] = VALUE_NULL; /* until its value is read: the text may end before that */
+		scan->values[field] = (struct scan_value){ 0 };
 		return field;
+	}
 	if (field == SCAN_METHOD || field == SCAN_ELEMENT_METHOD)
 		note_fault(scan, SCAN_REPEATED_METHOD, quote);
 	if (field == SCAN_METHOD)

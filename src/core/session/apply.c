@@ -50,8 +50,10 @@ describe_timeout(struct session *session, const struct request *request)
 	buf_clear(text);
 	compose(text,
 	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
-		idle                           ? "no progress" :
+		idle && !request->unread       ? "no progress" :
 						 "no answer");
+	if (request->unread)
+		compose(text, "; a message that was too long was discarded, and may have been the answer");
 	if (unfinished > 0)
 		compose(text, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
 	return buf_span(text);
@@ -72,6 +74,8 @@ report(struct session *session, const struct request *request, const struct deci
 		action.detail = describe_timeout(session, request);
 		action.hint = hint_for(session, request);
 	}
+	if (why == WHY_MALFORMED || why == WHY_OVERSIZED)
+		action.detail = buf_span(&session->fault);
 	if (why == WHY_OPERATOR_CANCELLED)
 		action.detail = *session->reason;
 	journal_tell(&session->journal, &action);

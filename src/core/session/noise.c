@@ -204,6 +204,64 @@ is_text(const struct party *party)
 	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
 }
 
+/* What a part of a message that is thrown away shows of it. */
+static void
+note_members(struct party *party, const struct message *part)
+{
+	party->answers |= scan_has(part->scan, SCAN_RESULT) || scan_has(part->scan, SCAN_ERROR);
+	party->asks |= scan_has(part->scan, SCAN_METHOD) || scan_has(part->scan, SCAN_PARAMS);
+}
+
+static size_t
+before_space(struct span text, size_t at)
+{
+	while (at > 0 && span_skip_space(span_part(text, at - 1, 1)).len == 0)
+		at--;
+	return at;
+}
+
+/* Walks back over a string, or over what may be another scalar. Returns where it begins; `at`: there is none. */
+static size_t
+before_scalar(struct span text, size_t at)
+{
+	size_t from = at = before_space(text, at);
+
+	if (at == 0 || text.ptr[at - 1] != '"') {
+		while (at > 0 && memchr("\",:{}[] \t\r\n", text.ptr[at - 1], 11) == NULL)
+			at--;
+		return before_space(text, at);
+	}
+	for (at--; at > 1; at--) {
+		size_t quote = at - 1, escapes = 0;
+
+		while (escapes < quote && text.ptr[quote - 1 - escapes] == '\\')
+			escapes++;
+		if (text.ptr[quote] == '"' && escapes % 2 == 0)
+			return before_space(text, quote);
+	}
+	return from;
+}
+
+/*
+ * Walks back from the brace that ends the text over scalar members. Returns the offset of the comma before the first of
+ * them; the text's length: there is none, or the object begins there.
+ */
+static size_t
+find_last_members(struct span text)
+{
+	size_t comma = text.len, at = before_space(text, text.len);
+
+	if (at == 0 || text.ptr[at - 1] != '}')
+		return text.len;
+	for (at--; (at = before_scalar(text, at)) > 0 && text.ptr[at - 1] == ':'; at = comma) {
+		at = before_scalar(text, at - 1);
+		if (at == 0 || text.ptr[at - 1] != ',')
+			return at == 0 ? comma : text.len;
+		comma = at - 1;
+	}
+	return comma;
+}
+
 /* A message that will not pass, and is no answer to anything, gets an error if that is owed. */
 static void
 refuse_oversized(struct session *session, struct message *message)
@@ -223,31 +281,60 @@ refuse_oversized(struct session *session, struct message *message)
 		session->journal.refusals += message->from == SIDE_CLIENT;
 }
 
-/* The message is longer than --max-message: what its beginning tells decides what becomes of it. */
+/* The message is longer than --max-message, and its id is known: it answers this request, or is refused. */
 static void
-drop_oversized(struct session *session, struct message *message)
+drop_oversized(struct session *session, struct message *message, const struct party *party)
 {
-	bool method = scan_has(message->scan, SCAN_METHOD);
-	struct request *request;
+	enum side requester = side_other(message->from);
+	bool answers = party->answers && !party->asks;
 
-	if (message->meant != MESSAGE_RESPONSE || method || scan_has(message->scan, SCAN_PARAMS)) {
-		message->request = message->question = NULL;
+	message->request = answers ? pending_by_wire(&session->party[requester].pending, message->id) : NULL;
+	message->question =
+	    answers && message->request == NULL ? questions_find(session, requester, message->id) : NULL;
+	if (!answers)
 		refuse_oversized(session, message);
-	}
 	if (message->question != NULL) {
 		recovery_answered(session, message, WHY_OVERSIZED);
 		return;
 	}
-	request = message->request;
-	if (!request_is_awaited(request))
-		pass_drop(session, message, WHY_OVERSIZED, request);
-	if (request != NULL)
-		turns_decide(session, request, EVENT_OVERSIZED, NULL);
-	else if (message->id.len == 0 && !method)
-		requests_bound_waits(session, side_other(message->from));
+	if (!request_is_awaited(message->request))
+		pass_drop(session, message, WHY_OVERSIZED, message->request);
+	if (message->request != NULL)
+		turns_decide(session, message->request, EVENT_OVERSIZED, NULL);
 }
 
-/* The frame at hand will be thrown away. Nothing is decided with its first bytes, which are read as a message. */
+/* The message has ended, and had no id at its beginning. whole: its last bytes have come. */
+static void
+decide_oversized(struct session *session, enum side from, bool whole)
+{
+	struct party *party = &session->party[from];
+	struct span ends = { party->ends, party->ends_len };
+	size_t comma = whole ? find_last_members(ends) : ends.len;
+	struct request *request = NULL;
+	struct message message;
+
+	if (comma < ends.len)
+		party->ends[comma] = '{';
+	message_read(&message, session, from, span_from(ends, comma), false);
+	message.next = party->lane->decided;
+	if (message.scan->fault == SCAN_FINE)
+		note_members(party, &message);
+	if (message.id.len > 0) {
+		drop_oversized(session, &message, party);
+		return;
+	}
+	if (party->asks || !party->answers)
+		refuse_oversized(session, &message);
+	if (!party->asks)
+		request = requests_bound_waits(session, side_other(from));
+	if (request != NULL && party->answers) {
+		buf_set(&session->fault, SPAN("its id could not be read, and no other request waits"));
+		turns_decide(session, request, EVENT_OVERSIZED, NULL);
+		buf_clear(&session->fault);
+	}
+}
+
+/* The frame at hand will be thrown away. What its first bytes tell of it is decided now, or else at its end. */
 static void
 begin_skip(struct session *session, enum side from, bool text)
 {
@@ -259,25 +346,50 @@ begin_skip(struct session *session, enum side from, bool text)
 	party->skipping = text ? SKIP_TEXT : SKIP_OVERSIZED;
 	message_read(&message, session, from, span_part(bytes, 0, bytes.len < most ? bytes.len : most), false);
 	message.next = party->lane->decided;
+	party->answers = party->asks = false;
+	party->ends_len = 0;
+	note_members(party, &message);
+	party->undecided = !text && message.id.len == 0;
 	if (text)
 		memcpy(party->told, bytes.ptr, LIMIT_TOLD);
+	else if (party->undecided)
+		pass_drop(session, &message, WHY_OVERSIZED, NULL);
 	else
-		drop_oversized(session, &message);
+		drop_oversized(session, &message, party);
 	if (text && from == SIDE_CLIENT)
 		pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false), NULL);
 }
 
+/* Keeps the last bytes of the frame. */
 static void
-end_skip(struct session *session, enum side from)
+keep_end(struct party *party, struct span bytes)
+{
+	size_t old = party->ends_len;
+
+	if (bytes.len > LIMIT_HEAD)
+		bytes = span_from(bytes, bytes.len - LIMIT_HEAD);
+	if (old > LIMIT_HEAD - bytes.len)
+		old = LIMIT_HEAD - bytes.len;
+	memmove(party->ends, party->ends + party->ends_len - old, old);
+	memcpy(party->ends + old, bytes.ptr, bytes.len);
+	party->ends_len = old + bytes.len;
+}
+
+/* whole: the frame came to its end. */
+static void
+end_skip(struct session *session, enum side from, bool whole)
 {
 	struct party *party = &session->party[from];
 
 	if (party->skipping == SKIP_TEXT && from == SIDE_SERVER)
 		tell_noise(session, (struct span){ party->told, LIMIT_TOLD }, party->skipped);
-	else if (party->skipping == SKIP_OVERSIZED)
+	if (party->undecided)
+		decide_oversized(session, from, whole);
+	if (party->skipping == SKIP_OVERSIZED)
 		state_note(session, VERB_NOTE, side_other(from), WHY_OVERSIZED, NULL,
 		    count_bytes(session, "%d bytes in all", party->skipped));
 	party->skipping = SKIP_NOTHING;
+	party->undecided = false;
 	party->skipped = 0;
 	party->frame = (struct frame){ .next = 0 };
 }
@@ -302,9 +414,10 @@ noise_skip(struct session *session, enum side from)
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))
 		len = (size_t)frame->next;
 	party->skipped += len;
+	keep_end(party, span_part(bytes, 0, len));
 	lane_drop_to(party->lane, party->lane->decided + len);
 	if (len == frame->next)
-		end_skip(session, from);
+		end_skip(session, from, true);
 	else
 		frame_advance(frame, len);
 	return true;
@@ -315,7 +428,7 @@ noise_forget(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 
-	end_skip(session, from);
+	end_skip(session, from, false);
 	lane_drop_to(party->lane, lane_received_to(party->lane));
 	lane_give_back(party->lane);
 }

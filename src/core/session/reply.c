@@ -113,6 +113,9 @@ static const struct ending by[] = {
 
 static const struct ending unstarted = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
 	" was not answered within %d ms and was given up (to wait longer: the option -t %b=10m of canceld)" };
+static const struct ending unread = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
+	" was given up after %d ms: a message that was discarded, and may have been its answer, was longer than "
+	"--max-message" };
 static const struct ending gone = { NAMED, NULL, " cannot be answered: " };
 static const struct ending restarted = { NAMED, "server-restarted",
 	" was not finished when the server was restarted, and is not repeated" };
@@ -132,6 +135,8 @@ ending_of(const struct session *session, const struct request *request, enum dec
 		return &by[GIVEN_UP_BY_END];
 	if (session->reason != NULL)
 		return &by[GIVEN_UP_BY_PERSON];
+	if (request->unread && request_timeout(request) != MSEC_NEVER)
+		return &unread;
 	if (request->given_up == GIVEN_UP_BY_DEADLINE && (request->traits & METHOD_START))
 		return &unstarted;
 	if (request->given_up != GIVEN_UP_BY_NONE)
@@ -200,6 +205,8 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		explain_gone(session, answer, request->from);
 	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
 		compose(text, " and not answered (see the option --grace of canceld)");
+	else if ((ending == &malformed || ending == &oversized) && session->fault.len > 0)
+		compose(text, ": %b", buf_span(&session->fault));
 	else if (session->reason != NULL && session->reason->len > 0) /* else it was told when it was given up */
 		compose(text, ": %b", *session->reason);
 	if (request->from == SIDE_CLIENT && (ending == &gone || ending == &restarted || ending == &unstarted))

@@ -89,19 +89,26 @@ requests_trim(struct session *session)
 	}
 }
 
-void
+struct request *
 requests_bound_waits(struct session *session, enum side requester)
 {
-	struct pending *pending = &session->party[requester].pending;
+	struct party *party = &session->party[requester];
+	struct pending *pending = &party->pending;
+	size_t waiting = session->questions[requester].count + (party->untracked > 0);
 	msec_t now = session->clocks.steady;
-	struct request *request;
+	struct request *request, *last = NULL;
 
 	for (request = pending->oldest; request != NULL; request = request->newer) {
-		if (!request_is_awaited(request) || alarm_armed(&request->idle) || alarm_armed(&request->hard) ||
-		    state_of(session, request) == REQUEST_QUEUED)
+		if (!request_is_awaited(request) || state_of(session, request) == REQUEST_QUEUED)
+			continue;
+		request->unread = true;
+		waiting++;
+		last = request;
+		if (alarm_armed(&request->idle) || alarm_armed(&request->hard))
 			continue;
 		request->cap_after = now - request->received + TIME_IDLE;
 		request->sources[POLICY_CAP] = POLICY_BUILT_IN;
 		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
 	}
+	return waiting == 1 ? last : NULL;
 }

@@ -52,6 +52,7 @@ session_free(struct session *session)
 	}
 	policy_free(&session->policy);
 	pending_free(&session->turns);
+	buf_free(&session->fault);
 	buf_free(&session->words);
 	buf_free(&session->scratch);
 	pending_free(&session->probe.cause);
