@@ -50,7 +50,6 @@ enum { FRAME_HEAD_MAX = 4096 }; /* bytes of a header, or before the framing show
 struct frame {
 	uint64_t body, end; /* its text, without its newline; once its end is known */
 	uint64_t next;      /* where the next frame begins; 0: its end is not known */
-	uint64_t text_to;   /* private: not 0: it is text up to here, by a header that announced no JSON */
 	size_t searched;    /* private: no newline is before */
 	bool text;          /* FRAMING_HEADER: it is text where a header should be */
 	bool rest;          /* its line, or body, began with something else */
@@ -61,9 +60,9 @@ bool frame_read(struct frame *frame, enum framing framing, struct span bytes) __
 
 /*
  * The header of the frame is text, and ends the frame, if it is followed by something else than JSON: a program has
- * printed the head of an HTTP response, for example. bytes: as for frame_read, which was called.
+ * printed the head of an HTTP response, for example. bytes: as for frame_read, which was called. true: so it is.
  */
-void frame_refuse_text(struct frame *frame, struct span bytes);
+bool frame_refuse_text(struct frame *frame, struct span bytes);
 
 /* No more bytes will come: the frame ends here, behind len bytes. */
 void frame_finish(struct frame *frame, enum framing framing, size_t len);

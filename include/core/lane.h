@@ -70,9 +70,6 @@ struct lane_message {
 void lane_pass(struct lane *lane, const struct lane_message *message);
 void lane_drop_to(struct lane *lane, uint64_t position);
 
-/* Puts other bytes, which are no fewer, in place of undecided ones: those behind them move to later positions. */
-void lane_replace(struct lane *lane, uint64_t start, size_t len, struct span with);
-
 /* Gives back the memory of a large buffer that is empty now: no span of its bytes is needed any more. */
 void lane_give_back(struct lane *lane);
 

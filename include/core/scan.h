@@ -92,7 +92,8 @@ enum scan_field {
  */
 enum scan_fault {
 	SCAN_FINE,
-	SCAN_UTF8,        /* soft: invalid UTF-8 */
+	SCAN_BROKEN,      /* soft, and told only if there is no other: invalid UTF-8 in a string that names nothing */
+	SCAN_UTF8,        /* soft: ... in an id, a method, a token or a key */
 	SCAN_CONTROL,     /* soft: a raw control character inside a string */
 	SCAN_DEPTH,       /* soft: nested deeper than SCAN_DEPTH_MAX, where only brackets and strings are checked */
 	SCAN_REPEATED_ID, /* soft: the id of the text or of an element occurs twice; told even after another soft fault */
@@ -111,8 +112,6 @@ struct scan { /* read only */
 	struct span text;
 	enum scan_fault fault;
 	size_t fault_offset;
-	enum scan_fault harder; /* the first fault that is not invalid UTF-8 in a string which names nothing */
-	size_t harder_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
 	uint64_t special;                      /* private: a bit for each string with more than plain ASCII */
 	uint64_t unsound;                      /* private: ... for each string with a soft fault */

@@ -57,7 +57,6 @@ static const struct {
 	{ "loading...Content-Length: 5\r\n", GUESS_HEADER },
 	{ "X-Content-Length: 5\r\n", GUESS_HEADER },
 	{ "Content-Length-Hint: 5\r\n", GUESS_HEADER },
-	{ "-----Content-Length: 5\n", GUESS_FOREIGN },
 
 	/* text that is neither, from a peer that writes lines */
 	{ "hello\n", GUESS_NEWLINE },

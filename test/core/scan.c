@@ -9,8 +9,8 @@
 
 static const char *const type_names[] = { "nothing", "null", "bool", "number", "string", "object", "array" };
 
-static const char *const fault_names[] = { "fine", "utf8", "control", "depth", "repeated id", "repeated method",
-	"syntax", "trailing", "cut" };
+static const char *const fault_names[] = { "fine", "broken", "utf8", "control", "depth", "repeated id",
+	"repeated method", "syntax", "trailing", "cut" };
 
 /* All fields, in the order in which they are dumped. */
 static const struct {
@@ -280,14 +280,14 @@ static const struct {
 	{ "{\"id\":\"\\u12g4\",\"method\":\"a\"}", "object, syntax@11, ID:null" },
 
 	/* after a soft fault the scan goes on, and the first fault stands */
-	{ "{\"a\":\"\xFF\",\"id\":1}", "object whole, utf8@6, ID=1" },
-	{ "{\"a\":\"\xC3\",\"id\":1}", "object whole, utf8@6, ID=1" },
+	{ "{\"a\":\"\xFF\",\"id\":1}", "object whole, broken@6, ID=1" },
+	{ "{\"a\":\"\xC3\",\"id\":1}", "object whole, broken@6, ID=1" },
 	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object whole, utf8@2, ID not kept" },
 	{ "{\"a\":\"\x1F\",\"id\":1}", "object whole, control@6, ID=1" },
 	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object whole, repeated id@18, ID=2" },
 	{ "{\"a\":\"\x02\",\"id\":1,x}", "object, control@6, ID=1" },
-	{ "{\"a\":\"\xFF\",\"id\":1", "object, utf8@6, ID:null" },
-	{ "{\"a\":\"\xFF\",\"id\":1} {", "object 0-16, utf8@6, ID=1" },
+	{ "{\"a\":\"\xFF\",\"id\":1", "object, cut@15, ID:null" },
+	{ "{\"a\":\"\xFF\",\"id\":1} {", "object 0-16, trailing@17, ID=1" },
 
 	/* nested too deep: see keeps_the_limits */
 
@@ -397,7 +397,7 @@ takes_character(const unsigned char *bytes, size_t len, size_t place)
 	memcpy(input + place, bytes, len);
 	scan_read(&scan, SPAN(input));
 	return scan_value(&scan, SCAN_TEXT)->end > 0 &&
-	    scan.fault == (is_character(bytes, len) ? SCAN_FINE : SCAN_UTF8);
+	    scan.fault == (is_character(bytes, len) ? SCAN_FINE : SCAN_BROKEN);
 }
 
 /* The lead byte and its next byte, at the limits of the valid ranges. */

@@ -174,8 +174,8 @@ check_oracle(const struct scan *scan, struct span input)
 	enum scan_fault fault = scan->fault;
 
 	if (root != NULL) {
-		assert(scan_value(scan, SCAN_TEXT)->end > 0 && fault != SCAN_UTF8 && fault != SCAN_CONTROL &&
-		    fault < SCAN_SYNTAX);
+		assert(scan_value(scan, SCAN_TEXT)->end > 0 && fault != SCAN_BROKEN && fault != SCAN_UTF8 &&
+		    fault != SCAN_CONTROL && fault < SCAN_SYNTAX);
 		check_fields(scan, root, input);
 	} else if (scan_value(scan, SCAN_TEXT)->end > 0 && fault == SCAN_FINE) {
 		assert(is_excused(&error));

@@ -188,16 +188,13 @@ peer_writes_junk(struct world *world, int from)
 void
 peer_writes_among_text(struct world *world, int ask, const char *answer)
 {
-	bool frame = world->oracle.header && chance_percent(&world->chance, 50);
 	char *text = NULL;
 	int sent;
 
-	if (asprintf(&text, "loading{ %s%s", answer, frame ? "" : "\n") < 0)
+	if (asprintf(&text, "loading{ %s\n", answer) < 0)
 		abort();
-	sent = write_bytes(world, SERVER, KIND_RESPONSE, ask, frame ? framed(world, text) : text, answer);
+	sent = write_bytes(world, SERVER, KIND_RESPONSE, ask, text, answer);
 	world->oracle.sent[sent].salvaged = true;
-	if (frame)
-		free(text);
 }
 
 static void

@@ -67,43 +67,32 @@ struct nest {
 /* Faults. A function that finds a hard one returns NULL, and the scan ends. */
 
 static void
-note_soft(struct scan *scan, enum scan_fault fault, const char *at)
+note_fault(struct scan *scan, enum scan_fault fault, const char *at)
 {
-	if (scan->fault != SCAN_FINE)
+	if (scan->fault > (fault == SCAN_BROKEN ? SCAN_FINE : SCAN_BROKEN))
 		return;
 	scan->fault = fault;
 	scan->fault_offset = (size_t)(at - scan->text.ptr);
 }
 
-static void
-note_fault(struct scan *scan, enum scan_fault fault, const char *at)
+/* Whether the string is an id, a method or a token: their keys end so, and no others. */
+static bool
+is_name(unsigned field)
 {
-	note_soft(scan, fault, at);
-	if (scan->harder != SCAN_FINE)
-		return;
-	scan->harder = fault;
-	scan->harder_offset = (size_t)(at - scan->text.ptr);
+	const struct key *key = &keys[field];
+
+	return key->text[key->len - 1] == 'd' || (key->text[key->len - 2] == 'e' && key->text[key->len - 1] == 'n');
 }
-
-#define BIT(field) ((uint64_t)1 << (field))
-
-/* The strings that name a message, a request, a session or a task. */
-static const uint64_t naming = BIT(SCAN_ID) | BIT(SCAN_ELEMENT_ID) | BIT(SCAN_METHOD) | BIT(SCAN_ELEMENT_METHOD) |
-    BIT(SCAN_JSONRPC) | BIT(SCAN_PARAMS_ID) | BIT(SCAN_REQUEST_ID) | BIT(SCAN_ERROR_REQUEST_ID) | BIT(SCAN_SESSION_ID) |
-    BIT(SCAN_TASK_ID) | BIT(SCAN_RESULT_TASK_ID) | BIT(SCAN_CREATED_TASK_ID) | BIT(SCAN_TOKEN) | BIT(SCAN_WORK_TOKEN) |
-    BIT(SCAN_PROGRESS_TOKEN) | BIT(SCAN_META_TOKEN) | BIT(SCAN_PARTIAL_TOKEN) | BIT(SCAN_META_SUBSCRIPTION) |
-    BIT(SCAN_RESULT_SUBSCRIPTION);
 
 /* Inside a string; returns the next byte. */
 SELDOM const char *
 note_unsound(const struct reader *reader, enum scan_fault fault, const char *at, unsigned field)
 {
-	if (fault == SCAN_UTF8 && (field == NO_FIELD || (field < SCAN_FIELDS && !(naming >> field & 1))))
-		note_soft(reader->scan, fault, at);
-	else
-		note_fault(reader->scan, fault, at);
+	if (fault == SCAN_BROKEN && (field == A_KEY || (field < SCAN_FIELDS && field > SCAN_ELEMENT && is_name(field))))
+		fault = SCAN_UTF8;
+	note_fault(reader->scan, fault, at);
 	if (field < SCAN_FIELDS)
-		reader->scan->unsound |= BIT(field);
+		reader->scan->unsound |= (uint64_t)1 << field;
 	return at + 1;
 }
 
@@ -244,7 +233,7 @@ SELDOM const char *
 read_special(const struct reader *reader, const char *at, unsigned field)
 {
 	if (field < SCAN_FIELDS)
-		reader->scan->special |= BIT(field);
+		reader->scan->special |= (uint64_t)1 << field;
 	while (at < reader->end && *at != '"') {
 		size_t len;
 
@@ -254,7 +243,7 @@ read_special(const struct reader *reader, const char *at, unsigned field)
 		} else if ((unsigned char)*at < 0x20) {
 			at = note_unsound(reader, SCAN_CONTROL, at, field);
 		} else if ((len = utf8_length((struct span){ at, (size_t)(reader->end - at) })) == 0) {
-			at = note_unsound(reader, SCAN_UTF8, at, field);
+			at = note_unsound(reader, SCAN_BROKEN, at, field);
 		} else {
 			at += len;
 		}
@@ -377,7 +366,7 @@ take_field(struct scan *scan, unsigned field, const char *quote)
 		return NO_FIELD;
 	/* Nobody can tell which message has a repeated id: this is told rather than any other fault. */
 	if ((field == SCAN_ID || field == SCAN_ELEMENT_ID) && scan->fault != SCAN_REPEATED_ID) {
-		scan->fault = scan->harder = SCAN_FINE;
+		scan->fault = SCAN_FINE;
 		note_fault(scan, SCAN_REPEATED_ID, quote);
 	}
 	forget(scan, field);
@@ -583,8 +572,6 @@ scan_read_first(struct scan *scan, struct span text)
 	scan->failed = false;
 	if (scan->fault == SCAN_TRAILING)
 		scan->fault = SCAN_FINE;
-	if (scan->harder == SCAN_TRAILING)
-		scan->harder = SCAN_FINE;
 }
 
 void

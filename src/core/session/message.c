@@ -81,10 +81,9 @@ interpret(struct message *message, struct session *session, enum side from, bool
 	message->word = WHY_RELAYED;
 	message->scan = scan;
 	message->edits = &session->edits;
-	if (from == SIDE_SERVER && scan->fault == SCAN_UTF8) {
+	if (from == SIDE_SERVER && scan->fault == SCAN_BROKEN) {
 		message->broken_at = scan->fault_offset + 1;
-		scan->fault = scan->harder;
-		scan->fault_offset = scan->harder_offset;
+		scan->fault = SCAN_FINE;
 	}
 	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
 	message->id = scan->fault == SCAN_REPEATED_ID ? SPAN_NONE : message_id(scan, SCAN_ID);

@@ -1,21 +1,5 @@
 #include "core/inside.h"
 
-/* Strings of the message were no UTF-8. */
-static void
-tell_repair(struct session *session, const struct message *message, const struct request *request)
-{
-	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_TEXT_REPAIRED, request);
-
-	if (request == NULL) {
-		action.id = message->id;
-		action.method = message->method;
-	}
-	buf_clear(&session->words);
-	compose(&session->words, "invalid UTF-8 at byte %d", (int64_t)message->broken_at - 1);
-	action.detail = buf_span(&session->words);
-	journal_tell(&session->journal, &action);
-}
-
 static void
 report(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
@@ -32,8 +16,11 @@ report(struct session *session, const struct message *message, enum verb verb, e
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;
 	}
-	if (message->broken_at > 0 && verb == VERB_SEND)
-		tell_repair(session, message, request);
+	if (message->broken_at > 0 && verb == VERB_SEND) {
+		compose(state_scratch(session), "invalid UTF-8 at byte %d", (int64_t)message->broken_at - 1);
+		state_note(session, VERB_NOTE, side_other(message->from), WHY_TEXT_REPAIRED, request,
+		    buf_span(&session->scratch));
+	}
 	action = state_action(session, verb, side_other(message->from), why, request);
 	action.message = message->text;
 	if (request == NULL) {

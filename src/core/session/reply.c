@@ -308,6 +308,7 @@ static const struct {
 	const char *text;
 } refusals[] = {
 	[SCAN_FINE] = { WHY_INVALID_REQUEST, "the input is no JSON-RPC message" },
+	[SCAN_BROKEN] = { WHY_PARSE_ERROR, "the input is not valid UTF-8" },
 	[SCAN_UTF8] = { WHY_PARSE_ERROR, "the input is not valid UTF-8" },
 	[SCAN_CONTROL] = { WHY_PARSE_ERROR, "the input is not valid JSON: a string has a raw control character" },
 	[SCAN_DEPTH] = { WHY_TOO_DEEP, "the message is nested too deep" },

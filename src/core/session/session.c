@@ -206,14 +206,17 @@ static void
 repair(struct session *session, struct message *message)
 {
 	struct party *party = &session->party[message->from];
-	size_t broken_at = message->broken_at, before = message->text.len;
-	struct buf *text = state_scratch(session);
+	struct buf *bytes = &party->lane->bytes, *text = state_scratch(session);
+	size_t broken_at = message->broken_at, at = (size_t)(message->start - party->lane->written),
+	       before = bytes->len;
 
 	utf8_repair(message->text, text);
-	lane_replace(party->lane, message->start, before, buf_span(text));
-	party->frame.end += text->len - before;
-	party->frame.next += text->len - before;
+	buf_append(text, span_from(buf_span(bytes), at + message->text.len));
+	bytes->len = at;
+	buf_append(bytes, buf_span(text));
 	buf_free(text); /* it may be large */
+	party->frame.end += bytes->len - before;
+	party->frame.next += bytes->len - before;
 	read_frame(session, message->from, message);
 	message->broken_at = broken_at;
 }
@@ -253,20 +256,6 @@ pass_plain(struct lane *lane)
 		lane_pass(lane, &(struct lane_message){ .start = from, .end = to - 1, .next = to });
 }
 
-/* Looks for the end of the frame at hand. What the server says of a length may be text, which is followed by text. */
-static bool
-read_end(struct party *party, enum side from, struct span bytes)
-{
-	struct frame *frame = &party->frame;
-	bool whole = frame_read(frame, party->lane->framing, bytes);
-
-	if (from == SIDE_SERVER && frame->body > 0) {
-		frame_refuse_text(frame, bytes);
-		whole = frame->next <= bytes.len;
-	}
-	return whole;
-}
-
 static void
 hear(struct session *session, enum side from, bool ended)
 {
@@ -279,7 +268,8 @@ hear(struct session *session, enum side from, bool ended)
 	if (session->handshake.plain)
 		pass_plain(party->lane);
 	while ((bytes = lane_undecided(party->lane)).len > 0) {
-		whole = party->skipping == SKIP_NOTHING && read_end(party, from, bytes);
+		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
+		whole |= from == SIDE_SERVER && frame_refuse_text(&party->frame, bytes);
 		if (noise_skip(session, from))
 			continue;
 		if (!whole)

@@ -59,15 +59,6 @@ skip_name(struct span line)
 	return len;
 }
 
-/* Whether the name of a field goes on with this hyphen: not one of a row of them. */
-static bool
-is_joined(struct span before)
-{
-	while (before.len > 0 && before.ptr[before.len - 1] == '-')
-		before.len--;
-	return before.len > 0 && (is_letter(before.ptr[before.len - 1]) || is_digit(before.ptr[before.len - 1]));
-}
-
 /*
  * The place of the last field "Content-Length" of the line, or its end: text before it may have had no newline. A
  * longer name, such as X-Content-Length, is another field's.
@@ -77,8 +68,7 @@ find_length(struct span line)
 {
 	for (size_t at = line.len; at-- > 0;)
 		if (begins_with(span_from(line, at), length_name) &&
-		    skip_name(span_from(line, at)) == length_name.len &&
-		    !(at > 0 && line.ptr[at - 1] == '-' && is_joined(span_part(line, 0, at))))
+		    skip_name(span_from(line, at)) == length_name.len && (at == 0 || line.ptr[at - 1] != '-'))
 			return at;
 	return line.len;
 }
@@ -145,13 +135,6 @@ framing_skip_bom(struct span bytes)
 	return bytes.len >= 3 && memcmp(bytes.ptr, bom, 3) == 0 ? span_from(bytes, 3) : bytes;
 }
 
-/* Whether more bytes may make a byte order mark of these. */
-static bool
-is_bom_begun(struct span bytes)
-{
-	return bytes.len < 3 && memcmp(bytes.ptr, bom, bytes.len) == 0;
-}
-
 /* bytes begin with a letter: a header field, or text. */
 static enum framing_guess
 guess_line(struct span bytes)
@@ -178,7 +161,9 @@ framing_guess(struct span bytes)
 		return GUESS_NEWLINE;
 	if (is_letter(rest.ptr[0]))
 		return guess_line(rest);
-	return is_bom_begun(bytes) ? GUESS_MORE : GUESS_FOREIGN;
+	if (bytes.len < 3 && memcmp(bytes.ptr, bom, bytes.len) == 0)
+		return GUESS_MORE;
+	return GUESS_FOREIGN;
 }
 
 /* Reading */
@@ -199,10 +184,6 @@ read_head(struct frame *frame, struct span bytes)
 	const char *newline;
 	size_t at, next;
 
-	/* A message may stand behind text in one body. */
-	if (frame->text_to > 0 && frame->text_to <= bytes.len && bytes.ptr[frame->text_to - 1] == '}' &&
-	    memchr(bytes.ptr, '\n', (size_t)frame->text_to) == NULL)
-		end_at(frame, frame->text_to, frame->text_to, true);
 	for (at = 0; frame->next == 0 && (newline = memchr(bytes.ptr + at, '\n', bytes.len - at)) != NULL; at = next) {
 		bool differs;
 
@@ -240,21 +221,17 @@ frame_read(struct frame *frame, enum framing framing, struct span bytes)
 	return frame->next > 0 && frame->next <= bytes.len;
 }
 
-void
+bool
 frame_refuse_text(struct frame *frame, struct span bytes)
 {
-	uint64_t end = frame->end < bytes.len ? frame->end : bytes.len;
-	struct span body;
+	bool begun = frame->body > 0 && frame->body < bytes.len && frame->body < frame->end;
+	struct span body = span_skip_space(framing_skip_bom(span_from(bytes, begun ? (size_t)frame->body : bytes.len)));
 
-	if (frame->body == 0 || frame->body > end)
-		return;
-	bytes = span_part(bytes, (size_t)frame->body, (size_t)(end - frame->body));
-	body = span_skip_space(framing_skip_bom(bytes));
-	if (body.len == 0 || body.ptr[0] == '{' || body.ptr[0] == '[' || is_bom_begun(bytes))
-		return;
-	frame->text_to = frame->end;
+	if (body.len == 0 || (uint64_t)(body.ptr - bytes.ptr) >= frame->end || strchr("{[\xef", body.ptr[0]) != NULL)
+		return false;
 	end_at(frame, frame->body, frame->body, true);
 	frame->body = 0;
+	return true;
 }
 
 void
@@ -266,10 +243,8 @@ frame_finish(struct frame *frame, enum framing framing, size_t len)
 void
 frame_advance(struct frame *frame, uint64_t n)
 {
-	uint64_t text_to = frame->text && frame->text_to > n ? frame->text_to - n : 0;
-
 	if (n < frame->next)
 		*frame = (struct frame){ .end = frame->end - n, .next = frame->next - n, .rest = true };
 	else
-		*frame = (struct frame){ .text_to = text_to };
+		*frame = (struct frame){ .next = 0 };
 }

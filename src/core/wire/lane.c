@@ -182,20 +182,6 @@ lane_drop_to(struct lane *lane, uint64_t position)
 	settle(lane);
 }
 
-void
-lane_replace(struct lane *lane, uint64_t start, size_t len, struct span with)
-{
-	struct buf *bytes = &lane->bytes;
-	size_t at = (size_t)(start - lane->written), more = with.len - len;
-	char *place;
-
-	assert(start >= lane->decided && at + len <= bytes->len && with.len >= len);
-	place = buf_space(bytes, more) - bytes->len + at;
-	memmove(place + with.len, place + len, bytes->len - at - len);
-	memcpy(place, with.ptr, with.len);
-	buf_added(bytes, more);
-}
-
 /* Messages of canceld's own */
 
 void
