@@ -149,7 +149,7 @@ bool questions_has_minted(const struct session *session, struct span number);
 /* Adds a question in the place of `asker`, under a fresh id, due `time` ms from now. */
 struct request *questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time);
 
-/* The question in that side's place that a response with this id answers, also if it spells the number otherwise; or NULL. */
+/* The question in that side's place that a response with this id, or one that may be spelled so, answers; or NULL. */
 struct request *questions_find(const struct session *session, enum side asker, struct span id);
 
 /* An action about a request, which may be NULL. */
@@ -339,12 +339,12 @@ enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CO
 bool acks_add(struct session *session, const struct message *message, struct span target, struct span reason,
     const struct request *request);
 
-/* The client's request has ended: notes that by the hash of its id; and sends what waits for it. */
-void acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome);
+/* A request has ended: notes that by the hash of its id; or also of its token, and sends the client what waits for it. */
+void acks_note_end(struct acks *acks, enum side requester, uint64_t hash, enum outcome outcome);
 void acks_end(struct session *session, const struct request *request, enum outcome outcome);
 
-/* How the client's last request with this id ended, as noted; or OUTCOME_UNKNOWN. */
-enum outcome acks_outcome(const struct acks *acks, struct span id);
+/* How the requester's last request with this id or token ended, if it is one of the last LIMIT_FINISHED; or UNKNOWN. */
+enum outcome acks_outcome(const struct acks *acks, enum side requester, struct span id, enum name_kind kind);
 
 /*
  * Sends the client the acknowledgement of this outcome, and reports it; or only reports how a cancel was answered. text:

@@ -70,29 +70,24 @@ json_has_object(struct span object, struct span key)
 /*
  * When two JSON-RPC ids (or progress tokens) are the same. An id is its bytes on the wire: a JSON string with its
  * quotes, or a JSON number. JSON-RPC 2.0 section 4: strings are compared unescaped, numbers by value: 1 equals 1.0 and
- * 10e-1, but not "1". Two integers without fraction and exponent must be spelled alike, however long they are; else the
- * nearest double decides. An id longer than ID_MAX is compared as spelled.
+ * 10e-1, but not "1". An id longer than ID_MAX is compared as spelled.
  */
 enum { ID_MAX = 1024 };
 
 bool id_equal(struct span a, struct span b);
 
-/* The hashes by which an id is found. Ids that are equal to it are kept under one of these, and none but them are. */
-struct id_hashes {
-	uint64_t own;   /* it is kept under this itself */
-	uint64_t equal; /* 0: there is only the own one */
-};
-
-struct id_hashes id_hash(struct span id, uint64_t seed);
+/* The hash under which an id is kept; ids that are equal have the same. */
+uint64_t id_hash(struct span id, uint64_t seed);
 
 /*
- * Under this hash an id is kept, too, if it is not 0. Ids for which id_number gives one number are among those that are
- * kept under id_hash_number, or with one of these constants xored into it. 0: there is no number.
+ * An id may come back in another spelling: as the other JSON type of the same text, or as what a double of it prints as,
+ * which need not equal it. An id is kept under its twin, too, if that is not 0: then those that another id may spell so
+ * are all kept under the hashes of id_hash_alike, of which 0 is none.
  */
+enum { ID_ALIKE = 2 };
+
 uint64_t id_hash_twin(struct span id, uint64_t seed);
-uint64_t id_hash_number(struct span id, uint64_t seed);
-#define ID_TWIN_STRING 0xA24BAED4963EE407
-#define ID_TWIN_INTEGER 0x8CB92BA72F3D8DD7
+void id_hash_alike(struct span id, uint64_t seed, uint64_t hashes[ID_ALIKE]);
 
 /* The double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);

@@ -24,7 +24,7 @@ enum {
 	LIMIT_CANDIDATES = 16,     /* places of a line of text behind which bytes are searched for a message again */
 	LIMIT_SEARCHED = 16 << 20, /* bytes that are searched so in vain */
 	LIMIT_ELEMENTS = 65536,    /* elements of one batch that are read */
-	LIMIT_FINISHED = 4096,     /* ended requests that are remembered by their ids */
+	LIMIT_FINISHED = 4096,     /* ended requests of one side that are remembered by their ids and tokens */
 	LIMIT_ACKS = 1024,         /* acknowledged cancels that wait for the end of their request */
 
 	LIMIT_META = 16384,   /* bytes of params._meta that are kept for a request's cancel */

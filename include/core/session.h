@@ -212,10 +212,13 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
 };
 
+enum { ACKS_MARKS = 2 * LIMIT_FINISHED };
+
 struct acks {
 	struct pending waiting; /* by id; method: the wire id of the request, meta: params.id, name: params.reason */
-	uint64_t marks[LIMIT_FINISHED]; /* a ring: how the client's last requests ended, by the hashes of their ids */
-	size_t marked;                  /* how many ends were ever noted */
+	uint64_t marks[2]
+		      [ACKS_MARKS]; /* rings: how the last requests of a side ended, by the hashes of ids and tokens */
+	size_t marked[2];           /* how many ends were ever noted */
 };
 
 /*

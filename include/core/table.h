@@ -84,7 +84,7 @@ struct request {
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
-	uint64_t hash;                 /* the own one of its id */
+	uint64_t hash;                 /* of its id */
 	uint64_t task;                 /* of a METHOD_RESULT: the serial of its task; 0: none */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
 	size_t room;                   /* private: bytes behind the struct */
@@ -118,7 +118,7 @@ void pending_clear(struct pending *pending);
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
 	struct span id, wire_id, token, wire_token, method, name, shown, meta;
 	struct span second_token; /* by which it is found, too; or empty */
-	struct id_hashes hashes;  /* of id, by pending_is_taken; zeroed: not known */
+	uint64_t hash;            /* of id, by pending_is_taken; 0: not known */
 	const struct method *row;
 	unsigned flags;
 };
@@ -156,13 +156,10 @@ size_t pending_count(const struct pending *pending, struct span text, enum name_
 /* By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none. */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
-/* Whether there is such a request with the id of these names; notes its hashes in them. */
+/* Whether there is such a request with the id of these names; notes its hash in them. */
 bool pending_is_taken(const struct pending *pending, struct pending_names *names);
 
-/*
- * By wire token, or by the second token of a request. An exact match first, chosen as by pending_by_id.
- * Otherwise the open one whose wire token is the same number (id_number), if there is exactly one.
- */
+/* By wire token, or by the second token of a request; chosen as by pending_by_id. */
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);
 
 /*
@@ -173,10 +170,10 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
     const struct request *after);
 
 /*
- * The only request whose name of this kind is the same number as the text (id_number) but not equal to it: among
- * tombstones, or among the others. NULL: there is none, or more than one.
+ * The only request, or tombstone, whose name of this kind may be spelled as this text, without being equal to it (see
+ * id_hash_alike). NULL: there is none, or more than one.
  */
-struct request *pending_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone);
+struct request *pending_alike(const struct pending *pending, struct span text, enum name_kind kind);
 
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);

@@ -20,7 +20,7 @@ enum why_level {
 	X(BATCH, PERSON, "a JSON-RPC batch passed; its requests are not tracked (logged once)")     \
 	X(IN_BATCH, PERSON, "what is dropped when it comes alone passed, because it is an element of a batch") \
 	X(UNTRACKED, DECISION, "a message that canceld cannot track passed")                       \
-	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
+	X(ID_COERCED, DECISION, "a response or progress passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
 	X(RECOVERED, DECISION, "a message was cut out of a line that also held text or another message")       \
 	X(TEXT_REPAIRED, PERSON, "U+FFFD was put in place of what was no UTF-8 in a message of the server's") \

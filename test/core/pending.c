@@ -48,7 +48,7 @@ by_wire(const char *wire_id)
 static struct request *
 loosely(const char *wire_id)
 {
-	return pending_alike(&pending, span_of(wire_id), NAME_WIRE_ID, false);
+	return pending_alike(&pending, span_of(wire_id), NAME_WIRE_ID);
 }
 
 SUITE("pending", .alone = true, .before = setup, .after = teardown);
@@ -87,7 +87,10 @@ static const struct {
 	{ { "\"1-1\"", "1" }, "\"1\"", 1 },
 	{ { "9007199254740993" }, "9007199254740992", 0 },
 	{ { "9007199254740993", "9007199254740992" }, "9007199254740992", 0 },
+	{ { "9007199254740992" }, "9007199254740993", -1 },
 	{ { "9007199254740993" }, "9007199254740995", -1 },
+	{ { "1764108000000000001", "1764108000000000002" }, "1764108000000000000", -1 },
+	{ { "1764108000000000001", "1764108000000000002" }, "\"1764108000000000002\"", 1 },
 	{ { "\"x\"", "true" }, "true", -1 },
 };
 
@@ -105,11 +108,12 @@ TESTS(the_only_loosely_equal_request_is_found, 0, COUNT(likenesses))
 	pending_move(requests[found], REQUEST_CANCELLING);
 	ck_assert_ptr_eq(loosely(asked), requests[found]);
 	pending_move(requests[found], REQUEST_ABANDONED);
-	ck_assert_ptr_null(loosely(asked));
+	ck_assert_ptr_eq(loosely(asked), requests[found]);
 	add_names("\"z\"", likenesses[_i].held[found], "");
+	ck_assert_ptr_null(loosely(asked));
+	pending_remove(requests[found]);
 	ck_assert_ptr_eq(loosely(asked), pending.newest);
 	pending_remove(pending.newest);
-	pending_remove(requests[found]);
 	ck_assert_ptr_null(loosely(asked));
 }
 
@@ -131,7 +135,7 @@ TESTS(ids_with_one_nearest_double_are_as_fast_as_others, 0, 3)
 		ck_assert_ptr_null(by_wire("\"10000000000000000000000999999\""));
 	}
 	ck_assert_ptr_null(loosely("10000000000000000000000999999"));
-	ck_assert_ptr_eq(by_wire("1e28"), _i == 0 ? pending.newest : NULL);
+	ck_assert_ptr_eq(by_wire("1e28"), _i == 0 ? pending.oldest : NULL);
 }
 
 /* Ids that are equal, however they are spelled. */
@@ -144,8 +148,8 @@ TEST(equal_ids_are_counted)
 	add("\"9007199254740993\"");
 	pending_move(add("9007199254740993"), REQUEST_ABANDONED);
 	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_WIRE_ID, 9), 3);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740992"), NAME_WIRE_ID, 9), 2);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("90071992547409920e-1"), NAME_WIRE_ID, 9), 4);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740992"), NAME_WIRE_ID, 9), 1);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("90071992547409930e-1"), NAME_WIRE_ID, 9), 3);
 	ck_assert_uint_eq(pending_count(&pending, SPAN("\"9007199254740993\""), NAME_WIRE_ID, 9), 1);
 	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_WIRE_ID, 2), 2);
 }

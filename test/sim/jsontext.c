@@ -69,9 +69,13 @@ jsontext_spell(json_t *value, char *out, size_t size)
 bool
 jsontext_same_id(const char *a, const char *b)
 {
+	static const char digits[] = "-0123456789";
 	double x, y;
 
 	if (a[0] == '"' || b[0] == '"' || a[0] == '\0' || b[0] == '\0')
+		return strcmp(a, b) == 0;
+	if (a[strspn(a, digits)] == '\0' &&
+	    b[strspn(b, digits)] == '\0') /* neighbours may have the same nearest double */
 		return strcmp(a, b) == 0;
 	x = strtod(a, NULL);
 	y = strtod(b, NULL);

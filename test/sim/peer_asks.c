@@ -18,13 +18,15 @@ is_free(const struct ask *old)
 static void
 choose_id(struct world *world, char *id, size_t size)
 {
-	static const char *const odd[] = { "\"\"", "18446744073709551617", "\"1\"", "\"ab\"", "-5" };
+	/* Some are neighbours. */
+	static const char *const odd[] = { "\"\"", "18446744073709551617", "\"1\"", "\"ab\"", "-5",
+		"1764108000000000001", "1764108000000000002", "\"1764108000000000001\"", "\"1764108000000000003\"" };
 	struct oracle *oracle = &world->oracle;
 	int i;
 
 	snprintf(id, size, "%d", world->ids++);
 	if (chance_percent(&world->chance, 10))
-		snprintf(id, size, "%s", odd[chance_below(&world->chance, 5)]);
+		snprintf(id, size, "%s", odd[chance_below(&world->chance, sizeof(odd) / sizeof(odd[0]))]);
 	else if (oracle->ask_count > 0 && chance_percent(&world->chance, 30))
 		snprintf(id, size, "%s", oracle->asks[chance_below(&world->chance, (unsigned)oracle->ask_count)].id);
 	for (i = 0; i < oracle->ask_count; i++)

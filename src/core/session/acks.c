@@ -1,6 +1,12 @@
 #include "core/inside.h"
 
-enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
+enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id or token */
+
+static uint64_t
+hash_mark(const struct acks *acks, struct span id, enum name_kind kind)
+{
+	return id_hash(id, acks->waiting.seed) + kind;
+}
 
 /* For the log, and for the client: ABP "Edge Cases". */
 static const struct {
@@ -28,9 +34,9 @@ acks_add(struct session *session, const struct message *message, struct span tar
 }
 
 void
-acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
+acks_note_end(struct acks *acks, enum side requester, uint64_t hash, enum outcome outcome)
 {
-	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << OUTCOME_BITS | outcome;
+	acks->marks[requester][acks->marked[requester]++ % ACKS_MARKS] = hash << OUTCOME_BITS | outcome;
 }
 
 void
@@ -58,25 +64,28 @@ acks_send(struct session *session, struct span text, struct span id, struct span
 void
 acks_end(struct session *session, const struct request *request, enum outcome outcome)
 {
+	struct acks *acks = &session->acks;
 	struct request *ack, *next;
 
-	for (ack = session->acks.waiting.oldest; ack != NULL; ack = next) {
+	for (ack = request->from == SIDE_CLIENT ? acks->waiting.oldest : NULL; ack != NULL; ack = next) {
 		next = ack->newer;
 		if (!span_equal(ack->method, request->wire_id))
 			continue;
 		acks_send(session, ack->shown, ack->id, ack->meta, ack->name, outcome);
 		pending_remove(ack);
 	}
-	acks_note_end(&session->acks, request->hash, outcome);
+	acks_note_end(acks, request->from, request->hash, outcome);
+	if (request->token.len > 0)
+		acks_note_end(acks, request->from, hash_mark(acks, request->token, NAME_TOKEN), outcome);
 }
 
 enum outcome
-acks_outcome(const struct acks *acks, struct span id)
+acks_outcome(const struct acks *acks, enum side requester, struct span id, enum name_kind kind)
 {
-	uint64_t wanted = id_hash(id, acks->waiting.seed).own << OUTCOME_BITS;
+	uint64_t wanted = hash_mark(acks, id, kind) << OUTCOME_BITS;
 
-	for (size_t i = 1; i <= LIMIT_FINISHED; i++) {
-		uint64_t mark = acks->marks[(acks->marked - i) % LIMIT_FINISHED];
+	for (size_t i = 1; i <= ACKS_MARKS; i++) {
+		uint64_t mark = acks->marks[requester][(acks->marked[requester] - i) % ACKS_MARKS];
 
 		if (mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)
 			return (enum outcome)(mark - wanted);

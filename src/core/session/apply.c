@@ -186,12 +186,12 @@ note_end(struct session *session, struct request *request, const struct decision
 	enum tally tally = tally_of(request, cell, outcome, message);
 
 	keep_end(session, request, tally);
+	acks_end(session, request, outcome);
 	if (request->from == SIDE_SERVER)
 		return;
 	journal_end(&session->journal, tally, request->method, request->shown,
 	    session->clocks.steady - request->received);
 	records_end(&session->records, request);
-	acks_end(session, request, outcome);
 }
 
 static void

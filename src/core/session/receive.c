@@ -31,7 +31,8 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (!request_is_awaited(request))
-		acks_send(session, message->text, id, target, reason, acks_outcome(&session->acks, target));
+		acks_send(session, message->text, id, target, reason,
+		    acks_outcome(&session->acks, SIDE_CLIENT, target, NAME_WIRE_ID));
 	else if (request->traits & METHOD_NO_CANCEL)
 		acks_send(session, message->text, id, target, reason, OUTCOME_FORBIDDEN);
 	else if (!acks_add(session, message, target, reason, request))
@@ -389,31 +390,30 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	note_task(session, request, message->scan);
 	if (request->from == SIDE_CLIENT)
 		learn(session, message, request);
-	if (request_is_aliased(request)) {
+	if (request_is_aliased(request) || message->word == WHY_ID_COERCED) {
 		message_replace(message, SCAN_ID, request->id);
 		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
 		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
 	}
 }
 
-/* The request that a response names by a number as text, or by text as a number; or NULL. */
+/* The request whose id the response spells otherwise; or NULL. */
 static struct request *
 find_coerced(const struct session *session, struct message *message)
 {
 	enum side requester = side_other(message->from);
 	const struct party *party = &session->party[requester];
-	struct span id = message->id;
 	struct request *request;
 
-	if (party->asked[false] && party->asked[true]) /* both types are its own: it tells them apart */
+	/* A requester with ids of both types tells them apart; and what has ended names no other request. */
+	if ((party->asked[false] && party->asked[true]) ||
+	    acks_outcome(&session->acks, requester, message->id, NAME_WIRE_ID) != OUTCOME_UNKNOWN)
 		return NULL;
-	request = pending_alike(&party->pending, id, NAME_WIRE_ID, false);
-	if (request != NULL)
+	request = pending_alike(&party->pending, message->id, NAME_WIRE_ID);
+	if (request_is_awaited(request))
 		message->word = WHY_ID_COERCED;
-	/* The second answer to a request that has ended is no late one to another request. */
-	if (request == NULL && party->untracked == 0 &&
-	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
-		request = pending_alike(&party->pending, id, NAME_WIRE_ID, true);
+	else if (party->untracked > 0)
+		return NULL;
 	return request;
 }
 
@@ -493,7 +493,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
 	bool untracked = session->party[message->from].untracked > 0;
 	bool unkept = scan_unkept(message->scan, message->cancel->field);
-	bool ended = message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN; /* its own */
+	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE_ID) != OUTCOME_UNKNOWN; /* its own */
 
 	if (id.len == 0 && !(untracked && (unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
 		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
@@ -552,9 +552,11 @@ on_update(struct session *session, struct message *message, enum side requester,
 static void
 restore_token(const struct session *session, struct message *message, const struct request *request)
 {
+	enum scan_field field = session->handshake.dialect->progress_field;
+
 	message->swallowed = request->flags & REQUEST_ASKED;
-	if (!span_equal(request->token, request->wire_token))
-		message_replace(message, session->handshake.dialect->progress_field, request->token);
+	if (message->word == WHY_ID_COERCED || !span_equal(request->token, request->wire_token))
+		message_replace(message, field, request->token);
 }
 
 static void
@@ -567,6 +569,15 @@ on_progress(struct session *session, struct message *message)
 	struct request *request = pending_by_token(&party->pending, token);
 	const struct request *task = pending_by_token(&session->tasks[requester], token);
 	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
+
+	if (request == NULL && task == NULL && dialect->turn_cancel == NULL &&
+	    acks_outcome(&session->acks, requester, token, NAME_TOKEN) == OUTCOME_UNKNOWN) {
+		request = pending_alike(&party->pending, token, NAME_TOKEN);
+		if (request == NULL)
+			task = pending_alike(&session->tasks[requester], token, NAME_TOKEN);
+		if (request != NULL || task != NULL)
+			message->word = WHY_ID_COERCED;
+	}
 
 	message->bound = message->from == SIDE_CLIENT;
 	if (requester == SIDE_CLIENT && token.len > 0 && scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)

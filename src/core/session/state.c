@@ -152,7 +152,7 @@ questions_find(const struct session *session, enum side asker, struct span id)
 	if (asked->count == 0)
 		return NULL;
 	question = pending_by_wire(asked, id);
-	return question != NULL ? question : pending_alike(asked, id, NAME_WIRE_ID, false);
+	return question != NULL ? question : pending_alike(asked, id, NAME_WIRE_ID);
 }
 
 /* --- requests */

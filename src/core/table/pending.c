@@ -81,20 +81,18 @@ add_name(struct request *request, struct span text, uint64_t key)
 	map_add(&request->in->names, &name->entry, key);
 }
 
-/* hashes: of the text, if they are known. */
+/* hash: of the text, or 0: not known. */
 static uint64_t
-add_names(struct request *request, struct span text, enum name_kind kind, struct id_hashes hashes)
+add_names(struct request *request, struct span text, enum name_kind kind, uint64_t hash)
 {
-	uint64_t seed = request->in->seed, twin = 0;
+	uint64_t seed = request->in->seed, twin = id_hash_twin(text, seed);
 
-	if (hashes.own == 0)
-		hashes = id_hash(text, seed);
-	if (hashes.equal != 0 || text.ptr[0] == '"')
-		twin = id_hash_twin(text, seed);
-	add_name(request, text, key_of(hashes.own, kind));
+	if (hash == 0)
+		hash = id_hash(text, seed);
+	add_name(request, text, key_of(hash, kind));
 	if (twin != 0)
 		add_name(request, text, key_of(twin, kind));
-	return hashes.own;
+	return hash;
 }
 
 static struct request *
@@ -135,25 +133,24 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
 	    names->name.len + names->shown.len + names->meta.len + names->second_token.len;
 	struct request *request = take_entry(pending, len);
-	struct id_hashes unknown = { 0 };
 	char *at = (char *)(request + 1);
 
 	assert(names->id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	request->id = request->wire_id = copy(&at, names->id);
 	if (names->wire_id.len == 0 || span_equal(names->wire_id, names->id)) {
-		request->hash = add_names(request, request->id, NAME_WIRE_ID, names->hashes);
+		request->hash = add_names(request, request->id, NAME_WIRE_ID, names->hash);
 	} else {
-		request->hash = add_names(request, request->id, NAME_ID, names->hashes);
+		request->hash = add_names(request, request->id, NAME_ID, names->hash);
 		request->wire_id = copy(&at, names->wire_id);
-		add_names(request, request->wire_id, NAME_WIRE_ID, unknown);
+		add_names(request, request->wire_id, NAME_WIRE_ID, 0);
 	}
 	request->token = copy(&at, names->token);
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
-		add_names(request, request->wire_token, NAME_TOKEN, unknown);
+		add_names(request, request->wire_token, NAME_TOKEN, 0);
 	if (names->second_token.len > 0)
-		add_names(request, copy(&at, names->second_token), NAME_TOKEN, unknown);
+		add_names(request, copy(&at, names->second_token), NAME_TOKEN, 0);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->shown = copy(&at, names->shown);
@@ -284,31 +281,24 @@ find_kept(const struct pending *pending, struct span text, uint64_t hash, enum n
 }
 
 static struct request *
-find_hashed(const struct pending *pending, struct span text, struct id_hashes hashes, enum name_kind kind)
-{
-	struct request *found = find_kept(pending, text, hashes.own, kind);
-
-	return hashes.equal == 0 ? found : better_of(found, find_kept(pending, text, hashes.equal, kind));
-}
-
-static struct request *
 find(const struct pending *pending, struct span text, enum name_kind kind)
 {
-	return text.len == 0 ? NULL : find_hashed(pending, text, id_hash(text, pending->seed), kind);
+	return text.len == 0 ? NULL : find_kept(pending, text, id_hash(text, pending->seed), kind);
 }
 
 struct request *
-pending_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone)
+pending_alike(const struct pending *pending, struct span text, enum name_kind kind)
 {
-	static const uint64_t ways[] = { 0, ID_TWIN_STRING, ID_TWIN_INTEGER };
-	uint64_t number = id_hash_number(text, pending->seed), key;
+	uint64_t hashes[ID_ALIKE], key;
 	struct request *found = NULL;
 	struct map_entry *entry;
 	int count = 0;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && number != 0; i++) {
-		key = key_of(number ^ ways[i], kind) ^ (tombstone ? TOMBSTONE : 0);
-		for (entry = map_first(&pending->names, key); entry != NULL && count < 2; entry = map_next(entry))
+	id_hash_alike(text, pending->seed, hashes);
+	for (int way = 0; way < 2 * ID_ALIKE; way++) {
+		key = key_of(hashes[way / 2], kind) ^ (way % 2 == 0 ? 0 : TOMBSTONE);
+		entry = hashes[way / 2] == 0 ? NULL : map_first(&pending->names, key);
+		for (; entry != NULL && count < 2; entry = map_next(entry))
 			if (!id_equal(name_of(entry)->text, text)) {
 				found = name_of(entry)->request;
 				count++;
@@ -320,14 +310,9 @@ pending_alike(const struct pending *pending, struct span text, enum name_kind ki
 size_t
 pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most)
 {
-	struct id_hashes hashes = id_hash(text, pending->seed);
-	const struct map_entry *entry = map_first(&pending->names, key_of(hashes.own, kind));
+	const struct map_entry *entry = map_first(&pending->names, key_of(id_hash(text, pending->seed), kind));
 	size_t count = 0;
 
-	for (; entry != NULL && count < most; entry = map_next(entry))
-		count++;
-	if (hashes.equal != 0)
-		entry = map_first(&pending->names, key_of(hashes.equal, kind));
 	for (; entry != NULL && count < most; entry = map_next(entry))
 		count++;
 	return count;
@@ -346,8 +331,8 @@ pending_by_id(const struct pending *pending, struct span id)
 bool
 pending_is_taken(const struct pending *pending, struct pending_names *names)
 {
-	names->hashes = id_hash(names->id, pending->seed);
-	return find_hashed(pending, names->id, names->hashes, NAME_WIRE_ID) != NULL;
+	names->hash = id_hash(names->id, pending->seed);
+	return find_kept(pending, names->id, names->hash, NAME_WIRE_ID) != NULL;
 }
 
 struct request *
@@ -359,9 +344,7 @@ pending_by_wire(const struct pending *pending, struct span wire_id)
 struct request *
 pending_by_token(const struct pending *pending, struct span wire_token)
 {
-	struct request *found = find(pending, wire_token, NAME_TOKEN);
-
-	return found != NULL ? found : pending_alike(pending, wire_token, NAME_TOKEN, false);
+	return find(pending, wire_token, NAME_TOKEN);
 }
 
 struct request *
