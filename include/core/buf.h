@@ -106,7 +106,8 @@ size_t buf_room(const struct buf *buf);
 void buf_added(struct buf *buf, size_t n);
 
 void buf_append(struct buf *buf, struct span bytes);
-void buf_set(struct buf *buf, struct span bytes); /* instead of those in it */
+void buf_set(struct buf *buf, struct span bytes);  /* instead of those in it */
+void buf_keep(struct buf *buf, struct span bytes); /* the same, in no more memory than they need */
 void buf_consume(struct buf *buf, size_t n);
 
 /* Forgets all bytes and keeps the memory. */

@@ -277,6 +277,9 @@ request_is_turn(const struct request *request)
 
 /* --- handshake.c */
 
+/* The capabilities or _meta there, as far as they are looked at: they may be cut. */
+struct span handshake_look_at(struct handshake *handshake, const struct scan *scan, enum scan_field field);
+
 /* Reads a request of the client's: the first one shows the dialect, the first ones of MCP the era. Returns its row. */
 const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
     const struct message *message);

@@ -54,7 +54,7 @@ struct span json_member(struct span object, struct span key);
 
 /*
  * Copies the members whose keys begin with the prefix (at most 64 bytes), as spelled and joined by commas; returns the
- * length. More than size bytes: copies nothing of use and returns 0.
+ * length. A member that is cut is none. More than size bytes: copies nothing of use and returns 0.
  */
 size_t json_copy_members(struct span object, struct span prefix, char *out, size_t size);
 

@@ -27,13 +27,14 @@ enum {
 	LIMIT_FINISHED = 4096,     /* ended requests of one side that are remembered by their ids and tokens */
 	LIMIT_ACKS = 1024,         /* acknowledged cancels that wait for the end of their request */
 
-	LIMIT_META = 16384,   /* bytes of params._meta that are kept for a request's cancel */
-	LIMIT_PROGRESS = 512, /* bytes kept of a request's latest progress */
-	LIMIT_RULES_SET = 64, /* rules that a person has added */
-	LIMIT_STARS = 8,      /* '*' in a pattern ... */
-	LIMIT_PATTERN = 256,  /* ... and its bytes, if it has one */
-	LIMIT_METHODS = 64,   /* methods and names whose requests are counted apart */
-	LIMIT_ENDED = 32,     /* requests that have ended and are shown */
+	LIMIT_LOOKED = 64 << 10, /* bytes of capabilities, or of params._meta, that are looked at */
+	LIMIT_META = 16384,      /* bytes of params._meta that are kept for a request's cancel */
+	LIMIT_PROGRESS = 512,    /* bytes kept of a request's latest progress */
+	LIMIT_RULES_SET = 64,    /* rules that a person has added */
+	LIMIT_STARS = 8,         /* '*' in a pattern ... */
+	LIMIT_PATTERN = 256,     /* ... and its bytes, if it has one */
+	LIMIT_METHODS = 64,      /* methods and names whose requests are counted apart */
+	LIMIT_ENDED = 32,        /* requests that have ended and are shown */
 
 	LIMIT_RECORD_BYTES = 1 << 20, /* messages kept for a restarted server, in all */
 	LIMIT_LAST_WORDS = 2048, /* bytes of the server's output that an error quotes; half of it in an open session */

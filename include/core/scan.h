@@ -65,13 +65,17 @@ enum value_type {
 	X(ERROR_REQUEST_ID, ERROR_DATA, "requestId") \
 	X(RESULT_TYPE, RESULT, "resultType") \
 	X(STOP_REASON, RESULT, "stopReason") \
+	X(CAPABILITIES, PARAMS, "capabilities") \
+	X(RESULT_CAPABILITIES, RESULT, "capabilities") \
 	X(WORK_TOKEN, PARAMS, "workDoneToken") \
 	X(PROGRESS_TOKEN, PARAMS, "progressToken") /* a progress notification */ \
 	X(UPDATE_KIND, UPDATE, "sessionUpdate") \
 	X(META_TOKEN, REQUEST_META, "progressToken") /* a request that wants progress */ \
 	X(PARAMS_VERSION, PARAMS, "protocolVersion") \
 	X(RESULT_VERSION, RESULT, "protocolVersion") \
+	X(AGENT_CAPABILITIES, RESULT, "agentCapabilities") \
 	X(PARTIAL_TOKEN, PARAMS, "partialResultToken") \
+	X(CLIENT_CAPABILITIES, PARAMS, "clientCapabilities") \
 	X(META_SUBSCRIPTION, REQUEST_META, SCAN_META_PREFIX "subscriptionId") \
 	X(RESULT_SUBSCRIPTION, RESULT_META, SCAN_META_PREFIX "subscriptionId") \
 	X(META_VERSION, REQUEST_META, SCAN_META_PREFIX "protocolVersion")

@@ -79,7 +79,7 @@ struct request {
 	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
 	unsigned char sources[2];      /* set at will: where these come from, as in struct deadlines */
 	struct alarm idle;             /* in pending->idle, or not armed */
-	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
+	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
 	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
@@ -93,10 +93,11 @@ struct request {
 };
 
 struct pending {
-	enum side from;       /* the requester */
-	struct timeline idle; /* on the caller's idle clock, which may stand still */
-	struct timeline hard; /* caps, graces, and until when tombstones stay */
-	size_t count;         /* all entries */
+	enum side from;         /* the requester */
+	struct timeline idle;   /* on the caller's idle clock, which may stand still */
+	struct timeline hard;   /* caps and graces */
+	struct timeline linger; /* until when tombstones stay: the oldest first */
+	size_t count;           /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
 	size_t persons;        /* WAITING for a person: REQUEST_PERSON */
@@ -141,7 +142,7 @@ void pending_start_idle(struct request *request, msec_t idle_now);
 /* A sign of life at idle_now: the idle deadline, if it is armed, starts again. */
 void pending_extend(struct request *request, msec_t idle_now);
 
-/* Changes the state and the counts that depend on it. Not to ENDED or QUEUED. */
+/* Changes the state and the counts that depend on it. Not to ENDED or QUEUED. A tombstone keeps no progress. */
 void pending_move(struct request *request, enum request_state state);
 
 /* Disarms the request's alarms, removes and frees it. */
@@ -204,6 +205,9 @@ request_is_awaited(const struct request *request)
 /* The first request whose alarm in pending->idle, or in ->hard, is due at `now` of its clock; or NULL. */
 struct request *pending_idle_due(const struct pending *pending, msec_t now);
 struct request *pending_hard_due(const struct pending *pending, msec_t now);
+
+/* The tombstone that is due first at `now`; or NULL. */
+struct request *pending_linger_due(const struct pending *pending, msec_t now);
 
 /* --- decide.c */
 

@@ -336,3 +336,56 @@ TESTS(the_elements_of_a_batch_are_bounded, 0, 2)
 	ck_assert_int_eq(told[WHY_BATCH], _i == 0);
 	ck_assert_int_eq(told[WHY_INVALID_REQUEST], _i == 1);
 }
+
+/* Tombstones beyond the limit go oldest first, whatever stands before them: a walk over the others takes long. */
+TEST(the_tombstones_are_bounded_behind_many_open_requests)
+{
+	enum { OPEN = LIMIT_INFLIGHT - 1, CANCELLED = LIMIT_TOMBSTONES + 20000 };
+	const char *cancel = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":";
+	const struct pending *pending = &session->party[SIDE_SERVER].pending;
+
+	for (int id = 0; id < OPEN + CANCELLED; id++) {
+		say_with(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"method\":\"roots/list\"}");
+		if (id >= OPEN)
+			say_with(SIDE_SERVER, cancel, id, "}}");
+	}
+	ck_assert_uint_eq(pending->in_state[REQUEST_ABANDONED], LIMIT_TOMBSTONES);
+	ck_assert_uint_eq(pending->in_state[REQUEST_WAITING], OPEN);
+	ck_assert_int_eq(told[WHY_FORGOTTEN], CANCELLED - LIMIT_TOMBSTONES);
+	ck_assert_ptr_null(pending_by_id(pending, SPAN("85534")));
+	ck_assert_ptr_nonnull(pending_by_id(pending, SPAN("85535")));
+}
+
+/* What is kept of a request takes no more memory than it needs, and nothing once nobody awaits the answer. */
+TEST(progress_takes_its_own_size)
+{
+	const char *progress =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":";
+	const struct request *request;
+
+	session->config.observed = true;
+	say(SIDE_CLIENT,
+	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"_meta\":"
+		 "{\"progressToken\":1}}}\n"));
+	request = session->party[SIDE_CLIENT].pending.oldest;
+	say_with(SIDE_SERVER, progress, 1, ",\"progress\":1}}");
+	ck_assert_uint_gt(request->progress.len, 0);
+	ck_assert_uint_eq(request->progress.cap, request->progress.len);
+	say_with(SIDE_CLIENT,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":", 1, "}}");
+	ck_assert_uint_eq(request->state, REQUEST_ABANDONED);
+	ck_assert_uint_eq(request->progress.cap, 0);
+	say_with(SIDE_SERVER, progress, 1, ",\"progress\":2}}");
+	ck_assert_uint_eq(request->progress.cap, 0);
+}
+
+TEST(records_take_their_own_size)
+{
+	session->config.restarts = true;
+	say(SIDE_CLIENT,
+	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"f:/1\"}}\n"));
+	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
+	ck_assert_uint_eq(session->records.count, 1);
+	ck_assert_uint_eq(session->records.list[0].text.cap, session->records.bytes);
+	ck_assert_uint_eq(session->records.list[0].name.cap, strlen("f:/1"));
+}

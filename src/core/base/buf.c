@@ -136,6 +136,15 @@ buf_set(struct buf *buf, struct span bytes)
 }
 
 void
+buf_keep(struct buf *buf, struct span bytes)
+{
+	buf_free(buf);
+	if (bytes.len > 0)
+		*buf = (struct buf){ mem_resize(NULL, bytes.len, 1), .cap = bytes.len };
+	buf_append(buf, bytes);
+}
+
+void
 buf_consume(struct buf *buf, size_t n)
 {
 	assert(n <= buf->len);

@@ -146,7 +146,7 @@ json_copy_members(struct span object, struct span prefix, char *out, size_t size
 	while ((name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0) {
 		struct span member = { name.ptr, (size_t)(value.ptr + value.len - name.ptr) };
 
-		if (!begins_with(name, prefix, &name_len))
+		if (at >= object.len || !begins_with(name, prefix, &name_len))
 			continue;
 		if (member.len >= size - len)
 			return 0;

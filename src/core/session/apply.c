@@ -208,7 +208,7 @@ enter_state(struct session *session, struct request *request, enum request_state
 		return;
 	}
 	alarm_disarm(&request->idle);
-	alarm_arm(&request->in->hard, &request->hard, TIME_LINGER, session->clocks.steady);
+	alarm_arm(&request->in->linger, &request->hard, TIME_LINGER, session->clocks.steady);
 }
 
 bool

@@ -52,11 +52,16 @@ read_persons(const struct dialect *dialect, struct span capabilities)
 	return found;
 }
 
-/* A member of an object of the message; empty if there is none, or the object has not ended. */
-static struct span
-member_in(const struct message *message, enum scan_field field, const char *key)
+struct span
+handshake_look_at(struct handshake *handshake, const struct scan *scan, enum scan_field field)
 {
-	return json_member(scan_bytes(message->scan, field), span_of(key));
+	struct span bytes = scan_bytes(scan, field);
+
+	if (bytes.len > LIMIT_LOOKED) {
+		handshake->unread = true;
+		bytes.len = LIMIT_LOOKED;
+	}
+	return bytes;
 }
 
 static bool
@@ -83,9 +88,10 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	if ((traits & METHOD_DISCOVERY) || (era == ERA_LEGACY && !modern))
 		return;
 	if (traits & METHOD_HANDSHAKE) {
-		handshake->tasks[SIDE_CLIENT] =
-		    read_tasks(handshake->dialect, member_in(message, SCAN_PARAMS, "capabilities"));
-		handshake->persons = read_persons(handshake->dialect, member_in(message, SCAN_PARAMS, "capabilities"));
+		struct span capabilities = handshake_look_at(handshake, message->scan, SCAN_CAPABILITIES);
+
+		handshake->tasks[SIDE_CLIENT] = read_tasks(handshake->dialect, capabilities);
+		handshake->persons = read_persons(handshake->dialect, capabilities);
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
@@ -113,7 +119,8 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 		read_era(handshake, message, row->traits);
 	if (row->traits & METHOD_HANDSHAKE)
 		handshake->declared[SIDE_CLIENT] =
-		    is_declared(member_in(message, SCAN_PARAMS, "clientCapabilities"), "cancellation", "request");
+		    is_declared(handshake_look_at(handshake, message->scan, SCAN_CLIENT_CAPABILITIES), "cancellation",
+			"request");
 	return row;
 }
 
@@ -121,7 +128,7 @@ void
 handshake_read_answer(struct handshake *handshake, const struct message *message)
 {
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
-	struct span capabilities = member_in(message, SCAN_RESULT, "capabilities");
+	struct span capabilities = handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES);
 	const struct list_change *list;
 	double number;
 
@@ -129,7 +136,8 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 	if (handshake->dialect->version_2 != NULL && id_number(version, &number) && number >= 2)
 		handshake->dialect = handshake->dialect->version_2;
 	handshake->declared[SIDE_SERVER] =
-	    is_declared(member_in(message, SCAN_RESULT, "agentCapabilities"), "cancellation", "request");
+	    is_declared(handshake_look_at(handshake, message->scan, SCAN_AGENT_CAPABILITIES), "cancellation",
+		"request");
 	handshake_read_tasks(handshake, message);
 	buf_set(&handshake->version, version);
 	list = handshake->dialect->lists;
@@ -146,14 +154,15 @@ handshake_read_tasks(struct handshake *handshake, const struct message *message)
 
 	handshake->has_tasks = since != NULL && version.len == strlen(since) &&
 	    memcmp(version.ptr, since, version.len) >= 0; /* dates sort as text */
-	handshake->tasks[SIDE_SERVER] = read_tasks(handshake->dialect, member_in(message, SCAN_RESULT, "capabilities"));
+	handshake->tasks[SIDE_SERVER] =
+	    read_tasks(handshake->dialect, handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
 }
 
 void
 handshake_read_discovery(struct handshake *handshake, const struct message *message)
 {
 	handshake->discovered = true;
-	handshake->extended = has_extension(member_in(message, SCAN_RESULT, "capabilities"));
+	handshake->extended = has_extension(handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
 }
 
 bool

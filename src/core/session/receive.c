@@ -108,8 +108,16 @@ struct entry { /* a new request, and where its names are stored that do not stan
 	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
 };
 
+/* Once. */
 static void
-read_names(const struct session *session, const struct message *message, const struct method *row, struct entry *entry)
+tell_unread(struct session *session, const struct message *message)
+{
+	if (session->handshake.unread && session->journal.counts[WHY_UNREAD] == 0)
+		state_note_message(session, side_other(message->from), WHY_UNREAD, message, SPAN_NONE);
+}
+
+static void
+read_names(struct session *session, const struct message *message, const struct method *row, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
@@ -124,9 +132,11 @@ read_names(const struct session *session, const struct message *message, const s
 	/* Modern MCP: a cancel has the same _meta. */
 	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
 		names->meta.ptr = entry->meta;
-		names->meta.len = json_copy_members(scan_bytes(scan, SCAN_REQUEST_META), SPAN(SCAN_META_PREFIX),
-		    entry->meta, sizeof(entry->meta));
+		names->meta.len =
+		    json_copy_members(handshake_look_at(&session->handshake, message->scan, SCAN_REQUEST_META),
+			SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
+	tell_unread(session, message);
 	if (dialect->task_cancel != NULL && scan_type(scan, SCAN_TASK) == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
 	if (message->from == SIDE_SERVER && handshake_asks_person(&session->handshake, row))
@@ -369,6 +379,7 @@ learn(struct session *session, const struct message *message, struct request *re
 		handshake_read_discovery(&session->handshake, message);
 	else if (request->traits & METHOD_CLOSE)
 		turns_note_work(session, request->token, true);
+	tell_unread(session, message);
 	if (request_is_awaited(request)) /* else the client was told that it failed */
 		records_grant(&session->records, request);
 }
@@ -583,8 +594,8 @@ on_progress(struct session *session, struct message *message)
 	if (requester == SIDE_CLIENT && token.len > 0 && scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
-	if (request != NULL && session->config.observed && message->batch == NULL) /* for session_next_request */
-		buf_set(&request->progress, message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
+	if (request_is_awaited(request) && session->config.observed && message->batch == NULL) /* see request_view */
+		buf_keep(&request->progress, message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
 	if (request != NULL && dialect->turn_cancel != NULL) {
 		on_update(session, message, requester, token, request);
 		return;

@@ -22,14 +22,14 @@ records_free(struct records *records)
 	free(records->list);
 }
 
-/* Counts the message and appends it to text. false: there is no room. */
+/* Counts the message and keeps it in text. false: there is no room. */
 static bool
 keep(struct records *records, const struct message *message, struct buf *text)
 {
 	if (records->bytes + message->text.len > LIMIT_RECORD_BYTES)
 		return false;
 	records->bytes += message->text.len;
-	buf_append(text, message->text);
+	buf_keep(text, message->text);
 	return true;
 }
 
@@ -93,7 +93,7 @@ records_grant(struct records *records, struct request *request)
 		.string = request->id.ptr[0] == '"',
 		.text = request->record,
 	};
-	buf_append(&record.name, request->name);
+	buf_keep(&record.name, request->name);
 	buf_init(&request->record);
 	add(records, record);
 }

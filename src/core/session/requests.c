@@ -49,7 +49,8 @@ requests_expire(struct session *session, enum side side)
 		pending_remove(request);
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	recovery_expire(session, side);
-	while ((request = pending_hard_due(pending, session->clocks.steady)) != NULL)
+	while ((request = pending_linger_due(pending, session->clocks.steady)) != NULL ||
+	    (request = pending_hard_due(pending, session->clocks.steady)) != NULL)
 		expire(session, request);
 	while ((request = pending_idle_due(pending, clocks_idle(&session->clocks, side))) != NULL)
 		if (state_is_held(session, request))
@@ -79,13 +80,8 @@ requests_trim(struct session *session)
 	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		const struct pending *pending = &session->party[side].pending;
 
-		while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES) {
-			struct request *request = pending->oldest;
-
-			while (request->state != REQUEST_ABANDONED)
-				request = request->newer;
-			turns_decide(session, request, EVENT_DEADLINE, NULL);
-		}
+		while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
+			turns_decide(session, pending_linger_due(pending, MSEC_NEVER), EVENT_DEADLINE, NULL);
 	}
 }
 

@@ -342,6 +342,7 @@ next_wake(const struct session *session, bool stalled)
 		const struct pending *pending = &session->party[side].pending;
 
 		wake = wake_for(wake, &pending->hard, lag);
+		wake = wake_for(wake, &pending->linger, lag);
 		wake = wake_for(wake, &session->tasks[side].hard, lag);
 		wake = wake_for(wake, &session->questions[side].hard, lag);
 		if (side == SIDE_SERVER || !state_asks_person(session))

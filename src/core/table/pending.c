@@ -37,6 +37,7 @@ pending_free(struct pending *pending)
 	map_free(&pending->names);
 	timeline_free(&pending->idle);
 	timeline_free(&pending->hard);
+	timeline_free(&pending->linger);
 	*pending = (struct pending){ 0 };
 }
 
@@ -213,6 +214,8 @@ pending_move(struct request *request, enum request_state state)
 	count_state(request, -1);
 	request->state = state;
 	count_state(request, 1);
+	if (tombstone)
+		buf_free(&request->progress);
 	for (size_t i = 0; i < request->name_count && tombstone != was_tombstone; i++) {
 		struct map_entry *entry = &request->names[i].entry;
 		uint64_t hash = entry->hash ^ TOMBSTONE;
@@ -388,4 +391,10 @@ struct request *
 pending_hard_due(const struct pending *pending, msec_t now)
 {
 	return first_due(&pending->hard, now, offsetof(struct request, hard));
+}
+
+struct request *
+pending_linger_due(const struct pending *pending, msec_t now)
+{
+	return first_due(&pending->linger, now, offsetof(struct request, hard));
 }
