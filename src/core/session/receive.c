@@ -623,18 +623,24 @@ on_task_status(struct session *session, struct message *message)
 	pass_on(session, message, WHY_RELAYED, NULL);
 }
 
+/* The stream that a notification belongs to, perhaps one that was given up: what is said of that is no news of another. */
+static struct request *
+find_stream(const struct session *session, const struct message *message)
+{
+	struct request *request = pending_by_wire(&session->party[side_other(message->from)].pending,
+	    message_id(message->scan, SCAN_META_SUBSCRIPTION));
+
+	return request != NULL && (request->traits & METHOD_STREAM) ? request : NULL;
+}
+
 /* Whether this is the first message of a replayed stream: the client received it from the former server. */
 static bool
-take_repeated_beginning(struct session *session, const struct message *message)
+take_repeated_beginning(struct session *session, const struct message *message, struct request *stream)
 {
-	struct span id = scan_text(message->scan, SCAN_META_SUBSCRIPTION);
-	struct request *stream = NULL;
 	bool repeated;
 
-	if (message->from == SIDE_SERVER && message->batch == NULL &&
-	    dialect_is(message->method, session->handshake.dialect->stream_opened))
-		stream = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
-	if (!request_is_awaited(stream))
+	if (!request_is_awaited(stream) || stream->from == SIDE_SERVER || message->batch != NULL ||
+	    !dialect_is(message->method, session->handshake.dialect->stream_opened))
 		return false;
 	repeated = stream->repeats;
 	stream->repeats = false;
@@ -665,7 +671,10 @@ receive_notification(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->method;
+	struct request *stream = find_stream(session, message);
 
+	if (stream != NULL && request_is_aliased(stream))
+		message_replace(message, SCAN_META_SUBSCRIPTION, stream->id);
 	if (message->cancel != NULL) {
 		on_cancel(session, message);
 	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {
@@ -676,12 +685,13 @@ receive_notification(struct session *session, struct message *message)
 		on_progress(session, message);
 	} else if (dialect_is(method, dialect->task_status)) {
 		on_task_status(session, message);
-	} else if (take_repeated_beginning(session, message)) {
+	} else if (take_repeated_beginning(session, message, stream)) {
 		pass_drop(session, message, WHY_SWALLOWED, NULL);
+	} else if (stream != NULL) {
+		turns_decide(session, stream, EVENT_PROGRESS_OWED, message);
 	} else {
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
 			session->server.closed = true;
-		restore_id(session, message, SCAN_META_SUBSCRIPTION);
 		if (session->config.restarts && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
 			on_opened(session, message);
 		else
