@@ -134,11 +134,9 @@ place_remove_dead(const char *path)
 
 	if (lstat(path, &status) < 0)
 		return true;
-	if (!is_dead(path))
+	if (!is_dead(path) || !name_beside(path, beside))
 		return false;
 	/* By now another one may listen under this name: what is taken away is looked at again. */
-	if (!name_beside(path, beside))
-		return false;
 	if (rename(path, beside) < 0)
 		return errno == ENOENT;
 	if (!is_dead(beside) && link(beside, path) == 0) {
