@@ -90,10 +90,11 @@ is_operand(const char *word)
 static bool
 is_assignment(const struct launcher *launcher, const char *word)
 {
-	size_t key = strspn(word, LOWER UPPER DIGITS "_");
+	size_t key = strspn(word, LOWER UPPER "_");
 
-	return (word[0] == '-' && strchr(word, '=') != NULL) ||
-	    (strchr(launcher->bare, '=') != NULL && key > 0 && word[key] == '=' && !isdigit((unsigned char)word[0]));
+	key += key > 0 ? strspn(word + key, LOWER UPPER DIGITS "_") : 0;
+	return word[0] == '-' ? strchr(word, '=') != NULL :
+				key > 0 && word[key] == '=' && strchr(launcher->bare, '=') != NULL;
 }
 
 /*
