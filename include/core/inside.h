@@ -28,7 +28,7 @@ struct message {
 	const struct scan *scan;
 	enum message_kind kind;
 	enum message_kind meant;     /* as far as it was read; REQUEST, NOTIFICATION, RESPONSE or NONE */
-	bool malformed;              /* a response that is no sound answer */
+	const char *malformed;       /* a response that is no sound answer: what is wrong; or NULL */
 	struct span id;              /* as spelled; empty if absent, null, repeated or not kept: it cannot be tracked */
 	struct span method;          /* unescaped; or empty */
 	struct span text;            /* without byte order mark and newline */
@@ -62,6 +62,9 @@ void message_read(struct message *message, struct session *session, enum side fr
  */
 bool message_read_element(struct message *element, struct session *session, struct message *batch, size_t *at,
     bool needs_jsonrpc);
+
+/* How many bytes an unfinished message of that side's lacks, by its header, though its text has ended; 0: it has not. */
+uint64_t message_missing(const struct session *session, enum side from);
 
 /* Replaces len bytes from this offset of the text on, or the field's value, by `with`. */
 void message_edit(struct message *message, uint64_t offset, uint64_t len, struct span with);
@@ -395,6 +398,9 @@ void reply_gone(struct session *session, const struct message *message);
  * error.data.cause, or NULL; text: for a person, behind canceld's name; code 0: no session is open yet.
  */
 void reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text);
+
+/* Sets session->fault: what is wrong with the message, and where; the caller clears it. */
+void reply_describe(struct session *session, const struct message *message);
 
 /*
  * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message): counts it, and answers

@@ -44,6 +44,7 @@ describe_timeout(struct session *session, const struct request *request)
 {
 	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
+	uint64_t missing = message_missing(session, side_other(request->from));
 	bool idle = request_timeout(request) == request->idle_after;
 	struct buf *text = &session->words;
 
@@ -56,6 +57,8 @@ describe_timeout(struct session *session, const struct request *request)
 		compose(text, "; a message that was too long was discarded, and may have been the answer");
 	if (unfinished > 0)
 		compose(text, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
+	if (missing > 0)
+		compose(text, ", whose text ended %d bytes before its Content-Length", (int64_t)missing);
 	return buf_span(text);
 }
 

@@ -14,21 +14,23 @@ is_integer(struct span number)
 }
 
 /*
- * Whether a response breaks JSON-RPC 2.0 section 5: it has both a result and an error, or neither, or an error without an
- * integer as its code and a string as its message. An error that is null counts as absent.
+ * How a response breaks JSON-RPC 2.0 section 5, or NULL. An error that is null counts as absent.
  */
-static bool
-is_malformed(const struct scan *scan)
+static const char *
+find_flaw(const struct scan *scan)
 {
 	enum value_type type = scan_type(scan, SCAN_ERROR);
 	bool result = scan_has(scan, SCAN_RESULT);
 
 	if (type == VALUE_ABSENT || type == VALUE_NULL)
-		return !result;
-	if (result || type != VALUE_OBJECT)
-		return true;
-	return scan_type(scan, SCAN_ERROR_CODE) != VALUE_NUMBER || !is_integer(scan_text(scan, SCAN_ERROR_CODE)) ||
-	    scan_type(scan, SCAN_ERROR_MESSAGE) != VALUE_STRING;
+		return result ? NULL : "neither a result nor an error";
+	if (result)
+		return "both a result and an error";
+	if (type != VALUE_OBJECT)
+		return "an error that is no object";
+	if (scan_type(scan, SCAN_ERROR_CODE) != VALUE_NUMBER || !is_integer(scan_text(scan, SCAN_ERROR_CODE)))
+		return "an error without an integer as its code";
+	return scan_type(scan, SCAN_ERROR_MESSAGE) == VALUE_STRING ? NULL : "an error without a string as its message";
 }
 
 static bool
@@ -89,7 +91,7 @@ interpret(struct message *message, struct session *session, enum side from, bool
 	message->id = scan->fault == SCAN_REPEATED_ID ? SPAN_NONE : message_id(scan, SCAN_ID);
 	message->meant = read_meant(scan);
 	message->kind = read_kind(scan, message->meant);
-	message->malformed = message->kind == MESSAGE_RESPONSE && is_malformed(scan);
+	message->malformed = message->kind == MESSAGE_RESPONSE ? find_flaw(scan) : NULL;
 	if (message->meant == MESSAGE_RESPONSE) {
 		struct span id = message->id.len > 0 ? message->id : message_id(scan, SCAN_ID);
 
@@ -154,4 +156,17 @@ message_replace(struct message *message, enum scan_field field, struct span with
 	const struct scan_value *value = scan_value(message->scan, field);
 
 	message_edit(message, value->offset, value->end - value->offset, with);
+}
+
+uint64_t
+message_missing(const struct session *session, enum side from)
+{
+	const struct frame *frame = &session->party[from].frame;
+	struct span bytes = lane_undecided(session->party[from].lane);
+	struct scan scan;
+
+	if (frame->body == 0 || frame->body >= bytes.len || frame->next <= bytes.len || bytes.len > LIMIT_TEXT)
+		return 0;
+	scan_read(&scan, span_from(bytes, (size_t)frame->body));
+	return scan.fault == SCAN_FINE && scan_end(&scan) > 0 ? frame->next - bytes.len : 0;
 }

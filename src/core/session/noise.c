@@ -24,20 +24,25 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 	journal_tell(&session->journal, &action);
 }
 
-/* The request that the message is meant to answer, which waits, gets an error. false: there is none. */
+/*
+ * The request that the message is meant to answer, which waits, gets an error. whole: the message, or the batch that it
+ * is in. false: there is none.
+ */
 static bool
-fail(struct session *session, const struct message *message)
+fail(struct session *session, const struct message *message, const struct message *whole)
 {
 	if (!request_is_awaited(message->request))
 		return false;
+	reply_describe(session, whole);
 	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
+	buf_clear(&session->fault);
 	return true;
 }
 
 bool
 noise_replace(struct session *session, struct message *message)
 {
-	if (!fail(session, message))
+	if (!fail(session, message, message))
 		return false;
 	if (message->from == SIDE_SERVER)
 		tell_noise(session, message->text, message->text.len);
@@ -53,7 +58,7 @@ fail_elements(struct session *session, struct message *batch)
 	size_t at = 0;
 
 	for (size_t i = 0; i < LIMIT_ELEMENTS && message_read_element(&element, session, batch, &at, false); i++)
-		fail(session, &element);
+		fail(session, &element, batch);
 }
 
 /* --- lines of the server's */
@@ -172,7 +177,7 @@ noise_receive(struct session *session, struct message *message)
 		receive_line(session, message);
 		return;
 	}
-	if (fail(session, message)) {
+	if (fail(session, message, message)) {
 		if (!more) {
 			pass_discard(session, message);
 			return;
@@ -181,11 +186,14 @@ noise_receive(struct session *session, struct message *message)
 		why = WHY_PARSE_ERROR;
 	} else {
 		fail_elements(session, message);
+		reply_describe(session, message);
+		message->obstacle = buf_span(&session->fault);
 		why = reply_refusal(session, message, fault, more);
 	}
 	if (fault == SCAN_CUT && session->party[message->from].ended)
 		why = WHY_TRUNCATED;
 	pass_drop(session, message, why, NULL);
+	buf_clear(&session->fault);
 }
 
 /* --- frames that are thrown away as they come */
@@ -356,8 +364,11 @@ begin_skip(struct session *session, enum side from, bool text)
 		pass_drop(session, &message, WHY_OVERSIZED, NULL);
 	else
 		drop_oversized(session, &message, party);
-	if (text && from == SIDE_CLIENT)
-		pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false), NULL);
+	if (!text || from == SIDE_SERVER)
+		return;
+	buf_set(&session->fault, SPAN("a long line that is not JSON"));
+	pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false), NULL);
+	buf_clear(&session->fault);
 }
 
 /* Keeps the last bytes of the frame. */

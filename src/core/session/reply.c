@@ -195,12 +195,17 @@ static void
 explain(struct session *session, struct answer *answer, const struct request *request, const struct ending *ending)
 {
 	struct buf *text = &session->words;
+	uint64_t missing;
 
 	buf_clear(text);
 	if (ending->flags & NAMED)
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
 	compose(text, ending->text, request_timeout(request), request->method);
+	if (request_timeout(request) != MSEC_NEVER &&
+	    (missing = message_missing(session, side_other(request->from))) > 0)
+		compose(text, ": the text of an unfinished message ended %d bytes before its Content-Length",
+		    (int64_t)missing);
 	if (ending == &gone)
 		explain_gone(session, answer, request->from);
 	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
@@ -307,17 +312,40 @@ static const struct {
 	enum why why;
 	const char *text;
 } refusals[] = {
-	[SCAN_FINE] = { WHY_INVALID_REQUEST, "the input is no JSON-RPC message" },
-	[SCAN_BROKEN] = { WHY_PARSE_ERROR, "the input is not valid UTF-8" },
-	[SCAN_UTF8] = { WHY_PARSE_ERROR, "the input is not valid UTF-8" },
-	[SCAN_CONTROL] = { WHY_PARSE_ERROR, "the input is not valid JSON: a string has a raw control character" },
-	[SCAN_DEPTH] = { WHY_TOO_DEEP, "the message is nested too deep" },
-	[SCAN_REPEATED_ID] = { WHY_REPEATED_ID, "the message has more than one id" },
-	[SCAN_REPEATED_METHOD] = { WHY_REPEATED_METHOD, "the message has more than one method" },
-	[SCAN_SYNTAX] = { WHY_PARSE_ERROR, "the input is not valid JSON" },
-	[SCAN_TRAILING] = { WHY_PARSE_ERROR, "the input is not valid JSON: something follows the message" },
-	[SCAN_CUT] = { WHY_PARSE_ERROR, "the input is not valid JSON: it breaks off" },
+	[SCAN_FINE] = { WHY_INVALID_REQUEST, "no JSON-RPC message" },
+	[SCAN_BROKEN] = { WHY_PARSE_ERROR, "invalid UTF-8" },
+	[SCAN_UTF8] = { WHY_PARSE_ERROR, "invalid UTF-8" },
+	[SCAN_CONTROL] = { WHY_PARSE_ERROR, "a string with a raw control character" },
+	[SCAN_DEPTH] = { WHY_TOO_DEEP, "nested too deep" },
+	[SCAN_REPEATED_ID] = { WHY_REPEATED_ID, "more than one id" },
+	[SCAN_REPEATED_METHOD] = { WHY_REPEATED_METHOD, "more than one method" },
+	[SCAN_SYNTAX] = { WHY_PARSE_ERROR, "a syntax error" },
+	[SCAN_TRAILING] = { WHY_PARSE_ERROR, "something follows the message" },
+	[SCAN_CUT] = { WHY_PARSE_ERROR, "the text breaks off" },
 };
+
+void
+reply_describe(struct session *session, const struct message *message)
+{
+	const struct scan *scan = message->scan;
+	bool header = session->party[message->from].lane->framing == FRAMING_HEADER;
+	struct buf *text = &session->fault;
+
+	buf_clear(text);
+	if (scan->fault == SCAN_FINE)
+		compose(text, "%s",
+		    message->malformed != NULL                                          ? message->malformed :
+			message->meant != MESSAGE_NONE && !scan_has(scan, SCAN_JSONRPC) ? "no member \"jsonrpc\"" :
+			message->meant != MESSAGE_RESPONSE                              ? refusals[SCAN_FINE].text :
+			scan_has(scan, SCAN_METHOD) ? "a method and an answer in one" :
+						      "neither a result nor an error");
+	else if (header && scan->fault == SCAN_TRAILING)
+		compose(text, "the text ended %d bytes before its Content-Length",
+		    (int64_t)(message->text.len - scan_end(scan)));
+	else
+		compose(text, "%s at byte %d%s", refusals[scan->fault].text, (int64_t)scan->fault_offset,
+		    header && scan->fault == SCAN_CUT ? ", where its Content-Length ended" : "");
+}
 
 void
 reply_rest(struct session *session, const struct message *message)
@@ -334,14 +362,13 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
 	    (whole || message->cancel != NULL || dialect_is(message->method, session->handshake.dialect->turn_cancel));
-	const char *text = refusals[fault].text;
 	enum why why = refusals[fault].why;
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
 
-	if (fault == SCAN_FINE && !scan_has(message->scan, SCAN_JSONRPC) &&
-	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION))
-		text = "the message has no member \"jsonrpc\"";
-	buf_set(&session->words, span_of(text));
+	buf_clear(&session->words);
+	compose(&session->words,
+	    why == WHY_PARSE_ERROR ? "the input is not valid JSON: %b" : "the message was refused: %b",
+	    buf_span(&session->fault));
 	if (message->meant == MESSAGE_REQUEST && whole)
 		answer.id = fault == SCAN_FINE && scan_unkept(message->scan, SCAN_ID) ?
 		    scan_bytes(message->scan, SCAN_ID) : /* however long it is */
