@@ -16,7 +16,7 @@
  *   cancel {older_ms?,method?,name?,from?,reason?}
  *                                -> the same for all that fit, at most CONTROL_CANCELS in one call ("more":true: there
  *                                   are others). method and name may have '*'; one of the three must be there. What
- *                                   by its nature has no deadline only with method
+ *                                   by its nature has no deadline only with method; none that is cancelled already
  *   set {option,rule,now}        -> changed: how many outstanding requests. option: "timeout" or "max-time"
  *   set {}                       -> rules: those in force, the strongest source first; more: how many did not fit
  *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, oldest_ms, queued_bytes, restarts,
