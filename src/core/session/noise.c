@@ -239,14 +239,10 @@ before_scalar(struct span text, size_t at)
 			at--;
 		return before_space(text, at);
 	}
-	for (at--; at > 1; at--) {
-		size_t quote = at - 1, escapes = 0;
-
-		while (escapes < quote && text.ptr[quote - 1 - escapes] == '\\')
-			escapes++;
-		if (text.ptr[quote] == '"' && escapes % 2 == 0)
-			return before_space(text, quote);
-	}
+	/* A quote inside of a string has a backslash before it, that at its beginning never has. */
+	for (at--; at > 1; at--)
+		if (text.ptr[at - 1] == '"' && text.ptr[at - 2] != '\\')
+			return before_space(text, at - 1);
 	return from;
 }
 
@@ -264,7 +260,7 @@ find_last_members(struct span text)
 	for (at--; (at = before_scalar(text, at)) > 0 && text.ptr[at - 1] == ':'; at = comma) {
 		at = before_scalar(text, at - 1);
 		if (at == 0 || text.ptr[at - 1] != ',')
-			return at == 0 ? comma : text.len;
+			return at > 0 && text.ptr[at - 1] == '{' ? text.len : comma;
 		comma = at - 1;
 	}
 	return comma;
@@ -325,9 +321,8 @@ decide_oversized(struct session *session, enum side from, bool whole)
 		party->ends[comma] = '{';
 	message_read(&message, session, from, span_from(ends, comma), false);
 	message.next = party->lane->decided;
-	if (message.scan->fault == SCAN_FINE)
-		note_members(party, &message);
-	if (message.id.len > 0) {
+	note_members(party, &message);
+	if (message.scan->fault == SCAN_FINE && message.id.len > 0) {
 		drop_oversized(session, &message, party);
 		return;
 	}
