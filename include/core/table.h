@@ -87,7 +87,6 @@ struct request {
 	uint64_t hash;                 /* of its id */
 	uint64_t task;                 /* of a METHOD_RESULT: the serial of its task; 0: none */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
-	size_t room;                   /* private: bytes behind the struct */
 	size_t name_count;             /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
@@ -100,14 +99,12 @@ struct pending {
 	size_t count;           /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
-	size_t persons;        /* WAITING for a person: REQUEST_PERSON */
-	size_t handshakes;     /* not answered by the receiver: METHOD_HANDSHAKE */
-	size_t aliased;        /* entries whose wire_id differs from id */
-	struct map names;      /* private: by id_hash and kind; those of tombstones apart */
-	uint64_t serial;       /* private: of the next request */
-	struct request *spare; /* private: entries to be used again */
-	size_t spares;         /* private */
-	uint64_t seed;         /* private */
+	size_t persons;    /* WAITING for a person: REQUEST_PERSON */
+	size_t handshakes; /* not answered by the receiver: METHOD_HANDSHAKE */
+	size_t aliased;    /* entries whose wire_id differs from id */
+	struct map names;  /* private: by id_hash and kind; those of tombstones apart */
+	uint64_t serial;   /* private: of the next request */
+	uint64_t seed;     /* private */
 };
 
 void pending_init(struct pending *pending, enum side from, uint64_t seed);
@@ -119,7 +116,6 @@ void pending_clear(struct pending *pending);
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
 	struct span id, wire_id, token, wire_token, method, name, shown, meta;
 	struct span second_token; /* by which it is found, too; or empty */
-	uint64_t hash;            /* of id, by pending_is_taken; 0: not known */
 	const struct method *row;
 	unsigned flags;
 };
@@ -156,9 +152,6 @@ size_t pending_count(const struct pending *pending, struct span text, enum name_
 
 /* By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none. */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
-
-/* Whether there is such a request with the id of these names; notes its hash in them. */
-bool pending_is_taken(const struct pending *pending, struct pending_names *names);
 
 /* By wire token, or by the second token of a request; chosen as by pending_by_id. */
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);

@@ -337,6 +337,8 @@ TESTS(the_elements_of_a_batch_are_bounded, 0, 2)
 	ck_assert_int_eq(told[WHY_INVALID_REQUEST], _i == 1);
 }
 
+SUITE("session", .limit = 300, .before = setup, .after = teardown);
+
 /* Tombstones beyond the limit go oldest first, whatever stands before them: a walk over the others takes long. */
 TEST(the_tombstones_are_bounded_behind_many_open_requests)
 {

@@ -155,7 +155,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 	struct pending_names *names = &entry->names;
 	const struct pending *pending = &session->party[message->from].pending, *tasks = &session->tasks[message->from];
 
-	if (pending_is_taken(pending, names) || questions_find(session, message->from, names->id) != NULL) {
+	if (pending_by_wire(pending, names->id) != NULL || questions_find(session, message->from, names->id) != NULL) {
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}

@@ -7,8 +7,6 @@
 /* Makes the hash of an open request's name that of a tombstone's, and back. */
 #define TOMBSTONE 0xA0761D6478BD642F
 
-enum { SPARE_ROOM = 192, SPARES = 1024 }; /* most requests fit into entries of this size, which are used again */
-
 void
 pending_init(struct pending *pending, enum side from, uint64_t seed)
 {
@@ -27,13 +25,7 @@ pending_clear(struct pending *pending)
 void
 pending_free(struct pending *pending)
 {
-	struct request *request;
-
 	pending_clear(pending);
-	while ((request = pending->spare) != NULL) {
-		pending->spare = request->newer;
-		free(request);
-	}
 	map_free(&pending->names);
 	timeline_free(&pending->idle);
 	timeline_free(&pending->hard);
@@ -82,50 +74,15 @@ add_name(struct request *request, struct span text, uint64_t key)
 	map_add(&request->in->names, &name->entry, key);
 }
 
-/* hash: of the text, or 0: not known. */
 static uint64_t
-add_names(struct request *request, struct span text, enum name_kind kind, uint64_t hash)
+add_names(struct request *request, struct span text, enum name_kind kind)
 {
-	uint64_t seed = request->in->seed, twin = id_hash_twin(text, seed);
+	uint64_t seed = request->in->seed, hash = id_hash(text, seed), twin = id_hash_twin(text, seed);
 
-	if (hash == 0)
-		hash = id_hash(text, seed);
 	add_name(request, text, key_of(hash, kind));
 	if (twin != 0)
 		add_name(request, text, key_of(twin, kind));
 	return hash;
-}
-
-static struct request *
-take_entry(struct pending *pending, size_t room)
-{
-	struct request *request = pending->spare;
-
-	if (room > SPARE_ROOM || request == NULL) {
-		room = room > SPARE_ROOM ? room : SPARE_ROOM;
-		request = mem_resize(NULL, sizeof(*request) + room, 1);
-	} else {
-		pending->spare = request->newer;
-		pending->spares--;
-		room = SPARE_ROOM;
-	}
-	memset(request, 0, offsetof(struct request, names));
-	request->room = room;
-	request->in = pending;
-	request->from = pending->from;
-	return request;
-}
-
-static void
-give_entry(struct pending *pending, struct request *request)
-{
-	if (request->room > SPARE_ROOM || pending->spares == SPARES) {
-		free(request);
-		return;
-	}
-	request->newer = pending->spare;
-	pending->spare = request;
-	pending->spares++;
 }
 
 struct request *
@@ -133,25 +90,28 @@ pending_add(struct pending *pending, const struct pending_names *names)
 {
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
 	    names->name.len + names->shown.len + names->meta.len + names->second_token.len;
-	struct request *request = take_entry(pending, len);
+	struct request *request = mem_resize(NULL, sizeof(*request) + len, 1);
 	char *at = (char *)(request + 1);
 
 	assert(names->id.len > 0);
+	memset(request, 0, offsetof(struct request, names));
+	request->in = pending;
+	request->from = pending->from;
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	request->id = request->wire_id = copy(&at, names->id);
 	if (names->wire_id.len == 0 || span_equal(names->wire_id, names->id)) {
-		request->hash = add_names(request, request->id, NAME_WIRE_ID, names->hash);
+		request->hash = add_names(request, request->id, NAME_WIRE_ID);
 	} else {
-		request->hash = add_names(request, request->id, NAME_ID, names->hash);
+		request->hash = add_names(request, request->id, NAME_ID);
 		request->wire_id = copy(&at, names->wire_id);
-		add_names(request, request->wire_id, NAME_WIRE_ID, 0);
+		add_names(request, request->wire_id, NAME_WIRE_ID);
 	}
 	request->token = copy(&at, names->token);
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
-		add_names(request, request->wire_token, NAME_TOKEN, 0);
+		add_names(request, request->wire_token, NAME_TOKEN);
 	if (names->second_token.len > 0)
-		add_names(request, copy(&at, names->second_token), NAME_TOKEN, 0);
+		add_names(request, copy(&at, names->second_token), NAME_TOKEN);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->shown = copy(&at, names->shown);
@@ -242,7 +202,7 @@ pending_remove(struct request *request)
 	*(request->newer != NULL ? &request->newer->older : &pending->newest) = request->older;
 	pending->count--;
 	pending->aliased -= request_is_aliased(request);
-	give_entry(pending, request);
+	free(request);
 }
 
 static struct request_name *
@@ -271,22 +231,19 @@ better_of(struct request *one, struct request *other)
 	return one->serial > other->serial ? one : other;
 }
 
-/* The best request whose name is kept under this hash. */
-static struct request *
-find_kept(const struct pending *pending, struct span text, uint64_t hash, enum name_kind kind)
-{
-	uint64_t key = key_of(hash, kind);
-	struct request *found = with_text(map_first(&pending->names, key), text);
-
-	if (found != NULL || pending->in_state[REQUEST_ABANDONED] == 0)
-		return found;
-	return with_text(map_first(&pending->names, key ^ TOMBSTONE), text);
-}
-
 static struct request *
 find(const struct pending *pending, struct span text, enum name_kind kind)
 {
-	return text.len == 0 ? NULL : find_kept(pending, text, id_hash(text, pending->seed), kind);
+	struct request *found;
+	uint64_t key;
+
+	if (text.len == 0)
+		return NULL;
+	key = key_of(id_hash(text, pending->seed), kind);
+	found = with_text(map_first(&pending->names, key), text);
+	if (found != NULL || pending->in_state[REQUEST_ABANDONED] == 0)
+		return found;
+	return with_text(map_first(&pending->names, key ^ TOMBSTONE), text);
 }
 
 struct request *
@@ -329,13 +286,6 @@ pending_by_id(const struct pending *pending, struct span id)
 	if (pending->aliased == 0)
 		return found;
 	return better_of(found != NULL && request_is_aliased(found) ? NULL : found, find(pending, id, NAME_ID));
-}
-
-bool
-pending_is_taken(const struct pending *pending, struct pending_names *names)
-{
-	names->hash = id_hash(names->id, pending->seed);
-	return find_kept(pending, names->id, names->hash, NAME_WIRE_ID) != NULL;
 }
 
 struct request *
