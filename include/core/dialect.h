@@ -119,7 +119,7 @@ struct dialect {
 	const char *asked_member;       /* ... under this name; NULL: nowhere */
 	int timeout_code, failure_code; /* a deadline passed; the server has gone, or another failure */
 	int closed_code;                /* no session is open yet */
-	msec_t patience;                /* how much longer a server may take to end by itself at the end of its stdin */
+	msec_t patience;                /* as much more than TIME_CLOSE_WAIT has a server to end by itself */
 	struct list_change lists[DIALECT_LISTS];
 	TABLE_CONST struct method *methods; /* ended by a NULL name */
 };

@@ -59,16 +59,15 @@ enum {
 	TIME_SKEW = 2 * 1000,      /* a wake that is later than planned by this much shows that the clock stood still */
 	TIME_EOF_WAIT = 250,       /* for the rest of stdout after the server's exit */
 	TIME_FLUSH_WAIT = 200,     /* for cancels to be written before stdin is closed */
-	TIME_CLOSE_WAIT = 700,     /* from then to SIGTERM; --term-after */
-	TIME_PATIENCE = 2300,      /* as much more has an ACP agent, to save its state */
-	TIME_TERM_WAIT = 450,      /* from then to SIGKILL; --kill-after */
-	TIME_KILL_WAIT = 100,      /* for the exit after SIGKILL */
+	TIME_CLOSE_WAIT = 2000,    /* from then to SIGTERM; --term-after: as MCP's SDKs wait */
+	TIME_PATIENCE = 1000,      /* as much more have ACP, LSP and BSP */
+	TIME_EXIT_WAIT = 10000,    /* where the client has told the server to end, as no editor ends it then */
+	TIME_TERM_WAIT = 2000,     /* from then to SIGKILL; --kill-after */
+	TIME_KILL_WAIT = 250,      /* for the exit after SIGKILL */
 	TIME_LAST_WAIT = 50,       /* like TIME_EOF_WAIT, after an end that canceld began */
-	TIME_SWEEP_WAIT = 100,     /* the least for the rest of the server's process tree to be ended ... */
-	TIME_END = 1600,           /* ... and the time from the first sign of the end, which it may use up */
-	TIME_HASTY_END = 700,      /* the same, from a signal */
-	TIME_HASTY_FLUSH_WAIT = 100, /* like TIME_FLUSH_WAIT, after a signal */
-	TIME_HASTY_CLOSE_WAIT = 100,
-	TIME_HASTY_TERM_WAIT = 250,
+	TIME_SWEEP_WAIT = 1000,    /* for the process tree to be gone after SIGKILL */
+	TIME_HASTY_FLUSH_WAIT = 100, /* like TIME_FLUSH_WAIT, after a signal or if the server does not work any more */
+	TIME_HASTY_CLOSE_WAIT = 100, /* like TIME_CLOSE_WAIT */
+	TIME_HASTY_TERM_WAIT = 250,  /* of a server that does not work any more */
 	TIME_HANGUP_WAIT = 250, /* for the server to read again, after the client closed its end: its queue is full */
 };

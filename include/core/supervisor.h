@@ -4,35 +4,31 @@
  * The life of the server process, from its start to its end and the start of the next one, as one const table: an event
  * in a state gives steps and the next state. The supervisor only decides.
  *
- * The ladder after the client's end: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM,
- * time, SIGKILL, and the sweep of the rest of the server's process tree. With the built-in times it takes at most 1.6 s
- * after end of file, and at most 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s). What the server
- * did not need of that time is left for the sweep, which on a busy machine may need it.
+ * The ladder: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM, time, SIGKILL, for all that
+ * descends from the server. The supervisor says when (`term`, supervisor_kill_after); the guardian sends the signals. What
+ * the server leaves as it ends keeps these times; if the end had not begun then, SIGTERM is due at once.
  */
 
 #include "core/timeline.h"
 
 enum supervisor_state {
-	PROCESS_WAITING,     /* no process runs; one is to be started */
-	PROCESS_RUNNING,     /* the process runs */
-	PROCESS_DEAF,        /* it closed its stdin; it may be about to exit, or still owe answers */
-	PROCESS_SILENT,      /* its stdout is at end of file; most often it is about to exit */
-	PROCESS_FLUSHING,    /* the process is to be ended: bytes queued for it are being written */
-	PROCESS_CLOSING,     /* its stdin is closed */
-	PROCESS_TERMINATING, /* SIGTERM was sent */
-	PROCESS_KILLING,     /* SIGKILL was sent */
-	PROCESS_LINGERING,   /* it has exited; its stdout is still open in another process, or not read to the end */
-	PROCESS_SWEEPING,    /* the process is no longer waited for: the rest of its process tree is being ended */
-	PROCESS_ENDED, /* no process runs or follows; a client without a request yet may still ask for the reason */
-	PROCESS_OVER,  /* the same, and the client has had the time to ask */
+	PROCESS_WAITING,   /* no process runs; one is to be started */
+	PROCESS_RUNNING,   /* the process runs */
+	PROCESS_DEAF,      /* it closed its stdin; it may be about to exit, or still owe answers */
+	PROCESS_SILENT,    /* its stdout is at end of file; most often it is about to exit */
+	PROCESS_FLUSHING,  /* the process is to be ended: bytes queued for it are being written */
+	PROCESS_CLOSING,   /* its stdin is closed */
+	PROCESS_LINGERING, /* it has exited; its stdout is still open in another process, or not read to the end */
+	PROCESS_SWEEPING,  /* the process is no longer waited for: the rest of its process tree is being ended */
+	PROCESS_ENDED,     /* no process runs or follows; a client without a request yet may still ask for the reason */
+	PROCESS_OVER,      /* the same, and the client has had the time to ask */
 	PROCESS_STATES
 };
 
 enum supervisor_event {
-	SUPERVISE_FAILED, /* the process could not be started: told at once after STEP_START */
-	SUPERVISE_END,    /* the session ends in order: end of file, initialize timed out ... */
-	SUPERVISE_HASTEN, /* end the process soon: a terminating signal arrived, or the server does not work any more */
-	SUPERVISE_DEAF,   /* it closed its stdin */
+	SUPERVISE_FAILED,  /* the process could not be started: told at once after STEP_START */
+	SUPERVISE_END,     /* the session ends in order: end of file, initialize timed out ... */
+	SUPERVISE_DEAF,    /* it closed its stdin */
 	SUPERVISE_FLUSHED, /* all bytes queued for it are written, or cannot be any more */
 	SUPERVISE_TICK,    /* the wake time has come */
 	SUPERVISE_EXITED,  /* it has exited, and its stdout is not at end of file */
@@ -40,6 +36,8 @@ enum supervisor_event {
 	SUPERVISE_GONE,    /* it has exited, and its stdout is at end of file */
 	SUPERVISE_BLOCKED, /* its stdout is not read, because the client takes no bytes */
 	SUPERVISE_SWEPT,   /* no process is left that could be ended */
+	SUPERVISE_HASTEN,  /* the session or the process ends, as it does not work any more */
+	SUPERVISE_SIGNAL,  /* the session ends, as a terminating signal arrived */
 	SUPERVISE_EVENTS,
 	SUPERVISE_NOTHING = SUPERVISE_EVENTS
 };
@@ -47,25 +45,24 @@ enum supervisor_event {
 enum supervisor_step {             /* a set; the steps are carried out in this order */
 	STEP_ANSWER = 1 << 0,      /* the process has gone: answer the outstanding requests, or plan its successor */
 	STEP_CLOSE_STDIN = 1 << 1, /* close its stdin */
-	STEP_TERMINATE = 1 << 2,   /* SIGTERM, then SIGCONT, to its process group */
-	STEP_KILL = 1 << 3,        /* SIGKILL to its process group */
-	STEP_SWEEP = 1 << 4,       /* end the rest of its process tree */
-	STEP_RELEASE = 1 << 5, /* the process tree is gone and another process follows: free what belongs to this one */
-	STEP_START = 1 << 6,   /* start a process; tell SUPERVISE_FAILED if there is none */
-	STEP_FINISH = 1 << 7,  /* no process follows: answer all waiting requests */
-	STEP_TELL = 1 << 8,    /* the process runs on without its stdin: tell the session */
+	STEP_SWEEP = 1 << 2,       /* only the rest of its process tree is waited for */
+	STEP_RELEASE = 1 << 3, /* the process tree is gone and another process follows: free what belongs to this one */
+	STEP_START = 1 << 4,   /* start a process; tell SUPERVISE_FAILED if there is none */
+	STEP_FINISH = 1 << 5,  /* no process follows: answer all waiting requests */
+	STEP_TELL = 1 << 6,    /* the process runs on without its stdin: tell the session */
 };
 
 struct supervisor {
 	enum supervisor_state state;
 	bool ours;         /* canceld began the end of the process; it did not end by itself */
-	bool hasty;        /* it is to end soon */
+	bool hasty;        /* it does not work any more */
+	bool signalled;    /* a terminating signal arrived, which ends the wait for SIGTERM */
 	unsigned given;    /* the steps since the last start */
-	msec_t until;      /* by when the end is to be over; MSEC_NEVER: it has not begun */
+	msec_t term;       /* when SIGTERM is due; MSEC_NEVER: the end has not begun */
 	msec_t wake;       /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
 	msec_t next_start; /* of a successor, at the earliest: set by the caller; MSEC_NEVER: none */
 	msec_t term_after, kill_after;
-	msec_t patience; /* more time before SIGTERM and for the end, unless that is hasty: set by the caller */
+	msec_t patience; /* the built-in time before SIGTERM, unless the end is hasty: set by the caller */
 };
 
 /*
@@ -81,8 +78,10 @@ void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t ki
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
 
-/* The process was sent SIGTERM or SIGKILL; no process runs, and none follows. */
-bool supervisor_signalled_it(const struct supervisor *supervisor);
+/* From the first SIGTERM to SIGKILL. */
+msec_t supervisor_kill_after(const struct supervisor *supervisor);
+
+/* No process runs, and none follows. */
 bool supervisor_is_over(const struct supervisor *supervisor);
 
 /*

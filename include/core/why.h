@@ -88,11 +88,12 @@ enum why_level {
 	X(CLIENT_ENDED, PERSON, "the client's process ended, though others hold its end of the connection open") \
 	X(SIGNALLED, PERSON, "a signal arrived")                                                   \
 	X(INTERRUPT_IGNORED, DECISION, "Ctrl+C in the client's terminal was left to the client")   \
-	X(ENDING, DECISION, "the next step to end the server: its stdin closed, SIGTERM, or SIGKILL") \
+	X(ENDING, DECISION, "the first step to end the server: its stdin was closed")              \
+	X(FORCED, PERSON, "the server was sent SIGTERM or SIGKILL, as it had not ended by itself") \
 	X(SERVER_EXITED, PERSON, "the server ended before the session was over")                   \
 	X(SERVER_ENDED, DECISION, "the server ended after the session was over")                   \
 	X(GUARDIAN_LOST, PERSON, "the guardian was stopped or has ended: canceld sweeps in its place") \
-	X(SWEPT, PERSON, "a process that the server had left behind was killed")                   \
+	X(SWEPT, PERSON, "a process that the server had left behind was sent SIGTERM, or SIGKILL ended it")                   \
 	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
 	X(CONFIG_REFUSED, PERSON, "the configuration file, or a key of it, does not count")          \
 	X(CONFIG_RELOADED, PERSON, "the configuration file was read again")                        \

@@ -1,13 +1,13 @@
 #pragma once
 
 /*
- * The server process, with a pipe each for stdin and stdout, in a process group of its own; signalled as a group; swept
- * with all processes that it left behind. The supervisor decides when.
+ * The server process, with a pipe each for stdin and stdout, in a process group that a placeholder leads: so the server may
+ * call setsid(2). It is ended with all processes that descend from it. The supervisor decides when.
  *
  *   canceld ── child.c ── a socket ── guardian.c ── the server and what it starts
  *
- * The guardian, a process between canceld and the server, starts the server. When the other end of its socket is closed,
- * because canceld closed it or has ended in any way, it ends the server with all processes that the server left behind.
+ * The guardian, a process between canceld and the server, starts the server. It ends the server with all processes that
+ * descend from it when canceld orders it to, or when the other end of its socket is closed.
  * It has a session of its own, so that no signal to canceld's group or terminal reaches it, and adopts orphans of the
  * server (system_adopt_orphans) or follows them. On a system without either it ends the server's process group
  * only.
@@ -25,34 +25,59 @@
 #include "shell/io.h"
 #include "shell/system.h"
 
-typedef void sweep_fn(void *context, pid_t pid, const char *name); /* name: empty if it is unknown */
+/* name: empty if it is unknown */
+typedef void sweep_fn(void *context, pid_t pid, int signal, const char *name);
 
-/*
- * Ends processes that were left behind. Only children are signalled: no other process can reap them, so their ids
- * cannot have become those of other processes; and those that the system follows. When a child ends, its own children become
- * children of the caller, where the system has orphans adopted; so the sweep goes in rounds, until no child is left.
- *
- * Where children cannot be listed, process ids are tried, as long as there is a child: from the leader's on, and from there
- * again whenever a child was reaped.
- */
-struct sweep {
-	pid_t leader;    /* of the server's group; not reaped before the sweep, so that the group's id stays taken */
-	bool group;      /* end only processes of the leader's group */
-	int tried;       /* how many process ids, since a child was reaped */
-	sweep_fn *ended; /* called for each process that SIGKILL ended */
-	void *context;
+enum {
+	SWEEP_PAUSE = 20,  /* ms */
+	SWEEP_TOLD = 4096, /* processes outside of the server's group that are sent SIGTERM; more get SIGKILL only */
 };
 
-/* Reaps dead children until `kept` is found dead. true: it is, is not reaped, and *info tells how it ended. */
-bool sweep_hear(pid_t kept, siginfo_t *info);
+/*
+ * The ladder for all that descends from the server. SIGTERM (then SIGCONT) goes to the server's group; when the server has
+ * ended, or half of the time has passed, once to what is left outside of that group: to the topmost processes, whose
+ * children are their own to end, and to those that come to light later as their parents end. SIGKILL goes to all.
+ *
+ * With SIGKILL only children are signalled: no other process can reap them, so their ids cannot have become those of other
+ * processes; and those that the system follows. When a child ends, its own children become children of the caller, where
+ * the system has orphans adopted; so the sweep goes in rounds, until no child is left.
+ *
+ * Where children cannot be listed, process ids are tried: from the leader's on, and from there again whenever a child was
+ * reaped.
+ */
+struct sweep {
+	pid_t server;      /* it may lead another group */
+	pid_t leader;      /* of the server's group: has ended, and is not reaped, so that the group's id stays taken */
+	bool group;        /* end only processes of these groups */
+	bool exited;       /* the server: set by the caller, and by sweep_all */
+	msec_t term, kill; /* when the signals are due; MSEC_NEVER: not ordered yet, SIGTERM was not sent yet */
+	msec_t kill_after; /* the time from one to the other */
+	bool searched, killed; /* the server's group for children outside of it; SIGKILL was sent */
+	int tried;             /* how many process ids, since a child was reaped */
+	sweep_fn *signalled;   /* called for what is sent SIGTERM, and for each process that SIGKILL ended */
+	void *context;
+	int count;
+	pid_t told[SWEEP_TOLD]; /* were sent SIGTERM */
+};
 
-enum { SWEEP_PAUSE = 20 }; /* ms */
+/* Plans SIGTERM, at a time, and SIGKILL so much later, unless the first was sent. */
+void sweep_order(struct sweep *sweep, msec_t term, msec_t kill_after);
+
+/* Does what is due. true: there was an order, and nothing is left. sweep_pause: for how long there is nothing to do then. */
+bool sweep_step(struct sweep *sweep);
+msec_t sweep_pause(const struct sweep *sweep);
 
 /*
- * Waits until a child has ended, if SIGCHLD has a handler, or the descriptor is readable (true), or the one of system_follow.
- * Without the first, -1, at most SWEEP_PAUSE. Other signals wait.
+ * Reaps dead children until one of the two is found dead. true: `kept` is dead, is not reaped, and *info tells how it
+ * ended.
  */
-bool sweep_wait(int fd, int news);
+bool sweep_hear(pid_t kept, pid_t leader, siginfo_t *info);
+
+/*
+ * Waits until a child has ended, if SIGCHLD has a handler, or the descriptor is readable (true), or the one of system_follow,
+ * at most so many milliseconds, or MSEC_NEVER. Other signals wait.
+ */
+bool sweep_wait(int fd, int news, msec_t time);
 
 /* Sends SIGKILL to each child and reaps dead ones, for at most this time. true: no child is left. */
 bool sweep_all(struct sweep *sweep, msec_t time);
@@ -60,15 +85,21 @@ bool sweep_all(struct sweep *sweep, msec_t time);
 enum guardian_kind {
 	GUARDIAN_STARTED, /* the first report: exec succeeded; number: the guardian's own pid */
 	GUARDIAN_REFUSED, /* ... or the command cannot be executed, or no process created; number: errno */
-	GUARDIAN_ENDED, /* the server, which stays a zombie until the sweep; number: its status, or minus the signal */
-	GUARDIAN_SWEPT, /* a process that the server left behind was ended */
+	GUARDIAN_ENDED, /* the server, which stays a zombie until all is gone; number: its status, or minus the signal */
+	GUARDIAN_SIGNALLED, /* as sweep_fn; number: the signal */
 };
 
 struct guardian_report {
 	enum guardian_kind kind;
-	pid_t pid; /* the server, or for GUARDIAN_SWEPT the process; 0: none */
+	pid_t pid;    /* the server, or for GUARDIAN_SIGNALLED the process; 0: none */
+	pid_t leader; /* of the server's group */
 	int number;
 	char name[SYSTEM_NAME];
+};
+
+/* Written to the guardian: see sweep_order. The last one counts. */
+struct guardian_order {
+	msec_t term, kill_after;
 };
 
 struct guardian {
@@ -77,12 +108,12 @@ struct guardian {
 	int errors;         /* the server's stderr; -1: the guardian's own */
 	const char *socket; /* removed at the end, if nobody listens there; "": none */
 	int input, output;  /* the server's stdin and stdout */
-	int control;        /* a stream socket: the guardian writes reports, and ends when the other end is closed */
+	int control;        /* a stream socket, for reports and orders */
 };
 
 /*
  * Runs the guardian in a process that was forked for it, with all signals blocked, and stdin, stdout and stderr open.
- * Exits with 0 if no process is left.
+ * Ends when nothing is left and an order was given, or canceld has gone. Exits with 0 if no process is left.
  */
 _Noreturn void guardian_run(const struct guardian *guardian);
 
@@ -97,8 +128,9 @@ struct child {
 	struct descriptor control; /* ready when the guardian has reported something; ended: it is about to end */
 	int status;                /* once exited: its exit status; -1 if a signal ended it, or unknown */
 	int signal;                /* the signal; -1 if none */
-	bool exited;               /* the server is a zombie until the sweep, so that its group's id stays taken */
-	bool sweeping, swept;      /* the sweep has begun; no process is left */
+	bool exited;               /* the server */
+	bool signalled;            /* the guardian has sent it a signal */
+	bool swept;                /* no process is left */
 	const char *unguarded;     /* how the guardian was lost; NULL: it was not */
 	struct sweep own; /* what canceld does itself if the guardian dies; the group only, if it had children before */
 };
@@ -109,19 +141,17 @@ void child_init(struct child *child);
  * Starts the server as guardian says, without its last three members, and opens the port. 0, or the status to exit with,
  * and errno:
  * STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run, STATUS_FAILED if no process or pipe can be
- * created. ended is called for each process that the server left behind and that was ended.
+ * created.
  */
-int child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *ended, void *context)
+int child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled, void *context)
     __attribute__((warn_unused_result));
 
-/* Sends the signal, then SIGCONT, to the server's group, until the sweep begins: its id may be another group's then. */
-void child_signal_group(const struct child *child, int signal);
-
-/* Reads the guardian's reports and reaps children. Call it when control is ready, and on SIGCHLD. */
-void child_hear(struct child *child);
-
 /*
- * Begins to end the rest of the process tree with SIGKILL; `swept` tells when that is done. The guardian does so too when
- * control is closed, and finishes the sweep without the caller.
+ * Says when the server and all that descends from it is to be ended: see sweep_order. `swept` tells when that is done. The
+ * guardian goes on without the caller; without an order it begins when control is closed.
  */
-void child_sweep(struct child *child);
+void child_order(struct child *child, msec_t term, msec_t kill_after);
+
+/* Reads the guardian's reports and reaps children. Call it when control is ready, on SIGCHLD, and at child_wake. */
+void child_hear(struct child *child);
+msec_t child_wake(const struct child *child, msec_t now);

@@ -73,7 +73,7 @@ int system_watch_end(int fd, bool writer);
 /* A new descriptor that is readable once the process has ended. -1: there is no such process, or the system has none. */
 int system_watch_process(pid_t pid);
 
-/* The parent's pid; 0: there is none, or it is unknown. */
+/* The parent's pid; 0: there is none, it is unknown, or the process is dead. */
 pid_t system_parent(pid_t pid);
 
 /* What descriptor 0 of the process is, beside the pipe or socket fd. */
@@ -112,8 +112,17 @@ bool system_look_at(idtype_t type, id_t id, siginfo_t *info);
 /* All pids are below this. */
 pid_t system_pid_limit(void);
 
+/* fork(2), for a child that sends no signal as it ends and that P_ALL above does not show, where the system can do so. */
+pid_t system_fork_hidden(void);
+
+/*
+ * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are seen; elsewhere no
+ * child is seen, and the dead ones of the group are reaped.
+ */
+bool system_lives(pid_t group);
+
 /* Calls `each` for every child of this process. false: they cannot be listed. */
-bool system_each_child(void (*each)(pid_t pid));
+bool system_each_child(void (*each)(void *context, pid_t pid), void *context);
 
 /*
  * Where orphans are not adopted but can be told: from now on keeps track of the processes that descend from this one. It
@@ -125,9 +134,9 @@ int system_follow(void);
 
 /*
  * Sends SIGKILL to all processes that were followed and are no children of this one, each of them verified just before.
- * ended is called once for each that ended. Returns how many are left.
+ * ended is called once for each that ended, with SIGKILL; NULL: none is sent. Returns how many are left.
  */
-typedef void system_ended_fn(void *context, pid_t pid, const char *name);
+typedef void system_ended_fn(void *context, pid_t pid, int signal, const char *name);
 size_t system_end_followed(system_ended_fn *ended, void *context);
 
 /* Whether `is_it` holds for any process of this user; false if they cannot be listed. */

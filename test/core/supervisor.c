@@ -8,45 +8,49 @@
 /*
  * In the order of enum supervisor_event, supervisor_state and supervisor_step. 'p', no event: a successor is planned.
  */
-static const char events[] = "nesdftxogbw";
-static const char states[] = "ARDSFCTKLWEO";
-static const char steps[] = "actkwrsfd";
+static const char events[] = "nedftxogbwsi";
+static const char states[] = "ARDSFCLWEO";
+static const char steps[] = "acwrsfd";
 
 static struct life { /* of the process under test */
 	struct supervisor supervisor;
 	msec_t now;
-	msec_t started;   /* the first sign of the end; MSEC_NEVER before */
-	msec_t signalled; /* the first signal */
+	msec_t started; /* the first sign of the end; MSEC_NEVER before */
+	msec_t hastened, signalled;
 	bool exited, eof;
 	unsigned given;  /* since the last start */
 	char events[32]; /* what happened, as letters */
 	size_t count;
 } life;
 
+static void
+note_first(msec_t *first, bool happened)
+{
+	if (happened && *first == MSEC_NEVER)
+		*first = life.now;
+}
+
 /* A tick comes when it was asked for. */
 static unsigned
 happens(enum supervisor_event event)
 {
+	const msec_t term = life.supervisor.term;
 	unsigned given;
 
 	ck_assert_uint_lt(life.count, sizeof(life.events) - 1);
 	life.events[life.count++] = events[event];
 	if (event == SUPERVISE_TICK && life.supervisor.wake != MSEC_NEVER && life.supervisor.wake > life.now)
 		life.now = life.supervisor.wake;
-	if ((event == SUPERVISE_END || event == SUPERVISE_HASTEN || event == SUPERVISE_EXITED ||
-		event == SUPERVISE_EOF || event == SUPERVISE_GONE) &&
-	    life.started == MSEC_NEVER)
-		life.started = life.now;
-	if (event == SUPERVISE_HASTEN && life.signalled == MSEC_NEVER)
-		life.signalled = life.now;
+	note_first(&life.started,
+	    event == SUPERVISE_END || event == SUPERVISE_HASTEN || event == SUPERVISE_SIGNAL ||
+		event == SUPERVISE_EXITED || event == SUPERVISE_EOF || event == SUPERVISE_GONE);
+	note_first(&life.hastened, event == SUPERVISE_HASTEN);
+	note_first(&life.signalled, event == SUPERVISE_SIGNAL);
 	given = supervisor_handle(&life.supervisor, event, life.now);
 	if (given & STEP_START)
 		life.given = 0;
 	ck_assert_msg((given & life.given) == 0, "a step is given twice");
-	if (given & STEP_KILL)
-		ck_assert_msg(life.given & STEP_TERMINATE, "SIGKILL without SIGTERM");
-	if (given & STEP_TERMINATE)
-		ck_assert_msg(life.given & STEP_CLOSE_STDIN, "SIGTERM with stdin still open");
+	ck_assert_msg(given & STEP_START || life.supervisor.term <= term, "SIGTERM is put off");
 	life.given |= given;
 	return given;
 }
@@ -74,7 +78,7 @@ play(const char *letters)
 static void
 life_init(msec_t term_after, msec_t kill_after)
 {
-	life = (struct life){ .now = 1000, .started = MSEC_NEVER, .signalled = MSEC_NEVER };
+	life = (struct life){ .now = 1000, .started = MSEC_NEVER, .hastened = MSEC_NEVER, .signalled = MSEC_NEVER };
 	supervisor_init(&life.supervisor, term_after, kill_after);
 	ck_assert_int_eq(life.supervisor.state, PROCESS_WAITING);
 	ck_assert_uint_eq(play("t"), STEP_START);
@@ -87,37 +91,34 @@ life_init(msec_t term_after, msec_t kill_after)
 /* For each way into a state: the next state and the steps after each event, as letters. */
 static const struct {
 	const char *way;
-	const char *cells[SUPERVISE_EVENTS];
+	const char *cells[SUPERVISE_HASTEN];
 } table[] = {
-	/*         FAILED END HASTEN DEAF FLUSHED TICK EXITED EOF GONE BLOCKED SWEPT */
-	{ "",      { "Ef", "F",   "F",   "D", "R",  "R",   "L", "S",  "Waw", "R", "R" } },
-	{ "d",     { "D",  "F",   "F",   "D", "D",  "Dd",  "L", "S",  "Waw", "D", "D" } },
-	{ "dt",    { "D",  "F",   "F",   "D", "D",  "D",   "L", "S",  "Waw", "D", "D" } },
-	{ "o",     { "S",  "Cac", "Cac", "S", "S",  "Cac", "S", "S",  "Waw", "S", "S" } },
-	{ "do",    { "S",  "Cac", "Cac", "S", "S",  "Cac", "S", "S",  "Waw", "S", "S" } },
-	{ "e",     { "F",  "F",   "F",   "F", "Cc", "Cc",  "L", "Fa", "Waw", "F", "F" } },
-	{ "s",     { "F",  "F",   "F",   "F", "Cc", "Cc",  "L", "Fa", "Waw", "F", "F" } },
-	{ "ds",    { "F",  "F",   "F",   "F", "Cc", "Cc",  "L", "Fa", "Waw", "F", "F" } },
-	{ "eo",    { "F",  "F",   "F",   "F", "Cc", "Cc",  "L", "F",  "Ww",  "F", "F" } },
-	{ "ef",    { "C",  "C",   "C",   "C", "C",  "Tt",  "L", "Ca", "Waw", "C", "C" } },
-	{ "efo",   { "C",  "C",   "C",   "C", "C",  "Tt",  "L", "C",  "Ww",  "C", "C" } },
-	{ "ot",    { "C",  "C",   "C",   "C", "C",  "Tt",  "L", "C",  "Ww",  "C", "C" } },
-	{ "eft",   { "T",  "T",   "T",   "T", "T",  "Kk",  "L", "Ta", "Waw", "T", "T" } },
-	{ "ott",   { "T",  "T",   "T",   "T", "T",  "Kk",  "L", "T",  "Ww",  "T", "T" } },
-	{ "eftt",  { "K",  "K",   "K",   "K", "K",  "Waw", "L", "Ka", "Waw", "K", "K" } },
-	{ "eftto", { "K",  "K",   "K",   "K", "K",  "Ww",  "L", "K",  "Ww",  "K", "K" } },
-	{ "x",     { "L",  "L",   "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
-	{ "dx",    { "L",  "L",   "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
-	{ "ex",    { "L",  "L",   "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
-	{ "efttx", { "L",  "L",   "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
-	{ "g",     { "W",  "W",   "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
-	{ "eog",   { "W",  "W",   "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
-	{ "etttt", { "W",  "W",   "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
-	{ "gp",    { "W",  "W",   "W",   "W", "W",  "Ar",  "W", "W",  "W",   "W", "Ar" } },
-	{ "gw",    { "E",  "O",   "O",   "E", "E",  "O",   "E", "E",  "E",   "E", "E" } },
-	{ "gwt",   { "O",  "O",   "O",   "O", "O",  "O",   "O", "O",  "O",   "O", "O" } },
-	{ "gpw",   { "A",  "Of",  "Of",  "A", "A",  "Rs",  "A", "A",  "A",   "A", "A" } },
-	{ "spgwt", { "Ef", "F",   "F",   "D", "R",  "R",   "L", "S",  "Waw", "R", "R" } },
+	/*        FAILED END DEAF FLUSHED TICK EXITED EOF GONE BLOCKED SWEPT */
+	{ "",      { "Ef", "F",   "D", "R",  "R",   "L", "S",  "Waw", "R", "R" } },
+	{ "d",     { "D",  "F",   "D", "D",  "Dd",  "L", "S",  "Waw", "D", "D" } },
+	{ "dt",    { "D",  "F",   "D", "D",  "D",   "L", "S",  "Waw", "D", "D" } },
+	{ "o",     { "S",  "Cac", "S", "S",  "Cac", "S", "S",  "Waw", "S", "S" } },
+	{ "do",    { "S",  "Cac", "S", "S",  "Cac", "S", "S",  "Waw", "S", "S" } },
+	{ "e",     { "F",  "F",   "F", "Cc", "Cc",  "L", "Fa", "Waw", "F", "F" } },
+	{ "s",     { "F",  "F",   "F", "Cc", "Cc",  "L", "Fa", "Waw", "F", "F" } },
+	{ "i",     { "F",  "F",   "F", "Cc", "Cc",  "L", "Fa", "Waw", "F", "F" } },
+	{ "ds",    { "F",  "F",   "F", "Cc", "Cc",  "L", "Fa", "Waw", "F", "F" } },
+	{ "eo",    { "F",  "F",   "F", "Cc", "Cc",  "L", "F",  "Ww",  "F", "F" } },
+	{ "ef",    { "C",  "C",   "C", "C",  "Waw", "L", "Ca", "Waw", "C", "C" } },
+	{ "efo",   { "C",  "C",   "C", "C",  "Ww",  "L", "C",  "Ww",  "C", "C" } },
+	{ "ot",    { "C",  "C",   "C", "C",  "Ww",  "L", "C",  "Ww",  "C", "C" } },
+	{ "x",     { "L",  "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
+	{ "dx",    { "L",  "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
+	{ "ex",    { "L",  "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
+	{ "efx",   { "L",  "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
+	{ "g",     { "W",  "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
+	{ "eog",   { "W",  "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
+	{ "ett",   { "W",  "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
+	{ "gp",    { "W",  "W",   "W", "W",  "Ar",  "W", "W",  "W",   "W", "Ar" } },
+	{ "gw",    { "E",  "O",   "E", "E",  "O",   "E", "E",  "E",   "E", "E" } },
+	{ "gwt",   { "O",  "O",   "O", "O",  "O",   "O", "O",  "O",   "O", "O" } },
+	{ "gpw",   { "A",  "Of",  "A", "A",  "Rs",  "A", "A",  "A",   "A", "A" } },
+	{ "spgwt", { "Ef", "F",   "D", "R",  "R",   "L", "S",  "Waw", "R", "R" } },
 };
 /* clang-format on */
 
@@ -144,7 +145,7 @@ TESTS(each_cell_of_the_table, 0, COUNT(table))
 	int event;
 
 	for (event = 0; event < SUPERVISE_EVENTS; event++) {
-		const char *cell = table[_i].cells[event];
+		const char *cell = table[_i].cells[event < SUPERVISE_HASTEN ? event : SUPERVISE_END];
 		unsigned given;
 
 		setup();
@@ -185,16 +186,19 @@ expect_end(void)
 	ck_assert_msg(life.given & STEP_FINISH, "%s: it is never over", life.events);
 	ck_assert_msg(life.given & STEP_SWEEP, "%s: nobody sweeps", life.events);
 	ck_assert_msg(life.given & STEP_ANSWER, "nobody was answered");
-	ck_assert_msg(life.now - life.started <= 1600, "%s: over after %lld ms", life.events,
+	/* The end, SIGTERM, SIGKILL, the sweep. */
+	ck_assert_msg(life.now - life.started <= 250 + 2200 + 2000 + 1000, "%s: over after %lld ms", life.events,
 	    (long long)(life.now - life.started));
-	ck_assert_msg(life.signalled == MSEC_NEVER || life.now - life.signalled <= 700,
-	    "%s: over %lld ms after the signal", life.events, (long long)(life.now - life.signalled));
+	ck_assert_msg(life.signalled == MSEC_NEVER || life.supervisor.term - life.signalled <= 200,
+	    "%s: SIGTERM %lld ms after the signal", life.events, (long long)(life.supervisor.term - life.signalled));
+	ck_assert_msg(life.hastened == MSEC_NEVER || life.now - life.hastened <= 200 + 250 + 1000,
+	    "%s: over %lld ms after it failed", life.events, (long long)(life.now - life.hastened));
 	happens(SUPERVISE_TICK);
 	ck_assert_int_eq(life.supervisor.wake, MSEC_NEVER);
 }
 
 /* The events of a running process, except SUPERVISE_BLOCKED, with which it may be waited for longer. */
-static const char running[] = "esdftxow";
+static const char running[] = "esidftxow";
 
 enum { RUNNING = sizeof(running) - 1 };
 
@@ -224,83 +228,94 @@ TEST(an_early_tick_changes_nothing)
 	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake), STEP_CLOSE_STDIN);
 }
 
+/* In milliseconds after the last event: SIGTERM, SIGKILL, and the end of each wait. */
 static void
-expect_times(const char *way, const msec_t *waits)
+expect_times(const char *way, msec_t term, msec_t kill, const msec_t *waits)
 {
 	setup();
-	for (play(way); life.supervisor.state != PROCESS_OVER; waits++) {
-		ck_assert_int_eq(life.supervisor.wake - life.now, *waits);
+	play(way);
+	ck_assert_int_eq(life.supervisor.term, term == MSEC_NEVER ? MSEC_NEVER : life.now + term);
+	ck_assert_int_eq(supervisor_kill_after(&life.supervisor), kill - (term == MSEC_NEVER ? 0 : term));
+	for (msec_t start = life.now; life.supervisor.state != PROCESS_OVER; waits++) {
+		ck_assert_int_eq(life.supervisor.wake - start, *waits);
 		happens(SUPERVISE_TICK);
 	}
 	ck_assert_int_eq(*waits, 0);
 }
 
 /*
- * The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet; the last but one is for the sweep, and
- * uses up what is left of 1600 ms, or of 700 ms after a signal.
+ * The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet; before it come TIME_KILL_WAIT and
+ * TIME_SWEEP_WAIT, each from SIGKILL on.
  */
 TEST(the_times_of_the_ladder)
 {
-	expect_times("e", (const msec_t[]){ 200, 700, 450, 100, 150, 500, 0 });
-	expect_times("s", (const msec_t[]){ 100, 100, 250, 100, 150, 500, 0 });
-	expect_times("o", (const msec_t[]){ 250, 700, 450, 100, 100, 500, 0 });
-	expect_times("ds", (const msec_t[]){ 100, 100, 250, 100, 150, 500, 0 });
-	expect_times("x", (const msec_t[]){ 250, 1350, 500, 0 });
-	expect_times("dx", (const msec_t[]){ 250, 1350, 500, 0 });
-	expect_times("ex", (const msec_t[]){ 50, 1550, 500, 0 });
-	expect_times("es", (const msec_t[]){ 100, 100, 250, 100, 150, 500, 0 });
-	expect_times("efs", (const msec_t[]){ 100, 250, 100, 250, 500, 0 });
-	expect_times("efts", (const msec_t[]){ 250, 100, 350, 500, 0 });
-	expect_times("xs", (const msec_t[]){ 50, 650, 500, 0 });
-	expect_times("g", (const msec_t[]){ 1600, 500, 0 });
-	expect_times("gs", (const msec_t[]){ 700, 500, 0 });
-	expect_times("gss", (const msec_t[]){ 700, 500, 0 });
-	expect_times("gpwtg", (const msec_t[]){ 1600, 500, 0 });
+	expect_times("e", 2200, 4200, (const msec_t[]){ 200, 4450, 5200, 5700, 0 });
+	expect_times("ef", 2000, 4000, (const msec_t[]){ 4250, 5000, 5500, 0 });
+	expect_times("i", 200, 2200, (const msec_t[]){ 100, 2450, 3200, 3700, 0 });
+	expect_times("ei", 200, 2200, (const msec_t[]){ 100, 2450, 3200, 3700, 0 });
+	expect_times("efi", 100, 2100, (const msec_t[]){ 2350, 3100, 3600, 0 });
+	expect_times("efxi", 100, 2100, (const msec_t[]){ 50, 3100, 3600, 0 });
+	expect_times("efgi", 100, 2100, (const msec_t[]){ 3100, 3600, 0 });
+	expect_times("s", 200, 450, (const msec_t[]){ 100, 700, 1450, 1950, 0 });
+	expect_times("ds", 200, 450, (const msec_t[]){ 100, 700, 1450, 1950, 0 });
+	expect_times("si", 200, 450, (const msec_t[]){ 100, 700, 1450, 1950, 0 });
+	expect_times("o", MSEC_NEVER, 2000, (const msec_t[]){ 250, 4500, 5250, 5750, 0 });
+	expect_times("x", MSEC_NEVER, 2000, (const msec_t[]){ 250, 3250, 3750, 0 });
+	expect_times("ex", 2000, 4000, (const msec_t[]){ 50, 5000, 5500, 0 });
+	expect_times("efg", 2000, 4000, (const msec_t[]){ 5000, 5500, 0 });
+	expect_times("g", 0, 2000, (const msec_t[]){ 3000, 3500, 0 });
+	expect_times("gi", 0, 2000, (const msec_t[]){ 3000, 3500, 0 });
+	expect_times("gpwtg", 0, 2000, (const msec_t[]){ 3000, 3500, 0 });
 }
 
-/* The configured times hold after a signal too. */
+/* A signal ends the wait before SIGTERM only. */
 TEST(the_configured_times_are_used)
 {
-	int hasty;
+	life_init(5000, 30);
+	play("ef");
+	ck_assert_int_eq(life.supervisor.term - life.now, 5000);
+	ck_assert_int_eq(supervisor_kill_after(&life.supervisor), 30);
+	play("i");
+	ck_assert_int_eq(life.supervisor.term - life.now, TIME_HASTY_CLOSE_WAIT);
+	ck_assert_int_eq(supervisor_kill_after(&life.supervisor), 30);
+	life_init(5000, 30);
+	play("sf");
+	ck_assert_int_eq(life.supervisor.term - life.now, 5000);
+	life_init(7, 30);
+	play("if");
+	ck_assert_int_eq(life.supervisor.term - life.now, 7);
+}
 
-	for (hasty = 0; hasty < 2; hasty++) {
-		life_init(5000, 0);
-		play(hasty ? "sf" : "ef");
-		ck_assert_int_eq(life.supervisor.wake - life.now, 5000);
-		play("t");
-		ck_assert_int_eq(life.supervisor.wake, life.now);
-		ck_assert_uint_eq(play("t"), STEP_KILL);
-		play("g");
-		ck_assert_int_eq(life.supervisor.wake - life.now, TIME_SWEEP_WAIT);
+/* Nor once SIGTERM was sent, nor as it comes again. */
+TEST(a_signal_never_puts_off)
+{
+	msec_t term, wake;
+
+	play("ef");
+	term = life.supervisor.term;
+	wake = life.supervisor.wake;
+	for (msec_t at = -10; at <= 10; at += 10) {
+		life.now = term + at;
+		happens(SUPERVISE_SIGNAL);
+		ck_assert_int_eq(life.supervisor.term, term);
+		ck_assert_int_eq(life.supervisor.wake, wake);
 	}
 }
 
-TEST(a_signal_never_puts_off)
+/* As much as the caller says, which may know more later. */
+TEST(the_patience_is_the_callers)
 {
-	msec_t wake;
-
-	play("ef");
-	wake = life.supervisor.wake;
-	life.now = wake - 10;
-	happens(SUPERVISE_HASTEN);
-	ck_assert_int_eq(life.supervisor.wake, wake);
-}
-
-/* A signal that comes again, in any state, does not put off the end either. */
-TEST(the_sweep_is_over_in_time_after_the_first_signal)
-{
-	play("g");
-	life.now += 300;
-	play("s");
-	ck_assert_int_eq(life.supervisor.wake - life.now, 700);
-	life.now += 100;
-	play("s");
-	ck_assert_int_eq(life.supervisor.wake - life.now, 600);
+	life.supervisor.patience = 3000;
+	play("e");
+	ck_assert_int_eq(life.supervisor.term - life.now, 3200);
+	play("f");
+	ck_assert_int_eq(life.supervisor.term - life.now, 3000);
 	setup();
-	play("g");
-	life.now += 1500;
-	play("s");
-	ck_assert_int_eq(life.supervisor.wake - life.now, 100);
+	life.supervisor.patience = 10000;
+	play("ef");
+	ck_assert_int_eq(life.supervisor.term - life.now, 10000);
+	play("i");
+	ck_assert_int_eq(life.supervisor.term - life.now, TIME_HASTY_CLOSE_WAIT);
 }
 
 /* The rest of its output may still be in the pipe; and a deaf server may still owe an answer. */
@@ -339,25 +354,23 @@ TEST(no_successor_after_the_plan_was_dropped)
 
 static const struct {
 	const char *way;
-	bool ended, signalled;
+	bool ended;
 } ends[] = {
-	{ "", false, false },
-	{ "e", true, false },
-	{ "s", true, false },
-	{ "eog", true, false },
-	{ "eft", true, true },
-	{ "x", false, false },
-	{ "xe", false, false },
-	{ "os", false, false },
-	{ "oe", false, false },
-	{ "oet", false, true },
-	{ "ds", true, false },
-	{ "sttpgwt", false, false },
+	{ "", false },
+	{ "e", true },
+	{ "s", true },
+	{ "i", true },
+	{ "eog", true },
+	{ "x", false },
+	{ "xe", false },
+	{ "os", false },
+	{ "oe", false },
+	{ "ds", true },
+	{ "sttpgwt", false },
 };
 
 TESTS(the_cause_of_the_end_is_known, 0, COUNT(ends))
 {
 	play(ends[_i].way);
 	ck_assert_int_eq(life.supervisor.ours, ends[_i].ended);
-	ck_assert_int_eq(supervisor_signalled_it(&life.supervisor), ends[_i].signalled);
 }

@@ -203,8 +203,10 @@ pid_t
 process_first(pid_t parent)
 {
 	pid_t *pids = children_of(parent);
-	pid_t first = pids[0] > 0 ? pids[0] : -1;
+	pid_t first = -1;
 
+	for (size_t i = 0; pids[i] > 0 && first < 0; i++)
+		first = is_live(pids[i]) ? pids[i] : -1;
 	free(pids);
 	return first;
 }

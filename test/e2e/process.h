@@ -35,7 +35,7 @@ void process_end_with_parent(void);
 /* The id of the one live process below parent whose command line has the word in it; -1 if none. */
 pid_t process_child(pid_t parent, const char *word);
 
-pid_t process_first(pid_t parent);                  /* its oldest child; -1 if there is none */
+pid_t process_first(pid_t parent);                  /* its oldest child that lives; -1 if there is none */
 bool process_has_child(pid_t parent, pid_t beside); /* a live one other than this */
 pid_t process_group(pid_t pid);
 pid_t process_session(pid_t pid);

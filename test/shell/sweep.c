@@ -18,8 +18,9 @@ static int count;
 static pid_t last;
 
 static void
-on_ended(void *context, pid_t pid, const char *name)
+on_ended(void *context, pid_t pid, int signal, const char *name)
 {
+	ck_assert_int_eq(signal, SIGKILL);
 	ck_assert_ptr_eq(context, &count);
 	ck_assert(*name != '\0' || !system_has(SYSTEM_KNOWS_NAMES));
 	count++;
@@ -27,9 +28,9 @@ on_ended(void *context, pid_t pid, const char *name)
 }
 
 static void
-on_ended_nameless(void *context, pid_t pid, const char *name)
+on_ended_nameless(void *context, pid_t pid, int signal, const char *name)
 {
-	(void)context, (void)pid, (void)name;
+	(void)context, (void)pid, (void)signal, (void)name;
 	count++;
 }
 
@@ -77,7 +78,7 @@ is_zombie_or_alive(pid_t pid)
 static void
 sweep(struct sweep *sweep)
 {
-	sweep->ended = on_ended;
+	sweep->signalled = on_ended;
 	sweep->context = &count;
 	ck_assert(sweep_all(sweep, LIMIT));
 }
@@ -86,10 +87,10 @@ SUITE("sweep", .limit = 30, .alone = true);
 
 TEST(all_processes_are_ended_the_leader_last)
 {
-	struct sweep all = { .leader = start_leader() };
+	struct sweep all = { .server = start_leader() };
 	pid_t other = start();
 
-	ck_assert(is_zombie_or_alive(all.leader));
+	ck_assert(is_zombie_or_alive(all.server));
 	sweep(&all);
 	ck_assert_int_eq(count, 1);
 	ck_assert_int_eq(last, other);
@@ -102,7 +103,7 @@ TEST(only_the_group_is_ended)
 	struct sweep group = { .group = true };
 	pid_t other, member;
 
-	group.leader = start();
+	group.server = group.leader = start();
 	setpgid(group.leader, group.leader);
 	member = start();
 	setpgid(member, group.leader);
@@ -133,7 +134,7 @@ start_chain(int len, int ready)
 /* Each process of the chain becomes a child of this one only when the one before has ended; its id was tried by then. */
 TEST(what_descends_is_ended_where_children_cannot_be_listed)
 {
-	struct sweep all = { .ended = on_ended_nameless };
+	struct sweep all = { .signalled = on_ended_nameless };
 	int ready[2];
 
 	NEEDS(SYSTEM_ADOPTS);
@@ -157,11 +158,11 @@ TEST(dead_children_are_reaped_except_the_leader)
 
 	kill(other, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, (id_t)other, &info, WEXITED | WNOWAIT), 0);
-	all.leader = start_leader();
-	ck_assert(sweep_hear(all.leader, &info));
-	ck_assert_int_eq(info.si_pid, all.leader);
+	all.server = start_leader();
+	ck_assert(sweep_hear(all.server, 0, &info));
+	ck_assert_int_eq(info.si_pid, all.server);
 	ck_assert(!is_zombie_or_alive(other));
-	ck_assert(is_zombie_or_alive(all.leader));
+	ck_assert(is_zombie_or_alive(all.server));
 	sweep(&all);
 	ck_assert_int_eq(count, 0);
 }

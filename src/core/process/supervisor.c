@@ -2,8 +2,11 @@
 
 #include "core/limits.h"
 
-/* One more column, which is no event: no process is left or it could not be started, and a successor is planned. */
-enum { COLUMN_REPLACED = SUPERVISE_EVENTS, COLUMNS };
+/*
+ * One more column, which is no event: no process is left or it could not be started, and a successor is planned. The last
+ * two events have the column of SUPERVISE_END.
+ */
+enum { COLUMN_REPLACED = SUPERVISE_SWEPT + 1, COLUMNS };
 
 enum { STEPS = 4 }; /* position of the steps in a move: above the next state */
 
@@ -18,8 +21,6 @@ enum move {
 	FLUSH = PROCESS_FLUSHING,
 	CLOSE = PROCESS_CLOSING | STEP_CLOSE_STDIN << STEPS,
 	LOSE = PROCESS_CLOSING | (STEP_ANSWER | STEP_CLOSE_STDIN) << STEPS,
-	TERM = PROCESS_TERMINATING | STEP_TERMINATE << STEPS,
-	KILL = PROCESS_KILLING | STEP_KILL << STEPS,
 	LINGER = PROCESS_LINGERING,
 	SWEEP = PROCESS_SWEEPING | (STEP_ANSWER | STEP_SWEEP) << STEPS,
 	NEXT = PROCESS_WAITING | STEP_RELEASE << STEPS,
@@ -31,22 +32,20 @@ enum move {
 
 _Static_assert(AGAIN < 1 << STEPS, "a state fits below the steps");
 
-/* KILLING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
+/* CLOSING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
 /* clang-format off */
 static const unsigned short life[PROCESS_STATES][COLUMNS] = {
-/*                        FAIL  END    HASTE  DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
-[PROCESS_WAITING]     = { STAY, QUIT,  QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_RUNNING]     = { LAST, FLUSH, FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,  STAY, RETRY },
-[PROCESS_DEAF]        = { STAY, FLUSH, FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
-[PROCESS_SILENT]      = { STAY, LOSE,  LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,  STAY, STAY },
-[PROCESS_FLUSHING]    = { STAY, STAY,  STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_CLOSING]     = { STAY, STAY,  STAY,  STAY, STAY,  TERM,  LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_TERMINATING] = { STAY, STAY,  STAY,  STAY, STAY,  KILL,  LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_KILLING]     = { STAY, STAY,  STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_LINGERING]   = { STAY, STAY,  STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
-[PROCESS_SWEEPING]    = { STAY, STAY,  STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
-[PROCESS_ENDED]       = { STAY, OVER,  OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_OVER]        = { STAY, STAY,  STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+/*                      FAIL  END    DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
+[PROCESS_WAITING]   = { STAY, QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_RUNNING]   = { LAST, FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,  STAY, RETRY },
+[PROCESS_DEAF]      = { STAY, FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
+[PROCESS_SILENT]    = { STAY, LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,  STAY, STAY },
+[PROCESS_FLUSHING]  = { STAY, STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_CLOSING]   = { STAY, STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_LINGERING] = { STAY, STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
+[PROCESS_SWEEPING]  = { STAY, STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
+[PROCESS_ENDED]     = { STAY, OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_OVER]      = { STAY, STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
 };
 /* clang-format on */
 
@@ -55,11 +54,7 @@ static const msec_t waits[PROCESS_STATES][2] = {
 	[PROCESS_DEAF] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_FLUSHING] = { TIME_FLUSH_WAIT, TIME_HASTY_FLUSH_WAIT },
-	[PROCESS_CLOSING] = { TIME_CLOSE_WAIT, TIME_HASTY_CLOSE_WAIT },
-	[PROCESS_TERMINATING] = { TIME_TERM_WAIT, TIME_HASTY_TERM_WAIT },
-	[PROCESS_KILLING] = { TIME_KILL_WAIT, TIME_KILL_WAIT },
 	[PROCESS_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT }, /* TIME_LAST_WAIT too if canceld ends it */
-	[PROCESS_SWEEPING] = { TIME_SWEEP_WAIT, TIME_SWEEP_WAIT },
 	[PROCESS_ENDED] = { TIME_FIRST_REQUEST, TIME_FIRST_REQUEST },
 };
 
@@ -68,17 +63,20 @@ supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_af
 {
 	*supervisor = (struct supervisor){
 		.state = PROCESS_WAITING,
-		.until = MSEC_NEVER,
+		.term = MSEC_NEVER,
 		.next_start = MSEC_NEVER,
 		.term_after = term_after,
 		.kill_after = kill_after,
+		.patience = TIME_CLOSE_WAIT,
 	};
 }
 
-bool
-supervisor_signalled_it(const struct supervisor *supervisor)
+msec_t
+supervisor_kill_after(const struct supervisor *supervisor)
 {
-	return (supervisor->given & (STEP_TERMINATE | STEP_KILL)) != 0;
+	if (supervisor->kill_after != MSEC_NEVER)
+		return supervisor->kill_after;
+	return supervisor->hasty ? TIME_HASTY_TERM_WAIT : TIME_TERM_WAIT;
 }
 
 bool
@@ -93,7 +91,9 @@ column_of(const struct supervisor *supervisor, enum supervisor_event event)
 	bool swept = supervisor->state == PROCESS_SWEEPING && (event == SUPERVISE_SWEPT || event == SUPERVISE_TICK);
 	bool failed = supervisor->state == PROCESS_RUNNING && event == SUPERVISE_FAILED;
 
-	return (swept || failed) && supervisor->next_start != MSEC_NEVER ? COLUMN_REPLACED : event;
+	if ((swept || failed) && supervisor->next_start != MSEC_NEVER)
+		return COLUMN_REPLACED;
+	return event == SUPERVISE_HASTEN || event == SUPERVISE_SIGNAL ? SUPERVISE_END : event;
 }
 
 static bool
@@ -102,18 +102,37 @@ is_running(enum supervisor_state state)
 	return state == PROCESS_RUNNING || state == PROCESS_DEAF;
 }
 
-static void
-note_end(struct supervisor *supervisor, enum supervisor_event event, enum supervisor_state next, msec_t now)
+static bool
+has_to_end_soon(const struct supervisor *supervisor)
 {
-	if (event == SUPERVISE_HASTEN) {
-		supervisor->hasty = true;
-		supervisor->until = earlier(supervisor->until, now + TIME_HASTY_END);
-	}
-	if (is_running(supervisor->state) && !is_running(next)) {
-		supervisor->ours = event == SUPERVISE_END || event == SUPERVISE_HASTEN;
-		supervisor->until =
-		    earlier(supervisor->until, now + TIME_END + (supervisor->ours ? supervisor->patience : 0));
-	}
+	return supervisor->hasty || supervisor->signalled;
+}
+
+static void
+note_end(struct supervisor *supervisor, enum supervisor_event event, enum supervisor_state next)
+{
+	supervisor->hasty |= event == SUPERVISE_HASTEN;
+	supervisor->signalled |= event == SUPERVISE_SIGNAL;
+	if (is_running(supervisor->state) && !is_running(next))
+		supervisor->ours = column_of(supervisor, event) == SUPERVISE_END;
+}
+
+/* Never later than it was planned. */
+static void
+plan_term(struct supervisor *supervisor, enum supervisor_state next, msec_t now)
+{
+	msec_t wait = supervisor->hasty ? TIME_HASTY_CLOSE_WAIT : supervisor->patience;
+
+	if (supervisor->term_after != MSEC_NEVER)
+		wait = supervisor->term_after;
+	if (supervisor->signalled)
+		wait = earlier(wait, TIME_HASTY_CLOSE_WAIT);
+	if (next == PROCESS_FLUSHING)
+		wait += waits[next][has_to_end_soon(supervisor)];
+	if (next == PROCESS_SWEEPING && supervisor->term == MSEC_NEVER)
+		supervisor->term = now;
+	else if (next == PROCESS_FLUSHING || next == PROCESS_CLOSING || supervisor->term != MSEC_NEVER)
+		supervisor->term = earlier(supervisor->term, now + wait);
 }
 
 static msec_t
@@ -123,17 +142,13 @@ wake_of(const struct supervisor *supervisor, enum supervisor_state state, msec_t
 		return MSEC_NEVER;
 	if (state == PROCESS_WAITING)
 		return supervisor->next_start;
-	if (state == PROCESS_CLOSING && supervisor->term_after != MSEC_NEVER)
-		return now + supervisor->term_after;
-	if (state == PROCESS_TERMINATING && supervisor->kill_after != MSEC_NEVER)
-		return now + supervisor->kill_after;
+	if (state == PROCESS_CLOSING)
+		return supervisor->term + supervisor_kill_after(supervisor) + TIME_KILL_WAIT;
+	if (state == PROCESS_SWEEPING)
+		return supervisor->term + supervisor_kill_after(supervisor) + TIME_SWEEP_WAIT;
 	if (state == PROCESS_LINGERING && supervisor->ours)
 		return now + TIME_LAST_WAIT;
-	if (state == PROCESS_SWEEPING && supervisor->until > now + TIME_SWEEP_WAIT)
-		return supervisor->until;
-	if (state == PROCESS_CLOSING && !supervisor->hasty)
-		now += supervisor->patience;
-	return now + waits[state][supervisor->hasty];
+	return now + waits[state][has_to_end_soon(supervisor)];
 }
 
 unsigned
@@ -148,7 +163,8 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 		return 0;
 	if (target == PROCESS_RUNNING)
 		supervisor_init(supervisor, supervisor->term_after, supervisor->kill_after);
-	note_end(supervisor, event, next, now);
+	note_end(supervisor, event, next);
+	plan_term(supervisor, next, now);
 	steps = move >> STEPS & ~supervisor->given;
 	supervisor->given |= steps;
 	wake = wake_of(supervisor, next, now);

@@ -106,7 +106,7 @@ static TABLE_CONST struct method lsp_methods[] = {
 #define LSP_FAMILY \
 	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START, .cancel = &dialect_cancels[CANCEL_LSP], \
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], .timeout_code = CODE_REQUEST_FAILED, \
-	.failure_code = CODE_REQUEST_FAILED, .closed_code = CODE_SERVER_NOT_INITIALIZED
+	.failure_code = CODE_REQUEST_FAILED, .closed_code = CODE_SERVER_NOT_INITIALIZED, .patience = TIME_PATIENCE
 
 TABLE_CONST struct dialect dialect_lsp = {
 	.name = "lsp",

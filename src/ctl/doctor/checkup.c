@@ -338,10 +338,10 @@ tell_exit(struct run *run)
 {
 	const struct visit *visit = &run->visit;
 	const json_t *decisions = visit->decisions, *closed = json_object_get(decisions, "ENDING stdin closed"),
-		     *killed = json_object_get(decisions, "ENDING SIGKILL");
+		     *killed = json_object_get(decisions, "FORCED SIGKILL");
 	long long time = visit->ended - json_integer_value(json_object_get(closed, "heard"));
 
-	if (killed != NULL || json_object_get(decisions, "ENDING SIGTERM") != NULL) {
+	if (killed != NULL || json_object_get(decisions, "FORCED SIGTERM") != NULL) {
 		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
 		    killed ? 3000 : 2000);
 		UNTESTED(run, CHECK_ORPHANS, "a signal to the whole process group was needed");
@@ -367,7 +367,7 @@ tell_output(struct run *run)
 	static const char *const dirt[] = { "NOISE", "RECOVERED", "BOM_STRIPPED", "TEXT_REPAIRED", "MALFORMED",
 		"OVERSIZED", "TOO_DEEP", "REPEATED_ID", "REPEATED_METHOD", "TRUNCATED", "STRAY" };
 	const json_t *decisions = run->visit.decisions;
-	const json_t *swept = json_object_get(decisions, "SWEPT"), *first = NULL;
+	const json_t *swept = json_object_get(decisions, "SWEPT SIGTERM"), *first = NULL;
 	const char *more = json_object_get(decisions, "LINES_LOST") != NULL ? ", and more" : "", *what;
 	long long times = 0;
 
@@ -377,8 +377,10 @@ tell_output(struct run *run)
 		first = first == NULL ? decision : first;
 		times += json_integer_value(json_object_get(decision, "times"));
 	}
+	if (swept == NULL)
+		swept = json_object_get(decisions, "SWEPT SIGKILL");
 	if (swept != NULL)
-		NO(run, CHECK_ORPHANS, "%lld left and killed%s, such as %s",
+		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s",
 		    json_integer_value(json_object_get(swept, "times")), more, visit_text(swept, "name"));
 	what = visit_text(first, "text");
 	if (first != NULL)

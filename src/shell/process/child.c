@@ -37,7 +37,8 @@ hear_start(struct child *child, int control)
 		;
 	/* Otherwise the guardian is init of another pid namespace (unshare(1)), and this pid means nothing here. */
 	if (report.kind == GUARDIAN_STARTED && report.number == (int)child->guardian)
-		child->pid = child->own.leader = report.pid;
+		child->pid = child->own.server = report.pid;
+	child->own.leader = child->pid > 0 ? report.leader : 0;
 	if (report.kind == GUARDIAN_STARTED)
 		return 0;
 	errno = report.number;
@@ -49,17 +50,20 @@ hear_start(struct child *child, int control)
 void
 child_init(struct child *child)
 {
-	*child = (struct child){ .control = DESCRIPTOR_NONE, .status = -1, .signal = -1 };
+	*child = (struct child){ .control = DESCRIPTOR_NONE,
+		.status = -1,
+		.signal = -1,
+		.own = { .term = MSEC_NEVER, .kill = MSEC_NEVER } };
 }
 
 int
-child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *ended, void *context)
+child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled, void *context)
 {
 	int input[2] = { -1, -1 }, output[2] = { -1, -1 }, control[2] = { -1, -1 }, status = STATUS_FAILED, error;
 	siginfo_t info;
 
 	child_init(child);
-	child->own.ended = ended;
+	child->own.signalled = signalled;
 	child->own.context = context;
 	system_adopt_orphans();
 	/* A process that executed canceld may have started others: they are spared. */
@@ -103,16 +107,6 @@ wake_guardian(const struct child *child)
 		kill(child->guardian, SIGCONT);
 }
 
-void
-child_signal_group(const struct child *child, int signal)
-{
-	if (child->pid > 1 && !child->sweeping) {
-		kill(-child->pid, signal);
-		kill(-child->pid, SIGCONT);
-	}
-	wake_guardian(child);
-}
-
 /* number: its status, or below 0 the signal. */
 static void
 note_exit(struct child *child, int number)
@@ -133,34 +127,45 @@ hear_reports(struct child *child)
 
 	while (child->control.fd >= 0 &&
 	    descriptor_read(&child->control, (char *)&report, sizeof(report)) == (ssize_t)sizeof(report)) {
-		if (report.kind == GUARDIAN_SWEPT)
-			child->own.ended(child->own.context, report.pid, report.name);
-		else if (report.kind == GUARDIAN_ENDED)
+		if (report.kind == GUARDIAN_ENDED) {
 			note_exit(child, report.number);
+		} else if (report.kind == GUARDIAN_SIGNALLED) {
+			child->signalled |= report.pid == child->pid;
+			child->own.signalled(child->own.context, report.pid, report.number, report.name);
+		}
 	}
 }
 
-/* If the sweep is not done, the guardian's children have become canceld's, or its death has not ended the server. */
+/*
+ * If not all is done, the guardian's children have become canceld's. Its death ends the server, by the kernel or here: it
+ * had not ended a moment ago, so that its id is not another one's.
+ */
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
 {
-	bool fine = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
-	siginfo_t server;
-
 	waitpid(child->guardian, NULL, WNOHANG);
 	child->guardian = 0;
-	if (!fine) {
-		child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
-		/* It had not ended a moment ago, so that the id of its group is not another one's. */
-		if (!child->exited)
-			child_signal_group(child, SIGKILL);
-		if (system_look_at(P_PID, (id_t)child->pid, &server) && server.si_pid > 0)
-			note_exit(child, server.si_code == CLD_EXITED ? server.si_status : -server.si_status);
-		sweep_all(&child->own, SWEEP_TIME);
-		note_exit(child, -SIGKILL);
+	if (info->si_code == CLD_EXITED && info->si_status == 0) {
+		child->exited = child->swept = true;
+		return;
 	}
-	child->pid = 0;
-	child->swept = true;
+	child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
+	if (!child->exited && child->pid > 1)
+		kill(child->pid, SIGKILL);
+}
+
+/* Where it is not canceld's child, its end cannot be seen. */
+static void
+sweep_own(struct child *child)
+{
+	siginfo_t info;
+
+	if (!system_look_at(P_PID, (id_t)child->pid, &info))
+		note_exit(child, -SIGKILL);
+	else if (info.si_pid > 0)
+		note_exit(child, info.si_code == CLD_EXITED ? info.si_status : -info.si_status);
+	child->own.exited = child->exited;
+	child->swept = sweep_step(&child->own);
 }
 
 void
@@ -169,17 +174,30 @@ child_hear(struct child *child)
 	siginfo_t info;
 
 	hear_reports(child);
-	if (child->guardian > 0 && sweep_hear(child->guardian, &info)) {
+	if (child->guardian > 0 && sweep_hear(child->guardian, 0, &info)) {
 		hear_reports(child);
 		lose_guardian(child, &info);
 	}
+	if (child->unguarded != NULL && !child->swept)
+		sweep_own(child);
+}
+
+msec_t
+child_wake(const struct child *child, msec_t now)
+{
+	msec_t pause = child->unguarded != NULL && !child->swept ? sweep_pause(&child->own) : MSEC_NEVER;
+
+	return pause == MSEC_NEVER ? MSEC_NEVER : now + pause;
 }
 
 void
-child_sweep(struct child *child)
+child_order(struct child *child, msec_t term, msec_t kill_after)
 {
-	child->sweeping = true;
-	if (child->control.fd >= 0)
-		shutdown(child->control.fd, SHUT_WR);
+	const struct guardian_order order = { term, kill_after };
+
+	if (term == child->own.term && kill_after == child->own.kill_after)
+		return;
 	wake_guardian(child);
+	if (child->guardian == 0 || write(child->control.fd, &order, sizeof(order)) > 0)
+		sweep_order(&child->own, term, kill_after);
 }

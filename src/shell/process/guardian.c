@@ -12,38 +12,36 @@ enum {
 	CONTROL = 0, /* the only descriptor that stays open */
 
 	/* Milliseconds. */
-	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
-	SWEEP_TIME = 5000, /* for the sweep; a process that is left then is stuck in the kernel, or another user's */
+	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, if canceld has gone without an order */
+	SWEEP_TIME = 5000, /* after SIGKILL; a process that is left then is stuck in the kernel, or another user's */
 	HEARD_TIME = 500,  /* for canceld to read reports, when no more of them fit into the socket */
 };
 
 struct watch {
-	bool exited;  /* the server */
-	bool unheard; /* canceld is gone or stands still: it is told nothing more */
+	bool told;     /* canceld knows of the server's end, or cannot be told of it */
+	bool unheard;  /* canceld is gone or stands still: it is told of no more signals */
+	bool gone;     /* canceld */
+	siginfo_t end; /* of the server */
 	struct sweep sweep;
 };
 
-/*
- * canceld may be stopped (SIGSTOP) and make no room in time. If it is there and cannot be told of the server, it finds
- * out as the guardian ends.
- */
-static void
+/* false: it could not be written now. */
+static bool
 report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
-	struct guardian_report report = { .kind = kind, .pid = pid, .number = number };
+	struct guardian_report report = { .kind = kind, .pid = pid, .leader = watch->sweep.leader, .number = number };
 
 	snprintf(report.name, sizeof(report.name), "%s", name);
-	if (watch->unheard || write(CONTROL, &report, sizeof(report)) > 0)
-		return;
-	if (kind != GUARDIAN_SWEPT && errno != EPIPE && errno != ECONNRESET)
-		_exit(1);
-	watch->unheard = true;
+	return write(CONTROL, &report, sizeof(report)) > 0 || errno == EPIPE || errno == ECONNRESET;
 }
 
+/* canceld may be stopped (SIGSTOP) and make no room in time. */
 static void
-on_swept(void *watch, pid_t pid, const char *name)
+on_signalled(void *context, pid_t pid, int signal, const char *name)
 {
-	report(watch, GUARDIAN_SWEPT, pid, 0, name);
+	struct watch *watch = context;
+
+	watch->unheard = watch->unheard || !report(watch, GUARDIAN_SIGNALLED, pid, signal, name);
 }
 
 static void
@@ -52,11 +50,27 @@ on_child(int signal)
 	(void)signal;
 }
 
+/* A child that has ended, or soon will, and leads the group of the server. 0, or -1 with errno. */
+static int
+start_leader(struct sweep *sweep)
+{
+	sweep->leader = system_fork_hidden();
+	if (sweep->leader == 0) {
+		setpgid(0, 0);
+		_exit(0);
+	}
+	/* Also set in the new process, as on some systems its end may come first. */
+	if (sweep->leader > 0)
+		setpgid(sweep->leader, sweep->leader);
+	return sweep->leader > 0 ? 0 : -1;
+}
+
 /* Runs in the server's process. Returns, with errno, only if the command cannot be executed. */
 static void
-execute(const struct guardian *guardian, pid_t parent)
+execute(const struct guardian *guardian, pid_t leader, pid_t parent)
 {
-	setpgid(0, 0);
+	if (setpgid(0, leader) < 0)
+		setpgid(0, 0);
 	/* The server ends with the guardian, which may have died already. */
 	system_die_along(SIGKILL);
 	if (getppid() != parent)
@@ -71,66 +85,79 @@ execute(const struct guardian *guardian, pid_t parent)
 
 /* Starts the server and waits until it is executed. 0, or an errno. */
 static int
-start_server(const struct guardian *guardian, pid_t *server)
+start_server(const struct guardian *guardian, struct sweep *sweep)
 {
 	int failure[2], error = 0;
 	pid_t own = getpid();
 
-	if (system_pipe(failure) < 0 || (*server = fork()) < 0)
+	if (system_pipe(failure) < 0 || start_leader(sweep) < 0 || (sweep->server = fork()) < 0)
 		return errno;
-	if (*server == 0) {
-		execute(guardian, own);
+	if (sweep->server == 0) {
+		execute(guardian, sweep->leader, own);
 		error = errno;
 		_exit(write(failure[1], &error, sizeof(error)) < 0);
 	}
-	/* Also set in the server: canceld may signal the group before the server has run. */
-	setpgid(*server, *server);
 	close(failure[1]);
 	/* End of file once the server is executed, as exec closes the other end. */
 	if (read(failure[0], &error, sizeof(error)) < 0)
 		error = errno;
 	if (error != 0) {
-		kill(*server, SIGKILL);
-		waitpid(*server, NULL, 0);
+		kill(sweep->server, SIGKILL);
+		waitpid(sweep->server, NULL, 0);
 	}
 	return error;
 }
 
-/* Reaps orphans that have ended; the server stays a zombie, so that its group's id stays taken. */
+/* Reaps orphans that have ended; the server stays a zombie, so that the id of its own group stays taken. */
 static void
 hear_children(struct watch *watch)
 {
-	siginfo_t info;
+	struct sweep *sweep = &watch->sweep;
+	siginfo_t *end = &watch->end;
 
-	if (!sweep_hear(watch->sweep.leader, &info) || watch->exited)
-		return;
-	watch->exited = true;
-	report(watch, GUARDIAN_ENDED, info.si_pid, info.si_code == CLD_EXITED ? info.si_status : -info.si_status, "");
+	if (!sweep->exited)
+		sweep->exited = sweep_hear(sweep->server, sweep->leader, end);
+	if (sweep->exited && !watch->told)
+		watch->told = report(watch, GUARDIAN_ENDED, end->si_pid,
+		    end->si_code == CLD_EXITED ? end->si_status : -end->si_status, "");
 }
 
-/* canceld never writes to the socket: it turns readable as its other end is closed. */
+/* The ladder goes on where it stands. */
 static void
-wait_for_end(struct watch *watch)
+lose_canceld(struct watch *watch)
 {
-	do
-		hear_children(watch);
-	while (!sweep_wait(CONTROL, watch->sweep.group ? -1 : system_follow()));
+	watch->gone = watch->told = watch->unheard = true;
+	if (watch->sweep.term == MSEC_NEVER)
+		sweep_order(&watch->sweep, monotonic_now(), TERM_TIME);
 }
 
 static void
-terminate(struct watch *watch)
+hear_order(struct watch *watch)
 {
-	msec_t end = monotonic_now() + TERM_TIME;
+	struct guardian_order order;
+	ssize_t len = read(CONTROL, &order, sizeof(order));
 
-	hear_children(watch);
-	if (watch->exited)
-		return;
-	kill(-watch->sweep.leader, SIGTERM);
-	kill(-watch->sweep.leader, SIGCONT);
-	while (!watch->exited && monotonic_now() < end) {
-		sweep_wait(-1, watch->sweep.group ? -1 : system_follow());
-		hear_children(watch);
+	if (len == (ssize_t)sizeof(order))
+		sweep_order(&watch->sweep, order.term, order.kill_after);
+	else if (len >= 0 || errno != EINTR)
+		lose_canceld(watch);
+}
+
+/* false: some processes cannot be ended. */
+static bool
+end_all(struct watch *watch)
+{
+	struct sweep *sweep = &watch->sweep;
+	msec_t pause;
+
+	for (hear_children(watch); !sweep_step(sweep); hear_children(watch)) {
+		if (sweep->kill != MSEC_NEVER && monotonic_now() >= sweep->kill + SWEEP_TIME)
+			return false;
+		pause = sweep->exited && !watch->told ? SWEEP_PAUSE : sweep_pause(sweep);
+		if (sweep_wait(watch->gone ? -1 : CONTROL, sweep->group ? -1 : system_follow(), pause))
+			hear_order(watch);
 	}
+	return true;
 }
 
 /*
@@ -146,7 +173,7 @@ remove_socket(const char *socket)
 	if (socket[0] == '\0' || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
 		return;
 	while (!place_remove_dead(socket) && monotonic_now() < end)
-		sweep_wait(-1, -1);
+		sweep_wait(-1, -1, SWEEP_PAUSE);
 }
 
 /*
@@ -167,12 +194,16 @@ _Noreturn void
 guardian_run(const struct guardian *guardian)
 {
 	const struct timeval patience = { .tv_usec = HEARD_TIME * 1000 };
-	struct watch watch = { .sweep = { .group = guardian->group, .ended = on_swept, .context = &watch } };
+	struct watch watch = { .sweep = { .group = guardian->group,
+				   .term = MSEC_NEVER,
+				   .kill = MSEC_NEVER,
+				   .signalled = on_signalled,
+				   .context = &watch } };
 	bool swept;
 	int error;
 
 	stand_apart();
-	error = start_server(guardian, &watch.sweep.leader);
+	error = start_server(guardian, &watch.sweep);
 	/* Pipe ends that stay open here would keep the other ends from seeing end of file. */
 	if (dup2(guardian->control, CONTROL) < 0)
 		_exit(1);
@@ -182,11 +213,12 @@ guardian_run(const struct guardian *guardian)
 		report(&watch, GUARDIAN_REFUSED, 0, error, "");
 		_exit(1);
 	}
-	report(&watch, GUARDIAN_STARTED, watch.sweep.leader, (int)getpid(), "");
 	signal(SIGCHLD, on_child);
-	wait_for_end(&watch);
-	terminate(&watch);
-	swept = sweep_all(&watch.sweep, SWEEP_TIME);
+	if (!report(&watch, GUARDIAN_STARTED, watch.sweep.server, (int)getpid(), "")) {
+		close(CONTROL);
+		lose_canceld(&watch);
+	}
+	swept = end_all(&watch);
 	remove_socket(guardian->socket);
 	_exit(swept ? 0 : 1);
 }

@@ -113,6 +113,12 @@ time_or(msec_t given, msec_t built_in)
 	return given == MSEC_NEVER ? built_in : given;
 }
 
+static msec_t
+patience_of(const struct life *life)
+{
+	return life->server->closed ? TIME_EXIT_WAIT : TIME_CLOSE_WAIT + life->session->handshake.dialect->patience;
+}
+
 /* The client does not stay in its state. */
 static void
 leave(struct life *life, bool signalled)
@@ -135,8 +141,7 @@ leave(struct life *life, bool signalled)
 		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : life->now + options->drain_for;
 	} else {
 		client->state = CLIENT_LEFT;
-		client->until = life->now + TIME_FLUSH_WAIT +
-		    time_or(options->term_after, TIME_CLOSE_WAIT + life->session->handshake.dialect->patience) +
+		client->until = life->now + TIME_FLUSH_WAIT + time_or(options->term_after, patience_of(life)) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
 	if (leaving != LEAVE_TERMINATED && unseen)
@@ -172,7 +177,7 @@ turn_client(struct life *life)
 		leave(life, signalled);
 	if (signalled) {
 		client->until = earlier(client->until, hasty);
-		return SUPERVISE_HASTEN;
+		return SUPERVISE_SIGNAL;
 	}
 	if (client->state == CLIENT_DRAINING &&
 	    (session_outstanding(life->session, SIDE_CLIENT) > 0 || session_turn_runs(life->session)))
@@ -267,12 +272,20 @@ plan_successor(struct life *life, bool served)
 	return obstacle == NULL;
 }
 
+/* The hint names the option that decides on it. A signal to canceld had ended the wait for SIGTERM. */
 static void
-on_swept(void *context, pid_t pid, const char *name)
+on_signalled(void *context, pid_t pid, int signal, const char *name)
 {
 	struct life *life = context;
+	const struct supervisor *supervisor = &life->supervisor;
+	bool killed = signal == SIGKILL;
+	const char *hint = killed                      ? "--kill-after gives it more time" :
+	    supervisor->ours && !supervisor->signalled ? "--term-after gives it more time" :
+							 NULL;
 
-	log_event(life->log, WHY_SWEPT, LOG_FIELDS(log_number("process", pid), log_string("name", name)));
+	log_event(life->log, pid == life->child.pid ? WHY_FORCED : WHY_SWEPT,
+	    LOG_FIELDS(log_string("step", killed ? "SIGKILL" : "SIGTERM"), log_number("process", pid),
+		log_string("name", name), log_string("hint", hint)));
 }
 
 static void
@@ -308,7 +321,7 @@ start_server(struct life *life)
 	}
 	relay_forget(&life->relay);
 	life->stuck = false;
-	life->start_status = child_start(&life->child, guardian, life->port, on_swept, life);
+	life->start_status = child_start(&life->child, guardian, life->port, on_signalled, life);
 	life->now = monotonic_now();
 	session_set_time(life->session, life->now);
 	if (life->start_status != 0) {
@@ -331,7 +344,7 @@ exited_in_order(const struct life *life)
 		return true;
 	if (life->server->life == SERVER_STUCK) /* its exit only follows from the end of its stdin */
 		return false;
-	return life->child.exited && life->child.status == 0 && !supervisor_signalled_it(&life->supervisor) &&
+	return life->child.exited && life->child.status == 0 && !life->child.signalled &&
 	    session_outstanding(life->session, SIDE_CLIENT) == 0;
 }
 
@@ -367,18 +380,8 @@ take_steps(struct life *life, unsigned steps)
 		descriptor_close(&life->port->out);
 		session_server_shut(life->session);
 	}
-	if (steps & STEP_TERMINATE) {
-		report_detail(life, WHY_ENDING, "step", "SIGTERM");
-		child_signal_group(&life->child, SIGTERM);
-	}
-	if (steps & STEP_KILL) {
-		report_detail(life, WHY_ENDING, "step", "SIGKILL");
-		child_signal_group(&life->child, SIGKILL);
-	}
-	if (steps & STEP_SWEEP) {
+	if (steps & STEP_SWEEP)
 		report_exit(life);
-		child_sweep(&life->child);
-	}
 	if (steps & STEP_RELEASE) {
 		detach(life);
 		report_restart(life);
@@ -395,8 +398,12 @@ take_steps(struct life *life, unsigned steps)
 static void
 tell(struct life *life, enum supervisor_event event)
 {
+	struct supervisor *supervisor = &life->supervisor;
+
 	while (event != SUPERVISE_NOTHING)
-		event = take_steps(life, supervisor_handle(&life->supervisor, event, life->now));
+		event = take_steps(life, supervisor_handle(supervisor, event, life->now));
+	if (supervisor->term != MSEC_NEVER)
+		child_order(&life->child, supervisor->term, supervisor_kill_after(supervisor));
 }
 
 int
@@ -476,10 +483,9 @@ has_failed(const struct life *life)
 static void
 tell_end(struct life *life, enum supervisor_event end)
 {
-	bool closed = life->supervisor.state == PROCESS_WAITING && life->server->closed;
+	bool closed = life->server->closed && port_backlog(life->port) == 0; /* it was delivered */
 
-	life->supervisor.patience =
-	    life->options->term_after == MSEC_NEVER ? life->session->handshake.dialect->patience : 0;
+	life->supervisor.patience = patience_of(life);
 	if (end == SUPERVISE_NOTHING && has_failed(life))
 		end = SUPERVISE_HASTEN;
 	else if (end == SUPERVISE_NOTHING && closed)
@@ -492,7 +498,7 @@ tell_exit(struct life *life, bool child_signal)
 {
 	bool guarded = life->child.unguarded == NULL, ended = life->port->in.ended;
 
-	if (child_signal || life->child.control.ready)
+	if (child_signal || life->child.control.ready || life->child.unguarded != NULL)
 		child_hear(&life->child);
 	if (guarded && life->child.unguarded != NULL)
 		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
@@ -546,13 +552,15 @@ msec_t
 life_wake(const struct life *life)
 {
 	const struct client *client = &life->client;
+	msec_t wake;
 
 	/* A turn writes after it has asked for the client: the next one has to handle what that has found. */
 	if (port_is_closed(client->port) && (client->state == CLIENT_PRESENT || client->state == CLIENT_DRAINING))
 		return 0;
+	wake = earlier(earlier(life->supervisor.wake, child_wake(&life->child, life->now)), life->look);
 	if (client->state == CLIENT_LEFT && !supervisor_is_over(&life->supervisor))
-		return earlier(life->supervisor.wake, life->look);
-	return earlier(earlier(life->supervisor.wake, client->until), life->look);
+		return wake;
+	return earlier(wake, client->until);
 }
 
 bool
@@ -578,10 +586,9 @@ int
 life_status(const struct life *life)
 {
 	const struct child *child = &life->child;
-	bool over = life->client.state != CLIENT_PRESENT;
+	bool over = life->client.state != CLIENT_PRESENT || life->server->closed;
 	/* A server whose guardian is lost is killed, by the kernel or by canceld. */
-	bool killed =
-	    supervisor_signalled_it(&life->supervisor) || (child->unguarded != NULL && child->signal == SIGKILL);
+	bool killed = child->signalled || (child->unguarded != NULL && child->signal == SIGKILL);
 
 	if (life->start_status != 0)
 		return life->start_status;

@@ -13,75 +13,236 @@ find_dead(siginfo_t *info)
 }
 
 bool
-sweep_hear(pid_t kept, siginfo_t *info)
+sweep_hear(pid_t kept, pid_t leader, siginfo_t *info)
 {
-	while (find_dead(info) && info->si_pid != kept)
+	while (find_dead(info) && info->si_pid != kept && info->si_pid != leader)
 		waitpid(info->si_pid, NULL, WNOHANG);
-	return info->si_pid > 0;
+	return system_look_at(P_PID, (id_t)kept, info) && info->si_pid > 0;
 }
 
-/* Reaps the dead, the leader too. Their children are children of this process now, and may have any id: all are tried again. */
+static void
+tell(const struct sweep *sweep, pid_t pid, int signal)
+{
+	char name[SYSTEM_NAME];
+
+	system_name(pid, name);
+	sweep->signalled(sweep->context, pid, signal, name);
+}
+
+/*
+ * Reaps the dead; the server only when its end was heard of. Their children are children of this process now, and may have
+ * any id: all are tried again.
+ */
 static void
 reap_all(struct sweep *sweep)
 {
-	char name[SYSTEM_NAME];
 	siginfo_t info;
 
-	while (find_dead(&info)) {
-		if (info.si_pid != sweep->leader && info.si_code != CLD_EXITED && info.si_status == SIGKILL) {
-			system_name(info.si_pid, name);
-			sweep->ended(sweep->context, info.si_pid, name);
-		}
+	while (find_dead(&info) && (info.si_pid != sweep->server || sweep->exited)) {
+		if (info.si_pid != sweep->server && info.si_code != CLD_EXITED && info.si_status == SIGKILL)
+			tell(sweep, info.si_pid, SIGKILL);
 		sweep->tried = 0;
 		waitpid(info.si_pid, NULL, WNOHANG);
 	}
 }
 
-/* Only a child: its id cannot have become that of another process. */
-static void
-end_child(pid_t pid)
+static bool
+is_child(pid_t pid)
 {
 	siginfo_t info;
 
-	if (system_look_at(P_PID, (id_t)pid, &info))
+	return system_look_at(P_PID, (id_t)pid, &info) && info.si_pid == 0;
+}
+
+/* Only a child: its id cannot have become that of another process. */
+static void
+end_child(void *sweep, pid_t pid)
+{
+	(void)sweep;
+	if (is_child(pid))
 		kill(pid, SIGKILL);
 }
 
 /* Most children have a number not far above the leader's. */
 static void
-try_ids(struct sweep *sweep)
+each_child(struct sweep *sweep, void (*each)(void *sweep, pid_t pid))
 {
 	pid_t others = system_pid_limit() - 1;
 
+	if (system_each_child(each, sweep))
+		return;
 	for (int i = 0; i < TRIES; i++)
-		end_child(1 + (sweep->leader + sweep->tried++) % others);
+		each(sweep, 1 + (sweep->leader + sweep->tried++) % others);
 }
 
-/* Ends and reaps what is there now; true: no child is left. */
+/* Of a group that gets signals as a whole. */
 static bool
-end_round(struct sweep *sweep)
+is_member(const struct sweep *sweep, pid_t pid)
 {
-	siginfo_t info;
-	size_t left;
+	pid_t group = pid > 0 ? getpgid(pid) : 0;
 
-	/* The signal reaches the whole group at once, so no member can start a process that is missed. */
-	if (sweep->leader > 1 && system_look_at(P_PID, (id_t)sweep->leader, &info))
-		kill(-sweep->leader, SIGKILL);
-	reap_all(sweep);
-	if (sweep->group)
-		return sweep->leader == 0 || !system_look_at(P_PGID, (id_t)sweep->leader, &info);
-	left = system_end_followed(sweep->ended, sweep->context);
-	if (!system_look_at(P_ALL, 0, &info))
-		return left == 0;
-	if (!system_each_child(end_child))
-		try_ids(sweep);
+	return group > 1 && (group == sweep->leader || group == sweep->server);
+}
+
+static bool
+group_lives(pid_t group)
+{
+	return group > 1 && system_lives(group);
+}
+
+static bool
+is_left(const struct sweep *sweep)
+{
+	return group_lives(sweep->leader) || group_lives(sweep->server) ||
+	    (!sweep->group && (system_lives(0) || system_end_followed(NULL, NULL) > 0));
+}
+
+static void
+signal_group(const struct sweep *sweep, pid_t group, int signal)
+{
+	if (group <= 1 || (sweep->exited && !system_lives(group)))
+		return;
+	kill(-group, signal);
+	kill(-group, SIGCONT);
+}
+
+/* The second group is there only if the server has left the first one. */
+static void
+signal_groups(const struct sweep *sweep, int signal)
+{
+	signal_group(sweep, sweep->leader, signal);
+	signal_group(sweep, sweep->server, signal);
+	if (!sweep->exited && sweep->server > 1 && !is_member(sweep, sweep->server))
+		kill(sweep->server, signal);
+}
+
+static void
+tell_member(void *context, pid_t pid)
+{
+	if (is_child(pid) && is_member(context, pid))
+		tell(context, pid, SIGTERM);
+}
+
+/* Once. Children of one that was told are its own to end, until it has ended. */
+static void
+terminate(struct sweep *sweep, pid_t pid)
+{
+	for (int i = 0; i < sweep->count; i++)
+		if (sweep->told[i] == pid)
+			return;
+	if (sweep->count == SWEEP_TOLD || is_member(sweep, pid))
+		return;
+	sweep->told[sweep->count++] = pid;
+	tell(sweep, pid, SIGTERM);
+	kill(pid, SIGTERM);
+	kill(pid, SIGCONT);
+}
+
+static void
+terminate_child(void *sweep, pid_t pid)
+{
+	if (is_child(pid))
+		terminate(sweep, pid);
+}
+
+/* system_find asks for each process: a moment is too short for its id to become another one's. Always false. */
+static bool
+terminate_child_of_member(pid_t pid, const void *context)
+{
+	struct sweep *const *sweep = context;
+
+	if (is_member(*sweep, system_parent(pid)))
+		terminate(*sweep, pid);
 	return false;
 }
 
-bool
-sweep_wait(int fd, int news)
+static void
+begin(struct sweep *sweep, msec_t now)
 {
-	const struct timespec pause = { .tv_nsec = SWEEP_PAUSE * 1000000L };
+	sweep->kill = now + sweep->kill_after;
+	sweep->told[sweep->count++] = sweep->server;
+	if (!sweep->exited)
+		tell(sweep, sweep->server, SIGTERM);
+	else
+		each_child(sweep, tell_member);
+	signal_groups(sweep, SIGTERM);
+}
+
+static void
+terminate_rest(struct sweep *sweep)
+{
+	if (sweep->group)
+		return;
+	each_child(sweep, terminate_child);
+	if (!sweep->searched)
+		system_find(terminate_child_of_member, &sweep);
+	sweep->searched = true;
+}
+
+/* Ends and reaps what is there now; true: nothing is left. */
+static bool
+end_round(struct sweep *sweep)
+{
+	/* The signal reaches the whole group at once, so no member can start a process that is missed. */
+	signal_groups(sweep, SIGKILL);
+	reap_all(sweep);
+	if (sweep->group)
+		return sweep->exited && !is_left(sweep);
+	if (system_end_followed(sweep->signalled, sweep->context) == 0 && sweep->exited && !is_left(sweep))
+		return true;
+	each_child(sweep, end_child);
+	return false;
+}
+
+void
+sweep_order(struct sweep *sweep, msec_t term, msec_t kill_after)
+{
+	if (sweep->kill != MSEC_NEVER)
+		return;
+	sweep->term = term;
+	sweep->kill_after = kill_after;
+}
+
+bool
+sweep_step(struct sweep *sweep)
+{
+	msec_t now = monotonic_now();
+
+	if (sweep->term == MSEC_NEVER)
+		return false;
+	if (sweep->exited && !is_left(sweep)) {
+		reap_all(sweep);
+		return true;
+	}
+	if (now < sweep->term)
+		return false;
+	if (sweep->kill == MSEC_NEVER)
+		begin(sweep, now);
+	if (now < sweep->kill) {
+		if (sweep->exited || now >= sweep->kill - sweep->kill_after / 2)
+			terminate_rest(sweep);
+		return false;
+	}
+	if (!sweep->exited && !sweep->killed)
+		tell(sweep, sweep->server, SIGKILL);
+	sweep->killed = true;
+	return end_round(sweep);
+}
+
+msec_t
+sweep_pause(const struct sweep *sweep)
+{
+	msec_t now = monotonic_now();
+
+	if (sweep->term == MSEC_NEVER)
+		return MSEC_NEVER;
+	return sweep->exited || now >= sweep->term ? SWEEP_PAUSE : sweep->term - now;
+}
+
+bool
+sweep_wait(int fd, int news, msec_t time)
+{
+	const struct timespec pause = { .tv_sec = (time_t)(time / 1000), .tv_nsec = (long)(time % 1000) * 1000000 };
 	int most = fd > news ? fd : news;
 	fd_set ready;
 	sigset_t mask;
@@ -93,7 +254,7 @@ sweep_wait(int fd, int news)
 		FD_SET(fd, &ready);
 	if (news >= 0)
 		FD_SET(news, &ready);
-	return pselect(most + 1, &ready, NULL, NULL, fd < 0 ? &pause : NULL, &mask) > 0 && fd >= 0 &&
+	return pselect(most + 1, &ready, NULL, NULL, time == MSEC_NEVER ? NULL : &pause, &mask) > 0 && fd >= 0 &&
 	    FD_ISSET(fd, &ready);
 }
 
@@ -102,10 +263,8 @@ sweep_all(struct sweep *sweep, msec_t time)
 {
 	msec_t end = monotonic_now() + time;
 
-	while (!end_round(sweep)) {
+	for (sweep->exited = true; !end_round(sweep); sweep_wait(-1, -1, SWEEP_PAUSE))
 		if (monotonic_now() >= end)
 			return false;
-		sweep_wait(-1, -1);
-	}
 	return true;
 }

@@ -156,7 +156,7 @@ system_parent(pid_t pid)
 {
 	struct proc_bsdshortinfo about;
 
-	return ask_about(pid, &about) ? (pid_t)about.pbsi_ppid : 0;
+	return ask_about(pid, &about) && about.pbsi_status != SZOMB ? (pid_t)about.pbsi_ppid : 0;
 }
 
 enum system_input
@@ -261,13 +261,27 @@ system_pid_limit(void)
 	return PROCESS_MOST;
 }
 
+pid_t
+system_fork_hidden(void)
+{
+	return fork();
+}
+
 bool
-system_each_child(void (*each)(pid_t pid))
+system_lives(pid_t group)
+{
+	while (group > 1 && waitpid(-group, NULL, WNOHANG) > 0)
+		;
+	return group > 1 && kill(-group, 0) == 0;
+}
+
+bool
+system_each_child(void (*each)(void *context, pid_t pid), void *context)
 {
 	static pid_t children[PROCESS_MOST];
 
 	for (int i = list_children(getpid(), children); i > 0; i--)
-		each(children[i - 1]);
+		each(context, children[i - 1]);
 	return true;
 }
 
@@ -466,7 +480,7 @@ end_one(const struct process *process, system_ended_fn *ended, void *context)
 	    descendant->told)
 		return;
 	descendant->told = true;
-	ended(context, process->pid, name);
+	ended(context, process->pid, SIGKILL, name);
 }
 
 /* All are looked at until there is no news, but not for ever, if they fork as fast. */
@@ -480,7 +494,7 @@ system_end_followed(system_ended_fn *ended, void *context)
 	for (int round = 0; round < ROUNDS && see_all(true); round++)
 		;
 	count = descendants_to_end(&following.descendants, following.seen, following.count);
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count && ended != NULL; i++)
 		end_one(&following.seen[i], ended, context);
 	return (size_t)count;
 }

@@ -164,7 +164,7 @@ system_parent(pid_t pid)
 	/* The fields follow the name, which stands in parentheses and may contain any byte. */
 	proc_read(pid, "stat", text, sizeof(text));
 	end = strrchr(text, ')');
-	return end == NULL || strlen(end) < 4 ? 0 : (pid_t)strtol(end + strlen(") S "), NULL, 10);
+	return end == NULL || strlen(end) < 4 || end[2] == 'Z' ? 0 : (pid_t)strtol(end + strlen(") S "), NULL, 10);
 }
 
 enum system_input
@@ -219,6 +219,22 @@ system_look_at(idtype_t type, id_t id, siginfo_t *info)
 	return waitid(type, id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
+/* Without a signal to its parent: waitid(2), __WCLONE. */
+pid_t
+system_fork_hidden(void)
+{
+	return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
+}
+
+/* Without WEXITED the dead are no children. */
+bool
+system_lives(pid_t group)
+{
+	siginfo_t info;
+
+	return waitid(group == 0 ? P_ALL : P_PGID, (id_t)group, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0;
+}
+
 /* proc_sys_kernel(5); a pid namespace may have its own. */
 pid_t
 system_pid_limit(void)
@@ -233,7 +249,7 @@ system_pid_limit(void)
 
 /* Asks all processes of the machine. */
 static bool
-look_for_children(void (*each)(pid_t pid))
+look_for_children(void (*each)(void *context, pid_t pid), void *context)
 {
 	DIR *processes = opendir("/proc");
 	const struct dirent *entry;
@@ -244,7 +260,7 @@ look_for_children(void (*each)(pid_t pid))
 	while ((entry = readdir(processes)) != NULL) {
 		pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (pid > 0 && system_parent(pid) == getpid())
-			each(pid);
+			each(context, pid);
 	}
 	closedir(processes);
 	return true;
@@ -252,15 +268,15 @@ look_for_children(void (*each)(pid_t pid))
 
 /* The list is there only if the kernel has CONFIG_PROC_CHILDREN. */
 bool
-system_each_child(void (*each)(pid_t pid))
+system_each_child(void (*each)(void *context, pid_t pid), void *context)
 {
 	FILE *list = proc_is_own() ? fopen("/proc/thread-self/children", "re") : NULL;
 	char number[16];
 
 	if (list == NULL)
-		return proc_is_own() && look_for_children(each);
+		return proc_is_own() && look_for_children(each, context);
 	while (fscanf(list, "%15s", number) == 1)
-		each((pid_t)strtol(number, NULL, 10));
+		each(context, (pid_t)strtol(number, NULL, 10));
 	fclose(list);
 	return true;
 }

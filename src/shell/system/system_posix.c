@@ -134,10 +134,24 @@ system_pid_limit(void)
 	return 1 << 22; /* no system is known to have more */
 }
 
-bool
-system_each_child(void (*each)(pid_t pid))
+pid_t
+system_fork_hidden(void)
 {
-	(void)each;
+	return fork();
+}
+
+bool
+system_lives(pid_t group)
+{
+	while (group > 1 && waitpid(-group, NULL, WNOHANG) > 0)
+		;
+	return group > 1 && kill(-group, 0) == 0;
+}
+
+bool
+system_each_child(void (*each)(void *context, pid_t pid), void *context)
+{
+	(void)each, (void)context;
 	return false;
 }
 
