@@ -555,7 +555,7 @@ on_update(struct session *session, struct message *message, enum side requester,
 		pass_on(session, message, WHY_RELAYED, newest);
 		return;
 	}
-	alarm_arm(&silenced->in->hard, &silenced->hard, TIME_LINGER, session->clocks.steady);
+	alarm_arm(&silenced->in->linger, &silenced->hard, TIME_LINGER, session->clocks.steady);
 	pass_drop(session, message, WHY_LATE_PROGRESS, silenced);
 }
 
