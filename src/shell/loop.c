@@ -137,6 +137,9 @@ watch(struct loop *loop)
 	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);
 	loop->session->journal.traffic_unseen = !log_shows(loop->log, WHY_RELAYED);
+	/* What this turn has taken is no time in which the machine slept. */
+	loop->now = monotonic_now();
+	session_set_time(loop->session, loop->now);
 	loop->due = session_sleep(loop->session, is_stalled(loop));
 	set_alarm(loop, next_wake(loop));
 }
