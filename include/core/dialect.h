@@ -37,6 +37,8 @@ enum method_trait {
 	METHOD_RESULT = 1 << 13,    /* MCP: its answer is that of a task's request: the task has ended */
 	METHOD_LOAD = 1 << 15,      /* ACP: opens a session again, whose updates are then awaited */
 	METHOD_DECLARED = 1 << 14,  /* METHOD_PERSON only of a client with the capability before its '/' */
+	METHOD_SLOW = 1 << 17,      /* a handshake that a server may index a whole project for */
+	METHOD_SESSION = 1 << 16,   /* opens or loads a session: a -t without METHOD does not shorten its deadlines */
 
 	/* Kept and replayed to a new server. */
 	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING,

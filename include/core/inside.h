@@ -207,6 +207,18 @@ state_is_held(const struct session *session, const struct request *request)
 	    request->start >= session->party[SIDE_CLIENT].lane->stop;
 }
 
+/*
+ * The server has not opened the session yet, as it may still be starting: the deadlines of what the client has asked do not
+ * run. Of a modern session without a handshake its first message shows that it is there.
+ */
+static inline bool
+state_is_opening(const struct session *session)
+{
+	return session->party[SIDE_CLIENT].pending.starting > 0 ||
+	    (session->handshake.era == ERA_MODERN && !session->party[SIDE_SERVER].spoke &&
+		session->clocks.steady < session->open_by);
+}
+
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
 void state_release(struct session *session);
 
@@ -421,7 +433,7 @@ void reply_result(struct session *session, enum side to, struct span id, const c
  * true: the whole turn was cancelled (ACP session/cancel), with the agent's requests in it.
  */
 bool cancel_send(struct session *session, struct request *request);
-bool cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why);
+bool cancel_forward(struct session *session, struct message *message, struct request *request, enum why why);
 
 /*
  * Sends session/cancel, which cancels all turns of this ACP session. request: one of them; NULL: none is outstanding: in
@@ -527,8 +539,11 @@ void requests_expire(struct session *session, enum side side);
 /* Forgets the oldest tombstones beyond LIMIT_TOMBSTONES. */
 void requests_trim(struct session *session);
 
-/* The era is settled: sends the cancels that were withheld until then. */
-void requests_release_cancels(struct session *session);
+/* Once the session is open, deadlines begin that waited for that; once the era is settled, withheld cancels are sent. */
+void requests_settle(struct session *session);
+
+/* A whole message of the server's: what opens the session is being worked on. */
+void requests_note_life(struct session *session);
 
 /*
  * A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE.

@@ -43,9 +43,11 @@ enum {
 	LIMIT_RESTARTS = 5,
 
 	TIME_IDLE = 5 * 60 * 1000,
-	TIME_IDLE_CODE = 30 * 60 * 1000, /* of requests that run a user's code */
-	TIME_START = 2 * 60 * 1000,      /* initialize, server/discover */
-	TIME_AT_ONCE = 10,               /* an answer within this is not kept as the last one */
+	TIME_IDLE_CODE = 30 * 60 * 1000,  /* of requests that run a user's code */
+	TIME_START = 2 * 60 * 1000,       /* initialize, server/discover */
+	TIME_START_SLOW = 10 * 60 * 1000, /* initialize of LSP and BSP */
+	TIME_START_CAP = 30 * 60 * 1000,  /* in all, while the server writes messages */
+	TIME_AT_ONCE = 10,                /* an answer within this is not kept as the last one */
 	TIME_CAP = 24 * 60 * 60 * 1000,
 	TIME_GRACE = 5 * 1000,        /* --grace */
 	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */

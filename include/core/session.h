@@ -116,6 +116,9 @@ void session_server_shut(struct session *session);
  */
 bool session_server_owes(const struct session *session);
 
+/* Messages may have been written: sends what had to wait for that. session_expire does it too. */
+void session_settle(struct session *session);
+
 /*
  * Expires what is due. heard: everything that the server had written by now was read and heard. Without it no request
  * of the client's expires, as its answer may still be in the pipe.
@@ -299,6 +302,8 @@ struct session {                /* read only, and of party only the lanes; confi
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
 	struct probe probe;
 	bool era_awaited;          /* a cancel or a probe waits until the era is settled */
+	bool waiting;              /* deadlines wait until the session is open */
+	msec_t open_by;            /* steady time: then a modern session without a handshake counts as open */
 	bool client_ended;         /* the client has left, or its output is closed */
 	bool client_left;          /* ... and its requests are not waited for */
 	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */

@@ -69,6 +69,7 @@ struct request {
 	bool withheld;            /* its cancel is still to be sent */
 	bool superseded;          /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
 	bool apart;               /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
+	bool cancel_sent;         /* its receiver was told of a cancel, or never got the request */
 	bool told;                /* ACP: a session/cancel of its session was sent; turns.c sets it */
 	enum request_state state; /* set with pending_move */
 	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
@@ -76,6 +77,8 @@ struct request {
 	bool unread;              /* a message that may have been its answer was thrown away */
 	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
 	msec_t received;          /* when the frame's last byte arrived */
+	uint64_t heard;           /* how many bytes its receiver had written by then */
+	msec_t since;             /* when its deadlines began to run; MSEC_NEVER: they do not yet */
 	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
 	unsigned char sources[2];      /* set at will: where these come from, as in struct deadlines */
 	struct alarm idle;             /* in pending->idle, or not armed */
@@ -101,6 +104,7 @@ struct pending {
 	size_t in_state[REQUEST_STATES];
 	size_t persons;    /* WAITING for a person: REQUEST_PERSON */
 	size_t handshakes; /* not answered by the receiver: METHOD_HANDSHAKE */
+	size_t starting;   /* WAITING for the session to open: METHOD_START */
 	size_t aliased;    /* entries whose wire_id differs from id */
 	struct map names;  /* private: by id_hash and kind; those of tombstones apart */
 	uint64_t serial;   /* private: of the next request */
@@ -131,6 +135,9 @@ void pending_place(struct request *request, uint64_t start, uint64_t end, bool u
  * none.
  */
 void pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after, msec_t idle_now, msec_t now);
+
+/* The same, of durations that are known: only now its deadlines begin to run. An armed alarm in ->hard stays. */
+void pending_begin(struct request *request, msec_t idle_now, msec_t now);
 
 /* Starts the idle deadline: at idle_now the request begins to wait. */
 void pending_start_idle(struct request *request, msec_t idle_now);

@@ -190,6 +190,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	hear(&loop->port[SIDE_SERVER]);
 	hear(client);
 	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
+	session_settle(loop->session);
 	control_turn(&loop->control, loop->now);
 	expire(loop);
 	loop->now = life_turn(&loop->life, child, loop->now);

@@ -7,6 +7,7 @@ void
 clock_expire(struct world *world)
 {
 	world->oracle.now = world->now;
+	oracle_look(&world->oracle);
 	both_expire(world, !wire_backed_up(world, SERVER));
 	servers_note(world);
 	if (lane_size(world->session->party[SIDE_SERVER].lane) > (8 << 20) ||

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum { GRACE = 5000, GRACE_TURN = 30000, LINGER = 600000 };        /* the built-in times of the manual */
-enum { IDLE = 300000, START = 120000, DAY = 24 * 60 * 60 * 1000 }; /* ... for a request that opens a session */
+enum { IDLE = 300000, DAY = 24 * 60 * 60 * 1000 };                 /* ... for one that opens an ACP session */
+enum { START = 120000, START_SLOW = 600000, START_CAP = 1800000 }; /* ... and the handshake; LSP and BSP have more */
 
 void
 oracle_init(struct oracle *oracle)
@@ -86,8 +87,17 @@ oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const char *i
 	ask->deed = deed;
 	ask->target = NO_TARGET;
 	ask->life = oracle->life;
-	ask->idle = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | DISCOVERY) ? START : oracle->timeout;
-	ask->cap = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | DISCOVERY) ? DAY : oracle->cap;
+	ask->idle = oracle->timeout;
+	ask->cap = oracle->cap;
+	if (traits & EXEMPT) {
+		ask->idle = ask->cap = INT64_MAX;
+	} else if (traits & (HANDSHAKE | DISCOVERY)) {
+		ask->idle = oracle->protocol->slow ? START_SLOW : START;
+		ask->cap = START_CAP;
+	} else if (traits & OPENS) {
+		ask->idle = IDLE;
+		ask->cap = DAY;
+	}
 	ask->ending_at = INT64_MAX;
 	snprintf(ask->id, sizeof(ask->id), "%s", id);
 	return oracle->ask_count++;
@@ -251,10 +261,49 @@ join_cascade(const struct oracle *oracle, struct ask *ask)
 			ask->crossed = true;
 }
 
+/* Whether the server may still be starting, for all that canceld knows. */
+static bool
+is_opening(const struct oracle *oracle)
+{
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == CLIENT && ask->deed != NULL && ask->deed->traits & (HANDSHAKE | DISCOVERY) &&
+		    oracle_lives(oracle, ask) && ask->cancelled == 0 && ask->expired == 0)
+			return true;
+	return oracle->modern && oracle->initialized && !oracle->there && oracle->now < oracle->open_by;
+}
+
+void
+oracle_look(struct oracle *oracle)
+{
+	bool opening = is_opening(oracle);
+	struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count && !opening; ask++)
+		if (ask->waits) {
+			ask->waits = false;
+			ask->since = ask->active = oracle->now;
+		}
+}
+
+/* A message of the server's: what opens the session is being worked on. */
+static void
+heard_life(struct oracle *oracle, const struct sent *sent)
+{
+	struct ask *ask;
+
+	oracle->there = true;
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count && sent->kind != KIND_JUNK && !sent->bad; ask++)
+		if (ask->by == CLIENT && ask->deed != NULL && ask->deed->traits & (HANDSHAKE | DISCOVERY) &&
+		    oracle_lives(oracle, ask) && ask->cancelled == 0)
+			ask->active = oracle->now;
+}
+
 static void
 heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
-	ask->asked = ask->active = oracle->now;
+	ask->asked = ask->active = ask->since = oracle->now;
 	oracle->requests += ask->by == CLIENT;
 	if (ask->by != CLIENT) {
 		join_cascade(oracle, ask);
@@ -264,6 +313,7 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		oracle->declared[CLIENT] = oracle->declares[CLIENT];
 	else if (!(ask->deed->traits & DISCOVERY) && oracle->protocol == &protocols[MCP] && !oracle->handshake)
 		oracle->initialized = true;
+	ask->waits = !(ask->deed->traits & (HANDSHAKE | DISCOVERY)) && is_opening(oracle);
 	(void)sent;
 }
 
@@ -395,6 +445,9 @@ oracle_heard(struct oracle *oracle, int number)
 		oracle->junk_lines += sent->complain;
 		break;
 	}
+	if (sent->from == SERVER)
+		heard_life(oracle, sent);
+	oracle_look(oracle);
 }
 
 /* The newest request of that id that canceld knows and has not answered. */
@@ -415,7 +468,7 @@ find_undecided(struct oracle *oracle, int by, const char *id)
 static void
 expired(struct oracle *oracle, struct ask *ask)
 {
-	if (oracle->now - ask->active < ask->idle && oracle->now - ask->asked < ask->cap)
+	if (ask->waits || (oracle->now - ask->active < ask->idle && oracle->now - ask->since < ask->cap))
 		oracle_blame(oracle, "1: %s is cancelled after %lld ms", ask->id,
 		    (long long)(oracle->now - ask->active));
 	if (!oracle->protocol->waits && !(ask->by == SERVER && (oracle->shut || oracle->deaf_at > 0)))
@@ -449,6 +502,9 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 	ask->version = oracle->initialized ? oracle->version : 0;
 	ask->decided_at = oracle->now;
 	ask->decided = ++oracle->step;
+	ask->waited = ask->waits;
+	ask->early = oracle->handshake && !oracle->start_answered;
+	oracle_look(oracle);
 }
 
 /* Another running turn of the session, which a session/cancel would hit too; -1: none. sure: no answer has begun. */

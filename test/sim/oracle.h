@@ -83,6 +83,11 @@ struct ask { /* one request */
 	int64_t idle, cap;     /* its deadlines; INT64_MAX: none */
 	int64_t asked;         /* when canceld heard it */
 	int64_t active;        /* the last sign of life that canceld heard */
+	int64_t since;         /* when its deadlines began */
+	bool waits;            /* they have not, as the server may still be starting */
+	bool waited;           /* ... when canceld reported that it answers */
+	bool early;            /* ... when nothing had answered the handshake */
+	bool called_cancelled; /* its error says that its receiver was told */
 	uint64_t cancelled;    /* when the requester's cancel was heard; 0: not */
 	bool owed;             /* ... and an answer is still owed */
 	bool by_turn;          /* ... which was a session/cancel */
@@ -167,6 +172,8 @@ struct oracle {
 	bool handshake;                /* it began with one */
 	bool initialized;              /* which was answered: heard by canceld */
 	bool start_answered;           /* by any response, also a bad one */
+	bool there;                    /* a message of the server's was heard */
+	int64_t open_by;               /* when a modern session counts as open in any case */
 	bool modern;
 	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */
 	bool client_left, server_died; /* server_died: or closed its stdin */
@@ -223,6 +230,9 @@ void oracle_begun(struct oracle *oracle, int sent);
 void oracle_heard(struct oracle *oracle, int sent);
 
 enum decided { DECIDED_ANSWER, DECIDED_REFUSED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
+
+/* Time has passed, or a message was heard: deadlines begin if the session is open now. */
+void oracle_look(struct oracle *oracle);
 
 /*
  * canceld's log reports that it answers the request, or tells its receiver of the cancel. The bytes arrive later, and

@@ -32,6 +32,17 @@ check_told(struct oracle *oracle, const struct ask *ask)
 		    ask->by == CLIENT ? "server" : "client", ask->id);
 }
 
+/* Whether an error says that its receiver was told, which it was not. */
+static void
+check_said(struct oracle *oracle, const struct ask *ask)
+{
+	bool told = ask->cancels > 0 || ask->turn_cancels > 0;
+
+	if (ask->called_cancelled && ask->wire[0] != '\0' && !told && ask->lost == 0 &&
+	    !(ask->by == CLIENT ? oracle->server_died || oracle->shut : oracle->client_left))
+		oracle_blame(oracle, "2: the error of %s says that its receiver was told, and it was not", ask->id);
+}
+
 /* ACP v2: whether the server works on a turn although it should know that the client has left. */
 static void
 check_turn(struct oracle *oracle, const struct ask *ask)
@@ -69,7 +80,7 @@ static bool
 has_deadline(const struct oracle *oracle, const struct ask *ask)
 {
 	if (ask->by == CLIENT && person_is_asked(oracle))
-		return ask->cap != INT64_MAX && !(oracle->cut_short && oracle->now - ask->asked < ask->cap);
+		return ask->cap != INT64_MAX && !(oracle->cut_short && oracle->now - ask->since < ask->cap);
 	return ask->idle != INT64_MAX;
 }
 
@@ -99,6 +110,7 @@ check_ask(struct oracle *oracle, const struct ask *ask)
 		    ask->by == CLIENT ? "client" : "server");
 	if (!ask->ours)
 		check_told(oracle, ask);
+	check_said(oracle, ask);
 	check_task(oracle, ask);
 	check_turn(oracle, ask);
 	if (!ask->ours && ask->wire[0] == '\0' && ask->lost == 0 && !is_given_up(oracle, ask) && !oracle->server_died &&

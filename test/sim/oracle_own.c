@@ -115,10 +115,11 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 	if (oracle->server_died || oracle->client_left || ask->unsent || ask->decided == 0 || ask->lost != 0)
 		return;
 	if (timeout && ask->expired == 0) {
-		if (ask->decided_at - ask->active < ask->idle && ask->decided_at - ask->asked < ask->cap)
+		if (ask->waited ||
+		    (ask->decided_at - ask->active < ask->idle && ask->decided_at - ask->since < ask->cap))
 			oracle_blame(oracle, "1: %s timed out after %lld ms", ask->id,
 			    (long long)(ask->decided_at - ask->active));
-		if (ask->held && ask->decided_at - ask->asked < ask->cap)
+		if (ask->held && ask->decided_at - ask->since < ask->cap)
 			oracle_blame(oracle, "1: %s timed out while canceld held it back", ask->id);
 		if (oracle->protocol->waits && ask->arrived != 0 && ask->arrived < ask->decided &&
 		    !(ask->deed->traits & FINAL) && !(oracle->no_cancel && ask->by == CLIENT))
@@ -172,6 +173,19 @@ expect_code(struct oracle *oracle, const struct ask *ask, const char *cause, jso
 		    wanted);
 }
 
+/* Whether there may be a reason for which the receiver of the request was not told that it is cancelled. */
+static bool
+may_be_untold(const struct oracle *oracle, const struct ask *ask)
+{
+	bool late = ask->arrived == 0 || ask->arrived >= ask->decided;
+
+	if (!oracle->protocol->cancels || ask->deed->traits & FINAL || ask->asks_task)
+		return true;
+	return ask->by == CLIENT &&
+	    (oracle->no_cancel || oracle->server_died || oracle->shut || oracle->client_left || ask->early ||
+		!oracle->initialized || late);
+}
+
 /* An error, or in `error` the same from a tool's result. */
 static void
 got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t *data)
@@ -203,7 +217,8 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 		check_time(oracle, ask, timeout);
 	if ((timeout || cancelled) && has_words(ask))
 		oracle_blame(oracle, "1: %s has a result for that and gets an error", ask->deed->method);
-	if ((timeout || cancelled) && !json_is_true(json_object_get(data, "cancelled")))
+	ask->called_cancelled = json_is_true(json_object_get(data, "cancelled"));
+	if ((timeout || cancelled) && !ask->called_cancelled && !may_be_untold(oracle, ask))
 		oracle_blame(oracle, "1: %s was cancelled and the error does not say so", ask->id);
 	if (strcmp(cause, "server-restarted") == 0 && (!ask->flying || ask->cancelled != 0))
 		oracle_blame(oracle, "1: %s is told of a restart, and no server was at work on it", ask->id);
@@ -213,7 +228,7 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 		    ask->decided_at - oracle->deaf_at < oracle_grace(oracle, ask) &&
 		    /* An answer that was arriving at the deadline had the grace from then on. */
 		    ask->decided_at - ask->active < ask->idle + oracle_grace(oracle, ask) &&
-		    ask->decided_at - ask->asked < ask->cap)))
+		    ask->decided_at - ask->since < ask->cap)))
 		oracle_blame(oracle, "1: %s is told of a closed stdin at %lld ms, which was closed at %lld ms", id,
 		    (long long)ask->decided_at, (long long)oracle->deaf_at);
 	if (strcmp(cause, "server-exited") == 0 && !oracle->server_died)

@@ -21,6 +21,7 @@ enum trait {
 	SETTING = 1 << 8,
 	UNSETTING = 1 << 9,
 	NAMED = 1 << 10, /* ... of one uri */
+	OPENS = 1 << 11, /* ... a session: a deadline for all does not shorten its own */
 };
 
 struct deed {
@@ -44,6 +45,7 @@ struct protocol {
 	const char *notice;
 	const char *opened; /* notice of the client after the handshake; NULL: there is none */
 	bool replayable;    /* canceld can replay a session to another server */
+	bool slow;          /* its servers may take long to start */
 	struct deed client[DEEDS],
 	    server[DEEDS]; /* the requests of each side; the client's first one opens the session */
 };

@@ -333,6 +333,7 @@ init(struct world *world)
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
 	oracle->now = world->now;
+	oracle->open_by = world->now + 120000;
 	both_init(world, &config, on_action);
 	world_tell(world, "%s, %s, a %s before each message\n", oracle->protocol->name,
 	    world->given ? "as told" : "to be found out", oracle->header ? "header" : "newline");

@@ -74,9 +74,10 @@ static TABLE_CONST struct method acp_methods[] = {
 	METHOD("session/request_permission", METHOD_PERSON, .cancelled = "{\"outcome\":{\"outcome\":\"cancelled\"}}"),
 	METHOD("elicitation/create", METHOD_PERSON, .cancelled = "{\"action\":\"cancel\"}"),
 	METHOD("terminal/wait_for_exit", METHOD_LONG),
+	METHOD("session/new", METHOD_SESSION),
 	METHOD("session/close", METHOD_CLOSE),
-	METHOD("session/load", METHOD_LOAD),
-	METHOD("session/resume", METHOD_LOAD),
+	METHOD("session/load", METHOD_LOAD | METHOD_SESSION),
+	METHOD("session/resume", METHOD_LOAD | METHOD_SESSION),
 	{ 0 },
 };
 
@@ -95,7 +96,7 @@ TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .version_2 = &dialect_acp
 
 /* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
 static TABLE_CONST struct method lsp_methods[] = {
-	METHOD("initialize", METHOD_HANDSHAKE),
+	METHOD("initialize", METHOD_HANDSHAKE | METHOD_SLOW),
 	METHOD("shutdown", METHOD_SHUTDOWN),
 	METHOD("workspace/executeCommand", METHOD_CODE),
 	METHOD("workspace/diagnostic", METHOD_LONG),
@@ -124,7 +125,7 @@ TABLE_CONST struct dialect dialect_lsp = {
 
 /* BSP 2.1: the requests that compile, run, test or debug; its cancel extension is that of LSP. */
 static TABLE_CONST struct method bsp_methods[] = {
-	METHOD("build/initialize", METHOD_HANDSHAKE),
+	METHOD("build/initialize", METHOD_HANDSHAKE | METHOD_SLOW),
 	METHOD("build/shutdown", METHOD_SHUTDOWN),
 	METHOD("buildTarget/compile", METHOD_CODE),
 	METHOD("buildTarget/run", METHOD_LONG),

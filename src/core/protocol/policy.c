@@ -172,14 +172,22 @@ struct deadlines
 policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
 {
 	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
-	msec_t idle = start ? TIME_START : traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
-	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : TIME_CAP, { 0 } };
+	msec_t idle = traits & METHOD_SLOW ? TIME_START_SLOW :
+	    start                          ? TIME_START :
+	    traits & METHOD_CODE           ? TIME_IDLE_CODE :
+					     TIME_IDLE;
+	msec_t cap = start ? TIME_START_CAP : TIME_CAP;
+	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : cap, { 0 } };
 	int best[] = { [POLICY_IDLE] = 0, [POLICY_CAP] = 0 }, rank;
 
 	for (size_t i = 0; i < policy->count; i++) {
 		struct policy_rule *rule = &policy->rules[i];
 
-		if ((rule->method == NULL && (exempt || start)) || !policy_names(rule, method, name))
+		if (rule->method == NULL &&
+		    (exempt || start ||
+			((traits & METHOD_SESSION) && rule->duration < (rule->clock == POLICY_CAP ? cap : idle))))
+			continue;
+		if (!policy_names(rule, method, name))
 			continue;
 		rule->matched = true;
 		rank = ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS + rank_of(rule->method, method);

@@ -124,7 +124,7 @@ note_given_up(const struct session *session, struct request *request, enum given
 {
 	if (by == GIVEN_UP_BY_DEADLINE && session->reason != NULL)
 		by = GIVEN_UP_BY_PERSON;
-	else if (by == GIVEN_UP_BY_DEADLINE && request->cap_after <= session->clocks.steady - request->received)
+	else if (by == GIVEN_UP_BY_DEADLINE && request->cap_after <= session->clocks.steady - request->since)
 		by = GIVEN_UP_BY_CAP;
 	if (by != GIVEN_UP_BY_NONE)
 		request->given_up = by;
@@ -222,8 +222,11 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	bool told;
 
 	note_given_up(session, request, (enum given_up)cell->given_up);
-	if (state == REQUEST_QUEUED && cell->next == REQUEST_ENDED && request->start != REQUEST_UNSENT)
-		lane_withdraw(session->party[request->from].lane, request->start);
+	if (state == REQUEST_QUEUED && cell->next == REQUEST_ENDED) {
+		request->cancel_sent = true;
+		if (request->start != REQUEST_UNSENT)
+			lane_withdraw(session->party[request->from].lane, request->start);
+	}
 	told = tell_receiver(session, request, cell, message);
 	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED && request->from == SIDE_CLIENT)
 		recovery_probe(session, request);

@@ -83,6 +83,7 @@ cancel_send(struct session *session, struct request *request)
 	}
 	if (report_obstacle(session, request->from, request, obstacle))
 		return false;
+	request->cancel_sent = true;
 	if (is_only_turn(session, request))
 		return cancel_turns(session, request, request->token);
 	compose_cancel(session, receiver, request->wire_id, own_reason(request->from), request->meta);
@@ -127,10 +128,11 @@ move(struct session *session, struct message *message, const struct request *req
 }
 
 bool
-cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
+cancel_forward(struct session *session, struct message *message, struct request *request, enum why why)
 {
 	if (cancel_withhold(session, message, request))
 		return false;
+	request->cancel_sent = true;
 	message->urgent = true;
 	move(session, message, request, request->wire_id, why);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */

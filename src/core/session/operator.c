@@ -87,8 +87,10 @@ change(struct session *session, struct request *request, enum policy_clock clock
 
 	*after = clock == POLICY_CAP ? wanted.cap : wanted.idle;
 	request->sources[clock] = wanted.sources[clock];
+	if (request->since == MSEC_NEVER)
+		return *after != former; /* they begin later */
 	if (clock == POLICY_CAP)
-		alarm_arm(&request->in->hard, &request->hard, *after, request->received);
+		alarm_arm(&request->in->hard, &request->hard, *after, request->since);
 	else if (!state_is_held(session, request))
 		alarm_arm(&request->in->idle, &request->idle, *after, request->seen);
 	return *after != former;

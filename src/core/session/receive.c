@@ -255,6 +255,13 @@ enter(struct session *session, struct message *message, const struct method *row
 	memcpy(request->sources, deadlines.sources, sizeof(request->sources));
 	if (row->traits & METHOD_RESULT)
 		request->task = serial_of_task(session, message);
+	request->heard = lane_received_to(session->party[receiver].lane);
+	if (message->from == SIDE_CLIENT && !(request->traits & METHOD_START) && state_is_opening(session)) {
+		alarm_disarm(&request->idle);
+		alarm_disarm(&request->hard);
+		request->since = MSEC_NEVER;
+		session->waiting = true;
+	}
 	if (entry.alias.len > 0)
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, entry.alias);
 	if (request->flags & REQUEST_ASKED)

@@ -60,7 +60,7 @@ recovery_ask_again(struct session *session)
 {
 	if (!session->probe.again || session->probe.question != NULL)
 		return;
-	/* Cancels that were withheld go out first: see requests_release_cancels. */
+	/* Cancels that were withheld go out first: see requests_settle. */
 	session->era_awaited |= !state_is_settled(session);
 	if (!session->era_awaited)
 		send_probe(session);

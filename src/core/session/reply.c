@@ -90,7 +90,7 @@ write_answer(struct session *session, enum side to, const struct answer *answer)
 
 enum {
 	NAMED = 1 << 0,     /* the text begins with the request's method and name */
-	CANCELLED = 1 << 1, /* error.data.cancelled */
+	CANCELLED = 1 << 1, /* error.data.cancelled, if the receiver was told */
 	RESULT = 1 << 2,    /* the method's result that tells of a cancel is the answer, if it has one */
 	GIVEN_UP = 1 << 3,  /* by canceld: the dialect's timeout_code, else its failure_code */
 };
@@ -98,7 +98,7 @@ enum {
 struct ending { /* why canceld answers a request */
 	unsigned flags;
 	const char *cause; /* error.data.cause; NULL: explain_gone knows */
-	const char *text;  /* %d: the deadline in ms, %b: the method */
+	const char *text;  /* %d: the deadline in ms, %b: the method, %s: a longer deadline */
 };
 
 static const struct ending by[] = {
@@ -112,7 +112,7 @@ static const struct ending by[] = {
 };
 
 static const struct ending unstarted = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
-	" was not answered within %d ms and was given up (to wait longer: the option -t %b=10m of canceld)" };
+	" was not answered within %d ms and was given up (to wait longer: the option -t %b=%s of canceld)" };
 static const struct ending unread = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
 	" was given up after %d ms: a message that was discarded, and may have been its answer, was longer than "
 	"--max-message" };
@@ -201,7 +201,8 @@ explain(struct session *session, struct answer *answer, const struct request *re
 	if (ending->flags & NAMED)
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
-	compose(text, ending->text, request_timeout(request), request->method);
+	compose(text, ending->text, request_timeout(request), request->method,
+	    request->traits & METHOD_SLOW ? "30m" : "10m");
 	if (request_timeout(request) != MSEC_NEVER &&
 	    (missing = message_missing(session, side_other(request->from))) > 0)
 		compose(text, ": the text of an unfinished message ended %d bytes before its Content-Length",
@@ -252,7 +253,7 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 		.method = request->method,
 		.code = code_of(session, request, ending),
 		.cause = ending->cause,
-		.cancelled = ending->flags & CANCELLED,
+		.cancelled = (ending->flags & CANCELLED) && request->cancel_sent,
 		.ended = ending == &restarted,
 		.tool = tool && session->config.tool_errors && ending != &by[GIVEN_UP_BY_REQUESTER],
 		.elapsed = session->clocks.steady - request->received,

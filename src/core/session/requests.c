@@ -16,7 +16,7 @@ is_overdue(const struct session *session, const struct request *request)
 	const struct clocks *clocks = &session->clocks;
 
 	return alarm_due(&request->idle) <= clocks_idle(clocks, request->from) ||
-	    request->cap_after <= clocks->steady - request->received;
+	    request->cap_after <= clocks->steady - request->since;
 }
 
 static void
@@ -59,8 +59,19 @@ requests_expire(struct session *session, enum side side)
 			expire(session, request);
 }
 
-void
-requests_release_cancels(struct session *session)
+static void
+begin_deadlines(struct session *session)
+{
+	struct request *request;
+
+	session->waiting = false;
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+		if (request->state == REQUEST_WAITING && request->since == MSEC_NEVER)
+			pending_begin(request, session->clocks.idle, session->clocks.steady);
+}
+
+static void
+release_cancels(struct session *session)
 {
 	struct request *request;
 
@@ -72,6 +83,28 @@ requests_release_cancels(struct session *session)
 				turns_end(session, request->token, session->client_ended);
 		}
 	recovery_ask_again(session);
+}
+
+void
+requests_settle(struct session *session)
+{
+	if (session->waiting && !state_is_opening(session))
+		begin_deadlines(session);
+	if (session->era_awaited && state_is_settled(session))
+		release_cancels(session);
+}
+
+void
+requests_note_life(struct session *session)
+{
+	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct request *request = pending->oldest;
+
+	for (size_t left = pending->starting; left > 0; request = request->newer)
+		if (request->state == REQUEST_WAITING && (request->traits & METHOD_START)) {
+			pending_extend(request, session->clocks.idle);
+			left--;
+		}
 }
 
 void
@@ -100,9 +133,9 @@ requests_bound_waits(struct session *session, enum side requester)
 		request->unread = true;
 		waiting++;
 		last = request;
-		if (alarm_armed(&request->idle) || alarm_armed(&request->hard))
+		if (request->since == MSEC_NEVER || alarm_armed(&request->idle) || alarm_armed(&request->hard))
 			continue;
-		request->cap_after = now - request->received + TIME_IDLE;
+		request->cap_after = now - request->since + TIME_IDLE;
 		request->sources[POLICY_CAP] = POLICY_BUILT_IN;
 		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
 	}

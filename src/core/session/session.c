@@ -23,6 +23,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->handshake.dialect_known = config->dialect != NULL;
 	session->handshake.opened = config->dialect == &dialect_none;
 	session->server.status = session->server.signal = -1;
+	session->open_by = now + TIME_START;
 	pending_init(&session->acks.waiting, SIDE_CLIENT, config->seed);
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);
 	pending_init(&session->probe.cause, SIDE_CLIENT, config->seed);
@@ -239,9 +240,12 @@ receive_frame(struct session *session, enum side from)
 		noise_receive(session, &message);
 	} else {
 		note_first(session, &message);
+		if (from == SIDE_SERVER)
+			requests_note_life(session);
 		if (bom)
 			state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		receive_message(session, &message);
+		requests_settle(session);
 	}
 	frame_advance(&party->frame, party->lane->decided - start);
 }
@@ -309,10 +313,15 @@ session_end_of_input(struct session *session, enum side from)
 }
 
 void
+session_settle(struct session *session)
+{
+	requests_settle(session);
+}
+
+void
 session_expire(struct session *session, bool heard)
 {
-	if (session->era_awaited && state_is_settled(session))
-		requests_release_cancels(session);
+	session_settle(session);
 	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
 	if (heard)
 		requests_expire(session, SIDE_CLIENT);
@@ -336,8 +345,10 @@ next_wake(const struct session *session, bool stalled)
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
-	if (session->era_awaited && state_is_settled(session))
+	if ((session->era_awaited && state_is_settled(session)) || (session->waiting && !state_is_opening(session)))
 		return clocks->now;
+	if (session->waiting && session->party[SIDE_CLIENT].pending.starting == 0)
+		wake = session->open_by + lag;
 	for (enum side side = stalled ? SIDE_SERVER : SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		const struct pending *pending = &session->party[side].pending;
 

@@ -201,7 +201,7 @@ state_release(struct session *session)
 	struct request *request;
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (state_is_held(session, request))
+		if (state_is_held(session, request) && request->since != MSEC_NEVER)
 			pending_start_idle(request, session->clocks.idle);
 	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
 }

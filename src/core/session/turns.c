@@ -20,8 +20,12 @@ turns_end(struct session *session, struct span session_id, bool by_client)
 
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
-	for (turn = NULL; (turn = state_next_turn(session, session_id, turn)) != NULL;)
-		turn->told |= state_of(session, turn) != REQUEST_QUEUED;
+	for (turn = NULL; (turn = state_next_turn(session, session_id, turn)) != NULL;) {
+		bool reached = state_of(session, turn) != REQUEST_QUEUED;
+
+		turn->told |= reached;
+		turn->cancel_sent |= reached && state_may_write(session, SIDE_SERVER) && !session->config.no_cancel;
+	}
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
 		bool waits = request->state == REQUEST_WAITING && !request->in_cancelled_turn && !request->apart;

@@ -40,6 +40,8 @@ count_state(const struct request *request, int by)
 	request->in->in_state[request->state] += (size_t)by;
 	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
 		request->in->persons += (size_t)by;
+	if (request->state == REQUEST_WAITING && (request->traits & METHOD_START))
+		request->in->starting += (size_t)by;
 	if (request->traits & METHOD_HANDSHAKE)
 		request->in->handshakes += (size_t)by;
 }
@@ -146,8 +148,16 @@ pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_aft
 	request->received = now;
 	request->idle_after = idle_after;
 	request->cap_after = cap_after;
+	pending_begin(request, idle_now, now);
+}
+
+void
+pending_begin(struct request *request, msec_t idle_now, msec_t now)
+{
+	request->since = now;
 	pending_start_idle(request, idle_now);
-	alarm_arm(&request->in->hard, &request->hard, cap_after, now);
+	if (!alarm_armed(&request->hard))
+		alarm_arm(&request->in->hard, &request->hard, request->cap_after, now);
 }
 
 void
