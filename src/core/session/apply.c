@@ -23,8 +23,8 @@ static struct span
 hint_for(const struct session *session, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	bool idle = request_timeout(request) == request->idle_after;
-	bool silent = session->party[SIDE_SERVER].heard <= request->received;
+	bool idle = request->given_up == GIVEN_UP_BY_DEADLINE;
+	bool silent = lane_received_to(session->party[SIDE_SERVER].lane) == request->heard;
 	bool restarts = (dialect->flags & DIALECT_REPLAYS) || session->config.stateless;
 	bool kill = silent && restarts && session->config.kill_stuck == 0;
 	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
@@ -45,7 +45,7 @@ describe_timeout(struct session *session, const struct request *request)
 	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
 	uint64_t missing = message_missing(session, side_other(request->from));
-	bool idle = request_timeout(request) == request->idle_after;
+	bool idle = request->given_up == GIVEN_UP_BY_DEADLINE;
 	struct buf *text = &session->words;
 
 	buf_clear(text);

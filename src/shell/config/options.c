@@ -46,7 +46,8 @@ const struct options_row options_rows[] = {
 	FLAG(0, "answer-cancelled", session.answer_cancelled,
 	    "answer what the client itself has cancelled with an error, if the server does not within the grace"),
 	FLAG(0, "tool-errors", session.tool_errors,
-	    "a tools/call that timed out, was lost or refused gets a result with isError, so that no client repeats it"),
+	    "a tools/call that timed out, was lost or refused, or whose answer was malformed, gets a result with isError, so "
+	    "that no client repeats it"),
 	FLAG(0, "ask-progress", session.ask_progress,
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs"),
 	FLAG(0, "legacy", session.legacy, "answer server/discover without the server: old ones exit on it"),
