@@ -464,6 +464,16 @@ void cancel_task(struct session *session, const struct request *request, struct 
  *                     └──refused, or not in time──▶ STUCK
  */
 
+/*
+ * The client has told that the session is open: with --kill-stuck, canceld asks once whether this server answers probes,
+ * as soon as nothing else is open. One that does not (PROBE_UNANSWERED) is not probed.
+ */
+void recovery_open(struct session *session);
+
+/* Whether the time for that has come; asks. */
+bool recovery_may_try(const struct session *session);
+void recovery_try(struct session *session);
+
 /* The client's request was cancelled: with --kill-stuck, probes the server. */
 void recovery_probe(struct session *session, const struct request *request);
 

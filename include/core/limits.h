@@ -41,6 +41,7 @@ enum {
 	LIMIT_QUOTED = 1024,     /* requests that get an error with them at once */
 
 	LIMIT_RESTARTS = 5,
+	LIMIT_PATIENCES = 3,
 
 	TIME_IDLE = 5 * 60 * 1000,
 	TIME_IDLE_CODE = 30 * 60 * 1000,  /* of requests that run a user's code */
@@ -56,6 +57,8 @@ enum {
 	TIME_RESTART_WAIT = 100,   /* before a server that answered nothing is started again; doubled each time ... */
 	TIME_RESTART_MOST = 10000, /* ... up to this */
 	TIME_STUCK = 10 * 1000,    /* --kill-stuck without a value */
+	TIME_STUCK_LEAST =
+	    60 * 1000, /* the least for a server that still writes, else LIMIT_PATIENCES times --kill-stuck */
 	TIME_RESTARTS = 60 * 1000, /* --restart without a value: LIMIT_RESTARTS restarts within this time */
 	TIME_FIRST_REQUEST = 500,  /* for the client to send a first request after the server has gone */
 	TIME_SKEW = 2 * 1000,      /* a wake that is later than planned by this much shows that the clock stood still */

@@ -40,14 +40,15 @@ enum server_life {
 
 struct server { /* as the session sees it: what can be sent to it now, and how the last process ended */
 	enum server_life life;
-	bool served;    /* this one has answered a request of the client's */
-	bool restarted; /* it is not the first server */
-	bool given_up;  /* set by the caller: they have failed too often; every error in a server's place says so */
-	bool closed;    /* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
-	bool hung;      /* one has never answered the handshake: the session has to end */
-	bool shut;      /* canceld has closed its stdin, to end it */
-	bool unstarted; /* there never was one, and there will be none */
-	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
+	bool served;     /* this one has answered a request of the client's ... */
+	msec_t answered; /* ... the last time then, in steady time */
+	bool restarted;  /* it is not the first server */
+	bool given_up;   /* set by the caller: they have failed too often; every error in a server's place says so */
+	bool closed;     /* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
+	bool hung;       /* one has never answered the handshake: the session has to end */
+	bool shut;       /* canceld has closed its stdin, to end it */
+	bool unstarted;  /* there never was one, and there will be none */
+	int status;      /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	struct buf said;    /* the last lines of text on its stdout */
 	struct buf quote;   /* the last bytes of said and of its stderr, in any encoding */
@@ -250,11 +251,23 @@ struct edits {            /* of the message at hand, or of the batch that it is 
 	struct buf texts; /* of them */
 };
 
+enum trial {
+	TRIAL_NONE,
+	TRIAL_DUE, /* it is to be asked once nothing else is open */
+	TRIAL_ASKED,
+	TRIAL_UNREAD, /* when its time was over, perhaps the server had not read it */
+	TRIAL_ANSWERED,
+	TRIAL_FAILED, /* it was not answered in time: the server is not probed */
+};
+
 struct probe {                    /* recovery.c: is the server alive? */
 	struct request *question; /* the question while it is not answered; or NULL */
 	struct pending cause;     /* a copy of the request that was cancelled last */
 	uint64_t taken;           /* bytes of the client's lane that the server had taken at the last check */
 	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
+	msec_t since;             /* idle time from which the server may have read the question */
+	enum trial trial;         /* does it answer such questions at all? */
+	struct request *tried;    /* the one that shows that, while it is not answered; or NULL */
 	bool again;               /* to be asked when the present question is answered, and the era settled */
 };
 

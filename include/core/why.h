@@ -76,6 +76,7 @@ enum why_level {
 	X(DEAF, PERSON, "the server closed its stdin and runs on: it can only answer what it has")  \
 	X(STUCK, PERSON, "the server did not answer a probe: canceld ends it")                     \
 	X(UNREAD, PERSON, "capabilities or _meta were too long to be looked at to their end (logged once)") \
+	X(PROBE_UNANSWERED, PERSON, "the server does not answer probes: it is not ended for that")     \
 	X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \
 	X(REPLAY_FAILED, PERSON, "the new server did not accept a repeated message")               \
 	X(SERVER_CHANGED, PERSON, "the new server's version differs from what the client was told") \

@@ -126,7 +126,7 @@ struct ask { /* one request */
 	bool resumed;          /* ... which was replayed, so that the next first notice is not due */
 };
 
-enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };
+enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING };
 
 struct own { /* a question of canceld's to the present server */
 	enum own_kind kind;
@@ -200,6 +200,11 @@ struct oracle {
 	int64_t spoke;                /* when a byte last came from the server */
 	int64_t unread;               /* when none could, as the client did not read or the machine slept */
 	bool may_pass;                /* a request was half read when it asked */
+	char trial[48];               /* the id of the question whether the server answers any; empty: not asked */
+	int64_t tried_at;             /* ... in ms */
+	bool tried;                   /* ... it was answered, or not in time */
+	bool mute, was_mute;          /* ... not in time, as canceld reported */
+	int64_t answered_at;          /* when the server last answered a request */
 	uint64_t let;  /* what was heard before this may pass: it stands before an answer of the client's */
 	bool unprobed; /* a cancel arrived after the probe, at this time */
 	int64_t unprobed_at;
@@ -256,6 +261,9 @@ void oracle_stuck(struct oracle *oracle);
 void oracle_still(struct oracle *oracle, bool at_end);
 /* canceld's log reports a probe; half: the server has read a part of a message. */
 void oracle_probes(struct oracle *oracle, bool half);
+/* canceld's log reports the question whether the server answers any; and that it does not. */
+void oracle_tries(struct oracle *oracle, const char *id);
+void oracle_mutes(struct oracle *oracle);
 /* Whether another server could continue the session. */
 bool oracle_may_restart(const struct oracle *oracle, bool stateless);
 /* Whether the id can mean no request of the client's, however it is read. */

@@ -4,7 +4,7 @@
 
 #include "oracle_inside.h"
 
-enum { REPLAY = 60000 }; /* as in the manual */
+enum { REPLAY = 60000, STUCK = 60000 }; /* as in the manual */
 
 static const char *const lists[LISTS] = { "notifications/tools/list_changed", "notifications/prompts/list_changed",
 	"notifications/resources/list_changed" };
@@ -118,7 +118,8 @@ static void
 check_probed(struct oracle *oracle)
 {
 	/* A server may go as soon as it has read the cancel, before canceld has another turn. */
-	if (oracle->unprobed && !oracle->probing && oracle->kill_stuck > 0 && oracle->now > oracle->unprobed_at)
+	if (oracle->unprobed && !oracle->was_mute && !oracle->probing && oracle->kill_stuck > 0 &&
+	    oracle->now > oracle->unprobed_at)
 		oracle_blame(oracle, "7: a server that was sent a cancel was never asked whether it is alive");
 }
 
@@ -137,6 +138,7 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 		lose_ask(oracle, &oracle->asks[i]);
 	for (i = 0; i < oracle->sent_count; i++)
 		lose_sent(oracle, &oracle->sent[i]);
+	oracle->trial[0] = '\0';
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
 	oracle->repaired = 0;
 	oracle->own_count = 0;
@@ -404,6 +406,41 @@ oracle_restarted(struct oracle *oracle)
 	oracle->restarted++;
 }
 
+/* Nothing waits for the answer to a probe any more. */
+static void
+probed(struct oracle *oracle)
+{
+	release(oracle);
+	oracle->probing = false;
+	oracle->free = ++oracle->step;
+}
+
+void
+oracle_tries(struct oracle *oracle, const char *id)
+{
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (oracle_lives(oracle, ask) && (ask->cancelled == 0 || ask->owed))
+			oracle_blame(oracle, "7: canceld asks a server that is busy whether it answers at all");
+	if (oracle->kill_stuck == 0 || oracle->protocol != &protocols[MCP] || oracle->opened == 0 ||
+	    oracle->sent[oracle->opened].heard == 0 || oracle->tried || oracle->trial[0] != '\0')
+		oracle_blame(oracle, "7: canceld asks once too often whether the server answers at all");
+	snprintf(oracle->trial, sizeof(oracle->trial), "%s", id);
+	oracle->tried_at = oracle->now;
+}
+
+void
+oracle_mutes(struct oracle *oracle)
+{
+	if (oracle->trial[0] == '\0' || oracle->tried || oracle->now - oracle->tried_at < oracle->kill_stuck)
+		oracle_blame(oracle, "7: a server is said to answer nothing, and had no time");
+	oracle->tried = oracle->mute = oracle->was_mute = true;
+	oracle->unprobed = false;
+	if (oracle->probing)
+		probed(oracle);
+}
+
 void
 oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 {
@@ -413,10 +450,11 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 		return;
 	own->answered = true;
 	own->granted = sent->grants;
-	if (own->kind == OWN_PROBE) {
-		release(oracle);
-		oracle->probing = false;
-		oracle->free = ++oracle->step;
+	if (own->kind == OWN_PROBE)
+		probed(oracle);
+	if (own->kind == OWN_TRIAL) {
+		oracle->mute = false;
+		oracle->tried = true;
 	}
 	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0) /* else there is no replay any more */
 		oracle->changes += sent->differs;
@@ -468,11 +506,12 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 {
 	static const char meta[] =
 	    ",\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}";
-	bool mcp = oracle->protocol == &protocols[MCP], modern = mcp && oracle->modern;
+	bool mcp = oracle->protocol == &protocols[MCP], modern = mcp && oracle->modern, trial;
 	char wire[48], wanted[256];
 	int i;
 
 	jsontext_raw_id(text, len, wire, sizeof(wire));
+	trial = strcmp(wire, oracle->trial) == 0;
 	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s}", wire,
 	    modern  ? "server/discover" :
 		mcp ? "ping" :
@@ -482,12 +521,15 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 		oracle_blame(oracle, "7: a probe is %.*s", (int)(len < 300 ? len : 300), text);
 	if (oracle->kill_stuck == 0)
 		oracle_blame(oracle, "7: a probe that nobody asked for");
-	for (i = 0; i < oracle->own_count; i++)
-		if (oracle->owns[i].kind == OWN_PROBE && !oracle->owns[i].answered)
+	if (oracle->mute && !trial)
+		oracle_blame(oracle, "7: a probe for a server that answers none");
+	for (i = 0; i < oracle->own_count && !trial; i++)
+		if (oracle->owns[i].kind == OWN_PROBE && !oracle->owns[i].answered && !oracle->was_mute)
 			oracle_blame(oracle, "7: a second probe while one is not answered");
 	check_replayed(oracle, "a probe");
-	add_own(oracle, OWN_PROBE, -1, wire);
-	oracle->unprobed = oracle->fresh = false;
+	add_own(oracle, trial ? OWN_TRIAL : OWN_PROBE, -1, wire);
+	oracle->unprobed &= trial;
+	oracle->fresh = false;
 }
 
 /* Whether the server has declared that it announces changes of that list. */
@@ -551,13 +593,15 @@ void
 oracle_stuck(struct oracle *oracle)
 {
 	bool refused, replayed = is_replayed(oracle, &refused);
+	int64_t most = 3 * oracle->kill_stuck > STUCK ? 3 * oracle->kill_stuck : STUCK;
 
 	oracle->stuck = true;
 	if (refused || (!replayed && oracle->now - oracle->back >= REPLAY))
 		return;
 	if (!oracle->probing || oracle->now - oracle->probe_at < oracle->kill_stuck)
 		oracle_blame(oracle, "7: a server is to be ended that has answered everything in time");
-	if (oracle->now - oracle->spoke < oracle->kill_stuck)
+	if (oracle->now - oracle->spoke < oracle->kill_stuck &&
+	    !(oracle->now - oracle->probe_at >= most && oracle->answered_at <= oracle->probe_at))
 		oracle_blame(oracle, "7: a server is to be ended that has just written something");
 	if (waits_for_client(oracle, true))
 		oracle_blame(oracle, "7: a server is to be ended that waits for the client");

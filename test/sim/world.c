@@ -207,7 +207,11 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
 		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id, session,
 		    action->why == WHY_CANCEL_TRANSLATED);
-	if (action->why == WHY_PROBE_SENT)
+	if (action->why == WHY_PROBE_UNANSWERED)
+		oracle_mutes(&world->oracle);
+	if (action->why == WHY_PROBE_SENT && action->detail.len == 0)
+		oracle_tries(&world->oracle, id);
+	else if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
 	if (action->why == WHY_UNRECORDED)
 		oracle_unrecorded(&world->oracle, id);
@@ -298,6 +302,7 @@ choose_restarts(struct world *world, struct session_config *config)
 	if (chance_percent(chance, 50))
 		config->kill_stuck = 300 + chance_below(chance, 3000);
 	world->oracle.kill_stuck = config->kill_stuck;
+	world->mood = chance_percent(chance, 25) ? MOOD_NEVER : MOOD_ANSWERS;
 	world->oracle.lists[0] = world->oracle.lists[2] = chance_percent(chance, 30);
 	world->restart.most = 1 + chance_below(chance, 6);
 	world->restart.within = chance_percent(chance, 50) ? MSEC_NEVER : 1000 + chance_below(chance, 60000);

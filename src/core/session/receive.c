@@ -378,6 +378,7 @@ static void
 learn(struct session *session, const struct message *message, struct request *request)
 {
 	session->server.served = true;
+	session->server.answered = session->clocks.steady;
 	if (!message_grants(message))
 		return;
 	if (request->traits & METHOD_HANDSHAKE)
@@ -664,6 +665,7 @@ on_opened(struct session *session, struct message *message)
 {
 	enum server_life life = session->server.life;
 
+	recovery_open(session);
 	message->bound = records_add_opened(&session->records, message);
 	if (!message->bound)
 		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);

@@ -16,6 +16,41 @@ free_queue(struct session *session)
 	state_release(session);
 }
 
+void
+recovery_open(struct session *session)
+{
+	if (session->config.kill_stuck > 0 && session->handshake.dialect->ping != NULL && !session->config.dry_run &&
+	    session->probe.trial == TRIAL_NONE)
+		session->probe.trial = TRIAL_DUE;
+}
+
+static bool
+may_ask(const struct session *session)
+{
+	return !session->client_left && session->server.life == SERVER_OPEN && !session->server.shut;
+}
+
+bool
+recovery_may_try(const struct session *session)
+{
+	return session->probe.trial == TRIAL_DUE && may_ask(session) && session->probe.question == NULL &&
+	    state_is_settled(session) && session_outstanding(session, SIDE_CLIENT) == 0 &&
+	    session_outstanding(session, SIDE_SERVER) == 0;
+}
+
+void
+recovery_try(struct session *session)
+{
+	const char *ping = session->handshake.dialect->ping;
+	struct request *question = questions_add(session, SIDE_CLIENT, ping, false, session->config.kill_stuck);
+
+	session->probe.trial = TRIAL_ASKED;
+	session->probe.tried = question;
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s'}", question->id, ping);
+	state_answer(session, SIDE_CLIENT);
+	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question, SPAN_NONE);
+}
+
 static void
 send_probe(struct session *session)
 {
@@ -29,6 +64,7 @@ send_probe(struct session *session)
 
 	probe->question = questions_add(session, SIDE_CLIENT, method, false, session->config.kill_stuck);
 	probe->taken = lane->taken;
+	probe->since = session->clocks.idle;
 	probe->again = false;
 	if (stop < probe->freed_to)
 		stop = probe->freed_to;
@@ -46,8 +82,8 @@ recovery_probe(struct session *session, const struct request *request)
 	const struct pending_names cause = { request->id, .method = request->method, .name = request->name,
 		.shown = request->shown, .meta = request->meta };
 
-	if (session->config.kill_stuck == 0 || session->client_left || (request->traits & METHOD_NO_CANCEL) ||
-	    session->server.life != SERVER_OPEN || session->server.shut)
+	if (session->config.kill_stuck == 0 || session->probe.trial == TRIAL_FAILED ||
+	    (request->traits & METHOD_NO_CANCEL) || !may_ask(session))
 		return;
 	pending_clear(&session->probe.cause);
 	pending_add(&session->probe.cause, &cause);
@@ -83,6 +119,9 @@ recovery_wait_no_more(struct session *session)
 void
 recovery_drop_questions(struct session *session)
 {
+	if (session->probe.tried != NULL && session->probe.trial != TRIAL_FAILED)
+		session->probe.trial = TRIAL_DUE;
+	session->probe.tried = NULL;
 	pending_clear(&session->questions[SIDE_CLIENT]);
 	recovery_wait_no_more(session);
 	session->replaying = 0;
@@ -91,19 +130,28 @@ recovery_drop_questions(struct session *session)
 
 /*
  * How long the server may still take to answer. Any output shows that it is alive, as its answer may come after a long
- * message. While it waits for an answer of the client's, it may be unable to do anything else.
+ * message; but not for ever, if it answers nothing. While it waits for an answer of the client's, it may be unable to do
+ * anything else.
  */
 static msec_t
-time_left(const struct session *session)
+time_left(struct session *session)
 {
 	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct probe *probe = &session->probe;
+	msec_t kill_stuck = session->config.kill_stuck, steady = session->clocks.steady;
 	msec_t heard = session->party[SIDE_SERVER].heard;
 	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
+	msec_t most = LIMIT_PATIENCES * kill_stuck > TIME_STUCK_LEAST ? LIMIT_PATIENCES * kill_stuck : TIME_STUCK_LEAST;
+	msec_t left = kill_stuck - (steady - alive);
 
 	/* The server is still reading a long message that is before the probe. */
-	if (lane->urgent.len > 0 && lane->taken > session->probe.taken)
-		return session->config.kill_stuck;
-	return session->config.kill_stuck - (session->clocks.steady - alive);
+	if (lane->urgent.len > 0 && lane->taken > probe->taken) {
+		probe->since = session->clocks.idle;
+		return kill_stuck;
+	}
+	if (session->server.answered > probe->question->received)
+		return left;
+	return earlier(left, most - earlier(session->clocks.idle - probe->since, steady - session->client_owed));
 }
 
 static void
@@ -128,6 +176,31 @@ expire_probe(struct session *session, struct request *question)
 	journal_tell(&session->journal, &action);
 	session->probe.question = NULL;
 	session->probe.again = false;
+}
+
+/* Nothing else was open when the server was asked, so it could answer; if it does so yet, it is probed again. */
+static void
+expire_trial(struct session *session, struct request *question)
+{
+	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_PROBE_UNANSWERED, question);
+	struct probe *probe = &session->probe;
+	bool unread = lane_backlog(session->party[SIDE_CLIENT].lane) > 0;
+
+	action.timeout = session->config.kill_stuck;
+	action.hint = SPAN("-k spares this server: it cannot tell whether it is stuck");
+	if (probe->trial == TRIAL_UNREAD || unread) {
+		probe->trial = unread ? TRIAL_UNREAD : TRIAL_ASKED;
+		alarm_arm(&question->in->hard, &question->hard, action.timeout, session->clocks.steady);
+		return;
+	}
+	journal_tell(&session->journal, &action);
+	probe->trial = TRIAL_FAILED;
+	probe->again = false;
+	if (probe->question == NULL)
+		return;
+	alarm_disarm(&probe->question->hard);
+	probe->question = NULL;
+	free_queue(session);
 }
 
 const char *
@@ -298,7 +371,10 @@ recovery_answered(struct session *session, struct message *message, enum why why
 	struct request *question = message->question;
 
 	pass_drop(session, message, why, question);
-	if (question == session->probe.question) {
+	if (question == session->probe.tried) {
+		session->probe.tried = NULL;
+		session->probe.trial = TRIAL_ANSWERED;
+	} else if (question == session->probe.question) {
 		session->probe.question = NULL;
 		free_queue(session);
 		recovery_ask_again(session);
@@ -316,7 +392,9 @@ recovery_expire(struct session *session, enum side asker)
 
 	while ((question = pending_hard_due(asked, session->clocks.steady)) != NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
-		if (question == session->probe.question) {
+		if (question == session->probe.tried) {
+			expire_trial(session, question);
+		} else if (question == session->probe.question) {
 			expire_probe(session, question);
 		} else if (question->flags & REQUEST_AGAIN) {
 			session->replaying--;

@@ -316,6 +316,8 @@ void
 session_settle(struct session *session)
 {
 	requests_settle(session);
+	if (recovery_may_try(session))
+		recovery_try(session);
 }
 
 void
@@ -345,7 +347,8 @@ next_wake(const struct session *session, bool stalled)
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
-	if ((session->era_awaited && state_is_settled(session)) || (session->waiting && !state_is_opening(session)))
+	if ((session->era_awaited && state_is_settled(session)) || (session->waiting && !state_is_opening(session)) ||
+	    recovery_may_try(session))
 		return clocks->now;
 	if (session->waiting && session->party[SIDE_CLIENT].pending.starting == 0)
 		wake = session->open_by + lag;

@@ -68,8 +68,8 @@ const struct options_row options_rows[] = {
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m); agents "
 	    "(ACP) and language servers, whose sessions cannot be replayed, only if stateless" },
 	{ 'k', OPTION_STUCK, "kill-stuck", AT(session.kill_stuck), "[=DURATION]",
-	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it; implies "
-	    "-r. The session of an agent or a language server is over then, unless -r says stateless" },
+	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it, unless it "
+	    "never answers ping; implies -r. The session of an agent or a language server is over then, unless -r says stateless" },
 	{ .help = "Limits" },
 	{ 0, OPTION_SIZE, "max-message", AT(session.max_message), "SIZE",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
