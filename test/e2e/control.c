@@ -1,8 +1,10 @@
 /* The control socket: what a person sees and steers, and what nobody may do to the session through it. */
 #include <glob.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include "client.h"
 #include "needs.h"
@@ -296,47 +298,50 @@ TEST(a_connection_too_many_is_refused)
 	run_end(run);
 }
 
-/* How long an answer of the server's takes, at best. */
-static long
-best_echo(struct run *run, int first)
+/* Asks without end, and reads the answers, until it is killed. */
+static _Noreturn void
+ask_for_ever(int peer)
 {
-	long best = HARNESS_LIMIT;
-	char id[16];
+	static const char line[] = "{\"method\":\"list\",\"params\":{\"requests\":true}}\n";
+	struct pollfd ready = { .fd = peer, .events = POLLIN | POLLOUT };
+	static char answers[1 << 20];
+	size_t sent = 0;
 
-	for (int i = first; i < first + 10; i++) {
-		long start = milliseconds();
+	alarm(60);
+	while (poll(&ready, 1, -1) > 0) {
+		ssize_t put = send(peer, line + sent, sizeof(line) - 1 - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-		snprintf(id, sizeof(id), "%d", i);
-		run_expect_echo(run, id);
-		best = milliseconds() - start < best ? milliseconds() - start : best;
+		sent = put > 0 ? (sent + (size_t)put) % (sizeof(line) - 1) : sent;
+		if (put < 0 && recv(peer, answers, sizeof(answers), MSG_DONTWAIT) == 0)
+			break;
 	}
-	return best;
+	_exit(0);
 }
 
 SUITE("control", .before = connect_person, .after = leave);
 
-/* Each of them makes canceld work, and none is held up by an answer that was not read. */
+/* Each of them makes canceld work, and there is always another one: what the client asks is answered all the same. */
 TEST(a_flood_of_long_questions_delays_nobody)
 {
-	static const char line[] = "{\"method\":\"list\",\"params\":{\"requests\":true}}\n";
-	struct text flood = { 0 };
 	char id[16];
-	long start;
+	pid_t child;
 
 	for (int i = 0; i < 600; i++) {
 		snprintf(id, sizeof(id), "%d", 2000 + i);
 		run_call(canceld, id, "stubborn", FOR_EVER);
 	}
 	run_expect_echo(canceld, "2");
-	start = milliseconds();
-	for (int i = 0; i < 64; i++)
-		json_decref(call(person, "list", "{\"requests\":true}"));
-	start = milliseconds() - start;
-	for (int i = 0; i < 2000; i++)
-		text_append(&flood, line, sizeof(line) - 1);
-	ck_assert_int_gt(send(fileno(person), flood.data, flood.len, MSG_NOSIGNAL | MSG_DONTWAIT), 0);
-	ck_assert_int_lt(best_echo(canceld, 1000), start / 4);
-	free(flood.data);
+	json_decref(call(person, "list", "{\"requests\":true}"));
+	child = process_fork();
+	if (child == 0)
+		ask_for_ever(fileno(person));
+	for (int i = 1000; i < 1010; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		run_expect_echo(canceld, id);
+	}
+	ck_assert(!process_ended(child));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 }
 
 SUITE("control");
