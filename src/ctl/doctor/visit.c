@@ -419,9 +419,10 @@ turn(struct visit *visit, msec_t until)
 struct asked *
 visit_ask(struct visit *visit, const char *method, json_t *params)
 {
-	struct asked *asked = &visit->asked[visit->count];
+	struct asked *asked;
 
 	assert(visit->count < VISIT_REQUESTS);
+	asked = &visit->asked[visit->count];
 	*asked = (struct asked){ .id = ++visit->count, .method = method, .sent = visit_now(visit) };
 	send_call(visit, json_integer(asked->id), method, params);
 	return asked;

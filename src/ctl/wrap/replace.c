@@ -135,8 +135,8 @@ back_up(struct replace *file, const char *state)
 	for (char *name = file->backup + strlen(state) + 1; (name = strchr(name, '/')) != NULL;)
 		*name = '!';
 	fd = mkostemps(file->backup, (int)(len - skipped), O_CLOEXEC);
-	if (fd != -1 && write_all(fd, buf_span(&file->text)) == 0)
-		return close(fd);
+	if (fd != -1 && write_all(fd, buf_span(&file->text)) == 0 && close(fd) == 0)
+		return 0;
 	fail(file, "no backup in %s: %s", state, strerror(errno));
 	if (fd != -1) {
 		unlink(file->backup);

@@ -313,6 +313,7 @@ start_server(struct life *life)
 		.errors = life->relay.write_end,
 		.socket = life->socket,
 	};
+	int error;
 
 	if (life->options->fault[0] != '\0') {
 		life->start_status = STATUS_FAILED;
@@ -322,10 +323,11 @@ start_server(struct life *life)
 	relay_forget(&life->relay);
 	life->stuck = false;
 	life->start_status = child_start(&life->child, guardian, life->port, on_signalled, life);
+	error = errno;
 	life->now = monotonic_now();
 	session_set_time(life->session, life->now);
 	if (life->start_status != 0) {
-		report_failure(life, errno);
+		report_failure(life, error);
 		if (again && plan_successor(life, false))
 			report_restart(life);
 		return SUPERVISE_FAILED;
