@@ -11,15 +11,22 @@
 
 enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 
-/* Where canceld cannot go on. The guardian ends the server. Makes only calls that a signal handler may make. */
-static _Noreturn void
-end(const char *line)
+/* Makes only calls that a signal handler may make. */
+static void
+tell(const char *line)
 {
 	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };
 	/* A pipe that polls writable takes a short line without blocking. */
 	ssize_t put = poll(&ready, 1, 0) > 0 ? write(STDERR_FILENO, line, strlen(line)) : 0;
 
 	(void)put;
+}
+
+/* Where canceld cannot go on. The guardian ends the server. */
+static _Noreturn void
+end(const char *line)
+{
+	tell(line);
 	_exit(STATUS_FAILED);
 }
 
@@ -104,6 +111,18 @@ stand_aside(const struct options *options)
 	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
+static void
+close_log(struct log *log)
+{
+	int error = log_close(log);
+	char line[256];
+
+	if (error == 0)
+		return;
+	snprintf(line, sizeof(line), "canceld: --log: %.128s: %s\n", log->config.file, strerror(error));
+	tell(line);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -132,7 +151,7 @@ main(int argc, char *argv[])
 	if (opened) {
 		configfile_report(&options, &log);
 		status = loop_run(&options, &log);
-		log_close(&log);
+		close_log(&log);
 	}
 	options_free(&options);
 	return status;

@@ -10,6 +10,7 @@
 #include "core/dialect.h"
 #include "core/why.h"
 #include "shell/io.h"
+#include "shell/writer.h"
 
 enum {
 	LOG_QUEUE_MAX = 128 << 10, /* bytes not written yet, unless one line is longer; more than those of the relay */
@@ -17,6 +18,7 @@ enum {
 	LOG_NOISE_MAX = 1024,      /* bytes shown of a line of noise */
 	LOG_PAYLOAD_MAX = 1 << 20, /* ... of a message */
 	LOG_LAST_WAIT = 50,        /* ms, to write the last lines */
+	LOG_FILE_WAIT = 1000,      /* ... to a regular file */
 
 	RELAY_QUEUE_MAX = 64 << 10, /* bytes of the server's stderr not written yet */
 	RELAY_TAIL_MAX = 4 << 10,   /* bytes of it kept */
@@ -34,11 +36,14 @@ struct log_config {
 struct log_field;
 
 struct log {
-	struct log_config config; /* anyone may change the level at any time */
-	struct descriptor descriptor;
-	struct buf queue; /* not written yet: lines, and parts of the server's */
-	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
-	bool inside;      /* what was queued last did not end a line */
+	struct log_config config;     /* anyone may change the level at any time */
+	struct descriptor descriptor; /* fd -1: the writer is started with the first line */
+	struct writer writer;         /* of a regular file */
+	int file;                     /* ... before that; -1: none */
+	struct buf queue;             /* not written yet: lines, and parts of the server's */
+	uint64_t lost;                /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
+	bool failed;                  /* log_failed has told it */
+	bool inside;                  /* what was queued last did not end a line */
 	/*
 	 * Who else hears events up to a level of his own, whatever the format of the log is; the call, which must not log
 	 * anything, may give the fields to log_append_line. Anyone may set it. NULL: nobody.
@@ -70,8 +75,14 @@ struct log_field {
  */
 const char *log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
 
-/* Closes the log, after at most LOG_LAST_WAIT to write the last lines. */
-void log_close(struct log *log);
+/* Closes the log, after at most LOG_LAST_WAIT or LOG_FILE_WAIT to write the last lines. Returns what log_failed does. */
+int log_close(struct log *log);
+
+/* The errno of the first failure to write to the log's file, once; 0: there was none, or it was told, or there is no file. */
+int log_failed(struct log *log);
+
+/* Sets up the watchers for the next wait. */
+void log_watch(struct log *log);
 
 /* The level of this name: error, person, decision or traffic. false: there is none. */
 bool log_level_named(struct span name, enum why_level *level);

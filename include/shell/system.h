@@ -115,6 +115,9 @@ pid_t system_pid_limit(void);
 /* fork(2), for a child that sends no signal as it ends and that P_ALL above does not show, where the system can do so. */
 pid_t system_fork_hidden(void);
 
+/* Waits for the end of such a child. */
+void system_reap_hidden(pid_t pid);
+
 /*
  * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are seen; elsewhere no
  * child is seen, and the dead ones of the group are reaped.

@@ -38,7 +38,6 @@ struct loop {
 	msec_t alarm; /* the time that the timer is set to; MSEC_NEVER: it does not run */
 	msec_t meant; /* until then Ctrl+C is meant for canceld: it is the second one */
 	bool failed;  /* stdin could not be read, or stdout not be written */
-	bool log_failed;
 };
 
 static void
@@ -134,7 +133,7 @@ static void
 watch(struct loop *loop)
 {
 	life_watch(&loop->life);
-	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
+	log_watch(loop->log);
 	control_watch(&loop->control);
 	loop->session->journal.traffic_unseen = !log_shows(loop->log, WHY_RELAYED);
 	/* What this turn has taken is no time in which the machine slept. */
@@ -159,19 +158,18 @@ report_error(struct loop *loop, struct descriptor *descriptor, const char *doing
 static void
 report_errors(struct loop *loop)
 {
-	const struct descriptor *log = &loop->log->descriptor;
-	const char *file = loop->options->log.file;
 	char words[256];
+	int error;
 
 	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].in, "read stdin");
 	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].out, "write to stdout");
 	report_error(loop, &loop->port[SIDE_SERVER].in, "read the server's stdout");
 	report_error(loop, &loop->port[SIDE_SERVER].out, "write to the server's stdin");
 	log_flush(loop->log);
-	if (file == NULL || loop->log_failed || !log->broken)
+	error = log_failed(loop->log);
+	if (error == 0)
 		return;
-	loop->log_failed = true;
-	snprintf(words, sizeof(words), "--log: %.128s: %s", file, strerror(log->error != 0 ? log->error : EPIPE));
+	snprintf(words, sizeof(words), "--log: %.128s: %s", loop->options->log.file, strerror(error));
 	relay_say(&loop->life.relay, words);
 }
 
@@ -212,10 +210,11 @@ static void
 on_wait(struct ev_loop *ev)
 {
 	struct loop *loop = ev_userdata(ev);
+	int error = errno;
 
 	if (ev_pending_count(ev) == 0)
 		return;
-	log_failure(loop->log, "watch a descriptor", errno);
+	log_failure(loop->log, "watch a descriptor", error);
 	control_close(&loop->control);
 	log_close(loop->log);
 	_exit(STATUS_FAILED);
@@ -297,6 +296,7 @@ finish(struct loop *loop)
 	life_close(&loop->life);
 	port_close(&loop->port[SIDE_CLIENT]);
 	descriptor_want(&loop->log->descriptor, 0);
+	descriptor_want(&loop->log->writer.back, 0);
 	buf_free(&loop->beside[SIDE_CLIENT]);
 	buf_free(&loop->beside[SIDE_SERVER]);
 	session_free(loop->session);

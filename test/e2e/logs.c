@@ -2,6 +2,8 @@
 #include <ctype.h>
 
 #include "client.h"
+#include "needs.h"
+#include "shell/system.h"
 
 #define SECRET "{\"ms\":600000,\"secret\":\"swordfish\"}"
 
@@ -175,5 +177,97 @@ TESTS(payload_needs_a_file_of_ones_own, 0, 3)
 	run_close_in(run);
 	run_expect_exit(run, 125);
 	ck_assert_ptr_nonnull(strstr(run->error.data, refused[_i].reason));
+	run_end(run);
+}
+
+/* The process that writes the file of the log; it is started with the first line. */
+static pid_t
+writer_of(struct run *run)
+{
+	run_until(run, process_named(run->pid, "cancel-log") > 0, "no process writes the log");
+	return process_named(run->pid, "cancel-log");
+}
+
+static struct run *
+run_with_file(const char *path)
+{
+	char words[500];
+	struct run *run;
+
+	snprintf(words, sizeof(words), "-vv -l %s --log-format json -t tools/call:sleep=300ms", path);
+	run = run_session(words, NULL);
+	run_expect_echo(run, "2");
+	return run;
+}
+
+/* Stopped, it stands for one that hangs in the kernel, as the file system of its file stands still. */
+TEST(a_log_that_stands_still_holds_up_nothing)
+{
+	struct run *run;
+	pid_t writer;
+	long began;
+
+	NEEDS(SYSTEM_RENAMES);
+	run = run_with_file(path_of("log"));
+	writer = writer_of(run);
+	ck_assert_int_eq(kill(writer, SIGSTOP), 0);
+	for (int i = 0; i < 2000; i++)
+		run_expect_echo(run, "3");
+	run_call(run, "4", "sleep", SECRET);
+	run_expect_error(run, "4", CODE_CANCELLED, "timeout");
+	began = milliseconds();
+	ck_assert_int_eq(kill(run->pid, SIGTERM), 0);
+	run_expect_exit(run, 143);
+	ck_assert_int_lt(milliseconds() - began, 10000);
+	run_until(run, process_ended(writer), "it was not ended");
+	run_end(run);
+}
+
+/* The lines that did not fit are counted where they are missing. */
+TEST(what_the_writer_does_not_take_is_counted)
+{
+	const char *path = path_of("log");
+	struct run *run;
+	pid_t writer;
+
+	NEEDS(SYSTEM_RENAMES);
+	run = run_with_file(path);
+	writer = writer_of(run);
+	ck_assert_int_eq(kill(writer, SIGSTOP), 0);
+	for (int i = 0; i < 2000; i++)
+		run_expect_echo(run, "3");
+	ck_assert_int_eq(kill(writer, SIGCONT), 0);
+	run_until(run, process_has_text(path, "LINES_LOST"), "nothing is counted");
+	run_leave(run, 0);
+	ck_assert(process_has_text(path, "\"why\":\"SUMMARY\""));
+	run_end(run);
+}
+
+TEST(the_writer_ends_with_a_canceld_that_is_killed)
+{
+	struct run *run;
+	pid_t writer;
+
+	NEEDS(SYSTEM_RENAMES);
+	run = run_with_file(path_of("log"));
+	writer = writer_of(run);
+	ck_assert_int_ne(process_session(writer), process_session(run->pid));
+	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
+	run_until(run, process_ended(writer), "it runs on");
+	run_end(run);
+}
+
+TEST(canceld_and_its_writer_are_small)
+{
+	struct run *run;
+	long shares;
+
+	NEEDS(SYSTEM_RENAMES);
+	run = run_with_file(path_of("log"));
+	shares = process_share(writer_of(run)) + process_share(run->pid);
+	ck_assert_int_ge(shares, 0);
+	if (strcmp(getenv("VARIANT"), "release") == 0)
+		ck_assert_int_lt(shares, 3 << 20);
+	run_leave(run, 0);
 	run_end(run);
 }

@@ -200,6 +200,23 @@ process_child(pid_t parent, const char *word)
 }
 
 pid_t
+process_named(pid_t parent, const char *name)
+{
+	pid_t *pids = children_of(parent);
+	pid_t found = -1;
+
+	for (size_t i = 0; pids[i] > 0; i++) {
+		struct text comm = process_file(pids[i], "comm");
+
+		if (strncmp(comm.data, name, strlen(name)) == 0 && is_live(pids[i]))
+			found = pids[i];
+		free(comm.data);
+	}
+	free(pids);
+	return found;
+}
+
+pid_t
 process_first(pid_t parent)
 {
 	pid_t *pids = children_of(parent);

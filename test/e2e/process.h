@@ -35,6 +35,9 @@ void process_end_with_parent(void);
 /* The id of the one live process below parent whose command line has the word in it; -1 if none. */
 pid_t process_child(pid_t parent, const char *word);
 
+/* Its child of this name, as ps(1) shows it; -1 if there is none. */
+pid_t process_named(pid_t parent, const char *name);
+
 pid_t process_first(pid_t parent);                  /* its oldest child that lives; -1 if there is none */
 bool process_has_child(pid_t parent, pid_t beside); /* a live one other than this */
 pid_t process_group(pid_t pid);

@@ -36,7 +36,7 @@ find_exposure(int fd, struct stat *status)
 const char *
 log_open(struct log *log, const struct log_config *config)
 {
-	struct stat status;
+	struct stat status = { 0 };
 	char mode[16];
 	const char *exposure;
 	int fd;
@@ -53,26 +53,75 @@ log_open(struct log *log, const struct log_config *config)
 		close(fd);
 		return exposure;
 	}
-	*log = (struct log){ .config = *config };
-	descriptor_init(&log->descriptor, fd, false);
-	if (config->file != NULL && S_ISREG(status.st_mode) && (status.st_mode & OF_OTHERS) != 0) {
+	*log = (struct log){
+		.config = *config,
+		.descriptor = DESCRIPTOR_NONE,
+		.writer.back = DESCRIPTOR_NONE,
+		.file = -1,
+	};
+	if (config->file != NULL && S_ISREG(status.st_mode))
+		log->file = fd;
+	else
+		descriptor_init(&log->descriptor, fd, false);
+	if (log->file >= 0 && (status.st_mode & OF_OTHERS) != 0) {
 		snprintf(mode, sizeof(mode), "%04o", (unsigned)(status.st_mode & 07777));
 		log_event(log, WHY_LOG_EXPOSED, LOG_FIELDS(log_string("mode", mode)));
 	}
 	return NULL;
 }
 
+/* Where no process can be started, the file is written here. */
+static void
+start_writer(struct log *log)
+{
+	int fd = writer_start(&log->writer, log->file);
+
+	descriptor_init(&log->descriptor, fd < 0 ? log->file : fd, fd >= 0);
+	log->file = -1;
+}
+
+static int
+first_failure(struct log *log, int error)
+{
+	if (error == 0 || log->failed || log->config.file == NULL)
+		return 0;
+	log->failed = true;
+	return error;
+}
+
+int
+log_failed(struct log *log)
+{
+	int error = writer_failed(&log->writer);
+
+	if (error == 0 && log->descriptor.broken)
+		error = log->descriptor.error != 0 ? log->descriptor.error : EPIPE;
+	return first_failure(log, error);
+}
+
 void
+log_watch(struct log *log)
+{
+	descriptor_want(&log->descriptor, log->queue.len > 0 ? EV_WRITE : 0);
+	descriptor_want(&log->writer.back, log->writer.back.ended ? 0 : EV_READ);
+}
+
+int
 log_close(struct log *log)
 {
+	msec_t left = log->writer.pid > 0 ? LOG_FILE_WAIT : LOG_LAST_WAIT, end = monotonic_now() + left;
 	struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
-	msec_t end = monotonic_now() + LOG_LAST_WAIT, left = LOG_LAST_WAIT;
+	int error;
 
 	log_flush(log);
 	for (; log->queue.len > 0 && left > 0 && poll(&ready, 1, (int)left) != 0; left = end - monotonic_now())
 		log_flush(log);
 	descriptor_close(&log->descriptor);
+	error = first_failure(log, writer_end(&log->writer, end - monotonic_now()));
+	if (log->file >= 0)
+		close(log->file);
 	buf_free(&log->queue);
+	return error;
 }
 
 bool
@@ -128,6 +177,8 @@ log_write(struct log *log)
 {
 	ssize_t put = 1;
 
+	if (log->queue.len > 0 && log->file >= 0)
+		start_writer(log);
 	while (log->queue.len > 0 && put > 0) {
 		struct span lines = first_lines(buf_span(&log->queue));
 

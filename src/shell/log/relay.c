@@ -17,7 +17,8 @@ relay_open(struct relay *relay, bool inherited, struct log *shared)
 	const struct log_config config = { .level = LEVEL_ERROR };
 	int pair[2];
 
-	*relay = (struct relay){ .in = DESCRIPTOR_NONE, .own.descriptor = DESCRIPTOR_NONE, .write_end = -1 };
+	*relay = (struct relay){ .in = DESCRIPTOR_NONE, .write_end = -1 };
+	relay->own = (struct log){ .descriptor = DESCRIPTOR_NONE, .file = -1 };
 	relay->out = shared != NULL ? shared : &relay->own;
 	if (shared == NULL && log_open(&relay->own, &config) != NULL)
 		return -1;

@@ -217,6 +217,12 @@ system_adopt_orphans(void)
 {
 }
 
+void
+system_reap_hidden(pid_t pid)
+{
+	waitpid(pid, NULL, 0);
+}
+
 /* waitid(2) also gives children that are only stopped, and no number of a signal. */
 static bool
 look_at_one(idtype_t type, id_t id, siginfo_t *info)

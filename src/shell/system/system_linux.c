@@ -223,7 +223,15 @@ system_look_at(idtype_t type, id_t id, siginfo_t *info)
 pid_t
 system_fork_hidden(void)
 {
-	return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
+	pid_t pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
+
+	return pid < 0 && errno == EINVAL ? fork() : pid; /* qemu-user knows only SIGCHLD */
+}
+
+void
+system_reap_hidden(pid_t pid)
+{
+	waitpid(pid, NULL, __WALL);
 }
 
 /* Without WEXITED the dead are no children. */
@@ -322,7 +330,9 @@ system_find(bool (*is_it)(pid_t pid, const void *context), const void *context)
 void
 system_words(pid_t pid, enum system_words which, char *to, size_t room)
 {
-	proc_read(pid, which == SYSTEM_ARGUMENTS ? "cmdline" : "environ", to, room);
+	/* A process may have written over what the kernel shows, its last NUL too. */
+	memset(to, 0, room);
+	proc_read(pid, which == SYSTEM_ARGUMENTS ? "cmdline" : "environ", to, room - 1);
 }
 
 bool

@@ -121,6 +121,12 @@ system_adopt_orphans(void)
 {
 }
 
+void
+system_reap_hidden(pid_t pid)
+{
+	waitpid(pid, NULL, 0);
+}
+
 bool
 system_look_at(idtype_t type, id_t id, siginfo_t *info)
 {

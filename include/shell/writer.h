@@ -1,0 +1,30 @@
+#pragma once
+
+/*
+ * A process that writes to a file what comes through a pipe: a file system that stands still, such as that of a dead server,
+ * holds only this process. It has a session of its own, so that no signal to canceld's group or terminal reaches it, and
+ * ends when the pipe is closed, at the latest by canceld's end, and all is written. What cannot be written now, as the disk
+ * is full, it tries again, so that no line is left half; at its end it takes back the half of one.
+ */
+
+#include "shell/io.h"
+
+struct writer {
+	pid_t pid;              /* 0: there is none */
+	struct descriptor back; /* ready: see writer_failed; ended: the process has */
+};
+
+/*
+ * Starts one for this file, which is closed here: also that may wait for the file system, once something was written.
+ * Returns the end of the pipe to write to, which never blocks, or -1 with errno: the file is still the caller's.
+ */
+int writer_start(struct writer *writer, int file) __attribute__((warn_unused_result));
+
+/* The errno of a write that failed since the last call; 0: none. */
+int writer_failed(struct writer *writer);
+
+/*
+ * The pipe is closed: waits so long for the rest to be written; then ends the process, which may still hang in the kernel.
+ * Returns the last errno that came meanwhile; 0: none.
+ */
+int writer_end(struct writer *writer, msec_t time);
