@@ -34,6 +34,9 @@ enum framing_guess framing_guess(struct span bytes);
 
 /* Reading */
 
+/* Whether the line names the length of a message, as a header does. */
+bool framing_names_length(struct span line);
+
 /* What follows a byte order mark, if there is one. */
 struct span framing_skip_bom(struct span bytes);
 

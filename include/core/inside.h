@@ -109,6 +109,21 @@ void server_enter(struct server *server, enum server_life life);
 /* A line of text on the server's stdout, without its newline. */
 void server_note_said(struct server *server, struct span text);
 
+/*
+ * Adds a line to the text that explains why no session was open: the server's first text in a message's place, or the
+ * last words of a server before it. It stays at the beginning of what is quoted, until this server has served.
+ */
+void server_keep_said(struct server *server, struct span text);
+
+/*
+ * What text on the stdout of a server that has not served looks like, as part of a sentence; NULL: like text. whole: it
+ * was a whole frame.
+ */
+const char *state_looks_like(const struct session *session, struct span text, bool whole);
+
+/* The server has answered a request: what was said before explains nothing any more. */
+void server_serves(struct server *server);
+
 /* Keeps the reason why this server does not continue the session; empty: it does. */
 void server_refuse(struct server *server, struct span words);
 

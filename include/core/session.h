@@ -43,6 +43,7 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	bool served;     /* this one has answered a request of the client's ... */
 	msec_t answered; /* ... the last time then, in steady time */
 	bool restarted;  /* it is not the first server */
+	bool probed;     /* the last one that went ended on server/discover, which is answered as with --legacy */
 	bool given_up;   /* set by the caller: they have failed too often; every error in a server's place says so */
 	bool closed;     /* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
 	bool hung;       /* one has never answered the handshake: the session has to end */
@@ -50,7 +51,9 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	bool unstarted;  /* there never was one, and there will be none */
 	int status;      /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
-	struct buf said;    /* the last lines of text on its stdout */
+	struct buf said;    /* the first and the last lines of text on its stdout, until it has served the last ones */
+	bool spoke_text;    /* the first one was kept */
+	size_t kept;        /* bytes at the beginning of said that stay: see server_keep_said */
 	struct buf quote;   /* the last bytes of said and of its stderr, in any encoding */
 	struct buf refusal; /* why the last server could not continue the session; empty: it could */
 };
@@ -86,6 +89,15 @@ void session_client_leaves(struct session *session, enum leaving leaving);
  * own are cancelled; those that were not yet written, and those that arrive before session_server_back, wait for it.
  */
 void session_server_gone(struct session *session, int status, int signal, bool last);
+
+/*
+ * MCP: whether the first server seems to end because it was asked for server/discover: it has read that whole and has
+ * answered nothing, so that another server can take its place.
+ */
+bool session_ended_on_probe(const struct session *session);
+
+/* The server has gone, not the last one: whether the client asks something that the next one has to answer. */
+bool session_asks(const struct session *session);
 
 /* The new server has started: the messages that opened the session are replayed to it, then it gets the queued ones. */
 void session_server_back(struct session *session);

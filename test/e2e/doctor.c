@@ -325,6 +325,8 @@ static const struct {
 	/* No escape of a hostile server or command reaches the terminal. */
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
 	    "no          keeps stdout clean\n            found 1, first NOISE \\x1b[2J<evil>&\n" },
+	{ D "--timeout 1s -- sh -c 'printf \"{\\n 1\\n}\\n\"; exec cat >/dev/null'", 1,
+	    "found 3, first NOISE {, which looks like one message over several lines\n" },
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text", 1, "0\n" },
 	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='", 1,
 	    "0\n" },

@@ -9,8 +9,12 @@
 
 /* The table's words are for requests of the client's and for deadlines; these replace them. */
 static enum why
-word_for(const struct session *session, enum side requester, enum why why)
+word_for(const struct session *session, const struct request *request, enum why why)
 {
+	enum side requester = request->from;
+
+	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY))
+		return WHY_PROBE_ANSWERED;
 	if (session->reason != NULL && (why == WHY_TIMED_OUT || why == WHY_CANCEL_ANSWERED))
 		return WHY_OPERATOR_CANCELLED;
 	if (requester == SIDE_SERVER && why == WHY_SERVER_GONE)
@@ -38,6 +42,14 @@ hint_for(const struct session *session, const struct request *request)
 		      SPAN("--ask-progress shows whether the server is at work");
 }
 
+static struct span
+first_line(struct span text)
+{
+	const char *newline = memchr(text.ptr, '\n', text.len);
+
+	return newline == NULL ? text : span_part(text, 0, (size_t)(newline - text.ptr));
+}
+
 /* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
 static struct span
 describe_timeout(struct session *session, const struct request *request)
@@ -46,6 +58,7 @@ describe_timeout(struct session *session, const struct request *request)
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
 	uint64_t missing = message_missing(session, side_other(request->from));
 	bool idle = request->given_up == GIVEN_UP_BY_DEADLINE;
+	struct span quote = buf_span(&session->server.quote);
 	struct buf *text = &session->words;
 
 	buf_clear(text);
@@ -59,6 +72,8 @@ describe_timeout(struct session *session, const struct request *request)
 		compose(text, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
 	if (missing > 0)
 		compose(text, ", whose text ended %d bytes before its Content-Length", (int64_t)missing);
+	if ((request->traits & METHOD_START) && quote.len > 0 && (session->server.kept > 0 || unfinished > 0))
+		compose(text, "; %b", first_line(quote));
 	return buf_span(text);
 }
 
@@ -79,6 +94,8 @@ report(struct session *session, const struct request *request, const struct deci
 	}
 	if (why == WHY_MALFORMED || why == WHY_OVERSIZED)
 		action.detail = buf_span(&session->fault);
+	if (why == WHY_PROBE_ANSWERED)
+		action.hint = SPAN("--legacy spares the server that ended on it");
 	if (why == WHY_OPERATOR_CANCELLED)
 		action.detail = *session->reason;
 	journal_tell(&session->journal, &action);
@@ -88,7 +105,7 @@ report(struct session *session, const struct request *request, const struct deci
 static bool
 tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
-	enum why why = word_for(session, request->from, cell->why);
+	enum why why = word_for(session, request, cell->why);
 
 	if (message == NULL) {
 		if (cell->steps & DECIDE_REPORT)

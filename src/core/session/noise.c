@@ -7,6 +7,27 @@ count_bytes(struct session *session, const char *format, uint64_t count)
 	return buf_span(&session->scratch);
 }
 
+/* Keeps the text for an error that quotes it. Returns what it looks like, if it is the server's first. */
+static struct span
+note_said(struct session *session, struct span text)
+{
+	struct server *server = &session->server;
+	const char *looks = state_looks_like(session, text, true);
+	struct buf *line = &session->words;
+
+	if (server->served || server->spoke_text) {
+		server_note_said(server, text);
+		return SPAN_NONE;
+	}
+	server->spoke_text = true;
+	buf_clear(line);
+	if (looks != NULL)
+		compose(line, "its output looks like %s: ", looks);
+	buf_append(line, span_part(text, 0, text.len < LIMIT_FIRST ? text.len : LIMIT_FIRST));
+	server_keep_said(server, buf_span(line));
+	return span_of(looks != NULL ? looks : "");
+}
+
 /* Text of the server's, of which the first bytes are given, is told. len: bytes of all of it. */
 static void
 tell_noise(struct session *session, struct span text, uint64_t len)
@@ -17,7 +38,7 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 		text.len--;
 	if (span_skip_space(text).len == 0)
 		return;
-	server_note_said(&session->server, text);
+	action.hint = note_said(session, text);
 	action.message = span_part(text, 0, text.len < LIMIT_TOLD ? text.len : LIMIT_TOLD);
 	if (len > LIMIT_TOLD)
 		action.detail = count_bytes(session, "%d bytes", len);

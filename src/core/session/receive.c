@@ -377,7 +377,7 @@ note_task(struct session *session, const struct request *request, const struct s
 static void
 learn(struct session *session, const struct message *message, struct request *request)
 {
-	session->server.served = true;
+	server_serves(&session->server);
 	session->server.answered = session->clocks.steady;
 	if (!message_grants(message))
 		return;

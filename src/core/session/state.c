@@ -44,27 +44,82 @@ server_enter(struct server *server, enum server_life life)
 {
 	server->life = life;
 	if (life == SERVER_AWAY) {
-		server->served = server->shut = false;
+		server->served = server->shut = server->spoke_text = false;
 		buf_clear(&server->said);
+		server->kept = 0;
 	}
 	if (life == SERVER_HANDSHAKE)
 		server->restarted = true;
 }
 
-/* Keeps as much of the end as is quoted. */
+/* Keeps these bytes of the beginning, and as much of the end as is quoted. */
 static void
-shorten(struct buf *words)
+shorten(struct buf *words, size_t kept)
 {
-	if (words->len > LIMIT_LAST_WORDS)
-		buf_consume(words, words->len - LIMIT_LAST_WORDS);
+	size_t excess = words->len > LIMIT_LAST_WORDS ? words->len - LIMIT_LAST_WORDS : 0;
+
+	if (excess == 0)
+		return;
+	memmove(words->data + words->head + excess, words->data + words->head, kept);
+	buf_consume(words, excess);
 }
 
 void
 server_note_said(struct server *server, struct span text)
 {
 	buf_append(&server->said, text);
-	shorten(&server->said);
+	shorten(&server->said, server->kept);
 	buf_append(&server->said, SPAN("\n"));
+}
+
+void
+server_keep_said(struct server *server, struct span text)
+{
+	server_note_said(server, text);
+	server->kept = server->said.len;
+}
+
+void
+server_serves(struct server *server)
+{
+	if (!server->served)
+		buf_clear(&server->said);
+	server->served = true;
+	server->kept = 0;
+}
+
+const char *
+state_looks_like(const struct session *session, struct span text, bool whole)
+{
+	bool lines = session->party[SIDE_SERVER].lane->framing == FRAMING_NEWLINE;
+	struct scan scan;
+
+	if (session->server.served || text.len == 0)
+		return NULL;
+	if (lines && framing_names_length(text))
+		return "headers, where lines are expected";
+	if (text.ptr[0] != '{' && text.ptr[0] != '[')
+		return NULL;
+	scan_read(&scan, text);
+	if (whole)
+		return scan.fault == SCAN_CUT ? "one message over several lines" : NULL;
+	if (memchr(text.ptr, '\r', text.len) != NULL)
+		return "lines that end with CR alone";
+	if (scan.fault != SCAN_FINE)
+		return NULL;
+	return lines ? "a message without its newline" : "a message without its header (Content-Length)";
+}
+
+/* What has come of the first message of a server, which does not end. */
+static void
+quote_unfinished(const struct session *session, struct buf *quote)
+{
+	struct span text = span_skip_space(lane_undecided(session->party[SIDE_SERVER].lane));
+	const char *looks = state_looks_like(session, text, false);
+
+	if (looks != NULL && quote->len == 0)
+		compose(quote, "its output looks like %s: %b", looks,
+		    span_part(text, 0, text.len < LIMIT_FIRST ? text.len : LIMIT_FIRST));
 }
 
 void
@@ -73,10 +128,11 @@ session_quote(struct session *session, struct span words)
 	struct buf *quote = &session->server.quote;
 
 	buf_set(quote, buf_span(&session->server.said));
+	quote_unfinished(session, quote);
 	buf_append(quote, words);
 	while (quote->len > 0 && strchr("\r\n", buf_span(quote).ptr[quote->len - 1]) != NULL)
 		quote->len--;
-	shorten(quote);
+	shorten(quote, session->server.kept);
 }
 
 void

@@ -123,6 +123,12 @@ read_line(struct span text)
 	return line;
 }
 
+bool
+framing_names_length(struct span line)
+{
+	return read_line(line).kind == LINE_LENGTH;
+}
+
 /* Guessing */
 
 #define HTTP2_PREFACE "PRI * HTTP/2.0" /* RFC 9113 section 3.4 */

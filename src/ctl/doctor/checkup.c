@@ -368,7 +368,7 @@ tell_output(struct run *run)
 		"OVERSIZED", "TOO_DEEP", "REPEATED_ID", "REPEATED_METHOD", "TRUNCATED", "STRAY" };
 	const json_t *decisions = run->visit.decisions;
 	const json_t *swept = json_object_get(decisions, "SWEPT SIGTERM"), *first = NULL;
-	const char *more = json_object_get(decisions, "LINES_LOST") != NULL ? ", and more" : "", *what;
+	const char *more = json_object_get(decisions, "LINES_LOST") != NULL ? ", and more" : "", *what, *looks;
 	long long times = 0;
 
 	for (size_t i = 0; i < sizeof(dirt) / sizeof(dirt[0]); i++) {
@@ -383,9 +383,11 @@ tell_output(struct run *run)
 		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s",
 		    json_integer_value(json_object_get(swept, "times")), more, visit_text(swept, "name"));
 	what = visit_text(first, "text");
+	looks = visit_text(first, "hint");
 	if (first != NULL)
-		NO(run, CHECK_STDOUT, "found %lld%s, first %s %.80s", times, more, visit_text(first, "why"),
-		    what[0] != '\0' ? what : visit_text(first, "reason"));
+		NO(run, CHECK_STDOUT, "found %lld%s, first %s %.80s%s%s", times, more, visit_text(first, "why"),
+		    what[0] != '\0' ? what : visit_text(first, "reason"), looks[0] != '\0' ? ", which looks like " : "",
+		    looks);
 	else if (more[0] == '\0' && run->report->findings[CHECK_INITIALIZE].verdict == VERDICT_YES)
 		YES(run, CHECK_STDOUT, MSEC_NEVER, "only messages");
 }

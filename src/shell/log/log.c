@@ -317,10 +317,10 @@ log_append_line(struct buf *line, const struct log *log, bool json, enum why why
 	compose(line, name[0] != '\0' ? "canceld[%d] " : "canceld[%d]", pid);
 	printable_append(line, span_of(name), "");
 	compose(line, log->config.dry_run ? " (dry run): %s" : ": %s", why_word(why));
+	/* The text, which comes first, ends the line. */
+	append_fields(line, fields + (why == WHY_NOISE), why == WHY_NOISE ? count > 1 : count, false);
 	if (why == WHY_NOISE)
 		append_noise(line, fields[0].text);
-	else
-		append_fields(line, fields, count, false);
 	compose(line, "\n");
 }
 

@@ -44,7 +44,8 @@ report_action(void *user, const struct action *action)
 		return;
 	if (action->why == WHY_NOISE)
 		log_event(log, WHY_NOISE,
-		    LOG_FIELDS(log_text("text", action->message), log_number("bytes", action->message.len)));
+		    LOG_FIELDS(log_text("text", action->message), log_text("hint", action->hint),
+			log_number("bytes", action->message.len)));
 	else
 		log_event(log, action->why,
 		    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
