@@ -44,6 +44,7 @@ struct life {
 	struct relay relay; /* of its stderr */
 	struct restart restart;
 	struct supervisor supervisor;
+	bool resting;     /* it has gone, and the next one is started when the client asks something */
 	bool stuck;       /* the server was ended because it no longer answered */
 	int start_status; /* the status to exit with if the server could not be started; 0: it was */
 };

@@ -52,6 +52,70 @@ TEST(an_idle_server_that_is_killed_is_replaced)
 	expect_next(run, "2");
 }
 
+/* It is no crash; a notification alone starts nothing. */
+TEST(an_idle_server_that_exits_in_order_comes_back_with_the_next_request)
+{
+	static const char exited[] = "SERVER_EXITED status=0 hint=\"it is started again with the next request\"";
+	struct run *run = run_session("-r1", "sh:\"$DEMO_SERVER\"; exit 0");
+
+	for (size_t i = 1; i <= 3; i++) {
+		char id[8];
+
+		kill(process_child(run->pid, "demo-server"), SIGTERM);
+		run_until(run, count_of(run->error.data, exited) == i, "it did not exit %zu times", i);
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}");
+		run_settle(run);
+		ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), i);
+		snprintf(id, sizeof(id), "%zu", i + 1);
+		run_expect_echo(run, id);
+	}
+	ck_assert_ptr_null(strstr(run->error.data, "RESTARTING"));
+	run_leave(run, 0);
+	run_end(run);
+}
+
+TESTS(a_client_that_leaves_meanwhile_ends_the_session, 0, 2)
+{
+	struct run *run = run_session(_i == 0 ? "-r" : "-r -d", "sh:\"$DEMO_SERVER\"; exit 0");
+
+	kill(process_child(run->pid, "demo-server"), SIGTERM);
+	run_expect_logged(run, "SERVER_EXITED status=0");
+	run_leave(run, 0);
+	ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), 1);
+	run_end(run);
+}
+
+TEST(without_r_it_is_told_how_to_keep_the_session)
+{
+	struct run *run = run_session("", "sh:\"$DEMO_SERVER\"; exit 0");
+
+	kill(process_child(run->pid, "demo-server"), SIGTERM);
+	run_expect_logged(run, "SERVER_EXITED status=0 hint=\"-r starts it again in the same session\"");
+	run_expect_end(run);
+	run_finish(run, 0);
+}
+
+#define ENDS_ON_DISCOVERY \
+	"sh:read line; case $line in *server/discover*) echo 'what is that' >&2; exit 1;; esac; echo 'no database' >&2; " \
+	"exit 3"
+
+/* Also without -r, and it costs no restart. */
+TESTS(a_server_that_ends_on_discovery_is_started_again_once, 0, 2)
+{
+	struct run *run = run_options(_i == 0 ? "" : "-r", ENDS_ON_DISCOVERY);
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\"}");
+	ck_assert_int_eq(at_number(run_expect_answer(run, "1"), "error code"), -32601);
+	run_expect_logged(run, "--legacy spares that");
+	run_settle(run);
+	ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), 1);
+	run_send(run, INITIALIZE);
+	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), "status 3: what is that\nno database"));
+	run_expect_end(run);
+	run_finish(run, 3);
+}
+
 /* A handler that blocks: the server reads nothing any more. */
 TESTS(a_stuck_server_is_ended_and_replaced, 0, 2)
 {

@@ -9,7 +9,7 @@ goes_on(const struct session *session, const struct request *request)
 	    request->record.len > 0;
 }
 
-/* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
+/* Whether the server has the whole request and may answer it, so that it is waited for. */
 static bool
 is_owed(const struct session *session, const struct request *request)
 {
@@ -72,14 +72,40 @@ await_another(struct session *session)
 	lane_stop_at(client->lane, 0);
 }
 
+bool
+session_ended_on_probe(const struct session *session)
+{
+	const struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+
+	while (request != NULL &&
+	    !((request->traits & METHOD_DISCOVERY) && request->state == REQUEST_WAITING && is_owed(session, request)))
+		request = request->newer;
+	return request != NULL && !session->server.served && !session->server.restarted && !session->config.dry_run;
+}
+
+bool
+session_asks(const struct session *session)
+{
+	const struct party *client = &session->party[SIDE_CLIENT];
+
+	return session_outstanding(session, SIDE_CLIENT) > 0 || client->untracked > client->lane->written;
+}
+
 void
 session_server_gone(struct session *session, int status, int signal, bool last)
 {
+	struct span quoted = buf_span(&session->server.quote);
+
+	session->server.probed = !last && session_ended_on_probe(session);
+	if (quoted.len > LIMIT_LAST_WORDS / 2)
+		quoted = span_from(quoted, quoted.len - LIMIT_LAST_WORDS / 2);
 	if (!last)
 		keep_streams(session);
 	session->server.status = status;
 	session->server.signal = signal;
 	server_enter(&session->server, last ? SERVER_GONE : SERVER_AWAY);
+	if (session->server.probed && quoted.len > 0)
+		server_keep_said(&session->server, quoted);
 	recovery_drop_questions(session);
 	decide_each(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
 	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);

@@ -119,6 +119,8 @@ static const struct ending unread = { NAMED | CANCELLED | RESULT | GIVEN_UP, "ti
 static const struct ending gone = { NAMED, NULL, " cannot be answered: " };
 static const struct ending restarted = { NAMED, "server-restarted",
 	" was not finished when the server was restarted, and is not repeated" };
+static const struct ending undiscovered = { NAMED | GIVEN_UP, NULL,
+	" is not known to the server, which ended on it (see the option --legacy of canceld)" };
 static const struct ending malformed = { 0, "malformed-response",
 	"the response was malformed and was replaced by this error" };
 static const struct ending oversized = { 0, "oversized-message",
@@ -141,7 +143,9 @@ ending_of(const struct session *session, const struct request *request, enum dec
 		return &unstarted;
 	if (request->given_up != GIVEN_UP_BY_NONE)
 		return &by[request->given_up];
-	return event == EVENT_RECEIVER_LOST ? &restarted : &gone;
+	if (event != EVENT_RECEIVER_LOST)
+		return &gone;
+	return session->server.probed && (request->traits & METHOD_DISCOVERY) ? &undiscovered : &restarted;
 }
 
 /*

@@ -65,7 +65,8 @@ const struct options_row options_rows[] = {
 	    "what ends with the server: tree, all that it started, or group, only its process group (tree; on macOS group)" },
 	{ .help = "A server that fails" },
 	{ 'r', OPTION_RESTART, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
-	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m); agents "
+	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m), and when "
+	    "it is needed after it has exited with 0; agents "
 	    "(ACP) and language servers, whose sessions cannot be replayed, only if stateless" },
 	{ 'k', OPTION_STUCK, "kill-stuck", AT(session.kill_stuck), "[=DURATION]",
 	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it, unless it "

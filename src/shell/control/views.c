@@ -143,7 +143,7 @@ view_server(const struct control *control)
 	pid_t pid = control->life->child.pid;
 
 	return json_pack("{s:o,s:s}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
-	    lives[control->session->server.life]);
+	    control->life->resting ? "resting" : lives[control->session->server.life]);
 }
 
 static json_t *

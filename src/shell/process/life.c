@@ -216,6 +216,20 @@ report_detail(struct life *life, enum why why, const char *key, const char *text
 	log_event(life->log, why, LOG_FIELDS(log_string(key, text)));
 }
 
+/* What becomes of a session that is not over. */
+static const char *
+hint_of_exit(const struct life *life)
+{
+	if (life->resting && life->server->probed)
+		return "it ended on server/discover, and is started again with the next request; --legacy spares that";
+	if (life->resting)
+		return "it is started again with the next request";
+	if (life->options->restarts > 0 || life->options->session.dry_run || !needs_server(life) ||
+	    session_cannot_restart(life->session) != NULL)
+		return NULL;
+	return "-r starts it again in the same session";
+}
+
 static void
 report_exit(struct life *life)
 {
@@ -229,7 +243,8 @@ report_exit(struct life *life)
 	    LOG_FIELDS(child->signal > 0 ? log_number("signal", child->signal) :
 		    child->exited        ? log_number("status", child->status) :
 					   log_string("status", NULL),
-		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL)));
+		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
+		log_string("hint", ended ? NULL : hint_of_exit(life))));
 }
 
 static void
@@ -321,7 +336,7 @@ start_server(struct life *life)
 		return SUPERVISE_FAILED;
 	}
 	relay_forget(&life->relay);
-	life->stuck = false;
+	life->stuck = life->resting = false;
 	life->start_status = child_start(&life->child, guardian, life->port, on_signalled, life);
 	error = errno;
 	life->now = monotonic_now();
@@ -350,6 +365,18 @@ exited_in_order(const struct life *life)
 	    session_outstanding(life->session, SIDE_CLIENT) == 0;
 }
 
+/*
+ * Whether the next server has to start only when it is asked something: with -r after an exit in order, and where the
+ * first one ended on server/discover. The client has not told it to end.
+ */
+static bool
+may_rest(const struct life *life)
+{
+	if (!needs_server(life) || life->server->closed || life->server->hung)
+		return false;
+	return session_ended_on_probe(life->session) || (exited_in_order(life) && is_replaceable(life));
+}
+
 static void
 lose_server(struct life *life)
 {
@@ -359,7 +386,10 @@ lose_server(struct life *life)
 	session_end_of_input(life->session, SIDE_SERVER);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = life->server->life == SERVER_STUCK;
-	last = exited_in_order(life) || !plan_successor(life, life->server->served);
+	life->resting = may_rest(life);
+	if (life->resting)
+		life->supervisor.next_start = life->now; /* see rest */
+	last = !life->resting && (exited_in_order(life) || !plan_successor(life, life->server->served));
 	/* Processes that the server left behind may still write to its stdout: that is no part of the session. */
 	if (!last)
 		descriptor_close(&life->port->in);
@@ -386,7 +416,8 @@ take_steps(struct life *life, unsigned steps)
 		report_exit(life);
 	if (steps & STEP_RELEASE) {
 		detach(life);
-		report_restart(life);
+		if (!life->resting)
+			report_restart(life);
 	}
 	if (steps & STEP_FINISH && life->server->life != SERVER_GONE)
 		session_server_gone(life->session, life->child.status, life->child.signal, true);
@@ -510,6 +541,15 @@ tell_exit(struct life *life, bool child_signal)
 		tell(life, SUPERVISE_EOF);
 }
 
+/* No server runs, and the next one is due as soon as the client asks something, or is not read any more. */
+static void
+rest(struct life *life)
+{
+	bool asked = session_asks(life->session) || life->client.port->throttled;
+
+	life->supervisor.wake = asked ? life->now : MSEC_NEVER;
+}
+
 msec_t
 life_turn(struct life *life, bool child_signal, msec_t now)
 {
@@ -530,6 +570,8 @@ life_turn(struct life *life, bool child_signal, msec_t now)
 		supervisor->next_start = MSEC_NEVER;
 	if (life->child.swept)
 		tell(life, SUPERVISE_SWEPT);
+	if (life->resting && supervisor->state == PROCESS_WAITING)
+		rest(life);
 	if (life->now >= supervisor->wake)
 		tell(life, SUPERVISE_TICK);
 	return life->now;
