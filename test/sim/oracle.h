@@ -182,6 +182,8 @@ struct oracle {
 	int64_t deaf_at;               /* when it closed its stdin and ran on; 0: it did not */
 	int life;                      /* how many servers have gone */
 	bool away;                     /* ... and the next one is not there */
+	bool resting;                  /* ... and comes when the client asks something */
+	bool ended_on_probe;           /* the first one ended on server/discover */
 	bool fresh;                    /* ... has read nothing yet */
 	uint64_t lost;                 /* when the last one had gone */
 	uint64_t came;                 /* when the next one did */
@@ -266,6 +268,10 @@ void oracle_tries(struct oracle *oracle, const char *id);
 void oracle_mutes(struct oracle *oracle);
 /* Whether another server could continue the session. */
 bool oracle_may_restart(const struct oracle *oracle, bool stateless);
+
+/* The first server was asked for server/discover, and has answered nothing; the client waits for an answer. */
+bool oracle_ended_on_probe(const struct oracle *oracle);
+bool oracle_is_asked(const struct oracle *oracle);
 /* Whether the id can mean no request of the client's, however it is read. */
 bool oracle_is_nobodys(const struct oracle *oracle, const char *id);
 /* Whether the server knows the request. */

@@ -118,11 +118,11 @@ check_ask(struct oracle *oracle, const struct ask *ask)
 		oracle_blame(oracle, "3: the request %s was lost", ask->id);
 }
 
-/* Whether no server reads the client's messages: it has gone, or the replay had not ended when the client left. */
+/* Whether no server reads the client's messages: it has gone, or rests, or was not told all when the client left. */
 static bool
 is_unheard(const struct oracle *oracle)
 {
-	return oracle->server_died || (oracle->client_left && (oracle->replaying || oracle->stuck));
+	return oracle->resting || oracle->server_died || (oracle->client_left && (oracle->replaying || oracle->stuck));
 }
 
 void

@@ -211,7 +211,7 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 		return;
 	}
 	note_answer(oracle, ask, cause);
-	if (error != NULL && !(oracle->legacy && ask->deed->traits & DISCOVERY))
+	if (error != NULL && !((oracle->legacy || oracle->ended_on_probe) && ask->deed->traits & DISCOVERY))
 		expect_code(oracle, ask, cause, error);
 	if (timeout || cancelled)
 		check_time(oracle, ask, timeout);

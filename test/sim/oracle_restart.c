@@ -20,6 +20,34 @@ oracle_may_restart(const struct oracle *oracle, bool stateless)
 }
 
 bool
+oracle_ended_on_probe(const struct oracle *oracle)
+{
+	const struct ask *ask;
+	bool probed = false;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		if (ask->by != CLIENT)
+			continue;
+		if (ask->answered_by_peer || oracle->life > 0)
+			return false;
+		probed |= ask->deed != NULL && ask->deed->traits & DISCOVERY && ask->wire[0] != '\0' &&
+		    oracle_lives(oracle, ask) && ask->cancelled == 0 && ask->expired == 0;
+	}
+	return probed;
+}
+
+bool
+oracle_is_asked(const struct oracle *oracle)
+{
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == CLIENT && oracle_lives(oracle, ask))
+			return true;
+	return false;
+}
+
+bool
 oracle_is_at_work(const struct oracle *oracle, const struct ask *ask)
 {
 	return ask->wire[0] != '\0' && ask->life == oracle->life && ask->lost == 0;
@@ -152,7 +180,7 @@ oracle_back(struct oracle *oracle)
 {
 	int i;
 
-	oracle->away = false;
+	oracle->away = oracle->resting = false;
 	oracle->fresh = oracle->replaying = true;
 	oracle->back = oracle->now;
 	oracle->came = ++oracle->step;
@@ -403,7 +431,7 @@ oracle_restarted(struct oracle *oracle)
 {
 	release(oracle);
 	oracle->replaying = false;
-	oracle->restarted++;
+	oracle->restarted += oracle->shaken >= 0 || oracle->modern;
 }
 
 /* Nothing waits for the answer to a probe any more. */
@@ -619,6 +647,10 @@ oracle_end_restarts(struct oracle *oracle)
 		return;
 	check_probed(oracle);
 	oracle_still(oracle, !oracle->cut_short);
+	if (oracle->resting && oracle_is_asked(oracle))
+		oracle_blame(oracle, "7: the client asks, and no server comes");
+	if (oracle->resting)
+		return;
 	if (oracle->away || !is_replayed(oracle, &refused) || refused)
 		oracle_blame(oracle, "7: the new server never knew what it had to");
 	for (i = 0; i < LISTS; i++)

@@ -103,11 +103,28 @@ has_half(const struct peer *peer)
 	return peer->len > 0 || peer->in_body;
 }
 
+/*
+ * As in the shell, the next server comes when the client asks something: behind one that ended on server/discover, or
+ * that went with status 0 while nothing was outstanding.
+ */
+static bool
+may_rest(struct world *world, bool may)
+{
+	bool probed = session_ended_on_probe(world->session);
+
+	if (probed != oracle_ended_on_probe(&world->oracle))
+		oracle_blame(&world->oracle, "7: the server did %send on server/discover", probed ? "not " : "");
+	world->oracle.ended_on_probe |= probed;
+	return probed ||
+	    (may && !world->oracle.stuck && session_outstanding(world->session, SIDE_CLIENT) == 0 &&
+		chance_percent(&world->chance, 50));
+}
+
 static void
 crash(struct world *world)
 {
 	const bool half[2] = { has_half(&world->peer[CLIENT]), has_half(&world->peer[SERVER]) };
-	bool may;
+	bool may, rests;
 
 	world->oracle.now = world->now;
 	if (chance_percent(&world->chance, 50))
@@ -119,10 +136,14 @@ crash(struct world *world)
 	if (may != oracle_may_restart(&world->oracle, world->stateless) && (!may || world->oracle.initialized))
 		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
 	/* As in the shell, no server follows one that never answered the handshake in time: the session ends. */
-	if (!may || world->session->server.hung || !plan_restart(world, world->session->server.served)) {
+	rests = !world->session->server.hung && may_rest(world, may);
+	if (rests)
+		world->back_at = MSEC_NEVER;
+	else if (!may || world->session->server.hung || !plan_restart(world, world->session->server.served)) {
 		servers_end(world);
 		return;
 	}
+	world->oracle.resting = rests;
 	oracle_lost(&world->oracle, half);
 	world->oracle.losing = true;
 	both_server_lost(world);
@@ -181,12 +202,20 @@ servers_note(struct world *world)
 	oracle_still(oracle, false);
 }
 
+static void
+wake_up(struct world *world)
+{
+	if (world->oracle.resting && session_asks(world->session))
+		world->back_at = world->now;
+}
+
 void
 servers_step(struct world *world)
 {
 	if (!world->restarts || world->over)
 		return;
 	servers_note(world);
+	wake_up(world);
 	if (world->oracle.away) {
 		if (world->now >= world->back_at && chance_percent(&world->chance, 30))
 			start(world);
@@ -202,6 +231,7 @@ servers_settle(struct world *world)
 	if (!world->restarts || world->over)
 		return false;
 	servers_note(world);
+	wake_up(world);
 	if (world->oracle.stuck) {
 		crash(world);
 	} else if (!world->oracle.away) {
