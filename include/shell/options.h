@@ -90,8 +90,8 @@ const struct options_row *options_key(const char *key);
 
 /*
  * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to
- * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv, whose first word of it may be changed. options must not
- * move in memory.
+ * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv, and its
+ * first word may be replaced. options must not move in memory.
  */
 int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));
 void options_free(struct options *options);

@@ -2,7 +2,11 @@
 
 #include <check.h>
 #include <errno.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -149,6 +153,47 @@ TEST(what_descends_is_ended_where_children_cannot_be_listed)
 	ck_assert_int_eq(count, CHAIN);
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }
+
+#ifdef __linux__
+static bool
+is_any(pid_t pid, const void *context)
+{
+	(void)context;
+	return pid > 0;
+}
+
+/* 0: none was found. */
+static int
+find_in_new_namespace(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWPID) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0) {
+		fprintf(stderr, "skipped: in a pid namespace, as unshare(2) is not permitted\n");
+		return 0;
+	}
+	pid = fork();
+	if (pid == 0)
+		_exit(system_find(is_any, NULL));
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+/* Else a process of the same number is taken for it. */
+TEST(processes_of_another_pid_namespace_are_not_found)
+{
+	int status = 1;
+	pid_t pid;
+
+	ck_assert(system_find(is_any, NULL));
+	pid = fork();
+	if (pid == 0)
+		_exit(find_in_new_namespace() != 0);
+	waitpid(pid, &status, 0);
+	ck_assert_int_eq(status, 0);
+}
+#endif
 
 TEST(dead_children_are_reaped_except_the_leader)
 {

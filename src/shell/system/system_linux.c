@@ -311,7 +311,7 @@ system_end_followed(system_ended_fn *ended, void *context)
 bool
 system_find(bool (*is_it)(pid_t pid, const void *context), const void *context)
 {
-	DIR *processes = opendir("/proc");
+	DIR *processes = proc_is_own() ? opendir("/proc") : NULL;
 	const struct dirent *entry;
 	struct stat status;
 	bool found = false;
