@@ -160,8 +160,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
 	if ((dialect->flags & DIALECT_OWN_TOKENS) && names->token.len > 0 &&
-	    (pending_next_by_token(pending, names->token, NULL) != NULL ||
-		pending_next_by_token(tasks, names->token, NULL) != NULL)) {
+	    (pending_by_token(pending, names->token) != NULL || pending_by_token(tasks, names->token) != NULL)) {
 		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
 		entry->alias = names->wire_token;
@@ -571,11 +570,12 @@ on_update(struct session *session, struct message *message, enum side requester,
 static void
 restore_token(const struct session *session, struct message *message, const struct request *request)
 {
-	enum scan_field field = session->handshake.dialect->progress_field;
+	const struct dialect *dialect = session->handshake.dialect;
+	bool known = dialect->token_fields[1] == 0; /* else it may be the second token that is spelled otherwise */
 
 	message->swallowed = request->flags & REQUEST_ASKED;
-	if (message->word == WHY_ID_COERCED || !span_equal(request->token, request->wire_token))
-		message_replace(message, field, request->token);
+	if ((message->word == WHY_ID_COERCED && known) || !span_equal(request->token, request->wire_token))
+		message_replace(message, dialect->progress_field, request->token);
 }
 
 static void
