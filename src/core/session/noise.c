@@ -158,8 +158,8 @@ receive_line(struct session *session, struct message *line)
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
 	} else if (server->ended && line->scan->fault == SCAN_CUT) {
 		pass_drop(session, line, WHY_TRUNCATED, line->request);
-	} else if (server->ended || !noise_replace(session, line)) { /* its end says more of the requests */
-		if (!server->ended)
+	} else {
+		if (!server->ended && !fail(session, line, line)) /* else its end says more of the requests */
 			fail_elements(session, line);
 		tell_noise(session, line->text, line->text.len);
 		pass_discard(session, line);

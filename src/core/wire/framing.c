@@ -141,6 +141,12 @@ framing_skip_bom(struct span bytes)
 	return bytes.len >= 3 && memcmp(bytes.ptr, bom, 3) == 0 ? span_from(bytes, 3) : bytes;
 }
 
+static bool
+is_half_bom(struct span bytes)
+{
+	return bytes.len < 3 && memcmp(bytes.ptr, bom, bytes.len) == 0;
+}
+
 /* bytes begin with a letter: a header field, or text. */
 static enum framing_guess
 guess_line(struct span bytes)
@@ -167,9 +173,7 @@ framing_guess(struct span bytes)
 		return GUESS_NEWLINE;
 	if (is_letter(rest.ptr[0]))
 		return guess_line(rest);
-	if (bytes.len < 3 && memcmp(bytes.ptr, bom, bytes.len) == 0)
-		return GUESS_MORE;
-	return GUESS_FOREIGN;
+	return is_half_bom(bytes) ? GUESS_MORE : GUESS_FOREIGN;
 }
 
 /* Reading */
@@ -233,7 +237,8 @@ frame_refuse_text(struct frame *frame, struct span bytes)
 	bool begun = frame->body > 0 && frame->body < bytes.len && frame->body < frame->end;
 	struct span body = span_skip_space(framing_skip_bom(span_from(bytes, begun ? (size_t)frame->body : bytes.len)));
 
-	if (body.len == 0 || (uint64_t)(body.ptr - bytes.ptr) >= frame->end || strchr("{[\xef", body.ptr[0]) != NULL)
+	if (body.len == 0 || (uint64_t)(body.ptr - bytes.ptr) >= frame->end || body.ptr[0] == '{' ||
+	    body.ptr[0] == '[' || is_half_bom(body))
 		return false;
 	end_at(frame, frame->body, frame->body, true);
 	frame->body = 0;
