@@ -105,7 +105,8 @@ struct guardian_order {
 struct guardian {
 	bool group; /* end the server's process group only */
 	char **command;
-	int errors;         /* the server's stderr; -1: the guardian's own */
+	int errors; /* the server's stderr; -1: the guardian's own */
+	int reader; /* its other end: open without canceld too, so that what the server writes does not end it; -1: none */
 	const char *socket; /* removed at the end, if nobody listens there; "": none */
 	int input, output;  /* the server's stdin and stdout */
 	int control;        /* a stream socket, for reports and orders */

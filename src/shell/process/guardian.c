@@ -9,7 +9,8 @@
 #include "shell/place.h"
 
 enum {
-	CONTROL = 0, /* the only descriptor that stays open */
+	CONTROL = 0, /* the only descriptors that stay open */
+	READER = 1,
 
 	/* Milliseconds. */
 	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, if canceld has gone without an order */
@@ -208,7 +209,7 @@ guardian_run(const struct guardian *guardian)
 	if (dup2(guardian->control, CONTROL) < 0)
 		_exit(1);
 	setsockopt(CONTROL, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	system_close_from(CONTROL + 1);
+	system_close_from(guardian->reader < 0 || dup2(guardian->reader, READER) < 0 ? READER : READER + 1);
 	if (error != 0) {
 		report(&watch, GUARDIAN_REFUSED, 0, error, "");
 		_exit(1);

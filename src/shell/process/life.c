@@ -326,6 +326,7 @@ start_server(struct life *life)
 		.group = life->options->sweep_group,
 		.command = life->options->command,
 		.errors = life->relay.write_end,
+		.reader = life->relay.in.fd,
 		.socket = life->socket,
 	};
 	int error;
