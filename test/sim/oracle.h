@@ -269,8 +269,11 @@ void oracle_mutes(struct oracle *oracle);
 /* Whether another server could continue the session. */
 bool oracle_may_restart(const struct oracle *oracle, bool stateless);
 
-/* The first server was asked for server/discover, and has answered nothing; the client waits for an answer. */
-bool oracle_ended_on_probe(const struct oracle *oracle);
+/*
+ * The first server was asked for server/discover, and has answered nothing; the client waits for an answer. surely: it
+ * has written no answer either that came late, or names no request.
+ */
+bool oracle_ended_on_probe(const struct oracle *oracle, bool surely);
 bool oracle_is_asked(const struct oracle *oracle);
 /* Whether the id can mean no request of the client's, however it is read. */
 bool oracle_is_nobodys(const struct oracle *oracle, const char *id);

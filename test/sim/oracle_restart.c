@@ -20,10 +20,15 @@ oracle_may_restart(const struct oracle *oracle, bool stateless)
 }
 
 bool
-oracle_ended_on_probe(const struct oracle *oracle)
+oracle_ended_on_probe(const struct oracle *oracle, bool surely)
 {
+	const struct sent *sent;
 	const struct ask *ask;
 	bool probed = false;
+
+	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
+		if (surely && sent->from == SERVER && sent->kind == KIND_RESPONSE && sent->heard != 0)
+			return false;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (ask->by != CLIENT)

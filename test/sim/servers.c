@@ -112,7 +112,7 @@ may_rest(struct world *world, bool may)
 {
 	bool probed = session_ended_on_probe(world->session);
 
-	if (probed != oracle_ended_on_probe(&world->oracle))
+	if (probed ? !oracle_ended_on_probe(&world->oracle, false) : oracle_ended_on_probe(&world->oracle, true))
 		oracle_blame(&world->oracle, "7: the server did %send on server/discover", probed ? "not " : "");
 	world->oracle.ended_on_probe |= probed;
 	return probed ||
