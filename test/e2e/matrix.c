@@ -52,7 +52,7 @@ static const char *const fault_names[FAULTS] = {
 };
 
 /* Only these requests have a short deadline: the server may take long to start. */
-#define DEADLINES "-t hang=1s -t half=1s"
+#define DEADLINES "-t hang=1s -t half=1s --term-after=500ms --kill-after=1s"
 
 enum state { IDLE, IN_FLIGHT, HALF_WRITTEN, MANY_QUEUED, STATES };
 

@@ -100,22 +100,22 @@ static const struct promise {
 	int signal; /* without an event: what canceld gets */
 	long within;
 } promises[] = {
-	/* Clients close stdin and wait for 2 seconds before they send signals (MCP lifecycle, "Shutdown"). */
+	/* Clients close stdin, wait for 2 seconds, send SIGTERM and wait for 2 seconds (MCP lifecycle, "Shutdown"). */
 	{ "stdin closed", "", NULL, open_call, run_close_in, 0, 1600 },
-	{ "stdin closed, unwilling server", "", UNWILLING, open_call, run_close_in, 0, 1600 },
-	{ "stdin closed, server stopped", "", NULL, open_call, stop_server, 0, 1600 },
-	{ "stdin closed, queue full", "-v", "peer puppet", fill, run_close_in, 0, 1850 },
+	{ "stdin closed, unwilling server", "", UNWILLING, open_call, run_close_in, 0, 4200 },
+	{ "stdin closed, server stopped", "", NULL, open_call, stop_server, 0, 2200 },
+	{ "stdin closed, queue full", "-v", "peer puppet", fill, run_close_in, 0, 4450 },
 	{ "stdout closed", "", NULL, open_call, run_close_out, 0, 1600 },
-	{ "stdout closed, unwilling server", "", UNWILLING, open_call, run_close_out, 0, 1600 },
+	{ "stdout closed, unwilling server", "", UNWILLING, open_call, run_close_out, 0, 4200 },
 	{ "SIGTERM", "", NULL, open_call, NULL, SIGTERM, 700 },
-	{ "SIGTERM, unwilling server", "", UNWILLING, open_call, NULL, SIGTERM, 700 },
-	{ "SIGTERM, queue full", "-v", "peer puppet", fill, NULL, SIGTERM, 700 },
+	{ "SIGTERM, unwilling server", "", UNWILLING, open_call, NULL, SIGTERM, 2200 },
+	{ "SIGTERM, queue full", "-v", "peer puppet", fill, NULL, SIGTERM, 2200 },
 	{ "SIGTERM, 40000 requests wait", "-q", "peer puppet", fill_with_requests, NULL, SIGTERM, 700 },
-	{ "SIGTERM while draining", "-v --drain", UNWILLING, drain, NULL, SIGTERM, 700 },
+	{ "SIGTERM while draining", "-v --drain", UNWILLING, drain, NULL, SIGTERM, 2200 },
 	{ "SIGTERM between two servers", "-r9/1m", ONCE, lose_server, NULL, SIGTERM, 700 },
 	{ "stdin closed between two servers", "-r9/1m", ONCE, lose_server, run_close_in, 0, 1000 },
-	{ "SIGINT, unwilling server", "", UNWILLING, open_call, NULL, SIGINT, 700 },
-	{ "SIGHUP, unwilling server", "", UNWILLING, open_call, NULL, SIGHUP, 700 },
+	{ "SIGINT, unwilling server", "", UNWILLING, open_call, NULL, SIGINT, 2200 },
+	{ "SIGHUP, unwilling server", "", UNWILLING, open_call, NULL, SIGHUP, 2200 },
 	{ "canceld killed", "", NULL, open_call, NULL, SIGKILL, 2000 },
 	{ "canceld aborted", "", NULL, open_call, NULL, SIGABRT, 2000 },
 	{ "canceld killed, unwilling server", "", UNWILLING, open_call, NULL, SIGKILL, 2000 },

@@ -14,6 +14,9 @@ static const char *const kinds[] = { "pipe", "noterm", "group", "session", "daem
 
 enum { FIRST_OUTSIDE_GROUP = 2 };
 
+/* Some do not end at SIGTERM. */
+#define SHORT "--term-after=200ms --kill-after=300ms"
+
 enum end { END_INPUT, END_SIGNAL, END_SERVER, END_KILL, END_KILL_GROUP, END_GUARDIAN };
 
 enum { ENDS = END_GUARDIAN };
@@ -34,6 +37,8 @@ start_with(const char *kind, struct setup setup)
 
 	snprintf(command, sizeof(command), "peer puppet %s", kind);
 	setup.command = command;
+	if (setup.options == NULL)
+		setup.options = SHORT;
 	setup.own_group = true;
 	adopt_orphans();
 	run = run_start(&setup);
@@ -121,7 +126,7 @@ SUITE("sweep", .seconds = 14);
 TESTS(what_is_swept_is_logged, 0, (KINDS - FIRST_OUTSIDE_GROUP) * 3)
 {
 	NEEDS(SYSTEM_ADOPTS);
-	expect_logged_as_swept(kinds[FIRST_OUTSIDE_GROUP + _i / 3], "", (enum end)(END_INPUT + _i % 3));
+	expect_logged_as_swept(kinds[FIRST_OUTSIDE_GROUP + _i / 3], SHORT, (enum end)(END_INPUT + _i % 3));
 }
 
 SUITE("guardian", .seconds = 16);
@@ -136,7 +141,7 @@ TESTS(when_the_guardian_is_killed_canceld_sweeps, 0, KINDS)
 	run_end(run);
 	if (_i >= FIRST_OUTSIDE_GROUP)
 		/* cppcheck-suppress arrayIndexOutOfBoundsCond ; _i < KINDS */
-		expect_logged_as_swept(kinds[_i], "", END_GUARDIAN);
+		expect_logged_as_swept(kinds[_i], SHORT, END_GUARDIAN);
 }
 
 SUITE("npx", .on_request = true);
@@ -168,7 +173,8 @@ SUITE("sweep");
 /* The daemon writes to stderr after canceld has exited. */
 TESTS(with_sweep_group_a_daemon_survives, 0, 2)
 {
-	struct run *run = start_with(_i == 0 ? "daemon" : "session", (struct setup){ .options = "--sweep=group" });
+	struct run *run =
+	    start_with(_i == 0 ? "daemon" : "session", (struct setup){ .options = "--sweep=group " SHORT });
 
 	run_close_in(run);
 	run_expect_exit_alone(run, 0);
@@ -182,7 +188,7 @@ TESTS(with_sweep_group_a_daemon_survives, 0, 2)
 
 TESTS(with_sweep_group_the_group_is_ended, 0, 2)
 {
-	expect_logged_as_swept(kinds[_i], "--sweep=group", END_SERVER);
+	expect_logged_as_swept(kinds[_i], "--sweep=group " SHORT, END_SERVER);
 }
 
 SUITE("guardian");
