@@ -187,7 +187,7 @@ TESTS(a_killed_client_is_noticed_in_time, 0, 18)
 		long start = milliseconds();
 
 		kill(leak.client, SIGKILL);
-		run_until(leak.run, process_has_text(path, "INPUT_ENDED"), "it was not noticed");
+		run_until(leak.run, process_has_text(path, "CLIENT_ENDED"), "it was not noticed");
 		took = milliseconds() - start;
 		unlink(path);
 		run_expect_gone(leak.run);
