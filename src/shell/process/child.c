@@ -33,8 +33,9 @@ hear_start(struct child *child, int control)
 {
 	struct guardian_report report = { .kind = GUARDIAN_REFUSED, .number = EAGAIN };
 
-	while (read(control, &report, sizeof(report)) < 0 && errno == EINTR)
-		;
+	while (read(control, &report, sizeof(report)) < 0)
+		if (errno != EINTR)
+			return STATUS_FAILED;
 	/* Otherwise the guardian is init of another pid namespace (unshare(1)), and this pid means nothing here. */
 	if (report.kind == GUARDIAN_STARTED && report.number == (int)child->guardian)
 		child->pid = child->own.server = report.pid;
@@ -90,6 +91,8 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 	close(input[1]);
 	close(output[0]);
 	close(control[0]);
+	if (child->guardian > 0)
+		kill(child->guardian, SIGKILL);
 	while (child->guardian > 0 && waitpid(child->guardian, NULL, 0) < 0 && errno == EINTR)
 		;
 	/* A guardian that has not ended in order may have left processes. */

@@ -144,15 +144,17 @@ leave(struct life *life, bool signalled)
 		client->until = life->now + TIME_FLUSH_WAIT + time_or(options->term_after, patience_of(life)) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
-	if (leaving != LEAVE_TERMINATED && unseen)
-		log_event(life->log, WHY_CLIENT_ENDED,
-		    LOG_FIELDS(log_number("process", client->process), log_string("name", client->name),
-			log_number("outstanding", outstanding),
-			log_string("hint", "if it was not the client: --drain heeds the connection alone")));
-	else if (leaving != LEAVE_TERMINATED)
-		log_event(life->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
-		    LOG_FIELDS(log_number("outstanding", outstanding),
-			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
+	if (leaving != LEAVE_TERMINATED)
+		log_event(life->log,
+		    unseen    ? WHY_CLIENT_ENDED :
+			early ? WHY_INPUT_ENDED_EARLY :
+				WHY_INPUT_ENDED,
+		    LOG_FIELDS(log_positive("process", unseen ? client->process : 0),
+			log_string("name", unseen ? client->name : NULL), log_number("outstanding", outstanding),
+			log_string("hint",
+			    unseen    ? "if it was not the client: --drain heeds the connection alone" :
+				early ? "--drain would wait for the answers" :
+					NULL)));
 	session_client_leaves(life->session, leaving);
 }
 
