@@ -224,12 +224,15 @@ state_is_held(const struct session *session, const struct request *request)
 
 /*
  * The server has not opened the session yet, as it may still be starting: the deadlines of what the client has asked do not
- * run. Of a modern session without a handshake its first message shows that it is there.
+ * run. Of a modern session without a handshake its first message shows that it is there. One that has served is not asked
+ * to start by another server/discover.
  */
 static inline bool
 state_is_opening(const struct session *session)
 {
-	return session->party[SIDE_CLIENT].pending.starting > 0 ||
+	bool open = session->handshake.opened && session->server.served;
+
+	return (session->party[SIDE_CLIENT].pending.starting > 0 && !open) ||
 	    (session->handshake.era == ERA_MODERN && !session->party[SIDE_SERVER].spoke &&
 		session->clocks.steady < session->open_by);
 }

@@ -267,6 +267,8 @@ is_opening(const struct oracle *oracle)
 {
 	const struct ask *ask;
 
+	if (oracle->initialized && oracle->served)
+		return false;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == CLIENT && ask->deed != NULL && ask->deed->traits & (HANDSHAKE | DISCOVERY) &&
 		    oracle_lives(oracle, ask) && ask->cancelled == 0 && ask->expired == 0)
@@ -328,6 +330,7 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		return;
 	if (ask->replied != 0)
 		return;
+	oracle->served |= ask->by == CLIENT && !sent->bad;
 	ask->replied = sent->heard;
 	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 && sent->grants &&
 	    strstr(sent->arrives, "\"stopReason\"") == NULL;

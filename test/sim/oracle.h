@@ -173,6 +173,7 @@ struct oracle {
 	bool initialized;              /* which was answered: heard by canceld */
 	bool start_answered;           /* by any response, also a bad one */
 	bool there;                    /* a message of the server's was heard */
+	bool served;                   /* ... which answered a request */
 	int64_t open_by;               /* when a modern session counts as open in any case */
 	bool modern;
 	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */

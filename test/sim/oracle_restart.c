@@ -172,6 +172,7 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	for (i = 0; i < oracle->sent_count; i++)
 		lose_sent(oracle, &oracle->sent[i]);
 	oracle->trial[0] = '\0';
+	oracle->served = false;
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
 	oracle->repaired = 0;
 	oracle->own_count = 0;
