@@ -41,12 +41,10 @@ file_of(const struct run *run)
 	return path;
 }
 
-SUITE("ladder", .seconds = 30);
-
-TESTS(all_that_the_server_started_has_time_to_save, 0, sizeof(cells) / sizeof(cells[0]))
+static void
+expect_saved(const char *options, const char *command, enum end end)
 {
-	struct run *run = run_options("--term-after=0 --kill-after=6s", cells[_i].command);
-	enum end end = cells[_i].end;
+	struct run *run = run_options(options, command);
 
 	run_until(run, process_has_text(file_of(run), "up"), "the server did not start");
 	if (end == END_SIGNAL)
@@ -63,6 +61,20 @@ TESTS(all_that_the_server_started_has_time_to_save, 0, sizeof(cells) / sizeof(ce
 	run_expect_gone(run);
 	ck_assert(process_has_text(file_of(run), "saved"));
 	run_end(run);
+}
+
+SUITE("ladder", .seconds = 12);
+
+TESTS(all_that_the_server_started_has_time_to_save, 0, sizeof(cells) / sizeof(cells[0]))
+{
+	expect_saved("--term-after=0 --kill-after=6s", cells[_i].command, cells[_i].end);
+}
+
+/* In the group that it leads itself, which is no more that of the start. */
+TEST(with_sweep_group_a_server_that_has_left_it_has_time_to_save)
+{
+	expect_saved("--sweep=group --term-after=0 --kill-after=6s", "sh:exec setsid sh -c '(" SAVER "); true'",
+	    END_SIGNAL);
 }
 
 TEST(the_log_says_what_a_signal_ended_and_what_gives_more_time)
