@@ -188,15 +188,13 @@ may_be_untold(const struct oracle *oracle, const struct ask *ask)
 
 /* An error, or in `error` the same from a tool's result. */
 static void
-got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t *data)
+got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *data)
 {
 	const char *cause = jsontext_text(data, "cause");
 	bool timeout = strcmp(cause, "timeout") == 0, cancelled = strcmp(cause, "cancelled") == 0;
 	struct ask *ask;
-	char id[48];
 
-	jsontext_spell(json_object_get(message, "id"), id, sizeof(id));
-	if (json_object_get(message, "id") == NULL || json_is_null(json_object_get(message, "id"))) {
+	if (id[0] == '\0' || strcmp(id, "null") == 0) {
 		if (++oracle->error_lines > oracle->junk_lines + oracle->may_break)
 			oracle_blame(oracle, "1: an error that nobody asked for");
 		return;
@@ -286,14 +284,16 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 	json_t *tool = json_object_get(json_object_get(json_object_get(message, "result"), "_meta"), "canceld/error");
 	const char *method = jsontext_text(message, "method");
 	int spelling;
+	char id[48];
 
+	jsontext_raw_id(text, len, id, sizeof(id));
 	for (spelling = 0; spelling < SPELLINGS; spelling++)
 		if (strcmp(method, protocol_cancels[spelling]) == 0)
 			break;
 	if (error != NULL)
-		got_error(oracle, to, message, error, json_object_get(error, "data"));
+		got_error(oracle, to, id, error, json_object_get(error, "data"));
 	else if (tool != NULL && oracle->tool_errors)
-		got_error(oracle, to, message, NULL, tool);
+		got_error(oracle, to, id, NULL, tool);
 	else if (json_object_get(message, "result") != NULL)
 		got_result(oracle, to, text, len);
 	else if (spelling < SPELLINGS)
