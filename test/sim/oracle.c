@@ -293,10 +293,12 @@ oracle_look(struct oracle *oracle)
 static void
 heard_life(struct oracle *oracle, const struct sent *sent)
 {
+	bool noise =
+	    sent->kind == KIND_JUNK || sent->bad || (sent->salvaged && oracle->asks[sent->ask].replied != sent->heard);
 	struct ask *ask;
 
 	oracle->there = true;
-	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count && sent->kind != KIND_JUNK && !sent->bad; ask++)
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count && !noise; ask++)
 		if (ask->by == CLIENT && ask->deed != NULL && ask->deed->traits & (HANDSHAKE | DISCOVERY) &&
 		    oracle_lives(oracle, ask) && ask->cancelled == 0)
 			ask->active = oracle->now;

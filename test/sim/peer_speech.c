@@ -147,19 +147,35 @@ write_text(struct world *world, int from, const char *text, bool complain)
 	world->oracle.sent[sent].complain = complain;
 }
 
+static const char *const headlike[] = { "< Content-Length: 40\n\n",
+	"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\nServer: x\r\n\r\n" };
+
+/* Whether the server's last text may be the head of a message: then a brace begins the body of one. */
+static bool
+ends_like_a_head(const struct world *world)
+{
+	const struct sent *sent = world->oracle.sent + world->oracle.sent_count;
+
+	while (sent-- > world->oracle.sent)
+		if (sent->from == SERVER && strcmp(sent->bytes, "\n") != 0)
+			return strcmp(sent->bytes, headlike[0]) == 0 || strcmp(sent->bytes, headlike[1]) == 0;
+	return false;
+}
+
 /* Junk between the messages; text that ends without a newline, or like a line of a header, stands before a message. */
 static void
 writes_text(struct world *world, int from)
 {
-	static const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n", "\xff\xfe\n",
-		"17\n", "log: {\"level\":\"info\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n", "Loading...",
-		"Warning: x\r\n", "X-Content-Length: 5\r\n", "< Content-Length: 40\n\n",
-		"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\nServer: x\r\n\r\n" };
+	const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n", "\xff\xfe\n", "17\n",
+		"log: {\"level\":\"info\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n", "Loading...", "Warning: x\r\n",
+		"X-Content-Length: 5\r\n", headlike[0], headlike[1] };
 	static const char *const client[] = { "Loading...\n", "{\"a\":1}\n", "\n", "17\n", "{\"a\":\n" };
 	bool header = world->oracle.header && peer_is_open(world);
 	const char *text = from == CLIENT ? client[chance_below(&world->chance, 5)] :
 					    texts[chance_below(&world->chance, header ? 12 : 7)];
 
+	if (text[0] == '{' && from == SERVER && ends_like_a_head(world))
+		text = "Loading...\n";
 	write_text(world, from, text, from == CLIENT && text[0] != '\n');
 }
 
