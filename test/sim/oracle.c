@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRACE = 5000, GRACE_TURN = 30000, LINGER = 600000 };        /* the built-in times of the manual */
+enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* the built-in times of the manual */
 enum { IDLE = 300000, DAY = 24 * 60 * 60 * 1000 };                 /* ... for one that opens an ACP session */
 enum { START = 120000, START_SLOW = 600000, START_CAP = 1800000 }; /* ... and the handshake; LSP and BSP have more */
 

@@ -22,6 +22,7 @@ bool jsontext_same_but_id(const char *a, size_t alen, const char *b, size_t blen
 bool jsontext_same_but_names(const char *a, size_t alen, const char *b, size_t blen);
 
 /* oracle.c */
+enum { LINGER = 600000 }; /* how long an abandoned request is kept, as in the manual */
 /* Whether the request is on its way or being worked on, and no end is known. */
 bool oracle_lives(const struct oracle *oracle, const struct ask *ask);
 /* How long the receiver may still take to answer after the cancel. */
