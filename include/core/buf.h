@@ -79,6 +79,19 @@ span_from(struct span whole, size_t offset)
 	return span_part(whole, offset, whole.len - offset);
 }
 
+/* The first or the last bytes of whole, no more than `most`. */
+static inline struct span
+span_head(struct span whole, size_t most)
+{
+	return span_part(whole, 0, whole.len < most ? whole.len : most);
+}
+
+static inline struct span
+span_tail(struct span whole, size_t most)
+{
+	return span_from(whole, whole.len - span_head(whole, most).len);
+}
+
 /* What follows the white space of JSON that bytes begin with. */
 struct span span_skip_space(struct span bytes);
 

@@ -57,7 +57,7 @@ totals_of(struct journal *journal, struct span method, struct span name)
 static struct span
 beginning(struct span text)
 {
-	return span_part(text, 0, text.len < JOURNAL_NAME ? text.len : JOURNAL_NAME);
+	return span_head(text, JOURNAL_NAME);
 }
 
 void

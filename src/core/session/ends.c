@@ -94,11 +94,9 @@ session_asks(const struct session *session)
 void
 session_server_gone(struct session *session, int status, int signal, bool last)
 {
-	struct span quoted = buf_span(&session->server.quote);
+	struct span quoted = span_tail(buf_span(&session->server.quote), LIMIT_LAST_WORDS / 2);
 
 	session->server.probed = !last && session_ended_on_probe(session);
-	if (quoted.len > LIMIT_LAST_WORDS / 2)
-		quoted = span_from(quoted, quoted.len - LIMIT_LAST_WORDS / 2);
 	if (!last)
 		keep_streams(session);
 	session->server.status = status;

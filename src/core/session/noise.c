@@ -23,7 +23,7 @@ note_said(struct session *session, struct span text)
 	buf_clear(line);
 	if (looks != NULL)
 		compose(line, "its output looks like %s: ", looks);
-	buf_append(line, span_part(text, 0, text.len < LIMIT_FIRST ? text.len : LIMIT_FIRST));
+	buf_append(line, span_head(text, LIMIT_FIRST));
 	server_keep_said(server, buf_span(line));
 	return span_of(looks != NULL ? looks : "");
 }
@@ -39,7 +39,7 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 	if (span_skip_space(text).len == 0)
 		return;
 	action.hint = note_said(session, text);
-	action.message = span_part(text, 0, text.len < LIMIT_TOLD ? text.len : LIMIT_TOLD);
+	action.message = span_head(text, LIMIT_TOLD);
 	if (len > LIMIT_TOLD)
 		action.detail = count_bytes(session, "%d bytes", len);
 	journal_tell(&session->journal, &action);
@@ -223,12 +223,10 @@ noise_receive(struct session *session, struct message *message)
 static bool
 is_text(const struct party *party)
 {
-	struct span text = lane_undecided(party->lane);
+	struct span text = span_head(lane_undecided(party->lane), LIMIT_TEXT);
 
 	if (party->lane->framing == FRAMING_HEADER)
 		return party->frame.text || party->frame.next == 0;
-	if (text.len > LIMIT_TEXT)
-		text.len = LIMIT_TEXT;
 	text = span_skip_space(framing_skip_bom(text));
 	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
 }
@@ -368,7 +366,7 @@ begin_skip(struct session *session, enum side from, bool text)
 	struct message message;
 
 	party->skipping = text ? SKIP_TEXT : SKIP_OVERSIZED;
-	message_read(&message, session, from, span_part(bytes, 0, bytes.len < most ? bytes.len : most), false);
+	message_read(&message, session, from, span_head(bytes, most), false);
 	message.next = party->lane->decided;
 	party->answers = party->asks = false;
 	party->ends_len = 0;
@@ -393,8 +391,7 @@ keep_end(struct party *party, struct span bytes)
 {
 	size_t old = party->ends_len;
 
-	if (bytes.len > LIMIT_HEAD)
-		bytes = span_from(bytes, bytes.len - LIMIT_HEAD);
+	bytes = span_tail(bytes, LIMIT_HEAD);
 	if (old > LIMIT_HEAD - bytes.len)
 		old = LIMIT_HEAD - bytes.len;
 	memmove(party->ends, party->ends + party->ends_len - old, old);

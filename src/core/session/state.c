@@ -118,8 +118,7 @@ quote_unfinished(const struct session *session, struct buf *quote)
 	const char *looks = state_looks_like(session, text, false);
 
 	if (looks != NULL && quote->len == 0)
-		compose(quote, "its output looks like %s: %b", looks,
-		    span_part(text, 0, text.len < LIMIT_FIRST ? text.len : LIMIT_FIRST));
+		compose(quote, "its output looks like %s: %b", looks, span_head(text, LIMIT_FIRST));
 }
 
 void

@@ -165,7 +165,7 @@ log_end_line(struct log *log)
 static struct span
 first_lines(struct span queue)
 {
-	const char *end = span_last(span_part(queue, 0, queue.len < PIPE_BUF ? queue.len : PIPE_BUF), '\n');
+	const char *end = span_last(span_head(queue, PIPE_BUF), '\n');
 
 	if (end == NULL)
 		end = memchr(queue.ptr, '\n', queue.len);
