@@ -20,6 +20,7 @@ enum supervisor_state {
 	PROCESS_CLOSING,   /* its stdin is closed */
 	PROCESS_LINGERING, /* it has exited; its stdout is still open in another process, or not read to the end */
 	PROCESS_SWEEPING,  /* the process is no longer waited for: the rest of its process tree is being ended */
+	PROCESS_SEIZING,   /* that takes too long: a guardian that is stopped is killed, and canceld does it */
 	PROCESS_ENDED,     /* no process runs or follows; a client without a request yet may still ask for the reason */
 	PROCESS_OVER,      /* the same, and the client has had the time to ask */
 	PROCESS_STATES
@@ -49,6 +50,7 @@ enum supervisor_step {             /* a set; the steps are carried out in this o
 	STEP_RELEASE = 1 << 3, /* the process tree is gone and another process follows: free what belongs to this one */
 	STEP_START = 1 << 4,   /* start a process; tell SUPERVISE_FAILED if there is none */
 	STEP_FINISH = 1 << 5,  /* no process follows: answer all waiting requests */
+	STEP_SEIZE = 1 << 7,   /* end the rest of its process tree without the guardian, if that does not act */
 	STEP_TELL = 1 << 6,    /* the process runs on without its stdin: tell the session */
 };
 
@@ -80,6 +82,9 @@ unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event 
 
 /* From the first SIGTERM to SIGKILL. */
 msec_t supervisor_kill_after(const struct supervisor *supervisor);
+
+/* The process is no longer waited for, only the rest of its process tree. */
+bool supervisor_sweeps(const struct supervisor *supervisor);
 
 /* No process runs, and none follows. */
 bool supervisor_is_over(const struct supervisor *supervisor);

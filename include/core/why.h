@@ -95,6 +95,7 @@ enum why_level {
 	X(SERVER_ENDED, DECISION, "the server ended after the session was over")                   \
 	X(GUARDIAN_LOST, PERSON, "the guardian was stopped or has ended: canceld sweeps in its place") \
 	X(SWEPT, PERSON, "a process that the server had left behind was sent SIGTERM, or SIGKILL ended it")                   \
+	X(NOT_SWEPT, PERSON, "a process that the server had left behind could not be ended")       \
 	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
 	X(CONFIG_REFUSED, PERSON, "the configuration file, or a key of it, does not count")          \
 	X(CONFIG_RELOADED, PERSON, "the configuration file was read again")                        \

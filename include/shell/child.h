@@ -19,18 +19,23 @@
  * Not for libev's default loop: its SIGCHLD watcher reaps every child.
  */
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 
 #include "shell/io.h"
 #include "shell/system.h"
 
-/* name: empty if it is unknown */
+/* signal: it was sent or, below 0, why it had no effect; name: empty if it is unknown */
 typedef void sweep_fn(void *context, pid_t pid, int signal, const char *name);
 
 enum {
-	SWEEP_PAUSE = 20,  /* ms */
-	SWEEP_TOLD = 4096, /* processes outside of the server's group that are sent SIGTERM; more get SIGKILL only */
+	SWEEP_PAUSE = 20,     /* ms */
+	SWEEP_TIME = 5000,    /* ms, after SIGKILL */
+	SWEEP_STUCK = -1,     /* it has not ended in that time */
+	SWEEP_FOREIGN = -2,   /* it is another user's */
+	SWEEP_APART = 1 << 8, /* beside SIGTERM: it has left the server's group, and has none of the files */
+	SWEEP_TOLD = 4096,    /* processes outside of the server's group that are sent SIGTERM; more get SIGKILL only */
 };
 
 /*
@@ -42,6 +47,8 @@ enum {
  * processes; and those that the system follows. When a child ends, its own children become children of the caller, where
  * the system has orphans adopted; so the sweep goes in rounds, until no child is left.
  *
+ * What may not be signalled, or does not end, is told of.
+ *
  * Where children cannot be listed, process ids are tried: from the leader's on, and from there again whenever a child was
  * reaped.
  */
@@ -52,6 +59,8 @@ struct sweep {
 	bool exited;       /* the server: set by the caller, and by sweep_all */
 	msec_t term, kill; /* when the signals are due; MSEC_NEVER: not ordered yet, SIGTERM was not sent yet */
 	msec_t kill_after; /* the time from one to the other */
+	bool acted, refused;   /* of the last round: a child was, and may not be, sent SIGKILL */
+	struct stat files[3];  /* of the server: stdin, stdout, stderr */
 	bool searched, killed; /* the server's group for children outside of it; SIGKILL was sent */
 	int tried;             /* how many process ids, since a child was reaped */
 	sweep_fn *signalled;   /* called for what is sent SIGTERM, and for each process that SIGKILL ended */
@@ -63,7 +72,7 @@ struct sweep {
 /* Plans SIGTERM, at a time, and SIGKILL so much later, unless the first was sent. */
 void sweep_order(struct sweep *sweep, msec_t term, msec_t kill_after);
 
-/* Does what is due. true: there was an order, and nothing is left. sweep_pause: for how long there is nothing to do then. */
+/* Does what is due. true: there was an order, and nothing is left, or was told of. sweep_pause: for how long there is nothing to do then. */
 bool sweep_step(struct sweep *sweep);
 msec_t sweep_pause(const struct sweep *sweep);
 
@@ -114,7 +123,7 @@ struct guardian {
 
 /*
  * Runs the guardian in a process that was forked for it, with all signals blocked, and stdin, stdout and stderr open.
- * Ends when nothing is left and an order was given, or canceld has gone. Exits with 0 if no process is left.
+ * Ends when nothing is left and an order was given, or canceld has gone. Exits with 0 if it could do that.
  */
 _Noreturn void guardian_run(const struct guardian *guardian);
 
@@ -131,7 +140,8 @@ struct child {
 	int signal;                /* the signal; -1 if none */
 	bool exited;               /* the server */
 	bool signalled;            /* the guardian has sent it a signal */
-	bool swept;                /* no process is left */
+	bool swept;                /* no process is left that could be ended */
+	bool seized;               /* a guardian that is stopped is killed */
 	const char *unguarded;     /* how the guardian was lost; NULL: it was not */
 	struct sweep own; /* what canceld does itself if the guardian dies; the group only, if it had children before */
 };
@@ -152,6 +162,9 @@ int child_start(struct child *child, struct guardian guardian, struct port *port
  * guardian goes on without the caller; without an order it begins when control is closed.
  */
 void child_order(struct child *child, msec_t term, msec_t kill_after);
+
+/* The guardian's time is over: from now on, if it is stopped, it is killed, and canceld ends what is left. */
+void child_seize(struct child *child);
 
 /* Reads the guardian's reports and reaps children. Call it when control is ready, on SIGCHLD, and at child_wake. */
 void child_hear(struct child *child);

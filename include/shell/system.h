@@ -7,6 +7,7 @@
  */
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -86,6 +87,9 @@ enum system_input system_input_of(pid_t pid, int fd);
  * not known, as our input is neither pipe nor socket, an ancestor's cannot be read, or the client would be init.
  */
 int system_watch_client(int input, pid_t *process);
+
+/* Whether the process is known to have none of these files open. */
+bool system_lacks(pid_t pid, const struct stat *files, int count);
 
 /* The name of the process, as ps(1) shows it; "" if it is unknown. */
 enum { SYSTEM_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */

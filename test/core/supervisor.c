@@ -9,8 +9,8 @@
  * In the order of enum supervisor_event, supervisor_state and supervisor_step. 'p', no event: a successor is planned.
  */
 static const char events[] = "nedftxogbwsi";
-static const char states[] = "ARDSFCLWEO";
-static const char steps[] = "acwrsfd";
+static const char states[] = "ARDSFCLWZEO";
+static const char steps[] = "acwrsfdz";
 
 static struct life { /* of the process under test */
 	struct supervisor supervisor;
@@ -111,10 +111,12 @@ static const struct {
 	{ "dx",    { "L",  "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
 	{ "ex",    { "L",  "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
 	{ "efx",   { "L",  "L",   "L", "L",  "Waw", "L", "L",  "Waw", "L", "L" } },
-	{ "g",     { "W",  "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
-	{ "eog",   { "W",  "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
-	{ "ett",   { "W",  "W",   "W", "W",  "Ef",  "W", "W",  "W",   "W", "Ef" } },
-	{ "gp",    { "W",  "W",   "W", "W",  "Ar",  "W", "W",  "W",   "W", "Ar" } },
+	{ "g",     { "W",  "W",   "W", "W",  "Zz",  "W", "W",  "W",   "W", "Ef" } },
+	{ "eog",   { "W",  "W",   "W", "W",  "Zz",  "W", "W",  "W",   "W", "Ef" } },
+	{ "ett",   { "W",  "W",   "W", "W",  "Zz",  "W", "W",  "W",   "W", "Ef" } },
+	{ "gp",    { "W",  "W",   "W", "W",  "Zz",  "W", "W",  "W",   "W", "Ar" } },
+	{ "gt",    { "Z",  "Z",   "Z", "Z",  "Ef",  "Z", "Z",  "Z",   "Z", "Ef" } },
+	{ "gpt",   { "Z",  "Z",   "Z", "Z",  "Ar",  "Z", "Z",  "Z",   "Z", "Ar" } },
 	{ "gw",    { "E",  "O",   "E", "E",  "O",   "E", "E",  "E",   "E", "E" } },
 	{ "gwt",   { "O",  "O",   "O", "O",  "O",   "O", "O",  "O",   "O", "O" } },
 	{ "gpw",   { "A",  "Of",  "A", "A",  "Rs",  "A", "A",  "A",   "A", "A" } },
@@ -186,12 +188,12 @@ expect_end(void)
 	ck_assert_msg(life.given & STEP_FINISH, "%s: it is never over", life.events);
 	ck_assert_msg(life.given & STEP_SWEEP, "%s: nobody sweeps", life.events);
 	ck_assert_msg(life.given & STEP_ANSWER, "nobody was answered");
-	/* The end, SIGTERM, SIGKILL, the sweep. */
-	ck_assert_msg(life.now - life.started <= 250 + 2200 + 2000 + 1000, "%s: over after %lld ms", life.events,
+	/* The end, SIGTERM, SIGKILL, the sweep, the sweep without the guardian. */
+	ck_assert_msg(life.now - life.started <= 250 + 2200 + 2000 + 1000 + 6000, "%s: over after %lld ms", life.events,
 	    (long long)(life.now - life.started));
 	ck_assert_msg(life.signalled == MSEC_NEVER || life.supervisor.term - life.signalled <= 200,
 	    "%s: SIGTERM %lld ms after the signal", life.events, (long long)(life.supervisor.term - life.signalled));
-	ck_assert_msg(life.hastened == MSEC_NEVER || life.now - life.hastened <= 200 + 250 + 1000,
+	ck_assert_msg(life.hastened == MSEC_NEVER || life.now - life.hastened <= 200 + 250 + 1000 + 6000,
 	    "%s: over %lld ms after it failed", life.events, (long long)(life.now - life.hastened));
 	happens(SUPERVISE_TICK);
 	ck_assert_int_eq(life.supervisor.wake, MSEC_NEVER);
@@ -245,27 +247,27 @@ expect_times(const char *way, msec_t term, msec_t kill, const msec_t *waits)
 
 /*
  * The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet; before it come TIME_KILL_WAIT and
- * TIME_SWEEP_WAIT, each from SIGKILL on.
+ * TIME_SWEEP_WAIT, each from SIGKILL on, and TIME_SEIZE_WAIT.
  */
 TEST(the_times_of_the_ladder)
 {
-	expect_times("e", 2200, 4200, (const msec_t[]){ 200, 4450, 5200, 5700, 0 });
-	expect_times("ef", 2000, 4000, (const msec_t[]){ 4250, 5000, 5500, 0 });
-	expect_times("i", 200, 2200, (const msec_t[]){ 100, 2450, 3200, 3700, 0 });
-	expect_times("ei", 200, 2200, (const msec_t[]){ 100, 2450, 3200, 3700, 0 });
-	expect_times("efi", 100, 2100, (const msec_t[]){ 2350, 3100, 3600, 0 });
-	expect_times("efxi", 100, 2100, (const msec_t[]){ 50, 3100, 3600, 0 });
-	expect_times("efgi", 100, 2100, (const msec_t[]){ 3100, 3600, 0 });
-	expect_times("s", 200, 450, (const msec_t[]){ 100, 700, 1450, 1950, 0 });
-	expect_times("ds", 200, 450, (const msec_t[]){ 100, 700, 1450, 1950, 0 });
-	expect_times("si", 200, 450, (const msec_t[]){ 100, 700, 1450, 1950, 0 });
-	expect_times("o", MSEC_NEVER, 2000, (const msec_t[]){ 250, 4500, 5250, 5750, 0 });
-	expect_times("x", MSEC_NEVER, 2000, (const msec_t[]){ 250, 3250, 3750, 0 });
-	expect_times("ex", 2000, 4000, (const msec_t[]){ 50, 5000, 5500, 0 });
-	expect_times("efg", 2000, 4000, (const msec_t[]){ 5000, 5500, 0 });
-	expect_times("g", 0, 2000, (const msec_t[]){ 3000, 3500, 0 });
-	expect_times("gi", 0, 2000, (const msec_t[]){ 3000, 3500, 0 });
-	expect_times("gpwtg", 0, 2000, (const msec_t[]){ 3000, 3500, 0 });
+	expect_times("e", 2200, 4200, (const msec_t[]){ 200, 4450, 5200, 11200, 11700, 0 });
+	expect_times("ef", 2000, 4000, (const msec_t[]){ 4250, 5000, 11000, 11500, 0 });
+	expect_times("i", 200, 2200, (const msec_t[]){ 100, 2450, 3200, 9200, 9700, 0 });
+	expect_times("ei", 200, 2200, (const msec_t[]){ 100, 2450, 3200, 9200, 9700, 0 });
+	expect_times("efi", 100, 2100, (const msec_t[]){ 2350, 3100, 9100, 9600, 0 });
+	expect_times("efxi", 100, 2100, (const msec_t[]){ 50, 3100, 9100, 9600, 0 });
+	expect_times("efgi", 100, 2100, (const msec_t[]){ 3100, 9100, 9600, 0 });
+	expect_times("s", 200, 450, (const msec_t[]){ 100, 700, 1450, 7450, 7950, 0 });
+	expect_times("ds", 200, 450, (const msec_t[]){ 100, 700, 1450, 7450, 7950, 0 });
+	expect_times("si", 200, 450, (const msec_t[]){ 100, 700, 1450, 7450, 7950, 0 });
+	expect_times("o", MSEC_NEVER, 2000, (const msec_t[]){ 250, 4500, 5250, 11250, 11750, 0 });
+	expect_times("x", MSEC_NEVER, 2000, (const msec_t[]){ 250, 3250, 9250, 9750, 0 });
+	expect_times("ex", 2000, 4000, (const msec_t[]){ 50, 5000, 11000, 11500, 0 });
+	expect_times("efg", 2000, 4000, (const msec_t[]){ 5000, 11000, 11500, 0 });
+	expect_times("g", 0, 2000, (const msec_t[]){ 3000, 9000, 9500, 0 });
+	expect_times("gi", 0, 2000, (const msec_t[]){ 3000, 9000, 9500, 0 });
+	expect_times("gpwtg", 0, 2000, (const msec_t[]){ 3000, 9000, 9500, 0 });
 }
 
 /* A signal ends the wait before SIGTERM only. */

@@ -186,6 +186,24 @@ TESTS(with_sweep_group_a_daemon_survives, 0, 2)
 	run_end(run);
 }
 
+/* What has neither the server's group nor its descriptors may be meant to stay. */
+TESTS(a_daemon_is_told_with_the_option_that_spares_it, 0, 2)
+{
+	NEEDS(SYSTEM_ADOPTS);
+	struct run *run = run_options("--term-after=100ms",
+	    _i == 0 ? "sh:setsid sleep 50 </dev/null >/dev/null 2>&1 & exec cat" :
+		      "sh:setsid sleep 50 </dev/null >/dev/null & exec cat");
+	char list[4096];
+
+	run_until(run, process_marked(run->mark, list, sizeof(list)) > 0 && strstr(list, " sleep 50;") != NULL,
+	    "it was not started");
+	run_close_in(run);
+	run_expect_logged(run, "SWEPT step=SIGTERM process=");
+	run_expect_exit(run, 0);
+	ck_assert_int_eq(strstr(run->error.data, "hint=\"--sweep group spares") != NULL, _i == 0);
+	run_end(run);
+}
+
 TESTS(with_sweep_group_the_group_is_ended, 0, 2)
 {
 	expect_logged_as_swept(kinds[_i], "--sweep=group " SHORT, END_SERVER);
@@ -259,6 +277,22 @@ TESTS(a_stopped_guardian_wakes_when_canceld_is_killed, 0, KINDS)
 		run_pump(run, 1);
 	kill(run->pid, SIGKILL);
 	run_end(run);
+}
+
+/* By what the server started, again and again: nothing but the guardian's death ends that. */
+TEST(a_guardian_that_is_kept_from_running_is_replaced)
+{
+	NEEDS(SYSTEM_DIES_ALONG);
+	struct run *run = run_options("--term-after=100ms --kill-after=100ms",
+	    "sh:setsid sh -c 'n=0; while kill -STOP $0 && [ $n -lt 1000000 ]; do n=$((n + 1)); done' $PPID "
+	    "</dev/null >/dev/null 2>&1 & exec cat");
+
+	run_expect_logged(run, "STARTED");
+	while (process_state(first_child(run->pid)) != 'T')
+		run_pump(run, 1);
+	run_close_in(run);
+	run_expect_logged(run, "GUARDIAN_LOST reason=\"it was stopped\"");
+	run_finish(run, 0);
 }
 
 TEST(when_both_are_killed_the_kernel_ends_the_server)

@@ -195,6 +195,30 @@ TEST(processes_of_another_pid_namespace_are_not_found)
 }
 #endif
 
+static void
+on_left(void *context, pid_t pid, int signal, const char *name)
+{
+	(void)name;
+	ck_assert_int_eq(signal, SWEEP_FOREIGN);
+	*(pid_t *)context = pid;
+}
+
+TEST(what_is_another_users_is_told_and_not_waited_for)
+{
+	msec_t now = monotonic_now();
+	pid_t other = start(), told = 0;
+	struct sweep all = { .term = now, .kill = now, .exited = true, .signalled = on_left, .context = &told };
+
+	if (geteuid() != 0) {
+		fprintf(stderr, "skipped: a process of another user, as this is not root\n");
+		kill(other, SIGKILL);
+		return;
+	}
+	ck_assert_int_eq(setuid(65534), 0);
+	ck_assert(sweep_step(&all));
+	ck_assert_int_eq(told, other);
+}
+
 TEST(dead_children_are_reaped_except_the_leader)
 {
 	struct sweep all = { 0 };

@@ -23,6 +23,7 @@ enum move {
 	LOSE = PROCESS_CLOSING | (STEP_ANSWER | STEP_CLOSE_STDIN) << STEPS,
 	LINGER = PROCESS_LINGERING,
 	SWEEP = PROCESS_SWEEPING | (STEP_ANSWER | STEP_SWEEP) << STEPS,
+	SEIZE = PROCESS_SEIZING | STEP_SEIZE << STEPS,
 	NEXT = PROCESS_WAITING | STEP_RELEASE << STEPS,
 	RETRY = PROCESS_WAITING,
 	LAST = PROCESS_ENDED | STEP_FINISH << STEPS,
@@ -43,7 +44,8 @@ static const unsigned short life[PROCESS_STATES][COLUMNS] = {
 [PROCESS_FLUSHING]  = { STAY, STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
 [PROCESS_CLOSING]   = { STAY, STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
 [PROCESS_LINGERING] = { STAY, STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
-[PROCESS_SWEEPING]  = { STAY, STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
+[PROCESS_SWEEPING]  = { STAY, STAY,  STAY, STAY,  SEIZE, STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
+[PROCESS_SEIZING]   = { STAY, STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
 [PROCESS_ENDED]     = { STAY, OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
 [PROCESS_OVER]      = { STAY, STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
 };
@@ -55,6 +57,7 @@ static const msec_t waits[PROCESS_STATES][2] = {
 	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_FLUSHING] = { TIME_FLUSH_WAIT, TIME_HASTY_FLUSH_WAIT },
 	[PROCESS_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT }, /* TIME_LAST_WAIT too if canceld ends it */
+	[PROCESS_SEIZING] = { TIME_SEIZE_WAIT, TIME_SEIZE_WAIT },
 	[PROCESS_ENDED] = { TIME_FIRST_REQUEST, TIME_FIRST_REQUEST },
 };
 
@@ -85,10 +88,17 @@ supervisor_is_over(const struct supervisor *supervisor)
 	return supervisor->state == PROCESS_ENDED || supervisor->state == PROCESS_OVER;
 }
 
+bool
+supervisor_sweeps(const struct supervisor *supervisor)
+{
+	return supervisor->state == PROCESS_SWEEPING || supervisor->state == PROCESS_SEIZING;
+}
+
 static unsigned
 column_of(const struct supervisor *supervisor, enum supervisor_event event)
 {
-	bool swept = supervisor->state == PROCESS_SWEEPING && (event == SUPERVISE_SWEPT || event == SUPERVISE_TICK);
+	bool swept = supervisor_sweeps(supervisor) &&
+	    (event == SUPERVISE_SWEPT || (event == SUPERVISE_TICK && supervisor->state == PROCESS_SEIZING));
 	bool failed = supervisor->state == PROCESS_RUNNING && event == SUPERVISE_FAILED;
 
 	if ((swept || failed) && supervisor->next_start != MSEC_NEVER)

@@ -367,7 +367,8 @@ tell_output(struct run *run)
 	static const char *const dirt[] = { "NOISE", "RECOVERED", "BOM_STRIPPED", "TEXT_REPAIRED", "MALFORMED",
 		"OVERSIZED", "TOO_DEEP", "REPEATED_ID", "REPEATED_METHOD", "TRUNCATED", "STRAY" };
 	const json_t *decisions = run->visit.decisions;
-	const json_t *swept = json_object_get(decisions, "SWEPT SIGTERM"), *first = NULL;
+	const json_t *swept = json_object_get(decisions, "SWEPT SIGTERM"), *first = NULL,
+		     *left = json_object_get(decisions, "NOT_SWEPT");
 	const char *more = json_object_get(decisions, "LINES_LOST") != NULL ? ", and more" : "", *what, *looks;
 	long long times = 0;
 
@@ -380,8 +381,13 @@ tell_output(struct run *run)
 	if (swept == NULL)
 		swept = json_object_get(decisions, "SWEPT SIGKILL");
 	if (swept != NULL)
-		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s",
-		    json_integer_value(json_object_get(swept, "times")), more, visit_text(swept, "name"));
+		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s%s",
+		    json_integer_value(json_object_get(swept, "times")), more, visit_text(swept, "name"),
+		    strncmp(visit_text(swept, "hint"), "--sweep", 7) == 0 ? " (--sweep group spares it)" : "");
+	if (left != NULL)
+		NO(run, CHECK_ORPHANS, "%lld left that cannot be ended, such as %s: %s",
+		    json_integer_value(json_object_get(left, "times")), visit_text(left, "name"),
+		    visit_text(left, "reason"));
 	what = visit_text(first, "text");
 	looks = visit_text(first, "hint");
 	if (first != NULL)

@@ -6,7 +6,7 @@
 
 #include "shell/options.h"
 
-enum { SWEEP_TIME = 1000 }; /* ms, for what canceld does itself if there is no guardian: nothing else goes on then */
+enum { OWN_TIME = 1000 }; /* ms, for what canceld does itself if there is no guardian: nothing else goes on then */
 
 /*
  * All signals are blocked: a handler of the event loop must not run in the new process, which shares its
@@ -97,7 +97,7 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 		;
 	/* A guardian that has not ended in order may have left processes. */
 	child->guardian = 0;
-	sweep_all(&child->own, SWEEP_TIME);
+	sweep_all(&child->own, OWN_TIME);
 	errno = error;
 	return status;
 }
@@ -133,7 +133,7 @@ hear_reports(struct child *child)
 		if (report.kind == GUARDIAN_ENDED) {
 			note_exit(child, report.number);
 		} else if (report.kind == GUARDIAN_SIGNALLED) {
-			child->signalled |= report.pid == child->pid;
+			child->signalled |= report.pid == child->pid && report.number > 0;
 			child->own.signalled(child->own.context, report.pid, report.number, report.name);
 		}
 	}
@@ -152,7 +152,11 @@ lose_guardian(struct child *child, const siginfo_t *info)
 		child->exited = child->swept = true;
 		return;
 	}
-	child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
+	child->unguarded = info->si_code == CLD_EXITED ? "it failed" :
+	    child->seized                              ? "it was stopped" :
+							 "it was killed";
+	if (child->own.term <= monotonic_now())
+		child->own.kill = child->own.term + child->own.kill_after;
 	if (!child->exited && child->pid > 1)
 		kill(child->pid, SIGKILL);
 }
@@ -172,11 +176,24 @@ sweep_own(struct child *child)
 }
 
 void
+child_seize(struct child *child)
+{
+	siginfo_t info = { 0 };
+
+	child->seized = true;
+	if (child->guardian > 0 && waitid(P_PID, (id_t)child->guardian, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid > 0)
+		kill(child->guardian, SIGKILL);
+}
+
+void
 child_hear(struct child *child)
 {
 	siginfo_t info;
 
 	hear_reports(child);
+	if (child->seized)
+		child_seize(child);
 	if (child->guardian > 0 && sweep_hear(child->guardian, 0, &info)) {
 		hear_reports(child);
 		lose_guardian(child, &info);

@@ -13,9 +13,8 @@ enum {
 	READER = 1,
 
 	/* Milliseconds. */
-	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, if canceld has gone without an order */
-	SWEEP_TIME = 5000, /* after SIGKILL; a process that is left then is stuck in the kernel, or another user's */
-	HEARD_TIME = 500,  /* for canceld to read reports, when no more of them fit into the socket */
+	TERM_TIME = 500,  /* from SIGTERM to SIGKILL, if canceld has gone without an order */
+	HEARD_TIME = 500, /* for canceld to read reports, when no more of them fit into the socket */
 };
 
 struct watch {
@@ -144,21 +143,17 @@ hear_order(struct watch *watch)
 		lose_canceld(watch);
 }
 
-/* false: some processes cannot be ended. */
-static bool
+static void
 end_all(struct watch *watch)
 {
 	struct sweep *sweep = &watch->sweep;
 	msec_t pause;
 
 	for (hear_children(watch); !sweep_step(sweep); hear_children(watch)) {
-		if (sweep->kill != MSEC_NEVER && monotonic_now() >= sweep->kill + SWEEP_TIME)
-			return false;
 		pause = sweep->exited && !watch->told ? SWEEP_PAUSE : sweep_pause(sweep);
 		if (sweep_wait(watch->gone ? -1 : CONTROL, sweep->group ? -1 : system_follow(), pause))
 			hear_order(watch);
 	}
-	return true;
 }
 
 /*
@@ -200,10 +195,12 @@ guardian_run(const struct guardian *guardian)
 				   .kill = MSEC_NEVER,
 				   .signalled = on_signalled,
 				   .context = &watch } };
-	bool swept;
 	int error;
 
 	stand_apart();
+	fstat(guardian->input, &watch.sweep.files[0]);
+	fstat(guardian->output, &watch.sweep.files[1]);
+	fstat(guardian->errors, &watch.sweep.files[2]);
 	error = start_server(guardian, &watch.sweep);
 	/* Pipe ends that stay open here would keep the other ends from seeing end of file. */
 	if (dup2(guardian->control, CONTROL) < 0)
@@ -219,7 +216,7 @@ guardian_run(const struct guardian *guardian)
 		close(CONTROL);
 		lose_canceld(&watch);
 	}
-	swept = end_all(&watch);
+	end_all(&watch);
 	remove_socket(guardian->socket);
-	_exit(swept ? 0 : 1);
+	_exit(0);
 }

@@ -296,13 +296,21 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 	struct life *life = context;
 	const struct supervisor *supervisor = &life->supervisor;
 	bool killed = signal == SIGKILL;
-	const char *hint = killed                      ? "--kill-after gives it more time" :
+	const char *hint = signal & SWEEP_APART        ? "--sweep group spares what has left the server" :
+	    killed                                     ? "--kill-after gives it more time" :
 	    supervisor->ours && !supervisor->signalled ? "--term-after gives it more time" :
 							 NULL;
 
-	log_event(life->log, pid == life->child.pid ? WHY_FORCED : WHY_SWEPT,
-	    LOG_FIELDS(log_string("step", killed ? "SIGKILL" : "SIGTERM"), log_number("process", pid),
-		log_string("name", name), log_string("hint", hint)));
+	if (signal < 0)
+		log_event(life->log, WHY_NOT_SWEPT,
+		    LOG_FIELDS(log_number("process", pid), log_string("name", name),
+			log_string("reason",
+			    signal == SWEEP_FOREIGN ? "it is another user's" :
+						      "it does not end: stuck in the kernel?")));
+	else
+		log_event(life->log, pid == life->child.pid ? WHY_FORCED : WHY_SWEPT,
+		    LOG_FIELDS(log_string("step", killed ? "SIGKILL" : "SIGTERM"), log_number("process", pid),
+			log_string("name", name), log_string("hint", hint)));
 }
 
 static void
@@ -417,6 +425,8 @@ take_steps(struct life *life, unsigned steps)
 	}
 	if (steps & STEP_SWEEP)
 		report_exit(life);
+	if (steps & STEP_SEIZE)
+		child_seize(&life->child);
 	if (steps & STEP_RELEASE) {
 		detach(life);
 		if (!life->resting)
@@ -569,7 +579,7 @@ life_turn(struct life *life, bool child_signal, msec_t now)
 	tell_exit(life, child_signal);
 	if (end == SUPERVISE_NOTHING && life->port->throttled)
 		tell(life, SUPERVISE_BLOCKED);
-	if (supervisor->state == PROCESS_SWEEPING && !needs_server(life))
+	if (supervisor_sweeps(supervisor) && !needs_server(life))
 		supervisor->next_start = MSEC_NEVER;
 	if (life->child.swept)
 		tell(life, SUPERVISE_SWEPT);

@@ -25,6 +25,9 @@ tell(const struct sweep *sweep, pid_t pid, int signal)
 {
 	char name[SYSTEM_NAME];
 
+	/* It was not sent. */
+	if (signal > 0 && kill(pid, 0) < 0)
+		return;
 	system_name(pid, name);
 	sweep->signalled(sweep->context, pid, signal, name);
 }
@@ -54,15 +57,6 @@ is_child(pid_t pid)
 	return system_look_at(P_PID, (id_t)pid, &info) && info.si_pid == 0;
 }
 
-/* Only a child: its id cannot have become that of another process. */
-static void
-end_child(void *sweep, pid_t pid)
-{
-	(void)sweep;
-	if (is_child(pid))
-		kill(pid, SIGKILL);
-}
-
 /* Most children have a number not far above the leader's. */
 static void
 each_child(struct sweep *sweep, void (*each)(void *sweep, pid_t pid))
@@ -82,6 +76,29 @@ is_member(const struct sweep *sweep, pid_t pid)
 	pid_t group = pid > 0 ? getpgid(pid) : 0;
 
 	return group > 1 && (group == sweep->leader || group == sweep->server);
+}
+
+/* A child: its id cannot have become that of another process. */
+static bool
+is_ours(const struct sweep *sweep, pid_t pid)
+{
+	return is_child(pid) && (!sweep->group || is_member(sweep, pid));
+}
+
+static void
+end_child(void *context, pid_t pid)
+{
+	struct sweep *sweep = context;
+
+	if (is_ours(sweep, pid))
+		*(kill(pid, SIGKILL) == 0 ? &sweep->acted : &sweep->refused) = true;
+}
+
+static void
+tell_left(void *sweep, pid_t pid)
+{
+	if (is_ours(sweep, pid))
+		tell(sweep, pid, kill(pid, 0) < 0 ? SWEEP_FOREIGN : SWEEP_STUCK);
 }
 
 static bool
@@ -133,7 +150,7 @@ terminate(struct sweep *sweep, pid_t pid)
 	if (sweep->count == SWEEP_TOLD || is_member(sweep, pid))
 		return;
 	sweep->told[sweep->count++] = pid;
-	tell(sweep, pid, SIGTERM);
+	tell(sweep, pid, system_lacks(pid, sweep->files, 3) ? SIGTERM | SWEEP_APART : SIGTERM);
 	kill(pid, SIGTERM);
 	kill(pid, SIGCONT);
 }
@@ -186,10 +203,10 @@ end_round(struct sweep *sweep)
 	/* The signal reaches the whole group at once, so no member can start a process that is missed. */
 	signal_groups(sweep, SIGKILL);
 	reap_all(sweep);
-	if (sweep->group)
-		return sweep->exited && !is_left(sweep);
-	if (system_end_followed(sweep->signalled, sweep->context) == 0 && sweep->exited && !is_left(sweep))
+	if ((sweep->group || system_end_followed(sweep->signalled, sweep->context) == 0) && sweep->exited &&
+	    !is_left(sweep))
 		return true;
+	sweep->acted = sweep->refused = false;
 	each_child(sweep, end_child);
 	return false;
 }
@@ -226,7 +243,12 @@ sweep_step(struct sweep *sweep)
 	if (!sweep->exited && !sweep->killed)
 		tell(sweep, sweep->server, SIGKILL);
 	sweep->killed = true;
-	return end_round(sweep);
+	if (end_round(sweep))
+		return true;
+	if (now < sweep->kill + SWEEP_TIME && (sweep->acted || !sweep->refused))
+		return false;
+	each_child(sweep, tell_left);
+	return true;
 }
 
 msec_t

@@ -190,6 +190,13 @@ system_is_kernels(const siginfo_t *info)
 	return false;
 }
 
+bool
+system_lacks(pid_t pid, const struct stat *files, int count)
+{
+	(void)pid, (void)files, (void)count;
+	return false;
+}
+
 void
 system_name(pid_t pid, char name[SYSTEM_NAME])
 {

@@ -187,6 +187,26 @@ system_is_kernels(const siginfo_t *info)
 	return info->si_code == SI_KERNEL;
 }
 
+bool
+system_lacks(pid_t pid, const struct stat *files, int count)
+{
+	const struct dirent *entry;
+	struct stat status;
+	char path[64];
+	DIR *open;
+	bool lacks;
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
+	open = proc_is_own() ? opendir(path) : NULL;
+	lacks = open != NULL;
+	while (lacks && (entry = readdir(open)) != NULL)
+		for (int i = 0; i < count && fstatat(dirfd(open), entry->d_name, &status, 0) == 0; i++)
+			lacks &= status.st_dev != files[i].st_dev || status.st_ino != files[i].st_ino;
+	if (open != NULL)
+		closedir(open);
+	return lacks;
+}
+
 void
 system_name(pid_t pid, char name[SYSTEM_NAME])
 {
