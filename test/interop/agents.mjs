@@ -172,10 +172,12 @@ const agents = {
 const parent = pid =>
   Number(readFileSync(`/proc/${pid}/stat`, 'latin1').match(/^\d+ \(.*\) \S (\d+)/s)[1]);
 
+// options: of canceld; null: the agent starts the server itself. server: its command, if it is not server-v1 with a tap.
 class Scene extends Wire {
-  constructor(test, agent, options, prompt) {
+  constructor(test, agent, options, prompt, server) {
     super(test);
     Object.assign(this, { test, agent, options, prompt });
+    this.server = server ?? this.tapped('server', [process.execPath, join(here, 'server-v1.mjs')]);
     // Outside this repository: an agent looks for the project that it runs in, and writes into it.
     this.home = mkdtempSync(join(tmpdir(), 'interop-'));
   }
@@ -198,8 +200,10 @@ class Scene extends Wire {
         home,
         url: this.model.url,
         server: [
-          ...[process.env.CANCELD, '-v', '-l', join(home, 'log'), '--name', 'scene', ...options, '--'],
-          ...this.tapped('server', [process.execPath, join(here, 'server-v1.mjs')])
+          ...(options
+            ? [process.env.CANCELD, '-v', '-l', join(home, 'log'), '--name', 'scene', ...options, '--']
+            : []),
+          ...this.server
         ],
         env: { INTEROP_MARKS: this.marksFile }
       })
@@ -221,7 +225,7 @@ class Scene extends Wire {
         ++typed;
         this.terminal.press(prompt);
       } else if (typed > this.model.missed) this.terminal.press('Enter');
-      return this.calls.length > 0;
+      return this.model.calls > 0;
     });
   }
 
@@ -303,7 +307,42 @@ async function held(...options) {
   return scene;
 }
 
+// Whether a server behind sh that needs `ms` to save, at the end of its input or a signal (`any`) or only at a signal,
+// has saved when the agent has quit. Through canceld nothing of it is left then.
+async function hasSaved(t, agent, options, when, ms) {
+  const words = [process.execPath, join(here, 'saver.mjs'), when, ms].map(word => `'${word}'`).join(' ');
+  const prompt = 'call echo {"words":"before the end"}';
+  const scene = await new Scene(t, agent, options, prompt, ['sh', '-c', `${words}; true`]).start();
+  const serving = () => scene.marks('serving').map(({ id }) => id).filter(alive);
+
+  await scene.shows(/the tool said/);
+  await until('the agent has quit', () => scene.terminal.ended || scene.terminal.press('C-d'));
+  if (options) {
+    await until('canceld has ended', () => !alive(scene.canceld));
+    assert.deepEqual(serving(), []);
+  } else {
+    await until('the server has ended or was left', () => serving().length === 0, 5_000).catch(() => {});
+    serving().forEach(pid => process.kill(pid, 'SIGKILL'));
+  }
+  return scene.marks('saved').length > 0;
+}
+
+const savers = [
+  ['any', 1_500],
+  ['signal', 400]
+];
+
 const scenes = {
+  async 'a server that saves at its end'(t, agent) {
+    for (const [when, ms] of savers) {
+      const without = await hasSaved(t, agent, null, when, ms);
+      const through = await hasSaved(t, agent, [], when, ms);
+
+      t.diagnostic(`${when} ${ms}: saved without canceld ${without}, with it ${through}`);
+      assert.ok(through || !without, `${when} ${ms}: without canceld the server has saved`);
+    }
+  },
+
   async 'a deadline'(t, agent) {
     const scene = await held(t, agent, ['-t', 'tools/call=1s']);
 
