@@ -175,7 +175,7 @@ static const struct {
 	{ "claude-desktop-windows.json", "claude-desktop", 2 },
 	{ "claude-code.json", "claude-code", 2 },
 	{ "cursor.json", "cursor", 2 },
-	{ "vscode.jsonc", "vscode", 2 },
+	{ "vscode.jsonc", "vscode", 1 }, /* VS Code debugs the other */
 	{ "copilot.json", "copilot", 1 },
 	{ "windsurf.json", "windsurf", 1 },
 	{ "zed.jsonc", "zed", 4 },

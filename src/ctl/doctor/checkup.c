@@ -58,11 +58,8 @@ tell_opening(struct run *run, const struct asked *asked)
 {
 	const json_t *info = json_object_get(asked->result, run->visit.dialogue->info);
 	const char *name = visit_text(info, "name"), *version = visit_text(info, "version");
-	struct span said = buf_span(&run->visit.said);
 	long long time = time_of(run, asked);
 
-	while (said.len > 0 && strchr("\r\n", said.ptr[said.len - 1]) != NULL)
-		said.len--;
 	if (asked->result != NULL) {
 		snprintf(run->report->server, sizeof(run->report->server), "%s%s%s", name,
 		    name[0] != '\0' && version[0] != '\0' ? " " : "", version);
@@ -70,8 +67,7 @@ tell_opening(struct run *run, const struct asked *asked)
 	} else if (asked->served) {
 		NO(run, CHECK_INITIALIZE, "%s: %s", asked->method, error_of(asked, "the result is no object"));
 	} else if (asked->answer != NULL) {
-		NO(run, CHECK_INITIALIZE, "%s%s%.*s", asked->error + strlen("canceld: "), said.len > 0 ? ": " : "",
-		    (int)said.len, said.ptr);
+		NO(run, CHECK_INITIALIZE, "%s", asked->error + strlen("canceld: "));
 		run->report->ended = true;
 	} else {
 		NO(run, CHECK_INITIALIZE, "%s was not answered within %lld ms", asked->method, time);

@@ -235,23 +235,14 @@ write_some(struct visit *visit)
 		stop(&visit->ends[VISIT_TO]);
 }
 
-/* Keeps the last lines of the server's stderr, as many as an error of canceld quotes. */
+/* canceld quotes the last lines of the server's stderr. */
 static void
-read_said(struct visit *visit)
+drop_some(struct visit *visit)
 {
-	struct buf *said = &visit->said;
-	ssize_t got = read(visit->ends[VISIT_ERRORS], buf_space(said, PIECE), PIECE);
-	const char *newline;
+	char bytes[PIECE];
 
-	if (got == 0)
+	if (read(visit->ends[VISIT_ERRORS], bytes, sizeof(bytes)) == 0)
 		stop(&visit->ends[VISIT_ERRORS]);
-	buf_added(said, got > 0 ? (size_t)got : 0);
-	if (said->len <= LIMIT_LAST_WORDS)
-		return;
-	buf_consume(said, said->len - LIMIT_LAST_WORDS);
-	newline = memchr(buf_span(said).ptr, '\n', said->len - 1);
-	if (newline != NULL)
-		buf_consume(said, (size_t)(newline + 1 - buf_span(said).ptr));
 }
 
 /* Opens the pipes, and a file with an empty configuration, as the user's own is for other sessions. */
@@ -407,7 +398,7 @@ turn(struct visit *visit, msec_t until)
 		if (ready[VISIT_LOG].revents != 0)
 			read_some(visit, VISIT_LOG);
 		if (ready[VISIT_ERRORS].revents != 0)
-			read_said(visit);
+			drop_some(visit);
 	}
 	visit_now(visit);
 	visit->due = MSEC_NEVER;
@@ -500,7 +491,6 @@ void
 visit_free(struct visit *visit)
 {
 	visit_begin(visit, visit->check);
-	buf_free(&visit->said);
 	for (int i = 0; i < visit->count; i++)
 		json_decref(visit->asked[i].answer);
 	for (int i = 0; i < VISIT_ENDS; i++) {
