@@ -54,7 +54,7 @@ session() # name, canceld's options, strace's options...
 		done
 	} | {
 		FAULT_MARK=$work.$name timeout -k 1 "$limit" strace -f -b execve "$@" -- \
-			"$CANCELD" ${options/LOG/$work/$name.log} -- "$work/server" 2>"$work/$name.err" | cat >"$work/$name.out"
+			"$CANCELD" --term-after=200ms --kill-after=500ms ${options/LOG/$work/$name.log} -- "$work/server" 2>"$work/$name.err" | cat >"$work/$name.out"
 		echo "${PIPESTATUS[0]}"
 		: >"$work/$name.end"
 	}
