@@ -40,7 +40,9 @@ others()
 	for stat in /proc/[0-9]*/stat; do
 		{ read -r stat <"$stat"; } 2>/dev/null || continue
 		name=${stat#* }
-		[[ $stat == "$$ "* || ${stat##*) } == [ZX]* ]] || left[${stat%% *}]=${name%%)*}')'
+		# The leader of a server's group is a zombie, for as long as it is needed.
+		[[ $stat == "$$ "* || ($name != "(cancel-guard)"* && ${stat##*) } == [ZX]*) ]] ||
+			left[${stat%% *}]=${name%%)*}')'
 	done
 }
 
