@@ -140,19 +140,6 @@ TEST(the_guardian_goes_on_where_the_ladder_stood)
 	expect_saved(run);
 }
 
-TEST(what_it_takes_is_told_with_the_option_against_it)
-{
-	struct run *run =
-	    start("--term-after=100ms --kill-after=100ms", "sh:trap '' TERM; echo ready >&2; sleep 50", NULL);
-
-	run_leave(run, 0);
-	ck_assert_ptr_nonnull(strstr(run->error.data, "FORCED step=SIGTERM process="));
-	ck_assert_ptr_nonnull(strstr(run->error.data, "hint=\"--term-after gives it more time\""));
-	ck_assert_ptr_nonnull(strstr(run->error.data, "FORCED step=SIGKILL process="));
-	ck_assert_ptr_nonnull(strstr(run->error.data, "hint=\"--kill-after gives it more time\""));
-	run_end(run);
-}
-
 static void
 send_exit(struct run *run)
 {
