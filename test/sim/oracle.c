@@ -481,7 +481,7 @@ expired(struct oracle *oracle, struct ask *ask)
 	if (!oracle->protocol->waits && !(ask->by == SERVER && (oracle->shut || oracle->deaf_at > 0)))
 		oracle_blame(oracle, "1: %s expired and was not answered", ask->id);
 	ask->expired = ++oracle->step;
-	if (ask->ending_at == INT64_MAX)
+	if (ask->ending_at == INT64_MAX || ask->apart)
 		ask->ending_at = oracle->now;
 }
 

@@ -62,6 +62,18 @@ is_awaited(const struct ask *ask)
 	return ask->wire[0] != '\0' && ask->replied == 0 && !(ask->by == CLIENT && ask->lost != 0);
 }
 
+/* Whether a session/cancel of that session has been reported and not arrived, and so arrives behind what arrives now. */
+static bool
+is_cancel_under_way(const struct oracle *oracle, const char *session)
+{
+	int i;
+
+	for (i = oracle->told[CLIENT]; session[0] != '\0' && i < oracle->telling_count[CLIENT]; i++)
+		if (strcmp(oracle->tellings[CLIENT][i].session, session) == 0)
+			return true;
+	return false;
+}
+
 static void
 got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char *text, size_t len)
 {
@@ -70,6 +82,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 	jsontext_raw_id(text, len, ask->wire, sizeof(ask->wire));
 	ask->arrived = ++oracle->step;
 	if (ask->by == CLIENT) {
+		ask->told |= ask->deed->traits & TURN && is_cancel_under_way(oracle, ask->session);
 		ask->life = oracle->life;
 		oracle_check_own_ids(oracle, ask->wire);
 	}

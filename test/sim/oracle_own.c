@@ -233,6 +233,15 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 		oracle_blame(oracle, "1: %s is told of an exit that was not", id);
 }
 
+/* Whether only its own deadline can have ended it. What was sent in no turn outlives session/cancel, but not that. */
+static bool
+has_timed_out(const struct oracle *oracle, const struct ask *ask)
+{
+	bool apart = ask->apart && ask->decided_at - ask->ending_at < oracle_grace(oracle, ask);
+
+	return !ask->crossed && (ask->ending_at == INT64_MAX || apart);
+}
+
 /* A result of canceld's own: of a method that was cancelled, or of a session/cancel that was a request. */
 static void
 got_result(struct oracle *oracle, int to, const char *text, size_t len)
@@ -261,7 +270,7 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 		return;
 	}
 	note_answer(oracle, ask, "cancelled");
-	check_time(oracle, ask, ask->ending_at == INT64_MAX && !ask->crossed);
+	check_time(oracle, ask, has_timed_out(oracle, ask));
 }
 
 /* MCP tasks/cancel: once for a task of a request that was given up, to a server that declared it. */
