@@ -14,11 +14,12 @@
 
 enum {
 	LOG_QUEUE_MAX = 128 << 10, /* bytes not written yet, unless one line is longer; more than those of the relay */
-	LOG_VALUE_MAX = 512,       /* bytes shown of one value */
-	LOG_NOISE_MAX = 1024,      /* bytes shown of a line of noise */
-	LOG_PAYLOAD_MAX = 1 << 20, /* ... of a message */
-	LOG_LAST_WAIT = 50,        /* ms, to write the last lines */
-	LOG_FILE_WAIT = 1000,      /* ... to a regular file */
+	LOG_FILE_QUEUE_MAX = 1 << 20, /* ... to a regular file, which takes some time for long messages */
+	LOG_VALUE_MAX = 512,          /* bytes shown of one value */
+	LOG_NOISE_MAX = 1024,         /* bytes shown of a line of noise */
+	LOG_PAYLOAD_MAX = 1 << 20,    /* ... of a message */
+	LOG_LAST_WAIT = 50,           /* ms, to write the last lines */
+	LOG_FILE_WAIT = 1000,         /* ... to a regular file */
 
 	RELAY_QUEUE_MAX = 64 << 10, /* bytes of the server's stderr not written yet */
 	RELAY_TAIL_MAX = 4 << 10,   /* bytes of it kept */

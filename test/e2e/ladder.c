@@ -47,10 +47,13 @@ expect_saved(const char *options, const char *command, enum end end)
 	struct run *run = run_options(options, command);
 
 	run_until(run, process_has_text(file_of(run), "up"), "the server did not start");
-	if (end == END_SIGNAL)
+	if (end == END_SIGNAL) {
+		/* The server may be up before canceld handles signals. */
+		run_until(run, process_catches(run->pid, SIGTERM), "it does not handle SIGTERM");
 		kill(run->pid, SIGTERM);
-	else
+	} else {
 		run_close_in(run);
+	}
 	if (end == END_KILL) {
 		run_expect_logged(run, "step=SIGTERM");
 		kill(run->pid, SIGKILL);

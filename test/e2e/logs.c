@@ -234,7 +234,7 @@ TEST(what_the_writer_does_not_take_is_counted)
 	run = run_with_file(path);
 	writer = writer_of(run);
 	ck_assert_int_eq(kill(writer, SIGSTOP), 0);
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < 8000; i++)
 		run_expect_echo(run, "3");
 	ck_assert_int_eq(kill(writer, SIGCONT), 0);
 	run_until(run, process_has_text(path, "LINES_LOST"), "nothing is counted");

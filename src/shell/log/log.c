@@ -348,6 +348,7 @@ void
 log_event(struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
 	size_t told = count - (count > 0 && fields[count - 1].kind == LOG_PAYLOAD);
+	size_t most = log->writer.pid > 0 ? LOG_FILE_QUEUE_MAX : LOG_QUEUE_MAX;
 	int kept = errno;
 	struct buf line = { 0 };
 
@@ -355,7 +356,7 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 		log_flush(log);
 		log_append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
 		log_end_line(log);
-		if (log->lost > 0 || !log_pass(log, buf_span(&line), LOG_QUEUE_MAX))
+		if (log->lost > 0 || !log_pass(log, buf_span(&line), most))
 			log->lost++;
 		log_flush(log);
 	}
