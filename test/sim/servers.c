@@ -202,10 +202,11 @@ servers_note(struct world *world)
 	oracle_still(oracle, false);
 }
 
+/* As in the shell: a client that is not read any more may have asked something. */
 static void
 wake_up(struct world *world)
 {
-	if (world->oracle.resting && session_asks(world->session))
+	if (world->oracle.resting && (session_asks(world->session) || wire_backed_up(world, CLIENT)))
 		world->back_at = world->now;
 }
 
