@@ -275,9 +275,10 @@ start(struct loop *loop)
 		.client.port = client,
 		.now = loop->now,
 	};
+	/* A signal may come as soon as the server runs. */
+	signals_watch(loop->ev);
 	if (life_start(&loop->life) < 0)
 		return -1;
-	signals_watch(loop->ev);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
 	loop->timer.data = loop;
 	ev_prepare_init(&loop->settle, on_settle);

@@ -18,6 +18,8 @@
 
 #define INITIALIZE \
 	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
+/* A signal to canceld is soon one to the server. This one reads its cancels first, and ends by itself. */
+#define PATIENT_SERVER "demo --ignore-term"
 #define FOR_EVER "{\"ms\":600000}" /* the arguments of a call that hangs */
 
 #define CODE_CANCELLED (-32800)

@@ -72,7 +72,7 @@ static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 
 TESTS(a_signal_ends_it, 0, 6)
 {
-	struct run *run = busy_session(patient[_i % 2], _i % 2 == 0 ? NULL : unwilling);
+	struct run *run = busy_session(patient[_i % 2], _i % 2 == 0 ? PATIENT_SERVER : unwilling);
 
 	kill(run->pid, signals[_i / 2]);
 	run_expect_exit(run, 128 + signals[_i / 2]);
@@ -158,7 +158,7 @@ TESTS(drain_has_a_limit, 0, 2)
 
 TEST(a_signal_ends_the_drain)
 {
-	struct run *run = busy_session("--drain --term-after=10s", NULL);
+	struct run *run = busy_session("--drain", PATIENT_SERVER);
 
 	run_close_in(run);
 	run_expect_quiet(run, 100);

@@ -249,7 +249,7 @@ TEST(the_guardian_has_another_name_than_canceld)
 TESTS(a_signal_to_the_guardian_changes_nothing, 0, 4)
 {
 	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
-	struct run *run = run_session("--term-after=10s", NULL);
+	struct run *run = run_session("-v", PATIENT_SERVER);
 	pid_t guardian = first_child(run->pid);
 
 	kill(guardian, numbers[_i]);
