@@ -1,5 +1,6 @@
 // saver.mjs WHEN MS: server-v1, which needs MS milliseconds to save before it exits. WHEN is `any`, at the end of its
-// input or a signal, or `signal`, at a signal only. It marks its pid at the start, and when it has saved.
+// input or a signal, or `signal`, at a signal only. It marks its pid at the start, when it is asked for its tools, and when
+// it has saved.
 import { appendFileSync } from 'node:fs';
 import process from 'node:process';
 
@@ -22,3 +23,4 @@ if (when === 'any') process.stdin.on('end', save);
 setTimeout(() => process.exit(1), 50_000);
 mark('serving');
 await import('./server-v1.mjs');
+process.stdin.on('data', bytes => bytes.includes('"tools/list"') && mark('listed'));
