@@ -450,7 +450,7 @@ may_answer(const struct session *session, const struct message *message)
 	return scan_type(message->scan, SCAN_ID) <= VALUE_NULL &&
 	    scan_type(message->scan, SCAN_ERROR_CODE) == VALUE_NUMBER &&
 	    id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) &&
-	    (code == CODE_PARSE_ERROR || code == CODE_INVALID_REQUEST);
+	    (code == (double)CODE_PARSE_ERROR || code == (double)CODE_INVALID_REQUEST);
 }
 
 /* The code and the message of an error that answers nothing. */
