@@ -143,8 +143,8 @@ struct visit {
 	int ends[VISIT_ENDS];
 	/* canceld's; it opens its log and its configuration by the names of ours, so these stay open until it exits. */
 	int theirs[VISIT_ENDS], config;
-	char end[32];    /* "status 3" or "signal 11" of the server; empty: it runs */
-	msec_t ended;    /* then: visit_now */
+	char end[32]; /* "status 3" or "signal 11" of the server; empty: it runs */
+	msec_t ended; /* then: visit_now */
 	struct buf in[VISIT_ENDS], out;
 	struct frame frames[VISIT_ENDS];
 	msec_t due, late;  /* see visit_now */

@@ -5,7 +5,8 @@
 #include "core/scan.h"
 
 #define STRING 0x9E3779B97F4A7C15 /* xored into the hash of a string's text */
-#define TWIN 0x8CB92BA72F3D8DD7   /* ... of the number near an id that is kept under another hash of its own */
+#define TWO_TO_64 18446744073709551616.0
+#define TWIN 0x8CB92BA72F3D8DD7 /* ... of the number near an id that is kept under another hash of its own */
 
 enum {
 	SHORT_MAX = 15, /* so few digits fit into a double */
@@ -142,7 +143,7 @@ hash_value(double value, uint64_t seed)
 	char digits[SPAN_NUMBER_MAX];
 	struct span text = { (const char *)&value, sizeof(value) };
 
-	if (value >= 0x1p64 || value <= -0x1p64)
+	if (value >= TWO_TO_64 || value <= -TWO_TO_64)
 		return 0;
 	if (value < 1e15 && value > -1e15 && value == (double)(int64_t)value)
 		text = span_number((int64_t)value, digits);

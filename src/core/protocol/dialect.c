@@ -162,7 +162,7 @@ up_to(struct span text, const char *ends)
 {
 	size_t len = 0;
 
-	while (len < text.len && memchr(ends, text.ptr[len], strlen(ends)) == NULL)
+	while (len < text.len && (text.ptr[len] == '\0' || strchr(ends, text.ptr[len]) == NULL))
 		len++;
 	return span_part(text, 0, len);
 }

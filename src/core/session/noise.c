@@ -254,7 +254,7 @@ before_scalar(struct span text, size_t at)
 	size_t from = at = before_space(text, at);
 
 	if (at == 0 || text.ptr[at - 1] != '"') {
-		while (at > 0 && memchr("\",:{}[] \t\r\n", text.ptr[at - 1], 11) == NULL)
+		while (at > 0 && strchr("\",:{}[] \t\r\n", text.ptr[at - 1]) == NULL)
 			at--;
 		return before_space(text, at);
 	}

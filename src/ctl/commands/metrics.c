@@ -109,7 +109,7 @@ is_foreign(const char *head, const char *allowed)
 	char names[NAMES_SIZE], name[NAMES_SIZE];
 	size_t len = strcspn(host != NULL ? host : "", ": \t\r\n");
 
-	if (len == 0)
+	if (host == NULL || len == 0)
 		return true;
 	snprintf(names, sizeof(names), ",localhost,%s,", allowed);
 	snprintf(name, sizeof(name), ",%.*s,", (int)len, host);

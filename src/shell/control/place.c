@@ -95,7 +95,7 @@ name_beside(const char *path, char beside[PLACE_PATH])
 	beside[end + len] = '\0';
 	for (int tries = 0; tries < TRIES; tries++) {
 		for (size_t i = 0; i < len; i++)
-			beside[end + i] = i == 0 && len > 1 ? '.' : (char)('a' + random_number() % 26);
+			beside[end + i] = (char)(i == 0 && len > 1 ? '.' : 'a' + random_number() % 26);
 		if (strcmp(beside, path) != 0 && lstat(beside, &status) < 0)
 			return true;
 	}
