@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { CLOSE_MOST = 1 << 20 }; /* descriptors; the limit may be infinite */
+enum {
+	CLOSE_MOST = 1 << 20, /* descriptors; the limit may be infinite */
+	CLOSE_PIECE = 1 << 10,
+};
 
 msec_t
 monotonic_now(void)
@@ -85,12 +89,20 @@ system_accept(int listener, bool waits)
 void
 system_close_from(int first)
 {
+	struct pollfd piece[CLOSE_PIECE];
 	long most = sysconf(_SC_OPEN_MAX);
 
 	if (system_close_at_once(first))
 		return;
-	for (int fd = first; fd < CLOSE_MOST && (most < 0 || fd < most); fd++)
-		close(fd);
+	for (; first < CLOSE_MOST && (most < 0 || first < most); first += CLOSE_PIECE) {
+		for (int i = 0; i < CLOSE_PIECE; i++)
+			piece[i] = (struct pollfd){ .fd = first + i };
+		/* One call tells which of them are open; where it fails, all are closed. */
+		poll(piece, CLOSE_PIECE, 0);
+		for (int i = 0; i < CLOSE_PIECE; i++)
+			if ((piece[i].revents & POLLNVAL) == 0)
+				close(first + i);
+	}
 }
 
 int
