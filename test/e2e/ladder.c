@@ -3,6 +3,7 @@
  * here, so that a busy machine changes nothing: what has ended is not waited for. How long they are: times.c.
  */
 #include "client.h"
+#include "needs.h"
 
 /* A server that saves its state for a while when SIGTERM has come, and does not end at end of file. */
 #define FILE_OF_RUN "$E2E_DIRECTORY/$E2E_MARK"
@@ -70,6 +71,9 @@ SUITE("ladder", .seconds = 12);
 
 TESTS(all_that_the_server_started_has_time_to_save, 0, sizeof(cells) / sizeof(cells[0]))
 {
+	if (strstr(cells[_i].command, "setsid") != NULL) {
+		NEEDS(SYSTEM_ADOPTS);
+	}
 	expect_saved("--term-after=0 --kill-after=6s", cells[_i].command, cells[_i].end);
 }
 
@@ -82,8 +86,10 @@ TEST(with_sweep_group_a_server_that_has_left_it_has_time_to_save)
 
 TEST(the_log_says_what_a_signal_ended_and_what_gives_more_time)
 {
-	struct run *run = run_options("--term-after=0 --kill-after=0", "demo --ignore-eof --ignore-term");
+	struct run *run;
 
+	NEEDS(SYSTEM_ADOPTS);
+	run = run_options("--term-after=0 --kill-after=0", "demo --ignore-eof --ignore-term");
 	run_ping(run);
 	run_leave(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "FORCED step=SIGTERM process="));
