@@ -69,9 +69,8 @@ enum {
 	TIME_PATIENCE = 1000,      /* as much more have ACP, LSP and BSP */
 	TIME_EXIT_WAIT = 10000,    /* where the client has told the server to end, as no editor ends it then */
 	TIME_TERM_WAIT = 2000,     /* from then to SIGKILL; --kill-after */
-	TIME_KILL_WAIT = 250,      /* for the exit after SIGKILL */
 	TIME_LAST_WAIT = 50,       /* like TIME_EOF_WAIT, after an end that canceld began */
-	TIME_SWEEP_WAIT = 1000,    /* for the process tree to be gone after SIGKILL */
+	TIME_SWEEP_WAIT = 1000,    /* for the server's exit, and the process tree to be gone, after SIGKILL */
 	TIME_SEIZE_WAIT = 6000,    /* ... from then on until canceld ends all the same */
 	TIME_HASTY_FLUSH_WAIT = 100, /* like TIME_FLUSH_WAIT, after a signal or if the server does not work any more */
 	TIME_HASTY_CLOSE_WAIT = 100, /* like TIME_CLOSE_WAIT */

@@ -123,8 +123,8 @@ pid_t system_fork_hidden(void);
 void system_reap_hidden(pid_t pid);
 
 /*
- * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are seen; elsewhere no
- * child is seen, and the dead ones of the group are reaped.
+ * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are seen; elsewhere only
+ * the group, and who is dead but not reaped counts as living.
  */
 bool system_lives(pid_t group);
 

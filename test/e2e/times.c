@@ -9,7 +9,9 @@
 
 enum {
 	TRIES = 5,
-	SLACK = 300, /* milliseconds that processes may take to start and to exit */
+	/* Milliseconds. */
+	SLACK = 300, /* that processes may take to start and to exit */
+	LOOK = 250,  /* until an end is looked for where no descriptor tells it */
 	NOTICED = 500,
 };
 
@@ -22,7 +24,7 @@ slack(void)
 {
 	const char *given = getenv("E2E_SLACK");
 
-	return given == NULL ? SLACK : atol(given);
+	return (given == NULL ? SLACK : atol(given)) + (system_has(SYSTEM_SEES_ENDS) ? 0 : LOOK);
 }
 
 typedef void step_function(struct run *run);

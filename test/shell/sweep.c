@@ -94,6 +94,7 @@ TEST(all_processes_are_ended_the_leader_last)
 	struct sweep all = { .server = start_leader() };
 	pid_t other = start();
 
+	NEEDS(SYSTEM_ADOPTS);
 	ck_assert(is_zombie_or_alive(all.server));
 	sweep(&all);
 	ck_assert_int_eq(count, 1);
@@ -186,6 +187,7 @@ TEST(processes_of_another_pid_namespace_are_not_found)
 	int status = 1;
 	pid_t pid;
 
+	NEEDS(SYSTEM_LISTS);
 	ck_assert(system_find(is_any, NULL));
 	pid = fork();
 	if (pid == 0)
@@ -209,6 +211,7 @@ TEST(what_is_another_users_is_told_and_not_waited_for)
 	pid_t other = start(), told = 0;
 	struct sweep all = { .term = now, .kill = now, .exited = true, .signalled = on_left, .context = &told };
 
+	NEEDS(SYSTEM_ADOPTS);
 	if (geteuid() != 0) {
 		fprintf(stderr, "skipped: a process of another user, as this is not root\n");
 		kill(other, SIGKILL);

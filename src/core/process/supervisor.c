@@ -152,9 +152,7 @@ wake_of(const struct supervisor *supervisor, enum supervisor_state state, msec_t
 		return MSEC_NEVER;
 	if (state == PROCESS_WAITING)
 		return supervisor->next_start;
-	if (state == PROCESS_CLOSING)
-		return supervisor->term + supervisor_kill_after(supervisor) + TIME_KILL_WAIT;
-	if (state == PROCESS_SWEEPING)
+	if (state == PROCESS_CLOSING || state == PROCESS_SWEEPING)
 		return supervisor->term + supervisor_kill_after(supervisor) + TIME_SWEEP_WAIT;
 	if (state == PROCESS_LINGERING && supervisor->ours)
 		return now + TIME_LAST_WAIT;

@@ -42,7 +42,8 @@ reap_all(struct sweep *sweep)
 	siginfo_t info;
 
 	while (find_dead(&info) && (info.si_pid != sweep->server || sweep->exited)) {
-		if (info.si_pid != sweep->server && info.si_code != CLD_EXITED && info.si_status == SIGKILL)
+		if (sweep->killed && info.si_pid != sweep->server && info.si_code != CLD_EXITED &&
+		    info.si_status == SIGKILL)
 			tell(sweep, info.si_pid, SIGKILL);
 		sweep->tried = 0;
 		waitpid(info.si_pid, NULL, WNOHANG);
@@ -201,6 +202,7 @@ static bool
 end_round(struct sweep *sweep)
 {
 	/* The signal reaches the whole group at once, so no member can start a process that is missed. */
+	sweep->killed = true;
 	signal_groups(sweep, SIGKILL);
 	reap_all(sweep);
 	if ((sweep->group || system_end_followed(sweep->signalled, sweep->context) == 0) && sweep->exited &&
@@ -227,9 +229,10 @@ sweep_step(struct sweep *sweep)
 
 	if (sweep->term == MSEC_NEVER)
 		return false;
-	if (sweep->exited && !is_left(sweep)) {
+	if (sweep->exited) {
 		reap_all(sweep);
-		return true;
+		if (!is_left(sweep))
+			return true;
 	}
 	if (now < sweep->term)
 		return false;
@@ -242,7 +245,6 @@ sweep_step(struct sweep *sweep)
 	}
 	if (!sweep->exited && !sweep->killed)
 		tell(sweep, sweep->server, SIGKILL);
-	sweep->killed = true;
 	if (end_round(sweep))
 		return true;
 	if (now < sweep->kill + SWEEP_TIME && (sweep->acted || !sweep->refused))
