@@ -171,7 +171,7 @@ void relay_say(struct relay *relay, const char *line);
 /* The number of lines that were lost since the last call; 0 while the queue is not empty. */
 uint64_t relay_lost(struct relay *relay);
 
-/* The last lines, whole ones if there are any, of all that was written until now; valid until the next call. */
+/* The last lines of all that was written until now; valid until the next call. */
 struct span relay_last_lines(struct relay *relay);
 
 /* Forgets the last lines, before another server is started. */

@@ -58,6 +58,29 @@ TEST(bytes_are_kept_in_order_and_moved_rarely)
 	buf_free(&buf);
 }
 
+TEST(the_last_lines_are_whole_unless_one_is_long)
+{
+	static const struct {
+		const char *text;
+		size_t most;
+		const char *lines;
+	} rows[] = {
+		{ "", 4, "" },
+		{ "one\ntwo", 8, "one\ntwo" },
+		{ "one\ntwo", 7, "one\ntwo" },
+		{ "one\ntwo\nfour", 10, "two\nfour" },
+		{ "one\ntwo\nfour", 8, "two\nfour" },
+		{ "one\ntwo\nfour", 7, "four" },
+		{ "a long line\nend", 8, "line\nend" },
+		{ "a long line\nend", 6, "ne\nend" },
+		{ "a long line", 4, "line" },
+		{ "a long line", 0, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ck_assert(span_equal(span_last_lines(span_of(rows[i].text), rows[i].most), span_of(rows[i].lines)));
+}
+
 TEST_SIGNAL(refuses_misuse, SIGABRT, 0, 6)
 {
 	struct buf buf;

@@ -310,8 +310,8 @@ static const struct {
 	{ D "-- sh -c 'printf \"npm error 404 x\\n\\nnpm error A log\\n\" >&2; exit 1'", 1,
 	    "no          initialize cannot be answered: the server has exited with status 1: npm error 404 x\n"
 	    "            npm error A log\n\n11 checks" },
-	/* As much as canceld quotes in an open session, which one without a dialect is. */
-	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0, "status 1: 4567\n" },
+	/* As much as canceld quotes in an open session, which one without a dialect is, from a whole line on. */
+	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0, "status 1: 1234567\n" },
 	{ D "-j -- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | grep -o '1234567.n' | wc -l", 0,
 	    "127\n" },
 	{ D "-- cat", 1, "server/discover: what the doctor says is sent back\n" },

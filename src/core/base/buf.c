@@ -39,6 +39,15 @@ mem_new(size_t size)
 }
 
 struct span
+span_last_lines(struct span text, size_t most)
+{
+	struct span end = span_tail(text, most + 1);
+	const char *newline = text.len > most ? memchr(end.ptr, '\n', end.len / 2) : NULL;
+
+	return newline == NULL ? span_tail(text, most) : span_from(end, (size_t)(newline + 1 - end.ptr));
+}
+
+struct span
 span_skip_space(struct span bytes)
 {
 	static const char spaces[] = { ' ', '\t', '\r', '\n' };

@@ -94,7 +94,7 @@ session_asks(const struct session *session)
 void
 session_server_gone(struct session *session, int status, int signal, bool last)
 {
-	struct span quoted = span_tail(buf_span(&session->server.quote), LIMIT_LAST_WORDS / 2);
+	struct span quoted = span_last_lines(buf_span(&session->server.quote), LIMIT_LAST_WORDS / 2);
 
 	session->server.probed = !last && session_ended_on_probe(session);
 	if (!last)

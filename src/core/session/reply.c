@@ -159,7 +159,7 @@ quote(struct session *session, unsigned traits)
 	size_t most = traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2;
 
 	if (words.len > 0 && session_outstanding(session, SIDE_CLIENT) <= LIMIT_QUOTED)
-		compose(&session->words, ": %b", span_tail(words, most));
+		compose(&session->words, ": %b", span_last_lines(words, most));
 }
 
 /* Explains which side has gone; for the server also why no other one comes. */

@@ -56,7 +56,8 @@ server_enter(struct server *server, enum server_life life)
 static void
 shorten(struct buf *words, size_t kept)
 {
-	size_t excess = words->len > LIMIT_LAST_WORDS ? words->len - LIMIT_LAST_WORDS : 0;
+	struct span end = span_from(buf_span(words), kept);
+	size_t excess = end.len - span_last_lines(end, LIMIT_LAST_WORDS - kept).len;
 
 	if (excess == 0)
 		return;

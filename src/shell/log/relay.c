@@ -125,13 +125,8 @@ relay_lost(struct relay *relay)
 struct span
 relay_last_lines(struct relay *relay)
 {
-	struct span tail;
-	size_t cut;
-
 	move(relay, LAST_READS);
-	tail = buf_span(&relay->tail);
-	cut = tail.len < RELAY_TAIL_MAX ? 0 : first_line(tail);
-	return cut < tail.len ? span_from(tail, cut) : tail;
+	return span_last_lines(buf_span(&relay->tail), RELAY_TAIL_MAX - 1);
 }
 
 void
