@@ -70,6 +70,9 @@ uint64_t message_missing(const struct session *session, enum side from);
 void message_edit(struct message *message, uint64_t offset, uint64_t len, struct span with);
 void message_replace(struct message *message, enum scan_field field, struct span with);
 
+/* How a sound response answers: "result", "isError" or the code of an error; else empty. */
+struct span message_answer(const struct message *message);
+
 /* Not a batch: a single message. */
 static inline bool
 message_is_single(const struct message *message)

@@ -39,7 +39,7 @@ struct action {
 	struct span method, name;
 	struct span detail;  /* the reason of a cancel, or what was wrong */
 	struct span hint;    /* which option would have helped */
-	struct span outcome; /* of a $/canceld/cancel */
+	struct span outcome; /* of a $/canceld/cancel, or how a message answers: result, isError, the code of an error */
 	msec_t elapsed, timeout;
 };
 

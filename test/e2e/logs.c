@@ -87,6 +87,7 @@ TEST(each_v_logs_more)
 		counts[i] = count_of(run->error.data, "canceld[");
 		ck_assert_int_eq(has_event(run, "CANCEL_SENT"), i >= 2);
 		ck_assert_int_eq(has_event(run, "RELAYED"), i == 3);
+		ck_assert_int_eq(strstr(run->error.data, " outcome=result bytes=") != NULL, i == 3);
 		ck_assert_ptr_null(strstr(run->error.data, "swordfish"));
 		run_end(run);
 	}

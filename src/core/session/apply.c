@@ -172,8 +172,7 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 	if (answered && outcome == OUTCOME_CONFIRMED)
 		return TALLY_CANCELLED;
 	/* A client that asks with server/discover for the modern era goes on without it. */
-	if (answered && !(request->traits & METHOD_DISCOVERY) &&
-	    (!message_grants(message) || span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true"))))
+	if (answered && !(request->traits & METHOD_DISCOVERY) && !span_equal(message_answer(message), SPAN("result")))
 		return TALLY_FAILED;
 	if (cell->tally == TALLY_LEFT && (request->traits & METHOD_STREAM))
 		return TALLY_STREAMS;

@@ -158,6 +158,16 @@ message_replace(struct message *message, enum scan_field field, struct span with
 	message_edit(message, value->offset, value->end - value->offset, with);
 }
 
+struct span
+message_answer(const struct message *message)
+{
+	if (message->kind != MESSAGE_RESPONSE || message->malformed)
+		return SPAN_NONE;
+	if (!scan_has(message->scan, SCAN_RESULT))
+		return scan_text(message->scan, SCAN_ERROR_CODE);
+	return span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true")) ? SPAN("isError") : SPAN("result");
+}
+
 uint64_t
 message_missing(const struct session *session, enum side from)
 {
