@@ -324,6 +324,9 @@ static const struct {
 	/* No escape of a hostile server or command reaches the terminal. */
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
 	    "no          keeps stdout clean\n            found 1, first NOISE \\x1b[2J<evil>&\n" },
+	{ D "-- sh -c 'printf \"{\\n 1\\n}\\n\"; exec $DEMO_SERVER'", 1,
+	    "no          keeps stdout clean\n"
+	    "            found 3, first NOISE {, which looks like one message over several lines\n" },
 	{ D "--timeout 1s -- sh -c 'printf \"{\\n 1\\n}\\n\"; exec cat >/dev/null'", 1,
 	    "the server has gone: its output looks like one message over several lines: {\n" },
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text", 1, "0\n" },
