@@ -318,7 +318,7 @@ TEST(what_was_counted_is_shown)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"subscriptions/listen\"}");
 	expect(run, "i=0; until $C ls counts | grep subscr || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0, "listen");
 	expect(run, "$C metrics", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0\n");
-	expect(run, "$C stats counts | grep -A1 '^METHOD.*TIMED OUT  OPERATED'", 0, "tools/call  stubborn  ");
+	expect(run, "$C stats counts | grep -A1 '^METHOD.*  OPERATED  ANSWERED'", 0, "tools/call  stubborn  ");
 	expect(run, "$C stats counts", 0, "tools/call  echo  ");
 	expect(run, "$C stats -j counts", 0, "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
 	expect(run, "$C stats", 0, "\n  queued bytes: none\n");
@@ -326,6 +326,21 @@ TEST(what_was_counted_is_shown)
 	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"operated\"} 1\n");
 	expect(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
 	expect(run, "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
+	run_end(run);
+}
+
+TEST(what_was_lost_has_a_number)
+{
+	struct run *run = run_session("--name lost -r9/1m", "demo");
+
+	run_expect_echo(run, "2");
+	expect(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 0\n");
+	expect(run, "$C stats lost | grep -c LOST", 1, "0");
+	run_call(run, "3", "crash", "{\"status\":7}");
+	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
+	run_expect_logged(run, "RESTARTED");
+	expect(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 1\n");
+	expect(run, "$C stats lost | grep -A2 '^METHOD.*  LOST  ' | grep -E 'crash +1 '", 0, "tools/call  crash ");
 	run_end(run);
 }
 

@@ -25,22 +25,42 @@ static const struct column columns[] = {
 	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
 	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
 	{ "TIMED OUT", "timed_out", COLUMN_RIGHT, write_tally, .rank = 1 },
+	{ "LOST", "lost", COLUMN_RIGHT, write_tally, .rank = 1 },
 	{ "OPERATED", "operated", COLUMN_RIGHT, write_tally, .rank = 3 },
 	{ "CANCELLED", "cancelled", COLUMN_RIGHT, write_tally, .rank = 2 },
 	{ "FAILED", "failed", COLUMN_RIGHT, write_tally, .rank = 4 },
+	{ "REFUSED", "refused", COLUMN_RIGHT, write_tally, .rank = 7 },
+	{ "LEFT", "left", COLUMN_RIGHT, write_tally, .rank = 8 },
+	{ "STREAMS", "streams", COLUMN_RIGHT, write_tally, .rank = 9 },
+	{ "UNTRACKED", "untracked", COLUMN_RIGHT, write_tally, .rank = 9 },
 	{ "ANSWERED", "answered", COLUMN_RIGHT, write_tally, .rank = 5 },
 	{ "TOTAL", "sum_ms", COLUMN_RIGHT, column_time, .rank = 11 },
 	{ "LONGEST", "longest_ms", COLUMN_RIGHT, column_time, .rank = 6 },
 	{ 0 },
 };
 
-/* Greatest for what was given up most often, and then for what took most time in all. */
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+/* The table, without the outcomes that no request had. */
+static void
+show_methods(const json_t *tallies, const json_t *rows)
+{
+	struct column shown[COLUMNS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (columns[i].write != write_tally || show_number(tallies, columns[i].key) > 0)
+			shown[count++] = columns[i];
+	table_show(shown, rows);
+}
+
+/* Greatest for what was given up or lost most often, and then for what took most time in all. */
 static double
 weight_of(const json_t *row)
 {
 	const json_t *tallies = json_object_get(row, "tallies");
-	json_int_t given_up =
-	    show_number(tallies, "timed_out") + show_number(tallies, "operated") + show_number(tallies, "cancelled");
+	json_int_t given_up = show_number(tallies, "timed_out") + show_number(tallies, "lost") +
+	    show_number(tallies, "operated") + show_number(tallies, "cancelled");
 
 	return 1e15 * (double)given_up + (double)show_number(row, "sum_ms");
 }
@@ -108,7 +128,7 @@ show_stats(const struct target *target)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		show_counts(lines[i].head, json_object_get(stats, lines[i].key));
 	if (json_array_size(rows) > 0)
-		table_show(columns, rows);
+		show_methods(json_object_get(stats, "tallies"), rows);
 	json_decref(rows);
 }
 

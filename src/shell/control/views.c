@@ -190,15 +190,13 @@ pair(uint64_t client, uint64_t server)
 	return json_pack("{s:I,s:I}", "client", (json_int_t)client, "server", (json_int_t)server);
 }
 
-/* Of those that are rare only what has happened. */
 static json_t *
 view_tallies(const uint64_t tallies[TALLIES])
 {
 	json_t *object = json_object();
 
 	for (enum tally tally = TALLY_ANSWERED; tally < TALLIES; tally++)
-		if (tally <= TALLY_OPERATED || tallies[tally] > 0)
-			json_object_set_new(object, tally_word(tally), json_integer((json_int_t)tallies[tally]));
+		json_object_set_new(object, tally_word(tally), json_integer((json_int_t)tallies[tally]));
 	return object;
 }
 
