@@ -561,8 +561,8 @@ void turns_left(struct session *session);
 
 /* --- requests.c */
 
-/* The request's deadline has passed, or a person gives it up. If the protocol has it so, its receiver may answer still. */
-void requests_give_up(struct session *session, struct request *request);
+/* A deadline of the request's has passed, or a person gives it up. If the protocol has it so, its receiver may answer still. */
+void requests_give_up(struct session *session, struct request *request, enum given_up by);
 
 /* What is due of that side: its requests, their tombstones and tasks, and the questions in its place. */
 void requests_expire(struct session *session, enum side side);

@@ -326,16 +326,15 @@ struct session {                /* read only, and of party only the lanes; confi
 	struct records records;
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
 	struct probe probe;
-	bool era_awaited;          /* a cancel or a probe waits until the era is settled */
-	bool waiting;              /* deadlines wait until the session is open */
-	msec_t open_by;            /* steady time: then a modern session without a handshake counts as open */
-	bool client_ended;         /* the client has left, or its output is closed */
-	bool client_left;          /* ... and its requests are not waited for */
-	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
-	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
+	bool era_awaited;   /* a cancel or a probe waits until the era is settled */
+	bool waiting;       /* deadlines wait until the session is open */
+	msec_t open_by;     /* steady time: then a modern session without a handshake counts as open */
+	bool client_ended;  /* the client has left, or its output is closed */
+	bool client_left;   /* ... and its requests are not waited for */
+	msec_t client_owed; /* steady time when the server last waited for an answer of the client's */
 	struct edits edits;
-	bool batch_told;    /* receive.c */
-	struct buf fault;   /* what is wrong with the message at hand, for its log and its error; else empty */
-	struct buf words;   /* for a text or an id that is being composed */
+	bool batch_told;  /* receive.c */
+	struct buf fault; /* what is wrong with the message at hand, or a person's reason, for the log and the error */
+	struct buf words; /* for a text or an id that is being composed */
 	struct buf scratch; /* for one message that is being composed; reused for the next one */
 };

@@ -64,7 +64,7 @@ struct request {
 	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
 	unsigned traits;          /* of the row */
 	unsigned flags;           /* enum request_flag */
-	enum given_up given_up;   /* apply.c sets it */
+	enum given_up given_up;   /* apply.c and requests.c set it */
 	bool in_cancelled_turn;   /* ACP: the agent sent it in a turn that was cancelled; turns.c sets it */
 	bool withheld;            /* its cancel is still to be sent */
 	bool superseded;          /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
@@ -83,6 +83,7 @@ struct request {
 	unsigned char sources[2];      /* set at will: where these come from, as in struct deadlines */
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
+	bool graced;                   /* set at will: the grace has replaced its cap */
 	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
@@ -226,8 +227,10 @@ enum decide_event {
 	EVENT_CANCEL_OWED,   /* its requester cancels it, and still waits for an answer */
 	EVENT_CANCEL_ACKNOWLEDGED, /* its requester cancels it with $/canceld/cancel, and wants an answer at once */
 	EVENT_TURN_CANCELLED,      /* the client's session/cancel cancels the turn that it is or belongs to */
-	EVENT_DEADLINE,            /* its deadline, grace or linger has passed, or a person gives it up */
+	EVENT_DEADLINE,            /* its deadline, grace or linger has passed */
 	EVENT_DEADLINE_OWED,       /* the same, and the receiver may still answer within the grace */
+	EVENT_PERSON,              /* a person gives it up */
+	EVENT_PERSON_OWED,         /* the same, and the receiver may still answer within the grace */
 	EVENT_REQUESTER_GONE,      /* the requester has gone, so nobody takes the answer */
 	EVENT_TERMINATED,          /* canceld is ending; the requester may still read */
 	EVENT_RECEIVER_GONE,       /* the receiver has gone, so no answer will come */
@@ -244,14 +247,10 @@ enum decide_step {
 	DECIDE_REPORT = 1 << 4, /* if no message is at hand, the decision itself is reported */
 };
 
-enum { TALLY_OPEN = TALLIES }; /* a cell's tally: no end of a request is counted */
-
 struct decision {
 	unsigned char steps;
-	unsigned char next;     /* enum request_state */
-	unsigned char why;      /* enum why: reported with the message at hand, or by DECIDE_REPORT */
-	unsigned char given_up; /* enum given_up: who gives it up now; BY_NONE: what is known stays */
-	unsigned char tally;    /* enum tally, or TALLY_OPEN; see apply.c for what outweighs it */
+	unsigned char next;   /* enum request_state */
+	unsigned char why[2]; /* enum why, by requester: reported with the message at hand, or by DECIDE_REPORT */
 };
 
 extern TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];

@@ -7,21 +7,6 @@
 
 #include "core/inside.h"
 
-/* The table's words are for requests of the client's and for deadlines; these replace them. */
-static enum why
-word_for(const struct session *session, const struct request *request, enum why why)
-{
-	enum side requester = request->from;
-
-	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY))
-		return WHY_PROBE_ANSWERED;
-	if (session->reason != NULL && (why == WHY_TIMED_OUT || why == WHY_CANCEL_ANSWERED))
-		return WHY_OPERATOR_CANCELLED;
-	if (requester == SIDE_SERVER && why == WHY_SERVER_GONE)
-		return WHY_UNANSWERABLE;
-	return requester == SIDE_SERVER && why == WHY_CLIENT_GONE ? WHY_SERVER_GONE : why;
-}
-
 /* Which option would have told more about a request that timed out, or would have helped; or empty. */
 static struct span
 hint_for(const struct session *session, const struct request *request)
@@ -91,13 +76,13 @@ report(struct session *session, const struct request *request, const struct deci
 	if (why == WHY_TIMED_OUT) {
 		action.detail = describe_timeout(session, request);
 		action.hint = hint_for(session, request);
-	}
-	if (why == WHY_MALFORMED || why == WHY_OVERSIZED)
+	} else {
 		action.detail = buf_span(&session->fault);
-	if (why == WHY_PROBE_ANSWERED)
+	}
+	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY)) {
+		action.why = WHY_PROBE_ANSWERED;
 		action.hint = SPAN("--legacy spares the server that ended on it");
-	if (why == WHY_OPERATOR_CANCELLED)
-		action.detail = *session->reason;
+	}
 	journal_tell(&session->journal, &action);
 }
 
@@ -105,7 +90,7 @@ report(struct session *session, const struct request *request, const struct deci
 static bool
 tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
-	enum why why = word_for(session, request, cell->why);
+	enum why why = (enum why)cell->why[request->from];
 
 	if (message == NULL) {
 		if (cell->steps & DECIDE_REPORT)
@@ -133,18 +118,7 @@ apply_grace(struct session *session, struct request *request)
 	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && alarm_due(&request->hard) < now + grace)
 		return;
 	alarm_arm(&request->in->hard, &request->hard, grace, now);
-}
-
-/* The first one who gives a request up is remembered. */
-static void
-note_given_up(const struct session *session, struct request *request, enum given_up by)
-{
-	if (by == GIVEN_UP_BY_DEADLINE && session->reason != NULL)
-		by = GIVEN_UP_BY_PERSON;
-	else if (by == GIVEN_UP_BY_DEADLINE && request->cap_after <= session->clocks.steady - request->since)
-		by = GIVEN_UP_BY_CAP;
-	if (by != GIVEN_UP_BY_NONE)
-		request->given_up = by;
+	request->graced = true;
 }
 
 /* What the client is told if it has cancelled the request with $/canceld/cancel. */
@@ -158,25 +132,31 @@ outcome_of(const struct request *request, enum decide_event event, const struct 
 	return given_up && dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
 }
 
-/* The cell's tally, unless the request was given up by another than its requester before. */
+/* What the end of the request counts as: it is answered, or it was given up, or its receiver has gone. */
 static enum tally
-tally_of(const struct request *request, const struct decision *cell, enum outcome outcome,
-    const struct message *message)
+tally_of(const struct request *request, enum decide_event event, enum outcome outcome, const struct message *message)
 {
-	bool answered = cell->tally == TALLY_ANSWERED;
+	static const enum tally tallies[] = {
+		[GIVEN_UP_BY_NONE] = TALLY_LOST,
+		[GIVEN_UP_BY_REQUESTER] = TALLY_CANCELLED,
+		[GIVEN_UP_BY_DEADLINE] = TALLY_TIMED_OUT,
+		[GIVEN_UP_BY_CAP] = TALLY_TIMED_OUT,
+		[GIVEN_UP_BY_PERSON] = TALLY_OPERATED,
+		[GIVEN_UP_BY_END] = TALLY_LEFT,
+	};
+	enum given_up by = request->given_up;
+	bool answered = by <= GIVEN_UP_BY_REQUESTER && outcome != OUTCOME_CONFIRMED;
 
-	if (request->given_up == GIVEN_UP_BY_PERSON)
-		return TALLY_OPERATED;
-	if (request_timeout(request) != MSEC_NEVER)
-		return TALLY_TIMED_OUT;
-	if (answered && outcome == OUTCOME_CONFIRMED)
-		return TALLY_CANCELLED;
-	/* A client that asks with server/discover for the modern era goes on without it. */
-	if (answered && !(request->traits & METHOD_DISCOVERY) && !span_equal(message_answer(message), SPAN("result")))
-		return TALLY_FAILED;
-	if (cell->tally == TALLY_LEFT && (request->traits & METHOD_STREAM))
+	if (event == EVENT_STREAM_ENDED || (by == GIVEN_UP_BY_END && (request->traits & METHOD_STREAM)))
 		return TALLY_STREAMS;
-	return (enum tally)cell->tally;
+	if (answered && (event == EVENT_MALFORMED || event == EVENT_OVERSIZED))
+		return TALLY_FAILED;
+	if (!answered || event != EVENT_RESPONSE)
+		return tallies[by];
+	/* A client that asks with server/discover for the modern era goes on without it. */
+	if ((request->traits & METHOD_DISCOVERY) || span_equal(message_answer(message), SPAN("result")))
+		return TALLY_ANSWERED;
+	return TALLY_FAILED;
 }
 
 /* What was answered at once is not: it would push all others out. */
@@ -198,11 +178,10 @@ keep_end(struct session *session, const struct request *request, enum tally tall
 
 /* A request has ended, or its answer is no longer awaited. */
 static void
-note_end(struct session *session, struct request *request, const struct decision *cell, enum decide_event event,
-    const struct message *message)
+note_end(struct session *session, struct request *request, enum decide_event event, const struct message *message)
 {
 	enum outcome outcome = outcome_of(request, event, message);
-	enum tally tally = tally_of(request, cell, outcome, message);
+	enum tally tally = tally_of(request, event, outcome, message);
 
 	keep_end(session, request, tally);
 	acks_end(session, request, outcome);
@@ -230,6 +209,15 @@ enter_state(struct session *session, struct request *request, enum request_state
 	alarm_arm(&request->in->linger, &request->hard, TIME_LINGER, session->clocks.steady);
 }
 
+/* Who gives the request up with this event; but for deadlines and a person: see requests_give_up. */
+static enum given_up
+giver_of(enum decide_event event)
+{
+	if (event == EVENT_REQUESTER_GONE || event == EVENT_TERMINATED)
+		return GIVEN_UP_BY_END;
+	return event >= EVENT_CANCEL && event <= EVENT_TURN_CANCELLED ? GIVEN_UP_BY_REQUESTER : GIVEN_UP_BY_NONE;
+}
+
 bool
 apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
@@ -237,7 +225,8 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	const struct decision *cell = &decisions[state][event];
 	bool told;
 
-	note_given_up(session, request, (enum given_up)cell->given_up);
+	if (request->given_up == GIVEN_UP_BY_NONE)
+		request->given_up = giver_of(event);
 	if (state == REQUEST_QUEUED && cell->next == REQUEST_ENDED) {
 		request->cancel_sent = true;
 		if (request->start != REQUEST_UNSENT)
@@ -250,8 +239,9 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		reply_to(session, request, event);
 	if (cell->steps & DECIDE_EXTEND)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
-	if (cell->tally != TALLY_OPEN)
-		note_end(session, request, cell, event, message);
+	buf_clear(&session->fault);
+	if (request_is_awaited(request) && (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
+		note_end(session, request, event, message);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);
 	return told;

@@ -130,9 +130,10 @@ session_server_deaf(struct session *session, bool retired)
 		bool owed = is_owed(session, request);
 
 		next = request->newer;
-		if (request->state == REQUEST_WAITING && owed && alarm_due(&request->hard) > now + grace)
+		if (request->state == REQUEST_WAITING && owed && alarm_due(&request->hard) > now + grace) {
 			alarm_arm(&client->pending.hard, &request->hard, grace, now);
-		else if (!retired && !owed)
+			request->graced = true;
+		} else if (!retired && !owed)
 			turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 	}
 	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);

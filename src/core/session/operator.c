@@ -62,19 +62,9 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
 		return CANCELLING_NONE;
 	if (request->traits & METHOD_HANDSHAKE)
 		return CANCELLING_REFUSED;
-	session->reason = &reason;
-	requests_give_up(session, request);
-	session->reason = NULL;
+	buf_set(&session->fault, reason);
+	requests_give_up(session, request, GIVEN_UP_BY_PERSON);
 	return CANCELLING_DONE;
-}
-
-/* Whether its deadlines are those of its rules: no grace has replaced them. */
-static bool
-has_own_deadlines(const struct session *session, const struct request *request)
-{
-	return request->state == REQUEST_WAITING && !request->in_cancelled_turn &&
-	    !(request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
-		state_of(session, request) != REQUEST_QUEUED);
 }
 
 /* Gives the request its new duration, counted from when its clock began to run. true: it is another one. */
@@ -106,7 +96,8 @@ session_set(struct session *session, const struct policy_rule *rule, bool in_fli
 		return false;
 	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
 		for (request = session->party[from].pending.oldest; request != NULL; request = request->newer)
-			if (has_own_deadlines(session, request) && policy_names(rule, request->method, request->name))
+			if (request->state == REQUEST_WAITING && !request->graced &&
+			    policy_names(rule, request->method, request->name))
 				*changed += change(session, request, rule->clock);
 	return true;
 }

@@ -135,7 +135,7 @@ ending_of(const struct session *session, const struct request *request, enum dec
 		return &oversized;
 	if (event == EVENT_TERMINATED)
 		return &by[GIVEN_UP_BY_END];
-	if (session->reason != NULL)
+	if (event == EVENT_PERSON || event == EVENT_PERSON_OWED)
 		return &by[GIVEN_UP_BY_PERSON];
 	if (request->unread && request_timeout(request) != MSEC_NEVER)
 		return &unread;
@@ -215,10 +215,8 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		explain_gone(session, answer, request->from);
 	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
 		compose(text, " and not answered (see the option --grace of canceld)");
-	else if ((ending == &malformed || ending == &oversized) && session->fault.len > 0)
+	else if (session->fault.len > 0)
 		compose(text, ": %b", buf_span(&session->fault));
-	else if (session->reason != NULL && session->reason->len > 0) /* else it was told when it was given up */
-		compose(text, ": %b", *session->reason);
 	if (request->from == SIDE_CLIENT && (ending == &gone || ending == &restarted || ending == &unstarted))
 		quote(session, request->traits);
 }

@@ -1,31 +1,27 @@
 #include "core/inside.h"
 
 void
-requests_give_up(struct session *session, struct request *request)
+requests_give_up(struct session *session, struct request *request, enum given_up by)
 {
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
 	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
 
-	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	if (request->given_up == GIVEN_UP_BY_NONE)
+		request->given_up = by;
+	if (by == GIVEN_UP_BY_PERSON)
+		turns_decide(session, request, owed ? EVENT_PERSON_OWED : EVENT_PERSON, NULL);
+	else
+		turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
-/* Whether a deadline of its own has passed, and not only the grace of a deaf server. */
-static bool
-is_overdue(const struct session *session, const struct request *request)
-{
-	const struct clocks *clocks = &session->clocks;
-
-	return alarm_due(&request->idle) <= clocks_idle(clocks, request->from) ||
-	    request->cap_after <= clocks->steady - request->since;
-}
-
+/* by: the cap, or the grace in its place, or the idle deadline. */
 static void
-expire(struct session *session, struct request *request)
+expire(struct session *session, struct request *request, enum given_up by)
 {
 	enum request_state state = state_of(session, request);
 
-	if (request->from == SIDE_CLIENT && state == REQUEST_WAITING && server_is_deaf(&session->server) &&
-	    !is_overdue(session, request)) {
+	if (by == GIVEN_UP_BY_CAP && request->graced && request->from == SIDE_CLIENT &&
+	    request->state == REQUEST_WAITING) {
 		turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 		return;
 	}
@@ -36,7 +32,7 @@ expire(struct session *session, struct request *request)
 	}
 	if (request->state == REQUEST_WAITING)
 		session->server.hung |= (request->traits & METHOD_HANDSHAKE) != 0;
-	requests_give_up(session, request);
+	requests_give_up(session, request, by);
 }
 
 void
@@ -51,12 +47,12 @@ requests_expire(struct session *session, enum side side)
 	recovery_expire(session, side);
 	while ((request = pending_linger_due(pending, session->clocks.steady)) != NULL ||
 	    (request = pending_hard_due(pending, session->clocks.steady)) != NULL)
-		expire(session, request);
+		expire(session, request, GIVEN_UP_BY_CAP);
 	while ((request = pending_idle_due(pending, clocks_idle(&session->clocks, side))) != NULL)
 		if (state_is_held(session, request))
 			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
-			expire(session, request);
+			expire(session, request, GIVEN_UP_BY_DEADLINE);
 }
 
 static void
