@@ -97,7 +97,8 @@ json_t *target_with(const struct target *target, json_t *object);
 void target_append_name(struct buf *line, const struct target *target);
 
 /*
- * Chooses, asks each and calls with every result; takes the reference to params. Returns the exit status: the worst one.
+ * Chooses, asks each and calls with every result, NULL where there is none: see fault and status. Takes the reference to
+ * params. Returns the exit status: the worst one of the choice and of the calls.
  */
 int targets_ask(const char *which, const char *method, json_t *params,
-    void (*each)(void *user, const struct target *target, json_t *result), void *user);
+    int (*each)(void *user, const struct target *target, json_t *result), void *user);

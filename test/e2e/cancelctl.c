@@ -216,6 +216,24 @@ TEST(the_level_of_the_log_is_changed)
 	run_end(run);
 }
 
+/* Others of the machine may be asked too: how many is not known. */
+TEST(one_mistake_of_all_is_told_once)
+{
+	char options[600];
+	struct run *first, *second;
+
+	snprintf(options, sizeof(options), "--name twice -c %s/file", getenv("E2E_DIRECTORY"));
+	expect(NULL, "echo {} >file && chmod 600 file", 0, "");
+	first = run_session(options, NULL);
+	second = run_session(options, NULL);
+	expect(first, "echo '{\"tymeout\":1}' >file; $C reload -a 2>&1 | grep -c tymeout", 0, "1\n");
+	expect(first, "$C reload -a", 1, ": tymeout: unknown key: it could be timeout\n");
+	ck_assert_ptr_nonnull(strstr(shell_output, "\ncancelctl: 2 of "));
+	expect(first, "echo '{' >file; $C reload -a 2>&1 | grep -cE ': 2 of [0-9]+: '", 0, "1\n");
+	run_end(first);
+	run_end(second);
+}
+
 TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 {
 	char options[600];

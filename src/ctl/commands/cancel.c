@@ -56,18 +56,21 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 }
 
 /* Where there are more, those that are refused are told by a later call. */
-static void
+static int
 on_result(void *user, const struct target *target, json_t *result)
 {
 	const json_t *cancelled = json_object_get(result, "cancelled");
 	bool more = json_is_true(json_object_get(result, "more"));
 	struct wish *wish = user;
 
+	if (result == NULL)
+		return target_tell(target);
 	wish->more |= more && json_array_size(cancelled) > 0;
 	wish->cancelled += json_array_size(cancelled);
 	report(wish, target, cancelled);
 	if (!more)
 		report(wish, target, json_object_get(result, "refused"));
+	return CTL_YES;
 }
 
 /* NULL: there is none. */

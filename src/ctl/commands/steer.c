@@ -76,8 +76,11 @@ static const struct order {
 struct steering {
 	const struct order *order;
 	bool json, list; /* list: `set` without a rule */
-	int status, answers;
-	json_t *rules, *unfit; /* unfit: of each section the number of servers that it does not fit */
+	bool all;
+	int answers, asked;
+	json_t *rules;
+	json_t *unfit;  /* of each section the number of servers that it does not fit */
+	json_t *faults; /* of each text who told it */
 };
 
 static void
@@ -97,32 +100,58 @@ static const struct column rule_columns[] = {
 	{ 0 },
 };
 
-/* Of a reload: what is wrong in the file is told at once, the sections that fit nowhere at the end. */
-static void
+/* Of one it is told at once; of all at the end, as all may have the same. */
+static int
+note_fault(struct steering *steering, const struct target *target, int status, const char *text)
+{
+	json_t *tellers = json_object_get(steering->faults, text);
+	struct buf name = { 0 };
+
+	if (!steering->all)
+		return target_say(target, status, text);
+	if (tellers == NULL) {
+		tellers = json_array();
+		json_object_set_new(steering->faults, text, tellers);
+	}
+	target_append_name(&name, target);
+	json_array_append_new(tellers, json_stringn(name.data, name.len));
+	buf_free(&name);
+	return status;
+}
+
+/* Of a reload: what is wrong in the file, and the sections that fit nowhere. */
+static int
 note_file(struct steering *steering, const struct target *target, const json_t *result)
 {
+	int status = CTL_YES;
 	json_t *text;
 	size_t i;
 
 	steering->answers++;
-	json_array_foreach(json_object_get(result, "refused"), i, text) steering->status =
-	    target_say(target, CTL_NO, json_string_value(text));
+	json_array_foreach(json_object_get(result, "refused"), i, text) status =
+	    note_fault(steering, target, CTL_NO, json_string_value(text));
 	json_array_foreach(json_object_get(result, "unfit"), i, text) json_object_set_new(steering->unfit,
 	    json_string_value(text), json_integer(1 + show_number(steering->unfit, json_string_value(text))));
+	return status;
 }
 
-static void
+static int
 report(void *user, const struct target *target, json_t *result)
 {
 	struct steering *steering = user;
-	json_t *whole = target_with(target, result), *rule;
 	struct buf line = { 0 };
+	json_t *whole, *rule;
+	int status;
 	size_t i;
 
+	steering->asked++;
+	if (result == NULL)
+		return note_fault(steering, target, target->status, target->fault);
+	whole = target_with(target, result);
 	target_append_name(&line, target);
 	compose(&line, ": ");
 	steering->order->tell(&line, result);
-	note_file(steering, target, result);
+	status = note_file(steering, target, result);
 	json_array_foreach(json_object_get(result, "rules"), i, rule)
 	    json_array_append_new(steering->rules, target_with(target, rule));
 	if (show_number(result, "more") > 0)
@@ -133,6 +162,7 @@ report(void *user, const struct target *target, json_t *result)
 		show_line(buf_span(&line));
 	buf_free(&line);
 	json_decref(whole);
+	return status;
 }
 
 static void
@@ -144,41 +174,61 @@ show_rules(json_t *rules)
 		show_line(SPAN("no rule is set: all deadlines are built in"));
 }
 
-/* What is told once all have answered. Returns the exit status. */
-static int
-end(struct steering *steering, int status)
+static void
+tell_faults(const struct steering *steering)
+{
+	const char *text;
+	json_t *tellers;
+
+	json_object_foreach(steering->faults, text, tellers)
+	{
+		if (json_array_size(tellers) == 1)
+			ctl_no("%s: %s", json_string_value(json_array_get(tellers, 0)), text);
+		else
+			ctl_no("%zu of %d: %s", json_array_size(tellers), steering->asked, text);
+	}
+}
+
+/* What is told once all have answered. */
+static void
+end(struct steering *steering)
 {
 	struct buf sections = { 0 };
 	const char *name;
-	json_t *count;
+	json_t *number;
 
+	tell_faults(steering);
 	if (steering->list && !steering->json && steering->answers > 0)
 		show_rules(steering->rules);
-	json_object_foreach(steering->unfit, name, count) if (json_integer_value(count) == steering->answers)
+	json_object_foreach(steering->unfit, name, number) if (json_integer_value(number) == steering->answers)
 	    compose(&sections, sections.len > 0 ? ", %s" : "%s", name);
 	if (sections.len > 0)
 		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len, sections.data);
 	buf_free(&sections);
 	json_decref(steering->rules);
 	json_decref(steering->unfit);
-	return status > steering->status ? status : steering->status;
+	json_decref(steering->faults);
 }
 
 int
 ctl_steer(int argc, char *argv[])
 {
-	struct steering steering = { .order = orders, .rules = json_array(), .unfit = json_object() };
-	bool all = false, now = false, cap = false;
+	struct steering steering = { .order = orders,
+		.rules = json_array(),
+		.unfit = json_object(),
+		.faults = json_object() };
+	bool now = false, cap = false;
 	json_t *params, *value;
+	int status;
 
 	while (strcmp(argv[0], steering.order->name) != 0)
 		steering.order++;
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "json", 'j', &steering.json, NULL }, { "all", 'a', &all, NULL },
+	    (struct ctl_option[]){ { "json", 'j', &steering.json, NULL }, { "all", 'a', &steering.all, NULL },
 		{ steering.order == orders ? "now" : NULL, 'n', &now, NULL }, { "max-time", 'T', &cap, NULL }, { 0 } },
 	    steering.order->words, steering.order->usage);
-	steering.list = steering.order == orders && argc - optind == 1 - all && !now && !cap;
-	if (argc - optind != steering.order->words - all - steering.list)
+	steering.list = steering.order == orders && argc - optind == 1 - steering.all && !now && !cap;
+	if (argc - optind != steering.order->words - steering.all - steering.list)
 		return ctl_usage("%s; see cancelctl %s --help", steering.order->wants, argv[0]);
 	value = printable_json(span_of(argv[argc - 1]), false);
 	if (steering.list || steering.order->words == 1)
@@ -189,5 +239,7 @@ ctl_steer(int argc, char *argv[])
 	else
 		params = json_pack("{s:O}", "level", value);
 	json_decref(value);
-	return end(&steering, targets_ask(all ? NULL : argv[optind], argv[0], params, report, &steering));
+	status = targets_ask(steering.all ? NULL : argv[optind], argv[0], params, report, &steering);
+	end(&steering);
+	return status;
 }

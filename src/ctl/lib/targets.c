@@ -456,10 +456,10 @@ targets_choose(struct targets *targets, const char *which, msec_t limit)
 
 int
 targets_ask(const char *which, const char *method, json_t *params,
-    void (*each)(void *user, const struct target *target, json_t *result), void *user)
+    int (*each)(void *user, const struct target *target, json_t *result), void *user)
 {
 	struct targets targets = { .method = "list" };
-	int status = targets_choose(&targets, which, CALL_LIMIT);
+	int status = targets_choose(&targets, which, CALL_LIMIT), one;
 	size_t count = status == CTL_YES ? targets.count : 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -467,10 +467,10 @@ targets_ask(const char *which, const char *method, json_t *params,
 		json_t *result = target_call(target, method, json_incref(params));
 
 		/* That one of all ends meanwhile is nothing to tell. */
-		if (result != NULL)
-			each(user, target, result);
-		else if (which != NULL || !target->gone)
-			status = target_tell(target) > status ? target->status : status;
+		if (result != NULL || which != NULL || !target->gone) {
+			one = each(user, target, result);
+			status = one > status ? one : status;
+		}
 		json_decref(result);
 	}
 	targets_free(&targets);
