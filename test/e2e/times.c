@@ -10,7 +10,8 @@
 enum {
 	TRIES = 5,
 	/* Milliseconds. */
-	SLACK = 300, /* that processes may take to start and to exit */
+	SLACK = 300, /* that processes may take to start and to exit on an idle machine */
+	WORK = 20,   /* of processor time, that shows how idle it is */
 	LOOK = 250,  /* until an end is looked for where no descriptor tells it */
 	NOTICED = 500,
 };
@@ -18,13 +19,25 @@ enum {
 #define UNWILLING "demo --ignore-eof --ignore-term"
 #define ONCE "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi; : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER"
 
+/* How many times as long as on an idle machine a computation takes now. */
+static long
+slowness(void)
+{
+	const clock_t end = clock() + WORK * (CLOCKS_PER_SEC / 1000);
+	long start = milliseconds();
+
+	while (clock() < end)
+		;
+	return 1 + (milliseconds() - start) / (WORK + WORK / 2);
+}
+
 /* An asan or valgrind build is slow everywhere. */
 static long
 slack(void)
 {
 	const char *given = getenv("E2E_SLACK");
 
-	return (given == NULL ? SLACK : atol(given)) + (system_has(SYSTEM_SEES_ENDS) ? 0 : LOOK);
+	return slowness() * (given == NULL ? SLACK : atol(given)) + (system_has(SYSTEM_SEES_ENDS) ? 0 : LOOK);
 }
 
 typedef void step_function(struct run *run);
