@@ -21,7 +21,7 @@ floors='
 	src/shell/loop.c
 	src/ctl/lib
 	src/ctl/wrap
-	src/ctl/commands src/ctl/doctor
+	src/ctl/commands src/ctl/doctor src/ctl/trace
 	src/canceld.c src/cancelctl.c
 '
 

@@ -1,0 +1,48 @@
+#pragma once
+
+/*
+ * What the lines of the JSON log tell of sessions and their requests, as a tree, and the formats in which it is handed on.
+ *
+ *   session: pid, server, start, end, events, calls; and as far as it is known dialect, protocol, client, peer (the
+ *            server's name and version)
+ *   call:    a request: title, from (client or server), id, method, name, start, events; ended and outcome, if it has ended:
+ *            "result", "isError", the code of an error, or the word of the log by which it was given up; answered, if its
+ *            answer came; reason, why it was given up; traceparent; request and response, the texts of its messages
+ *   event:   a line of the log, about the call or about none; its word why is "progress" for progress of the call
+ *
+ * Times are ms since 1970: the line's time too. Calls are in the order of their beginnings.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/buf.h"
+#include "core/timeline.h"
+
+struct trace {
+	bool payload;     /* keep the texts of messages */
+	msec_t since;     /* lines that are older are passed over */
+	json_t *sessions; /* an array; this and the next are owned by who made them */
+	json_t *open;     /* an object: those that are not over, by the pid */
+};
+
+/* An object of the JSON log; takes the reference. false: it is none, and is passed over. */
+bool trace_hear(struct trace *trace, json_t *line);
+
+/* Whether it ended otherwise than with a result that is no error. */
+bool trace_failed(const json_t *call);
+
+/* When it ended, or else its session. */
+msec_t trace_end(const json_t *session, const json_t *call);
+
+/*
+ * Those that ran at the same time stand in different rows, from 0 on, below TRACE_ROWS: the row of the next call, of all in
+ * their order. taken: zeroed before the first one.
+ */
+enum { TRACE_ROWS = 1000 };
+size_t trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_ROWS]);
+
+/* Write all to standard output. */
+void trace_perfetto(const struct trace *trace);
+void trace_otlp(const struct trace *trace);

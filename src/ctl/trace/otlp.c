@@ -1,0 +1,215 @@
+/* OTLP as JSON (opentelemetry.io/docs/specs/otlp), with the names of OpenTelemetry's conventions for MCP. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/compose.h"
+#include "ctl/show.h"
+#include "ctl/trace.h"
+
+enum {
+	KIND_INTERNAL = 1,
+	KIND_SERVER,
+	KIND_CLIENT,
+	STATUS_ERROR = 2,
+	SPANS_MOST = 512, /* in one line */
+	ID_SIZE = 17,
+	PARENT_LENGTH = 55
+};
+
+/* What of a session is being written. */
+struct export
+{
+	const json_t *session;
+	json_t *spans;
+	char trace[2 * ID_SIZE]; /* for what has no parent */
+};
+
+/* W3C Trace Context: who began the trace, 00-TRACE-PARENT-FLAGS. */
+struct origin {
+	char trace[33], parent[ID_SIZE], flags[3];
+};
+
+static bool
+read_origin(const json_t *call, struct origin *origin)
+{
+	struct span text = show_string(call, "traceparent");
+	int end = 0;
+
+	return text.len == PARENT_LENGTH &&
+	    sscanf(text.ptr, "00-%32[0-9a-f]-%16[0-9a-f]-%2[0-9a-f]%n", origin->trace, origin->parent, origin->flags,
+		&end) == 3 &&
+	    end == PARENT_LENGTH && strspn(origin->trace, "0") < strlen(origin->trace) &&
+	    strspn(origin->parent, "0") < strlen(origin->parent);
+}
+
+/* Adds an attribute, if there is a value. 64-bit integers are strings in OTLP; what is no scalar is JSON text. */
+static void
+put(json_t *attributes, const char *key, json_t *value)
+{
+	const char *type = json_is_boolean(value) ? "boolValue" : json_is_integer(value) ? "intValue" : "stringValue";
+	char *text = json_is_boolean(value) || json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+
+	if (value != NULL)
+		json_array_append_new(attributes,
+		    json_pack("{s:s, s:{s:o}}", "key", key, "value", type,
+			text != NULL ? json_string(text) : json_incref(value)));
+	free(text);
+}
+
+static void
+put_text(json_t *attributes, const char *key, const char *text)
+{
+	json_t *value = json_string(text);
+
+	put(attributes, key, value);
+	json_decref(value);
+}
+
+static json_t *
+nanoseconds(msec_t time)
+{
+	return json_sprintf(time > 0 ? "%" PRId64 "000000" : "%" PRId64, time);
+}
+
+static json_t *
+attributes_of_line(json_t *line)
+{
+	json_t *attributes = json_array(), *value;
+	char name[64];
+	const char *key;
+
+	json_object_foreach(line, key, value)
+	{
+		snprintf(name, sizeof(name), "canceld.%s", key);
+		if (strcmp(key, "time") != 0 && strcmp(key, "why") != 0)
+			put(attributes, name, value);
+	}
+	return attributes;
+}
+
+/* What the conventions call the request's target. */
+static const char *
+target_of(const char *method)
+{
+	if (strcmp(method, "tools/call") == 0)
+		return "gen_ai.tool.name";
+	if (strcmp(method, "prompts/get") == 0)
+		return "gen_ai.prompt.name";
+	return strncmp(method, "resources/", strlen("resources/")) == 0 ? "mcp.resource.uri" : "canceld.name";
+}
+
+static json_t *
+attributes_of_call(const json_t *session, const json_t *call)
+{
+	json_t *attributes = json_array(), *method = json_object_get(call, "method");
+	json_t *outcome = json_object_get(call, "outcome"), *id;
+	const char *name = json_string_value(method), *how = json_string_value(outcome);
+	struct span dialect = show_string(session, "dialect");
+	bool mcp = dialect.len == 0 || span_equal(dialect, SPAN("mcp"));
+
+	id = json_object_get(call, "id");
+	id = json_is_string(id) ? json_incref(id) : json_sprintf("%lld", (long long)json_integer_value(id));
+	put(attributes, mcp ? "mcp.method.name" : "rpc.method", method);
+	put(attributes, target_of(name), json_object_get(call, "name"));
+	if (strcmp(name, "tools/call") == 0)
+		put_text(attributes, "gen_ai.operation.name", "execute_tool");
+	put(attributes, "jsonrpc.request.id", id);
+	if (mcp)
+		put(attributes, "mcp.protocol.version", json_object_get(session, "protocol"));
+	put_text(attributes, "network.transport", "pipe");
+	put(attributes, "canceld.outcome", outcome);
+	if (trace_failed(call))
+		put_text(attributes, "error.type", strcmp(how, "isError") == 0 ? "tool_error" : how);
+	if (how != NULL && strchr("-0123456789", how[0]) != NULL)
+		put(attributes, "rpc.response.status_code", outcome);
+	put(attributes, "canceld.request", json_object_get(call, "request"));
+	put(attributes, "canceld.response", json_object_get(call, "response"));
+	return attributes;
+}
+
+static void
+flush(struct export *export)
+{
+	json_t *resource = json_array(), *file;
+
+	put(resource, "service.name", json_object_get(export->session, "server"));
+	put(resource, "process.pid", json_object_get(export->session, "pid"));
+	file = json_pack("{s:[{s:{s:o}, s:[{s:{s:s, s:s}, s:O}]}]}", "resourceSpans", "resource", "attributes",
+	    resource, "scopeSpans", "scope", "name", "canceld", "version", CANCELD_VERSION, "spans", export->spans);
+	if (json_array_size(export->spans) > 0)
+		show_json(file);
+	json_array_clear(export->spans);
+	json_decref(file);
+}
+
+/* One more span, to which the caller may add; borrowed. Takes the reference to attributes. origin: NULL: none. */
+static json_t *
+add_span(struct export *export, const struct origin *origin, int kind, const json_t *name, msec_t start, msec_t end,
+    json_t *attributes)
+{
+	static uint64_t count;
+	json_t *span = json_pack("{s:s, s:s*, s:o, s:O, s:i, s:o, s:o, s:o}", "traceId",
+	    origin != NULL ? origin->trace : export->trace, "parentSpanId", origin != NULL ? origin->parent : NULL,
+	    "spanId", json_sprintf("%016" PRIx64, hash_of(span_of(export->trace), ++count)), "name", name, "kind", kind,
+	    "startTimeUnixNano", nanoseconds(start), "endTimeUnixNano", nanoseconds(end), "attributes", attributes);
+
+	if (json_array_size(export->spans) == SPANS_MOST)
+		flush(export);
+	json_array_append_new(export->spans, span);
+	return span;
+}
+
+static void
+export_call(struct export *export, const json_t *call)
+{
+	struct origin origin;
+	bool known = read_origin(call, &origin), client = span_equal(show_string(call, "from"), SPAN("client"));
+	json_t *events = json_array(), *line, *span;
+	size_t i;
+
+	/* The last bit: whether who began the trace wants it to be recorded. */
+	if (known && (strtol(origin.flags, NULL, 16) & 1) == 0)
+		return;
+	span = add_span(export, known ? &origin : NULL, client ? KIND_SERVER : KIND_CLIENT,
+	    json_object_get(call, "title"), show_number(call, "start"), trace_end(export->session, call),
+	    attributes_of_call(export->session, call));
+	json_array_foreach(json_object_get(call, "events"), i, line) json_array_append_new(events,
+	    json_pack("{s:o, s:O, s:o}", "timeUnixNano", nanoseconds(show_number(line, "time")), "name",
+		json_object_get(line, "why"), "attributes", attributes_of_line(line)));
+	json_object_set_new(span, "events", events);
+	if (trace_failed(call))
+		json_object_set_new(span, "status",
+		    json_pack("{s:i, s:O*}", "code", STATUS_ERROR, "message", json_object_get(call, "reason")));
+}
+
+static void
+export_session(struct export *export)
+{
+	const json_t *session = export->session;
+	struct buf key = { 0 };
+	json_t *item;
+	size_t i;
+
+	compose(&key, "%b %d %d", show_string(session, "server"), show_number(session, "pid"),
+	    show_number(session, "start"));
+	snprintf(export->trace, sizeof(export->trace), "%016" PRIx64 "%016" PRIx64, hash_of(buf_span(&key), 0),
+	    hash_of(buf_span(&key), 1));
+	buf_free(&key);
+	json_array_foreach(json_object_get(session, "events"), i, item)
+	    add_span(export, NULL, KIND_INTERNAL, json_object_get(item, "why"), show_number(item, "time"),
+		show_number(item, "time"), attributes_of_line(item));
+	json_array_foreach(json_object_get(session, "calls"), i, item) export_call(export, item);
+	flush(export);
+}
+
+void
+trace_otlp(const struct trace *trace)
+{
+	struct export export = { .spans = json_array() };
+	size_t i;
+
+	json_array_foreach(trace->sessions, i, export.session) export_session(&export);
+	json_decref(export.spans);
+}

@@ -1,0 +1,231 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/compose.h"
+#include "core/scan.h"
+#include "core/why.h"
+#include "ctl/show.h"
+#include "ctl/trace.h"
+
+/* With these a request's answer is awaited no more, or its receiver is told so. */
+static const enum why ends[] = { WHY_TIMED_OUT, WHY_OPERATOR_CANCELLED, WHY_CANCEL_FORWARDED, WHY_CANCEL_TRANSLATED,
+	WHY_CANCEL_UNSENT, WHY_CANCEL_ANSWERED, WHY_CLIENT_GONE, WHY_SERVER_GONE, WHY_SERVER_LOST, WHY_TERMINATED,
+	WHY_TOO_MANY, WHY_MALFORMED, WHY_OVERSIZED, WHY_PROBE_ANSWERED, WHY_UNANSWERABLE };
+
+/* With these a message passes: a request, its progress or its answer. */
+static const enum why passes[] = { WHY_RELAYED, WHY_RECOVERED, WHY_ID_COERCED };
+
+static bool
+is_among(const json_t *line, const enum why *words, size_t size)
+{
+	for (size_t i = 0; i < size / sizeof(*words); i++)
+		if (span_equal(show_string(line, "why"), span_of(why_word(words[i]))))
+			return true;
+	return false;
+}
+
+static bool
+has(const json_t *object, const char *key)
+{
+	return json_object_get(object, key) != NULL;
+}
+
+/* -1: it has none. */
+static msec_t
+read_time(const json_t *line)
+{
+	const char *text = json_string_value(json_object_get(line, "time"));
+	struct tm parts = { 0 };
+	int ms;
+
+	text = text == NULL ? NULL : strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
+	return text != NULL && sscanf(text, ".%3dZ", &ms) == 1 ? (msec_t)timegm(&parts) * 1000 + ms : -1;
+}
+
+/* The session that the line is of, which may begin with it. */
+static json_t *
+session_of(struct trace *trace, const json_t *line, msec_t time)
+{
+	json_t *pid = json_object_get(line, "pid"), *session;
+	char key[SPAN_NUMBER_MAX + 1];
+
+	snprintf(key, sizeof(key), "%lld", (long long)json_integer_value(pid));
+	session = json_object_get(trace->open, key);
+	if (session == NULL) {
+		session = json_pack("{s:O, s:O*, s:I, s:[], s:[], s:{}}", "pid", pid, "server",
+		    json_object_get(line, "server"), "start", time, "events", "calls", "known");
+		json_array_append_new(trace->sessions, session);
+		json_object_set(trace->open, key, session);
+	}
+	if (span_equal(show_string(line, "why"), SPAN("SUMMARY")))
+		json_object_del(trace->open, key);
+	json_object_set_new(session, "end", json_integer(time));
+	return session;
+}
+
+/* What tells the requests of a session apart that are open at the same time. */
+static char *
+key_of(const json_t *line, const char *from)
+{
+	json_t *key = json_pack("[s, O, O]", from, json_object_get(line, "id"), json_object_get(line, "method"));
+	char *text = json_dumps(key, 0);
+
+	json_decref(key);
+	return text;
+}
+
+static json_t *
+find_call(const json_t *session, const json_t *line, const char *from)
+{
+	char *key = key_of(line, from);
+	json_t *call = json_object_get(json_object_get(session, "known"), key);
+
+	free(key);
+	return call;
+}
+
+static json_t *
+add_call(json_t *session, const json_t *line, const char *from)
+{
+	struct span method = show_string(line, "method"), name = show_string(line, "name");
+	msec_t time = show_number(line, "time"), elapsed = json_integer_value(json_object_get(line, "elapsed"));
+	msec_t start = elapsed > 0 && elapsed < time ? time - elapsed : time;
+	json_t *calls = json_object_get(session, "calls"), *call;
+	size_t at = json_array_size(calls);
+	char *key = key_of(line, from);
+	struct buf title = { 0 };
+
+	/* A URI is no part of a name that many requests are to have. */
+	compose(&title, name.len > 0 && strncmp(method.ptr, "resources/", strlen("resources/")) != 0 ? "%b %b" : "%b",
+	    method, name);
+	call = json_pack("{s:s%, s:s, s:O, s:O, s:O*, s:I, s:[]}", "title", title.data, title.len, "from", from, "id",
+	    json_object_get(line, "id"), "method", json_object_get(line, "method"), "name",
+	    json_object_get(line, "name"), "start", start, "events");
+	while (at > 0 && show_number(json_array_get(calls, at - 1), "start") > start)
+		at--;
+	json_array_insert_new(calls, at, call);
+	json_object_set(json_object_get(session, "known"), key, call);
+	buf_free(&title);
+	free(key);
+	return call;
+}
+
+/*
+ * The call that the line is about, which may begin with it; NULL: none. An answer goes to the requester, a request to its
+ * receiver. Who was the requester of a call that is only told at its end is not known; mostly it is the client.
+ */
+static json_t *
+call_of(json_t *session, const json_t *line)
+{
+	bool to_server = span_equal(show_string(line, "to"), SPAN("server"));
+	const char *to = to_server ? "server" : "client", *other = to_server ? "client" : "server";
+	json_t *call;
+
+	if (!has(line, "id") || !json_is_string(json_object_get(line, "method")))
+		return NULL;
+	call = find_call(session, line, to);
+	if (has(line, "outcome") && call != NULL)
+		return call;
+	if (is_among(line, passes, sizeof(passes)) && !has(line, "outcome") &&
+	    json_integer_value(json_object_get(line, "elapsed")) == 0 && (call == NULL || has(call, "outcome")))
+		return add_call(session, line, other);
+	if (call == NULL && !has(line, "outcome"))
+		call = find_call(session, line, other);
+	return call == NULL && is_among(line, ends, sizeof(ends)) ? add_call(session, line, "client") : call;
+}
+
+/* Takes out of the message what is told of each session and call; with payload the text too. */
+static void
+read_message(const struct trace *trace, json_t *session, json_t *call, const json_t *line)
+{
+	struct span text = show_string(line, "payload");
+	json_t *message = json_loadb(text.ptr, text.len, JSON_ALLOW_NUL, NULL);
+	json_t *params = json_object_get(message, "params"), *meta = json_object_get(params, "_meta");
+	json_t *result = json_object_get(message, "result");
+
+	json_object_set(session, "client", json_object_get(params, "clientInfo"));
+	json_object_set(session, "client", json_object_get(meta, SCAN_META_PREFIX "clientInfo"));
+	json_object_set(session, "protocol", json_object_get(meta, SCAN_META_PREFIX "protocolVersion"));
+	json_object_set(session, "protocol", json_object_get(result, "protocolVersion"));
+	json_object_set(session, "peer", json_object_get(result, "serverInfo"));
+	json_object_set(call, "traceparent", json_object_get(meta, "traceparent"));
+	if (trace->payload && has(line, "outcome"))
+		json_object_set(call, "response", json_object_get(line, "payload"));
+	else if (trace->payload && !has(call, "request"))
+		json_object_set(call, "request", json_object_get(line, "payload"));
+	json_decref(message);
+}
+
+/* The first one who gives a request up says how it ended; the answer may come even so. */
+static void
+note_end(json_t *call, const json_t *line, bool answer)
+{
+	if (!has(call, "outcome")) {
+		json_object_set(call, "outcome", json_object_get(line, answer ? "outcome" : "why"));
+		json_object_set(call, "reason", json_object_get(line, "reason"));
+	} else if (!answer || has(call, "answered")) {
+		return;
+	}
+	json_object_set(call, "ended", json_object_get(line, "time"));
+	if (answer)
+		json_object_set_new(call, "answered", json_true());
+}
+
+bool
+trace_hear(struct trace *trace, json_t *line)
+{
+	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && has(line, "outcome");
+	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
+	msec_t time = read_time(line);
+	json_t *session, *call;
+	size_t count;
+
+	if (!whole || time < trace->since) {
+		json_decref(line);
+		return whole && time >= 0;
+	}
+	json_object_set_new(line, "time", json_integer(time));
+	session = session_of(trace, line, time);
+	json_object_set(session, "dialect", json_object_get(line, "dialect"));
+	count = json_array_size(json_object_get(session, "calls"));
+	call = call_of(session, line);
+	read_message(trace, session, call, line);
+	if (call != NULL && (answer || is_among(line, ends, sizeof(ends))))
+		note_end(call, line, answer);
+	json_object_del(line, "payload");
+	if (passing && call != NULL)
+		json_object_set_new(line, "why", json_string("progress"));
+	if (!answer && (!passing || (call != NULL && count == json_array_size(json_object_get(session, "calls")))))
+		json_array_append(json_object_get(call != NULL ? call : session, "events"), line);
+	json_decref(line);
+	return true;
+}
+
+bool
+trace_failed(const json_t *call)
+{
+	return has(call, "outcome") && !span_equal(show_string(call, "outcome"), SPAN("result"));
+}
+
+msec_t
+trace_end(const json_t *session, const json_t *call)
+{
+	msec_t start = show_number(call, "start"),
+	       end = show_number(has(call, "ended") ? call : session, has(call, "ended") ? "ended" : "end");
+
+	/* Somebody may have set the clock. */
+	return end > start ? end : start;
+}
+
+size_t
+trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_ROWS])
+{
+	size_t row = 0;
+
+	while (row < TRACE_ROWS - 1 && taken[row] > show_number(call, "start"))
+		row++;
+	taken[row] = trace_end(session, call);
+	return row;
+}

@@ -1,0 +1,267 @@
+#include "ctl/trace.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static struct trace trace;
+
+/* A line of the log: how many ms after the beginning, and its members behind the time and the pid, with ' for ". */
+static bool
+hear(int ms, const char *members)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text), "{'time':'2026-11-26T04:%02d:%02d.%03dZ','pid':7,'server':'s',%s}", ms / 60000,
+	    ms / 1000 % 60, ms % 1000, members);
+	for (char *at = text; *at != '\0'; at++)
+		*at = *at == '\'' ? '"' : *at;
+	return trace_hear(&trace, json_loads(text, JSON_ALLOW_NUL, NULL));
+}
+
+static void
+relayed(int ms, const char *to, const char *request, int elapsed, const char *rest)
+{
+	char members[1024];
+
+	snprintf(members, sizeof(members), "'why':'RELAYED','to':'%s',%s,'elapsed':%d%s", to, request, elapsed, rest);
+	ck_assert(hear(ms, members));
+}
+
+static void
+decided(int ms, const char *why, const char *to, const char *request, int elapsed)
+{
+	char members[1024];
+
+	snprintf(members, sizeof(members), "'why':'%s','to':'%s',%s,'elapsed':%d", why, to, request, elapsed);
+	ck_assert(hear(ms, members));
+}
+
+static json_t *
+session(size_t i)
+{
+	return json_array_get(trace.sessions, i);
+}
+
+static json_t *
+call(size_t i)
+{
+	return json_array_get(json_object_get(session(0), "calls"), i);
+}
+
+static void
+expect_text(const json_t *object, const char *key, const char *text)
+{
+	const char *got = json_string_value(json_object_get(object, key));
+
+	ck_assert_msg(got != NULL && strcmp(got, text) == 0, "%s: %s, not %s", key, got == NULL ? "(none)" : got, text);
+}
+
+/* How long it took, how it ended, and the words of its events. */
+static void
+expect_call(size_t i, int duration, const char *outcome, const char *events)
+{
+	json_t *line, *list = json_object_get(call(i), "events");
+	char words[256] = "";
+	size_t k, len = 0;
+
+	ck_assert_int_eq(trace_end(session(0), call(i)) - json_integer_value(json_object_get(call(i), "start")),
+	    duration);
+	if (outcome == NULL)
+		ck_assert_ptr_null(json_object_get(call(i), "outcome"));
+	else
+		expect_text(call(i), "outcome", outcome);
+	json_array_foreach(list, k, line) len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%s",
+	    k > 0 ? " " : "", json_string_value(json_object_get(line, "why")));
+	ck_assert_str_eq(words, events);
+}
+
+static void
+set_up(void)
+{
+	trace = (struct trace){ .sessions = json_array(), .open = json_object() };
+}
+
+static void
+tear_down(void)
+{
+	json_decref(trace.sessions);
+	json_decref(trace.open);
+}
+
+SUITE("trace", .before = set_up, .after = tear_down);
+
+#define SLOW "'method':'tools/call','name':'slow','id':2"
+#define PING "'method':'ping','id':1"
+#define RESULT ",'outcome':'result'"
+
+TEST(a_request_its_progress_and_its_answer)
+{
+	relayed(0, "server", SLOW, 0, "");
+	relayed(0, "client", SLOW, 0, "");
+	relayed(10, "client", SLOW, 10, "");
+	relayed(50, "client", SLOW, 50, RESULT);
+	expect_call(0, 50, "result", "progress progress");
+	expect_text(call(0), "title", "tools/call slow");
+	expect_text(call(0), "from", "client");
+	ck_assert(!trace_failed(call(0)));
+	ck_assert_ptr_null(call(1));
+}
+
+TEST(an_answer_may_be_an_error)
+{
+	relayed(0, "server", SLOW, 0, "");
+	relayed(0, "server", "'method':'a','id':'2'", 0, "");
+	relayed(20, "client", SLOW, 20, ",'outcome':'-32602'");
+	relayed(30, "client", "'method':'a','id':'2'", 30, ",'outcome':'isError'");
+	expect_call(0, 20, "-32602", "");
+	expect_call(1, 30, "isError", "");
+	ck_assert(trace_failed(call(0)) && trace_failed(call(1)));
+}
+
+TEST(what_was_given_up_ends_then_and_its_late_answer_is_an_event)
+{
+	relayed(0, "server", SLOW, 0, "");
+	decided(1000, "TIMED_OUT", "client", SLOW ",'reason':'no progress'", 1000);
+	decided(1000, "CANCEL_SENT", "server", SLOW, 1000);
+	decided(1500, "LATE", "client", SLOW RESULT, 1500);
+	expect_call(0, 1000, "TIMED_OUT", "TIMED_OUT CANCEL_SENT LATE");
+	expect_text(call(0), "reason", "no progress");
+	ck_assert(trace_failed(call(0)));
+}
+
+/* As in ACP and LSP. */
+TEST(what_was_given_up_may_be_answered_even_so)
+{
+	relayed(0, "server", SLOW, 0, "");
+	decided(1000, "CANCEL_FORWARDED", "server", SLOW, 1000);
+	relayed(1200, "client", SLOW, 1200, RESULT);
+	relayed(1300, "client", SLOW, 1300, RESULT);
+	expect_call(0, 1200, "CANCEL_FORWARDED", "CANCEL_FORWARDED");
+}
+
+TEST(both_sides_may_use_one_id)
+{
+	relayed(0, "server", SLOW, 0, "");
+	relayed(5, "client", "'method':'sampling/createMessage','id':2", 0, "");
+	relayed(10, "server", PING, 0, "");
+	relayed(11, "client", PING, 1, RESULT);
+	relayed(20, "client", PING, 0, "");
+	relayed(25, "server", PING, 5, RESULT);
+	relayed(30, "server", "'method':'sampling/createMessage','id':2", 25, RESULT);
+	decided(40, "CLIENT_GONE", "server", SLOW, 40);
+	expect_call(0, 40, "CLIENT_GONE", "CLIENT_GONE");
+	expect_call(1, 25, "result", "");
+	expect_text(call(1), "from", "server");
+	expect_call(2, 1, "result", "");
+	expect_call(3, 5, "result", "");
+	expect_text(call(3), "from", "server");
+}
+
+TEST(an_id_may_be_used_again)
+{
+	relayed(0, "server", SLOW, 0, "");
+	decided(100, "TIMED_OUT", "client", SLOW, 100);
+	relayed(200, "server", SLOW, 0, "");
+	relayed(300, "client", SLOW, 100, RESULT);
+	expect_call(0, 100, "TIMED_OUT", "TIMED_OUT");
+	expect_call(1, 100, "result", "");
+}
+
+/* The log has only decisions. */
+TEST(without_traffic_a_call_begins_when_its_end_says)
+{
+	decided(5000, "TIMED_OUT", "client", "'method':'b','id':1", 1000);
+	decided(5000, "CANCEL_SENT", "server", "'method':'b','id':1", 1000);
+	decided(6000, "TIMED_OUT", "client", "'method':'a','id':2", 3000);
+	decided(7000, "RECOVERED", "client", "'method':'c','id':3", 500);
+	expect_call(0, 3000, "TIMED_OUT", "TIMED_OUT");
+	expect_call(1, 1000, "TIMED_OUT", "TIMED_OUT CANCEL_SENT");
+	expect_text(call(0), "title", "a");
+	ck_assert_ptr_null(call(2));
+}
+
+TEST(what_is_open_ends_with_its_session)
+{
+	relayed(0, "server", SLOW, 0, "");
+	ck_assert(hear(700, "'why':'SERVER_EXITED','status':1"));
+	relayed(900, "client", "'method':'notifications/x'", 0, "");
+	expect_call(0, 900, NULL, "");
+	ck_assert(!trace_failed(call(0)));
+	ck_assert_uint_eq(json_array_size(json_object_get(session(0), "events")), 1);
+}
+
+TEST(a_pid_may_be_used_again_and_many_share_a_file)
+{
+	relayed(0, "server", SLOW, 0, "");
+	ck_assert(hear(1, "'pid':8,'why':'STARTED'"));
+	ck_assert(hear(2, "'why':'SUMMARY'"));
+	relayed(3, "server", SLOW, 0, "");
+	relayed(4, "client", SLOW, 1, RESULT);
+	ck_assert_uint_eq(json_array_size(trace.sessions), 3);
+	expect_call(0, 2, NULL, "");
+	ck_assert_uint_eq(json_array_size(json_object_get(session(2), "calls")), 1);
+}
+
+#define REQUEST \
+	",'payload':'{\\'method\\':\\'initialize\\',\\'id\\':0,\\'params\\':{\\'clientInfo\\':{\\'name\\':\\'c\\'}," \
+	"\\'_meta\\':{\\'traceparent\\':\\'00-x\\'}}}'"
+#define ANSWER \
+	",'payload':'{\\'id\\':0,\\'result\\':{\\'protocolVersion\\':\\'2025-11-25\\',\\'serverInfo\\':{\\'name\\':\\'p\\'}}}'"
+
+TESTS(messages_are_kept_if_asked_for_and_versions_in_any_case, 0, 2)
+{
+	trace.payload = _i == 1;
+	relayed(0, "server", "'method':'initialize','id':0", 0, REQUEST);
+	relayed(9, "client", "'method':'initialize','id':0", 9, RESULT ANSWER);
+	expect_text(json_object_get(session(0), "client"), "name", "c");
+	expect_text(json_object_get(session(0), "peer"), "name", "p");
+	expect_text(session(0), "protocol", "2025-11-25");
+	expect_text(call(0), "traceparent", "00-x");
+	ck_assert_int_eq(json_object_get(call(0), "request") != NULL, _i == 1);
+	ck_assert_int_eq(json_object_get(call(0), "response") != NULL, _i == 1);
+}
+
+TEST(lines_that_are_none_are_passed_over)
+{
+	ck_assert(!trace_hear(&trace, NULL));
+	ck_assert(!trace_hear(&trace, json_array()));
+	ck_assert(!hear(0, "'time':'yesterday','why':'RELAYED'"));
+	ck_assert(!hear(0, "'time':'2026-11-26T04:00:00','why':'RELAYED'"));
+	ck_assert(!hear(0, "'time':'1066-10-14T04:00:00.000Z','why':'RELAYED'"));
+	ck_assert(!hear(0, "'time':7,'why':'RELAYED'"));
+	ck_assert(!hear(0, "'pid':'x','why':'RELAYED'"));
+	ck_assert(!hear(0, "'why':7"));
+	ck_assert_uint_eq(json_array_size(trace.sessions), 0);
+	ck_assert(hear(0, "'why':'UNHEARD_OF','id':[],'method':{},'to':1,'elapsed':'x','payload':'{'"));
+	ck_assert(hear(0, "'why':'RELAYED','id':null,'method':'m','to':'server','elapsed':-1e300"));
+	ck_assert(hear(0, "'why':'RELAYED','id':{'a':1},'method':7,'name':[],'to':'server'"));
+	ck_assert(hear(0, "'why':'TIMED_OUT','id':'\\u0000','method':'\\u0000','name':'\\u0000','elapsed':9e99"));
+}
+
+TEST(lines_before_the_time_wanted_are_passed_over)
+{
+	ck_assert(hear(0, "'why':'STARTED'"));
+	trace.since = json_integer_value(json_object_get(session(0), "start")) + 100;
+	ck_assert(hear(99, "'why':'STARTED'"));
+	ck_assert(hear(100, "'why':'STARTED'"));
+	ck_assert_uint_eq(json_array_size(json_object_get(session(0), "events")), 2);
+}
+
+TEST(those_that_overlap_stand_in_different_rows)
+{
+	static const int starts[] = { 0, 1, 2, 5, 6 }, ends[] = { 5, 3, 9, 6, 7 }, rows[] = { 0, 1, 2, 0, 0 };
+	msec_t taken[TRACE_ROWS] = { 0 };
+	char request[64];
+
+	for (int ms = 0; ms < 10; ms++)
+		for (int i = 0; i < COUNT(starts); i++) {
+			snprintf(request, sizeof(request), "'method':'m','id':%d", i);
+			if (ends[i] == ms)
+				relayed(ms, "client", request, ms - starts[i], RESULT);
+			if (starts[i] == ms)
+				relayed(ms, "server", request, 0, "");
+		}
+	for (int i = 0; i < COUNT(starts); i++)
+		ck_assert_uint_eq(trace_row(session(0), call((size_t)i), taken), (size_t)rows[i]);
+}

@@ -1,0 +1,446 @@
+/* cancelctl trace: the log of a real session in each format, read by strict readers; and hostile logs. */
+#include <ctype.h>
+
+#include "client.h"
+#include "shell.h"
+
+#define TRACE "11112222333344445555666677778888"
+#define PARENT "1111222233334444"
+#define SECRET "{\"ms\":600000,\"secret\":\"swordfish\"}"
+
+enum { US = 1000, KIND_INTERNAL = 1, KIND_SERVER, KIND_CLIENT };
+
+static void
+expect(const char *script, int status, const char *said)
+{
+	shell_expect("cd \"$E2E_DIRECTORY\"; C=$CANCELCTL", script, status, said);
+}
+
+/* Runs `cancelctl trace WORDS`; its output, of which each line is an object. */
+static json_t *
+trace(const char *words)
+{
+	json_t *lines = json_array(), *line;
+	char script[512];
+	FILE *file;
+
+	snprintf(script, sizeof(script), "$C trace %s >traced && echo done", words);
+	expect(script, 0, "done\n");
+	snprintf(script, sizeof(script), "%s/traced", getenv("E2E_DIRECTORY"));
+	file = fopen(script, "r");
+	ck_assert_ptr_nonnull(file);
+	while (
+	    (line = json_loadf(file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL)) != NULL) {
+		json_array_append_new(lines, line);
+		ck_assert_int_eq(fgetc(file), '\n');
+	}
+	ck_assert_int_eq(fgetc(file), EOF);
+	fclose(file);
+	return lines;
+}
+
+static bool
+has_text(const json_t *value, const char *text)
+{
+	char *dumped = json_dumps(value, JSON_ENCODE_ANY);
+	bool found = strstr(dumped, text) != NULL;
+
+	free(dumped);
+	return found;
+}
+
+/* A progress with a parent, an error, one that the client cancels, one that is late, one that is left; then the end. */
+static void
+make_log(const char *options)
+{
+	struct run *run;
+	char words[512];
+
+	snprintf(words, sizeof(words),
+	    "--log-format json -l %s/log -t tools/call:stubborn=300ms -D mcp --no-control %s", getenv("E2E_DIRECTORY"),
+	    options);
+	expect("rm -f log", 0, "");
+	run = run_session(words, NULL);
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"tools/call\",\"params\":{\"name\":\"progress\",\"arguments\":"
+	    "{\"ms\":1,\"steps\":2},\"_meta\":{\"progressToken\":1,\"traceparent\":\"00-" TRACE "-" PARENT "-01\"}}}");
+	for (int i = 0; i < 2; i++)
+		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/progress");
+	run_expect_result(run, "\"p\"");
+	run_call(run, "2", "nosuch", SECRET);
+	run_expect_answer(run, "2");
+	run_call(run, "3", "sleep", SECRET);
+	run_call(run, "4", "stubborn", SECRET);
+	run_expect_received(run, "\"id\":4");
+	run_cancel(run, "3");
+	run_expect_error(run, "4", CODE_CANCELLED, "timeout");
+	run_call(run, "5", "release", "{}");
+	run_expect_answer(run, "5");
+	run_call(run, "6", "sleep", SECRET);
+	run_expect_received(run, "\"id\":6");
+	run_leave(run, 0);
+	run_end(run);
+}
+
+/* What ui.perfetto.dev needs: events of known phases with their members, and in each thread slices that do not overlap. */
+static json_t *
+read_perfetto(const char *words)
+{
+	json_t *lines = trace(words), *events = json_incref(at(json_array_get(lines, 0), "traceEvents")), *event,
+	       *before;
+	size_t i, k;
+
+	ck_assert_uint_eq(json_array_size(lines), 1);
+	ck_assert_str_eq(at_text(json_array_get(lines, 0), "displayTimeUnit"), "ms");
+	json_decref(lines);
+	json_array_foreach(events, i, event)
+	{
+		const char *phase = at_text(event, "ph");
+
+		ck_assert(json_is_integer(at(event, "ts")) && json_is_integer(at(event, "pid")));
+		ck_assert(json_is_integer(at(event, "tid")) && json_is_object(at(event, "args")));
+		at_text(event, "name");
+		if (strcmp(phase, "M") == 0)
+			at_text(event, "args name");
+		else if (strcmp(phase, "i") == 0)
+			ck_assert_str_eq(at_text(event, "s"), "t");
+		else
+			ck_assert_str_eq(phase, "X");
+		if (strcmp(phase, "X") != 0)
+			continue;
+		ck_assert_int_ge(at_number(event, "dur"), 0);
+		for (k = 0; k < i; k++) {
+			before = json_array_get(events, k);
+			ck_assert(!at_exists(before, "dur") || at_number(before, "tid") != at_number(event, "tid") ||
+			    at_number(before, "pid") != at_number(event, "pid") ||
+			    at_number(before, "ts") + at_number(before, "dur") <= at_number(event, "ts"));
+		}
+	}
+	return events;
+}
+
+/* The event of this phase and name. */
+static json_t *
+event_of(json_t *events, const char *phase, const char *name)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(events, i, event) if (strcmp(at_text(event, "ph"), phase) == 0 &&
+	    strcmp(at_text(event, "name"), name) == 0) return event;
+	ck_abort_msg("no %s %s", phase, name);
+}
+
+static void
+expect_digits(const char *text, const char *digits, size_t count)
+{
+	ck_assert_msg(strlen(text) == count && strspn(text, digits) == count, "%s", text);
+}
+
+static void
+read_attributes(json_t *attributes)
+{
+	json_t *attribute, *value;
+	const char *key;
+	size_t i;
+
+	json_array_foreach(attributes, i, attribute)
+	{
+		at_text(attribute, "key");
+		ck_assert_uint_eq(json_object_size(at(attribute, "value")), 1);
+		json_object_foreach(at(attribute, "value"), key, value)
+		{
+			if (strcmp(key, "boolValue") == 0)
+				ck_assert(json_is_boolean(value));
+			else
+				ck_assert(json_is_string(value));
+			if (strcmp(key, "intValue") == 0)
+				ck_assert_uint_eq(strspn(json_string_value(value), "-0123456789"),
+				    json_string_length(value));
+			else
+				ck_assert(strcmp(key, "stringValue") == 0 || strcmp(key, "boolValue") == 0);
+		}
+	}
+}
+
+static void
+read_span(json_t *span)
+{
+	static const char hex[] = "0123456789abcdef", decimal[] = "0123456789";
+	json_t *event;
+	size_t i;
+
+	expect_digits(at_text(span, "traceId"), hex, 32);
+	expect_digits(at_text(span, "spanId"), hex, 16);
+	if (at_exists(span, "parentSpanId"))
+		expect_digits(at_text(span, "parentSpanId"), hex, 16);
+	expect_digits(at_text(span, "startTimeUnixNano"), decimal, 19);
+	expect_digits(at_text(span, "endTimeUnixNano"), decimal, 19);
+	ck_assert_int_le(strcmp(at_text(span, "startTimeUnixNano"), at_text(span, "endTimeUnixNano")), 0);
+	ck_assert(at_number(span, "kind") >= KIND_INTERNAL && at_number(span, "kind") <= KIND_CLIENT);
+	at_text(span, "name");
+	read_attributes(at(span, "attributes"));
+	if (at_exists(span, "status"))
+		ck_assert_int_eq(at_number(span, "status code"), 2);
+	if (!at_exists(span, "events"))
+		return;
+	json_array_foreach(at(span, "events"), i, event)
+	{
+		expect_digits(at_text(event, "timeUnixNano"), decimal, 19);
+		at_text(event, "name");
+		read_attributes(at(event, "attributes"));
+	}
+}
+
+static json_t *attribute_of(json_t *attributes, const char *key);
+
+/* What a collector accepts: requests of the protocol, a line each; all their spans. */
+static json_t *
+read_otlp(const char *words)
+{
+	json_t *lines = trace(words), *spans = json_array(), *line, *span;
+	size_t i, k;
+
+	json_array_foreach(lines, i, line)
+	{
+		json_t *resource = json_array_get(at(line, "resourceSpans"), 0);
+		json_t *scope = json_array_get(at(resource, "scopeSpans"), 0);
+
+		ck_assert_uint_eq(json_object_size(line), 1);
+		read_attributes(at(resource, "resource attributes"));
+		ck_assert_ptr_nonnull(attribute_of(at(resource, "resource attributes"), "service.name"));
+		ck_assert_str_eq(at_text(scope, "scope name"), "canceld");
+		at_text(scope, "scope version");
+		ck_assert_uint_gt(json_array_size(at(scope, "spans")), 0);
+		ck_assert_uint_le(json_array_size(at(scope, "spans")), 512);
+		json_array_foreach(at(scope, "spans"), k, span) read_span(span);
+		json_array_extend(spans, at(scope, "spans"));
+	}
+	json_decref(lines);
+	return spans;
+}
+
+static json_t *
+attribute_of(json_t *attributes, const char *key)
+{
+	json_t *attribute;
+	size_t i;
+
+	json_array_foreach(attributes, i, attribute) if (strcmp(at_text(attribute, "key"), key) ==
+	    0) return json_object_iter_value(json_object_iter(at(attribute, "value")));
+	return NULL;
+}
+
+static json_t *
+span_of_name(json_t *spans, const char *name)
+{
+	json_t *span;
+	size_t i;
+
+	json_array_foreach(spans, i, span) if (strcmp(at_text(span, "name"), name) == 0) return span;
+	ck_abort_msg("no span %s", name);
+}
+
+static void
+expect_attribute(json_t *span, const char *key, const char *text)
+{
+	json_t *value = attribute_of(at(span, "attributes"), key);
+
+	if (text == NULL)
+		ck_assert_ptr_null(value);
+	else
+		ck_assert_msg(value != NULL && strcmp(json_string_value(value), text) == 0, "%s", key);
+}
+
+static bool
+has_event(json_t *span, const char *name)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(at(span, "events"), i, event) if (strcmp(at_text(event, "name"), name) == 0) return true;
+	return false;
+}
+
+SUITE("trace");
+
+TEST(perfetto_has_a_process_for_the_session_and_rows_for_its_calls)
+{
+	json_t *events, *late, *call;
+
+	make_log("-vv --log-payload");
+	events = read_perfetto("log");
+	ck_assert(strncmp(at_text(event_of(events, "M", "process_name"), "args name"), "demo-server[", 12) == 0);
+	call = event_of(events, "X", "tools/call progress");
+	ck_assert_str_eq(at_text(call, "args outcome"), "result");
+	ck_assert_str_eq(at_text(call, "args traceparent"), "00-" TRACE "-" PARENT "-01");
+	ck_assert_int_eq(at_number(event_of(events, "i", "progress"), "tid"), at_number(call, "tid"));
+	ck_assert_str_eq(at_text(event_of(events, "X", "tools/call nosuch"), "cat"), "failed");
+	call = event_of(events, "X", "tools/call stubborn");
+	late = event_of(events, "i", "LATE");
+	ck_assert_str_eq(at_text(call, "args outcome"), "TIMED_OUT");
+	ck_assert_int_ge(at_number(call, "dur"), 300 * US);
+	ck_assert_int_eq(at_number(late, "tid"), at_number(call, "tid"));
+	ck_assert_int_ge(at_number(late, "ts"), at_number(call, "ts") + at_number(call, "dur"));
+	ck_assert_int_ne(at_number(event_of(events, "X", "tools/call sleep"), "tid"), at_number(call, "tid"));
+	event_of(events, "i", "CANCEL_FORWARDED");
+	ck_assert_int_eq(at_number(event_of(events, "i", "SUMMARY"), "tid"), 1);
+	ck_assert(!has_text(events, "swordfish"));
+	json_decref(events);
+	events = read_perfetto("--payload -f perfetto log");
+	ck_assert(has_text(at(event_of(events, "X", "tools/call sleep"), "args request"), "swordfish"));
+	ck_assert(has_text(at(event_of(events, "X", "tools/call nosuch"), "args response"), "no such tool"));
+	json_decref(events);
+}
+
+TEST(otlp_has_a_span_for_each_call)
+{
+	json_t *spans, *span, *again;
+
+	make_log("-vv --log-payload");
+	spans = read_otlp("-f otlp log");
+	span = span_of_name(spans, "tools/call progress");
+	ck_assert_str_eq(at_text(span, "traceId"), TRACE);
+	ck_assert_str_eq(at_text(span, "parentSpanId"), PARENT);
+	ck_assert_int_eq(at_number(span, "kind"), KIND_SERVER);
+	expect_attribute(span, "mcp.method.name", "tools/call");
+	expect_attribute(span, "gen_ai.tool.name", "progress");
+	expect_attribute(span, "gen_ai.operation.name", "execute_tool");
+	expect_attribute(span, "jsonrpc.request.id", "p");
+	expect_attribute(span, "mcp.protocol.version", "2025-11-25");
+	expect_attribute(span, "network.transport", "pipe");
+	expect_attribute(span, "error.type", NULL);
+	ck_assert(has_event(span, "progress") && !at_exists(span, "status"));
+	span = span_of_name(spans, "tools/call nosuch");
+	expect_attribute(span, "error.type", "-32602");
+	expect_attribute(span, "rpc.response.status_code", "-32602");
+	ck_assert(!at_exists(span, "parentSpanId") && at_exists(span, "status"));
+	span = span_of_name(spans, "tools/call stubborn");
+	expect_attribute(span, "error.type", "TIMED_OUT");
+	expect_attribute(span, "rpc.response.status_code", NULL);
+	ck_assert_str_eq(at_text(span, "status message"), "no progress");
+	ck_assert(has_event(span, "LATE") && has_event(span, "CANCEL_SENT"));
+	again = span_of_name(spans, "initialize");
+	ck_assert_str_eq(at_text(span, "traceId"), at_text(again, "traceId"));
+	expect_attribute(again, "gen_ai.operation.name", NULL);
+	ck_assert_int_eq(at_number(span_of_name(spans, "STARTED"), "kind"), KIND_INTERNAL);
+	ck_assert(!has_text(spans, "swordfish"));
+	again = read_otlp("-f otlp - <log");
+	ck_assert(json_equal(spans, again));
+	json_decref(again);
+	again = read_otlp("-f otlp --payload log");
+	ck_assert(has_text(attribute_of(at(span_of_name(again, "tools/call sleep"), "attributes"), "canceld.request"),
+	    "swordfish"));
+	json_decref(again);
+	json_decref(spans);
+}
+
+/* How a log that was written with less than -vv and without payloads looks. */
+TEST(a_log_of_decisions_has_what_was_given_up)
+{
+	json_t *spans, *span;
+
+	make_log("-v");
+	spans = read_otlp("-f otlp log");
+	span = span_of_name(spans, "tools/call stubborn");
+	ck_assert_int_ge(atoll(at_text(span, "endTimeUnixNano")) - atoll(at_text(span, "startTimeUnixNano")),
+	    300000000);
+	span_of_name(spans, "tools/call sleep");
+	ck_assert(!has_text(spans, "nosuch") && !has_text(spans, TRACE));
+	json_decref(spans);
+}
+
+#define LINE "{\"time\":\"2026-11-26T04:00:0%d.000Z\",\"pid\":%d,\"server\":\"s\",\"why\":\"RELAYED\",\"to\":\"%s\","
+
+/* A request and its answer 1 s later, with these further members. */
+static void
+put_call(FILE *file, int pid, const char *request, const char *more)
+{
+	fprintf(file, LINE "%s,\"elapsed\":0%s}\n", 1, pid, "server", request, more);
+	fprintf(file, LINE "%s,\"elapsed\":1000,\"outcome\":\"result\"}\n", 2, pid, "client", request);
+}
+
+static FILE *
+open_log(void)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/log", getenv("E2E_DIRECTORY"));
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	return file;
+}
+
+TEST(what_a_parent_must_be)
+{
+	static const struct {
+		const char *parent;
+		int left_out; /* 1: the root of a trace of its own; 2: it is not to be recorded */
+	} parents[] = { { "00-" TRACE "-" PARENT "-03", 0 }, { "00-" TRACE "-" PARENT "-00", 2 },
+		{ "01-" TRACE "-" PARENT "-01", 1 }, { "00-" TRACE "-" PARENT "-1", 1 },
+		{ "00-" TRACE "-" PARENT "-01-", 1 }, { "00-" TRACE "-000000000000000-01", 1 },
+		{ "00-" TRACE "-0000000000000000-01", 1 }, { "00-00000000000000000000000000000000-" PARENT "-01", 1 },
+		{ "00-" TRACE "-" PARENT "-0G", 1 }, { "00-" TRACE "-A111222233334444-01", 1 } };
+	char request[64], more[512];
+	FILE *file = open_log();
+	json_t *spans;
+
+	for (int i = 0; i < COUNT(parents); i++) {
+		snprintf(request, sizeof(request), "\"id\":%d,\"method\":\"m%d\"", i, i);
+		snprintf(more, sizeof(more),
+		    ",\"payload\":\"{\\\"params\\\":{\\\"_meta\\\":{\\\"traceparent\\\":\\\"%s\\\"}}}\"",
+		    parents[i].parent);
+		put_call(file, 7, request, more);
+	}
+	fclose(file);
+	spans = read_otlp("-f otlp log");
+	ck_assert(!has_text(spans, "\"m1\""));
+	ck_assert_uint_eq(json_array_size(spans), COUNT(parents) - 1);
+	for (int i = 0; i < COUNT(parents); i++) {
+		snprintf(request, sizeof(request), "m%d", i);
+		if (parents[i].left_out != 2)
+			ck_assert_int_eq(at_exists(span_of_name(spans, request), "parentSpanId"),
+			    parents[i].left_out == 0);
+	}
+	json_decref(spans);
+}
+
+#define HOSTILE "</script><b>\\u0000\\u001B[2J\\u202e\\ud83d\\ude00\\uFFFD&\\\"'\\n"
+
+TEST(hostile_names_break_nothing)
+{
+	FILE *file = open_log();
+	json_t *events, *spans;
+
+	put_call(file, 7, "\"id\":\"" HOSTILE "\",\"method\":\"tools/call\",\"name\":\"" HOSTILE "\"", "");
+	put_call(file, 8, "\"id\":1,\"method\":\"" HOSTILE "\"", ",\"payload\":\"" HOSTILE "\"");
+	fprintf(file, LINE "\"id\":2,\"method\":\"%01048576d\",\"elapsed\":0}\n", 3, 9, "server", 7);
+	for (int i = 0; i < 1200; i++)
+		fprintf(file, LINE "\"id\":%d,\"method\":\"parallel\",\"elapsed\":0}\n", 4, 9, "server", i);
+	fprintf(file, "\xff\xfe{}\n{\"time\":\"2026-11-26T04:00:00.000Z\"}\nplain text\n");
+	fclose(file);
+	expect("$C trace log >traced", 0, "cancelctl: log: 3 lines are not of a JSON log, and were passed over\n");
+	expect("LC_ALL=C grep -aP '[^ -~\\n]' traced", 1, "");
+	events = trace("log 2>said");
+	ck_assert(has_text(events, "\\u0000\\u001B[2J"));
+	spans = read_otlp("-f otlp log 2>said");
+	ck_assert_uint_gt(json_array_size(spans), 1200);
+	json_decref(events);
+	json_decref(spans);
+}
+
+TEST(what_cannot_be_done_is_told)
+{
+	make_log("");
+	expect("$C trace", 2, "which FILE? see cancelctl trace --help");
+	expect("$C trace -f pdf log", 2, "--format: 'pdf' is none of perfetto and otlp");
+	expect("$C trace -s yesterday log", 2, "--since: 'yesterday' is no duration such as 2h");
+	expect("$C trace nosuch", 1, "cancelctl: nosuch: No such file");
+	expect("$C trace .", 1, "cancelctl: .: Is a directory");
+	expect("echo x | $C trace -", 1, "nothing to tell: canceld writes a JSON log with --log-format json");
+	expect("$C trace log >/dev/full", 125, "standard output: No space left");
+	expect("$C trace --help", 0, "usage: cancelctl trace ");
+	expect("$C trace --since 1h log | grep -c TIMED_OUT", 0, "1\n");
+	expect("sed 's/2[0-9]*-/2001-/' log >old; $C trace --since 1h old", 1, "nothing to tell");
+}
