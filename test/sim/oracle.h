@@ -200,6 +200,7 @@ struct oracle {
 	int64_t probe_at, kill_stuck; /* ... then; how long it waits for one, 0: it never asks */
 	uint64_t probed, free;        /* when it last reported a probe; when it last heard an answer */
 	int64_t moved;                /* when a byte last went to or from the server, or none could */
+	int64_t owed;                 /* when it last waited for the client */
 	int64_t spoke;                /* when a byte last came from the server */
 	int64_t unread;               /* when none could, as the client did not read or the machine slept */
 	bool may_pass;                /* a request was half read when it asked */

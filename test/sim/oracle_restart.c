@@ -613,6 +613,25 @@ waits_for_client(const struct oracle *oracle, bool surely)
 	return false;
 }
 
+/* How long a server that has read a probe may go on writing, and answer nothing. */
+static int64_t
+longest_rave(const struct oracle *oracle)
+{
+	return 3 * oracle->kill_stuck > STUCK ? 3 * oracle->kill_stuck : STUCK;
+}
+
+/* It gets its time twice more: until canceld looks for the first time, and for a message that was read before the probe. */
+static bool
+raves(const struct oracle *oracle, const struct own *probe)
+{
+	int64_t since = probe->at > oracle->owed ? probe->at : oracle->owed;
+
+	if (oracle->unread > since)
+		since = oracle->unread;
+	return oracle->answered_at <= oracle->probe_at &&
+	    oracle->now - since > longest_rave(oracle) + 2 * oracle->kill_stuck;
+}
+
 /* A server that has read anything meanwhile gets its time once more, and once more for the bytes before the probe. */
 void
 oracle_still(struct oracle *oracle, bool at_end)
@@ -622,9 +641,9 @@ oracle_still(struct oracle *oracle, bool at_end)
 	int64_t since = oracle->moved > oracle->probe_at ? oracle->moved : oracle->probe_at;
 
 	if (waits_for_client(oracle, false))
-		oracle->moved = oracle->now;
+		oracle->moved = oracle->owed = oracle->now;
 	else if (oracle->probing && !oracle->stuck && !oracle->away && !oracle->client_left && !oracle->server_died &&
-	    (at_end || oracle->now - since > (read ? 2 : 3) * oracle->kill_stuck))
+	    (at_end || oracle->now - since > (read ? 2 : 3) * oracle->kill_stuck || (read && raves(oracle, own))))
 		oracle_blame(oracle, "7: a server is stuck, and nobody ends it");
 }
 
@@ -632,7 +651,6 @@ void
 oracle_stuck(struct oracle *oracle)
 {
 	bool refused, replayed = is_replayed(oracle, &refused);
-	int64_t most = 3 * oracle->kill_stuck > STUCK ? 3 * oracle->kill_stuck : STUCK;
 
 	oracle->stuck = true;
 	if (refused || (!replayed && oracle->now - oracle->back >= REPLAY))
@@ -640,10 +658,26 @@ oracle_stuck(struct oracle *oracle)
 	if (!oracle->probing || oracle->now - oracle->probe_at < oracle->kill_stuck)
 		oracle_blame(oracle, "7: a server is to be ended that has answered everything in time");
 	if (oracle->now - oracle->spoke < oracle->kill_stuck &&
-	    !(oracle->now - oracle->probe_at >= most && oracle->answered_at <= oracle->probe_at))
+	    !(oracle->now - oracle->probe_at >= longest_rave(oracle) && oracle->answered_at <= oracle->probe_at))
 		oracle_blame(oracle, "7: a server is to be ended that has just written something");
 	if (waits_for_client(oracle, true))
 		oracle_blame(oracle, "7: a server is to be ended that waits for the client");
+}
+
+/* At the end of a world nothing is open, unless a request has no deadline. */
+static void
+check_tried(struct oracle *oracle)
+{
+	const struct ask *ask;
+
+	if (oracle->kill_stuck == 0 || oracle->protocol != &protocols[MCP] || oracle->opened == 0 ||
+	    !oracle->initialized || oracle->cut_short || oracle->away || oracle->stuck || oracle->tried ||
+	    oracle->trial[0] != '\0')
+		return;
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (oracle_lives(oracle, ask))
+			return;
+	oracle_blame(oracle, "7: an idle server was never asked whether it answers at all");
 }
 
 void
@@ -657,6 +691,7 @@ oracle_end_restarts(struct oracle *oracle)
 	if (oracle->client_left || oracle->server_died)
 		return;
 	check_probed(oracle);
+	check_tried(oracle);
 	oracle_still(oracle, !oracle->cut_short);
 	if (oracle->resting && oracle_is_asked(oracle))
 		oracle_blame(oracle, "7: the client asks, and no server comes");

@@ -54,10 +54,16 @@ peer_reads(struct world *world, int to, const char *text, size_t len)
 		    peer_next(world));
 }
 
+bool
+peer_is_quiet(const struct world *world)
+{
+	return world->quiet > 0 && !world->oracle.tried;
+}
+
 static void
 client_acts(struct world *world, unsigned what)
 {
-	if (peer_opens(world))
+	if (peer_opens(world) || peer_is_quiet(world))
 		return;
 	if (world->oracle.declares[CLIENT] && chance_percent(&world->chance, 20))
 		peer_cancels_opening(world);
@@ -92,7 +98,7 @@ server_acts(struct world *world, unsigned what)
 		peer_begins_stream(world);
 	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4))
 		peer_answers_nobody(world, SERVER);
-	if (what < 22)
+	if (what < 22 || (what >= 35 && peer_is_quiet(world)))
 		peer_answers(world, SERVER);
 	else if (what < 29)
 		peer_reports(world);
@@ -115,6 +121,7 @@ peers_act(struct world *world)
 {
 	unsigned what = chance_below(&world->chance, 100);
 
+	world->quiet -= world->quiet > 0;
 	if (what < 54)
 		client_acts(world, what);
 	else

@@ -8,7 +8,8 @@
 #include "core/limits.h"
 #include "world_inside.h"
 
-enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000, SHUT_STEPS = 20, SHUT_LONGEST = 300 };
+enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000, SHUT_STEPS = 20, SHUT_LONGEST = 300,
+	RAVES = 90000 };
 
 void
 world_tell(struct world *world, const char *format, ...)
@@ -156,6 +157,29 @@ server_hangs(struct world *world)
 	clock_runs_out(world);
 }
 
+/* It goes on writing, and answers nothing any more: often behind a cancel. */
+static void
+server_raves(struct world *world)
+{
+	int64_t pause = world->oracle.kill_stuck * 3 / 4, until = world->now + RAVES + 4 * world->oracle.kill_stuck;
+
+	clock_settle(world);
+	peer_client_asks(world);
+	clock_settle(world);
+	peer_cancels(world, CLIENT);
+	world->mood = MOOD_NEVER;
+	while (world->now < until && servers_is_there(world) && !world->oracle.stuck &&
+	    world->oracle.verdict[0] == '\0') {
+		wire_feed(world, CLIENT, SIZE_MAX);
+		peer_writes_notice(world, SERVER);
+		wire_feed(world, SERVER, SIZE_MAX);
+		wire_drain(world, SERVER, SIZE_MAX);
+		wire_drain(world, CLIENT, SIZE_MAX);
+		clock_passes(world, pause);
+	}
+	clock_runs_out(world);
+}
+
 /*
  * The side whose request is answered. A message dropped for it was on its way to the other side; without a message, the
  * action names the side that the request was for.
@@ -258,8 +282,11 @@ begin_as_needed(struct world *world)
 		oracle->handshake = true;
 	if (oracle->handshake)
 		oracle->modern = false;
-	if (oracle->handshake)
-		peer_begins(world);
+	if (!oracle->handshake)
+		return;
+	if (oracle->kill_stuck > 0 && oracle->protocol == &protocols[MCP] && chance_percent(&world->chance, 60))
+		world->quiet = 20 + (int)chance_below(&world->chance, 60);
+	peer_begins(world);
 }
 
 static void
@@ -368,6 +395,8 @@ ends_somehow(struct world *world)
 		server_hangs(world);
 	else if (how < 7)
 		server_goes_deaf(world);
+	else if (how < 9 && world->oracle.kill_stuck > 0 && servers_is_there(world))
+		server_raves(world);
 	else
 		clock_runs_out(world);
 }

@@ -50,6 +50,7 @@ struct world {
 	int64_t back_at; /* when the next one is started */
 	enum mood mood;
 	int64_t mood_delay;
+	int quiet;      /* acts of the peers in which they ask nothing but to open the session */
 	int server_ids; /* the last number of the server's ids, which start again with each server */
 };
 
@@ -57,6 +58,8 @@ void world_tell(struct world *world, const char *format, ...) __attribute__((for
 
 /* peer.c */
 void peers_act(struct world *world);
+/* Whether the peers ask nothing, so that canceld has the time for its question whether the server answers any. */
+bool peer_is_quiet(const struct world *world);
 /* A random request of that side; -1: none. */
 int peer_some_ask(struct world *world, int by);
 /* The last request with the same id as this one. */
