@@ -88,64 +88,61 @@ write_answer(struct session *session, enum side to, const struct answer *answer)
 
 /* --- requests of the table */
 
-enum {
-	NAMED = 1 << 0,     /* the text begins with the request's method and name */
-	CANCELLED = 1 << 1, /* error.data.cancelled, if the receiver was told */
-	RESULT = 1 << 2,    /* the method's result that tells of a cancel is the answer, if it has one */
-	GIVEN_UP = 1 << 3,  /* by canceld: the dialect's timeout_code, else its failure_code */
-};
-
-struct ending { /* why canceld answers a request */
-	unsigned flags;
+struct ending {            /* why canceld answers a request */
 	const char *cause; /* error.data.cause; NULL: explain_gone knows */
 	const char *text;  /* %d: the deadline in ms, %b: the method, %s: a longer deadline */
 };
 
-static const struct ending by[] = {
-	[GIVEN_UP_BY_REQUESTER] = { NAMED | CANCELLED | RESULT, "cancelled", " was cancelled" },
-	[GIVEN_UP_BY_DEADLINE] = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
+static const struct ending given_up[] = {
+	[GIVEN_UP_BY_REQUESTER] = { "cancelled", " was cancelled" },
+	[GIVEN_UP_BY_DEADLINE] = { "timeout",
 	    " made no progress for %d ms and was given up (see the option --timeout of canceld)" },
-	[GIVEN_UP_BY_CAP] = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
+	[GIVEN_UP_BY_CAP] = { "timeout",
 	    " was not answered within %d ms and was given up (see the option --max-time of canceld)" },
-	[GIVEN_UP_BY_PERSON] = { NAMED | CANCELLED | RESULT | GIVEN_UP, "operator", " was cancelled by a person" },
-	[GIVEN_UP_BY_END] = { NAMED | CANCELLED, "terminated", " was cancelled as canceld ends" },
+	[GIVEN_UP_BY_PERSON] = { "operator", " was cancelled by a person" },
+	[GIVEN_UP_BY_END] = { "terminated", " was cancelled as canceld ends" },
 };
 
-static const struct ending unstarted = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
+static const struct ending unstarted = { "timeout",
 	" was not answered within %d ms and was given up (to wait longer: the option -t %b=%s of canceld)" };
-static const struct ending unread = { NAMED | CANCELLED | RESULT | GIVEN_UP, "timeout",
+static const struct ending unread = { "timeout",
 	" was given up after %d ms: a message that was discarded, and may have been its answer, was longer than "
 	"--max-message" };
-static const struct ending gone = { NAMED, NULL, " cannot be answered: " };
-static const struct ending restarted = { NAMED, "server-restarted",
+static const struct ending gone = { NULL, " cannot be answered: " };
+static const struct ending restarted = { "server-restarted",
 	" was not finished when the server was restarted, and is not repeated" };
-static const struct ending undiscovered = { NAMED | GIVEN_UP, NULL,
+static const struct ending undiscovered = { NULL,
 	" is not known to the server, which ended on it (see the option --legacy of canceld)" };
-static const struct ending malformed = { 0, "malformed-response",
+static const struct ending malformed = { "malformed-response",
 	"the response was malformed and was replaced by this error" };
-static const struct ending oversized = { 0, "oversized-message",
+static const struct ending oversized = { "oversized-message",
 	"a message was larger than --max-message and was discarded" };
 
-static const struct ending *
-ending_of(const struct session *session, const struct request *request, enum decide_event event)
+/* For whom the request is answered: the last one who gave it up, or BY_NONE. */
+static enum given_up
+giver_of(const struct request *request, enum decide_event event)
 {
-	if (event == EVENT_MALFORMED)
-		return &malformed;
-	if (event == EVENT_OVERSIZED)
-		return &oversized;
 	if (event == EVENT_TERMINATED)
-		return &by[GIVEN_UP_BY_END];
+		return GIVEN_UP_BY_END;
 	if (event == EVENT_PERSON || event == EVENT_PERSON_OWED)
-		return &by[GIVEN_UP_BY_PERSON];
-	if (request->unread && request_timeout(request) != MSEC_NEVER)
+		return GIVEN_UP_BY_PERSON;
+	return event == EVENT_MALFORMED || event == EVENT_OVERSIZED ? GIVEN_UP_BY_NONE : request->given_up;
+}
+
+static const struct ending *
+ending_of(const struct session *session, const struct request *request, enum decide_event event, enum given_up by)
+{
+	bool discovery = request->traits & METHOD_DISCOVERY;
+
+	if (request->unread && (by == GIVEN_UP_BY_DEADLINE || by == GIVEN_UP_BY_CAP))
 		return &unread;
-	if (request->given_up == GIVEN_UP_BY_DEADLINE && (request->traits & METHOD_START))
+	if (by == GIVEN_UP_BY_DEADLINE && (request->traits & METHOD_START))
 		return &unstarted;
-	if (request->given_up != GIVEN_UP_BY_NONE)
-		return &by[request->given_up];
-	if (event != EVENT_RECEIVER_LOST)
-		return &gone;
-	return session->server.probed && (request->traits & METHOD_DISCOVERY) ? &undiscovered : &restarted;
+	if (by != GIVEN_UP_BY_NONE)
+		return &given_up[by];
+	if (event == EVENT_RECEIVER_LOST)
+		return session->server.probed && discovery ? &undiscovered : &restarted;
+	return event == EVENT_MALFORMED ? &malformed : event == EVENT_OVERSIZED ? &oversized : &gone;
 }
 
 /*
@@ -202,7 +199,7 @@ explain(struct session *session, struct answer *answer, const struct request *re
 	uint64_t missing;
 
 	buf_clear(text);
-	if (ending->flags & NAMED)
+	if (ending != &malformed && ending != &oversized)
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
 	compose(text, ending->text, request_timeout(request), request->method,
@@ -213,7 +210,7 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		    (int64_t)missing);
 	if (ending == &gone)
 		explain_gone(session, answer, request->from);
-	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
+	else if (ending == &given_up[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
 		compose(text, " and not answered (see the option --grace of canceld)");
 	else if (session->fault.len > 0)
 		compose(text, ": %b", buf_span(&session->fault));
@@ -221,51 +218,36 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		quote(session, request->traits);
 }
 
-/* The result that is the answer; NULL: an error is. */
-static const char *
-result_of(const struct session *session, const struct request *request, const struct ending *ending)
-{
-	bool runs_on = (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && (request->traits & METHOD_TURN);
-
-	return (ending->flags & RESULT) && !runs_on ? request->row->cancelled : NULL;
-}
-
-static int
-code_of(const struct session *session, const struct request *request, const struct ending *ending)
-{
-	const struct dialect *dialect = session->handshake.dialect;
-
-	if (ending == &by[GIVEN_UP_BY_REQUESTER])
-		return CODE_REQUEST_CANCELLED;
-	if (!(ending->flags & GIVEN_UP))
-		return dialect->failure_code;
-	return request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND : dialect->timeout_code;
-}
-
 void
 reply_to(struct session *session, const struct request *request, enum decide_event event)
 {
-	const struct ending *ending = ending_of(session, request, event);
-	const char *result = result_of(session, request, ending);
-	bool given_up = ending->flags & GIVEN_UP;
+	const struct dialect *dialect = session->handshake.dialect;
+	enum given_up by = giver_of(request, event);
+	const struct ending *ending = ending_of(session, request, event, by);
+	bool by_canceld = by >= GIVEN_UP_BY_DEADLINE && by <= GIVEN_UP_BY_PERSON;
+	bool runs_on = (dialect->flags & DIALECT_TURNS_RUN_ON) && (request->traits & METHOD_TURN);
 	/* The result of a request that becomes a task is the task: no result can tell of an error. */
 	bool tool = (request->traits & METHOD_TOOL) && !handshake_may_make_task(&session->handshake, request);
 	struct answer answer = {
 		.id = request->id,
 		.method = request->method,
-		.code = code_of(session, request, ending),
+		.code = dialect->failure_code,
 		.cause = ending->cause,
-		.cancelled = (ending->flags & CANCELLED) && request->cancel_sent,
+		.cancelled = by != GIVEN_UP_BY_NONE && request->cancel_sent,
 		.ended = ending == &restarted,
-		.tool = tool && session->config.tool_errors && ending != &by[GIVEN_UP_BY_REQUESTER],
+		.tool = tool && session->config.tool_errors && by != GIVEN_UP_BY_REQUESTER,
 		.elapsed = session->clocks.steady - request->received,
-		.timeout = given_up ? request_timeout(request) : MSEC_NEVER,
+		.timeout = by_canceld ? request_timeout(request) : MSEC_NEVER,
 	};
 
-	if (result != NULL) {
-		reply_result(session, request->from, request->id, result);
+	if ((by_canceld || by == GIVEN_UP_BY_REQUESTER) && !runs_on && request->row->cancelled != NULL) {
+		reply_result(session, request->from, request->id, request->row->cancelled);
 		return;
 	}
+	if (by == GIVEN_UP_BY_REQUESTER)
+		answer.code = CODE_REQUEST_CANCELLED;
+	else if (by_canceld || ending == &undiscovered)
+		answer.code = request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND : dialect->timeout_code;
 	explain(session, &answer, request, ending);
 	write_answer(session, request->from, &answer);
 }
