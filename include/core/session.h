@@ -220,8 +220,7 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	bool declared[2];          /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
 	bool has_tasks;            /* MCP: see tasks_since in struct dialect */
 	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
-	unsigned tasks[2];         /* MCP, by enum side: what it declared about tasks; private */
-	unsigned persons;          /* MCP: for which METHOD_DECLARED the client has the capability; private */
+	unsigned mcp[2];           /* MCP, by enum side: what it declared; private */
 	bool unread;               /* capabilities or _meta were too long to be looked at to their end */
 	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
 	bool lists[DIALECT_LISTS]; /* ... which announces changes of this list; see struct dialect */

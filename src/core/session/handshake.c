@@ -2,53 +2,39 @@
 
 #include "core/json.h"
 
-enum { TASKS_MAY_BE_CANCELLED = 1 << 30 };
+enum {
+	TASKS_MAY_BE_CANCELLED = 1 << 30,
+	AS_CAPABILITY = 15, /* from the bit of a method that makes tasks to that of one whose capability is declared */
+};
 
-/* A bit for each method with a '/', by its place in the dialect's list. */
+/* A bit for each method, by its place in the dialect's list. */
 static unsigned
 bit_of(const struct dialect *dialect, const struct method *row)
 {
 	ptrdiff_t place = row - dialect->methods;
 
-	assert(place >= 0 && 1 << place < TASKS_MAY_BE_CANCELLED);
+	assert(place >= 0 && place < AS_CAPABILITY);
 	return 1U << place;
 }
 
-/* The capability of a method: what stands before its '/'; empty: it has none. */
-static struct span
-capability_of(const struct method *row)
-{
-	const char *slash = memchr(row->name, '/', row->len);
-
-	return slash == NULL ? SPAN_NONE : (struct span){ row->name, (size_t)(slash - row->name) };
-}
-
-/* "tools/call" is declared as tasks.requests.tools.call. */
+/* "tools/call" is of the capability tools, and is declared for tasks as tasks.requests.tools.call. */
 static unsigned
-read_tasks(const struct dialect *dialect, struct span capabilities)
+read_declared(const struct dialect *dialect, struct span capabilities)
 {
 	struct span tasks = json_member(capabilities, SPAN("tasks")), requests = json_member(tasks, SPAN("requests"));
 	unsigned found = json_has_object(tasks, SPAN("cancel")) ? TASKS_MAY_BE_CANCELLED : 0;
 
 	for (const struct method *row = dialect->methods; row->name != NULL; row++) {
-		struct span object = capability_of(row);
+		const char *slash = memchr(row->name, '/', row->len);
+		struct span object = { row->name, slash != NULL ? (size_t)(slash - row->name) : 0 };
 
-		if (object.len > 0 &&
-		    json_has_object(json_member(requests, object),
-			(struct span){ row->name + object.len + 1, row->len - object.len - 1 }))
+		if (slash == NULL)
+			continue;
+		if (json_has_object(json_member(requests, object), span_of(slash + 1)))
 			found |= bit_of(dialect, row);
+		if (json_has_object(capabilities, object))
+			found |= bit_of(dialect, row) << AS_CAPABILITY;
 	}
-	return found;
-}
-
-static unsigned
-read_persons(const struct dialect *dialect, struct span capabilities)
-{
-	unsigned found = 0;
-
-	for (const struct method *row = dialect->methods; row->name != NULL; row++)
-		if ((row->traits & METHOD_DECLARED) && json_has_object(capabilities, capability_of(row)))
-			found |= bit_of(dialect, row);
 	return found;
 }
 
@@ -88,10 +74,8 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	if ((traits & METHOD_DISCOVERY) || (era == ERA_LEGACY && !modern))
 		return;
 	if (traits & METHOD_HANDSHAKE) {
-		struct span capabilities = handshake_look_at(handshake, message->scan, SCAN_CAPABILITIES);
-
-		handshake->tasks[SIDE_CLIENT] = read_tasks(handshake->dialect, capabilities);
-		handshake->persons = read_persons(handshake->dialect, capabilities);
+		handshake->mcp[SIDE_CLIENT] =
+		    read_declared(handshake->dialect, handshake_look_at(handshake, message->scan, SCAN_CAPABILITIES));
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
@@ -154,8 +138,8 @@ handshake_read_tasks(struct handshake *handshake, const struct message *message)
 
 	handshake->has_tasks = since != NULL && version.len == strlen(since) &&
 	    memcmp(version.ptr, since, version.len) >= 0; /* dates sort as text */
-	handshake->tasks[SIDE_SERVER] =
-	    read_tasks(handshake->dialect, handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
+	handshake->mcp[SIDE_SERVER] =
+	    read_declared(handshake->dialect, handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
 }
 
 void
@@ -168,10 +152,11 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 bool
 handshake_asks_person(const struct handshake *handshake, const struct method *row)
 {
+	unsigned bit = bit_of(handshake->dialect, row);
+
 	if (!(row->traits & METHOD_DECLARED))
 		return row->traits & METHOD_PERSON;
-	return handshake->era != ERA_MODERN &&
-	    ((handshake->persons | handshake->tasks[SIDE_CLIENT]) & bit_of(handshake->dialect, row));
+	return handshake->era != ERA_MODERN && (handshake->mcp[SIDE_CLIENT] & (bit | bit << AS_CAPABILITY));
 }
 
 bool
@@ -179,7 +164,7 @@ handshake_may_make_task(const struct handshake *handshake, const struct request 
 {
 	if (!(request->flags & REQUEST_TASK) || !handshake->has_tasks || handshake->era == ERA_MODERN)
 		return false;
-	return handshake->tasks[side_other(request->from)] & bit_of(handshake->dialect, request->row);
+	return handshake->mcp[side_other(request->from)] & bit_of(handshake->dialect, request->row);
 }
 
 struct span
@@ -197,7 +182,7 @@ bool
 handshake_may_cancel_task(const struct handshake *handshake, const struct request *request)
 {
 	if (handshake->era != ERA_MODERN)
-		return handshake->tasks[side_other(request->from)] & TASKS_MAY_BE_CANCELLED;
+		return handshake->mcp[side_other(request->from)] & TASKS_MAY_BE_CANCELLED;
 	/* A server that was not asked has the extension if it makes a task at a request that declares it. */
 	return handshake->discovered ?
 	    handshake->extended :

@@ -55,39 +55,28 @@ requests_expire(struct session *session, enum side side)
 			expire(session, request, GIVEN_UP_BY_DEADLINE);
 }
 
-static void
-begin_deadlines(struct session *session)
-{
-	struct request *request;
-
-	session->waiting = false;
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (request->state == REQUEST_WAITING && request->since == MSEC_NEVER)
-			pending_begin(request, session->clocks.idle, session->clocks.steady);
-}
-
-static void
-release_cancels(struct session *session)
-{
-	struct request *request;
-
-	session->era_awaited = false;
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (request->withheld) {
-			request->withheld = false;
-			if (!request->told && cancel_send(session, request))
-				turns_end(session, request->token, session->client_ended);
-		}
-	recovery_ask_again(session);
-}
-
 void
 requests_settle(struct session *session)
 {
-	if (session->waiting && !state_is_opening(session))
-		begin_deadlines(session);
-	if (session->era_awaited && state_is_settled(session))
-		release_cancels(session);
+	bool open = session->waiting && !state_is_opening(session);
+	bool settled = session->era_awaited && state_is_settled(session);
+	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+
+	if (!open && !settled)
+		return;
+	session->waiting &= !open;
+	session->era_awaited &= !settled;
+	for (; request != NULL; request = request->newer) {
+		if (open && request->state == REQUEST_WAITING && request->since == MSEC_NEVER)
+			pending_begin(request, session->clocks.idle, session->clocks.steady);
+		if (!settled || !request->withheld)
+			continue;
+		request->withheld = false;
+		if (!request->told && cancel_send(session, request))
+			turns_end(session, request->token, session->client_ended);
+	}
+	if (settled)
+		recovery_ask_again(session);
 }
 
 void
