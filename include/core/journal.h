@@ -37,9 +37,10 @@ struct action {
 	struct span message; /* without its newline */
 	struct span id;      /* as the requester spelled it */
 	struct span method, name;
-	struct span detail;  /* the reason of a cancel, or what was wrong */
-	struct span hint;    /* which option would have helped */
-	struct span outcome; /* of a $/canceld/cancel, or how a message answers: result, isError, the code of an error */
+	struct span detail; /* the reason of a cancel, or what was wrong */
+	struct span hint;   /* which option would have helped */
+	struct span
+	    outcome; /* of a $/canceld/cancel, or how a message answers: result, isError, the code of an error */
 	msec_t elapsed, timeout;
 };
 
@@ -83,9 +84,9 @@ struct method_totals { /* of the requests of one method and name that have ended
 struct ended { /* a request that has ended, or is awaited no more */
 	enum side from;
 	enum tally tally;
-	uint64_t serial;
+	uint64_t serial;              /* 0: it was in no table, and is not kept */
 	msec_t at, elapsed;           /* at: by the caller's clock */
-	struct span id, method, name; /* at most JOURNAL_NAME bytes of each */
+	struct span id, method, name; /* at most JOURNAL_NAME bytes of each are kept */
 	char storage[3][JOURNAL_NAME];
 };
 
@@ -99,8 +100,8 @@ struct journal {
 	uint64_t counts[WHY_COUNT]; /* how often each decision was made */
 	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];
-	uint64_t refusals;                               /* input of the client's that was no message */
-	bool by_name;                                    /* set at will: what has ended is counted in methods too */
+	uint64_t refusals; /* input of the client's that was no message */
+	bool by_name;      /* set at will: what has ended is counted in methods, and kept */
 	struct method_totals methods[LIMIT_METHODS + 1]; /* the last one is that of all others */
 	size_t method_count;                             /* of those in use */
 	struct ended ended[LIMIT_ENDED];                 /* the last ones, in a ring */
@@ -113,8 +114,5 @@ bool journal_count_unseen(struct journal *journal, enum why why);
 /* Counts the decision and reports it. */
 void journal_tell(struct journal *journal, const struct action *action);
 
-/* Counts the end of a request of the client's. */
-void journal_end(struct journal *journal, enum tally tally, struct span method, struct span name, msec_t elapsed);
-
-/* As the last one that has ended; the caller sets all but the texts. */
-struct ended *journal_keep(struct journal *journal, struct span id, struct span method, struct span name);
+/* Counts the end of a request, if it was one of the client's; and keeps it. Its storage is not read. */
+void journal_end(struct journal *journal, const struct ended *end);

@@ -35,6 +35,7 @@ journal_tell(struct journal *journal, const struct action *action)
 static struct span
 keep(char storage[JOURNAL_NAME], struct span text)
 {
+	text = span_head(text, JOURNAL_NAME);
 	if (text.len > 0)
 		memcpy(storage, text.ptr, text.len);
 	return (struct span){ storage, text.len };
@@ -46,7 +47,9 @@ totals_of(struct journal *journal, struct span method, struct span name)
 	struct method_totals *totals = journal->methods, *last = totals + LIMIT_METHODS;
 
 	for (; totals < journal->methods + journal->method_count; totals++)
-		if (totals == last || (span_equal(totals->method, method) && span_equal(totals->name, name)))
+		if (totals == last ||
+		    (span_equal(totals->method, span_head(method, JOURNAL_NAME)) &&
+			span_equal(totals->name, span_head(name, JOURNAL_NAME))))
 			return totals;
 	journal->method_count++;
 	totals->method = keep(totals->storage[0], totals == last ? SPAN("other") : method);
@@ -54,35 +57,32 @@ totals_of(struct journal *journal, struct span method, struct span name)
 	return totals;
 }
 
-static struct span
-beginning(struct span text)
+static void
+count(struct journal *journal, const struct ended *end)
 {
-	return span_head(text, JOURNAL_NAME);
+	struct method_totals *totals = totals_of(journal, end->method, end->name);
+
+	totals->tallies[end->tally]++;
+	totals->count++;
+	totals->sum += (uint64_t)end->elapsed;
+	if (end->elapsed > totals->longest)
+		totals->longest = end->elapsed;
 }
 
 void
-journal_end(struct journal *journal, enum tally tally, struct span method, struct span name, msec_t elapsed)
+journal_end(struct journal *journal, const struct ended *end)
 {
-	struct method_totals *totals;
+	struct ended *kept = &journal->ended[journal->ended_count % LIMIT_ENDED];
 
-	journal->tallies[tally]++;
-	if (!journal->by_name)
+	journal->tallies[end->tally] += end->from == SIDE_CLIENT;
+	if (journal->by_name && end->from == SIDE_CLIENT)
+		count(journal, end);
+	/* What was answered at once would push all others out. */
+	if (!journal->by_name || end->serial == 0 || (end->tally == TALLY_ANSWERED && end->elapsed < TIME_AT_ONCE))
 		return;
-	totals = totals_of(journal, beginning(method), beginning(name));
-	totals->tallies[tally]++;
-	totals->count++;
-	totals->sum += (uint64_t)elapsed;
-	if (elapsed > totals->longest)
-		totals->longest = elapsed;
-}
-
-struct ended *
-journal_keep(struct journal *journal, struct span id, struct span method, struct span name)
-{
-	struct ended *ended = &journal->ended[journal->ended_count++ % LIMIT_ENDED];
-
-	ended->id = keep(ended->storage[0], beginning(id));
-	ended->method = keep(ended->storage[1], beginning(method));
-	ended->name = keep(ended->storage[2], beginning(name));
-	return ended;
+	*kept = *end;
+	kept->id = keep(kept->storage[0], end->id);
+	kept->method = keep(kept->storage[1], end->method);
+	kept->name = keep(kept->storage[2], end->name);
+	journal->ended_count++;
 }

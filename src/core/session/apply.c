@@ -159,36 +159,24 @@ tally_of(const struct request *request, enum decide_event event, enum outcome ou
 	return TALLY_FAILED;
 }
 
-/* What was answered at once is not: it would push all others out. */
-static void
-keep_end(struct session *session, const struct request *request, enum tally tally)
-{
-	msec_t elapsed = session->clocks.steady - request->received;
-	struct ended *ended;
-
-	if (!session->config.observed || (tally == TALLY_ANSWERED && elapsed < TIME_AT_ONCE))
-		return;
-	ended = journal_keep(&session->journal, request->id, request->method, request->shown);
-	ended->from = request->from;
-	ended->tally = tally;
-	ended->serial = request->serial;
-	ended->at = session->clocks.now;
-	ended->elapsed = elapsed;
-}
-
 /* A request has ended, or its answer is no longer awaited. */
 static void
 note_end(struct session *session, struct request *request, enum decide_event event, const struct message *message)
 {
 	enum outcome outcome = outcome_of(request, event, message);
-	enum tally tally = tally_of(request, event, outcome, message);
+	const struct ended end = {
+		.from = request->from,
+		.tally = tally_of(request, event, outcome, message),
+		.serial = request->serial,
+		.at = session->clocks.now,
+		.elapsed = session->clocks.steady - request->received,
+		.id = request->id,
+		.method = request->method,
+		.name = request->shown,
+	};
 
-	keep_end(session, request, tally);
+	journal_end(&session->journal, &end);
 	acks_end(session, request, outcome);
-	if (request->from == SIDE_SERVER)
-		return;
-	journal_end(&session->journal, tally, request->method, request->shown,
-	    session->clocks.steady - request->received);
 	records_end(&session->records, request);
 }
 

@@ -10,14 +10,17 @@ left_of(const struct alarm *alarm, msec_t now)
 	return alarm_armed(alarm) ? alarm_due(alarm) - now : MSEC_NEVER;
 }
 
-static bool
-look_at(const struct session *session, const struct request *request, struct request_view *view)
+bool
+session_next_request(const struct session *session, enum side from, const struct request *after,
+    struct request_view *view)
 {
-	msec_t now = session->clocks.steady, idle_now;
+	const struct request *request = after == NULL ? session->party[from].pending.oldest : after->newer;
+	msec_t now = session->clocks.steady, idle_now = clocks_idle(&session->clocks, from);
 
-	if (request == NULL || request->state == REQUEST_ABANDONED)
+	while (request != NULL && request->state == REQUEST_ABANDONED)
+		request = request->newer;
+	if (request == NULL)
 		return false;
-	idle_now = clocks_idle(&session->clocks, request->from);
 	*view = (struct request_view){
 		.request = request,
 		.state = state_of(session, request),
@@ -26,20 +29,9 @@ look_at(const struct session *session, const struct request *request, struct req
 		.silent = idle_now - request->seen,
 		.idle_left = left_of(&request->idle, idle_now),
 		.cap_left = left_of(&request->hard, now),
-		.exempt = request->from == SIDE_SERVER || (request->traits & METHOD_EXEMPT),
+		.exempt = from == SIDE_SERVER || (request->traits & METHOD_EXEMPT),
 	};
 	return true;
-}
-
-bool
-session_next_request(const struct session *session, enum side from, const struct request *after,
-    struct request_view *view)
-{
-	const struct request *request = after == NULL ? session->party[from].pending.oldest : after->newer;
-
-	while (request != NULL && request->state == REQUEST_ABANDONED)
-		request = request->newer;
-	return look_at(session, request, view);
 }
 
 /* What is older than the newest one with the id may have it too. */
@@ -77,11 +69,9 @@ change(struct session *session, struct request *request, enum policy_clock clock
 
 	*after = clock == POLICY_CAP ? wanted.cap : wanted.idle;
 	request->sources[clock] = wanted.sources[clock];
-	if (request->since == MSEC_NEVER)
-		return *after != former; /* they begin later */
-	if (clock == POLICY_CAP)
+	if (request->since != MSEC_NEVER && clock == POLICY_CAP)
 		alarm_arm(&request->in->hard, &request->hard, *after, request->since);
-	else if (!state_is_held(session, request))
+	else if (request->since != MSEC_NEVER && !state_is_held(session, request))
 		alarm_arm(&request->in->idle, &request->idle, *after, request->seen);
 	return *after != former;
 }
@@ -113,17 +103,14 @@ session_era(const struct session *session)
 msec_t
 session_oldest(const struct session *session)
 {
+	struct request_view view;
 	msec_t oldest = MSEC_NEVER;
 
 	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++) {
-		struct request_view view = { 0 };
-		bool found;
-
-		do
-			found = session_next_request(session, from, view.request, &view);
-		while (found && (view.request->traits & METHOD_STREAM));
-		if (found && (oldest == MSEC_NEVER || view.age > oldest))
-			oldest = view.age;
+		view.request = NULL;
+		while (session_next_request(session, from, view.request, &view))
+			if (!(view.request->traits & METHOD_STREAM) && (oldest == MSEC_NEVER || view.age > oldest))
+				oldest = view.age;
 	}
 	return oldest;
 }

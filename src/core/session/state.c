@@ -267,15 +267,18 @@ state_count(struct session *session, const struct message *message, enum tally t
 {
 	const struct method *row = dialect_method(session->handshake.dialect, message->method);
 	char storage[SCAN_VALUE_MAX], shown[NAME_SHOWN];
+	struct span name = scan_string(message->scan, row->name_field, storage, sizeof(storage));
+	const struct ended end = {
+		.from = message->from,
+		.tally = tally,
+		.method = message->method,
+		.name = name_shown(name, row->name_field == SCAN_URI, shown),
+	};
 
 	if (span_equal(message->method, ACKS_METHOD))
 		return;
 	session->journal.requests[message->from]++;
-	if (message->from == SIDE_CLIENT)
-		journal_end(&session->journal, tally, message->method,
-		    name_shown(scan_string(message->scan, row->name_field, storage, sizeof(storage)),
-			row->name_field == SCAN_URI, shown),
-		    0);
+	journal_end(&session->journal, &end);
 }
 
 void
