@@ -378,8 +378,8 @@ enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CO
 bool acks_add(struct session *session, const struct message *message, struct span target, struct span reason,
     const struct request *request);
 
-/* A request has ended: notes that by the hash of its id; or also of its token, and sends the client what waits for it. */
-void acks_note_end(struct acks *acks, enum side requester, uint64_t hash, enum outcome outcome);
+/* A request has ended: notes that by its id; or also by its token, and sends the client what waits for it. */
+void acks_note_end(struct acks *acks, enum side requester, struct span id, enum name_kind kind, enum outcome outcome);
 void acks_end(struct session *session, const struct request *request, enum outcome outcome);
 
 /* How the requester's last request with this id or token ended, if it is one of the last LIMIT_FINISHED; or UNKNOWN. */

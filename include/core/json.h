@@ -81,13 +81,11 @@ uint64_t id_hash(struct span id, uint64_t seed);
 
 /*
  * An id may come back in another spelling: as the other JSON type of the same text, or as what a double of it prints as,
- * which need not equal it. An id is kept under its twin, too, if that is not 0: then those that another id may spell so
- * are all kept under the hashes of id_hash_alike, of which 0 is none.
+ * which need not equal it. Numbers, and strings that spell one, are also kept under the hash of their nearest double; 0:
+ * there is none. Those that the id may be another spelling of are kept under id_hash_alike; 0: nothing is.
  */
-enum { ID_ALIKE = 2 };
-
-uint64_t id_hash_twin(struct span id, uint64_t seed);
-void id_hash_alike(struct span id, uint64_t seed, uint64_t hashes[ID_ALIKE]);
+uint64_t id_hash_near(struct span id, uint64_t seed);
+uint64_t id_hash_alike(struct span id, uint64_t seed);
 
 /* The double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);

@@ -88,7 +88,6 @@ struct request {
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
-	uint64_t hash;                 /* of its id */
 	uint64_t task;                 /* of a METHOD_RESULT: the serial of its task; 0: none */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
 	size_t name_count;             /* private */
@@ -103,13 +102,13 @@ struct pending {
 	size_t count;           /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
-	size_t persons;    /* WAITING for a person: REQUEST_PERSON */
-	size_t handshakes; /* not answered by the receiver: METHOD_HANDSHAKE */
-	size_t starting;   /* WAITING for the session to open: METHOD_START */
-	size_t aliased;    /* entries whose wire_id differs from id */
-	struct map names;  /* private: by id_hash and kind; those of tombstones apart */
-	uint64_t serial;   /* private: of the next request */
-	uint64_t seed;     /* private */
+	size_t persons;      /* WAITING for a person: REQUEST_PERSON */
+	size_t handshakes;   /* not answered by the receiver: METHOD_HANDSHAKE */
+	size_t starting;     /* WAITING for the session to open: METHOD_START */
+	size_t aliased;      /* entries whose wire_id differs from id */
+	struct map names[2]; /* private: by hash of id and kind, of open requests; of tombstones */
+	uint64_t serial;     /* private: of the next request */
+	uint64_t seed;       /* private */
 };
 
 void pending_init(struct pending *pending, enum side from, uint64_t seed);
@@ -173,7 +172,7 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
 
 /*
  * The only request, or tombstone, whose name of this kind may be spelled as this text, without being equal to it (see
- * id_hash_alike). NULL: there is none, or more than one.
+ * id_hash_near). NULL: there is none, or more than one.
  */
 struct request *pending_alike(const struct pending *pending, struct span text, enum name_kind kind);
 

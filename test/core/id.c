@@ -127,16 +127,12 @@ static const struct {
 static enum likeness
 find_by_hash(struct span kept, struct span asked)
 {
-	uint64_t own = id_hash(kept, 5), twin = id_hash_twin(kept, 5), alike[ID_ALIKE];
+	uint64_t own = id_hash(kept, 5), near = id_hash_near(kept, 5), alike = id_hash_alike(asked, 5);
 
-	ck_assert_uint_ne(own, twin);
+	ck_assert_uint_ne(own, near);
 	if (own == id_hash(asked, 5))
 		return EQUAL;
-	id_hash_alike(asked, 5, alike);
-	for (size_t i = 0; i < ID_ALIKE; i++)
-		if (alike[i] != 0 && (own == alike[i] || twin == alike[i]))
-			return LOOSE;
-	return OTHER;
+	return alike != 0 && (own == alike || near == alike) ? LOOSE : OTHER;
 }
 
 static void

@@ -4,14 +4,15 @@
 
 #include "core/scan.h"
 
-#define STRING 0x9E3779B97F4A7C15 /* xored into the hash of a string's text */
 #define TWO_TO_64 18446744073709551616.0
-#define TWIN 0x8CB92BA72F3D8DD7 /* ... of the number near an id that is kept under another hash of its own */
 
 enum {
 	SHORT_MAX = 15, /* so few digits fit into a double */
 	KEY_MAX = ID_MAX + SPAN_NUMBER_MAX,
 };
+
+/* What is hashed; each sort apart. */
+enum sort { SORT_NUMBER, SORT_STRING, SORT_DOUBLE };
 
 static bool
 is_string(struct span id)
@@ -33,28 +34,17 @@ text_of(struct span id, char storage[ID_MAX])
 	return (struct span){ storage, unescape(inside, storage, ID_MAX) };
 }
 
-/* Most ids. */
+/* As JSON spells it (RFC 8259 section 6). That needs no look where the scanner has found no string. */
 static bool
-is_short(struct span text)
-{
-	if (text.len == 0 || text.len > SHORT_MAX || text.ptr[0] == '0')
-		return false;
-	for (const char *at = text.ptr; at < text.ptr + text.len; at++)
-		if (!is_digit(*at))
-			return false;
-	return true;
-}
-
-/* As JSON spells it (RFC 8259 section 6). */
-static bool
-is_number(struct span text)
+is_number(struct span text, bool string)
 {
 	struct scan scan;
 
 	if (text.len == 0 || text.len > ID_MAX || !(text.ptr[0] == '-' || is_digit(text.ptr[0])))
 		return false;
-	scan_read(&scan, text);
-	return scan.fault == SCAN_FINE && scan_end(&scan) == text.len;
+	if (string)
+		scan_read(&scan, text);
+	return !string || (scan.fault == SCAN_FINE && scan_end(&scan) == text.len);
 }
 
 /* The one spelling of a number's value: its digits without zeros at their ends, and a power of ten. Short ones are plain. */
@@ -93,13 +83,11 @@ write_number(struct span text, char key[KEY_MAX])
 	return (struct span){ key, len + end.len };
 }
 
-/* The same bytes for ids of one type that are equal. */
+/* The key of an id: the same bytes for ids of one type that are equal. */
 static struct span
-canonical(struct span id, char storage[KEY_MAX])
+key_of(struct span id, char storage[KEY_MAX])
 {
-	if (is_string(id))
-		return text_of(id, storage);
-	return is_number(id) ? write_number(id, storage) : id;
+	return !is_string(id) && is_number(id, false) ? write_number(id, storage) : text_of(id, storage);
 }
 
 bool
@@ -107,9 +95,7 @@ id_equal(struct span a, struct span b)
 {
 	char storage_a[KEY_MAX], storage_b[KEY_MAX];
 
-	if (span_equal(a, b))
-		return true;
-	return is_string(a) == is_string(b) && span_equal(canonical(a, storage_a), canonical(b, storage_b));
+	return is_string(a) == is_string(b) && span_equal(key_of(a, storage_a), key_of(b, storage_b));
 }
 
 uint64_t
@@ -117,9 +103,7 @@ id_hash(struct span id, uint64_t seed)
 {
 	char storage[KEY_MAX];
 
-	if (is_short(id))
-		return hash_of(id, seed);
-	return hash_of(canonical(id, storage), seed) ^ (is_string(id) ? STRING : 0);
+	return hash_of(key_of(id, storage), seed + (is_string(id) ? SORT_STRING : SORT_NUMBER));
 }
 
 bool
@@ -128,7 +112,7 @@ id_number(struct span id, double *value)
 	char storage[ID_MAX], copy[ID_MAX + 1];
 	struct span text = text_of(id, storage);
 
-	if (!is_number(text))
+	if (!is_number(text, is_string(id)))
 		return false;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';
@@ -136,30 +120,15 @@ id_number(struct span id, double *value)
 	return true;
 }
 
-/* A short number has the hash of its digits; 0: the value is too large for any that is kept. */
-static uint64_t
-hash_value(double value, uint64_t seed)
-{
-	char digits[SPAN_NUMBER_MAX];
-	struct span text = { (const char *)&value, sizeof(value) };
-
-	if (value >= TWO_TO_64 || value <= -TWO_TO_64)
-		return 0;
-	if (value < 1e15 && value > -1e15 && value == (double)(int64_t)value)
-		text = span_number((int64_t)value, digits);
-	return hash_of(text, seed);
-}
-
 uint64_t
-id_hash_twin(struct span id, uint64_t seed)
+id_hash_near(struct span id, uint64_t seed)
 {
-	uint64_t hash;
 	double value;
 
-	if (is_short(id) || !id_number(id, &value))
+	if (!id_number(id, &value) || value >= TWO_TO_64 || value <= -TWO_TO_64)
 		return 0;
-	hash = hash_value(value, seed);
-	return hash == 0 || hash == id_hash(id, seed) ? 0 : hash ^ TWIN;
+	value += 0.0; /* -0 becomes 0 */
+	return hash_of((struct span){ (const char *)&value, sizeof(value) }, seed + SORT_DOUBLE);
 }
 
 /*
@@ -183,22 +152,17 @@ is_printed(struct span number, double value)
 	return read * unit - (uint64_t)(value < 0 ? -value : value) + unit / 2 <= unit / 2 * 2;
 }
 
-void
-id_hash_alike(struct span id, uint64_t seed, uint64_t hashes[ID_ALIKE])
+uint64_t
+id_hash_alike(struct span id, uint64_t seed)
 {
 	char storage[ID_MAX];
 	struct span text = text_of(id, storage);
-	uint64_t hash = 0;
+	uint64_t near = id_hash_near(id, seed);
 	double value;
-	bool number = id_number(id, &value);
 
-	if (number)
-		hash = hash_value(value, seed);
-	hashes[0] = hashes[1] = 0;
-	if (hash != 0 && is_printed(text, value)) {
-		hashes[0] = hash;
-		hashes[1] = hash ^ TWIN;
-	} else if (number) {
-		hashes[0] = is_string(id) ? id_hash(text, seed) : hash_of(text, seed) ^ STRING;
-	}
+	if (!id_number(id, &value))
+		return 0;
+	if (near != 0 && is_printed(text, value))
+		return near;
+	return is_string(id) ? id_hash(text, seed) : hash_of(text, seed + SORT_STRING);
 }

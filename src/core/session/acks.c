@@ -34,8 +34,10 @@ acks_add(struct session *session, const struct message *message, struct span tar
 }
 
 void
-acks_note_end(struct acks *acks, enum side requester, uint64_t hash, enum outcome outcome)
+acks_note_end(struct acks *acks, enum side requester, struct span id, enum name_kind kind, enum outcome outcome)
 {
+	uint64_t hash = hash_mark(acks, id, kind);
+
 	acks->marks[requester][acks->marked[requester]++ % ACKS_MARKS] = hash << OUTCOME_BITS | outcome;
 }
 
@@ -74,9 +76,9 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 		acks_send(session, ack->shown, ack->id, ack->meta, ack->name, outcome);
 		pending_remove(ack);
 	}
-	acks_note_end(acks, request->from, request->hash, outcome);
+	acks_note_end(acks, request->from, request->id, NAME_WIRE_ID, outcome);
 	if (request->token.len > 0)
-		acks_note_end(acks, request->from, hash_mark(acks, request->token, NAME_TOKEN), outcome);
+		acks_note_end(acks, request->from, request->token, NAME_TOKEN, outcome);
 }
 
 enum outcome

@@ -266,7 +266,7 @@ answer_message(struct session *session, const struct message *message, struct an
 	answer.tool = tool && session->config.tool_errors && message->kind == MESSAGE_REQUEST &&
 	    answer.code == dialect->failure_code && scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
-		acks_note_end(&session->acks, SIDE_CLIENT, id_hash(answer.id, session->config.seed), OUTCOME_COMPLETED);
+		acks_note_end(&session->acks, SIDE_CLIENT, answer.id, NAME_WIRE_ID, OUTCOME_COMPLETED);
 	write_answer(session, message->from, &answer);
 }
 

@@ -4,9 +4,6 @@
 
 #include "core/json.h"
 
-/* Makes the hash of an open request's name that of a tombstone's, and back. */
-#define TOMBSTONE 0xA0761D6478BD642F
-
 void
 pending_init(struct pending *pending, enum side from, uint64_t seed)
 {
@@ -26,7 +23,8 @@ void
 pending_free(struct pending *pending)
 {
 	pending_clear(pending);
-	map_free(&pending->names);
+	map_free(&pending->names[false]);
+	map_free(&pending->names[true]);
 	timeline_free(&pending->idle);
 	timeline_free(&pending->hard);
 	timeline_free(&pending->linger);
@@ -57,34 +55,30 @@ copy(char **at, struct span bytes)
 	return kept;
 }
 
-/*
- * The hash under which a name is kept. Names that no look-up wants together have different ones, so that it steps over
- * none of thousands of them; those of tombstones are apart.
- */
-static uint64_t
-key_of(uint64_t hash, enum name_kind kind)
+static bool
+is_tombstone(const struct request *request)
 {
-	return hash ^ ((uint64_t)kind + 1) * 0xD1B54A32D192ED03;
+	return request->state == REQUEST_ABANDONED;
 }
 
 static void
-add_name(struct request *request, struct span text, uint64_t key)
+add_name(struct request *request, struct span text, uint64_t hash)
 {
 	struct request_name *name = &request->names[request->name_count++];
 
 	*name = (struct request_name){ .request = request, .text = text };
-	map_add(&request->in->names, &name->entry, key);
+	map_add(&request->in->names[false], &name->entry, hash);
 }
 
-static uint64_t
+/* Kinds have different hashes, so that a look-up steps over none of thousands of names of another one. */
+static void
 add_names(struct request *request, struct span text, enum name_kind kind)
 {
-	uint64_t seed = request->in->seed, hash = id_hash(text, seed), twin = id_hash_twin(text, seed);
+	uint64_t near = id_hash_near(text, request->in->seed);
 
-	add_name(request, text, key_of(hash, kind));
-	if (twin != 0)
-		add_name(request, text, key_of(twin, kind));
-	return hash;
+	add_name(request, text, id_hash(text, request->in->seed) + kind);
+	if (near != 0)
+		add_name(request, text, near + kind);
 }
 
 struct request *
@@ -102,9 +96,9 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	request->id = request->wire_id = copy(&at, names->id);
 	if (names->wire_id.len == 0 || span_equal(names->wire_id, names->id)) {
-		request->hash = add_names(request, request->id, NAME_WIRE_ID);
+		add_names(request, request->id, NAME_WIRE_ID);
 	} else {
-		request->hash = add_names(request, request->id, NAME_ID);
+		add_names(request, request->id, NAME_ID);
 		request->wire_id = copy(&at, names->wire_id);
 		add_names(request, request->wire_id, NAME_WIRE_ID);
 	}
@@ -178,20 +172,18 @@ pending_extend(struct request *request, msec_t idle_now)
 void
 pending_move(struct request *request, enum request_state state)
 {
-	bool was_tombstone = request->state == REQUEST_ABANDONED, tombstone = state == REQUEST_ABANDONED;
+	struct map *from = &request->in->names[is_tombstone(request)], *to;
 
 	assert(state != REQUEST_ENDED && state != REQUEST_QUEUED && state < REQUEST_STATES);
 	count_state(request, -1);
 	request->state = state;
 	count_state(request, 1);
-	if (tombstone)
+	to = &request->in->names[is_tombstone(request)];
+	if (is_tombstone(request))
 		buf_free(&request->progress);
-	for (size_t i = 0; i < request->name_count && tombstone != was_tombstone; i++) {
-		struct map_entry *entry = &request->names[i].entry;
-		uint64_t hash = entry->hash ^ TOMBSTONE;
-
-		map_remove(&request->in->names, entry);
-		map_add(&request->in->names, entry, hash);
+	for (size_t i = 0; i < request->name_count && to != from; i++) {
+		map_remove(from, &request->names[i].entry);
+		map_add(to, &request->names[i].entry, request->names[i].entry.hash);
 	}
 }
 
@@ -207,7 +199,7 @@ pending_remove(struct request *request)
 		buf_free(&request->record);
 	count_state(request, -1);
 	for (size_t i = 0; i < request->name_count; i++)
-		map_remove(&pending->names, &request->names[i].entry);
+		map_remove(&pending->names[is_tombstone(request)], &request->names[i].entry);
 	*(request->older != NULL ? &request->older->newer : &pending->oldest) = request->newer;
 	*(request->newer != NULL ? &request->newer->older : &pending->newest) = request->older;
 	pending->count--;
@@ -236,38 +228,30 @@ better_of(struct request *one, struct request *other)
 {
 	if (one == NULL || other == NULL)
 		return one != NULL ? one : other;
-	if ((one->state == REQUEST_ABANDONED) != (other->state == REQUEST_ABANDONED))
-		return one->state == REQUEST_ABANDONED ? other : one;
+	if (is_tombstone(one) != is_tombstone(other))
+		return is_tombstone(one) ? other : one;
 	return one->serial > other->serial ? one : other;
 }
 
 static struct request *
 find(const struct pending *pending, struct span text, enum name_kind kind)
 {
-	struct request *found;
-	uint64_t key;
+	uint64_t hash = id_hash(text, pending->seed) + kind;
+	struct request *found = with_text(map_first(&pending->names[false], hash), text);
 
-	if (text.len == 0)
-		return NULL;
-	key = key_of(id_hash(text, pending->seed), kind);
-	found = with_text(map_first(&pending->names, key), text);
-	if (found != NULL || pending->in_state[REQUEST_ABANDONED] == 0)
-		return found;
-	return with_text(map_first(&pending->names, key ^ TOMBSTONE), text);
+	return found != NULL ? found : with_text(map_first(&pending->names[true], hash), text);
 }
 
 struct request *
 pending_alike(const struct pending *pending, struct span text, enum name_kind kind)
 {
-	uint64_t hashes[ID_ALIKE], key;
+	uint64_t hash = id_hash_alike(text, pending->seed);
 	struct request *found = NULL;
-	struct map_entry *entry;
 	int count = 0;
 
-	id_hash_alike(text, pending->seed, hashes);
-	for (int way = 0; way < 2 * ID_ALIKE; way++) {
-		key = key_of(hashes[way / 2], kind) ^ (way % 2 == 0 ? 0 : TOMBSTONE);
-		entry = hashes[way / 2] == 0 ? NULL : map_first(&pending->names, key);
+	for (int tombstones = 0; tombstones <= 1 && hash != 0; tombstones++) {
+		struct map_entry *entry = map_first(&pending->names[tombstones], hash + kind);
+
 		for (; entry != NULL && count < 2; entry = map_next(entry))
 			if (!id_equal(name_of(entry)->text, text)) {
 				found = name_of(entry)->request;
@@ -280,7 +264,7 @@ pending_alike(const struct pending *pending, struct span text, enum name_kind ki
 size_t
 pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most)
 {
-	const struct map_entry *entry = map_first(&pending->names, key_of(id_hash(text, pending->seed), kind));
+	const struct map_entry *entry = map_first(&pending->names[false], id_hash(text, pending->seed) + kind);
 	size_t count = 0;
 
 	for (; entry != NULL && count < most; entry = map_next(entry))
@@ -321,9 +305,9 @@ pending_next_by_token(const struct pending *pending, struct span wire_token, con
 	for (name = after->names; name->text.ptr != after->wire_token.ptr;)
 		name++;
 	next = with_text(map_next(&name->entry), wire_token);
-	if (next != NULL || after->state == REQUEST_ABANDONED)
+	if (next != NULL || is_tombstone(after))
 		return next;
-	return with_text(map_first(&pending->names, name->entry.hash ^ TOMBSTONE), wire_token);
+	return with_text(map_first(&pending->names[true], name->entry.hash), wire_token);
 }
 
 bool
