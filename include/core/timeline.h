@@ -4,9 +4,9 @@
  * Time as the core knows it: milliseconds on a clock that never goes back, given by the caller. The core never asks for
  * the time itself.
  *
- * Deadlines: a list of alarms, which mostly are armed in the order in which they are due, and a heap of the others, each
- * of which knows its place. Arming and disarming take O(log n) steps in the number of alarms, and mostly one. Alarms
- * that are due at the same time come in the order in which they were armed.
+ * Deadlines: a heap of alarms, each of which knows its place. Arming takes one step if the alarm is due later than the
+ * others; that, and disarming, takes O(log n) steps in the number of alarms at most. Alarms that are due at the same time
+ * come in the order in which they were armed.
  */
 
 #include "core/buf.h"
@@ -23,17 +23,15 @@ earlier(msec_t a, msec_t b)
 
 struct alarm { /* embedded in the object that waits; zeroed: not armed */
 	struct timeline *timeline;
-	struct alarm *earlier, *later; /* in the list */
-	size_t place;                  /* in the heap */
+	size_t place; /* in the heap */
 	msec_t due;
 	uint64_t order;
 };
 
 struct timeline { /* zeroed: nothing is armed */
-	struct alarm *first, *last;
 	struct alarm **heap;
-	size_t count, room; /* of the heap */
-	uint64_t armed;     /* how often an alarm was armed */
+	size_t count, room;
+	uint64_t armed; /* how often an alarm was armed */
 };
 
 void timeline_free(struct timeline *timeline); /* nothing may be armed any more */

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 
 #define DUE_MAX (MSEC_NEVER / 2)
-#define IN_ORDER SIZE_MAX /* the place of an alarm that is not in the heap */
 
 void
 timeline_free(struct timeline *timeline)
 {
-	assert(timeline->count == 0 && timeline->first == NULL);
+	assert(timeline->count == 0);
 	free(timeline->heap);
 	*timeline = (struct timeline){ 0 };
 }
@@ -42,27 +41,6 @@ settle(struct alarm **heap, size_t count, struct alarm *alarm, size_t place)
 	put(heap, alarm, place);
 }
 
-static void
-push(struct timeline *timeline, struct alarm *alarm)
-{
-	if (timeline->count == timeline->room) {
-		timeline->room = timeline->room > 0 ? 2 * timeline->room : 16;
-		timeline->heap = mem_resize(timeline->heap, timeline->room, sizeof(struct alarm *)); /* NOLINT */
-	}
-	timeline->count++;
-	settle(timeline->heap, timeline->count, alarm, timeline->count - 1);
-}
-
-static void
-append(struct timeline *timeline, struct alarm *alarm)
-{
-	alarm->place = IN_ORDER;
-	alarm->earlier = timeline->last;
-	alarm->later = NULL;
-	*(timeline->last != NULL ? &timeline->last->later : &timeline->first) = alarm;
-	timeline->last = alarm;
-}
-
 void
 alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_t now)
 {
@@ -73,10 +51,12 @@ alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_
 	alarm->timeline = timeline;
 	alarm->due = duration > DUE_MAX || now > DUE_MAX - duration ? DUE_MAX : now + duration;
 	alarm->order = timeline->armed++;
-	if (timeline->last == NULL || timeline->last->due <= alarm->due)
-		append(timeline, alarm);
-	else
-		push(timeline, alarm);
+	if (timeline->count == timeline->room) {
+		timeline->room = 2 * timeline->room + 16;
+		timeline->heap = mem_resize(timeline->heap, timeline->room, sizeof(struct alarm *)); /* NOLINT */
+	}
+	settle(timeline->heap, timeline->count + 1, alarm, timeline->count);
+	timeline->count++;
 }
 
 void
@@ -88,11 +68,6 @@ alarm_disarm(struct alarm *alarm)
 	if (timeline == NULL)
 		return;
 	alarm->timeline = NULL;
-	if (alarm->place == IN_ORDER) {
-		*(alarm->earlier != NULL ? &alarm->earlier->later : &timeline->first) = alarm->later;
-		*(alarm->later != NULL ? &alarm->later->earlier : &timeline->last) = alarm->earlier;
-		return;
-	}
 	last = timeline->heap[--timeline->count];
 	if (last != alarm)
 		settle(timeline->heap, timeline->count, last, alarm->place);
@@ -101,9 +76,5 @@ alarm_disarm(struct alarm *alarm)
 struct alarm *
 timeline_first(const struct timeline *timeline)
 {
-	struct alarm *first = timeline->first;
-
-	if (timeline->count > 0 && (first == NULL || is_before(timeline->heap[0], first)))
-		first = timeline->heap[0];
-	return first;
+	return timeline->count > 0 ? timeline->heap[0] : NULL;
 }
