@@ -286,6 +286,7 @@ enum skipping {
 	SKIP_NOTHING,
 	SKIP_TEXT,      /* a line that is longer than LIMIT_TEXT and no JSON */
 	SKIP_OVERSIZED, /* a message that is longer than --max-message */
+	SKIP_UNDECIDED, /* ... whose id may stand at its end */
 };
 
 struct party { /* one side: the bytes it writes, and the requests it sends */
@@ -301,11 +302,9 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	bool ended;    /* no more bytes come from this side */
 	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
 	uint64_t skipped;       /* ... of which so many bytes were already */
-	char told[LIMIT_TOLD];  /* ... of SKIP_TEXT: how it began */
-	bool undecided;         /* ... of SKIP_OVERSIZED: its id may stand at its end */
+	char kept[LIMIT_HEAD];  /* ... of SKIP_TEXT: how it began; of SKIP_UNDECIDED: how it ends, so far */
+	size_t kept_len;        /* ... of the latter */
 	bool answers, asks;     /* ... it has members of a response; of a request or notification */
-	char ends[LIMIT_HEAD];  /* ... how it ends, so far */
-	size_t ends_len;
 };
 
 struct session {                /* read only, and of party only the lanes; config and what follows are private */

@@ -239,32 +239,6 @@ note_members(struct party *party, const struct message *part)
 	party->asks |= scan_has(part->scan, SCAN_METHOD) || scan_has(part->scan, SCAN_PARAMS);
 }
 
-static size_t
-before_space(struct span text, size_t at)
-{
-	while (at > 0 && span_skip_space(span_part(text, at - 1, 1)).len == 0)
-		at--;
-	return at;
-}
-
-/* Walks back over a string, or over what may be another scalar. Returns where it begins; `at`: there is none. */
-static size_t
-before_scalar(struct span text, size_t at)
-{
-	size_t from = at = before_space(text, at);
-
-	if (at == 0 || text.ptr[at - 1] != '"') {
-		while (at > 0 && strchr("\",:{}[] \t\r\n", text.ptr[at - 1]) == NULL)
-			at--;
-		return before_space(text, at);
-	}
-	/* A quote inside of a string has a backslash before it, that at its beginning never has. */
-	for (at--; at > 1; at--)
-		if (text.ptr[at - 1] == '"' && text.ptr[at - 2] != '\\')
-			return before_space(text, at - 1);
-	return from;
-}
-
 /*
  * Walks back from the brace that ends the text over scalar members. Returns the offset of the comma before the first of
  * them; the text's length: there is none, or the object begins there.
@@ -272,15 +246,22 @@ before_scalar(struct span text, size_t at)
 static size_t
 find_last_members(struct span text)
 {
-	size_t comma = text.len, at = before_space(text, text.len);
+	const char *end = span_last(text, '}');
+	size_t at = end != NULL ? (size_t)(end - text.ptr) : 0, comma = text.len;
+	bool string = false;
 
-	if (at == 0 || text.ptr[at - 1] != '}')
+	if (end == NULL || span_skip_space(span_from(text, at + 1)).len > 0)
 		return text.len;
-	for (at--; (at = before_scalar(text, at)) > 0 && text.ptr[at - 1] == ':'; at = comma) {
-		at = before_scalar(text, at - 1);
-		if (at == 0 || text.ptr[at - 1] != ',')
-			return at > 0 && text.ptr[at - 1] == '{' ? text.len : comma;
-		comma = at - 1;
+	while (at-- > 0) {
+		char c = text.ptr[at];
+
+		/* A quote inside of a string has a backslash before it, that at its beginning never has. */
+		if (c == '"' && !(string && at > 0 && text.ptr[at - 1] == '\\'))
+			string = !string;
+		else if (!string && c == ',')
+			comma = at;
+		else if (!string && (c == '{' || c == '}' || c == '[' || c == ']'))
+			return c == '{' ? text.len : comma;
 	}
 	return comma;
 }
@@ -331,13 +312,13 @@ static void
 decide_oversized(struct session *session, enum side from, bool whole)
 {
 	struct party *party = &session->party[from];
-	struct span ends = { party->ends, party->ends_len };
+	struct span ends = { party->kept, party->kept_len };
 	size_t comma = whole ? find_last_members(ends) : ends.len;
 	struct request *request = NULL;
 	struct message message;
 
 	if (comma < ends.len)
-		party->ends[comma] = '{';
+		party->kept[comma] = '{';
 	message_read(&message, session, from, span_from(ends, comma), false);
 	message.next = party->lane->decided;
 	note_members(party, &message);
@@ -365,16 +346,15 @@ begin_skip(struct session *session, enum side from, bool text)
 	struct span bytes = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
 	struct message message;
 
-	party->skipping = text ? SKIP_TEXT : SKIP_OVERSIZED;
 	message_read(&message, session, from, span_head(bytes, most), false);
 	message.next = party->lane->decided;
 	party->answers = party->asks = false;
-	party->ends_len = 0;
+	party->kept_len = 0;
 	note_members(party, &message);
-	party->undecided = !text && message.id.len == 0;
-	if (text)
-		memcpy(party->told, bytes.ptr, LIMIT_TOLD);
-	else if (party->undecided)
+	party->skipping = text ? SKIP_TEXT : message.id.len > 0 ? SKIP_OVERSIZED : SKIP_UNDECIDED;
+	if (party->skipping == SKIP_TEXT)
+		memcpy(party->kept, bytes.ptr, LIMIT_TOLD);
+	else if (party->skipping == SKIP_UNDECIDED)
 		pass_drop(session, &message, WHY_OVERSIZED, NULL);
 	else
 		drop_oversized(session, &message, party);
@@ -389,14 +369,13 @@ begin_skip(struct session *session, enum side from, bool text)
 static void
 keep_end(struct party *party, struct span bytes)
 {
-	size_t old = party->ends_len;
+	struct span old = { party->kept, party->kept_len };
 
 	bytes = span_tail(bytes, LIMIT_HEAD);
-	if (old > LIMIT_HEAD - bytes.len)
-		old = LIMIT_HEAD - bytes.len;
-	memmove(party->ends, party->ends + party->ends_len - old, old);
-	memcpy(party->ends + old, bytes.ptr, bytes.len);
-	party->ends_len = old + bytes.len;
+	old = span_tail(old, LIMIT_HEAD - bytes.len);
+	memmove(party->kept, old.ptr, old.len);
+	memcpy(party->kept + old.len, bytes.ptr, bytes.len);
+	party->kept_len = old.len + bytes.len;
 }
 
 /* whole: the frame came to its end. */
@@ -406,14 +385,13 @@ end_skip(struct session *session, enum side from, bool whole)
 	struct party *party = &session->party[from];
 
 	if (party->skipping == SKIP_TEXT && from == SIDE_SERVER)
-		tell_noise(session, (struct span){ party->told, LIMIT_TOLD }, party->skipped);
-	if (party->undecided)
+		tell_noise(session, (struct span){ party->kept, LIMIT_TOLD }, party->skipped);
+	if (party->skipping == SKIP_UNDECIDED)
 		decide_oversized(session, from, whole);
-	if (party->skipping == SKIP_OVERSIZED)
+	if (party->skipping >= SKIP_OVERSIZED)
 		state_note(session, VERB_NOTE, side_other(from), WHY_OVERSIZED, NULL,
 		    count_bytes(session, "%d bytes in all", party->skipped));
 	party->skipping = SKIP_NOTHING;
-	party->undecided = false;
 	party->skipped = 0;
 	party->frame = (struct frame){ .next = 0 };
 }
@@ -438,7 +416,8 @@ noise_skip(struct session *session, enum side from)
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))
 		len = (size_t)frame->next;
 	party->skipped += len;
-	keep_end(party, span_part(bytes, 0, len));
+	if (party->skipping == SKIP_UNDECIDED)
+		keep_end(party, span_part(bytes, 0, len));
 	lane_drop_to(party->lane, party->lane->decided + len);
 	if (len == frame->next)
 		end_skip(session, from, true);
