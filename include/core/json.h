@@ -35,6 +35,9 @@ int hex_digit(char c);
  */
 size_t unescape(struct span inside, char *out, size_t size);
 
+/* The same, with its quotes: in place if it has no escape, or in storage. Empty if it is none, or needs more bytes. */
+struct span unescaped(struct span string, char *storage, size_t size);
+
 /*
  * Reads a JSON value that the scanner has found valid, for the few members that no message but a handshake needs. It
  * builds nothing; each call is linear in the length of the value.

@@ -117,8 +117,7 @@ struct scan { /* read only */
 	enum scan_fault fault;
 	size_t fault_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
-	uint64_t special;                      /* private: a bit for each string with more than plain ASCII */
-	uint64_t unsound;                      /* private: ... for each string with a soft fault */
+	uint64_t unsound;                      /* private: a bit for each string with a soft fault */
 	unsigned char types[SCAN_FIELDS];      /* private: enum value_type */
 	struct scan_value values[SCAN_FIELDS]; /* private */
 };

@@ -24,14 +24,7 @@ is_string(struct span id)
 static struct span
 text_of(struct span id, char storage[ID_MAX])
 {
-	struct span inside;
-
-	if (!is_string(id) || id.len > ID_MAX)
-		return id;
-	inside = span_part(id, 1, id.len - 2);
-	if (memchr(inside.ptr, '\\', inside.len) == NULL)
-		return inside;
-	return (struct span){ storage, unescape(inside, storage, ID_MAX) };
+	return is_string(id) && id.len <= ID_MAX ? unescaped(id, storage, ID_MAX) : id;
 }
 
 /* As JSON spells it (RFC 8259 section 6). That needs no look where the scanner has found no string. */

@@ -67,3 +67,13 @@ unescape(struct span inside, char *out, size_t size)
 	}
 	return len;
 }
+
+struct span
+unescaped(struct span string, char *storage, size_t size)
+{
+	struct span inside = string.len < 2 ? SPAN_NONE : span_part(string, 1, string.len - 2);
+
+	if (inside.len > 0 && memchr(inside.ptr, '\\', inside.len) != NULL)
+		inside = (struct span){ storage, unescape(inside, storage, size) };
+	return inside.len <= size ? inside : SPAN_NONE;
+}

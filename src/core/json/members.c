@@ -1,7 +1,7 @@
 #include "core/json.h"
 #include "core/scan.h"
 
-enum { KEY_MAX = 64 };
+enum { KEY_MAX = 1024 };
 
 struct span
 json_next(struct span json, size_t *at)
@@ -16,27 +16,17 @@ json_next(struct span json, size_t *at)
 	return scan_bytes(&scan, SCAN_TEXT);
 }
 
-/* Whether the string, which has its quotes, begins with the text; *len: of all its characters. */
-static bool
-begins_with(struct span string, struct span text, size_t *len)
-{
-	char inside[KEY_MAX];
-
-	assert(text.len <= sizeof(inside));
-	*len = unescape(span_part(string, 1, string.len - 2), inside, sizeof(inside));
-	return *len >= text.len && memcmp(inside, text.ptr, text.len) == 0;
-}
-
 struct span
 json_member(struct span object, struct span key)
 {
-	size_t at = object.len > 0 && object.ptr[0] == '{', len;
+	size_t at = object.len > 0 && object.ptr[0] == '{';
+	char storage[KEY_MAX];
 	struct span name, value, found = SPAN_NONE;
 
 	if (object.len == 0 || (object.ptr[0] != '{' && object.ptr[0] != '"'))
 		return SPAN_NONE;
 	while ((name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0)
-		if (begins_with(name, key, &len) && len == key.len)
+		if (span_equal(unescaped(name, storage, sizeof(storage)), key))
 			found = value;
 	return found;
 }
@@ -44,13 +34,15 @@ json_member(struct span object, struct span key)
 size_t
 json_copy_members(struct span object, struct span prefix, char *out, size_t size)
 {
-	size_t at = 1, len = 0, name_len;
+	size_t at = 1, len = 0;
+	char storage[KEY_MAX];
 	struct span name, value;
 
 	while ((name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0) {
 		struct span member = { name.ptr, (size_t)(value.ptr + value.len - name.ptr) };
 
-		if (at >= object.len || !begins_with(name, prefix, &name_len))
+		name = unescaped(name, storage, sizeof(storage));
+		if (at >= object.len || !span_equal(span_head(name, prefix.len), prefix))
 			continue;
 		if (member.len >= size - len)
 			return 0;

@@ -4,15 +4,14 @@
 
 enum {
 	KEY_MAX = 48,    /* every key that is looked for is shorter */
-	WORD = 8,        /* as many bytes of a key are compared at once */
 	A_KEY = 0x7E,    /* a key, whichever */
 	NO_FIELD = 0x7F, /* the value is at no path */
 	AN_ARRAY = 0x80, /* with a field in one byte */
 };
 
-/* The members that are looked for, by field, each with the object whose member it is. Keys are padded with 0. */
+/* The members that are looked for, by field, each with the object whose member it is. */
 static const struct key {
-	char text[KEY_MAX];
+	const char *text;
 	size_t len;
 	unsigned parent;
 } keys[] = {
@@ -43,10 +42,7 @@ static const unsigned char by_length[KEY_MAX] = {
 	[39] = SCAN_META_VERSION,
 };
 
-/* With a byte for each of the first n bytes of a word. */
-static const unsigned char mask_bytes[2 * WORD] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
-
-static_assert(SCAN_FIELDS <= 64, "special has a bit for each field");
+static_assert(SCAN_FIELDS <= 64, "unsound has a bit for each field");
 
 /* What is read. */
 struct reader {
@@ -108,20 +104,7 @@ fail(const struct reader *reader, const char *at, enum scan_fault fault)
 
 /* Skipping inside strings */
 
-enum { BLOCK = 16, HALF = 8 };
-
-#ifndef __SSE2__
-/* The number of the first byte that is marked with 0xFF; none is marked with less. */
-INLINE unsigned
-first_mark(uint64_t marks)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return (unsigned)__builtin_clzll(marks) / 8;
-#else
-	return (unsigned)__builtin_ctzll(marks) / 8;
-#endif
-}
-#endif
+enum { BLOCK = 16 };
 
 /* How many bytes of a block come before the first special one: a quote, a backslash, a control character, not ASCII. */
 INLINE unsigned
@@ -139,27 +122,21 @@ count_plain(const char *at)
 
 	return marks != 0 ? (unsigned)__builtin_ctz((unsigned)marks) : BLOCK;
 #else
-	uint64_t marks[BLOCK / HALF];
+	static const signed_block none = { 0 };
+	unsigned plain = 0;
 
-	memcpy(marks, &bytes, BLOCK);
-	if (marks[0] != 0)
-		return first_mark(marks[0]);
-	return marks[1] != 0 ? HALF + first_mark(marks[1]) : BLOCK;
+	if (memcmp(&bytes, &none, BLOCK) == 0)
+		return BLOCK;
+	while (bytes[plain] == 0)
+		plain++;
+	return plain;
 #endif
 }
 
-/* The text ends within a block: 0 is special. */
-SELDOM const char *
-skip_rest(const struct reader *reader, const char *at)
+static inline bool
+is_special(char c)
 {
-	size_t len = (size_t)(reader->end - at), text = (size_t)(reader->end - reader->start);
-	char rest[2 * BLOCK] = { 0 };
-
-	if (text >= BLOCK)
-		memcpy(rest, reader->end - BLOCK, BLOCK);
-	else
-		memcpy(rest + BLOCK - text, reader->start, text);
-	return at + count_plain(rest + BLOCK - len);
+	return c == '"' || c == '\\' || (signed char)c < 0x20;
 }
 
 /* The first special byte, or the end. */
@@ -171,7 +148,9 @@ skip(const struct reader *reader, const char *at)
 	for (; (uintptr_t)at < reader->no_block; at += BLOCK)
 		if ((plain = count_plain(at)) < BLOCK)
 			return at + plain;
-	return skip_rest(reader, at);
+	while (at < reader->end && !is_special(*at))
+		at++;
+	return at;
 }
 
 /* Tokens */
@@ -234,8 +213,6 @@ read_escape(const struct reader *reader, const char *at)
 SELDOM const char *
 read_special(const struct reader *reader, const char *at, unsigned field)
 {
-	if (field < SCAN_FIELDS)
-		reader->scan->special |= (uint64_t)1 << field;
 	while (at < reader->end && *at != '"') {
 		size_t len;
 
@@ -346,7 +323,6 @@ static void
 forget(struct scan *scan, unsigned field)
 {
 	scan->types[field] = VALUE_ABSENT;
-	scan->special &= ~((uint64_t)1 << field);
 	scan->unsound &= ~((uint64_t)1 << field);
 	for (unsigned i = SCAN_TEXT + 1; i < SCAN_FIELDS; i++)
 		if (keys[i].parent == field && scan_has(scan, i))
@@ -375,51 +351,24 @@ take_field(struct scan *scan, unsigned field, const char *quote)
 	return field;
 }
 
-/* The bytes of a long key behind its first word. */
-SELDOM bool
-equals_rest(const struct key *key, const char *at)
-{
-	return memcmp(key->text + WORD, at + WORD, key->len - WORD) == 0;
-}
-
-/* word: the first bytes of the key, the others 0. */
 INLINE unsigned
-find_field(unsigned parent, const char *key, size_t len, uint64_t word)
+find_field(unsigned parent, const char *text, size_t len)
 {
-	const struct key *at = &keys[by_length[len]];
+	const struct key *key = &keys[len < KEY_MAX ? by_length[len] : 0];
 
-	do
-		if (memcmp(at->text, &word, WORD) == 0 && at->parent == parent && (len <= WORD || equals_rest(at, key)))
-			return (unsigned)(at - keys);
-	while ((++at)->len == len);
+	for (; key->len == len; key++)
+		if (key->parent == parent && memcmp(key->text, text, len) == 0)
+			return (unsigned)(key - keys);
 	return NO_FIELD;
 }
 
-/* A key that ends the text, or has an escape. */
+/* A key that has an escape. */
 SELDOM unsigned
-find_copied(unsigned parent, const char *key, size_t len)
+find_unescaped(unsigned parent, const char *key, size_t len)
 {
-	char text[KEY_MAX] = { 0 };
-	uint64_t word;
+	char text[KEY_MAX];
 
-	len = unescape((struct span){ key, len }, text, sizeof(text));
-	memcpy(&word, text, WORD);
-	return parent != NO_FIELD && len < KEY_MAX ? find_field(parent, text, len, word) : NO_FIELD;
-}
-
-/* A key without an escape. */
-INLINE unsigned
-find_plain(const struct reader *reader, unsigned parent, const char *key, size_t len)
-{
-	uint64_t word, mask;
-
-	if (parent == NO_FIELD || len >= KEY_MAX)
-		return NO_FIELD;
-	if (reader->end - key < WORD)
-		return find_copied(parent, key, len);
-	memcpy(&word, key, WORD);
-	memcpy(&mask, mask_bytes + WORD - (len < WORD ? len : WORD), WORD);
-	return find_field(parent, key, len, word & mask);
+	return find_field(parent, text, unescape((struct span){ key, len }, text, sizeof(text)));
 }
 
 /* Reads a key and its colon. */
@@ -435,11 +384,11 @@ read_name(const struct reader *reader, struct nest *nest, const char *at)
 	key = at + 1;
 	at = skip(reader, key);
 	if (byte_at(reader, at) == '"')
-		nest->field = find_plain(reader, nest->open, key, (size_t)(at++ - key));
+		nest->field = find_field(nest->open, key, (size_t)(at++ - key));
 	else if ((at = read_special(reader, at, A_KEY)) == NULL)
 		return NULL;
 	else
-		nest->field = find_copied(nest->open, key, (size_t)(at - key) - 1);
+		nest->field = find_unescaped(nest->open, key, (size_t)(at - key) - 1);
 	if (nest->field != NO_FIELD)
 		nest->field = take_field(reader->scan, nest->field, key - 1);
 	if (byte_at(reader, at) != ':')
@@ -597,12 +546,5 @@ scan_read(struct scan *scan, struct span text)
 struct span
 scan_string(const struct scan *scan, enum scan_field field, char *storage, size_t size)
 {
-	struct span text = scan_text(scan, field);
-
-	if (text.len == 0 || scan_type(scan, field) != VALUE_STRING)
-		return SPAN_NONE;
-	text = (struct span){ text.ptr + 1, text.len - 2 };
-	if (scan->special >> field & 1)
-		text = (struct span){ storage, unescape(text, storage, size) };
-	return text.len <= size ? text : SPAN_NONE;
+	return scan_type(scan, field) != VALUE_STRING ? SPAN_NONE : unescaped(scan_text(scan, field), storage, size);
 }
