@@ -42,7 +42,6 @@ enum given_up { /* who has given it up, before its answer came */
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
-/* ID: of an aliased request only; the id of every other one is its wire id. */
 enum name_kind { NAME_WIRE_ID, NAME_ID, NAME_TOKEN };
 
 struct request_name { /* private: an id or token of a request, in pending->names */
@@ -96,7 +95,7 @@ struct request {
 
 struct pending {
 	enum side from;         /* the requester */
-	struct timeline idle;   /* on the caller's idle clock, which may stand still */
+	struct timeline idle;   /* of requests; on the caller's idle clock, which may stand still */
 	struct timeline hard;   /* caps and graces */
 	struct timeline linger; /* until when tombstones stay: the oldest first */
 	size_t count;           /* all entries */
@@ -105,7 +104,6 @@ struct pending {
 	size_t persons;      /* WAITING for a person: REQUEST_PERSON */
 	size_t handshakes;   /* not answered by the receiver: METHOD_HANDSHAKE */
 	size_t starting;     /* WAITING for the session to open: METHOD_START */
-	size_t aliased;      /* entries whose wire_id differs from id */
 	struct map names[2]; /* private: by hash of id and kind, of open requests; of tombstones */
 	uint64_t serial;     /* private: of the next request */
 	uint64_t seed;       /* private */
@@ -201,13 +199,6 @@ request_is_awaited(const struct request *request)
 {
 	return request != NULL && request->state != REQUEST_ABANDONED;
 }
-
-/* The first request whose alarm in pending->idle, or in ->hard, is due at `now` of its clock; or NULL. */
-struct request *pending_idle_due(const struct pending *pending, msec_t now);
-struct request *pending_hard_due(const struct pending *pending, msec_t now);
-
-/* The tombstone that is due first at `now`; or NULL. */
-struct request *pending_linger_due(const struct pending *pending, msec_t now);
 
 /* --- decide.c */
 

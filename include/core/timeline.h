@@ -23,6 +23,7 @@ earlier(msec_t a, msec_t b)
 
 struct alarm { /* embedded in the object that waits; zeroed: not armed */
 	struct timeline *timeline;
+	void *owner;  /* set at will: the object that waits */
 	size_t place; /* in the heap */
 	msec_t due;
 	uint64_t order;
@@ -56,5 +57,6 @@ alarm_due(const struct alarm *alarm)
 	return alarm_armed(alarm) ? alarm->due : MSEC_NEVER;
 }
 
-/* The alarm that is due first, or NULL if none is armed. */
+/* The alarm that is due first, or NULL if none is armed; the owner of the first one, if that is due at `now`, or NULL. */
 struct alarm *timeline_first(const struct timeline *timeline);
+void *timeline_due(const struct timeline *timeline, msec_t now);

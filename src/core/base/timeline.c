@@ -78,3 +78,11 @@ timeline_first(const struct timeline *timeline)
 {
 	return timeline->count > 0 ? timeline->heap[0] : NULL;
 }
+
+void *
+timeline_due(const struct timeline *timeline, msec_t now)
+{
+	const struct alarm *first = timeline_first(timeline);
+
+	return first != NULL && first->due <= now ? first->owner : NULL;
+}

@@ -94,10 +94,7 @@ why_too_much(const struct session *session, const struct message *message)
 	if (open >= LIMIT_SESSION && dialect->turn_cancel != NULL && message->from == SIDE_CLIENT &&
 	    pending_count(pending, token, NAME_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
-	if (open >= LIMIT_EQUAL_IDS &&
-	    pending_count(pending, id, NAME_WIRE_ID, LIMIT_EQUAL_IDS) +
-		    pending_count(pending, id, NAME_ID, LIMIT_EQUAL_IDS) >=
-		LIMIT_EQUAL_IDS)
+	if (open >= LIMIT_EQUAL_IDS && pending_count(pending, id, NAME_ID, LIMIT_EQUAL_IDS) == LIMIT_EQUAL_IDS)
 		return "too many requests with this id are outstanding";
 	return NULL;
 }

@@ -390,7 +390,7 @@ recovery_expire(struct session *session, enum side asker)
 	const struct pending *asked = &session->questions[asker];
 	struct request *question;
 
-	while ((question = pending_hard_due(asked, session->clocks.steady)) != NULL) {
+	while ((question = timeline_due(&asked->hard, session->clocks.steady)) != NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 		if (question == session->probe.tried) {
 			expire_trial(session, question);

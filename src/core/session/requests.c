@@ -41,14 +41,14 @@ requests_expire(struct session *session, enum side side)
 	const struct pending *pending = &session->party[side].pending;
 	struct request *request;
 
-	while ((request = pending_hard_due(&session->tasks[side], session->clocks.steady)) != NULL)
+	while ((request = timeline_due(&session->tasks[side].hard, session->clocks.steady)) != NULL)
 		pending_remove(request);
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	recovery_expire(session, side);
-	while ((request = pending_linger_due(pending, session->clocks.steady)) != NULL ||
-	    (request = pending_hard_due(pending, session->clocks.steady)) != NULL)
+	while ((request = timeline_due(&pending->linger, session->clocks.steady)) != NULL ||
+	    (request = timeline_due(&pending->hard, session->clocks.steady)) != NULL)
 		expire(session, request, GIVEN_UP_BY_CAP);
-	while ((request = pending_idle_due(pending, clocks_idle(&session->clocks, side))) != NULL)
+	while ((request = timeline_due(&pending->idle, clocks_idle(&session->clocks, side))) != NULL)
 		if (state_is_held(session, request))
 			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
@@ -99,7 +99,7 @@ requests_trim(struct session *session)
 		const struct pending *pending = &session->party[side].pending;
 
 		while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
-			turns_decide(session, pending_linger_due(pending, MSEC_NEVER), EVENT_DEADLINE, NULL);
+			turns_decide(session, timeline_due(&pending->linger, MSEC_NEVER), EVENT_DEADLINE, NULL);
 	}
 }
 

@@ -70,14 +70,17 @@ add_name(struct request *request, struct span text, uint64_t hash)
 	map_add(&request->in->names[false], &name->entry, hash);
 }
 
-/* Kinds have different hashes, so that a look-up steps over none of thousands of names of another one. */
+/*
+ * Kinds have different hashes, so that a look-up steps over none of thousands of names of another one. No other spelling
+ * of a requester's own id is looked up.
+ */
 static void
 add_names(struct request *request, struct span text, enum name_kind kind)
 {
 	uint64_t near = id_hash_near(text, request->in->seed);
 
 	add_name(request, text, id_hash(text, request->in->seed) + kind);
-	if (near != 0)
+	if (near != 0 && kind != NAME_ID)
 		add_name(request, text, near + kind);
 }
 
@@ -94,14 +97,12 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->in = pending;
 	request->from = pending->from;
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
+	request->idle.owner = request->hard.owner = request;
 	request->id = request->wire_id = copy(&at, names->id);
-	if (names->wire_id.len == 0 || span_equal(names->wire_id, names->id)) {
-		add_names(request, request->id, NAME_WIRE_ID);
-	} else {
-		add_names(request, request->id, NAME_ID);
+	if (names->wire_id.len > 0)
 		request->wire_id = copy(&at, names->wire_id);
-		add_names(request, request->wire_id, NAME_WIRE_ID);
-	}
+	add_names(request, request->id, NAME_ID);
+	add_names(request, request->wire_id, NAME_WIRE_ID);
 	request->token = copy(&at, names->token);
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
@@ -124,7 +125,6 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->state = REQUEST_WAITING;
 	count_state(request, 1);
 	pending->count++;
-	pending->aliased += request_is_aliased(request);
 	return request;
 }
 
@@ -203,7 +203,6 @@ pending_remove(struct request *request)
 	*(request->older != NULL ? &request->older->newer : &pending->oldest) = request->newer;
 	*(request->newer != NULL ? &request->newer->older : &pending->newest) = request->older;
 	pending->count--;
-	pending->aliased -= request_is_aliased(request);
 	free(request);
 }
 
@@ -220,17 +219,6 @@ with_text(struct map_entry *entry, struct span text)
 	while (entry != NULL && !id_equal(name_of(entry)->text, text))
 		entry = map_next(entry);
 	return entry == NULL ? NULL : name_of(entry)->request;
-}
-
-/* An open request rather than a tombstone, a newer one rather than an older one. */
-static struct request *
-better_of(struct request *one, struct request *other)
-{
-	if (one == NULL || other == NULL)
-		return one != NULL ? one : other;
-	if (is_tombstone(one) != is_tombstone(other))
-		return is_tombstone(one) ? other : one;
-	return one->serial > other->serial ? one : other;
 }
 
 static struct request *
@@ -275,11 +263,7 @@ pending_count(const struct pending *pending, struct span text, enum name_kind ki
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	struct request *found = find(pending, id, NAME_WIRE_ID);
-
-	if (pending->aliased == 0)
-		return found;
-	return better_of(found != NULL && request_is_aliased(found) ? NULL : found, find(pending, id, NAME_ID));
+	return find(pending, id, NAME_ID);
 }
 
 struct request *
@@ -314,31 +298,4 @@ bool
 pending_holds(const struct pending *pending, struct span id)
 {
 	return pending_by_id(pending, id) != NULL || pending_by_wire(pending, id) != NULL;
-}
-
-/* The request whose alarm, at this offset in it, is due first. */
-static struct request *
-first_due(const struct timeline *timeline, msec_t now, size_t offset)
-{
-	struct alarm *first = timeline_first(timeline);
-
-	return first == NULL || first->due > now ? NULL : (struct request *)(void *)((char *)first - offset);
-}
-
-struct request *
-pending_idle_due(const struct pending *pending, msec_t now)
-{
-	return first_due(&pending->idle, now, offsetof(struct request, idle));
-}
-
-struct request *
-pending_hard_due(const struct pending *pending, msec_t now)
-{
-	return first_due(&pending->hard, now, offsetof(struct request, hard));
-}
-
-struct request *
-pending_linger_due(const struct pending *pending, msec_t now)
-{
-	return first_due(&pending->linger, now, offsetof(struct request, hard));
 }
