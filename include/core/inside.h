@@ -432,7 +432,7 @@ void reply_gone(struct session *session, const struct message *message);
  */
 void reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text);
 
-/* Sets session->fault: what is wrong with the message, and where; the caller clears it. */
+/* Sets session->fault: what is wrong with the message, and where. */
 void reply_describe(struct session *session, const struct message *message);
 
 /*

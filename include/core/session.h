@@ -278,7 +278,6 @@ struct probe {                    /* recovery.c: is the server alive? */
 	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
 	msec_t since;             /* idle time from which the server may have read the question */
 	enum trial trial;         /* does it answer such questions at all? */
-	struct request *tried;    /* the one that shows that, while it is not answered; or NULL */
 	bool again;               /* to be asked when the present question is answered, and the era settled */
 };
 
@@ -331,8 +330,7 @@ struct session {                /* read only, and of party only the lanes; confi
 	bool client_left;   /* ... and its requests are not waited for */
 	msec_t client_owed; /* steady time when the server last waited for an answer of the client's */
 	struct edits edits;
-	bool batch_told;  /* receive.c */
-	struct buf fault; /* what is wrong with the message at hand, or a person's reason, for the log and the error */
-	struct buf words; /* for a text or an id that is being composed */
+	struct buf fault;   /* what is wrong with the frame at hand, or a person's reason, for the log and the error */
+	struct buf words;   /* for a text or an id that is being composed */
 	struct buf scratch; /* for one message that is being composed; reused for the next one */
 };

@@ -56,7 +56,6 @@ fail(struct session *session, const struct message *message, const struct messag
 		return false;
 	reply_describe(session, whole);
 	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
-	buf_clear(&session->fault);
 	return true;
 }
 
@@ -214,7 +213,6 @@ noise_receive(struct session *session, struct message *message)
 	if (fault == SCAN_CUT && session->party[message->from].ended)
 		why = WHY_TRUNCATED;
 	pass_drop(session, message, why, NULL);
-	buf_clear(&session->fault);
 }
 
 /* --- frames that are thrown away as they come */
@@ -333,7 +331,6 @@ decide_oversized(struct session *session, enum side from, bool whole)
 	if (request != NULL && party->answers) {
 		buf_set(&session->fault, SPAN("its id could not be read, and no other request waits"));
 		turns_decide(session, request, EVENT_OVERSIZED, NULL);
-		buf_clear(&session->fault);
 	}
 }
 
@@ -362,7 +359,6 @@ begin_skip(struct session *session, enum side from, bool text)
 		return;
 	buf_set(&session->fault, SPAN("a long line that is not JSON"));
 	pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false), NULL);
-	buf_clear(&session->fault);
 }
 
 /* Keeps the last bytes of the frame. */

@@ -734,8 +734,7 @@ receive_batch(struct session *session, struct message *message)
 	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)
 		state_note_untracked(session, message, true);
-	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
-	session->batch_told = true;
+	pass_on(session, message, session->journal.counts[WHY_BATCH] > 0 ? WHY_UNTRACKED : WHY_BATCH, NULL);
 }
 
 void

@@ -38,15 +38,26 @@ recovery_may_try(const struct session *session)
 	    session_outstanding(session, SIDE_SERVER) == 0;
 }
 
+/* Adds a question whether the server is alive, and composes it. */
+static struct request *
+ask(struct session *session, const char *method, struct span meta)
+{
+	struct request *question = questions_add(session, SIDE_CLIENT, method, false, session->config.kill_stuck);
+
+	compose(state_scratch(session),
+	    meta.len > 0 ? "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'_meta':{%b}}}" :
+			   "{'jsonrpc':'2.0','id':%b,'method':'%s'}",
+	    question->id, method, meta);
+	return question;
+}
+
 void
 recovery_try(struct session *session)
 {
-	const char *ping = session->handshake.dialect->ping;
-	struct request *question = questions_add(session, SIDE_CLIENT, ping, false, session->config.kill_stuck);
+	struct request *question = ask(session, session->handshake.dialect->ping, SPAN_NONE);
 
 	session->probe.trial = TRIAL_ASKED;
-	session->probe.tried = question;
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s'}", question->id, ping);
+	question->flags = REQUEST_TRIAL;
 	state_answer(session, SIDE_CLIENT);
 	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question, SPAN_NONE);
 }
@@ -56,23 +67,18 @@ send_probe(struct session *session)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const char *ping = session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
-	const char *method = ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 	struct probe *probe = &session->probe;
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
-	probe->question = questions_add(session, SIDE_CLIENT, method, false, session->config.kill_stuck);
+	probe->question = ask(session, ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL, cause->meta);
 	probe->taken = lane->taken;
 	probe->since = session->clocks.idle;
 	probe->again = false;
 	if (stop < probe->freed_to)
 		stop = probe->freed_to;
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to); /* the server may need what is bound to it */
-	compose(state_scratch(session),
-	    cause->meta.len > 0 ? "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'_meta':{%b}}}" :
-				  "{'jsonrpc':'2.0','id':%b,'method':'%s'}",
-	    probe->question->id, method, cause->meta);
 	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id);
 }
 
@@ -102,6 +108,19 @@ recovery_ask_again(struct session *session)
 		send_probe(session);
 }
 
+static void
+stop_probing(struct session *session)
+{
+	struct probe *probe = &session->probe;
+
+	probe->again = false;
+	if (probe->question == NULL)
+		return;
+	alarm_disarm(&probe->question->hard);
+	probe->question = NULL;
+	free_queue(session);
+}
+
 void
 recovery_wait_no_more(struct session *session)
 {
@@ -109,21 +128,16 @@ recovery_wait_no_more(struct session *session)
 
 	for (; question != NULL; question = question->newer)
 		alarm_disarm(&question->hard);
-	session->probe.again = false;
-	if (session->probe.question == NULL)
-		return;
-	session->probe.question = NULL;
-	free_queue(session);
+	stop_probing(session);
 }
 
 void
 recovery_drop_questions(struct session *session)
 {
-	if (session->probe.tried != NULL && session->probe.trial != TRIAL_FAILED)
+	if (session->probe.trial == TRIAL_ASKED || session->probe.trial == TRIAL_UNREAD)
 		session->probe.trial = TRIAL_DUE;
-	session->probe.tried = NULL;
+	stop_probing(session);
 	pending_clear(&session->questions[SIDE_CLIENT]);
-	recovery_wait_no_more(session);
 	session->replaying = 0;
 	free_queue(session);
 }
@@ -195,12 +209,7 @@ expire_trial(struct session *session, struct request *question)
 	}
 	journal_tell(&session->journal, &action);
 	probe->trial = TRIAL_FAILED;
-	probe->again = false;
-	if (probe->question == NULL)
-		return;
-	alarm_disarm(&probe->question->hard);
-	probe->question = NULL;
-	free_queue(session);
+	stop_probing(session);
 }
 
 const char *
@@ -371,8 +380,7 @@ recovery_answered(struct session *session, struct message *message, enum why why
 	struct request *question = message->question;
 
 	pass_drop(session, message, why, question);
-	if (question == session->probe.tried) {
-		session->probe.tried = NULL;
+	if (question->flags & REQUEST_TRIAL) {
 		session->probe.trial = TRIAL_ANSWERED;
 	} else if (question == session->probe.question) {
 		session->probe.question = NULL;
@@ -392,7 +400,7 @@ recovery_expire(struct session *session, enum side asker)
 
 	while ((question = timeline_due(&asked->hard, session->clocks.steady)) != NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
-		if (question == session->probe.tried) {
+		if (question->flags & REQUEST_TRIAL) {
 			expire_trial(session, question);
 		} else if (question == session->probe.question) {
 			expire_probe(session, question);

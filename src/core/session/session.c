@@ -271,7 +271,7 @@ hear(struct session *session, enum side from, bool ended)
 		return;
 	if (session->handshake.plain)
 		pass_plain(party->lane);
-	while ((bytes = lane_undecided(party->lane)).len > 0) {
+	for (; (bytes = lane_undecided(party->lane)).len > 0; buf_clear(&session->fault)) {
 		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
 		whole |= from == SIDE_SERVER && frame_refuse_text(&party->frame, bytes);
 		if (noise_skip(session, from))
