@@ -2,7 +2,7 @@
 # Usage: CANCELD=... DEMO_SERVER=... faults.sh [OCCURRENCES]
 # Lets system calls of canceld and its guardian fail, one in each run: every call that a session makes, its first
 # OCCURRENCES, or every write, with some errors each. A run has to end in time, with all answers and status 0 or with a word on stderr;
-# nothing may be left, and its loop may not spin. Needs strace.
+# nothing may be left, and its loop may not spin. A call that takes long puts no deadline off. Needs strace.
 set -u
 
 occurrences=${1:-3}
@@ -146,7 +146,31 @@ plan()
 	done
 }
 
+# The configuration is read again in a turn that this makes 3 s long. The request comes behind the signal, so in that turn
+# too, and is late at its end; had the machine slept, it would have its time again.
+try_slow_turn()
+{
+	local config=$HOME/.config/canceld/config.json log=$work/slow.log
+	mkfifo "$work/slow"
+	timeout -k 1 "$limit" strace -o /dev/null -P "$config" -e trace=openat -e inject=openat:delay_enter=3000000:when=2 -- \
+		"$CANCELD" -v -l "$log" -t tools/call=500ms --name server -- "$DEMO_SERVER" <"$work/slow" >"$work/slow.out" &
+	exec 3>"$work/slow"
+	head -n 2 "$work/in" >&3
+	until grep -qs '"id":"start"' "$work/slow.out"; do sleep 0.05; done
+	pid=$(sed -n '1s/^[^[]*\[\([0-9]*\).*/\1/p' "$log")
+	kill -USR2 "$pid"
+	echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":60000}}}' >&3
+	until grep -qs '"id":1,' "$work/slow.out" || ! kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+	exec 3>&-
+	wait
+	grep -q CONFIG_RELOADED "$log" && grep -q TIMED_OUT "$log" && ! grep -q SKEWED "$log"
+}
+
 failed=0
+if ! try_slow_turn; then
+	echo "a slow turn counts as sleep: $(tail -n 3 "$work/slow.log" | tr '\n' ' ')"
+	failed=1
+fi
 for options in '-v --drain' '-k' '-r --drain --log LOG'; do
 	session trace "$options" -o "$work/trace" >/dev/null
 	spun=$(grep -c epoll_wait "$work/trace")
