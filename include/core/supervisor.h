@@ -13,6 +13,7 @@
 
 enum supervisor_state {
 	PROCESS_WAITING,   /* no process runs; one is to be started */
+	PROCESS_STARTING,  /* it is not known yet whether the process can be started: nothing is written to it */
 	PROCESS_RUNNING,   /* the process runs */
 	PROCESS_DEAF,      /* it closed its stdin; it may be about to exit, or still owe answers */
 	PROCESS_SILENT,    /* its stdout is at end of file; most often it is about to exit */
@@ -27,7 +28,8 @@ enum supervisor_state {
 };
 
 enum supervisor_event {
-	SUPERVISE_FAILED,  /* the process could not be started: told at once after STEP_START */
+	SUPERVISE_STARTED, /* the process was started */
+	SUPERVISE_FAILED,  /* it cannot be: one of the two is told once after STEP_START, or again and again */
 	SUPERVISE_END,     /* the session ends in order: end of file, initialize timed out ... */
 	SUPERVISE_DEAF,    /* it closed its stdin */
 	SUPERVISE_FLUSHED, /* all bytes queued for it are written, or cannot be any more */
@@ -48,7 +50,9 @@ enum supervisor_step {             /* a set; the steps are carried out in this o
 	STEP_CLOSE_STDIN = 1 << 1, /* close its stdin */
 	STEP_SWEEP = 1 << 2,       /* only the rest of its process tree is waited for */
 	STEP_RELEASE = 1 << 3, /* the process tree is gone and another process follows: free what belongs to this one */
-	STEP_START = 1 << 4,   /* start a process; tell SUPERVISE_FAILED if there is none */
+	STEP_START = 1 << 4,   /* start a process */
+	STEP_REFUSED = 1 << 8, /* it was not started: answer the outstanding requests, or plan its successor */
+	STEP_STARTED = 1 << 9, /* it was: tell the session */
 	STEP_FINISH = 1 << 5,  /* no process follows: answer all waiting requests */
 	STEP_SEIZE = 1 << 7,   /* end the rest of its process tree without the guardian, if that does not act */
 	STEP_TELL = 1 << 6,    /* the process runs on without its stdin: tell the session */

@@ -92,8 +92,8 @@ bool sweep_wait(int fd, int news, msec_t time);
 bool sweep_all(struct sweep *sweep, msec_t time);
 
 enum guardian_kind {
-	GUARDIAN_STARTED, /* the first report: exec succeeded; number: the guardian's own pid */
-	GUARDIAN_REFUSED, /* ... or the command cannot be executed, or no process created; number: errno */
+	GUARDIAN_FORKED,   /* the first report: the server's process is there; number: the guardian's own pid */
+	GUARDIAN_EXECUTED, /* number: 0, or an errno, if the command cannot be executed, or no process created */
 	GUARDIAN_ENDED, /* the server, which stays a zombie until all is gone; number: its status, or minus the signal */
 	GUARDIAN_SIGNALLED, /* as sweep_fn; number: the signal */
 };
@@ -136,26 +136,28 @@ struct child {
 	pid_t pid;                 /* 0: not started, or swept */
 	pid_t guardian;            /* 0: not started, or reaped */
 	struct descriptor control; /* ready when the guardian has reported something; ended: it is about to end */
-	int status;                /* once exited: its exit status; -1 if a signal ended it, or unknown */
-	int signal;                /* the signal; -1 if none */
-	bool exited;               /* the server */
-	bool signalled;            /* the guardian has sent it a signal */
-	bool swept;                /* no process is left that could be ended */
-	bool seized;               /* a guardian that is stopped is killed */
-	const char *unguarded;     /* how the guardian was lost; NULL: it was not */
+	int status;     /* once exited: its exit status, or one of the above; -1 if a signal ended it, or unknown */
+	int signal;     /* the signal; -1 if none */
+	bool exited;    /* the server, or it cannot be executed */
+	int error;      /* why it cannot be; 0: it was executed; -1: that is not known yet */
+	bool signalled; /* the guardian has sent it a signal */
+	bool swept;     /* no process is left that could be ended */
+	bool seized;    /* a guardian that is stopped is killed */
+	const char *unguarded; /* how the guardian was lost; NULL: it was not */
 	struct sweep own; /* what canceld does itself if the guardian dies; the group only, if it had children before */
 };
 
 void child_init(struct child *child);
 
 /*
- * Starts the server as guardian says, without its last three members, and opens the port. 0, or the status to exit with,
- * and errno:
- * STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run, STATUS_FAILED if no process or pipe can be
- * created.
+ * Starts the server as guardian says, without its last three members, and opens the port. Waits a moment until it is
+ * known whether the server is executed, which may take long. If it is not, status says why: STATUS_NOT_FOUND or
+ * STATUS_NOT_EXECUTABLE if the command cannot be run, STATUS_FAILED if no process or pipe can be created.
  */
-int child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled, void *context)
-    __attribute__((warn_unused_result));
+void child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled, void *context);
+
+/* The server was not executed, for this errno. */
+void child_refuse(struct child *child, int error);
 
 /*
  * Says when the server and all that descends from it is to be ended: see sweep_order. `swept` tells when that is done. The

@@ -44,9 +44,8 @@ struct life {
 	struct relay relay; /* of its stderr */
 	struct restart restart;
 	struct supervisor supervisor;
-	bool resting;     /* it has gone, and the next one is started when the client asks something */
-	bool stuck;       /* the server was ended because it no longer answered */
-	int start_status; /* the status to exit with if the server could not be started; 0: it was */
+	bool resting; /* it has gone, and the next one is started when the client asks something */
+	bool stuck;   /* the server was ended because it no longer answered */
 };
 
 /*
@@ -62,11 +61,8 @@ void life_close(struct life *life);
 /* Writes the session's queued bytes to the server, and carries out the steps that this brings. */
 void life_write(struct life *life, msec_t now);
 
-/*
- * Handles the client's end, and carries out the steps that are due. child_signal: SIGCHLD has arrived. Returns the time,
- * as starting a server may take some.
- */
-msec_t life_turn(struct life *life, bool child_signal, msec_t now);
+/* Handles the client's end, and carries out the steps that are due. child_signal: SIGCHLD has arrived. */
+void life_turn(struct life *life, bool child_signal, msec_t now);
 
 /* Sets up the watchers for the next wait. */
 void life_watch(struct life *life);

@@ -191,7 +191,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	session_settle(loop->session);
 	control_turn(&loop->control, loop->now);
 	expire(loop);
-	loop->now = life_turn(&loop->life, child, loop->now);
+	life_turn(&loop->life, child, loop->now);
 	life_write(&loop->life, loop->now);
 	port_write(client);
 	if (port_is_closed(client))

@@ -1,5 +1,6 @@
 /* Faults of the system: full disks, few descriptors, little memory, a guardian that is lost. None is silent. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "client.h"
@@ -215,3 +216,127 @@ TEST(a_server_that_outlives_its_guardian_is_ended)
 	run_expect_logged(run, "GUARDIAN_LOST");
 	run_finish(run, 128 + SIGKILL);
 }
+
+#ifdef F_SETLEASE
+/* A program that execve(2) waits for, as for one on a dead file server, until the lease is closed. */
+static int
+hold_program(const char *path, const char *text)
+{
+	const char *fresh = path_of("fresh");
+	int lease;
+
+	file_write(fresh, text, 0700);
+	ck_assert_int_eq(rename(fresh, path), 0);
+	signal(SIGIO, SIG_IGN);
+	lease = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(fcntl(lease, F_SETLEASE, F_WRLCK), 0);
+	return lease;
+}
+
+static const char script[] = "#!/bin/sh\nexec \"$DEMO_SERVER\"\n";
+
+/* At the first start, or at the second one. */
+static struct run *
+start_held(bool again, const char *text, int *lease)
+{
+	const char *path = path_of("server");
+	struct run *run = NULL;
+
+	if (again) {
+		file_write(path, script, 0700);
+		run = run_session("-r -T ping=300ms", path);
+	}
+	*lease = hold_program(path, text);
+	if (again) {
+		run_call(run, "2", "crash", "{\"status\":9}");
+		run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	} else {
+		run = run_options("-v", path);
+	}
+	run_until(run, fcntl(*lease, F_GETLEASE) != F_WRLCK, "nothing waits for the program");
+	return run;
+}
+
+TESTS(a_start_that_hangs_can_be_ended, 0, 6)
+{
+	int lease;
+	struct run *run = start_held(_i >= 3, script, &lease);
+
+	if (_i % 3 == 0)
+		run_leave(run, 0);
+	else
+		kill(run->pid, _i % 3 == 1 ? SIGTERM : SIGKILL);
+	if (_i % 3 == 1)
+		run_expect_exit(run, 128 + SIGTERM);
+	run_expect_gone(run);
+	close(lease);
+	run_end(run);
+}
+
+TEST(messages_wait_for_a_start_that_hangs)
+{
+	int lease;
+	struct run *run = start_held(false, script, &lease);
+
+	run_send(run, INITIALIZE);
+	run_send(run, PING);
+	run_expect_logged(run, "DIALECT");
+	ck_assert_ptr_null(strstr(run->error.data, "STARTED"));
+	close(lease);
+	run_expect_result(run, "0");
+	run_expect_result(run, "1");
+	run_expect_logged(run, "STARTED");
+	run_leave(run, 0);
+	run_end(run);
+}
+
+TEST(a_restart_that_hangs_stops_no_deadline)
+{
+	int lease;
+	struct run *run = start_held(true, script, &lease);
+
+	run_send(run, PING);
+	run_expect_error(run, "1", CODE_CANCELLED, "timeout");
+	close(lease);
+	run_expect_echo(run, "3");
+	run_leave(run, 0);
+	run_end(run);
+}
+
+/* It is refused as one that is refused at once. */
+TESTS(a_start_may_be_refused_late, 0, 2)
+{
+	int lease;
+	struct run *run = start_held(_i == 1, "#!/none\n", &lease);
+
+	if (_i == 0)
+		run_send(run, INITIALIZE);
+	else
+		run_call(run, "1", "echo", "{}");
+	close(lease);
+	run_expect_error(run, _i == 0 ? "0" : "1", CODE_INTERNAL, "server-exited");
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), "No such file or directory"));
+	run_expect_exit(run, 127);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "FAILED doing=\"start"));
+	run_end(run);
+}
+
+TESTS(the_guardian_may_be_lost_at_a_start_that_hangs, 0, 2)
+{
+	int lease;
+	struct run *run = start_held(_i == 1, script, &lease);
+
+	kill(guardian_of(run), SIGKILL);
+	run_expect_logged(run, "GUARDIAN_LOST");
+	run_expect_logged(run, "FAILED doing=\"start");
+	if (_i == 0) {
+		run_expect_exit(run, 125);
+	} else {
+		close(lease);
+		run_expect_echo(run, "3");
+		run_leave(run, 0);
+	}
+	run_end(run);
+	close(lease);
+}
+#endif

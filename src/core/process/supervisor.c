@@ -3,8 +3,8 @@
 #include "core/limits.h"
 
 /*
- * One more column, which is no event: no process is left or it could not be started, and a successor is planned. The last
- * two events have the column of SUPERVISE_END.
+ * One more column, which is no event: no process is left, and a successor is planned. The last two events have the column of
+ * SUPERVISE_END.
  */
 enum { COLUMN_REPLACED = SUPERVISE_SWEPT + 1, COLUMNS };
 
@@ -14,7 +14,9 @@ enum move {
 	STAY = PROCESS_STATES, /* the state stays */
 	AGAIN,                 /* the same, and its wait starts again */
 	ANSWER = STAY | STEP_ANSWER << STEPS,
-	START = PROCESS_RUNNING | STEP_START << STEPS,
+	START = PROCESS_STARTING | STEP_START << STEPS,
+	RUN = PROCESS_RUNNING | STEP_STARTED << STEPS,
+	REFUSE = PROCESS_SWEEPING | STEP_REFUSED << STEPS,
 	DEAF = PROCESS_DEAF,
 	TELL = AGAIN | STEP_TELL << STEPS,
 	SILENT = PROCESS_SILENT,
@@ -25,7 +27,6 @@ enum move {
 	SWEEP = PROCESS_SWEEPING | (STEP_ANSWER | STEP_SWEEP) << STEPS,
 	SEIZE = PROCESS_SEIZING | STEP_SEIZE << STEPS,
 	NEXT = PROCESS_WAITING | STEP_RELEASE << STEPS,
-	RETRY = PROCESS_WAITING,
 	LAST = PROCESS_ENDED | STEP_FINISH << STEPS,
 	QUIT = PROCESS_OVER | STEP_FINISH << STEPS,
 	OVER = PROCESS_OVER,
@@ -36,18 +37,19 @@ _Static_assert(AGAIN < 1 << STEPS, "a state fits below the steps");
 /* CLOSING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
 /* clang-format off */
 static const unsigned short life[PROCESS_STATES][COLUMNS] = {
-/*                      FAIL  END    DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
-[PROCESS_WAITING]   = { STAY, QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_RUNNING]   = { LAST, FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,  STAY, RETRY },
-[PROCESS_DEAF]      = { STAY, FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
-[PROCESS_SILENT]    = { STAY, LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,  STAY, STAY },
-[PROCESS_FLUSHING]  = { STAY, STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_CLOSING]   = { STAY, STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_LINGERING] = { STAY, STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
-[PROCESS_SWEEPING]  = { STAY, STAY,  STAY, STAY,  SEIZE, STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
-[PROCESS_SEIZING]   = { STAY, STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
-[PROCESS_ENDED]     = { STAY, OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_OVER]      = { STAY, STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+/*                     START  FAIL    END    DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
+[PROCESS_WAITING]   = { STAY, STAY,   QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_STARTING]  = { RUN,  REFUSE, FLUSH, STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_RUNNING]   = { STAY, STAY,   FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
+[PROCESS_DEAF]      = { STAY, STAY,   FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
+[PROCESS_SILENT]    = { STAY, STAY,   LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,  STAY, STAY },
+[PROCESS_FLUSHING]  = { STAY, REFUSE, STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_CLOSING]   = { STAY, REFUSE, STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_LINGERING] = { STAY, STAY,   STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
+[PROCESS_SWEEPING]  = { STAY, STAY,   STAY,  STAY, STAY,  SEIZE, STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
+[PROCESS_SEIZING]   = { STAY, STAY,   STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
+[PROCESS_ENDED]     = { STAY, STAY,   OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_OVER]      = { STAY, STAY,   STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
 };
 /* clang-format on */
 
@@ -99,9 +101,8 @@ column_of(const struct supervisor *supervisor, enum supervisor_event event)
 {
 	bool swept = supervisor_sweeps(supervisor) &&
 	    (event == SUPERVISE_SWEPT || (event == SUPERVISE_TICK && supervisor->state == PROCESS_SEIZING));
-	bool failed = supervisor->state == PROCESS_RUNNING && event == SUPERVISE_FAILED;
 
-	if ((swept || failed) && supervisor->next_start != MSEC_NEVER)
+	if (swept && supervisor->next_start != MSEC_NEVER)
 		return COLUMN_REPLACED;
 	return event == SUPERVISE_HASTEN || event == SUPERVISE_SIGNAL ? SUPERVISE_END : event;
 }
@@ -109,7 +110,7 @@ column_of(const struct supervisor *supervisor, enum supervisor_event event)
 static bool
 is_running(enum supervisor_state state)
 {
-	return state == PROCESS_RUNNING || state == PROCESS_DEAF;
+	return state == PROCESS_STARTING || state == PROCESS_RUNNING || state == PROCESS_DEAF;
 }
 
 static bool
@@ -148,7 +149,7 @@ plan_term(struct supervisor *supervisor, enum supervisor_state next, msec_t now)
 static msec_t
 wake_of(const struct supervisor *supervisor, enum supervisor_state state, msec_t now)
 {
-	if (state == PROCESS_RUNNING || state == PROCESS_OVER)
+	if (state == PROCESS_STARTING || state == PROCESS_RUNNING || state == PROCESS_OVER)
 		return MSEC_NEVER;
 	if (state == PROCESS_WAITING)
 		return supervisor->next_start;
@@ -169,7 +170,7 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
-	if (target == PROCESS_RUNNING)
+	if (target == PROCESS_STARTING)
 		supervisor_init(supervisor, supervisor->term_after, supervisor->kill_after);
 	note_end(supervisor, event, next);
 	plan_term(supervisor, next, now);

@@ -1,19 +1,20 @@
 #include "shell/child.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "shell/options.h"
 
-enum { OWN_TIME = 1000 }; /* ms, for what canceld does itself if there is no guardian: nothing else goes on then */
+enum { START_TIME = 100 }; /* ms: most servers are executed, or refused, within a few, and nothing else goes on then */
 
 /*
  * All signals are blocked: a handler of the event loop must not run in the new process, which shares its
- * descriptors.
+ * descriptors. own: this end of the control socket, which a server that is not executed yet would keep open.
  */
 static pid_t
-fork_guardian(const struct guardian *guardian)
+fork_guardian(const struct guardian *guardian, int own)
 {
 	sigset_t all, kept;
 	pid_t pid;
@@ -21,31 +22,12 @@ fork_guardian(const struct guardian *guardian)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &kept);
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		close(own);
 		guardian_run(guardian);
+	}
 	sigprocmask(SIG_SETMASK, &kept, NULL);
 	return pid;
-}
-
-/* Waits until the server is executed. 0, or the status to exit with, and errno. */
-static int
-hear_start(struct child *child, int control)
-{
-	struct guardian_report report = { .kind = GUARDIAN_REFUSED, .number = EAGAIN };
-
-	while (read(control, &report, sizeof(report)) < 0)
-		if (errno != EINTR)
-			return STATUS_FAILED;
-	/* Otherwise the guardian is init of another pid namespace (unshare(1)), and this pid means nothing here. */
-	if (report.kind == GUARDIAN_STARTED && report.number == (int)child->guardian)
-		child->pid = child->own.server = report.pid;
-	child->own.leader = child->pid > 0 ? report.leader : 0;
-	if (report.kind == GUARDIAN_STARTED)
-		return 0;
-	errno = report.number;
-	if (errno == EAGAIN || errno == ENOMEM || errno == EMFILE || errno == ENFILE) /* no process, no pipe */
-		return STATUS_FAILED;
-	return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
 void
@@ -54,52 +36,8 @@ child_init(struct child *child)
 	*child = (struct child){ .control = DESCRIPTOR_NONE,
 		.status = -1,
 		.signal = -1,
+		.error = -1,
 		.own = { .term = MSEC_NEVER, .kill = MSEC_NEVER } };
-}
-
-int
-child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled, void *context)
-{
-	int input[2] = { -1, -1 }, output[2] = { -1, -1 }, control[2] = { -1, -1 }, status = STATUS_FAILED, error;
-	siginfo_t info;
-
-	child_init(child);
-	child->own.signalled = signalled;
-	child->own.context = context;
-	system_adopt_orphans();
-	/* A process that executed canceld may have started others: they are spared. */
-	child->own.group = guardian.group || system_look_at(P_ALL, 0, &info);
-	if (system_pipe(input) == 0 && system_pipe(output) == 0 && system_socket_pair(control) == 0) {
-		guardian.input = input[0];
-		guardian.output = output[1];
-		guardian.control = control[1];
-		child->guardian = fork_guardian(&guardian);
-	}
-	error = errno;
-	close(input[0]);
-	close(output[1]);
-	close(control[1]);
-	if (child->guardian > 0) {
-		status = hear_start(child, control[0]);
-		error = errno;
-	}
-	if (status == 0) {
-		port_open(port, output[0], input[1], true);
-		descriptor_init(&child->control, control[0], true);
-		return 0;
-	}
-	close(input[1]);
-	close(output[0]);
-	close(control[0]);
-	if (child->guardian > 0)
-		kill(child->guardian, SIGKILL);
-	while (child->guardian > 0 && waitpid(child->guardian, NULL, 0) < 0 && errno == EINTR)
-		;
-	/* A guardian that has not ended in order may have left processes. */
-	child->guardian = 0;
-	sweep_all(&child->own, OWN_TIME);
-	errno = error;
-	return status;
 }
 
 /* It may have been stopped (SIGSTOP): how the server ended, it tells when it runs. */
@@ -123,20 +61,52 @@ note_exit(struct child *child, int number)
 		child->status = number;
 }
 
+void
+child_refuse(struct child *child, int error)
+{
+	/* No process, no pipe. */
+	bool system = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+
+	child->error = error;
+	note_exit(child, system ? STATUS_FAILED : error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+}
+
+static void
+hear_report(struct child *child, const struct guardian_report *report)
+{
+	switch (report->kind) {
+	case GUARDIAN_FORKED:
+		/* Otherwise the guardian is init of another pid namespace (unshare(1)), and these pids mean nothing here. */
+		if (report->number == (int)child->guardian) {
+			child->pid = child->own.server = report->pid;
+			child->own.leader = report->leader;
+		}
+		break;
+	case GUARDIAN_EXECUTED:
+		child->error = report->number;
+		if (child->error != 0)
+			child_refuse(child, child->error);
+		break;
+	case GUARDIAN_ENDED:
+		note_exit(child, report->number);
+		break;
+	case GUARDIAN_SIGNALLED:
+		child->signalled |= report->pid == child->pid && report->number > 0;
+		child->own.signalled(child->own.context, report->pid, report->number, report->name);
+	}
+}
+
+/* A guardian that cannot be heard is of no use before the server is executed. */
 static void
 hear_reports(struct child *child)
 {
 	struct guardian_report report;
 
 	while (child->control.fd >= 0 &&
-	    descriptor_read(&child->control, (char *)&report, sizeof(report)) == (ssize_t)sizeof(report)) {
-		if (report.kind == GUARDIAN_ENDED) {
-			note_exit(child, report.number);
-		} else if (report.kind == GUARDIAN_SIGNALLED) {
-			child->signalled |= report.pid == child->pid && report.number > 0;
-			child->own.signalled(child->own.context, report.pid, report.number, report.name);
-		}
-	}
+	    descriptor_read(&child->control, (char *)&report, sizeof(report)) == (ssize_t)sizeof(report))
+		hear_report(child, &report);
+	if (child->control.ended && child->error < 0 && child->guardian > 0)
+		kill(child->guardian, SIGKILL);
 }
 
 /*
@@ -148,17 +118,19 @@ lose_guardian(struct child *child, const siginfo_t *info)
 {
 	waitpid(child->guardian, NULL, WNOHANG);
 	child->guardian = 0;
-	if (info->si_code == CLD_EXITED && info->si_status == 0) {
-		child->exited = child->swept = true;
-		return;
+	child->swept = info->si_code == CLD_EXITED && info->si_status == 0;
+	if (!child->swept) {
+		child->unguarded = info->si_code == CLD_EXITED ? "it failed" :
+		    child->seized                              ? "it was stopped" :
+								 "it was killed";
+		if (child->own.term <= monotonic_now())
+			child->own.kill = child->own.term + child->own.kill_after;
+		if (!child->exited && child->pid > 1)
+			kill(child->pid, SIGKILL);
 	}
-	child->unguarded = info->si_code == CLD_EXITED ? "it failed" :
-	    child->seized                              ? "it was stopped" :
-							 "it was killed";
-	if (child->own.term <= monotonic_now())
-		child->own.kill = child->own.term + child->own.kill_after;
-	if (!child->exited && child->pid > 1)
-		kill(child->pid, SIGKILL);
+	if (child->error < 0)
+		child_refuse(child, EAGAIN);
+	child->exited |= child->swept;
 }
 
 /* Where it is not canceld's child, its end cannot be seen. */
@@ -200,6 +172,45 @@ child_hear(struct child *child)
 	}
 	if (child->unguarded != NULL && !child->swept)
 		sweep_own(child);
+}
+
+void
+child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled, void *context)
+{
+	int input[2] = { -1, -1 }, output[2] = { -1, -1 }, control[2] = { -1, -1 }, error;
+	msec_t end = monotonic_now() + START_TIME, left;
+	siginfo_t info;
+
+	child_init(child);
+	child->own.signalled = signalled;
+	child->own.context = context;
+	system_adopt_orphans();
+	/* A process that executed canceld may have started others: they are spared. */
+	child->own.group = guardian.group || system_look_at(P_ALL, 0, &info);
+	if (system_pipe(input) == 0 && system_pipe(output) == 0 && system_socket_pair(control) == 0) {
+		guardian.input = input[0];
+		guardian.output = output[1];
+		guardian.control = control[1];
+		child->guardian = fork_guardian(&guardian, control[0]);
+	}
+	error = errno;
+	close(input[0]);
+	close(output[1]);
+	close(control[1]);
+	if (child->guardian <= 0) {
+		close(input[1]);
+		close(output[0]);
+		close(control[0]);
+		child_refuse(child, error);
+		child->swept = true;
+		return;
+	}
+	port_open(port, output[0], input[1], true);
+	descriptor_init(&child->control, control[0], true);
+	while (child->error < 0 && !child->control.ended && (left = end - monotonic_now()) > 0) {
+		poll(&(struct pollfd){ .fd = control[0], .events = POLLIN }, 1, (int)left);
+		hear_reports(child);
+	}
 }
 
 msec_t

@@ -9,8 +9,9 @@
 #include "shell/place.h"
 
 enum {
-	CONTROL = 0, /* the only descriptors that stay open */
-	READER = 1,
+	CONTROL = 0,  /* the only descriptors that stay open */
+	EXECUTED = 1, /* ... until the server is executed */
+	READER = 2,
 
 	/* Milliseconds. */
 	TERM_TIME = 500,  /* from SIGTERM to SIGKILL, if canceld has gone without an order */
@@ -18,6 +19,7 @@ enum {
 };
 
 struct watch {
+	bool executed; /* the server is, or cannot be */
 	bool told;     /* canceld knows of the server's end, or cannot be told of it */
 	bool unheard;  /* canceld is gone or stands still: it is told of no more signals */
 	bool gone;     /* canceld */
@@ -83,11 +85,11 @@ execute(const struct guardian *guardian, pid_t leader, pid_t parent)
 	execvp(guardian->command[0], guardian->command);
 }
 
-/* Starts the server and waits until it is executed. 0, or an errno. */
+/* Starts the server's process; EXECUTED tells what becomes of it. 0, or an errno. */
 static int
 start_server(const struct guardian *guardian, struct sweep *sweep)
 {
-	int failure[2], error = 0;
+	int failure[2], error;
 	pid_t own = getpid();
 
 	if (system_pipe(failure) < 0 || start_leader(sweep) < 0 || (sweep->server = fork()) < 0)
@@ -97,15 +99,39 @@ start_server(const struct guardian *guardian, struct sweep *sweep)
 		error = errno;
 		_exit(write(failure[1], &error, sizeof(error)) < 0);
 	}
-	close(failure[1]);
-	/* End of file once the server is executed, as exec closes the other end. */
-	if (read(failure[0], &error, sizeof(error)) < 0)
+	return dup2(failure[0], EXECUTED) < 0 ? errno : 0;
+}
+
+/* The ladder goes on where it stands. */
+static void
+lose_canceld(struct watch *watch)
+{
+	watch->gone = watch->told = watch->unheard = true;
+	if (watch->sweep.term == MSEC_NEVER)
+		sweep_order(&watch->sweep, monotonic_now(), TERM_TIME);
+}
+
+/* Without a server there is nothing to wait for. */
+static void
+note_executed(struct watch *watch, int error)
+{
+	watch->executed = true;
+	close(EXECUTED);
+	if (!report(watch, GUARDIAN_EXECUTED, watch->sweep.server, error, "") || error != 0)
+		lose_canceld(watch);
+}
+
+/* End of file once the server is executed, as exec closes the other end. That may take long, on a dead file server. */
+static void
+hear_executed(struct watch *watch)
+{
+	int error = 0;
+
+	if (watch->executed || !system_is_ready(EXECUTED, false))
+		return;
+	if (read(EXECUTED, &error, sizeof(error)) < 0)
 		error = errno;
-	if (error != 0) {
-		kill(sweep->server, SIGKILL);
-		waitpid(sweep->server, NULL, 0);
-	}
-	return error;
+	note_executed(watch, error);
 }
 
 /* Reaps orphans that have ended; the server stays a zombie, so that the id of its own group stays taken. */
@@ -117,18 +143,10 @@ hear_children(struct watch *watch)
 
 	if (!sweep->exited)
 		sweep->exited = sweep_hear(sweep->server, sweep->leader, end);
+	hear_executed(watch);
 	if (sweep->exited && !watch->told)
 		watch->told = report(watch, GUARDIAN_ENDED, end->si_pid,
 		    end->si_code == CLD_EXITED ? end->si_status : -end->si_status, "");
-}
-
-/* The ladder goes on where it stands. */
-static void
-lose_canceld(struct watch *watch)
-{
-	watch->gone = watch->told = watch->unheard = true;
-	if (watch->sweep.term == MSEC_NEVER)
-		sweep_order(&watch->sweep, monotonic_now(), TERM_TIME);
 }
 
 static void
@@ -148,10 +166,12 @@ end_all(struct watch *watch)
 {
 	struct sweep *sweep = &watch->sweep;
 	msec_t pause;
+	int news;
 
 	for (hear_children(watch); !sweep_step(sweep); hear_children(watch)) {
 		pause = sweep->exited && !watch->told ? SWEEP_PAUSE : sweep_pause(sweep);
-		if (sweep_wait(watch->gone ? -1 : CONTROL, sweep->group ? -1 : system_follow(), pause))
+		news = !watch->executed ? EXECUTED : sweep->group ? -1 : system_follow();
+		if (sweep_wait(watch->gone ? -1 : CONTROL, news, pause))
 			hear_order(watch);
 	}
 }
@@ -207,15 +227,10 @@ guardian_run(const struct guardian *guardian)
 		_exit(1);
 	setsockopt(CONTROL, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	system_close_from(guardian->reader < 0 || dup2(guardian->reader, READER) < 0 ? READER : READER + 1);
-	if (error != 0) {
-		report(&watch, GUARDIAN_REFUSED, 0, error, "");
-		_exit(1);
-	}
 	signal(SIGCHLD, on_child);
-	if (!report(&watch, GUARDIAN_STARTED, watch.sweep.server, (int)getpid(), "")) {
-		close(CONTROL);
-		lose_canceld(&watch);
-	}
+	watch.sweep.exited = watch.sweep.server < 1;
+	if (!report(&watch, GUARDIAN_FORKED, watch.sweep.server, (int)getpid(), "") || error != 0)
+		note_executed(&watch, error != 0 ? error : EAGAIN);
 	end_all(&watch);
 	remove_socket(guardian->socket);
 	_exit(0);

@@ -1,7 +1,7 @@
 /*
- *   WAITING ─ start ─▶ RUNNING ─ exit, end of file, or canceld ends it ─▶ SWEEPING ─▶ ENDED
- *      ▲                                                                     │
- *      └─────────────── another server follows ◀──────────────────────────────┘
+ *   WAITING ─▶ STARTING ─▶ RUNNING ─ exit, end of file, or canceld ends it ─▶ SWEEPING ─▶ ENDED
+ *      ▲          └──────── it cannot be executed ────────────────────────────▶ │
+ *      └─────────────── another server follows ◀────────────────────────────────┘
  *
  * All states, and the steps from one to the next: src/core/process/supervisor.c.
  */
@@ -189,17 +189,19 @@ turn_client(struct life *life)
 
 /* Reported on stderr too if the log goes to a file, as a person looks there first. */
 static void
-report_failure(struct life *life, int error)
+report_failure(struct life *life)
 {
+	const char *reason = strerror(life->child.error);
 	char doing[256], words[512];
 	struct buf program = { 0 };
 
 	command_append_word(&program, life->options->command, 0);
 	snprintf(doing, sizeof(doing), "start %.*s", (int)program.len, program.data);
 	buf_free(&program);
-	log_failure(life->log, doing, error);
-	snprintf(words, sizeof(words), "cannot %s: %s%s", doing, strerror(error),
-	    error == ENOENT && strchr(life->options->command[0], ' ') != NULL ? " (its name has a blank)" : "");
+	log_failure(life->log, doing, life->child.error);
+	snprintf(words, sizeof(words), "cannot %s: %s%s", doing, reason,
+	    life->child.error == ENOENT && strchr(life->options->command[0], ' ') != NULL ? " (its name has a blank)" :
+											    "");
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, words);
 	session_quote(life->session, span_of(words));
@@ -314,9 +316,10 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 }
 
 static void
-report_start(struct life *life, bool again)
+report_start(struct life *life)
 {
 	struct buf command = { 0 };
+	bool again = life->server->life == SERVER_AWAY;
 
 	command_append(&command, life->options->command);
 	log_event(life->log, WHY_STARTED,
@@ -326,12 +329,19 @@ report_start(struct life *life, bool again)
 			"waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
 			NULL)));
 	buf_free(&command);
+	if (again)
+		session_server_back(life->session);
+}
+
+static enum supervisor_event
+event_of_start(const struct child *child)
+{
+	return child->error < 0 ? SUPERVISE_NOTHING : child->error == 0 ? SUPERVISE_STARTED : SUPERVISE_FAILED;
 }
 
 static enum supervisor_event
 start_server(struct life *life)
 {
-	bool again = life->server->life == SERVER_AWAY;
 	const struct guardian guardian = {
 		.group = life->options->sweep_group,
 		.command = life->options->command,
@@ -339,29 +349,28 @@ start_server(struct life *life)
 		.reader = life->relay.in.fd,
 		.socket = life->socket,
 	};
-	int error;
 
-	if (life->options->fault[0] != '\0') {
-		life->start_status = STATUS_FAILED;
-		session_refuse(life->session, span_of(life->options->fault));
-		return SUPERVISE_FAILED;
-	}
 	relay_forget(&life->relay);
 	life->stuck = life->resting = false;
-	life->start_status = child_start(&life->child, guardian, life->port, on_signalled, life);
-	error = errno;
-	life->now = monotonic_now();
-	session_set_time(life->session, life->now);
-	if (life->start_status != 0) {
-		report_failure(life, error);
-		if (again && plan_successor(life, false))
-			report_restart(life);
-		return SUPERVISE_FAILED;
+	if (life->options->fault[0] == '\0') {
+		child_start(&life->child, guardian, life->port, on_signalled, life);
+	} else {
+		child_refuse(&life->child, EAGAIN);
+		life->child.swept = true;
 	}
-	report_start(life, again);
-	if (again)
-		session_server_back(life->session);
-	return SUPERVISE_NOTHING;
+	return event_of_start(&life->child);
+}
+
+static void
+lose_start(struct life *life)
+{
+	if (life->options->fault[0] == '\0')
+		report_failure(life);
+	else
+		session_refuse(life->session, span_of(life->options->fault));
+	port_close(life->port);
+	if (life->server->life != SERVER_AWAY || !plan_successor(life, false))
+		session_server_gone(life->session, -1, -1, true);
 }
 
 /* Whether the exit was in order: the client asked for it, or the status was 0 and no request was outstanding. */
@@ -438,6 +447,10 @@ take_steps(struct life *life, unsigned steps)
 		session_quote(life->session, relay_last_lines(&life->relay));
 		session_server_deaf(life->session, is_replaceable(life));
 	}
+	if (steps & STEP_REFUSED)
+		lose_start(life);
+	if (steps & STEP_STARTED)
+		report_start(life);
 	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
 }
 
@@ -499,6 +512,8 @@ life_write(struct life *life, msec_t now)
 	struct port *port = life->port;
 
 	life->now = now;
+	if (life->supervisor.state == PROCESS_STARTING)
+		return;
 	if (!(port_is_closed(port) || life->child.exited) || !keeps_queue(life))
 		port_write(port);
 	if (port_is_closed(port) && port->out.fd >= 0) {
@@ -548,6 +563,7 @@ tell_exit(struct life *life, bool child_signal)
 		child_hear(&life->child);
 	if (guarded && life->child.unguarded != NULL)
 		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
+	tell(life, event_of_start(&life->child));
 	if (life->child.exited)
 		tell(life, ended ? SUPERVISE_GONE : SUPERVISE_EXITED);
 	else if (ended)
@@ -563,7 +579,7 @@ rest(struct life *life)
 	life->supervisor.wake = asked ? life->now : MSEC_NEVER;
 }
 
-msec_t
+void
 life_turn(struct life *life, bool child_signal, msec_t now)
 {
 	struct supervisor *supervisor = &life->supervisor;
@@ -581,13 +597,12 @@ life_turn(struct life *life, bool child_signal, msec_t now)
 		tell(life, SUPERVISE_BLOCKED);
 	if (supervisor_sweeps(supervisor) && !needs_server(life))
 		supervisor->next_start = MSEC_NEVER;
-	if (life->child.swept)
-		tell(life, SUPERVISE_SWEPT);
 	if (life->resting && supervisor->state == PROCESS_WAITING)
 		rest(life);
 	if (life->now >= supervisor->wake)
 		tell(life, SUPERVISE_TICK);
-	return life->now;
+	if (life->child.swept && supervisor_sweeps(supervisor))
+		tell(life, SUPERVISE_SWEPT);
 }
 
 void
@@ -597,7 +612,7 @@ life_watch(struct life *life)
 	struct descriptor *control = &life->child.control;
 
 	port_watch(client->port, true);
-	port_watch(life->port, !life->child.exited);
+	port_watch(life->port, !life->child.exited && life->supervisor.state != PROCESS_STARTING);
 	relay_watch(&life->relay);
 	/* Each of these stays readable then. */
 	descriptor_want(&client->hangup, client->hangup.ready ? 0 : EV_READ);
@@ -647,8 +662,6 @@ life_status(const struct life *life)
 	/* A server whose guardian is lost is killed, by the kernel or by canceld. */
 	bool killed = child->signalled || (child->unguarded != NULL && child->signal == SIGKILL);
 
-	if (life->start_status != 0)
-		return life->start_status;
 	if (life->supervisor.ours && killed && over)
 		return 0;
 	if (child->signal > 0)
