@@ -139,7 +139,7 @@ const struct dialect *dialect_of_request(enum framing framing, struct span metho
 /* The dialect's row of a method; if there is none, the last row, which has neither name nor traits. */
 const struct method *dialect_method(const struct dialect *dialect, struct span method);
 
-/* Whether the method has this name. name NULL: false. */
+/* Whether the method, or another text as spelled, is this one. name NULL: false. */
 bool dialect_is(struct span method, const char *name);
 
 /*

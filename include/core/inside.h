@@ -521,7 +521,10 @@ void recovery_expire(struct session *session, enum side asker);
  */
 bool apply(struct session *session, struct request *request, enum decide_event event, struct message *message);
 
-/* Replaces the request's deadlines by the grace. */
+/*
+ * Replaces the request's deadlines by the grace. A request that waits has one if the server is deaf, or if the agent sent
+ * it in a turn that was cancelled.
+ */
 void apply_grace(struct session *session, struct request *request);
 
 /* --- turns.c: a turn is a session/prompt of ACP, with the agent's requests during it */

@@ -65,7 +65,6 @@ struct request {
 	unsigned traits;          /* of the row */
 	unsigned flags;           /* enum request_flag */
 	enum given_up given_up;   /* apply.c and requests.c set it */
-	bool in_cancelled_turn;   /* ACP: the agent sent it in a turn that was cancelled; turns.c sets it */
 	bool withheld;            /* its cancel is still to be sent */
 	bool superseded;          /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
 	bool apart;               /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
@@ -83,7 +82,7 @@ struct request {
 	unsigned char sources[2];      /* set at will: where these come from, as in struct deadlines */
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
-	bool graced;                   /* set at will: the grace has replaced its cap */
+	bool graced;                   /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
 	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */

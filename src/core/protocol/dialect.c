@@ -179,7 +179,7 @@ name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 		return !uri ? name : rest.len > 0 && rest.ptr[0] == ':' ? span_part(name, 0, len) : path;
 	host = up_to(span_from(rest, 3), "/\\");
 	sign = span_last(host, '@');
-	if (sign == NULL && span_equal(scheme, SPAN("file")))
+	if (sign == NULL && dialect_is(scheme, "file"))
 		return path;
 	host = up_to(span_from(host, sign != NULL ? (size_t)(sign + 1 - host.ptr) : 0), ":");
 	if (len + host.len > NAME_SHOWN)
@@ -243,15 +243,15 @@ dialect_says_cancelled(const struct scan *response)
 {
 	struct span code = scan_text(response, SCAN_ERROR_CODE);
 
-	return span_equal(code, SPAN("-32800")) || span_equal(code, SPAN("-32802")) ||
-	    span_equal(scan_text(response, SCAN_STOP_REASON), SPAN("\"cancelled\""));
+	return dialect_is(code, "-32800") || dialect_is(code, "-32802") ||
+	    dialect_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
 }
 
 bool
 dialect_ends_task(struct span status)
 {
-	return span_equal(status, SPAN("\"completed\"")) || span_equal(status, SPAN("\"failed\"")) ||
-	    span_equal(status, SPAN("\"cancelled\""));
+	return dialect_is(status, "\"completed\"") || dialect_is(status, "\"failed\"") ||
+	    dialect_is(status, "\"cancelled\"");
 }
 
 bool

@@ -149,14 +149,13 @@ tally_of(const struct request *request, enum decide_event event, enum outcome ou
 
 	if (event == EVENT_STREAM_ENDED || (by == GIVEN_UP_BY_END && (request->traits & METHOD_STREAM)))
 		return TALLY_STREAMS;
-	if (answered && (event == EVENT_MALFORMED || event == EVENT_OVERSIZED))
-		return TALLY_FAILED;
-	if (!answered || event != EVENT_RESPONSE)
+	if (!answered || event > EVENT_OVERSIZED)
 		return tallies[by];
+	if (event != EVENT_RESPONSE)
+		return TALLY_FAILED;
 	/* A client that asks with server/discover for the modern era goes on without it. */
-	if ((request->traits & METHOD_DISCOVERY) || span_equal(message_answer(message), SPAN("result")))
-		return TALLY_ANSWERED;
-	return TALLY_FAILED;
+	return (request->traits & METHOD_DISCOVERY) || dialect_is(message_answer(message), "result") ? TALLY_ANSWERED :
+												       TALLY_FAILED;
 }
 
 /* A request has ended, or its answer is no longer awaited. */

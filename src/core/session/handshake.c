@@ -55,7 +55,7 @@ is_declared(struct span capabilities, const char *capability, const char *member
 {
 	struct span object = json_member(capabilities, span_of(capability));
 
-	return span_equal(json_member(object, span_of(member)), SPAN("true"));
+	return dialect_is(json_member(object, span_of(member)), "true");
 }
 
 static bool
@@ -171,9 +171,8 @@ struct span
 handshake_created_task(const struct handshake *handshake, const struct request *request, const struct scan *response)
 {
 	enum scan_field field = handshake->era == ERA_MODERN ? SCAN_RESULT_TASK_ID : SCAN_CREATED_TASK_ID;
-	bool created = handshake->era == ERA_MODERN ?
-	    span_equal(scan_text(response, SCAN_RESULT_TYPE), SPAN("\"task\"")) :
-	    handshake_may_make_task(handshake, request);
+	bool created = handshake->era == ERA_MODERN ? dialect_is(scan_text(response, SCAN_RESULT_TYPE), "\"task\"") :
+						      handshake_may_make_task(handshake, request);
 
 	return created && scan_type(response, field) == VALUE_STRING ? scan_text(response, field) : SPAN_NONE;
 }

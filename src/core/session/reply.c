@@ -120,7 +120,7 @@ static const struct ending oversized = { "oversized-message",
 
 /* For whom the request is answered: the last one who gave it up, or BY_NONE. */
 static enum given_up
-giver_of(const struct request *request, enum decide_event event)
+last_giver(const struct request *request, enum decide_event event)
 {
 	if (event == EVENT_TERMINATED)
 		return GIVEN_UP_BY_END;
@@ -222,7 +222,7 @@ void
 reply_to(struct session *session, const struct request *request, enum decide_event event)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	enum given_up by = giver_of(request, event);
+	enum given_up by = last_giver(request, event);
 	const struct ending *ending = ending_of(session, request, event, by);
 	bool by_canceld = by >= GIVEN_UP_BY_DEADLINE && by <= GIVEN_UP_BY_PERSON;
 	bool runs_on = (dialect->flags & DIALECT_TURNS_RUN_ON) && (request->traits & METHOD_TURN);

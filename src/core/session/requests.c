@@ -20,15 +20,12 @@ expire(struct session *session, struct request *request, enum given_up by)
 {
 	enum request_state state = state_of(session, request);
 
-	if (by == GIVEN_UP_BY_CAP && request->graced && request->from == SIDE_CLIENT &&
-	    request->state == REQUEST_WAITING) {
-		turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
-		return;
-	}
-	if (request->in_cancelled_turn && request->state == REQUEST_WAITING) {
-		turns_decide(session, request, EVENT_CANCEL_OWED, NULL);
-		if (state == REQUEST_QUEUED)
-			return; /* it has ended */
+	if (by == GIVEN_UP_BY_CAP && request->graced && request->state == REQUEST_WAITING) {
+		bool deaf = request->from == SIDE_CLIENT;
+
+		turns_decide(session, request, deaf ? EVENT_RECEIVER_DEAF : EVENT_CANCEL_OWED, NULL);
+		if (deaf || state == REQUEST_QUEUED)
+			return; /* it is awaited no more */
 	}
 	if (request->state == REQUEST_WAITING)
 		session->server.hung |= (request->traits & METHOD_HANDSHAKE) != 0;

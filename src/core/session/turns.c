@@ -28,10 +28,9 @@ turns_end(struct session *session, struct span session_id, bool by_client)
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
-		bool waits = request->state == REQUEST_WAITING && !request->in_cancelled_turn && !request->apart;
+		bool waits = request->state == REQUEST_WAITING && !request->graced && !request->apart;
 
 		next = pending_next_by_token(asked, session_id, request);
-		request->in_cancelled_turn |= waits;
 		if (waits && by_client)
 			apply_grace(session, request);
 		else if (waits)
@@ -88,8 +87,7 @@ turns_join(struct session *session, struct request *request)
 		ended |= turn->state == REQUEST_ABANDONED;
 	}
 	request->apart = runs_on(session) && !ending;
-	request->in_cancelled_turn = ending || (ended && !request->apart);
-	if (request->in_cancelled_turn)
+	if (ending || (ended && !request->apart))
 		apply_grace(session, request);
 }
 
