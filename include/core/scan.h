@@ -44,6 +44,7 @@ enum value_type {
 	X(REQUEST_META, PARAMS, "_meta") \
 	X(RESULT_META, RESULT, "_meta") \
 	X(UPDATE_STATE, UPDATE, "state") \
+	X(RESULT_TASKS, RESULT, "tasks") \
 	X(METHOD, TEXT, "method") \
 	X(ELEMENT_METHOD, ELEMENT, "method") \
 	X(PARAMS, TEXT, "params") \

@@ -359,8 +359,13 @@ static void
 note_task(struct session *session, const struct request *request, const struct scan *scan)
 {
 	struct request *task = session->tasks[request->from].oldest;
+	struct span list = scan_bytes(scan, SCAN_RESULT_TASKS), listed;
+	size_t at = list.len > 0;
 
 	note_status(session, request->from, message_id(scan, SCAN_RESULT_TASK_ID), scan_text(scan, SCAN_RESULT_STATUS));
+	while (session->tasks[request->from].count > 0 && (listed = json_next(list, &at)).len > 0)
+		note_status(session, request->from, json_member(listed, SPAN("taskId")),
+		    json_member(listed, SPAN("status")));
 	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(scan, SCAN_RESULT)))
 		return;
 	while (task != NULL && task->serial != request->task)
