@@ -58,6 +58,12 @@ void clients_find(struct client_files *files, const struct client *client);
 
 /* Adds a file that is named: of unknown clients it gets a row that looks for servers wherever any client has them. */
 void clients_add_named(struct client_files *files, const char *path);
+
+/*
+ * Adds the files of a client, or the file, of that name; NULL: those of all clients. CTL_YES; or, as there are none, CTL_NO,
+ * and that is told.
+ */
+int clients_look_up(struct client_files *files, const char *where);
 void client_files_free(struct client_files *files);
 
 /* Reads a file of the client's. 0, or -1 with servers->doc.fault. Call client_servers_free in any case. */
@@ -70,6 +76,9 @@ void client_servers_free(struct client_servers *servers);
  * Empty for all others.
  */
 struct span client_group(const struct doc_node *server);
+
+/* Whether the word is the server's NAME, its GROUP:NAME or its GROUP. */
+bool client_names(const char *word, const struct doc_node *server);
 
 /* How long the client itself waits for an answer of this server, in ms; MSEC_NEVER: it is not known to give up. */
 msec_t client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server);

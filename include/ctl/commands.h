@@ -29,6 +29,8 @@
 	X("unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_wrap) \
 	X("doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps", \
 	    ctl_doctor) \
+	X("call", "TOOL [ARGUMENT...] -- COMMAND [argument...]", "calls a tool of a server, for scripts; --list", \
+	    ctl_call) \
 	X("help", "", "this text", ctl_help) \
 	X("version", "", "the version", ctl_version)
 

@@ -3,6 +3,7 @@
 /* What all commands of cancelctl share: exit statuses, and errors on stderr. */
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum {
 	CTL_YES = 0,      /* done; the answer is yes */
@@ -43,16 +44,29 @@ int ctl_options(int argc, char *argv[], const struct ctl_option *options, bool s
 enum { CTL_STOPS = -1 };
 void ctl_line(int argc, char *argv[], const struct ctl_option *options, int most, const char *usage);
 
+/* Appends to a list of words, which NULL ends, as it does words; both may be NULL. The list is the caller's, not the words. */
+void ctl_add_words(char ***list, char *const *words);
+
 /*
  * The status to exit with: CTL_FAILED, which is told, if what was shown could not be written. A reader that wants no more,
  * such as head(1), is no fault.
  */
 int ctl_end(int status);
 
-/* canceld itself: beside the program that runs now, else in PATH. false: nowhere, or its path is not UTF-8. */
+/*
+ * canceld itself: beside the program that runs now, else in PATH. If it is nowhere, or its path is not UTF-8, that is told,
+ * and the program ends.
+ */
 enum { PROGRAM_SIZE = 4096 };
 extern const char *program_name; /* argv[0] */
-bool program_canceld(char path[PROGRAM_SIZE]);
+void program_canceld(char path[PROGRAM_SIZE]);
+
+/*
+ * Parses the words, which NULL ends, as canceld does. count: the options with their values; a -- may follow, and the command. false: they
+ * are wrong, as canceld tells, or only ask for help. Call options_free if it is true; then parsed->command is invalid.
+ */
+struct options;
+bool program_options(struct options *parsed, char *const *words, size_t *count);
 
 /*
  * Makes it the path to be written down, as links do not change with versions: an absolute one in PATH to the same file,

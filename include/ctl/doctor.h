@@ -1,6 +1,6 @@
 #pragma once
 
-/* What the files of `cancelctl doctor` share; from the bottom up: verdicts, visit, checkup. */
+/* What the files of `cancelctl doctor` and `cancelctl call` share; from the bottom up: verdicts, visit, tools, checkup. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -63,6 +63,8 @@ enum check {
 	CHECKS
 };
 
+enum { TOOLS_FAULT = 512 /* bytes of what is wrong with a call */ };
+
 enum verdict { VERDICT_NOT_TESTED, VERDICT_YES, VERDICT_NOT_OFFERED /* what may be missing */, VERDICT_NO, VERDICTS };
 
 struct verdicts {
@@ -75,8 +77,8 @@ struct verdicts {
 		msec_t time; /* MSEC_NEVER: no time was taken */
 		char evidence[LIMIT_LAST_WORDS + 512];
 	} findings[CHECKS];
-	char failure[512]; /* why there is no report; empty: nothing */
-	bool mistaken;     /* ... the command line is wrong; else the command or canceld was not started */
+	char failure[TOOLS_FAULT]; /* why there is no report; empty: nothing */
+	bool mistaken;             /* ... the command line is wrong; else the command or canceld was not started */
 };
 
 void verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind kind);
@@ -94,10 +96,11 @@ void verdicts_write(const struct verdicts *report, bool colour, struct buf *text
 /* One object, which the caller owns. */
 json_t *verdicts_json(const struct verdicts *report);
 
-/* The server that is examined, and how. */
+/* The server that is visited, and how; what only an examination asks for. */
 struct examination {
 	char canceld[PROGRAM_SIZE]; /* its path */
 	char *const *command;       /* ended by NULL */
+	char *const *options; /* canceld's, ended by NULL: it is as for any client; NULL: as the doctor needs it */
 	enum dialogue_kind kind;
 	const char *call;  /* the tool, or in ACP and LSP the method, that may be called; NULL: none */
 	json_t *arguments; /* an object */
@@ -111,7 +114,7 @@ struct examination {
  * canceld's log shows. Every wait has an end; what the server sends is read and dropped as fast as it comes. The caller
  * ignores SIGPIPE. If this process is killed, canceld notices and ends the server.
  */
-enum { VISIT_REQUESTS = 16 /* in one visit */ };
+enum { VISIT_REQUESTS = 128 /* in one visit */, VISIT_CELLS = 58 /* of a line on the terminal */ };
 
 /* Our ends of the pipes to and from canceld, of its log, and of the server's stderr; -1: closed. */
 enum visit_end { VISIT_TO, VISIT_FROM, VISIT_LOG, VISIT_ERRORS, VISIT_ENDS };
@@ -124,9 +127,11 @@ struct asked {
 	const char *error;                 /* the text of the answer's error, or of a result with isError; NULL: none */
 	bool served;                       /* the server has answered, not canceld in its place */
 	bool cancelled, unknown, unfit;    /* the answer says: was cancelled; no such method; wrong params */
+	bool newer;                        /* ... to initialize: only MCP without it is spoken */
 	msec_t sent, answered, progressed; /* visit_now; progressed: the last time */
 	int order;                         /* of the answers, from 1 */
 	int progress;                      /* how often it was reported */
+	json_t *report;                    /* the params of the last progress; NULL: none */
 };
 
 struct visit {
@@ -140,6 +145,7 @@ struct visit {
 	int count, answers;
 	char session[256]; /* the id of the ACP session; empty: none */
 	pid_t pid;         /* of canceld; 0: it has exited */
+	int status;        /* then: as from waitpid */
 	int ends[VISIT_ENDS];
 	/* canceld's; it opens its log and its configuration by the names of ours, so these stay open until it exits. */
 	int theirs[VISIT_ENDS], config;
@@ -151,9 +157,12 @@ struct visit {
 	bool terminal;     /* what is told on stderr replaces what was told before */
 	const char *check; /* what is waited for */
 	msec_t began, told;
+	void (*tell)(struct visit *visit,
+	    msec_t left); /* called again and again during a wait of at most so many ms more */
+	bool stopped;     /* nothing is waited for any more but the end */
 };
 
-/* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. */
+/* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. visit->tell may be changed. */
 int visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
     __attribute__((warn_unused_result));
 
@@ -165,6 +174,9 @@ msec_t visit_now(struct visit *visit);
 
 /* From here on waits are for this check. When they have taken a second that is told on stderr. */
 void visit_begin(struct visit *visit, const char *check);
+
+/* Replaces the line on the terminal, which visit_begin clears. */
+void visit_tell(struct visit *visit, const char *line);
 
 /* Opens a session, whose first answer may take so many ms from when the server was started. */
 struct asked *visit_open(struct visit *visit, msec_t limit);
@@ -182,9 +194,26 @@ bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
 /* The text of that member; "" if it is none. */
 const char *visit_text(const json_t *object, const char *key);
 
-/* Closes the server's stdin, and waits for the end of all. The answers stay. */
-void visit_close(struct visit *visit);
+/* Closes the server's stdin, and waits so many ms for the end of all. The answers stay. */
+void visit_close(struct visit *visit, msec_t limit);
 void visit_free(struct visit *visit);
+
+/* Adds the tools of an MCP server to the array, page by page. Returns the last request: more, if it has a nextCursor. */
+const struct asked *tools_ask(struct visit *visit, msec_t limit, json_t *tools);
+
+/* The tool of this name. NULL: there is none, as the fault tells. */
+const json_t *tools_find(const json_t *tools, const char *name, char fault[TOOLS_FAULT]);
+
+bool tools_require(const json_t *tool, const char *argument);
+
+/*
+ * Adds the arguments that are written NAME=VALUE; the VALUE is a string if the schema says so or if it is no JSON. tool:
+ * NULL: not known. false: it has no such parameter, as the fault tells.
+ */
+bool tools_fill(const json_t *tool, char *const *words, json_t *arguments, char fault[TOOLS_FAULT]);
+
+/* Whether the arguments have all that the tool's schema requires; if not, the fault tells. */
+bool tools_suffice(const json_t *tool, const json_t *arguments, char fault[TOOLS_FAULT]);
 
 /* Examines a server: handshake, tools, one call, a cancel, the end. No process is left in any case. */
 void checkup_run(const struct examination *what, struct verdicts *report);

@@ -288,7 +288,7 @@ static const struct {
 	{ D "--call stuborn -- $DEMO_SERVER", 2, "the server has no tool 'stuborn': it could be stubborn" },
 	{ D "--call c" TOOLS_SERVER(""), 2, "the server has no tool 'c'" },
 	{ D "--call x" SHELL_SERVER(":", ""), 2, "the server has no tool 'x'" },
-	{ D "--call b" TOOLS_SERVER(""), 2, "the tool b needs the argument 'n'; see --arguments" },
+	{ D "--call b" TOOLS_SERVER(""), 2, "the tool b needs the argument 'n'" },
 	{ D "--call b --arguments '{\"n\":1}'" TOOLS_SERVER(""), 2, "b refuses the --arguments: n is odd" },
 	/* As the SDKs of MCP for TypeScript and Python refuse them; what they say of a result is the server's fault. */
 	{ D "--call x" FAILING_SERVER("MCP error -32602: Input validation error: b"), 2,
@@ -314,7 +314,7 @@ static const struct {
 	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0, "status 1: 1234567\n" },
 	{ D "-j -- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | grep -o '1234567.n' | wc -l", 0,
 	    "127\n" },
-	{ D "-- cat", 1, "server/discover: what the doctor says is sent back\n" },
+	{ D "-- cat", 1, "server/discover: what cancelctl says is sent back\n" },
 	{ D SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
 	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";;"

@@ -81,6 +81,8 @@ check_bash()
 	expect bash 'canceld -g 5' '' "$(ask_bash canceld -g 5)"
 	expect bash 'cancelctl vers' version "$(ask_bash cancelctl vers)"
 	expect bash 'cancelctl wrap unm' 'unmistakable file' "$(ask_bash cancelctl wrap unm)"
+	expect bash 'cancelctl ca' call "$(ask_bash cancelctl ca)"
+	expect bash 'cancelctl call --l' --list "$(ask_bash cancelctl call --l)"
 	PATH=$shown
 	expect bash 'cancelctl cancel --re' --reason "$(ask_bash cancelctl cancel --re)"
 	expect bash 'cancelctl cancel -' -a "$(ask_bash cancelctl cancel -)"

@@ -12,7 +12,7 @@ enum {
 	STILL_WORKS = 500, /* ms after which progress shows that the work goes on */
 	BEYOND = 500,      /* ms to wait beyond the time in which a late answer is expected */
 	TOOLS_SHOWN = 200, /* bytes of names */
-	TOOLS_ASKED = 8,   /* requests up to the last page of tools */
+	END = 10000,       /* ms that canceld gets to end */
 };
 
 struct run {
@@ -78,43 +78,10 @@ tell_opening(struct run *run, const struct asked *asked)
 static void
 check_call_line(struct run *run, const json_t *tools)
 {
-	const char *call = run->what->call, *name;
-	struct nearest nearest = { .typed = span_of(call) };
-	const json_t *tool = NULL, *key;
-	size_t i;
+	const json_t *tool = tools_find(tools, run->what->call, run->report->failure);
 
-	json_array_foreach(tools, i, tool)
-	{
-		name = visit_text(tool, "name");
-		nearest_offer(&nearest, name);
-		if (strcmp(name, call) == 0)
-			break;
-	}
-	if (i == json_array_size(tools))
-		MISTAKE(run, "the server has no tool '%.200s'%s%.200s", call, nearest_lead(&nearest),
-		    nearest_name(&nearest));
-	else
-		json_array_foreach(json_object_get(json_object_get(tool, "inputSchema"), "required"), i,
-		    key) if (json_is_string(key) &&
-		    json_object_get(run->what->arguments, json_string_value(key)) == NULL) MISTAKE(run,
-		    "the tool %.200s needs the argument '%.200s'; see --arguments", call, json_string_value(key));
-}
-
-/* Adds the tools, page by page. Returns the last request. */
-static const struct asked *
-list_tools(struct run *run, json_t *tools)
-{
-	const struct asked *asked;
-	const char *cursor = "";
-
-	do {
-		asked = visit_ask(&run->visit, "tools/list",
-		    cursor[0] == '\0' ? json_object() : json_pack("{s:s}", "cursor", cursor));
-		visit_wait(&run->visit, asked, run->what->timeout);
-		cursor = visit_text(asked->result, "nextCursor");
-	} while (json_array_extend(tools, json_object_get(asked->result, "tools")) == 0 && cursor[0] != '\0' &&
-	    run->visit.count < TOOLS_ASKED);
-	return asked;
+	if (tool == NULL || !tools_suffice(tool, run->what->arguments, run->report->failure))
+		run->report->mistaken = true;
 }
 
 static void
@@ -128,7 +95,7 @@ check_tools(struct run *run, const struct asked *opening)
 	size_t i, len;
 
 	visit_begin(&run->visit, "tools");
-	asked = declared != NULL ? list_tools(run, tools) : opening;
+	asked = declared != NULL ? tools_ask(&run->visit, run->what->timeout, tools) : opening;
 	more = visit_text(asked->result, "nextCursor")[0] != '\0';
 	json_array_foreach(tools, i, tool)
 	{
@@ -402,7 +369,7 @@ leave(struct run *run)
 	bool started;
 
 	visit_begin(&run->visit, "exit");
-	visit_close(&run->visit);
+	visit_close(&run->visit, END);
 	started = json_object_get(decisions, "STARTED") != NULL;
 	failed = json_object_get(decisions, "FAILED");
 	if (!started)

@@ -17,18 +17,18 @@
 enum {
 	ERROR_CANCELLED = -32800,
 	ERROR_SERVER_CANCELLED = -32802,
+	ERROR_UNSUPPORTED_VERSION = -32022,
 	ERROR_METHOD_NOT_FOUND = -32601,
 	ERROR_INVALID_PARAMS = -32602,
 
 	PIECE = 64 << 10,
 	UNWRITTEN_MAX = 16 << 20, /* bytes that canceld did not take yet; more requests are not answered */
 	TURN = 20,                /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
-	END = 10000,              /* ms that canceld gets to end */
-	TOLD = 58,                /* cells of a line that tells what is waited for */
+	FLUSH = 500,              /* ms for what is not written yet when the visit ends */
 };
 
-#define INFO "{\"name\":\"cancelctl-doctor\",\"version\":\"" CANCELD_VERSION "\"}"
-static const char not_offered[] = "The doctor does not offer this";
+#define INFO "{\"name\":\"cancelctl\",\"version\":\"" CANCELD_VERSION "\"}"
+static const char not_offered[] = "cancelctl does not offer this";
 
 #define META "io.modelcontextprotocol/"
 
@@ -80,7 +80,7 @@ take_answer(struct asked *asked, json_t *answer)
 	if (error == NULL)
 		text = visit_text(json_array_get(json_object_get(result, "content"), 0), "text");
 	if (error != NULL || json_is_true(json_object_get(result, "isError")))
-		asked->error = strcmp(text, not_offered) == 0 ? "what the doctor says is sent back" :
+		asked->error = strcmp(text, not_offered) == 0 ? "what cancelctl says is sent back" :
 		    text[0] != '\0'                           ? text :
 								"an error without a text";
 	asked->answer = answer;
@@ -90,6 +90,7 @@ take_answer(struct asked *asked, json_t *answer)
 	asked->cancelled = code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
 	    strcmp(visit_text(result, "stopReason"), "cancelled") == 0;
 	asked->unknown = code == ERROR_METHOD_NOT_FOUND;
+	asked->newer = asked->unknown || code == ERROR_UNSUPPORTED_VERSION;
 	/* The SDKs of MCP say so in a result with isError. */
 	asked->unfit = code == ERROR_INVALID_PARAMS ||
 	    (asked->error != NULL && strstr(asked->error, "Input validation error: ") != NULL);
@@ -191,6 +192,8 @@ hear_message(struct visit *visit, json_t *message)
 			if (is_progress(visit->dialogue, message, asked->id)) {
 				asked->progress++;
 				asked->progressed = visit_now(visit);
+				json_decref(asked->report);
+				asked->report = json_incref(json_object_get(message, "params"));
 			}
 	} else if (visit->out.len < UNWRITTEN_MAX) {
 		/* Of a flood of requests only those are answered that canceld takes at once. */
@@ -285,54 +288,24 @@ _Noreturn static void
 become_canceld(const struct examination *what, const struct visit *visit, pid_t owner)
 {
 	const int *ends = visit->theirs;
-	char log[64], config[64];
-	const char *const options[] = { what->canceld, "--no-control", "--dialect=none", "--log-format=json", "-v",
-		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree", log,
-		config, "--" };
-	size_t words = sizeof(options) / sizeof(options[0]), count = 0;
-	char **argv;
+	char program[PROGRAM_SIZE], log[64], config[64], **argv = NULL;
+	char *const watching[] = { "--no-control", "--dialect=none", "--log-format=json", "-v", "--timeout=*=none",
+		"--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree", log, config, NULL };
 
 	name_end(log, "--log", owner, ends[VISIT_LOG]);
 	name_end(config, "--config", owner, visit->config);
-	while (what->command[count] != NULL)
-		count++;
-	argv = mem_resize(NULL, words + count + 1, sizeof(*argv));
-	memcpy(argv, options, sizeof(options));
-	memcpy(argv + words, what->command, (count + 1) * sizeof(*argv));
+	memcpy(program, what->canceld, sizeof(program));
+	ctl_add_words(&argv, (char *const[]){ program, NULL });
+	ctl_add_words(&argv, what->options != NULL ? what->options : watching);
+	ctl_add_words(&argv, (char *const[]){ "--", NULL });
+	ctl_add_words(&argv, what->command);
 	signal(SIGPIPE, SIG_DFL);
+	/* An interrupt at the terminal is for us: canceld hears of it what we say. */
+	setpgid(0, 0);
 	if (dup2(ends[VISIT_TO], STDIN_FILENO) >= 0 && dup2(ends[VISIT_FROM], STDOUT_FILENO) >= 0 &&
 	    (what->loud || dup2(ends[VISIT_ERRORS], STDERR_FILENO) >= 0))
 		execv(what->canceld, argv);
 	_exit(STATUS_NOT_EXECUTABLE);
-}
-
-int
-visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
-{
-	pid_t owner = getpid(); /* later the child's parent may be another one */
-	int error;
-
-	*visit = (struct visit){ .dialogue = dialogue,
-		.decisions = json_object(),
-		.pid = -1,
-		.ends = { -1, -1, -1, -1 },
-		.theirs = { -1, -1, -1, -1 },
-		.config = -1,
-		.due = MSEC_NEVER,
-		.terminal = !what->loud && isatty(STDERR_FILENO) };
-	if (open_ends(visit) == 0)
-		visit->pid = fork();
-	if (visit->pid == 0)
-		become_canceld(what, visit, owner);
-	error = errno;
-	for (int i = 0; i < VISIT_ENDS; i++)
-		if (i != VISIT_LOG)
-			stop(&visit->theirs[i]);
-	if (visit->pid > 0)
-		return 0;
-	visit_free(visit);
-	errno = error;
-	return -1;
 }
 
 msec_t
@@ -351,10 +324,17 @@ void
 visit_begin(struct visit *visit, const char *check)
 {
 	if (visit->terminal && visit->told > 0)
-		fprintf(stderr, "\r%*s\r", TOLD, "");
+		fprintf(stderr, "\r%*s\r", VISIT_CELLS, "");
 	visit->check = check;
 	visit->began = visit_now(visit);
 	visit->told = 0;
+}
+
+void
+visit_tell(struct visit *visit, const char *line)
+{
+	fprintf(stderr, "%s%-*s%s", visit->terminal ? "\r" : "", visit->terminal ? VISIT_CELLS : 0, line,
+	    visit->terminal ? "" : "\n");
 }
 
 /* On a terminal each second. */
@@ -362,15 +342,46 @@ static void
 tell_wait(struct visit *visit, msec_t left)
 {
 	msec_t waited = (visit_now(visit) - visit->began) / 1000;
-	char line[TOLD + 1], times[2][SHOW_TIME_SIZE];
+	char line[VISIT_CELLS + 1], times[2][SHOW_TIME_SIZE];
 
 	if (waited <= visit->told || (visit->told > 0 && !visit->terminal))
 		return;
 	visit->told = waited;
 	snprintf(line, sizeof(line), "cancelctl: checking %s: %s, at most %s more", visit->check,
 	    show_time(waited * 1000, times[0]).ptr, show_time(left, times[1]).ptr);
-	fprintf(stderr, "%s%-*s%s", visit->terminal ? "\r" : "", visit->terminal ? TOLD : 0, line,
-	    visit->terminal ? "" : "\n");
+	visit_tell(visit, line);
+}
+
+int
+visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
+{
+	pid_t owner = getpid(); /* later the child's parent may be another one */
+	int error;
+
+	*visit = (struct visit){ .dialogue = dialogue,
+		.decisions = json_object(),
+		.pid = -1,
+		.ends = { -1, -1, -1, -1 },
+		.theirs = { -1, -1, -1, -1 },
+		.config = -1,
+		.due = MSEC_NEVER,
+		.terminal = !what->loud && isatty(STDERR_FILENO),
+		.tell = tell_wait };
+	if (open_ends(visit) == 0)
+		visit->pid = fork();
+	if (visit->pid == 0)
+		become_canceld(what, visit, owner);
+	error = errno;
+	for (int i = 0; i < VISIT_ENDS; i++)
+		if (i != VISIT_LOG)
+			stop(&visit->theirs[i]);
+	if (what->options != NULL)
+		stop(&visit->ends[VISIT_LOG]);
+	if (visit->pid > 0)
+		return 0;
+	visit_free(visit);
+	errno = error;
+	return -1;
 }
 
 /*
@@ -385,7 +396,7 @@ turn(struct visit *visit, msec_t until)
 	bool over = visit->pid == 0;
 	msec_t left = until - visit_now(visit), wait = over || left < 0 ? 0 : left < TURN ? left : TURN;
 
-	tell_wait(visit, left < 0 ? 0 : left);
+	visit->tell(visit, left < 0 ? 0 : left);
 	for (int i = 0; i < VISIT_ENDS; i++)
 		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = POLLIN };
 	ready[VISIT_TO] = (struct pollfd){ .fd = visit->out.len > 0 ? visit->ends[VISIT_TO] : -1, .events = POLLOUT };
@@ -402,7 +413,7 @@ turn(struct visit *visit, msec_t until)
 	}
 	visit_now(visit);
 	visit->due = MSEC_NEVER;
-	if (visit->pid > 0 && waitpid(visit->pid, NULL, WNOHANG) == visit->pid)
+	if (visit->pid > 0 && waitpid(visit->pid, &visit->status, WNOHANG) == visit->pid)
 		visit->pid = 0;
 	return left > 0 && (!over || (ready[VISIT_FROM].revents | ready[VISIT_LOG].revents) != 0);
 }
@@ -427,7 +438,8 @@ visit_open(struct visit *visit, msec_t limit)
 	msec_t until = visit_now(visit) + limit;
 
 	/* The time that canceld itself takes to start is not the server's. */
-	while (json_object_get(visit->decisions, "STARTED") == NULL && turn(visit, until))
+	while (
+	    visit->ends[VISIT_LOG] >= 0 && json_object_get(visit->decisions, "STARTED") == NULL && turn(visit, until))
 		;
 	asked->sent = visit_now(visit);
 	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
@@ -467,16 +479,18 @@ visit_wait(struct visit *visit, const struct asked *asked, msec_t limit)
 {
 	msec_t until = visit_now(visit) + limit;
 
-	while (asked->answer == NULL && turn(visit, until))
+	while (asked->answer == NULL && !visit->stopped && turn(visit, until))
 		;
 	return asked->answer != NULL;
 }
 
 void
-visit_close(struct visit *visit)
+visit_close(struct visit *visit, msec_t limit)
 {
-	msec_t until = visit_now(visit) + END;
+	msec_t now = visit_now(visit), until = now + limit;
 
+	while (visit->out.len > 0 && visit->ends[VISIT_TO] >= 0 && turn(visit, now + FLUSH))
+		;
 	stop(&visit->ends[VISIT_TO]);
 	while (turn(visit, until))
 		;
@@ -492,7 +506,7 @@ visit_free(struct visit *visit)
 {
 	visit_begin(visit, visit->check);
 	for (int i = 0; i < visit->count; i++)
-		json_decref(visit->asked[i].answer);
+		json_decref(visit->asked[i].answer), json_decref(visit->asked[i].report);
 	for (int i = 0; i < VISIT_ENDS; i++) {
 		stop(&visit->ends[i]);
 		stop(&visit->theirs[i]);

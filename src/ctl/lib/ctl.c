@@ -100,6 +100,20 @@ ctl_line(int argc, char *argv[], const struct ctl_option *options, int most, con
 		exit(ctl_end(status));
 }
 
+void
+ctl_add_words(char ***list, char *const *words)
+{
+	size_t count = 0;
+
+	while (*list != NULL && (*list)[count] != NULL)
+		count++;
+	for (bool more = words != NULL; more; words++) {
+		more = *words != NULL;
+		*list = mem_resize(*list, count + 1, sizeof(**list));
+		(*list)[count++] = *words;
+	}
+}
+
 int
 ctl_end(int status)
 {

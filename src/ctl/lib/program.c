@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shell/options.h"
 #include "shell/system.h"
 
 /* Folders that do not last: caches of what is run without being installed, then those that go with a version. */
@@ -69,15 +70,35 @@ find(char path[PROGRAM_SIZE], const struct stat *same)
 	return false;
 }
 
-bool
+void
 program_canceld(char path[PROGRAM_SIZE])
 {
 	char self[PATH_MAX] = "";
 	struct stat status;
 
-	if (own_path(self) && is_in(self, (size_t)(strrchr(self, '/') - self), path, &status))
-		return true;
-	return find(path, NULL);
+	if (!(own_path(self) && is_in(self, (size_t)(strrchr(self, '/') - self), path, &status)) && !find(path, NULL))
+		exit(ctl_failed("canceld is neither beside cancelctl nor in PATH: install it again"));
+}
+
+bool
+program_options(struct options *parsed, char *const *words, size_t *count)
+{
+	static char program[] = "canceld", dashes[] = "--", command[] = "true";
+	char **argv = NULL;
+	int argc = 0, status;
+
+	ctl_add_words(&argv, (char *const[]){ program, NULL });
+	ctl_add_words(&argv, words);
+	ctl_add_words(&argv, (char *const[]){ dashes, command, NULL });
+	while (argv[argc] != NULL)
+		argc++;
+	status = options_parse(parsed, argc, argv);
+	*count = 0;
+	while (status == OPTIONS_RUN && words[*count] != NULL && argv + *count + 1 < parsed->command &&
+	    strcmp(words[*count], "--") != 0)
+		++*count;
+	free(argv);
+	return status == OPTIONS_RUN;
 }
 
 /*

@@ -167,23 +167,12 @@ unwrap_words(const struct entry *entry, struct edits *edits)
 }
 
 static bool
-is_named(const char *word, struct span group, struct span name)
-{
-	struct span typed = span_of(word);
-
-	if (span_equal(typed, name))
-		return true;
-	return group.len > 0 && strncmp(word, group.ptr, group.len) == 0 &&
-	    (typed.len == group.len || (word[group.len] == ':' && span_equal(span_from(typed, group.len + 1), name)));
-}
-
-static bool
 is_chosen(const struct change *change, const struct doc_node *server)
 {
 	bool chosen = change->names[0] == NULL;
 
 	for (size_t i = 0; change->names[i] != NULL; i++)
-		if (is_named(change->names[i], client_group(server), server->key.name))
+		if (client_names(change->names[i], server))
 			chosen = change->seen[i] = true;
 	return chosen;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ctl/ctl.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
@@ -250,6 +251,29 @@ clients_add_named(struct client_files *files, const char *path)
 	add_file(files, client, path, project);
 }
 
+int
+clients_look_up(struct client_files *files, const char *where)
+{
+	const struct client *client = where != NULL ? client_named(where) : NULL;
+	struct nearest nearest = { .typed = SPAN_NONE };
+
+	if (where == NULL || client != NULL)
+		clients_find(files, client);
+	else if (strchr(where, '/') != NULL || access(where, F_OK) == 0)
+		clients_add_named(files, where);
+	if (files->count > 0)
+		return CTL_YES;
+	if (where == NULL)
+		return ctl_no("no configuration of a client is here; see cancelctl wrap --help");
+	if (client != NULL)
+		return ctl_no("%s has no file here; see cancelctl wrap --list", client->name);
+	nearest.typed = span_of(where);
+	for (client = clients; client->id != NULL; client++)
+		nearest_offer(&nearest, client->id);
+	return ctl_no("'%.200s' is no client and no file%s%s; see cancelctl wrap --list", where, nearest_lead(&nearest),
+	    nearest_name(&nearest));
+}
+
 /* In opencode's second version "servers" in "mcp" has all servers; in its first one it may be the name of one. */
 static bool
 is_group(const struct doc_node *node)
@@ -311,6 +335,17 @@ client_group(const struct doc_node *server)
 	if (outer != NULL && outer->parent != NULL && span_equal(outer->parent->key.name, SPAN("projects")))
 		return outer->key.name;
 	return span_equal(table->key.name, SPAN("agent_servers")) ? table->key.name : SPAN_NONE;
+}
+
+bool
+client_names(const char *word, const struct doc_node *server)
+{
+	struct span typed = span_of(word), group = client_group(server), name = server->key.name;
+
+	if (span_equal(typed, name))
+		return true;
+	return group.len > 0 && strncmp(word, group.ptr, group.len) == 0 &&
+	    (typed.len == group.len || (word[group.len] == ':' && span_equal(span_from(typed, group.len + 1), name)));
 }
 
 /* The number, in ms; MSEC_NEVER: it is none that counts. */

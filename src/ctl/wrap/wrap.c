@@ -164,26 +164,17 @@ deadline_of(char *const options[])
 	const struct span method = SPAN("tools/call");
 	struct deadlines deadlines = { 0 };
 	struct options parsed;
-	size_t count = 0;
-	char **argv;
-	bool valid;
+	size_t count;
 
-	while (options[count] != NULL)
-		count++;
-	argv = mem_new((count + 4) * sizeof(*argv));
-	argv[0] = (char[]){ "canceld" };
-	memcpy(argv + 1, options, count * sizeof(*argv));
-	argv[count + 1] = (char[]){ "--" };
-	argv[count + 2] = (char[]){ "true" };
-	valid = options_parse(&parsed, (int)count + 3, argv) == OPTIONS_RUN;
-	if (valid && parsed.command != argv + count + 2)
+	if (!program_options(&parsed, options, &count))
+		return 0;
+	if (options[count] != NULL)
 		ctl_usage("'%.200s' is no option of canceld; the server's command is in the client's file",
-		    parsed.command[0]);
-	else if (valid && configfile_load(&parsed) == OPTIONS_RUN)
+		    options[count + (strcmp(options[count], "--") == 0 && options[count + 1] != NULL)]);
+	else if (configfile_load(&parsed) == OPTIONS_RUN)
 		deadlines = policy_deadlines(&parsed.policy, method, SPAN_NONE,
 		    dialect_method(&dialect_mcp, method)->traits, false);
 	options_free(&parsed);
-	free(argv);
 	return deadlines.idle;
 }
 
@@ -324,30 +315,6 @@ do_file(struct task *task)
 	replace_free(&contents);
 }
 
-/* Looks up what is named. CTL_YES, or the status to exit with. */
-static int
-find_files(struct task *task)
-{
-	const struct client *client = task->where != NULL ? client_named(task->where) : NULL;
-	struct nearest nearest = { .typed = SPAN_NONE };
-
-	if (task->where == NULL || client != NULL)
-		clients_find(&task->files, client);
-	else if (strchr(task->where, '/') != NULL || access(task->where, F_OK) == 0)
-		clients_add_named(&task->files, task->where);
-	if (task->files.count > 0)
-		return CTL_YES;
-	if (task->where == NULL)
-		return ctl_no("no configuration of a client is here; see cancelctl wrap --help");
-	if (client != NULL)
-		return ctl_no("%s has no file here; see cancelctl wrap --list", client->name);
-	nearest.typed = span_of(task->where);
-	for (client = clients; client->id != NULL; client++)
-		nearest_offer(&nearest, client->id);
-	return ctl_no("'%.200s' is no client and no file%s%s; see cancelctl wrap --list", task->where,
-	    nearest_lead(&nearest), nearest_name(&nearest));
-}
-
 #define USAGE_OF_BOTH \
 	"  -a, --all      in the files of all clients found here\n" \
 	"  -n, --dry-run  show the commands before and after, and change nothing\n" \
@@ -403,12 +370,14 @@ run(struct task *task)
 		    unwrap ? "unwrap" : "wrap");
 	if (deadline_of(task->change.options) == 0)
 		return CTL_USAGE;
-	status = find_files(task);
+	status = clients_look_up(&task->files, task->where);
 	if (status != CTL_YES)
 		return status;
-	if (!list && !unwrap && !program_canceld(task->canceld))
-		return ctl_failed("canceld is neither beside cancelctl nor in PATH: install it again");
-	if (!list && !unwrap && (status = program_lasting(task->canceld)) != CTL_YES)
+	if (!list && !unwrap) {
+		program_canceld(task->canceld);
+		status = program_lasting(task->canceld);
+	}
+	if (status != CTL_YES)
 		return status;
 	task->change.canceld = task->canceld;
 	for (size_t i = 0; i < task->files.count; i++) {

@@ -1,0 +1,18 @@
+#pragma once
+
+/* A server of a client's file, as the client starts it. */
+
+#include "ctl/change.h"
+
+struct configured {     /* zeroed: none */
+	char **options; /* of the canceld before its command that wrap has put there; owned */
+	char **command; /* the server's own; owned */
+};
+
+/*
+ * Looks up CLIENT:SERVER or FILE:SERVER, and takes over what its client sets for the server: variables, and the directory.
+ * by_hand: a canceld that stands there by hand is part of the command; else that is refused. CTL_YES; or the status, and
+ * that is told. Call configured_free in any case.
+ */
+int configured_read(struct configured *server, const char *word, bool by_hand);
+void configured_free(struct configured *server);

@@ -1,0 +1,432 @@
+/* The command call: one call of one tool. The visitor is the doctor's; canceld is as for any client. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/compose.h"
+#include "ctl/commands.h"
+#include "ctl/configured.h"
+#include "ctl/ctl.h"
+#include "ctl/doctor.h"
+#include "ctl/show.h"
+#include "shell/child.h"
+#include "shell/options.h"
+#include "shell/words.h"
+
+static const char help[] =
+    "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [canceld's options] COMMAND [argument...]\n"
+    "       cancelctl call [-jv] CLIENT:SERVER TOOL [ARGUMENT...] [-- canceld's options]\n"
+    "       cancelctl call [-jv] --list ...\n"
+    "\n"
+    "Starts an MCP server through canceld, calls one of its tools, and prints the text of\n"
+    "the result, or its structured content as JSON. ARGUMENT is NAME=VALUE, a JSON object,\n"
+    "or - for one on standard input. CLIENT:SERVER, or FILE:SERVER, is a server that\n"
+    "cancelctl wrap --list shows. Ctrl+C cancels the call.\n"
+    "\n"
+    "  --list         instead of a call: the tools, with their parameters\n"
+    "  -j, --json     the whole result, or each tool, as one JSON object\n"
+    "  -v, --verbose  show what the server and canceld write to stderr\n"
+    "  -h, --help     this text\n"
+    "\n"
+    "Exit status: 0 done; 1 there is no such CLIENT:SERVER; 2 wrong usage, as a tool that\n"
+    "the server does not have; 123 it answered with an error; 124 a deadline passed; 125\n"
+    "canceld or cancelctl failed; 126 COMMAND cannot be executed; 127 it was not found.\n";
+
+enum { BAR = 20 /* cells */ };
+
+/* The deadlines are canceld's, ms. */
+static const msec_t forever = (msec_t)100000 * 3600 * 1000;
+
+struct call {
+	struct examination what;
+	struct configured server; /* of a client's file; or zeroed */
+	char **options;           /* canceld's */
+	char *const *words;       /* the tool, then its arguments */
+	json_t *arguments;
+	bool list, json;
+	struct visit visit;
+};
+
+static volatile sig_atomic_t interrupted, again; /* the signal, and whether another one came since */
+
+static void
+on_signal(int number)
+{
+	again = interrupted != 0;
+	interrupted = number;
+}
+
+/* --- the command line, whose mistakes end the program at once */
+
+/* What stands behind --: canceld's options, then mostly a command. */
+static void
+read_canceld(struct call *call, char **behind)
+{
+	struct options parsed;
+	size_t count;
+
+	if (!program_options(&parsed, behind, &count))
+		exit(CTL_USAGE);
+	if (options_given(&parsed, options_key("dialect")))
+		exit(ctl_usage("call is for MCP: leave --dialect out"));
+	options_free(&parsed);
+	ctl_add_words(&call->options, behind);
+	call->options[count] = NULL;
+	call->what.command = behind + count;
+	if (behind[count] != NULL && strcmp(behind[count], "--") == 0)
+		call->what.command++;
+}
+
+static void
+read_line(struct call *call, int argc, char *argv[])
+{
+	const struct ctl_option options[] = { { "list", 0, &call->list, NULL }, { "json", 'j', &call->json, NULL },
+		{ "verbose", 'v', &call->what.loud, NULL }, { 0 } };
+	int words = 1, status;
+
+	while (words < argc && strcmp(argv[words], "--") != 0)
+		words++;
+	read_canceld(call, argv + words + (words < argc));
+	argv[words] = NULL;
+	status = ctl_options(words, argv, options, false, help);
+	if (status == CTL_USAGE)
+		ctl_usage("canceld's own options stand behind --, as in: cancelctl call TOOL -- -t 30s COMMAND");
+	if (status >= 0)
+		exit(ctl_end(status));
+	call->words = argv + optind;
+}
+
+/* Without a command the first word names the server. */
+static void
+read_server(struct call *call)
+{
+	char **options = NULL;
+	int status;
+
+	if (call->what.command[0] == NULL) {
+		if (call->words[0] == NULL)
+			exit(ctl_usage("which server? its command stands behind --, or CLIENT:SERVER before the tool"));
+		status = configured_read(&call->server, *call->words++, true);
+		if (status != CTL_YES)
+			exit(status);
+		call->what.command = call->server.command;
+	}
+	ctl_add_words(&options, call->server.options);
+	ctl_add_words(&options, call->options);
+	call->what.options = options;
+}
+
+/* The objects among the arguments; NAME=VALUE is read when the tool is known. */
+static json_t *
+read_objects(char *const *words)
+{
+	json_t *arguments = json_object(), *object;
+	json_error_t error;
+
+	for (; *words != NULL; words++) {
+		bool input = strcmp(*words, "-") == 0;
+
+		if (!input && (*words)[0] != '{') {
+			if (strcspn(*words, "=") == 0 || strchr(*words, '=') == NULL)
+				exit(ctl_usage(
+				    "'%.100s' is no NAME=VALUE, no JSON object and no -; a command stands behind --",
+				    *words));
+			continue;
+		}
+		object = input ? json_loadf(stdin, 0, &error) : json_loads(*words, 0, &error);
+		if (object == NULL)
+			exit(ctl_usage("%s: line %d, column %d: %s", input ? "standard input" : "the arguments",
+			    error.line, error.column, error.text));
+		if (json_object_update(arguments, object) != 0)
+			exit(ctl_usage("the arguments must be a JSON object"));
+		json_decref(object);
+	}
+	return arguments;
+}
+
+/* --- progress */
+
+/* How far the call is, or what is waited for; waited: seconds. */
+static void
+write_progress(const struct visit *visit, const struct asked *asked, msec_t waited, struct buf *line)
+{
+	double done = json_number_value(json_object_get(asked->report, "progress"));
+	double total = json_number_value(json_object_get(asked->report, "total"));
+	int cells = !(done < total) ? BAR : done > 0 ? (int)(done / total * BAR) : 0;
+	const char *message = visit_text(asked->report, "message");
+	char numbers[96] = "";
+
+	if (total > 0)
+		snprintf(numbers, sizeof(numbers), "[%.*s%.*s] %g/%g ", cells, "####################", BAR - cells,
+		    "....................", done, total);
+	else if (asked->report != NULL)
+		snprintf(numbers, sizeof(numbers), "%g ", done);
+	buf_append(line, span_of(numbers));
+	compose(line, "%ds ", (int64_t)waited);
+	printable_append(line, span_of(message[0] != '\0' ? message : visit->check), "");
+}
+
+/* On a terminal, each second and at each report. */
+static void
+show_progress(struct visit *visit, msec_t left)
+{
+	const struct asked *asked = &visit->asked[visit->count - 1];
+	msec_t waited = (visit_now(visit) - visit->began) / 1000, news = waited + asked->progress;
+	struct buf line = { 0 }, cut = { 0 };
+
+	(void)left;
+	visit->stopped = interrupted != 0;
+	/* Who interrupts twice does not want to wait for the server's own end. */
+	if (again && visit->pid > 0)
+		kill(visit->pid, SIGTERM);
+	again = 0;
+	if (!visit->terminal || news <= visit->told)
+		return;
+	visit->told = news;
+	write_progress(visit, asked, waited, &line);
+	table_cut(&cut, buf_span(&line), VISIT_CELLS);
+	buf_append(&cut, (struct span){ "", 1 });
+	visit_tell(visit, cut.data);
+	buf_free(&line);
+	buf_free(&cut);
+}
+
+/* --- what is shown */
+
+/* As it is; but a terminal gets no escapes of the server's. */
+static void
+put_text(FILE *out, struct span text)
+{
+	bool terminal = isatty(fileno(out));
+	struct buf shown = { 0 };
+	size_t len;
+
+	for (struct span rest = text; rest.len > 0; rest = span_from(rest, len)) {
+		for (len = 0; terminal && len < rest.len && rest.ptr[len] != '\n' && rest.ptr[len] != '\t';)
+			len++;
+		printable_append(&shown, (struct span){ rest.ptr, len }, "");
+		if (!terminal || len == 0)
+			buf_append(&shown, (struct span){ rest.ptr, len = terminal ? 1 : rest.len });
+	}
+	if (text.len == 0 || text.ptr[text.len - 1] != '\n')
+		buf_append(&shown, SPAN("\n"));
+	fwrite(shown.data, 1, shown.len, out);
+	buf_free(&shown);
+}
+
+/* The text of a result; what is no text is JSON. */
+static void
+put_content(FILE *out, const json_t *result)
+{
+	const json_t *block;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "content"), i, block)
+	{
+		char *json = json_dumps(block, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+
+		put_text(out,
+		    strcmp(visit_text(block, "type"), "text") == 0 ? show_string(block, "text") : span_of(json));
+		free(json);
+	}
+}
+
+static void
+put_result(const struct call *call, const json_t *result)
+{
+	const json_t *structured = json_object_get(result, "structuredContent");
+
+	if (call->json || (structured == NULL && !json_is_array(json_object_get(result, "content"))))
+		show_json(result);
+	else if (structured != NULL)
+		show_json(structured);
+	else
+		put_content(stdout, result);
+}
+
+/* As it is typed: NAME PARAMETER=TYPE [PARAMETER=TYPE]..., then what it says of itself. */
+static void
+put_tool(const json_t *tool, struct buf *lines)
+{
+	json_t *parameters = json_object_get(json_object_get(tool, "inputSchema"), "properties"), *schema;
+	struct span about = show_string(tool, "description");
+	const char *name;
+
+	printable_append(lines, show_string(tool, "name"), "");
+	json_object_foreach(parameters, name, schema)
+	{
+		struct span type = show_string(schema, "type");
+		bool needed = tools_require(tool, name);
+
+		buf_append(lines, needed ? SPAN(" ") : SPAN(" ["));
+		printable_append(lines, span_of(name), "");
+		buf_append(lines, SPAN("="));
+		printable_append(lines, type.len > 0 ? type : SPAN("JSON"), "");
+		buf_append(lines, needed ? SPAN_NONE : SPAN("]"));
+	}
+	buf_append(lines, SPAN("\n"));
+	about.len = strcspn(about.ptr, "\r\n");
+	buf_append(lines, about.len > 0 ? SPAN("    ") : SPAN_NONE);
+	printable_append(lines, about, "");
+	buf_append(lines, about.len > 0 ? SPAN("\n") : SPAN_NONE);
+}
+
+static void
+put_tools(const struct call *call, const json_t *tools)
+{
+	struct buf lines = { 0 };
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(tools, i, tool)
+	{
+		if (call->json)
+			show_json(tool);
+		else
+			put_tool(tool, &lines);
+	}
+	show_buf(&lines);
+}
+
+/* --- the call */
+
+/* With --tool-errors what canceld says of an error stands in a result. */
+static bool
+is_timed_out(const struct asked *asked)
+{
+	const json_t *data = json_object_get(json_object_get(asked->answer, "error"), "data");
+
+	if (data == NULL)
+		data = json_object_get(json_object_get(asked->result, "_meta"), "canceld/error");
+	return strcmp(visit_text(data, "cause"), "timeout") == 0;
+}
+
+/* Tells why there is no result, and returns the status. */
+static int
+tell_failure(struct call *call, const struct asked *asked)
+{
+	json_t *error = json_object_get(asked->answer, "error");
+	const char *text = asked->error != NULL ? asked->error : "the result is no object";
+
+	visit_begin(&call->visit, call->visit.check);
+	if (call->visit.stopped)
+		return CTL_FAILED;
+	if (asked->answer == NULL)
+		return ctl_failed("canceld has ended");
+	if (call->json && error != NULL)
+		show_json(asked->answer);
+	else if (call->json)
+		show_json(json_object_get(asked->answer, "result"));
+	if (error != NULL || asked->result == NULL) {
+		ctl_no("%s: %s", call->visit.check, text);
+	} else {
+		fprintf(stderr, "cancelctl: %s: ", call->visit.check);
+		put_content(stderr, asked->result);
+	}
+	return is_timed_out(asked) ? STATUS_TIMED_OUT : STATUS_ERROR;
+}
+
+/* In the era that the server speaks. */
+static const struct asked *
+open_session(struct call *call, enum dialogue_kind kind)
+{
+	const struct asked *asked;
+
+	if (visit_start(&call->visit, &call->what, &dialogues[kind]) != 0)
+		exit(ctl_failed("cannot start canceld: %s", strerror(errno)));
+	call->visit.tell = show_progress;
+	visit_begin(&call->visit, dialogues[kind].opening);
+	asked = visit_open(&call->visit, forever);
+	if (kind == DIALOGUE_MCP_NEWEST || !asked->served || !asked->newer)
+		return asked;
+	visit_close(&call->visit, forever);
+	visit_free(&call->visit);
+	return open_session(call, DIALOGUE_MCP_NEWEST);
+}
+
+/* The tool, or the list. The tools are asked for first, so that a mistake of the caller's is told as one. */
+static int
+use_session(struct call *call)
+{
+	const char *name = call->words[0];
+	char fault[TOOLS_FAULT] = "";
+	json_t *tools = json_array();
+	const struct asked *asked;
+	const json_t *tool = NULL;
+	int status = CTL_YES;
+
+	visit_begin(&call->visit, "tools/list");
+	asked = tools_ask(&call->visit, forever, tools);
+	if (asked->result == NULL && (call->list || !asked->unknown)) {
+		status = tell_failure(call, asked);
+	} else if (call->list) {
+		put_tools(call, tools);
+	} else if ((asked->result != NULL && (tool = tools_find(tools, name, fault)) == NULL) ||
+	    !tools_fill(tool, call->words + 1, call->arguments, fault) ||
+	    !tools_suffice(tool, call->arguments, fault)) {
+		status = ctl_usage("%s; see --list", fault);
+	} else {
+		visit_begin(&call->visit, name);
+		asked = visit_call(&call->visit, name, call->arguments);
+		visit_wait(&call->visit, asked, forever);
+		visit_begin(&call->visit, name);
+		if (asked->result != NULL && asked->error == NULL)
+			put_result(call, asked->result);
+		else
+			status = tell_failure(call, asked);
+	}
+	json_decref(tools);
+	return status;
+}
+
+static int
+run(struct call *call)
+{
+	struct visit *visit = &call->visit;
+	const struct asked *asked = open_session(call, DIALOGUE_MCP);
+	bool opened = asked->result != NULL;
+	int status = opened ? use_session(call) : tell_failure(call, asked), number, ended;
+
+	/* The request that opens the session is not cancelled; the end of input ends that. */
+	number = interrupted;
+	if (number != 0 && visit->count > 1 && visit->asked[visit->count - 1].answer == NULL)
+		visit_cancel(visit, &visit->asked[visit->count - 1]);
+	visit_close(visit, forever);
+	ended = WIFEXITED(visit->status) ? WEXITSTATUS(visit->status) : 0;
+	visit_free(visit);
+	if (number != 0) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+	/* canceld has the statuses of what could not be started. */
+	return !opened && status == STATUS_ERROR && ended >= STATUS_FAILED && ended <= STATUS_NOT_FOUND ? ended :
+													  status;
+}
+
+int
+ctl_call(int argc, char *argv[])
+{
+	static struct call call;
+	struct sigaction action = { .sa_handler = on_signal };
+	int status;
+
+	read_line(&call, argc, argv);
+	read_server(&call);
+	if (call.list && call.words[0] != NULL)
+		exit(ctl_usage("'%.100s': --list takes no tool", call.words[0]));
+	if (!call.list && call.words[0] == NULL)
+		exit(ctl_usage("which tool? cancelctl call --list shows those of the server"));
+	call.arguments = read_objects(call.words + !call.list);
+	program_canceld(call.what.canceld);
+	/* A server that has ended is no reason to end. */
+	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	status = run(&call);
+	json_decref(call.arguments);
+	configured_free(&call.server);
+	return status;
+}
