@@ -374,9 +374,13 @@ void records_end(struct records *records, struct request *request);
 
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
-/* Adds what the message asks for, which waits for the end of the request. false: there are LIMIT_ACKS already. */
-bool acks_add(struct session *session, const struct message *message, struct span target, struct span reason,
-    const struct request *request);
+struct ack {              /* what the client has asked for */
+	struct span text; /* its message, or empty if that is too long to be kept */
+	struct span id, target, reason;
+};
+
+/* It waits for the end of the request. false: there are LIMIT_ACKS already. */
+bool acks_add(struct acks *acks, const struct ack *ack, const struct request *request);
 
 /* A request has ended: notes that by its id; or also by its token, and sends the client what waits for it. */
 void acks_note_end(struct acks *acks, enum side requester, struct span id, enum name_kind kind, enum outcome outcome);
@@ -385,14 +389,9 @@ void acks_end(struct session *session, const struct request *request, enum outco
 /* How the requester's last request with this id or token ended, if it is one of the last LIMIT_FINISHED; or UNKNOWN. */
 enum outcome acks_outcome(const struct acks *acks, enum side requester, struct span id, enum name_kind kind);
 
-/*
- * Sends the client the acknowledgement of this outcome, and reports it; or only reports how a cancel was answered. text:
- * the client's message, or empty if that was too long to be kept.
- */
-void acks_send(struct session *session, struct span text, struct span id, struct span target, struct span reason,
-    enum outcome outcome);
-void acks_report(struct session *session, struct span text, struct span target, struct span reason,
-    const char *outcome);
+/* Sends the client the acknowledgement of this outcome, and reports it; or only reports how it was answered. */
+void acks_send(struct session *session, const struct ack *ack, enum outcome outcome);
+void acks_report(struct session *session, const struct ack *ack, const char *outcome);
 
 /* --- pass.c */
 

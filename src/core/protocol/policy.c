@@ -75,12 +75,13 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 	for (i = policy->count; i-- > 0;) {
 		const struct policy_rule *other = &policy->rules[i];
 
-		if (other->source == POLICY_SET && other->clock == rule->clock &&
-		    span_equal(text_of(other->method), text_of(rule->method)) &&
+		if (other->source != POLICY_SET)
+			continue;
+		if (other->clock == rule->clock && span_equal(text_of(other->method), text_of(rule->method)) &&
 		    span_equal(text_of(other->name), text_of(rule->name)))
 			remove_rule(policy, i);
 		else
-			set += other->source == POLICY_SET;
+			set++;
 	}
 	if (set >= LIMIT_RULES_SET)
 		return false;

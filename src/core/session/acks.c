@@ -21,16 +21,14 @@ static const struct {
 };
 
 bool
-acks_add(struct session *session, const struct message *message, struct span target, struct span reason,
-    const struct request *request)
+acks_add(struct acks *acks, const struct ack *ack, const struct request *request)
 {
-	struct pending *acks = &session->acks.waiting;
-	struct pending_names names = { .id = message->id, .method = request->wire_id, .name = reason, .meta = target };
+	struct pending_names names = { .id = ack->id, .method = request->wire_id, .name = ack->reason };
 
-	if (message->text.len <= LIMIT_META)
-		names.shown = message->text;
-
-	return acks->count < LIMIT_ACKS && pending_add(acks, &names) != NULL;
+	names.meta = ack->target;
+	if (ack->text.len <= LIMIT_META)
+		names.shown = ack->text;
+	return acks->waiting.count < LIMIT_ACKS && pending_add(&acks->waiting, &names) != NULL;
 }
 
 void
@@ -42,39 +40,38 @@ acks_note_end(struct acks *acks, enum side requester, struct span id, enum name_
 }
 
 void
-acks_report(struct session *session, struct span text, struct span target, struct span reason, const char *outcome)
+acks_report(struct session *session, const struct ack *ack, const char *outcome)
 {
 	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
-	action.message = text;
-	action.id = target;
-	action.detail = reason;
+	action.message = ack->text;
+	action.id = ack->target;
+	action.detail = ack->reason;
 	action.outcome = span_of(outcome);
 	journal_tell(&session->journal, &action);
 }
 
 void
-acks_send(struct session *session, struct span text, struct span id, struct span target, struct span reason,
-    enum outcome outcome)
+acks_send(struct session *session, const struct ack *ack, enum outcome outcome)
 {
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", id, target,
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", ack->id, ack->target,
 	    outcomes[outcome].members);
 	state_answer(session, SIDE_SERVER);
-	acks_report(session, text, target, reason, outcomes[outcome].word);
+	acks_report(session, ack, outcomes[outcome].word);
 }
 
 void
 acks_end(struct session *session, const struct request *request, enum outcome outcome)
 {
 	struct acks *acks = &session->acks;
-	struct request *ack, *next;
+	struct request *kept, *next;
 
-	for (ack = request->from == SIDE_CLIENT ? acks->waiting.oldest : NULL; ack != NULL; ack = next) {
-		next = ack->newer;
-		if (!span_equal(ack->method, request->wire_id))
+	for (kept = request->from == SIDE_CLIENT ? acks->waiting.oldest : NULL; kept != NULL; kept = next) {
+		next = kept->newer;
+		if (!span_equal(kept->method, request->wire_id))
 			continue;
-		acks_send(session, ack->shown, ack->id, ack->meta, ack->name, outcome);
-		pending_remove(ack);
+		acks_send(session, &(struct ack){ kept->shown, kept->id, kept->meta, kept->name }, outcome);
+		pending_remove(kept);
 	}
 	acks_note_end(acks, request->from, request->id, NAME_WIRE_ID, outcome);
 	if (request->token.len > 0)

@@ -182,7 +182,6 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 static void
 enter_state(struct session *session, struct request *request, enum request_state next)
 {
-	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING);
 	if (next == REQUEST_ENDED) {
 		pending_remove(request);
 		return;
