@@ -3,8 +3,8 @@
 /*
  * What the lines of the JSON log tell of sessions and their requests, as a tree, and the formats in which it is handed on.
  *
- *   session: pid, server, start, end, events, calls; and as far as it is known dialect, protocol, client, peer (the
- *            server's name and version)
+ *   session: pid, server, start, end, since (its start as the log has it), events, calls; as far as it is known dialect,
+ *            protocol, clientInfo and serverInfo (objects with a name and a version)
  *   call:    a request: title, from (client or server), id, method, name, start, events; ended and outcome, if it has ended:
  *            "result", "isError", the code of an error, or the word of the log by which it was given up; answered, if its
  *            answer came; reason, why it was given up; traceparent; request and response, the texts of its messages
@@ -46,3 +46,4 @@ size_t trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_R
 /* Write all to standard output. */
 void trace_perfetto(const struct trace *trace);
 void trace_otlp(const struct trace *trace);
+void trace_html(const struct trace *trace); /* at most 1 MiB */

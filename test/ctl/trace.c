@@ -214,8 +214,8 @@ TESTS(messages_are_kept_if_asked_for_and_versions_in_any_case, 0, 2)
 	trace.payload = _i == 1;
 	relayed(0, "server", "'method':'initialize','id':0", 0, REQUEST);
 	relayed(9, "client", "'method':'initialize','id':0", 9, RESULT ANSWER);
-	expect_text(json_object_get(session(0), "client"), "name", "c");
-	expect_text(json_object_get(session(0), "peer"), "name", "p");
+	expect_text(json_object_get(session(0), "clientInfo"), "name", "c");
+	expect_text(json_object_get(session(0), "serverInfo"), "name", "p");
 	expect_text(session(0), "protocol", "2025-11-25");
 	expect_text(call(0), "traceparent", "00-x");
 	ck_assert_int_eq(json_object_get(call(0), "request") != NULL, _i == 1);
@@ -236,6 +236,7 @@ TEST(lines_that_are_none_are_passed_over)
 	ck_assert(hear(0, "'why':'UNHEARD_OF','id':[],'method':{},'to':1,'elapsed':'x','payload':'{'"));
 	ck_assert(hear(0, "'why':'RELAYED','id':null,'method':'m','to':'server','elapsed':-1e300"));
 	ck_assert(hear(0, "'why':'RELAYED','id':{'a':1},'method':7,'name':[],'to':'server'"));
+	ck_assert(hear(0, "'why':'RELAYED','id':1,'method':'m','to':'client','outcome':7"));
 	ck_assert(hear(0, "'why':'TIMED_OUT','id':'\\u0000','method':'\\u0000','name':'\\u0000','elapsed':9e99"));
 }
 

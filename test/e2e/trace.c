@@ -282,7 +282,6 @@ TEST(perfetto_has_a_process_for_the_session_and_rows_for_its_calls)
 	ck_assert_int_ge(at_number(call, "dur"), 300 * US);
 	ck_assert_int_eq(at_number(late, "tid"), at_number(call, "tid"));
 	ck_assert_int_ge(at_number(late, "ts"), at_number(call, "ts") + at_number(call, "dur"));
-	ck_assert_int_ne(at_number(event_of(events, "X", "tools/call sleep"), "tid"), at_number(call, "tid"));
 	event_of(events, "i", "CANCEL_FORWARDED");
 	ck_assert_int_eq(at_number(event_of(events, "i", "SUMMARY"), "tid"), 1);
 	ck_assert(!has_text(events, "swordfish"));
@@ -406,6 +405,71 @@ TEST(what_a_parent_must_be)
 	json_decref(spans);
 }
 
+/* A whole page of known tags alone, which loads nothing. */
+static char *
+read_page(const char *words)
+{
+	static const char *const tags[] = { "!DOCTYPE html>", "html ", "meta ", "title>", "/title>", "style>",
+		"/style>", "h1>", "/h1>", "h2>", "/h2>", "p>", "table>", "/table>", "tr>", "tr ", "th ", "th>", "td ",
+		"svg ", "/svg>", "rect " };
+	static char page[(1 << 20) + 1];
+	char path[256];
+	FILE *file;
+	size_t len;
+	int i;
+
+	snprintf(path, sizeof(path), "$C trace -f html %s >page && echo done", words);
+	expect(path, 0, "done\n");
+	snprintf(path, sizeof(path), "%s/page", getenv("E2E_DIRECTORY"));
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	len = fread(page, 1, sizeof(page), file);
+	fclose(file);
+	ck_assert_uint_lt(len, sizeof(page));
+	page[len] = '\0';
+	ck_assert_uint_eq(strlen(page), len);
+	for (const char *at = page; (at = strchr(at, '<')) != NULL; at++) {
+		for (i = 0; i < COUNT(tags) && strncmp(at + 1, tags[i], strlen(tags[i])) != 0; i++)
+			continue;
+		ck_assert_msg(i < COUNT(tags), "%.40s", at);
+	}
+	ck_assert_ptr_null(strstr(page, "://"));
+	ck_assert_ptr_null(strstr(page, "url("));
+	ck_assert_ptr_nonnull(strstr(page, "default-src 'none'"));
+	return page;
+}
+
+TEST(a_page_has_times_failures_and_versions)
+{
+	const char *page;
+
+	make_log("-vv --log-payload");
+	page = read_page("--payload log");
+	ck_assert_ptr_nonnull(strstr(page, "protocol 2025-11-25"));
+	ck_assert_ptr_nonnull(strstr(page, "serverInfo demo-server 1"));
+	ck_assert_ptr_nonnull(strstr(page, "p50 ms<th class=n>p95 ms<th class=n>max ms"));
+	ck_assert_ptr_nonnull(
+	    strstr(page, "<tr><td class=t title=\"tools/call sleep\">tools/call sleep<td class=n>2<td class=n>2<"));
+	ck_assert_ptr_nonnull(strstr(page, "title=\"no progress\""));
+	ck_assert_uint_eq(count_of(page, "title=\"TIMED_OUT\""), 2);
+	ck_assert_uint_eq(count_of(page, "title=\"result\""), 3);
+	ck_assert_ptr_null(strstr(page, "swordfish"));
+	ck_assert_ptr_null(strstr(page, "left out"));
+}
+
+TEST(a_page_has_the_shares_of_times)
+{
+	FILE *file = open_log();
+	char line[256];
+
+	snprintf(line, sizeof(line), LINE "\"method\":\"m\",\"elapsed\":", 5, 7, "client");
+	for (int i = 99; i >= 0; i--)
+		fprintf(file, "%s%d,\"id\":%d,\"why\":\"TIMED_OUT\"}\n", line, i + 1, i);
+	fclose(file);
+	ck_assert_ptr_nonnull(
+	    strstr(read_page("log"), ">m<td class=n>100<td class=n>100<td class=n>50<td class=n>95<td class=n>100<"));
+}
+
 #define HOSTILE "</script><b>\\u0000\\u001B[2J\\u202e\\ud83d\\ude00\\uFFFD&\\\"'\\n"
 
 TEST(hostile_names_break_nothing)
@@ -420,6 +484,7 @@ TEST(hostile_names_break_nothing)
 		fprintf(file, LINE "\"id\":%d,\"method\":\"parallel\",\"elapsed\":0}\n", 4, 9, "server", i);
 	fprintf(file, "\xff\xfe{}\n{\"time\":\"2026-11-26T04:00:00.000Z\"}\nplain text\n");
 	fclose(file);
+	ck_assert_ptr_nonnull(strstr(read_page("log 2>said"), "&#60;/script&#62;&#60;b&#62;\\x00\\x1b[2J"));
 	expect("$C trace log >traced", 0, "cancelctl: log: 3 lines are not of a JSON log, and were passed over\n");
 	expect("LC_ALL=C grep -aP '[^ -~\\n]' traced", 1, "");
 	events = trace("log 2>said");
@@ -430,11 +495,30 @@ TEST(hostile_names_break_nothing)
 	json_decref(spans);
 }
 
+/* A log of many requests and long names. */
+TEST(a_page_has_at_most_one_mebibyte)
+{
+	FILE *file = open_log();
+	const char *page;
+	char request[512];
+
+	for (int i = 0; i < 5000; i++) {
+		snprintf(request, sizeof(request), "\"id\":%d,\"method\":\"%0400d\"", i, i % 7);
+		put_call(file, 7, request, "");
+	}
+	put_call(file, 8, "\"id\":1,\"method\":\"m\"", "");
+	fclose(file);
+	page = read_page("log");
+	ck_assert_uint_gt(strlen(page), 900 << 10);
+	ck_assert_ptr_nonnull(strstr(page, " rows are left out: they do not fit into 1 MiB."));
+	ck_assert_ptr_nonnull(strstr(page, "...<td class=n>715<td class=n>0<td class=n>1000<td"));
+}
+
 TEST(what_cannot_be_done_is_told)
 {
 	make_log("");
 	expect("$C trace", 2, "which FILE? see cancelctl trace --help");
-	expect("$C trace -f pdf log", 2, "--format: 'pdf' is none of perfetto and otlp");
+	expect("$C trace -f pdf log", 2, "--format: 'pdf' is none of perfetto, otlp and html");
 	expect("$C trace -s yesterday log", 2, "--since: 'yesterday' is no duration such as 2h");
 	expect("$C trace nosuch", 1, "cancelctl: nosuch: No such file");
 	expect("$C trace .", 1, "cancelctl: .: Is a directory");

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/compose.h"
 #include "ctl/show.h"
 #include "ctl/trace.h"
 
@@ -126,6 +125,7 @@ attributes_of_call(const json_t *session, const json_t *call)
 		put(attributes, "rpc.response.status_code", outcome);
 	put(attributes, "canceld.request", json_object_get(call, "request"));
 	put(attributes, "canceld.response", json_object_get(call, "response"));
+	json_decref(id);
 	return attributes;
 }
 
@@ -166,18 +166,22 @@ export_call(struct export *export, const json_t *call)
 {
 	struct origin origin;
 	bool known = read_origin(call, &origin), client = span_equal(show_string(call, "from"), SPAN("client"));
-	json_t *events = json_array(), *line, *span;
+	json_t *events, *line, *span;
 	size_t i;
 
 	/* The last bit: whether who began the trace wants it to be recorded. */
 	if (known && (strtol(origin.flags, NULL, 16) & 1) == 0)
 		return;
+	events = json_array();
 	span = add_span(export, known ? &origin : NULL, client ? KIND_SERVER : KIND_CLIENT,
 	    json_object_get(call, "title"), show_number(call, "start"), trace_end(export->session, call),
 	    attributes_of_call(export->session, call));
-	json_array_foreach(json_object_get(call, "events"), i, line) json_array_append_new(events,
-	    json_pack("{s:o, s:O, s:o}", "timeUnixNano", nanoseconds(show_number(line, "time")), "name",
-		json_object_get(line, "why"), "attributes", attributes_of_line(line)));
+	json_array_foreach(json_object_get(call, "events"), i, line)
+	{
+		json_array_append_new(events,
+		    json_pack("{s:o, s:O, s:o}", "timeUnixNano", nanoseconds(show_number(line, "time")), "name",
+			json_object_get(line, "why"), "attributes", attributes_of_line(line)));
+	}
 	json_object_set_new(span, "events", events);
 	if (trace_failed(call))
 		json_object_set_new(span, "status",
@@ -188,19 +192,21 @@ static void
 export_session(struct export *export)
 {
 	const json_t *session = export->session;
-	struct buf key = { 0 };
+	uint64_t pid = (uint64_t)show_number(session, "pid");
 	json_t *item;
 	size_t i;
 
-	compose(&key, "%b %d %d", show_string(session, "server"), show_number(session, "pid"),
-	    show_number(session, "start"));
-	snprintf(export->trace, sizeof(export->trace), "%016" PRIx64 "%016" PRIx64, hash_of(buf_span(&key), 0),
-	    hash_of(buf_span(&key), 1));
-	buf_free(&key);
+	snprintf(export->trace, sizeof(export->trace), "%016" PRIx64 "%016" PRIx64,
+	    hash_of(show_string(session, "since"), pid), hash_of(show_string(session, "server"), pid));
 	json_array_foreach(json_object_get(session, "events"), i, item)
-	    add_span(export, NULL, KIND_INTERNAL, json_object_get(item, "why"), show_number(item, "time"),
-		show_number(item, "time"), attributes_of_line(item));
-	json_array_foreach(json_object_get(session, "calls"), i, item) export_call(export, item);
+	{
+		add_span(export, NULL, KIND_INTERNAL, json_object_get(item, "why"), show_number(item, "time"),
+		    show_number(item, "time"), attributes_of_line(item));
+	}
+	json_array_foreach(json_object_get(session, "calls"), i, item)
+	{
+		export_call(export, item);
+	}
 	flush(export);
 }
 
@@ -210,6 +216,9 @@ trace_otlp(const struct trace *trace)
 	struct export export = { .spans = json_array() };
 	size_t i;
 
-	json_array_foreach(trace->sessions, i, export.session) export_session(&export);
+	json_array_foreach(trace->sessions, i, export.session)
+	{
+		export_session(&export);
+	}
 	json_decref(export.spans);
 }

@@ -32,6 +32,13 @@ has(const json_t *object, const char *key)
 	return json_object_get(object, key) != NULL;
 }
 
+/* Only the line of an answer tells its outcome. */
+static bool
+is_answer(const json_t *line)
+{
+	return show_string(line, "outcome").len > 0;
+}
+
 /* -1: it has none. */
 static msec_t
 read_time(const json_t *line)
@@ -54,8 +61,9 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	snprintf(key, sizeof(key), "%lld", (long long)json_integer_value(pid));
 	session = json_object_get(trace->open, key);
 	if (session == NULL) {
-		session = json_pack("{s:O, s:O*, s:I, s:[], s:[], s:{}}", "pid", pid, "server",
-		    json_object_get(line, "server"), "start", time, "events", "calls", "known");
+		session = json_pack("{s:O, s:O*, s:O, s:I, s:[], s:[], s:{}}", "pid", pid, "server",
+		    json_object_get(line, "server"), "since", json_object_get(line, "time"), "start", time, "events",
+		    "calls", "known");
 		json_array_append_new(trace->sessions, session);
 		json_object_set(trace->open, key, session);
 	}
@@ -126,12 +134,12 @@ call_of(json_t *session, const json_t *line)
 	if (!has(line, "id") || !json_is_string(json_object_get(line, "method")))
 		return NULL;
 	call = find_call(session, line, to);
-	if (has(line, "outcome") && call != NULL)
+	if (is_answer(line) && call != NULL)
 		return call;
-	if (is_among(line, passes, sizeof(passes)) && !has(line, "outcome") &&
+	if (is_among(line, passes, sizeof(passes)) && !is_answer(line) &&
 	    json_integer_value(json_object_get(line, "elapsed")) == 0 && (call == NULL || has(call, "outcome")))
 		return add_call(session, line, other);
-	if (call == NULL && !has(line, "outcome"))
+	if (call == NULL && !is_answer(line))
 		call = find_call(session, line, other);
 	return call == NULL && is_among(line, ends, sizeof(ends)) ? add_call(session, line, "client") : call;
 }
@@ -145,13 +153,13 @@ read_message(const struct trace *trace, json_t *session, json_t *call, const jso
 	json_t *params = json_object_get(message, "params"), *meta = json_object_get(params, "_meta");
 	json_t *result = json_object_get(message, "result");
 
-	json_object_set(session, "client", json_object_get(params, "clientInfo"));
-	json_object_set(session, "client", json_object_get(meta, SCAN_META_PREFIX "clientInfo"));
+	json_object_set(session, "clientInfo", json_object_get(params, "clientInfo"));
+	json_object_set(session, "clientInfo", json_object_get(meta, SCAN_META_PREFIX "clientInfo"));
 	json_object_set(session, "protocol", json_object_get(meta, SCAN_META_PREFIX "protocolVersion"));
 	json_object_set(session, "protocol", json_object_get(result, "protocolVersion"));
-	json_object_set(session, "peer", json_object_get(result, "serverInfo"));
+	json_object_set(session, "serverInfo", json_object_get(result, "serverInfo"));
 	json_object_set(call, "traceparent", json_object_get(meta, "traceparent"));
-	if (trace->payload && has(line, "outcome"))
+	if (trace->payload && is_answer(line))
 		json_object_set(call, "response", json_object_get(line, "payload"));
 	else if (trace->payload && !has(call, "request"))
 		json_object_set(call, "request", json_object_get(line, "payload"));
@@ -176,7 +184,7 @@ note_end(json_t *call, const json_t *line, bool answer)
 bool
 trace_hear(struct trace *trace, json_t *line)
 {
-	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && has(line, "outcome");
+	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && is_answer(line);
 	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
 	msec_t time = read_time(line);
 	json_t *session, *call;
@@ -186,8 +194,8 @@ trace_hear(struct trace *trace, json_t *line)
 		json_decref(line);
 		return whole && time >= 0;
 	}
-	json_object_set_new(line, "time", json_integer(time));
 	session = session_of(trace, line, time);
+	json_object_set_new(line, "time", json_integer(time));
 	json_object_set(session, "dialect", json_object_get(line, "dialect"));
 	count = json_array_size(json_object_get(session, "calls"));
 	call = call_of(session, line);

@@ -17,16 +17,17 @@ static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s DURATION] [-
 			    "on. A FILE - is standard input. The log needs -vv; with less it has only the\n"
 			    "requests about which something was decided.\n\n"
 			    "  -f, --format FORMAT    perfetto (the default), for ui.perfetto.dev and others\n"
-			    "                         that read Chrome's trace events; or otlp, for\n"
-			    "                         collectors of OpenTelemetry, one object a line\n"
+			    "                         that read Chrome's trace events; otlp, for\n"
+			    "                         collectors of OpenTelemetry, one object a line;\n"
+			    "                         or html, a page of at most 1 MiB\n"
 			    "  -s, --since DURATION   only lines that are not older, such as 2h\n"
-			    "      --payload          with the texts of messages, where the log has them: they\n"
-			    "                         have every secret of the session\n";
+			    "      --payload          with the texts of messages, where the log has them; they\n"
+			    "                         have every secret of the session; never in a page\n";
 
 static const struct format {
 	const char *name;
 	void (*write)(const struct trace *trace);
-} formats[] = { { "perfetto", trace_perfetto }, { "otlp", trace_otlp } };
+} formats[] = { { "perfetto", trace_perfetto }, { "otlp", trace_otlp }, { "html", trace_html } };
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -81,7 +82,7 @@ ctl_trace(int argc, char *argv[])
 	while (format < FORMATS && strcmp(formats[format].name, name) != 0)
 		format++;
 	if (format == FORMATS)
-		return ctl_usage("--format: '%.60s' is none of perfetto and otlp", name);
+		return ctl_usage("--format: '%.60s' is none of perfetto, otlp and html", name);
 	if (since != NULL && !units_read_time(span_of(since), &age))
 		return ctl_usage("--since: '%.60s' is no duration such as 2h", since);
 	if (optind == argc)

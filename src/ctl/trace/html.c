@@ -1,0 +1,207 @@
+/* A page that needs nothing but itself: no script, no network. Times are in ms. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/compose.h"
+#include "ctl/show.h"
+#include "ctl/trace.h"
+#include "shell/words.h"
+
+enum {
+	PAGE_MOST = 1 << 20, /* bytes */
+	ROW_MOST = 8 << 10,  /* ... of a row, at most */
+	TEXT_MOST = 160,     /* ... shown of a value */
+	WIDTH = 1000         /* of a time line, in units of its own */
+};
+
+struct page {
+	struct buf out;
+	size_t omitted; /* rows */
+};
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><title>canceld: a trace</title>"
+    "<meta name=viewport content='width=device-width'><meta http-equiv=Content-Security-Policy "
+    "content=\"default-src 'none'; style-src 'unsafe-inline'\"><style>\n"
+    ":root{color-scheme:light dark;--bar:#3b76c4;--bad:#c8382e;--line:#d9dce1;--dim:#5c6470}\n"
+    "@media(prefers-color-scheme:dark){:root{--bar:#6ba4ee;--bad:#f0716a;--line:#3b4048;--dim:#9aa3af}}\n"
+    "body{font:14px/1.45 system-ui,sans-serif;max-width:80em;margin:1.5em auto;padding:0 1em}\n"
+    "h1{font-size:1.4em;margin:0}h2{font-size:1.15em;margin:2em 0 .3em}p{margin:.3em 0;color:var(--dim)}\n"
+    "table{border-collapse:collapse;width:100%;table-layout:fixed;margin:.6em 0}\n"
+    "th,td{padding:.2em .5em;text-align:left;border-bottom:1px solid var(--line);overflow:hidden;"
+    "text-overflow:ellipsis;white-space:nowrap}\n"
+    "th{color:var(--dim);font-weight:normal}.n{text-align:right;width:5em;font-variant-numeric:tabular-nums}\n"
+    ".o{width:12.5em}.t{width:26%}.w{white-space:normal;overflow-wrap:anywhere;width:13em}.bad{color:var(--bad)}\n"
+    "svg{display:block;width:100%;height:1.1em}rect{fill:var(--bar)}.bad rect{fill:var(--bad)}\n"
+    ".l{background:linear-gradient("
+    "90deg,var(--line) 1px,transparent 1px) 0/25% 100%;padding:.2em 0}\n"
+    "@media(max-width:700px){body{padding:0 .5em}.o,.w{width:7em}.o{white-space:normal;overflow-wrap:anywhere}.n{width:4.2em}th,td{padding:.2em .25em}}\n"
+    "</style><h1>What canceld saw</h1>";
+
+/* Text from outside, cut, printable, and without any sign of HTML. */
+static void
+put(struct page *page, struct span text)
+{
+	struct buf plain = { 0 };
+
+	printable_append(&plain, span_head(text, TEXT_MOST), "");
+	for (size_t i = 0; i < plain.len; i++)
+		if (strchr("<>&\"'", plain.data[i]) != NULL)
+			compose(&page->out, "&#%d;", (int64_t)plain.data[i]);
+		else
+			buf_append(&page->out, (struct span){ &plain.data[i], 1 });
+	compose(&page->out, text.len > TEXT_MOST ? "..." : "");
+	buf_free(&plain);
+}
+
+/* A cell; its tooltip shows what does not fit into it. */
+static void
+put_cell(struct page *page, const char *kind, const json_t *object, const char *key)
+{
+	compose(&page->out, "<td class=%s title='", kind);
+	put(page, show_string(object, key));
+	compose(&page->out, "'>");
+	put(page, show_string(object, key));
+}
+
+/* Begins a row, if there is room for it. */
+static bool
+has_row(struct page *page, bool failed)
+{
+	bool room = page->out.len + ROW_MOST < PAGE_MOST;
+
+	compose(&page->out, !room ? "" : failed ? "<tr class=bad>" : "<tr>");
+	page->omitted += !room;
+	return room;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const msec_t *one = a, *two = b;
+
+	return (*one > *two) - (*one < *two);
+}
+
+/* Those of one title: how many there are, how many failed, and how long they took. */
+static void
+put_tool(struct page *page, const json_t *session, const json_t *calls)
+{
+	size_t count = json_array_size(calls), failed = 0, i;
+	msec_t *times = mem_new(count * sizeof(*times));
+	json_t *call;
+
+	json_array_foreach(calls, i, call)
+	{
+		times[i] = trace_end(session, call) - show_number(call, "start");
+		failed += trace_failed(call);
+	}
+	qsort(times, count, sizeof(*times), compare);
+	put_cell(page, "t", json_array_get(calls, 0), "title");
+	compose(&page->out, "<td class=n>%d<td class=n>%d<td class=n>%d<td class=n>%d<td class=n>%d", (int64_t)count,
+	    (int64_t)failed, times[(count - 1) / 2], times[(count * 95 + 99) / 100 - 1], times[count - 1]);
+	free(times);
+}
+
+static void
+put_tools(struct page *page, const json_t *session)
+{
+	json_t *tools = json_object(), *call;
+	const char *title;
+	size_t i;
+
+	json_array_foreach(json_object_get(session, "calls"), i, call)
+	{
+		title = json_string_value(json_object_get(call, "title"));
+		if (json_object_get(tools, title) == NULL)
+			json_object_set_new(tools, title, json_array());
+		json_array_append(json_object_get(tools, title), call);
+	}
+	compose(&page->out,
+	    "<table><tr><th class=t>request<th class=n>count<th class=n>failed<th class=n>p50 ms<th "
+	    "class=n>p95 ms<th class=n>max ms");
+	json_object_foreach(tools, title, call)
+	{
+		if (has_row(page, false))
+			put_tool(page, session, call);
+	}
+	compose(&page->out, "</table>");
+	json_decref(tools);
+}
+
+/* The time line of those that failed, or of all. */
+static void
+put_calls(struct page *page, const json_t *session, bool all)
+{
+	msec_t first = show_number(session, "start"), length = show_number(session, "end") - first + 1, start, time;
+	json_t *call;
+	size_t i;
+
+	compose(&page->out, "<table><tr><th class=t>%s<th>time line<th class=n>ms<th class=o>outcome<th class=w>why",
+	    all ? "all requests" : "given up or failed");
+	json_array_foreach(json_object_get(session, "calls"), i, call)
+	{
+		if ((!all && !trace_failed(call)) || !has_row(page, trace_failed(call)))
+			continue;
+		start = show_number(call, "start");
+		time = trace_end(session, call) - start;
+		put_cell(page, "t", call, "title");
+		compose(&page->out,
+		    "<td class=l><svg viewBox='0 0 %d 10' preserveAspectRatio=none><rect x=%d y=1 height=8 width=%d /></svg>"
+		    "<td class=n>%d",
+		    (int64_t)WIDTH, (start - first) * WIDTH / length, time * WIDTH / length + 2, time);
+		put_cell(page, "o", call, "outcome");
+		put_cell(page, "w", call, "reason");
+	}
+	compose(&page->out, "</table>");
+}
+
+/* A text, or a name and a version. */
+static void
+put_fact(struct page *page, const json_t *session, const char *key)
+{
+	json_t *fact = json_object_get(session, key);
+
+	if (fact == NULL)
+		return;
+	compose(&page->out, " &middot; %s ", key);
+	put(page, show_text(fact));
+	put(page, show_string(fact, "name"));
+	compose(&page->out, " ");
+	put(page, show_string(fact, "version"));
+}
+
+static void
+put_session(struct page *page, const json_t *session)
+{
+	compose(&page->out, "<h2>");
+	put(page, show_string(session, "server"));
+	compose(&page->out, "[%d]</h2><p>%d ms", (int64_t)show_number(session, "pid"),
+	    show_number(session, "end") - show_number(session, "start"));
+	put_fact(page, session, "since");
+	put_fact(page, session, "dialect");
+	put_fact(page, session, "protocol");
+	put_fact(page, session, "clientInfo");
+	put_fact(page, session, "serverInfo");
+	put_tools(page, session);
+	put_calls(page, session, false);
+	put_calls(page, session, true);
+}
+
+void
+trace_html(const struct trace *trace)
+{
+	struct page page = { 0 };
+	json_t *session;
+	size_t i;
+
+	compose(&page.out, "%s", head);
+	json_array_foreach(trace->sessions, i, session)
+	{
+		if (has_row(&page, false))
+			put_session(&page, session);
+	}
+	compose(&page.out, page.omitted > 0 ? "<p>%d rows are left out: they do not fit into 1 MiB." : "",
+	    (int64_t)page.omitted);
+	show_buf(&page.out);
+}
