@@ -12,10 +12,8 @@ enum framing { FRAMING_NEWLINE, FRAMING_HEADER };
 
 /* Writing */
 
-enum { FRAMING_HEAD_MAX = 48 };
-
-/* The header of a message of len bytes, in storage; empty with FRAMING_NEWLINE. */
-struct span framing_head(enum framing framing, uint64_t len, char storage[FRAMING_HEAD_MAX]);
+/* Appends the header of a message of len bytes. */
+void framing_head(struct buf *out, uint64_t len);
 
 /* Appends the message, framed. */
 void framing_append(struct buf *out, enum framing framing, struct span message);
@@ -36,6 +34,13 @@ enum framing_guess framing_guess(struct span bytes);
 
 /* Whether the line names the length of a message, as a header does. */
 bool framing_names_length(struct span line);
+
+/* Whether this may be a message, behind blanks. */
+static inline bool
+framing_begins_json(struct span text)
+{
+	return text.len > 0 && (text.ptr[0] == '{' || text.ptr[0] == '[');
+}
 
 /* What follows a byte order mark, if there is one. */
 struct span framing_skip_bom(struct span bytes);

@@ -117,7 +117,6 @@ struct scan { /* read only */
 	struct span text;
 	enum scan_fault fault;
 	size_t fault_offset;
-	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
 	uint64_t unsound;                      /* private: a bit for each string with a soft fault */
 	unsigned char types[SCAN_FIELDS];      /* private: enum value_type */
 	struct scan_value values[SCAN_FIELDS]; /* private */
@@ -148,9 +147,7 @@ scan_has(const struct scan *scan, enum scan_field field)
 static inline const struct scan_value *
 scan_value(const struct scan *scan, enum scan_field field)
 {
-	static const struct scan_value absent = { 0 };
-
-	return scan_has(scan, field) ? &scan->values[field] : &absent;
+	return &scan->values[field];
 }
 
 /* Where the whole value ends; 0: it has not ended, or the text is blank. */
@@ -173,21 +170,15 @@ scan_bytes(const struct scan *scan, enum scan_field field)
 static inline bool
 scan_unkept(const struct scan *scan, enum scan_field field)
 {
-	const struct scan_value *value = &scan->values[field];
-
 	return scan_type(scan, field) < VALUE_OBJECT &&
-	    ((scan->unsound >> field & 1) || (scan_has(scan, field) && value->end - value->offset > SCAN_VALUE_MAX));
+	    ((scan->unsound >> field & 1) || scan_bytes(scan, field).len > SCAN_VALUE_MAX);
 }
 
 /* A scalar's bytes as spelled (a string with its quotes); empty if there is none, or if it is not kept. */
 static inline struct span
 scan_text(const struct scan *scan, enum scan_field field)
 {
-	const struct scan_value *value = &scan->values[field];
-
-	if (!scan_has(scan, field) || scan_type(scan, field) >= VALUE_OBJECT || scan_unkept(scan, field))
-		return SPAN_NONE;
-	return (struct span){ scan->text.ptr + value->offset, value->end - value->offset };
+	return scan_type(scan, field) >= VALUE_OBJECT || scan_unkept(scan, field) ? SPAN_NONE : scan_bytes(scan, field);
 }
 
 /*

@@ -30,7 +30,7 @@ enum option {
 	DIALECT_LEGACY = 128,
 };
 
-enum { FILLER = 1 << 10, FILLERS_MAX = 16, FILLERS_LARGE_MAX = 300 };
+enum { FILLER = 1 << 10, FILLERS_MAX = 16, FILLERS_LARGE_MAX = 300, HEAD_MAX = 48 };
 
 struct reader {
 	char body[1 << 16]; /* what fits of the message, or the header */
@@ -100,14 +100,16 @@ end_message(const struct world *world, struct reader *reader)
 static void
 end_header(struct reader *reader)
 {
-	char storage[FRAMING_HEAD_MAX];
 	struct span head = { reader->body, reader->len };
+	struct buf want = { 0 };
 	size_t i;
 
 	reader->left = 0;
 	for (i = strlen("Content-Length: "); i + 4 < reader->len; i++)
 		reader->left = reader->left * 10 + (uint64_t)(reader->body[i] - '0');
-	assert(span_equal(head, framing_head(FRAMING_HEADER, reader->left, storage)));
+	framing_head(&want, reader->left);
+	assert(span_equal(head, buf_span(&want)));
+	buf_free(&want);
 	reader->in_body = true;
 	reader->len = 0;
 }
@@ -118,7 +120,7 @@ read_with_header(const struct world *world, struct reader *reader, struct span b
 {
 	if (!reader->in_body) {
 		keep(reader, span_part(bytes, 0, 1));
-		assert(reader->len < FRAMING_HEAD_MAX);
+		assert(reader->len < HEAD_MAX);
 		if (reader->len >= 4 && memcmp(reader->body + reader->len - 4, "\r\n\r\n", 4) == 0)
 			end_header(reader);
 		bytes.len = 1;
@@ -209,11 +211,14 @@ static void
 give_message(struct world *world, enum side from, struct span bytes)
 {
 	unsigned header = from == SIDE_CLIENT ? OPTION_CLIENT_HEADER : OPTION_SERVER_HEADER;
-	char storage[FRAMING_HEAD_MAX];
+	struct buf head = { 0 };
 
-	if (world->options & header)
-		give(world, from, framing_head(FRAMING_HEADER, bytes.len, storage));
+	if (world->options & header) {
+		framing_head(&head, bytes.len);
+		give(world, from, buf_span(&head));
+	}
 	give(world, from, bytes);
+	buf_free(&head);
 }
 
 static void

@@ -40,7 +40,7 @@ is_number(struct span text, bool string)
 	return !string || (scan.fault == SCAN_FINE && scan_end(&scan) == text.len);
 }
 
-/* The one spelling of a number's value: its digits without zeros at their ends, and a power of ten. Short ones are plain. */
+/* The one spelling of a number's value: its digits without zeros at their ends, and a power of ten. */
 static struct span
 write_number(struct span text, char key[KEY_MAX])
 {
@@ -66,10 +66,6 @@ write_number(struct span text, char key[KEY_MAX])
 		power++;
 	if (len == sign)
 		return SPAN("0");
-	for (; power > 0 && power <= SHORT_MAX - (int64_t)len; power--)
-		key[len++] = '0';
-	if (power == 0)
-		return (struct span){ key, len };
 	end = span_number(power, digits);
 	key[len++] = 'e';
 	memcpy(key + len, end.ptr, end.len);
@@ -140,7 +136,7 @@ is_printed(struct span number, double value)
 		read = 10 * read + (uint64_t)(key.ptr[at] - '0');
 	if (at - sign <= SHORT_MAX)
 		return true;
-	for (int power = at < key.len ? key.ptr[at + 1] - '0' : 0; power > 0; power--)
+	for (int power = key.ptr[at + 1] - '0'; power > 0; power--)
 		unit *= 10;
 	return read * unit - (uint64_t)(value < 0 ? -value : value) + unit / 2 <= unit / 2 * 2;
 }

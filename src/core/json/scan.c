@@ -95,10 +95,9 @@ note_unsound(const struct reader *reader, enum scan_fault fault, const char *at,
 }
 
 SELDOM const char *
-fail(const struct reader *reader, const char *at, enum scan_fault fault)
+fail(const struct reader *reader, const char *at)
 {
-	reader->scan->failed = at < reader->end;
-	note_fault(reader->scan, at < reader->end ? fault : SCAN_CUT, at);
+	note_fault(reader->scan, at < reader->end ? SCAN_SYNTAX : SCAN_CUT, at);
 	return NULL;
 }
 
@@ -201,11 +200,11 @@ read_escape(const struct reader *reader, const char *at)
 	if (memchr(simple, c, sizeof(simple)) != NULL)
 		return at + 1;
 	if (c != 'u')
-		return fail(reader, at, SCAN_SYNTAX);
+		return fail(reader, at);
 	at++;
 	for (int i = 0; i < 4; i++, at++)
 		if (hex_digit(byte_at(reader, at)) < 0)
-			return fail(reader, at, SCAN_SYNTAX);
+			return fail(reader, at);
 	return at;
 }
 
@@ -228,7 +227,7 @@ read_special(const struct reader *reader, const char *at, unsigned field)
 		}
 		at = skip(reader, at);
 	}
-	return at < reader->end ? at + 1 : fail(reader, at, SCAN_SYNTAX);
+	return at < reader->end ? at + 1 : fail(reader, at);
 }
 
 /* at: behind the opening quote. */
@@ -244,7 +243,7 @@ static const char *
 skip_digits(const struct reader *reader, const char *at)
 {
 	if (!is_digit(byte_at(reader, at)))
-		return fail(reader, at, SCAN_SYNTAX);
+		return fail(reader, at);
 	do
 		at++;
 	while (is_digit(byte_at(reader, at)));
@@ -280,7 +279,7 @@ read_number(const struct reader *reader, const char *at, bool alone)
 		return NULL;
 	if (at == reader->end ? alone : *at == ',' || *at == '}' || *at == ']' || is_space(*at))
 		return at;
-	return fail(reader, at, SCAN_SYNTAX);
+	return fail(reader, at);
 }
 
 SELDOM const char *
@@ -288,7 +287,7 @@ read_literal(const struct reader *reader, const char *at, const char *literal)
 {
 	for (; *literal != '\0'; at++, literal++)
 		if (byte_at(reader, at) != *literal)
-			return fail(reader, at, SCAN_SYNTAX);
+			return fail(reader, at);
 	return at;
 }
 
@@ -313,7 +312,7 @@ skip_deep(const struct reader *reader, const char *at)
 		if (depth == 0)
 			return at;
 	}
-	return fail(reader, at, SCAN_SYNTAX);
+	return fail(reader, at);
 }
 
 /* Members */
@@ -323,6 +322,7 @@ static void
 forget(struct scan *scan, unsigned field)
 {
 	scan->types[field] = VALUE_ABSENT;
+	scan->values[field] = (struct scan_value){ 0 };
 	scan->unsound &= ~((uint64_t)1 << field);
 	for (unsigned i = SCAN_TEXT + 1; i < SCAN_FIELDS; i++)
 		if (keys[i].parent == field && scan_has(scan, i))
@@ -335,7 +335,6 @@ take_field(struct scan *scan, unsigned field, const char *quote)
 {
 	if (!scan_has(scan, field)) {
 		scan->types[field] = VALUE_NULL; /* until its value is read: the text may end before that */
-		scan->values[field] = (struct scan_value){ 0 };
 		return field;
 	}
 	if (field == SCAN_METHOD || field == SCAN_ELEMENT_METHOD)
@@ -380,7 +379,7 @@ read_name(const struct reader *reader, struct nest *nest, const char *at)
 	if (byte_at(reader, at) != '"')
 		at = skip_spaces(reader, at);
 	if (byte_at(reader, at) != '"')
-		return fail(reader, at, SCAN_SYNTAX);
+		return fail(reader, at);
 	key = at + 1;
 	at = skip(reader, key);
 	if (byte_at(reader, at) == '"')
@@ -393,7 +392,7 @@ read_name(const struct reader *reader, struct nest *nest, const char *at)
 		nest->field = take_field(reader->scan, nest->field, key - 1);
 	if (byte_at(reader, at) != ':')
 		at = skip_spaces(reader, at);
-	return byte_at(reader, at) == ':' ? at + 1 : fail(reader, at, SCAN_SYNTAX);
+	return byte_at(reader, at) == ':' ? at + 1 : fail(reader, at);
 }
 
 /* Values */
@@ -417,7 +416,7 @@ leave(const struct reader *reader, struct nest *nest, const char *at)
 	unsigned field = nest->open & NO_FIELD;
 
 	if ((*at == ']') != (nest->open >= AN_ARRAY))
-		return fail(reader, at, SCAN_SYNTAX);
+		return fail(reader, at);
 	nest->open = nest->stack[nest->depth--];
 	if (field != NO_FIELD)
 		reader->scan->values[field].end = (size_t)(at + 1 - reader->start);
@@ -438,7 +437,7 @@ read_comma(const struct reader *reader, struct nest *nest, const char *at)
 		else if (is_space(c))
 			at = skip_spaces(reader, at);
 		else
-			at = fail(reader, at, SCAN_SYNTAX);
+			at = fail(reader, at);
 	}
 	return at;
 }
@@ -520,7 +519,6 @@ scan_read_first(struct scan *scan, struct span text)
 	if (scan_end(scan) == 0)
 		return;
 	scan->text.len = scan_end(scan);
-	scan->failed = false;
 	if (scan->fault == SCAN_TRAILING)
 		scan->fault = SCAN_FINE;
 }
@@ -531,8 +529,7 @@ scan_read(struct scan *scan, struct span text)
 	struct reader reader = { scan, text.ptr, text.ptr + text.len, 0 };
 	const char *at;
 
-	memset(scan, 0, offsetof(struct scan, values));
-	scan->text = text;
+	*scan = (struct scan){ .text = text };
 	if (text.len >= BLOCK)
 		reader.no_block = (uintptr_t)(reader.end - BLOCK) + 1;
 	at = skip_space(&reader, text.ptr);
@@ -540,7 +537,7 @@ scan_read(struct scan *scan, struct span text)
 		return;
 	at = skip_space(&reader, at);
 	if (at < reader.end)
-		fail(&reader, at, SCAN_TRAILING);
+		note_fault(scan, SCAN_TRAILING, at);
 }
 
 struct span

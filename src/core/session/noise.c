@@ -171,7 +171,8 @@ is_refused(const struct message *message)
 {
 	const struct scan *scan = message->scan;
 
-	return scan->fault != SCAN_FINE && !scan->failed && scan_end(scan) > 0 && scan_has(scan, SCAN_JSONRPC) &&
+	return scan->fault != SCAN_FINE && scan_end(scan) > 0 &&
+	    span_skip_space(span_from(scan->text, scan_end(scan))).len == 0 && scan_has(scan, SCAN_JSONRPC) &&
 	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION);
 }
 
@@ -226,7 +227,7 @@ is_text(const struct party *party)
 	if (party->lane->framing == FRAMING_HEADER)
 		return party->frame.text || party->frame.next == 0;
 	text = span_skip_space(framing_skip_bom(text));
-	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
+	return !framing_begins_json(text);
 }
 
 /* What a part of a message that is thrown away shows of it. */

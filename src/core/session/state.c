@@ -99,7 +99,7 @@ state_looks_like(const struct session *session, struct span text, bool whole)
 		return NULL;
 	if (lines && framing_names_length(text))
 		return "headers, where lines are expected";
-	if (text.ptr[0] != '{' && text.ptr[0] != '[')
+	if (!framing_begins_json(text))
 		return NULL;
 	scan_read(&scan, text);
 	if (whole)

@@ -6,27 +6,21 @@
 
 /* Writing */
 
-struct span
-framing_head(enum framing framing, uint64_t len, char storage[FRAMING_HEAD_MAX])
+void
+framing_head(struct buf *out, uint64_t len)
 {
-	struct span name = SPAN("Content-Length: "), end = SPAN("\r\n\r\n");
 	char digits[SPAN_NUMBER_MAX];
-	struct span number = span_number((int64_t)len, digits);
 
-	if (framing == FRAMING_NEWLINE)
-		return SPAN_NONE;
-	memcpy(storage, name.ptr, name.len);
-	memcpy(storage + name.len, number.ptr, number.len);
-	memcpy(storage + name.len + number.len, end.ptr, end.len);
-	return (struct span){ storage, name.len + number.len + end.len };
+	buf_append(out, SPAN("Content-Length: "));
+	buf_append(out, span_number((int64_t)len, digits));
+	buf_append(out, SPAN("\r\n\r\n"));
 }
 
 void
 framing_append(struct buf *out, enum framing framing, struct span message)
 {
-	char storage[FRAMING_HEAD_MAX];
-
-	buf_append(out, framing_head(framing, message.len, storage));
+	if (framing == FRAMING_HEADER)
+		framing_head(out, message.len);
 	buf_append(out, message);
 	if (framing == FRAMING_NEWLINE)
 		buf_append(out, SPAN("\n"));
@@ -169,7 +163,7 @@ framing_guess(struct span bytes)
 
 	if (rest.len == 0)
 		return bytes.len < FRAME_HEAD_MAX ? GUESS_MORE : GUESS_NEWLINE;
-	if (rest.ptr[0] == '{' || rest.ptr[0] == '[')
+	if (framing_begins_json(rest))
 		return GUESS_NEWLINE;
 	if (is_letter(rest.ptr[0]))
 		return guess_line(rest);
@@ -237,8 +231,8 @@ frame_refuse_text(struct frame *frame, struct span bytes)
 	bool begun = frame->body > 0 && frame->body < bytes.len && frame->body < frame->end;
 	struct span body = span_skip_space(framing_skip_bom(span_from(bytes, begun ? (size_t)frame->body : bytes.len)));
 
-	if (body.len == 0 || (uint64_t)(body.ptr - bytes.ptr) >= frame->end || body.ptr[0] == '{' ||
-	    body.ptr[0] == '[' || is_half_bom(body))
+	if (body.len == 0 || (uint64_t)(body.ptr - bytes.ptr) >= frame->end || framing_begins_json(body) ||
+	    is_half_bom(body))
 		return false;
 	end_at(frame, frame->body, frame->body, true);
 	frame->body = 0;

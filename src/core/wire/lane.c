@@ -138,15 +138,18 @@ static void
 set_header(struct lane *lane, struct queued *queued, const struct lane_message *message)
 {
 	uint64_t len = message->end - message->start;
-	char storage[FRAMING_HEAD_MAX];
 	struct span head, came = lane_undecided(lane);
+	size_t before = lane->texts.len;
 
 	for (size_t i = 0; i < message->edit_count; i++)
 		len = len - message->edits[i].len + message->edits[i].text_len;
-	head = framing_head(FRAMING_HEADER, len, storage);
+	framing_head(&lane->texts, len);
+	head = span_from(buf_span(&lane->texts), before);
 	came.len = (size_t)(message->start - queued->start);
-	if (!span_equal(came, head))
-		replace(lane, queued, queued->start, message->start, head);
+	if (span_equal(came, head))
+		lane->texts.len = before;
+	else
+		cut(lane, queued, queued->start, message->start, head.len);
 }
 
 void
