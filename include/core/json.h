@@ -30,8 +30,9 @@ int hex_digit(char c);
 
 /*
  * The characters of a JSON string as UTF-8. An escaped surrogate pair becomes one character, a lone surrogate its
- * three-byte form (RFC 8259 section 8.2 allows it and leaves the meaning open). An invalid escape stays as it is.
- * inside: the bytes between the quotes. Writes at most size bytes; returns the length that would be needed.
+ * three-byte form (RFC 8259 section 8.2 allows it and leaves the meaning open).
+ * inside: the bytes between the quotes, which were scanned. Writes at most size bytes; returns the length that would be
+ * needed.
  */
 size_t unescape(struct span inside, char *out, size_t size);
 

@@ -115,6 +115,7 @@ struct scan_value {    /* where a value stands; zeroed: nowhere */
 
 struct scan { /* read only */
 	struct span text;
+	const char *end; /* private: of all that was read */
 	enum scan_fault fault;
 	size_t fault_offset;
 	uint64_t unsound;                      /* private: a bit for each string with a soft fault */

@@ -29,38 +29,36 @@ code_unit(const char *at, const char *end)
 	return unit;
 }
 
-/* Reads what begins with a backslash: writes its bytes, *len of them, and returns how long it is. */
-static size_t
-read_escape(const char *at, const char *end, char bytes[UTF8_MAX], size_t *len)
+/* The code point that an escape stands for; *len: how long it is. */
+static uint32_t
+read_escape(const char *at, const char *end, size_t *len)
 {
-	static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-	const char *name = end - at < 2 ? NULL : memchr(names, at[1], sizeof(names) - 1);
-	int first = code_unit(at, end), second = -1;
+	static const char names[] = "bfnrt", meanings[] = "\b\f\n\r\t";
+	const char *name = memchr(names, at[1], sizeof(names) - 1);
+	int first = code_unit(at, end), second;
 
-	*len = 1;
-	bytes[0] = *(name != NULL ? &meanings[name - names] : at);
+	*len = 2;
 	if (first < 0)
-		return name != NULL ? 2 : 1;
-	if (first >= 0xD800 && first <= 0xDBFF)
-		second = code_unit(at + 6, end);
-	if (second < 0xDC00 || second > 0xDFFF) {
-		*len = utf8_write((uint32_t)first, bytes);
-		return 6;
-	}
-	*len = utf8_write(0x10000 + ((uint32_t)(first - 0xD800) << 10) + (uint32_t)(second - 0xDC00), bytes);
-	return 12;
+		return (unsigned char)(name != NULL ? meanings[name - names] : at[1]);
+	*len = 6;
+	if (first < 0xD800 || first > 0xDBFF || (second = code_unit(at + 6, end)) < 0xDC00 || second > 0xDFFF)
+		return (uint32_t)first;
+	*len = 12;
+	return 0x10000 + ((uint32_t)(first - 0xD800) << 10) + (uint32_t)(second - 0xDC00);
 }
 
 size_t
 unescape(struct span inside, char *out, size_t size)
 {
-	size_t at = 0, len = 0, count;
-	char bytes[UTF8_MAX];
+	size_t len = 0, step;
 
-	while (at < inside.len) {
-		bytes[0] = inside.ptr[at];
-		count = 1;
-		at += bytes[0] == '\\' ? read_escape(inside.ptr + at, inside.ptr + inside.len, bytes, &count) : 1;
+	for (const char *at = inside.ptr, *end = at + inside.len; at < end; at += step) {
+		char bytes[UTF8_MAX] = { *at };
+		size_t count = 1;
+
+		step = 1;
+		if (*at == '\\')
+			count = utf8_write(read_escape(at, end, &step), bytes);
 		for (size_t i = 0; i < count; i++, len++)
 			if (len < size)
 				out[len] = bytes[i];

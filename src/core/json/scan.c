@@ -44,14 +44,7 @@ static const unsigned char by_length[KEY_MAX] = {
 
 static_assert(SCAN_FIELDS <= 64, "unsound has a bit for each field");
 
-/* What is read. */
-struct reader {
-	struct scan *scan;
-	const char *start, *end;
-	uintptr_t no_block; /* from this address on there is no whole block */
-};
-
-/* Where in it the scan is. Only inline functions know it, so that its members are registers. */
+/* Where in the text the scan is. Only inline functions know it, so that its members are registers. */
 struct nest {
 	unsigned depth;
 	unsigned open;        /* the innermost container: its field, and whether it is AN_ARRAY */
@@ -84,20 +77,20 @@ is_name(unsigned field)
 
 /* Inside a string; returns the next byte. */
 SELDOM const char *
-note_unsound(const struct reader *reader, enum scan_fault fault, const char *at, unsigned field)
+note_unsound(struct scan *scan, enum scan_fault fault, const char *at, unsigned field)
 {
 	if (fault == SCAN_BROKEN && (field == A_KEY || (field < SCAN_FIELDS && field > SCAN_ELEMENT && is_name(field))))
 		fault = SCAN_UTF8;
-	note_fault(reader->scan, fault, at);
+	note_fault(scan, fault, at);
 	if (field < SCAN_FIELDS)
-		reader->scan->unsound |= (uint64_t)1 << field;
+		scan->unsound |= (uint64_t)1 << field;
 	return at + 1;
 }
 
 SELDOM const char *
-fail(const struct reader *reader, const char *at)
+fail(struct scan *scan, const char *at)
 {
-	note_fault(reader->scan, at < reader->end ? SCAN_SYNTAX : SCAN_CUT, at);
+	note_fault(scan, at < scan->end ? SCAN_SYNTAX : SCAN_CUT, at);
 	return NULL;
 }
 
@@ -140,14 +133,14 @@ is_special(char c)
 
 /* The first special byte, or the end. */
 INLINE const char *
-skip(const struct reader *reader, const char *at)
+skip(struct scan *scan, const char *at)
 {
 	unsigned plain;
 
-	for (; (uintptr_t)at < reader->no_block; at += BLOCK)
+	for (; scan->end - at >= BLOCK; at += BLOCK)
 		if ((plain = count_plain(at)) < BLOCK)
 			return at + plain;
-	while (at < reader->end && !is_special(*at))
+	while (at < scan->end && !is_special(*at))
 		at++;
 	return at;
 }
@@ -167,142 +160,142 @@ closes(char c)
 }
 
 SELDOM const char *
-skip_spaces(const struct reader *reader, const char *at)
+skip_spaces(struct scan *scan, const char *at)
 {
-	while (at < reader->end && is_space(*at))
+	while (at < scan->end && is_space(*at))
 		at++;
 	return at;
 }
 
 /* There is seldom any. */
 static inline const char *
-skip_space(const struct reader *reader, const char *at)
+skip_space(struct scan *scan, const char *at)
 {
-	return at < reader->end && (unsigned char)*at <= ' ' ? skip_spaces(reader, at) : at;
+	return at < scan->end && (unsigned char)*at <= ' ' ? skip_spaces(scan, at) : at;
 }
 
 /* The byte there; behind the end 0, which begins no token. */
 INLINE char
-byte_at(const struct reader *reader, const char *at)
+byte_at(struct scan *scan, const char *at)
 {
-	if (at < reader->end)
+	if (at < scan->end)
 		return *at;
 	return '\0';
 }
 
 /* at: behind a backslash (RFC 8259 section 7). */
 SELDOM const char *
-read_escape(const struct reader *reader, const char *at)
+read_escape(struct scan *scan, const char *at)
 {
 	static const char simple[] = { '"', '\\', '/', 'b', 'f', 'n', 'r', 't' };
-	char c = byte_at(reader, at);
+	char c = byte_at(scan, at);
 
 	if (memchr(simple, c, sizeof(simple)) != NULL)
 		return at + 1;
 	if (c != 'u')
-		return fail(reader, at);
+		return fail(scan, at);
 	at++;
 	for (int i = 0; i < 4; i++, at++)
-		if (hex_digit(byte_at(reader, at)) < 0)
-			return fail(reader, at);
+		if (hex_digit(byte_at(scan, at)) < 0)
+			return fail(scan, at);
 	return at;
 }
 
 /* at: the first byte of a string that is special. Returns its end behind the quote. field: its own, A_KEY or NO_FIELD. */
 SELDOM const char *
-read_special(const struct reader *reader, const char *at, unsigned field)
+read_special(struct scan *scan, const char *at, unsigned field)
 {
-	while (at < reader->end && *at != '"') {
+	while (at < scan->end && *at != '"') {
 		size_t len;
 
 		if (*at == '\\') {
-			if ((at = read_escape(reader, at + 1)) == NULL)
+			if ((at = read_escape(scan, at + 1)) == NULL)
 				return NULL;
 		} else if ((unsigned char)*at < 0x20) {
-			at = note_unsound(reader, SCAN_CONTROL, at, field);
-		} else if ((len = utf8_length((struct span){ at, (size_t)(reader->end - at) })) == 0) {
-			at = note_unsound(reader, SCAN_BROKEN, at, field);
+			at = note_unsound(scan, SCAN_CONTROL, at, field);
+		} else if ((len = utf8_length((struct span){ at, (size_t)(scan->end - at) })) == 0) {
+			at = note_unsound(scan, SCAN_BROKEN, at, field);
 		} else {
 			at += len;
 		}
-		at = skip(reader, at);
+		at = skip(scan, at);
 	}
-	return at < reader->end ? at + 1 : fail(reader, at);
+	return at < scan->end ? at + 1 : fail(scan, at);
 }
 
 /* at: behind the opening quote. */
 INLINE const char *
-read_string(const struct reader *reader, const char *at, unsigned field)
+read_string(struct scan *scan, const char *at, unsigned field)
 {
-	at = skip(reader, at);
-	return byte_at(reader, at) == '"' ? at + 1 : read_special(reader, at, field);
+	at = skip(scan, at);
+	return byte_at(scan, at) == '"' ? at + 1 : read_special(scan, at, field);
 }
 
 /* RFC 8259 section 6. */
 static const char *
-skip_digits(const struct reader *reader, const char *at)
+skip_digits(struct scan *scan, const char *at)
 {
-	if (!is_digit(byte_at(reader, at)))
-		return fail(reader, at);
+	if (!is_digit(byte_at(scan, at)))
+		return fail(scan, at);
 	do
 		at++;
-	while (is_digit(byte_at(reader, at)));
+	while (is_digit(byte_at(scan, at)));
 	return at;
 }
 
 SELDOM const char *
-read_fraction(const struct reader *reader, const char *at)
+read_fraction(struct scan *scan, const char *at)
 {
 	if (*at == '.') {
-		if ((at = skip_digits(reader, at + 1)) == NULL)
+		if ((at = skip_digits(scan, at + 1)) == NULL)
 			return NULL;
 	}
-	if (byte_at(reader, at) == 'e' || byte_at(reader, at) == 'E') {
+	if (byte_at(scan, at) == 'e' || byte_at(scan, at) == 'E') {
 		at++;
-		if (byte_at(reader, at) == '+' || byte_at(reader, at) == '-')
+		if (byte_at(scan, at) == '+' || byte_at(scan, at) == '-')
 			at++;
-		at = skip_digits(reader, at);
+		at = skip_digits(scan, at);
 	}
 	return at;
 }
 
 /* A number that is not the whole text may have had more digits where the text ends. */
 static const char *
-read_number(const struct reader *reader, const char *at, bool alone)
+read_number(struct scan *scan, const char *at, bool alone)
 {
-	at += byte_at(reader, at) == '-';
-	if (byte_at(reader, at) == '0')
+	at += byte_at(scan, at) == '-';
+	if (byte_at(scan, at) == '0')
 		at++;
-	else if ((at = skip_digits(reader, at)) == NULL)
+	else if ((at = skip_digits(scan, at)) == NULL)
 		return NULL;
-	if (at < reader->end && (*at == '.' || *at == 'e' || *at == 'E') && (at = read_fraction(reader, at)) == NULL)
+	if (at < scan->end && (*at == '.' || *at == 'e' || *at == 'E') && (at = read_fraction(scan, at)) == NULL)
 		return NULL;
-	if (at == reader->end ? alone : *at == ',' || *at == '}' || *at == ']' || is_space(*at))
+	if (at == scan->end ? alone : *at == ',' || *at == '}' || *at == ']' || is_space(*at))
 		return at;
-	return fail(reader, at);
+	return fail(scan, at);
 }
 
 SELDOM const char *
-read_literal(const struct reader *reader, const char *at, const char *literal)
+read_literal(struct scan *scan, const char *at, const char *literal)
 {
 	for (; *literal != '\0'; at++, literal++)
-		if (byte_at(reader, at) != *literal)
-			return fail(reader, at);
+		if (byte_at(scan, at) != *literal)
+			return fail(scan, at);
 	return at;
 }
 
 /* Counts brackets until the value that is nested too deep has ended. */
 SELDOM const char *
-skip_deep(const struct reader *reader, const char *at)
+skip_deep(struct scan *scan, const char *at)
 {
 	size_t depth = 0;
 
-	note_fault(reader->scan, SCAN_DEPTH, at);
-	while (at < reader->end) {
+	note_fault(scan, SCAN_DEPTH, at);
+	while (at < scan->end) {
 		char c = *at;
 
 		if (c == '"') {
-			if ((at = read_string(reader, at + 1, NO_FIELD)) == NULL)
+			if ((at = read_string(scan, at + 1, NO_FIELD)) == NULL)
 				return NULL;
 			continue;
 		}
@@ -312,7 +305,7 @@ skip_deep(const struct reader *reader, const char *at)
 		if (depth == 0)
 			return at;
 	}
-	return fail(reader, at);
+	return fail(scan, at);
 }
 
 /* Members */
@@ -372,142 +365,140 @@ find_unescaped(unsigned parent, const char *key, size_t len)
 
 /* Reads a key and its colon. */
 INLINE const char *
-read_name(const struct reader *reader, struct nest *nest, const char *at)
+read_name(struct scan *scan, struct nest *nest, const char *at)
 {
 	const char *key;
 
-	if (byte_at(reader, at) != '"')
-		at = skip_spaces(reader, at);
-	if (byte_at(reader, at) != '"')
-		return fail(reader, at);
+	if (byte_at(scan, at) != '"')
+		at = skip_spaces(scan, at);
+	if (byte_at(scan, at) != '"')
+		return fail(scan, at);
 	key = at + 1;
-	at = skip(reader, key);
-	if (byte_at(reader, at) == '"')
+	at = skip(scan, key);
+	if (byte_at(scan, at) == '"')
 		nest->field = find_field(nest->open, key, (size_t)(at++ - key));
-	else if ((at = read_special(reader, at, A_KEY)) == NULL)
+	else if ((at = read_special(scan, at, A_KEY)) == NULL)
 		return NULL;
 	else
 		nest->field = find_unescaped(nest->open, key, (size_t)(at - key) - 1);
 	if (nest->field != NO_FIELD)
-		nest->field = take_field(reader->scan, nest->field, key - 1);
-	if (byte_at(reader, at) != ':')
-		at = skip_spaces(reader, at);
-	return byte_at(reader, at) == ':' ? at + 1 : fail(reader, at);
+		nest->field = take_field(scan, nest->field, key - 1);
+	if (byte_at(scan, at) != ':')
+		at = skip_spaces(scan, at);
+	return byte_at(scan, at) == ':' ? at + 1 : fail(scan, at);
 }
 
 /* Values */
 
 /* end: 0 for a container, which has not ended. */
 INLINE void
-note_value(const struct reader *reader, unsigned field, enum value_type type, const char *at, const char *end)
+note_value(struct scan *scan, unsigned field, enum value_type type, const char *at, const char *end)
 {
-	struct scan *scan = reader->scan;
-
 	if (field == NO_FIELD)
 		return;
 	scan->types[field] = (unsigned char)type;
-	scan->values[field].offset = (size_t)(at - reader->start);
-	scan->values[field].end = (size_t)(end - reader->start);
+	scan->values[field].offset = (size_t)(at - scan->text.ptr);
+	scan->values[field].end = (size_t)(end - scan->text.ptr);
 }
 
 INLINE const char *
-leave(const struct reader *reader, struct nest *nest, const char *at)
+leave(struct scan *scan, struct nest *nest, const char *at)
 {
 	unsigned field = nest->open & NO_FIELD;
 
 	if ((*at == ']') != (nest->open >= AN_ARRAY))
-		return fail(reader, at);
+		return fail(scan, at);
 	nest->open = nest->stack[nest->depth--];
 	if (field != NO_FIELD)
-		reader->scan->values[field].end = (size_t)(at + 1 - reader->start);
+		scan->values[field].end = (size_t)(at + 1 - scan->text.ptr);
 	return at + 1;
 }
 
 /* Behind a value: leaves the containers that end here, and returns the place of the next member. */
 INLINE const char *
-read_comma(const struct reader *reader, struct nest *nest, const char *at)
+read_comma(struct scan *scan, struct nest *nest, const char *at)
 {
 	while (nest->depth > 0 && at != NULL) {
-		char c = byte_at(reader, at);
+		char c = byte_at(scan, at);
 
 		if (c == ',')
 			return at + 1;
 		if (closes(c))
-			at = leave(reader, nest, at);
+			at = leave(scan, nest, at);
 		else if (is_space(c))
-			at = skip_spaces(reader, at);
+			at = skip_spaces(scan, at);
 		else
-			at = fail(reader, at);
+			at = fail(scan, at);
 	}
 	return at;
 }
 
 /* Reads the bracket, and, if the container is empty, its end and what follows. */
 INLINE const char *
-enter(const struct reader *reader, struct nest *nest, const char *at)
+enter(struct scan *scan, struct nest *nest, const char *at)
 {
 	unsigned kind = *at == '[' ? AN_ARRAY : 0;
 
 	if (nest->depth == SCAN_DEPTH_MAX)
-		return read_comma(reader, nest, skip_deep(reader, at));
+		return read_comma(scan, nest, skip_deep(scan, at));
 	if (nest->open == (SCAN_TEXT | AN_ARRAY) && kind != AN_ARRAY) {
 		nest->field = SCAN_ELEMENT;
-		reader->scan->types[SCAN_ELEMENT_ID] = reader->scan->types[SCAN_ELEMENT_METHOD] = VALUE_ABSENT;
+		forget(scan, SCAN_ELEMENT);
 	}
-	note_value(reader, nest->field, kind == AN_ARRAY ? VALUE_ARRAY : VALUE_OBJECT, at, reader->start);
+	note_value(scan, nest->field, kind == AN_ARRAY ? VALUE_ARRAY : VALUE_OBJECT, at, scan->text.ptr);
 	nest->stack[++nest->depth] = (unsigned char)nest->open;
 	nest->open = nest->field | kind;
-	at = skip_space(reader, at + 1);
-	return closes(byte_at(reader, at)) ? read_comma(reader, nest, at) : at;
+	at = skip_space(scan, at + 1);
+	return closes(byte_at(scan, at)) ? read_comma(scan, nest, at) : at;
 }
 
 /* Reads a scalar and what follows, or enters an array or object. */
 INLINE const char *
-read_value(const struct reader *reader, struct nest *nest, const char *at)
+read_value(struct scan *scan, struct nest *nest, const char *at)
 {
 	enum value_type type = VALUE_STRING;
 	const char *start;
 
-	if (byte_at(reader, at) <= ' ')
-		at = skip_spaces(reader, at);
+	if (byte_at(scan, at) <= ' ')
+		at = skip_spaces(scan, at);
 	start = at;
-	if (byte_at(reader, at) == '{' || byte_at(reader, at) == '[')
-		return enter(reader, nest, at);
-	switch (byte_at(reader, at)) {
+	if (byte_at(scan, at) == '{' || byte_at(scan, at) == '[')
+		return enter(scan, nest, at);
+	switch (byte_at(scan, at)) {
 	case '"':
-		at = read_string(reader, at + 1, nest->field);
+		at = read_string(scan, at + 1, nest->field);
 		break;
 	case 't':
 	case 'f':
 		type = VALUE_BOOL;
-		at = read_literal(reader, at, *at == 't' ? "true" : "false");
+		at = read_literal(scan, at, *at == 't' ? "true" : "false");
 		break;
 	case 'n':
 		type = VALUE_NULL;
-		at = read_literal(reader, at, "null");
+		at = read_literal(scan, at, "null");
 		break;
 	default:
 		type = VALUE_NUMBER;
-		at = read_number(reader, at, nest->depth == 0);
+		at = read_number(scan, at, nest->depth == 0);
 	}
 	if (at == NULL)
 		return NULL;
-	note_value(reader, nest->field, type, start, at);
-	return read_comma(reader, nest, at);
+	note_value(scan, nest->field, type, start, at);
+	return read_comma(scan, nest, at);
 }
 
 /* Returns the end of the outermost value. */
 INLINE const char *
-read_all(const struct reader *reader, const char *at)
+read_all(struct scan *scan, const char *at)
 {
 	unsigned char stack[SCAN_DEPTH_MAX + 1];
 	struct nest nest = { .open = NO_FIELD, .field = SCAN_TEXT, .stack = stack };
 
 	do {
-		at = read_value(reader, &nest, at);
+		at = read_value(scan, &nest, at);
 		nest.field = NO_FIELD;
 		if (at != NULL && nest.open < AN_ARRAY && nest.depth > 0)
-			at = read_name(reader, &nest, at);
+			at = read_name(scan, &nest, at);
 	} while (at != NULL && nest.depth > 0);
 	return at;
 }
@@ -526,17 +517,14 @@ scan_read_first(struct scan *scan, struct span text)
 void
 scan_read(struct scan *scan, struct span text)
 {
-	struct reader reader = { scan, text.ptr, text.ptr + text.len, 0 };
-	const char *at;
+	const char *at = text.ptr;
 
-	*scan = (struct scan){ .text = text };
-	if (text.len >= BLOCK)
-		reader.no_block = (uintptr_t)(reader.end - BLOCK) + 1;
-	at = skip_space(&reader, text.ptr);
-	if (at == reader.end || (at = read_all(&reader, at)) == NULL)
+	*scan = (struct scan){ .text = text, .end = text.ptr + text.len };
+	at = skip_space(scan, at);
+	if (at == scan->end || (at = read_all(scan, at)) == NULL)
 		return;
-	at = skip_space(&reader, at);
-	if (at < reader.end)
+	at = skip_space(scan, at);
+	if (at < scan->end)
 		note_fault(scan, SCAN_TRAILING, at);
 }
 
