@@ -358,7 +358,7 @@ void records_free(struct records *records);
  */
 bool records_keep(struct records *records, const struct message *message, struct request *request)
     __attribute__((warn_unused_result));
-bool records_add_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
+bool records_keep_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
 
 /* The request was answered with a result; it has ended, in any way. */
 void records_grant(struct records *records, struct request *request);

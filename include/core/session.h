@@ -242,19 +242,19 @@ struct acks {
  * settings, streams; LIMIT_RECORD_BYTES in all. A request's message is in request->record until it is granted.
  */
 
-struct record {             /* granted, or sent */
-	unsigned traits;    /* of its method */
-	const char *method; /* its name; NULL: METHOD_OPENED */
-	bool string;        /* its id was one */
-	struct buf text;    /* the message */
-	struct buf name;    /* of a setting: what it sets; empty: all */
+struct record {                   /* granted */
+	const struct method *row; /* of its method */
+	bool string;              /* its id was one */
+	struct buf text;          /* the message */
+	struct buf name;          /* of a setting: what it sets; empty: all */
 };
 
 struct records {
 	struct record *list; /* owned, in their order */
 	size_t count;
-	size_t bytes;  /* with those in requests */
-	bool overflow; /* the handshake was too long */
+	struct buf opened; /* the notification after the handshake; or empty */
+	size_t bytes;      /* of all, with those in requests */
+	bool overflow;     /* the handshake was too long */
 };
 
 struct edits {            /* of the message at hand, or of the batch that it is in */

@@ -667,7 +667,7 @@ on_opened(struct session *session, struct message *message)
 	enum server_life life = session->server.life;
 
 	recovery_open(session);
-	message->bound = records_add_opened(&session->records, message);
+	message->bound = records_keep_opened(&session->records, message);
 	if (!message->bound)
 		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
 	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))

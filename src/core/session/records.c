@@ -20,6 +20,7 @@ records_free(struct records *records)
 	while (records->count > 0)
 		remove_at(records, records->count - 1);
 	free(records->list);
+	buf_free(&records->opened);
 }
 
 /* Counts the message and keeps it in text. false: there is no room. */
@@ -31,13 +32,6 @@ keep(struct records *records, const struct message *message, struct buf *text)
 	records->bytes += message->text.len;
 	buf_keep(text, message->text);
 	return true;
-}
-
-static void
-add(struct records *records, struct record record)
-{
-	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
-	records->list[records->count++] = record;
 }
 
 bool
@@ -52,17 +46,11 @@ records_keep(struct records *records, const struct message *message, struct requ
 }
 
 bool
-records_add_opened(struct records *records, const struct message *message)
+records_keep_opened(struct records *records, const struct message *message)
 {
-	struct record record = { .traits = METHOD_OPENED };
-
-	for (size_t i = records->count; i-- > 0;)
-		if (records->list[i].traits == METHOD_OPENED)
-			remove_at(records, i);
-	if (message->batch != NULL || !keep(records, message, &record.text))
-		return false;
-	add(records, record);
-	return true;
+	records->bytes -= records->opened.len;
+	buf_free(&records->opened);
+	return message->batch == NULL && keep(records, message, &records->opened);
 }
 
 /* Whether the request, once granted, makes the record obsolete. */
@@ -70,14 +58,14 @@ static bool
 is_replaced(const struct record *record, const struct request *by)
 {
 	if (by->traits & METHOD_HANDSHAKE)
-		return record->traits & METHOD_HANDSHAKE;
-	return (record->traits & METHOD_SETTING) && span_equal(buf_span(&record->name), by->name);
+		return record->row->traits & METHOD_HANDSHAKE;
+	return (record->row->traits & METHOD_SETTING) && span_equal(buf_span(&record->name), by->name);
 }
 
 void
 records_grant(struct records *records, struct request *request)
 {
-	struct record record;
+	struct record *record;
 
 	if ((request->traits & METHOD_STREAM) ||
 	    (request->record.len == 0 && (!(request->traits & METHOD_UNSETTING) || request->name.len == 0)))
@@ -87,15 +75,15 @@ records_grant(struct records *records, struct request *request)
 			remove_at(records, i);
 	if (request->record.len == 0)
 		return;
-	record = (struct record){
-		.traits = request->traits,
-		.method = request->row->name,
+	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
+	record = &records->list[records->count++];
+	*record = (struct record){
+		.row = request->row,
 		.string = request->id.ptr[0] == '"',
 		.text = request->record,
 	};
-	buf_keep(&record.name, request->name);
+	buf_keep(&record->name, request->name);
 	buf_init(&request->record);
-	add(records, record);
 }
 
 void

@@ -246,21 +246,19 @@ send_again(struct session *session, struct span text, const struct request *requ
 	journal_tell(&session->journal, &action);
 }
 
-/* Sends all records with one of these traits again, requests as questions, whose answers are awaited. */
+/* Sends all records with this trait again, as questions, whose answers are awaited. */
 static void
-send_records(struct session *session, unsigned traits)
+send_records(struct session *session, unsigned trait)
 {
 	for (size_t i = 0; i < session->records.count; i++) {
 		const struct record *record = &session->records.list[i];
-		struct request *question = NULL;
+		struct request *question;
 
-		if (!(record->traits & traits))
+		if (!(record->row->traits & trait))
 			continue;
-		if (record->method != NULL) {
-			question = questions_add(session, SIDE_CLIENT, record->method, record->string, TIME_REPLAY);
-			question->flags = REQUEST_AGAIN;
-			session->replaying++;
-		}
+		question = questions_add(session, SIDE_CLIENT, record->row->name, record->string, TIME_REPLAY);
+		question->flags = REQUEST_AGAIN;
+		session->replaying++;
 		send_again(session, buf_span(&record->text), question);
 	}
 }
@@ -307,7 +305,9 @@ replay(struct session *session)
 {
 	if (session->server.life == SERVER_HANDSHAKE && session->replaying == 0) {
 		server_enter(&session->server, SERVER_SETTINGS);
-		send_records(session, METHOD_OPENED | METHOD_SETTING);
+		if (session->records.opened.len > 0)
+			send_again(session, buf_span(&session->records.opened), NULL);
+		send_records(session, METHOD_SETTING);
 	}
 	if (session->server.life != SERVER_SETTINGS || session->replaying > 0)
 		return;
