@@ -24,7 +24,7 @@ enum { METHOD_MAX = 256 };
  * passes. It borrows the lane's bytes: it is invalid after the next byte is read or decided. It is not copied.
  */
 struct message {
-	enum side from;
+	enum side from, to;
 	const struct scan *scan;
 	enum message_kind kind;
 	enum message_kind meant;     /* as far as it was read; REQUEST, NOTIFICATION, RESPONSE or NONE */

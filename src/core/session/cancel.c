@@ -108,7 +108,7 @@ cancel_withhold(struct session *session, struct message *message, const struct r
 static void
 move(struct session *session, struct message *message, const struct request *request, struct span id, enum why why)
 {
-	enum side receiver = side_other(message->from);
+	enum side receiver = message->to;
 	struct span reason = request != NULL ? own_reason(message->from) : SPAN_NONE;
 
 	if (message->cancel == handshake_cancel(&session->handshake, receiver)) {

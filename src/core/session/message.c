@@ -79,6 +79,7 @@ interpret(struct message *message, struct session *session, enum side from, bool
 	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
 	message->from = from;
+	message->to = side_other(from);
 	message->text = scan->text;
 	message->word = WHY_RELAYED;
 	message->scan = scan;
@@ -97,7 +98,7 @@ interpret(struct message *message, struct session *session, enum side from, bool
 
 		message->request = pending_by_wire(&asked->pending, id);
 		if (message->request == NULL)
-			message->question = questions_find(session, side_other(from), id);
+			message->question = questions_find(session, message->to, id);
 	}
 	if (message->meant == MESSAGE_NOTIFICATION)
 		message->cancel = dialect_cancel(session->handshake.dialect, message->method);

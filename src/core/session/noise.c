@@ -288,7 +288,7 @@ refuse_oversized(struct session *session, struct message *message)
 static void
 drop_oversized(struct session *session, struct message *message, const struct party *party)
 {
-	enum side requester = side_other(message->from);
+	enum side requester = message->to;
 	bool answers = party->answers && !party->asks;
 
 	message->request = answers ? pending_by_wire(&session->party[requester].pending, message->id) : NULL;

@@ -100,7 +100,6 @@ why_too_much(const struct session *session, const struct message *message)
 
 struct entry { /* a new request, and where its names are stored that do not stand in its text */
 	struct pending_names names;
-	struct span alias; /* the fresh id or, if it keeps its own, the fresh token; or empty */
 	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
 };
 
@@ -109,7 +108,7 @@ static void
 tell_unread(struct session *session, const struct message *message)
 {
 	if (session->handshake.unread && session->journal.counts[WHY_UNREAD] == 0)
-		state_note_message(session, side_other(message->from), WHY_UNREAD, message, SPAN_NONE);
+		state_note_message(session, message->to, WHY_UNREAD, message, SPAN_NONE);
 }
 
 static void
@@ -121,7 +120,6 @@ read_names(struct session *session, const struct message *message, const struct 
 	struct span second = message_id(scan, dialect->token_fields[1]);
 	struct pending_names *names = &entry->names;
 
-	entry->alias = SPAN_NONE;
 	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	names->shown = name_shown(names->name, row->name_field == SCAN_URI, entry->shown);
@@ -159,10 +157,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 	    (pending_by_token(pending, names->token) != NULL || pending_by_token(tasks, names->token) != NULL)) {
 		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
-		entry->alias = names->wire_token;
 	}
-	if (names->wire_id.len > 0)
-		entry->alias = names->wire_id;
 }
 
 /* Puts the requester's own id back where the message names another request of its reader's by a fresh id. */
@@ -170,7 +165,7 @@ static void
 restore_id(const struct session *session, struct message *message, enum scan_field field)
 {
 	const struct request *request =
-	    pending_by_wire(&session->party[side_other(message->from)].pending, message_id(message->scan, field));
+	    pending_by_wire(&session->party[message->to].pending, message_id(message->scan, field));
 
 	if (request != NULL && request_is_aliased(request))
 		message_replace(message, field, request->id);
@@ -225,7 +220,7 @@ serial_of_task(const struct session *session, const struct message *message)
 static void
 enter(struct session *session, struct message *message, const struct method *row)
 {
-	enum side receiver = side_other(message->from);
+	enum side receiver = message->to;
 	struct deadlines deadlines;
 	struct request *request;
 	struct entry entry;
@@ -257,8 +252,10 @@ enter(struct session *session, struct message *message, const struct method *row
 		request->since = MSEC_NEVER;
 		session->waiting = true;
 	}
-	if (entry.alias.len > 0)
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, entry.alias);
+	if (request_is_aliased(request))
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
+	else if (!span_equal(request->token, request->wire_token))
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token);
 	if (request->flags & REQUEST_ASKED)
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
 	if (message->from == SIDE_SERVER)
@@ -420,7 +417,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 static struct request *
 find_coerced(const struct session *session, struct message *message)
 {
-	enum side requester = side_other(message->from);
+	enum side requester = message->to;
 	const struct party *party = &session->party[requester];
 	struct request *request;
 
@@ -446,7 +443,7 @@ may_answer(const struct session *session, const struct message *message)
 {
 	double code;
 
-	if (session->party[side_other(message->from)].untracked > 0)
+	if (session->party[message->to].untracked > 0)
 		return true;
 	return scan_type(message->scan, SCAN_ID) <= VALUE_NULL &&
 	    scan_type(message->scan, SCAN_ERROR_CODE) == VALUE_NUMBER &&
@@ -508,7 +505,7 @@ receive_response(struct session *session, struct message *message)
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct span id)
 {
-	enum side requester = side_other(message->from);
+	enum side requester = message->to;
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
 	bool untracked = session->party[message->from].untracked > 0;
 	bool unkept = scan_unkept(message->scan, message->cancel->field);
@@ -583,11 +580,11 @@ static void
 on_progress(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	enum side requester = side_other(message->from);
+	enum side requester = message->to;
 	struct party *party = &session->party[requester];
 	struct span token = message_id(message->scan, dialect->progress_field);
 	struct request *request = pending_by_token(&party->pending, token);
-	const struct request *task = pending_by_token(&session->tasks[requester], token);
+	struct request *task = pending_by_token(&session->tasks[requester], token);
 	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
 
 	if (request == NULL && task == NULL && dialect->turn_cancel == NULL &&
@@ -605,29 +602,27 @@ on_progress(struct session *session, struct message *message)
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
 	if (request_is_awaited(request) && session->config.observed && message->batch == NULL) /* see request_view */
 		buf_keep(&request->progress, message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
-	if (request != NULL && dialect->turn_cancel != NULL) {
-		on_update(session, message, requester, token, request);
-		return;
-	}
-	if (task != NULL && !request_is_awaited(request)) {
-		restore_token(session, message, task);
-		pass_on(session, message, WHY_RELAYED, NULL);
-		return;
-	}
-	if (request != NULL) {
-		restore_token(session, message, request);
-		turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
-	} else if ((kept || party->untracked > 0) && !questions_has_minted(session, token)) {
+	if (task != NULL && !request_is_awaited(request))
+		request = task;
+	if (request == NULL && (kept || party->untracked > 0) && !questions_has_minted(session, token)) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
-	} else {
+	} else if (request == NULL) {
 		pass_drop(session, message, WHY_LATE_PROGRESS, NULL);
+	} else if (dialect->turn_cancel != NULL) {
+		on_update(session, message, requester, token, request);
+	} else {
+		restore_token(session, message, request);
+		if (request == task)
+			pass_on(session, message, WHY_RELAYED, NULL);
+		else
+			turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 	}
 }
 
 static void
 on_task_status(struct session *session, struct message *message)
 {
-	note_status(session, side_other(message->from), message_id(message->scan, SCAN_TASK_ID),
+	note_status(session, message->to, message_id(message->scan, SCAN_TASK_ID),
 	    scan_text(message->scan, SCAN_STATUS));
 	pass_on(session, message, WHY_RELAYED, NULL);
 }
@@ -636,8 +631,8 @@ on_task_status(struct session *session, struct message *message)
 static struct request *
 find_stream(const struct session *session, const struct message *message)
 {
-	struct request *request = pending_by_wire(&session->party[side_other(message->from)].pending,
-	    message_id(message->scan, SCAN_META_SUBSCRIPTION));
+	struct request *request =
+	    pending_by_wire(&session->party[message->to].pending, message_id(message->scan, SCAN_META_SUBSCRIPTION));
 
 	return request != NULL && (request->traits & METHOD_STREAM) ? request : NULL;
 }

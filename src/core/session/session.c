@@ -121,7 +121,7 @@ settle_framing(struct session *session, enum side from, bool ended)
 static void
 note_first(struct session *session, const struct message *message)
 {
-	struct party *party = &session->party[message->from], *peer = &session->party[side_other(message->from)];
+	struct party *party = &session->party[message->from], *peer = &session->party[message->to];
 
 	if (party->spoke || message->kind == MESSAGE_BATCH)
 		return;

@@ -284,7 +284,7 @@ state_count(struct session *session, const struct message *message, enum tally t
 void
 state_note_untracked(struct session *session, const struct message *message, bool all)
 {
-	struct party *other = &session->party[side_other(message->from)];
+	struct party *other = &session->party[message->to];
 
 	session->party[message->from].untracked = message->next;
 	if (all)
