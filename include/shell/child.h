@@ -56,7 +56,7 @@ struct sweep {
 	pid_t server;      /* it may lead another group */
 	pid_t leader;      /* of the server's group: has ended, and is not reaped, so that the group's id stays taken */
 	bool group;        /* end only processes of these groups */
-	bool exited;       /* the server: set by the caller, and by sweep_all */
+	bool exited;       /* the server: set by the caller */
 	msec_t term, kill; /* when the signals are due; MSEC_NEVER: not ordered yet, SIGTERM was not sent yet */
 	msec_t kill_after; /* the time from one to the other */
 	bool acted, refused;   /* of the last round: a child was, and may not be, sent SIGKILL */
@@ -87,9 +87,6 @@ bool sweep_hear(pid_t kept, pid_t leader, siginfo_t *info);
  * at most so many milliseconds, or MSEC_NEVER. Other signals wait.
  */
 bool sweep_wait(int fd, int news, msec_t time);
-
-/* Sends SIGKILL to each child and reaps dead ones, for at most this time. true: no child is left. */
-bool sweep_all(struct sweep *sweep, msec_t time);
 
 enum guardian_kind {
 	GUARDIAN_FORKED,   /* the first report: the server's process is there; number: the guardian's own pid */

@@ -281,14 +281,3 @@ sweep_wait(int fd, int news, msec_t time)
 	return pselect(most + 1, &ready, NULL, NULL, time == MSEC_NEVER ? NULL : &pause, &mask) > 0 && fd >= 0 &&
 	    FD_ISSET(fd, &ready);
 }
-
-bool
-sweep_all(struct sweep *sweep, msec_t time)
-{
-	msec_t end = monotonic_now() + time;
-
-	for (sweep->exited = true; !end_round(sweep); sweep_wait(-1, -1, SWEEP_PAUSE))
-		if (monotonic_now() >= end)
-			return false;
-	return true;
-}
