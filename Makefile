@@ -75,7 +75,7 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
 
 CORE_OBJECTS := $(call objects,src/core/*/*.c)
 SHELL_OBJECTS := $(filter-out $(B)/obj/src/shell/system/system_%,$(call objects,src/shell/*.c src/shell/*/*.c)) \
-	$(B)/obj/src/shell/system/system_$(SYSTEM).o
+	$(patsubst %,$(B)/obj/src/shell/system/system_%.o,$(SYSTEM) $(addprefix not_,$(filter-out $(SYSTEM),linux darwin)))
 CTL_OBJECTS := $(call objects,src/ctl/*/*.c)
 MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c)
 UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/needs.c test/core/*.c test/shell/*.c test/ctl/*.c)

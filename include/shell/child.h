@@ -34,7 +34,7 @@ enum {
 	SWEEP_TIME = 5000,    /* ms, after SIGKILL */
 	SWEEP_STUCK = -1,     /* it has not ended in that time */
 	SWEEP_FOREIGN = -2,   /* it is another user's */
-	SWEEP_APART = 1 << 8, /* beside SIGTERM: it has left the server's group, and has none of the files */
+	SWEEP_APART = 1 << 8, /* beside SIGTERM: it has left the server's group, and none of the files is its own */
 	SWEEP_TOLD = 4096,    /* processes outside of the server's group that are sent SIGTERM; more get SIGKILL only */
 };
 

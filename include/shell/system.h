@@ -2,7 +2,7 @@
 
 /*
  * What systems do in different ways: one file of src/shell/system for each, of which SYSTEM (config.mk) names the one that
- * is compiled. Nothing else in src and include names a system. What a system cannot tell is unknown, and the caller does
+ * is compiled, with those of what all others do in one way. Nothing else in src and include names a system. What a system cannot tell is unknown, and the caller does
  * without; system_has says so beforehand. Pids are never below 1.
  */
 
@@ -33,7 +33,7 @@ bool system_has(enum system_feature feature);
 /* Milliseconds since some time before the program started; never goes back, and stands still while the machine sleeps. */
 msec_t monotonic_now(void);
 
-/* Up to 256 bytes that nobody can foresee; never waits. false: there are none. */
+/* Up to 256 bytes that nobody can foresee. false: there are none. */
 bool system_random(void *to, size_t len);
 
 /*
@@ -45,9 +45,8 @@ int system_socket_pair(int pair[2]) __attribute__((warn_unused_result));
 int system_socket(int family, bool waits) __attribute__((warn_unused_result));
 int system_accept(int listener, bool waits) __attribute__((warn_unused_result));
 
-/* Closes all descriptors from this one on, or those below the present limit. Its fast part; false: some may be left. */
+/* Closes all descriptors from this one on, or those below the present limit. */
 void system_close_from(int first);
-bool system_close_at_once(int first);
 
 /*
  * The same pipe or terminal opened again, with O_NONBLOCK, for a description of its own. -1: not possible here, or for
@@ -88,9 +87,6 @@ enum system_input system_input_of(pid_t pid, int fd);
  */
 int system_watch_client(int input, pid_t *process);
 
-/* Whether the process is known to have none of these files open. */
-bool system_lacks(pid_t pid, const struct stat *files, int count);
-
 /* The name of the process, as ps(1) shows it; "" if it is unknown. */
 enum { SYSTEM_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */
 void system_name(pid_t pid, char name[SYSTEM_NAME]);
@@ -118,9 +114,6 @@ pid_t system_pid_limit(void);
 
 /* fork(2), for a child that sends no signal as it ends and that P_ALL above does not show, where the system can do so. */
 pid_t system_fork_hidden(void);
-
-/* Waits for the end of such a child. */
-void system_reap_hidden(pid_t pid);
 
 /*
  * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are seen; elsewhere only

@@ -311,7 +311,8 @@ static const struct {
 	    "no          initialize cannot be answered: the server has exited with status 1: npm error 404 x\n"
 	    "            npm error A log\n\n11 checks" },
 	/* As much as canceld quotes in an open session, which one without a dialect is, from a whole line on. */
-	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0, "status 1: 1234567\n" },
+	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0,
+	    "status 1: 1234567\n" },
 	{ D "-j -- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | grep -o '1234567.n' | wc -l", 0,
 	    "127\n" },
 	{ D "-- cat", 1, "server/discover: what cancelctl says is sent back\n" },

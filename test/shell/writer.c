@@ -135,6 +135,16 @@ TEST(at_its_end_no_line_is_left_half)
 	unlink(path);
 }
 
+static void
+reap_hidden(pid_t pid)
+{
+#ifdef __WALL
+	waitpid(pid, NULL, __WALL);
+#else
+	waitpid(pid, NULL, 0);
+#endif
+}
+
 /* A stopped one stands for a write that hangs. */
 TEST(one_that_hangs_is_ended_and_not_waited_for)
 {
@@ -146,7 +156,7 @@ TEST(one_that_hangs_is_ended_and_not_waited_for)
 	close(lines);
 	ck_assert_int_eq(writer_end(&writer, 100), 0);
 	ck_assert_int_lt(monotonic_now() - began, LONG);
-	system_reap_hidden(pid);
+	reap_hidden(pid);
 	ck_assert_int_eq(kill(pid, 0), -1);
 	unlink(path);
 }
@@ -162,7 +172,7 @@ TEST(it_is_no_child)
 	if (hidden == 0)
 		_exit(0);
 	shown = system_look_at(P_PID, (id_t)hidden, &info); /* here none can be hidden */
-	system_reap_hidden(hidden);
+	reap_hidden(hidden);
 	lines = start_on(open_file());
 	ck_assert_int_eq(system_look_at(P_ALL, 0, &info), shown);
 	close(lines);

@@ -182,7 +182,8 @@ peer_opens(struct world *world)
 	struct oracle *oracle = &world->oracle;
 
 	if (!oracle->handshake || oracle->protocol->opened == NULL || oracle->opened > 0 ||
-	    !oracle->asks[0].answered_by_peer || !chance_percent(&world->chance, world->restarts && !peer_is_quiet(world) ? 8 : 40))
+	    !oracle->asks[0].answered_by_peer ||
+	    !chance_percent(&world->chance, world->restarts && !peer_is_quiet(world) ? 8 : 40))
 		return false;
 	oracle->opened =
 	    peer_says(world, CLIENT, KIND_NOTICE, -1, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"q\":%d}}",

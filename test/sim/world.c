@@ -8,8 +8,7 @@
 #include "core/limits.h"
 #include "world_inside.h"
 
-enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000, SHUT_STEPS = 20, SHUT_LONGEST = 300,
-	RAVES = 90000 };
+enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000, SHUT_STEPS = 20, SHUT_LONGEST = 300, RAVES = 90000 };
 
 void
 world_tell(struct world *world, const char *format, ...)
@@ -168,8 +167,8 @@ server_raves(struct world *world)
 	clock_settle(world);
 	peer_cancels(world, CLIENT);
 	world->mood = MOOD_NEVER;
-	while (world->now < until && servers_is_there(world) && !world->oracle.stuck &&
-	    world->oracle.verdict[0] == '\0') {
+	while (
+	    world->now < until && servers_is_there(world) && !world->oracle.stuck && world->oracle.verdict[0] == '\0') {
 		wire_feed(world, CLIENT, SIZE_MAX);
 		peer_writes_notice(world, SERVER);
 		wire_feed(world, SERVER, SIZE_MAX);

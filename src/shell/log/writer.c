@@ -161,9 +161,7 @@ writer_end(struct writer *writer, msec_t time)
 	for (; !writer->back.ended && left > 0 && poll(&back, 1, (int)left) != 0; left = end - monotonic_now())
 		if (descriptor_read(&writer->back, (char *)&error, sizeof(error)) == (ssize_t)sizeof(error))
 			failed = error;
-	if (writer->back.ended)
-		system_reap_hidden(writer->pid);
-	else
+	if (!writer->back.ended)
 		kill(writer->pid, SIGKILL);
 	descriptor_close(&writer->back);
 	writer->pid = 0;

@@ -141,6 +141,20 @@ tell_member(void *context, pid_t pid)
 		tell(context, pid, SIGTERM);
 }
 
+/* Whether none of its standard descriptors is one of the server's, as far as that can be seen. */
+static bool
+is_apart(const struct sweep *sweep, pid_t pid)
+{
+	struct stat status;
+	char path[64];
+
+	for (int i = 0; i < 9; i++)
+		if (!system_path_of(pid, i / 3, path, sizeof(path)) || stat(path, &status) < 0 ||
+		    (status.st_dev == sweep->files[i % 3].st_dev && status.st_ino == sweep->files[i % 3].st_ino))
+			return false;
+	return true;
+}
+
 /* Once. Children of one that was told are its own to end, until it has ended. */
 static void
 terminate(struct sweep *sweep, pid_t pid)
@@ -151,7 +165,7 @@ terminate(struct sweep *sweep, pid_t pid)
 	if (sweep->count == SWEEP_TOLD || is_member(sweep, pid))
 		return;
 	sweep->told[sweep->count++] = pid;
-	tell(sweep, pid, system_lacks(pid, sweep->files, 3) ? SIGTERM | SWEEP_APART : SIGTERM);
+	tell(sweep, pid, is_apart(sweep, pid) ? SIGTERM | SWEEP_APART : SIGTERM);
 	kill(pid, SIGTERM);
 	kill(pid, SIGCONT);
 }

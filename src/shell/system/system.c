@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +27,12 @@ monotonic_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 #endif
 	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool
+system_random(void *to, size_t len)
+{
+	return getentropy(to, len) == 0;
 }
 
 /* One step after the other, as no other thread can start a program in between. */
@@ -92,8 +100,10 @@ system_close_from(int first)
 	struct pollfd piece[CLOSE_PIECE];
 	long most = sysconf(_SC_OPEN_MAX);
 
-	if (system_close_at_once(first))
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
 		return;
+#endif
 	for (; first < CLOSE_MOST && (most < 0 || first < most); first += CLOSE_PIECE) {
 		for (int i = 0; i < CLOSE_PIECE; i++)
 			piece[i] = (struct pollfd){ .fd = first + i };

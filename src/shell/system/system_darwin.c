@@ -27,7 +27,6 @@
 enum {
 	PROCESS_MOST = 1 << 17, /* more than there are pids; memory that is not used costs nothing */
 	EVENTS = 64,
-	FILES = 256,
 	ROUNDS = 8,
 };
 
@@ -45,54 +44,6 @@ system_has(enum system_feature feature)
 {
 	return feature != SYSTEM_DIES_ALONG && feature != SYSTEM_RENAMES && feature != SYSTEM_OPENS_ANEW &&
 	    feature != SYSTEM_SENDS_AT_ONCE;
-}
-
-bool
-system_random(void *to, size_t len)
-{
-	arc4random_buf(to, len);
-	return true;
-}
-
-/* The limit of descriptors may be infinite, so those that are open are asked for. */
-bool
-system_close_at_once(int first)
-{
-	static struct proc_fdinfo files[FILES];
-	bool closed;
-	int len;
-
-	do {
-		closed = false;
-		len = proc_pidinfo(getpid(), PROC_PIDLISTFDS, 0, files, sizeof(files));
-		for (int i = 0; i < len / (int)sizeof(files[0]); i++)
-			if (files[i].proc_fd >= first)
-				closed |= close(files[i].proc_fd) == 0;
-	} while (closed);
-	return len > 0 && len < (int)sizeof(files);
-}
-
-/* /dev/fd gives the same description. */
-int
-system_open_anew(int fd)
-{
-	(void)fd;
-	return -1;
-}
-
-bool
-system_path_of(pid_t pid, int fd, char *path, size_t room)
-{
-	(void)pid, (void)fd, (void)path, (void)room;
-	return false;
-}
-
-ssize_t
-system_transfer(int fd, struct iovec *pieces, int count, bool writing)
-{
-	(void)fd, (void)pieces, (void)count, (void)writing;
-	errno = ENOSYS;
-	return -1;
 }
 
 bool
@@ -183,20 +134,6 @@ system_input_of(pid_t pid, int fd)
 	return same ? SYSTEM_INPUT_SAME : SYSTEM_INPUT_ANOTHER;
 }
 
-bool
-system_is_kernels(const siginfo_t *info)
-{
-	(void)info;
-	return false;
-}
-
-bool
-system_lacks(pid_t pid, const struct stat *files, int count)
-{
-	(void)pid, (void)files, (void)count;
-	return false;
-}
-
 void
 system_name(pid_t pid, char name[SYSTEM_NAME])
 {
@@ -205,29 +142,6 @@ system_name(pid_t pid, char name[SYSTEM_NAME])
 	name[0] = '\0';
 	if (ask_about(pid, &about))
 		snprintf(name, SYSTEM_NAME, "%.*s", (int)sizeof(about.pbsi_comm), about.pbsi_comm);
-}
-
-void
-system_rename(const char *name)
-{
-	(void)name;
-}
-
-void
-system_die_along(int signal)
-{
-	(void)signal;
-}
-
-void
-system_adopt_orphans(void)
-{
-}
-
-void
-system_reap_hidden(pid_t pid)
-{
-	waitpid(pid, NULL, 0);
 }
 
 /* waitid(2) also gives children that are only stopped, and no number of a signal. */
@@ -272,19 +186,6 @@ pid_t
 system_pid_limit(void)
 {
 	return PROCESS_MOST;
-}
-
-pid_t
-system_fork_hidden(void)
-{
-	return fork();
-}
-
-/* The dead that are not reaped count too. */
-bool
-system_lives(pid_t group)
-{
-	return group > 1 && kill(-group, 0) == 0;
 }
 
 bool

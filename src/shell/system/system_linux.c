@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -24,23 +23,6 @@ bool
 system_has(enum system_feature feature)
 {
 	return feature != SYSTEM_INFERS;
-}
-
-bool
-system_random(void *to, size_t len)
-{
-	return getrandom(to, len, GRND_NONBLOCK) == (ssize_t)len;
-}
-
-bool
-system_close_at_once(int first)
-{
-#ifdef SYS_close_range
-	return syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0;
-#else
-	(void)first;
-	return false;
-#endif
 }
 
 int
@@ -85,14 +67,6 @@ system_transfer(int fd, struct iovec *pieces, int count, bool writing)
 	errno = EOPNOTSUPP;
 	return -1;
 #endif
-}
-
-bool
-system_is_ready(int fd, bool writing)
-{
-	struct pollfd ready = { .fd = fd, .events = writing ? POLLOUT : POLLIN };
-
-	return poll(&ready, 1, 0) > 0;
 }
 
 /* epoll reports an error unasked, and refuses some kinds of files with EPERM. */
@@ -187,26 +161,6 @@ system_is_kernels(const siginfo_t *info)
 	return info->si_code == SI_KERNEL;
 }
 
-bool
-system_lacks(pid_t pid, const struct stat *files, int count)
-{
-	const struct dirent *entry;
-	struct stat status;
-	char path[64];
-	DIR *open;
-	bool lacks;
-
-	snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
-	open = proc_is_own() ? opendir(path) : NULL;
-	lacks = open != NULL;
-	while (lacks && (entry = readdir(open)) != NULL)
-		for (int i = 0; i < count && fstatat(dirfd(open), entry->d_name, &status, 0) == 0; i++)
-			lacks &= status.st_dev != files[i].st_dev || status.st_ino != files[i].st_ino;
-	if (open != NULL)
-		closedir(open);
-	return lacks;
-}
-
 void
 system_name(pid_t pid, char name[SYSTEM_NAME])
 {
@@ -232,13 +186,6 @@ system_adopt_orphans(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-bool
-system_look_at(idtype_t type, id_t id, siginfo_t *info)
-{
-	*info = (siginfo_t){ 0 };
-	return waitid(type, id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
 /* Without a signal to its parent: waitid(2), __WCLONE. */
 pid_t
 system_fork_hidden(void)
@@ -246,12 +193,6 @@ system_fork_hidden(void)
 	pid_t pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 
 	return pid < 0 && errno == EINVAL ? fork() : pid; /* qemu-user knows only SIGCHLD */
-}
-
-void
-system_reap_hidden(pid_t pid)
-{
-	waitpid(pid, NULL, __WALL);
 }
 
 /* Without WEXITED the dead are no children. */
@@ -307,25 +248,6 @@ system_each_child(void (*each)(void *context, pid_t pid), void *context)
 		each(context, (pid_t)strtol(number, NULL, 10));
 	fclose(list);
 	return true;
-}
-
-void
-system_mark(void)
-{
-}
-
-int
-system_follow(void)
-{
-	return -1;
-}
-
-size_t
-system_end_followed(system_ended_fn *ended, void *context)
-{
-	(void)ended;
-	(void)context;
-	return 0;
 }
 
 bool
