@@ -97,7 +97,7 @@ install_at_home() # way
 	npm)
 		here=$(node -p 'process.platform + "-" + process.arch')
 		cp "$top/build/release-files/npm/canceld-$version.tgz" "$top/build/release-files/npm/canceld-$here-$version.tgz" .
-		sed -i 's| install -g canceld$| install -g ./canceld-*.tgz|' "$scratch/npm-1.sh"
+		sed -i 's| install -g canceld .*| install -g ./canceld-*.tgz|' "$scratch/npm-1.sh"
 		sed -i "s| uninstall -g canceld\$|& @canceld/$here|" "$scratch/npm-2.sh"
 		;;
 	tarball) cp "$top/build/release-files/$file" . ;;
