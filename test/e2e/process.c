@@ -348,17 +348,6 @@ process_ended(pid_t pid)
 }
 
 bool
-process_catches(pid_t pid, int signal)
-{
-	struct text status = process_file(pid, "status");
-	const char *mask = strstr(status.data, "SigCgt:");
-	bool caught = mask != NULL && (strtoull(mask + strlen("SigCgt:"), NULL, 16) >> (signal - 1) & 1) != 0;
-
-	free(status.data);
-	return caught;
-}
-
-bool
 process_has_text(const char *path, const char *text)
 {
 	struct text file = file_read(path);

@@ -51,5 +51,4 @@ double process_seconds(pid_t pid);                         /* CPU time so far */
 int process_descriptors(pid_t pid);                        /* how many are open */
 char process_state(pid_t pid);                             /* S: waits for something; T: stopped by a signal */
 bool process_ended(pid_t pid);                             /* gone, or a zombie */
-bool process_catches(pid_t pid, int signal);               /* it has a handler for this signal */
 bool process_has_text(const char *path, const char *text); /* the file holds these bytes */
