@@ -40,47 +40,48 @@ map_free(struct map *map)
 }
 
 static void
-put(struct map_entry **link, struct map_entry *entry)
+push(struct map *map, struct map_entry *entry)
 {
-	*link = entry;
-	entry->link = link;
+	struct map_entry **bucket = &map->buckets[entry->hash & (map->size - 1)];
+
+	entry->next = *bucket;
+	if (entry->next != NULL)
+		entry->next->link = &entry->next;
+	entry->link = bucket;
+	*bucket = entry;
 }
 
-/* Doubles the buckets, and divides each chain, in its order, between its bucket and a new one. */
+/* Doubles the buckets: each chain is reversed, and its entries are added again, the oldest first. */
 static void
 double_size(struct map *map)
 {
-	size_t size = map->size;
+	struct map old = *map;
 
-	map->size = size > 0 ? 2 * size : SIZE_MIN;
-	map->buckets = mem_resize(map->buckets, map->size, sizeof(struct map_entry *));
-	memset(map->buckets + size, 0, (map->size - size) * sizeof(struct map_entry *));
-	for (size_t i = 0; i < size; i++) {
-		struct map_entry **ends[] = { &map->buckets[i], &map->buckets[i + size] };
+	map->size = old.size > 0 ? 2 * old.size : SIZE_MIN;
+	map->buckets = mem_new(map->size * sizeof(struct map_entry *));
+	for (size_t i = 0; i < old.size; i++) {
+		struct map_entry *reversed = NULL, *next;
 
-		for (struct map_entry *entry = map->buckets[i]; entry != NULL; entry = entry->next) {
-			struct map_entry ***end = &ends[(entry->hash & size) != 0];
-
-			put(*end, entry);
-			*end = &entry->next;
+		for (struct map_entry *entry = old.buckets[i]; entry != NULL; entry = next) {
+			next = entry->next;
+			entry->next = reversed;
+			reversed = entry;
 		}
-		*ends[0] = *ends[1] = NULL;
+		for (; reversed != NULL; reversed = next) {
+			next = reversed->next;
+			push(map, reversed);
+		}
 	}
+	map_free(&old);
 }
 
 void
 map_add(struct map *map, struct map_entry *entry, uint64_t hash)
 {
-	struct map_entry **bucket;
-
 	if (map->count == map->size)
 		double_size(map);
-	bucket = &map->buckets[hash & (map->size - 1)];
 	entry->hash = hash;
-	entry->next = *bucket;
-	if (entry->next != NULL)
-		entry->next->link = &entry->next;
-	put(bucket, entry);
+	push(map, entry);
 	map->count++;
 }
 
