@@ -77,8 +77,7 @@ struct span message_answer(const struct message *message);
 static inline bool
 message_is_single(const struct message *message)
 {
-	return message->kind == MESSAGE_REQUEST || message->kind == MESSAGE_NOTIFICATION ||
-	    message->kind == MESSAGE_RESPONSE;
+	return message->kind >= MESSAGE_REQUEST && message->kind <= MESSAGE_RESPONSE;
 }
 
 /* The message is a sound response with a result. */

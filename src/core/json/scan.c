@@ -14,13 +14,10 @@ static const struct key {
 	const char *text;
 	size_t len;
 	unsigned parent;
-} keys[] = {
-	{ "", SIZE_MAX, NO_FIELD },
-	{ "", SIZE_MAX, NO_FIELD },
-#define KEY(name, parent, key) { key, sizeof(key) - 1, SCAN_##parent }, /* NOLINT: a literal */
+} keys[SCAN_FIELDS + 1] = {
+#define KEY(name, parent, key) [SCAN_##name] = { key, sizeof(key) - 1, SCAN_##parent }, /* NOLINT: a literal */
 	SCAN_LIST(KEY)
 #undef KEY
-	    { "", SIZE_MAX, NO_FIELD },
 };
 
 /* The first key of each length; those of one length stand together. */
@@ -348,7 +345,7 @@ find_field(unsigned parent, const char *text, size_t len)
 {
 	const struct key *key = &keys[len < KEY_MAX ? by_length[len] : 0];
 
-	for (; key->len == len; key++)
+	for (; len > 0 && key->len == len; key++)
 		if (key->parent == parent && memcmp(key->text, text, len) == 0)
 			return (unsigned)(key - keys);
 	return NO_FIELD;

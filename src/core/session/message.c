@@ -55,7 +55,7 @@ static enum message_kind
 read_kind(const struct scan *scan, enum message_kind meant)
 {
 	enum value_type id = scan_type(scan, SCAN_ID), method = scan_type(scan, SCAN_METHOD);
-	bool known = id == VALUE_STRING || id == VALUE_NUMBER || id == VALUE_ABSENT || id == VALUE_NULL;
+	bool known = id < VALUE_OBJECT && id != VALUE_BOOL;
 
 	if (scan->fault != SCAN_FINE)
 		return MESSAGE_NONE;

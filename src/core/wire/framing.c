@@ -125,32 +125,29 @@ framing_names_length(struct span line)
 
 /* Guessing */
 
-#define HTTP2_PREFACE "PRI * HTTP/2.0" /* RFC 9113 section 3.4 */
-
-static const char bom[] = "\xef\xbb\xbf";
+#define BOM SPAN("\xef\xbb\xbf")
 
 struct span
 framing_skip_bom(struct span bytes)
 {
-	return bytes.len >= 3 && memcmp(bytes.ptr, bom, 3) == 0 ? span_from(bytes, 3) : bytes;
+	return span_equal(span_head(bytes, BOM.len), BOM) ? span_from(bytes, BOM.len) : bytes;
 }
 
 static bool
 is_half_bom(struct span bytes)
 {
-	return bytes.len < 3 && memcmp(bytes.ptr, bom, bytes.len) == 0;
+	return bytes.len < BOM.len && span_equal(bytes, span_head(BOM, bytes.len));
 }
 
 /* bytes begin with a letter: a header field, or text. */
 static enum framing_guess
 guess_line(struct span bytes)
 {
-	struct span preface = SPAN(HTTP2_PREFACE);
 	const char *newline = memchr(bytes.ptr, '\n', bytes.len);
 
 	if (newline == NULL)
 		return bytes.len < FRAME_HEAD_MAX ? GUESS_MORE : GUESS_NEWLINE;
-	if (bytes.len >= preface.len && memcmp(bytes.ptr, preface.ptr, preface.len) == 0)
+	if (begins_with(bytes, SPAN("PRI * HTTP/2.0"))) /* RFC 9113 section 3.4 */
 		return GUESS_FOREIGN;
 	bytes.len = (size_t)(newline - bytes.ptr);
 	return read_line(bytes).kind == LINE_TEXT ? GUESS_NEWLINE : GUESS_HEADER;
