@@ -16,6 +16,7 @@
 
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
+#include "e2e/life.h"
 #include "shell/system.h"
 
 enum { PEERS = 8 };
@@ -87,7 +88,7 @@ serve(const char *name, const char *answer, const char *second)
 	if (peers[peer_count++] == 0) {
 		int fd;
 
-		alarm(50);
+		live_on();
 		while ((fd = accept(listener, NULL, NULL)) >= 0)
 			if (answer != NULL) {
 				reply(fd, answer);
@@ -288,7 +289,7 @@ TEST(a_late_answer_is_not_that_of_the_next_request)
 	ck_assert_ptr_null(targets.list[0].about);
 	peers[peer_count] = fork();
 	if (peers[peer_count++] == 0) {
-		alarm(50);
+		live_on();
 		close(targets.list[0].fd);
 		signal(SIGPIPE, SIG_IGN);
 		while ((fd = accept(listener, NULL, NULL)) >= 0)

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "client.h"
+#include "life.h"
 #include "needs.h"
 #include "shell.h"
 
@@ -307,7 +308,7 @@ ask_for_ever(int peer)
 	static char answers[1 << 20];
 	size_t sent = 0;
 
-	alarm(60);
+	live_on();
 	while (poll(&ready, 1, -1) > 0) {
 		ssize_t put = send(peer, line + sent, sizeof(line) - 1 - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 

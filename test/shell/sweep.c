@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "e2e/life.h"
 #include "needs.h"
 
 enum {
@@ -38,14 +39,6 @@ on_ended_nameless(void *context, pid_t pid, int signal, const char *name)
 	count++;
 }
 
-/* The runner, from which this process was forked, handles SIGALRM. */
-static void
-limit_life(void)
-{
-	signal(SIGALRM, SIG_DFL);
-	alarm(50);
-}
-
 static pid_t
 start(void)
 {
@@ -53,7 +46,7 @@ start(void)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0)
-		limit_life();
+		live_on();
 	while (pid == 0)
 		pause();
 	return pid;
@@ -136,7 +129,7 @@ start_chain(int len, int ready)
 {
 	if (fork() != 0)
 		return;
-	limit_life();
+	live_on();
 	setsid();
 	if (len > 1)
 		start_chain(len - 1, ready);
