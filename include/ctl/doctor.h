@@ -36,6 +36,7 @@ struct dialogue {
 	const char *opened;           /* the notification that follows the first answer; NULL: none */
 	const char *meta;             /* _meta of all params; NULL: none */
 	const char *call;             /* the method of all calls; NULL: each has its own */
+	const char *farewell, *last;  /* the request, and the notification, that end a session; NULL: none */
 	enum framing framing;
 	bool owed; /* a request is answered after its cancel too */
 };
@@ -53,6 +54,7 @@ enum check {
 	CHECK_DISCOVER,
 	CHECK_TOOLS,
 	CHECK_CALL,
+	CHECK_SUCCESS,
 	CHECK_PROGRESS,
 	CHECK_BUSY,
 	CHECK_CANCEL,
@@ -77,6 +79,7 @@ struct verdicts {
 		msec_t time; /* MSEC_NEVER: no time was taken */
 		char evidence[LIMIT_LAST_WORDS + 512];
 	} findings[CHECKS];
+	struct buf options;        /* of canceld that help, each behind a blank, as a shell takes them; empty: none */
 	char failure[TOOLS_FAULT]; /* why there is no report; empty: nothing */
 	bool mistaken;             /* ... the command line is wrong; else the command or canceld was not started */
 };
@@ -149,8 +152,9 @@ struct visit {
 	int ends[VISIT_ENDS];
 	/* canceld's; it opens its log and its configuration by the names of ours, so these stay open until it exits. */
 	int theirs[VISIT_ENDS], config;
-	char end[32]; /* "status 3" or "signal 11" of the server; empty: it runs */
-	msec_t ended; /* then: visit_now */
+	char end[32];     /* "status 3" or "signal 11" of the server; empty: it runs */
+	msec_t ended;     /* then: visit_now */
+	msec_t dismissed; /* when the last notification was sent: visit_now; MSEC_NEVER: none was */
 	struct buf in[VISIT_ENDS], out;
 	struct frame frames[VISIT_ENDS];
 	msec_t due, late;  /* see visit_now */
@@ -193,6 +197,9 @@ bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
 
 /* The text of that member; "" if it is none. */
 const char *visit_text(const json_t *object, const char *key);
+
+/* Ends the session in the words of the protocol, if it has some. false: the farewell was not answered in so many ms. */
+bool visit_dismiss(struct visit *visit, msec_t limit);
 
 /* Closes the server's stdin, and waits so many ms for the end of all. The answers stay. */
 void visit_close(struct visit *visit, msec_t limit);

@@ -40,6 +40,14 @@
 	    "*tools/call*) answer \"\\\"result\\\":{\\\"isError\\\":true,\\\"content\\\":[{\\\"type\\\":" \
 	    "\\\"text\\\",\\\"text\\\":\\\"" text "\\\"}]}\";;")
 
+/* Speaks LSP, and does not end with its input; first: what it does with a message, before the usual. */
+#define LANGUAGE_SERVER(first) \
+	" -- sh -c 'answer() { b=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"result\\\":$1}\";" \
+	"printf \"Content-Length: %d\\r\\n\\r\\n%s\" ${#b} \"$b\"; }; s=1;" \
+	"while read -r head; do len=${head#*: }; read -r head; line=$(head -c ${len%?}); id=${line#*\\\"id\\\":};" \
+	"id=${id%%,*}; case $line in " first \
+	"*\\\"shutdown\\\"*) s=0; answer null;; *\\\"exit\\\"*) exit $s;; *cancelRequest*) ;; *\\\"id\\\":*) answer {};; esac; done; sleep 50'"
+
 static struct run *
 examine(const char *command)
 {
@@ -108,7 +116,7 @@ struct server {
  */
 static const struct server servers[] = {
 	{ DOCTOR "--call sleep --arguments '{\"ms\":2000}'" DEMO,
-	    "initialize=yes discover=yes tools=yes call=yes progress=missing busy=yes cancel=yes alive=yes "
+	    "initialize=yes discover=yes tools=yes call=yes success=yes progress=missing busy=yes cancel=yes alive=yes "
 	    "stdout=yes exit=yes orphans=yes",
 	    0 },
 	{ DOCTOR "--call progress --arguments '{\"steps\":3,\"everyMs\":700}'" DEMO, "call=yes progress=yes cancel=yes",
@@ -121,15 +129,16 @@ static const struct server servers[] = {
 	/* It ignores a cancel. */
 	{ DOCTOR "--call stubborn --arguments '{\"ms\":2000}'" DEMO, "call=yes busy=yes cancel=no alive=yes stdout=yes",
 	    1 },
-	{ DOCTOR "--call d" TOOLS_SERVER("2"), "tools=yes call=no cancel=not alive=yes exit=yes", 1 },
+	{ DOCTOR "--call d" TOOLS_SERVER("2"), "tools=yes call=yes success=no cancel=not alive=yes exit=yes", 1 },
 	{ DOCTOR "--call noise --arguments '{\"kind\":\"text\"}'" DEMO, "initialize=yes stdout=no exit=yes", 1 },
 	{ DOCTOR "--call noise --arguments '{\"kind\":\"glued\"}'" DEMO, "stdout=no", 1 },
 	{ DOCTOR "--call twice" DEMO, "call=yes stdout=no", 1 },
-	{ DOCTOR "--call crash --arguments '{\"status\":3}'" DEMO, "call=no alive=not", 1 },
+	{ DOCTOR "--call crash --arguments '{\"status\":3}'" DEMO, "call=no success=not alive=not", 1 },
 	/* It stops reading for ever. */
-	{ DOCTOR "--timeout 2s --call block" DEMO, "call=not busy=no cancel=not alive=no exit=no", 1 },
+	{ DOCTOR "--timeout 2s --call block" DEMO, "call=no busy=no cancel=not alive=no exit=no", 1 },
 	{ DOCTOR "--call sleep --timeout 3s --arguments '{\"ms\":60000}'" DEMO,
-	    "call=not progress=missing busy=yes cancel=not alive=yes", 0 },
+	    "call=no success=not progress=missing busy=yes cancel=not alive=yes", 1 },
+	/* It is slow, but shows that it works. */
 	{ DOCTOR "--call progress --timeout 3s --arguments '{\"steps\":90,\"everyMs\":1200}'" DEMO,
 	    "call=not progress=yes cancel=not", 0 },
 	{ DOCTOR DEMO " --ignore-eof", "stdout=yes exit=no orphans=not", 1 },
@@ -156,12 +165,15 @@ static const struct server servers[] = {
 	{ DOCTOR SHELL_SERVER(":", "*notifications/cancelled*) kill -SEGV $$;;"), "alive=no exit=yes", 1 },
 	/* Agents: the second one answers a turn only when that is cancelled. */
 	{ DOCTOR "-D acp --call session/prompt" SHELL_SERVER(":", ""),
-	    "initialize=yes discover=absent tools=absent call=no cancel=not alive=yes exit=yes", 1 },
+	    "initialize=yes discover=absent tools=absent call=not success=no cancel=not alive=yes exit=yes", 1 },
 	{ DOCTOR "-D acp --timeout 2s --call session/prompt" SHELL_SERVER(":",
 	      "*session/new*) answer \"\\\"result\\\":{\\\"sessionId\\\":\\\"s\\\"}\";;"
 	      "*session/prompt*) p=$id;;"
 	      "*session/cancel*) id=$p; answer \"\\\"result\\\":{\\\"stopReason\\\":\\\"cancelled\\\"}\";;"),
-	    "initialize=yes call=not progress=missing busy=yes cancel=yes alive=yes exit=yes", 0 },
+	    "initialize=yes call=no progress=missing busy=yes cancel=yes alive=yes exit=yes", 1 },
+	{ DOCTOR "-D lsp" LANGUAGE_SERVER(""), "initialize=yes tools=absent alive=yes stdout=yes exit=yes", 0 },
+	{ DOCTOR "-D lsp --timeout 1s" LANGUAGE_SERVER("*shutdown*) ;;"), "initialize=yes exit=no", 1 },
+	{ DOCTOR "-D lsp" LANGUAGE_SERVER("*\\\"exit\\\"*) ;;"), "initialize=yes exit=no", 1 },
 	/* It speaks the newest MCP only. */
 	{ DOCTOR SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"error\\\":{\\\"code\\\":-32022,\\\"message\\\":\\\"no\\\"}\";;"
@@ -300,16 +312,41 @@ static const struct {
 	{ D "-- $DEMO_SERVER", 0,
 	    "while it works\nnot tested  honours a cancel\n            no --call was given\nyes" },
 	{ D "-- $DEMO_SERVER | grep -c -e --call", 0, "1\n" },
+	/* What the tool says, and what that breaks. */
+	{ D "--call x" FAILING_SERVER("no such city"), 1,
+	    "no          succeeds in the call\n            no such city\n            MCP, Tools: a result with isError" },
+	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER", 1,
+	    "no answer and no progress within 10" },
+	/* The last line. */
+	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER | tail -n 1", 0,
+	    "canceld -t tools/call:sleep=1s -- ...\n" },
+	{ D "--timeout 1s --call block -- $DEMO_SERVER | tail -n 1", 0,
+	    "canceld -t tools/call:block=1s -k3s -- ...\n" },
+	{ D "--call crash -- $DEMO_SERVER | tail -n 1", 0, "canceld -r -- ...\n" },
+	{ D "--timeout 1s -- $DEMO_SERVER --mute tools/list | tail -n 1", 0, "canceld -t tools/list=1s -- ...\n" },
+	{ D "--start 2s -- $DEMO_SERVER --mute server/discover | tail -n 1", 0, "canceld --legacy -- ...\n" },
+	{ D "-j --start 2s -- $DEMO_SERVER --mute server/discover", 1, "\"options\":\" --legacy\"}\n" },
+	/* A server of a client's file. */
+	{ "echo '{\"mcpServers\":{\"d\":{\"command\":\"'$DEMO_SERVER'\"},\"h\":{\"command\":\"canceld\","
+	  "\"args\":[\"x\"]}}}' >f.json; " D "./f.json:d",
+	    0, "(mcp, demo-server 1)" },
+	{ "echo '{\"mcpServers\":{\"d\":{\"command\":\"'$DEMO_SERVER'\"}}}' >f.json; $CANCELCTL wrap -j ./f.json >wrapped; " D
+	  "./f.json:d | head -n 1 | grep -c canceld.*-- ",
+	    1, "0\n" },
+	{ D "./f.json:d", 1, "./f.json: No such file or directory" },
+	{ "echo '{\"mcpServers\":{\"h\":{\"command\":\"canceld\",\"args\":[\"x\"]}}}' >f.json; " D "f.json:h", 1,
+	    "f.json:h: canceld stands before its command already, put there by hand" },
+	{ D "-- ./a:b", 125, "start ./a*: No such file or directory" },
 	{ D "--help", 0, "usage: cancelctl doctor" },
 	{ D "-h", 0, "usage: cancelctl doctor" },
 	/* Of a server that ends at once only the end is told. */
 	{ D "-- sh -c 'echo no config >&2; exit 3'", 1,
 	    "sh -c * (mcp)\n\n"
 	    "no          initialize cannot be answered: the server has exited with status 3: no config\n\n"
-	    "11 checks: 0 kept, 1 broken, 10 not tested\n" },
+	    "12 checks: 0 kept, 1 broken, 11 not tested\n" },
 	{ D "-- sh -c 'printf \"npm error 404 x\\n\\nnpm error A log\\n\" >&2; exit 1'", 1,
 	    "no          initialize cannot be answered: the server has exited with status 1: npm error 404 x\n"
-	    "            npm error A log\n\n11 checks" },
+	    "            npm error A log\n\n12 checks" },
 	/* As much as canceld quotes in an open session, which one without a dialect is, from a whole line on. */
 	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0,
 	    "status 1: 1234567\n" },
@@ -342,11 +379,11 @@ TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts))
 	    scripts[_i].said);
 }
 
-TEST(the_last_line_counts_the_verdicts)
+TEST(the_last_lines_count_the_verdicts_and_have_the_options)
 {
 	shell_expect("cd $E2E_DIRECTORY", D "-- $DEMO_SERVER", 0,
-	    system_has(SYSTEM_ADOPTS) ? "\n11 checks: 7 kept, 0 broken, 4 not tested\n" :
-					"\n11 checks: 6 kept, 0 broken, 5 not tested\n");
+	    system_has(SYSTEM_ADOPTS) ? "\n12 checks: 7 kept, 0 broken, 5 not tested\ncanceld -- ...\n" :
+					"\n12 checks: 6 kept, 0 broken, 6 not tested\ncanceld -- ...\n");
 }
 
 TEST(the_server_gets_no_descriptor_of_ours)

@@ -106,7 +106,7 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
     );
 
     assert.equal(found.status, 1);
-    assertVerdicts(found, { ...kept, call: 'not tested', busy: 'yes', cancel: 'no', alive: 'yes' });
+    assertVerdicts(found, { ...kept, call: 'no', busy: 'yes', cancel: 'no', alive: 'yes' });
   });
 
   test('a language server', limit, async t => {

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/compose.h"
 #include "ctl/doctor.h"
 #include "shell/system.h"
 #include "shell/words.h"
@@ -136,8 +137,8 @@ open_agent_session(struct run *run)
 		memcpy(visit->session, id, strlen(id) + 1);
 		return true;
 	}
-	NO(run, CHECK_CALL, "session/new: %s", error_of(asked, "no usable id"));
-	tell_untested(run, CHECK_PROGRESS, "nothing can be called");
+	NO(run, asked->served ? CHECK_SUCCESS : CHECK_CALL, "session/new: %s", error_of(asked, "no usable id"));
+	tell_untested(run, CHECK_CALL, "nothing can be called");
 	return false;
 }
 
@@ -166,12 +167,21 @@ tell_call(struct run *run, const struct asked *call)
 		MISTAKE(run, "%.200s refuses the --arguments: %.200s", run->what->call, error);
 	else if (call->unknown && run->visit.dialogue->call == NULL)
 		MISTAKE(run, "the server does not know the method '%.200s'", run->what->call);
-	if (call->answer == NULL)
+	if (call->answer == NULL && call->progress == 0)
+		NO(run, CHECK_CALL, "no answer and no progress within %lld ms: it hangs, or needs a longer --timeout",
+		    time);
+	else if (call->answer == NULL)
 		UNTESTED(run, CHECK_CALL, "it takes longer than %lld ms (see --timeout)", time);
-	else if (error != NULL)
+	else if (!call->served)
 		NO(run, CHECK_CALL, "%s", error);
 	else
 		YES(run, CHECK_CALL, time, "%s took %lld ms", run->what->call, time);
+	if (!call->served)
+		UNTESTED(run, CHECK_SUCCESS, "no answer");
+	else if (error != NULL)
+		NO(run, CHECK_SUCCESS, "%s", error);
+	else
+		YES(run, CHECK_SUCCESS, MSEC_NEVER, "the answer is no error");
 	if (call->progress > 0)
 		YES(run, CHECK_PROGRESS, MSEC_NEVER, "reports during the call: %d", call->progress);
 	else if (error != NULL || time < LEAST_CALL)
@@ -302,7 +312,9 @@ tell_exit(struct run *run)
 	const struct visit *visit = &run->visit;
 	const json_t *decisions = visit->decisions, *closed = json_object_get(decisions, "ENDING stdin closed"),
 		     *killed = json_object_get(decisions, "FORCED SIGKILL");
-	long long time = visit->ended - json_integer_value(json_object_get(closed, "heard"));
+	bool dismissed = visit->dismissed != MSEC_NEVER;
+	long long time =
+	    visit->ended - (dismissed ? visit->dismissed : json_integer_value(json_object_get(closed, "heard")));
 
 	if (killed != NULL || json_object_get(decisions, "FORCED SIGTERM") != NULL) {
 		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
@@ -312,10 +324,10 @@ tell_exit(struct run *run)
 	}
 	if (visit->end[0] == '\0')
 		return;
-	if (closed == NULL || time < 0)
+	if ((closed == NULL && !dismissed) || time < 0)
 		UNTESTED(run, CHECK_EXIT, "it ended before, with %s", visit->end);
 	else if (strncmp(visit->end, "signal", strlen("signal")) == 0)
-		NO(run, CHECK_EXIT, "%s ended it when its stdin ended", visit->end);
+		NO(run, CHECK_EXIT, "%s ended it at the end of the session", visit->end);
 	else
 		YES(run, CHECK_EXIT, time, "after %lld ms, with %s", time, visit->end);
 	if (system_has(SYSTEM_ADOPTS))
@@ -366,9 +378,12 @@ static bool
 leave(struct run *run)
 {
 	const json_t *decisions = run->visit.decisions, *failed;
-	bool started;
+	bool started, opened = run->visit.asked[0].result != NULL;
 
 	visit_begin(&run->visit, "exit");
+	if (opened && !visit_dismiss(&run->visit, run->what->timeout))
+		NO(run, CHECK_EXIT, "%s was not answered within %lld ms", run->visit.dialogue->farewell,
+		    (long long)run->what->timeout);
 	visit_close(&run->visit, END);
 	started = json_object_get(decisions, "STARTED") != NULL;
 	failed = json_object_get(decisions, "FAILED");
@@ -432,6 +447,40 @@ visit_for_discover(struct run *run)
 	leave(run);
 }
 
+/* For METHOD:NAME, or for METHOD where the name does not mean itself in a rule and in a shell. */
+static void
+append_deadline(const struct run *run, int64_t seconds, struct buf *options)
+{
+	const char *method = run->visit.dialogue->call, *name = run->what->call;
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./$";
+
+	compose(options, " -t %s", method != NULL ? method : name);
+	if (method != NULL && name[strspn(name, plain)] == '\0')
+		compose(options, ":%s", name);
+	compose(options, "=%ds", seconds);
+}
+
+/* The options of canceld that make up for what was found. */
+static void
+advise(struct run *run)
+{
+	const struct finding *findings = run->report->findings;
+	struct buf *options = &run->report->options;
+	int64_t seconds = (run->what->timeout + 999) / 1000;
+
+	if (findings[CHECK_DISCOVER].verdict == VERDICT_NO)
+		buf_append(options, SPAN(" --legacy"));
+	if (findings[CHECK_TOOLS].verdict == VERDICT_NO)
+		compose(options, " -t tools/list=%ds", seconds);
+	if (findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER)
+		append_deadline(run, seconds, options);
+	/* It must last longer than any call. */
+	if (findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO)
+		compose(options, " -k%ds", 3 * seconds);
+	else if (findings[CHECK_CALL].verdict == VERDICT_NO && run->called != MSEC_NEVER)
+		buf_append(options, SPAN(" -r"));
+}
+
 void
 checkup_run(const struct examination *what, struct verdicts *report)
 {
@@ -443,4 +492,5 @@ checkup_run(const struct examination *what, struct verdicts *report)
 		visit_for_discover(&run);
 	else if (what->kind == DIALOGUE_MCP)
 		YES(&run, CHECK_DISCOVER, MSEC_NEVER, "it speaks MCP 2026-07-28 only");
+	advise(&run);
 }

@@ -5,12 +5,14 @@
 
 #include "core/buf.h"
 #include "ctl/commands.h"
+#include "ctl/configured.h"
 #include "ctl/ctl.h"
 #include "ctl/doctor.h"
 #include "ctl/show.h"
 #include "shell/words.h"
 
 static const char help[] = "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
+			   "       cancelctl doctor [options] CLIENT:SERVER\n"
 			   "\n"
 			   "Starts a server through canceld, talks to it as a client does, and tells which\n"
 			   "promises of its protocol it keeps. It calls only what --call names, to be\n"
@@ -96,13 +98,25 @@ examine(const struct examination *what, bool json)
 		buf_free(&text);
 	}
 	buf_free(&command);
+	buf_free(&report.options);
 	return status;
+}
+
+/* Whether CLIENT:SERVER is meant, and no command: one word, and no program. */
+static bool
+is_configured(int argc, char *argv[])
+{
+	const char *word = argv[optind];
+
+	return argc == optind + 1 && strcmp(argv[optind - 1], "--") != 0 && strchr(word, ':') != NULL &&
+	    access(word, F_OK) != 0;
 }
 
 int
 ctl_doctor(int argc, char *argv[])
 {
 	const char *arguments = "{}", *dialect = "mcp", *timeout = "10s", *start = "1m";
+	struct configured server = { 0 };
 	struct examination what = { 0 };
 	bool json = false;
 	struct ctl_option options[] = { { "call", 0, NULL, &what.call }, { "arguments", 0, NULL, &arguments },
@@ -120,8 +134,15 @@ ctl_doctor(int argc, char *argv[])
 	what.command = argv + optind;
 	if (what.command[0] == NULL)
 		exit(ctl_usage("doctor: which command? see cancelctl doctor --help"));
+	if (is_configured(argc, argv)) {
+		status = configured_read(&server, argv[optind], false);
+		if (status != CTL_YES)
+			exit(status);
+		what.command = server.command;
+	}
 	what.kind = read_dialect(dialect);
 	status = examine(&what, json);
 	json_decref(what.arguments);
+	configured_free(&server);
 	return status;
 }

@@ -18,7 +18,8 @@ static const struct row {
 	const char *help;               /* what canceld does about it */
 } rows[CHECKS] = {
 	[CHECK_INITIALIZE] = { "initialize", "answers initialize",
-	    { "MCP, Lifecycle: the server MUST respond to initialize", "ACP, Initialization: the agent MUST respond",
+	    { "MCP, Lifecycle: the server MUST respond with its own capabilities and information",
+		"ACP, Initialization: the agent MUST respond with the chosen version and its capabilities",
 		"LSP, Initialize Request: the server responds with an InitializeResult" },
 
 	    "canceld -t initialize=DURATION answers in its place with an error that quotes the server's last lines; a server of ACP "
@@ -28,17 +29,24 @@ static const struct row {
 		NULL },
 	    "canceld --legacy answers server/discover without the server" },
 	[CHECK_TOOLS] = { "tools", "lists its tools",
-	    { "MCP, Tools: a server that declares tools MUST answer tools/list", NULL, NULL },
+	    { "MCP, Tools: clients send tools/list to a server that declares tools", NULL, NULL },
 	    "canceld -t tools/list=DURATION answers with an error in its place" },
 	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE },
 	    "canceld -t METHOD:NAME=DURATION gives the call a deadline" },
+	[CHECK_SUCCESS] = { "success", "succeeds in the call",
+	    { "MCP, Tools: a result with isError, or an error, tells that the call failed",
+		"JSON-RPC 2.0: an error tells that the call failed",
+		"JSON-RPC 2.0: an error tells that the call failed" },
+	    "canceld passes what the server says: choose --arguments with which the call succeeds" },
 	[CHECK_PROGRESS] = { "progress", "reports progress",
 	    { "MCP, Progress: a server MAY report progress", "ACP, Prompt Turn: the agent reports updates",
 		"LSP, Work Done Progress: a server MAY report progress" },
 
 	    "without progress canceld -t METHOD:NAME=DURATION is the longest time that the whole call may take: choose it well" },
 	[CHECK_BUSY] = { "busy", "answers ping while it works",
-	    { "MCP, Ping: the receiver MUST respond promptly", RESPONSE, RESPONSE },
+	    { "MCP, Ping: the receiver MUST respond promptly",
+		"ACP, Cancellation: an agent that does not read hears no cancel",
+		"LSP, Cancellation Support: a server that does not read hears no cancel" },
 	    "it cannot hear a cancel either while it works: canceld -t ends the wait, and -kDURATION, longer than any "
 	    "call of it, replaces a server that hangs" },
 	[CHECK_CANCEL] = { "cancel", "honours a cancel",
@@ -56,10 +64,10 @@ static const struct row {
 		"LSP, Base Protocol: only messages with headers" },
 
 	    "canceld moves such output to its log, and drops responses that match no request; no option is needed" },
-	[CHECK_EXIT] = { "exit", "exits when its stdin ends",
+	[CHECK_EXIT] = { "exit", "exits at the end of the session",
 	    { "MCP, Shutdown: the client closes the server's stdin and waits for its exit",
 		"ACP, stdio: the client closes stdin to end the agent",
-		"LSP, Exit Notification; stdin's end means the same" },
+		"LSP, Exit Notification: the server exits behind shutdown and exit" },
 	    "canceld sends SIGTERM, then SIGKILL; --term-after and --kill-after say when" },
 	[CHECK_ORPHANS] = { "orphans", "leaves no process behind",
 	    { "MCP, Shutdown: the process is over", "ACP, stdio: the process is over",
@@ -179,6 +187,8 @@ verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 	if (missing > 0)
 		compose(text, "%d not offered, ", missing);
 	compose(text, "%d not tested\n", (int64_t)verdicts_count(report, VERDICT_NOT_TESTED));
+	if (!report->ended)
+		compose(text, "canceld%b -- ...\n", buf_span(&report->options));
 }
 
 static json_t *
@@ -203,10 +213,10 @@ verdicts_json(const struct verdicts *report)
 	for (int i = 0; i < CHECKS; i++)
 		if (rows[i].demands[report->kind] != NULL)
 			json_array_append_new(checks, finding_json(report, i));
-	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:i, s:o}", "command",
+	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:i, s:o, s:o}", "command",
 	    printable_json(report->command, false), "dialect", dialogues[report->kind].name, "server",
 	    printable_json(span_of(report->server), false), "broken", broken > 0, "yes",
 	    verdicts_count(report, VERDICT_YES), "no", broken, "not_offered",
 	    verdicts_count(report, VERDICT_NOT_OFFERED), "not_tested", verdicts_count(report, VERDICT_NOT_TESTED),
-	    "checks", checks);
+	    "checks", checks, "options", printable_json(buf_span(&report->options), false));
 }

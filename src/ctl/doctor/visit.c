@@ -44,7 +44,7 @@ const struct dialogue dialogues[] = {
 	    "{\"processId\":null,\"rootUri\":null,\"capabilities\":{\"window\":{\"workDoneProgress\":true}},"
 	    "\"clientInfo\":" INFO "}",
 	    "serverInfo", "$/canceld/ping", "$/cancelRequest", "id", "$/progress", .opened = "initialized",
-	    .token = "token", .framing = FRAMING_HEADER, .owed = true },
+	    .token = "token", .farewell = "shutdown", .last = "exit", .framing = FRAMING_HEADER, .owed = true },
 	[DIALOGUE_MCP_NEWEST] = { "mcp", "server/discover", "{}", "serverInfo", "server/discover",
 	    "notifications/cancelled", "requestId", "notifications/progress", .call = "tools/call",
 	    .token = "progressToken",
@@ -170,7 +170,7 @@ send_call(struct visit *visit, json_t *id, const char *method, json_t *params)
 		json_object_set_new(params, "_meta", meta);
 	}
 	send_message(visit,
-	    json_pack("{s:s, s:o*, s:s, s:o}", "jsonrpc", "2.0", "id", id, "method", method, "params", params));
+	    json_pack("{s:s, s:o*, s:s, s:o*}", "jsonrpc", "2.0", "id", id, "method", method, "params", params));
 }
 
 static void
@@ -364,6 +364,7 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 		.ends = { -1, -1, -1, -1 },
 		.theirs = { -1, -1, -1, -1 },
 		.config = -1,
+		.dismissed = MSEC_NEVER,
 		.due = MSEC_NEVER,
 		.terminal = !what->loud && isatty(STDERR_FILENO),
 		.tell = tell_wait };
@@ -482,6 +483,19 @@ visit_wait(struct visit *visit, const struct asked *asked, msec_t limit)
 	while (asked->answer == NULL && !visit->stopped && turn(visit, until))
 		;
 	return asked->answer != NULL;
+}
+
+bool
+visit_dismiss(struct visit *visit, msec_t limit)
+{
+	bool answered = true;
+
+	if (visit->dialogue->farewell != NULL) {
+		answered = visit_wait(visit, visit_ask(visit, visit->dialogue->farewell, NULL), limit);
+		visit->dismissed = visit_now(visit);
+		send_call(visit, NULL, visit->dialogue->last, NULL);
+	}
+	return answered;
 }
 
 void
