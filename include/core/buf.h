@@ -92,6 +92,9 @@ span_tail(struct span whole, size_t most)
 	return span_from(whole, whole.len - span_head(whole, most).len);
 }
 
+/* The first bytes, up to one of these, or all. */
+struct span span_until(struct span text, const char *ends);
+
 /* The last of its lines, no more than `most` bytes; but a line longer than half of these is only cut at its beginning. */
 struct span span_last_lines(struct span text, size_t most);
 

@@ -39,6 +39,16 @@ mem_new(size_t size)
 }
 
 struct span
+span_until(struct span text, const char *ends)
+{
+	size_t len = 0;
+
+	while (len < text.len && (text.ptr[len] == '\0' || strchr(ends, text.ptr[len]) == NULL))
+		len++;
+	return span_part(text, 0, len);
+}
+
+struct span
 span_last_lines(struct span text, size_t most)
 {
 	struct span end = span_tail(text, most + 1);

@@ -156,32 +156,22 @@ dialect_is(struct span method, const char *name)
 	return name != NULL && span_equal(method, span_of(name));
 }
 
-/* The first bytes, up to one of these. */
-static struct span
-up_to(struct span text, const char *ends)
-{
-	size_t len = 0;
-
-	while (len < text.len && (text.ptr[len] == '\0' || strchr(ends, text.ptr[len]) == NULL))
-		len++;
-	return span_part(text, 0, len);
-}
-
 struct span
 name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 {
-	struct span path = up_to(name, "?#"), scheme = up_to(path, ":/"), rest = span_from(path, scheme.len), host;
+	struct span path = span_until(name, "?#"), scheme = span_until(path, ":/"), rest = span_from(path, scheme.len),
+		    host;
 	bool slashes = rest.len > 2 && memcmp(rest.ptr, "://", 3) == 0;
 	size_t len = scheme.len + (slashes ? 3 : 1);
 	const char *sign;
 
 	if (!slashes)
 		return !uri ? name : rest.len > 0 && rest.ptr[0] == ':' ? span_part(name, 0, len) : path;
-	host = up_to(span_from(rest, 3), "/\\");
+	host = span_until(span_from(rest, 3), "/\\");
 	sign = span_last(host, '@');
 	if (sign == NULL && dialect_is(scheme, "file"))
 		return path;
-	host = up_to(span_from(host, sign != NULL ? (size_t)(sign + 1 - host.ptr) : 0), ":");
+	host = span_until(span_from(host, sign != NULL ? (size_t)(sign + 1 - host.ptr) : 0), ":");
 	if (len + host.len > NAME_SHOWN)
 		return SPAN("*");
 	memcpy(shown, name.ptr, len);

@@ -27,14 +27,6 @@ hint_for(const struct session *session, const struct request *request)
 		      SPAN("--ask-progress shows whether the server is at work");
 }
 
-static struct span
-first_line(struct span text)
-{
-	const char *newline = memchr(text.ptr, '\n', text.len);
-
-	return newline == NULL ? text : span_part(text, 0, (size_t)(newline - text.ptr));
-}
-
 /* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
 static struct span
 describe_timeout(struct session *session, const struct request *request)
@@ -58,7 +50,7 @@ describe_timeout(struct session *session, const struct request *request)
 	if (missing > 0)
 		compose(text, ", whose text ended %d bytes before its Content-Length", (int64_t)missing);
 	if ((request->traits & METHOD_START) && quote.len > 0 && (session->server.kept > 0 || unfinished > 0))
-		compose(text, "; %b", first_line(quote));
+		compose(text, "; %b", span_until(quote, "\n"));
 	return buf_span(text);
 }
 

@@ -25,12 +25,11 @@ read_declared(const struct dialect *dialect, struct span capabilities)
 	unsigned found = json_has_object(tasks, SPAN("cancel")) ? TASKS_MAY_BE_CANCELLED : 0;
 
 	for (const struct method *row = dialect->methods; row->name != NULL; row++) {
-		const char *slash = memchr(row->name, '/', row->len);
-		struct span object = { row->name, slash != NULL ? (size_t)(slash - row->name) : 0 };
+		struct span name = { row->name, row->len }, object = span_until(name, "/");
 
-		if (slash == NULL)
+		if (object.len == name.len)
 			continue;
-		if (json_has_object(json_member(requests, object), span_of(slash + 1)))
+		if (json_has_object(json_member(requests, object), span_from(name, object.len + 1)))
 			found |= bit_of(dialect, row);
 		if (json_has_object(capabilities, object))
 			found |= bit_of(dialect, row) << AS_CAPABILITY;

@@ -136,7 +136,7 @@ read_names(struct session *session, const struct message *message, const struct 
 	if (message->from == SIDE_SERVER && handshake_asks_person(&session->handshake, row))
 		names->flags |= REQUEST_PERSON;
 	/* LSP: a request may have a token for progress and one for partial results. */
-	names->token = names->wire_token = first.len > 0 ? first : second;
+	names->token = first.len > 0 ? first : second;
 	if (first.len > 0 && second.len > 0 && !id_equal(first, second))
 		names->second_token = second;
 }
@@ -199,7 +199,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	}
 	if (scan_type(scan, object) != VALUE_OBJECT)
 		return;
-	names->token = names->wire_token = questions_mint(session, message->from, false, entry->token);
+	names->token = questions_mint(session, message->from, false, entry->token);
 	names->flags |= REQUEST_ASKED;
 	next = scan_value(scan, object)->offset + 1;
 	compose(text, format, dialect->asked_member, names->token, json_next(scan->text, &next).len > 0 ? "," : "");

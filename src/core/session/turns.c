@@ -52,18 +52,12 @@ run(struct session *session, struct span session_id, bool told)
 	pending_move(turn, told ? REQUEST_CANCELLING : REQUEST_WAITING);
 }
 
-/* Whether the message answers a prompt whose turn begins only then. A stopReason, as in v1, would end it. */
-static bool
-begins(const struct session *session, enum decide_event event, const struct message *message)
-{
-	return runs_on(session) && event == EVENT_RESPONSE && scan_has(message->scan, SCAN_RESULT) &&
-	    !scan_has(message->scan, SCAN_STOP_REASON);
-}
-
 void
 turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
-	bool begun = request_is_turn(request) && begins(session, event, message);
+	/* Only the answer to a prompt begins its turn. A stopReason, as in v1, would end it. */
+	bool begun = request_is_turn(request) && runs_on(session) && event == EVENT_RESPONSE &&
+	    scan_has(message->scan, SCAN_RESULT) && !scan_has(message->scan, SCAN_STOP_REASON);
 
 	if (begun)
 		run(session, request->token, request->told);

@@ -96,16 +96,16 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	memset(request, 0, offsetof(struct request, names));
 	request->in = pending;
 	request->from = pending->from;
-	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	request->idle.owner = request->hard.owner = request;
 	request->id = request->wire_id = copy(&at, names->id);
 	if (names->wire_id.len > 0)
 		request->wire_id = copy(&at, names->wire_id);
 	add_names(request, request->id, NAME_ID);
 	add_names(request, request->wire_id, NAME_WIRE_ID);
-	request->token = copy(&at, names->token);
-	request->wire_token = copy(&at, names->wire_token);
+	request->token = request->wire_token = copy(&at, names->token);
 	if (names->wire_token.len > 0)
+		request->wire_token = copy(&at, names->wire_token);
+	if (request->token.len > 0)
 		add_names(request, request->wire_token, NAME_TOKEN);
 	if (names->second_token.len > 0)
 		add_names(request, copy(&at, names->second_token), NAME_TOKEN);
