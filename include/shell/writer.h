@@ -12,6 +12,7 @@
 struct writer {
 	pid_t pid;              /* 0: there is none */
 	struct descriptor back; /* ready: see writer_failed; ended: the process has */
+	int failed;             /* as writer_failed */
 };
 
 /*
@@ -20,11 +21,8 @@ struct writer {
  */
 int writer_start(struct writer *writer, int file) __attribute__((warn_unused_result));
 
-/* The errno of a write that failed since the last call; 0: none. */
+/* The errno of the last write that failed, as far as the process has told; 0: none. */
 int writer_failed(struct writer *writer);
 
-/*
- * The pipe is closed: waits so long for the rest to be written; then ends the process, which may still hang in the kernel.
- * Returns the last errno that came meanwhile; 0: none.
- */
-int writer_end(struct writer *writer, msec_t time);
+/* The pipe is closed: waits so long for the rest to be written; then ends the process, which may still hang in the kernel. */
+void writer_end(struct writer *writer, msec_t time);

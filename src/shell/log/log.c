@@ -80,15 +80,6 @@ start_writer(struct log *log)
 	log->file = -1;
 }
 
-static int
-first_failure(struct log *log, int error)
-{
-	if (error == 0 || log->failed || log->config.file == NULL)
-		return 0;
-	log->failed = true;
-	return error;
-}
-
 int
 log_failed(struct log *log)
 {
@@ -96,7 +87,10 @@ log_failed(struct log *log)
 
 	if (error == 0 && log->descriptor.broken)
 		error = log->descriptor.error != 0 ? log->descriptor.error : EPIPE;
-	return first_failure(log, error);
+	if (error == 0 || log->failed || log->config.file == NULL)
+		return 0;
+	log->failed = true;
+	return error;
 }
 
 void
@@ -111,17 +105,16 @@ log_close(struct log *log)
 {
 	msec_t left = log->writer.pid > 0 ? LOG_FILE_WAIT : LOG_LAST_WAIT, end = monotonic_now() + left;
 	struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
-	int error;
 
 	log_flush(log);
 	for (; log->queue.len > 0 && left > 0 && poll(&ready, 1, (int)left) != 0; left = end - monotonic_now())
 		log_flush(log);
 	descriptor_close(&log->descriptor);
-	error = first_failure(log, writer_end(&log->writer, end - monotonic_now()));
+	writer_end(&log->writer, end - monotonic_now());
 	if (log->file >= 0)
 		close(log->file);
 	buf_free(&log->queue);
-	return error;
+	return log_failed(log);
 }
 
 bool

@@ -143,27 +143,26 @@ writer_failed(struct writer *writer)
 {
 	int error;
 
-	if (writer->pid == 0 || !writer->back.ready ||
-	    descriptor_read(&writer->back, (char *)&error, sizeof(error)) != (ssize_t)sizeof(error))
-		return 0;
-	return error;
+	if (writer->back.ready &&
+	    descriptor_read(&writer->back, (char *)&error, sizeof(error)) == (ssize_t)sizeof(error))
+		writer->failed = error;
+	return writer->failed;
 }
 
-int
+void
 writer_end(struct writer *writer, msec_t time)
 {
 	msec_t end = monotonic_now() + time, left = time;
 	struct pollfd back = { .fd = writer->back.fd, .events = POLLIN };
-	int failed = 0, error;
 
 	if (writer->pid == 0)
-		return 0;
-	for (; !writer->back.ended && left > 0 && poll(&back, 1, (int)left) != 0; left = end - monotonic_now())
-		if (descriptor_read(&writer->back, (char *)&error, sizeof(error)) == (ssize_t)sizeof(error))
-			failed = error;
+		return;
+	for (; !writer->back.ended && left > 0 && poll(&back, 1, (int)left) != 0; left = end - monotonic_now()) {
+		writer->back.ready = true;
+		writer_failed(writer);
+	}
 	if (!writer->back.ended)
 		kill(writer->pid, SIGKILL);
 	descriptor_close(&writer->back);
 	writer->pid = 0;
-	return failed;
 }

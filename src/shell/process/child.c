@@ -40,14 +40,6 @@ child_init(struct child *child)
 		.own = { .term = MSEC_NEVER, .kill = MSEC_NEVER } };
 }
 
-/* It may have been stopped (SIGSTOP): how the server ended, it tells when it runs. */
-static void
-wake_guardian(const struct child *child)
-{
-	if (child->guardian > 0)
-		kill(child->guardian, SIGCONT);
-}
-
 /* number: its status, or below 0 the signal. */
 static void
 note_exit(struct child *child, int number)
@@ -228,7 +220,9 @@ child_order(struct child *child, msec_t term, msec_t kill_after)
 
 	if (term == child->own.term && kill_after == child->own.kill_after)
 		return;
-	wake_guardian(child);
+	/* It may have been stopped (SIGSTOP): how the server ended, it tells when it runs. */
+	if (child->guardian > 0)
+		kill(child->guardian, SIGCONT);
 	if (child->guardian == 0 || write(child->control.fd, &order, sizeof(order)) > 0)
 		sweep_order(&child->own, term, kill_after);
 }

@@ -208,13 +208,6 @@ report_failure(struct life *life)
 }
 
 static void
-report_restart(struct life *life)
-{
-	log_event(life->log, WHY_RESTARTING,
-	    LOG_FIELDS(log_number("count", (int64_t)life->restart.count), log_time("after", life->restart.wait)));
-}
-
-static void
 report_detail(struct life *life, enum why why, const char *key, const char *text)
 {
 	log_event(life->log, why, LOG_FIELDS(log_string(key, text)));
@@ -439,7 +432,9 @@ take_steps(struct life *life, unsigned steps)
 	if (steps & STEP_RELEASE) {
 		detach(life);
 		if (!life->resting)
-			report_restart(life);
+			log_event(life->log, WHY_RESTARTING,
+			    LOG_FIELDS(log_number("count", life->restart.count),
+				log_time("after", life->restart.wait)));
 	}
 	if (steps & STEP_FINISH && life->server->life != SERVER_GONE)
 		session_server_gone(life->session, life->child.status, life->child.signal, true);
