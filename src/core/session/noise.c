@@ -306,8 +306,11 @@ drop_oversized(struct session *session, struct message *message, const struct pa
 		turns_decide(session, message->request, EVENT_OVERSIZED, NULL);
 }
 
-/* The message has ended, and had no id at its beginning. whole: its last bytes have come. */
-static void
+/*
+ * The message has ended, and had no id at its beginning. whole: its last bytes have come. Returns whether that was told, with
+ * its length, which is the fault.
+ */
+static bool
 decide_oversized(struct session *session, enum side from, bool whole)
 {
 	struct party *party = &session->party[from];
@@ -320,19 +323,21 @@ decide_oversized(struct session *session, enum side from, bool whole)
 		party->kept[comma] = '{';
 	message_read(&message, session, from, span_from(ends, comma), false);
 	message.next = party->lane->decided;
+	message.obstacle = buf_span(&session->fault);
 	note_members(party, &message);
 	if (message.scan->fault == SCAN_FINE && message.id.len > 0) {
 		drop_oversized(session, &message, party);
-		return;
+		return true;
 	}
 	if (party->asks || !party->answers)
 		refuse_oversized(session, &message);
 	if (!party->asks)
 		request = requests_bound_waits(session, side_other(from));
-	if (request != NULL && party->answers) {
-		buf_set(&session->fault, SPAN("its id could not be read, and no other request waits"));
-		turns_decide(session, request, EVENT_OVERSIZED, NULL);
-	}
+	if (request == NULL || !party->answers)
+		return false;
+	compose(&session->fault, ": its id could not be read, and no other request waits");
+	turns_decide(session, request, EVENT_OVERSIZED, NULL);
+	return true;
 }
 
 /* The frame at hand will be thrown away. What its first bytes tell of it is decided now, or else at its end. */
@@ -383,11 +388,11 @@ end_skip(struct session *session, enum side from, bool whole)
 
 	if (party->skipping == SKIP_TEXT && from == SIDE_SERVER)
 		tell_noise(session, (struct span){ party->kept, LIMIT_TOLD }, party->skipped);
-	if (party->skipping == SKIP_UNDECIDED)
-		decide_oversized(session, from, whole);
-	if (party->skipping >= SKIP_OVERSIZED)
-		state_note(session, VERB_NOTE, side_other(from), WHY_OVERSIZED, NULL,
-		    count_bytes(session, "%d bytes in all", party->skipped));
+	buf_set(&session->fault, count_bytes(session, "%d bytes in all", party->skipped));
+	if (party->skipping == SKIP_OVERSIZED ||
+	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, from, whole)))
+		state_note(session, VERB_NOTE, side_other(from), WHY_OVERSIZED, NULL, buf_span(&session->fault));
+	buf_clear(&session->fault);
 	party->skipping = SKIP_NOTHING;
 	party->skipped = 0;
 	party->frame = (struct frame){ .next = 0 };
