@@ -11,8 +11,8 @@ struct configured {     /* zeroed: none */
 
 /*
  * Looks up CLIENT:SERVER or FILE:SERVER, and takes over what its client sets for the server: variables, and the directory.
- * by_hand: a canceld that stands there by hand is part of the command; else that is refused. CTL_YES; or the status, and
- * that is told. Call configured_free in any case.
+ * by_hand: a canceld that stands there by hand is part of the command; else that is refused. Where it cannot be started,
+ * that is told, and the program ends. Call configured_free.
  */
-int configured_read(struct configured *server, const char *word, bool by_hand);
+void configured_read(struct configured *server, const char *word, bool by_hand);
 void configured_free(struct configured *server);

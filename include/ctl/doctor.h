@@ -163,6 +163,7 @@ struct visit {
 	msec_t began, told;
 	void (*tell)(struct visit *visit,
 	    msec_t left); /* called again and again during a wait of at most so many ms more */
+	bool unreadable;  /* the server sent what jansson does not take, as half a surrogate pair */
 	bool stopped;     /* nothing is waited for any more but the end */
 };
 

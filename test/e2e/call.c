@@ -110,6 +110,10 @@ static const struct {
 	    "-j t" SHOWS,
 	    0, "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"structuredContent\":{\"b\":1}}\n" },
 	{ LOOSE ANSWER("{\"odd\":1}") C "t" SHOWS, 0, "{\"odd\":1}\n" },
+	{ LOOSE ANSWER("{\"structuredContent\":{\"n\":12345678901234567890}}") C "t" SHOWS, 0,
+	    "{\"n\":1.2345678901234567e19}\n" },
+	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\"}]}") C "t" SHOWS, 125,
+	    "cancelctl: t: the server sent a text that cannot be read" },
 	{ "NEWER=1 " LOOSE EMPTY C "-j t" SHOWS "; grep -c io.modelcontextprotocol/protocolVersion called", 0,
 	    "{\"content\":[]}\n1\n" },
 	/* A pipe gets the text as it is. */
@@ -173,6 +177,9 @@ static const struct {
 	{ CURSOR("\"r\":{\"url\":\"http://x\"}") C "cursor:r echo", 1, "cursor:r: it is a remote server" },
 	{ CURSOR(SHELL_ENTRY("cd ..; exec sh ./server", ",\"env\":{\"TOOLS\":\"[]\",\"ANSWER\":\"x\"}")) C
 	    "cursor:s echo",
+	    2, "the server has no tool 'echo'" },
+	{ "echo '{\"mcp\":{\"s\":{\"command\":[\"sh\",\"./server\"],\"environment\":{\"TOOLS\":\"[]\"}}}}' >f.json; " C
+	  "./f.json:s echo",
 	    2, "the server has no tool 'echo'" },
 	{ CURSOR(SHELL_ENTRY("exec sh ./server", ",\"cwd\":\"'$HOME'\"")) C "cursor:s --list", 123, "tools/list: no" },
 	{ CURSOR(SHELL_ENTRY("true", ",\"cwd\":\"/no-such\"")) C "cursor:s echo", 1,

@@ -104,14 +104,11 @@ static void
 read_server(struct call *call)
 {
 	char **options = NULL;
-	int status;
 
 	if (call->what.command[0] == NULL) {
 		if (call->words[0] == NULL)
 			exit(ctl_usage("which server? its command stands behind --, or CLIENT:SERVER before the tool"));
-		status = configured_read(&call->server, *call->words++, true);
-		if (status != CTL_YES)
-			exit(status);
+		configured_read(&call->server, *call->words++, true);
 		call->what.command = call->server.command;
 	}
 	ctl_add_words(&options, call->server.options);
@@ -178,7 +175,7 @@ show_progress(struct visit *visit, msec_t left)
 	struct buf line = { 0 }, cut = { 0 };
 
 	(void)left;
-	visit->stopped = interrupted != 0;
+	visit->stopped = interrupted != 0 || visit->unreadable;
 	/* Who interrupts twice does not want to wait for the server's own end. */
 	if (again && visit->pid > 0)
 		kill(visit->pid, SIGTERM);
@@ -312,6 +309,8 @@ tell_failure(struct call *call, const struct asked *asked)
 	const char *text = asked->error != NULL ? asked->error : "the result is no object";
 
 	visit_begin(&call->visit, call->visit.check);
+	if (call->visit.unreadable)
+		return ctl_failed("%s: the server sent a text that cannot be read", call->visit.check);
 	if (call->visit.stopped)
 		return CTL_FAILED;
 	if (asked->answer == NULL)

@@ -135,9 +135,7 @@ ctl_doctor(int argc, char *argv[])
 	if (what.command[0] == NULL)
 		exit(ctl_usage("doctor: which command? see cancelctl doctor --help"));
 	if (is_configured(argc, argv)) {
-		status = configured_read(&server, argv[optind], false);
-		if (status != CTL_YES)
-			exit(status);
+		configured_read(&server, argv[optind], false);
 		what.command = server.command;
 	}
 	what.kind = read_dialect(dialect);

@@ -177,12 +177,14 @@ static void
 hear_message(struct visit *visit, json_t *message)
 {
 	const json_t *id = json_object_get(message, "id");
-	json_int_t number = json_integer_value(id);
+	double number = json_number_value(id);
 	struct asked *asked = visit->asked;
 
 	if (json_object_get(message, "method") == NULL) {
-		asked += number - 1;
-		if (number < 1 || number > visit->count || asked->answer != NULL)
+		if (!(number >= 1 && number <= visit->count))
+			return;
+		asked += (int)number - 1;
+		if (asked->answer != NULL)
 			return;
 		take_answer(asked, json_incref(message));
 		asked->order = ++visit->answers;
@@ -215,9 +217,14 @@ read_some(struct visit *visit, enum visit_end end)
 	if (got > 0)
 		buf_added(in, (size_t)got);
 	while (got > 0 && frame_read(frame, framing, buf_span(in))) {
-		json_t *value = json_loadb(buf_span(in).ptr + frame->body, (size_t)(frame->end - frame->body),
-		    JSON_ALLOW_NUL, NULL);
+		const char *body = buf_span(in).ptr + frame->body;
+		size_t len = (size_t)(frame->end - frame->body);
+		json_t *value = json_loadb(body, len, JSON_ALLOW_NUL, NULL);
 
+		/* An integer may be too big for jansson. */
+		if (value == NULL)
+			value = json_loadb(body, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+		visit->unreadable |= value == NULL && end == VISIT_FROM;
 		if (json_is_object(value))
 			(end == VISIT_LOG ? hear_event : hear_message)(visit, value);
 		json_decref(value);

@@ -88,7 +88,7 @@ search_file(struct search *search, const struct client_file *file)
 	replace_free(&contents);
 }
 
-int
+void
 configured_read(struct configured *server, const char *word, bool by_hand)
 {
 	struct search search = { word, strchr(word, ':'), by_hand, server, 0, CTL_YES };
@@ -97,7 +97,7 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 
 	*server = (struct configured){ 0 };
 	if (search.name == NULL)
-		return ctl_usage("which server? its command behind --, or CLIENT:SERVER; '%.200s' has no colon", word);
+		exit(ctl_usage("which server? its command behind --, or CLIENT:SERVER; '%.200s' has no colon", word));
 	where = doc_copy(span_between(word, search.name++));
 	search.status = clients_look_up(&files, where);
 	for (size_t i = 0; i < files.count; i++)
@@ -108,7 +108,8 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 		search.status = refuse(&search, "there is no such server; see cancelctl wrap --list");
 	client_files_free(&files);
 	free(where);
-	return search.status;
+	if (search.status != CTL_YES)
+		exit(search.status);
 }
 
 void
