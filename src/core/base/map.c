@@ -21,12 +21,11 @@ hash_of(struct span bytes, uint64_t seed)
 {
 	const uint64_t a = 0x9E3779B97F4A7C15, b = 0xD1B54A32D192ED03;
 	uint64_t first = seed ^ a, second = seed ^ b, state = 0, word;
-	struct span part;
 
-	for (size_t at = 0; at < bytes.len; at += part.len) {
-		part = span_head(span_from(bytes, at), sizeof(word));
+	for (size_t at = 0, left; at < bytes.len; at += sizeof(word)) {
+		left = bytes.len - at;
 		word = 0;
-		memcpy(&word, part.ptr, part.len);
+		memcpy(&word, bytes.ptr + at, left < sizeof(word) ? left : sizeof(word));
 		state = fold(word ^ first, state ^ second);
 	}
 	return fold(state ^ first, bytes.len ^ second);

@@ -27,6 +27,18 @@ text_of(struct span id, char storage[ID_MAX])
 	return is_string(id) && id.len <= ID_MAX ? unescaped(id, storage, ID_MAX) : id;
 }
 
+/* Most numbers: digits that are their own key, and so few that they fit into a double. */
+static bool
+is_plain(struct span text)
+{
+	if (text.len == 0 || text.len > SHORT_MAX || text.ptr[0] == '0' || text.ptr[text.len - 1] == '0')
+		return false;
+	for (const char *at = text.ptr; at < text.ptr + text.len; at++)
+		if (!is_digit(*at))
+			return false;
+	return true;
+}
+
 /* As JSON spells it (RFC 8259 section 6). That needs no look where the scanner has found no string. */
 static bool
 is_number(struct span text, bool string)
@@ -66,6 +78,8 @@ write_number(struct span text, char key[KEY_MAX])
 		power++;
 	if (len == sign)
 		return SPAN("0");
+	if (power == 0)
+		return (struct span){ key, len };
 	end = span_number(power, digits);
 	key[len++] = 'e';
 	memcpy(key + len, end.ptr, end.len);
@@ -76,7 +90,9 @@ write_number(struct span text, char key[KEY_MAX])
 static struct span
 key_of(struct span id, char storage[KEY_MAX])
 {
-	return !is_string(id) && is_number(id, false) ? write_number(id, storage) : text_of(id, storage);
+	if (is_string(id) || is_plain(id) || !is_number(id, false))
+		return text_of(id, storage);
+	return write_number(id, storage);
 }
 
 bool
@@ -101,6 +117,12 @@ id_number(struct span id, double *value)
 	char storage[ID_MAX], copy[ID_MAX + 1];
 	struct span text = text_of(id, storage);
 
+	if (is_plain(text)) {
+		*value = 0;
+		for (size_t i = 0; i < text.len; i++)
+			*value = 10 * *value + text.ptr[i] - '0';
+		return true;
+	}
 	if (!is_number(text, is_string(id)))
 		return false;
 	memcpy(copy, text.ptr, text.len);
@@ -136,7 +158,7 @@ is_printed(struct span number, double value)
 		read = 10 * read + (uint64_t)(key.ptr[at] - '0');
 	if (at - sign <= SHORT_MAX)
 		return true;
-	for (int power = key.ptr[at + 1] - '0'; power > 0; power--)
+	for (int power = at < key.len ? key.ptr[at + 1] - '0' : 0; power > 0; power--)
 		unit *= 10;
 	return read * unit - (uint64_t)(value < 0 ? -value : value) + unit / 2 <= unit / 2 * 2;
 }
