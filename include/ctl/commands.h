@@ -63,6 +63,18 @@ int filter_add(struct filter *filter, const char *word);
 /* Whether the decision, an object of the JSON log, is to be shown. */
 bool filter_fits(const struct filter *filter, const json_t *decision);
 
+/* Who hears the decisions of every canceld. */
+struct watcher {
+	const char *level; /* as for the method watch of the control socket */
+	bool json;         /* what was lost is told on standard output too */
+	void (*hear)(void *user, json_t *decision);
+	void (*turn)(void *user); /* after each time that something was heard, and each second; NULL: nothing */
+	void *user;
+};
+
+/* Those of one canceld until it ends; NULL: of all, those too that are started later. Returns the exit status. */
+int watch_run(const struct watcher *watcher, const char *which);
+
 /*
  * The counters of all canceld in the text format of Prometheus. The sum over those of one server's name; counters never
  * go back while this lives, because those of a canceld that has ended stay in it. What is shown is bounded: at most

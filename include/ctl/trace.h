@@ -4,7 +4,7 @@
  * What the lines of the JSON log tell of sessions and their requests, as a tree, and the formats in which it is handed on.
  *
  *   session: pid, server, start, end, since (its start as the log has it), events, calls; as far as it is known dialect,
- *            protocol, clientInfo and serverInfo (objects with a name and a version)
+ *            protocol, clientInfo and serverInfo (objects with a name and a version); over, if it is
  *   call:    a request: title, from (client or server), id, method, name, start, events; ended and outcome, if it has ended:
  *            "result", "isError", the code of an error, or the word of the log by which it was given up; answered, if its
  *            answer came; reason, why it was given up; traceparent; request and response, the texts of its messages
@@ -29,6 +29,12 @@ struct trace {
 
 /* An object of the JSON log; takes the reference. false: it is none, and is passed over. */
 bool trace_hear(struct trace *trace, json_t *line);
+
+/*
+ * Moves into another trace, which is empty, the events that are about no call, and the calls that have an answer, were given
+ * up before that time, or are of a session that is over.
+ */
+void trace_take(struct trace *trace, msec_t before, struct trace *taken);
 
 /* Whether it ended otherwise than with a result that is no error. */
 bool trace_failed(const json_t *call);

@@ -266,3 +266,30 @@ TEST(those_that_overlap_stand_in_different_rows)
 	for (int i = 0; i < COUNT(starts); i++)
 		ck_assert_uint_eq(trace_row(session(0), call((size_t)i), taken), (size_t)rows[i]);
 }
+
+TEST(what_is_done_is_taken_once)
+{
+	struct trace taken = { .sessions = json_array() };
+	msec_t start;
+
+	relayed(0, "server", SLOW, 0, "");
+	relayed(0, "server", PING, 0, "");
+	relayed(1, "client", PING, 1, RESULT);
+	decided(100, "TIMED_OUT", "client", SLOW, 100);
+	relayed(100, "server", "'method':'open','id':3", 0, "");
+	start = json_integer_value(json_object_get(session(0), "start"));
+	trace_take(&trace, start + 99, &taken);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 0), "calls")), 1);
+	decided(150, "LATE", "client", SLOW RESULT, 150);
+	expect_call(0, 100, "TIMED_OUT", "TIMED_OUT LATE");
+	trace_take(&trace, start + 100, &taken);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 1), "calls")), 1);
+	decided(160, "LATE", "client", SLOW RESULT, 160);
+	expect_call(0, 60, NULL, "");
+	ck_assert(hear(200, "'why':'SUMMARY'"));
+	trace_take(&trace, 0, &taken);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 2), "calls")), 1);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 2), "events")), 2);
+	ck_assert_uint_eq(json_array_size(trace.sessions), 0);
+	json_decref(taken.sessions);
+}

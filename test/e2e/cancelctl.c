@@ -688,11 +688,11 @@ static const struct {
 	{ "$C stats a b", 2, "'b' is one argument too many" },
 	{ "$C metrics x", 2, "'x' is one argument too many" },
 	{ "$C reload nobody", 1, "canceld" },
-	{ "for c in ls cancel set watch top stats metrics reload log wrap unwrap doctor; do $C $c -h && $C $c --help || exit 1; "
+	{ "for c in ls cancel set watch top stats metrics reload log wrap unwrap doctor trace; do $C $c -h && $C $c --help || exit 1; "
 	  "done >h; $CANCELD -h >>h; $C -h >>h; cut -c 81- h | grep . && exit 1; cat h; rm h",
 	    0, "usage: cancelctl log" },
 	/* All but those that are no report have JSON. */
-	{ "for c in $($C help | sed -n 's/^  \\([a-z]*\\).*/\\1/p'); do case $c in top|metrics|help|version) ;; "
+	{ "for c in $($C help | sed -n 's/^  \\([a-z]*\\).*/\\1/p'); do case $c in top|metrics|trace|help|version) ;; "
 	  "*) $C $c -j --json -h | grep -e ' -j, --json  ' >said && echo $c || exit 1 ;; esac; done; rm said",
 	    0, "unwrap\ndoctor\n" },
 };

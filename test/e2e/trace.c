@@ -1,5 +1,5 @@
 /* cancelctl trace: the log of a real session in each format, read by strict readers; and hostile logs. */
-#include <ctype.h>
+#include <poll.h>
 
 #include "client.h"
 #include "shell.h"
@@ -16,11 +16,26 @@ expect(const char *script, int status, const char *said)
 	shell_expect("cd \"$E2E_DIRECTORY\"; C=$CANCELCTL", script, status, said);
 }
 
-/* Runs `cancelctl trace WORDS`; its output, of which each line is an object. */
+/* The objects of a file, a line each. */
+static json_t *
+read_lines(FILE *file)
+{
+	const size_t flags = JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+	json_t *lines = json_array(), *line;
+
+	while ((line = json_loadf(file, flags, NULL)) != NULL) {
+		json_array_append_new(lines, line);
+		ck_assert_int_eq(fgetc(file), '\n');
+	}
+	ck_assert_int_eq(fgetc(file), EOF);
+	return lines;
+}
+
+/* What `cancelctl trace WORDS` writes. */
 static json_t *
 trace(const char *words)
 {
-	json_t *lines = json_array(), *line;
+	json_t *lines;
 	char script[512];
 	FILE *file;
 
@@ -29,12 +44,7 @@ trace(const char *words)
 	snprintf(script, sizeof(script), "%s/traced", getenv("E2E_DIRECTORY"));
 	file = fopen(script, "r");
 	ck_assert_ptr_nonnull(file);
-	while (
-	    (line = json_loadf(file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL)) != NULL) {
-		json_array_append_new(lines, line);
-		ck_assert_int_eq(fgetc(file), '\n');
-	}
-	ck_assert_int_eq(fgetc(file), EOF);
+	lines = read_lines(file);
 	fclose(file);
 	return lines;
 }
@@ -194,11 +204,11 @@ read_span(json_t *span)
 
 static json_t *attribute_of(json_t *attributes, const char *key);
 
-/* What a collector accepts: requests of the protocol, a line each; all their spans. */
+/* What a collector accepts: requests of the protocol; all their spans. Frees the lines. */
 static json_t *
-read_otlp(const char *words)
+read_spans(json_t *lines)
 {
-	json_t *lines = trace(words), *spans = json_array(), *line, *span;
+	json_t *spans = json_array(), *line, *span;
 	size_t i, k;
 
 	json_array_foreach(lines, i, line)
@@ -218,6 +228,12 @@ read_otlp(const char *words)
 	}
 	json_decref(lines);
 	return spans;
+}
+
+static json_t *
+read_otlp(const char *words)
+{
+	return read_spans(trace(words));
 }
 
 static json_t *
@@ -514,12 +530,101 @@ TEST(a_page_has_at_most_one_mebibyte)
 	ck_assert_ptr_nonnull(strstr(page, "...<td class=n>715<td class=n>0<td class=n>1000<td"));
 }
 
+/* Each answer has its span at once: so there is one to read as soon as the trace begins. */
+static FILE *
+follow(struct run *run, const char *which)
+{
+	char script[512];
+	FILE *followed;
+	struct pollfd shown = { .events = POLLIN };
+
+	snprintf(script, sizeof(script), "exec \"$CANCELCTL\" trace --follow %s", which);
+	followed = popen(script, "r");
+	ck_assert_ptr_nonnull(followed);
+	shown.fd = fileno(followed);
+	for (long end = milliseconds() + HARNESS_LIMIT; poll(&shown, 1, 10) == 0;) {
+		ck_assert_int_lt(milliseconds(), end);
+		run_expect_echo(run, "9");
+	}
+	return followed;
+}
+
+TEST(a_session_is_followed_to_its_end)
+{
+	struct run *run = run_session("--name followed -t tools/call:stubborn=300ms", NULL);
+	json_t *lines, *spans, *span;
+	FILE *followed = follow(run, "followed");
+
+	run_call(run, "2", "nosuch", SECRET);
+	run_expect_answer(run, "2");
+	run_call(run, "3", "stubborn", SECRET);
+	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
+	run_call(run, "4", "release", "{}");
+	run_expect_answer(run, "4");
+	run_leave(run, 0);
+	lines = read_lines(followed);
+	ck_assert_int_eq(pclose(followed), 0);
+	ck_assert_uint_gt(json_array_size(lines), 1);
+	spans = read_spans(lines);
+	span_of_name(spans, "tools/call echo");
+	expect_attribute(span_of_name(spans, "tools/call nosuch"), "error.type", "-32602");
+	span = span_of_name(spans, "tools/call stubborn");
+	expect_attribute(span, "error.type", "TIMED_OUT");
+	ck_assert(has_event(span, "LATE"));
+	ck_assert_str_eq(at_text(span, "traceId"), at_text(span_of_name(spans, "SUMMARY"), "traceId"));
+	ck_assert(!has_text(spans, "swordfish"));
+	json_decref(spans);
+	run_end(run);
+}
+
+/* Whether the file has a line of this session with the text. */
+static bool
+has_line(const struct run *run, const char *text)
+{
+	char script[256];
+
+	snprintf(script, sizeof(script), "cd \"$E2E_DIRECTORY\"; grep '\"%d\"' all | grep -q '%s'", (int)run->pid,
+	    text);
+	return shell_run(":", script) == 0;
+}
+
+/* Nothing is told twice, what is open is not told yet, and other sessions may be told too. */
+TEST(every_session_is_followed)
+{
+	struct run *run = run_session(NULL, NULL);
+	long follower;
+
+	expect("timeout 60 $C trace --follow >all 2>&1 & echo $!", 0, "\n");
+	follower = atol(shell_output);
+	for (long end = milliseconds() + HARNESS_LIMIT; !has_line(run, "tools/call echo");) {
+		ck_assert_int_lt(milliseconds(), end);
+		run_expect_echo(run, "9");
+	}
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
+	run_call(run, "3", "nosuch", "{}");
+	run_expect_answer(run, "3");
+	run_until(run, has_line(run, "tools/call nosuch"), "the error is not told");
+	ck_assert(!has_line(run, "tools/call sleep"));
+	run_leave(run, 0);
+	run_until(run, has_line(run, "SUMMARY"), "the end is not told");
+	ck_assert_int_eq(kill((pid_t)follower, SIGTERM), 0);
+	ck_assert(has_line(run, "tools/call sleep"));
+	expect("grep -o 'spanId\":\"[0-9a-f]*' all | sort | uniq -d", 0, "");
+	ck_assert_str_eq(shell_output, "");
+	run_end(run);
+}
+
 TEST(what_cannot_be_done_is_told)
 {
 	make_log("");
 	expect("$C trace", 2, "which FILE? see cancelctl trace --help");
 	expect("$C trace -f pdf log", 2, "--format: 'pdf' is none of perfetto, otlp and html");
 	expect("$C trace -s yesterday log", 2, "--since: 'yesterday' is no duration such as 2h");
+	expect("$C trace --follow -f perfetto", 2, "--follow writes otlp alone, of every canceld or one; see");
+	expect("$C trace --follow a b || $C trace --follow -s 1h || $C trace --follow --payload", 2,
+	    "--follow writes otlp");
+	expect("$C trace --follow nobody", 1, "no canceld");
 	expect("$C trace nosuch", 1, "cancelctl: nosuch: No such file");
 	expect("$C trace .", 1, "cancelctl: .: Is a directory");
 	expect("echo x | $C trace -", 1, "nothing to tell: canceld writes a JSON log with --log-format json");

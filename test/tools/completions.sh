@@ -24,6 +24,7 @@ cat >"$scratch/shown/cancelctl" <<'END'
 #!/bin/sh
 case "$*" in
 'cancel --help') printf 'usage: cancelctl cancel [-a] PID|NAME ID\n\n  -r, --reason TEXT   told to both\n' ;;
+'trace --help') printf 'usage: cancelctl trace FILE...\n       cancelctl trace --follow [PID|NAME]\n' ;;
 'ls --json') echo '{"pid": 4711, "name": "weather", "command": ["a", "{"], "client": {"pid": 1, "name": "editor"}}'
 	echo '{"client":{"pid":2,"name":"editor"},"name":"wea $(touch hostile)","pid":4712}' ;;
 esac
@@ -87,6 +88,8 @@ check_bash()
 	expect bash 'cancelctl cancel --re' --reason "$(ask_bash cancelctl cancel --re)"
 	expect bash 'cancelctl cancel -' -a "$(ask_bash cancelctl cancel -)"
 	expect bash 'cancelctl cancel we' weather "$(ask_bash cancelctl cancel we)"
+	expect bash 'cancelctl trace we' weather "$(ask_bash cancelctl trace we)"
+	expect bash 'cancelctl trace unm' 'unmistakable file' "$(ask_bash cancelctl trace unm)"
 	expect bash 'cancelctl cancel ""' '4711
 weather
 4712' "$(ask_bash cancelctl cancel '')"
@@ -117,9 +120,10 @@ check_zsh()
 	answers=$(ask_zsh 'canceld --dia\tl\t' 'canceld -D ac\t' 'canceld -l unm\t' 'canceld -t 5s -r unmist\t' \
 		'canceld cat unm\t' 'cancelctl vers\t')
 	PATH=$shown
-	answers=$answers$(echo && ask_zsh 'cancelctl cancel --re\t' 'cancelctl cancel we\t')
+	answers=$answers$(echo && ask_zsh 'cancelctl cancel --re\t' 'cancelctl cancel we\t' \
+		'cancelctl trace we\t' 'cancelctl trace unm\t')
 	PATH=$real
-	for answer in 'cancel|--reason' 'cancel|weather' '--dialect=lsp' '-D|acp' '-l|unmistakable file' '-t|5s|-r|unmistakable-server' \
+	for answer in 'cancel|--reason' 'cancel|weather' 'trace|weather' 'trace|unmistakable file' '--dialect=lsp' '-D|acp' '-l|unmistakable file' '-t|5s|-r|unmistakable-server' \
 		'cat|unmistakable file' 'version'; do
 		expect zsh 'lines with a tab' "$answer" "$answers"
 	done
@@ -148,6 +152,8 @@ check_fish()
 	PATH=$shown
 	expect fish 'cancelctl cancel --re' --reason "$(ask_fish 'cancelctl cancel --re')"
 	expect fish 'cancelctl cancel we' weather "$(ask_fish 'cancelctl cancel we')"
+	expect fish 'cancelctl trace we' weather "$(ask_fish 'cancelctl trace we')"
+	expect fish 'cancelctl trace unm' 'unmistakable file' "$(ask_fish 'cancelctl trace unm')"
 	PATH=$real
 }
 

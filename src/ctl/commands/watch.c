@@ -23,10 +23,8 @@ static const char usage[] = "usage: cancelctl watch [-j] [-l LEVEL] [" TARGETS_U
 			    "  -l, --level LEVEL    error, person, decision (the default) or traffic\n"
 			    "  -j, --json           one JSON object a line\n";
 
-struct watch {
-	struct targets targets;
+struct view {
 	struct filter filter;
-	const char *level;
 	bool json;
 };
 
@@ -82,19 +80,29 @@ show_human(json_t *decision)
 }
 
 static void
-hear(struct watch *watch, struct target *target, json_t *message)
+show(void *user, json_t *decision)
+{
+	const struct view *view = user;
+
+	if (!filter_fits(&view->filter, decision))
+		return;
+	if (view->json)
+		show_json(decision);
+	else
+		show_human(decision);
+}
+
+static void
+hear(const struct watcher *watcher, struct target *target, json_t *message)
 {
 	struct span method = show_string(message, "method");
 	json_t *params = json_object_get(message, "params");
 	const char *why;
 
-	if (span_equal(method, SPAN("decision")) && filter_fits(&watch->filter, params)) {
-		if (watch->json)
-			show_json(params);
-		else
-			show_human(params);
+	if (span_equal(method, SPAN("decision"))) {
+		watcher->hear(watcher->user, params);
 	} else if (span_equal(method, SPAN("lost"))) {
-		if (watch->json)
+		if (watcher->json)
 			show_json(message);
 		else
 			ctl_no("canceld %ld: %lld decisions were lost, because they were not read fast enough",
@@ -106,11 +114,10 @@ hear(struct watch *watch, struct target *target, json_t *message)
 	}
 }
 
-/* What comes within so many ms (-1: without limit). */
+/* What comes within so many ms. */
 static void
-hear_all(struct watch *watch, int limit)
+hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 {
-	struct targets *targets = &watch->targets;
 	struct pollfd *awaited = mem_new((targets->count + 1) * sizeof(*awaited));
 	json_t *message;
 
@@ -121,7 +128,7 @@ hear_all(struct watch *watch, int limit)
 	for (size_t i = 0; i < targets->count; i++) {
 		target_read(&targets->list[i]);
 		while ((message = target_take(&targets->list[i])) != NULL) {
-			hear(watch, &targets->list[i], message);
+			hear(watcher, &targets->list[i], message);
 			json_decref(message);
 		}
 	}
@@ -139,55 +146,58 @@ look(struct targets *targets)
 		}
 }
 
-/* One until it ends; NULL: all, those too that are started later, until a signal ends cancelctl. */
-static int
-watch_some(struct watch *watch, const char *which)
+int
+watch_run(const struct watcher *watcher, const char *which)
 {
-	int status = which != NULL ? targets_choose(&watch->targets, which, TARGETS_LOOK) : CTL_YES;
-	json_t *params = json_pack("{s:s}", "level", watch->level);
-	struct target *one = which != NULL && status == CTL_YES ? watch->targets.list : NULL;
+	struct targets targets = { .method = "list" };
+	int status = which != NULL ? targets_choose(&targets, which, TARGETS_LOOK) : CTL_YES;
+	json_t *params = json_pack("{s:s}", "level", watcher->level);
+	struct target *one = which != NULL && status == CTL_YES ? targets.list : NULL;
 	msec_t now = monotonic_now(), next = now;
 
 	if (one != NULL && !target_ask(one, "watch", json_incref(params), now + CALL_LIMIT))
 		status = target_tell(one);
-	watch->targets.method = "watch";
-	watch->targets.params = params;
+	targets.method = "watch";
+	targets.params = params;
 	if (which == NULL)
-		look(&watch->targets);
-	if (which == NULL && watch->targets.count == 0)
+		look(&targets);
+	if (which == NULL && targets.count == 0)
 		ctl_no("no canceld of this user is running; waiting for one");
 	for (; status == CTL_YES && show_flush() == 0 && (one == NULL || one->fd >= 0); now = monotonic_now()) {
-		if (one == NULL && now >= next) {
-			look(&watch->targets);
+		if (now >= next) {
+			if (one == NULL)
+				look(&targets);
 			next = now + LOOK;
 		}
-		hear_all(watch, one == NULL ? (int)(next - now) : -1);
+		hear_all(watcher, &targets, (int)(next - now));
+		if (watcher->turn != NULL)
+			watcher->turn(watcher->user);
 	}
+	targets_free(&targets);
 	return status;
 }
 
 int
 ctl_watch(int argc, char *argv[])
 {
-	struct watch watch = { .level = "decision", .targets = { .method = "list" } };
+	struct view view = { 0 };
+	struct watcher watcher = { .level = "decision", .hear = show, .user = &view };
 	const char *which = NULL;
 	enum why_level level;
 	int status = -1;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "level", 'l', NULL, &watch.level }, { "json", 'j', &watch.json, NULL }, { 0 } },
+	    (struct ctl_option[]){ { "level", 'l', NULL, &watcher.level }, { "json", 'j', &view.json, NULL }, { 0 } },
 	    argc, usage);
-	if (!log_level_named(span_of(watch.level), &level))
-		status = ctl_usage("--level: '%.60s' is none of error, person, decision and traffic", watch.level);
+	if (!log_level_named(span_of(watcher.level), &level))
+		status = ctl_usage("--level: '%.60s' is none of error, person, decision and traffic", watcher.level);
 	for (int i = optind; i < argc && status < 0; i++)
 		if (filter_is_condition(argv[i]))
-			status = filter_add(&watch.filter, argv[i]);
+			status = filter_add(&view.filter, argv[i]);
 		else if (which != NULL)
 			status = ctl_usage("'%.100s' is no filter, and a canceld is given already", argv[i]);
 		else
 			which = argv[i];
-	if (status < 0)
-		status = watch_some(&watch, which);
-	targets_free(&watch.targets);
-	return status;
+	watcher.json = view.json;
+	return status < 0 ? watch_run(&watcher, which) : status;
 }

@@ -67,8 +67,10 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 		json_array_append_new(trace->sessions, session);
 		json_object_set(trace->open, key, session);
 	}
-	if (span_equal(show_string(line, "why"), SPAN("SUMMARY")))
+	if (span_equal(show_string(line, "why"), SPAN("SUMMARY"))) {
+		json_object_set_new(session, "over", json_true());
 		json_object_del(trace->open, key);
+	}
 	json_object_set_new(session, "end", json_integer(time));
 	return session;
 }
@@ -236,4 +238,43 @@ trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_ROWS])
 		row++;
 	taken[row] = trace_end(session, call);
 	return row;
+}
+
+/* Moves what is done by then from the session's calls to a new list. */
+static json_t *
+take_calls(json_t *session, msec_t before)
+{
+	json_t *taken = json_array(), *left = json_array(), *known = json_object_get(session, "known"), *call;
+	bool done;
+	char *key;
+	size_t i;
+
+	json_array_foreach(json_object_get(session, "calls"), i, call)
+	{
+		done = has(session, "over") || has(call, "answered") ||
+		    (has(call, "ended") && show_number(call, "ended") <= before);
+		json_array_append(done ? taken : left, call);
+		key = key_of(call, json_string_value(json_object_get(call, "from")));
+		if (done && json_object_get(known, key) == call)
+			json_object_del(known, key);
+		free(key);
+	}
+	json_object_set_new(session, "calls", left);
+	return taken;
+}
+
+void
+trace_take(struct trace *trace, msec_t before, struct trace *taken)
+{
+	json_t *session, *part;
+
+	for (size_t i = json_array_size(trace->sessions); i-- > 0;) {
+		session = json_array_get(trace->sessions, i);
+		part = json_copy(session);
+		json_object_set_new(part, "calls", take_calls(session, before));
+		json_object_set_new(session, "events", json_array());
+		json_array_append_new(taken->sessions, part);
+		if (has(session, "over"))
+			json_array_remove(trace->sessions, i);
+	}
 }

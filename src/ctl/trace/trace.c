@@ -9,20 +9,26 @@
 
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
+#include "ctl/targets.h"
 #include "shell/words.h"
 
+enum { HOLD = 10000 /* ms for which the late answer of what was given up is awaited */ };
+
 static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s DURATION] [--payload] FILE...\n"
+			    "       cancelctl trace --follow [" TARGETS_USAGE "]\n"
 			    "\n"
 			    "Writes what JSON logs of canceld tell of each request, to be looked at or handed\n"
 			    "on. A FILE - is standard input. The log needs -vv; with less it has only the\n"
-			    "requests about which something was decided.\n\n"
+			    "requests that were given up.\n\n"
 			    "  -f, --format FORMAT    perfetto (the default), for ui.perfetto.dev and others\n"
 			    "                         that read Chrome's trace events; otlp, for\n"
 			    "                         collectors of OpenTelemetry, one object a line;\n"
 			    "                         or html, a page of at most 1 MiB\n"
 			    "  -s, --since DURATION   only lines that are not older, such as 2h\n"
-			    "      --payload          with the texts of messages, where the log has them; they\n"
-			    "                         have every secret of the session; never in a page\n";
+			    "      --payload          with the texts of messages, if the log has them: every\n"
+			    "                         secret of the session; never in a page\n"
+			    "      --follow           what every canceld of this user does, or one, while it\n"
+			    "                         does it; as otlp\n";
 
 static const struct format {
 	const char *name;
@@ -66,31 +72,54 @@ read_all(struct trace *trace, char *const files[])
 	return status;
 }
 
+static void
+hear(void *user, json_t *decision)
+{
+	trace_hear(user, json_incref(decision));
+}
+
+static void
+hand_on(void *user)
+{
+	struct trace taken = { .sessions = json_array() };
+
+	trace_take(user, (msec_t)time(NULL) * 1000 - HOLD, &taken);
+	trace_otlp(&taken);
+	json_decref(taken.sessions);
+}
+
 int
 ctl_trace(int argc, char *argv[])
 {
 	struct trace trace = { .sessions = json_array(), .open = json_object() };
-	const char *name = formats[0].name, *since = NULL;
+	struct watcher watcher = { .level = "traffic", .hear = hear, .turn = hand_on, .user = &trace };
+	const char *name = NULL, *since = NULL;
+	bool follow = false;
 	size_t format = 0;
 	uint64_t age;
 	int status;
 
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "format", 'f', NULL, &name }, { "since", 's', NULL, &since },
-		{ "payload", 0, &trace.payload, NULL }, { 0 } },
+		{ "payload", 0, &trace.payload, NULL }, { "follow", 0, &follow, NULL }, { 0 } },
 	    argc, usage);
-	while (format < FORMATS && strcmp(formats[format].name, name) != 0)
+	while (name != NULL && format < FORMATS && strcmp(formats[format].name, name) != 0)
 		format++;
 	if (format == FORMATS)
 		return ctl_usage("--format: '%.60s' is none of perfetto, otlp and html", name);
+	if (follow &&
+	    (trace.payload || since != NULL || argc - optind > 1 || (name != NULL && strcmp(name, "otlp") != 0)))
+		return ctl_usage("--follow writes otlp alone, of every canceld or one; see cancelctl trace --help");
 	if (since != NULL && !units_read_time(span_of(since), &age))
 		return ctl_usage("--since: '%.60s' is no duration such as 2h", since);
-	if (optind == argc)
+	if (optind == argc && !follow)
 		return ctl_usage("which FILE? see cancelctl trace --help");
 	if (since != NULL)
 		trace.since = ((msec_t)time(NULL) * 1000) - (msec_t)age;
-	status = read_all(&trace, argv + optind);
-	if (status == CTL_YES)
+	status = follow ? watch_run(&watcher, argv[optind]) : read_all(&trace, argv + optind);
+	if (follow)
+		trace_otlp(&trace);
+	else if (status == CTL_YES)
 		formats[format].write(&trace);
 	json_decref(trace.sessions);
 	json_decref(trace.open);
