@@ -209,9 +209,10 @@ void policy_add(struct policy *policy, enum policy_source source, enum policy_cl
     struct span name, msec_t duration);
 
 /*
- * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME. false: there are
- * LIMIT_RULES_SET of them already.
+ * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME; with the duration
+ * POLICY_UNSET only removes that. false: there are LIMIT_RULES_SET of them already, or none to remove.
  */
+enum { POLICY_UNSET = -1 };
 bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribute__((warn_unused_result));
 
 /* Replaces all rules of sources that are weaker than this one by copies of those in `from`; NULL: by none. */

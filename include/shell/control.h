@@ -17,7 +17,9 @@
  *                                -> the same for all that fit, at most CONTROL_CANCELS in one call ("more":true: there
  *                                   are others). method and name may have '*'; one of the three must be there. What
  *                                   by its nature has no deadline only with method; none that is cancelled already
- *   set {option,rule,now}        -> changed: how many outstanding requests. option: "timeout" or "max-time"
+ *   set {option,rule,now?,unset?}
+ *                                -> changed: how many outstanding requests. option: "timeout" or "max-time". unset: takes
+ *                                   back what was set for the same METHOD and NAME. Error -32001: nothing was
  *   set {}                       -> rules: those in force, the strongest source first; more: how many did not fit
  *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, oldest_ms, queued_bytes, restarts,
  *                                   methods: tallies and times of the requests of each method and name

@@ -245,5 +245,10 @@ TEST(what_is_set_replaces_its_equal)
 	ck_assert_uint_eq(policy.count, 1 + LIMIT_RULES_SET);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, 0, false).idle, 7);
 	ck_assert_ptr_null(policy.rules[LIMIT_RULES_SET].name); /* the last of equals wins */
+	first.duration = POLICY_UNSET;
+	ck_assert(policy_set(&policy, &first));
+	ck_assert(!policy_set(&policy, &first));
+	ck_assert_uint_eq(policy.count, LIMIT_RULES_SET);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, 0, false).idle, 4);
 	policy_free(&policy);
 }

@@ -203,6 +203,20 @@ TEST(a_deadline_is_set_while_it_runs)
 	run_end(run);
 }
 
+TEST(what_was_set_is_taken_back)
+{
+	struct run *run = run_hanging("--name back -t 1h", "7");
+
+	expect(run, "$C set --unset back", 1, "no such rule was set\n");
+	expect(run, "$C set back 2h && $C set back tools/call:a=3h && $C set -n back tools/call:stubborn=4h", 0, "changed\n");
+	expect(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1, "no such rule was set\n");
+	expect(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
+	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"tools/call:stubborn=4h\" changed=1");
+	expect(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line\n");
+	expect(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
+	run_end(run);
+}
+
 TEST(the_level_of_the_log_is_changed)
 {
 	struct run *run = run_session("--name logs", NULL);
@@ -688,7 +702,7 @@ static const struct {
 	{ "$C stats a b", 2, "'b' is one argument too many" },
 	{ "$C metrics x", 2, "'x' is one argument too many" },
 	{ "$C reload nobody", 1, "canceld" },
-	{ "for c in ls cancel set watch top stats metrics reload log wrap unwrap doctor trace; do $C $c -h && $C $c --help || exit 1; "
+	{ "for c in ls cancel set watch top stats metrics reload log wrap unwrap doctor call trace; do $C $c -h && $C $c --help || exit 1; "
 	  "done >h; $CANCELD -h >>h; $C -h >>h; cut -c 81- h | grep . && exit 1; cat h; rm h",
 	    0, "usage: cancelctl log" },
 	/* All but those that are no report have JSON. */

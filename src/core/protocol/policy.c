@@ -69,10 +69,10 @@ policy_free(struct policy *policy)
 bool
 policy_set(struct policy *policy, const struct policy_rule *rule)
 {
-	size_t set = 0, i;
+	size_t set = 0, before = policy->count;
 
 	assert(rule->source == POLICY_SET);
-	for (i = policy->count; i-- > 0;) {
+	for (size_t i = before; i-- > 0;) {
 		const struct policy_rule *other = &policy->rules[i];
 
 		if (other->source != POLICY_SET)
@@ -83,6 +83,8 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 		else
 			set++;
 	}
+	if (rule->duration == POLICY_UNSET)
+		return policy->count < before;
 	if (set >= LIMIT_RULES_SET)
 		return false;
 	add_copy(policy, rule); /* the last of equals wins */

@@ -51,11 +51,12 @@ static const struct order {
 	void (*tell)(struct buf *line, const json_t *result); /* the human form of what one said */
 } orders[] = {
 	{ "set", "which canceld, and which deadline? give NAME DURATION, or --all DURATION",
-	    "usage: cancelctl set [-Tnj] -a|" TARGETS_USAGE " [[METHOD[:NAME]=]DURATION]\n\n"
+	    "usage: cancelctl set [-Tnuj] -a|" TARGETS_USAGE " [[METHOD[:NAME]=]DURATION]\n\n"
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n"
 	    "Without it: the rules in force, the strongest first, and where they come from.\n\n"
 	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
 	    "  -n, --now        for what is in flight too, from its last sign of life\n"
+	    "  -u, --unset      takes back what was set for this METHOD[:NAME], or for all\n"
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
 	    2, tell_changed },
@@ -76,7 +77,7 @@ static const struct order {
 struct steering {
 	const struct order *order;
 	bool json, list; /* list: `set` without a rule */
-	bool all;
+	bool all, unset;
 	int answers, asked;
 	json_t *rules;
 	json_t *unfit;  /* of each section the number of servers that it does not fit */
@@ -150,7 +151,10 @@ report(void *user, const struct target *target, json_t *result)
 	whole = target_with(target, result);
 	target_append_name(&line, target);
 	compose(&line, ": ");
-	steering->order->tell(&line, result);
+	if (steering->unset)
+		compose(&line, "taken back");
+	else
+		steering->order->tell(&line, result);
 	status = note_file(steering, target, result);
 	json_array_foreach(json_object_get(result, "rules"), i, rule)
 	    json_array_append_new(steering->rules, target_with(target, rule));
@@ -210,6 +214,20 @@ end(struct steering *steering)
 	json_decref(steering->faults);
 }
 
+/* What is taken back needs no duration. */
+static json_t *
+rule_of(const char *typed, bool unset)
+{
+	bool bare = unset && strchr(typed, '=') == NULL && !units_read_duration(span_of(typed), &(msec_t){ 0 });
+	struct buf rule = { 0 };
+	json_t *value;
+
+	compose(&rule, "%s%s", typed, !bare ? "" : *typed == '\0' ? "none" : "=none");
+	value = printable_json(buf_span(&rule), false);
+	buf_free(&rule);
+	return value;
+}
+
 int
 ctl_steer(int argc, char *argv[])
 {
@@ -217,28 +235,28 @@ ctl_steer(int argc, char *argv[])
 		.rules = json_array(),
 		.unfit = json_object(),
 		.faults = json_object() };
-	bool now = false, cap = false;
-	json_t *params, *value;
+	bool now = false, cap = false, bare;
+	json_t *params;
 	int status;
 
 	while (strcmp(argv[0], steering.order->name) != 0)
 		steering.order++;
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "json", 'j', &steering.json, NULL }, { "all", 'a', &steering.all, NULL },
-		{ steering.order == orders ? "now" : NULL, 'n', &now, NULL }, { "max-time", 'T', &cap, NULL }, { 0 } },
+		{ steering.order == orders ? "now" : NULL, 'n', &now, NULL }, { "max-time", 'T', &cap, NULL },
+		{ "unset", 'u', &steering.unset, NULL }, { 0 } },
 	    steering.order->words, steering.order->usage);
-	steering.list = steering.order == orders && argc - optind == 1 - steering.all && !now && !cap;
-	if (argc - optind != steering.order->words - steering.all - steering.list)
+	bare = steering.order == orders && argc - optind == 1 - steering.all;
+	steering.list = bare && !now && !cap && !steering.unset;
+	if (argc - optind != steering.order->words - steering.all - (bare && (steering.unset || steering.list)))
 		return ctl_usage("%s; see cancelctl %s --help", steering.order->wants, argv[0]);
-	value = printable_json(span_of(argv[argc - 1]), false);
 	if (steering.list || steering.order->words == 1)
 		params = json_object();
 	else if (steering.order == orders)
-		params =
-		    json_pack("{s:s, s:b, s:O}", "option", cap ? "max-time" : "timeout", "now", now, "rule", value);
+		params = json_pack("{s:s, s:b, s:b, s:o}", "option", cap ? "max-time" : "timeout", "now", now, "unset",
+		    steering.unset, "rule", rule_of(bare ? "" : argv[argc - 1], steering.unset));
 	else
-		params = json_pack("{s:O}", "level", value);
-	json_decref(value);
+		params = json_pack("{s:o}", "level", printable_json(span_of(argv[argc - 1]), false));
 	status = targets_ask(steering.all ? NULL : argv[optind], argv[0], params, report, &steering);
 	end(&steering);
 	return status;

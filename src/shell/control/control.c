@@ -220,24 +220,30 @@ on_set(struct call *call)
 	const struct options_row *row;
 	struct options scratch = { 0 };
 	size_t changed = 0;
-	int in_flight = 0;
+	int in_flight = 0, unset = 0;
 	bool done;
 
 	if (json_object_size(call->params) == 0)
 		return views_rules(&control->session->policy);
-	if (json_unpack(call->params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0)
+	if (json_unpack(call->params, "{s:s,s:s,s?b,s?b}", "option", &option, "rule", &rule, "now", &in_flight,
+		"unset", &unset) < 0)
 		option = "";
 	row = options_key(option);
 	if (row == NULL || row->kind != OPTION_RULE)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	if (!options_set(&scratch, row, POLICY_SET, rule))
 		return refuse(call, -32602, "%s", scratch.fault);
+	if (unset)
+		scratch.policy.rules->duration = POLICY_UNSET;
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
 	policy_free(&scratch.policy);
+	if (!done && unset)
+		return refuse(call, CONTROL_NOT_FOUND, "no such rule was set");
 	if (!done)
 		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	log_event(control->log, WHY_OPERATOR_SET,
-	    LOG_FIELDS(log_string("option", option), log_string("rule", rule), log_number("changed", changed)));
+	    LOG_FIELDS(log_string("option", option), log_string(unset ? "unset" : "rule", rule),
+		log_number("changed", changed)));
 	return json_pack("{s:I}", "changed", (json_int_t)changed);
 }
 
@@ -328,7 +334,7 @@ static const struct {
 } methods[] = {
 	{ "list", on_list, " requests " },
 	{ "cancel", on_cancel, " id serial from reason method name older_ms " },
-	{ "set", on_set, " option rule now " },
+	{ "set", on_set, " option rule now unset " },
 	{ "stats", on_stats, " " },
 	{ "watch", on_watch, " level " },
 	{ "reload", on_reload, " " },
