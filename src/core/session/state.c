@@ -132,7 +132,8 @@ session_quote(struct session *session, struct span words)
 	buf_append(quote, words);
 	while (quote->len > 0 && strchr("\r\n", buf_span(quote).ptr[quote->len - 1]) != NULL)
 		quote->len--;
-	shorten(quote, session->server.kept);
+	if (quote->len > session->server.kept)
+		shorten(quote, session->server.kept);
 }
 
 void
