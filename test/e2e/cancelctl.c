@@ -208,7 +208,8 @@ TEST(what_was_set_is_taken_back)
 	struct run *run = run_hanging("--name back -t 1h", "7");
 
 	expect(run, "$C set --unset back", 1, "no such rule was set\n");
-	expect(run, "$C set back 2h && $C set back tools/call:a=3h && $C set -n back tools/call:stubborn=4h", 0, "changed\n");
+	expect(run, "$C set back 2h && $C set back tools/call:a=3h && $C set -n back tools/call:stubborn=4h", 0,
+	    "changed\n");
 	expect(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1, "no such rule was set\n");
 	expect(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
 	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"tools/call:stubborn=4h\" changed=1");
