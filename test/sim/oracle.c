@@ -253,7 +253,8 @@ join_cascade(const struct oracle *oracle, struct ask *ask)
 	ask->apart = oracle->version > 1;
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
 		if (is_turn_of(turn, ask->session) && oracle->sent[turn->sent].begun != 0 &&
-		    (turn->accepted || (turn->wire[0] != '\0' && oracle_lives(oracle, turn))))
+		    ((turn->accepted && turn->life == oracle->life) ||
+			(turn->wire[0] != '\0' && oracle_lives(oracle, turn))))
 			ask->apart = false;
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
 		if (is_turn_of(turn, ask->session) && oracle->sent[turn->sent].heard != 0 &&
@@ -330,9 +331,9 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	/* A response that is malformed, or shares its line with text, counts only while one is awaited. */
 	if ((sent->salvaged || sent->bad) && ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;
+	oracle->served |= ask->by == CLIENT && !sent->bad; /* also with an answer behind the end of its stream */
 	if (ask->replied != 0)
 		return;
-	oracle->served |= ask->by == CLIENT && !sent->bad;
 	ask->replied = sent->heard;
 	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 && sent->grants &&
 	    strstr(sent->arrives, "\"stopReason\"") == NULL;
