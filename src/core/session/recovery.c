@@ -80,6 +80,7 @@ send_probe(struct session *session)
 		stop = probe->freed_to;
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to); /* the server may need what is bound to it */
 	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id);
+	pending_place(probe->question, 0, lane->urgent_gone + lane->urgent.len, true);
 }
 
 void
@@ -159,7 +160,7 @@ time_left(struct session *session)
 	msec_t left = kill_stuck - (steady - alive);
 
 	/* The server is still reading a long message that is before the probe. */
-	if (lane->urgent.len > 0 && lane->taken > probe->taken) {
+	if (lane->urgent_gone < probe->question->end && lane->taken > probe->taken) {
 		probe->since = session->clocks.idle;
 		return kill_stuck;
 	}
