@@ -41,6 +41,7 @@ struct action {
 	struct span hint;   /* which option would have helped */
 	struct span
 	    outcome; /* of a $/canceld/cancel, or how a message answers: result, isError, the code of an error */
+	struct span traceparent; /* of the message, as spelled; or empty */
 	msec_t elapsed, timeout;
 };
 

@@ -66,6 +66,7 @@ enum value_type {
 	X(ERROR_REQUEST_ID, ERROR_DATA, "requestId") \
 	X(RESULT_TYPE, RESULT, "resultType") \
 	X(STOP_REASON, RESULT, "stopReason") \
+	X(META_TRACEPARENT, REQUEST_META, "traceparent") \
 	X(CAPABILITIES, PARAMS, "capabilities") \
 	X(RESULT_CAPABILITIES, RESULT, "capabilities") \
 	X(WORK_TOKEN, PARAMS, "workDoneToken") \

@@ -205,7 +205,7 @@ TEST(a_pid_may_be_used_again_and_many_share_a_file)
 
 #define REQUEST \
 	",'payload':'{\\'method\\':\\'initialize\\',\\'id\\':0,\\'params\\':{\\'clientInfo\\':{\\'name\\':\\'c\\'}," \
-	"\\'_meta\\':{\\'traceparent\\':\\'00-x\\'}}}'"
+	"\\'_meta\\':{}}}','traceparent':'00-x'"
 #define ANSWER \
 	",'payload':'{\\'id\\':0,\\'result\\':{\\'protocolVersion\\':\\'2025-11-25\\',\\'serverInfo\\':{\\'name\\':\\'p\\'}}}'"
 

@@ -59,6 +59,18 @@ has_text(const json_t *value, const char *text)
 	return found;
 }
 
+/* A call with a parent, which reports progress and is answered. */
+static void
+call_progress(struct run *run)
+{
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"tools/call\",\"params\":{\"name\":\"progress\",\"arguments\":"
+	    "{\"ms\":1,\"steps\":2},\"_meta\":{\"progressToken\":1,\"traceparent\":\"00-" TRACE "-" PARENT "-01\"}}}");
+	for (int i = 0; i < 2; i++)
+		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/progress");
+	run_expect_result(run, "\"p\"");
+}
+
 /* A progress with a parent, an error, one that the client cancels, one that is late, one that is left; then the end. */
 static void
 make_log(const char *options)
@@ -71,12 +83,7 @@ make_log(const char *options)
 	    options);
 	expect("rm -f log", 0, "");
 	run = run_session(words, NULL);
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"tools/call\",\"params\":{\"name\":\"progress\",\"arguments\":"
-	    "{\"ms\":1,\"steps\":2},\"_meta\":{\"progressToken\":1,\"traceparent\":\"00-" TRACE "-" PARENT "-01\"}}}");
-	for (int i = 0; i < 2; i++)
-		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/progress");
-	run_expect_result(run, "\"p\"");
+	call_progress(run);
 	run_call(run, "2", "nosuch", SECRET);
 	run_expect_answer(run, "2");
 	run_call(run, "3", "sleep", SECRET);
@@ -403,9 +410,7 @@ TEST(what_a_parent_must_be)
 
 	for (int i = 0; i < COUNT(parents); i++) {
 		snprintf(request, sizeof(request), "\"id\":%d,\"method\":\"m%d\"", i, i);
-		snprintf(more, sizeof(more),
-		    ",\"payload\":\"{\\\"params\\\":{\\\"_meta\\\":{\\\"traceparent\\\":\\\"%s\\\"}}}\"",
-		    parents[i].parent);
+		snprintf(more, sizeof(more), ",\"traceparent\":\"%s\"", parents[i].parent);
 		put_call(file, 7, request, more);
 	}
 	fclose(file);
@@ -555,6 +560,7 @@ TEST(a_session_is_followed_to_its_end)
 	json_t *lines, *spans, *span;
 	FILE *followed = follow(run, "followed");
 
+	call_progress(run);
 	run_call(run, "2", "nosuch", SECRET);
 	run_expect_answer(run, "2");
 	run_call(run, "3", "stubborn", SECRET);
@@ -567,6 +573,7 @@ TEST(a_session_is_followed_to_its_end)
 	ck_assert_uint_gt(json_array_size(lines), 1);
 	spans = read_spans(lines);
 	span_of_name(spans, "tools/call echo");
+	ck_assert_str_eq(at_text(span_of_name(spans, "tools/call progress"), "parentSpanId"), PARENT);
 	expect_attribute(span_of_name(spans, "tools/call nosuch"), "error.type", "-32602");
 	span = span_of_name(spans, "tools/call stubborn");
 	expect_attribute(span, "error.type", "TIMED_OUT");

@@ -30,6 +30,7 @@ static const unsigned char by_length[KEY_MAX] = {
 	[7] = SCAN_JSONRPC,
 	[9] = SCAN_REQUEST_ID,
 	[10] = SCAN_RESULT_TYPE,
+	[11] = SCAN_META_TRACEPARENT,
 	[12] = SCAN_CAPABILITIES,
 	[13] = SCAN_WORK_TOKEN,
 	[15] = SCAN_PARAMS_VERSION,

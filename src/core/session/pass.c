@@ -23,6 +23,7 @@ report(struct session *session, const struct message *message, enum verb verb, e
 	action = state_action(session, verb, message->to, why, request);
 	action.message = message->text;
 	action.outcome = message_answer(message);
+	action.traceparent = scan_text(message->scan, SCAN_META_TRACEPARENT);
 	if (request == NULL) {
 		action.id = message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->id;
 		action.method = message->method;

@@ -160,7 +160,7 @@ read_message(const struct trace *trace, json_t *session, json_t *call, const jso
 	json_object_set(session, "protocol", json_object_get(meta, SCAN_META_PREFIX "protocolVersion"));
 	json_object_set(session, "protocol", json_object_get(result, "protocolVersion"));
 	json_object_set(session, "serverInfo", json_object_get(result, "serverInfo"));
-	json_object_set(call, "traceparent", json_object_get(meta, "traceparent"));
+	json_object_set(call, "traceparent", json_object_get(line, "traceparent"));
 	if (trace->payload && is_answer(line))
 		json_object_set(call, "response", json_object_get(line, "payload"));
 	else if (trace->payload && !has(call, "request"))

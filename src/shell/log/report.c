@@ -52,6 +52,7 @@ report_action(void *user, const struct action *action)
 			log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
 			log_time("timeout", action->timeout), detail_of(action), log_text("text", excerpt_of(action)),
 			log_text("outcome", action->outcome), log_text("hint", action->hint),
+			log_id("traceparent", action->traceparent),
 			log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
 }
 
