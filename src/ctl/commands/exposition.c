@@ -21,8 +21,8 @@ static const struct family {
 } families[] = {
 	{ "canceld_decisions_total", "", "counter", "Decisions by their word in the log.", "why", "why", 0 },
 	{ "canceld_requests_total", "", "counter", "Requests by the side that sent them.", "requests", "from", 0 },
-	{ "canceld_outcomes_total", "", "counter", "Requests of the client by how they ended, of all methods.", "tallies",
-	    "outcome", 0 },
+	{ "canceld_outcomes_total", "", "counter", "Requests of the client by how they ended, of all methods.",
+	    "tallies", "outcome", 0 },
 	{ "canceld_requests_ended_total", "", "counter", "Requests of the client by how they ended.", "tallies",
 	    "outcome", BY_METHOD },
 	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,

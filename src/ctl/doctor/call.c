@@ -16,25 +16,24 @@
 #include "shell/options.h"
 #include "shell/words.h"
 
-static const char help[] =
-    "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [canceld's options] COMMAND...\n"
-    "       cancelctl call [-jv] CLIENT:SERVER TOOL [ARGUMENT...] [-- OPTION...]\n"
-    "       cancelctl call [-jv] --list ...\n"
-    "\n"
-    "Starts an MCP server through canceld, calls one of its tools, prints the text of\n"
-    "the result, or its structured content as JSON. ARGUMENT is NAME=VALUE, a JSON\n"
-    "object, or - for one on standard input. CLIENT:SERVER, or FILE:SERVER, is one\n"
-    "that cancelctl wrap --list shows. Ctrl+C cancels the call.\n"
-    "\n"
-    "  --list         instead of a call: the tools, with their parameters\n"
-    "  -j, --json     the whole result, or each tool, as one JSON object\n"
-    "  -v, --verbose  show what the server and canceld write to stderr\n"
-    "  -h, --help     this text\n"
-    "\n"
-    "Exit status: 0 done; 1 there is no such CLIENT:SERVER; 2 wrong usage, as a tool\n"
-    "that the server does not have; 123 it answered with an error; 124 a deadline\n"
-    "passed; 125 canceld or cancelctl failed; 126 COMMAND cannot be executed; 127 it\n"
-    "was not found.\n";
+static const char help[] = "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [canceld's options] COMMAND...\n"
+			   "       cancelctl call [-jv] CLIENT:SERVER TOOL [ARGUMENT...] [-- OPTION...]\n"
+			   "       cancelctl call [-jv] --list ...\n"
+			   "\n"
+			   "Starts an MCP server through canceld, calls one of its tools, prints the text of\n"
+			   "the result, or its structured content as JSON. ARGUMENT is NAME=VALUE, a JSON\n"
+			   "object, or - for one on standard input. CLIENT:SERVER, or FILE:SERVER, is one\n"
+			   "that cancelctl wrap --list shows. Ctrl+C cancels the call.\n"
+			   "\n"
+			   "  --list         instead of a call: the tools, with their parameters\n"
+			   "  -j, --json     the whole result, or each tool, as one JSON object\n"
+			   "  -v, --verbose  show what the server and canceld write to stderr\n"
+			   "  -h, --help     this text\n"
+			   "\n"
+			   "Exit status: 0 done; 1 there is no such CLIENT:SERVER; 2 wrong usage, as a tool\n"
+			   "that the server does not have; 123 it answered with an error; 124 a deadline\n"
+			   "passed; 125 canceld or cancelctl failed; 126 COMMAND cannot be executed; 127 it\n"
+			   "was not found.\n";
 
 enum { BAR = 20 /* cells */ };
 

@@ -225,8 +225,8 @@ on_set(struct call *call)
 
 	if (json_object_size(call->params) == 0)
 		return views_rules(&control->session->policy);
-	if (json_unpack(call->params, "{s:s,s:s,s?b,s?b}", "option", &option, "rule", &rule, "now", &in_flight,
-		"unset", &unset) < 0)
+	if (json_unpack(call->params, "{s:s,s:s,s?b,s?b}", "option", &option, "rule", &rule, "now", &in_flight, "unset",
+		&unset) < 0)
 		option = "";
 	row = options_key(option);
 	if (row == NULL || row->kind != OPTION_RULE)
