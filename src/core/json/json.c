@@ -29,17 +29,17 @@ code_unit(const char *at, const char *end)
 	return unit;
 }
 
-/* The code point that an escape stands for; *len: how long it is. */
+/* The code point that an escape stands for; *len: how long it is. A backslash that begins none stands for itself. */
 static uint32_t
 read_escape(const char *at, const char *end, size_t *len)
 {
-	static const char names[] = "bfnrt", meanings[] = "\b\f\n\r\t";
-	const char *name = memchr(names, at[1], sizeof(names) - 1);
+	static const char names[] = "bfnrt\"\\/", meanings[] = "\b\f\n\r\t\"\\/";
+	const char *name = end - at > 1 ? memchr(names, at[1], sizeof(names) - 1) : NULL;
 	int first = code_unit(at, end), second;
 
-	*len = 2;
+	*len = name != NULL ? 2 : 1;
 	if (first < 0)
-		return (unsigned char)(name != NULL ? meanings[name - names] : at[1]);
+		return (unsigned char)(name != NULL ? meanings[name - names] : at[0]);
 	*len = 6;
 	if (first < 0xD800 || first > 0xDBFF || (second = code_unit(at + 6, end)) < 0xDC00 || second > 0xDFFF)
 		return (uint32_t)first;
