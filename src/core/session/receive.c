@@ -354,7 +354,7 @@ note_status(struct session *session, enum side requester, struct span id, struct
 static void
 note_task(struct session *session, const struct request *request, const struct scan *scan)
 {
-	struct request *task = session->tasks[request->from].oldest;
+	struct request *task;
 	struct span list = scan_bytes(scan, SCAN_RESULT_TASKS), listed;
 	size_t at = list.len > 0;
 
@@ -364,6 +364,7 @@ note_task(struct session *session, const struct request *request, const struct s
 		    json_member(listed, SPAN("status")));
 	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(scan, SCAN_RESULT)))
 		return;
+	task = session->tasks[request->from].oldest;
 	while (task != NULL && task->serial != request->task)
 		task = task->newer;
 	if (task != NULL)
