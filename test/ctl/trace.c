@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "ctl/show.h"
+
 static struct trace trace;
 
 /* A line of the log: how many ms after the beginning, and its members behind the time and the pid, with ' for ". */
@@ -189,6 +191,16 @@ TEST(what_is_open_ends_with_its_session)
 	expect_call(0, 900, NULL, "");
 	ck_assert(!trace_failed(call(0)));
 	ck_assert_uint_eq(json_array_size(json_object_get(session(0), "events")), 1);
+}
+
+TEST(a_session_has_all_times_even_if_the_clock_was_set_back)
+{
+	relayed(100, "server", SLOW, 0, "");
+	decided(99, "TIMED_OUT", "client", "'method':'b','id':1", 90);
+	ck_assert_int_eq(show_number(session(0), "start"), show_number(call(0), "start"));
+	ck_assert_int_eq(show_number(session(0), "end") - show_number(session(0), "start"), 91);
+	expect_call(0, 90, "TIMED_OUT", "TIMED_OUT");
+	expect_call(1, 0, NULL, "");
 }
 
 TEST(a_pid_may_be_used_again_and_many_share_a_file)

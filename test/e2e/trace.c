@@ -478,6 +478,22 @@ TEST(a_page_has_times_failures_and_versions)
 	ck_assert_ptr_null(strstr(page, "left out"));
 }
 
+TEST(a_page_has_no_width_below_zero)
+{
+	FILE *file = open_log();
+	const char *page;
+
+	put_call(file, 7, "\"id\":1,\"method\":\"m\"", "");
+	fprintf(file, LINE "\"id\":2,\"method\":\"m\",\"elapsed\":9000,\"why\":\"TIMED_OUT\"}\n", 0, 7, "client");
+	fprintf(file, "{\"time\":\"2026-11-26T04:00:00.999Z\",\"pid\":8,\"why\":\"A\"}\n" LINE "\"id\":1}\n", 0, 8,
+	    "client");
+	fclose(file);
+	page = read_page("log");
+	ck_assert_ptr_null(strstr(page, "=-"));
+	ck_assert_ptr_nonnull(strstr(page, "<p>11000 ms"));
+	ck_assert_ptr_nonnull(strstr(page, "<p>999 ms"));
+}
+
 TEST(a_page_has_the_shares_of_times)
 {
 	FILE *file = open_log();

@@ -51,6 +51,16 @@ read_time(const json_t *line)
 	return text != NULL && sscanf(text, ".%3dZ", &ms) == 1 ? (msec_t)timegm(&parts) * 1000 + ms : -1;
 }
 
+/* Lines may be in any order, and somebody may have set the clock. */
+static void
+widen(json_t *session, msec_t from, msec_t to)
+{
+	if (from < show_number(session, "start"))
+		json_object_set_new(session, "start", json_integer(from));
+	if (to > show_number(session, "end"))
+		json_object_set_new(session, "end", json_integer(to));
+}
+
 /* The session that the line is of, which may begin with it. */
 static json_t *
 session_of(struct trace *trace, const json_t *line, msec_t time)
@@ -61,9 +71,9 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	snprintf(key, sizeof(key), "%lld", (long long)json_integer_value(pid));
 	session = json_object_get(trace->open, key);
 	if (session == NULL) {
-		session = json_pack("{s:O, s:O*, s:O, s:I, s:[], s:[], s:{}}", "pid", pid, "server",
-		    json_object_get(line, "server"), "since", json_object_get(line, "time"), "start", time, "events",
-		    "calls", "known");
+		session = json_pack("{s:O, s:O*, s:O, s:I, s:I, s:[], s:[], s:{}}", "pid", pid, "server",
+		    json_object_get(line, "server"), "since", json_object_get(line, "time"), "start", time, "end", time,
+		    "events", "calls", "known");
 		json_array_append_new(trace->sessions, session);
 		json_object_set(trace->open, key, session);
 	}
@@ -71,7 +81,7 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 		json_object_set_new(session, "over", json_true());
 		json_object_del(trace->open, key);
 	}
-	json_object_set_new(session, "end", json_integer(time));
+	widen(session, time, time);
 	return session;
 }
 
@@ -116,6 +126,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 	while (at > 0 && show_number(json_array_get(calls, at - 1), "start") > start)
 		at--;
 	json_array_insert_new(calls, at, call);
+	widen(session, start, start);
 	json_object_set(json_object_get(session, "known"), key, call);
 	buf_free(&title);
 	free(key);
