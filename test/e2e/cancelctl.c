@@ -211,6 +211,7 @@ TEST(what_was_set_is_taken_back)
 	expect(run, "$C set back 2h && $C set back tools/call:a=3h && $C set -n back tools/call:stubborn=4h", 0,
 	    "changed\n");
 	expect(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1, "no such rule was set\n");
+	expect(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
 	expect(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
 	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"tools/call:stubborn=4h\" changed=1");
 	expect(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line\n");

@@ -214,11 +214,12 @@ end(struct steering *steering)
 	json_decref(steering->faults);
 }
 
-/* What is taken back needs no duration. */
+/* What is taken back needs no duration; a NAME may have a '='. */
 static json_t *
 rule_of(const char *typed, bool unset)
 {
-	bool bare = unset && strchr(typed, '=') == NULL && !units_read_duration(span_of(typed), &(msec_t){ 0 });
+	const char *last = strrchr(typed, '='), *end = last != NULL ? last + 1 : typed;
+	bool bare = unset && !units_read_duration(span_of(end), &(msec_t){ 0 });
 	struct buf rule = { 0 };
 	json_t *value;
 
