@@ -160,6 +160,41 @@ TEST(both_sides_may_use_one_id)
 	expect_text(call(3), "from", "server");
 }
 
+TEST(both_sides_may_ping_with_one_id_at_once)
+{
+	relayed(0, "server", PING, 0, "");
+	relayed(0, "client", PING, 0, "");
+	relayed(3, "client", PING, 3, RESULT);
+	relayed(5, "server", PING, 5, RESULT);
+	expect_call(0, 3, "result", "");
+	expect_text(call(0), "from", "client");
+	expect_call(1, 5, "result", "");
+	expect_text(call(1), "from", "server");
+	ck_assert_ptr_null(call(2));
+}
+
+#define LIST "'method':'tasks/list','id':1"
+
+TEST(a_line_is_about_the_request_whose_age_it_has)
+{
+	relayed(0, "server", LIST, 0, "");
+	relayed(1000, "client", LIST, 0, "");
+	decided(2000, "TIMED_OUT", "client", LIST, 2000);
+	decided(2000, "CANCEL_SENT", "server", LIST, 2000);
+	decided(2500, "TIMED_OUT", "server", LIST, 1500);
+	decided(2500, "CANCEL_SENT", "client", LIST, 1500);
+	expect_call(0, 2000, "TIMED_OUT", "TIMED_OUT CANCEL_SENT");
+	expect_call(1, 1500, "TIMED_OUT", "TIMED_OUT CANCEL_SENT");
+}
+
+TEST(a_method_may_be_empty)
+{
+	relayed(0, "server", "'method':'','id':1", 0, "");
+	relayed(3, "client", "'method':'','id':1", 3, RESULT);
+	expect_call(0, 3, "result", "");
+	expect_text(call(0), "title", "");
+}
+
 TEST(an_id_may_be_used_again)
 {
 	relayed(0, "server", SLOW, 0, "");

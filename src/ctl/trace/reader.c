@@ -9,6 +9,8 @@
 #include "ctl/show.h"
 #include "ctl/trace.h"
 
+enum { AT_ONCE = 100 /* ms: for the clocks of the log may not agree */ };
+
 /* With these a request's answer is awaited no more, or its receiver is told so. */
 static const enum why ends[] = { WHY_TIMED_OUT, WHY_OPERATOR_CANCELLED, WHY_CANCEL_FORWARDED, WHY_CANCEL_TRANSLATED,
 	WHY_CANCEL_UNSENT, WHY_CANCEL_ANSWERED, WHY_CLIENT_GONE, WHY_SERVER_GONE, WHY_SERVER_LOST, WHY_TERMINATED,
@@ -106,12 +108,20 @@ find_call(const json_t *session, const json_t *line, const char *from)
 	return call;
 }
 
+/* When the request began that the line is about. */
+static msec_t
+start_of(const json_t *line)
+{
+	msec_t time = show_number(line, "time"), elapsed = json_integer_value(json_object_get(line, "elapsed"));
+
+	return elapsed > 0 && elapsed < time ? time - elapsed : time;
+}
+
 static json_t *
 add_call(json_t *session, const json_t *line, const char *from)
 {
 	struct span method = show_string(line, "method"), name = show_string(line, "name");
-	msec_t time = show_number(line, "time"), elapsed = json_integer_value(json_object_get(line, "elapsed"));
-	msec_t start = elapsed > 0 && elapsed < time ? time - elapsed : time;
+	msec_t start = start_of(line);
 	json_t *calls = json_object_get(session, "calls"), *call;
 	size_t at = json_array_size(calls);
 	char *key = key_of(line, from);
@@ -120,8 +130,8 @@ add_call(json_t *session, const json_t *line, const char *from)
 	/* A URI is no part of a name that many requests are to have. */
 	compose(&title, name.len > 0 && strncmp(method.ptr, "resources/", strlen("resources/")) != 0 ? "%b %b" : "%b",
 	    method, name);
-	call = json_pack("{s:s%, s:s, s:O, s:O, s:O*, s:I, s:[]}", "title", title.data, title.len, "from", from, "id",
-	    json_object_get(line, "id"), "method", json_object_get(line, "method"), "name",
+	call = json_pack("{s:s%, s:s, s:O, s:O, s:O*, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from",
+	    from, "id", json_object_get(line, "id"), "method", json_object_get(line, "method"), "name",
 	    json_object_get(line, "name"), "start", start, "events");
 	while (at > 0 && show_number(json_array_get(calls, at - 1), "start") > start)
 		at--;
@@ -133,6 +143,23 @@ add_call(json_t *session, const json_t *line, const char *from)
 	return call;
 }
 
+/* How far the call's beginning is from that which the line tells; NULL: no call is so far from it. */
+static msec_t
+distance(const json_t *call, const json_t *line)
+{
+	msec_t gap = show_number(call, "start") - start_of(line);
+
+	return call == NULL ? MSEC_NEVER : gap < 0 ? -gap : gap;
+}
+
+/* Progress goes to the requester too, but has the age of the call; nobody reports that of a ping. */
+static bool
+is_progress(const json_t *call, const json_t *line)
+{
+	return call != NULL && !has(call, "outcome") && distance(call, line) < AT_ONCE &&
+	    !span_equal(show_string(line, "method"), SPAN("ping"));
+}
+
 /*
  * The call that the line is about, which may begin with it; NULL: none. An answer goes to the requester, a request to its
  * receiver. Who was the requester of a call that is only told at its end is not known; mostly it is the client.
@@ -142,7 +169,7 @@ call_of(json_t *session, const json_t *line)
 {
 	bool to_server = span_equal(show_string(line, "to"), SPAN("server"));
 	const char *to = to_server ? "server" : "client", *other = to_server ? "client" : "server";
-	json_t *call;
+	json_t *call, *sent;
 
 	if (!has(line, "id") || !json_is_string(json_object_get(line, "method")))
 		return NULL;
@@ -150,10 +177,11 @@ call_of(json_t *session, const json_t *line)
 	if (is_answer(line) && call != NULL)
 		return call;
 	if (is_among(line, passes, sizeof(passes)) && !is_answer(line) &&
-	    json_integer_value(json_object_get(line, "elapsed")) == 0 && (call == NULL || has(call, "outcome")))
+	    json_integer_value(json_object_get(line, "elapsed")) == 0 && !is_progress(call, line))
 		return add_call(session, line, other);
-	if (call == NULL && !is_answer(line))
-		call = find_call(session, line, other);
+	sent = is_answer(line) ? NULL : find_call(session, line, other);
+	if (distance(sent, line) < distance(call, line))
+		call = sent;
 	return call == NULL && is_among(line, ends, sizeof(ends)) ? add_call(session, line, "client") : call;
 }
 
@@ -265,8 +293,10 @@ take_calls(json_t *session, msec_t before)
 		done = has(session, "over") || has(call, "answered") ||
 		    (has(call, "ended") && show_number(call, "ended") <= before);
 		json_array_append(done ? taken : left, call);
+		if (!done)
+			continue;
 		key = key_of(call, json_string_value(json_object_get(call, "from")));
-		if (done && json_object_get(known, key) == call)
+		if (json_object_get(known, key) == call)
 			json_object_del(known, key);
 		free(key);
 	}
