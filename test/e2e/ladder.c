@@ -100,7 +100,7 @@ TESTS(a_server_may_save_at_sigterm_behind_a_launcher_too, 0, 3 * CAUSES)
 
 	end(start(at_end ? "-v --term-after=0 --kill-after=6s" : "-v --kill-after=6s", "sh:" SAVES_IN("0.2"),
 		behind[_i / CAUSES]),
-	    _i % CAUSES);
+	    (enum cause)(_i % CAUSES));
 }
 
 /* In the group that it leads itself, which is no more that of the start. */
