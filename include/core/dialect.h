@@ -86,7 +86,11 @@ enum dialect_flag {
 						* tell of a cancel: see turns.c */
 };
 
-enum { DIALECT_TOKENS = 2, DIALECT_LISTS = 3 };
+enum {
+	DIALECT_TOKENS = 2,
+	DIALECT_LISTS = 3,
+	DIALECT_METHODS = 16, /* rows at most, with the one that ends them: see handshake.c */
+};
 
 struct list_change {              /* a list of the server's that may change, as it may with a new server */
 	const char *capability;   /* with the member listChanged it allows the server to send ... */

@@ -4,17 +4,15 @@
 
 enum {
 	TASKS_MAY_BE_CANCELLED = 1 << 30,
-	AS_CAPABILITY = 15, /* from the bit of a method that makes tasks to that of one whose capability is declared */
+	/* From the bit of a method that makes tasks to that of one whose capability is declared. */
+	AS_CAPABILITY = DIALECT_METHODS - 1,
 };
 
 /* A bit for each method, by its place in the dialect's list. */
 static unsigned
 bit_of(const struct dialect *dialect, const struct method *row)
 {
-	ptrdiff_t place = row - dialect->methods;
-
-	assert(place >= 0 && place < AS_CAPABILITY);
-	return 1U << place;
+	return 1U << (row - dialect->methods);
 }
 
 /* "tools/call" is of the capability tools, and is declared for tasks as tasks.requests.tools.call. */
@@ -151,10 +149,11 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 bool
 handshake_asks_person(const struct handshake *handshake, const struct method *row)
 {
-	unsigned bit = bit_of(handshake->dialect, row);
+	unsigned bit;
 
 	if (!(row->traits & METHOD_DECLARED))
 		return row->traits & METHOD_PERSON;
+	bit = bit_of(handshake->dialect, row);
 	return handshake->era != ERA_MODERN && (handshake->mcp[SIDE_CLIENT] & (bit | bit << AS_CAPABILITY));
 }
 
