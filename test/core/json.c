@@ -61,3 +61,16 @@ TEST(the_elements_of_an_array)
 	expect("[1,2 , \"a,]\",null]", "1;2;\"a,]\";null;");
 	expect("[ {\"a\":[1,{}]} , [[],[2]],{}\n]  ", "{\"a\":[1,{}]};[[],[2]];{};");
 }
+
+TEST(only_a_string_has_characters)
+{
+	static const struct {
+		const char *json, *characters;
+	} cases[] = { { "\"a\"", "a" }, { "\"\\u0061\"", "a" }, { "\"\"", "" }, { "\"", "" }, { "", "" }, { "123", "" },
+		{ "true", "" }, { "{\"a\":1}", "" } };
+	char storage[8];
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		ck_assert(span_equal(unescaped(span_of(cases[i].json), storage, sizeof(storage)),
+		    span_of(cases[i].characters)));
+}

@@ -69,7 +69,8 @@ unescape(struct span inside, char *out, size_t size)
 struct span
 unescaped(struct span string, char *storage, size_t size)
 {
-	struct span inside = string.len < 2 ? SPAN_NONE : span_part(string, 1, string.len - 2);
+	bool quoted = string.len > 1 && string.ptr[0] == '"';
+	struct span inside = quoted ? span_part(string, 1, string.len - 2) : SPAN_NONE;
 
 	if (inside.len > 0 && memchr(inside.ptr, '\\', inside.len) != NULL)
 		inside = (struct span){ storage, unescape(inside, storage, size) };
