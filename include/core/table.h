@@ -207,7 +207,7 @@ request_is_awaited(const struct request *request)
  * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out; a QUEUED request
  * that ends is taken out of the queue. The requester is the side that sent the request; the receiver works on it.
  */
-enum decide_event {
+enum decide_event {          /* apply.c relies on their order, and on that of enum given_up: see test/core/decide.c */
 	EVENT_RESPONSE,      /* its response has arrived */
 	EVENT_MALFORMED,     /* its response is malformed */
 	EVENT_OVERSIZED,     /* its response is longer than --max-message, and is thrown away */

@@ -5,6 +5,15 @@
 
 SUITE("decide");
 
+/* As what an end counts, and who gives a request up, apply.c tells by the order of these; that the tallies are right, scenarios. */
+_Static_assert(EVENT_RESPONSE == 0 && EVENT_MALFORMED == 1 && EVENT_OVERSIZED == 2,
+    "what comes in the place of an answer is first");
+_Static_assert(EVENT_CANCEL_OWED == EVENT_CANCEL + 1 && EVENT_CANCEL_ACKNOWLEDGED == EVENT_CANCEL + 2 &&
+	EVENT_TURN_CANCELLED == EVENT_CANCEL + 3,
+    "the cancels of the requester stand together, and no other event between them");
+_Static_assert(GIVEN_UP_BY_NONE == 0 && GIVEN_UP_BY_REQUESTER == 1,
+    "whoever else gives a request up stands behind its requester");
+
 /* What has ended stays so; what nobody awaits is not answered; whoever is answered once is so for good. */
 TEST(each_request_is_answered_once)
 {
