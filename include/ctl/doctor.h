@@ -215,10 +215,11 @@ const json_t *tools_find(const json_t *tools, const char *name, char fault[TOOLS
 bool tools_require(const json_t *tool, const char *argument);
 
 /*
- * Adds the arguments that are written NAME=VALUE; the VALUE is a string if the schema says so or if it is no JSON. tool:
- * NULL: not known. false: it has no such parameter, as the fault tells.
+ * Adds what was said, in its order: objects of arguments, and arrays of a name and a text. This is a string if the tool's
+ * schema wants one and nothing that the text is as JSON, or if it is no JSON. tool: NULL: not known. false: it has no such
+ * parameter, as the fault tells.
  */
-bool tools_fill(const json_t *tool, char *const *words, json_t *arguments, char fault[TOOLS_FAULT]);
+bool tools_fill(const json_t *tool, const json_t *said, json_t *arguments, char fault[TOOLS_FAULT]);
 
 /* Whether the arguments have all that the tool's schema requires; if not, the fault tells. */
 bool tools_suffice(const json_t *tool, const json_t *arguments, char fault[TOOLS_FAULT]);

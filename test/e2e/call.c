@@ -35,7 +35,11 @@ static const char server[] =
 #define TYPED \
 	"TOOLS='[{\"name\":\"t\",\"description\":\"Does it.\\nWell.\",\"inputSchema\":{\"properties\":" \
 	"{\"text\":{\"type\":\"string\"},\"count\":{\"type\":\"number\"},\"how\":{\"enum\":[\"a\",\"b\"]}," \
-	"\"any\":{},\"some\":{\"type\":[\"string\",\"null\"]}},\"required\":[\"text\"]}}]' "
+	"\"any\":{},\"some\":{\"type\":[\"string\",\"null\"]}," \
+	"\"one\":{\"anyOf\":[{\"type\":\"string\"},{\"oneOf\":[{\"type\":\"boolean\"}]}]}},\"required\":[\"text\"]}}]' "
+#define CLOSED(more) "TOOLS='[{\"name\":\"t\",\"inputSchema\":{" more "\"additionalProperties\":false}}]' "
+/* Each page is the first one. */
+#define ENDLESS "TOOLS='[{\"name\":\"t\"}],\"nextCursor\":\"1\"' "
 #define LOOSE "TOOLS='[{\"name\":\"t\"}]' "
 #define ANSWER(value) "ANSWER='\"result\":" value "' "
 #define EMPTY ANSWER("{\"content\":[]}")
@@ -89,12 +93,23 @@ static const struct {
 	{ "echo '{\"a\":1}' | " C "echo - b=c=d" DEMO, 0, "{\"a\":1,\"b\":\"c=d\"}\n" },
 	{ TYPED EMPTY C "t text=1 count=1 how=a any=1 some=x" SHOWS CALLED, 0,
 	    "{\"text\":\"1\",\"count\":1,\"how\":\"a\",\"any\":1,\"some\":\"x\"}\n" },
-	{ TYPED EMPTY C "t text=1 cuont=1" SHOWS, 2,
+	{ C "echo a=1 '{\"a\":2,\"b\":2}' b=3" DEMO, 0, "{\"a\":2,\"b\":3}\n" },
+	{ TYPED EMPTY C "t text=1 some=1 any=null" SHOWS CALLED, 0, "{\"text\":\"1\",\"some\":\"1\",\"any\":null}\n" },
+	{ TYPED EMPTY C "t text=null some=null" SHOWS CALLED, 0, "{\"text\":\"null\",\"some\":null}\n" },
+	{ TYPED EMPTY C "t text='\"x\"' one=1" SHOWS CALLED, 0, "{\"text\":\"\\\"x\\\"\",\"one\":\"1\"}\n" },
+	{ TYPED EMPTY C "t text=1 one=true" SHOWS CALLED, 0, "{\"text\":\"1\",\"one\":true}\n" },
+	{ TYPED EMPTY C "t text=1 cuont=1" SHOWS, 0,
+	    "cancelctl: the tool t has no parameter 'cuont': it could be count\n" },
+	{ TYPED EMPTY C "t text=1 extra=1" SHOWS CALLED, 0, "{\"text\":\"1\",\"extra\":1}\n" },
+	{ CLOSED("\"properties\":{\"count\":{}},") EMPTY C "t cuont=1" SHOWS, 2,
 	    "the tool t has no parameter 'cuont': it could be count; see --list" },
+	{ CLOSED("") EMPTY C "t x=1" SHOWS, 2, "the tool t has no parameter 'x'; see --list" },
+	{ CLOSED("\"patternProperties\":{\"x\":{}},") EMPTY C "t x=1" SHOWS CALLED, 0, "{\"x\":1}\n" },
+	{ LOOSE EMPTY C "t $(printf %0300d 1)=1" SHOWS "; grep -o '0\\{299\\}1' called | wc -c", 0, "301\n" },
 	{ TYPED EMPTY C "t count=1" SHOWS, 2, "the tool t needs the argument 'text'; see --list" },
 	{ TYPED EMPTY C "t '{\"text\":\"\",\"cuont\":1}'" SHOWS CALLED, 0, "{\"text\":\"\",\"cuont\":1}\n" },
 	{ LOOSE EMPTY C "t x=1" SHOWS CALLED, 0, "{\"x\":1}\n" },
-	{ LOOSE EMPTY C "t x=\"$(printf '\\377')\"" SHOWS, 2, "the argument 'x' is not UTF-8" },
+	{ LOOSE EMPTY C "t x=\"$(printf '\\377')\"" SHOWS, 2, "the argument 'x=\\xff' is not UTF-8" },
 	{ C "slepe" DEMO, 2, "the server has no tool 'slepe': it could be sleep; see --list" },
 	/* A server that lists no tools is called all the same. */
 	{ EMPTY C "t x=1" SHOWS CALLED, 0, "{\"x\":1}\n" },
@@ -119,7 +134,10 @@ static const struct {
 	/* A pipe gets the text as it is. */
 	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\u001b[1m\"}]}") C "t" SHOWS, 0, "\033[1m\n" },
 	/* Lists. */
-	{ TYPED C "--list" SHOWS, 0, "t text=string [count=number] [how=JSON] [any=JSON] [some=JSON]\n    Does it.\n" },
+	{ TYPED C "--list" SHOWS, 0,
+	    "t text=string [count=number] [how=JSON] [any=JSON] [some=JSON] [one=JSON]\n    Does it.\n" },
+	{ ENDLESS C "--list" SHOWS, 0, "cancelctl: the server's list of tools does not end, and was cut\nt\nt\n" },
+	{ ENDLESS EMPTY C "u x=1" SHOWS CALLED, 0, "{\"x\":1}\n" },
 	{ C "--list -j" DEMO " | head -n 2", 0,
 	    "{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}\n{\"name\":\"sleep\"," },
 	/* Errors. */

@@ -45,7 +45,7 @@ struct call {
 	struct configured server; /* of a client's file; or zeroed */
 	char **options;           /* canceld's */
 	char *const *words;       /* the tool, then its arguments */
-	json_t *arguments;
+	json_t *said;             /* its arguments; see tools_fill */
 	bool list, json;
 	struct visit visit;
 };
@@ -116,32 +116,46 @@ read_server(struct call *call)
 	call->what.options = options;
 }
 
-/* The objects among the arguments; NAME=VALUE is read when the tool is known. */
+/* NAME=VALUE as both, to be read when the tool is known. */
 static json_t *
-read_objects(char *const *words)
+read_pair(const char *word)
 {
-	json_t *arguments = json_object(), *object;
+	size_t len = strcspn(word, "=");
+	json_t *pair;
+
+	if (len == 0 || word[len] == '\0')
+		exit(ctl_usage("'%.100s' is no NAME=VALUE, no JSON object and no -; a command stands behind --", word));
+	pair = json_pack("[s%, s]", word, len, word + len + 1);
+	if (pair == NULL)
+		exit(ctl_usage("the argument '%.100s' is not UTF-8", word));
+	return pair;
+}
+
+static json_t *
+read_object(const char *word)
+{
+	bool input = strcmp(word, "-") == 0;
 	json_error_t error;
+	json_t *object = input ? json_loadf(stdin, 0, &error) : json_loads(word, 0, &error);
 
-	for (; *words != NULL; words++) {
-		bool input = strcmp(*words, "-") == 0;
+	if (object == NULL)
+		exit(ctl_usage("%s: line %d, column %d: %s", input ? "standard input" : "the arguments", error.line,
+		    error.column, error.text));
+	if (!json_is_object(object))
+		exit(ctl_usage("the arguments must be a JSON object"));
+	return object;
+}
 
-		if (!input && (*words)[0] != '{') {
-			if (strcspn(*words, "=") == 0 || strchr(*words, '=') == NULL)
-				exit(ctl_usage(
-				    "'%.100s' is no NAME=VALUE, no JSON object and no -; a command stands behind --",
-				    *words));
-			continue;
-		}
-		object = input ? json_loadf(stdin, 0, &error) : json_loads(*words, 0, &error);
-		if (object == NULL)
-			exit(ctl_usage("%s: line %d, column %d: %s", input ? "standard input" : "the arguments",
-			    error.line, error.column, error.text));
-		if (json_object_update(arguments, object) != 0)
-			exit(ctl_usage("the arguments must be a JSON object"));
-		json_decref(object);
-	}
-	return arguments;
+/* In the order of the words: objects, and pairs of a name and a value. */
+static json_t *
+read_arguments(char *const *words)
+{
+	json_t *said = json_array();
+
+	for (; *words != NULL; words++)
+		json_array_append_new(said,
+		    strcmp(*words, "-") == 0 || (*words)[0] == '{' ? read_object(*words) : read_pair(*words));
+	return said;
 }
 
 /* --- progress */
@@ -346,37 +360,59 @@ open_session(struct call *call, enum dialogue_kind kind)
 	return open_session(call, DIALOGUE_MCP_NEWEST);
 }
 
+/* Whether the call can be made: with these arguments, which are filled in. */
+static bool
+is_fit(const struct call *call, const json_t *tools, bool cut, json_t *arguments)
+{
+	char fault[TOOLS_FAULT] = "";
+	const json_t *tool = tools_find(tools, call->words[0], fault);
+	bool fit = (tool != NULL || cut) && tools_fill(tool, call->said, arguments, fault) &&
+	    tools_suffice(tool, arguments, fault);
+
+	if (!fit)
+		ctl_usage("%s; see --list", fault);
+	return fit;
+}
+
+static int
+use_tool(struct call *call, const json_t *arguments)
+{
+	const char *name = call->words[0];
+	const struct asked *asked;
+
+	visit_begin(&call->visit, name);
+	asked = visit_call(&call->visit, name, arguments);
+	visit_wait(&call->visit, asked, forever);
+	visit_begin(&call->visit, name);
+	if (asked->result == NULL || asked->error != NULL)
+		return tell_failure(call, asked);
+	put_result(call, asked->result);
+	return CTL_YES;
+}
+
 /* The tool, or the list. The tools are asked for first, so that a mistake of the caller's is told as one. */
 static int
 use_session(struct call *call)
 {
-	const char *name = call->words[0];
-	char fault[TOOLS_FAULT] = "";
-	json_t *tools = json_array();
+	json_t *tools = json_array(), *arguments = json_object();
 	const struct asked *asked;
-	const json_t *tool = NULL;
 	int status = CTL_YES;
+	bool more;
 
 	visit_begin(&call->visit, "tools/list");
 	asked = tools_ask(&call->visit, forever, tools);
-	if (asked->result == NULL && (call->list || !asked->unknown)) {
+	more = visit_text(asked->result, "nextCursor")[0] != '\0';
+	if (more)
+		ctl_tell(CTL_YES, "the server's list of tools does not end, and was cut");
+	if (asked->result == NULL && (call->list || !asked->unknown))
 		status = tell_failure(call, asked);
-	} else if (call->list) {
+	else if (call->list)
 		put_tools(call, tools);
-	} else if ((asked->result != NULL && (tool = tools_find(tools, name, fault)) == NULL) ||
-	    !tools_fill(tool, call->words + 1, call->arguments, fault) ||
-	    !tools_suffice(tool, call->arguments, fault)) {
-		status = ctl_usage("%s; see --list", fault);
-	} else {
-		visit_begin(&call->visit, name);
-		asked = visit_call(&call->visit, name, call->arguments);
-		visit_wait(&call->visit, asked, forever);
-		visit_begin(&call->visit, name);
-		if (asked->result != NULL && asked->error == NULL)
-			put_result(call, asked->result);
-		else
-			status = tell_failure(call, asked);
-	}
+	else if (is_fit(call, tools, more || asked->result == NULL, arguments))
+		status = use_tool(call, arguments);
+	else
+		status = CTL_USAGE;
+	json_decref(arguments);
 	json_decref(tools);
 	return status;
 }
@@ -418,14 +454,14 @@ ctl_call(int argc, char *argv[])
 		exit(ctl_usage("'%.100s': --list takes no tool", call.words[0]));
 	if (!call.list && call.words[0] == NULL)
 		exit(ctl_usage("which tool? cancelctl call --list shows those of the server"));
-	call.arguments = read_objects(call.words + !call.list);
+	call.said = read_arguments(call.words + !call.list);
 	program_canceld(call.what.canceld);
 	/* A server that has ended is no reason to end. */
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	status = run(&call);
-	json_decref(call.arguments);
+	json_decref(call.said);
 	configured_free(&call.server);
 	return status;
 }

@@ -11,16 +11,17 @@ const struct asked *
 tools_ask(struct visit *visit, msec_t limit, json_t *tools)
 {
 	const struct asked *asked;
-	const char *cursor = "";
+	const char *cursor = "", *last;
 	int pages = 0;
 
 	do {
+		last = cursor;
 		asked = visit_ask(visit, "tools/list",
 		    cursor[0] == '\0' ? json_object() : json_pack("{s:s}", "cursor", cursor));
 		visit_wait(visit, asked, limit);
 		cursor = visit_text(asked->result, "nextCursor");
 	} while (json_array_extend(tools, json_object_get(asked->result, "tools")) == 0 && cursor[0] != '\0' &&
-	    ++pages < PAGES);
+	    strcmp(cursor, last) != 0 && ++pages < PAGES);
 	return asked;
 }
 
@@ -42,68 +43,85 @@ tools_find(const json_t *tools, const char *name, char fault[TOOLS_FAULT])
 	return NULL;
 }
 
+/* Whether it is this text, an array that has it, or a schema that has it as a type. */
+static bool
+names(const json_t *value, const char *text)
+{
+	const json_t *item;
+	size_t i;
+
+	if (json_is_string(value))
+		return strcmp(json_string_value(value), text) == 0;
+	json_array_foreach(value, i, item)
+	{
+		if (names(item, text))
+			return true;
+	}
+	return json_is_object(value) &&
+	    (names(json_object_get(value, "type"), text) || names(json_object_get(value, "anyOf"), text) ||
+		names(json_object_get(value, "oneOf"), text));
+}
+
 bool
 tools_require(const json_t *tool, const char *argument)
 {
-	const json_t *required = json_object_get(json_object_get(tool, "inputSchema"), "required"), *name;
-	size_t i;
-
-	json_array_foreach(required, i, name)
-	{
-		if (json_is_string(name) && strcmp(json_string_value(name), argument) == 0)
-			return true;
-	}
-	return false;
+	return names(json_object_get(json_object_get(tool, "inputSchema"), "required"), argument);
 }
 
-/* Whether a parameter that is not in the schema is none. */
+/* Tells of a parameter that the schema does not name. false: no other name is allowed. */
 static bool
-is_closed(const json_t *schema)
-{
-	const json_t *others = json_object_get(schema, "additionalProperties");
-
-	return json_object_size(json_object_get(schema, "properties")) > 0 && (others == NULL || json_is_false(others));
-}
-
-/* name: of a parameter that the tool does not have. */
-static void
-tell_parameter(const json_t *tool, const char *name, char fault[TOOLS_FAULT])
+allows_other(const json_t *tool, const char *name, char fault[TOOLS_FAULT])
 {
 	struct nearest nearest = { .typed = span_of(name) };
+	const json_t *input = json_object_get(tool, "inputSchema");
+	bool closed = json_is_false(json_object_get(input, "additionalProperties")) &&
+	    json_object_size(json_object_get(input, "patternProperties")) == 0;
 	json_t *schema;
 	const char *key;
 
-	json_object_foreach(json_object_get(json_object_get(tool, "inputSchema"), "properties"), key, schema)
-	    nearest_offer(&nearest, key);
+	json_object_foreach(json_object_get(input, "properties"), key, schema) nearest_offer(&nearest, key);
 	snprintf(fault, TOOLS_FAULT, "the tool %.100s has no parameter '%.100s'%s%.100s", visit_text(tool, "name"),
 	    name, nearest_lead(&nearest), nearest_name(&nearest));
+	if (!closed && nearest_name(&nearest)[0] != '\0')
+		ctl_tell(CTL_YES, "%s", fault);
+	return !closed;
+}
+
+/* Whether the text is meant, and not the JSON that it also is. */
+static bool
+is_text(const json_t *schema, const json_t *value)
+{
+	/* In the order of json_type. */
+	static const char *const types[] = { "object", "array", "string", "integer", "number", "boolean", "boolean",
+		"null" };
+
+	return names(schema, "string") &&
+	    (json_is_string(value) ||
+		!(names(schema, types[json_typeof(value)]) || (json_is_integer(value) && names(schema, "number"))));
 }
 
 bool
-tools_fill(const json_t *tool, char *const *words, json_t *arguments, char fault[TOOLS_FAULT])
+tools_fill(const json_t *tool, const json_t *said, json_t *arguments, char fault[TOOLS_FAULT])
 {
-	const json_t *schema = json_object_get(tool, "inputSchema"), *parameter;
-	char name[256];
+	const json_t *schemas = json_object_get(json_object_get(tool, "inputSchema"), "properties"), *schema;
+	json_t *item, *text, *value;
+	const char *name;
+	size_t i;
 
-	for (; *words != NULL; words++) {
-		size_t len = strcspn(*words, "=");
-		const char *text = *words + len + 1;
-		json_t *value = NULL;
-
-		if ((*words)[0] == '{' || (*words)[len] == '\0')
+	json_array_foreach(said, i, item)
+	{
+		if (json_is_object(item)) {
+			json_object_update(arguments, item);
 			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)len, *words);
-		parameter = json_object_get(json_object_get(schema, "properties"), name);
-		if (parameter == NULL && is_closed(schema)) {
-			tell_parameter(tool, name, fault);
-			return false;
 		}
-		if (strcmp(visit_text(parameter, "type"), "string") != 0)
-			value = json_loads(text, JSON_DECODE_ANY, NULL);
-		if (json_object_set_new(arguments, name, value != NULL ? value : json_string(text)) != 0) {
-			snprintf(fault, TOOLS_FAULT, "the argument '%.100s' is not UTF-8", name);
+		name = json_string_value(json_array_get(item, 0));
+		text = json_array_get(item, 1);
+		schema = json_object_get(schemas, name);
+		if (schema == NULL && !allows_other(tool, name, fault))
 			return false;
-		}
+		value = json_loads(json_string_value(text), JSON_DECODE_ANY, NULL);
+		json_object_set(arguments, name, value == NULL || is_text(schema, value) ? text : value);
+		json_decref(value);
 	}
 	return true;
 }
