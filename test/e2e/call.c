@@ -25,7 +25,7 @@ static const char server[] =
     "	*'\"initialize\",'*) result '\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},"
     "\"serverInfo\":{\"name\":\"sh\",\"version\":\"1\"}';;\n"
     "	1*server/discover*) result '\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}';;\n"
-    "	*tools/list*) [ -n \"$TOOLS\" ] && result \"\\\"tools\\\":$TOOLS\" ||\n"
+    "	*tools/list*) [ -z \"$NOTE\" ] || printf '%s\n' \"$NOTE\"; [ -n \"$TOOLS\" ] && result \"\\\"tools\\\":$TOOLS\" ||\n"
     "		answer '\"error\":{\"code\":-32601,\"message\":\"no\"}';;\n"
     "	*tools/call*) echo \"$line\" >called; answer \"$ANSWER\";;\n"
     "	*'\"id\":'*) answer '\"error\":{\"code\":-32601,\"message\":\"no\"}';;\n"
@@ -40,6 +40,7 @@ static const char server[] =
 #define CLOSED(more) "TOOLS='[{\"name\":\"t\",\"inputSchema\":{" more "\"additionalProperties\":false}}]' "
 /* Each page is the first one. */
 #define ENDLESS "TOOLS='[{\"name\":\"t\"}],\"nextCursor\":\"1\"' "
+#define NOTED "NOTE='{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"a\":\"\\ud800\"}}' "
 #define LOOSE "TOOLS='[{\"name\":\"t\"}]' "
 #define ANSWER(value) "ANSWER='\"result\":" value "' "
 #define EMPTY ANSWER("{\"content\":[]}")
@@ -125,8 +126,10 @@ static const struct {
 	    "-j t" SHOWS,
 	    0, "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"structuredContent\":{\"b\":1}}\n" },
 	{ LOOSE ANSWER("{\"odd\":1}") C "t" SHOWS, 0, "{\"odd\":1}\n" },
-	{ LOOSE ANSWER("{\"structuredContent\":{\"n\":12345678901234567890}}") C "t" SHOWS, 0,
-	    "{\"n\":1.2345678901234567e19}\n" },
+	{ LOOSE ANSWER("{\"structuredContent\":{\"n\":12345678901234567890,\"m\":[-9223372036854775808,5,1.5e3]}}") C
+	    "t" SHOWS,
+	    0, "{\"n\":1.2345678901234567e19,\"m\":[-9223372036854775808,5,1500.0]}\n" },
+	{ NOTED LOOSE EMPTY C "t x=1" SHOWS CALLED, 0, "{\"x\":1}\n" },
 	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\"}]}") C "t" SHOWS, 125,
 	    "cancelctl: t: the server sent a text that cannot be read" },
 	{ "NEWER=1 " LOOSE EMPTY C "-j t" SHOWS "; grep -c io.modelcontextprotocol/protocolVersion called", 0,

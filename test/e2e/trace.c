@@ -478,6 +478,26 @@ TEST(a_page_has_times_failures_and_versions)
 	ck_assert_ptr_null(strstr(page, "left out"));
 }
 
+TEST(ids_are_as_they_were)
+{
+	static const char *const ids[] = { "1.5", "null", "0", "12345678901234567890", "12345678901234567891", "-7" };
+	FILE *file = open_log();
+	char request[64];
+	json_t *spans;
+
+	for (int i = 0; i < COUNT(ids); i++) {
+		snprintf(request, sizeof(request), "\"id\":%s,\"method\":\"m%d\"", ids[i], i);
+		put_call(file, 7, request, ",\"bytes\":98765432109876543210,\"text\":\"\\\"12345678901234567890\"");
+	}
+	fclose(file);
+	spans = read_otlp("-f otlp log");
+	for (int i = 0; i < COUNT(ids); i++) {
+		snprintf(request, sizeof(request), "m%d", i);
+		expect_attribute(span_of_name(spans, request), "jsonrpc.request.id", ids[i]);
+	}
+	json_decref(spans);
+}
+
 TEST(a_page_has_no_width_below_zero)
 {
 	FILE *file = open_log();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/buf.h"
+#include "core/scan.h"
 #include "ctl/doctor.h"
 #include "ctl/show.h"
 #include "shell/child.h"
@@ -203,6 +204,16 @@ hear_message(struct visit *visit, json_t *message)
 	}
 }
 
+/* Whether somebody waits for what cannot be read, or for its answer: it is no notification. */
+static bool
+is_awaited(struct span body)
+{
+	struct scan scan;
+
+	scan_read(&scan, body);
+	return scan_has(&scan, SCAN_ID) || !scan_has(&scan, SCAN_METHOD);
+}
+
 /* Reads what is there, and hears all that is whole. */
 static void
 read_some(struct visit *visit, enum visit_end end)
@@ -217,14 +228,10 @@ read_some(struct visit *visit, enum visit_end end)
 	if (got > 0)
 		buf_added(in, (size_t)got);
 	while (got > 0 && frame_read(frame, framing, buf_span(in))) {
-		const char *body = buf_span(in).ptr + frame->body;
-		size_t len = (size_t)(frame->end - frame->body);
-		json_t *value = json_loadb(body, len, JSON_ALLOW_NUL, NULL);
+		struct span body = { buf_span(in).ptr + frame->body, (size_t)(frame->end - frame->body) };
+		json_t *value = show_parse(body, false);
 
-		/* An integer may be too big for jansson. */
-		if (value == NULL)
-			value = json_loadb(body, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
-		visit->unreadable |= value == NULL && end == VISIT_FROM;
+		visit->unreadable |= value == NULL && end == VISIT_FROM && is_awaited(body);
 		if (json_is_object(value))
 			(end == VISIT_LOG ? hear_event : hear_message)(visit, value);
 		json_decref(value);

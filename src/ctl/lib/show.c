@@ -4,8 +4,53 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/compose.h"
 #include "shell/words.h"
+
+/* The number that the text begins with, in a form that jansson takes. Returns how long it is there. */
+static size_t
+put_number(struct buf *out, struct span text, bool exact)
+{
+	size_t len = strspn(text.ptr, "-+.eE0123456789");
+	bool big;
+
+	errno = 0;
+	strtoll(text.ptr, NULL, 10);
+	big = errno == ERANGE && strcspn(text.ptr, ".eE") >= len;
+	compose(out, big && exact ? "\"%b\"" : big ? "%b.0" : "%b", span_head(text, len));
+	return len;
+}
+
+json_t *
+show_parse(struct span text, bool exact)
+{
+	json_t *value = json_loadb(text.ptr, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	struct buf whole = { 0 }, out = { 0 };
+	bool quoted = false;
+	size_t len;
+
+	if (value != NULL)
+		return value;
+	/* jansson refuses all of it. */
+	buf_append(&whole, text);
+	buf_append(&whole, (struct span){ "", 1 });
+	for (struct span rest = { whole.data, text.len }; rest.len > 0; rest = span_from(rest, len)) {
+		len = 1;
+		if (!quoted && strchr("-0123456789", *rest.ptr) != NULL && *rest.ptr != '\0') {
+			len = put_number(&out, rest, exact);
+			continue;
+		}
+		quoted ^= *rest.ptr == '"';
+		len += quoted && *rest.ptr == '\\' && rest.len > 1;
+		buf_append(&out, span_head(rest, len));
+	}
+	value = json_loadb(out.data, out.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	buf_free(&whole);
+	buf_free(&out);
+	return value;
+}
 
 int
 show_flush(void)

@@ -140,7 +140,7 @@ target_take(struct target *target)
 
 	if (newline == NULL)
 		return NULL;
-	message = json_loadb(in.ptr, len, JSON_ALLOW_NUL, NULL);
+	message = show_parse(span_head(in, len), true);
 	buf_consume(&target->in, len + 1);
 	if (message == NULL)
 		hang_up(target);

@@ -103,18 +103,20 @@ static json_t *
 attributes_of_call(const json_t *session, const json_t *call)
 {
 	json_t *attributes = json_array(), *method = json_object_get(call, "method");
-	json_t *outcome = json_object_get(call, "outcome"), *id;
+	json_t *outcome = json_object_get(call, "outcome"), *id = json_object_get(call, "id");
+	char *text = json_is_string(id) ? NULL : json_dumps(id, JSON_ENCODE_ANY);
 	const char *name = json_string_value(method), *how = json_string_value(outcome);
 	struct span dialect = show_string(session, "dialect");
 	bool mcp = dialect.len == 0 || span_equal(dialect, SPAN("mcp"));
 
-	id = json_object_get(call, "id");
-	id = json_is_string(id) ? json_incref(id) : json_sprintf("%lld", (long long)json_integer_value(id));
 	put(attributes, mcp ? "mcp.method.name" : "rpc.method", method);
 	put(attributes, target_of(name), json_object_get(call, "name"));
 	if (strcmp(name, "tools/call") == 0)
 		put_text(attributes, "gen_ai.operation.name", "execute_tool");
-	put(attributes, "jsonrpc.request.id", id);
+	if (text != NULL)
+		put_text(attributes, "jsonrpc.request.id", text);
+	else
+		put(attributes, "jsonrpc.request.id", id);
 	if (mcp)
 		put(attributes, "mcp.protocol.version", json_object_get(session, "protocol"));
 	put_text(attributes, "network.transport", "pipe");
@@ -125,7 +127,7 @@ attributes_of_call(const json_t *session, const json_t *call)
 		put(attributes, "rpc.response.status_code", outcome);
 	put(attributes, "canceld.request", json_object_get(call, "request"));
 	put(attributes, "canceld.response", json_object_get(call, "response"));
-	json_decref(id);
+	free(text);
 	return attributes;
 }
 

@@ -189,8 +189,7 @@ call_of(json_t *session, const json_t *line)
 static void
 read_message(const struct trace *trace, json_t *session, json_t *call, const json_t *line)
 {
-	struct span text = show_string(line, "payload");
-	json_t *message = json_loadb(text.ptr, text.len, JSON_ALLOW_NUL, NULL);
+	json_t *message = show_parse(show_string(line, "payload"), false);
 	json_t *params = json_object_get(message, "params"), *meta = json_object_get(params, "_meta");
 	json_t *result = json_object_get(message, "result");
 

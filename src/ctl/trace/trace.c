@@ -9,6 +9,7 @@
 
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
+#include "ctl/show.h"
 #include "ctl/targets.h"
 #include "shell/words.h"
 
@@ -51,7 +52,7 @@ read_log(struct trace *trace, const char *path)
 	if (file == NULL)
 		return ctl_no("%.500s: %s", path, strerror(errno));
 	while ((len = getline(&text, &size, file)) >= 0)
-		others += !trace_hear(trace, json_loadb(text, (size_t)len, JSON_ALLOW_NUL, NULL));
+		others += !trace_hear(trace, show_parse((struct span){ text, (size_t)len }, true));
 	fault = ferror(file) ? errno : 0;
 	fclose(file);
 	free(text);
