@@ -195,6 +195,14 @@ static const struct {
 	{ CURSOR(DEMO_ENTRY) C "d echo", 2, "'d' has no colon" },
 	{ CURSOR(DEMO_ENTRY) "mkdir .cursor; cp ../.cursor/mcp.json .cursor; " C "cursor:d echo", 2,
 	    "cursor:d: there are several: name its FILE, or GROUP:SERVER" },
+	/* A file that cannot be read decides nothing, wherever it stands. */
+	{ CURSOR(DEMO_ENTRY) "mkdir .cursor; echo { >.cursor/mcp.json; " C "cursor:d echo a=1", 0, "{\"a\":1}\n" },
+	{ CURSOR("") "mkdir .cursor; mv ../.cursor/mcp.json .cursor; echo { >../.cursor/mcp.json; " C
+		     "cursor:d echo a=1",
+	    1, "mcp.json: " },
+	{ "echo { >.cursor/mcp.json; mkdir -p project/.cursor; cd project; echo '{\"mcpServers\":{" DEMO_ENTRY
+	  "}}' >.cursor/mcp.json; " C "cursor:d echo a=1",
+	    0, "{\"a\":1}\n" },
 	{ CURSOR("\"r\":{\"url\":\"http://x\"}") C "cursor:r echo", 1, "cursor:r: it is a remote server" },
 	{ CURSOR(SHELL_ENTRY("cd ..; exec sh ./server", ",\"env\":{\"TOOLS\":\"[]\",\"ANSWER\":\"x\"}")) C
 	    "cursor:s echo",

@@ -12,8 +12,10 @@ struct search {
 	const char *word, *name; /* what was typed; the server's part of it */
 	bool by_hand;
 	struct configured *server;
-	int found; /* servers of this name */
-	int status;
+	const struct client_file *file; /* the first that has it */
+	bool taking;                    /* the one that was found */
+	int found;                      /* servers of this name */
+	int status;                     /* of the last file that cannot be read, then of the server that was taken */
 };
 
 /* Only the client knows what it puts in place of ${NAME}, or {env:NAME}. */
@@ -81,9 +83,14 @@ search_file(struct search *search, const struct client_file *file)
 		search->status = ctl_no("%s: %s", file->path, contents.fault);
 	else if (client_read(file->client, buf_span(&contents.text), &servers) == -1)
 		search->status = ctl_no("%s: %s", file->path, servers.doc.fault);
-	for (size_t i = 0; i < servers.count; i++)
-		if (client_names(search->name, servers.list[i]) && ++search->found == 1)
+	for (size_t i = 0; i < servers.count; i++) {
+		if (!client_names(search->name, servers.list[i]))
+			continue;
+		if (search->taking)
 			search->status = take(search, servers.list[i]);
+		else if (search->found++ == 0)
+			search->file = file;
+	}
 	client_servers_free(&servers);
 	replace_free(&contents);
 }
@@ -91,7 +98,7 @@ search_file(struct search *search, const struct client_file *file)
 void
 configured_read(struct configured *server, const char *word, bool by_hand)
 {
-	struct search search = { word, strchr(word, ':'), by_hand, server, 0, CTL_YES };
+	struct search search = { .word = word, .name = strchr(word, ':'), .by_hand = by_hand, .server = server };
 	struct client_files files = { 0 };
 	char *where;
 
@@ -106,6 +113,10 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 		search.status = ctl_usage("%.300s: there are several: name its FILE, or GROUP:SERVER", word);
 	else if (search.found == 0 && search.status == CTL_YES)
 		search.status = refuse(&search, "there is no such server; see cancelctl wrap --list");
+	/* Its directory is entered once all files have been read. */
+	search.taking = search.found == 1;
+	if (search.taking)
+		search_file(&search, search.file);
 	client_files_free(&files);
 	free(where);
 	if (search.status != CTL_YES)
