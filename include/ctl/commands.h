@@ -68,6 +68,7 @@ struct watcher {
 	const char *level; /* as for the method watch of the control socket */
 	bool json;         /* what was lost is told on standard output too */
 	void (*hear)(void *user, json_t *decision);
+	void (*end)(void *user, long pid); /* no more comes from that canceld, or it is asked anew; NULL: nothing */
 	void (*turn)(void *user); /* after each time that something was heard, and each second; NULL: nothing */
 	void *user;
 };

@@ -30,6 +30,9 @@ struct trace {
 /* An object of the JSON log; takes the reference. false: it is none, and is passed over. */
 bool trace_hear(struct trace *trace, json_t *line);
 
+/* That process says nothing more. */
+void trace_close(struct trace *trace, json_int_t pid);
+
 /*
  * Moves into another trace, which is empty, the events that are about no call, and the calls that have an answer, were given
  * up before that time, or are of a session that is over.

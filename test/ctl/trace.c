@@ -269,6 +269,21 @@ TESTS(messages_are_kept_if_asked_for_and_versions_in_any_case, 0, 2)
 	ck_assert_int_eq(json_object_get(call(0), "response") != NULL, _i == 1);
 }
 
+/* It was killed. */
+TEST(a_session_may_end_without_a_word)
+{
+	struct trace taken = { .sessions = json_array() };
+
+	relayed(0, "server", SLOW, 0, "");
+	trace_close(&trace, 8);
+	trace_close(&trace, 7);
+	trace_close(&trace, 7);
+	trace_take(&trace, 0, &taken);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 0), "calls")), 1);
+	ck_assert_uint_eq(json_array_size(trace.sessions) + json_object_size(trace.open), 0);
+	json_decref(taken.sessions);
+}
+
 TEST(lines_that_are_none_are_passed_over)
 {
 	ck_assert(!trace_hear(&trace, NULL));

@@ -658,6 +658,26 @@ TEST(every_session_is_followed)
 	run_end(run);
 }
 
+TEST(a_session_that_was_killed_is_told)
+{
+	struct run *run = run_session(NULL, NULL);
+	long follower;
+
+	expect("timeout 60 $C trace --follow >all 2>&1 & echo $!", 0, "\n");
+	follower = atol(shell_output);
+	for (long end = milliseconds() + HARNESS_LIMIT; !has_line(run, "tools/call echo");) {
+		ck_assert_int_lt(milliseconds(), end);
+		run_expect_echo(run, "9");
+	}
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
+	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
+	for (long end = milliseconds() + HARNESS_LIMIT; !has_line(run, "tools/call sleep");)
+		ck_assert_int_lt(milliseconds(), end);
+	ck_assert_int_eq(kill((pid_t)follower, SIGTERM), 0);
+	run_end(run);
+}
+
 TEST(what_cannot_be_done_is_told)
 {
 	make_log("");

@@ -131,6 +131,8 @@ hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 			hear(watcher, &targets->list[i], message);
 			json_decref(message);
 		}
+		if (targets->list[i].fd < 0 && watcher->end != NULL)
+			watcher->end(watcher->user, targets->list[i].pid);
 	}
 }
 
@@ -169,7 +171,7 @@ watch_run(const struct watcher *watcher, const char *which)
 				look(&targets);
 			next = now + LOOK;
 		}
-		hear_all(watcher, &targets, (int)(next - now));
+		hear_all(watcher, &targets, one != NULL && watcher->turn == NULL ? -1 : (int)(next - now));
 		if (watcher->turn != NULL)
 			watcher->turn(watcher->user);
 	}

@@ -63,6 +63,14 @@ widen(json_t *session, msec_t from, msec_t to)
 		json_object_set_new(session, "end", json_integer(to));
 }
 
+/* Writes the key too. NULL: none of this pid is open. */
+static json_t *
+find_open(const struct trace *trace, json_int_t pid, char key[SPAN_NUMBER_MAX + 1])
+{
+	snprintf(key, SPAN_NUMBER_MAX + 1, "%lld", (long long)pid);
+	return json_object_get(trace->open, key);
+}
+
 /* The session that the line is of, which may begin with it. */
 static json_t *
 session_of(struct trace *trace, const json_t *line, msec_t time)
@@ -70,8 +78,7 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	json_t *pid = json_object_get(line, "pid"), *session;
 	char key[SPAN_NUMBER_MAX + 1];
 
-	snprintf(key, sizeof(key), "%lld", (long long)json_integer_value(pid));
-	session = json_object_get(trace->open, key);
+	session = find_open(trace, json_integer_value(pid), key);
 	if (session == NULL) {
 		session = json_pack("{s:O, s:O*, s:O, s:I, s:I, s:[], s:[], s:{}}", "pid", pid, "server",
 		    json_object_get(line, "server"), "since", json_object_get(line, "time"), "start", time, "end", time,
@@ -79,12 +86,19 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 		json_array_append_new(trace->sessions, session);
 		json_object_set(trace->open, key, session);
 	}
-	if (span_equal(show_string(line, "why"), SPAN("SUMMARY"))) {
-		json_object_set_new(session, "over", json_true());
-		json_object_del(trace->open, key);
-	}
+	if (span_equal(show_string(line, "why"), SPAN("SUMMARY")))
+		trace_close(trace, json_integer_value(pid));
 	widen(session, time, time);
 	return session;
+}
+
+void
+trace_close(struct trace *trace, json_int_t pid)
+{
+	char key[SPAN_NUMBER_MAX + 1];
+
+	json_object_set_new(find_open(trace, pid, key), "over", json_true());
+	json_object_del(trace->open, key);
 }
 
 /* What tells the requests of a session apart that are open at the same time. */

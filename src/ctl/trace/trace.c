@@ -80,6 +80,12 @@ hear(void *user, json_t *decision)
 }
 
 static void
+end(void *user, long pid)
+{
+	trace_close(user, pid);
+}
+
+static void
 hand_on(void *user)
 {
 	struct trace taken = { .sessions = json_array() };
@@ -93,7 +99,7 @@ int
 ctl_trace(int argc, char *argv[])
 {
 	struct trace trace = { .sessions = json_array(), .open = json_object() };
-	struct watcher watcher = { .level = "traffic", .hear = hear, .turn = hand_on, .user = &trace };
+	struct watcher watcher = { .level = "traffic", .hear = hear, .end = end, .turn = hand_on, .user = &trace };
 	const char *name = NULL, *since = NULL;
 	bool follow = false;
 	size_t format = 0;
