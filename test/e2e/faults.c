@@ -326,10 +326,15 @@ TESTS(the_guardian_may_be_lost_at_a_start_that_hangs, 0, 2)
 	int lease;
 	struct run *run = start_held(_i == 1, script, &lease);
 
+	if (_i == 0)
+		run_send(run, INITIALIZE);
 	kill(guardian_of(run), SIGKILL);
 	run_expect_logged(run, "GUARDIAN_LOST");
 	run_expect_logged(run, "FAILED doing=\"start");
 	if (_i == 0) {
+		run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
+		ck_assert_ptr_nonnull(
+		    strstr(at_text(run->message, "error message"), ": its guardian was lost: it was killed"));
 		run_expect_exit(run, 125);
 	} else {
 		close(lease);

@@ -191,17 +191,18 @@ turn_client(struct life *life)
 static void
 report_failure(struct life *life)
 {
-	const char *reason = strerror(life->child.error);
+	const struct child *child = &life->child;
+	const char *lost = child->unguarded, *reason = lost != NULL ? lost : strerror(child->error);
 	char doing[256], words[512];
 	struct buf program = { 0 };
 
 	command_append_word(&program, life->options->command, 0);
 	snprintf(doing, sizeof(doing), "start %.*s", (int)program.len, program.data);
 	buf_free(&program);
-	log_failure(life->log, doing, life->child.error);
-	snprintf(words, sizeof(words), "cannot %s: %s%s", doing, reason,
-	    life->child.error == ENOENT && strchr(life->options->command[0], ' ') != NULL ? " (its name has a blank)" :
-											    "");
+	log_failure(life->log, doing, lost != NULL ? 0 : child->error); /* else GUARDIAN_LOST has told it */
+	snprintf(words, sizeof(words), "cannot %s: %s%s%s", doing, lost != NULL ? "its guardian was lost: " : "",
+	    reason,
+	    child->error == ENOENT && strchr(life->options->command[0], ' ') != NULL ? " (its name has a blank)" : "");
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, words);
 	session_quote(life->session, span_of(words));
