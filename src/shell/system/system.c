@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#if __has_include(<sys/syscall.h>)
 #include <sys/syscall.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -32,7 +33,11 @@ monotonic_now(void)
 bool
 system_random(void *to, size_t len)
 {
-	return getentropy(to, len) == 0;
+	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	bool whole = read(fd, to, len) == (ssize_t)len;
+
+	close(fd);
+	return whole;
 }
 
 /* One step after the other, as no other thread can start a program in between. */
@@ -107,10 +112,10 @@ system_close_from(int first)
 	for (; first < CLOSE_MOST && (most < 0 || first < most); first += CLOSE_PIECE) {
 		for (int i = 0; i < CLOSE_PIECE; i++)
 			piece[i] = (struct pollfd){ .fd = first + i };
-		/* One call tells which of them are open; where it fails, all are closed. */
+		/* One call tells which of them are open, on some systems but for devices; where it fails, all are closed. */
 		poll(piece, CLOSE_PIECE, 0);
 		for (int i = 0; i < CLOSE_PIECE; i++)
-			if ((piece[i].revents & POLLNVAL) == 0)
+			if ((piece[i].revents & POLLNVAL) == 0 || first < CLOSE_PIECE)
 				close(first + i);
 	}
 }
