@@ -39,7 +39,8 @@ enum {
 };
 
 /*
- * The ladder for all that descends from the server. SIGTERM (then SIGCONT) goes to the server's group; when the server has
+ * The ladder for all that descends from the server. It and the leader of its group, which has ended, are not reaped before
+ * the server has ended and an order was given, so that the ids of both groups stay taken. SIGTERM (then SIGCONT) goes to the server's group; when the server has
  * ended, or half of the time has passed, once to what is left outside of that group: to the topmost processes, whose
  * children are their own to end, and to those that come to light later as their parents end. SIGKILL goes to all.
  *
@@ -53,12 +54,12 @@ enum {
  * reaped.
  */
 struct sweep {
-	pid_t server;      /* it may lead another group */
-	pid_t leader;      /* of the server's group: has ended, and is not reaped, so that the group's id stays taken */
-	bool group;        /* end only processes of these groups */
-	bool exited;       /* the server: set by the caller */
-	msec_t term, kill; /* when the signals are due; MSEC_NEVER: not ordered yet, SIGTERM was not sent yet */
-	msec_t kill_after; /* the time from one to the other */
+	pid_t server;          /* it may lead another group; 0: that is empty */
+	pid_t leader;          /* of the server's group; the same */
+	bool group;            /* end only processes of these groups */
+	bool exited;           /* the server: set by the caller */
+	msec_t term, kill;     /* when the signals are due; MSEC_NEVER: not ordered yet, SIGTERM was not sent yet */
+	msec_t kill_after;     /* the time from one to the other */
 	bool acted, refused;   /* of the last round: a child was, and may not be, sent SIGKILL */
 	struct stat files[3];  /* of the server: stdin, stdout, stderr */
 	bool searched, killed; /* the server's group for children outside of it; SIGKILL was sent */
@@ -89,9 +90,9 @@ bool sweep_hear(pid_t kept, pid_t leader, siginfo_t *info);
 bool sweep_wait(int fd, int news, msec_t time);
 
 enum guardian_kind {
-	GUARDIAN_FORKED,   /* the first report: the server's process is there; number: the guardian's own pid */
-	GUARDIAN_EXECUTED, /* number: 0, or an errno, if the command cannot be executed, or no process created */
-	GUARDIAN_ENDED, /* the server, which stays a zombie until all is gone; number: its status, or minus the signal */
+	GUARDIAN_FORKED,    /* the first report: the server's process is there; number: the guardian's own pid */
+	GUARDIAN_EXECUTED,  /* number: 0, or an errno, if the command cannot be executed, or no process created */
+	GUARDIAN_ENDED,     /* the server; number: its status, or minus the signal */
 	GUARDIAN_SIGNALLED, /* as sweep_fn; number: the signal */
 };
 

@@ -5,7 +5,7 @@
 
 SUITE("decide");
 
-/* As what an end counts, and who gives a request up, apply.c tells by the order of these; that the tallies are right, scenarios. */
+/* apply.c tells by the order of these as what an end counts, and who gives a request up; scenarios tell the rest. */
 _Static_assert(EVENT_RESPONSE == 0 && EVENT_MALFORMED == 1 && EVENT_OVERSIZED == 2,
     "what comes in the place of an answer is first");
 _Static_assert(EVENT_CANCEL_OWED == EVENT_CANCEL + 1 && EVENT_CANCEL_ACKNOWLEDGED == EVENT_CANCEL + 2 &&

@@ -186,13 +186,21 @@ TESTS(with_sweep_group_a_daemon_survives, 0, 2)
 	run_end(run);
 }
 
+static const struct {
+	const char *server;
+	bool spared;
+} daemons[] = {
+	{ "sh:setsid sleep 50 </dev/null >/dev/null 2>&1 & exec cat", true },
+	{ "sh:setsid sleep 50 <&- >&- 2>&- & exec cat", true },
+	{ "sh:setsid sleep 50 </dev/null >/dev/null & exec cat", false },
+	{ "sh:setsid sleep 50 <&- >&- & exec cat", false },
+};
+
 /* What has neither the server's group nor its descriptors may be meant to stay. */
-TESTS(a_daemon_is_told_with_the_option_that_spares_it, 0, 2)
+TESTS(a_daemon_is_told_with_the_option_that_spares_it, 0, COUNT(daemons))
 {
 	NEEDS(SYSTEM_ADOPTS);
-	struct run *run = run_options("--term-after=100ms",
-	    _i == 0 ? "sh:setsid sleep 50 </dev/null >/dev/null 2>&1 & exec cat" :
-		      "sh:setsid sleep 50 </dev/null >/dev/null & exec cat");
+	struct run *run = run_options("--term-after=100ms", daemons[_i].server);
 	char list[4096];
 
 	run_until(run, process_marked(run->mark, list, sizeof(list)) > 0 && strstr(list, " sleep 50;") != NULL,
@@ -200,7 +208,7 @@ TESTS(a_daemon_is_told_with_the_option_that_spares_it, 0, 2)
 	run_close_in(run);
 	run_expect_logged(run, "SWEPT step=SIGTERM process=");
 	run_expect_exit(run, 0);
-	ck_assert_int_eq(strstr(run->error.data, "hint=\"--sweep group spares") != NULL, _i == 0);
+	ck_assert_int_eq(strstr(run->error.data, "hint=\"--sweep group spares") != NULL, daemons[_i].spared);
 	run_end(run);
 }
 

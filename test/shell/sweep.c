@@ -106,6 +106,22 @@ TEST(all_processes_are_ended_the_leader_last)
 	ck_assert_int_eq(errno, ECHILD);
 }
 
+/* Its id may be another group's by the next step. */
+TEST(an_empty_group_is_forgotten)
+{
+	struct sweep both = { .leader = start_leader(), .server = start(), .exited = true, .kill = MSEC_NEVER };
+
+	setpgid(both.server, both.server);
+	sweep_order(&both, monotonic_now() + LIMIT, LIMIT);
+	ck_assert(!sweep_step(&both));
+	ck_assert_int_eq(both.leader, 0);
+	ck_assert_int_gt(both.server, 0);
+	kill(both.server, SIGKILL);
+	ck_assert_int_eq(waitpid(both.server, NULL, 0), both.server);
+	ck_assert(sweep_step(&both));
+	ck_assert_int_eq(both.server, 0);
+}
+
 TEST(only_the_group_is_ended)
 {
 	struct sweep group = { .group = true };

@@ -134,7 +134,7 @@ hear_executed(struct watch *watch)
 	note_executed(watch, error);
 }
 
-/* Reaps orphans that have ended; the server stays a zombie, so that the id of its own group stays taken. */
+/* Reaps orphans that have ended; the server is left to sweep_step. */
 static void
 hear_children(struct watch *watch)
 {

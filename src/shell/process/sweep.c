@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <sys/select.h>
 #include <unistd.h>
 
@@ -102,17 +103,21 @@ tell_left(void *sweep, pid_t pid)
 		tell(sweep, pid, kill(pid, 0) < 0 ? SWEEP_FOREIGN : SWEEP_STUCK);
 }
 
+/* Once its dead were reaped, the id of a group that is empty may become that of another one: it is forgotten. */
 static bool
-group_lives(pid_t group)
+group_lives(pid_t *group)
 {
-	return group > 1 && system_lives(group);
+	if (*group > 1 && !system_lives(*group))
+		*group = 0;
+	return *group > 1;
 }
 
 static bool
-is_left(const struct sweep *sweep)
+is_left(struct sweep *sweep)
 {
-	return group_lives(sweep->leader) || group_lives(sweep->server) ||
-	    (!sweep->group && (system_lives(0) || system_end_followed(NULL, NULL) > 0));
+	bool first = group_lives(&sweep->leader), second = group_lives(&sweep->server);
+
+	return first || second || (!sweep->group && (system_lives(0) || system_end_followed(NULL, NULL) > 0));
 }
 
 static void
@@ -141,7 +146,7 @@ tell_member(void *context, pid_t pid)
 		tell(context, pid, SIGTERM);
 }
 
-/* Whether none of its standard descriptors is one of the server's, as far as that can be seen. */
+/* Whether none of its standard descriptors, if it has any, is one of the server's, as far as that can be seen. */
 static bool
 is_apart(const struct sweep *sweep, pid_t pid)
 {
@@ -149,8 +154,10 @@ is_apart(const struct sweep *sweep, pid_t pid)
 	char path[64];
 
 	for (int i = 0; i < 9; i++)
-		if (!system_path_of(pid, i / 3, path, sizeof(path)) || stat(path, &status) < 0 ||
-		    (status.st_dev == sweep->files[i % 3].st_dev && status.st_ino == sweep->files[i % 3].st_ino))
+		if (!system_path_of(pid, i / 3, path, sizeof(path)) ||
+		    (stat(path, &status) < 0 ?
+			    errno != ENOENT :
+			    status.st_dev == sweep->files[i % 3].st_dev && status.st_ino == sweep->files[i % 3].st_ino))
 			return false;
 	return true;
 }

@@ -25,6 +25,17 @@ system_has(enum system_feature feature)
 	return feature != SYSTEM_INFERS;
 }
 
+/* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
+static bool
+proc_is_own(void)
+{
+	char name[32];
+	ssize_t len = readlink("/proc/self", name, sizeof(name) - 1);
+
+	name[len > 0 ? len : 0] = '\0';
+	return strtol(name, NULL, 10) == (long)getpid();
+}
+
 int
 system_open_anew(int fd)
 {
@@ -54,7 +65,7 @@ system_path_of(pid_t pid, int fd, char *path, size_t room)
 		snprintf(path, room, "/proc/self/fd/%d", fd);
 	else
 		snprintf(path, room, "/proc/%ld/fd/%d", (long)pid, fd);
-	return true;
+	return pid == getpid() || proc_is_own();
 }
 
 ssize_t
@@ -93,17 +104,6 @@ system_watch_process(pid_t pid)
 	(void)pid;
 	return -1;
 #endif
-}
-
-/* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
-static bool
-proc_is_own(void)
-{
-	char name[32];
-	ssize_t len = readlink("/proc/self", name, sizeof(name) - 1);
-
-	name[len > 0 ? len : 0] = '\0';
-	return strtol(name, NULL, 10) == (long)getpid();
 }
 
 /* Reads as much of a file as there is room for, with a NUL at the end; "" if it cannot be read. */
