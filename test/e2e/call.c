@@ -130,7 +130,7 @@ static const struct {
 	{ LOOSE ANSWER("{\"structuredContent\":{\"n\":12345678901234567890,\"m\":[-9223372036854775808,5,1.5e3]}}") C
 	    "t" SHOWS,
 	    0, "{\"n\":1.2345678901234567e19,\"m\":[-9223372036854775808,5,1500.0]}\n" },
-	{ ASKED LOOSE EMPTY C "t" SHOWS, 125, "cancelctl: tools/list: the server sent a text that cannot be read" },
+	{ ASKED LOOSE EMPTY C "t" SHOWS, 125, ": the server sent a text that cannot be read" },
 	{ NOTED LOOSE EMPTY C "t x=1" SHOWS CALLED, 0, "{\"x\":1}\n" },
 	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\"}]}") C "t" SHOWS, 125,
 	    "cancelctl: t: the server sent a text that cannot be read" },
