@@ -48,6 +48,9 @@ int system_accept(int listener, bool waits) __attribute__((warn_unused_result));
 /* Closes all descriptors from this one on, or those below the present limit. */
 void system_close_from(int first);
 
+/* The same in one call; false: there is no such call, or it failed. */
+bool system_close_at_once(int first);
+
 /*
  * The same pipe or terminal opened again, with O_NONBLOCK, for a description of its own. -1: not possible here, or for
  * this file.

@@ -2,9 +2,7 @@
 
 #include <check.h>
 #include <errno.h>
-#ifdef __linux__
 #include <sched.h>
-#endif
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -174,7 +172,7 @@ TEST(what_descends_is_ended_where_children_cannot_be_listed)
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-#ifdef __linux__
+#ifdef CLONE_NEWPID
 static bool
 is_any(pid_t pid, const void *context)
 {

@@ -47,9 +47,10 @@ is_number(struct span text, bool string)
 
 	if (text.len == 0 || text.len > ID_MAX || !(text.ptr[0] == '-' || is_digit(text.ptr[0])))
 		return false;
-	if (string)
-		scan_read(&scan, text);
-	return !string || (scan.fault == SCAN_FINE && scan_end(&scan) == text.len);
+	if (!string)
+		return true;
+	scan_read(&scan, text);
+	return scan.fault == SCAN_FINE && scan_end(&scan) == text.len;
 }
 
 /* The one spelling of a number's value: its digits without zeros at their ends, and a power of ten. */

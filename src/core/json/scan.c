@@ -358,7 +358,8 @@ find_unescaped(unsigned parent, const char *key, size_t len)
 {
 	char text[KEY_MAX];
 
-	return find_field(parent, text, unescape((struct span){ key, len }, text, sizeof(text)));
+	len = unescape((struct span){ key, len }, text, sizeof(text));
+	return find_field(parent, text, len);
 }
 
 /* Reads a key and its colon. */

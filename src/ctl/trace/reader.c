@@ -47,10 +47,14 @@ read_time(const json_t *line)
 {
 	const char *text = json_string_value(json_object_get(line, "time"));
 	struct tm parts = { 0 };
-	int ms;
+	char *end;
+	long ms;
 
 	text = text == NULL ? NULL : strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
-	return text != NULL && sscanf(text, ".%3dZ", &ms) == 1 ? (msec_t)timegm(&parts) * 1000 + ms : -1;
+	if (text == NULL || text[0] != '.')
+		return -1;
+	ms = strtol(text + 1, &end, 10);
+	return end == text + 4 && *end == 'Z' && ms >= 0 ? (msec_t)timegm(&parts) * 1000 + ms : -1;
 }
 
 /* Lines may be in any order, and somebody may have set the clock. */

@@ -156,7 +156,9 @@ add_file(struct client_files *files, const struct client *client, const char *pa
 			continue;
 		if (file->project && !project) {
 			free(file->path);
-			*file = (struct client_file){ client, doc_copy(span_of(path)), false };
+			file->path = doc_copy(span_of(path));
+			file->client = client;
+			file->project = false;
 		}
 		return;
 	}

@@ -6,9 +6,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#if __has_include(<sys/syscall.h>)
-#include <sys/syscall.h>
-#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -105,10 +102,8 @@ system_close_from(int first)
 	struct pollfd piece[CLOSE_PIECE];
 	long most = sysconf(_SC_OPEN_MAX);
 
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
+	if (system_close_at_once(first))
 		return;
-#endif
 	for (; first < CLOSE_MOST && (most < 0 || first < most); first += CLOSE_PIECE) {
 		for (int i = 0; i < CLOSE_PIECE; i++)
 			piece[i] = (struct pollfd){ .fd = first + i };

@@ -36,6 +36,12 @@ proc_is_own(void)
 	return strtol(name, NULL, 10) == (long)getpid();
 }
 
+bool
+system_close_at_once(int first)
+{
+	return syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0;
+}
+
 int
 system_open_anew(int fd)
 {
