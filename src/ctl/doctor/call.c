@@ -166,7 +166,7 @@ write_progress(const struct visit *visit, const struct asked *asked, msec_t wait
 {
 	double done = json_number_value(json_object_get(asked->report, "progress"));
 	double total = json_number_value(json_object_get(asked->report, "total"));
-	int cells = !(done < total) ? BAR : done > 0 ? (int)(done / total * BAR) : 0;
+	int cells = !(done < total) ? BAR : done > 0 ? (int)(done / total * (double)BAR) : 0;
 	const char *message = visit_text(asked->report, "message");
 	char numbers[96] = "";
 
