@@ -197,6 +197,7 @@ TEST(what_is_wrong_with_a_directory_is_told)
 		ck_assert_int_eq(seteuid(1), 0);
 	ck_assert_int_eq(place_listen(name, path, &at), -1);
 	ck_assert_int_eq(errno, EACCES);
+	ck_assert_int_eq(seteuid(getuid()), 0);
 }
 
 TEST(the_user_database_is_asked_last)

@@ -157,6 +157,7 @@ start_chain(int len, int ready)
 TEST(what_descends_is_ended_where_children_cannot_be_listed)
 {
 	struct sweep all = { .signalled = on_ended_nameless };
+	struct rlimit files;
 	int ready[2];
 
 	NEEDS(SYSTEM_ADOPTS);
@@ -166,8 +167,10 @@ TEST(what_descends_is_ended_where_children_cannot_be_listed)
 	start_chain(CHAIN, ready[1]);
 	ck_assert_int_eq(read(ready[0], &(char){ 0 }, 1), 1);
 	/* Nothing can be opened, and so nothing read in /proc. */
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0 }), 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, files.rlim_max }), 0);
 	sweep_all(&all);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
 	ck_assert_int_eq(count, CHAIN);
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }

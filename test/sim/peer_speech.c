@@ -154,11 +154,12 @@ static const char *const headlike[] = { "< Content-Length: 40\n\n",
 static bool
 ends_like_a_head(const struct world *world)
 {
-	const struct sent *sent = world->oracle.sent + world->oracle.sent_count;
+	for (int i = world->oracle.sent_count; i-- > 0;) {
+		const struct sent *sent = &world->oracle.sent[i];
 
-	while (sent-- > world->oracle.sent)
 		if (sent->from == SERVER && strcmp(sent->bytes, "\n") != 0)
 			return strcmp(sent->bytes, headlike[0]) == 0 || strcmp(sent->bytes, headlike[1]) == 0;
+	}
 	return false;
 }
 
