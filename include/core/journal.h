@@ -37,10 +37,9 @@ struct action {
 	struct span message; /* without its newline */
 	struct span id;      /* as the requester spelled it */
 	struct span method, name;
-	struct span detail; /* the reason of a cancel, or what was wrong */
-	struct span hint;   /* which option would have helped */
-	struct span
-	    outcome; /* of a $/canceld/cancel, or how a message answers: result, isError, the code of an error */
+	struct span detail;      /* the reason of a cancel, or what was wrong */
+	struct span hint;        /* which option would have helped */
+	struct span outcome;     /* of a $/canceld/cancel; or of an answer: result, isError, the code of an error */
 	struct span traceparent; /* of the message, as spelled; or empty */
 	msec_t elapsed, timeout;
 };

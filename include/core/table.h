@@ -115,8 +115,8 @@ void pending_free(struct pending *pending);
 /* Removes every entry. */
 void pending_clear(struct pending *pending);
 
-struct
-    pending_names { /* the names of a new request; the bytes are copied; wire_id or wire_token is empty if the receiver sees the other */
+/* Of a new request; the bytes are copied. wire_id and wire_token are empty where the receiver sees the other. */
+struct pending_names {
 	struct span id, wire_id, token, wire_token, method, name, shown, meta;
 	struct span second_token; /* by which it is found, too; or empty */
 	const struct method *row;

@@ -62,8 +62,9 @@ extern const char *program_name; /* argv[0] */
 void program_canceld(char path[PROGRAM_SIZE]);
 
 /*
- * Parses the words, which NULL ends, as canceld does. count: the options with their values; a -- may follow, and the command. false: they
- * are wrong, as canceld tells, or only ask for help. Call options_free if it is true; then parsed->command is invalid.
+ * Parses the words, which NULL ends, as canceld does. count: the options with their values; a -- may follow, and the
+ * command. false: they are wrong, as canceld tells, or only ask for help. Call options_free if it is true; then
+ * parsed->command is invalid.
  */
 struct options;
 bool program_options(struct options *parsed, char *const *words, size_t *count);

@@ -163,9 +163,8 @@ struct visit {
 	msec_t began, told;
 	void (*tell)(struct visit *visit,
 	    msec_t left); /* called again and again during a wait of at most so many ms more */
-	bool
-	    unreadable; /* ... a message that is no notification, and that jansson does not take: half a surrogate pair */
-	bool stopped;   /* nothing is waited for any more but the end */
+	bool unreadable;  /* ... no notification, and nothing that jansson takes: half a surrogate pair */
+	bool stopped;     /* nothing is waited for any more but the end */
 };
 
 /* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. visit->tell may be changed. */

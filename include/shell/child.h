@@ -40,7 +40,8 @@ enum {
 
 /*
  * The ladder for all that descends from the server. It and the leader of its group, which has ended, are not reaped before
- * the server has ended and an order was given, so that the ids of both groups stay taken. SIGTERM (then SIGCONT) goes to the server's group; when the server has
+ * the server has ended and an order was given, so that the ids of both groups stay taken. SIGTERM (then SIGCONT) goes to
+ * the server's group; when the server has
  * ended, or half of the time has passed, once to what is left outside of that group: to the topmost processes, whose
  * children are their own to end, and to those that come to light later as their parents end. SIGKILL goes to all.
  *
@@ -73,7 +74,7 @@ struct sweep {
 /* Plans SIGTERM, at a time, and SIGKILL so much later, unless the first was sent. */
 void sweep_order(struct sweep *sweep, msec_t term, msec_t kill_after);
 
-/* Does what is due. true: there was an order, and nothing is left, or was told of. sweep_pause: for how long there is nothing to do then. */
+/* Does what is due. true: there was an order, and nothing is left, or was told of. sweep_pause: how long nothing is due. */
 bool sweep_step(struct sweep *sweep);
 msec_t sweep_pause(const struct sweep *sweep);
 

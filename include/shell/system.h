@@ -2,7 +2,8 @@
 
 /*
  * What systems do in different ways: one file of src/shell/system for each, of which SYSTEM (config.mk) names the one that
- * is compiled, with those of what all others do in one way. Nothing else in src and include names a system. What a system cannot tell is unknown, and the caller does
+ * is compiled, with those of what all others do in one way. Nothing else in src and include names a system. What a system
+ * cannot tell is unknown, and the caller does
  * without; system_has says so beforehand. Pids are never below 1.
  */
 

@@ -631,27 +631,36 @@ has_line(const struct run *run, const char *text)
 	return shell_run(":", script) == 0;
 }
 
-/* Nothing is told twice, what is open is not told yet, and other sessions may be told too. */
-TEST(every_session_is_followed)
+/* Starts a trace that follows, and a call that stays open. */
+static pid_t
+follow_until_open(struct run *run)
 {
-	struct run *run = run_session(NULL, NULL);
-	long follower;
+	pid_t follower;
 
 	expect("timeout 60 $C trace --follow >all 2>&1 & echo $!", 0, "\n");
-	follower = atol(shell_output);
+	follower = (pid_t)atol(shell_output);
 	for (long end = milliseconds() + HARNESS_LIMIT; !has_line(run, "tools/call echo");) {
 		ck_assert_int_lt(milliseconds(), end);
 		run_expect_echo(run, "9");
 	}
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_received(run, "\"id\":2");
+	return follower;
+}
+
+/* Nothing is told twice, what is open is not told yet, and other sessions may be told too. */
+TEST(every_session_is_followed)
+{
+	struct run *run = run_session(NULL, NULL);
+	pid_t follower = follow_until_open(run);
+
 	run_call(run, "3", "nosuch", "{}");
 	run_expect_answer(run, "3");
 	run_until(run, has_line(run, "tools/call nosuch"), "the error is not told");
 	ck_assert(!has_line(run, "tools/call sleep"));
 	run_leave(run, 0);
 	run_until(run, has_line(run, "SUMMARY"), "the end is not told");
-	ck_assert_int_eq(kill((pid_t)follower, SIGTERM), 0);
+	ck_assert_int_eq(kill(follower, SIGTERM), 0);
 	ck_assert(has_line(run, "tools/call sleep"));
 	expect("grep -o 'spanId\":\"[0-9a-f]*' all | sort | uniq -d", 0, "");
 	ck_assert_str_eq(shell_output, "");
@@ -661,20 +670,12 @@ TEST(every_session_is_followed)
 TEST(a_session_that_was_killed_is_told)
 {
 	struct run *run = run_session(NULL, NULL);
-	long follower;
+	pid_t follower = follow_until_open(run);
 
-	expect("timeout 60 $C trace --follow >all 2>&1 & echo $!", 0, "\n");
-	follower = atol(shell_output);
-	for (long end = milliseconds() + HARNESS_LIMIT; !has_line(run, "tools/call echo");) {
-		ck_assert_int_lt(milliseconds(), end);
-		run_expect_echo(run, "9");
-	}
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2");
 	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
 	for (long end = milliseconds() + HARNESS_LIMIT; !has_line(run, "tools/call sleep");)
 		ck_assert_int_lt(milliseconds(), end);
-	ck_assert_int_eq(kill((pid_t)follower, SIGTERM), 0);
+	ck_assert_int_eq(kill(follower, SIGTERM), 0);
 	run_end(run);
 }
 
