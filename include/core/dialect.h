@@ -125,6 +125,7 @@ struct dialect {
 	int timeout_code, failure_code; /* a deadline passed; the server has gone, or another failure */
 	int closed_code;                /* no session is open yet */
 	msec_t patience;                /* as much more than TIME_CLOSE_WAIT has a server to end by itself */
+	msec_t at_once;                 /* what is answered sooner than this is only counted */
 	struct list_change lists[DIALECT_LISTS];
 	TABLE_CONST struct method *methods; /* ended by a NULL name */
 };

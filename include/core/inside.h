@@ -242,8 +242,8 @@ state_is_opening(const struct session *session)
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
 void state_release(struct session *session);
 
-/* Counts the request at hand, which does not enter the table, and its end; a $/canceld/cancel is none. */
-void state_count(struct session *session, const struct message *message, enum tally tally);
+/* Counts the request at hand, which does not enter the table, and its end, for this reason; a $/canceld/cancel is none. */
+void state_count(struct session *session, const struct message *message, enum tally tally, enum why why);
 
 /* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
 void state_note_untracked(struct session *session, const struct message *message, bool all);

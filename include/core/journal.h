@@ -23,27 +23,6 @@ side_name(enum side side)
 	return side == SIDE_CLIENT ? "client" : "server";
 }
 
-enum verb {
-	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
-	VERB_DROP, /* a message from the other side of `side` does not reach it */
-	VERB_NOTE, /* no message moved */
-};
-
-/* Spans are valid during the call only. Empty spans and MSEC_NEVER mean: not known or not applicable. */
-struct action {
-	enum verb verb;
-	enum side side;
-	enum why why;
-	struct span message; /* without its newline */
-	struct span id;      /* as the requester spelled it */
-	struct span method, name;
-	struct span detail;      /* the reason of a cancel, or what was wrong */
-	struct span hint;        /* which option would have helped */
-	struct span outcome;     /* of a $/canceld/cancel; or of an answer: result, isError, the code of an error */
-	struct span traceparent; /* of the message, as spelled; or empty */
-	msec_t elapsed, timeout;
-};
-
 /*
  * What became of a request of the client's: X(name, word). Each is counted once, when it has ended, so that at any time
  * requests = the sum of all tallies + the outstanding ones; $/canceld/cancel is not a request in this sense.
@@ -72,22 +51,29 @@ enum tally {
 /* As in the totals; static. */
 const char *tally_word(enum tally tally);
 
-enum { JOURNAL_NAME = 128 }; /* bytes of a method or name, which are hostile input, that tell it from others */
-
-struct method_totals { /* of the requests of one method and name that have ended */
-	struct span method, name;
-	char storage[2][JOURNAL_NAME];
-	uint64_t tallies[TALLIES], count, sum; /* count: of all tallies; sum: ms from each request to its end, in all */
-	msec_t longest;
+enum verb {
+	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
+	VERB_DROP, /* a message from the other side of `side` does not reach it */
+	VERB_NOTE, /* no message moved */
+	VERB_END, /* a request of `side` has ended, or is awaited no more: its tally, and as why and detail the reason */
 };
 
-struct ended { /* a request that has ended, or is awaited no more */
-	enum side from;
+/* Spans are valid during the call only. Empty spans and MSEC_NEVER mean: not known or not applicable. */
+struct action {
+	enum verb verb;
+	enum side side;
+	enum why why;
+	struct span message; /* without its newline */
+	struct span id;      /* as the requester spelled it */
+	struct span method, name;
+	struct span detail;      /* the reason of a cancel, or what was wrong */
+	struct span hint;        /* which option would have helped */
+	struct span outcome;     /* of a $/canceld/cancel; or of an answer: result, isError, the code of an error */
+	struct span traceparent; /* of the message, as spelled; or empty */
+	msec_t elapsed, timeout;
 	enum tally tally;
-	uint64_t serial;              /* 0: it was in no table, and is not kept */
-	msec_t at, elapsed;           /* at: by the caller's clock */
-	struct span id, method, name; /* at most JOURNAL_NAME bytes of each are kept */
-	char storage[3][JOURNAL_NAME];
+	uint64_t serial; /* of the request; 0: it was in no table */
+	bool at_once;    /* it was answered sooner than anybody waits: see at_once in struct dialect */
 };
 
 /* Called for each decision, after the lanes were changed. It must not call the session. */
@@ -101,11 +87,6 @@ struct journal {
 	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];
 	uint64_t refusals; /* input of the client's that was no message */
-	bool by_name;      /* set at will: what has ended is counted in methods, and kept */
-	struct method_totals methods[LIMIT_METHODS + 1]; /* the last one is that of all others */
-	size_t method_count;                             /* of those in use */
-	struct ended ended[LIMIT_ENDED];                 /* the last ones, in a ring */
-	size_t ended_count;                              /* how many there were */
 };
 
 /* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
@@ -114,5 +95,5 @@ bool journal_count_unseen(struct journal *journal, enum why why);
 /* Counts the decision and reports it. */
 void journal_tell(struct journal *journal, const struct action *action);
 
-/* Counts the end of a request, if it was one of the client's; and keeps it. Its storage is not read. */
-void journal_end(struct journal *journal, const struct ended *end);
+/* A VERB_END: counts it, if the request was one of the client's, and reports it. Its word is not counted again. */
+void journal_end(struct journal *journal, const struct action *action);

@@ -29,6 +29,7 @@ enum {
 
 	LIMIT_LOOKED = 64 << 10, /* bytes of capabilities, or of params._meta, that are looked at */
 	LIMIT_META = 16384,      /* bytes of params._meta that are kept for a request's cancel */
+	LIMIT_TRACEPARENT = 57,  /* ... of a request's traceparent, as spelled */
 	LIMIT_PROGRESS = 512,    /* bytes kept of a request's latest progress */
 	LIMIT_RULES_SET = 64,    /* rules that a person has added */
 	LIMIT_STARS = 8,         /* '*' in a pattern ... */
@@ -49,7 +50,8 @@ enum {
 	TIME_START = 2 * 60 * 1000,       /* initialize, server/discover */
 	TIME_START_SLOW = 10 * 60 * 1000, /* initialize of LSP and BSP */
 	TIME_START_CAP = 30 * 60 * 1000,  /* in all, while the server writes messages */
-	TIME_AT_ONCE = 10,                /* an answer within this is not kept as the last one */
+	TIME_AT_ONCE = 10,                /* an answer within this is only counted */
+	TIME_AT_ONCE_TYPED = 1000,        /* ... of LSP and BSP, where requests follow each key that is typed */
 	TIME_CAP = 24 * 60 * 60 * 1000,
 	TIME_GRACE = 5 * 1000,        /* --grace */
 	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */

@@ -61,6 +61,7 @@ struct request {
 	struct span method, name;      /* unescaped; name: tool, prompt or resource, or empty */
 	struct span shown;             /* what may be shown of the name */
 	struct span meta;              /* raw members of params._meta for its cancel; or empty */
+	struct span traceparent;       /* as spelled; or empty */
 	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
 	unsigned traits;          /* of the row */
 	unsigned flags;           /* enum request_flag */
@@ -117,7 +118,7 @@ void pending_clear(struct pending *pending);
 
 /* Of a new request; the bytes are copied. wire_id and wire_token are empty where the receiver sees the other. */
 struct pending_names {
-	struct span id, wire_id, token, wire_token, method, name, shown, meta;
+	struct span id, wire_id, token, wire_token, method, name, shown, meta, traceparent;
 	struct span second_token; /* by which it is found, too; or empty */
 	const struct method *row;
 	unsigned flags;

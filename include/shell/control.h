@@ -40,6 +40,7 @@
 #include "core/session.h"
 #include "shell/life.h"
 #include "shell/place.h"
+#include "shell/statistics.h"
 
 enum {
 	CONTROL_PEERS = 16,
@@ -60,6 +61,7 @@ struct control {
 	struct log *log;
 	struct session *session;
 	const struct life *life;
+	const struct statistics *statistics;
 	msec_t now;
 
 	int64_t started;       /* seconds since 1970 */

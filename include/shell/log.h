@@ -130,8 +130,8 @@ struct log_field log_string(const char *key, const char *text); /* NULL is left 
 struct action;
 struct session;
 
-/* Logs a decision of the session's. An action_fn: user is the struct log. */
-void report_action(void *user, const struct action *action);
+/* Logs a decision of the session's. */
+void report_action(struct log *log, const struct action *action);
 
 /* SUMMARY: the counts of the whole session, and the rules of options that have named no request. */
 void report_summary(struct log *log, const struct session *session);

@@ -31,6 +31,7 @@ struct loop {
 	struct buf beside[2]; /* of the ports, in a dry run */
 	struct life life;
 	struct control control;
+	struct statistics statistics;
 	ev_prepare settle;
 	ev_timer timer;
 	msec_t now;   /* of this turn */
@@ -230,6 +231,18 @@ on_timer(struct ev_loop *ev, ev_timer *watcher, int events)
 	loop->alarm = MSEC_NEVER;
 }
 
+/* An action_fn. */
+static void
+on_action(void *user, const struct action *action)
+{
+	struct loop *loop = user;
+
+	if (action->verb == VERB_END)
+		statistics_end(&loop->statistics, action, loop->now);
+	else
+		report_action(loop->log, action);
+}
+
 static void
 open_session(struct loop *loop)
 {
@@ -242,7 +255,7 @@ open_session(struct loop *loop)
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (!system_random(&config.seed, sizeof(config.seed)))
 		config.seed = (uint64_t)loop->now;
-	loop->session = session_new(&config, report_action, loop->log, loop->now);
+	loop->session = session_new(&config, on_action, loop, loop->now);
 }
 
 static int
@@ -263,6 +276,7 @@ start(struct loop *loop)
 		.log = loop->log,
 		.session = loop->session,
 		.life = &loop->life,
+		.statistics = &loop->statistics,
 		.now = loop->now,
 	};
 	control_open(&loop->control);

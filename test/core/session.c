@@ -13,12 +13,21 @@ static struct session *session;
 static struct policy policy;
 
 static int told[WHY_COUNT];
+static struct action last_end; /* its spans are not valid any more */
+static char end_words[256];
 
 static void
 on_action(void *user, const struct action *action)
 {
 	(void)user;
-	told[action->why]++;
+	if (action->verb != VERB_END) {
+		told[action->why]++;
+		return;
+	}
+	last_end = *action;
+	snprintf(end_words, sizeof(end_words), "%.*s %.*s %.*s [%.*s] %.*s", (int)action->id.len, action->id.ptr,
+	    (int)action->name.len, action->name.ptr, (int)action->outcome.len, action->outcome.ptr,
+	    (int)action->detail.len, action->detail.ptr, (int)action->traceparent.len, action->traceparent.ptr);
 }
 
 static void
@@ -379,6 +388,40 @@ TEST(progress_takes_its_own_size)
 	ck_assert_uint_eq(request->progress.cap, 0);
 	say_with(SIDE_SERVER, progress, 1, ",\"progress\":2}}");
 	ck_assert_uint_eq(request->progress.cap, 0);
+}
+
+static void
+expect_end(enum tally tally, enum why why, bool at_once, const char *words)
+{
+	ck_assert_str_eq(tally_word(last_end.tally), tally_word(tally));
+	ck_assert_str_eq(why_word(last_end.why), why_word(why));
+	ck_assert(last_end.at_once == at_once);
+	ck_assert_str_eq(end_words, words);
+}
+
+#define CALL_WITH(id, meta) \
+	SPAN("{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"t\"" meta "}}\n")
+
+/* What the statistics and the history are made of. */
+TEST(the_end_of_a_request_tells_why)
+{
+	say(SIDE_CLIENT, CALL_WITH("1", ""));
+	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
+	expect_end(TALLY_ANSWERED, WHY_RELAYED, true, "1 t  [] ");
+	say(SIDE_CLIENT, CALL_WITH("2", ",\"_meta\":{\"traceparent\":\"00-1\"}"));
+	session_set_time(session, 50);
+	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"isError\":true}}\n"));
+	expect_end(TALLY_FAILED, WHY_RELAYED, false, "2 t isError [] \"00-1\"");
+	ck_assert_int_eq(last_end.elapsed, 50);
+	say(SIDE_CLIENT, CALL_WITH("3", ""));
+	say(SIDE_CLIENT,
+	    SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":3,"
+		 "\"reason\":\"why not\"}}\n"));
+	expect_end(TALLY_CANCELLED, WHY_CANCEL_FORWARDED, false, "3 t  [\"why not\"] ");
+	say(SIDE_CLIENT, CALL_WITH("4", ""));
+	session_set_time(session, 60);
+	ck_assert_int_eq(session_cancel(session, SIDE_CLIENT, SPAN("4"), 0, SPAN("by me")), CANCELLING_DONE);
+	expect_end(TALLY_OPERATED, WHY_OPERATOR_CANCELLED, false, "4 t  [by me] ");
 }
 
 TEST(records_take_their_own_size)

@@ -33,6 +33,8 @@ on_action(void *user, const struct action *action)
 	struct play *play = user;
 	struct span word = { why_word(action->why), strlen(why_word(action->why)) };
 
+	if (action->verb == VERB_END)
+		return;
 	play->counts[action->why]++;
 	trace(play, "         why", word);
 	if (action->why != WHY_RELAYED)

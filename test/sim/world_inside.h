@@ -28,6 +28,7 @@ struct world {
 	struct chance chance;
 	struct oracle oracle;
 	struct session *session, *twin; /* see both.c */
+	uint64_t ended;                 /* requests of the client's whose end was told */
 	size_t unheard[2];              /* bytes that the twin received and has not heard; by enum side */
 	struct policy policy;
 	struct peer peer[2];

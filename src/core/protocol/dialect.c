@@ -17,8 +17,9 @@ TABLE_CONST struct cancel dialect_cancels[] = {
 		.name = literal, .len = sizeof(literal) - 1, .traits = __VA_ARGS__ \
 	}
 
-#define JSONRPC_CODES \
-	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, .closed_code = CODE_INVALID_REQUEST
+#define JSONRPC_FAMILY \
+	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, .closed_code = CODE_INVALID_REQUEST, \
+	.at_once = TIME_AT_ONCE
 
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
 static TABLE_CONST struct method mcp_methods[DIALECT_METHODS] = {
@@ -56,7 +57,7 @@ TABLE_CONST struct dialect dialect_mcp = {
 	.stream_opened = "notifications/subscriptions/acknowledged",
 	.ping = "ping",
 	.modern_ping = "server/discover",
-	JSONRPC_CODES,
+	JSONRPC_FAMILY,
 	.lists = {
 	    { "tools", "notifications/tools/list_changed" },
 	    { "prompts", "notifications/prompts/list_changed" },
@@ -87,7 +88,7 @@ static TABLE_CONST struct method acp_methods[DIALECT_METHODS] = {
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
 	    .turn_cancel = "session/cancel", .progress = "session/update", .progress_field = SCAN_SESSION_ID, \
 	.progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, .token_fields = { SCAN_SESSION_ID }, \
-	.methods = acp_methods, .patience = TIME_PATIENCE, JSONRPC_CODES
+	.methods = acp_methods, .patience = TIME_PATIENCE, JSONRPC_FAMILY
 
 /* A prompt is answered at once, and session/update tells how its turn ended. */
 TABLE_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
@@ -107,7 +108,8 @@ static TABLE_CONST struct method lsp_methods[DIALECT_METHODS] = {
 #define LSP_FAMILY \
 	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START, .cancel = &dialect_cancels[CANCEL_LSP], \
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], .timeout_code = CODE_REQUEST_FAILED, \
-	.failure_code = CODE_REQUEST_FAILED, .closed_code = CODE_SERVER_NOT_INITIALIZED, .patience = TIME_PATIENCE
+	.failure_code = CODE_REQUEST_FAILED, .closed_code = CODE_SERVER_NOT_INITIALIZED, .patience = TIME_PATIENCE, \
+	.at_once = TIME_AT_ONCE_TYPED
 
 TABLE_CONST struct dialect dialect_lsp = {
 	.name = "lsp",
@@ -146,7 +148,7 @@ static TABLE_CONST struct method no_methods[] = { { 0 } };
 
 TABLE_CONST struct dialect dialect_none = {
 	.name = "none",
-	JSONRPC_CODES,
+	JSONRPC_FAMILY,
 	.methods = no_methods,
 };
 

@@ -54,6 +54,17 @@ describe_timeout(struct session *session, const struct request *request)
 	return buf_span(text);
 }
 
+/* Why the request is given up, or its answer is none; valid until the next text is composed. */
+static struct span
+reason_of(struct session *session, const struct request *request, enum why why, const struct message *message)
+{
+	if (why == WHY_TIMED_OUT)
+		return describe_timeout(session, request);
+	if (message != NULL && scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
+		return scan_text(message->scan, SCAN_REASON);
+	return buf_span(&session->fault);
+}
+
 /* Reports a decision for which no message is at hand. */
 static void
 report(struct session *session, const struct request *request, const struct decision *cell, enum why why)
@@ -65,12 +76,9 @@ report(struct session *session, const struct request *request, const struct deci
 
 	if (request->state != REQUEST_ABANDONED)
 		action.timeout = request_timeout(request);
-	if (why == WHY_TIMED_OUT) {
-		action.detail = describe_timeout(session, request);
+	action.detail = reason_of(session, request, why, NULL);
+	if (why == WHY_TIMED_OUT)
 		action.hint = hint_for(session, request);
-	} else {
-		action.detail = buf_span(&session->fault);
-	}
 	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY)) {
 		action.why = WHY_PROBE_ANSWERED;
 		action.hint = SPAN("--legacy spares the server that ended on it");
@@ -152,21 +160,22 @@ tally_of(const struct request *request, enum decide_event event, enum outcome ou
 
 /* A request has ended, or its answer is no longer awaited. */
 static void
-note_end(struct session *session, struct request *request, enum decide_event event, const struct message *message)
+note_end(struct session *session, struct request *request, enum decide_event event, enum why why,
+    const struct message *message)
 {
 	enum outcome outcome = outcome_of(request, event, message);
-	const struct ended end = {
-		.from = request->from,
-		.tally = tally_of(request, event, outcome, message),
-		.serial = request->serial,
-		.at = session->clocks.now,
-		.elapsed = session->clocks.steady - request->received,
-		.id = request->id,
-		.method = request->method,
-		.name = request->shown,
-	};
+	struct action action = state_action(session, VERB_END, request->from, why, request);
 
-	journal_end(&session->journal, &end);
+	action.tally = tally_of(request, event, outcome, message);
+	action.serial = request->serial;
+	action.at_once = action.tally == TALLY_ANSWERED && action.elapsed < session->handshake.dialect->at_once;
+	if (!action.at_once) {
+		action.timeout = request_timeout(request);
+		action.detail = reason_of(session, request, why, message);
+		action.outcome = event == EVENT_RESPONSE ? message_answer(message) : SPAN_NONE;
+		action.traceparent = request->traceparent;
+	}
+	journal_end(&session->journal, &action);
 	acks_end(session, request, outcome);
 	records_end(&session->records, request);
 }
@@ -217,9 +226,9 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		reply_to(session, request, event);
 	if (cell->steps & DECIDE_EXTEND)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
-	buf_clear(&session->fault);
 	if (request_is_awaited(request) && (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
-		note_end(session, request, event, message);
+		note_end(session, request, event, (enum why)cell->why[request->from], message);
+	buf_clear(&session->fault);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);
 	return told;

@@ -279,7 +279,7 @@ refuse_oversized(struct session *session, struct message *message)
 	reply_error(session, message, code, "oversized-message",
 	    count_bytes(session, format, session->config.max_message));
 	if (named)
-		state_count(session, message, TALLY_REFUSED);
+		state_count(session, message, TALLY_REFUSED, WHY_OVERSIZED);
 	else
 		session->journal.refusals += message->from == SIDE_CLIENT;
 }

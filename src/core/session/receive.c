@@ -74,7 +74,7 @@ static void
 refuse(struct session *session, struct message *message, int code, const char *cause, const char *text, enum why why)
 {
 	reply_error(session, message, code, cause, span_of(text));
-	state_count(session, message, TALLY_REFUSED);
+	state_count(session, message, TALLY_REFUSED, why);
 	pass_drop(session, message, why, NULL);
 }
 
@@ -121,6 +121,7 @@ read_names(struct session *session, const struct message *message, const struct 
 	struct pending_names *names = &entry->names;
 
 	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
+	names->traceparent = span_head(scan_text(scan, SCAN_META_TRACEPARENT), LIMIT_TRACEPARENT);
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	names->shown = name_shown(names->name, row->name_field == SCAN_URI, entry->shown);
 	/* Modern MCP: a cancel has the same _meta. */
@@ -303,7 +304,7 @@ receive_request(struct session *session, struct message *message)
 	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
 	if (message->id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
 		state_note_untracked(session, message, false);
-		state_count(session, message, TALLY_UNTRACKED);
+		state_count(session, message, TALLY_UNTRACKED, WHY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && (row->traits & METHOD_DISCOVERY)) {
 		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
@@ -312,7 +313,7 @@ receive_request(struct session *session, struct message *message)
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
 	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
-		state_count(session, message, TALLY_LOST);
+		state_count(session, message, TALLY_LOST, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE);
 		reply_gone(session, message);
 		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE, NULL);
 	} else if ((too_much = why_too_much(session, message)) != NULL) {
@@ -727,7 +728,7 @@ receive_batch(struct session *session, struct message *message)
 			asks = true;
 			note_id(session, &element);
 			state_note_untracked(session, message, false);
-			state_count(session, &element, TALLY_UNTRACKED);
+			state_count(session, &element, TALLY_UNTRACKED, WHY_UNTRACKED);
 		}
 		message->bound |= element.bound;
 	}

@@ -359,7 +359,7 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 		    scan_bytes(message->scan, SCAN_ID) : /* however long it is */
 		    message->id;
 	if (answer.id.len > 0)
-		state_count(session, message, TALLY_REFUSED);
+		state_count(session, message, TALLY_REFUSED, why);
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notice)
 		answer_message(session, message, answer);
 	session->journal.refusals += message->from == SIDE_CLIENT;

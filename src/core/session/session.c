@@ -17,7 +17,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	policy_replace(&session->policy, config->policy, POLICY_SET);
 	session->journal.act = act;
 	session->journal.user = user;
-	session->journal.by_name = config->observed;
 	session->clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
 	session->handshake.dialect = config->dialect != NULL ? config->dialect : &dialect_mcp;
 	session->handshake.dialect_known = config->dialect != NULL;

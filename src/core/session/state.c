@@ -264,22 +264,22 @@ state_release(struct session *session)
 }
 
 void
-state_count(struct session *session, const struct message *message, enum tally tally)
+state_count(struct session *session, const struct message *message, enum tally tally, enum why why)
 {
 	const struct method *row = dialect_method(session->handshake.dialect, message->method);
 	char storage[SCAN_VALUE_MAX], shown[NAME_SHOWN];
 	struct span name = scan_string(message->scan, row->name_field, storage, sizeof(storage));
-	const struct ended end = {
-		.from = message->from,
-		.tally = tally,
-		.method = message->method,
-		.name = name_shown(name, row->name_field == SCAN_URI, shown),
-	};
+	struct action action = state_action(session, VERB_END, message->from, why, NULL);
 
 	if (span_equal(message->method, ACKS_METHOD))
 		return;
 	session->journal.requests[message->from]++;
-	journal_end(&session->journal, &end);
+	action.tally = tally;
+	action.id = message->id;
+	action.method = message->method;
+	action.name = name_shown(name, row->name_field == SCAN_URI, shown);
+	action.elapsed = 0;
+	journal_end(&session->journal, &action);
 }
 
 void

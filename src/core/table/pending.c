@@ -88,7 +88,7 @@ struct request *
 pending_add(struct pending *pending, const struct pending_names *names)
 {
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
-	    names->name.len + names->shown.len + names->meta.len + names->second_token.len;
+	    names->name.len + names->shown.len + names->meta.len + names->traceparent.len + names->second_token.len;
 	struct request *request = mem_resize(NULL, sizeof(*request) + len, 1);
 	char *at = (char *)(request + 1);
 
@@ -113,6 +113,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->name = copy(&at, names->name);
 	request->shown = copy(&at, names->shown);
 	request->meta = copy(&at, names->meta);
+	request->traceparent = copy(&at, names->traceparent);
 	request->row = names->row;
 	request->traits = names->row == NULL ? 0 : names->row->traits;
 	request->flags = names->flags;

@@ -98,19 +98,20 @@ view_requests(const struct session *session, size_t *more)
 
 /* The last requests that have ended, the latest first. */
 static json_t *
-view_ended(const struct journal *journal, msec_t now)
+view_ended(const struct statistics *statistics, msec_t now)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 1; i <= LIMIT_ENDED && i <= journal->ended_count; i++) {
-		const struct ended *ended = &journal->ended[(journal->ended_count - i) % LIMIT_ENDED];
+	for (size_t i = 1; i <= LIMIT_ENDED && i <= statistics->ended_count; i++) {
+		const struct ended *ended = &statistics->ended[(statistics->ended_count - i) % LIMIT_ENDED];
+		const struct action *action = &ended->action;
 
 		json_array_append_new(array,
-		    json_pack("{s:o,s:I,s:s,s:o,s:o,s:I,s:I,s:s}", "id", printable_json(ended->id, false), "serial",
-			(json_int_t)ended->serial, "from", side_name(ended->from), "method",
-			printable_json(ended->method, false), "name", printable_json(ended->name, false), "age_ms",
-			(json_int_t)ended->elapsed, "ended_ms", (json_int_t)(now - ended->at), "state",
-			tally_word(ended->tally)));
+		    json_pack("{s:o,s:I,s:s,s:o,s:o,s:I,s:I,s:s}", "id", printable_json(action->id, false), "serial",
+			(json_int_t)action->serial, "from", side_name(action->side), "method",
+			printable_json(action->method, false), "name", printable_json(action->name, false), "age_ms",
+			(json_int_t)action->elapsed, "ended_ms", (json_int_t)(now - ended->at), "state",
+			tally_word(action->tally)));
 	}
 	return array;
 }
@@ -181,7 +182,7 @@ views_list(const struct control *control, bool requests)
 	    (json_int_t)counts[WHY_TIMED_OUT], "dry_run", control->options->session.dry_run, "restarts",
 	    (json_int_t)counts[WHY_RESTARTED], "config", control->options->file.faults, "requests", shown_requests,
 	    "more", more > 0 ? json_integer((json_int_t)more) : NULL, "ended",
-	    requests ? view_ended(&session->journal, control->now) : NULL);
+	    requests ? view_ended(control->statistics, control->now) : NULL);
 }
 
 static json_t *
@@ -201,12 +202,12 @@ view_tallies(const uint64_t tallies[TALLIES])
 }
 
 static json_t *
-view_methods(const struct journal *journal)
+view_methods(const struct statistics *statistics)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < journal->method_count; i++) {
-		const struct method_totals *totals = &journal->methods[i];
+	for (size_t i = 0; i < statistics->method_count; i++) {
+		const struct method_totals *totals = &statistics->methods[i];
 
 		json_array_append_new(array,
 		    json_pack("{s:o,s:o,s:o,s:I,s:I,s:I}", "method", printable_json(totals->method, false), "name",
@@ -235,7 +236,7 @@ views_stats(const struct control *control)
 	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "oldest_ms",
 	    time_or_null(session_oldest(session)), "queued_bytes",
 	    pair(port_size(control->life->port), port_size(control->life->client.port)), "restarts",
-	    (json_int_t)journal->counts[WHY_RESTARTED], "methods", view_methods(journal));
+	    (json_int_t)journal->counts[WHY_RESTARTED], "methods", view_methods(control->statistics));
 }
 
 json_t *

@@ -35,10 +35,9 @@ excerpt_of(const struct action *action)
 }
 
 void
-report_action(void *user, const struct action *action)
+report_action(struct log *log, const struct action *action)
 {
 	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
-	struct log *log = user;
 
 	if (!log_shows(log, action->why))
 		return;
