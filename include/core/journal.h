@@ -33,7 +33,7 @@ side_name(enum side side)
 	X(FAILED, "failed")       /* answered with an error or isError, or by a malformed answer */ \
 	X(TIMED_OUT, "timed_out") /* its deadline passed */ \
 	X(CANCELLED, "cancelled") /* by the client */ \
-	X(OPERATED, "operated")   /* given up by a person (OPERATOR_CANCELLED) */ \
+	X(BY_PERSON, "by_person") /* given up by a person (OPERATOR_CANCELLED) */ \
 	X(LEFT, "left")           /* not answered when the session ended from the client's side */ \
 	X(LOST, "lost")           /* the server went away */ \
 	X(REFUSED, "refused")     /* answered by canceld with an error, and not sent to the server */ \

@@ -326,7 +326,7 @@ exit_status(const struct loop *loop)
 	/* If the client no longer reads, it does not miss the answers that were left. */
 	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->life.client.left_deaf;
 	bool failed = journal->tallies[TALLY_FAILED] + journal->tallies[TALLY_TIMED_OUT] +
-		journal->tallies[TALLY_OPERATED] + journal->tallies[TALLY_LOST] + journal->tallies[TALLY_REFUSED] +
+		journal->tallies[TALLY_BY_PERSON] + journal->tallies[TALLY_LOST] + journal->tallies[TALLY_REFUSED] +
 		journal->refusals >
 	    0;
 

@@ -421,7 +421,7 @@ TEST(the_end_of_a_request_tells_why)
 	say(SIDE_CLIENT, CALL_WITH("4", ""));
 	session_set_time(session, 60);
 	ck_assert_int_eq(session_cancel(session, SIDE_CLIENT, SPAN("4"), 0, SPAN("by me")), CANCELLING_DONE);
-	expect_end(TALLY_OPERATED, WHY_OPERATOR_CANCELLED, false, "4 t  [by me] ");
+	expect_end(TALLY_BY_PERSON, WHY_OPERATOR_CANCELLED, false, "4 t  [by me] ");
 }
 
 TEST(records_take_their_own_size)

@@ -352,12 +352,12 @@ TEST(what_was_counted_is_shown)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"subscriptions/listen\"}");
 	expect(run, "i=0; until $C ls counts | grep subscr || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0, "listen");
 	expect(run, "$C metrics", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0\n");
-	expect(run, "$C stats counts | grep -A1 '^METHOD.*  OPERATED  ANSWERED'", 0, "tools/call  stubborn  ");
+	expect(run, "$C stats counts | grep -A1 '^METHOD.*  BY PERSON  ANSWERED'", 0, "tools/call  stubborn  ");
 	expect(run, "$C stats counts", 0, "tools/call  echo  ");
 	expect(run, "$C stats -j counts", 0, "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
 	expect(run, "$C stats", 0, "\n  queued bytes: none\n");
 	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"echo\",outcome=\"answered\"} 1\n");
-	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"operated\"} 1\n");
+	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"by_person\"} 1\n");
 	expect(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
 	expect(run, "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
 	run_end(run);
@@ -542,7 +542,7 @@ TEST(top_cancels_the_marked_request_after_a_question)
 	shell_output[0] = '\0';
 	ck_assert_int_eq(write(terminal, "cy", 2), 2);
 	await_screen(terminal, "cancelled 7 tools/call stubborn");
-	await_screen(terminal, "operated");
+	await_screen(terminal, "by_person");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	ck_assert_int_eq(write(terminal, "q", 1), 1);
 	expect_restored(terminal, pid, 0);

@@ -141,7 +141,7 @@ tally_of(const struct request *request, enum decide_event event, enum outcome ou
 		[GIVEN_UP_BY_REQUESTER] = TALLY_CANCELLED,
 		[GIVEN_UP_BY_DEADLINE] = TALLY_TIMED_OUT,
 		[GIVEN_UP_BY_CAP] = TALLY_TIMED_OUT,
-		[GIVEN_UP_BY_PERSON] = TALLY_OPERATED,
+		[GIVEN_UP_BY_PERSON] = TALLY_BY_PERSON,
 		[GIVEN_UP_BY_END] = TALLY_LEFT,
 	};
 	enum given_up by = request->given_up;

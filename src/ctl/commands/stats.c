@@ -26,7 +26,7 @@ static const struct column columns[] = {
 	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
 	{ "TIMED OUT", "timed_out", COLUMN_RIGHT, write_tally, .rank = 1 },
 	{ "LOST", "lost", COLUMN_RIGHT, write_tally, .rank = 1 },
-	{ "OPERATED", "operated", COLUMN_RIGHT, write_tally, .rank = 3 },
+	{ "BY PERSON", "by_person", COLUMN_RIGHT, write_tally, .rank = 3 },
 	{ "CANCELLED", "cancelled", COLUMN_RIGHT, write_tally, .rank = 2 },
 	{ "FAILED", "failed", COLUMN_RIGHT, write_tally, .rank = 4 },
 	{ "REFUSED", "refused", COLUMN_RIGHT, write_tally, .rank = 7 },
@@ -60,7 +60,7 @@ weight_of(const json_t *row)
 {
 	const json_t *tallies = json_object_get(row, "tallies");
 	json_int_t given_up = show_number(tallies, "timed_out") + show_number(tallies, "lost") +
-	    show_number(tallies, "operated") + show_number(tallies, "cancelled");
+	    show_number(tallies, "by_person") + show_number(tallies, "cancelled");
 
 	return 1e15 * (double)given_up + (double)show_number(row, "sum_ms");
 }

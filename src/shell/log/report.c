@@ -85,7 +85,7 @@ report_summary(struct log *log, const struct session *session)
 	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
 		log_number("answered", tallies[TALLY_ANSWERED]), log_number("failed", tallies[TALLY_FAILED]),
 		log_number("timeouts", tallies[TALLY_TIMED_OUT]), log_number("cancelled", tallies[TALLY_CANCELLED]),
-		log_number("lost", tallies[TALLY_LOST]), log_positive("operated", tallies[TALLY_OPERATED]),
+		log_number("lost", tallies[TALLY_LOST]), log_positive("by_person", tallies[TALLY_BY_PERSON]),
 		log_positive("left", tallies[TALLY_LEFT]), log_positive("refused", tallies[TALLY_REFUSED]),
 		log_positive("streams", tallies[TALLY_STREAMS]), log_positive("untracked", tallies[TALLY_UNTRACKED]),
 		log_positive("open", session_outstanding(session, SIDE_CLIENT)),
