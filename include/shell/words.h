@@ -8,7 +8,7 @@
 
 /* What units_read_duration accepts, for messages. */
 #define UNITS_DURATION "250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
-#define UNITS_RULE "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION "; " POLICY_PATTERN
+#define UNITS_RULE "[METHOD[:NAME]=]DURATION (up to 100000h), such as 30s or tools/call:NAME=5m"
 
 /* 250ms, 30s, 5m, 2h, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms. false: it is none. */
 bool units_read_time(struct span text, uint64_t *time);
@@ -80,6 +80,13 @@ void command_append_word(struct buf *text, char *const command[], size_t i);
 
 /* Appends all words so, with blanks between them. */
 void command_append(struct buf *line, char *const command[]);
+
+/* Whether a whole command is written as the program, where no program has such a name; and what is told of it. */
+#define COMMAND_IS_LINE "its command has a blank: put each argument into args"
+bool command_is_line(const char *program);
+
+/* Appends why the program could not be executed, with this errno: for a person, who may not know what PATH it had. */
+void command_explain(struct buf *text, const char *program, int error);
 
 enum { NAME_SIZE = 64 };
 

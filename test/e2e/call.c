@@ -81,7 +81,8 @@ static const struct {
 	{ "echo '[1]' | " C "echo -" DEMO, 2, "the arguments must be a JSON object" },
 	{ "echo '{' | " C "echo -" DEMO, 2, "standard input: line 2, column 0: " },
 	{ C "--list echo" DEMO, 2, "'echo': --list takes no tool" },
-	{ C "-t 5s echo" DEMO, 2, "canceld's own options stand behind --" },
+	{ C "-t 5s echo" DEMO, 2, "is -- missing? canceld's options and the server's command stand behind it: " },
+	{ C "echo npx -y foo", 2, "unknown option '-y'; see cancelctl call --help\ncancelctl: is -- missing? " },
 	{ C "echo -- --no-such $DEMO_SERVER", 2, "unknown or ambiguous option '--no-such'" },
 	{ C "echo -- -t 5 $DEMO_SERVER", 2, "is the unit missing?" },
 	{ C "echo -- -D acp $DEMO_SERVER", 2, "call is for MCP: leave --dialect out" },
@@ -161,6 +162,7 @@ static const struct {
 	{ C "echo -- -t initialize=200ms $DEMO_SERVER --mute initialize", 124, "was not answered within 200 ms" },
 	{ C "echo -- -l \"$HOME\" $DEMO_SERVER", 125, "--log" },
 	{ C "echo -- /etc/passwd", 126, "cannot start /etc/passwd: Permission denied" },
+	{ C "echo -- no-such", 127, "the server was not started: cannot start no-such: it is not in PATH (/" },
 	{ C "echo -- ./no-such", 127, "cannot start ./no-such: No such file or directory" },
 	/* canceld's options, and its file. */
 	{ C "sleep ms=200 -- -v -l log --name mine $DEMO_SERVER; grep -o 'mine: STARTED' log", 0,

@@ -251,15 +251,15 @@ static const struct {
 	{ "{\"tool-errors\":null}", "tool-errors 'null': want true or false" },
 	{ "{\"grace\":true}", "grace: want DURATION" },
 	{ "{\"grace\":false}", "grace: want DURATION" },
-	{ "{\"grace\":5}", "grace '5': is the unit missing? want DURATION" },
+	{ "{\"grace\":5}", "grace '5': is the unit missing? for seconds: 5s" },
 	{ "{\"grace\":{\"*\":\"5s\"}}", "grace '{\"*\":\"5s\"}': want DURATION" },
 	{ "{\"max-inflight\":1.5}", "max-inflight '1.5': want a number from 1" },
 
-	{ "{\"timeout\":30}", "timeout '30': is the unit missing? want [METHOD" },
+	{ "{\"timeout\":30}", "timeout '30': is the unit missing? for seconds: 30s" },
 	{ "{\"timeout\":[\"30s\"]}", "timeout '[\"30s\"]': want [METHOD" },
 	{ "{\"timeout\":{\"*\":\"1s\",\n \"tools/call\":\"30\"}}", "timeout 'tools/call=30': is the unit missing?" },
 	{ "{\"timeout\":{\"\":\"30s\"}}", "timeout '=30s': want [METHOD" },
-	{ "{\"timeout\":{\"a\":30}}", "timeout 'a=30': is the unit missing? want [METHOD" },
+	{ "{\"timeout\":{\"a\":30}}", "timeout 'a=30': is the unit missing? for seconds: a=30s" },
 	{ "{\"timeout\":{\"a\":\"b=30s\"}}", "timeout 'a=\"b=30s\"': want [METHOD" },
 	{ "{\"timeout\":{\"*\":\"b=30s\"}}", "timeout '\"b=30s\"': want [METHOD" },
 

@@ -93,7 +93,9 @@ read_line(struct call *call, int argc, char *argv[])
 	argv[words] = NULL;
 	status = ctl_options(words, argv, options, false, help);
 	if (status == CTL_USAGE)
-		ctl_usage("canceld's own options stand behind --, as in: cancelctl call TOOL -- -t 30s COMMAND");
+		ctl_usage(
+		    "is -- missing? canceld's options and the server's command stand behind it: cancelctl call TOOL "
+		    "-- -t 30s COMMAND");
 	if (status >= 0)
 		exit(ctl_end(status));
 	call->words = argv + optind;

@@ -1,6 +1,5 @@
 #include "shell/options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -286,19 +285,37 @@ options_fault(struct options *options, const char *format, ...)
 	return false;
 }
 
+/* Whether it is a number, or ends with one, that a unit would make right. */
+static bool
+lacks_unit(const struct options_row *row, const char *value)
+{
+	struct options scratch = { 0 };
+	char seconds[OPTIONS_FAULT];
+	bool right;
+
+	if (row->kind < OPTION_RULE || row->kind > OPTION_STUCK)
+		return false;
+	snprintf(seconds, sizeof(seconds), "%ss", value);
+	right = set(&scratch, row, POLICY_OPTION, seconds);
+	policy_free(&scratch.policy);
+	return right;
+}
+
 bool
 options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
 {
 	const char *want = wants[row->kind] != NULL ? wants[row->kind] : row->value;
-	bool time = row->kind >= OPTION_RULE && row->kind <= OPTION_STUCK;
 
 	if ((value == NULL || argument_of(row) != no_argument) && set(options, row, source, value))
 		return true;
 	if (value == NULL)
 		return options_fault(options, "%s: want %s", row->name, want);
-	time = time && strcmp(value, "0") != 0 && value[0] != '\0' && isdigit((unsigned char)value[strlen(value) - 1]);
-	return options_fault(options, "%s '%s': %swant %s", row->name, value, time ? "is the unit missing? " : "",
-	    want);
+	if (lacks_unit(row, value))
+		return options_fault(options, "%s '%s': is the unit missing? for seconds: %ss", row->name, value,
+		    value);
+	if (row->kind == OPTION_RULE && !policy_allows(span_of(value)))
+		want = POLICY_PATTERN;
+	return options_fault(options, "%s '%s': want %s", row->name, value, want);
 }
 
 int
