@@ -8,6 +8,7 @@
 #endif
 
 #include "shell/life.h"
+#include "shell/words.h"
 
 enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 
@@ -100,6 +101,7 @@ stands_aside(const struct options *options)
 static int
 stand_aside(const struct options *options)
 {
+	struct buf reason = { 0 };
 	int error;
 
 	fputs("canceld: a terminal speaks no JSON-RPC: the command runs in its place; -D keeps canceld between\n",
@@ -107,7 +109,9 @@ stand_aside(const struct options *options)
 	signals_restore();
 	execvp(options->command[0], options->command);
 	error = errno;
-	fprintf(stderr, "canceld: cannot start the command: %s\n", strerror(error));
+	command_explain(&reason, options->command[0], error);
+	fprintf(stderr, "canceld: cannot start the command: %.*s\n", (int)reason.len, reason.data);
+	buf_free(&reason);
 	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 

@@ -190,8 +190,9 @@ TEST(a_deadline_is_set_while_it_runs)
 {
 	struct run *run = run_hanging("--name sets", "7");
 
-	expect(run, "$C set sets 5", 2,
-	    "timeout '5': is the unit missing? want [METHOD[:NAME]=]DURATION; a DURATION is ");
+	expect(run, "$C set sets 5", 2, "timeout '5': is the unit missing? for seconds: 5s\n");
+	expect(run, "$C set sets tools/call:echo=0.5", 2, "? for seconds: tools/call:echo=0.5s\n");
+	expect(run, "$C set sets soon", 2, "DURATION (up to 100000h), such as 30s or tools/call:NAME=5m\n");
 	expect(run, "$C set sets", 0, "no rule is set: all deadlines are built in\n");
 	expect(run, "$C set sets tools/call:none=1h", 0, ": set for the requests that come\n");
 	expect(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");

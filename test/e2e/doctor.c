@@ -294,7 +294,7 @@ static const struct {
 	{ D "--call x --arguments '{' -- true", 2, "--arguments: column 1" },
 	{ D "--call x --arguments '[]' -- true", 2, "--arguments: must be a JSON object" },
 	{ D "--arguments '{\"a\":1}' -- true", 2, "--arguments needs --call" },
-	{ D "cursor everything", 125, "start cursor: No such file or directory" },
+	{ D "cursor everything", 125, "start cursor: it is not in PATH (/" },
 	{ D "-- ./no-such-command", 125, "start ./no-such-command: No such file or directory" },
 	{ D "-- /etc/passwd", 125, "Permission denied" },
 	{ D "--call stuborn -- $DEMO_SERVER", 2, "the server has no tool 'stuborn': it could be stubborn" },

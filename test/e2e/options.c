@@ -79,7 +79,7 @@ TEST(on_a_terminal_alone_the_command_runs_in_its_place)
 	    "-D keeps canceld between\r\nits own\r\n");
 	ck_assert_ptr_null(strstr(shell_output, "ignored"));
 	shell_expect_terminal(80, "\"$CANCELD\" no-such-program; echo status=$?",
-	    "No such file or directory\r\nstatus=127");
+	    "give the absolute path\r\nstatus=127");
 	shell_expect_terminal(80, "\"$CANCELD\" /etc/passwd; echo status=$?", "Permission denied\r\nstatus=126");
 }
 

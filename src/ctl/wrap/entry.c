@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "ctl/change.h"
 #include "shell/words.h"
@@ -55,14 +54,6 @@ launches_canceld(const struct entry *entry)
 	return has && is_canceld(name);
 }
 
-/* Whether a whole command is written as the program, where no program has such a name. */
-static bool
-is_line(const char *program)
-{
-	return program[strcspn(program, "/\\ ")] == ' ' ||
-	    (strstr(program, " -") != NULL && access(program, X_OK) != 0);
-}
-
 /* Of an entry that has all but its state and what belongs to that. */
 static struct entry
 read_words(struct entry entry)
@@ -71,9 +62,9 @@ read_words(struct entry entry)
 	bool direct = is_canceld(entry.first->text.ptr);
 
 	entry.program = entry.first;
-	if (!direct && is_line(entry.first->text.ptr)) {
+	if (!direct && command_is_line(entry.first->text.ptr)) {
 		entry.program = NULL;
-		return refuse(entry, ENTRY_ODD, "its command has a blank: put each argument into args");
+		return refuse(entry, ENTRY_ODD, COMMAND_IS_LINE);
 	}
 	if (!direct && !launches_canceld(&entry))
 		return entry;

@@ -1,6 +1,10 @@
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/compose.h"
 #include "shell/words.h"
@@ -179,6 +183,40 @@ name_in(const char *word)
 	bool scoped = word[0] == '@' && word + 1 + strspn(word + 1, NAME) + 1 == base;
 
 	return (struct span){ scoped ? word : base, (scoped ? (size_t)(base - word) : 0) + strspn(base, NAME) };
+}
+
+bool
+command_is_line(const char *program)
+{
+	return program[strcspn(program, "/\\ ")] == ' ' ||
+	    (strstr(program, " -") != NULL && access(program, X_OK) != 0);
+}
+
+static bool
+is_in_path(const char *program, const char *path)
+{
+	char name[PATH_MAX];
+
+	for (size_t len; *path != '\0'; path += len + (path[len] == ':')) {
+		len = strcspn(path, ":");
+		snprintf(name, sizeof(name), "%.*s/%s", (int)len, path, program);
+		if (access(name, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+command_explain(struct buf *text, const char *program, int error)
+{
+	const char *path = getenv("PATH");
+
+	if (error == ENOENT && command_is_line(program))
+		compose(text, COMMAND_IS_LINE);
+	else if (error == ENOENT && path != NULL && strchr(program, '/') == NULL && !is_in_path(program, path))
+		compose(text, "it is not in PATH (%s); give the absolute path", path);
+	else
+		compose(text, "%s", strerror(error));
 }
 
 void

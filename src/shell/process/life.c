@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "core/compose.h"
 #include "core/limits.h"
 #include "shell/system.h"
 #include "shell/words.h"
@@ -192,20 +193,25 @@ static void
 report_failure(struct life *life)
 {
 	const struct child *child = &life->child;
-	const char *lost = child->unguarded, *reason = lost != NULL ? lost : strerror(child->error);
-	char doing[256], words[512];
-	struct buf program = { 0 };
+	const char *program = life->options->command[0];
+	struct buf reason = { 0 }, shown = { 0 };
+	char doing[256], words[4096];
 
-	command_append_word(&program, life->options->command, 0);
-	snprintf(doing, sizeof(doing), "start %.*s", (int)program.len, program.data);
-	buf_free(&program);
-	log_failure(life->log, doing, lost != NULL ? 0 : child->error); /* else GUARDIAN_LOST has told it */
-	snprintf(words, sizeof(words), "cannot %s: %s%s%s", doing, lost != NULL ? "its guardian was lost: " : "",
-	    reason,
-	    child->error == ENOENT && strchr(life->options->command[0], ' ') != NULL ? " (its name has a blank)" : "");
+	command_append_word(&shown, life->options->command, 0);
+	shown.len -= command_is_line(program); /* the '*' for its arguments */
+	snprintf(doing, sizeof(doing), "start %.*s", (int)shown.len, shown.data);
+	if (child->unguarded != NULL)
+		compose(&reason, "its guardian was lost: %s", child->unguarded);
+	else
+		command_explain(&reason, program, child->error);
+	log_event(life->log, WHY_FAILED,
+	    LOG_FIELDS(log_string("doing", doing), log_text("reason", buf_span(&reason))));
+	snprintf(words, sizeof(words), "cannot %s: %.*s", doing, (int)reason.len, reason.data);
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, words);
-	session_quote(life->session, span_of(words));
+	(life->server->life == SERVER_AWAY ? session_quote : session_refuse)(life->session, span_of(words));
+	buf_free(&shown);
+	buf_free(&reason);
 }
 
 static void
