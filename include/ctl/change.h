@@ -60,18 +60,18 @@ struct change {
 extern const char outcome_left[]; /* what cannot be edited; why */
 
 struct outcome {
-	const char *result;       /* a literal, as "wrapped" or "not wrapped"; or outcome_left */
-	char *group, *name;       /* of the server, of any characters, the group mostly empty; owned */
-	const char *why;          /* a literal, or NULL */
-	size_t line;              /* where the server stands */
-	msec_t limit, deadline;   /* client_timeout; of canceld, if it is or gets wrapped, else 0 */
-	struct buf before, after; /* what is changed: its words, as entry_show has them */
+	const char *result; /* a literal, as "wrapped" or "not wrapped"; or outcome_left */
+	const char *why;    /* a literal, or NULL */
+	size_t server;      /* in the lists below */
+	bool changed;
+	msec_t deadline; /* of canceld, if it is or gets wrapped, else 0 */
 };
 
 struct outcomes { /* zeroed: none */
 	struct outcome *list;
 	size_t count;
-	char fault[320]; /* what is wrong with the text */
+	struct client_servers before, after; /* of the text and the new text */
+	char fault[320];                     /* what is wrong with the text */
 };
 
 /*

@@ -77,6 +77,9 @@ void client_servers_free(struct client_servers *servers);
  */
 struct span client_group(const struct doc_node *server);
 
+/* Both as one, which the caller owns; NAME where there is no group. */
+char *client_title(const struct doc_node *server);
+
 /* Whether the word is the server's NAME, its GROUP:NAME or its GROUP. */
 bool client_names(const char *word, const struct doc_node *server);
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/compose.h"
+
 /* Edits of one text. */
 struct edits { /* zeroed: none */
 	struct edit {
@@ -41,9 +43,9 @@ const char outcome_left[] = "left alone";
 
 static const char comment[] = "a comment stands between the words of canceld: move it first";
 
-/* What a new member args begins with: it stands behind the command as this behind what is before it. */
+/* Appends what a new member args begins with: it stands behind the command as this behind what is before it. */
 static void
-put_member(struct buf *text, const struct doc *doc, const struct doc_node *command)
+append_member(struct buf *text, const struct doc *doc, const struct doc_node *command)
 {
 	const struct doc_key *key = &command->key;
 	const struct doc_node *around = command->parent;
@@ -54,13 +56,12 @@ put_member(struct buf *text, const struct doc *doc, const struct doc_node *comma
 	while (start > doc->bytes && strchr(" \t\r\n", start[-1]) != NULL)
 		start--;
 	if (around->start != NULL)
-		buf_append(text, SPAN(","));
+		compose(text, ",");
 	else if (span_count(span_between(start, key->start), '\n') == 0)
-		buf_append(text, SPAN("\n"));
+		compose(text, "\n");
 	/* The same table, if the key has dots, and the same quotes. */
-	buf_append(text, span_between(start, key->last));
-	buf_append(text, *key->last == '"' ? SPAN("\"args\"") : SPAN("args"));
-	buf_append(text, span_between(key->end, command->start));
+	compose(text, "%b%s%b", span_between(start, key->last), *key->last == '"' ? "\"args\"" : "args",
+	    span_between(key->end, command->start));
 }
 
 /* Adds the edit that puts these words before those of a PLAIN entry, whose first one gets a place behind them. */
@@ -74,24 +75,23 @@ insert_words(const struct doc *doc, const struct entry *entry, struct span words
 	struct buf text = { 0 };
 
 	if (made)
-		put_member(&text, doc, first);
-	buf_append(&text, made ? SPAN("[") : same ? SPAN(", ") : SPAN_NONE);
-	buf_append(&text, words);
-	buf_append(&text, SPAN(", "));
-	buf_append(&text, span_between(first->start, first->end));
-	buf_append(&text, made ? SPAN("]") : next != NULL ? SPAN(", ") : SPAN_NONE);
+		append_member(&text, doc, first);
+	compose(&text,
+	    made             ? "[%b, %b]" :
+		same         ? ", %b, %b" :
+		next != NULL ? "%b, %b, " :
+			       "%b, %b",
+	    words, span_between(first->start, first->end));
 	add(edits, at, at, buf_span(&text));
 	buf_free(&text);
 }
 
-/* One more word of canceld's, for the file and for people. */
+/* One more word of a list. */
 static void
-put_word(struct buf *words, struct buf *shown, struct span word)
+append_word(struct buf *words, struct span word)
 {
-	buf_append(words, words->len > 0 ? SPAN(", ") : SPAN_NONE);
+	compose(words, words->len > 0 ? ", " : "");
 	doc_quote(words, word);
-	buf_append(shown, word);
-	buf_append(shown, SPAN(" "));
 }
 
 /*
@@ -100,23 +100,23 @@ put_word(struct buf *words, struct buf *shown, struct span word)
  */
 static const char *
 wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld, char *const *options,
-    struct edits *edits, struct buf *shown)
+    struct edits *edits)
 {
 	const struct doc_node *marker = entry->marker, *dashes = entry->dashes;
 	struct buf words = { 0 };
 
 	if (marker != NULL && has_comment(marker->end, marker->next, dashes))
 		return comment;
-	put_word(&words, shown, span_of(canceld));
+	append_word(&words, span_of(canceld));
 	add(edits, entry->first->start, entry->first->end, buf_span(&words));
 	buf_clear(&words);
-	put_word(&words, shown,
+	append_word(&words,
 	    marker != NULL           ? marker->text :
 		entry->array == NULL ? SPAN(ENTRY_MARK_ALONE) :
 				       SPAN(ENTRY_MARK));
 	for (; *options != NULL; options++)
-		put_word(&words, shown, span_of(*options));
-	put_word(&words, shown, SPAN("--"));
+		append_word(&words, span_of(*options));
+	append_word(&words, SPAN("--"));
 	if (marker != NULL)
 		add(edits, marker->start, dashes->end, buf_span(&words));
 	else
@@ -200,7 +200,7 @@ wrap(const struct change *change, const struct doc *doc, const struct entry *ent
 	outcome->deadline = change->deadline(options);
 	if (wrapped && span_equal(entry->first->text, span_of(change->canceld)) && are_equal(kept, options))
 		outcome->result = "already wrapped";
-	else if ((outcome->why = wrap_words(doc, entry, change->canceld, options, edits, &outcome->after)) == NULL)
+	else if ((outcome->why = wrap_words(doc, entry, change->canceld, options, edits)) == NULL)
 		outcome->result = wrapped ? "wrapped anew" : "wrapped";
 	entry_words_free(kept);
 }
@@ -220,24 +220,17 @@ unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 
 /* Decides about a server, and adds the edits. */
 static struct outcome
-decide(const struct change *change, const struct doc *doc, const struct doc_node *server, struct edits *edits)
+decide(const struct change *change, const struct client_servers *servers, size_t i, struct edits *edits)
 {
-	struct outcome outcome = { .result = outcome_left,
-		.group = doc_copy(client_group(server)),
-		.name = doc_copy(server->key.name),
-		.line = doc_line(doc, server->key.start),
-		.limit = client_timeout(change->client, doc, server) };
-	struct entry entry = entry_read(server);
+	struct outcome outcome = { .result = outcome_left, .server = i };
+	struct entry entry = entry_read(servers->list[i]);
 	size_t before = edits->count;
 
 	if (change->unwrap)
 		unwrap(&entry, &outcome, edits);
 	else
-		wrap(change, doc, &entry, &outcome, edits);
-	if (edits->count > before) {
-		entry_show(&outcome.before, &entry, entry.first);
-		entry_show(&outcome.after, &entry, entry.program);
-	}
+		wrap(change, &servers->doc, &entry, &outcome, edits);
+	outcome.changed = edits->count > before;
 	return outcome;
 }
 
@@ -272,35 +265,31 @@ apply(struct edits *edits, const struct doc *doc, struct buf *out)
 int
 change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes)
 {
-	struct client_servers servers;
+	struct client_servers *servers = &outcomes->before;
 	struct edits edits = { 0 };
 	size_t start = out->len;
-	struct doc again = { 0 };
-	int result = client_read(change->client, text, &servers);
+	int result;
 
-	*outcomes = (struct outcomes){ .list = mem_new((servers.count + 1) * sizeof(*outcomes->list)) };
-	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s", servers.doc.fault);
-	for (size_t i = 0; i < servers.count; i++)
-		if (is_chosen(change, servers.list[i]))
-			outcomes->list[outcomes->count++] = decide(change, &servers.doc, servers.list[i], &edits);
-	apply(&edits, &servers.doc, out);
-	if (result == 0 && (result = doc_read(&again, span_from(buf_span(out), start), change->client->grammar)) == -1)
+	*outcomes = (struct outcomes){ 0 };
+	result = client_read(change->client, text, servers);
+	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s", servers->doc.fault);
+	outcomes->list = mem_new((servers->count + 1) * sizeof(*outcomes->list));
+	for (size_t i = 0; i < servers->count; i++)
+		if (is_chosen(change, servers->list[i]))
+			outcomes->list[outcomes->count++] = decide(change, servers, i, &edits);
+	apply(&edits, &servers->doc, out);
+	if (result == 0 &&
+	    (result = client_read(change->client, span_from(buf_span(out), start), &outcomes->after)) == -1)
 		snprintf(outcomes->fault, sizeof(outcomes->fault), "changed, it could not be read again: %s",
-		    again.fault);
-	doc_free(&again);
-	client_servers_free(&servers);
+		    outcomes->after.doc.fault);
 	return result;
 }
 
 void
 outcomes_free(struct outcomes *outcomes)
 {
-	for (size_t i = 0; i < outcomes->count; i++) {
-		free(outcomes->list[i].group);
-		free(outcomes->list[i].name);
-		buf_free(&outcomes->list[i].before);
-		buf_free(&outcomes->list[i].after);
-	}
+	client_servers_free(&outcomes->before);
+	client_servers_free(&outcomes->after);
 	free(outcomes->list);
 	*outcomes = (struct outcomes){ 0 };
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/compose.h"
 #include "ctl/ctl.h"
 #include "shell/system.h"
 #include "shell/words.h"
@@ -337,6 +338,17 @@ client_group(const struct doc_node *server)
 	if (outer != NULL && outer->parent != NULL && span_equal(outer->parent->key.name, SPAN("projects")))
 		return outer->key.name;
 	return span_equal(table->key.name, SPAN("agent_servers")) ? table->key.name : SPAN_NONE;
+}
+
+char *
+client_title(const struct doc_node *server)
+{
+	struct span group = client_group(server);
+	struct buf title = { 0 };
+
+	compose(&title, group.len > 0 ? "%b:%b" : "%b%b", group, server->key.name);
+	buf_append(&title, (struct span){ "", 1 });
+	return title.data;
 }
 
 bool

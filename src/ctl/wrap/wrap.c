@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/compose.h"
 #include "core/dialect.h"
 #include "ctl/change.h"
 #include "ctl/commands.h"
@@ -59,17 +60,14 @@ json_of(struct span text)
 	return text.len > 0 ? printable_json(text, false) : NULL;
 }
 
-/*
- * With -j, an object about a server, or the whole file (server: SPAN_NONE), with more members, which are given away. why
- * and more may be NULL.
- */
+/* With -j, an object about a server, or the whole file (NULL), with more members, which it takes. why and more may be NULL. */
 static void
-put_object(const struct task *task, struct span group, struct span server, const char *key, const char *word,
-    const char *why, json_t *more)
+put_object(const struct task *task, const struct doc_node *server, const char *key, const char *word, const char *why,
+    json_t *more)
 {
 	json_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client", task->file->client->id, "file",
-	    json_of(span_of(task->file->path)), "group", json_of(group), "server",
-	    server.ptr != NULL ? printable_json(server, false) : NULL, key, word, "why",
+	    json_of(span_of(task->file->path)), "group", server != NULL ? json_of(client_group(server)) : NULL,
+	    "server", server != NULL ? printable_json(server->key.name, false) : NULL, key, word, "why",
 	    json_of(span_of(why != NULL ? why : "")));
 
 	json_object_update(object, more);
@@ -100,36 +98,31 @@ list_server(struct task *task, const struct doc_node *server)
 		[ENTRY_ODD] = "odd",
 	};
 	struct entry entry = entry_read(server);
-	size_t width = term_width(NULL), start;
-	struct span group = client_group(server);
-	struct buf line = { 0 }, row = { 0 };
-	const char *gone = gone_canceld(&entry);
+	const char *gone = gone_canceld(&entry), *state = states[entry.state];
 	bool wrapped = entry.state == ENTRY_WRAPPED;
 	/* A canceld that was put there by hand may stand behind a launcher. */
 	const char *what = wrapped ? "its canceld is gone" : "its program is gone";
-	char state[32];
+	struct buf command = { 0 }, line = { 0 }, shown = { 0 }, row = { 0 };
+	size_t width = term_width(NULL);
+	char *title = client_title(server);
 
 	task->plain |= entry.state == ENTRY_PLAIN;
-	snprintf(state, sizeof(state), "  %-12s ", states[entry.state]);
-	buf_append(&line, span_of(state));
-	printable_append(&line, group, "");
-	buf_append(&line, group.len > 0 ? SPAN(":") : SPAN_NONE);
-	printable_append(&line, server->key.name, "");
-	buf_append(&line, SPAN(": "));
-	start = line.len;
-	if (entry.why != NULL)
-		buf_append(&line, span_of(entry.why));
-	else
-		entry_show(&line, &entry, entry.program);
-	put_object(task, group, server->key.name, "state", states[entry.state], gone != NULL ? what : entry.why,
-	    json_pack("{s:o*}", "command",
-		entry.why == NULL ? printable_json(span_from(buf_span(&line), start), false) : NULL));
-	table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
+	if (entry.why == NULL)
+		entry_show(&command, &entry, entry.program);
+	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
+	    json_pack("{s:o*}", "command", json_of(buf_span(&command))));
+	compose(&line, "  %s%b %s: %b%s", state, span_from(SPAN("            "), strlen(state)), title,
+	    buf_span(&command), entry.why != NULL ? entry.why : "");
+	printable_append(&shown, buf_span(&line), "");
+	table_cut(&row, buf_span(&shown), width > 0 ? width : SIZE_MAX);
 	if (!task->json)
 		show_line(buf_span(&row));
 	if (gone != NULL)
 		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
+	free(title);
+	buf_free(&command);
 	buf_free(&line);
+	buf_free(&shown);
 	buf_free(&row);
 }
 
@@ -147,7 +140,7 @@ list_file(struct task *task)
 	else if (client_read(file->client, buf_span(&contents.text), &servers) == -1)
 		fault = servers.doc.fault;
 	if (fault != NULL) {
-		put_object(task, SPAN_NONE, SPAN_NONE, "state", "left", fault, NULL);
+		put_object(task, NULL, "state", "left", fault, NULL);
 		say(task, "  left alone: %s", fault);
 	}
 	for (size_t i = 0; i < servers.count; i++)
@@ -178,52 +171,62 @@ deadline_of(char *const options[])
 	return deadlines.idle;
 }
 
-/* What a client that gives up first makes of canceld's deadline. */
+/* The whole command of a server. */
 static void
-warn_limit(const struct task *task, const struct outcome *outcome)
+append_command(struct buf *line, const struct doc_node *server)
 {
-	msec_t limit = outcome->limit, deadline = outcome->deadline;
-	char times[2][SHOW_TIME_SIZE];
+	struct entry entry = entry_read(server);
 
-	if (outcome->result != outcome_left && limit != MSEC_NEVER && deadline > 0 && limit <= deadline)
-		say(task,
-		    "  note: %s%s%s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
-		    "give it more time there, or canceld less with -t",
-		    outcome->group, outcome->group[0] != '\0' ? ":" : "", outcome->name, task->file->client->name,
-		    show_time(limit, times[0]).ptr,
-		    deadline == MSEC_NEVER ? "none" : show_time(deadline, times[1]).ptr);
+	entry_show(line, &entry, entry.first);
 }
 
 static void
-put_outcome(struct task *task, const struct outcome *outcome)
+put_outcome(struct task *task, const struct outcomes *outcomes, const struct outcome *outcome)
 {
-	struct span before = buf_span(&outcome->before), after = buf_span(&outcome->after);
-	char line[64] = "";
+	const struct doc_node *server = outcomes->before.list[outcome->server];
+	const struct client *client = task->file->client;
+	msec_t limit = client_timeout(client, &outcomes->before.doc, server);
+	bool left = outcome->result == outcome_left;
+	char *title = client_title(server), line[64] = "", times[2][SHOW_TIME_SIZE];
+	struct buf before = { 0 }, after = { 0 };
 
-	if (outcome->result == outcome_left)
-		snprintf(line, sizeof(line), " (line %zu of the file)", outcome->line);
-	/* What unwrap leaves would fail to start once canceld is gone. */
-	if (outcome->result == outcome_left && (task->change.names[0] != NULL || task->change.unwrap))
-		worsen(task, CTL_NO);
-	put_object(task, span_of(outcome->group), span_of(outcome->name), "result", outcome->result, outcome->why,
-	    json_pack("{s:b, s:o*, s:o*, s:o*}", "dry_run", task->dry_run, "client_timeout_ms",
-		outcome->limit != MSEC_NEVER ? json_integer(outcome->limit) : NULL, "before", json_of(before), "after",
-		json_of(after)));
-	say(task, "  %s%s%s: %s%s%s%s%s", outcome->group, outcome->group[0] != '\0' ? ":" : "", outcome->name,
-	    task->dry_run && before.len > 0 ? "would be " : "", outcome->result, outcome->why != NULL ? ": " : "",
-	    outcome->why != NULL ? outcome->why : "", line);
-	if (task->dry_run && before.len > 0) {
-		say(task, "    - %.*s", (int)before.len, before.ptr);
-		say(task, "    + %.*s", (int)after.len, after.ptr);
+	if (outcome->changed) {
+		append_command(&before, server);
+		append_command(&after, outcomes->after.list[outcome->server]);
 	}
-	warn_limit(task, outcome);
+	if (left)
+		snprintf(line, sizeof(line), " (line %zu of the file)",
+		    doc_line(&outcomes->before.doc, server->key.start));
+	/* What unwrap leaves would fail to start once canceld is gone. */
+	if (left && (task->change.names[0] != NULL || task->change.unwrap))
+		worsen(task, CTL_NO);
+	put_object(task, server, "result", outcome->result, outcome->why,
+	    json_pack("{s:b, s:o*, s:o*, s:o*}", "dry_run", task->dry_run, "client_timeout_ms",
+		limit != MSEC_NEVER ? json_integer(limit) : NULL, "before", json_of(buf_span(&before)), "after",
+		json_of(buf_span(&after))));
+	say(task, "  %s: %s%s%s%s%s", title, task->dry_run && outcome->changed ? "would be " : "", outcome->result,
+	    outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "", line);
+	if (task->dry_run && outcome->changed) {
+		say(task, "    - %.*s", (int)before.len, before.data);
+		say(task, "    + %.*s", (int)after.len, after.data);
+	}
+	/* What a client that gives up first makes of canceld's deadline. */
+	if (!left && limit != MSEC_NEVER && limit <= outcome->deadline)
+		say(task,
+		    "  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
+		    "give it more time there, or canceld less with -t",
+		    title, client->name, show_time(limit, times[0]).ptr,
+		    outcome->deadline == MSEC_NEVER ? "none" : show_time(outcome->deadline, times[1]).ptr);
+	free(title);
+	buf_free(&before);
+	buf_free(&after);
 }
 
 static void
 put_outcomes(struct task *task, const struct outcomes *outcomes)
 {
 	for (size_t i = 0; i < outcomes->count; i++)
-		put_outcome(task, &outcomes->list[i]);
+		put_outcome(task, outcomes, &outcomes->list[i]);
 	if (outcomes->count == 0 && task->change.names[0] == NULL)
 		say(task, "  no servers");
 }
@@ -234,7 +237,7 @@ leave_file(struct task *task, const char *why)
 	/* What is never edited is no failure to wrap all. */
 	if (task->file->client->grammar != DOC_YAML || !task->all)
 		worsen(task, CTL_NO);
-	put_object(task, SPAN_NONE, SPAN_NONE, "result", "left alone", why, NULL);
+	put_object(task, NULL, "result", outcome_left, why, NULL);
 	say(task, "  left alone: %s", why);
 }
 
