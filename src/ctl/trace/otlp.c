@@ -43,27 +43,25 @@ read_origin(const json_t *call, struct origin *origin)
 	    strspn(origin->parent, "0") < strlen(origin->parent);
 }
 
-/* Adds an attribute, if there is a value. 64-bit integers are strings in OTLP; what is no scalar is JSON text. */
-static void
-put(json_t *attributes, const char *key, json_t *value)
+/* Attributes of the members, which it takes. 64-bit integers are strings in OTLP; what is no scalar is JSON text. */
+static json_t *
+attributes_of(json_t *members)
 {
-	const char *type = json_is_boolean(value) ? "boolValue" : json_is_integer(value) ? "intValue" : "stringValue";
-	char *text = json_is_boolean(value) || json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+	json_t *attributes = json_array(), *value;
+	const char *key, *type;
+	char *text;
 
-	if (value != NULL)
+	json_object_foreach(members, key, value)
+	{
+		type = json_is_boolean(value) ? "boolValue" : json_is_integer(value) ? "intValue" : "stringValue";
+		text = json_is_boolean(value) || json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
 		json_array_append_new(attributes,
 		    json_pack("{s:s, s:{s:o}}", "key", key, "value", type,
 			text != NULL ? json_string(text) : json_incref(value)));
-	free(text);
-}
-
-static void
-put_text(json_t *attributes, const char *key, const char *text)
-{
-	json_t *value = json_string(text);
-
-	put(attributes, key, value);
-	json_decref(value);
+		free(text);
+	}
+	json_decref(members);
+	return attributes;
 }
 
 static json_t *
@@ -75,7 +73,7 @@ nanoseconds(msec_t time)
 static json_t *
 attributes_of_line(json_t *line)
 {
-	json_t *attributes = json_array(), *value;
+	json_t *members = json_object(), *value;
 	char name[64];
 	const char *key;
 
@@ -83,9 +81,9 @@ attributes_of_line(json_t *line)
 	{
 		snprintf(name, sizeof(name), "canceld.%s", key);
 		if (strcmp(key, "time") != 0 && strcmp(key, "why") != 0)
-			put(attributes, name, value);
+			json_object_set(members, name, value);
 	}
-	return attributes;
+	return attributes_of(members);
 }
 
 /* What the conventions call the request's target. */
@@ -102,44 +100,35 @@ target_of(const char *method)
 static json_t *
 attributes_of_call(const json_t *session, const json_t *call)
 {
-	json_t *attributes = json_array(), *method = json_object_get(call, "method");
-	json_t *outcome = json_object_get(call, "outcome"), *id = json_object_get(call, "id");
+	json_t *id = json_object_get(call, "id"), *outcome = json_object_get(call, "outcome");
 	char *text = json_is_string(id) ? NULL : json_dumps(id, JSON_ENCODE_ANY);
-	const char *name = json_string_value(method), *how = json_string_value(outcome);
+	const char *method = show_string(call, "method").ptr, *how = show_string(call, "outcome").ptr;
 	struct span dialect = show_string(session, "dialect");
-	bool mcp = dialect.len == 0 || span_equal(dialect, SPAN("mcp"));
+	bool mcp = dialect.len == 0 || span_equal(dialect, SPAN("mcp")), failed = trace_failed(call);
+	json_t *members = json_pack("{s:s, s:O*, s:s*, s:o, s:O*, s:s, s:O*, s:s*, s:O*, s:O*, s:O*}",
+	    mcp ? "mcp.method.name" : "rpc.method", method, target_of(method), json_object_get(call, "name"),
+	    "gen_ai.operation.name", strcmp(method, "tools/call") == 0 ? "execute_tool" : NULL, "jsonrpc.request.id",
+	    text != NULL ? json_string(text) : json_incref(id), "mcp.protocol.version",
+	    mcp ? json_object_get(session, "protocol") : NULL, "network.transport", "pipe", "canceld.outcome", outcome,
+	    "error.type",
+	    !failed                         ? NULL :
+		strcmp(how, "isError") == 0 ? "tool_error" :
+					      how,
+	    "rpc.response.status_code", how[0] != '\0' && strchr("-0123456789", how[0]) != NULL ? outcome : NULL,
+	    "canceld.request", json_object_get(call, "request"), "canceld.response", json_object_get(call, "response"));
 
-	put(attributes, mcp ? "mcp.method.name" : "rpc.method", method);
-	put(attributes, target_of(name), json_object_get(call, "name"));
-	if (strcmp(name, "tools/call") == 0)
-		put_text(attributes, "gen_ai.operation.name", "execute_tool");
-	if (text != NULL)
-		put_text(attributes, "jsonrpc.request.id", text);
-	else
-		put(attributes, "jsonrpc.request.id", id);
-	if (mcp)
-		put(attributes, "mcp.protocol.version", json_object_get(session, "protocol"));
-	put_text(attributes, "network.transport", "pipe");
-	put(attributes, "canceld.outcome", outcome);
-	if (trace_failed(call))
-		put_text(attributes, "error.type", strcmp(how, "isError") == 0 ? "tool_error" : how);
-	if (how != NULL && strchr("-0123456789", how[0]) != NULL)
-		put(attributes, "rpc.response.status_code", outcome);
-	put(attributes, "canceld.request", json_object_get(call, "request"));
-	put(attributes, "canceld.response", json_object_get(call, "response"));
 	free(text);
-	return attributes;
+	return attributes_of(members);
 }
 
 static void
 flush(struct export *export)
 {
-	json_t *resource = json_array(), *file;
-
-	put(resource, "service.name", json_object_get(export->session, "server"));
-	put(resource, "process.pid", json_object_get(export->session, "pid"));
-	file = json_pack("{s:[{s:{s:o}, s:[{s:{s:s, s:s}, s:O}]}]}", "resourceSpans", "resource", "attributes",
-	    resource, "scopeSpans", "scope", "name", "canceld", "version", CANCELD_VERSION, "spans", export->spans);
+	json_t *resource = json_pack("{s:O*, s:O}", "service.name", json_object_get(export->session, "server"),
+	    "process.pid", json_object_get(export->session, "pid"));
+	json_t *file = json_pack("{s:[{s:{s:o}, s:[{s:{s:s, s:s}, s:O}]}]}", "resourceSpans", "resource", "attributes",
+	    attributes_of(resource), "scopeSpans", "scope", "name", "canceld", "version", CANCELD_VERSION, "spans",
+	    export->spans);
 	if (json_array_size(export->spans) > 0)
 		show_json(file);
 	json_array_clear(export->spans);
