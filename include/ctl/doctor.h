@@ -3,6 +3,7 @@
 /* What the files of `cancelctl doctor` and `cancelctl call` share; from the bottom up: verdicts, visit, tools, checkup. */
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -55,7 +56,6 @@ enum check {
 	CHECK_TOOLS,
 	CHECK_CALL,
 	CHECK_SUCCESS,
-	CHECK_PROGRESS,
 	CHECK_BUSY,
 	CHECK_CANCEL,
 	CHECK_ALIVE,
@@ -67,7 +67,7 @@ enum check {
 
 enum { TOOLS_FAULT = 512 /* bytes of what is wrong with a call */ };
 
-enum verdict { VERDICT_NOT_TESTED, VERDICT_YES, VERDICT_NOT_OFFERED /* what may be missing */, VERDICT_NO, VERDICTS };
+enum verdict { VERDICT_NOT_TESTED, VERDICT_YES, VERDICT_NO, VERDICTS };
 
 struct verdicts {
 	struct span command; /* borrowed, printable */
@@ -117,7 +117,12 @@ struct examination {
  * canceld's log shows. Every wait has an end; what the server sends is read and dropped as fast as it comes. The caller
  * ignores SIGPIPE. If this process is killed, canceld notices and ends the server.
  */
-enum { VISIT_REQUESTS = 128 /* in one visit */, VISIT_CELLS = 58 /* of a line on the terminal */ };
+enum { VISIT_REQUESTS = 128 /* in one visit */ };
+
+#define VISIT_FOREVER ((msec_t)100000 * 3600 * 1000) /* a wait without a limit, in ms */
+
+/* The signal by which a person has ended all waits for answers; 0: none. */
+extern volatile sig_atomic_t visit_interrupted;
 
 /* Our ends of the pipes to and from canceld, of its log, and of the server's stderr; -1: closed. */
 enum visit_end { VISIT_TO, VISIT_FROM, VISIT_LOG, VISIT_ERRORS, VISIT_ENDS };
@@ -161,13 +166,11 @@ struct visit {
 	bool terminal;     /* what is told on stderr replaces what was told before */
 	const char *check; /* what is waited for */
 	msec_t began, told;
-	void (*tell)(struct visit *visit,
-	    msec_t left); /* called again and again during a wait of at most so many ms more */
-	bool unreadable;  /* ... no notification, and nothing that jansson takes: half a surrogate pair */
-	bool stopped;     /* nothing is waited for any more but the end */
+	bool
+	    unreadable; /* ... no notification, and nothing that jansson takes: half a surrogate pair; ends all waits too */
 };
 
-/* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. visit->tell may be changed. */
+/* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. */
 int visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
     __attribute__((warn_unused_result));
 
@@ -177,11 +180,8 @@ int visit_start(struct visit *visit, const struct examination *what, const struc
  */
 msec_t visit_now(struct visit *visit);
 
-/* From here on waits are for this check. When they have taken a second that is told on stderr. */
+/* From here on waits are for this, with which the line begins that tells on stderr how long they take. */
 void visit_begin(struct visit *visit, const char *check);
-
-/* Replaces the line on the terminal, which visit_begin clears. */
-void visit_tell(struct visit *visit, const char *line);
 
 /* Opens a session, whose first answer may take so many ms from when the server was started. */
 struct asked *visit_open(struct visit *visit, msec_t limit);

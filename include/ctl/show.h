@@ -29,6 +29,9 @@ void show_buf(struct buf *bytes);
 /* The text as a line to stdout, flushed; what is not printable is escaped. */
 void show_line(struct span text);
 
+/* Appends the text, printable; its tabs and its lines stay; before all but the first comes lead, and with it none is empty. */
+void show_lines(struct buf *out, struct span text, const char *lead);
+
 /* 350ms, 12s, 2m05s, 3h02m, 5d04h */
 struct span show_time(msec_t time, char text[SHOW_TIME_SIZE]);
 
@@ -85,6 +88,9 @@ extern const struct column *const view_requests;
 /* "7 tools/call slow, 12s old, of everything[4711]"; the same behind "cancelled" or, with a member why, "not cancelled". */
 void view_request(struct buf *line, const json_t *request);
 void view_outcome(struct buf *line, const json_t *request);
+
+/* "3/10 message" */
+void view_progress(struct buf *text, const json_t *progress);
 
 /* When the request's nearer deadline passes, in ms; MSEC_NEVER: it has none. */
 msec_t view_left(const json_t *request);

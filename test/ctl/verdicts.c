@@ -22,7 +22,7 @@ TEST(a_worse_verdict_stays)
 	struct verdicts verdicts;
 
 	verdicts_init(&verdicts, SPAN("x"), DIALOGUE_MCP);
-	verdicts_tell(&verdicts, CHECK_PROGRESS, VERDICT_NOT_OFFERED, MSEC_NEVER, "only permitted");
+	verdicts_tell(&verdicts, CHECK_BUSY, VERDICT_NOT_TESTED, MSEC_NEVER, "not called");
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_YES, 7, "first");
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_NOT_TESTED, 8, "second");
 	ck_assert_str_eq(verdicts.findings[CHECK_EXIT].evidence, "first");
@@ -66,14 +66,11 @@ TEST(the_text_has_colours_and_what_was_tested)
 	verdicts_init(&verdicts, SPAN("x"), DIALOGUE_LSP);
 	verdicts_tell(&verdicts, CHECK_INITIALIZE, VERDICT_NO, MSEC_NEVER, "it ended");
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_YES, 7, "first");
-	verdicts_tell(&verdicts, CHECK_PROGRESS, VERDICT_NOT_OFFERED, MSEC_NEVER, "none");
 	text = written(&verdicts);
 	ck_assert_ptr_nonnull(strstr(text, "\033[31mno          \033[0manswers initialize"));
 	ck_assert_ptr_nonnull(strstr(text, "\033[32myes         \033[0mexits at"));
-	ck_assert_ptr_nonnull(strstr(text, "\033[33mnot offered \033[0mreports progress"));
 	ck_assert_ptr_null(strstr(text, "not tested  "));
 	ck_assert_ptr_null(strstr(text, "server/discover"));
-	ck_assert_ptr_nonnull(
-	    strstr(text, "10 checks: 1 kept, 1 broken, 1 not offered, 7 not tested\ncanceld -- ...\n"));
+	ck_assert_ptr_nonnull(strstr(text, "9 checks: 1 kept, 1 broken, 7 not tested\ncanceld -- ...\n"));
 	free(text);
 }

@@ -78,7 +78,7 @@ finding_of(json_t *report, const char *check, const char *key)
 	return "absent";
 }
 
-/* expected: words CHECK=VERDICT, where VERDICT is yes, no, not (tested), missing (not offered) or absent. */
+/* expected: words CHECK=VERDICT, where VERDICT is yes, no, not (tested) or absent. */
 static void
 expect_verdicts(struct run *run, json_t *report, const char *expected)
 {
@@ -92,8 +92,8 @@ expect_verdicts(struct run *run, json_t *report, const char *expected)
 		*equals = '\0';
 		if (strcmp(word, "orphans") == 0 && !system_has(SYSTEM_ADOPTS))
 			wanted = "not tested";
-		else if (strcmp(wanted, "not") == 0 || strcmp(wanted, "missing") == 0)
-			wanted = wanted[0] == 'n' ? "not tested" : "not offered";
+		else if (strcmp(wanted, "not") == 0)
+			wanted = "not tested";
 		verdict = finding_of(report, word, "verdict");
 		if (strcmp(verdict, wanted) != 0)
 			run_fail(run, "%s: %s instead of %s: %s", word, verdict, wanted,
@@ -116,16 +116,15 @@ struct server {
  */
 static const struct server servers[] = {
 	{ DOCTOR "--call sleep --arguments '{\"ms\":2000}'" DEMO,
-	    "initialize=yes discover=yes tools=yes call=yes success=yes progress=missing busy=yes cancel=yes alive=yes "
+	    "initialize=yes discover=yes tools=yes call=yes success=yes busy=yes cancel=yes alive=yes "
 	    "stdout=yes exit=yes orphans=yes",
 	    0 },
-	{ DOCTOR "--call progress --arguments '{\"steps\":3,\"everyMs\":700}'" DEMO, "call=yes progress=yes cancel=yes",
-	    0 },
+	{ DOCTOR "--call progress --arguments '{\"steps\":3,\"everyMs\":700}'" DEMO, "call=yes cancel=yes", 0 },
 	{ DOCTOR DEMO,
-	    "initialize=yes tools=yes call=not progress=not busy=not cancel=not alive=yes "
+	    "initialize=yes tools=yes call=not busy=not cancel=not alive=yes "
 	    "stdout=yes exit=yes orphans=yes",
 	    0 },
-	{ DOCTOR "--call echo" DEMO, "call=yes progress=not busy=not cancel=not", 0 },
+	{ DOCTOR "--call echo" DEMO, "call=yes busy=not cancel=not", 0 },
 	/* It ignores a cancel. */
 	{ DOCTOR "--call stubborn --arguments '{\"ms\":2000}'" DEMO, "call=yes busy=yes cancel=no alive=yes stdout=yes",
 	    1 },
@@ -137,10 +136,10 @@ static const struct server servers[] = {
 	/* It stops reading for ever. */
 	{ DOCTOR "--timeout 2s --call block" DEMO, "call=no busy=no cancel=not alive=no exit=no", 1 },
 	{ DOCTOR "--call sleep --timeout 3s --arguments '{\"ms\":60000}'" DEMO,
-	    "call=no success=not progress=missing busy=yes cancel=not alive=yes", 1 },
+	    "call=no success=not busy=yes cancel=not alive=yes", 1 },
 	/* It is slow, but shows that it works. */
 	{ DOCTOR "--call progress --timeout 3s --arguments '{\"steps\":90,\"everyMs\":1200}'" DEMO,
-	    "call=not progress=yes cancel=not", 0 },
+	    "call=not cancel=not", 0 },
 	{ DOCTOR DEMO " --ignore-eof", "stdout=yes exit=no orphans=not", 1 },
 	{ DOCTOR DEMO " --ignore-eof --ignore-term", "exit=no orphans=not", 1 },
 	{ DOCTOR "--start 500ms" DEMO " --mute initialize", "initialize=no tools=not alive=not exit=yes", 1 },
@@ -170,7 +169,7 @@ static const struct server servers[] = {
 	      "*session/new*) answer \"\\\"result\\\":{\\\"sessionId\\\":\\\"s\\\"}\";;"
 	      "*session/prompt*) p=$id;;"
 	      "*session/cancel*) id=$p; answer \"\\\"result\\\":{\\\"stopReason\\\":\\\"cancelled\\\"}\";;"),
-	    "initialize=yes call=no progress=missing busy=yes cancel=yes alive=yes exit=yes", 1 },
+	    "initialize=yes call=no busy=yes cancel=yes alive=yes exit=yes", 1 },
 	{ DOCTOR "-D lsp" LANGUAGE_SERVER(""), "initialize=yes tools=absent alive=yes stdout=yes exit=yes", 0 },
 	{ DOCTOR "-D lsp --timeout 1s" LANGUAGE_SERVER("*shutdown*) ;;"), "initialize=yes exit=no", 1 },
 	{ DOCTOR "-D lsp" LANGUAGE_SERVER("*\\\"exit\\\"*) ;;"), "initialize=yes exit=no", 1 },
@@ -255,21 +254,15 @@ TEST(the_report_has_evidence_and_what_helps)
 
 	ck_assert_str_eq(at_text(report, "dialect"), "mcp");
 	ck_assert_str_eq(at_text(report, "server"), "demo-server 1");
-	ck_assert_int_eq(at_number(report, "yes") + at_number(report, "no") + at_number(report, "not_tested") +
-		at_number(report, "not_offered"),
+	ck_assert_int_eq(at_number(report, "yes") + at_number(report, "no") + at_number(report, "not_tested"),
 	    (long)json_array_size(json_object_get(report, "checks")));
-	ck_assert_int_eq(at_number(report, "not_offered"), 1);
 	/* It answers a ping, so that -k would leave it alone. */
 	ck_assert_ptr_null(strstr(finding_of(report, "cancel", "help"), "-k"));
 	json_array_foreach(json_object_get(report, "checks"), i, check)
 	{
 		ck_assert_str_ne(at_text(check, "evidence"), "");
 		ck_assert_str_ne(at_text(check, "demand"), "");
-		ck_assert_int_eq(at_exists(check, "help"),
-		    strncmp(at_text(check, "verdict"), "no", 2) == 0 &&
-			strcmp(at_text(check, "verdict"), "not tested") != 0);
-		ck_assert_int_eq(json_is_true(json_object_get(check, "required")),
-		    strcmp(at_text(check, "check"), "progress") != 0);
+		ck_assert_int_eq(at_exists(check, "help"), strcmp(at_text(check, "verdict"), "no") == 0);
 	}
 	json_decref(report);
 	run_expect_exit(run, 1);
@@ -309,6 +302,9 @@ static const struct {
 	{ D "--call x" FAILING_SERVER("MCP error -32602: Output validation error: b"), 1, "-32602: Output" },
 	{ D "-D acp --call x/y -- $DEMO_SERVER", 2, "the server does not know the method 'x/y'" },
 	{ D "--start 1500ms -- sleep 50 2>&1 >text", 1, "cancelctl: checking initialize: 1s, at most " },
+	/* No protocol demands progress: it is told, and not judged. */
+	{ D "--call progress --arguments '{\"steps\":3,\"everyMs\":20}' -- $DEMO_SERVER", 0,
+	    " ms; reports of progress: 3\n" },
 	{ D "-- $DEMO_SERVER", 0,
 	    "while it works\nnot tested  honours a cancel\n            no --call was given\nyes" },
 	{ D "-- $DEMO_SERVER | grep -c -e --call", 0, "1\n" },
@@ -343,10 +339,10 @@ static const struct {
 	{ D "-- sh -c 'echo no config >&2; exit 3'", 1,
 	    "sh -c * (mcp)\n\n"
 	    "no          initialize cannot be answered: the server has exited with status 3: no config\n\n"
-	    "12 checks: 0 kept, 1 broken, 11 not tested\n" },
+	    "11 checks: 0 kept, 1 broken, 10 not tested\n" },
 	{ D "-- sh -c 'printf \"npm error 404 x\\n\\nnpm error A log\\n\" >&2; exit 1'", 1,
 	    "no          initialize cannot be answered: the server has exited with status 1: npm error 404 x\n"
-	    "            npm error A log\n\n12 checks" },
+	    "            npm error A log\n\n11 checks" },
 	/* As much as canceld quotes in an open session, which one without a dialect is, from a whole line on. */
 	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0,
 	    "status 1: 1234567\n" },
@@ -382,8 +378,8 @@ TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts))
 TEST(the_last_lines_count_the_verdicts_and_have_the_options)
 {
 	shell_expect("cd $E2E_DIRECTORY", D "-- $DEMO_SERVER", 0,
-	    system_has(SYSTEM_ADOPTS) ? "\n12 checks: 7 kept, 0 broken, 5 not tested\ncanceld -- ...\n" :
-					"\n12 checks: 6 kept, 0 broken, 6 not tested\ncanceld -- ...\n");
+	    system_has(SYSTEM_ADOPTS) ? "\n11 checks: 7 kept, 0 broken, 4 not tested\ncanceld -- ...\n" :
+					"\n11 checks: 6 kept, 0 broken, 5 not tested\ncanceld -- ...\n");
 }
 
 TEST(the_server_gets_no_descriptor_of_ours)

@@ -35,11 +35,6 @@ static const char help[] = "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [c
 			   "passed; 125 canceld or cancelctl failed; 126 COMMAND cannot be executed; 127 it\n"
 			   "was not found.\n";
 
-enum { BAR = 20 /* cells */ };
-
-/* The deadlines are canceld's, ms. */
-static const msec_t forever = (msec_t)100000 * 3600 * 1000;
-
 struct call {
 	struct examination what;
 	struct configured server; /* of a client's file; or zeroed */
@@ -50,13 +45,15 @@ struct call {
 	struct visit visit;
 };
 
-static volatile sig_atomic_t interrupted, again; /* the signal, and whether another one came since */
+static struct call the_call;
 
+/* Who interrupts twice does not want to wait for the server's own end. */
 static void
 on_signal(int number)
 {
-	again = interrupted != 0;
-	interrupted = number;
+	if (visit_interrupted != 0 && the_call.visit.pid > 0)
+		kill(the_call.visit.pid, SIGTERM);
+	visit_interrupted = number;
 }
 
 /* --- the command line, whose mistakes end the program at once */
@@ -160,72 +157,20 @@ read_arguments(char *const *words)
 	return said;
 }
 
-/* --- progress */
-
-/* How far the call is, or what is waited for; waited: seconds. */
-static void
-write_progress(const struct visit *visit, const struct asked *asked, msec_t waited, struct buf *line)
-{
-	double done = json_number_value(json_object_get(asked->report, "progress"));
-	double total = json_number_value(json_object_get(asked->report, "total"));
-	int cells = !(done < total) ? BAR : done > 0 ? (int)(done / total * (double)BAR) : 0;
-	const char *message = visit_text(asked->report, "message");
-	char numbers[96] = "";
-
-	if (total > 0)
-		snprintf(numbers, sizeof(numbers), "[%.*s%.*s] %g/%g ", cells, "####################", BAR - cells,
-		    "....................", done, total);
-	else if (asked->report != NULL)
-		snprintf(numbers, sizeof(numbers), "%g ", done);
-	buf_append(line, span_of(numbers));
-	compose(line, "%ds ", (int64_t)waited);
-	printable_append(line, span_of(message[0] != '\0' ? message : visit->check), "");
-}
-
-/* On a terminal, each second and at each report. */
-static void
-show_progress(struct visit *visit, msec_t left)
-{
-	const struct asked *asked = &visit->asked[visit->count - 1];
-	msec_t waited = (visit_now(visit) - visit->began) / 1000, news = waited + asked->progress;
-	struct buf line = { 0 }, cut = { 0 };
-
-	(void)left;
-	visit->stopped = interrupted != 0 || visit->unreadable;
-	/* Who interrupts twice does not want to wait for the server's own end. */
-	if (again && visit->pid > 0)
-		kill(visit->pid, SIGTERM);
-	again = 0;
-	if (!visit->terminal || news <= visit->told)
-		return;
-	visit->told = news;
-	write_progress(visit, asked, waited, &line);
-	table_cut(&cut, buf_span(&line), VISIT_CELLS);
-	buf_append(&cut, (struct span){ "", 1 });
-	visit_tell(visit, cut.data);
-	buf_free(&line);
-	buf_free(&cut);
-}
-
 /* --- what is shown */
 
 /* As it is; but a terminal gets no escapes of the server's. */
 static void
 put_text(FILE *out, struct span text)
 {
-	bool terminal = isatty(fileno(out));
 	struct buf shown = { 0 };
-	size_t len;
 
-	for (struct span rest = text; rest.len > 0; rest = span_from(rest, len)) {
-		for (len = 0; terminal && len < rest.len && rest.ptr[len] != '\n' && rest.ptr[len] != '\t';)
-			len++;
-		printable_append(&shown, (struct span){ rest.ptr, len }, "");
-		if (!terminal || len == 0)
-			buf_append(&shown, (struct span){ rest.ptr, len = terminal ? 1 : rest.len });
-	}
+	if (isatty(fileno(out)))
+		show_lines(&shown, text, "");
+	else
+		buf_append(&shown, text);
 	if (text.len == 0 || text.ptr[text.len - 1] != '\n')
-		buf_append(&shown, SPAN("\n"));
+		compose(&shown, "\n");
 	fwrite(shown.data, 1, shown.len, out);
 	buf_free(&shown);
 }
@@ -262,35 +207,32 @@ put_result(const struct call *call, const json_t *result)
 
 /* As it is typed: NAME PARAMETER=TYPE [PARAMETER=TYPE]..., then what it says of itself. */
 static void
-put_tool(const json_t *tool, struct buf *lines)
+put_tool(const json_t *tool)
 {
 	json_t *parameters = json_object_get(json_object_get(tool, "inputSchema"), "properties"), *schema;
-	struct span about = show_string(tool, "description");
+	struct span about = span_until(show_string(tool, "description"), "\r\n");
+	struct buf line = { 0 };
 	const char *name;
 
-	printable_append(lines, show_string(tool, "name"), "");
+	compose(&line, "%b", show_string(tool, "name"));
 	json_object_foreach(parameters, name, schema)
 	{
 		struct span type = show_string(schema, "type");
-		bool needed = tools_require(tool, name);
 
-		buf_append(lines, needed ? SPAN(" ") : SPAN(" ["));
-		printable_append(lines, span_of(name), "");
-		buf_append(lines, SPAN("="));
-		printable_append(lines, type.len > 0 ? type : SPAN("JSON"), "");
-		buf_append(lines, needed ? SPAN_NONE : SPAN("]"));
+		compose(&line, tools_require(tool, name) ? " %s=%b" : " [%s=%b]", name,
+		    type.len > 0 ? type : SPAN("JSON"));
 	}
-	buf_append(lines, SPAN("\n"));
-	about.len = strcspn(about.ptr, "\r\n");
-	buf_append(lines, about.len > 0 ? SPAN("    ") : SPAN_NONE);
-	printable_append(lines, about, "");
-	buf_append(lines, about.len > 0 ? SPAN("\n") : SPAN_NONE);
+	show_line(buf_span(&line));
+	buf_set(&line, SPAN("    "));
+	buf_append(&line, about);
+	if (about.len > 0)
+		show_line(buf_span(&line));
+	buf_free(&line);
 }
 
 static void
 put_tools(const struct call *call, const json_t *tools)
 {
-	struct buf lines = { 0 };
 	const json_t *tool;
 	size_t i;
 
@@ -299,9 +241,8 @@ put_tools(const struct call *call, const json_t *tools)
 		if (call->json)
 			show_json(tool);
 		else
-			put_tool(tool, &lines);
+			put_tool(tool);
 	}
-	show_buf(&lines);
 }
 
 /* --- the call */
@@ -327,7 +268,7 @@ tell_failure(struct call *call, const struct asked *asked)
 	visit_begin(&call->visit, call->visit.check);
 	if (call->visit.unreadable)
 		return ctl_failed("%s: the server sent a text that cannot be read", call->visit.check);
-	if (call->visit.stopped)
+	if (visit_interrupted)
 		return CTL_FAILED;
 	if (asked->answer == NULL)
 		return ctl_failed("canceld has ended");
@@ -335,12 +276,11 @@ tell_failure(struct call *call, const struct asked *asked)
 		show_json(asked->answer);
 	else if (call->json)
 		show_json(json_object_get(asked->answer, "result"));
-	if (error != NULL || asked->result == NULL) {
-		ctl_no("%s: %s", call->visit.check, text);
-	} else {
-		fprintf(stderr, "cancelctl: %s: ", call->visit.check);
+	fprintf(stderr, "cancelctl: %s: ", call->visit.check);
+	if (error != NULL || asked->result == NULL)
+		put_text(stderr, span_of(text));
+	else
 		put_content(stderr, asked->result);
-	}
 	return is_timed_out(asked) ? STATUS_TIMED_OUT : STATUS_ERROR;
 }
 
@@ -352,12 +292,11 @@ open_session(struct call *call, enum dialogue_kind kind)
 
 	if (visit_start(&call->visit, &call->what, &dialogues[kind]) != 0)
 		exit(ctl_failed("cannot start canceld: %s", strerror(errno)));
-	call->visit.tell = show_progress;
 	visit_begin(&call->visit, dialogues[kind].opening);
-	asked = visit_open(&call->visit, forever);
+	asked = visit_open(&call->visit, VISIT_FOREVER);
 	if (kind == DIALOGUE_MCP_NEWEST || !asked->served || !asked->newer)
 		return asked;
-	visit_close(&call->visit, forever);
+	visit_close(&call->visit, VISIT_FOREVER);
 	visit_free(&call->visit);
 	return open_session(call, DIALOGUE_MCP_NEWEST);
 }
@@ -384,7 +323,7 @@ use_tool(struct call *call, const json_t *arguments)
 
 	visit_begin(&call->visit, name);
 	asked = visit_call(&call->visit, name, arguments);
-	visit_wait(&call->visit, asked, forever);
+	visit_wait(&call->visit, asked, VISIT_FOREVER);
 	visit_begin(&call->visit, name);
 	if (asked->result == NULL || asked->error != NULL)
 		return tell_failure(call, asked);
@@ -402,7 +341,7 @@ use_session(struct call *call)
 	bool more;
 
 	visit_begin(&call->visit, "tools/list");
-	asked = tools_ask(&call->visit, forever, tools);
+	asked = tools_ask(&call->visit, VISIT_FOREVER, tools);
 	more = visit_text(asked->result, "nextCursor")[0] != '\0';
 	if (more)
 		ctl_tell(CTL_YES, "the server's list of tools does not end, and was cut");
@@ -425,13 +364,12 @@ run(struct call *call)
 	struct visit *visit = &call->visit;
 	const struct asked *asked = open_session(call, DIALOGUE_MCP);
 	bool opened = asked->result != NULL;
-	int status = opened ? use_session(call) : tell_failure(call, asked), number, ended;
+	int status = opened ? use_session(call) : tell_failure(call, asked), number = visit_interrupted, ended;
 
 	/* The request that opens the session is not cancelled; the end of input ends that. */
-	number = interrupted;
 	if (number != 0 && visit->count > 1 && visit->asked[visit->count - 1].answer == NULL)
 		visit_cancel(visit, &visit->asked[visit->count - 1]);
-	visit_close(visit, forever);
+	visit_close(visit, VISIT_FOREVER);
 	ended = WIFEXITED(visit->status) ? WEXITSTATUS(visit->status) : 0;
 	visit_free(visit);
 	if (number != 0) {
@@ -446,24 +384,24 @@ run(struct call *call)
 int
 ctl_call(int argc, char *argv[])
 {
-	static struct call call;
+	struct call *call = &the_call;
 	struct sigaction action = { .sa_handler = on_signal };
 	int status;
 
-	read_line(&call, argc, argv);
-	read_server(&call);
-	if (call.list && call.words[0] != NULL)
-		exit(ctl_usage("'%.100s': --list takes no tool", call.words[0]));
-	if (!call.list && call.words[0] == NULL)
+	read_line(call, argc, argv);
+	read_server(call);
+	if (call->list && call->words[0] != NULL)
+		exit(ctl_usage("'%.100s': --list takes no tool", call->words[0]));
+	if (!call->list && call->words[0] == NULL)
 		exit(ctl_usage("which tool? cancelctl call --list shows those of the server"));
-	call.said = read_arguments(call.words + !call.list);
-	program_canceld(call.what.canceld);
+	call->said = read_arguments(call->words + !call->list);
+	program_canceld(call->what.canceld);
 	/* A server that has ended is no reason to end. */
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	status = run(&call);
-	json_decref(call.said);
-	configured_free(&call.server);
+	status = run(call);
+	json_decref(call->said);
+	configured_free(&call->server);
 	return status;
 }

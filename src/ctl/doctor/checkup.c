@@ -95,7 +95,7 @@ check_tools(struct run *run, const struct asked *opening)
 	bool more, cut = false;
 	size_t i, len;
 
-	visit_begin(&run->visit, "tools");
+	visit_begin(&run->visit, "cancelctl: checking tools");
 	asked = declared != NULL ? tools_ask(&run->visit, run->what->timeout, tools) : opening;
 	more = visit_text(asked->result, "nextCursor")[0] != '\0';
 	json_array_foreach(tools, i, tool)
@@ -171,24 +171,19 @@ tell_call(struct run *run, const struct asked *call)
 		NO(run, CHECK_CALL, "no answer and no progress within %lld ms: it hangs, or needs a longer --timeout",
 		    time);
 	else if (call->answer == NULL)
-		UNTESTED(run, CHECK_CALL, "it takes longer than %lld ms (see --timeout)", time);
+		UNTESTED(run, CHECK_CALL, "it takes longer than %lld ms (see --timeout); reports of progress: %d", time,
+		    call->progress);
 	else if (!call->served)
 		NO(run, CHECK_CALL, "%s", error);
 	else
-		YES(run, CHECK_CALL, time, "%s took %lld ms", run->what->call, time);
+		YES(run, CHECK_CALL, time, "%s took %lld ms; reports of progress: %d", run->what->call, time,
+		    call->progress);
 	if (!call->served)
 		UNTESTED(run, CHECK_SUCCESS, "no answer");
 	else if (error != NULL)
 		NO(run, CHECK_SUCCESS, "%s", error);
 	else
 		YES(run, CHECK_SUCCESS, MSEC_NEVER, "the answer is no error");
-	if (call->progress > 0)
-		YES(run, CHECK_PROGRESS, MSEC_NEVER, "reports during the call: %d", call->progress);
-	else if (error != NULL || time < LEAST_CALL)
-		UNTESTED(run, CHECK_PROGRESS, "the call takes %lld ms only", time);
-	else
-		verdicts_tell(run->report, CHECK_PROGRESS, VERDICT_NOT_OFFERED, MSEC_NEVER,
-		    "none during a call of %lld ms", time);
 	run->called = call->answer == NULL ? MSEC_NEVER : time;
 }
 
@@ -200,7 +195,7 @@ check_call(struct run *run)
 	struct asked *call = visit_call(visit, run->what->call, run->what->arguments), *ping;
 	msec_t until = call->sent + run->what->timeout;
 
-	visit_begin(visit, "call");
+	visit_begin(visit, "cancelctl: checking call");
 	if (visit_wait(visit, call, BUSY_AFTER)) {
 		UNTESTED(run, CHECK_BUSY, "the call takes less than %d ms", BUSY_AFTER);
 	} else {
@@ -246,7 +241,7 @@ check_alive(struct run *run, const char *after)
 	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
 	long long time;
 
-	visit_begin(visit, "alive");
+	visit_begin(visit, "cancelctl: checking alive");
 	visit_wait(visit, ping, run->what->timeout);
 	time = time_of(run, ping);
 	if (ping->served)
@@ -269,7 +264,7 @@ check_cancel(struct run *run, struct asked *call)
 		    call->error != NULL ? "the call fails" : "the call is too short: choose a slower one");
 		return;
 	}
-	visit_begin(visit, "cancel");
+	visit_begin(visit, "cancelctl: checking cancel");
 	if (call->answer != NULL) {
 		call = visit_call(visit, run->what->call, run->what->arguments);
 		if (visit_wait(visit, call, run->called / 3)) {
@@ -380,7 +375,7 @@ leave(struct run *run)
 	const json_t *decisions = run->visit.decisions, *failed;
 	bool started, opened = run->visit.asked[0].result != NULL;
 
-	visit_begin(&run->visit, "exit");
+	visit_begin(&run->visit, "cancelctl: checking exit");
 	if (opened && !visit_dismiss(&run->visit, run->what->timeout))
 		NO(run, CHECK_EXIT, "%s was not answered within %lld ms", run->visit.dialogue->farewell,
 		    (long long)run->what->timeout);
@@ -415,11 +410,11 @@ enter(struct run *run, enum dialogue_kind kind, const char *check)
 static bool
 visit_for_most(struct run *run)
 {
-	const struct asked *asked = enter(run, run->what->kind, "initialize");
+	const struct asked *asked = enter(run, run->what->kind, "cancelctl: checking initialize");
 
 	/* A server of the newest MCP only answers initialize with an error. */
 	if (asked != NULL && run->what->kind == DIALOGUE_MCP && asked->served && asked->result == NULL)
-		asked = leave(run) ? enter(run, DIALOGUE_MCP_NEWEST, "initialize") : NULL;
+		asked = leave(run) ? enter(run, DIALOGUE_MCP_NEWEST, "cancelctl: checking initialize") : NULL;
 	if (asked == NULL)
 		return false;
 	tell_opening(run, asked);
@@ -432,7 +427,7 @@ visit_for_most(struct run *run)
 static void
 visit_for_discover(struct run *run)
 {
-	const struct asked *asked = enter(run, DIALOGUE_MCP_NEWEST, "discover");
+	const struct asked *asked = enter(run, DIALOGUE_MCP_NEWEST, "cancelctl: checking discover");
 	long long time;
 
 	if (asked == NULL)

@@ -38,11 +38,6 @@ static const struct row {
 		"JSON-RPC 2.0: an error tells that the call failed",
 		"JSON-RPC 2.0: an error tells that the call failed" },
 	    "canceld passes what the server says: choose --arguments with which the call succeeds" },
-	[CHECK_PROGRESS] = { "progress", "reports progress",
-	    { "MCP, Progress: a server MAY report progress", "ACP, Prompt Turn: the agent reports updates",
-		"LSP, Work Done Progress: a server MAY report progress" },
-
-	    "without progress canceld -t METHOD:NAME=DURATION is the longest time that the whole call may take: choose it well" },
 	[CHECK_BUSY] = { "busy", "answers ping while it works",
 	    { "MCP, Ping: the receiver MUST respond promptly",
 		"ACP, Cancellation: an agent that does not read hears no cancel",
@@ -75,7 +70,7 @@ static const struct row {
 	    "canceld ends every process that the server started, with --sweep tree, the default but on macOS" },
 };
 
-static const char *const words[VERDICTS] = { "not tested", "yes", "not offered", "no" };
+static const char *const words[VERDICTS] = { "not tested", "yes", "no" };
 
 void
 verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind kind)
@@ -131,24 +126,10 @@ is_repeated(const struct verdicts *report, int check)
 	    next->verdict == finding->verdict && strcmp(next->evidence, finding->evidence) == 0;
 }
 
-/* Lines behind the column of the verdicts. */
-static void
-write_words(const char *lines, struct buf *text)
-{
-	size_t len;
-
-	for (; lines[len = strcspn(lines, "\r\n")] != '\0'; lines += len + strspn(lines + len, "\r\n")) {
-		printable_append(text, (struct span){ lines, len }, "");
-		compose(text, "\n%s", left);
-	}
-	printable_append(text, span_of(lines), "");
-	compose(text, "\n");
-}
-
 static void
 write_finding(const struct verdicts *report, int check, bool colour, struct buf *text)
 {
-	static const char *const colours[VERDICTS] = { COLOUR_YELLOW, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED };
+	static const char *const colours[VERDICTS] = { COLOUR_YELLOW, COLOUR_GREEN, COLOUR_RED };
 	const struct finding *finding = &report->findings[check];
 	const char *word = words[finding->verdict];
 
@@ -159,19 +140,17 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 	if (is_repeated(report, check))
 		return;
 	compose(text, "%s", report->ended ? "" : left);
-	write_words(finding->evidence, text);
-	if (finding->verdict < VERDICT_NOT_OFFERED || report->ended)
-		return;
-	compose(text, "%s", left);
-	write_words(rows[check].demands[report->kind], text);
-	compose(text, "%s", left);
-	write_words(rows[check].help, text);
+	show_lines(text, span_of(finding->evidence), left);
+	compose(text, "\n");
+	if (finding->verdict == VERDICT_NO && !report->ended)
+		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left, rows[check].help);
 }
 
 void
 verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 {
-	int64_t checks = 0, missing = verdicts_count(report, VERDICT_NOT_OFFERED);
+	int64_t kept = verdicts_count(report, VERDICT_YES), broken = verdicts_count(report, VERDICT_NO);
+	int64_t untested = verdicts_count(report, VERDICT_NOT_TESTED);
 
 	printable_append(text, report->command, "");
 	compose(text, " (%s%s", dialogues[report->kind].name, report->server[0] != '\0' ? ", " : "");
@@ -180,13 +159,8 @@ verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 	for (int i = 0; i < CHECKS; i++)
 		if (is_shown(report, i))
 			write_finding(report, i, colour, text);
-	for (int i = 0; i < VERDICTS; i++)
-		checks += verdicts_count(report, (enum verdict)i);
-	compose(text, "\n%d checks: %d kept, %d broken, ", checks, (int64_t)verdicts_count(report, VERDICT_YES),
-	    (int64_t)verdicts_count(report, VERDICT_NO));
-	if (missing > 0)
-		compose(text, "%d not offered, ", missing);
-	compose(text, "%d not tested\n", (int64_t)verdicts_count(report, VERDICT_NOT_TESTED));
+	compose(text, "\n%d checks: %d kept, %d broken, %d not tested\n", kept + broken + untested, kept, broken,
+	    untested);
 	if (!report->ended)
 		compose(text, "canceld%b -- ...\n", buf_span(&report->options));
 }
@@ -196,12 +170,10 @@ finding_json(const struct verdicts *report, int check)
 {
 	const struct finding *finding = &report->findings[check];
 
-	return json_pack("{s:s, s:s, s:s, s:b, s:o, s:o*, s:s, s:s*}", "check", rows[check].word, "title",
-	    rows[check].title, "verdict", words[finding->verdict], "required", check != CHECK_PROGRESS, "evidence",
-	    printable_json(span_of(finding->evidence), false), "ms",
+	return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:s, s:s*}", "check", rows[check].word, "title", rows[check].title,
+	    "verdict", words[finding->verdict], "evidence", printable_json(span_of(finding->evidence), false), "ms",
 	    finding->time == MSEC_NEVER ? NULL : json_integer(finding->time), "demand",
-	    rows[check].demands[report->kind], "help",
-	    finding->verdict >= VERDICT_NOT_OFFERED ? rows[check].help : NULL);
+	    rows[check].demands[report->kind], "help", finding->verdict == VERDICT_NO ? rows[check].help : NULL);
 }
 
 json_t *
@@ -213,10 +185,9 @@ verdicts_json(const struct verdicts *report)
 	for (int i = 0; i < CHECKS; i++)
 		if (rows[i].demands[report->kind] != NULL)
 			json_array_append_new(checks, finding_json(report, i));
-	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:i, s:o, s:o}", "command",
+	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:o, s:o}", "command",
 	    printable_json(report->command, false), "dialect", dialogues[report->kind].name, "server",
 	    printable_json(span_of(report->server), false), "broken", broken > 0, "yes",
-	    verdicts_count(report, VERDICT_YES), "no", broken, "not_offered",
-	    verdicts_count(report, VERDICT_NOT_OFFERED), "not_tested", verdicts_count(report, VERDICT_NOT_TESTED),
+	    verdicts_count(report, VERDICT_YES), "no", broken, "not_tested", verdicts_count(report, VERDICT_NOT_TESTED),
 	    "checks", checks, "options", printable_json(buf_span(&report->options), false));
 }

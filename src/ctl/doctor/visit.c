@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "core/buf.h"
+#include "core/compose.h"
 #include "core/scan.h"
 #include "ctl/doctor.h"
 #include "ctl/show.h"
 #include "shell/child.h"
 #include "shell/system.h"
+#include "shell/words.h"
 
 enum {
 	ERROR_CANCELLED = -32800,
@@ -26,6 +28,7 @@ enum {
 	UNWRITTEN_MAX = 16 << 20, /* bytes that canceld did not take yet; more requests are not answered */
 	TURN = 20,                /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
 	FLUSH = 500,              /* ms for what is not written yet when the visit ends */
+	LINE = 58,                /* cells of a line on the terminal */
 };
 
 #define INFO "{\"name\":\"cancelctl\",\"version\":\"" CANCELD_VERSION "\"}"
@@ -52,6 +55,8 @@ const struct dialogue dialogues[] = {
 	    .meta = "{\"" META "protocolVersion\":\"2026-07-28\",\"" META "clientCapabilities\":{},\"" META
 		    "clientInfo\":" INFO "}" },
 };
+
+volatile sig_atomic_t visit_interrupted;
 
 const char *
 visit_text(const json_t *object, const char *key)
@@ -214,7 +219,7 @@ is_awaited(struct span body)
 	return scan_has(&scan, SCAN_ID) || !scan_has(&scan, SCAN_METHOD);
 }
 
-/* Reads what is there, and hears all that is whole. */
+/* Reads what is there, and hears all that is whole. Of the server's stderr canceld quotes the last lines. */
 static void
 read_some(struct visit *visit, enum visit_end end)
 {
@@ -225,7 +230,7 @@ read_some(struct visit *visit, enum visit_end end)
 
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 		stop(&visit->ends[end]);
-	if (got > 0)
+	if (got > 0 && end != VISIT_ERRORS)
 		buf_added(in, (size_t)got);
 	while (got > 0 && frame_read(frame, framing, buf_span(in))) {
 		struct span body = { buf_span(in).ptr + frame->body, (size_t)(frame->end - frame->body) };
@@ -250,16 +255,6 @@ write_some(struct visit *visit)
 		buf_consume(&visit->out, (size_t)put);
 	else if (errno != EAGAIN && errno != EINTR)
 		stop(&visit->ends[VISIT_TO]);
-}
-
-/* canceld quotes the last lines of the server's stderr. */
-static void
-drop_some(struct visit *visit)
-{
-	char bytes[PIECE];
-
-	if (read(visit->ends[VISIT_ERRORS], bytes, sizeof(bytes)) == 0)
-		stop(&visit->ends[VISIT_ERRORS]);
 }
 
 /* Opens the pipes, and a file with an empty configuration, as the user's own is for other sessions. */
@@ -334,36 +329,61 @@ visit_now(struct visit *visit)
 	return now - visit->late;
 }
 
+static void
+clear_line(const struct visit *visit)
+{
+	if (visit->terminal && visit->told > 0)
+		fprintf(stderr, "\r%*s\r", LINE, "");
+}
+
 void
 visit_begin(struct visit *visit, const char *check)
 {
-	if (visit->terminal && visit->told > 0)
-		fprintf(stderr, "\r%*s\r", VISIT_CELLS, "");
+	clear_line(visit);
 	visit->check = check;
 	visit->began = visit_now(visit);
 	visit->told = 0;
 }
 
-void
-visit_tell(struct visit *visit, const char *line)
+/* " [#####...............] 3/12 message" */
+static void
+append_progress(struct buf *line, const json_t *report)
 {
-	fprintf(stderr, "%s%-*s%s", visit->terminal ? "\r" : "", visit->terminal ? VISIT_CELLS : 0, line,
-	    visit->terminal ? "" : "\n");
+	const struct span full = SPAN("####################"), empty = SPAN("....................");
+	double total = json_number_value(json_object_get(report, "total"));
+	double part = total > 0 ? json_number_value(json_object_get(report, "progress")) / total : 0;
+	size_t cells = part > 1 ? full.len : part > 0 ? (size_t)(part * (double)full.len) : 0;
+
+	if (total > 0)
+		compose(line, " [%b%b]", span_head(full, cells), span_from(empty, cells));
+	compose(line, " ");
+	view_progress(line, report);
 }
 
-/* On a terminal each second. */
+/* On a terminal each second and at each report; else once, of a wait that is limited. */
 static void
 tell_wait(struct visit *visit, msec_t left)
 {
-	msec_t waited = (visit_now(visit) - visit->began) / 1000;
-	char line[VISIT_CELLS + 1], times[2][SHOW_TIME_SIZE];
+	const struct asked *asked = &visit->asked[visit->count - 1];
+	msec_t waited = visit_now(visit) - visit->began, news = waited / 1000 + asked->progress;
+	bool limited = left < VISIT_FOREVER / 2;
+	struct buf line = { 0 }, shown = { 0 }, cut = { 0 };
+	char times[2][SHOW_TIME_SIZE];
 
-	if (waited <= visit->told || (visit->told > 0 && !visit->terminal))
+	if (news <= visit->told || (!visit->terminal && (visit->told > 0 || !limited)))
 		return;
-	visit->told = waited;
-	snprintf(line, sizeof(line), "cancelctl: checking %s: %s, at most %s more", visit->check,
-	    show_time(waited * 1000, times[0]).ptr, show_time(left, times[1]).ptr);
-	visit_tell(visit, line);
+	clear_line(visit);
+	visit->told = news;
+	compose(&line, "%s: %b", visit->check, show_time(waited, times[0]));
+	if (limited)
+		compose(&line, ", at most %b more", show_time(left, times[1]));
+	append_progress(&line, asked->report);
+	printable_append(&shown, buf_span(&line), "");
+	table_cut(&cut, buf_span(&shown), LINE);
+	fprintf(stderr, "%.*s%s", (int)cut.len, cut.data, visit->terminal ? "" : "\n");
+	buf_free(&line);
+	buf_free(&shown);
+	buf_free(&cut);
 }
 
 int
@@ -380,8 +400,7 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 		.config = -1,
 		.dismissed = MSEC_NEVER,
 		.due = MSEC_NEVER,
-		.terminal = !what->loud && isatty(STDERR_FILENO),
-		.tell = tell_wait };
+		.terminal = !what->loud && isatty(STDERR_FILENO) };
 	if (open_ends(visit) == 0)
 		visit->pid = fork();
 	if (visit->pid == 0)
@@ -411,7 +430,7 @@ turn(struct visit *visit, msec_t until)
 	bool over = visit->pid == 0;
 	msec_t left = until - visit_now(visit), wait = over || left < 0 ? 0 : left < TURN ? left : TURN;
 
-	visit->tell(visit, left < 0 ? 0 : left);
+	tell_wait(visit, left < 0 ? 0 : left);
 	for (int i = 0; i < VISIT_ENDS; i++)
 		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = POLLIN };
 	ready[VISIT_TO] = (struct pollfd){ .fd = visit->out.len > 0 ? visit->ends[VISIT_TO] : -1, .events = POLLOUT };
@@ -419,12 +438,9 @@ turn(struct visit *visit, msec_t until)
 	if (poll(ready, VISIT_ENDS, (int)wait) > 0) {
 		if (ready[VISIT_TO].revents != 0)
 			write_some(visit);
-		if (ready[VISIT_FROM].revents != 0)
-			read_some(visit, VISIT_FROM);
-		if (ready[VISIT_LOG].revents != 0)
-			read_some(visit, VISIT_LOG);
-		if (ready[VISIT_ERRORS].revents != 0)
-			drop_some(visit);
+		for (enum visit_end end = VISIT_FROM; end < VISIT_ENDS; end++)
+			if (ready[end].revents != 0)
+				read_some(visit, end);
 	}
 	visit_now(visit);
 	visit->due = MSEC_NEVER;
@@ -494,7 +510,7 @@ visit_wait(struct visit *visit, const struct asked *asked, msec_t limit)
 {
 	msec_t until = visit_now(visit) + limit;
 
-	while (asked->answer == NULL && !visit->stopped && turn(visit, until))
+	while (asked->answer == NULL && !visit_interrupted && !visit->unreadable && turn(visit, until))
 		;
 	return asked->answer != NULL;
 }

@@ -92,6 +92,22 @@ show_line(struct span text)
 	show_buf(&line);
 }
 
+void
+show_lines(struct buf *out, struct span text, const char *lead)
+{
+	for (struct span part; text.len > 0; text = span_from(text, part.len)) {
+		part = span_until(text, "\r\n\t");
+		printable_append(out, part, "");
+		if (part.len == text.len)
+			return;
+		if (text.ptr[part.len] == '\t')
+			compose(out, "\t");
+		else if (text.ptr[part.len] == '\n' && (part.len > 0 || lead[0] == '\0'))
+			compose(out, "\n%s", lead);
+		part.len++;
+	}
+}
+
 struct span
 show_time(msec_t time, char text[SHOW_TIME_SIZE])
 {

@@ -86,19 +86,25 @@ append_number(struct buf *text, const char *before, const json_t *number)
 	free(dumped);
 }
 
-/* "3/10 message"; of what has ended, when that was. */
+void
+view_progress(struct buf *text, const json_t *progress)
+{
+	struct span message = show_string(progress, "message");
+
+	append_number(text, "", json_object_get(progress, "progress"));
+	append_number(text, "/", json_object_get(progress, "total"));
+	compose(text, text->len > 0 && message.len > 0 ? " %b" : "%b", message);
+}
+
+/* How far it is; of what has ended, when that was. */
 static void
 write_progress(struct buf *text, const json_t *row, const char *key)
 {
-	const json_t *progress = json_object_get(row, key);
-	struct span message = show_string(progress, "message");
 	char time[SHOW_TIME_SIZE];
 
 	if (json_object_get(row, "ended_ms") != NULL)
 		compose(text, "%b ago", show_time(show_number(row, "ended_ms"), time));
-	append_number(text, "", json_object_get(progress, "progress"));
-	append_number(text, "/", json_object_get(progress, "total"));
-	compose(text, text->len > 0 && message.len > 0 ? " %b" : "%b", message);
+	view_progress(text, json_object_get(row, key));
 }
 
 const struct column view_instances[] = {
