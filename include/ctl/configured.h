@@ -9,8 +9,15 @@ struct configured {     /* zeroed: none */
 	char **command; /* the server's own; owned */
 };
 
+enum { FAULT_SIZE = 512 };
+
+/* Reads a file, which is within that directory (NULL: anywhere). 0, or -1 with the fault. Call client_servers_free. */
+int configured_load(const struct client_file *file, const char *within, struct client_servers *servers,
+    char fault[FAULT_SIZE]) __attribute__((warn_unused_result));
+
 /*
- * Looks up CLIENT:SERVER or FILE:SERVER, and takes over what its client sets for the server: variables, and the directory.
+ * Looks up CLIENT:SERVER or FILE:SERVER, and takes over what its client sets for the server: variables, and the directory. What
+ * the client fills in is filled in from the environment.
  * by_hand: a canceld that stands there by hand is part of the command; else that is refused. Where it cannot be started,
  * that is told, and the program ends. Call configured_free.
  */

@@ -87,5 +87,5 @@ struct doc_node *doc_at(const struct doc_node *from, const char *path);
 /* The bytes as a string that the caller owns. */
 char *doc_copy(struct span bytes);
 
-/* Appends the text as a string that is valid in JSON and in TOML. text: UTF-8. */
+/* Appends the text as a string that is valid in JSON and, without DEL, in TOML; what is not UTF-8 as it is. */
 void doc_quote(struct buf *out, struct span text);

@@ -18,8 +18,8 @@ TABLE_CONST struct cancel dialect_cancels[] = {
 	}
 
 #define JSONRPC_FAMILY \
-	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, .closed_code = CODE_INVALID_REQUEST, \
-	.at_once = TIME_AT_ONCE
+	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, \
+	.closed_code = CODE_INVALID_REQUEST, .at_once = TIME_AT_ONCE
 
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
 static TABLE_CONST struct method mcp_methods[DIALECT_METHODS] = {

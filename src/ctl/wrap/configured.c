@@ -1,126 +1,160 @@
 #include "ctl/configured.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/compose.h"
 #include "ctl/ctl.h"
 #include "ctl/replace.h"
 
-/* The search for one. */
-struct search {
-	const char *word, *name; /* what was typed; the server's part of it */
-	bool by_hand;
-	struct configured *server;
-	const struct client_file *file; /* the first that has it */
-	bool taking;                    /* the one that was found */
-	int found;                      /* servers of this name */
-	int status;                     /* of the last file that cannot be read, then of the server that was taken */
-};
-
-/* Only the client knows what it puts in place of ${NAME}, or {env:NAME}. */
-static bool
-is_filled_in(const char *text)
+/* Mistakes, and what is not known here, end the program at once. */
+_Noreturn static void
+refuse(const char *word, const char *why)
 {
-	return strstr(text, "${") != NULL || strstr(text, "{env:") != NULL || strstr(text, "{file:") != NULL;
+	exit(ctl_no("%.300s: %s", word, why));
 }
 
-static int
-refuse(const struct search *search, const char *why)
+/* How long the beginning is of what the client fills in, if it has an end; 0: the text does not begin with that. */
+static size_t
+opening(const char *text)
 {
-	return ctl_no("%.300s: %s", search->word, why);
+	static const char *const openings[] = { "${env:", "{env:", "${", "{file:" };
+
+	for (size_t i = 0; i < 4 && strchr(text, '}') != NULL; i++)
+		if (strncmp(text, openings[i], strlen(openings[i])) == 0)
+			return strlen(openings[i]) - (i == 3 ? strlen("file:") : 0);
+	return 0;
 }
 
-static const char unknown[] = "only its client knows the variables it sets: set them, and give its command behind --";
+/*
+ * The text with what its client fills in, which the caller owns: ${NAME}, ${NAME:-DEFAULT}, ${env:NAME} and {env:NAME}. What
+ * else is in such braces only the client knows.
+ */
+static char *
+fill_in(const char *word, const char *text)
+{
+	struct buf filled = { 0 };
+	const char *value;
+	char *name, *otherwise;
 
-static int
-take_variables(const struct search *search, const struct doc_node *variables)
+	for (size_t len; *text != '\0'; text += len) {
+		len = opening(text);
+		if (len == 0) {
+			len = 1;
+			buf_append(&filled, (struct span){ text, len });
+			continue;
+		}
+		name = doc_copy((struct span){ text + len, strcspn(text + len, "}") });
+		len += strlen(name) + 1;
+		otherwise = strstr(name, ":-");
+		if (otherwise != NULL)
+			*otherwise = '\0';
+		value = getenv(name);
+		if (value == NULL && otherwise == NULL)
+			exit(ctl_no("%.300s: %.*s is not set here: set it, or give the server's command behind --",
+			    word, (int)len, text));
+		compose(&filled, "%s", value != NULL ? value : otherwise + 2);
+		free(name);
+	}
+	buf_append(&filled, (struct span){ "", 1 });
+	return filled.data;
+}
+
+static void
+take_variables(const char *word, const struct doc_node *variables)
 {
 	const struct doc_node *variable = variables != NULL ? variables->first : NULL;
 
 	for (; variable != NULL; variable = variable->next) {
-		if (variable->kind != DOC_STRING || is_filled_in(variable->text.ptr))
-			return refuse(search, unknown);
-		if (setenv(variable->key.name.ptr, variable->text.ptr, true) != 0)
-			return refuse(search, "a variable has no name");
+		char *value = variable->kind == DOC_STRING ? fill_in(word, variable->text.ptr) : NULL;
+
+		if (value == NULL || setenv(variable->key.name.ptr, value, true) != 0)
+			refuse(word, "a variable is no text, or has no name");
+		free(value);
 	}
-	return CTL_YES;
-}
-
-static int
-take(const struct search *search, const struct doc_node *node)
-{
-	struct configured *server = search->server;
-	struct entry entry = entry_read(node);
-	const struct doc_node *directory = doc_at(node, "cwd");
-	int status;
-
-	if (entry.why != NULL && (entry.state != ENTRY_BY_HAND || !search->by_hand))
-		return refuse(search, entry.why);
-	if (entry.state == ENTRY_WRAPPED)
-		server->options = entry_words(&entry, entry.marker->next, entry.dashes);
-	server->command = entry_words(&entry, entry.program, NULL);
-	for (char **word = server->command; *word != NULL; word++)
-		if (is_filled_in(*word))
-			return refuse(search, "only its client knows its whole command: give it behind --");
-	if (doc_at(node, "envFile") != NULL)
-		return refuse(search, unknown);
-	status = take_variables(search, doc_at(node, "env"));
-	if (status == CTL_YES)
-		status = take_variables(search, doc_at(node, "environment"));
-	if (status == CTL_YES && directory != NULL && directory->kind == DOC_STRING && chdir(directory->text.ptr) != 0)
-		return ctl_no("%.300s: %.300s: %s", search->word, directory->text.ptr, strerror(errno));
-	return status;
 }
 
 static void
-search_file(struct search *search, const struct client_file *file)
+take(struct configured *server, const char *word, const struct doc_node *node, bool by_hand)
 {
-	struct client_servers servers = { 0 };
-	struct replace contents;
+	struct entry entry = entry_read(node);
+	const struct doc_node *directory = doc_at(node, "cwd");
 
-	if (replace_read(&contents, file->path, NULL) == -1)
-		search->status = ctl_no("%s: %s", file->path, contents.fault);
-	else if (client_read(file->client, buf_span(&contents.text), &servers) == -1)
-		search->status = ctl_no("%s: %s", file->path, servers.doc.fault);
-	for (size_t i = 0; i < servers.count; i++) {
-		if (!client_names(search->name, servers.list[i]))
-			continue;
-		if (search->taking)
-			search->status = take(search, servers.list[i]);
-		else if (search->found++ == 0)
-			search->file = file;
+	if (entry.why != NULL && (entry.state != ENTRY_BY_HAND || !by_hand))
+		refuse(word, entry.why);
+	if (doc_at(node, "envFile") != NULL)
+		refuse(word,
+		    "its envFile is read by its client only: set the variables, and give its command behind --");
+	if (entry.state == ENTRY_WRAPPED)
+		server->options = entry_words(&entry, entry.marker->next, entry.dashes);
+	server->command = entry_words(&entry, entry.program, NULL);
+	for (char **words = server->command; *words != NULL; words++) {
+		char *filled = fill_in(word, *words);
+
+		free(*words);
+		*words = filled;
 	}
-	client_servers_free(&servers);
+	take_variables(word, doc_at(node, "env"));
+	take_variables(word, doc_at(node, "environment"));
+	if (directory != NULL && directory->kind == DOC_STRING && chdir(directory->text.ptr) != 0)
+		exit(ctl_no("%.300s: %.300s: %s", word, directory->text.ptr, strerror(errno)));
+}
+
+int
+configured_load(const struct client_file *file, const char *within, struct client_servers *servers,
+    char fault[FAULT_SIZE])
+{
+	struct replace contents;
+	int result = replace_read(&contents, file->path, within);
+
+	*servers = (struct client_servers){ 0 };
+	snprintf(fault, FAULT_SIZE, "%s", contents.fault);
+	if (result == 0 && (result = client_read(file->client, buf_span(&contents.text), servers)) == -1)
+		snprintf(fault, FAULT_SIZE, "%s", servers->doc.fault);
 	replace_free(&contents);
+	return result;
 }
 
 void
 configured_read(struct configured *server, const char *word, bool by_hand)
 {
-	struct search search = { .word = word, .name = strchr(word, ':'), .by_hand = by_hand, .server = server };
+	const char *colon = strchr(word, ':');
+	struct client_servers servers = { 0 }, more;
+	const struct doc_node *node = NULL;
 	struct client_files files = { 0 };
-	char *where;
+	int status, found = 0, before;
+	char *where, fault[FAULT_SIZE];
 
 	*server = (struct configured){ 0 };
-	if (search.name == NULL)
+	if (colon == NULL)
 		exit(ctl_usage("which server? its command behind --, or CLIENT:SERVER; '%.200s' has no colon", word));
-	where = doc_copy(span_between(word, search.name++));
-	search.status = clients_look_up(&files, where);
-	for (size_t i = 0; i < files.count; i++)
-		search_file(&search, &files.list[i]);
-	if (search.found > 1)
-		search.status = ctl_usage("%.300s: there are several: name its FILE, or GROUP:SERVER", word);
-	else if (search.found == 0 && search.status == CTL_YES)
-		search.status = refuse(&search, "there is no such server; see cancelctl wrap --list");
+	where = doc_copy(span_between(word, colon));
+	status = clients_look_up(&files, where);
+	for (size_t i = 0; i < files.count; i++) {
+		before = found;
+		if (configured_load(&files.list[i], NULL, &more, fault) == -1)
+			status = ctl_no("%s: %s", files.list[i].path, fault);
+		for (size_t k = 0; k < more.count; k++)
+			if (client_names(colon + 1, more.list[k])) {
+				node = more.list[k];
+				found++;
+			}
+		client_servers_free(found > before ? &servers : &more);
+		servers = found > before ? more : servers;
+	}
+	if (found > 1)
+		exit(ctl_usage("%.300s: there are several: name its FILE, or GROUP:SERVER", word));
+	if (found == 0 && status == CTL_YES)
+		refuse(word, "there is no such server; see cancelctl wrap --list");
+	if (found == 0)
+		exit(status);
 	/* Its directory is entered once all files have been read. */
-	search.taking = search.found == 1;
-	if (search.taking)
-		search_file(&search, search.file);
+	take(server, word, node, by_hand);
+	client_servers_free(&servers);
 	client_files_free(&files);
 	free(where);
-	if (search.status != CTL_YES)
-		exit(search.status);
 }
 
 void

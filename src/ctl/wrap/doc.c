@@ -5,6 +5,7 @@
 #include "ctl/doc.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <regex.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -89,19 +90,12 @@ doc_copy(struct span bytes)
 void
 doc_quote(struct buf *out, struct span text)
 {
-	char escape[sizeof("\\u00ff")];
+	json_t *string = json_stringn(text.ptr, text.len);
+	char *quoted = json_dumps(string, JSON_ENCODE_ANY);
 
-	buf_append(out, SPAN("\""));
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char byte = (unsigned char)text.ptr[i];
-
-		if (byte < 0x20 || byte == 0x7f)
-			snprintf(escape, sizeof(escape), "\\u%04x", byte);
-		else
-			snprintf(escape, sizeof(escape), "%s%c", byte == '"' || byte == '\\' ? "\\" : "", byte);
-		buf_append(out, span_of(escape));
-	}
-	buf_append(out, SPAN("\""));
+	buf_append(out, quoted != NULL ? span_of(quoted) : text);
+	json_decref(string);
+	free(quoted);
 }
 
 /* Sets the fault, with the line of a place. */

@@ -10,6 +10,7 @@
 #include "core/dialect.h"
 #include "ctl/change.h"
 #include "ctl/commands.h"
+#include "ctl/configured.h"
 #include "ctl/ctl.h"
 #include "ctl/replace.h"
 #include "ctl/show.h"
@@ -129,17 +130,12 @@ list_server(struct task *task, const struct doc_node *server)
 static void
 list_file(struct task *task)
 {
-	struct client_servers servers = { 0 };
 	const struct client_file *file = task->file;
-	const char *fault = NULL;
-	struct replace contents;
+	struct client_servers servers;
+	char fault[FAULT_SIZE];
 
 	say(task, "%s (%s): %s", file->client->name, file->client->id, file->path);
-	if (replace_read(&contents, file->path, file->project ? "." : NULL) == -1)
-		fault = contents.fault;
-	else if (client_read(file->client, buf_span(&contents.text), &servers) == -1)
-		fault = servers.doc.fault;
-	if (fault != NULL) {
+	if (configured_load(file, file->project ? "." : NULL, &servers, fault) == -1) {
 		put_object(task, NULL, "state", "left", fault, NULL);
 		say(task, "  left alone: %s", fault);
 	}
@@ -147,7 +143,6 @@ list_file(struct task *task)
 		list_server(task, servers.list[i]);
 	task->servers += servers.count;
 	client_servers_free(&servers);
-	replace_free(&contents);
 }
 
 /* Of a tool call, with what the configuration says for all servers. 0: the options are refused, which was told. */

@@ -204,8 +204,7 @@ report_failure(struct life *life)
 		compose(&reason, "its guardian was lost: %s", child->unguarded);
 	else
 		command_explain(&reason, program, child->error);
-	log_event(life->log, WHY_FAILED,
-	    LOG_FIELDS(log_string("doing", doing), log_text("reason", buf_span(&reason))));
+	log_event(life->log, WHY_FAILED, LOG_FIELDS(log_string("doing", doing), log_text("reason", buf_span(&reason))));
 	snprintf(words, sizeof(words), "cannot %s: %.*s", doing, (int)reason.len, reason.data);
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, words);
