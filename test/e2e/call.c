@@ -170,7 +170,10 @@ static const struct {
 	{ "mkdir -p .config/canceld; echo '{\"timeout\":\"200ms\"}' >.config/canceld/config.json; " C
 	  "sleep ms=60000" DEMO,
 	    124, "made no progress for 200 ms" },
-	/* stderr. */
+	/* stderr: without -v that the server did not end by itself, and nothing else. */
+	{ C "echo -- --term-after=10ms $DEMO_SERVER --ignore-eof 2>&1 >/dev/null | sed 's/.*demo-server: //'", 0,
+	    "FORCED step=SIGTERM process=" },
+	{ C "echo -- --term-after=10ms $DEMO_SERVER --ignore-eof 2>&1 | wc -l", 0, "2\n" },
 	{ C "-v sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "demo-server: cancelled id=3" },
 	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER 2>&1 | grep -c demo-server", 1, "0\n" },
 };
@@ -253,7 +256,12 @@ TEST(progress_is_a_bar_on_a_terminal)
 {
 	shell_expect_terminal(80, "cd $HOME; " C "progress steps=2 everyMs=300" DEMO, "ms [##########..........] 1/2");
 	ck_assert_ptr_nonnull(strstr(shell_output, "  \rdone\r\n"));
-	shell_expect_terminal(80, "cd $HOME; " C "sleep ms=1500" DEMO, "sleep: 1s  ");
+	shell_expect_terminal(80, "cd $HOME; " C "sleep ms=1500" DEMO, "sleep: 1s\r");
+	/* What has been reported is not told anew while the server ends. */
+	shell_expect_terminal(80,
+	    "cd $HOME; " C "progress steps=2 everyMs=10 -- --term-after=1500ms $DEMO_SERVER --ignore-eof",
+	    "the end of the server: 1s\r");
+	ck_assert_ptr_nonnull(strstr(shell_output, ": FORCED step=SIGTERM"));
 	shell_expect("cd $HOME", C "progress steps=2 everyMs=100" DEMO, 0, "done\n");
 	ck_assert_str_eq(shell_output, "done\n");
 }
@@ -286,6 +294,7 @@ TESTS(a_signal_cancels_the_call, 0, 2)
 	kill(process_child(run->pid, "ms=60000"), signals[_i]);
 	run_expect_logged(run, "CANCEL_FORWARDED");
 	run_expect_logged(run, "demo-server: cancelled id=3");
+	run_expect_logged(run, "cancelctl: sleep: cancelled; the server has ended");
 	run_expect_exit(run, 128 + signals[_i]);
 	run_end(run);
 }

@@ -365,14 +365,19 @@ run(struct call *call)
 	const struct asked *asked = open_session(call, DIALOGUE_MCP);
 	bool opened = asked->result != NULL;
 	int status = opened ? use_session(call) : tell_failure(call, asked), number = visit_interrupted, ended;
+	const char *what = visit->check, *how = "given up";
 
 	/* The request that opens the session is not cancelled; the end of input ends that. */
-	if (number != 0 && visit->count > 1 && visit->asked[visit->count - 1].answer == NULL)
+	if (number != 0 && visit->count > 1 && visit->asked[visit->count - 1].answer == NULL) {
 		visit_cancel(visit, &visit->asked[visit->count - 1]);
+		how = "cancelled";
+	}
+	visit_begin(visit, "the end of the server");
 	visit_close(visit, VISIT_FOREVER);
 	ended = WIFEXITED(visit->status) ? WEXITSTATUS(visit->status) : 0;
 	visit_free(visit);
 	if (number != 0) {
+		ctl_no("%.100s: %s; the server has ended", what, how);
 		signal(number, SIG_DFL);
 		raise(number);
 	}

@@ -121,6 +121,13 @@ answer_to(const json_t *request)
 }
 
 static void
+clear_line(const struct visit *visit)
+{
+	if (visit->terminal && visit->told > 0)
+		fprintf(stderr, "\r%*s\r", LINE, "");
+}
+
+static void
 stop(int *end)
 {
 	if (*end >= 0)
@@ -219,29 +226,52 @@ is_awaited(struct span body)
 	return scan_has(&scan, SCAN_ID) || !scan_has(&scan, SCAN_METHOD);
 }
 
-/* Reads what is there, and hears all that is whole. Of the server's stderr canceld quotes the last lines. */
+/* Of a server's stderr canceld quotes the last lines; of its own lines there those are passed on that a caller must know. */
+static void
+hear_errors(struct visit *visit, struct span line)
+{
+	const char own[] = "canceld[";
+	struct buf shown = { 0 };
+
+	if (line.len < strlen(own) || memcmp(line.ptr, own, strlen(own)) != 0 ||
+	    memmem(line.ptr, line.len, ": FORCED ", strlen(": FORCED ")) == NULL)
+		return;
+	clear_line(visit);
+	show_lines(&shown, line, "");
+	fprintf(stderr, "%.*s\n", (int)shown.len, shown.data);
+	buf_free(&shown);
+}
+
+/* Reads what is there, and hears all that is whole. */
 static void
 read_some(struct visit *visit, enum visit_end end)
 {
-	enum framing framing = end == VISIT_LOG ? FRAMING_NEWLINE : visit->dialogue->framing;
+	enum framing framing = end == VISIT_FROM ? visit->dialogue->framing : FRAMING_NEWLINE;
 	struct frame *frame = &visit->frames[end];
 	struct buf *in = &visit->in[end];
 	ssize_t got = read(visit->ends[end], buf_space(in, PIECE), PIECE);
 
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 		stop(&visit->ends[end]);
-	if (got > 0 && end != VISIT_ERRORS)
+	if (got > 0)
 		buf_added(in, (size_t)got);
 	while (got > 0 && frame_read(frame, framing, buf_span(in))) {
 		struct span body = { buf_span(in).ptr + frame->body, (size_t)(frame->end - frame->body) };
-		json_t *value = show_parse(body, false);
+		json_t *value = end == VISIT_ERRORS ? NULL : show_parse(body, false);
 
+		if (end == VISIT_ERRORS)
+			hear_errors(visit, body);
 		visit->unreadable |= value == NULL && end == VISIT_FROM && is_awaited(body);
 		if (json_is_object(value))
 			(end == VISIT_LOG ? hear_event : hear_message)(visit, value);
 		json_decref(value);
 		buf_consume(in, (size_t)frame->next);
 		frame_advance(frame, frame->next);
+	}
+	/* A line of the server's without an end. */
+	if (end == VISIT_ERRORS && in->len > PIECE) {
+		buf_clear(in);
+		*frame = (struct frame){ 0 };
 	}
 }
 
@@ -329,13 +359,6 @@ visit_now(struct visit *visit)
 	return now - visit->late;
 }
 
-static void
-clear_line(const struct visit *visit)
-{
-	if (visit->terminal && visit->told > 0)
-		fprintf(stderr, "\r%*s\r", LINE, "");
-}
-
 void
 visit_begin(struct visit *visit, const char *check)
 {
@@ -365,7 +388,8 @@ static void
 tell_wait(struct visit *visit, msec_t left)
 {
 	const struct asked *asked = &visit->asked[visit->count - 1];
-	msec_t waited = visit_now(visit) - visit->began, news = waited / 1000 + asked->progress;
+	bool open = asked->answer == NULL;
+	msec_t waited = visit_now(visit) - visit->began, news = waited / 1000 + (open ? asked->progress : 0);
 	bool limited = left < VISIT_FOREVER / 2;
 	struct buf line = { 0 }, shown = { 0 }, cut = { 0 };
 	char times[2][SHOW_TIME_SIZE];
@@ -377,7 +401,8 @@ tell_wait(struct visit *visit, msec_t left)
 	compose(&line, "%s: %b", visit->check, show_time(waited, times[0]));
 	if (limited)
 		compose(&line, ", at most %b more", show_time(left, times[1]));
-	append_progress(&line, asked->report);
+	if (open && asked->report != NULL)
+		append_progress(&line, asked->report);
 	printable_append(&shown, buf_span(&line), "");
 	table_cut(&cut, buf_span(&shown), LINE);
 	fprintf(stderr, "%.*s%s", (int)cut.len, cut.data, visit->terminal ? "" : "\n");
