@@ -188,6 +188,9 @@ enum policy_source {
 	POLICY_SOURCES
 };
 
+/* Where a deadline comes from that no rule names. */
+#define POLICY_BUILT_IN_TEXT "built in"
+
 struct policy_rule {
 	enum policy_source source;
 	enum policy_clock clock;
@@ -195,6 +198,7 @@ struct policy_rule {
 	msec_t duration;     /* MSEC_NEVER: none */
 	bool matched;        /* it has named a request, even if a more specific rule won */
 	size_t least;        /* bytes of the shortest name that fits */
+	const char *origin;  /* set at will: for a person, and valid as long as a session; NULL: not known */
 };
 
 struct policy {                    /* zeroed: empty */
@@ -203,8 +207,8 @@ struct policy {                    /* zeroed: empty */
 };
 
 struct deadlines {
-	msec_t idle, cap;         /* durations; MSEC_NEVER: none */
-	unsigned char sources[2]; /* enum policy_source of each, by its clock */
+	msec_t idle, cap;       /* durations; MSEC_NEVER: none */
+	const char *origins[2]; /* of each, by its clock; NULL: not known */
 };
 
 void policy_free(struct policy *policy);

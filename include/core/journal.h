@@ -70,6 +70,7 @@ struct action {
 	struct span hint;        /* which option would have helped */
 	struct span outcome;     /* of a $/canceld/cancel; or of an answer: result, isError, the code of an error */
 	struct span traceparent; /* of the message, as spelled; or empty */
+	struct span origin;      /* of the timeout, for a person */
 	msec_t elapsed, timeout;
 	enum tally tally;
 	uint64_t serial; /* of the request; 0: it was in no table */

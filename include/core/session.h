@@ -14,6 +14,7 @@
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
 	const struct policy *policy;   /* its rules are copied */
+	const char *name;              /* of the server, for cancelctl; borrowed; NULL: that cannot reach the session */
 	msec_t grace;                  /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;

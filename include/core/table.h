@@ -80,7 +80,7 @@ struct request {
 	uint64_t heard;           /* how many bytes its receiver had written by then */
 	msec_t since;             /* when its deadlines began to run; MSEC_NEVER: they do not yet */
 	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
-	unsigned char sources[2];      /* set at will: where these come from, as in struct deadlines */
+	const char *origins[2];        /* set at will: where these come from, as in struct deadlines */
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
 	bool graced;                   /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
@@ -186,6 +186,15 @@ request_timeout(const struct request *request)
 	if (request->given_up == GIVEN_UP_BY_CAP)
 		return request->cap_after;
 	return request->given_up == GIVEN_UP_BY_DEADLINE ? request->idle_after : MSEC_NEVER;
+}
+
+/* Where that deadline comes from, for a person. */
+static inline struct span
+request_origin(const struct request *request)
+{
+	const char *origin = request->origins[request->given_up == GIVEN_UP_BY_CAP ? POLICY_CAP : POLICY_IDLE];
+
+	return request_timeout(request) == MSEC_NEVER || origin == NULL ? SPAN_NONE : span_of(origin);
 }
 
 /* The receiver sees a different id than the requester sent. */

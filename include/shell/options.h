@@ -25,12 +25,14 @@ enum {
 struct configfile {
 	bool named;             /* by --config */
 	char server[NAME_SIZE]; /* its name, for the choice of the section */
+	const char *section;    /* that is read, borrowed; NULL: the rest of the file is */
 	json_t *in_force;       /* owned: what the session runs with; NULL: it does not run yet */
 	json_t *faults; /* owned: what was wrong at last, for a person: strings, at most CONFIGFILE_FAULTS; or NULL */
 };
 
 struct options {
 	struct policy policy;
+	json_t *origins; /* owned: the texts of the rules' origins, for good: requests may outlive a rule */
 	struct session_config session; /* without what does not follow from an option alone: see loop.c */
 	bool drain;
 	msec_t drain_for;              /* MSEC_NEVER: as long as the deadlines allow */

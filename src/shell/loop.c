@@ -252,6 +252,7 @@ open_session(struct loop *loop)
 	config.policy = &options->policy;
 	config.restarts = options->restarts > 0;
 	config.observed = !options->no_control;
+	config.name = options->no_control ? NULL : options->name;
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (!system_random(&config.seed, sizeof(config.seed)))
 		config.seed = (uint64_t)loop->now;

@@ -175,7 +175,7 @@ static const struct {
 	    "FORCED step=SIGTERM process=" },
 	{ C "echo -- --term-after=10ms $DEMO_SERVER --ignore-eof 2>&1 | wc -l", 0, "2\n" },
 	{ C "-v sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "demo-server: cancelled id=3" },
-	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER 2>&1 | grep -c demo-server", 1, "0\n" },
+	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER 2>&1 | grep -c demo-server:", 1, "0\n" },
 };
 
 TESTS(the_call_prints_and_has_a_status, 0, COUNT(scripts))

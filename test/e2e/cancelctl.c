@@ -215,7 +215,7 @@ TEST(what_was_set_is_taken_back)
 	expect(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
 	expect(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
 	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"tools/call:stubborn=4h\" changed=1");
-	expect(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line\n");
+	expect(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line -t 1h\n");
 	expect(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
 	run_end(run);
 }
@@ -253,13 +253,13 @@ TEST(one_mistake_of_all_is_told_once)
 
 TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 {
-	char options[600];
+	char options[600], wanted[2048];
 	struct run *run;
 
 	snprintf(options, sizeof(options), "--name files -T b=5s -c %s/file", getenv("E2E_DIRECTORY"));
 	expect(NULL, "echo {} >file && chmod 600 file", 0, "");
 	run = run_session(options, NULL);
-	expect(run, "$C set files", 0, "FROM\nfiles   max-time  b       -           5s  command line\n");
+	expect(run, "$C set files", 0, "FROM\nfiles   max-time  b       -           5s  command line -T b=5s\n");
 	expect(run,
 	    "echo '{\"timeot\":1,\"timeout\":\"3s\",\"servers\":{\"fil*\":{\"max-time\":\"none\"},\"else\":{}}}' >file\n"
 	    "$C reload files | grep 'files.*: changed timeout, max-time$' && $C ls | grep files! && $C reload files",
@@ -267,12 +267,14 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	ck_assert_ptr_nonnull(
 	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
 	expect(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key: it could be timeout\n");
-	expect(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0,
-	    "files   timeout   tools/call  a        5m00s  person\n"
-	    "files   max-time  b           -           5s  command line\n"
-	    "files   max-time  -           -         none  section\n"
-	    "files   timeout   -           -           3s  file\n");
-	ck_assert_ptr_nonnull(strstr(shell_output, "\"duration_ms\":null,\"from\":\"section\"}"));
+	snprintf(wanted, sizeof(wanted),
+	    "files   timeout   tools/call  a        5m00s  set by a person -t tools/call:a=5m\n"
+	    "files   max-time  b           -           5s  command line -T b=5s\n"
+	    "files   max-time  -           -         none  %s/file servers.fil* -T none\n"
+	    "files   timeout   -           -           3s  %s/file -t 3s\n",
+	    getenv("E2E_DIRECTORY"), getenv("E2E_DIRECTORY"));
+	expect(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0, wanted);
+	ck_assert_ptr_nonnull(strstr(shell_output, "/file servers.fil* -T none\"}"));
 	run_end(run);
 }
 
@@ -656,15 +658,15 @@ TEST(top_sorts_and_shows_all_about_a_request)
 	ck_assert_int_eq(write(terminal, "?", 1), 1);
 	await_screen(terminal, "sort by LEFT");
 	ck_assert_int_eq(write(terminal, "qa\n", 3), 3);
-	await_screen(terminal, "1h00m (command line), ");
+	await_screen(terminal, "1h00m (command line -t 1h), ");
 	ck_assert_int_eq(write(terminal, "ql\n", 3), 3);
-	await_screen(terminal, "8s (command line), ");
+	await_screen(terminal, "8s (command line -t tools/call:sleep=8s), ");
 	await_screen(terminal, "1d00h (built in), ");
 	await_screen(terminal, "timed_out");
 	ck_assert_int_eq(write(terminal, "qq", 2), 2);
 	expect_restored(terminal, pid, 0);
 	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
-	expect(run, "$C set pages --now 2h && $C ls -j pages", 0, "\"timeout_from\":\"person\"");
+	expect(run, "$C set pages --now 2h && $C ls -j pages", 0, "\"timeout_from\":\"set by a person -t 2h\"");
 	expect(run, "$C cancel pages 7", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);

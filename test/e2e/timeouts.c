@@ -9,7 +9,7 @@ expect_timeout(struct run *run, const char *id, long timeout)
 	json_t *message = run_expect_error(run, id, CODE_CANCELLED, "timeout");
 	json_t *data = at(message, "error data");
 
-	ck_assert_uint_eq(json_object_size(data), 5);
+	ck_assert_uint_eq(json_object_size(data), 6);
 	ck_assert(json_is_true(at(data, "cancelled")));
 	ck_assert_str_eq(at_text(data, "method"), "tools/call");
 	ck_assert_int_eq(at_number(data, "timeoutMs"), timeout);
@@ -17,6 +17,46 @@ expect_timeout(struct run *run, const char *id, long timeout)
 }
 
 SUITE("timeouts", .seconds = 24);
+
+/* The log, the error and ls say which rule it was, and the error what would change it. */
+TEST(a_deadline_tells_where_it_comes_from)
+{
+	struct run *run = run_session("--name told -t tools/call:sle*=300ms", NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	expect_timeout(run, "2", 300);
+	ck_assert_str_eq(at_text(run->message, "error message"),
+	    "canceld: tools/call sleep made no progress for 300 ms and was given up (to wait longer: cancelctl set told "
+	    "tools/call:sleep=30m)");
+	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), "command line -t tools/call:sle*=300ms");
+	run_expect_logged(run, " timeout=300ms from=\"command line -t tools/call:sle*=300ms\" reason=\"no progress\"");
+	run_leave(run, 0);
+	run_end(run);
+}
+
+/* Of a request that began before they were changed, the rules that it began with. */
+TEST(a_deadline_of_the_file_tells_its_section)
+{
+	char path[500], options[600], wanted[600];
+	struct run *run;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/told.json", getenv("E2E_DIRECTORY"));
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("{\"timeout\":\"1h\",\"servers\":{\"to*\":{\"timeout\":{\"tools/call\":\"300ms\"}}}}", file);
+	fclose(file);
+	snprintf(options, sizeof(options), "--name told --no-control -c %s", path);
+	run = run_session(options, NULL);
+	run_call(run, "2", "sleep", FOR_EVER);
+	expect_timeout(run, "2", 300);
+	snprintf(wanted, sizeof(wanted), "%s servers.to* -t tools/call=300ms", path);
+	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), wanted);
+	ck_assert_ptr_nonnull(
+	    strstr(at_text(run->message, "error message"), "(to wait longer: canceld -t tools/call:sleep=30m)"));
+	run_leave(run, 0);
+	run_end(run);
+}
 
 TEST(a_call_that_hangs_is_cancelled_and_answered)
 {
@@ -26,7 +66,7 @@ TEST(a_call_that_hangs_is_cancelled_and_answered)
 	run_call(run, "2", "sleep", FOR_EVER);
 	expect_timeout(run, "2", 300);
 	ck_assert_int_ge(milliseconds() - start, 299);
-	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), "-t"));
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), "to wait longer: "));
 	run_expect_logged(run, "demo-server: cancelled id=2\n");
 	run_expect_cancelled(run, "2");
 	run_expect_echo(run, "3");
@@ -40,8 +80,8 @@ TEST(a_start_that_hangs_is_explained)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
 	run_expect_error(run, "1", CODE_CANCELLED, "timeout");
 	ck_assert_str_eq(at_text(run->message, "error message"),
-	    "canceld: initialize was not answered within 300 ms and was given up (to wait longer: the option "
-	    "-t initialize=10m of canceld): no such package");
+	    "canceld: initialize was not answered within 300 ms and was given up (to wait longer: canceld "
+	    "-t initialize=30m): no such package");
 	run_finish(run, 0);
 }
 

@@ -8,7 +8,7 @@
 #include "scenario/vocabulary.h"
 
 /* The fields that scenarios write in quotes. */
-static const char *const quoted[] = { "message", "detail", "hint", "outcome" };
+static const char *const quoted[] = { "message", "detail", "hint", "outcome", "from" };
 
 static void
 set(json_t *copy, const char *name, struct span value)
@@ -42,6 +42,7 @@ actions_add(json_t *list, const struct action *action)
 	set(copy, "message", action->message);
 	set(copy, "detail", action->detail);
 	set(copy, "hint", action->hint);
+	set(copy, "from", action->origin);
 	set(copy, "outcome", action->outcome);
 	set_time(copy, "elapsed", action->elapsed);
 	set_time(copy, "timeout", action->timeout);

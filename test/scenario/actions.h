@@ -14,7 +14,7 @@ bool actions_are(const json_t *list, struct span words);
 
 /*
  * Whether the next action, which is removed, matches `WORD FIELD=VALUE...`: verb (send, drop, note), side, id, method,
- * name, elapsed, timeout as they are; detail, hint, outcome and text (the message) in quotes.
+ * name, elapsed, timeout as they are; detail, hint, outcome, from (where the timeout comes from) and text (the message) in quotes.
  */
 bool actions_next(json_t *list, struct span text);
 

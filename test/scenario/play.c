@@ -263,7 +263,7 @@ on_set(struct play *play, const struct line *line)
 {
 	struct session *session = play->session;
 	const struct policy_rule rule = { POLICY_SET, line->rule.clock, line->rule.method, line->rule.name,
-		line->rule.duration, false, 0 };
+		line->rule.duration, false, 0, "a person" };
 	size_t changed;
 	bool taken = session_set(session, &rule, line->value >= 0, &changed);
 
@@ -364,6 +364,7 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 
 		policy_add(policy, POLICY_OPTION, option->clock, method.len ? method : none, name.len ? name : none,
 		    option->duration);
+		policy->rules[i].origin = "options";
 	}
 	*config = scenario->config;
 	config->policy = policy;

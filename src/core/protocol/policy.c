@@ -32,7 +32,7 @@ policy_add(struct policy *policy, enum policy_source source, enum policy_clock c
 	assert(method.len > 0 || name.len == 0);
 	policy->rules = mem_resize(policy->rules, policy->count + 1, sizeof(*policy->rules));
 	policy->rules[policy->count++] = (struct policy_rule){ source, clock, copy(method), copy(name), duration, false,
-		name.len - span_count(name, '*') };
+		name.len - span_count(name, '*'), NULL };
 }
 
 static struct span
@@ -45,6 +45,7 @@ static void
 add_copy(struct policy *policy, const struct policy_rule *rule)
 {
 	policy_add(policy, rule->source, rule->clock, text_of(rule->method), text_of(rule->name), rule->duration);
+	policy->rules[policy->count - 1].origin = rule->origin;
 }
 
 void
@@ -181,7 +182,8 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, un
 	    traits & METHOD_CODE           ? TIME_IDLE_CODE :
 					     TIME_IDLE;
 	msec_t cap = start ? TIME_START_CAP : TIME_CAP;
-	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : cap, { 0 } };
+	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : cap,
+		{ POLICY_BUILT_IN_TEXT, POLICY_BUILT_IN_TEXT } };
 	int best[] = { [POLICY_IDLE] = 0, [POLICY_CAP] = 0 }, rank;
 
 	for (size_t i = 0; i < policy->count; i++) {
@@ -198,7 +200,7 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, un
 		if (rank < best[rule->clock])
 			continue;
 		best[rule->clock] = rank;
-		deadlines.sources[rule->clock] = (unsigned char)rule->source;
+		deadlines.origins[rule->clock] = rule->origin;
 		*(rule->clock == POLICY_IDLE ? &deadlines.idle : &deadlines.cap) = rule->duration;
 	}
 	return deadlines;

@@ -74,8 +74,10 @@ report(struct session *session, const struct request *request, const struct deci
 	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
 	    answers ? requester : side_other(requester), why, request);
 
-	if (request->state != REQUEST_ABANDONED)
+	if (request->state != REQUEST_ABANDONED) {
 		action.timeout = request_timeout(request);
+		action.origin = request_origin(request);
+	}
 	action.detail = reason_of(session, request, why, NULL);
 	if (why == WHY_TIMED_OUT)
 		action.hint = hint_for(session, request);
@@ -171,6 +173,7 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 	action.at_once = action.tally == TALLY_ANSWERED && action.elapsed < session->handshake.dialect->at_once;
 	if (!action.at_once) {
 		action.timeout = request_timeout(request);
+		action.origin = request_origin(request);
 		action.detail = reason_of(session, request, why, message);
 		action.outcome = event == EVENT_RESPONSE ? message_answer(message) : SPAN_NONE;
 		action.traceparent = request->traceparent;

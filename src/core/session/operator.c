@@ -68,7 +68,7 @@ change(struct session *session, struct request *request, enum policy_clock clock
 	    request->from == SIDE_SERVER);
 
 	*after = clock == POLICY_CAP ? wanted.cap : wanted.idle;
-	request->sources[clock] = wanted.sources[clock];
+	request->origins[clock] = wanted.origins[clock];
 	if (request->since != MSEC_NEVER && clock == POLICY_CAP)
 		alarm_arm(&request->in->hard, &request->hard, *after, request->since);
 	else if (request->since != MSEC_NEVER && !state_is_held(session, request))

@@ -243,7 +243,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
 	    session->clocks.steady);
-	memcpy(request->sources, deadlines.sources, sizeof(request->sources));
+	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
 	if (row->traits & METHOD_RESULT)
 		request->task = serial_of_task(session, message);
 	request->heard = lane_received_to(session->party[receiver].lane);

@@ -10,6 +10,7 @@ struct answer {
 	bool ended;              /* the server has: how is told */
 	bool tool;               /* a tool's result tells of it */
 	msec_t elapsed, timeout; /* of the request; timeout may be MSEC_NEVER */
+	struct span origin;      /* of the timeout */
 };
 
 /* An answer to the server overtakes the messages that wait: the server may need it to go on. */
@@ -38,7 +39,7 @@ put_data(const struct session *session, const struct answer *answer, struct buf 
 	if (answer->method.len > 0)
 		compose(out, ",'method':'%e','elapsedMs':%d", answer->method, answer->elapsed);
 	if (answer->timeout != MSEC_NEVER)
-		compose(out, ",'timeoutMs':%d", answer->timeout);
+		compose(out, ",'timeoutMs':%d,'timeoutFrom':'%e'", answer->timeout, answer->origin);
 	if (answer->ended && session->server.status >= 0)
 		compose(out, ",'status':%d", (int64_t)session->server.status);
 	if (answer->ended && session->server.signal >= 0)
@@ -90,21 +91,18 @@ write_answer(struct session *session, enum side to, const struct answer *answer)
 
 struct ending {            /* why canceld answers a request */
 	const char *cause; /* error.data.cause; NULL: explain_gone knows */
-	const char *text;  /* %d: the deadline in ms, %b: the method, %s: a longer deadline */
+	const char *text;  /* %d: the deadline in ms */
 };
 
 static const struct ending given_up[] = {
 	[GIVEN_UP_BY_REQUESTER] = { "cancelled", " was cancelled" },
-	[GIVEN_UP_BY_DEADLINE] = { "timeout",
-	    " made no progress for %d ms and was given up (see the option --timeout of canceld)" },
-	[GIVEN_UP_BY_CAP] = { "timeout",
-	    " was not answered within %d ms and was given up (see the option --max-time of canceld)" },
+	[GIVEN_UP_BY_DEADLINE] = { "timeout", " made no progress for %d ms and was given up" },
+	[GIVEN_UP_BY_CAP] = { "timeout", " was not answered within %d ms and was given up" },
 	[GIVEN_UP_BY_PERSON] = { "operator", " was cancelled by a person" },
 	[GIVEN_UP_BY_END] = { "terminated", " was cancelled as canceld ends" },
 };
 
-static const struct ending unstarted = { "timeout",
-	" was not answered within %d ms and was given up (to wait longer: the option -t %b=%s of canceld)" };
+static const struct ending unstarted = { "timeout", " was not answered within %d ms and was given up" };
 static const struct ending unread = { "timeout",
 	" was given up after %d ms: a message that was discarded, and may have been its answer, was longer than "
 	"--max-message" };
@@ -192,6 +190,22 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
 		compose(text, ": %b", buf_span(&server->refusal));
 }
 
+/* What gives the next such request more time: a command, or an option where the session ends. */
+static void
+advise(struct buf *text, const struct request *request, const char *server)
+{
+	/* A shell, into which it may be pasted, takes these names as they stand. */
+	bool named = span_equal(request->name, request->shown) &&
+	    span_until(request->name, " \t\r\n'\"\\$`*?~#&|;<>()[]{}!").len == request->name.len;
+	bool set = server != NULL && !(request->traits & METHOD_START), cap = request->given_up == GIVEN_UP_BY_CAP;
+	msec_t timeout = request_timeout(request);
+
+	compose(text, set ? " (to wait longer: cancelctl set %s" : " (to wait longer: canceld", server);
+	compose(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
+	compose(text, named && request->name.len > 0 ? ":%b" : "", request->name);
+	compose(text, "=%s)", timeout < TIME_IDLE_CODE ? "30m" : timeout < TIME_CAP ? "24h" : "none");
+}
+
 static void
 explain(struct session *session, struct answer *answer, const struct request *request, const struct ending *ending)
 {
@@ -202,8 +216,9 @@ explain(struct session *session, struct answer *answer, const struct request *re
 	if (ending != &malformed && ending != &oversized)
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
-	compose(text, ending->text, request_timeout(request), request->method,
-	    request->traits & METHOD_SLOW ? "30m" : "10m");
+	compose(text, ending->text, request_timeout(request));
+	if (ending == &given_up[GIVEN_UP_BY_DEADLINE] || ending == &given_up[GIVEN_UP_BY_CAP] || ending == &unstarted)
+		advise(text, request, session->config.name);
 	if (request_timeout(request) != MSEC_NEVER &&
 	    (missing = message_missing(session, side_other(request->from))) > 0)
 		compose(text, ": the text of an unfinished message ended %d bytes before its Content-Length",
@@ -238,6 +253,7 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 		.tool = tool && session->config.tool_errors && by != GIVEN_UP_BY_REQUESTER,
 		.elapsed = session->clocks.steady - request->received,
 		.timeout = by_canceld ? request_timeout(request) : MSEC_NEVER,
+		.origin = request_origin(request),
 	};
 
 	if ((by_canceld || by == GIVEN_UP_BY_REQUESTER) && !runs_on && request->row->cancelled != NULL) {

@@ -118,7 +118,7 @@ requests_bound_waits(struct session *session, enum side requester)
 		if (request->since == MSEC_NEVER || alarm_armed(&request->idle) || alarm_armed(&request->hard))
 			continue;
 		request->cap_after = now - request->since + TIME_IDLE;
-		request->sources[POLICY_CAP] = POLICY_BUILT_IN;
+		request->origins[POLICY_CAP] = POLICY_BUILT_IN_TEXT;
 		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
 	}
 	return waiting == 1 ? last : NULL;

@@ -182,6 +182,7 @@ read_sections(struct options *options, struct options *scratch, json_t *servers,
 		else if (!json_is_object(section))
 			end_key(scratch, 0, options_fault(scratch, ": want an object of options for the server"));
 		options_fault(scratch, ".");
+		options->file.section = pattern;
 		read_keys(options, scratch, section, section == chosen ? POLICY_SECTION : POLICY_SOURCES);
 	}
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/compose.h"
 #include "core/limits.h"
 #include "shell/system.h"
 #include "shell/words.h"
@@ -197,6 +198,36 @@ set_restart(struct options *options, const char *value)
 	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
 }
 
+/* "command line -t tools/call=3s" for the newest rule, which was read from the value. Always true: the caller's result. */
+static bool
+tell_origin(struct options *options, enum policy_source source, const char *value)
+{
+	static const char
+	    *const places[POLICY_SOURCES + 1] = { [POLICY_OPTION] = "command line", [POLICY_SET] = "set by a person" };
+	struct policy_rule *rule = &options->policy.rules[options->policy.count - 1];
+	const char *place = places[source] != NULL ? places[source] : options->config;
+	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
+	const char *equals = strrchr(value, '=');
+	char shown[NAME_SHOWN];
+	struct buf text = { 0 };
+	json_t *origin;
+
+	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
+	compose(&text, rule->clock == POLICY_CAP ? " -T " : " -t ");
+	if (rule->method != NULL)
+		compose(&text, "%s", rule->method);
+	if (rule->name != NULL)
+		compose(&text, ":%b", name_shown(span_of(rule->name), false, shown));
+	compose(&text, "%s", equals != NULL ? equals : value);
+	origin = printable_json(buf_span(&text), false);
+	if (json_object_get(options->origins, json_string_value(origin)) == NULL)
+		json_object_set(options->origins, json_string_value(origin), origin);
+	rule->origin = json_string_value(json_object_get(options->origins, json_string_value(origin)));
+	json_decref(origin);
+	buf_free(&text);
+	return true;
+}
+
 /* false: the value is wrong or missing. */
 static bool
 set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
@@ -215,7 +246,8 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		options->session.dialect = dialect_named(text);
 		return options->session.dialect != NULL || span_equal(text, SPAN("auto"));
 	case OPTION_RULE:
-		return units_read_rule(text.ptr, source, row->letter == 'T' ? POLICY_CAP : POLICY_IDLE, at);
+		return units_read_rule(text.ptr, source, row->letter == 'T' ? POLICY_CAP : POLICY_IDLE, at) &&
+		    tell_origin(options, source, text.ptr);
 	case OPTION_WAIT:
 		if (!units_read_duration(text, at))
 			return false;
@@ -416,6 +448,7 @@ set_defaults(struct options *options)
 		.kill_after = MSEC_NEVER,
 		.sweep_group = system_has(SYSTEM_INFERS),
 		.log = { .level = LEVEL_PERSON },
+		.origins = json_object(),
 	};
 }
 
@@ -494,6 +527,7 @@ void
 options_free(struct options *options)
 {
 	policy_free(&options->policy);
+	json_decref(options->origins);
 	json_decref(options->file.in_force);
 	json_decref(options->file.faults);
 }

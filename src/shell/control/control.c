@@ -218,7 +218,7 @@ on_set(struct call *call)
 	struct control *control = call->control;
 	const char *option = "", *rule = "";
 	const struct options_row *row;
-	struct options scratch = { 0 };
+	struct options scratch = { .origins = control->options->origins };
 	size_t changed = 0;
 	int in_flight = 0, unset = 0;
 	bool done;

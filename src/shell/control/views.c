@@ -28,8 +28,6 @@ views_name(const struct request_view *view)
 	    shown(request->shown), "age_ms", (json_int_t)view->age);
 }
 
-static const char *const source_words[POLICY_SOURCES] = { "built in", "file", "section", "command line", "person" };
-
 /* The latest progress of a request, as its protocol spells it; null if it says nothing. */
 static json_t *
 progress_of(struct span notification, const struct progress_form *form)
@@ -61,10 +59,10 @@ view_request(const struct request_view *view)
 	json_t *object = views_name(view);
 	json_t *rest = json_pack("{s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "idle_ms", (json_int_t)view->silent,
 	    "timeout_ms", time_or_null(request->idle_after), "timeout_left_ms", time_or_null(view->idle_left),
-	    "timeout_from", source_words[request->sources[POLICY_IDLE]], "max_time_ms",
-	    time_or_null(request->cap_after), "max_time_left_ms", time_or_null(view->cap_left), "max_time_from",
-	    source_words[request->sources[POLICY_CAP]], "state", states[view->state], "exempt", view->exempt,
-	    "progress", progress_of(buf_span(&request->progress), view->form), "alias",
+	    "timeout_from", request->origins[POLICY_IDLE], "max_time_ms", time_or_null(request->cap_after),
+	    "max_time_left_ms", time_or_null(view->cap_left), "max_time_from", request->origins[POLICY_CAP], "state",
+	    states[view->state], "exempt", view->exempt, "progress",
+	    progress_of(buf_span(&request->progress), view->form), "alias",
 	    request_is_aliased(request) ? printable_json(request->wire_id, false) : NULL);
 
 	json_object_update(object, rest);
@@ -256,7 +254,7 @@ views_rules(const struct policy *policy)
 				rule->clock == POLICY_CAP ? "max-time" : "timeout", "method",
 				shown(span_of(method != NULL ? method : "")), "name",
 				shown(span_of(name != NULL ? name : "")), "duration_ms", time_or_null(rule->duration),
-				"from", source_words[source]));
+				"from", rule->origin));
 		}
 	return json_pack("{s:I,s:o}", "more", (json_int_t)(policy->count - json_array_size(array)), "rules", array);
 }

@@ -49,9 +49,9 @@ report_action(struct log *log, const struct action *action)
 		log_event(log, action->why,
 		    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
 			log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
-			log_time("timeout", action->timeout), detail_of(action), log_text("text", excerpt_of(action)),
-			log_text("outcome", action->outcome), log_text("hint", action->hint),
-			log_id("traceparent", action->traceparent),
+			log_time("timeout", action->timeout), log_text("from", action->origin), detail_of(action),
+			log_text("text", excerpt_of(action)), log_text("outcome", action->outcome),
+			log_text("hint", action->hint), log_id("traceparent", action->traceparent),
 			log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
 }
 
