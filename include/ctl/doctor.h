@@ -217,7 +217,7 @@ bool tools_require(const json_t *tool, const char *argument);
 /*
  * Adds what was said, in its order: objects of arguments, and arrays of a name and a text. This is a string if the tool's
  * schema wants one and nothing that the text is as JSON, or if it is no JSON. tool: NULL: not known. false: it has no such
- * parameter, as the fault tells.
+ * parameter, or that is an array and the text is none, as the fault tells.
  */
 bool tools_fill(const json_t *tool, const json_t *said, json_t *arguments, char fault[TOOLS_FAULT]);
 

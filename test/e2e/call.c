@@ -37,6 +37,9 @@ static const char server[] =
 	"{\"text\":{\"type\":\"string\"},\"count\":{\"type\":\"number\"},\"how\":{\"enum\":[\"a\",\"b\"]}," \
 	"\"any\":{},\"some\":{\"type\":[\"string\",\"null\"]}," \
 	"\"one\":{\"anyOf\":[{\"type\":\"string\"},{\"oneOf\":[{\"type\":\"boolean\"}]}]}},\"required\":[\"text\"]}}]' "
+#define ARRAY \
+	"TOOLS='[{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"tags\":{\"type\":\"array\"}," \
+	"\"any\":{\"type\":[\"array\",\"string\"]}}}}]' "
 #define CLOSED(more) "TOOLS='[{\"name\":\"t\",\"inputSchema\":{" more "\"additionalProperties\":false}}]' "
 /* Each page is the first one. */
 #define ENDLESS "TOOLS='[{\"name\":\"t\"}],\"nextCursor\":\"1\"' "
@@ -101,6 +104,8 @@ static const struct {
 	{ TYPED EMPTY C "t text=null some=null" SHOWS CALLED, 0, "{\"text\":\"null\",\"some\":null}\n" },
 	{ TYPED EMPTY C "t text='\"x\"' one=1" SHOWS CALLED, 0, "{\"text\":\"\\\"x\\\"\",\"one\":\"1\"}\n" },
 	{ TYPED EMPTY C "t text=1 one=true" SHOWS CALLED, 0, "{\"text\":\"1\",\"one\":true}\n" },
+	{ ARRAY EMPTY C "t tags=a,b" SHOWS, 2, "cancelctl: tags is an array: tags='[\"one\", \"two\"]'; see --list\n" },
+	{ ARRAY EMPTY C "t tags='[\"a\"]' any=a,b" SHOWS CALLED, 0, "{\"tags\":[\"a\"],\"any\":\"a,b\"}\n" },
 	{ TYPED EMPTY C "t text=1 cuont=1" SHOWS, 0,
 	    "cancelctl: the tool t has no parameter 'cuont': it could be count\n" },
 	{ TYPED EMPTY C "t text=1 extra=1" SHOWS CALLED, 0, "{\"text\":\"1\",\"extra\":1}\n" },
@@ -152,6 +157,8 @@ static const struct {
 	{ LOOSE ANSWER("{\"isError\":true,\"content\":[]}") C "-j t" SHOWS, 123,
 	    "{\"isError\":true,\"content\":[]}\n" },
 	{ LOOSE "ANSWER='\"error\":{\"code\":5,\"message\":\"bad\"}' " C "t" SHOWS, 123, "cancelctl: t: bad\n" },
+	{ LOOSE "ANSWER='\"error\":{\"code\":5,\"message\":\"bad\\nworse\"}' " C "t" SHOWS, 123,
+	    "cancelctl: t: bad\nworse\n" },
 	{ LOOSE "ANSWER='\"error\":{\"code\":5,\"message\":\"bad\"}' " C "-j t" SHOWS " 2>/dev/null", 123,
 	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":5,\"message\":\"bad\"}}\n" },
 	{ LOOSE ANSWER("5") C "t" SHOWS, 123, "cancelctl: t: the result is no object\n" },

@@ -120,6 +120,10 @@ tools_fill(const json_t *tool, const json_t *said, json_t *arguments, char fault
 		if (schema == NULL && !allows_other(tool, name, fault))
 			return false;
 		value = json_loads(json_string_value(text), JSON_DECODE_ANY, NULL);
+		if (value == NULL && names(schema, "array") && !names(schema, "string")) {
+			snprintf(fault, TOOLS_FAULT, "%.100s is an array: %.100s='[\"one\", \"two\"]'", name, name);
+			return false;
+		}
 		json_object_set(arguments, name, value == NULL || is_text(schema, value) ? text : value);
 		json_decref(value);
 	}
