@@ -67,7 +67,8 @@ TEST(all_is_wrapped_and_comes_back)
 	    "mcp.json:1");
 	/* The path is that of the program beside this one. */
 	expect("grep -F \"\\\"$CANCELD\\\"\" " CLAUDE, 0, "--wrapped");
-	expect("$CANCELCTL wrap --list", 0, "wrapped      one: npx -y one");
+	expect("$CANCELCTL wrap --list", 0, "wrapped      one: npx -y one (-t 30s)\n");
+	expect("$CANCELCTL wrap --list -j", 0, "\"command\":\"npx -y one\",\"options\":\"-t 30s\"}");
 	expect("$CANCELCTL wrap --all", 0, "one: already wrapped");
 	expect("$CANCELCTL wrap --all -- -r", 0, "one: wrapped anew");
 	expect("$CANCELCTL wrap --list", 0, "wrapped      two: two");

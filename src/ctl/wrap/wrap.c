@@ -103,17 +103,21 @@ list_server(struct task *task, const struct doc_node *server)
 	bool wrapped = entry.state == ENTRY_WRAPPED;
 	/* A canceld that was put there by hand may stand behind a launcher. */
 	const char *what = wrapped ? "its canceld is gone" : "its program is gone";
-	struct buf command = { 0 }, line = { 0 }, shown = { 0 }, row = { 0 };
+	struct buf command = { 0 }, given = { 0 }, line = { 0 }, shown = { 0 }, row = { 0 };
 	size_t width = term_width(NULL);
-	char *title = client_title(server);
+	char *title = client_title(server), **options;
 
 	task->plain |= entry.state == ENTRY_PLAIN;
 	if (entry.why == NULL)
 		entry_show(&command, &entry, entry.program);
+	options = wrapped ? entry_words(&entry, entry.marker->next, entry.dashes) : NULL;
+	for (char **option = options; wrapped && *option != NULL; option++)
+		compose(&given, option == options ? "%s" : " %s", *option);
 	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
-	    json_pack("{s:o*}", "command", json_of(buf_span(&command))));
-	compose(&line, "  %s%b %s: %b%s", state, span_from(SPAN("            "), strlen(state)), title,
-	    buf_span(&command), entry.why != NULL ? entry.why : "");
+	    json_pack("{s:o*, s:o*}", "command", json_of(buf_span(&command)), "options", json_of(buf_span(&given))));
+	compose(&line, given.len > 0 ? "  %s%b %s: %b%s (%b)" : "  %s%b %s: %b%s", state,
+	    span_from(SPAN("            "), strlen(state)), title, buf_span(&command),
+	    entry.why != NULL ? entry.why : "", buf_span(&given));
 	printable_append(&shown, buf_span(&line), "");
 	table_cut(&row, buf_span(&shown), width > 0 ? width : SIZE_MAX);
 	if (!task->json)
@@ -121,7 +125,9 @@ list_server(struct task *task, const struct doc_node *server)
 	if (gone != NULL)
 		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
 	free(title);
+	entry_words_free(options);
 	buf_free(&command);
+	buf_free(&given);
 	buf_free(&line);
 	buf_free(&shown);
 	buf_free(&row);
