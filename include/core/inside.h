@@ -508,6 +508,9 @@ void recovery_drop_questions(struct session *session);
 /* The message at hand answers a question, or is discarded as too long: drops it, and removes the question. */
 void recovery_answered(struct session *session, struct message *message, enum why why);
 
+/* Whether the server is to be ended for that, or has left a probe unanswered for TIME_PROBE and answered nothing since. */
+bool recovery_sees_stuck(const struct session *session);
+
 /* Gives up the questions that are due. */
 void recovery_expire(struct session *session, enum side asker);
 

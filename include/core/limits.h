@@ -28,6 +28,7 @@ enum {
 	LIMIT_ACKS = 1024,         /* acknowledged cancels that wait for the end of their request */
 
 	LIMIT_LOOKED = 64 << 10, /* bytes of capabilities, or of params._meta, that are looked at */
+	LIMIT_CLIENT = 1 << 10,  /* bytes kept of what the client tells of itself */
 	LIMIT_META = 16384,      /* bytes of params._meta that are kept for a request's cancel */
 	LIMIT_TRACEPARENT = 57,  /* ... of a request's traceparent, as spelled */
 	LIMIT_PROGRESS = 512,    /* bytes kept of a request's latest progress */
@@ -60,6 +61,8 @@ enum {
 	TIME_RESTART_WAIT = 100,   /* before a server that answered nothing is started again; doubled each time ... */
 	TIME_RESTART_MOST = 10000, /* ... up to this */
 	TIME_STUCK = 10 * 1000,    /* --kill-stuck without a value */
+	TIME_PROBE = 5 * 1000,     /* who has not answered a probe by then is shown as stuck */
+	TIME_SILENT = 10 * 1000,   /* ... who has shown no life as silent, or after a quarter of the deadline */
 	TIME_STUCK_LEAST =
 	    60 * 1000, /* the least for a server that still writes, else LIMIT_PATIENCES times --kill-stuck */
 	TIME_RESTARTS = 60 * 1000, /* --restart without a value: LIMIT_RESTARTS restarts within this time */

@@ -50,6 +50,7 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	bool hung;       /* one has never answered the handshake: the session has to end */
 	bool shut;       /* canceld has closed its stdin, to end it */
 	bool unstarted;  /* there never was one, and there will be none */
+	bool dismissed;  /* a person wants another one in its place */
 	int status;      /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	struct buf said;    /* the first and the last lines of text on its stdout, until it has served the last ones */
@@ -164,6 +165,13 @@ struct request_view { /* valid until the session is called again */
 	msec_t silent;              /* since its last sign of life, on the clock of the idle deadlines */
 	msec_t idle_left, cap_left; /* negative: overdue; of CANCELLING, cap_left: its grace; MSEC_NEVER: none */
 	bool exempt;                /* by its nature it has no deadline */
+	enum session_verdict {
+		VERDICT_NONE,
+		VERDICT_WORKS, /* it reports progress, or the server has answered something lately; or it is a stream */
+		VERDICT_SILENT, /* neither for TIME_SILENT, or a quarter of its deadline */
+		VERDICT_ASKS,   /* the client asks a person something for the server */
+		VERDICT_STUCK,  /* the server has not answered a probe within TIME_PROBE, and nothing since */
+	} verdict;
 };
 
 /* The oldest outstanding request of that side (after NULL), or the next younger one. false: there is none. */
@@ -194,8 +202,26 @@ bool session_set(struct session *session, const struct policy_rule *rule, bool i
 /* The era as in the log; "" if it is not known, or the dialect has none. */
 const char *session_era(const struct session *session);
 
-/* How long the oldest outstanding request has been there, but for streams; MSEC_NEVER: there is none. */
-msec_t session_oldest(const struct session *session);
+/*
+ * How long the oldest outstanding request has been there, but for streams; MSEC_NEVER: there is none. *worst: the verdict
+ * on the server: the last one, in their order, of all that it has to do.
+ */
+msec_t session_oldest(const struct session *session, enum session_verdict *worst);
+
+/*
+ * A person asks the server whether it is alive. If an earlier question is not answered yet, it stands for this one. NULL,
+ * or why it cannot be asked: a static string, as for session_restart.
+ */
+const char *session_ping(struct session *session);
+
+/* For how long a question whether the server is alive has been unanswered; MSEC_NEVER: none is. */
+msec_t session_unanswered(const struct session *session);
+
+/*
+ * A person has the server ended, and another one started in its place, which continues the session. force: it is ended
+ * even if none can.
+ */
+const char *session_restart(struct session *session, bool force);
 
 /* --- The state, a struct for each concern; what no file is named for state.c and session.c write */
 
@@ -224,6 +250,7 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	unsigned mcp[2];           /* MCP, by enum side: what it declared; private */
 	bool unread;               /* capabilities or _meta were too long to be looked at to their end */
 	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
+	struct buf client;         /* clientInfo, an object of JSON; empty if there is none, or it is too long */
 	bool lists[DIALECT_LISTS]; /* ... which announces changes of this list; see struct dialect */
 	enum era era;
 	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
@@ -278,6 +305,7 @@ struct probe {                    /* recovery.c: is the server alive? */
 	uint64_t taken;           /* bytes of the client's lane that the server had taken at the last check */
 	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
 	msec_t since;             /* idle time from which the server may have read the question */
+	msec_t took;              /* how long the last answer to such a question has taken; MSEC_NEVER: none has come */
 	enum trial trial;         /* does it answer such questions at all? */
 	bool again;               /* to be asked when the present question is answered, and the era settled */
 };

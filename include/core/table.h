@@ -29,6 +29,7 @@ enum request_flag {              /* properties, known from the start */
 	REQUEST_AGAIN = 1 << 2,  /* a question that repeats a request of the client's to a new server */
 	REQUEST_PERSON = 1 << 3, /* the client asks a person for the server */
 	REQUEST_TRIAL = 1 << 4,  /* a question that shows whether the server answers such questions */
+	REQUEST_PROBE = 1 << 5,  /* a question whether the server is alive, that too */
 };
 
 enum given_up { /* who has given it up, before its answer came */

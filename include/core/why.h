@@ -66,7 +66,7 @@ enum why_level {
 	X(TRUNCATED, PERSON, "a message was dropped: its writer ended in the middle of it")              \
 	X(REPLAYED, DECISION, "a message from the client was repeated to the new server")          \
 	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \
-	X(PROBE_SENT, DECISION, "after a cancel the server was asked whether it is alive")         \
+	X(PROBE_SENT, DECISION, "the server was asked whether it is alive: after a cancel, or by a person") \
 	/* events */                                                                               \
 	X(DIALECT, DECISION, "the protocol of the session was detected or chosen")                 \
 	X(PLAIN, PERSON, "the client does not speak JSON-RPC: everything passes and nothing is tracked") \
@@ -101,6 +101,7 @@ enum why_level {
 	X(CONFIG_RELOADED, PERSON, "the configuration file was read again")                        \
 	X(CONTROL_REFUSED, PERSON, "there is no control socket: cancelctl does not reach this canceld")            \
 	X(OPERATOR_SET, PERSON, "a person changed a deadline with cancelctl")                      \
+	X(OPERATOR_RESTARTED, PERSON, "a person has the server ended with cancelctl, and started again") \
 	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
 	X(FAILED, ERROR, "canceld itself could not do something")                                  \
 	X(SUMMARY, PERSON, "the totals of the session")

@@ -13,10 +13,12 @@
  * argv[0] is the name; it returns the exit status.
  */
 #define COMMANDS(X) \
-	X("ls", "[PID|NAME]", "every canceld of this user, or the requests of one", ctl_ls) \
+	X("ls", "[PID|NAME]", "every canceld of this user, or the requests of one; --all", ctl_ls) \
 	X("cancel", "PID|NAME ID", "cancel a request; with --older or --method, many", ctl_cancel) \
 	X("set", "PID|NAME [METHOD[:NAME]=]DURATION", "set a deadline; with --now, for what is in flight too", \
 	    ctl_steer) \
+	X("ping", "PID|NAME", "asks the server whether it is alive", ctl_server) \
+	X("restart", "PID|NAME", "ends the server, and starts it again in its session", ctl_server) \
 	X("watch", "[PID|NAME] [FILTER...]", "decisions as they are made", ctl_watch) \
 	X("top", "[PID|NAME]", "the requests in flight, refreshed", ctl_top) \
 	X("stats", "[PID|NAME]", "what has been counted", ctl_stats) \

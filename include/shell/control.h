@@ -5,8 +5,8 @@
  * JSON-RPC 2.0, a message a line, at most CONTROL_LINE bytes. It starts no program and opens no file that a caller
  * names.
  *
- *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, started, age_ms, server, in_flight,
- *                                   oldest_ms, timeouts, dry_run, restarts, config: what is wrong in the configuration file; with
+ *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, directory, started, age_ms, server,
+ *                                   in_flight, oldest_ms, timeouts, dry_run, restarts, config: what is wrong in the configuration file; with
  *                                   requests also requests, the oldest first of each side, more: how many did not fit,
  *                                   and ended: the last ones that ended
  *   cancel {id?,serial?,from?,reason?}
@@ -23,6 +23,9 @@
  *   set {}                       -> rules: those in force, the strongest source first; more: how many did not fit
  *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, oldest_ms, queued_bytes, restarts,
  *                                   methods: tallies and times of the requests of each method and name
+ *   ping {}                      -> {}: the server was asked whether it is alive; list tells in server how long that is
+ *                                   unanswered_ms, else how long the last answer took: probe_ms. Error -32002
+ *   restart {force?}             -> {}: the server is ended, and started again. Error -32002
  *   watch {level}                -> {}, and from then on {"method":"decision","params":an object of the JSON log} for
  *                                   each event up to this level: "person", "decision" (the default) or "traffic". Who
  *                                   reads too slowly gets {"method":"lost","params":{"count":n}} in their place

@@ -250,8 +250,8 @@ open_session(struct loop *loop)
 	struct session_config config = options->session;
 
 	config.policy = &options->policy;
-	config.restarts = options->restarts > 0;
 	config.observed = !options->no_control;
+	config.restarts = options->restarts > 0 || config.observed; /* a person may want it */
 	config.name = options->no_control ? NULL : options->name;
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (!system_random(&config.seed, sizeof(config.seed)))

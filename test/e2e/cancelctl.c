@@ -138,13 +138,38 @@ TEST(an_ambiguous_name_is_refused_with_the_choices)
 {
 	struct run *run = run_hanging("--name twins", "7"), *other = run_session("--name twins", NULL);
 
-	expect(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2, "'twins' is ambiguous: give the pid of one of");
+	expect(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2, "'twins' is ambiguous: give the PID of one of");
 	expect(run, "$C ls $PID", 0, "stubborn");
 	expect(run, "$C ls nobody", 1, "no canceld is called 'nobody'; see");
 	expect(run, "$C ls wins", 1, "no canceld is called 'wins': it could be twins; see cancelctl ls");
 	expect(run, "$C cancel tiwns 7", 1, "no canceld is called 'tiwns': it could be twins; see cancelctl ls");
 	expect(run, "$C set --now twins 1ms", 2, "'twins' is ambiguous");
 	expect(run, "$C ls $PID", 0, "29m");
+	run_end(run);
+	run_end(other);
+}
+
+/* What the client tells of itself, and where it started canceld. */
+TEST(sessions_are_told_apart)
+{
+	struct run *run = run_options("--name apart", NULL), *other = run_hanging("--name apart", "7");
+	char script[4096 + 64];
+	char *directory = realpath(".", NULL);
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+	    "\"clientInfo\":{\"name\":\"an-editor\",\"version\":\"1.2\"}}}");
+	run_expect_result(run, "0");
+	expect(run, "$C ls | grep $PID", 0, "an-editor 1.2");
+	expect(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"title\":\"an-editor\",\"version\":\"1.2\"}");
+	snprintf(script, sizeof(script), "$C ls -j | grep -cF '\"directory\":\"%s\"' | sed 's/^[1-9].*/there/'",
+	    directory);
+	expect(run, script, 0, "there\n");
+	free(directory);
+	expect(run, "$C ping apart 2>&1 | grep $PID", 0, "an-editor 1.2");
+	expect(other, "$C ls --all", 0, "7   client  tools/call  stubborn");
+	expect(other, "$C ls -aj | grep \"^{.pid.:$PID,\"", 0, "\"id\":\"7\"");
+	expect(other, "$C ls -a apart", 2, "--all: the requests of all, or those of 'apart'?");
 	run_end(run);
 	run_end(other);
 }
@@ -218,6 +243,53 @@ TEST(what_was_set_is_taken_back)
 	expect(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line -t 1h\n");
 	expect(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
 	run_end(run);
+}
+
+/* Silence is a quarter of the deadline; a server that is stopped answers no ping. */
+TEST(what_hangs_has_a_verdict)
+{
+	struct run *run = run_hanging("-v --name judged -t tools/call:stubborn=100s", "7");
+	static const char until[] = "i=0; until $C ls -j judged | grep '\"verdict\":\"silent\"'; do "
+				    "[ $((i += 1)) -lt 600 ] && sleep 0.05; done";
+
+	expect(run, "$C ls -j judged", 0, "\"verdict\":\"works\"");
+	expect(run, "$C ping judged", 0, "]: answered after ");
+	run_expect_logged(run, "PROBE_SENT");
+	expect(run, "$C set --now judged tools/call:stubborn=16s", 0, "1 in flight changed");
+	expect(run, until, 0, "");
+	expect(run, "$C ping -j judged", 0, "\"verdict\":\"silent\",\"probe_ms\":");
+	expect(run, "$C set --now judged tools/call:stubborn=100s", 0, "1 in flight changed");
+	expect(run,
+	    "kill -STOP $($C ls -j | sed -n 's/.*\"server\":{\"pid\":\\([0-9]*\\).*\"name\":\"judged\".*/\\1/p')", 0,
+	    "");
+	expect(run, "$C ping judged", 124, "]: not answered for 5s\n");
+	expect(run, "$C ls judged", 0, "  stuck ");
+	expect(run, "$C restart judged", 0, "]: restarted\n");
+	run_expect_error(run, "7", CODE_INTERNAL, "server-restarted");
+	expect(run, "$C ls judged | grep -c stuck", 1, "0\n");
+	run_end(run);
+}
+
+TEST(a_server_is_started_again_by_a_person)
+{
+	struct run *run = run_hanging("--name renewed", "7"), *editor;
+
+	expect(run, "$C restart renewed", 0, "]: restarted\n");
+	run_expect_error(run, "7", CODE_INTERNAL, "server-restarted");
+	run_expect_logged(run, "OPERATOR_RESTARTED");
+	run_expect_echo(run, "8");
+	expect(run, "$C restart -j renewed", 0, "\"state\":\"running\"");
+	run_expect_echo(run, "9");
+	expect(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"restarts\":2");
+	run_end(run);
+	editor = run_options("-D lsp --name editing", "cat");
+	expect(editor, "i=0; until $C ls editing; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0, "");
+	expect(editor, "$C restart editing", 1,
+	    "]: sessions of this protocol cannot be replayed (see --restart=stateless)");
+	expect(editor, "$C ping editing", 1, "the handshake is not answered");
+	expect(editor, "$C restart --force editing", 1, " ended");
+	run_expect_logged(editor, "RESTART_REFUSED");
+	run_end(editor);
 }
 
 TEST(the_level_of_the_log_is_changed)
@@ -682,6 +754,9 @@ static const struct {
 	{ "$C ls a b", 2, "'b' is one argument too many" },
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
+	{ "$C ping", 2, "which canceld? give NAME; see cancelctl ping --help" },
+	{ "$C ping -f x", 2, "unknown option '-f'" },
+	{ "$C restart nobody", 1, "canceld" },
 	{ "$C cancel --all 7", 2, "which requests?" },
 	{ "$C cancel x --older 1", 2, "'1' is no duration: want a number and its unit" },
 	{ "$C cancel x --older", 2, "needs a value" },
@@ -707,7 +782,7 @@ static const struct {
 	{ "$C stats a b", 2, "'b' is one argument too many" },
 	{ "$C metrics x", 2, "'x' is one argument too many" },
 	{ "$C reload nobody", 1, "canceld" },
-	{ "for c in ls cancel set watch top stats metrics reload log wrap unwrap doctor call trace; do $C $c -h && $C $c --help || exit 1; "
+	{ "for c in ls cancel ping restart set watch top stats metrics reload log wrap unwrap doctor call trace; do $C $c -h && $C $c --help || exit 1; "
 	  "done >h; $CANCELD -h >>h; $C -h >>h; cut -c 81- h | grep . && exit 1; cat h; rm h",
 	    0, "usage: cancelctl log" },
 	/* All but those that are no report have JSON. */

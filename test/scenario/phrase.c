@@ -170,7 +170,7 @@ read_tally(struct phrase_context *context, struct line *line, struct span rest)
 }
 
 static bool
-read_in_vain(struct phrase_context *context, struct line *line, struct span rest)
+read_exact(struct phrase_context *context, struct line *line, struct span rest)
 {
 	line->exact = true;
 	return read_text(context, line, rest);
@@ -228,7 +228,7 @@ static const struct phrase side_phrases[] = {
 	{ "retires", LINE_RETIRES, read_deaf },
 	{ "hopeless", LINE_HOPELESS, read_deaf },
 	{ "operated", LINE_OPERATE, read_text },
-	{ "unoperated", LINE_OPERATE, read_in_vain },
+	{ "unoperated", LINE_OPERATE, read_exact },
 	{ "outstanding", LINE_OUTSTANDING, read_number },
 	{ "requested", LINE_REQUESTED, read_number },
 	{ "refusals", LINE_REFUSALS, read_number },
@@ -243,6 +243,10 @@ static const struct phrase phrases[] = {
 	{ "set", LINE_SET, read_rule },
 	{ "wants-end", LINE_WANTS_END, read_empty },
 	{ "restart", LINE_RESTART, read_text },
+	{ "operator-ping", LINE_PING, read_text },
+	{ "operator-restart", LINE_DISMISS, read_text },
+	{ "operator-restart-force", LINE_DISMISS, read_exact },
+	{ "verdict", LINE_VERDICT, read_text },
 	{ "tally", LINE_TALLY, read_tally },
 	{ NULL, LINE_SEND, NULL },
 };

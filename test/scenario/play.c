@@ -271,6 +271,29 @@ on_set(struct play *play, const struct line *line)
 		play_fail(play, line, "%zu requests were changed\n", changed);
 }
 
+/* A person asks the server, or has it started again. */
+static void
+on_wish(struct play *play, const struct line *line)
+{
+	const char *obstacle =
+	    line->kind == LINE_PING ? session_ping(play->session) : session_restart(play->session, line->exact);
+
+	obstacle = obstacle == NULL ? "yes" : obstacle;
+	if (!span_equal(buf_span(&line->text), span_of(obstacle)))
+		play_fail(play, line, "expected %.*s, it is %s", (int)line->text.len, line->text.data, obstacle);
+}
+
+static void
+on_person(struct play *play, const struct line *line)
+{
+	if (line->kind == LINE_OPERATE)
+		on_operate(play, line);
+	else if (line->kind == LINE_SET)
+		on_set(play, line);
+	else
+		on_wish(play, line);
+}
+
 /* Carries out a line that does something to canceld. */
 static void
 act(struct play *play, const struct line *line)
@@ -312,10 +335,10 @@ act(struct play *play, const struct line *line)
 		on_server(play, line);
 		break;
 	case LINE_OPERATE:
-		on_operate(play, line);
-		break;
 	case LINE_SET:
-		on_set(play, line);
+	case LINE_PING:
+	case LINE_DISMISS:
+		on_person(play, line);
 		break;
 	case LINE_SEE:
 	case LINE_NOTHING:
@@ -328,6 +351,7 @@ act(struct play *play, const struct line *line)
 	case LINE_WANTS_END:
 	case LINE_STUCK:
 	case LINE_RESTART:
+	case LINE_VERDICT:
 		break;
 	}
 	drain(play);

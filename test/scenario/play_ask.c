@@ -240,6 +240,18 @@ on_restart(struct play *play, const struct line *line)
 		play_fail(play, line, "expected restart %.*s, it is %s", (int)line->text.len, line->text.data, reason);
 }
 
+static void
+on_verdict(struct play *play, const struct line *line)
+{
+	static const char *const words[] = { "none", "works", "silent", "asks", "stuck" };
+	enum session_verdict verdict;
+
+	session_oldest(play->session, &verdict);
+	if (!span_equal(buf_span(&line->text), span_of(words[verdict])))
+		play_fail(play, line, "expected the verdict %.*s, it is %s", (int)line->text.len, line->text.data,
+		    words[verdict]);
+}
+
 static void (*const asks[])(struct play *, const struct line *) = {
 	[LINE_SEE] = on_see,
 	[LINE_NOTHING] = on_nothing,
@@ -252,6 +264,7 @@ static void (*const asks[])(struct play *, const struct line *) = {
 	[LINE_WANTS_END] = on_wants_end,
 	[LINE_STUCK] = on_stuck,
 	[LINE_RESTART] = on_restart,
+	[LINE_VERDICT] = on_verdict,
 };
 
 bool

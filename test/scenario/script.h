@@ -42,6 +42,9 @@ enum line_kind {
 	LINE_TALLY,       /* `value` requests of the client's ended as text tells: a tally_word */
 	LINE_OPERATE,     /* a person cancels side's request; text: its id, then the reason in quotes; exact: in vain */
 	LINE_SET,       /* a person adds `rule`; value: for so many outstanding requests too; -1: for later ones only */
+	LINE_PING,      /* a person asks the server whether it is alive; text: "yes", or why not */
+	LINE_DISMISS,   /* ... has it started again; the same; exact: by force */
+	LINE_VERDICT,   /* text: the verdict on the server */
 	LINE_WANTS_END, /* the session wants to end */
 };
 

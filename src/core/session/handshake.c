@@ -86,6 +86,20 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	handshake->opened = !(traits & METHOD_HANDSHAKE);
 }
 
+/* What the client tells of itself: in the handshake, in a modern session in each request. */
+static void
+read_client(struct handshake *handshake, const struct scan *scan, unsigned traits)
+{
+	struct span info = SPAN_NONE;
+
+	if (traits & METHOD_HANDSHAKE)
+		info = json_member(scan_bytes(scan, SCAN_PARAMS), SPAN("clientInfo"));
+	else if (scan_type(scan, SCAN_META_VERSION) == VALUE_STRING)
+		info = json_member(scan_bytes(scan, SCAN_REQUEST_META), SPAN(SCAN_META_PREFIX "clientInfo"));
+	if (info.len <= LIMIT_CLIENT)
+		buf_append(&handshake->client, info);
+}
+
 const struct method *
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
@@ -98,6 +112,8 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	row = dialect_method(handshake->dialect, method);
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
 		read_era(handshake, message, row->traits);
+	if (handshake->client.len == 0)
+		read_client(handshake, message->scan, row->traits);
 	if (row->traits & METHOD_HANDSHAKE)
 		handshake->declared[SIDE_CLIENT] =
 		    is_declared(handshake_look_at(handshake, message->scan, SCAN_CLIENT_CAPABILITIES), "cancellation",

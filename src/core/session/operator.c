@@ -10,6 +10,22 @@ left_of(const struct alarm *alarm, msec_t now)
 	return alarm_armed(alarm) ? alarm_due(alarm) - now : MSEC_NEVER;
 }
 
+/* The judgement on a request, and through it on what runs. */
+static enum session_verdict
+judge(const struct session *session, const struct request *request, msec_t silent)
+{
+	msec_t answered = session->clocks.steady - session->server.answered;
+
+	if (recovery_sees_stuck(session))
+		return VERDICT_STUCK;
+	if (state_asks_person(session))
+		return VERDICT_ASKS;
+	if ((request->traits & METHOD_STREAM) ||
+	    earlier(silent, answered) < earlier(request->idle_after / 4, TIME_SILENT))
+		return VERDICT_WORKS;
+	return VERDICT_SILENT;
+}
+
 bool
 session_next_request(const struct session *session, enum side from, const struct request *after,
     struct request_view *view)
@@ -30,6 +46,7 @@ session_next_request(const struct session *session, enum side from, const struct
 		.idle_left = left_of(&request->idle, idle_now),
 		.cap_left = left_of(&request->hard, now),
 		.exempt = from == SIDE_SERVER || (request->traits & METHOD_EXEMPT),
+		.verdict = judge(session, request, idle_now - request->seen),
 	};
 	return true;
 }
@@ -101,16 +118,19 @@ session_era(const struct session *session)
 }
 
 msec_t
-session_oldest(const struct session *session)
+session_oldest(const struct session *session, enum session_verdict *worst)
 {
 	struct request_view view;
 	msec_t oldest = MSEC_NEVER;
 
+	*worst = recovery_sees_stuck(session) ? VERDICT_STUCK : VERDICT_NONE;
 	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++) {
 		view.request = NULL;
 		while (session_next_request(session, from, view.request, &view))
-			if (!(view.request->traits & METHOD_STREAM) && (oldest == MSEC_NEVER || view.age > oldest))
-				oldest = view.age;
+			if (!(view.request->traits & METHOD_STREAM)) {
+				oldest = oldest == MSEC_NEVER || view.age > oldest ? view.age : oldest;
+				*worst = view.verdict > *worst ? view.verdict : *worst;
+			}
 	}
 	return oldest;
 }

@@ -40,10 +40,11 @@ recovery_may_try(const struct session *session)
 
 /* Adds a question whether the server is alive, and composes it. */
 static struct request *
-ask(struct session *session, const char *method, struct span meta)
+ask(struct session *session, const char *method, struct span meta, msec_t time)
 {
-	struct request *question = questions_add(session, SIDE_CLIENT, method, false, session->config.kill_stuck);
+	struct request *question = questions_add(session, SIDE_CLIENT, method, false, time);
 
+	question->flags = REQUEST_PROBE;
 	compose(state_scratch(session),
 	    meta.len > 0 ? "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'_meta':{%b}}}" :
 			   "{'jsonrpc':'2.0','id':%b,'method':'%s'}",
@@ -54,25 +55,34 @@ ask(struct session *session, const char *method, struct span meta)
 void
 recovery_try(struct session *session)
 {
-	struct request *question = ask(session, session->handshake.dialect->ping, SPAN_NONE);
+	struct request *question =
+	    ask(session, session->handshake.dialect->ping, SPAN_NONE, session->config.kill_stuck);
 
 	session->probe.trial = TRIAL_ASKED;
-	question->flags = REQUEST_TRIAL;
+	question->flags |= REQUEST_TRIAL;
 	state_answer(session, SIDE_CLIENT);
 	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question, SPAN_NONE);
+}
+
+/* What every server answers at once. */
+static const char *
+probe_method(const struct session *session)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	const char *ping = session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
+
+	return ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 }
 
 static void
 send_probe(struct session *session)
 {
-	const struct dialect *dialect = session->handshake.dialect;
-	const char *ping = session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 	struct probe *probe = &session->probe;
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
-	probe->question = ask(session, ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL, cause->meta);
+	probe->question = ask(session, probe_method(session), cause->meta, session->config.kill_stuck);
 	probe->taken = lane->taken;
 	probe->since = session->clocks.idle;
 	probe->again = false;
@@ -138,6 +148,7 @@ recovery_drop_questions(struct session *session)
 	if (session->probe.trial == TRIAL_ASKED || session->probe.trial == TRIAL_UNREAD)
 		session->probe.trial = TRIAL_DUE;
 	stop_probing(session);
+	session->probe.took = MSEC_NEVER;
 	pending_clear(&session->questions[SIDE_CLIENT]);
 	session->replaying = 0;
 	free_queue(session);
@@ -169,6 +180,17 @@ time_left(struct session *session)
 	return earlier(left, most - earlier(session->clocks.idle - probe->since, steady - session->client_owed));
 }
 
+/* It has to end, for a reason that the errors to its requests give. */
+static void
+dismiss(struct session *session, struct span reason)
+{
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	server_enter(&session->server, SERVER_STUCK);
+	server_refuse(&session->server, reason);
+	lane_stop_at(lane, lane->written); /* what is written now would be lost with it */
+}
+
 static void
 expire_probe(struct session *session, struct request *question)
 {
@@ -185,9 +207,7 @@ expire_probe(struct session *session, struct request *question)
 	action.detail = question->id;
 	action.elapsed = session->clocks.steady - question->received;
 	action.timeout = session->config.kill_stuck;
-	server_enter(&session->server, SERVER_STUCK);
-	server_refuse(&session->server, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
-	lane_stop_at(lane, lane->written); /* what is written now would be lost with it */
+	dismiss(session, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
 	journal_tell(&session->journal, &action);
 	session->probe.question = NULL;
 	session->probe.again = false;
@@ -227,6 +247,73 @@ session_cannot_restart(const struct session *session)
 	if (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered)
 		return "no session was open";
 	return session->records.overflow ? "initialize was too long to be kept" : NULL;
+}
+
+/* Why a person cannot ask the server anything, nor end it; NULL: he can. */
+static const char *
+obstacle_of(const struct session *session)
+{
+	enum server_life life = session->server.life;
+
+	if (session->config.dry_run)
+		return "this is a dry run";
+	if (session->handshake.plain)
+		return "the client speaks no JSON-RPC";
+	if (session->client_left || session->server.shut)
+		return "the session is ending";
+	if (life != SERVER_OPEN && !server_is_replaying(&session->server))
+		return "the server does not run, or is being ended";
+	return NULL;
+}
+
+const char *
+session_restart(struct session *session, bool force)
+{
+	const char *obstacle = obstacle_of(session);
+
+	if (obstacle == NULL && !force)
+		obstacle = session_cannot_restart(session);
+	if (obstacle != NULL)
+		return obstacle;
+	recovery_wait_no_more(session);
+	dismiss(session, SPAN("a person has ended it (cancelctl restart)"));
+	session->server.dismissed = true;
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
+	return NULL;
+}
+
+msec_t
+session_unanswered(const struct session *session)
+{
+	const struct request *question = session->questions[SIDE_CLIENT].oldest;
+
+	while (question != NULL && !(question->flags & REQUEST_PROBE))
+		question = question->newer;
+	return question == NULL ? MSEC_NEVER : session->clocks.steady - question->received;
+}
+
+bool
+recovery_sees_stuck(const struct session *session)
+{
+	msec_t unanswered = session_unanswered(session), silent = session->clocks.steady - session->server.answered;
+
+	if (session->server.life == SERVER_STUCK)
+		return !session->server.dismissed;
+	return unanswered != MSEC_NEVER && unanswered >= TIME_PROBE && silent >= unanswered;
+}
+
+const char *
+session_ping(struct session *session)
+{
+	const char *obstacle = obstacle_of(session);
+
+	if (obstacle == NULL &&
+	    (session->server.life != SERVER_OPEN || !session->handshake.opened || !state_is_settled(session)))
+		obstacle = "the handshake is not answered, and before that it may not be asked";
+	if (obstacle == NULL && session_unanswered(session) == MSEC_NEVER)
+		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
+		    ask(session, probe_method(session), SPAN_NONE, MSEC_NEVER), SPAN_NONE);
+	return obstacle;
 }
 
 /* Sends a message again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */
@@ -381,6 +468,8 @@ recovery_answered(struct session *session, struct message *message, enum why why
 	struct request *question = message->question;
 
 	pass_drop(session, message, why, question);
+	if (question->flags & REQUEST_PROBE)
+		session->probe.took = session->clocks.steady - question->received;
 	if (question->flags & REQUEST_TRIAL) {
 		session->probe.trial = TRIAL_ANSWERED;
 	} else if (question == session->probe.question) {

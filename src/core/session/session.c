@@ -23,6 +23,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->handshake.opened = config->dialect == &dialect_none;
 	session->server.status = session->server.signal = -1;
 	session->open_by = now + TIME_START;
+	session->probe.took = MSEC_NEVER;
 	pending_init(&session->acks.waiting, SIDE_CLIENT, config->seed);
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);
 	pending_init(&session->probe.cause, SIDE_CLIENT, config->seed);
@@ -57,6 +58,7 @@ session_free(struct session *session)
 	buf_free(&session->scratch);
 	pending_free(&session->probe.cause);
 	buf_free(&session->handshake.version);
+	buf_free(&session->handshake.client);
 	records_free(&session->records);
 	pending_free(&session->acks.waiting);
 	buf_free(&session->edits.list);

@@ -6,8 +6,9 @@
 #include "ctl/show.h"
 #include "ctl/targets.h"
 
-static const char usage[] = "usage: cancelctl ls [-j] [" TARGETS_USAGE "]\n\n"
-			    "Lists every canceld of this user, or the requests of one.\n\n"
+static const char usage[] = "usage: cancelctl ls [-j] [-a|" TARGETS_USAGE "]\n\n"
+			    "Lists every canceld of this user, or the requests of one, or of all.\n\n"
+			    "  -a, --all    the requests of all\n"
 			    "  -j, --json   one JSON object a line\n";
 
 static int
@@ -28,15 +29,19 @@ static int
 list_requests(struct targets *targets, const char *which, json_t *rows)
 {
 	int status = targets_choose(targets, which, TARGETS_LOOK);
-	json_t *about = status == CTL_YES ? targets->list->about : NULL, *request, *fault;
-	size_t i;
+	size_t count = status == CTL_YES ? targets->count : 0, i;
+	json_t *request, *fault;
+	json_int_t more = 0;
 
-	json_array_foreach(json_object_get(about, "requests"), i, request)
-	    json_array_append_new(rows, target_with(targets->list, request));
-	json_array_foreach(json_object_get(about, "config"), i, fault)
-	    target_say(targets->list, CTL_NO, json_string_value(fault));
-	if (show_number(about, "more") > 0)
-		ctl_no("%lld more requests are not shown", (long long)show_number(about, "more"));
+	for (const struct target *target = targets->list; target < targets->list + count; target++) {
+		json_array_foreach(json_object_get(target->about, "requests"), i, request)
+		    json_array_append_new(rows, target_with(target, request));
+		json_array_foreach(json_object_get(target->about, "config"), i, fault)
+		    target_say(target, CTL_NO, json_string_value(fault));
+		more += show_number(target->about, "more");
+	}
+	if (more > 0)
+		ctl_no("%lld more requests are not shown", (long long)more);
 	return status;
 }
 
@@ -45,17 +50,23 @@ ctl_ls(int argc, char *argv[])
 {
 	struct targets targets = { .method = "list" };
 	json_t *rows = json_array(), *row;
+	const struct column *columns;
+	bool json = false, all = false, instances;
 	const char *which;
-	bool json = false;
 	int status;
 	size_t i;
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json, NULL }, { 0 } }, 1, usage);
+	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json, NULL }, { "all", 'a', &all, NULL }, { 0 } },
+	    1, usage);
 	which = argv[optind];
-	targets.params = json_pack("{s:b}", "requests", which != NULL);
-	status = which == NULL ? list_instances(&targets, rows) : list_requests(&targets, which, rows);
+	if (all && which != NULL)
+		return ctl_usage("--all: the requests of all, or those of '%.100s'?", which);
+	instances = which == NULL && !all;
+	columns = instances ? view_instances : all ? view_all_requests : view_requests;
+	targets.params = json_pack("{s:b}", "requests", !instances);
+	status = instances ? list_instances(&targets, rows) : list_requests(&targets, which, rows);
 	if (status == CTL_YES && !json)
-		table_show(which == NULL ? view_instances : view_requests, rows);
+		table_show(columns, rows);
 	json_array_foreach(json ? rows : NULL, i, row) show_json(row);
 	json_decref(rows);
 	targets_free(&targets);

@@ -23,7 +23,6 @@ enum {
 	READ_SIZE = 64 << 10,
 	LINE_MOST = 4 << 20, /* bytes of one message from canceld */
 	RETRY = 10,          /* ms, when a socket has no room for a connection */
-	CHOICES_SHOWN = 600, /* bytes */
 	BAD_PARAMS = -32602  /* JSON-RPC */
 };
 
@@ -403,17 +402,24 @@ targets_tell_none(const struct targets *targets, const char *which)
 static int
 choose_one(struct targets *targets, const char *which)
 {
-	char pids[CHOICES_SHOWN] = "";
-	size_t len = 0;
+	json_t *rows;
+	struct buf choices = { 0 };
+	int status;
 
 	targets_keep(targets, which);
 	if (targets->count == 0)
 		return targets_tell_none(targets, which);
 	if (targets->count == 1)
 		return targets->list->about != NULL ? CTL_YES : target_tell(targets->list);
-	for (size_t i = 0; i < targets->count && len < sizeof(pids); i++)
-		len += (size_t)snprintf(pids + len, sizeof(pids) - len, " %ld", targets->list[i].pid);
-	return ctl_usage("'%.100s' is ambiguous: give the pid of one of%s", which, pids);
+	status = ctl_usage("'%.100s' is ambiguous: give the PID of one of these", which);
+	rows = json_array();
+	for (size_t i = 0; i < targets->count; i++)
+		json_array_append_new(rows, target_with(&targets->list[i], targets->list[i].about));
+	table_write(view_instances, rows, term_width(NULL), &choices);
+	fwrite(choices.data, 1, choices.len, stderr);
+	buf_free(&choices);
+	json_decref(rows);
+	return status;
 }
 
 static int

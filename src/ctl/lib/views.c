@@ -29,10 +29,52 @@ write_name(struct buf *text, const json_t *row, const char *key)
 	compose(text, json_array_size(json_object_get(row, "config")) > 0 ? "!" : "");
 }
 
+/* What it tells of itself, or else its process's name. */
 static void
 write_client(struct buf *text, const json_t *row, const char *key)
 {
-	column_text(text, json_object_get(row, key), "name");
+	const json_t *client = json_object_get(row, key);
+	struct span title = show_string(client, "title"), version = show_string(client, "version");
+
+	column_text(text, client, title.len > 0 ? "title" : "name");
+	compose(text, title.len > 0 && version.len > 0 ? " %b" : "", version);
+}
+
+/* With ~ for the home. */
+static void
+write_directory(struct buf *text, const json_t *row, const char *key)
+{
+	struct span path = show_string(row, key), home = span_of(home_directory());
+	bool inside = home.len > 1 && path.len > home.len && path.ptr[home.len] == '/' &&
+	    span_equal(span_head(path, home.len), home);
+
+	compose(text, inside ? "~%b" : "%b", span_from(path, inside ? home.len : 0));
+}
+
+/* Of a request; of a canceld, on its server. */
+static struct span
+verdict_of(const json_t *row)
+{
+	const json_t *server = json_object_get(row, "server");
+
+	return show_string(json_is_object(server) ? server : row, "verdict");
+}
+
+static void
+write_verdict(struct buf *text, const json_t *row, const char *key)
+{
+	(void)key;
+	buf_append(text, verdict_of(row));
+}
+
+static const char *
+style_verdict(const json_t *row)
+{
+	struct span verdict = verdict_of(row);
+
+	if (verdict.len == 0)
+		return "";
+	return verdict.ptr[0] == 'w' ? COLOUR_GREEN : span_equal(verdict, SPAN("stuck")) ? COLOUR_RED : COLOUR_YELLOW;
 }
 
 msec_t
@@ -110,11 +152,13 @@ write_progress(struct buf *text, const json_t *row, const char *key)
 const struct column view_instances[] = {
 	{ "PID", "pid", COLUMN_RIGHT, column_text, .rank = 1 },
 	{ "NAME", "name", COLUMN_MIDDLE, write_name, .rank = 0, .role = COLUMN_APART },
-	{ "CLIENT", "client", COLUMN_MIDDLE, write_client, .rank = 12 },
+	{ "CLIENT", "client", COLUMN_MIDDLE, write_client, .rank = 11 },
+	{ "DIRECTORY", "directory", COLUMN_MIDDLE, write_directory, .rank = 12 },
 	{ "DIALECT", "dialect", COLUMN_LEFT, column_text, .rank = 15 },
-	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 11 },
+	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 16 },
 	{ "OPEN", "in_flight", COLUMN_RIGHT, column_text, .rank = 2 },
 	{ "OLDEST", "oldest_ms", COLUMN_RIGHT, column_time, .rank = 4 },
+	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 1, .style = style_verdict },
 	{ "TIMEOUTS", "timeouts", COLUMN_RIGHT, column_text, .rank = 13 },
 	{ "RESTARTS", "restarts", COLUMN_RIGHT, column_text, .rank = 14 },
 	{ "COMMAND", "command", COLUMN_FLEXIBLE, write_command, .rank = 3 },
@@ -131,6 +175,7 @@ const struct column view_all_requests[] = {
 	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 12 },
 	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time, .rank = 2, .style = style_idle },
 	{ "LEFT", "", COLUMN_RIGHT, write_left, .rank = 3, .style = style_left },
+	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 2, .style = style_verdict },
 	{ "STATE", "state", COLUMN_LEFT, column_text, .rank = 4 },
 	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress, .rank = 5 },
 	{ 0 },
@@ -165,6 +210,7 @@ static const struct column page[] = {
 	{ "  server's", "alias", .write = column_text },
 	{ "from", "from", .write = column_text },
 	{ "state", "state", .write = column_text },
+	{ "verdict", "", .write = write_verdict },
 	{ "age", "age_ms", .write = column_time },
 	{ "idle", "idle_ms", .write = column_time },
 	{ "timeout", "timeout", .write = write_deadline },
@@ -175,6 +221,7 @@ static const struct column page[] = {
 	{ "  command", "command", .write = write_command },
 	{ "  protocol", "dialect", .write = column_text },
 	{ "client", "client", .write = write_client },
+	{ "  directory", "directory", .write = write_directory },
 	{ 0 },
 };
 

@@ -314,6 +314,23 @@ on_log(struct call *call)
 }
 
 static json_t *
+on_ping(struct call *call)
+{
+	const char *obstacle = session_ping(call->control->session);
+
+	return obstacle == NULL ? json_object() : refuse(call, CONTROL_REFUSED, "%s", obstacle);
+}
+
+static json_t *
+on_restart(struct call *call)
+{
+	const char *obstacle =
+	    session_restart(call->control->session, json_is_true(json_object_get(call->params, "force")));
+
+	return obstacle == NULL ? json_object() : refuse(call, CONTROL_REFUSED, "%s", obstacle);
+}
+
+static json_t *
 on_reload(struct call *call)
 {
 	struct control *control = call->control;
@@ -337,6 +354,8 @@ static const struct {
 	{ "set", on_set, " option rule now unset " },
 	{ "stats", on_stats, " " },
 	{ "watch", on_watch, " level " },
+	{ "ping", on_ping, " " },
+	{ "restart", on_restart, " force " },
 	{ "reload", on_reload, " " },
 	{ "log", on_log, " level " },
 };

@@ -1,5 +1,6 @@
 #include "shell/control.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include "shell/words.h"
@@ -48,6 +49,19 @@ progress_of(struct span notification, const struct progress_form *form)
 }
 
 static json_t *
+verdict_or_null(enum session_verdict verdict)
+{
+	static const char *const words[] = {
+		[VERDICT_WORKS] = "works",
+		[VERDICT_SILENT] = "silent",
+		[VERDICT_ASKS] = "asks",
+		[VERDICT_STUCK] = "stuck",
+	};
+
+	return verdict == VERDICT_NONE ? json_null() : json_string(words[verdict]);
+}
+
+static json_t *
 view_request(const struct request_view *view)
 {
 	static const char *const states[REQUEST_STATES] = {
@@ -57,12 +71,12 @@ view_request(const struct request_view *view)
 	};
 	const struct request *request = view->request;
 	json_t *object = views_name(view);
-	json_t *rest = json_pack("{s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "idle_ms", (json_int_t)view->silent,
-	    "timeout_ms", time_or_null(request->idle_after), "timeout_left_ms", time_or_null(view->idle_left),
-	    "timeout_from", request->origins[POLICY_IDLE], "max_time_ms", time_or_null(request->cap_after),
-	    "max_time_left_ms", time_or_null(view->cap_left), "max_time_from", request->origins[POLICY_CAP], "state",
-	    states[view->state], "exempt", view->exempt, "progress",
-	    progress_of(buf_span(&request->progress), view->form), "alias",
+	json_t *rest = json_pack("{s:o,s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "verdict",
+	    verdict_or_null(view->verdict), "idle_ms", (json_int_t)view->silent, "timeout_ms",
+	    time_or_null(request->idle_after), "timeout_left_ms", time_or_null(view->idle_left), "timeout_from",
+	    request->origins[POLICY_IDLE], "max_time_ms", time_or_null(request->cap_after), "max_time_left_ms",
+	    time_or_null(view->cap_left), "max_time_from", request->origins[POLICY_CAP], "state", states[view->state],
+	    "exempt", view->exempt, "progress", progress_of(buf_span(&request->progress), view->form), "alias",
 	    request_is_aliased(request) ? printable_json(request->wire_id, false) : NULL);
 
 	json_object_update(object, rest);
@@ -114,21 +128,37 @@ view_ended(const struct statistics *statistics, msec_t now)
 	return array;
 }
 
-/* The client's process; null if it is not known. */
+/* The client's process, and what it tells of itself, as far as they are known. */
 static json_t *
 view_client(const struct control *control)
 {
 	const struct client *client = &control->life->client;
+	struct span told = buf_span(&control->session->handshake.client);
+	json_t *info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL), *object;
 
-	if (client->process == 0)
-		return json_null();
-	return json_pack("{s:i,s:o}", "pid", (int)client->process, "name",
-	    printable_json(span_of(client->name), false));
+	object = json_pack("{s:o*,s:o*,s:O*,s:O*}", "pid", client->process > 0 ? json_integer(client->process) : NULL,
+	    "name", client->process > 0 ? printable_json(span_of(client->name), false) : NULL, "title",
+	    json_object_get(info, "name"), "version", json_object_get(info, "version"));
+	json_decref(info);
+	if (json_object_size(object) > 0)
+		return object;
+	json_decref(object);
+	return json_null();
+}
+
+/* Where the client started it. */
+static json_t *
+view_directory(void)
+{
+	char path[PATH_MAX];
+
+	return getcwd(path, sizeof(path)) == NULL ? json_null() : printable_json(span_of(path), false);
 }
 
 static json_t *
-view_server(const struct control *control)
+view_server(const struct control *control, enum session_verdict verdict)
 {
+	const struct session *session = control->session;
 	static const char *const lives[] = {
 		[SERVER_OPEN] = "running",
 		[SERVER_STUCK] = "stuck",
@@ -141,8 +171,12 @@ view_server(const struct control *control)
 	};
 	pid_t pid = control->life->child.pid;
 
-	return json_pack("{s:o,s:s}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
-	    control->life->resting ? "resting" : lives[control->session->server.life]);
+	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
+	    control->life->resting        ? "resting" :
+		session->server.dismissed ? "restarting" :
+					    lives[session->server.life],
+	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(session->probe.took), "unanswered_ms",
+	    time_or_null(session_unanswered(session)));
 }
 
 static json_t *
@@ -167,16 +201,18 @@ views_list(const struct control *control, bool requests)
 	const struct session *session = control->session;
 	const uint64_t *counts = session->journal.counts;
 	size_t in_flight = session_outstanding(session, SIDE_CLIENT) + session_outstanding(session, SIDE_SERVER);
+	enum session_verdict verdict;
+	msec_t oldest = session_oldest(session, &verdict);
 	size_t more = 0;
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
-	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:O?,s:o*,s:o*,s:o*}", "pid",
+	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:O?,s:o*,s:o*,s:o*}", "pid",
 	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
 	    "command", view_command(control->options->command), "dialect",
 	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "era", session_era(session),
-	    "client", view_client(control), "started", (json_int_t)control->started, "age_ms",
-	    (json_int_t)(control->now - control->started_at), "server", view_server(control), "in_flight",
-	    (json_int_t)in_flight, "oldest_ms", time_or_null(session_oldest(session)), "timeouts",
+	    "client", view_client(control), "directory", view_directory(), "started", (json_int_t)control->started,
+	    "age_ms", (json_int_t)(control->now - control->started_at), "server", view_server(control, verdict),
+	    "in_flight", (json_int_t)in_flight, "oldest_ms", time_or_null(oldest), "timeouts",
 	    (json_int_t)counts[WHY_TIMED_OUT], "dry_run", control->options->session.dry_run, "restarts",
 	    (json_int_t)counts[WHY_RESTARTED], "config", control->options->file.faults, "requests", shown_requests,
 	    "more", more > 0 ? json_integer((json_int_t)more) : NULL, "ended",
@@ -222,6 +258,7 @@ views_stats(const struct control *control)
 	const struct session *session = control->session;
 	const struct journal *journal = &session->journal;
 	json_t *words = json_object();
+	enum session_verdict verdict;
 
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
 		if (journal->counts[why] > 0)
@@ -232,7 +269,7 @@ views_stats(const struct control *control)
 	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies",
 	    view_tallies(journal->tallies), "in_flight",
 	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "oldest_ms",
-	    time_or_null(session_oldest(session)), "queued_bytes",
+	    time_or_null(session_oldest(session, &verdict)), "queued_bytes",
 	    pair(port_size(control->life->port), port_size(control->life->client.port)), "restarts",
 	    (json_int_t)journal->counts[WHY_RESTARTED], "methods", view_methods(control->statistics));
 }

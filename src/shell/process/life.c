@@ -227,8 +227,8 @@ hint_of_exit(const struct life *life)
 		return "it ended on server/discover, and is started again with the next request; --legacy spares that";
 	if (life->resting)
 		return "it is started again with the next request";
-	if (life->options->restarts > 0 || life->options->session.dry_run || !needs_server(life) ||
-	    session_cannot_restart(life->session) != NULL)
+	if (life->options->restarts > 0 || life->supervisor.next_start != MSEC_NEVER ||
+	    life->options->session.dry_run || !needs_server(life) || session_cannot_restart(life->session) != NULL)
 		return NULL;
 	return "-r starts it again in the same session";
 }
@@ -261,7 +261,7 @@ detach(struct life *life)
 static bool
 wants_successor(const struct life *life)
 {
-	return life->options->restarts > 0 && needs_server(life) && !life->server->hung;
+	return (life->options->restarts > 0 || life->server->dismissed) && needs_server(life) && !life->server->hung;
 }
 
 static bool
@@ -275,16 +275,17 @@ static bool
 plan_successor(struct life *life, bool served)
 {
 	const char *obstacle = session_cannot_restart(life->session);
-	msec_t wait;
 
 	if (!wants_successor(life))
 		return false;
-	if (obstacle == NULL && (wait = restart_after(&life->restart, served, life->now)) == MSEC_NEVER) {
+	if (life->server->dismissed) {
+		life->restart.wait = 0;
+	} else if (obstacle == NULL && restart_after(&life->restart, served, life->now) == MSEC_NEVER) {
 		obstacle = "it has failed too often (see --restart)";
 		life->session->server.given_up = true;
 	}
 	if (obstacle == NULL)
-		life->supervisor.next_start = life->now + wait;
+		life->supervisor.next_start = life->now + life->restart.wait;
 	else
 		report_detail(life, WHY_RESTART_REFUSED, "reason", obstacle);
 	return obstacle == NULL;
