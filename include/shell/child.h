@@ -28,6 +28,7 @@
 
 /* signal: it was sent or, below 0, why it had no effect; name: empty if it is unknown */
 typedef void sweep_fn(void *context, pid_t pid, int signal, const char *name);
+typedef void sweep_each_fn(void *sweep, pid_t pid);
 
 enum {
 	SWEEP_PAUSE = 20,     /* ms */
@@ -64,7 +65,8 @@ struct sweep {
 	bool acted, refused;   /* of the last round: a child was, and may not be, sent SIGKILL */
 	struct stat files[3];  /* of the server: stdin, stdout, stderr */
 	bool searched, killed; /* the server's group for children outside of it; SIGKILL was sent */
-	int tried;             /* how many process ids, since a child was reaped */
+	sweep_each_fn *each;   /* what was last done with each child, where children cannot be listed */
+	int tried;             /* for that: how many process ids, since a child was reaped */
 	sweep_fn *signalled;   /* called for what is sent SIGTERM, and for each process that SIGKILL ended */
 	void *context;
 	int count;

@@ -59,14 +59,17 @@ is_child(pid_t pid)
 	return system_look_at(P_PID, (id_t)pid, &info) && info.si_pid == 0;
 }
 
-/* Most children have a number not far above the leader's. */
+/* Most children have a number not far above the leader's: each purpose begins there. */
 static void
-each_child(struct sweep *sweep, void (*each)(void *sweep, pid_t pid))
+each_child(struct sweep *sweep, sweep_each_fn *each)
 {
 	pid_t others = system_pid_limit() - 1;
 
 	if (system_each_child(each, sweep))
 		return;
+	if (each != sweep->each)
+		sweep->tried = 0;
+	sweep->each = each;
 	for (int i = 0; i < TRIES; i++)
 		each(sweep, 1 + (sweep->leader + sweep->tried++) % others);
 }
