@@ -121,7 +121,7 @@ struct scan { /* read only */
 	size_t fault_offset;
 	uint64_t unsound;                      /* private: a bit for each string with a soft fault */
 	unsigned char types[SCAN_FIELDS];      /* private: enum value_type */
-	struct scan_value values[SCAN_FIELDS]; /* private */
+	struct scan_value values[SCAN_FIELDS]; /* private; of those that are absent not set */
 };
 
 /* Scans the text, which must stay where it is as long as the scan is asked. */
@@ -149,7 +149,9 @@ scan_has(const struct scan *scan, enum scan_field field)
 static inline const struct scan_value *
 scan_value(const struct scan *scan, enum scan_field field)
 {
-	return &scan->values[field];
+	static const struct scan_value nowhere = { 0 };
+
+	return scan_has(scan, field) ? &scan->values[field] : &nowhere;
 }
 
 /* Where the whole value ends; 0: it has not ended, or the text is blank. */

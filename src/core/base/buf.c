@@ -41,11 +41,11 @@ mem_new(size_t size)
 struct span
 span_until(struct span text, const char *ends)
 {
-	size_t len = 0;
-
-	while (len < text.len && (text.ptr[len] == '\0' || strchr(ends, text.ptr[len]) == NULL))
-		len++;
-	return span_part(text, 0, len);
+	for (size_t len = 0; len < text.len; len++)
+		for (const char *end = ends; *end != '\0'; end++)
+			if (text.ptr[len] == *end)
+				return span_head(text, len);
+	return text;
 }
 
 struct span

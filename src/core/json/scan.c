@@ -313,7 +313,6 @@ static void
 forget(struct scan *scan, unsigned field)
 {
 	scan->types[field] = VALUE_ABSENT;
-	scan->values[field] = (struct scan_value){ 0 };
 	scan->unsound &= ~((uint64_t)1 << field);
 	for (unsigned i = SCAN_TEXT + 1; i < SCAN_FIELDS; i++)
 		if (keys[i].parent == field && scan_has(scan, i))
@@ -326,6 +325,7 @@ take_field(struct scan *scan, unsigned field, const char *quote)
 {
 	if (!scan_has(scan, field)) {
 		scan->types[field] = VALUE_NULL; /* until its value is read: the text may end before that */
+		scan->values[field].end = 0;
 		return field;
 	}
 	if (field == SCAN_METHOD || field == SCAN_ELEMENT_METHOD)
@@ -518,7 +518,9 @@ scan_read(struct scan *scan, struct span text)
 {
 	const char *at = text.ptr;
 
-	*scan = (struct scan){ .text = text, .end = text.ptr + text.len };
+	memset(scan, 0, offsetof(struct scan, values));
+	scan->text = text;
+	scan->end = text.ptr + text.len;
 	at = skip_space(scan, at);
 	if (at == scan->end || (at = read_all(scan, at)) == NULL)
 		return;
