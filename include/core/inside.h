@@ -29,7 +29,8 @@ struct message {
 	enum message_kind kind;
 	enum message_kind meant;     /* as far as it was read; REQUEST, NOTIFICATION, RESPONSE or NONE */
 	const char *malformed;       /* a response that is no sound answer: what is wrong; or NULL */
-	struct span id;              /* as spelled; empty if absent, null, repeated or not kept: it cannot be tracked */
+	struct id id;                /* empty if absent, null, repeated or not kept: it cannot be tracked */
+	uint64_t seed;               /* of ids */
 	struct span method;          /* unescaped; or empty */
 	struct span text;            /* without byte order mark and newline */
 	uint64_t start, next;        /* positions in the lane of `from`: of text, and behind its newline */
@@ -88,12 +89,13 @@ message_grants(const struct message *message)
 }
 
 /* The field's value if it can be an id or a token: a string or a number, and kept; else empty. */
-static inline struct span
-message_id(const struct scan *scan, enum scan_field field)
+static inline struct id
+message_id(const struct message *message, enum scan_field field)
 {
-	enum value_type type = scan_type(scan, field);
+	enum value_type type = scan_type(message->scan, field);
+	bool may_be = type == VALUE_STRING || type == VALUE_NUMBER;
 
-	return type == VALUE_STRING || type == VALUE_NUMBER ? scan_text(scan, field) : SPAN_NONE;
+	return id_of(may_be ? scan_text(message->scan, field) : SPAN_NONE, message->seed);
 }
 
 /* --- state.c */
@@ -161,7 +163,7 @@ enum { MINTED_MAX = 32 }; /* bytes of a minted id, at most */
  * A fresh id: no request and no question of that side has it. A string, or a number that fits into int32 and is far from
  * where clients start to count. Written to storage.
  */
-struct span questions_mint(struct session *session, enum side asker, bool string, char storage[MINTED_MAX]);
+struct id questions_mint(struct session *session, enum side asker, bool string, char storage[MINTED_MAX]);
 
 /* The number was minted by questions_mint. */
 bool questions_has_minted(const struct session *session, struct span number);
@@ -170,7 +172,7 @@ bool questions_has_minted(const struct session *session, struct span number);
 struct request *questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time);
 
 /* The question in that side's place that a response with this id, or one that may be spelled so, answers; or NULL. */
-struct request *questions_find(const struct session *session, enum side asker, struct span id);
+struct request *questions_find(const struct session *session, enum side asker, struct id id);
 
 /* An action about a request, which may be NULL. */
 static inline struct action
@@ -179,7 +181,7 @@ state_action(const struct session *session, enum verb verb, enum side side, enum
 	struct action action = { .verb = verb, .side = side, .why = why, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER };
 
 	if (request != NULL) {
-		action.id = request->id;
+		action.id = request->id.text;
 		action.method = request->method;
 		action.name = request->shown;
 		action.elapsed = session->clocks.steady - request->received;
@@ -211,10 +213,10 @@ bool state_asks_person(const struct session *session);
 msec_t state_grace(const struct session *session, const struct request *request);
 
 /* ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones come last; or NULL. */
-struct request *state_next_turn(const struct session *session, struct span session_id, const struct request *after);
+struct request *state_next_turn(const struct session *session, struct id session_id, const struct request *after);
 
 /* ACP: how many turns of this session run that were not cancelled. */
-size_t state_turns_running(const struct session *session, struct span session_id);
+size_t state_turns_running(const struct session *session, struct id session_id);
 
 /* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
 static inline bool
@@ -307,7 +309,7 @@ void state_send(struct session *session, enum side from, enum why why, const str
 static inline bool
 request_is_turn(const struct request *request)
 {
-	return request->from == SIDE_CLIENT && (request->traits & METHOD_TURN) && request->token.len > 0;
+	return request->from == SIDE_CLIENT && (request->traits & METHOD_TURN) && request->token.text.len > 0;
 }
 
 /* --- handshake.c */
@@ -374,19 +376,20 @@ void records_end(struct records *records, struct request *request);
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
 struct ack {              /* what the client has asked for */
+	struct id id;     /* of this request */
 	struct span text; /* its message, or empty if that is too long to be kept */
-	struct span id, target, reason;
+	struct span target, reason;
 };
 
 /* It waits for the end of the request. false: there are LIMIT_ACKS already. */
 bool acks_add(struct acks *acks, const struct ack *ack, const struct request *request);
 
 /* A request has ended: notes that by its id; or also by its token, and sends the client what waits for it. */
-void acks_note_end(struct acks *acks, enum side requester, struct span id, enum name_kind kind, enum outcome outcome);
+void acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind, enum outcome outcome);
 void acks_end(struct session *session, const struct request *request, enum outcome outcome);
 
 /* How the requester's last request with this id or token ended, if it is one of the last LIMIT_FINISHED; or UNKNOWN. */
-enum outcome acks_outcome(const struct acks *acks, enum side requester, struct span id, enum name_kind kind);
+enum outcome acks_outcome(const struct acks *acks, enum side requester, struct id id, enum name_kind kind);
 
 /* Sends the client the acknowledgement of this outcome, and reports it; or only reports how it was answered. */
 void acks_send(struct session *session, const struct ack *ack, enum outcome outcome);
@@ -458,7 +461,7 @@ bool cancel_forward(struct session *session, struct message *message, struct req
  * Sends session/cancel, which cancels all turns of this ACP session. request: one of them; NULL: none is outstanding: in
  * v2 the prompts were answered, and the turns run on. false: reports why not.
  */
-bool cancel_turns(struct session *session, const struct request *request, struct span session_id);
+bool cancel_turns(struct session *session, const struct request *request, struct id session_id);
 
 /* Drops the cancel at hand, for this request or (NULL) others, if none may be sent. true: it was dropped. */
 bool cancel_withhold(struct session *session, struct message *message, const struct request *request);
@@ -534,7 +537,7 @@ void apply_grace(struct session *session, struct request *request);
  * A session/cancel was sent: it has told of all turns of this session, and the agent's requests in them end too.
  * by_client: the client has sent it or has left, and needs no cancels from canceld.
  */
-void turns_end(struct session *session, struct span session_id, bool by_client);
+void turns_end(struct session *session, struct id session_id, bool by_client);
 
 /* Does what apply does, with all that follows for the turns of the request's ACP session. */
 void turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message);
@@ -543,10 +546,10 @@ void turns_decide(struct session *session, struct request *request, enum decide_
 void turns_join(struct session *session, struct request *request);
 
 /* A new prompt of the session's, or it is opened again: what the agent says then belongs to no former turn. */
-void turns_renew(struct session *session, struct span session_id);
+void turns_renew(struct session *session, struct id session_id);
 
 /* The turn that canceld has ended and to which this session/update, which comes too late, belongs; or NULL. */
-struct request *turns_silenced(const struct session *session, struct span session_id, const struct scan *update);
+struct request *turns_silenced(const struct session *session, struct id session_id, const struct scan *update);
 
 /*
  * ACP "Prompt Turn", Cancellation: the client's session/cancel cancels all turns of its session, and passes if the agent
@@ -555,7 +558,7 @@ struct request *turns_silenced(const struct session *session, struct span sessio
 void turns_cancelled(struct session *session, struct message *message);
 
 /* ACP v2: the agent tells that it works in this session; idle: that it has ended its turn, or closed the session. */
-void turns_note_work(struct session *session, struct span session_id, bool idle);
+void turns_note_work(struct session *session, struct id session_id, bool idle);
 
 /*
  * ACP: if the client has left, sends session/cancel for the turns of which none has told: in v2 those whose prompts were

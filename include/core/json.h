@@ -80,16 +80,24 @@ enum { ID_MAX = 1024 };
 
 bool id_equal(struct span a, struct span b);
 
-/* The hash under which an id is kept; ids that are equal have the same. */
-uint64_t id_hash(struct span id, uint64_t seed);
-
 /*
- * An id may come back in another spelling: as the other JSON type of the same text, or as what a double of it prints as,
- * which need not equal it. Numbers, and strings that spell one, are also kept under the hash of their nearest double; 0:
- * there is none. Those that the id may be another spelling of are kept under id_hash_alike; 0: nothing is.
+ * An id that was read once, and is looked up from then on; with one seed. It may come back in another spelling: as the
+ * other JSON type of the same text, or as what a double of it prints as, which need not equal it. So an id is kept under
+ * its hash and under `near`, and those that it may be another spelling of are kept under `alike`; 0: there are none.
  */
-uint64_t id_hash_near(struct span id, uint64_t seed);
-uint64_t id_hash_alike(struct span id, uint64_t seed);
+struct id {
+	struct span text;     /* as spelled; empty: there is none */
+	uint64_t hash;        /* ids that are equal have the same */
+	uint64_t near, alike; /* near: of the double nearest to the number that it is, or that its string spells */
+};
+
+struct id id_of(struct span text, uint64_t seed);
+
+static inline bool
+id_is_string(struct id id)
+{
+	return id.text.ptr[0] == '"';
+}
 
 /* The double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);

@@ -44,7 +44,7 @@ enum given_up { /* who has given it up, before its answer came */
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
-enum name_kind { NAME_WIRE_ID, NAME_ID, NAME_TOKEN };
+enum name_kind { NAME_WIRE_ID, NAME_ID, NAME_TOKEN, NAME_NEAR /* private: with another one */ };
 
 struct request_name { /* private: an id or token of a request, in pending->names */
 	struct map_entry entry;
@@ -56,13 +56,13 @@ enum { REQUEST_NAMES = 8 };
 
 struct request {
 	struct pending *in;
-	enum side from;                /* the requester */
-	struct span id, wire_id;       /* as the requester spelled it; as the receiver sees it */
-	struct span token, wire_token; /* progress token; both empty if there is none */
-	struct span method, name;      /* unescaped; name: tool, prompt or resource, or empty */
-	struct span shown;             /* what may be shown of the name */
-	struct span meta;              /* raw members of params._meta for its cancel; or empty */
-	struct span traceparent;       /* as spelled; or empty */
+	enum side from;              /* the requester */
+	struct id id, wire_id;       /* the requester's; as the receiver sees it */
+	struct id token, wire_token; /* progress token; both empty if there is none */
+	struct span method, name;    /* unescaped; name: tool, prompt or resource, or empty */
+	struct span shown;           /* what may be shown of the name */
+	struct span meta;            /* raw members of params._meta for its cancel; or empty */
+	struct span traceparent;     /* as spelled; or empty */
 	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
 	unsigned traits;          /* of the row */
 	unsigned flags;           /* enum request_flag */
@@ -108,10 +108,9 @@ struct pending {
 	size_t starting;     /* WAITING for the session to open: METHOD_START */
 	struct map names[2]; /* private: by hash of id and kind, of open requests; of tombstones */
 	uint64_t serial;     /* private: of the next request */
-	uint64_t seed;       /* private */
 };
 
-void pending_init(struct pending *pending, enum side from, uint64_t seed);
+void pending_init(struct pending *pending, enum side from);
 void pending_free(struct pending *pending);
 
 /* Removes every entry. */
@@ -119,8 +118,9 @@ void pending_clear(struct pending *pending);
 
 /* Of a new request; the bytes are copied. wire_id and wire_token are empty where the receiver sees the other. */
 struct pending_names {
-	struct span id, wire_id, token, wire_token, method, name, shown, meta, traceparent;
-	struct span second_token; /* by which it is found, too; or empty */
+	struct id id, wire_id, token, wire_token;
+	struct id second_token; /* by which it is found, too; or empty */
+	struct span method, name, shown, meta, traceparent;
 	const struct method *row;
 	unsigned flags;
 };
@@ -153,32 +153,31 @@ void pending_move(struct request *request, enum request_state state);
 void pending_remove(struct request *request);
 
 /* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. An empty id names none. */
-struct request *pending_by_id(const struct pending *pending, struct span id);
+struct request *pending_by_id(const struct pending *pending, struct id id);
 
 /* How many open requests, at most `most`, have this name. */
-size_t pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most);
+size_t pending_count(const struct pending *pending, struct id id, enum name_kind kind, size_t most);
 
 /* By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none. */
-struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
+struct request *pending_by_wire(const struct pending *pending, struct id wire_id);
 
 /* By wire token, or by the second token of a request; chosen as by pending_by_id. */
-struct request *pending_by_token(const struct pending *pending, struct span wire_token);
+struct request *pending_by_token(const struct pending *pending, struct id wire_token);
 
 /*
  * The requests with exactly this wire token: the first one (after NULL), or the next one behind `after`; or NULL.
  * Tombstones come last; else the newest first, if the token is a string.
  */
-struct request *pending_next_by_token(const struct pending *pending, struct span wire_token,
-    const struct request *after);
+struct request *pending_next_by_token(const struct pending *pending, struct id wire_token, const struct request *after);
 
 /*
- * The only request, or tombstone, whose name of this kind may be spelled as this text, without being equal to it (see
- * id_hash_near). NULL: there is none, or more than one.
+ * The only request, or tombstone, whose name of this kind may be spelled as this id, without being equal to it (see
+ * struct id). NULL: there is none, or more than one.
  */
-struct request *pending_alike(const struct pending *pending, struct span text, enum name_kind kind);
+struct request *pending_alike(const struct pending *pending, struct id id, enum name_kind kind);
 
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
-bool pending_holds(const struct pending *pending, struct span id);
+bool pending_holds(const struct pending *pending, struct id id);
 
 /* The duration of the deadline for which it was given up; or MSEC_NEVER. */
 static inline msec_t
@@ -202,7 +201,7 @@ request_origin(const struct request *request)
 static inline bool
 request_is_aliased(const struct request *request)
 {
-	return request->wire_id.ptr != request->id.ptr;
+	return request->wire_id.text.ptr != request->id.text.ptr;
 }
 
 /* Its requester waits for an answer. NULL: false. */

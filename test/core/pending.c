@@ -10,7 +10,7 @@ static struct pending pending;
 static void
 setup(void)
 {
-	pending_init(&pending, SIDE_CLIENT, 42);
+	pending_init(&pending, SIDE_CLIENT);
 }
 
 static void
@@ -19,14 +19,20 @@ teardown(void)
 	pending_free(&pending);
 }
 
+static struct id
+read(const char *id)
+{
+	return id_of(span_of(id), 42);
+}
+
 static struct request *
 add_names(const char *id, const char *wire_id, const char *token)
 {
 	struct pending_names names = {
-		.id = span_of(id),
-		.wire_id = span_of(wire_id),
-		.token = span_of(token),
-		.wire_token = span_of(token),
+		.id = read(id),
+		.wire_id = read(wire_id),
+		.token = read(token),
+		.wire_token = read(token),
 		.method = SPAN("tools/call"),
 	};
 
@@ -42,13 +48,13 @@ add(const char *id)
 static struct request *
 by_wire(const char *wire_id)
 {
-	return pending_by_wire(&pending, span_of(wire_id));
+	return pending_by_wire(&pending, read(wire_id));
 }
 
 static struct request *
 loosely(const char *wire_id)
 {
-	return pending_alike(&pending, span_of(wire_id), NAME_WIRE_ID);
+	return pending_alike(&pending, read(wire_id), NAME_WIRE_ID);
 }
 
 SUITE("pending", .alone = true, .before = setup, .after = teardown);
@@ -67,7 +73,7 @@ TEST(many_share_a_token)
 	}
 	for (i = 0; i < SHARERS; i += 4)
 		pending_remove(requests[i]);
-	while ((request = pending_next_by_token(&pending, SPAN("\"even\""), request)) != NULL)
+	while ((request = pending_next_by_token(&pending, read("\"even\""), request)) != NULL)
 		ck_assert_ptr_eq(request, requests[SHARERS - 2 - 4 * count++]);
 	ck_assert_int_eq(count, SHARERS / 4);
 }
@@ -130,7 +136,7 @@ TESTS(ids_with_one_nearest_double_are_as_fast_as_others, 0, 3)
 			pending_move(add(id), i % 2 == 0 ? REQUEST_ABANDONED : REQUEST_WAITING);
 		else
 			ck_assert_ptr_nonnull(by_wire(id));
-		ck_assert_uint_eq(pending_count(&pending, span_of(id), NAME_WIRE_ID, MANY), (unsigned)i % 2);
+		ck_assert_uint_eq(pending_count(&pending, read(id), NAME_WIRE_ID, MANY), (unsigned)i % 2);
 		ck_assert_ptr_null(by_wire("10000000000000000000000999999"));
 		ck_assert_ptr_null(by_wire("\"10000000000000000000000999999\""));
 	}
@@ -147,9 +153,9 @@ TEST(equal_ids_are_counted)
 	add("9007199254740993.0");
 	add("\"9007199254740993\"");
 	pending_move(add("9007199254740993"), REQUEST_ABANDONED);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_WIRE_ID, 9), 3);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740992"), NAME_WIRE_ID, 9), 1);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("90071992547409930e-1"), NAME_WIRE_ID, 9), 3);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("\"9007199254740993\""), NAME_WIRE_ID, 9), 1);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_WIRE_ID, 2), 2);
+	ck_assert_uint_eq(pending_count(&pending, read("9007199254740993"), NAME_WIRE_ID, 9), 3);
+	ck_assert_uint_eq(pending_count(&pending, read("9007199254740992"), NAME_WIRE_ID, 9), 1);
+	ck_assert_uint_eq(pending_count(&pending, read("90071992547409930e-1"), NAME_WIRE_ID, 9), 3);
+	ck_assert_uint_eq(pending_count(&pending, read("\"9007199254740993\""), NAME_WIRE_ID, 9), 1);
+	ck_assert_uint_eq(pending_count(&pending, read("9007199254740993"), NAME_WIRE_ID, 2), 2);
 }

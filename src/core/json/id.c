@@ -11,7 +11,7 @@ enum {
 	KEY_MAX = ID_MAX + SPAN_NUMBER_MAX,
 };
 
-/* What is hashed; each sort apart. */
+/* What is hashed; each sort apart. Numbers of few digits are hashed as the doubles that they are. */
 enum sort { SORT_NUMBER, SORT_STRING, SORT_DOUBLE };
 
 static bool
@@ -27,15 +27,18 @@ text_of(struct span id, char storage[ID_MAX])
 	return is_string(id) && id.len <= ID_MAX ? unescaped(id, storage, ID_MAX) : id;
 }
 
-/* Most numbers: digits that are their own key, and so few that they fit into a double. */
+/* Most numbers: digits, and so few that they fit into a double. */
 static bool
-is_plain(struct span text)
+read_plain(struct span text, double *value)
 {
-	if (text.len == 0 || text.len > SHORT_MAX || text.ptr[0] == '0' || text.ptr[text.len - 1] == '0')
+	*value = 0;
+	if (text.len == 0 || text.len > SHORT_MAX || (text.ptr[0] == '0' && text.len > 1))
 		return false;
-	for (const char *at = text.ptr; at < text.ptr + text.len; at++)
-		if (!is_digit(*at))
+	for (size_t i = 0; i < text.len; i++) {
+		if (!is_digit(text.ptr[i]))
 			return false;
+		*value = 10 * *value + text.ptr[i] - '0';
+	}
 	return true;
 }
 
@@ -87,13 +90,11 @@ write_number(struct span text, char key[KEY_MAX])
 	return (struct span){ key, len + end.len };
 }
 
-/* The key of an id: the same bytes for ids of one type that are equal. */
+/* The same bytes for ids of one type that are equal. */
 static struct span
 key_of(struct span id, char storage[KEY_MAX])
 {
-	if (is_string(id) || is_plain(id) || !is_number(id, false))
-		return text_of(id, storage);
-	return write_number(id, storage);
+	return is_number(id, false) ? write_number(id, storage) : text_of(id, storage);
 }
 
 bool
@@ -101,15 +102,8 @@ id_equal(struct span a, struct span b)
 {
 	char storage_a[KEY_MAX], storage_b[KEY_MAX];
 
-	return is_string(a) == is_string(b) && span_equal(key_of(a, storage_a), key_of(b, storage_b));
-}
-
-uint64_t
-id_hash(struct span id, uint64_t seed)
-{
-	char storage[KEY_MAX];
-
-	return hash_of(key_of(id, storage), seed + (is_string(id) ? SORT_STRING : SORT_NUMBER));
+	return span_equal(a, b) ||
+	    (is_string(a) == is_string(b) && span_equal(key_of(a, storage_a), key_of(b, storage_b)));
 }
 
 bool
@@ -118,12 +112,8 @@ id_number(struct span id, double *value)
 	char storage[ID_MAX], copy[ID_MAX + 1];
 	struct span text = text_of(id, storage);
 
-	if (is_plain(text)) {
-		*value = 0;
-		for (size_t i = 0; i < text.len; i++)
-			*value = 10 * *value + text.ptr[i] - '0';
+	if (read_plain(text, value))
 		return true;
-	}
 	if (!is_number(text, is_string(id)))
 		return false;
 	memcpy(copy, text.ptr, text.len);
@@ -132,49 +122,58 @@ id_number(struct span id, double *value)
 	return true;
 }
 
-uint64_t
-id_hash_near(struct span id, uint64_t seed)
+static uint64_t
+hash_double(double value, uint64_t seed)
 {
-	double value;
-
-	if (!id_number(id, &value) || value >= TWO_TO_64 || value <= -TWO_TO_64)
-		return 0;
 	value += 0.0; /* -0 becomes 0 */
 	return hash_of((struct span){ (const char *)&value, sizeof(value) }, seed + SORT_DOUBLE);
 }
 
-/*
- * Whether the number is what its nearest double prints as: it has no more digits than any double keeps, or is the
- * integer that the double is, rounded at its last digit.
- */
+/* Whether the number is the integer that its nearest double is, rounded at its last digit: what that prints as. */
 static bool
-is_printed(struct span number, double value)
+is_rounded(struct span key, double value)
 {
-	char storage[KEY_MAX];
-	struct span key = write_number(number, storage);
-	size_t sign = key.ptr[0] == '-', at = sign;
+	size_t at = key.ptr[0] == '-';
 	uint64_t read = 0, unit = 1;
 
 	for (; at < key.len && is_digit(key.ptr[at]); at++)
 		read = 10 * read + (uint64_t)(key.ptr[at] - '0');
-	if (at - sign <= SHORT_MAX)
-		return true;
 	for (int power = at < key.len ? key.ptr[at + 1] - '0' : 0; power > 0; power--)
 		unit *= 10;
 	return read * unit - (uint64_t)(value < 0 ? -value : value) + unit / 2 <= unit / 2 * 2;
 }
 
-uint64_t
-id_hash_alike(struct span id, uint64_t seed)
+/* Any id but a plain number. */
+static __attribute__((noinline)) void
+read_other(struct id *id, uint64_t seed)
 {
-	char storage[ID_MAX];
-	struct span text = text_of(id, storage);
-	uint64_t near = id_hash_near(id, seed);
+	char storage[ID_MAX], digits[KEY_MAX];
+	struct span chars = text_of(id->text, storage), key;
+	uint64_t as_string = hash_of(chars, seed + SORT_STRING), as_number;
+	bool string = is_string(id->text), few;
 	double value;
 
-	if (!id_number(id, &value))
-		return 0;
-	if (near != 0 && is_printed(text, value))
-		return near;
-	return is_string(id) ? id_hash(text, seed) : hash_of(text, seed + SORT_STRING);
+	id->hash = as_string;
+	if (!id_number(id->text, &value))
+		return;
+	if (value < TWO_TO_64 && value > -TWO_TO_64)
+		id->near = hash_double(value, seed);
+	key = write_number(chars, digits);
+	few = id->near != 0 && span_until(key, "e").len <= (size_t)SHORT_MAX + (key.ptr[0] == '-');
+	as_number = few ? id->near : hash_of(key, seed + SORT_NUMBER);
+	id->hash = string ? as_string : as_number;
+	id->alike = few || (id->near != 0 && is_rounded(key, value)) ? id->near : string ? as_number : as_string;
+}
+
+struct id
+id_of(struct span text, uint64_t seed)
+{
+	struct id id = { .text = text };
+	double value;
+
+	if (read_plain(text, &value))
+		id.hash = id.alike = hash_double(value, seed);
+	else if (text.len > 0)
+		read_other(&id, seed);
+	return id;
 }

@@ -2,12 +2,6 @@
 
 enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id or token */
 
-static uint64_t
-hash_mark(const struct acks *acks, struct span id, enum name_kind kind)
-{
-	return id_hash(id, acks->waiting.seed) + kind;
-}
-
 /* For the log, and for the client: ABP "Edge Cases". */
 static const struct {
 	const char *word, *members;
@@ -23,7 +17,7 @@ static const struct {
 bool
 acks_add(struct acks *acks, const struct ack *ack, const struct request *request)
 {
-	struct pending_names names = { .id = ack->id, .method = request->wire_id, .name = ack->reason };
+	struct pending_names names = { .id = ack->id, .method = request->wire_id.text, .name = ack->reason };
 
 	names.meta = ack->target;
 	if (ack->text.len <= LIMIT_META)
@@ -32,11 +26,9 @@ acks_add(struct acks *acks, const struct ack *ack, const struct request *request
 }
 
 void
-acks_note_end(struct acks *acks, enum side requester, struct span id, enum name_kind kind, enum outcome outcome)
+acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind, enum outcome outcome)
 {
-	uint64_t hash = hash_mark(acks, id, kind);
-
-	acks->marks[requester][acks->marked[requester]++ % ACKS_MARKS] = hash << OUTCOME_BITS | outcome;
+	acks->marks[requester][acks->marked[requester]++ % ACKS_MARKS] = (id.hash + kind) << OUTCOME_BITS | outcome;
 }
 
 void
@@ -54,7 +46,7 @@ acks_report(struct session *session, const struct ack *ack, const char *outcome)
 void
 acks_send(struct session *session, const struct ack *ack, enum outcome outcome)
 {
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", ack->id, ack->target,
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", ack->id.text, ack->target,
 	    outcomes[outcome].members);
 	state_answer(session, SIDE_SERVER);
 	acks_report(session, ack, outcomes[outcome].word);
@@ -68,20 +60,20 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 
 	for (kept = request->from == SIDE_CLIENT ? acks->waiting.oldest : NULL; kept != NULL; kept = next) {
 		next = kept->newer;
-		if (!span_equal(kept->method, request->wire_id))
+		if (!span_equal(kept->method, request->wire_id.text))
 			continue;
-		acks_send(session, &(struct ack){ kept->shown, kept->id, kept->meta, kept->name }, outcome);
+		acks_send(session, &(struct ack){ kept->id, kept->shown, kept->meta, kept->name }, outcome);
 		pending_remove(kept);
 	}
 	acks_note_end(acks, request->from, request->id, NAME_WIRE_ID, outcome);
-	if (request->token.len > 0)
+	if (request->token.text.len > 0)
 		acks_note_end(acks, request->from, request->token, NAME_TOKEN, outcome);
 }
 
 enum outcome
-acks_outcome(const struct acks *acks, enum side requester, struct span id, enum name_kind kind)
+acks_outcome(const struct acks *acks, enum side requester, struct id id, enum name_kind kind)
 {
-	uint64_t wanted = hash_mark(acks, id, kind) << OUTCOME_BITS;
+	uint64_t wanted = (id.hash + kind) << OUTCOME_BITS;
 
 	for (size_t i = 1; i <= ACKS_MARKS; i++) {
 		uint64_t mark = acks->marks[requester][(acks->marked[requester] - i) % ACKS_MARKS];

@@ -16,7 +16,8 @@ hint_for(const struct session *session, const struct request *request)
 	bool silent = lane_received_to(session->party[SIDE_SERVER].lane) == request->heard;
 	bool restarts = (dialect->flags & DIALECT_REPLAYS) || session->config.stateless;
 	bool kill = silent && restarts && session->config.kill_stuck == 0;
-	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
+	bool ask =
+	    idle && request->token.text.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
 
 	if (request->from == SIDE_SERVER || session->config.dry_run ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))

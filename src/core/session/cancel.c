@@ -58,12 +58,12 @@ is_only_turn(const struct session *session, const struct request *request)
 }
 
 bool
-cancel_turns(struct session *session, const struct request *request, struct span session_id)
+cancel_turns(struct session *session, const struct request *request, struct id session_id)
 {
 	if (report_obstacle(session, SIDE_CLIENT, request, obstacle_to(session, SIDE_CLIENT, NULL)))
 		return false;
-	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
-	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id);
+	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id.text);
+	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id.text);
 	return true;
 }
 
@@ -86,7 +86,7 @@ cancel_send(struct session *session, struct request *request)
 	request->cancel_sent = true;
 	if (is_only_turn(session, request))
 		return cancel_turns(session, request, request->token);
-	compose_cancel(session, receiver, request->wire_id, own_reason(request->from), request->meta);
+	compose_cancel(session, receiver, request->wire_id.text, own_reason(request->from), request->meta);
 	state_send(session, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
 }
@@ -134,7 +134,7 @@ cancel_forward(struct session *session, struct message *message, struct request 
 		return false;
 	request->cancel_sent = true;
 	message->urgent = true;
-	move(session, message, request, request->wire_id, why);
+	move(session, message, request, request->wire_id.text, why);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	return is_only_turn(session, request) && cancel_turns(session, request, request->token);
 }
@@ -143,7 +143,7 @@ void
 cancel_pass(struct session *session, struct message *message, const struct request *request)
 {
 	if (request != NULL)
-		move(session, message, request, request->id, WHY_CANCEL_FORWARDED);
+		move(session, message, request, request->id.text, WHY_CANCEL_FORWARDED);
 	else if (!cancel_withhold(session, message, NULL))
 		move(session, message, NULL, scan_bytes(message->scan, message->cancel->field), WHY_UNTRACKED);
 }
@@ -162,8 +162,8 @@ cancel_task(struct session *session, const struct request *request, struct span 
 		obstacle = SPAN("too many tasks/cancel are not answered");
 	if (report_obstacle(session, requester, request, obstacle))
 		return;
-	question = questions_add(session, requester, dialect->task_cancel, request->id.ptr[0] == '"', TIME_LINGER);
+	question = questions_add(session, requester, dialect->task_cancel, id_is_string(request->id), TIME_LINGER);
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",
-	    question->id, dialect->task_cancel, task_id, request->meta);
+	    question->id.text, dialect->task_cancel, task_id, request->meta);
 	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);
 }

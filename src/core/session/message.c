@@ -75,6 +75,7 @@ interpret(struct message *message, struct session *session, enum side from, bool
 {
 	const struct party *asked = &session->party[side_other(from)];
 	struct scan *scan = &message->storage;
+	struct id id;
 
 	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
@@ -89,13 +90,13 @@ interpret(struct message *message, struct session *session, enum side from, bool
 		scan->fault = SCAN_FINE;
 	}
 	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
-	message->id = scan->fault == SCAN_REPEATED_ID ? SPAN_NONE : message_id(scan, SCAN_ID);
+	message->seed = session->config.seed;
+	id = message_id(message, SCAN_ID);
+	message->id = scan->fault == SCAN_REPEATED_ID ? (struct id){ .hash = 0 } : id;
 	message->meant = read_meant(scan);
 	message->kind = read_kind(scan, message->meant);
 	message->malformed = message->kind == MESSAGE_RESPONSE ? find_flaw(scan) : NULL;
 	if (message->meant == MESSAGE_RESPONSE) {
-		struct span id = message->id.len > 0 ? message->id : message_id(scan, SCAN_ID);
-
 		message->request = pending_by_wire(&asked->pending, id);
 		if (message->request == NULL)
 			message->question = questions_find(session, message->to, id);

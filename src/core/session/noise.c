@@ -88,7 +88,7 @@ static bool
 is_echo(const struct session *session, const struct message *message)
 {
 	const struct cancel *cancel = message->cancel;
-	struct span id = cancel != NULL ? message_id(message->scan, cancel->field) : message->id;
+	struct id id = cancel != NULL ? message_id(message, cancel->field) : message->id;
 	const struct request *request = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
 
 	if (request == NULL || cancel != NULL)
@@ -271,7 +271,7 @@ refuse_oversized(struct session *session, struct message *message)
 {
 	static const char format[] =
 	    "the message is longer than %d bytes and was discarded (see the option --max-message of canceld)";
-	bool named = message->id.len > 0;
+	bool named = message->id.text.len > 0;
 	int code = named ? session->handshake.dialect->failure_code : CODE_INVALID_REQUEST;
 
 	if (message->from == SIDE_SERVER && !named)
@@ -325,7 +325,7 @@ decide_oversized(struct session *session, enum side from, bool whole)
 	message.next = party->lane->decided;
 	message.obstacle = buf_span(&session->fault);
 	note_members(party, &message);
-	if (message.scan->fault == SCAN_FINE && message.id.len > 0) {
+	if (message.scan->fault == SCAN_FINE && message.id.text.len > 0) {
 		drop_oversized(session, &message, party);
 		return true;
 	}
@@ -354,7 +354,7 @@ begin_skip(struct session *session, enum side from, bool text)
 	party->answers = party->asks = false;
 	party->kept_len = 0;
 	note_members(party, &message);
-	party->skipping = text ? SKIP_TEXT : message.id.len > 0 ? SKIP_OVERSIZED : SKIP_UNDECIDED;
+	party->skipping = text ? SKIP_TEXT : message.id.text.len > 0 ? SKIP_OVERSIZED : SKIP_UNDECIDED;
 	if (party->skipping == SKIP_TEXT)
 		memcpy(party->kept, bytes.ptr, LIMIT_TOLD);
 	else if (party->skipping == SKIP_UNDECIDED)

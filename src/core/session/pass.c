@@ -25,7 +25,8 @@ report(struct session *session, const struct message *message, enum verb verb, e
 	action.outcome = message_answer(message);
 	action.traceparent = scan_text(message->scan, SCAN_META_TRACEPARENT);
 	if (request == NULL) {
-		action.id = message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->id;
+		action.id =
+		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->id.text;
 		action.method = message->method;
 	}
 	if (in_batch)

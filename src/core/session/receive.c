@@ -15,19 +15,19 @@ reject_ack(struct session *session, const struct message *message, const struct 
 static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
-	const struct ack ack = { message->text, message->id, scan_text(message->scan, SCAN_PARAMS_ID),
+	const struct ack ack = { message->id, message->text, scan_text(message->scan, SCAN_PARAMS_ID),
 		scan_text(message->scan, SCAN_REASON) };
-	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
+	struct id target = message_id(message, SCAN_PARAMS_ID);
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	bool owed = state_owes_answer(session, SIDE_CLIENT);
 
 	pass_discard(session, message);
-	if (ack.id.len == 0)
+	if (ack.id.text.len == 0)
 		reject_ack(session, message, &ack, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
 	else if (!session->handshake.opened)
 		reject_ack(session, message, &ack, 0, "no session is open yet");
-	else if (target.len == 0)
+	else if (target.text.len == 0)
 		reject_ack(session, message, &ack, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (!request_is_awaited(request))
@@ -84,7 +84,7 @@ why_too_much(const struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct pending *pending = &session->party[message->from].pending;
-	struct span id = message->id, token = message_id(message->scan, dialect->token_fields[0]);
+	struct id id = message->id, token = message_id(message, dialect->token_fields[0]);
 	size_t open = session_outstanding(session, message->from);
 
 	if (open >= session->config.max_inflight)
@@ -116,8 +116,8 @@ read_names(struct session *session, const struct message *message, const struct 
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
-	struct span first = message_id(scan, dialect->token_fields[0]);
-	struct span second = message_id(scan, dialect->token_fields[1]);
+	struct id first = message_id(message, dialect->token_fields[0]);
+	struct id second = message_id(message, dialect->token_fields[1]);
 	struct pending_names *names = &entry->names;
 
 	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
@@ -137,8 +137,8 @@ read_names(struct session *session, const struct message *message, const struct 
 	if (message->from == SIDE_SERVER && handshake_asks_person(&session->handshake, row))
 		names->flags |= REQUEST_PERSON;
 	/* LSP: a request may have a token for progress and one for partial results. */
-	names->token = first.len > 0 ? first : second;
-	if (first.len > 0 && second.len > 0 && !id_equal(first, second))
+	names->token = first.text.len > 0 ? first : second;
+	if (first.text.len > 0 && second.text.len > 0 && !id_equal(first.text, second.text))
 		names->second_token = second;
 }
 
@@ -151,13 +151,13 @@ alias(struct session *session, struct message *message, struct entry *entry)
 	const struct pending *pending = &session->party[message->from].pending, *tasks = &session->tasks[message->from];
 
 	if (pending_by_wire(pending, names->id) != NULL || questions_find(session, message->from, names->id) != NULL) {
-		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
-		message_replace(message, SCAN_ID, names->wire_id);
+		names->wire_id = questions_mint(session, message->from, id_is_string(names->id), entry->id);
+		message_replace(message, SCAN_ID, names->wire_id.text);
 	}
-	if ((dialect->flags & DIALECT_OWN_TOKENS) && names->token.len > 0 &&
+	if ((dialect->flags & DIALECT_OWN_TOKENS) && names->token.text.len > 0 &&
 	    (pending_by_token(pending, names->token) != NULL || pending_by_token(tasks, names->token) != NULL)) {
-		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
-		message_replace(message, dialect->token_fields[0], names->wire_token);
+		names->wire_token = questions_mint(session, message->from, id_is_string(names->token), entry->token);
+		message_replace(message, dialect->token_fields[0], names->wire_token.text);
 	}
 }
 
@@ -166,10 +166,10 @@ static void
 restore_id(const struct session *session, struct message *message, enum scan_field field)
 {
 	const struct request *request =
-	    pending_by_wire(&session->party[message->to].pending, message_id(message->scan, field));
+	    pending_by_wire(&session->party[message->to].pending, message_id(message, field));
 
 	if (request != NULL && request_is_aliased(request))
-		message_replace(message, field, request->id);
+		message_replace(message, field, request->id.text);
 }
 
 /*
@@ -187,7 +187,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	struct buf *text = state_scratch(session);
 	size_t next;
 
-	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || names->token.len > 0 ||
+	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || names->token.text.len > 0 ||
 	    scan_has(scan, dialect->token_fields[0]) || (names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return;
 	if (object == SCAN_REQUEST_META && !scan_has(scan, object)) {
@@ -203,7 +203,8 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	names->token = questions_mint(session, message->from, false, entry->token);
 	names->flags |= REQUEST_ASKED;
 	next = scan_value(scan, object)->offset + 1;
-	compose(text, format, dialect->asked_member, names->token, json_next(scan->text, &next).len > 0 ? "," : "");
+	compose(text, format, dialect->asked_member, names->token.text,
+	    json_next(scan->text, &next).len > 0 ? "," : "");
 	message_edit(message, scan_value(scan, object)->offset + 1, 0, buf_span(text));
 }
 
@@ -211,8 +212,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 static uint64_t
 serial_of_task(const struct session *session, const struct message *message)
 {
-	const struct request *task =
-	    pending_by_id(&session->tasks[message->from], message_id(message->scan, SCAN_TASK_ID));
+	const struct request *task = pending_by_id(&session->tasks[message->from], message_id(message, SCAN_TASK_ID));
 
 	return task == NULL ? 0 : task->serial;
 }
@@ -254,11 +254,11 @@ enter(struct session *session, struct message *message, const struct method *row
 		session->waiting = true;
 	}
 	if (request_is_aliased(request))
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
-	else if (!span_equal(request->token, request->wire_token))
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token);
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id.text);
+	else if (!span_equal(request->token.text, request->wire_token.text))
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token.text);
 	if (request->flags & REQUEST_ASKED)
-		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
+		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
 	else if (session->config.restarts && !records_keep(&session->records, message, request))
@@ -285,8 +285,8 @@ make_way(struct session *session, const struct message *message)
 static void
 note_id(struct session *session, const struct message *message)
 {
-	if (message->id.len > 0)
-		session->party[message->from].asked[message->id.ptr[0] == '"'] = true;
+	if (message->id.text.len > 0)
+		session->party[message->from].asked[id_is_string(message->id)] = true;
 }
 
 static void
@@ -302,7 +302,7 @@ receive_request(struct session *session, struct message *message)
 	}
 	note_id(session, message);
 	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
-	if (message->id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
+	if (message->id.text.len == 0 || (session->config.dry_run && !make_way(session, message))) {
 		state_note_untracked(session, message, false);
 		state_count(session, message, TALLY_UNTRACKED, WHY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
@@ -328,7 +328,7 @@ receive_request(struct session *session, struct message *message)
 
 /* The answer names the task that continues the request: its progress token stays valid, or a person is asked. */
 static void
-keep_task(struct session *session, const struct request *request, struct span id)
+keep_task(struct session *session, const struct request *request, struct id id)
 {
 	struct pending *tasks = &session->tasks[request->from];
 	struct pending_names names = { .id = id, .token = request->token, .wire_token = request->wire_token };
@@ -343,7 +343,7 @@ keep_task(struct session *session, const struct request *request, struct span id
 
 /* A task of the requester's has this status. */
 static void
-note_status(struct session *session, enum side requester, struct span id, struct span status)
+note_status(struct session *session, enum side requester, struct id id, struct span status)
 {
 	struct request *task;
 
@@ -353,15 +353,17 @@ note_status(struct session *session, enum side requester, struct span id, struct
 
 /* The answer to a request about a task tells that it has ended, if that answer is no mere end of the wait for it. */
 static void
-note_task(struct session *session, const struct request *request, const struct scan *scan)
+note_task(struct session *session, const struct request *request, const struct message *message)
 {
+	const struct scan *scan = message->scan;
 	struct request *task;
 	struct span list = scan_bytes(scan, SCAN_RESULT_TASKS), listed;
 	size_t at = list.len > 0;
 
-	note_status(session, request->from, message_id(scan, SCAN_RESULT_TASK_ID), scan_text(scan, SCAN_RESULT_STATUS));
+	note_status(session, request->from, message_id(message, SCAN_RESULT_TASK_ID),
+	    scan_text(scan, SCAN_RESULT_STATUS));
 	while (session->tasks[request->from].count > 0 && (listed = json_next(list, &at)).len > 0)
-		note_status(session, request->from, json_member(listed, SPAN("taskId")),
+		note_status(session, request->from, id_of(json_member(listed, SPAN("taskId")), message->seed),
 		    json_member(listed, SPAN("status")));
 	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(scan, SCAN_RESULT)))
 		return;
@@ -404,12 +406,12 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		cancel_task(session, request, task_id);
 	else if (task_id.len > 0 && session->handshake.era != ERA_MODERN &&
 	    !dialect_ends_task(scan_text(message->scan, SCAN_CREATED_STATUS)))
-		keep_task(session, request, task_id);
-	note_task(session, request, message->scan);
+		keep_task(session, request, id_of(task_id, message->seed));
+	note_task(session, request, message);
 	if (request->from == SIDE_CLIENT)
 		learn(session, message, request);
 	if (request_is_aliased(request) || message->word == WHY_ID_COERCED) {
-		message_replace(message, SCAN_ID, request->id);
+		message_replace(message, SCAN_ID, request->id.text);
 		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
 		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
 	}
@@ -476,7 +478,7 @@ receive_response(struct session *session, struct message *message)
 		recovery_answered(session, message, WHY_SWALLOWED);
 		return;
 	}
-	if (request == NULL && message->id.len > 0)
+	if (request == NULL && message->id.text.len > 0)
 		message->request = request = find_coerced(session, message);
 	if (request == NULL && may_answer(session, message)) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
@@ -505,7 +507,7 @@ receive_response(struct session *session, struct message *message)
  * by the server that serves it. Without an id, or if that was not kept, it may name a request that cannot be tracked.
  */
 static void
-on_foreign_cancel(struct session *session, struct message *message, struct span id)
+on_foreign_cancel(struct session *session, struct message *message, struct id id)
 {
 	enum side requester = message->to;
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
@@ -513,7 +515,8 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	bool unkept = scan_unkept(message->scan, message->cancel->field);
 	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE_ID) != OUTCOME_UNKNOWN; /* its own */
 
-	if (id.len == 0 && !(untracked && (unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
+	if (id.text.len == 0 &&
+	    !(untracked && (unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
 		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
 	else if (request != NULL && (request->traits & METHOD_STREAM))
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
@@ -528,7 +531,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 static void
 on_cancel(struct session *session, struct message *message)
 {
-	struct span id = message_id(message->scan, message->cancel->field);
+	struct id id = message_id(message, message->cancel->field);
 	struct request *request = pending_by_id(&session->party[message->from].pending, id);
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
 	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
@@ -548,7 +551,7 @@ on_cancel(struct session *session, struct message *message)
  * belongs to a turn that canceld has ended: that is remembered as long as the agent goes on with it.
  */
 static void
-on_update(struct session *session, struct message *message, enum side requester, struct span token,
+on_update(struct session *session, struct message *message, enum side requester, struct id token,
     struct request *newest)
 {
 	struct request *request = NULL, *silenced = NULL;
@@ -574,8 +577,8 @@ restore_token(const struct session *session, struct message *message, const stru
 	bool known = dialect->token_fields[1] == 0; /* else it may be the second token that is spelled otherwise */
 
 	message->swallowed = request->flags & REQUEST_ASKED;
-	if ((message->word == WHY_ID_COERCED && known) || !span_equal(request->token, request->wire_token))
-		message_replace(message, dialect->progress_field, request->token);
+	if ((message->word == WHY_ID_COERCED && known) || !span_equal(request->token.text, request->wire_token.text))
+		message_replace(message, dialect->progress_field, request->token.text);
 }
 
 static void
@@ -584,7 +587,7 @@ on_progress(struct session *session, struct message *message)
 	const struct dialect *dialect = session->handshake.dialect;
 	enum side requester = message->to;
 	struct party *party = &session->party[requester];
-	struct span token = message_id(message->scan, dialect->progress_field);
+	struct id token = message_id(message, dialect->progress_field);
 	struct request *request = pending_by_token(&party->pending, token);
 	struct request *task = pending_by_token(&session->tasks[requester], token);
 	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
@@ -599,14 +602,15 @@ on_progress(struct session *session, struct message *message)
 	}
 
 	message->bound = message->from == SIDE_CLIENT;
-	if (requester == SIDE_CLIENT && token.len > 0 && scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
+	if (requester == SIDE_CLIENT && token.text.len > 0 &&
+	    scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
 	if (request_is_awaited(request) && session->config.observed && message->batch == NULL) /* see request_view */
 		buf_keep(&request->progress, message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
 	if (task != NULL && !request_is_awaited(request))
 		request = task;
-	if (request == NULL && (kept || party->untracked > 0) && !questions_has_minted(session, token)) {
+	if (request == NULL && (kept || party->untracked > 0) && !questions_has_minted(session, token.text)) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (request == NULL) {
 		pass_drop(session, message, WHY_LATE_PROGRESS, NULL);
@@ -624,8 +628,7 @@ on_progress(struct session *session, struct message *message)
 static void
 on_task_status(struct session *session, struct message *message)
 {
-	note_status(session, message->to, message_id(message->scan, SCAN_TASK_ID),
-	    scan_text(message->scan, SCAN_STATUS));
+	note_status(session, message->to, message_id(message, SCAN_TASK_ID), scan_text(message->scan, SCAN_STATUS));
 	pass_on(session, message, WHY_RELAYED, NULL);
 }
 
@@ -634,7 +637,7 @@ static struct request *
 find_stream(const struct session *session, const struct message *message)
 {
 	struct request *request =
-	    pending_by_wire(&session->party[message->to].pending, message_id(message->scan, SCAN_META_SUBSCRIPTION));
+	    pending_by_wire(&session->party[message->to].pending, message_id(message, SCAN_META_SUBSCRIPTION));
 
 	return request != NULL && (request->traits & METHOD_STREAM) ? request : NULL;
 }
@@ -681,7 +684,7 @@ receive_notification(struct session *session, struct message *message)
 	struct request *stream = find_stream(session, message);
 
 	if (stream != NULL && request_is_aliased(stream))
-		message_replace(message, SCAN_META_SUBSCRIPTION, stream->id);
+		message_replace(message, SCAN_META_SUBSCRIPTION, stream->id.text);
 	if (message->cancel != NULL) {
 		on_cancel(session, message);
 	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {

@@ -79,7 +79,7 @@ records_grant(struct records *records, struct request *request)
 	record = &records->list[records->count++];
 	*record = (struct record){
 		.row = request->row,
-		.string = request->id.ptr[0] == '"',
+		.string = id_is_string(request->id),
 		.text = request->record,
 	};
 	buf_keep(&record->name, request->name);

@@ -48,7 +48,7 @@ ask(struct session *session, const char *method, struct span meta, msec_t time)
 	compose(state_scratch(session),
 	    meta.len > 0 ? "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'_meta':{%b}}}" :
 			   "{'jsonrpc':'2.0','id':%b,'method':'%s'}",
-	    question->id, method, meta);
+	    question->id.text, method, meta);
 	return question;
 }
 
@@ -89,7 +89,7 @@ send_probe(struct session *session)
 	if (stop < probe->freed_to)
 		stop = probe->freed_to;
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to); /* the server may need what is bound to it */
-	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id);
+	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id.text);
 	pending_place(probe->question, 0, lane->urgent_gone + lane->urgent.len, true);
 }
 
@@ -204,7 +204,7 @@ expire_probe(struct session *session, struct request *question)
 		alarm_arm(&question->in->hard, &question->hard, left, session->clocks.steady);
 		return;
 	}
-	action.detail = question->id;
+	action.detail = question->id.text;
 	action.elapsed = session->clocks.steady - question->received;
 	action.timeout = session->config.kill_stuck;
 	dismiss(session, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
@@ -329,7 +329,7 @@ send_again(struct session *session, struct span text, const struct request *requ
 	scan_read(&scan, text);
 	id = scan_value(&scan, SCAN_ID);
 	compose(state_scratch(session), "%b%b%b", span_part(text, 0, (size_t)id->offset),
-	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
+	    request != NULL ? request->wire_id.text : SPAN_NONE, span_from(text, (size_t)id->end));
 	state_overtake(session, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
 }

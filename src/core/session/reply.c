@@ -244,7 +244,7 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 	/* The result of a request that becomes a task is the task: no result can tell of an error. */
 	bool tool = (request->traits & METHOD_TOOL) && !handshake_may_make_task(&session->handshake, request);
 	struct answer answer = {
-		.id = request->id,
+		.id = request->id.text,
 		.method = request->method,
 		.code = dialect->failure_code,
 		.cause = ending->cause,
@@ -257,7 +257,7 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 	};
 
 	if ((by_canceld || by == GIVEN_UP_BY_REQUESTER) && !runs_on && request->row->cancelled != NULL) {
-		reply_result(session, request->from, request->id, request->row->cancelled);
+		reply_result(session, request->from, request->id.text, request->row->cancelled);
 		return;
 	}
 	if (by == GIVEN_UP_BY_REQUESTER)
@@ -282,7 +282,7 @@ answer_message(struct session *session, const struct message *message, struct an
 	answer.tool = tool && session->config.tool_errors && message->kind == MESSAGE_REQUEST &&
 	    answer.code == dialect->failure_code && scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
-		acks_note_end(&session->acks, SIDE_CLIENT, answer.id, NAME_WIRE_ID, OUTCOME_COMPLETED);
+		acks_note_end(&session->acks, SIDE_CLIENT, message->id, NAME_WIRE_ID, OUTCOME_COMPLETED);
 	write_answer(session, message->from, &answer);
 }
 
@@ -291,7 +291,7 @@ reply_error(struct session *session, const struct message *message, int code, co
 {
 	buf_set(&session->words, text);
 	answer_message(session, message,
-	    (struct answer){ .id = message->id, .method = message->method, .code = code, .cause = cause });
+	    (struct answer){ .id = message->id.text, .method = message->method, .code = code, .cause = cause });
 }
 
 void
@@ -300,7 +300,7 @@ reply_gone(struct session *session, const struct message *message)
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->method;
 	unsigned traits = dialect_method(dialect, method)->traits;
-	struct answer answer = { .id = message->id, .method = method, .code = dialect->failure_code };
+	struct answer answer = { .id = message->id.text, .method = method, .code = dialect->failure_code };
 
 	buf_clear(&session->words);
 	explain_gone(session, &answer, message->from);
@@ -373,7 +373,7 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	if (message->meant == MESSAGE_REQUEST && whole)
 		answer.id = fault == SCAN_FINE && scan_unkept(message->scan, SCAN_ID) ?
 		    scan_bytes(message->scan, SCAN_ID) : /* however long it is */
-		    message->id;
+		    message->id.text;
 	if (answer.id.len > 0)
 		state_count(session, message, TALLY_REFUSED, why);
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notice)

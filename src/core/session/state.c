@@ -163,18 +163,19 @@ state_is_settled(const struct session *session)
 
 /* --- questions */
 
-struct span
+struct id
 questions_mint(struct session *session, enum side asker, bool string, char storage[MINTED_MAX])
 {
 	struct buf *text = &session->words;
+	struct id id;
 
 	do {
 		buf_clear(text);
 		compose(text, string ? "'canceld-%d'" : "%d", (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
-	} while (pending_holds(&session->party[asker].pending, buf_span(text)) ||
-	    pending_holds(&session->questions[asker], buf_span(text)));
-	memcpy(storage, buf_span(text).ptr, text->len);
-	return (struct span){ storage, text->len };
+		id = id_of(buf_span(text), session->config.seed);
+	} while (pending_holds(&session->party[asker].pending, id) || pending_holds(&session->questions[asker], id));
+	id.text.ptr = memcpy(storage, id.text.ptr, id.text.len);
+	return id;
 }
 
 bool
@@ -201,7 +202,7 @@ questions_add(struct session *session, enum side asker, const char *method, bool
 }
 
 struct request *
-questions_find(const struct session *session, enum side asker, struct span id)
+questions_find(const struct session *session, enum side asker, struct id id)
 {
 	const struct pending *asked = &session->questions[asker];
 	struct request *question;
@@ -231,7 +232,7 @@ state_grace(const struct session *session, const struct request *request)
 }
 
 struct request *
-state_next_turn(const struct session *session, struct span session_id, const struct request *after)
+state_next_turn(const struct session *session, struct id session_id, const struct request *after)
 {
 	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
 	struct request *turn = pending_next_by_token(asked, session_id, after);
@@ -242,7 +243,7 @@ state_next_turn(const struct session *session, struct span session_id, const str
 }
 
 size_t
-state_turns_running(const struct session *session, struct span session_id)
+state_turns_running(const struct session *session, struct id session_id)
 {
 	const struct request *running = pending_by_id(&session->turns, session_id), *turn = NULL;
 	size_t count = running != NULL && running->state == REQUEST_WAITING;
@@ -275,7 +276,7 @@ state_count(struct session *session, const struct message *message, enum tally t
 		return;
 	session->journal.requests[message->from]++;
 	action.tally = tally;
-	action.id = message->id;
+	action.id = message->id.text;
 	action.method = message->method;
 	action.name = name_shown(name, row->name_field == SCAN_URI, shown);
 	action.elapsed = 0;
@@ -315,7 +316,7 @@ state_note_message(struct session *session, enum side side, enum why why, const 
 {
 	struct action action = state_action(session, VERB_NOTE, side, why, NULL);
 
-	action.id = message->id;
+	action.id = message->id.text;
 	action.method = message->method;
 	action.detail = detail;
 	journal_tell(&session->journal, &action);

@@ -13,7 +13,7 @@ runs_on(const struct session *session)
 }
 
 void
-turns_end(struct session *session, struct span session_id, bool by_client)
+turns_end(struct session *session, struct id session_id, bool by_client)
 {
 	const struct pending *asked = &session->party[SIDE_SERVER].pending;
 	struct request *turn = pending_by_id(&session->turns, session_id), *request, *next;
@@ -40,7 +40,7 @@ turns_end(struct session *session, struct span session_id, bool by_client)
 
 /* v2: a turn runs. told: of its cancel; but one that runs untold stays so. */
 static void
-run(struct session *session, struct span session_id, bool told)
+run(struct session *session, struct id session_id, bool told)
 {
 	struct pending *turns = &session->turns;
 	struct request *turn = pending_by_id(turns, session_id);
@@ -70,7 +70,7 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 void
 turns_join(struct session *session, struct request *request)
 {
-	struct span session_id = request->token;
+	struct id session_id = request->token;
 	const struct request *turn = NULL;
 	bool ending = pending_by_id(&session->turns, session_id) != NULL, ended = false;
 
@@ -86,7 +86,7 @@ turns_join(struct session *session, struct request *request)
 }
 
 void
-turns_renew(struct session *session, struct span session_id)
+turns_renew(struct session *session, struct id session_id)
 {
 	struct request *turn = NULL;
 
@@ -95,7 +95,7 @@ turns_renew(struct session *session, struct span session_id)
 }
 
 struct request *
-turns_silenced(const struct session *session, struct span session_id, const struct scan *update)
+turns_silenced(const struct session *session, struct id session_id, const struct scan *update)
 {
 	struct request *turn = state_next_turn(session, session_id, NULL);
 
@@ -117,7 +117,7 @@ turns_silenced(const struct session *session, struct span session_id, const stru
 static const struct request *
 cancel_all(struct session *session, struct message *message, enum why *moot)
 {
-	struct span session_id = scan_text(message->scan, SCAN_SESSION_ID);
+	struct id session_id = message_id(message, SCAN_SESSION_ID);
 	struct request *turn = pending_by_id(&session->turns, session_id), *next, *last = NULL;
 
 	if (turn != NULL && turn->state == REQUEST_WAITING)
@@ -167,7 +167,7 @@ turns_cancelled(struct session *session, struct message *message)
 
 	if (message->kind == MESSAGE_REQUEST) {
 		state_note_message(session, SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
-		reply_result(session, SIDE_CLIENT, message->id, "null");
+		reply_result(session, SIDE_CLIENT, message->id.text, "null");
 		state_count(session, message, TALLY_ANSWERED, WHY_REPAIRED);
 	}
 	forward(session, message, message->urgent ? WHY_CANCEL_FORWARDED : moot);
@@ -178,7 +178,7 @@ turns_cancelled(struct session *session, struct message *message)
 /* --- turns that end otherwise */
 
 void
-turns_note_work(struct session *session, struct span session_id, bool idle)
+turns_note_work(struct session *session, struct id session_id, bool idle)
 {
 	struct request *running = pending_by_id(&session->turns, session_id);
 

@@ -5,9 +5,9 @@
 #include "core/json.h"
 
 void
-pending_init(struct pending *pending, enum side from, uint64_t seed)
+pending_init(struct pending *pending, enum side from)
 {
-	*pending = (struct pending){ .from = from, .serial = 1 + (uint64_t)from, .seed = seed };
+	*pending = (struct pending){ .from = from, .serial = 1 + (uint64_t)from };
 }
 
 void
@@ -55,6 +55,13 @@ copy(char **at, struct span bytes)
 	return kept;
 }
 
+static struct id
+copy_id(char **at, struct id id)
+{
+	id.text = copy(at, id.text);
+	return id;
+}
+
 static bool
 is_tombstone(const struct request *request)
 {
@@ -75,40 +82,37 @@ add_name(struct request *request, struct span text, uint64_t hash)
  * of a requester's own id is looked up.
  */
 static void
-add_names(struct request *request, struct span text, enum name_kind kind)
+add_names(struct request *request, struct id id, enum name_kind kind)
 {
-	uint64_t near = id_hash_near(text, request->in->seed);
-
-	add_name(request, text, id_hash(text, request->in->seed) + kind);
-	if (near != 0 && kind != NAME_ID)
-		add_name(request, text, near + kind);
+	add_name(request, id.text, id.hash + kind);
+	if (kind != NAME_ID && id.near != 0 && id.near != id.hash)
+		add_name(request, id.text, id.near + kind + NAME_NEAR);
 }
 
 struct request *
 pending_add(struct pending *pending, const struct pending_names *names)
 {
-	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
-	    names->name.len + names->shown.len + names->meta.len + names->traceparent.len + names->second_token.len;
+	size_t len = names->id.text.len + names->wire_id.text.len + names->token.text.len + names->wire_token.text.len +
+	    names->second_token.text.len + names->method.len + names->name.len + names->shown.len + names->meta.len +
+	    names->traceparent.len;
 	struct request *request = mem_resize(NULL, sizeof(*request) + len, 1);
 	char *at = (char *)(request + 1);
 
-	assert(names->id.len > 0);
+	assert(names->id.text.len > 0);
 	memset(request, 0, offsetof(struct request, names));
 	request->in = pending;
 	request->from = pending->from;
 	request->idle.owner = request->hard.owner = request;
-	request->id = request->wire_id = copy(&at, names->id);
-	if (names->wire_id.len > 0)
-		request->wire_id = copy(&at, names->wire_id);
+	request->id = copy_id(&at, names->id);
+	request->wire_id = names->wire_id.text.len > 0 ? copy_id(&at, names->wire_id) : request->id;
 	add_names(request, request->id, NAME_ID);
 	add_names(request, request->wire_id, NAME_WIRE_ID);
-	request->token = request->wire_token = copy(&at, names->token);
-	if (names->wire_token.len > 0)
-		request->wire_token = copy(&at, names->wire_token);
-	if (request->token.len > 0)
+	request->token = copy_id(&at, names->token);
+	request->wire_token = names->wire_token.text.len > 0 ? copy_id(&at, names->wire_token) : request->token;
+	if (request->token.text.len > 0)
 		add_names(request, request->wire_token, NAME_TOKEN);
-	if (names->second_token.len > 0)
-		add_names(request, copy(&at, names->second_token), NAME_TOKEN);
+	if (names->second_token.text.len > 0)
+		add_names(request, copy_id(&at, names->second_token), NAME_TOKEN);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->shown = copy(&at, names->shown);
@@ -223,26 +227,24 @@ with_text(struct map_entry *entry, struct span text)
 }
 
 static struct request *
-find(const struct pending *pending, struct span text, enum name_kind kind)
+find(const struct pending *pending, struct id id, enum name_kind kind)
 {
-	uint64_t hash = id_hash(text, pending->seed) + kind;
-	struct request *found = with_text(map_first(&pending->names[false], hash), text);
+	struct request *found = with_text(map_first(&pending->names[false], id.hash + kind), id.text);
 
-	return found != NULL ? found : with_text(map_first(&pending->names[true], hash), text);
+	return found != NULL ? found : with_text(map_first(&pending->names[true], id.hash + kind), id.text);
 }
 
 struct request *
-pending_alike(const struct pending *pending, struct span text, enum name_kind kind)
+pending_alike(const struct pending *pending, struct id id, enum name_kind kind)
 {
-	uint64_t hash = id_hash_alike(text, pending->seed);
 	struct request *found = NULL;
 	int count = 0;
 
-	for (int tombstones = 0; tombstones <= 1 && hash != 0; tombstones++) {
-		struct map_entry *entry = map_first(&pending->names[tombstones], hash + kind);
+	for (unsigned i = 0; i < 4 && id.alike != 0; i++) {
+		struct map_entry *entry = map_first(&pending->names[i % 2], id.alike + kind + i / 2 * NAME_NEAR);
 
 		for (; entry != NULL && count < 2; entry = map_next(entry))
-			if (!id_equal(name_of(entry)->text, text)) {
+			if (!id_equal(name_of(entry)->text, id.text)) {
 				found = name_of(entry)->request;
 				count++;
 			}
@@ -251,9 +253,9 @@ pending_alike(const struct pending *pending, struct span text, enum name_kind ki
 }
 
 size_t
-pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most)
+pending_count(const struct pending *pending, struct id id, enum name_kind kind, size_t most)
 {
-	const struct map_entry *entry = map_first(&pending->names[false], id_hash(text, pending->seed) + kind);
+	const struct map_entry *entry = map_first(&pending->names[false], id.hash + kind);
 	size_t count = 0;
 
 	for (; entry != NULL && count < most; entry = map_next(entry))
@@ -262,41 +264,41 @@ pending_count(const struct pending *pending, struct span text, enum name_kind ki
 }
 
 struct request *
-pending_by_id(const struct pending *pending, struct span id)
+pending_by_id(const struct pending *pending, struct id id)
 {
 	return find(pending, id, NAME_ID);
 }
 
 struct request *
-pending_by_wire(const struct pending *pending, struct span wire_id)
+pending_by_wire(const struct pending *pending, struct id wire_id)
 {
 	return find(pending, wire_id, NAME_WIRE_ID);
 }
 
 struct request *
-pending_by_token(const struct pending *pending, struct span wire_token)
+pending_by_token(const struct pending *pending, struct id wire_token)
 {
 	return find(pending, wire_token, NAME_TOKEN);
 }
 
 struct request *
-pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
+pending_next_by_token(const struct pending *pending, struct id wire_token, const struct request *after)
 {
 	const struct request_name *name;
 	struct request *next;
 
 	if (after == NULL)
-		return find(pending, wire_token, NAME_TOKEN);
-	for (name = after->names; name->text.ptr != after->wire_token.ptr;)
+		return pending_by_token(pending, wire_token);
+	for (name = after->names; name->text.ptr != after->wire_token.text.ptr;)
 		name++;
-	next = with_text(map_next(&name->entry), wire_token);
+	next = with_text(map_next(&name->entry), wire_token.text);
 	if (next != NULL || is_tombstone(after))
 		return next;
-	return with_text(map_first(&pending->names[true], name->entry.hash), wire_token);
+	return with_text(map_first(&pending->names[true], name->entry.hash), wire_token.text);
 }
 
 bool
-pending_holds(const struct pending *pending, struct span id)
+pending_holds(const struct pending *pending, struct id id)
 {
 	return pending_by_id(pending, id) != NULL || pending_by_wire(pending, id) != NULL;
 }

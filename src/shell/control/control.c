@@ -105,7 +105,7 @@ is_asked(const struct order *order, const struct request_view *view)
 	const struct request *request = view->request;
 
 	if (order->id.ptr != NULL || order->numbered)
-		return (order->id.ptr == NULL || id_equal(order->id, request->id)) &&
+		return (order->id.ptr == NULL || id_equal(order->id, request->id.text)) &&
 		    (!order->numbered || request->serial == (uint64_t)order->serial);
 	/* What is cancelled already keeps its grace. */
 	return view->age >= order->older && view->state != REQUEST_CANCELLING &&

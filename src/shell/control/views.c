@@ -24,7 +24,7 @@ views_name(const struct request_view *view)
 {
 	const struct request *request = view->request;
 
-	return json_pack("{s:o,s:I,s:s,s:o,s:o,s:I}", "id", printable_json(request->id, false), "serial",
+	return json_pack("{s:o,s:I,s:s,s:o,s:o,s:I}", "id", printable_json(request->id.text, false), "serial",
 	    (json_int_t)request->serial, "from", side_name(request->from), "method", shown(request->method), "name",
 	    shown(request->shown), "age_ms", (json_int_t)view->age);
 }
@@ -77,7 +77,7 @@ view_request(const struct request_view *view)
 	    request->origins[POLICY_IDLE], "max_time_ms", time_or_null(request->cap_after), "max_time_left_ms",
 	    time_or_null(view->cap_left), "max_time_from", request->origins[POLICY_CAP], "state", states[view->state],
 	    "exempt", view->exempt, "progress", progress_of(buf_span(&request->progress), view->form), "alias",
-	    request_is_aliased(request) ? printable_json(request->wire_id, false) : NULL);
+	    request_is_aliased(request) ? printable_json(request->wire_id.text, false) : NULL);
 
 	json_object_update(object, rest);
 	json_decref(rest);
