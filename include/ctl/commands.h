@@ -25,7 +25,7 @@
 	X("metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics) \
 	X("trace", "FILE...", "what a JSON log tells, as a page, or for Perfetto or OpenTelemetry", ctl_trace) \
 	X("reload", "PID|NAME", "read the configuration file again", ctl_steer) \
-	X("log", "PID|NAME LEVEL", "change how much is logged", ctl_steer) \
+	X("log", "PID|NAME [LEVEL]", "the last lines of the log, or change how much is logged", ctl_steer) \
 	X("wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]", \
 	    "puts canceld before the servers of a client; --list", ctl_wrap) \
 	X("unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_wrap) \

@@ -92,6 +92,9 @@ void view_outcome(struct buf *line, const json_t *request);
 /* "3/10 message" */
 void view_progress(struct buf *text, const json_t *progress);
 
+/* Shows a decision, an object of the JSON log, as a line. */
+void view_decision(json_t *decision);
+
 /* When the request's nearer deadline passes, in ms; MSEC_NEVER: it has none. */
 msec_t view_left(const json_t *request);
 

@@ -32,6 +32,7 @@
  *   reload {}                    -> changed, at_next_start: keys of the configuration file; refused: what is wrong in it;
  *                                   unfit: its sections that do not fit this server. Error -32002: the whole is refused
  *   log {level}                  -> {}: the level of the log itself, "error" too
+ *   log {}                       -> lines: the last ones of the log, as objects of the JSON log
  *
  * It cannot delay the relay: a turn of the loop carries out one line, of at most CONTROL_PEERS connections in turn, and
  * after it the relay has nine times as long for itself; a connection is not read while it has not read its answers.

@@ -18,6 +18,7 @@ enum {
 	LOG_VALUE_MAX = 512,          /* bytes shown of one value */
 	LOG_NOISE_MAX = 1024,         /* bytes shown of a line of noise */
 	LOG_PAYLOAD_MAX = 1 << 20,    /* ... of a message */
+	LOG_TAIL_MAX = 16 << 10,      /* bytes kept of the last lines */
 	LOG_LAST_WAIT = 50,           /* ms, to write the last lines */
 	LOG_FILE_WAIT = 1000,         /* ... to a regular file */
 
@@ -45,6 +46,7 @@ struct log {
 	uint64_t lost;                /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
 	bool failed;                  /* log_failed has told it */
 	bool inside;                  /* what was queued last did not end a line */
+	struct buf tail;              /* while someone may hear: the last lines, in JSON, without payloads */
 	/*
 	 * Who else hears events up to a level of his own, whatever the format of the log is; the call, which must not log
 	 * anything, may give the fields to log_append_line. Anyone may set it. NULL: nobody.

@@ -300,6 +300,8 @@ TEST(the_level_of_the_log_is_changed)
 	expect(run, "$C log logs traffic", 0, "the level of the log is changed");
 	run_expect_echo(run, "5");
 	run_expect_logged(run, "RELAYED to=client");
+	expect(run, "$C log logs | head -1", 0, "] STARTED process=");
+	expect(run, "$C log -j logs", 0, "\"why\":\"RELAYED\",\"to\":\"client\"");
 	expect(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
 	expect(run, "$C reload logs", 0, "nothing changed");
 	run_end(run);
@@ -762,7 +764,8 @@ static const struct {
 	{ "$C cancel x --older", 2, "needs a value" },
 	{ "$C set -n x", 2, "which canceld, and which deadline?" },
 	{ "$C set x 1s y", 2, "'y' is one argument too many" },
-	{ "$C log x", 2, "which canceld, and which level?" },
+	{ "$C log", 2, "which canceld, and which level?" },
+	{ "$C log x y z", 2, "'z' is one argument too many" },
 	{ "$C reload", 2, "which canceld? give NAME, or --all; see cancelctl reload --help" },
 	{ "$C set nobody", 1, "canceld" },
 	{ "$C log -T x error", 2, "unknown option" },

@@ -271,6 +271,35 @@ TEST(a_hearer_has_a_level_of_its_own)
 
 SUITE("log", .alone = true);
 
+/* For cancelctl, whatever the log's format, and in whole lines; what nobody can ask for is not kept. */
+TEST(the_last_lines_are_kept)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct buf heard;
+	char reason[400];
+
+	buf_init(&heard);
+	log_event(&log, WHY_PLAIN, LOG_FIELDS(log_string("reason", "unseen")));
+	ck_assert_uint_eq(log.tail.len, 0);
+	log.hear = keep;
+	log.hearer = &heard;
+	log.heard = LEVEL_ERROR;
+	for (int i = 0; i < 100; i++) {
+		snprintf(reason, sizeof(reason), "%0300d", i);
+		log_event(&log, WHY_PLAIN, LOG_FIELDS(log_string("reason", reason)));
+		log_event(&log, WHY_RELAYED, LOG_FIELDS(log_string("reason", "traffic")));
+		ck_assert_uint_le(log.tail.len, LOG_TAIL_MAX);
+	}
+	ck_assert_uint_ge(log.tail.len, LOG_TAIL_MAX - 500);
+	ck_assert_int_eq(buf_span(&log.tail).ptr[0], '{');
+	ck_assert_ptr_null(memmem(buf_span(&log.tail).ptr, log.tail.len, "traffic", strlen("traffic")));
+	ck_assert_ptr_nonnull(memmem(buf_span(&log.tail).ptr, log.tail.len, "0099\"}\n", strlen("0099\"}\n")));
+	buf_free(&heard);
+	log_close(&log);
+	close(reader);
+}
+
 TEST(noise_is_shown_as_it_is)
 {
 	int reader;

@@ -60,9 +60,10 @@ static const struct order {
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
 	    2, tell_changed },
-	{ "log", "which canceld, and which level? give NAME LEVEL, or --all LEVEL",
-	    "usage: cancelctl log [-j] -a|" TARGETS_USAGE " error|person|decision|traffic\n\n"
-	    "Sets how much canceld logs; the levels are those of -q, no option, -v and -vv.\n\n"
+	{ "log", "which canceld, and which level? give NAME, or NAME LEVEL, or --all",
+	    "usage: cancelctl log [-j] -a|" TARGETS_USAGE " [error|person|decision|traffic]\n\n"
+	    "Shows the last lines of canceld's log; or sets how much it logs: the levels are\n"
+	    "those of -q, no option, -v and -vv.\n\n"
 	    "  -a, --all    for every canceld of this user\n"
 	    "  -j, --json   the answer of each as a JSON object\n",
 	    2, tell_level },
@@ -76,7 +77,7 @@ static const struct order {
 
 struct steering {
 	const struct order *order;
-	bool json, list; /* list: `set` without a rule */
+	bool json, list; /* list: `set` without a rule, `log` without a level */
 	bool all, unset;
 	int answers, asked;
 	json_t *rules;
@@ -141,7 +142,7 @@ report(void *user, const struct target *target, json_t *result)
 {
 	struct steering *steering = user;
 	struct buf line = { 0 };
-	json_t *whole, *rule;
+	json_t *lines = json_object_get(result, "lines"), *whole, *rule, *decision;
 	int status;
 	size_t i;
 
@@ -160,7 +161,14 @@ report(void *user, const struct target *target, json_t *result)
 	    json_array_append_new(steering->rules, target_with(target, rule));
 	if (show_number(result, "more") > 0)
 		ctl_no("%lld more rules are not shown", (long long)show_number(result, "more"));
-	if (steering->json)
+	json_array_foreach(lines, i, decision)
+	{
+		if (steering->json)
+			show_json(decision);
+		else
+			view_decision(decision);
+	}
+	if (steering->json && lines == NULL)
 		show_json(whole);
 	else if (!steering->list)
 		show_line(buf_span(&line));
@@ -202,7 +210,7 @@ end(struct steering *steering)
 	json_t *number;
 
 	tell_faults(steering);
-	if (steering->list && !steering->json && steering->answers > 0)
+	if (steering->list && steering->order == orders && !steering->json && steering->answers > 0)
 		show_rules(steering->rules);
 	json_object_foreach(steering->unfit, name, number) if (json_integer_value(number) == steering->answers)
 	    compose(&sections, sections.len > 0 ? ", %s" : "%s", name);
@@ -247,7 +255,7 @@ ctl_steer(int argc, char *argv[])
 		{ steering.order == orders ? "now" : NULL, 'n', &now, NULL }, { "max-time", 'T', &cap, NULL },
 		{ "unset", 'u', &steering.unset, NULL }, { 0 } },
 	    steering.order->words, steering.order->usage);
-	bare = steering.order == orders && argc - optind == 1 - steering.all;
+	bare = steering.order->words == 2 && argc - optind == 1 - steering.all;
 	steering.list = bare && !now && !cap && !steering.unset;
 	if (argc - optind != steering.order->words - steering.all - (bare && (steering.unset || steering.list)))
 		return ctl_usage("%s; see cancelctl %s --help", steering.order->wants, argv[0]);

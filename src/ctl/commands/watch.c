@@ -28,57 +28,6 @@ struct view {
 	bool json;
 };
 
-static const char *
-colour_of(struct span word)
-{
-	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
-		if (span_equal(word, span_of(why_word(why))) && why_level(why) != LEVEL_PERSON)
-			return why_level(why) == LEVEL_ERROR ? COLOUR_RED : COLOUR_DIM;
-	return COLOUR_YELLOW;
-}
-
-/* " key=value", as the log has it. */
-static void
-append_member(struct buf *line, const char *key, const json_t *value)
-{
-	struct span text = show_text(value);
-	bool plain = text.len > 0 && strcspn(text.ptr, " \"'=\\") == text.len;
-	bool time = strcmp(key, "elapsed") == 0 || strcmp(key, "timeout") == 0 || strcmp(key, "after") == 0;
-	char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-
-	compose(line, " %s=%b%s", key, plain ? text : span_of(dumped), time ? "ms" : "");
-	free(dumped);
-}
-
-/* 12:00:00.000Z everything[4711] TIMED_OUT method=tools/call ... */
-static void
-show_human(json_t *decision)
-{
-	struct span why = show_string(decision, "why"), time = show_string(decision, "time");
-	size_t day = time.len > strlen("2026-01-01T") ? strlen("2026-01-01T") : 0;
-	struct buf line = { 0 }, rest = { 0 };
-	const char *key;
-	json_t *value;
-
-	compose(&rest, "%b %b[%d] ", span_part(time, day, time.len - day), show_string(decision, "server"),
-	    (int64_t)show_number(decision, "pid"));
-	printable_append(&line, buf_span(&rest), "");
-	compose(&line, "%s", term_colour(colour_of(why)));
-	printable_append(&line, why, "");
-	compose(&line, "%s", term_colour(COLOUR_NONE));
-	buf_clear(&rest);
-	json_object_foreach(decision, key, value)
-	{
-		if (strcmp(key, "time") != 0 && strcmp(key, "pid") != 0 && strcmp(key, "server") != 0 &&
-		    strcmp(key, "why") != 0)
-			append_member(&rest, key, value);
-	}
-	printable_append(&line, buf_span(&rest), "");
-	buf_append(&line, SPAN("\n"));
-	show_buf(&line);
-	buf_free(&rest);
-}
-
 static void
 show(void *user, json_t *decision)
 {
@@ -89,7 +38,7 @@ show(void *user, json_t *decision)
 	if (view->json)
 		show_json(decision);
 	else
-		show_human(decision);
+		view_decision(decision);
 }
 
 static void

@@ -310,6 +310,15 @@ on_watch(struct call *call)
 static json_t *
 on_log(struct call *call)
 {
+	struct span tail = buf_span(&call->control->log->tail);
+	json_t *lines;
+
+	if (json_object_size(call->params) == 0) {
+		lines = json_array();
+		for (struct span line; (line = span_until(tail, "\n")).len > 0; tail = span_from(tail, line.len + 1))
+			json_array_append_new(lines, json_loadb(line.ptr, line.len, JSON_ALLOW_NUL, NULL));
+		return json_pack("{s:o}", "lines", lines);
+	}
 	return read_level(call, NULL, &call->control->log->config.level) ? json_object() : NULL;
 }
 

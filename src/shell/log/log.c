@@ -114,6 +114,7 @@ log_close(struct log *log)
 	if (log->file >= 0)
 		close(log->file);
 	buf_free(&log->queue);
+	buf_free(&log->tail);
 	return log_failed(log);
 }
 
@@ -352,6 +353,10 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 		if (log->lost > 0 || !log_pass(log, buf_span(&line), most))
 			log->lost++;
 		log_flush(log);
+		if (log->hear != NULL)
+			log_append_line(&log->tail, log, true, why, fields, told);
+		while (log->tail.len > LOG_TAIL_MAX)
+			buf_consume(&log->tail, span_until(buf_span(&log->tail), "\n").len + 1);
 	}
 	if (log->hear != NULL && why_level(why) <= log->heard)
 		log->hear(log->hearer, why, fields, told);
