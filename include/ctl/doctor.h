@@ -65,8 +65,6 @@ enum check {
 	CHECKS
 };
 
-enum { TOOLS_FAULT = 512 /* bytes of what is wrong with a call */ };
-
 enum verdict { VERDICT_NOT_TESTED, VERDICT_YES, VERDICT_NO, VERDICTS };
 
 struct verdicts {
@@ -79,9 +77,8 @@ struct verdicts {
 		msec_t time; /* MSEC_NEVER: no time was taken */
 		char evidence[LIMIT_LAST_WORDS + 512];
 	} findings[CHECKS];
-	struct buf options;        /* of canceld that help, each behind a blank, as a shell takes them; empty: none */
-	char failure[TOOLS_FAULT]; /* why there is no report; empty: nothing */
-	bool mistaken;             /* ... the command line is wrong; else the command or canceld was not started */
+	struct buf options; /* of canceld that help, each behind a blank, as a shell takes them; empty: none */
+	int status;         /* CTL_YES; or there is no report, as was told: the status to exit with */
 };
 
 void verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind kind);
@@ -209,20 +206,25 @@ void visit_free(struct visit *visit);
 /* Adds the tools of an MCP server to the array, page by page. Returns the last request: more, if it has a nextCursor. */
 const struct asked *tools_ask(struct visit *visit, msec_t limit, json_t *tools);
 
-/* The tool of this name. NULL: there is none, as the fault tells. */
-const json_t *tools_find(const json_t *tools, const char *name, char fault[TOOLS_FAULT]);
+/* An object on the command line, or, -, on standard input. What is none ends the program. what: how it is called. */
+json_t *tools_read(const char *what, const char *word);
 
 bool tools_require(const json_t *tool, const char *argument);
+
+/* Of these a mistake of the caller's is told on standard error. */
+
+/* The tool of this name, or NULL; cut: it may be one that is not in the list, which is no mistake. */
+const json_t *tools_find(const json_t *tools, const char *name, bool cut);
 
 /*
  * Adds what was said, in its order: objects of arguments, and arrays of a name and a text. This is a string if the tool's
  * schema wants one and nothing that the text is as JSON, or if it is no JSON. tool: NULL: not known. false: it has no such
- * parameter, or that is an array and the text is none, as the fault tells.
+ * parameter, or that is an array and the text is none.
  */
-bool tools_fill(const json_t *tool, const json_t *said, json_t *arguments, char fault[TOOLS_FAULT]);
+bool tools_fill(const json_t *tool, const json_t *said, json_t *arguments);
 
-/* Whether the arguments have all that the tool's schema requires; if not, the fault tells. */
-bool tools_suffice(const json_t *tool, const json_t *arguments, char fault[TOOLS_FAULT]);
+/* Whether the arguments have all that the tool's schema requires. */
+bool tools_suffice(const json_t *tool, const json_t *arguments);
 
 /* Examines a server: handshake, tools, one call, a cancel, the end. No process is left in any case. */
 void checkup_run(const struct examination *what, struct verdicts *report);

@@ -284,7 +284,7 @@ static const struct {
 	{ D "--timeout none -- true", 2, "--timeout 'none'" },
 	{ D "--start 0 -- true", 2, "--start '0'" },
 	{ D "--call '' -- true", 2, "--call: which" },
-	{ D "--call x --arguments '{' -- true", 2, "--arguments: column 1" },
+	{ D "--call x --arguments '{' -- true", 2, "--arguments: line 1, column 1" },
 	{ D "--call x --arguments '[]' -- true", 2, "--arguments: must be a JSON object" },
 	{ D "--arguments '{\"a\":1}' -- true", 2, "--arguments needs --call" },
 	{ D "cursor everything", 125, "start cursor: it is not in PATH (/" },

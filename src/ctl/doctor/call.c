@@ -130,21 +130,6 @@ read_pair(const char *word)
 	return pair;
 }
 
-static json_t *
-read_object(const char *word)
-{
-	bool input = strcmp(word, "-") == 0;
-	json_error_t error;
-	json_t *object = input ? json_loadf(stdin, 0, &error) : json_loads(word, 0, &error);
-
-	if (object == NULL)
-		exit(ctl_usage("%s: line %d, column %d: %s", input ? "standard input" : "the arguments", error.line,
-		    error.column, error.text));
-	if (!json_is_object(object))
-		exit(ctl_usage("the arguments must be a JSON object"));
-	return object;
-}
-
 /* In the order of the words: objects, and pairs of a name and a value. */
 static json_t *
 read_arguments(char *const *words)
@@ -153,7 +138,8 @@ read_arguments(char *const *words)
 
 	for (; *words != NULL; words++)
 		json_array_append_new(said,
-		    strcmp(*words, "-") == 0 || (*words)[0] == '{' ? read_object(*words) : read_pair(*words));
+		    strcmp(*words, "-") == 0 || (*words)[0] == '{' ? tools_read("the arguments", *words) :
+								     read_pair(*words));
 	return said;
 }
 
@@ -305,14 +291,9 @@ open_session(struct call *call, enum dialogue_kind kind)
 static bool
 is_fit(const struct call *call, const json_t *tools, bool cut, json_t *arguments)
 {
-	char fault[TOOLS_FAULT] = "";
-	const json_t *tool = tools_find(tools, call->words[0], fault);
-	bool fit = (tool != NULL || cut) && tools_fill(tool, call->said, arguments, fault) &&
-	    tools_suffice(tool, arguments, fault);
+	const json_t *tool = tools_find(tools, call->words[0], cut);
 
-	if (!fit)
-		ctl_usage("%s; see --list", fault);
-	return fit;
+	return (tool != NULL || cut) && tools_fill(tool, call->said, arguments) && tools_suffice(tool, arguments);
 }
 
 static int

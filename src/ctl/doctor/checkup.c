@@ -4,6 +4,7 @@
 
 #include "core/compose.h"
 #include "ctl/doctor.h"
+#include "ctl/show.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
@@ -28,9 +29,7 @@ struct run {
 #define NO(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NO, MSEC_NEVER, __VA_ARGS__)
 
 /* Not the server's fault, but the caller's: then there is no report. */
-#define MISTAKE(run, ...) \
-	((run)->report->mistaken = true, \
-	    (void)snprintf((run)->report->failure, sizeof((run)->report->failure), __VA_ARGS__))
+#define MISTAKE(run, ...) (visit_begin(&(run)->visit, ""), (run)->report->status = ctl_usage(__VA_ARGS__))
 
 /* This check and those that follow, up to that of the cancel. */
 static void
@@ -79,10 +78,12 @@ tell_opening(struct run *run, const struct asked *asked)
 static void
 check_call_line(struct run *run, const json_t *tools)
 {
-	const json_t *tool = tools_find(tools, run->what->call, run->report->failure);
+	const json_t *tool;
 
-	if (tool == NULL || !tools_suffice(tool, run->what->arguments, run->report->failure))
-		run->report->mistaken = true;
+	visit_begin(&run->visit, "");
+	tool = tools_find(tools, run->what->call, false);
+	if (tool == NULL || !tools_suffice(tool, run->what->arguments))
+		run->report->status = CTL_USAGE;
 }
 
 static void
@@ -288,7 +289,7 @@ examine(struct run *run, const struct asked *opening)
 
 	if (run->what->kind == DIALOGUE_MCP)
 		check_tools(run, opening);
-	if (run->report->mistaken)
+	if (run->report->status != CTL_YES)
 		return;
 	if (run->what->call == NULL)
 		tell_untested(run, CHECK_CALL, "no --call was given");
@@ -308,8 +309,7 @@ tell_exit(struct run *run)
 	const json_t *decisions = visit->decisions, *closed = json_object_get(decisions, "ENDING stdin closed"),
 		     *killed = json_object_get(decisions, "FORCED SIGKILL");
 	bool dismissed = visit->dismissed != MSEC_NEVER;
-	long long time =
-	    visit->ended - (dismissed ? visit->dismissed : json_integer_value(json_object_get(closed, "heard")));
+	long long time = visit->ended - (dismissed ? visit->dismissed : show_number(closed, "heard"));
 
 	if (killed != NULL || json_object_get(decisions, "FORCED SIGTERM") != NULL) {
 		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
@@ -346,18 +346,17 @@ tell_output(struct run *run)
 		const json_t *decision = json_object_get(decisions, dirt[i]);
 
 		first = first == NULL ? decision : first;
-		times += json_integer_value(json_object_get(decision, "times"));
+		times += show_number(decision, "times");
 	}
 	if (swept == NULL)
 		swept = json_object_get(decisions, "SWEPT SIGKILL");
 	if (swept != NULL)
-		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s%s",
-		    json_integer_value(json_object_get(swept, "times")), more, visit_text(swept, "name"),
+		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s%s", show_number(swept, "times"), more,
+		    visit_text(swept, "name"),
 		    strncmp(visit_text(swept, "hint"), "--sweep", 7) == 0 ? " (--sweep group spares it)" : "");
 	if (left != NULL)
-		NO(run, CHECK_ORPHANS, "%lld left that cannot be ended, such as %s: %s",
-		    json_integer_value(json_object_get(left, "times")), visit_text(left, "name"),
-		    visit_text(left, "reason"));
+		NO(run, CHECK_ORPHANS, "%lld left that cannot be ended, such as %s: %s", show_number(left, "times"),
+		    visit_text(left, "name"), visit_text(left, "reason"));
 	what = visit_text(first, "text");
 	looks = visit_text(first, "hint");
 	if (first != NULL)
@@ -383,7 +382,7 @@ leave(struct run *run)
 	started = json_object_get(decisions, "STARTED") != NULL;
 	failed = json_object_get(decisions, "FAILED");
 	if (!started)
-		snprintf(run->report->failure, sizeof(run->report->failure), "%s%s%s",
+		run->report->status = ctl_failed("%s%s%s",
 		    failed == NULL ? "canceld ended before it started the server" : visit_text(failed, "doing"),
 		    failed == NULL ? "" : ": ", visit_text(failed, "reason"));
 	if (!run->report->ended) {
@@ -402,7 +401,7 @@ enter(struct run *run, enum dialogue_kind kind, const char *check)
 		visit_begin(&run->visit, check);
 		return visit_open(&run->visit, run->what->start);
 	}
-	snprintf(run->report->failure, sizeof(run->report->failure), "cannot start canceld: %s", strerror(errno));
+	run->report->status = ctl_failed("cannot start canceld: %s", strerror(errno));
 	return NULL;
 }
 
@@ -464,7 +463,7 @@ advise(struct run *run)
 	int64_t seconds = (run->what->timeout + 999) / 1000;
 
 	if (findings[CHECK_DISCOVER].verdict == VERDICT_NO)
-		buf_append(options, SPAN(" --legacy"));
+		compose(options, " --legacy");
 	if (findings[CHECK_TOOLS].verdict == VERDICT_NO)
 		compose(options, " -t tools/list=%ds", seconds);
 	if (findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER)
@@ -473,7 +472,7 @@ advise(struct run *run)
 	if (findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO)
 		compose(options, " -k%ds", 3 * seconds);
 	else if (findings[CHECK_CALL].verdict == VERDICT_NO && run->called != MSEC_NEVER)
-		buf_append(options, SPAN(" -r"));
+		compose(options, " -r");
 }
 
 void
@@ -481,7 +480,8 @@ checkup_run(const struct examination *what, struct verdicts *report)
 {
 	struct run run = { .what = what, .report = report, .called = MSEC_NEVER };
 
-	if (!visit_for_most(&run) || report->mistaken || report->findings[CHECK_INITIALIZE].verdict != VERDICT_YES)
+	if (!visit_for_most(&run) || report->status != CTL_YES ||
+	    report->findings[CHECK_INITIALIZE].verdict != VERDICT_YES)
 		return;
 	if (run.visit.dialogue == &dialogues[DIALOGUE_MCP])
 		visit_for_discover(&run);

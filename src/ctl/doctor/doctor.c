@@ -58,15 +58,10 @@ read_dialect(const char *name)
 static json_t *
 read_arguments(const char *call, const char *arguments)
 {
-	json_error_t error;
-	json_t *parsed = json_loads(arguments, 0, &error);
+	json_t *parsed = tools_read("--arguments", arguments);
 
 	if (call != NULL && call[0] == '\0')
 		exit(ctl_usage("--call: which tool or method?"));
-	if (parsed == NULL)
-		exit(ctl_usage("--arguments: column %d: %s", error.column, error.text));
-	if (!json_is_object(parsed))
-		exit(ctl_usage("--arguments: must be a JSON object"));
 	if (call == NULL && json_object_size(parsed) > 0)
 		exit(ctl_usage("--arguments needs --call"));
 	return parsed;
@@ -84,14 +79,14 @@ examine(const struct examination *what, bool json)
 	command_append(&command, what->command);
 	verdicts_init(&report, buf_span(&command), what->kind);
 	checkup_run(what, &report);
-	status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
-	if (report.failure[0] != '\0') {
-		status = ctl_tell(report.mistaken ? CTL_USAGE : CTL_FAILED, "%s", report.failure);
-	} else if (json) {
+	status = report.status;
+	if (status == CTL_YES)
+		status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
+	if (report.status == CTL_YES && json) {
 		whole = verdicts_json(&report);
 		show_json(whole);
 		json_decref(whole);
-	} else {
+	} else if (report.status == CTL_YES) {
 		verdicts_write(&report, term_colours(), &text);
 		table_wrap(&lines, buf_span(&text), width > 0 ? width : SIZE_MAX, VIEW_HEAD);
 		show_buf(&lines);

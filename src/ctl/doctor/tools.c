@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/doctor.h"
@@ -6,6 +7,8 @@
 #include "shell/words.h"
 
 enum { PAGES = 100 };
+
+#define SEE "; see cancelctl call --list"
 
 const struct asked *
 tools_ask(struct visit *visit, msec_t limit, json_t *tools)
@@ -26,7 +29,7 @@ tools_ask(struct visit *visit, msec_t limit, json_t *tools)
 }
 
 const json_t *
-tools_find(const json_t *tools, const char *name, char fault[TOOLS_FAULT])
+tools_find(const json_t *tools, const char *name, bool cut)
 {
 	struct nearest nearest = { .typed = span_of(name) };
 	const json_t *tool;
@@ -38,8 +41,9 @@ tools_find(const json_t *tools, const char *name, char fault[TOOLS_FAULT])
 		if (strcmp(visit_text(tool, "name"), name) == 0)
 			return tool;
 	}
-	snprintf(fault, TOOLS_FAULT, "the server has no tool '%.200s'%s%.200s", name, nearest_lead(&nearest),
-	    nearest_name(&nearest));
+	if (!cut)
+		ctl_usage("the server has no tool '%.200s'%s%.200s" SEE, name, nearest_lead(&nearest),
+		    nearest_name(&nearest));
 	return NULL;
 }
 
@@ -62,6 +66,21 @@ names(const json_t *value, const char *text)
 		names(json_object_get(value, "oneOf"), text));
 }
 
+json_t *
+tools_read(const char *what, const char *word)
+{
+	bool input = strcmp(word, "-") == 0;
+	json_error_t error;
+	json_t *object = input ? json_loadf(stdin, 0, &error) : json_loads(word, 0, &error);
+
+	what = input ? "standard input" : what;
+	if (object == NULL)
+		exit(ctl_usage("%s: line %d, column %d: %s", what, error.line, error.column, error.text));
+	if (!json_is_object(object))
+		exit(ctl_usage("%s: must be a JSON object", what));
+	return object;
+}
+
 bool
 tools_require(const json_t *tool, const char *argument)
 {
@@ -70,7 +89,7 @@ tools_require(const json_t *tool, const char *argument)
 
 /* Tells of a parameter that the schema does not name. false: no other name is allowed. */
 static bool
-allows_other(const json_t *tool, const char *name, char fault[TOOLS_FAULT])
+allows_other(const json_t *tool, const char *name)
 {
 	struct nearest nearest = { .typed = span_of(name) };
 	const json_t *input = json_object_get(tool, "inputSchema");
@@ -80,10 +99,9 @@ allows_other(const json_t *tool, const char *name, char fault[TOOLS_FAULT])
 	const char *key;
 
 	json_object_foreach(json_object_get(input, "properties"), key, schema) nearest_offer(&nearest, key);
-	snprintf(fault, TOOLS_FAULT, "the tool %.100s has no parameter '%.100s'%s%.100s", visit_text(tool, "name"),
-	    name, nearest_lead(&nearest), nearest_name(&nearest));
-	if (!closed && nearest_name(&nearest)[0] != '\0')
-		ctl_tell(CTL_YES, "%s", fault);
+	if (closed || nearest.name != NULL)
+		ctl_usage("the tool %.100s has no parameter '%.100s'%s%.100s" SEE, visit_text(tool, "name"), name,
+		    nearest_lead(&nearest), nearest_name(&nearest));
 	return !closed;
 }
 
@@ -101,7 +119,7 @@ is_text(const json_t *schema, const json_t *value)
 }
 
 bool
-tools_fill(const json_t *tool, const json_t *said, json_t *arguments, char fault[TOOLS_FAULT])
+tools_fill(const json_t *tool, const json_t *said, json_t *arguments)
 {
 	const json_t *schemas = json_object_get(json_object_get(tool, "inputSchema"), "properties"), *schema;
 	json_t *item, *text, *value;
@@ -117,11 +135,11 @@ tools_fill(const json_t *tool, const json_t *said, json_t *arguments, char fault
 		name = json_string_value(json_array_get(item, 0));
 		text = json_array_get(item, 1);
 		schema = json_object_get(schemas, name);
-		if (schema == NULL && !allows_other(tool, name, fault))
+		if (schema == NULL && !allows_other(tool, name))
 			return false;
 		value = json_loads(json_string_value(text), JSON_DECODE_ANY, NULL);
 		if (value == NULL && names(schema, "array") && !names(schema, "string")) {
-			snprintf(fault, TOOLS_FAULT, "%.100s is an array: %.100s='[\"one\", \"two\"]'", name, name);
+			ctl_usage("%.100s is an array: %.100s='[\"one\", \"two\"]'" SEE, name, name);
 			return false;
 		}
 		json_object_set(arguments, name, value == NULL || is_text(schema, value) ? text : value);
@@ -131,7 +149,7 @@ tools_fill(const json_t *tool, const json_t *said, json_t *arguments, char fault
 }
 
 bool
-tools_suffice(const json_t *tool, const json_t *arguments, char fault[TOOLS_FAULT])
+tools_suffice(const json_t *tool, const json_t *arguments)
 {
 	const json_t *key;
 	size_t i;
@@ -140,7 +158,7 @@ tools_suffice(const json_t *tool, const json_t *arguments, char fault[TOOLS_FAUL
 	{
 		if (!json_is_string(key) || json_object_get(arguments, json_string_value(key)) != NULL)
 			continue;
-		snprintf(fault, TOOLS_FAULT, "the tool %.200s needs the argument '%.200s'", visit_text(tool, "name"),
+		ctl_usage("the tool %.200s needs the argument '%.200s'" SEE, visit_text(tool, "name"),
 		    json_string_value(key));
 		return false;
 	}

@@ -72,7 +72,7 @@ is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t i
 	const json_t *params = json_object_get(message, "params");
 
 	return strcmp(visit_text(message, "method"), dialogue->progress) == 0 &&
-	    (dialogue->token == NULL || json_integer_value(json_object_get(params, dialogue->token)) == id);
+	    (dialogue->token == NULL || show_number(params, dialogue->token) == id);
 }
 
 /* Takes the reference to the answer. */
@@ -80,7 +80,7 @@ static void
 take_answer(struct asked *asked, json_t *answer)
 {
 	const json_t *error = json_object_get(answer, "error"), *result = json_object_get(answer, "result");
-	json_int_t code = json_integer_value(json_object_get(error, "code"));
+	json_int_t code = show_number(error, "code");
 	const char *text = visit_text(error, "message");
 
 	if (error == NULL)
@@ -147,8 +147,7 @@ hear_event(struct visit *visit, json_t *event)
 	if (strcmp(visit_text(event, "to"), "server") == 0)
 		return;
 	if (strcmp(why, "SERVER_ENDED") == 0 || strcmp(why, "SERVER_EXITED") == 0) {
-		snprintf(visit->end, sizeof(visit->end), "%s %d", how,
-		    (int)json_integer_value(json_object_get(event, how)));
+		snprintf(visit->end, sizeof(visit->end), "%s %d", how, (int)show_number(event, how));
 		visit->ended = visit_now(visit);
 	}
 	snprintf(word, sizeof(word), "%s%s%s", why, step[0] != '\0' ? " " : "", step);
@@ -158,7 +157,7 @@ hear_event(struct visit *visit, json_t *event)
 		json_object_set(visit->decisions, word, event);
 		first = event;
 	}
-	json_object_set_new(first, "times", json_integer(json_integer_value(json_object_get(first, "times")) + 1));
+	json_object_set_new(first, "times", json_integer(show_number(first, "times") + 1));
 }
 
 /* Queues the message; takes the reference. */

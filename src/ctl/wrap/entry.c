@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "core/compose.h"
 #include "ctl/change.h"
 #include "shell/words.h"
 
@@ -147,10 +148,8 @@ entry_show(struct buf *line, const struct entry *entry, const struct doc_node *w
 {
 	char **words = entry_words(entry, entry->program, NULL);
 
-	for (; word != entry->program; word = next_word(entry, word)) {
-		buf_append(line, word->text);
-		buf_append(line, SPAN(" "));
-	}
+	for (; word != entry->program; word = next_word(entry, word))
+		compose(line, "%b ", word->text);
 	command_append(line, words);
 	entry_words_free(words);
 }

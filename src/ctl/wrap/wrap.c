@@ -250,7 +250,7 @@ put_words(const struct task *task)
 
 	for (char *const *option = task->change.options; *option != NULL; option++) {
 		doc_quote(&words, span_of(*option));
-		buf_append(&words, SPAN(", "));
+		compose(&words, ", ");
 	}
 	say(task, "  put this there by hand, with the server's own COMMAND and ARGUMENTS:");
 	say(task, "    command \"%s\", args [%.*s\"--\", COMMAND, ARGUMENTS...]", task->canceld, (int)words.len,
