@@ -34,6 +34,9 @@ VARIANT_LDFLAGS =
 PROGRAM_LDFLAGS = $(VARIANT_LDFLAGS)
 SANITIZERS = address,undefined
 
+# No test writes a history into the home of whoever runs it.
+export XDG_STATE_HOME := $(abspath $(B))/state
+
 ifeq ($(VARIANT),release)
 ifeq ($(origin LTO),undefined)
 LTO := $(shell test/tools/lto.sh '$(CC)' '$(AR)')

@@ -102,6 +102,8 @@ enum why_level {
 	X(CONTROL_REFUSED, PERSON, "there is no control socket: cancelctl does not reach this canceld")            \
 	X(OPERATOR_SET, PERSON, "a person changed a deadline with cancelctl")                      \
 	X(OPERATOR_RESTARTED, PERSON, "a person has the server ended with cancelctl, and started again") \
+	X(COUNTED, PERSON, "in the history: how many requests were answered at once")             \
+	X(KILLED, PERSON, "in the history: canceld ended without a summary")                       \
 	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
 	X(FAILED, ERROR, "canceld itself could not do something")                                  \
 	X(SUMMARY, PERSON, "the totals of the session")

@@ -29,10 +29,13 @@ enum {
 struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
-	bool payload;     /* each line about a message has its text */
-	bool dry_run;     /* each line says so: "canceld[PID] NAME (dry run): WHY ..." */
-	const char *file; /* NULL: stderr */
-	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
+	bool payload;                       /* each line about a message has its text */
+	bool dry_run;                       /* each line says so: "canceld[PID] NAME (dry run): WHY ..." */
+	const char *file;                   /* NULL: stderr */
+	const char *name;                   /* the server's, borrowed as long as the log is open; NULL or "": none */
+	const struct writer_shared *shared; /* the file, if it is that of several; file is NULL then */
+	bool by_turn;                       /* events are written only by log_flush */
+	const struct buf *members;          /* of each JSON object, behind the server's name; NULL: none */
 };
 
 struct log_field;
@@ -42,6 +45,7 @@ struct log {
 	struct descriptor descriptor; /* fd -1: the writer is started with the first line */
 	struct writer writer;         /* of a regular file */
 	int file;                     /* ... before that; -1: none */
+	pid_t pid;                    /* of canceld */
 	struct buf queue;             /* not written yet: lines, and parts of the server's */
 	uint64_t lost;                /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
 	bool failed;                  /* log_failed has told it */
@@ -54,6 +58,9 @@ struct log {
 	void (*hear)(void *hearer, enum why why, const struct log_field *fields, size_t count);
 	void *hearer;
 	enum why_level heard;
+	/* The same of what the history has of the session itself, whatever the level is. NULL: nobody. */
+	void (*keep)(void *keeper, enum why why, const struct log_field *fields, size_t count);
+	void *keeper;
 };
 
 enum log_kind {
@@ -78,6 +85,9 @@ struct log_field {
  */
 const char *log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
 
+/* A log of JSON in a shared file, which is opened later. */
+void log_open_shared(struct log *log, const struct log_config *config);
+
 /* Closes the log, after at most LOG_LAST_WAIT or LOG_FILE_WAIT to write the last lines. Returns what log_failed does. */
 int log_close(struct log *log);
 
@@ -90,7 +100,7 @@ void log_watch(struct log *log);
 /* The level of this name: error, person, decision or traffic. false: there is none. */
 bool log_level_named(struct span name, enum why_level *level);
 
-/* Whether the log shows events of this word, or someone hears them. */
+/* Whether the log shows events of this word, or someone hears or keeps them. */
 bool log_shows(const struct log *log, enum why why);
 
 /* The last two arguments of log_event. */
@@ -134,6 +144,9 @@ struct session;
 
 /* Logs a decision of the session's. */
 void report_action(struct log *log, const struct action *action);
+
+/* How a request ended: a VERB_END. */
+void report_end(struct log *log, const struct action *action);
 
 /* SUMMARY: the counts of the whole session, and the rules of options that have named no request. */
 void report_summary(struct log *log, const struct session *session);

@@ -20,9 +20,6 @@ enum {
  */
 bool place_directory(int i, char path[PLACE_DIRECTORY]);
 
-/* Whether it is a directory of this user's that nobody else may enter. */
-bool place_is_private(const char *path);
-
 /*
  * Removes a socket without a listener. true: there is none of this name now; otherwise errno tells why. Never blocks;
  * makes only system calls.

@@ -7,7 +7,22 @@
  * is full, it tries again, so that no line is left half; at its end it takes back the half of one.
  */
 
+#include <sys/types.h>
+
 #include "shell/io.h"
+
+/*
+ * A file that several writers append to, each line whole, and that stays short: what does not fit begins a new one, after the
+ * full one was renamed. It is opened only by the process, for each write; a line that cannot be written is lost.
+ */
+struct writer_shared {
+	char *directory;           /* created if it is missing; nothing is written where others may enter it */
+	const char *path, *former; /* in it */
+	off_t most;                /* bytes of each */
+	/* In the process, when the pipe is closed: the last line, which may be none. user is as it was at the start. */
+	void (*end)(void *user, struct buf *line);
+	void *user;
+};
 
 struct writer {
 	pid_t pid;              /* 0: there is none */
@@ -16,10 +31,12 @@ struct writer {
 };
 
 /*
- * Starts one for this file, which is closed here: also that may wait for the file system, once something was written.
+ * Starts one for this file, which is closed here: also that may wait for the file system, once something was written; or, if
+ * that is -1, for the shared one, which is copied with all memory.
  * Returns the end of the pipe to write to, which never blocks, or -1 with errno: the file is still the caller's.
  */
-int writer_start(struct writer *writer, int file) __attribute__((warn_unused_result));
+int writer_start(struct writer *writer, int file, const struct writer_shared *shared)
+    __attribute__((warn_unused_result));
 
 /* The errno of the last write that failed, as far as the process has told; 0: none. */
 int writer_failed(struct writer *writer);

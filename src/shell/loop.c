@@ -15,6 +15,7 @@
 
 #include "core/limits.h"
 #include "shell/control.h"
+#include "shell/history.h"
 #include "shell/system.h"
 
 enum {
@@ -32,6 +33,7 @@ struct loop {
 	struct life life;
 	struct control control;
 	struct statistics statistics;
+	struct history history;
 	ev_prepare settle;
 	ev_timer timer;
 	msec_t now;   /* of this turn */
@@ -111,7 +113,8 @@ hear_signals(struct loop *loop)
 static msec_t
 next_wake(const struct loop *loop)
 {
-	msec_t wake = earlier(earlier(loop->due, loop->control.wake), life_wake(&loop->life));
+	msec_t wake =
+	    earlier(earlier(earlier(loop->due, loop->control.wake), life_wake(&loop->life)), loop->history.wake);
 
 	if (port_may_read(&loop->port[SIDE_CLIENT]) && loop->port[SIDE_CLIENT].in.ready)
 		return loop->now;
@@ -136,6 +139,7 @@ watch(struct loop *loop)
 	life_watch(&loop->life);
 	log_watch(loop->log);
 	control_watch(&loop->control);
+	history_watch(&loop->history, loop->session, loop->now);
 	loop->session->journal.traffic_unseen = !log_shows(loop->log, WHY_RELAYED);
 	/* What this turn has taken is no time in which the machine slept. */
 	loop->now = monotonic_now();
@@ -200,6 +204,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	if (life_is_over(&loop->life))
 		ev_break(ev, EVBREAK_ALL);
 	report_errors(loop);
+	history_turn(&loop->history, loop->now, false);
 	watch(loop);
 }
 
@@ -237,10 +242,12 @@ on_action(void *user, const struct action *action)
 {
 	struct loop *loop = user;
 
-	if (action->verb == VERB_END)
-		statistics_end(&loop->statistics, action, loop->now);
-	else
+	if (action->verb != VERB_END) {
 		report_action(loop->log, action);
+		return;
+	}
+	statistics_end(&loop->statistics, action, loop->now);
+	history_end(&loop->history, action, loop->now);
 }
 
 static void
@@ -290,6 +297,8 @@ start(struct loop *loop)
 		.client.port = client,
 		.now = loop->now,
 	};
+	if (!loop->options->no_history)
+		history_open(&loop->history, loop->log, loop->life.client.name, &loop->statistics);
 	/* A signal may come as soon as the server runs. */
 	signals_watch(loop->ev);
 	if (life_start(&loop->life) < 0)
@@ -309,6 +318,7 @@ finish(struct loop *loop)
 {
 	signals_unwatch();
 	control_close(&loop->control);
+	history_close(&loop->history);
 	life_close(&loop->life);
 	port_close(&loop->port[SIDE_CLIENT]);
 	descriptor_want(&loop->log->descriptor, 0);
@@ -345,7 +355,7 @@ exit_status(const struct loop *loop)
 int
 loop_run(struct options *options, struct log *log)
 {
-	struct loop loop = { .options = options, .log = log };
+	struct loop loop = { .options = options, .log = log, .history.wake = MSEC_NEVER };
 	int status = STATUS_FAILED;
 
 	descriptor_loop = loop.ev = ev_loop_new(EVFLAG_AUTO);
@@ -355,6 +365,7 @@ loop_run(struct options *options, struct log *log)
 	}
 	if (start(&loop) == 0) {
 		ev_run(loop.ev, 0);
+		history_turn(&loop.history, loop.now, true);
 		report_summary(log, loop.session);
 		report_errors(&loop);
 		status = exit_status(&loop);

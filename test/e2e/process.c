@@ -162,7 +162,7 @@ has_word(pid_t pid, const char *word)
 	return found && is_live(pid);
 }
 
-/* Those of the process that are live or not waited for; the caller frees it. */
+/* Those of the process that are live or not waited for, but for what writes its history; the caller frees it. */
 static pid_t *
 children_of(pid_t parent)
 {
@@ -174,8 +174,13 @@ children_of(pid_t parent)
 	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
 	children = process_file(parent, path);
 	pids = calloc(children.len + 1, sizeof(*pids));
-	for (char *rest = children.data, *at; (at = strsep(&rest, " ")) != NULL && *at != '\0';)
-		pids[count++] = (pid_t)atoi(at);
+	for (char *rest = children.data, *at; (at = strsep(&rest, " ")) != NULL && *at != '\0';) {
+		struct text comm = process_file((pid_t)atoi(at), "comm");
+
+		if (comm.data == NULL || strncmp(comm.data, "cancel-history", strlen("cancel-history")) != 0)
+			pids[count++] = (pid_t)atoi(at);
+		free(comm.data);
+	}
 	free(children.data);
 	return pids;
 }
@@ -453,6 +458,7 @@ process_guard(const char *name, int (*run)(void))
 	snprintf(mark, sizeof(mark), "%s-%d.", name, (int)getpid());
 	setenv("E2E_DIRECTORY", directory, 1);
 	setenv("TMPDIR", directory, 1);
+	unsetenv("XDG_STATE_HOME");
 	setenv(PROCESS_MARK, mark, 1);
 	if (!leave_home(directory) || !leave_keeper(mark, directory))
 		return 1;

@@ -137,11 +137,11 @@ static const struct {
 	{ "{\"dialect\":\"lsp\",\"grace\":\"250ms\",\"term-after\":\"1s\",\"kill-after\":\"2s\",\"sweep\":\"group\","
 	  "\"no-cancel\":true,\"answer-cancelled\":true,\"tool-errors\":true,\"ask-progress\":true,\"legacy\":true,"
 	  "\"fail-on-timeout\":true,\"fail-on-error\":true,\"max-message\":\"1G\",\"max-inflight\":7,"
-	  "\"log\":\"~/a/log\",\"log-format\":\"json\",\"control\":\"~/a/s\",\"no-control\":true,\"name\":\"mine\"}",
+	  "\"log\":\"~/a/log\",\"log-format\":\"json\",\"control\":\"~/a/s\",\"no-control\":true,\"no-history\":true,\"name\":\"mine\"}",
 	    "server",
 	    "-D lsp -g 250ms --term-after 1s --kill-after 2s --sweep group --no-cancel --answer-cancelled --tool-errors "
 	    "--ask-progress --legacy -e --fail-on-error --max-message 1024M --max-inflight 7 -l /home/me/a/log "
-	    "--log-format json --control /home/me/a/s --no-control --name mine server" },
+	    "--log-format json --control /home/me/a/s --no-control --no-history --name mine server" },
 	{ "{\"tool-errors\":false,\"drain\":false}", "server", "server" },
 	{ "{\"drain\":true,\"dry-run\":true}", "server", "-d -n server" },
 	{ "{\"drain\":\"5s\"}", "server", "-d5s server" },

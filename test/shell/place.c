@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shell/words.h"
+
 static char top[64], path[PLACE_PATH];
 static const char *at;
 
@@ -98,7 +100,7 @@ TEST(a_socket_has_a_private_directory)
 	ck_assert(S_ISSOCK(status.st_mode));
 	ck_assert_uint_eq(status.st_mode & 0777, 0600);
 	snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path), path);
-	ck_assert(place_is_private(directory));
+	ck_assert(home_is_private(directory));
 	ck_assert(place_directory(at_home() ? 1 : 0, wanted));
 	ck_assert_str_eq(directory, wanted);
 	ck_assert(!place_remove_dead(path));
@@ -234,7 +236,7 @@ TEST(a_home_that_others_may_enter_is_not_trusted)
 	ck_assert(place_directory(1, directory));
 	close(place_listen("", path, &at));
 	ck_assert_int_eq(chmod(directory, 0755), 0);
-	ck_assert(!place_is_private(directory));
+	ck_assert(!home_is_private(directory));
 	setenv("HOME", "/nonexistent", 1);
 	ck_assert(!place_directory(1, directory));
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shell/system.h"
@@ -21,7 +22,7 @@ static struct writer writer;
 static int
 start_on(int file)
 {
-	int lines = writer_start(&writer, file);
+	int lines = writer_start(&writer, file, NULL);
 
 	ck_assert_int_ge(lines, 0);
 	ck_assert_int_eq(fcntl(file, F_GETFD), -1);
@@ -183,4 +184,148 @@ TEST(it_is_no_child)
 	writer_end(&writer, LONG);
 	ck_assert_int_eq(writer_failed(&writer), 0);
 	unlink(path);
+}
+
+static char directory[] = "/tmp/writer-XXXXXX/state", shared_path[64], former_path[80];
+static const char *last_words;
+
+static void
+say_last_words(void *user, struct buf *line)
+{
+	buf_append(line, span_of(*(const char **)user));
+}
+
+/* In a directory that is not there yet. */
+static struct writer_shared
+share(off_t most)
+{
+	directory[sizeof("/tmp/writer-XXXXXX") - 1] = '\0';
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	directory[sizeof("/tmp/writer-XXXXXX") - 1] = '/';
+	snprintf(shared_path, sizeof(shared_path), "%s/lines", directory);
+	snprintf(former_path, sizeof(former_path), "%s.1", shared_path);
+	return (struct writer_shared){ directory, shared_path, former_path, most, say_last_words, &last_words };
+}
+
+static void
+end_shared(struct writer *ended, int lines)
+{
+	close(lines);
+	writer_end(ended, LONG);
+}
+
+/* How many lines the file has, all of them whole; -1: there is none. */
+static int
+count_lines(const char *name)
+{
+	FILE *file = fopen(name, "r");
+	char line[4 * LINE];
+	int count = 0;
+
+	if (file == NULL)
+		return -1;
+	for (; fgets(line, sizeof(line), file) != NULL; count++)
+		ck_assert_uint_eq(strlen(line), LINE);
+	fclose(file);
+	return count;
+}
+
+static void
+remove_shared(void)
+{
+	unlink(shared_path);
+	unlink(former_path);
+	rmdir(directory);
+	directory[sizeof("/tmp/writer-XXXXXX") - 1] = '\0';
+	rmdir(directory);
+}
+
+TEST(of_a_shared_file_the_former_one_stays)
+{
+	struct writer_shared shared = share(LINE * 10);
+	struct stat status;
+	int lines;
+
+	last_words = "";
+	for (int i = 0; i < 25; i++) {
+		lines = writer_start(&writer, -1, &shared);
+		ck_assert_int_ge(lines, 0);
+		ck_assert_int_eq(write_lines(lines, i, 1), 1);
+		end_shared(&writer, lines);
+	}
+	ck_assert_int_eq(count_lines(shared_path), 5);
+	ck_assert_int_eq(count_lines(former_path), 10);
+	ck_assert_int_eq(stat(shared_path, &status), 0);
+	ck_assert_int_eq(status.st_mode & 0777, 0600);
+	ck_assert_int_eq(stat(directory, &status), 0);
+	ck_assert_int_eq(status.st_mode & 0777, 0700);
+	remove_shared();
+}
+
+TEST(several_writers_lose_and_break_no_line)
+{
+	struct writer_shared shared = share(LINE * MOST);
+	struct writer other;
+	int lines = writer_start(&writer, -1, &shared), others = writer_start(&other, -1, &shared);
+
+	last_words = "";
+	for (int i = 0; i < MOST; i++)
+		ck_assert_int_eq(write_lines(i % 2 == 0 ? lines : others, i, 1), 1);
+	end_shared(&writer, lines);
+	end_shared(&other, others);
+	ck_assert_int_eq(count_lines(shared_path), MOST);
+	ck_assert_int_eq(count_lines(former_path), -1);
+	remove_shared();
+}
+
+/* As with a full disk. */
+TEST(of_a_shared_file_a_line_is_whole_or_lost)
+{
+	struct rlimit limit = { LINE * 3 + LINE / 2, RLIM_INFINITY };
+	struct writer_shared shared = share(LINE * MOST);
+	int lines;
+
+	last_words = "";
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (int i = 0; i < 6; i++) {
+		lines = writer_start(&writer, -1, &shared);
+		ck_assert_int_eq(write_lines(lines, i, 1), 1);
+		end_shared(&writer, lines);
+	}
+	limit.rlim_cur = RLIM_INFINITY;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_assert_int_eq(count_lines(shared_path), 3);
+	remove_shared();
+}
+
+TEST(the_last_line_of_a_shared_file_is_the_writers_own)
+{
+	struct writer_shared shared = share(LINE * MOST);
+	int lines = writer_start(&writer, -1, &shared);
+
+	/* It has the memory of its start. */
+	last_words = "too late";
+	end_shared(&writer, lines);
+	ck_assert_int_eq(count_lines(shared_path), -1);
+	last_words = "1234567890123456789012345678901234567890123456789\n";
+	lines = writer_start(&writer, -1, &shared);
+	ck_assert_int_eq(write_lines(lines, 0, 2), 2);
+	end_shared(&writer, lines);
+	ck_assert_int_eq(count_lines(shared_path), 3);
+	remove_shared();
+}
+
+TEST(nothing_is_written_where_others_may_enter)
+{
+	struct writer_shared shared = share(LINE * MOST);
+	int lines;
+
+	last_words = "";
+	ck_assert_int_eq(mkdir(directory, 0755), 0);
+	ck_assert_int_eq(chmod(directory, 0755), 0);
+	lines = writer_start(&writer, -1, &shared);
+	ck_assert_int_eq(write_lines(lines, 0, 2), 2);
+	end_shared(&writer, lines);
+	ck_assert_int_eq(count_lines(shared_path), -1);
+	remove_shared();
 }

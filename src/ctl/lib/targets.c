@@ -263,7 +263,7 @@ add(struct targets *targets, const char *path, long pid)
 static void
 add_all(struct targets *targets, const char *directory)
 {
-	DIR *stream = place_is_private(directory) ? opendir(directory) : NULL;
+	DIR *stream = home_is_private(directory) ? opendir(directory) : NULL;
 	char path[PLACE_DIRECTORY + NAME_MAX + 2];
 	const struct dirent *entry;
 

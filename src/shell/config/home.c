@@ -1,8 +1,10 @@
 #include "shell/words.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *
@@ -19,6 +21,38 @@ home_directory(void)
 	const char *home = getenv("HOME");
 
 	return home != NULL && home[0] == '/' ? home : home_of_account();
+}
+
+bool
+home_state(const char *home, char *path, size_t size)
+{
+	struct stat status;
+
+	return home != NULL && stat(home, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	    (size_t)snprintf(path, size, "%s/.local/state/canceld", home) < size;
+}
+
+bool
+home_is_private(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+int
+home_make_private(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -1;
+	errno = EPERM;
+	return home_is_private(path) ? 0 : -1;
 }
 
 bool

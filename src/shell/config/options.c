@@ -87,6 +87,8 @@ const struct options_row options_rows[] = {
 	{ 'v', OPTION_MORE, NULL, AT(log.level), NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
 	{ 'q', OPTION_LESS, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
+	FLAG(0, "no-history", no_history,
+	    "keep nothing in ~/.local/state/canceld/history, of which cancelctl history tells what has happened"),
 	{ .help = "To look at a session" },
 	FLAG('n', "dry-run", session.dry_run,
 	    "let every byte pass, and log what would have been cancelled, dropped or answered"),

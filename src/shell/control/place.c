@@ -23,37 +23,17 @@ enum {
 };
 
 bool
-place_is_private(const char *path)
-{
-	struct stat status;
-
-	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-}
-
-/* true: the path of the directory below this home. */
-static bool
-in_home(const char *home, char path[PLACE_DIRECTORY])
-{
-	struct stat status;
-
-	/* A program that was started with sudo has another user's HOME. */
-	return home != NULL && stat(home, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-	    snprintf(path, PLACE_DIRECTORY, "%s/.local/state/canceld", home) < PLACE_DIRECTORY;
-}
-
-bool
 place_directory(int i, char path[PLACE_DIRECTORY])
 {
 	const char *account;
 
 	if (i == 1)
-		return in_home(home_directory(), path);
+		return home_state(home_directory(), path, PLACE_DIRECTORY);
 	if (i == 2) /* the last, as the user database may be slow */
 		return (account = home_of_account()) != NULL && strcmp(home_directory(), account) != 0 &&
-		    in_home(account, path);
+		    home_state(account, path, PLACE_DIRECTORY);
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
-	if (!place_is_private(path))
+	if (!home_is_private(path))
 		return false;
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld/canceld", (long)geteuid());
 	return true;
@@ -163,18 +143,6 @@ place_sweep(const char *directory)
 		closedir(list);
 }
 
-/* Creates the directory and those above it, for this user only, as far as they are missing. */
-static bool
-make_directory(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-	return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 /*
  * Binds under a name that nobody looks for, so that who finds the socket finds somebody listening. link(2) replaces
  * nothing, unlike rename(2): of two that want the same name at once, one fails with EEXIST.
@@ -218,12 +186,8 @@ listen_given(const char *given, char path[PLACE_PATH])
 static int
 listen_in(char directory[PLACE_DIRECTORY], char path[PLACE_PATH])
 {
-	if (!make_directory(directory))
+	if (home_make_private(directory) < 0)
 		return -1;
-	if (!place_is_private(directory)) {
-		errno = EPERM;
-		return -1;
-	}
 	place_sweep(directory);
 	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(), random_number()) < PLACE_PATH)
 		return listen_as(path);

@@ -33,6 +33,18 @@ find_exposure(int fd, struct stat *status)
 	return NULL;
 }
 
+void
+log_open_shared(struct log *log, const struct log_config *config)
+{
+	*log = (struct log){
+		.config = *config,
+		.descriptor = DESCRIPTOR_NONE,
+		.writer.back = DESCRIPTOR_NONE,
+		.file = -1,
+		.pid = getpid(),
+	};
+}
+
 const char *
 log_open(struct log *log, const struct log_config *config)
 {
@@ -53,12 +65,7 @@ log_open(struct log *log, const struct log_config *config)
 		close(fd);
 		return exposure;
 	}
-	*log = (struct log){
-		.config = *config,
-		.descriptor = DESCRIPTOR_NONE,
-		.writer.back = DESCRIPTOR_NONE,
-		.file = -1,
-	};
+	log_open_shared(log, config);
 	if (config->file != NULL && S_ISREG(status.st_mode))
 		log->file = fd;
 	else
@@ -70,14 +77,15 @@ log_open(struct log *log, const struct log_config *config)
 	return NULL;
 }
 
-/* Where no process can be started, the file is written here. */
+/* Where no process can be started, the file is written here; but not a shared one. */
 static void
 start_writer(struct log *log)
 {
-	int fd = writer_start(&log->writer, log->file);
+	int fd = writer_start(&log->writer, log->file, log->config.shared);
 
 	descriptor_init(&log->descriptor, fd < 0 ? log->file : fd, fd >= 0);
 	log->file = -1;
+	log->config.shared = NULL;
 }
 
 int
@@ -131,10 +139,24 @@ log_level_named(struct span name, enum why_level *level)
 	return false;
 }
 
+static const bool is_kept[WHY_COUNT] = {
+	[WHY_DIALECT] = true,
+	[WHY_STARTED] = true,
+	[WHY_STUCK] = true,
+	[WHY_SERVER_EXITED] = true,
+	[WHY_OPERATOR_RESTARTED] = true,
+	[WHY_RESTARTING] = true,
+	[WHY_RESTARTED] = true,
+	[WHY_RESTART_REFUSED] = true,
+	[WHY_SIGNALLED] = true,
+	[WHY_SUMMARY] = true,
+};
+
 bool
 log_shows(const struct log *log, enum why why)
 {
-	return why_level(why) <= log->config.level || (log->hear != NULL && why_level(why) <= log->heard);
+	return why_level(why) <= log->config.level || (log->hear != NULL && why_level(why) <= log->heard) ||
+	    (log->keep != NULL && is_kept[why]);
 }
 
 bool
@@ -171,7 +193,7 @@ log_write(struct log *log)
 {
 	ssize_t put = 1;
 
-	if (log->queue.len > 0 && log->file >= 0)
+	if (log->queue.len > 0 && (log->file >= 0 || log->config.shared != NULL))
 		start_writer(log);
 	while (log->queue.len > 0 && put > 0) {
 		struct span lines = first_lines(buf_span(&log->queue));
@@ -295,12 +317,13 @@ log_append_line(struct buf *line, const struct log *log, bool json, enum why why
     size_t count)
 {
 	const char *name = log->config.name != NULL ? log->config.name : "";
-	int64_t pid = getpid();
+	int64_t pid = log->pid;
 	char now[TIME_SIZE];
 
 	if (json) {
 		compose(line, "{'time':'%s','pid':%d", time_text(now), pid);
 		append_fields(line, LOG_FIELDS(log_string("server", name)), true);
+		compose(line, "%b", log->config.members != NULL ? buf_span(log->config.members) : SPAN_NONE);
 		compose(line, log->config.dry_run ? ",'dry_run':true,'why':'%s'" : ",'why':'%s'", why_word(why));
 		append_fields(line, fields, count, true);
 		compose(line, "}\n");
@@ -347,12 +370,15 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 	struct buf line = { 0 };
 
 	if (why_level(why) <= log->config.level) {
-		log_flush(log);
-		log_append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
+		if (!log->config.by_turn)
+			log_flush(log);
+		if (log->lost == 0)
+			log_append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
 		log_end_line(log);
 		if (log->lost > 0 || !log_pass(log, buf_span(&line), most))
 			log->lost++;
-		log_flush(log);
+		if (!log->config.by_turn)
+			log_flush(log);
 		if (log->hear != NULL)
 			log_append_line(&log->tail, log, true, why, fields, told);
 		while (log->tail.len > LOG_TAIL_MAX)
@@ -360,6 +386,8 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 	}
 	if (log->hear != NULL && why_level(why) <= log->heard)
 		log->hear(log->hearer, why, fields, told);
+	if (log->keep != NULL && is_kept[why])
+		log->keep(log->keeper, why, fields, told);
 	buf_free(&line);
 	errno = kept;
 }

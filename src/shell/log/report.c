@@ -34,6 +34,32 @@ excerpt_of(const struct action *action)
 	return shown ? action->message : SPAN_NONE;
 }
 
+/* Who ended the request. */
+static const char *
+giver_of(const struct action *action)
+{
+	static const char *const givers[TALLIES] = {
+		[TALLY_TIMED_OUT] = "deadline",
+		[TALLY_BY_PERSON] = "person",
+		[TALLY_REFUSED] = "canceld",
+	};
+	bool requester = action->tally == TALLY_CANCELLED || action->tally == TALLY_LEFT;
+
+	return givers[action->tally] != NULL ? givers[action->tally] :
+					       side_name(requester ? action->side : side_other(action->side));
+}
+
+void
+report_end(struct log *log, const struct action *action)
+{
+	log_event(log, action->why,
+	    LOG_FIELDS(log_string("ended", tally_word(action->tally)), log_string("from", side_name(action->side)),
+		log_text("method", action->method), log_text("name", action->name), log_id("id", action->id),
+		log_time("elapsed", action->elapsed), log_time("timeout", action->timeout),
+		log_text("outcome", action->outcome), log_string("by", giver_of(action)), detail_of(action),
+		log_id("traceparent", action->traceparent)));
+}
+
 void
 report_action(struct log *log, const struct action *action)
 {

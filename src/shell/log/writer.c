@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "shell/system.h"
+#include "shell/words.h"
 
 enum {
 	LINES = 0, /* the only descriptors of the process */
@@ -16,6 +18,7 @@ enum {
 
 	ROOM = 64 << 10,
 	PAUSE = 100, /* ms, until what failed is tried again */
+	TRIES = 10,
 };
 
 struct target {
@@ -78,26 +81,96 @@ write_all(struct target *target, struct span bytes)
 	return true;
 }
 
+/* Nobody else writes to it until it is closed; -1: it cannot be. Whoever had it before may have renamed it. */
+static int
+open_alone(const char *path, off_t *size)
+{
+	struct stat opened, named;
+
+	for (int tries = 0; tries < TRIES; tries++) {
+		int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+		if (fd < 0)
+			break;
+		if (fcntl(fd, F_SETLKW, &(struct flock){ .l_type = F_WRLCK }) == 0 && fstat(fd, &opened) == 0 &&
+		    stat(path, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
+			*size = opened.st_size;
+			return fd;
+		}
+		close(fd);
+	}
+	return -1;
+}
+
+static void
+append(const struct writer_shared *shared, struct span lines)
+{
+	off_t size = 0;
+	int fd = home_make_private(shared->directory) < 0 ? -1 : open_alone(shared->path, &size);
+	bool whole;
+
+	if (size > 0 && size + (off_t)lines.len > shared->most) {
+		rename(shared->path, shared->former);
+		close(fd);
+		fd = open_alone(shared->path, &size);
+	}
+	if (fd < 0)
+		return;
+	/* No half of a line stays if the disk is full. */
+	whole = write(fd, lines.ptr, lines.len) == (ssize_t)lines.len || ftruncate(fd, size) == 0;
+	(void)whole;
+	close(fd);
+}
+
+/* A read may end inside a line. */
+static void
+append_all(const struct writer_shared *shared)
+{
+	struct buf lines = { 0 };
+	ssize_t got;
+
+	while ((got = read(LINES, buf_space(&lines, ROOM), ROOM)) > 0) {
+		const char *end;
+		struct span whole;
+
+		buf_added(&lines, (size_t)got);
+		whole = buf_span(&lines);
+		end = span_last(whole, '\n');
+		if (end == NULL)
+			continue;
+		whole.len = (size_t)(end + 1 - whole.ptr);
+		append(shared, whole);
+		buf_consume(&lines, whole.len);
+	}
+	buf_clear(&lines);
+	shared->end(shared->user, &lines);
+	if (lines.len > 0)
+		append(shared, buf_span(&lines));
+}
+
 static _Noreturn void
-run(void)
+run(const struct writer_shared *shared)
 {
 	static char bytes[ROOM];
 	struct target target = { 0 };
 	ssize_t got;
 
 	setsid();
-	system_rename("cancel-log");
+	system_rename(shared != NULL ? "cancel-history" : "cancel-log");
 	system_close_from(BACK + 1);
-	while ((got = read(LINES, bytes, sizeof(bytes))) > 0)
-		if (!write_all(&target, (struct span){ bytes, (size_t)got }))
-			break;
+	if (shared != NULL)
+		append_all(shared);
+	else
+		while ((got = read(LINES, bytes, sizeof(bytes))) > 0)
+			if (!write_all(&target, (struct span){ bytes, (size_t)got }))
+				break;
 	take_back(&target);
 	_exit(0);
 }
 
 /* All signals are blocked, and stay so in the new process. */
 static pid_t
-start(int lines, int file, int back)
+start(int lines, int file, int back, const struct writer_shared *shared)
 {
 	sigset_t all, kept;
 	pid_t pid;
@@ -106,28 +179,30 @@ start(int lines, int file, int back)
 	sigprocmask(SIG_SETMASK, &all, &kept);
 	pid = system_fork_hidden();
 	if (pid == 0) {
-		if (dup2(lines, LINES) < 0 || dup2(file, TARGET) < 0 || dup2(back, BACK) < 0)
+		/* Without a file, TARGET is what else is needed least. */
+		if (dup2(lines, LINES) < 0 || dup2(file >= 0 ? file : back, TARGET) < 0 || dup2(back, BACK) < 0)
 			_exit(1);
-		run();
+		run(shared);
 	}
 	sigprocmask(SIG_SETMASK, &kept, NULL);
 	return pid;
 }
 
 int
-writer_start(struct writer *writer, int file)
+writer_start(struct writer *writer, int file, const struct writer_shared *shared)
 {
 	int lines[2] = { -1, -1 }, back[2] = { -1, -1 }, error;
 
 	writer->pid = -1;
 	/* canceld may stand still: it need not be told every error. */
 	if (system_pipe(lines) == 0 && system_pipe(back) == 0 && fcntl(back[1], F_SETFL, O_NONBLOCK) == 0)
-		writer->pid = start(lines[0], file, back[1]);
+		writer->pid = start(lines[0], file, back[1], shared);
 	error = errno;
 	close(lines[0]);
 	close(back[1]);
 	if (writer->pid > 0) {
-		close(file);
+		if (file >= 0)
+			close(file);
 		descriptor_init(&writer->back, back[0], true);
 		return lines[1];
 	}

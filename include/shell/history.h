@@ -1,0 +1,52 @@
+#pragma once
+
+/*
+ * What has happened, for those who look later: a file of all canceld of this user, ~/.local/state/canceld/history, or in
+ * XDG_STATE_HOME. A line is an object of the JSON log, with "session" and "client"; it tells of the session, or how a request
+ * ended: then it has "ended", the word of its tally. What was answered at once is only counted, in a line (COUNTED) for
+ * each method and name, a minute after the first one and at the end. Nothing depends on whether the file can be written.
+ */
+
+#include "shell/log.h"
+#include "shell/statistics.h"
+
+enum {
+	HISTORY_MOST = 4 << 20, /* bytes of the file; a former one, history.1, has as many */
+	HISTORY_PATH = 4096,
+	HISTORY_EACH = 60000, /* ms, after which what was answered at once is counted */
+};
+
+struct history_page;
+
+struct history {
+	struct log log;
+	struct writer_shared file;
+	struct statistics *statistics; /* this and the next are borrowed */
+	const char *client;            /* the name of its process */
+	struct history_page *page;     /* what the writer reads if canceld is killed; NULL: there is no history */
+	struct buf members;            /* of each line */
+	msec_t wake;                   /* when history_turn is due; MSEC_NEVER: only after an event */
+	char directory[HISTORY_PATH], path[HISTORY_PATH], former[HISTORY_PATH];
+};
+
+/* The directory number i, below HISTORY_PLACES, where a history may be; canceld's own is in the first. false: there is none. */
+enum { HISTORY_PLACES = 3 };
+bool history_directory(int i, char path[HISTORY_PATH]) __attribute__((warn_unused_result));
+
+/*
+ * From now on the log tells it what to keep. client: the name of its process, which may come later. history must not move in
+ * memory until history_close. Zeroed, it is none, and all the other calls do nothing.
+ */
+void history_open(struct history *history, struct log *log, const char *client, struct statistics *statistics);
+
+/* A request has ended: a VERB_END. */
+void history_end(struct history *history, const struct action *action, msec_t now);
+
+/* Counts what is due, or all, and writes. */
+void history_turn(struct history *history, msec_t now, bool all);
+
+/* Sets up the watchers for the next wait; and what is outstanding now, in case that canceld is killed. */
+void history_watch(struct history *history, const struct session *session, msec_t now);
+
+/* Says nothing more, and stops the watchers. */
+void history_close(struct history *history);

@@ -1,0 +1,191 @@
+#include "shell/history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "core/compose.h"
+#include "core/session.h"
+#include "shell/system.h"
+#include "shell/words.h"
+
+enum {
+	NAME = 128, /* bytes */
+	STEPS = 16, /* from the oldest request to one that is awaited */
+};
+
+/* Shared with the writer, at the same address. */
+struct history_page {
+	bool over;       /* canceld has said all */
+	uint64_t open;   /* requests of the client's that are outstanding */
+	uint64_t serial; /* of the oldest of them, which the rest is about; 0: of none */
+	msec_t since;    /* when it began */
+	struct span method, name;
+	char storage[2][NAME];
+};
+
+bool
+history_directory(int i, char path[HISTORY_PATH])
+{
+	const char *state = getenv("XDG_STATE_HOME");
+
+	if (i == 0)
+		return state != NULL && state[0] == '/' &&
+		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH;
+	return home_state(i == 1 ? home_directory() : home_of_account(), path, HISTORY_PATH);
+}
+
+/* In the process of the writer. */
+static void
+on_end(void *user, struct buf *line)
+{
+	const struct history *history = user;
+	const struct history_page *page = history->page;
+
+	if (!page->over)
+		log_append_line(line, &history->log, true, WHY_KILLED,
+		    LOG_FIELDS(log_number("open", page->open), log_text("method", page->method),
+			log_text("name", page->name),
+			log_time("elapsed", page->serial > 0 ? monotonic_now() - page->since : MSEC_NEVER)));
+}
+
+/* The client is known a little later than the history is opened. */
+static void
+begin(struct history *history)
+{
+	struct timespec now;
+
+	if (history->members.len > 0)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	compose(&history->members, ",'session':'%d-%d','client':'", (int64_t)history->log.pid,
+	    (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+	printable_append_json(&history->members, span_of(history->client), true);
+	compose(&history->members, "'");
+}
+
+static void
+on_kept(void *keeper, enum why why, const struct log_field *fields, size_t count)
+{
+	struct history *history = keeper;
+
+	begin(history);
+	log_event(&history->log, why, fields, count);
+}
+
+static bool
+find_place(struct history *history)
+{
+	int i = 0;
+
+	while (i < HISTORY_PLACES && !history_directory(i, history->directory))
+		i++;
+	return i < HISTORY_PLACES &&
+	    snprintf(history->path, HISTORY_PATH, "%s/history", history->directory) < HISTORY_PATH &&
+	    snprintf(history->former, HISTORY_PATH, "%s.1", history->path) < HISTORY_PATH;
+}
+
+void
+history_open(struct history *history, struct log *log, const char *client, struct statistics *statistics)
+{
+	struct log_config config = {
+		.level = LEVEL_TRAFFIC,
+		.json = true,
+		.by_turn = true,
+		.dry_run = log->config.dry_run,
+		.name = log->config.name,
+		.shared = &history->file,
+		.members = &history->members,
+	};
+	void *page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	*history = (struct history){ .statistics = statistics, .client = client, .wake = MSEC_NEVER };
+	if (page == MAP_FAILED || !find_place(history))
+		return;
+	history->page = page;
+	history->file =
+	    (struct writer_shared){ history->directory, history->path, history->former, HISTORY_MOST, on_end, history };
+	log_open_shared(&history->log, &config);
+	log->keep = on_kept;
+	log->keeper = history;
+}
+
+void
+history_end(struct history *history, const struct action *action, msec_t now)
+{
+	if (history->page == NULL)
+		return;
+	begin(history);
+	if (!action->at_once)
+		report_end(&history->log, action);
+	else if (action->side == SIDE_CLIENT && history->wake == MSEC_NEVER)
+		history->wake = now + HISTORY_EACH;
+}
+
+void
+history_turn(struct history *history, msec_t now, bool all)
+{
+	struct statistics *statistics = history->statistics;
+
+	if (history->page == NULL)
+		return;
+	for (size_t i = 0; (all || now >= history->wake) && i < statistics->method_count; i++) {
+		struct method_totals *totals = &statistics->methods[i];
+
+		if (totals->at_once > 0)
+			log_event(&history->log, WHY_COUNTED,
+			    LOG_FIELDS(log_text("method", totals->method), log_text("name", totals->name),
+				log_number("count", totals->at_once), log_number("sum", totals->at_once_ms)));
+		totals->at_once = totals->at_once_ms = 0;
+	}
+	if (now >= history->wake)
+		history->wake = MSEC_NEVER;
+	/* The writer has ended, or there is none. */
+	if (history->log.descriptor.broken)
+		history->log.config.level = LEVEL_ERROR;
+	else
+		log_flush(&history->log);
+}
+
+static struct span
+copy(char storage[NAME], struct span text)
+{
+	text = span_head(text, NAME);
+	memcpy(storage, text.ptr, text.len);
+	return (struct span){ storage, text.len };
+}
+
+void
+history_watch(struct history *history, const struct session *session, msec_t now)
+{
+	struct history_page *page = history->page;
+	const struct request *oldest = session->party[SIDE_CLIENT].pending.oldest;
+
+	if (page == NULL)
+		return;
+	log_watch(&history->log);
+	page->open = session_outstanding(session, SIDE_CLIENT);
+	for (int i = 0; i < STEPS && oldest != NULL && !request_is_awaited(oldest); i++)
+		oldest = oldest->newer;
+	if (!request_is_awaited(oldest)) {
+		page->serial = 0;
+		page->method = page->name = SPAN_NONE;
+	} else if (page->serial != oldest->serial) {
+		page->serial = oldest->serial;
+		page->since = now - (session->clocks.steady - oldest->received);
+		page->method = copy(page->storage[0], oldest->method);
+		page->name = copy(page->storage[1], oldest->shown);
+	}
+}
+
+void
+history_close(struct history *history)
+{
+	if (history->page == NULL)
+		return;
+	history->page->over = true;
+	log_close(&history->log);
+	munmap(history->page, sizeof(*history->page));
+	buf_free(&history->members);
+}
