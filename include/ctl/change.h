@@ -42,8 +42,8 @@ struct entry entry_read(const struct doc_node *node);
 char **entry_words(const struct entry *entry, const struct doc_node *word, const struct doc_node *end);
 void entry_words_free(char **words); /* may be NULL */
 
-/* Appends the words from one on of an entry without why: canceld's as they are, of the server's own what is harmless. */
-void entry_show(struct buf *line, const struct entry *entry, const struct doc_node *word);
+/* The words from one on of an entry without why, which the caller owns: canceld's as they are, else what is harmless. */
+char *entry_text(const struct entry *entry, const struct doc_node *word);
 
 struct change {
 	const struct client *client;

@@ -143,13 +143,16 @@ entry_words_free(char **words)
 	free(words);
 }
 
-void
-entry_show(struct buf *line, const struct entry *entry, const struct doc_node *word)
+char *
+entry_text(const struct entry *entry, const struct doc_node *word)
 {
 	char **words = entry_words(entry, entry->program, NULL);
+	struct buf line = { 0 };
 
 	for (; word != entry->program; word = next_word(entry, word))
-		compose(line, "%b ", word->text);
-	command_append(line, words);
+		compose(&line, "%b ", word->text);
+	command_append(&line, words);
+	buf_append(&line, (struct span){ "", 1 });
 	entry_words_free(words);
+	return line.data;
 }

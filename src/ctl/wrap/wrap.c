@@ -103,21 +103,18 @@ list_server(struct task *task, const struct doc_node *server)
 	bool wrapped = entry.state == ENTRY_WRAPPED;
 	/* A canceld that was put there by hand may stand behind a launcher. */
 	const char *what = wrapped ? "its canceld is gone" : "its program is gone";
-	struct buf command = { 0 }, given = { 0 }, line = { 0 }, shown = { 0 }, row = { 0 };
+	char *title = client_title(server), *command = entry.why == NULL ? entry_text(&entry, entry.program) : NULL;
+	struct buf options = { 0 }, line = { 0 }, shown = { 0 }, row = { 0 };
 	size_t width = term_width(NULL);
-	char *title = client_title(server), **options;
 
 	task->plain |= entry.state == ENTRY_PLAIN;
-	if (entry.why == NULL)
-		entry_show(&command, &entry, entry.program);
-	options = wrapped ? entry_words(&entry, entry.marker->next, entry.dashes) : NULL;
-	for (char **option = options; wrapped && *option != NULL; option++)
-		compose(&given, option == options ? "%s" : " %s", *option);
+	for (const struct doc_node *word = wrapped ? entry.marker->next : NULL; word != entry.dashes; word = word->next)
+		compose(&options, options.len > 0 ? " %b" : "%b", word->text);
 	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
-	    json_pack("{s:o*, s:o*}", "command", json_of(buf_span(&command)), "options", json_of(buf_span(&given))));
-	compose(&line, given.len > 0 ? "  %s%b %s: %b%s (%b)" : "  %s%b %s: %b%s", state,
-	    span_from(SPAN("            "), strlen(state)), title, buf_span(&command),
-	    entry.why != NULL ? entry.why : "", buf_span(&given));
+	    json_pack("{s:s*, s:o*}", "command", command, "options", json_of(buf_span(&options))));
+	compose(&line, options.len > 0 ? "  %s%b %s: %s (%b)" : "  %s%b %s: %s", state,
+	    span_from(SPAN("            "), strlen(state)), title, command != NULL ? command : entry.why,
+	    buf_span(&options));
 	printable_append(&shown, buf_span(&line), "");
 	table_cut(&row, buf_span(&shown), width > 0 ? width : SIZE_MAX);
 	if (!task->json)
@@ -125,9 +122,8 @@ list_server(struct task *task, const struct doc_node *server)
 	if (gone != NULL)
 		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
 	free(title);
-	entry_words_free(options);
-	buf_free(&command);
-	buf_free(&given);
+	free(command);
+	buf_free(&options);
 	buf_free(&line);
 	buf_free(&shown);
 	buf_free(&row);
@@ -172,55 +168,59 @@ deadline_of(char *const options[])
 	return deadlines.idle;
 }
 
-/* The whole command of a server. */
-static void
-append_command(struct buf *line, const struct doc_node *server)
+/* The whole command of a server, which the caller owns. */
+static char *
+command_of(const struct outcome *outcome, const struct client_servers *servers)
 {
-	struct entry entry = entry_read(server);
+	struct entry entry = entry_read(servers->list[outcome->server]);
 
-	entry_show(line, &entry, entry.first);
+	return entry_text(&entry, entry.first);
+}
+
+/* What a client that gives up first makes of canceld's deadline. */
+static void
+warn_limit(const struct task *task, const char *title, msec_t limit, msec_t deadline)
+{
+	char times[2][SHOW_TIME_SIZE];
+
+	if (limit != MSEC_NEVER && limit <= deadline)
+		say(task,
+		    "  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
+		    "give it more time there, or canceld less with -t",
+		    title, task->file->client->name, show_time(limit, times[0]).ptr,
+		    deadline == MSEC_NEVER ? "none" : show_time(deadline, times[1]).ptr);
 }
 
 static void
 put_outcome(struct task *task, const struct outcomes *outcomes, const struct outcome *outcome)
 {
+	const struct doc *doc = &outcomes->before.doc;
 	const struct doc_node *server = outcomes->before.list[outcome->server];
-	const struct client *client = task->file->client;
-	msec_t limit = client_timeout(client, &outcomes->before.doc, server);
+	msec_t limit = client_timeout(task->file->client, doc, server);
 	bool left = outcome->result == outcome_left;
-	char *title = client_title(server), line[64] = "", times[2][SHOW_TIME_SIZE];
-	struct buf before = { 0 }, after = { 0 };
+	char *title = client_title(server), line[64] = "";
+	char *before = outcome->changed ? command_of(outcome, &outcomes->before) : NULL;
+	char *after = outcome->changed ? command_of(outcome, &outcomes->after) : NULL;
 
-	if (outcome->changed) {
-		append_command(&before, server);
-		append_command(&after, outcomes->after.list[outcome->server]);
-	}
 	if (left)
-		snprintf(line, sizeof(line), " (line %zu of the file)",
-		    doc_line(&outcomes->before.doc, server->key.start));
+		snprintf(line, sizeof(line), " (line %zu of the file)", doc_line(doc, server->key.start));
 	/* What unwrap leaves would fail to start once canceld is gone. */
 	if (left && (task->change.names[0] != NULL || task->change.unwrap))
 		worsen(task, CTL_NO);
 	put_object(task, server, "result", outcome->result, outcome->why,
-	    json_pack("{s:b, s:o*, s:o*, s:o*}", "dry_run", task->dry_run, "client_timeout_ms",
-		limit != MSEC_NEVER ? json_integer(limit) : NULL, "before", json_of(buf_span(&before)), "after",
-		json_of(buf_span(&after))));
+	    json_pack("{s:b, s:o*, s:s*, s:s*}", "dry_run", task->dry_run, "client_timeout_ms",
+		limit != MSEC_NEVER ? json_integer(limit) : NULL, "before", before, "after", after));
 	say(task, "  %s: %s%s%s%s%s", title, task->dry_run && outcome->changed ? "would be " : "", outcome->result,
 	    outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "", line);
 	if (task->dry_run && outcome->changed) {
-		say(task, "    - %.*s", (int)before.len, before.data);
-		say(task, "    + %.*s", (int)after.len, after.data);
+		say(task, "    - %s", before);
+		say(task, "    + %s", after);
 	}
-	/* What a client that gives up first makes of canceld's deadline. */
-	if (!left && limit != MSEC_NEVER && limit <= outcome->deadline)
-		say(task,
-		    "  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
-		    "give it more time there, or canceld less with -t",
-		    title, client->name, show_time(limit, times[0]).ptr,
-		    outcome->deadline == MSEC_NEVER ? "none" : show_time(outcome->deadline, times[1]).ptr);
+	if (!left)
+		warn_limit(task, title, limit, outcome->deadline);
 	free(title);
-	buf_free(&before);
-	buf_free(&after);
+	free(before);
+	free(after);
 }
 
 static void
