@@ -143,6 +143,9 @@ const struct dialect *dialect_of_request(enum framing framing, struct span metho
 /* The dialect's row of a method; if there is none, the last row, which has neither name nor traits. */
 const struct method *dialect_method(const struct dialect *dialect, struct span method);
 
+/* The method of any protocol that the text was most likely meant to be; itself if it is one; empty: none is near. */
+struct span dialect_nearest(struct span method);
+
 /* Whether the method, or another text as spelled, is this one. name NULL: false. */
 bool dialect_is(struct span method, const char *name);
 
@@ -238,6 +241,12 @@ bool policy_fits(const char *pattern, struct span text);
 
 /* Whether the rule names a request with this method and name. */
 bool policy_names(const struct policy_rule *rule, struct span method, struct span name);
+
+/*
+ * Appends what the rule was most likely meant to be, such as tools/call:forecast=10m. false: it has named a request, or its
+ * METHOD is as good as another one. dialect: NULL: any may come.
+ */
+bool policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct buf *meant);
 
 /* Whether a rule of an idle deadline is for this request, and not for all. */
 bool policy_singles_out(const struct policy *policy, struct span method, struct span name);

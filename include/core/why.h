@@ -99,6 +99,8 @@ enum why_level {
 	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
 	X(CONFIG_REFUSED, PERSON, "the configuration file, or a key of it, does not count")          \
 	X(CONFIG_RELOADED, PERSON, "the configuration file was read again")                        \
+	X(RULE_DOUBTED, PERSON, "the METHOD of a rule is none, and near to one or without a slash: was a tool meant?") \
+	X(RULE_UNUSED, PERSON, "the session is over, and a rule has named no request of it")       \
 	X(CONTROL_REFUSED, PERSON, "there is no control socket: cancelctl does not reach this canceld")            \
 	X(OPERATOR_SET, PERSON, "a person changed a deadline with cancelctl")                      \
 	X(OPERATOR_RESTARTED, PERSON, "a person has the server ended with cancelctl, and started again") \

@@ -140,6 +140,8 @@ void log_flush(struct log *log);
 struct log_field log_string(const char *key, const char *text); /* NULL is left out */
 
 struct action;
+struct dialect;
+struct policy;
 struct session;
 
 /* Logs a decision of the session's. */
@@ -148,7 +150,13 @@ void report_action(struct log *log, const struct action *action);
 /* How a request ended: a VERB_END. */
 void report_end(struct log *log, const struct action *action);
 
-/* SUMMARY: the counts of the whole session, and the rules of options that have named no request. */
+/*
+ * Logs RULE_DOUBTED of each rule that was most likely meant otherwise; or RULE_UNUSED, of those too that are for this
+ * server alone and have named no request. dialect: NULL: not known.
+ */
+void report_rules(struct log *log, enum why why, const struct policy *policy, const struct dialect *dialect);
+
+/* RULE_UNUSED, and SUMMARY: the counts of the whole session. */
 void report_summary(struct log *log, const struct session *session);
 
 /*

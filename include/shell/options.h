@@ -124,7 +124,7 @@ bool options_given(const struct options *options, const struct options_row *row)
  */
 int configfile_load(struct options *options) __attribute__((warn_unused_result));
 
-/* Logs CONFIG_REFUSED for each fault of the file. */
+/* Logs CONFIG_REFUSED for each fault of the file, and RULE_DOUBTED. */
 void configfile_report(const struct options *options, struct log *log);
 
 /*

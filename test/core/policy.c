@@ -1,6 +1,7 @@
 #include "core/dialect.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,6 +199,60 @@ TEST(a_long_pattern_is_refused)
 	ck_assert(!units_read_rule(rule, POLICY_OPTION, POLICY_IDLE, &policy));
 	ck_assert(policy_allows(SPAN("*a*a*a*a*a*a*a*a\\*")) && !policy_allows(SPAN("*********")));
 	policy_free(&policy);
+}
+
+static const struct {
+	const char *rule, *meant; /* NULL: itself */
+	const struct dialect *dialect;
+} doubtful[] = {
+	{ "forecast=10m", "tools/call:forecast=10m", NULL },
+	{ "forecast=10m", "tools/call:forecast=10m", &dialect_mcp },
+	{ "forecast:x=10m", "tools/call:forecast:x=10m", NULL },
+	{ "tools/cal:x=3s", "tools/call:x=3s", NULL },
+	{ "tools/clal=3s", "tools/call=3s", &dialect_lsp },
+	{ "tool/call=3s", "tools/call=3s", NULL },
+	{ "toools/call=3s", "tools/call=3s", NULL },
+	{ "Tools/call=3s", "tools/call=3s", NULL },
+	{ "initialise=3s", "initialize=3s", NULL },
+	{ "resources/raed:db://me:secret@host/x=3s", "resources/read:db://host=3s", NULL },
+	/* Nothing shows that these are wrong. */
+	{ "10m", NULL, NULL },
+	{ "tools/*=3s", NULL, NULL },
+	{ "*cast=3s", NULL, NULL },
+	{ "tools/ca=3s", NULL, NULL },
+	{ "vendor/thing=3s", NULL, NULL },
+	{ "tasks/list=3s", NULL, NULL },
+	{ "ping=3s", NULL, NULL },
+	{ "forecast=3s", NULL, &dialect_none },
+	{ "forecast=3s", NULL, &dialect_lsp },
+};
+
+TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
+{
+	struct policy policy = { 0 };
+	struct buf meant = { 0 };
+	char origin[128];
+
+	snprintf(origin, sizeof(origin), "command line -t %s", doubtful[_i].rule);
+	ck_assert(units_read_rule(doubtful[_i].rule, POLICY_OPTION, POLICY_IDLE, &policy));
+	policy.rules->origin = origin;
+	ck_assert(policy_meant(policy.rules, doubtful[_i].dialect, &meant) == (doubtful[_i].meant != NULL));
+	buf_append(&meant, (struct span){ "", 1 });
+	ck_assert_str_eq(meant.data, doubtful[_i].meant != NULL ? doubtful[_i].meant : "");
+	policy.rules->matched = true;
+	ck_assert(!policy_meant(policy.rules, doubtful[_i].dialect, &meant));
+	policy_free(&policy);
+	buf_free(&meant);
+}
+
+TEST(each_method_with_a_row_is_known)
+{
+	const struct dialect *dialects[] = { &dialect_mcp, &dialect_acp, &dialect_acp2, &dialect_lsp, &dialect_bsp };
+
+	for (size_t i = 0; i < COUNT(dialects); i++)
+		for (const struct method *row = dialects[i]->methods; row->name != NULL; row++)
+			ck_assert_msg(span_equal(dialect_nearest(span_of(row->name)), span_of(row->name)), "%s",
+			    row->name);
 }
 
 TEST(a_name_with_a_zero_byte_is_another_name)

@@ -229,6 +229,28 @@ TEST(a_deadline_is_set_while_it_runs)
 	run_end(run);
 }
 
+/* It counts as it stands. */
+TEST(a_rule_that_was_meant_otherwise_is_told)
+{
+	struct run *run = run_session("--name doubts -t forecast=10m -t tools/call:stubborn=1h", NULL);
+
+	run_expect_logged(run,
+	    "RULE_DOUBTED from=\"command line -t forecast=10m\" meant=\"tools/call:forecast=10m\"\n");
+	expect(run, "$C ls | grep -c doubts!", 0, "1\n");
+	expect(run, "$C ls doubts", 0, "]: command line -t forecast=10m: was this meant? tools/call:forecast=10m\n");
+	expect(run, "$C set doubts echo=2h", 0,
+	    ": set for the requests that come; was this meant? tools/call:echo=2h\n");
+	expect(run, "$C set -j doubts tools/cal:echo=2h", 0, "\"changed\":0,\"meant\":\"tools/call:echo=2h\"}\n");
+	expect(run, "$C set -j doubts tools/call:echo=2h", 0, "\"changed\":0}\n");
+	run_expect_echo(run, "2");
+	run_leave(run, 0);
+	ck_assert_ptr_nonnull(strstr(run->error.data,
+	    "RULE_UNUSED from=\"set by a person -t tools/cal:echo=2h\" meant=\"tools/call:echo=2h\"\n"));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "RULE_UNUSED from=\"command line -t tools/call:stubborn=1h\"\n"));
+	ck_assert_ptr_null(strstr(run->error.data, "RULE_UNUSED from=\"set by a person -t tools/call:echo"));
+	run_end(run);
+}
+
 TEST(what_was_set_is_taken_back)
 {
 	struct run *run = run_hanging("--name back -t 1h", "7");

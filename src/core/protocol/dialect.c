@@ -193,6 +193,48 @@ dialect_named(struct span name)
 	return NULL;
 }
 
+/* Requests of all protocols, those without a row too; a vendor's own are none of them. */
+static const char known[] =
+    "tools/call initialize ping authenticate shutdown logout server/discover tools/list prompts/list prompts/get "
+    "resources/list resources/read resources/templates/list resources/subscribe resources/unsubscribe completion/complete "
+    "logging/setLevel roots/list sampling/createMessage elicitation/create subscriptions/listen tasks/get tasks/list "
+    "tasks/result tasks/cancel tasks/update auth/login auth/logout session/new session/load session/list session/delete "
+    "session/resume session/close session/prompt session/set_mode session/set_config_option session/request_permission "
+    "fs/read_text_file fs/write_text_file terminal/create terminal/output terminal/release terminal/kill "
+    "terminal/wait_for_exit textDocument/completion textDocument/hover textDocument/definition textDocument/declaration "
+    "textDocument/references textDocument/formatting textDocument/codeAction textDocument/rename textDocument/diagnostic "
+    "workspace/symbol workspace/executeCommand workspace/diagnostic workspace/configuration workspace/applyEdit "
+    "window/showMessageRequest build/initialize build/shutdown buildTarget/compile buildTarget/run buildTarget/test "
+    "debugSession/start ";
+
+/* Whether one character more, less, or another one makes them equal, or two that change places. */
+static bool
+is_one_edit(struct span a, struct span b)
+{
+	while (a.len > 0 && b.len > 0 && a.ptr[0] == b.ptr[0]) {
+		a = span_from(a, 1);
+		b = span_from(b, 1);
+	}
+	while (a.len > 0 && b.len > 0 && a.ptr[a.len - 1] == b.ptr[b.len - 1]) {
+		a.len--;
+		b.len--;
+	}
+	return (a.len <= 1 && b.len <= 1) || (a.len == 2 && b.len == 2 && a.ptr[0] == b.ptr[1] && a.ptr[1] == b.ptr[0]);
+}
+
+struct span
+dialect_nearest(struct span method)
+{
+	struct span near = SPAN_NONE, name;
+
+	for (const char *at = known; *at != '\0' && !span_equal(near, method); at += name.len + 1) {
+		name = (struct span){ at, strcspn(at, " ") };
+		if (is_one_edit(name, method))
+			near = name;
+	}
+	return near;
+}
+
 const struct dialect *
 dialect_of_request(enum framing framing, struct span method, struct span version)
 {

@@ -15,6 +15,8 @@ tell_changed(struct buf *line, const json_t *result)
 	int64_t changed = show_number(result, "changed");
 
 	compose(line, changed > 0 ? "set; %d in flight changed" : "set for the requests that come", changed);
+	if (json_object_get(result, "meant") != NULL)
+		compose(line, "; was this meant? %b", show_string(result, "meant"));
 }
 
 static void

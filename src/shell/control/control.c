@@ -219,6 +219,7 @@ on_set(struct call *call)
 	const char *option = "", *rule = "";
 	const struct options_row *row;
 	struct options scratch = { .origins = control->options->origins };
+	json_t *meant;
 	size_t changed = 0;
 	int in_flight = 0, unset = 0;
 	bool done;
@@ -236,6 +237,7 @@ on_set(struct call *call)
 	if (unset)
 		scratch.policy.rules->duration = POLICY_UNSET;
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
+	meant = done && !unset ? views_meant(control->session, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
 	if (!done && unset)
 		return refuse(call, CONTROL_NOT_FOUND, "no such rule was set");
@@ -244,7 +246,7 @@ on_set(struct call *call)
 	log_event(control->log, WHY_OPERATOR_SET,
 	    LOG_FIELDS(log_string("option", option), log_string(unset ? "unset" : "rule", rule),
 		log_number("changed", changed)));
-	return json_pack("{s:I}", "changed", (json_int_t)changed);
+	return json_pack("{s:I,s:o*}", "changed", (json_int_t)changed, "meant", meant);
 }
 
 /* name: the level without the parameter; or NULL. */

@@ -196,6 +196,36 @@ view_command(char *const command[])
 }
 
 json_t *
+views_meant(const struct session *session, const struct policy_rule *rule)
+{
+	struct buf text = { 0 };
+	bool other = policy_meant(rule, session->handshake.dialect, &text);
+	json_t *meant = other ? printable_json(buf_span(&text), false) : NULL;
+
+	buf_free(&text);
+	return meant;
+}
+
+/* What is wrong in the file, and which rules were most likely meant otherwise. */
+static json_t *
+view_faults(const struct control *control)
+{
+	const struct policy *policy = &control->session->policy;
+	json_t *faults = json_array();
+
+	json_array_extend(faults, control->options->file.faults);
+	for (size_t i = 0; i < policy->count; i++) {
+		json_t *meant = views_meant(control->session, &policy->rules[i]);
+
+		if (meant != NULL)
+			json_array_append_new(faults,
+			    json_sprintf("%s: was this meant? %s", policy->rules[i].origin, json_string_value(meant)));
+		json_decref(meant);
+	}
+	return faults;
+}
+
+json_t *
 views_list(const struct control *control, bool requests)
 {
 	const struct session *session = control->session;
@@ -206,7 +236,7 @@ views_list(const struct control *control, bool requests)
 	size_t more = 0;
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
-	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:O?,s:o*,s:o*,s:o*}", "pid",
+	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*}", "pid",
 	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
 	    "command", view_command(control->options->command), "dialect",
 	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "era", session_era(session),
@@ -214,8 +244,8 @@ views_list(const struct control *control, bool requests)
 	    "age_ms", (json_int_t)(control->now - control->started_at), "server", view_server(control, verdict),
 	    "in_flight", (json_int_t)in_flight, "oldest_ms", time_or_null(oldest), "timeouts",
 	    (json_int_t)counts[WHY_TIMED_OUT], "dry_run", control->options->session.dry_run, "restarts",
-	    (json_int_t)counts[WHY_RESTARTED], "config", control->options->file.faults, "requests", shown_requests,
-	    "more", more > 0 ? json_integer((json_int_t)more) : NULL, "ended",
+	    (json_int_t)counts[WHY_RESTARTED], "config", view_faults(control), "requests", shown_requests, "more",
+	    more > 0 ? json_integer((json_int_t)more) : NULL, "ended",
 	    requests ? view_ended(control->statistics, control->now) : NULL);
 }
 

@@ -81,22 +81,22 @@ report_action(struct log *log, const struct action *action)
 			log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
 }
 
-/* The options' rules that have named no request: -t METHOD:NAME, ... The file's are for many servers. */
-static void
-list_unmatched(const struct policy *policy, struct buf *list)
+void
+report_rules(struct log *log, enum why why, const struct policy *policy, const struct dialect *dialect)
 {
-	char shown[NAME_SHOWN];
+	struct buf meant = { 0 };
 
 	for (size_t i = 0; i < policy->count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
+		/* Those of the file are for many servers. */
+		bool unused = !rule->matched && rule->method != NULL && rule->source >= POLICY_OPTION;
 
-		if (rule->matched || rule->method == NULL || rule->source != POLICY_OPTION)
-			continue;
-		compose(list, "%s-%s %s", list->len > 0 ? ", " : "", rule->clock == POLICY_IDLE ? "t" : "T",
-		    rule->method);
-		if (rule->name != NULL)
-			compose(list, ":%b", name_shown(span_of(rule->name), false, shown));
+		buf_clear(&meant);
+		if (policy_meant(rule, dialect, &meant) || (unused && why == WHY_RULE_UNUSED))
+			log_event(log, why,
+			    LOG_FIELDS(log_string("from", rule->origin), log_text("meant", buf_span(&meant))));
 	}
+	buf_free(&meant);
 }
 
 void
@@ -104,9 +104,8 @@ report_summary(struct log *log, const struct session *session)
 {
 	const struct journal *journal = &session->journal;
 	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
-	struct buf unmatched = { 0 };
 
-	list_unmatched(&session->policy, &unmatched);
+	report_rules(log, WHY_RULE_UNUSED, &session->policy, session->handshake.dialect);
 	log_event(log, WHY_SUMMARY,
 	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
 		log_number("answered", tallies[TALLY_ANSWERED]), log_number("failed", tallies[TALLY_FAILED]),
@@ -116,7 +115,5 @@ report_summary(struct log *log, const struct session *session)
 		log_positive("streams", tallies[TALLY_STREAMS]), log_positive("untracked", tallies[TALLY_UNTRACKED]),
 		log_positive("open", session_outstanding(session, SIDE_CLIENT)),
 		log_number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]),
-		log_number("noise", counts[WHY_NOISE]), log_positive("restarts", counts[WHY_RESTARTED]),
-		log_text("unmatched", buf_span(&unmatched))));
-	buf_free(&unmatched);
+		log_number("noise", counts[WHY_NOISE]), log_positive("restarts", counts[WHY_RESTARTED])));
 }
