@@ -325,7 +325,7 @@ take_field(struct scan *scan, unsigned field, const char *quote)
 {
 	if (!scan_has(scan, field)) {
 		scan->types[field] = VALUE_NULL; /* until its value is read: the text may end before that */
-		scan->values[field].end = 0;
+		scan->values[field] = (struct scan_value){ 0 };
 		return field;
 	}
 	if (field == SCAN_METHOD || field == SCAN_ELEMENT_METHOD)
@@ -347,7 +347,7 @@ find_field(unsigned parent, const char *text, size_t len)
 	const struct key *key = &keys[len < KEY_MAX ? by_length[len] : 0];
 
 	for (; len > 0 && key->len == len; key++)
-		if (key->parent == parent && memcmp(key->text, text, len) == 0)
+		if (key->parent == parent && *key->text == *text && memcmp(key->text, text, len) == 0)
 			return (unsigned)(key - keys);
 	return NO_FIELD;
 }
