@@ -95,7 +95,7 @@ struct request {
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
 
-struct pending {
+struct pending {                /* zeroed: empty, of requests of the client's, with serials from 0 on */
 	enum side from;         /* the requester */
 	struct timeline idle;   /* of requests; on the caller's idle clock, which may stand still */
 	struct timeline hard;   /* caps and graces */

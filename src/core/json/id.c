@@ -42,16 +42,14 @@ read_plain(struct span text, double *value)
 	return true;
 }
 
-/* As JSON spells it (RFC 8259 section 6). That needs no look where the scanner has found no string. */
+/* As JSON spells it (RFC 8259 section 6). */
 static bool
-is_number(struct span text, bool string)
+is_number(struct span text)
 {
 	struct scan scan;
 
 	if (text.len == 0 || text.len > ID_MAX || !(text.ptr[0] == '-' || is_digit(text.ptr[0])))
 		return false;
-	if (!string)
-		return true;
 	scan_read(&scan, text);
 	return scan.fault == SCAN_FINE && scan_end(&scan) == text.len;
 }
@@ -94,7 +92,7 @@ write_number(struct span text, char key[KEY_MAX])
 static struct span
 key_of(struct span id, char storage[KEY_MAX])
 {
-	return is_number(id, false) ? write_number(id, storage) : text_of(id, storage);
+	return is_number(id) ? write_number(id, storage) : text_of(id, storage);
 }
 
 bool
@@ -114,7 +112,7 @@ id_number(struct span id, double *value)
 
 	if (read_plain(text, value))
 		return true;
-	if (!is_number(text, is_string(id)))
+	if (!is_number(text))
 		return false;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';

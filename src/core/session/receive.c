@@ -84,16 +84,16 @@ why_too_much(const struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct pending *pending = &session->party[message->from].pending;
-	struct id id = message->id, token = message_id(message, dialect->token_fields[0]);
 	size_t open = session_outstanding(session, message->from);
 
 	if (open >= session->config.max_inflight)
 		return "too many requests are outstanding (--max-inflight)";
 	/* ACP: what concerns a whole session is done for each of its requests. */
 	if (open >= LIMIT_SESSION && dialect->turn_cancel != NULL && message->from == SIDE_CLIENT &&
-	    pending_count(pending, token, NAME_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
+	    pending_count(pending, message_id(message, dialect->token_fields[0]), NAME_TOKEN, LIMIT_SESSION) ==
+		LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
-	if (open >= LIMIT_EQUAL_IDS && pending_count(pending, id, NAME_ID, LIMIT_EQUAL_IDS) == LIMIT_EQUAL_IDS)
+	if (open >= LIMIT_EQUAL_IDS && pending_count(pending, message->id, NAME_ID, LIMIT_EQUAL_IDS) == LIMIT_EQUAL_IDS)
 		return "too many requests with this id are outstanding";
 	return NULL;
 }
@@ -138,7 +138,7 @@ read_names(struct session *session, const struct message *message, const struct 
 		names->flags |= REQUEST_PERSON;
 	/* LSP: a request may have a token for progress and one for partial results. */
 	names->token = first.text.len > 0 ? first : second;
-	if (first.text.len > 0 && second.text.len > 0 && !id_equal(first.text, second.text))
+	if (first.text.len > 0 && second.text.len > 0 && first.hash != second.hash)
 		names->second_token = second;
 }
 
@@ -255,7 +255,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	}
 	if (request_is_aliased(request))
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id.text);
-	else if (!span_equal(request->token.text, request->wire_token.text))
+	else if (request->token.hash != request->wire_token.hash)
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token.text);
 	if (request->flags & REQUEST_ASKED)
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token.text);
@@ -577,7 +577,7 @@ restore_token(const struct session *session, struct message *message, const stru
 	bool known = dialect->token_fields[1] == 0; /* else it may be the second token that is spelled otherwise */
 
 	message->swallowed = request->flags & REQUEST_ASKED;
-	if ((message->word == WHY_ID_COERCED && known) || !span_equal(request->token.text, request->wire_token.text))
+	if ((message->word == WHY_ID_COERCED && known) || request->token.hash != request->wire_token.hash)
 		message_replace(message, dialect->progress_field, request->token.text);
 }
 

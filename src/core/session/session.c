@@ -24,9 +24,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->server.status = session->server.signal = -1;
 	session->open_by = now + TIME_START;
 	session->probe.took = MSEC_NEVER;
-	pending_init(&session->acks.waiting, SIDE_CLIENT);
-	pending_init(&session->turns, SIDE_CLIENT);
-	pending_init(&session->probe.cause, SIDE_CLIENT);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *party = &session->party[side];
 
