@@ -23,7 +23,9 @@
 	X("top", "[PID|NAME]", "the requests in flight, refreshed", ctl_top) \
 	X("stats", "[PID|NAME]", "what has been counted", ctl_stats) \
 	X("metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics) \
-	X("trace", "FILE...", "what a JSON log tells, as a page, or for Perfetto or OpenTelemetry", ctl_trace) \
+	X("history", "[PID|NAME]", "what has happened, and how long each tool took", ctl_history) \
+	X("trace", "[FILE...]", "what the history or a JSON log tells, as a page, or for Perfetto or OpenTelemetry", \
+	    ctl_trace) \
 	X("reload", "PID|NAME", "read the configuration file again", ctl_steer) \
 	X("log", "PID|NAME [LEVEL]", "the last lines of the log, or change how much is logged", ctl_steer) \
 	X("wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]", \

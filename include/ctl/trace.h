@@ -4,10 +4,11 @@
  * What the lines of the JSON log tell of sessions and their requests, as a tree, and the formats in which it is handed on.
  *
  *   session: pid, server, start, end, since (its start as the log has it), events, calls; as far as it is known dialect,
- *            protocol, clientInfo and serverInfo (objects with a name and a version); over, if it is
+ *            protocol, clientInfo and serverInfo (objects with a name and a version), session and client, of the history;
+ *            over, if it is
  *   call:    a request: title, from (client or server), id, method, name, start, events; ended and outcome, if it has ended:
  *            "result", "isError", the code of an error, or the word of the log by which it was given up; answered, if its
- *            answer came; reason, why it was given up; traceparent; request and response, the texts of its messages
+ *            answer came; reason, why it was given up; tally, how it ended, if that is of the history; traceparent; request and response, the texts of its messages
  *   event:   a line of the log, about the call or about none; its word why is "progress" for progress of the call
  *
  * Times are ms since 1970: the line's time too. Calls are in the order of their beginnings.
@@ -27,7 +28,20 @@ struct trace {
 	json_t *open;     /* an object: those that are not over, by the pid */
 };
 
-/* An object of the JSON log; takes the reference. false: it is none, and is passed over. */
+/*
+ * Calls with each object of a file, a line each, which the other then owns, and who tells whether it was one of the log.
+ * Returns the exit status. path: -: standard input.
+ */
+typedef bool trace_hearer(void *user, json_t *line);
+int trace_read(const char *path, trace_hearer *hear, void *user);
+
+/* The same with the lines of the history, the oldest first; there may be none. */
+int trace_read_history(trace_hearer *hear, void *user);
+
+/* When a line was written, before trace_hear takes it; -1: that is not told. */
+msec_t trace_time(const json_t *line);
+
+/* An object of the JSON log or of the history; takes the reference. false: it is none, and is passed over. */
 bool trace_hear(struct trace *trace, json_t *line);
 
 /* That process says nothing more. */

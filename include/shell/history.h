@@ -30,7 +30,7 @@ struct history {
 };
 
 /* The directory number i, below HISTORY_PLACES, where a history may be; canceld's own is in the first. false: there is none. */
-enum { HISTORY_PLACES = 3 };
+enum { HISTORY_PLACES = 2 };
 bool history_directory(int i, char path[HISTORY_PATH]) __attribute__((warn_unused_result));
 
 /*

@@ -456,7 +456,7 @@ static const struct {
 	    NULL, "name too long\"" },
 	{ NULL, "mkdir -p $HOME/open/.local/state/canceld; chmod 755 $HOME/open/.local/state/canceld; HOME=$HOME/open",
 	    NULL },
-	{ NULL, "unset HOME", NULL },
+	{ NULL, "export XDG_STATE_HOME=$HOME; unset HOME", NULL },
 };
 
 /* Without a socket everything else works. */

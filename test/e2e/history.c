@@ -143,3 +143,67 @@ TEST(an_option_and_the_environment_say_where)
 	    0, "1\n");
 	shell_expect("true", "ls " HISTORY, 2, "No such file");
 }
+
+#define LINE(time, why, rest) \
+	"{\"time\":\"2026-11-25T10:00:" time \
+	"Z\",\"pid\":4711,\"server\":\"weather\",\"session\":\"4711-1\",\"client\":" \
+	"\"node\",\"why\":\"" why "\"" rest "}\n"
+#define ENDED(id, name, elapsed, ended) \
+	",\"ended\":\"" ended "\",\"from\":\"client\",\"method\":\"tools/call\",\"name\":\"" name "\",\"id\":" id \
+	",\"elapsed\":" elapsed
+
+static void
+write_history(void)
+{
+	static const char lines[] = LINE("00.000", "STARTED", ",\"process\":4712,\"command\":\"weather\"")
+	    LINE("01.000", "RELAYED", ENDED("1", "forecast", "500", "answered") ",\"outcome\":\"result\"")
+		LINE("02.000", "RELAYED", ENDED("2", "forecast", "700", "failed") ",\"outcome\":\"isError\"")
+		    LINE("03.000", "TIMED_OUT", ENDED("3", "map", "2000", "timed_out") ",\"reason\":\"no progress\"")
+			LINE("03.500", "SERVER_EXITED", ",\"status\":3") LINE("04.000", "COUNTED",
+			    ",\"method\":\"tools/call\",\"name\":\"forecast\",\"count\":98,\"sum\":196")
+			    LINE("05.000", "KILLED",
+				",\"open\":2,\"method\":\"tools/call\",\"name\":\"map\",\"elapsed\":900") "no line\n";
+
+	shell_expect("true", "mkdir -p -m 700 $HOME/.local/state/canceld", 0, "");
+	ck_assert_int_eq(setenv("LINES_OF_HISTORY", lines, 1), 0);
+	shell_expect("true", "printf %s \"$LINES_OF_HISTORY\" >" HISTORY, 0, "");
+}
+
+#define C "$CANCELCTL history "
+
+static const struct {
+	const char *script;
+	int status;
+	const char *said;
+} told[] = {
+	{ C, 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
+	{ C, 0, "10:00:00  tools/call  forecast  500ms  answered" },
+	{ C, 0, "10:00:01  tools/call  forecast  700ms  failed" },
+	{ C, 0, "10:00:01  tools/call  map          2s  timed_out      no progress\n" },
+	{ C, 0, "10:00:03  -           -             -  SERVER_EXITED  -\n" },
+	{ C, 0, "10:00:05  tools/call  map           -  KILLED         2 open, this is the oldest\n" },
+	{ C, 0, "weather  tools/call  forecast  100       1  2ms  2ms  700ms\n" },
+	{ C, 0, "weather  tools/call  map         1       1   2s   2s     2s\n" },
+	{ C, 0, "1 lines are not of a JSON log" },
+	{ C "--failed | grep -c answered", 1, "0\n" },
+	{ C "weather | grep -c BEGAN", 0, "1\n" },
+	{ C "4711 | grep -c BEGAN", 0, "1\n" },
+	{ C "other", 1, "the history has nothing of that" },
+	{ C "--since 1s", 1, "the history has nothing of that" },
+	{ C "--since soon", 2, "is no duration" },
+	{ C "-j --failed 2>&1 | grep -c '\"ended\"'", 0, "2\n" },
+	{ "$CANCELCTL trace -f otlp 2>&1 | grep -c 'execute_tool.*map'", 0, "1\n" },
+	{ "$CANCELCTL trace 2>&1 | grep -c '\"ph\":\"X\".*\"name\":\"tools/call forecast\",\"ts\":1795600800500000'", 0,
+	    "1\n" },
+};
+
+TESTS(the_history_is_told, 0, sizeof(told) / sizeof(told[0]))
+{
+	write_history();
+	shell_expect("export TZ=UTC", told[_i].script, told[_i].status, told[_i].said);
+}
+
+TEST(without_a_history_that_is_told)
+{
+	shell_expect("true", C, 1, "the history has nothing of that");
+}

@@ -682,7 +682,7 @@ TEST(a_session_that_was_killed_is_told)
 TEST(what_cannot_be_done_is_told)
 {
 	make_log("");
-	expect("$C trace", 2, "which FILE? see cancelctl trace --help");
+	expect("HOME=/nonexistent $C trace", 1, "nothing to tell");
 	expect("$C trace -f pdf log", 2, "--format: 'pdf' is none of perfetto, otlp and html");
 	expect("$C trace -s yesterday log", 2, "--since: 'yesterday' is no duration such as 2h");
 	expect("$C trace --follow -f perfetto", 2, "--follow writes otlp alone, of every canceld or one; see");
@@ -691,7 +691,7 @@ TEST(what_cannot_be_done_is_told)
 	expect("$C trace --follow nobody", 1, "no canceld");
 	expect("$C trace nosuch", 1, "cancelctl: nosuch: No such file");
 	expect("$C trace .", 1, "cancelctl: .: Is a directory");
-	expect("echo x | $C trace -", 1, "nothing to tell: canceld writes a JSON log with --log-format json");
+	expect("echo x | $C trace -", 1, "nothing to tell: no line of a JSON log or of the history");
 	expect("$C trace log >/dev/full", 125, "standard output: No space left");
 	expect("$C trace --help", 0, "usage: cancelctl trace ");
 	expect("$C trace --since 1h log | grep -c TIMED_OUT", 0, "1\n");

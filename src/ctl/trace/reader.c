@@ -16,6 +16,9 @@ static const enum why ends[] = { WHY_TIMED_OUT, WHY_OPERATOR_CANCELLED, WHY_CANC
 	WHY_CANCEL_UNSENT, WHY_CANCEL_ANSWERED, WHY_CLIENT_GONE, WHY_SERVER_GONE, WHY_SERVER_LOST, WHY_TERMINATED,
 	WHY_TOO_MANY, WHY_MALFORMED, WHY_OVERSIZED, WHY_PROBE_ANSWERED, WHY_UNANSWERABLE };
 
+/* canceld says no more. */
+static const enum why lasts[] = { WHY_SUMMARY, WHY_KILLED };
+
 /* With these a message passes: a request, its progress or its answer. */
 static const enum why passes[] = { WHY_RELAYED, WHY_RECOVERED, WHY_ID_COERCED };
 
@@ -41,9 +44,8 @@ is_answer(const json_t *line)
 	return show_string(line, "outcome").len > 0;
 }
 
-/* -1: it has none. */
-static msec_t
-read_time(const json_t *line)
+msec_t
+trace_time(const json_t *line)
 {
 	const char *text = json_string_value(json_object_get(line, "time"));
 	struct tm parts = { 0 };
@@ -83,14 +85,21 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	char key[SPAN_NUMBER_MAX + 1];
 
 	session = find_open(trace, json_integer_value(pid), key);
+	/* The former one of this pid had no time for an end. */
+	if (has(line, "session") && has(session, "session") &&
+	    !json_equal(json_object_get(session, "session"), json_object_get(line, "session"))) {
+		trace_close(trace, json_integer_value(pid));
+		session = NULL;
+	}
 	if (session == NULL) {
-		session = json_pack("{s:O, s:O*, s:O, s:I, s:I, s:[], s:[], s:{}}", "pid", pid, "server",
+		session = json_pack("{s:O, s:O*, s:O, s:I, s:I, s:[], s:[], s:{}, s:O*, s:O*}", "pid", pid, "server",
 		    json_object_get(line, "server"), "since", json_object_get(line, "time"), "start", time, "end", time,
-		    "events", "calls", "known");
+		    "events", "calls", "known", "session", json_object_get(line, "session"), "client",
+		    json_object_get(line, "client"));
 		json_array_append_new(trace->sessions, session);
 		json_object_set(trace->open, key, session);
 	}
-	if (span_equal(show_string(line, "why"), SPAN("SUMMARY")))
+	if (is_among(line, lasts, sizeof(lasts)))
 		trace_close(trace, json_integer_value(pid));
 	widen(session, time, time);
 	return session;
@@ -191,6 +200,9 @@ call_of(json_t *session, const json_t *line)
 
 	if (!has(line, "id") || !json_is_string(json_object_get(line, "method")))
 		return NULL;
+	if (has(line, "ended"))
+		return add_call(session, line,
+		    span_equal(show_string(line, "from"), SPAN("server")) ? "server" : "client");
 	call = find_call(session, line, to);
 	if (is_answer(line) && call != NULL)
 		return call;
@@ -242,9 +254,10 @@ note_end(json_t *call, const json_t *line, bool answer)
 bool
 trace_hear(struct trace *trace, json_t *line)
 {
+	bool ended = has(line, "ended");
 	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && is_answer(line);
 	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
-	msec_t time = read_time(line);
+	msec_t time = trace_time(line);
 	json_t *session, *call;
 	size_t count;
 
@@ -258,12 +271,15 @@ trace_hear(struct trace *trace, json_t *line)
 	count = json_array_size(json_object_get(session, "calls"));
 	call = call_of(session, line);
 	read_message(trace, session, call, line);
-	if (call != NULL && (answer || is_among(line, ends, sizeof(ends))))
+	if (call != NULL && ended)
+		json_object_set(call, "tally", json_object_get(line, "ended"));
+	if (call != NULL && (ended || answer || is_among(line, ends, sizeof(ends))))
 		note_end(call, line, answer);
 	json_object_del(line, "payload");
 	if (passing && call != NULL)
 		json_object_set_new(line, "why", json_string("progress"));
-	if (!answer && (!passing || (call != NULL && count == json_array_size(json_object_get(session, "calls")))))
+	if (!answer && !ended &&
+	    (!passing || (call != NULL && count == json_array_size(json_object_get(session, "calls")))))
 		json_array_append(json_object_get(call != NULL ? call : session, "events"), line);
 	json_decref(line);
 	return true;

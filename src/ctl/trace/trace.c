@@ -15,12 +15,13 @@
 
 enum { HOLD = 10000 /* ms for which the late answer of what was given up is awaited */ };
 
-static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s DURATION] [--payload] FILE...\n"
+static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s DURATION] [--payload] [FILE...]\n"
 			    "       cancelctl trace --follow [" TARGETS_USAGE "]\n"
 			    "\n"
-			    "Writes what JSON logs of canceld tell of each request, to be looked at or handed\n"
-			    "on. A FILE - is standard input. The log needs -vv; with less it has only the\n"
-			    "requests that were given up.\n\n"
+			    "Writes what the history, or JSON logs of canceld, tell of each request, to be\n"
+			    "looked at or handed on. A FILE - is standard input. A log needs -vv; with less\n"
+			    "it has only the requests that were given up. The history has none that was\n"
+			    "answered at once.\n\n"
 			    "  -f, --format FORMAT    perfetto (the default), for ui.perfetto.dev and others\n"
 			    "                         that read Chrome's trace events; otlp, for\n"
 			    "                         collectors of OpenTelemetry, one object a line;\n"
@@ -38,38 +39,21 @@ static const struct format {
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-/* Each line has an object. Returns the exit status. */
-static int
-read_log(struct trace *trace, const char *path)
+static bool
+hear_line(void *user, json_t *line)
 {
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-	unsigned long others = 0;
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t len;
-	int fault;
-
-	if (file == NULL)
-		return ctl_no("%.500s: %s", path, strerror(errno));
-	while ((len = getline(&text, &size, file)) >= 0)
-		others += !trace_hear(trace, show_parse((struct span){ text, (size_t)len }, true));
-	fault = ferror(file) ? errno : 0;
-	fclose(file);
-	free(text);
-	if (others > 0)
-		ctl_tell(CTL_YES, "%.500s: %lu lines are not of a JSON log, and were passed over", path, others);
-	return fault == 0 ? CTL_YES : ctl_no("%.500s: %s", path, strerror(fault));
+	return trace_hear(user, line);
 }
 
 static int
 read_all(struct trace *trace, char *const files[])
 {
-	int status = CTL_YES;
+	int status = *files == NULL ? trace_read_history(hear_line, trace) : CTL_YES;
 
 	for (; *files != NULL && status == CTL_YES; files++)
-		status = read_log(trace, *files);
+		status = trace_read(*files, hear_line, trace);
 	if (status == CTL_YES && json_array_size(trace->sessions) == 0)
-		status = ctl_no("nothing to tell: canceld writes a JSON log with --log-format json");
+		status = ctl_no("nothing to tell: no line of a JSON log or of the history");
 	return status;
 }
 
@@ -119,8 +103,6 @@ ctl_trace(int argc, char *argv[])
 		return ctl_usage("--follow writes otlp alone, of every canceld or one; see cancelctl trace --help");
 	if (since != NULL && !units_read_time(span_of(since), &age))
 		return ctl_usage("--since: '%.60s' is no duration such as 2h", since);
-	if (optind == argc && !follow)
-		return ctl_usage("which FILE? see cancelctl trace --help");
 	if (since != NULL)
 		trace.since = ((msec_t)time(NULL) * 1000) - (msec_t)age;
 	status = follow ? watch_run(&watcher, argv[optind]) : read_all(&trace, argv + optind);

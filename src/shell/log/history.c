@@ -33,7 +33,7 @@ history_directory(int i, char path[HISTORY_PATH])
 	if (i == 0)
 		return state != NULL && state[0] == '/' &&
 		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH;
-	return home_state(i == 1 ? home_directory() : home_of_account(), path, HISTORY_PATH);
+	return home_state(home_directory(), path, HISTORY_PATH);
 }
 
 /* In the process of the writer. */

@@ -1,0 +1,320 @@
+#include "shell/history.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/compose.h"
+#include "ctl/commands.h"
+#include "ctl/ctl.h"
+#include "ctl/show.h"
+#include "ctl/trace.h"
+#include "shell/words.h"
+
+static const char usage[] = "usage: cancelctl history [-j] [-s DURATION] [--failed] [PID|NAME]\n\n"
+			    "Tells what has happened, by session, the newest last: each request that was\n"
+			    "not answered at once, and a line for each tool.\n\n"
+			    "      --failed           only what failed, was given up or was lost\n"
+			    "  -s, --since DURATION   only what ended since then, such as 2h\n"
+			    "  -j, --json             the lines of the history\n";
+
+/* What is wanted. */
+struct choice {
+	const char *which; /* NULL: all */
+	bool failed, json;
+	msec_t since;
+	struct trace trace;
+};
+
+int
+trace_read(const char *path, trace_hearer *hear, void *user)
+{
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+	unsigned long others = 0;
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t len;
+	int fault;
+
+	if (file == NULL)
+		return ctl_no("%.500s: %s", path, strerror(errno));
+	while ((len = getline(&text, &size, file)) >= 0)
+		others += !hear(user, show_parse((struct span){ text, (size_t)len }, true));
+	fault = ferror(file) ? errno : 0;
+	fclose(file);
+	free(text);
+	if (others > 0)
+		ctl_tell(CTL_YES, "%.500s: %lu lines are not of a JSON log, and were passed over", path, others);
+	return fault == 0 ? CTL_YES : ctl_no("%.500s: %s", path, strerror(fault));
+}
+
+int
+trace_read_history(trace_hearer *hear, void *user)
+{
+	char directory[HISTORY_PATH], path[HISTORY_PATH + sizeof("/history.1")], before[HISTORY_PATH] = "";
+	int status = CTL_YES;
+
+	for (int i = 0; i < HISTORY_PLACES; i++) {
+		if (!history_directory(i, directory) || strcmp(directory, before) == 0)
+			continue;
+		for (int former = 1; former >= 0; former--) {
+			snprintf(path, sizeof(path), "%s/history%s", directory, former ? ".1" : "");
+			if (access(path, F_OK) == 0 && trace_read(path, hear, user) != CTL_YES)
+				status = CTL_NO;
+		}
+		memcpy(before, directory, sizeof(before));
+	}
+	return status;
+}
+
+static bool
+is_meant(const struct choice *choice, const json_t *line)
+{
+	char pid[SPAN_NUMBER_MAX];
+	struct span ended = show_string(line, "ended"), which;
+
+	if (choice->failed &&
+	    (ended.len == 0 || span_equal(ended, SPAN("answered")) || span_equal(ended, SPAN("streams"))))
+		return false;
+	if (choice->which == NULL)
+		return true;
+	which = span_of(choice->which);
+	return span_equal(show_string(line, "server"), which) ||
+	    span_equal(span_number(show_number(line, "pid"), pid), which);
+}
+
+/* A trace_hearer. */
+static bool
+hear(void *user, json_t *line)
+{
+	struct choice *choice = user;
+
+	if (!is_meant(choice, line)) {
+		json_decref(line);
+		return true;
+	}
+	if (choice->json && trace_time(line) >= choice->since)
+		show_json(line);
+	return trace_hear(&choice->trace, line);
+}
+
+/* As people here read it; without the day where `from` is its length. */
+enum { DAY = sizeof("2026-11-26") };
+
+static void
+append_time(struct buf *text, msec_t time, size_t from)
+{
+	time_t seconds = time / 1000;
+	char shown[64];
+
+	strftime(shown, sizeof(shown), "%Y-%m-%d %H:%M:%S", localtime(&seconds));
+	compose(text, "%s", shown + from);
+}
+
+static void
+write_clock(struct buf *text, const json_t *row, const char *key)
+{
+	append_time(text, show_number(row, key), DAY);
+}
+
+static const struct column calls_columns[] = {
+	{ "BEGAN", "start", COLUMN_RIGHT, write_clock, .rank = 3 },
+	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
+	{ "TOOK", "took", COLUMN_RIGHT, column_time, .rank = 0 },
+	{ "ENDED", "tally", COLUMN_LEFT, column_text, .rank = 0 },
+	{ "WHY", "reason", COLUMN_FLEXIBLE, column_text, .rank = 2 },
+	{ 0 },
+};
+
+static const struct column tools_columns[] = {
+	{ "SERVER", "server", COLUMN_MIDDLE, column_text, .rank = 3 },
+	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
+	{ "N", "count", COLUMN_RIGHT, column_text, .rank = 0 },
+	{ "FAILED", "failed", COLUMN_RIGHT, column_text, .rank = 0 },
+	{ "P50", "p50", COLUMN_RIGHT, column_time, .rank = 2 },
+	{ "P95", "p95", COLUMN_RIGHT, column_time, .rank = 0 },
+	{ "MAX", "max", COLUMN_RIGHT, column_time, .rank = 1 },
+	{ 0 },
+};
+
+/* The row of the tool that the call or line is about; borrowed. */
+static json_t *
+tool_of(json_t *tools, const json_t *session, const json_t *call)
+{
+	json_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"), json_object_get(call, "method"),
+		   json_object_get(call, "name")),
+	       *tool;
+	char *text = json_dumps(key, 0);
+
+	tool = json_object_get(tools, text);
+	if (tool == NULL) {
+		tool = json_pack("{s:O*, s:O*, s:O*, s:i, s:i, s:i, s:[]}", "server",
+		    json_object_get(session, "server"), "method", json_object_get(call, "method"), "name",
+		    json_object_get(call, "name"), "count", 0, "failed", 0, "at_once", 0, "times");
+		json_object_set_new(tools, text, tool);
+	}
+	json_decref(key);
+	free(text);
+	return tool;
+}
+
+static void
+add_number(json_t *tool, const char *key, json_int_t number)
+{
+	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
+}
+
+/* Inserts it behind those whose member is not greater. */
+static void
+insert(json_t *sorted, json_t *value, const char *key)
+{
+	size_t at = json_array_size(sorted);
+
+	while (at > 0 && show_number(json_array_get(sorted, at - 1), key) > show_number(value, key))
+		at--;
+	json_array_insert_new(sorted, at, value);
+}
+
+/* Each request, and what became of the session itself. */
+static json_t *
+rows_of(const json_t *session, json_t *tools)
+{
+	json_t *rows = json_array(), *item, *row, *tool;
+	size_t i;
+
+	json_array_foreach(json_object_get(session, "calls"), i, item)
+	{
+		row = json_copy(item);
+		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
+		insert(rows, row, "start");
+		tool = tool_of(tools, session, item);
+		add_number(tool, "count", 1);
+		add_number(tool, "failed", trace_failed(item));
+		json_array_append(json_object_get(tool, "times"), json_object_get(row, "took"));
+	}
+	json_array_foreach(json_object_get(session, "events"), i, item)
+	{
+		struct span why = show_string(item, "why");
+
+		if (span_equal(why, SPAN("COUNTED"))) {
+			tool = tool_of(tools, session, item);
+			add_number(tool, "count", show_number(item, "count"));
+			add_number(tool, "at_once", show_number(item, "count"));
+			add_number(tool, "at_once_ms", show_number(item, "sum"));
+		} else if (!span_equal(why, SPAN("STARTED")) && !span_equal(why, SPAN("DIALECT")) &&
+		    !span_equal(why, SPAN("SUMMARY"))) {
+			row = json_pack("{s:O, s:O*, s:O*, s:O}", "start", json_object_get(item, "time"), "method",
+			    json_object_get(item, "method"), "name", json_object_get(item, "name"), "tally",
+			    json_object_get(item, "why"));
+			json_object_set_new(row, "reason",
+			    json_object_get(item, "open") != NULL ?
+				json_sprintf("%lld open, this is the oldest", (long long)show_number(item, "open")) :
+				json_incref(json_object_get(item, "reason")));
+			insert(rows, row, "start");
+		}
+	}
+	return rows;
+}
+
+/* "weather[4711]  node  2026-11-26 08:21:37, 2m05s" */
+static void
+show_session(const json_t *session, json_t *tools)
+{
+	json_t *rows = rows_of(session, tools);
+	msec_t start = show_number(session, "start");
+	pid_t pid = (pid_t)show_number(session, "pid");
+	char text[SHOW_TIME_SIZE];
+	struct buf line = { 0 };
+
+	compose(&line, "%b[%d]  %b  ", show_string(session, "server"), (int64_t)pid, show_string(session, "client"));
+	append_time(&line, start, 0);
+	compose(&line, ", %b", show_time(show_number(session, "end") - start, text));
+	if (json_object_get(session, "over") == NULL)
+		compose(&line, kill(pid, 0) == 0 ? ", runs" : ", its end is not known");
+	show_line(buf_span(&line));
+	buf_free(&line);
+	if (json_array_size(rows) > 0)
+		table_show(calls_columns, rows);
+	json_decref(rows);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const json_int_t *one = a, *two = b;
+
+	return (*one > *two) - (*one < *two);
+}
+
+/* Sets the member to the time that so many of a hundred needed at most; what was only counted needed less than the others. */
+static void
+set_quantile(json_t *tool, const char *key, const json_int_t *times, json_int_t percent)
+{
+	json_int_t quick = show_number(tool, "at_once"), rank = (show_number(tool, "count") * percent + 99) / 100;
+
+	json_object_set_new(tool, key,
+	    json_integer(rank > quick ? times[rank - quick - 1] : show_number(tool, "at_once_ms") / quick));
+}
+
+static void
+show_tools(json_t *tools)
+{
+	json_t *rows = json_array(), *tool, *time;
+	json_int_t *times;
+	const char *key;
+	size_t i;
+
+	json_object_foreach(tools, key, tool)
+	{
+		json_t *list = json_object_get(tool, "times");
+
+		times = mem_new((json_array_size(list) + 1) * sizeof(*times));
+		json_array_foreach(list, i, time) times[i] = json_integer_value(time);
+		qsort(times, json_array_size(list), sizeof(*times), compare);
+		set_quantile(tool, "p50", times, 50);
+		set_quantile(tool, "p95", times, 95);
+		set_quantile(tool, "max", times, 100);
+		free(times);
+		insert(rows, json_incref(tool), "max");
+	}
+	if (json_array_size(rows) > 0) {
+		show_line(SPAN(""));
+		table_show(tools_columns, rows);
+	}
+	json_decref(rows);
+}
+
+int
+ctl_history(int argc, char *argv[])
+{
+	struct choice choice = { .trace = { .sessions = json_array(), .open = json_object() } };
+	json_t *tools = json_object(), *session;
+	const char *since = NULL;
+	uint64_t age;
+	size_t i;
+	int status;
+
+	ctl_line(argc, argv,
+	    (struct ctl_option[]){ { "json", 'j', &choice.json, NULL }, { "since", 's', NULL, &since },
+		{ "failed", 0, &choice.failed, NULL }, { 0 } },
+	    1, usage);
+	choice.which = argv[optind];
+	if (since != NULL && !units_read_time(span_of(since), &age))
+		return ctl_usage("--since: '%.60s' is no duration such as 2h", since);
+	if (since != NULL)
+		choice.since = choice.trace.since = (msec_t)time(NULL) * 1000 - (msec_t)age;
+	status = trace_read_history(hear, &choice);
+	if (status == CTL_YES && json_array_size(choice.trace.sessions) == 0)
+		status = ctl_no("the history has nothing of that");
+	json_array_foreach(choice.json ? NULL : choice.trace.sessions, i, session) show_session(session, tools);
+	show_tools(tools);
+	json_decref(tools);
+	json_decref(choice.trace.sessions);
+	json_decref(choice.trace.open);
+	return status;
+}
