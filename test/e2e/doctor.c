@@ -313,6 +313,12 @@ static const struct {
 	    "no          succeeds in the call\n            no such city\n            MCP, Tools: a result with isError" },
 	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER", 1,
 	    "no answer and no progress within 10" },
+	/* The history is that of real sessions. */
+	{ "export XDG_STATE_HOME=$PWD/examined; " D
+	  "--call sleep --arguments '{\"ms\":50}' -- $DEMO_SERVER >text; [ -e examined ]",
+	    1, "" },
+	{ "export XDG_STATE_HOME=$PWD/called; $CANCELCTL call sleep ms=50 -- $DEMO_SERVER >text; [ -e called ]", 0,
+	    "" },
 	/* The last line. */
 	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER | tail -n 1", 0,
 	    "canceld -t tools/call:sleep=1s -- ...\n" },

@@ -327,8 +327,9 @@ become_canceld(const struct examination *what, const struct visit *visit, pid_t 
 {
 	const int *ends = visit->theirs;
 	char program[PROGRAM_SIZE], log[64], config[64], **argv = NULL;
-	char *const watching[] = { "--no-control", "--dialect=none", "--log-format=json", "-v", "--timeout=*=none",
-		"--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree", log, config, NULL };
+	char *const watching[] = { "--no-control", "--no-history", "--dialect=none", "--log-format=json", "-v",
+		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree", log,
+		config, NULL };
 
 	name_end(log, "--log", owner, ends[VISIT_LOG]);
 	name_end(config, "--config", owner, visit->config);
