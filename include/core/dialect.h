@@ -244,9 +244,10 @@ bool policy_names(const struct policy_rule *rule, struct span method, struct spa
 
 /*
  * Appends what the rule was most likely meant to be, such as tools/call:forecast=10m. false: it has named a request, or its
- * METHOD is as good as another one. dialect: NULL: any may come.
+ * METHOD is as good as another one. dialect: NULL: any may come. called: the method of a request whose name is the rule's
+ * METHOD; empty: there was none.
  */
-bool policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct buf *meant);
+bool policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct span called, struct buf *meant);
 
 /* Whether a rule of an idle deadline is for this request, and not for all. */
 bool policy_singles_out(const struct policy *policy, struct span method, struct span name);

@@ -101,7 +101,7 @@ json_t *views_list(const struct control *control, bool requests);
 json_t *views_stats(const struct control *control);
 
 /* What the rule was most likely meant to be, which the caller owns; NULL: itself. */
-json_t *views_meant(const struct session *session, const struct policy_rule *rule);
+json_t *views_meant(const struct control *control, const struct policy_rule *rule);
 
 /* The rules, the strongest source first: the result of `set` without any; the caller's. */
 json_t *views_rules(const struct policy *policy);

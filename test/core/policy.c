@@ -204,27 +204,30 @@ TEST(a_long_pattern_is_refused)
 static const struct {
 	const char *rule, *meant; /* NULL: itself */
 	const struct dialect *dialect;
+	const char *called;
 } doubtful[] = {
-	{ "forecast=10m", "tools/call:forecast=10m", NULL },
-	{ "forecast=10m", "tools/call:forecast=10m", &dialect_mcp },
-	{ "forecast:x=10m", "tools/call:forecast:x=10m", NULL },
-	{ "tools/cal:x=3s", "tools/call:x=3s", NULL },
-	{ "tools/clal=3s", "tools/call=3s", &dialect_lsp },
-	{ "tool/call=3s", "tools/call=3s", NULL },
-	{ "toools/call=3s", "tools/call=3s", NULL },
-	{ "Tools/call=3s", "tools/call=3s", NULL },
-	{ "initialise=3s", "initialize=3s", NULL },
-	{ "resources/raed:db://me:secret@host/x=3s", "resources/read:db://host=3s", NULL },
+	{ "forecast=10m", "tools/call:forecast=10m", NULL, "" },
+	{ "forecast=10m", "tools/call:forecast=10m", &dialect_mcp, "" },
+	{ "forecast:x=10m", "tools/call:forecast:x=10m", NULL, "" },
+	{ "tools/cal:x=3s", "tools/call:x=3s", NULL, "" },
+	{ "tools/clal=3s", "tools/call=3s", &dialect_lsp, "" },
+	{ "tool/call=3s", "tools/call=3s", NULL, "" },
+	{ "toools/call=3s", "tools/call=3s", NULL, "" },
+	{ "Tools/call=3s", "tools/call=3s", NULL, "" },
+	{ "initialise=3s", "initialize=3s", NULL, "" },
+	{ "resources/raed:db://me:secret@host/x=3s", "resources/read:db://host=3s", NULL, "" },
+	{ "forecast=10m", "prompts/get:forecast=10m", NULL, "prompts/get" },
+	{ "forecast=10m", "x/y:forecast=10m", &dialect_none, "x/y" },
 	/* Nothing shows that these are wrong. */
-	{ "10m", NULL, NULL },
-	{ "tools/*=3s", NULL, NULL },
-	{ "*cast=3s", NULL, NULL },
-	{ "tools/ca=3s", NULL, NULL },
-	{ "vendor/thing=3s", NULL, NULL },
-	{ "tasks/list=3s", NULL, NULL },
-	{ "ping=3s", NULL, NULL },
-	{ "forecast=3s", NULL, &dialect_none },
-	{ "forecast=3s", NULL, &dialect_lsp },
+	{ "10m", NULL, NULL, "" },
+	{ "tools/*=3s", NULL, NULL, "" },
+	{ "*cast=3s", NULL, NULL, "" },
+	{ "tools/ca=3s", NULL, NULL, "" },
+	{ "vendor/thing=3s", NULL, NULL, "" },
+	{ "tasks/list=3s", NULL, NULL, "" },
+	{ "ping=3s", NULL, NULL, "" },
+	{ "forecast=3s", NULL, &dialect_none, "" },
+	{ "forecast=3s", NULL, &dialect_lsp, "" },
 };
 
 TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
@@ -236,11 +239,12 @@ TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
 	snprintf(origin, sizeof(origin), "command line -t %s", doubtful[_i].rule);
 	ck_assert(units_read_rule(doubtful[_i].rule, POLICY_OPTION, POLICY_IDLE, &policy));
 	policy.rules->origin = origin;
-	ck_assert(policy_meant(policy.rules, doubtful[_i].dialect, &meant) == (doubtful[_i].meant != NULL));
+	ck_assert(policy_meant(policy.rules, doubtful[_i].dialect, span_of(doubtful[_i].called), &meant) ==
+	    (doubtful[_i].meant != NULL));
 	buf_append(&meant, (struct span){ "", 1 });
 	ck_assert_str_eq(meant.data, doubtful[_i].meant != NULL ? doubtful[_i].meant : "");
 	policy.rules->matched = true;
-	ck_assert(!policy_meant(policy.rules, doubtful[_i].dialect, &meant));
+	ck_assert(!policy_meant(policy.rules, doubtful[_i].dialect, span_of(doubtful[_i].called), &meant));
 	policy_free(&policy);
 	buf_free(&meant);
 }

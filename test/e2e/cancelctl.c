@@ -240,6 +240,9 @@ TEST(a_rule_that_was_meant_otherwise_is_told)
 	expect(run, "$C ls doubts", 0, "]: command line -t forecast=10m: was this meant? tools/call:forecast=10m\n");
 	expect(run, "$C set doubts echo=2h", 0,
 	    ": set for the requests that come; was this meant? tools/call:echo=2h\n");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"prompts/get\",\"params\":{\"name\":\"review\"}}");
+	run_expect_answer(run, "9");
+	expect(run, "$C set doubts review=2h", 0, "; was this meant? prompts/get:review=2h\n");
 	expect(run, "$C set -j doubts tools/cal:echo=2h", 0, "\"changed\":0,\"meant\":\"tools/call:echo=2h\"}\n");
 	expect(run, "$C set -j doubts tools/call:echo=2h", 0, "\"changed\":0}\n");
 	run_expect_echo(run, "2");

@@ -165,16 +165,19 @@ policy_names(const struct policy_rule *rule, struct span method, struct span nam
 }
 
 bool
-policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct buf *meant)
+policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct span called, struct buf *meant)
 {
 	struct span method = text_of(rule->method), near = dialect_nearest(method);
 	char shown[NAME_SHOWN];
-	bool tool = near.len == 0 && (dialect == NULL || dialect == &dialect_mcp) && span_last(method, '/') == NULL;
+	bool tool;
 
+	if (called.len == 0 && (dialect == NULL || dialect == &dialect_mcp))
+		called = span_of(dialect_mcp.methods->name);
+	tool = near.len == 0 && called.len > 0 && span_last(method, '/') == NULL;
 	if (rule->matched || rule->origin == NULL || method.len == 0 || span_last(method, '*') != NULL ||
 	    span_equal(near, method) || (near.len == 0 && !tool))
 		return false;
-	compose(meant, tool ? "%s:%b" : "%s%b", tool ? dialect_mcp.methods->name : "", tool ? method : near);
+	compose(meant, tool ? "%b:%b" : "%b", tool ? called : near, method);
 	compose(meant, rule->name != NULL ? ":%b" : "", name_shown(text_of(rule->name), false, shown));
 	compose(meant, "%s", strrchr(rule->origin, '='));
 	return true;

@@ -237,7 +237,7 @@ on_set(struct call *call)
 	if (unset)
 		scratch.policy.rules->duration = POLICY_UNSET;
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
-	meant = done && !unset ? views_meant(control->session, scratch.policy.rules) : NULL;
+	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
 	if (!done && unset)
 		return refuse(call, CONTROL_NOT_FOUND, "no such rule was set");

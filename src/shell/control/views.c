@@ -196,12 +196,18 @@ view_command(char *const command[])
 }
 
 json_t *
-views_meant(const struct session *session, const struct policy_rule *rule)
+views_meant(const struct control *control, const struct policy_rule *rule)
 {
+	const struct statistics *statistics = control->statistics;
+	struct span word = span_of(rule->method != NULL ? rule->method : ""), called = SPAN_NONE;
 	struct buf text = { 0 };
-	bool other = policy_meant(rule, session->handshake.dialect, &text);
-	json_t *meant = other ? printable_json(buf_span(&text), false) : NULL;
+	json_t *meant = NULL;
 
+	for (size_t i = 0; i < statistics->method_count; i++)
+		if (span_equal(statistics->methods[i].name, word))
+			called = statistics->methods[i].method;
+	if (policy_meant(rule, control->session->handshake.dialect, called, &text))
+		meant = printable_json(buf_span(&text), false);
 	buf_free(&text);
 	return meant;
 }
@@ -215,7 +221,7 @@ view_faults(const struct control *control)
 
 	json_array_extend(faults, control->options->file.faults);
 	for (size_t i = 0; i < policy->count; i++) {
-		json_t *meant = views_meant(control->session, &policy->rules[i]);
+		json_t *meant = views_meant(control, &policy->rules[i]);
 
 		if (meant != NULL)
 			json_array_append_new(faults,

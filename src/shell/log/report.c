@@ -92,7 +92,7 @@ report_rules(struct log *log, enum why why, const struct policy *policy, const s
 		bool unused = !rule->matched && rule->method != NULL && rule->source >= POLICY_OPTION;
 
 		buf_clear(&meant);
-		if (policy_meant(rule, dialect, &meant) || (unused && why == WHY_RULE_UNUSED))
+		if (policy_meant(rule, dialect, SPAN_NONE, &meant) || (unused && why == WHY_RULE_UNUSED))
 			log_event(log, why,
 			    LOG_FIELDS(log_string("from", rule->origin), log_text("meant", buf_span(&meant))));
 	}
