@@ -66,6 +66,16 @@ msec_t trace_end(const json_t *session, const json_t *call);
 enum { TRACE_ROWS = 1000 };
 size_t trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_ROWS]);
 
+/*
+ * What is counted of sessions: an object, to which a session's requests are added, those too that the history has only
+ * counted; and, once all are in it, its rows, the slowest last: title, server, method, name, count, failed, p50, p95 and max.
+ */
+void trace_count(json_t *tools, const json_t *session);
+json_t *trace_tools(json_t *tools);
+
+/* Inserts the value, whose reference it takes, behind those whose member is not greater. */
+void trace_insert(json_t *sorted, json_t *value, const char *key);
+
 /* Write all to standard output. */
 void trace_perfetto(const struct trace *trace);
 void trace_otlp(const struct trace *trace);

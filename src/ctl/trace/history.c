@@ -142,72 +142,25 @@ static const struct column tools_columns[] = {
 	{ 0 },
 };
 
-/* The row of the tool that the call or line is about; borrowed. */
-static json_t *
-tool_of(json_t *tools, const json_t *session, const json_t *call)
-{
-	json_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"), json_object_get(call, "method"),
-		   json_object_get(call, "name")),
-	       *tool;
-	char *text = json_dumps(key, 0);
-
-	tool = json_object_get(tools, text);
-	if (tool == NULL) {
-		tool = json_pack("{s:O*, s:O*, s:O*, s:i, s:i, s:i, s:[]}", "server",
-		    json_object_get(session, "server"), "method", json_object_get(call, "method"), "name",
-		    json_object_get(call, "name"), "count", 0, "failed", 0, "at_once", 0, "times");
-		json_object_set_new(tools, text, tool);
-	}
-	json_decref(key);
-	free(text);
-	return tool;
-}
-
-static void
-add_number(json_t *tool, const char *key, json_int_t number)
-{
-	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
-}
-
-/* Inserts it behind those whose member is not greater. */
-static void
-insert(json_t *sorted, json_t *value, const char *key)
-{
-	size_t at = json_array_size(sorted);
-
-	while (at > 0 && show_number(json_array_get(sorted, at - 1), key) > show_number(value, key))
-		at--;
-	json_array_insert_new(sorted, at, value);
-}
-
 /* Each request, and what became of the session itself. */
 static json_t *
-rows_of(const json_t *session, json_t *tools)
+rows_of(const json_t *session)
 {
-	json_t *rows = json_array(), *item, *row, *tool;
+	json_t *rows = json_array(), *item, *row;
 	size_t i;
 
 	json_array_foreach(json_object_get(session, "calls"), i, item)
 	{
 		row = json_copy(item);
 		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
-		insert(rows, row, "start");
-		tool = tool_of(tools, session, item);
-		add_number(tool, "count", 1);
-		add_number(tool, "failed", trace_failed(item));
-		json_array_append(json_object_get(tool, "times"), json_object_get(row, "took"));
+		trace_insert(rows, row, "start");
 	}
 	json_array_foreach(json_object_get(session, "events"), i, item)
 	{
 		struct span why = show_string(item, "why");
 
-		if (span_equal(why, SPAN("COUNTED"))) {
-			tool = tool_of(tools, session, item);
-			add_number(tool, "count", show_number(item, "count"));
-			add_number(tool, "at_once", show_number(item, "count"));
-			add_number(tool, "at_once_ms", show_number(item, "sum"));
-		} else if (!span_equal(why, SPAN("STARTED")) && !span_equal(why, SPAN("DIALECT")) &&
-		    !span_equal(why, SPAN("SUMMARY"))) {
+		if (!span_equal(why, SPAN("COUNTED")) && !span_equal(why, SPAN("STARTED")) &&
+		    !span_equal(why, SPAN("DIALECT")) && !span_equal(why, SPAN("SUMMARY"))) {
 			row = json_pack("{s:O, s:O*, s:O*, s:O}", "start", json_object_get(item, "time"), "method",
 			    json_object_get(item, "method"), "name", json_object_get(item, "name"), "tally",
 			    json_object_get(item, "why"));
@@ -215,7 +168,7 @@ rows_of(const json_t *session, json_t *tools)
 			    json_object_get(item, "open") != NULL ?
 				json_sprintf("%lld open, this is the oldest", (long long)show_number(item, "open")) :
 				json_incref(json_object_get(item, "reason")));
-			insert(rows, row, "start");
+			trace_insert(rows, row, "start");
 		}
 	}
 	return rows;
@@ -225,7 +178,7 @@ rows_of(const json_t *session, json_t *tools)
 static void
 show_session(const json_t *session, json_t *tools)
 {
-	json_t *rows = rows_of(session, tools);
+	json_t *rows = rows_of(session);
 	msec_t start = show_number(session, "start");
 	pid_t pid = (pid_t)show_number(session, "pid");
 	char text[SHOW_TIME_SIZE];
@@ -240,48 +193,15 @@ show_session(const json_t *session, json_t *tools)
 	buf_free(&line);
 	if (json_array_size(rows) > 0)
 		table_show(calls_columns, rows);
+	trace_count(tools, session);
 	json_decref(rows);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	const json_int_t *one = a, *two = b;
-
-	return (*one > *two) - (*one < *two);
-}
-
-/* Sets the member to the time that so many of a hundred needed at most; what was only counted needed less than the others. */
-static void
-set_quantile(json_t *tool, const char *key, const json_int_t *times, json_int_t percent)
-{
-	json_int_t quick = show_number(tool, "at_once"), rank = (show_number(tool, "count") * percent + 99) / 100;
-
-	json_object_set_new(tool, key,
-	    json_integer(rank > quick ? times[rank - quick - 1] : show_number(tool, "at_once_ms") / quick));
 }
 
 static void
 show_tools(json_t *tools)
 {
-	json_t *rows = json_array(), *tool, *time;
-	json_int_t *times;
-	const char *key;
-	size_t i;
+	json_t *rows = trace_tools(tools);
 
-	json_object_foreach(tools, key, tool)
-	{
-		json_t *list = json_object_get(tool, "times");
-
-		times = mem_new((json_array_size(list) + 1) * sizeof(*times));
-		json_array_foreach(list, i, time) times[i] = json_integer_value(time);
-		qsort(times, json_array_size(list), sizeof(*times), compare);
-		set_quantile(tool, "p50", times, 50);
-		set_quantile(tool, "p95", times, 95);
-		set_quantile(tool, "max", times, 100);
-		free(times);
-		insert(rows, json_incref(tool), "max");
-	}
 	if (json_array_size(rows) > 0) {
 		show_line(SPAN(""));
 		table_show(tools_columns, rows);

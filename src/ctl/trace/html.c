@@ -75,57 +75,29 @@ has_row(struct page *page, bool failed)
 	return room;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const msec_t *one = a, *two = b;
-
-	return (*one > *two) - (*one < *two);
-}
-
-/* Those of one title: how many there are, how many failed, and how long they took. */
-static void
-put_tool(struct page *page, const json_t *session, const json_t *calls)
-{
-	size_t count = json_array_size(calls), failed = 0, i;
-	msec_t *times = mem_new(count * sizeof(*times));
-	json_t *call;
-
-	json_array_foreach(calls, i, call)
-	{
-		times[i] = trace_end(session, call) - show_number(call, "start");
-		failed += trace_failed(call);
-	}
-	qsort(times, count, sizeof(*times), compare);
-	put_cell(page, "t", json_array_get(calls, 0), "title");
-	compose(&page->out, "<td class=n>%d<td class=n>%d<td class=n>%d<td class=n>%d<td class=n>%d", (int64_t)count,
-	    (int64_t)failed, times[(count - 1) / 2], times[(count * 95 + 99) / 100 - 1], times[count - 1]);
-	free(times);
-}
-
 static void
 put_tools(struct page *page, const json_t *session)
 {
-	json_t *tools = json_object(), *call;
-	const char *title;
+	json_t *tools = json_object(), *rows, *tool;
 	size_t i;
 
-	json_array_foreach(json_object_get(session, "calls"), i, call)
-	{
-		title = json_string_value(json_object_get(call, "title"));
-		if (json_object_get(tools, title) == NULL)
-			json_object_set_new(tools, title, json_array());
-		json_array_append(json_object_get(tools, title), call);
-	}
+	trace_count(tools, session);
+	rows = trace_tools(tools);
 	compose(&page->out,
 	    "<table><tr><th class=t>request<th class=n>count<th class=n>failed<th class=n>p50 ms<th "
 	    "class=n>p95 ms<th class=n>max ms");
-	json_object_foreach(tools, title, call)
+	json_array_foreach(rows, i, tool)
 	{
-		if (has_row(page, false))
-			put_tool(page, session, call);
+		if (!has_row(page, false))
+			continue;
+		put_cell(page, "t", tool, "title");
+		compose(&page->out, "<td class=n>%d<td class=n>%d<td class=n>%d<td class=n>%d<td class=n>%d",
+		    (int64_t)show_number(tool, "count"), (int64_t)show_number(tool, "failed"),
+		    (int64_t)show_number(tool, "p50"), (int64_t)show_number(tool, "p95"),
+		    (int64_t)show_number(tool, "max"));
 	}
 	compose(&page->out, "</table>");
+	json_decref(rows);
 	json_decref(tools);
 }
 

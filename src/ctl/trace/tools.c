@@ -1,0 +1,118 @@
+/* For each method and name: how many requests there were, how many failed, and how long they took. */
+#include <stdlib.h>
+
+#include "ctl/show.h"
+#include "ctl/trace.h"
+
+static json_t *
+title_of(const json_t *call)
+{
+	const char *name = json_string_value(json_object_get(call, "name"));
+
+	return json_sprintf("%s%s%s", show_string(call, "method").ptr, name != NULL ? " " : "",
+	    name != NULL ? name : "");
+}
+
+/* The row of the tool that the call or line is about; borrowed. */
+static json_t *
+tool_of(json_t *tools, const json_t *session, const json_t *call)
+{
+	json_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"), json_object_get(call, "method"),
+		   json_object_get(call, "name")),
+	       *tool;
+	char *text = json_dumps(key, 0);
+
+	tool = json_object_get(tools, text);
+	if (tool == NULL) {
+		tool = json_pack("{s:o, s:O*, s:O*, s:O*, s:i, s:i, s:i, s:[]}", "title", title_of(call), "server",
+		    json_object_get(session, "server"), "method", json_object_get(call, "method"), "name",
+		    json_object_get(call, "name"), "count", 0, "failed", 0, "at_once", 0, "times");
+		json_object_set_new(tools, text, tool);
+	}
+	json_decref(key);
+	free(text);
+	return tool;
+}
+
+static void
+add_number(json_t *tool, const char *key, json_int_t number)
+{
+	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
+}
+
+void
+trace_insert(json_t *sorted, json_t *value, const char *key)
+{
+	size_t at = json_array_size(sorted);
+
+	while (at > 0 && show_number(json_array_get(sorted, at - 1), key) > show_number(value, key))
+		at--;
+	json_array_insert_new(sorted, at, value);
+}
+
+void
+trace_count(json_t *tools, const json_t *session)
+{
+	json_t *item, *tool;
+	size_t i;
+
+	json_array_foreach(json_object_get(session, "calls"), i, item)
+	{
+		tool = tool_of(tools, session, item);
+		add_number(tool, "count", 1);
+		add_number(tool, "failed", trace_failed(item));
+		json_array_append_new(json_object_get(tool, "times"),
+		    json_integer(trace_end(session, item) - show_number(item, "start")));
+	}
+	json_array_foreach(json_object_get(session, "events"), i, item)
+	{
+		if (!span_equal(show_string(item, "why"), SPAN("COUNTED")))
+			continue;
+		tool = tool_of(tools, session, item);
+		add_number(tool, "count", show_number(item, "count"));
+		add_number(tool, "at_once", show_number(item, "count"));
+		add_number(tool, "at_once_ms", show_number(item, "sum"));
+	}
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const json_int_t *one = a, *two = b;
+
+	return (*one > *two) - (*one < *two);
+}
+
+/* Sets the member to the time that so many of a hundred needed at most; what was only counted needed less than the others. */
+static void
+set_quantile(json_t *tool, const char *key, const json_int_t *times, json_int_t percent)
+{
+	json_int_t quick = show_number(tool, "at_once"), rank = (show_number(tool, "count") * percent + 99) / 100;
+
+	json_object_set_new(tool, key,
+	    json_integer(rank > quick ? times[rank - quick - 1] : show_number(tool, "at_once_ms") / quick));
+}
+
+json_t *
+trace_tools(json_t *tools)
+{
+	json_t *rows = json_array(), *tool, *time;
+	json_int_t *times;
+	const char *key;
+	size_t i;
+
+	json_object_foreach(tools, key, tool)
+	{
+		json_t *list = json_object_get(tool, "times");
+
+		times = mem_new((json_array_size(list) + 1) * sizeof(*times));
+		json_array_foreach(list, i, time) times[i] = json_integer_value(time);
+		qsort(times, json_array_size(list), sizeof(*times), compare);
+		set_quantile(tool, "p50", times, 50);
+		set_quantile(tool, "p95", times, 95);
+		set_quantile(tool, "max", times, 100);
+		free(times);
+		trace_insert(rows, json_incref(tool), "max");
+	}
+	return rows;
+}
