@@ -158,8 +158,9 @@ dialect_is(struct span method, const char *name)
 	return name != NULL && span_equal(method, span_of(name));
 }
 
-struct span
-name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
+/* Of a name that is or may be an address. */
+static struct span
+address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 {
 	struct span path = span_until(name, "?#"), scheme = span_until(path, ":/"), rest = span_from(path, scheme.len),
 		    host;
@@ -179,6 +180,12 @@ name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 	memcpy(shown, name.ptr, len);
 	memcpy(shown + len, host.ptr, host.len);
 	return (struct span){ shown, len + host.len };
+}
+
+struct span
+name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
+{
+	return uri || span_until(name, ":").len < name.len ? address_shown(name, uri, shown) : name;
 }
 
 const struct dialect *
