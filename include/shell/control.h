@@ -21,8 +21,9 @@
  *                                -> changed: how many outstanding requests. option: "timeout" or "max-time". unset: takes
  *                                   back what was set for the same METHOD and NAME. Error -32001: nothing was
  *   set {}                       -> rules: those in force, the strongest source first; more: how many did not fit
- *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, oldest_ms, queued_bytes, restarts,
- *                                   methods: tallies and times of the requests of each method and name
+ *   stats {}                     -> pid, name, dialect, uptime_ms, why, requests, tallies, in_flight, oldest_ms, queued_bytes, restarts,
+ *                                   methods: tallies and times of the requests of each method and name;
+ *                                   within_s: how many of them took at most so many seconds
  *   ping {}                      -> {}: the server was asked whether it is alive; list tells in server how long that is
  *                                   unanswered_ms, else how long the last answer took: probe_ms. Error -32002
  *   restart {force?}             -> {}: the server is ended, and started again. Error -32002

@@ -10,12 +10,12 @@ static struct buf text;
 static void
 add(const char *key, const char *name, int late, const char *tool)
 {
-	char source[1024];
+	char source[2048];
 
 	snprintf(source, sizeof(source),
-	    "{\"name\":\"%s\",\"why\":{\"LATE\":%d},\"in_flight\":{\"client\":2},\"restarts\":0,\"oldest_ms\":%d,\"methods\":"
+	    "{\"name\":\"%s\",\"dialect\":\"mcp\",\"why\":{\"LATE\":%d},\"in_flight\":{\"client\":2},\"restarts\":0,\"oldest_ms\":%d,\"methods\":"
 	    "[{\"method\":\"tools/call\",\"name\":\"%s\",\"tallies\":{\"answered\":2,\"timed_out\":1},\"count\":3,"
-	    "\"sum_ms\":1500,\"longest_ms\":900}]}",
+	    "\"sum_ms\":1500,\"longest_ms\":900,\"within_s\":{\"0.5\":1,\"1\":3,\"+Inf\":3}}]}",
 	    name, late, late * 1000, tool);
 	ck_assert_int_eq(json_object_set_new(answers, key, json_loads(source, 0, NULL)), 0);
 }
@@ -68,6 +68,24 @@ TEST(those_of_one_name_are_summed)
 	       "canceld_requests_ended_total{server=\"x\",method=\"tools/call\",name=\"t\",outcome=\"answered\"} 4\n"
 	       "canceld_requests_ended_total{server=\"x\",method=\"tools/call\",name=\"t\",outcome=\"timed_out\"} 2\n");
 	expect("canceld_request_oldest_seconds{server=\"x\"} 2\n");
+}
+
+/* prometheus.io/docs/instrumenting/exposition_formats, and OpenTelemetry's conventions for MCP. */
+TEST(times_are_histograms)
+{
+	add("a", "x", 1, "t");
+	add("b", "x", 2, "t");
+	written();
+	expect("# TYPE canceld_request_duration_seconds histogram\n"
+	       "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"0.5\"} 2\n"
+	       "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"1\"} 6\n"
+	       "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"+Inf\"} 6\n"
+	       "canceld_request_duration_seconds_sum");
+	expect("# TYPE mcp_server_operation_duration_seconds histogram\n"
+	       "mcp_server_operation_duration_seconds_bucket{server=\"x\",mcp_method_name=\"tools/call\","
+	       "gen_ai_tool_name=\"t\",le=\"0.5\",network_transport=\"pipe\"} 2\n");
+	expect("mcp_server_operation_duration_seconds_count{server=\"x\",mcp_method_name=\"tools/call\","
+	       "gen_ai_tool_name=\"t\",network_transport=\"pipe\"} 6\n");
 }
 
 TEST(counters_outlive_their_canceld)
@@ -129,7 +147,7 @@ TEST(values_are_bounded)
 	ck_assert_uint_eq(lines, EXPOSITION_SERVERS + 1);
 	expect("canceld_decisions_total{server=\"other\",why=\"LATE\"} 936\n");
 	lines = 0;
-	for (const char *at = buf_span(&text).ptr; (at = strstr(at, "_seconds_count{")) != NULL; at++)
+	for (const char *at = buf_span(&text).ptr; (at = strstr(at, "request_duration_seconds_count{")) != NULL; at++)
 		lines++;
 	ck_assert_uint_eq(lines, EXPOSITION_PAIRS + 1);
 }

@@ -810,7 +810,7 @@ static const struct {
 	{ "$C stats a b", 2, "'b' is one argument too many" },
 	{ "$C metrics x", 2, "'x' is one argument too many" },
 	{ "$C reload nobody", 1, "canceld" },
-	{ "for c in ls cancel ping restart set watch top stats metrics reload log wrap unwrap doctor call trace; do $C $c -h && $C $c --help || exit 1; "
+	{ "for c in ls cancel ping restart set watch top stats metrics reload log wrap unwrap doctor call history trace; do $C $c -h && $C $c --help || exit 1; "
 	  "done >h; $CANCELD -h >>h; $C -h >>h; cut -c 81- h | grep . && exit 1; cat h; rm h",
 	    0, "usage: cancelctl log" },
 	/* All but those that are no report have JSON. */

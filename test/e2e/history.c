@@ -93,7 +93,7 @@ TEST(each_request_that_took_time_has_a_line)
 	run_leave(run, 0);
 	run_end(run);
 	lines = read_history();
-	ck_assert_str_eq(at_text(json_array_get(lines, 0), "why"), "STARTED");
+	find(lines, "why", "\"STARTED\"");
 	ck_assert_str_eq(at_text(json_array_get(lines, json_array_size(lines) - 1), "why"), "SUMMARY");
 	expect_ended(lines, "2", "RELAYED", "answered", "server");
 	ck_assert_int_ge(at_number(find(lines, "id", "2"), "elapsed"), 30);
@@ -206,4 +206,25 @@ TESTS(the_history_is_told, 0, sizeof(told) / sizeof(told[0]))
 TEST(without_a_history_that_is_told)
 {
 	shell_expect("true", C, 1, "the history has nothing of that");
+}
+
+TEST(how_long_requests_took_is_counted)
+{
+	struct run *run = run_session("--name timed", NULL);
+
+	run_expect_echo(run, "2");
+	run_call(run, "3", "sleep", "{\"ms\":1100}");
+	run_expect_answer(run, "3");
+	shell_expect("true", "$CANCELCTL stats timed | grep -c 'N  *P50  *P95  *MAX$'", 0, "1\n");
+	shell_expect("true", "$CANCELCTL stats timed | grep -c 'sleep .* 1   1s   1s   1s$'", 0, "1\n");
+	shell_expect("true", "$CANCELCTL metrics", 0,
+	    "mcp_server_operation_duration_seconds_bucket{server=\"timed\",mcp_method_name=\"tools/call\","
+	    "gen_ai_tool_name=\"sleep\",le=\"1\",network_transport=\"pipe\"} 0\n");
+	shell_expect("true", "$CANCELCTL metrics", 0, "gen_ai_tool_name=\"sleep\",network_transport=\"pipe\"} 1\n");
+	if (shell_run("true", "command -v promtool") == 0)
+		shell_expect("true", "$CANCELCTL metrics | promtool check metrics && echo clean", 0, "clean\n");
+	else
+		puts("skipped how_long_requests_took_is_counted: there is no promtool");
+	run_leave(run, 0);
+	run_end(run);
 }

@@ -8,7 +8,7 @@
 #include "ctl/show.h"
 #include "shell/words.h"
 
-enum { TIME = 1, BY_METHOD = 2 };
+enum { TIME = 1, BY_METHOD = 2, MCP = 4 };
 
 /* THE TABLE of the families: what of an answer to `stats` they show. */
 static const struct family {
@@ -16,7 +16,8 @@ static const struct family {
 	const char *type, *help;
 	const char *member; /* a number, or an object with one for each value of the label; "": 1 */
 	const char *label;  /* NULL: none of its own */
-	/* TIME: in ms, and a gauge shows the longest of several. BY_METHOD: it is a member of each entry of `methods` */
+	/* TIME: in ms, and a gauge shows the longest of several. BY_METHOD: it is a member of each entry of `methods`; MCP: only of servers
+	   of MCP, and with the labels of OpenTelemetry's conventions */
 	int traits;
 } families[] = {
 	{ "canceld_decisions_total", "", "counter", "Decisions by their word in the log.", "why", "why", 0 },
@@ -27,9 +28,14 @@ static const struct family {
 	    "outcome", BY_METHOD },
 	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,
 	    0 },
-	{ "canceld_request_duration_seconds", "_sum", "summary", "Time from a request to its end.", "sum_ms", NULL,
-	    BY_METHOD | TIME },
-	{ "canceld_request_duration_seconds", "_count", "summary", "", "count", NULL, BY_METHOD },
+	{ "canceld_request_duration_seconds", "_bucket", "histogram", "Time from a request to its end.", "within_s",
+	    "le", BY_METHOD },
+	{ "canceld_request_duration_seconds", "_sum", "histogram", "", "sum_ms", NULL, BY_METHOD | TIME },
+	{ "canceld_request_duration_seconds", "_count", "histogram", "", "count", NULL, BY_METHOD },
+	{ "mcp_server_operation_duration_seconds", "_bucket", "histogram",
+	    "Time from a request to its end, as OpenTelemetry names it.", "within_s", "le", BY_METHOD | MCP },
+	{ "mcp_server_operation_duration_seconds", "_sum", "histogram", "", "sum_ms", NULL, BY_METHOD | TIME | MCP },
+	{ "mcp_server_operation_duration_seconds", "_count", "histogram", "", "count", NULL, BY_METHOD | MCP },
 	{ "canceld_request_longest_seconds", "", "gauge", "The longest time from a request to its end.", "longest_ms",
 	    NULL, BY_METHOD | TIME },
 	{ "canceld_request_oldest_seconds", "", "gauge", "How old the oldest request not answered yet is; 0: none.",
@@ -98,9 +104,16 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 {
 	bool named = family->traits & BY_METHOD;
 	const char *keys[LABELS] = { "server", named ? "method" : NULL, named ? "name" : NULL, family->label };
+	bool mcp = family->traits & MCP;
 	char letter = (char)('a' + (family - families));
 	struct buf text = { 0 }, safe = { 0 };
 
+	if (mcp) {
+		keys[1] = "mcp_method_name";
+		keys[2] = span_equal(values[1], SPAN("tools/call")) ? "gen_ai_tool_name" :
+		    span_equal(values[1], SPAN("prompts/get"))      ? "gen_ai_prompt_name" :
+								      NULL;
+	}
 	buf_append(&text, (struct span){ &letter, 1 });
 	for (int i = 0; i < LABELS; i++) {
 		if (keys[i] == NULL)
@@ -111,6 +124,7 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 		printable_append(&text, buf_span(&safe), "\"\\");
 		compose(&text, "'");
 	}
+	compose(&text, mcp ? ",network_transport='pipe'" : "");
 	buf_append(&text, (struct span){ "}", 2 });
 	add(samples, buf_span(&text).ptr, value);
 	buf_free(&text);
@@ -160,6 +174,8 @@ samples_of(struct exposition *exposition, const json_t *stats)
 	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, values[0]))
 		values[0] = SPAN("other");
 	for (const struct family *family = families; family < families + FAMILIES; family++) {
+		if ((family->traits & MCP) && !span_equal(show_string(stats, "dialect"), SPAN("mcp")))
+			continue;
 		if (!(family->traits & BY_METHOD))
 			add_member(samples, family, values, stats);
 		json_array_foreach(family->traits & BY_METHOD ? json_object_get(stats, "methods") : NULL, i, entry)

@@ -1,5 +1,6 @@
 #include "ctl/commands.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/compose.h"
@@ -21,6 +22,30 @@ write_tally(struct buf *text, const json_t *row, const char *key)
 		column_text(text, tallies, key);
 }
 
+/* The time that so many of a hundred needed at most, as the histogram lets it be guessed. key: how many. */
+static void
+write_quantile(struct buf *text, const json_t *row, const char *key)
+{
+	double rank = (double)show_number(row, "count") * atoi(key) / 100, below = 0, from = 0;
+	double longest = (double)show_number(row, "longest_ms"), to = 0, count;
+	char shown[SHOW_TIME_SIZE];
+	const char *bound;
+	json_t *value;
+
+	json_object_foreach(json_object_get(row, "within_s"), bound, value)
+	{
+		count = json_number_value(value);
+		from = to;
+		to = strcmp(bound, "+Inf") == 0 ? longest : atof(bound) * 1000;
+		if (count >= rank && count > below) {
+			to = from + (to - from) * (rank - below) / (count - below);
+			break;
+		}
+		below = count;
+	}
+	compose(text, "%b", show_time((msec_t)(to < longest ? to : longest), shown));
+}
+
 static const struct column columns[] = {
 	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
 	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
@@ -34,8 +59,10 @@ static const struct column columns[] = {
 	{ "STREAMS", "streams", COLUMN_RIGHT, write_tally, .rank = 9 },
 	{ "UNTRACKED", "untracked", COLUMN_RIGHT, write_tally, .rank = 9 },
 	{ "ANSWERED", "answered", COLUMN_RIGHT, write_tally, .rank = 5 },
-	{ "TOTAL", "sum_ms", COLUMN_RIGHT, column_time, .rank = 11 },
-	{ "LONGEST", "longest_ms", COLUMN_RIGHT, column_time, .rank = 6 },
+	{ "N", "count", COLUMN_RIGHT, column_text, .rank = 8 },
+	{ "P50", "50", COLUMN_RIGHT, write_quantile, .rank = 7 },
+	{ "P95", "95", COLUMN_RIGHT, write_quantile, .rank = 3 },
+	{ "MAX", "longest_ms", COLUMN_RIGHT, column_time, .rank = 6 },
 	{ 0 },
 };
 

@@ -1,6 +1,7 @@
 #include "shell/control.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "shell/words.h"
@@ -271,6 +272,22 @@ view_tallies(const uint64_t tallies[TALLIES])
 	return object;
 }
 
+/* How many took at most so many seconds. */
+static json_t *
+view_times(const struct method_totals *totals)
+{
+	json_t *object = json_object();
+	uint64_t count = 0;
+	char bound[32];
+
+	for (size_t i = 0; i < STATISTICS_TIMES; i++) {
+		snprintf(bound, sizeof(bound), "%g", (double)statistics_times[i] / 1000);
+		count += totals->times[i];
+		json_object_set_new(object, i < STATISTICS_TIMES - 1 ? bound : "+Inf", json_integer((json_int_t)count));
+	}
+	return object;
+}
+
 static json_t *
 view_methods(const struct statistics *statistics)
 {
@@ -280,10 +297,10 @@ view_methods(const struct statistics *statistics)
 		const struct method_totals *totals = &statistics->methods[i];
 
 		json_array_append_new(array,
-		    json_pack("{s:o,s:o,s:o,s:I,s:I,s:I}", "method", printable_json(totals->method, false), "name",
+		    json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:o}", "method", printable_json(totals->method, false), "name",
 			printable_json(totals->name, false), "tallies", view_tallies(totals->tallies), "count",
 			(json_int_t)totals->count, "sum_ms", (json_int_t)totals->sum, "longest_ms",
-			(json_int_t)totals->longest));
+			(json_int_t)totals->longest, "within_s", view_times(totals)));
 	}
 	return array;
 }
@@ -299,8 +316,9 @@ views_stats(const struct control *control)
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
 		if (journal->counts[why] > 0)
 			json_object_set_new(words, why_word(why), json_integer((json_int_t)journal->counts[why]));
-	return json_pack("{s:i,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(), "name",
-	    printable_json(span_of(control->options->name), false), "uptime_ms",
+	return json_pack("{s:i,s:o,s:s,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(), "name",
+	    printable_json(span_of(control->options->name), false), "dialect",
+	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "uptime_ms",
 	    (json_int_t)(control->now - control->started_at), "why", words, "requests",
 	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies",
 	    view_tallies(journal->tallies), "in_flight",
