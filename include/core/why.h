@@ -51,7 +51,7 @@ enum why_level {
 	X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too early") \
 	X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
 	X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled")                  \
-	X(SERVER_GONE, PERSON, "the server went away: the request was answered with an error or cancelled") \
+	X(SERVER_GONE, PERSON, "the server went away, or never started: the request was answered with an error or cancelled") \
 	X(SERVER_LOST, PERSON, "the server is started again: a request that it was working on was answered with an error") \
 	X(TERMINATED, PERSON, "canceld is ending: the request was cancelled and answered with an error") \
 	X(TOO_MANY, PERSON, "a request beyond --max-inflight was answered with an error")          \
