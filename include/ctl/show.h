@@ -45,7 +45,10 @@ json_int_t show_number(const json_t *object, const char *key);
 /* A column of a table; its rows are JSON objects. */
 struct column {
 	const char *title, *key;
-	/* The widest of the last two is cut first: at its end, or in its middle. */
+	/*
+	 * The widest of the last two is cut first: at its end, or in its middle, behind the words that all its texts begin
+	 * with.
+	 */
 	enum { COLUMN_LEFT, COLUMN_RIGHT, COLUMN_FLEXIBLE, COLUMN_MIDDLE } kind;
 	void (*write)(struct buf *text, const json_t *row, const char *key); /* nothing is shown as "-" */
 	/* Where there is no room those with a high rank go first: from COLUMN_FIRST on before words are cut; 0: never. */
@@ -73,8 +76,9 @@ void table_write(const struct column *columns, const json_t *rows, size_t cells,
 /* Prints it, cut to the terminal. */
 void table_show(const struct column *columns, const json_t *rows);
 
-/* The text, which is printable, cut to so many cells; an ellipsis ends what was cut. */
+/* The text, which is printable, cut to so many cells, of which the last `end` are its own; an ellipsis is where it was cut. */
 void table_cut(struct buf *out, struct span text, size_t cells);
+void table_cut_middle(struct buf *out, struct span text, size_t cells, size_t end);
 
 /*
  * The same text in lines of at most so many cells, more than indent. What is longer goes on below, behind that indent.
@@ -92,8 +96,8 @@ void view_outcome(struct buf *line, const json_t *request);
 /* "3/10 message" */
 void view_progress(struct buf *text, const json_t *progress);
 
-/* Shows a decision, an object of the JSON log, as a line. */
-void view_decision(json_t *decision);
+/* Appends a decision, an object of the JSON log, as a line. */
+void view_decision(struct buf *line, json_t *decision, bool coloured);
 
 /* When the request's nearer deadline passes, in ms; MSEC_NEVER: it has none. */
 msec_t view_left(const json_t *request);
@@ -105,6 +109,7 @@ void view_page(struct buf *lines, json_t *request, json_t *about);
 #define COLOUR_NONE "\033[0m"
 #define COLOUR_BOLD "\033[1m"
 #define COLOUR_PLAIN "\033[22;39m" /* ends bold and colour, and leaves what is reversed */
+#define COLOUR_UNCOLOURED "\033[39m"
 #define COLOUR_DIM "\033[2m"
 #define COLOUR_REVERSE "\033[7m"
 #define COLOUR_RED "\033[31m"

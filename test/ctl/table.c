@@ -79,10 +79,14 @@ static const struct {
 	    "server-elsewhere   resources/list                  cancelling\n" },
 	{ 40,
 	    "SERVER        NAME            STATE\n"
-	    "server\xe2\x80\xa6thing  trigger\xe2\x80\xa6ration  waiting\n"
-	    "server\xe2\x80\xa6where  resources/list  cancelling\n" },
+	    "\xe2\x80\xa6"
+	    "everything   trigger\xe2\x80\xa6ration  waiting\n"
+	    "\xe2\x80\xa6"
+	    "elsewhere    resources/list  cancelling\n" },
 	{ 26,
-	    "SERVER       NAME\nserve\xe2\x80\xa6thing  trigge\xe2\x80\xa6ration\nserve\xe2\x80\xa6where  resour\xe2\x80\xa6s/list\n" },
+	    "SERVER       NAME\n\xe2\x80\xa6"
+	    "everything  trigge\xe2\x80\xa6ration\n\xe2\x80\xa6"
+	    "elsewhere   resour\xe2\x80\xa6s/list\n" },
 	{ 8, "NAME\ntrig\xe2\x80\xa6ion\nreso\xe2\x80\xa6ist\n" },
 };
 
@@ -102,11 +106,11 @@ TEST(texts_that_differ_stay_apart)
 	    "[{\"server\":\"server-1-of-the-north\",\"name\":\"abcdefghijklmnop\",\"state\":\"waiting\"},"
 	    "{\"server\":\"server-2-of-the-north\",\"name\":\"abcdefghijklmnop\",\"state\":\"waiting\"}]",
 	    36,
-	    "SERVER            NAME       STATE\n"
-	    "server-1\xe2\x80\xa6"
-	    "e-north  abcd\xe2\x80\xa6mnop  waiting\n"
-	    "server-2\xe2\x80\xa6"
-	    "e-north  abcd\xe2\x80\xa6mnop  waiting\n");
+	    "SERVER        NAME           STATE\n"
+	    "\xe2\x80\xa6"
+	    "1-of-\xe2\x80\xa6north  abcdef\xe2\x80\xa6klmnop  waiting\n"
+	    "\xe2\x80\xa6"
+	    "2-of-\xe2\x80\xa6north  abcdef\xe2\x80\xa6klmnop  waiting\n");
 }
 
 TEST(a_long_text_goes_on_below)

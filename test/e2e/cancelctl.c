@@ -655,7 +655,8 @@ TEST(top_cancels_the_marked_request_after_a_question)
 TEST(top_marks_resizes_and_restores_the_terminal)
 {
 	struct run *run = run_hanging("--name marks", "7");
-	struct winsize narrow = { .ws_row = 12, .ws_col = 50 }, small = { .ws_row = 6, .ws_col = 39 };
+	struct winsize wide = { .ws_row = 40, .ws_col = 130 }, narrow = { .ws_row = 12, .ws_col = 50 },
+		       small = { .ws_row = 6, .ws_col = 39 };
 	int terminal;
 	pid_t pid;
 
@@ -663,10 +664,15 @@ TEST(top_marks_resizes_and_restores_the_terminal)
 	run_expect_received(run, "\"id\":8");
 	pid = start_top(&terminal, "marks");
 	await_screen(terminal, "\r> ");
-	ck_assert_int_eq(write(terminal, "\033[Bjjc", 6), 6);
+	ck_assert_int_eq(write(terminal, "\033[Bc", 4), 4);
 	await_screen(terminal, "Cancel? y or n: 8 tools/call sleep");
-	ck_assert_int_eq(write(terminal, "nkc", 3), 3);
+	ck_assert_int_eq(write(terminal, "nkjkc", 5), 5);
 	await_screen(terminal, "Cancel? y or n: 7 tools/call stubborn");
+	/* The servers, all about what is marked, and the log. */
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &wide), 0);
+	await_screen(terminal, "DIRECTORY");
+	await_screen(terminal, "max time  ");
+	await_screen(terminal, " STARTED process=");
 	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &narrow), 0);
 	await_screen(terminal, "  SERVER  NAME");
 	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &small), 0);
@@ -769,6 +775,52 @@ TEST(top_sorts_and_shows_all_about_a_request)
 	expect(run, "$C cancel pages 7", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);
+	run_end(run);
+}
+
+static void
+type(int terminal, const char *keys)
+{
+	ck_assert_int_eq(write(terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
+}
+
+TEST(top_acts_on_the_server)
+{
+	struct run *run = run_session("--name acts", NULL);
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "7", "stubborn", FOR_EVER);
+	run_call(run, "8", "sleep", FOR_EVER);
+	run_expect_received(run, "sleep");
+	pid = start_top(&terminal, "acts");
+	await_screen(terminal, "sleep");
+	type(terminal, "/slex\bep\n");
+	await_screen(terminal, "by IDLE  /sleep  ?: keys");
+	type(terminal, "c");
+	await_screen(terminal, "Cancel? y or n: 8 tools/call sleep");
+	type(terminal, "ns");
+	await_screen(terminal, "Deadline for tools/call:sleep of acts, such as 10m: ");
+	type(terminal, "5\n");
+	await_screen(terminal, "is the unit missing");
+	type(terminal, "s1h\n");
+	await_screen(terminal, "]: the deadline is set");
+	expect(run, "$C ls -j acts", 0, "\"timeout_ms\":3600000");
+	type(terminal, "p");
+	await_screen(terminal, "]: answered after ");
+	type(terminal, "R");
+	await_screen(terminal, "Restart? y or n: acts[");
+	type(terminal, "y");
+	await_screen(terminal, "its server is ended");
+	run_expect_error(run, "7", CODE_INTERNAL, "server-restarted");
+	run_expect_error(run, "8", CODE_INTERNAL, "server-restarted");
+	/* What has ended is marked too, and shown, but not cancelled. */
+	await_screen(terminal, "\r> ");
+	await_screen(terminal, "lost");
+	type(terminal, "c\n");
+	await_screen(terminal, "state       lost");
+	type(terminal, "qq");
+	expect_restored(terminal, pid, 0);
 	run_end(run);
 }
 

@@ -14,7 +14,7 @@ TOOLS = ["trigger-long-running-operation", "検索する", "read_multiple_files_
          "echo", "build_release_binaries_for_all_platforms"]
 SAID = ["Step 3 of the long running operation", "第三段階を処理しています", "linking"]
 SCREENS = [  # name, sizes, environment, command, keys
-    ("top", [(60, 20), (80, 24), (140, 50)], "", "top -i 100ms", ""),
+    ("top", [(60, 20), (80, 24), (120, 40), (140, 50)], "", "top -i 100ms", ""),
     ("top-left", [(80, 24)], "", "top -i 100ms", "l"),
     ("top-page", [(60, 24), (80, 24)], "", "top -i 100ms", "ljjj\n"),
     ("top-keys", [(40, 12), (80, 24)], "", "top -i 100ms", "?"),

@@ -165,10 +165,13 @@ report(void *user, const struct target *target, json_t *result)
 		ctl_no("%lld more rules are not shown", (long long)show_number(result, "more"));
 	json_array_foreach(lines, i, decision)
 	{
+		struct buf shown = { 0 };
+
 		if (steering->json)
 			show_json(decision);
 		else
-			view_decision(decision);
+			view_decision(&shown, decision, true);
+		show_buf(&shown);
 	}
 	if (steering->json && lines == NULL)
 		show_json(whole);

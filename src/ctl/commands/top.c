@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/compose.h"
+#include "core/limits.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
@@ -20,6 +21,10 @@ enum {
 	MARGIN = 2,
 	WIDTH_LEAST = 40,
 	HEIGHT_LEAST = 6,
+	PANELS_WIDTH = 120, /* from here on servers and details are beside the requests */
+	PANELS_HEIGHT = 24,
+	PANEL_SHARE = 4, /* one line of so many for the servers, two for the details */
+	LOG_LINES = 5,
 	ENDED_SHARE = 4, /* one line of so many is kept for what has ended */
 	KEYS_MAX = 64,
 	ESCAPE = 27,
@@ -39,6 +44,10 @@ static const char keys[] =
     "i           sort by IDLE: the longest without a sign of life first\n"
     "a           sort by AGE: the oldest first\n"
     "l           sort by LEFT: the nearest deadline first\n"
+    "/           show only what has these words: a server, method, name, id, verdict\n"
+    "s           set a deadline for its tool, also for what is in flight\n"
+    "p           ask its server whether it is alive\n"
+    "R           restart its server, after a question\n"
     "q           back, or quit\n"
     "\n"
     "IDLE is coloured from half of the deadline on, LEFT is bold below 10s. What has ended stands "
@@ -47,14 +56,19 @@ static const char keys[] =
 struct top {
 	const char *which; /* the pid or name of those that are shown; NULL: all */
 	struct targets targets;
-	json_t *rows;  /* owned; the open requests, then the last that have ended, in the order of the screen */
-	size_t open;   /* how many of them are */
-	int64_t more;  /* that canceld did not list */
-	size_t marked; /* of the open ones */
-	int order;     /* the key that chose it: i, a or l */
-	bool helps;    /* the keys are shown */
-	json_t *shown; /* the request of which all is shown; owned; NULL: none */
-	json_t *asked; /* the request about which it is asked whether to cancel it; owned; NULL: none */
+	json_t *rows; /* owned; the open requests, then the last that have ended, in the order of the screen */
+	size_t open;  /* how many of them are */
+	int64_t more; /* that canceld did not list */
+	size_t marked;
+	int order;         /* the key that chose it: i, a or l */
+	bool helps;        /* the keys are shown */
+	json_t *shown;     /* the request of which all is shown; owned; NULL: none */
+	json_t *asked;     /* the request about which something is asked; owned; NULL: none */
+	char asks;         /* the key that asked: c and R want y or n, s and / a line */
+	struct buf typed;  /* of that line */
+	struct buf filter; /* what is shown has this; empty: all is */
+	json_t *log;       /* the last lines of the canceld of what is marked; owned; NULL: none are shown */
+	json_t *pinged;    /* a request of the server that was asked whether it is alive; owned; NULL: none is */
 	bool ends;
 	struct buf notice; /* of what is asked, or what came of it */
 };
@@ -121,6 +135,22 @@ place_of(const struct top *top, const json_t *request)
 	return i;
 }
 
+/* Whether the filter lets it be shown. */
+static bool
+fits(const struct top *top, const json_t *row)
+{
+	static const char *const keys_of[] = { "server", "method", "name", "id", "verdict", "state" };
+	bool found = top->filter.len == 0;
+
+	for (int i = 0; i < 6 && !found; i++) {
+		struct span text = show_string(row, keys_of[i]), filter = buf_span(&top->filter);
+
+		for (; text.len >= filter.len && !found; text = span_from(text, 1))
+			found = span_equal(span_head(text, filter.len), filter);
+	}
+	return found;
+}
+
 static void
 collect(struct top *top)
 {
@@ -138,7 +168,10 @@ collect(struct top *top)
 			{
 				row = target_with(target, request);
 				json_object_set_new(row, "socket", json_string_nocheck(target->path));
-				insert(over ? ended : top->rows, row, over ? ENDED : top->order);
+				if (fits(top, row))
+					insert(over ? ended : top->rows, row, over ? ENDED : top->order);
+				else
+					json_decref(row);
 			}
 	}
 	top->open = json_array_size(top->rows);
@@ -173,12 +206,51 @@ look_at_shown(struct top *top)
 		    json_string(target != NULL && target->about == NULL ? "not answering" : "ended"));
 }
 
+/* What is known by now of a server that was asked whether it is alive. */
+static void
+note_ping(struct top *top)
+{
+	const struct target *target = target_of(top, top->pinged);
+	const json_t *server = target == NULL ? NULL : json_object_get(target->about, "server");
+	json_int_t waited = show_number(server, "unanswered_ms");
+	bool over = !json_is_integer(json_object_get(server, "unanswered_ms"));
+	char time[SHOW_TIME_SIZE];
+
+	buf_clear(&top->notice);
+	compose(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"), (int64_t)show_number(top->pinged, "pid"));
+	if (over && !json_is_integer(json_object_get(server, "probe_ms")))
+		compose(&top->notice, "the server has ended");
+	else
+		compose(&top->notice, over ? "answered after %b" : "not answered for %b",
+		    show_time(over ? show_number(server, "probe_ms") : waited, time));
+	if (!over && waited < TIME_PROBE)
+		return;
+	json_decref(top->pinged);
+	top->pinged = NULL;
+}
+
+/* Only a screen with room for them has the last lines. */
+static void
+read_log(struct top *top)
+{
+	size_t height = 0, width = term_width(&height);
+	struct target *target = target_of(top, json_array_get(top->rows, top->marked));
+	json_t *result = NULL;
+
+	if (width >= PANELS_WIDTH && height >= PANELS_HEIGHT && target != NULL && target->about != NULL)
+		result = target_call(target, "log", json_object());
+	json_decref(top->log);
+	top->log = json_incref(json_object_get(result, "lines"));
+	json_decref(result);
+}
+
 /* The mark stays with its request; at the top, and where that has ended, with its place. */
 static void
 look(struct top *top)
 {
 	json_t *marked = json_incref(json_array_get(top->rows, top->marked));
-	size_t at;
+	bool open = top->marked < top->open;
+	size_t at, count;
 
 	targets_free(&top->targets);
 	top->targets = (struct targets){ .method = "list", .params = json_pack("{s:b}", "requests", true) };
@@ -186,13 +258,17 @@ look(struct top *top)
 	targets_keep(&top->targets, top->which);
 	collect(top);
 	at = place_of(top, marked);
-	if (top->marked > 0 && at < top->open)
+	count = json_array_size(top->rows);
+	if (top->marked > 0 && at < (open ? top->open : count))
 		top->marked = at;
-	else if (top->marked >= top->open)
-		top->marked = top->open > 0 ? top->open - 1 : 0;
+	else if (top->marked >= count)
+		top->marked = count > 0 ? count - 1 : 0;
+	if (top->pinged != NULL && top->asked == NULL)
+		note_ping(top);
 	if (top->shown != NULL)
 		look_at_shown(top);
 	json_decref(marked);
+	read_log(top);
 }
 
 static void
@@ -273,15 +349,18 @@ put_rows(struct screen *screen, struct span *rows, size_t skipped, size_t count,
 static void
 put_table(const struct top *top, struct screen *screen)
 {
-	size_t open = top->open, ended = json_array_size(top->rows) - open, room = screen->height - FRAME;
-	size_t kept = ended < room / ENDED_SHARE ? ended : room / ENDED_SHARE, shown, first;
+	size_t open = top->open, ended = json_array_size(top->rows) - open,
+	       room = screen->height - screen->used - FRAME;
+	size_t kept = ended < room / ENDED_SHARE ? ended : room / ENDED_SHARE, shown, first, mark;
+	size_t skipped;
 	bool whole = open + kept <= room && top->more == 0;
 	struct buf text = { 0 }, line = { 0 };
 	struct span rest;
 	int64_t below;
 
 	shown = whole || open < room - kept ? open : room - kept - 1;
-	first = top->marked >= shown && shown > 0 ? top->marked - shown + 1 : 0;
+	mark = top->marked < open ? top->marked : 0;
+	first = mark >= shown && shown > 0 ? mark - shown + 1 : 0;
 	below = (int64_t)(open - first - shown) + top->more;
 	append_totals(top, &text);
 	rest = buf_span(&text);
@@ -291,7 +370,7 @@ put_table(const struct top *top, struct screen *screen)
 	table_write(view_all_requests, top->rows, screen->width, &text);
 	rest = buf_span(&text);
 	put_line(screen, COLOUR_BOLD, "  ", take_line(&rest));
-	put_rows(screen, &rest, first, shown, top->marked - first, "");
+	put_rows(screen, &rest, first, shown, top->marked < open ? top->marked - first : SIZE_MAX, "");
 	if (first > 0)
 		compose(&line, "%d more above  ", (int64_t)first);
 	if (below > 0)
@@ -301,7 +380,10 @@ put_table(const struct top *top, struct screen *screen)
 	if (line.len > 0)
 		put_cut(screen, "", buf_span(&line));
 	room = screen->height - 1 - screen->used;
-	put_rows(screen, &rest, open - first - shown, ended < room ? ended : room, SIZE_MAX, COLOUR_DIM);
+	room = ended < room ? ended : room;
+	mark = top->marked < open ? SIZE_MAX : top->marked - open;
+	skipped = mark != SIZE_MAX && mark >= room ? mark - room + 1 : 0;
+	put_rows(screen, &rest, open - first - shown + skipped, room, mark - skipped, COLOUR_DIM);
 	buf_free(&text);
 	buf_free(&line);
 }
@@ -328,24 +410,98 @@ put_page(const struct top *top, struct screen *screen)
 	buf_free(&lines);
 }
 
+/* The servers; those that there is no room for are told. */
+static void
+put_servers(const struct top *top, struct screen *screen)
+{
+	size_t room = screen->height / PANEL_SHARE - 1, count = top->targets.count;
+	json_t *rows = json_array();
+	struct buf text = { 0 };
+	struct span rest;
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(rows, target_with(&top->targets.list[i], top->targets.list[i].about));
+	table_write(view_instances, rows, screen->width, &text);
+	rest = buf_span(&text);
+	put_line(screen, COLOUR_BOLD, "  ", take_line(&rest));
+	put_rows(screen, &rest, 0, count <= room ? count : room - 1, SIZE_MAX, "");
+	buf_clear(&text);
+	compose(&text, "%d more", (int64_t)(count - room + 1));
+	if (count > room)
+		put_cut(screen, "", buf_span(&text));
+	put_line(screen, "", "", SPAN_NONE);
+	buf_free(&text);
+	json_decref(rows);
+}
+
+/* All about the marked request, as far as there is room, and the last lines of its canceld's log. */
+static void
+put_details(const struct top *top, struct screen *screen)
+{
+	json_t *marked = json_array_get(top->rows, top->marked);
+	const struct target *target = target_of(top, marked);
+	size_t count = json_array_size(top->log), first = count > LOG_LINES ? count - LOG_LINES : 0;
+	size_t end = screen->height - 1 - (count - first);
+	struct buf text = { 0 };
+	struct span rest;
+
+	view_page(&text, marked, target == NULL ? NULL : target->about);
+	rest = marked == NULL ? SPAN_NONE : buf_span(&text);
+	while (rest.len > 0 && screen->used < end)
+		put_cut(screen, "", take_line(&rest));
+	for (size_t i = first; i < count; i++) {
+		buf_clear(&text);
+		view_decision(&text, json_array_get(top->log, i), false);
+		put_cut(screen, COLOUR_DIM, span_until(buf_span(&text), "\n"));
+	}
+	buf_free(&text);
+}
+
+static bool
+has_panels(const struct screen *screen)
+{
+	return screen->width + MARGIN >= PANELS_WIDTH && screen->height >= PANELS_HEIGHT;
+}
+
+static void
+put_panels(const struct top *top, struct screen *screen)
+{
+	size_t height = screen->height;
+
+	put_servers(top, screen);
+	screen->height -= 2 * height / PANEL_SHARE + 1;
+	put_table(top, screen);
+	while (screen->used < screen->height)
+		put_line(screen, "", "", SPAN_NONE);
+	screen->height = height;
+	put_details(top, screen);
+}
+
 static void
 put_footer(const struct top *top, struct screen *screen)
 {
-	struct buf text = { 0 };
+	struct buf text = { 0 }, line = { 0 }, cut = { 0 };
 
 	while (screen->used + 1 < screen->height)
 		put_line(screen, "", "", SPAN_NONE);
 	if (top->notice.len > 0)
-		printable_append(&text, buf_span(&top->notice), "");
+		buf_append(&text, buf_span(&top->notice));
 	else if (top->helps || top->shown != NULL)
 		compose(&text, top->helps ? "q: back" : "q: back  c: cancel");
 	else
-		compose(&text, "by %s  ?: keys  q: quit  Enter: all about it  c: cancel",
+		compose(&text, "by %s%s%b  ?: keys  q: quit  Enter: all about it  c: cancel",
 		    top->order == 'i'     ? "IDLE" :
 			top->order == 'a' ? "AGE" :
-					    "LEFT");
-	put_cut(screen, top->notice.len > 0 ? COLOUR_BOLD : "", buf_span(&text));
+					    "LEFT",
+		    top->filter.len > 0 ? "  /" : "", buf_span(&top->filter));
+	printable_append(&line, buf_span(&text), "");
+	printable_append(&line, buf_span(&top->typed), "");
+	/* Whose it is must be seen. */
+	table_cut_middle(&cut, buf_span(&line), screen->width, top->asked != NULL ? 2 * screen->width / 3 : 0);
+	put_line(screen, top->notice.len > 0 ? COLOUR_BOLD : "", "  ", buf_span(&cut));
 	buf_free(&text);
+	buf_free(&line);
+	buf_free(&cut);
 }
 
 static void
@@ -359,27 +515,41 @@ draw(const struct top *top)
 	if (screen.width + MARGIN < WIDTH_LEAST || screen.height < HEIGHT_LEAST) {
 		put_cut(&screen, "", SPAN("top needs 40x6"));
 	} else {
-		(top->helps || top->shown != NULL ? put_page : put_table)(top, &screen);
+		(top->helps || top->shown != NULL ? put_page :
+			has_panels(&screen)       ? put_panels :
+						    put_table)(top, &screen);
 		put_footer(top, &screen);
 	}
 	compose(&screen.bytes, "\033[J");
 	show_buf(&screen.bytes);
 }
 
+/* Calls the canceld of the request. NULL: *fault tells why there is no result. Takes the reference to params. */
+static json_t *
+call(const struct top *top, const json_t *request, const char *method, json_t *params, const char **fault)
+{
+	struct target *target = target_of(top, request);
+
+	*fault = "its canceld has ended";
+	if (target == NULL) {
+		json_decref(params);
+		return NULL;
+	}
+	*fault = target->fault;
+	return target_call(target, method, params);
+}
+
 /* Asks the canceld of the request, and notes what came of it. */
 static void
 cancel_asked(struct top *top)
 {
-	json_t *row = top->asked, *result = NULL, *refused;
-	struct target *target = target_of(top, row);
-	const char *fault = "its canceld has ended";
+	json_t *row = top->asked, *result, *refused;
+	const char *fault;
 
-	if (target != NULL) {
-		result = target_call(target, "cancel",
-		    json_pack("{s:O, s:O, s:O}", "id", json_object_get(row, "id"), "serial",
-			json_object_get(row, "serial"), "from", json_object_get(row, "from")));
-		fault = target->fault;
-	}
+	result = call(top, row, "cancel",
+	    json_pack("{s:O, s:O, s:O}", "id", json_object_get(row, "id"), "serial", json_object_get(row, "serial"),
+		"from", json_object_get(row, "from")),
+	    &fault);
 	refused = json_array_get(json_object_get(result, "refused"), 0);
 	if (refused != NULL)
 		json_object_set(row, "why", json_object_get(refused, "why"));
@@ -390,22 +560,92 @@ cancel_asked(struct top *top)
 	look(top);
 }
 
-static void
-ask(struct top *top, json_t *request)
+/* Calls the canceld of the request, and notes what came of it. Takes the reference to params. */
+static bool
+order(struct top *top, const json_t *request, const char *method, json_t *params, const char *done)
 {
-	top->asked = json_deep_copy(request);
-	compose(&top->notice, "Cancel? y or n: ");
-	view_request(&top->notice, request);
+	const char *fault;
+	json_t *result = call(top, request, method, params, &fault);
+
+	compose(&top->notice, "%b[%d]: %s", show_string(request, "server"), (int64_t)show_number(request, "pid"),
+	    result != NULL ? done : fault);
+	json_decref(result);
+	return result != NULL;
+}
+
+static void
+ping(struct top *top, json_t *request)
+{
+	json_decref(top->pinged);
+	top->pinged = order(top, request, "ping", NULL, "asked") ? json_incref(request) : NULL;
+	look(top);
+}
+
+/* The METHOD or METHOD:NAME that a deadline is set for. */
+static void
+append_rule(struct buf *rule, const json_t *request)
+{
+	struct span name = show_string(request, "name");
+
+	compose(rule, name.len > 0 ? "%b:%b" : "%b", show_string(request, "method"), name);
+}
+
+static void
+set_asked(struct top *top)
+{
+	struct buf rule = { 0 };
+
+	append_rule(&rule, top->asked);
+	compose(&rule, "=%b", buf_span(&top->typed));
+	order(top, top->asked, "set",
+	    json_pack("{s:s, s:b, s:o}", "option", "timeout", "now", true, "rule",
+		printable_json(buf_span(&rule), false)),
+	    "the deadline is set");
+	buf_free(&rule);
+}
+
+/* request: about which; of a filter any. */
+static void
+ask(struct top *top, json_t *request, char key)
+{
+	top->asked = request == NULL ? json_object() : json_deep_copy(request);
+	top->asks = key;
+	if (key == 'c') {
+		compose(&top->notice, "Cancel? y or n: ");
+		view_request(&top->notice, request);
+	} else if (key == 'R') {
+		compose(&top->notice, "Restart? y or n: %b[%d]", show_string(request, "server"),
+		    (int64_t)show_number(request, "pid"));
+	} else if (key == 's') {
+		compose(&top->notice, "Deadline for ");
+		append_rule(&top->notice, request);
+		compose(&top->notice, " of %b, such as 10m: ", show_string(request, "server"));
+	} else {
+		compose(&top->notice, "Only what has: ");
+	}
+}
+
+/* Whether the key is one of those that act on a request, and has done so. */
+static bool
+act_on(struct top *top, json_t *request, char key)
+{
+	if (request == NULL)
+		return false;
+	if (key == 'p')
+		ping(top, request);
+	else if (key == 'c' || key == 'R' || key == 's')
+		ask(top, request, key);
+	else
+		return false;
+	return true;
 }
 
 /* Of a page that hides the table. */
 static void
 on_page_key(struct top *top, char key)
 {
-	if (key == 'c' && top->shown != NULL) {
-		ask(top, top->shown);
+	if (act_on(top, top->shown, key))
 		return;
-	}
 	top->helps = false;
 	json_decref(top->shown);
 	top->shown = NULL;
@@ -414,11 +654,11 @@ on_page_key(struct top *top, char key)
 static void
 on_table_key(struct top *top, char key)
 {
-	json_t *marked = top->open > 0 ? json_array_get(top->rows, top->marked) : NULL;
+	json_t *marked = json_array_get(top->rows, top->marked);
 
 	if (key == 'q') {
 		top->ends = true;
-	} else if ((key == 'j' || key == 'B') && top->marked + 1 < top->open) {
+	} else if ((key == 'j' || key == 'B') && top->marked + 1 < json_array_size(top->rows)) {
 		top->marked++;
 	} else if ((key == 'k' || key == 'A') && top->marked > 0) {
 		top->marked--;
@@ -429,21 +669,50 @@ on_table_key(struct top *top, char key)
 		top->helps = true;
 	} else if (key == '\r' || key == '\n') {
 		top->shown = json_deep_copy(marked);
-	} else if (key == 'c' && marked != NULL) {
-		ask(top, marked);
+	} else if (key == '/') {
+		ask(top, NULL, key);
+	} else if (key != 'c' || top->marked < top->open) {
+		act_on(top, marked, key);
 	}
+}
+
+/* Of what is asked: ends it, unless a line goes on. */
+static void
+on_answer_key(struct top *top, char key)
+{
+	bool line = top->asks == 's' || top->asks == '/', enter = key == '\r' || key == '\n';
+
+	if (line && !enter && key != ESCAPE) {
+		if ((key == '\b' || key == '\177') && top->typed.len > 0)
+			top->typed.len--;
+		else if ((unsigned char)key >= ' ' && key != '\177')
+			buf_append(&top->typed, (struct span){ &key, 1 });
+		return;
+	}
+	buf_clear(&top->notice);
+	if (top->asks == 'c' && (key == 'y' || key == 'Y'))
+		cancel_asked(top);
+	else if (top->asks == 'R' && (key == 'y' || key == 'Y'))
+		order(top, top->asked, "restart", NULL, "its server is ended, and another one started");
+	else if (top->asks == 's' && enter && top->typed.len > 0)
+		set_asked(top);
+	else if (top->asks == '/' && enter)
+		buf_set(&top->filter, buf_span(&top->typed));
+	buf_clear(&top->typed);
+	json_decref(top->asked);
+	top->asked = NULL;
+	look(top);
 }
 
 static void
 on_key(struct top *top, char key)
 {
-	buf_clear(&top->notice);
 	if (top->asked != NULL) {
-		if (key == 'y' || key == 'Y')
-			cancel_asked(top);
-		json_decref(top->asked);
-		top->asked = NULL;
-	} else if (top->helps || top->shown != NULL) {
+		on_answer_key(top, key);
+		return;
+	}
+	buf_clear(&top->notice);
+	if (top->helps || top->shown != NULL) {
 		on_page_key(top, key);
 	} else {
 		on_table_key(top, key);
@@ -513,6 +782,10 @@ ctl_top(int argc, char *argv[])
 	json_decref(top.rows);
 	json_decref(top.shown);
 	json_decref(top.asked);
+	json_decref(top.log);
+	json_decref(top.pinged);
+	buf_free(&top.typed);
+	buf_free(&top.filter);
 	buf_free(&top.notice);
 	return status;
 }

@@ -32,13 +32,16 @@ static void
 show(void *user, json_t *decision)
 {
 	const struct view *view = user;
+	struct buf line = { 0 };
 
 	if (!filter_fits(&view->filter, decision))
 		return;
-	if (view->json)
+	if (view->json) {
 		show_json(decision);
-	else
-		view_decision(decision);
+		return;
+	}
+	view_decision(&line, decision, true);
+	show_buf(&line);
 }
 
 static void

@@ -81,6 +81,12 @@ table_cut(struct buf *out, struct span text, size_t cells)
 	cut(out, text, cells, 0);
 }
 
+void
+table_cut_middle(struct buf *out, struct span text, size_t cells, size_t end)
+{
+	cut(out, text, cells, end);
+}
+
 /* The length of the beginning that becomes a line: up to a blank, if it has one behind its first `indent` cells. */
 static size_t
 line_length(struct span text, size_t cells, size_t indent)
@@ -139,6 +145,7 @@ struct table {
 	size_t width, lines; /* columns; rows, with the titles */
 	size_t *widths;      /* cells of each column; 0: it is not shown */
 	size_t *apart;       /* the least width of each column that is COLUMN_APART; of the others 0 */
+	size_t *shared;      /* with how many bytes, whole words, all texts of each column begin */
 	struct buf *texts;   /* of all columns of each line */
 };
 
@@ -176,9 +183,36 @@ write_texts(struct table *table, size_t line)
 }
 
 static void
-cut_text(const struct column *column, struct buf *out, struct span text, size_t cells)
+cut_text(const struct table *table, size_t column, struct buf *out, struct span text, size_t cells)
 {
-	cut(out, text, cells, column->kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
+	size_t shared = table->shared[column];
+
+	if (cells > NARROWEST / 2 && shared > 0 && shared < text.len && cells_in(text) > cells) {
+		buf_append(out, SPAN("\xe2\x80\xa6"));
+		text = span_from(text, shared);
+		cells--;
+	}
+	cut(out, text, cells, table->columns[column].kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
+}
+
+/* What tells names apart is what has to be seen of them. */
+static size_t
+count_shared(const struct table *table, size_t column)
+{
+	struct span first = table->lines > 1 ? text_at(table, 1, column) : SPAN_NONE, text;
+	size_t shared = first.len;
+
+	if (table->columns[column].kind != COLUMN_MIDDLE)
+		return 0;
+	for (size_t line = 2; line < table->lines; line++) {
+		text = text_at(table, line, column);
+		shared = shared < text.len ? shared : text.len;
+		while (shared > 0 && memcmp(first.ptr, text.ptr, shared) != 0)
+			shared--;
+	}
+	while (shared > 0 && (shared == first.len || strchr("-_/. ", first.ptr[shared - 1]) == NULL))
+		shared--;
+	return shared;
 }
 
 /* How many texts the column has that differ, cut to so many cells. */
@@ -191,7 +225,7 @@ count_kinds(const struct table *table, size_t column, size_t cells)
 
 	for (size_t line = 1; line < table->lines; line++) {
 		buf_clear(&text);
-		cut_text(&table->columns[column], &text, text_at(table, line, column), cells);
+		cut_text(table, column, &text, text_at(table, line, column), cells);
 		buf_append(&text, (struct span){ "", 1 });
 		json_object_set_new(kinds, buf_span(&text).ptr, json_true());
 	}
@@ -320,11 +354,13 @@ write_line(const struct table *table, size_t line, size_t cells, struct buf *out
 		if (width == 0)
 			continue;
 		buf_clear(&text);
-		cut_text(&table->columns[i], &text, text_at(table, line, i), width);
+		cut_text(table, i, &text, text_at(table, line, i), width);
 		need = cells_in(buf_span(&text));
 		pad(out, at - filled + (right ? width - need : 0));
 		compose(out, "%s%b%s", term_colour(style), buf_span(&text),
-		    style[0] != '\0' ? term_colour(COLOUR_PLAIN) : "");
+		    style[0] == '\0'                    ? "" :
+			strcmp(style, COLOUR_BOLD) == 0 ? term_colour(COLOUR_PLAIN) :
+							  term_colour(COLOUR_UNCOLOURED));
 		filled = at + (right ? width : need);
 		at += width + GAP;
 	}
@@ -340,11 +376,14 @@ table_write(const struct column *columns, const json_t *rows, size_t cells, stru
 	cells = cells > 0 ? cells : SIZE_MAX;
 	while (columns[table.width].title != NULL)
 		table.width++;
-	table.widths = mem_new(2 * table.width * sizeof(*table.widths));
+	table.widths = mem_new(3 * table.width * sizeof(*table.widths));
 	table.apart = table.widths + table.width;
+	table.shared = table.apart + table.width;
 	table.texts = mem_new(table.lines * table.width * sizeof(*table.texts));
 	for (size_t line = 0; line < table.lines; line++)
 		write_texts(&table, line);
+	for (size_t i = 0; i < table.width; i++)
+		table.shared[i] = count_shared(&table, i);
 	for (size_t i = 0; i < table.width; i++)
 		if (columns[i].role == COLUMN_APART)
 			table.apart[i] = width_apart(&table, i, cells);

@@ -119,6 +119,19 @@ style_idle(const json_t *row)
 	return left > after / 10 ? COLOUR_YELLOW : COLOUR_RED;
 }
 
+/* Of what has ended. */
+static const char *
+style_state(const json_t *row)
+{
+	struct span state = show_string(row, "state");
+
+	if (json_object_get(row, "ended_ms") == NULL)
+		return "";
+	return span_equal(state, SPAN("answered")) ? COLOUR_GREEN :
+	    span_equal(state, SPAN("cancelled"))   ? COLOUR_YELLOW :
+						     COLOUR_RED;
+}
+
 static void
 append_number(struct buf *text, const char *before, const json_t *number)
 {
@@ -173,11 +186,11 @@ const struct column view_all_requests[] = {
 	{ "FROM", "from", COLUMN_LEFT, column_text, .rank = 15 },
 	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 13, .role = COLUMN_YIELDS },
 	{ "NAME", "name", COLUMN_MIDDLE, .write = column_text },
-	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 12 },
-	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time, .rank = 2, .style = style_idle },
+	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 2 },
+	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time, .rank = 9, .style = style_idle },
 	{ "LEFT", "", COLUMN_RIGHT, write_left, .rank = 3, .style = style_left },
 	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 2, .style = style_verdict },
-	{ "STATE", "state", COLUMN_LEFT, column_text, .rank = 4 },
+	{ "STATE", "state", COLUMN_LEFT, column_text, .rank = 4, .style = style_state },
 	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress, .rank = 5 },
 	{ 0 },
 };
@@ -292,20 +305,20 @@ append_member(struct buf *line, const char *key, const json_t *value)
 
 /* 12:00:00.000Z everything[4711] TIMED_OUT method=tools/call ... */
 void
-view_decision(json_t *decision)
+view_decision(struct buf *line, json_t *decision, bool coloured)
 {
 	struct span why = show_string(decision, "why"), time = show_string(decision, "time");
 	size_t day = time.len > strlen("2026-01-01T") ? strlen("2026-01-01T") : 0;
-	struct buf line = { 0 }, rest = { 0 };
+	struct buf rest = { 0 };
 	const char *key;
 	json_t *value;
 
 	compose(&rest, "%b %b[%d] ", span_part(time, day, time.len - day), show_string(decision, "server"),
 	    (int64_t)show_number(decision, "pid"));
-	printable_append(&line, buf_span(&rest), "");
-	compose(&line, "%s", term_colour(colour_of(why)));
-	printable_append(&line, why, "");
-	compose(&line, "%s", term_colour(COLOUR_NONE));
+	printable_append(line, buf_span(&rest), "");
+	compose(line, "%s", coloured ? term_colour(colour_of(why)) : "");
+	printable_append(line, why, "");
+	compose(line, "%s", coloured ? term_colour(COLOUR_NONE) : "");
 	buf_clear(&rest);
 	json_object_foreach(decision, key, value)
 	{
@@ -313,8 +326,7 @@ view_decision(json_t *decision)
 		    strcmp(key, "why") != 0)
 			append_member(&rest, key, value);
 	}
-	printable_append(&line, buf_span(&rest), "");
-	buf_append(&line, SPAN("\n"));
-	show_buf(&line);
+	printable_append(line, buf_span(&rest), "");
+	buf_append(line, SPAN("\n"));
 	buf_free(&rest);
 }
