@@ -24,8 +24,7 @@
 	X("stats", "[PID|NAME]", "what has been counted", ctl_stats) \
 	X("metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics) \
 	X("history", "[PID|NAME]", "what has happened, and how long each tool took", ctl_history) \
-	X("trace", "[FILE...]", "the history or a JSON log, as a page, or for Perfetto or OpenTelemetry", \
-	    ctl_trace) \
+	X("trace", "[FILE...]", "the history or a JSON log, as a page, or for Perfetto or OpenTelemetry", ctl_trace) \
 	X("reload", "PID|NAME", "read the configuration file again", ctl_steer) \
 	X("log", "PID|NAME [LEVEL]", "the last lines of the log, or change how much is logged", ctl_steer) \
 	X("wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]", \

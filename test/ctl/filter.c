@@ -26,7 +26,7 @@ static const struct {
 	{ "id>6", true },
 	{ "age>5s", false },
 	{ "age>=5s", true },
-	{ "age<5001", true },
+	{ "age<5001ms", true },
 	{ "age<=4s", false },
 	{ "elapsed>4999ms", true },
 	{ "name=", true },
@@ -34,7 +34,7 @@ static const struct {
 	{ "name=*", false },
 	{ "bytes<1", false },
 	{ "age=5s", true },
-	{ "elapsed!=5000", false },
+	{ "elapsed!=5000ms", false },
 	{ "to=", true },
 };
 

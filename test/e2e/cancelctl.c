@@ -847,6 +847,7 @@ static const struct {
 	{ "$C set nobody", 1, "canceld" },
 	{ "$C log -T x error", 2, "unknown option" },
 	{ "$C watch why=LAET", 2, "it could be LATE" },
+	{ "$C watch 'age>5'", 2, "'5': is the unit missing? for seconds: 5s" },
 	{ "$C watch 'age>x'", 2, "neither a number nor a duration" },
 	{ "$C watch nmae=slow", 2, "unknown key 'nmae': it could be name" },
 	{ "$C watch level=error", 2, "unknown key 'level'; cancelctl(1) lists" },

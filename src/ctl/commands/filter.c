@@ -22,11 +22,11 @@ static const struct relation {
 /* The members of decisions, and what they are; an id may be either. */
 static const struct key {
 	const char *name;
-	enum { TEXT, NUMBER, EITHER } kind;
+	enum { TEXT, NUMBER, TIME, EITHER } kind;
 } keys[] = { { "why", TEXT }, { "to", TEXT }, { "method", TEXT }, { "name", TEXT }, { "server", TEXT },
 	{ "reason", TEXT }, { "text", TEXT }, { "step", TEXT }, { "outcome", TEXT }, { "process", TEXT },
-	{ "id", EITHER }, { "pid", NUMBER }, { "age", NUMBER }, { "elapsed", NUMBER }, { "timeout", NUMBER },
-	{ "after", NUMBER }, { "bytes", NUMBER }, { "status", NUMBER }, { "signal", NUMBER } };
+	{ "id", EITHER }, { "pid", NUMBER }, { "age", TIME }, { "elapsed", TIME }, { "timeout", TIME },
+	{ "after", TIME }, { "bytes", NUMBER }, { "status", NUMBER }, { "signal", NUMBER } };
 
 enum { RELATIONS = sizeof(relations) / sizeof(relations[0]), KEYS = sizeof(keys) / sizeof(keys[0]) };
 
@@ -94,11 +94,15 @@ check_patterns(const struct condition *condition)
 }
 
 static int
-read_number(struct condition *condition)
+read_number(struct condition *condition, bool time)
 {
 	uint64_t number;
 	size_t count;
 
+	if (time && strspn(condition->value, "0123456789") == strlen(condition->value) &&
+	    strspn(condition->value, "0") < strlen(condition->value))
+		return ctl_usage("'%.60s': is the unit missing? for seconds: %.60ss", condition->value,
+		    condition->value);
 	if (units_read_number(span_of(condition->value), false, 0, INT64_MAX, &count))
 		number = count;
 	else if (!units_read_time(span_of(condition->value), &number))
@@ -134,7 +138,8 @@ filter_add(struct filter *filter, const char *word)
 	condition->key = strcmp(key->name, "age") == 0 ? "elapsed" : key->name;
 	condition->holds = relation->holds;
 	condition->value = sign + strlen(relation->sign);
-	return order || key->kind == NUMBER ? read_number(condition) : check_patterns(condition);
+	return order || key->kind == NUMBER || key->kind == TIME ? read_number(condition, key->kind == TIME) :
+								   check_patterns(condition);
 }
 
 /* Strings by what they say, everything else by its JSON text; what is missing only by an empty pattern. */
