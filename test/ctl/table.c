@@ -2,6 +2,9 @@
 
 #include <check.h>
 #include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static const struct column plain[] = {
 	{ "N", "n", COLUMN_RIGHT, .write = column_text },
@@ -98,6 +101,25 @@ TESTS(whole_columns_go_before_words_are_cut, 0, COUNT(widths))
 	    "{\"server\":\"server-elsewhere\",\"method\":\"resources/list\",\"from\":\"server\","
 	    "\"state\":\"cancelling\"}]",
 	    widths[_i].cells, widths[_i].wanted);
+}
+
+/* As in a container with --user. */
+TEST(a_user_may_have_no_home)
+{
+	json_t *row = json_pack("{s:s}", "directory", "/srv/app");
+	const struct column *column = view_instances;
+	struct buf text = { 0 };
+
+	while (strcmp(column->title, "DIRECTORY") != 0)
+		column++;
+	unsetenv("HOME");
+	if (geteuid() == 0)
+		ck_assert_int_eq(seteuid(54321), 0);
+	column->write(&text, row, column->key);
+	ck_assert_int_eq(seteuid(getuid()), 0);
+	ck_assert(span_equal(buf_span(&text), SPAN("/srv/app")));
+	buf_free(&text);
+	json_decref(row);
 }
 
 TEST(texts_that_differ_stay_apart)

@@ -45,7 +45,8 @@ write_client(struct buf *text, const json_t *row, const char *key)
 static void
 write_directory(struct buf *text, const json_t *row, const char *key)
 {
-	struct span path = show_string(row, key), home = span_of(home_directory());
+	const char *known = home_directory();
+	struct span path = show_string(row, key), home = known == NULL ? SPAN_NONE : span_of(known);
 	bool inside = home.len > 1 && path.len > home.len && path.ptr[home.len] == '/' &&
 	    span_equal(span_head(path, home.len), home);
 
