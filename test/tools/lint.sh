@@ -81,6 +81,8 @@ $named"
 
 	if [ -n "$manuals" ] && have mandoc; then
 		mandoc -T lint -W warning $manuals || fail mandoc
+		# It would be set as further options.
+		! grep -nE '^\.Fl .* [.:;] [a-z]' $manuals || fail "text behind the punctuation of .Fl"
 	fi
 }
 
