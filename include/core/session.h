@@ -20,10 +20,10 @@ struct session_config {
 	bool no_cancel, answer_cancelled, tool_errors;
 	bool ask_progress; /* a request without a progress token is given one */
 	bool legacy;       /* server/discover is answered as an unknown method */
-	bool restarts;     /* the server may be started again: keep the messages that a new one must be told */
+	bool restarts;     /* the server is started again: keep the messages that a new one must be told */
 	bool stateless;    /* ... even if the protocol cannot tell a new server everything */
 	bool dry_run;  /* the messages pass elsewhere: it hears them, under its own ids and tokens, and adds nothing */
-	bool observed; /* keep what a person may ask for: the latest progress of requests */
+	bool observed; /* keep what a person may ask for: the latest progress of requests; for a restart, as above */
 	msec_t kill_stuck; /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
 	uint64_t seed;     /* of the hash tables: any random number */
 };
@@ -283,6 +283,7 @@ struct records {
 	struct buf opened; /* the notification after the handshake; or empty */
 	size_t bytes;      /* of all, with those in requests */
 	bool overflow;     /* the handshake was too long */
+	bool lost;         /* a message was not kept */
 };
 
 struct edits {            /* of the message at hand, or of the batch that it is in */

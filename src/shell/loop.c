@@ -258,7 +258,7 @@ open_session(struct loop *loop)
 
 	config.policy = &options->policy;
 	config.observed = !options->no_control;
-	config.restarts = options->restarts > 0 || config.observed; /* a person may want it */
+	config.restarts = options->restarts > 0;
 	config.name = options->no_control ? NULL : options->name;
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (!system_random(&config.seed, sizeof(config.seed)))

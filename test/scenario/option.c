@@ -124,6 +124,7 @@ read_switch(struct session_config *config, struct span word)
 		{ "ask-progress", &config->ask_progress },
 		{ "legacy", &config->legacy },
 		{ "restarts", &config->restarts },
+		{ "observed", &config->observed },
 		{ "stateless", &config->stateless },
 		{ "dry-run", &config->dry_run },
 	};

@@ -217,6 +217,21 @@ serial_of_task(const struct session *session, const struct message *message)
 	return task == NULL ? 0 : task->serial;
 }
 
+/* Whether what a new server must be told is kept: a person may want one too. */
+static bool
+are_kept(const struct session *session)
+{
+	return session->config.restarts || session->config.observed;
+}
+
+/* Notes that a message could not be kept. false: nothing is told of it until a person has the server started again. */
+static bool
+is_told_lost(struct session *session)
+{
+	session->records.lost = true;
+	return session->config.restarts;
+}
+
 /* Enters the request in the table, and passes it. */
 static void
 enter(struct session *session, struct message *message, const struct method *row)
@@ -261,7 +276,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (session->config.restarts && !records_keep(&session->records, message, request))
+	else if (are_kept(session) && !records_keep(&session->records, message, request) && is_told_lost(session))
 		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	pass_on(session, message, WHY_RELAYED, request);
 }
@@ -668,7 +683,7 @@ on_opened(struct session *session, struct message *message)
 
 	recovery_open(session);
 	message->bound = records_keep_opened(&session->records, message);
-	if (!message->bound)
+	if (!message->bound && is_told_lost(session))
 		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
 	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
 		pass_take(session, message, WHY_RELAYED, NULL);
@@ -702,7 +717,7 @@ receive_notification(struct session *session, struct message *message)
 	} else {
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
 			session->server.closed = true;
-		if (session->config.restarts && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
+		if (are_kept(session) && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
 			on_opened(session, message);
 		else
 			pass_on(session, message, WHY_RELAYED, NULL);

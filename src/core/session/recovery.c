@@ -259,11 +259,10 @@ obstacle_of(const struct session *session)
 		return "this is a dry run";
 	if (session->handshake.plain)
 		return "the client speaks no JSON-RPC";
-	if (session->client_left || session->server.shut)
-		return "the session is ending";
-	if (life != SERVER_OPEN && !server_is_replaying(&session->server))
+	/* The stdin of one that is being ended is shut too. */
+	if (!session->client_left && life != SERVER_OPEN && !server_is_replaying(&session->server))
 		return "the server does not run, or is being ended";
-	return NULL;
+	return session->client_left || session->server.shut ? "the session is ending" : NULL;
 }
 
 const char *
@@ -310,6 +309,8 @@ session_ping(struct session *session)
 	if (obstacle == NULL &&
 	    (session->server.life != SERVER_OPEN || !session->handshake.opened || !state_is_settled(session)))
 		obstacle = "the handshake is not answered, and before that it may not be asked";
+	if (obstacle == NULL && !session->handshake.framing_known)
+		obstacle = "the client has sent nothing yet, which would show how messages are framed";
 	if (obstacle == NULL && session_unanswered(session) == MSEC_NEVER)
 		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
 		    ask(session, probe_method(session), SPAN_NONE, MSEC_NEVER), SPAN_NONE);
@@ -411,6 +412,8 @@ void
 session_server_back(struct session *session)
 {
 	server_enter(&session->server, SERVER_HANDSHAKE);
+	if (session->records.lost && !session->config.restarts)
+		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
 	send_records(session, METHOD_HANDSHAKE);
 	replay(session);
 }
