@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,20 @@ children_of(pid_t parent)
 	return pids;
 }
 
-/* Until it calls exec, a child has its parent's command line: the last in line is the one wanted. */
+/* Until it calls exec, and what writes the history never does, a child has its parent's command line too. */
+static bool
+has_executed(pid_t pid, pid_t parent)
+{
+	char path[64], program[2][PATH_MAX];
+	ssize_t len[2];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)(i == 0 ? pid : parent));
+		len[i] = readlink(path, program[i], sizeof(program[i]));
+	}
+	return len[0] > 0 && (len[0] != len[1] || memcmp(program[0], program[1], (size_t)len[0]) != 0);
+}
+
 pid_t
 process_child(pid_t parent, const char *word)
 {
@@ -197,7 +211,7 @@ process_child(pid_t parent, const char *word)
 
 		if (below > 0)
 			found = below;
-		else if (has_word(pids[i], word))
+		else if (has_word(pids[i], word) && has_executed(pids[i], parent))
 			found = pids[i];
 	}
 	free(pids);
