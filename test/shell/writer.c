@@ -278,6 +278,22 @@ TEST(several_writers_lose_and_break_no_line)
 	remove_shared();
 }
 
+TEST(a_shared_file_that_cannot_be_renamed_does_not_grow)
+{
+	struct writer_shared shared = share(LINE * 5);
+	int lines;
+
+	last_words = "";
+	shared.former = "/";
+	for (int i = 0; i < 8; i++) {
+		lines = writer_start(&writer, -1, &shared);
+		ck_assert_int_eq(write_lines(lines, i, 1), 1);
+		end_shared(&writer, lines);
+	}
+	ck_assert_int_eq(count_lines(shared_path), 5);
+	remove_shared();
+}
+
 /* As with a full disk. */
 TEST(of_a_shared_file_a_line_is_whole_or_lost)
 {

@@ -110,9 +110,10 @@ append(const struct writer_shared *shared, struct span lines)
 	bool whole;
 
 	if (size > 0 && size + (off_t)lines.len > shared->most) {
-		rename(shared->path, shared->former);
+		bool renamed = rename(shared->path, shared->former) == 0;
+
 		close(fd);
-		fd = open_alone(shared->path, &size);
+		fd = renamed ? open_alone(shared->path, &size) : -1;
 	}
 	if (fd < 0)
 		return;
