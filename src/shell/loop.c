@@ -297,7 +297,7 @@ start(struct loop *loop)
 		.client.port = client,
 		.now = loop->now,
 	};
-	if (!loop->options->no_history)
+	if (!loop->options->no_history && !loop->options->session.dry_run)
 		history_open(&loop->history, loop->log, loop->life.client.name, &loop->statistics);
 	/* A signal may come as soon as the server runs. */
 	signals_watch(loop->ev);

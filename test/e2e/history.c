@@ -144,6 +144,18 @@ TEST(an_option_and_the_environment_say_where)
 	shell_expect("true", "ls " HISTORY, 2, "No such file");
 }
 
+/* What is told of a dry run did not happen. */
+TEST(a_dry_run_keeps_no_history)
+{
+	struct run *run = run_session("-n -t tools/call:sleep=100ms", NULL);
+
+	run_call(run, "2", "sleep", "{\"ms\":300}");
+	run_expect_answer(run, "2");
+	run_leave(run, 0);
+	run_end(run);
+	shell_expect("true", "ls " HISTORY, 2, "No such file");
+}
+
 #define LINE(time, why, rest) \
 	"{\"time\":\"2026-11-25T10:00:" time \
 	"Z\",\"pid\":4711,\"server\":\"weather\",\"session\":\"4711-1\",\"client\":" \
