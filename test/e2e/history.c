@@ -156,6 +156,16 @@ TEST(a_dry_run_keeps_no_history)
 	shell_expect("true", "ls " HISTORY, 2, "No such file");
 }
 
+TEST(another_users_directory_is_left_alone)
+{
+	/* As with sudo -E; who is not root owns no directory at the top. */
+	static const char before[] = "mkdir $HOME/other; chown 4711 $HOME/other && s=$HOME/other/a || s=/none/a\n"
+				     "export XDG_STATE_HOME=$s";
+
+	shell_expect(before, "$CANCELD -q true </dev/null; ls -A $HOME/other | wc -l", 0, "0\n");
+	shell_expect("true", "grep -c SUMMARY " HISTORY, 0, "1\n");
+}
+
 #define LINE(time, why, rest) \
 	"{\"time\":\"2026-11-25T10:00:" time \
 	"Z\",\"pid\":4711,\"server\":\"weather\",\"session\":\"4711-1\",\"client\":" \

@@ -2,8 +2,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/compose.h"
 #include "core/session.h"
@@ -25,6 +28,24 @@ struct history_page {
 	char storage[2][NAME];
 };
 
+/* Whether this user owns the directory, or the nearest one above it if it is missing: a program's environment outlives su. */
+static bool
+is_own(const char *path)
+{
+	char existing[HISTORY_PATH];
+	struct stat status;
+	char *slash;
+
+	snprintf(existing, sizeof(existing), "%s", path);
+	while (stat(existing, &status) < 0) {
+		slash = strrchr(existing, '/');
+		if (slash[1] == '\0' && slash == existing)
+			return false;
+		slash[slash == existing] = '\0';
+	}
+	return status.st_uid == geteuid();
+}
+
 bool
 history_directory(int i, char path[HISTORY_PATH])
 {
@@ -32,7 +53,7 @@ history_directory(int i, char path[HISTORY_PATH])
 
 	if (i == 0)
 		return state != NULL && state[0] == '/' &&
-		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH;
+		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH && is_own(state);
 	return home_state(home_directory(), path, HISTORY_PATH);
 }
 
@@ -93,15 +114,17 @@ history_open(struct history *history, struct log *log, const char *client, struc
 		.level = LEVEL_TRAFFIC,
 		.json = true,
 		.by_turn = true,
-		.dry_run = log->config.dry_run,
 		.name = log->config.name,
 		.shared = &history->file,
 		.members = &history->members,
 	};
-	void *page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *page;
 
 	*history = (struct history){ .statistics = statistics, .client = client, .wake = MSEC_NEVER };
-	if (page == MAP_FAILED || !find_place(history))
+	if (!find_place(history))
+		return;
+	page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
 		return;
 	history->page = page;
 	history->file =
