@@ -312,7 +312,7 @@ TEST(a_server_is_started_again_by_a_person)
 	expect(editor, "$C restart editing", 1,
 	    "]: sessions of this protocol cannot be replayed (see --restart=stateless)");
 	expect(editor, "$C ping editing", 1, "the handshake is not answered");
-	expect(editor, "$C restart --force editing", 1, " ended");
+	expect(editor, "$C restart --force editing", 0, "]: ended, and not started again\n");
 	run_expect_logged(editor, "RESTART_REFUSED");
 	run_end(editor);
 }

@@ -129,7 +129,11 @@ ctl_server(int argc, char *argv[])
 	if (status == CTL_YES) {
 		begun = target_call(targets.list, argv[0], force ? json_pack("{s:b}", "force", true) : NULL);
 		server = begun != NULL ? await(targets.list, deed) : NULL;
+		if (server == NULL && begun != NULL && force && targets.list->gone)
+			server = json_pack("{s:s}", "state", "gone"); /* and the session with it */
 		status = server != NULL ? show(targets.list, deed, server, json) : target_tell(targets.list);
+		if (server != NULL && force) /* it has ended, which was asked */
+			status = CTL_YES;
 		json_decref(begun);
 		json_decref(server);
 	}
