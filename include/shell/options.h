@@ -32,7 +32,7 @@ struct configfile {
 
 struct options {
 	struct policy policy;
-	json_t *origins; /* owned: the texts of the rules' origins, for good: requests may outlive a rule */
+	json_t *origins; /* owned: the texts of rules' origins, each the name of itself; requests may outlive a rule */
 	struct session_config session; /* without what does not follow from an option alone: see loop.c */
 	bool drain;
 	msec_t drain_for;              /* MSEC_NEVER: as long as the deadlines allow */

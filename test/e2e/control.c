@@ -196,6 +196,43 @@ TEST(a_slow_reader_is_told_what_it_lost)
 	expect_list(person);
 }
 
+/* Sets rules with so many different long names, and takes each back. */
+static void
+set_and_unset(int from, int to)
+{
+	char params[64 << 10];
+
+	for (int i = from; i < to; i++)
+		for (int unset = 0; unset <= 1; unset++) {
+			snprintf(params, sizeof(params),
+			    "{\"option\":\"timeout\",\"rule\":\"x%060000d=1h\",\"unset\":%s}", i,
+			    unset ? "true" : "false");
+			json_decref(call(person, "set", params));
+		}
+}
+
+/* Where a request's deadline comes from outlives the rule. */
+TEST(what_was_set_and_taken_back_takes_no_memory)
+{
+	const char *set = "{\"option\":\"timeout\",\"rule\":\"tools/call:stubborn=1h\",\"now\":true}";
+	const char *unset = "{\"option\":\"timeout\",\"rule\":\"tools/call:stubborn=1h\",\"unset\":true}";
+	json_t *message;
+	long before;
+
+	run_call(canceld, "7", "stubborn", FOR_EVER);
+	json_decref(expect_requests(person, 1));
+	json_decref(call(person, "set", set));
+	json_decref(call(person, "set", unset));
+	set_and_unset(0, 20);
+	before = process_resident(canceld->pid);
+	set_and_unset(20, 80);
+	ck_assert_int_lt(process_resident(canceld->pid), before + (3 << 20));
+	message = expect_requests(person, 1);
+	ck_assert_str_eq(at_text(json_array_get(at(message, "result requests"), 0), "timeout_from"),
+	    "set by a person -t tools/call:stubborn=1h");
+	json_decref(message);
+}
+
 static const struct {
 	const char *line;
 	long code;

@@ -212,6 +212,31 @@ on_cancel(struct call *call)
 	return result;
 }
 
+static void
+keep_origin(json_t *kept, const json_t *all, const char *origin)
+{
+	json_object_set(kept, origin, json_object_get(all, origin));
+}
+
+/* Of the texts of origins only those are kept that a rule or a request still has. */
+static void
+forget_origins(struct control *control)
+{
+	const struct session *session = control->session;
+	json_t *all = control->options->origins, *kept = json_object();
+
+	for (size_t i = 0; i < session->policy.count; i++)
+		keep_origin(kept, all, session->policy.rules[i].origin);
+	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
+		for (const struct request *request = session->party[from].pending.oldest; request != NULL;
+		     request = request->newer) {
+			keep_origin(kept, all, request->origins[POLICY_IDLE]);
+			keep_origin(kept, all, request->origins[POLICY_CAP]);
+		}
+	json_decref(all);
+	control->options->origins = kept;
+}
+
 static json_t *
 on_set(struct call *call)
 {
@@ -239,6 +264,7 @@ on_set(struct call *call)
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
 	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
+	forget_origins(control);
 	if (!done && unset)
 		return refuse(call, CONTROL_NOT_FOUND, "no such rule was set");
 	if (!done)
@@ -348,6 +374,7 @@ on_reload(struct call *call)
 	json_t *result = configfile_reload(control->options, control->log);
 
 	session_set_rules(control->session, &control->options->policy);
+	forget_origins(control);
 	if (result == NULL)
 		refuse(call, CONTROL_REFUSED, "%s",
 		    json_string_value(json_array_get(control->options->file.faults, 0)));
