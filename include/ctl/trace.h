@@ -11,7 +11,7 @@
  *            answer came; reason, why it was given up; tally, how it ended, if that is of the history; traceparent; request and response, the texts of its messages
  *   event:   a line of the log, about the call or about none; its word why is "progress" for progress of the call
  *
- * Times are ms since 1970: the line's time too. Calls are in the order of their beginnings.
+ * Times are ms since 1970: the line's time too. Calls are in the order in which they were heard of.
  */
 
 #include <jansson.h>
@@ -68,13 +68,14 @@ size_t trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_R
 
 /*
  * What is counted of sessions: an object, to which a session's requests are added, those too that the history has only
- * counted; and, once all are in it, its rows, the slowest last: title, server, method, name, count, failed, p50, p95 and max.
+ * counted; and, once all are in it, its rows, the slowest last: title, server, method, name, count, failed, p50, p95 and,
+ * if not all were only counted, max.
  */
 void trace_count(json_t *tools, const json_t *session);
 json_t *trace_tools(json_t *tools);
 
-/* Inserts the value, whose reference it takes, behind those whose member is not greater. */
-void trace_insert(json_t *sorted, json_t *value, const char *key);
+/* Sorts an array by its numbers, or, with a key, by that member; those that are equal keep their order. */
+void trace_sort(json_t *values, const char *key);
 
 /* Write all to standard output. */
 void trace_perfetto(const struct trace *trace);

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "ctl/show.h"
 
@@ -48,7 +50,10 @@ session(size_t i)
 static json_t *
 call(size_t i)
 {
-	return json_array_get(json_object_get(session(0), "calls"), i);
+	json_t *calls = json_object_get(session(0), "calls");
+
+	trace_sort(calls, "start");
+	return json_array_get(calls, i);
 }
 
 static void
@@ -354,4 +359,45 @@ TEST(what_is_done_is_taken_once)
 	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 2), "events")), 2);
 	ck_assert_uint_eq(json_array_size(trace.sessions), 0);
 	json_decref(taken.sessions);
+}
+
+/* The ticks of the processor that so many calls take, each of which began before the former one. */
+static clock_t
+ticks_of(int calls)
+{
+	clock_t began = clock();
+	char request[64];
+
+	for (int i = 0; i < calls; i++) {
+		snprintf(request, sizeof(request), "'method':'m','id':%d", i);
+		decided(calls, "TIMED_OUT", "client", request, i);
+	}
+	ck_assert_int_eq(show_number(call(0), "id"), calls - 1);
+	trace_close(&trace, 7);
+	json_array_clear(trace.sessions);
+	return clock() - began;
+}
+
+TEST(many_calls_are_sorted_once)
+{
+	clock_t few = ticks_of(4000), many = ticks_of(16000);
+
+	ck_assert_msg(many < 10 * few, "%ld, but %ld", (long)many, (long)few);
+}
+
+TEST(requests_that_were_only_counted_have_no_longest)
+{
+	json_t *tools = json_object(), *rows;
+
+	ck_assert(hear(0, "'why':'COUNTED','method':'a','count':4,'sum':8"));
+	ck_assert(hear(0, "'why':'COUNTED','method':'b','count':0,'sum':0"));
+	decided(90, "TIMED_OUT", "client", SLOW, 50);
+	trace_count(tools, session(0));
+	rows = trace_tools(tools);
+	ck_assert_uint_eq(json_array_size(rows), 2);
+	ck_assert_int_eq(show_number(json_array_get(rows, 0), "p95"), 2);
+	ck_assert_ptr_null(json_object_get(json_array_get(rows, 0), "max"));
+	ck_assert_int_eq(show_number(json_array_get(rows, 1), "max"), 50);
+	json_decref(rows);
+	json_decref(tools);
 }

@@ -167,19 +167,21 @@ static void
 write_texts(struct table *table, size_t line)
 {
 	const struct column *columns = table->columns;
-	struct buf text = { 0 };
+	struct buf text = { 0 }, shown = { 0 };
 
 	for (size_t i = 0; i < table->width; i++) {
 		buf_clear(&text);
+		buf_clear(&shown);
 		if (line == 0)
 			buf_append(&text, span_of(columns[i].title));
 		else
 			columns[i].write(&text, json_array_get(table->rows, line - 1), columns[i].key);
-		printable_append(&table->texts[line * table->width + i], text.len > 0 ? buf_span(&text) : SPAN("-"),
-		    "");
+		printable_append(&shown, text.len > 0 ? buf_span(&text) : SPAN("-"), "");
+		buf_keep(&table->texts[line * table->width + i], buf_span(&shown));
 		widen(table, line, i);
 	}
 	buf_free(&text);
+	buf_free(&shown);
 }
 
 static void

@@ -153,7 +153,7 @@ rows_of(const json_t *session)
 	{
 		row = json_copy(item);
 		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
-		trace_insert(rows, row, "start");
+		json_array_append_new(rows, row);
 	}
 	json_array_foreach(json_object_get(session, "events"), i, item)
 	{
@@ -168,9 +168,10 @@ rows_of(const json_t *session)
 			    json_object_get(item, "open") != NULL ?
 				json_sprintf("%lld open, this is the oldest", (long long)show_number(item, "open")) :
 				json_incref(json_object_get(item, "reason")));
-			trace_insert(rows, row, "start");
+			json_array_append_new(rows, row);
 		}
 	}
+	trace_sort(rows, "start");
 	return rows;
 }
 

@@ -78,6 +78,7 @@ has_row(struct page *page, bool failed)
 static void
 put_tools(struct page *page, const json_t *session)
 {
+	static const char *const numbers[] = { "count", "failed", "p50", "p95", "max" };
 	json_t *tools = json_object(), *rows, *tool;
 	size_t i;
 
@@ -91,10 +92,10 @@ put_tools(struct page *page, const json_t *session)
 		if (!has_row(page, false))
 			continue;
 		put_cell(page, "t", tool, "title");
-		compose(&page->out, "<td class=n>%d<td class=n>%d<td class=n>%d<td class=n>%d<td class=n>%d",
-		    (int64_t)show_number(tool, "count"), (int64_t)show_number(tool, "failed"),
-		    (int64_t)show_number(tool, "p50"), (int64_t)show_number(tool, "p95"),
-		    (int64_t)show_number(tool, "max"));
+		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++) {
+			compose(&page->out, "<td class=n>");
+			column_text(&page->out, tool, numbers[k]);
+		}
 	}
 	compose(&page->out, "</table>");
 	json_decref(rows);

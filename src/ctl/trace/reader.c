@@ -149,10 +149,9 @@ add_call(json_t *session, const json_t *line, const char *from)
 {
 	struct span method = show_string(line, "method"), name = show_string(line, "name");
 	msec_t start = start_of(line);
-	json_t *calls = json_object_get(session, "calls"), *call;
-	size_t at = json_array_size(calls);
 	char *key = key_of(line, from);
 	struct buf title = { 0 };
+	json_t *call;
 
 	/* A URI is no part of a name that many requests are to have. */
 	compose(&title, name.len > 0 && strncmp(method.ptr, "resources/", strlen("resources/")) != 0 ? "%b %b" : "%b",
@@ -160,9 +159,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 	call = json_pack("{s:s%, s:s, s:O, s:O, s:O*, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from",
 	    from, "id", json_object_get(line, "id"), "method", json_object_get(line, "method"), "name",
 	    json_object_get(line, "name"), "start", start, "events");
-	while (at > 0 && show_number(json_array_get(calls, at - 1), "start") > start)
-		at--;
-	json_array_insert_new(calls, at, call);
+	json_array_append_new(json_object_get(session, "calls"), call);
 	widen(session, start, start);
 	json_object_set(json_object_get(session, "known"), key, call);
 	buf_free(&title);

@@ -40,14 +40,35 @@ add_number(json_t *tool, const char *key, json_int_t number)
 	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
 }
 
-void
-trace_insert(json_t *sorted, json_t *value, const char *key)
-{
-	size_t at = json_array_size(sorted);
+struct item {
+	json_int_t number;
+	size_t at;
+	json_t *value;
+};
 
-	while (at > 0 && show_number(json_array_get(sorted, at - 1), key) > show_number(value, key))
-		at--;
-	json_array_insert_new(sorted, at, value);
+static int
+compare(const void *a, const void *b)
+{
+	const struct item *one = a, *two = b;
+
+	if (one->number == two->number)
+		return one->at < two->at ? -1 : 1;
+	return one->number < two->number ? -1 : 1;
+}
+
+void
+trace_sort(json_t *values, const char *key)
+{
+	size_t count = json_array_size(values), i;
+	struct item *items = mem_new((count + 1) * sizeof(*items));
+	json_t *value;
+
+	json_array_foreach(values, i, value) items[i] =
+	    (struct item){ key == NULL ? json_integer_value(value) : show_number(value, key), i, json_incref(value) };
+	qsort(items, count, sizeof(*items), compare);
+	for (i = 0; i < count; i++)
+		json_array_set_new(values, i, items[i].value);
+	free(items);
 }
 
 void
@@ -66,7 +87,7 @@ trace_count(json_t *tools, const json_t *session)
 	}
 	json_array_foreach(json_object_get(session, "events"), i, item)
 	{
-		if (!span_equal(show_string(item, "why"), SPAN("COUNTED")))
+		if (!span_equal(show_string(item, "why"), SPAN("COUNTED")) || show_number(item, "count") <= 0)
 			continue;
 		tool = tool_of(tools, session, item);
 		add_number(tool, "count", show_number(item, "count"));
@@ -75,44 +96,33 @@ trace_count(json_t *tools, const json_t *session)
 	}
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const json_int_t *one = a, *two = b;
-
-	return (*one > *two) - (*one < *two);
-}
-
 /* Sets the member to the time that so many of a hundred needed at most; what was only counted needed less than the others. */
 static void
-set_quantile(json_t *tool, const char *key, const json_int_t *times, json_int_t percent)
+set_quantile(json_t *tool, const char *key, json_int_t percent)
 {
 	json_int_t quick = show_number(tool, "at_once"), rank = (show_number(tool, "count") * percent + 99) / 100;
+	const json_t *times = json_object_get(tool, "times");
 
-	json_object_set_new(tool, key,
-	    json_integer(rank > quick ? times[rank - quick - 1] : show_number(tool, "at_once_ms") / quick));
+	if (rank > quick)
+		json_object_set(tool, key, json_array_get(times, (size_t)(rank - quick - 1)));
+	else if (percent < 100)
+		json_object_set_new(tool, key, json_integer(show_number(tool, "at_once_ms") / quick));
 }
 
 json_t *
 trace_tools(json_t *tools)
 {
-	json_t *rows = json_array(), *tool, *time;
-	json_int_t *times;
+	json_t *rows = json_array(), *tool;
 	const char *key;
-	size_t i;
 
 	json_object_foreach(tools, key, tool)
 	{
-		json_t *list = json_object_get(tool, "times");
-
-		times = mem_new((json_array_size(list) + 1) * sizeof(*times));
-		json_array_foreach(list, i, time) times[i] = json_integer_value(time);
-		qsort(times, json_array_size(list), sizeof(*times), compare);
-		set_quantile(tool, "p50", times, 50);
-		set_quantile(tool, "p95", times, 95);
-		set_quantile(tool, "max", times, 100);
-		free(times);
-		trace_insert(rows, json_incref(tool), "max");
+		trace_sort(json_object_get(tool, "times"), NULL);
+		set_quantile(tool, "p50", 50);
+		set_quantile(tool, "p95", 95);
+		set_quantile(tool, "max", 100);
+		json_array_append(rows, tool);
 	}
+	trace_sort(rows, "max");
 	return rows;
 }
