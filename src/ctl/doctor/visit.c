@@ -229,11 +229,14 @@ is_awaited(struct span body)
 static void
 hear_errors(struct visit *visit, struct span line)
 {
+	static const char *const words[] = { ": FORCED ", ": RULE_DOUBTED ", ": CONFIG_REFUSED " };
 	const char own[] = "canceld[";
 	struct buf shown = { 0 };
+	bool wanted = false;
 
-	if (line.len < strlen(own) || memcmp(line.ptr, own, strlen(own)) != 0 ||
-	    memmem(line.ptr, line.len, ": FORCED ", strlen(": FORCED ")) == NULL)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		wanted = wanted || memmem(line.ptr, line.len, words[i], strlen(words[i])) != NULL;
+	if (!wanted || line.len < strlen(own) || memcmp(line.ptr, own, strlen(own)) != 0)
 		return;
 	clear_line(visit);
 	show_lines(&shown, line, "");
