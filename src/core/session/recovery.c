@@ -262,7 +262,7 @@ obstacle_of(const struct session *session)
 	/* The stdin of one that is being ended is shut too. */
 	if (!session->client_left && life != SERVER_OPEN && !server_is_replaying(&session->server))
 		return "the server does not run, or is being ended";
-	return session->client_left || session->server.shut ? "the session is ending" : NULL;
+	return session->client_left || session->server.closed || session->server.shut ? "the session is ending" : NULL;
 }
 
 const char *
@@ -271,7 +271,8 @@ session_restart(struct session *session, bool force)
 	const char *obstacle = obstacle_of(session);
 
 	if (obstacle == NULL && !force)
-		obstacle = session_cannot_restart(session);
+		obstacle = session->client_ended ? "the client has closed its output, and needs no other server" :
+						   session_cannot_restart(session);
 	if (obstacle != NULL)
 		return obstacle;
 	recovery_wait_no_more(session);
