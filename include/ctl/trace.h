@@ -25,7 +25,7 @@ struct trace {
 	bool payload;     /* keep the texts of messages */
 	msec_t since;     /* lines that are older are passed over */
 	json_t *sessions; /* an array; this and the next are owned by who made them */
-	json_t *open;     /* an object: those that are not over, by the pid */
+	json_t *open;     /* an object: those that are not over, by the session, or else the pid */
 };
 
 /*

@@ -255,6 +255,18 @@ TEST(a_pid_may_be_used_again_and_many_share_a_file)
 	ck_assert_uint_eq(json_array_size(json_object_get(session(2), "calls")), 1);
 }
 
+/* As of two containers with one home. */
+TEST(sessions_with_one_pid_are_told_apart)
+{
+	for (int ms = 0; ms < 4; ms++)
+		ck_assert(
+		    hear(ms, ms % 2 == 0 ? "'session':'7-1','why':'STARTED'" : "'session':'7-2','why':'STARTED'"));
+	ck_assert_uint_eq(json_array_size(trace.sessions), 2);
+	ck_assert(hear(4, "'session':'7-1','why':'SUMMARY'"));
+	ck_assert_ptr_nonnull(json_object_get(session(0), "over"));
+	ck_assert_ptr_null(json_object_get(session(1), "over"));
+}
+
 #define REQUEST \
 	",'payload':'{\\'method\\':\\'initialize\\',\\'id\\':0,\\'params\\':{\\'clientInfo\\':{\\'name\\':\\'c\\'}," \
 	"\\'_meta\\':{}}}','traceparent':'00-x'"

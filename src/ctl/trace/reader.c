@@ -69,12 +69,20 @@ widen(json_t *session, msec_t from, msec_t to)
 		json_object_set_new(session, "end", json_integer(to));
 }
 
-/* Writes the key too. NULL: none of this pid is open. */
-static json_t *
-find_open(const struct trace *trace, json_int_t pid, char key[SPAN_NUMBER_MAX + 1])
+static void
+end_session(struct trace *trace, const char *key)
 {
-	snprintf(key, SPAN_NUMBER_MAX + 1, "%lld", (long long)pid);
-	return json_object_get(trace->open, key);
+	json_object_set_new(json_object_get(trace->open, key), "over", json_true());
+	json_object_del(trace->open, key);
+}
+
+void
+trace_close(struct trace *trace, json_int_t pid)
+{
+	char key[SPAN_NUMBER_MAX + 1];
+
+	snprintf(key, sizeof(key), "%lld", (long long)pid);
+	end_session(trace, key);
 }
 
 /* The session that the line is of, which may begin with it. */
@@ -82,15 +90,13 @@ static json_t *
 session_of(struct trace *trace, const json_t *line, msec_t time)
 {
 	json_t *pid = json_object_get(line, "pid"), *session;
-	char key[SPAN_NUMBER_MAX + 1];
+	const char *key = json_string_value(json_object_get(line, "session"));
+	char number[SPAN_NUMBER_MAX + 1];
 
-	session = find_open(trace, json_integer_value(pid), key);
-	/* The former one of this pid had no time for an end. */
-	if (has(line, "session") && has(session, "session") &&
-	    !json_equal(json_object_get(session, "session"), json_object_get(line, "session"))) {
-		trace_close(trace, json_integer_value(pid));
-		session = NULL;
-	}
+	/* In two containers canceld may have one pid. */
+	snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(pid));
+	key = key != NULL ? key : number;
+	session = json_object_get(trace->open, key);
 	if (session == NULL) {
 		session = json_pack("{s:O, s:O*, s:O, s:I, s:I, s:[], s:[], s:{}, s:O*, s:O*}", "pid", pid, "server",
 		    json_object_get(line, "server"), "since", json_object_get(line, "time"), "start", time, "end", time,
@@ -100,18 +106,9 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 		json_object_set(trace->open, key, session);
 	}
 	if (is_among(line, lasts, sizeof(lasts)))
-		trace_close(trace, json_integer_value(pid));
+		end_session(trace, key);
 	widen(session, time, time);
 	return session;
-}
-
-void
-trace_close(struct trace *trace, json_int_t pid)
-{
-	char key[SPAN_NUMBER_MAX + 1];
-
-	json_object_set_new(find_open(trace, pid, key), "over", json_true());
-	json_object_del(trace->open, key);
 }
 
 /* What tells the requests of a session apart that are open at the same time. */
