@@ -225,6 +225,15 @@ TESTS(the_history_is_told, 0, sizeof(told) / sizeof(told[0]))
 	shell_expect("export TZ=UTC", told[_i].script, told[_i].status, told[_i].said);
 }
 
+/* The reader of the pipe that stands for the former file waits, and has opened the other one. */
+TEST(a_file_that_becomes_the_former_one_is_read)
+{
+	write_history();
+	shell_expect("cd $HOME/.local/state/canceld",
+	    "mkfifo history.1; " C ">told & exec 3>history.1; mv history gone; echo >&3; exec 3>&-; wait; cat told", 0,
+	    "SERVER_EXITED");
+}
+
 TEST(without_a_history_that_is_told)
 {
 	shell_expect("true", C, 1, "the history has nothing of that");

@@ -29,10 +29,10 @@ struct choice {
 	struct trace trace;
 };
 
-int
-trace_read(const char *path, trace_hearer *hear, void *user)
+/* file: NULL: it could not be opened, as errno tells. */
+static int
+read_file(FILE *file, const char *path, trace_hearer *hear, void *user)
 {
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
 	unsigned long others = 0;
 	char *text = NULL;
 	size_t size = 0;
@@ -52,19 +52,31 @@ trace_read(const char *path, trace_hearer *hear, void *user)
 }
 
 int
+trace_read(const char *path, trace_hearer *hear, void *user)
+{
+	return read_file(strcmp(path, "-") == 0 ? stdin : fopen(path, "r"), path, hear, user);
+}
+
+int
 trace_read_history(trace_hearer *hear, void *user)
 {
-	char directory[HISTORY_PATH], path[HISTORY_PATH + sizeof("/history.1")], before[HISTORY_PATH] = "";
-	int status = CTL_YES;
+	char directory[HISTORY_PATH], path[2][HISTORY_PATH + sizeof("/history.1")], before[HISTORY_PATH] = "";
+	int status = CTL_YES, error;
+	FILE *file;
 
 	for (int i = 0; i < HISTORY_PLACES; i++) {
 		if (!history_directory(i, directory) || strcmp(directory, before) == 0)
 			continue;
-		for (int former = 1; former >= 0; former--) {
-			snprintf(path, sizeof(path), "%s/history%s", directory, former ? ".1" : "");
-			if (access(path, F_OK) == 0 && trace_read(path, hear, user) != CTL_YES)
-				status = CTL_NO;
-		}
+		snprintf(path[0], sizeof(path[0]), "%s/history", directory);
+		snprintf(path[1], sizeof(path[1]), "%s/history.1", directory);
+		/* It may become the former one while that is read. */
+		file = fopen(path[0], "r");
+		error = errno;
+		if (access(path[1], F_OK) == 0 && trace_read(path[1], hear, user) != CTL_YES)
+			status = CTL_NO;
+		errno = error;
+		if ((file != NULL || error != ENOENT) && read_file(file, path[0], hear, user) != CTL_YES)
+			status = CTL_NO;
 		memcpy(before, directory, sizeof(before));
 	}
 	return status;
