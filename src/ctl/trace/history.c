@@ -17,14 +17,14 @@
 static const char usage[] = "usage: cancelctl history [-j] [-s DURATION] [--failed] [PID|NAME]\n\n"
 			    "Tells what has happened, by session, the newest last: each request that was\n"
 			    "not answered at once, and a line for each tool.\n\n"
-			    "      --failed           only what failed, was given up or was lost\n"
+			    "      --failed           of requests only those that failed, were given up or lost\n"
 			    "  -s, --since DURATION   only what ended since then, such as 2h\n"
 			    "  -j, --json             the lines of the history\n";
 
 /* What is wanted. */
 struct choice {
 	const char *which; /* NULL: all */
-	bool failed, json;
+	bool failed, json, told;
 	msec_t since;
 	struct trace trace;
 };
@@ -82,15 +82,20 @@ trace_read_history(trace_hearer *hear, void *user)
 	return status;
 }
 
+/* Whether it is to be told of a call, or line, with that end. */
+static bool
+is_wanted(const struct choice *choice, struct span ended)
+{
+	return !choice->failed ||
+	    (ended.len > 0 && !span_equal(ended, SPAN("answered")) && !span_equal(ended, SPAN("streams")));
+}
+
 static bool
 is_meant(const struct choice *choice, const json_t *line)
 {
 	char pid[SPAN_NUMBER_MAX];
-	struct span ended = show_string(line, "ended"), which;
+	struct span which;
 
-	if (choice->failed &&
-	    (ended.len == 0 || span_equal(ended, SPAN("answered")) || span_equal(ended, SPAN("streams"))))
-		return false;
 	if (choice->which == NULL)
 		return true;
 	which = span_of(choice->which);
@@ -108,8 +113,10 @@ hear(void *user, json_t *line)
 		json_decref(line);
 		return true;
 	}
-	if (choice->json && trace_time(line) >= choice->since)
+	if (choice->json && trace_time(line) >= choice->since && is_wanted(choice, show_string(line, "ended"))) {
 		show_json(line);
+		choice->told = true;
+	}
 	return trace_hear(&choice->trace, line);
 }
 
@@ -156,14 +163,18 @@ static const struct column tools_columns[] = {
 
 /* Each request, and what became of the session itself. */
 static json_t *
-rows_of(const json_t *session)
+rows_of(const struct choice *choice, const json_t *session)
 {
 	json_t *rows = json_array(), *item, *row;
 	size_t i;
 
 	json_array_foreach(json_object_get(session, "calls"), i, item)
 	{
+		if (!is_wanted(choice, show_string(item, "tally")))
+			continue;
 		row = json_copy(item);
+		if (trace_failed(item) && json_object_get(item, "reason") == NULL)
+			json_object_set(row, "reason", json_object_get(item, "outcome"));
 		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
 		json_array_append_new(rows, row);
 	}
@@ -171,7 +182,7 @@ rows_of(const json_t *session)
 	{
 		struct span why = show_string(item, "why");
 
-		if (!span_equal(why, SPAN("COUNTED")) && !span_equal(why, SPAN("STARTED")) &&
+		if (!choice->failed && !span_equal(why, SPAN("COUNTED")) && !span_equal(why, SPAN("STARTED")) &&
 		    !span_equal(why, SPAN("DIALECT")) && !span_equal(why, SPAN("SUMMARY"))) {
 			row = json_pack("{s:O, s:O*, s:O*, s:O}", "start", json_object_get(item, "time"), "method",
 			    json_object_get(item, "method"), "name", json_object_get(item, "name"), "tally",
@@ -189,9 +200,9 @@ rows_of(const json_t *session)
 
 /* "weather[4711]  node  2026-11-26 08:21:37, 2m05s" */
 static void
-show_session(const json_t *session, json_t *tools)
+show_session(struct choice *choice, const json_t *session, json_t *tools)
 {
-	json_t *rows = rows_of(session);
+	json_t *rows = rows_of(choice, session);
 	msec_t start = show_number(session, "start");
 	pid_t pid = (pid_t)show_number(session, "pid");
 	char text[SHOW_TIME_SIZE];
@@ -202,7 +213,10 @@ show_session(const json_t *session, json_t *tools)
 	compose(&line, ", %b", show_time(show_number(session, "end") - start, text));
 	if (json_object_get(session, "over") == NULL)
 		compose(&line, kill(pid, 0) == 0 ? ", runs" : ", its end is not known");
-	show_line(buf_span(&line));
+	if (!choice->failed || json_array_size(rows) > 0) {
+		show_line(buf_span(&line));
+		choice->told = true;
+	}
 	buf_free(&line);
 	if (json_array_size(rows) > 0)
 		table_show(calls_columns, rows);
@@ -242,9 +256,10 @@ ctl_history(int argc, char *argv[])
 	if (since != NULL)
 		choice.since = choice.trace.since = (msec_t)time(NULL) * 1000 - (msec_t)age;
 	status = trace_read_history(hear, &choice);
-	if (status == CTL_YES && json_array_size(choice.trace.sessions) == 0)
+	json_array_foreach(choice.json ? NULL : choice.trace.sessions, i, session)
+	    show_session(&choice, session, tools);
+	if (status == CTL_YES && !choice.told)
 		status = ctl_no("the history has nothing of that");
-	json_array_foreach(choice.json ? NULL : choice.trace.sessions, i, session) show_session(session, tools);
 	show_tools(tools);
 	json_decref(tools);
 	json_decref(choice.trace.sessions);
