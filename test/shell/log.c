@@ -171,6 +171,8 @@ TEST(an_event_is_one_object)
 		log_string("name", NULL),
 		log_id("id", SPAN("5")),
 		log_id("text", SPAN("\"a\\u0062c\"")),
+		log_id("half", SPAN("\"\\ud800\"")),
+		log_id("empty", SPAN("\"\"")),
 		log_id("long", SPAN("12345678901234567890")),
 		log_id("real", SPAN("1.50")),
 		log_time("elapsed", 2003),
@@ -185,10 +187,12 @@ TEST(an_event_is_one_object)
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "pid")), getpid());
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "id")), 5);
 	ck_assert_str_eq(string_of(object, "text"), "abc");
+	ck_assert_str_eq(string_of(object, "half"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	ck_assert_str_eq(string_of(object, "empty"), "");
 	ck_assert_str_eq(string_of(object, "long"), "12345678901234567890");
 	ck_assert_str_eq(string_of(object, "real"), "1.50");
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "elapsed")), 2003);
-	ck_assert_uint_eq(json_object_size(object), 9);
+	ck_assert_uint_eq(json_object_size(object), 11);
 	json_decref(object);
 	log_close(&log);
 }

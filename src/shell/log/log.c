@@ -257,14 +257,12 @@ is_plain(struct span text)
 	return true;
 }
 
-/* Whether the text of an id is a value of JSON that every reader keeps: a longer number would be rounded. */
+/* Whether the text of an id is a number of JSON that every reader keeps, for a longer one would be rounded, or null. */
 static bool
 is_value(struct span id)
 {
 	size_t digits = id.ptr[0] == '-';
 
-	if (id.ptr[0] == '"')
-		return id.len > 1 && id.ptr[id.len - 1] == '"';
 	while (digits < id.len && is_digit(id.ptr[digits]))
 		digits++;
 	return (digits == id.len && digits <= DIGITS_MOST) || span_equal(id, SPAN("null"));
@@ -275,9 +273,13 @@ append_text(struct buf *line, const struct log_field *field, bool json)
 {
 	struct span text = shown_part(field->text, field->kind == LOG_PAYLOAD ? LOG_PAYLOAD_MAX : LOG_VALUE_MAX);
 	bool cut = text.len < field->text.len, id = field->kind == LOG_ID && !cut;
+	char storage[LOG_VALUE_MAX];
 	const char *quote = (json ? id && is_value(text) : id || is_plain(text)) ? "" : "\"";
 
 	compose(line, "%s", quote);
+	/* An escaped half of a character may stand in a string, but readers refuse it. */
+	if (json && id && text.len > 1 && text.ptr[text.len - 1] == '"')
+		text = unescaped(text, storage, sizeof(storage));
 	if (json)
 		printable_append_json(line, text, quote[0] != '\0');
 	else
