@@ -98,12 +98,16 @@ read_line(struct call *call, int argc, char *argv[])
 	call->words = argv + optind;
 }
 
-/* Without a command the first word names the server. */
+/*
+ * Without a command the first word names the server. Without a control socket the error of a deadline names canceld's option,
+ * not a session that has ended.
+ */
 static void
 read_server(struct call *call)
 {
 	char **options = NULL;
 
+	ctl_add_words(&options, (char *const[]){ "--no-control", NULL });
 	if (call->what.command[0] == NULL) {
 		if (call->words[0] == NULL)
 			exit(ctl_usage("which server? its command stands behind --, or CLIENT:SERVER before the tool"));
