@@ -278,7 +278,7 @@ append_text(struct buf *line, const struct log_field *field, bool json)
 
 	compose(line, "%s", quote);
 	/* An escaped half of a character may stand in a string, but readers refuse it. */
-	if (json && id && text.len > 1 && text.ptr[text.len - 1] == '"')
+	if (json && id && text.ptr[0] == '"')
 		text = unescaped(text, storage, sizeof(storage));
 	if (json)
 		printable_append_json(line, text, quote[0] != '\0');
