@@ -199,6 +199,7 @@ static const struct {
 	const char *said;
 } told[] = {
 	{ C, 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
+	{ "sed -i /KILLED/d " HISTORY "; " C, 0, "weather[4711]  node  2026-11-25 10:00:00, 4s, no end is known\n" },
 	{ C, 0, "10:00:00  tools/call  forecast  500ms  answered" },
 	{ C, 0, "10:00:01  tools/call  forecast  700ms  failed         isError\n" },
 	{ C, 0, "10:00:01  tools/call  map          2s  timed_out      no progress\n" },
@@ -208,7 +209,7 @@ static const struct {
 	{ C, 0, "weather  tools/call  map         1       1   2s   2s     2s\n" },
 	{ C, 0, "1 lines are not of a JSON log" },
 	{ C "--failed | grep -c answered", 1, "0\n" },
-	{ C "--failed 2>&1 | grep -c 'not known'", 1, "0\n" },
+	{ C "--failed 2>&1 | grep -c 'no end'", 1, "0\n" },
 	{ C "--failed", 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
 	{ C "--failed", 0, "weather  tools/call  forecast  100       1  2ms  2ms  700ms\n" },
 	{ "sed -i '/failed/d; /timed_out/d' " HISTORY "; " C "--failed", 1, "the history has nothing of that" },
