@@ -20,7 +20,7 @@ enum {
 	LOG_PAYLOAD_MAX = 1 << 20,    /* ... of a message */
 	LOG_TAIL_MAX = 16 << 10,      /* bytes kept of the last lines */
 	LOG_LAST_WAIT = 50,           /* ms, to write the last lines */
-	LOG_FILE_WAIT = 1000,         /* ... to a regular file */
+	LOG_FILE_WAIT = 1000,         /* ... to a regular file that is not shared */
 
 	RELAY_QUEUE_MAX = 64 << 10, /* bytes of the server's stderr not written yet */
 	RELAY_TAIL_MAX = 4 << 10,   /* bytes of it kept */
@@ -87,6 +87,9 @@ const char *log_open(struct log *log, const struct log_config *config) __attribu
 
 /* A log of JSON in a shared file, which is opened later. */
 void log_open_shared(struct log *log, const struct log_config *config);
+
+/* Starts another writer of the shared file, after the former one has ended. */
+void log_reopen(struct log *log);
 
 /* Closes the log, after at most LOG_LAST_WAIT or LOG_FILE_WAIT to write the last lines. Returns what log_failed does. */
 int log_close(struct log *log);

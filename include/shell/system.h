@@ -119,6 +119,9 @@ pid_t system_pid_limit(void);
 /* fork(2), for a child that sends no signal as it ends and that P_ALL above does not show, where the system can do so. */
 pid_t system_fork_hidden(void);
 
+/* Such a child, if it has ended. */
+void system_reap_hidden(pid_t pid);
+
 /*
  * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are seen; elsewhere only
  * the group, and who is dead but not reaped counts as living.

@@ -28,6 +28,7 @@ struct writer {
 	pid_t pid;              /* 0: there is none */
 	struct descriptor back; /* ready: see writer_failed; ended: the process has */
 	int failed;             /* as writer_failed */
+	bool goes_on;           /* the file is shared: see writer_end */
 };
 
 /*
@@ -41,5 +42,8 @@ int writer_start(struct writer *writer, int file, const struct writer_shared *sh
 /* The errno of the last write that failed, as far as the process has told; 0: none. */
 int writer_failed(struct writer *writer);
 
-/* The pipe is closed: waits so long for the rest to be written; then ends the process, which may still hang in the kernel. */
+/*
+ * The pipe is closed: waits so long for the rest to be written; then ends the process, which may still hang in the kernel. That
+ * of a shared file is left to write what is in the pipe.
+ */
 void writer_end(struct writer *writer, msec_t time);

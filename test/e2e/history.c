@@ -2,7 +2,9 @@
 #include <sys/stat.h>
 
 #include "client.h"
+#include "needs.h"
 #include "shell.h"
+#include "shell/system.h"
 
 #define HISTORY "$HOME/.local/state/canceld/history"
 
@@ -132,6 +134,28 @@ TEST(what_was_open_as_canceld_was_killed_has_one_line)
 	ck_assert_int_ge(at_number(line, "elapsed"), 0);
 	run_end(run);
 	json_decref(lines);
+}
+
+/* As if the file system of the home stood still. */
+TEST(a_history_that_stands_still_is_not_awaited)
+{
+	struct run *run;
+	char script[256];
+	pid_t writer;
+
+	NEEDS(SYSTEM_RENAMES);
+	run = run_session("--name mine", NULL);
+	snprintf(script, sizeof(script),
+	    "for p in $(cat /proc/%d/task/*/children); do grep -q cancel-history /proc/$p/comm && echo $p; done; true",
+	    (int)run->pid);
+	shell_expect("true", script, 0, "\n");
+	writer = atoi(shell_output);
+	ck_assert_int_eq(kill(writer, SIGSTOP), 0);
+	run_leave(run, 0);
+	ck_assert_int_eq(kill(writer, SIGCONT), 0);
+	run_end(run);
+	shell_expect("true", "grep -c SUMMARY " HISTORY, 0, "1\n");
+	shell_expect("true", "mv " HISTORY " " HISTORY ".1; mkfifo " HISTORY "; $CANCELD -q true </dev/null", 0, "");
 }
 
 TEST(an_option_and_the_environment_say_where)

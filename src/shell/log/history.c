@@ -153,6 +153,8 @@ history_turn(struct history *history, msec_t now, bool all)
 
 	if (history->page == NULL)
 		return;
+	if (now >= history->wake && history->log.writer.back.ended)
+		log_reopen(&history->log);
 	for (size_t i = 0; (all || now >= history->wake) && i < statistics->method_count; i++) {
 		struct method_totals *totals = &statistics->methods[i];
 
@@ -164,11 +166,10 @@ history_turn(struct history *history, msec_t now, bool all)
 	}
 	if (now >= history->wake)
 		history->wake = MSEC_NEVER;
-	/* The writer has ended, or there is none. */
-	if (history->log.descriptor.broken)
-		history->log.config.level = LEVEL_ERROR;
-	else
-		log_flush(&history->log);
+	log_flush(&history->log);
+	writer_failed(&history->log.writer);
+	if (history->log.writer.back.ended && history->wake == MSEC_NEVER)
+		history->wake = now + HISTORY_EACH;
 }
 
 static struct span

@@ -85,7 +85,15 @@ start_writer(struct log *log)
 
 	descriptor_init(&log->descriptor, fd < 0 ? log->file : fd, fd >= 0);
 	log->file = -1;
-	log->config.shared = NULL;
+}
+
+void
+log_reopen(struct log *log)
+{
+	descriptor_close(&log->descriptor);
+	writer_end(&log->writer, 0);
+	start_writer(log);
+	log_flush(log);
 }
 
 int
@@ -111,7 +119,8 @@ log_watch(struct log *log)
 int
 log_close(struct log *log)
 {
-	msec_t left = log->writer.pid > 0 ? LOG_FILE_WAIT : LOG_LAST_WAIT, end = monotonic_now() + left;
+	bool alone = log->writer.pid > 0 && log->config.shared == NULL;
+	msec_t left = alone ? LOG_FILE_WAIT : LOG_LAST_WAIT, end = monotonic_now() + left;
 	struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
 
 	log_flush(log);
@@ -193,7 +202,7 @@ log_write(struct log *log)
 {
 	ssize_t put = 1;
 
-	if (log->queue.len > 0 && (log->file >= 0 || log->config.shared != NULL))
+	if (log->queue.len > 0 && (log->file >= 0 || (log->config.shared != NULL && log->descriptor.fd < 0)))
 		start_writer(log);
 	while (log->queue.len > 0 && put > 0) {
 		struct span lines = first_lines(buf_span(&log->queue));

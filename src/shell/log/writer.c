@@ -88,7 +88,7 @@ open_alone(const char *path, off_t *size)
 	struct stat opened, named;
 
 	for (int tries = 0; tries < TRIES; tries++) {
-		int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
 		if (fd < 0)
 			break;
@@ -195,6 +195,7 @@ writer_start(struct writer *writer, int file, const struct writer_shared *shared
 	int lines[2] = { -1, -1 }, back[2] = { -1, -1 }, error;
 
 	writer->pid = -1;
+	writer->goes_on = shared != NULL;
 	/* canceld may stand still: it need not be told every error. */
 	if (system_pipe(lines) == 0 && system_pipe(back) == 0 && fcntl(back[1], F_SETFL, O_NONBLOCK) == 0)
 		writer->pid = start(lines[0], file, back[1], shared);
@@ -237,8 +238,9 @@ writer_end(struct writer *writer, msec_t time)
 		writer->back.ready = true;
 		writer_failed(writer);
 	}
-	if (!writer->back.ended)
+	if (!writer->back.ended && !writer->goes_on)
 		kill(writer->pid, SIGKILL);
 	descriptor_close(&writer->back);
+	system_reap_hidden(writer->pid);
 	writer->pid = 0;
 }

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -199,6 +200,12 @@ system_fork_hidden(void)
 	pid_t pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 
 	return pid < 0 && errno == EINVAL ? fork() : pid; /* qemu-user knows only SIGCHLD */
+}
+
+void
+system_reap_hidden(pid_t pid)
+{
+	waitpid(pid, NULL, WNOHANG | __WALL);
 }
 
 /* Without WEXITED the dead are no children. */

@@ -2,6 +2,7 @@
 #include "shell/system.h"
 
 #include <errno.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 bool
@@ -61,6 +62,12 @@ pid_t
 system_fork_hidden(void)
 {
 	return fork();
+}
+
+void
+system_reap_hidden(pid_t pid)
+{
+	waitpid(pid, NULL, WNOHANG);
 }
 
 /* The dead that are not reaped count too. */
