@@ -201,8 +201,7 @@ struct policy_rule {
 	msec_t duration;     /* MSEC_NEVER: none */
 	bool matched;        /* it has named a request, even if a more specific rule won */
 	size_t least;        /* bytes of the shortest name that fits */
-	const char
-	    *origin; /* set at will: for a person, and valid as long as a rule or request has it; NULL: not known */
+	const char *origin;  /* set at will: for a person, and valid while a rule or request has it; NULL: not known */
 };
 
 struct policy {                    /* zeroed: empty */
