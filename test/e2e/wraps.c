@@ -289,7 +289,7 @@ TEST(a_command_in_the_home_starts)
 {
 	expect("mkdir $HOME/bin; printf '#!/bin/sh\\nexit 7\\n' >$HOME/bin/agent; chmod +x $HOME/bin/agent", 0, "");
 	expect("$CANCELD '~/bin/agent' </dev/null", 7, "agent: ");
-	expect("unset HOME; $CANCELD '~/none' </dev/null", 127, "start /");
+	expect("unset HOME; $CANCELD --no-control --no-history '~/none' </dev/null", 127, "start /");
 }
 
 /* What does not belong into a file of TOML, behind a server that could be wrapped. */
