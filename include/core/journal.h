@@ -74,6 +74,7 @@ struct action {
 	msec_t elapsed, timeout;
 	enum tally tally;
 	uint64_t serial; /* of the request; 0: it was in no table */
+	bool dismissed;  /* a VERB_END: a person has the server ended */
 	bool at_once;    /* it was answered sooner than anybody waits: see at_once in struct dialect */
 };
 

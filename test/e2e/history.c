@@ -63,7 +63,7 @@ expect_ended(const json_t *lines, const char *id, const char *why, const char *e
 	ck_assert_str_eq(at_text(line, "why"), why);
 	ck_assert_str_eq(at_text(line, "ended"), ended);
 	ck_assert_str_eq(at_text(line, "by"), by);
-	ck_assert_str_eq(at_text(line, "from"), "client");
+	ck_assert_str_eq(at_text(line, "requester"), "client");
 	ck_assert_str_eq(at_text(line, "server"), "mine");
 	ck_assert_ptr_nonnull(strchr(at_text(line, "session"), '-'));
 	ck_assert_int_ge(at_number(line, "elapsed"), 0);
@@ -113,6 +113,37 @@ TEST(each_request_that_took_time_has_a_line)
 	ck_assert_int_eq(count, 5);
 	json_decref(lines);
 	shell_expect("true", "stat -c '%a' " HISTORY, 0, "600");
+}
+
+TEST(what_a_person_ended_with_the_server_is_told)
+{
+	struct run *run = run_session("-r --name mine", NULL);
+	json_t *lines;
+
+	run_hang(run, "7");
+	shell_expect("true", "$CANCELCTL restart mine", 0, "restarted\n");
+	run_expect_error(run, "7", CODE_INTERNAL, "server-restarted");
+	run_leave(run, 0);
+	run_end(run);
+	lines = read_history();
+	expect_ended(lines, "7", "SERVER_LOST", "lost", "person");
+	json_decref(lines);
+}
+
+/* It may be of anything, as a message. */
+TEST(the_reason_of_a_client_is_not_kept)
+{
+	struct run *run = run_session("--name mine", NULL);
+	json_t *lines;
+
+	run_hang(run, "7");
+	run_cancel(run, "7");
+	run_expect_cancelled(run, "7");
+	run_leave(run, 0);
+	run_end(run);
+	lines = read_history();
+	ck_assert(!at_exists(find(lines, "id", "7"), "reason"));
+	json_decref(lines);
 }
 
 TEST(what_was_open_as_canceld_was_killed_has_one_line)
@@ -195,7 +226,7 @@ TEST(another_users_directory_is_left_alone)
 	"Z\",\"pid\":4711,\"server\":\"weather\",\"session\":\"4711-1\",\"client\":" \
 	"\"node\",\"why\":\"" why "\"" rest "}\n"
 #define ENDED(id, name, elapsed, ended) \
-	",\"ended\":\"" ended "\",\"from\":\"client\",\"method\":\"tools/call\",\"name\":\"" name "\",\"id\":" id \
+	",\"ended\":\"" ended "\",\"requester\":\"client\",\"method\":\"tools/call\",\"name\":\"" name "\",\"id\":" id \
 	",\"elapsed\":" elapsed
 
 static void

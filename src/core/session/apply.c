@@ -57,13 +57,9 @@ describe_timeout(struct session *session, const struct request *request)
 
 /* Why the request is given up, or its answer is none; valid until the next text is composed. */
 static struct span
-reason_of(struct session *session, const struct request *request, enum why why, const struct message *message)
+reason_of(struct session *session, const struct request *request, enum why why)
 {
-	if (why == WHY_TIMED_OUT)
-		return describe_timeout(session, request);
-	if (message != NULL && scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
-		return scan_text(message->scan, SCAN_REASON);
-	return buf_span(&session->fault);
+	return why == WHY_TIMED_OUT ? describe_timeout(session, request) : buf_span(&session->fault);
 }
 
 /* Reports a decision for which no message is at hand. */
@@ -79,7 +75,7 @@ report(struct session *session, const struct request *request, const struct deci
 		action.timeout = request_timeout(request);
 		action.origin = request_origin(request);
 	}
-	action.detail = reason_of(session, request, why, NULL);
+	action.detail = reason_of(session, request, why);
 	if (why == WHY_TIMED_OUT)
 		action.hint = hint_for(session, request);
 	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY)) {
@@ -171,11 +167,12 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 
 	action.tally = tally_of(request, event, outcome, message);
 	action.serial = request->serial;
+	action.dismissed = session->server.dismissed;
 	action.at_once = action.tally == TALLY_ANSWERED && action.elapsed < session->handshake.dialect->at_once;
 	if (!action.at_once) {
 		action.timeout = request_timeout(request);
 		action.origin = request_origin(request);
-		action.detail = reason_of(session, request, why, message);
+		action.detail = reason_of(session, request, why);
 		action.outcome = event == EVENT_RESPONSE ? message_answer(message) : SPAN_NONE;
 		action.traceparent = request->traceparent;
 	}

@@ -106,6 +106,7 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 		server_keep_said(&session->server, quoted);
 	recovery_drop_questions(session);
 	decide_each(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
+	session->server.dismissed = false;
 	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	pending_clear(&session->turns);
 	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);

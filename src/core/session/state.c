@@ -44,7 +44,7 @@ server_enter(struct server *server, enum server_life life)
 {
 	server->life = life;
 	if (life == SERVER_AWAY) {
-		server->served = server->shut = server->spoke_text = server->dismissed = false;
+		server->served = server->shut = server->spoke_text = false;
 		buf_clear(&server->said);
 		server->kept = 0;
 	}

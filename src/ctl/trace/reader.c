@@ -196,7 +196,7 @@ call_of(json_t *session, const json_t *line)
 		return NULL;
 	if (has(line, "ended"))
 		return add_call(session, line,
-		    span_equal(show_string(line, "from"), SPAN("server")) ? "server" : "client");
+		    span_equal(show_string(line, "requester"), SPAN("server")) ? "server" : "client");
 	call = find_call(session, line, to);
 	if (is_answer(line) && call != NULL)
 		return call;

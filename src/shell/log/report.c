@@ -45,6 +45,8 @@ giver_of(const struct action *action)
 	};
 	bool requester = action->tally == TALLY_CANCELLED || action->tally == TALLY_LEFT;
 
+	if (action->tally == TALLY_LOST && action->dismissed)
+		return "person";
 	return givers[action->tally] != NULL ? givers[action->tally] :
 					       side_name(requester ? action->side : side_other(action->side));
 }
@@ -53,7 +55,7 @@ void
 report_end(struct log *log, const struct action *action)
 {
 	log_event(log, action->why,
-	    LOG_FIELDS(log_string("ended", tally_word(action->tally)), log_string("from", side_name(action->side)),
+	    LOG_FIELDS(log_string("ended", tally_word(action->tally)), log_string("requester", side_name(action->side)),
 		log_text("method", action->method), log_text("name", action->name), log_id("id", action->id),
 		log_time("elapsed", action->elapsed), log_time("timeout", action->timeout),
 		log_text("outcome", action->outcome), log_string("by", giver_of(action)), detail_of(action),
