@@ -92,7 +92,9 @@ interpret(struct message *message, struct session *session, enum side from, bool
 	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
 	message->seed = session->config.seed;
 	id = message_id(message, SCAN_ID);
-	message->id = scan->fault == SCAN_REPEATED_ID ? (struct id){ .hash = 0 } : id;
+	message->id = id;
+	if (scan->fault == SCAN_REPEATED_ID)
+		message->id = (struct id){ .hash = 0 };
 	message->meant = read_meant(scan);
 	message->kind = read_kind(scan, message->meant);
 	message->malformed = message->kind == MESSAGE_RESPONSE ? find_flaw(scan) : NULL;

@@ -26,7 +26,7 @@ write_tally(struct buf *text, const json_t *row, const char *key)
 static void
 write_quantile(struct buf *text, const json_t *row, const char *key)
 {
-	double rank = (double)show_number(row, "count") * atoi(key) / 100, below = 0, from = 0;
+	double rank = (double)show_number(row, "count") * strtod(key, NULL) / 100, below = 0, from = 0;
 	double longest = (double)show_number(row, "longest_ms"), to = 0, count;
 	char shown[SHOW_TIME_SIZE];
 	const char *bound;
@@ -36,7 +36,7 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 	{
 		count = json_number_value(value);
 		from = to;
-		to = strcmp(bound, "+Inf") == 0 ? longest : atof(bound) * 1000;
+		to = strcmp(bound, "+Inf") == 0 ? longest : strtod(bound, NULL) * 1000;
 		if (count >= rank && count > below) {
 			to = from + (to - from) * (rank - below) / (count - below);
 			break;

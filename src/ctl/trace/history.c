@@ -16,7 +16,7 @@
 static const char usage[] = "usage: cancelctl history [-j] [-s DURATION] [--failed] [PID|NAME]\n\n"
 			    "Tells what has happened, by session, the newest last: each request that was\n"
 			    "not answered at once, and a line for each tool.\n\n"
-			    "      --failed           of requests only those that failed, were given up or lost\n"
+			    "      --failed           only requests that failed, were given up or lost\n"
 			    "  -s, --since DURATION   only what ended since then, such as 2h\n"
 			    "  -j, --json             the lines of the history\n";
 

@@ -108,7 +108,8 @@ list_server(struct task *task, const struct doc_node *server)
 	size_t width = term_width(NULL);
 
 	task->plain |= entry.state == ENTRY_PLAIN;
-	for (const struct doc_node *word = wrapped ? entry.marker->next : NULL; word != entry.dashes; word = word->next)
+	for (const struct doc_node *word = wrapped ? entry.marker->next : NULL; word != NULL && word != entry.dashes;
+	     word = word->next)
 		compose(&options, options.len > 0 ? " %b" : "%b", word->text);
 	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
 	    json_pack("{s:s*, s:o*}", "command", command, "options", json_of(buf_span(&options))));

@@ -214,6 +214,7 @@ tell_origin(struct options *options, enum policy_source source, const char *valu
 	struct buf text = { 0 };
 	json_t *origin;
 
+	assert(rule != NULL);
 	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	compose(&text, rule->clock == POLICY_CAP ? " -T " : " -t ");
 	if (rule->method != NULL)
@@ -291,14 +292,17 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	return true;
 }
 
+static const char wanted_wait[] = "DURATION: " UNITS_DURATION;
+static const char wanted_restarts[] =
+    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION;
+
 /* Which values are right; NULL: as the help shows. */
 static const char *const wants[] = {
 	[OPTION_FLAG] = "true or false",
 	[OPTION_RULE] = UNITS_RULE,
-	[OPTION_WAIT] = "DURATION: " UNITS_DURATION,
-	[OPTION_DRAIN] = "DURATION: " UNITS_DURATION,
-	[OPTION_RESTART] =
-	    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION,
+	[OPTION_WAIT] = wanted_wait,
+	[OPTION_DRAIN] = wanted_wait,
+	[OPTION_RESTART] = wanted_restarts,
 	[OPTION_STUCK] = "a time such as 500ms or 10s",
 	[OPTION_SIZE] = "a size from 64K on, such as 10M or 1G",
 	[OPTION_COUNT] = "a number from 1 to 16777216",

@@ -386,7 +386,7 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 		if (log->lost == 0)
 			log_append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
 		log_end_line(log);
-		if (log->lost > 0 || !log_pass(log, buf_span(&line), most))
+		if (line.len == 0 || !log_pass(log, buf_span(&line), most))
 			log->lost++;
 		if (!log->config.by_turn)
 			log_flush(log);
