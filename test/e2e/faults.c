@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "client.h"
+#include "needs.h"
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 
@@ -324,8 +325,12 @@ TESTS(a_start_may_be_refused_late, 0, 2)
 TESTS(the_guardian_may_be_lost_at_a_start_that_hangs, 0, 2)
 {
 	int lease;
-	struct run *run = start_held(_i == 1, script, &lease);
+	struct run *run;
 
+	/* What writes the history is older than the second guardian: only its name tells them apart. */
+	if (_i == 1)
+		NEEDS(SYSTEM_RENAMES);
+	run = start_held(_i == 1, script, &lease);
 	if (_i == 0)
 		run_send(run, INITIALIZE);
 	kill(guardian_of(run), SIGKILL);
