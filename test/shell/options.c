@@ -108,11 +108,14 @@ TEST(each_option_sets_what_it_names)
 /* Without the option processes are never chosen for SIGKILL by an inference. */
 TEST(the_tree_is_swept_where_it_is_known)
 {
+	const char *const lines[] = { "server", "--sweep tree server", "--sweep group server" };
+	const bool group[] = { system_has(SYSTEM_INFERS), false, true };
 	static struct parsed parsed;
 
-	ck_assert(accept_line(&parsed, "server")->sweep_group == system_has(SYSTEM_INFERS));
-	ck_assert(!accept_line(&parsed, "--sweep tree server")->sweep_group);
-	ck_assert(accept_line(&parsed, "--sweep group server")->sweep_group);
+	for (int i = 0; i < 3; i++) {
+		ck_assert(accept_line(&parsed, lines[i])->sweep_group == group[i]);
+		options_free(&parsed.options);
+	}
 }
 
 TEST(options_have_letters)
