@@ -59,7 +59,6 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
       discover: 'yes',
       tools: 'yes',
       call: 'yes',
-      progress: 'yes',
       busy: 'yes',
       cancel: 'no',
       alive: 'yes'
@@ -91,7 +90,6 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
     assertVerdicts(found, {
       ...kept,
       call: 'yes',
-      progress: 'yes',
       busy: 'yes',
       cancel: 'yes',
       alive: 'yes'
