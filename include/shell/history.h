@@ -13,8 +13,8 @@
 enum {
 	HISTORY_MOST = 4 << 20, /* bytes of the file; a former one, history.1, has as many */
 	HISTORY_PATH = 4096,
-	HISTORY_EACH =
-	    60000, /* ms, after which what was answered at once is counted, and a writer that has ended replaced */
+	/* ms, after which what was answered at once is counted, and a writer that has ended is replaced */
+	HISTORY_EACH = 60000,
 };
 
 struct history_page;

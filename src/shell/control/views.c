@@ -30,6 +30,15 @@ views_name(const struct request_view *view)
 	    shown(request->shown), "age_ms", (json_int_t)view->age);
 }
 
+static json_t *
+object_or_null(json_t *object)
+{
+	if (json_object_size(object) > 0)
+		return object;
+	json_decref(object);
+	return json_null();
+}
+
 /* The latest progress of a request, as its protocol spells it; null if it says nothing. */
 static json_t *
 progress_of(struct span notification, const struct progress_form *form)
@@ -43,10 +52,7 @@ progress_of(struct span notification, const struct progress_form *form)
 	    json_object_get(said, form->total), "message", text != NULL ? text : json_object_get(said, form->said[1]));
 
 	json_decref(message);
-	if (json_object_size(object) > 0)
-		return object;
-	json_decref(object);
-	return json_null();
+	return object_or_null(object);
 }
 
 static json_t *
@@ -141,10 +147,7 @@ view_client(const struct control *control)
 	    "name", client->process > 0 ? printable_json(span_of(client->name), false) : NULL, "title",
 	    json_object_get(info, "name"), "version", json_object_get(info, "version"));
 	json_decref(info);
-	if (json_object_size(object) > 0)
-		return object;
-	json_decref(object);
-	return json_null();
+	return object_or_null(object);
 }
 
 /* Where the client started it. */
