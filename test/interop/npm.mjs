@@ -84,7 +84,8 @@ function processes() {
       const [, kilobytes] = read(pid, 'status').match(/VmRSS:\s+(\d+)/);
       const words = read(pid, 'cmdline').replaceAll('\0', ' ');
       const file = fs.readlinkSync(`/proc/${pid}/exe`);
-      return [{ pid: Number(pid), parent: Number(parent), kilobytes, words, file }];
+      const name = read(pid, 'comm').trimEnd();
+      return [{ pid: Number(pid), parent: Number(parent), kilobytes, words, file, name }];
     } catch {
       return []; // it has ended
     }
@@ -100,7 +101,8 @@ function family(pid) {
   return [...all.filter(one => one.pid === pid), ...below(pid)];
 }
 
-function kind({ file, words }) {
+function kind({ file, words, name }) {
+  if (name === 'cancel-history') return 'history';
   if (file.endsWith(`/@canceld/${system}/bin/canceld`)) return 'canceld';
   if (words.startsWith('npm exec')) return 'npx';
   if (words.startsWith('sh -c')) return 'sh';
@@ -141,7 +143,7 @@ async function talk(t, place, [command, ...args], stay, last) {
   const staying = family(transport.pid);
 
   t.diagnostic(staying.map(one => `${kind(one)} ${one.kilobytes} kB`).join(', '));
-  assert.deepEqual(staying.map(kind), [...stay, 'canceld', 'canceld', 'server', ...last]);
+  assert.deepEqual(staying.map(kind), [...stay, 'canceld', 'canceld', 'server', 'history', ...last]);
   await client.close();
   await until('all have ended', () => !staying.some(({ pid }) => alive(pid)));
 }
