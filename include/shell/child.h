@@ -120,6 +120,7 @@ struct guardian {
 	const char *socket; /* removed at the end, if nobody listens there; "": none */
 	int input, output;  /* the server's stdin and stdout */
 	int control;        /* a stream socket, for reports and orders */
+	msec_t kill_after;  /* from SIGTERM to SIGKILL, if canceld is gone without an order */
 };
 
 /*

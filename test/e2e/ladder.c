@@ -72,6 +72,8 @@ static const struct cell {
 	{ "sh:(" SAVES "); true", AT_END },
 	{ "sh:(" SAVES "); true", AT_END_AND_KILL },
 	{ "sh:(" SAVES "); true", AT_SIGNAL },
+	/* As Copilot CLI ends canceld: without it this process would be left alone. */
+	{ "sh:(" SAVES_IN("0.8") "); true", AT_KILL },
 	/* In a session of its own; its parent ends at end of file, or at SIGTERM. */
 	{ "sh:setsid sh -c '" SAVES "' & cat >/dev/null", AT_END },
 	{ "sh:setsid sh -c '" SAVES "' & cat >/dev/null", AT_END_AND_KILL },

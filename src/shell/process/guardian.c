@@ -13,9 +13,7 @@ enum {
 	EXECUTED = 1, /* ... until the server is executed */
 	READER = 2,
 
-	/* Milliseconds. */
-	TERM_TIME = 500,  /* from SIGTERM to SIGKILL, if canceld has gone without an order */
-	HEARD_TIME = 500, /* for canceld to read reports, when no more of them fit into the socket */
+	HEARD_TIME = 500, /* ms for canceld to read reports, when no more of them fit into the socket */
 };
 
 struct watch {
@@ -108,7 +106,7 @@ lose_canceld(struct watch *watch)
 {
 	watch->gone = watch->told = watch->unheard = true;
 	if (watch->sweep.term == MSEC_NEVER)
-		sweep_order(&watch->sweep, monotonic_now(), TERM_TIME);
+		sweep_order(&watch->sweep, monotonic_now(), watch->sweep.kill_after);
 }
 
 /* Without a server there is nothing to wait for. */
@@ -213,6 +211,7 @@ guardian_run(const struct guardian *guardian)
 	struct watch watch = { .sweep = { .group = guardian->group,
 				   .term = MSEC_NEVER,
 				   .kill = MSEC_NEVER,
+				   .kill_after = guardian->kill_after,
 				   .signalled = on_signalled,
 				   .context = &watch } };
 	int error;

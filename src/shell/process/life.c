@@ -348,6 +348,7 @@ start_server(struct life *life)
 		.errors = life->relay.write_end,
 		.reader = life->relay.in.fd,
 		.socket = life->socket,
+		.kill_after = time_or(life->options->kill_after, TIME_TERM_WAIT),
 	};
 
 	relay_forget(&life->relay);
