@@ -7,10 +7,10 @@
 #include "core/dialect.h"
 
 /* What units_read_duration accepts, for messages. */
-#define UNITS_DURATION "250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
+#define UNITS_DURATION "250ms, 30s, 5m, 2h or 1d, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
 #define UNITS_RULE "[METHOD[:NAME]=]DURATION (up to 100000h), such as 30s or tools/call:NAME=5m"
 
-/* 250ms, 30s, 5m, 2h, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms. false: it is none. */
+/* 250ms, 30s, 5m, 2h, 1d, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms. false: it is none. */
 bool units_read_time(struct span text, uint64_t *time);
 
 /* The same, and 0 and none, which are MSEC_NEVER. false: it is none of these, and *duration is unchanged. */

@@ -20,7 +20,7 @@ static const struct unit no_units[] = { { "", 1 }, { NULL, 0 } };
 static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
 	{ NULL, 0 } };
 static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
-	{ NULL, 0 } };
+	{ "d", 24 * 60 * 60 * 1000 }, { NULL, 0 } };
 
 /* Takes a number, such as 1.5, and its unit from text; *number: how many of the smallest unit. 0: there is none. */
 static uint64_t
