@@ -38,6 +38,9 @@ int trace_read(const char *path, trace_hearer *hear, void *user);
 /* The same with the lines of the history, the oldest first; there may be none. */
 int trace_read_history(trace_hearer *hear, void *user);
 
+/* Reads what --since wants, in local time. -1, or the exit status where it is none, which is told. */
+int trace_read_since(const char *text, msec_t *since);
+
 /* When a line was written, before trace_hear takes it; -1: that is not told. */
 msec_t trace_time(const json_t *line);
 

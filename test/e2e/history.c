@@ -258,7 +258,9 @@ static const struct {
 	{ C, 0, "10:00:00  tools/call  forecast  500ms  answered" },
 	{ C, 0, "10:00:01  tools/call  forecast  700ms  failed         isError\n" },
 	{ C, 0, "10:00:01  tools/call  map          2s  timed_out      no progress\n" },
-	{ C, 0, "10:00:03  -           -             -  SERVER_EXITED  -\n" },
+	{ C, 0, "10:00:03  -           -             -  SERVER_EXITED  exit status 3\n" },
+	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; " C, 0, "SERVER_EXITED  signal 9\n" },
+	{ C, 0, "2026-11-25 10:00:01  tools/call  forecast  700ms" },
 	{ C, 0, "10:00:05  tools/call  map           -  KILLED         2 open, this is the oldest\n" },
 	{ C, 0, "weather  tools/call  forecast  100       1  2ms  2ms  700ms\n" },
 	{ C, 0, "weather  tools/call  map         1       1   2s   2s     2s\n" },
@@ -270,9 +272,23 @@ static const struct {
 	{ "sed -i '/failed/d; /timed_out/d' " HISTORY "; " C "--failed", 1, "the history has nothing of that" },
 	{ C "weather | grep -c BEGAN", 0, "1\n" },
 	{ C "4711 | grep -c BEGAN", 0, "1\n" },
-	{ C "other", 1, "the history has nothing of that" },
+	{ C "other", 1, "the history has nothing of that\n" },
+	{ C "wether", 1, "the history has nothing of that: it could be weather\n" },
 	{ C "--since 1s", 1, "the history has nothing of that" },
-	{ C "--since soon", 2, "is no duration" },
+	{ C "--since today; s=$?; [ $(date +%F) = 2026-11-25 ] || exit $s", 1, "the history has nothing of that" },
+	{ C "--since soon", 2, "'soon' is no time such as 2h" },
+	{ C "--since 2026-11-25T10", 2, "is no time" },
+	{ C "--since 2026-11-25 2>&1 | grep -c forecast", 0, "3\n" },
+	{ C "--since 2026-11-25T10:01", 1, "the history has nothing of that" },
+	{ "TZ=UTC-1 " C "-s 2026-11-25T10:59 2>&1 | grep -c forecast", 0, "3\n" },
+	{ "export HERE=$(date -d yesterday +%F); sed -i s/2026-11-25/$HERE/ " HISTORY "; " C
+	  "--since yesterday 2>&1 | grep -c forecast",
+	    0, "3\n" },
+	{ "export HERE=$(date +%F); sed -i s/2026-11-25/$HERE/ " HISTORY "; " C "-s today", 0,
+	    "\n10:00:01  tools/call  forecast  700ms" },
+	{ "sed -n 's/4711/4710/g; s/T10:00:00/T10:00:09/p' " HISTORY ">first; cat " HISTORY
+	  " >>first; mv first " HISTORY "; " C "2>&1 | grep -o '^weather.471.'",
+	    0, "weather[4711\nweather[4710\n" },
 	{ C "-j --failed 2>&1 | grep -c '\"ended\"'", 0, "2\n" },
 	{ "$CANCELCTL trace -f otlp 2>&1 | grep -c 'execute_tool.*map'", 0, "1\n" },
 	{ "$CANCELCTL trace 2>&1 | grep -c '\"ph\":\"X\".*\"name\":\"tools/call forecast\",\"ts\":1795600800500000'", 0,
@@ -285,13 +301,23 @@ TESTS(the_history_is_told, 0, sizeof(told) / sizeof(told[0]))
 	shell_expect("export TZ=UTC", told[_i].script, told[_i].status, told[_i].said);
 }
 
-/* The reader of the pipe that stands for the former file waits, and has opened the other one. */
+/* Whoever reads the lines has the first one as soon as both files are open, and no pipe holds all of them. */
 TEST(a_file_that_becomes_the_former_one_is_read)
 {
 	write_history();
 	shell_expect("cd $HOME/.local/state/canceld",
-	    "mkfifo history.1; " C ">told & exec 3>history.1; mv history gone; echo >&3; exec 3>&-; wait; cat told", 0,
-	    "SERVER_EXITED");
+	    "grep STARTED history >history.1; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat history.1 history.1 >more; "
+	    "mv more history.1; done\n" C
+	    "-j 2>said | { read -r line; mv history history.1; cat >told; }; grep -o SERVER_EXITED told",
+	    0, "SERVER_EXITED\n");
+}
+
+TEST(what_is_no_file_is_not_awaited)
+{
+	write_history();
+	shell_expect("cd $HOME/.local/state/canceld", "mkfifo history.1; " C, 0, "SERVER_EXITED");
+	shell_expect("cd $HOME/.local/state/canceld", "rm history; mkfifo history; " C, 1,
+	    "the history has nothing of that");
 }
 
 TEST(without_a_history_that_is_told)

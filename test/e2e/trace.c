@@ -693,7 +693,7 @@ TEST(what_cannot_be_done_is_told)
 	make_log("");
 	expect("HOME=/nonexistent $C trace", 1, "nothing to tell");
 	expect("$C trace -f pdf log", 2, "--format: 'pdf' is none of perfetto, otlp and html");
-	expect("$C trace -s yesterday log", 2, "--since: 'yesterday' is no duration such as 2h");
+	expect("$C trace -s soon log", 2, "--since: 'soon' is no time such as 2h");
 	expect("$C trace --follow -f perfetto", 2, "--follow writes otlp alone, of every canceld or one; see");
 	expect("$C trace --follow a b || $C trace --follow -s 1h || $C trace --follow --payload", 2,
 	    "--follow writes otlp");

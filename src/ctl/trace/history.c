@@ -1,8 +1,11 @@
 #include "shell/history.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,20 +16,51 @@
 #include "ctl/trace.h"
 #include "shell/words.h"
 
-static const char usage[] = "usage: cancelctl history [-j] [-s DURATION] [--failed] [PID|NAME]\n\n"
-			    "Tells what has happened, by session, the newest last: each request that was\n"
-			    "not answered at once, and a line for each tool.\n\n"
-			    "      --failed           only requests that failed, were given up or lost\n"
-			    "  -s, --since DURATION   only what ended since then, such as 2h\n"
-			    "  -j, --json             the lines of the history\n";
+static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [--failed] [PID|NAME]\n\n"
+			    "Tells what has happened, by session, what ended last at the end: each request\n"
+			    "that was not answered at once, and a line for each tool.\n\n"
+			    "      --failed       only requests that failed, were given up or lost\n"
+			    "  -s, --since TIME   only what ended since then: 2h or 1d ago, today, yesterday,\n"
+			    "                     2026-11-25 or 2026-11-25T10:00\n"
+			    "  -j, --json         the lines of the history\n";
 
-/* What is wanted. */
+/* What is wanted, and what is told of it. */
 struct choice {
 	const char *which; /* NULL: all */
 	bool failed, json, told;
-	msec_t since;
 	struct trace trace;
+	json_t *others; /* an object: the names of servers that are not meant */
+	json_t *tools;
+	size_t cells; /* of a line; 0: any number */
+	struct buf out;
 };
+
+int
+trace_read_since(const char *text, msec_t *since)
+{
+	time_t now = time(NULL);
+	struct tm day = *localtime(&now);
+	bool yesterday = strcmp(text, "yesterday") == 0;
+	const char *rest = "";
+	uint64_t age;
+
+	*since = (msec_t)now * 1000;
+	if (units_read_time(span_of(text), &age)) {
+		*since -= (msec_t)age;
+		return -1;
+	}
+	day.tm_hour = day.tm_min = day.tm_sec = 0;
+	day.tm_mday -= yesterday;
+	day.tm_isdst = -1;
+	if (!yesterday && strcmp(text, "today") != 0)
+		rest = strptime(text, "%Y-%m-%d", &day);
+	if (rest != NULL && *rest == 'T')
+		rest = strptime(rest + 1, "%H:%M", &day);
+	*since = (msec_t)mktime(&day) * 1000;
+	return rest != NULL && *rest == '\0' ?
+	    -1 :
+	    ctl_usage("--since: '%.60s' is no time such as 2h, 1d, yesterday, 2026-11-25 or 2026-11-25T10:00", text);
+}
 
 /* file: NULL: it could not be opened, as errno tells. */
 static int
@@ -56,26 +90,41 @@ trace_read(const char *path, trace_hearer *hear, void *user)
 	return read_file(strcmp(path, "-") == 0 ? stdin : fopen(path, "r"), path, hear, user);
 }
 
+/* A file of the history. NULL with errno: what is no file, such as a pipe, would be waited for, and is taken for missing. */
+static FILE *
+open_kept(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+		return fd < 0 ? NULL : fdopen(fd, "r");
+	close(fd);
+	errno = ENOENT;
+	return NULL;
+}
+
 int
 trace_read_history(trace_hearer *hear, void *user)
 {
 	char directory[HISTORY_PATH], path[2][HISTORY_PATH + sizeof("/history.1")], before[HISTORY_PATH] = "";
-	int status = CTL_YES, error;
-	FILE *file;
+	int status = CTL_YES, error[2];
+	FILE *file[2];
 
 	for (int i = 0; i < HISTORY_PLACES; i++) {
 		if (!history_directory(i, directory) || strcmp(directory, before) == 0)
 			continue;
-		snprintf(path[0], sizeof(path[0]), "%s/history", directory);
-		snprintf(path[1], sizeof(path[1]), "%s/history.1", directory);
 		/* It may become the former one while that is read. */
-		file = fopen(path[0], "r");
-		error = errno;
-		if (access(path[1], F_OK) == 0 && trace_read(path[1], hear, user) != CTL_YES)
-			status = CTL_NO;
-		errno = error;
-		if ((file != NULL || error != ENOENT) && read_file(file, path[0], hear, user) != CTL_YES)
-			status = CTL_NO;
+		for (int k = 0; k < 2; k++) {
+			snprintf(path[k], sizeof(path[k]), "%s/history%s", directory, k == 0 ? "" : ".1");
+			file[k] = open_kept(path[k]);
+			error[k] = errno;
+		}
+		for (int k = 2; k-- > 0;) {
+			errno = error[k];
+			if ((file[k] != NULL || errno != ENOENT) && read_file(file[k], path[k], hear, user) != CTL_YES)
+				status = CTL_NO;
+		}
 		memcpy(before, directory, sizeof(before));
 	}
 	return status;
@@ -92,13 +141,10 @@ is_wanted(const struct choice *choice, struct span ended)
 static bool
 is_meant(const struct choice *choice, const json_t *line)
 {
+	struct span which = span_of(choice->which == NULL ? "" : choice->which);
 	char pid[SPAN_NUMBER_MAX];
-	struct span which;
 
-	if (choice->which == NULL)
-		return true;
-	which = span_of(choice->which);
-	return span_equal(show_string(line, "server"), which) ||
+	return choice->which == NULL || span_equal(show_string(line, "server"), which) ||
 	    span_equal(span_number(show_number(line, "pid"), pid), which);
 }
 
@@ -109,33 +155,38 @@ hear(void *user, json_t *line)
 	struct choice *choice = user;
 
 	if (!is_meant(choice, line)) {
+		json_object_set_new(choice->others, show_string(line, "server").ptr, json_true());
 		json_decref(line);
 		return true;
 	}
-	if (choice->json && trace_time(line) >= choice->since && is_wanted(choice, show_string(line, "ended"))) {
+	if (choice->json && trace_time(line) >= choice->trace.since && is_wanted(choice, show_string(line, "ended"))) {
 		show_json(line);
 		choice->told = true;
 	}
 	return trace_hear(&choice->trace, line);
 }
 
-/* As people here read it; without the day where `from` is its length. */
-enum { DAY = sizeof("2026-11-26") };
+/* As people here read it; the length of a date and a blank. */
+enum { DAY = sizeof("2026-11-26"), CLOCK_SIZE = 64 };
 
-static void
-append_time(struct buf *text, msec_t time, size_t from)
+static const char *
+clock_of(msec_t time, char shown[CLOCK_SIZE])
 {
 	time_t seconds = time / 1000;
-	char shown[64];
 
-	strftime(shown, sizeof(shown), "%Y-%m-%d %H:%M:%S", localtime(&seconds));
-	compose(text, "%s", shown + from);
+	strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S", localtime(&seconds));
+	return shown;
 }
 
+/* Of today without the date. */
 static void
 write_clock(struct buf *text, const json_t *row, const char *key)
 {
-	append_time(text, show_number(row, key), DAY);
+	char shown[CLOCK_SIZE], now[CLOCK_SIZE];
+
+	clock_of(show_number(row, key), shown);
+	clock_of((msec_t)time(NULL) * 1000, now);
+	compose(text, "%s", shown + (memcmp(shown, now, DAY) == 0 ? DAY : 0));
 }
 
 static const struct column calls_columns[] = {
@@ -160,6 +211,30 @@ static const struct column tools_columns[] = {
 	{ 0 },
 };
 
+/* What is told of what became of a session; the caller's. */
+static json_t *
+reason_of(const json_t *event)
+{
+	static const struct {
+		const char *key, *before, *behind;
+	} numbers[] = { { "open", "", " open, this is the oldest" }, { "status", "exit status ", "" },
+		{ "signal", "signal ", "" } };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (json_object_get(event, numbers[i].key) != NULL)
+			return json_sprintf("%s%lld%s", numbers[i].before,
+			    (long long)show_number(event, numbers[i].key), numbers[i].behind);
+	return json_incref(json_object_get(event, "reason"));
+}
+
+/* Whether it became something else of the session than in any other. */
+static bool
+is_told(struct span why)
+{
+	return !span_equal(why, SPAN("COUNTED")) && !span_equal(why, SPAN("STARTED")) &&
+	    !span_equal(why, SPAN("DIALECT")) && !span_equal(why, SPAN("SUMMARY"));
+}
+
 /* Each request, and what became of the session itself. */
 static json_t *
 rows_of(const struct choice *choice, const json_t *session)
@@ -177,90 +252,98 @@ rows_of(const struct choice *choice, const json_t *session)
 		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
 		json_array_append_new(rows, row);
 	}
-	json_array_foreach(json_object_get(session, "events"), i, item)
+	json_array_foreach(choice->failed ? NULL : json_object_get(session, "events"), i, item)
 	{
-		struct span why = show_string(item, "why");
-
-		if (!choice->failed && !span_equal(why, SPAN("COUNTED")) && !span_equal(why, SPAN("STARTED")) &&
-		    !span_equal(why, SPAN("DIALECT")) && !span_equal(why, SPAN("SUMMARY"))) {
-			row = json_pack("{s:O, s:O*, s:O*, s:O}", "start", json_object_get(item, "time"), "method",
-			    json_object_get(item, "method"), "name", json_object_get(item, "name"), "tally",
-			    json_object_get(item, "why"));
-			json_object_set_new(row, "reason",
-			    json_object_get(item, "open") != NULL ?
-				json_sprintf("%lld open, this is the oldest", (long long)show_number(item, "open")) :
-				json_incref(json_object_get(item, "reason")));
-			json_array_append_new(rows, row);
-		}
+		if (is_told(show_string(item, "why")))
+			json_array_append_new(rows,
+			    json_pack("{s:O, s:O*, s:O*, s:O, s:o*}", "start", json_object_get(item, "time"), "method",
+				json_object_get(item, "method"), "name", json_object_get(item, "name"), "tally",
+				json_object_get(item, "why"), "reason", reason_of(item)));
 	}
 	trace_sort(rows, "start");
 	return rows;
 }
 
+static void
+append_line(struct choice *choice, struct buf *line)
+{
+	printable_append(&choice->out, buf_span(line), "");
+	compose(&choice->out, "\n");
+	buf_free(line);
+}
+
 /* "weather[4711]  node  2026-11-26 08:21:37, 2m05s" */
 static void
-show_session(struct choice *choice, const json_t *session, json_t *tools)
+append_session(struct choice *choice, const json_t *session)
 {
 	json_t *rows = rows_of(choice, session);
 	msec_t start = show_number(session, "start");
-	char text[SHOW_TIME_SIZE];
+	char text[SHOW_TIME_SIZE], began[CLOCK_SIZE];
 	struct buf line = { 0 };
 
-	compose(&line, "%b[%d]  %b  ", show_string(session, "server"), (int64_t)show_number(session, "pid"),
-	    show_string(session, "client"));
-	append_time(&line, start, 0);
-	compose(&line, ", %b", show_time(show_number(session, "end") - start, text));
-	compose(&line, json_object_get(session, "over") == NULL ? ", no end is known" : "");
+	trace_count(choice->tools, session);
 	if (!choice->failed || json_array_size(rows) > 0) {
-		show_line(buf_span(&line));
-		choice->told = true;
+		compose(&line, "%b[%d]  %b  %s, %b%s", show_string(session, "server"),
+		    (int64_t)show_number(session, "pid"), show_string(session, "client"), clock_of(start, began),
+		    show_time(show_number(session, "end") - start, text),
+		    json_object_get(session, "over") == NULL ? ", no end is known" : "");
+		append_line(choice, &line);
 	}
-	buf_free(&line);
 	if (json_array_size(rows) > 0)
-		table_show(calls_columns, rows);
-	trace_count(tools, session);
+		table_write(calls_columns, rows, choice->cells, &choice->out);
 	json_decref(rows);
 }
 
-static void
-show_tools(json_t *tools)
+/* Reads and tells all that is wanted; NULL, which is told: there is nothing. The exit status. */
+static int
+tell(struct choice *choice)
 {
-	json_t *rows = trace_tools(tools);
+	struct nearest nearest = { .typed = span_of(choice->which == NULL ? "" : choice->which) };
+	json_t *session, *rows;
+	const char *name;
+	int status;
+	size_t i;
 
+	choice->trace.sessions = json_array();
+	choice->trace.open = json_object();
+	choice->tools = json_object();
+	choice->others = json_object();
+	status = trace_read_history(hear, choice);
+	trace_sort(choice->trace.sessions, "end");
+	json_array_foreach(choice->json ? NULL : choice->trace.sessions, i, session) append_session(choice, session);
+	json_object_foreach(choice->others, name, rows) nearest_offer(&nearest, name);
+	if (status == CTL_YES && !choice->told && choice->out.len == 0)
+		status = ctl_no("the history has nothing of that%s%s", nearest_lead(&nearest), nearest_name(&nearest));
+	rows = trace_tools(choice->tools);
 	if (json_array_size(rows) > 0) {
-		show_line(SPAN(""));
-		table_show(tools_columns, rows);
+		compose(&choice->out, "\n");
+		table_write(tools_columns, rows, choice->cells, &choice->out);
 	}
 	json_decref(rows);
+	json_decref(choice->tools);
+	json_decref(choice->others);
+	json_decref(choice->trace.sessions);
+	json_decref(choice->trace.open);
+	return status;
 }
 
 int
 ctl_history(int argc, char *argv[])
 {
-	struct choice choice = { .trace = { .sessions = json_array(), .open = json_object() } };
-	json_t *tools = json_object(), *session;
+	struct choice choice = { .cells = term_width(NULL) };
 	const char *since = NULL;
-	uint64_t age;
-	size_t i;
-	int status;
+	int status = -1;
 
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "json", 'j', &choice.json, NULL }, { "since", 's', NULL, &since },
 		{ "failed", 0, &choice.failed, NULL }, { 0 } },
 	    1, usage);
 	choice.which = argv[optind];
-	if (since != NULL && !units_read_time(span_of(since), &age))
-		return ctl_usage("--since: '%.60s' is no duration such as 2h", since);
 	if (since != NULL)
-		choice.since = choice.trace.since = (msec_t)time(NULL) * 1000 - (msec_t)age;
-	status = trace_read_history(hear, &choice);
-	json_array_foreach(choice.json ? NULL : choice.trace.sessions, i, session)
-	    show_session(&choice, session, tools);
-	if (status == CTL_YES && !choice.told)
-		status = ctl_no("the history has nothing of that");
-	show_tools(tools);
-	json_decref(tools);
-	json_decref(choice.trace.sessions);
-	json_decref(choice.trace.open);
+		status = trace_read_since(since, &choice.trace.since);
+	if (status < 0) {
+		status = tell(&choice);
+		show_buf(&choice.out);
+	}
 	return status;
 }

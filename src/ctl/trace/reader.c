@@ -98,10 +98,9 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	key = key != NULL ? key : number;
 	session = json_object_get(trace->open, key);
 	if (session == NULL) {
-		session = json_pack("{s:O, s:O*, s:O, s:I, s:I, s:[], s:[], s:{}, s:O*, s:O*}", "pid", pid, "server",
+		session = json_pack("{s:O, s:O*, s:O, s:I, s:I, s:[], s:[], s:{}, s:O*}", "pid", pid, "server",
 		    json_object_get(line, "server"), "since", json_object_get(line, "time"), "start", time, "end", time,
-		    "events", "calls", "known", "session", json_object_get(line, "session"), "client",
-		    json_object_get(line, "client"));
+		    "events", "calls", "known", "session", json_object_get(line, "session"));
 		json_array_append_new(trace->sessions, session);
 		json_object_set(trace->open, key, session);
 	}
@@ -262,6 +261,7 @@ trace_hear(struct trace *trace, json_t *line)
 	session = session_of(trace, line, time);
 	json_object_set_new(line, "time", json_integer(time));
 	json_object_set(session, "dialect", json_object_get(line, "dialect"));
+	json_object_set(session, "client", json_object_get(line, "client"));
 	count = json_array_size(json_object_get(session, "calls"));
 	call = call_of(session, line);
 	read_message(trace, session, call, line);

@@ -15,7 +15,7 @@
 
 enum { HOLD = 10000 /* ms for which the late answer of what was given up is awaited */ };
 
-static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s DURATION] [--payload] [FILE...]\n"
+static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s TIME] [--payload] [FILE...]\n"
 			    "       cancelctl trace --follow [" TARGETS_USAGE "]\n"
 			    "\n"
 			    "Writes what the history, or JSON logs of canceld, tell of each request, to be\n"
@@ -26,7 +26,8 @@ static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s DURATION] [-
 			    "                         that read Chrome's trace events; otlp, for\n"
 			    "                         collectors of OpenTelemetry, one object a line;\n"
 			    "                         or html, a page of at most 1 MiB\n"
-			    "  -s, --since DURATION   only lines that are not older, such as 2h\n"
+			    "  -s, --since TIME       only lines that are not older than 2h or 1d, today,\n"
+			    "                         yesterday, 2026-11-25 or 2026-11-25T10:00\n"
 			    "      --payload          with the texts of messages, if the log has them: every\n"
 			    "                         secret of the session; never in a page\n"
 			    "      --follow           what every canceld of this user does, or one, while it\n"
@@ -90,7 +91,6 @@ ctl_trace(int argc, char *argv[])
 	const char *name = NULL, *since = NULL;
 	bool follow = false;
 	size_t format = 0;
-	uint64_t age;
 	int status;
 
 	ctl_line(argc, argv,
@@ -104,10 +104,8 @@ ctl_trace(int argc, char *argv[])
 	if (follow &&
 	    (trace.payload || since != NULL || argc - optind > 1 || (name != NULL && strcmp(name, "otlp") != 0)))
 		return ctl_usage("--follow writes otlp alone, of every canceld or one; see cancelctl trace --help");
-	if (since != NULL && !units_read_time(span_of(since), &age))
-		return ctl_usage("--since: '%.60s' is no duration such as 2h", since);
-	if (since != NULL)
-		trace.since = ((msec_t)time(NULL) * 1000) - (msec_t)age;
+	if (since != NULL && (status = trace_read_since(since, &trace.since)) >= 0)
+		return status;
 	status = follow ? watch_run(&watcher, argv[optind]) : read_all(&trace, argv + optind);
 	if (follow)
 		trace_otlp(&trace);
