@@ -26,6 +26,8 @@ struct history {
 	const char *client;            /* the name of its process */
 	struct history_page *page;     /* what the writer reads if canceld is killed; NULL: there is no history */
 	struct buf members;            /* of each line */
+	size_t of_session;             /* the bytes of it that do not name the client */
+	bool introduced;               /* the client has told its name */
 	msec_t wake;                   /* when history_turn is due; MSEC_NEVER: only after an event */
 	char directory[HISTORY_PATH], path[HISTORY_PATH], former[HISTORY_PATH];
 };
@@ -46,7 +48,7 @@ void history_end(struct history *history, const struct action *action, msec_t no
 /* Counts what is due, or all, and writes. */
 void history_turn(struct history *history, msec_t now, bool all);
 
-/* Sets up the watchers for the next wait; and what is outstanding now, in case that canceld is killed. */
+/* Sets up the watchers for the next wait; and who the client is, and what is outstanding now, in case that canceld is killed. */
 void history_watch(struct history *history, const struct session *session, msec_t now);
 
 /* Says nothing more, and stops the watchers. */

@@ -320,6 +320,25 @@ TEST(what_is_no_file_is_not_awaited)
 	    "the history has nothing of that");
 }
 
+/* The lines before its handshake name its process. */
+TEST(the_client_is_called_as_it_says)
+{
+	struct run *run = run_options("--name mine", NULL);
+	json_t *lines;
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+	    "\"clientInfo\":{\"name\":\"an-editor\",\"version\":\"1.2\"}}}");
+	run_expect_result(run, "0");
+	run_leave(run, 0);
+	run_end(run);
+	lines = read_history();
+	ck_assert_str_ne(at_text(find(lines, "why", "\"STARTED\""), "client"), "an-editor 1.2");
+	ck_assert_str_eq(at_text(find(lines, "why", "\"SUMMARY\""), "client"), "an-editor 1.2");
+	json_decref(lines);
+	shell_expect("true", "$CANCELCTL history", 0, "]  an-editor 1.2  ");
+}
+
 TEST(without_a_history_that_is_told)
 {
 	shell_expect("true", C, 1, "the history has nothing of that");

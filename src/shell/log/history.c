@@ -71,6 +71,18 @@ on_end(void *user, struct buf *line)
 			log_time("elapsed", page->serial > 0 ? monotonic_now() - page->since : MSEC_NEVER)));
 }
 
+/* From now on each line names this client. */
+static void
+name_client(struct history *history, struct span name, struct span version)
+{
+	history->members.len = history->of_session;
+	compose(&history->members, ",'client':'");
+	printable_append_json(&history->members, name, true);
+	compose(&history->members, version.len > 0 ? " " : "");
+	printable_append_json(&history->members, version, true);
+	compose(&history->members, "'");
+}
+
 /* The client is known a little later than the history is opened. */
 static void
 begin(struct history *history)
@@ -80,10 +92,25 @@ begin(struct history *history)
 	if (history->members.len > 0)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
-	compose(&history->members, ",'session':'%d-%d','client':'", (int64_t)history->log.pid,
+	compose(&history->members, ",'session':'%d-%d'", (int64_t)history->log.pid,
 	    (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
-	printable_append_json(&history->members, span_of(history->client), true);
-	compose(&history->members, "'");
+	history->of_session = history->members.len;
+	name_client(history, span_of(history->client), SPAN_NONE);
+}
+
+/* As it names itself in its handshake. */
+static void
+hear_client(struct history *history, struct span told)
+{
+	json_t *info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL);
+	json_t *name = json_object_get(info, "name"), *version = json_object_get(info, "version");
+
+	history->introduced = true;
+	begin(history);
+	if (json_string_length(name) > 0)
+		name_client(history, (struct span){ json_string_value(name), json_string_length(name) },
+		    (struct span){ json_string_value(version), json_string_length(version) });
+	json_decref(info);
 }
 
 static void
@@ -189,6 +216,8 @@ history_watch(struct history *history, const struct session *session, msec_t now
 	if (page == NULL)
 		return;
 	log_watch(&history->log);
+	if (!history->introduced && session->handshake.client.len > 0)
+		hear_client(history, buf_span(&session->handshake.client));
 	page->open = session_outstanding(session, SIDE_CLIENT);
 	for (int i = 0; i < STEPS && oldest != NULL && !request_is_awaited(oldest); i++)
 		oldest = oldest->newer;
