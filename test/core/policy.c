@@ -284,6 +284,27 @@ TEST(weaker_sources_are_forgotten)
 	policy_free(&policy);
 }
 
+/* After a reload it is not told as one that has named no request. */
+TEST(a_rule_that_is_read_again_has_matched)
+{
+	static const char same[] = "file -t a=5ms", other[] = "file -t b=6ms";
+	struct policy policy = { 0 }, again = { 0 };
+
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5);
+	policy.rules[0].origin = same;
+	policy_deadlines(&policy, SPAN("a"), SPAN_NONE, 0, false);
+	policy_add(&again, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 6);
+	policy_add(&again, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5);
+	again.rules[0].origin = other;
+	again.rules[1].origin = same;
+	policy_replace(&policy, &again, POLICY_OPTION);
+	ck_assert_uint_eq(policy.count, 2);
+	ck_assert(!policy.rules[0].matched);
+	ck_assert(policy.rules[1].matched);
+	policy_free(&policy);
+	policy_free(&again);
+}
+
 TEST(what_is_set_replaces_its_equal)
 {
 	char method[] = "tools/call", name[] = "0";

@@ -42,22 +42,30 @@ text_of(const char *string)
 	return string == NULL ? SPAN_NONE : span_of(string);
 }
 
+/* The same rule, which its origin tells, may be there already, and may have matched. */
 static void
 add_copy(struct policy *policy, const struct policy_rule *rule)
 {
+	bool matched = false;
+
+	for (size_t i = 0; i < policy->count; i++)
+		matched |= policy->rules[i].matched && policy->rules[i].origin == rule->origin;
 	policy_add(policy, rule->source, rule->clock, text_of(rule->method), text_of(rule->name), rule->duration);
 	policy->rules[policy->count - 1].origin = rule->origin;
+	policy->rules[policy->count - 1].matched = matched;
 }
 
 void
 policy_replace(struct policy *policy, const struct policy *from, enum policy_source source)
 {
-	for (size_t i = policy->count; i-- > 0;)
-		if (policy->rules[i].source < source)
-			remove_rule(policy, i);
+	size_t before = policy->count;
+
 	for (size_t i = 0; from != NULL && i < from->count; i++)
 		if (from->rules[i].source < source)
 			add_copy(policy, &from->rules[i]);
+	for (size_t i = before; i-- > 0;)
+		if (policy->rules[i].source < source)
+			remove_rule(policy, i);
 }
 
 void
