@@ -186,7 +186,7 @@ static const struct {
 	    "FORCED step=SIGTERM process=" },
 	{ C "echo -- --term-after=10ms $DEMO_SERVER --ignore-eof 2>&1 | wc -l", 0, "2\n" },
 	{ C "-v sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "demo-server: cancelled id=3" },
-	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "(to wait longer: canceld -t tools/call:sleep=" },
+	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "; to wait longer: canceld -t tools/call:sleep=" },
 	{ C "echo -- -t ehco=2s $DEMO_SERVER 2>&1 | sed 's/.*demo-server: //'", 0,
 	    "RULE_DOUBTED from=\"command line -t ehco=2s\"" },
 	{ "mkdir -p .config/canceld; echo '{\"timeuot\":\"2s\"}' >.config/canceld/config.json; " C "echo" DEMO

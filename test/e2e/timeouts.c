@@ -26,8 +26,8 @@ TEST(a_deadline_tells_where_it_comes_from)
 	run_call(run, "2", "sleep", FOR_EVER);
 	expect_timeout(run, "2", 300);
 	ck_assert_str_eq(at_text(run->message, "error message"),
-	    "canceld: tools/call sleep made no progress for 300 ms and was given up (to wait longer: cancelctl set told "
-	    "tools/call:sleep=30m)");
+	    "canceld: tools/call sleep made no progress for 300 ms and was given up (deadline: command line -t "
+	    "tools/call:sle*=300ms; to wait longer: cancelctl set told tools/call:sleep=30m)");
 	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), "command line -t tools/call:sle*=300ms");
 	run_expect_logged(run, " timeout=300ms from=\"command line -t tools/call:sle*=300ms\" reason=\"no progress\"");
 	run_leave(run, 0);
@@ -53,7 +53,7 @@ TEST(a_deadline_of_the_file_tells_its_section)
 	snprintf(wanted, sizeof(wanted), "%s servers.to* -t tools/call=300ms", path);
 	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), wanted);
 	ck_assert_ptr_nonnull(
-	    strstr(at_text(run->message, "error message"), "(to wait longer: canceld -t tools/call:sleep=30m)"));
+	    strstr(at_text(run->message, "error message"), "; to wait longer: canceld -t tools/call:sleep=30m)"));
 	run_leave(run, 0);
 	run_end(run);
 }
@@ -80,8 +80,8 @@ TEST(a_start_that_hangs_is_explained)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
 	run_expect_error(run, "1", CODE_CANCELLED, "timeout");
 	ck_assert_str_eq(at_text(run->message, "error message"),
-	    "canceld: initialize was not answered within 300 ms and was given up (to wait longer: canceld "
-	    "-t initialize=30m): no such package");
+	    "canceld: initialize was not answered within 300 ms and was given up (deadline: command line -t "
+	    "initialize=300ms; to wait longer: canceld -t initialize=30m): no such package");
 	run_finish(run, 0);
 }
 

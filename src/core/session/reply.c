@@ -200,7 +200,8 @@ advise(struct buf *text, const struct request *request, const char *server)
 	bool set = server != NULL && !(request->traits & METHOD_START), cap = request->given_up == GIVEN_UP_BY_CAP;
 	msec_t timeout = request_timeout(request);
 
-	compose(text, set ? " (to wait longer: cancelctl set %s" : " (to wait longer: canceld", server);
+	compose(text, " (deadline: %b; to wait longer: ", request_origin(request));
+	compose(text, set ? "cancelctl set %s" : "canceld", server);
 	compose(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
 	compose(text, named && request->name.len > 0 ? ":%b" : "", request->name);
 	compose(text, "=%s)", timeout < TIME_IDLE_CODE ? "30m" : timeout < TIME_CAP ? "24h" : "none");
