@@ -109,6 +109,8 @@ static const struct ending unread = { "timeout",
 static const struct ending gone = { NULL, " cannot be answered: " };
 static const struct ending restarted = { "server-restarted",
 	" was not finished when the server was restarted, and is not repeated" };
+static const struct ending dismissed = { "server-restarted",
+	" was not finished when a person had the server restarted, and is not repeated" };
 static const struct ending undiscovered = { NULL,
 	" is not known to the server, which ended on it (see the option --legacy of canceld)" };
 static const struct ending malformed = { "malformed-response",
@@ -139,13 +141,15 @@ ending_of(const struct session *session, const struct request *request, enum dec
 	if (by != GIVEN_UP_BY_NONE)
 		return &given_up[by];
 	if (event == EVENT_RECEIVER_LOST)
-		return session->server.probed && discovery ? &undiscovered : &restarted;
+		return session->server.probed && discovery ? &undiscovered :
+		    session->server.dismissed              ? &dismissed :
+							     &restarted;
 	return event == EVENT_MALFORMED ? &malformed : event == EVENT_OVERSIZED ? &oversized : &gone;
 }
 
 /*
- * Appends the server's last words: fewer in an open session, which a start explains less, and none to so many requests
- * that these words would fill the memory.
+ * Appends the server's last words: fewer in an open session, which a start explains less; none if not they, but a person
+ * explains its end, and none to so many requests that these words would fill the memory.
  */
 static void
 quote(struct session *session, unsigned traits)
@@ -153,7 +157,7 @@ quote(struct session *session, unsigned traits)
 	struct span words = buf_span(&session->server.quote);
 	size_t most = traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2;
 
-	if (words.len > 0 && session_outstanding(session, SIDE_CLIENT) <= LIMIT_QUOTED)
+	if (words.len > 0 && !session->server.dismissed && session_outstanding(session, SIDE_CLIENT) <= LIMIT_QUOTED)
 		compose(&session->words, ": %b", span_last_lines(words, most));
 }
 
@@ -250,7 +254,7 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 		.code = dialect->failure_code,
 		.cause = ending->cause,
 		.cancelled = by != GIVEN_UP_BY_NONE && request->cancel_sent,
-		.ended = ending == &restarted,
+		.ended = ending == &restarted || ending == &dismissed,
 		.tool = tool && session->config.tool_errors && by != GIVEN_UP_BY_REQUESTER,
 		.elapsed = session->clocks.steady - request->received,
 		.timeout = by_canceld ? request_timeout(request) : MSEC_NEVER,
