@@ -35,6 +35,7 @@ struct log_config {
 	const char *name;                   /* the server's, borrowed as long as the log is open; NULL or "": none */
 	const struct writer_shared *shared; /* the file, if it is that of several; file is NULL then */
 	bool by_turn;                       /* events are written only by log_flush */
+	bool tail;                          /* the last lines are kept */
 	const struct buf *members;          /* of each JSON object, behind the server's name; NULL: none */
 };
 
@@ -50,7 +51,7 @@ struct log {
 	uint64_t lost;                /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
 	bool failed;                  /* log_failed has told it */
 	bool inside;                  /* what was queued last did not end a line */
-	struct buf tail;              /* while someone may hear: the last lines, in JSON, without payloads */
+	struct buf tail;              /* the last lines, in JSON, without payloads */
 	/*
 	 * Who else hears events up to a level of his own, whatever the format of the log is; the call, which must not log
 	 * anything, may give the fields to log_append_line. Anyone may set it. NULL: nobody.

@@ -280,15 +280,11 @@ TEST(the_last_lines_are_kept)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
-	struct buf heard;
 	char reason[400];
 
-	buf_init(&heard);
 	log_event(&log, WHY_PLAIN, LOG_FIELDS(log_string("reason", "unseen")));
 	ck_assert_uint_eq(log.tail.len, 0);
-	log.hear = keep;
-	log.hearer = &heard;
-	log.heard = LEVEL_ERROR;
+	log.config.tail = true;
 	for (int i = 0; i < 100; i++) {
 		snprintf(reason, sizeof(reason), "%0300d", i);
 		log_event(&log, WHY_PLAIN, LOG_FIELDS(log_string("reason", reason)));
@@ -299,7 +295,6 @@ TEST(the_last_lines_are_kept)
 	ck_assert_int_eq(buf_span(&log.tail).ptr[0], '{');
 	ck_assert_ptr_null(memmem(buf_span(&log.tail).ptr, log.tail.len, "traffic", strlen("traffic")));
 	ck_assert_ptr_nonnull(memmem(buf_span(&log.tail).ptr, log.tail.len, "0099\"}\n", strlen("0099\"}\n")));
-	buf_free(&heard);
 	log_close(&log);
 	close(reader);
 }

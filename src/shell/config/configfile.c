@@ -223,6 +223,7 @@ static int
 settle(struct options *options)
 {
 	options->log.file = options->log_path[0] != '\0' ? options->log_path : NULL;
+	options->log.tail = !options->no_control;
 	if (options->log.payload && options->log.file == NULL)
 		return options_refuse(options,
 		    "--log-payload writes the text of messages, secrets too: name a file for it with --log");

@@ -390,7 +390,7 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 			log->lost++;
 		if (!log->config.by_turn)
 			log_flush(log);
-		if (log->hear != NULL)
+		if (log->config.tail)
 			log_append_line(&log->tail, log, true, why, fields, told);
 		while (log->tail.len > LOG_TAIL_MAX)
 			buf_consume(&log->tail, span_until(buf_span(&log->tail), "\n").len + 1);
