@@ -308,6 +308,7 @@ static const struct {
 	{ "-r0 server", "--restart '0'", "N from 1 to 100000" },
 	{ "-r 5/1m server", "'5/1m' is no command", "--restart=5/1m" },
 	{ "-k -d 5s server", "'5s' is no command", "--drain=5s" },
+	{ "-rk5s server", "--restart 'k5s'", "an option behind -r has its own hyphen: -r -k5s" },
 	{ "--drain= server", "--drain ''", "DURATION" },
 	{ "-D dap server", "--dialect 'dap'", "auto|mcp|acp|lsp|bsp|none" },
 	{ "-D", "--dialect needs a value: want auto|mcp", "--help" },

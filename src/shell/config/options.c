@@ -406,6 +406,8 @@ refuse(struct options *options, int found, const char *argument)
 static int
 apply(struct options *options, const struct options_row *row, const char *value)
 {
+	bool letters;
+
 	if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
 		return print(row->kind);
 	options->given[row - options_rows] = true;
@@ -414,6 +416,11 @@ apply(struct options *options, const struct options_row *row, const char *value)
 		value = NULL;
 	if (options_set(options, row, POLICY_OPTION, value))
 		return OPTIONS_RUN;
+	letters =
+	    value != NULL && row->letter != 0 && argument_of(row) == optional_argument && find_row(value[0]) != NULL;
+	if (letters)
+		return options_refuse(options, "--%s; an option behind -%c has its own hyphen: -%c -%s", options->fault,
+		    row->letter, row->letter, value);
 	if (value != NULL)
 		return options_refuse(options, "--%s", options->fault);
 	return options_refuse(options, "--%s needs a value%s; see canceld --help", row->name,
