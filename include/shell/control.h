@@ -31,7 +31,8 @@
  *                                   each event up to this level: "person", "decision" (the default) or "traffic". Who
  *                                   reads too slowly gets {"method":"lost","params":{"count":n}} in their place
  *   reload {}                    -> changed, at_next_start: keys of the configuration file; refused: what is wrong in it;
- *                                   unfit: its sections that do not fit this server. Error -32002: the whole is refused
+ *                                   doubted: rules that were most likely meant otherwise; unfit: its sections that do not
+ *                                   fit this server. Error -32002: the whole is refused
  *   log {level}                  -> {}: the level of the log itself, "error" too
  *   log {}                       -> lines: the last ones of the log, as objects of the JSON log
  *
@@ -103,6 +104,9 @@ json_t *views_stats(const struct control *control);
 
 /* What the rule was most likely meant to be, which the caller owns; NULL: itself. */
 json_t *views_meant(const struct control *control, const struct policy_rule *rule);
+
+/* Each rule that was most likely meant otherwise, as a sentence: the caller's. */
+json_t *views_doubts(const struct control *control);
 
 /* The rules, the strongest source first: the result of `set` without any; the caller's. */
 json_t *views_rules(const struct policy *policy);

@@ -319,16 +319,18 @@ TEST(a_server_is_started_again_by_a_person)
 
 TEST(the_level_of_the_log_is_changed)
 {
-	struct run *run = run_session("--name logs", NULL);
+	struct run *run = run_session("--name logs -t echo=2h", NULL);
 
 	expect(run, "$C log logs loud", 2, "want error, person, decision or traffic");
 	expect(run, "$C log logs traffic", 0, "the level of the log is changed");
 	run_expect_echo(run, "5");
 	run_expect_logged(run, "RELAYED to=client");
-	expect(run, "$C log logs | head -1", 0, "] STARTED process=");
+	expect(run, "$C log logs | head -1", 0, "] RULE_DOUBTED from=");
+	expect(run, "$C log logs | sed -n 2p", 0, "] STARTED process=");
 	expect(run, "$C log -j logs", 0, "\"why\":\"RELAYED\",\"to\":\"client\"");
 	expect(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
-	expect(run, "$C reload logs", 0, "nothing changed");
+	expect(run, "$C reload logs", 0,
+	    "]: nothing changed; command line -t echo=2h: was this meant? tools/call:echo=2h\n");
 	run_end(run);
 }
 
@@ -361,7 +363,8 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	expect(run, "$C set files", 0, "FROM\nfiles   max-time  b       -           5s  command line -T b=5s\n");
 	expect(run,
 	    "echo '{\"timeot\":1,\"timeout\":\"3s\",\"servers\":{\"fil*\":{\"max-time\":\"none\"},\"else\":{}}}' >file\n"
-	    "$C reload files | grep 'files.*: changed timeout, max-time$' && $C ls | grep files! && $C reload files",
+	    "$C reload files | grep 'files.*: changed timeout, max-time; command line -T b=5s: was this meant? ' && "
+	    "$C ls | grep files! && $C reload files",
 	    1, "]: timeot: unknown key: it could be timeout\nfiles[");
 	ck_assert_ptr_nonnull(
 	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));

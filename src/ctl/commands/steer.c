@@ -40,10 +40,13 @@ tell_reloaded(struct buf *line, const json_t *result)
 {
 	const json_t *changed = json_object_get(result, "changed"), *later = json_object_get(result, "at_next_start");
 	bool now = json_array_size(changed) > 0, then = json_array_size(later) > 0;
+	json_t *doubt;
+	size_t i;
 
 	append_names(line, "changed", changed);
 	compose(line, now && then ? "; " : now || then ? "" : "nothing changed");
 	append_names(line, "at the next start", later);
+	json_array_foreach(json_object_get(result, "doubted"), i, doubt) compose(line, "; %b", show_text(doubt));
 }
 
 /* The commands; each is a method of the same name. */

@@ -378,6 +378,8 @@ on_reload(struct call *call)
 	if (result == NULL)
 		refuse(call, CONTROL_REFUSED, "%s",
 		    json_string_value(json_array_get(control->options->file.faults, 0)));
+	else
+		json_object_set_new(result, "doubted", views_doubts(control));
 	return result;
 }
 

@@ -216,22 +216,31 @@ views_meant(const struct control *control, const struct policy_rule *rule)
 	return meant;
 }
 
-/* What is wrong in the file, and which rules were most likely meant otherwise. */
-static json_t *
-view_faults(const struct control *control)
+json_t *
+views_doubts(const struct control *control)
 {
 	const struct policy *policy = &control->session->policy;
-	json_t *faults = json_array();
+	json_t *doubts = json_array();
 
-	json_array_extend(faults, control->options->file.faults);
 	for (size_t i = 0; i < policy->count; i++) {
 		json_t *meant = views_meant(control, &policy->rules[i]);
 
 		if (meant != NULL)
-			json_array_append_new(faults,
+			json_array_append_new(doubts,
 			    json_sprintf("%s: was this meant? %s", policy->rules[i].origin, json_string_value(meant)));
 		json_decref(meant);
 	}
+	return doubts;
+}
+
+/* What is wrong in the file, and which rules were most likely meant otherwise. */
+static json_t *
+view_faults(const struct control *control)
+{
+	json_t *faults = json_copy(control->options->file.faults), *doubts = views_doubts(control);
+
+	json_array_extend(faults, doubts);
+	json_decref(doubts);
 	return faults;
 }
 
