@@ -8,25 +8,22 @@
 #include "core/timeline.h"
 #include "ctl/doc.h"
 
-/* Of lists that are ended by NULL. */
-enum { CLIENT_FILES = 8, CLIENT_PATHS = 8, CLIENT_TIMEOUTS = 3 };
-
 struct client {
 	const char *id;   /* for the command line */
 	const char *name; /* for people */
 	/*
-	 * Patterns as for glob(3). The first part is ~ (the home directory), ^ (that of configurations), % (those of the
-	 * users of editors made from Visual Studio Code), $NAME (a variable), or . (the project here).
+	 * These are lists, with ':' between their parts. Files: patterns as for glob(3), whose first part is ~ (the home
+	 * directory), ^ (that of configurations), @ (the one where desktop applications have theirs), % (those of the users of
+	 * editors made from Visual Studio Code), $NAME (a variable), or . (the project here). Servers: the objects whose
+	 * members they are, as keys with "/" between them, and '*' for any; NULL: mcpServers. Timeouts: in a server, paths to
+	 * its own limit for a call; NULL: timeout.
 	 */
-	const char *files[CLIENT_FILES];
-	const char *servers
-	    [CLIENT_PATHS]; /* objects whose members are servers; "/" between keys, '*' is any key; none: mcpServers */
-	const char *alias;  /* another id, or NULL */
+	const char *files, *servers, *timeouts;
+	const char *alias; /* another id, or NULL */
 	enum doc_grammar grammar;
-	const char *timeouts[CLIENT_TIMEOUTS]; /* in a server: paths to its own limit for a call; none: timeout */
-	const char *everywhere;                /* in the file: the same for all servers, in the same unit; or NULL */
-	msec_t unit, least, built_in;          /* of the limit, ms; 0: there is none; below least it is ignored */
-	const char *in_use; /* the client rewrites this file while a process of its name runs: the name */
+	const char *everywhere;       /* in the file: the limit of all servers; or NULL */
+	msec_t unit, least, built_in; /* of the limit, ms; 0: there is none; below least it is ignored */
+	const char *in_use;           /* the client rewrites this file while a process of its name runs: the name */
 	const char *in_use_file;
 };
 

@@ -82,7 +82,13 @@ size_t doc_line(const struct doc *doc, const char *at);
 struct doc_node *doc_member(const struct doc_node *parent, struct span name);
 
 /* The member at a path of names with '/' between them, or NULL. */
-struct doc_node *doc_at(const struct doc_node *from, const char *path);
+struct doc_node *doc_path(const struct doc_node *from, struct span path);
+
+static inline struct doc_node *
+doc_at(const struct doc_node *from, const char *path)
+{
+	return doc_path(from, span_of(path));
+}
 
 /* The bytes as a string that the caller owns. */
 char *doc_copy(struct span bytes);

@@ -1,6 +1,8 @@
 #include "ctl/clients.h"
 
+#include <fnmatch.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,58 +19,62 @@ enum {
 	VARIABLES = 256 << 10, /* bytes of an environment that are read */
 };
 
-/* Directories of users of Visual Studio Code and of editors made from it. */
-static const char *const users[] = { "^/Code/User", "^/Code - Insiders/User", "^/VSCodium/User", "^/Cursor/User",
-	"^/Windsurf/User", "~/Library/Application Support/Code/User",
-	"~/Library/Application Support/Code - Insiders/User", "~/Library/Application Support/VSCodium/User",
-	"~/Library/Application Support/Cursor/User", "~/Library/Application Support/Windsurf/User" };
+/* What the first letter of a file of the table stands for. */
+static const struct {
+	char letter;
+	const char *places;
+} beginnings[] = {
+	{ '@', "^:~/Library/Application Support" },
+	{ '%', "@/Code/User:@/Code - Insiders/User:@/VSCodium/User:@/Cursor/User:@/Windsurf/User" },
+};
 
 /* THE TABLE of the clients. Facts: vendors' documentation and sources, November 2026. */
 const struct client clients[] = {
-	{ "claude-desktop", "Claude Desktop",
-	    .files = { "^/Claude/claude_desktop_config.json",
-		"~/Library/Application Support/Claude/claude_desktop_config.json" } },
-	{ "claude-code", "Claude Code", { "$CLAUDE_CONFIG_DIR/.claude.json", "~/.claude.json", "./.mcp.json" },
-	    .servers = { "mcpServers", "projects/*/mcpServers" }, .alias = "claude", .unit = 1, .least = 1000,
-	    .in_use = "claude", .in_use_file = "*.claude.json" },
-	{ "cursor", "Cursor", .files = { "~/.cursor/mcp.json", "./.cursor/mcp.json" } },
-	{ "vscode", "Visual Studio Code", { "%/mcp.json", "%/profiles/*/mcp.json", "./.vscode/mcp.json" },
-	    .servers = { "servers" }, .alias = "code" },
-	{ "copilot", "Copilot CLI", { "~/.copilot/mcp-config.json" }, .unit = 1 },
-	{ "windsurf", "Windsurf", .files = { "~/.codeium/windsurf/mcp_config.json", "^/devin/mcp_config.json" } },
-	{ "zed", "Zed", { "^/zed/settings.json", "./.zed/settings.json" },
-	    .servers = { "context_servers", "agent_servers" }, .everywhere = "context_server_timeout", .unit = 1000,
-	    .built_in = MINUTE },
-	{ "gemini", "Gemini CLI", { "~/.gemini/settings.json", "./.gemini/settings.json" }, .unit = 1,
+	{ "claude-desktop", "Claude Desktop", .files = "@/Claude/claude_desktop_config.json" },
+	{ "claude-code", "Claude Code", "$CLAUDE_CONFIG_DIR/.claude.json:~/.claude.json:./.mcp.json",
+	    "mcpServers:projects/*/mcpServers", .alias = "claude", .unit = 1, .least = 1000, .in_use = "claude",
+	    .in_use_file = "*.claude.json" },
+	{ "cursor", "Cursor", .files = "~/.cursor/mcp.json:./.cursor/mcp.json" },
+	{ "vscode", "Visual Studio Code", "%/mcp.json:%/profiles/*/mcp.json:./.vscode/mcp.json", "servers",
+	    .alias = "code" },
+	{ "copilot", "Copilot CLI", "~/.copilot/mcp-config.json", .unit = 1 },
+	{ "windsurf", "Windsurf", .files = "~/.codeium/windsurf/mcp_config.json:^/devin/mcp_config.json" },
+	{ "zed", "Zed", "^/zed/settings.json:./.zed/settings.json", "context_servers:agent_servers",
+	    .everywhere = "context_server_timeout", .unit = 1000, .built_in = MINUTE },
+	{ "gemini", "Gemini CLI", "~/.gemini/settings.json:./.gemini/settings.json", .unit = 1,
 	    .built_in = 10 * MINUTE },
-	{ "qwen", "Qwen Code", { "~/.qwen/settings.json", "./.qwen/settings.json" }, .unit = 1,
-	    .built_in = 10 * MINUTE },
-	{ "codex", "Codex CLI", { "$CODEX_HOME/config.toml", "~/.codex/config.toml", "./.codex/config.toml" },
-	    .servers = { "mcp_servers" }, .grammar = DOC_TOML, .timeouts = { "tool_timeout_sec" }, .unit = 1000,
-	    .built_in = MINUTE },
-	{ "opencode", "opencode",
-	    { "^/opencode/opencode.json", "^/opencode/opencode.jsonc", "./opencode.json", "./opencode.jsonc" },
-	    .servers = { "mcp" }, .timeouts = { "timeout/request", "timeout" }, .unit = 1 },
-	{ "cline", "Cline", { "%/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json" },
+	{ "qwen", "Qwen Code", "~/.qwen/settings.json:./.qwen/settings.json", .unit = 1, .built_in = 10 * MINUTE },
+	{ "codex", "Codex CLI", "$CODEX_HOME/config.toml:~/.codex/config.toml:./.codex/config.toml", "mcp_servers",
+	    .grammar = DOC_TOML, .timeouts = "tool_timeout_sec", .unit = 1000, .built_in = MINUTE },
+	{ "opencode", "opencode", "^/opencode/opencode.json:^/opencode/opencode.jsonc:./opencode.json:./opencode.jsonc",
+	    "mcp", .timeouts = "timeout/request:timeout", .unit = 1 },
+	{ "cline", "Cline", "%/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json", .unit = 1000 },
+	{ "roo", "Roo Code", "%/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json:./.roo/mcp.json",
 	    .unit = 1000 },
-	{ "roo", "Roo Code",
-	    { "%/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json", "./.roo/mcp.json" },
-	    .unit = 1000 },
-	{ "lm-studio", "LM Studio", { "~/.lmstudio/mcp.json" }, .alias = "lmstudio" },
-	{ "goose", "goose", { "^/goose/config.yaml" }, .grammar = DOC_YAML },
+	{ "lm-studio", "LM Studio", "~/.lmstudio/mcp.json", .alias = "lmstudio" },
+	{ "goose", "goose", "^/goose/config.yaml", .grammar = DOC_YAML },
 	{ 0 },
 };
 
-static const char *const usual_servers[] = { "mcpServers", NULL };
-
-/* Files that no row has. */
+/* Files that no row has, by their ends. */
 static const struct client others[] = {
-	[DOC_JSONC] = { "file", "file",
-	    .servers = { "mcpServers", "servers", "context_servers", "agent_servers", "mcp",
-		"projects/*/mcpServers" } },
-	[DOC_TOML] = { "file", "file", .servers = { "mcp_servers", "mcpServers" }, .grammar = DOC_TOML },
-	[DOC_YAML] = { "file", "file", .grammar = DOC_YAML },
+	{ "file", "file", "*.toml", "mcp_servers:mcpServers", .grammar = DOC_TOML },
+	{ "file", "file", "*.yaml", .grammar = DOC_YAML },
+	{ "file", "file", "*.yml", .grammar = DOC_YAML },
+	{ "file", "file", "*",
+	    .servers = "mcpServers:servers:context_servers:agent_servers:mcp:projects/*/mcpServers" },
 };
+
+/* Takes the next part from a list, which may be NULL. Empty: there is none. */
+static struct span
+next_part(const char **list)
+{
+	struct span part = { *list, *list != NULL ? strcspn(*list, ":") : 0 };
+
+	if (part.len > 0)
+		*list += part.len + (part.ptr[part.len] == ':');
+	return part;
+}
 
 const struct client *
 client_named(const char *id)
@@ -90,34 +96,27 @@ client_home(void)
 	return home != NULL ? home : "";
 }
 
-/* Bytes that mean themselves in a pattern. */
-static void
-append_quoted(struct buf *pattern, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (strchr("*?[]\\", *text) != NULL)
-			buf_append(pattern, SPAN("\\"));
-		buf_append(pattern, (struct span){ text, 1 });
-	}
-}
-
-/* Where the first part of a file of the table leads, and *below that; NULL: nowhere here. */
+/* Where the beginning of a file of the table, up to its first slash, leads; NULL: nowhere here. */
 static const char *
-base_of(const char *file, struct span *below)
+base_of(struct span beginning)
 {
 	const char *configurations = getenv("XDG_CONFIG_HOME");
-	char name[64];
+	static char below[PATH_MAX];
 
-	if (file[0] == '.')
+	switch (beginning.ptr[0]) {
+	case '.':
 		return ".";
-	if (file[0] == '$') {
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(file, "/") - 1, file + 1);
-		return getenv(name);
+	case '$':
+		snprintf(below, sizeof(below), "%.*s", (int)beginning.len - 1, beginning.ptr + 1);
+		return getenv(below);
+	case '^':
+		if (configurations != NULL && configurations[0] == '/')
+			return configurations;
+		snprintf(below, sizeof(below), "%s/.config", client_home());
+		return below;
+	default:
+		return client_home();
 	}
-	if (file[0] == '^' && configurations != NULL && configurations[0] == '/')
-		return configurations;
-	*below = file[0] == '^' ? SPAN("/.config") : SPAN_NONE;
-	return client_home();
 }
 
 static bool
@@ -136,11 +135,15 @@ is_project_here(void)
 	return !is_same_file(".", client_home());
 }
 
+static const char usual_servers[] = "mcpServers";
+
 /* Where servers are in a file of the client's, first of all. */
-static const char *
-main_path(const struct client *client)
+static struct span
+first_path(const struct client *client)
 {
-	return client->servers[0] != NULL ? client->servers[0] : usual_servers[0];
+	const char *paths = client->servers != NULL ? client->servers : usual_servers;
+
+	return next_part(&paths);
 }
 
 /*
@@ -150,46 +153,50 @@ main_path(const struct client *client)
 static void
 add_file(struct client_files *files, const struct client *client, const char *path, bool project)
 {
-	for (size_t i = 0; i < files->count; i++) {
-		struct client_file *file = &files->list[i];
+	struct client_file *file = files->list, *end = file + files->count;
 
-		if (strcmp(main_path(file->client), main_path(client)) != 0 || !is_same_file(file->path, path))
-			continue;
-		if (file->project && !project) {
-			free(file->path);
-			file->path = doc_copy(span_of(path));
-			file->client = client;
-			file->project = false;
-		}
+	while (
+	    file < end && !(is_same_file(file->path, path) && span_equal(first_path(file->client), first_path(client))))
+		file++;
+	if (file < end && (project || !file->project))
 		return;
+	if (file == end) {
+		files->list = mem_resize(files->list, files->count + 1, sizeof(*files->list));
+		file = &files->list[files->count++];
+		file->path = NULL;
 	}
-	files->list = mem_resize(files->list, files->count + 1, sizeof(*files->list));
-	files->list[files->count++] = (struct client_file){ client, doc_copy(span_of(path)), project };
+	free(file->path);
+	*file = (struct client_file){ client, doc_copy(span_of(path)), project };
 }
 
+/* Adds what is there of a file of the table. */
 static void
-find_file(struct client_files *files, const struct client *client, const char *file)
+find_file(struct client_files *files, const struct client *client, struct span file)
 {
-	struct span below = SPAN_NONE;
-	const char *base = base_of(file, &below);
+	size_t len = strcspn(file.ptr, "/");
+	const char *places = NULL, *base;
 	struct buf pattern = { 0 };
-	char whole[256];
+	struct span place;
 	glob_t found;
 
-	for (size_t i = 0; file[0] == '%' && i < sizeof(users) / sizeof(users[0]); i++) {
-		snprintf(whole, sizeof(whole), "%s%s", users[i], file + 1);
-		find_file(files, client, whole);
-	}
-	if (file[0] == '%' || base == NULL || base[0] == '\0')
-		return;
-	append_quoted(&pattern, base);
-	buf_append(&pattern, below);
-	buf_append(&pattern, span_of(file + strcspn(file, "/")));
-	buf_append(&pattern, (struct span){ "", 1 });
-	if (glob(pattern.data, 0, NULL, &found) == 0) {
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			add_file(files, client, found.gl_pathv[i], file[0] == '.' && is_project_here());
-		globfree(&found);
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (file.ptr[0] == beginnings[i].letter)
+			places = beginnings[i].places;
+	if (places != NULL) {
+		while ((place = next_part(&places)).len > 0) {
+			buf_set(&pattern, place);
+			compose(&pattern, "%b", span_from(file, 1));
+			find_file(files, client, buf_span(&pattern));
+		}
+	} else if ((base = base_of(span_head(file, len))) != NULL && base[0] != '\0') {
+		for (; *base != '\0'; base++)
+			compose(&pattern, strchr("*?[]\\", *base) != NULL ? "\\%b" : "%b", (struct span){ base, 1 });
+		compose(&pattern, "%b%b", span_from(file, len), (struct span){ "", 1 });
+		if (glob(pattern.data, 0, NULL, &found) == 0) {
+			for (size_t i = 0; i < found.gl_pathc; i++)
+				add_file(files, client, found.gl_pathv[i], file.ptr[0] == '.' && is_project_here());
+			globfree(&found);
+		}
 	}
 	buf_free(&pattern);
 }
@@ -197,9 +204,13 @@ find_file(struct client_files *files, const struct client *client, const char *f
 void
 clients_find(struct client_files *files, const struct client *client)
 {
-	for (const struct client *row = clients; row->id != NULL; row++)
-		for (size_t i = 0; (client == NULL || client == row) && row->files[i] != NULL; i++)
-			find_file(files, row, row->files[i]);
+	for (const struct client *row = clients; row->id != NULL; row++) {
+		const char *list = client == NULL || client == row ? row->files : NULL;
+		struct span file;
+
+		while ((file = next_part(&list)).len > 0)
+			find_file(files, row, file);
+	}
 }
 
 void
@@ -212,14 +223,6 @@ client_files_free(struct client_files *files)
 }
 
 static bool
-ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && strcmp(text + len - end_len, end) == 0;
-}
-
-static bool
 is_link(const char *path)
 {
 	struct stat status;
@@ -227,23 +230,36 @@ is_link(const char *path)
 	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
+/* The row of a file that may be one of any project. *project: it is a link to that file of the project here. */
+static const struct client *
+client_of_project(const char *path, bool *project)
+{
+	const struct client *client = NULL;
+	char name[PATH_MAX], anywhere[PATH_MAX];
+	struct span file;
+
+	for (const struct client *row = clients; row->id != NULL; row++)
+		for (const char *list = row->files; (file = next_part(&list)).len > 0;) {
+			snprintf(name, sizeof(name), "%.*s", (int)file.len, file.ptr);
+			snprintf(anywhere, sizeof(anywhere), "*%s", name + 1);
+			if (name[0] != '.' || (fnmatch(anywhere, path, 0) != 0 && fnmatch(name + 2, path, 0) != 0))
+				continue;
+			client = row;
+			*project |= is_project_here() && is_link(path) && is_same_file(path, name);
+		}
+	return client;
+}
+
 void
 clients_add_named(struct client_files *files, const char *path)
 {
-	bool yaml = ends_with(path, ".yaml") || ends_with(path, ".yml"), project = false;
-	const struct client *client = &others[ends_with(path, ".toml") ? DOC_TOML : yaml ? DOC_YAML : DOC_JSONC];
+	const struct client *row = others, *client;
 	struct client_files found = { 0 };
+	bool project = false;
 
-	/* A file of this project, also without "./", or of another one. */
-	for (const struct client *row = clients; row->id != NULL; row++)
-		for (const char *const *file = row->files; *file != NULL; file++)
-			if ((*file)[0] == '.' && (strcmp(path, *file + 2) == 0 || ends_with(path, *file + 1))) {
-				client = row;
-				/* A link that leads to one of the user's is still the project's. */
-				project |= is_project_here() &&
-				    (strcmp(path, *file) == 0 || strcmp(path, *file + 2) == 0 ||
-					(is_link(path) && is_same_file(path, *file)));
-			}
+	while (fnmatch(row->files, path, 0) != 0)
+		row++;
+	client = client_of_project(path, &project);
 	clients_find(&found, NULL);
 	for (size_t i = found.count; i > 0; i--)
 		if (is_same_file(found.list[i - 1].path, path)) {
@@ -251,7 +267,7 @@ clients_add_named(struct client_files *files, const char *path)
 			project |= found.list[i - 1].project;
 		}
 	client_files_free(&found);
-	add_file(files, client, path, project);
+	add_file(files, client != NULL ? client : row, path, project);
 }
 
 int
@@ -288,19 +304,18 @@ is_group(const struct doc_node *node)
 
 /* Those at a path of keys from node on. */
 static void
-add_servers(struct client_servers *servers, struct doc_node *node, const char *path)
+add_servers(struct client_servers *servers, struct doc_node *node, struct span path)
 {
-	size_t len = strcspn(path, "/");
-	const char *rest = path + len + (path[len] == '/');
+	struct span key = span_until(path, "/"), rest = span_from(path, key.len + (key.len < path.len));
 
 	if (node == NULL || node->kind != DOC_OBJECT)
 		return;
-	if (len > 0 && path[0] != '*') {
-		add_servers(servers, doc_member(node, (struct span){ path, len }), rest);
+	if (key.len > 0 && key.ptr[0] != '*') {
+		add_servers(servers, doc_member(node, key), rest);
 		return;
 	}
 	for (node = node->first; node != NULL; node = node->next) {
-		if (len > 0 || is_group(node)) {
+		if (key.len > 0 || is_group(node)) {
 			add_servers(servers, node, rest);
 		} else {
 			servers->list = mem_resize(servers->list, servers->count + 1, sizeof(struct doc_node *));
@@ -312,13 +327,14 @@ add_servers(struct client_servers *servers, struct doc_node *node, const char *p
 int
 client_read(const struct client *client, struct span text, struct client_servers *servers)
 {
-	const char *const *path = client->servers[0] != NULL ? client->servers : usual_servers;
+	const char *paths = client->servers != NULL ? client->servers : usual_servers;
+	struct span path;
 
 	*servers = (struct client_servers){ 0 };
 	if (doc_read(&servers->doc, text, client->grammar) == -1)
 		return -1;
-	for (; *path != NULL; path++)
-		add_servers(servers, servers->doc.root, *path);
+	while ((path = next_part(&paths)).len > 0)
+		add_servers(servers, servers->doc.root, path);
 	return 0;
 }
 
@@ -380,14 +396,14 @@ read_limit(const struct client *client, const struct doc_node *node)
 msec_t
 client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server)
 {
-	static const char *const usual[] = { "timeout", NULL };
-	const char *const *path = client->timeouts[0] != NULL ? client->timeouts : usual;
+	const char *paths = client->timeouts != NULL ? client->timeouts : "timeout";
 	msec_t limit = MSEC_NEVER;
+	struct span path;
 
 	if (client->unit == 0 || span_equal(server->parent->key.name, SPAN("agent_servers")))
 		return MSEC_NEVER;
-	for (; *path != NULL && limit == MSEC_NEVER; path++)
-		limit = read_limit(client, doc_at(server, *path));
+	while (limit == MSEC_NEVER && (path = next_part(&paths)).len > 0)
+		limit = read_limit(client, doc_path(server, path));
 	if (limit == MSEC_NEVER && client->everywhere != NULL)
 		limit = read_limit(client, doc_at(doc->root, client->everywhere));
 	return limit == MSEC_NEVER && client->built_in > 0 ? client->built_in : limit;

@@ -70,12 +70,12 @@ doc_member(const struct doc_node *parent, struct span name)
 }
 
 struct doc_node *
-doc_at(const struct doc_node *from, const char *path)
+doc_path(const struct doc_node *from, struct span path)
 {
-	size_t len = strcspn(path, "/");
-	struct doc_node *node = doc_member(from, (struct span){ path, len });
+	struct span name = span_until(path, "/");
+	struct doc_node *node = doc_member(from, name);
 
-	return node == NULL || path[len] == '\0' ? node : doc_at(node, path + len + 1);
+	return node == NULL || name.len == path.len ? node : doc_path(node, span_from(path, name.len + 1));
 }
 
 char *
