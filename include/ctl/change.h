@@ -28,6 +28,8 @@ struct entry {
 	enum entry_state state;
 	const char *why;                /* BY_HAND, REMOTE, ODD: a clause that says so; a literal */
 	const struct doc_node *command; /* a string, or an array with all words */
+	bool language;                  /* it is a language server */
+	const char *args;               /* the key of the other words, if the command has one alone */
 	const struct doc_node *array;   /* where the other words are, the command or args; NULL: there is none */
 	const struct doc_node *first;   /* word */
 	const struct doc_node *program; /* the server's own command */
@@ -48,6 +50,7 @@ char *entry_text(const struct entry *entry, const struct doc_node *word);
 struct change {
 	const struct client *client;
 	bool unwrap;
+	bool languages;       /* of a client all language servers, instead of all others */
 	const char *canceld;  /* its path */
 	bool given;           /* there are options; else those of a wrapped server stay */
 	char *const *options; /* UTF-8, ended by NULL; none is "--" */

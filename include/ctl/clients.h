@@ -15,10 +15,10 @@ struct client {
 	 * These are lists, with ':' between their parts. Files: patterns as for glob(3), whose first part is ~ (the home
 	 * directory), ^ (that of configurations), @ (the one where desktop applications have theirs), % (those of the users of
 	 * editors made from Visual Studio Code), $NAME (a variable), or . (the project here). Servers: the objects whose
-	 * members they are, as keys with "/" between them, and '*' for any; NULL: mcpServers. Timeouts: in a server, paths to
-	 * its own limit for a call; NULL: timeout.
+	 * members they are, as keys with "/" between them, '*' for any, and "/" alone for the whole file; NULL: mcpServers.
+	 * Languages: the same of language servers. Timeouts: in a server, paths to its own limit for a call; NULL: timeout.
 	 */
-	const char *files, *servers, *timeouts;
+	const char *files, *servers, *languages, *timeouts;
 	const char *alias; /* another id, or NULL */
 	enum doc_grammar grammar;
 	const char *everywhere;       /* in the file: the limit of all servers; or NULL */
@@ -69,10 +69,13 @@ int client_read(const struct client *client, struct span text, struct client_ser
 void client_servers_free(struct client_servers *servers);
 
 /*
- * What tells servers of one name in one file apart, as GROUP:NAME: the project in ~/.claude.json, agent_servers in Zed's.
- * Empty for all others.
+ * What tells servers of one name in one file apart, as GROUP:NAME: the project in ~/.claude.json, agent_servers in Zed's,
+ * lsp for language servers. Empty for all others.
  */
 struct span client_group(const struct doc_node *server);
+
+/* Whether it is a language server. */
+bool client_is_language(const struct doc_node *server);
 
 /* Both as one, which the caller owns; NAME where there is no group. */
 char *client_title(const struct doc_node *server);

@@ -13,6 +13,13 @@ enum { GENERATED = 4000, SLICES = 20 };
 static char *const no_options[] = { NULL };
 static char *const some_options[] = { (char[]){ "-t" }, (char[]){ "tools/call:a\\*=30s" }, (char[]){ "-k5s" }, NULL };
 
+/* A file of test/ctl/clients, and which of its servers are meant. */
+struct sample {
+	const char *file, *client;
+	size_t commands; /* of servers that have one */
+	bool languages;
+};
+
 /* Stands for the parser of canceld's options. */
 static msec_t
 count_options(char *const options[])
@@ -74,8 +81,9 @@ join(char **words, struct buf *line)
 
 /* Appends each server's own words; if wrapped, checks those of canceld before them. Returns how many have a command. */
 static size_t
-list_words(const struct client *client, struct span text, bool wrapped, struct buf *words)
+list_words(const struct sample *sample, struct span text, bool wrapped, struct buf *words)
 {
+	const struct client *client = client_named(sample->client);
 	struct client_servers servers;
 	size_t commands = 0;
 
@@ -87,15 +95,15 @@ list_words(const struct client *client, struct span text, bool wrapped, struct b
 
 		buf_append(words, servers.list[i]->key.name);
 		buf_append(words, SPAN("\n"));
-		if (entry.state != ENTRY_PLAIN && entry.state != ENTRY_WRAPPED)
+		if ((entry.state != ENTRY_PLAIN && entry.state != ENTRY_WRAPPED) || entry.language != sample->languages)
 			continue;
 		commands++;
 		join(entry_words(&entry, entry.program, NULL), words);
 		buf_init(&before);
 		join(entry_words(&entry, entry.first, entry.program), &before);
 		if (wrapped)
-			snprintf(wanted, sizeof(wanted), CANCELD "\r%.*s\r-t\rtools/call:a\\*=30s\r-k5s\r--\r",
-			    (int)entry.marker->text.len, entry.marker->text.ptr);
+			snprintf(wanted, sizeof(wanted), CANCELD "\r%.*s\r%s-t\rtools/call:a\\*=30s\r-k5s\r--\r",
+			    (int)entry.marker->text.len, entry.marker->text.ptr, entry.language ? "-D\rlsp\r" : "");
 		expect_same(buf_span(&before), span_of(wanted), "canceld's words");
 		buf_free(&before);
 	}
@@ -105,8 +113,9 @@ list_words(const struct client *client, struct span text, bool wrapped, struct b
 
 /* wrap(text) means what it should, and unwrap(wrap(text)) is text. Returns how many servers were wrapped. */
 static size_t
-check_round(const struct client *client, struct span text, struct buf *wrapped)
+check_round(const struct sample *sample, struct span text, struct buf *wrapped)
 {
+	const struct client *client = client_named(sample->client);
 	struct change change = wrapping(client);
 	struct buf words[2], again;
 	size_t count;
@@ -115,10 +124,11 @@ check_round(const struct client *client, struct span text, struct buf *wrapped)
 	buf_init(&words[1]);
 	buf_init(&again);
 	change.given = true;
+	change.languages = sample->languages;
 	change.options = some_options;
 	apply(change, text, wrapped);
-	count = list_words(client, text, false, &words[0]);
-	list_words(client, buf_span(wrapped), true, &words[1]);
+	count = list_words(sample, text, false, &words[0]);
+	list_words(sample, buf_span(wrapped), true, &words[1]);
 	expect_same(buf_span(&words[1]), buf_span(&words[0]), "words");
 	unwrap(client, buf_span(wrapped), &again);
 	expect_same(buf_span(&again), text, "unwrapped");
@@ -166,29 +176,49 @@ check_json(const struct client *client, struct span text, struct span wrapped)
 	json_decref(before);
 }
 
-/* The files of test/ctl/clients, named CLIENT or CLIENT-WHAT, and how many servers with a command each has. */
-static const struct {
-	const char *file, *client;
-	size_t commands;
-} samples[] = {
-	{ "claude-desktop.json", "claude-desktop", 3 },
-	{ "claude-desktop-windows.json", "claude-desktop", 2 },
-	{ "claude-code.json", "claude-code", 2 },
-	{ "cursor.json", "cursor", 2 },
-	{ "vscode.jsonc", "vscode", 1 }, /* VS Code debugs the other */
-	{ "copilot.json", "copilot", 1 },
-	{ "windsurf.json", "windsurf", 1 },
-	{ "zed.jsonc", "zed", 4 },
-	{ "gemini.json", "gemini", 1 },
-	{ "qwen.json", "qwen", 1 },
-	{ "codex.toml", "codex", 3 },
-	{ "codex-inline.toml", "codex", 3 },
-	{ "codex-one.toml", "codex", 2 },
-	{ "opencode.jsonc", "opencode", 3 },
-	{ "opencode-2.json", "opencode", 1 },
-	{ "cline.json", "cline", 1 },
-	{ "roo.json", "roo", 1 },
-	{ "lm-studio.json", "lm-studio", 1 },
+/* The files of test/ctl/clients, named CLIENT or CLIENT-WHAT: what is in real ones, in their shape. */
+static const struct sample samples[] = {
+	{ "claude-desktop.json", "claude-desktop", .commands = 3 },
+	{ "claude-desktop-windows.json", "claude-desktop", .commands = 2 },
+	{ "claude-code.json", "claude-code", .commands = 2 },
+	{ "cursor.json", "cursor", .commands = 2 },
+	{ "vscode.jsonc", "vscode", .commands = 1 }, /* VS Code debugs the other */
+	{ "copilot.json", "copilot", .commands = 1 },
+	{ "windsurf.json", "windsurf", .commands = 1 },
+	{ "zed.jsonc", "zed", .commands = 4 },
+	{ "gemini.json", "gemini", .commands = 1 },
+	{ "qwen.json", "qwen", .commands = 1 },
+	{ "codex.toml", "codex", .commands = 3 },
+	{ "codex-inline.toml", "codex", .commands = 3 },
+	{ "codex-one.toml", "codex", .commands = 2 },
+	{ "opencode.jsonc", "opencode", .commands = 3 },
+	{ "opencode-2.json", "opencode", .commands = 1 },
+	{ "cline.json", "cline", .commands = 1 },
+	{ "roo.json", "roo", .commands = 1 },
+	{ "lm-studio.json", "lm-studio", .commands = 1 },
+	{ "kiro.json", "kiro", .commands = 2 },
+	{ "junie.json", "junie", .commands = 1 },
+	{ "kilo.json", "kilo", .commands = 1 },
+	{ "kilo-new.jsonc", "kilo", .commands = 1 },
+	{ "trae.json", "trae", .commands = 1 },
+	{ "amazon-q-agent.json", "amazon-q", .commands = 2 },
+	{ "crush.json", "crush", .commands = 2 },
+	{ "factory.json", "factory", .commands = 2 },
+	{ "antigravity.json", "antigravity", .commands = 1 },
+	{ "jetbrains-acp.json", "jetbrains", .commands = 1 },
+	{ "jetbrains-mcp.json", "jetbrains", .commands = 1 },
+	{ "amp.json", "amp", .commands = 1 },
+	{ "augment.json", "augment", .commands = 1 },
+	{ "warp.json", "warp", .commands = 1 },
+	{ "visual-studio.json", "visual-studio", .commands = 1 },
+	{ "vscode-workspace.jsonc", "vscode", .commands = 1 },
+	{ "gemini-extension.json", "gemini", .commands = 1 },
+	{ "claude-plugin.json", "claude-plugin", 2, true },
+	{ "claude-plugin-lsp.json", "claude-plugin", 1, true },
+	{ "helix.toml", "helix", 2, true },
+	{ "opencode-lsp.json", "opencode", 2, true },
+	{ "crush-lsp.json", "crush", 3, true },
+	{ "zed-lsp.jsonc", "zed", 2, true },
 };
 
 enum { SAMPLES = sizeof(samples) / sizeof(samples[0]) };
@@ -379,7 +409,7 @@ respace_toml(struct writer *writer, struct span text)
 }
 
 /* Appends a file that the client, which is returned, reads. The same seed gives the same text. */
-static const struct client *
+static const struct sample *
 generate(struct buf *out, struct kind kind, uint64_t seed)
 {
 	struct writer writer = { .out = out, .kind = kind, .state = seed };
@@ -403,7 +433,7 @@ generate(struct buf *out, struct kind kind, uint64_t seed)
 	else
 		respace_json(&writer, buf_span(&sample));
 	buf_free(&sample);
-	return client_named(samples[i].client);
+	return &samples[i];
 }
 
 /* Appends text with something put in at the anchor; which, depends on seed. */
@@ -431,7 +461,7 @@ SUITE("change", .limit = 60);
 TESTS(generated_files_come_back, 0, 3 * SLICES)
 {
 	struct kind kind = kinds[_i / SLICES];
-	const struct client *client;
+	const struct sample *sample;
 	/* Half of the JSON files have comments. */
 	size_t count = GENERATED / SLICES / (kind.toml ? 1U : 2U), servers = 0;
 	enum { TEXT, WRAPPED, EDITED, WANTED, PLAIN, TEXTS };
@@ -442,13 +472,13 @@ TESTS(generated_files_come_back, 0, 3 * SLICES)
 
 		for (int k = 0; k < TEXTS; k++)
 			buf_clear(&texts[k]);
-		client = generate(&texts[TEXT], kind, seed);
-		servers += check_round(client, buf_span(&texts[TEXT]), &texts[WRAPPED]);
+		sample = generate(&texts[TEXT], kind, seed);
+		servers += check_round(sample, buf_span(&texts[TEXT]), &texts[WRAPPED]);
 		if (!kind.comments)
-			check_json(client, buf_span(&texts[TEXT]), buf_span(&texts[WRAPPED]));
+			check_json(client_named(sample->client), buf_span(&texts[TEXT]), buf_span(&texts[WRAPPED]));
 		edit_elsewhere(&texts[WANTED], kind, buf_span(&texts[TEXT]), seed);
 		edit_elsewhere(&texts[EDITED], kind, buf_span(&texts[WRAPPED]), seed);
-		unwrap(client, buf_span(&texts[EDITED]), &texts[PLAIN]);
+		unwrap(client_named(sample->client), buf_span(&texts[EDITED]), &texts[PLAIN]);
 		expect_same(buf_span(&texts[PLAIN]), buf_span(&texts[WANTED]), "edited and unwrapped");
 	}
 	ck_assert_uint_gt(servers, count);
@@ -484,13 +514,16 @@ TESTS(damaged_files_are_refused_or_come_back, 0, 3)
 	buf_init(&text);
 	buf_init(&wrapped);
 	for (size_t i = 0; i < count; i++) {
+		const struct sample *sample;
 		struct change change;
 		struct outcomes outcomes;
 		uint64_t seed = i * 2654435761U;
 		json_t *json;
 
 		buf_clear(&text);
-		change = wrapping(generate(&text, kind, i));
+		sample = generate(&text, kind, i);
+		change = wrapping(client_named(sample->client));
+		change.languages = sample->languages;
 		for (size_t k = 0; k <= i % 3; k++)
 			damage(&text, seed >> k);
 		buf_clear(&wrapped);
@@ -503,7 +536,7 @@ TESTS(damaged_files_are_refused_or_come_back, 0, 3)
 			refused++;
 		} else {
 			buf_clear(&wrapped);
-			check_round(change.client, buf_span(&text), &wrapped);
+			check_round(sample, buf_span(&text), &wrapped);
 		}
 		outcomes_free(&outcomes);
 	}
@@ -520,8 +553,7 @@ TESTS(files_of_clients_come_back, 0, SAMPLES)
 	buf_init(&text);
 	buf_init(&wrapped);
 	read_sample((size_t)_i, &text);
-	ck_assert_uint_eq(check_round(client_named(samples[_i].client), buf_span(&text), &wrapped),
-	    samples[_i].commands);
+	ck_assert_uint_eq(check_round(&samples[_i], buf_span(&text), &wrapped), samples[_i].commands);
 	buf_free(&text);
 	buf_free(&wrapped);
 }
@@ -553,6 +585,10 @@ static const struct {
 	    "{\"mcpServers\":{\"a\":{\n\t\"command\" : \"/c/canceld\",\n\t\"args\" : [\"--wrapped=a\", \"-r\", \"--\", \"npx\"],\n}}}" },
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"x\"}}}}",
 	    "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"/c/canceld\",\"args\":[\"--wrapped=a\", \"-r\", \"--\", \"x\"]}}}}" },
+	{ "zed", "{\"lsp\":{\"a\":{\"binary\":{\"path\":\"x\"}}}}",
+	    "{\"lsp\":{\"a\":{\"binary\":{\"path\":\"/c/canceld\",\"arguments\":[\"--wrapped=a\", \"-D\", \"lsp\", \"-r\", \"--\", \"x\"]}}}}" },
+	{ "helix", "[language-server.a]\ncommand = 'x'\n",
+	    "[language-server.a]\ncommand = \"/c/canceld\"\nargs = [\"--wrapped=a\", \"-D\", \"lsp\", \"-r\", \"--\", 'x']\n" },
 	{ "opencode", "{\"mcp\":{\"a\":{\"command\":[\"npx\"]}}}",
 	    "{\"mcp\":{\"a\":{\"command\":[\"/c/canceld\", \"--wrapped\", \"-r\", \"--\", \"npx\"]}}}" },
 	{ "codex", "[mcp_servers.a]\ncommand = 'npx' # x\n",
@@ -590,6 +626,7 @@ TESTS(edits_are_these, 0, COUNT(edits))
 
 	change.canceld = "/c/canceld";
 	change.given = true;
+	change.languages = strstr(edits[_i].after, "\"-D\"") != NULL;
 	change.options = (char *[]){ (char[]){ "-r" }, NULL };
 	apply(change, span_of(edits[_i].before), &out);
 	expect_same(buf_span(&out), span_of(edits[_i].after), "wrapped");
@@ -727,7 +764,7 @@ TEST(a_server_may_be_called_servers)
 	static const char text[] =
 	    "{\"mcp\":{\"servers\":{\"command\":{\"path\":\"x\",\"command\":\"y\",\"args\":[\"1\"]}}}}";
 
-	ck_assert_uint_eq(check_round(client_named("opencode"), span_of(text), &out), 1);
+	ck_assert_uint_eq(check_round(&(struct sample){ .client = "opencode" }, span_of(text), &out), 1);
 	change_one(wrapping(client_named("opencode")), text);
 	ck_assert(span_equal(outcomes.before.list[0]->key.name, SPAN("servers")));
 }

@@ -69,6 +69,36 @@ static const struct {
 	{ "./.roo/mcp.json", "roo", true },
 	{ "../.lmstudio/mcp.json", "lm-studio", false },
 	{ "../.config/goose/config.yaml", "goose", false },
+	{ "./.claude-plugin/plugin.json", "claude-plugin", true },
+	{ "./.lsp.json", "claude-plugin", true },
+	{ "./a b.code-workspace", "vscode", true },
+	{ "../.mcp.json", "visual-studio", false },
+	{ "./.gemini/extensions/weather/gemini-extension.json", "gemini", true },
+	{ "../.gemini/extensions/weather/gemini-extension.json", "gemini", false },
+	{ "../.gemini/antigravity/mcp_config.json", "antigravity", false },
+	{ "../.config/crush/crush.json", "crush", false },
+	{ "./.crush.json", "crush", true },
+	{ "../.kiro/settings/mcp.json", "kiro", false },
+	{ "./.kiro/settings/mcp.json", "kiro", true },
+	{ "../.aws/amazonq/cli-agents/builder.json", "amazon-q", false },
+	{ "./.amazonq/default.json", "amazon-q", true },
+	{ "./.junie/mcp/mcp.json", "junie", true },
+	{ "../.jetbrains/acp.json", "jetbrains", false },
+	{ "./.ai/mcp/mcp.json", "jetbrains", true },
+	{ "../.config/Code/User/globalStorage/kilocode.kilo-code/settings/mcp_settings.json", "kilo", false },
+	{ "./.kilocode/mcp.json", "kilo", true },
+	{ "./.kilo/kilo.jsonc", "kilo", true },
+	{ "../.config/Trae/User/mcp.json", "trae", false },
+	{ "../Library/Application Support/Trae/User/mcp.json", "trae", false },
+	{ "./.trae/mcp.json", "trae", true },
+	{ "./.factory/mcp.json", "factory", true },
+	{ "../.config/amp/settings.json", "amp", false },
+	{ "./.amp/settings.jsonc", "amp", true },
+	{ "../.augment/settings.json", "augment", false },
+	{ "./.warp/.mcp.json", "warp", true },
+	{ "../.config/helix/languages.toml", "helix", false },
+	{ "./.helix/languages.toml", "helix", true },
+	{ "./.continue/mcpServers/one.yaml", "continue", true },
 };
 
 /* The client that a file is said to belong to. */
@@ -150,6 +180,7 @@ TEST(unknown_files_are_known_by_their_ends)
 	ck_assert_int_eq(client_of_file("x.yml")->grammar, DOC_YAML);
 	ck_assert_ptr_eq(client_named("claude"), client_named("claude-code"));
 	ck_assert_ptr_null(client_named("clau"));
+	ck_assert_str_eq(client_of_file("/some/where/.gemini/extensions/x/gemini-extension.json")->id, "gemini");
 }
 
 TEST(home_is_that_of_the_user_if_the_variable_is_none)
@@ -186,6 +217,7 @@ static const struct {
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"x\"}}}", 60000 },
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"x\",\"timeout\":90}}}", 90000 },
 	{ "zed", "{\"context_server_timeout\":120,\"context_servers\":{\"a\":{\"command\":\"x\"}}}", 120000 },
+	{ "zed", "{\"lsp\":{\"a\":{\"command\":\"x\",\"timeout\":90}}}", MSEC_NEVER },
 	{ "zed", "{\"agent_servers\":{\"a\":{\"command\":\"x\"}}}", MSEC_NEVER },
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":60}}}", MSEC_NEVER },
 };

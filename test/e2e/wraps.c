@@ -124,6 +124,24 @@ TEST(a_server_of_a_project_is_shown_and_named)
 	expect("cd; ! $CANCELCTL wrap .cursor/mcp.json | grep -i project", 0, "");
 }
 
+TEST(language_servers_are_asked_for)
+{
+	expect(
+	    "rm -r $HOME/.c* $HOME/.codex; echo '{\"mcp\":{\"a\":{\"command\":\"a\"}},\"lsp\":{\"a\":{\"command\":\"b\"},"
+	    "\"c\":{\"disabled\":true}}}' >crush.json; echo '[language-server.l]\ncommand=\"l\"' >languages.toml; "
+	    "cp crush.json before",
+	    0, "");
+	expect("$CANCELCTL wrap --list", 0, "  not wrapped  a: a\n  not wrapped  lsp:a: b\n");
+	expect("$CANCELCTL wrap --all", 0, "  a: wrapped\n  backup");
+	expect("$CANCELCTL wrap crush lsp:a -- -t 5s", 0, "  lsp:a: wrapped\n");
+	expect("$CANCELCTL wrap --list", 0, "  wrapped      lsp:a: b (-D lsp -t 5s)\n");
+	expect("$CANCELCTL unwrap --lsp crush", 0, "  lsp:a: unwrapped\n  backup");
+	expect("$CANCELCTL wrap --lsp -a; $CANCELCTL wrap --lsp -a", 0, "  lsp:a: already wrapped\n");
+	expect("$CANCELCTL unwrap --all && cmp crush.json before", 0, "  a: unwrapped\n  lsp:a: unwrapped\n");
+	expect("$CANCELCTL wrap ./languages.toml", 0, "  no servers, but 1 for --lsp\n");
+	expect("$CANCELCTL wrap ./languages.toml l && cat languages.toml", 0, "\", \"-D\", \"lsp\", \"--\", \"l\"]");
+}
+
 TEST(a_dry_run_changes_nothing)
 {
 	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");

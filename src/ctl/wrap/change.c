@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/compose.h"
+#include "ctl/ctl.h"
 
 /* Edits of one text. */
 struct edits { /* zeroed: none */
@@ -45,11 +46,11 @@ static const char comment[] = "a comment stands between the words of canceld: mo
 
 /* Appends what a new member args begins with: it stands behind the command as this behind what is before it. */
 static void
-append_member(struct buf *text, const struct doc *doc, const struct doc_node *command)
+append_member(struct buf *text, const struct doc *doc, const struct entry *entry)
 {
-	const struct doc_key *key = &command->key;
-	const struct doc_node *around = command->parent;
-	const char *start = key->start;
+	const struct doc_key *key = &entry->command->key;
+	const struct doc_node *around = entry->command->parent;
+	const char *start = key->start, *quote = *key->last == '"' ? "\"" : "";
 
 	while (around->start == NULL && around->parent != NULL)
 		around = around->parent;
@@ -60,8 +61,8 @@ append_member(struct buf *text, const struct doc *doc, const struct doc_node *co
 	else if (span_count(span_between(start, key->start), '\n') == 0)
 		compose(text, "\n");
 	/* The same table, if the key has dots, and the same quotes. */
-	compose(text, "%b%s%b", span_between(start, key->last), *key->last == '"' ? "\"args\"" : "args",
-	    span_between(key->end, command->start));
+	compose(text, "%b%s%s%s%b", span_between(start, key->last), quote, entry->args, quote,
+	    span_between(key->end, entry->command->start));
 }
 
 /* Adds the edit that puts these words before those of a PLAIN entry, whose first one gets a place behind them. */
@@ -75,7 +76,7 @@ insert_words(const struct doc *doc, const struct entry *entry, struct span words
 	struct buf text = { 0 };
 
 	if (made)
-		append_member(&text, doc, first);
+		append_member(&text, doc, entry);
 	compose(&text,
 	    made             ? "[%b, %b]" :
 		same         ? ", %b, %b" :
@@ -169,7 +170,8 @@ unwrap_words(const struct entry *entry, struct edits *edits)
 static bool
 is_chosen(const struct change *change, const struct doc_node *server)
 {
-	bool chosen = change->names[0] == NULL;
+	bool language = client_is_language(server);
+	bool chosen = change->names[0] == NULL && (language == change->languages || (language && change->unwrap));
 
 	for (size_t i = 0; change->names[i] != NULL; i++)
 		if (client_names(change->names[i], server))
@@ -190,19 +192,23 @@ static void
 wrap(const struct change *change, const struct doc *doc, const struct entry *entry, struct outcome *outcome,
     struct edits *edits)
 {
+	static char option[] = "-D", lsp[] = "lsp";
 	bool wrapped = entry->state == ENTRY_WRAPPED;
-	char **kept = wrapped ? entry_words(entry, entry->marker->next, entry->dashes) : NULL;
-	char *const *options = wrapped && !change->given ? kept : change->options;
+	char **kept = wrapped ? entry_words(entry, entry->marker->next, entry->dashes) : NULL, **given = NULL,
+	     **options;
 
+	if (entry->language)
+		ctl_add_words(&given, (char *const[]){ option, lsp, NULL });
+	ctl_add_words(&given, change->options);
+	options = wrapped && !change->given ? kept : given;
 	outcome->why = entry->why;
-	if (entry->why != NULL)
-		return;
 	outcome->deadline = change->deadline(options);
 	if (wrapped && span_equal(entry->first->text, span_of(change->canceld)) && are_equal(kept, options))
 		outcome->result = "already wrapped";
-	else if ((outcome->why = wrap_words(doc, entry, change->canceld, options, edits)) == NULL)
+	else if (entry->why == NULL && (outcome->why = wrap_words(doc, entry, change->canceld, options, edits)) == NULL)
 		outcome->result = wrapped ? "wrapped anew" : "wrapped";
 	entry_words_free(kept);
+	free(given);
 }
 
 static void

@@ -32,37 +32,93 @@ static const struct {
 const struct client clients[] = {
 	{ "claude-desktop", "Claude Desktop", .files = "@/Claude/claude_desktop_config.json" },
 	{ "claude-code", "Claude Code", "$CLAUDE_CONFIG_DIR/.claude.json:~/.claude.json:./.mcp.json",
-	    "mcpServers:projects/*/mcpServers", .alias = "claude", .unit = 1, .least = 1000, .in_use = "claude",
+	    "mcpServers:projects/*/mcpServers:servers", .alias = "claude", .unit = 1, .least = 1000, .in_use = "claude",
 	    .in_use_file = "*.claude.json" },
+	/* code.claude.com/docs/en/plugins-reference */
+	{ "claude-plugin", "Claude Code plugin", "./.claude-plugin/plugin.json:./.lsp.json",
+	    .languages = "lspServers:/" },
 	{ "cursor", "Cursor", .files = "~/.cursor/mcp.json:./.cursor/mcp.json" },
-	{ "vscode", "Visual Studio Code", "%/mcp.json:%/profiles/*/mcp.json:./.vscode/mcp.json", "servers",
-	    .alias = "code" },
-	{ "copilot", "Copilot CLI", "~/.copilot/mcp-config.json", .unit = 1 },
+	/* Of workspaces: github.com/microsoft/vscode/issues/247277 */
+	{ "vscode", "Visual Studio Code", "%/mcp.json:%/profiles/*/mcp.json:./.vscode/mcp.json:./*.code-workspace",
+	    "servers:settings/mcp/servers", .alias = "code" },
+	/* learn.microsoft.com/visualstudio/ide/mcp-servers; a .mcp.json of the project is the row of Claude Code */
+	{ "visual-studio", "Visual Studio", "~/.mcp.json:./.vs/mcp.json", .servers = "mcpServers:servers" },
+	{ "copilot", "Copilot CLI", .files = "~/.copilot/mcp-config.json", .unit = 1 },
 	{ "windsurf", "Windsurf", .files = "~/.codeium/windsurf/mcp_config.json:^/devin/mcp_config.json" },
-	{ "zed", "Zed", "^/zed/settings.json:./.zed/settings.json", "context_servers:agent_servers",
+	/* Language servers: zed.dev/docs/configuring-languages */
+	{ "zed", "Zed", "^/zed/settings.json:./.zed/settings.json", "context_servers:agent_servers", "lsp",
 	    .everywhere = "context_server_timeout", .unit = 1000, .built_in = MINUTE },
-	{ "gemini", "Gemini CLI", "~/.gemini/settings.json:./.gemini/settings.json", .unit = 1,
+	/* Extensions: github.com/google-gemini/gemini-cli, docs/extensions */
+	{ "gemini", "Gemini CLI",
+	    .files = "~/.gemini/settings.json:./.gemini/settings.json:~/.gemini/extensions/*/gemini-extension.json:"
+		     "./.gemini/extensions/*/gemini-extension.json",
+	    .unit = 1, .built_in = 10 * MINUTE },
+	{ "qwen", "Qwen Code", .files = "~/.qwen/settings.json:./.qwen/settings.json", .unit = 1,
 	    .built_in = 10 * MINUTE },
-	{ "qwen", "Qwen Code", "~/.qwen/settings.json:./.qwen/settings.json", .unit = 1, .built_in = 10 * MINUTE },
+	/* antigravity.google/docs/mcp, and since its CLI the second file */
+	{ "antigravity", "Antigravity",
+	    .files = "~/.gemini/antigravity/mcp_config.json:~/.gemini/config/mcp_config.json" },
 	{ "codex", "Codex CLI", "$CODEX_HOME/config.toml:~/.codex/config.toml:./.codex/config.toml", "mcp_servers",
 	    .grammar = DOC_TOML, .timeouts = "tool_timeout_sec", .unit = 1000, .built_in = MINUTE },
+	/* Language servers: opencode.ai/docs/lsp */
 	{ "opencode", "opencode", "^/opencode/opencode.json:^/opencode/opencode.jsonc:./opencode.json:./opencode.jsonc",
-	    "mcp", .timeouts = "timeout/request:timeout", .unit = 1 },
-	{ "cline", "Cline", "%/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json", .unit = 1000 },
-	{ "roo", "Roo Code", "%/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json:./.roo/mcp.json",
+	    "mcp", "lsp", "timeout/request:timeout", .unit = 1 },
+	/* github.com/charmbracelet/crush, internal/config/config.go */
+	{ "crush", "Crush", "^/crush/crush.json:./crush.json:./.crush.json", "mcp", .languages = "lsp" },
+	/* kiro.dev/docs/mcp/configuration */
+	{ "kiro", "Kiro", .files = "~/.kiro/settings/mcp.json:./.kiro/settings/mcp.json" },
+	/* docs.aws.amazon.com/amazonq/latest/qdeveloper-ug: qdev-mcp, mcp-ide */
+	{ "amazon-q", "Amazon Q Developer",
+	    .files = "~/.aws/amazonq/mcp.json:~/.aws/amazonq/default.json:~/.aws/amazonq/agents/default.json:"
+		     "~/.aws/amazonq/cli-agents/*.json:./.amazonq/mcp.json:./.amazonq/default.json:"
+		     "./.amazonq/cli-agents/*.json" },
+	/* junie.jetbrains.com/docs/junie-cli-mcp-configuration.html */
+	{ "junie", "Junie", .files = "~/.junie/mcp/mcp.json:./.junie/mcp/mcp.json" },
+	/* docs.openhands.dev/openhands/usage/cli/ide/jetbrains; jetbrains.com/help/air/mcp-servers.html */
+	{ "jetbrains", "JetBrains", "~/.jetbrains/acp.json:./.ai/mcp/mcp.json:./.air/mcp.json",
+	    .servers = "mcpServers:agent_servers" },
+	{ "cline", "Cline", .files = "%/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
 	    .unit = 1000 },
-	{ "lm-studio", "LM Studio", "~/.lmstudio/mcp.json", .alias = "lmstudio" },
-	{ "goose", "goose", "^/goose/config.yaml", .grammar = DOC_YAML },
+	{ "roo", "Roo Code",
+	    .files = "%/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json:./.roo/mcp.json",
+	    .unit = 1000 },
+	/* kilo.ai/docs/automate/mcp: using-in-kilo-code (mcp), using-in-cli (mcpServers) */
+	{ "kilo", "Kilo Code",
+	    "%/globalStorage/kilocode.kilo-code/settings/mcp_settings.json:./.kilocode/mcp.json:"
+	    "~/.kilocode/cli/global/settings/mcp_settings.json:^/kilo/kilo.json:^/kilo/kilo.jsonc:./kilo.json:./kilo.jsonc:"
+	    "./.kilo/kilo.json:./.kilo/kilo.jsonc",
+	    .servers = "mcpServers:mcp" },
+	/* github.com/pathintegral-institute/mcpm.sh/issues/92; volcengine.com/docs/86677/2137601 */
+	{ "trae", "Trae", .files = "@/Trae/User/mcp.json:./.trae/mcp.json" },
+	/* docs.factory.ai/factory-cli/configuration/mcp */
+	{ "factory", "Factory Droid", .files = "~/.factory/mcp.json:./.factory/mcp.json", .alias = "droid" },
+	/* ampcode.com/manual */
+	{ "amp", "Amp", "^/amp/settings.json:^/amp/settings.jsonc:./.amp/settings.json:./.amp/settings.jsonc",
+	    .servers = "amp.mcpServers" },
+	/* docs.augmentcode.com/cli/integrations */
+	{ "augment", "Augment", .files = "~/.augment/settings.json" },
+	/* docs.warp.dev/agents/capabilities/mcp */
+	{ "warp", "Warp", .files = "~/.warp/.mcp.json:./.warp/.mcp.json" },
+	{ "lm-studio", "LM Studio", .files = "~/.lmstudio/mcp.json", .alias = "lmstudio" },
+	/* docs.helix-editor.com/languages.html */
+	{ "helix", "Helix", "^/helix/languages.toml:./.helix/languages.toml", "", "language-server",
+	    .grammar = DOC_TOML },
+	{ "goose", "goose", .files = "^/goose/config.yaml", .grammar = DOC_YAML },
+	/* docs.continue.dev/customize/deep-dives/mcp */
+	{ "continue", "Continue",
+	    .files = "~/.continue/config.yaml:./.continue/config.yaml:./.continue/mcpServers/*.yaml",
+	    .grammar = DOC_YAML },
 	{ 0 },
 };
 
 /* Files that no row has, by their ends. */
 static const struct client others[] = {
-	{ "file", "file", "*.toml", "mcp_servers:mcpServers", .grammar = DOC_TOML },
+	{ "file", "file", "*.toml", "mcp_servers:mcpServers", "language-server", .grammar = DOC_TOML },
 	{ "file", "file", "*.yaml", .grammar = DOC_YAML },
 	{ "file", "file", "*.yml", .grammar = DOC_YAML },
 	{ "file", "file", "*",
-	    .servers = "mcpServers:servers:context_servers:agent_servers:mcp:projects/*/mcpServers" },
+	    "mcpServers:servers:context_servers:agent_servers:mcp:projects/*/mcpServers:amp.mcpServers",
+	    .languages = "lsp:lspServers" },
 };
 
 /* Takes the next part from a list, which may be NULL. Empty: there is none. */
@@ -230,22 +286,25 @@ is_link(const char *path)
 	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* The row of a file that may be one of any project. *project: it is a link to that file of the project here. */
+/* The row of a file that may be one of any project. *project: it is that file of the project here, or a link to it. */
 static const struct client *
 client_of_project(const char *path, bool *project)
 {
+	const char *within = path + (strncmp(path, "./", 2) == 0 ? 2 : 0);
 	const struct client *client = NULL;
 	char name[PATH_MAX], anywhere[PATH_MAX];
 	struct span file;
+	bool named;
 
 	for (const struct client *row = clients; row->id != NULL; row++)
 		for (const char *list = row->files; (file = next_part(&list)).len > 0;) {
 			snprintf(name, sizeof(name), "%.*s", (int)file.len, file.ptr);
 			snprintf(anywhere, sizeof(anywhere), "*%s", name + 1);
-			if (name[0] != '.' || (fnmatch(anywhere, path, 0) != 0 && fnmatch(name + 2, path, 0) != 0))
+			named = fnmatch(name + 2, within, FNM_PATHNAME) == 0;
+			if (name[0] != '.' || (!named && fnmatch(anywhere, path, 0) != 0))
 				continue;
 			client = row;
-			*project |= is_project_here() && is_link(path) && is_same_file(path, name);
+			*project |= is_project_here() && (named || (is_link(path) && is_same_file(path, name)));
 		}
 	return client;
 }
@@ -293,6 +352,16 @@ clients_look_up(struct client_files *files, const char *where)
 	    nearest_name(&nearest));
 }
 
+bool
+client_is_language(const struct doc_node *server)
+{
+	const struct doc_node *table = server->parent;
+	struct span key = table->key.name;
+
+	return table->parent == NULL || span_equal(key, SPAN("lsp")) || span_equal(key, SPAN("lspServers")) ||
+	    span_equal(key, SPAN("language-server"));
+}
+
 /* In opencode's second version "servers" in "mcp" has all servers; in its first one it may be the name of one. */
 static bool
 is_group(const struct doc_node *node)
@@ -300,6 +369,17 @@ is_group(const struct doc_node *node)
 	return node->kind == DOC_OBJECT && span_equal(node->key.name, SPAN("servers")) &&
 	    span_equal(node->parent->key.name, SPAN("mcp")) && doc_at(node, "command") == NULL &&
 	    doc_at(node, "url") == NULL;
+}
+
+/* A language server without one is the client's own, with settings. */
+static bool
+has_command(const struct doc_node *node)
+{
+	const struct doc_node *command = doc_at(node, "command");
+
+	if (command == NULL)
+		command = doc_at(node, "binary/path");
+	return command != NULL && (command->kind == DOC_STRING || command->kind == DOC_ARRAY);
 }
 
 /* Those at a path of keys from node on. */
@@ -317,7 +397,7 @@ add_servers(struct client_servers *servers, struct doc_node *node, struct span p
 	for (node = node->first; node != NULL; node = node->next) {
 		if (key.len > 0 || is_group(node)) {
 			add_servers(servers, node, rest);
-		} else {
+		} else if (!client_is_language(node) || has_command(node)) {
 			servers->list = mem_resize(servers->list, servers->count + 1, sizeof(struct doc_node *));
 			servers->list[servers->count++] = node;
 		}
@@ -334,6 +414,8 @@ client_read(const struct client *client, struct span text, struct client_servers
 	if (doc_read(&servers->doc, text, client->grammar) == -1)
 		return -1;
 	while ((path = next_part(&paths)).len > 0)
+		add_servers(servers, servers->doc.root, path);
+	for (paths = client->languages; (path = next_part(&paths)).len > 0;)
 		add_servers(servers, servers->doc.root, path);
 	return 0;
 }
@@ -353,6 +435,8 @@ client_group(const struct doc_node *server)
 
 	if (outer != NULL && outer->parent != NULL && span_equal(outer->parent->key.name, SPAN("projects")))
 		return outer->key.name;
+	if (client_is_language(server))
+		return SPAN("lsp");
 	return span_equal(table->key.name, SPAN("agent_servers")) ? table->key.name : SPAN_NONE;
 }
 
@@ -400,7 +484,8 @@ client_timeout(const struct client *client, const struct doc *doc, const struct 
 	msec_t limit = MSEC_NEVER;
 	struct span path;
 
-	if (client->unit == 0 || span_equal(server->parent->key.name, SPAN("agent_servers")))
+	if (client->unit == 0 || client_is_language(server) ||
+	    span_equal(server->parent->key.name, SPAN("agent_servers")))
 		return MSEC_NEVER;
 	while (limit == MSEC_NEVER && (path = next_part(&paths)).len > 0)
 		limit = read_limit(client, doc_path(server, path));

@@ -87,7 +87,7 @@ struct entry
 entry_read(const struct doc_node *server)
 {
 	static const char *const addresses[] = { "url", "serverUrl", "httpUrl", "uri" };
-	struct entry entry = { .state = ENTRY_PLAIN };
+	struct entry entry = { .state = ENTRY_PLAIN, .args = "args", .language = client_is_language(server) };
 	const struct doc_node *node = server, *args;
 
 	if (node->kind != DOC_OBJECT)
@@ -96,9 +96,12 @@ entry_read(const struct doc_node *server)
 		if (doc_at(node, addresses[i]) != NULL)
 			return refuse(entry, ENTRY_REMOTE, "it is a remote server");
 	entry.command = doc_at(node, "command");
+	/* Zed, a language server: "binary": {"path": ..., "arguments": [...]}. */
+	if (entry.command == NULL && (entry.command = doc_at(node, "binary")) != NULL)
+		entry.args = "arguments";
 	if (entry.command == NULL)
 		return refuse(entry, ENTRY_REMOTE, "it has no command");
-	/* Zed, before 2025: "command": {"path": ..., "args": [...]}. */
+	/* The same, a server before 2025: "command": {"path": ..., "args": [...]}. */
 	if (entry.command->kind == DOC_OBJECT) {
 		node = entry.command;
 		entry.command = doc_at(node, "path");
@@ -106,7 +109,7 @@ entry_read(const struct doc_node *server)
 	if (entry.command == NULL || entry.command->table != TABLE_NONE ||
 	    (entry.command->kind != DOC_STRING && entry.command->kind != DOC_ARRAY))
 		return refuse(entry, ENTRY_ODD, "its command is no string");
-	args = doc_at(node, "args");
+	args = doc_at(node, entry.args);
 	entry.array = entry.command->kind == DOC_ARRAY ? entry.command : args;
 	entry.first = entry.command->kind == DOC_ARRAY ? entry.command->first : entry.command;
 	if (!is_string(entry.first))

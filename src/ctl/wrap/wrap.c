@@ -230,7 +230,8 @@ put_outcomes(struct task *task, const struct outcomes *outcomes)
 	for (size_t i = 0; i < outcomes->count; i++)
 		put_outcome(task, outcomes, &outcomes->list[i]);
 	if (outcomes->count == 0 && task->change.names[0] == NULL)
-		say(task, "  no servers");
+		say(task, outcomes->before.count > 0 ? "  no servers, but %zu for --lsp" : "  no servers",
+		    outcomes->before.count);
 }
 
 static void
@@ -322,19 +323,21 @@ do_file(struct task *task)
 
 #define USAGE_OF_BOTH \
 	"  -a, --all      in the files of all clients found here\n" \
+	"  --lsp          the language servers, instead of all other servers\n" \
 	"  -n, --dry-run  show the commands before and after, and change nothing\n" \
 	"  -j, --json     one object a line\n\n" \
 	"Clients:\n"
 
 static const char usage_of_wrap[] = "usage: cancelctl wrap [--list] [-j]\n"
-				    "       cancelctl wrap [-nj] CLIENT|FILE|-a [SERVER...] [-- OPTION...]\n\n"
+				    "       cancelctl wrap [-nj] [--lsp] CLIENT|FILE|-a [SERVER...] [-- OPTION...]\n\n"
 				    "Puts canceld, with these options of its own, before the commands of the servers\n"
 				    "in a client's configuration; cancelctl unwrap takes it out again.\n"
-				    "SERVER is NAME or, of one project in ~/.claude.json, PROJECT:NAME.\n\n"
+				    "SERVER is NAME or GROUP:NAME, as the list shows it; a language server's group\n"
+				    "is lsp, and it gets -D lsp.\n\n"
 				    "  --list         the clients found here, and their servers\n" USAGE_OF_BOTH;
 
 static const char usage_of_unwrap[] =
-    "usage: cancelctl unwrap [-nj] CLIENT|FILE|-a [SERVER...]\n\n"
+    "usage: cancelctl unwrap [-nj] [--lsp] CLIENT|FILE|-a [SERVER...]\n\n"
     "Takes out what cancelctl wrap has put before the servers' commands.\n\n" USAGE_OF_BOTH;
 
 /* The words before --; those behind it are change->options already. -1: go on; else the exit status. */
@@ -342,7 +345,8 @@ static int
 read_words(struct task *task, int argc, char *argv[])
 {
 	const struct ctl_option options[] = { { "list", 0, &task->list, NULL }, { "all", 'a', &task->all, NULL },
-		{ "dry-run", 'n', &task->dry_run, NULL }, { "json", 'j', &task->json, NULL }, { 0 } };
+		{ "lsp", 0, &task->change.languages, NULL }, { "dry-run", 'n', &task->dry_run, NULL },
+		{ "json", 'j', &task->json, NULL }, { 0 } };
 	int status = ctl_options(argc, argv, options, false, task->change.unwrap ? usage_of_unwrap : usage_of_wrap);
 
 	/* It may have been meant for canceld. */
