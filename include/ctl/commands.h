@@ -40,6 +40,10 @@
 #define COMMAND_DECLARE(name, arguments, help, run) int run(int argc, char *argv[]);
 COMMANDS(COMMAND_DECLARE)
 
+/* server: as `list` has it. Whether a ping is answered or never will be; what came of it, and the exit status. */
+bool server_ping_is_over(const json_t *server);
+int server_tell_ping(struct buf *line, const json_t *server);
+
 enum { FILTER_CONDITIONS = 16, FILTER_VALUE_MAX = 256 };
 
 /*

@@ -42,6 +42,9 @@ struct span show_string(const json_t *object, const char *key);
 /* The member's number, rounded towards 0; 0 where it is none. */
 json_int_t show_number(const json_t *object, const char *key);
 
+/* Sorts an array by its numbers, or, with a key, by that member; those that are equal keep their order. */
+void show_sort(json_t *values, const char *key);
+
 /* A column of a table; its rows are JSON objects. */
 struct column {
 	const char *title, *key;
@@ -55,8 +58,9 @@ struct column {
 	int rank;
 	enum {
 		COLUMN_PLAIN,
-		COLUMN_APART, /* texts that differ do not come to look alike */
-		COLUMN_YIELDS /* when it goes, its text stands in the next column where that has none */
+		COLUMN_APART,  /* texts that differ do not come to look alike */
+		COLUMN_YIELDS, /* when it goes, its text stands in the next column where that has none */
+		COLUMN_ANY     /* it is only there if any row has it */
 	} role;
 	const char *(*style)(const json_t *row); /* the escape of its cell, or ""; may be NULL */
 };

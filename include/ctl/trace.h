@@ -41,6 +41,9 @@ int trace_read_history(trace_hearer *hear, void *user);
 /* Reads what --since wants, in local time. -1, or the exit status where it is none, which is told. */
 int trace_read_since(const char *text, msec_t *since);
 
+/* Appends what the history tells of the servers of this name, or of the canceld with this pid (NULL: of all), as lines. */
+void history_append(struct buf *out, const char *which, size_t cells);
+
 /* When a line was written, before trace_hear takes it; -1: that is not told. */
 msec_t trace_time(const json_t *line);
 
@@ -76,9 +79,6 @@ size_t trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_R
  */
 void trace_count(json_t *tools, const json_t *session);
 json_t *trace_tools(json_t *tools);
-
-/* Sorts an array by its numbers, or, with a key, by that member; those that are equal keep their order. */
-void trace_sort(json_t *values, const char *key);
 
 /* Write all to standard output. */
 void trace_perfetto(const struct trace *trace);

@@ -6,7 +6,7 @@
  * names.
  *
  *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, directory, started, age_ms, server,
- *                                   in_flight, oldest_ms, timeouts, dry_run, restarts, config: what is wrong in the configuration file; with
+ *                                   in_flight, calls: how many requests the client sent, oldest_ms, timeouts, dry_run, restarts, config: what is wrong in the configuration file; with
  *                                   requests also requests, the oldest first of each side, more: how many did not fit,
  *                                   and ended: the last ones that ended
  *   cancel {id?,serial?,from?,reason?}

@@ -52,7 +52,7 @@ call(size_t i)
 {
 	json_t *calls = json_object_get(session(0), "calls");
 
-	trace_sort(calls, "start");
+	show_sort(calls, "start");
 	return json_array_get(calls, i);
 }
 

@@ -42,6 +42,8 @@ list_requests(struct targets *targets, const char *which, json_t *rows)
 	}
 	if (more > 0)
 		ctl_no("%lld more requests are not shown", (long long)more);
+	if (status == CTL_YES && json_array_size(rows) == 0)
+		ctl_tell(CTL_YES, "no request is open");
 	return status;
 }
 

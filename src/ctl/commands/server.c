@@ -21,14 +21,14 @@ is_awaited(const json_t *server)
 	return json_is_integer(json_object_get(server, "unanswered_ms"));
 }
 
-static bool
-ping_is_over(const json_t *server)
+bool
+server_ping_is_over(const json_t *server)
 {
 	return !is_awaited(server) || show_number(server, "unanswered_ms") >= TIME_PROBE;
 }
 
-static int
-tell_ping(struct buf *line, const json_t *server)
+int
+server_tell_ping(struct buf *line, const json_t *server)
 {
 	bool late = is_awaited(server);
 	const char *key = late ? "unanswered_ms" : "probe_ms";
@@ -68,7 +68,7 @@ static const struct deed {
 	    "Asks the server whether it is alive, and tells how long its answer took. The\n"
 	    "status is 124 if it has not answered within 5 seconds.\n\n"
 	    "  -j, --json   what canceld knows of its server as a JSON object\n",
-	    ping_is_over, tell_ping },
+	    server_ping_is_over, server_tell_ping },
 	{ "restart",
 	    "usage: cancelctl restart [-fj] " TARGETS_USAGE "\n\n"
 	    "Ends the server, which may be stuck, and starts another one, which continues the\n"

@@ -9,6 +9,8 @@
 #include "ctl/targets.h"
 #include "shell/words.h"
 
+enum { GIVEN_UP = 40 /* in bits: one weighs more than the ms of all times */ };
+
 static const char usage[] = "usage: cancelctl stats [-j] [" TARGETS_USAGE "]\n\n"
 			    "Shows what every canceld of this user, or one, has counted.\n\n"
 			    "  -j, --json   one JSON object a line\n";
@@ -49,16 +51,16 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 static const struct column columns[] = {
 	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
 	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
-	{ "TIMED OUT", "timed_out", COLUMN_RIGHT, write_tally, .rank = 1 },
-	{ "LOST", "lost", COLUMN_RIGHT, write_tally, .rank = 1 },
-	{ "BY PERSON", "by_person", COLUMN_RIGHT, write_tally, .rank = 3 },
-	{ "CANCELLED", "cancelled", COLUMN_RIGHT, write_tally, .rank = 2 },
-	{ "FAILED", "failed", COLUMN_RIGHT, write_tally, .rank = 4 },
-	{ "REFUSED", "refused", COLUMN_RIGHT, write_tally, .rank = 7 },
-	{ "LEFT", "left", COLUMN_RIGHT, write_tally, .rank = 8 },
-	{ "STREAMS", "streams", COLUMN_RIGHT, write_tally, .rank = 9 },
-	{ "UNTRACKED", "untracked", COLUMN_RIGHT, write_tally, .rank = 9 },
-	{ "ANSWERED", "answered", COLUMN_RIGHT, write_tally, .rank = 5 },
+	{ "TIMED OUT", "timed_out", COLUMN_RIGHT, write_tally, .rank = 1, .role = COLUMN_ANY },
+	{ "LOST", "lost", COLUMN_RIGHT, write_tally, .rank = 1, .role = COLUMN_ANY },
+	{ "BY PERSON", "by_person", COLUMN_RIGHT, write_tally, .rank = 3, .role = COLUMN_ANY },
+	{ "CANCELLED", "cancelled", COLUMN_RIGHT, write_tally, .rank = 2, .role = COLUMN_ANY },
+	{ "FAILED", "failed", COLUMN_RIGHT, write_tally, .rank = 4, .role = COLUMN_ANY },
+	{ "REFUSED", "refused", COLUMN_RIGHT, write_tally, .rank = 7, .role = COLUMN_ANY },
+	{ "LEFT", "left", COLUMN_RIGHT, write_tally, .rank = 8, .role = COLUMN_ANY },
+	{ "STREAMS", "streams", COLUMN_RIGHT, write_tally, .rank = 9, .role = COLUMN_ANY },
+	{ "UNTRACKED", "untracked", COLUMN_RIGHT, write_tally, .rank = 9, .role = COLUMN_ANY },
+	{ "ANSWERED", "answered", COLUMN_RIGHT, write_tally, .rank = 5, .role = COLUMN_ANY },
 	{ "N", "count", COLUMN_RIGHT, column_text, .rank = 8 },
 	{ "P50", "50", COLUMN_RIGHT, write_quantile, .rank = 7 },
 	{ "P95", "95", COLUMN_RIGHT, write_quantile, .rank = 3 },
@@ -66,47 +68,23 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
-
-/* The table, without the outcomes that no request had. */
+/* First what was given up or lost most often, and then what took most time in all. */
 static void
-show_methods(const json_t *tallies, const json_t *rows)
+sort(json_t *rows)
 {
-	struct column shown[COLUMNS];
-	size_t count = 0;
+	static const char *const given_up[] = { "timed_out", "lost", "by_person", "cancelled" };
+	json_t *row;
+	size_t i;
 
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (columns[i].write != write_tally || show_number(tallies, columns[i].key) > 0)
-			shown[count++] = columns[i];
-	table_show(shown, rows);
-}
-
-/* Greatest for what was given up or lost most often, and then for what took most time in all. */
-static double
-weight_of(const json_t *row)
-{
-	const json_t *tallies = json_object_get(row, "tallies");
-	json_int_t given_up = show_number(tallies, "timed_out") + show_number(tallies, "lost") +
-	    show_number(tallies, "by_person") + show_number(tallies, "cancelled");
-
-	return 1e15 * (double)given_up + (double)show_number(row, "sum_ms");
-}
-
-/* The rows, the heaviest first; the caller's. */
-static json_t *
-sorted(const json_t *methods)
-{
-	json_t *rows = json_array(), *row;
-	size_t i, at;
-
-	json_array_foreach(methods, i, row)
+	json_array_foreach(rows, i, row)
 	{
-		at = json_array_size(rows);
-		while (at > 0 && weight_of(json_array_get(rows, at - 1)) < weight_of(row))
-			at--;
-		json_array_insert(rows, at, row);
+		json_int_t weight = show_number(row, "sum_ms");
+
+		for (int k = 0; k < 4; k++)
+			weight += show_number(json_object_get(row, "tallies"), given_up[k]) << GIVEN_UP;
+		json_object_set_new(row, "weight", json_integer(-weight));
 	}
-	return rows;
+	show_sort(rows, "weight");
 }
 
 /* "  requests:     client 3, server 1", without what is 0. */
@@ -143,7 +121,7 @@ show_stats(const struct target *target)
 	} lines[] = { { "requests:     ", "requests" }, { "in flight:    ", "in_flight" },
 		{ "queued bytes: ", "queued_bytes" }, { "ended:        ", "tallies" }, { "decisions:    ", "why" } };
 	const json_t *stats = target->about;
-	json_t *rows = sorted(json_object_get(stats, "methods"));
+	json_t *rows = json_object_get(stats, "methods");
 	char text[SHOW_TIME_SIZE];
 	struct buf line = { 0 };
 
@@ -154,9 +132,9 @@ show_stats(const struct target *target)
 	buf_free(&line);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		show_counts(lines[i].head, json_object_get(stats, lines[i].key));
+	sort(rows);
 	if (json_array_size(rows) > 0)
-		show_methods(json_object_get(stats, "tallies"), rows);
-	json_decref(rows);
+		table_show(columns, rows);
 }
 
 int

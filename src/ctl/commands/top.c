@@ -6,27 +6,19 @@
 #include <unistd.h>
 
 #include "core/compose.h"
-#include "core/limits.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
-#include "ctl/targets.h"
+#include "ctl/top.h"
+#include "ctl/trace.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
 enum {
 	INTERVAL_LEAST = 100, /* ms */
 	INTERVAL_MOST = 3600 * 1000,
-	FRAME = 4, /* lines that are no requests: totals, a blank one, titles, keys */
-	MARGIN = 2,
-	WIDTH_LEAST = 40,
-	HEIGHT_LEAST = 6,
-	PANELS_WIDTH = 120, /* from here on servers and details are beside the requests */
-	PANELS_HEIGHT = 24,
-	PANEL_SHARE = 4, /* one line of so many for the servers, two for the details */
-	LOG_LINES = 5,
-	ENDED_SHARE = 4, /* one line of so many is kept for what has ended */
 	KEYS_MAX = 64,
+	GONE_MOST = 32, /* requests of canceld that have ended */
 	ESCAPE = 27,
 	ENDED = 'e' /* beside the keys i, a and l: the order of what has ended */
 };
@@ -36,42 +28,6 @@ static const char usage[] = "usage: cancelctl top [-i DURATION] [PID|NAME]\n\n"
 			    "of those that are called NAME: what hangs longest stands first, and what has\n"
 			    "ended last stands below. ? shows the keys, q quits.\n\n"
 			    "  -i, --interval DURATION   between two looks; 1s\n";
-
-static const char keys[] =
-    "j k arrows  mark a request\n"
-    "Enter       all about it\n"
-    "c           cancel it, after a question\n"
-    "i           sort by IDLE: the longest without a sign of life first\n"
-    "a           sort by AGE: the oldest first\n"
-    "l           sort by LEFT: the nearest deadline first\n"
-    "/           show only what has these words: a server, method, name, id, verdict\n"
-    "s           set a deadline for its tool, also for what is in flight\n"
-    "p           ask its server whether it is alive\n"
-    "R           restart its server, after a question\n"
-    "q           back, or quit\n"
-    "\n"
-    "IDLE is coloured from half of the deadline on, LEFT is bold below 10s. What has ended stands "
-    "below, dimmed.\n";
-
-struct top {
-	const char *which; /* the pid or name of those that are shown; NULL: all */
-	struct targets targets;
-	json_t *rows; /* owned; the open requests, then the last that have ended, in the order of the screen */
-	size_t open;  /* how many of them are */
-	int64_t more; /* that canceld did not list */
-	size_t marked;
-	int order;         /* the key that chose it: i, a or l */
-	bool helps;        /* the keys are shown */
-	json_t *shown;     /* the request of which all is shown; owned; NULL: none */
-	json_t *asked;     /* the request about which something is asked; owned; NULL: none */
-	char asks;         /* the key that asked: c and R want y or n, s and / a line */
-	struct buf typed;  /* of that line */
-	struct buf filter; /* what is shown has this; empty: all is */
-	json_t *log;       /* the last lines of the canceld of what is marked; owned; NULL: none are shown */
-	json_t *pinged;    /* a request of the server that was asked whether it is alive; owned; NULL: none is */
-	bool ends;
-	struct buf notice; /* of what is asked, or what came of it */
-};
 
 /* Makes only calls that a handler may make. */
 static void
@@ -89,31 +45,15 @@ on_signal(int number)
 	raise(number);
 }
 
+/* The smallest first. */
 static json_int_t
 key_of(const json_t *row, int order)
 {
 	if (order == 'l')
-		return -view_left(row);
+		return view_left(row);
 	if (order == ENDED)
-		return -show_number(row, "ended_ms");
-	return show_number(row, order == 'a' ? "age_ms" : "idle_ms");
-}
-
-/* Where it belongs: the largest key first, and behind what is equal. */
-static void
-insert(json_t *rows, json_t *row, int order)
-{
-	size_t low = 0, high = json_array_size(rows);
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (key_of(json_array_get(rows, middle), order) >= key_of(row, order))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	json_array_insert_new(rows, low, row);
+		return show_number(row, "ended_ms");
+	return -show_number(row, order == 'a' ? "age_ms" : "idle_ms");
 }
 
 /* A pid may be there twice, in containers. */
@@ -135,29 +75,30 @@ place_of(const struct top *top, const json_t *request)
 	return i;
 }
 
-/* Whether the filter lets it be shown. */
-static bool
-fits(const struct top *top, const json_t *row)
+/* Appends it, if the filter lets it be shown; takes the reference. */
+static void
+add_row(const struct top *top, json_t *rows, json_t *row, int order)
 {
 	static const char *const keys_of[] = { "server", "method", "name", "id", "verdict", "state" };
-	bool found = top->filter.len == 0;
+	struct span filter = buf_span(&top->filter), text;
+	bool fits = filter.len == 0;
 
-	for (int i = 0; i < 6 && !found; i++) {
-		struct span text = show_string(row, keys_of[i]), filter = buf_span(&top->filter);
-
-		for (; text.len >= filter.len && !found; text = span_from(text, 1))
-			found = span_equal(span_head(text, filter.len), filter);
+	for (int i = 0; i < 6 && !fits; i++) {
+		text = show_string(row, keys_of[i]);
+		fits = memmem(text.ptr, text.len, filter.ptr, filter.len) != NULL;
 	}
-	return found;
+	json_object_set_new(row, "key", json_integer(key_of(row, order)));
+	if (fits)
+		json_array_append(rows, row);
+	json_decref(row);
 }
 
 static void
-collect(struct top *top)
+collect(struct top *top, json_t *ended)
 {
-	json_t *ended = json_array(), *request, *row;
+	json_t *request, *row;
 	size_t k;
 
-	json_array_clear(top->rows);
 	top->more = 0;
 	for (size_t i = 0; i < top->targets.count; i++) {
 		const struct target *target = &top->targets.list[i];
@@ -168,62 +109,87 @@ collect(struct top *top)
 			{
 				row = target_with(target, request);
 				json_object_set_new(row, "socket", json_string_nocheck(target->path));
-				if (fits(top, row))
-					insert(over ? ended : top->rows, row, over ? ENDED : top->order);
-				else
-					json_decref(row);
+				json_object_set(row, "config", json_object_get(target->about, "config"));
+				add_row(top, over ? ended : top->rows, row, over ? ENDED : top->order);
 			}
 	}
 	top->open = json_array_size(top->rows);
-	json_array_extend(top->rows, ended);
-	json_decref(ended);
 }
 
-/* NULL: it has ended meanwhile. */
-static struct target *
-target_of(const struct top *top, const json_t *request)
+static void
+note_end(json_t *row, const char *state)
 {
-	for (size_t i = 0; i < top->targets.count; i++)
-		if (span_equal(span_of(top->targets.list[i].path), show_string(request, "socket")))
-			return &top->targets.list[i];
-	return NULL;
+	static const char *const gone[] = { "idle_ms", "timeout_left_ms", "max_time_left_ms", "verdict" };
+
+	for (int i = 0; i < 4; i++)
+		json_object_del(row, gone[i]);
+	json_object_set_new(row, "state", json_string(state));
+}
+
+/* What there was of a canceld that has ended stays among what has ended. */
+static void
+keep_gone(struct top *top, const json_t *former, json_t *ended, msec_t passed)
+{
+	size_t count = 0, i;
+	json_t *row;
+
+	json_array_foreach(former, i, row)
+	{
+		if (top_target(top, row) != NULL || count++ >= GONE_MOST)
+			continue;
+		if (json_object_get(row, "ended_ms") == NULL)
+			note_end(row, "gone");
+		json_object_set_new(row, "ended_ms", json_integer(show_number(row, "ended_ms") + passed));
+		add_row(top, ended, json_incref(row), ENDED);
+	}
+}
+
+/* How many calls there were at the end of each slot of the last minute. */
+static void
+note_calls(struct top *top, msec_t now)
+{
+	msec_t steps = now / SLOT - top->looked / SLOT;
+
+	for (size_t i = 0; i < top->targets.count; i++) {
+		const struct target *target = &top->targets.list[i];
+		json_t *counts = json_object_get(top->calls, target->path);
+		json_t *count = json_object_get(target->about, "calls");
+		bool known = counts != NULL;
+
+		if (!known)
+			json_object_set_new(top->calls, target->path, counts = json_pack("[O*]", count));
+		for (msec_t k = 0; k < (known ? steps : 1) && k < SLOTS; k++)
+			json_array_append(counts, json_array_get(counts, json_array_size(counts) - 1));
+		while (json_array_size(counts) > SLOTS)
+			json_array_remove(counts, 0);
+		json_array_set(counts, json_array_size(counts) - 1, count);
+	}
 }
 
 /* The request of which all is shown, as it is now. */
 static void
 look_at_shown(struct top *top)
 {
-	static const char *const gone[] = { "idle_ms", "timeout_left_ms", "max_time_left_ms" };
-	const struct target *target = target_of(top, top->shown);
+	const struct target *target = top_target(top, top->shown);
 	size_t at = place_of(top, top->shown);
 
-	for (int i = 0; at >= top->open && i < 3; i++)
-		json_object_del(top->shown, gone[i]);
+	if (at >= top->open)
+		note_end(top->shown, target != NULL && target->about == NULL ? "not answering" : "ended");
 	if (at < json_array_size(top->rows))
 		json_object_update(top->shown, json_array_get(top->rows, at));
-	else
-		json_object_set_new(top->shown, "state",
-		    json_string(target != NULL && target->about == NULL ? "not answering" : "ended"));
 }
 
 /* What is known by now of a server that was asked whether it is alive. */
 static void
 note_ping(struct top *top)
 {
-	const struct target *target = target_of(top, top->pinged);
+	const struct target *target = top_target(top, top->pinged);
 	const json_t *server = target == NULL ? NULL : json_object_get(target->about, "server");
-	json_int_t waited = show_number(server, "unanswered_ms");
-	bool over = !json_is_integer(json_object_get(server, "unanswered_ms"));
-	char time[SHOW_TIME_SIZE];
 
 	buf_clear(&top->notice);
 	compose(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"), (int64_t)show_number(top->pinged, "pid"));
-	if (over && !json_is_integer(json_object_get(server, "probe_ms")))
-		compose(&top->notice, "the server has ended");
-	else
-		compose(&top->notice, over ? "answered after %b" : "not answered for %b",
-		    show_time(over ? show_number(server, "probe_ms") : waited, time));
-	if (!over && waited < TIME_PROBE)
+	server_tell_ping(&top->notice, server);
+	if (!server_ping_is_over(server))
 		return;
 	json_decref(top->pinged);
 	top->pinged = NULL;
@@ -234,7 +200,7 @@ static void
 read_log(struct top *top)
 {
 	size_t height = 0, width = term_width(&height);
-	struct target *target = target_of(top, json_array_get(top->rows, top->marked));
+	struct target *target = top_target(top, json_array_get(top->rows, top->marked));
 	json_t *result = NULL;
 
 	if (width >= PANELS_WIDTH && height >= PANELS_HEIGHT && target != NULL && target->about != NULL)
@@ -248,7 +214,8 @@ read_log(struct top *top)
 static void
 look(struct top *top)
 {
-	json_t *marked = json_incref(json_array_get(top->rows, top->marked));
+	json_t *former = top->rows, *marked = json_incref(json_array_get(former, top->marked)), *ended = json_array();
+	msec_t now = monotonic_now();
 	bool open = top->marked < top->open;
 	size_t at, count;
 
@@ -256,7 +223,14 @@ look(struct top *top)
 	top->targets = (struct targets){ .method = "list", .params = json_pack("{s:b}", "requests", true) };
 	targets_find(&top->targets, TARGETS_LOOK);
 	targets_keep(&top->targets, top->which);
-	collect(top);
+	top->rows = json_array();
+	collect(top, ended);
+	keep_gone(top, former, ended, now - top->looked);
+	note_calls(top, now);
+	top->looked = now;
+	show_sort(top->rows, "key");
+	show_sort(ended, "key");
+	json_array_extend(top->rows, ended);
 	at = place_of(top, marked);
 	count = json_array_size(top->rows);
 	if (top->marked > 0 && at < (open ? top->open : count))
@@ -265,270 +239,19 @@ look(struct top *top)
 		top->marked = count > 0 ? count - 1 : 0;
 	if (top->pinged != NULL && top->asked == NULL)
 		note_ping(top);
-	if (top->shown != NULL)
+	if (top->page == PAGE_REQUEST)
 		look_at_shown(top);
+	json_decref(former);
+	json_decref(ended);
 	json_decref(marked);
 	read_log(top);
-}
-
-static void
-append_totals(const struct top *top, struct buf *text)
-{
-	int64_t open = 0, timeouts = 0, restarts = 0, silent = 0;
-
-	for (size_t i = 0; i < top->targets.count; i++) {
-		const json_t *about = top->targets.list[i].about;
-
-		silent += about == NULL;
-		open += show_number(about, "in_flight");
-		timeouts += show_number(about, "timeouts");
-		restarts += show_number(about, "restarts");
-	}
-	compose(text, "%d open, %d canceld", open, (int64_t)top->targets.count);
-	if (silent > 0)
-		compose(text, ", %d not answering", silent);
-	compose(text, ", %d timed out, %d restarts\n\n", timeouts, restarts);
-}
-
-struct screen {
-	size_t width, height; /* width: without the margin */
-	size_t used;          /* lines */
-	struct buf bytes;
-};
-
-/* A line, cut: style, which is ended, and lead, of MARGIN cells, stand before it. */
-static void
-put_line(struct screen *screen, const char *style, const char *lead, struct span line)
-{
-	if (screen->used++ > 0)
-		compose(&screen->bytes, "\r\n");
-	compose(&screen->bytes, "\033[K%s", term_colour(style));
-	for (size_t i = 0; lead[0] == '>' && i < screen->width + MARGIN; i++)
-		compose(&screen->bytes, " ");
-	compose(&screen->bytes, lead[0] == '>' ? "\r%s" : "%s", lead);
-	buf_append(&screen->bytes, line);
-	compose(&screen->bytes, "%s", term_colour(COLOUR_NONE));
-}
-
-static void
-put_cut(struct screen *screen, const char *style, struct span line)
-{
-	struct buf cut = { 0 };
-
-	table_cut(&cut, line, screen->width);
-	put_line(screen, style, "  ", buf_span(&cut));
-	buf_free(&cut);
-}
-
-/* The first line, which it takes away. */
-static struct span
-take_line(struct span *text)
-{
-	const char *newline = memchr(text->ptr, '\n', text->len);
-	size_t len = newline == NULL ? text->len : (size_t)(newline - text->ptr);
-	struct span line = span_part(*text, 0, len);
-
-	*text = span_from(*text, len + (newline != NULL));
-	return line;
-}
-
-/* So many lines of the text, behind those that are skipped. */
-static void
-put_rows(struct screen *screen, struct span *rows, size_t skipped, size_t count, size_t mark, const char *style)
-{
-	for (; skipped > 0; skipped--)
-		take_line(rows);
-	for (size_t i = 0; i < count; i++)
-		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ", take_line(rows));
-}
-
-/*
- * As many requests as there is room for, the marked one among them, and below them the last that have ended. The mark is
- * visible without colours too.
- */
-static void
-put_table(const struct top *top, struct screen *screen)
-{
-	size_t open = top->open, ended = json_array_size(top->rows) - open,
-	       room = screen->height - screen->used - FRAME;
-	size_t kept = ended < room / ENDED_SHARE ? ended : room / ENDED_SHARE, shown, first, mark;
-	size_t skipped;
-	bool whole = open + kept <= room && top->more == 0;
-	struct buf text = { 0 }, line = { 0 };
-	struct span rest;
-	int64_t below;
-
-	shown = whole || open < room - kept ? open : room - kept - 1;
-	mark = top->marked < open ? top->marked : 0;
-	first = mark >= shown && shown > 0 ? mark - shown + 1 : 0;
-	below = (int64_t)(open - first - shown) + top->more;
-	append_totals(top, &text);
-	rest = buf_span(&text);
-	put_cut(screen, "", take_line(&rest));
-	put_line(screen, "", "", SPAN_NONE);
-	buf_clear(&text);
-	table_write(view_all_requests, top->rows, screen->width, &text);
-	rest = buf_span(&text);
-	put_line(screen, COLOUR_BOLD, "  ", take_line(&rest));
-	put_rows(screen, &rest, first, shown, top->marked < open ? top->marked - first : SIZE_MAX, "");
-	if (first > 0)
-		compose(&line, "%d more above  ", (int64_t)first);
-	if (below > 0)
-		compose(&line, "%d more below", below);
-	else if (open == 0)
-		compose(&line, "nothing is in flight");
-	if (line.len > 0)
-		put_cut(screen, "", buf_span(&line));
-	room = screen->height - 1 - screen->used;
-	room = ended < room ? ended : room;
-	mark = top->marked < open ? SIZE_MAX : top->marked - open;
-	skipped = mark != SIZE_MAX && mark >= room ? mark - room + 1 : 0;
-	put_rows(screen, &rest, open - first - shown + skipped, room, mark - skipped, COLOUR_DIM);
-	buf_free(&text);
-	buf_free(&line);
-}
-
-/* A page in the place of the table. */
-static void
-put_page(const struct top *top, struct screen *screen)
-{
-	struct buf text = { 0 }, lines = { 0 };
-	const struct target *target;
-	struct span rest;
-
-	if (top->helps) {
-		compose(&text, "%s", keys);
-	} else {
-		target = target_of(top, top->shown);
-		view_page(&text, top->shown, target == NULL ? NULL : target->about);
-	}
-	table_wrap(&lines, buf_span(&text), screen->width, VIEW_HEAD);
-	rest = buf_span(&lines);
-	while (rest.len > 0 && screen->used + 1 < screen->height)
-		put_line(screen, "", "  ", take_line(&rest));
-	buf_free(&text);
-	buf_free(&lines);
-}
-
-/* The servers; those that there is no room for are told. */
-static void
-put_servers(const struct top *top, struct screen *screen)
-{
-	size_t room = screen->height / PANEL_SHARE - 1, count = top->targets.count;
-	json_t *rows = json_array();
-	struct buf text = { 0 };
-	struct span rest;
-
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(rows, target_with(&top->targets.list[i], top->targets.list[i].about));
-	table_write(view_instances, rows, screen->width, &text);
-	rest = buf_span(&text);
-	put_line(screen, COLOUR_BOLD, "  ", take_line(&rest));
-	put_rows(screen, &rest, 0, count <= room ? count : room - 1, SIZE_MAX, "");
-	buf_clear(&text);
-	compose(&text, "%d more", (int64_t)(count - room + 1));
-	if (count > room)
-		put_cut(screen, "", buf_span(&text));
-	put_line(screen, "", "", SPAN_NONE);
-	buf_free(&text);
-	json_decref(rows);
-}
-
-/* All about the marked request, as far as there is room, and the last lines of its canceld's log. */
-static void
-put_details(const struct top *top, struct screen *screen)
-{
-	json_t *marked = json_array_get(top->rows, top->marked);
-	const struct target *target = target_of(top, marked);
-	size_t count = json_array_size(top->log), first = count > LOG_LINES ? count - LOG_LINES : 0;
-	size_t end = screen->height - 1 - (count - first);
-	struct buf text = { 0 };
-	struct span rest;
-
-	view_page(&text, marked, target == NULL ? NULL : target->about);
-	rest = marked == NULL ? SPAN_NONE : buf_span(&text);
-	while (rest.len > 0 && screen->used < end)
-		put_cut(screen, "", take_line(&rest));
-	for (size_t i = first; i < count; i++) {
-		buf_clear(&text);
-		view_decision(&text, json_array_get(top->log, i), false);
-		put_cut(screen, COLOUR_DIM, span_until(buf_span(&text), "\n"));
-	}
-	buf_free(&text);
-}
-
-static bool
-has_panels(const struct screen *screen)
-{
-	return screen->width + MARGIN >= PANELS_WIDTH && screen->height >= PANELS_HEIGHT;
-}
-
-static void
-put_panels(const struct top *top, struct screen *screen)
-{
-	size_t height = screen->height;
-
-	put_servers(top, screen);
-	screen->height -= 2 * height / PANEL_SHARE + 1;
-	put_table(top, screen);
-	while (screen->used < screen->height)
-		put_line(screen, "", "", SPAN_NONE);
-	screen->height = height;
-	put_details(top, screen);
-}
-
-static void
-put_footer(const struct top *top, struct screen *screen)
-{
-	struct buf text = { 0 }, line = { 0 }, cut = { 0 };
-
-	while (screen->used + 1 < screen->height)
-		put_line(screen, "", "", SPAN_NONE);
-	if (top->notice.len > 0)
-		buf_append(&text, buf_span(&top->notice));
-	else if (top->helps || top->shown != NULL)
-		compose(&text, top->helps ? "q: back" : "q: back  c: cancel");
-	else
-		compose(&text, "by %s%s%b  ?: keys  q: quit  Enter: all about it  c: cancel",
-		    top->order == 'i'     ? "IDLE" :
-			top->order == 'a' ? "AGE" :
-					    "LEFT",
-		    top->filter.len > 0 ? "  /" : "", buf_span(&top->filter));
-	printable_append(&line, buf_span(&text), "");
-	printable_append(&line, buf_span(&top->typed), "");
-	/* Whose it is must be seen. */
-	table_cut_middle(&cut, buf_span(&line), screen->width, top->asked != NULL ? 2 * screen->width / 3 : 0);
-	put_line(screen, top->notice.len > 0 ? COLOUR_BOLD : "", "  ", buf_span(&cut));
-	buf_free(&text);
-	buf_free(&line);
-	buf_free(&cut);
-}
-
-static void
-draw(const struct top *top)
-{
-	struct screen screen = { .height = 24 };
-
-	screen.width = term_width(&screen.height);
-	screen.width -= screen.width > MARGIN ? MARGIN : 0;
-	compose(&screen.bytes, "\033[H");
-	if (screen.width + MARGIN < WIDTH_LEAST || screen.height < HEIGHT_LEAST) {
-		put_cut(&screen, "", SPAN("top needs 40x6"));
-	} else {
-		(top->helps || top->shown != NULL ? put_page :
-			has_panels(&screen)       ? put_panels :
-						    put_table)(top, &screen);
-		put_footer(top, &screen);
-	}
-	compose(&screen.bytes, "\033[J");
-	show_buf(&screen.bytes);
 }
 
 /* Calls the canceld of the request. NULL: *fault tells why there is no result. Takes the reference to params. */
 static json_t *
 call(const struct top *top, const json_t *request, const char *method, json_t *params, const char **fault)
 {
-	struct target *target = target_of(top, request);
+	struct target *target = top_target(top, request);
 
 	*fault = "its canceld has ended";
 	if (target == NULL) {
@@ -640,15 +363,31 @@ act_on(struct top *top, json_t *request, char key)
 	return true;
 }
 
+/* The history of what is shown; the last lines first. */
+static void
+open_history(struct top *top)
+{
+	size_t width = term_width(NULL);
+
+	buf_clear(&top->history);
+	history_append(&top->history, top->which, width > MARGIN ? width - MARGIN : width);
+	top->lines = top->below = 0;
+	for (size_t i = 0; i < top->history.len; i++)
+		top->lines += top->history.data[i] == '\n';
+}
+
 /* Of a page that hides the table. */
 static void
 on_page_key(struct top *top, char key)
 {
-	if (act_on(top, top->shown, key))
-		return;
-	top->helps = false;
-	json_decref(top->shown);
-	top->shown = NULL;
+	bool scrolls = top->page == PAGE_HISTORY;
+
+	if (scrolls && (key == 'k' || key == 'A') && top->below < top->lines)
+		top->below++;
+	else if (scrolls && (key == 'j' || key == 'B') && top->below > 0)
+		top->below--;
+	else if (top->page != PAGE_REQUEST || !act_on(top, top->shown, key))
+		top->page = 0;
 }
 
 static void
@@ -665,9 +404,14 @@ on_table_key(struct top *top, char key)
 	} else if (key == 'i' || key == 'a' || key == 'l') {
 		top->order = (unsigned char)key;
 		look(top);
-	} else if (key == '?') {
-		top->helps = true;
-	} else if (key == '\r' || key == '\n') {
+	} else if (key == PAGE_KEYS) {
+		top->page = PAGE_KEYS;
+	} else if (key == PAGE_HISTORY) {
+		top->page = PAGE_HISTORY;
+		open_history(top);
+	} else if ((key == '\r' || key == PAGE_REQUEST) && marked != NULL) {
+		top->page = PAGE_REQUEST;
+		json_decref(top->shown);
 		top->shown = json_deep_copy(marked);
 	} else if (key == '/') {
 		ask(top, NULL, key);
@@ -712,11 +456,10 @@ on_key(struct top *top, char key)
 		return;
 	}
 	buf_clear(&top->notice);
-	if (top->helps || top->shown != NULL) {
+	if (top->page != 0)
 		on_page_key(top, key);
-	} else {
+	else
 		on_table_key(top, key);
-	}
 }
 
 /* The arrows are ESC [ A and ESC [ B, or with O. */
@@ -752,7 +495,7 @@ run(struct top *top, msec_t interval)
 			next = monotonic_now() + interval;
 			rest = interval;
 		}
-		draw(top);
+		top_draw(top);
 		if (poll(&typed, 1, (int)rest) > 0)
 			read_keys(top);
 	}
@@ -773,6 +516,7 @@ ctl_top(int argc, char *argv[])
 		return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", text);
 	top.which = argv[optind];
 	top.rows = json_array();
+	top.calls = json_object();
 	look(&top);
 	if (top.which != NULL && top.targets.count == 0)
 		status = targets_tell_none(&top.targets, top.which);
@@ -784,8 +528,10 @@ ctl_top(int argc, char *argv[])
 	json_decref(top.asked);
 	json_decref(top.log);
 	json_decref(top.pinged);
+	json_decref(top.calls);
 	buf_free(&top.typed);
 	buf_free(&top.filter);
 	buf_free(&top.notice);
+	buf_free(&top.history);
 	return status;
 }

@@ -147,3 +147,34 @@ show_number(const json_t *object, const char *key)
 
 	return json_is_real(value) ? (json_int_t)json_real_value(value) : json_integer_value(value);
 }
+
+struct item {
+	json_int_t number;
+	size_t at;
+	json_t *value;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct item *one = a, *two = b;
+
+	if (one->number == two->number)
+		return one->at < two->at ? -1 : 1;
+	return one->number < two->number ? -1 : 1;
+}
+
+void
+show_sort(json_t *values, const char *key)
+{
+	size_t count = json_array_size(values), i;
+	struct item *items = mem_new((count + 1) * sizeof(*items));
+	json_t *value;
+
+	json_array_foreach(values, i, value) items[i] =
+	    (struct item){ key == NULL ? json_integer_value(value) : show_number(value, key), i, json_incref(value) };
+	qsort(items, count, sizeof(*items), compare);
+	for (i = 0; i < count; i++)
+		json_array_set_new(values, i, items[i].value);
+	free(items);
+}

@@ -184,6 +184,20 @@ write_texts(struct table *table, size_t line)
 	buf_free(&shown);
 }
 
+/* Without the columns that are only there if any row has them. */
+static void
+leave_out(struct table *table)
+{
+	for (size_t i = 0; i < table->width; i++) {
+		size_t line = 1;
+
+		while (line < table->lines && span_equal(text_at(table, line, i), SPAN("-")))
+			line++;
+		if (table->columns[i].role == COLUMN_ANY && line == table->lines)
+			table->widths[i] = 0;
+	}
+}
+
 static void
 cut_text(const struct table *table, size_t column, struct buf *out, struct span text, size_t cells)
 {
@@ -384,6 +398,7 @@ table_write(const struct column *columns, const json_t *rows, size_t cells, stru
 	table.texts = mem_new(table.lines * table.width * sizeof(*table.texts));
 	for (size_t line = 0; line < table.lines; line++)
 		write_texts(&table, line);
+	leave_out(&table);
 	for (size_t i = 0; i < table.width; i++)
 		table.shared[i] = count_shared(&table, i);
 	for (size_t i = 0; i < table.width; i++)

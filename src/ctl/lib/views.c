@@ -174,6 +174,7 @@ const struct column view_instances[] = {
 	{ "OPEN", "in_flight", COLUMN_RIGHT, column_text, .rank = 2 },
 	{ "OLDEST", "oldest_ms", COLUMN_RIGHT, column_time, .rank = 4 },
 	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 1, .style = style_verdict },
+	{ "LAST MINUTE", "minute", COLUMN_RIGHT, column_text, .rank = 10, .role = COLUMN_ANY },
 	{ "TIMEOUTS", "timeouts", COLUMN_RIGHT, column_text, .rank = 13 },
 	{ "RESTARTS", "restarts", COLUMN_RIGHT, column_text, .rank = 14 },
 	{ "COMMAND", "command", COLUMN_FLEXIBLE, write_command, .rank = 3 },
@@ -182,7 +183,7 @@ const struct column view_instances[] = {
 
 const struct column view_all_requests[] = {
 	{ "PID", "pid", COLUMN_RIGHT, column_text, .rank = 14 },
-	{ "SERVER", "server", COLUMN_MIDDLE, column_text, .rank = 1, .role = COLUMN_APART },
+	{ "SERVER", "server", COLUMN_MIDDLE, write_name, .rank = 1, .role = COLUMN_APART },
 	{ "ID", "id", COLUMN_MIDDLE, column_text, .rank = 6, .role = COLUMN_APART },
 	{ "FROM", "from", COLUMN_LEFT, column_text, .rank = 15 },
 	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 13, .role = COLUMN_YIELDS },

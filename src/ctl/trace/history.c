@@ -260,7 +260,7 @@ rows_of(const struct choice *choice, const json_t *session)
 				json_object_get(item, "method"), "name", json_object_get(item, "name"), "tally",
 				json_object_get(item, "why"), "reason", reason_of(item)));
 	}
-	trace_sort(rows, "start");
+	show_sort(rows, "start");
 	return rows;
 }
 
@@ -294,13 +294,11 @@ append_session(struct choice *choice, const json_t *session)
 	json_decref(rows);
 }
 
-/* Reads and tells all that is wanted; NULL, which is told: there is nothing. The exit status. */
+/* Reads and tells all that is wanted. The exit status of reading. Call end. */
 static int
 tell(struct choice *choice)
 {
-	struct nearest nearest = { .typed = span_of(choice->which == NULL ? "" : choice->which) };
 	json_t *session, *rows;
-	const char *name;
 	int status;
 	size_t i;
 
@@ -309,41 +307,60 @@ tell(struct choice *choice)
 	choice->tools = json_object();
 	choice->others = json_object();
 	status = trace_read_history(hear, choice);
-	trace_sort(choice->trace.sessions, "end");
+	show_sort(choice->trace.sessions, "end");
 	json_array_foreach(choice->json ? NULL : choice->trace.sessions, i, session) append_session(choice, session);
-	json_object_foreach(choice->others, name, rows) nearest_offer(&nearest, name);
-	if (status == CTL_YES && !choice->told && choice->out.len == 0)
-		status = ctl_no("the history has nothing of that%s%s", nearest_lead(&nearest), nearest_name(&nearest));
+	choice->told |= choice->out.len > 0;
 	rows = trace_tools(choice->tools);
 	if (json_array_size(rows) > 0) {
 		compose(&choice->out, "\n");
 		table_write(tools_columns, rows, choice->cells, &choice->out);
 	}
 	json_decref(rows);
+	return status;
+}
+
+static void
+end(struct choice *choice)
+{
 	json_decref(choice->tools);
 	json_decref(choice->others);
 	json_decref(choice->trace.sessions);
 	json_decref(choice->trace.open);
-	return status;
+}
+
+void
+history_append(struct buf *out, const char *which, size_t cells)
+{
+	struct choice choice = { .which = which, .cells = cells };
+
+	tell(&choice);
+	compose(out, choice.told ? "%b" : "the history has nothing of that\n", buf_span(&choice.out));
+	buf_free(&choice.out);
+	end(&choice);
 }
 
 int
 ctl_history(int argc, char *argv[])
 {
 	struct choice choice = { .cells = term_width(NULL) };
-	const char *since = NULL;
-	int status = -1;
+	struct nearest nearest = { 0 };
+	const char *since = NULL, *name;
+	json_t *value;
+	int status;
 
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "json", 'j', &choice.json, NULL }, { "since", 's', NULL, &since },
 		{ "failed", 0, &choice.failed, NULL }, { 0 } },
 	    1, usage);
 	choice.which = argv[optind];
-	if (since != NULL)
-		status = trace_read_since(since, &choice.trace.since);
-	if (status < 0) {
-		status = tell(&choice);
-		show_buf(&choice.out);
-	}
+	if (since != NULL && (status = trace_read_since(since, &choice.trace.since)) >= 0)
+		return status;
+	status = tell(&choice);
+	show_buf(&choice.out);
+	nearest.typed = span_of(choice.which == NULL ? "" : choice.which);
+	json_object_foreach(choice.others, name, value) nearest_offer(&nearest, name);
+	if (status == CTL_YES && !choice.told)
+		status = ctl_no("the history has nothing of that%s%s", nearest_lead(&nearest), nearest_name(&nearest));
+	end(&choice);
 	return status;
 }

@@ -40,37 +40,6 @@ add_number(json_t *tool, const char *key, json_int_t number)
 	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
 }
 
-struct item {
-	json_int_t number;
-	size_t at;
-	json_t *value;
-};
-
-static int
-compare(const void *a, const void *b)
-{
-	const struct item *one = a, *two = b;
-
-	if (one->number == two->number)
-		return one->at < two->at ? -1 : 1;
-	return one->number < two->number ? -1 : 1;
-}
-
-void
-trace_sort(json_t *values, const char *key)
-{
-	size_t count = json_array_size(values), i;
-	struct item *items = mem_new((count + 1) * sizeof(*items));
-	json_t *value;
-
-	json_array_foreach(values, i, value) items[i] =
-	    (struct item){ key == NULL ? json_integer_value(value) : show_number(value, key), i, json_incref(value) };
-	qsort(items, count, sizeof(*items), compare);
-	for (i = 0; i < count; i++)
-		json_array_set_new(values, i, items[i].value);
-	free(items);
-}
-
 void
 trace_count(json_t *tools, const json_t *session)
 {
@@ -117,12 +86,12 @@ trace_tools(json_t *tools)
 
 	json_object_foreach(tools, key, tool)
 	{
-		trace_sort(json_object_get(tool, "times"), NULL);
+		show_sort(json_object_get(tool, "times"), NULL);
 		set_quantile(tool, "p50", 50);
 		set_quantile(tool, "p95", 95);
 		set_quantile(tool, "max", 100);
 		json_array_append(rows, tool);
 	}
-	trace_sort(rows, "max");
+	show_sort(rows, "max");
 	return rows;
 }

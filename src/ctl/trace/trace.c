@@ -57,7 +57,7 @@ read_all(struct trace *trace, char *const files[])
 		status = trace_read(*files, hear_line, trace);
 	if (status == CTL_YES && json_array_size(trace->sessions) == 0)
 		status = ctl_no("nothing to tell: no line of a JSON log or of the history");
-	json_array_foreach(trace->sessions, i, session) trace_sort(json_object_get(session, "calls"), "start");
+	json_array_foreach(trace->sessions, i, session) show_sort(json_object_get(session, "calls"), "start");
 	return status;
 }
 

@@ -1,0 +1,46 @@
+#pragma once
+
+/* What top has on its screen, and how it draws that. */
+
+#include "ctl/targets.h"
+
+enum {
+	MARGIN = 2, /* cells */
+	PAGE_KEYS = '?',
+	PAGE_HISTORY = 'h',
+	PAGE_REQUEST = '\n',
+	PANELS_WIDTH = 120, /* from here on servers and details are beside the requests */
+	PANELS_HEIGHT = 24,
+	SLOT = 5000, /* ms */
+	SLOTS = 13,  /* the bounds of the slots of the last minute */
+};
+
+struct top {
+	const char *which; /* the pid or name of those that are shown; NULL: all */
+	struct targets targets;
+	json_t *rows; /* owned; the open requests, then the last that have ended, in the order of the screen */
+	size_t open;  /* how many of them are */
+	int64_t more; /* that canceld did not list */
+	size_t marked;
+	int order;           /* the key that chose it: i, a or l */
+	int page;            /* what is shown in the place of the table; 0: nothing */
+	json_t *shown;       /* the request of which all is shown, on PAGE_REQUEST; owned */
+	struct buf history;  /* on PAGE_HISTORY */
+	size_t lines, below; /* how many it has; how many of them are below the screen */
+	json_t *asked;       /* the request about which something is asked; owned; NULL: none */
+	char asks;           /* the key that asked: c and R want y or n, s and / a line */
+	struct buf typed;    /* of that line */
+	struct buf filter;   /* what is shown has this; empty: all is */
+	json_t *log;         /* the last lines of the canceld of what is marked; owned; NULL: none are shown */
+	json_t *pinged;      /* a request of the server that was asked whether it is alive; owned; NULL: none is */
+	json_t *calls; /* owned; by its socket, how many a client had called at the end of each of the last SLOTS */
+	msec_t looked; /* when that was looked at; 0: never */
+	bool ends;
+	struct buf notice; /* of what is asked, or what came of it */
+};
+
+/* NULL: it has ended meanwhile. */
+struct target *top_target(const struct top *top, const json_t *request);
+
+/* Shows all of it. */
+void top_draw(const struct top *top);

@@ -1,0 +1,336 @@
+/* What top shows: a table, panels, or a page. */
+#include "ctl/top.h"
+
+#include <string.h>
+
+#include "core/compose.h"
+#include "ctl/show.h"
+#include "shell/words.h"
+
+enum {
+	FRAME = 4, /* lines that are no requests: totals, a blank one, titles, keys */
+	WIDTH_LEAST = 40,
+	HEIGHT_LEAST = 6,
+	PANEL_SHARE = 4, /* one line of so many for the servers, two for the details */
+	LOG_LINES = 5,
+	ENDED_SHARE = 4, /* one line of so many is kept for what has ended */
+};
+
+static const char keys[] =
+    "j k arrows  mark a request\n"
+    "Enter       all about it\n"
+    "c           cancel it, after a question\n"
+    "i           sort by IDLE: the longest without a sign of life first\n"
+    "a           sort by AGE: the oldest first\n"
+    "l           sort by LEFT: the nearest deadline first\n"
+    "/           show only what has these words: a server, method, name, id, verdict\n"
+    "s           set a deadline for its tool, also for what is in flight\n"
+    "p           ask its server whether it is alive\n"
+    "R           restart its server, after a question\n"
+    "h           the history; j and k scroll it\n"
+    "q           back, or quit\n"
+    "\n"
+    "IDLE is coloured from half of the deadline on, LEFT is bold below 10s. What has ended stands "
+    "below, dimmed. A server with ! has a fault in its configuration file, or a rule that was most "
+    "likely meant otherwise.\n";
+
+struct target *
+top_target(const struct top *top, const json_t *request)
+{
+	for (size_t i = 0; i < top->targets.count; i++)
+		if (span_equal(span_of(top->targets.list[i].path), show_string(request, "socket")))
+			return &top->targets.list[i];
+	return NULL;
+}
+
+static void
+append_totals(const struct top *top, struct buf *text)
+{
+	int64_t open = 0, timeouts = 0, restarts = 0, silent = 0;
+
+	for (size_t i = 0; i < top->targets.count; i++) {
+		const json_t *about = top->targets.list[i].about;
+
+		silent += about == NULL;
+		open += show_number(about, "in_flight");
+		timeouts += show_number(about, "timeouts");
+		restarts += show_number(about, "restarts");
+	}
+	compose(text, "%d open, %d canceld", open, (int64_t)top->targets.count);
+	if (silent > 0)
+		compose(text, ", %d not answering", silent);
+	compose(text, ", %d timed out, %d restarts\n\n", timeouts, restarts);
+}
+
+struct screen {
+	size_t width, height; /* width: without the margin */
+	size_t used;          /* lines */
+	struct buf bytes;
+};
+
+/* A line, cut: style, which is ended, and lead, of MARGIN cells, stand before it. */
+static void
+put_line(struct screen *screen, const char *style, const char *lead, struct span line)
+{
+	if (screen->used++ > 0)
+		compose(&screen->bytes, "\r\n");
+	compose(&screen->bytes, "\033[K%s", term_colour(style));
+	for (size_t i = 0; lead[0] == '>' && i < screen->width + MARGIN; i++)
+		compose(&screen->bytes, " ");
+	compose(&screen->bytes, lead[0] == '>' ? "\r%s" : "%s", lead);
+	buf_append(&screen->bytes, line);
+	compose(&screen->bytes, "%s", term_colour(COLOUR_NONE));
+}
+
+static void
+put_cut(struct screen *screen, const char *style, struct span line)
+{
+	struct buf cut = { 0 };
+
+	table_cut(&cut, line, screen->width);
+	put_line(screen, style, "  ", buf_span(&cut));
+	buf_free(&cut);
+}
+
+/* The first line, which it takes away. */
+static struct span
+take_line(struct span *text)
+{
+	const char *newline = memchr(text->ptr, '\n', text->len);
+	size_t len = newline == NULL ? text->len : (size_t)(newline - text->ptr);
+	struct span line = span_part(*text, 0, len);
+
+	*text = span_from(*text, len + (newline != NULL));
+	return line;
+}
+
+/* So many lines of the text, behind those that are skipped. */
+static void
+put_rows(struct screen *screen, struct span *rows, size_t skipped, size_t count, size_t mark, const char *style)
+{
+	for (; skipped > 0; skipped--)
+		take_line(rows);
+	for (size_t i = 0; i < count; i++)
+		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ", take_line(rows));
+}
+
+/*
+ * As many requests as there is room for, the marked one among them, and below them the last that have ended. The mark is
+ * visible without colours too.
+ */
+static void
+put_table(const struct top *top, struct screen *screen)
+{
+	size_t open = top->open, ended = json_array_size(top->rows) - open,
+	       room = screen->height - screen->used - FRAME;
+	size_t kept = ended < room / ENDED_SHARE ? ended : room / ENDED_SHARE, shown, first, mark;
+	size_t skipped;
+	bool whole = open + kept <= room && top->more == 0;
+	struct buf text = { 0 }, line = { 0 };
+	struct span rest;
+	int64_t below;
+
+	shown = whole || open < room - kept ? open : room - kept - 1;
+	mark = top->marked < open ? top->marked : 0;
+	first = mark >= shown && shown > 0 ? mark - shown + 1 : 0;
+	below = (int64_t)(open - first - shown) + top->more;
+	append_totals(top, &text);
+	rest = buf_span(&text);
+	put_cut(screen, "", take_line(&rest));
+	put_line(screen, "", "", SPAN_NONE);
+	buf_clear(&text);
+	table_write(view_all_requests, top->rows, screen->width, &text);
+	rest = buf_span(&text);
+	put_line(screen, COLOUR_BOLD, "  ", take_line(&rest));
+	put_rows(screen, &rest, first, shown, top->marked < open ? top->marked - first : SIZE_MAX, "");
+	if (first > 0)
+		compose(&line, "%d more above  ", (int64_t)first);
+	if (below > 0)
+		compose(&line, "%d more below", below);
+	else if (open == 0)
+		compose(&line, "nothing is in flight");
+	if (line.len > 0)
+		put_cut(screen, "", buf_span(&line));
+	room = screen->height - 1 - screen->used;
+	room = ended < room ? ended : room;
+	mark = top->marked < open ? SIZE_MAX : top->marked - open;
+	skipped = mark != SIZE_MAX && mark >= room ? mark - room + 1 : 0;
+	put_rows(screen, &rest, open - first - shown + skipped, room, mark - skipped, COLOUR_DIM);
+	buf_free(&text);
+	buf_free(&line);
+}
+
+/* The last lines of the history, but for those that are scrolled away. */
+static void
+put_history(const struct top *top, struct screen *screen)
+{
+	size_t room = screen->height - 1, count = top->lines < room ? top->lines : room, above = top->lines - count;
+	struct span text = buf_span(&top->history);
+
+	put_rows(screen, &text, top->below < above ? above - top->below : 0, count, SIZE_MAX, "");
+}
+
+/* A page in the place of the table. */
+static void
+put_page(const struct top *top, struct screen *screen)
+{
+	const struct target *target = top_target(top, top->shown);
+	struct buf text = { 0 }, lines = { 0 };
+	struct span rest;
+
+	if (top->page == PAGE_HISTORY) {
+		put_history(top, screen);
+		return;
+	}
+	if (top->page == PAGE_KEYS)
+		compose(&text, "%s", keys);
+	else
+		view_page(&text, top->shown, target == NULL ? NULL : target->about);
+	table_wrap(&lines, buf_span(&text), screen->width, VIEW_HEAD);
+	rest = buf_span(&lines);
+	while (rest.len > 0 && screen->used + 1 < screen->height)
+		put_line(screen, "", "  ", take_line(&rest));
+	buf_free(&text);
+	buf_free(&lines);
+}
+
+/* How many calls came in each slot of the last minute, as bars; NULL: none is known yet. */
+static json_t *
+bars_of(const json_t *counts)
+{
+	static const char *const bars[] = { " ", "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587",
+		"\u2588" };
+	json_int_t most = 1, calls;
+	struct buf text = { 0 };
+	json_t *shown;
+
+	for (int round = 0; round < 2; round++)
+		for (size_t i = 1; i < json_array_size(counts); i++) {
+			calls = json_integer_value(json_array_get(counts, i)) -
+			    json_integer_value(json_array_get(counts, i - 1));
+			if (round > 0)
+				compose(&text, "%s", bars[(calls * 8 + most - 1) / most]);
+			else if (calls > most)
+				most = calls;
+		}
+	shown = json_stringn(buf_span(&text).ptr, text.len);
+	buf_free(&text);
+	return shown;
+}
+
+/* The servers; those that there is no room for are told. */
+static void
+put_servers(const struct top *top, struct screen *screen)
+{
+	size_t room = screen->height / PANEL_SHARE - 1, count = top->targets.count;
+	json_t *rows = json_array();
+	struct buf text = { 0 };
+	struct span rest;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct target *target = &top->targets.list[i];
+		json_t *row = target_with(target, target->about);
+
+		json_object_set_new(row, "minute", bars_of(json_object_get(top->calls, target->path)));
+		json_array_append_new(rows, row);
+	}
+	table_write(view_instances, rows, screen->width, &text);
+	rest = buf_span(&text);
+	put_line(screen, COLOUR_BOLD, "  ", take_line(&rest));
+	put_rows(screen, &rest, 0, count <= room ? count : room - 1, SIZE_MAX, "");
+	buf_clear(&text);
+	compose(&text, "%d more", (int64_t)(count - room + 1));
+	if (count > room)
+		put_cut(screen, "", buf_span(&text));
+	put_line(screen, "", "", SPAN_NONE);
+	buf_free(&text);
+	json_decref(rows);
+}
+
+/* All about the marked request, as far as there is room, and the last lines of its canceld's log. */
+static void
+put_details(const struct top *top, struct screen *screen)
+{
+	json_t *marked = json_array_get(top->rows, top->marked);
+	const struct target *target = top_target(top, marked);
+	size_t count = json_array_size(top->log), first = count > LOG_LINES ? count - LOG_LINES : 0;
+	size_t end = screen->height - 1 - (count - first);
+	struct buf text = { 0 };
+	struct span rest;
+
+	view_page(&text, marked, target == NULL ? NULL : target->about);
+	rest = marked == NULL ? SPAN_NONE : buf_span(&text);
+	while (rest.len > 0 && screen->used < end)
+		put_cut(screen, "", take_line(&rest));
+	for (size_t i = first; i < count; i++) {
+		buf_clear(&text);
+		view_decision(&text, json_array_get(top->log, i), false);
+		put_cut(screen, COLOUR_DIM, span_until(buf_span(&text), "\n"));
+	}
+	buf_free(&text);
+}
+
+static bool
+has_panels(const struct screen *screen)
+{
+	return screen->width + MARGIN >= PANELS_WIDTH && screen->height >= PANELS_HEIGHT;
+}
+
+static void
+put_panels(const struct top *top, struct screen *screen)
+{
+	size_t height = screen->height;
+
+	put_servers(top, screen);
+	screen->height -= 2 * height / PANEL_SHARE + 1;
+	put_table(top, screen);
+	while (screen->used < screen->height)
+		put_line(screen, "", "", SPAN_NONE);
+	screen->height = height;
+	put_details(top, screen);
+}
+
+static void
+put_footer(const struct top *top, struct screen *screen)
+{
+	struct buf text = { 0 }, line = { 0 }, cut = { 0 };
+
+	while (screen->used + 1 < screen->height)
+		put_line(screen, "", "", SPAN_NONE);
+	if (top->notice.len > 0)
+		buf_append(&text, buf_span(&top->notice));
+	else if (top->page != 0)
+		compose(&text, top->page == PAGE_REQUEST ? "q: back  c: cancel" : "q: back");
+	else
+		compose(&text, "by %s%s%b  ?: keys  q: quit  Enter: all about it  c: cancel",
+		    top->order == 'i'     ? "IDLE" :
+			top->order == 'a' ? "AGE" :
+					    "LEFT",
+		    top->filter.len > 0 ? "  /" : "", buf_span(&top->filter));
+	printable_append(&line, buf_span(&text), "");
+	printable_append(&line, buf_span(&top->typed), "");
+	/* Whose it is must be seen. */
+	table_cut_middle(&cut, buf_span(&line), screen->width, top->asked != NULL ? 2 * screen->width / 3 : 0);
+	put_line(screen, top->notice.len > 0 ? COLOUR_BOLD : "", "  ", buf_span(&cut));
+	buf_free(&text);
+	buf_free(&line);
+	buf_free(&cut);
+}
+
+void
+top_draw(const struct top *top)
+{
+	struct screen screen = { .height = 24 };
+
+	screen.width = term_width(&screen.height);
+	screen.width -= screen.width > MARGIN ? MARGIN : 0;
+	compose(&screen.bytes, "\033[H");
+	if (screen.width + MARGIN < WIDTH_LEAST || screen.height < HEIGHT_LEAST) {
+		put_cut(&screen, "", SPAN("top needs 40x6"));
+	} else {
+		(top->page != 0 ? put_page : has_panels(&screen) ? put_panels : put_table)(top, &screen);
+		put_footer(top, &screen);
+	}
+	compose(&screen.bytes, "\033[J");
+	show_buf(&screen.bytes);
+}

@@ -1,0 +1,425 @@
+/* cancelctl top, on a terminal; and sockets beside that of the canceld that is meant. */
+#include <check.h>
+#include <glob.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "process.h"
+#include "shell.h"
+
+/* In the script cancelctl is $C, and the pid of canceld $PID. */
+static void
+expect(const struct run *run, const char *script, int status, const char *said)
+{
+	char pid[32];
+
+	snprintf(pid, sizeof(pid), "%d", run == NULL ? 0 : (int)run->pid);
+	ck_assert_int_eq(setenv("PID", pid, 1), 0);
+	shell_expect("cd \"$E2E_DIRECTORY\"; C=$CANCELCTL", script, status, said);
+}
+
+/* A session with one call that is never answered. */
+static struct run *
+run_hanging(const char *options, const char *id)
+{
+	struct run *run = run_session(options, NULL);
+
+	run_call(run, id, "stubborn", FOR_EVER);
+	run_expect_received(run, "stubborn");
+	return run;
+}
+
+SUITE("top");
+
+/* Reads the terminal until the text is there. */
+static void
+await_screen(int terminal, const char *text)
+{
+	size_t len = 0;
+
+	while (strstr(shell_output, text) == NULL) {
+		ssize_t got;
+
+		if (len > sizeof(shell_output) / 2)
+			len = 0;
+		got = read(terminal, shell_output + len, sizeof(shell_output) - 1 - len);
+		ck_assert_msg(got > 0, "the terminal never showed '%s', but:\n%s", text, shell_output);
+		len += (size_t)got;
+		shell_output[len] = '\0';
+	}
+	shell_output[0] = '\0';
+}
+
+static pid_t
+start_top(int *terminal, const char *name)
+{
+	struct winsize size = { .ws_row = 12, .ws_col = 100 };
+	pid_t pid = forkpty(terminal, NULL, NULL, &size);
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		setenv("TERM", "xterm", 1);
+		execl(getenv("CANCELCTL"), "cancelctl", "top", "--interval", "100ms", name, (char *)NULL);
+		_exit(127);
+	}
+	shell_output[0] = '\0';
+	return pid;
+}
+
+static void
+expect_restored(int terminal, pid_t pid, int signal)
+{
+	int status;
+
+	await_screen(terminal, "\033[?25h\033[?1049l");
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(signal == 0 ? WEXITSTATUS(status) : WTERMSIG(status), signal);
+	close(terminal);
+}
+
+TEST(top_cancels_the_marked_request_after_a_question)
+{
+	struct run *run = run_hanging("--name tops", "7");
+	int terminal;
+	pid_t pid = start_top(&terminal, "tops");
+
+	await_screen(terminal, "stubborn");
+	ck_assert_int_eq(write(terminal, "c", 1), 1);
+	await_screen(terminal, "Cancel? y or n: 7 tools/call stubborn, ");
+	ck_assert_int_eq(write(terminal, "n", 1), 1);
+	await_screen(terminal, "c: cancel");
+	expect(run, "$C ls $PID", 0, "stubborn");
+	shell_output[0] = '\0';
+	ck_assert_int_eq(write(terminal, "cy", 2), 2);
+	await_screen(terminal, "cancelled 7 tools/call stubborn");
+	await_screen(terminal, "by_person");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	ck_assert_int_eq(write(terminal, "q", 1), 1);
+	expect_restored(terminal, pid, 0);
+	run_release(run);
+	run_end(run);
+}
+
+TEST(top_marks_resizes_and_restores_the_terminal)
+{
+	struct run *run = run_hanging("--name marks", "7");
+	struct winsize wide = { .ws_row = 40, .ws_col = 130 }, narrow = { .ws_row = 12, .ws_col = 50 },
+		       small = { .ws_row = 6, .ws_col = 39 };
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "8", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":8");
+	pid = start_top(&terminal, "marks");
+	await_screen(terminal, "\r> ");
+	ck_assert_int_eq(write(terminal, "\033[Bc", 4), 4);
+	await_screen(terminal, "Cancel? y or n: 8 tools/call sleep");
+	ck_assert_int_eq(write(terminal, "nkjkc", 5), 5);
+	await_screen(terminal, "Cancel? y or n: 7 tools/call stubborn");
+	/* The servers, all about what is marked, and the log. */
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &wide), 0);
+	await_screen(terminal, "DIRECTORY");
+	await_screen(terminal, "max time  ");
+	await_screen(terminal, " STARTED process=");
+	await_screen(terminal, "LAST MINUTE");
+	run_expect_echo(run, "9");
+	await_screen(terminal, "\u2588");
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &narrow), 0);
+	await_screen(terminal, "  SERVER  NAME");
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &small), 0);
+	await_screen(terminal, "top needs 40x6");
+	ck_assert_int_eq(kill(pid, SIGTERM), 0);
+	expect_restored(terminal, pid, SIGTERM);
+	run_end(run);
+}
+
+TEST(top_cancels_the_request_that_it_asked_about)
+{
+	struct run *run = run_session("--name asks", NULL);
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "7", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":7");
+	pid = start_top(&terminal, "asks");
+	await_screen(terminal, "sleep");
+	ck_assert_int_eq(write(terminal, "c", 1), 1);
+	await_screen(terminal, "Cancel? y or n: 7 tools/call sleep");
+	expect(run, "$C cancel asks 7", 0, "cancelled 7");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_call(run, "7", "stubborn", FOR_EVER);
+	run_expect_received(run, "stubborn");
+	shell_output[0] = '\0';
+	ck_assert_int_eq(write(terminal, "y", 1), 1);
+	await_screen(terminal, "not cancelled: 7 tools/call sleep");
+	ck_assert_int_eq(write(terminal, "q", 1), 1);
+	expect_restored(terminal, pid, 0);
+	expect(run, "$C cancel asks 7", 0, "cancelled 7 tools/call stubborn");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_release(run);
+	run_end(run);
+}
+
+TEST(top_tells_silence_from_an_end)
+{
+	struct run *run = run_hanging("", "7");
+	char number[16];
+	int terminal;
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%d", (int)run->pid);
+	pid = start_top(&terminal, number);
+	await_screen(terminal, "stubborn");
+	ck_assert_int_eq(write(terminal, "\n", 1), 1);
+	await_screen(terminal, "max time");
+	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+	await_screen(terminal, "state       not answering");
+	shell_output[0] = '\0';
+	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
+	await_screen(terminal, "max time");
+	ck_assert_int_eq(write(terminal, "qq", 2), 2);
+	expect_restored(terminal, pid, 0);
+	run_end(run);
+}
+
+TEST(top_sorts_and_shows_all_about_a_request)
+{
+	struct run *run = run_session("--name pages -t tools/call:sleep=8s -t 1h", NULL);
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "7", "stubborn", FOR_EVER);
+	run_call(run, "8", "sleep", FOR_EVER);
+	run_expect_received(run, "sleep");
+	pid = start_top(&terminal, "pages");
+	await_screen(terminal, "by IDLE");
+	await_screen(terminal, "\033[1m");
+	ck_assert_int_eq(write(terminal, "?", 1), 1);
+	await_screen(terminal, "sort by LEFT");
+	ck_assert_int_eq(write(terminal, "qa\n", 3), 3);
+	await_screen(terminal, "1h00m (command line -t 1h), ");
+	ck_assert_int_eq(write(terminal, "ql\n", 3), 3);
+	await_screen(terminal, "8s (command line -t tools/call:sleep=8s), ");
+	await_screen(terminal, "1d00h (built in), ");
+	await_screen(terminal, "timed_out");
+	ck_assert_int_eq(write(terminal, "qq", 2), 2);
+	expect_restored(terminal, pid, 0);
+	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
+	expect(run, "$C set pages --now 2h && $C ls -j pages", 0, "\"timeout_from\":\"set by a person -t 2h\"");
+	expect(run, "$C cancel pages 7", 0, "cancelled 7 tools/call stubborn");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_release(run);
+	run_end(run);
+}
+
+static void
+type(int terminal, const char *keys)
+{
+	ck_assert_int_eq(write(terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
+}
+
+TEST(top_acts_on_the_server)
+{
+	struct run *run = run_session("--name acts", NULL);
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "7", "stubborn", FOR_EVER);
+	run_call(run, "8", "sleep", FOR_EVER);
+	run_expect_received(run, "sleep");
+	pid = start_top(&terminal, "acts");
+	await_screen(terminal, "sleep");
+	type(terminal, "/slex\bep\n");
+	await_screen(terminal, "by IDLE  /sleep  ?: keys");
+	type(terminal, "c");
+	await_screen(terminal, "Cancel? y or n: 8 tools/call sleep");
+	type(terminal, "ns");
+	await_screen(terminal, "Deadline for tools/call:sleep of acts, such as 10m: ");
+	type(terminal, "5\n");
+	await_screen(terminal, "is the unit missing");
+	type(terminal, "s1h\n");
+	await_screen(terminal, "]: the deadline is set");
+	expect(run, "$C ls -j acts", 0, "\"timeout_ms\":3600000");
+	type(terminal, "p");
+	await_screen(terminal, "]: answered after ");
+	type(terminal, "R");
+	await_screen(terminal, "Restart? y or n: acts[");
+	type(terminal, "y");
+	await_screen(terminal, "its server is ended");
+	run_expect_error(run, "7", CODE_INTERNAL, "server-restarted");
+	run_expect_error(run, "8", CODE_INTERNAL, "server-restarted");
+	/* What has ended is marked too, and shown, but not cancelled. */
+	await_screen(terminal, "\r> ");
+	await_screen(terminal, "lost");
+	type(terminal, "c\n");
+	await_screen(terminal, "state       lost");
+	type(terminal, "qq");
+	expect_restored(terminal, pid, 0);
+	run_end(run);
+}
+
+/* What there was of it stays, as it may be why someone looks. */
+TEST(top_tells_what_has_gone_and_what_has_happened)
+{
+	struct run *run = run_hanging("--name leaves -t forecast=10m", "7");
+	int terminal;
+	pid_t pid = start_top(&terminal, "leaves");
+
+	await_screen(terminal, "leaves!");
+	await_screen(terminal, "stubborn");
+	type(terminal, "h");
+	await_screen(terminal, ", no end is known");
+	type(terminal, "kkkj");
+	await_screen(terminal, "q: back");
+	type(terminal, "q");
+	await_screen(terminal, "by IDLE");
+	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
+	await_screen(terminal, "mgone");
+	type(terminal, "\n");
+	await_screen(terminal, "state       gone");
+	type(terminal, "qR");
+	await_screen(terminal, "Restart? y or n: leaves[");
+	type(terminal, "y");
+	await_screen(terminal, "its canceld has ended");
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
+	run_expect_gone(run);
+	run_end(run);
+}
+
+/* A socket beside that of this canceld, bound to by nobody yet. */
+static struct sockaddr_un
+address_beside(const struct run *run, const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char pattern[512];
+	glob_t found;
+	int len;
+
+	snprintf(pattern, sizeof(pattern), "/run/user/%d/canceld/%d-*.sock", (int)getuid(), (int)run->pid);
+	if (glob(pattern, 0, NULL, &found) != 0) {
+		snprintf(pattern, sizeof(pattern), "%s/.local/state/canceld/%d-*.sock", getenv("HOME"), (int)run->pid);
+		ck_assert_int_eq(glob(pattern, 0, NULL, &found), 0);
+	}
+	len = (int)(strrchr(found.gl_pathv[0], '/') - found.gl_pathv[0]);
+	len = snprintf(address.sun_path, sizeof(address.sun_path), "%.*s/%s", len, found.gl_pathv[0], name);
+	ck_assert_uint_lt((size_t)len, sizeof(address.sun_path));
+	globfree(&found);
+	return address;
+}
+
+static int
+listen_at(const struct sockaddr_un *address)
+{
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct sockaddr_un fresh = *address;
+
+	/* Another cancelctl would remove what does not listen yet. */
+	strcpy(strrchr(fresh.sun_path, '.'), ".new");
+	ck_assert_int_eq(bind(listener, (const struct sockaddr *)&fresh, sizeof(fresh)), 0);
+	ck_assert_int_eq(listen(listener, 8), 0);
+	ck_assert_int_eq(rename(fresh.sun_path, address->sun_path), 0);
+	return listener;
+}
+
+/* As a canceld that answers the first question and ends. */
+static pid_t
+start_to_end_meanwhile(const struct sockaddr_un *address)
+{
+	static const char answer[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"pid\":99999998,\"name\":\"goes\"}}\n";
+	int listener = listen_at(address), peer;
+	char asked[4096];
+	pid_t pid = process_fork();
+
+	if (pid == 0) {
+		peer = accept(listener, NULL, NULL);
+		_exit(read(peer, asked, sizeof(asked)) <= 0 || unlink(address->sun_path) < 0 ||
+		    write(peer, answer, strlen(answer)) < 0);
+	}
+	close(listener);
+	return pid;
+}
+
+TEST(one_that_ends_meanwhile_is_left_out)
+{
+	struct run *run = run_session("--name stays", NULL);
+	struct sockaddr_un address = address_beside(run, "99999998-ab.sock");
+	pid_t pid = start_to_end_meanwhile(&address);
+	int status;
+
+	expect(run, "$C stats", 0, "stays[");
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	run_end(run);
+}
+
+TEST(a_socket_without_a_listener_is_removed)
+{
+	struct run *run = run_session("--name listens", NULL);
+	struct sockaddr_un address = address_beside(run, "99999999-ab.sock");
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	ck_assert_int_eq(setenv("BESIDE", address.sun_path, 1), 0);
+	expect(run, "$C ls ${BESIDE%/*}/$PID-*.sock", 0, "ID");
+	expect(run, "$C ls; [ ! -e $BESIDE ]", 0, "listens");
+	run_end(run);
+}
+
+/* As a canceld in another container, with the pid of this one and a request of the same number, until it is killed. */
+static pid_t
+start_twin(const struct run *run, const struct sockaddr_un *address)
+{
+	int listener = listen_at(address), peer;
+	pid_t pid = process_fork();
+
+	while (pid == 0 && (peer = accept(listener, NULL, NULL)) >= 0) {
+		char asked[4096] = "";
+
+		while (read(peer, asked, sizeof(asked) - 1) > 0)
+			if (strstr(asked, "\"cancel\"") != NULL)
+				dprintf(peer,
+				    "{\"id\":1,\"error\":{\"code\":-32001,\"message\":\"the twin refuses\"}}\n");
+			else
+				dprintf(peer,
+				    "{\"id\":1,\"result\":{\"pid\":%d,\"name\":\"twin\",\"requests\":[{\"id\":\"7\",\"serial\":2,"
+				    "\"from\":\"client\",\"method\":\"twins\",\"age_ms\":9999999,\"idle_ms\":9999999}]}}\n",
+				    (int)run->pid);
+		close(peer);
+	}
+	close(listener);
+	return pid;
+}
+
+TEST(top_cancels_in_the_canceld_that_it_asked_about)
+{
+	struct run *run = run_hanging("--name twin", "7");
+	struct sockaddr_un address = address_beside(run, "1-ab.sock");
+	pid_t twin = start_twin(run, &address), pid;
+	int terminal;
+
+	pid = start_top(&terminal, "twin");
+	await_screen(terminal, "stubborn");
+	ck_assert_int_eq(write(terminal, "cy", 2), 2);
+	await_screen(terminal, "not cancelled: 7 twins, 2h46m old, of twin");
+	ck_assert_int_eq(write(terminal, "jcy", 3), 3);
+	await_screen(terminal, "cancelled 7 tools/call stubborn");
+	ck_assert_int_eq(write(terminal, "q", 1), 1);
+	expect_restored(terminal, pid, 0);
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	ck_assert_int_eq(kill(twin, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(twin, NULL, 0), twin);
+	unlink(address.sun_path);
+	run_release(run);
+	run_end(run);
+}
