@@ -421,8 +421,8 @@ void pass_discard(struct session *session, struct message *message);
  * it, or a result.
  */
 
-/* Answers a request that ends, or is given up, at this event. */
-void reply_to(struct session *session, const struct request *request, enum decide_event event);
+/* Answers a request that ends, or is given up, under this word. */
+void reply_to(struct session *session, const struct request *request, enum why why);
 
 /* Answers the request at hand with an error, because the side that would answer it has gone. */
 void reply_gone(struct session *session, const struct message *message);
@@ -568,8 +568,8 @@ void turns_left(struct session *session);
 
 /* --- requests.c */
 
-/* A deadline of the request's has passed, or a person gives it up. If the protocol has it so, its receiver may answer still. */
-void requests_give_up(struct session *session, struct request *request, enum given_up by);
+/* EVENT_DEADLINE or EVENT_PERSON; or, if the protocol has it so, the same with an answer owed, as its receiver may give it. */
+void requests_give_up(struct session *session, struct request *request, enum decide_event event);
 
 /* What is due of that side: its requests, their tombstones and tasks, and the questions in its place. */
 void requests_expire(struct session *session, enum side side);

@@ -32,15 +32,6 @@ enum request_flag {              /* properties, known from the start */
 	REQUEST_PROBE = 1 << 5,  /* a question whether the server is alive, that too */
 };
 
-enum given_up { /* who has given it up, before its answer came */
-	GIVEN_UP_BY_NONE,
-	GIVEN_UP_BY_REQUESTER, /* it cancelled the request */
-	GIVEN_UP_BY_DEADLINE,  /* the idle one */
-	GIVEN_UP_BY_CAP,       /* the absolute deadline */
-	GIVEN_UP_BY_PERSON,
-	GIVEN_UP_BY_END, /* the requester has gone, or canceld ends */
-};
-
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
@@ -66,7 +57,8 @@ struct request {
 	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
 	unsigned traits;          /* of the row */
 	unsigned flags;           /* enum request_flag */
-	enum given_up given_up;   /* apply.c and requests.c set it */
+	enum why given_up;        /* the word under which it was, before its answer came; RELAYED: it was not */
+	enum policy_clock passed; /* of TIMED_OUT: which deadline */
 	bool withheld;            /* its cancel is still to be sent */
 	bool superseded;          /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
 	bool apart;               /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
@@ -183,16 +175,16 @@ bool pending_holds(const struct pending *pending, struct id id);
 static inline msec_t
 request_timeout(const struct request *request)
 {
-	if (request->given_up == GIVEN_UP_BY_CAP)
-		return request->cap_after;
-	return request->given_up == GIVEN_UP_BY_DEADLINE ? request->idle_after : MSEC_NEVER;
+	if (request->given_up != WHY_TIMED_OUT)
+		return MSEC_NEVER;
+	return request->passed == POLICY_CAP ? request->cap_after : request->idle_after;
 }
 
 /* Where that deadline comes from, for a person. */
 static inline struct span
 request_origin(const struct request *request)
 {
-	const char *origin = request->origins[request->given_up == GIVEN_UP_BY_CAP ? POLICY_CAP : POLICY_IDLE];
+	const char *origin = request->origins[request->passed];
 
 	return request_timeout(request) == MSEC_NEVER || origin == NULL ? SPAN_NONE : span_of(origin);
 }
@@ -217,7 +209,7 @@ request_is_awaited(const struct request *request)
  * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out; a QUEUED request
  * that ends is taken out of the queue. The requester is the side that sent the request; the receiver works on it.
  */
-enum decide_event {          /* apply.c relies on their order, and on that of enum given_up: see test/core/decide.c */
+enum decide_event {          /* apply.c and requests.c rely on their order: see test/core/decide.c */
 	EVENT_RESPONSE,      /* its response has arrived */
 	EVENT_MALFORMED,     /* its response is malformed */
 	EVENT_OVERSIZED,     /* its response is longer than --max-message, and is thrown away */
@@ -255,3 +247,12 @@ struct decision {
 };
 
 extern TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
+
+/* Of a request that ends under this word, or was given up under it. */
+struct ending {
+	enum tally tally;
+	const char *cause; /* error.data.cause; NULL: the side that has gone */
+	const char *text;  /* for a person, behind the method; %d: the deadline in ms */
+};
+
+extern const struct ending endings[WHY_COUNT];

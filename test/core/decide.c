@@ -5,14 +5,17 @@
 
 SUITE("decide");
 
-/* apply.c tells by the order of these as what an end counts, and who gives a request up; scenarios tell the rest. */
+/* apply.c and requests.c tell by the order of these which event gives a request up; scenarios tell the rest. */
 _Static_assert(EVENT_RESPONSE == 0 && EVENT_MALFORMED == 1 && EVENT_OVERSIZED == 2,
     "what comes in the place of an answer is first");
 _Static_assert(EVENT_CANCEL_OWED == EVENT_CANCEL + 1 && EVENT_CANCEL_ACKNOWLEDGED == EVENT_CANCEL + 2 &&
 	EVENT_TURN_CANCELLED == EVENT_CANCEL + 3,
     "the cancels of the requester stand together, and no other event between them");
-_Static_assert(GIVEN_UP_BY_NONE == 0 && GIVEN_UP_BY_REQUESTER == 1,
-    "whoever else gives a request up stands behind its requester");
+_Static_assert(EVENT_DEADLINE_OWED == EVENT_DEADLINE + 1 && EVENT_PERSON_OWED == EVENT_PERSON + 1,
+    "what gives a request up is followed by the same with an answer owed");
+_Static_assert(EVENT_CANCEL > EVENT_PROGRESS_OWED && EVENT_TERMINATED == EVENT_RECEIVER_GONE - 1,
+    "whatever gives a request up stands between what comes from its receiver, and what becomes of that");
+_Static_assert(WHY_RELAYED == 0, "a new request is not given up");
 
 /* What has ended stays so; what nobody awaits is not answered; whoever is answered once is so for good. */
 TEST(each_request_is_answered_once)

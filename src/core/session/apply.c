@@ -12,12 +12,11 @@ static struct span
 hint_for(const struct session *session, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	bool idle = request->given_up == GIVEN_UP_BY_DEADLINE;
 	bool silent = lane_received_to(session->party[SIDE_SERVER].lane) == request->heard;
 	bool restarts = (dialect->flags & DIALECT_REPLAYS) || session->config.stateless;
 	bool kill = silent && restarts && session->config.kill_stuck == 0;
-	bool ask =
-	    idle && request->token.text.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
+	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 && dialect->asked_member != NULL &&
+	    !session->config.ask_progress;
 
 	if (request->from == SIDE_SERVER || session->config.dry_run ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
@@ -35,7 +34,7 @@ describe_timeout(struct session *session, const struct request *request)
 	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
 	uint64_t missing = message_missing(session, side_other(request->from));
-	bool idle = request->given_up == GIVEN_UP_BY_DEADLINE;
+	bool idle = request->passed == POLICY_IDLE;
 	struct span quote = buf_span(&session->server.quote);
 	struct buf *text = &session->words;
 
@@ -87,10 +86,9 @@ report(struct session *session, const struct request *request, const struct deci
 
 /* The steps for the receiver: moves the message at hand, sends the cancel. */
 static bool
-tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
+tell_receiver(struct session *session, struct request *request, const struct decision *cell, enum why why,
+    struct message *message)
 {
-	enum why why = (enum why)cell->why[request->from];
-
 	if (message == NULL) {
 		if (cell->steps & DECIDE_REPORT)
 			report(session, request, cell, why);
@@ -124,37 +122,29 @@ apply_grace(struct session *session, struct request *request)
 static enum outcome
 outcome_of(const struct request *request, enum decide_event event, const struct message *message)
 {
-	bool given_up = request->given_up != GIVEN_UP_BY_NONE;
-
-	if (given_up && event != EVENT_RESPONSE)
+	if (request->given_up == WHY_RELAYED)
+		return OUTCOME_COMPLETED;
+	if (event != EVENT_RESPONSE)
 		return OUTCOME_CANCELLED;
-	return given_up && dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
+	return dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
 }
 
-/* What the end of the request counts as: it is answered, or it was given up, or its receiver has gone. */
+/* What the end of the request counts as: as given up, unless the answer came although its requester had cancelled it. */
 static enum tally
-tally_of(const struct request *request, enum decide_event event, enum outcome outcome, const struct message *message)
+tally_of(const struct request *request, enum decide_event event, enum why why, enum outcome outcome,
+    const struct message *message)
 {
-	static const enum tally tallies[] = {
-		[GIVEN_UP_BY_NONE] = TALLY_LOST,
-		[GIVEN_UP_BY_REQUESTER] = TALLY_CANCELLED,
-		[GIVEN_UP_BY_DEADLINE] = TALLY_TIMED_OUT,
-		[GIVEN_UP_BY_CAP] = TALLY_TIMED_OUT,
-		[GIVEN_UP_BY_PERSON] = TALLY_BY_PERSON,
-		[GIVEN_UP_BY_END] = TALLY_LEFT,
-	};
-	enum given_up by = request->given_up;
-	bool answered = by <= GIVEN_UP_BY_REQUESTER && outcome != OUTCOME_CONFIRMED;
+	enum tally tally = endings[request->given_up == WHY_RELAYED ? why : request->given_up].tally;
 
-	if (event == EVENT_STREAM_ENDED || (by == GIVEN_UP_BY_END && (request->traits & METHOD_STREAM)))
+	if (tally == TALLY_CANCELLED && event <= EVENT_OVERSIZED && outcome != OUTCOME_CONFIRMED)
+		tally = endings[why].tally;
+	if (event == EVENT_STREAM_ENDED || (tally == TALLY_LEFT && (request->traits & METHOD_STREAM)))
 		return TALLY_STREAMS;
-	if (!answered || event > EVENT_OVERSIZED)
-		return tallies[by];
-	if (event != EVENT_RESPONSE)
-		return TALLY_FAILED;
 	/* A client that asks with server/discover for the modern era goes on without it. */
-	return (request->traits & METHOD_DISCOVERY) || dialect_is(message_answer(message), "result") ? TALLY_ANSWERED :
-												       TALLY_FAILED;
+	if (tally == TALLY_ANSWERED && !(request->traits & METHOD_DISCOVERY) &&
+	    !dialect_is(message_answer(message), "result"))
+		return TALLY_FAILED;
+	return tally;
 }
 
 /* A request has ended, or its answer is no longer awaited. */
@@ -165,7 +155,7 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 	enum outcome outcome = outcome_of(request, event, message);
 	struct action action = state_action(session, VERB_END, request->from, why, request);
 
-	action.tally = tally_of(request, event, outcome, message);
+	action.tally = tally_of(request, event, why, outcome, message);
 	action.serial = request->serial;
 	action.dismissed = session->server.dismissed;
 	action.at_once = action.tally == TALLY_ANSWERED && action.elapsed < session->handshake.dialect->at_once;
@@ -197,38 +187,30 @@ enter_state(struct session *session, struct request *request, enum request_state
 	alarm_arm(&request->in->linger, &request->hard, TIME_LINGER, session->clocks.steady);
 }
 
-/* Who gives the request up with this event; but for deadlines and a person: see requests_give_up. */
-static enum given_up
-giver_of(enum decide_event event)
-{
-	if (event == EVENT_REQUESTER_GONE || event == EVENT_TERMINATED)
-		return GIVEN_UP_BY_END;
-	return event >= EVENT_CANCEL && event <= EVENT_TURN_CANCELLED ? GIVEN_UP_BY_REQUESTER : GIVEN_UP_BY_NONE;
-}
-
 bool
 apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
 	enum request_state state = state_of(session, request);
 	const struct decision *cell = &decisions[state][event];
+	enum why why = (enum why)cell->why[request->from];
 	bool told;
 
-	if (request->given_up == GIVEN_UP_BY_NONE)
-		request->given_up = giver_of(event);
+	if (request->given_up == WHY_RELAYED && event >= EVENT_CANCEL && event <= EVENT_TERMINATED)
+		request->given_up = why;
 	if (state == REQUEST_QUEUED && cell->next == REQUEST_ENDED) {
 		request->cancel_sent = true;
 		if (request->start != REQUEST_UNSENT)
 			lane_withdraw(session->party[request->from].lane, request->start);
 	}
-	told = tell_receiver(session, request, cell, message);
+	told = tell_receiver(session, request, cell, why, message);
 	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED && request->from == SIDE_CLIENT)
 		recovery_probe(session, request);
 	if (cell->steps & DECIDE_ANSWER)
-		reply_to(session, request, event);
+		reply_to(session, request, why == WHY_CANCEL_ANSWERED ? request->given_up : why);
 	if (cell->steps & DECIDE_EXTEND)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
 	if (request_is_awaited(request) && (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
-		note_end(session, request, event, (enum why)cell->why[request->from], message);
+		note_end(session, request, event, why, message);
 	buf_clear(&session->fault);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);

@@ -72,7 +72,7 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
 	if (request->traits & METHOD_HANDSHAKE)
 		return CANCELLING_REFUSED;
 	buf_set(&session->fault, reason);
-	requests_give_up(session, request, GIVEN_UP_BY_PERSON);
+	requests_give_up(session, request, EVENT_PERSON);
 	return CANCELLING_DONE;
 }
 

@@ -89,62 +89,25 @@ write_answer(struct session *session, enum side to, const struct answer *answer)
 
 /* --- requests of the table */
 
-struct ending {            /* why canceld answers a request */
-	const char *cause; /* error.data.cause; NULL: explain_gone knows */
-	const char *text;  /* %d: the deadline in ms */
-};
-
-static const struct ending given_up[] = {
-	[GIVEN_UP_BY_REQUESTER] = { "cancelled", " was cancelled" },
-	[GIVEN_UP_BY_DEADLINE] = { "timeout", " made no progress for %d ms and was given up" },
-	[GIVEN_UP_BY_CAP] = { "timeout", " was not answered within %d ms and was given up" },
-	[GIVEN_UP_BY_PERSON] = { "operator", " was cancelled by a person" },
-	[GIVEN_UP_BY_END] = { "terminated", " was cancelled as canceld ends" },
-};
-
-static const struct ending unstarted = { "timeout", " was not answered within %d ms and was given up" };
-static const struct ending unread = { "timeout",
+static const struct ending idle = { TALLY_TIMED_OUT, "timeout", " made no progress for %d ms and was given up" };
+static const struct ending unread = { TALLY_TIMED_OUT, "timeout",
 	" was given up after %d ms: a message that was discarded, and may have been its answer, was longer than "
 	"--max-message" };
-static const struct ending gone = { NULL, " cannot be answered: " };
-static const struct ending restarted = { "server-restarted",
-	" was not finished when the server was restarted, and is not repeated" };
-static const struct ending dismissed = { "server-restarted",
+static const struct ending dismissed = { TALLY_LOST, "server-restarted",
 	" was not finished when a person had the server restarted, and is not repeated" };
-static const struct ending undiscovered = { NULL,
+static const struct ending undiscovered = { TALLY_LOST, NULL,
 	" is not known to the server, which ended on it (see the option --legacy of canceld)" };
-static const struct ending malformed = { "malformed-response",
-	"the response was malformed and was replaced by this error" };
-static const struct ending oversized = { "oversized-message",
-	"a message was larger than --max-message and was discarded" };
-
-/* For whom the request is answered: the last one who gave it up, or BY_NONE. */
-static enum given_up
-last_giver(const struct request *request, enum decide_event event)
-{
-	if (event == EVENT_TERMINATED)
-		return GIVEN_UP_BY_END;
-	if (event == EVENT_PERSON || event == EVENT_PERSON_OWED)
-		return GIVEN_UP_BY_PERSON;
-	return event == EVENT_MALFORMED || event == EVENT_OVERSIZED ? GIVEN_UP_BY_NONE : request->given_up;
-}
 
 static const struct ending *
-ending_of(const struct session *session, const struct request *request, enum decide_event event, enum given_up by)
+ending_of(const struct session *session, const struct request *request, enum why why)
 {
-	bool discovery = request->traits & METHOD_DISCOVERY;
-
-	if (request->unread && (by == GIVEN_UP_BY_DEADLINE || by == GIVEN_UP_BY_CAP))
+	if (why == WHY_TIMED_OUT && request->unread)
 		return &unread;
-	if (by == GIVEN_UP_BY_DEADLINE && (request->traits & METHOD_START))
-		return &unstarted;
-	if (by != GIVEN_UP_BY_NONE)
-		return &given_up[by];
-	if (event == EVENT_RECEIVER_LOST)
-		return session->server.probed && discovery ? &undiscovered :
-		    session->server.dismissed              ? &dismissed :
-							     &restarted;
-	return event == EVENT_MALFORMED ? &malformed : event == EVENT_OVERSIZED ? &oversized : &gone;
+	if (why == WHY_TIMED_OUT && request->passed == POLICY_IDLE && !(request->traits & METHOD_START))
+		return &idle;
+	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY))
+		return &undiscovered;
+	return why == WHY_SERVER_LOST && session->server.dismissed ? &dismissed : &endings[why];
 }
 
 /*
@@ -201,7 +164,7 @@ advise(struct buf *text, const struct request *request, const char *server)
 	/* A shell, into which it may be pasted, takes these names as they stand. */
 	bool named = span_equal(request->name, request->shown) &&
 	    span_until(request->name, " \t\r\n'\"\\$`*?~#&|;<>()[]{}!").len == request->name.len;
-	bool set = server != NULL && !(request->traits & METHOD_START), cap = request->given_up == GIVEN_UP_BY_CAP;
+	bool set = server != NULL && !(request->traits & METHOD_START), cap = request->passed == POLICY_CAP;
 	msec_t timeout = request_timeout(request);
 
 	compose(text, " (deadline: %b; to wait longer: ", request_origin(request));
@@ -212,39 +175,42 @@ advise(struct buf *text, const struct request *request, const char *server)
 }
 
 static void
-explain(struct session *session, struct answer *answer, const struct request *request, const struct ending *ending)
+explain(struct session *session, struct answer *answer, const struct request *request, const struct ending *ending,
+    enum why why)
 {
+	bool gone = why == WHY_SERVER_GONE || why == WHY_UNANSWERABLE, late = why == WHY_TIMED_OUT;
 	struct buf *text = &session->words;
 	uint64_t missing;
 
 	buf_clear(text);
-	if (ending != &malformed && ending != &oversized)
+	if (ending->tally != TALLY_FAILED)
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
 	compose(text, ending->text, request_timeout(request));
-	if (ending == &given_up[GIVEN_UP_BY_DEADLINE] || ending == &given_up[GIVEN_UP_BY_CAP] || ending == &unstarted)
+	if (late && ending != &unread)
 		advise(text, request, session->config.name);
 	if (request_timeout(request) != MSEC_NEVER &&
 	    (missing = message_missing(session, side_other(request->from))) > 0)
 		compose(text, ": the text of an unfinished message ended %d bytes before its Content-Length",
 		    (int64_t)missing);
-	if (ending == &gone)
+	if (gone)
 		explain_gone(session, answer, request->from);
-	else if (ending == &given_up[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
+	else if (ending->tally == TALLY_CANCELLED && request->state == REQUEST_CANCELLING)
 		compose(text, " and not answered (see the option --grace of canceld)");
 	else if (session->fault.len > 0)
 		compose(text, ": %b", buf_span(&session->fault));
-	if (request->from == SIDE_CLIENT && (ending == &gone || ending == &restarted || ending == &unstarted))
+	if (request->from == SIDE_CLIENT &&
+	    ((ending->tally == TALLY_LOST && ending != &undiscovered) || (late && (request->traits & METHOD_START))))
 		quote(session, request->traits);
 }
 
 void
-reply_to(struct session *session, const struct request *request, enum decide_event event)
+reply_to(struct session *session, const struct request *request, enum why why)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	enum given_up by = last_giver(request, event);
-	const struct ending *ending = ending_of(session, request, event, by);
-	bool by_canceld = by >= GIVEN_UP_BY_DEADLINE && by <= GIVEN_UP_BY_PERSON;
+	const struct ending *ending = ending_of(session, request, why);
+	bool cancelled = ending->tally == TALLY_CANCELLED;
+	bool by_canceld = ending->tally == TALLY_TIMED_OUT || ending->tally == TALLY_BY_PERSON;
 	bool runs_on = (dialect->flags & DIALECT_TURNS_RUN_ON) && (request->traits & METHOD_TURN);
 	/* The result of a request that becomes a task is the task: no result can tell of an error. */
 	bool tool = (request->traits & METHOD_TOOL) && !handshake_may_make_task(&session->handshake, request);
@@ -253,23 +219,23 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 		.method = request->method,
 		.code = dialect->failure_code,
 		.cause = ending->cause,
-		.cancelled = by != GIVEN_UP_BY_NONE && request->cancel_sent,
-		.ended = ending == &restarted || ending == &dismissed,
-		.tool = tool && session->config.tool_errors && by != GIVEN_UP_BY_REQUESTER,
+		.cancelled = request->cancel_sent && (cancelled || by_canceld || why == WHY_TERMINATED),
+		.ended = ending->tally == TALLY_LOST && ending->cause != NULL,
+		.tool = tool && session->config.tool_errors && !cancelled,
 		.elapsed = session->clocks.steady - request->received,
 		.timeout = by_canceld ? request_timeout(request) : MSEC_NEVER,
 		.origin = request_origin(request),
 	};
 
-	if ((by_canceld || by == GIVEN_UP_BY_REQUESTER) && !runs_on && request->row->cancelled != NULL) {
+	if ((by_canceld || cancelled) && !runs_on && request->row->cancelled != NULL) {
 		reply_result(session, request->from, request->id.text, request->row->cancelled);
 		return;
 	}
-	if (by == GIVEN_UP_BY_REQUESTER)
+	if (cancelled)
 		answer.code = CODE_REQUEST_CANCELLED;
 	else if (by_canceld || ending == &undiscovered)
 		answer.code = request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND : dialect->timeout_code;
-	explain(session, &answer, request, ending);
+	explain(session, &answer, request, ending, why);
 	write_answer(session, request->from, &answer);
 }
 

@@ -1,35 +1,32 @@
 #include "core/inside.h"
 
 void
-requests_give_up(struct session *session, struct request *request, enum given_up by)
+requests_give_up(struct session *session, struct request *request, enum decide_event event)
 {
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
 	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
 
-	if (request->given_up == GIVEN_UP_BY_NONE)
-		request->given_up = by;
-	if (by == GIVEN_UP_BY_PERSON)
-		turns_decide(session, request, owed ? EVENT_PERSON_OWED : EVENT_PERSON, NULL);
-	else
-		turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	turns_decide(session, request, event + owed, NULL);
 }
 
-/* by: the cap, or the grace in its place, or the idle deadline. */
+/* passed: the cap, or the grace in its place, or the idle deadline. */
 static void
-expire(struct session *session, struct request *request, enum given_up by)
+expire(struct session *session, struct request *request, enum policy_clock passed)
 {
 	enum request_state state = state_of(session, request);
 
-	if (by == GIVEN_UP_BY_CAP && request->graced && request->state == REQUEST_WAITING) {
+	if (passed == POLICY_CAP && request->graced && request->state == REQUEST_WAITING) {
 		bool deaf = request->from == SIDE_CLIENT;
 
 		turns_decide(session, request, deaf ? EVENT_RECEIVER_DEAF : EVENT_CANCEL_OWED, NULL);
 		if (deaf || state == REQUEST_QUEUED)
 			return; /* it is awaited no more */
 	}
-	if (request->state == REQUEST_WAITING)
+	if (request->state == REQUEST_WAITING) {
 		session->server.hung |= (request->traits & METHOD_HANDSHAKE) != 0;
-	requests_give_up(session, request, by);
+		request->passed = passed;
+	}
+	requests_give_up(session, request, EVENT_DEADLINE);
 }
 
 void
@@ -44,12 +41,12 @@ requests_expire(struct session *session, enum side side)
 	recovery_expire(session, side);
 	while ((request = timeline_due(&pending->linger, session->clocks.steady)) != NULL ||
 	    (request = timeline_due(&pending->hard, session->clocks.steady)) != NULL)
-		expire(session, request, GIVEN_UP_BY_CAP);
+		expire(session, request, POLICY_CAP);
 	while ((request = timeline_due(&pending->idle, clocks_idle(&session->clocks, side))) != NULL)
 		if (state_is_held(session, request))
 			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
-			expire(session, request, GIVEN_UP_BY_DEADLINE);
+			expire(session, request, POLICY_IDLE);
 }
 
 void

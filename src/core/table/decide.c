@@ -101,3 +101,31 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 	},
 };
 /* clang-format on */
+
+#define CANCELLED \
+	{ \
+		TALLY_CANCELLED, "cancelled", " was cancelled" \
+	}
+#define GONE \
+	{ \
+		TALLY_LOST, NULL, " cannot be answered: " \
+	}
+
+const struct ending endings[WHY_COUNT] = {
+	[WHY_RELAYED] = { TALLY_ANSWERED, NULL, NULL },
+	[WHY_MALFORMED] = { TALLY_FAILED, "malformed-response",
+	    "the response was malformed and was replaced by this error" },
+	[WHY_OVERSIZED] = { TALLY_FAILED, "oversized-message",
+	    "a message was larger than --max-message and was discarded" },
+	[WHY_CANCEL_UNSENT] = CANCELLED,
+	[WHY_CANCEL_FORWARDED] = CANCELLED,
+	[WHY_CANCEL_ANSWERED] = CANCELLED,
+	[WHY_TIMED_OUT] = { TALLY_TIMED_OUT, "timeout", " was not answered within %d ms and was given up" },
+	[WHY_OPERATOR_CANCELLED] = { TALLY_BY_PERSON, "operator", " was cancelled by a person" },
+	[WHY_CLIENT_GONE] = { TALLY_LEFT, NULL, NULL },
+	[WHY_TERMINATED] = { TALLY_LEFT, "terminated", " was cancelled as canceld ends" },
+	[WHY_SERVER_GONE] = GONE,
+	[WHY_UNANSWERABLE] = GONE,
+	[WHY_SERVER_LOST] = { TALLY_LOST, "server-restarted",
+	    " was not finished when the server was restarted, and is not repeated" },
+};
