@@ -34,7 +34,7 @@ struct message {
 	struct span method;          /* unescaped; or empty */
 	struct span text;            /* without byte order mark and newline */
 	uint64_t start, next;        /* positions in the lane of `from`: of text, and behind its newline */
-	struct request *request;     /* whose answer it is, or is meant to be, by its id; or NULL */
+	struct request *request;     /* which it names, or whose answer it is, or is meant to be, by its id; or NULL */
 	struct request *question;    /* ... of canceld's own; or NULL */
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
@@ -402,14 +402,14 @@ void acks_report(struct session *session, const struct ack *ack, const char *out
  * and is reported.
  */
 
-/* The message passes to the other side. request: the one that it is about, or NULL. */
-void pass_on(struct session *session, struct message *message, enum why why, const struct request *request);
+/* The message passes to the other side. */
+void pass_on(struct session *session, struct message *message, enum why why);
 
 /* The message is dropped. */
-void pass_drop(struct session *session, struct message *message, enum why why, const struct request *request);
+void pass_drop(struct session *session, struct message *message, enum why why);
 
 /* Drops the message's bytes here and reports it as passed: a copy goes to the other side elsewhere in the queue. */
-void pass_take(struct session *session, struct message *message, enum why why, const struct request *request);
+void pass_take(struct session *session, struct message *message, enum why why);
 
 /* The message is dropped and nothing is reported. */
 void pass_discard(struct session *session, struct message *message);
@@ -455,7 +455,7 @@ void reply_result(struct session *session, enum side to, struct span id, const c
  * true: the whole turn was cancelled (ACP session/cancel), with the agent's requests in it.
  */
 bool cancel_send(struct session *session, struct request *request);
-bool cancel_forward(struct session *session, struct message *message, struct request *request, enum why why);
+bool cancel_forward(struct session *session, struct message *message, enum why why);
 
 /*
  * Sends session/cancel, which cancels all turns of this ACP session. request: one of them; NULL: none is outstanding: in
@@ -463,11 +463,11 @@ bool cancel_forward(struct session *session, struct message *message, struct req
  */
 bool cancel_turns(struct session *session, const struct request *request, struct id session_id);
 
-/* Drops the cancel at hand, for this request or (NULL) others, if none may be sent. true: it was dropped. */
-bool cancel_withhold(struct session *session, struct message *message, const struct request *request);
+/* Drops the cancel at hand if none may be sent. true: it was dropped. */
+bool cancel_withhold(struct session *session, struct message *message);
 
-/* The cancel at hand passes in its place: it ends the stream `request`, or (NULL) names what cannot be tracked. */
-void cancel_pass(struct session *session, struct message *message, const struct request *request);
+/* The cancel at hand passes in its place: it ends the stream that it names, or names what cannot be tracked. */
+void cancel_pass(struct session *session, struct message *message);
 
 /* Tells the receiver to cancel the task that the request created, or reports why not; task_id as spelled. */
 void cancel_task(struct session *session, const struct request *request, struct span task_id);

@@ -94,14 +94,15 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 			report(session, request, cell, why);
 		return (cell->steps & DECIDE_CANCEL) && cancel_send(session, request);
 	}
+	message->request = request;
 	if (cell->steps & DECIDE_CANCEL)
-		return cancel_forward(session, message, request, why);
+		return cancel_forward(session, message, why);
 	if (!(cell->steps & DECIDE_PASS))
-		pass_drop(session, message, why, request);
+		pass_drop(session, message, why);
 	else if (message->cancel != NULL)
-		cancel_pass(session, message, request);
+		cancel_pass(session, message);
 	else
-		pass_on(session, message, why, request);
+		pass_on(session, message, why);
 	return false;
 }
 

@@ -92,35 +92,36 @@ cancel_send(struct session *session, struct request *request)
 }
 
 bool
-cancel_withhold(struct session *session, struct message *message, const struct request *request)
+cancel_withhold(struct session *session, struct message *message)
 {
-	message->obstacle = obstacle_to(session, message->from, request);
+	message->obstacle = obstacle_to(session, message->from, message->request);
 	if (message->obstacle.len == 0)
 		return false;
-	pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
+	pass_drop(session, message, WHY_CANCEL_WITHHELD);
 	return true;
 }
 
 /*
- * The cancel at hand goes to its receiver, who knows the request (NULL: untracked) by this id: unchanged but for a fresh
- * id, or translated into the form that the receiver expects.
+ * The cancel at hand goes to its receiver, who knows the request by this id: unchanged but for a fresh id, or translated
+ * into the form that the receiver expects.
  */
 static void
-move(struct session *session, struct message *message, const struct request *request, struct span id, enum why why)
+move(struct session *session, struct message *message, struct span id, enum why why)
 {
 	enum side receiver = message->to;
+	const struct request *request = message->request;
 	struct span reason = request != NULL ? own_reason(message->from) : SPAN_NONE;
 
 	if (message->cancel == handshake_cancel(&session->handshake, receiver)) {
 		if (request != NULL && request_is_aliased(request))
 			message_replace(message, message->cancel->field, id);
-		pass_on(session, message, why, request);
+		pass_on(session, message, why);
 		return;
 	}
 	if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
 		reason = scan_text(message->scan, SCAN_REASON);
 	compose_cancel(session, receiver, id, reason, message->urgent && request != NULL ? request->meta : SPAN_NONE);
-	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
+	pass_take(session, message, WHY_CANCEL_TRANSLATED);
 	if (message->urgent)
 		state_overtake(session, message->from);
 	else
@@ -128,24 +129,26 @@ move(struct session *session, struct message *message, const struct request *req
 }
 
 bool
-cancel_forward(struct session *session, struct message *message, struct request *request, enum why why)
+cancel_forward(struct session *session, struct message *message, enum why why)
 {
-	if (cancel_withhold(session, message, request))
+	struct request *request = message->request;
+
+	if (cancel_withhold(session, message))
 		return false;
 	request->cancel_sent = true;
 	message->urgent = true;
-	move(session, message, request, request->wire_id.text, why);
+	move(session, message, request->wire_id.text, why);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	return is_only_turn(session, request) && cancel_turns(session, request, request->token);
 }
 
 void
-cancel_pass(struct session *session, struct message *message, const struct request *request)
+cancel_pass(struct session *session, struct message *message)
 {
-	if (request != NULL)
-		move(session, message, request, request->id.text, WHY_CANCEL_FORWARDED);
-	else if (!cancel_withhold(session, message, NULL))
-		move(session, message, NULL, scan_bytes(message->scan, message->cancel->field), WHY_UNTRACKED);
+	if (message->request != NULL)
+		move(session, message, message->request->id.text, WHY_CANCEL_FORWARDED);
+	else if (!cancel_withhold(session, message))
+		move(session, message, scan_bytes(message->scan, message->cancel->field), WHY_UNTRACKED);
 }
 
 void

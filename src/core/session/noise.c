@@ -156,7 +156,7 @@ receive_line(struct session *session, struct message *line)
 		tell_noise(session, span_part(line->text, 0, offset), offset);
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
 	} else if (server->ended && line->scan->fault == SCAN_CUT) {
-		pass_drop(session, line, WHY_TRUNCATED, line->request);
+		pass_drop(session, line, WHY_TRUNCATED);
 	} else {
 		if (!server->ended && !fail(session, line, line)) /* else its end says more of the requests */
 			fail_elements(session, line);
@@ -213,7 +213,8 @@ noise_receive(struct session *session, struct message *message)
 	}
 	if (fault == SCAN_CUT && session->party[message->from].ended)
 		why = WHY_TRUNCATED;
-	pass_drop(session, message, why, NULL);
+	message->request = NULL; /* it may have ended */
+	pass_drop(session, message, why);
 }
 
 /* --- frames that are thrown away as they come */
@@ -301,7 +302,7 @@ drop_oversized(struct session *session, struct message *message, const struct pa
 		return;
 	}
 	if (!request_is_awaited(message->request))
-		pass_drop(session, message, WHY_OVERSIZED, message->request);
+		pass_drop(session, message, WHY_OVERSIZED);
 	if (message->request != NULL)
 		turns_decide(session, message->request, EVENT_OVERSIZED, NULL);
 }
@@ -358,13 +359,13 @@ begin_skip(struct session *session, enum side from, bool text)
 	if (party->skipping == SKIP_TEXT)
 		memcpy(party->kept, bytes.ptr, LIMIT_TOLD);
 	else if (party->skipping == SKIP_UNDECIDED)
-		pass_drop(session, &message, WHY_OVERSIZED, NULL);
+		pass_drop(session, &message, WHY_OVERSIZED);
 	else
 		drop_oversized(session, &message, party);
 	if (!text || from == SIDE_SERVER)
 		return;
 	buf_set(&session->fault, SPAN("a long line that is not JSON"));
-	pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false), NULL);
+	pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false));
 }
 
 /* Keeps the last bytes of the frame. */

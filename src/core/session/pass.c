@@ -1,9 +1,9 @@
 #include "core/inside.h"
 
 static void
-report(struct session *session, const struct message *message, enum verb verb, enum why why,
-    const struct request *request)
+report(struct session *session, const struct message *message, enum verb verb, enum why why)
 {
+	const struct request *request = message->request;
 	bool in_batch = message->batch != NULL && verb == VERB_DROP;
 	enum why dropped_as = why;
 	struct action action;
@@ -42,12 +42,11 @@ report(struct session *session, const struct message *message, enum verb verb, e
 
 /* Most messages are relayed, and nobody listens to that. */
 static void
-tell(struct session *session, const struct message *message, enum verb verb, enum why why,
-    const struct request *request)
+tell(struct session *session, const struct message *message, enum verb verb, enum why why)
 {
 	if (why != WHY_RELAYED || message->word != why || verb != VERB_SEND || message->broken_at > 0 ||
 	    !journal_count_unseen(&session->journal, why))
-		report(session, message, verb, why, request);
+		report(session, message, verb, why);
 }
 
 static const struct edit *
@@ -94,10 +93,10 @@ static void __attribute__((noinline)) copy(const struct message *message, struct
 }
 
 void
-pass_on(struct session *session, struct message *message, enum why why, const struct request *request)
+pass_on(struct session *session, struct message *message, enum why why)
 {
 	if (message->swallowed) {
-		pass_drop(session, message, WHY_SWALLOWED, request);
+		pass_drop(session, message, WHY_SWALLOWED);
 		return;
 	}
 	if (message->batch != NULL) {
@@ -115,7 +114,7 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 			edits_of(message), count_edits(message), message->edits->texts.data, message->bound });
 		drop_edits(message);
 	}
-	tell(session, message, VERB_SEND, why, request);
+	tell(session, message, VERB_SEND, why);
 }
 
 void
@@ -127,15 +126,15 @@ pass_discard(struct session *session, struct message *message)
 }
 
 void
-pass_take(struct session *session, struct message *message, enum why why, const struct request *request)
+pass_take(struct session *session, struct message *message, enum why why)
 {
-	tell(session, message, VERB_SEND, why, request);
+	tell(session, message, VERB_SEND, why);
 	pass_discard(session, message);
 }
 
 void
-pass_drop(struct session *session, struct message *message, enum why why, const struct request *request)
+pass_drop(struct session *session, struct message *message, enum why why)
 {
-	tell(session, message, VERB_DROP, why, request);
+	tell(session, message, VERB_DROP, why);
 	pass_discard(session, message);
 }

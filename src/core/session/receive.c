@@ -75,7 +75,7 @@ refuse(struct session *session, struct message *message, int code, const char *c
 {
 	reply_error(session, message, code, cause, span_of(text));
 	state_count(session, message, TALLY_REFUSED, why);
-	pass_drop(session, message, why, NULL);
+	pass_drop(session, message, why);
 }
 
 /* Why no further request may be outstanding; NULL: it may. */
@@ -278,7 +278,8 @@ enter(struct session *session, struct message *message, const struct method *row
 		turns_join(session, request);
 	else if (are_kept(session) && !records_keep(&session->records, message, request) && is_told_lost(session))
 		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
-	pass_on(session, message, WHY_RELAYED, request);
+	message->request = request;
+	pass_on(session, message, WHY_RELAYED);
 }
 
 /*
@@ -320,7 +321,7 @@ receive_request(struct session *session, struct message *message)
 	if (message->id.text.len == 0 || (session->config.dry_run && !make_way(session, message))) {
 		state_note_untracked(session, message, false);
 		state_count(session, message, TALLY_UNTRACKED, WHY_UNTRACKED);
-		pass_on(session, message, WHY_UNTRACKED, NULL);
+		pass_on(session, message, WHY_UNTRACKED);
 	} else if (session->config.legacy && client && (row->traits & METHOD_DISCOVERY)) {
 		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
 		    "the server does not know server/discover (see the option --legacy of canceld)",
@@ -330,7 +331,7 @@ receive_request(struct session *session, struct message *message)
 	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
 		state_count(session, message, TALLY_LOST, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE);
 		reply_gone(session, message);
-		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE, NULL);
+		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE);
 	} else if ((too_much = why_too_much(session, message)) != NULL) {
 		refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests", too_much,
 		    WHY_TOO_MANY);
@@ -496,12 +497,12 @@ receive_response(struct session *session, struct message *message)
 	if (request == NULL && message->id.text.len > 0)
 		message->request = request = find_coerced(session, message);
 	if (request == NULL && may_answer(session, message)) {
-		pass_on(session, message, WHY_UNTRACKED, NULL);
+		pass_on(session, message, WHY_UNTRACKED);
 		return;
 	}
 	if (request == NULL) {
 		message->obstacle = describe_error(session, message);
-		pass_drop(session, message, WHY_STRAY, NULL);
+		pass_drop(session, message, WHY_STRAY);
 		return;
 	}
 	if (state_of(session, request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
@@ -532,15 +533,15 @@ on_foreign_cancel(struct session *session, struct message *message, struct id id
 
 	if (id.text.len == 0 &&
 	    !(untracked && (unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
-		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
+		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL);
 	else if (request != NULL && (request->traits & METHOD_STREAM))
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
 	else if (untracked)
-		cancel_pass(session, message, NULL);
+		cancel_pass(session, message);
 	else if (!ended && (request != NULL || questions_find(session, requester, id) != NULL))
-		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
+		pass_drop(session, message, WHY_FORBIDDEN_CANCEL);
 	else
-		pass_drop(session, message, WHY_UNKNOWN_CANCEL, NULL);
+		pass_drop(session, message, WHY_UNKNOWN_CANCEL);
 }
 
 static void
@@ -551,12 +552,13 @@ on_cancel(struct session *session, struct message *message)
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
 	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
 
+	message->request = request;
 	message->bound =
 	    message->from == SIDE_CLIENT && request != NULL && state_of(session, request) != REQUEST_QUEUED;
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
 	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
-		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
+		pass_drop(session, message, WHY_FORBIDDEN_CANCEL);
 	else
 		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
 }
@@ -576,12 +578,13 @@ on_update(struct session *session, struct message *message, enum side requester,
 	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
+	message->request = silenced != NULL ? silenced : newest;
 	if (silenced == NULL) {
-		pass_on(session, message, WHY_RELAYED, newest);
+		pass_on(session, message, WHY_RELAYED);
 		return;
 	}
 	alarm_arm(&silenced->in->linger, &silenced->hard, TIME_LINGER, session->clocks.steady);
-	pass_drop(session, message, WHY_LATE_PROGRESS, silenced);
+	pass_drop(session, message, WHY_LATE_PROGRESS);
 }
 
 /* Puts the requester's own token back into progress of its request or task. */
@@ -626,15 +629,15 @@ on_progress(struct session *session, struct message *message)
 	if (task != NULL && !request_is_awaited(request))
 		request = task;
 	if (request == NULL && (kept || party->untracked > 0) && !questions_has_minted(session, token.text)) {
-		pass_on(session, message, WHY_UNTRACKED, NULL);
+		pass_on(session, message, WHY_UNTRACKED);
 	} else if (request == NULL) {
-		pass_drop(session, message, WHY_LATE_PROGRESS, NULL);
+		pass_drop(session, message, WHY_LATE_PROGRESS);
 	} else if (dialect->turn_cancel != NULL) {
 		on_update(session, message, requester, token, request);
 	} else {
 		restore_token(session, message, request);
 		if (request == task)
-			pass_on(session, message, WHY_RELAYED, NULL);
+			pass_on(session, message, WHY_RELAYED);
 		else
 			turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 	}
@@ -644,7 +647,7 @@ static void
 on_task_status(struct session *session, struct message *message)
 {
 	note_status(session, message->to, message_id(message, SCAN_TASK_ID), scan_text(message->scan, SCAN_STATUS));
-	pass_on(session, message, WHY_RELAYED, NULL);
+	pass_on(session, message, WHY_RELAYED);
 }
 
 /* The stream that a notification belongs to, perhaps one that was given up: what is said of that is no news of another. */
@@ -686,9 +689,9 @@ on_opened(struct session *session, struct message *message)
 	if (!message->bound && is_told_lost(session))
 		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
 	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
-		pass_take(session, message, WHY_RELAYED, NULL);
+		pass_take(session, message, WHY_RELAYED);
 	else
-		pass_on(session, message, WHY_RELAYED, NULL);
+		pass_on(session, message, WHY_RELAYED);
 }
 
 static void
@@ -703,7 +706,7 @@ receive_notification(struct session *session, struct message *message)
 	if (message->cancel != NULL) {
 		on_cancel(session, message);
 	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {
-		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
+		pass_drop(session, message, WHY_MALFORMED_CANCEL);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
 	} else if (dialect_is(method, dialect->progress)) {
@@ -711,7 +714,7 @@ receive_notification(struct session *session, struct message *message)
 	} else if (dialect_is(method, dialect->task_status)) {
 		on_task_status(session, message);
 	} else if (take_repeated_beginning(session, message, stream)) {
-		pass_drop(session, message, WHY_SWALLOWED, NULL);
+		pass_drop(session, message, WHY_SWALLOWED);
 	} else if (stream != NULL) {
 		turns_decide(session, stream, EVENT_PROGRESS_OWED, message);
 	} else {
@@ -720,7 +723,7 @@ receive_notification(struct session *session, struct message *message)
 		if (are_kept(session) && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
 			on_opened(session, message);
 		else
-			pass_on(session, message, WHY_RELAYED, NULL);
+			pass_on(session, message, WHY_RELAYED);
 	}
 }
 
@@ -753,7 +756,7 @@ receive_batch(struct session *session, struct message *message)
 	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)
 		state_note_untracked(session, message, true);
-	pass_on(session, message, session->journal.counts[WHY_BATCH] > 0 ? WHY_UNTRACKED : WHY_BATCH, NULL);
+	pass_on(session, message, session->journal.counts[WHY_BATCH] > 0 ? WHY_UNTRACKED : WHY_BATCH);
 }
 
 void

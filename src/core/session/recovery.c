@@ -471,7 +471,8 @@ recovery_answered(struct session *session, struct message *message, enum why why
 {
 	struct request *question = message->question;
 
-	pass_drop(session, message, why, question);
+	message->request = question;
+	pass_drop(session, message, why);
 	if (question->flags & REQUEST_PROBE)
 		session->probe.took = session->clocks.steady - question->received;
 	if (question->flags & REQUEST_TRIAL) {

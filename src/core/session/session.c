@@ -233,7 +233,7 @@ receive_frame(struct session *session, enum side from)
 		repair(session, &message);
 	bom = message.start > start + party->frame.body;
 	if (message.kind == MESSAGE_BLANK) {
-		pass_drop(session, &message, bom ? WHY_BOM_STRIPPED : WHY_BLANK, NULL);
+		pass_drop(session, &message, bom ? WHY_BOM_STRIPPED : WHY_BLANK);
 	} else if (message.kind == MESSAGE_NONE) {
 		noise_receive(session, &message);
 	} else {

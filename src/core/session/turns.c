@@ -145,16 +145,16 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 static void
 forward(struct session *session, struct message *message, enum why why)
 {
-	if (cancel_withhold(session, message, NULL))
+	if (cancel_withhold(session, message))
 		return;
 	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
-		pass_drop(session, message, why, NULL);
+		pass_drop(session, message, why);
 	} else if (message->kind == MESSAGE_NOTIFICATION) {
-		pass_on(session, message, why, NULL);
+		pass_on(session, message, why);
 	} else {
 		compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
 		    scan_text(message->scan, SCAN_SESSION_ID));
-		pass_take(session, message, why, NULL);
+		pass_take(session, message, why);
 		state_overtake(session, SIDE_CLIENT);
 	}
 }
