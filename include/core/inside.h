@@ -25,6 +25,7 @@ enum { METHOD_MAX = 256 };
  */
 struct message {
 	enum side from, to;
+	struct party *writer, *reader; /* of these sides */
 	const struct scan *scan;
 	enum message_kind kind;
 	enum message_kind meant;     /* as far as it was read; REQUEST, NOTIFICATION, RESPONSE or NONE */
@@ -51,10 +52,10 @@ struct message {
 };
 
 /*
- * Reads the text as a message of side `from`: scans it, tells its kind, and finds what it answers. needs_jsonrpc: a
+ * Reads the text as a message of this writer: scans it, tells its kind, and finds what it answers. needs_jsonrpc: a
  * text without the member "jsonrpc" is MESSAGE_NONE, unless it names a request: some SDKs leave it out of answers.
  */
-void message_read(struct message *message, struct session *session, enum side from, struct span text,
+void message_read(struct message *message, struct session *session, struct party *writer, struct span text,
     bool needs_jsonrpc);
 
 /*
@@ -64,8 +65,8 @@ void message_read(struct message *message, struct session *session, enum side fr
 bool message_read_element(struct message *element, struct session *session, struct message *batch, size_t *at,
     bool needs_jsonrpc);
 
-/* How many bytes an unfinished message of that side's lacks, by its header, though its text has ended; 0: it has not. */
-uint64_t message_missing(const struct session *session, enum side from);
+/* How many bytes an unfinished message of the writer's lacks, by its header, though its text has ended; 0: it has not. */
+uint64_t message_missing(const struct party *writer);
 
 /* Replaces len bytes from this offset of the text on, or the field's value, by `with`. */
 void message_edit(struct message *message, uint64_t offset, uint64_t len, struct span with);
@@ -99,13 +100,6 @@ message_id(const struct message *message, enum scan_field field)
 }
 
 /* --- state.c */
-
-/* The clock of that side's idle deadlines. */
-static inline msec_t
-clocks_idle(const struct clocks *clocks, enum side requester)
-{
-	return requester == SIDE_CLIENT ? clocks->idle : clocks->steady;
-}
 
 /* Sets the life. SERVER_AWAY also resets what was true of the former server only. */
 void server_enter(struct server *server, enum server_life life);
@@ -246,9 +240,6 @@ void state_release(struct session *session);
 
 /* Counts the request at hand, which does not enter the table, and its end, for this reason; a $/canceld/cancel is none. */
 void state_count(struct session *session, const struct message *message, enum tally tally, enum why why);
-
-/* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
-void state_note_untracked(struct session *session, const struct message *message, bool all);
 
 /* Whether canceld's own messages to that side are written: to a server until it or canceld has closed its stdin. */
 static inline bool
@@ -412,7 +403,7 @@ void pass_drop(struct session *session, struct message *message, enum why why);
 void pass_take(struct session *session, struct message *message, enum why why);
 
 /* The message is dropped and nothing is reported. */
-void pass_discard(struct session *session, struct message *message);
+void pass_discard(struct message *message);
 
 /* --- reply.c */
 
@@ -618,7 +609,7 @@ void noise_receive(struct session *session, struct message *message);
  * If the frame at hand is too long to be kept, throws away what has come of it, to its end. false: it is kept, or not too
  * long yet.
  */
-bool noise_skip(struct session *session, enum side from);
+bool noise_skip(struct session *session, struct party *party);
 
-/* Drops what has come of the frame at hand, whose side has ended: what another server writes starts at a boundary. */
-void noise_forget(struct session *session, enum side from);
+/* Drops what has come of the frame at hand, whose writer has ended: what another server writes starts at a boundary. */
+void noise_forget(struct session *session, struct party *party);

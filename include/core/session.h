@@ -225,18 +225,6 @@ const char *session_restart(struct session *session, bool force);
 
 /* --- The state, a struct for each concern; what no file is named for state.c and session.c write */
 
-/*
- * The session's clocks, all derived from the caller's. The steady clock leaves out the time in which everything stood
- * still; the idle clock also leaves out the time in which the client's requests do not count as idle: while the client
- * asks a person something for the server, or the server is not read.
- */
-struct clocks {
-	msec_t now;     /* the caller's */
-	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
-	msec_t steady, idle;
-	bool stalled; /* the server is not being read */
-};
-
 enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
 
 struct handshake {                     /* what is spoken, as far as the traffic has shown it */
@@ -319,6 +307,7 @@ enum skipping {
 };
 
 struct party { /* one side: the bytes it writes, and the requests it sends */
+	enum side side;
 	struct lane *lane;
 	struct frame frame; /* the one at lane->decided */
 	struct pending pending;

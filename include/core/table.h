@@ -14,6 +14,25 @@
  * nothing. Every call is O(1) on average, however many entries have the same id or token.
  */
 
+/*
+ * The session's clocks, all derived from the caller's. The steady clock leaves out the time in which everything stood
+ * still; the idle clock also leaves out the time in which the client's requests do not count as idle: while the client
+ * asks a person something for the server, or the server is not read.
+ */
+struct clocks {
+	msec_t now;     /* the caller's */
+	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
+	msec_t steady, idle;
+	bool stalled; /* the server is not being read */
+};
+
+/* The clock of that side's idle deadlines. */
+static inline msec_t
+clocks_idle(const struct clocks *clocks, enum side requester)
+{
+	return requester == SIDE_CLIENT ? clocks->idle : clocks->steady;
+}
+
 enum request_state {
 	REQUEST_ENDED,      /* it is in the table no more; never stored */
 	REQUEST_QUEUED,     /* no byte was written to the receiver; derived, never stored */
@@ -87,8 +106,9 @@ struct request {
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
 
-struct pending {                /* zeroed: empty, of requests of the client's, with serials from 0 on */
-	enum side from;         /* the requester */
+struct pending {        /* zeroed: empty, of requests of the client's without deadlines */
+	enum side from; /* the requester */
+	const struct clocks *clocks;
 	struct timeline idle;   /* of requests; on the caller's idle clock, which may stand still */
 	struct timeline hard;   /* caps and graces */
 	struct timeline linger; /* until when tombstones stay: the oldest first */
@@ -102,7 +122,7 @@ struct pending {                /* zeroed: empty, of requests of the client's, w
 	uint64_t serial;     /* private: of the next request */
 };
 
-void pending_init(struct pending *pending, enum side from);
+void pending_init(struct pending *pending, enum side from, const struct clocks *clocks);
 void pending_free(struct pending *pending);
 
 /* Removes every entry. */
@@ -123,20 +143,20 @@ struct request *pending_add(struct pending *pending, const struct pending_names 
 /* Sets where it is, or REQUEST_UNSENT; see the members of the same names, which are zeroed after pending_add. */
 void pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent);
 
-/*
- * The request arrived at `now`. Arms its deadlines: idle_after ms after idle_now, cap_after ms after now; MSEC_NEVER:
- * none.
- */
-void pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after, msec_t idle_now, msec_t now);
+/* The request has arrived. Arms its deadlines, of these durations; MSEC_NEVER: none. */
+void pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after);
 
 /* The same, of durations that are known: only now its deadlines begin to run. An armed alarm in ->hard stays. */
-void pending_begin(struct request *request, msec_t idle_now, msec_t now);
+void pending_begin(struct request *request);
 
-/* Starts the idle deadline: at idle_now the request begins to wait. */
-void pending_start_idle(struct request *request, msec_t idle_now);
+/* Starts the idle deadline: now the request begins to wait. */
+void pending_start_idle(struct request *request);
 
-/* A sign of life at idle_now: the idle deadline, if it is armed, starts again. */
-void pending_extend(struct request *request, msec_t idle_now);
+/* A sign of life: the idle deadline, if it is armed, starts again. */
+void pending_extend(struct request *request);
+
+/* Arms ->hard: the cap, the grace, or how long the tombstone stays. */
+void pending_arm(struct request *request, msec_t duration);
 
 /* Changes the state and the counts that depend on it. Not to ENDED or QUEUED. A tombstone keeps no progress. */
 void pending_move(struct request *request, enum request_state state);

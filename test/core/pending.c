@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct clocks clocks;
 static struct pending pending;
 
 static void
 setup(void)
 {
-	pending_init(&pending, SIDE_CLIENT);
+	pending_init(&pending, SIDE_CLIENT, &clocks);
 }
 
 static void

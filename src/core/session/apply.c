@@ -33,7 +33,7 @@ describe_timeout(struct session *session, const struct request *request)
 {
 	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
-	uint64_t missing = message_missing(session, side_other(request->from));
+	uint64_t missing = message_missing(receiver);
 	bool idle = request->passed == POLICY_IDLE;
 	struct span quote = buf_span(&session->server.quote);
 	struct buf *text = &session->words;
@@ -109,13 +109,14 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 void
 apply_grace(struct session *session, struct request *request)
 {
-	msec_t now = session->clocks.steady, grace = state_grace(session, request);
+	msec_t grace = state_grace(session, request);
 
 	alarm_disarm(&request->idle);
 	/* No cancel reaches a deaf server: its time does not begin again. */
-	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && alarm_due(&request->hard) < now + grace)
+	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
+	    alarm_due(&request->hard) < session->clocks.steady + grace)
 		return;
-	alarm_arm(&request->in->hard, &request->hard, grace, now);
+	pending_arm(request, grace);
 	request->graced = true;
 }
 
@@ -185,7 +186,7 @@ enter_state(struct session *session, struct request *request, enum request_state
 		return;
 	}
 	alarm_disarm(&request->idle);
-	alarm_arm(&request->in->linger, &request->hard, TIME_LINGER, session->clocks.steady);
+	pending_arm(request, TIME_LINGER);
 }
 
 bool
@@ -209,7 +210,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	if (cell->steps & DECIDE_ANSWER)
 		reply_to(session, request, why == WHY_CANCEL_ANSWERED ? request->given_up : why);
 	if (cell->steps & DECIDE_EXTEND)
-		pending_extend(request, clocks_idle(&session->clocks, request->from));
+		pending_extend(request);
 	if (request_is_awaited(request) && (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
 		note_end(session, request, event, why, message);
 	buf_clear(&session->fault);

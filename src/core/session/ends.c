@@ -62,7 +62,7 @@ await_another(struct session *session)
 {
 	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
 
-	noise_forget(session, SIDE_SERVER);
+	noise_forget(session, server);
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
 	pending_clear(&session->tasks[SIDE_SERVER]);
@@ -132,7 +132,7 @@ session_server_deaf(struct session *session, bool retired)
 
 		next = request->newer;
 		if (request->state == REQUEST_WAITING && owed && alarm_due(&request->hard) > now + grace) {
-			alarm_arm(&client->pending.hard, &request->hard, grace, now);
+			pending_arm(request, grace);
 			request->graced = true;
 		} else if (!retired && !owed)
 			turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);

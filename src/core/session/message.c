@@ -71,21 +71,22 @@ read_kind(const struct scan *scan, enum message_kind meant)
 
 /* Tells what the scanned text is: see message_read. */
 static void
-interpret(struct message *message, struct session *session, enum side from, bool needs_jsonrpc)
+interpret(struct message *message, struct session *session, struct party *writer, bool needs_jsonrpc)
 {
-	const struct party *asked = &session->party[side_other(from)];
 	struct scan *scan = &message->storage;
 	struct id id;
 
 	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
-	message->from = from;
-	message->to = side_other(from);
+	message->from = writer->side;
+	message->to = side_other(writer->side);
+	message->writer = writer;
+	message->reader = &session->party[message->to];
 	message->text = scan->text;
 	message->word = WHY_RELAYED;
 	message->scan = scan;
 	message->edits = &session->edits;
-	if (from == SIDE_SERVER && scan->fault == SCAN_BROKEN) {
+	if (message->from == SIDE_SERVER && scan->fault == SCAN_BROKEN) {
 		message->broken_at = scan->fault_offset + 1;
 		scan->fault = SCAN_FINE;
 	}
@@ -99,7 +100,7 @@ interpret(struct message *message, struct session *session, enum side from, bool
 	message->kind = read_kind(scan, message->meant);
 	message->malformed = message->kind == MESSAGE_RESPONSE ? find_flaw(scan) : NULL;
 	if (message->meant == MESSAGE_RESPONSE) {
-		message->request = pending_by_wire(&asked->pending, id);
+		message->request = pending_by_wire(&message->reader->pending, id);
 		if (message->request == NULL)
 			message->question = questions_find(session, message->to, id);
 	}
@@ -110,15 +111,16 @@ interpret(struct message *message, struct session *session, enum side from, bool
 	/* A request whose id is too long to be kept is not tracked. */
 	if (message->kind != MESSAGE_RESPONSE ||
 	    (message->request == NULL && message->question == NULL &&
-		(!scan_unkept(scan, SCAN_ID) || asked->untracked == 0)))
+		(!scan_unkept(scan, SCAN_ID) || message->reader->untracked == 0)))
 		message->kind = MESSAGE_NONE;
 }
 
 void
-message_read(struct message *message, struct session *session, enum side from, struct span text, bool needs_jsonrpc)
+message_read(struct message *message, struct session *session, struct party *writer, struct span text,
+    bool needs_jsonrpc)
 {
 	scan_read(&message->storage, text);
-	interpret(message, session, from, needs_jsonrpc);
+	interpret(message, session, writer, needs_jsonrpc);
 }
 
 bool
@@ -131,7 +133,7 @@ message_read_element(struct message *element, struct session *session, struct me
 		return false;
 	rest = span_skip_space(span_from(rest, 1));
 	scan_read_first(&element->storage, rest);
-	interpret(element, session, batch->from, needs_jsonrpc);
+	interpret(element, session, batch->writer, needs_jsonrpc);
 	element->batch = batch;
 	element->start = batch->start + (uint64_t)(rest.ptr - batch->text.ptr);
 	*at = (size_t)(rest.ptr - batch->text.ptr) + scan_end(element->scan);
@@ -173,10 +175,10 @@ message_answer(const struct message *message)
 }
 
 uint64_t
-message_missing(const struct session *session, enum side from)
+message_missing(const struct party *writer)
 {
-	const struct frame *frame = &session->party[from].frame;
-	struct span bytes = lane_undecided(session->party[from].lane);
+	const struct frame *frame = &writer->frame;
+	struct span bytes = lane_undecided(writer->lane);
 	struct scan scan;
 
 	if (frame->body == 0 || frame->body >= bytes.len || frame->next <= bytes.len || bytes.len > LIMIT_TEXT)

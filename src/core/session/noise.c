@@ -66,7 +66,7 @@ noise_replace(struct session *session, struct message *message)
 		return false;
 	if (message->from == SIDE_SERVER)
 		tell_noise(session, message->text, message->text.len);
-	pass_discard(session, message);
+	pass_discard(message);
 	return true;
 }
 
@@ -115,13 +115,14 @@ is_message(const struct session *session, const struct message *message)
 static bool
 is_all_messages(struct session *session, struct span rest, size_t *searched)
 {
+	struct party *server = &session->party[SIDE_SERVER];
 	struct message message;
 
 	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
-		message_read(&message, session, SIDE_SERVER, rest, false);
+		message_read(&message, session, server, rest, false);
 		*searched += message.scan->fault < SCAN_SYNTAX ? rest.len : message.scan->fault_offset;
 		if (message.scan->fault == SCAN_TRAILING)
-			message_read(&message, session, SIDE_SERVER, span_part(rest, 0, scan_end(message.scan)), false);
+			message_read(&message, session, server, span_part(rest, 0, scan_end(message.scan)), false);
 		if (!is_message(session, &message))
 			return false;
 	}
@@ -147,7 +148,7 @@ find_messages(struct session *session, struct span line)
 static void
 receive_line(struct session *session, struct message *line)
 {
-	struct party *server = &session->party[SIDE_SERVER];
+	struct party *server = line->writer;
 	size_t offset = find_messages(session, line->text);
 
 	if (line->question != NULL && scan_end(line->scan) > 0) {
@@ -161,7 +162,7 @@ receive_line(struct session *session, struct message *line)
 		if (!server->ended && !fail(session, line, line)) /* else its end says more of the requests */
 			fail_elements(session, line);
 		tell_noise(session, line->text, line->text.len);
-		pass_discard(session, line);
+		pass_discard(line);
 	}
 }
 
@@ -200,7 +201,7 @@ noise_receive(struct session *session, struct message *message)
 	}
 	if (fail(session, message, message)) {
 		if (!more) {
-			pass_discard(session, message);
+			pass_discard(message);
 			return;
 		}
 		reply_rest(session, message);
@@ -211,7 +212,7 @@ noise_receive(struct session *session, struct message *message)
 		message->obstacle = buf_span(&session->fault);
 		why = reply_refusal(session, message, fault, more);
 	}
-	if (fault == SCAN_CUT && session->party[message->from].ended)
+	if (fault == SCAN_CUT && message->writer->ended)
 		why = WHY_TRUNCATED;
 	message->request = NULL; /* it may have ended */
 	pass_drop(session, message, why);
@@ -287,14 +288,13 @@ refuse_oversized(struct session *session, struct message *message)
 
 /* The message is longer than --max-message, and its id is known: it answers this request, or is refused. */
 static void
-drop_oversized(struct session *session, struct message *message, const struct party *party)
+drop_oversized(struct session *session, struct message *message)
 {
-	enum side requester = message->to;
-	bool answers = party->answers && !party->asks;
+	bool answers = message->writer->answers && !message->writer->asks;
 
-	message->request = answers ? pending_by_wire(&session->party[requester].pending, message->id) : NULL;
+	message->request = answers ? pending_by_wire(&message->reader->pending, message->id) : NULL;
 	message->question =
-	    answers && message->request == NULL ? questions_find(session, requester, message->id) : NULL;
+	    answers && message->request == NULL ? questions_find(session, message->to, message->id) : NULL;
 	if (!answers)
 		refuse_oversized(session, message);
 	if (message->question != NULL) {
@@ -312,9 +312,8 @@ drop_oversized(struct session *session, struct message *message, const struct pa
  * its length, which is the fault.
  */
 static bool
-decide_oversized(struct session *session, enum side from, bool whole)
+decide_oversized(struct session *session, struct party *party, bool whole)
 {
-	struct party *party = &session->party[from];
 	struct span ends = { party->kept, party->kept_len };
 	size_t comma = whole ? find_last_members(ends) : ends.len;
 	struct request *request = NULL;
@@ -322,18 +321,18 @@ decide_oversized(struct session *session, enum side from, bool whole)
 
 	if (comma < ends.len)
 		party->kept[comma] = '{';
-	message_read(&message, session, from, span_from(ends, comma), false);
+	message_read(&message, session, party, span_from(ends, comma), false);
 	message.next = party->lane->decided;
 	message.obstacle = buf_span(&session->fault);
 	note_members(party, &message);
 	if (message.scan->fault == SCAN_FINE && message.id.text.len > 0) {
-		drop_oversized(session, &message, party);
+		drop_oversized(session, &message);
 		return true;
 	}
 	if (party->asks || !party->answers)
 		refuse_oversized(session, &message);
 	if (!party->asks)
-		request = requests_bound_waits(session, side_other(from));
+		request = requests_bound_waits(session, message.to);
 	if (request == NULL || !party->answers)
 		return false;
 	compose(&session->fault, ": its id could not be read, and no other request waits");
@@ -343,14 +342,13 @@ decide_oversized(struct session *session, enum side from, bool whole)
 
 /* The frame at hand will be thrown away. What its first bytes tell of it is decided now, or else at its end. */
 static void
-begin_skip(struct session *session, enum side from, bool text)
+begin_skip(struct session *session, struct party *party, bool text)
 {
-	struct party *party = &session->party[from];
 	size_t most = text ? LIMIT_TOLD : LIMIT_HEAD;
 	struct span bytes = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
 	struct message message;
 
-	message_read(&message, session, from, span_head(bytes, most), false);
+	message_read(&message, session, party, span_head(bytes, most), false);
 	message.next = party->lane->decided;
 	party->answers = party->asks = false;
 	party->kept_len = 0;
@@ -361,8 +359,8 @@ begin_skip(struct session *session, enum side from, bool text)
 	else if (party->skipping == SKIP_UNDECIDED)
 		pass_drop(session, &message, WHY_OVERSIZED);
 	else
-		drop_oversized(session, &message, party);
-	if (!text || from == SIDE_SERVER)
+		drop_oversized(session, &message);
+	if (!text || party->side == SIDE_SERVER)
 		return;
 	buf_set(&session->fault, SPAN("a long line that is not JSON"));
 	pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false));
@@ -383,16 +381,14 @@ keep_end(struct party *party, struct span bytes)
 
 /* whole: the frame came to its end. */
 static void
-end_skip(struct session *session, enum side from, bool whole)
+end_skip(struct session *session, struct party *party, bool whole)
 {
-	struct party *party = &session->party[from];
-
-	if (party->skipping == SKIP_TEXT && from == SIDE_SERVER)
+	if (party->skipping == SKIP_TEXT && party->side == SIDE_SERVER)
 		tell_noise(session, (struct span){ party->kept, LIMIT_TOLD }, party->skipped);
 	buf_set(&session->fault, count_bytes(session, "%d bytes in all", party->skipped));
 	if (party->skipping == SKIP_OVERSIZED ||
-	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, from, whole)))
-		state_note(session, VERB_NOTE, side_other(from), WHY_OVERSIZED, NULL, buf_span(&session->fault));
+	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
+		state_note(session, VERB_NOTE, side_other(party->side), WHY_OVERSIZED, NULL, buf_span(&session->fault));
 	buf_clear(&session->fault);
 	party->skipping = SKIP_NOTHING;
 	party->skipped = 0;
@@ -400,9 +396,8 @@ end_skip(struct session *session, enum side from, bool whole)
 }
 
 bool
-noise_skip(struct session *session, enum side from)
+noise_skip(struct session *session, struct party *party)
 {
-	struct party *party = &session->party[from];
 	struct frame *frame = &party->frame;
 	struct span bytes = lane_undecided(party->lane);
 	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
@@ -414,7 +409,7 @@ noise_skip(struct session *session, enum side from)
 
 		if (len <= (text ? LIMIT_TEXT : session->config.max_message))
 			return false;
-		begin_skip(session, from, text);
+		begin_skip(session, party, text);
 	}
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))
 		len = (size_t)frame->next;
@@ -423,18 +418,16 @@ noise_skip(struct session *session, enum side from)
 		keep_end(party, span_part(bytes, 0, len));
 	lane_drop_to(party->lane, party->lane->decided + len);
 	if (len == frame->next)
-		end_skip(session, from, true);
+		end_skip(session, party, true);
 	else
 		frame_advance(frame, len);
 	return true;
 }
 
 void
-noise_forget(struct session *session, enum side from)
+noise_forget(struct session *session, struct party *party)
 {
-	struct party *party = &session->party[from];
-
-	end_skip(session, from, false);
+	end_skip(session, party, false);
 	lane_drop_to(party->lane, lane_received_to(party->lane));
 	lane_give_back(party->lane);
 }

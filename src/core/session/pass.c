@@ -107,9 +107,9 @@ pass_on(struct session *session, struct message *message, enum why why)
 		copy(message, state_scratch(session));
 		state_overtake(session, message->from);
 		buf_free(&session->scratch); /* it may be large */
-		pass_discard(session, message);
+		pass_discard(message);
 	} else {
-		lane_pass(session->party[message->from].lane,
+		lane_pass(message->writer->lane,
 		    &(struct lane_message){ message->start, message->start + message->text.len, message->next,
 			edits_of(message), count_edits(message), message->edits->texts.data, message->bound });
 		drop_edits(message);
@@ -118,23 +118,23 @@ pass_on(struct session *session, struct message *message, enum why why)
 }
 
 void
-pass_discard(struct session *session, struct message *message)
+pass_discard(struct message *message)
 {
 	drop_edits(message);
 	if (message->batch == NULL)
-		lane_drop_to(session->party[message->from].lane, message->next);
+		lane_drop_to(message->writer->lane, message->next);
 }
 
 void
 pass_take(struct session *session, struct message *message, enum why why)
 {
 	tell(session, message, VERB_SEND, why);
-	pass_discard(session, message);
+	pass_discard(message);
 }
 
 void
 pass_drop(struct session *session, struct message *message, enum why why)
 {
 	tell(session, message, VERB_DROP, why);
-	pass_discard(session, message);
+	pass_discard(message);
 }

@@ -21,7 +21,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	bool owed = state_owes_answer(session, SIDE_CLIENT);
 
-	pass_discard(session, message);
+	pass_discard(message);
 	if (ack.id.text.len == 0)
 		reject_ack(session, message, &ack, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
@@ -83,7 +83,7 @@ static const char *
 why_too_much(const struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	const struct pending *pending = &session->party[message->from].pending;
+	const struct pending *pending = &message->writer->pending;
 	size_t open = session_outstanding(session, message->from);
 
 	if (open >= session->config.max_inflight)
@@ -148,7 +148,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct pending_names *names = &entry->names;
-	const struct pending *pending = &session->party[message->from].pending, *tasks = &session->tasks[message->from];
+	const struct pending *pending = &message->writer->pending, *tasks = &session->tasks[message->from];
 
 	if (pending_by_wire(pending, names->id) != NULL || questions_find(session, message->from, names->id) != NULL) {
 		names->wire_id = questions_mint(session, message->from, id_is_string(names->id), entry->id);
@@ -163,10 +163,9 @@ alias(struct session *session, struct message *message, struct entry *entry)
 
 /* Puts the requester's own id back where the message names another request of its reader's by a fresh id. */
 static void
-restore_id(const struct session *session, struct message *message, enum scan_field field)
+restore_id(struct message *message, enum scan_field field)
 {
-	const struct request *request =
-	    pending_by_wire(&session->party[message->to].pending, message_id(message, field));
+	const struct request *request = pending_by_wire(&message->reader->pending, message_id(message, field));
 
 	if (request != NULL && request_is_aliased(request))
 		message_replace(message, field, request->id.text);
@@ -244,7 +243,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	session->journal.requests[message->from]++;
 	read_names(session, message, row, &entry);
 	if (scan_has(message->scan, SCAN_REQUEST_ID)) /* ACP: elicitation/create */
-		restore_id(session, message, SCAN_REQUEST_ID);
+		restore_id(message, SCAN_REQUEST_ID);
 	if (!session->config.dry_run)
 		alias(session, message, &entry);
 	if (session->config.ask_progress &&
@@ -252,12 +251,11 @@ enter(struct session *session, struct message *message, const struct method *row
 		ask_progress(session, message, &entry);
 	if (row->traits & (METHOD_TURN | METHOD_LOAD))
 		turns_renew(session, entry.names.token);
-	request = pending_add(&session->party[message->from].pending, &entry.names);
+	request = pending_add(&message->writer->pending, &entry.names);
 	pending_place(request, message->start, message->next, false);
 	deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
-	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
-	    session->clocks.steady);
+	pending_set_deadlines(request, deadlines.idle, deadlines.cap);
 	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
 	if (row->traits & METHOD_RESULT)
 		request->task = serial_of_task(session, message);
@@ -289,7 +287,7 @@ enter(struct session *session, struct message *message, const struct method *row
 static bool
 make_way(struct session *session, const struct message *message)
 {
-	struct request *older = pending_by_wire(&session->party[message->from].pending, message->id);
+	struct request *older = pending_by_wire(&message->writer->pending, message->id);
 
 	if (older != NULL && older->state == REQUEST_ABANDONED) {
 		turns_decide(session, older, EVENT_DEADLINE, NULL);
@@ -299,10 +297,19 @@ make_way(struct session *session, const struct message *message)
 }
 
 static void
-note_id(struct session *session, const struct message *message)
+note_id(const struct message *message)
 {
 	if (message->id.text.len > 0)
-		session->party[message->from].asked[id_is_string(message->id)] = true;
+		message->writer->asked[id_is_string(message->id)] = true;
+}
+
+/* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
+static void
+note_untracked(const struct message *message, bool all)
+{
+	message->writer->untracked = message->next;
+	if (all)
+		message->reader->untracked = lane_received_to(message->reader->lane);
 }
 
 static void
@@ -316,10 +323,10 @@ receive_request(struct session *session, struct message *message)
 		on_acknowledged_cancel(session, message);
 		return;
 	}
-	note_id(session, message);
+	note_id(message);
 	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
 	if (message->id.text.len == 0 || (session->config.dry_run && !make_way(session, message))) {
-		state_note_untracked(session, message, false);
+		note_untracked(message, false);
 		state_count(session, message, TALLY_UNTRACKED, WHY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED);
 	} else if (session->config.legacy && client && (row->traits & METHOD_DISCOVERY)) {
@@ -354,7 +361,7 @@ keep_task(struct session *session, const struct request *request, struct id id)
 		pending_remove(tasks->oldest);
 	names.flags = request->flags & (REQUEST_ASKED | REQUEST_PERSON);
 	task = pending_add(tasks, &names);
-	alarm_arm(&tasks->hard, &task->hard, TIME_CAP, session->clocks.steady);
+	pending_arm(task, TIME_CAP);
 }
 
 /* A task of the requester's has this status. */
@@ -428,8 +435,8 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		learn(session, message, request);
 	if (request_is_aliased(request) || message->word == WHY_ID_COERCED) {
 		message_replace(message, SCAN_ID, request->id.text);
-		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
-		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
+		restore_id(message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
+		restore_id(message, SCAN_RESULT_SUBSCRIPTION);
 	}
 }
 
@@ -437,13 +444,12 @@ on_answer(struct session *session, struct message *message, struct request *requ
 static struct request *
 find_coerced(const struct session *session, struct message *message)
 {
-	enum side requester = message->to;
-	const struct party *party = &session->party[requester];
+	const struct party *party = message->reader;
 	struct request *request;
 
 	/* A requester with ids of both types tells them apart; and what has ended names no other request. */
 	if ((party->asked[false] && party->asked[true]) ||
-	    acks_outcome(&session->acks, requester, message->id, NAME_WIRE_ID) != OUTCOME_UNKNOWN)
+	    acks_outcome(&session->acks, message->to, message->id, NAME_WIRE_ID) != OUTCOME_UNKNOWN)
 		return NULL;
 	request = pending_alike(&party->pending, message->id, NAME_WIRE_ID);
 	if (request_is_awaited(request))
@@ -459,11 +465,11 @@ find_coerced(const struct session *session, struct message *message)
  * for which strict clients end the session.
  */
 static bool
-may_answer(const struct session *session, const struct message *message)
+may_answer(const struct message *message)
 {
 	double code;
 
-	if (session->party[message->to].untracked > 0)
+	if (message->reader->untracked > 0)
 		return true;
 	return scan_type(message->scan, SCAN_ID) <= VALUE_NULL &&
 	    scan_type(message->scan, SCAN_ERROR_CODE) == VALUE_NUMBER &&
@@ -496,7 +502,7 @@ receive_response(struct session *session, struct message *message)
 	}
 	if (request == NULL && message->id.text.len > 0)
 		message->request = request = find_coerced(session, message);
-	if (request == NULL && may_answer(session, message)) {
+	if (request == NULL && may_answer(message)) {
 		pass_on(session, message, WHY_UNTRACKED);
 		return;
 	}
@@ -525,9 +531,8 @@ receive_response(struct session *session, struct message *message)
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct id id)
 {
-	enum side requester = message->to;
-	struct request *request = pending_by_wire(&session->party[requester].pending, id);
-	bool untracked = session->party[message->from].untracked > 0;
+	struct request *request = pending_by_wire(&message->reader->pending, id);
+	bool untracked = message->writer->untracked > 0;
 	bool unkept = scan_unkept(message->scan, message->cancel->field);
 	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE_ID) != OUTCOME_UNKNOWN; /* its own */
 
@@ -538,7 +543,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct id id
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
 	else if (untracked)
 		cancel_pass(session, message);
-	else if (!ended && (request != NULL || questions_find(session, requester, id) != NULL))
+	else if (!ended && (request != NULL || questions_find(session, message->to, id) != NULL))
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL);
 	else
 		pass_drop(session, message, WHY_UNKNOWN_CANCEL);
@@ -548,7 +553,7 @@ static void
 on_cancel(struct session *session, struct message *message)
 {
 	struct id id = message_id(message, message->cancel->field);
-	struct request *request = pending_by_id(&session->party[message->from].pending, id);
+	struct request *request = pending_by_id(&message->writer->pending, id);
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
 	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
 
@@ -568,22 +573,21 @@ on_cancel(struct session *session, struct message *message)
  * belongs to a turn that canceld has ended: that is remembered as long as the agent goes on with it.
  */
 static void
-on_update(struct session *session, struct message *message, enum side requester, struct id token,
-    struct request *newest)
+on_update(struct session *session, struct message *message, struct id token, struct request *newest)
 {
 	struct request *request = NULL, *silenced = NULL;
 
-	if (requester == SIDE_CLIENT)
+	if (message->to == SIDE_CLIENT)
 		silenced = turns_silenced(session, token, message->scan);
-	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
+	while ((request = pending_next_by_token(&message->reader->pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
-		pending_extend(request, clocks_idle(&session->clocks, request->from));
+		pending_extend(request);
 	message->request = silenced != NULL ? silenced : newest;
 	if (silenced == NULL) {
 		pass_on(session, message, WHY_RELAYED);
 		return;
 	}
-	alarm_arm(&silenced->in->linger, &silenced->hard, TIME_LINGER, session->clocks.steady);
+	pending_arm(silenced, TIME_LINGER);
 	pass_drop(session, message, WHY_LATE_PROGRESS);
 }
 
@@ -604,7 +608,7 @@ on_progress(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	enum side requester = message->to;
-	struct party *party = &session->party[requester];
+	const struct party *party = message->reader;
 	struct id token = message_id(message, dialect->progress_field);
 	struct request *request = pending_by_token(&party->pending, token);
 	struct request *task = pending_by_token(&session->tasks[requester], token);
@@ -633,7 +637,7 @@ on_progress(struct session *session, struct message *message)
 	} else if (request == NULL) {
 		pass_drop(session, message, WHY_LATE_PROGRESS);
 	} else if (dialect->turn_cancel != NULL) {
-		on_update(session, message, requester, token, request);
+		on_update(session, message, token, request);
 	} else {
 		restore_token(session, message, request);
 		if (request == task)
@@ -652,10 +656,10 @@ on_task_status(struct session *session, struct message *message)
 
 /* The stream that a notification belongs to, perhaps one that was given up: what is said of that is no news of another. */
 static struct request *
-find_stream(const struct session *session, const struct message *message)
+find_stream(const struct message *message)
 {
 	struct request *request =
-	    pending_by_wire(&session->party[message->to].pending, message_id(message, SCAN_META_SUBSCRIPTION));
+	    pending_by_wire(&message->reader->pending, message_id(message, SCAN_META_SUBSCRIPTION));
 
 	return request != NULL && (request->traits & METHOD_STREAM) ? request : NULL;
 }
@@ -699,7 +703,7 @@ receive_notification(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->method;
-	struct request *stream = find_stream(session, message);
+	struct request *stream = find_stream(message);
 
 	if (stream != NULL && request_is_aliased(stream))
 		message_replace(message, SCAN_META_SUBSCRIPTION, stream->id.text);
@@ -747,15 +751,15 @@ receive_batch(struct session *session, struct message *message)
 			receive_notification(session, &element);
 		} else if (element.meant == MESSAGE_REQUEST) {
 			asks = true;
-			note_id(session, &element);
-			state_note_untracked(session, message, false);
+			note_id(&element);
+			note_untracked(message, false);
 			state_count(session, &element, TALLY_UNTRACKED, WHY_UNTRACKED);
 		}
 		message->bound |= element.bound;
 	}
 	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)
-		state_note_untracked(session, message, true);
+		note_untracked(message, true);
 	pass_on(session, message, session->journal.counts[WHY_BATCH] > 0 ? WHY_UNTRACKED : WHY_BATCH);
 }
 

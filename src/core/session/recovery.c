@@ -201,7 +201,7 @@ expire_probe(struct session *session, struct request *question)
 	session->probe.taken = lane->taken;
 	if (left > 0) {
 		free_queue(session);
-		alarm_arm(&question->in->hard, &question->hard, left, session->clocks.steady);
+		pending_arm(question, left);
 		return;
 	}
 	action.detail = question->id.text;
@@ -225,7 +225,7 @@ expire_trial(struct session *session, struct request *question)
 	action.hint = SPAN("-k spares this server: it cannot tell whether it is stuck");
 	if (probe->trial == TRIAL_UNREAD || unread) {
 		probe->trial = unread ? TRIAL_UNREAD : TRIAL_ASKED;
-		alarm_arm(&question->in->hard, &question->hard, action.timeout, session->clocks.steady);
+		pending_arm(question, action.timeout);
 		return;
 	}
 	journal_tell(&session->journal, &action);

@@ -190,7 +190,7 @@ explain(struct session *session, struct answer *answer, const struct request *re
 	if (late && ending != &unread)
 		advise(text, request, session->config.name);
 	if (request_timeout(request) != MSEC_NEVER &&
-	    (missing = message_missing(session, side_other(request->from))) > 0)
+	    (missing = message_missing(&session->party[side_other(request->from)])) > 0)
 		compose(text, ": the text of an unfinished message ended %d bytes before its Content-Length",
 		    (int64_t)missing);
 	if (gone)
@@ -300,7 +300,7 @@ void
 reply_describe(struct session *session, const struct message *message)
 {
 	const struct scan *scan = message->scan;
-	bool header = session->party[message->from].lane->framing == FRAMING_HEADER;
+	bool header = message->writer->lane->framing == FRAMING_HEADER;
 	struct buf *text = &session->fault;
 
 	buf_clear(text);

@@ -62,7 +62,7 @@ requests_settle(struct session *session)
 	session->era_awaited &= !settled;
 	for (; request != NULL; request = request->newer) {
 		if (open && request->state == REQUEST_WAITING && request->since == MSEC_NEVER)
-			pending_begin(request, session->clocks.idle, session->clocks.steady);
+			pending_begin(request);
 		if (!settled || !request->withheld)
 			continue;
 		request->withheld = false;
@@ -81,7 +81,7 @@ requests_note_life(struct session *session)
 
 	for (size_t left = pending->starting; left > 0; request = request->newer)
 		if (request->state == REQUEST_WAITING && (request->traits & METHOD_START)) {
-			pending_extend(request, session->clocks.idle);
+			pending_extend(request);
 			left--;
 		}
 }
@@ -103,7 +103,6 @@ requests_bound_waits(struct session *session, enum side requester)
 	struct party *party = &session->party[requester];
 	struct pending *pending = &party->pending;
 	size_t waiting = session->questions[requester].count + (party->untracked > 0);
-	msec_t now = session->clocks.steady;
 	struct request *request, *last = NULL;
 
 	for (request = pending->oldest; request != NULL; request = request->newer) {
@@ -114,9 +113,9 @@ requests_bound_waits(struct session *session, enum side requester)
 		last = request;
 		if (request->since == MSEC_NEVER || alarm_armed(&request->idle) || alarm_armed(&request->hard))
 			continue;
-		request->cap_after = now - request->since + TIME_IDLE;
+		request->cap_after = session->clocks.steady - request->since + TIME_IDLE;
 		request->origins[POLICY_CAP] = POLICY_BUILT_IN_TEXT;
-		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
+		pending_arm(request, TIME_IDLE);
 	}
 	return waiting == 1 ? last : NULL;
 }

@@ -27,12 +27,13 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *party = &session->party[side];
 
+		party->side = side;
 		party->lane = lane_new();
 		party->lane->mute = config->dry_run;
-		pending_init(&party->pending, side);
+		pending_init(&party->pending, side, &session->clocks);
 		party->heard = now;
-		pending_init(&session->tasks[side], side);
-		pending_init(&session->questions[side], side);
+		pending_init(&session->tasks[side], side, &session->clocks);
+		pending_init(&session->questions[side], side, &session->clocks);
 	}
 	return session;
 }
@@ -78,18 +79,17 @@ session_set_rules(struct session *session, const struct policy *policy)
  * more bytes are needed.
  */
 static bool
-settle_framing(struct session *session, enum side from, bool ended)
+settle_framing(struct session *session, const struct party *party, bool ended)
 {
 	struct handshake *handshake = &session->handshake;
-	const struct party *party = &session->party[from];
 	struct span bytes = lane_undecided(party->lane);
-	enum framing framing = from == SIDE_CLIENT ? FRAMING_NEWLINE : party->lane->framing;
+	enum framing framing = party->side == SIDE_CLIENT ? FRAMING_NEWLINE : party->lane->framing;
 	enum framing_guess guess;
 
 	if (handshake->framing_known || party->skipping != SKIP_NOTHING || bytes.len == 0)
 		return true;
 	guess = framing_guess(bytes);
-	if (from == SIDE_CLIENT) {
+	if (party->side == SIDE_CLIENT) {
 		if (guess == GUESS_MORE && !ended)
 			return false;
 		handshake->framing_known = true;
@@ -117,9 +117,9 @@ settle_framing(struct session *session, enum side from, bool ended)
  * that has not written yet.
  */
 static void
-note_first(struct session *session, const struct message *message)
+note_first(const struct message *message)
 {
-	struct party *party = &session->party[message->from], *peer = &session->party[message->to];
+	struct party *party = message->writer, *peer = message->reader;
 
 	if (party->spoke || message->kind == MESSAGE_BATCH)
 		return;
@@ -146,14 +146,13 @@ is_batch(struct session *session, struct message *message, bool needs_jsonrpc)
 
 /* followed: something else stands behind the text. */
 static void
-read_text(struct session *session, struct message *message, enum side from, struct span text, bool followed)
+read_text(struct session *session, struct message *message, struct party *party, struct span text, bool followed)
 {
-	const struct party *party = &session->party[from];
-	bool server = from == SIDE_SERVER;
+	bool server = party->side == SIDE_SERVER;
 	/* Before the server's first message only "jsonrpc" tells a message that is followed by text from its log. */
 	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
-	message_read(message, session, from, text, needs_jsonrpc);
+	message_read(message, session, party, text, needs_jsonrpc);
 	if (message->kind == MESSAGE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
 		message->kind = MESSAGE_NONE;
 }
@@ -173,24 +172,24 @@ split(struct session *session, struct message *message)
 	if (scan->fault != SCAN_TRAILING ||
 	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
 		return false;
-	read_text(session, message, message->from, span_part(whole, 0, scan_end(scan)), true);
+	read_text(session, message, message->writer, span_part(whole, 0, scan_end(scan)), true);
 	if (message->kind != MESSAGE_NONE)
 		return true;
-	read_text(session, message, message->from, whole, false);
+	read_text(session, message, message->writer, whole, false);
 	return false;
 }
 
 /* Reads the frame at hand, which is whole, as a message. */
 static void
-read_frame(struct session *session, enum side from, struct message *message)
+read_frame(struct session *session, struct party *party, struct message *message)
 {
-	const struct lane *lane = session->party[from].lane;
-	const struct frame *frame = &session->party[from].frame;
+	const struct lane *lane = party->lane;
+	const struct frame *frame = &party->frame;
 	struct span text = span_part(lane_undecided(lane), (size_t)frame->body, (size_t)(frame->end - frame->body));
 	bool cut;
 
 	text = framing_skip_bom(text);
-	read_text(session, message, from, text, false);
+	read_text(session, message, party, text, false);
 	cut = !frame->text && split(session, message);
 	if (frame->text && message->kind != MESSAGE_BLANK)
 		message->kind = MESSAGE_NONE;
@@ -204,7 +203,7 @@ read_frame(struct session *session, enum side from, struct message *message)
 static void
 repair(struct session *session, struct message *message)
 {
-	struct party *party = &session->party[message->from];
+	struct party *party = message->writer;
 	struct buf *bytes = &party->lane->bytes, *text = state_scratch(session);
 	size_t broken_at = message->broken_at, at = (size_t)(message->start - party->lane->written),
 	       before = bytes->len;
@@ -216,19 +215,18 @@ repair(struct session *session, struct message *message)
 	buf_free(text); /* it may be large */
 	party->frame.end += bytes->len - before;
 	party->frame.next += bytes->len - before;
-	read_frame(session, message->from, message);
+	read_frame(session, party, message);
 	message->broken_at = broken_at;
 }
 
 static void
-receive_frame(struct session *session, enum side from)
+receive_frame(struct session *session, struct party *party)
 {
-	struct party *party = &session->party[from];
 	uint64_t start = party->lane->decided;
 	struct message message;
 	bool bom;
 
-	read_frame(session, from, &message);
+	read_frame(session, party, &message);
 	if (message.broken_at > 0 && message.kind != MESSAGE_NONE)
 		repair(session, &message);
 	bom = message.start > start + party->frame.body;
@@ -237,11 +235,11 @@ receive_frame(struct session *session, enum side from)
 	} else if (message.kind == MESSAGE_NONE) {
 		noise_receive(session, &message);
 	} else {
-		note_first(session, &message);
-		if (from == SIDE_SERVER)
+		note_first(&message);
+		if (message.from == SIDE_SERVER)
 			requests_note_life(session);
 		if (bom)
-			state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+			state_note(session, VERB_NOTE, message.to, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		receive_message(session, &message);
 		requests_settle(session);
 	}
@@ -259,27 +257,26 @@ pass_plain(struct lane *lane)
 }
 
 static void
-hear(struct session *session, enum side from, bool ended)
+hear(struct session *session, struct party *party, bool ended)
 {
-	struct party *party = &session->party[from];
 	struct span bytes;
 	bool whole;
 
-	if (!settle_framing(session, from, ended))
+	if (!settle_framing(session, party, ended))
 		return;
 	if (session->handshake.plain)
 		pass_plain(party->lane);
 	for (; (bytes = lane_undecided(party->lane)).len > 0; buf_clear(&session->fault)) {
 		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
-		whole |= from == SIDE_SERVER && frame_refuse_text(&party->frame, bytes);
-		if (noise_skip(session, from))
+		whole |= party->side == SIDE_SERVER && frame_refuse_text(&party->frame, bytes);
+		if (noise_skip(session, party))
 			continue;
 		if (!whole)
 			break;
-		receive_frame(session, from);
+		receive_frame(session, party);
 	}
 	requests_trim(session);
-	if (from == SIDE_CLIENT && server_takes_nothing(&session->server))
+	if (party->side == SIDE_CLIENT && server_takes_nothing(&session->server))
 		lane_lose_reader(party->lane, true);
 	lane_give_back(party->lane);
 }
@@ -288,7 +285,7 @@ void
 session_hear(struct session *session, enum side from)
 {
 	session->party[from].heard = session->clocks.steady;
-	hear(session, from, false);
+	hear(session, &session->party[from], false);
 }
 
 void
@@ -299,14 +296,14 @@ session_end_of_input(struct session *session, enum side from)
 
 	if (party->ended)
 		return;
-	hear(session, from, true);
+	hear(session, party, true);
 	party->ended = true;
 	len = lane_undecided(party->lane).len;
 	if (party->skipping != SKIP_NOTHING) {
-		noise_forget(session, from);
+		noise_forget(session, party);
 	} else if (len > 0) {
 		frame_finish(&party->frame, party->lane->framing, len);
-		hear(session, from, true);
+		hear(session, party, true);
 	}
 }
 

@@ -190,14 +190,13 @@ questions_has_minted(const struct session *session, struct span number)
 struct request *
 questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time)
 {
-	msec_t now = session->clocks.steady;
 	char storage[MINTED_MAX];
 	struct pending_names names = { .method = span_of(method) };
 	struct request *question;
 
 	names.id = questions_mint(session, asker, string, storage);
 	question = pending_add(&session->questions[asker], &names);
-	pending_set_deadlines(question, MSEC_NEVER, time, now, now);
+	pending_set_deadlines(question, MSEC_NEVER, time);
 	return question;
 }
 
@@ -260,7 +259,7 @@ state_release(struct session *session)
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (state_is_held(session, request) && request->since != MSEC_NEVER)
-			pending_start_idle(request, session->clocks.idle);
+			pending_start_idle(request);
 	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
 }
 
@@ -281,16 +280,6 @@ state_count(struct session *session, const struct message *message, enum tally t
 	action.name = name_shown(name, row->name_field == SCAN_URI, shown);
 	action.elapsed = 0;
 	journal_end(&session->journal, &action);
-}
-
-void
-state_note_untracked(struct session *session, const struct message *message, bool all)
-{
-	struct party *other = &session->party[message->to];
-
-	session->party[message->from].untracked = message->next;
-	if (all)
-		other->untracked = lane_received_to(other->lane);
 }
 
 void

@@ -5,9 +5,9 @@
 #include "core/json.h"
 
 void
-pending_init(struct pending *pending, enum side from)
+pending_init(struct pending *pending, enum side from, const struct clocks *clocks)
 {
-	*pending = (struct pending){ .from = from, .serial = 1 + (uint64_t)from };
+	*pending = (struct pending){ .from = from, .clocks = clocks, .serial = 1 + (uint64_t)from };
 }
 
 void
@@ -142,36 +142,45 @@ pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent
 }
 
 void
-pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after, msec_t idle_now, msec_t now)
+pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after)
 {
-	request->received = now;
+	request->received = request->in->clocks->steady;
 	request->idle_after = idle_after;
 	request->cap_after = cap_after;
-	pending_begin(request, idle_now, now);
+	pending_begin(request);
 }
 
 void
-pending_begin(struct request *request, msec_t idle_now, msec_t now)
+pending_begin(struct request *request)
 {
-	request->since = now;
-	pending_start_idle(request, idle_now);
+	request->since = request->in->clocks->steady;
+	pending_start_idle(request);
 	if (!alarm_armed(&request->hard))
-		alarm_arm(&request->in->hard, &request->hard, request->cap_after, now);
+		pending_arm(request, request->cap_after);
 }
 
 void
-pending_start_idle(struct request *request, msec_t idle_now)
+pending_start_idle(struct request *request)
 {
-	alarm_arm(&request->in->idle, &request->idle, request->idle_after, idle_now);
-	request->seen = idle_now;
+	request->seen = clocks_idle(request->in->clocks, request->from);
+	alarm_arm(&request->in->idle, &request->idle, request->idle_after, request->seen);
 }
 
 void
-pending_extend(struct request *request, msec_t idle_now)
+pending_extend(struct request *request)
 {
 	if (alarm_armed(&request->idle))
-		pending_start_idle(request, idle_now);
-	request->seen = idle_now;
+		pending_start_idle(request);
+	request->seen = clocks_idle(request->in->clocks, request->from);
+}
+
+void
+pending_arm(struct request *request, msec_t duration)
+{
+	struct pending *pending = request->in;
+
+	alarm_arm(is_tombstone(request) ? &pending->linger : &pending->hard, &request->hard, duration,
+	    pending->clocks->steady);
 }
 
 void
