@@ -91,6 +91,7 @@ enum why_level {
 	X(INTERRUPT_IGNORED, DECISION, "Ctrl+C in the client's terminal was left to the client")   \
 	X(ENDING, DECISION, "the first step to end the server: its stdin was closed")              \
 	X(FORCED, PERSON, "the server was sent SIGTERM or SIGKILL, as it had not ended by itself") \
+	X(CONTAINER_LEFT, PERSON, "docker run, or the same of podman, was killed: its container may still run") \
 	X(SERVER_EXITED, PERSON, "the server ended before the session was over")                   \
 	X(SERVER_ENDED, DECISION, "the server ended after the session was over")                   \
 	X(GUARDIAN_LOST, PERSON, "the guardian was stopped or has ended: canceld sweeps in its place") \

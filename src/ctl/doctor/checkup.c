@@ -307,7 +307,8 @@ tell_exit(struct run *run)
 {
 	const struct visit *visit = &run->visit;
 	const json_t *decisions = visit->decisions, *closed = json_object_get(decisions, "ENDING stdin closed"),
-		     *killed = json_object_get(decisions, "FORCED SIGKILL");
+		     *killed = json_object_get(decisions, "FORCED SIGKILL"),
+		     *container = json_object_get(decisions, "CONTAINER_LEFT");
 	bool dismissed = visit->dismissed != MSEC_NEVER;
 	long long time = visit->ended - (dismissed ? visit->dismissed : show_number(closed, "heard"));
 
@@ -315,6 +316,9 @@ tell_exit(struct run *run)
 		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
 		    killed ? 3000 : 2000);
 		UNTESTED(run, CHECK_ORPHANS, "a signal to the whole process group was needed");
+		if (container != NULL)
+			NO(run, CHECK_ORPHANS, "its container may still run: %s: %s", visit_text(container, "reason"),
+			    visit_text(container, "hint"));
 		return;
 	}
 	if (visit->end[0] == '\0')

@@ -192,6 +192,20 @@ command_is_line(const char *program)
 	    (strstr(program, " -") != NULL && access(program, X_OK) != 0);
 }
 
+bool
+command_runs_container(char *const command[])
+{
+	bool container = false;
+
+	for (size_t i = 0; command[i] != NULL; i++) {
+		if (container && strcmp(command[i], "run") == 0)
+			return true;
+		container |= has_word(" docker podman ", base_of(span_of(command[i]))) &&
+		    (i == 0 || has_word(" env sudo ", base_of(span_of(command[0]))));
+	}
+	return false;
+}
+
 static bool
 is_in_path(const char *program, const char *path)
 {

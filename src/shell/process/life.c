@@ -313,6 +313,12 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 		log_event(life->log, pid == life->child.pid ? WHY_FORCED : WHY_SWEPT,
 		    LOG_FIELDS(log_string("step", killed ? "SIGKILL" : "SIGTERM"), log_number("process", pid),
 			log_string("name", name), log_string("hint", hint)));
+	if (killed && pid == life->child.pid && command_runs_container(life->options->command))
+		log_event(life->log, WHY_CONTAINER_LEFT,
+		    LOG_FIELDS(
+			log_string("reason",
+			    "the end of its command line does not end it, and its first process does not heed SIGTERM"),
+			log_string("hint", "run it with --init and --rm; docker ps shows it")));
 }
 
 static void
