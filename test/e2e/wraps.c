@@ -114,6 +114,7 @@ TEST(a_server_of_a_project_is_shown_and_named)
 	expect("$CANCELCTL unwrap -j claude one | grep -c unwrapped", 0, "1\n");
 	expect("$CANCELCTL wrap -j --list", 0, "\"group\":\"/b\",\"server\":\"one\",\"state\":\"not wrapped\"");
 	expect("$CANCELCTL wrap claude /b:two", 1, "no server '/b:two' there");
+	expect("$CANCELCTL wrap claude oen", 1, "no server 'oen' there: it could be one; see");
 	/* An agent and a context server of Zed. */
 	expect(
 	    "mkdir .zed; echo '{\"context_servers\":{\"x\":{\"command\":\"c\"}},\"agent_servers\":{\"x\":{\"command\":"

@@ -21,7 +21,8 @@ static const char help[] = "usage: cancelctl doctor [options] [--] COMMAND [argu
 			   "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one\n"
 			   "                       that takes a second or more shows most\n"
 			   "  --arguments JSON     its arguments, or the method's params: an object ({})\n"
-			   "  -D, --dialect NAME   mcp, acp or lsp (mcp)\n"
+			   "  -D, --dialect NAME   mcp, acp or lsp (mcp; lsp for a language\n"
+			   "                       server of a client)\n"
 			   "  --timeout DURATION   the longest wait for one answer (10s)\n"
 			   "  --start DURATION     the same for the first answer of a session (1m)\n"
 			   "  -j, --json           one JSON object\n"
@@ -110,7 +111,7 @@ is_configured(int argc, char *argv[])
 int
 ctl_doctor(int argc, char *argv[])
 {
-	const char *arguments = "{}", *dialect = "mcp", *timeout = "10s", *start = "1m";
+	const char *arguments = "{}", *dialect = NULL, *timeout = "10s", *start = "1m";
 	struct configured server = { 0 };
 	struct examination what = { 0 };
 	bool json = false;
@@ -133,7 +134,7 @@ ctl_doctor(int argc, char *argv[])
 		configured_read(&server, argv[optind], false);
 		what.command = server.command;
 	}
-	what.kind = read_dialect(dialect);
+	what.kind = read_dialect(dialect != NULL ? dialect : server.language ? "lsp" : "mcp");
 	status = examine(&what, json);
 	json_decref(what.arguments);
 	configured_free(&server);

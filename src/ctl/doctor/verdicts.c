@@ -161,7 +161,7 @@ verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 			write_finding(report, i, colour, text);
 	compose(text, "\n%d checks: %d kept, %d broken, %d not tested\n", kept + broken + untested, kept, broken,
 	    untested);
-	if (!report->ended)
+	if (report->options.len > 0)
 		compose(text, "canceld%b -- ...\n", buf_span(&report->options));
 }
 

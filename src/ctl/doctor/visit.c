@@ -225,22 +225,31 @@ is_awaited(struct span body)
 	return scan_has(&scan, SCAN_ID) || !scan_has(&scan, SCAN_METHOD);
 }
 
-/* Of a server's stderr canceld quotes the last lines; of its own lines there those are passed on that a caller must know. */
+/*
+ * Of a server's stderr canceld quotes the last lines; of its own lines there, in text or JSON, those are passed on that a
+ * caller must know.
+ */
 static void
 hear_errors(struct visit *visit, struct span line)
 {
-	static const char *const words[] = { ": FORCED ", ": RULE_DOUBTED ", ": CONFIG_REFUSED " };
-	const char own[] = "canceld[";
-	struct buf shown = { 0 };
-	bool wanted = false;
+	static const char *const words[] = { "FORCED", "RULE_DOUBTED", "CONFIG_REFUSED", "CONTAINER_LEFT" };
+	const struct span own_lines = SPAN("canceld[");
+	json_t *event = show_parse(line, false);
+	struct span own = span_equal(span_head(line, own_lines.len), own_lines) ? line : SPAN_NONE;
+	struct buf told = { 0 }, shown = { 0 };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		wanted = wanted || memmem(line.ptr, line.len, words[i], strlen(words[i])) != NULL;
-	if (!wanted || line.len < strlen(own) || memcmp(line.ptr, own, strlen(own)) != 0)
-		return;
-	clear_line(visit);
-	show_lines(&shown, line, "");
-	fprintf(stderr, "%.*s\n", (int)shown.len, shown.data);
+		if (strcmp(visit_text(event, "why"), words[i]) == 0)
+			view_decision(&told, event, false);
+		else if (memmem(own.ptr, own.len, words[i], strlen(words[i])) != NULL)
+			buf_set(&told, line);
+	show_lines(&shown, span_until(buf_span(&told), "\n"), "");
+	if (told.len > 0) {
+		clear_line(visit);
+		fprintf(stderr, "%.*s\n", (int)shown.len, shown.data);
+	}
+	json_decref(event);
+	buf_free(&told);
 	buf_free(&shown);
 }
 

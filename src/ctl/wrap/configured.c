@@ -8,6 +8,7 @@
 #include "core/compose.h"
 #include "ctl/ctl.h"
 #include "ctl/replace.h"
+#include "shell/words.h"
 
 /* Mistakes, and what is not known here, end the program at once. */
 _Noreturn static void
@@ -90,6 +91,7 @@ take(struct configured *server, const char *word, const struct doc_node *node, b
 	if (entry.state == ENTRY_WRAPPED)
 		server->options = entry_words(&entry, entry.marker->next, entry.dashes);
 	server->command = entry_words(&entry, entry.program, NULL);
+	server->language = entry.language;
 	for (char **words = server->command; *words != NULL; words++) {
 		char *filled = fill_in(word, *words);
 
@@ -115,6 +117,25 @@ configured_load(const struct client_file *file, const char *within, struct clien
 		snprintf(fault, FAULT_SIZE, "%s", servers->doc.fault);
 	replace_free(&contents);
 	return result;
+}
+
+int
+configured_unknown(const struct client_files *files, const char *name)
+{
+	struct client_servers *servers = mem_new((files->count + 1) * sizeof(*servers));
+	struct nearest nearest = { .typed = span_of(name) };
+	char fault[FAULT_SIZE];
+
+	for (size_t i = 0; i < files->count; i++)
+		if (configured_load(&files->list[i], NULL, &servers[i], fault) == 0)
+			for (size_t k = 0; k < servers[i].count; k++)
+				nearest_offer(&nearest, servers[i].list[k]->key.name.ptr);
+	ctl_no("no server '%.200s' there%s%.200s; see cancelctl wrap --list", name, nearest_lead(&nearest),
+	    nearest_name(&nearest));
+	for (size_t i = 0; i < files->count; i++)
+		client_servers_free(&servers[i]);
+	free(servers);
+	return CTL_NO;
 }
 
 void
@@ -146,10 +167,8 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 	}
 	if (found > 1)
 		exit(ctl_usage("%.300s: there are several: name its FILE, or GROUP:SERVER", word));
-	if (found == 0 && status == CTL_YES)
-		refuse(word, "there is no such server; see cancelctl wrap --list");
 	if (found == 0)
-		exit(status);
+		exit(status == CTL_YES ? configured_unknown(&files, colon + 1) : status);
 	/* Its directory is entered once all files have been read. */
 	take(server, word, node, by_hand);
 	client_servers_free(&servers);

@@ -399,7 +399,7 @@ run(struct task *task)
 		return task->servers > 0 ? CTL_YES : CTL_NO;
 	for (size_t i = 0; names[i] != NULL; i++)
 		if (!task->change.seen[i])
-			worsen(task, ctl_no("no server '%.200s' there; see cancelctl wrap --list", names[i]));
+			worsen(task, configured_unknown(&task->files, names[i]));
 	if (task->changed > 0)
 		say(task, "Start the client again, so that it reads its file.");
 	return task->status;
