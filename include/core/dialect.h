@@ -201,7 +201,7 @@ struct policy_rule {
 	msec_t duration;     /* MSEC_NEVER: none */
 	bool matched;        /* it has named a request, even if a more specific rule won */
 	size_t least;        /* bytes of the shortest name that fits */
-	const char *origin;  /* set at will: for a person, and valid while a rule or request has it; NULL: not known */
+	const char *origin;  /* for a person, and valid while a rule or request has it; NULL: not known */
 };
 
 struct policy {                    /* zeroed: empty */
@@ -227,8 +227,11 @@ void policy_add(struct policy *policy, enum policy_source source, enum policy_cl
 enum { POLICY_UNSET = -1 };
 bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribute__((warn_unused_result));
 
-/* Replaces all rules of sources that are weaker than this one by copies of those in `from`; NULL: by none. */
-void policy_replace(struct policy *policy, const struct policy *from, enum policy_source source);
+/* Removes, of so many of the first rules, those of sources that are weaker than this one. */
+void policy_forget(struct policy *policy, size_t count, enum policy_source source);
+
+/* Sets the origin of the newest rule. One that was there with the same origin is this rule too, and may have matched. */
+void policy_name(struct policy *policy, const char *origin);
 
 /* What policy_allows wants, for a person. */
 #define POLICY_PATTERN "a pattern with '*' has at most 8 of them and 256 bytes"

@@ -13,7 +13,7 @@
 
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
-	const struct policy *policy;   /* its rules are copied */
+	struct policy *policy;         /* borrowed: the caller may change it; its rules are marked as they match */
 	const char *name;              /* of the server, for cancelctl; borrowed; NULL: that cannot reach the session */
 	msec_t grace;                  /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;
@@ -67,9 +67,6 @@ void session_free(struct session *session);
 
 /* It is `now`, for all calls until the next one. */
 void session_set_time(struct session *session, msec_t now);
-
-/* Other rules of the configuration's; those of options and of a person stay. Requests keep the deadlines they have. */
-void session_set_rules(struct session *session, const struct policy *policy);
 
 /* Decides on the bytes received in the lane of side `from`. */
 void session_hear(struct session *session, enum side from);
@@ -326,13 +323,12 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 };
 
 struct session {                /* read only, and of party only the lanes; config and what follows are private */
-	struct policy policy;   /* its rules tell whether they have named a request */
 	struct journal journal; /* what was counted */
 	struct handshake handshake;
 	struct server server;
 	struct party party[2]; /* by enum side: a lane has the bytes that this side writes; the other side reads them */
 
-	struct session_config config; /* without policy */
+	struct session_config config;
 	struct clocks clocks;
 	struct pending questions[2]; /* by the side in whose place it was asked: WAITING, with a cap as deadline */
 	uint32_t minted;             /* how many ids were minted */

@@ -161,7 +161,7 @@ void report_end(struct log *log, const struct action *action);
 void report_rules(struct log *log, enum why why, const struct policy *policy, const struct dialect *dialect);
 
 /* RULE_UNUSED, and SUMMARY: the counts of the whole session. */
-void report_summary(struct log *log, const struct session *session);
+void report_summary(struct log *log, const struct session *session, const struct policy *policy);
 
 /*
  * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits for the other:

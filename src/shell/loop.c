@@ -95,7 +95,6 @@ hear_signals(struct loop *loop)
 			child = true;
 		} else if (signal == SIGUSR2) {
 			json_decref(configfile_reload(loop->options, loop->log));
-			session_set_rules(loop->session, &loop->options->policy);
 		} else if (is_clients_interrupt(loop, signal)) {
 			loop->meant = loop->now + INTERRUPT_AGAIN;
 			log_event(loop->log, WHY_INTERRUPT_IGNORED,
@@ -366,7 +365,7 @@ loop_run(struct options *options, struct log *log)
 	if (start(&loop) == 0) {
 		ev_run(loop.ev, 0);
 		history_turn(&loop.history, loop.now, true);
-		report_summary(log, loop.session);
+		report_summary(log, loop.session, &options->policy);
 		report_errors(&loop);
 		status = exit_status(&loop);
 	}

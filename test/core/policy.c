@@ -277,7 +277,7 @@ TEST(weaker_sources_are_forgotten)
 	policy_add(&policy, POLICY_SECTION, POLICY_CAP, SPAN("a"), SPAN_NONE, 7);
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("b"), SPAN_NONE, 9);
-	policy_replace(&policy, NULL, POLICY_OPTION);
+	policy_forget(&policy, policy.count, POLICY_OPTION);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), 0, false).cap, TIME_CAP);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, 0, false).idle, 9);
 	ck_assert_uint_eq(policy.count, 1);
@@ -288,21 +288,20 @@ TEST(weaker_sources_are_forgotten)
 TEST(a_rule_that_is_read_again_has_matched)
 {
 	static const char same[] = "file -t a=5ms", other[] = "file -t b=6ms";
-	struct policy policy = { 0 }, again = { 0 };
+	struct policy policy = { 0 };
 
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5);
-	policy.rules[0].origin = same;
+	policy_name(&policy, same);
 	policy_deadlines(&policy, SPAN("a"), SPAN_NONE, 0, false);
-	policy_add(&again, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 6);
-	policy_add(&again, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5);
-	again.rules[0].origin = other;
-	again.rules[1].origin = same;
-	policy_replace(&policy, &again, POLICY_OPTION);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 6);
+	policy_name(&policy, other);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5);
+	policy_name(&policy, same);
+	policy_forget(&policy, 1, POLICY_OPTION);
 	ck_assert_uint_eq(policy.count, 2);
 	ck_assert(!policy.rules[0].matched);
 	ck_assert(policy.rules[1].matched);
 	policy_free(&policy);
-	policy_free(&again);
 }
 
 TEST(what_is_set_replaces_its_equal)

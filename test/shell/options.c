@@ -447,3 +447,21 @@ TEST(every_explained_word_is_used)
 		ck_assert_msg(why < WHY_COUNT, "DIAGNOSTICS explains %.*s", (int)len, item);
 	}
 }
+
+/* A person may set rules for ever: the texts that are kept are limited, and then tell only the place. */
+TEST(origins_are_limited)
+{
+	static struct parsed parsed;
+	struct options *options;
+	char rule[64];
+
+	options = accept_line(&parsed, "server");
+	for (int i = 0; i < 1100; i++) {
+		snprintf(rule, sizeof(rule), "tool%d=1s", i);
+		ck_assert(options_set(options, options_key("timeout"), POLICY_SET, rule));
+	}
+	ck_assert_str_eq(options->policy.rules[7].origin, "set by a person -t tool7=1s");
+	ck_assert_str_eq(options->policy.rules[1099].origin, "set by a person");
+	ck_assert_uint_eq(json_object_size(options->origins), 1001);
+	options_free(options);
+}

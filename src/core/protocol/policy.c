@@ -42,36 +42,28 @@ text_of(const char *string)
 	return string == NULL ? SPAN_NONE : span_of(string);
 }
 
-/* The same rule, which its origin tells, may be there already, and may have matched. */
-static void
-add_copy(struct policy *policy, const struct policy_rule *rule)
+void
+policy_name(struct policy *policy, const char *origin)
 {
-	bool matched = false;
+	struct policy_rule *newest = &policy->rules[policy->count - 1];
 
-	for (size_t i = 0; i < policy->count; i++)
-		matched |= policy->rules[i].matched && policy->rules[i].origin == rule->origin;
-	policy_add(policy, rule->source, rule->clock, text_of(rule->method), text_of(rule->name), rule->duration);
-	policy->rules[policy->count - 1].origin = rule->origin;
-	policy->rules[policy->count - 1].matched = matched;
+	newest->origin = origin;
+	for (const struct policy_rule *rule = policy->rules; rule < newest; rule++)
+		newest->matched |= rule->matched && rule->origin == origin;
 }
 
 void
-policy_replace(struct policy *policy, const struct policy *from, enum policy_source source)
+policy_forget(struct policy *policy, size_t count, enum policy_source source)
 {
-	size_t before = policy->count;
-
-	for (size_t i = 0; from != NULL && i < from->count; i++)
-		if (from->rules[i].source < source)
-			add_copy(policy, &from->rules[i]);
-	for (size_t i = before; i-- > 0;)
-		if (policy->rules[i].source < source)
-			remove_rule(policy, i);
+	while (count-- > 0)
+		if (policy->rules[count].source < source)
+			remove_rule(policy, count);
 }
 
 void
 policy_free(struct policy *policy)
 {
-	policy_replace(policy, NULL, POLICY_SOURCES);
+	policy_forget(policy, policy->count, POLICY_SOURCES);
 	free(policy->rules);
 	*policy = (struct policy){ 0 };
 }
@@ -79,26 +71,27 @@ policy_free(struct policy *policy)
 bool
 policy_set(struct policy *policy, const struct policy_rule *rule)
 {
+	struct span method = text_of(rule->method), name = text_of(rule->name);
 	size_t set = 0, before = policy->count;
 
 	assert(rule->source == POLICY_SET);
+	policy_add(policy, POLICY_SET, rule->clock, method, name, rule->duration); /* the last of equals wins */
+	policy_name(policy, rule->origin);
 	for (size_t i = before; i-- > 0;) {
 		const struct policy_rule *other = &policy->rules[i];
 
 		if (other->source != POLICY_SET)
 			continue;
-		if (other->clock == rule->clock && span_equal(text_of(other->method), text_of(rule->method)) &&
-		    span_equal(text_of(other->name), text_of(rule->name)))
+		if (other->clock == rule->clock && span_equal(text_of(other->method), method) &&
+		    span_equal(text_of(other->name), name))
 			remove_rule(policy, i);
 		else
 			set++;
 	}
-	if (rule->duration == POLICY_UNSET)
-		return policy->count < before;
-	if (set >= LIMIT_RULES_SET)
-		return false;
-	add_copy(policy, rule); /* the last of equals wins */
-	return true;
+	if (rule->duration != POLICY_UNSET && set < LIMIT_RULES_SET)
+		return true;
+	remove_rule(policy, policy->count - 1);
+	return policy->count < before;
 }
 
 enum rank { RANK_NO_MATCH = -1, RANK_ANY, RANK_PATTERN, RANK_EXACT, RANKS };
@@ -176,18 +169,19 @@ bool
 policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct span called, struct buf *meant)
 {
 	struct span method = text_of(rule->method), near = dialect_nearest(method);
+	const char *value = rule->origin != NULL ? strrchr(rule->origin, '=') : NULL;
 	char shown[NAME_SHOWN];
 	bool tool;
 
 	if (called.len == 0 && (dialect == NULL || dialect == &dialect_mcp))
 		called = span_of(dialect_mcp.methods->name);
 	tool = near.len == 0 && called.len > 0 && span_last(method, '/') == NULL;
-	if (rule->matched || rule->origin == NULL || method.len == 0 || span_last(method, '*') != NULL ||
+	if (rule->matched || value == NULL || method.len == 0 || span_last(method, '*') != NULL ||
 	    span_equal(near, method) || (near.len == 0 && !tool))
 		return false;
 	compose(meant, tool ? "%b:%b" : "%b", tool ? called : near, method);
 	compose(meant, rule->name != NULL ? ":%b" : "", name_shown(text_of(rule->name), false, shown));
-	compose(meant, "%s", strrchr(rule->origin, '='));
+	compose(meant, "%s", value);
 	return true;
 }
 

@@ -81,8 +81,8 @@ static bool
 change(struct session *session, struct request *request, enum policy_clock clock)
 {
 	msec_t *after = clock == POLICY_CAP ? &request->cap_after : &request->idle_after, former = *after;
-	struct deadlines wanted = policy_deadlines(&session->policy, request->method, request->name, request->traits,
-	    request->from == SIDE_SERVER);
+	struct deadlines wanted = policy_deadlines(session->config.policy, request->method, request->name,
+	    request->traits, request->from == SIDE_SERVER);
 
 	*after = clock == POLICY_CAP ? wanted.cap : wanted.idle;
 	request->origins[clock] = wanted.origins[clock];
@@ -99,7 +99,7 @@ session_set(struct session *session, const struct policy_rule *rule, bool in_fli
 	struct request *request;
 
 	*changed = 0;
-	if (!policy_set(&session->policy, rule))
+	if (!policy_set(session->config.policy, rule))
 		return false;
 	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
 		for (request = session->party[from].pending.oldest; request != NULL; request = request->newer)

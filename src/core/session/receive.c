@@ -247,13 +247,14 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (!session->config.dry_run)
 		alias(session, message, &entry);
 	if (session->config.ask_progress &&
-	    ((row->traits & METHOD_CODE) || policy_singles_out(&session->policy, entry.names.method, entry.names.name)))
+	    ((row->traits & METHOD_CODE) ||
+		policy_singles_out(session->config.policy, entry.names.method, entry.names.name)))
 		ask_progress(session, message, &entry);
 	if (row->traits & (METHOD_TURN | METHOD_LOAD))
 		turns_renew(session, entry.names.token);
 	request = pending_add(&message->writer->pending, &entry.names);
 	pending_place(request, message->start, message->next, false);
-	deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
+	deadlines = policy_deadlines(session->config.policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap);
 	memcpy(request->origins, deadlines.origins, sizeof(request->origins));

@@ -13,8 +13,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	enum side side;
 
 	session->config = *config;
-	session->config.policy = NULL;
-	policy_replace(&session->policy, config->policy, POLICY_SET);
 	session->journal.act = act;
 	session->journal.user = user;
 	session->clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
@@ -49,7 +47,6 @@ session_free(struct session *session)
 		pending_free(&session->tasks[side]);
 		pending_free(&session->questions[side]);
 	}
-	policy_free(&session->policy);
 	pending_free(&session->turns);
 	buf_free(&session->fault);
 	buf_free(&session->words);
@@ -65,12 +62,6 @@ session_free(struct session *session)
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);
 	free(session);
-}
-
-void
-session_set_rules(struct session *session, const struct policy *policy)
-{
-	policy_replace(&session->policy, policy, POLICY_OPTION);
 }
 
 /*

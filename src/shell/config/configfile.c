@@ -193,6 +193,7 @@ read_file(struct options *options)
 {
 	struct options scratch = *options; /* nobody uses it */
 	json_t *in_force = json_object(), *root;
+	size_t before = options->policy.count;
 
 	scratch.policy = (struct policy){ 0 };
 	scratch.file.in_force = in_force;
@@ -207,11 +208,11 @@ read_file(struct options *options)
 		json_decref(in_force);
 		in_force = NULL;
 	} else {
-		policy_replace(&options->policy, NULL, POLICY_OPTION);
 		if (!options_given(options, options_key("log-level")))
 			options->log.level = LEVEL_PERSON;
 		read_sections(options, &scratch, json_object_get(root, SERVERS), json_object_get(in_force, SERVERS));
 		read_keys(options, &scratch, root, POLICY_FILE);
+		policy_forget(&options->policy, before, POLICY_OPTION);
 	}
 	json_decref(root);
 	policy_free(&scratch.policy);

@@ -15,6 +15,7 @@
 
 enum {
 	RESTARTS_MAX = 100000,
+	ORIGINS_MOST = 1000, /* texts that are kept as long as canceld runs; then a rule tells only its place */
 	MESSAGE_LEAST = 64 << 10,
 	INFLIGHT_MOST = 16 << 20,
 
@@ -206,7 +207,7 @@ tell_origin(struct options *options, enum policy_source source, const char *valu
 {
 	static const char
 	    *const places[POLICY_SOURCES + 1] = { [POLICY_OPTION] = "command line", [POLICY_SET] = "set by a person" };
-	struct policy_rule *rule = &options->policy.rules[options->policy.count - 1];
+	const struct policy_rule *rule = &options->policy.rules[options->policy.count - 1];
 	const char *place = places[source] != NULL ? places[source] : options->config;
 	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
 	const char *equals = strrchr(value, '=');
@@ -216,16 +217,18 @@ tell_origin(struct options *options, enum policy_source source, const char *valu
 
 	assert(rule != NULL);
 	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
-	compose(&text, rule->clock == POLICY_CAP ? " -T " : " -t ");
-	if (rule->method != NULL)
-		compose(&text, "%s", rule->method);
-	if (rule->name != NULL)
-		compose(&text, ":%b", name_shown(span_of(rule->name), false, shown));
-	compose(&text, "%s", equals != NULL ? equals : value);
+	if (json_object_size(options->origins) < ORIGINS_MOST) {
+		compose(&text, rule->clock == POLICY_CAP ? " -T " : " -t ");
+		if (rule->method != NULL)
+			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
+		if (rule->name != NULL)
+			compose(&text, ":%b", name_shown(span_of(rule->name), false, shown));
+		compose(&text, "%s", equals != NULL ? equals : value);
+	}
 	origin = printable_json(buf_span(&text), false);
 	if (json_object_get(options->origins, json_string_value(origin)) == NULL)
 		json_object_set(options->origins, json_string_value(origin), origin);
-	rule->origin = json_string_value(json_object_get(options->origins, json_string_value(origin)));
+	policy_name(&options->policy, json_string_value(json_object_get(options->origins, json_string_value(origin))));
 	json_decref(origin);
 	buf_free(&text);
 	return true;

@@ -212,31 +212,6 @@ on_cancel(struct call *call)
 	return result;
 }
 
-static void
-keep_origin(json_t *kept, const json_t *all, const char *origin)
-{
-	json_object_set(kept, origin, json_object_get(all, origin));
-}
-
-/* Of the texts of origins only those are kept that a rule or a request still has. */
-static void
-forget_origins(struct control *control)
-{
-	const struct session *session = control->session;
-	json_t *all = control->options->origins, *kept = json_object();
-
-	for (size_t i = 0; i < session->policy.count; i++)
-		keep_origin(kept, all, session->policy.rules[i].origin);
-	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
-		for (const struct request *request = session->party[from].pending.oldest; request != NULL;
-		     request = request->newer) {
-			keep_origin(kept, all, request->origins[POLICY_IDLE]);
-			keep_origin(kept, all, request->origins[POLICY_CAP]);
-		}
-	json_decref(all);
-	control->options->origins = kept;
-}
-
 static json_t *
 on_set(struct call *call)
 {
@@ -250,7 +225,7 @@ on_set(struct call *call)
 	bool done;
 
 	if (json_object_size(call->params) == 0)
-		return views_rules(&control->session->policy);
+		return views_rules(&control->options->policy);
 	if (json_unpack(call->params, "{s:s,s:s,s?b,s?b}", "option", &option, "rule", &rule, "now", &in_flight, "unset",
 		&unset) < 0)
 		option = "";
@@ -264,7 +239,6 @@ on_set(struct call *call)
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
 	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
-	forget_origins(control);
 	if (!done && unset)
 		return refuse(call, CONTROL_NOT_FOUND, "no such rule was set");
 	if (!done)
@@ -373,8 +347,6 @@ on_reload(struct call *call)
 	struct control *control = call->control;
 	json_t *result = configfile_reload(control->options, control->log);
 
-	session_set_rules(control->session, &control->options->policy);
-	forget_origins(control);
 	if (result == NULL)
 		refuse(call, CONTROL_REFUSED, "%s",
 		    json_string_value(json_array_get(control->options->file.faults, 0)));

@@ -219,7 +219,7 @@ views_meant(const struct control *control, const struct policy_rule *rule)
 json_t *
 views_doubts(const struct control *control)
 {
-	const struct policy *policy = &control->session->policy;
+	const struct policy *policy = &control->options->policy;
 	json_t *doubts = json_array();
 
 	for (size_t i = 0; i < policy->count; i++) {

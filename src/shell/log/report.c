@@ -102,12 +102,12 @@ report_rules(struct log *log, enum why why, const struct policy *policy, const s
 }
 
 void
-report_summary(struct log *log, const struct session *session)
+report_summary(struct log *log, const struct session *session, const struct policy *policy)
 {
 	const struct journal *journal = &session->journal;
 	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
 
-	report_rules(log, WHY_RULE_UNUSED, &session->policy, session->handshake.dialect);
+	report_rules(log, WHY_RULE_UNUSED, policy, session->handshake.dialect);
 	log_event(log, WHY_SUMMARY,
 	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
 		log_number("answered", tallies[TALLY_ANSWERED]), log_number("failed", tallies[TALLY_FAILED]),
