@@ -323,9 +323,10 @@ TEST(what_is_no_file_is_not_awaited)
 /* The lines before its handshake name its process. */
 TEST(the_client_is_called_as_it_says)
 {
-	struct run *run = run_options("--name mine", NULL);
+	struct run *run = run_options("-v --name mine", NULL);
 	json_t *lines;
 
+	run_expect_logged(run, "mine: STARTED ");
 	run_send(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
 	    "\"clientInfo\":{\"name\":\"an-editor\",\"version\":\"1.2\"}}}");
