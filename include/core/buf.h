@@ -92,6 +92,16 @@ span_tail(struct span whole, size_t most)
 	return span_from(whole, whole.len - span_head(whole, most).len);
 }
 
+/* A copy of the first bytes in storage, which has room for so many. */
+static inline struct span
+span_keep(char *storage, size_t room, struct span text)
+{
+	text = span_head(text, room);
+	if (text.len > 0)
+		memcpy(storage, text.ptr, text.len);
+	return (struct span){ storage, text.len };
+}
+
 /* The first bytes, up to one of these, or all. */
 struct span span_until(struct span text, const char *ends);
 

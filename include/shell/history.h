@@ -29,7 +29,7 @@ struct history {
 	size_t of_session;             /* the bytes of it that do not name the client */
 	bool introduced;               /* the client has told its name */
 	msec_t wake;                   /* when history_turn is due; MSEC_NEVER: only after an event */
-	char directory[HISTORY_PATH], path[HISTORY_PATH], former[HISTORY_PATH];
+	char directory[HISTORY_PATH];
 };
 
 /* The directory number i, below HISTORY_PLACES, where a history may be; canceld's own is in the first. false: there is none. */

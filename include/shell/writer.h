@@ -17,7 +17,7 @@
  */
 struct writer_shared {
 	char *directory;           /* created if it is missing; nothing is written where others may enter it */
-	const char *path, *former; /* in it */
+	const char *name, *former; /* in it */
 	off_t most;                /* bytes of each */
 	/* In the process, when the pipe is closed: the last line, which may be none. user is as it was at the start. */
 	void (*end)(void *user, struct buf *line);

@@ -32,17 +32,12 @@ struct history_page {
 static bool
 is_own(const char *path)
 {
-	char existing[HISTORY_PATH];
-	struct stat status;
-	char *slash;
+	char existing[HISTORY_PATH], *slash;
+	struct stat status = { 0 };
 
 	snprintf(existing, sizeof(existing), "%s", path);
-	while (stat(existing, &status) < 0) {
-		slash = strrchr(existing, '/');
-		if (slash[1] == '\0' && slash == existing)
-			return false;
+	while (stat(existing, &status) < 0 && (slash = strrchr(existing, '/'))[1] != '\0')
 		slash[slash == existing] = '\0';
-	}
 	return status.st_uid == geteuid();
 }
 
@@ -122,18 +117,6 @@ on_kept(void *keeper, enum why why, const struct log_field *fields, size_t count
 	log_event(&history->log, why, fields, count);
 }
 
-static bool
-find_place(struct history *history)
-{
-	int i = 0;
-
-	while (i < HISTORY_PLACES && !history_directory(i, history->directory))
-		i++;
-	return i < HISTORY_PLACES &&
-	    snprintf(history->path, HISTORY_PATH, "%s/history", history->directory) < HISTORY_PATH &&
-	    snprintf(history->former, HISTORY_PATH, "%s.1", history->path) < HISTORY_PATH;
-}
-
 void
 history_open(struct history *history, struct log *log, const char *client, struct statistics *statistics)
 {
@@ -146,16 +129,19 @@ history_open(struct history *history, struct log *log, const char *client, struc
 		.members = &history->members,
 	};
 	void *page;
+	int i = 0;
 
 	*history = (struct history){ .statistics = statistics, .client = client, .wake = MSEC_NEVER };
-	if (!find_place(history))
+	while (i < HISTORY_PLACES && !history_directory(i, history->directory))
+		i++;
+	if (i == HISTORY_PLACES)
 		return;
 	page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return;
 	history->page = page;
 	history->file =
-	    (struct writer_shared){ history->directory, history->path, history->former, HISTORY_MOST, on_end, history };
+	    (struct writer_shared){ history->directory, "history", "history.1", HISTORY_MOST, on_end, history };
 	log_open_shared(&history->log, &config);
 	log->keep = on_kept;
 	log->keeper = history;
@@ -199,14 +185,6 @@ history_turn(struct history *history, msec_t now, bool all)
 		history->wake = now + HISTORY_EACH;
 }
 
-static struct span
-copy(char storage[NAME], struct span text)
-{
-	text = span_head(text, NAME);
-	memcpy(storage, text.ptr, text.len);
-	return (struct span){ storage, text.len };
-}
-
 void
 history_watch(struct history *history, const struct session *session, msec_t now)
 {
@@ -227,8 +205,8 @@ history_watch(struct history *history, const struct session *session, msec_t now
 	} else if (page->serial != oldest->serial) {
 		page->serial = oldest->serial;
 		page->since = now - (session->clocks.steady - oldest->received);
-		page->method = copy(page->storage[0], oldest->method);
-		page->name = copy(page->storage[1], oldest->shown);
+		page->method = span_keep(page->storage[0], NAME, oldest->method);
+		page->name = span_keep(page->storage[1], NAME, oldest->shown);
 	}
 }
 

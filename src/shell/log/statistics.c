@@ -1,18 +1,7 @@
 #include "shell/statistics.h"
 
-#include <string.h>
-
 const msec_t statistics_times[STATISTICS_TIMES] = { 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000,
 	120000, 300000, MSEC_NEVER };
-
-static struct span
-keep(char storage[STATISTICS_NAME], struct span text)
-{
-	text = span_head(text, STATISTICS_NAME);
-	if (text.len > 0)
-		memcpy(storage, text.ptr, text.len);
-	return (struct span){ storage, text.len };
-}
 
 static struct method_totals *
 totals_of(struct statistics *statistics, struct span method, struct span name)
@@ -25,8 +14,8 @@ totals_of(struct statistics *statistics, struct span method, struct span name)
 			span_equal(totals->name, span_head(name, STATISTICS_NAME))))
 			return totals;
 	statistics->method_count++;
-	totals->method = keep(totals->storage[0], totals == last ? SPAN("other") : method);
-	totals->name = keep(totals->storage[1], totals == last ? SPAN_NONE : name);
+	totals->method = span_keep(totals->storage[0], STATISTICS_NAME, totals == last ? SPAN("other") : method);
+	totals->name = span_keep(totals->storage[1], STATISTICS_NAME, totals == last ? SPAN_NONE : name);
 	return totals;
 }
 
@@ -60,9 +49,9 @@ statistics_end(struct statistics *statistics, const struct action *action, msec_
 	if (action->serial == 0 || action->at_once)
 		return;
 	kept->action = *action;
-	kept->action.id = keep(kept->storage[0], action->id);
-	kept->action.method = keep(kept->storage[1], action->method);
-	kept->action.name = keep(kept->storage[2], action->name);
+	kept->action.id = span_keep(kept->storage[0], STATISTICS_NAME, action->id);
+	kept->action.method = span_keep(kept->storage[1], STATISTICS_NAME, action->method);
+	kept->action.name = span_keep(kept->storage[2], STATISTICS_NAME, action->name);
 	kept->at = now;
 	statistics->ended_count++;
 }

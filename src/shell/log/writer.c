@@ -83,17 +83,17 @@ write_all(struct target *target, struct span bytes)
 
 /* Nobody else writes to it until it is closed; -1: it cannot be. Whoever had it before may have renamed it. */
 static int
-open_alone(const char *path, off_t *size)
+open_alone(const char *name, off_t *size)
 {
 	struct stat opened, named;
 
 	for (int tries = 0; tries < TRIES; tries++) {
-		int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+		int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
 		if (fd < 0)
 			break;
 		if (fcntl(fd, F_SETLKW, &(struct flock){ .l_type = F_WRLCK }) == 0 && fstat(fd, &opened) == 0 &&
-		    stat(path, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
+		    stat(name, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
 			*size = opened.st_size;
 			return fd;
 		}
@@ -106,14 +106,15 @@ static void
 append(const struct writer_shared *shared, struct span lines)
 {
 	off_t size = 0;
-	int fd = home_make_private(shared->directory) < 0 ? -1 : open_alone(shared->path, &size);
+	bool there = home_make_private(shared->directory) == 0 && chdir(shared->directory) == 0;
+	int fd = there ? open_alone(shared->name, &size) : -1;
 	bool whole;
 
 	if (size > 0 && size + (off_t)lines.len > shared->most) {
-		bool renamed = rename(shared->path, shared->former) == 0;
+		bool renamed = rename(shared->name, shared->former) == 0;
 
 		close(fd);
-		fd = renamed ? open_alone(shared->path, &size) : -1;
+		fd = renamed ? open_alone(shared->name, &size) : -1;
 	}
 	if (fd < 0)
 		return;
