@@ -18,12 +18,18 @@ printf '#!/bin/sh\n' >"$scratch/bin/unmistakable-server"
 chmod +x "$scratch/bin/unmistakable-server"
 : >"$scratch/unmistakable file"
 
-# Beside the real one, a cancelctl that is sure to have an option, and two canceld to show.
+# Beside the real one, a cancelctl that is sure to have an option, and two canceld, a request and two servers to show.
 mkdir "$scratch/shown"
 cat >"$scratch/shown/cancelctl" <<'END'
 #!/bin/sh
 case "$*" in
 'cancel --help') printf 'usage: cancelctl cancel [-a] PID|NAME ID\n\n  -r, --reason TEXT   told to both\n' ;;
+'call --help') printf 'usage: cancelctl call CLIENT:SERVER TOOL\n' ;;
+'wrap --help') printf 'usage: cancelctl wrap [CLIENT|FILE] [SERVER...]\n' ;;
+'ls --json weather') echo '{"pid":4711,"server":"weather","id":"77","serial":2,"name":"echo"}'
+	echo '{"pid":4711,"server":"weather","id":"\"$(touch hostile)\"","serial":3}' ;;
+'wrap --list --json') echo '{"client":"cursor","file":"/a \"b","server":"weather","state":"not wrapped"}'
+	echo '{"client":"zed","file":"/z","server":"wea $(touch hostile)","state":"wrapped"}' ;;
 'trace --help') printf 'usage: cancelctl trace FILE...\n       cancelctl trace --follow [PID|NAME]\n' ;;
 'ls --json') echo '{"pid": 4711, "name": "weather", "command": ["a", "{"], "client": {"pid": 1, "name": "editor"}}'
 	echo '{"client":{"pid":2,"name":"editor"},"name":"wea $(touch hostile)","pid":4712}' ;;
@@ -88,6 +94,12 @@ check_bash()
 	expect bash 'cancelctl cancel --re' --reason "$(ask_bash cancelctl cancel --re)"
 	expect bash 'cancelctl cancel -' -a "$(ask_bash cancelctl cancel -)"
 	expect bash 'cancelctl cancel we' weather "$(ask_bash cancelctl cancel we)"
+	expect bash 'cancelctl cancel weather ""' 77 "$(ask_bash cancelctl cancel weather '')"
+	expect bash 'cancelctl call cu' cursor:weather "$(ask_bash cancelctl call cu)"
+	expect bash 'cancelctl call cursor:' weather "$(ask_bash cancelctl call cursor :)"
+	expect bash 'cancelctl call cursor:we' weather "$(ask_bash cancelctl call cursor : we)"
+	expect bash 'cancelctl wrap cu' cursor "$(ask_bash cancelctl wrap cu)"
+	expect bash 'cancelctl wrap cursor we' weather "$(ask_bash cancelctl wrap cursor we)"
 	expect bash 'cancelctl trace we' weather "$(ask_bash cancelctl trace we)"
 	expect bash 'cancelctl trace unm' 'unmistakable file' "$(ask_bash cancelctl trace unm)"
 	expect bash 'cancelctl cancel ""' '4711
@@ -105,7 +117,7 @@ ask_zsh() # lines...
 		zpty -w shell "PS1= PS2= fpath=($completions \$fpath); autoload -U compinit; compinit -u -D"
 		zpty -w shell "zstyle \":completion:*\" insert-tab false; bindkey \"^I\" complete-word; unsetopt beep"
 		zpty -w shell "show() { print -r -- \"<\"\"<\${(j:|:)@}>\"\">\" }; canceld() { case \"\$*\" in *--help) command canceld \$@ ;; *) show \$@ ;; esac }"
-		zpty -w shell "cancelctl() { case \"\$*\" in help | *--help | *--json) command cancelctl \$@ ;; *) show \$@ ;; esac }"
+		zpty -w shell "cancelctl() { case \"\$*\" in help | *--help | *--json*) command cancelctl \$@ ;; *) show \$@ ;; esac }"
 		for line; do
 			zpty -w shell "${(g::)line}"
 			zpty -r -m shell answer "*<<*>>*"
@@ -121,9 +133,10 @@ check_zsh()
 		'canceld cat unm\t' 'cancelctl vers\t')
 	PATH=$shown
 	answers=$answers$(echo && ask_zsh 'cancelctl cancel --re\t' 'cancelctl cancel we\t' \
-		'cancelctl trace we\t' 'cancelctl trace unm\t')
+		'cancelctl trace we\t' 'cancelctl trace unm\t' 'cancelctl cancel weather 7\t' 'cancelctl call cu\t' \
+		'cancelctl wrap cu\t')
 	PATH=$real
-	for answer in 'cancel|--reason' 'cancel|weather' 'trace|weather' 'trace|unmistakable file' '--dialect=lsp' '-D|acp' '-l|unmistakable file' '-t|5s|-r|unmistakable-server' \
+	for answer in 'cancel|weather|77' 'call|cursor:weather' 'wrap|cursor' 'cancel|--reason' 'cancel|weather' 'trace|weather' 'trace|unmistakable file' '--dialect=lsp' '-D|acp' '-l|unmistakable file' '-t|5s|-r|unmistakable-server' \
 		'cat|unmistakable file' 'version'; do
 		expect zsh 'lines with a tab' "$answer" "$answers"
 	done
@@ -152,6 +165,9 @@ check_fish()
 	PATH=$shown
 	expect fish 'cancelctl cancel --re' --reason "$(ask_fish 'cancelctl cancel --re')"
 	expect fish 'cancelctl cancel we' weather "$(ask_fish 'cancelctl cancel we')"
+	expect fish 'cancelctl cancel weather 7' 77 "$(ask_fish 'cancelctl cancel weather 7')"
+	expect fish 'cancelctl call cu' cursor:weather "$(ask_fish 'cancelctl call cu')"
+	expect fish 'cancelctl wrap cu' cursor "$(ask_fish 'cancelctl wrap cu')"
 	expect fish 'cancelctl trace we' weather "$(ask_fish 'cancelctl trace we')"
 	expect fish 'cancelctl trace unm' 'unmistakable file' "$(ask_fish 'cancelctl trace unm')"
 	PATH=$real
