@@ -17,8 +17,8 @@
 	X("cancel", "PID|NAME ID", "cancel a request; with --older or --method, many", ctl_cancel) \
 	X("set", "PID|NAME [METHOD[:NAME]=]DURATION", "set a deadline; with --now, for what is in flight too", \
 	    ctl_steer) \
-	X("ping", "PID|NAME", "asks the server whether it is alive", ctl_server) \
-	X("restart", "PID|NAME", "ends the server, and starts it again in its session", ctl_server) \
+	X("ping", "PID|NAME", "asks the server whether it is alive", ctl_steer) \
+	X("restart", "PID|NAME", "ends the server, and starts it again in its session", ctl_steer) \
 	X("watch", "[PID|NAME] [FILTER...]", "decisions as they are made", ctl_watch) \
 	X("top", "[PID|NAME]", "the requests in flight, refreshed", ctl_top) \
 	X("stats", "[PID|NAME]", "what has been counted", ctl_stats) \
@@ -41,8 +41,8 @@
 COMMANDS(COMMAND_DECLARE)
 
 /* server: as `list` has it. Whether a ping is answered or never will be; what came of it, and the exit status. */
-bool server_ping_is_over(const json_t *server);
-int server_tell_ping(struct buf *line, const json_t *server);
+bool steer_ping_is_over(const json_t *server);
+int steer_tell_ping(struct buf *line, const json_t *server);
 
 enum { FILTER_CONDITIONS = 16, FILTER_VALUE_MAX = 256 };
 
@@ -91,8 +91,7 @@ int watch_run(const struct watcher *watcher, const char *which);
 enum { EXPOSITION_SERVERS = 64, EXPOSITION_PAIRS = 256 };
 
 struct exposition {
-	json_t *ended;           /* the sums of those that have ended: samples by their family and labels */
-	json_t *current;         /* the same of each that runs, as of its last answer, by a key of its own */
+	json_t *samples; /* by family and labels: of each, as of its last answer, by its key; "": of those that ended */
 	json_t *servers, *pairs; /* seen so far */
 };
 

@@ -39,6 +39,13 @@ struct span show_time(msec_t time, char text[SHOW_TIME_SIZE]);
 struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
 
+/* Whether the object has the member; whether that is this string. */
+bool show_has(const json_t *object, const char *key);
+bool show_is(const json_t *object, const char *key, const char *text);
+
+/* Sets the members with these names, with blanks between them, to those of another object, as far as that has them. */
+void show_take(json_t *object, const json_t *from, const char *keys);
+
 /* The member's number, rounded towards 0; 0 where it is none. */
 json_int_t show_number(const json_t *object, const char *key);
 
@@ -53,7 +60,8 @@ struct column {
 	 * with.
 	 */
 	enum { COLUMN_LEFT, COLUMN_RIGHT, COLUMN_FLEXIBLE, COLUMN_MIDDLE } kind;
-	void (*write)(struct buf *text, const json_t *row, const char *key); /* nothing is shown as "-" */
+	void (*write)(struct buf *text, const json_t *row,
+	    const char *key); /* nothing is shown as "-"; NULL: column_text */
 	/* Where there is no room those with a high rank go first: from COLUMN_FIRST on before words are cut; 0: never. */
 	int rank;
 	enum {
@@ -71,6 +79,9 @@ enum { COLUMN_FIRST = 10 };
 void column_text(struct buf *text, const json_t *row, const char *key);
 void column_time(struct buf *text, const json_t *row, const char *key);
 
+/* What the column shows of the row. */
+void column_write(struct buf *text, const struct column *column, const json_t *row);
+
 /*
  * Appends a line for the titles and one for each row; none has more than `cells` cells of a terminal (0: any number).
  * What is not printable is escaped. columns: the last one has no title.
@@ -81,8 +92,7 @@ void table_write(const struct column *columns, const json_t *rows, size_t cells,
 void table_show(const struct column *columns, const json_t *rows);
 
 /* The text, which is printable, cut to so many cells, of which the last `end` are its own; an ellipsis is where it was cut. */
-void table_cut(struct buf *out, struct span text, size_t cells);
-void table_cut_middle(struct buf *out, struct span text, size_t cells, size_t end);
+void table_cut(struct buf *out, struct span text, size_t cells, size_t end);
 
 /*
  * The same text in lines of at most so many cells, more than indent. What is longer goes on below, behind that indent.

@@ -101,4 +101,4 @@ void target_append_name(struct buf *line, const struct target *target);
  * params. Returns the exit status: the worst one of the choice and of the calls.
  */
 int targets_ask(const char *which, const char *method, json_t *params,
-    int (*each)(void *user, const struct target *target, json_t *result), void *user);
+    int (*each)(void *user, struct target *target, json_t *result), void *user);

@@ -9,8 +9,6 @@ enum {
 	PAGE_KEYS = '?',
 	PAGE_HISTORY = 'h',
 	PAGE_REQUEST = '\n',
-	PANELS_WIDTH = 120, /* from here on servers and details are beside the requests */
-	PANELS_HEIGHT = 24,
 	SLOT = 5000, /* ms */
 	SLOTS = 13,  /* the bounds of the slots of the last minute */
 };
@@ -41,6 +39,9 @@ struct top {
 
 /* NULL: it has ended meanwhile. */
 struct target *top_target(const struct top *top, const json_t *request);
+
+/* Whether there is room for servers and details beside the requests. */
+bool top_has_panels(void);
 
 /* Shows all of it. */
 void top_draw(const struct top *top);

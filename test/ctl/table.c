@@ -153,10 +153,10 @@ TEST(a_wide_character_is_not_split)
 	table_cut(&out,
 	    SPAN("a\xe4\xb8\xad"
 		 "b"),
-	    3);
+	    3, 0);
 	ck_assert(span_equal(buf_span(&out), SPAN("a\xe2\x80\xa6")));
 	buf_clear(&out);
-	table_cut(&out, SPAN("e\xcc\x81\xcc\x81"), 1);
+	table_cut(&out, SPAN("e\xcc\x81\xcc\x81"), 1, 0);
 	ck_assert(span_equal(buf_span(&out), SPAN("e\xcc\x81\xcc\x81")));
 	buf_free(&out);
 }

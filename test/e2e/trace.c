@@ -338,7 +338,7 @@ TEST(otlp_has_a_span_for_each_call)
 	expect_attribute(span, "rpc.response.status_code", "-32602");
 	ck_assert(!at_exists(span, "parentSpanId") && at_exists(span, "status"));
 	span = span_of_name(spans, "tools/call stubborn");
-	expect_attribute(span, "error.type", "TIMED_OUT");
+	expect_attribute(span, "error.type", "timeout");
 	expect_attribute(span, "rpc.response.status_code", NULL);
 	ck_assert_str_eq(at_text(span, "status message"), "no progress");
 	ck_assert(has_event(span, "LATE") && has_event(span, "CANCEL_SENT"));
@@ -621,7 +621,7 @@ TEST(a_session_is_followed_to_its_end)
 	ck_assert_str_eq(at_text(span_of_name(spans, "tools/call progress"), "parentSpanId"), PARENT);
 	expect_attribute(span_of_name(spans, "tools/call nosuch"), "error.type", "-32602");
 	span = span_of_name(spans, "tools/call stubborn");
-	expect_attribute(span, "error.type", "TIMED_OUT");
+	expect_attribute(span, "error.type", "timeout");
 	ck_assert(has_event(span, "LATE"));
 	ck_assert_str_eq(at_text(span, "traceId"), at_text(span_of_name(spans, "SUMMARY"), "traceId"));
 	ck_assert(!has_text(spans, "swordfish"));

@@ -45,7 +45,7 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 		struct buf line = { 0 };
 
 		view_outcome(&line, row);
-		json_object_set_new(row, "cancelled", json_boolean(json_object_get(row, "why") == NULL));
+		json_object_set_new(row, "cancelled", json_boolean(!show_has(row, "why")));
 		if (wish->json)
 			show_json(row);
 		else
@@ -57,7 +57,7 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 
 /* Where there are more, those that are refused are told by a later call. */
 static int
-on_result(void *user, const struct target *target, json_t *result)
+on_result(void *user, struct target *target, json_t *result)
 {
 	const json_t *cancelled = json_object_get(result, "cancelled");
 	bool more = json_is_true(json_object_get(result, "more"));

@@ -52,14 +52,13 @@ enum { FAMILIES = sizeof(families) / sizeof(families[0]), LABELS = 4 };
 void
 exposition_init(struct exposition *exposition)
 {
-	*exposition = (struct exposition){ json_object(), json_object(), json_object(), json_object() };
+	*exposition = (struct exposition){ json_pack("{s:{}}", ""), json_object(), json_object() };
 }
 
 void
 exposition_free(struct exposition *exposition)
 {
-	json_decref(exposition->ended);
-	json_decref(exposition->current);
+	json_decref(exposition->samples);
 	json_decref(exposition->servers);
 	json_decref(exposition->pairs);
 }
@@ -174,7 +173,7 @@ samples_of(struct exposition *exposition, const json_t *stats)
 	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, values[0]))
 		values[0] = SPAN("other");
 	for (const struct family *family = families; family < families + FAMILIES; family++) {
-		if ((family->traits & MCP) && !span_equal(show_string(stats, "dialect"), SPAN("mcp")))
+		if ((family->traits & MCP) && !show_is(stats, "dialect", "mcp"))
 			continue;
 		if (!(family->traits & BY_METHOD))
 			add_member(samples, family, values, stats);
@@ -225,24 +224,23 @@ write_family(const struct family *family, json_t *samples, struct buf *text)
 void
 exposition_write(struct exposition *exposition, json_t *stats, struct buf *text)
 {
-	json_t *current = exposition->current, *sums, *value;
+	json_t *samples = exposition->samples, *sums = json_object(), *value;
 	const char *key;
 	void *next;
 
-	json_object_foreach_safe(current, next, key, value)
+	json_object_foreach_safe(samples, next, key, value)
 	{
-		if (json_object_get(stats, key) != NULL)
+		if (key[0] == '\0' || show_has(stats, key))
 			continue;
-		add_all(exposition->ended, value, false);
-		json_object_del(current, key);
+		add_all(json_object_get(samples, ""), value, false);
+		json_object_del(samples, key);
 	}
 	json_object_foreach(stats, key, value)
 	{
 		if (json_is_object(value))
-			json_object_set_new(current, key, samples_of(exposition, value));
+			json_object_set_new(samples, key, samples_of(exposition, value));
 	}
-	sums = json_deep_copy(exposition->ended);
-	json_object_foreach(current, key, value) add_all(sums, value, true);
+	json_object_foreach(samples, key, value) add_all(sums, value, true);
 	for (int i = 0; i < FAMILIES; i++)
 		write_family(&families[i], sums, text);
 	json_decref(sums);

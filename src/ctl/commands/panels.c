@@ -11,6 +11,8 @@ enum {
 	FRAME = 4, /* lines that are no requests: totals, a blank one, titles, keys */
 	WIDTH_LEAST = 40,
 	HEIGHT_LEAST = 6,
+	PANELS_WIDTH = 120, /* from here on servers and details are beside the requests */
+	PANELS_HEIGHT = 24,
 	PANEL_SHARE = 4, /* one line of so many for the servers, two for the details */
 	LOG_LINES = 5,
 	ENDED_SHARE = 4, /* one line of so many is kept for what has ended */
@@ -43,25 +45,6 @@ top_target(const struct top *top, const json_t *request)
 	return NULL;
 }
 
-static void
-append_totals(const struct top *top, struct buf *text)
-{
-	int64_t open = 0, timeouts = 0, restarts = 0, silent = 0;
-
-	for (size_t i = 0; i < top->targets.count; i++) {
-		const json_t *about = top->targets.list[i].about;
-
-		silent += about == NULL;
-		open += show_number(about, "in_flight");
-		timeouts += show_number(about, "timeouts");
-		restarts += show_number(about, "restarts");
-	}
-	compose(text, "%d open, %d canceld", open, (int64_t)top->targets.count);
-	if (silent > 0)
-		compose(text, ", %d not answering", silent);
-	compose(text, ", %d timed out, %d restarts\n\n", timeouts, restarts);
-}
-
 struct screen {
 	size_t width, height; /* width: without the margin */
 	size_t used;          /* lines */
@@ -87,7 +70,7 @@ put_cut(struct screen *screen, const char *style, struct span line)
 {
 	struct buf cut = { 0 };
 
-	table_cut(&cut, line, screen->width);
+	table_cut(&cut, line, screen->width, 0);
 	put_line(screen, style, "  ", buf_span(&cut));
 	buf_free(&cut);
 }
@@ -104,14 +87,42 @@ take_line(struct span *text)
 	return line;
 }
 
-/* So many lines of the text, behind those that are skipped. */
 static void
-put_rows(struct screen *screen, struct span *rows, size_t skipped, size_t count, size_t mark, const char *style)
+put_totals(const struct top *top, struct screen *screen)
+{
+	static const char *const keys_of[] = { "in_flight", "timeouts", "restarts" };
+	int64_t sums[3] = { 0 }, silent = 0;
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < top->targets.count; i++) {
+		silent += top->targets.list[i].about == NULL;
+		for (int k = 0; k < 3; k++)
+			sums[k] += show_number(top->targets.list[i].about, keys_of[k]);
+	}
+	compose(&text, "%d open, %d canceld", sums[0], (int64_t)top->targets.count);
+	if (silent > 0)
+		compose(&text, ", %d not answering", silent);
+	compose(&text, ", %d timed out, %d restarts", sums[1], sums[2]);
+	put_cut(screen, "", buf_span(&text));
+	put_line(screen, "", "", SPAN_NONE);
+	buf_free(&text);
+}
+
+/* At most so many lines of the text, behind those that are skipped. */
+static void
+put_lines(struct screen *screen, struct span text, size_t skipped, size_t most, size_t mark, const char *style)
 {
 	for (; skipped > 0; skipped--)
-		take_line(rows);
-	for (size_t i = 0; i < count; i++)
-		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ", take_line(rows));
+		take_line(&text);
+	for (size_t i = 0; text.len > 0 && i < most; i++)
+		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ", take_line(&text));
+}
+
+/* The first of those that are shown where there is room for so many. */
+static size_t
+first_shown(size_t mark, size_t room)
+{
+	return mark >= room && room > 0 ? mark - room + 1 : 0;
 }
 
 /*
@@ -123,26 +134,17 @@ put_table(const struct top *top, struct screen *screen)
 {
 	size_t open = top->open, ended = json_array_size(top->rows) - open,
 	       room = screen->height - screen->used - FRAME;
-	size_t kept = ended < room / ENDED_SHARE ? ended : room / ENDED_SHARE, shown, first, mark;
-	size_t skipped;
-	bool whole = open + kept <= room && top->more == 0;
-	struct buf text = { 0 }, line = { 0 };
-	struct span rest;
-	int64_t below;
+	size_t kept = ended < room / ENDED_SHARE ? ended : room / ENDED_SHARE;
+	bool whole = open + kept <= room && top->more == 0, among = top->marked < open;
+	size_t shown = whole || open < room - kept ? open : room - kept - 1;
+	size_t first = first_shown(among ? top->marked : 0, shown), skipped;
+	int64_t below = (int64_t)(open - first - shown) + top->more;
+	struct buf rows = { 0 }, line = { 0 };
 
-	shown = whole || open < room - kept ? open : room - kept - 1;
-	mark = top->marked < open ? top->marked : 0;
-	first = mark >= shown && shown > 0 ? mark - shown + 1 : 0;
-	below = (int64_t)(open - first - shown) + top->more;
-	append_totals(top, &text);
-	rest = buf_span(&text);
-	put_cut(screen, "", take_line(&rest));
-	put_line(screen, "", "", SPAN_NONE);
-	buf_clear(&text);
-	table_write(view_all_requests, top->rows, screen->width, &text);
-	rest = buf_span(&text);
-	put_line(screen, COLOUR_BOLD, "  ", take_line(&rest));
-	put_rows(screen, &rest, first, shown, top->marked < open ? top->marked - first : SIZE_MAX, "");
+	put_totals(top, screen);
+	table_write(view_all_requests, top->rows, screen->width, &rows);
+	put_lines(screen, buf_span(&rows), 0, 1, SIZE_MAX, COLOUR_BOLD);
+	put_lines(screen, buf_span(&rows), 1 + first, shown, top->marked - first, "");
 	if (first > 0)
 		compose(&line, "%d more above  ", (int64_t)first);
 	if (below > 0)
@@ -152,44 +154,29 @@ put_table(const struct top *top, struct screen *screen)
 	if (line.len > 0)
 		put_cut(screen, "", buf_span(&line));
 	room = screen->height - 1 - screen->used;
-	room = ended < room ? ended : room;
-	mark = top->marked < open ? SIZE_MAX : top->marked - open;
-	skipped = mark != SIZE_MAX && mark >= room ? mark - room + 1 : 0;
-	put_rows(screen, &rest, open - first - shown + skipped, room, mark - skipped, COLOUR_DIM);
-	buf_free(&text);
+	skipped = among ? 0 : first_shown(top->marked - open, room);
+	put_lines(screen, buf_span(&rows), 1 + open + skipped, room, top->marked - open - skipped, COLOUR_DIM);
+	buf_free(&rows);
 	buf_free(&line);
 }
 
-/* The last lines of the history, but for those that are scrolled away. */
-static void
-put_history(const struct top *top, struct screen *screen)
-{
-	size_t room = screen->height - 1, count = top->lines < room ? top->lines : room, above = top->lines - count;
-	struct span text = buf_span(&top->history);
-
-	put_rows(screen, &text, top->below < above ? above - top->below : 0, count, SIZE_MAX, "");
-}
-
-/* A page in the place of the table. */
+/* A page in the place of the table; of the history the last lines, but for those that are scrolled away. */
 static void
 put_page(const struct top *top, struct screen *screen)
 {
 	const struct target *target = top_target(top, top->shown);
+	size_t room = screen->height - 1, above = top->lines > room ? top->lines - room : 0;
 	struct buf text = { 0 }, lines = { 0 };
-	struct span rest;
 
-	if (top->page == PAGE_HISTORY) {
-		put_history(top, screen);
-		return;
-	}
 	if (top->page == PAGE_KEYS)
 		compose(&text, "%s", keys);
-	else
+	else if (top->page == PAGE_REQUEST)
 		view_page(&text, top->shown, target == NULL ? NULL : target->about);
+	else
+		put_lines(screen, buf_span(&top->history), above > top->below ? above - top->below : 0, room, SIZE_MAX,
+		    "");
 	table_wrap(&lines, buf_span(&text), screen->width, VIEW_HEAD);
-	rest = buf_span(&lines);
-	while (rest.len > 0 && screen->used + 1 < screen->height)
-		put_line(screen, "", "  ", take_line(&rest));
+	put_lines(screen, buf_span(&lines), 0, room, SIZE_MAX, "");
 	buf_free(&text);
 	buf_free(&lines);
 }
@@ -225,7 +212,6 @@ put_servers(const struct top *top, struct screen *screen)
 	size_t room = screen->height / PANEL_SHARE - 1, count = top->targets.count;
 	json_t *rows = json_array();
 	struct buf text = { 0 };
-	struct span rest;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct target *target = &top->targets.list[i];
@@ -235,9 +221,8 @@ put_servers(const struct top *top, struct screen *screen)
 		json_array_append_new(rows, row);
 	}
 	table_write(view_instances, rows, screen->width, &text);
-	rest = buf_span(&text);
-	put_line(screen, COLOUR_BOLD, "  ", take_line(&rest));
-	put_rows(screen, &rest, 0, count <= room ? count : room - 1, SIZE_MAX, "");
+	put_lines(screen, buf_span(&text), 0, 1, SIZE_MAX, COLOUR_BOLD);
+	put_lines(screen, buf_span(&text), 1, count <= room ? count : room - 1, SIZE_MAX, "");
 	buf_clear(&text);
 	compose(&text, "%d more", (int64_t)(count - room + 1));
 	if (count > room)
@@ -259,7 +244,7 @@ put_details(const struct top *top, struct screen *screen)
 	struct span rest;
 
 	view_page(&text, marked, target == NULL ? NULL : target->about);
-	rest = marked == NULL ? SPAN_NONE : buf_span(&text);
+	rest = buf_span(&text);
 	while (rest.len > 0 && screen->used < end)
 		put_cut(screen, "", take_line(&rest));
 	for (size_t i = first; i < count; i++) {
@@ -270,10 +255,12 @@ put_details(const struct top *top, struct screen *screen)
 	buf_free(&text);
 }
 
-static bool
-has_panels(const struct screen *screen)
+bool
+top_has_panels(void)
 {
-	return screen->width + MARGIN >= PANELS_WIDTH && screen->height >= PANELS_HEIGHT;
+	size_t height = 0, width = term_width(&height);
+
+	return width >= PANELS_WIDTH && height >= PANELS_HEIGHT;
 }
 
 static void
@@ -310,7 +297,7 @@ put_footer(const struct top *top, struct screen *screen)
 	printable_append(&line, buf_span(&text), "");
 	printable_append(&line, buf_span(&top->typed), "");
 	/* Whose it is must be seen. */
-	table_cut_middle(&cut, buf_span(&line), screen->width, top->asked != NULL ? 2 * screen->width / 3 : 0);
+	table_cut(&cut, buf_span(&line), screen->width, top->asked != NULL ? 2 * screen->width / 3 : 0);
 	put_line(screen, top->notice.len > 0 ? COLOUR_BOLD : "", "  ", buf_span(&cut));
 	buf_free(&text);
 	buf_free(&line);
@@ -328,7 +315,7 @@ top_draw(const struct top *top)
 	if (screen.width + MARGIN < WIDTH_LEAST || screen.height < HEIGHT_LEAST) {
 		put_cut(&screen, "", SPAN("top needs 40x6"));
 	} else {
-		(top->page != 0 ? put_page : has_panels(&screen) ? put_panels : put_table)(top, &screen);
+		(top->page != 0 ? put_page : top_has_panels() ? put_panels : put_table)(top, &screen);
 		put_footer(top, &screen);
 	}
 	compose(&screen.bytes, "\033[J");

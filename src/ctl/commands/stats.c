@@ -49,8 +49,8 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 }
 
 static const struct column columns[] = {
-	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
-	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
+	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, .role = COLUMN_APART },
 	{ "TIMED OUT", "timed_out", COLUMN_RIGHT, write_tally, .rank = 1, .role = COLUMN_ANY },
 	{ "LOST", "lost", COLUMN_RIGHT, write_tally, .rank = 1, .role = COLUMN_ANY },
 	{ "BY PERSON", "by_person", COLUMN_RIGHT, write_tally, .rank = 3, .role = COLUMN_ANY },
@@ -61,7 +61,7 @@ static const struct column columns[] = {
 	{ "STREAMS", "streams", COLUMN_RIGHT, write_tally, .rank = 9, .role = COLUMN_ANY },
 	{ "UNTRACKED", "untracked", COLUMN_RIGHT, write_tally, .rank = 9, .role = COLUMN_ANY },
 	{ "ANSWERED", "answered", COLUMN_RIGHT, write_tally, .rank = 5, .role = COLUMN_ANY },
-	{ "N", "count", COLUMN_RIGHT, column_text, .rank = 8 },
+	{ "N", "count", COLUMN_RIGHT, .rank = 8 },
 	{ "P50", "50", COLUMN_RIGHT, write_quantile, .rank = 7 },
 	{ "P95", "95", COLUMN_RIGHT, write_quantile, .rank = 3 },
 	{ "MAX", "longest_ms", COLUMN_RIGHT, column_time, .rank = 6 },

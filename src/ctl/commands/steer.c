@@ -1,29 +1,79 @@
 #include "ctl/commands.h"
 
-#include <unistd.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/compose.h"
+#include "core/limits.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"
+#include "shell/options.h"
 #include "shell/words.h"
 
-static void
+enum { PAUSE = 50 /* ms between two looks at what has become of it */ };
+
+/* server: as `list` has it. */
+static bool
+is_awaited(const json_t *server)
+{
+	return json_is_integer(json_object_get(server, "unanswered_ms"));
+}
+
+bool
+steer_ping_is_over(const json_t *server)
+{
+	return !is_awaited(server) || show_number(server, "unanswered_ms") >= TIME_PROBE;
+}
+
+int
+steer_tell_ping(struct buf *line, const json_t *server)
+{
+	bool late = is_awaited(server);
+	const char *key = late ? "unanswered_ms" : "probe_ms";
+	char time[SHOW_TIME_SIZE];
+
+	if (!json_is_integer(json_object_get(server, key))) {
+		compose(line, "the server ended before it answered");
+		return CTL_NO;
+	}
+	compose(line, late ? "not answered for %b" : "answered after %b", show_time(show_number(server, key), time));
+	return late ? STATUS_TIMED_OUT : CTL_YES;
+}
+
+static bool
+restart_is_over(const json_t *server)
+{
+	return !show_is(server, "state", "restarting");
+}
+
+static int
+tell_restart(struct buf *line, const json_t *server)
+{
+	bool runs = show_is(server, "state", "running");
+
+	compose(line, runs ? "restarted" : "ended, and not started again");
+	return runs ? CTL_YES : CTL_NO;
+}
+
+static int
 tell_changed(struct buf *line, const json_t *result)
 {
 	int64_t changed = show_number(result, "changed");
 
 	compose(line, changed > 0 ? "set; %d in flight changed" : "set for the requests that come", changed);
-	if (json_object_get(result, "meant") != NULL)
+	if (show_has(result, "meant"))
 		compose(line, "; was this meant? %b", show_string(result, "meant"));
+	return CTL_YES;
 }
 
-static void
+static int
 tell_level(struct buf *line, const json_t *result)
 {
 	(void)result;
 	compose(line, "the level of the log is changed");
+	return CTL_YES;
 }
 
 static void
@@ -35,7 +85,7 @@ append_names(struct buf *line, const char *head, const json_t *names)
 	json_array_foreach(names, i, name) compose(line, "%s %b", i == 0 ? head : ",", show_text(name));
 }
 
-static void
+static int
 tell_reloaded(struct buf *line, const json_t *result)
 {
 	const json_t *changed = json_object_get(result, "changed"), *later = json_object_get(result, "at_next_start");
@@ -47,13 +97,15 @@ tell_reloaded(struct buf *line, const json_t *result)
 	compose(line, now && then ? "; " : now || then ? "" : "nothing changed");
 	append_names(line, "at the next start", later);
 	json_array_foreach(json_object_get(result, "doubted"), i, doubt) compose(line, "; %b", show_text(doubt));
+	return CTL_YES;
 }
 
 /* The commands; each is a method of the same name. */
 static const struct order {
 	const char *name, *wants, *usage;
-	int words;                                            /* that are no options, with the canceld */
-	void (*tell)(struct buf *line, const json_t *result); /* the human form of what one said */
+	int words;                                           /* that are no options, with the canceld */
+	int (*tell)(struct buf *line, const json_t *result); /* the human form of what one said; the exit status */
+	bool (*is_over)(const json_t *server); /* NULL: at once; else the result is the server as `list` has it then */
 } orders[] = {
 	{ "set", "which canceld, and which deadline? give NAME DURATION, or --all DURATION",
 	    "usage: cancelctl set [-Tnuj] -a|" TARGETS_USAGE " [[METHOD[:NAME]=]DURATION]\n\n"
@@ -64,29 +116,44 @@ static const struct order {
 	    "  -u, --unset      takes back what was set for this METHOD[:NAME], or for all\n"
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
-	    2, tell_changed },
+	    2, tell_changed, NULL },
 	{ "log", "which canceld, and which level? give NAME, or NAME LEVEL, or --all",
 	    "usage: cancelctl log [-j] -a|" TARGETS_USAGE " [error|person|decision|traffic]\n\n"
 	    "Shows the last lines of canceld's log; or sets how much it logs: the levels are\n"
 	    "those of -q, no option, -v and -vv.\n\n"
 	    "  -a, --all    for every canceld of this user\n"
 	    "  -j, --json   the answer of each as a JSON object\n",
-	    2, tell_level },
+	    2, tell_level, NULL },
 	{ "reload", "which canceld? give NAME, or --all",
 	    "usage: cancelctl reload [-j] -a|" TARGETS_USAGE "\n\n"
 	    "Makes canceld read its configuration file again, and tells what is wrong in it.\n\n"
 	    "  -a, --all    every canceld of this user\n"
 	    "  -j, --json   the answer of each as a JSON object\n",
-	    1, tell_reloaded },
+	    1, tell_reloaded, NULL },
+	{ "ping", "which canceld? give NAME, or --all",
+	    "usage: cancelctl ping [-j] -a|" TARGETS_USAGE "\n\n"
+	    "Asks the server whether it is alive, and tells how long its answer took. The\n"
+	    "status is 124 if it has not answered within 5 seconds.\n\n"
+	    "  -a, --all    every canceld of this user\n"
+	    "  -j, --json   what canceld knows of its server as a JSON object\n",
+	    1, steer_tell_ping, steer_ping_is_over },
+	{ "restart", "which canceld? give NAME, or --all",
+	    "usage: cancelctl restart [-fj] -a|" TARGETS_USAGE "\n\n"
+	    "Ends the server, which may be stuck, and starts another one, which continues the\n"
+	    "session. What the server was working on is answered with an error.\n\n"
+	    "  -f, --force  end it even if no other one can continue the session\n"
+	    "  -a, --all    every canceld of this user\n"
+	    "  -j, --json   what canceld knows of its server as a JSON object\n",
+	    1, tell_restart, restart_is_over },
 };
 
 struct steering {
 	const struct order *order;
 	bool json, list; /* list: `set` without a rule, `log` without a level */
-	bool all, unset;
-	int answers, asked;
+	bool all, unset, force;
+	size_t answers, asked;
 	json_t *rules;
-	json_t *unfit;  /* of each section the number of servers that it does not fit */
+	json_t *unfit;  /* of each section whose server it does not fit */
 	json_t *faults; /* of each text who told it */
 };
 
@@ -98,31 +165,34 @@ write_duration(struct buf *text, const json_t *row, const char *key)
 }
 
 static const struct column rule_columns[] = {
-	{ "SERVER", "server", COLUMN_FLEXIBLE, .write = column_text },
-	{ "OPTION", "option", COLUMN_LEFT, .write = column_text },
-	{ "METHOD", "method", COLUMN_FLEXIBLE, .write = column_text },
-	{ "NAME", "name", COLUMN_FLEXIBLE, .write = column_text },
+	{ "SERVER", "server", COLUMN_FLEXIBLE, .rank = 0 },
+	{ "OPTION", "option", COLUMN_LEFT, .rank = 0 },
+	{ "METHOD", "method", COLUMN_FLEXIBLE, .rank = 0 },
+	{ "NAME", "name", COLUMN_FLEXIBLE, .rank = 0 },
 	{ "DURATION", "duration_ms", COLUMN_RIGHT, .write = write_duration },
-	{ "FROM", "from", COLUMN_LEFT, .write = column_text },
+	{ "FROM", "from", COLUMN_LEFT, .rank = 0 },
 	{ 0 },
 };
+
+static void
+note(json_t *texts, const char *text, const struct target *target)
+{
+	struct buf name = { 0 };
+
+	target_append_name(&name, target);
+	if (json_object_get(texts, text) == NULL)
+		json_object_set_new(texts, text, json_array());
+	json_array_append_new(json_object_get(texts, text), json_stringn(name.data, name.len));
+	buf_free(&name);
+}
 
 /* Of one it is told at once; of all at the end, as all may have the same. */
 static int
 note_fault(struct steering *steering, const struct target *target, int status, const char *text)
 {
-	json_t *tellers = json_object_get(steering->faults, text);
-	struct buf name = { 0 };
-
 	if (!steering->all)
 		return target_say(target, status, text);
-	if (tellers == NULL) {
-		tellers = json_array();
-		json_object_set_new(steering->faults, text, tellers);
-	}
-	target_append_name(&name, target);
-	json_array_append_new(tellers, json_stringn(name.data, name.len));
-	buf_free(&name);
+	note(steering->faults, text, target);
 	return status;
 }
 
@@ -137,52 +207,91 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 	steering->answers++;
 	json_array_foreach(json_object_get(result, "refused"), i, text) status =
 	    note_fault(steering, target, CTL_NO, json_string_value(text));
-	json_array_foreach(json_object_get(result, "unfit"), i, text) json_object_set_new(steering->unfit,
-	    json_string_value(text), json_integer(1 + show_number(steering->unfit, json_string_value(text))));
+	json_array_foreach(json_object_get(result, "unfit"), i, text)
+	    note(steering->unfit, json_string_value(text), target);
 	return status;
 }
 
-static int
-report(void *user, const struct target *target, json_t *result)
+/* Its server once that is over; the caller's. NULL: canceld does not tell: see its fault. */
+static json_t *
+await(const struct steering *steering, struct target *target)
 {
-	struct steering *steering = user;
-	struct buf line = { 0 };
-	json_t *lines = json_object_get(result, "lines"), *whole, *rule, *decision;
-	int status;
+	for (;; poll(NULL, 0, PAUSE)) {
+		json_t *about = target_call(target, "list", NULL);
+		json_t *server = json_incref(json_object_get(about, "server"));
+
+		json_decref(about);
+		if (server == NULL && steering->force && target->gone)
+			return json_pack("{s:s}", "state", "gone"); /* and the session with it */
+		if (server == NULL || steering->order->is_over(server))
+			return server;
+		json_decref(server);
+	}
+}
+
+/* The lines of a log, and rules, which are shown once all have answered. */
+static void
+take_lists(struct steering *steering, const struct target *target, const json_t *result)
+{
+	json_t *item;
 	size_t i;
 
-	steering->asked++;
-	if (result == NULL)
-		return note_fault(steering, target, target->status, target->fault);
-	whole = target_with(target, result);
-	target_append_name(&line, target);
-	compose(&line, ": ");
-	if (steering->unset)
-		compose(&line, "taken back");
-	else
-		steering->order->tell(&line, result);
-	status = note_file(steering, target, result);
-	json_array_foreach(json_object_get(result, "rules"), i, rule)
-	    json_array_append_new(steering->rules, target_with(target, rule));
+	json_array_foreach(json_object_get(result, "rules"), i, item)
+	    json_array_append_new(steering->rules, target_with(target, item));
 	if (show_number(result, "more") > 0)
 		ctl_no("%lld more rules are not shown", (long long)show_number(result, "more"));
-	json_array_foreach(lines, i, decision)
+	json_array_foreach(json_object_get(result, "lines"), i, item)
 	{
 		struct buf shown = { 0 };
 
 		if (steering->json)
-			show_json(decision);
+			show_json(item);
 		else
-			view_decision(&shown, decision, true);
+			view_decision(&shown, item, true);
 		show_buf(&shown);
 	}
-	if (steering->json && lines == NULL)
+}
+
+/* What one said. */
+static int
+show(const struct steering *steering, const struct target *target, json_t *result)
+{
+	json_t *whole = target_with(target, result);
+	struct buf line = { 0 };
+	int status = CTL_YES;
+
+	target_append_name(&line, target);
+	compose(&line, steering->unset ? ": taken back" : ": ");
+	if (!steering->unset)
+		status = steering->order->tell(&line, result);
+	if (steering->json && !show_has(result, "lines"))
 		show_json(whole);
-	else if (!steering->list)
+	else if (!steering->json && !steering->list)
 		show_line(buf_span(&line));
 	buf_free(&line);
 	json_decref(whole);
-	return status;
+	return steering->force ? CTL_YES : status; /* it has ended, which was asked */
+}
+
+static int
+report(void *user, struct target *target, json_t *result)
+{
+	struct steering *steering = user;
+	json_t *said = json_incref(result);
+	int status, file;
+
+	steering->asked++;
+	if (said != NULL && steering->order->is_over != NULL) {
+		json_decref(said);
+		said = await(steering, target);
+	}
+	if (said == NULL)
+		return note_fault(steering, target, target->status, target->fault);
+	file = note_file(steering, target, said);
+	take_lists(steering, target, said);
+	status = show(steering, target, said);
+	json_decref(said);
+	return file > status ? file : status;
 }
 
 static void
@@ -194,9 +303,11 @@ show_rules(json_t *rules)
 		show_line(SPAN("no rule is set: all deadlines are built in"));
 }
 
+/* What is told once all have answered. */
 static void
-tell_faults(const struct steering *steering)
+end(struct steering *steering)
 {
+	struct buf sections = { 0 };
 	const char *text;
 	json_t *tellers;
 
@@ -205,23 +316,12 @@ tell_faults(const struct steering *steering)
 		if (json_array_size(tellers) == 1)
 			ctl_no("%s: %s", json_string_value(json_array_get(tellers, 0)), text);
 		else
-			ctl_no("%zu of %d: %s", json_array_size(tellers), steering->asked, text);
+			ctl_no("%zu of %zu: %s", json_array_size(tellers), steering->asked, text);
 	}
-}
-
-/* What is told once all have answered. */
-static void
-end(struct steering *steering)
-{
-	struct buf sections = { 0 };
-	const char *name;
-	json_t *number;
-
-	tell_faults(steering);
 	if (steering->list && steering->order == orders && !steering->json && steering->answers > 0)
 		show_rules(steering->rules);
-	json_object_foreach(steering->unfit, name, number) if (json_integer_value(number) == steering->answers)
-	    compose(&sections, sections.len > 0 ? ", %s" : "%s", name);
+	json_object_foreach(steering->unfit, text, tellers) if (json_array_size(tellers) == steering->answers)
+	    compose(&sections, sections.len > 0 ? ", %s" : "%s", text);
 	if (sections.len > 0)
 		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len, sections.data);
 	buf_free(&sections);
@@ -252,24 +352,29 @@ ctl_steer(int argc, char *argv[])
 		.rules = json_array(),
 		.unfit = json_object(),
 		.faults = json_object() };
-	bool now = false, cap = false, bare;
+	bool now = false, cap = false, bare, sets, restarts;
 	json_t *params;
 	int status;
 
 	while (strcmp(argv[0], steering.order->name) != 0)
 		steering.order++;
+	sets = steering.order == orders;
+	restarts = steering.order->is_over == restart_is_over;
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "json", 'j', &steering.json, NULL }, { "all", 'a', &steering.all, NULL },
-		{ steering.order == orders ? "now" : NULL, 'n', &now, NULL }, { "max-time", 'T', &cap, NULL },
-		{ "unset", 'u', &steering.unset, NULL }, { 0 } },
+		{ sets           ? "now" :
+			restarts ? "force" :
+				   NULL,
+		    sets ? 'n' : 'f', sets ? &now : &steering.force, NULL },
+		{ sets ? "max-time" : NULL, 'T', &cap, NULL }, { "unset", 'u', &steering.unset, NULL }, { 0 } },
 	    steering.order->words, steering.order->usage);
 	bare = steering.order->words == 2 && argc - optind == 1 - steering.all;
 	steering.list = bare && !now && !cap && !steering.unset;
 	if (argc - optind != steering.order->words - steering.all - (bare && (steering.unset || steering.list)))
 		return ctl_usage("%s; see cancelctl %s --help", steering.order->wants, argv[0]);
 	if (steering.list || steering.order->words == 1)
-		params = json_object();
-	else if (steering.order == orders)
+		params = steering.force ? json_pack("{s:b}", "force", true) : json_object();
+	else if (sets)
 		params = json_pack("{s:s, s:b, s:b, s:o}", "option", cap ? "max-time" : "timeout", "now", now, "unset",
 		    steering.unset, "rule", rule_of(bare ? "" : argv[argc - 1], steering.unset));
 	else

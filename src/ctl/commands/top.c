@@ -137,7 +137,7 @@ keep_gone(struct top *top, const json_t *former, json_t *ended, msec_t passed)
 	{
 		if (top_target(top, row) != NULL || count++ >= GONE_MOST)
 			continue;
-		if (json_object_get(row, "ended_ms") == NULL)
+		if (!show_has(row, "ended_ms"))
 			note_end(row, "gone");
 		json_object_set_new(row, "ended_ms", json_integer(show_number(row, "ended_ms") + passed));
 		add_row(top, ended, json_incref(row), ENDED);
@@ -188,8 +188,8 @@ note_ping(struct top *top)
 
 	buf_clear(&top->notice);
 	compose(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"), (int64_t)show_number(top->pinged, "pid"));
-	server_tell_ping(&top->notice, server);
-	if (!server_ping_is_over(server))
+	steer_tell_ping(&top->notice, server);
+	if (!steer_ping_is_over(server))
 		return;
 	json_decref(top->pinged);
 	top->pinged = NULL;
@@ -199,11 +199,10 @@ note_ping(struct top *top)
 static void
 read_log(struct top *top)
 {
-	size_t height = 0, width = term_width(&height);
 	struct target *target = top_target(top, json_array_get(top->rows, top->marked));
 	json_t *result = NULL;
 
-	if (width >= PANELS_WIDTH && height >= PANELS_HEIGHT && target != NULL && target->about != NULL)
+	if (top_has_panels() && target != NULL && target->about != NULL)
 		result = target_call(target, "log", json_object());
 	json_decref(top->log);
 	top->log = json_incref(json_object_get(result, "lines"));

@@ -416,7 +416,7 @@ tell_wait(struct visit *visit, msec_t left)
 	if (open && asked->report != NULL)
 		append_progress(&line, asked->report);
 	printable_append(&shown, buf_span(&line), "");
-	table_cut(&cut, buf_span(&shown), LINE);
+	table_cut(&cut, buf_span(&shown), LINE, 0);
 	fprintf(stderr, "%.*s%s", (int)cut.len, cut.data, visit->terminal ? "" : "\n");
 	buf_free(&line);
 	buf_free(&shown);

@@ -140,6 +140,27 @@ show_string(const json_t *object, const char *key)
 	return show_text(json_object_get(object, key));
 }
 
+bool
+show_has(const json_t *object, const char *key)
+{
+	return json_object_get(object, key) != NULL;
+}
+
+bool
+show_is(const json_t *object, const char *key, const char *text)
+{
+	return span_equal(show_string(object, key), span_of(text));
+}
+
+void
+show_take(json_t *object, const json_t *from, const char *keys)
+{
+	for (size_t len; *keys != '\0'; keys += len + (keys[len] == ' ')) {
+		len = strcspn(keys, " ");
+		json_object_setn(object, keys, len, json_object_getn(from, keys, len));
+	}
+}
+
 json_int_t
 show_number(const json_t *object, const char *key)
 {

@@ -56,9 +56,8 @@ pad(struct buf *line, size_t cells)
 		buf_append(line, SPAN(" "));
 }
 
-/* Leaves the beginning, and so many cells of the end. */
-static void
-cut(struct buf *out, struct span text, size_t cells, size_t end)
+void
+table_cut(struct buf *out, struct span text, size_t cells, size_t end)
 {
 	size_t all = cells_in(text), taken, skipped;
 
@@ -73,18 +72,6 @@ cut(struct buf *out, struct span text, size_t cells, size_t end)
 		skipped = taken < all - end ? fitting(text, all - end + 1, &taken) : skipped;
 		buf_append(out, span_from(text, skipped));
 	}
-}
-
-void
-table_cut(struct buf *out, struct span text, size_t cells)
-{
-	cut(out, text, cells, 0);
-}
-
-void
-table_cut_middle(struct buf *out, struct span text, size_t cells, size_t end)
-{
-	cut(out, text, cells, end);
 }
 
 /* The length of the beginning that becomes a line: up to a blank, if it has one behind its first `indent` cells. */
@@ -139,6 +126,12 @@ column_time(struct buf *text, const json_t *row, const char *key)
 		buf_append(text, show_time(show_number(row, key), time));
 }
 
+void
+column_write(struct buf *text, const struct column *column, const json_t *row)
+{
+	(column->write != NULL ? column->write : column_text)(text, row, column->key);
+}
+
 struct table {
 	const struct column *columns;
 	const json_t *rows;
@@ -175,7 +168,7 @@ write_texts(struct table *table, size_t line)
 		if (line == 0)
 			buf_append(&text, span_of(columns[i].title));
 		else
-			columns[i].write(&text, json_array_get(table->rows, line - 1), columns[i].key);
+			column_write(&text, &columns[i], json_array_get(table->rows, line - 1));
 		printable_append(&shown, text.len > 0 ? buf_span(&text) : SPAN("-"), "");
 		buf_keep(&table->texts[line * table->width + i], buf_span(&shown));
 		widen(table, line, i);
@@ -208,7 +201,7 @@ cut_text(const struct table *table, size_t column, struct buf *out, struct span 
 		text = span_from(text, shared);
 		cells--;
 	}
-	cut(out, text, cells, table->columns[column].kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
+	table_cut(out, text, cells, table->columns[column].kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
 }
 
 /* What tells names apart is what has to be seen of them. */

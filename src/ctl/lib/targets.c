@@ -155,7 +155,7 @@ await_response(struct target *target, msec_t end)
 	for (;;) {
 		target_read(target);
 		while ((message = target_take(target)) != NULL) {
-			if (json_object_get(message, "method") == NULL)
+			if (!show_has(message, "method"))
 				return message;
 			json_decref(message);
 		}
@@ -462,7 +462,7 @@ targets_choose(struct targets *targets, const char *which, msec_t limit)
 
 int
 targets_ask(const char *which, const char *method, json_t *params,
-    int (*each)(void *user, const struct target *target, json_t *result), void *user)
+    int (*each)(void *user, struct target *target, json_t *result), void *user)
 {
 	struct targets targets = { .method = "list" };
 	int status = targets_choose(&targets, which, CALL_LIMIT), one;

@@ -99,7 +99,7 @@ write_left(struct buf *text, const json_t *row, const char *key)
 	(void)key;
 	if (view_left(row) != MSEC_NEVER)
 		buf_append(text, show_time(view_left(row), time));
-	else if (json_object_get(row, "idle_ms") != NULL) /* it has not ended */
+	else if (show_has(row, "idle_ms")) /* it has not ended */
 		compose(text, "none");
 }
 
@@ -126,7 +126,7 @@ style_state(const json_t *row)
 {
 	struct span state = show_string(row, "state");
 
-	if (json_object_get(row, "ended_ms") == NULL)
+	if (!show_has(row, "ended_ms"))
 		return "";
 	return span_equal(state, SPAN("answered")) ? COLOUR_GREEN :
 	    span_equal(state, SPAN("cancelled"))   ? COLOUR_YELLOW :
@@ -159,40 +159,40 @@ write_progress(struct buf *text, const json_t *row, const char *key)
 {
 	char time[SHOW_TIME_SIZE];
 
-	if (json_object_get(row, "ended_ms") != NULL)
+	if (show_has(row, "ended_ms"))
 		compose(text, "%b ago", show_time(show_number(row, "ended_ms"), time));
 	view_progress(text, json_object_get(row, key));
 }
 
 const struct column view_instances[] = {
-	{ "PID", "pid", COLUMN_RIGHT, column_text, .rank = 1 },
+	{ "PID", "pid", COLUMN_RIGHT, .rank = 1 },
 	{ "NAME", "name", COLUMN_MIDDLE, write_name, .rank = 0, .role = COLUMN_APART },
 	{ "CLIENT", "client", COLUMN_MIDDLE, write_client, .rank = 11 },
 	{ "DIRECTORY", "directory", COLUMN_MIDDLE, write_directory, .rank = 12 },
-	{ "DIALECT", "dialect", COLUMN_LEFT, column_text, .rank = 15 },
+	{ "DIALECT", "dialect", COLUMN_LEFT, .rank = 15 },
 	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 16 },
-	{ "OPEN", "in_flight", COLUMN_RIGHT, column_text, .rank = 2 },
+	{ "OPEN", "in_flight", COLUMN_RIGHT, .rank = 2 },
 	{ "OLDEST", "oldest_ms", COLUMN_RIGHT, column_time, .rank = 4 },
 	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 1, .style = style_verdict },
-	{ "LAST MINUTE", "minute", COLUMN_RIGHT, column_text, .rank = 10, .role = COLUMN_ANY },
-	{ "TIMEOUTS", "timeouts", COLUMN_RIGHT, column_text, .rank = 13 },
-	{ "RESTARTS", "restarts", COLUMN_RIGHT, column_text, .rank = 14 },
+	{ "LAST MINUTE", "minute", COLUMN_RIGHT, .rank = 10, .role = COLUMN_ANY },
+	{ "TIMEOUTS", "timeouts", COLUMN_RIGHT, .rank = 13 },
+	{ "RESTARTS", "restarts", COLUMN_RIGHT, .rank = 14 },
 	{ "COMMAND", "command", COLUMN_FLEXIBLE, write_command, .rank = 3 },
 	{ 0 },
 };
 
 const struct column view_all_requests[] = {
-	{ "PID", "pid", COLUMN_RIGHT, column_text, .rank = 14 },
+	{ "PID", "pid", COLUMN_RIGHT, .rank = 14 },
 	{ "SERVER", "server", COLUMN_MIDDLE, write_name, .rank = 1, .role = COLUMN_APART },
-	{ "ID", "id", COLUMN_MIDDLE, column_text, .rank = 6, .role = COLUMN_APART },
-	{ "FROM", "from", COLUMN_LEFT, column_text, .rank = 15 },
-	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 13, .role = COLUMN_YIELDS },
-	{ "NAME", "name", COLUMN_MIDDLE, .write = column_text },
+	{ "ID", "id", COLUMN_MIDDLE, .rank = 6, .role = COLUMN_APART },
+	{ "FROM", "from", COLUMN_LEFT, .rank = 15 },
+	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 13, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, .rank = 0 },
 	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 2 },
 	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time, .rank = 9, .style = style_idle },
 	{ "LEFT", "", COLUMN_RIGHT, write_left, .rank = 3, .style = style_left },
 	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 2, .style = style_verdict },
-	{ "STATE", "state", COLUMN_LEFT, column_text, .rank = 4, .style = style_state },
+	{ "STATE", "state", COLUMN_LEFT, .rank = 4, .style = style_state },
 	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress, .rank = 5 },
 	{ 0 },
 };
@@ -251,7 +251,7 @@ view_page(struct buf *lines, json_t *request, json_t *about)
 	json_object_update(row, request);
 	for (const struct column *line = page; line->title != NULL; line++) {
 		buf_clear(&text);
-		line->write(&text, row, line->key);
+		column_write(&text, line, row);
 		if (text.len == 0)
 			continue;
 		compose(lines, "%s%b", line->title, span_from(SPAN("            "), strlen(line->title)));

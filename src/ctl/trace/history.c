@@ -191,20 +191,20 @@ write_clock(struct buf *text, const json_t *row, const char *key)
 
 static const struct column calls_columns[] = {
 	{ "BEGAN", "start", COLUMN_RIGHT, write_clock, .rank = 3 },
-	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
-	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
+	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, .role = COLUMN_APART },
 	{ "TOOK", "took", COLUMN_RIGHT, column_time, .rank = 0 },
-	{ "ENDED", "tally", COLUMN_LEFT, column_text, .rank = 0 },
-	{ "WHY", "reason", COLUMN_FLEXIBLE, column_text, .rank = 2 },
+	{ "ENDED", "tally", COLUMN_LEFT, .rank = 0 },
+	{ "WHY", "reason", COLUMN_FLEXIBLE, .rank = 2 },
 	{ 0 },
 };
 
 static const struct column tools_columns[] = {
-	{ "SERVER", "server", COLUMN_MIDDLE, column_text, .rank = 3 },
-	{ "METHOD", "method", COLUMN_MIDDLE, column_text, .rank = 12, .role = COLUMN_YIELDS },
-	{ "NAME", "name", COLUMN_MIDDLE, column_text, .role = COLUMN_APART },
-	{ "N", "count", COLUMN_RIGHT, column_text, .rank = 0 },
-	{ "FAILED", "failed", COLUMN_RIGHT, column_text, .rank = 0 },
+	{ "SERVER", "server", COLUMN_MIDDLE, .rank = 3 },
+	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS },
+	{ "NAME", "name", COLUMN_MIDDLE, .role = COLUMN_APART },
+	{ "N", "count", COLUMN_RIGHT, .rank = 0 },
+	{ "FAILED", "failed", COLUMN_RIGHT, .rank = 0 },
 	{ "P50", "p50", COLUMN_RIGHT, column_time, .rank = 2 },
 	{ "P95", "p95", COLUMN_RIGHT, column_time, .rank = 0 },
 	{ "MAX", "max", COLUMN_RIGHT, column_time, .rank = 1 },
@@ -247,18 +247,19 @@ rows_of(const struct choice *choice, const json_t *session)
 		if (!is_wanted(choice, show_string(item, "tally")))
 			continue;
 		row = json_copy(item);
-		if (trace_failed(item) && json_object_get(item, "reason") == NULL)
+		if (trace_failed(item) && !show_has(item, "reason"))
 			json_object_set(row, "reason", json_object_get(item, "outcome"));
 		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
 		json_array_append_new(rows, row);
 	}
 	json_array_foreach(choice->failed ? NULL : json_object_get(session, "events"), i, item)
 	{
-		if (is_told(show_string(item, "why")))
-			json_array_append_new(rows,
-			    json_pack("{s:O, s:O*, s:O*, s:O, s:o*}", "start", json_object_get(item, "time"), "method",
-				json_object_get(item, "method"), "name", json_object_get(item, "name"), "tally",
-				json_object_get(item, "why"), "reason", reason_of(item)));
+		if (!is_told(show_string(item, "why")))
+			continue;
+		row = json_pack("{s:O, s:O, s:o*}", "start", json_object_get(item, "time"), "tally",
+		    json_object_get(item, "why"), "reason", reason_of(item));
+		show_take(row, item, "method name");
+		json_array_append_new(rows, row);
 	}
 	show_sort(rows, "start");
 	return rows;
@@ -286,7 +287,7 @@ append_session(struct choice *choice, const json_t *session)
 		compose(&line, "%b[%d]  %b  %s, %b%s", show_string(session, "server"),
 		    (int64_t)show_number(session, "pid"), show_string(session, "client"), clock_of(start, began),
 		    show_time(show_number(session, "end") - start, text),
-		    json_object_get(session, "over") == NULL ? ", no end is known" : "");
+		    !show_has(session, "over") ? ", no end is known" : "");
 		append_line(choice, &line);
 	}
 	if (json_array_size(rows) > 0)

@@ -111,9 +111,10 @@ attributes_of_call(const json_t *session, const json_t *call)
 	    text != NULL ? json_string(text) : json_incref(id), "mcp.protocol.version",
 	    mcp ? json_object_get(session, "protocol") : NULL, "network.transport", "pipe", "canceld.outcome", outcome,
 	    "error.type",
-	    !failed                         ? NULL :
-		strcmp(how, "isError") == 0 ? "tool_error" :
-					      how,
+	    !failed                           ? NULL :
+		strcmp(how, "isError") == 0   ? "tool_error" :
+		strcmp(how, "TIMED_OUT") == 0 ? "timeout" :
+						how,
 	    "rpc.response.status_code", how[0] != '\0' && strchr("-0123456789", how[0]) != NULL ? outcome : NULL,
 	    "canceld.request", json_object_get(call, "request"), "canceld.response", json_object_get(call, "response"));
 
@@ -156,7 +157,7 @@ static void
 export_call(struct export *export, const json_t *call)
 {
 	struct origin origin;
-	bool known = read_origin(call, &origin), client = span_equal(show_string(call, "from"), SPAN("client"));
+	bool known = read_origin(call, &origin), client = show_is(call, "from", "client");
 	json_t *events, *line, *span;
 	size_t i;
 

@@ -26,15 +26,9 @@ static bool
 is_among(const json_t *line, const enum why *words, size_t size)
 {
 	for (size_t i = 0; i < size / sizeof(*words); i++)
-		if (span_equal(show_string(line, "why"), span_of(why_word(words[i]))))
+		if (show_is(line, "why", why_word(words[i])))
 			return true;
 	return false;
-}
-
-static bool
-has(const json_t *object, const char *key)
-{
-	return json_object_get(object, key) != NULL;
 }
 
 /* Only the line of an answer tells its outcome. */
@@ -89,18 +83,18 @@ trace_close(struct trace *trace, json_int_t pid)
 static json_t *
 session_of(struct trace *trace, const json_t *line, msec_t time)
 {
-	json_t *pid = json_object_get(line, "pid"), *session;
+	json_t *session;
 	const char *key = json_string_value(json_object_get(line, "session"));
 	char number[SPAN_NUMBER_MAX + 1];
 
 	/* In two containers canceld may have one pid. */
-	snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(pid));
+	snprintf(number, sizeof(number), "%lld", (long long)show_number(line, "pid"));
 	key = key != NULL ? key : number;
 	session = json_object_get(trace->open, key);
 	if (session == NULL) {
-		session = json_pack("{s:O, s:O*, s:O, s:I, s:I, s:[], s:[], s:{}, s:O*}", "pid", pid, "server",
-		    json_object_get(line, "server"), "since", json_object_get(line, "time"), "start", time, "end", time,
-		    "events", "calls", "known", "session", json_object_get(line, "session"));
+		session = json_pack("{s:O, s:I, s:I, s:[], s:[], s:{}}", "since", json_object_get(line, "time"),
+		    "start", time, "end", time, "events", "calls", "known");
+		show_take(session, line, "pid server session");
 		json_array_append_new(trace->sessions, session);
 		json_object_set(trace->open, key, session);
 	}
@@ -152,9 +146,9 @@ add_call(json_t *session, const json_t *line, const char *from)
 	/* A URI is no part of a name that many requests are to have. */
 	compose(&title, name.len > 0 && strncmp(method.ptr, "resources/", strlen("resources/")) != 0 ? "%b %b" : "%b",
 	    method, name);
-	call = json_pack("{s:s%, s:s, s:O, s:O, s:O*, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from",
-	    from, "id", json_object_get(line, "id"), "method", json_object_get(line, "method"), "name",
-	    json_object_get(line, "name"), "start", start, "events");
+	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from", from, "start",
+	    start, "events");
+	show_take(call, line, "id method name");
 	json_array_append_new(json_object_get(session, "calls"), call);
 	widen(session, start, start);
 	json_object_set(json_object_get(session, "known"), key, call);
@@ -176,8 +170,8 @@ distance(const json_t *call, const json_t *line)
 static bool
 is_progress(const json_t *call, const json_t *line)
 {
-	return call != NULL && !has(call, "outcome") && distance(call, line) < AT_ONCE &&
-	    !span_equal(show_string(line, "method"), SPAN("ping"));
+	return call != NULL && !show_has(call, "outcome") && distance(call, line) < AT_ONCE &&
+	    !show_is(line, "method", "ping");
 }
 
 /*
@@ -187,15 +181,14 @@ is_progress(const json_t *call, const json_t *line)
 static json_t *
 call_of(json_t *session, const json_t *line)
 {
-	bool to_server = span_equal(show_string(line, "to"), SPAN("server"));
+	bool to_server = show_is(line, "to", "server");
 	const char *to = to_server ? "server" : "client", *other = to_server ? "client" : "server";
 	json_t *call, *sent;
 
-	if (!has(line, "id") || !json_is_string(json_object_get(line, "method")))
+	if (!show_has(line, "id") || !json_is_string(json_object_get(line, "method")))
 		return NULL;
-	if (has(line, "ended"))
-		return add_call(session, line,
-		    span_equal(show_string(line, "requester"), SPAN("server")) ? "server" : "client");
+	if (show_has(line, "ended"))
+		return add_call(session, line, show_is(line, "requester", "server") ? "server" : "client");
 	call = find_call(session, line, to);
 	if (is_answer(line) && call != NULL)
 		return call;
@@ -221,10 +214,10 @@ read_message(const struct trace *trace, json_t *session, json_t *call, const jso
 	json_object_set(session, "protocol", json_object_get(meta, SCAN_META_PREFIX "protocolVersion"));
 	json_object_set(session, "protocol", json_object_get(result, "protocolVersion"));
 	json_object_set(session, "serverInfo", json_object_get(result, "serverInfo"));
-	json_object_set(call, "traceparent", json_object_get(line, "traceparent"));
+	show_take(call, line, "traceparent");
 	if (trace->payload && is_answer(line))
 		json_object_set(call, "response", json_object_get(line, "payload"));
-	else if (trace->payload && !has(call, "request"))
+	else if (trace->payload && !show_has(call, "request"))
 		json_object_set(call, "request", json_object_get(line, "payload"));
 	json_decref(message);
 }
@@ -233,10 +226,10 @@ read_message(const struct trace *trace, json_t *session, json_t *call, const jso
 static void
 note_end(json_t *call, const json_t *line, bool answer)
 {
-	if (!has(call, "outcome")) {
+	if (!show_has(call, "outcome")) {
 		json_object_set(call, "outcome", json_object_get(line, answer ? "outcome" : "why"));
-		json_object_set(call, "reason", json_object_get(line, "reason"));
-	} else if (!answer || has(call, "answered")) {
+		show_take(call, line, "reason");
+	} else if (!answer || show_has(call, "answered")) {
 		return;
 	}
 	json_object_set(call, "ended", json_object_get(line, "time"));
@@ -247,7 +240,7 @@ note_end(json_t *call, const json_t *line, bool answer)
 bool
 trace_hear(struct trace *trace, json_t *line)
 {
-	bool ended = has(line, "ended");
+	bool ended = show_has(line, "ended");
 	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && is_answer(line);
 	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
 	msec_t time = trace_time(line);
@@ -260,8 +253,7 @@ trace_hear(struct trace *trace, json_t *line)
 	}
 	session = session_of(trace, line, time);
 	json_object_set_new(line, "time", json_integer(time));
-	json_object_set(session, "dialect", json_object_get(line, "dialect"));
-	json_object_set(session, "client", json_object_get(line, "client"));
+	show_take(session, line, "dialect client");
 	count = json_array_size(json_object_get(session, "calls"));
 	call = call_of(session, line);
 	read_message(trace, session, call, line);
@@ -282,14 +274,14 @@ trace_hear(struct trace *trace, json_t *line)
 bool
 trace_failed(const json_t *call)
 {
-	return has(call, "outcome") && !span_equal(show_string(call, "outcome"), SPAN("result"));
+	return show_has(call, "outcome") && !show_is(call, "outcome", "result");
 }
 
 msec_t
 trace_end(const json_t *session, const json_t *call)
 {
 	msec_t start = show_number(call, "start"),
-	       end = show_number(has(call, "ended") ? call : session, has(call, "ended") ? "ended" : "end");
+	       end = show_number(show_has(call, "ended") ? call : session, show_has(call, "ended") ? "ended" : "end");
 
 	/* Somebody may have set the clock. */
 	return end > start ? end : start;
@@ -317,8 +309,8 @@ take_calls(json_t *session, msec_t before)
 
 	json_array_foreach(json_object_get(session, "calls"), i, call)
 	{
-		done = has(session, "over") || has(call, "answered") ||
-		    (has(call, "ended") && show_number(call, "ended") <= before);
+		done = show_has(session, "over") || show_has(call, "answered") ||
+		    (show_has(call, "ended") && show_number(call, "ended") <= before);
 		json_array_append(done ? taken : left, call);
 		if (!done)
 			continue;
@@ -342,7 +334,7 @@ trace_take(struct trace *trace, msec_t before, struct trace *taken)
 		json_object_set_new(part, "calls", take_calls(session, before));
 		json_object_set_new(session, "events", json_array());
 		json_array_append_new(taken->sessions, part);
-		if (has(session, "over"))
+		if (show_has(session, "over"))
 			json_array_remove(trace->sessions, i);
 	}
 }

@@ -24,9 +24,10 @@ tool_of(json_t *tools, const json_t *session, const json_t *call)
 
 	tool = json_object_get(tools, text);
 	if (tool == NULL) {
-		tool = json_pack("{s:o, s:O*, s:O*, s:O*, s:i, s:i, s:i, s:[]}", "title", title_of(call), "server",
-		    json_object_get(session, "server"), "method", json_object_get(call, "method"), "name",
-		    json_object_get(call, "name"), "count", 0, "failed", 0, "at_once", 0, "times");
+		tool = json_pack("{s:o, s:i, s:i, s:i, s:[]}", "title", title_of(call), "count", 0, "failed", 0,
+		    "at_once", 0, "times");
+		show_take(tool, session, "server");
+		show_take(tool, call, "method name");
 		json_object_set_new(tools, text, tool);
 	}
 	json_decref(key);
@@ -56,7 +57,7 @@ trace_count(json_t *tools, const json_t *session)
 	}
 	json_array_foreach(json_object_get(session, "events"), i, item)
 	{
-		if (!span_equal(show_string(item, "why"), SPAN("COUNTED")) || show_number(item, "count") <= 0)
+		if (!show_is(item, "why", "COUNTED") || show_number(item, "count") <= 0)
 			continue;
 		tool = tool_of(tools, session, item);
 		add_number(tool, "count", show_number(item, "count"));

@@ -117,7 +117,7 @@ list_server(struct task *task, const struct doc_node *server)
 	    span_from(SPAN("            "), strlen(state)), title, command != NULL ? command : entry.why,
 	    buf_span(&options));
 	printable_append(&shown, buf_span(&line), "");
-	table_cut(&row, buf_span(&shown), width > 0 ? width : SIZE_MAX);
+	table_cut(&row, buf_span(&shown), width > 0 ? width : SIZE_MAX, 0);
 	if (!task->json)
 		show_line(buf_span(&row));
 	if (gone != NULL)
