@@ -9,7 +9,7 @@
 
 #include "needs.h"
 
-const int suites_limit = 0;
+const int suites_limit = 12; /* seconds, times CK_TIMEOUT_MULTIPLIER */
 void (*const suites_before)(void) = NULL;
 
 /* A sanitizer searches each process for leaks when it ends, which takes far longer than a test. */
