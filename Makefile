@@ -160,7 +160,7 @@ $(FUZZ_NAMES:%=$(B)/fuzz-%): PROGRAM_LDFLAGS = -fsanitize=fuzzer,$(SANITIZERS)
 $(FUZZ_NAMES:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/obj/test/fuzz/%.o $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
 
-$(B)/obj/test/%.o: test/%.c $(B)/flags
+$(B)/obj/test/%.o: test/%.c $(B)/flags $(B)/test-flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(COMPILE_FLAGS) $(TEST_COMPILE_FLAGS) -MMD -MP -c -o $@ $<
 
@@ -168,18 +168,18 @@ $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(COMPILE_FLAGS) -MMD -MP -c -o $@ $<
 
-# This file changes with the compiler or a flag, so that objects of two compilers are never mixed.
+# These files change with the compiler or a flag, so that objects of two compilers are never mixed. Those of the programs
+# stay what they are when Check is installed.
 .PHONY: force
 define FLAGS_TEXT
 $(CC) $(COMPILE_FLAGS)
-$(TEST_COMPILE_FLAGS)
 $(LDFLAGS) $(VARIANT_LDFLAGS)
 $(SYSTEM)
 endef
-export FLAGS_TEXT
-$(B)/flags: force
+$(B)/flags $(B)/test-flags: export TEXT = $(if $(filter %/test-flags,$@),$(TEST_COMPILE_FLAGS),$(FLAGS_TEXT))
+$(B)/flags $(B)/test-flags: force
 	@mkdir -p $(@D)
-	@printf '%s\n' "$$FLAGS_TEXT" | cmp -s - $@ || printf '%s\n' "$$FLAGS_TEXT" >$@
+	@printf '%s\n' "$$TEXT" | cmp -s - $@ || printf '%s\n' "$$TEXT" >$@
 
 -include $(ALL_OBJECTS:.o=.d)
 
