@@ -301,6 +301,12 @@ CALLS ?= 100000
 soak: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/interop/run --soak $(RESTARTS) $(CALLS)
 
+# The history of seven servers that are used for some SECONDS, and what is told from it.
+.PHONY: seven
+seven: SECONDS := $(if $(filter file,$(origin SECONDS)),60,$(SECONDS))
+seven: $(PROGRAMS)
+	@$(BINARIES) test/interop/run --seven $(SECONDS)
+
 # Runners of tests that are killed leave nothing.
 .PHONY: left-behind
 left-behind: tests
