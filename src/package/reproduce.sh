@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: reproduce.sh
-# Makes the release of the commit that is checked out three times, in paths of different lengths: in two clones, the
-# second with another umask, time zone and language, and in what `make dist` packs, which has no git. All bytes must be
-# the same. The files are left in build/release-files. Takes TARGETS, WERROR and MAKEFLAGS from the environment.
+# Makes the release of the commit that is checked out twice, in paths of different lengths: in a clone, and, with another
+# umask, time zone and language, in what `make dist` packs, which has no git. All bytes must be the same. The files are
+# left in build/release-files. Takes TARGETS, WERROR and MAKEFLAGS from the environment.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -10,7 +10,7 @@ top=$PWD/build/reproduce
 first=$top/a
 second=$top/another/and-a-longer/path
 
-# What one has fetched serves all; what the clones compile they do not share.
+# What one has fetched serves both; what they compile they do not share.
 give_fetched() # from, to
 {
 	[ -d "$1/build/cross" ] || return 0
@@ -35,20 +35,15 @@ give_fetched . "$first"
 release_of "$first"
 [ -d build/cross ] || give_fetched "$first" .
 
+make -C "$first" dist
 (
 	umask 077
 	export TZ=Asia/Tokyo LANG=de_DE.UTF-8
-	git clone -q "$first" "$second"
+	mkdir -p "$second"
+	tar -xzf "$first"/build/canceld-*.tar.gz -C "$second" --strip-components=1
 	give_fetched "$first" "$second"
 	release_of "$second"
 )
-
-make -C "$first" dist
-tar -xzf "$first"/build/canceld-*.tar.gz -C "$top"
-third=$(echo "$top"/canceld-*)
-mkdir "$third/build"
-cp -al "$first/build/cross" "$third/build/"
-release_of "$third"
 
 rm -f build/release-files/*.tar.gz
 mkdir -p build/release-files

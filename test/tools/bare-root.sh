@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=test/tools/fresh-root.sh
 . test/tools/fresh-root.sh
 
-fresh_root "${1:-build/bare-root}" make
+fresh_root "${1:-build/bare-root}"
 mkdir "$root/tree"
 git ls-files -z | xargs -0 tar -cf - | tar -xf - -C "$root/tree"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Sourced by scripts that need a Debian root of their own. Needs root's rights; installs debootstrap.
-#   fresh_root DIRECTORY [PACKAGE,...]   makes it, with /proc and /dev/pts; it is removed when the script ends
+#   fresh_root DIRECTORY   makes it, with make and nothing else beyond the least, /proc and /dev/pts; it is removed when
+#                          the script ends. What debootstrap has made is kept in build for a day, for the next one
 #   inside COMMAND...                    runs a command in it
 
 remove_root()
@@ -26,7 +27,12 @@ fresh_root()
 	trap remove_root EXIT
 	trap 'exit 1' HUP INT TERM
 	mkdir -p "$root"
-	if ! debootstrap --variant=minbase ${2:+--include="$2"} "$codename" "$root" "$mirror" >"$root.log" 2>&1; then
+	made=build/fresh-root-$codename.tar
+	if [ -n "$(find "$made" -mtime -1 2>/dev/null)" ]; then
+		tar -xpf "$made" -C "$root"
+	elif debootstrap --variant=minbase --include=make "$codename" "$root" "$mirror" >"$root.log" 2>&1; then
+		tar --one-file-system -cpf "$made.new" -C "$root" . && mv "$made.new" "$made"
+	else
 		tail -n 5 "$root.log" >&2
 		exit 1
 	fi

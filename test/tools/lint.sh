@@ -34,7 +34,7 @@ units=$(echo "$sources" | grep '\.c$')
 tests=$(echo "$units" | grep '^test/')
 general=$(echo "$sources" | grep -v -e '^test/' -e '^src/shell/system/system_')
 scripts=$(find .ci src test -name node_modules -prune -o -type f -exec awk 'FNR == 1 && /^#!.*sh$/ { print FILENAME }' {} +)
-manuals=$(find . -path './man/*.[1-8]')
+manuals=$(find man -name '*.[1-8]')
 
 # The lists are names without blanks, meant to be split.
 # shellcheck disable=SC2086
