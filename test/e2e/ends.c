@@ -173,17 +173,17 @@ TEST(a_file_as_input_is_drained)
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
 	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}\n"
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
-	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"sleep\","
-	    "\"arguments\":{\"ms\":300}}}\n"
-	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}";
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"sleep\","
+	    "\"arguments\":{\"ms\":300}}}";
 	const char *path = path_of("input");
 	struct run *run;
 
 	file_write(path, lines, 0600);
 	run = run_start(&(struct setup){ .in = path });
 	run_expect_answer(run, "1");
-	run_expect_answer(run, "3");
 	run_expect_answer(run, "2");
+	run_expect_answer(run, "3");
 	run_expect_end(run);
 	run_finish(run, 0);
 }
