@@ -33,6 +33,7 @@ enum method_trait {
 	METHOD_SETTING = 1 << 9, /* stays in force and replaces an earlier one of its name: replayed to a new server */
 	METHOD_UNSETTING = 1 << 10, /* ends the setting of the same name */
 	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
+	METHOD_EACH = 1 << 12,      /* its result is an array, with an element for each of params.items */
 	METHOD_RESULT = 1 << 13,    /* MCP: its answer is that of a task's request: the task has ended */
 	METHOD_LOAD = 1 << 15,      /* ACP: opens a session again, whose updates are then awaited */
 	METHOD_DECLARED = 1 << 14,  /* METHOD_PERSON only of a client with the capability before its '/' */

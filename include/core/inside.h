@@ -405,6 +405,21 @@ void pass_take(struct session *session, struct message *message, enum why why);
 /* The message is dropped and nothing is reported. */
 void pass_discard(struct message *message);
 
+/* --- answers.c */
+
+/*
+ * The result that --answer has for this request of the server's; NULL: none. *items: how often the one element of that is
+ * repeated, in a METHOD_EACH once for each of params.items; or ANSWER_AS_IT_IS. More than LIMIT_ANSWER is none.
+ */
+enum { ANSWER_AS_IT_IS = -1 };
+const char *answers_find(const struct session *session, const struct message *message, unsigned traits, int64_t *items);
+
+/* That result as it is sent; valid until session->words is used again. */
+struct span answers_result(struct session *session, const char *result, int64_t items);
+
+/* Whether that is the answer, as the client's own, in the message, says that it does not know the request's method. */
+bool answers_in_place_of(const struct message *message, const struct request *request);
+
 /* --- reply.c */
 
 /*
@@ -436,7 +451,7 @@ enum why reply_refusal(struct session *session, const struct message *message, e
 void reply_rest(struct session *session, const struct message *message);
 
 /* Answers the request with this id with a result, a JSON text. */
-void reply_result(struct session *session, enum side to, struct span id, const char *result);
+void reply_result(struct session *session, enum side to, struct span id, struct span result);
 
 /* --- cancel.c: the receiver hears in its own protocol's form, or not at all, that nobody waits for the answer any more */
 

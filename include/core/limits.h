@@ -31,6 +31,7 @@ enum {
 	LIMIT_CLIENT = 1 << 10,  /* bytes kept of what the client tells of itself */
 	LIMIT_META = 16384,      /* bytes of params._meta that are kept for a request's cancel */
 	LIMIT_TRACEPARENT = 57,  /* ... of a request's traceparent, as spelled */
+	LIMIT_ANSWER = 1 << 20,  /* bytes of a result of --answer that is repeated for each item */
 	LIMIT_PROGRESS = 512,    /* bytes kept of a request's latest progress */
 	LIMIT_RULES_SET = 64,    /* rules that a person has added */
 	LIMIT_STARS = 8,         /* '*' in a pattern ... */

@@ -11,9 +11,28 @@
 #include "core/limits.h"
 #include "core/table.h"
 
+/*
+ * What canceld answers in the client's place (--answer): at once; or, where a rule of -t names the method, when the client
+ * has not answered by then, does not know the method, or has gone. One result of each method counts: that of the strongest
+ * source, and of equals the last.
+ */
+struct answer_rule {
+	enum policy_source source;
+	char *method, *result; /* owned; result: JSON in one line */
+};
+
+struct answers {                  /* zeroed: none */
+	struct answer_rule *list; /* owned */
+	size_t count;
+};
+
+void answers_add(struct answers *answers, enum policy_source source, struct span method, struct span result);
+void answers_free(struct answers *answers);
+
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
 	struct policy *policy;         /* borrowed: the caller may change it; its rules are marked as they match */
+	const struct answers *answers; /* borrowed; NULL: none */
 	const char *name;              /* of the server, for cancelctl; borrowed; NULL: that cannot reach the session */
 	msec_t grace;                  /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;

@@ -91,14 +91,16 @@ struct request {
 	msec_t received;          /* when the frame's last byte arrived */
 	uint64_t heard;           /* how many bytes its receiver had written by then */
 	msec_t since;             /* when its deadlines began to run; MSEC_NEVER: they do not yet */
-	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
-	const char *origins[2];        /* set at will: where these come from, as in struct deadlines */
-	struct alarm idle;             /* in pending->idle, or not armed */
-	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
-	bool graced;                   /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
-	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
-	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
-	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
+	msec_t idle_after, cap_after; /* set at will: the durations of its deadlines; MSEC_NEVER: none */
+	const char *origins[2];       /* set at will: where these come from, as in struct deadlines */
+	const char *answer;           /* what --answer has for it; borrowed; or NULL; receive.c sets it, and the next */
+	int64_t items;                /* ... how often it is repeated, see answers_find */
+	struct alarm idle;            /* in pending->idle, or not armed */
+	struct alarm hard;            /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
+	bool graced;                  /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
+	msec_t seen;                  /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;          /* its latest progress, if that is kept: a message; may be empty */
+	struct buf record;            /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t task;                 /* of a METHOD_RESULT: the serial of its task; 0: none */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
@@ -195,7 +197,7 @@ bool pending_holds(const struct pending *pending, struct id id);
 static inline msec_t
 request_timeout(const struct request *request)
 {
-	if (request->given_up != WHY_TIMED_OUT)
+	if (request->given_up != WHY_TIMED_OUT && request->given_up != WHY_ANSWERED_FOR_CLIENT)
 		return MSEC_NEVER;
 	return request->passed == POLICY_CAP ? request->cap_after : request->idle_after;
 }
@@ -233,6 +235,7 @@ enum decide_event {          /* apply.c and requests.c rely on their order: see 
 	EVENT_RESPONSE,      /* its response has arrived */
 	EVENT_MALFORMED,     /* its response is malformed */
 	EVENT_OVERSIZED,     /* its response is longer than --max-message, and is thrown away */
+	EVENT_DECLINED,      /* its receiver has gone or does not know its method, and --answer has an answer to it */
 	EVENT_STREAM_ENDED,  /* its receiver ends it with a cancel of its own */
 	EVENT_PROGRESS,      /* its receiver reports progress, which its requester may not see once it was cancelled */
 	EVENT_PROGRESS_OWED, /* ... which its requester may see until it is answered */
@@ -242,6 +245,7 @@ enum decide_event {          /* apply.c and requests.c rely on their order: see 
 	EVENT_TURN_CANCELLED,      /* the client's session/cancel cancels the turn that it is or belongs to */
 	EVENT_DEADLINE,            /* its deadline, grace or linger has passed */
 	EVENT_DEADLINE_OWED,       /* the same, and the receiver may still answer within the grace */
+	EVENT_UNANSWERED,          /* its deadline has passed, and --answer has an answer to it */
 	EVENT_PERSON,              /* a person gives it up */
 	EVENT_PERSON_OWED,         /* the same, and the receiver may still answer within the grace */
 	EVENT_REQUESTER_GONE,      /* the requester has gone, so nobody takes the answer */

@@ -32,6 +32,7 @@ struct configfile {
 
 struct options {
 	struct policy policy;
+	struct answers answers;
 	json_t *origins; /* owned: the texts of rules' origins, each the name of itself; requests may outlive a rule */
 	struct session_config session; /* without what does not follow from an option alone: see loop.c */
 	bool drain;
@@ -67,6 +68,7 @@ enum option_kind {
 	OPTION_COUNT,
 	OPTION_PATH,
 	OPTION_NAME,
+	OPTION_ANSWER, /* in the file also an object of them */
 	OPTION_LEVEL,
 	OPTION_MORE, /* than without it; the next one, less: what the log shows */
 	OPTION_LESS,

@@ -256,6 +256,7 @@ open_session(struct loop *loop)
 	struct session_config config = options->session;
 
 	config.policy = &options->policy;
+	config.answers = &options->answers;
 	config.observed = !options->no_control;
 	config.restarts = options->restarts > 0;
 	config.name = options->no_control ? NULL : options->name;

@@ -331,6 +331,26 @@ TEST(an_urgent_message_takes_no_memory_once_it_is_written)
 	ck_assert_uint_eq(session->scratch.cap, 0);
 }
 
+/* LSP: as many elements as the server asks for, if they are not too many. */
+TESTS(a_repeated_answer_is_bounded, 0, 2)
+{
+	static const char result[] = "[\"0123456\"]";
+	struct answers answers = { 0 };
+
+	answers_add(&answers, POLICY_OPTION, SPAN("workspace/configuration"), span_of(result));
+	session_free(session);
+	open_session(SPAN("lsp"), false);
+	session->config.answers = &answers;
+	receive(SIDE_SERVER,
+	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"workspace/configuration\",\"params\":{\"items\":[0"));
+	for (size_t i = 1; i < (size_t)LIMIT_ANSWER / (sizeof(result) - strlen("[]")) + (size_t)_i; i++)
+		receive(SIDE_SERVER, SPAN(",0"));
+	say(SIDE_SERVER, SPAN("]}}\n"));
+	ck_assert_int_eq(told[WHY_ANSWERED_FOR_CLIENT], _i == 0);
+	ck_assert_int_eq(told[WHY_RELAYED], _i);
+	answers_free(&answers);
+}
+
 /* What is no message in a long array is not read for ever. */
 TESTS(the_elements_of_a_batch_are_bounded, 0, 2)
 {

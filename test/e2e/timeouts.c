@@ -101,3 +101,32 @@ TEST(a_client_that_pauses_gets_an_answer_that_was_in_time)
 	run_leave(run, 0);
 	run_end(run);
 }
+
+/* A language server that waits for the answer to its registration, as many do, before it answers anything. */
+#define REGISTERS \
+	"sh:read x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"capabilities\":{}}}'; " \
+	"echo '{\"jsonrpc\":\"2.0\",\"id\":\"r\",\"method\":\"client/registerCapability\",\"params\":{}}'; " \
+	"until case $x in *'\"r\"'*) true;; *) false;; esac; do read x || exit; done; echo \"got $x\" >&2; " \
+	"until case $x in *hover*) true;; *) false;; esac; do read x || exit; done; " \
+	"echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}'; read x; exit 0"
+
+TESTS(a_client_that_does_not_answer_is_answered_for, 0, 2)
+{
+	struct run *run = run_options(_i == 0 ?
+		"-v -D lsp --answer client/registerCapability=null" :
+		"-v -D lsp --answer client/registerCapability=null -t client/registerCapability=300ms",
+	    REGISTERS);
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
+	run_expect_result(run, "1");
+	if (_i == 1) {
+		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "client/registerCapability");
+		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "$/cancelRequest");
+	}
+	run_expect_logged(run, "got {\"jsonrpc\":\"2.0\",\"id\":\"r\",\"result\":null}");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
+	run_expect_result(run, "2");
+	run_expect_logged(run, "ANSWERED_FOR_CLIENT ");
+	run_leave(run, 0);
+	run_end(run);
+}

@@ -138,6 +138,18 @@ read_switch(struct session_config *config, struct span word)
 	return false;
 }
 
+/* METHOD=JSON, without blanks */
+static bool
+read_answer(struct answers *answers, struct span value)
+{
+	struct span method = span_until(value, "=");
+
+	if (method.len == value.len)
+		return false;
+	answers_add(answers, POLICY_OPTION, method, span_from(value, method.len + 1));
+	return true;
+}
+
 bool
 option_read(struct scenario *scenario, struct span word)
 {
@@ -154,6 +166,8 @@ option_read(struct scenario *scenario, struct span word)
 		return read_rule(scenario, POLICY_IDLE, value);
 	if (span_equal(name, SPAN("max-time")))
 		return read_rule(scenario, POLICY_CAP, value);
+	if (span_equal(name, SPAN("answer")))
+		return read_answer(&scenario->answers, value);
 	if (span_equal(name, SPAN("grace")))
 		return option_duration(value, &scenario->config.grace);
 	if (span_equal(name, SPAN("kill-stuck")))

@@ -392,6 +392,7 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 	}
 	*config = scenario->config;
 	config->policy = policy;
+	config->answers = &scenario->answers;
 	if (play->setup->filler != FILLER_NONE && config->max_message < LIMIT_MESSAGE)
 		config->max_message += FILLER_SIZE;
 	config->seed = 0x9e3779b97f4a7c15u;

@@ -72,6 +72,7 @@ struct scenario {
 	unsigned number;
 	struct session_config config; /* without policy */
 	enum framing framing;         /* framing of both sides' messages, except raw bytes */
+	struct answers answers;       /* the session's */
 	struct option *options;       /* the policy's rules */
 	size_t option_count;
 	char **seeds;

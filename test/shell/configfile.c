@@ -106,6 +106,16 @@ compare_rules(const char *what, const struct options *one, const struct options 
 	}
 }
 
+static void
+compare_answers(const char *what, const struct options *one, const struct options *other)
+{
+	ck_assert_msg(one->answers.count == other->answers.count, "%s: %zu answers", what, one->answers.count);
+	for (size_t i = 0; i < one->answers.count; i++) {
+		ck_assert_str_eq(one->answers.list[i].method, other->answers.list[i].method);
+		ck_assert_str_eq(one->answers.list[i].result, other->answers.list[i].result);
+	}
+}
+
 /* Both were set by the same code, in zeroed memory. */
 static void
 compare(const char *what, const struct options *one, const struct options *other)
@@ -113,6 +123,7 @@ compare(const char *what, const struct options *one, const struct options *other
 	size_t from = offsetof(struct options, session), to = offsetof(struct options, log);
 
 	compare_rules(what, one, other);
+	compare_answers(what, one, other);
 	ck_assert_msg(memcmp((const char *)one + from, (const char *)other + from, to - from) == 0, "%s", what);
 	ck_assert_msg(one->log.level == other->log.level && one->log.json == other->log.json, "%s", what);
 	ck_assert_msg(strcmp(one->log_path, other->log_path) == 0, "%s: log %s", what, one->log_path);
@@ -142,6 +153,10 @@ static const struct {
 	    "-D lsp -g 250ms --term-after 1s --kill-after 2s --sweep group --no-cancel --answer-cancelled --tool-errors "
 	    "--ask-progress --legacy -e --fail-on-error --max-message 1024M --max-inflight 7 -l /home/me/a/log "
 	    "--log-format json --control /home/me/a/s --no-control --no-history --name mine server" },
+	{ "{\"answer\":{\"a\":null,\"b\":\"c=d\",\"e\":{\"f\":[1, 2.5]}}}", "server",
+	    "--answer a=null --answer b=\"c=d\" --answer e={\"f\":[1,2.5]} server" },
+	{ "{\"answer\":\"a=[]\"}", "server", "--answer a=[] server" },
+	{ "{\"answer\":\"a=[]\"}", "--dry-run server", "--dry-run server" },
 	{ "{\"tool-errors\":false,\"drain\":false}", "server", "server" },
 	{ "{\"drain\":true,\"dry-run\":true}", "server", "-d -n server" },
 	{ "{\"drain\":\"5s\"}", "server", "-d5s server" },
@@ -160,6 +175,9 @@ static const struct {
 	{ "{\"dialect\":\"lsp\",\"grace\":\"1s\"}", "-D acp server", "-D acp -g 1s server" },
 	{ "{\"grace\":\"1s\"}", "--grace=2s server", "-g 2s server" },
 	{ "{\"restart\":\"7/2m\"}", "-r3/1m server", "-r3/1m server" },
+	{ "{\"answer\":{\"a\":1,\"b\":2}}", "--answer a=3 server", "--answer a=3 --answer b=2 server" },
+	{ "{\"answer\":{\"a\":1,\"b\":2},\"servers\":{\"*\":{\"answer\":{\"a\":4}}}}", "server",
+	    "--answer a=4 --answer b=2 server" },
 	{ "{\"restart\":\"7/2m\"}", "-k2s server", "-k2s -r7/2m server" },
 	{ "{\"kill-stuck\":\"2s\"}", "-r3/1m server", "-r3/1m -k2s server" },
 	{ "{\"log-level\":\"traffic\"}", "-q server", "-q server" },
@@ -262,6 +280,10 @@ static const struct {
 	{ "{\"timeout\":{\"a\":30}}", "timeout 'a=30': is the unit missing? for seconds: a=30s" },
 	{ "{\"timeout\":{\"a\":\"b=30s\"}}", "timeout 'a=\"b=30s\"': want [METHOD" },
 	{ "{\"timeout\":{\"*\":\"b=30s\"}}", "timeout '\"b=30s\"': want [METHOD" },
+
+	{ "{\"answer\":5}", "answer: want METHOD=JSON" },
+	{ "{\"answer\":\"a\"}", "answer 'a': want METHOD=JSON" },
+	{ "{\"answer\":{\"\":5}}", "answer '=5': want METHOD=JSON" },
 
 	{ "{\"name\":5}", "name: want a name" },
 	{ "{\"log\":7}", "log: want the name of a file" },

@@ -272,6 +272,22 @@ TESTS(rules_name_a_method_and_a_name, 0, COUNT(rules))
 	options_free(&parsed.options);
 }
 
+/* Its bytes are kept, in one line; of one method the last one counts. */
+TEST(an_answer_is_json_in_one_line)
+{
+	static struct parsed parsed;
+	const struct answers *answers =
+	    &accept_line(&parsed, "--answer a=0 --answer a/b=[1.50,\n\"=\\u0000\"\r\n] --answer a=null server")
+		 ->answers;
+
+	ck_assert_uint_eq(answers->count, 2);
+	ck_assert_str_eq(answers->list[0].method, "a");
+	ck_assert_str_eq(answers->list[0].result, "null");
+	ck_assert_str_eq(answers->list[1].method, "a/b");
+	ck_assert_str_eq(answers->list[1].result, "[1.50, \"=\\u0000\"  ]");
+	options_free(&parsed.options);
+}
+
 /* Refused command lines, and two parts that the message must contain. */
 static const struct {
 	const char *line;
@@ -293,6 +309,10 @@ static const struct {
 	{ "--retries server", "'--retries'", "see canceld --help" },
 	{ "--kil-stuck server", "'--kil-stuck'", ": it could be --kill-stuck;" },
 	{ "--fail-on server", "'--fail-on'", ": it could be --fail-on-timeout;" },
+	{ "--answer roots/list server", "--answer 'roots/list'", "METHOD=JSON, such as roots/list={\"roots\":[]}" },
+	{ "--answer =null server", "--answer '=null'", "METHOD=JSON" },
+	{ "--answer a= server", "--answer 'a='", "METHOD=JSON" },
+	{ "--answer a={}x server", "--answer 'a={}x'", "METHOD=JSON" },
 	{ "-k0 server", "--kill-stuck '0': want a time", "10s" },
 	{ "-t 5ss server", "--timeout '5ss'", "such as 30s or tools/call:NAME=5m" },
 	{ "-t  server", "--timeout ''", "such as 30s or tools/call:NAME=5m" },

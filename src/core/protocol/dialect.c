@@ -102,6 +102,7 @@ static TABLE_CONST struct method lsp_methods[DIALECT_METHODS] = {
 	METHOD("workspace/executeCommand", METHOD_CODE),
 	METHOD("workspace/diagnostic", METHOD_LONG),
 	METHOD("window/showMessageRequest", METHOD_PERSON),
+	METHOD("workspace/configuration", METHOD_EACH),
 	{ 0 },
 };
 

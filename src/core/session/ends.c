@@ -36,6 +36,8 @@ decide_each(struct session *session, enum side requester, enum decide_event even
 void
 session_client_leaves(struct session *session, enum leaving leaving)
 {
+	struct request *request, *next;
+
 	session->client_ended = true;
 	session->client_left = leaving != LEAVE_DRAIN;
 	if (leaving != LEAVE_DRAIN)
@@ -43,7 +45,10 @@ session_client_leaves(struct session *session, enum leaving leaving)
 	decide_each(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	turns_left(session);
-	decide_each(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
+	for (request = session->party[SIDE_SERVER].pending.oldest; request != NULL; request = next) {
+		next = request->newer;
+		turns_decide(session, request, request->answer != NULL ? EVENT_DECLINED : EVENT_RECEIVER_GONE, NULL);
+	}
 }
 
 /* The streams of the server that has gone are to be sent again, see recovery.c. */

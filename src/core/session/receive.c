@@ -78,6 +78,22 @@ refuse(struct session *session, struct message *message, int code, const char *c
 	pass_drop(session, message, why);
 }
 
+/* --answer: answers the request of the server's at hand, if the client is not to be asked. false: nothing was done. */
+static bool
+answer_at_once(struct session *session, struct message *message, unsigned traits)
+{
+	int64_t items;
+	const char *result = answers_find(session, message, traits, &items);
+
+	if (result == NULL || !state_may_write(session, SIDE_SERVER) ||
+	    (!session->client_ended && policy_singles_out(session->config.policy, message->method, SPAN_NONE)))
+		return false;
+	reply_result(session, SIDE_SERVER, message->id.text, answers_result(session, result, items));
+	state_count(session, message, TALLY_ANSWERED, WHY_ANSWERED_FOR_CLIENT);
+	pass_drop(session, message, WHY_ANSWERED_FOR_CLIENT);
+	return true;
+}
+
 /* Why no further request may be outstanding; NULL: it may. */
 static const char *
 why_too_much(const struct session *session, const struct message *message)
@@ -258,6 +274,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap);
 	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
+	if (message->from == SIDE_SERVER)
+		request->answer = answers_find(session, message, row->traits, &request->items);
 	if (row->traits & METHOD_RESULT)
 		request->task = serial_of_task(session, message);
 	request->heard = lane_received_to(session->party[receiver].lane);
@@ -336,6 +354,8 @@ receive_request(struct session *session, struct message *message)
 		    WHY_PROBE_ANSWERED);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
+	} else if (!client && answer_at_once(session, message, row->traits)) {
+		return;
 	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
 		state_count(session, message, TALLY_LOST, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE);
 		reply_gone(session, message);
@@ -495,6 +515,7 @@ static void
 receive_response(struct session *session, struct message *message)
 {
 	struct request *request = message->request;
+	bool declined = false;
 
 	message->bound = message->from == SIDE_CLIENT;
 	if (message->question != NULL) {
@@ -519,8 +540,9 @@ receive_response(struct session *session, struct message *message)
 			return;
 		}
 		on_answer(session, message, request);
+		declined = answers_in_place_of(message, request);
 	}
-	turns_decide(session, request, EVENT_RESPONSE, message);
+	turns_decide(session, request, declined ? EVENT_DECLINED : EVENT_RESPONSE, message);
 }
 
 /* --- notifications */

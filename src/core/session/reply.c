@@ -26,9 +26,9 @@ write_scratch(struct session *session, enum side to)
 }
 
 void
-reply_result(struct session *session, enum side to, struct span id, const char *result)
+reply_result(struct session *session, enum side to, struct span id, struct span result)
 {
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':%s}", id, result);
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':%b}", id, result);
 	write_scratch(session, to);
 }
 
@@ -227,8 +227,13 @@ reply_to(struct session *session, const struct request *request, enum why why)
 		.origin = request_origin(request),
 	};
 
+	if (why == WHY_ANSWERED_FOR_CLIENT) {
+		reply_result(session, request->from, request->id.text,
+		    answers_result(session, request->answer, request->items));
+		return;
+	}
 	if ((by_canceld || cancelled) && !runs_on && request->row->cancelled != NULL) {
-		reply_result(session, request->from, request->id.text, request->row->cancelled);
+		reply_result(session, request->from, request->id.text, span_of(request->row->cancelled));
 		return;
 	}
 	if (cancelled)

@@ -6,7 +6,10 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
 	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
 
-	turns_decide(session, request, event + owed, NULL);
+	if (event == EVENT_DEADLINE && request->answer != NULL)
+		turns_decide(session, request, EVENT_UNANSWERED, NULL);
+	else
+		turns_decide(session, request, event + owed, NULL);
 }
 
 /* passed: the cap, or the grace in its place, or the idle deadline. */

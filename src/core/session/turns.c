@@ -167,7 +167,7 @@ turns_cancelled(struct session *session, struct message *message)
 
 	if (message->kind == MESSAGE_REQUEST) {
 		state_note_message(session, SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
-		reply_result(session, SIDE_CLIENT, message->id.text, "null");
+		reply_result(session, SIDE_CLIENT, message->id.text, SPAN("null"));
 		state_count(session, message, TALLY_ANSWERED, WHY_REPAIRED);
 	}
 	forward(session, message, message->urgent ? WHY_CANCEL_FORWARDED : moot);

@@ -14,7 +14,7 @@ enum { AT_ONCE = 100 /* ms: for the clocks of the log may not agree */ };
 /* With these a request's answer is awaited no more, or its receiver is told so. */
 static const enum why ends[] = { WHY_TIMED_OUT, WHY_OPERATOR_CANCELLED, WHY_CANCEL_FORWARDED, WHY_CANCEL_TRANSLATED,
 	WHY_CANCEL_UNSENT, WHY_CANCEL_ANSWERED, WHY_CLIENT_GONE, WHY_SERVER_GONE, WHY_SERVER_LOST, WHY_TERMINATED,
-	WHY_TOO_MANY, WHY_MALFORMED, WHY_OVERSIZED, WHY_PROBE_ANSWERED, WHY_UNANSWERABLE };
+	WHY_TOO_MANY, WHY_MALFORMED, WHY_OVERSIZED, WHY_PROBE_ANSWERED, WHY_ANSWERED_FOR_CLIENT, WHY_UNANSWERABLE };
 
 /* canceld says no more. */
 static const enum why lasts[] = { WHY_SUMMARY, WHY_KILLED };

@@ -67,7 +67,7 @@ static json_t *
 read_value(const struct options_row *row, const char *target, json_t *value)
 {
 	const char *text = json_string_value(value), *equals = target == NULL || strcmp(target, "*") == 0 ? "" : "=";
-	bool plain = text != NULL && (target == NULL || strchr(text, '=') == NULL);
+	bool plain = text != NULL && (target == NULL || (row->kind != OPTION_ANSWER && strchr(text, '=') == NULL));
 	char *dumped = plain ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 	json_t *read = target == NULL && !plain && (json_is_boolean(value) || row->kind >= OPTION_PATH) ?
 	    json_incref(value) :
@@ -77,13 +77,20 @@ read_value(const struct options_row *row, const char *target, json_t *value)
 	return read;
 }
 
+/* Whether values for different methods count together; in the file they may be an object, by method. */
+static bool
+adds_up(const struct options_row *row)
+{
+	return row->kind == OPTION_RULE || row->kind == OPTION_ANSWER;
+}
+
 /* Tries a value. What is right counts, unless something stronger says the same; it is set, now or at the next start. */
 static bool
 take(struct options *options, struct options *scratch, const struct options_row *row, enum policy_source source,
     const char *target, json_t *value)
 {
 	json_t *said = json_object_get(scratch->file.in_force, row->name), *read = read_value(row, target, value);
-	bool counts = row->kind == OPTION_RULE || (json_array_size(said) == 0 && !options_given(options, row));
+	bool counts = adds_up(row) || (json_array_size(said) == 0 && !options_given(options, row));
 	bool fine = options_set(scratch, row, source, json_string_value(read));
 
 	if (fine && counts && source != POLICY_SOURCES) {
@@ -134,7 +141,7 @@ read_keys(struct options *options, struct options *scratch, json_t *object, enum
 			continue;
 		if (row == NULL)
 			end_key(scratch, path, refuse_key(scratch, key, path == 0));
-		else if (row->kind != OPTION_RULE || !json_is_object(value))
+		else if (!adds_up(row) || !json_is_object(value))
 			end_key(scratch, path, take(options, scratch, row, source, NULL, value));
 		else
 			json_object_foreach(value, target, duration)
@@ -196,6 +203,7 @@ read_file(struct options *options)
 	size_t before = options->policy.count;
 
 	scratch.policy = (struct policy){ 0 };
+	scratch.answers = (struct answers){ 0 };
 	scratch.file.in_force = in_force;
 	json_decref(options->file.faults);
 	scratch.file.faults = options->file.faults = json_array();
@@ -216,6 +224,7 @@ read_file(struct options *options)
 	}
 	json_decref(root);
 	policy_free(&scratch.policy);
+	answers_free(&scratch.answers);
 	return in_force;
 }
 
@@ -232,6 +241,7 @@ settle(struct options *options)
 		options->log.dry_run = true;
 		options->session.ask_progress = options->session.legacy = false;
 		options->session.kill_stuck = 0;
+		answers_free(&options->answers);
 		options->restarts = 0;
 	}
 	return OPTIONS_RUN;

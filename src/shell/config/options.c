@@ -51,6 +51,10 @@ const struct options_row options_rows[] = {
 	    "that no client repeats it"),
 	FLAG(0, "ask-progress", session.ask_progress,
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs"),
+	{ 0, OPTION_ANSWER, "answer", AT(answers), "METHOD=JSON",
+	    "answer this request of the server's with the result JSON in the client's place: at once, or, if a -t names the "
+	    "METHOD, when the client does not in time or does not know it; repeatable. For workspace/configuration, [JSON] "
+	    "is repeated for each item" },
 	FLAG(0, "legacy", session.legacy, "answer server/discover without the server: old ones exit on it"),
 	{ .help = "The end" },
 	{ 'd', OPTION_DRAIN, "drain", AT(drain), "[=DURATION]",
@@ -234,6 +238,27 @@ tell_origin(struct options *options, enum policy_source source, const char *valu
 	return true;
 }
 
+/* METHOD=JSON. No control byte stands within a string: without line breaks it is the same JSON, in one line. */
+static bool
+read_answer(struct span text, enum policy_source source, struct answers *answers)
+{
+	struct span method = span_until(text, "="), json = span_from(text, method.len + (method.len < text.len));
+	json_t *value = json_loadb(json.ptr, json.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	struct buf line = { 0 };
+	bool fine = method.len > 0 && value != NULL;
+
+	json_decref(value);
+	if (!fine)
+		return false;
+	buf_set(&line, json);
+	for (size_t i = 0; i < line.len; i++)
+		if (strchr("\r\n", line.data[i]) != NULL)
+			line.data[i] = ' ';
+	answers_add(answers, source, method, buf_span(&line));
+	buf_free(&line);
+	return true;
+}
+
 /* false: the value is wrong or missing. */
 static bool
 set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
@@ -279,6 +304,8 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		return text.len > 0 && !span_equal(text, SPAN("--")) && home_expand(text.ptr, at, OPTIONS_PATH);
 	case OPTION_NAME:
 		return text.len > 0 && snprintf(at, NAME_SIZE, "%s", text.ptr) < NAME_SIZE;
+	case OPTION_ANSWER:
+		return read_answer(text, source, at);
 	case OPTION_LEVEL:
 		return log_level_named(text, at);
 	case OPTION_MORE:
@@ -310,6 +337,7 @@ static const char *const wants[] = {
 	[OPTION_SIZE] = "a size from 64K on, such as 10M or 1G",
 	[OPTION_COUNT] = "a number from 1 to 16777216",
 	[OPTION_PATH] = "the name of a file (./-- for one of that name); ~/ is your home directory, if that is known",
+	[OPTION_ANSWER] = "METHOD=JSON, such as roots/list={\"roots\":[]}",
 	[OPTION_NAME] = "a name of 1 to 63 bytes",
 	[OPTION_IGNORED] = NULL,
 };
@@ -543,6 +571,7 @@ void
 options_free(struct options *options)
 {
 	policy_free(&options->policy);
+	answers_free(&options->answers);
 	json_decref(options->origins);
 	json_decref(options->file.in_force);
 	json_decref(options->file.faults);

@@ -1,0 +1,116 @@
+/*
+ *   request of the server's ──▶ answers_find ──▶ no -t names its method: answered at once, and not passed
+ *                                            ──▶ else it enters the table: EVENT_UNANSWERED, EVENT_DECLINED
+ */
+#include "core/inside.h"
+
+#include <stdlib.h>
+
+#include "core/json.h"
+
+static struct answer_rule *
+rule_for(const struct answers *answers, struct span method)
+{
+	for (size_t i = 0; answers != NULL && i < answers->count; i++)
+		if (dialect_is(method, answers->list[i].method))
+			return &answers->list[i];
+	return NULL;
+}
+
+static char *
+copy(struct span text)
+{
+	char *string = mem_new(text.len + 1);
+
+	return memcpy(string, text.ptr, text.len);
+}
+
+void
+answers_add(struct answers *answers, enum policy_source source, struct span method, struct span result)
+{
+	struct answer_rule *rule = rule_for(answers, method);
+
+	if (rule != NULL && rule->source > source)
+		return;
+	if (rule == NULL) {
+		answers->list = mem_resize(answers->list, answers->count + 1, sizeof(*answers->list));
+		rule = &answers->list[answers->count++];
+		*rule = (struct answer_rule){ .method = copy(method) };
+	}
+	free(rule->result);
+	rule->source = source;
+	rule->result = copy(result);
+}
+
+void
+answers_free(struct answers *answers)
+{
+	for (size_t i = 0; i < answers->count; i++) {
+		free(answers->list[i].method);
+		free(answers->list[i].result);
+	}
+	free(answers->list);
+	*answers = (struct answers){ 0 };
+}
+
+/* Of an array that has no other one; else empty. */
+static struct span
+only_element(struct span json)
+{
+	size_t at = 1;
+	struct span element = json.ptr[0] == '[' ? json_next(json, &at) : SPAN_NONE;
+
+	return json_next(json, &at).len > 0 ? SPAN_NONE : element;
+}
+
+/* LSP 3.17 "workspace/configuration": the result has an element for each of params.items. */
+static int64_t
+count_items(const struct message *message)
+{
+	struct span items = json_member(scan_bytes(message->scan, SCAN_PARAMS), SPAN("items"));
+	size_t at = 1;
+	int64_t count = 0;
+
+	while (items.len > 0 && items.ptr[0] == '[' && json_next(items, &at).len > 0)
+		count++;
+	return count;
+}
+
+const char *
+answers_find(const struct session *session, const struct message *message, unsigned traits, int64_t *items)
+{
+	const struct answer_rule *rule = rule_for(session->config.answers, message->method);
+	struct span element;
+
+	*items = ANSWER_AS_IT_IS;
+	if (rule == NULL)
+		return NULL;
+	element = (traits & METHOD_EACH) ? only_element(span_of(rule->result)) : SPAN_NONE;
+	if (element.len > 0)
+		*items = count_items(message);
+	return *items > LIMIT_ANSWER / (int64_t)(element.len + 1) ? NULL : rule->result;
+}
+
+struct span
+answers_result(struct session *session, const char *result, int64_t items)
+{
+	struct span whole = span_of(result), element = only_element(whole);
+	struct buf *text = &session->words;
+
+	if (items == ANSWER_AS_IT_IS)
+		return whole;
+	buf_set(text, SPAN("["));
+	for (int64_t i = 0; i < items; i++)
+		compose(text, i > 0 ? ",%b" : "%b", element);
+	buf_append(text, SPAN("]"));
+	return buf_span(text);
+}
+
+bool
+answers_in_place_of(const struct message *message, const struct request *request)
+{
+	double code;
+
+	return request->answer != NULL && message->batch == NULL && scan_has(message->scan, SCAN_ERROR) &&
+	    id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) && code == (double)CODE_METHOD_NOT_FOUND;
+}
