@@ -120,8 +120,8 @@ struct scan { /* read only */
 	enum scan_fault fault;
 	size_t fault_offset;
 	uint64_t unsound;                      /* private: a bit for each string with a soft fault */
-	unsigned char types[SCAN_FIELDS];      /* private: enum value_type */
-	struct scan_value values[SCAN_FIELDS]; /* private; of those that are absent not set */
+	unsigned char types[SCAN_FIELDS + 1];  /* private: enum value_type */
+	struct scan_value values[SCAN_FIELDS + 1]; /* private; of those that are absent not set */
 };
 
 /* Scans the text, which must stay where it is as long as the scan is asked. */

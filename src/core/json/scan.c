@@ -3,17 +3,16 @@
 #include "core/json.h"
 
 enum {
-	KEY_MAX = 48,    /* every key that is looked for is shorter */
-	A_KEY = 0x7E,    /* a key, whichever */
-	NO_FIELD = 0x7F, /* the value is at no path */
-	AN_ARRAY = 0x80, /* with a field in one byte */
+	KEY_MAX = 48,           /* every key that is looked for is shorter */
+	NO_FIELD = SCAN_FIELDS, /* of a value at no path */
+	A_KEY,                  /* of a key, whichever */
+	AN_ARRAY = 0x80,        /* with a field in one byte */
 };
 
 /* The members that are looked for, by field, each with the object whose member it is. */
 static const struct key {
 	const char *text;
-	size_t len;
-	unsigned parent;
+	unsigned char len, parent;
 } keys[SCAN_FIELDS + 1] = {
 #define KEY(name, parent, key) [SCAN_##name] = { key, sizeof(key) - 1, SCAN_##parent }, /* NOLINT: a literal */
 	SCAN_LIST(KEY)
@@ -47,7 +46,7 @@ struct nest {
 	unsigned depth;
 	unsigned open;        /* the innermost container: its field, and whether it is AN_ARRAY */
 	unsigned field;       /* of the value that comes next */
-	unsigned char *stack; /* for each depth: `open` outside of it */
+	unsigned char *stack; /* for each container: `open` outside of it */
 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -105,19 +104,15 @@ count_plain(const char *at)
 
 	memcpy(&bytes, at, BLOCK);
 	/* With a bit flipped, a quote (0x22) stands behind the control characters, and a blank (0x20) does not. */
-	bytes = ((bytes ^ 2) < 0x21) | (bytes == '\\');
+	bytes = ((bytes ^ 2) > 0x20) & (bytes != '\\');
 #ifdef __SSE2__
 	typedef char block __attribute__((vector_size(BLOCK)));
-	int marks = __builtin_ia32_pmovmskb128((block)bytes);
 
-	return marks != 0 ? (unsigned)__builtin_ctz((unsigned)marks) : BLOCK;
+	return (unsigned)__builtin_ctz(~(unsigned)__builtin_ia32_pmovmskb128((block)bytes));
 #else
-	static const signed_block none = { 0 };
 	unsigned plain = 0;
 
-	if (memcmp(&bytes, &none, BLOCK) == 0)
-		return BLOCK;
-	while (bytes[plain] == 0)
+	while (plain < BLOCK && bytes[plain] != 0)
 		plain++;
 	return plain;
 #endif
@@ -151,34 +146,29 @@ is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static inline bool
-closes(char c)
+/* The byte there; behind the end 0, which begins no token. */
+INLINE char
+byte_at(const struct scan *scan, const char *at)
 {
-	return c == '}' || c == ']';
+	return at < scan->end ? *at : '\0';
 }
 
 SELDOM const char *
-skip_spaces(struct scan *scan, const char *at)
+skip_spaces(const struct scan *scan, const char *at)
 {
-	while (at < scan->end && is_space(*at))
+	while (is_space(byte_at(scan, at)))
 		at++;
 	return at;
 }
 
-/* There is seldom any. */
-static inline const char *
-skip_space(struct scan *scan, const char *at)
-{
-	return at < scan->end && (unsigned char)*at <= ' ' ? skip_spaces(scan, at) : at;
-}
-
-/* The byte there; behind the end 0, which begins no token. */
+/* The byte behind the white space, of which there is seldom any. */
 INLINE char
-byte_at(struct scan *scan, const char *at)
+next_byte(const struct scan *scan, const char **at)
 {
-	if (at < scan->end)
-		return *at;
-	return '\0';
+	if (*at < scan->end && (unsigned char)**at > ' ')
+		return **at;
+	*at = skip_spaces(scan, *at);
+	return byte_at(scan, *at);
 }
 
 /* at: behind a backslash (RFC 8259 section 7). */
@@ -319,15 +309,10 @@ forget(struct scan *scan, unsigned field)
 			forget(scan, i);
 }
 
-/* The key names this field. Of repeated members parsers keep the last one. */
-INLINE unsigned
-take_field(struct scan *scan, unsigned field, const char *quote)
+/* Of repeated members parsers keep the last one. */
+SELDOM unsigned
+take_repeated(struct scan *scan, unsigned field, const char *quote)
 {
-	if (!scan_has(scan, field)) {
-		scan->types[field] = VALUE_NULL; /* until its value is read: the text may end before that */
-		scan->values[field] = (struct scan_value){ 0 };
-		return field;
-	}
 	if (field == SCAN_METHOD || field == SCAN_ELEMENT_METHOD)
 		note_fault(scan, SCAN_REPEATED_METHOD, quote);
 	if (field == SCAN_METHOD)
@@ -362,144 +347,133 @@ find_unescaped(unsigned parent, const char *key, size_t len)
 	return find_field(parent, text, len);
 }
 
-/* Reads a key and its colon. */
-INLINE const char *
-read_name(struct scan *scan, struct nest *nest, const char *at)
-{
-	const char *key;
-
-	if (byte_at(scan, at) != '"')
-		at = skip_spaces(scan, at);
-	if (byte_at(scan, at) != '"')
-		return fail(scan, at);
-	key = at + 1;
-	at = skip(scan, key);
-	if (byte_at(scan, at) == '"')
-		nest->field = find_field(nest->open, key, (size_t)(at++ - key));
-	else if ((at = read_special(scan, at, A_KEY)) == NULL)
-		return NULL;
-	else
-		nest->field = find_unescaped(nest->open, key, (size_t)(at - key) - 1);
-	if (nest->field != NO_FIELD)
-		nest->field = take_field(scan, nest->field, key - 1);
-	if (byte_at(scan, at) != ':')
-		at = skip_spaces(scan, at);
-	return byte_at(scan, at) == ':' ? at + 1 : fail(scan, at);
-}
-
 /* Values */
 
-/* end: 0 for a container, which has not ended. */
+/* end: the text for a container, which has not ended. */
 INLINE void
 note_value(struct scan *scan, unsigned field, enum value_type type, const char *at, const char *end)
 {
-	if (field == NO_FIELD)
-		return;
 	scan->types[field] = (unsigned char)type;
 	scan->values[field].offset = (size_t)(at - scan->text.ptr);
 	scan->values[field].end = (size_t)(end - scan->text.ptr);
 }
 
+/* Reads the bracket of a container. */
 INLINE const char *
-leave(struct scan *scan, struct nest *nest, const char *at)
+enter(struct scan *scan, struct nest *nest, const char *at)
 {
-	unsigned field = nest->open & NO_FIELD;
+	bool array = *at == '[';
 
-	if ((*at == ']') != (nest->open >= AN_ARRAY))
-		return fail(scan, at);
-	nest->open = nest->stack[nest->depth--];
-	if (field != NO_FIELD)
-		scan->values[field].end = (size_t)(at + 1 - scan->text.ptr);
+	if (nest->open == (SCAN_TEXT | AN_ARRAY) && !array) {
+		nest->field = SCAN_ELEMENT;
+		forget(scan, SCAN_ELEMENT);
+	}
+	note_value(scan, nest->field, array ? VALUE_ARRAY : VALUE_OBJECT, at, scan->text.ptr);
+	nest->stack[nest->depth++] = (unsigned char)nest->open;
+	nest->open = nest->field | (array ? AN_ARRAY : 0);
 	return at + 1;
 }
 
-/* Behind a value: leaves the containers that end here, and returns the place of the next member. */
+/* Behind a value: leaves the containers that end here, and reads the comma behind them, if one has not ended. */
 INLINE const char *
-read_comma(struct scan *scan, struct nest *nest, const char *at)
+leave(struct scan *scan, struct nest *nest, const char *at)
 {
-	while (nest->depth > 0 && at != NULL) {
-		char c = byte_at(scan, at);
-
-		if (c == ',')
+	for (char c; nest->depth > 0; at++) {
+		if ((c = next_byte(scan, &at)) == ',')
 			return at + 1;
-		if (closes(c))
-			at = leave(scan, nest, at);
-		else if (is_space(c))
-			at = skip_spaces(scan, at);
-		else
-			at = fail(scan, at);
+		if (c != (nest->open < AN_ARRAY ? '}' : ']'))
+			return fail(scan, at);
+		scan->values[nest->open & ~(unsigned)AN_ARRAY].end = (size_t)(at + 1 - scan->text.ptr);
+		nest->open = nest->stack[--nest->depth];
 	}
 	return at;
 }
 
-/* Reads the bracket, and, if the container is empty, its end and what follows. */
+/* Reads a key and its colon. */
 INLINE const char *
-enter(struct scan *scan, struct nest *nest, const char *at)
+read_name(struct scan *scan, struct nest *nest, const char *quote)
 {
-	unsigned kind = *at == '[' ? AN_ARRAY : 0;
+	const char *key = quote + 1, *end;
 
-	if (nest->depth == SCAN_DEPTH_MAX)
-		return read_comma(scan, nest, skip_deep(scan, at));
-	if (nest->open == (SCAN_TEXT | AN_ARRAY) && kind != AN_ARRAY) {
-		nest->field = SCAN_ELEMENT;
-		forget(scan, SCAN_ELEMENT);
-	}
-	note_value(scan, nest->field, kind == AN_ARRAY ? VALUE_ARRAY : VALUE_OBJECT, at, scan->text.ptr);
-	nest->stack[++nest->depth] = (unsigned char)nest->open;
-	nest->open = nest->field | kind;
-	at = skip_space(scan, at + 1);
-	return closes(byte_at(scan, at)) ? read_comma(scan, nest, at) : at;
+	if (byte_at(scan, quote) != '"')
+		return fail(scan, quote);
+	end = skip(scan, key);
+	if (byte_at(scan, end) == '"')
+		nest->field = find_field(nest->open, key, (size_t)(end++ - key));
+	else if ((end = read_special(scan, end, A_KEY)) != NULL)
+		nest->field = find_unescaped(nest->open, key, (size_t)(end - key) - 1);
+	else
+		return NULL;
+	if (nest->field != NO_FIELD && scan_has(scan, nest->field))
+		nest->field = take_repeated(scan, nest->field, quote);
+	else
+		note_value(scan, nest->field, VALUE_NULL, scan->text.ptr, scan->text.ptr); /* the text may end here */
+	return next_byte(scan, &end) == ':' ? end + 1 : fail(scan, end);
 }
 
-/* Reads a scalar and what follows, or enters an array or object. */
+/* Reads a scalar, or what is nested too deep. */
 INLINE const char *
-read_value(struct scan *scan, struct nest *nest, const char *at)
+read_scalar(struct scan *scan, const struct nest *nest, const char *start)
 {
 	enum value_type type = VALUE_STRING;
-	const char *start;
+	const char *end;
 
-	if (byte_at(scan, at) <= ' ')
-		at = skip_spaces(scan, at);
-	start = at;
-	if (byte_at(scan, at) == '{' || byte_at(scan, at) == '[')
-		return enter(scan, nest, at);
-	switch (byte_at(scan, at)) {
+	switch (byte_at(scan, start)) {
+	case '{':
+	case '[':
+		return skip_deep(scan, start);
 	case '"':
-		at = read_string(scan, at + 1, nest->field);
+		end = read_string(scan, start + 1, nest->field);
 		break;
 	case 't':
 	case 'f':
 		type = VALUE_BOOL;
-		at = read_literal(scan, at, *at == 't' ? "true" : "false");
+		end = read_literal(scan, start, *start == 't' ? "true" : "false");
 		break;
 	case 'n':
 		type = VALUE_NULL;
-		at = read_literal(scan, at, "null");
+		end = read_literal(scan, start, "null");
 		break;
 	default:
 		type = VALUE_NUMBER;
-		at = read_number(scan, at, nest->depth == 0);
+		end = read_number(scan, start, nest->depth == 0);
 	}
-	if (at == NULL)
-		return NULL;
-	note_value(scan, nest->field, type, start, at);
-	return read_comma(scan, nest, at);
+	if (end != NULL)
+		note_value(scan, nest->field, type, start, end);
+	return end;
 }
 
-/* Returns the end of the outermost value. */
-INLINE const char *
+/* Reads the text from its first byte on that is not white space. */
+INLINE void
 read_all(struct scan *scan, const char *at)
 {
-	unsigned char stack[SCAN_DEPTH_MAX + 1];
-	struct nest nest = { .open = NO_FIELD, .field = SCAN_TEXT, .stack = stack };
+	unsigned char stack[SCAN_DEPTH_MAX];
+	struct nest nest = { .open = NO_FIELD | AN_ARRAY, .field = SCAN_TEXT, .stack = stack };
+	char c;
 
 	do {
-		at = read_value(scan, &nest, at);
+		c = next_byte(scan, &at);
+		if (nest.open < AN_ARRAY) {
+			if ((at = read_name(scan, &nest, at)) == NULL)
+				return;
+			c = next_byte(scan, &at);
+		}
+		if ((c == '{' || c == '[') && nest.depth < SCAN_DEPTH_MAX) {
+			at = enter(scan, &nest, at);
+			nest.field = NO_FIELD;
+			c = next_byte(scan, &at);
+			if (c != '}' && c != ']')
+				continue;
+		} else if ((at = read_scalar(scan, &nest, at)) == NULL) {
+			return;
+		}
 		nest.field = NO_FIELD;
-		if (at != NULL && nest.open < AN_ARRAY && nest.depth > 0)
-			at = read_name(scan, &nest, at);
-	} while (at != NULL && nest.depth > 0);
-	return at;
+		if ((at = leave(scan, &nest, at)) == NULL)
+			return;
+	} while (nest.depth > 0);
+	next_byte(scan, &at);
+	if (at < scan->end)
+		note_fault(scan, SCAN_TRAILING, at);
 }
 
 void
@@ -521,12 +495,9 @@ scan_read(struct scan *scan, struct span text)
 	memset(scan, 0, offsetof(struct scan, values));
 	scan->text = text;
 	scan->end = text.ptr + text.len;
-	at = skip_space(scan, at);
-	if (at == scan->end || (at = read_all(scan, at)) == NULL)
-		return;
-	at = skip_space(scan, at);
+	next_byte(scan, &at);
 	if (at < scan->end)
-		note_fault(scan, SCAN_TRAILING, at);
+		read_all(scan, at);
 }
 
 struct span
