@@ -68,6 +68,7 @@ struct lane_message {
  * its own, lane_drop_to has nothing written. Spans of the bytes stay valid until lane_give_back.
  */
 void lane_pass(struct lane *lane, const struct lane_message *message);
+void lane_pass_all(struct lane *lane); /* as they are; FRAMING_NEWLINE */
 void lane_drop_to(struct lane *lane, uint64_t position);
 
 /* Gives back the memory of a large buffer that is empty now: no span of its bytes is needed any more. */

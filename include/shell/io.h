@@ -109,15 +109,18 @@ void signals_end(int signal);
 struct port {
 	enum side side;
 	struct session *session;
-	struct lane *from_lane, *to_lane; /* the session's, by the side that writes and that reads */
-	struct buf *from, *to;            /* dry run: bytes that this side has written, and bytes for it; else NULL */
+	struct lane *from, *to;    /* what this side has written, and what is written to it */
+	struct lane *heard, *told; /* the session's lanes of these: the same, but in a dry run */
 	struct descriptor in, out;
 	struct descriptor reader; /* turns ready when nothing reads what is written to out any more */
 	bool throttled; /* not read: the other side does not read its messages, or this side not canceld's answers */
 };
 
-/* A port without descriptors. beside: dry run: the bytes that pass, by the side that writes them. All is borrowed. */
-void port_init(struct port *port, enum side side, struct session *session, struct buf *beside);
+/*
+ * A port without descriptors. wires: the lanes of the bytes that pass, by the side that writes them: the session's, or in a
+ * dry run others. All is borrowed.
+ */
+void port_init(struct port *port, enum side side, struct session *session, struct lane *const wires[2]);
 
 /* Takes ownership of both descriptors. ours: as in descriptor_init. */
 void port_open(struct port *port, int in, int out, bool ours);

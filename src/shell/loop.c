@@ -29,7 +29,7 @@ struct loop {
 	struct ev_loop *ev;
 	struct session *session;
 	struct port port[2];  /* by enum side */
-	struct buf beside[2]; /* of the ports, in a dry run */
+	struct lane *wires[2]; /* of the ports: see port_init */
 	struct life life;
 	struct control control;
 	struct statistics statistics;
@@ -270,14 +270,15 @@ static int
 start(struct loop *loop)
 {
 	struct port *client = &loop->port[SIDE_CLIENT], *server = &loop->port[SIDE_SERVER];
-	struct buf *beside;
 
 	loop->now = monotonic_now();
 	loop->due = loop->alarm = MSEC_NEVER;
 	open_session(loop);
-	beside = loop->options->session.dry_run ? loop->beside : NULL;
-	port_init(client, SIDE_CLIENT, loop->session, beside);
-	port_init(server, SIDE_SERVER, loop->session, beside);
+	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
+		loop->wires[side] =
+		    loop->options->session.dry_run ? lane_new() : loop->session->party[side].lane;
+	port_init(client, SIDE_CLIENT, loop->session, loop->wires);
+	port_init(server, SIDE_SERVER, loop->session, loop->wires);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	loop->control = (struct control){
 		.options = loop->options,
@@ -323,8 +324,8 @@ finish(struct loop *loop)
 	port_close(&loop->port[SIDE_CLIENT]);
 	descriptor_want(&loop->log->descriptor, 0);
 	descriptor_want(&loop->log->writer.back, 0);
-	buf_free(&loop->beside[SIDE_CLIENT]);
-	buf_free(&loop->beside[SIDE_SERVER]);
+	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER && loop->options->session.dry_run; side++)
+		lane_free(loop->wires[side]);
 	session_free(loop->session);
 	ev_loop_destroy(loop->ev);
 }

@@ -11,7 +11,6 @@
 /* Each test runs in a process of its own. */
 static struct policy policy;
 static struct session *session;
-static struct buf beside[2];
 static struct port client, server;
 static int to_client_port, from_server_port; /* the other ends */
 
@@ -19,6 +18,7 @@ static void
 start_as(bool dry_run)
 {
 	struct session_config config = { .dialect = &dialect_mcp, .policy = &policy, .grace = MSEC_NEVER };
+	struct lane *wires[2];
 	int in[2], out[2];
 
 	config.max_message = 64 << 20;
@@ -30,10 +30,10 @@ start_as(bool dry_run)
 	ck_assert_int_eq(fcntl(out[0], F_SETFL, O_NONBLOCK), 0);
 	to_client_port = in[1];
 	from_server_port = out[0];
-	buf_init(&beside[SIDE_CLIENT]);
-	buf_init(&beside[SIDE_SERVER]);
-	port_init(&client, SIDE_CLIENT, session, dry_run ? beside : NULL);
-	port_init(&server, SIDE_SERVER, session, dry_run ? beside : NULL);
+	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
+		wires[side] = dry_run ? lane_new() : session->party[side].lane;
+	port_init(&client, SIDE_CLIENT, session, wires);
+	port_init(&server, SIDE_SERVER, session, wires);
 	port_open(&client, in[0], open("/dev/null", O_WRONLY), true);
 	port_open(&server, open("/dev/null", O_RDONLY), out[1], true);
 }

@@ -31,14 +31,16 @@ text_of(struct span id, char storage[ID_MAX])
 static bool
 read_plain(struct span text, double *value)
 {
-	*value = 0;
+	int64_t number = 0;
+
 	if (text.len == 0 || text.len > SHORT_MAX || (text.ptr[0] == '0' && text.len > 1))
 		return false;
 	for (size_t i = 0; i < text.len; i++) {
 		if (!is_digit(text.ptr[i]))
 			return false;
-		*value = 10 * *value + text.ptr[i] - '0';
+		number = 10 * number + text.ptr[i] - '0';
 	}
+	*value = (double)number;
 	return true;
 }
 

@@ -237,16 +237,6 @@ receive_frame(struct session *session, struct party *party)
 	frame_advance(&party->frame, party->lane->decided - start);
 }
 
-/* Passes all bytes as they are: for the lane a line. */
-static void
-pass_plain(struct lane *lane)
-{
-	uint64_t from = lane->decided, to = lane_received_to(lane);
-
-	if (to > from)
-		lane_pass(lane, &(struct lane_message){ .start = from, .end = to - 1, .next = to });
-}
-
 static void
 hear(struct session *session, struct party *party, bool ended)
 {
@@ -256,7 +246,7 @@ hear(struct session *session, struct party *party, bool ended)
 	if (!settle_framing(session, party, ended))
 		return;
 	if (session->handshake.plain)
-		pass_plain(party->lane);
+		lane_pass_all(party->lane);
 	for (; (bytes = lane_undecided(party->lane)).len > 0; buf_clear(&session->fault)) {
 		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
 		whole |= party->side == SIDE_SERVER && frame_refuse_text(&party->frame, bytes);

@@ -178,6 +178,15 @@ lane_pass(struct lane *lane, const struct lane_message *message)
 }
 
 void
+lane_pass_all(struct lane *lane)
+{
+	uint64_t from = lane->decided, to = lane_received_to(lane);
+
+	if (to > from) /* a line */
+		lane_pass(lane, &(struct lane_message){ .start = from, .end = to - 1, .next = to });
+}
+
+void
 lane_drop_to(struct lane *lane, uint64_t position)
 {
 	assert(position >= lane->decided && position <= lane_received_to(lane));

@@ -3,19 +3,17 @@
 #include "core/limits.h"
 
 void
-port_init(struct port *port, enum side side, struct session *session, struct buf *beside)
+port_init(struct port *port, enum side side, struct session *session, struct lane *const wires[2])
 {
 	*port = (struct port){ .side = side,
 		.session = session,
-		.from_lane = session->party[side].lane,
-		.to_lane = session->party[side_other(side)].lane,
+		.from = wires[side],
+		.to = wires[side_other(side)],
+		.heard = session->party[side].lane,
+		.told = session->party[side_other(side)].lane,
 		.in = DESCRIPTOR_NONE,
 		.out = DESCRIPTOR_NONE,
 		.reader = DESCRIPTOR_NONE };
-	if (beside != NULL) {
-		port->from = &beside[side];
-		port->to = &beside[side_other(side)];
-	}
 }
 
 void
@@ -44,7 +42,7 @@ port_may_read(const struct port *port)
 size_t
 port_read(struct port *port)
 {
-	struct buf *bytes = &port->from_lane->bytes;
+	struct buf *bytes = &port->heard->bytes;
 	char *space = buf_space(bytes, LIMIT_READ);
 	size_t room = buf_room(bytes);
 	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
@@ -53,9 +51,11 @@ port_read(struct port *port)
 		session_end_of_input(port->session, port->side);
 	if (got <= 0)
 		return 0;
-	if (port->from != NULL)
-		buf_append(port->from, (struct span){ space, (size_t)got });
 	buf_added(bytes, (size_t)got);
+	if (port->from != port->heard) {
+		buf_append(&port->from->bytes, (struct span){ space, (size_t)got });
+		lane_pass_all(port->from);
+	}
 	session_hear(port->session, port->side);
 	return (size_t)got;
 }
@@ -69,56 +69,42 @@ port_is_closed(const struct port *port)
 size_t
 port_backlog(const struct port *port)
 {
-	return port->to != NULL ? port->to->len : lane_backlog(port->to_lane);
+	return lane_backlog(port->to);
 }
 
 size_t
 port_queued(const struct port *port)
 {
-	return port->from != NULL ? port->from->len : lane_queued(port->from_lane);
+	return lane_queued(port->from);
 }
 
 size_t
 port_size(const struct port *port)
 {
-	return lane_size(port->from_lane) + (port->from != NULL ? port->from->len : 0);
-}
-
-static int
-next_output(const struct port *port, struct span *spans)
-{
-	if (port->to == NULL)
-		return lane_backlog(port->to_lane) > 0 ? lane_output(port->to_lane, spans, DESCRIPTOR_SPANS) : 0;
-	spans[0] = buf_span(port->to);
-	return port->to->len > 0 ? 1 : 0;
+	return lane_size(port->heard) + (port->from != port->heard ? lane_size(port->from) : 0);
 }
 
 void
 port_write(struct port *port)
 {
-	struct lane *lane = port->to_lane;
 	struct span spans[DESCRIPTOR_SPANS];
 	ssize_t put;
 	int count;
 
 	/* In a dry run, what the session would write counts as written. */
-	while (port->to != NULL && lane_output(lane, spans, 1) > 0)
-		lane_sent(lane, spans[0].len);
-	while (port->out.ready && !port_is_closed(port) && (count = next_output(port, spans)) > 0 &&
-	    (put = descriptor_write(&port->out, spans, count)) > 0) {
-		if (port->to == NULL)
-			lane_sent(lane, (size_t)put);
-		else
-			buf_consume(port->to, (size_t)put);
-	}
+	while (port->told != port->to && lane_output(port->told, spans, 1) > 0)
+		lane_sent(port->told, spans[0].len);
+	while (port->out.ready && !port_is_closed(port) &&
+	    (count = lane_output(port->to, spans, DESCRIPTOR_SPANS)) > 0 &&
+	    (put = descriptor_write(&port->out, spans, count)) > 0)
+		lane_sent(port->to, (size_t)put);
 }
 
 void
 port_abandon(struct port *port)
 {
-	lane_lose_reader(port->to_lane, true);
-	if (port->to != NULL)
-		buf_clear(port->to);
+	lane_lose_reader(port->to, true);
+	lane_lose_reader(port->told, true);
 }
 
 static void
@@ -129,7 +115,7 @@ throttle(struct port *port)
 	size_t queued = port_queued(port);
 
 	port->throttled =
-	    (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) || lane_own(port->to_lane) > own;
+	    (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) || lane_own(port->to) > own;
 }
 
 void
