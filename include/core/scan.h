@@ -119,8 +119,8 @@ struct scan { /* read only */
 	const char *end; /* private: of all that was read */
 	enum scan_fault fault;
 	size_t fault_offset;
-	uint64_t unsound;                      /* private: a bit for each string with a soft fault */
-	unsigned char types[SCAN_FIELDS + 1];  /* private: enum value_type */
+	uint64_t unsound;                          /* private: a bit for each string with a soft fault */
+	unsigned char types[SCAN_FIELDS + 1];      /* private: enum value_type */
 	struct scan_value values[SCAN_FIELDS + 1]; /* private; of those that are absent not set */
 };
 

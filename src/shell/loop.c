@@ -28,7 +28,7 @@ struct loop {
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
-	struct port port[2];  /* by enum side */
+	struct port port[2];   /* by enum side */
 	struct lane *wires[2]; /* of the ports: see port_init */
 	struct life life;
 	struct control control;
@@ -275,8 +275,7 @@ start(struct loop *loop)
 	loop->due = loop->alarm = MSEC_NEVER;
 	open_session(loop);
 	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
-		loop->wires[side] =
-		    loop->options->session.dry_run ? lane_new() : loop->session->party[side].lane;
+		loop->wires[side] = loop->options->session.dry_run ? lane_new() : loop->session->party[side].lane;
 	port_init(client, SIDE_CLIENT, loop->session, loop->wires);
 	port_init(server, SIDE_SERVER, loop->session, loop->wires);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);

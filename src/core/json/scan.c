@@ -165,10 +165,19 @@ skip_spaces(const struct scan *scan, const char *at)
 INLINE char
 next_byte(const struct scan *scan, const char **at)
 {
-	if (*at < scan->end && (unsigned char)**at > ' ')
-		return **at;
-	*at = skip_spaces(scan, *at);
+	if (*at < scan->end && (unsigned char)**at <= ' ')
+		*at = skip_spaces(scan, *at);
 	return byte_at(scan, *at);
+}
+
+/* Whether this byte comes next, which is then read. */
+INLINE bool
+take(const struct scan *scan, const char **at, char c)
+{
+	bool there = byte_at(scan, *at) == c || next_byte(scan, at) == c;
+
+	*at += there;
+	return there;
 }
 
 /* at: behind a backslash (RFC 8259 section 7). */
@@ -329,7 +338,7 @@ take_repeated(struct scan *scan, unsigned field, const char *quote)
 INLINE unsigned
 find_field(unsigned parent, const char *text, size_t len)
 {
-	const struct key *key = &keys[len < KEY_MAX ? by_length[len] : 0];
+	const struct key *key = &keys[parent != NO_FIELD && len < KEY_MAX ? by_length[len] : 0];
 
 	for (; len > 0 && key->len == len; key++)
 		if (key->parent == parent && *key->text == *text && memcmp(key->text, text, len) == 0)
@@ -378,12 +387,10 @@ enter(struct scan *scan, struct nest *nest, const char *at)
 INLINE const char *
 leave(struct scan *scan, struct nest *nest, const char *at)
 {
-	for (char c; nest->depth > 0; at++) {
-		if ((c = next_byte(scan, &at)) == ',')
-			return at + 1;
-		if (c != (nest->open < AN_ARRAY ? '}' : ']'))
-			return fail(scan, at);
-		scan->values[nest->open & ~(unsigned)AN_ARRAY].end = (size_t)(at + 1 - scan->text.ptr);
+	while (nest->depth > 0 && !take(scan, &at, ',')) {
+		if (byte_at(scan, at++) != (nest->open < AN_ARRAY ? '}' : ']'))
+			return fail(scan, at - 1);
+		scan->values[nest->open & ~(unsigned)AN_ARRAY].end = (size_t)(at - scan->text.ptr);
 		nest->open = nest->stack[--nest->depth];
 	}
 	return at;
@@ -391,12 +398,12 @@ leave(struct scan *scan, struct nest *nest, const char *at)
 
 /* Reads a key and its colon. */
 INLINE const char *
-read_name(struct scan *scan, struct nest *nest, const char *quote)
+read_name(struct scan *scan, struct nest *nest, const char *key)
 {
-	const char *key = quote + 1, *end;
+	const char *end;
 
-	if (byte_at(scan, quote) != '"')
-		return fail(scan, quote);
+	if (!take(scan, &key, '"'))
+		return fail(scan, key);
 	end = skip(scan, key);
 	if (byte_at(scan, end) == '"')
 		nest->field = find_field(nest->open, key, (size_t)(end++ - key));
@@ -405,10 +412,10 @@ read_name(struct scan *scan, struct nest *nest, const char *quote)
 	else
 		return NULL;
 	if (nest->field != NO_FIELD && scan_has(scan, nest->field))
-		nest->field = take_repeated(scan, nest->field, quote);
+		nest->field = take_repeated(scan, nest->field, key - 1);
 	else
 		note_value(scan, nest->field, VALUE_NULL, scan->text.ptr, scan->text.ptr); /* the text may end here */
-	return next_byte(scan, &end) == ':' ? end + 1 : fail(scan, end);
+	return take(scan, &end, ':') ? end : fail(scan, end);
 }
 
 /* Reads a scalar, or what is nested too deep. */
@@ -452,12 +459,9 @@ read_all(struct scan *scan, const char *at)
 	char c;
 
 	do {
+		if (nest.open < AN_ARRAY && (at = read_name(scan, &nest, at)) == NULL)
+			return;
 		c = next_byte(scan, &at);
-		if (nest.open < AN_ARRAY) {
-			if ((at = read_name(scan, &nest, at)) == NULL)
-				return;
-			c = next_byte(scan, &at);
-		}
 		if ((c == '{' || c == '[') && nest.depth < SCAN_DEPTH_MAX) {
 			at = enter(scan, &nest, at);
 			nest.field = NO_FIELD;

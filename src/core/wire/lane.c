@@ -10,7 +10,7 @@ enum {
 struct queued {
 	uint64_t start, next; /* positions of its first byte and behind its last; equal: it is canceld's own */
 	size_t size;          /* bytes that it is written as; 0: it was dropped */
-	size_t cuts;          /* how many of the lane's are in it */
+	size_t cuts, own;     /* how many of the lane's cuts are in it, and bytes of `texts` */
 	bool bound;           /* meaningful to the current reader only */
 };
 
@@ -90,10 +90,8 @@ settle(struct lane *lane)
 		}
 		lane->sent -= first->size;
 		drop(lane, first);
-		for (; first->cuts > 0; first->cuts--) {
-			consume(&lane->texts, first_cut(lane)->own);
-			consume(&lane->cuts, sizeof(struct cut));
-		}
+		consume(&lane->texts, first->own);
+		consume(&lane->cuts, first->cuts * sizeof(struct cut));
 		consume(&lane->queue, sizeof(*first));
 	}
 	buf_consume(&lane->bytes, (size_t)(start - lane->written));
@@ -121,6 +119,7 @@ cut(struct lane *lane, struct queued *queued, uint64_t from, uint64_t to, size_t
 
 	buf_append(&lane->cuts, (struct span){ (const char *)&cut, sizeof(cut) });
 	queued->cuts++;
+	queued->own += own;
 	queued->size = queued->size + own - (size_t)(to - from);
 }
 
@@ -355,8 +354,8 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 			if (!add_message(lane, &out, queued, cuts, text) || lane->urgent.len > 0)
 				break;
 		}
-		for (size_t left = queued->cuts; left > 0; left--)
-			text += cuts++->own;
+		text += queued->own;
+		cuts += queued->cuts;
 	}
 	return out.count;
 }

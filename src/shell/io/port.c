@@ -94,7 +94,7 @@ port_write(struct port *port)
 	/* In a dry run, what the session would write counts as written. */
 	while (port->told != port->to && lane_output(port->told, spans, 1) > 0)
 		lane_sent(port->told, spans[0].len);
-	while (port->out.ready && !port_is_closed(port) &&
+	while (port->out.ready && port_backlog(port) > 0 && !port_is_closed(port) &&
 	    (count = lane_output(port->to, spans, DESCRIPTOR_SPANS)) > 0 &&
 	    (put = descriptor_write(&port->out, spans, count)) > 0)
 		lane_sent(port->to, (size_t)put);
@@ -114,8 +114,7 @@ throttle(struct port *port)
 	size_t own = client ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t queued = port_queued(port);
 
-	port->throttled =
-	    (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) || lane_own(port->to) > own;
+	port->throttled = (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) || lane_own(port->to) > own;
 }
 
 void
