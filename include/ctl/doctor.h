@@ -107,6 +107,7 @@ struct examination {
 	msec_t timeout;    /* the longest wait for one answer */
 	msec_t start;      /* the same for the first one */
 	bool loud;         /* the server's stderr is ours; else nobody reads it */
+	bool logs;         /* canceld's log goes where its options say */
 };
 
 /*
@@ -121,8 +122,8 @@ enum { VISIT_REQUESTS = 128 /* in one visit */ };
 /* The signal by which a person has ended all waits for answers; 0: none. */
 extern volatile sig_atomic_t visit_interrupted;
 
-/* Our ends of the pipes to and from canceld, of its log, and of the server's stderr; -1: closed. */
-enum visit_end { VISIT_TO, VISIT_FROM, VISIT_LOG, VISIT_ERRORS, VISIT_ENDS };
+/* Our ends of the pipes to and from canceld, and of its log; -1: closed. */
+enum visit_end { VISIT_TO, VISIT_FROM, VISIT_LOG, VISIT_ENDS };
 
 struct asked {
 	json_int_t id;
@@ -160,6 +161,7 @@ struct visit {
 	struct buf in[VISIT_ENDS], out;
 	struct frame frames[VISIT_ENDS];
 	msec_t due, late;  /* see visit_now */
+	bool tells;        /* what a caller must know of canceld's log */
 	bool terminal;     /* what is told on stderr replaces what was told before */
 	const char *check; /* what is waited for */
 	msec_t began, told;

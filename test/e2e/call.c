@@ -182,18 +182,18 @@ static const struct {
 	  "sleep ms=60000" DEMO,
 	    124, "made no progress for 200 ms" },
 	/* stderr: without -v that the server did not end by itself, and nothing else. */
-	{ C "echo -- --term-after=10ms $DEMO_SERVER --ignore-eof 2>&1 >/dev/null | sed 's/.*demo-server: //'", 0,
-	    "FORCED step=SIGTERM process=" },
+	{ C "echo -- --term-after=10ms $DEMO_SERVER --ignore-eof 2>&1 >/dev/null | sed 's/.*demo-server\\[[0-9]*\\] //'",
+	    0, "FORCED step=SIGTERM process=" },
 	{ C "echo -- --term-after=10ms $DEMO_SERVER --ignore-eof 2>&1 | wc -l", 0, "2\n" },
 	{ C "echo -- --log-format=json --term-after=10ms $DEMO_SERVER --ignore-eof", 0,
 	    "FORCED step=SIGTERM process=" },
 	{ C "echo -- --log-format json -t ehco=2s $DEMO_SERVER 2>&1 | wc -l", 0, "2\n" },
 	{ C "-v sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "demo-server: cancelled id=3" },
 	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "; to wait longer: canceld -t tools/call:sleep=" },
-	{ C "echo -- -t ehco=2s $DEMO_SERVER 2>&1 | sed 's/.*demo-server: //'", 0,
+	{ C "echo -- -t ehco=2s $DEMO_SERVER 2>&1 | sed 's/.*demo-server\\[[0-9]*\\] //'", 0,
 	    "RULE_DOUBTED from=\"command line -t ehco=2s\"" },
 	{ "mkdir -p .config/canceld; echo '{\"timeuot\":\"2s\"}' >.config/canceld/config.json; " C "echo" DEMO
-	  " 2>&1 | sed 's/.*demo-server: //'",
+	  " 2>&1 | sed 's/.*demo-server\\[[0-9]*\\] //'",
 	    0, "CONFIG_REFUSED " },
 	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER 2>&1 | grep -c demo-server:", 1, "0\n" },
 };
@@ -217,7 +217,7 @@ static const struct {
 	{ CURSOR(DEMO_ENTRY) C "cursor:d --list | head -n 1", 0, "echo\n" },
 	{ CURSOR(DEMO_ENTRY) C "cursor:d sleep ms=60000 -- -t 200ms", 124, "made no progress for 200 ms" },
 	{ CURSOR(DEMO_ENTRY) C "cursor:d", 2, "which tool?" },
-	{ CURSOR(DEMO_ENTRY) C "cursor:e echo", 1, "cursor:e: there is no such server; see cancelctl wrap --list" },
+	{ CURSOR(DEMO_ENTRY) C "cursor:e echo", 1, "no server 'e' there; see cancelctl wrap --list" },
 	{ CURSOR(DEMO_ENTRY) C "cursr:d echo", 1, "'cursr' is no client and no file: it could be cursor" },
 	{ CURSOR(DEMO_ENTRY) C "d echo", 2, "'d' has no colon" },
 	{ CURSOR(DEMO_ENTRY) "mkdir .cursor; cp ../.cursor/mcp.json .cursor; " C "cursor:d echo", 2,
@@ -281,7 +281,7 @@ TEST(progress_is_a_bar_on_a_terminal)
 	shell_expect_terminal(80,
 	    "cd $HOME; " C "progress steps=2 everyMs=10 -- --term-after=1500ms $DEMO_SERVER --ignore-eof",
 	    "the end of the server: 1s\r");
-	ck_assert_ptr_nonnull(strstr(shell_output, ": FORCED step=SIGTERM"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "] FORCED step=SIGTERM"));
 	shell_expect("cd $HOME", C "progress steps=2 everyMs=100" DEMO, 0, "done\n");
 	ck_assert_str_eq(shell_output, "done\n");
 }

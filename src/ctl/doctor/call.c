@@ -106,6 +106,8 @@ static void
 read_server(struct call *call)
 {
 	char **options = NULL;
+	struct options parsed;
+	size_t count;
 
 	ctl_add_words(&options, (char *const[]){ "--no-control", NULL });
 	if (call->what.command[0] == NULL) {
@@ -116,7 +118,11 @@ read_server(struct call *call)
 	}
 	ctl_add_words(&options, call->server.options);
 	ctl_add_words(&options, call->options);
+	if (!program_options(&parsed, options, &count))
+		exit(CTL_USAGE);
 	call->what.options = options;
+	call->what.logs = call->what.loud || options_given(&parsed, options_key("log"));
+	options_free(&parsed);
 }
 
 /* NAME=VALUE as both, to be read when the tool is known. */

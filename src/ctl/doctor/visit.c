@@ -135,6 +135,23 @@ stop(int *end)
 	*end = -1;
 }
 
+/* Of what canceld does as for any client, its caller must know this. */
+static void
+tell_event(struct visit *visit, json_t *event)
+{
+	static const char *const words[] = { "FORCED", "RULE_DOUBTED", "CONFIG_REFUSED", "CONTAINER_LEFT" };
+	struct buf line = { 0 };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(visit_text(event, "why"), words[i]) == 0)
+			view_decision(&line, event, false);
+	if (line.len > 0) {
+		clear_line(visit);
+		fprintf(stderr, "%.*s", (int)line.len, line.data);
+	}
+	buf_free(&line);
+}
+
 static void
 hear_event(struct visit *visit, json_t *event)
 {
@@ -146,6 +163,8 @@ hear_event(struct visit *visit, json_t *event)
 	/* What a client sent is not the server's fault. */
 	if (strcmp(visit_text(event, "to"), "server") == 0)
 		return;
+	if (visit->tells)
+		tell_event(visit, event);
 	if (strcmp(why, "SERVER_ENDED") == 0 || strcmp(why, "SERVER_EXITED") == 0) {
 		snprintf(visit->end, sizeof(visit->end), "%s %d", how, (int)show_number(event, how));
 		visit->ended = visit_now(visit);
@@ -217,40 +236,12 @@ hear_message(struct visit *visit, json_t *message)
 
 /* Whether somebody waits for what cannot be read, or for its answer: it is no notification. */
 static bool
-is_awaited(struct span body)
+answers(struct span body)
 {
 	struct scan scan;
 
 	scan_read(&scan, body);
 	return scan_has(&scan, SCAN_ID) || !scan_has(&scan, SCAN_METHOD);
-}
-
-/*
- * Of a server's stderr canceld quotes the last lines; of its own lines there, in text or JSON, those are passed on that a
- * caller must know.
- */
-static void
-hear_errors(struct visit *visit, struct span line)
-{
-	static const char *const words[] = { "FORCED", "RULE_DOUBTED", "CONFIG_REFUSED", "CONTAINER_LEFT" };
-	const struct span own_lines = SPAN("canceld[");
-	json_t *event = show_parse(line, false);
-	struct span own = span_equal(span_head(line, own_lines.len), own_lines) ? line : SPAN_NONE;
-	struct buf told = { 0 }, shown = { 0 };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(visit_text(event, "why"), words[i]) == 0)
-			view_decision(&told, event, false);
-		else if (memmem(own.ptr, own.len, words[i], strlen(words[i])) != NULL)
-			buf_set(&told, line);
-	show_lines(&shown, span_until(buf_span(&told), "\n"), "");
-	if (told.len > 0) {
-		clear_line(visit);
-		fprintf(stderr, "%.*s\n", (int)shown.len, shown.data);
-	}
-	json_decref(event);
-	buf_free(&told);
-	buf_free(&shown);
 }
 
 /* Reads what is there, and hears all that is whole. */
@@ -268,21 +259,14 @@ read_some(struct visit *visit, enum visit_end end)
 		buf_added(in, (size_t)got);
 	while (got > 0 && frame_read(frame, framing, buf_span(in))) {
 		struct span body = { buf_span(in).ptr + frame->body, (size_t)(frame->end - frame->body) };
-		json_t *value = end == VISIT_ERRORS ? NULL : show_parse(body, false);
+		json_t *value = show_parse(body, false);
 
-		if (end == VISIT_ERRORS)
-			hear_errors(visit, body);
-		visit->unreadable |= value == NULL && end == VISIT_FROM && is_awaited(body);
+		visit->unreadable |= value == NULL && end == VISIT_FROM && answers(body);
 		if (json_is_object(value))
 			(end == VISIT_LOG ? hear_event : hear_message)(visit, value);
 		json_decref(value);
 		buf_consume(in, (size_t)frame->next);
 		frame_advance(frame, frame->next);
-	}
-	/* A line of the server's without an end. */
-	if (end == VISIT_ERRORS && in->len > PIECE) {
-		buf_clear(in);
-		*frame = (struct frame){ 0 };
 	}
 }
 
@@ -339,6 +323,7 @@ become_canceld(const struct examination *what, const struct visit *visit, pid_t 
 {
 	const int *ends = visit->theirs;
 	char program[PROGRAM_SIZE], log[64], config[64], **argv = NULL;
+	char *const telling[] = { "--log-format=json", log, NULL };
 	char *const watching[] = { "--no-control", "--no-history", "--dialect=none", "--log-format=json", "-v",
 		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree", log,
 		config, NULL };
@@ -347,14 +332,15 @@ become_canceld(const struct examination *what, const struct visit *visit, pid_t 
 	name_end(config, "--config", owner, visit->config);
 	memcpy(program, what->canceld, sizeof(program));
 	ctl_add_words(&argv, (char *const[]){ program, NULL });
-	ctl_add_words(&argv, what->options != NULL ? what->options : watching);
+	ctl_add_words(&argv, what->options == NULL ? watching : what->logs ? NULL : telling);
+	ctl_add_words(&argv, what->options);
 	ctl_add_words(&argv, (char *const[]){ "--", NULL });
 	ctl_add_words(&argv, what->command);
 	signal(SIGPIPE, SIG_DFL);
 	/* An interrupt at the terminal is for us: canceld hears of it what we say. */
 	setpgid(0, 0);
 	if (dup2(ends[VISIT_TO], STDIN_FILENO) >= 0 && dup2(ends[VISIT_FROM], STDOUT_FILENO) >= 0 &&
-	    (what->loud || dup2(ends[VISIT_ERRORS], STDERR_FILENO) >= 0))
+	    (what->loud || dup2(open("/dev/null", O_WRONLY), STDERR_FILENO) >= 0))
 		execv(what->canceld, argv);
 	_exit(STATUS_NOT_EXECUTABLE);
 }
@@ -432,11 +418,12 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 	*visit = (struct visit){ .dialogue = dialogue,
 		.decisions = json_object(),
 		.pid = -1,
-		.ends = { -1, -1, -1, -1 },
-		.theirs = { -1, -1, -1, -1 },
+		.ends = { -1, -1, -1 },
+		.theirs = { -1, -1, -1 },
 		.config = -1,
 		.dismissed = MSEC_NEVER,
 		.due = MSEC_NEVER,
+		.tells = what->options != NULL,
 		.terminal = !what->loud && isatty(STDERR_FILENO) };
 	if (open_ends(visit) == 0)
 		visit->pid = fork();
@@ -446,7 +433,7 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 	for (int i = 0; i < VISIT_ENDS; i++)
 		if (i != VISIT_LOG)
 			stop(&visit->theirs[i]);
-	if (what->options != NULL)
+	if (what->logs)
 		stop(&visit->ends[VISIT_LOG]);
 	if (visit->pid > 0)
 		return 0;
@@ -498,6 +485,12 @@ visit_ask(struct visit *visit, const char *method, json_t *params)
 	return asked;
 }
 
+static bool
+is_awaited(const struct visit *visit, const struct asked *asked)
+{
+	return asked->answer == NULL && !visit_interrupted && !visit->unreadable;
+}
+
 struct asked *
 visit_open(struct visit *visit, msec_t limit)
 {
@@ -505,9 +498,9 @@ visit_open(struct visit *visit, msec_t limit)
 	struct asked *asked = visit_ask(visit, dialogue->opening, json_loads(dialogue->params, 0, NULL));
 	msec_t until = visit_now(visit) + limit;
 
-	/* The time that canceld itself takes to start is not the server's. */
-	while (
-	    visit->ends[VISIT_LOG] >= 0 && json_object_get(visit->decisions, "STARTED") == NULL && turn(visit, until))
+	/* The time that canceld itself takes to start is not the server's. Its log may be elsewhere. */
+	while (visit->ends[VISIT_LOG] >= 0 && json_object_get(visit->decisions, "STARTED") == NULL &&
+	    is_awaited(visit, asked) && turn(visit, until))
 		;
 	asked->sent = visit_now(visit);
 	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
@@ -547,7 +540,7 @@ visit_wait(struct visit *visit, const struct asked *asked, msec_t limit)
 {
 	msec_t until = visit_now(visit) + limit;
 
-	while (asked->answer == NULL && !visit_interrupted && !visit->unreadable && turn(visit, until))
+	while (is_awaited(visit, asked) && turn(visit, until))
 		;
 	return asked->answer != NULL;
 }
