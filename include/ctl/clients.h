@@ -27,20 +27,22 @@ struct client {
 	const char *in_use_file;
 };
 
+struct client_servers { /* zeroed: none */
+	struct doc doc;
+	struct doc_node **list; /* in their order in the file, or of the table's paths */
+	size_t count;
+};
+
 struct client_file {
 	const struct client *client;
-	char *path;   /* owned */
-	bool project; /* in the current directory, which is not the home: may be someone else's work */
+	char *path;                    /* owned */
+	bool project;                  /* in the current directory, which is not the home: may be someone else's work */
+	struct client_servers servers; /* none until they are read */
+	char fault[512];               /* why they could not be; empty: they could */
 };
 
 struct client_files { /* zeroed: none */
 	struct client_file *list;
-	size_t count;
-};
-
-struct client_servers { /* zeroed: none */
-	struct doc doc;
-	struct doc_node **list; /* in their order in the file, or of the table's paths */
 	size_t count;
 };
 

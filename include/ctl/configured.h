@@ -10,14 +10,11 @@ struct configured {     /* zeroed: none */
 	bool language;  /* it is a language server */
 };
 
-enum { FAULT_SIZE = 512 };
-
-/* Reads a file, which is within that directory (NULL: anywhere). 0, or -1 with the fault. Call client_servers_free. */
-int configured_load(const struct client_file *file, const char *within, struct client_servers *servers,
-    char fault[FAULT_SIZE]) __attribute__((warn_unused_result));
+/* Reads the servers of a file, which is within that directory (NULL: anywhere); or sets its fault. */
+void configured_load(struct client_file *file, const char *within);
 
 /* Tells that no server of these files has the name, and which is nearest. CTL_NO. */
-int configured_unknown(const struct client_files *files, const char *name);
+int configured_unknown(struct client_files *files, const char *name);
 
 /*
  * Looks up CLIENT:SERVER or FILE:SERVER, and takes over what its client sets for the server: variables, and the directory. What

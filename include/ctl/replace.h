@@ -31,8 +31,8 @@ int replace_read(struct replace *file, const char *path, const char *within) __a
 int replace_check(struct replace *file) __attribute__((warn_unused_result));
 
 /*
- * Puts text in its place. state: the directory for backups, made if it is not there. 0, or -1 with the fault: also if
+ * Puts text in its place. state: the directory for backups, made if it is not there; nobody else may read it. 0, or -1 with the fault: also if
  * another program has changed the file since it was read.
  */
-int replace_write(struct replace *file, struct span text, const char *state) __attribute__((warn_unused_result));
+int replace_write(struct replace *file, struct span text, char *state) __attribute__((warn_unused_result));
 void replace_free(struct replace *file);

@@ -222,7 +222,7 @@ add_file(struct client_files *files, const struct client *client, const char *pa
 		file->path = NULL;
 	}
 	free(file->path);
-	*file = (struct client_file){ client, doc_copy(span_of(path)), project };
+	*file = (struct client_file){ .client = client, .path = doc_copy(span_of(path)), .project = project };
 }
 
 /* Adds what is there of a file of the table. */
@@ -272,8 +272,10 @@ clients_find(struct client_files *files, const struct client *client)
 void
 client_files_free(struct client_files *files)
 {
-	for (size_t i = 0; i < files->count; i++)
+	for (size_t i = 0; i < files->count; i++) {
 		free(files->list[i].path);
+		client_servers_free(&files->list[i].servers);
+	}
 	free(files->list);
 	*files = (struct client_files){ 0 };
 }

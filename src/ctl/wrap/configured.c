@@ -104,49 +104,46 @@ take(struct configured *server, const char *word, const struct doc_node *node, b
 		exit(ctl_no("%.300s: %.300s: %s", word, directory->text.ptr, strerror(errno)));
 }
 
-int
-configured_load(const struct client_file *file, const char *within, struct client_servers *servers,
-    char fault[FAULT_SIZE])
+void
+configured_load(struct client_file *file, const char *within)
 {
 	struct replace contents;
-	int result = replace_read(&contents, file->path, within);
+	const char *fault = contents.fault;
 
-	*servers = (struct client_servers){ 0 };
-	snprintf(fault, FAULT_SIZE, "%s", contents.fault);
-	if (result == 0 && (result = client_read(file->client, buf_span(&contents.text), servers)) == -1)
-		snprintf(fault, FAULT_SIZE, "%s", servers->doc.fault);
+	client_servers_free(&file->servers);
+	if (replace_read(&contents, file->path, within) == 0) {
+		fault = file->servers.doc.fault;
+		if (client_read(file->client, buf_span(&contents.text), &file->servers) == 0)
+			fault = "";
+	}
+	snprintf(file->fault, sizeof(file->fault), "%s", fault);
 	replace_free(&contents);
-	return result;
 }
 
 int
-configured_unknown(const struct client_files *files, const char *name)
+configured_unknown(struct client_files *files, const char *name)
 {
-	struct client_servers *servers = mem_new((files->count + 1) * sizeof(*servers));
 	struct nearest nearest = { .typed = span_of(name) };
-	char fault[FAULT_SIZE];
 
-	for (size_t i = 0; i < files->count; i++)
-		if (configured_load(&files->list[i], NULL, &servers[i], fault) == 0)
-			for (size_t k = 0; k < servers[i].count; k++)
-				nearest_offer(&nearest, servers[i].list[k]->key.name.ptr);
-	ctl_no("no server '%.200s' there%s%.200s; see cancelctl wrap --list", name, nearest_lead(&nearest),
+	for (size_t i = 0; i < files->count; i++) {
+		const struct client_servers *servers = &files->list[i].servers;
+
+		configured_load(&files->list[i], NULL);
+		for (size_t k = 0; k < servers->count; k++)
+			nearest_offer(&nearest, servers->list[k]->key.name.ptr);
+	}
+	return ctl_no("no server '%.200s' there%s%.200s; see cancelctl wrap --list", name, nearest_lead(&nearest),
 	    nearest_name(&nearest));
-	for (size_t i = 0; i < files->count; i++)
-		client_servers_free(&servers[i]);
-	free(servers);
-	return CTL_NO;
 }
 
 void
 configured_read(struct configured *server, const char *word, bool by_hand)
 {
 	const char *colon = strchr(word, ':');
-	struct client_servers servers = { 0 }, more;
 	const struct doc_node *node = NULL;
 	struct client_files files = { 0 };
-	int status, found = 0, before;
-	char *where, fault[FAULT_SIZE];
+	int status, found = 0;
+	char *where;
 
 	*server = (struct configured){ 0 };
 	if (colon == NULL)
@@ -154,16 +151,16 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 	where = doc_copy(span_between(word, colon));
 	status = clients_look_up(&files, where);
 	for (size_t i = 0; i < files.count; i++) {
-		before = found;
-		if (configured_load(&files.list[i], NULL, &more, fault) == -1)
-			status = ctl_no("%s: %s", files.list[i].path, fault);
-		for (size_t k = 0; k < more.count; k++)
-			if (client_names(colon + 1, more.list[k])) {
-				node = more.list[k];
+		struct client_file *file = &files.list[i];
+
+		configured_load(file, NULL);
+		if (file->fault[0] != '\0')
+			status = ctl_no("%s: %s", file->path, file->fault);
+		for (size_t k = 0; k < file->servers.count; k++)
+			if (client_names(colon + 1, file->servers.list[k])) {
+				node = file->servers.list[k];
 				found++;
 			}
-		client_servers_free(found > before ? &servers : &more);
-		servers = found > before ? more : servers;
 	}
 	if (found > 1)
 		exit(ctl_usage("%.300s: there are several: name its FILE, or GROUP:SERVER", word));
@@ -171,7 +168,6 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 		exit(status == CTL_YES ? configured_unknown(&files, colon + 1) : status);
 	/* Its directory is entered once all files have been read. */
 	take(server, word, node, by_hand);
-	client_servers_free(&servers);
 	client_files_free(&files);
 	free(where);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "shell/system.h"
+#include "shell/words.h"
 
 #define BESIDE ".cancelctl.tmp" /* the new file, until it has the name of the old one */
 
@@ -104,22 +105,9 @@ write_all(int fd, struct span text)
 	return fsync(fd);
 }
 
-/* Makes a directory and those above it, 0700. */
-static int
-make_directory(const char *path)
-{
-	char part[PATH_MAX];
-
-	for (const char *end = path; (end = strchr(end + 1, '/')) != NULL;) {
-		snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
-		mkdir(part, 0700);
-	}
-	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
-}
-
 /* Writes the old contents to a new file: they may have secrets. */
 static int
-back_up(struct replace *file, const char *state)
+back_up(struct replace *file, char *state)
 {
 	size_t len = strlen(file->path), skipped = len > BACKUP_NAME ? len - BACKUP_NAME : 0;
 	time_t now = time(NULL);
@@ -127,7 +115,7 @@ back_up(struct replace *file, const char *state)
 	struct tm parts;
 	int fd;
 
-	if (make_directory(state) == -1)
+	if (home_make_private(state) == -1)
 		return fail(file, "no directory for the backup, %s: %s", state, strerror(errno));
 	if (localtime_r(&now, &parts) != NULL)
 		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &parts);
@@ -222,7 +210,7 @@ exchange(struct replace *file, struct span text)
 }
 
 int
-replace_write(struct replace *file, struct span text, const char *state)
+replace_write(struct replace *file, struct span text, char *state)
 {
 	sigset_t ends, before;
 	int result;

@@ -24,7 +24,7 @@ struct task {
 	bool plain;        /* a server that may be wrapped is listed */
 	const char *where; /* a client or a file; NULL: none is named */
 	struct client_files files;
-	const struct client_file *file; /* the one at hand */
+	struct client_file *file; /* the one at hand */
 	char canceld[PROGRAM_SIZE];
 	size_t servers, changed; /* servers listed, files changed */
 	int status;
@@ -38,9 +38,11 @@ worsen(struct task *task, int status)
 		task->status = status;
 }
 
-/* A line for people: not with -j. What a terminal would not take literally is escaped. */
-static void __attribute__((format(printf, 2, 3))) say(const struct task *task, const char *format, ...)
+/* A line for people, of at most so many cells: not with -j. What a terminal would not take literally is escaped. */
+static void __attribute__((format(printf, 3, 4)))
+say_within(const struct task *task, size_t cells, const char *format, ...)
 {
+	struct buf shown = { 0 }, line = { 0 };
 	va_list values;
 	char *words;
 
@@ -48,11 +50,17 @@ static void __attribute__((format(printf, 2, 3))) say(const struct task *task, c
 		return;
 	va_start(values, format);
 	if (vasprintf(&words, format, values) != -1) {
-		show_line(span_of(words));
+		printable_append(&shown, span_of(words), "");
+		table_cut(&line, buf_span(&shown), cells, 0);
+		show_line(buf_span(&line));
 		free(words);
 	}
 	va_end(values);
+	buf_free(&shown);
+	buf_free(&line);
 }
+
+#define say(task, ...) say_within(task, SIZE_MAX, __VA_ARGS__)
 
 /* NULL where there is no text. */
 static json_t *
@@ -104,7 +112,7 @@ list_server(struct task *task, const struct doc_node *server)
 	/* A canceld that was put there by hand may stand behind a launcher. */
 	const char *what = wrapped ? "its canceld is gone" : "its program is gone";
 	char *title = client_title(server), *command = entry.why == NULL ? entry_text(&entry, entry.program) : NULL;
-	struct buf options = { 0 }, line = { 0 }, shown = { 0 }, row = { 0 };
+	struct buf options = { 0 };
 	size_t width = term_width(NULL);
 
 	task->plain |= entry.state == ENTRY_PLAIN;
@@ -113,39 +121,29 @@ list_server(struct task *task, const struct doc_node *server)
 		compose(&options, options.len > 0 ? " %b" : "%b", word->text);
 	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
 	    json_pack("{s:s*, s:o*}", "command", command, "options", json_of(buf_span(&options))));
-	compose(&line, options.len > 0 ? "  %s%b %s: %s (%b)" : "  %s%b %s: %s", state,
-	    span_from(SPAN("            "), strlen(state)), title, command != NULL ? command : entry.why,
-	    buf_span(&options));
-	printable_append(&shown, buf_span(&line), "");
-	table_cut(&row, buf_span(&shown), width > 0 ? width : SIZE_MAX, 0);
-	if (!task->json)
-		show_line(buf_span(&row));
+	say_within(task, width > 0 ? width : SIZE_MAX, options.len > 0 ? "  %-12s %s: %s (%.*s)" : "  %-12s %s: %s",
+	    state, title, command != NULL ? command : entry.why, (int)options.len, options.data);
 	if (gone != NULL)
 		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
 	free(title);
 	free(command);
 	buf_free(&options);
-	buf_free(&line);
-	buf_free(&shown);
-	buf_free(&row);
 }
 
 static void
 list_file(struct task *task)
 {
-	const struct client_file *file = task->file;
-	struct client_servers servers;
-	char fault[FAULT_SIZE];
+	struct client_file *file = task->file;
 
 	say(task, "%s (%s): %s", file->client->name, file->client->id, file->path);
-	if (configured_load(file, file->project ? "." : NULL, &servers, fault) == -1) {
-		put_object(task, NULL, "state", "left", fault, NULL);
-		say(task, "  left alone: %s", fault);
+	configured_load(file, file->project ? "." : NULL);
+	if (file->fault[0] != '\0') {
+		put_object(task, NULL, "state", "left", file->fault, NULL);
+		say(task, "  left alone: %s", file->fault);
 	}
-	for (size_t i = 0; i < servers.count; i++)
-		list_server(task, servers.list[i]);
-	task->servers += servers.count;
-	client_servers_free(&servers);
+	for (size_t i = 0; i < file->servers.count; i++)
+		list_server(task, file->servers.list[i]);
+	task->servers += file->servers.count;
 }
 
 /* Of a tool call, with what the configuration says for all servers. 0: the options are refused, which was told. */
