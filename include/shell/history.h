@@ -22,13 +22,14 @@ struct history_page;
 struct history {
 	struct log log;
 	struct writer_shared file;
-	struct statistics *statistics; /* this and the next are borrowed */
-	const char *client;            /* the name of its process */
-	struct history_page *page;     /* what the writer reads if canceld is killed; NULL: there is no history */
-	struct buf members;            /* of each line */
-	size_t of_session;             /* the bytes of it that do not name the client */
-	bool introduced;               /* the client has told its name */
-	msec_t wake;                   /* when history_turn is due; MSEC_NEVER: only after an event */
+	struct statistics *statistics; /* this and the next two are borrowed */
+	const struct session *session;
+	const char *client;        /* the name of its process */
+	struct history_page *page; /* what the writer reads if canceld is killed; NULL: there is no history */
+	struct buf members;        /* of each line */
+	size_t of_session;         /* the bytes of it that do not name the client */
+	size_t told;               /* the bytes in which the client has told its name, as far as they are in it */
+	msec_t wake;               /* when history_turn is due; MSEC_NEVER: only after an event */
 	char directory[HISTORY_PATH];
 };
 
@@ -40,7 +41,8 @@ bool history_directory(int i, char path[HISTORY_PATH]) __attribute__((warn_unuse
  * From now on the log tells it what to keep. client: the name of its process, which may come later. history must not move in
  * memory until history_close. Zeroed, it is none, and all the other calls do nothing.
  */
-void history_open(struct history *history, struct log *log, const char *client, struct statistics *statistics);
+void history_open(struct history *history, struct log *log, const char *client, const struct session *session,
+    struct statistics *statistics);
 
 /* A request has ended: a VERB_END. */
 void history_end(struct history *history, const struct action *action, msec_t now);
@@ -48,7 +50,7 @@ void history_end(struct history *history, const struct action *action, msec_t no
 /* Counts what is due, or all, and writes. */
 void history_turn(struct history *history, msec_t now, bool all);
 
-/* Sets up the watchers for the next wait; and who the client is, and what is outstanding now, in case that canceld is killed. */
+/* Sets up the watchers for the next wait; and what is outstanding now, in case that canceld is killed. */
 void history_watch(struct history *history, const struct session *session, msec_t now);
 
 /* Says nothing more, and stops the watchers. */

@@ -298,7 +298,7 @@ start(struct loop *loop)
 		.now = loop->now,
 	};
 	if (!loop->options->no_history && !loop->options->session.dry_run)
-		history_open(&loop->history, loop->log, loop->life.client.name, &loop->statistics);
+		history_open(&loop->history, loop->log, loop->life.client.name, loop->session, &loop->statistics);
 	/* A signal may come as soon as the server runs. */
 	signals_watch(loop->ev);
 	if (life_start(&loop->life) < 0)

@@ -261,7 +261,7 @@ static const struct {
 	{ C, 0, "10:00:03  -           -             -  SERVER_EXITED  exit status 3\n" },
 	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; " C, 0, "SERVER_EXITED  signal 9\n" },
 	{ C, 0, "2026-11-25 10:00:01  tools/call  forecast  700ms" },
-	{ C, 0, "10:00:05  tools/call  map           -  KILLED         2 open, this is the oldest\n" },
+	{ C, 0, "10:00:05  tools/call  map       900ms  KILLED         2 open, this is the oldest\n" },
 	{ C, 0, "weather  tools/call  forecast  100       1  2ms  2ms  700ms\n" },
 	{ C, 0, "weather  tools/call  map         1       1   2s   2s     2s\n" },
 	{ C, 0, "1 lines are not of a JSON log" },
@@ -331,11 +331,13 @@ TEST(the_client_is_called_as_it_says)
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
 	    "\"clientInfo\":{\"name\":\"an-editor\",\"version\":\"1.2\"}}}");
 	run_expect_result(run, "0");
-	run_leave(run, 0);
+	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
+	run_expect_gone(run);
 	run_end(run);
 	lines = read_history();
 	ck_assert_str_ne(at_text(find(lines, "why", "\"STARTED\""), "client"), "an-editor 1.2");
-	ck_assert_str_eq(at_text(find(lines, "why", "\"SUMMARY\""), "client"), "an-editor 1.2");
+	ck_assert_str_eq(at_text(find(lines, "why", "\"DIALECT\""), "client"), "an-editor 1.2");
+	find(lines, "why", "\"KILLED\"");
 	json_decref(lines);
 	shell_expect("true", "$CANCELCTL history", 0, "]  an-editor 1.2  ");
 }

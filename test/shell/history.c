@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "core/session.h"
+
 #ifndef __WALL
 #define __WALL 0
 #endif
@@ -34,6 +36,7 @@ expect_written(const char *path, const char *text)
 
 TEST(a_writer_that_was_killed_is_replaced)
 {
+	static struct session session;
 	static struct statistics statistics;
 	const struct log_config config = { .level = LEVEL_ERROR };
 	char directory[] = "/tmp/history-XXXXXX", path[64];
@@ -45,7 +48,7 @@ TEST(a_writer_that_was_killed_is_replaced)
 	setenv("XDG_STATE_HOME", directory, 1);
 	signal(SIGPIPE, SIG_IGN);
 	log_open_shared(&log, &config);
-	history_open(&history, &log, "me", &statistics);
+	history_open(&history, &log, "me", &session, &statistics);
 	log_event(&log, WHY_STARTED, LOG_FIELDS(log_number("process", 1)));
 	history_turn(&history, 0, false);
 	killed = history.log.writer.pid;

@@ -256,8 +256,8 @@ rows_of(const struct choice *choice, const json_t *session)
 	{
 		if (!is_told(show_string(item, "why")))
 			continue;
-		row = json_pack("{s:O, s:O, s:o*}", "start", json_object_get(item, "time"), "tally",
-		    json_object_get(item, "why"), "reason", reason_of(item));
+		row = json_pack("{s:O, s:O, s:O*, s:o*}", "start", json_object_get(item, "time"), "tally",
+		    json_object_get(item, "why"), "took", json_object_get(item, "elapsed"), "reason", reason_of(item));
 		show_take(row, item, "method name");
 		json_array_append_new(rows, row);
 	}

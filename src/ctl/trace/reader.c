@@ -253,7 +253,10 @@ trace_hear(struct trace *trace, json_t *line)
 	}
 	session = session_of(trace, line, time);
 	json_object_set_new(line, "time", json_integer(time));
-	show_take(session, line, "dialect client");
+	show_take(session, line, "dialect");
+	/* The writer, which tells of that, knows the client as it was at its start. */
+	if (!show_is(line, "why", "KILLED") || !show_has(session, "client"))
+		show_take(session, line, "client");
 	count = json_array_size(json_object_get(session, "calls"));
 	call = call_of(session, line);
 	read_message(trace, session, call, line);

@@ -66,45 +66,34 @@ on_end(void *user, struct buf *line)
 			log_time("elapsed", page->serial > 0 ? monotonic_now() - page->since : MSEC_NEVER)));
 }
 
-/* From now on each line names this client. */
-static void
-name_client(struct history *history, struct span name, struct span version)
-{
-	history->members.len = history->of_session;
-	compose(&history->members, ",'client':'");
-	printable_append_json(&history->members, name, true);
-	compose(&history->members, version.len > 0 ? " " : "");
-	printable_append_json(&history->members, version, true);
-	compose(&history->members, "'");
-}
-
-/* The client is known a little later than the history is opened. */
+/* The client is known a little later than the history is opened, and what it calls itself later still. */
 static void
 begin(struct history *history)
 {
+	struct span told = buf_span(&history->session->handshake.client);
+	struct buf *members = &history->members;
+	const char *name, *version;
 	struct timespec now;
+	json_t *info;
 
-	if (history->members.len > 0)
+	if (members->len > 0 && history->told == told.len)
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
-	compose(&history->members, ",'session':'%d-%d'", (int64_t)history->log.pid,
-	    (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
-	history->of_session = history->members.len;
-	name_client(history, span_of(history->client), SPAN_NONE);
-}
-
-/* As it names itself in its handshake. */
-static void
-hear_client(struct history *history, struct span told)
-{
-	json_t *info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL);
-	json_t *name = json_object_get(info, "name"), *version = json_object_get(info, "version");
-
-	history->introduced = true;
-	begin(history);
-	if (json_string_length(name) > 0)
-		name_client(history, (struct span){ json_string_value(name), json_string_length(name) },
-		    (struct span){ json_string_value(version), json_string_length(version) });
+	if (members->len == 0) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		compose(members, ",'session':'%d-%d'", (int64_t)history->log.pid,
+		    (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+		history->of_session = members->len;
+	}
+	history->told = told.len;
+	members->len = history->of_session;
+	info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL);
+	name = json_string_value(json_object_get(info, "name"));
+	version = json_string_value(json_object_get(info, "version"));
+	compose(members, ",'client':'");
+	printable_append_json(members, span_of(name != NULL ? name : history->client), true);
+	compose(members, name != NULL && version != NULL ? " " : "");
+	printable_append_json(members, span_of(name != NULL && version != NULL ? version : ""), true);
+	compose(members, "'");
 	json_decref(info);
 }
 
@@ -118,7 +107,8 @@ on_kept(void *keeper, enum why why, const struct log_field *fields, size_t count
 }
 
 void
-history_open(struct history *history, struct log *log, const char *client, struct statistics *statistics)
+history_open(struct history *history, struct log *log, const char *client, const struct session *session,
+    struct statistics *statistics)
 {
 	struct log_config config = {
 		.level = LEVEL_TRAFFIC,
@@ -131,7 +121,8 @@ history_open(struct history *history, struct log *log, const char *client, struc
 	void *page;
 	int i = 0;
 
-	*history = (struct history){ .statistics = statistics, .client = client, .wake = MSEC_NEVER };
+	*history =
+	    (struct history){ .statistics = statistics, .session = session, .client = client, .wake = MSEC_NEVER };
 	while (i < HISTORY_PLACES && !history_directory(i, history->directory))
 		i++;
 	if (i == HISTORY_PLACES)
@@ -194,8 +185,6 @@ history_watch(struct history *history, const struct session *session, msec_t now
 	if (page == NULL)
 		return;
 	log_watch(&history->log);
-	if (!history->introduced && session->handshake.client.len > 0)
-		hear_client(history, buf_span(&session->handshake.client));
 	page->open = session_outstanding(session, SIDE_CLIENT);
 	for (int i = 0; i < STEPS && oldest != NULL && !request_is_awaited(oldest); i++)
 		oldest = oldest->newer;
