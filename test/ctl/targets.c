@@ -101,6 +101,25 @@ serve(const char *name, const char *answer, const char *second)
 	close(listener);
 }
 
+/* A process that gives this answer to each request. */
+static void
+serve_always(const char *name, const char *answer)
+{
+	int listener = listen_at(name), fd;
+	char asked[4096];
+
+	peers[peer_count] = fork();
+	if (peers[peer_count++] == 0) {
+		live_on();
+		while ((fd = accept(listener, NULL, NULL)) >= 0)
+			while (read(fd, asked, sizeof(asked)) > 0)
+				if (write(fd, answer, strlen(answer)) < 0)
+					_exit(1);
+		_exit(0);
+	}
+	close(listener);
+}
+
 static bool
 exists(const char *name)
 {
@@ -304,4 +323,16 @@ TEST(a_late_answer_is_not_that_of_the_next_request)
 	json_decref(result);
 	targets_free(&targets);
 	close(listener);
+}
+
+/* The status is that of the worst one. */
+TEST(all_servers_are_asked_whether_they_are_alive)
+{
+	char name[] = "ping", all[] = "--all", *argv[] = { name, all, NULL };
+
+	serve_always("11-a.sock", "{\"id\":1,\"result\":{\"pid\":11,\"name\":\"x\",\"server\":{\"probe_ms\":3}}}\n");
+	ck_assert_int_eq(ctl_steer(2, argv), CTL_YES);
+	serve_always("12-b.sock",
+	    "{\"id\":1,\"result\":{\"pid\":12,\"name\":\"y\",\"server\":{\"unanswered_ms\":5000}}}\n");
+	ck_assert_int_eq(ctl_steer(2, argv), 124);
 }

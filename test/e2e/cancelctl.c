@@ -610,6 +610,7 @@ static const struct {
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C ping", 2, "which canceld? give NAME, or --all; see cancelctl ping --help" },
+	{ "$C restart -a x", 2, "which canceld? give NAME, or --all" },
 	{ "$C ping -f x", 2, "unknown option '-f'" },
 	{ "$C restart nobody", 1, "canceld" },
 	{ "$C cancel --all 7", 2, "which requests?" },
