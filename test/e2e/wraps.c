@@ -140,6 +140,7 @@ TEST(language_servers_are_asked_for)
 	expect("$CANCELCTL wrap --lsp -a; $CANCELCTL wrap --lsp -a", 0, "  lsp:a: already wrapped\n");
 	expect("$CANCELCTL unwrap --all && cmp crush.json before", 0, "  a: unwrapped\n  lsp:a: unwrapped\n");
 	expect("$CANCELCTL wrap ./languages.toml", 0, "  no servers, but 1 for --lsp\n");
+	expect("echo '" SERVERS "' >.mcp.json; $CANCELCTL wrap --lsp claude", 0, "  no language servers\n");
 	expect("$CANCELCTL wrap ./languages.toml l && cat languages.toml", 0, "\", \"-D\", \"lsp\", \"--\", \"l\"]");
 }
 

@@ -228,7 +228,10 @@ put_outcomes(struct task *task, const struct outcomes *outcomes)
 	for (size_t i = 0; i < outcomes->count; i++)
 		put_outcome(task, outcomes, &outcomes->list[i]);
 	if (outcomes->count == 0 && task->change.names[0] == NULL)
-		say(task, outcomes->before.count > 0 ? "  no servers, but %zu for --lsp" : "  no servers",
+		say(task,
+		    task->change.languages         ? "  no language servers" :
+			outcomes->before.count > 0 ? "  no servers, but %zu for --lsp" :
+						     "  no servers",
 		    outcomes->before.count);
 }
 
