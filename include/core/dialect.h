@@ -90,7 +90,6 @@ enum dialect_flag {
 enum {
 	DIALECT_TOKENS = 2,
 	DIALECT_LISTS = 3,
-	DIALECT_METHODS = 16, /* rows at most, with the one that ends them: see handshake.c */
 };
 
 struct list_change {              /* a list of the server's that may change, as it may with a new server */

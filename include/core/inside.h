@@ -122,9 +122,6 @@ const char *state_looks_like(const struct session *session, struct span text, bo
 /* The server has answered a request: what was said before explains nothing any more. */
 void server_serves(struct server *server);
 
-/* Keeps the reason why this server does not continue the session; empty: it does. */
-void server_refuse(struct server *server, struct span words);
-
 /* No server will read what is sent from now on: it has gone for good, or is deaf and the last one. */
 static inline bool
 server_takes_nothing(const struct server *server)
@@ -191,15 +188,6 @@ void state_note(struct session *session, enum verb verb, enum side side, enum wh
 void state_note_message(struct session *session, enum side side, enum why why, const struct message *message,
     struct span detail);
 
-/* The request's state, QUEUED included. */
-static inline enum request_state
-state_of(const struct session *session, const struct request *request)
-{
-	if (request->state == REQUEST_WAITING && lane_untouched(session->party[request->from].lane, request->start))
-		return REQUEST_QUEUED;
-	return request->state;
-}
-
 /* Whether the client asks a person for the server, perhaps by way of a task: its own requests do not idle meanwhile. */
 bool state_asks_person(const struct session *session);
 
@@ -211,14 +199,6 @@ struct request *state_next_turn(const struct session *session, struct id session
 
 /* ACP: how many turns of this session run that were not cancelled. */
 size_t state_turns_running(const struct session *session, struct id session_id);
-
-/* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
-static inline bool
-state_is_held(const struct session *session, const struct request *request)
-{
-	return request->from == SIDE_CLIENT && state_of(session, request) == REQUEST_QUEUED &&
-	    request->start >= session->party[SIDE_CLIENT].lane->stop;
-}
 
 /*
  * The server has not opened the session yet, as it may still be starting: the deadlines of what the client has asked do not
@@ -337,7 +317,7 @@ bool handshake_may_cancel_task(const struct handshake *handshake, const struct r
 static inline const struct cancel *
 handshake_cancel(const struct handshake *handshake, enum side receiver)
 {
-	return handshake->declared[receiver] ? handshake->dialect->declared_cancel : handshake->dialect->cancel;
+	return handshake->cancels[receiver] ? handshake->dialect->declared_cancel : handshake->dialect->cancel;
 }
 
 /* --- records.c */
@@ -430,14 +410,15 @@ bool answers_in_place_of(const struct message *message, const struct request *re
 /* Answers a request that ends, or is given up, under this word. */
 void reply_to(struct session *session, const struct request *request, enum why why);
 
-/* Answers the request at hand with an error, because the side that would answer it has gone. */
-void reply_gone(struct session *session, const struct message *message);
+/* Answers the request at hand with an error, because the side that would answer it has gone. Returns the log's word. */
+enum why reply_gone(struct session *session, const struct message *message);
 
 /*
- * Answers the request at hand, which does not enter the table, with this error; it counts as ended. cause:
- * error.data.cause, or NULL; text: for a person, behind canceld's name; code 0: no session is open yet.
+ * Refuses the request at hand, which does not enter the table, with this error; it counts as ended under this word.
+ * cause: error.data.cause, or NULL; text: for a person, behind canceld's name; code 0: no session is open yet.
  */
-void reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text);
+void reply_error(struct session *session, const struct message *message, enum why why, int code, const char *cause,
+    struct span text);
 
 /* Sets session->fault: what is wrong with the message, and where. */
 void reply_describe(struct session *session, const struct message *message);

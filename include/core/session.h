@@ -248,10 +248,10 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	bool dialect_known, framing_known;
 	bool plain;                /* the client does not speak JSON-RPC: everything passes */
 	bool opened;               /* the handshake was answered with a result, or the session needs none */
-	bool declared[2];          /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
+	bool cancels[2];           /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
 	bool has_tasks;            /* MCP: see tasks_since in struct dialect */
 	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
-	unsigned mcp[2];           /* MCP, by enum side: what it declared; private */
+	struct buf declared[2];    /* MCP, by enum side: its capabilities, as far as they are looked at; private */
 	bool unread;               /* capabilities or _meta were too long to be looked at to their end */
 	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
 	struct buf client;         /* clientInfo, an object of JSON; empty if there is none, or it is too long */
@@ -355,7 +355,6 @@ struct session {                /* read only, and of party only the lanes; confi
 	struct pending turns;        /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
 	struct acks acks;
 	struct records records;
-	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
 	struct probe probe;
 	bool era_awaited;   /* a cancel or a probe waits until the era is settled */
 	bool waiting;       /* deadlines wait until the session is open */

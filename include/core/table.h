@@ -5,6 +5,7 @@
 #include "core/dialect.h"
 #include "core/json.h"
 #include "core/journal.h"
+#include "core/lane.h"
 
 /* --- pending.c */
 
@@ -111,10 +112,11 @@ struct request {
 struct pending {        /* zeroed: empty, of requests of the client's without deadlines */
 	enum side from; /* the requester */
 	const struct clocks *clocks;
-	struct timeline idle;   /* of requests; on the caller's idle clock, which may stand still */
-	struct timeline hard;   /* caps and graces */
-	struct timeline linger; /* until when tombstones stay: the oldest first */
-	size_t count;           /* all entries */
+	const struct lane *lane; /* set at will: in which they travel; NULL: they are no messages */
+	struct timeline idle;    /* of requests; on the caller's idle clock, which may stand still */
+	struct timeline hard;    /* caps and graces */
+	struct timeline linger;  /* until when tombstones stay: the oldest first */
+	size_t count;            /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
 	size_t persons;      /* WAITING for a person: REQUEST_PERSON */
@@ -216,6 +218,22 @@ static inline bool
 request_is_aliased(const struct request *request)
 {
 	return request->wire_id.text.ptr != request->id.text.ptr;
+}
+
+/* Its state, QUEUED included. */
+static inline enum request_state
+request_state(const struct request *request)
+{
+	if (request->state == REQUEST_WAITING && lane_untouched(request->in->lane, request->start))
+		return REQUEST_QUEUED;
+	return request->state;
+}
+
+/* It has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
+static inline bool
+request_is_held(const struct request *request)
+{
+	return request_state(request) == REQUEST_QUEUED && request->start >= request->in->lane->stop;
 }
 
 /* Its requester waits for an answer. NULL: false. */

@@ -22,7 +22,7 @@ TABLE_CONST struct cancel dialect_cancels[] = {
 	.closed_code = CODE_INVALID_REQUEST, .at_once = TIME_AT_ONCE
 
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
-static TABLE_CONST struct method mcp_methods[DIALECT_METHODS] = {
+static TABLE_CONST struct method mcp_methods[] = {
 	METHOD("tools/call", METHOD_CODE | METHOD_TOOL, .name_field = SCAN_NAME),
 	METHOD("initialize", METHOD_HANDSHAKE),
 	METHOD("server/discover", METHOD_DISCOVERY),
@@ -67,7 +67,7 @@ TABLE_CONST struct dialect dialect_mcp = {
 };
 
 /* ACP v1 and v2: cancellation, prompt-turn, tool-calls, elicitation, terminals. */
-static TABLE_CONST struct method acp_methods[DIALECT_METHODS] = {
+static TABLE_CONST struct method acp_methods[] = {
 	METHOD("initialize", METHOD_HANDSHAKE),
 	METHOD("authenticate", METHOD_PERSON),
 	METHOD("auth/login", METHOD_PERSON),
@@ -96,7 +96,7 @@ TABLE_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
 TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .version_2 = &dialect_acp2 };
 
 /* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
-static TABLE_CONST struct method lsp_methods[DIALECT_METHODS] = {
+static TABLE_CONST struct method lsp_methods[] = {
 	METHOD("initialize", METHOD_HANDSHAKE | METHOD_SLOW),
 	METHOD("shutdown", METHOD_SHUTDOWN),
 	METHOD("workspace/executeCommand", METHOD_CODE),
@@ -127,7 +127,7 @@ TABLE_CONST struct dialect dialect_lsp = {
 };
 
 /* BSP 2.1: the requests that compile, run, test or debug; its cancel extension is that of LSP. */
-static TABLE_CONST struct method bsp_methods[DIALECT_METHODS] = {
+static TABLE_CONST struct method bsp_methods[] = {
 	METHOD("build/initialize", METHOD_HANDSHAKE | METHOD_SLOW),
 	METHOD("build/shutdown", METHOD_SHUTDOWN),
 	METHOD("buildTarget/compile", METHOD_CODE),

@@ -192,7 +192,7 @@ enter_state(struct session *session, struct request *request, enum request_state
 bool
 apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
-	enum request_state state = state_of(session, request);
+	enum request_state state = request_state(request);
 	const struct decision *cell = &decisions[state][event];
 	enum why why = (enum why)cell->why[request->from];
 	bool told;

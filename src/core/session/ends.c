@@ -3,9 +3,9 @@
 
 /* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
 static bool
-goes_on(const struct session *session, const struct request *request)
+goes_on(const struct request *request)
 {
-	return state_of(session, request) == REQUEST_WAITING && (request->traits & METHOD_STREAM) &&
+	return request_state(request) == REQUEST_WAITING && (request->traits & METHOD_STREAM) &&
 	    request->record.len > 0;
 }
 
@@ -15,7 +15,7 @@ is_owed(const struct session *session, const struct request *request)
 {
 	const struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
+	if (session->server.life == SERVER_RETIRED && goes_on(request))
 		return false;
 	return request_is_awaited(request) && request->end <= (request->urgent ? lane->urgent_gone : lane->written);
 }
@@ -58,7 +58,7 @@ keep_streams(struct session *session)
 	struct request *request;
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (goes_on(session, request))
+		if (goes_on(request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 }
 

@@ -2,37 +2,23 @@
 
 #include "core/json.h"
 
-enum {
-	TASKS_MAY_BE_CANCELLED = 1 << 30,
-	/* From the bit of a method that makes tasks to that of one whose capability is declared. */
-	AS_CAPABILITY = DIALECT_METHODS - 1,
-};
-
-/* A bit for each method, by its place in the dialect's list. */
-static unsigned
-bit_of(const struct dialect *dialect, const struct method *row)
+/* "tools/call" is of the capability tools. */
+static struct span
+capability_of(const struct method *row)
 {
-	return 1U << (row - dialect->methods);
+	return span_until((struct span){ row->name, row->len }, "/");
 }
 
-/* "tools/call" is of the capability tools, and is declared for tasks as tasks.requests.tools.call. */
-static unsigned
-read_declared(const struct dialect *dialect, struct span capabilities)
+/* Whether the side has declared that a request of this method may become a task: as tasks.requests.tools.call. */
+static bool
+declares_task(const struct handshake *handshake, enum side side, const struct method *row)
 {
-	struct span tasks = json_member(capabilities, SPAN("tasks")), requests = json_member(tasks, SPAN("requests"));
-	unsigned found = json_has_object(tasks, SPAN("cancel")) ? TASKS_MAY_BE_CANCELLED : 0;
+	struct span object = capability_of(row),
+		    tasks = json_member(buf_span(&handshake->declared[side]), SPAN("tasks"));
 
-	for (const struct method *row = dialect->methods; row->name != NULL; row++) {
-		struct span name = { row->name, row->len }, object = span_until(name, "/");
-
-		if (object.len == name.len)
-			continue;
-		if (json_has_object(json_member(requests, object), span_from(name, object.len + 1)))
-			found |= bit_of(dialect, row);
-		if (json_has_object(capabilities, object))
-			found |= bit_of(dialect, row) << AS_CAPABILITY;
-	}
-	return found;
+	return object.len < row->len &&
+	    json_has_object(json_member(json_member(tasks, SPAN("requests")), object),
+		span_from((struct span){ row->name, row->len }, object.len + 1));
 }
 
 struct span
@@ -71,8 +57,8 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	if ((traits & METHOD_DISCOVERY) || (era == ERA_LEGACY && !modern))
 		return;
 	if (traits & METHOD_HANDSHAKE) {
-		handshake->mcp[SIDE_CLIENT] =
-		    read_declared(handshake->dialect, handshake_look_at(handshake, message->scan, SCAN_CAPABILITIES));
+		buf_set(&handshake->declared[SIDE_CLIENT],
+		    handshake_look_at(handshake, message->scan, SCAN_CAPABILITIES));
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
@@ -115,7 +101,7 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	if (handshake->client.len == 0)
 		read_client(handshake, message->scan, row->traits);
 	if (row->traits & METHOD_HANDSHAKE)
-		handshake->declared[SIDE_CLIENT] =
+		handshake->cancels[SIDE_CLIENT] =
 		    is_declared(handshake_look_at(handshake, message->scan, SCAN_CLIENT_CAPABILITIES), "cancellation",
 			"request");
 	return row;
@@ -132,7 +118,7 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 	handshake->opened = true;
 	if (handshake->dialect->version_2 != NULL && id_number(version, &number) && number >= 2)
 		handshake->dialect = handshake->dialect->version_2;
-	handshake->declared[SIDE_SERVER] =
+	handshake->cancels[SIDE_SERVER] =
 	    is_declared(handshake_look_at(handshake, message->scan, SCAN_AGENT_CAPABILITIES), "cancellation",
 		"request");
 	handshake_read_tasks(handshake, message);
@@ -151,8 +137,8 @@ handshake_read_tasks(struct handshake *handshake, const struct message *message)
 
 	handshake->has_tasks = since != NULL && version.len == strlen(since) &&
 	    memcmp(version.ptr, since, version.len) >= 0; /* dates sort as text */
-	handshake->mcp[SIDE_SERVER] =
-	    read_declared(handshake->dialect, handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
+	buf_set(&handshake->declared[SIDE_SERVER],
+	    handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
 }
 
 void
@@ -165,20 +151,18 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 bool
 handshake_asks_person(const struct handshake *handshake, const struct method *row)
 {
-	unsigned bit;
-
 	if (!(row->traits & METHOD_DECLARED))
 		return row->traits & METHOD_PERSON;
-	bit = bit_of(handshake->dialect, row);
-	return handshake->era != ERA_MODERN && (handshake->mcp[SIDE_CLIENT] & (bit | bit << AS_CAPABILITY));
+	return handshake->era != ERA_MODERN &&
+	    (declares_task(handshake, SIDE_CLIENT, row) ||
+		json_has_object(buf_span(&handshake->declared[SIDE_CLIENT]), capability_of(row)));
 }
 
 bool
 handshake_may_make_task(const struct handshake *handshake, const struct request *request)
 {
-	if (!(request->flags & REQUEST_TASK) || !handshake->has_tasks || handshake->era == ERA_MODERN)
-		return false;
-	return handshake->mcp[side_other(request->from)] & bit_of(handshake->dialect, request->row);
+	return (request->flags & REQUEST_TASK) && handshake->has_tasks && handshake->era != ERA_MODERN &&
+	    declares_task(handshake, side_other(request->from), request->row);
 }
 
 struct span
@@ -195,7 +179,9 @@ bool
 handshake_may_cancel_task(const struct handshake *handshake, const struct request *request)
 {
 	if (handshake->era != ERA_MODERN)
-		return handshake->mcp[side_other(request->from)] & TASKS_MAY_BE_CANCELLED;
+		return json_has_object(json_member(buf_span(&handshake->declared[side_other(request->from)]),
+					   SPAN("tasks")),
+		    SPAN("cancel"));
 	/* A server that was not asked has the extension if it makes a task at a request that declares it. */
 	return handshake->discovered ?
 	    handshake->extended :

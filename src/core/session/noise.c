@@ -278,11 +278,9 @@ refuse_oversized(struct session *session, struct message *message)
 
 	if (message->from == SIDE_SERVER && !named)
 		return;
-	reply_error(session, message, code, "oversized-message",
+	reply_error(session, message, WHY_OVERSIZED, code, "oversized-message",
 	    count_bytes(session, format, session->config.max_message));
-	if (named)
-		state_count(session, message, TALLY_REFUSED, WHY_OVERSIZED);
-	else
+	if (!named)
 		session->journal.refusals += message->from == SIDE_CLIENT;
 }
 

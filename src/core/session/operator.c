@@ -39,7 +39,7 @@ session_next_request(const struct session *session, enum side from, const struct
 		return false;
 	*view = (struct request_view){
 		.request = request,
-		.state = state_of(session, request),
+		.state = request_state(request),
 		.form = &session->handshake.dialect->progress_form,
 		.age = now - request->received,
 		.silent = idle_now - request->seen,
@@ -88,7 +88,7 @@ change(struct session *session, struct request *request, enum policy_clock clock
 	request->origins[clock] = wanted.origins[clock];
 	if (request->since != MSEC_NEVER && clock == POLICY_CAP)
 		alarm_arm(&request->in->hard, &request->hard, *after, request->since);
-	else if (request->since != MSEC_NEVER && !state_is_held(session, request))
+	else if (request->since != MSEC_NEVER && !request_is_held(request))
 		alarm_arm(&request->in->idle, &request->idle, *after, request->seen);
 	return *after != former;
 }

@@ -8,7 +8,7 @@
 static void
 reject_ack(struct session *session, const struct message *message, const struct ack *ack, int code, const char *text)
 {
-	reply_error(session, message, code, NULL, span_of(text));
+	reply_error(session, message, WHY_CANCEL_ACKNOWLEDGED, code, NULL, span_of(text));
 	acks_report(session, ack, text);
 }
 
@@ -73,8 +73,7 @@ read_handshake(struct session *session, const struct message *message)
 static void
 refuse(struct session *session, struct message *message, int code, const char *cause, const char *text, enum why why)
 {
-	reply_error(session, message, code, cause, span_of(text));
-	state_count(session, message, TALLY_REFUSED, why);
+	reply_error(session, message, why, code, cause, span_of(text));
 	pass_drop(session, message, why);
 }
 
@@ -357,9 +356,7 @@ receive_request(struct session *session, struct message *message)
 	} else if (!client && answer_at_once(session, message, row->traits)) {
 		return;
 	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
-		state_count(session, message, TALLY_LOST, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE);
-		reply_gone(session, message);
-		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE);
+		pass_drop(session, message, reply_gone(session, message));
 	} else if ((too_much = why_too_much(session, message)) != NULL) {
 		refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests", too_much,
 		    WHY_TOO_MANY);
@@ -533,7 +530,7 @@ receive_response(struct session *session, struct message *message)
 		pass_drop(session, message, WHY_STRAY);
 		return;
 	}
-	if (state_of(session, request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
+	if (request_state(request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
 		if (message->malformed && message->batch == NULL) {
 			if (!noise_replace(session, message))
 				turns_decide(session, request, EVENT_MALFORMED, message);
@@ -581,8 +578,7 @@ on_cancel(struct session *session, struct message *message)
 	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
 
 	message->request = request;
-	message->bound =
-	    message->from == SIDE_CLIENT && request != NULL && state_of(session, request) != REQUEST_QUEUED;
+	message->bound = message->from == SIDE_CLIENT && request != NULL && request_state(request) != REQUEST_QUEUED;
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
 	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)

@@ -150,7 +150,6 @@ recovery_drop_questions(struct session *session)
 	stop_probing(session);
 	session->probe.took = MSEC_NEVER;
 	pending_clear(&session->questions[SIDE_CLIENT]);
-	session->replaying = 0;
 	free_queue(session);
 }
 
@@ -187,7 +186,7 @@ dismiss(struct session *session, struct span reason)
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
 	server_enter(&session->server, SERVER_STUCK);
-	server_refuse(&session->server, reason);
+	buf_set(&session->server.refusal, reason);
 	lane_stop_at(lane, lane->written); /* what is written now would be lost with it */
 }
 
@@ -348,7 +347,6 @@ send_records(struct session *session, unsigned trait)
 			continue;
 		question = questions_add(session, SIDE_CLIENT, record->row->name, record->string, TIME_REPLAY);
 		question->flags = REQUEST_AGAIN;
-		session->replaying++;
 		send_again(session, buf_span(&record->text), question);
 	}
 }
@@ -389,20 +387,22 @@ send_list_changes(struct session *session)
 	}
 }
 
-/* Goes on with the replay if all answers to what was sent have come. */
+/* Goes on with the replay if all answers to what was sent have come: nothing else is asked meanwhile. */
 static void
 replay(struct session *session)
 {
-	if (session->server.life == SERVER_HANDSHAKE && session->replaying == 0) {
+	const struct pending *asked = &session->questions[SIDE_CLIENT];
+
+	if (session->server.life == SERVER_HANDSHAKE && asked->count == 0) {
 		server_enter(&session->server, SERVER_SETTINGS);
 		if (session->records.opened.len > 0)
 			send_again(session, buf_span(&session->records.opened), NULL);
 		send_records(session, METHOD_SETTING);
 	}
-	if (session->server.life != SERVER_SETTINGS || session->replaying > 0)
+	if (session->server.life != SERVER_SETTINGS || asked->count > 0)
 		return;
 	server_enter(&session->server, SERVER_OPEN);
-	server_refuse(&session->server, SPAN_NONE);
+	buf_clear(&session->server.refusal);
 	state_release(session);
 	send_streams(session);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
@@ -424,7 +424,7 @@ static void
 refuse_replay(struct session *session, const struct request *question, struct span words)
 {
 	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
-	server_refuse(&session->server, words);
+	buf_set(&session->server.refusal, words);
 }
 
 /* Quotes the server's error message, if it has one. */
@@ -450,9 +450,6 @@ replay_answered(struct session *session, const struct request *question, const s
 	bool granted = message_grants(message);
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
-	session->replaying--;
-	if (!server_is_replaying(&session->server))
-		return;
 	if (!granted) {
 		report_refusal(session, question, message);
 		if (session->server.life == SERVER_HANDSHAKE)
@@ -463,13 +460,14 @@ replay_answered(struct session *session, const struct request *question, const s
 			    SPAN("another protocolVersion"));
 		handshake_read_tasks(&session->handshake, message);
 	}
-	replay(session);
 }
 
 void
 recovery_answered(struct session *session, struct message *message, enum why why)
 {
 	struct request *question = message->question;
+	bool replayed =
+	    (question->flags & REQUEST_AGAIN) && alarm_armed(&question->hard) && server_is_replaying(&session->server);
 
 	message->request = question;
 	pass_drop(session, message, why);
@@ -481,10 +479,12 @@ recovery_answered(struct session *session, struct message *message, enum why why
 		session->probe.question = NULL;
 		free_queue(session);
 		recovery_ask_again(session);
-	} else if ((question->flags & REQUEST_AGAIN) && alarm_armed(&question->hard)) {
+	} else if (replayed) {
 		replay_answered(session, question, message);
 	}
 	pending_remove(question);
+	if (replayed)
+		replay(session);
 }
 
 void
@@ -500,7 +500,6 @@ recovery_expire(struct session *session, enum side asker)
 		} else if (question == session->probe.question) {
 			expire_probe(session, question);
 		} else if (question->flags & REQUEST_AGAIN) {
-			session->replaying--;
 			if (!server_is_replaying(&session->server))
 				continue;
 			refuse_replay(session, question, SPAN("it did not answer"));

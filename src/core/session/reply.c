@@ -246,9 +246,10 @@ reply_to(struct session *session, const struct request *request, enum why why)
 
 /* --- messages that did not enter the table */
 
-/* The sender of the message gets this answer, whose text is in session->words. */
+/* The sender of the message gets this answer, whose text is in session->words. A request has ended with it. */
 static void
-answer_message(struct session *session, const struct message *message, struct answer answer)
+answer_message(struct session *session, const struct message *message, struct answer answer, enum tally tally,
+    enum why why)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	bool tool = dialect_method(dialect, message->method)->traits & METHOD_TOOL;
@@ -257,22 +258,27 @@ answer_message(struct session *session, const struct message *message, struct an
 	/* The failure is canceld's or the server's, and not the request's own. */
 	answer.tool = tool && session->config.tool_errors && message->kind == MESSAGE_REQUEST &&
 	    answer.code == dialect->failure_code && scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
+	if (answer.id.len > 0)
+		state_count(session, message, tally, why);
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
 		acks_note_end(&session->acks, SIDE_CLIENT, message->id, NAME_WIRE_ID, OUTCOME_COMPLETED);
 	write_answer(session, message->from, &answer);
 }
 
 void
-reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text)
+reply_error(struct session *session, const struct message *message, enum why why, int code, const char *cause,
+    struct span text)
 {
 	buf_set(&session->words, text);
 	answer_message(session, message,
-	    (struct answer){ .id = message->id.text, .method = message->method, .code = code, .cause = cause });
+	    (struct answer){ .id = message->id.text, .method = message->method, .code = code, .cause = cause },
+	    TALLY_REFUSED, why);
 }
 
-void
+enum why
 reply_gone(struct session *session, const struct message *message)
 {
+	enum why why = message->from == SIDE_CLIENT ? WHY_SERVER_GONE : WHY_UNANSWERABLE;
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->method;
 	unsigned traits = dialect_method(dialect, method)->traits;
@@ -282,7 +288,8 @@ reply_gone(struct session *session, const struct message *message)
 	explain_gone(session, &answer, message->from);
 	if (message->from == SIDE_CLIENT && (session->server.given_up || (traits & METHOD_START)))
 		quote(session, traits);
-	answer_message(session, message, answer);
+	answer_message(session, message, answer, TALLY_LOST, why);
+	return why;
 }
 
 static const struct {
@@ -328,7 +335,7 @@ void
 reply_rest(struct session *session, const struct message *message)
 {
 	buf_set(&session->words, SPAN("the rest of the line, behind a fault, is no JSON-RPC message"));
-	answer_message(session, message, (struct answer){ .code = CODE_PARSE_ERROR });
+	answer_message(session, message, (struct answer){ .code = CODE_PARSE_ERROR }, TALLY_REFUSED, WHY_PARSE_ERROR);
 	session->journal.refusals++;
 }
 
@@ -350,10 +357,8 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 		answer.id = fault == SCAN_FINE && scan_unkept(message->scan, SCAN_ID) ?
 		    scan_bytes(message->scan, SCAN_ID) : /* however long it is */
 		    message->id.text;
-	if (answer.id.len > 0)
-		state_count(session, message, TALLY_REFUSED, why);
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notice)
-		answer_message(session, message, answer);
+		answer_message(session, message, answer, TALLY_REFUSED, why);
 	session->journal.refusals += message->from == SIDE_CLIENT;
 	if (goes_on && (notice || answer.id.len > 0))
 		reply_rest(session, message);

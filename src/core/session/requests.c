@@ -16,7 +16,7 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 static void
 expire(struct session *session, struct request *request, enum policy_clock passed)
 {
-	enum request_state state = state_of(session, request);
+	enum request_state state = request_state(request);
 
 	if (passed == POLICY_CAP && request->graced && request->state == REQUEST_WAITING) {
 		bool deaf = request->from == SIDE_CLIENT;
@@ -46,7 +46,7 @@ requests_expire(struct session *session, enum side side)
 	    (request = timeline_due(&pending->hard, session->clocks.steady)) != NULL)
 		expire(session, request, POLICY_CAP);
 	while ((request = timeline_due(&pending->idle, clocks_idle(&session->clocks, side))) != NULL)
-		if (state_is_held(session, request))
+		if (request_is_held(request))
 			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
 			expire(session, request, POLICY_IDLE);
@@ -109,7 +109,7 @@ requests_bound_waits(struct session *session, enum side requester)
 	struct request *request, *last = NULL;
 
 	for (request = pending->oldest; request != NULL; request = request->newer) {
-		if (!request_is_awaited(request) || state_of(session, request) == REQUEST_QUEUED)
+		if (!request_is_awaited(request) || request_state(request) == REQUEST_QUEUED)
 			continue;
 		request->unread = true;
 		waiting++;

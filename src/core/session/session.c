@@ -29,6 +29,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		party->lane = lane_new();
 		party->lane->mute = config->dry_run;
 		pending_init(&party->pending, side, &session->clocks);
+		party->pending.lane = party->lane;
 		party->heard = now;
 		pending_init(&session->tasks[side], side, &session->clocks);
 		pending_init(&session->questions[side], side, &session->clocks);
@@ -45,6 +46,7 @@ session_free(struct session *session)
 		lane_free(session->party[side].lane);
 		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
+		buf_free(&session->handshake.declared[side]);
 		pending_free(&session->questions[side]);
 	}
 	pending_free(&session->turns);

@@ -137,15 +137,9 @@ session_quote(struct session *session, struct span words)
 }
 
 void
-server_refuse(struct server *server, struct span words)
-{
-	buf_set(&server->refusal, words);
-}
-
-void
 session_refuse(struct session *session, struct span words)
 {
-	server_refuse(&session->server, words);
+	buf_set(&session->server.refusal, words);
 	session->server.unstarted = true;
 }
 
@@ -248,7 +242,7 @@ state_turns_running(const struct session *session, struct id session_id)
 	size_t count = running != NULL && running->state == REQUEST_WAITING;
 
 	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
-		count += state_of(session, turn) == REQUEST_WAITING;
+		count += request_state(turn) == REQUEST_WAITING;
 	return count;
 }
 
@@ -258,7 +252,7 @@ state_release(struct session *session)
 	struct request *request;
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (state_is_held(session, request) && request->since != MSEC_NEVER)
+		if (request_is_held(request) && request->since != MSEC_NEVER)
 			pending_start_idle(request);
 	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
 }

@@ -21,7 +21,7 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
 	for (turn = NULL; (turn = state_next_turn(session, session_id, turn)) != NULL;) {
-		bool reached = state_of(session, turn) != REQUEST_QUEUED;
+		bool reached = request_state(turn) != REQUEST_QUEUED;
 
 		turn->told |= reached;
 		turn->cancel_sent |= reached && state_may_write(session, SIDE_SERVER) && !session->config.no_cancel;
@@ -125,7 +125,7 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 	else if (turn != NULL)
 		*moot = WHY_REPEATED_CANCEL;
 	for (turn = state_next_turn(session, session_id, NULL); turn != NULL; turn = next) {
-		enum request_state state = state_of(session, turn);
+		enum request_state state = request_state(turn);
 
 		next = state_next_turn(session, session_id, turn);
 		message->urgent |= state != REQUEST_QUEUED && !turn->told;
