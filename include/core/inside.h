@@ -181,7 +181,7 @@ state_action(const struct session *session, enum verb verb, enum side side, enum
 }
 
 /* A note to a side about a request, which may be NULL. */
-void state_note(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
+void state_note(struct session *session, enum side side, enum why why, const struct request *request,
     struct span detail);
 
 /* The same about a message that is in no table. */

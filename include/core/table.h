@@ -66,44 +66,48 @@ struct request_name { /* private: an id or token of a request, in pending->names
 enum { REQUEST_NAMES = 8 };
 
 struct request {
-	struct pending *in;
-	enum side from;              /* the requester */
+	/* What it is made of: see pending_add. */
 	struct id id, wire_id;       /* the requester's; as the receiver sees it */
 	struct id token, wire_token; /* progress token; both empty if there is none */
+	struct id second_token;      /* by which it is found, too; or empty */
 	struct span method, name;    /* unescaped; name: tool, prompt or resource, or empty */
 	struct span shown;           /* what may be shown of the name */
 	struct span meta;            /* raw members of params._meta for its cancel; or empty */
 	struct span traceparent;     /* as spelled; or empty */
 	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
-	unsigned traits;          /* of the row */
 	unsigned flags;           /* enum request_flag */
-	enum why given_up;        /* the word under which it was, before its answer came; RELAYED: it was not */
-	enum policy_clock passed; /* of TIMED_OUT: which deadline */
-	bool withheld;            /* its cancel is still to be sent */
-	bool superseded;          /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
-	bool apart;               /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
-	bool cancel_sent;         /* its receiver was told of a cancel, or never got the request */
-	bool told;                /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	enum request_state state; /* set with pending_move */
-	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
-	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
-	bool unread;              /* a message that may have been its answer was thrown away */
-	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
-	msec_t received;          /* when the frame's last byte arrived */
-	uint64_t heard;           /* how many bytes its receiver had written by then */
-	msec_t since;             /* when its deadlines began to run; MSEC_NEVER: they do not yet */
 	msec_t idle_after, cap_after; /* set at will: the durations of its deadlines; MSEC_NEVER: none */
 	const char *origins[2];       /* set at will: where these come from, as in struct deadlines */
+	uint64_t task;                /* of a METHOD_RESULT: the serial of its task; 0: none */
 	const char *answer;           /* what --answer has for it; borrowed; or NULL; receive.c sets it, and the next */
 	int64_t items;                /* ... how often it is repeated, see answers_find */
-	struct alarm idle;            /* in pending->idle, or not armed */
-	struct alarm hard;            /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
-	bool graced;                  /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
-	msec_t seen;                  /* when its receiver last gave a sign of life, on the idle clock */
-	struct buf progress;          /* its latest progress, if that is kept: a message; may be empty */
-	struct buf record;            /* its message, if a new server must be told of it: see records_keep */
+
+	/* What becomes of it. */
+	struct pending *in;
+	enum side from;                /* the requester */
+	unsigned traits;               /* of the row */
+	enum why given_up;             /* the word under which it was, before its answer came; RELAYED: it was not */
+	enum policy_clock passed;      /* of TIMED_OUT: which deadline */
+	bool withheld;                 /* its cancel is still to be sent */
+	bool superseded;               /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
+	bool apart;                    /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
+	bool cancel_sent;              /* its receiver was told of a cancel, or never got the request */
+	bool told;                     /* ACP: a session/cancel of its session was sent; turns.c sets it */
+	enum request_state state;      /* set with pending_move */
+	uint64_t start, end;           /* positions in its lane: of its text, and behind its frame; see pending_place */
+	bool urgent;                   /* ... was sent again: end counts the bytes of urgent messages */
+	bool unread;                   /* a message that may have been its answer was thrown away */
+	bool begun, repeats;           /* a stream: its first message has arrived; and will arrive once more */
+	msec_t received;               /* when it was added: the frame's last byte had arrived */
+	uint64_t heard;                /* how many bytes its receiver had written by then */
+	msec_t since;                  /* when its deadlines began to run; MSEC_NEVER: they do not yet */
+	struct alarm idle;             /* in pending->idle, or not armed */
+	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
+	bool graced;                   /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
+	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
+	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
-	uint64_t task;                 /* of a METHOD_RESULT: the serial of its task; 0: none */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
 	size_t name_count;             /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */
@@ -132,25 +136,16 @@ void pending_free(struct pending *pending);
 /* Removes every entry. */
 void pending_clear(struct pending *pending);
 
-/* Of a new request; the bytes are copied. wire_id and wire_token are empty where the receiver sees the other. */
-struct pending_names {
-	struct id id, wire_id, token, wire_token;
-	struct id second_token; /* by which it is found, too; or empty */
-	struct span method, name, shown, meta, traceparent;
-	const struct method *row;
-	unsigned flags;
-};
-
-/* Adds an entry, WAITING. It does not move in memory until pending_remove. */
-struct request *pending_add(struct pending *pending, const struct pending_names *names);
+/*
+ * Adds an entry, WAITING, made of the same as this one; the bytes are copied. There wire_id and wire_token may be empty
+ * where the receiver sees the other. It does not move in memory until pending_remove.
+ */
+struct request *pending_add(struct pending *pending, const struct request *like);
 
 /* Sets where it is, or REQUEST_UNSENT; see the members of the same names, which are zeroed after pending_add. */
 void pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent);
 
-/* The request has arrived. Arms its deadlines, of these durations; MSEC_NEVER: none. */
-void pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after);
-
-/* The same, of durations that are known: only now its deadlines begin to run. An armed alarm in ->hard stays. */
+/* Its deadlines begin to run. An armed alarm in ->hard stays. */
 void pending_begin(struct request *request);
 
 /* Starts the idle deadline: now the request begins to wait. */

@@ -29,7 +29,7 @@ read(const char *id)
 static struct request *
 add_names(const char *id, const char *wire_id, const char *token)
 {
-	struct pending_names names = {
+	struct request like = {
 		.id = read(id),
 		.wire_id = read(wire_id),
 		.token = read(token),
@@ -37,7 +37,7 @@ add_names(const char *id, const char *wire_id, const char *token)
 		.method = SPAN("tools/call"),
 	};
 
-	return pending_add(&pending, &names);
+	return pending_add(&pending, &like);
 }
 
 static struct request *

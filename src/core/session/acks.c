@@ -17,12 +17,12 @@ static const struct {
 bool
 acks_add(struct acks *acks, const struct ack *ack, const struct request *request)
 {
-	struct pending_names names = { .id = ack->id, .method = request->wire_id.text, .name = ack->reason };
+	struct request like = { .id = ack->id, .method = request->wire_id.text, .name = ack->reason };
 
-	names.meta = ack->target;
+	like.meta = ack->target;
 	if (ack->text.len <= LIMIT_META)
-		names.shown = ack->text;
-	return acks->waiting.count < LIMIT_ACKS && pending_add(&acks->waiting, &names) != NULL;
+		like.shown = ack->text;
+	return acks->waiting.count < LIMIT_ACKS && pending_add(&acks->waiting, &like) != NULL;
 }
 
 void

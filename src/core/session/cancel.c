@@ -22,7 +22,7 @@ static bool
 report_obstacle(struct session *session, enum side requester, const struct request *request, struct span obstacle)
 {
 	if (obstacle.len > 0)
-		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
+		state_note(session, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
 	return obstacle.len > 0;
 }
 

@@ -127,7 +127,7 @@ session_server_deaf(struct session *session, bool retired)
 	struct request *request, *next;
 
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
-	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	state_note(session, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
 	recovery_wait_no_more(session);
 	/* From now on it has the grace at most to answer what it has, and nothing else is answered. */
 	session->party[SIDE_SERVER].heard = now;

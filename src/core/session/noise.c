@@ -386,7 +386,7 @@ end_skip(struct session *session, struct party *party, bool whole)
 	buf_set(&session->fault, count_bytes(session, "%d bytes in all", party->skipped));
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
-		state_note(session, VERB_NOTE, side_other(party->side), WHY_OVERSIZED, NULL, buf_span(&session->fault));
+		state_note(session, side_other(party->side), WHY_OVERSIZED, NULL, buf_span(&session->fault));
 	buf_clear(&session->fault);
 	party->skipping = SKIP_NOTHING;
 	party->skipped = 0;

@@ -11,14 +11,14 @@ report(struct session *session, const struct message *message, enum verb verb, e
 	if (why == WHY_RELAYED)
 		why = message->word;
 	if (message->word == WHY_RECOVERED && why != WHY_RECOVERED && verb == VERB_SEND)
-		state_note(session, VERB_NOTE, message->to, WHY_RECOVERED, request, SPAN_NONE);
+		state_note(session, message->to, WHY_RECOVERED, request, SPAN_NONE);
 	if (in_batch) {
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;
 	}
 	if (message->broken_at > 0 && verb == VERB_SEND) {
 		compose(state_scratch(session), "invalid UTF-8 at byte %d", (int64_t)message->broken_at - 1);
-		state_note(session, VERB_NOTE, message->to, WHY_TEXT_REPAIRED, request, buf_span(&session->scratch));
+		state_note(session, message->to, WHY_TEXT_REPAIRED, request, buf_span(&session->scratch));
 	}
 	action = state_action(session, verb, message->to, why, request);
 	action.message = message->text;

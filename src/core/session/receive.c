@@ -114,7 +114,7 @@ why_too_much(const struct session *session, const struct message *message)
 }
 
 struct entry { /* a new request, and where its names are stored that do not stand in its text */
-	struct pending_names names;
+	struct request request;
 	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
 };
 
@@ -133,28 +133,28 @@ read_names(struct session *session, const struct message *message, const struct 
 	const struct scan *scan = message->scan;
 	struct id first = message_id(message, dialect->token_fields[0]);
 	struct id second = message_id(message, dialect->token_fields[1]);
-	struct pending_names *names = &entry->names;
+	struct request *request = &entry->request;
 
-	*names = (struct pending_names){ .id = message->id, .method = message->method, .row = row };
-	names->traceparent = span_head(scan_text(scan, SCAN_META_TRACEPARENT), LIMIT_TRACEPARENT);
-	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
-	names->shown = name_shown(names->name, row->name_field == SCAN_URI, entry->shown);
+	*request = (struct request){ .id = message->id, .method = message->method, .row = row };
+	request->traceparent = span_head(scan_text(scan, SCAN_META_TRACEPARENT), LIMIT_TRACEPARENT);
+	request->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
+	request->shown = name_shown(request->name, row->name_field == SCAN_URI, entry->shown);
 	/* Modern MCP: a cancel has the same _meta. */
 	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
-		names->meta.ptr = entry->meta;
-		names->meta.len =
+		request->meta.ptr = entry->meta;
+		request->meta.len =
 		    json_copy_members(handshake_look_at(&session->handshake, message->scan, SCAN_REQUEST_META),
 			SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
 	tell_unread(session, message);
 	if (dialect->task_cancel != NULL && scan_type(scan, SCAN_TASK) == VALUE_OBJECT)
-		names->flags |= REQUEST_TASK;
+		request->flags |= REQUEST_TASK;
 	if (message->from == SIDE_SERVER && handshake_asks_person(&session->handshake, row))
-		names->flags |= REQUEST_PERSON;
+		request->flags |= REQUEST_PERSON;
 	/* LSP: a request may have a token for progress and one for partial results. */
-	names->token = first.text.len > 0 ? first : second;
+	request->token = first.text.len > 0 ? first : second;
 	if (first.text.len > 0 && second.text.len > 0 && first.hash != second.hash)
-		names->second_token = second;
+		request->second_token = second;
 }
 
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
@@ -162,17 +162,19 @@ static void
 alias(struct session *session, struct message *message, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct pending_names *names = &entry->names;
+	struct request *request = &entry->request;
 	const struct pending *pending = &message->writer->pending, *tasks = &session->tasks[message->from];
 
-	if (pending_by_wire(pending, names->id) != NULL || questions_find(session, message->from, names->id) != NULL) {
-		names->wire_id = questions_mint(session, message->from, id_is_string(names->id), entry->id);
-		message_replace(message, SCAN_ID, names->wire_id.text);
+	if (pending_by_wire(pending, request->id) != NULL ||
+	    questions_find(session, message->from, request->id) != NULL) {
+		request->wire_id = questions_mint(session, message->from, id_is_string(request->id), entry->id);
+		message_replace(message, SCAN_ID, request->wire_id.text);
 	}
-	if ((dialect->flags & DIALECT_OWN_TOKENS) && names->token.text.len > 0 &&
-	    (pending_by_token(pending, names->token) != NULL || pending_by_token(tasks, names->token) != NULL)) {
-		names->wire_token = questions_mint(session, message->from, id_is_string(names->token), entry->token);
-		message_replace(message, dialect->token_fields[0], names->wire_token.text);
+	if ((dialect->flags & DIALECT_OWN_TOKENS) && request->token.text.len > 0 &&
+	    (pending_by_token(pending, request->token) != NULL || pending_by_token(tasks, request->token) != NULL)) {
+		request->wire_token =
+		    questions_mint(session, message->from, id_is_string(request->token), entry->token);
+		message_replace(message, dialect->token_fields[0], request->wire_token.text);
 	}
 }
 
@@ -197,12 +199,12 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	const struct scan *scan = message->scan;
 	enum scan_field object = dialect->asked_object;
 	const char *format = "'%s':%b%s";
-	struct pending_names *names = &entry->names;
+	struct request *request = &entry->request;
 	struct buf *text = state_scratch(session);
 	size_t next;
 
-	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || names->token.text.len > 0 ||
-	    scan_has(scan, dialect->token_fields[0]) || (names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || request->token.text.len > 0 ||
+	    scan_has(scan, dialect->token_fields[0]) || (request->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return;
 	if (object == SCAN_REQUEST_META && !scan_has(scan, object)) {
 		object = SCAN_PARAMS;
@@ -214,10 +216,10 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	}
 	if (scan_type(scan, object) != VALUE_OBJECT)
 		return;
-	names->token = questions_mint(session, message->from, false, entry->token);
-	names->flags |= REQUEST_ASKED;
+	request->token = questions_mint(session, message->from, false, entry->token);
+	request->flags |= REQUEST_ASKED;
 	next = scan_value(scan, object)->offset + 1;
-	compose(text, format, dialect->asked_member, names->token.text,
+	compose(text, format, dialect->asked_member, request->token.text,
 	    json_next(scan->text, &next).len > 0 ? "," : "");
 	message_edit(message, scan_value(scan, object)->offset + 1, 0, buf_span(text));
 }
@@ -263,18 +265,20 @@ enter(struct session *session, struct message *message, const struct method *row
 		alias(session, message, &entry);
 	if (session->config.ask_progress &&
 	    ((row->traits & METHOD_CODE) ||
-		policy_singles_out(session->config.policy, entry.names.method, entry.names.name)))
+		policy_singles_out(session->config.policy, entry.request.method, entry.request.name)))
 		ask_progress(session, message, &entry);
 	if (row->traits & (METHOD_TURN | METHOD_LOAD))
-		turns_renew(session, entry.names.token);
-	request = pending_add(&message->writer->pending, &entry.names);
+		turns_renew(session, entry.request.token);
+	request = pending_add(&message->writer->pending, &entry.request);
 	pending_place(request, message->start, message->next, false);
 	deadlines = policy_deadlines(session->config.policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
-	pending_set_deadlines(request, deadlines.idle, deadlines.cap);
+	request->idle_after = deadlines.idle;
+	request->cap_after = deadlines.cap;
 	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
 	if (message->from == SIDE_SERVER)
 		request->answer = answers_find(session, message, row->traits, &request->items);
+	pending_begin(request);
 	if (row->traits & METHOD_RESULT)
 		request->task = serial_of_task(session, message);
 	request->heard = lane_received_to(session->party[receiver].lane);
@@ -285,15 +289,15 @@ enter(struct session *session, struct message *message, const struct method *row
 		session->waiting = true;
 	}
 	if (request_is_aliased(request))
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id.text);
+		state_note(session, receiver, WHY_ALIASED, request, request->wire_id.text);
 	else if (request->token.hash != request->wire_token.hash)
-		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token.text);
+		state_note(session, receiver, WHY_ALIASED, request, request->wire_token.text);
 	if (request->flags & REQUEST_ASKED)
-		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token.text);
+		state_note(session, receiver, WHY_PROGRESS_ASKED, request, request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
 	else if (are_kept(session) && !records_keep(&session->records, message, request) && is_told_lost(session))
-		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
+		state_note(session, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
 	pass_on(session, message, WHY_RELAYED);
 }
@@ -372,13 +376,13 @@ static void
 keep_task(struct session *session, const struct request *request, struct id id)
 {
 	struct pending *tasks = &session->tasks[request->from];
-	struct pending_names names = { .id = id, .token = request->token, .wire_token = request->wire_token };
+	struct request like = { .id = id, .token = request->token, .wire_token = request->wire_token };
 	struct request *task;
 
 	if (tasks->count >= LIMIT_TASKS)
 		pending_remove(tasks->oldest);
-	names.flags = request->flags & (REQUEST_ASKED | REQUEST_PERSON);
-	task = pending_add(tasks, &names);
+	like.flags = request->flags & (REQUEST_ASKED | REQUEST_PERSON);
+	task = pending_add(tasks, &like);
 	pending_arm(task, TIME_CAP);
 }
 

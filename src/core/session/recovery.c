@@ -57,11 +57,13 @@ recovery_try(struct session *session)
 {
 	struct request *question =
 	    ask(session, session->handshake.dialect->ping, SPAN_NONE, session->config.kill_stuck);
+	struct action action;
 
 	session->probe.trial = TRIAL_ASKED;
 	question->flags |= REQUEST_TRIAL;
+	action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question);
 	state_answer(session, SIDE_CLIENT);
-	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question, SPAN_NONE);
+	journal_tell(&session->journal, &action);
 }
 
 /* What every server answers at once. */
@@ -96,14 +98,11 @@ send_probe(struct session *session)
 void
 recovery_probe(struct session *session, const struct request *request)
 {
-	const struct pending_names cause = { request->id, .method = request->method, .name = request->name,
-		.shown = request->shown, .meta = request->meta };
-
 	if (session->config.kill_stuck == 0 || session->probe.trial == TRIAL_FAILED ||
 	    (request->traits & METHOD_NO_CANCEL) || !may_ask(session))
 		return;
 	pending_clear(&session->probe.cause);
-	pending_add(&session->probe.cause, &cause);
+	pending_add(&session->probe.cause, request);
 	session->probe.again = true;
 	recovery_ask_again(session);
 }
@@ -277,7 +276,7 @@ session_restart(struct session *session, bool force)
 	recovery_wait_no_more(session);
 	dismiss(session, SPAN("a person has ended it (cancelctl restart)"));
 	session->server.dismissed = true;
-	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
+	state_note(session, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
 	return NULL;
 }
 
@@ -405,7 +404,7 @@ replay(struct session *session)
 	buf_clear(&session->server.refusal);
 	state_release(session);
 	send_streams(session);
-	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
+	state_note(session, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(session);
 }
 
@@ -414,7 +413,7 @@ session_server_back(struct session *session)
 {
 	server_enter(&session->server, SERVER_HANDSHAKE);
 	if (session->records.lost && !session->config.restarts)
-		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
+		state_note(session, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
 	send_records(session, METHOD_HANDSHAKE);
 	replay(session);
 }
@@ -423,7 +422,7 @@ session_server_back(struct session *session)
 static void
 refuse_replay(struct session *session, const struct request *question, struct span words)
 {
-	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
+	state_note(session, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
 	buf_set(&session->server.refusal, words);
 }
 
@@ -456,8 +455,7 @@ replay_answered(struct session *session, const struct request *question, const s
 			server_enter(&session->server, SERVER_STUCK);
 	} else if (session->server.life == SERVER_HANDSHAKE) {
 		if (!span_equal(version, buf_span(&session->handshake.version)))
-			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
-			    SPAN("another protocolVersion"));
+			state_note(session, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, SPAN("another protocolVersion"));
 		handshake_read_tasks(&session->handshake, message);
 	}
 }
@@ -505,7 +503,7 @@ recovery_expire(struct session *session, enum side asker)
 			refuse_replay(session, question, SPAN("it did not answer"));
 			server_enter(&session->server, SERVER_STUCK);
 		} else {
-			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
+			state_note(session, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			pending_remove(question);
 		}
 	}

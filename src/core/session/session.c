@@ -93,8 +93,7 @@ settle_framing(struct session *session, const struct party *party, bool ended)
 	if (!handshake->dialect_known)
 		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 	if (handshake->plain)
-		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL,
-		    SPAN("the client's first bytes are no JSON-RPC"));
+		state_note(session, SIDE_CLIENT, WHY_PLAIN, NULL, SPAN("the client's first bytes are no JSON-RPC"));
 	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *changed = &session->party[side];
 
@@ -232,7 +231,7 @@ receive_frame(struct session *session, struct party *party)
 		if (message.from == SIDE_SERVER)
 			requests_note_life(session);
 		if (bom)
-			state_note(session, VERB_NOTE, message.to, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+			state_note(session, message.to, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		receive_message(session, &message);
 		requests_settle(session);
 	}

@@ -185,12 +185,12 @@ struct request *
 questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time)
 {
 	char storage[MINTED_MAX];
-	struct pending_names names = { .method = span_of(method) };
+	struct request like = { .method = span_of(method), .idle_after = MSEC_NEVER, .cap_after = time };
 	struct request *question;
 
-	names.id = questions_mint(session, asker, string, storage);
-	question = pending_add(&session->questions[asker], &names);
-	pending_set_deadlines(question, MSEC_NEVER, time);
+	like.id = questions_mint(session, asker, string, storage);
+	question = pending_add(&session->questions[asker], &like);
+	pending_begin(question);
 	return question;
 }
 
@@ -277,10 +277,9 @@ state_count(struct session *session, const struct message *message, enum tally t
 }
 
 void
-state_note(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
-    struct span detail)
+state_note(struct session *session, enum side side, enum why why, const struct request *request, struct span detail)
 {
-	struct action action = state_action(session, verb, side, why, request);
+	struct action action = state_action(session, VERB_NOTE, side, why, request);
 
 	action.detail = detail;
 	journal_tell(&session->journal, &action);
@@ -289,8 +288,11 @@ state_note(struct session *session, enum verb verb, enum side side, enum why why
 void
 state_send(struct session *session, enum side from, enum why why, const struct request *request, struct span detail)
 {
+	struct action action = state_action(session, VERB_SEND, side_other(from), why, request);
+
 	state_overtake(session, from);
-	state_note(session, VERB_SEND, side_other(from), why, request, detail);
+	action.detail = detail;
+	journal_tell(&session->journal, &action);
 }
 
 void

@@ -46,7 +46,7 @@ run(struct session *session, struct id session_id, bool told)
 	struct request *turn = pending_by_id(turns, session_id);
 
 	if (turn == NULL && turns->count < LIMIT_TURNS)
-		turn = pending_add(turns, &(struct pending_names){ .id = session_id });
+		turn = pending_add(turns, &(struct request){ .id = session_id });
 	else if (turn == NULL || turn->state == REQUEST_WAITING)
 		return;
 	pending_move(turn, told ? REQUEST_CANCELLING : REQUEST_WAITING);

@@ -44,22 +44,24 @@ count_state(const struct request *request, int by)
 		request->in->handshakes += (size_t)by;
 }
 
-static struct span
-copy(char **at, struct span bytes)
+/* Copies the bytes to *at, and moves that behind them. */
+static void
+keep(char **at, struct span *bytes)
 {
-	struct span kept = { *at, bytes.len };
-
-	if (bytes.len > 0)
-		memcpy(*at, bytes.ptr, bytes.len);
-	*at += bytes.len;
-	return kept;
+	if (bytes->len > 0)
+		memcpy(*at, bytes->ptr, bytes->len);
+	bytes->ptr = *at;
+	*at += bytes->len;
 }
 
-static struct id
-copy_id(char **at, struct id id)
+/* The same with an id; without one it is the other. */
+static void
+keep_id(char **at, struct id *id, const struct id *other)
 {
-	id.text = copy(at, id.text);
-	return id;
+	if (id->text.len > 0)
+		keep(at, &id->text);
+	else
+		*id = *other;
 }
 
 static bool
@@ -90,38 +92,38 @@ add_names(struct request *request, struct id id, enum name_kind kind)
 }
 
 struct request *
-pending_add(struct pending *pending, const struct pending_names *names)
+pending_add(struct pending *pending, const struct request *like)
 {
-	size_t len = names->id.text.len + names->wire_id.text.len + names->token.text.len + names->wire_token.text.len +
-	    names->second_token.text.len + names->method.len + names->name.len + names->shown.len + names->meta.len +
-	    names->traceparent.len;
+	size_t len = like->id.text.len + like->wire_id.text.len + like->token.text.len + like->wire_token.text.len +
+	    like->second_token.text.len + like->method.len + like->name.len + like->shown.len + like->meta.len +
+	    like->traceparent.len;
 	struct request *request = mem_resize(NULL, sizeof(*request) + len, 1);
 	char *at = (char *)(request + 1);
 
-	assert(names->id.text.len > 0);
+	assert(like->id.text.len > 0);
 	memset(request, 0, offsetof(struct request, names));
+	memcpy(request, like, offsetof(struct request, in));
 	request->in = pending;
 	request->from = pending->from;
 	request->idle.owner = request->hard.owner = request;
-	request->id = copy_id(&at, names->id);
-	request->wire_id = names->wire_id.text.len > 0 ? copy_id(&at, names->wire_id) : request->id;
+	keep(&at, &request->id.text);
+	keep_id(&at, &request->wire_id, &request->id);
+	keep(&at, &request->token.text);
+	keep_id(&at, &request->wire_token, &request->token);
+	keep(&at, &request->second_token.text);
+	keep(&at, &request->method);
+	keep(&at, &request->name);
+	keep(&at, &request->shown);
+	keep(&at, &request->meta);
+	keep(&at, &request->traceparent);
 	add_names(request, request->id, NAME_ID);
 	add_names(request, request->wire_id, NAME_WIRE_ID);
-	request->token = copy_id(&at, names->token);
-	request->wire_token = names->wire_token.text.len > 0 ? copy_id(&at, names->wire_token) : request->token;
 	if (request->token.text.len > 0)
 		add_names(request, request->wire_token, NAME_TOKEN);
-	if (names->second_token.text.len > 0)
-		add_names(request, copy_id(&at, names->second_token), NAME_TOKEN);
-	request->method = copy(&at, names->method);
-	request->name = copy(&at, names->name);
-	request->shown = copy(&at, names->shown);
-	request->meta = copy(&at, names->meta);
-	request->traceparent = copy(&at, names->traceparent);
-	request->row = names->row;
-	request->traits = names->row == NULL ? 0 : names->row->traits;
-	request->flags = names->flags;
-	request->idle_after = request->cap_after = MSEC_NEVER;
+	if (request->second_token.text.len > 0)
+		add_names(request, request->second_token, NAME_TOKEN);
+	request->traits = like->row == NULL ? 0 : like->row->traits;
+	request->received = pending->clocks == NULL ? 0 : pending->clocks->steady;
 	request->serial = pending->serial;
 	pending->serial += 2; /* those between are the other direction's */
 	request->older = pending->newest;
@@ -139,15 +141,6 @@ pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent
 	request->start = start;
 	request->end = end;
 	request->urgent = urgent;
-}
-
-void
-pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after)
-{
-	request->received = request->in->clocks->steady;
-	request->idle_after = idle_after;
-	request->cap_after = cap_after;
-	pending_begin(request);
 }
 
 void
