@@ -593,10 +593,10 @@ void receive_message(struct session *session, struct message *message);
  */
 
 /*
- * If the request that the message at hand is meant to answer still waits, it gets an error in the message's place, which
- * is shown as noise if it is the server's. false: nothing was done.
+ * The request that the message at hand is meant to answer, and that still waits, gets an error in the message's place,
+ * which is shown as noise if it is the server's.
  */
-bool noise_replace(struct session *session, struct message *message);
+void noise_replace(struct session *session, struct message *message);
 
 /* The message at hand is none. */
 void noise_receive(struct session *session, struct message *message);

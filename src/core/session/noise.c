@@ -59,15 +59,13 @@ fail(struct session *session, const struct message *message, const struct messag
 	return true;
 }
 
-bool
+void
 noise_replace(struct session *session, struct message *message)
 {
-	if (!fail(session, message, message))
-		return false;
+	fail(session, message, message);
 	if (message->from == SIDE_SERVER)
 		tell_noise(session, message->text, message->text.len);
 	pass_discard(message);
-	return true;
 }
 
 /* A batch is refused: the waiting requests that its elements answer, as far as it can be read, get an error. */

@@ -240,14 +240,6 @@ are_kept(const struct session *session)
 	return session->config.restarts || session->config.observed;
 }
 
-/* Notes that a message could not be kept. false: nothing is told of it until a person has the server started again. */
-static bool
-is_told_lost(struct session *session)
-{
-	session->records.lost = true;
-	return session->config.restarts;
-}
-
 /* Enters the request in the table, and passes it. */
 static void
 enter(struct session *session, struct message *message, const struct method *row)
@@ -278,15 +270,14 @@ enter(struct session *session, struct message *message, const struct method *row
 	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
 	if (message->from == SIDE_SERVER)
 		request->answer = answers_find(session, message, row->traits, &request->items);
-	pending_begin(request);
 	if (row->traits & METHOD_RESULT)
 		request->task = serial_of_task(session, message);
-	request->heard = lane_received_to(session->party[receiver].lane);
+	request->heard = lane_received_to(message->reader->lane);
 	if (message->from == SIDE_CLIENT && !(request->traits & METHOD_START) && state_is_opening(session)) {
-		alarm_disarm(&request->idle);
-		alarm_disarm(&request->hard);
 		request->since = MSEC_NEVER;
 		session->waiting = true;
+	} else {
+		pending_begin(request);
 	}
 	if (request_is_aliased(request))
 		state_note(session, receiver, WHY_ALIASED, request, request->wire_id.text);
@@ -296,26 +287,25 @@ enter(struct session *session, struct message *message, const struct method *row
 		state_note(session, receiver, WHY_PROGRESS_ASKED, request, request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (are_kept(session) && !records_keep(&session->records, message, request) && is_told_lost(session))
+	else if (are_kept(session) && !records_keep(&session->records, message, request) && session->config.restarts)
 		state_note(session, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
 	pass_on(session, message, WHY_RELAYED);
 }
 
 /*
- * Where nothing is changed, a request keeps an id that is still in use: it takes the place of an abandoned one. false:
- * the older one is outstanding, and an answer could be for either.
+ * Where nothing is changed, a request keeps an id that is still in use, and takes the place of an abandoned one. Returns
+ * the older one that is outstanding: an answer could be for either; or NULL.
  */
-static bool
-make_way(struct session *session, const struct message *message)
+static const struct request *
+replace_older(struct session *session, const struct message *message)
 {
 	struct request *older = pending_by_wire(&message->writer->pending, message->id);
 
-	if (older != NULL && older->state == REQUEST_ABANDONED) {
-		turns_decide(session, older, EVENT_DEADLINE, NULL);
-		return true;
-	}
-	return older == NULL;
+	if (older == NULL || request_is_awaited(older))
+		return older;
+	turns_decide(session, older, EVENT_DEADLINE, NULL);
+	return NULL;
 }
 
 static void
@@ -338,6 +328,7 @@ static void
 receive_request(struct session *session, struct message *message)
 {
 	bool client = message->from == SIDE_CLIENT;
+	const struct request *older = NULL;
 	const struct method *row;
 	const char *too_much;
 
@@ -347,7 +338,9 @@ receive_request(struct session *session, struct message *message)
 	}
 	note_id(message);
 	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
-	if (message->id.text.len == 0 || (session->config.dry_run && !make_way(session, message))) {
+	if (session->config.dry_run)
+		older = replace_older(session, message);
+	if (message->id.text.len == 0 || older != NULL) {
 		note_untracked(message, false);
 		state_count(session, message, TALLY_UNTRACKED, WHY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED);
@@ -536,7 +529,9 @@ receive_response(struct session *session, struct message *message)
 	}
 	if (request_state(request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
 		if (message->malformed && message->batch == NULL) {
-			if (!noise_replace(session, message))
+			if (request_is_awaited(request))
+				noise_replace(session, message);
+			else
 				turns_decide(session, request, EVENT_MALFORMED, message);
 			return;
 		}
@@ -687,19 +682,20 @@ find_stream(const struct message *message)
 	return request != NULL && (request->traits & METHOD_STREAM) ? request : NULL;
 }
 
-/* Whether this is the first message of a replayed stream: the client received it from the former server. */
-static bool
-take_repeated_beginning(struct session *session, const struct message *message, struct request *stream)
+/* The first message of a replayed stream is dropped: the client received it from the former server. */
+static void
+on_stream(struct session *session, struct message *message, struct request *stream)
 {
-	bool repeated;
+	bool begins = request_is_awaited(stream) && message->from == SIDE_SERVER && message->batch == NULL &&
+	    dialect_is(message->method, session->handshake.dialect->stream_opened);
+	bool repeated = begins && stream->repeats;
 
-	if (!request_is_awaited(stream) || stream->from == SIDE_SERVER || message->batch != NULL ||
-	    !dialect_is(message->method, session->handshake.dialect->stream_opened))
-		return false;
-	repeated = stream->repeats;
-	stream->repeats = false;
-	stream->begun = true;
-	return repeated;
+	stream->begun |= begins;
+	stream->repeats &= !begins;
+	if (repeated)
+		pass_drop(session, message, WHY_SWALLOWED);
+	else
+		turns_decide(session, stream, EVENT_PROGRESS_OWED, message);
 }
 
 /*
@@ -713,7 +709,7 @@ on_opened(struct session *session, struct message *message)
 
 	recovery_open(session);
 	message->bound = records_keep_opened(&session->records, message);
-	if (!message->bound && is_told_lost(session))
+	if (!message->bound && session->config.restarts) /* else once a person has the server started again */
 		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
 	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
 		pass_take(session, message, WHY_RELAYED);
@@ -740,10 +736,8 @@ receive_notification(struct session *session, struct message *message)
 		on_progress(session, message);
 	} else if (dialect_is(method, dialect->task_status)) {
 		on_task_status(session, message);
-	} else if (take_repeated_beginning(session, message, stream)) {
-		pass_drop(session, message, WHY_SWALLOWED);
 	} else if (stream != NULL) {
-		turns_decide(session, stream, EVENT_PROGRESS_OWED, message);
+		on_stream(session, message, stream);
 	} else {
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
 			session->server.closed = true;

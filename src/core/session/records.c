@@ -42,15 +42,20 @@ records_keep(struct records *records, const struct message *message, struct requ
 	if (!(request->traits & METHOD_RECORDED) || (named && keep(records, message, &request->record)))
 		return true;
 	records->overflow |= (request->traits & METHOD_HANDSHAKE) != 0;
+	records->lost = true;
 	return false;
 }
 
 bool
 records_keep_opened(struct records *records, const struct message *message)
 {
+	bool kept;
+
 	records->bytes -= records->opened.len;
 	buf_free(&records->opened);
-	return message->batch == NULL && keep(records, message, &records->opened);
+	kept = message->batch == NULL && keep(records, message, &records->opened);
+	records->lost |= !kept;
+	return kept;
 }
 
 /* Whether the request, once granted, makes the record obsolete. */

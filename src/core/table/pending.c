@@ -123,7 +123,10 @@ pending_add(struct pending *pending, const struct request *like)
 	if (request->second_token.text.len > 0)
 		add_names(request, request->second_token, NAME_TOKEN);
 	request->traits = like->row == NULL ? 0 : like->row->traits;
-	request->received = pending->clocks == NULL ? 0 : pending->clocks->steady;
+	if (pending->clocks != NULL) {
+		request->received = pending->clocks->steady;
+		request->seen = clocks_idle(pending->clocks, pending->from);
+	}
 	request->serial = pending->serial;
 	pending->serial += 2; /* those between are the other direction's */
 	request->older = pending->newest;
