@@ -153,6 +153,12 @@ byte_at(const struct scan *scan, const char *at)
 	return at < scan->end ? *at : '\0';
 }
 
+static inline bool
+closes(char c)
+{
+	return c == '}' || c == ']';
+}
+
 SELDOM const char *
 skip_spaces(const struct scan *scan, const char *at)
 {
@@ -240,34 +246,19 @@ skip_digits(struct scan *scan, const char *at)
 	return at;
 }
 
-SELDOM const char *
-read_fraction(struct scan *scan, const char *at)
-{
-	if (*at == '.') {
-		if ((at = skip_digits(scan, at + 1)) == NULL)
-			return NULL;
-	}
-	if (byte_at(scan, at) == 'e' || byte_at(scan, at) == 'E') {
-		at++;
-		if (byte_at(scan, at) == '+' || byte_at(scan, at) == '-')
-			at++;
-		at = skip_digits(scan, at);
-	}
-	return at;
-}
-
 /* A number that is not the whole text may have had more digits where the text ends. */
 static const char *
 read_number(struct scan *scan, const char *at, bool alone)
 {
 	at += byte_at(scan, at) == '-';
-	if (byte_at(scan, at) == '0')
+	at = byte_at(scan, at) == '0' ? at + 1 : skip_digits(scan, at);
+	if (at != NULL && byte_at(scan, at) == '.')
+		at = skip_digits(scan, at + 1);
+	if (at != NULL && (byte_at(scan, at) == 'e' || byte_at(scan, at) == 'E')) {
 		at++;
-	else if ((at = skip_digits(scan, at)) == NULL)
-		return NULL;
-	if (at < scan->end && (*at == '.' || *at == 'e' || *at == 'E') && (at = read_fraction(scan, at)) == NULL)
-		return NULL;
-	if (at == scan->end ? alone : *at == ',' || *at == '}' || *at == ']' || is_space(*at))
+		at = skip_digits(scan, at + (byte_at(scan, at) == '+' || byte_at(scan, at) == '-'));
+	}
+	if (at == NULL || (at == scan->end ? alone : *at == ',' || closes(*at) || is_space(*at)))
 		return at;
 	return fail(scan, at);
 }
@@ -465,8 +456,7 @@ read_all(struct scan *scan, const char *at)
 		if ((c == '{' || c == '[') && nest.depth < SCAN_DEPTH_MAX) {
 			at = enter(scan, &nest, at);
 			nest.field = NO_FIELD;
-			c = next_byte(scan, &at);
-			if (c != '}' && c != ']')
+			if (!closes(next_byte(scan, &at)))
 				continue;
 		} else if ((at = read_scalar(scan, &nest, at)) == NULL) {
 			return;
