@@ -30,23 +30,39 @@ compose(struct buf *out, const char *format, ...)
 	char storage[SPAN_NUMBER_MAX];
 	struct span bytes;
 	va_list values;
+	size_t plain;
 
 	va_start(values, format);
-	for (const char *at = format; *at != '\0'; at++) {
-		if (*at == '\'')
+	do {
+		plain = strcspn(format, "'%");
+		buf_append(out, (struct span){ format, plain });
+		format += plain;
+		format += *format == '%';
+		switch (*format) {
+		case '\0':
+			break;
+		case '\'':
 			buf_append(out, SPAN("\""));
-		else if (*at != '%')
-			buf_append(out, (struct span){ at, 1 });
-		else if (*++at == 's')
+			break;
+		case 's':
 			buf_append(out, span_of(va_arg(values, const char *)));
-		else if (*at == 'd')
+			break;
+		case 'd':
 			buf_append(out, span_number(va_arg(values, int64_t), storage));
-		else if (*at == 'b')
+			break;
+		case 'b':
 			buf_append(out, va_arg(values, struct span));
-		else if (*at == 'e')
+			break;
+		case 'e':
 			put_escaped(out, va_arg(values, struct span));
-		else if ((bytes = va_arg(values, struct span)).len > 0)
-			compose(out, ",'_meta':{%b}", bytes);
-	}
+			break;
+		case 'm':
+			if ((bytes = va_arg(values, struct span)).len > 0)
+				compose(out, ",'_meta':{%b}", bytes);
+			break;
+		default:
+			assert(false && "no conversion of compose");
+		}
+	} while (*format++ != '\0');
 	va_end(values);
 }
