@@ -21,37 +21,12 @@ enum {
 	TRIES = 10,
 };
 
-struct target {
-	size_t half; /* bytes at the end of the file that belong to a line that is not whole */
-	int failed;  /* the errno that was told last; 0: the last write succeeded */
-};
-
-static void
-note_written(struct target *target, struct span bytes)
+static struct span
+whole_lines(struct span bytes)
 {
 	const char *end = span_last(bytes, '\n');
 
-	target->half = end == NULL ? target->half + bytes.len : (size_t)(bytes.ptr + bytes.len - end) - 1;
-	target->failed = 0;
-}
-
-static void
-tell(struct target *target, int error)
-{
-	if (error != target->failed && write(BACK, &error, sizeof(error)) > 0)
-		target->failed = error;
-}
-
-/* Unless another process has written to the file since. */
-static void
-take_back(const struct target *target)
-{
-	off_t end = lseek(TARGET, 0, SEEK_CUR);
-	struct stat status;
-
-	if (target->half == 0 || fstat(TARGET, &status) < 0 || status.st_size != end ||
-	    ftruncate(TARGET, end - (off_t)target->half) < 0)
-		return; /* it stays half */
+	return span_head(bytes, end == NULL ? 0 : (size_t)(end + 1 - bytes.ptr));
 }
 
 static bool
@@ -62,20 +37,39 @@ is_abandoned(void)
 	return poll(&lines, 1, 0) > 0 && (lines.revents & POLLHUP) != 0;
 }
 
-static bool
-write_all(struct target *target, struct span bytes)
+/* The bytes of a line that is not whole, unless another process has written to the file since. */
+static void
+take_back(size_t half)
 {
-	while (bytes.len > 0) {
-		ssize_t put = write(TARGET, bytes.ptr, bytes.len);
+	off_t end = lseek(TARGET, 0, SEEK_CUR);
+	struct stat status;
+
+	if (half == 0 || fstat(TARGET, &status) < 0 || status.st_size != end ||
+	    ftruncate(TARGET, end - (off_t)half) < 0)
+		return; /* it stays half */
+}
+
+/* *told: the errno that was told last; 0: the last write succeeded. false: canceld has gone, and not all is written. */
+static bool
+write_all(struct span lines, int *told)
+{
+	size_t done = 0;
+
+	while (done < lines.len) {
+		ssize_t put = write(TARGET, lines.ptr + done, lines.len - done);
+		int error = put < 0 ? errno : ENOSPC;
 
 		if (put > 0) {
-			note_written(target, span_part(bytes, 0, (size_t)put));
-			bytes = span_from(bytes, (size_t)put);
+			done += (size_t)put;
+			*told = 0;
 			continue;
 		}
-		tell(target, put < 0 ? errno : ENOSPC);
-		if (is_abandoned())
+		if (error != *told && write(BACK, &error, sizeof(error)) > 0)
+			*told = error;
+		if (is_abandoned()) {
+			take_back(done - whole_lines(span_head(lines, done)).len);
 			return false;
+		}
 		poll(NULL, 0, PAUSE);
 	}
 	return true;
@@ -106,7 +100,7 @@ static void
 append(const struct writer_shared *shared, struct span lines)
 {
 	off_t size = 0;
-	bool there = home_make_private(shared->directory) == 0 && chdir(shared->directory) == 0;
+	bool there = lines.len > 0 && home_make_private(shared->directory) == 0 && chdir(shared->directory) == 0;
 	int fd = there ? open_alone(shared->name, &size) : -1;
 	bool whole;
 
@@ -125,48 +119,33 @@ append(const struct writer_shared *shared, struct span lines)
 }
 
 /* A read may end inside a line. */
-static void
-append_all(const struct writer_shared *shared)
-{
-	struct buf lines = { 0 };
-	ssize_t got;
-
-	while ((got = read(LINES, buf_space(&lines, ROOM), ROOM)) > 0) {
-		const char *end;
-		struct span whole;
-
-		buf_added(&lines, (size_t)got);
-		whole = buf_span(&lines);
-		end = span_last(whole, '\n');
-		if (end == NULL)
-			continue;
-		whole.len = (size_t)(end + 1 - whole.ptr);
-		append(shared, whole);
-		buf_consume(&lines, whole.len);
-	}
-	buf_clear(&lines);
-	shared->end(shared->user, &lines);
-	if (lines.len > 0)
-		append(shared, buf_span(&lines));
-}
-
 static _Noreturn void
 run(const struct writer_shared *shared)
 {
-	static char bytes[ROOM];
-	struct target target = { 0 };
+	struct buf lines = { 0 };
+	bool goes_on = true;
+	int told = 0;
 	ssize_t got;
 
 	setsid();
 	system_rename(shared != NULL ? "cancel-history" : "cancel-log");
 	system_close_from(BACK + 1);
-	if (shared != NULL)
-		append_all(shared);
-	else
-		while ((got = read(LINES, bytes, sizeof(bytes))) > 0)
-			if (!write_all(&target, (struct span){ bytes, (size_t)got }))
-				break;
-	take_back(&target);
+	while (goes_on && (got = read(LINES, buf_space(&lines, ROOM), ROOM)) > 0) {
+		struct span whole;
+
+		buf_added(&lines, (size_t)got);
+		whole = whole_lines(buf_span(&lines));
+		if (shared != NULL)
+			append(shared, whole);
+		else
+			goes_on = write_all(whole, &told);
+		buf_consume(&lines, whole.len);
+	}
+	if (shared != NULL) {
+		buf_clear(&lines);
+		shared->end(shared->user, &lines);
+		append(shared, buf_span(&lines));
+	}
 	_exit(0);
 }
 
