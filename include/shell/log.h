@@ -193,7 +193,7 @@ void relay_watch(struct relay *relay);
 void relay_turn(struct relay *relay);
 
 /* Writes a line of canceld's own, given without its newline and the program's name. */
-void relay_say(struct relay *relay, const char *line);
+void relay_say(struct relay *relay, struct span line);
 
 /* The number of lines that were lost since the last call; 0 while the queue is not empty. */
 uint64_t relay_lost(struct relay *relay);

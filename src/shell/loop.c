@@ -174,7 +174,7 @@ report_errors(struct loop *loop)
 	if (error == 0)
 		return;
 	snprintf(words, sizeof(words), "--log: %.128s: %s", loop->options->log.file, strerror(error));
-	relay_say(&loop->life.relay, words);
+	relay_say(&loop->life.relay, span_of(words));
 }
 
 static void

@@ -88,13 +88,13 @@ relay_turn(struct relay *relay)
 }
 
 void
-relay_say(struct relay *relay, const char *line)
+relay_say(struct relay *relay, struct span line)
 {
 	struct buf text = { 0 };
 
 	log_end_line(relay->out);
 	buf_append(&text, SPAN("canceld: "));
-	printable_append(&text, span_of(line), "");
+	printable_append(&text, line, "");
 	buf_append(&text, SPAN("\n"));
 	enqueue(relay, buf_span(&text));
 	buf_free(&text);

@@ -194,23 +194,28 @@ report_failure(struct life *life)
 {
 	const struct child *child = &life->child;
 	const char *program = life->options->command[0];
-	struct buf reason = { 0 }, shown = { 0 };
-	char doing[256], words[4096];
+	const size_t verb = strlen("cannot ");
+	struct buf words = { 0 };
+	struct span whole;
+	size_t doing;
 
-	command_append_word(&shown, life->options->command, 0);
-	shown.len -= command_is_line(program); /* the '*' for its arguments */
-	snprintf(doing, sizeof(doing), "start %.*s", (int)shown.len, shown.data);
+	compose(&words, "cannot start ");
+	command_append_word(&words, life->options->command, 0);
+	words.len -= command_is_line(program); /* the '*' for its arguments */
+	doing = words.len;
+	compose(&words, ": ");
 	if (child->unguarded != NULL)
-		compose(&reason, "its guardian was lost: %s", child->unguarded);
+		compose(&words, "its guardian was lost: %s", child->unguarded);
 	else
-		command_explain(&reason, program, child->error);
-	log_event(life->log, WHY_FAILED, LOG_FIELDS(log_string("doing", doing), log_text("reason", buf_span(&reason))));
-	snprintf(words, sizeof(words), "cannot %s: %.*s", doing, (int)reason.len, reason.data);
+		command_explain(&words, program, child->error);
+	whole = buf_span(&words);
+	log_event(life->log, WHY_FAILED,
+	    LOG_FIELDS(log_text("doing", span_part(whole, verb, doing - verb)),
+		log_text("reason", span_from(whole, doing + strlen(": ")))));
 	if (life->options->log.file != NULL)
-		relay_say(&life->relay, words);
-	(life->server->life == SERVER_AWAY ? session_quote : session_refuse)(life->session, span_of(words));
-	buf_free(&shown);
-	buf_free(&reason);
+		relay_say(&life->relay, whole);
+	(life->server->life == SERVER_AWAY ? session_quote : session_refuse)(life->session, whole);
+	buf_free(&words);
 }
 
 static void
