@@ -324,21 +324,25 @@ on_log(struct call *call)
 	return read_level(call, NULL, &call->control->log->config.level) ? json_object() : NULL;
 }
 
+/* The result of what can be refused, for this reason. */
+static json_t *
+done_unless(struct call *call, const char *obstacle)
+{
+	return obstacle == NULL ? json_object() : refuse(call, CONTROL_REFUSED, "%s", obstacle);
+}
+
 static json_t *
 on_ping(struct call *call)
 {
-	const char *obstacle = session_ping(call->control->session);
-
-	return obstacle == NULL ? json_object() : refuse(call, CONTROL_REFUSED, "%s", obstacle);
+	return done_unless(call, session_ping(call->control->session));
 }
 
 static json_t *
 on_restart(struct call *call)
 {
-	const char *obstacle =
-	    session_restart(call->control->session, json_is_true(json_object_get(call->params, "force")));
+	bool force = json_is_true(json_object_get(call->params, "force"));
 
-	return obstacle == NULL ? json_object() : refuse(call, CONTROL_REFUSED, "%s", obstacle);
+	return done_unless(call, session_restart(call->control->session, force));
 }
 
 static json_t *
@@ -376,12 +380,10 @@ static const struct {
 static const char *
 find_unknown(const char *names, json_t *params)
 {
-	char name[64];
 	json_t *value;
 	const char *key;
 
-	json_object_foreach(params, key, value) if (strchr(key, ' ') != NULL ||
-	    snprintf(name, sizeof(name), " %s ", key) >= (int)sizeof(name) || strstr(names, name) == NULL) return key;
+	json_object_foreach(params, key, value) if (!words_have(names, span_of(key))) return key;
 	return NULL;
 }
 
@@ -389,16 +391,16 @@ static json_t *
 carry_out(struct call *call, const char *method)
 {
 	const char *unknown;
-	size_t i = 0;
 
-	while (i < sizeof(methods) / sizeof(methods[0]) && strcmp(methods[i].name, method) != 0)
-		i++;
-	if (i == sizeof(methods) / sizeof(methods[0]))
-		return refuse(call, -32601, "there is no such method");
-	if ((unknown = find_unknown(methods[i].params, call->params)) != NULL)
-		return refuse(call, -32602, "%s: there is no such parameter; %s takes:%s", unknown, method,
-		    methods[i].params);
-	return methods[i].handle(call);
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (strcmp(methods[i].name, method) != 0)
+			continue;
+		if ((unknown = find_unknown(methods[i].params, call->params)) != NULL)
+			return refuse(call, -32602, "%s: there is no such parameter; %s takes:%s", unknown, method,
+			    methods[i].params);
+		return methods[i].handle(call);
+	}
+	return refuse(call, -32601, "there is no such method");
 }
 
 /* A request without an id is carried out and not answered. */

@@ -50,14 +50,13 @@ static const char generic[] =
 
 static const char extensions[] = " git py js mjs cjs ts mts rb jar dll php sh exe ";
 
-/* The words of a list have a blank on both sides. */
-static bool
-has_word(const char *list, struct span word)
+bool
+words_have(const char *list, struct span word)
 {
 	char key[32];
 	int len = snprintf(key, sizeof(key), " %.*s ", (int)word.len, word.ptr);
 
-	return len < (int)sizeof(key) && strstr(list, key) != NULL;
+	return len < (int)sizeof(key) && memchr(word.ptr, ' ', word.len) == NULL && strstr(list, key) != NULL;
 }
 
 /* The last part of a path. */
@@ -74,7 +73,7 @@ static const struct launcher *
 launcher_of(const char *program)
 {
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-		if (has_word(launchers[i].programs, base_of(span_of(program))))
+		if (words_have(launchers[i].programs, base_of(span_of(program))))
 			return &launchers[i];
 	return NULL;
 }
@@ -116,10 +115,10 @@ find_named(char *const command[])
 		const char *word = command[i];
 		bool letters = word[0] == '-' && word[1] != '\0';
 
-		if (has_word(valued, span_of(word)) ||
+		if (words_have(valued, span_of(word)) ||
 		    (letters && word[2] == '\0' && strchr(launcher->valued, word[1]))) {
 			i += command[i + 1] != NULL;
-		} else if (!has_word(passed, span_of(word)) && !is_assignment(launcher, word) &&
+		} else if (!words_have(passed, span_of(word)) && !is_assignment(launcher, word) &&
 		    word[strspn(word, DIGITS ".smhkgMG")] != '\0' &&
 		    !(letters && word[1 + strspn(word + 1, launcher->bare)] == '\0')) {
 			if (!is_operand(word))
@@ -147,11 +146,11 @@ name_operand(const char *word)
 		part.len = strcspn(part.ptr, "/@:[=<>~!;#?");
 		dot = span_last(part, '.');
 		if (dot != NULL && dot > part.ptr &&
-		    has_word(extensions, span_from(part, (size_t)(dot + 1 - part.ptr))))
+		    words_have(extensions, span_from(part, (size_t)(dot + 1 - part.ptr))))
 			part.len = (size_t)(dot - part.ptr);
 		first = first.len > 0 ? first : part;
-	} while (path.len > 0 && strstr(word, "://") == NULL && has_word(generic, part));
-	return part.len == 0 || has_word(generic, part) ? first : part;
+	} while (path.len > 0 && strstr(word, "://") == NULL && words_have(generic, part));
+	return part.len == 0 || words_have(generic, part) ? first : part;
 }
 
 void
@@ -200,8 +199,8 @@ command_runs_container(char *const command[])
 	for (size_t i = 0; command[i] != NULL; i++) {
 		if (container && strcmp(command[i], "run") == 0)
 			return true;
-		container |= has_word(" docker podman ", base_of(span_of(command[i]))) &&
-		    (i == 0 || has_word(" env sudo ", base_of(span_of(command[0]))));
+		container |= words_have(" docker podman ", base_of(span_of(command[i]))) &&
+		    (i == 0 || words_have(" env sudo ", base_of(span_of(command[0]))));
 	}
 	return false;
 }
