@@ -272,7 +272,7 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		return true;
 	case OPTION_CHOICE:
 		*(bool *)at = strcmp(text.ptr, strchr(row->value, '|') + 1) == 0;
-		return *(bool *)at || span_equal(text, (struct span){ row->value, strcspn(row->value, "|") });
+		return *(bool *)at || span_equal(text, span_until(span_of(row->value), "|"));
 	case OPTION_DIALECT:
 		options->session.dialect = dialect_named(text);
 		return options->session.dialect != NULL || span_equal(text, SPAN("auto"));
@@ -401,7 +401,7 @@ options_refuse(struct options *options, const char *format, ...)
 	snprintf(options->fault, sizeof(options->fault), "%.*s", (int)shown.len, shown.data);
 	buf_free(&shown);
 	fprintf(stderr, "canceld: %s\n", options->fault);
-	options->log = (struct log_config){ .level = LEVEL_ERROR };
+	options->log = (struct log_config){ .level = LEVEL_ERROR, .tail = true };
 	return STATUS_FAILED;
 }
 
