@@ -640,7 +640,7 @@ has_line(const struct run *run, const char *text)
 	return shell_run(":", script) == 0;
 }
 
-/* Starts a trace that follows, and a call that stays open. */
+/* Starts a trace that follows, and a call that stays open, of which it has heard when it tells of a later one. */
 static pid_t
 follow_until_open(struct run *run)
 {
@@ -654,6 +654,9 @@ follow_until_open(struct run *run)
 	}
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_received(run, "\"id\":2");
+	run_call(run, "3", "nosuch", "{}");
+	run_expect_answer(run, "3");
+	run_until(run, has_line(run, "tools/call nosuch"), "the error is not told");
 	return follower;
 }
 
@@ -663,9 +666,6 @@ TEST(every_session_is_followed)
 	struct run *run = run_session(NULL, NULL);
 	pid_t follower = follow_until_open(run);
 
-	run_call(run, "3", "nosuch", "{}");
-	run_expect_answer(run, "3");
-	run_until(run, has_line(run, "tools/call nosuch"), "the error is not told");
 	ck_assert(!has_line(run, "tools/call sleep"));
 	run_leave(run, 0);
 	run_until(run, has_line(run, "SUMMARY"), "the end is not told");
