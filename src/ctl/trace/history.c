@@ -62,7 +62,7 @@ trace_read_since(const char *text, msec_t *since)
 	    ctl_usage("--since: '%.60s' is no time such as 2h, 1d, yesterday, 2026-11-25 or 2026-11-25T10:00", text);
 }
 
-/* file: NULL: it could not be opened, as errno tells. */
+/* Reads to the end, and closes. */
 static int
 read_file(FILE *file, const char *path, trace_hearer *hear, void *user)
 {
@@ -72,8 +72,6 @@ read_file(FILE *file, const char *path, trace_hearer *hear, void *user)
 	ssize_t len;
 	int fault;
 
-	if (file == NULL)
-		return ctl_no("%.500s: %s", path, strerror(errno));
 	while ((len = getline(&text, &size, file)) >= 0)
 		others += !hear(user, show_parse((struct span){ text, (size_t)len }, true));
 	fault = ferror(file) ? errno : 0;
@@ -87,20 +85,24 @@ read_file(FILE *file, const char *path, trace_hearer *hear, void *user)
 int
 trace_read(const char *path, trace_hearer *hear, void *user)
 {
-	return read_file(strcmp(path, "-") == 0 ? stdin : fopen(path, "r"), path, hear, user);
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+
+	return file != NULL ? read_file(file, path, hear, user) : ctl_no("%.500s: %s", path, strerror(errno));
 }
 
-/* A file of the history. NULL with errno: what is no file, such as a pipe, would be waited for, and is taken for missing. */
+/* A file of the history; NULL: there is none. What is no file, such as a pipe, would be waited for, and is passed over. */
 static FILE *
-open_kept(const char *path)
+open_kept(const char *path, int *status)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat status;
+	struct stat kind;
 
-	if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
-		return fd < 0 ? NULL : fdopen(fd, "r");
-	close(fd);
-	errno = ENOENT;
+	if (fd >= 0 && fstat(fd, &kind) == 0 && S_ISREG(kind.st_mode))
+		return fdopen(fd, "r");
+	if (fd >= 0)
+		close(fd);
+	else if (errno != ENOENT)
+		*status = ctl_no("%.500s: %s", path, strerror(errno));
 	return NULL;
 }
 
@@ -108,7 +110,7 @@ int
 trace_read_history(trace_hearer *hear, void *user)
 {
 	char directory[HISTORY_PATH], path[2][HISTORY_PATH + sizeof("/history.1")], before[HISTORY_PATH] = "";
-	int status = CTL_YES, error[2];
+	int status = CTL_YES;
 	FILE *file[2];
 
 	for (int i = 0; i < HISTORY_PLACES; i++) {
@@ -117,14 +119,11 @@ trace_read_history(trace_hearer *hear, void *user)
 		/* It may become the former one while that is read. */
 		for (int k = 0; k < 2; k++) {
 			snprintf(path[k], sizeof(path[k]), "%s/history%s", directory, k == 0 ? "" : ".1");
-			file[k] = open_kept(path[k]);
-			error[k] = errno;
+			file[k] = open_kept(path[k], &status);
 		}
-		for (int k = 2; k-- > 0;) {
-			errno = error[k];
-			if ((file[k] != NULL || errno != ENOENT) && read_file(file[k], path[k], hear, user) != CTL_YES)
+		for (int k = 2; k-- > 0;)
+			if (file[k] != NULL && read_file(file[k], path[k], hear, user) != CTL_YES)
 				status = CTL_NO;
-		}
 		memcpy(before, directory, sizeof(before));
 	}
 	return status;
@@ -265,14 +264,6 @@ rows_of(const struct choice *choice, const json_t *session)
 	return rows;
 }
 
-static void
-append_line(struct choice *choice, struct buf *line)
-{
-	printable_append(&choice->out, buf_span(line), "");
-	compose(&choice->out, "\n");
-	buf_free(line);
-}
-
 /* "weather[4711]  node  2026-11-26 08:21:37, 2m05s" */
 static void
 append_session(struct choice *choice, const json_t *session)
@@ -288,10 +279,12 @@ append_session(struct choice *choice, const json_t *session)
 		    (int64_t)show_number(session, "pid"), show_string(session, "client"), clock_of(start, began),
 		    show_time(show_number(session, "end") - start, text),
 		    !show_has(session, "over") ? ", no end is known" : "");
-		append_line(choice, &line);
+		printable_append(&choice->out, buf_span(&line), "");
+		compose(&choice->out, "\n");
 	}
 	if (json_array_size(rows) > 0)
 		table_write(calls_columns, rows, choice->cells, &choice->out);
+	buf_free(&line);
 	json_decref(rows);
 }
 

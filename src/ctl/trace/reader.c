@@ -31,13 +31,6 @@ is_among(const json_t *line, const enum why *words, size_t size)
 	return false;
 }
 
-/* Only the line of an answer tells its outcome. */
-static bool
-is_answer(const json_t *line)
-{
-	return show_string(line, "outcome").len > 0;
-}
-
 msec_t
 trace_time(const json_t *line)
 {
@@ -55,12 +48,12 @@ trace_time(const json_t *line)
 
 /* Lines may be in any order, and somebody may have set the clock. */
 static void
-widen(json_t *session, msec_t from, msec_t to)
+widen(json_t *session, msec_t time)
 {
-	if (from < show_number(session, "start"))
-		json_object_set_new(session, "start", json_integer(from));
-	if (to > show_number(session, "end"))
-		json_object_set_new(session, "end", json_integer(to));
+	if (time < show_number(session, "start"))
+		json_object_set_new(session, "start", json_integer(time));
+	if (time > show_number(session, "end"))
+		json_object_set_new(session, "end", json_integer(time));
 }
 
 static void
@@ -100,7 +93,7 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	}
 	if (is_among(line, lasts, sizeof(lasts)))
 		end_session(trace, key);
-	widen(session, time, time);
+	widen(session, time);
 	return session;
 }
 
@@ -150,7 +143,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 	    start, "events");
 	show_take(call, line, "id method name");
 	json_array_append_new(json_object_get(session, "calls"), call);
-	widen(session, start, start);
+	widen(session, start);
 	json_object_set(json_object_get(session, "known"), key, call);
 	buf_free(&title);
 	free(key);
@@ -190,12 +183,12 @@ call_of(json_t *session, const json_t *line)
 	if (show_has(line, "ended"))
 		return add_call(session, line, show_is(line, "requester", "server") ? "server" : "client");
 	call = find_call(session, line, to);
-	if (is_answer(line) && call != NULL)
+	if (show_has(line, "outcome") && call != NULL)
 		return call;
-	if (is_among(line, passes, sizeof(passes)) && !is_answer(line) &&
+	if (is_among(line, passes, sizeof(passes)) && !show_has(line, "outcome") &&
 	    json_integer_value(json_object_get(line, "elapsed")) == 0 && !is_progress(call, line))
 		return add_call(session, line, other);
-	sent = is_answer(line) ? NULL : find_call(session, line, other);
+	sent = show_has(line, "outcome") ? NULL : find_call(session, line, other);
 	if (distance(sent, line) < distance(call, line))
 		call = sent;
 	return call == NULL && is_among(line, ends, sizeof(ends)) ? add_call(session, line, "client") : call;
@@ -215,7 +208,7 @@ read_message(const struct trace *trace, json_t *session, json_t *call, const jso
 	json_object_set(session, "protocol", json_object_get(result, "protocolVersion"));
 	json_object_set(session, "serverInfo", json_object_get(result, "serverInfo"));
 	show_take(call, line, "traceparent");
-	if (trace->payload && is_answer(line))
+	if (trace->payload && show_has(line, "outcome"))
 		json_object_set(call, "response", json_object_get(line, "payload"));
 	else if (trace->payload && !show_has(call, "request"))
 		json_object_set(call, "request", json_object_get(line, "payload"));
@@ -241,7 +234,7 @@ bool
 trace_hear(struct trace *trace, json_t *line)
 {
 	bool ended = show_has(line, "ended");
-	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && is_answer(line);
+	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && show_has(line, "outcome");
 	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
 	msec_t time = trace_time(line);
 	json_t *session, *call;
