@@ -8,7 +8,7 @@ set -u
 occurrences=${1:-3}
 writes=40 # of them each may be the one that loses an answer
 : "${CANCELD:?}" "${DEMO_SERVER:?}"
-limit=12 # seconds for one run
+limit=20 # seconds for one run
 turns=60 # of the loop, in a short session
 runner=$$
 export CANCELD DEMO_SERVER limit runner
@@ -182,7 +182,7 @@ for options in '-v --drain' '-k' '-r --drain --log LOG'; do
 done
 runs=$(($(tr -dc '\0' <"$work/plan" | wc -c) / 4))
 # shellcheck disable=SC2016
-xargs -0 -n 4 -P "$(($(nproc) * 4))" bash -c 'try "$@"' try <"$work/plan" >"$work/wrong"
+xargs -0 -n 4 -P "$(($(nproc) * 2))" bash -c 'try "$@"' try <"$work/plan" >"$work/wrong"
 cat "$work/wrong"
 [ "$runs" -gt 0 ] || failed=1
 echo "$runs failing system calls, $(wc -l <"$work/wrong") faults"
