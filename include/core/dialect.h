@@ -115,10 +115,15 @@ struct dialect {
 	struct progress_form progress_form;
 	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; 0: none */
 	const char *task_cancel, *task_status;        /* NULL: no tasks */
-	const char *tasks_since;        /* the first version with tasks, and with errors without "id": null */
-	const char *opened;             /* notification that the client sends after its handshake */
-	const char *closed;             /* notification of the client that ends the server */
-	const char *stream_opened;      /* notification of the server that begins a METHOD_STREAM */
+	const char *tasks_since;   /* the first version with tasks, and with errors without "id": null */
+	const char *opened;        /* notification that the client sends after its handshake */
+	const char *closed;        /* notification of the client that ends the server */
+	const char *stream_opened; /* notification of the server that begins a METHOD_STREAM */
+	/*
+	 * Progress in the server's name, for compose: of the method, the token, how many seconds the request has waited,
+	 * and the value, where there is one; NULL: there is none.
+	 */
+	const char *heartbeat;
 	const char *ping, *modern_ping; /* a request that every server answers; NULL: an unknown method */
 	enum scan_field asked_object;   /* where --ask-progress puts a token: SCAN_REQUEST_META or SCAN_PARAMS */
 	const char *asked_member;       /* ... under this name; NULL: nowhere */

@@ -101,3 +101,6 @@ id_is_string(struct id id)
 
 /* The double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);
+
+/* Appends the finite number in the fewest digits that are read as the same double. */
+void number_write(double value, struct buf *out);

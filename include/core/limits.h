@@ -12,10 +12,11 @@ enum {
 	LIMIT_LOW = 1 << 20,        /* less than this: read it again */
 	LIMIT_CLIENT_OWN = 2 << 20, /* canceld's own answers, queued for the client: stop reading it */
 	LIMIT_SERVER_OWN = 8 << 20,
-	LIMIT_MESSAGE = 256 << 20, /* --max-message */
-	LIMIT_HEAD = 4 << 10,      /* at the beginning or the end of a longer message: where its id is looked for */
-	LIMIT_TOLD = 1 << 10,      /* bytes of a long line of text that the log gets */
-	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
+	LIMIT_BEATS_OWN = 64 << 10, /* ... with more of them no --heartbeat is added */
+	LIMIT_MESSAGE = 256 << 20,  /* --max-message */
+	LIMIT_HEAD = 4 << 10,       /* at the beginning or the end of a longer message: where its id is looked for */
+	LIMIT_TOLD = 1 << 10,       /* bytes of a long line of text that the log gets */
+	LIMIT_INFLIGHT = 65536,     /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,
 	LIMIT_EQUAL_IDS = 64,      /* outstanding requests of one side whose ids are equal */
 	LIMIT_SESSION = 1024,      /* outstanding requests of the client's in one ACP session */
@@ -59,11 +60,12 @@ enum {
 	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */
 	TIME_LINGER = 10 * 60 * 1000, /* a tombstone */
 	TIME_REPLAY = 60 * 1000,      /* for a new server to answer the replay */
-	TIME_RESTART_WAIT = 100,   /* before a server that answered nothing is started again; doubled each time ... */
-	TIME_RESTART_MOST = 10000, /* ... up to this */
-	TIME_STUCK = 10 * 1000,    /* --kill-stuck without a value */
-	TIME_PROBE = 5 * 1000,     /* who has not answered a probe by then is shown as stuck */
-	TIME_SILENT = 10 * 1000,   /* ... who has shown no life as silent, or after a quarter of the deadline */
+	TIME_RESTART_WAIT = 100,    /* before a server that answered nothing is started again; doubled each time ... */
+	TIME_RESTART_MOST = 10000,  /* ... up to this */
+	TIME_HEARTBEAT = 15 * 1000, /* --heartbeat without a value */
+	TIME_STUCK = 10 * 1000,     /* --kill-stuck without a value */
+	TIME_PROBE = 5 * 1000,      /* who has not answered a probe by then is shown as stuck */
+	TIME_SILENT = 10 * 1000,    /* ... who has shown no life as silent, or after a quarter of the deadline */
 	TIME_STUCK_LEAST =
 	    60 * 1000, /* the least for a server that still writes, else LIMIT_PATIENCES times --kill-stuck */
 	TIME_RESTARTS = 60 * 1000, /* --restart without a value: LIMIT_RESTARTS restarts within this time */

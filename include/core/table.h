@@ -65,6 +65,13 @@ struct request_name { /* private: an id or token of a request, in pending->names
 
 enum { REQUEST_NAMES = 8 };
 
+struct beat {               /* heartbeat.c: when its requester next hears that it is still waited for, and how */
+	struct alarm alarm; /* in pending->beats, or not armed */
+	bool begun;         /* its receiver has reported a value (MCP), or works under its token (LSP) */
+	double value;       /* the last one */
+	int64_t count;      /* messages of canceld's since then */
+};
+
 struct request {
 	/* What it is made of: see pending_add. */
 	struct id id, wire_id;       /* the requester's; as the receiver sees it */
@@ -103,6 +110,7 @@ struct request {
 	msec_t since;                  /* when its deadlines began to run; MSEC_NEVER: they do not yet */
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
+	struct beat beat;              /* --heartbeat */
 	bool graced;                   /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
 	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
@@ -119,6 +127,7 @@ struct pending {        /* zeroed: empty, of requests of the client's without de
 	const struct lane *lane; /* set at will: in which they travel; NULL: they are no messages */
 	struct timeline idle;    /* of requests; on the caller's idle clock, which may stand still */
 	struct timeline hard;    /* caps and graces */
+	struct timeline beats;   /* of requests that are WAITING */
 	struct timeline linger;  /* until when tombstones stay: the oldest first */
 	size_t count;            /* all entries */
 	struct request *oldest, *newest;

@@ -46,6 +46,7 @@ enum why_level {
 	X(CANCEL_SENT, DECISION, "canceld told the receiver of a request to cancel it")            \
 	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
 	X(ANSWERED_FOR_CLIENT, DECISION, "a request of the server's got the result that --answer gives, and not the client's") \
+	X(HEARTBEAT_SENT, DECISION, "the client was told that its request is still waited for")        \
 	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
 	X(TASK_CANCEL_SENT, DECISION, "canceld told the side that works on a task to cancel it")              \
 	X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel was answered: the request that it names has ended") \

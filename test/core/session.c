@@ -410,6 +410,31 @@ TEST(progress_takes_its_own_size)
 	ck_assert_uint_eq(request->progress.cap, 0);
 }
 
+/* A client that does not read is not told for ever; one that reads again is. */
+TEST(what_is_told_of_a_silent_server_is_bounded)
+{
+	const struct lane *lane = session->party[SIDE_SERVER].lane;
+	msec_t now = 0;
+	int sent;
+
+	session->config.heartbeat = 1000;
+	say(SIDE_CLIENT,
+	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"_meta\":"
+		 "{\"progressToken\":1}}}\n"));
+	for (int i = 0; i < 1000; i++) {
+		session_set_time(session, now += 1000);
+		session_expire(session, true);
+	}
+	sent = told[WHY_HEARTBEAT_SENT];
+	ck_assert_int_lt(sent, 999);
+	ck_assert_uint_ge(lane_own(lane), LIMIT_BEATS_OWN);
+	ck_assert_uint_lt(lane_own(lane), LIMIT_BEATS_OWN + 256);
+	take(SIDE_SERVER);
+	session_set_time(session, now += 1000);
+	session_expire(session, true);
+	ck_assert_int_eq(told[WHY_HEARTBEAT_SENT], sent + 1);
+}
+
 static void
 expect_end(enum tally tally, enum why why, bool at_once, const char *words)
 {

@@ -73,6 +73,33 @@ TEST(a_call_that_hangs_is_cancelled_and_answered)
 	run_end(run);
 }
 
+/* Within the time of a deadline that it does not extend, and no more once the call was answered. */
+TEST(a_client_hears_that_a_silent_call_is_waited_for)
+{
+	struct run *run = run_session("--heartbeat=100ms -t tools/call:sleep=700ms -v", NULL);
+	double last = -2;
+	json_t *message;
+	int count = 0;
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"sleep\","
+	    "\"arguments\":" FOR_EVER ",\"_meta\":{\"progressToken\":\"p\"}}}");
+	for (; json_object_get(message = run_expect_message(run), "method") != NULL; count++) {
+		double value = json_number_value(at(message, "params progress"));
+
+		ck_assert_str_eq(at_text(message, "method"), "notifications/progress");
+		ck_assert_str_eq(at_text(message, "params progressToken"), "p");
+		ck_assert_str_eq(at_text(message, "params message"), "canceld: still waiting, 0s");
+		ck_assert(value > last && value < 0);
+		last = value;
+	}
+	ck_assert_int_ge(count, 1);
+	ck_assert_str_eq(at_text(message, "error data cause"), "timeout");
+	run_expect_logged(run, "HEARTBEAT_SENT to=client method=tools/call name=sleep id=2");
+	run_leave(run, 0);
+	run_end(run);
+}
+
 TEST(a_start_that_hangs_is_explained)
 {
 	struct run *run = run_options("-t initialize=300ms", "sh:echo no such package >&2; exec sleep 50");

@@ -394,6 +394,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.tool_errors = world->options & OPTION_TOOLS;
 	config.no_cancel = world->options & OPTION_NO_CANCEL;
 	config.ask_progress = world->options & OPTION_ASK;
+	config.heartbeat = world->options & OPTION_ASK ? 0 : 100; /* canceld's own token has none */
 	if (world->options & OPTION_LARGE)
 		config.max_message = 1 << 20;
 	if (size > 1)

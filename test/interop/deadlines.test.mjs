@@ -89,6 +89,32 @@ forEachKind('progress puts an idle deadline off', async (t, pair) => {
   await session.close();
 });
 
+// The client's own timeout is shorter than the call, and starts again at progress.
+const impatient = { timeout: 1_500, resetTimeoutOnProgress: true };
+
+forEachKind('with --heartbeat a client waits for a silent tool', async (t, pair) => {
+  const session = await openWarm(t, pair, '--heartbeat=500ms');
+  const progress = listener();
+  const options = { ...impatient, ...progress };
+  const result = await session.call('steps', { count: 1, every: 3_500 }, options);
+  const heard = progress.heard;
+
+  assert.equal(textOf(result), '1 steps');
+  assert.equal(heard.at(-1), 1);
+  assert.ok(heard.length > 3 && heard.every((value, i) => i === 0 || value > heard[i - 1]), `${heard}`);
+  assert.deepEqual(session.serverEnd.cancels, []);
+  await session.close();
+});
+
+forEachKind('without it the client gives a silent tool up', async (t, pair) => {
+  const session = await openWarm(t, pair);
+  const options = { ...impatient, ...listener() };
+  const { error } = await session.failingCall('steps', { count: 1, every: 3_500 }, options);
+
+  assert.match(error.message, /timed out/i);
+  await session.close();
+});
+
 const slowly = result => async () => {
   await wait(2_500);
   return result;

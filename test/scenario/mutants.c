@@ -328,6 +328,7 @@ try_dialect(struct mutants *mutants, struct dialect *dialect, const char *name)
 	try_text(mutants, &dialect->task_status, name, "task_status");
 	try_text(mutants, &dialect->tasks_since, name, "tasks_since");
 	try_text(mutants, &dialect->asked_member, name, "asked_member");
+	try_text(mutants, &dialect->heartbeat, name, "heartbeat");
 	try_text(mutants, &dialect->opened, name, "opened");
 	try_text(mutants, &dialect->closed, name, "closed");
 	try_text(mutants, &dialect->stream_opened, name, "stream_opened");

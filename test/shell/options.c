@@ -78,7 +78,7 @@ TEST(each_option_sets_what_it_names)
 	setenv("HOME", "/home/someone", 1);
 	options = accept_line(&parsed,
 	    "--dialect=bsp --timeout 30s --max-time=2h --grace 250ms --drain=5m --no-cancel --answer-cancelled "
-	    "--tool-errors --ask-progress --legacy --fail-on-timeout --fail-on-error --term-after 1s --kill-after none "
+	    "--tool-errors --ask-progress --heartbeat=20s --legacy --fail-on-timeout --fail-on-error --term-after 1s --kill-after none "
 	    "--sweep group --max-message 10M --max-inflight 7 --log ~/a/log --log-format json --log-payload "
 	    "--name mine --dry-run --config a~/b --control c --no-control --no-history --wrapped=x -- server -x");
 	ck_assert_ptr_eq(options->session.dialect, &dialect_bsp);
@@ -89,6 +89,7 @@ TEST(each_option_sets_what_it_names)
 	ck_assert_int_eq(options->drain_for, 300000);
 	ck_assert(options->session.no_cancel && options->session.answer_cancelled && options->session.tool_errors);
 	ck_assert(options->session.ask_progress && options->session.legacy && options->session.dry_run);
+	ck_assert_int_eq(options->session.heartbeat, 20000);
 	ck_assert(options->fail_on_timeout && options->fail_on_error);
 	ck_assert_int_eq(options->term_after, 1000);
 	ck_assert_int_eq(options->kill_after, 0);
@@ -324,7 +325,10 @@ static const struct {
 	{ "-r0/1m server", "--restart '0/1m'", "N[/DURATION]" },
 	{ "--restart=stateless5/1m server", "--restart 'stateless5/1m'", "N[/DURATION]" },
 	{ "-knone server", "--kill-stuck 'none'", "10s" },
-	{ "-k 5s server", "'5s' is no command", "-k5s or --kill-stuck=5s" },
+	{ "--heartbeat=none server", "--heartbeat 'none'", "10s" },
+	{ "--heartbeat=15 server", "--heartbeat '15'", "for seconds: 15s" },
+	{ "--heartbeat 5s server", "'5s' is no command", "--heartbeat=5s" },
+	{ "-k 5s server", "'5s' is no command", "--kill-stuck=5s" },
 	{ "-r0 server", "--restart '0'", "N from 1 to 100000" },
 	{ "-r 5/1m server", "'5/1m' is no command", "--restart=5/1m" },
 	{ "-k -d 5s server", "'5s' is no command", "--drain=5s" },

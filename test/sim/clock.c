@@ -1,7 +1,10 @@
 /* Time passes. */
+#include "core/limits.h"
+
 #include "world_inside.h"
 
-enum { TURNS = 20000 }; /* a server that waits for a person is probed for ever */
+enum { BEATING = 1000 }; /* turns: what has no deadline is waited for, and told of, for ever */
+enum { TURNS = 20000 };  /* a server that waits for a person is probed for ever */
 
 void
 clock_expire(struct world *world)
@@ -9,6 +12,8 @@ clock_expire(struct world *world)
 	world->oracle.now = world->now;
 	oracle_look(&world->oracle);
 	both_expire(world, !wire_backed_up(world, SERVER));
+	if (!wire_backed_up(world, SERVER) && lane_own(world->session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN / 2)
+		oracle_look_for_beats(&world->oracle);
 	servers_note(world);
 	if (lane_size(world->session->party[SIDE_SERVER].lane) > (8 << 20) ||
 	    lane_size(world->session->party[SIDE_CLIENT].lane) > (16 << 20))
@@ -63,6 +68,8 @@ clock_runs_out(struct world *world)
 
 	clock_settle(world);
 	for (turns = 0; turns < TURNS && world->oracle.verdict[0] == '\0'; turns++) {
+		if (turns == BEATING)
+			both_hush(world);
 		wake = clock_sleep(world, false);
 		if (servers_wake(world) < wake)
 			wake = servers_wake(world);

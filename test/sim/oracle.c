@@ -27,6 +27,7 @@ oracle_free(struct oracle *oracle)
 	}
 	free(oracle->sent);
 	free(oracle->asks);
+	free(oracle->beatings);
 	free(oracle->tellings[CLIENT]);
 	free(oracle->tellings[SERVER]);
 }
@@ -309,6 +310,7 @@ static void
 heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
 	ask->asked = ask->active = ask->since = oracle->now;
+	oracle_beat_put_off(oracle, ask);
 	oracle->requests += ask->by == CLIENT;
 	if (ask->by != CLIENT) {
 		join_cascade(oracle, ask);
@@ -349,9 +351,12 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 static void
 heard_progress(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
-	if (!oracle_lives(oracle, ask) || ask->expired != 0 || sent->from == ask->by)
+	if (!oracle_lives(oracle, ask) || ask->expired != 0 || sent->from == ask->by) {
+		oracle_beat_heard_late(oracle, ask);
 		return;
+	}
 	ask->active = oracle->now;
+	oracle_beat_heard_progress(oracle, sent, ask);
 	sent->due = ask->cancelled == 0 && ask->token[0] != '\0';
 }
 

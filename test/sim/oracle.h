@@ -123,7 +123,16 @@ struct ask { /* one request */
 	bool flying;           /* ... so canceld may report it as SERVER_LOST */
 	bool begins;           /* a stream whose first notice this server has written */
 	bool begun;            /* ... whose first notice was heard */
-	bool resumed;          /* ... which was replayed, so that the next first notice is not due */
+	struct {               /* --heartbeat */
+		int64_t at;    /* when it was heard, or the last progress or message of canceld's for it */
+		uint64_t step; /* ... in which order */
+		bool begun;    /* MCP: a value was heard; LSP: the work has begun, and not ended */
+		double value;  /* ... that value */
+		int count;     /* messages since then */
+		double seen;   /* the last value that arrived */
+		bool unsure;   /* progress of an older request with its token was heard, which may count for it */
+	} beat;
+	bool resumed; /* ... which was replayed, so that the next first notice is not due */
 };
 
 enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING };
@@ -149,6 +158,11 @@ struct telling { /* canceld reported that it cancels a request, or forwards a ca
 	uint64_t step;
 };
 
+struct beating { /* canceld reported that it tells the client that this request is waited for */
+	int ask;
+	double value;
+};
+
 struct oracle {
 	struct sent *sent;
 	int sent_count;
@@ -157,10 +171,13 @@ struct oracle {
 	struct telling *tellings[2];   /* by the side of the requester, in order */
 	int telling_count[2], told[2]; /* reported, and arrived */
 	int repaired;                  /* session/cancel that were requests and have not arrived as notifications */
-	uint64_t requests;             /* of the client's that canceld heard, without those to canceld itself */
-	int last[2];                   /* the last message of each peer that arrived */
-	int hearing;                   /* the message that canceld reads */
-	int junk_lines, error_lines;   /* unreadable messages of the client, and answers to them */
+	int64_t heartbeat, slept;      /* its time, 0: none; when the machine last slept */
+	struct beating *beatings;
+	int beating_count, beaten;   /* reported, and arrived */
+	uint64_t requests;           /* of the client's that canceld heard, without those to canceld itself */
+	int last[2];                 /* the last message of each peer that arrived */
+	int hearing;                 /* the message that canceld reads */
+	int junk_lines, error_lines; /* unreadable messages of the client, and answers to them */
 	uint64_t step;
 	int64_t now, timeout, cap;
 	int64_t grace; /* INT64_MAX: what is built in */
@@ -249,6 +266,11 @@ void oracle_look(struct oracle *oracle);
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
+
+/* canceld's log reports that the client is told that its request is waited for. */
+void oracle_beats(struct oracle *oracle, const char *id);
+/* What was due by now must have been reported. */
+void oracle_look_for_beats(struct oracle *oracle);
 
 /* canceld reported that there is no room to keep this request of the client's for another server. */
 void oracle_unrecorded(struct oracle *oracle, const char *id);

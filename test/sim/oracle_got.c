@@ -1,5 +1,6 @@
 /* Checks a message of one peer that the other has read. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "oracle_inside.h"
@@ -211,8 +212,9 @@ is_late(const struct oracle *oracle, const struct sent *sent, const struct ask *
 }
 
 static void
-got_progress(struct oracle *oracle, const struct sent *sent, const struct ask *ask, const char *text, size_t len)
+got_progress(struct oracle *oracle, const struct sent *sent, struct ask *ask, const char *text, size_t len)
 {
+	const char *value = strstr(sent->arrives, "\"progress\":");
 	char token[48];
 
 	jsontext_raw_member(text, len, oracle->protocol->progress_key, token, sizeof(token));
@@ -220,6 +222,8 @@ got_progress(struct oracle *oracle, const struct sent *sent, const struct ask *a
 		oracle_blame(oracle, "1: progress of %s under the token %s", ask->token, token);
 	if (is_late(oracle, sent, ask))
 		oracle_blame(oracle, "1: late progress of %s", ask->id);
+	if (value != NULL)
+		oracle_beat_check_value(oracle, ask, strtod(strchr(value, ':') + 1, NULL));
 }
 
 static void

@@ -58,6 +58,13 @@ void oracle_got_cancel(struct oracle *oracle, struct ask *ask, const char *id);
 /* A session/cancel has arrived, which canceld heard or wrote then. */
 void oracle_got_turn_cancel(struct oracle *oracle, const char *session, uint64_t step);
 
+/* oracle_beat.c: --heartbeat. A request is heard, or progress for it; what the client reads. */
+void oracle_beat_put_off(struct oracle *oracle, struct ask *ask);
+void oracle_beat_heard_progress(struct oracle *oracle, const struct sent *sent, struct ask *ask);
+void oracle_beat_heard_late(struct oracle *oracle, const struct ask *ask);
+void oracle_beat_check_value(struct oracle *oracle, struct ask *ask, double value);
+void oracle_got_beat(struct oracle *oracle, json_t *message, const char *text, size_t len);
+
 /* oracle_ack.c: canceld's answer to $/canceld/cancel, an error or a result. */
 void oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t *data);
 void oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *text, size_t len);

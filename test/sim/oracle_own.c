@@ -311,6 +311,8 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 		got_own_turn_cancel(oracle, text, len);
 	else if (to == SERVER && oracle_is_probe(method))
 		oracle_got_probe(oracle, text, len);
+	else if (to == CLIENT && oracle->protocol->progress != NULL && strcmp(method, oracle->protocol->progress) == 0)
+		oracle_got_beat(oracle, message, text, len);
 	else if (to == CLIENT && oracle_got_list_change(oracle, method))
 		return;
 	else if (strcmp(method, "tasks/cancel") == 0)

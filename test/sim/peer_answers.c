@@ -149,6 +149,22 @@ peer_answers_nobody(struct world *world, int from)
 	world->oracle.sent[q].last = true;
 }
 
+/* MCP: a value that is greater each time. LSP: the work begins, goes on, or ends. */
+static const char *
+report(struct world *world, const struct ask *ask)
+{
+	static const char *const kinds[] = { "begin", "report", "end" };
+	static const char *const sizes[] = { "", ".5e300", ".0e-300" };
+	int number = (int)(ask - world->oracle.asks);
+	static char text[64];
+
+	if (world->oracle.protocol == &protocols[MCP])
+		snprintf(text, sizeof(text), "\"progress\":%d%s", world->oracle.sent_count, sizes[number % 3]);
+	else
+		snprintf(text, sizeof(text), "\"value\":{\"kind\":\"%s\"}", kinds[chance_below(&world->chance, 3)]);
+	return text;
+}
+
 void
 peer_reports(struct world *world)
 {
@@ -165,6 +181,6 @@ peer_reports(struct world *world)
 	if (token[0] == '\0')
 		return;
 	peer_says(world, SERVER, KIND_PROGRESS, number,
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s,\"q\":%d}}", protocol->progress,
-	    protocol->progress_key, token, peer_next(world));
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s,\"q\":%d,%s}}", protocol->progress,
+	    protocol->progress_key, token, peer_next(world), report(world, ask));
 }

@@ -40,7 +40,7 @@ canceld_acts(struct world *world)
 	else if (chance_percent(&world->chance, 20)) {
 		clock_sleep(world, false);
 		world->now += 60000;
-		world->oracle.moved = world->oracle.unread = world->now;
+		world->oracle.moved = world->oracle.unread = world->oracle.slept = world->now;
 		clock_expire(world);
 	}
 }
@@ -240,6 +240,8 @@ on_action(void *user, const struct action *action)
 		oracle_tries(&world->oracle, id);
 	else if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
+	if (action->why == WHY_HEARTBEAT_SENT)
+		oracle_beats(&world->oracle, id);
 	if (action->why == WHY_UNRECORDED)
 		oracle_unrecorded(&world->oracle, id);
 	if (action->why == WHY_RESTARTED)
@@ -361,6 +363,7 @@ init(struct world *world)
 	oracle->tool_errors = config.tool_errors = chance_percent(chance, 15);
 	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
 	oracle->legacy = config.legacy = chance_percent(chance, 15);
+	oracle->heartbeat = config.heartbeat = chance_percent(chance, 30) ? 100 + chance_below(chance, 900) : 0;
 	choose_restarts(world, &config);
 	oracle->tasks = !world->restarts && chance_percent(chance, 50);
 	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);

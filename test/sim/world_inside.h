@@ -142,6 +142,7 @@ bool servers_is_there(const struct world *world);
 /* both.c: calls the session and its twin, and compares what comes out. */
 void both_init(struct world *world, const struct session_config *config, action_fn *act);
 void both_free(struct world *world);
+void both_hush(struct world *world);
 /* The session hears the bytes; the twin hears them with the next ones, unless they are of a large message. */
 void both_hear(struct world *world, enum side from, struct span bytes, bool large);
 /* No other bytes were read at this time. */

@@ -209,8 +209,11 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		recovery_probe(session, request);
 	if (cell->steps & DECIDE_ANSWER)
 		reply_to(session, request, why == WHY_CANCEL_ANSWERED ? request->given_up : why);
-	if (cell->steps & DECIDE_EXTEND)
+	if (cell->steps & DECIDE_EXTEND) {
 		pending_extend(request);
+		if (alarm_armed(&request->beat.alarm))
+			heartbeat_put_off(session, request, message);
+	}
 	if (request_is_awaited(request) && (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
 		note_end(session, request, event, why, message);
 	buf_clear(&session->fault);

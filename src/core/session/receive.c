@@ -270,6 +270,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
 	if (message->from == SIDE_SERVER)
 		request->answer = answers_find(session, message, row->traits, &request->items);
+	heartbeat_begin(session, request);
 	if (row->traits & METHOD_RESULT)
 		request->task = serial_of_task(session, message);
 	request->heard = lane_received_to(message->reader->lane);
@@ -640,7 +641,6 @@ on_progress(struct session *session, struct message *message)
 		if (request != NULL || task != NULL)
 			message->word = WHY_ID_COERCED;
 	}
-
 	message->bound = message->from == SIDE_CLIENT;
 	if (requester == SIDE_CLIENT && token.text.len > 0 &&
 	    scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)

@@ -302,8 +302,10 @@ session_expire(struct session *session, bool heard)
 {
 	session_settle(session);
 	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
-	if (heard)
+	if (heard) {
 		requests_expire(session, SIDE_CLIENT);
+		heartbeat_expire(session);
+	}
 	lane_give_back(session->party[SIDE_CLIENT].lane); /* of what was withdrawn */
 	lane_give_back(session->party[SIDE_SERVER].lane);
 }
@@ -334,6 +336,7 @@ next_wake(const struct session *session, bool stalled)
 
 		wake = wake_for(wake, &pending->hard, lag);
 		wake = wake_for(wake, &pending->linger, lag);
+		wake = wake_for(wake, &pending->beats, lag);
 		wake = wake_for(wake, &session->tasks[side].hard, lag);
 		wake = wake_for(wake, &session->questions[side].hard, lag);
 		if (side == SIDE_SERVER || !state_asks_person(session))

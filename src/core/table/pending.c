@@ -27,6 +27,7 @@ pending_free(struct pending *pending)
 	map_free(&pending->names[true]);
 	timeline_free(&pending->idle);
 	timeline_free(&pending->hard);
+	timeline_free(&pending->beats);
 	timeline_free(&pending->linger);
 	*pending = (struct pending){ 0 };
 }
@@ -105,7 +106,7 @@ pending_add(struct pending *pending, const struct request *like)
 	memcpy(request, like, offsetof(struct request, in));
 	request->in = pending;
 	request->from = pending->from;
-	request->idle.owner = request->hard.owner = request;
+	request->idle.owner = request->hard.owner = request->beat.alarm.owner = request;
 	keep(&at, &request->id.text);
 	keep_id(&at, &request->wire_id, &request->id);
 	keep(&at, &request->token.text);
@@ -185,6 +186,7 @@ pending_move(struct request *request, enum request_state state)
 	struct map *from = &request->in->names[is_tombstone(request)], *to;
 
 	assert(state != REQUEST_ENDED && state != REQUEST_QUEUED && state < REQUEST_STATES);
+	alarm_disarm(&request->beat.alarm);
 	count_state(request, -1);
 	request->state = state;
 	count_state(request, 1);
@@ -204,6 +206,7 @@ pending_remove(struct request *request)
 
 	alarm_disarm(&request->idle);
 	alarm_disarm(&request->hard);
+	alarm_disarm(&request->beat.alarm);
 	buf_free(&request->progress);
 	if (request->record.len > 0)
 		buf_free(&request->record);

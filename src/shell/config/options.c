@@ -55,6 +55,9 @@ const struct options_row options_rows[] = {
 	    "answer this request of the server's with the result JSON in the client's place: at once, or, if a -t names the "
 	    "METHOD, when the client does not in time or does not know it; repeatable. For workspace/configuration, [JSON] "
 	    "is repeated for each item" },
+	{ 0, OPTION_BEAT, "heartbeat", AT(session.heartbeat), "[=DURATION]",
+	    "tell a client that has asked for progress, each DURATION (15s) in which the server reports none, that its "
+	    "request is waited for: many clients give up on silence. It extends no deadline of canceld's" },
 	FLAG(0, "legacy", session.legacy, "answer server/discover without the server: old ones exit on it"),
 	{ .help = "The end" },
 	{ 'd', OPTION_DRAIN, "drain", AT(drain), "[=DURATION]",
@@ -294,6 +297,9 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		options->session.kill_stuck = TIME_STUCK;
 		return set_restart(options, NULL) &&
 		    (value == NULL || (units_read_duration(text, at) && options->session.kill_stuck != MSEC_NEVER));
+	case OPTION_BEAT:
+		options->session.heartbeat = TIME_HEARTBEAT;
+		return value == NULL || (units_read_duration(text, at) && *(msec_t *)at != MSEC_NEVER);
 	case OPTION_SIZE:
 		/* Twice the most, and a buffer that grows to contain it, still fits into a size_t. */
 		return units_read_number(text, true, MESSAGE_LEAST, SIZE_MAX >> 3, at);
@@ -334,6 +340,7 @@ static const char *const wants[] = {
 	[OPTION_DRAIN] = wanted_wait,
 	[OPTION_RESTART] = wanted_restarts,
 	[OPTION_STUCK] = "a time such as 500ms or 10s",
+	[OPTION_BEAT] = "a time such as 500ms or 10s",
 	[OPTION_SIZE] = "a size from 64K on, such as 10M or 1G",
 	[OPTION_COUNT] = "a number from 1 to 16777216",
 	[OPTION_PATH] = "the name of a file (./-- for one of that name); ~/ is your home directory, if that is known",
@@ -362,7 +369,7 @@ lacks_unit(const struct options_row *row, const char *value)
 	char seconds[OPTIONS_FAULT];
 	bool right;
 
-	if (row->kind < OPTION_RULE || row->kind > OPTION_STUCK)
+	if (row->kind < OPTION_RULE || row->kind > OPTION_BEAT)
 		return false;
 	snprintf(seconds, sizeof(seconds), "%ss", value);
 	right = set(&scratch, row, POLICY_OPTION, seconds);
@@ -510,8 +517,8 @@ check_command(struct options *options, const struct options_row *last)
 	if (last != NULL && last->kind != OPTION_IGNORED && argument_of(last) == optional_argument &&
 	    (units_read_duration(span_of(command), &duration) || set(&scratch, last, POLICY_OPTION, command)))
 		return options_refuse(options,
-		    "'%s' is no command; the value of -%c follows without a blank: -%c%s or --%s=%s", command,
-		    last->letter, last->letter, command, last->name, command);
+		    "'%s' is no command; the value of --%s follows without a blank: --%s=%s", command, last->name,
+		    last->name, command);
 	if (options->name[0] == '\0')
 		name_of_command(options->command, options->name);
 	options->log.name = options->name;

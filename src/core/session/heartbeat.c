@@ -1,0 +1,100 @@
+#include <float.h>
+
+#include "core/inside.h"
+
+#include "core/json.h"
+
+/* The part of a server's own value by which canceld's are greater: so small that the server's next one is greater still. */
+static const double step_part = 1.0 / (double)((int64_t)1 << 40);
+
+static void
+arm(const struct session *session, struct request *request)
+{
+	alarm_arm(&request->in->beats, &request->beat.alarm, session->config.heartbeat, session->clocks.steady);
+}
+
+void
+heartbeat_begin(struct session *session, struct request *request)
+{
+	if (session->config.heartbeat > 0 && session->handshake.dialect->heartbeat != NULL &&
+	    request->from == SIDE_CLIENT && request->token.text.len > 0 && !(request->flags & REQUEST_ASKED))
+		arm(session, request);
+}
+
+/* LSP 3.17 "Work Done Progress": a report stands between the begin and the end of the work. */
+static void
+note_work(struct beat *beat, struct span kind)
+{
+	if (span_equal(kind, SPAN("\"begin\"")))
+		beat->begun = true;
+	else if (span_equal(kind, SPAN("\"end\"")))
+		beat->begun = false;
+}
+
+void
+heartbeat_put_off(struct session *session, struct request *request, const struct message *message)
+{
+	const struct progress_form *form = &session->handshake.dialect->progress_form;
+	struct id token = message_id(message, session->handshake.dialect->progress_field);
+	struct span params = scan_bytes(message->scan, SCAN_PARAMS);
+	struct beat *beat = &request->beat;
+	double value;
+
+	arm(session, request);
+	if (form->in != NULL && id_equal(token.text, request->wire_token.text)) /* else of partial results */
+		note_work(beat, json_member(json_member(params, span_of(form->in)), SPAN("kind")));
+	else if (form->in == NULL && id_number(json_member(params, span_of(form->done)), &value))
+		*beat = (struct beat){ beat->alarm, true, value, 0 };
+}
+
+/* MCP "Progress": the values increase. So many messages after the server's own value, or, before its first one, in all. */
+static double
+value_after(const struct beat *beat, int64_t count)
+{
+	double size = beat->value < 0 ? -beat->value : beat->value;
+
+	if (!beat->begun)
+		return -1 / (double)count;
+	return beat->value + (double)count * step_part * (size > 0 ? size : 1);
+}
+
+/* Whether there is anything to tell, that is no lie, and the client reads what it is told. */
+static bool
+may_send(const struct session *session, const struct beat *beat, double value)
+{
+	bool values = session->handshake.dialect->progress_form.in == NULL;
+	bool sound = values ? value > value_after(beat, beat->count) && value <= DBL_MAX : beat->begun;
+
+	return sound && !recovery_sees_stuck(session) && lane_own(session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN;
+}
+
+static void
+send(struct session *session, struct request *request)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	double value = value_after(&request->beat, request->beat.count + 1);
+	int64_t waited = (session->clocks.steady - request->received) / 1000;
+	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
+	struct buf *number = &session->words;
+
+	if (!may_send(session, &request->beat, value))
+		return;
+	request->beat.count++;
+	buf_clear(number);
+	number_write(value, number);
+	compose(state_scratch(session), dialect->heartbeat, dialect->progress, request->token.text, waited,
+	    buf_span(number));
+	state_answer(session, SIDE_SERVER); /* behind the server's own, and before its answer */
+	journal_tell(&session->journal, &action);
+}
+
+void
+heartbeat_expire(struct session *session)
+{
+	struct request *request;
+
+	while ((request = timeline_due(&session->party[SIDE_CLIENT].pending.beats, session->clocks.steady)) != NULL) {
+		arm(session, request);
+		send(session, request);
+	}
+}
