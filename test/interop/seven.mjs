@@ -349,13 +349,19 @@ class Session {
   }
 
   async close() {
+    let how = 'answered';
+
     await this.compare();
     if (this.slot.lsp) {
-      await this.call('shutdown');
+      how = await this.call('shutdown');
       this.send({ method: 'exit' });
     }
     this.child.stdin.end();
-    assert.equal(await this.over, 0, this.name);
+
+    const status = await this.over;
+
+    // Of a language server that did not say in time that it is ready for its end, any.
+    assert.ok(status === 0 || how !== 'answered', `${this.name}: ${status}`);
   }
 
   // With two calls open, of which canceld knows.
