@@ -506,7 +506,7 @@ void recovery_expire(struct session *session, enum side asker);
 
 /* --- heartbeat.c: --heartbeat tells the client that its request is still waited for, as progress in the server's name */
 
-/* A new request of a peer's; progress of it, or what else shows that it is worked on, is at hand and passes. */
+/* A new request of a peer's; progress of a request that has an alarm, or what a stream says, is at hand and passes. */
 void heartbeat_begin(struct session *session, struct request *request);
 void heartbeat_put_off(struct session *session, struct request *request, const struct message *message);
 

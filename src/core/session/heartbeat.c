@@ -40,6 +40,8 @@ heartbeat_put_off(struct session *session, struct request *request, const struct
 	struct beat *beat = &request->beat;
 	double value;
 
+	if (!dialect_is(message->method, session->handshake.dialect->progress))
+		return; /* what a stream says restarts no client's timeout */
 	arm(session, request);
 	if (form->in != NULL && id_equal(token.text, request->wire_token.text)) /* else of partial results */
 		note_work(beat, json_member(json_member(params, span_of(form->in)), SPAN("kind")));
