@@ -41,6 +41,7 @@ struct message {
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	struct span obstacle;        /* why it does not pass, where its word does not say that; or empty */
 	size_t broken_at;            /* the server's: a string is no UTF-8, first before this offset; 0: it is sound */
+	size_t cleaned;              /* --clean-text: how many characters were replaced */
 	bool bound;                  /* meaningful to the current server only, which may need it now */
 	bool urgent;                 /* it overtakes the messages that wait */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */

@@ -40,6 +40,12 @@ size_t unescape(struct span inside, char *out, size_t size);
 struct span unescaped(struct span string, char *storage, size_t size);
 
 /*
+ * Appends a part of a JSON text, its strings whole: with \ufffd in place of each escaped surrogate without its other half,
+ * which some readers refuse, and U+2028 and U+2029 as escapes, since others end a line there. Returns how many there were.
+ */
+size_t json_clean(struct span text, struct buf *out);
+
+/*
  * Reads a JSON value that the scanner has found valid, for the few members that no message but a handshake needs. It
  * builds nothing; each call is linear in the length of the value.
  */

@@ -161,6 +161,9 @@ scan_end(const struct scan *scan)
 	return scan_value(scan, SCAN_TEXT)->end;
 }
 
+/* The first string from this offset of the text on that is an id, a method or a token of those found; NULL: none is. */
+const struct scan_value *scan_next_name(const struct scan *scan, size_t from);
+
 /* A value's bytes as spelled, however many; empty if there is none, or if it has not ended. */
 static inline struct span
 scan_bytes(const struct scan *scan, enum scan_field field)

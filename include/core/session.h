@@ -38,6 +38,7 @@ struct session_config {
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
 	bool ask_progress; /* a request without a progress token is given one */
+	bool clean_text;   /* what some clients choke on in the server's strings is replaced */
 	bool legacy;       /* server/discover is answered as an unknown method */
 	bool restarts;     /* the server is started again: keep the messages that a new one must be told */
 	bool stateless;    /* ... even if the protocol cannot tell a new server everything */

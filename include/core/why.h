@@ -23,7 +23,7 @@ enum why_level {
 	X(ID_COERCED, DECISION, "a response or progress passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
 	X(RECOVERED, DECISION, "a message was cut out of a line that also held text or another message")       \
-	X(TEXT_REPAIRED, PERSON, "U+FFFD was put in place of what was no UTF-8 in a message of the server's") \
+	X(TEXT_REPAIRED, PERSON, "U+FFFD was put in place of what was no UTF-8 in a message of the server's, or what --clean-text replaces") \
 	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
 	X(CANCEL_FORWARDED, PERSON, "a cancel was forwarded to the side that works on the request") \
 	X(CANCEL_TRANSLATED, PERSON, "a cancel was forwarded in the form that its receiver's protocol defines") \

@@ -122,6 +122,7 @@ read_switch(struct session_config *config, struct span word)
 		{ "answer-cancelled", &config->answer_cancelled },
 		{ "tool-errors", &config->tool_errors },
 		{ "ask-progress", &config->ask_progress },
+		{ "clean-text", &config->clean_text },
 		{ "legacy", &config->legacy },
 		{ "restarts", &config->restarts },
 		{ "observed", &config->observed },

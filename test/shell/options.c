@@ -78,7 +78,7 @@ TEST(each_option_sets_what_it_names)
 	setenv("HOME", "/home/someone", 1);
 	options = accept_line(&parsed,
 	    "--dialect=bsp --timeout 30s --max-time=2h --grace 250ms --drain=5m --no-cancel --answer-cancelled "
-	    "--tool-errors --ask-progress --heartbeat=20s --legacy --fail-on-timeout --fail-on-error --term-after 1s --kill-after none "
+	    "--tool-errors --ask-progress --heartbeat=20s --clean-text --legacy --fail-on-timeout --fail-on-error --term-after 1s --kill-after none "
 	    "--sweep group --max-message 10M --max-inflight 7 --log ~/a/log --log-format json --log-payload "
 	    "--name mine --dry-run --config a~/b --control c --no-control --no-history --wrapped=x -- server -x");
 	ck_assert_ptr_eq(options->session.dialect, &dialect_bsp);
@@ -88,7 +88,7 @@ TEST(each_option_sets_what_it_names)
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 300000);
 	ck_assert(options->session.no_cancel && options->session.answer_cancelled && options->session.tool_errors);
-	ck_assert(options->session.ask_progress && options->session.legacy && options->session.dry_run);
+	ck_assert(options->session.ask_progress && options->session.clean_text && options->session.legacy && options->session.dry_run);
 	ck_assert_int_eq(options->session.heartbeat, 20000);
 	ck_assert(options->fail_on_timeout && options->fail_on_error);
 	ck_assert_int_eq(options->term_after, 1000);

@@ -66,6 +66,34 @@ unescape(struct span inside, char *out, size_t size)
 	return len;
 }
 
+size_t
+json_clean(struct span text, struct buf *out)
+{
+	const char *at = text.ptr, *end = at + text.len, *kept = at;
+	size_t count = 0;
+
+	for (size_t len; at < end; at += len) {
+		uint32_t code = 0;
+		bool lone, separator;
+
+		len = *at == '\xe2' ? utf8_length((struct span){ at, (size_t)(end - at) }) : 1;
+		if (*at == '\\')
+			code = read_escape(at, end, &len);
+		else if (len == 3)
+			code = utf8_code(at, len);
+		lone = code >= 0xD800 && code <= 0xDFFF;
+		separator = len == 3 && (code == 0x2028 || code == 0x2029);
+		if (!lone && !separator)
+			continue;
+		buf_append(out, (struct span){ kept, (size_t)(at - kept) });
+		buf_append(out, lone ? SPAN("\\ufffd") : code == 0x2028 ? SPAN("\\u2028") : SPAN("\\u2029"));
+		kept = at + len;
+		count++;
+	}
+	buf_append(out, (struct span){ kept, (size_t)(end - kept) });
+	return count;
+}
+
 struct span
 unescaped(struct span string, char *storage, size_t size)
 {

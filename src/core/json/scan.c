@@ -72,6 +72,21 @@ is_name(unsigned field)
 	return key->text[key->len - 1] == 'd' || (key->text[key->len - 2] == 'e' && key->text[key->len - 1] == 'n');
 }
 
+const struct scan_value *
+scan_next_name(const struct scan *scan, size_t from)
+{
+	const struct scan_value *next = NULL;
+
+	for (unsigned field = SCAN_ELEMENT + 1; field < SCAN_FIELDS; field++) {
+		const struct scan_value *value = scan_value(scan, field);
+
+		if (scan_type(scan, field) == VALUE_STRING && is_name(field) && value->offset >= from &&
+		    (next == NULL || value->offset < next->offset))
+			next = value;
+	}
+	return next;
+}
+
 /* Inside a string; returns the next byte. */
 SELDOM const char *
 note_unsound(struct scan *scan, enum scan_fault fault, const char *at, unsigned field)

@@ -1,6 +1,19 @@
 #include "core/inside.h"
 
 static void
+report_repairs(struct session *session, const struct message *message)
+{
+	if (message->broken_at > 0) {
+		compose(state_scratch(session), "invalid UTF-8 at byte %d", (int64_t)message->broken_at - 1);
+		state_note(session, message->to, WHY_TEXT_REPAIRED, message->request, buf_span(&session->scratch));
+	}
+	if (message->cleaned > 0) {
+		compose(state_scratch(session), "replaced by --clean-text: %d", (int64_t)message->cleaned);
+		state_note(session, message->to, WHY_TEXT_REPAIRED, message->request, buf_span(&session->scratch));
+	}
+}
+
+static void
 report(struct session *session, const struct message *message, enum verb verb, enum why why)
 {
 	const struct request *request = message->request;
@@ -16,10 +29,8 @@ report(struct session *session, const struct message *message, enum verb verb, e
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;
 	}
-	if (message->broken_at > 0 && verb == VERB_SEND) {
-		compose(state_scratch(session), "invalid UTF-8 at byte %d", (int64_t)message->broken_at - 1);
-		state_note(session, message->to, WHY_TEXT_REPAIRED, request, buf_span(&session->scratch));
-	}
+	if (verb == VERB_SEND)
+		report_repairs(session, message);
 	action = state_action(session, verb, message->to, why, request);
 	action.message = message->text;
 	action.outcome = message_answer(message);
@@ -44,8 +55,8 @@ report(struct session *session, const struct message *message, enum verb verb, e
 static void
 tell(struct session *session, const struct message *message, enum verb verb, enum why why)
 {
-	if (why != WHY_RELAYED || message->word != why || verb != VERB_SEND || message->broken_at > 0 ||
-	    !journal_count_unseen(&session->journal, why))
+	if (why != WHY_RELAYED || message->word != why || verb != VERB_SEND ||
+	    message->broken_at + message->cleaned > 0 || !journal_count_unseen(&session->journal, why))
 		report(session, message, verb, why);
 }
 

@@ -191,24 +191,73 @@ read_frame(struct session *session, struct party *party, struct message *message
 		message->word = WHY_RECOVERED;
 }
 
-/* Puts U+FFFD in place of what is no UTF-8, as the decoders of many clients do, and reads the message again. */
+/* What was composed takes the place of the message's text, which is read again. */
 static void
-repair(struct session *session, struct message *message)
+replace_text(struct session *session, struct message *message)
 {
 	struct party *party = message->writer;
-	struct buf *bytes = &party->lane->bytes, *text = state_scratch(session);
+	struct buf *bytes = &party->lane->bytes, *text = &session->scratch;
 	size_t broken_at = message->broken_at, at = (size_t)(message->start - party->lane->written),
 	       before = bytes->len;
 
-	utf8_repair(message->text, text);
 	buf_append(text, span_from(buf_span(bytes), at + message->text.len));
 	bytes->len = at;
 	buf_append(bytes, buf_span(text));
-	buf_free(text); /* it may be large */
 	party->frame.end += bytes->len - before;
 	party->frame.next += bytes->len - before;
 	read_frame(session, party, message);
 	message->broken_at = broken_at;
+}
+
+/* Appends what a single message is cleaned to. The names of requests stay as they are: they come back, or are compared. */
+static size_t
+clean_single(const struct message *message, struct buf *out)
+{
+	const struct scan_value *name;
+	size_t count = 0, at = 0;
+
+	for (; (name = scan_next_name(message->scan, at)) != NULL; at = name->end) {
+		count += json_clean(span_part(message->text, at, name->offset - at), out);
+		buf_append(out, span_part(message->text, name->offset, name->end - name->offset));
+	}
+	return count + json_clean(span_from(message->text, at), out);
+}
+
+static size_t
+clean_batch(struct session *session, struct message *batch, struct buf *out)
+{
+	size_t count = 0, from = 0, at = 0;
+	struct message element;
+
+	for (; message_read_element(&element, session, batch, &at, false); from = at) {
+		buf_append(out, span_part(batch->text, from, at - element.text.len - from));
+		count += clean_single(&element, out);
+	}
+	buf_append(out, span_from(batch->text, from));
+	return count;
+}
+
+/*
+ * Puts U+FFFD in place of what is no UTF-8, as the decoders of many clients do; with --clean-text also of what is UTF-8
+ * and half a character, and escapes what may end a line.
+ */
+static void
+repair(struct session *session, struct message *message)
+{
+	size_t cleaned = 0;
+
+	if (message->broken_at > 0) {
+		utf8_repair(message->text, state_scratch(session));
+		replace_text(session, message);
+	}
+	if (session->config.clean_text && message->from == SIDE_SERVER) {
+		cleaned = message->kind == MESSAGE_BATCH ? clean_batch(session, message, state_scratch(session)) :
+							   clean_single(message, state_scratch(session));
+		if (cleaned > 0)
+			replace_text(session, message);
+	}
+	message->cleaned = cleaned;
+	buf_free(&session->scratch); /* it may be large */
 }
 
 static void
@@ -219,7 +268,7 @@ receive_frame(struct session *session, struct party *party)
 	bool bom;
 
 	read_frame(session, party, &message);
-	if (message.broken_at > 0 && message.kind != MESSAGE_NONE)
+	if ((message.broken_at > 0 || session->config.clean_text) && message.kind != MESSAGE_NONE)
 		repair(session, &message);
 	bom = message.start > start + party->frame.body;
 	if (message.kind == MESSAGE_BLANK) {

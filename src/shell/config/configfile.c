@@ -239,7 +239,7 @@ settle(struct options *options)
 		    "--log-payload writes the text of messages, secrets too: name a file for it with --log");
 	if (options->session.dry_run) {
 		options->log.dry_run = true;
-		options->session.ask_progress = options->session.legacy = false;
+		options->session.ask_progress = options->session.clean_text = options->session.legacy = false;
 		options->session.kill_stuck = options->session.heartbeat = 0;
 		answers_free(&options->answers);
 		options->restarts = 0;

@@ -58,6 +58,9 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_BEAT, "heartbeat", AT(session.heartbeat), "[=DURATION]",
 	    "tell a client that has asked for progress, each DURATION (15s) in which the server reports none, that its "
 	    "request is waited for: many clients give up on silence. It extends no deadline of canceld's" },
+	FLAG(0, "clean-text", session.clean_text,
+	    "put \\ufffd in place of half a character in what the server writes, which model APIs refuse, and escape U+2028 "
+	    "and U+2029, at which some clients end a line"),
 	FLAG(0, "legacy", session.legacy, "answer server/discover without the server: old ones exit on it"),
 	{ .help = "The end" },
 	{ 'd', OPTION_DRAIN, "drain", AT(drain), "[=DURATION]",
