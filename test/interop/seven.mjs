@@ -466,16 +466,12 @@ function checkSession(session, history) {
   assert.equal(new Set(lines.map(({ session }) => session)).size, 1, `${session.name}: sessions`);
   assert.ok(lines.every(({ server }) => server === session.name));
   assert.equal(words.LINES_LOST, undefined, session.name);
-  assert.equal(words.STARTED, session.servers.length, `${session.name}: servers`);
-  checkRequests(session, lines);
-  checkSums(session, lines);
-}
+  const inHtml = sum(rows.map(([, count]) => Number(count)));
 
-async function checkTraces(history) {
-  const ends = history.filter(isEnd).length;
-  const perfetto = JSON.parse(await cancelctl('trace', '-f', 'perfetto')).traceEvents;
-  const otlp = parse(await cancelctl('trace', '-f', 'otlp'));
-  const html = await cancelctl('trace', '-f', 'html');
+  assert.ok(
+    inHtml === totalOf(history) || (inHtml < totalOf(history) && html.includes('rows are left out')),
+    `html: ${inHtml}`
+  );
   const spans = otlp.flatMap(({ resourceSpans }) =>
     resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
   );
