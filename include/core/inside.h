@@ -219,6 +219,12 @@ state_is_opening(const struct session *session)
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
 void state_release(struct session *session);
 
+/* Its receiver is told of the cancel. With --kill-ignoring the time in which the server must heed it begins. */
+void state_tell(struct session *session, struct request *request);
+
+/* The answer to the request names the task that continues it, in which a person is asked, or progress comes. */
+void state_keep_task(struct session *session, const struct request *request, struct id id);
+
 /* Counts the request at hand, which does not enter the table, and its end, for this reason; a $/canceld/cancel is none. */
 void state_count(struct session *session, const struct message *message, enum tally tally, enum why why);
 
@@ -501,6 +507,12 @@ void recovery_answered(struct session *session, struct message *message, enum wh
 
 /* Whether the server is to be ended for that, or has left a probe unanswered for TIME_PROBE and answered nothing since. */
 bool recovery_sees_stuck(const struct session *session);
+
+/* --kill-ignoring: the server goes on with a request, or its task, that was cancelled: it is to be ended. */
+void recovery_ignored(struct session *session, const struct request *request);
+
+/* The time for that has come: where an answer is owed, its lack shows it; in MCP only what the server still says of it. */
+void recovery_expect_heed(struct session *session, struct request *request);
 
 /* Gives up the questions that are due. */
 void recovery_expire(struct session *session, enum side asker);

@@ -45,8 +45,9 @@ struct session_config {
 	bool dry_run;  /* the messages pass elsewhere: it hears them, under its own ids and tokens, and adds nothing */
 	bool observed; /* keep what a person may ask for: the latest progress of requests; for a restart, as above */
 	msec_t heartbeat; /* while a request with a token waits, progress in a silent server's name so often; 0: none */
-	msec_t kill_stuck; /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
-	uint64_t seed;     /* of the hash tables: any random number */
+	msec_t kill_stuck;    /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
+	msec_t kill_ignoring; /* how long it may go on with a request that was cancelled; 0: for ever */
+	uint64_t seed;        /* of the hash tables: any random number */
 };
 
 enum server_life {

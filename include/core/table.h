@@ -111,6 +111,8 @@ struct request {
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
 	struct beat beat;              /* --heartbeat */
+	struct alarm heed;             /* in ->heed: the server must have heeded its cancel; see state_tell */
+	bool overdue;                  /* ... that time is over: what it still says of the request shows it did not */
 	bool graced;                   /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
 	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
@@ -129,6 +131,7 @@ struct pending {        /* zeroed: empty, of requests of the client's without de
 	struct timeline hard;    /* caps and graces */
 	struct timeline beats;   /* of requests that are WAITING */
 	struct timeline linger;  /* until when tombstones stay: the oldest first */
+	struct timeline heed;    /* of the client's requests and tasks that were cancelled; on the idle clock too */
 	size_t count;            /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];

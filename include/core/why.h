@@ -77,6 +77,7 @@ enum why_level {
 	X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its response never came")      \
 	X(DEAF, PERSON, "the server closed its stdin and runs on: it can only answer what it has")  \
 	X(STUCK, PERSON, "the server did not answer a probe: canceld ends it")                     \
+	X(CANCEL_IGNORED, PERSON, "the server goes on with a request that was cancelled or timed out: canceld ends it") \
 	X(UNREAD, PERSON, "capabilities or _meta were too long to be looked at to their end (logged once)") \
 	X(PROBE_UNANSWERED, PERSON, "the server does not answer probes: it is not ended for that")     \
 	X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \

@@ -319,3 +319,40 @@ TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 	run_close_in(run);
 	run_finish(run, 0);
 }
+
+/* A server that lives, answers every ping, and goes on with what was cancelled. */
+TEST(a_server_that_ignores_a_cancel_is_replaced)
+{
+	struct run *run = run_session("-K300ms -g100ms",
+	    FIRST(
+		"while read a; do echo \"got $a\" >&2; case $a in *cancelled*) while sleep 0.1; do "
+		"echo '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"t\",\"progress\":1}}'; done;; esac; done"));
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{},"
+	    "\"_meta\":{\"progressToken\":\"t\"}}}");
+	run_expect_logged(run, "got {\"jsonrpc\":\"2.0\",\"id\":2,");
+	run_cancel(run, "2");
+	run_expect_logged(run, "CANCEL_IGNORED to=server method=tools/call name=echo id=2 ");
+	expect_next(run, "3");
+}
+
+/* A language server owes an answer; its session is over. */
+TEST(a_language_server_that_ignores_a_cancel_is_ended)
+{
+	struct run *run = run_options("-D lsp -K300ms -g100ms",
+	    "sh:read x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"capabilities\":{}}}'; "
+	    "while read x; do echo \"got $x\" >&2; done");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
+	run_expect_result(run, "1");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
+	run_expect_logged(run, "got {\"jsonrpc\":\"2.0\",\"id\":2,");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":2}}");
+	run_expect_error(run, "2", CODE_CANCELLED, "cancelled");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"textDocument/hover\",\"params\":{}}");
+	run_expect_error(run, "3", -32803, "server-exited");
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), "it ignored a cancel (see the option "));
+	run_expect_logged(run, "CANCEL_IGNORED to=server method=textDocument/hover id=2 ");
+	run_finish(run, 128 + SIGTERM);
+}

@@ -175,6 +175,8 @@ option_read(struct scenario *scenario, struct span word)
 		return option_duration(value, &scenario->config.kill_stuck);
 	if (span_equal(name, SPAN("heartbeat")))
 		return option_duration(value, &scenario->config.heartbeat);
+	if (span_equal(name, SPAN("kill-ignoring")))
+		return option_duration(value, &scenario->config.kill_ignoring);
 	if (span_equal(name, SPAN("max-message")))
 		return read_size(value, &scenario->config.max_message);
 	if (span_equal(name, SPAN("max-inflight")))

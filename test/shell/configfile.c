@@ -164,6 +164,7 @@ static const struct {
 	{ "{\"restart\":\"stateless,7/2m\"}", "server", "-rstateless,7/2m server" },
 	{ "{\"restart\":3}", "server", "-r3 server" },
 	{ "{\"kill-stuck\":\"2s\"}", "server", "-k2s server" },
+	{ "{\"kill-ignoring\":\"2s\"}", "server", "-K2s server" },
 	{ "{\"kill-stuck\":true,\"restart\":\"7/2m\"}", "server", "-k -r7/2m server" },
 	{ "{\"heartbeat\":true}", "server", "--heartbeat server" },
 	{ "{\"heartbeat\":\"5s\"}", "server", "--heartbeat=5s server" },
@@ -285,6 +286,7 @@ static const struct {
 	{ "{\"timeout\":{\"a\":\"b=30s\"}}", "timeout 'a=\"b=30s\"': want [METHOD" },
 	{ "{\"timeout\":{\"*\":\"b=30s\"}}", "timeout '\"b=30s\"': want [METHOD" },
 
+	{ "{\"kill-ignoring\":true}", "kill-ignoring: want a time" },
 	{ "{\"answer\":5}", "answer: want METHOD=JSON" },
 	{ "{\"answer\":\"a\"}", "answer 'a': want METHOD=JSON" },
 	{ "{\"answer\":{\"\":5}}", "answer '=5': want METHOD=JSON" },

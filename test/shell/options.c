@@ -158,6 +158,7 @@ static const struct {
 	{ "-k500ms server", 5, 60000, 500, false },
 	{ "--kill-stuck=2s -r7/2m server", 7, 120000, 2000, false },
 	{ "-r7/2m --kill-stuck=2s server", 7, 120000, 2000, false },
+	{ "-K 3s server", 5, 60000, 0, false },
 	{ "-r7/2m -rstateless server", 7, 120000, 0, true },
 };
 
@@ -314,6 +315,8 @@ static const struct {
 	{ "--answer =null server", "--answer '=null'", "METHOD=JSON" },
 	{ "--answer a= server", "--answer 'a='", "METHOD=JSON" },
 	{ "--answer a={}x server", "--answer 'a={}x'", "METHOD=JSON" },
+	{ "-K none server", "--kill-ignoring 'none': want a time", "10s" },
+	{ "-K 5 server", "--kill-ignoring '5'", "for seconds: 5s" },
 	{ "-k0 server", "--kill-stuck '0': want a time", "10s" },
 	{ "-t 5ss server", "--timeout '5ss'", "such as 30s or tools/call:NAME=5m" },
 	{ "-t  server", "--timeout ''", "such as 30s or tools/call:NAME=5m" },

@@ -207,6 +207,8 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	told = tell_receiver(session, request, cell, why, message);
 	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED && request->from == SIDE_CLIENT)
 		recovery_probe(session, request);
+	if (event == EVENT_PROGRESS && request->overdue)
+		recovery_ignored(session, request);
 	if (cell->steps & DECIDE_ANSWER)
 		reply_to(session, request, why == WHY_CANCEL_ANSWERED ? request->given_up : why);
 	if (cell->steps & DECIDE_EXTEND) {

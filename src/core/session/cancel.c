@@ -83,7 +83,7 @@ cancel_send(struct session *session, struct request *request)
 	}
 	if (report_obstacle(session, request->from, request, obstacle))
 		return false;
-	request->cancel_sent = true;
+	state_tell(session, request);
 	if (is_only_turn(session, request))
 		return cancel_turns(session, request, request->token);
 	compose_cancel(session, receiver, request->wire_id.text, own_reason(request->from), request->meta);
@@ -135,7 +135,7 @@ cancel_forward(struct session *session, struct message *message, enum why why)
 
 	if (cancel_withhold(session, message))
 		return false;
-	request->cancel_sent = true;
+	state_tell(session, request);
 	message->urgent = true;
 	move(session, message, request->wire_id.text, why);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
@@ -169,4 +169,6 @@ cancel_task(struct session *session, const struct request *request, struct span 
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",
 	    question->id.text, dialect->task_cancel, task_id, request->meta);
 	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);
+	if (session->config.kill_ignoring > 0)
+		state_keep_task(session, request, id_of(task_id, session->config.seed));
 }

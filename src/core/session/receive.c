@@ -365,21 +365,6 @@ receive_request(struct session *session, struct message *message)
 
 /* --- responses */
 
-/* The answer names the task that continues the request: its progress token stays valid, or a person is asked. */
-static void
-keep_task(struct session *session, const struct request *request, struct id id)
-{
-	struct pending *tasks = &session->tasks[request->from];
-	struct request like = { .id = id, .token = request->token, .wire_token = request->wire_token };
-	struct request *task;
-
-	if (tasks->count >= LIMIT_TASKS)
-		pending_remove(tasks->oldest);
-	like.flags = request->flags & (REQUEST_ASKED | REQUEST_PERSON);
-	task = pending_add(tasks, &like);
-	pending_arm(task, TIME_CAP);
-}
-
 /* A task of the requester's has this status. */
 static void
 note_status(struct session *session, enum side requester, struct id id, struct span status)
@@ -445,7 +430,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		cancel_task(session, request, task_id);
 	else if (task_id.len > 0 && session->handshake.era != ERA_MODERN &&
 	    !dialect_ends_task(scan_text(message->scan, SCAN_CREATED_STATUS)))
-		keep_task(session, request, id_of(task_id, message->seed));
+		state_keep_task(session, request, id_of(task_id, message->seed));
 	note_task(session, request, message);
 	if (request->from == SIDE_CLIENT)
 		learn(session, message, request);
@@ -668,8 +653,14 @@ on_progress(struct session *session, struct message *message)
 static void
 on_task_status(struct session *session, struct message *message)
 {
-	note_status(session, message->to, message_id(message, SCAN_TASK_ID), scan_text(message->scan, SCAN_STATUS));
+	struct id id = message_id(message, SCAN_TASK_ID);
+	const struct request *task;
+
+	note_status(session, message->to, id, scan_text(message->scan, SCAN_STATUS));
+	task = pending_by_id(&session->tasks[message->to], id);
 	pass_on(session, message, WHY_RELAYED);
+	if (task != NULL && task->overdue)
+		recovery_ignored(session, task);
 }
 
 /* The stream that a notification belongs to, perhaps one that was given up: what is said of that is no news of another. */

@@ -211,6 +211,33 @@ expire_probe(struct session *session, struct request *question)
 	session->probe.again = false;
 }
 
+void
+recovery_ignored(struct session *session, const struct request *request)
+{
+	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_IGNORED, request);
+
+	if (!may_ask(session))
+		return;
+	action.timeout = session->config.kill_ignoring;
+	stop_probing(session);
+	dismiss(session, SPAN("it ignored a cancel (see the option --kill-ignoring of canceld)"));
+	journal_tell(&session->journal, &action);
+}
+
+void
+recovery_expect_heed(struct session *session, struct request *request)
+{
+	msec_t left = session->config.kill_ignoring - (session->clocks.steady - session->client_owed);
+
+	alarm_disarm(&request->heed);
+	if (!(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
+		request->overdue = true;
+	else if (left > 0) /* it may have waited for the client */
+		alarm_arm(&request->in->heed, &request->heed, left, session->clocks.idle);
+	else if (!request->unread)
+		recovery_ignored(session, request);
+}
+
 /* Nothing else was open when the server was asked, so it could answer; if it does so yet, it is probed again. */
 static void
 expire_trial(struct session *session, struct request *question)

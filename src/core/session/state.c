@@ -258,6 +258,36 @@ state_release(struct session *session)
 }
 
 void
+state_tell(struct session *session, struct request *request)
+{
+	msec_t time = session->config.kill_ignoring, grace = state_grace(session, request);
+
+	if (time > 0 && !request->cancel_sent && request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL))
+		alarm_arm(&request->in->heed, &request->heed, time > grace ? time : grace, session->clocks.idle);
+	request->cancel_sent = true;
+}
+
+void
+state_keep_task(struct session *session, const struct request *request, struct id id)
+{
+	struct pending *tasks = &session->tasks[request->from];
+	struct request like = { .id = id };
+	struct request *task;
+
+	if (tasks->count >= LIMIT_TASKS)
+		pending_remove(tasks->oldest);
+	if (request->state == REQUEST_WAITING) {
+		like.token = request->token;
+		like.wire_token = request->wire_token;
+		like.flags = request->flags & (REQUEST_ASKED | REQUEST_PERSON);
+	}
+	task = pending_add(tasks, &like);
+	pending_arm(task, TIME_CAP);
+	if (request->state != REQUEST_WAITING)
+		state_tell(session, task);
+}
+
+void
 state_count(struct session *session, const struct message *message, enum tally tally, enum why why)
 {
 	const struct method *row = dialect_method(session->handshake.dialect, message->method);

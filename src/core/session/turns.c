@@ -24,7 +24,8 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 		bool reached = request_state(turn) != REQUEST_QUEUED;
 
 		turn->told |= reached;
-		turn->cancel_sent |= reached && state_may_write(session, SIDE_SERVER) && !session->config.no_cancel;
+		if (reached && state_may_write(session, SIDE_SERVER) && !session->config.no_cancel)
+			state_tell(session, turn);
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {

@@ -29,6 +29,7 @@ pending_free(struct pending *pending)
 	timeline_free(&pending->hard);
 	timeline_free(&pending->beats);
 	timeline_free(&pending->linger);
+	timeline_free(&pending->heed);
 	*pending = (struct pending){ 0 };
 }
 
@@ -106,7 +107,7 @@ pending_add(struct pending *pending, const struct request *like)
 	memcpy(request, like, offsetof(struct request, in));
 	request->in = pending;
 	request->from = pending->from;
-	request->idle.owner = request->hard.owner = request->beat.alarm.owner = request;
+	request->idle.owner = request->hard.owner = request->beat.alarm.owner = request->heed.owner = request;
 	keep(&at, &request->id.text);
 	keep_id(&at, &request->wire_id, &request->id);
 	keep(&at, &request->token.text);
@@ -207,6 +208,7 @@ pending_remove(struct request *request)
 	alarm_disarm(&request->idle);
 	alarm_disarm(&request->hard);
 	alarm_disarm(&request->beat.alarm);
+	alarm_disarm(&request->heed);
 	buf_free(&request->progress);
 	if (request->record.len > 0)
 		buf_free(&request->record);

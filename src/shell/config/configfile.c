@@ -240,7 +240,7 @@ settle(struct options *options)
 	if (options->session.dry_run) {
 		options->log.dry_run = true;
 		options->session.ask_progress = options->session.clean_text = options->session.legacy = false;
-		options->session.kill_stuck = options->session.heartbeat = 0;
+		options->session.kill_stuck = options->session.kill_ignoring = options->session.heartbeat = 0;
 		answers_free(&options->answers);
 		options->restarts = 0;
 	}

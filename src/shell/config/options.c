@@ -82,6 +82,9 @@ const struct options_row options_rows[] = {
 	{ 'k', OPTION_STUCK, "kill-stuck", AT(session.kill_stuck), "[=DURATION]",
 	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it, unless it "
 	    "never answers ping; implies -r. The session of an agent or a language server is over then, unless -r says stateless" },
+	{ 'K', OPTION_STUCK, "kill-ignoring", AT(session.kill_ignoring), "DURATION",
+	    "end it as -k does if it goes on with a request for DURATION after a cancel or deadline, and never sooner than "
+	    "--grace: in ACP, LSP and BSP without an answer, in MCP with progress; implies -r" },
 	{ .help = "Limits" },
 	{ 0, OPTION_SIZE, "max-message", AT(session.max_message), "SIZE",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
@@ -297,12 +300,11 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	case OPTION_RESTART:
 		return set_restart(options, value);
 	case OPTION_STUCK:
-		options->session.kill_stuck = TIME_STUCK;
-		return set_restart(options, NULL) &&
-		    (value == NULL || (units_read_duration(text, at) && options->session.kill_stuck != MSEC_NEVER));
 	case OPTION_BEAT:
-		options->session.heartbeat = TIME_HEARTBEAT;
-		return value == NULL || (units_read_duration(text, at) && *(msec_t *)at != MSEC_NEVER);
+		*(msec_t *)at = row->kind == OPTION_BEAT ? TIME_HEARTBEAT : TIME_STUCK;
+		return (row->kind == OPTION_BEAT || set_restart(options, NULL)) &&
+		    ((value == NULL && argument_of(row) == optional_argument) ||
+			(units_read_duration(text, at) && *(msec_t *)at != MSEC_NEVER));
 	case OPTION_SIZE:
 		/* Twice the most, and a buffer that grows to contain it, still fits into a size_t. */
 		return units_read_number(text, true, MESSAGE_LEAST, SIZE_MAX >> 3, at);
@@ -519,9 +521,8 @@ check_command(struct options *options, const struct options_row *last)
 		    "which server is to be run? No command was given; " USAGE "; see canceld --help");
 	if (last != NULL && last->kind != OPTION_IGNORED && argument_of(last) == optional_argument &&
 	    (units_read_duration(span_of(command), &duration) || set(&scratch, last, POLICY_OPTION, command)))
-		return options_refuse(options,
-		    "'%s' is no command; the value of --%s follows without a blank: --%s=%s", command, last->name,
-		    last->name, command);
+		return options_refuse(options, "'%s' is no command; the value of --%s follows without a blank: --%s=%s",
+		    command, last->name, last->name, command);
 	if (options->name[0] == '\0')
 		name_of_command(options->command, options->name);
 	options->log.name = options->name;

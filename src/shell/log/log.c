@@ -152,6 +152,7 @@ static const bool is_kept[WHY_COUNT] = {
 	[WHY_DIALECT] = true,
 	[WHY_STARTED] = true,
 	[WHY_STUCK] = true,
+	[WHY_CANCEL_IGNORED] = true,
 	[WHY_SERVER_EXITED] = true,
 	[WHY_OPERATOR_RESTARTED] = true,
 	[WHY_RESTARTING] = true,
