@@ -100,7 +100,7 @@ forEachKind('with --heartbeat a client waits for a silent tool', async (t, pair)
   const heard = progress.heard;
 
   assert.equal(textOf(result), '1 steps');
-  assert.equal(heard.at(-1), 1);
+  assert.ok(heard.includes(1), 'progress of the server itself');
   assert.ok(heard.length > 3 && heard.every((value, i) => i === 0 || value > heard[i - 1]), `${heard}`);
   assert.deepEqual(session.serverEnd.cancels, []);
   await session.close();
