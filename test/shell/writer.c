@@ -187,7 +187,7 @@ TEST(it_is_no_child)
 }
 
 static char directory[] = "/tmp/writer-XXXXXX/state", shared_path[64], former_path[80];
-static const char *last_words;
+static const char *last_words = "";
 
 static void
 say_last_words(void *user, struct buf *line)
@@ -246,7 +246,6 @@ TEST(of_a_shared_file_the_former_one_stays)
 	struct stat status;
 	int lines;
 
-	last_words = "";
 	for (int i = 0; i < 25; i++) {
 		lines = writer_start(&writer, -1, &shared);
 		ck_assert_int_ge(lines, 0);
@@ -268,7 +267,6 @@ TEST(several_writers_lose_and_break_no_line)
 	struct writer other;
 	int lines = writer_start(&writer, -1, &shared), others = writer_start(&other, -1, &shared);
 
-	last_words = "";
 	for (int i = 0; i < MOST; i++)
 		ck_assert_int_eq(write_lines(i % 2 == 0 ? lines : others, i, 1), 1);
 	end_shared(&writer, lines);
@@ -283,7 +281,6 @@ TEST(a_shared_file_that_cannot_be_renamed_does_not_grow)
 	struct writer_shared shared = share(LINE * 5);
 	int lines;
 
-	last_words = "";
 	shared.former = "/";
 	for (int i = 0; i < 8; i++) {
 		lines = writer_start(&writer, -1, &shared);
@@ -301,7 +298,6 @@ TEST(of_a_shared_file_a_line_is_whole_or_lost)
 	struct writer_shared shared = share(LINE * MOST);
 	int lines;
 
-	last_words = "";
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	for (int i = 0; i < 6; i++) {
 		lines = writer_start(&writer, -1, &shared);
@@ -336,7 +332,6 @@ TEST(nothing_is_written_where_others_may_enter)
 	struct writer_shared shared = share(LINE * MOST);
 	int lines;
 
-	last_words = "";
 	ck_assert_int_eq(mkdir(directory, 0755), 0);
 	ck_assert_int_eq(chmod(directory, 0755), 0);
 	lines = writer_start(&writer, -1, &shared);
