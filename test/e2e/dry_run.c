@@ -50,7 +50,8 @@ SUITE("dry-run");
 /* cat is both sides at once. */
 TESTS(every_byte_passes_both_ways, 0, 3)
 {
-	static const char *const options[] = { "-q", "-q --ask-progress --clean-text --heartbeat=1ms --legacy -r -k -t 1ms -g 1ms",
+	static const char *const options[] = { "-q",
+		"-q --ask-progress --clean-text --heartbeat=1ms --legacy -r -k -t 1ms -g 1ms",
 		"-vv --log-payload -l " };
 	struct run *run;
 	struct text sent = { 0 };

@@ -88,7 +88,8 @@ TEST(each_option_sets_what_it_names)
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 300000);
 	ck_assert(options->session.no_cancel && options->session.answer_cancelled && options->session.tool_errors);
-	ck_assert(options->session.ask_progress && options->session.clean_text && options->session.legacy && options->session.dry_run);
+	ck_assert(options->session.ask_progress && options->session.clean_text && options->session.legacy &&
+	    options->session.dry_run);
 	ck_assert_int_eq(options->session.heartbeat, 20000);
 	ck_assert(options->fail_on_timeout && options->fail_on_error);
 	ck_assert_int_eq(options->term_after, 1000);
