@@ -103,8 +103,8 @@ void command_append(struct buf *line, char *const command[]);
 #define COMMAND_IS_LINE "its command has a blank: put each argument into args"
 bool command_is_line(const char *program);
 
-/* Whether it is docker run, or the same of podman, maybe behind env or sudo. */
-bool command_runs_container(char *const command[]);
+/* Whether it is docker run, or the same of podman, maybe behind env or sudo; appends what helps then. */
+bool command_runs_container(char *const command[], struct buf *hint);
 
 /* Appends why the program could not be executed, with this errno: for a person, who may not know what PATH it had. */
 void command_explain(struct buf *text, const char *program, int error);

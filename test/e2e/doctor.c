@@ -331,11 +331,19 @@ static const struct {
 	/* What outlives docker run is told by canceld, and found. */
 	{ "ln -s $DEMO_SERVER docker; " D "-- env A=b ./docker run --ignore-eof --ignore-term image", 1,
 	    "no          leaves no process behind\n            its container may still run: the end of its command line " },
-	{ "ln -s $DEMO_SERVER podman; : | $CANCELD --term-after=0 --kill-after=0 ./podman run --ignore-eof --ignore-term x",
-	    0, "CONTAINER_LEFT reason=\"the end of its command line does not end it, and its " },
-	{ "ln -s $DEMO_SERVER docker; : | $CANCELD --term-after=0 --kill-after=0 ./docker exec --ignore-eof --ignore-term x "
-	  "2>&1 | grep -c CONTAINER_LEFT",
-	    1, "0\n" },
+	{ "ln -s $DEMO_SERVER docker; " D "-- ./docker mcp gateway run --ignore-eof --ignore-term image", 1,
+	    "not tested  leaves no process behind\n            a signal to the whole process group was needed" },
+	{ "ln -s $DEMO_SERVER podman; : | $CANCELD --term-after=0 --kill-after=0 ./podman run --init --ignore-eof --ignore-term x",
+	    0,
+	    "CONTAINER_LEFT reason=\"the end of its command line does not end it, and SIGTERM did not end it either\" "
+	    "hint=\"run it with --rm; podman ps shows it\"" },
+	/* Only FORCED. */
+	{ "ln -s $DEMO_SERVER docker; : | $CANCELD --term-after=0 --kill-after=0 ./docker exec c uv run --ignore-eof "
+	  "--ignore-term x 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'",
+	    0, "1\n" },
+	{ "ln -s $DEMO_SERVER docker; : | $CANCELD --term-after=0 --kill-after=0 ./docker mcp gateway run --ignore-eof "
+	  "--ignore-term 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'",
+	    0, "1\n" },
 	/* A server of a client's file. */
 	{ "echo '{\"mcpServers\":{\"d\":{\"command\":\"'$DEMO_SERVER'\"},\"h\":{\"command\":\"canceld\","
 	  "\"args\":[\"x\"]}}}' >f.json; " D "./f.json:d",

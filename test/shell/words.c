@@ -170,6 +170,43 @@ TESTS(only_what_is_harmless_is_shown, 0, COUNT(lines))
 	buf_free(&line);
 }
 
+static const struct {
+	const char *command, *hint;
+} containers[] = {
+	{ "docker|run|-i|image", "run it with --init and --rm; docker ps shows it" },
+	{ "/usr/bin/podman|container|run|image", "run it with --init and --rm; podman ps shows it" },
+	{ "docker|run|-i|--memory|1g|--rm|image", "run it with --init; docker ps shows it" },
+	{ "docker|run|--init|image", "run it with --rm; docker ps shows it" },
+	{ "docker|run|--init=true|--rm=true|image", "docker ps shows it" },
+	{ "docker|-D|--context|run|-H=x|-l|debug|run|--init|--rm|image", "docker ps shows it" },
+	{ "sudo|-u|me|-n|env|A=docker|docker|run|--init|--rm|image", "docker ps shows it" },
+	{ "sudo|-g|docker|--|docker|run|--init|--rm|image", "docker ps shows it" },
+	{ "docker|mcp|gateway|run", NULL },
+	{ "docker|exec|-i|c|uv|run|server", NULL },
+	{ "docker|compose|run|--rm|server", NULL },
+	{ "docker|container|exec|run|run", NULL },
+	{ "docker|--context|run|exec|c|x", NULL },
+	{ "docker|container", NULL },
+	{ "docker", NULL },
+	{ "sudo|-u|docker|x|run", NULL },
+	{ "sudo|-u", NULL },
+	{ "uv|run|docker|run|x", NULL },
+	{ "my-docker|run|x", NULL },
+};
+
+TESTS(a_command_line_of_a_container_is_known, 0, COUNT(containers))
+{
+	char text[512], *words[32];
+	struct buf hint;
+
+	split(containers[_i].command, text, words);
+	buf_init(&hint);
+	ck_assert_int_eq(command_runs_container(words, &hint), containers[_i].hint != NULL);
+	buf_append(&hint, (struct span){ "", 1 });
+	ck_assert_str_eq(hint.data, containers[_i].hint != NULL ? containers[_i].hint : "");
+	buf_free(&hint);
+}
+
 TEST(the_account_has_a_home)
 {
 	const struct passwd *account = getpwuid(geteuid());

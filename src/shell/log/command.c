@@ -23,11 +23,11 @@ static const struct launcher {
 	const char *programs, *bare, *valued;
 } launchers[] = {
 	{ " nice ionice timeout stdbuf ", "", "ceiknos" },
-	{ " env sudo ", "Hinw=", "u" },
+	{ " env sudo ", "Hinw=", "CDgpu" },
 	{ " nohup setsid exec time java ruby perl php dotnet lua ", "Hinw", "uI" },
 	{ " npx pnpx bunx npm pnpm yarn bun ", "yq", "pC" },
 	{ " uvx uv pipx ", "mqU", "pw" },
-	{ " docker podman nerdctl ", "ditT=", "acefhmpuvw" },
+	{ " docker podman nerdctl ", "DditT=", "Hacefhlmpuvw" },
 	{ " node nodejs tsx ts-node ", "", "rC" },
 	{ " deno python python3 python3.11 python3.12 python3.13 python3.14 pypy3 ", "ABEIOPSmqsu", "X" },
 	{ " sh bash dash zsh ash ksh fish ", "eilux", "oO" },
@@ -42,7 +42,8 @@ static const char passed[] =
 static const char valued[] =
     " -cp -classpath --package --workspace --prefix --registry --cwd --filter --from --with --with-editable --python "
     "--index-url --directory --project --env --env-file --extra --volume --publish --name --network --net --mount "
-    "--workdir --user --entrypoint --platform --pull --label --require --import --loader --config --tsconfig ";
+    "--workdir --user --entrypoint --platform --pull --label --require --import --loader --config --tsconfig --context "
+    "--host --log-level ";
 
 /* What says less than the folder around it. */
 static const char generic[] =
@@ -100,6 +101,14 @@ is_assignment(const struct launcher *launcher, const char *word)
 				key > 0 && word[key] == '=' && strchr(launcher->bare, '=') != NULL;
 }
 
+static bool
+takes_value(const struct launcher *launcher, const char *word)
+{
+	bool letter = word[0] == '-' && word[1] != '\0' && word[2] == '\0';
+
+	return words_have(valued, span_of(word)) || (letter && strchr(launcher->valued, word[1]) != NULL);
+}
+
 /*
  * The word that names the server: its package, its script, or the program, which is word 0. Before what a launcher runs
  * stand options, verbs, numbers and assignments. Behind anything else nothing is named: what follows may be the value of an
@@ -115,8 +124,7 @@ find_named(char *const command[])
 		const char *word = command[i];
 		bool letters = word[0] == '-' && word[1] != '\0';
 
-		if (words_have(valued, span_of(word)) ||
-		    (letters && word[2] == '\0' && strchr(launcher->valued, word[1]))) {
+		if (takes_value(launcher, word)) {
 			i += command[i + 1] != NULL;
 		} else if (!words_have(passed, span_of(word)) && !is_assignment(launcher, word) &&
 		    word[strspn(word, DIGITS ".smhkgMG")] != '\0' &&
@@ -191,18 +199,41 @@ command_is_line(const char *program)
 	    (strstr(program, " -") != NULL && access(program, X_OK) != 0);
 }
 
-bool
-command_runs_container(char *const command[])
+/* The first word behind the program at word that is no option of its, no value of one, and no assignment. */
+static char *const *
+behind_options(char *const *word)
 {
-	bool container = false;
+	const struct launcher *launcher = launcher_of(*word++);
 
-	for (size_t i = 0; command[i] != NULL; i++) {
-		if (container && strcmp(command[i], "run") == 0)
-			return true;
-		container |= words_have(" docker podman ", base_of(span_of(command[i]))) &&
-		    (i == 0 || words_have(" env sudo ", base_of(span_of(command[0]))));
+	while (*word != NULL && (**word == '-' || is_assignment(launcher, *word)))
+		word += 1 + (takes_value(launcher, *word) && word[1] != NULL);
+	return word;
+}
+
+bool
+command_runs_container(char *const command[], struct buf *hint)
+{
+	static const char *const missing[] = { "", "run it with --init; ", "run it with --rm; ",
+		"run it with --init and --rm; " };
+	char *const *word = command;
+	const char *program;
+	bool init = false, removed = false;
+
+	while (*word != NULL && words_have(" env sudo ", base_of(span_of(*word))))
+		word = behind_options(word);
+	program = *word;
+	if (program == NULL || !words_have(" docker podman ", base_of(span_of(program))))
+		return false;
+	word = behind_options(word);
+	word += *word != NULL && strcmp(*word, "container") == 0;
+	if (*word == NULL || strcmp(*word, "run") != 0)
+		return false;
+	for (; *word != NULL; word++) {
+		init |= words_have(" --init --init=true ", span_of(*word));
+		removed |= words_have(" --rm --rm=true ", span_of(*word));
 	}
-	return false;
+	compose(hint, "%s%b ps shows it", missing[!init + 2 * !removed], base_of(span_of(program)));
+	return true;
 }
 
 static bool

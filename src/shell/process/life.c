@@ -303,6 +303,7 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 	struct life *life = context;
 	const struct supervisor *supervisor = &life->supervisor;
 	bool killed = signal == SIGKILL;
+	struct buf container = { 0 };
 	const char *hint = signal & SWEEP_APART        ? "--sweep group spares what has left the server" :
 	    killed                                     ? "--kill-after gives it more time" :
 	    supervisor->ours && !supervisor->signalled ? "--term-after gives it more time" :
@@ -318,12 +319,12 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 		log_event(life->log, pid == life->child.pid ? WHY_FORCED : WHY_SWEPT,
 		    LOG_FIELDS(log_string("step", killed ? "SIGKILL" : "SIGTERM"), log_number("process", pid),
 			log_string("name", name), log_string("hint", hint)));
-	if (killed && pid == life->child.pid && command_runs_container(life->options->command))
+	if (killed && pid == life->child.pid && command_runs_container(life->options->command, &container))
 		log_event(life->log, WHY_CONTAINER_LEFT,
-		    LOG_FIELDS(
-			log_string("reason",
-			    "the end of its command line does not end it, and its first process does not heed SIGTERM"),
-			log_string("hint", "run it with --init and --rm; docker ps shows it")));
+		    LOG_FIELDS(log_string("reason",
+				   "the end of its command line does not end it, and SIGTERM did not end it either"),
+			log_text("hint", buf_span(&container))));
+	buf_free(&container);
 }
 
 static void
