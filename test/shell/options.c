@@ -279,15 +279,17 @@ TESTS(rules_name_a_method_and_a_name, 0, COUNT(rules))
 TEST(an_answer_is_json_in_one_line)
 {
 	static struct parsed parsed;
-	const struct answers *answers =
-	    &accept_line(&parsed, "--answer a=0 --answer a/b=[1.50,\n\"=\\u0000\"\r\n] --answer a=null server")
-		 ->answers;
+	const struct answers *answers = &accept_line(&parsed,
+	    "--answer a=0 --answer a/b=[1.50,\n\"=\\u0000\"\r\n] --answer a=null "
+	    "--answer c=\n\t\r[{}] server")
+					     ->answers;
 
-	ck_assert_uint_eq(answers->count, 2);
+	ck_assert_uint_eq(answers->count, 3);
 	ck_assert_str_eq(answers->list[0].method, "a");
 	ck_assert_str_eq(answers->list[0].result, "null");
 	ck_assert_str_eq(answers->list[1].method, "a/b");
 	ck_assert_str_eq(answers->list[1].result, "[1.50, \"=\\u0000\"  ]");
+	ck_assert_str_eq(answers->list[2].result, "[{}]"); /* what is repeated begins with its bracket */
 	options_free(&parsed.options);
 }
 

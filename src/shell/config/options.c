@@ -52,7 +52,7 @@ const struct options_row options_rows[] = {
 	FLAG(0, "ask-progress", session.ask_progress,
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs"),
 	{ 0, OPTION_ANSWER, "answer", AT(answers), "METHOD=JSON",
-	    "answer this request of the server's with the result JSON in the client's place: at once, or, if a -t names the "
+	    "answer this request of the server's with the result JSON in the client's place: at once, or, if a -t fits the "
 	    "METHOD, when the client does not in time or does not know it; repeatable. For workspace/configuration, [JSON] "
 	    "is repeated for each item" },
 	{ 0, OPTION_BEAT, "heartbeat", AT(session.heartbeat), "[=DURATION]",
@@ -259,7 +259,7 @@ read_answer(struct span text, enum policy_source source, struct answers *answers
 	json_decref(value);
 	if (!fine)
 		return false;
-	buf_set(&line, json);
+	buf_set(&line, span_from(json, strspn(json.ptr, " \t\r\n")));
 	for (size_t i = 0; i < line.len; i++)
 		if (strchr("\r\n", line.data[i]) != NULL)
 			line.data[i] = ' ';
