@@ -4,7 +4,7 @@
 
 #include "core/json.h"
 
-/* The part of a server's own value by which canceld's are greater: so small that the server's next one is greater still. */
+/* The part of a server's own value by which canceld's are greater: so small that the next of a server that counts is, too. */
 static const double step_part = 1.0 / (double)((int64_t)1 << 40);
 
 static void
