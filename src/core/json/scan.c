@@ -165,7 +165,9 @@ is_space(char c)
 INLINE char
 byte_at(const struct scan *scan, const char *at)
 {
-	return at < scan->end ? *at : '\0';
+	if (at >= scan->end)
+		return '\0';
+	return *at;
 }
 
 static inline bool

@@ -214,15 +214,18 @@ add_file(struct client_files *files, const struct client *client, const char *pa
 	while (
 	    file < end && !(is_same_file(file->path, path) && span_equal(first_path(file->client), first_path(client))))
 		file++;
-	if (file < end && (project || !file->project))
-		return;
-	if (file == end) {
+	if (file < end) {
+		if (project || !file->project)
+			return;
+		free(file->path);
+	} else {
 		files->list = mem_resize(files->list, files->count + 1, sizeof(*files->list));
 		file = &files->list[files->count++];
-		file->path = NULL;
+		*file = (struct client_file){ .path = NULL };
 	}
-	free(file->path);
-	*file = (struct client_file){ .client = client, .path = doc_copy(span_of(path)), .project = project };
+	file->client = client;
+	file->path = doc_copy(span_of(path));
+	file->project = project;
 }
 
 /* Adds what is there of a file of the table. */
