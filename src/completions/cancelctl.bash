@@ -24,6 +24,15 @@ _cancelctl_words() # program, usage, the word before
 	fi
 }
 
+# What stands behind CLIENT: in those of these lines that begin with it. It is what was typed, and no pattern.
+_cancelctl_behind() # client, lines
+{
+	local line
+	while read -r line; do
+		[[ $line != "$1":* ]] || printf '%s\n' "${line#"$1":}"
+	done <<<"$2"
+}
+
 _cancelctl()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} usage words
@@ -39,9 +48,9 @@ _cancelctl()
 		words=$(_cancelctl_words "$1" "$usage" "$prev")
 		# A colon is a word of its own.
 		if [[ $cur == : ]]; then
-			words=$(sed -n "s/^$prev://p" <<<"$words") cur=
+			words=$(_cancelctl_behind "$prev" "$words") cur=
 		elif [[ $prev == : ]]; then
-			words=$(sed -n "s/^${COMP_WORDS[COMP_CWORD - 2]}://p" <<<"$words")
+			words=$(_cancelctl_behind "${COMP_WORDS[COMP_CWORD - 2]}" "$words")
 		fi
 		COMPREPLY=($(compgen -W "$words" -- "$cur"))
 		[[ $usage != *'PID|NAME'* || $usage == *'FILE...'* ]] || return

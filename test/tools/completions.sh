@@ -98,6 +98,8 @@ check_bash()
 	expect bash 'cancelctl call cu' cursor:weather "$(ask_bash cancelctl call cu)"
 	expect bash 'cancelctl call cursor:' weather "$(ask_bash cancelctl call cursor :)"
 	expect bash 'cancelctl call cursor:we' weather "$(ask_bash cancelctl call cursor : we)"
+	expect bash 'cancelctl call ./x/y:' 0 "$(ask_bash cancelctl call ./x/y : 2>&1 | grep -c sed:)"
+	expect bash 'cancelctl call .*:we' '' "$(ask_bash cancelctl call '.*' : we 2>&1)"
 	expect bash 'cancelctl wrap cu' cursor "$(ask_bash cancelctl wrap cu)"
 	expect bash 'cancelctl wrap cursor we' weather "$(ask_bash cancelctl wrap cursor we)"
 	expect bash 'cancelctl trace we' weather "$(ask_bash cancelctl trace we)"
