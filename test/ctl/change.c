@@ -733,6 +733,32 @@ TESTS(what_is_not_understood_stays, 0, COUNT(kept))
 	ck_assert_pstr_eq(outcome->why, kept[_i].why);
 }
 
+/* Of language servers. */
+static const struct {
+	bool unwrap;
+	const char *entry, *result;
+} transports[] = {
+	{ false, "{\"command\":\"x\",\"transport\":\"socket\"}", "left alone" },
+	{ false, "{\"command\":\"x\",\"transport\":\"stdio\"}", "wrapped" },
+	{ true, "{\"command\":\"x\",\"transport\":\"socket\"}", "not wrapped" },
+	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"],\"transport\":\"socket\"}",
+	    "unwrapped" },
+};
+
+TESTS(a_socket_is_no_stdio, 0, COUNT(transports))
+{
+	struct change change = wrapping(client_named("claude-plugin"));
+	const struct outcome *outcome;
+	char text[256];
+
+	change.unwrap = transports[_i].unwrap;
+	change.languages = true;
+	snprintf(text, sizeof(text), "{\"lspServers\":{\"a\":%s}}", transports[_i].entry);
+	outcome = change_one(change, text);
+	ck_assert_str_eq(outcome->result, transports[_i].result);
+	ck_assert_pstr_eq(outcome->why, outcome->changed ? NULL : "its transport is not stdio");
+}
+
 TEST(a_table_is_told_by_its_header)
 {
 	const struct outcome *outcome =

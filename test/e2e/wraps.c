@@ -144,6 +144,17 @@ TEST(language_servers_are_asked_for)
 	expect("$CANCELCTL wrap ./languages.toml l && cat languages.toml", 0, "\", \"-D\", \"lsp\", \"--\", \"l\"]");
 }
 
+/* Hooks and the like have commands too. */
+TEST(a_plugin_has_language_servers_in_one_member)
+{
+	expect("mkdir .claude-plugin; echo '{\"hooks\":{\"command\":\"x.sh\"},\"userConfig\":{\"command\":\"zz\"}}' "
+	       ">.claude-plugin/plugin.json; $CANCELCTL wrap --lsp claude-plugin",
+	    0, "plugin.json\n  no language servers\n");
+	expect("echo '{\"g\":{\"command\":\"gopls\",\"extensionToLanguage\":{\".go\":\"go\"}}}' >.lsp.json; "
+	       "$CANCELCTL wrap --lsp claude-plugin",
+	    0, "lsp.json\n  lsp:g: wrapped\n");
+}
+
 TEST(a_dry_run_changes_nothing)
 {
 	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");

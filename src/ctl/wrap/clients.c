@@ -387,6 +387,13 @@ has_command(const struct doc_node *node)
 	return command != NULL && (command->kind == DOC_STRING || command->kind == DOC_ARRAY);
 }
 
+/* Of a whole file only what has this is one: plugin.json has commands of other kinds too. */
+static bool
+is_language_server(const struct doc_node *node)
+{
+	return has_command(node) && (node->parent->parent != NULL || doc_at(node, "extensionToLanguage") != NULL);
+}
+
 /* Those at a path of keys from node on. */
 static void
 add_servers(struct client_servers *servers, struct doc_node *node, struct span path)
@@ -402,7 +409,7 @@ add_servers(struct client_servers *servers, struct doc_node *node, struct span p
 	for (node = node->first; node != NULL; node = node->next) {
 		if (key.len > 0 || is_group(node)) {
 			add_servers(servers, node, rest);
-		} else if (!client_is_language(node) || has_command(node)) {
+		} else if (!client_is_language(node) || is_language_server(node)) {
 			servers->list = mem_resize(servers->list, servers->count + 1, sizeof(struct doc_node *));
 			servers->list[servers->count++] = node;
 		}

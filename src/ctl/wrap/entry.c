@@ -83,6 +83,23 @@ read_words(struct entry entry)
 	return entry;
 }
 
+/* Of a PLAIN entry: what its client does with the command. */
+static struct entry
+read_use(struct entry entry, const struct doc_node *server)
+{
+	const struct doc_node *transport = entry.language ? doc_at(server, "transport") : NULL;
+	const char *why = NULL;
+
+	if (doc_at(server, "dev/debug") != NULL)
+		why = "VS Code debugs it (dev.debug) only if its command is node or python itself";
+	else if (transport != NULL && !span_equal(transport->text, SPAN("stdio")))
+		why = "its transport is not stdio";
+	if (why == NULL)
+		return entry;
+	entry.program = NULL;
+	return refuse(entry, ENTRY_ODD, why);
+}
+
 struct entry
 entry_read(const struct doc_node *server)
 {
@@ -119,10 +136,7 @@ entry_read(const struct doc_node *server)
 	if (args != NULL && (args->kind != DOC_ARRAY || args->table != TABLE_NONE))
 		return refuse(entry, ENTRY_ODD, "its args are no array");
 	entry = read_words(entry);
-	if (entry.state != ENTRY_PLAIN || doc_at(server, "dev/debug") == NULL)
-		return entry;
-	entry.program = NULL;
-	return refuse(entry, ENTRY_ODD, "VS Code debugs it (dev.debug) only if its command is node or python itself");
+	return entry.state == ENTRY_PLAIN ? read_use(entry, server) : entry;
 }
 
 char **
