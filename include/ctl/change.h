@@ -50,7 +50,7 @@ char *entry_text(const struct entry *entry, const struct doc_node *word);
 struct change {
 	const struct client *client;
 	bool unwrap;
-	bool languages;       /* of a client all language servers, instead of all others */
+	bool languages;       /* language servers, instead of others */
 	const char *canceld;  /* its path */
 	bool given;           /* there are options; else those of a wrapped server stay */
 	char *const *options; /* UTF-8, ended by NULL; none is "--" */

@@ -355,6 +355,11 @@ static const struct {
 	    "no server 'deno' there: it could be demo; see" },
 	{ "echo '{\"lsp\":{\"d\":{\"command\":\"'$DEMO_SERVER'\",\"args\":[\"--lsp\"]}}}' >f.json; " D "./f.json:d", 1,
 	    "(lsp" },
+	{ "echo '{\"context_servers\":{\"lsp\":{\"command\":\"'$DEMO_SERVER'\"}},\"lsp\":{\"lsp\":{\"command\":\"x\"}}}' "
+	  ">f.json; " D "./f.json:lsp",
+	    0, "(mcp, demo-server 1)" },
+	{ "echo '{\"lsp\":{\"a\":{\"command\":\"x\"},\"b\":{\"command\":\"x\"}}}' >f.json; " D "./f.json:lsp", 2,
+	    "there are several: name its FILE, or GROUP:SERVER" },
 	{ D "./f.json:d", 1, "./f.json: No such file or directory" },
 	{ "echo '{\"mcpServers\":{\"h\":{\"command\":\"canceld\",\"args\":[\"x\"]}}}' >f.json; " D "f.json:h", 1,
 	    "f.json:h: canceld stands before its command already, put there by hand" },

@@ -141,7 +141,26 @@ TEST(language_servers_are_asked_for)
 	expect("$CANCELCTL unwrap --all && cmp crush.json before", 0, "  a: unwrapped\n  lsp:a: unwrapped\n");
 	expect("$CANCELCTL wrap ./languages.toml", 0, "  no servers, but 1 for --lsp\n");
 	expect("echo '" SERVERS "' >.mcp.json; $CANCELCTL wrap --lsp claude", 0, "  no language servers\n");
-	expect("$CANCELCTL wrap ./languages.toml l && cat languages.toml", 0, "\", \"-D\", \"lsp\", \"--\", \"l\"]");
+	expect("$CANCELCTL wrap --lsp ./languages.toml l && cat languages.toml", 0,
+	    "\", \"-D\", \"lsp\", \"--\", \"l\"]");
+	expect("$CANCELCTL unwrap ./languages.toml l", 1, "no server 'l' there without --lsp; see");
+}
+
+TEST(a_name_alone_means_language_servers_only_with_lsp)
+{
+	expect("echo '{\"mcp\":{\"lsp\":{\"command\":\"a\"},\"b\":{\"command\":\"b\"},\"o\":{\"command\":\"o\"}},"
+	       "\"lsp\":{\"b\":{\"command\":\"c\"},\"d\":{\"command\":\"d\"}}}' >crush.json",
+	    0, "");
+	expect("$CANCELCTL wrap -n crush lsp | grep -c would", 0, "1\n");
+	expect("$CANCELCTL wrap -n crush lsp", 0, "  lsp: would be wrapped\n");
+	expect("$CANCELCTL wrap -n crush b | grep -c would", 0, "1\n");
+	expect("$CANCELCTL wrap -n crush b", 0, "  b: would be wrapped\n");
+	expect("$CANCELCTL wrap -n --lsp crush b | grep -c would", 0, "1\n");
+	expect("$CANCELCTL wrap -n --lsp crush b", 0, "  lsp:b: would be wrapped\n");
+	expect("$CANCELCTL wrap -n --lsp crush lsp | grep -c lsp:.:.would", 0, "2\n");
+	expect("$CANCELCTL wrap -n crush b lsp:b | grep -c would", 0, "2\n");
+	expect("$CANCELCTL wrap -n --lsp crush o", 1, "no server 'o' there with --lsp; see");
+	expect("$CANCELCTL wrap -n crush d", 1, "no server 'd' there without --lsp; see");
 }
 
 /* Hooks and the like have commands too. */

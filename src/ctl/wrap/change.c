@@ -167,15 +167,19 @@ unwrap_words(const struct entry *entry, struct edits *edits)
 	return NULL;
 }
 
+/* Without --lsp only all of GROUP:NAME means a language server. */
 static bool
 is_chosen(const struct change *change, const struct doc_node *server)
 {
-	bool language = client_is_language(server);
-	bool chosen = change->names[0] == NULL && (language == change->languages || (language && change->unwrap));
+	bool language = client_is_language(server), asked = language == change->languages;
+	bool chosen = change->names[0] == NULL && (asked || (language && change->unwrap));
+	char *title = client_title(server);
 
 	for (size_t i = 0; change->names[i] != NULL; i++)
-		if (client_names(change->names[i], server))
+		if (client_names(change->names[i], server) &&
+		    (asked || (language && strcmp(change->names[i], title) == 0)))
 			chosen = change->seen[i] = true;
+	free(title);
 	return chosen;
 }
 

@@ -124,26 +124,51 @@ int
 configured_unknown(struct client_files *files, const char *name)
 {
 	struct nearest nearest = { .typed = span_of(name) };
+	const char *where = "";
 
 	for (size_t i = 0; i < files->count; i++) {
 		const struct client_servers *servers = &files->list[i].servers;
 
 		configured_load(&files->list[i], NULL);
 		for (size_t k = 0; k < servers->count; k++)
-			nearest_offer(&nearest, servers->list[k]->key.name.ptr);
+			if (client_names(name, servers->list[k]))
+				where = client_is_language(servers->list[k]) ? " without --lsp" : " with --lsp";
+			else
+				nearest_offer(&nearest, servers->list[k]->key.name.ptr);
 	}
+	if (where[0] != '\0')
+		return ctl_no("no server '%.200s' there%s; see cancelctl wrap --list", name, where);
 	return ctl_no("no server '%.200s' there%s%.200s; see cancelctl wrap --list", name, nearest_lead(&nearest),
 	    nearest_name(&nearest));
+}
+
+/* What a word names: one without a group before all others, as no longer name would mean it alone. */
+struct found {
+	const struct doc_node *node;
+	bool grouped;
+	size_t count;
+};
+
+static void
+add_found(struct found *found, const struct doc_node *server)
+{
+	bool grouped = client_group(server).len > 0;
+
+	if (grouped && !found->grouped)
+		return;
+	found->count = grouped == found->grouped ? found->count + 1 : 1;
+	found->grouped = grouped;
+	found->node = server;
 }
 
 void
 configured_read(struct configured *server, const char *word, bool by_hand)
 {
 	const char *colon = strchr(word, ':');
-	const struct doc_node *node = NULL;
+	struct found found = { .grouped = true };
 	struct client_files files = { 0 };
-	int status, found = 0;
 	char *where;
+	int status;
 
 	*server = (struct configured){ 0 };
 	if (colon == NULL)
@@ -157,17 +182,15 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 		if (file->fault[0] != '\0')
 			status = ctl_no("%s: %s", file->path, file->fault);
 		for (size_t k = 0; k < file->servers.count; k++)
-			if (client_names(colon + 1, file->servers.list[k])) {
-				node = file->servers.list[k];
-				found++;
-			}
+			if (client_names(colon + 1, file->servers.list[k]))
+				add_found(&found, file->servers.list[k]);
 	}
-	if (found > 1)
+	if (found.count > 1)
 		exit(ctl_usage("%.300s: there are several: name its FILE, or GROUP:SERVER", word));
-	if (found == 0)
+	if (found.count == 0)
 		exit(status == CTL_YES ? configured_unknown(&files, colon + 1) : status);
 	/* Its directory is entered once all files have been read. */
-	take(server, word, node, by_hand);
+	take(server, word, found.node, by_hand);
 	client_files_free(&files);
 	free(where);
 }

@@ -334,7 +334,7 @@ static const char usage_of_wrap[] = "usage: cancelctl wrap [--list] [-j]\n"
 				    "Puts canceld, with these options of its own, before the commands of the servers\n"
 				    "in a client's configuration; cancelctl unwrap takes it out again.\n"
 				    "SERVER is NAME or GROUP:NAME, as the list shows it; a language server's group\n"
-				    "is lsp, and it gets -D lsp.\n\n"
+				    "is lsp, NAME means it only with --lsp, and it gets -D lsp.\n\n"
 				    "  --list         the clients found here, and their servers\n" USAGE_OF_BOTH;
 
 static const char usage_of_unwrap[] =
