@@ -443,6 +443,8 @@ static const struct {
 	    "\"servers.s*.log-level: want error|person|decision|traffic\"],\"unfit\":[]}" },
 	{ "{\"tool-errors\":true}", "", "{\"restart\":true,\"timeout\":\"1s\"}",
 	    "{\"changed\":[\"timeout\"],\"at_next_start\":[\"tool-errors\",\"restart\"]}" },
+	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":{\"a\":2}}", "{\"changed\":[],\"at_next_start\":[\"answer\"]}" },
+	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":\"a=1\"}", "{\"changed\":[],\"at_next_start\":[]}" },
 	{ "{\"log-level\":\"error\"}", "-v ", "{\"log-level\":\"traffic\"}", "{\"changed\":[],\"at_next_start\":[]}" },
 	{ "{\"grace\":\"1s\"}", "-g 2s ", "{\"grace\":\"3s\"}", "{\"changed\":[],\"at_next_start\":[]}" },
 };
@@ -475,6 +477,23 @@ TESTS(a_reload_tells_what_has_changed, 0, COUNT(reloads))
 	    reloads[_i].before, reloads[_i].after, text);
 	free(text);
 	json_decref(result);
+	options_free(options);
+	log_close(&log);
+}
+
+TEST(a_reload_leaves_the_answers_until_the_next_start)
+{
+	struct options *options;
+	struct log log = open_log();
+
+	put("{\"answer\":{\"a\":1}}");
+	options = parse_with_file("--answer b=2 server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	put("{\"answer\":{\"a\":3,\"b\":4,\"c\":5}}");
+	json_decref(configfile_reload(options, &log));
+	ck_assert_uint_eq(options->answers.count, 2);
+	ck_assert_str_eq(options->answers.list[0].result, "2");
+	ck_assert_str_eq(options->answers.list[1].result, "1");
 	options_free(options);
 	log_close(&log);
 }
