@@ -23,7 +23,7 @@
 
 struct trace {
 	bool payload;     /* keep the texts of messages */
-	msec_t since;     /* lines that are older are passed over */
+	msec_t since;     /* of older lines only the head of their session is told, if it goes on */
 	json_t *sessions; /* an array; this and the next are owned by who made them */
 	json_t *open;     /* an object: those that are not over, by the session, or else the pid */
 };
@@ -35,8 +35,8 @@ struct trace {
 typedef bool trace_hearer(void *user, json_t *line);
 int trace_read(const char *path, trace_hearer *hear, void *user);
 
-/* The same with the lines of the history, the oldest first; there may be none. */
-int trace_read_history(trace_hearer *hear, void *user);
+/* The same with the lines of the history, the oldest first; there may be none. tells: what is wrong is told. */
+int trace_read_history(trace_hearer *hear, void *user, bool tells);
 
 /* Reads what --since wants, in local time. -1, or the exit status where it is none, which is told. */
 int trace_read_since(const char *text, msec_t *since);

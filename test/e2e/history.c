@@ -279,7 +279,23 @@ static const struct {
 	{ C "--since soon", 2, "'soon' is no time such as 2h" },
 	{ C "--since 2026-11-25T10", 2, "is no time" },
 	{ C "--since 2026-11-25 2>&1 | grep -c forecast", 0, "3\n" },
+	{ C "--since 2026-11-31", 2, "'2026-11-31' is no time" },
+	{ C "--since 2026-02-29T10:00", 2, "is no time" },
+	{ C "--since 26-11-25", 2, "is no time" },
+	{ C "--since ' 2026-11-25'", 2, "is no time" },
+	{ C "--since 2028-02-29", 1, "the history has nothing of that" },
 	{ C "--since 2026-11-25T10:01", 1, "the history has nothing of that" },
+	/* The head of a session that goes on is older. */
+	{ "sed -i 's/T10:00:00/T08:00:00/' " HISTORY "; " C "--since 2026-11-25T09:00", 0,
+	    "weather[4711]  node  2026-11-25 08:00:00, 2h00m\n" },
+	{ "sed -i 's/T10:00:00/T08:00:00/' " HISTORY "; " C "--since 2026-11-25T09:00 2>&1 | grep -c STARTED", 1,
+	    "0\n" },
+	{ "sed -n 's/4711/4710/g; /STARTED/s/T10/T08/p; s/KILLED/SUMMARY/; /SUMMARY/s/T10/T08/p' " HISTORY
+	  ">first; cat " HISTORY " >>first; mv first " HISTORY "; " C
+	  "--since 2026-11-25T09:00 2>&1 | grep -o '^weather.471.'",
+	    0, "weather[4711\n" },
+	{ "sed -i 's/T10:00:00/T08:00:00/' " HISTORY "; $CANCELCTL trace -f html --since 2026-11-25T09:00 2>&1", 0,
+	    "7205000 ms &middot; since 2026-11-25T08:00:00.000Z" },
 	{ "TZ=UTC-1 " C "-s 2026-11-25T10:59 2>&1 | grep -c forecast", 0, "3\n" },
 	{ "export HERE=$(date -d yesterday +%F); sed -i s/2026-11-25/$HERE/ " HISTORY "; " C
 	  "--since yesterday 2>&1 | grep -c forecast",

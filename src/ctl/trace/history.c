@@ -35,36 +35,51 @@ struct choice {
 	struct buf out;
 };
 
+/* Whether the text is a date from 1970 on, which the calendar has, or a date and a time. */
+static bool
+read_date(const char *text, struct tm *day)
+{
+	const char *rest = strptime(text, "%Y-%m-%d", day);
+	char same[sizeof("2026-11-25T10:00")];
+	struct tm given;
+
+	if (rest != NULL && *rest == 'T')
+		rest = strptime(rest + 1, "%H:%M", day);
+	given = *day;
+	timegm(&given);
+	return rest != NULL && *rest == '\0' && given.tm_year >= 70 &&
+	    strftime(same, sizeof(same), "%Y-%m-%dT%H:%M", &given) > 0 && strncmp(same, text, strlen(text)) == 0;
+}
+
 int
 trace_read_since(const char *text, msec_t *since)
 {
 	time_t now = time(NULL);
 	struct tm day = *localtime(&now);
 	bool yesterday = strcmp(text, "yesterday") == 0;
-	const char *rest = "";
 	uint64_t age;
 
 	*since = (msec_t)now * 1000;
 	if (units_read_time(span_of(text), &age)) {
 		*since -= (msec_t)age;
-		return -1;
+	} else {
+		day.tm_hour = day.tm_min = day.tm_sec = 0;
+		day.tm_mday -= yesterday;
+		day.tm_isdst = -1;
+		if (!yesterday && strcmp(text, "today") != 0 && !read_date(text, &day))
+			return ctl_usage(
+			    "--since: '%.60s' is no time such as 2h, 1d, yesterday, 2026-11-25 or 2026-11-25T10:00",
+			    text);
+		*since = (msec_t)mktime(&day) * 1000;
 	}
-	day.tm_hour = day.tm_min = day.tm_sec = 0;
-	day.tm_mday -= yesterday;
-	day.tm_isdst = -1;
-	if (!yesterday && strcmp(text, "today") != 0)
-		rest = strptime(text, "%Y-%m-%d", &day);
-	if (rest != NULL && *rest == 'T')
-		rest = strptime(rest + 1, "%H:%M", &day);
-	*since = (msec_t)mktime(&day) * 1000;
-	return rest != NULL && *rest == '\0' ?
-	    -1 :
-	    ctl_usage("--since: '%.60s' is no time such as 2h, 1d, yesterday, 2026-11-25 or 2026-11-25T10:00", text);
+	/* Before 1970 there are no lines. */
+	*since = *since > 0 ? *since : 0;
+	return -1;
 }
 
 /* Reads to the end, and closes. */
 static int
-read_file(FILE *file, const char *path, trace_hearer *hear, void *user)
+read_file(FILE *file, const char *path, trace_hearer *hear, void *user, bool tells)
 {
 	unsigned long others = 0;
 	char *text = NULL;
@@ -77,9 +92,9 @@ read_file(FILE *file, const char *path, trace_hearer *hear, void *user)
 	fault = ferror(file) ? errno : 0;
 	fclose(file);
 	free(text);
-	if (others > 0)
+	if (others > 0 && tells)
 		ctl_tell(CTL_YES, "%.500s: %lu lines are not of a JSON log, and were passed over", path, others);
-	return fault == 0 ? CTL_YES : ctl_no("%.500s: %s", path, strerror(fault));
+	return fault == 0 ? CTL_YES : !tells ? CTL_NO : ctl_no("%.500s: %s", path, strerror(fault));
 }
 
 int
@@ -87,12 +102,12 @@ trace_read(const char *path, trace_hearer *hear, void *user)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
 
-	return file != NULL ? read_file(file, path, hear, user) : ctl_no("%.500s: %s", path, strerror(errno));
+	return file != NULL ? read_file(file, path, hear, user, true) : ctl_no("%.500s: %s", path, strerror(errno));
 }
 
 /* A file of the history; NULL: there is none. What is no file, such as a pipe, would be waited for, and is passed over. */
 static FILE *
-open_kept(const char *path, int *status)
+open_kept(const char *path, int *status, bool tells)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat kind;
@@ -102,12 +117,12 @@ open_kept(const char *path, int *status)
 	if (fd >= 0)
 		close(fd);
 	else if (errno != ENOENT)
-		*status = ctl_no("%.500s: %s", path, strerror(errno));
+		*status = tells ? ctl_no("%.500s: %s", path, strerror(errno)) : CTL_NO;
 	return NULL;
 }
 
 int
-trace_read_history(trace_hearer *hear, void *user)
+trace_read_history(trace_hearer *hear, void *user, bool tells)
 {
 	char directory[HISTORY_PATH], path[2][HISTORY_PATH + sizeof("/history.1")], before[HISTORY_PATH] = "";
 	int status = CTL_YES;
@@ -119,10 +134,10 @@ trace_read_history(trace_hearer *hear, void *user)
 		/* It may become the former one while that is read. */
 		for (int k = 0; k < 2; k++) {
 			snprintf(path[k], sizeof(path[k]), "%s/history%s", directory, k == 0 ? "" : ".1");
-			file[k] = open_kept(path[k], &status);
+			file[k] = open_kept(path[k], &status, tells);
 		}
 		for (int k = 2; k-- > 0;)
-			if (file[k] != NULL && read_file(file[k], path[k], hear, user) != CTL_YES)
+			if (file[k] != NULL && read_file(file[k], path[k], hear, user, tells) != CTL_YES)
 				status = CTL_NO;
 		memcpy(before, directory, sizeof(before));
 	}
@@ -288,9 +303,9 @@ append_session(struct choice *choice, const json_t *session)
 	json_decref(rows);
 }
 
-/* Reads and tells all that is wanted. The exit status of reading. Call end. */
+/* Reads and tells all that is wanted, and what is wrong, if that is to be. The exit status of reading. Call end. */
 static int
-tell(struct choice *choice)
+tell(struct choice *choice, bool faults)
 {
 	json_t *session, *rows;
 	int status;
@@ -300,7 +315,7 @@ tell(struct choice *choice)
 	choice->trace.open = json_object();
 	choice->tools = json_object();
 	choice->others = json_object();
-	status = trace_read_history(hear, choice);
+	status = trace_read_history(hear, choice, faults);
 	show_sort(choice->trace.sessions, "end");
 	json_array_foreach(choice->json ? NULL : choice->trace.sessions, i, session) append_session(choice, session);
 	choice->told |= choice->out.len > 0;
@@ -327,7 +342,7 @@ history_append(struct buf *out, const char *which, size_t cells)
 {
 	struct choice choice = { .which = which, .cells = cells };
 
-	tell(&choice);
+	tell(&choice, false);
 	compose(out, choice.told ? "%b" : "the history has nothing of that\n", buf_span(&choice.out));
 	buf_free(&choice.out);
 	end(&choice);
@@ -349,7 +364,7 @@ ctl_history(int argc, char *argv[])
 	choice.which = argv[optind];
 	if (since != NULL && (status = trace_read_since(since, &choice.trace.since)) >= 0)
 		return status;
-	status = tell(&choice);
+	status = tell(&choice, true);
 	show_buf(&choice.out);
 	nearest.typed = span_of(choice.which == NULL ? "" : choice.which);
 	json_object_foreach(choice.others, name, value) nearest_offer(&nearest, name);

@@ -102,17 +102,18 @@ put_tools(struct page *page, const json_t *session)
 	json_decref(tools);
 }
 
-/* The time line of those that failed, or of all. */
+/* The time line of those that failed, or of all, from the first one on. */
 static void
 put_calls(struct page *page, const json_t *session, bool all)
 {
-	msec_t first = show_number(session, "start"), length = show_number(session, "end") - first + 1, start, time;
-	json_t *call;
+	json_t *calls = json_object_get(session, "calls"), *call;
+	msec_t first = show_number(json_array_get(calls, 0), "start"), length = show_number(session, "end") - first + 1,
+	       start, time;
 	size_t i;
 
 	compose(&page->out, "<table><tr><th class=t>%s<th>time line<th class=n>ms<th class=o>outcome<th class=w>why",
 	    all ? "all requests" : "given up or failed");
-	json_array_foreach(json_object_get(session, "calls"), i, call)
+	json_array_foreach(calls, i, call)
 	{
 		if ((!all && !trace_failed(call)) || !has_row(page, trace_failed(call)))
 			continue;

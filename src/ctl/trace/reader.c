@@ -9,7 +9,10 @@
 #include "ctl/show.h"
 #include "ctl/trace.h"
 
-enum { AT_ONCE = 100 /* ms: for the clocks of the log may not agree */ };
+enum {
+	AT_ONCE = 100, /* ms: for the clocks of the log may not agree */
+	NONE_YET = -1  /* the end of a session of which nothing was heard */
+};
 
 /* With these a request's answer is awaited no more, or its receiver is told so. */
 static const enum why ends[] = { WHY_TIMED_OUT, WHY_OPERATOR_CANCELLED, WHY_CANCEL_FORWARDED, WHY_CANCEL_TRANSLATED,
@@ -72,7 +75,7 @@ trace_close(struct trace *trace, json_int_t pid)
 	end_session(trace, key);
 }
 
-/* The session that the line is of, which may begin with it. */
+/* The session that the line is of, which may begin or end with it; the caller's. */
 static json_t *
 session_of(struct trace *trace, const json_t *line, msec_t time)
 {
@@ -86,14 +89,17 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	session = json_object_get(trace->open, key);
 	if (session == NULL) {
 		session = json_pack("{s:O, s:I, s:I, s:[], s:[], s:{}}", "since", json_object_get(line, "time"),
-		    "start", time, "end", time, "events", "calls", "known");
+		    "start", time, "end", NONE_YET, "events", "calls", "known");
 		show_take(session, line, "pid server session");
-		json_array_append_new(trace->sessions, session);
-		json_object_set(trace->open, key, session);
+		json_object_set_new(trace->open, key, session);
 	}
+	/* Of one that is older only the head is known on. */
+	if (time >= trace->since && show_number(session, "end") < trace->since)
+		json_array_append(trace->sessions, session);
+	widen(session, time);
+	json_incref(session);
 	if (is_among(line, lasts, sizeof(lasts)))
 		end_session(trace, key);
-	widen(session, time);
 	return session;
 }
 
@@ -230,28 +236,15 @@ note_end(json_t *call, const json_t *line, bool answer)
 		json_object_set_new(call, "answered", json_true());
 }
 
-bool
-trace_hear(struct trace *trace, json_t *line)
+/* What the line tells of a call or of the session. */
+static void
+hear_events(struct trace *trace, json_t *session, json_t *line)
 {
 	bool ended = show_has(line, "ended");
 	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && show_has(line, "outcome");
-	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
-	msec_t time = trace_time(line);
-	json_t *session, *call;
-	size_t count;
+	size_t count = json_array_size(json_object_get(session, "calls"));
+	json_t *call = call_of(session, line);
 
-	if (!whole || time < trace->since) {
-		json_decref(line);
-		return whole && time >= 0;
-	}
-	session = session_of(trace, line, time);
-	json_object_set_new(line, "time", json_integer(time));
-	show_take(session, line, "dialect");
-	/* The writer, which tells of that, knows the client as it was at its start. */
-	if (!show_is(line, "why", "KILLED") || !show_has(session, "client"))
-		show_take(session, line, "client");
-	count = json_array_size(json_object_get(session, "calls"));
-	call = call_of(session, line);
 	read_message(trace, session, call, line);
 	if (call != NULL && ended)
 		json_object_set(call, "tally", json_object_get(line, "ended"));
@@ -263,6 +256,28 @@ trace_hear(struct trace *trace, json_t *line)
 	if (!answer && !ended &&
 	    (!passing || (call != NULL && count == json_array_size(json_object_get(session, "calls")))))
 		json_array_append(json_object_get(call != NULL ? call : session, "events"), line);
+}
+
+bool
+trace_hear(struct trace *trace, json_t *line)
+{
+	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
+	msec_t time = trace_time(line);
+	json_t *session;
+
+	if (!whole || time < 0) {
+		json_decref(line);
+		return false;
+	}
+	session = session_of(trace, line, time);
+	json_object_set_new(line, "time", json_integer(time));
+	show_take(session, line, "dialect");
+	/* The writer, which tells of that, knows the client as it was at its start. */
+	if (!show_is(line, "why", "KILLED") || !show_has(session, "client"))
+		show_take(session, line, "client");
+	if (time >= trace->since)
+		hear_events(trace, session, line);
+	json_decref(session);
 	json_decref(line);
 	return true;
 }

@@ -49,7 +49,7 @@ hear_line(void *user, json_t *line)
 static int
 read_all(struct trace *trace, char *const files[])
 {
-	int status = *files == NULL ? trace_read_history(hear_line, trace) : CTL_YES;
+	int status = *files == NULL ? trace_read_history(hear_line, trace, true) : CTL_YES;
 	json_t *session;
 	size_t i;
 
