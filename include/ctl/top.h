@@ -16,9 +16,10 @@ enum {
 struct top {
 	const char *which; /* the pid or name of those that are shown; NULL: all */
 	struct targets targets;
-	json_t *rows; /* owned; the open requests, then the last that have ended, in the order of the screen */
-	size_t open;  /* how many of them are */
-	int64_t more; /* that canceld did not list */
+	json_t *known; /* owned; the requests of which something is known, also those that the filter hides */
+	json_t *rows;  /* owned; of these the open ones, then the last that have ended, in the order of the screen */
+	size_t open;   /* how many of them are */
+	int64_t more;  /* that canceld did not list */
 	size_t marked;
 	int order;           /* the key that chose it: i, a or l */
 	int page;            /* what is shown in the place of the table; 0: nothing */

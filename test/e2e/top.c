@@ -40,9 +40,9 @@ run_hanging(const char *options, const char *id)
 
 SUITE("top");
 
-/* Reads the terminal until the text is there. */
+/* Reads the terminal until the text is there, and leaves what was read. */
 static void
-await_screen(int terminal, const char *text)
+read_screen(int terminal, const char *text)
 {
 	size_t len = 0;
 
@@ -56,14 +56,37 @@ await_screen(int terminal, const char *text)
 		len += (size_t)got;
 		shell_output[len] = '\0';
 	}
+}
+
+static void
+await_screen(int terminal, const char *text)
+{
+	read_screen(terminal, text);
 	shell_output[0] = '\0';
 }
 
-static pid_t
-start_top(int *terminal, const char *name)
+/* Reads whole screens until one has the text, and leaves that, without its first bytes. */
+static void
+await_frame(int terminal, const char *text)
 {
-	struct winsize size = { .ws_row = 12, .ws_col = 100 };
-	pid_t pid = forkpty(terminal, NULL, NULL, &size);
+	size_t len = 0;
+
+	for (;;) {
+		ck_assert_uint_lt(len, sizeof(shell_output) - 1);
+		ck_assert_msg(read(terminal, shell_output + len, 1) == 1, "no screen had '%s'", text);
+		shell_output[++len] = '\0';
+		if (len < 3 || strcmp(shell_output + len - 3, "\033[J") != 0)
+			continue;
+		if (strstr(shell_output, text) != NULL)
+			return;
+		len = 0;
+	}
+}
+
+static pid_t
+start_top_on(int *terminal, const char *name, const struct winsize *size)
+{
+	pid_t pid = forkpty(terminal, NULL, NULL, size);
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
@@ -73,6 +96,12 @@ start_top(int *terminal, const char *name)
 	}
 	shell_output[0] = '\0';
 	return pid;
+}
+
+static pid_t
+start_top(int *terminal, const char *name)
+{
+	return start_top_on(terminal, name, &(struct winsize){ .ws_row = 12, .ws_col = 100 });
 }
 
 static void
@@ -376,9 +405,12 @@ TEST(a_socket_without_a_listener_is_removed)
 	run_end(run);
 }
 
-/* As a canceld in another container, with the pid of this one and a request of the same number, until it is killed. */
+/*
+ * As a canceld that has these results for those that ask, one after the other, and the last one for all that follow, until
+ * it is killed; "": no answer. It refuses to cancel.
+ */
 static pid_t
-start_twin(const struct run *run, const struct sockaddr_un *address)
+start_fake(const struct sockaddr_un *address, const char *const results[])
 {
 	int listener = listen_at(address), peer;
 	pid_t pid = process_fork();
@@ -390,15 +422,34 @@ start_twin(const struct run *run, const struct sockaddr_un *address)
 			if (strstr(asked, "\"cancel\"") != NULL)
 				dprintf(peer,
 				    "{\"id\":1,\"error\":{\"code\":-32001,\"message\":\"the twin refuses\"}}\n");
-			else
-				dprintf(peer,
-				    "{\"id\":1,\"result\":{\"pid\":%d,\"name\":\"twin\",\"requests\":[{\"id\":\"7\",\"serial\":2,"
-				    "\"from\":\"client\",\"method\":\"twins\",\"age_ms\":9999999,\"idle_ms\":9999999}]}}\n",
-				    (int)run->pid);
+			else if (results[0][0] != '\0')
+				dprintf(peer, "{\"id\":1,\"result\":%s}\n", results[0]);
+		results += results[1] != NULL;
 		close(peer);
 	}
 	close(listener);
 	return pid;
+}
+
+static void
+end_fake(pid_t fake, const struct sockaddr_un *address)
+{
+	ck_assert_int_eq(kill(fake, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(fake, NULL, 0), fake);
+	unlink(address->sun_path);
+}
+
+/* In another container, with the pid of this one and a request of the same number. */
+static pid_t
+start_twin(const struct run *run, const struct sockaddr_un *address)
+{
+	char result[512];
+
+	snprintf(result, sizeof(result),
+	    "{\"pid\":%d,\"name\":\"twin\",\"requests\":[{\"id\":\"7\",\"serial\":2,\"from\":\"client\","
+	    "\"method\":\"twins\",\"age_ms\":9999999,\"idle_ms\":9999999}]}",
+	    (int)run->pid);
+	return start_fake(address, (const char *const[]){ result, NULL });
 }
 
 TEST(top_cancels_in_the_canceld_that_it_asked_about)
@@ -417,9 +468,136 @@ TEST(top_cancels_in_the_canceld_that_it_asked_about)
 	ck_assert_int_eq(write(terminal, "q", 1), 1);
 	expect_restored(terminal, pid, 0);
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
-	ck_assert_int_eq(kill(twin, SIGKILL), 0);
-	ck_assert_int_eq(waitpid(twin, NULL, 0), twin);
-	unlink(address.sun_path);
+	end_fake(twin, &address);
 	run_release(run);
+	run_end(run);
+}
+
+static const struct winsize least_of_panels = { .ws_row = 24, .ws_col = 120 };
+
+TEST(many_servers_leave_room_for_a_request_and_its_details)
+{
+	static const char result[] =
+	    "{\"pid\":99999997,\"name\":\"many\",\"in_flight\":2,\"requests\":["
+	    "{\"id\":1,\"serial\":1,\"from\":\"client\",\"method\":\"one\",\"age_ms\":9,\"idle_ms\":9},"
+	    "{\"id\":2,\"serial\":2,\"from\":\"client\",\"method\":\"two\",\"age_ms\":9,\"idle_ms\":9}]}";
+	struct run *run = run_session("--name manifold", NULL);
+	struct sockaddr_un addresses[8];
+	pid_t fakes[8], pid;
+	char name[32];
+	int terminal, lines = 0;
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "%d-ab.sock", 99999970 + i);
+		addresses[i] = address_beside(run, name);
+		fakes[i] = start_fake(&addresses[i], (const char *const[]){ result, NULL });
+	}
+	pid = start_top_on(&terminal, "many", &least_of_panels);
+	await_frame(terminal, "16 open, 8 canceld");
+	for (const char *at = shell_output; (at = strstr(at, "\r\n")) != NULL; at++)
+		lines++;
+	ck_assert_int_eq(lines, 23);
+	ck_assert_ptr_nonnull(strstr(shell_output, "15 more below"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "method      "));
+	ck_assert_ptr_nonnull(strstr(shell_output, "by IDLE"));
+	type(terminal, "jjq");
+	expect_restored(terminal, pid, 0);
+	for (int i = 0; i < 8; i++)
+		end_fake(fakes[i], &addresses[i]);
+	run_end(run);
+}
+
+/* As a canceld that a later one has followed at the same socket. */
+TEST(top_bears_calls_that_become_fewer)
+{
+	struct run *run = run_session("--name fewer", NULL);
+	struct sockaddr_un address = address_beside(run, "99999996-ab.sock");
+	pid_t pid,
+	    fake = start_fake(&address,
+		(const char *const[]){ "{\"pid\":99999996,\"name\":\"falls\",\"calls\":1000000000}",
+		    "{\"pid\":99999996,\"name\":\"falls\",\"calls\":0,\"timeouts\":71}", NULL });
+	int terminal;
+
+	pid = start_top_on(&terminal, "99999996", &least_of_panels);
+	await_screen(terminal, "71 timed out");
+	await_frame(terminal, "71 timed out");
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
+	end_fake(fake, &address);
+	run_end(run);
+}
+
+TEST(the_calls_of_one_that_did_not_answer_at_first_are_shown)
+{
+	struct run *run = run_session("--name late", NULL);
+	struct sockaddr_un address = address_beside(run, "99999995-ab.sock");
+	pid_t pid,
+	    fake = start_fake(&address,
+		(const char *const[]){ "", "", "{\"pid\":99999995,\"name\":\"wakes\",\"calls\":1}",
+		    "{\"pid\":99999995,\"name\":\"wakes\",\"calls\":9}", NULL });
+	int terminal;
+
+	pid = start_top_on(&terminal, "99999995", &least_of_panels);
+	await_screen(terminal, "1 not answering");
+	await_screen(terminal, "\u2588");
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
+	end_fake(fake, &address);
+	run_end(run);
+}
+
+/* Whether the filter hides it as that happens, or nothing was heard of it any more. */
+TEST(what_has_gone_unseen_is_shown_too)
+{
+	struct run *run = run_hanging("--name hides", "7");
+	char number[16];
+	int terminal;
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%d", (int)run->pid);
+	pid = start_top(&terminal, number);
+	await_screen(terminal, "stubborn");
+	type(terminal, "/nothing\n");
+	await_screen(terminal, "nothing is in flight");
+	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+	await_screen(terminal, "1 not answering");
+	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
+	await_screen(terminal, "0 canceld");
+	await_frame(terminal, "nothing is in flight");
+	type(terminal, "/\n");
+	await_screen(terminal, "stubborn");
+	await_screen(terminal, "mgone");
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
+	run_expect_gone(run);
+	run_end(run);
+}
+
+#define HISTORY "$HOME/.local/state/canceld/history"
+
+TEST(the_history_scrolls_as_far_as_it_goes)
+{
+	struct run *run = run_session("--name scrolls", NULL);
+	int terminal;
+	pid_t pid;
+
+	shell_expect(
+	    "for i in 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do printf "
+	    "'{\"time\":\"2026-11-25T10:00:%d.000Z\",\"pid\":%d,\"server\":\"scrolls\",\"why\":\"SUMMARY\"}\n' "
+	    "$i $i; done >>" HISTORY,
+	    "echo no line >>" HISTORY, 0, "");
+	pid = start_top(&terminal, "scrolls");
+	await_screen(terminal, "by IDLE");
+	type(terminal, "h");
+	read_screen(terminal, "q: back");
+	ck_assert_ptr_null(strstr(shell_output, "passed over"));
+	shell_output[0] = '\0';
+	type(terminal, "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk");
+	await_frame(terminal, "scrolls[10]");
+	type(terminal, "j");
+	await_frame(terminal, "scrolls[21]");
+	type(terminal, "qq");
+	expect_restored(terminal, pid, 0);
+	shell_expect("true", "rm " HISTORY, 0, "");
 	run_end(run);
 }

@@ -8,7 +8,8 @@
 #include "shell/words.h"
 
 enum {
-	FRAME = 4, /* lines that are no requests: totals, a blank one, titles, keys */
+	FRAME = 4,      /* lines that are no requests: totals, a blank one, titles, keys */
+	ROOM_LEAST = 2, /* a request, and how many more there are */
 	WIDTH_LEAST = 40,
 	HEIGHT_LEAST = 6,
 	PANELS_WIDTH = 120, /* from here on servers and details are beside the requests */
@@ -196,7 +197,7 @@ bars_of(const json_t *counts)
 			calls = json_integer_value(json_array_get(counts, i)) -
 			    json_integer_value(json_array_get(counts, i - 1));
 			if (round > 0)
-				compose(&text, "%s", bars[(calls * 8 + most - 1) / most]);
+				compose(&text, "%s", bars[calls > 0 ? (calls * 8 + most - 1) / most : 0]);
 			else if (calls > most)
 				most = calls;
 		}
@@ -266,10 +267,13 @@ top_has_panels(void)
 static void
 put_panels(const struct top *top, struct screen *screen)
 {
-	size_t height = screen->height;
+	size_t height = screen->height, least;
 
 	put_servers(top, screen);
+	least = screen->used + FRAME + ROOM_LEAST;
 	screen->height -= 2 * height / PANEL_SHARE + 1;
+	if (screen->height < least)
+		screen->height = least;
 	put_table(top, screen);
 	while (screen->used < screen->height)
 		put_line(screen, "", "", SPAN_NONE);

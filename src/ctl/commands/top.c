@@ -75,7 +75,7 @@ place_of(const struct top *top, const json_t *request)
 	return i;
 }
 
-/* Appends it, if the filter lets it be shown; takes the reference. */
+/* Appends it to what is known, and to the rows, if the filter lets it be shown; takes the reference. */
 static void
 add_row(const struct top *top, json_t *rows, json_t *row, int order)
 {
@@ -90,7 +90,7 @@ add_row(const struct top *top, json_t *rows, json_t *row, int order)
 	json_object_set_new(row, "key", json_integer(key_of(row, order)));
 	if (fits)
 		json_array_append(rows, row);
-	json_decref(row);
+	json_array_append_new(top->known, row);
 }
 
 static void
@@ -126,21 +126,30 @@ note_end(json_t *row, const char *state)
 	json_object_set_new(row, "state", json_string(state));
 }
 
-/* What there was of a canceld that has ended stays among what has ended. */
+/*
+ * What there was of a canceld that has ended stays among what has ended. That of one that does not answer is known on, but
+ * not shown: it may end without an answer.
+ */
 static void
 keep_gone(struct top *top, const json_t *former, json_t *ended, msec_t passed)
 {
+	const struct target *target;
 	size_t count = 0, i;
 	json_t *row;
 
 	json_array_foreach(former, i, row)
 	{
-		if (top_target(top, row) != NULL || count++ >= GONE_MOST)
+		target = top_target(top, row);
+		if (target == NULL ? count++ >= GONE_MOST : target->about != NULL)
 			continue;
-		if (!show_has(row, "ended_ms"))
+		if (target == NULL && !show_has(row, "ended_ms"))
 			note_end(row, "gone");
-		json_object_set_new(row, "ended_ms", json_integer(show_number(row, "ended_ms") + passed));
-		add_row(top, ended, json_incref(row), ENDED);
+		if (target == NULL || show_has(row, "ended_ms"))
+			json_object_set_new(row, "ended_ms", json_integer(show_number(row, "ended_ms") + passed));
+		if (target == NULL)
+			add_row(top, ended, json_incref(row), ENDED);
+		else
+			json_array_append(top->known, row);
 	}
 }
 
@@ -149,21 +158,27 @@ static void
 note_calls(struct top *top, msec_t now)
 {
 	msec_t steps = now / SLOT - top->looked / SLOT;
+	json_t *former = top->calls;
 
+	top->calls = json_object();
 	for (size_t i = 0; i < top->targets.count; i++) {
 		const struct target *target = &top->targets.list[i];
-		json_t *counts = json_object_get(top->calls, target->path);
+		json_t *counts = json_object_get(former, target->path);
 		json_t *count = json_object_get(target->about, "calls");
 		bool known = counts != NULL;
 
-		if (!known)
-			json_object_set_new(top->calls, target->path, counts = json_pack("[O*]", count));
+		/* It has not answered yet. */
+		if (!known && count == NULL)
+			continue;
+		counts = known ? json_incref(counts) : json_pack("[O]", count);
+		json_object_set_new(top->calls, target->path, counts);
 		for (msec_t k = 0; k < (known ? steps : 1) && k < SLOTS; k++)
 			json_array_append(counts, json_array_get(counts, json_array_size(counts) - 1));
 		while (json_array_size(counts) > SLOTS)
 			json_array_remove(counts, 0);
 		json_array_set(counts, json_array_size(counts) - 1, count);
 	}
+	json_decref(former);
 }
 
 /* The request of which all is shown, as it is now. */
@@ -213,7 +228,8 @@ read_log(struct top *top)
 static void
 look(struct top *top)
 {
-	json_t *former = top->rows, *marked = json_incref(json_array_get(former, top->marked)), *ended = json_array();
+	json_t *former = top->known, *marked = json_incref(json_array_get(top->rows, top->marked)),
+	       *ended = json_array();
 	msec_t now = monotonic_now();
 	bool open = top->marked < top->open;
 	size_t at, count;
@@ -222,7 +238,9 @@ look(struct top *top)
 	top->targets = (struct targets){ .method = "list", .params = json_pack("{s:b}", "requests", true) };
 	targets_find(&top->targets, TARGETS_LOOK);
 	targets_keep(&top->targets, top->which);
+	json_decref(top->rows);
 	top->rows = json_array();
+	top->known = json_array();
 	collect(top, ended);
 	keep_gone(top, former, ended, now - top->looked);
 	note_calls(top, now);
@@ -375,16 +393,30 @@ open_history(struct top *top)
 		top->lines += top->history.data[i] == '\n';
 }
 
+/* The history, as far as it goes. */
+static void
+scroll(struct top *top, bool back)
+{
+	size_t height = 1, above;
+
+	term_width(&height);
+	above = top->lines + 1 > height ? top->lines + 1 - height : 0;
+	if (top->below > above)
+		top->below = above;
+	if (back && top->below < above)
+		top->below++;
+	else if (!back && top->below > 0)
+		top->below--;
+}
+
 /* Of a page that hides the table. */
 static void
 on_page_key(struct top *top, char key)
 {
-	bool scrolls = top->page == PAGE_HISTORY;
+	bool back = key == 'k' || key == 'A';
 
-	if (scrolls && (key == 'k' || key == 'A') && top->below < top->lines)
-		top->below++;
-	else if (scrolls && (key == 'j' || key == 'B') && top->below > 0)
-		top->below--;
+	if (top->page == PAGE_HISTORY && (back || key == 'j' || key == 'B'))
+		scroll(top, back);
 	else if (top->page != PAGE_REQUEST || !act_on(top, top->shown, key))
 		top->page = 0;
 }
@@ -515,6 +547,7 @@ ctl_top(int argc, char *argv[])
 		return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", text);
 	top.which = argv[optind];
 	top.rows = json_array();
+	top.known = json_array();
 	top.calls = json_object();
 	look(&top);
 	if (top.which != NULL && top.targets.count == 0)
@@ -523,6 +556,7 @@ ctl_top(int argc, char *argv[])
 		status = run(&top, interval);
 	targets_free(&top.targets);
 	json_decref(top.rows);
+	json_decref(top.known);
 	json_decref(top.shown);
 	json_decref(top.asked);
 	json_decref(top.log);
