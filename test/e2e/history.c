@@ -167,6 +167,22 @@ TEST(what_was_open_as_canceld_was_killed_has_one_line)
 	json_decref(lines);
 }
 
+/* Not only the signal of canceld's, as if it were of a stranger. */
+TEST(why_canceld_ended_the_server_is_told)
+{
+	struct run *run = run_session("--name mine -t tools/call:block=200ms -k200ms", NULL);
+
+	run_call(run, "2", "block", "{}");
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_expect_logged(run, "RESTARTED");
+	run_leave(run, 0);
+	run_end(run);
+	shell_expect("true", "$CANCELCTL history | grep -o 'STUCK\\|SERVER_EXITED  *signal 15'", 0,
+	    "STUCK\nSERVER_EXITED");
+	shell_expect("true", "$CANCELCTL history --failed | grep -o 'STUCK\\|SERVER_EXITED  *signal 15'", 0,
+	    "STUCK\nSERVER_EXITED");
+}
+
 /* As if the file system of the home stood still. */
 TEST(a_history_that_stands_still_is_not_awaited)
 {
@@ -261,15 +277,26 @@ static const struct {
 	{ C, 0, "10:00:03  -           -             -  SERVER_EXITED  exit status 3\n" },
 	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; " C, 0, "SERVER_EXITED  signal 9\n" },
 	{ C, 0, "2026-11-25 10:00:01  tools/call  forecast  700ms" },
-	{ C, 0, "10:00:05  tools/call  map       900ms  KILLED         2 open, this is the oldest\n" },
-	{ C, 0, "weather  tools/call  forecast  100       1  2ms  2ms  700ms\n" },
-	{ C, 0, "weather  tools/call  map         1       1   2s   2s     2s\n" },
+	{ C, 0, "10:00:04  tools/call  map       900ms  KILLED         2 open, this is the oldest\n" },
+	{ C, 0, "weather  tools/call  forecast  100       1    2ms  2ms  700ms\n" },
+	{ C, 0, "weather  tools/call  map         2       2  900ms   2s     2s\n" },
+	{ C, 0, "weather  other       -           1       1      -    -      -\n" },
+	{ "sed -i 's/\"open\":2,.*/\"open\":0}/' " HISTORY "; " C, 0, "KILLED         0 open\n" },
 	{ C, 0, "1 lines are not of a JSON log" },
 	{ C "--failed | grep -c answered", 1, "0\n" },
 	{ C "--failed 2>&1 | grep -c 'no end'", 1, "0\n" },
 	{ C "--failed", 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
-	{ C "--failed", 0, "weather  tools/call  forecast  100       1  2ms  2ms  700ms\n" },
-	{ "sed -i '/failed/d; /timed_out/d' " HISTORY "; " C "--failed", 1, "the history has nothing of that" },
+	{ C "--failed", 0, "weather  tools/call  forecast  100       1    2ms  2ms  700ms\n" },
+	{ C "--failed", 0,
+	    "\n2026-11-25 10:00:04  tools/call  map       900ms  KILLED         2 open, this is the oldest\n" },
+	{ C "--failed", 0, "SERVER_EXITED  exit status 3\n" },
+	{ "sed -i '/failed/d; /timed_out/d; s/\"status\":3/\"status\":0/; s/KILLED/SUMMARY/' " HISTORY "; " C
+	  "--failed",
+	    1, "the history has nothing of that" },
+	{ "sed -i '/failed/d; /timed_out/d; /KILLED/d; s/\"status\":3/\"signal\":11/' " HISTORY "; " C "--failed", 0,
+	    "SERVER_EXITED  signal 11\n" },
+	{ C "-j --failed 2>&1 | grep -c 'KILLED\\|SERVER_EXITED'", 0, "2\n" },
+	{ "$CANCELCTL trace -f otlp 2>&1 | grep -c 'error.type\",\"value\":{\"stringValue\":\"KILLED'", 0, "1\n" },
 	{ C "weather | grep -c BEGAN", 0, "1\n" },
 	{ C "4711 | grep -c BEGAN", 0, "1\n" },
 	{ C "other", 1, "the history has nothing of that\n" },

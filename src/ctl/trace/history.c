@@ -19,7 +19,8 @@
 static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [--failed] [PID|NAME]\n\n"
 			    "Tells what has happened, by session, what ended last at the end: each request\n"
 			    "that was not answered at once, and a line for each tool.\n\n"
-			    "      --failed       only requests that failed, were given up or lost\n"
+			    "      --failed       only requests that failed, were given up or lost, and what\n"
+			    "                     ended the server or canceld too early\n"
 			    "  -s, --since TIME   only what ended since then: 2h or 1d ago, today, yesterday,\n"
 			    "                     2026-11-25 or 2026-11-25T10:00\n"
 			    "  -j, --json         the lines of the history\n";
@@ -152,6 +153,19 @@ is_wanted(const struct choice *choice, struct span ended)
 	    (ended.len > 0 && !span_equal(ended, SPAN("answered")) && !span_equal(ended, SPAN("streams")));
 }
 
+/* Whether something ended canceld or the server that was not to end, or kept it from being started again. */
+static bool
+is_loss(const json_t *line)
+{
+	static const char *const words[] = { "KILLED", "STUCK", "CANCEL_IGNORED", "OPERATOR_RESTARTED",
+		"RESTART_REFUSED" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (show_is(line, "why", words[i]))
+			return true;
+	return show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0);
+}
+
 static bool
 is_meant(const struct choice *choice, const json_t *line)
 {
@@ -173,7 +187,8 @@ hear(void *user, json_t *line)
 		json_decref(line);
 		return true;
 	}
-	if (choice->json && trace_time(line) >= choice->trace.since && is_wanted(choice, show_string(line, "ended"))) {
+	if (choice->json && trace_time(line) >= choice->trace.since &&
+	    (is_wanted(choice, show_string(line, "ended")) || is_loss(line))) {
 		show_json(line);
 		choice->told = true;
 	}
@@ -229,10 +244,10 @@ static const struct column tools_columns[] = {
 static json_t *
 reason_of(const json_t *event)
 {
-	static const struct {
+	const struct {
 		const char *key, *before, *behind;
-	} numbers[] = { { "open", "", " open, this is the oldest" }, { "status", "exit status ", "" },
-		{ "signal", "signal ", "" } };
+	} numbers[] = { { "open", "", show_has(event, "method") ? " open, this is the oldest" : " open" },
+		{ "status", "exit status ", "" }, { "signal", "signal ", "" } };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (json_object_get(event, numbers[i].key) != NULL)
@@ -241,12 +256,35 @@ reason_of(const json_t *event)
 	return json_incref(json_object_get(event, "reason"));
 }
 
-/* Whether it became something else of the session than in any other. */
+/* Whether it became something else of the session than in any other; or something was lost. */
 static bool
-is_told(struct span why)
+is_told(const struct choice *choice, const json_t *event)
 {
+	struct span why = show_string(event, "why");
+
+	if (choice->failed)
+		return is_loss(event);
 	return !span_equal(why, SPAN("COUNTED")) && !span_equal(why, SPAN("STARTED")) &&
 	    !span_equal(why, SPAN("DIALECT")) && !span_equal(why, SPAN("SUMMARY"));
+}
+
+/* Of the session or of a call. */
+static void
+add_events(const struct choice *choice, const json_t *owner, json_t *rows)
+{
+	json_t *event, *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(owner, "events"), i, event)
+	{
+		if (!is_told(choice, event))
+			continue;
+		row = json_pack("{s:I, s:O, s:O*, s:o*}", "start",
+		    show_number(event, "time") - show_number(event, "elapsed"), "tally", json_object_get(event, "why"),
+		    "took", json_object_get(event, "elapsed"), "reason", reason_of(event));
+		show_take(row, event, "method name");
+		json_array_append_new(rows, row);
+	}
 }
 
 /* Each request, and what became of the session itself. */
@@ -258,7 +296,9 @@ rows_of(const struct choice *choice, const json_t *session)
 
 	json_array_foreach(json_object_get(session, "calls"), i, item)
 	{
-		if (!is_wanted(choice, show_string(item, "tally")))
+		add_events(choice, item, rows);
+		/* Of one that was open as canceld was killed its event tells. */
+		if (!show_has(item, "tally") || !is_wanted(choice, show_string(item, "tally")))
 			continue;
 		row = json_copy(item);
 		if (trace_failed(item) && !show_has(item, "reason"))
@@ -266,15 +306,7 @@ rows_of(const struct choice *choice, const json_t *session)
 		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
 		json_array_append_new(rows, row);
 	}
-	json_array_foreach(choice->failed ? NULL : json_object_get(session, "events"), i, item)
-	{
-		if (!is_told(show_string(item, "why")))
-			continue;
-		row = json_pack("{s:O, s:O, s:O*, s:o*}", "start", json_object_get(item, "time"), "tally",
-		    json_object_get(item, "why"), "took", json_object_get(item, "elapsed"), "reason", reason_of(item));
-		show_take(row, item, "method name");
-		json_array_append_new(rows, row);
-	}
+	add_events(choice, session, rows);
 	show_sort(rows, "start");
 	return rows;
 }

@@ -17,7 +17,8 @@ enum {
 /* With these a request's answer is awaited no more, or its receiver is told so. */
 static const enum why ends[] = { WHY_TIMED_OUT, WHY_OPERATOR_CANCELLED, WHY_CANCEL_FORWARDED, WHY_CANCEL_TRANSLATED,
 	WHY_CANCEL_UNSENT, WHY_CANCEL_ANSWERED, WHY_CLIENT_GONE, WHY_SERVER_GONE, WHY_SERVER_LOST, WHY_TERMINATED,
-	WHY_TOO_MANY, WHY_MALFORMED, WHY_OVERSIZED, WHY_PROBE_ANSWERED, WHY_ANSWERED_FOR_CLIENT, WHY_UNANSWERABLE };
+	WHY_TOO_MANY, WHY_MALFORMED, WHY_OVERSIZED, WHY_PROBE_ANSWERED, WHY_ANSWERED_FOR_CLIENT, WHY_UNANSWERABLE,
+	WHY_KILLED };
 
 /* canceld says no more. */
 static const enum why lasts[] = { WHY_SUMMARY, WHY_KILLED };
@@ -147,7 +148,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 	    method, name);
 	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from", from, "start",
 	    start, "events");
-	show_take(call, line, "id method name");
+	show_take(call, line, "id method name open");
 	json_array_append_new(json_object_get(session, "calls"), call);
 	widen(session, start);
 	json_object_set(json_object_get(session, "known"), key, call);
@@ -184,6 +185,9 @@ call_of(json_t *session, const json_t *line)
 	const char *to = to_server ? "server" : "client", *other = to_server ? "client" : "server";
 	json_t *call, *sent;
 
+	/* The oldest of those that were open. */
+	if (show_is(line, "why", "KILLED") && show_has(line, "method"))
+		return add_call(session, line, "client");
 	if (!show_has(line, "id") || !json_is_string(json_object_get(line, "method")))
 		return NULL;
 	if (show_has(line, "ended"))

@@ -41,6 +41,20 @@ add_number(json_t *tool, const char *key, json_int_t number)
 	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
 }
 
+/* Of those that were open as canceld was killed only the oldest has a name. */
+static void
+count_others(json_t *tools, const json_t *session, json_int_t count)
+{
+	json_t *none = json_pack("{s:s}", "method", "other"), *tool;
+
+	if (count > 0) {
+		tool = tool_of(tools, session, none);
+		add_number(tool, "count", count);
+		add_number(tool, "failed", count);
+	}
+	json_decref(none);
+}
+
 void
 trace_count(json_t *tools, const json_t *session)
 {
@@ -52,6 +66,7 @@ trace_count(json_t *tools, const json_t *session)
 		tool = tool_of(tools, session, item);
 		add_number(tool, "count", 1);
 		add_number(tool, "failed", trace_failed(item));
+		count_others(tools, session, show_number(item, "open") - 1);
 		json_array_append_new(json_object_get(tool, "times"),
 		    json_integer(trace_end(session, item) - show_number(item, "start")));
 	}
