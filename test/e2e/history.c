@@ -167,6 +167,21 @@ TEST(what_was_open_as_canceld_was_killed_has_one_line)
 	json_decref(lines);
 }
 
+TEST(what_still_runs_is_told)
+{
+	struct run *run = run_session("--name mine", NULL);
+
+	run_hang(run, "7");
+	/* Its writer is another process. */
+	shell_expect("true", "until grep -qs DIALECT " HISTORY "; do sleep 0.01; done; $CANCELCTL history", 0,
+	    "s, still runs, 1 open\n");
+	/* As if it were of an earlier one with its pid. */
+	shell_expect("true", "sed -i 's/\"time\":\"20../\"time\":\"2000/' " HISTORY "; $CANCELCTL history", 0,
+	    "s, no end is known\n");
+	run_leave(run, 0);
+	run_end(run);
+}
+
 /* Not only the signal of canceld's, as if it were of a stranger. */
 TEST(why_canceld_ended_the_server_is_told)
 {

@@ -13,6 +13,7 @@
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
+#include "ctl/targets.h"
 #include "ctl/trace.h"
 #include "shell/words.h"
 
@@ -32,7 +33,8 @@ struct choice {
 	struct trace trace;
 	json_t *others; /* an object: the names of servers that are not meant */
 	json_t *tools;
-	size_t cells; /* of a line; 0: any number */
+	struct targets targets; /* those that run, if a session has no end */
+	size_t cells;           /* of a line; 0: any number */
 	struct buf out;
 };
 
@@ -311,21 +313,52 @@ rows_of(const struct choice *choice, const json_t *session)
 	return rows;
 }
 
+/* What the canceld of the session tells, if it runs, borrowed; an earlier one may have had its pid. */
+static const json_t *
+running(const struct choice *choice, const json_t *session)
+{
+	for (size_t i = 0; i < choice->targets.count; i++) {
+		const json_t *about = choice->targets.list[i].about;
+
+		if (about != NULL && show_number(about, "pid") == show_number(session, "pid") &&
+		    span_equal(show_string(about, "name"), show_string(session, "server")) &&
+		    show_number(about, "started") * 1000 <= show_number(session, "start"))
+			return about;
+	}
+	return NULL;
+}
+
+/* ", 2m05s", and what else there is to tell of its end. */
+static void
+append_length(const struct choice *choice, const json_t *session, struct buf *line)
+{
+	bool over = show_has(session, "over");
+	const json_t *about = over ? NULL : running(choice, session);
+	msec_t end = about != NULL ? (msec_t)time(NULL) * 1000 : 0;
+	char text[SHOW_TIME_SIZE];
+
+	if (end < show_number(session, "end"))
+		end = show_number(session, "end");
+	compose(line, ", %b", show_time(end - show_number(session, "start"), text));
+	if (about != NULL)
+		compose(line, ", still runs, %d open", (int64_t)show_number(about, "in_flight"));
+	else if (!over)
+		compose(line, ", no end is known");
+}
+
 /* "weather[4711]  node  2026-11-26 08:21:37, 2m05s" */
 static void
 append_session(struct choice *choice, const json_t *session)
 {
 	json_t *rows = rows_of(choice, session);
-	msec_t start = show_number(session, "start");
-	char text[SHOW_TIME_SIZE], began[CLOCK_SIZE];
+	char began[CLOCK_SIZE];
 	struct buf line = { 0 };
 
 	trace_count(choice->tools, session);
 	if (!choice->failed || json_array_size(rows) > 0) {
-		compose(&line, "%b[%d]  %b  %s, %b%s", show_string(session, "server"),
-		    (int64_t)show_number(session, "pid"), show_string(session, "client"), clock_of(start, began),
-		    show_time(show_number(session, "end") - start, text),
-		    !show_has(session, "over") ? ", no end is known" : "");
+		compose(&line, "%b[%d]  %b  %s", show_string(session, "server"), (int64_t)show_number(session, "pid"),
+		    show_string(session, "client"), clock_of(show_number(session, "start"), began));
+		append_length(choice, session, &line);
 		printable_append(&choice->out, buf_span(&line), "");
 		compose(&choice->out, "\n");
 	}
@@ -348,6 +381,9 @@ tell(struct choice *choice, bool faults)
 	choice->tools = json_object();
 	choice->others = json_object();
 	status = trace_read_history(hear, choice, faults);
+	choice->targets = (struct targets){ .method = "list" };
+	if (!choice->json && json_object_size(choice->trace.open) > 0)
+		targets_find(&choice->targets, TARGETS_LOOK);
 	show_sort(choice->trace.sessions, "end");
 	json_array_foreach(choice->json ? NULL : choice->trace.sessions, i, session) append_session(choice, session);
 	choice->told |= choice->out.len > 0;
@@ -363,6 +399,7 @@ tell(struct choice *choice, bool faults)
 static void
 end(struct choice *choice)
 {
+	targets_free(&choice->targets);
 	json_decref(choice->tools);
 	json_decref(choice->others);
 	json_decref(choice->trace.sessions);
