@@ -297,7 +297,7 @@ start(struct loop *loop)
 		.client.port = client,
 		.now = loop->now,
 	};
-	if (!loop->options->no_history && !loop->options->session.dry_run)
+	if (!loop->options->no_history && !loop->options->session.dry_run && loop->options->fault[0] == '\0')
 		history_open(&loop->history, loop->log, loop->life.client.name, loop->session, &loop->statistics);
 	/* A signal may come as soon as the server runs. */
 	signals_watch(loop->ev);

@@ -230,6 +230,13 @@ TEST(an_option_and_the_environment_say_where)
 	shell_expect("true", "ls " HISTORY, 2, "No such file");
 }
 
+/* It has no server and mostly no name. */
+TEST(one_that_is_refused_keeps_no_history)
+{
+	shell_expect("true", "$CANCELD </dev/null", 125, "No command was given");
+	shell_expect("true", "ls " HISTORY, 2, "No such file");
+}
+
 /* What is told of a dry run did not happen. */
 TEST(a_dry_run_keeps_no_history)
 {
