@@ -23,8 +23,11 @@ static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [--failed] 
 			    "      --failed       only requests that failed, were given up or lost, and what\n"
 			    "                     ended the server or canceld too early\n"
 			    "  -s, --since TIME   only what ended since then: 2h or 1d ago, today, yesterday,\n"
-			    "                     2026-11-25 or 2026-11-25T10:00\n"
+			    "                     10:00, 2026-11-25 or '2026-11-25 10:00'\n"
 			    "  -j, --json         the lines of the history\n";
+
+/* The length of a date and what parts it from a time; bytes for both. */
+enum { DAY = sizeof("2026-11-26"), CLOCK_SIZE = 64 };
 
 /* What is wanted, and what is told of it. */
 struct choice {
@@ -38,20 +41,27 @@ struct choice {
 	struct buf out;
 };
 
-/* Whether the text is a date from 1970 on, which the calendar has, or a date and a time. */
+/* Whether the text is a date from 1970 on, which the calendar has, a date and a time, or a time of today, which day is. */
 static bool
 read_date(const char *text, struct tm *day)
 {
-	const char *rest = strptime(text, "%Y-%m-%d", day);
-	char same[sizeof("2026-11-25T10:00")];
+	char full[CLOCK_SIZE], same[CLOCK_SIZE], *rest;
+	size_t len = strchr(text, '-') == NULL ? strftime(full, sizeof(full), "%Y-%m-%dT", day) : 0;
 	struct tm given;
 
+	snprintf(full + len, sizeof(full) - len, "%s", text);
+	/* As the table has it. */
+	if (strlen(full) > DAY && full[DAY - 1] == ' ')
+		full[DAY - 1] = 'T';
+	rest = strptime(full, "%Y-%m-%d", day);
 	if (rest != NULL && *rest == 'T')
 		rest = strptime(rest + 1, "%H:%M", day);
+	if (rest != NULL && *rest == ':')
+		rest = strptime(rest + 1, "%S", day);
 	given = *day;
 	timegm(&given);
 	return rest != NULL && *rest == '\0' && given.tm_year >= 70 &&
-	    strftime(same, sizeof(same), "%Y-%m-%dT%H:%M", &given) > 0 && strncmp(same, text, strlen(text)) == 0;
+	    strftime(same, sizeof(same), "%Y-%m-%dT%H:%M:%S", &given) > 0 && strncmp(same, full, strlen(full)) == 0;
 }
 
 int
@@ -71,7 +81,7 @@ trace_read_since(const char *text, msec_t *since)
 		day.tm_isdst = -1;
 		if (!yesterday && strcmp(text, "today") != 0 && !read_date(text, &day))
 			return ctl_usage(
-			    "--since: '%.60s' is no time such as 2h, 1d, yesterday, 2026-11-25 or 2026-11-25T10:00",
+			    "--since: '%.60s' is no time such as 2h, 1d, yesterday, 10:00, 2026-11-25 or 2026-11-25T10:00",
 			    text);
 		*since = (msec_t)mktime(&day) * 1000;
 	}
@@ -197,9 +207,7 @@ hear(void *user, json_t *line)
 	return trace_hear(&choice->trace, line);
 }
 
-/* As people here read it; the length of a date and a blank. */
-enum { DAY = sizeof("2026-11-26"), CLOCK_SIZE = 64 };
-
+/* As people here read it. */
 static const char *
 clock_of(msec_t time, char shown[CLOCK_SIZE])
 {

@@ -27,7 +27,7 @@ static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s TIME] [--pay
 			    "                         collectors of OpenTelemetry, one object a line;\n"
 			    "                         or html, a page of at most 1 MiB\n"
 			    "  -s, --since TIME       only lines that are not older than 2h or 1d, today,\n"
-			    "                         yesterday, 2026-11-25 or 2026-11-25T10:00\n"
+			    "                         yesterday, 10:00, 2026-11-25 or '2026-11-25 10:00'\n"
 			    "      --payload          with the texts of messages, if the log has them: every\n"
 			    "                         secret of the session; never in a page\n"
 			    "      --follow           what every canceld of this user does, or one, while it\n"
