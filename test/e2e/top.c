@@ -306,7 +306,7 @@ TEST(top_tells_what_has_gone_and_what_has_happened)
 	await_screen(terminal, "leaves!");
 	await_screen(terminal, "stubborn");
 	type(terminal, "h");
-	await_screen(terminal, ", no end is known");
+	await_screen(terminal, ", still runs, 1 open");
 	type(terminal, "kkkj");
 	await_screen(terminal, "q: back");
 	type(terminal, "q");
