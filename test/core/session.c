@@ -339,6 +339,7 @@ TESTS(a_repeated_answer_is_bounded, 0, 2)
 
 	answers_add(&answers, POLICY_OPTION, SPAN("workspace/configuration"), span_of(result));
 	session_free(session);
+	memset(told, 0, sizeof(told));
 	open_session(SPAN("lsp"), false);
 	session->config.answers = &answers;
 	receive(SIDE_SERVER,

@@ -126,6 +126,7 @@ struct ask { /* one request */
 	struct {               /* --heartbeat */
 		int64_t at;    /* when it was heard, or the last progress or message of canceld's for it */
 		uint64_t step; /* ... in which order */
+		int64_t idle;  /* when canceld last had a reason to leave one out that was due */
 		bool begun;    /* MCP: a value was heard; LSP: the work has begun, and not ended */
 		double value;  /* ... that value */
 		int count;     /* messages since then */
@@ -270,7 +271,7 @@ void oracle_tells(struct oracle *oracle, int by, const char *id, const char *ses
 /* canceld's log reports that the client is told that its request is waited for. */
 void oracle_beats(struct oracle *oracle, const char *id);
 /* What was due by now must have been reported. */
-void oracle_look_for_beats(struct oracle *oracle);
+void oracle_look_for_beats(struct oracle *oracle, bool reads);
 
 /* canceld reported that there is no room to keep this request of the client's for another server. */
 void oracle_unrecorded(struct oracle *oracle, const char *id);

@@ -79,17 +79,23 @@ oracle_beats(struct oracle *oracle, const char *id)
 }
 
 void
-oracle_look_for_beats(struct oracle *oracle)
+oracle_look_for_beats(struct oracle *oracle, bool reads)
 {
-	const struct ask *ask;
+	struct ask *ask;
 
-	if (oracle->kill_stuck > 0) /* none may be due, as long as a probe is not answered */
+	/* None may be due, as long as a probe is not answered; or all was answered as the server has gone. */
+	if (oracle->kill_stuck > 0 || oracle->server_died)
 		return;
-	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (beats(oracle, ask) && !ask->beat.unsure && oracle->now - ask->beat.at >= oracle->heartbeat &&
-		    oracle->now - oracle->slept >= oracle->heartbeat)
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		if (!beats(oracle, ask) || ask->beat.unsure || oracle->now - ask->beat.at < oracle->heartbeat)
+			continue;
+		if (oracle->stuck || !reads)
+			ask->beat.idle = oracle->now;
+		else if (oracle->now - oracle->slept >= oracle->heartbeat &&
+		    oracle->now - ask->beat.idle >= oracle->heartbeat)
 			oracle_blame(oracle, "7: no heartbeat of %s for %lld ms", ask->id,
 			    (long long)(oracle->now - ask->beat.at));
+	}
 }
 
 void
