@@ -44,6 +44,10 @@ struct entry entry_read(const struct doc_node *node);
 char **entry_words(const struct entry *entry, const struct doc_node *word, const struct doc_node *end);
 void entry_words_free(char **words); /* may be NULL */
 
+/* Appends the words from one of canceld's up to another one, but of --answer only the METHOD: its result may be a secret. */
+void entry_append_options(const struct entry *entry, const struct doc_node *word, const struct doc_node *end,
+    struct buf *line);
+
 /* The words from one on of an entry without why, which the caller owns: canceld's as they are, else what is harmless. */
 char *entry_text(const struct entry *entry, const struct doc_node *word);
 

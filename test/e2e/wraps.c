@@ -193,6 +193,11 @@ TEST(a_dry_run_shows_no_secret)
 	       "; $CANCELCTL wrap -n cursor; $CANCELCTL wrap -nj cursor; $CANCELCTL wrap --list",
 	    0, "    - npx --token=* one *\n");
 	ck_assert_ptr_null(strstr(shell_output, "hush"));
+	expect("$CANCELCTL wrap cursor -- --answer 'a=\"hush\"' '--answer=b=\"hush\"' -r; $CANCELCTL wrap --list; "
+	       "$CANCELCTL wrap --list -j; $CANCELCTL wrap -n cursor -- -k; $CANCELCTL unwrap -n cursor; "
+	       "$CANCELCTL unwrap -nj cursor",
+	    0, "(--answer a=* --answer=b=* -r)\n");
+	ck_assert_ptr_null(strstr(shell_output, "hush"));
 }
 
 TEST(json_is_one_object_a_line)

@@ -160,14 +160,34 @@ entry_words_free(char **words)
 	free(words);
 }
 
+void
+entry_append_options(const struct entry *entry, const struct doc_node *word, const struct doc_node *end,
+    struct buf *line)
+{
+	const struct span begin = SPAN("--answer=");
+	bool value = false; /* the word before was --answer */
+
+	for (; word != end; word = next_word(entry, word)) {
+		struct span text = word->text;
+		bool joined = span_equal(span_head(text, begin.len), begin);
+		size_t known = joined ? begin.len : 0;
+
+		if (joined || value)
+			text = span_head(text, known + span_until(span_from(text, known), "=").len);
+		compose(line, line->len > 0 ? " %b%s" : "%b%s", text, joined || value ? "=*" : "");
+		value = span_equal(word->text, SPAN("--answer"));
+	}
+}
+
 char *
 entry_text(const struct entry *entry, const struct doc_node *word)
 {
 	char **words = entry_words(entry, entry->program, NULL);
 	struct buf line = { 0 };
 
-	for (; word != entry->program; word = next_word(entry, word))
-		compose(&line, "%b ", word->text);
+	entry_append_options(entry, word, entry->program, &line);
+	if (line.len > 0)
+		compose(&line, " ");
 	command_append(&line, words);
 	buf_append(&line, (struct span){ "", 1 });
 	entry_words_free(words);

@@ -116,9 +116,8 @@ list_server(struct task *task, const struct doc_node *server)
 	size_t width = term_width(NULL);
 
 	task->plain |= entry.state == ENTRY_PLAIN;
-	for (const struct doc_node *word = wrapped ? entry.marker->next : NULL; word != NULL && word != entry.dashes;
-	     word = word->next)
-		compose(&options, options.len > 0 ? " %b" : "%b", word->text);
+	if (wrapped)
+		entry_append_options(&entry, entry.marker->next, entry.dashes, &options);
 	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
 	    json_pack("{s:s*, s:o*}", "command", command, "options", json_of(buf_span(&options))));
 	say_within(task, width > 0 ? width : SIZE_MAX, options.len > 0 ? "  %-12s %s: %s (%.*s)" : "  %-12s %s: %s",
