@@ -312,8 +312,11 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	ask->asked = ask->active = ask->since = oracle->now;
 	oracle_beat_put_off(oracle, ask);
 	oracle->requests += ask->by == CLIENT;
+	ask->ours |= ask->by == SERVER && oracle->answered != NULL &&
+	    strcmp(ask->deed->method, oracle->answered) == 0 && oracle->deaf_at == 0 && !oracle->shut;
 	if (ask->by != CLIENT) {
-		join_cascade(oracle, ask);
+		if (!ask->ours)
+			join_cascade(oracle, ask);
 		return;
 	}
 	if (ask->deed->traits & HANDSHAKE)

@@ -214,7 +214,9 @@ struct oracle {
 	int may_reach;                 /* ... and of its own, half read by the client */
 	struct own owns[OWNS];
 	int own_count;
-	bool probing;                 /* canceld reported a probe, and heard no answer */
+	bool probing; /* canceld reported a probe, and heard no answer */
+	const char *answered,
+	    *answer; /* the method of the server's that canceld answers; NULL: none. With this result */
 	int64_t probe_at, kill_stuck; /* ... then; how long it waits for one, 0: it never asks */
 	uint64_t probed, free;        /* when it last reported a probe; when it last heard an answer */
 	int64_t moved;                /* when a byte last went to or from the server, or none could */

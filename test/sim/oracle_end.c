@@ -90,10 +90,10 @@ is_due(const struct oracle *oracle, const struct ask *ask)
 {
 	if (ask->answered || oracle->client_left)
 		return false;
-	if (ask->ours)
-		return true;
 	if (ask->by == SERVER && (oracle->server_died || ask->lost != 0))
 		return false;
+	if (ask->ours)
+		return true;
 	if (ask->cancelled != 0)
 		return ask->owed && (oracle->protocol->cancels);
 	return has_deadline(oracle, ask) || ask->cascaded || ask->replied != 0 ||

@@ -90,6 +90,8 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 	read_token(oracle, ask, json_object_get(message, "params"));
 	if (oracle->legacy && ask->deed->traits & DISCOVERY)
 		oracle_blame(oracle, "2: %s arrived in spite of --legacy", ask->deed->method);
+	if (ask->ours)
+		oracle_blame(oracle, "2: %s arrived, which canceld has to answer", ask->id);
 	if (ask->unsent)
 		oracle_blame(oracle, "2: %s arrived, which canceld said was never sent", ask->id);
 	if (ask->missed)

@@ -260,7 +260,7 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 		return;
 	}
 	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", ask->id,
-	    ask->ours          ? "null" :
+	    ask->ours          ? (to == SERVER ? oracle->answer : "null") :
 		has_words(ask) ? ask->deed->cancelled :
 				 "?");
 	if (!is_text(text, len, wanted))

@@ -116,7 +116,7 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 {
 	const struct sent *sent = &oracle->sent[ask->sent];
 
-	if (ask->ours || sent->begun == 0 || ask->lost != 0)
+	if ((ask->ours && ask->by == CLIENT) || sent->begun == 0 || ask->lost != 0)
 		return;
 	if (ask->by == SERVER) {
 		ask->lost = oracle->lost;
@@ -521,10 +521,13 @@ last_needed(const struct oracle *oracle)
 		if (sent->from == CLIENT && needed && !sent->arrived && sent->heard > last)
 			last = sent->heard;
 	}
-	for (i = 0; i < oracle->ask_count; i++)
-		if (oracle->asks[i].by == SERVER && !oracle->asks[i].answered && oracle->asks[i].lost == 0 &&
-		    oracle->asks[i].decided > last)
-			last = oracle->asks[i].decided;
+	for (i = 0; i < oracle->ask_count; i++) {
+		const struct ask *ask = &oracle->asks[i];
+		uint64_t answered = ask->ours ? oracle->sent[ask->sent].heard : ask->decided;
+
+		if (ask->by == SERVER && !ask->answered && ask->lost == 0 && answered > last)
+			last = answered;
+	}
 	return last;
 }
 

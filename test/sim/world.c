@@ -340,6 +340,24 @@ choose_restarts(struct world *world, struct session_config *config)
 	world->restart.within = chance_percent(chance, 50) ? MSEC_NEVER : 1000 + chance_below(chance, 60000);
 }
 
+/* In some worlds canceld answers a request of the server's that asks no person, and has no deadline. */
+static void
+choose_answer(struct world *world, struct session_config *config)
+{
+	struct oracle *oracle = &world->oracle;
+	const struct deed *deed = oracle->protocol->server;
+
+	while (deed->traits & PERSON)
+		deed++;
+	if (world->seed % 4 != 0 || (world->late_limit > 0 && deed == oracle->protocol->server))
+		return;
+	oracle->answered = deed->method;
+	oracle->answer = "{\"by\":[\"canceld\",1.50]}";
+	answers_add(&world->answers, POLICY_OPTION, (struct span){ deed->method, strlen(deed->method) },
+	    (struct span){ oracle->answer, strlen(oracle->answer) });
+	config->answers = &world->answers;
+}
+
 static void
 init(struct world *world)
 {
@@ -350,6 +368,7 @@ init(struct world *world)
 	oracle_init(oracle);
 	choose_protocol(world);
 	choose_deadlines(world);
+	choose_answer(world, &config);
 	if (world->given)
 		config.dialect = dialect_named((struct span){ oracle->protocol->name, strlen(oracle->protocol->name) });
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
@@ -382,6 +401,7 @@ cleanup(struct world *world)
 {
 	both_free(world);
 	policy_free(&world->policy);
+	answers_free(&world->answers);
 	restart_free(&world->restart);
 	oracle_free(&world->oracle);
 	free(world->peer[CLIENT].text);
