@@ -269,6 +269,11 @@ TEST(the_report_has_evidence_and_what_helps)
 	run_end(run);
 }
 
+/* A command line that SIGTERM does not end, whatever its words; the input ends when it is there. */
+#define CONTAINER(name) \
+	"printf '#!/bin/sh\\ntrap \"\" TERM\\n: >ready\\nexec \"$DEMO_SERVER\" --ignore-eof\\n' >" name \
+	"; chmod +x " name \
+	"; until [ -e ready ]; do sleep 0.05; done | $CANCELD --term-after=0 --kill-after=0 ./" name " "
 #define D "$CANCELCTL doctor "
 
 /* In a directory of its own. */
@@ -333,17 +338,12 @@ static const struct {
 	    "no          leaves no process behind\n            its container may still run: the end of its command line " },
 	{ "ln -s $DEMO_SERVER docker; " D "-- ./docker mcp gateway run --ignore-eof --ignore-term image", 1,
 	    "not tested  leaves no process behind\n            a signal to the whole process group was needed" },
-	{ "ln -s $DEMO_SERVER podman; : | $CANCELD --term-after=0 --kill-after=0 ./podman run --init --ignore-eof --ignore-term x",
-	    0,
+	{ CONTAINER("podman") "run --init x", 0,
 	    "CONTAINER_LEFT reason=\"the end of its command line does not end it, and SIGTERM did not end it either\" "
 	    "hint=\"run it with --rm; podman ps shows it\"" },
 	/* Only FORCED. */
-	{ "ln -s $DEMO_SERVER docker; : | $CANCELD --term-after=0 --kill-after=0 ./docker exec c uv run --ignore-eof "
-	  "--ignore-term x 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'",
-	    0, "1\n" },
-	{ "ln -s $DEMO_SERVER docker; : | $CANCELD --term-after=0 --kill-after=0 ./docker mcp gateway run --ignore-eof "
-	  "--ignore-term 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'",
-	    0, "1\n" },
+	{ CONTAINER("docker") "exec c uv run x 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'", 0, "1\n" },
+	{ CONTAINER("docker") "mcp gateway run 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'", 0, "1\n" },
 	/* A server of a client's file. */
 	{ "echo '{\"mcpServers\":{\"d\":{\"command\":\"'$DEMO_SERVER'\"},\"h\":{\"command\":\"canceld\","
 	  "\"args\":[\"x\"]}}}' >f.json; " D "./f.json:d",
