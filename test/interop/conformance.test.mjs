@@ -45,7 +45,11 @@ async function examine(t, canceld) {
     ...[join(packages, 'supergateway/dist/index.js'), '--stdio', quoted(wire.command(server, canceld))],
     ...['--outputTransport', 'streamableHttp', '--stateful', '--sessionTimeout', '2000']
   ]);
-  const [, port] = await until('the gateway listens', () => gateway.text.match(/loopback port (\d+)/));
+  const [, port] = await until(
+    'the gateway listens',
+    () => gateway.text.match(/loopback port (\d+)/),
+    120_000
+  );
   const results = join(wire.directory, 'results');
   const suite = start(t, [
     ...[node22, join(packages, '@modelcontextprotocol/conformance/dist/index.js'), 'server'],
@@ -61,7 +65,7 @@ async function examine(t, canceld) {
 
 const skip = !existsSync(node22) && 'the suite needs Node.js 22';
 
-test('the conformance suite comes to the same verdicts', { timeout: 180_000, skip }, async t => {
+test('the conformance suite comes to the same verdicts', { timeout: 300_000, skip }, async t => {
   const [direct, through, busy] = await Promise.all([
     examine(t, null),
     examine(t, []),

@@ -15,7 +15,7 @@ const records = join(here, 'records');
 const tap = join(here, 'tap.mjs');
 
 // Nothing in the tests sleeps to be in step with another process: it waits until something is so.
-export async function until(what, condition, limit = 30_000) {
+export async function until(what, condition, limit = 60_000) {
   for (const end = Date.now() + limit; Date.now() < end; await wait(10)) {
     const value = condition();
 
