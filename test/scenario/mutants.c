@@ -31,9 +31,10 @@ struct mutants {
 
 static const char *const states[] = { "none", "queued", "waiting", "cancelling", "abandoned" };
 
-static const char *const events[] = { "response", "malformed", "oversized", "stream-ended", "progress", "progress-owed",
-	"cancel", "cancel-owed", "cancel-acknowledged", "turn-cancelled", "deadline", "deadline-owed", "person",
-	"person-owed", "requester-gone", "terminated", "receiver-gone", "receiver-lost", "receiver-deaf" };
+static const char *const events[] = { "response", "malformed", "oversized", "declined", "stream-ended", "progress",
+	"progress-owed", "cancel", "cancel-owed", "cancel-acknowledged", "turn-cancelled", "deadline", "deadline-owed",
+	"unanswered", "person", "person-owed", "requester-gone", "terminated", "receiver-gone", "receiver-lost",
+	"receiver-deaf" };
 
 _Static_assert(sizeof(states) / sizeof(states[0]) == REQUEST_STATES, "each state has a name");
 _Static_assert(sizeof(events) / sizeof(events[0]) == DECIDE_EVENTS, "each event has a name");
@@ -44,7 +45,7 @@ static const char *const flags[BITS] = { "OWES_ANSWER", "OWN_TOKENS", "HAS_ERAS"
 	"DEADLINE_WAITS", "REPLAYS", "TURNS_RUN_ON" };
 
 static const char *const traits[BITS] = { "HANDSHAKE", "DISCOVERY", "SHUTDOWN", "LONG", "STREAM", "TURN", "PERSON",
-	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE", "OPENED" };
+	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE", "EACH" };
 
 struct excuse {
 	const char *name; /* a pattern of fnmatch(3) */
