@@ -63,8 +63,6 @@ struct request_name { /* private: an id or token of a request, in pending->names
 	struct span text;
 };
 
-enum { REQUEST_NAMES = 8 };
-
 struct beat {               /* heartbeat.c: when its requester next hears that it is still waited for, and how */
 	struct alarm alarm; /* in pending->beats, or not armed */
 	bool begun;         /* its receiver has reported a value (MCP), or works under its token (LSP) */
@@ -120,7 +118,7 @@ struct request {
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
 	size_t name_count;             /* private */
-	struct request_name names[REQUEST_NAMES]; /* private */
+	struct request_name *names;    /* private; behind the request, and behind them the bytes of its spans */
 };
 
 struct pending {        /* zeroed: empty, of requests of the client's without deadlines */

@@ -81,15 +81,20 @@ add_name(struct request *request, struct span text, uint64_t hash)
 	map_add(&request->in->names[false], &name->entry, hash);
 }
 
-/*
- * Kinds have different hashes, so that a look-up steps over none of thousands of names of another one. No other spelling
- * of a requester's own id is looked up.
- */
+/* Under how many names an id is found. */
+static size_t
+name_count(struct id id)
+{
+	return (size_t)(id.text.len > 0) + (size_t)(id.near != 0 && id.near != id.hash);
+}
+
+/* Kinds have different hashes, so that a look-up steps over none of thousands of names of another one. */
 static void
 add_names(struct request *request, struct id id, enum name_kind kind)
 {
-	add_name(request, id.text, id.hash + kind);
-	if (kind != NAME_ID && id.near != 0 && id.near != id.hash)
+	if (name_count(id) > 0)
+		add_name(request, id.text, id.hash + kind);
+	if (name_count(id) > 1)
 		add_name(request, id.text, id.near + kind + NAME_NEAR);
 }
 
@@ -99,12 +104,15 @@ pending_add(struct pending *pending, const struct request *like)
 	size_t len = like->id.text.len + like->wire_id.text.len + like->token.text.len + like->wire_token.text.len +
 	    like->second_token.text.len + like->method.len + like->name.len + like->shown.len + like->meta.len +
 	    like->traceparent.len;
-	struct request *request = mem_resize(NULL, sizeof(*request) + len, 1);
-	char *at = (char *)(request + 1);
+	size_t names = 1 + name_count(like->wire_id.text.len > 0 ? like->wire_id : like->id) +
+	    name_count(like->wire_token.text.len > 0 ? like->wire_token : like->token) + name_count(like->second_token);
+	struct request *request = mem_resize(NULL, sizeof(*request) + names * sizeof(struct request_name) + len, 1);
+	char *at = (char *)(request + 1) + names * sizeof(struct request_name);
 
 	assert(like->id.text.len > 0);
-	memset(request, 0, offsetof(struct request, names));
+	memset(request, 0, sizeof(*request));
 	memcpy(request, like, offsetof(struct request, in));
+	request->names = (struct request_name *)(request + 1);
 	request->in = pending;
 	request->from = pending->from;
 	request->idle.owner = request->hard.owner = request->beat.alarm.owner = request->heed.owner = request;
@@ -118,12 +126,11 @@ pending_add(struct pending *pending, const struct request *like)
 	keep(&at, &request->shown);
 	keep(&at, &request->meta);
 	keep(&at, &request->traceparent);
-	add_names(request, request->id, NAME_ID);
+	/* No other spelling of a requester's own id is looked up. */
+	add_name(request, request->id.text, request->id.hash + NAME_ID);
 	add_names(request, request->wire_id, NAME_WIRE_ID);
-	if (request->token.text.len > 0)
-		add_names(request, request->wire_token, NAME_TOKEN);
-	if (request->second_token.text.len > 0)
-		add_names(request, request->second_token, NAME_TOKEN);
+	add_names(request, request->wire_token, NAME_TOKEN);
+	add_names(request, request->second_token, NAME_TOKEN);
 	request->traits = like->row == NULL ? 0 : like->row->traits;
 	if (pending->clocks != NULL) {
 		request->received = pending->clocks->steady;
@@ -210,8 +217,7 @@ pending_remove(struct request *request)
 	alarm_disarm(&request->beat.alarm);
 	alarm_disarm(&request->heed);
 	buf_free(&request->progress);
-	if (request->record.len > 0)
-		buf_free(&request->record);
+	buf_free(&request->record);
 	count_state(request, -1);
 	for (size_t i = 0; i < request->name_count; i++)
 		map_remove(&pending->names[is_tombstone(request)], &request->names[i].entry);
