@@ -96,8 +96,8 @@ TEST(one_that_does_not_answer_is_shown)
 	expect(run, "$C stats", 0, "does not answer");
 	expect(run, "$C metrics", 0, "does not answer");
 	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
-	expect(run, "$C ls $PID", 0, "ID");
-	expect(run, "$C ls -a 2>&1 >rows | grep -c 'no request is open'; rm rows", 0, "1\n");
+	expect(run, "$C ls $PID >rows 2>said; cat said; [ ! -s rows ]", 0, "no request is open");
+	expect(run, "$C ls -a 2>&1 >rows | grep -c 'no request is open'; [ ! -s rows ]; rm rows said", 0, "1\n");
 	run_end(run);
 	run_end(other);
 }

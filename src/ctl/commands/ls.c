@@ -67,7 +67,7 @@ ctl_ls(int argc, char *argv[])
 	columns = instances ? view_instances : all ? view_all_requests : view_requests;
 	targets.params = json_pack("{s:b}", "requests", !instances);
 	status = instances ? list_instances(&targets, rows) : list_requests(&targets, which, rows);
-	if (status == CTL_YES && !json)
+	if (!json && json_array_size(rows) > 0)
 		table_show(columns, rows);
 	json_array_foreach(json ? rows : NULL, i, row) show_json(row);
 	json_decref(rows);
