@@ -33,6 +33,7 @@ struct target {
 	json_t *about;   /* its answer to what all are asked, owned; NULL: it has not answered */
 	bool answered;   /* ... or has, with an error */
 	bool gone;       /* it has ended */
+	bool meant;      /* targets_keep keeps it, though its name is not known now */
 	bool unasked;    /* we have no descriptor or memory for the connection; see fault */
 	int status;      /* the exit status of the last request, if it failed */
 	char fault[512]; /* and why */

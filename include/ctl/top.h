@@ -23,7 +23,6 @@ struct top {
 	size_t marked;
 	int order;           /* the key that chose it: i, a or l */
 	int page;            /* what is shown in the place of the table; 0: nothing */
-	json_t *shown;       /* the request of which all is shown, on PAGE_REQUEST; owned */
 	struct buf history;  /* on PAGE_HISTORY */
 	size_t lines, below; /* how many it has; how many of them are below the screen */
 	json_t *asked;       /* the request about which something is asked; owned; NULL: none */

@@ -105,6 +105,12 @@ start_top(int *terminal, const char *name)
 }
 
 static void
+type(int terminal, const char *keys)
+{
+	ck_assert_int_eq(write(terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
+}
+
+static void
 expect_restored(int terminal, pid_t pid, int signal)
 {
 	int status;
@@ -198,24 +204,29 @@ TEST(top_cancels_the_request_that_it_asked_about)
 	run_end(run);
 }
 
-TEST(top_tells_silence_from_an_end)
+/* Whether it was chosen by its pid or by its name, which it does not tell then. */
+TESTS(top_tells_silence_from_an_end, 0, 2)
 {
-	struct run *run = run_hanging("", "7");
+	struct run *run = run_hanging("--name quiet", "7");
 	char number[16];
 	int terminal;
 	pid_t pid;
 
 	snprintf(number, sizeof(number), "%d", (int)run->pid);
-	pid = start_top(&terminal, number);
+	pid = start_top(&terminal, _i == 0 ? number : "quiet");
 	await_screen(terminal, "stubborn");
 	ck_assert_int_eq(write(terminal, "\n", 1), 1);
 	await_screen(terminal, "max time");
 	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
 	await_screen(terminal, "state       not answering");
+	type(terminal, "q");
+	await_frame(terminal, "0 open, 1 canceld, 1 not answering");
+	ck_assert_ptr_nonnull(strstr(shell_output, "stubborn"));
 	shell_output[0] = '\0';
+	type(terminal, "\n");
 	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
 	await_screen(terminal, "max time");
-	ck_assert_int_eq(write(terminal, "qq", 2), 2);
+	type(terminal, "qq");
 	expect_restored(terminal, pid, 0);
 	run_end(run);
 }
@@ -250,12 +261,6 @@ TEST(top_sorts_and_shows_all_about_a_request)
 	run_end(run);
 }
 
-static void
-type(int terminal, const char *keys)
-{
-	ck_assert_int_eq(write(terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
-}
-
 TEST(top_acts_on_the_server)
 {
 	struct run *run = run_session("--name acts", NULL);
@@ -268,6 +273,10 @@ TEST(top_acts_on_the_server)
 	pid = start_top(&terminal, "acts");
 	await_screen(terminal, "sleep");
 	type(terminal, "/slex\bep\n");
+	await_screen(terminal, "by IDLE  /sleep  ?: keys");
+	type(terminal, "/x\033");
+	await_screen(terminal, "by IDLE  ?: keys");
+	type(terminal, "/sleep\n");
 	await_screen(terminal, "by IDLE  /sleep  ?: keys");
 	type(terminal, "c");
 	await_screen(terminal, "Cancel? y or n: 8 tools/call sleep");
@@ -400,7 +409,7 @@ TEST(a_socket_without_a_listener_is_removed)
 	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
 	ck_assert_int_eq(setenv("BESIDE", address.sun_path, 1), 0);
-	expect(run, "$C ls ${BESIDE%/*}/$PID-*.sock", 0, "ID");
+	expect(run, "$C ls ${BESIDE%/*}/$PID-*.sock", 0, "no request is open");
 	expect(run, "$C ls; [ ! -e $BESIDE ]", 0, "listens");
 	run_end(run);
 }
@@ -504,6 +513,39 @@ TEST(many_servers_leave_room_for_a_request_and_its_details)
 	expect_restored(terminal, pid, 0);
 	for (int i = 0; i < 8; i++)
 		end_fake(fakes[i], &addresses[i]);
+	run_end(run);
+}
+
+#define OPEN(id) "{\"id\":" id ",\"serial\":" id ",\"from\":\"client\",\"method\":\"m\",\"age_ms\":9,\"idle_ms\":9}"
+#define ENDED(id, name) \
+	"{\"id\":" id ",\"serial\":" id ",\"from\":\"client\",\"method\":\"m\",\"name\":\"" name \
+	"\",\"age_ms\":20,\"state\":\"timed_out\",\"ended_ms\":45000,\"progress\":{\"progress\":112}}"
+
+/* On twelve lines there is room for eight; on the longest name that is not shown nothing depends. */
+TEST(what_has_ended_gets_the_room_that_is_left)
+{
+	static const char result[] =
+	    "{\"pid\":99999994,\"name\":\"full\",\"in_flight\":7,\"requests\":[" OPEN("1") "," OPEN("2") "," OPEN(
+		"3") "," OPEN("4") "," OPEN("5") "," OPEN("6") "," OPEN("7") "],\"ended\":[" ENDED("8",
+		"eight") "," ENDED("9", "a_name_so_long_that_it_would_squeeze_what_is_open_beside_it") "]}";
+	struct run *run = run_session("--name fuller", NULL);
+	struct sockaddr_un address = address_beside(run, "99999994-ab.sock");
+	pid_t pid, fake = start_fake(&address, (const char *const[]){ result, NULL });
+	int terminal;
+
+	pid = start_top_on(&terminal, "99999994", &(struct winsize){ .ws_row = 12, .ws_col = 80 });
+	await_frame(terminal, "eight");
+	ck_assert_ptr_null(strstr(shell_output, "more"));
+	ck_assert_ptr_null(strstr(shell_output, "a_name"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "45s ago"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "  112"));
+	type(terminal, "jjjjjjjj");
+	await_frame(terminal, "\r> full");
+	await_frame(terminal, "a_name");
+	ck_assert_ptr_nonnull(strstr(shell_output, "2 more above"));
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
+	end_fake(fake, &address);
 	run_end(run);
 }
 

@@ -16,7 +16,6 @@ enum {
 	PANELS_HEIGHT = 24,
 	PANEL_SHARE = 4, /* one line of so many for the servers, two for the details */
 	LOG_LINES = 5,
-	ENDED_SHARE = 4, /* one line of so many is kept for what has ended */
 };
 
 static const char keys[] =
@@ -26,7 +25,8 @@ static const char keys[] =
     "i           sort by IDLE: the longest without a sign of life first\n"
     "a           sort by AGE: the oldest first\n"
     "l           sort by LEFT: the nearest deadline first\n"
-    "/           show only what has these words: a server, method, name, id, verdict\n"
+    "/           show only what has these words: a server, method, name, id, verdict;\n"
+    "            Escape shows all again\n"
     "s           set a deadline for its tool, also for what is in flight\n"
     "p           ask its server whether it is alive\n"
     "R           restart its server, after a question\n"
@@ -127,25 +127,26 @@ first_shown(size_t mark, size_t room)
 }
 
 /*
- * As many requests as there is room for, the marked one among them, and below them the last that have ended. The mark is
- * visible without colours too.
+ * As many requests as there is room for, the marked one among them; below them the last that have ended, in what room is
+ * left. The mark is visible without colours too.
  */
 static void
 put_table(const struct top *top, struct screen *screen)
 {
-	size_t open = top->open, ended = json_array_size(top->rows) - open,
-	       room = screen->height - screen->used - FRAME;
-	size_t kept = ended < room / ENDED_SHARE ? ended : room / ENDED_SHARE;
-	bool whole = open + kept <= room && top->more == 0, among = top->marked < open;
-	size_t shown = whole || open < room - kept ? open : room - kept - 1;
-	size_t first = first_shown(among ? top->marked : 0, shown), skipped;
-	int64_t below = (int64_t)(open - first - shown) + top->more;
+	size_t open = top->open, room = screen->height - screen->used - FRAME;
+	size_t space = open > 0 && open <= room && top->more == 0 && top->marked < room ? room : room - 1;
+	size_t first = first_shown(top->marked, space), left = first < open ? open - first : 0;
+	size_t shown = left < space ? left : space;
+	int64_t below = (int64_t)(left - shown) + top->more;
+	json_t *visible = json_array();
 	struct buf rows = { 0 }, line = { 0 };
 
+	for (size_t i = first; i < first + space; i++)
+		json_array_append(visible, json_array_get(top->rows, i));
 	put_totals(top, screen);
-	table_write(view_all_requests, top->rows, screen->width, &rows);
+	table_write(view_all_requests, visible, screen->width, &rows);
 	put_lines(screen, buf_span(&rows), 0, 1, SIZE_MAX, COLOUR_BOLD);
-	put_lines(screen, buf_span(&rows), 1 + first, shown, top->marked - first, "");
+	put_lines(screen, buf_span(&rows), 1, shown, top->marked - first, "");
 	if (first > 0)
 		compose(&line, "%d more above  ", (int64_t)first);
 	if (below > 0)
@@ -154,25 +155,34 @@ put_table(const struct top *top, struct screen *screen)
 		compose(&line, "nothing is in flight");
 	if (line.len > 0)
 		put_cut(screen, "", buf_span(&line));
-	room = screen->height - 1 - screen->used;
-	skipped = among ? 0 : first_shown(top->marked - open, room);
-	put_lines(screen, buf_span(&rows), 1 + open + skipped, room, top->marked - open - skipped, COLOUR_DIM);
+	put_lines(screen, buf_span(&rows), 1 + shown, screen->height - 1 - screen->used, top->marked - first - shown,
+	    COLOUR_DIM);
+	json_decref(visible);
 	buf_free(&rows);
 	buf_free(&line);
+}
+
+/* All about the marked request. */
+static void
+append_marked(const struct top *top, struct buf *text)
+{
+	json_t *marked = json_array_get(top->rows, top->marked);
+	const struct target *target = top_target(top, marked);
+
+	view_page(text, marked, target == NULL ? NULL : target->about);
 }
 
 /* A page in the place of the table; of the history the last lines, but for those that are scrolled away. */
 static void
 put_page(const struct top *top, struct screen *screen)
 {
-	const struct target *target = top_target(top, top->shown);
 	size_t room = screen->height - 1, above = top->lines > room ? top->lines - room : 0;
 	struct buf text = { 0 }, lines = { 0 };
 
 	if (top->page == PAGE_KEYS)
 		compose(&text, "%s", keys);
 	else if (top->page == PAGE_REQUEST)
-		view_page(&text, top->shown, target == NULL ? NULL : target->about);
+		append_marked(top, &text);
 	else
 		put_lines(screen, buf_span(&top->history), above > top->below ? above - top->below : 0, room, SIZE_MAX,
 		    "");
@@ -237,14 +247,12 @@ put_servers(const struct top *top, struct screen *screen)
 static void
 put_details(const struct top *top, struct screen *screen)
 {
-	json_t *marked = json_array_get(top->rows, top->marked);
-	const struct target *target = top_target(top, marked);
 	size_t count = json_array_size(top->log), first = count > LOG_LINES ? count - LOG_LINES : 0;
 	size_t end = screen->height - 1 - (count - first);
 	struct buf text = { 0 };
 	struct span rest;
 
-	view_page(&text, marked, target == NULL ? NULL : target->about);
+	append_marked(top, &text);
 	rest = buf_span(&text);
 	while (rest.len > 0 && screen->used < end)
 		put_cut(screen, "", take_line(&rest));

@@ -113,7 +113,6 @@ collect(struct top *top, json_t *ended)
 				add_row(top, over ? ended : top->rows, row, over ? ENDED : top->order);
 			}
 	}
-	top->open = json_array_size(top->rows);
 }
 
 static void
@@ -126,12 +125,9 @@ note_end(json_t *row, const char *state)
 	json_object_set_new(row, "state", json_string(state));
 }
 
-/*
- * What there was of a canceld that has ended stays among what has ended. That of one that does not answer is known on, but
- * not shown: it may end without an answer.
- */
+/* What there was of a canceld that has ended stays among what has ended; that of one that does not answer stays where it was. */
 static void
-keep_gone(struct top *top, const json_t *former, json_t *ended, msec_t passed)
+keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed)
 {
 	const struct target *target;
 	size_t count = 0, i;
@@ -142,14 +138,14 @@ keep_gone(struct top *top, const json_t *former, json_t *ended, msec_t passed)
 		target = top_target(top, row);
 		if (target == NULL ? count++ >= GONE_MOST : target->about != NULL)
 			continue;
-		if (target == NULL && !show_has(row, "ended_ms"))
-			note_end(row, "gone");
+		if (!show_has(row, "ended_ms"))
+			note_end(row, target == NULL ? "gone" : "not answering");
 		if (target == NULL || show_has(row, "ended_ms"))
 			json_object_set_new(row, "ended_ms", json_integer(show_number(row, "ended_ms") + passed));
-		if (target == NULL)
+		if (show_has(row, "ended_ms"))
 			add_row(top, ended, json_incref(row), ENDED);
 		else
-			json_array_append(top->known, row);
+			add_row(top, top->rows, json_incref(row), top->order);
 	}
 }
 
@@ -179,19 +175,6 @@ note_calls(struct top *top, msec_t now)
 		json_array_set(counts, json_array_size(counts) - 1, count);
 	}
 	json_decref(former);
-}
-
-/* The request of which all is shown, as it is now. */
-static void
-look_at_shown(struct top *top)
-{
-	const struct target *target = top_target(top, top->shown);
-	size_t at = place_of(top, top->shown);
-
-	if (at >= top->open)
-		note_end(top->shown, target != NULL && target->about == NULL ? "not answering" : "ended");
-	if (at < json_array_size(top->rows))
-		json_object_update(top->shown, json_array_get(top->rows, at));
 }
 
 /* What is known by now of a server that was asked whether it is alive. */
@@ -224,7 +207,32 @@ read_log(struct top *top)
 	json_decref(result);
 }
 
-/* The mark stays with its request; at the top, and where that has ended, with its place. */
+/* A name is not told by what does not answer; nor is one that was meant before. */
+static void
+find_targets(struct top *top)
+{
+	targets_free(&top->targets);
+	top->targets.params = json_pack("{s:b}", "requests", true);
+	targets_find(&top->targets, TARGETS_LOOK);
+	for (size_t i = 0; i < top->targets.count; i++)
+		top->targets.list[i].meant = show_has(top->calls, top->targets.list[i].path);
+	targets_keep(&top->targets, top->which);
+}
+
+/* The mark stays with the request of which all is shown, if it is still known, and with one that is not at the top while it is open. */
+static void
+keep_mark(struct top *top, const json_t *marked, bool open)
+{
+	size_t at = place_of(top, marked), count = json_array_size(top->rows);
+
+	if (top->page == PAGE_REQUEST && at == count)
+		top->page = 0;
+	if (top->page == PAGE_REQUEST || (top->marked > 0 && at < (open ? top->open : count)))
+		top->marked = at;
+	else if (top->marked >= count)
+		top->marked = count > 0 ? count - 1 : 0;
+}
+
 static void
 look(struct top *top)
 {
@@ -232,32 +240,22 @@ look(struct top *top)
 	       *ended = json_array();
 	msec_t now = monotonic_now();
 	bool open = top->marked < top->open;
-	size_t at, count;
 
-	targets_free(&top->targets);
-	top->targets = (struct targets){ .method = "list", .params = json_pack("{s:b}", "requests", true) };
-	targets_find(&top->targets, TARGETS_LOOK);
-	targets_keep(&top->targets, top->which);
+	find_targets(top);
 	json_decref(top->rows);
 	top->rows = json_array();
 	top->known = json_array();
 	collect(top, ended);
-	keep_gone(top, former, ended, now - top->looked);
+	keep_unheard(top, former, ended, now - top->looked);
 	note_calls(top, now);
 	top->looked = now;
 	show_sort(top->rows, "key");
 	show_sort(ended, "key");
+	top->open = json_array_size(top->rows);
 	json_array_extend(top->rows, ended);
-	at = place_of(top, marked);
-	count = json_array_size(top->rows);
-	if (top->marked > 0 && at < (open ? top->open : count))
-		top->marked = at;
-	else if (top->marked >= count)
-		top->marked = count > 0 ? count - 1 : 0;
+	keep_mark(top, marked, open);
 	if (top->pinged != NULL && top->asked == NULL)
 		note_ping(top);
-	if (top->page == PAGE_REQUEST)
-		look_at_shown(top);
 	json_decref(former);
 	json_decref(ended);
 	json_decref(marked);
@@ -365,18 +363,18 @@ ask(struct top *top, json_t *request, char key)
 	}
 }
 
-/* Whether the key is one of those that act on a request, and has done so. */
+/* Whether the key is one of those that act on what is marked, and has done so; what has ended is not cancelled. */
 static bool
-act_on(struct top *top, json_t *request, char key)
+act(struct top *top, char key)
 {
-	if (request == NULL)
+	json_t *marked = json_array_get(top->rows, top->marked);
+
+	if (marked == NULL || strchr("pcRs", key) == NULL || (key == 'c' && top->marked >= top->open))
 		return false;
 	if (key == 'p')
-		ping(top, request);
-	else if (key == 'c' || key == 'R' || key == 's')
-		ask(top, request, key);
+		ping(top, marked);
 	else
-		return false;
+		ask(top, marked, key);
 	return true;
 }
 
@@ -417,18 +415,18 @@ on_page_key(struct top *top, char key)
 
 	if (top->page == PAGE_HISTORY && (back || key == 'j' || key == 'B'))
 		scroll(top, back);
-	else if (top->page != PAGE_REQUEST || !act_on(top, top->shown, key))
+	else if (top->page != PAGE_REQUEST || !act(top, key))
 		top->page = 0;
 }
 
 static void
 on_table_key(struct top *top, char key)
 {
-	json_t *marked = json_array_get(top->rows, top->marked);
+	size_t count = json_array_size(top->rows);
 
 	if (key == 'q') {
 		top->ends = true;
-	} else if ((key == 'j' || key == 'B') && top->marked + 1 < json_array_size(top->rows)) {
+	} else if ((key == 'j' || key == 'B') && top->marked + 1 < count) {
 		top->marked++;
 	} else if ((key == 'k' || key == 'A') && top->marked > 0) {
 		top->marked--;
@@ -440,14 +438,12 @@ on_table_key(struct top *top, char key)
 	} else if (key == PAGE_HISTORY) {
 		top->page = PAGE_HISTORY;
 		open_history(top);
-	} else if ((key == '\r' || key == PAGE_REQUEST) && marked != NULL) {
+	} else if ((key == '\r' || key == PAGE_REQUEST) && count > 0) {
 		top->page = PAGE_REQUEST;
-		json_decref(top->shown);
-		top->shown = json_deep_copy(marked);
 	} else if (key == '/') {
 		ask(top, NULL, key);
-	} else if (key != 'c' || top->marked < top->open) {
-		act_on(top, marked, key);
+	} else {
+		act(top, key);
 	}
 }
 
@@ -471,8 +467,8 @@ on_answer_key(struct top *top, char key)
 		order(top, top->asked, "restart", NULL, "its server is ended, and another one started");
 	else if (top->asks == 's' && enter && top->typed.len > 0)
 		set_asked(top);
-	else if (top->asks == '/' && enter)
-		buf_set(&top->filter, buf_span(&top->typed));
+	else if (top->asks == '/')
+		buf_set(&top->filter, enter ? buf_span(&top->typed) : SPAN_NONE);
 	buf_clear(&top->typed);
 	json_decref(top->asked);
 	top->asked = NULL;
@@ -537,10 +533,9 @@ run(struct top *top, msec_t interval)
 int
 ctl_top(int argc, char *argv[])
 {
-	struct top top = { .order = 'i' };
+	static struct top top = { .order = 'i', .targets = { .method = "list" } };
 	msec_t interval;
 	const char *text = "1s";
-	int status;
 
 	ctl_line(argc, argv, (struct ctl_option[]){ { "interval", 'i', NULL, &text }, { 0 } }, 1, usage);
 	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST || interval > INTERVAL_MOST)
@@ -551,20 +546,6 @@ ctl_top(int argc, char *argv[])
 	top.calls = json_object();
 	look(&top);
 	if (top.which != NULL && top.targets.count == 0)
-		status = targets_tell_none(&top.targets, top.which);
-	else
-		status = run(&top, interval);
-	targets_free(&top.targets);
-	json_decref(top.rows);
-	json_decref(top.known);
-	json_decref(top.shown);
-	json_decref(top.asked);
-	json_decref(top.log);
-	json_decref(top.pinged);
-	json_decref(top.calls);
-	buf_free(&top.typed);
-	buf_free(&top.filter);
-	buf_free(&top.notice);
-	buf_free(&top.history);
-	return status;
+		return targets_tell_none(&top.targets, top.which);
+	return run(&top, interval);
 }

@@ -363,7 +363,7 @@ is_meant(const struct target *target, const char *which)
 {
 	char number[SPAN_NUMBER_MAX];
 
-	return which == NULL || span_equal(span_of(which), show_string(target->about, "name")) ||
+	return which == NULL || target->meant || span_equal(span_of(which), show_string(target->about, "name")) ||
 	    span_equal(span_of(which), span_number(target->pid, number));
 }
 

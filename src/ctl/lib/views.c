@@ -92,11 +92,19 @@ view_left(const json_t *request)
 }
 
 static void
+write_ago(struct buf *text, const json_t *row, const char *key)
+{
+	column_time(text, row, key);
+	compose(text, text->len > 0 ? " ago" : "");
+}
+
+/* Of what has ended when that was. */
+static void
 write_left(struct buf *text, const json_t *row, const char *key)
 {
 	char time[SHOW_TIME_SIZE];
 
-	(void)key;
+	write_ago(text, row, key);
 	if (view_left(row) != MSEC_NEVER)
 		buf_append(text, show_time(view_left(row), time));
 	else if (show_has(row, "idle_ms")) /* it has not ended */
@@ -153,14 +161,9 @@ view_progress(struct buf *text, const json_t *progress)
 	compose(text, text->len > 0 && message.len > 0 ? " %b" : "%b", message);
 }
 
-/* How far it is; of what has ended, when that was. */
 static void
 write_progress(struct buf *text, const json_t *row, const char *key)
 {
-	char time[SHOW_TIME_SIZE];
-
-	if (show_has(row, "ended_ms"))
-		compose(text, "%b ago", show_time(show_number(row, "ended_ms"), time));
 	view_progress(text, json_object_get(row, key));
 }
 
@@ -190,7 +193,7 @@ const struct column view_all_requests[] = {
 	{ "NAME", "name", COLUMN_MIDDLE, .rank = 0 },
 	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 2 },
 	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time, .rank = 9, .style = style_idle },
-	{ "LEFT", "", COLUMN_RIGHT, write_left, .rank = 3, .style = style_left },
+	{ "LEFT", "ended_ms", COLUMN_RIGHT, write_left, .rank = 3, .style = style_left },
 	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 2, .style = style_verdict },
 	{ "STATE", "state", COLUMN_LEFT, .rank = 4, .style = style_state },
 	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress, .rank = 5 },
@@ -226,6 +229,7 @@ static const struct column page[] = {
 	{ "  server's", "alias", .write = column_text },
 	{ "from", "from", .write = column_text },
 	{ "state", "state", .write = column_text },
+	{ "ended", "ended_ms", .write = write_ago },
 	{ "verdict", "", .write = write_verdict },
 	{ "age", "age_ms", .write = column_time },
 	{ "idle", "idle_ms", .write = column_time },
