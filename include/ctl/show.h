@@ -39,6 +39,9 @@ struct span show_time(msec_t time, char text[SHOW_TIME_SIZE]);
 struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
 
+/* A loop over the items of an array, which are borrowed; NULL has none. */
+#define show_each(item, array) for (size_t at_ = 0; ((item) = json_array_get(array, at_)) != NULL; at_++)
+
 /* Whether the object has the member; whether that is this string. */
 bool show_has(const json_t *object, const char *key);
 bool show_is(const json_t *object, const char *key, const char *text);

@@ -37,10 +37,8 @@ static void
 report(const struct wish *wish, const struct target *target, const json_t *requests)
 {
 	json_t *request;
-	size_t i;
 
-	json_array_foreach(requests, i, request)
-	{
+	show_each (request, requests) {
 		json_t *row = target_with(target, request);
 		struct buf line = { 0 };
 

@@ -168,7 +168,6 @@ samples_of(struct exposition *exposition, const json_t *stats)
 {
 	struct span values[LABELS] = { show_string(stats, "name") };
 	json_t *samples = json_object(), *entry;
-	size_t i;
 
 	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, values[0]))
 		values[0] = SPAN("other");
@@ -177,8 +176,7 @@ samples_of(struct exposition *exposition, const json_t *stats)
 			continue;
 		if (!(family->traits & BY_METHOD))
 			add_member(samples, family, values, stats);
-		json_array_foreach(family->traits & BY_METHOD ? json_object_get(stats, "methods") : NULL, i, entry)
-		{
+		show_each (entry, family->traits & BY_METHOD ? json_object_get(stats, "methods") : NULL) {
 			read_pair(exposition, entry, values + 1);
 			add_member(samples, family, values, entry);
 		}

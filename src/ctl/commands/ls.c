@@ -29,15 +29,15 @@ static int
 list_requests(struct targets *targets, const char *which, json_t *rows)
 {
 	int status = targets_choose(targets, which, TARGETS_LOOK);
-	size_t count = status == CTL_YES ? targets->count : 0, i;
+	size_t count = status == CTL_YES ? targets->count : 0;
 	json_t *request, *fault;
 	json_int_t more = 0;
 
 	for (const struct target *target = targets->list; target < targets->list + count; target++) {
-		json_array_foreach(json_object_get(target->about, "requests"), i, request)
-		    json_array_append_new(rows, target_with(target, request));
-		json_array_foreach(json_object_get(target->about, "config"), i, fault)
-		    target_say(target, CTL_NO, json_string_value(fault));
+		show_each (request, json_object_get(target->about, "requests"))
+			json_array_append_new(rows, target_with(target, request));
+		show_each (fault, json_object_get(target->about, "config"))
+			target_say(target, CTL_NO, json_string_value(fault));
 		more += show_number(target->about, "more");
 	}
 	if (more > 0)
@@ -56,7 +56,6 @@ ctl_ls(int argc, char *argv[])
 	bool json = false, all = false, instances;
 	const char *which;
 	int status;
-	size_t i;
 
 	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json, NULL }, { "all", 'a', &all, NULL }, { 0 } },
 	    1, usage);
@@ -69,7 +68,8 @@ ctl_ls(int argc, char *argv[])
 	status = instances ? list_instances(&targets, rows) : list_requests(&targets, which, rows);
 	if (!json && json_array_size(rows) > 0)
 		table_show(columns, rows);
-	json_array_foreach(json ? rows : NULL, i, row) show_json(row);
+	show_each (row, json ? rows : NULL)
+		show_json(row);
 	json_decref(rows);
 	targets_free(&targets);
 	return status;

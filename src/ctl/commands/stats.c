@@ -74,10 +74,8 @@ sort(json_t *rows)
 {
 	static const char *const given_up[] = { "timed_out", "lost", "by_person", "cancelled" };
 	json_t *row;
-	size_t i;
 
-	json_array_foreach(rows, i, row)
-	{
+	show_each (row, rows) {
 		json_int_t weight = show_number(row, "sum_ms");
 
 		for (int k = 0; k < 4; k++)

@@ -91,12 +91,12 @@ tell_reloaded(struct buf *line, const json_t *result)
 	const json_t *changed = json_object_get(result, "changed"), *later = json_object_get(result, "at_next_start");
 	bool now = json_array_size(changed) > 0, then = json_array_size(later) > 0;
 	json_t *doubt;
-	size_t i;
 
 	append_names(line, "changed", changed);
 	compose(line, now && then ? "; " : now || then ? "" : "nothing changed");
 	append_names(line, "at the next start", later);
-	json_array_foreach(json_object_get(result, "doubted"), i, doubt) compose(line, "; %b", show_text(doubt));
+	show_each (doubt, json_object_get(result, "doubted"))
+		compose(line, "; %b", show_text(doubt));
 	return CTL_YES;
 }
 
@@ -202,13 +202,12 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 {
 	int status = CTL_YES;
 	json_t *text;
-	size_t i;
 
 	steering->answers++;
-	json_array_foreach(json_object_get(result, "refused"), i, text) status =
-	    note_fault(steering, target, CTL_NO, json_string_value(text));
-	json_array_foreach(json_object_get(result, "unfit"), i, text)
-	    note(steering->unfit, json_string_value(text), target);
+	show_each (text, json_object_get(result, "refused"))
+		status = note_fault(steering, target, CTL_NO, json_string_value(text));
+	show_each (text, json_object_get(result, "unfit"))
+		note(steering->unfit, json_string_value(text), target);
 	return status;
 }
 
@@ -234,14 +233,12 @@ static void
 take_lists(struct steering *steering, const struct target *target, const json_t *result)
 {
 	json_t *item;
-	size_t i;
 
-	json_array_foreach(json_object_get(result, "rules"), i, item)
-	    json_array_append_new(steering->rules, target_with(target, item));
+	show_each (item, json_object_get(result, "rules"))
+		json_array_append_new(steering->rules, target_with(target, item));
 	if (show_number(result, "more") > 0)
 		ctl_no("%lld more rules are not shown", (long long)show_number(result, "more"));
-	json_array_foreach(json_object_get(result, "lines"), i, item)
-	{
+	show_each (item, json_object_get(result, "lines")) {
 		struct buf shown = { 0 };
 
 		if (steering->json)

@@ -97,7 +97,6 @@ static void
 collect(struct top *top, json_t *ended)
 {
 	json_t *request, *row;
-	size_t k;
 
 	top->more = 0;
 	for (size_t i = 0; i < top->targets.count; i++) {
@@ -105,8 +104,7 @@ collect(struct top *top, json_t *ended)
 
 		top->more += show_number(target->about, "more");
 		for (int over = 0; over < 2; over++)
-			json_array_foreach(json_object_get(target->about, over ? "ended" : "requests"), k, request)
-			{
+			show_each (request, json_object_get(target->about, over ? "ended" : "requests")) {
 				row = target_with(target, request);
 				json_object_set_new(row, "socket", json_string_nocheck(target->path));
 				json_object_set(row, "config", json_object_get(target->about, "config"));
@@ -130,11 +128,10 @@ static void
 keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed)
 {
 	const struct target *target;
-	size_t count = 0, i;
+	size_t count = 0;
 	json_t *row;
 
-	json_array_foreach(former, i, row)
-	{
+	show_each (row, former) {
 		target = top_target(top, row);
 		if (target == NULL ? count++ >= GONE_MOST : target->about != NULL)
 			continue;

@@ -176,10 +176,8 @@ static void
 put_content(FILE *out, const json_t *result)
 {
 	const json_t *block;
-	size_t i;
 
-	json_array_foreach(json_object_get(result, "content"), i, block)
-	{
+	show_each (block, json_object_get(result, "content")) {
 		char *json = json_dumps(block, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 
 		put_text(out,
@@ -230,10 +228,8 @@ static void
 put_tools(const struct call *call, const json_t *tools)
 {
 	const json_t *tool;
-	size_t i;
 
-	json_array_foreach(tools, i, tool)
-	{
+	show_each (tool, tools) {
 		if (call->json)
 			show_json(tool);
 		else

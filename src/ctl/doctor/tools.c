@@ -33,10 +33,8 @@ tools_find(const json_t *tools, const char *name, bool cut)
 {
 	struct nearest nearest = { .typed = span_of(name) };
 	const json_t *tool;
-	size_t i;
 
-	json_array_foreach(tools, i, tool)
-	{
+	show_each (tool, tools) {
 		nearest_offer(&nearest, visit_text(tool, "name"));
 		if (strcmp(visit_text(tool, "name"), name) == 0)
 			return tool;
@@ -52,12 +50,10 @@ static bool
 names(const json_t *value, const char *text)
 {
 	const json_t *item;
-	size_t i;
 
 	if (json_is_string(value))
 		return strcmp(json_string_value(value), text) == 0;
-	json_array_foreach(value, i, item)
-	{
+	show_each (item, value) {
 		if (names(item, text))
 			return true;
 	}
@@ -124,10 +120,8 @@ tools_fill(const json_t *tool, const json_t *said, json_t *arguments)
 	const json_t *schemas = json_object_get(json_object_get(tool, "inputSchema"), "properties"), *schema;
 	json_t *item, *text, *value;
 	const char *name;
-	size_t i;
 
-	json_array_foreach(said, i, item)
-	{
+	show_each (item, said) {
 		if (json_is_object(item)) {
 			json_object_update(arguments, item);
 			continue;
@@ -152,10 +146,8 @@ bool
 tools_suffice(const json_t *tool, const json_t *arguments)
 {
 	const json_t *key;
-	size_t i;
 
-	json_array_foreach(json_object_get(json_object_get(tool, "inputSchema"), "required"), i, key)
-	{
+	show_each (key, json_object_get(json_object_get(tool, "inputSchema"), "required")) {
 		if (!json_is_string(key) || json_object_get(arguments, json_string_value(key)) != NULL)
 			continue;
 		ctl_usage("the tool %.200s needs the argument '%.200s'" SEE, visit_text(tool, "name"),

@@ -283,10 +283,8 @@ static void
 add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 {
 	json_t *event, *row;
-	size_t i;
 
-	json_array_foreach(json_object_get(owner, "events"), i, event)
-	{
+	show_each (event, json_object_get(owner, "events")) {
 		if (!is_told(choice, event))
 			continue;
 		row = json_pack("{s:I, s:O, s:O*, s:o*}", "start",
@@ -302,10 +300,8 @@ static json_t *
 rows_of(const struct choice *choice, const json_t *session)
 {
 	json_t *rows = json_array(), *item, *row;
-	size_t i;
 
-	json_array_foreach(json_object_get(session, "calls"), i, item)
-	{
+	show_each (item, json_object_get(session, "calls")) {
 		add_events(choice, item, rows);
 		/* Of one that was open as canceld was killed its event tells. */
 		if (!show_has(item, "tally") || !is_wanted(choice, show_string(item, "tally")))
@@ -382,7 +378,6 @@ tell(struct choice *choice, bool faults)
 {
 	json_t *session, *rows;
 	int status;
-	size_t i;
 
 	choice->trace.sessions = json_array();
 	choice->trace.open = json_object();
@@ -393,7 +388,8 @@ tell(struct choice *choice, bool faults)
 	if (!choice->json && json_object_size(choice->trace.open) > 0)
 		targets_find(&choice->targets, TARGETS_LOOK);
 	show_sort(choice->trace.sessions, "end");
-	json_array_foreach(choice->json ? NULL : choice->trace.sessions, i, session) append_session(choice, session);
+	show_each (session, choice->json ? NULL : choice->trace.sessions)
+		append_session(choice, session);
 	choice->told |= choice->out.len > 0;
 	rows = trace_tools(choice->tools);
 	if (json_array_size(rows) > 0) {

@@ -80,15 +80,13 @@ put_tools(struct page *page, const json_t *session)
 {
 	static const char *const numbers[] = { "count", "failed", "p50", "p95", "max" };
 	json_t *tools = json_object(), *rows, *tool;
-	size_t i;
 
 	trace_count(tools, session);
 	rows = trace_tools(tools);
 	compose(&page->out,
 	    "<table><tr><th class=t>request<th class=n>count<th class=n>failed<th class=n>p50 ms<th "
 	    "class=n>p95 ms<th class=n>max ms");
-	json_array_foreach(rows, i, tool)
-	{
+	show_each (tool, rows) {
 		if (!has_row(page, false))
 			continue;
 		put_cell(page, "t", tool, "title");
@@ -109,12 +107,10 @@ put_calls(struct page *page, const json_t *session, bool all)
 	json_t *calls = json_object_get(session, "calls"), *call;
 	msec_t first = show_number(json_array_get(calls, 0), "start"), length = show_number(session, "end") - first + 1,
 	       start, time;
-	size_t i;
 
 	compose(&page->out, "<table><tr><th class=t>%s<th>time line<th class=n>ms<th class=o>outcome<th class=w>why",
 	    all ? "all requests" : "given up or failed");
-	json_array_foreach(calls, i, call)
-	{
+	show_each (call, calls) {
 		if ((!all && !trace_failed(call)) || !has_row(page, trace_failed(call)))
 			continue;
 		start = show_number(call, "start");
@@ -167,11 +163,9 @@ trace_html(const struct trace *trace)
 {
 	struct page page = { 0 };
 	json_t *session;
-	size_t i;
 
 	compose(&page.out, "%s", head);
-	json_array_foreach(trace->sessions, i, session)
-	{
+	show_each (session, trace->sessions) {
 		if (has_row(&page, false))
 			put_session(&page, session);
 	}

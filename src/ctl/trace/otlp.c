@@ -159,7 +159,6 @@ export_call(struct export *export, const json_t *call)
 	struct origin origin;
 	bool known = read_origin(call, &origin), client = show_is(call, "from", "client");
 	json_t *events, *line, *span;
-	size_t i;
 
 	/* The last bit: whether who began the trace wants it to be recorded. */
 	if (known && (strtol(origin.flags, NULL, 16) & 1) == 0)
@@ -168,8 +167,7 @@ export_call(struct export *export, const json_t *call)
 	span = add_span(export, known ? &origin : NULL, client ? KIND_SERVER : KIND_CLIENT,
 	    json_object_get(call, "title"), show_number(call, "start"), trace_end(export->session, call),
 	    attributes_of_call(export->session, call));
-	json_array_foreach(json_object_get(call, "events"), i, line)
-	{
+	show_each (line, json_object_get(call, "events")) {
 		json_array_append_new(events,
 		    json_pack("{s:o, s:O, s:o}", "timeUnixNano", nanoseconds(show_number(line, "time")), "name",
 			json_object_get(line, "why"), "attributes", attributes_of_line(line)));
@@ -186,17 +184,14 @@ export_session(struct export *export)
 	const json_t *session = export->session;
 	uint64_t pid = (uint64_t)show_number(session, "pid");
 	json_t *item;
-	size_t i;
 
 	snprintf(export->trace, sizeof(export->trace), "%016" PRIx64 "%016" PRIx64,
 	    hash_of(show_string(session, "since"), pid), hash_of(show_string(session, "server"), pid));
-	json_array_foreach(json_object_get(session, "events"), i, item)
-	{
+	show_each (item, json_object_get(session, "events")) {
 		add_span(export, NULL, KIND_INTERNAL, json_object_get(item, "why"), show_number(item, "time"),
 		    show_number(item, "time"), attributes_of_line(item));
 	}
-	json_array_foreach(json_object_get(session, "calls"), i, item)
-	{
+	show_each (item, json_object_get(session, "calls")) {
 		export_call(export, item);
 	}
 	flush(export);
@@ -206,10 +201,8 @@ void
 trace_otlp(const struct trace *trace)
 {
 	struct export export = { .spans = json_array() };
-	size_t i;
 
-	json_array_foreach(trace->sessions, i, export.session)
-	{
+	show_each (export.session, trace->sessions) {
 		export_session(&export);
 	}
 	json_decref(export.spans);

@@ -34,23 +34,21 @@ static void
 add_instants(const struct place *place, const json_t *owner)
 {
 	json_t *line;
-	size_t i;
 
-	json_array_foreach(json_object_get(owner, "events"), i, line)
-	    json_object_set_new(add(place, "i", json_object_get(line, "why"), show_number(line, "time"),
-				    json_incref(line)),
-		"s", json_string("t"));
+	show_each (line, json_object_get(owner, "events"))
+		json_object_set_new(add(place, "i", json_object_get(line, "why"), show_number(line, "time"),
+					json_incref(line)),
+		    "s", json_string("t"));
 }
 
 static void
 add_calls(struct place *place, const json_t *session)
 {
 	msec_t taken[TRACE_ROWS] = { 0 };
-	size_t rows = 0, row, i;
+	size_t rows = 0, row;
 	json_t *call, *args, *event;
 
-	json_array_foreach(json_object_get(session, "calls"), i, call)
-	{
+	show_each (call, json_object_get(session, "calls")) {
 		row = trace_row(session, call, taken);
 		place->thread = THREAD_CALLS + row;
 		for (; rows <= row; rows++)

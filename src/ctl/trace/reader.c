@@ -320,10 +320,8 @@ take_calls(json_t *session, msec_t before)
 	json_t *taken = json_array(), *left = json_array(), *known = json_object_get(session, "known"), *call;
 	bool done;
 	char *key;
-	size_t i;
 
-	json_array_foreach(json_object_get(session, "calls"), i, call)
-	{
+	show_each (call, json_object_get(session, "calls")) {
 		done = show_has(session, "over") || show_has(call, "answered") ||
 		    (show_has(call, "ended") && show_number(call, "ended") <= before);
 		json_array_append(done ? taken : left, call);

@@ -59,10 +59,8 @@ void
 trace_count(json_t *tools, const json_t *session)
 {
 	json_t *item, *tool;
-	size_t i;
 
-	json_array_foreach(json_object_get(session, "calls"), i, item)
-	{
+	show_each (item, json_object_get(session, "calls")) {
 		tool = tool_of(tools, session, item);
 		add_number(tool, "count", 1);
 		add_number(tool, "failed", trace_failed(item));
@@ -70,8 +68,7 @@ trace_count(json_t *tools, const json_t *session)
 		json_array_append_new(json_object_get(tool, "times"),
 		    json_integer(trace_end(session, item) - show_number(item, "start")));
 	}
-	json_array_foreach(json_object_get(session, "events"), i, item)
-	{
+	show_each (item, json_object_get(session, "events")) {
 		if (!show_is(item, "why", "COUNTED") || show_number(item, "count") <= 0)
 			continue;
 		tool = tool_of(tools, session, item);

@@ -51,13 +51,13 @@ read_all(struct trace *trace, char *const files[])
 {
 	int status = *files == NULL ? trace_read_history(hear_line, trace, true) : CTL_YES;
 	json_t *session;
-	size_t i;
 
 	for (; *files != NULL && status == CTL_YES; files++)
 		status = trace_read(*files, hear_line, trace);
 	if (status == CTL_YES && json_array_size(trace->sessions) == 0)
 		status = ctl_no("nothing to tell: no line of a JSON log or of the history");
-	json_array_foreach(trace->sessions, i, session) show_sort(json_object_get(session, "calls"), "start");
+	show_each (session, trace->sessions)
+		show_sort(json_object_get(session, "calls"), "start");
 	return status;
 }
 
