@@ -40,6 +40,15 @@
 	    "*tools/call*) answer \"\\\"result\\\":{\\\"isError\\\":true,\\\"content\\\":[{\\\"type\\\":" \
 	    "\\\"text\\\",\\\"text\\\":\\\"" text "\\\"}]}\";;")
 
+/* Does this before and after it answers a call of its tool x; n has an x for each call. */
+#define DYING_SERVER(before, after) \
+	SHELL_SERVER(":", \
+	    "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\"," \
+	    "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";;" \
+	    "*tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"x\\\"}]}\";;" \
+	    "*tools/call*) n=x$n; echo boom >&2; " before "; answer \"\\\"result\\\":{\\\"content\\\":[]}\"; " after \
+	    ";;")
+
 /* Speaks LSP, and does not end with its input; first: what it does with a message, before the usual. */
 #define LANGUAGE_SERVER(first) \
 	" -- sh -c 'answer() { b=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"result\\\":$1}\";" \
@@ -133,6 +142,10 @@ static const struct server servers[] = {
 	{ DOCTOR "--call noise --arguments '{\"kind\":\"glued\"}'" DEMO, "stdout=no", 1 },
 	{ DOCTOR "--call twice" DEMO, "call=yes stdout=no", 1 },
 	{ DOCTOR "--call crash --arguments '{\"status\":3}'" DEMO, "call=no success=not alive=not", 1 },
+	/* The second call, of which nobody has cancelled anything yet, and what comes after an answer. */
+	{ DOCTOR "--call x" DYING_SERVER("case $n in xx) exit 3;; esac; sleep 0.6", ""),
+	    "call=no success=yes cancel=not alive=not", 1 },
+	{ DOCTOR "--call x" DYING_SERVER(":", "exit 4"), "call=no success=yes cancel=not alive=not", 1 },
 	/* It stops reading for ever. */
 	{ DOCTOR "--timeout 2s --call block" DEMO, "call=no busy=no cancel=not alive=no exit=no", 1 },
 	{ DOCTOR "--call sleep --timeout 3s --arguments '{\"ms\":60000}'" DEMO,
@@ -313,6 +326,14 @@ static const struct {
 	{ D "-- $DEMO_SERVER", 0,
 	    "while it works\nnot tested  honours a cancel\n            no --call was given\nyes" },
 	{ D "-- $DEMO_SERVER | grep -c -e --call", 0, "1\n" },
+	/* What died, and of what. */
+	{ D "--call crash --arguments '{\"status\":3}' -- $DEMO_SERVER", 1,
+	    "no          answers the call\n            it died in the call: tools/call cannot be answered: the server has exited with status 3" },
+	{ D "--call x" DYING_SERVER("case $n in xx) exit 3;; esac; sleep 0.6", ""), 1,
+	    "it died in the second call: tools/call cannot be answered: the server has exited with status 3: boom\n" },
+	{ D "--call x" DYING_SERVER(":", "exit 4") " | tail -n 1", 0, "canceld -r -- ...\n" },
+	{ D "--call x" DYING_SERVER(":", "exit 4"), 1,
+	    "it died after its answer: ping cannot be answered: the server has exited with status 4: boom\n" },
 	/* What the tool says, and what that breaks. */
 	{ D "--call x" FAILING_SERVER("no such city"), 1,
 	    "no          succeeds in the call\n            no such city\n            MCP, Tools: a result with isError" },

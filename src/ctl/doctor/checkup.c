@@ -22,6 +22,7 @@ struct run {
 	struct verdicts *report;
 	struct visit visit;
 	long long called; /* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
+	bool died;        /* the server, in a call or after it */
 };
 
 #define UNTESTED(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NOT_TESTED, MSEC_NEVER, __VA_ARGS__)
@@ -143,6 +144,16 @@ open_agent_session(struct run *run)
 	return false;
 }
 
+/* Whether the server died before it answered, which is the fault of the call; canceld's answer has its status and last words. */
+static bool
+has_died(struct run *run, const struct asked *asked, const char *when)
+{
+	run->died |= asked->answer != NULL && !asked->served;
+	if (run->died)
+		NO(run, CHECK_CALL, "it died %s: %s", when, asked->error + strlen("canceld: "));
+	return run->died;
+}
+
 static void
 tell_busy(struct run *run, const struct asked *call, const struct asked *ping)
 {
@@ -174,9 +185,7 @@ tell_call(struct run *run, const struct asked *call)
 	else if (call->answer == NULL)
 		UNTESTED(run, CHECK_CALL, "it takes longer than %lld ms (see --timeout); reports of progress: %d", time,
 		    call->progress);
-	else if (!call->served)
-		NO(run, CHECK_CALL, "%s", error);
-	else
+	else if (!has_died(run, call, "in the call"))
 		YES(run, CHECK_CALL, time, "%s took %lld ms; reports of progress: %d", run->what->call, time,
 		    call->progress);
 	if (!call->served)
@@ -186,6 +195,17 @@ tell_call(struct run *run, const struct asked *call)
 	else
 		YES(run, CHECK_SUCCESS, MSEC_NEVER, "the answer is no error");
 	run->called = call->answer == NULL ? MSEC_NEVER : time;
+}
+
+static const struct asked *
+ask_whether_alive(struct run *run)
+{
+	struct visit *visit = &run->visit;
+	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
+
+	visit_begin(visit, "cancelctl: checking alive");
+	visit_wait(visit, ping, run->what->timeout);
+	return ping;
 }
 
 /* The whole call. Returns it; unanswered if it takes too long. */
@@ -206,6 +226,8 @@ check_call(struct run *run)
 		tell_busy(run, call, ping);
 	}
 	tell_call(run, call);
+	if (call->answer != NULL && call->served)
+		has_died(run, ask_whether_alive(run), "after its answer");
 	return call;
 }
 
@@ -238,13 +260,10 @@ tell_cancel(struct run *run, const struct asked *call, msec_t cancelled)
 static void
 check_alive(struct run *run, const char *after)
 {
-	struct visit *visit = &run->visit;
-	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
-	long long time;
+	const struct visit *visit = &run->visit;
+	const struct asked *ping = ask_whether_alive(run);
+	long long time = time_of(run, ping);
 
-	visit_begin(visit, "cancelctl: checking alive");
-	visit_wait(visit, ping, run->what->timeout);
-	time = time_of(run, ping);
 	if (ping->served)
 		YES(run, CHECK_ALIVE, time, "%s it answered %s in %lld ms", after, ping->method, time);
 	else if (visit->end[0] == '\0')
@@ -260,16 +279,17 @@ check_cancel(struct run *run, struct asked *call)
 	struct visit *visit = &run->visit;
 	msec_t limit = run->what->timeout, cancelled;
 
-	if (call->error != NULL || run->called < LEAST_CALL) {
+	if (run->died || call->error != NULL || run->called < LEAST_CALL) {
 		UNTESTED(run, CHECK_CANCEL, "%s",
-		    call->error != NULL ? "the call fails" : "the call is too short: choose a slower one");
+		    run->died || call->error != NULL ? "the call fails" : "the call is too short: choose a slower one");
 		return;
 	}
 	visit_begin(visit, "cancelctl: checking cancel");
 	if (call->answer != NULL) {
 		call = visit_call(visit, run->what->call, run->what->arguments);
 		if (visit_wait(visit, call, run->called / 3)) {
-			UNTESTED(run, CHECK_CANCEL, "the call does not always take as long");
+			if (!has_died(run, call, "in the second call"))
+				UNTESTED(run, CHECK_CANCEL, "the call does not always take as long");
 			return;
 		}
 	}
@@ -295,7 +315,8 @@ examine(struct run *run, const struct asked *opening)
 		tell_untested(run, CHECK_CALL, "no --call was given");
 	else if (open_agent_session(run))
 		check_cancel(run, check_call(run));
-	if (run->report->findings[CHECK_ALIVE].verdict == VERDICT_NOT_TESTED && run->visit.end[0] == '\0') {
+	if (run->report->findings[CHECK_ALIVE].verdict == VERDICT_NOT_TESTED && !run->died &&
+	    run->visit.end[0] == '\0') {
 		/* No call shows what a cancel does: a request that changes nothing, and its cancel, in one write. */
 		visit_cancel(visit, visit_ask(visit, visit->dialogue->ping, json_object()));
 		check_alive(run, "after the cancel of a harmless request");

@@ -32,7 +32,7 @@ static const struct row {
 	    { "MCP, Tools: clients send tools/list to a server that declares tools", NULL, NULL },
 	    "canceld -t tools/list=DURATION answers with an error in its place" },
 	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE },
-	    "canceld -t METHOD:NAME=DURATION gives the call a deadline" },
+	    "canceld -t METHOD:NAME=DURATION gives the call a deadline, and -r starts a server again that has died" },
 	[CHECK_SUCCESS] = { "success", "succeeds in the call",
 	    { "MCP, Tools: a result with isError, or an error, tells that the call failed",
 		"JSON-RPC 2.0: an error tells that the call failed",
