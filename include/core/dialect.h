@@ -31,17 +31,18 @@ enum method_trait {
 	METHOD_CODE = 1 << 7,    /* runs a user's code: the longer built-in deadline */
 	METHOD_TOOL = 1 << 8,    /* --tool-errors applies */
 	METHOD_SETTING = 1 << 9, /* stays in force and replaces an earlier one of its name: replayed to a new server */
-	METHOD_UNSETTING = 1 << 10, /* ends the setting of the same name */
-	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
+	METHOD_UNSETTING = 1 << 10, /* ends the setting of the same name, or the login */
+	METHOD_CLOSE = 1 << 11,     /* its result ends its ACP session, and the turn in it */
 	METHOD_EACH = 1 << 12,      /* its result is an array, with an element for each of params.items */
 	METHOD_RESULT = 1 << 13,    /* MCP: its answer is that of a task's request: the task has ended */
 	METHOD_LOAD = 1 << 15,      /* ACP: opens a session again, whose updates are then awaited */
 	METHOD_DECLARED = 1 << 14,  /* METHOD_PERSON only of a client with the capability before its '/' */
 	METHOD_SLOW = 1 << 17,      /* a handshake that a server may index a whole project for */
 	METHOD_SESSION = 1 << 16,   /* opens or loads a session: a -t without METHOD does not shorten its deadlines */
+	METHOD_LOGIN = 1 << 18,     /* ACP: a new server may want it once more before it opens a session */
 
 	/* Kept and replayed to a new server. */
-	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING,
+	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING | METHOD_SESSION | METHOD_LOGIN,
 	/* Opens the session: its deadline is built in, a -t without METHOD does not change it. */
 	METHOD_START = METHOD_HANDSHAKE | METHOD_DISCOVERY,
 	METHOD_NO_CANCEL =
@@ -110,8 +111,10 @@ struct dialect {
 	const struct cancel *cancel;          /* NULL: there is none */
 	const struct cancel *declared_cancel; /* for a peer with the capability cancellation.request */
 	const char *turn_cancel;              /* notification with params.sessionId, which is the requests' token */
-	const char *progress;                 /* notification */
-	enum scan_field progress_field;       /* the member with its token; 0: none */
+	const char *resume,
+	    *load;            /* of a session of such a kind in a new server, without and with its history; or NULL */
+	const char *progress; /* notification */
+	enum scan_field progress_field; /* the member with its token; 0: none */
 	struct progress_form progress_form;
 	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; 0: none */
 	const char *task_cancel, *task_status;        /* NULL: no tasks */

@@ -141,7 +141,7 @@ server_is_deaf(const struct server *server)
 static inline bool
 server_is_replaying(const struct server *server)
 {
-	return server->life == SERVER_HANDSHAKE || server->life == SERVER_SETTINGS;
+	return server->life >= SERVER_HANDSHAKE && server->life <= SERVER_SETTINGS;
 }
 
 /*
@@ -160,8 +160,9 @@ struct id questions_mint(struct session *session, enum side asker, bool string, 
 /* The number was minted by questions_mint. */
 bool questions_has_minted(const struct session *session, struct span number);
 
-/* Adds a question in the place of `asker`, under a fresh id, due `time` ms from now. */
-struct request *questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time);
+/* Adds a question in the place of `asker`, under a fresh id, due `time` ms from now. token: as spelled; or empty. */
+struct request *questions_add(struct session *session, enum side asker, const char *method, struct span token,
+    bool string, msec_t time);
 
 /* The question in that side's place that a response with this id, or one that may be spelled so, answers; or NULL. */
 struct request *questions_find(const struct session *session, enum side asker, struct id id);
@@ -307,6 +308,9 @@ void handshake_read_answer(struct handshake *handshake, const struct message *me
 void handshake_read_tasks(struct handshake *handshake, const struct message *message);
 void handshake_read_discovery(struct handshake *handshake, const struct message *message);
 
+/* ACP: whether the request authenticates by a method of type terminal: a client does that outside of the session. */
+bool handshake_is_terminal(const struct handshake *handshake, const struct message *message);
+
 /* Whether the client asks a person at a request of this row; in MCP only if it has declared that, in the legacy era. */
 bool handshake_asks_person(const struct handshake *handshake, const struct method *row);
 
@@ -335,13 +339,19 @@ void records_free(struct records *records);
  * Keeps a request of the client's that passes, if its method needs it; or the notification after its handshake. false:
  * it should be kept, but there is no room.
  */
-bool records_keep(struct records *records, const struct message *message, struct request *request)
+bool records_keep(struct session *session, const struct message *message, struct request *request)
     __attribute__((warn_unused_result));
 bool records_keep_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
 
-/* The request was answered with a result; it has ended, in any way. */
-void records_grant(struct records *records, struct request *request);
+/* The request was answered with a result, the message; it has ended, in any way. */
+void records_grant(struct session *session, const struct message *message, struct request *request);
 void records_end(struct records *records, struct request *request);
+
+/* The first record with this trait, about this ACP session if that is not empty; or NULL. */
+struct record *records_find(const struct records *records, unsigned trait, struct span session_id);
+
+/* Forgets what is about this ACP session. */
+void records_close(struct records *records, struct span session_id);
 
 /* --- acks.c */
 
@@ -476,8 +486,10 @@ void cancel_task(struct session *session, const struct request *request, struct 
  * The replay: canceld repeats to a new server the messages that had opened the session, and consumes the answers. The
  * client's messages wait.
  *
- *   AWAY ──▶ HANDSHAKE ──answered──▶ SETTINGS ──all answered──▶ OPEN: streams, then the queued messages
- *                     └──refused, or not in time──▶ STUCK
+ *   AWAY ──▶ HANDSHAKE ──answered──▶ SESSIONS ──all answered──▶ SETTINGS ──all answered──▶ OPEN: streams, then the
+ *                     │               │     ▲ one of them wants a login                         queued messages
+ *                     │               │     └──▶ LOGIN: once
+ *                     └──refused      └──none of the ACP sessions is open, or not in time──▶ STUCK
  */
 
 /*
@@ -504,6 +516,12 @@ void recovery_drop_questions(struct session *session);
 
 /* The message at hand answers a question, or is discarded as too long: drops it, and removes the question. */
 void recovery_answered(struct session *session, struct message *message, enum why why);
+
+/*
+ * ACP: whether it is an update of a session that is being opened again: the client knows what that was. In version 2 it also
+ * tells whether it is at work, which is news.
+ */
+bool recovery_is_history(const struct session *session, const struct message *message);
 
 /* Whether the server is to be ended for that, or has left a probe unanswered for TIME_PROBE and answered nothing since. */
 bool recovery_sees_stuck(const struct session *session);

@@ -41,6 +41,7 @@ enum {
 	LIMIT_ENDED = 32,        /* requests that have ended and are shown */
 
 	LIMIT_RECORD_BYTES = 1 << 20, /* messages kept for a restarted server, in all */
+	LIMIT_REOPENED = 64,          /* ACP sessions that it is told to open again */
 	LIMIT_LAST_WORDS = 2048, /* bytes of the server's output that an error quotes; half of it in an open session */
 	LIMIT_FIRST = 200,       /* ... of its first text */
 	LIMIT_QUOTED = 1024,     /* requests that get an error with them at once */

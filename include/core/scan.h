@@ -61,8 +61,10 @@ enum value_type {
 	X(JSONRPC, TEXT, "jsonrpc") \
 	X(IS_ERROR, RESULT, "isError") \
 	X(ERROR_MESSAGE, ERROR, "message") \
+	X(CONFIG_ID, PARAMS, "configId") \
 	X(REQUEST_ID, PARAMS, "requestId") \
 	X(SESSION_ID, PARAMS, "sessionId") \
+	X(RESULT_SESSION_ID, RESULT, "sessionId") \
 	X(ERROR_REQUEST_ID, ERROR_DATA, "requestId") \
 	X(RESULT_TYPE, RESULT, "resultType") \
 	X(STOP_REASON, RESULT, "stopReason") \

@@ -57,7 +57,9 @@ enum server_life {
 	SERVER_RETIRED,   /* ... and a new one will follow */
 	SERVER_AWAY,      /* it has gone; a new one will be started */
 	SERVER_HANDSHAKE, /* a new one was sent the handshake, and has not answered */
-	SERVER_SETTINGS,  /* ... it has answered, and was sent the settings */
+	SERVER_SESSIONS,  /* ... it has answered, and was told to open the ACP sessions again */
+	SERVER_LOGIN,     /* ... it wants to be logged in to first, and was sent that */
+	SERVER_SETTINGS,  /* ... they are open, and it was sent the settings */
 	SERVER_GONE,      /* it has gone for good */
 };
 
@@ -73,6 +75,7 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	bool shut;       /* canceld has closed its stdin, to end it */
 	bool unstarted;  /* there never was one, and there will be none */
 	bool dismissed;  /* a person wants another one in its place */
+	bool logged_in;  /* SERVER_LOGIN was tried */
 	int status;      /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	struct buf said;    /* the first and the last lines of text on its stdout, until it has served the last ones */
@@ -256,6 +259,8 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
 	struct buf declared[2];    /* MCP, by enum side: its capabilities, as far as they are looked at; private */
 	bool unread;               /* capabilities or _meta were too long to be looked at to their end */
+	struct buf logins;         /* ACP: authMethods of the first server; empty if they are too long */
+	const char *reopen;        /* ACP: the method with which a new server opens a session again; NULL: none */
 	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
 	struct buf client;         /* clientInfo, an object of JSON; empty if there is none, or it is too long */
 	bool lists[DIALECT_LISTS]; /* ... which announces changes of this list; see struct dialect */
@@ -274,7 +279,8 @@ struct acks {
 
 /*
  * The messages that a new server must be told to continue the session: the handshake, the notification after it,
- * settings, streams; LIMIT_RECORD_BYTES in all. A request's message is in request->record until it is granted.
+ * settings, streams; in ACP what opens each session again, and the login; LIMIT_RECORD_BYTES in all. A request's message
+ * is in request->record until it is granted.
  */
 
 struct record {                   /* granted */
@@ -282,6 +288,8 @@ struct record {                   /* granted */
 	bool string;              /* its id was one */
 	struct buf text;          /* the message */
 	struct buf name;          /* of a setting: what it sets; empty: all */
+	struct buf session;       /* ACP: the id of the session that it is about, as spelled; or empty */
+	bool open;                /* the present server has opened that session again */
 };
 
 struct records {
@@ -291,6 +299,7 @@ struct records {
 	size_t bytes;      /* of all, with those in requests */
 	bool overflow;     /* the handshake was too long */
 	bool lost;         /* a message was not kept */
+	bool unopened;     /* the last ACP session was given up: a new server did not open it */
 };
 
 struct edits {            /* of the message at hand, or of the batch that it is in */

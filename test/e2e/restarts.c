@@ -132,6 +132,55 @@ TESTS(a_stuck_server_is_ended_and_replaced, 0, 2)
 	run_finish(run, 0);
 }
 
+/* An agent that tells what it is to load, and dies of one prompt. */
+#define AGENT(capabilities) \
+	"sh:while read -r m; do i=${m#*'\"id\":'}; i=${i%%,*}; r='{\"stopReason\":\"end_turn\"}'; case $m in " \
+	"*initialize*) r='{\"protocolVersion\":1,\"agentCapabilities\":" capabilities "}';; " \
+	"*session/new*) r='{\"sessionId\":\"s\"}';; " \
+	"*session/load*) echo \"loads ${m#*session/}\" >&2; " \
+	"echo '{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{}}}';; " \
+	"*die*) kill -9 $$;; esac; echo '{\"jsonrpc\":\"2.0\",\"id\":'$i',\"result\":'$r'}'; done"
+#define PROMPT \
+	"{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[\"%s\"]}}"
+
+static struct run *
+run_agent(const char *options, const char *agent)
+{
+	struct run *run = run_options(options, agent);
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_expect_result(run, "0");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\",\"params\":{\"cwd\":\"/x\",\"mcpServers\":[]}}");
+	run_expect_result(run, "1");
+	return run;
+}
+
+TEST(an_agent_loads_the_session_that_its_predecessor_had)
+{
+	struct run *run = run_agent("-r -D acp", AGENT("{\"loadSession\":true}"));
+
+	run_sendf(run, PROMPT, "2", "die");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_sendf(run, PROMPT, "3", "hello");
+	ck_assert_str_eq(at_text(run_expect_result(run, "3"), "result stopReason"), "end_turn");
+	run_expect_logged(run, "loads load\",\"params\":{\"sessionId\":\"s\",\"cwd\":\"/x\",\"mcpServers\":[]}}");
+	run_expect_logged(run, "RESTARTED");
+	run_leave(run, 0);
+	run_end(run);
+}
+
+TEST(an_agent_that_cannot_load_ends_the_session)
+{
+	struct run *run = run_agent("-r -D acp", AGENT("{}"));
+
+	run_sendf(run, PROMPT, "2", "die");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
+	run_expect_logged(run, "RESTART_REFUSED reason=\"the agent can neither resume nor load a session");
+	run_expect_end(run);
+	run_finish(run, 128 + SIGKILL);
+}
+
 TEST(too_many_crashes_end_it)
 {
 	struct run *run = run_session("-r2/1m", NULL);

@@ -27,6 +27,7 @@ static const unsigned char by_length[KEY_MAX] = {
 	[5] = SCAN_ERROR,
 	[6] = SCAN_METHOD,
 	[7] = SCAN_JSONRPC,
+	[8] = SCAN_CONFIG_ID,
 	[9] = SCAN_REQUEST_ID,
 	[10] = SCAN_RESULT_TYPE,
 	[11] = SCAN_META_TRACEPARENT,

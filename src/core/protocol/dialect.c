@@ -71,31 +71,38 @@ TABLE_CONST struct dialect dialect_mcp = {
 /* ACP v1 and v2: cancellation, prompt-turn, tool-calls, elicitation, terminals. */
 static TABLE_CONST struct method acp_methods[] = {
 	METHOD("initialize", METHOD_HANDSHAKE),
-	METHOD("authenticate", METHOD_PERSON),
-	METHOD("auth/login", METHOD_PERSON),
+	METHOD("authenticate", METHOD_PERSON | METHOD_LOGIN),
+	METHOD("auth/login", METHOD_PERSON | METHOD_LOGIN),
+	METHOD("logout", METHOD_UNSETTING),
+	METHOD("auth/logout", METHOD_UNSETTING),
 	METHOD("session/prompt", METHOD_TURN, .cancelled = "{\"stopReason\":\"cancelled\"}"),
 	METHOD("session/request_permission", METHOD_PERSON, .cancelled = "{\"outcome\":{\"outcome\":\"cancelled\"}}"),
 	METHOD("elicitation/create", METHOD_PERSON, .cancelled = "{\"action\":\"cancel\"}"),
 	METHOD("terminal/wait_for_exit", METHOD_LONG),
 	METHOD("session/new", METHOD_SESSION),
+	METHOD("session/fork", METHOD_SESSION),
 	METHOD("session/close", METHOD_CLOSE),
+	METHOD("session/delete", METHOD_CLOSE),
 	METHOD("session/load", METHOD_LOAD | METHOD_SESSION),
 	METHOD("session/resume", METHOD_LOAD | METHOD_SESSION),
+	METHOD("session/set_mode", METHOD_SETTING),
+	METHOD("session/set_model", METHOD_SETTING),
+	METHOD("session/set_config_option", METHOD_SETTING, .name_field = SCAN_CONFIG_ID),
 	{ 0 },
 };
 
 #define ACP_ROW(version_flags) \
-	.name = "acp", .flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | (version_flags), \
+	.name = "acp", .flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_REPLAYS | (version_flags), \
 	.cancel = &dialect_cancels[CANCEL_ACP], \
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
-	    .turn_cancel = "session/cancel", .progress = "session/update", .progress_field = SCAN_SESSION_ID, \
-	.progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, .token_fields = { SCAN_SESSION_ID }, \
-	.methods = acp_methods, .patience = TIME_PATIENCE, JSONRPC_FAMILY
+	    .turn_cancel = "session/cancel", .resume = "session/resume", .progress = "session/update", \
+	.progress_field = SCAN_SESSION_ID, .progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, \
+	.token_fields = { SCAN_SESSION_ID }, .methods = acp_methods, .patience = TIME_PATIENCE, JSONRPC_FAMILY
 
 /* A prompt is answered at once, and session/update tells how its turn ended. */
 TABLE_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
 
-TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .version_2 = &dialect_acp2 };
+TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .load = "session/load", .version_2 = &dialect_acp2 };
 
 /* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
 static TABLE_CONST struct method lsp_methods[] = {
@@ -211,7 +218,8 @@ static const char known[] =
     "resources/list resources/read resources/templates/list resources/subscribe resources/unsubscribe completion/complete "
     "logging/setLevel roots/list sampling/createMessage elicitation/create subscriptions/listen tasks/get tasks/list "
     "tasks/result tasks/cancel tasks/update auth/login auth/logout session/new session/load session/list session/delete "
-    "session/resume session/close session/prompt session/set_mode session/set_config_option session/request_permission "
+    "session/resume session/close session/fork session/prompt session/set_mode session/set_model "
+    "session/set_config_option session/request_permission "
     "fs/read_text_file fs/write_text_file terminal/create terminal/output terminal/release terminal/kill "
     "terminal/wait_for_exit textDocument/completion textDocument/hover textDocument/definition textDocument/declaration "
     "textDocument/references textDocument/formatting textDocument/codeAction textDocument/rename textDocument/diagnostic "

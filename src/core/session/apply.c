@@ -11,12 +11,10 @@
 static struct span
 hint_for(const struct session *session, const struct request *request)
 {
-	const struct dialect *dialect = session->handshake.dialect;
 	bool silent = lane_received_to(session->party[SIDE_SERVER].lane) == request->heard;
-	bool restarts = (dialect->flags & DIALECT_REPLAYS) || session->config.stateless;
-	bool kill = silent && restarts && session->config.kill_stuck == 0;
-	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 && dialect->asked_member != NULL &&
-	    !session->config.ask_progress;
+	bool kill = silent && session->config.kill_stuck == 0 && session_cannot_restart(session) == NULL;
+	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
+	    session->handshake.dialect->asked_member != NULL && !session->config.ask_progress;
 
 	if (request->from == SIDE_SERVER || session->config.dry_run ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))

@@ -165,7 +165,8 @@ cancel_task(struct session *session, const struct request *request, struct span 
 		obstacle = SPAN("too many tasks/cancel are not answered");
 	if (report_obstacle(session, requester, request, obstacle))
 		return;
-	question = questions_add(session, requester, dialect->task_cancel, id_is_string(request->id), TIME_LINGER);
+	question =
+	    questions_add(session, requester, dialect->task_cancel, SPAN_NONE, id_is_string(request->id), TIME_LINGER);
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",
 	    question->id.text, dialect->task_cancel, task_id, request->meta);
 	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);

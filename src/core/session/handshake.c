@@ -107,20 +107,32 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	return row;
 }
 
+/* What the agent has declared of sessions: in version 2 the whole object promises session/resume. */
+static const char *
+read_reopen(const struct dialect *dialect, struct span agent, struct span capabilities)
+{
+	if (dialect->load == NULL ? json_has_object(capabilities, SPAN("session")) :
+				    json_has_object(json_member(agent, SPAN("sessionCapabilities")), SPAN("resume")))
+		return dialect->resume;
+	return dialect_is(json_member(agent, SPAN("loadSession")), "true") ? dialect->load : NULL;
+}
+
 void
 handshake_read_answer(struct handshake *handshake, const struct message *message)
 {
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 	struct span capabilities = handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES);
+	struct span agent = handshake_look_at(handshake, message->scan, SCAN_AGENT_CAPABILITIES);
+	struct span logins = json_member(scan_bytes(message->scan, SCAN_RESULT), SPAN("authMethods"));
 	const struct list_change *list;
 	double number;
 
 	handshake->opened = true;
 	if (handshake->dialect->version_2 != NULL && id_number(version, &number) && number >= 2)
 		handshake->dialect = handshake->dialect->version_2;
-	handshake->cancels[SIDE_SERVER] =
-	    is_declared(handshake_look_at(handshake, message->scan, SCAN_AGENT_CAPABILITIES), "cancellation",
-		"request");
+	handshake->cancels[SIDE_SERVER] = is_declared(agent, "cancellation", "request");
+	handshake->reopen = read_reopen(handshake->dialect, agent, capabilities);
+	buf_set(&handshake->logins, logins.len <= LIMIT_LOOKED ? logins : SPAN_NONE);
 	handshake_read_tasks(handshake, message);
 	buf_set(&handshake->version, version);
 	list = handshake->dialect->lists;
@@ -146,6 +158,21 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 {
 	handshake->discovered = true;
 	handshake->extended = has_extension(handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
+}
+
+bool
+handshake_is_terminal(const struct handshake *handshake, const struct message *message)
+{
+	struct span asked = json_member(scan_bytes(message->scan, SCAN_PARAMS), SPAN("methodId")), login;
+	struct span list = buf_span(&handshake->logins);
+	size_t at = list.len > 0;
+
+	while ((login = json_next(list, &at)).len > 0)
+		if (dialect_is(json_member(login, SPAN("type")), "\"terminal\"") &&
+		    (id_equal(json_member(login, SPAN("id")), asked) ||
+			id_equal(json_member(login, SPAN("methodId")), asked)))
+			return true;
+	return false;
 }
 
 bool

@@ -288,7 +288,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		state_note(session, receiver, WHY_PROGRESS_ASKED, request, request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (are_kept(session) && !records_keep(&session->records, message, request) && session->config.restarts)
+	else if (are_kept(session) && !records_keep(session, message, request) && session->config.restarts)
 		state_note(session, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
 	pass_on(session, message, WHY_RELAYED);
@@ -414,7 +414,7 @@ learn(struct session *session, const struct message *message, struct request *re
 		turns_note_work(session, request->token, true);
 	tell_unread(session, message);
 	if (request_is_awaited(request)) /* else the client was told that it failed */
-		records_grant(&session->records, request);
+		records_grant(session, message, request);
 }
 
 static void
@@ -723,6 +723,8 @@ receive_notification(struct session *session, struct message *message)
 		pass_drop(session, message, WHY_MALFORMED_CANCEL);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
+	} else if (recovery_is_history(session, message)) {
+		pass_drop(session, message, WHY_SWALLOWED);
 	} else if (dialect_is(method, dialect->progress)) {
 		on_progress(session, message);
 	} else if (dialect_is(method, dialect->task_status)) {

@@ -10,6 +10,7 @@ remove_at(struct records *records, size_t i)
 	records->bytes -= record->text.len;
 	buf_free(&record->text);
 	buf_free(&record->name);
+	buf_free(&record->session);
 	records->count--;
 	memmove(record, record + 1, (records->count - i) * sizeof(*record));
 }
@@ -34,12 +35,54 @@ keep(struct records *records, const struct message *message, struct buf *text)
 	return true;
 }
 
+struct record *
+records_find(const struct records *records, unsigned trait, struct span session_id)
+{
+	for (size_t i = 0; i < records->count; i++) {
+		struct record *record = &records->list[i];
+
+		if ((record->row->traits & trait) &&
+		    (session_id.len == 0 || id_equal(buf_span(&record->session), session_id)))
+			return record;
+	}
+	return NULL;
+}
+
+void
+records_close(struct records *records, struct span session_id)
+{
+	for (size_t i = records->count; i-- > 0;)
+		if (id_equal(buf_span(&records->list[i].session), session_id))
+			remove_at(records, i);
+}
+
+/* ACP: a new server is told of no session without params, and of no login that takes place elsewhere. */
+static bool
+is_told(const struct handshake *handshake, const struct message *message, unsigned traits)
+{
+	if ((traits & METHOD_SESSION) && scan_type(message->scan, SCAN_PARAMS) != VALUE_OBJECT)
+		return false;
+	return (traits & METHOD_RECORDED) && !((traits & METHOD_LOGIN) && handshake_is_terminal(handshake, message));
+}
+
+static bool
+has_room(const struct records *records, unsigned traits)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < records->count; i++)
+		count += (records->list[i].row->traits & traits & METHOD_SESSION) != 0;
+	return count < LIMIT_REOPENED;
+}
+
 bool
-records_keep(struct records *records, const struct message *message, struct request *request)
+records_keep(struct session *session, const struct message *message, struct request *request)
 {
 	bool named = request->row->name_field == SCAN_TEXT || request->name.len > 0;
+	struct records *records = &session->records;
 
-	if (!(request->traits & METHOD_RECORDED) || (named && keep(records, message, &request->record)))
+	if (!is_told(&session->handshake, message, request->traits) ||
+	    (named && has_room(records, request->traits) && keep(records, message, &request->record)))
 		return true;
 	records->overflow |= (request->traits & METHOD_HANDSHAKE) != 0;
 	records->lost = true;
@@ -58,28 +101,77 @@ records_keep_opened(struct records *records, const struct message *message)
 	return kept;
 }
 
-/* Whether the request, once granted, makes the record obsolete. */
+/* Whether the request, about this session, once granted, makes the record obsolete. */
 static bool
-is_replaced(const struct record *record, const struct request *by)
+is_replaced(const struct record *record, const struct request *by, struct span session_id)
 {
-	if (by->traits & METHOD_HANDSHAKE)
-		return record->row->traits & METHOD_HANDSHAKE;
-	return (record->row->traits & METHOD_SETTING) && span_equal(buf_span(&record->name), by->name);
+	bool same = record->row == by->row;
+
+	if (by->traits & METHOD_UNSETTING)
+		same = (record->row->traits & (METHOD_SETTING | METHOD_LOGIN)) &&
+		    record->row->name_field == by->row->name_field;
+	return same && span_equal(buf_span(&record->name), by->name) &&
+	    id_equal(buf_span(&record->session), session_id);
+}
+
+/* The ACP session that the answered request is about, as spelled; or empty. */
+static struct span
+session_of(const struct session *session, const struct message *message, const struct request *request)
+{
+	if (session->handshake.dialect->resume == NULL)
+		return SPAN_NONE;
+	if ((request->traits & METHOD_SESSION) && !(request->traits & METHOD_LOAD))
+		return scan_text(message->scan, SCAN_RESULT_SESSION_ID);
+	return request->token.text;
+}
+
+/* What has opened the session becomes what opens it again: a request with the same params, and its id. */
+static void
+reopen(struct session *session, struct buf *text, struct span session_id)
+{
+	struct buf *out = state_scratch(session);
+	struct scan scan;
+	size_t params, from, next;
+	bool named;
+
+	scan_read(&scan, buf_span(text));
+	named = scan_has(&scan, SCAN_SESSION_ID);
+	params = scan_value(&scan, SCAN_PARAMS)->offset;
+	from = named ? scan_value(&scan, SCAN_SESSION_ID)->offset : params + 1;
+	next = named ? scan_value(&scan, SCAN_SESSION_ID)->end : from;
+	compose(out, "{'jsonrpc':'2.0','id':0,'method':'%s','params':%b", session->handshake.reopen,
+	    span_part(scan.text, params, from - params));
+	compose(out, named ? "%b" : "'sessionId':%b", session_id);
+	from = next;
+	if (!named && json_next(scan.text, &next).len > 0)
+		compose(out, ",");
+	compose(out, "%b}", span_part(scan.text, from, scan_value(&scan, SCAN_PARAMS)->end - from));
+	session->records.bytes += out->len - text->len;
+	buf_set(text, buf_span(out));
 }
 
 void
-records_grant(struct records *records, struct request *request)
+records_grant(struct session *session, const struct message *message, struct request *request)
 {
+	struct records *records = &session->records;
+	struct span session_id = session_of(session, message, request);
+	unsigned traits = request->traits;
 	struct record *record;
 
-	if ((request->traits & METHOD_STREAM) ||
-	    (request->record.len == 0 && (!(request->traits & METHOD_UNSETTING) || request->name.len == 0)))
+	if ((traits & METHOD_STREAM) || (request->record.len == 0 && !(traits & (METHOD_UNSETTING | METHOD_CLOSE))))
 		return;
+	if ((traits & (METHOD_SESSION | METHOD_CLOSE)) && session_id.len > 0)
+		records_close(records, session_id);
 	for (size_t i = records->count; i-- > 0;)
-		if (is_replaced(&records->list[i], request))
+		if (is_replaced(&records->list[i], request, session_id))
 			remove_at(records, i);
-	if (request->record.len == 0)
+	if (request->record.len == 0 ||
+	    ((traits & METHOD_SESSION) && (session_id.len == 0 || session->handshake.reopen == NULL)) ||
+	    ((traits & METHOD_SETTING) && session_id.len > 0 &&
+		records_find(records, METHOD_SESSION, session_id) == NULL))
 		return;
+	if (traits & METHOD_SESSION)
+		reopen(session, &request->record, session_id);
 	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
 	record = &records->list[records->count++];
 	*record = (struct record){
@@ -88,6 +180,7 @@ records_grant(struct records *records, struct request *request)
 		.text = request->record,
 	};
 	buf_keep(&record->name, request->name);
+	buf_keep(&record->session, session_id);
 	buf_init(&request->record);
 }
 

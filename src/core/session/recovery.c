@@ -5,6 +5,9 @@
 /* JSON-RPC 2.0 section 5.1: a server answers an unknown method with -32601. */
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
 
+/* ACP "Authentication required", as spelled. */
+#define AUTH_REQUIRED "-32000"
+
 /*
  * While the probe is not answered no new message is written to the server. A message waits for one probe only, and at
  * most for --kill-stuck: many cancels, or a person who never answers, would otherwise block the queue for ever.
@@ -42,7 +45,7 @@ recovery_may_try(const struct session *session)
 static struct request *
 ask(struct session *session, const char *method, struct span meta, msec_t time)
 {
-	struct request *question = questions_add(session, SIDE_CLIENT, method, false, time);
+	struct request *question = questions_add(session, SIDE_CLIENT, method, SPAN_NONE, false, time);
 
 	question->flags = REQUEST_PROBE;
 	compose(state_scratch(session),
@@ -262,6 +265,7 @@ const char *
 session_cannot_restart(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
+	const struct records *records = &session->records;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
 	bool answered = handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
 
@@ -271,7 +275,14 @@ session_cannot_restart(const struct session *session)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
 	if (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered)
 		return "no session was open";
-	return session->records.overflow ? "initialize was too long to be kept" : NULL;
+	if (records->overflow)
+		return "initialize was too long to be kept";
+	if (handshake->dialect->resume == NULL || session->config.stateless)
+		return NULL;
+	if (records->unopened)
+		return "the new agent did not open the session again";
+	return handshake->reopen != NULL ? NULL :
+					   "the agent can neither resume nor load a session (see --restart=stateless)";
 }
 
 /* Why a person cannot ask the server anything, nor end it; NULL: he can. */
@@ -361,17 +372,23 @@ send_again(struct session *session, struct span text, const struct request *requ
 	journal_tell(&session->journal, &action);
 }
 
-/* Sends all records with this trait again, as questions, whose answers are awaited. */
+/*
+ * The next stage of the replay: sends all records with this trait again, as questions, whose answers are awaited. A
+ * session that is open is not opened twice.
+ */
 static void
-send_records(struct session *session, unsigned trait)
+send_records(struct session *session, enum server_life stage, unsigned trait)
 {
+	server_enter(&session->server, stage);
 	for (size_t i = 0; i < session->records.count; i++) {
 		const struct record *record = &session->records.list[i];
 		struct request *question;
 
-		if (!(record->row->traits & trait))
+		if (!(record->row->traits & trait) || record->open)
 			continue;
-		question = questions_add(session, SIDE_CLIENT, record->row->name, record->string, TIME_REPLAY);
+		question = questions_add(session, SIDE_CLIENT,
+		    trait == METHOD_SESSION ? session->handshake.reopen : record->row->name, buf_span(&record->session),
+		    record->string, TIME_REPLAY);
 		question->flags = REQUEST_AGAIN;
 		send_again(session, buf_span(&record->text), question);
 	}
@@ -413,6 +430,24 @@ send_list_changes(struct session *session)
 	}
 }
 
+/* Each session is open, or was given up, or needs a login. */
+static void
+go_on(struct session *session)
+{
+	const struct records *records = &session->records;
+	bool wanting = false;
+
+	for (size_t i = 0; i < records->count; i++)
+		wanting |= (records->list[i].row->traits & METHOD_SESSION) && !records->list[i].open;
+	if (wanting)
+		send_records(session, SERVER_LOGIN, METHOD_LOGIN);
+	else if (records->unopened && !session->config.stateless)
+		server_enter(&session->server, SERVER_STUCK);
+	else
+		send_records(session, SERVER_SETTINGS, METHOD_SETTING);
+	session->server.logged_in |= wanting;
+}
+
 /* Goes on with the replay if all answers to what was sent have come: nothing else is asked meanwhile. */
 static void
 replay(struct session *session)
@@ -420,11 +455,14 @@ replay(struct session *session)
 	const struct pending *asked = &session->questions[SIDE_CLIENT];
 
 	if (session->server.life == SERVER_HANDSHAKE && asked->count == 0) {
-		server_enter(&session->server, SERVER_SETTINGS);
 		if (session->records.opened.len > 0)
 			send_again(session, buf_span(&session->records.opened), NULL);
-		send_records(session, METHOD_SETTING);
+		send_records(session, SERVER_SESSIONS, METHOD_SESSION);
 	}
+	if (session->server.life == SERVER_LOGIN && asked->count == 0)
+		send_records(session, SERVER_SESSIONS, METHOD_SESSION);
+	if (session->server.life == SERVER_SESSIONS && asked->count == 0)
+		go_on(session);
 	if (session->server.life != SERVER_SETTINGS || asked->count > 0)
 		return;
 	server_enter(&session->server, SERVER_OPEN);
@@ -438,10 +476,11 @@ replay(struct session *session)
 void
 session_server_back(struct session *session)
 {
-	server_enter(&session->server, SERVER_HANDSHAKE);
+	for (size_t i = 0; i < session->records.count; i++)
+		session->records.list[i].open = false;
 	if (session->records.lost && !session->config.restarts)
 		state_note(session, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
-	send_records(session, METHOD_HANDSHAKE);
+	send_records(session, SERVER_HANDSHAKE, METHOD_HANDSHAKE);
 	replay(session);
 }
 
@@ -471,12 +510,30 @@ report_refusal(struct session *session, const struct request *question, const st
 }
 
 static void
+session_answered(struct session *session, const struct request *question, const struct message *message)
+{
+	struct records *records = &session->records;
+	struct span session_id = question->token.text;
+
+	if (message_grants(message)) {
+		records_find(records, METHOD_SESSION, session_id)->open = true;
+	} else if (session->server.logged_in || records_find(records, METHOD_LOGIN, SPAN_NONE) == NULL ||
+	    !dialect_is(scan_text(message->scan, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
+		report_refusal(session, question, message);
+		records_close(records, session_id);
+		records->unopened = records_find(records, METHOD_SESSION, SPAN_NONE) == NULL;
+	}
+}
+
+static void
 replay_answered(struct session *session, const struct request *question, const struct message *message)
 {
 	bool granted = message_grants(message);
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
-	if (!granted) {
+	if (session->server.life == SERVER_SESSIONS) {
+		session_answered(session, question, message);
+	} else if (!granted) {
 		report_refusal(session, question, message);
 		if (session->server.life == SERVER_HANDSHAKE)
 			server_enter(&session->server, SERVER_STUCK);
@@ -510,6 +567,15 @@ recovery_answered(struct session *session, struct message *message, enum why why
 	pending_remove(question);
 	if (replayed)
 		replay(session);
+}
+
+bool
+recovery_is_history(const struct session *session, const struct message *message)
+{
+	return session->server.life == SERVER_SESSIONS && message->from == SIDE_SERVER &&
+	    dialect_is(message->method, session->handshake.dialect->progress) &&
+	    !scan_has(message->scan, SCAN_UPDATE_STATE) &&
+	    pending_by_token(&session->questions[SIDE_CLIENT], message_id(message, SCAN_SESSION_ID)) != NULL;
 }
 
 void

@@ -95,6 +95,8 @@ static const struct ending unread = { TALLY_TIMED_OUT, "timeout",
 	"--max-message" };
 static const struct ending dismissed = { TALLY_LOST, "server-restarted",
 	" was not finished when a person had the server restarted, and is not repeated" };
+static const struct ending interrupted = { TALLY_LOST, "server-restarted",
+	" was lost with the agent, and is not repeated; the session goes on when the agent has restarted" };
 static const struct ending undiscovered = { TALLY_LOST, NULL,
 	" is not known to the server, which ended on it (see the option --legacy of canceld)" };
 
@@ -107,7 +109,11 @@ ending_of(const struct session *session, const struct request *request, enum why
 		return &idle;
 	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY))
 		return &undiscovered;
-	return why == WHY_SERVER_LOST && session->server.dismissed ? &dismissed : &endings[why];
+	if (why == WHY_SERVER_LOST && session->server.dismissed)
+		return &dismissed;
+	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) && session->handshake.reopen != NULL)
+		return &interrupted;
+	return &endings[why];
 }
 
 /*

@@ -56,6 +56,7 @@ session_free(struct session *session)
 	pending_free(&session->probe.cause);
 	buf_free(&session->handshake.version);
 	buf_free(&session->handshake.client);
+	buf_free(&session->handshake.logins);
 	records_free(&session->records);
 	pending_free(&session->acks.waiting);
 	buf_free(&session->edits.list);

@@ -44,7 +44,7 @@ server_enter(struct server *server, enum server_life life)
 {
 	server->life = life;
 	if (life == SERVER_AWAY) {
-		server->served = server->shut = server->spoke_text = false;
+		server->served = server->shut = server->spoke_text = server->logged_in = false;
 		buf_clear(&server->said);
 		server->kept = 0;
 	}
@@ -182,10 +182,15 @@ questions_has_minted(const struct session *session, struct span number)
 }
 
 struct request *
-questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time)
+questions_add(struct session *session, enum side asker, const char *method, struct span token, bool string, msec_t time)
 {
 	char storage[MINTED_MAX];
-	struct request like = { .method = span_of(method), .idle_after = MSEC_NEVER, .cap_after = time };
+	struct request like = {
+		.method = span_of(method),
+		.token = id_of(token, session->config.seed),
+		.idle_after = MSEC_NEVER,
+		.cap_after = time,
+	};
 	struct request *question;
 
 	like.id = questions_mint(session, asker, string, storage);

@@ -77,11 +77,11 @@ const struct options_row options_rows[] = {
 	{ .help = "A server that fails" },
 	{ 'r', OPTION_RESTART, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m), and when "
-	    "it is needed after it has exited with 0; agents "
-	    "(ACP) and language servers, whose sessions cannot be replayed, only if stateless" },
+	    "it is needed after it has exited with 0; language servers, and agents (ACP) that can neither resume nor load a "
+	    "session, only if stateless" },
 	{ 'k', OPTION_STUCK, "kill-stuck", AT(session.kill_stuck), "[=DURATION]",
 	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it, unless it "
-	    "never answers ping; implies -r. The session of an agent or a language server is over then, unless -r says stateless" },
+	    "never answers ping; implies -r. The session of a server that -r cannot start again is over then" },
 	{ 'K', OPTION_STUCK, "kill-ignoring", AT(session.kill_ignoring), "DURATION",
 	    "end it as -k does if it goes on with a request for DURATION after a cancel or deadline, and never sooner than "
 	    "--grace: in ACP, LSP and BSP without an answer, in MCP with progress; implies -r" },

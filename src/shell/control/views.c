@@ -170,6 +170,8 @@ view_server(const struct control *control, enum session_verdict verdict)
 		[SERVER_RETIRED] = "deaf",
 		[SERVER_AWAY] = "restarting",
 		[SERVER_HANDSHAKE] = "restarting",
+		[SERVER_SESSIONS] = "restarting",
+		[SERVER_LOGIN] = "restarting",
 		[SERVER_SETTINGS] = "restarting",
 		[SERVER_GONE] = "gone",
 	};
