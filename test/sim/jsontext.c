@@ -5,6 +5,22 @@
 
 #include "oracle_inside.h"
 
+json_t *
+jsontext_load(const char *text, size_t len)
+{
+	char *copy = strndup(text, len), *at = copy;
+	json_t *value;
+
+	if (copy == NULL)
+		abort();
+	for (; (at = strchr(at, '\\')) != NULL && at[1] != '\0'; at += 2)
+		if (strncasecmp(at, "\\ud", 3) == 0 && at[3] >= '8')
+			at[2] = '0';
+	value = json_loadb(copy, len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
+	free(copy);
+	return value;
+}
+
 static void
 copy_value(const char *value, char *out, size_t size)
 {
@@ -96,8 +112,7 @@ jsontext_same_text(const char *a, const char *b)
 bool
 jsontext_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
 {
-	static const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
-	json_t *x = json_loadb(a, alen, flags, NULL), *y = json_loadb(b, blen, flags, NULL);
+	json_t *x = jsontext_load(a, alen), *y = jsontext_load(b, blen);
 	json_t *both[2] = { x, y };
 	bool same;
 	int i;

@@ -312,8 +312,11 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	ask->asked = ask->active = ask->since = oracle->now;
 	oracle_beat_put_off(oracle, ask);
 	oracle->requests += ask->by == CLIENT;
-	ask->ours |= ask->by == SERVER && oracle->answered != NULL &&
-	    strcmp(ask->deed->method, oracle->answered) == 0 && oracle->deaf_at == 0 && !oracle->shut;
+	if (ask->by == SERVER && oracle->answered != NULL && strcmp(ask->deed->method, oracle->answered) == 0) {
+		ask->ours =
+		    (oracle->answered_after == 0 || oracle->client_left) && oracle->deaf_at == 0 && !oracle->shut;
+		ask->ours_late = oracle->answered_after > 0 && !ask->ours;
+	}
 	if (ask->by != CLIENT) {
 		if (!ask->ours)
 			join_cascade(oracle, ask);
@@ -339,6 +342,7 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	oracle->served |= ask->by == CLIENT && !sent->bad; /* also with an answer behind the end of its stream */
 	if (ask->replied != 0)
 		return;
+	ask->declined = sent->declines && ask->ours_late && oracle_lives(oracle, ask);
 	ask->replied = sent->heard;
 	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 && sent->grants &&
 	    strstr(sent->arrives, "\"stopReason\"") == NULL;
@@ -489,9 +493,28 @@ expired(struct oracle *oracle, struct ask *ask)
 		    (long long)(oracle->now - ask->active));
 	if (!oracle->protocol->waits && !(ask->by == SERVER && (oracle->shut || oracle->deaf_at > 0)))
 		oracle_blame(oracle, "1: %s expired and was not answered", ask->id);
+	if (ask->ours_late)
+		oracle_blame(oracle, "1: %s expires, and canceld has an answer to it", ask->id);
 	ask->expired = ++oracle->step;
 	if (ask->ending_at == INT64_MAX || ask->apart)
 		ask->ending_at = oracle->now;
+}
+
+/* --answer: only what the client does not know, or has not answered in time; and then at once. */
+static void
+check_for_client(struct oracle *oracle, const struct ask *ask)
+{
+	int64_t since = ask->active > oracle->slept ? ask->active : oracle->slept;
+
+	if (!ask->ours_late)
+		oracle_blame(oracle, "1: %s is answered for the client, who is not asked", ask->id);
+	if (ask->cancelled != 0)
+		oracle_blame(oracle, "1: %s is answered for the client, and was cancelled", ask->id);
+	if (ask->declined || oracle->client_left)
+		return;
+	if (oracle->now - ask->active < ask->idle || oracle->now - since > ask->idle)
+		oracle_blame(oracle, "1: %s is answered for the client after %lld ms", ask->id,
+		    (long long)(oracle->now - ask->active));
 }
 
 void
@@ -501,6 +524,10 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 
 	if (ask == NULL)
 		return;
+	if (decision == DECIDED_FOR_CLIENT) {
+		check_for_client(oracle, ask);
+		ask->our_answer = true;
+	}
 	if (oracle->deaf_at > 0 && by == CLIENT)
 		oracle_check_deaf(oracle, ask);
 	if (decision == DECIDED_EXPIRED) {

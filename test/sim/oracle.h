@@ -58,6 +58,9 @@ struct sent { /* one message that a peer has written */
 	int repeat;    /* the server to which canceld must replay it, as in life; 0: none */
 	int own;       /* the question of canceld's that it answers; -1: none */
 	bool last;     /* an answer whose id comes last */
+	bool declines; /* the client does not know the method */
+	int unclean;   /* what --clean-text has to replace in it ... */
+	int cleaned;   /* ... and what canceld's log says that it did; 0: nothing */
 };
 
 enum { NO_TARGET = -2 };
@@ -76,9 +79,12 @@ struct ask { /* one request */
 	bool task;      /* ... and may, as its receiver declared that */
 	bool made_task; /* ... and did: that was heard after it was given up */
 	int task_cancels;
-	int target; /* of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET */
-	bool open;  /* ... a session was open then */
-	bool ours;  /* canceld answers it, and it does not pass */
+	int target;      /* of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET */
+	bool open;       /* ... a session was open then */
+	bool ours;       /* canceld answers it, and it does not pass */
+	bool ours_late;  /* ... or it does, and canceld answers it if the client does not */
+	bool declined;   /* ... which it does not know */
+	bool our_answer; /* ... and canceld's log reports that it does */
 	int sent;
 	int64_t idle, cap;     /* its deadlines; INT64_MAX: none */
 	int64_t asked;         /* when canceld heard it */
@@ -184,7 +190,7 @@ struct oracle {
 	int64_t grace; /* INT64_MAX: what is built in */
 	const struct protocol *protocol;
 	bool header; /* the framing */
-	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy;
+	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy, clean_text;
 	bool declares[2], declared[2]; /* the capability cancellation.request, and known to canceld */
 	int version;                   /* of ACP, that the server will choose */
 	bool handshake;                /* it began with one */
@@ -216,7 +222,8 @@ struct oracle {
 	int own_count;
 	bool probing; /* canceld reported a probe, and heard no answer */
 	const char *answered,
-	    *answer; /* the method of the server's that canceld answers; NULL: none. With this result */
+	    *answer;            /* the method of the server's that canceld answers; NULL: none. With this result */
+	int64_t answered_after; /* ... at once, or when the client has not answered after so many ms; 0: at once */
 	int64_t probe_at, kill_stuck; /* ... then; how long it waits for one, 0: it never asks */
 	uint64_t probed, free;        /* when it last reported a probe; when it last heard an answer */
 	int64_t moved;                /* when a byte last went to or from the server, or none could */
@@ -258,7 +265,14 @@ int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const cha
 void oracle_begun(struct oracle *oracle, int sent);
 void oracle_heard(struct oracle *oracle, int sent);
 
-enum decided { DECIDED_ANSWER, DECIDED_REFUSED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
+enum decided {
+	DECIDED_ANSWER,
+	DECIDED_REFUSED,
+	DECIDED_UNSENT,
+	DECIDED_EXPIRED,
+	DECIDED_LOST,
+	DECIDED_FOR_CLIENT, /* --answer */
+};
 
 /* Time has passed, or a message was heard: deadlines begin if the session is open now. */
 void oracle_look(struct oracle *oracle);
@@ -269,6 +283,9 @@ void oracle_look(struct oracle *oracle);
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
+
+/* canceld's log reports that --clean-text has replaced so much in the message that it reads. */
+void oracle_cleans(struct oracle *oracle, int count);
 
 /* canceld's log reports that the client is told that its request is waited for. */
 void oracle_beats(struct oracle *oracle, const char *id);

@@ -42,6 +42,17 @@ expect_bytes(struct oracle *oracle, const struct sent *sent, const char *text, s
 	    (int)(len < 300 ? len : 300), text);
 }
 
+void
+oracle_cleans(struct oracle *oracle, int count)
+{
+	struct sent *sent = &oracle->sent[oracle->hearing];
+
+	if (count != sent->unclean || sent->cleaned > 0)
+		oracle_blame(oracle, "5: message %d is said to be cleaned in %d places, not %d", oracle->hearing, count,
+		    sent->unclean);
+	sent->cleaned = count;
+}
+
 static void
 read_token(const struct oracle *oracle, struct ask *ask, json_t *params)
 {
@@ -119,6 +130,8 @@ got_response(struct oracle *oracle, struct sent *sent, struct ask *ask, const ch
 		oracle_blame(oracle, "1: %s is answered twice", ask->id);
 	if (sent->bad)
 		oracle_blame(oracle, "1: a malformed response arrived");
+	if (sent->declines && ask->ours_late)
+		oracle_blame(oracle, "1: %s is declined, and canceld has an answer to it", ask->id);
 	if (ask->cancelled != 0 && ask->cancelled < sent->begun && !ask->owed)
 		oracle_blame(oracle, "1: a late answer to %s, which was cancelled: %.*s", ask->id,
 		    (int)(len < 100 ? len : 100), text);
@@ -272,6 +285,8 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 	else if (sent->kind == KIND_PROGRESS)
 		got_progress(oracle, sent, ask, text, len);
 	expect_bytes(oracle, sent, text, len);
+	if (sent->cleaned != sent->unclean)
+		oracle_blame(oracle, "5: message %d is cleaned, and canceld does not say so", number);
 }
 
 static json_t *
@@ -291,7 +306,7 @@ number_of(json_t *message)
 void
 oracle_got(struct oracle *oracle, int to, const char *text, size_t len)
 {
-	json_t *message = json_loadb(text, len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
+	json_t *message = jsontext_load(text, len);
 	json_t *number = number_of(message);
 
 	if (len > 0 && text[len - 1] == '\r') /* white space, as some peers end their lines with it */

@@ -7,6 +7,8 @@
 #include "oracle.h"
 
 /* jsontext.c */
+/* NULL: it is no JSON. Halves of characters are read as others. */
+json_t *jsontext_load(const char *text, size_t len);
 /* The raw text of the id, which the peers write first or last. */
 void jsontext_raw_id(const char *text, size_t len, char *out, size_t size);
 /* The raw text of the first member of that name. */

@@ -112,7 +112,8 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 static void
 check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 {
-	if (oracle->server_died || oracle->client_left || ask->unsent || ask->decided == 0 || ask->lost != 0)
+	if (oracle->server_died || oracle->client_left || ask->unsent || ask->declined || ask->decided == 0 ||
+	    ask->lost != 0)
 		return;
 	if (timeout && ask->expired == 0) {
 		if (ask->waited ||
@@ -213,6 +214,8 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 		expect_code(oracle, ask, cause, error);
 	if (timeout || cancelled)
 		check_time(oracle, ask, timeout);
+	if (timeout && ask->ours_late)
+		oracle_blame(oracle, "1: %s timed out, and canceld has an answer to it", ask->id);
 	if ((timeout || cancelled) && has_words(ask))
 		oracle_blame(oracle, "1: %s has a result for that and gets an error", ask->deed->method);
 	ask->called_cancelled = json_is_true(json_object_get(data, "cancelled"));
@@ -260,7 +263,8 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 		return;
 	}
 	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", ask->id,
-	    ask->ours          ? (to == SERVER ? oracle->answer : "null") :
+	    ask->our_answer    ? oracle->answer :
+		ask->ours      ? (to == SERVER ? oracle->answer : "null") :
 		has_words(ask) ? ask->deed->cancelled :
 				 "?");
 	if (!is_text(text, len, wanted))
@@ -270,7 +274,8 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 		return;
 	}
 	note_answer(oracle, ask, "cancelled");
-	check_time(oracle, ask, has_timed_out(oracle, ask));
+	if (!ask->our_answer)
+		check_time(oracle, ask, has_timed_out(oracle, ask));
 }
 
 /* MCP tasks/cancel: once for a task of a request that was given up, to a server that declared it. */

@@ -59,9 +59,17 @@ members(struct world *world, const struct ask *ask, bool cancelled)
 static int
 write_error(struct world *world, int from, int number, bool cancelled)
 {
-	return peer_says(world, from, KIND_RESPONSE, number,
+	bool declines = !cancelled && from == CLIENT && chance_percent(&world->chance, 50);
+	int sent = peer_says(world, from, KIND_RESPONSE, number,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
-	    world->oracle.asks[number].wire, cancelled ? -32800 : -32000, peer_next(world));
+	    world->oracle.asks[number].wire,
+	    cancelled    ? -32800 :
+		declines ? -32601 :
+			   -32000,
+	    peer_next(world));
+
+	world->oracle.sent[sent].declines = declines;
+	return sent;
 }
 
 static int

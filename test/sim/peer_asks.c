@@ -20,7 +20,8 @@ choose_id(struct world *world, char *id, size_t size)
 {
 	/* Some are neighbours. */
 	static const char *const odd[] = { "\"\"", "18446744073709551617", "\"1\"", "\"ab\"", "-5",
-		"1764108000000000001", "1764108000000000002", "\"1764108000000000001\"", "\"1764108000000000003\"" };
+		"1764108000000000001", "1764108000000000002", "\"1764108000000000001\"", "\"1764108000000000003\"",
+		"\"half a letter \\ud83d\"", "\"half a letter \\uDE00\"" };
 	struct oracle *oracle = &world->oracle;
 	int i;
 
@@ -231,6 +232,8 @@ peer_server_asks(struct world *world)
 	number = oracle_ask(oracle, SERVER, deed, id);
 	if (world->late_limit > 0 && deed == &oracle->protocol->server[0])
 		oracle->asks[number].idle = world->late_limit;
+	if (oracle->answered_after > 0 && strcmp(deed->method, oracle->answered) == 0)
+		oracle->asks[number].idle = oracle->answered_after;
 	if (deed->traits & IN_SESSION)
 		choose_session(world, &oracle->asks[number], more, sizeof(more));
 	write_request(world, SERVER, number, "", more);

@@ -80,36 +80,66 @@ write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes,
 	return sent;
 }
 
-/* Text that is no UTF-8, and as what it reaches the client. */
-static const char broken[] = "caf\xe9 \xe2\x82", repaired[] = "caf\xef\xbf\xbd \xef\xbf\xbd";
+/* Text that reaches the client otherwise than its server wrote it. */
+struct change {
+	const char *written, *arrives;
+	int unclean; /* places that are changed only with --clean-text; 0: it is no UTF-8, and always is */
+};
 
+static const struct change changes[] = {
+	{ "caf\xe9 \xe2\x82", "caf\xef\xbf\xbd \xef\xbf\xbd", 0 },
+	{ "half \\ud83d \\ud83d\\uDE00 \\\\ud83d", "half \\ufffd \\ud83d\\uDE00 \\\\ud83d", 1 },
+	{ "halves \\uDE00\\uD83D\\ud83d\\ude00\\uD83D\\n", "halves \\ufffd\\ufffd\\ud83d\\ude00\\ufffd\\n", 3 },
+	{ "ends \xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7\\u2028", "ends \\u2028\\u2029\xe2\x80\xa7\\u2028", 2 },
+};
+
+enum { CHANGES = sizeof(changes) / sizeof(changes[0]) };
+
+/* As it arrives, if only these changes are made; NULL: it has none of them. */
 static char *
-repair(const char *text)
+changed(const char *text, const struct change *change)
 {
-	const char *at = strstr(text, broken);
-	char *sound = NULL;
+	const char *at = strstr(text, change->written);
+	char *other = NULL;
 
-	if (asprintf(&sound, "%.*s%s%s", (int)(at == NULL ? 0 : at - text), text, at == NULL ? "" : repaired,
-		at == NULL ? text : at + sizeof(broken) - 1) < 0)
+	if (at != NULL &&
+	    asprintf(&other, "%.*s%s%s", (int)(at - text), text, change->arrives, at + strlen(change->written)) < 0)
 		abort();
-	return sound;
+	return other;
+}
+
+/* Takes ownership of text. clean: with --clean-text. */
+static char *
+repair(char *text, bool clean, int *unclean)
+{
+	char *other;
+
+	for (int i = 0; i < CHANGES; i++) {
+		if ((changes[i].unclean > 0 && !clean) || (other = changed(text, &changes[i])) == NULL)
+			continue;
+		free(text);
+		text = other;
+		*unclean += changes[i].unclean;
+	}
+	return text;
 }
 
 int
 peer_says(struct world *world, int from, enum kind kind, int ask, const char *format, ...)
 {
 	va_list arguments;
-	char *text = NULL, *sound;
-	int sent;
+	char *text = NULL, *sound, *bytes;
+	int sent, unclean = 0;
 
 	va_start(arguments, format);
 	if (vasprintf(&text, format, arguments) < 0)
 		abort();
 	va_end(arguments);
-	sound = repair(text);
-	sent = write_bytes(world, from, kind, ask, framed(world, from == CLIENT ? sound : text), sound);
+	bytes = from == SERVER ? framed(world, text) : NULL;
+	sound = repair(text, from == SERVER && world->oracle.clean_text, &unclean);
+	sent = write_bytes(world, from, kind, ask, bytes == NULL ? framed(world, sound) : bytes, sound);
+	world->oracle.sent[sent].unclean = unclean;
 	free(sound);
-	free(text);
 	return sent;
 }
 
@@ -128,10 +158,12 @@ peer_payload(struct world *world)
 {
 	static const char *const texts[] = { "\"x\"", "1.10", "[18446744073709551615,1e300]", "\"\\u00e9\\\"id\\\":7\"",
 		"{\"id\":1,\"method\":\"notifications/cancelled\"}", "null", "\"\xe2\x80\x8d\xe4\xb8\xad\"",
-		"\"Content-Length: 9\\r\\n\\r\\n\"", "\"caf\xe9 \xe2\x82\"" };
+		"\"Content-Length: 9\\r\\n\\r\\n\"", "\"caf\xe9 \xe2\x82\"",
+		"\"half \\ud83d \\ud83d\\uDE00 \\\\ud83d\"", "{\"halves \\uDE00\\uD83D\\ud83d\\ude00\\uD83D\\n\":1}",
+		"\"caf\xe9 \xe2\x82 ends \xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7\\u2028\"" };
 
 	if (!chance_percent(&world->chance, world->large))
-		return texts[chance_below(&world->chance, 9)];
+		return texts[chance_below(&world->chance, sizeof(texts) / sizeof(texts[0]))];
 	return peer_large();
 }
 

@@ -189,6 +189,9 @@ asker_of(const struct action *action)
 	bool same = action->verb == VERB_SEND;
 	bool client = (action->side == SIDE_CLIENT) == same;
 
+	/* The client's refusal, in place of which another answer is given. */
+	if (action->verb == VERB_DROP && (action->why == WHY_ANSWERED_FOR_CLIENT || action->why == WHY_CANCEL_ANSWERED))
+		return action->side == SIDE_CLIENT ? CLIENT : SERVER;
 	/* One that had passed in part. */
 	if (action->why == WHY_SERVER_GONE && action->verb == VERB_SEND)
 		return CLIENT;
@@ -206,6 +209,8 @@ note_answer(struct world *world, const struct action *action, const char *id)
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_CANCEL_ANSWERED))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
+	if (action->why == WHY_ANSWERED_FOR_CLIENT && action->verb != VERB_NOTE && asker_of(action) == SERVER)
+		oracle_decided(&world->oracle, SERVER, id, DECIDED_FOR_CLIENT);
 	if (action->why == WHY_TOO_MANY)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_REFUSED);
 	if (action->why == WHY_SERVER_LOST)
@@ -214,6 +219,17 @@ note_answer(struct world *world, const struct action *action, const char *id)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_UNSENT);
 	if (action->why == WHY_TIMED_OUT && action->verb == VERB_NOTE)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_EXPIRED);
+}
+
+static void
+note_repair(struct world *world, struct span detail)
+{
+	char text[48];
+	int count;
+
+	snprintf(text, sizeof(text), "%.*s", (int)detail.len, detail.ptr);
+	if (sscanf(text, "replaced by --clean-text: %d", &count) == 1)
+		oracle_cleans(&world->oracle, count);
 }
 
 static void
@@ -240,6 +256,8 @@ on_action(void *user, const struct action *action)
 		oracle_tries(&world->oracle, id);
 	else if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
+	if (action->why == WHY_TEXT_REPAIRED)
+		note_repair(world, action->detail);
 	if (action->why == WHY_HEARTBEAT_SENT)
 		oracle_beats(&world->oracle, id);
 	if (action->why == WHY_UNRECORDED)
@@ -340,7 +358,7 @@ choose_restarts(struct world *world, struct session_config *config)
 	world->restart.within = chance_percent(chance, 50) ? MSEC_NEVER : 1000 + chance_below(chance, 60000);
 }
 
-/* In some worlds canceld answers a request of the server's that asks no person, and has no deadline. */
+/* In some worlds canceld answers a request of the server's that asks no person: at once, or when a deadline passes. */
 static void
 choose_answer(struct world *world, struct session_config *config)
 {
@@ -349,8 +367,14 @@ choose_answer(struct world *world, struct session_config *config)
 
 	while (deed->traits & PERSON)
 		deed++;
-	if (world->seed % 4 != 0 || (world->late_limit > 0 && deed == oracle->protocol->server))
+	if (world->seed % 4 > 1)
 		return;
+	if (world->late_limit > 0 && deed == oracle->protocol->server)
+		oracle->answered_after = world->late_limit;
+	else if (world->seed % 4 == 1)
+		oracle->answered_after = 100 + (int)chance_below(&world->chance, 1500);
+	if (oracle->answered_after > 0)
+		add_rule(world, POLICY_IDLE, deed->method, oracle->answered_after);
 	oracle->answered = deed->method;
 	oracle->answer = "{\"by\":[\"canceld\",1.50]}";
 	answers_add(&world->answers, POLICY_OPTION, (struct span){ deed->method, strlen(deed->method) },
@@ -383,6 +407,7 @@ init(struct world *world)
 	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
 	oracle->legacy = config.legacy = chance_percent(chance, 15);
 	oracle->heartbeat = config.heartbeat = chance_percent(chance, 30) ? 100 + chance_below(chance, 900) : 0;
+	oracle->clean_text = config.clean_text = chance_percent(chance, 30);
 	choose_restarts(world, &config);
 	oracle->tasks = !world->restarts && chance_percent(chance, 50);
 	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);
