@@ -318,6 +318,7 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		ask->ours_late = oracle->answered_after > 0 && !ask->ours;
 	}
 	if (ask->by != CLIENT) {
+		oracle_ignore_pause(oracle, true);
 		if (!ask->ours)
 			join_cascade(oracle, ask);
 		return;
@@ -429,7 +430,7 @@ oracle_heard(struct oracle *oracle, int number)
 	struct sent *sent = &oracle->sent[number];
 	struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
-	sent->heard = ++oracle->step;
+	sent->heard = oracle->last_heard = ++oracle->step;
 	sent->ahead = sent->kind == KIND_RESPONSE && (oracle->replaying || oracle->probing || oracle->stuck);
 	sent->urgent = sent->kind == KIND_RESPONSE && oracle->replaying;
 	oracle->hearing = number;
@@ -450,6 +451,7 @@ oracle_heard(struct oracle *oracle, int number)
 		heard_acknowledged(oracle, sent);
 		break;
 	case KIND_PROGRESS:
+		oracle_ignore_heard(oracle, ask);
 		heard_progress(oracle, sent, ask);
 		break;
 	case KIND_UPDATE:
@@ -635,6 +637,8 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 		    (telling->ask < 0 || !waits_for_cancel(oracle, &oracle->asks[telling->ask]) ||
 			waits_for_cancel(oracle, &oracle->asks[i])))
 			telling->ask = i;
+	if (by == CLIENT)
+		oracle_ignore_told(oracle, telling->ask, session);
 	if (session[0] != '\0') {
 		other = telling->ask < 0 ? -1 : other_turn(oracle, telling->ask, true);
 		if (other >= 0)

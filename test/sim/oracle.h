@@ -139,7 +139,8 @@ struct ask { /* one request */
 		double seen;   /* the last value that arrived */
 		bool unsure;   /* progress of an older request with its token was heard, which may count for it */
 	} beat;
-	bool resumed; /* ... which was replayed, so that the next first notice is not due */
+	int64_t told_at; /* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
+	bool resumed;    /* ... which was replayed, so that the next first notice is not due */
 };
 
 enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING };
@@ -241,6 +242,13 @@ struct oracle {
 	int64_t unprobed_at;
 	bool cut_short;                        /* the world ended though canceld had a time to wake at */
 	bool stuck;                            /* canceld wants the server ended */
+	int64_t kill_ignoring;                 /* how long it may ignore a cancel; 0: for ever */
+	bool ignored;                          /* ... longer than that, as canceld reported */
+	bool due_ignored;                      /* ... which it must report now */
+	bool paused;                           /* its time may not pass ... */
+	int64_t paused_at;                     /* ... and did not at this time */
+	int64_t owed_surely;                   /* when it surely waited for the client */
+	uint64_t last_heard;                   /* when the last message was heard */
 	int shaken;                            /* the message that opened the session; -1: none */
 	int opened;                            /* ... and the notice behind it; 0: none */
 	int settings[SETTINGS], setting_count; /* requests that last */
@@ -305,6 +313,13 @@ void oracle_restarted(struct oracle *oracle);
 void oracle_stuck(struct oracle *oracle);
 /* Otherwise: the server must have shown that it is alive in time. at_end: no more time will pass. */
 void oracle_still(struct oracle *oracle, bool at_end);
+/* canceld's log reports that the cancel at hand goes to the server; that the server ignores that of this request. */
+void oracle_forwards(struct oracle *oracle);
+void oracle_ignores(struct oracle *oracle, const char *id);
+/* Otherwise: what canceld has heard now was no reason to end the server; and time has passed. */
+void oracle_ignore_heard_all(struct oracle *oracle);
+void oracle_look_for_ignored(struct oracle *oracle);
+
 /* canceld's log reports a probe; half: the server has read a part of a message. */
 void oracle_probes(struct oracle *oracle, bool half);
 /* canceld's log reports the question whether the server answers any; and that it does not. */

@@ -67,6 +67,13 @@ void oracle_beat_heard_late(struct oracle *oracle, const struct ask *ask);
 void oracle_beat_check_value(struct oracle *oracle, struct ask *ask, double value);
 void oracle_got_beat(struct oracle *oracle, json_t *message, const char *text, size_t len);
 
+/* oracle_ignore.c: canceld tells the server of a cancel; ask: -1: only of the turns of that session. */
+void oracle_ignore_told(struct oracle *oracle, int ask, const char *session);
+/* The time that the server has to heed it may not pass at present. */
+void oracle_ignore_pause(struct oracle *oracle, bool paused);
+/* Progress for this request was heard. */
+void oracle_ignore_heard(struct oracle *oracle, const struct ask *ask);
+
 /* oracle_ack.c: canceld's answer to $/canceld/cancel, an error or a result. */
 void oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t *data);
 void oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *text, size_t len);

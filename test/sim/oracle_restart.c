@@ -176,7 +176,7 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
 	oracle->repaired = 0;
 	oracle->own_count = 0;
-	oracle->probing = oracle->unprobed = oracle->stuck = oracle->replaying = false;
+	oracle->probing = oracle->unprobed = oracle->stuck = oracle->ignored = oracle->replaying = false;
 	oracle->away = true;
 	oracle->life++;
 }
@@ -643,7 +643,12 @@ oracle_still(struct oracle *oracle, bool at_end)
 	bool read = own != NULL && own->kind == OWN_PROBE && !own->answered;
 	int64_t since = oracle->moved > oracle->probe_at ? oracle->moved : oracle->probe_at;
 
-	if (waits_for_client(oracle, false))
+	bool waits = waits_for_client(oracle, false);
+
+	oracle_ignore_pause(oracle, waits || oracle->unread == oracle->now);
+	if (waits_for_client(oracle, true))
+		oracle->owed_surely = oracle->now;
+	if (waits)
 		oracle->moved = oracle->owed = oracle->now;
 	else if (oracle->probing && !oracle->stuck && !oracle->away && !oracle->client_left && !oracle->server_died &&
 	    (at_end || oracle->now - since > (read ? 2 : 3) * oracle->kill_stuck || (read && raves(oracle, own))))
@@ -656,7 +661,7 @@ oracle_stuck(struct oracle *oracle)
 	bool refused, replayed = is_replayed(oracle, &refused);
 
 	oracle->stuck = true;
-	if (refused || (!replayed && oracle->now - oracle->back >= REPLAY))
+	if (oracle->ignored || refused || (!replayed && oracle->now - oracle->back >= REPLAY))
 		return;
 	if (!oracle->probing || oracle->now - oracle->probe_at < oracle->kill_stuck)
 		oracle_blame(oracle, "7: a server is to be ended that has answered everything in time");

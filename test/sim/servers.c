@@ -200,6 +200,7 @@ servers_note(struct world *world)
 	if (servers_is_there(world) && world->session->server.life == SERVER_STUCK && !oracle->stuck)
 		oracle_stuck(oracle);
 	oracle_still(oracle, false);
+	oracle_look_for_ignored(oracle);
 }
 
 /* As in the shell: a client that is not read any more may have asked something. */

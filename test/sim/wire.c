@@ -133,6 +133,7 @@ wire_feed(struct world *world, int from, size_t n)
 		if (from == SERVER)
 			world->oracle.moved = world->oracle.spoke = world->now;
 		both_hear(world, side, bytes, sent->len > LIMIT_READ);
+		oracle_ignore_heard_all(&world->oracle);
 	}
 	both_heard(world, side);
 }

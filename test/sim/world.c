@@ -250,6 +250,10 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
 		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id, session,
 		    action->why == WHY_CANCEL_TRANSLATED);
+	if (action->why == WHY_CANCEL_FORWARDED && action->verb == VERB_SEND && action->side == SIDE_SERVER)
+		oracle_forwards(&world->oracle);
+	if (action->why == WHY_CANCEL_IGNORED)
+		oracle_ignores(&world->oracle, id);
 	if (action->why == WHY_PROBE_UNANSWERED)
 		oracle_mutes(&world->oracle);
 	if (action->why == WHY_PROBE_SENT && action->detail.len == 0)
@@ -352,6 +356,8 @@ choose_restarts(struct world *world, struct session_config *config)
 	if (chance_percent(chance, 50))
 		config->kill_stuck = 300 + chance_below(chance, 3000);
 	world->oracle.kill_stuck = config->kill_stuck;
+	world->oracle.kill_ignoring = config->kill_ignoring =
+	    chance_percent(chance, 25) ? 100 + (int)chance_below(chance, 3000) : 0;
 	world->mood = chance_percent(chance, 25) ? MOOD_NEVER : MOOD_ANSWERS;
 	world->oracle.lists[0] = world->oracle.lists[2] = chance_percent(chance, 30);
 	world->restart.most = 1 + chance_below(chance, 6);
