@@ -59,7 +59,7 @@ struct frame {
 	uint64_t body, end; /* its text, without its newline; once its end is known */
 	uint64_t next;      /* where the next frame begins; 0: its end is not known */
 	size_t searched;    /* private: no newline is before */
-	bool text;          /* FRAMING_HEADER: it is text where a header should be */
+	bool text;          /* it is text where a header should be; of a line, set by its owner: it began with text */
 	bool rest;          /* its line, or body, began with something else */
 };
 

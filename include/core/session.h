@@ -329,7 +329,7 @@ struct probe {                    /* recovery.c: is the server alive? */
 
 enum skipping {
 	SKIP_NOTHING,
-	SKIP_TEXT,      /* a line that is longer than LIMIT_TEXT and no JSON */
+	SKIP_TEXT,      /* a line that is longer than LIMIT_TEXT and no JSON: all, or up to what may be messages */
 	SKIP_OVERSIZED, /* a message that is longer than --max-message */
 	SKIP_UNDECIDED, /* ... whose id may stand at its end */
 };
@@ -348,7 +348,7 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	bool ended;    /* no more bytes come from this side */
 	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
 	uint64_t skipped;       /* ... of which so many bytes were already */
-	char kept[LIMIT_HEAD];  /* ... of SKIP_TEXT: how it began; of SKIP_UNDECIDED: how it ends, so far */
+	char kept[LIMIT_HEAD];  /* ... of text: how it began; of SKIP_UNDECIDED: how it ends, so far */
 	size_t kept_len;        /* ... of the latter */
 	bool answers, asks;     /* ... it has members of a response; of a request or notification */
 };

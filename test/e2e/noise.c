@@ -45,6 +45,21 @@ TEST(text_without_a_newline_is_logged_once)
 	run_end(run);
 }
 
+/* A progress bar of 200 KB, redrawn with carriage returns, and the answer on its line. */
+TEST(the_answer_behind_a_long_progress_bar_arrives)
+{
+	struct run *run = run_options("",
+	    "sh:read line; i=0; while [ $i -lt 8000 ]; do i=$((i+1)); printf '\\rDownloading {%d/8000}' $i; done;"
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read line");
+
+	run_ping(run);
+	expect_prefixed(run, "| \\x0dDownloading {1/8000}");
+	run_close_in(run);
+	run_expect_end(run);
+	run_expect_summary(run, "noise=1");
+	run_end(run);
+}
+
 TESTS(unreadable_input_is_shown, 0, 2)
 {
 	struct run *run = run_options(_i == 0 ? "" : "--log-format=json", "sh:cat >/dev/null");

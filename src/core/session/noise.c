@@ -45,6 +45,18 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 	journal_tell(&session->journal, &action);
 }
 
+/* What was thrown away of the side's line, and more of it, is told. */
+static void
+tell_text(struct session *session, struct party *party, struct span more)
+{
+	uint64_t len = party->skipped + more.len;
+
+	if (party->skipped > 0)
+		more = span_head((struct span){ party->kept, LIMIT_TOLD }, (size_t)len);
+	party->skipped = 0;
+	tell_noise(session, more, len);
+}
+
 /*
  * The request that the message is meant to answer, which waits, gets an error. whole: the message, or the batch that it
  * is in. false: there is none.
@@ -109,15 +121,20 @@ is_message(const struct session *session, const struct message *message)
 	    !is_echo(session, message);
 }
 
-/* Whether this rest of a line holds messages and nothing else. *searched: how many bytes were read in vain, at most. */
+/*
+ * Whether this part of a line holds messages and nothing else; unless it is whole, the last one may be cut. *searched: how
+ * many bytes were read in vain, at most.
+ */
 static bool
-is_all_messages(struct session *session, struct span rest, size_t *searched)
+is_all_messages(struct session *session, struct span rest, bool whole, size_t *searched)
 {
 	struct party *server = &session->party[SIDE_SERVER];
 	struct message message;
 
 	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
 		message_read(&message, session, server, rest, false);
+		if (!whole && message.scan->fault == SCAN_CUT)
+			return true;
 		*searched += message.scan->fault < SCAN_SYNTAX ? rest.len : message.scan->fault_offset;
 		if (message.scan->fault == SCAN_TRAILING)
 			message_read(&message, session, server, span_part(rest, 0, scan_end(message.scan)), false);
@@ -127,17 +144,17 @@ is_all_messages(struct session *session, struct span rest, size_t *searched)
 	return true;
 }
 
-/* The offset in the line of the messages that end it; the line's length if there are none. */
+/* The offset in the line, or in the part of it, of the messages that end it; the length of it if there are none. */
 static size_t
-find_messages(struct session *session, struct span line)
+find_messages(struct session *session, struct span line, bool whole)
 {
 	const char *at = line.ptr, *end = line.ptr + line.len;
 	size_t searched = 0;
 
-	for (int i = 0;
-	     i < LIMIT_CANDIDATES && searched < LIMIT_SEARCHED && (at = memchr(at, '{', (size_t)(end - at))) != NULL;
-	     i++, at++)
-		if (is_all_messages(session, (struct span){ at, (size_t)(end - at) }, &searched))
+	for (; searched < LIMIT_SEARCHED && searched / LIMIT_SEARCHES < line.len &&
+	     (at = memchr(at, '{', (size_t)(end - at))) != NULL;
+	     at++)
+		if (is_all_messages(session, (struct span){ at, (size_t)(end - at) }, whole, &searched))
 			return (size_t)(at - line.ptr);
 	return line.len;
 }
@@ -147,19 +164,22 @@ static void
 receive_line(struct session *session, struct message *line)
 {
 	struct party *server = line->writer;
-	size_t offset = find_messages(session, line->text);
+	size_t offset = find_messages(session, line->text, true);
+	bool begun = server->skipped > 0;
 
-	if (line->question != NULL && scan_end(line->scan) > 0) {
+	if (!begun && line->question != NULL && scan_end(line->scan) > 0) {
 		recovery_answered(session, line, WHY_SWALLOWED);
 	} else if (offset < line->text.len && (offset > 0 || server->frame.text)) {
-		tell_noise(session, span_part(line->text, 0, offset), offset);
+		tell_text(session, server, span_part(line->text, 0, offset));
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
 	} else if (server->ended && line->scan->fault == SCAN_CUT) {
+		tell_text(session, server, SPAN_NONE);
 		pass_drop(session, line, WHY_TRUNCATED);
 	} else {
-		if (!server->ended && !fail(session, line, line)) /* else its end says more of the requests */
+		/* Text means no request, and the server's end says more of them. */
+		if (!begun && !server->ended && !fail(session, line, line))
 			fail_elements(session, line);
-		tell_noise(session, line->text, line->text.len);
+		tell_text(session, server, line->text);
 		pass_discard(line);
 	}
 }
@@ -217,6 +237,13 @@ noise_receive(struct session *session, struct message *message)
 }
 
 /* --- frames that are thrown away as they come */
+
+/* Whether messages may end a line of text that the side writes. */
+static bool
+has_lines(const struct party *party)
+{
+	return party->side == SIDE_SERVER && party->lane->framing == FRAMING_NEWLINE;
+}
 
 /* Whether the frame cannot be a message: a line that begins like none, or text where a header should be. */
 static bool
@@ -344,6 +371,7 @@ begin_skip(struct session *session, struct party *party, bool text)
 	struct span bytes = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
 	struct message message;
 
+	tell_text(session, party, SPAN_NONE);
 	message_read(&message, session, party, span_head(bytes, most), false);
 	message.next = party->lane->decided;
 	party->answers = party->asks = false;
@@ -379,8 +407,8 @@ keep_end(struct party *party, struct span bytes)
 static void
 end_skip(struct session *session, struct party *party, bool whole)
 {
-	if (party->skipping == SKIP_TEXT && party->side == SIDE_SERVER)
-		tell_noise(session, (struct span){ party->kept, LIMIT_TOLD }, party->skipped);
+	if (party->skipping <= SKIP_TEXT && party->side == SIDE_SERVER)
+		tell_text(session, party, SPAN_NONE);
 	buf_set(&session->fault, count_bytes(session, "%d bytes in all", party->skipped));
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
@@ -389,6 +417,33 @@ end_skip(struct session *session, struct party *party, bool whole)
 	party->skipping = SKIP_NOTHING;
 	party->skipped = 0;
 	party->frame = (struct frame){ .next = 0 };
+}
+
+/*
+ * Throws away text of a long line, up to what may be the messages that end it. The parts that are looked at do not depend
+ * on how the bytes come. false: the rest is short, and not whole.
+ */
+static bool
+skip_text(struct session *session, struct party *party, struct span bytes)
+{
+	bool whole = frame_read(&party->frame, FRAMING_NEWLINE, bytes);
+	size_t len = whole ? (size_t)party->frame.next : bytes.len, text = 0;
+
+	if (len > LIMIT_TEXT)
+		text = find_messages(session, span_head(bytes, LIMIT_TEXT), false);
+	else if (!whole)
+		return false;
+	if (text == 0) {
+		party->skipping = SKIP_NOTHING;
+		return true;
+	}
+	if (party->skipped == 0)
+		memcpy(party->kept, bytes.ptr, LIMIT_TOLD);
+	party->skipped += text;
+	lane_drop_to(party->lane, party->lane->decided + text);
+	frame_advance(&party->frame, text);
+	party->frame.text = true;
+	return true;
 }
 
 bool
@@ -405,8 +460,13 @@ noise_skip(struct session *session, struct party *party)
 
 		if (len <= (text ? LIMIT_TEXT : session->config.max_message))
 			return false;
-		begin_skip(session, party, text);
+		if (text && has_lines(party))
+			party->skipping = SKIP_TEXT;
+		else
+			begin_skip(session, party, text);
 	}
+	if (party->skipping == SKIP_TEXT && has_lines(party))
+		return skip_text(session, party, bytes);
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))
 		len = (size_t)frame->next;
 	party->skipped += len;
@@ -423,6 +483,8 @@ noise_skip(struct session *session, struct party *party)
 void
 noise_forget(struct session *session, struct party *party)
 {
+	if (party->skipped > 0)
+		party->skipped += lane_undecided(party->lane).len;
 	end_skip(session, party, false);
 	lane_drop_to(party->lane, lane_received_to(party->lane));
 	lane_give_back(party->lane);

@@ -184,7 +184,7 @@ read_frame(struct session *session, struct party *party, struct message *message
 	text = framing_skip_bom(text);
 	read_text(session, message, party, text, false);
 	cut = !frame->text && split(session, message);
-	if (frame->text && message->kind != MESSAGE_BLANK)
+	if (frame->text && (message->kind != MESSAGE_BLANK || party->skipped > 0))
 		message->kind = MESSAGE_NONE;
 	message->start = lane->decided + frame->end - text.len;
 	message->next = cut ? message->start + message->text.len : lane->decided + frame->next;
@@ -331,11 +331,11 @@ session_end_of_input(struct session *session, enum side from)
 	hear(session, party, true);
 	party->ended = true;
 	len = lane_undecided(party->lane).len;
-	if (party->skipping != SKIP_NOTHING) {
-		noise_forget(session, party);
-	} else if (len > 0) {
+	if (len > 0) {
 		frame_finish(&party->frame, party->lane->framing, len);
 		hear(session, party, true);
+	} else if (party->skipping != SKIP_NOTHING) {
+		noise_forget(session, party);
 	}
 }
 

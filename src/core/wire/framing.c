@@ -217,7 +217,7 @@ frame_read(struct frame *frame, enum framing framing, struct span bytes)
 	} else if (frame->next == 0) {
 		frame->searched = bytes.len;
 		if ((newline = memchr(fresh.ptr, '\n', fresh.len)) != NULL)
-			end_at(frame, (size_t)(newline - bytes.ptr), (size_t)(newline - bytes.ptr) + 1, false);
+			end_at(frame, (size_t)(newline - bytes.ptr), (size_t)(newline - bytes.ptr) + 1, frame->text);
 	}
 	return frame->next > 0 && frame->next <= bytes.len;
 }
@@ -239,7 +239,7 @@ frame_refuse_text(struct frame *frame, struct span bytes)
 void
 frame_finish(struct frame *frame, enum framing framing, size_t len)
 {
-	end_at(frame, len, len, frame->next == 0 && framing == FRAMING_HEADER);
+	end_at(frame, len, len, frame->text || (frame->next == 0 && framing == FRAMING_HEADER));
 }
 
 void
@@ -247,6 +247,8 @@ frame_advance(struct frame *frame, uint64_t n)
 {
 	if (n < frame->next)
 		*frame = (struct frame){ .end = frame->end - n, .next = frame->next - n, .rest = true };
+	else if (frame->next == 0 && n < frame->searched)
+		*frame = (struct frame){ .searched = frame->searched - (size_t)n, .rest = true };
 	else
 		*frame = (struct frame){ .next = 0 };
 }
