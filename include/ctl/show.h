@@ -26,8 +26,8 @@ void show_json(const json_t *object);
 /* The bytes to stdout, flushed; frees the buffer. */
 void show_buf(struct buf *bytes);
 
-/* The text as a line to stdout, flushed; what is not printable is escaped. */
-void show_line(struct span text);
+/* The text as a line to stdout, flushed; what is not printable is escaped. Frees the buffer. */
+void show_line(struct buf *text);
 
 /* Appends the text, printable; its tabs and its lines stay; before all but the first comes lead, and with it none is empty. */
 void show_lines(struct buf *out, struct span text, const char *lead);
@@ -45,6 +45,9 @@ struct span show_string(const json_t *object, const char *key);
 /* Whether the object has the member; whether that is this string. */
 bool show_has(const json_t *object, const char *key);
 bool show_is(const json_t *object, const char *key, const char *text);
+
+/* ... or one of these words, with blanks between them. */
+bool show_is_any(const json_t *object, const char *key, const char *words);
 
 /* Sets the members with these names, with blanks between them, to those of another object, as far as that has them. */
 void show_take(json_t *object, const json_t *from, const char *keys);

@@ -47,7 +47,7 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 		if (wish->json)
 			show_json(row);
 		else
-			show_line(buf_span(&line));
+			show_line(&line);
 		buf_free(&line);
 		json_decref(row);
 	}

@@ -126,8 +126,7 @@ show_stats(const struct target *target)
 	target_append_name(&line, target);
 	compose(&line, "  up %b, restarts %d", show_time(show_number(stats, "uptime_ms"), text),
 	    (int64_t)show_number(stats, "restarts"));
-	show_line(buf_span(&line));
-	buf_free(&line);
+	show_line(&line);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		show_counts(lines[i].head, json_object_get(stats, lines[i].key));
 	sort(rows);

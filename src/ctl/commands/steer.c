@@ -1,6 +1,7 @@
 #include "ctl/commands.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -264,7 +265,7 @@ show(const struct steering *steering, const struct target *target, json_t *resul
 	if (steering->json && !show_has(result, "lines"))
 		show_json(whole);
 	else if (!steering->json && !steering->list)
-		show_line(buf_span(&line));
+		show_line(&line);
 	buf_free(&line);
 	json_decref(whole);
 	return steering->force ? CTL_YES : status; /* it has ended, which was asked */
@@ -297,7 +298,7 @@ show_rules(json_t *rules)
 	if (json_array_size(rules) > 0)
 		table_show(rule_columns, rules);
 	else
-		show_line(SPAN("no rule is set: all deadlines are built in"));
+		puts("no rule is set: all deadlines are built in");
 }
 
 /* What is told once all have answered. */
@@ -322,9 +323,6 @@ end(struct steering *steering)
 	if (sections.len > 0)
 		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len, sections.data);
 	buf_free(&sections);
-	json_decref(steering->rules);
-	json_decref(steering->unfit);
-	json_decref(steering->faults);
 }
 
 /* What is taken back needs no duration; a NAME may have a '='. */
@@ -345,14 +343,14 @@ rule_of(const char *typed, bool unset)
 int
 ctl_steer(int argc, char *argv[])
 {
-	struct steering steering = { .order = orders,
-		.rules = json_array(),
-		.unfit = json_object(),
-		.faults = json_object() };
+	static struct steering steering = { .order = orders };
 	bool now = false, cap = false, bare, sets, restarts;
 	json_t *params;
 	int status;
 
+	steering.rules = json_array();
+	steering.unfit = json_object();
+	steering.faults = json_object();
 	while (strcmp(argv[0], steering.order->name) != 0)
 		steering.order++;
 	sets = steering.order == orders;

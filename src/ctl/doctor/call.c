@@ -180,8 +180,7 @@ put_content(FILE *out, const json_t *result)
 	show_each (block, json_object_get(result, "content")) {
 		char *json = json_dumps(block, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 
-		put_text(out,
-		    strcmp(visit_text(block, "type"), "text") == 0 ? show_string(block, "text") : span_of(json));
+		put_text(out, show_is(block, "type", "text") ? show_string(block, "text") : span_of(json));
 		free(json);
 	}
 }
@@ -216,11 +215,10 @@ put_tool(const json_t *tool)
 		compose(&line, tools_require(tool, name) ? " %s=%b" : " [%s=%b]", name,
 		    type.len > 0 ? type : SPAN("JSON"));
 	}
-	show_line(buf_span(&line));
-	buf_set(&line, SPAN("    "));
-	buf_append(&line, about);
+	show_line(&line);
+	compose(&line, "    %b", about);
 	if (about.len > 0)
-		show_line(buf_span(&line));
+		show_line(&line);
 	buf_free(&line);
 }
 
@@ -247,7 +245,7 @@ is_timed_out(const struct asked *asked)
 
 	if (data == NULL)
 		data = json_object_get(json_object_get(asked->result, "_meta"), "canceld/error");
-	return strcmp(visit_text(data, "cause"), "timeout") == 0;
+	return show_is(data, "cause", "timeout");
 }
 
 /* Tells why there is no result, and returns the status. */

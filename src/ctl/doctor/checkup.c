@@ -333,7 +333,7 @@ tell_exit(struct run *run)
 	bool dismissed = visit->dismissed != MSEC_NEVER;
 	long long time = visit->ended - (dismissed ? visit->dismissed : show_number(closed, "heard"));
 
-	if (killed != NULL || json_object_get(decisions, "FORCED SIGTERM") != NULL) {
+	if (killed != NULL || show_has(decisions, "FORCED SIGTERM")) {
 		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
 		    killed ? 3000 : 2000);
 		UNTESTED(run, CHECK_ORPHANS, "a signal to the whole process group was needed");
@@ -364,7 +364,7 @@ tell_output(struct run *run)
 	const json_t *decisions = run->visit.decisions;
 	const json_t *swept = json_object_get(decisions, "SWEPT SIGTERM"), *first = NULL,
 		     *left = json_object_get(decisions, "NOT_SWEPT");
-	const char *more = json_object_get(decisions, "LINES_LOST") != NULL ? ", and more" : "", *what, *looks;
+	const char *more = show_has(decisions, "LINES_LOST") ? ", and more" : "", *what, *looks;
 	long long times = 0;
 
 	for (size_t i = 0; i < sizeof(dirt) / sizeof(dirt[0]); i++) {
@@ -404,7 +404,7 @@ leave(struct run *run)
 		NO(run, CHECK_EXIT, "%s was not answered within %lld ms", run->visit.dialogue->farewell,
 		    (long long)run->what->timeout);
 	visit_close(&run->visit, END);
-	started = json_object_get(decisions, "STARTED") != NULL;
+	started = show_has(decisions, "STARTED");
 	failed = json_object_get(decisions, "FAILED");
 	if (!started)
 		run->report->status = ctl_failed("%s%s%s",

@@ -81,18 +81,18 @@ examine(const struct examination *what, bool json)
 	verdicts_init(&report, buf_span(&command), what->kind);
 	checkup_run(what, &report);
 	status = report.status;
-	if (status == CTL_YES)
+	if (status == CTL_YES) {
 		status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
-	if (report.status == CTL_YES && json) {
 		whole = verdicts_json(&report);
-		show_json(whole);
+		if (json)
+			show_json(whole);
+		else
+			verdicts_write(&report, term_colours(), &text);
 		json_decref(whole);
-	} else if (report.status == CTL_YES) {
-		verdicts_write(&report, term_colours(), &text);
 		table_wrap(&lines, buf_span(&text), width > 0 ? width : SIZE_MAX, VIEW_HEAD);
 		show_buf(&lines);
-		buf_free(&text);
 	}
+	buf_free(&text);
 	buf_free(&command);
 	buf_free(&report.options);
 	return status;

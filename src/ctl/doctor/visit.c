@@ -61,9 +61,7 @@ volatile sig_atomic_t visit_interrupted;
 const char *
 visit_text(const json_t *object, const char *key)
 {
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text == NULL ? "" : text;
+	return show_string(object, key).ptr;
 }
 
 static bool
@@ -71,7 +69,7 @@ is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t i
 {
 	const json_t *params = json_object_get(message, "params");
 
-	return strcmp(visit_text(message, "method"), dialogue->progress) == 0 &&
+	return show_is(message, "method", dialogue->progress) &&
 	    (dialogue->token == NULL || show_number(params, dialogue->token) == id);
 }
 
@@ -93,8 +91,8 @@ take_answer(struct asked *asked, json_t *answer)
 	asked->result = json_is_object(result) ? result : NULL;
 	asked->served = strncmp(text, "canceld: ", strlen("canceld: ")) != 0 ||
 	    json_object_get(json_object_get(error, "data"), "cause") == NULL;
-	asked->cancelled = code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
-	    strcmp(visit_text(result, "stopReason"), "cancelled") == 0;
+	asked->cancelled =
+	    code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED || show_is(result, "stopReason", "cancelled");
 	asked->unknown = code == ERROR_METHOD_NOT_FOUND;
 	asked->newer = asked->unknown || code == ERROR_UNSUPPORTED_VERSION;
 	/* The SDKs of MCP say so in a result with isError. */
@@ -113,7 +111,7 @@ answer_to(const json_t *request)
 	json_t *id = json_object_get(request, "id");
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(visit_text(request, "method"), rows[i].method) == 0)
+		if (show_is(request, "method", rows[i].method))
 			return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
 			    json_loads(rows[i].result, JSON_DECODE_ANY, NULL));
 	return json_pack("{s:s, s:O, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code",
@@ -139,16 +137,13 @@ stop(int *end)
 static void
 tell_event(struct visit *visit, json_t *event)
 {
-	static const char *const words[] = { "FORCED", "RULE_DOUBTED", "CONFIG_REFUSED", "CONTAINER_LEFT" };
 	struct buf line = { 0 };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(visit_text(event, "why"), words[i]) == 0)
-			view_decision(&line, event, false);
-	if (line.len > 0) {
-		clear_line(visit);
-		fprintf(stderr, "%.*s", (int)line.len, line.data);
-	}
+	if (!show_is_any(event, "why", "FORCED RULE_DOUBTED CONFIG_REFUSED CONTAINER_LEFT"))
+		return;
+	view_decision(&line, event, false);
+	clear_line(visit);
+	fprintf(stderr, "%.*s", (int)line.len, line.data);
 	buf_free(&line);
 }
 
@@ -161,11 +156,11 @@ hear_event(struct visit *visit, json_t *event)
 	char word[64];
 
 	/* What a client sent is not the server's fault. */
-	if (strcmp(visit_text(event, "to"), "server") == 0)
+	if (show_is(event, "to", "server"))
 		return;
 	if (visit->tells)
 		tell_event(visit, event);
-	if (strcmp(why, "SERVER_ENDED") == 0 || strcmp(why, "SERVER_EXITED") == 0) {
+	if (show_is_any(event, "why", "SERVER_ENDED SERVER_EXITED")) {
 		snprintf(visit->end, sizeof(visit->end), "%s %d", how, (int)show_number(event, how));
 		visit->ended = visit_now(visit);
 	}

@@ -83,13 +83,14 @@ show_json(const json_t *object)
 }
 
 void
-show_line(struct span text)
+show_line(struct buf *text)
 {
 	struct buf line = { 0 };
 
-	printable_append(&line, text, "");
+	printable_append(&line, buf_span(text), "");
 	buf_append(&line, SPAN("\n"));
 	show_buf(&line);
+	buf_free(text);
 }
 
 void
@@ -150,6 +151,20 @@ bool
 show_is(const json_t *object, const char *key, const char *text)
 {
 	return span_equal(show_string(object, key), span_of(text));
+}
+
+bool
+show_is_any(const json_t *object, const char *key, const char *words)
+{
+	struct span text = show_string(object, key);
+	size_t len;
+
+	for (; *words != '\0'; words += len + (words[len] == ' ')) {
+		len = strcspn(words, " ");
+		if (span_equal(text, (struct span){ words, len }))
+			return true;
+	}
+	return false;
 }
 
 void

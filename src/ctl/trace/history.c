@@ -159,23 +159,17 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 
 /* Whether it is to be told of a call, or line, with that end. */
 static bool
-is_wanted(const struct choice *choice, struct span ended)
+is_wanted(const struct choice *choice, const json_t *line, const char *key)
 {
-	return !choice->failed ||
-	    (ended.len > 0 && !span_equal(ended, SPAN("answered")) && !span_equal(ended, SPAN("streams")));
+	return !choice->failed || (show_has(line, key) && !show_is_any(line, key, "answered streams"));
 }
 
 /* Whether something ended canceld or the server that was not to end, or kept it from being started again. */
 static bool
 is_loss(const json_t *line)
 {
-	static const char *const words[] = { "KILLED", "STUCK", "CANCEL_IGNORED", "OPERATOR_RESTARTED",
-		"RESTART_REFUSED" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (show_is(line, "why", words[i]))
-			return true;
-	return show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0);
+	return show_is_any(line, "why", "KILLED STUCK CANCEL_IGNORED OPERATOR_RESTARTED RESTART_REFUSED") ||
+	    (show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0));
 }
 
 static bool
@@ -200,7 +194,7 @@ hear(void *user, json_t *line)
 		return true;
 	}
 	if (choice->json && trace_time(line) >= choice->trace.since &&
-	    (is_wanted(choice, show_string(line, "ended")) || is_loss(line))) {
+	    (is_wanted(choice, line, "ended") || is_loss(line))) {
 		show_json(line);
 		choice->told = true;
 	}
@@ -270,12 +264,7 @@ reason_of(const json_t *event)
 static bool
 is_told(const struct choice *choice, const json_t *event)
 {
-	struct span why = show_string(event, "why");
-
-	if (choice->failed)
-		return is_loss(event);
-	return !span_equal(why, SPAN("COUNTED")) && !span_equal(why, SPAN("STARTED")) &&
-	    !span_equal(why, SPAN("DIALECT")) && !span_equal(why, SPAN("SUMMARY"));
+	return choice->failed ? is_loss(event) : !show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY");
 }
 
 /* Of the session or of a call. */
@@ -304,7 +293,7 @@ rows_of(const struct choice *choice, const json_t *session)
 	show_each (item, json_object_get(session, "calls")) {
 		add_events(choice, item, rows);
 		/* Of one that was open as canceld was killed its event tells. */
-		if (!show_has(item, "tally") || !is_wanted(choice, show_string(item, "tally")))
+		if (!show_has(item, "tally") || !is_wanted(choice, item, "tally"))
 			continue;
 		row = json_copy(item);
 		if (trace_failed(item) && !show_has(item, "reason"))

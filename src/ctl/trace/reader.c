@@ -5,7 +5,6 @@
 
 #include "core/compose.h"
 #include "core/scan.h"
-#include "core/why.h"
 #include "ctl/show.h"
 #include "ctl/trace.h"
 
@@ -15,25 +14,12 @@ enum {
 };
 
 /* With these a request's answer is awaited no more, or its receiver is told so. */
-static const enum why ends[] = { WHY_TIMED_OUT, WHY_OPERATOR_CANCELLED, WHY_CANCEL_FORWARDED, WHY_CANCEL_TRANSLATED,
-	WHY_CANCEL_UNSENT, WHY_CANCEL_ANSWERED, WHY_CLIENT_GONE, WHY_SERVER_GONE, WHY_SERVER_LOST, WHY_TERMINATED,
-	WHY_TOO_MANY, WHY_MALFORMED, WHY_OVERSIZED, WHY_PROBE_ANSWERED, WHY_ANSWERED_FOR_CLIENT, WHY_UNANSWERABLE,
-	WHY_KILLED };
-
-/* canceld says no more. */
-static const enum why lasts[] = { WHY_SUMMARY, WHY_KILLED };
+static const char ends[] =
+    "TIMED_OUT OPERATOR_CANCELLED CANCEL_FORWARDED CANCEL_TRANSLATED CANCEL_UNSENT CANCEL_ANSWERED CLIENT_GONE SERVER_GONE "
+    "SERVER_LOST TERMINATED TOO_MANY MALFORMED OVERSIZED PROBE_ANSWERED ANSWERED_FOR_CLIENT UNANSWERABLE KILLED";
 
 /* With these a message passes: a request, its progress or its answer. */
-static const enum why passes[] = { WHY_RELAYED, WHY_RECOVERED, WHY_ID_COERCED };
-
-static bool
-is_among(const json_t *line, const enum why *words, size_t size)
-{
-	for (size_t i = 0; i < size / sizeof(*words); i++)
-		if (show_is(line, "why", why_word(words[i])))
-			return true;
-	return false;
-}
+static const char passes[] = "RELAYED RECOVERED ID_COERCED";
 
 msec_t
 trace_time(const json_t *line)
@@ -99,7 +85,8 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 		json_array_append(trace->sessions, session);
 	widen(session, time);
 	json_incref(session);
-	if (is_among(line, lasts, sizeof(lasts)))
+	/* canceld says no more. */
+	if (show_is_any(line, "why", "SUMMARY KILLED"))
 		end_session(trace, key);
 	return session;
 }
@@ -195,13 +182,13 @@ call_of(json_t *session, const json_t *line)
 	call = find_call(session, line, to);
 	if (show_has(line, "outcome") && call != NULL)
 		return call;
-	if (is_among(line, passes, sizeof(passes)) && !show_has(line, "outcome") &&
+	if (show_is_any(line, "why", passes) && !show_has(line, "outcome") &&
 	    json_integer_value(json_object_get(line, "elapsed")) == 0 && !is_progress(call, line))
 		return add_call(session, line, other);
 	sent = show_has(line, "outcome") ? NULL : find_call(session, line, other);
 	if (distance(sent, line) < distance(call, line))
 		call = sent;
-	return call == NULL && is_among(line, ends, sizeof(ends)) ? add_call(session, line, "client") : call;
+	return call == NULL && show_is_any(line, "why", ends) ? add_call(session, line, "client") : call;
 }
 
 /* Takes out of the message what is told of each session and call; with payload the text too. */
@@ -245,14 +232,14 @@ static void
 hear_events(struct trace *trace, json_t *session, json_t *line)
 {
 	bool ended = show_has(line, "ended");
-	bool passing = is_among(line, passes, sizeof(passes)), answer = passing && show_has(line, "outcome");
+	bool passing = show_is_any(line, "why", passes), answer = passing && show_has(line, "outcome");
 	size_t count = json_array_size(json_object_get(session, "calls"));
 	json_t *call = call_of(session, line);
 
 	read_message(trace, session, call, line);
 	if (call != NULL && ended)
 		json_object_set(call, "tally", json_object_get(line, "ended"));
-	if (call != NULL && (ended || answer || is_among(line, ends, sizeof(ends))))
+	if (call != NULL && (ended || answer || show_is_any(line, "why", ends)))
 		note_end(call, line, answer);
 	json_object_del(line, "payload");
 	if (passing && call != NULL)

@@ -191,15 +191,18 @@ is_project_here(void)
 	return !is_same_file(".", client_home());
 }
 
-static const char usual_servers[] = "mcpServers";
-
-/* Where servers are in a file of the client's, first of all. */
-static struct span
-first_path(const struct client *client)
+/* Where servers are in a file of the client's. */
+static const char *
+paths_of(const struct client *client)
 {
-	const char *paths = client->servers != NULL ? client->servers : usual_servers;
+	return client->servers != NULL ? client->servers : "mcpServers";
+}
 
-	return next_part(&paths);
+/* Whether they look for the same servers, first of all. */
+static bool
+are_alike(const struct client *a, const struct client *b)
+{
+	return span_equal(span_until(span_of(paths_of(a)), ":"), span_until(span_of(paths_of(b)), ":"));
 }
 
 /*
@@ -211,8 +214,7 @@ add_file(struct client_files *files, const struct client *client, const char *pa
 {
 	struct client_file *file = files->list, *end = file + files->count;
 
-	while (
-	    file < end && !(is_same_file(file->path, path) && span_equal(first_path(file->client), first_path(client))))
+	while (file < end && !(is_same_file(file->path, path) && are_alike(file->client, client)))
 		file++;
 	if (file < end) {
 		if (project || !file->project)
@@ -419,7 +421,7 @@ add_servers(struct client_servers *servers, struct doc_node *node, struct span p
 int
 client_read(const struct client *client, struct span text, struct client_servers *servers)
 {
-	const char *paths = client->servers != NULL ? client->servers : usual_servers;
+	const char *paths = paths_of(client);
 	struct span path;
 
 	*servers = (struct client_servers){ 0 };

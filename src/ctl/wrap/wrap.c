@@ -52,7 +52,7 @@ say_within(const struct task *task, size_t cells, const char *format, ...)
 	if (vasprintf(&words, format, values) != -1) {
 		printable_append(&shown, span_of(words), "");
 		table_cut(&line, buf_span(&shown), cells, 0);
-		show_line(buf_span(&line));
+		show_line(&line);
 		free(words);
 	}
 	va_end(values);
