@@ -307,6 +307,12 @@ static const struct {
 	    "wrap --all", 1, "YAML is not edited" },
 	{ "echo '{\"a\":1,\n\"a\":2}' >.mcp.json", "wrap claude", 1, "line 2: the key 'a' is there twice" },
 	{ "echo '{' >.mcp.json", "wrap claude", 1, "args [\"--\", COMMAND, ARGUMENTS...]" },
+	/* Only language servers are there, or are meant. */
+	{ "mkdir -p .helix; echo '[' >.helix/languages.toml", "wrap helix -- -r", 1,
+	    "args [\"-D\", \"lsp\", \"-r\", \"--\", COMMAND, ARGUMENTS...]" },
+	{ "echo '{' >opencode.json", "wrap --lsp opencode", 1,
+	    "args [\"-D\", \"lsp\", \"--\", COMMAND, ARGUMENTS...]" },
+	{ "echo '{' >opencode.json", "wrap opencode", 1, "args [\"--\", COMMAND, ARGUMENTS...]" },
 	{ "echo '{}' >.mcp.json", "wrap claude", 0, "no servers" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"url\":\"https://x\"}}}' >.mcp.json", "wrap claude", 0,
 	    "a: left alone: it is a remote server" },

@@ -248,8 +248,11 @@ leave_file(struct task *task, const char *why)
 static void
 put_words(const struct task *task)
 {
+	const char *servers = task->file->client->servers;
+	bool language = task->change.languages || (servers != NULL && servers[0] == '\0');
 	struct buf words = { 0 };
 
+	compose(&words, language ? "\"-D\", \"lsp\", " : "");
 	for (char *const *option = task->change.options; *option != NULL; option++) {
 		doc_quote(&words, span_of(*option));
 		compose(&words, ", ");
