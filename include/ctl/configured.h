@@ -18,7 +18,7 @@ int configured_unknown(struct client_files *files, const char *name);
 
 /*
  * Looks up CLIENT:SERVER or FILE:SERVER, one without a group first of all, and takes over what its client sets for the server: variables, and the directory. What
- * the client fills in is filled in from the environment.
+ * the client fills in is filled in from the environment, but for ${workspaceFolder} of a file in .vscode: that is where it is.
  * by_hand: a canceld that stands there by hand is part of the command; else that is refused. Where it cannot be started,
  * that is told, and the program ends. Call configured_free.
  */

@@ -221,7 +221,7 @@ const json_t *tools_find(const json_t *tools, const char *name, bool cut);
 /*
  * Adds what was said, in its order: objects of arguments, and arrays of a name and a text. This is a string if the tool's
  * schema wants one and nothing that the text is as JSON, or if it is no JSON. tool: NULL: not known. false: it has no such
- * parameter, or that is an array and the text is none.
+ * parameter, or of another type.
  */
 bool tools_fill(const json_t *tool, const json_t *said, json_t *arguments);
 

@@ -36,6 +36,8 @@ static const char server[] =
 	"TOOLS='[{\"name\":\"t\",\"description\":\"Does it.\\nWell.\",\"inputSchema\":{\"properties\":" \
 	"{\"text\":{\"type\":\"string\"},\"count\":{\"type\":\"number\"},\"how\":{\"enum\":[\"a\",\"b\"]}," \
 	"\"any\":{},\"some\":{\"type\":[\"string\",\"null\"]}," \
+	"\"two\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"null\"}]},\"none\":{\"type\":\"integer\"}," \
+	"\"ref\":{\"anyOf\":[{\"$ref\":\"#\"},{\"type\":\"integer\"}]}," \
 	"\"one\":{\"anyOf\":[{\"type\":\"string\"},{\"oneOf\":[{\"type\":\"boolean\"}]}]}},\"required\":[\"text\"]}}]' "
 #define ARRAY \
 	"TOOLS='[{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"tags\":{\"type\":\"array\"}," \
@@ -106,6 +108,15 @@ static const struct {
 	{ TYPED EMPTY C "t text=1 one=true" SHOWS CALLED, 0, "{\"text\":\"1\",\"one\":true}\n" },
 	{ ARRAY EMPTY C "t tags=a,b" SHOWS, 2,
 	    "cancelctl: tags is an array: tags='[\"one\", \"two\"]'; see cancelctl call --list\n" },
+	{ ARRAY EMPTY C "t tags='\"a\"'" SHOWS, 2, "cancelctl: tags is an array: tags='[\"one\", \"two\"]'" },
+	{ TYPED EMPTY C "t text=1 count=many" SHOWS, 2,
+	    "cancelctl: count: 'many' is no number; see cancelctl call --list\n" },
+	{ TYPED EMPTY C "t text=1 count='\"1\"'" SHOWS, 2, "cancelctl: count: '\"1\"' is no number" },
+	{ TYPED EMPTY C "t text=1 two=many" SHOWS, 2, "two: 'many' is no value that its schema allows" },
+	{ TYPED EMPTY C "t text=1 two=1.5 count=12345678901234567890 ref=x none=null" SHOWS CALLED, 0,
+	    "{\"text\":\"1\",\"two\":1.5,\"count\":1.2345678901234567e19,\"ref\":\"x\",\"none\":null}\n" },
+	{ TYPED EMPTY C "t '{\"text\":\"\",\"count\":\"many\"}'" SHOWS CALLED, 0,
+	    "{\"text\":\"\",\"count\":\"many\"}\n" },
 	{ ARRAY EMPTY C "t tags='[\"a\"]' any=a,b" SHOWS CALLED, 0, "{\"tags\":[\"a\"],\"any\":\"a,b\"}\n" },
 	{ TYPED EMPTY C "t text=1 cuont=1" SHOWS, 0,
 	    "cancelctl: the tool t has no parameter 'cuont': it could be count; see cancelctl call --list\n" },
@@ -147,7 +158,7 @@ static const struct {
 	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\u001b[1m\"}]}") C "t" SHOWS, 0, "\033[1m\n" },
 	/* Lists. */
 	{ TYPED C "--list" SHOWS, 0,
-	    "t text=string [count=number] [how=JSON] [any=JSON] [some=JSON] [one=JSON]\n    Does it.\n" },
+	    "t text=string [count=number] [how=JSON] [any=JSON] [some=JSON] [two=JSON] [none=integer] [ref=JSON] [one=JSON]\n    Does it.\n" },
 	{ ENDLESS C "--list" SHOWS, 0, "cancelctl: the server's list of tools does not end, and was cut\nt\nt\n" },
 	{ "TOOLS='[{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"x\":{\"type\":\"string\"}}}}],\"nextCursor\":\"1\"' " EMPTY
 		C "t x=1" SHOWS CALLED,
@@ -251,6 +262,11 @@ static const struct {
 	    "its envFile is read by its client only" },
 	{ CURSOR(SHELL_ENTRY("true ${workspaceFolder}", "")) C "cursor:s echo", 1,
 	    "cursor:s: ${workspaceFolder} is not set" },
+	{ "mkdir -p project/.vscode; cd project; echo '{\"servers\":{" SHELL_ENTRY(
+	      "echo \\\"$A\\\" $(basename $PWD) >&2; exit 4",
+	      ",\"env\":{\"A\":\"${workspaceFolder}/x\"},\"cwd\":\"${workspaceFolder}/.vscode\"") "}}' >.vscode/mcp.json; " C
+												  "vscode:s echo",
+	    123, "/project/x .vscode" },
 	{ CURSOR(SHELL_ENTRY("true {file:x}", "")) C "cursor:s echo", 1, "cursor:s: {file:x} is not set" },
 	/* With the options that wrap has written; those behind -- come later. */
 	{ CURSOR(DEMO_ENTRY) "$CANCELCTL wrap -j cursor -- -t 200ms >wrapped; " C "cursor:d sleep ms=60000", 124,

@@ -33,7 +33,7 @@ static const char help[] = "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [c
 			   "Exit status: 0 done; 1 there is no such CLIENT:SERVER; 2 wrong usage, as a tool\n"
 			   "that the server does not have; 123 it answered with an error; 124 a deadline\n"
 			   "passed; 125 canceld or cancelctl failed; 126 COMMAND cannot be executed; 127 it\n"
-			   "was not found.\n";
+			   "was not found; 130, 143 a signal ended it.\n";
 
 struct call {
 	struct examination what;

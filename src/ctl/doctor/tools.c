@@ -36,30 +36,13 @@ tools_find(const json_t *tools, const char *name, bool cut)
 
 	show_each (tool, tools) {
 		nearest_offer(&nearest, visit_text(tool, "name"));
-		if (strcmp(visit_text(tool, "name"), name) == 0)
+		if (show_is(tool, "name", name))
 			return tool;
 	}
 	if (!cut)
 		ctl_usage("the server has no tool '%.200s'%s%.200s" SEE, name, nearest_lead(&nearest),
 		    nearest_name(&nearest));
 	return NULL;
-}
-
-/* Whether it is this text, an array that has it, or a schema that has it as a type. */
-static bool
-names(const json_t *value, const char *text)
-{
-	const json_t *item;
-
-	if (json_is_string(value))
-		return strcmp(json_string_value(value), text) == 0;
-	show_each (item, value) {
-		if (names(item, text))
-			return true;
-	}
-	return json_is_object(value) &&
-	    (names(json_object_get(value, "type"), text) || names(json_object_get(value, "anyOf"), text) ||
-		names(json_object_get(value, "oneOf"), text));
 }
 
 json_t *
@@ -80,7 +63,12 @@ tools_read(const char *what, const char *word)
 bool
 tools_require(const json_t *tool, const char *argument)
 {
-	return names(json_object_get(json_object_get(tool, "inputSchema"), "required"), argument);
+	const json_t *name;
+
+	show_each (name, json_object_get(json_object_get(tool, "inputSchema"), "required"))
+		if (span_equal(show_text(name), span_of(argument)))
+			return true;
+	return false;
 }
 
 /* Tells of a parameter that the schema does not name. false: no other name is allowed. */
@@ -101,24 +89,66 @@ allows_other(const json_t *tool, const char *name)
 	return !closed;
 }
 
-/* Whether the text is meant, and not the JSON that it also is. */
-static bool
-is_text(const json_t *schema, const json_t *value)
+#define TYPE(type) (1u << (type))
+
+/*
+ * The types that a value may have, as far as they are said by a schema, by the word of one, or by an array of such, of which
+ * one must fit. 0: any.
+ */
+static unsigned
+types_of(const json_t *schema)
 {
 	/* In the order of json_type. */
-	static const char *const types[] = { "object", "array", "string", "integer", "number", "boolean", "boolean",
+	static const char *const words[] = { "object", "array", "string", "integer", "number", "boolean", "boolean",
 		"null" };
+	static const char *const members[] = { "type", "anyOf", "oneOf" };
+	const unsigned numbers = TYPE(JSON_INTEGER) | TYPE(JSON_REAL);
+	unsigned types = 0, more;
+	const json_t *item;
 
-	return names(schema, "string") &&
-	    (json_is_string(value) ||
-		!(names(schema, types[json_typeof(value)]) || (json_is_integer(value) && names(schema, "number"))));
+	for (int i = 0; i < 8; i++)
+		types |= span_equal(show_text(schema), span_of(words[i])) ? TYPE(i) : 0;
+	for (int i = 0; i < 3; i++)
+		if (show_has(schema, members[i]))
+			return types_of(json_object_get(schema, members[i]));
+	show_each (item, schema) {
+		more = types_of(item);
+		if (more == 0)
+			return 0;
+		types |= more;
+	}
+	return types & numbers ? types | numbers : types;
+}
+
+/* What was said, read as the schema wants it; the caller's. NULL: it does not fit, as is told. */
+static json_t *
+read_value(const json_t *schema, const char *name, json_t *text)
+{
+	json_t *value = show_parse(show_text(text), false);
+	unsigned types = types_of(schema), string = types & TYPE(JSON_STRING);
+	struct span type = show_string(schema, "type");
+
+	if (value == NULL || (string != 0 && (types & ~string & TYPE(json_typeof(value))) == 0)) {
+		json_decref(value);
+		value = json_incref(text);
+	}
+	/* Null may stand for what is left out. */
+	if (types == 0 || (types & TYPE(json_typeof(value))) != 0 || json_is_null(value))
+		return value;
+	json_decref(value);
+	if (types & TYPE(JSON_ARRAY))
+		ctl_usage("%.100s is an array: %.100s='[\"one\", \"two\"]'" SEE, name, name);
+	else
+		ctl_usage("%.100s: '%.100s' is no %s" SEE, name, json_string_value(text),
+		    type.len > 0 ? type.ptr : "value that its schema allows");
+	return NULL;
 }
 
 bool
 tools_fill(const json_t *tool, const json_t *said, json_t *arguments)
 {
 	const json_t *schemas = json_object_get(json_object_get(tool, "inputSchema"), "properties"), *schema;
-	json_t *item, *text, *value;
+	json_t *item, *value;
 	const char *name;
 
 	show_each (item, said) {
@@ -127,17 +157,12 @@ tools_fill(const json_t *tool, const json_t *said, json_t *arguments)
 			continue;
 		}
 		name = json_string_value(json_array_get(item, 0));
-		text = json_array_get(item, 1);
 		schema = json_object_get(schemas, name);
 		if (schema == NULL && !allows_other(tool, name))
 			return false;
-		value = json_loads(json_string_value(text), JSON_DECODE_ANY, NULL);
-		if (value == NULL && names(schema, "array") && !names(schema, "string")) {
-			ctl_usage("%.100s is an array: %.100s='[\"one\", \"two\"]'" SEE, name, name);
+		value = read_value(schema, name, json_array_get(item, 1));
+		if (json_object_set_new(arguments, name, value) != 0)
 			return false;
-		}
-		json_object_set(arguments, name, value == NULL || is_text(schema, value) ? text : value);
-		json_decref(value);
 	}
 	return true;
 }

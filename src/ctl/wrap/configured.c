@@ -1,6 +1,7 @@
 #include "ctl/configured.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,9 +30,20 @@ opening(const char *text)
 	return 0;
 }
 
+/* The folder that has the .vscode in which the file is; empty: it is in none. */
+static char workspace[PATH_MAX];
+
+static void
+find_workspace(const char *path)
+{
+	char *end = realpath(path, workspace) != NULL ? strstr(workspace, "/.vscode/") : NULL;
+
+	*(end != NULL ? end : workspace) = '\0';
+}
+
 /*
- * The text with what its client fills in, which the caller owns: ${NAME}, ${NAME:-DEFAULT}, ${env:NAME} and {env:NAME}. What
- * else is in such braces only the client knows.
+ * The text with what its client fills in, which the caller owns: ${NAME}, ${NAME:-DEFAULT}, ${env:NAME}, {env:NAME} and
+ * ${workspaceFolder}. What else is in such braces only the client knows.
  */
 static char *
 fill_in(const char *word, const char *text)
@@ -52,7 +64,7 @@ fill_in(const char *word, const char *text)
 		otherwise = strstr(name, ":-");
 		if (otherwise != NULL)
 			*otherwise = '\0';
-		value = getenv(name);
+		value = workspace[0] != '\0' && strcmp(name, "workspaceFolder") == 0 ? workspace : getenv(name);
 		if (value == NULL && otherwise == NULL)
 			exit(ctl_no("%.300s: %.*s is not set here: set it, or give the server's command behind --",
 			    word, (int)len, text));
@@ -82,6 +94,7 @@ take(struct configured *server, const char *word, const struct doc_node *node, b
 {
 	struct entry entry = entry_read(node);
 	const struct doc_node *directory = doc_at(node, "cwd");
+	char *folder;
 
 	if (entry.why != NULL && (entry.state != ENTRY_BY_HAND || !by_hand))
 		refuse(word, entry.why);
@@ -100,8 +113,12 @@ take(struct configured *server, const char *word, const struct doc_node *node, b
 	}
 	take_variables(word, doc_at(node, "env"));
 	take_variables(word, doc_at(node, "environment"));
-	if (directory != NULL && directory->kind == DOC_STRING && chdir(directory->text.ptr) != 0)
-		exit(ctl_no("%.300s: %.300s: %s", word, directory->text.ptr, strerror(errno)));
+	if (directory == NULL || directory->kind != DOC_STRING)
+		return;
+	folder = fill_in(word, directory->text.ptr);
+	if (chdir(folder) != 0)
+		exit(ctl_no("%.300s: %.300s: %s", word, folder, strerror(errno)));
+	free(folder);
 }
 
 void
@@ -145,12 +162,13 @@ configured_unknown(struct client_files *files, const char *name)
 /* What a word names: one without a group before all others, as no longer name would mean it alone. */
 struct found {
 	const struct doc_node *node;
+	const char *path; /* of the file */
 	bool grouped;
 	size_t count;
 };
 
 static void
-add_found(struct found *found, const struct doc_node *server)
+add_found(struct found *found, const struct doc_node *server, const char *path)
 {
 	bool grouped = client_group(server).len > 0;
 
@@ -159,6 +177,7 @@ add_found(struct found *found, const struct doc_node *server)
 	found->count = grouped == found->grouped ? found->count + 1 : 1;
 	found->grouped = grouped;
 	found->node = server;
+	found->path = path;
 }
 
 void
@@ -183,12 +202,13 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 			status = ctl_no("%s: %s", file->path, file->fault);
 		for (size_t k = 0; k < file->servers.count; k++)
 			if (client_names(colon + 1, file->servers.list[k]))
-				add_found(&found, file->servers.list[k]);
+				add_found(&found, file->servers.list[k], file->path);
 	}
 	if (found.count > 1)
 		exit(ctl_usage("%.300s: there are several: name its FILE, or GROUP:SERVER", word));
 	if (found.count == 0)
 		exit(status == CTL_YES ? configured_unknown(&files, colon + 1) : status);
+	find_workspace(found.path);
 	/* Its directory is entered once all files have been read. */
 	take(server, word, found.node, by_hand);
 	client_files_free(&files);
