@@ -125,11 +125,12 @@ session_of(const struct session *session, const struct message *message, const s
 	return request->token.text;
 }
 
-/* What has opened the session becomes what opens it again: a request with the same params, and its id. */
-static void
+/* What has opened the session becomes what opens it again: a request with the same params, and its id. Returns its row. */
+static const struct method *
 reopen(struct session *session, struct buf *text, struct span session_id)
 {
 	struct buf *out = state_scratch(session);
+	const char *method = session->handshake.reopen;
 	struct scan scan;
 	size_t params, from, next;
 	bool named;
@@ -139,7 +140,7 @@ reopen(struct session *session, struct buf *text, struct span session_id)
 	params = scan_value(&scan, SCAN_PARAMS)->offset;
 	from = named ? scan_value(&scan, SCAN_SESSION_ID)->offset : params + 1;
 	next = named ? scan_value(&scan, SCAN_SESSION_ID)->end : from;
-	compose(out, "{'jsonrpc':'2.0','id':0,'method':'%s','params':%b", session->handshake.reopen,
+	compose(out, "{'jsonrpc':'2.0','id':0,'method':'%s','params':%b", method,
 	    span_part(scan.text, params, from - params));
 	compose(out, named ? "%b" : "'sessionId':%b", session_id);
 	from = next;
@@ -148,6 +149,7 @@ reopen(struct session *session, struct buf *text, struct span session_id)
 	compose(out, "%b}", span_part(scan.text, from, scan_value(&scan, SCAN_PARAMS)->end - from));
 	session->records.bytes += out->len - text->len;
 	buf_set(text, buf_span(out));
+	return dialect_method(session->handshake.dialect, span_of(method));
 }
 
 void
@@ -155,6 +157,7 @@ records_grant(struct session *session, const struct message *message, struct req
 {
 	struct records *records = &session->records;
 	struct span session_id = session_of(session, message, request);
+	const struct method *row = request->row;
 	unsigned traits = request->traits;
 	struct record *record;
 
@@ -171,11 +174,11 @@ records_grant(struct session *session, const struct message *message, struct req
 		records_find(records, METHOD_SESSION, session_id) == NULL))
 		return;
 	if (traits & METHOD_SESSION)
-		reopen(session, &request->record, session_id);
+		row = reopen(session, &request->record, session_id);
 	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
 	record = &records->list[records->count++];
 	*record = (struct record){
-		.row = request->row,
+		.row = row,
 		.string = id_is_string(request->id),
 		.text = request->record,
 	};

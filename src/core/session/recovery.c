@@ -386,9 +386,8 @@ send_records(struct session *session, enum server_life stage, unsigned trait)
 
 		if (!(record->row->traits & trait) || record->open)
 			continue;
-		question = questions_add(session, SIDE_CLIENT,
-		    trait == METHOD_SESSION ? session->handshake.reopen : record->row->name, buf_span(&record->session),
-		    record->string, TIME_REPLAY);
+		question = questions_add(session, SIDE_CLIENT, record->row->name,
+		    trait == METHOD_SESSION ? buf_span(&record->session) : SPAN_NONE, record->string, TIME_REPLAY);
 		question->flags = REQUEST_AGAIN;
 		send_again(session, buf_span(&record->text), question);
 	}
@@ -572,8 +571,7 @@ recovery_answered(struct session *session, struct message *message, enum why why
 bool
 recovery_is_history(const struct session *session, const struct message *message)
 {
-	return session->server.life == SERVER_SESSIONS && message->from == SIDE_SERVER &&
-	    dialect_is(message->method, session->handshake.dialect->progress) &&
+	return message->from == SIDE_SERVER && dialect_is(message->method, session->handshake.dialect->progress) &&
 	    !scan_has(message->scan, SCAN_UPDATE_STATE) &&
 	    pending_by_token(&session->questions[SIDE_CLIENT], message_id(message, SCAN_SESSION_ID)) != NULL;
 }
