@@ -480,3 +480,27 @@ TEST(records_take_their_own_size)
 	ck_assert_uint_eq(session->records.list[0].text.cap, session->records.bytes);
 	ck_assert_uint_eq(session->records.list[0].name.cap, strlen("f:/1"));
 }
+
+TEST(so_many_sessions_of_an_agent_are_opened_again)
+{
+	char line[256];
+
+	session->config.restarts = true;
+	session->handshake.dialect = &dialect_acp;
+	say(SIDE_CLIENT,
+	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n"));
+	say(SIDE_SERVER,
+	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1,\"agentCapabilities\":"
+		 "{\"loadSession\":true}}}\n"));
+	for (int i = 1; i <= LIMIT_REOPENED + 1; i++) {
+		ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 0);
+		snprintf(line, sizeof(line),
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{\"cwd\":\"/\"}}\n", i);
+		say(SIDE_CLIENT, span_of(line));
+		snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"sessionId\":\"s%d\"}}\n", i,
+		    i);
+		say(SIDE_SERVER, span_of(line));
+	}
+	ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 1);
+	ck_assert_uint_eq(session->records.count, 1 + LIMIT_REOPENED);
+}
