@@ -13,7 +13,9 @@ enum { START = 120000, START_SLOW = 600000, START_CAP = 1800000 }; /* ... and th
 void
 oracle_init(struct oracle *oracle)
 {
-	*oracle = (struct oracle){ .last = { -1, -1 }, .shaken = -1 };
+	*oracle = (struct oracle){ .last = { -1, -1 }, .shaken = -1, .login = -1 };
+	for (int i = 0; i < SESSIONS; i++)
+		oracle->sessions[i] = (struct open_session){ -1, -1, false, false };
 }
 
 void
@@ -331,6 +333,15 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	(void)sent;
 }
 
+/* ACP v2 */
+static void
+end_turns(struct oracle *oracle, const char *session)
+{
+	for (struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (is_turn_of(ask, session))
+			ask->accepted = false;
+}
+
 static void
 heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
@@ -348,8 +359,10 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 && sent->grants &&
 	    strstr(sent->arrives, "\"stopReason\"") == NULL;
 	ask->made_task = ask->task && sent->grants && (ask->cancelled != 0 || ask->decided != 0 || oracle->client_left);
+	if (sent->grants && ask->deed->traits & CLOSES)
+		end_turns(oracle, ask->session);
 	if (sent->grants && ask->decided == 0)
-		oracle_granted(oracle, ask);
+		oracle_granted(oracle, ask, sent->session);
 	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !sent->bad) {
 		oracle->initialized = true;
 		oracle->declared[SERVER] = oracle->declares[SERVER];
@@ -403,12 +416,16 @@ heard_update(struct oracle *oracle, struct sent *sent)
 	enum belonging belonging = sent->of_turn ? belongs(oracle, sent->session) : BELONGS_ELSEWHERE;
 	struct ask *ask;
 
+	/* Of a session that is opened again, only that it is idle is news. */
+	if (!sent->idle && oracle_is_opening(oracle, sent->session)) {
+		sent->kind = KIND_JUNK;
+		return;
+	}
 	sent->due = belonging == BELONGS_ELSEWHERE;
 	if (belonging == BELONGS_TO_ENDED)
 		sent->kind = KIND_JUNK;
-	for (ask = oracle->asks; sent->idle && ask < oracle->asks + oracle->ask_count; ask++)
-		if (is_turn_of(ask, sent->session))
-			ask->accepted = false;
+	if (sent->idle)
+		end_turns(oracle, sent->session);
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by != sent->from && strcmp(ask->session, sent->session) == 0 && oracle_lives(oracle, ask) &&
 		    ask->expired == 0)

@@ -48,6 +48,7 @@ struct sent { /* one message that a peer has written */
 	bool confirms; /* a response that confirms the cancel */
 	bool complain; /* junk that is answered with an error */
 	bool grants;   /* a response that is a result */
+	bool unknown;  /* a response that wants a login */
 	bool idle;     /* ACP v2: a KIND_UPDATE that says that the session's turns have ended */
 	bool of_turn;  /* ... that has a meaning only within a turn */
 	bool begins;   /* the first notice of a stream */
@@ -143,7 +144,7 @@ struct ask { /* one request */
 	bool resumed;    /* ... which was replayed, so that the next first notice is not due */
 };
 
-enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING };
+enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING, OWN_SESSION, OWN_LOGIN };
 
 struct own { /* a question of canceld's to the present server */
 	enum own_kind kind;
@@ -155,7 +156,14 @@ struct own { /* a question of canceld's to the present server */
 	bool granted;
 };
 
-enum { OWNS = 64, SETTINGS = 16, LISTS = 3 };
+enum { OWNS = 64, SETTINGS = 16, LISTS = 3, SESSIONS = 3 };
+
+struct open_session { /* ACP: a session that the client has open */
+	int made;     /* the request that opened it; -1: none */
+	int mode;     /* the last session/set_mode; -1: none */
+	bool opening; /* the present server is told to open it again */
+	bool wanting; /* ... and wants a login first */
+};
 
 struct telling { /* canceld reported that it cancels a request, or forwards a cancel in another form */
 	int ask;
@@ -252,11 +260,16 @@ struct oracle {
 	int shaken;                            /* the message that opened the session; -1: none */
 	int opened;                            /* ... and the notice behind it; 0: none */
 	int settings[SETTINGS], setting_count; /* requests that last */
-	bool lists[LISTS];                     /* the server says when they change */
-	int list_changes[LISTS];               /* that the client was told */
-	int restarted, changed, changes;       /* counts in canceld's log; servers that differ */
-	int may_break;                         /* how many may have broken off in the middle */
-	char verdict[1024];                    /* empty while every promise holds */
+	const char *reopens; /* ACP: the method with which the server opens a session again; NULL: none */
+	struct open_session sessions[SESSIONS]; /* "s0" to "s2" */
+	bool unopened, stateless;               /* no server opened the last one again; that does not matter */
+	int login;                              /* the last authenticate; -1: none */
+	bool logged_in;                         /* ... was repeated to this server */
+	bool lists[LISTS];                      /* the server says when they change */
+	int list_changes[LISTS];                /* that the client was told */
+	int restarted, changed, changes;        /* counts in canceld's log; servers that differ */
+	int may_break;                          /* how many may have broken off in the middle */
+	char verdict[1024];                     /* empty while every promise holds */
 };
 
 void oracle_init(struct oracle *oracle);

@@ -31,8 +31,10 @@ bool oracle_lives(const struct oracle *oracle, const struct ask *ask);
 int64_t oracle_grace(const struct oracle *oracle, const struct ask *ask);
 
 /* oracle_restart.c: what passes from one server to the next. */
-/* The answer to a setting was heard. */
-void oracle_granted(struct oracle *oracle, const struct ask *ask);
+/* The answer to a setting was heard, or to what opened this session. */
+void oracle_granted(struct oracle *oracle, const struct ask *ask, const char *session);
+/* ACP: whether canceld has the session opened again. */
+bool oracle_is_opening(const struct oracle *oracle, const char *session);
 /* The answer to a question of canceld's was heard. */
 void oracle_own_answered(struct oracle *oracle, const struct sent *sent);
 /* The first notice of a stream was heard. */

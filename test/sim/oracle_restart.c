@@ -1,5 +1,6 @@
 /* Restarts: what passes from one server to the next, and canceld's own requests to either. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "oracle_inside.h"
@@ -12,7 +13,7 @@ static const char *const lists[LISTS] = { "notifications/tools/list_changed", "n
 bool
 oracle_may_restart(const struct oracle *oracle, bool stateless)
 {
-	if (!oracle->protocol->replayable && !stateless)
+	if (!oracle->protocol->replayable && !stateless && (oracle->reopens == NULL || oracle->unopened))
 		return false;
 	if (oracle->initialized || oracle->protocol != &protocols[NONE])
 		return oracle->initialized;
@@ -176,9 +177,145 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
 	oracle->repaired = 0;
 	oracle->own_count = 0;
+	for (i = 0; i < SESSIONS; i++)
+		oracle->sessions[i].opening = oracle->sessions[i].wanting = false;
 	oracle->probing = oracle->unprobed = oracle->stuck = oracle->ignored = oracle->replaying = false;
+	oracle->logged_in = false;
 	oracle->away = true;
 	oracle->life++;
+}
+
+static struct own *
+find_own(struct oracle *oracle, int sent)
+{
+	int i;
+
+	for (i = 0; i < oracle->own_count; i++)
+		if (oracle->owns[i].sent == sent)
+			return &oracle->owns[i];
+	return NULL;
+}
+
+/* ---- ACP: the sessions that are open */
+
+static struct open_session *
+session_named(struct oracle *oracle, const char *name)
+{
+	return name[0] == '\0' ? NULL : &oracle->sessions[name[2] - '0'];
+}
+
+bool
+oracle_is_opening(const struct oracle *oracle, const char *session)
+{
+	return session[0] != '\0' && oracle->sessions[session[2] - '0'].opening;
+}
+
+static void
+granted_in_session(struct oracle *oracle, const struct ask *ask, const char *name)
+{
+	struct open_session *session = session_named(oracle, ask->deed->traits & OPENS ? name : ask->session);
+	int number = (int)(ask - oracle->asks);
+
+	if (ask->deed->traits & LOGIN && !ask->unrecorded)
+		oracle->login = number;
+	if (session == NULL || oracle->reopens == NULL || !oracle->initialized || ask->unrecorded)
+		return;
+	if (ask->deed->traits & OPENS)
+		*session = (struct open_session){ number, -1, false, false };
+	else if (ask->deed->traits & CLOSES)
+		*session = (struct open_session){ -1, -1, false, false };
+	else if (ask->deed->traits & SETTING && session->made >= 0)
+		session->mode = number;
+}
+
+static bool
+are_open(const struct oracle *oracle)
+{
+	bool open = true;
+
+	for (int i = 0; i < SESSIONS; i++)
+		open = open && !oracle->sessions[i].opening && !oracle->sessions[i].wanting;
+	return open;
+}
+
+/* The present server must be told of this request; -1: of none. */
+static void
+repeat(struct oracle *oracle, int ask)
+{
+	if (ask >= 0)
+		oracle->sent[oracle->asks[ask].sent].repeat = oracle->life;
+}
+
+/* What the new server must read: the params of what opened the session, with its id. */
+static void
+check_reopening(struct oracle *oracle, int number, const char *text, size_t len)
+{
+	const struct sent *sent = &oracle->sent[number];
+	const char *params = strstr(sent->arrives, "\"params\":{") + strlen("\"params\":{"), *end;
+	char wire[48], *wanted = NULL;
+	int i = 0;
+
+	while (i < SESSIONS - 1 && oracle->sessions[i].made != sent->ask)
+		i++;
+	jsontext_raw_id(text, len, wire, sizeof(wire));
+	end = sent->arrives + sent->arrives_len - 1; /* behind them, or its last byte */
+	if (sent->arrives[1] == '"' && sent->arrives[2] == 'm')
+		end -= strlen(",\"jsonrpc\":\"2.0\",\"id\":") + strlen(oracle->asks[sent->ask].id);
+	if (asprintf(&wanted,
+		"{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":{\"sessionId\":\"s%d\",%.*s}", wire,
+		oracle->reopens, i, (int)(end - params), params) < 0)
+		abort();
+	if (strlen(wanted) != len || memcmp(wanted, text, len) != 0)
+		oracle_blame(oracle, "7: the new server is told %.*s", (int)(len < 300 ? len : 300), text);
+	free(wanted);
+}
+
+static void
+begin_opening(struct oracle *oracle)
+{
+	for (int i = 0; i < SESSIONS; i++)
+		oracle->sessions[i].opening = oracle->sessions[i].made >= 0;
+}
+
+/* A session that is refused is over, unless a login may help. */
+static void
+reopening_answered(struct oracle *oracle, const struct own *own, bool unknown)
+{
+	struct open_session *session = oracle->sessions;
+	bool any = false;
+
+	while (session->made != oracle->sent[own->sent].ask)
+		session++;
+	session->opening = false;
+	if (own->granted || oracle->stuck)
+		return;
+	if (unknown && oracle->login >= 0 && !oracle->logged_in) {
+		session->wanting = true;
+		repeat(oracle, oracle->login);
+		return;
+	}
+	if (session->mode >= 0)
+		oracle->sent[oracle->asks[session->mode].sent].repeat = 0;
+	*session = (struct open_session){ -1, -1, false, false };
+	for (int i = 0; i < SESSIONS; i++)
+		any |= oracle->sessions[i].made >= 0;
+	oracle->unopened = !any;
+}
+
+/* The login was repeated: those that wanted it are opened again. */
+static void
+login_answered(struct oracle *oracle)
+{
+	oracle->logged_in = true;
+	for (int i = 0; i < SESSIONS; i++) {
+		struct open_session *session = &oracle->sessions[i];
+
+		if (!session->wanting)
+			continue;
+		find_own(oracle, oracle->asks[session->made].sent)->sent = -1;
+		session->opening = true;
+		session->wanting = false;
+	}
 }
 
 void
@@ -194,6 +331,10 @@ oracle_back(struct oracle *oracle)
 		oracle->sent[oracle->shaken].repeat = oracle->life;
 	for (i = 0; i < oracle->setting_count; i++)
 		oracle->sent[oracle->asks[oracle->settings[i]].sent].repeat = oracle->life;
+	for (i = 0; i < SESSIONS; i++) {
+		repeat(oracle, oracle->sessions[i].made);
+		repeat(oracle, oracle->sessions[i].mode);
+	}
 }
 
 static bool
@@ -205,12 +346,16 @@ is_same_setting(const struct oracle *oracle, int number, const struct ask *ask)
 }
 
 void
-oracle_granted(struct oracle *oracle, const struct ask *ask)
+oracle_granted(struct oracle *oracle, const struct ask *ask, const char *session)
 {
 	int i, kept = 0;
 
 	if (ask->deed->traits & HANDSHAKE)
 		oracle->shaken = ask->sent;
+	if (oracle->protocol == &protocols[ACP]) {
+		granted_in_session(oracle, ask, session);
+		return;
+	}
 	if (!(ask->deed->traits & (SETTING | UNSETTING)) || (ask->cancelled != 0 && !ask->owed))
 		return;
 	for (i = 0; i < oracle->setting_count; i++)
@@ -221,17 +366,6 @@ oracle_granted(struct oracle *oracle, const struct ask *ask)
 	oracle->setting_count = kept;
 }
 
-static struct own *
-find_own(struct oracle *oracle, int sent)
-{
-	int i;
-
-	for (i = 0; i < oracle->own_count; i++)
-		if (oracle->owns[i].sent == sent)
-			return &oracle->owns[i];
-	return NULL;
-}
-
 /* Nothing of it has to be sent any more; refused: nothing at all has to be. */
 static bool
 is_replayed(struct oracle *oracle, bool *refused)
@@ -239,7 +373,8 @@ is_replayed(struct oracle *oracle, bool *refused)
 	bool done = true;
 	int i;
 
-	*refused = false;
+	done = are_open(oracle);
+	*refused = oracle->unopened && !oracle->stateless;
 	for (i = 0; i < oracle->sent_count; i++) {
 		const struct sent *sent = &oracle->sent[i];
 		const struct own *own;
@@ -302,26 +437,40 @@ add_own(struct oracle *oracle, enum own_kind kind, int sent, const char *wire)
 	oracle->own_count++;
 }
 
+static enum own_kind
+kind_of(const struct ask *ask)
+{
+	if (ask->deed->traits & OPENS)
+		return OWN_SESSION;
+	return ask->deed->traits & LOGIN ? OWN_LOGIN : OWN_SETTING;
+}
+
 bool
 oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len)
 {
 	const struct sent *sent = &oracle->sent[number];
 	bool handshake = number == oracle->shaken;
 	const struct own *opening = oracle->shaken < 0 ? NULL : find_own(oracle, oracle->shaken);
+	enum own_kind kind;
 	char wire[48];
 
 	if (oracle->life == 0 || sent->repeat != oracle->life)
 		return false;
+	kind = handshake ? OWN_HANDSHAKE : kind_of(&oracle->asks[sent->ask]);
 	if (find_own(oracle, number) != NULL)
 		oracle_blame(oracle, "7: the new server is told message %d twice", number);
 	if (handshake && !oracle->fresh)
 		oracle_blame(oracle, "7: what opens the session is not what the new server reads first");
 	if (!handshake && oracle->shaken >= 0 && (opening == NULL || !opening->granted))
 		oracle_blame(oracle, "7: the new server is told message %d before the session is open", number);
-	if (!jsontext_same_but_id(sent->arrives, sent->arrives_len, text, len))
+	if (kind == OWN_SESSION)
+		check_reopening(oracle, number, text, len);
+	else if (!jsontext_same_but_id(sent->arrives, sent->arrives_len, text, len))
 		oracle_blame(oracle, "7: the new server is told %.*s", (int)(len < 300 ? len : 300), text);
+	if (kind == OWN_SETTING && !are_open(oracle))
+		oracle_blame(oracle, "7: the new server is told message %d, whose session is not open", number);
 	jsontext_raw_id(text, len, wire, sizeof(wire));
-	add_own(oracle, handshake ? OWN_HANDSHAKE : OWN_SETTING, number, wire);
+	add_own(oracle, kind, number, wire);
 	oracle->fresh = false;
 	return true;
 }
@@ -485,10 +634,18 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 {
 	struct own *own = sent->own < 0 || sent->life != oracle->life ? NULL : &oracle->owns[sent->own];
 
-	if (own == NULL || oracle->stuck)
+	if (own == NULL)
 		return;
 	own->answered = true;
 	own->granted = sent->grants;
+	if (own->kind == OWN_SESSION)
+		reopening_answered(oracle, own, sent->unknown);
+	if (oracle->stuck)
+		return;
+	if (own->kind == OWN_LOGIN)
+		login_answered(oracle);
+	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0 && !oracle->client_left)
+		begin_opening(oracle);
 	if (own->kind == OWN_PROBE)
 		probed(oracle);
 	if (own->kind == OWN_TRIAL) {

@@ -11,6 +11,20 @@ may_double(const struct world *world, int number)
 	return peer_may_answer_again(world, number) && !(world->oracle.asks[number].deed->traits & HANDSHAKE);
 }
 
+static const char *
+agent_opening(const struct oracle *oracle)
+{
+	bool resumes = oracle->reopens != NULL && strcmp(oracle->reopens, "session/resume") == 0;
+	static char text[256];
+
+	snprintf(text, sizeof(text), ",\"protocolVersion\":%d,\"capabilities\":{%s},\"agentCapabilities\":{%s%s%s}",
+	    oracle->version, resumes && oracle->version > 1 ? "\"session\":{}" : "",
+	    resumes ? "\"sessionCapabilities\":{\"resume\":{}}," : "",
+	    oracle->declares[SERVER] ? "\"cancellation\":{\"request\":true}," : "",
+	    oracle->reopens != NULL && oracle->version == 1 ? "\"loadSession\":true" : "\"loadSession\":false");
+	return text;
+}
+
 /* A server's description of itself; differs: another server's. */
 const char *
 peer_opening(const struct world *world, bool differs)
@@ -31,11 +45,7 @@ peer_opening(const struct world *world, bool differs)
 					  "{\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}";
 	if (oracle->protocol != &protocols[ACP])
 		return ",\"capabilities\":{}";
-	if (oracle->declares[SERVER])
-		return oracle->version == 1 ?
-		    ",\"protocolVersion\":1,\"agentCapabilities\":{\"cancellation\":{\"request\":true}}" :
-		    ",\"protocolVersion\":2,\"agentCapabilities\":{\"cancellation\":{\"request\":true}}";
-	return oracle->version == 1 ? ",\"protocolVersion\":1" : ",\"protocolVersion\":2,\"agentCapabilities\":{}";
+	return agent_opening(oracle);
 }
 
 /* Members that its protocol has in the result, with a comma before them. */
@@ -46,6 +56,10 @@ members(struct world *world, const struct ask *ask, bool cancelled)
 
 	if (ask->asks_task) {
 		snprintf(task, sizeof(task), ",\"task\":{\"taskId\":\"t%d\"}", (int)(ask - world->oracle.asks));
+		return task;
+	}
+	if (ask->deed->traits & OPENS) {
+		snprintf(task, sizeof(task), ",\"sessionId\":\"s%u\"", chance_below(&world->chance, SESSIONS));
 		return task;
 	}
 	/* ACP v2: the prompt was accepted, and its turn begins. */
@@ -81,15 +95,19 @@ write_result(struct world *world, int from, int number, bool cancelled)
 	    chance_percent(&world->chance, 15);
 	const char *load = large ? peer_large() : ask->deed->traits & HANDSHAKE ? "null" : peer_payload(world);
 	int q = peer_next(world);
+	bool last = chance_percent(&world->chance, 40);
 
-	if (chance_percent(&world->chance, 40)) {
+	if (last)
 		peer_says(world, from, KIND_RESPONSE, number,
 		    "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}", q, load, more, ask->wire);
-		world->oracle.sent[q].last = true;
-		return q;
-	}
-	return peer_says(world, from, KIND_RESPONSE, number,
-	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s,\"p\":%s}}", ask->wire, q, more, load);
+	else
+		peer_says(world, from, KIND_RESPONSE, number,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s,\"p\":%s}}", ask->wire, q, more, load);
+	world->oracle.sent[q].last = last;
+	if (ask->deed->traits & OPENS)
+		snprintf(world->oracle.sent[q].session, sizeof(world->oracle.sent[q].session), "%s",
+		    strchr(more, ':') + 1);
+	return q;
 }
 
 /* An answer to a request that has arrived; also a second answer. */

@@ -12,6 +12,7 @@ answer(struct world *world, int number)
 	bool handshake = own->kind == OWN_HANDSHAKE, mcp = world->oracle.protocol == &protocols[MCP];
 	bool differs = handshake && mcp && chance_percent(&world->chance, 20);
 	bool granted = !chance_percent(&world->chance, handshake ? 15 : 25);
+	bool unknown = own->kind == OWN_SESSION && chance_percent(&world->chance, 60);
 	int q = peer_next(world), sent;
 
 	own->written = true;
@@ -21,10 +22,11 @@ answer(struct world *world, int number)
 			own->wire, q, handshake ? peer_opening(world, differs) : "");
 	else
 		sent = peer_says(world, SERVER, KIND_JUNK, -1,
-		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"no\",\"data\":{\"q\":%d}}}",
-		    own->wire, q);
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
+		    own->wire, unknown ? -32000 : -32601, q);
 	world->oracle.sent[sent].own = number;
 	world->oracle.sent[sent].grants = granted;
+	world->oracle.sent[sent].unknown = unknown && !granted;
 	world->oracle.sent[sent].differs = differs;
 }
 

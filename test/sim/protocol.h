@@ -22,6 +22,8 @@ enum trait {
 	UNSETTING = 1 << 9,
 	NAMED = 1 << 10, /* ... of one uri */
 	OPENS = 1 << 11, /* ... a session: a deadline for all does not shorten its own */
+	CLOSES = 1 << 12,
+	LOGIN = 1 << 13,
 };
 
 struct deed {

@@ -351,7 +351,10 @@ choose_restarts(struct world *world, struct session_config *config)
 	world->restarts = config->restarts = chance_percent(chance, 60);
 	if (!world->restarts)
 		return;
-	world->stateless = config->stateless = chance_percent(chance, 70);
+	world->stateless = world->oracle.stateless = config->stateless = chance_percent(chance, 70);
+	if (world->oracle.protocol == &protocols[ACP] && chance_percent(chance, 75))
+		world->oracle.reopens =
+		    world->oracle.version > 1 || chance_percent(chance, 50) ? "session/resume" : "session/load";
 	world->crashes = chance_below(chance, 4);
 	if (chance_percent(chance, 50))
 		config->kill_stuck = 300 + chance_below(chance, 3000);
