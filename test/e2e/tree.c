@@ -203,7 +203,10 @@ TESTS(a_daemon_is_told_with_the_option_that_spares_it, 0, COUNT(daemons))
 	struct run *run = run_options("--term-after=100ms", daemons[_i].server);
 	char list[4096];
 
-	run_until(run, process_marked(run->mark, list, sizeof(list)) > 0 && strstr(list, " sleep 50;") != NULL,
+	/* It has its own session once setsid(1) has become it. */
+	run_until(run,
+	    process_marked(run->mark, list, sizeof(list)) > 0 && strstr(list, " sleep 50;") != NULL &&
+		strstr(list, " setsid sleep 50;") == NULL,
 	    "it was not started");
 	run_close_in(run);
 	run_expect_logged(run, "SWEPT step=SIGTERM process=");
