@@ -15,47 +15,23 @@
 #include "process.h"
 #include "shell.h"
 
-#define FOR_EVER "{\"ms\":600000}"
-
-/* In the script cancelctl is $C, and the pid of canceld $PID. */
-static void
-expect(const struct run *run, const char *script, int status, const char *said)
-{
-	char pid[32];
-
-	snprintf(pid, sizeof(pid), "%d", run == NULL ? 0 : (int)run->pid);
-	ck_assert_int_eq(setenv("PID", pid, 1), 0);
-	shell_expect("cd \"$E2E_DIRECTORY\"; C=$CANCELCTL", script, status, said);
-}
-
-/* A session with one call that is never answered. */
-static struct run *
-run_hanging(const char *options, const char *id)
-{
-	struct run *run = run_session(options, NULL);
-
-	run_call(run, id, "stubborn", FOR_EVER);
-	run_expect_received(run, "stubborn");
-	return run;
-}
-
 SUITE("cancelctl");
 
 TEST(a_hanging_call_is_seen_and_cancelled)
 {
 	struct run *run = run_hanging("--name hangs", "7");
 
-	expect(run, "$C ls", 0, "hangs");
-	expect(run, "$C ls $PID", 0, "tools/call  stubborn");
-	expect(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"in_flight\":1");
-	expect(run, "$C ls --json $PID", 0, "\"id\":\"7\"");
-	expect(run, "$C cancel hangs 7 --reason 'too slow'", 0, "cancelled 7 tools/call stubborn");
+	run_expect_shell(run, "$C ls", 0, "hangs");
+	run_expect_shell(run, "$C ls $PID", 0, "tools/call  stubborn");
+	run_expect_shell(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"in_flight\":1");
+	run_expect_shell(run, "$C ls --json $PID", 0, "\"id\":\"7\"");
+	run_expect_shell(run, "$C cancel hangs 7 --reason 'too slow'", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_expect_cancelled(run, "7");
-	expect(run, "$C cancel hangs 7 -f nobody", 2, "want client or server");
-	expect(run, "$C cancel hangs 7 2>said; s=$?; sed \"s/$PID/PID/\" said; rm said; exit $s", 1,
+	run_expect_shell(run, "$C cancel hangs 7 -f nobody", 2, "want client or server");
+	run_expect_shell(run, "$C cancel hangs 7 2>said; s=$?; sed \"s/$PID/PID/\" said; rm said; exit $s", 1,
 	    "cancelctl: hangs[PID]: request 7 not found or already completed\n");
-	expect(run, "$C ls hangs -j | grep . || echo empty", 0, "empty");
+	run_expect_shell(run, "$C ls hangs -j | grep . || echo empty", 0, "empty");
 	run_release(run);
 	run_end(run);
 }
@@ -66,14 +42,14 @@ TEST(an_id_without_quotes_is_a_number_first)
 
 	run_call(run, "\"7\"", "sleep", FOR_EVER);
 	run_expect_received(run, "\"7\"");
-	expect(run, "$C cancel $PID 7 --from server", 1, "not found");
-	expect(run, "$C cancel -j -f client $PID 7", 0, "\"cancelled\":true");
+	run_expect_shell(run, "$C cancel $PID 7 --from server", 1, "not found");
+	run_expect_shell(run, "$C cancel -j -f client $PID 7", 0, "\"cancelled\":true");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
-	expect(run, "$C cancel $PID 7", 0, "cancelled \"7\" tools/call sleep");
+	run_expect_shell(run, "$C cancel $PID 7", 0, "cancelled \"7\" tools/call sleep");
 	run_expect_error(run, "\"7\"", CODE_CANCELLED, "operator");
 	run_call(run, "\"p\\/q\"", "sleep", FOR_EVER);
 	run_expect_received(run, "p\\/q");
-	expect(run, "$C cancel $PID p/q", 0, "cancelled \"p\\/q\" tools/call sleep");
+	run_expect_shell(run, "$C cancel $PID p/q", 0, "cancelled \"p\\/q\" tools/call sleep");
 	run_expect_error(run, "\"p\\/q\"", CODE_CANCELLED, "operator");
 	run_release(run);
 	run_end(run);
@@ -85,19 +61,20 @@ TEST(one_that_does_not_answer_is_shown)
 	struct run *run = run_session("--name sleeps", NULL), *other = run_session("--name wakes", NULL);
 
 	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
-	expect(run, "$C ls | grep \"^ *$PID  -  .*not answering$\" && $C ls", 0, "wakes");
-	expect(run, "$C ls -j | grep '\"answering\":true' && $C ls -j", 0, ",\"answering\":false}");
-	expect(run, "$C ls wakes && $C stats wakes", 0, "wakes[");
-	expect(run, "$C ls $PID", 125, "does not answer");
-	expect(run,
+	run_expect_shell(run, "$C ls | grep \"^ *$PID  -  .*not answering$\" && $C ls", 0, "wakes");
+	run_expect_shell(run, "$C ls -j | grep '\"answering\":true' && $C ls -j", 0, ",\"answering\":false}");
+	run_expect_shell(run, "$C ls wakes && $C stats wakes", 0, "wakes[");
+	run_expect_shell(run, "$C ls $PID", 125, "does not answer");
+	run_expect_shell(run,
 	    "for c in ls top; do $C $c sleeps 2>&1 | grep -c \"canceld $PID does not answer and may be it\"; done", 0,
 	    "1\n1\n");
-	expect(run, "$C cancel sleeps 2", 125, "no canceld that answers is called 'sleeps'");
-	expect(run, "$C stats", 0, "does not answer");
-	expect(run, "$C metrics", 0, "does not answer");
+	run_expect_shell(run, "$C cancel sleeps 2", 125, "no canceld that answers is called 'sleeps'");
+	run_expect_shell(run, "$C stats", 0, "does not answer");
+	run_expect_shell(run, "$C metrics", 0, "does not answer");
 	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
-	expect(run, "$C ls $PID >rows 2>said; cat said; [ ! -s rows ]", 0, "no request is open");
-	expect(run, "$C ls -a 2>&1 >rows | grep -c 'no request is open'; [ ! -s rows ]; rm rows said", 0, "1\n");
+	run_expect_shell(run, "$C ls $PID >rows 2>said; cat said; [ ! -s rows ]", 0, "no request is open");
+	run_expect_shell(run, "$C ls -a 2>&1 >rows | grep -c 'no request is open'; [ ! -s rows ]; rm rows said", 0,
+	    "1\n");
 	run_end(run);
 	run_end(other);
 }
@@ -115,17 +92,18 @@ TEST(a_name_neither_hides_nor_steers_the_terminal)
 	run_send(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":\"i\\u0000\",\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u0000b" HOSTILE
 	    "\"}}");
-	expect(run, "i=0; until $C ls $PID | grep x00 || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0, "a\\x00b");
-	expect(run, "$C ls -j $PID", 0, "a\\u0000b\\u007F\\u009B\\u061C\\u202E\\u2028\\u2066\"");
-	expect(run,
+	run_expect_shell(run, "i=0; until $C ls $PID | grep x00 || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0,
+	    "a\\x00b");
+	run_expect_shell(run, "$C ls -j $PID", 0, "a\\u0000b\\u007F\\u009B\\u061C\\u202E\\u2028\\u2066\"");
+	run_expect_shell(run,
 	    "for c in ls 'ls -j' 'stats' 'stats -j' metrics \"ls $PID\" \"set -j $PID tools/call:" HOSTILE "=1h\" "
 	    "'ls " HOSTILE "'; do $C $c >shown 2>&1; [ -s shown ] || exit 1; LC_ALL=C grep -aP '" NAMES
 	    "' shown; done; rm shown",
 	    0, "");
 	ck_assert_str_eq(shell_output, "");
-	expect(run, "$C cancel -m 'tools/*' $PID", 0, "cancelled \"i\\u0000\"");
-	expect(run, "$C stats -j $PID", 0, "\"OPERATOR_CANCELLED\":1");
-	expect(run, "$CANCELD -l l './n\033 sk-1' </dev/null; s=$?; cat l; rm l; exit $s", 127,
+	run_expect_shell(run, "$C cancel -m 'tools/*' $PID", 0, "cancelled \"i\\u0000\"");
+	run_expect_shell(run, "$C stats -j $PID", 0, "\"OPERATOR_CANCELLED\":1");
+	run_expect_shell(run, "$CANCELD -l l './n\033 sk-1' </dev/null; s=$?; cat l; rm l; exit $s", 127,
 	    "start ./n\\x1b*: No such");
 	ck_assert_ptr_null(strstr(shell_output, "sk-1"));
 	run_end(run);
@@ -135,13 +113,15 @@ TEST(an_ambiguous_name_is_refused_with_the_choices)
 {
 	struct run *run = run_hanging("--name twins", "7"), *other = run_session("--name twins", NULL);
 
-	expect(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2, "'twins' is ambiguous: give the PID of one of");
-	expect(run, "$C ls $PID", 0, "stubborn");
-	expect(run, "$C ls nobody", 1, "no canceld is called 'nobody'; see");
-	expect(run, "$C ls wins", 1, "no canceld is called 'wins': it could be twins; see cancelctl ls");
-	expect(run, "$C cancel tiwns 7", 1, "no canceld is called 'tiwns': it could be twins; see cancelctl ls");
-	expect(run, "$C set --now twins 1ms", 2, "'twins' is ambiguous");
-	expect(run, "$C ls $PID", 0, "29m");
+	run_expect_shell(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2,
+	    "'twins' is ambiguous: give the PID of one of");
+	run_expect_shell(run, "$C ls $PID", 0, "stubborn");
+	run_expect_shell(run, "$C ls nobody", 1, "no canceld is called 'nobody'; see");
+	run_expect_shell(run, "$C ls wins", 1, "no canceld is called 'wins': it could be twins; see cancelctl ls");
+	run_expect_shell(run, "$C cancel tiwns 7", 1,
+	    "no canceld is called 'tiwns': it could be twins; see cancelctl ls");
+	run_expect_shell(run, "$C set --now twins 1ms", 2, "'twins' is ambiguous");
+	run_expect_shell(run, "$C ls $PID", 0, "29m");
 	run_end(run);
 	run_end(other);
 }
@@ -157,16 +137,16 @@ TEST(sessions_are_told_apart)
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
 	    "\"clientInfo\":{\"name\":\"an-editor\",\"version\":\"1.2\"}}}");
 	run_expect_result(run, "0");
-	expect(run, "$C ls | grep $PID", 0, "an-editor 1.2");
-	expect(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"title\":\"an-editor\",\"version\":\"1.2\"}");
+	run_expect_shell(run, "$C ls | grep $PID", 0, "an-editor 1.2");
+	run_expect_shell(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"title\":\"an-editor\",\"version\":\"1.2\"}");
 	snprintf(script, sizeof(script), "$C ls -j | grep -cF '\"directory\":\"%s\"' | sed 's/^[1-9].*/there/'",
 	    directory);
-	expect(run, script, 0, "there\n");
+	run_expect_shell(run, script, 0, "there\n");
 	free(directory);
-	expect(run, "$C ping apart 2>&1 | grep $PID", 0, "an-editor 1.2");
-	expect(other, "$C ls --all", 0, "7   client  tools/call  stubborn");
-	expect(other, "$C ls -aj | grep \"^{.pid.:$PID,\"", 0, "\"id\":\"7\"");
-	expect(other, "$C ls -a apart", 2, "--all: the requests of all, or those of 'apart'?");
+	run_expect_shell(run, "$C ping apart 2>&1 | grep $PID", 0, "an-editor 1.2");
+	run_expect_shell(other, "$C ls --all", 0, "7   client  tools/call  stubborn");
+	run_expect_shell(other, "$C ls -aj | grep \"^{.pid.:$PID,\"", 0, "\"id\":\"7\"");
+	run_expect_shell(other, "$C ls -a apart", 2, "--all: the requests of all, or those of 'apart'?");
 	run_end(run);
 	run_end(other);
 }
@@ -177,13 +157,13 @@ TEST(many_are_cancelled_by_age_and_method)
 
 	run_call(run, "8", "sleep", FOR_EVER);
 	run_expect_received(run, "\"id\":8");
-	expect(run, "$C cancel many -o 1h", 1, "nothing was cancelled");
-	expect(run, "$C cancel many --method tools/list", 1, "nothing was cancelled");
-	expect(run, "$C cancel --all --method nosuch/method", 1, "nothing was cancelled");
-	expect(run, "$C cancel many -m 'tools/*:sl*p'", 0, "cancelled 8 tools/call sleep");
+	run_expect_shell(run, "$C cancel many -o 1h", 1, "nothing was cancelled");
+	run_expect_shell(run, "$C cancel many --method tools/list", 1, "nothing was cancelled");
+	run_expect_shell(run, "$C cancel --all --method nosuch/method", 1, "nothing was cancelled");
+	run_expect_shell(run, "$C cancel many -m 'tools/*:sl*p'", 0, "cancelled 8 tools/call sleep");
 	run_expect_error(run, "8", CODE_CANCELLED, "operator");
-	expect(run, "$C cancel many --older none", 2, "'none' is no duration");
-	expect(run, "$C cancel many --older 0s -r enough", 0, "cancelled 7 tools/call stubborn");
+	run_expect_shell(run, "$C cancel many --older none", 2, "'none' is no duration");
+	run_expect_shell(run, "$C cancel many --older 0s -r enough", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);
 	run_end(run);
@@ -199,9 +179,9 @@ TEST(requests_of_an_agent_keep_their_grace)
 	run_expect_result(run, "0");
 	for (int id = 1; id <= 300; id++)
 		run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{}}", id);
-	expect(run, "i=0; until $C ls -j | grep '\"in_flight\":300'; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0,
-	    "");
-	expect(run,
+	run_expect_shell(run,
+	    "i=0; until $C ls -j | grep '\"in_flight\":300'; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0, "");
+	run_expect_shell(run,
 	    "$C cancel $PID -m session/new >said; sort -u said | wc -l; wc -l <said; rm said; $C cancel $PID -m session/new",
 	    1, "300\n300\ncancelctl: nothing was cancelled\n");
 	run_expect_quiet(run, 1);
@@ -212,14 +192,14 @@ TEST(a_deadline_is_set_while_it_runs)
 {
 	struct run *run = run_hanging("--name sets", "7");
 
-	expect(run, "$C set sets 5", 2, "timeout '5': is the unit missing? for seconds: 5s\n");
-	expect(run, "$C set sets tools/call:echo=0.5", 2, "? for seconds: tools/call:echo=0.5s\n");
-	expect(run, "$C set sets soon", 2, "DURATION (up to 100000h), such as 30s or tools/call:NAME=5m\n");
-	expect(run, "$C set sets", 0, "no rule is set: all deadlines are built in\n");
-	expect(run, "$C set sets tools/call:none=1h", 0, ": set for the requests that come\n");
-	expect(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");
+	run_expect_shell(run, "$C set sets 5", 2, "timeout '5': is the unit missing? for seconds: 5s\n");
+	run_expect_shell(run, "$C set sets tools/call:echo=0.5", 2, "? for seconds: tools/call:echo=0.5s\n");
+	run_expect_shell(run, "$C set sets soon", 2, "DURATION (up to 100000h), such as 30s or tools/call:NAME=5m\n");
+	run_expect_shell(run, "$C set sets", 0, "no rule is set: all deadlines are built in\n");
+	run_expect_shell(run, "$C set sets tools/call:none=1h", 0, ": set for the requests that come\n");
+	run_expect_shell(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");
 	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
-	expect(run, "$C set --max-time -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");
+	run_expect_shell(run, "$C set --max-time -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");
 	run_call(run, "8", "sleep", FOR_EVER);
 	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
 	run_release(run);
@@ -233,15 +213,17 @@ TEST(a_rule_that_was_meant_otherwise_is_told)
 
 	run_expect_logged(run,
 	    "RULE_DOUBTED from=\"command line -t forecast=10m\" meant=\"tools/call:forecast=10m\"\n");
-	expect(run, "$C ls | grep -c doubts!", 0, "1\n");
-	expect(run, "$C ls doubts", 0, "]: command line -t forecast=10m: was this meant? tools/call:forecast=10m\n");
-	expect(run, "$C set doubts echo=2h", 0,
+	run_expect_shell(run, "$C ls | grep -c doubts!", 0, "1\n");
+	run_expect_shell(run, "$C ls doubts", 0,
+	    "]: command line -t forecast=10m: was this meant? tools/call:forecast=10m\n");
+	run_expect_shell(run, "$C set doubts echo=2h", 0,
 	    ": set for the requests that come; was this meant? tools/call:echo=2h\n");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"prompts/get\",\"params\":{\"name\":\"review\"}}");
 	run_expect_answer(run, "9");
-	expect(run, "$C set doubts review=2h", 0, "; was this meant? prompts/get:review=2h\n");
-	expect(run, "$C set -j doubts tools/cal:echo=2h", 0, "\"changed\":0,\"meant\":\"tools/call:echo=2h\"}\n");
-	expect(run, "$C set -j doubts tools/call:echo=2h", 0, "\"changed\":0}\n");
+	run_expect_shell(run, "$C set doubts review=2h", 0, "; was this meant? prompts/get:review=2h\n");
+	run_expect_shell(run, "$C set -j doubts tools/cal:echo=2h", 0,
+	    "\"changed\":0,\"meant\":\"tools/call:echo=2h\"}\n");
+	run_expect_shell(run, "$C set -j doubts tools/call:echo=2h", 0, "\"changed\":0}\n");
 	run_expect_echo(run, "2");
 	run_leave(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data,
@@ -255,15 +237,16 @@ TEST(what_was_set_is_taken_back)
 {
 	struct run *run = run_hanging("--name back -t 1h", "7");
 
-	expect(run, "$C set --unset back", 1, "no such rule was set\n");
-	expect(run, "$C set back 2h && $C set back tools/call:a=3h && $C set -n back tools/call:stubborn=4h", 0,
-	    "changed\n");
-	expect(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1, "no such rule was set\n");
-	expect(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
-	expect(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
+	run_expect_shell(run, "$C set --unset back", 1, "no such rule was set\n");
+	run_expect_shell(run, "$C set back 2h && $C set back tools/call:a=3h && $C set -n back tools/call:stubborn=4h",
+	    0, "changed\n");
+	run_expect_shell(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1,
+	    "no such rule was set\n");
+	run_expect_shell(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
+	run_expect_shell(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
 	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"tools/call:stubborn=4h\" changed=1");
-	expect(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line -t 1h\n");
-	expect(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
+	run_expect_shell(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line -t 1h\n");
+	run_expect_shell(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
 	run_end(run);
 }
 
@@ -274,21 +257,21 @@ TEST(what_hangs_has_a_verdict)
 	static const char until[] = "i=0; until $C ls -j judged | grep '\"verdict\":\"silent\"'; do "
 				    "[ $((i += 1)) -lt 600 ] && sleep 0.05; done";
 
-	expect(run, "$C ls -j judged", 0, "\"verdict\":\"works\"");
-	expect(run, "$C ping judged", 0, "]: answered after ");
+	run_expect_shell(run, "$C ls -j judged", 0, "\"verdict\":\"works\"");
+	run_expect_shell(run, "$C ping judged", 0, "]: answered after ");
 	run_expect_logged(run, "PROBE_SENT");
-	expect(run, "$C set --now judged tools/call:stubborn=16s", 0, "1 in flight changed");
-	expect(run, until, 0, "");
-	expect(run, "$C ping -j judged", 0, "\"verdict\":\"silent\",\"probe_ms\":");
-	expect(run, "$C set --now judged tools/call:stubborn=100s", 0, "1 in flight changed");
-	expect(run,
+	run_expect_shell(run, "$C set --now judged tools/call:stubborn=16s", 0, "1 in flight changed");
+	run_expect_shell(run, until, 0, "");
+	run_expect_shell(run, "$C ping -j judged", 0, "\"verdict\":\"silent\",\"probe_ms\":");
+	run_expect_shell(run, "$C set --now judged tools/call:stubborn=100s", 0, "1 in flight changed");
+	run_expect_shell(run,
 	    "kill -STOP $($C ls -j | sed -n 's/.*\"server\":{\"pid\":\\([0-9]*\\).*\"name\":\"judged\".*/\\1/p')", 0,
 	    "");
-	expect(run, "$C ping judged", 124, "]: not answered for 5s\n");
-	expect(run, "$C ls judged", 0, "  stuck ");
-	expect(run, "$C restart judged", 0, "]: restarted\n");
+	run_expect_shell(run, "$C ping judged", 124, "]: not answered for 5s\n");
+	run_expect_shell(run, "$C ls judged", 0, "  stuck ");
+	run_expect_shell(run, "$C restart judged", 0, "]: restarted\n");
 	run_expect_error(run, "7", CODE_INTERNAL, "server-restarted");
-	expect(run, "$C ls judged | grep -c stuck", 1, "0\n");
+	run_expect_shell(run, "$C ls judged | grep -c stuck", 1, "0\n");
 	run_end(run);
 }
 
@@ -296,20 +279,20 @@ TEST(a_server_is_started_again_by_a_person)
 {
 	struct run *run = run_hanging("--name renewed", "7"), *editor;
 
-	expect(run, "$C restart renewed", 0, "]: restarted\n");
+	run_expect_shell(run, "$C restart renewed", 0, "]: restarted\n");
 	run_expect_error(run, "7", CODE_INTERNAL, "server-restarted");
 	run_expect_logged(run, "OPERATOR_RESTARTED");
 	run_expect_echo(run, "8");
-	expect(run, "$C restart -j renewed", 0, "\"state\":\"running\"");
+	run_expect_shell(run, "$C restart -j renewed", 0, "\"state\":\"running\"");
 	run_expect_echo(run, "9");
-	expect(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"restarts\":2");
+	run_expect_shell(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"restarts\":2");
 	run_end(run);
 	editor = run_options("-D lsp --name editing", "cat");
-	expect(editor, "i=0; until $C ls editing; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0, "");
-	expect(editor, "$C restart editing", 1,
+	run_expect_shell(editor, "i=0; until $C ls editing; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0, "");
+	run_expect_shell(editor, "$C restart editing", 1,
 	    "]: sessions of this protocol cannot be replayed (see --restart=stateless)");
-	expect(editor, "$C ping editing", 1, "the handshake is not answered");
-	expect(editor, "$C restart --force editing", 0, "]: ended, and not started again\n");
+	run_expect_shell(editor, "$C ping editing", 1, "the handshake is not answered");
+	run_expect_shell(editor, "$C restart --force editing", 0, "]: ended, and not started again\n");
 	run_expect_logged(editor, "RESTART_REFUSED");
 	run_end(editor);
 }
@@ -318,15 +301,15 @@ TEST(the_level_of_the_log_is_changed)
 {
 	struct run *run = run_session("--name logs -t echo=2h", NULL);
 
-	expect(run, "$C log logs loud", 2, "want error, person, decision or traffic");
-	expect(run, "$C log logs traffic", 0, "the level of the log is changed");
+	run_expect_shell(run, "$C log logs loud", 2, "want error, person, decision or traffic");
+	run_expect_shell(run, "$C log logs traffic", 0, "the level of the log is changed");
 	run_expect_echo(run, "5");
 	run_expect_logged(run, "RELAYED to=client");
-	expect(run, "$C log logs | head -1", 0, "] RULE_DOUBTED from=");
-	expect(run, "$C log logs | sed -n 2p", 0, "] STARTED process=");
-	expect(run, "$C log -j logs", 0, "\"why\":\"RELAYED\",\"to\":\"client\"");
-	expect(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
-	expect(run, "$C reload logs", 0,
+	run_expect_shell(run, "$C log logs | head -1", 0, "] RULE_DOUBTED from=");
+	run_expect_shell(run, "$C log logs | sed -n 2p", 0, "] STARTED process=");
+	run_expect_shell(run, "$C log -j logs", 0, "\"why\":\"RELAYED\",\"to\":\"client\"");
+	run_expect_shell(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
+	run_expect_shell(run, "$C reload logs", 0,
 	    "]: nothing changed; command line -t echo=2h: was this meant? tools/call:echo=2h\n");
 	run_end(run);
 }
@@ -338,13 +321,13 @@ TEST(one_mistake_of_all_is_told_once)
 	struct run *first, *second;
 
 	snprintf(options, sizeof(options), "--name twice -c %s/file", getenv("E2E_DIRECTORY"));
-	expect(NULL, "echo {} >file && chmod 600 file", 0, "");
+	run_expect_shell(NULL, "echo {} >file && chmod 600 file", 0, "");
 	first = run_session(options, NULL);
 	second = run_session(options, NULL);
-	expect(first, "echo '{\"tymeout\":1}' >file; $C reload -a 2>&1 | grep -c tymeout", 0, "1\n");
-	expect(first, "$C reload -a", 1, ": tymeout: unknown key: it could be timeout\n");
+	run_expect_shell(first, "echo '{\"tymeout\":1}' >file; $C reload -a 2>&1 | grep -c tymeout", 0, "1\n");
+	run_expect_shell(first, "$C reload -a", 1, ": tymeout: unknown key: it could be timeout\n");
 	ck_assert_ptr_nonnull(strstr(shell_output, "\ncancelctl: 2 of "));
-	expect(first, "echo '{' >file; $C reload -a 2>&1 | grep -cE ': 2 of [0-9]+: '", 0, "1\n");
+	run_expect_shell(first, "echo '{' >file; $C reload -a 2>&1 | grep -cE ': 2 of [0-9]+: '", 0, "1\n");
 	run_end(first);
 	run_end(second);
 }
@@ -355,24 +338,25 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	struct run *run;
 
 	snprintf(options, sizeof(options), "--name files -T b=5s -c %s/file", getenv("E2E_DIRECTORY"));
-	expect(NULL, "echo {} >file && chmod 600 file", 0, "");
+	run_expect_shell(NULL, "echo {} >file && chmod 600 file", 0, "");
 	run = run_session(options, NULL);
-	expect(run, "$C set files", 0, "FROM\nfiles   max-time  b       -           5s  command line -T b=5s\n");
-	expect(run,
+	run_expect_shell(run, "$C set files", 0,
+	    "FROM\nfiles   max-time  b       -           5s  command line -T b=5s\n");
+	run_expect_shell(run,
 	    "echo '{\"timeot\":1,\"timeout\":\"3s\",\"servers\":{\"fil*\":{\"max-time\":\"none\"},\"else\":{}}}' >file\n"
 	    "$C reload files | grep 'files.*: changed timeout, max-time; command line -T b=5s: was this meant? ' && "
 	    "$C ls | grep files! && $C reload files",
 	    1, "]: timeot: unknown key: it could be timeout\nfiles[");
 	ck_assert_ptr_nonnull(
 	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
-	expect(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key: it could be timeout\n");
+	run_expect_shell(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key: it could be timeout\n");
 	snprintf(wanted, sizeof(wanted),
 	    "files   timeout   tools/call  a        5m00s  set by a person -t tools/call:a=5m\n"
 	    "files   max-time  b           -           5s  command line -T b=5s\n"
 	    "files   max-time  -           -         none  %s/file servers.fil* -T none\n"
 	    "files   timeout   -           -           3s  %s/file -t 3s\n",
 	    getenv("E2E_DIRECTORY"), getenv("E2E_DIRECTORY"));
-	expect(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0, wanted);
+	run_expect_shell(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0, wanted);
 	ck_assert_ptr_nonnull(strstr(shell_output, "/file servers.fil* -T none\"}"));
 	run_end(run);
 }
@@ -434,7 +418,7 @@ TESTS(decisions_are_watched_while_they_are_made, 0, COUNT(watches))
 	FILE *watch = start_watch(run, watches[_i].arguments);
 
 	await_watch(run, watch);
-	expect(run, "$C cancel $PID 7", 0, "cancelled");
+	run_expect_shell(run, "$C cancel $PID 7", 0, "cancelled");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);
 	run_end(run);
@@ -449,19 +433,22 @@ TEST(what_was_counted_is_shown)
 	run_expect_echo(run, "5");
 	run_call(run, "7", "stubborn", FOR_EVER);
 	run_expect_received(run, "stubborn");
-	expect(run, "$C metrics | grep oldest_seconds", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0.");
-	expect(run, "$C cancel counts 7", 0, "cancelled");
+	run_expect_shell(run, "$C metrics | grep oldest_seconds", 0,
+	    "canceld_request_oldest_seconds{server=\"counts\"} 0.");
+	run_expect_shell(run, "$C cancel counts 7", 0, "cancelled");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"subscriptions/listen\"}");
-	expect(run, "i=0; until $C ls counts | grep subscr || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0, "listen");
-	expect(run, "$C metrics", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0\n");
-	expect(run, "$C stats counts | grep -A1 '^METHOD.*  BY PERSON  ANSWERED'", 0, "tools/call  stubborn  ");
-	expect(run, "$C stats counts", 0, "tools/call  echo  ");
-	expect(run, "$C stats -j counts", 0, "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
-	expect(run, "$C stats", 0, "\n  queued bytes: none\n");
-	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"echo\",outcome=\"answered\"} 1\n");
-	expect(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"by_person\"} 1\n");
-	expect(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
-	expect(run, "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
+	run_expect_shell(run, "i=0; until $C ls counts | grep subscr || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0,
+	    "listen");
+	run_expect_shell(run, "$C metrics", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0\n");
+	run_expect_shell(run, "$C stats counts | grep -A1 '^METHOD.*  BY PERSON  ANSWERED'", 0,
+	    "tools/call  stubborn  ");
+	run_expect_shell(run, "$C stats counts", 0, "tools/call  echo  ");
+	run_expect_shell(run, "$C stats -j counts", 0, "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
+	run_expect_shell(run, "$C stats", 0, "\n  queued bytes: none\n");
+	run_expect_shell(run, "$C metrics", 0, "method=\"tools/call\",name=\"echo\",outcome=\"answered\"} 1\n");
+	run_expect_shell(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"by_person\"} 1\n");
+	run_expect_shell(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
+	run_expect_shell(run, "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
 	run_end(run);
 }
 
@@ -470,13 +457,14 @@ TEST(what_was_lost_has_a_number)
 	struct run *run = run_session("--name lost -r9/1m", "demo");
 
 	run_expect_echo(run, "2");
-	expect(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 0\n");
-	expect(run, "$C stats lost | grep -c LOST", 1, "0");
+	run_expect_shell(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 0\n");
+	run_expect_shell(run, "$C stats lost | grep -c LOST", 1, "0");
 	run_call(run, "3", "crash", "{\"status\":7}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
 	run_expect_logged(run, "RESTARTED");
-	expect(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 1\n");
-	expect(run, "$C stats lost | grep -A2 '^METHOD.*  LOST  ' | grep -E 'crash +1 '", 0, "tools/call  crash ");
+	run_expect_shell(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 1\n");
+	run_expect_shell(run, "$C stats lost | grep -A2 '^METHOD.*  LOST  ' | grep -E 'crash +1 '", 0,
+	    "tools/call  crash ");
 	run_end(run);
 }
 
@@ -500,7 +488,7 @@ TESTS(a_full_disk_is_told, 0, 2)
 	    "$C watch full 2>said %s & while kill -0 $! 2>kill; do $C set full 1h >set; done; wait $!\n"
 	    "s=$?; cat said; cd ..; rm -r full; exit $s",
 	    _i + 1, outputs[_i][0], outputs[_i][1], outputs[_i][0]);
-	expect(run, script, 125, outputs[_i][1]);
+	run_expect_shell(run, script, 125, outputs[_i][1]);
 	run_expect_error(run, _i == 0 ? "1" : "2", CODE_CANCELLED, "operator");
 	run_release(run);
 	run_end(run);
@@ -511,7 +499,7 @@ TEST(metrics_are_served)
 	struct run *run = run_session("--name served", NULL);
 
 	/* Fails within the limit of curl if nothing listens. */
-	expect(run,
+	run_expect_shell(run,
 	    "command -v curl >/dev/null || { echo ' 404 405 431 {server=\"served\"} 1'; exit 0; }\n"
 	    "mkfifo serve; $C metrics --listen 127.0.0.1:0 2>serve & read line <serve; url=${line#*serves }\n"
 	    "curl -s -m 20 $url | grep canceld_instances; curl -s -m 20 -o /dev/null -w ' %{http_code}' ${url%s}\n"
@@ -521,7 +509,7 @@ TEST(metrics_are_served)
 	    0, "{server=\"served\"} 1");
 	ck_assert_ptr_nonnull(strstr(shell_output, " 404 405 431"));
 	/* Not to a page whose name leads here. */
-	expect(run,
+	run_expect_shell(run,
 	    "command -v curl >/dev/null || { echo ' 403 200 200 403 403 200 403 200'; exit 0; }\n"
 	    "mkfifo serve; $C metrics --listen 127.0.0.1:0 --allow-host a,Host.example 2>serve & read line <serve\n"
 	    "url=${line#*serves }; h=${url#*//}; h=${h%/metrics}\n"
@@ -529,14 +517,14 @@ TEST(metrics_are_served)
 	    "\"Origin: http://$h\" 'Host: example' 'Host: host.example:80'; do\n"
 	    "curl -s -m 20 -H \"$header\" -o /dev/null -w ' %{http_code}' $url; done; kill $!; rm serve",
 	    0, " 403 200 200 403 403 200 403 200");
-	expect(run,
+	run_expect_shell(run,
 	    "mkfifo at; for a in localhost 0.0.0.0; do $C metrics -l $a:0 2>at & { read line; echo $line; [ $a = localhost ]"
 	    " || read line; kill $!; echo $line; cat; } <at; done; rm at",
 	    0, "other machines may connect");
 	ck_assert_ptr_nonnull(strstr(shell_output, "serves http://127.0.0.1:"));
-	expect(run, "$C metrics --allow-host a", 2, "--allow-host goes with --listen");
-	expect(run, "$C metrics -l 127.0.0.1:70000", 2, "'70000' is no port from 0 to 65535");
-	expect(run, "$C metrics --listen example.org:80", 2, "the address must be in numbers, or localhost");
+	run_expect_shell(run, "$C metrics --allow-host a", 2, "--allow-host goes with --listen");
+	run_expect_shell(run, "$C metrics -l 127.0.0.1:70000", 2, "'70000' is no port from 0 to 65535");
+	run_expect_shell(run, "$C metrics --listen example.org:80", 2, "the address must be in numbers, or localhost");
 	run_end(run);
 }
 
@@ -591,11 +579,11 @@ TEST(a_serial_number_names_one_request)
 	char script[512];
 
 	snprintf(script, sizeof(script), "%s $C cancel serials 7 -s 999; $C cancel serials 7 -s $(n 7)", serial_of);
-	expect(run, "$C cancel serials 7 -s 0", 1, "request 7 not found");
-	expect(run, script, 0, "not found or already completed");
+	run_expect_shell(run, "$C cancel serials 7 -s 0", 1, "request 7 not found");
+	run_expect_shell(run, script, 0, "not found or already completed");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
-	expect(run, "$C cancel serials 7 -s x", 2, "--serial: want a number, beside an ID");
-	expect(run, "$C cancel serials -o 1s -s 1", 2, "--serial: want a number, beside an ID");
+	run_expect_shell(run, "$C cancel serials 7 -s x", 2, "--serial: want a number, beside an ID");
+	run_expect_shell(run, "$C cancel serials -o 1s -s 1", 2, "--serial: want a number, beside an ID");
 	run_release(run);
 	run_end(run);
 }
@@ -651,5 +639,5 @@ static const struct {
 
 TESTS(what_is_wrong_is_refused, 0, COUNT(refusals))
 {
-	expect(NULL, refusals[_i].script, refusals[_i].status, refusals[_i].said);
+	run_expect_shell(NULL, refusals[_i].script, refusals[_i].status, refusals[_i].said);
 }

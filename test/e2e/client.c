@@ -84,6 +84,16 @@ run_hang(struct run *run, const char *id)
 }
 
 struct run *
+run_hanging(const char *options, const char *id)
+{
+	struct run *run = run_session(options, NULL);
+
+	run_call(run, id, "stubborn", FOR_EVER);
+	run_expect_received(run, "stubborn");
+	return run;
+}
+
+struct run *
 run_session(const char *options, const char *command)
 {
 	struct run *run = run_options(options, command);

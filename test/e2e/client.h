@@ -38,6 +38,9 @@ void run_handshake(struct run *run);
 void run_ping(struct run *run);
 void run_hang(struct run *run, const char *id);
 
+/* A session with one call that is never answered, whatever is cancelled. */
+struct run *run_hanging(const char *options, const char *id);
+
 /* run_options, then run_handshake. */
 struct run *run_session(const char *options, const char *command);
 

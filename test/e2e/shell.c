@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness.h"
+
 char shell_output[65536];
 
 int
@@ -37,6 +39,16 @@ shell_expect(const char *before, const char *script, int status, const char *sai
 
 	ck_assert_msg(got == status && strstr(shell_output, said) != NULL, "%s: status %d, not %d, or not '%s':\n%s",
 	    script, got, status, said, shell_output);
+}
+
+void
+run_expect_shell(const struct run *run, const char *script, int status, const char *said)
+{
+	char pid[32];
+
+	snprintf(pid, sizeof(pid), "%d", run == NULL ? 0 : (int)run->pid);
+	ck_assert_int_eq(setenv("PID", pid, 1), 0);
+	shell_expect("cd \"$E2E_DIRECTORY\"; C=$CANCELCTL", script, status, said);
 }
 
 void

@@ -16,28 +16,6 @@
 #include "process.h"
 #include "shell.h"
 
-/* In the script cancelctl is $C, and the pid of canceld $PID. */
-static void
-expect(const struct run *run, const char *script, int status, const char *said)
-{
-	char pid[32];
-
-	snprintf(pid, sizeof(pid), "%d", run == NULL ? 0 : (int)run->pid);
-	ck_assert_int_eq(setenv("PID", pid, 1), 0);
-	shell_expect("cd \"$E2E_DIRECTORY\"; C=$CANCELCTL", script, status, said);
-}
-
-/* A session with one call that is never answered. */
-static struct run *
-run_hanging(const char *options, const char *id)
-{
-	struct run *run = run_session(options, NULL);
-
-	run_call(run, id, "stubborn", FOR_EVER);
-	run_expect_received(run, "stubborn");
-	return run;
-}
-
 SUITE("top");
 
 /* Reads the terminal until the text is there, and leaves what was read. */
@@ -132,7 +110,7 @@ TEST(top_cancels_the_marked_request_after_a_question)
 	await_screen(terminal, "Cancel? y or n: 7 tools/call stubborn, ");
 	ck_assert_int_eq(write(terminal, "n", 1), 1);
 	await_screen(terminal, "c: cancel");
-	expect(run, "$C ls $PID", 0, "stubborn");
+	run_expect_shell(run, "$C ls $PID", 0, "stubborn");
 	shell_output[0] = '\0';
 	ck_assert_int_eq(write(terminal, "cy", 2), 2);
 	await_screen(terminal, "cancelled 7 tools/call stubborn");
@@ -189,7 +167,7 @@ TEST(top_cancels_the_request_that_it_asked_about)
 	await_screen(terminal, "sleep");
 	ck_assert_int_eq(write(terminal, "c", 1), 1);
 	await_screen(terminal, "Cancel? y or n: 7 tools/call sleep");
-	expect(run, "$C cancel asks 7", 0, "cancelled 7");
+	run_expect_shell(run, "$C cancel asks 7", 0, "cancelled 7");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_call(run, "7", "stubborn", FOR_EVER);
 	run_expect_received(run, "stubborn");
@@ -198,7 +176,7 @@ TEST(top_cancels_the_request_that_it_asked_about)
 	await_screen(terminal, "not cancelled: 7 tools/call sleep");
 	ck_assert_int_eq(write(terminal, "q", 1), 1);
 	expect_restored(terminal, pid, 0);
-	expect(run, "$C cancel asks 7", 0, "cancelled 7 tools/call stubborn");
+	run_expect_shell(run, "$C cancel asks 7", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);
 	run_end(run);
@@ -254,8 +232,9 @@ TEST(top_sorts_and_shows_all_about_a_request)
 	ck_assert_int_eq(write(terminal, "qq", 2), 2);
 	expect_restored(terminal, pid, 0);
 	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
-	expect(run, "$C set pages --now 2h && $C ls -j pages", 0, "\"timeout_from\":\"set by a person -t 2h\"");
-	expect(run, "$C cancel pages 7", 0, "cancelled 7 tools/call stubborn");
+	run_expect_shell(run, "$C set pages --now 2h && $C ls -j pages", 0,
+	    "\"timeout_from\":\"set by a person -t 2h\"");
+	run_expect_shell(run, "$C cancel pages 7", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);
 	run_end(run);
@@ -286,7 +265,7 @@ TEST(top_acts_on_the_server)
 	await_screen(terminal, "is the unit missing");
 	type(terminal, "s1h\n");
 	await_screen(terminal, "]: the deadline is set");
-	expect(run, "$C ls -j acts", 0, "\"timeout_ms\":3600000");
+	run_expect_shell(run, "$C ls -j acts", 0, "\"timeout_ms\":3600000");
 	type(terminal, "p");
 	await_screen(terminal, "]: answered after ");
 	type(terminal, "R");
@@ -394,7 +373,7 @@ TEST(one_that_ends_meanwhile_is_left_out)
 	pid_t pid = start_to_end_meanwhile(&address);
 	int status;
 
-	expect(run, "$C stats", 0, "stays[");
+	run_expect_shell(run, "$C stats", 0, "stays[");
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 	run_end(run);
@@ -409,8 +388,8 @@ TEST(a_socket_without_a_listener_is_removed)
 	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
 	ck_assert_int_eq(setenv("BESIDE", address.sun_path, 1), 0);
-	expect(run, "$C ls ${BESIDE%/*}/$PID-*.sock", 0, "no request is open");
-	expect(run, "$C ls; [ ! -e $BESIDE ]", 0, "listens");
+	run_expect_shell(run, "$C ls ${BESIDE%/*}/$PID-*.sock", 0, "no request is open");
+	run_expect_shell(run, "$C ls; [ ! -e $BESIDE ]", 0, "listens");
 	run_end(run);
 }
 
