@@ -82,8 +82,8 @@ SHELL_OBJECTS := $(filter-out $(B)/obj/src/shell/system/system_%,$(call objects,
 CTL_OBJECTS := $(call objects,src/ctl/*/*.c)
 MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c)
 UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/needs.c test/core/*.c test/shell/*.c test/ctl/*.c)
-SCENARIO_OBJECTS := $(call objects,test/scenario/*.c)
-SIM_OBJECTS := $(call objects,test/sim/*.c)
+SCENARIO_OBJECTS := $(call objects,test/golden.c test/scenario/*.c)
+SIM_OBJECTS := $(call objects,test/golden.c test/sim/*.c)
 DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
 HARNESS_OBJECTS := $(call objects,test/suites.c $(addprefix test/e2e/,harness.c process.c client.c))
 STRESS_OBJECTS := $(call objects,test/e2e/load.c test/e2e/stress*.c)
@@ -153,11 +153,11 @@ $(B)/bench-relay: $(BENCH_RELAY_OBJECTS)
 $(B)/bench-scale: $(BENCH_SCALE_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^
 
-$(REPLAYS): $(B)/replay-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/fuzz/replay.o $(B)/libcanceld.a
+$(REPLAYS): $(B)/replay-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/fuzz/replay.o $(B)/obj/test/golden.o $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
 
 $(FUZZ_NAMES:%=$(B)/fuzz-%): PROGRAM_LDFLAGS = -fsanitize=fuzzer,$(SANITIZERS)
-$(FUZZ_NAMES:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/obj/test/fuzz/%.o $(B)/libcanceld.a
+$(FUZZ_NAMES:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/golden.o $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
 
 $(B)/obj/test/%.o: test/%.c $(B)/flags $(B)/test-flags
@@ -315,6 +315,11 @@ left-behind: tests
 .PHONY: sim-bugs mutants mutants-run valgrind valgrind-run cov cov-run
 sim-bugs:
 	+MAKE='$(MAKE)' test/sim/bugs.sh
+
+# What is written and decided in thousands of cases, beside that of the commit BASE.
+.PHONY: golden
+golden:
+	+@MAKE='$(MAKE)' BASE='$(BASE)' test/tools/golden.sh
 
 mutants:
 	@$(MAKE) VARIANT=mutants mutants-run

@@ -1,9 +1,15 @@
-/* Feeds files, such as those of a corpus, to a fuzz target, for compilers that have no fuzzer. */
+/*
+ * replay-NAME [--golden] FILE...: feeds files, such as those of a corpus, to a fuzz target, for compilers that have no
+ * fuzzer.
+ */
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+
+#include "golden.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
@@ -37,8 +43,13 @@ replay_file(const char *path)
 int
 main(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
+	bool golden = argc > 1 && strcmp(argv[1], "--golden") == 0;
+	int first = golden ? 2 : 1;
+
+	for (int i = first; i < argc; i++) {
 		replay_file(argv[i]);
-	printf("%d inputs\n", argc - 1);
-	return argc > 1 ? 0 : 1;
+		golden_end_case(golden, "%s", argv[i]);
+	}
+	printf("%d inputs\n", argc - first);
+	return argc > first ? 0 : 1;
 }

@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "core/buf.h"
 #include "core/scan.h"
+#include "golden.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
@@ -34,11 +35,16 @@ check_places(const struct scan *scan, struct span input)
 	assert(!complete || scan_value(scan, SCAN_TEXT)->offset < scan_value(scan, SCAN_TEXT)->end);
 	assert(complete || !scan_has(scan, SCAN_TEXT) || scan->fault != SCAN_FINE);
 	assert(scan->fault_offset <= input.len && scan_value(scan, SCAN_TEXT)->end <= input.len);
+	golden_found(scan->fault);
+	golden_found((int64_t)scan->fault_offset);
 	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
 		const struct scan_value *value = scan_value(scan, (enum scan_field)i);
 
 		if (!scan_has(scan, (enum scan_field)i))
 			continue;
+		golden_found(i);
+		golden_found((int64_t)value->offset);
+		golden_found((int64_t)value->end);
 		assert(value->offset < input.len);
 		assert(value->end == 0 || (value->end > value->offset && value->end <= input.len));
 	}

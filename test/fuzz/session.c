@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "core/session.h"
+#include "golden.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -191,6 +192,7 @@ take(struct world *world, enum side to, size_t n)
 		size_t len = spans[0].len < n ? spans[0].len : n;
 
 		assert(len > 0);
+		golden_wrote(to, span_part(spans[0], 0, len));
 		read_bytes(world, to, span_part(spans[0], 0, len));
 		lane_sent(lane, len);
 		n -= len;
@@ -237,6 +239,7 @@ on_action(void *user, const struct action *action)
 {
 	struct world *world = user;
 
+	golden_decided(action);
 	world->broken |= action->why == WHY_TRUNCATED;
 	world->plain |= action->why == WHY_PLAIN;
 }

@@ -1,4 +1,4 @@
-/* Usage: scenario [-v] [--mutants | --fillers] DIRECTORY | FILE.scn... */
+/* Usage: scenario [-v] [--golden] [--mutants | --fillers] DIRECTORY | FILE.scn... */
 
 #include <glob.h>
 #include <stdio.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/buf.h"
+#include "golden.h"
 #include "scenario/mutants.h"
 #include "scenario/play.h"
 #include "scenario/script.h"
@@ -16,7 +17,7 @@ enum { EXEMPT_MOST = 40 }; /* scenarios that are not played with fillers */
 struct run {
 	struct script script;
 	struct seeds *seeds; /* NULL: single files, missing coverage is not reported */
-	bool trace, mutants, fillers;
+	bool trace, golden, mutants, fillers;
 	unsigned failed, faults;
 	unsigned long why_counts[WHY_COUNT];
 };
@@ -130,6 +131,7 @@ play_once(struct run *run, const struct scenario *scenario, enum split split, en
 	if (verdict.failed)
 		printf("%s:%u: %.*s\n\tin \"%s\", input %s\n", verdict.file, verdict.number, (int)verdict.text.len,
 		    verdict.text.data, scenario->title, how);
+	golden_end_case(run->golden, "%s: %s (%s)", scenario->file, scenario->title, how);
 	buf_free(&verdict.text);
 	return !verdict.failed;
 }
@@ -179,6 +181,8 @@ read_arguments(struct run *run, int argc, char **argv)
 		len = strlen(argv[i]);
 		if (strcmp(argv[i], "-v") == 0)
 			run->trace = true;
+		else if (strcmp(argv[i], "--golden") == 0)
+			run->golden = true;
 		else if (strcmp(argv[i], "--mutants") == 0)
 			run->mutants = true;
 		else if (strcmp(argv[i], "--fillers") == 0)
@@ -190,7 +194,7 @@ read_arguments(struct run *run, int argc, char **argv)
 	}
 	run->faults += run->script.faults;
 	if (run->script.count == 0) {
-		printf("usage: %s [-v] [--mutants | --fillers] DIRECTORY | FILE.scn...\n", argv[0]);
+		printf("usage: %s [-v] [--golden] [--mutants | --fillers] DIRECTORY | FILE.scn...\n", argv[0]);
 		run->faults++;
 	}
 }

@@ -1,3 +1,4 @@
+#include "golden.h"
 #include "scenario/play_inside.h"
 
 #include <stdio.h>
@@ -33,6 +34,7 @@ on_action(void *user, const struct action *action)
 	struct play *play = user;
 	struct span word = { why_word(action->why), strlen(why_word(action->why)) };
 
+	golden_decided(action);
 	if (action->verb == VERB_END)
 		return;
 	play->counts[action->why]++;
@@ -61,6 +63,7 @@ take(struct play *play, enum side side, size_t most)
 		for (i = 0; i < n && total < most; i++) {
 			if (spans[i].len > most - total)
 				spans[i].len = most - total;
+			golden_wrote(side, spans[i]);
 			buf_append(&reader->seen, spans[i]);
 			trace(play, side == SIDE_CLIENT ? "client   <" : "  server <", spans[i]);
 			total += spans[i].len;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "golden.h"
 
 enum {
 	PIECE = 4000,
@@ -93,6 +94,7 @@ wire_drain(struct world *world, int to, size_t n)
 	while (n > 0 && !(to == SERVER && (world->deaf || !servers_is_there(world))) &&
 	    both_write(world, from, n, &span)) {
 		n -= span.len;
+		golden_wrote(to == CLIENT ? SIDE_CLIENT : SIDE_SERVER, span);
 		reads(world, to, span);
 		lane_sent(world->session->party[from].lane, span.len);
 		if (to == SERVER)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "golden.h"
 #include "world_inside.h"
 
 enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000, SHUT_STEPS = 20, SHUT_LONGEST = 300, RAVES = 90000 };
@@ -238,6 +239,7 @@ on_action(void *user, const struct action *action)
 	struct world *world = user;
 	char id[48], session[16] = "";
 
+	golden_decided(action);
 	if (action->verb == VERB_END) {
 		world->ended += action->side == SIDE_CLIENT;
 		return;
