@@ -41,6 +41,11 @@ canceld_acts(struct world *world)
 	else if (chance_percent(&world->chance, 20)) {
 		clock_sleep(world, false);
 		world->now += 60000;
+		world->oracle.moved = world->oracle.unread = world->oracle.slept = world->slept = world->now;
+		clock_expire(world);
+	} else if (chance_percent(&world->chance, 20)) {
+		/* A turn that takes long: no sleep, however late what was due is done. */
+		world->now += chance_below(&world->chance, 10000);
 		world->oracle.moved = world->oracle.unread = world->oracle.slept = world->now;
 		clock_expire(world);
 	}
@@ -262,6 +267,8 @@ on_action(void *user, const struct action *action)
 		oracle_tries(&world->oracle, id);
 	else if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
+	if (action->why == WHY_SKEWED && world->slept != world->now)
+		oracle_blame(&world->oracle, "1: the machine is said to have slept, and it did not");
 	if (action->why == WHY_TEXT_REPAIRED)
 		note_repair(world, action->detail);
 	if (action->why == WHY_HEARTBEAT_SENT)

@@ -33,7 +33,7 @@ struct world {
 	struct answers answers;
 	struct policy policy;
 	struct peer peer[2];
-	int64_t now;
+	int64_t now, slept; /* when the machine last slept */
 	uint64_t seed;
 	int ids;        /* the last number of the client's ids */
 	int turn_limit; /* a prompt's deadline; 0: none */
