@@ -22,7 +22,10 @@ build_with_bug() { # name, directory
 		return 1
 	}
 	# The linker takes nothing from the archive for what the changed object has.
-	${CC:-cc} -o "$2/sim" "$object" "$top"/sim/*.o "$top/core.a" -ljansson -lm
+	${CC:-cc} -o "$2/sim" "$object" "$top"/sim/*.o "$top/core.a" -ljansson -lm || {
+		echo "DOES NOT LINK"
+		return 1
+	}
 }
 
 # Prints one line about the bug; fails if it was not found.
@@ -59,7 +62,7 @@ rm -rf "$top"
 mkdir -p "$top/core" "$top/sim" "$top/bugs"
 {
 	printf 'core %s\n' src/core/*/*.c
-	printf 'sim %s\n' test/sim/*.c
+	printf 'sim %s\n' test/golden.c test/sim/*.c
 } | xargs -n 2 -P "$jobs" "$0" --compile
 ar rcs "$top/core.a" "$top"/core/*.o
 
