@@ -13,10 +13,10 @@ const draftAgent = [process.execPath, join(here, 'acp-agent-draft.mjs')];
 const stream = (sdk, { stdin, stdout }) =>
   sdk.ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout));
 
-// What the client's person does: permit(signal), read(path, signal).
+// What the client's person does: permit(signal, params), read(path, signal).
 export class AcpSession extends Child {
-  constructor(test, { canceld, sdk = '2', command = agent, ...person }) {
-    super(test, command, { canceld, env: { INTEROP_SDK: sdk } });
+  constructor(test, { canceld, sdk = '2', command = agent, env, ...person }) {
+    super(test, command, { canceld, env: { INTEROP_SDK: sdk, ...env } });
     this.heard = [];
     this.connection = this.connect(person);
     this.agent = this.connection.agent;
@@ -25,7 +25,7 @@ export class AcpSession extends Child {
   connect({ permit, read }) {
     return acp
       .client({ name: 'interop' })
-      .onRequest('session/request_permission', ({ signal }) => permit(signal))
+      .onRequest('session/request_permission', ({ signal, params }) => permit(signal, params))
       .onRequest('fs/read_text_file', ({ params, signal }) => read(params.path, signal))
       .onNotification('session/update', ({ params }) => this.heard.push(params))
       .connect(stream(acp, this.child));

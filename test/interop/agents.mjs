@@ -2,168 +2,57 @@
 // what the screen showed and what the server received.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { describe, test } from 'node:test';
 import { Model } from './model.mjs';
+import { claude, codex, copilot, gemini, installed, opencode, qwen, settle, versions } from './played.mjs';
 import { Terminal } from './terminal.mjs';
 import { alive, here, until, Wire } from './wire.mjs';
 
-const packages = join(here, '../interop-agents');
-const installed = path => join(packages, 'node_modules', path);
-const pinned = JSON.parse(readFileSync(join(packages, 'package.json'), 'utf8'));
-const versions = { ...pinned.dependencies, ...pinned.optionalDependencies };
-
-function write(path, text) {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
-const codex = ({ home, url, server: [command, ...args], env }) => `
-model = "played"
-model_provider = "played"
-check_for_update_on_startup = false
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-analytics = { enabled = false }
-model_providers.played = { name = "played", base_url = "${url}/v1", wire_api = "responses" }
-projects."${home}" = { trust_level = "trusted" }
-
-[mcp_servers.test]
-command = ${JSON.stringify(command)}
-args = ${JSON.stringify(args)}
-env = { INTEROP_MARKS = ${JSON.stringify(env.INTEROP_MARKS)} }
-`;
-
-const gemini = ({ server: [command, ...args], env }) =>
-  JSON.stringify({
-    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-    privacy: { usageStatisticsEnabled: false },
-    telemetry: { enabled: false },
-    security: { auth: { selectedType: 'gemini-api-key' } },
-    mcpServers: { test: { command, args, env, trust: true } }
-  });
-
-const claude = ({ home, server: [command, ...args], env }) =>
-  JSON.stringify({
-    hasCompletedOnboarding: true,
-    projects: { [home]: { hasTrustDialogAccepted: true } },
-    mcpServers: { test: { command, args, env } }
-  });
-
-const qwen = ({ server: [command, ...args], env }) =>
-  JSON.stringify({
-    general: { enableAutoUpdate: false },
-    privacy: { usageStatisticsEnabled: false },
-    telemetry: { enabled: false },
-    memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
-    tools: { toolSearch: { enabled: false } },
-    security: { auth: { selectedType: 'openai' } },
-    mcpServers: { test: { command, args, env, trust: true } }
-  });
-
-const copilot = ({ server: [command, ...args], env }) =>
-  JSON.stringify({
-    mcpServers: { test: { type: 'local', command, args, env, tools: ['*'] } }
-  });
-
-const opencode = ({ url, server, env }) =>
-  JSON.stringify({
-    autoupdate: false,
-    share: 'disabled',
-    model: 'played/played',
-    small_model: 'played/played',
-    provider: {
-      played: {
-        npm: '@ai-sdk/openai-compatible',
-        options: { baseURL: `${url}/v1`, apiKey: 'none' },
-        models: { played: { tool_call: true } }
-      }
-    },
-    mcp: { test: { type: 'local', command: server, environment: env, enabled: true } }
-  });
-
 // command: how it is started with a prompt; types: without one, which is typed when the screen shows
-// this; file, config: its configuration; trust: its list of trusted folders; env: of the agent; interrupt: what the screen shows after each Esc; cancels: whether Esc is told to the server.
+// this; interrupt: what the screen shows after each Esc; cancels: whether Esc is told to the server.
 const agents = {
   // Its daemon would keep the servers when the terminal is gone.
   [`Codex ${versions['@openai/codex']}`]: {
+    ...codex,
     command: [installed('.bin/codex'), '--no-daemon'],
-    file: '.codex/config.toml',
-    config: codex,
-    env: () => ({}),
     interrupt: [/interrupted/i],
     cancels: true
   },
   [`Gemini CLI ${versions['@google/gemini-cli']}`]: {
+    ...gemini,
     command: [installed('.bin/gemini'), '--yolo', '-i'],
-    file: '.gemini/settings.json',
-    config: gemini,
-    env: url => ({
-      GOOGLE_GEMINI_BASE_URL: url,
-      GEMINI_API_KEY: 'none',
-      GEMINI_MODEL: 'gemini-2.5-pro',
-      GEMINI_CLI_TRUST_WORKSPACE: 'true'
-    }),
     interrupt: [/Request cancelled/],
     cancels: false
   },
   [`opencode ${versions['opencode-linux-x64']}`]: {
+    ...opencode,
     command: [installed('opencode-linux-x64/bin/opencode'), '--prompt'],
-    file: '.config/opencode/opencode.json',
-    config: opencode,
-    env: () => ({
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_MODELS_FETCH: '1'
-    }),
     interrupt: [/again to interrupt/, /interrupted/],
     cancels: true
   },
   [`Claude Code ${versions['@anthropic-ai/claude-code-linux-x64']}`]: {
+    ...claude,
     command: [
       installed('@anthropic-ai/claude-code-linux-x64/claude'),
       ...['--allowedTools=mcp__test', '--permission-mode=default']
     ],
     types: /^❯/m,
-    file: '.claude.json',
-    config: claude,
-    env: url => ({
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_AUTH_TOKEN: 'none',
-      ANTHROPIC_MODEL: 'played',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      ENABLE_TOOL_SEARCH: 'false'
-    }),
     interrupt: [/interrupted/i],
     cancels: true
   },
   [`Qwen Code ${versions['@qwen-code/qwen-code']}`]: {
+    ...qwen,
     command: [installed('.bin/qwen'), '--yolo', '-i'],
-    file: '.qwen/settings.json',
-    config: qwen,
-    env: url => ({
-      OPENAI_BASE_URL: `${url}/v1`,
-      OPENAI_API_KEY: 'none',
-      OPENAI_MODEL: 'played',
-      QWEN_CODE_LEGACY_MCP_BLOCKING: '1'
-    }),
     interrupt: [/Request cancelled/],
     cancels: true
   },
   [`Copilot CLI ${versions['@github/copilot-linux-x64']}`]: {
+    ...copilot,
     command: [installed('@github/copilot-linux-x64/copilot'), '--allow-all', '-i'],
-    file: '.copilot/mcp-config.json',
-    config: copilot,
-    trust: '.copilot/config.json',
-    env: url => ({
-      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
-      COPILOT_MODEL: 'played',
-      COPILOT_OFFLINE: 'true'
-    }),
     interrupt: [/again to interrupt/, /cancelled by user/],
     cancels: true
   }
@@ -192,26 +81,21 @@ class Scene extends Wire {
     const { agent, home, options, prompt, test } = this;
 
     this.model = await new Model(test).listen();
-    this.env = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
-    if (agent.trust) write(join(home, agent.trust), JSON.stringify({ trustedFolders: [home] }));
-    write(
-      join(home, agent.file),
-      agent.config({
-        home,
-        url: this.model.url,
-        server: [
-          ...(options
-            ? [process.env.CANCELD, '-v', '-l', join(home, 'log'), '--name', 'scene', ...options, '--']
-            : []),
-          ...this.server
-        ],
+    const canceld = [process.env.CANCELD, '-v', '-l', join(home, 'log'), '--name', 'scene'];
+
+    this.env = settle(agent, {
+      home,
+      url: this.model.url,
+      server: {
+        words: [...(options ? [...canceld, ...options, '--'] : []), ...this.server],
         env: { INTEROP_MARKS: this.marksFile }
-      })
-    );
-    this.terminal = new Terminal(home, [...agent.command, ...(agent.types ? [] : [prompt])], {
-      ...this.env,
-      ...agent.env(this.model.url)
+      }
     });
+    this.terminal = new Terminal(
+      home,
+      [...agent.command, ...(agent.types ? [] : [prompt])],
+      this.env
+    );
     if (agent.types) await this.unless(this.type(prompt));
     return this;
   }

@@ -15,7 +15,7 @@ const responses = {
     input.map(({ type, role, content, output }) =>
       type === 'function_call_output' ? { result: words(output) } : { role, text: content && plain(content) }
     ),
-  tools: ({ tools }) =>
+  tools: ({ tools = [] }) =>
     tools.flatMap(({ name, type, tools: inner }) =>
       type === 'namespace'
         ? inner.map(each => ({ name: each.name, namespace: name }))
