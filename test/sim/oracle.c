@@ -421,7 +421,8 @@ heard_update(struct oracle *oracle, struct sent *sent)
 		sent->kind = KIND_JUNK;
 		return;
 	}
-	sent->due = belonging == BELONGS_ELSEWHERE;
+	/* Nor is it behind the answer, until canceld knows that no history follows. */
+	sent->due = belonging == BELONGS_ELSEWHERE && (sent->idle || !oracle->replaying);
 	if (belonging == BELONGS_TO_ENDED)
 		sent->kind = KIND_JUNK;
 	if (sent->idle)

@@ -144,7 +144,7 @@ struct ask { /* one request */
 	bool resumed;    /* ... which was replayed, so that the next first notice is not due */
 };
 
-enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING, OWN_SESSION, OWN_LOGIN };
+enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING, OWN_SESSION, OWN_LOGIN, OWN_FENCE };
 
 struct own { /* a question of canceld's to the present server */
 	enum own_kind kind;
@@ -265,6 +265,7 @@ struct oracle {
 	bool unopened, stateless;               /* no server opened the last one again; that does not matter */
 	int login;                              /* the last authenticate; -1: none */
 	bool logged_in;                         /* ... was repeated to this server */
+	int fences;                             /* reported questions that end the history, and have not arrived */
 	bool lists[LISTS];                      /* the server says when they change */
 	int list_changes[LISTS];                /* that the client was told */
 	int restarted, changed, changes;        /* counts in canceld's log; servers that differ */

@@ -429,6 +429,20 @@ send_list_changes(struct session *session)
 	}
 }
 
+/*
+ * And behind session/load a question that every agent answers, as some repeat the history after they have answered: until
+ * then it is one.
+ */
+static void
+send_settings(struct session *session)
+{
+	send_records(session, SERVER_SETTINGS, METHOD_SETTING);
+	if (session->handshake.reopen == session->handshake.dialect->load &&
+	    records_find(&session->records, METHOD_SESSION, SPAN_NONE) != NULL)
+		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
+		    ask(session, METHOD_UNKNOWN_TO_ALL, SPAN_NONE, TIME_PROBE), SPAN_NONE);
+}
+
 /* Each session is open, or was given up, or needs a login. */
 static void
 go_on(struct session *session)
@@ -443,7 +457,7 @@ go_on(struct session *session)
 	else if (records->unopened && !session->config.stateless)
 		server_enter(&session->server, SERVER_STUCK);
 	else
-		send_records(session, SERVER_SETTINGS, METHOD_SETTING);
+		send_settings(session);
 	session->server.logged_in |= wanting;
 }
 
@@ -547,8 +561,7 @@ void
 recovery_answered(struct session *session, struct message *message, enum why why)
 {
 	struct request *question = message->question;
-	bool replayed =
-	    (question->flags & REQUEST_AGAIN) && alarm_armed(&question->hard) && server_is_replaying(&session->server);
+	bool replays = alarm_armed(&question->hard) && server_is_replaying(&session->server);
 
 	message->request = question;
 	pass_drop(session, message, why);
@@ -560,20 +573,24 @@ recovery_answered(struct session *session, struct message *message, enum why why
 		session->probe.question = NULL;
 		free_queue(session);
 		recovery_ask_again(session);
-	} else if (replayed) {
+	} else if (replays && (question->flags & REQUEST_AGAIN)) {
 		replay_answered(session, question, message);
 	}
 	pending_remove(question);
-	if (replayed)
+	if (replays)
 		replay(session);
 }
 
 bool
 recovery_is_history(const struct session *session, const struct message *message)
 {
-	return message->from == SIDE_SERVER && dialect_is(message->method, session->handshake.dialect->progress) &&
-	    !scan_has(message->scan, SCAN_UPDATE_STATE) &&
-	    pending_by_token(&session->questions[SIDE_CLIENT], message_id(message, SCAN_SESSION_ID)) != NULL;
+	struct id id = message_id(message, SCAN_SESSION_ID);
+
+	if (message->from != SIDE_SERVER || !dialect_is(message->method, session->handshake.dialect->progress) ||
+	    scan_has(message->scan, SCAN_UPDATE_STATE) || id.text.len == 0)
+		return false;
+	return pending_by_token(&session->questions[SIDE_CLIENT], id) != NULL ||
+	    (server_is_replaying(&session->server) && records_find(&session->records, METHOD_SESSION, id.text) != NULL);
 }
 
 void
@@ -596,6 +613,7 @@ recovery_expire(struct session *session, enum side asker)
 		} else {
 			state_note(session, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			pending_remove(question);
+			replay(session);
 		}
 	}
 }
