@@ -350,6 +350,9 @@ void records_end(struct records *records, struct request *request);
 /* The first record with this trait, about this ACP session if that is not empty; or NULL. */
 struct record *records_find(const struct records *records, unsigned trait, struct span session_id);
 
+/* ACP: an update is at hand, which may tell what is in force in its session: what the client had set otherwise ends. */
+void records_update(struct records *records, const struct message *message);
+
 /* Forgets what is about this ACP session. */
 void records_close(struct records *records, struct span session_id);
 

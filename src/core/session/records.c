@@ -56,6 +56,46 @@ records_close(struct records *records, struct span session_id)
 			remove_at(records, i);
 }
 
+/* Whether one of the options in the list has another value than the request with these params has set. */
+static bool
+is_changed(struct span options, struct span params)
+{
+	struct span config = json_member(params, SPAN("configId")), mode = json_member(params, SPAN("modeId")), option;
+	struct span set = config.len > 0 ? json_member(params, SPAN("value")) : mode;
+	size_t at = options.len > 0;
+
+	while ((option = json_next(options, &at)).len > 0) {
+		bool same = config.len > 0 ? id_equal(json_member(option, SPAN("id")), config) :
+					     dialect_is(json_member(option, SPAN("category")), "\"mode\"");
+
+		if (same && set.len > 0 && !id_equal(json_member(option, SPAN("currentValue")), set))
+			return true;
+	}
+	return false;
+}
+
+void
+records_update(struct records *records, const struct message *message)
+{
+	struct span session_id = scan_text(message->scan, SCAN_SESSION_ID), update, now;
+
+	if (records->count == 0 || !scan_has(message->scan, SCAN_UPDATE) || dialect_is_of_turn(message->scan))
+		return;
+	update = scan_bytes(message->scan, SCAN_UPDATE);
+	now = json_member(update, SPAN("currentModeId"));
+	for (size_t i = records->count; i-- > 0;) {
+		const struct record *record = &records->list[i];
+		struct span params = json_member(buf_span(&record->text), SPAN("params"));
+		struct span mode = json_member(params, SPAN("modeId"));
+
+		if (!(record->row->traits & METHOD_SETTING) || !id_equal(buf_span(&record->session), session_id))
+			continue;
+		if ((now.len > 0 && mode.len > 0 && !id_equal(now, mode)) ||
+		    is_changed(json_member(update, SPAN("configOptions")), params))
+			remove_at(records, i);
+	}
+}
+
 /* ACP: a new server is told of no session without params, and of no login that takes place elsewhere. */
 static bool
 is_told(const struct handshake *handshake, const struct message *message, unsigned traits)

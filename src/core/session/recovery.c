@@ -613,7 +613,8 @@ recovery_expire(struct session *session, enum side asker)
 		} else {
 			state_note(session, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			pending_remove(question);
-			replay(session);
+			if (server_is_replaying(&session->server))
+				replay(session);
 		}
 	}
 }

@@ -96,7 +96,7 @@ static const struct ending unread = { TALLY_TIMED_OUT, "timeout",
 static const struct ending dismissed = { TALLY_LOST, "server-restarted",
 	" was not finished when a person had the server restarted, and is not repeated" };
 static const struct ending interrupted = { TALLY_LOST, "server-restarted",
-	" was lost with the agent, and is not repeated; the session goes on when the agent has restarted" };
+	" was lost with the agent, and is not repeated; canceld tries to open the session again" };
 static const struct ending undiscovered = { TALLY_LOST, NULL,
 	" is not known to the server, which ended on it (see the option --legacy of canceld)" };
 
@@ -111,7 +111,8 @@ ending_of(const struct session *session, const struct request *request, enum why
 		return &undiscovered;
 	if (why == WHY_SERVER_LOST && session->server.dismissed)
 		return &dismissed;
-	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) && session->handshake.reopen != NULL)
+	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) &&
+	    records_find(&session->records, METHOD_SESSION, request->token.text) != NULL)
 		return &interrupted;
 	return &endings[why];
 }
