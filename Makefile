@@ -84,6 +84,7 @@ MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c)
 UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/needs.c test/core/*.c test/shell/*.c test/ctl/*.c)
 SCENARIO_OBJECTS := $(call objects,test/golden.c test/scenario/*.c)
 SIM_OBJECTS := $(call objects,test/golden.c test/sim/*.c)
+EXPLORE_OBJECTS := $(call objects,test/explore/*.c test/sim/protocol.c test/scenario/option.c test/scenario/vocabulary.c)
 DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
 HARNESS_OBJECTS := $(call objects,test/suites.c $(addprefix test/e2e/,harness.c process.c client.c))
 STRESS_OBJECTS := $(call objects,test/e2e/load.c test/e2e/stress*.c)
@@ -95,11 +96,11 @@ BENCH_SCALE_OBJECTS := $(call objects,test/bench/scale.c)
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
 FUZZ_NAMES := $(filter-out replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
 ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
-	$(SIM_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS) \
+	$(SIM_OBJECTS) $(EXPLORE_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS) \
 	$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS)
 REPLAYS := $(FUZZ_NAMES:%=$(B)/replay-%)
 BENCH_PROGRAMS := $(addprefix $(B)/,bench bench-server bench-relay bench-scale)
-TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
+TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim explore e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
 PROGRAMS := $(addprefix $(B)/,canceld cancelctl)
 MANUALS := $(wildcard man/*.[157])
 COMPLETION_FILES := $(if $(filter no,$(COMPLETIONS)),,$(wildcard src/completions/*))
@@ -130,6 +131,9 @@ $(B)/scenario: $(SCENARIO_OBJECTS) $(B)/libcanceld.a
 
 $(B)/sim: $(SIM_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) -lm
+
+$(B)/explore: $(EXPLORE_OBJECTS) $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
 
 # forkpty is in libutil where glibc is older than 2.34.
 $(B)/e2e: $(E2E_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
@@ -234,6 +238,12 @@ fillers: $(B)/scenario
 
 sim: $(B)/sim
 	$(RUN) $< --seeds $(SEEDS)
+
+# Every order of events of small worlds; EXPLORE=long: of larger ones too.
+EXPLORE ?=
+.PHONY: explore
+explore: $(B)/explore
+	$(RUN) $< $(if $(EXPLORE),--$(EXPLORE))
 
 replay: $(FUZZ_NAMES:%=replay-%)
 
