@@ -1,5 +1,5 @@
 /*
- * explore [--long] [--most STATES] [WORLD...]: breadth first through all states of each world. The core cannot be copied: a
+ * explore [--long] [--doubt] [--most STATES] [WORLD...]: breadth first through all states of each world. The core cannot be copied: a
  * state is its way from the start, and is reached by playing that again.
  */
 #include <getopt.h>
@@ -23,6 +23,7 @@ struct search {
 	size_t size;     /* a power of two */
 	uint64_t edges;
 	struct buf digest;
+	bool doubts; /* whether the digest is complete is tried */
 	bool broken;
 };
 
@@ -101,6 +102,43 @@ show(struct search *search, size_t number, int event, bool silence, const char *
 	world_end(&play);
 }
 
+/* What the state, this event and the next one lead to; 0: that cannot happen. event -1: none. */
+static uint64_t
+after(struct search *search, size_t number, int event, int next)
+{
+	struct play play;
+	uint64_t hash = 0;
+
+	go(search, &play, number, false);
+	if (event >= 0)
+		world_step(&play, event);
+	if (world_may(&play, next)) {
+		world_step(&play, next);
+		world_digest(&play, &search->digest);
+		hash = hash_of(buf_span(&search->digest), 1);
+	}
+	world_end(&play);
+	return hash;
+}
+
+/* The event of the state leads to one that is known: whichever the way to that was, the same must follow. */
+static void
+doubt(struct search *search, const struct play *play, size_t number, int event)
+{
+	uint64_t digest[2];
+	size_t known;
+
+	world_digest(play, &search->digest);
+	digest[0] = hash_of(buf_span(&search->digest), 1);
+	digest[1] = hash_of(buf_span(&search->digest), 2);
+	known = search->table[slot_of(search, digest)] - 1;
+	for (int next = 0; next < WORLD_EVENTS && !search->broken; next++)
+		if (after(search, number, event, next) != after(search, known, -1, next)) {
+			show(search, number, event, false, "0: two states are taken for one, this one");
+			show(search, known, next, false, "0: ... and this one, before its last event");
+		}
+}
+
 /* One event of a state. */
 static void
 follow(struct search *search, struct play *play, size_t number, int event)
@@ -112,8 +150,11 @@ follow(struct search *search, struct play *play, size_t number, int event)
 		show(search, number, event, false, play->verdict);
 		return;
 	}
-	if (!add(search, play, number, event))
+	if (!add(search, play, number, event)) {
+		if (search->doubts)
+			doubt(search, play, number, event);
 		return;
+	}
 	world_silence(play);
 	if (play->verdict[0] != '\0')
 		show(search, number, event, true, play->verdict);
@@ -152,9 +193,9 @@ seconds(void)
 
 /* false: a promise is broken. */
 static bool
-explore(const struct world *world, size_t most)
+explore(const struct world *world, size_t most, bool doubts)
 {
-	struct search search = { .world = world, .most = most };
+	struct search search = { .world = world, .most = most, .doubts = doubts };
 	double begun = seconds();
 	struct play play;
 	size_t at;
@@ -192,20 +233,21 @@ int
 main(int argc, char *argv[])
 {
 	static const struct option options[] = { { "long", no_argument, NULL, 'l' },
-		{ "most", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 } };
+		{ "doubt", no_argument, NULL, 'd' }, { "most", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 } };
 	size_t most = 100000000;
-	bool large = false, held = true;
+	bool large = false, doubts = false, held = true;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == '?')
 			return 2;
 		large |= option == 'l';
+		doubts |= option == 'd';
 		if (option == 'm')
 			most = strtoull(optarg, NULL, 10);
 	}
 	for (size_t i = 0; i < world_count; i++)
 		if (is_wanted(&worlds[i], argv + optind, large))
-			held &= explore(&worlds[i], most);
+			held &= explore(&worlds[i], most, doubts);
 	return !held;
 }
