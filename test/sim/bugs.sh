@@ -34,10 +34,15 @@ try_bug() {
 	mkdir -p "$dir"
 	status=0
 	if build_with_bug "$1" "$dir" >"$dir/out" 2>&1; then
-		timeout 120 "$dir/sim" --seeds "$SEEDS" --most 1 >"$dir/out" 2>&1 && echo "NOT FOUND" >"$dir/out"
+		timeout 300 "$dir/sim" --seeds "$SEEDS" --most 1 >"$dir/out" 2>&1 || status=$?
+		case $status in
+		0) echo "NOT FOUND" >"$dir/out" ;;
+		124) echo "NOT FOUND in 300 s" >"$dir/out" ;;
+		esac
+		status=0
 	fi
 	case $(tail -n 1 "$dir/out") in
-	"NOT FOUND" | "CANNOT BE PLANTED"* | "DOES NOT"*)
+	"NOT FOUND"* | "CANNOT BE PLANTED"* | "DOES NOT"*)
 		sed -n '$s/^/MISSED: /; $p' "$dir/out" >"$dir/result"
 		status=1
 		;;
