@@ -356,6 +356,7 @@ static void
 choose_restarts(struct world *world, struct session_config *config)
 {
 	struct chance *chance = &world->chance;
+	bool owes = world->oracle.protocol->owes;
 
 	world->restarts = config->restarts = chance_percent(chance, 60);
 	if (!world->restarts)
@@ -368,8 +369,9 @@ choose_restarts(struct world *world, struct session_config *config)
 	if (chance_percent(chance, 50))
 		config->kill_stuck = 300 + chance_below(chance, 3000);
 	world->oracle.kill_stuck = config->kill_stuck;
-	world->oracle.kill_ignoring = config->kill_ignoring =
-	    chance_percent(chance, 25) ? 100 + (int)chance_below(chance, 3000) : 0;
+	if (chance_percent(chance, owes ? 25 : 40))
+		config->kill_ignoring = 100 + chance_below(chance, owes ? 3000 : 600);
+	world->oracle.kill_ignoring = config->kill_ignoring;
 	world->mood = chance_percent(chance, 25) ? MOOD_NEVER : MOOD_ANSWERS;
 	world->oracle.lists[0] = world->oracle.lists[2] = chance_percent(chance, 30);
 	world->restart.most = 1 + chance_below(chance, 6);
