@@ -132,6 +132,7 @@ struct asked {
 	const json_t *result;              /* of the answer; NULL: it is no object */
 	const char *error;                 /* the text of the answer's error, or of a result with isError; NULL: none */
 	bool served;                       /* the server has answered, not canceld in its place */
+	bool died;                         /* the latter, as the server has died */
 	bool cancelled, unknown, unfit;    /* the answer says: was cancelled; no such method; wrong params */
 	bool newer;                        /* ... to initialize: only MCP without it is spoken */
 	msec_t sent, answered, progressed; /* visit_now; progressed: the last time */

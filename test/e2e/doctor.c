@@ -48,6 +48,8 @@
 	    "*tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"x\\\"}]}\";;" \
 	    "*tools/call*) n=x$n; echo boom >&2; " before "; answer \"\\\"result\\\":{\\\"content\\\":[]}\"; " after \
 	    ";;")
+/* Its answer to such a call is no JSON, and it lives on. */
+#define MALFORMED_ANSWER DYING_SERVER("id=$id,]; answer \"\\\"result\\\":1\"; continue", "")
 
 /* Speaks LSP, and does not end with its input; first: what it does with a message, before the usual. */
 #define LANGUAGE_SERVER(first) \
@@ -146,6 +148,11 @@ static const struct server servers[] = {
 	{ DOCTOR "--call x" DYING_SERVER("case $n in xx) exit 3;; esac; sleep 0.6", ""),
 	    "call=no success=yes cancel=not alive=not", 1 },
 	{ DOCTOR "--call x" DYING_SERVER(":", "exit 4"), "call=no success=yes cancel=not alive=not", 1 },
+	/* canceld's answer has another reason; in the second row that of a canceld between. */
+	{ DOCTOR "--call x" MALFORMED_ANSWER, "call=no success=not cancel=not alive=yes stdout=no exit=yes", 1 },
+	{ DOCTOR "--call x -- \"$CANCELD\" --max-message=64K --no-control --no-history" DYING_SERVER(
+	      "answer \"\\\"result\\\":{\\\"x\\\":\\\"$(printf %070000d 0)\\\"}\"; continue", ""),
+	    "call=no success=not cancel=not alive=yes exit=yes", 1 },
 	/* It stops reading for ever. */
 	{ DOCTOR "--timeout 2s --call block" DEMO, "call=no busy=no cancel=not alive=no exit=no", 1 },
 	{ DOCTOR "--call sleep --timeout 3s --arguments '{\"ms\":60000}'" DEMO,
@@ -334,6 +341,9 @@ static const struct {
 	{ D "--call x" DYING_SERVER(":", "exit 4") " | tail -n 1", 0, "canceld -r -- ...\n" },
 	{ D "--call x" DYING_SERVER(":", "exit 4"), 1,
 	    "it died after its answer: ping cannot be answered: the server has exited with status 4: boom\n" },
+	{ D "--call x" MALFORMED_ANSWER, 1,
+	    "no          answers the call\n            canceld: the response was malformed" },
+	{ D "--call x" MALFORMED_ANSWER " | grep -c -e '^canceld -r'", 1, "0\n" },
 	/* What the tool says, and what that breaks. */
 	{ D "--call x" FAILING_SERVER("no such city"), 1,
 	    "no          succeeds in the call\n            no such city\n            MCP, Tools: a result with isError" },

@@ -148,7 +148,7 @@ open_agent_session(struct run *run)
 static bool
 has_died(struct run *run, const struct asked *asked, const char *when)
 {
-	run->died |= asked->answer != NULL && !asked->served;
+	run->died |= asked->died;
 	if (run->died)
 		NO(run, CHECK_CALL, "it died %s: %s", when, asked->error + strlen("canceld: "));
 	return run->died;
@@ -185,9 +185,11 @@ tell_call(struct run *run, const struct asked *call)
 	else if (call->answer == NULL)
 		UNTESTED(run, CHECK_CALL, "it takes longer than %lld ms (see --timeout); reports of progress: %d", time,
 		    call->progress);
-	else if (!has_died(run, call, "in the call"))
+	else if (call->served)
 		YES(run, CHECK_CALL, time, "%s took %lld ms; reports of progress: %d", run->what->call, time,
 		    call->progress);
+	else if (!has_died(run, call, "in the call"))
+		NO(run, CHECK_CALL, "%s", error);
 	if (!call->served)
 		UNTESTED(run, CHECK_SUCCESS, "no answer");
 	else if (error != NULL)
@@ -226,7 +228,7 @@ check_call(struct run *run)
 		tell_busy(run, call, ping);
 	}
 	tell_call(run, call);
-	if (call->answer != NULL && call->served)
+	if (call->served)
 		has_died(run, ask_whether_alive(run), "after its answer");
 	return call;
 }
@@ -496,7 +498,7 @@ advise(struct run *run)
 	/* It must last longer than any call. */
 	if (findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO)
 		compose(options, " -k%ds", 3 * seconds);
-	else if (findings[CHECK_CALL].verdict == VERDICT_NO && run->called != MSEC_NEVER)
+	else if (run->died)
 		compose(options, " -r");
 }
 

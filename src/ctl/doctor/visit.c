@@ -78,6 +78,7 @@ static void
 take_answer(struct asked *asked, json_t *answer)
 {
 	const json_t *error = json_object_get(answer, "error"), *result = json_object_get(answer, "result");
+	const json_t *data = json_object_get(error, "data");
 	json_int_t code = show_number(error, "code");
 	const char *text = visit_text(error, "message");
 
@@ -89,8 +90,8 @@ take_answer(struct asked *asked, json_t *answer)
 								"an error without a text";
 	asked->answer = answer;
 	asked->result = json_is_object(result) ? result : NULL;
-	asked->served = strncmp(text, "canceld: ", strlen("canceld: ")) != 0 ||
-	    json_object_get(json_object_get(error, "data"), "cause") == NULL;
+	asked->served = strncmp(text, "canceld: ", strlen("canceld: ")) != 0 || !show_has(data, "cause");
+	asked->died = !asked->served && show_is(data, "cause", "server-exited");
 	asked->cancelled =
 	    code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED || show_is(result, "stopReason", "cancelled");
 	asked->unknown = code == ERROR_METHOD_NOT_FOUND;
