@@ -218,6 +218,12 @@ TESTS(the_call_prints_and_has_a_status, 0, COUNT(scripts))
 #define DEMO_ENTRY "\"d\":{\"command\":\"'$DEMO_SERVER'\"}"
 #define SHELL_ENTRY(script, more) "\"s\":{\"command\":\"sh\",\"args\":[\"-c\",\"" script "\"]" more "}"
 
+/* A project of VS Code whose file, which stands there, has a server that shows its variable and its directory. */
+#define WORKSPACE(project, file) \
+	"mkdir -p " project "/.vscode; cd " project \
+	"; echo '{\"servers\":{" SHELL_ENTRY("echo \\\"$A\\\" $(basename $PWD) >&2; exit 4", \
+	    ",\"env\":{\"A\":\"${workspaceFolder}/x\"},\"cwd\":\"${workspaceFolder}/.vscode\"") "}}' >" file "; "
+
 static const struct {
 	const char *script;
 	int status;
@@ -262,11 +268,12 @@ static const struct {
 	    "its envFile is read by its client only" },
 	{ CURSOR(SHELL_ENTRY("true ${workspaceFolder}", "")) C "cursor:s echo", 1,
 	    "cursor:s: ${workspaceFolder} is not set" },
-	{ "mkdir -p project/.vscode; cd project; echo '{\"servers\":{" SHELL_ENTRY(
-	      "echo \\\"$A\\\" $(basename $PWD) >&2; exit 4",
-	      ",\"env\":{\"A\":\"${workspaceFolder}/x\"},\"cwd\":\"${workspaceFolder}/.vscode\"") "}}' >.vscode/mcp.json; " C
-												  "vscode:s echo",
-	    123, "/project/x .vscode" },
+	{ WORKSPACE("project", ".vscode/mcp.json") C "vscode:s echo", 123, "/project/x .vscode" },
+	/* Within that of another one, and a link to a file that is kept elsewhere. */
+	{ WORKSPACE(".vscode/a/project", ".vscode/mcp.json") C "vscode:s echo", 123, "/.vscode/a/project/x .vscode" },
+	{ WORKSPACE("project", "../kept") "ln -s ../../kept .vscode/mcp.json; " C "vscode:s echo", 123,
+	    "/project/x .vscode" },
+	{ WORKSPACE("project", ".vscode/mcp.json") "cd .vscode; " C "mcp.json:s echo", 123, "/project/x .vscode" },
 	{ CURSOR(SHELL_ENTRY("true {file:x}", "")) C "cursor:s echo", 1, "cursor:s: {file:x} is not set" },
 	/* With the options that wrap has written; those behind -- come later. */
 	{ CURSOR(DEMO_ENTRY) "$CANCELCTL wrap -j cursor -- -t 200ms >wrapped; " C "cursor:d sleep ms=60000", 124,

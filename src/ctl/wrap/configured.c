@@ -1,6 +1,7 @@
 #include "ctl/configured.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +34,16 @@ opening(const char *text)
 /* The folder that has the .vscode in which the file is; empty: it is in none. */
 static char workspace[PATH_MAX];
 
+/* The file itself may be a link to one that is kept elsewhere. */
 static void
 find_workspace(const char *path)
 {
-	char *end = realpath(path, workspace) != NULL ? strstr(workspace, "/.vscode/") : NULL;
+	char *copy = strdup(path);
 
-	*(end != NULL ? end : workspace) = '\0';
+	if (realpath(dirname(copy), workspace) == NULL || strcmp(basename(workspace), ".vscode") != 0)
+		workspace[0] = '\0';
+	dirname(workspace); /* which is cut */
+	free(copy);
 }
 
 /*
