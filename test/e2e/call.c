@@ -104,6 +104,8 @@ static const struct {
 	{ C "echo a=1 '{\"a\":2,\"b\":2}' b=3" DEMO, 0, "{\"a\":2,\"b\":3}\n" },
 	{ TYPED EMPTY C "t text=1 some=1 any=null" SHOWS CALLED, 0, "{\"text\":\"1\",\"some\":\"1\",\"any\":null}\n" },
 	{ TYPED EMPTY C "t text=null some=null" SHOWS CALLED, 0, "{\"text\":\"null\",\"some\":null}\n" },
+	{ TYPED EMPTY C "t text=null one=null two=null" SHOWS CALLED, 0,
+	    "{\"text\":\"null\",\"one\":\"null\",\"two\":null}\n" },
 	{ TYPED EMPTY C "t text='\"x\"' one=1" SHOWS CALLED, 0, "{\"text\":\"\\\"x\\\"\",\"one\":\"1\"}\n" },
 	{ TYPED EMPTY C "t text=1 one=true" SHOWS CALLED, 0, "{\"text\":\"1\",\"one\":true}\n" },
 	{ ARRAY EMPTY C "t tags=a,b" SHOWS, 2,
