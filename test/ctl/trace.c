@@ -1,11 +1,14 @@
 #include "ctl/trace.h"
 
 #include <check.h>
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "core/why.h"
 #include "ctl/show.h"
 
 static struct trace trace;
@@ -412,4 +415,77 @@ TEST(requests_that_were_only_counted_have_no_longest)
 	ck_assert_int_eq(show_number(json_array_get(rows, 1), "max"), 50);
 	json_decref(rows);
 	json_decref(tools);
+}
+
+static bool
+is_word(struct span word)
+{
+	int why = 0;
+
+	while (why < WHY_COUNT && !span_equal(word, span_of(why_word((enum why)why))))
+		why++;
+	return why < WHY_COUNT;
+}
+
+/* The next string in the source, without its quotes; its text is NULL: there is none. */
+static struct span
+next_string(const char *source)
+{
+	const char *start = strchr(source, '"'), *end = start;
+
+	if (start == NULL)
+		return SPAN_NONE;
+	for (end++; *end != '"' && *end != '\0'; end++)
+		end += *end == '\\';
+	return (struct span){ start + 1, (size_t)(end - start - 1) };
+}
+
+/* In capitals, and not the title of a column, which the name of a member follows. */
+static bool
+has_words(struct span string)
+{
+	const char *behind = string.ptr + string.len;
+	bool title = strncmp(string.ptr - 3, "{ \"", 3) == 0 && strncmp(behind, "\", \"", 4) == 0 && islower(behind[4]);
+
+	return !title && strspn(string.ptr, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_ ") == string.len;
+}
+
+/* Expects words of the log, but for names of signals, and returns how many there are. */
+static int
+expect_words(const char *path, struct span string)
+{
+	struct span word;
+	int words = 0;
+
+	for (; string.len > 0; string = span_from(string, word.len + (word.len < string.len))) {
+		word = span_until(string, " ");
+		if (word.len == 0 || strncmp(word.ptr, "SIG", 3) == 0)
+			continue;
+		ck_assert_msg(is_word(word), "%s: '%.*s' is no word of the log", path, (int)word.len, word.ptr);
+		words++;
+	}
+	return words;
+}
+
+static const struct {
+	const char *path;
+	int least;
+} sources[] = { { "src/ctl/trace/reader.c", 20 }, { "src/ctl/trace/history.c", 8 }, { "src/ctl/trace/tools.c", 1 },
+	{ "src/ctl/trace/otlp.c", 1 }, { "src/ctl/doctor/visit.c", 6 }, { "src/ctl/doctor/checkup.c", 15 } };
+
+/* They stand in strings: of one that canceld has no more nothing would be told. */
+TESTS(the_words_that_are_looked_for_are_those_of_the_log, 0, 6)
+{
+	const char *path = sources[_i].path;
+	static char text[64 << 10];
+	FILE *file = fopen(path, "r");
+	struct span string;
+	int words = 0;
+
+	ck_assert_msg(file != NULL, "%s: run the tests from where it is", path);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	for (string = next_string(text); string.ptr != NULL; string = next_string(string.ptr + string.len + 1))
+		words += has_words(string) ? expect_words(path, string) : 0;
+	ck_assert_int_ge(words, sources[_i].least);
 }
