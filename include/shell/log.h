@@ -160,6 +160,9 @@ void report_end(struct log *log, const struct action *action);
  */
 void report_rules(struct log *log, enum why why, const struct policy *policy, const struct dialect *dialect);
 
+/* Logs RULE_DOUBTED of each METHOD of --answer that is none, and near to one. */
+void report_answers(struct log *log, const struct answers *answers);
+
 /* RULE_UNUSED, and SUMMARY: the counts of the whole session. */
 void report_summary(struct log *log, const struct session *session, const struct policy *policy);
 

@@ -209,8 +209,10 @@ TEST(a_deadline_is_set_while_it_runs)
 /* It counts as it stands. */
 TEST(a_rule_that_was_meant_otherwise_is_told)
 {
-	struct run *run = run_session("--name doubts -t forecast=10m -t tools/call:stubborn=1h", NULL);
+	struct run *run =
+	    run_session("--name doubts -t forecast=10m -t tools/call:stubborn=1h --answer root/list={}", NULL);
 
+	run_expect_logged(run, "RULE_DOUBTED from=\"--answer root/list\" meant=roots/list\n");
 	run_expect_logged(run,
 	    "RULE_DOUBTED from=\"command line -t forecast=10m\" meant=\"tools/call:forecast=10m\"\n");
 	run_expect_shell(run, "$C ls | grep -c doubts!", 0, "1\n");

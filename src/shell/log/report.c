@@ -102,6 +102,21 @@ report_rules(struct log *log, enum why why, const struct policy *policy, const s
 }
 
 void
+report_answers(struct log *log, const struct answers *answers)
+{
+	for (size_t i = 0; i < answers->count; i++) {
+		struct span method = span_of(answers->list[i].method), near = dialect_nearest(method);
+		struct buf from = { 0 };
+
+		compose(&from, "--answer %b", method);
+		if (near.len > 0 && !span_equal(near, method))
+			log_event(log, WHY_RULE_DOUBTED,
+			    LOG_FIELDS(log_text("from", buf_span(&from)), log_text("meant", near)));
+		buf_free(&from);
+	}
+}
+
+void
 report_summary(struct log *log, const struct session *session, const struct policy *policy)
 {
 	const struct journal *journal = &session->journal;
