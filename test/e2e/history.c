@@ -199,6 +199,18 @@ TEST(why_canceld_ended_the_server_is_told)
 }
 
 /* As if the file system of the home stood still. */
+TEST(a_server_that_closed_its_stdin_is_told)
+{
+	struct run *run = run_options("--name mine",
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exec <&-; exec sleep 50");
+
+	run_ping(run);
+	run_expect_logged(run, "DEAF");
+	run_expect_end(run);
+	run_finish(run, 128 + SIGTERM);
+	shell_expect("true", "$CANCELCTL history -j mine | grep -c '\"why\":\"DEAF\"'", 0, "1\n");
+}
+
 TEST(a_history_that_stands_still_is_not_awaited)
 {
 	struct run *run;

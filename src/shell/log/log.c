@@ -151,11 +151,13 @@ log_level_named(struct span name, enum why_level *level)
 static const bool is_kept[WHY_COUNT] = {
 	[WHY_DIALECT] = true,
 	[WHY_STARTED] = true,
+	[WHY_DEAF] = true,
 	[WHY_STUCK] = true,
 	[WHY_CANCEL_IGNORED] = true,
 	[WHY_SERVER_EXITED] = true,
 	[WHY_OPERATOR_RESTARTED] = true,
 	[WHY_RESTARTING] = true,
+	[WHY_REPLAY_FAILED] = true,
 	[WHY_RESTARTED] = true,
 	[WHY_RESTART_REFUSED] = true,
 	[WHY_SIGNALLED] = true,
