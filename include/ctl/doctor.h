@@ -77,6 +77,7 @@ struct verdicts {
 		msec_t time; /* MSEC_NEVER: no time was taken */
 		char evidence[LIMIT_LAST_WORDS + 512];
 	} findings[CHECKS];
+	json_t *asks;       /* by method, how often the server asked its client that */
 	struct buf options; /* of canceld that help, each behind a blank, as a shell takes them; empty: none */
 	int status;         /* CTL_YES; or there is no report, as was told: the status to exit with */
 };
@@ -148,6 +149,7 @@ struct visit {
 	 * SIGTERM"). "heard": visit_now; "times": how many there were.
 	 */
 	json_t *decisions;
+	json_t *asks; /* borrowed: how often the server asked its client for each method; NULL: nobody wants to know */
 	struct asked asked[VISIT_REQUESTS];
 	int count, answers;
 	char session[256]; /* the id of the ACP session; empty: none */

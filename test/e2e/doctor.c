@@ -431,6 +431,29 @@ static const struct {
 	{ D "-jv --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER", 0, "demo-server: cancelled id=" },
 };
 
+/* A language server that registers something twice, and asks for what nobody knows. */
+TESTS(what_the_server_asks_its_client_is_told, 0, 2)
+{
+	static const char server[] =
+	    " -- sh -c '"
+	    "send() { printf \"Content-Length: %d\\r\\n\\r\\n%s\" ${#1} \"$1\"; };"
+	    "send \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"a\\\",\\\"method\\\":\\\"client/registerCapability\\\"}\";"
+	    "send \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"b\\\",\\\"method\\\":\\\"client/registerCapability\\\"}\";"
+	    "send \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"c\\\",\\\"method\\\":\\\"what/ever\\\"}\";"
+	    "send \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"result\\\":{\\\"capabilities\\\":{}}}\";"
+	    "exec cat >/dev/null'; true";
+	char script[1024];
+
+	snprintf(script, sizeof(script), D "-D lsp --timeout 1s %s%s", _i == 0 ? "" : "--json", server);
+	shell_expect("cd $E2E_DIRECTORY", script, 0,
+	    _i == 0 ? "asks        client/registerCapability, times: 2\n"
+		      "            if its client does not answer: canceld --answer 'client/registerCapability=null'\n"
+		      "asks        what/ever, times: 1\n\n" :
+		      "\"asks\":[{\"method\":\"client/registerCapability\",\"times\":2,"
+		      "\"option\":\"--answer 'client/registerCapability=null'\"},"
+		      "{\"method\":\"what/ever\",\"times\":1,\"option\":\"\"}]");
+}
+
 TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts))
 {
 	shell_expect("cd $(mktemp -d $E2E_DIRECTORY/doctor-XXXXXX)", scripts[_i].script, scripts[_i].status,

@@ -426,6 +426,7 @@ enter(struct run *run, enum dialogue_kind kind, const char *check)
 {
 	if (visit_start(&run->visit, run->what, &dialogues[kind]) == 0) {
 		visit_begin(&run->visit, check);
+		run->visit.asks = run->report->asks;
 		return visit_open(&run->visit, run->what->start);
 	}
 	run->report->status = ctl_failed("cannot start canceld: %s", strerror(errno));

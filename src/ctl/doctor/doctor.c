@@ -95,6 +95,7 @@ examine(const struct examination *what, bool json)
 	buf_free(&text);
 	buf_free(&command);
 	buf_free(&report.options);
+	json_decref(report.asks);
 	return status;
 }
 

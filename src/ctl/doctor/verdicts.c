@@ -70,12 +70,18 @@ static const struct row {
 	    "canceld ends every process that the server started, with --sweep tree, the default but on macOS" },
 };
 
+/* Requests of a server's whose refusal, or lack of an answer, stops servers; and what does no harm as an answer. */
+static const char *const harmless[][2] = { { "client/registerCapability", "null" },
+	{ "client/unregisterCapability", "null" }, { "roots/list", "{\"roots\":[]}" },
+	{ "window/workDoneProgress/create", "null" }, { "workspace/configuration", "[null]" },
+	{ "workspace/workspaceFolders", "null" } };
+
 static const char *const words[VERDICTS] = { "not tested", "yes", "no" };
 
 void
 verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind kind)
 {
-	*report = (struct verdicts){ .command = command, .kind = kind };
+	*report = (struct verdicts){ .command = command, .kind = kind, .asks = json_object() };
 	for (int i = 0; i < CHECKS; i++) {
 		report->findings[i].time = MSEC_NEVER;
 		strcpy(report->findings[i].evidence, "the session was over before");
@@ -146,6 +152,35 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left, rows[check].help);
 }
 
+/* "--answer 'METHOD=JSON'", as a shell takes it; empty: none is known. */
+static void
+append_answer(struct buf *text, const char *method)
+{
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (strcmp(harmless[i][0], method) == 0)
+			compose(text, "--answer %s%s=%s%s", "'", method, harmless[i][1], "'");
+}
+
+static void
+write_asks(const struct verdicts *report, struct buf *text)
+{
+	const char *method;
+	json_t *times;
+
+	json_object_foreach(report->asks, method, times)
+	{
+		struct buf answer = { 0 };
+
+		append_answer(&answer, method);
+		compose(text, "asks        ");
+		printable_append(text, span_of(method), "");
+		compose(text, ", times: %d\n", (int64_t)json_integer_value(times));
+		if (answer.len > 0)
+			compose(text, "%sif its client does not answer: canceld %b\n", left, buf_span(&answer));
+		buf_free(&answer);
+	}
+}
+
 void
 verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 {
@@ -159,6 +194,7 @@ verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 	for (int i = 0; i < CHECKS; i++)
 		if (is_shown(report, i))
 			write_finding(report, i, colour, text);
+	write_asks(report, text);
 	compose(text, "\n%d checks: %d kept, %d broken, %d not tested\n", kept + broken + untested, kept, broken,
 	    untested);
 	if (report->options.len > 0)
@@ -176,6 +212,25 @@ finding_json(const struct verdicts *report, int check)
 	    rows[check].demands[report->kind], "help", finding->verdict == VERDICT_NO ? rows[check].help : NULL);
 }
 
+static json_t *
+asks_json(const struct verdicts *report)
+{
+	json_t *list = json_array(), *times;
+	const char *method;
+
+	json_object_foreach(report->asks, method, times)
+	{
+		struct buf answer = { 0 };
+
+		append_answer(&answer, method);
+		json_array_append_new(list,
+		    json_pack("{s:o, s:O, s:o}", "method", printable_json(span_of(method), false), "times", times,
+			"option", printable_json(buf_span(&answer), false)));
+		buf_free(&answer);
+	}
+	return list;
+}
+
 json_t *
 verdicts_json(const struct verdicts *report)
 {
@@ -185,9 +240,9 @@ verdicts_json(const struct verdicts *report)
 	for (int i = 0; i < CHECKS; i++)
 		if (rows[i].demands[report->kind] != NULL)
 			json_array_append_new(checks, finding_json(report, i));
-	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:o, s:o}", "command",
+	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:o, s:o, s:o}", "command",
 	    printable_json(report->command, false), "dialect", dialogues[report->kind].name, "server",
 	    printable_json(span_of(report->server), false), "broken", broken > 0, "yes",
 	    verdicts_count(report, VERDICT_YES), "no", broken, "not_tested", verdicts_count(report, VERDICT_NOT_TESTED),
-	    "checks", checks, "options", printable_json(buf_span(&report->options), false));
+	    "checks", checks, "asks", asks_json(report), "options", printable_json(buf_span(&report->options), false));
 }

@@ -29,6 +29,7 @@ enum {
 	TURN = 20,                /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
 	FLUSH = 500,              /* ms for what is not written yet when the visit ends */
 	LINE = 58,                /* cells of a line on the terminal */
+	ASKS_MAX = 32,            /* methods that a server asks its client for and that are counted */
 };
 
 #define INFO "{\"name\":\"cancelctl\",\"version\":\"" CANCELD_VERSION "\"}"
@@ -201,6 +202,15 @@ send_call(struct visit *visit, json_t *id, const char *method, json_t *params)
 }
 
 static void
+count_ask(const struct visit *visit, const char *method)
+{
+	json_t *asks = visit->asks;
+
+	if (asks != NULL && (json_object_size(asks) < ASKS_MAX || json_object_get(asks, method) != NULL))
+		json_object_set_new(asks, method, json_integer(show_number(asks, method) + 1));
+}
+
+static void
 hear_message(struct visit *visit, json_t *message)
 {
 	const json_t *id = json_object_get(message, "id");
@@ -225,6 +235,7 @@ hear_message(struct visit *visit, json_t *message)
 				asked->report = json_incref(json_object_get(message, "params"));
 			}
 	} else if (visit->out.len < UNWRITTEN_MAX) {
+		count_ask(visit, visit_text(message, "method"));
 		/* Of a flood of requests only those are answered that canceld takes at once. */
 		send_message(visit, answer_to(message));
 	}
