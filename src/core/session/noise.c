@@ -144,6 +144,14 @@ is_all_messages(struct session *session, struct span rest, bool whole, size_t *s
 	return true;
 }
 
+/* Whether an object with a member, as each message is, may begin here; text with many braces is not read for each. */
+static bool
+may_begin(struct span rest, bool whole)
+{
+	rest = span_skip_space(span_from(rest, 1));
+	return rest.len > 0 ? rest.ptr[0] == '"' : !whole;
+}
+
 /* The offset in the line, or in the part of it, of the messages that end it; the length of it if there are none. */
 static size_t
 find_messages(struct session *session, struct span line, bool whole)
@@ -154,7 +162,8 @@ find_messages(struct session *session, struct span line, bool whole)
 	for (; searched < LIMIT_SEARCHED && searched / LIMIT_SEARCHES < line.len &&
 	     (at = memchr(at, '{', (size_t)(end - at))) != NULL;
 	     at++)
-		if (is_all_messages(session, (struct span){ at, (size_t)(end - at) }, whole, &searched))
+		if (may_begin((struct span){ at, (size_t)(end - at) }, whole) &&
+		    is_all_messages(session, (struct span){ at, (size_t)(end - at) }, whole, &searched))
 			return (size_t)(at - line.ptr);
 	return line.len;
 }
