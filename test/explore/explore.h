@@ -130,6 +130,8 @@ bool world_may(const struct play *play, int event);
 void world_step(struct play *play, int event);
 /* Both peers fall silent, and time passes; then the server goes and the client leaves: what must be true then is judged. */
 void world_silence(struct play *play);
+/* The same with a server that reads nothing: what has a deadline is answered all the same. */
+void world_stays_stalled(struct play *play);
 void world_digest(const struct play *play, struct buf *out);
 void world_blame(struct play *play, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The text of an event's message, as `reader` must see it, or its writer writes it. */
@@ -148,4 +150,5 @@ void judge_reads(struct play *play, enum side side, const char *text);
 void judge_lost(struct play *play);
 /* All is silent, and nothing is due; then also: the server has gone too. */
 void judge_silence(struct play *play);
+void judge_awaited(struct play *play); /* only whether what has a deadline was answered */
 void judge_end(struct play *play);

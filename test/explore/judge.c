@@ -468,17 +468,38 @@ is_untold(const struct play *play, const struct ask *ask, const struct known *kn
 	    known->cancels + known->turns == 0;
 }
 
+/* The server has asked a client that has left. */
+static bool
+is_unanswerable(const struct play *play, const struct ask *ask, const struct known *known)
+{
+	return ask->by == SIDE_SERVER && known->asked && known->answers == 0 && !known->replied &&
+	    (!known->cancelled || known->owed) && !known->gone && !known->unsure && play->model.left > 0 &&
+	    world_server_is_there(play) && !play->model.deaf && !play->model.shut && !is_doomed(play);
+}
+
+void
+judge_awaited(struct play *play)
+{
+	for (int i = 0; i < WORLD_ASKS; i++) {
+		const struct ask *ask = &play->world->asks[i];
+
+		if (is_awaited(play, ask, &play->model.known[i]) && !(ask->flags & (ASK_EXEMPT | ASK_CANCELD)) &&
+		    !is_doomed(play) && !play->model.away && !(asks_person(play) && !(ask->flags & ASK_CAPPED)))
+			world_blame(play, "1: the request %s is never answered", ask->id);
+	}
+}
+
 void
 judge_silence(struct play *play)
 {
 	const struct model *model = &play->model;
 
+	judge_awaited(play);
 	for (int i = 0; i < WORLD_ASKS; i++) {
 		const struct ask *ask = &play->world->asks[i];
 
-		if (is_awaited(play, ask, &model->known[i]) && !(ask->flags & (ASK_EXEMPT | ASK_CANCELD)) &&
-		    !is_doomed(play) && !model->away && !(asks_person(play) && !(ask->flags & ASK_CAPPED)))
-			world_blame(play, "1: the request %s is never answered", ask->id);
+		if (is_unanswerable(play, ask, &model->known[i]))
+			world_blame(play, "1: the server's request %s is never answered", ask->id);
 		if (is_untold(play, ask, &model->known[i]))
 			world_blame(play, "2: the receiver of %s is never told that nobody waits for it", ask->id);
 	}

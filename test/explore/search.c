@@ -19,9 +19,9 @@ struct search {
 	const struct world *world;
 	struct state *states;
 	size_t count, room, most;
-	uint32_t *table; /* places in states, from 1 */
-	size_t size;     /* a power of two */
-	uint64_t edges;
+	uint32_t *table;        /* places in states, from 1 */
+	size_t size;            /* a power of two */
+	uint64_t edges, unsure; /* unsure: states in which the judge does not know all of a request */
 	struct buf digest;
 	bool doubts; /* whether the digest is complete is tried */
 	bool broken;
@@ -86,7 +86,7 @@ go(const struct search *search, struct play *play, size_t number, bool script)
 
 /* The shortest way there is, as a scenario. */
 static void
-show(struct search *search, size_t number, int event, bool silence, const char *verdict)
+show(struct search *search, size_t number, int event, void (*silence)(struct play *play), const char *verdict)
 {
 	struct play play;
 
@@ -95,9 +95,9 @@ show(struct search *search, size_t number, int event, bool silence, const char *
 	go(search, &play, number, true);
 	if (event >= 0)
 		world_step(&play, event);
-	if (silence) {
+	if (silence != NULL) {
 		printf("# ... and both are silent\n");
-		world_silence(&play);
+		silence(&play);
 	}
 	world_end(&play);
 }
@@ -134,30 +134,52 @@ doubt(struct search *search, const struct play *play, size_t number, int event)
 	known = search->table[slot_of(search, digest)] - 1;
 	for (int next = 0; next < WORLD_EVENTS && !search->broken; next++)
 		if (after(search, number, event, next) != after(search, known, -1, next)) {
-			show(search, number, event, false, "0: two states are taken for one, this one");
-			show(search, known, next, false, "0: ... and this one, before its last event");
+			show(search, number, event, NULL, "0: two states are taken for one, this one");
+			show(search, known, next, NULL, "0: ... and this one, before its last event");
 		}
+}
+
+/* The same state, with a server that goes on to read nothing. */
+static void
+follow_stalled(struct search *search, size_t number, int event)
+{
+	struct play play;
+
+	go(search, &play, number, false);
+	world_step(&play, event);
+	world_stays_stalled(&play);
+	if (play.verdict[0] != '\0')
+		show(search, number, event, world_stays_stalled, play.verdict);
+	world_end(&play);
 }
 
 /* One event of a state. */
 static void
 follow(struct search *search, struct play *play, size_t number, int event)
 {
+	bool stalled, unsure = false;
+
 	search->edges++;
 	play->strict = true;
 	world_step(play, event);
 	if (play->verdict[0] != '\0') {
-		show(search, number, event, false, play->verdict);
+		show(search, number, event, NULL, play->verdict);
 		return;
 	}
+	stalled = play->model.stalled[SIDE_SERVER];
 	if (!add(search, play, number, event)) {
 		if (search->doubts)
 			doubt(search, play, number, event);
 		return;
 	}
+	for (int i = 0; i < WORLD_ASKS; i++)
+		unsure |= play->model.known[i].unsure > 0;
+	search->unsure += unsure;
 	world_silence(play);
 	if (play->verdict[0] != '\0')
-		show(search, number, event, true, play->verdict);
+		show(search, number, event, world_silence, play->verdict);
+	else if (stalled)
+		follow_stalled(search, number, event);
 }
 
 static void
@@ -207,8 +229,9 @@ explore(const struct world *world, size_t most, bool doubts)
 	for (at = 0; at < search.count && search.count < search.most && !search.broken; at++)
 		expand(&search, at);
 	held = !search.broken;
-	printf("%-14s %8zu states %9llu edges %3d deep %6.1f s  %s\n", world->name, search.count,
-	    (unsigned long long)search.edges, search.states[search.count - 1].depth, seconds() - begun,
+	printf("%-14s %8zu states %9llu edges %3d deep %3.0f%% unsure %6.1f s  %s\n", world->name, search.count,
+	    (unsigned long long)search.edges, search.states[search.count - 1].depth,
+	    100.0 * (double)search.unsure / (double)search.count, seconds() - begun,
 	    !held                 ? "BROKEN" :
 		at < search.count ? "not closed" :
 				    "closed");

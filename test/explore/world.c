@@ -7,7 +7,7 @@
 #include "explore.h"
 #include "scenario/option.h"
 
-enum { START = 1000000007, RESTLESS = 1000, FEW = 12 };
+enum { START = 1000000007, RESTLESS = 1000, FEW = 12, LONG = 60 * 60 * 1000 };
 
 void
 world_blame(struct play *play, const char *format, ...)
@@ -555,13 +555,13 @@ world_end(struct play *play)
 	}
 }
 
-/* Time passes until nothing is due, or the server has to be ended. */
+/* An hour passes, or less: until nothing is due, or the server has to be ended. */
 static void
 runs_out(struct play *play)
 {
-	msec_t at;
+	msec_t at, end = play->now + LONG;
 
-	for (int turns = 0; turns < RESTLESS && (at = wake(play)) != MSEC_NEVER; turns++) {
+	for (int turns = 0; turns < RESTLESS && (at = wake(play)) < end; turns++) {
 		if (play->session->server.life == SERVER_STUCK)
 			break;
 		if (at > play->now)
@@ -572,6 +572,15 @@ runs_out(struct play *play)
 		if (play->config.heartbeat > 0 && turns > 8)
 			play->session->config.heartbeat = MSEC_NEVER; /* they go on as long as something is open */
 	}
+}
+
+void
+world_stays_stalled(struct play *play)
+{
+	play->model.stalled[SIDE_CLIENT] = false;
+	settle(play);
+	runs_out(play);
+	judge_awaited(play);
 }
 
 void
