@@ -38,6 +38,7 @@ enum method_trait {
 	METHOD_LOAD = 1 << 15,      /* ACP: opens a session again, whose updates are then awaited */
 	METHOD_DECLARED = 1 << 14,  /* METHOD_PERSON only of a client with the capability before its '/' */
 	METHOD_SLOW = 1 << 17,      /* a handshake that a server may index a whole project for */
+	METHOD_FREE = 1 << 19,      /* asks what must be answered while all else waits: no place of --parallel */
 	METHOD_SESSION = 1 << 16,   /* opens or loads a session: a -t without METHOD does not shorten its deadlines */
 	METHOD_LOGIN = 1 << 18,     /* ACP: a new server may want it once more before it opens a session */
 
@@ -49,6 +50,9 @@ enum method_trait {
 	    METHOD_START | METHOD_SHUTDOWN, /* canceld sends no cancel for it; see DIALECT_CANCELS_START */
 	METHOD_EXEMPT =
 	    METHOD_LONG | METHOD_STREAM | METHOD_TURN | METHOD_PERSON, /* no deadline unless a rule names it */
+	/* --parallel neither holds nor counts it: in ACP it may be meant for the turn that runs. */
+	METHOD_UNCOUNTED = METHOD_NO_CANCEL | METHOD_LONG | METHOD_STREAM | METHOD_PERSON | METHOD_FREE | METHOD_CLOSE |
+	    METHOD_SETTING | METHOD_UNSETTING,
 };
 
 struct method {
@@ -86,6 +90,7 @@ enum dialect_flag {
 	DIALECT_REPLAYS = 1 << 6,        /* a new server can be told everything that the session needs */
 	DIALECT_TURNS_RUN_ON = 1 << 7,   /* a turn begins with the answer to its prompt, whose result does not
 						* tell of a cancel: see turns.c */
+	DIALECT_PARALLEL = 1 << 8,       /* requests may wait, as no notification changes what they mean */
 };
 
 enum {
@@ -185,8 +190,9 @@ bool dialect_is_of_turn(const struct scan *update);
  * without, an exact NAME before one with '*', then an exact METHOD before one with '*'; of equals the later one.
  */
 enum policy_clock {
-	POLICY_IDLE, /* -t: the longest time without a sign of life */
-	POLICY_CAP,  /* -T: the longest time in total */
+	POLICY_IDLE,     /* -t: the longest time without a sign of life */
+	POLICY_CAP,      /* -T: the longest time in total */
+	POLICY_PARALLEL, /* no clock: --parallel, in a policy of its own */
 };
 
 /* Where a rule comes from; the strongest is the last. */
@@ -206,7 +212,7 @@ struct policy_rule {
 	enum policy_source source;
 	enum policy_clock clock;
 	char *method, *name; /* owned; NULL: any. '*' stands for any characters, "\\*" for a '*' */
-	msec_t duration;     /* MSEC_NEVER: none */
+	msec_t duration;     /* MSEC_NEVER: none; of POLICY_PARALLEL: how many requests */
 	bool matched;        /* it has named a request, even if a more specific rule won */
 	size_t least;        /* bytes of the shortest name that fits */
 	const char *origin;  /* for a person, and valid while a rule or request has it; NULL: not known */
@@ -262,6 +268,9 @@ bool policy_meant(const struct policy_rule *rule, const struct dialect *dialect,
 
 /* Whether a rule of an idle deadline is for this request, and not for all. */
 bool policy_singles_out(const struct policy *policy, struct span method, struct span name);
+
+/* The rule of a policy of POLICY_PARALLEL that counts for the request, which marks all that name it; or NULL. */
+const struct policy_rule *policy_find(struct policy *policy, struct span method, struct span name);
 
 /*
  * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline

@@ -396,6 +396,9 @@ void acks_report(struct session *session, const struct ack *ack, const char *out
 /* The message passes to the other side. */
 void pass_on(struct session *session, struct message *message, enum why why);
 
+/* A copy of what would pass is appended to held, to be sent later. */
+void pass_hold(struct session *session, struct message *message, struct buf *held);
+
 /* The message is dropped. */
 void pass_drop(struct session *session, struct message *message, enum why why);
 
@@ -538,6 +541,27 @@ void recovery_expect_heed(struct session *session, struct request *request);
 /* Gives up the questions that are due. */
 void recovery_expire(struct session *session, enum side asker);
 
+/* --- parallel.c: --parallel: of the client's requests at most so many are at the server, and the others are held */
+
+void parallel_begin(struct session *session);
+void parallel_end(struct session *session); /* after its requests */
+
+/* The place in which a new request of the client's counts; NULL: it counts in none. */
+struct place *parallel_place(const struct session *session, const struct request *request);
+
+/* The request takes it, or, as none is free, will be held. */
+void parallel_enter(struct request *request, struct place *place);
+
+/* Holds the message at hand. */
+void parallel_hold(struct session *session, struct message *message);
+
+/* The held request that can be sent now; or NULL. Sends it. */
+struct request *parallel_next(const struct session *session);
+void parallel_send(struct session *session, struct request *request);
+
+/* Its answer is awaited no more: where none is owed, it counts for the grace. */
+void parallel_abandon(struct session *session, struct request *request);
+
 /* --- heartbeat.c: --heartbeat tells the client that its request is still waited for, as progress in the server's name */
 
 /* A new request of a peer's; progress of a request that has an alarm, or what a stream says, is at hand and passes. */
@@ -597,6 +621,9 @@ void turns_note_work(struct session *session, struct id session_id, bool idle);
 void turns_left(struct session *session);
 
 /* --- requests.c */
+
+/* Their durations, as the policy has them. */
+void requests_set_deadlines(const struct session *session, struct request *request);
 
 /* EVENT_DEADLINE or EVENT_PERSON; or, if the protocol has it so, the same with an answer owed, as its receiver may give it. */
 void requests_give_up(struct session *session, struct request *request, enum decide_event event);

@@ -14,6 +14,7 @@ enum {
 	LIMIT_SERVER_OWN = 8 << 20,
 	LIMIT_BEATS_OWN = 64 << 10, /* ... with more of them no --heartbeat is added */
 	LIMIT_MESSAGE = 256 << 20,  /* --max-message */
+	LIMIT_HELD = 4 << 20,       /* bytes of requests that --parallel holds: another one is refused */
 	LIMIT_HEAD = 4 << 10,       /* at the beginning or the end of a longer message: where its id is looked for */
 	LIMIT_TOLD = 1 << 10,       /* bytes of a long line of text that the log gets */
 	LIMIT_INFLIGHT = 65536,     /* --max-inflight */

@@ -33,6 +33,7 @@ struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
 	struct policy *policy;         /* borrowed: the caller may change it; its rules are marked as they match */
 	const struct answers *answers; /* borrowed; NULL: none */
+	struct policy *parallel;       /* --parallel; borrowed, as that, and does not change; NULL: none */
 	const char *name;              /* of the server, for cancelctl; borrowed; NULL: that cannot reach the session */
 	msec_t grace;                  /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;
@@ -189,6 +190,7 @@ struct request_view { /* valid until the session is called again */
 	bool exempt;                /* by its nature it has no deadline */
 	enum session_verdict {
 		VERDICT_NONE,
+		VERDICT_HELD,  /* it waits for a place (--parallel) */
 		VERDICT_WORKS, /* it reports progress, or the server has answered something lately; or it is a stream */
 		VERDICT_SILENT, /* neither for TIME_SILENT, or a quarter of its deadline */
 		VERDICT_ASKS,   /* the client asks a person something for the server */
@@ -368,12 +370,13 @@ struct session {                /* read only, and of party only the lanes; confi
 	struct acks acks;
 	struct records records;
 	struct probe probe;
-	bool era_awaited;   /* a cancel or a probe waits until the era is settled */
-	bool waiting;       /* deadlines wait until the session is open */
-	msec_t open_by;     /* steady time: then a modern session without a handshake counts as open */
-	bool client_ended;  /* the client has left, or its output is closed */
-	bool client_left;   /* ... and its requests are not waited for */
-	msec_t client_owed; /* steady time when the server last waited for an answer of the client's */
+	struct place *places; /* owned, as many as config.parallel has rules */
+	bool era_awaited;     /* a cancel or a probe waits until the era is settled */
+	bool waiting;         /* deadlines wait until the session is open */
+	msec_t open_by;       /* steady time: then a modern session without a handshake counts as open */
+	bool client_ended;    /* the client has left, or its output is closed */
+	bool client_left;     /* ... and its requests are not waited for */
+	msec_t client_owed;   /* steady time when the server last waited for an answer of the client's */
 	struct edits edits;
 	struct buf fault;   /* what is wrong with the frame at hand, or a person's reason, for the log and the error */
 	struct buf words;   /* for a text or an id that is being composed */

@@ -63,6 +63,18 @@ struct request_name { /* private: an id or token of a request, in pending->names
 	struct span text;
 };
 
+struct place {                /* of one rule of --parallel */
+	size_t free;          /* so many more of its requests may be at the receiver */
+	struct timeline held; /* the others, the oldest first */
+};
+
+/* A further request has to wait. */
+static inline bool
+place_is_taken(const struct place *place)
+{
+	return place->free == 0 || place->held.count > 0;
+}
+
 struct beat {               /* heartbeat.c: when its requester next hears that it is still waited for, and how */
 	struct alarm alarm; /* in pending->beats, or not armed */
 	bool begun;         /* its receiver has reported a value (MCP), or works under its token (LSP) */
@@ -113,6 +125,9 @@ struct request {
 	bool overdue;                  /* ... that time is over: what it still says of the request shows it did not */
 	bool graced;                   /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
 	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
+	struct place *place;           /* in which it counts; or NULL */
+	struct alarm turn;             /* in place->held: it waits there, in no lane; or not armed */
+	struct buf held;               /* its message then */
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
@@ -131,6 +146,7 @@ struct pending {        /* zeroed: empty, of requests of the client's without de
 	struct timeline linger;  /* until when tombstones stay: the oldest first */
 	struct timeline heed;    /* of the client's requests and tasks that were cancelled; on the idle clock too */
 	size_t count;            /* all entries */
+	size_t held;             /* bytes of request->held */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
 	size_t persons;      /* WAITING for a person: REQUEST_PERSON */
@@ -158,7 +174,7 @@ void pending_place(struct request *request, uint64_t start, uint64_t end, bool u
 /* Its deadlines begin to run. An armed alarm in ->hard stays. */
 void pending_begin(struct request *request);
 
-/* Starts the idle deadline: now the request begins to wait. */
+/* Starts the idle deadline, but of one that waits for a place: now the request begins to wait. */
 void pending_start_idle(struct request *request);
 
 /* A sign of life: the idle deadline, if it is armed, starts again. */
@@ -169,6 +185,10 @@ void pending_arm(struct request *request, msec_t duration);
 
 /* Changes the state and the counts that depend on it. Not to ENDED or QUEUED. A tombstone keeps no progress. */
 void pending_move(struct request *request, enum request_state state);
+
+/* It waits for no place any more; it gives back the place that it has. */
+void pending_unhold(struct request *request);
+void pending_vacate(struct request *request);
 
 /* Disarms the request's alarms, removes and frees it. */
 void pending_remove(struct request *request);
@@ -234,7 +254,7 @@ request_state(const struct request *request)
 	return request->state;
 }
 
-/* It has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
+/* It has to wait for a place, the answer to a probe, or a new server: it does not idle meanwhile. */
 static inline bool
 request_is_held(const struct request *request)
 {

@@ -25,6 +25,8 @@ enum why_level {
 	X(RECOVERED, DECISION, "a message was cut out of a line that also held text or another message")       \
 	X(TEXT_REPAIRED, PERSON, "U+FFFD was put in place of what was no UTF-8 in a message of the server's, or what --clean-text replaces") \
 	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
+	X(HELD, DECISION, "a request waits until the server has answered others (--parallel)")             \
+	X(RELEASED, DECISION, "a request that was HELD was sent to the server") \
 	X(CANCEL_FORWARDED, PERSON, "a cancel was forwarded to the side that works on the request") \
 	X(CANCEL_TRANSLATED, PERSON, "a cancel was forwarded in the form that its receiver's protocol defines") \
 	X(REPAIRED, PERSON, "a session/cancel that was sent as a request was forwarded as a notification") \
@@ -56,7 +58,7 @@ enum why_level {
 	X(SERVER_GONE, PERSON, "the server went away, or never started: the request was answered with an error or cancelled") \
 	X(SERVER_LOST, PERSON, "the server is started again: a request that it was working on was answered with an error") \
 	X(TERMINATED, PERSON, "canceld is ending: the request was cancelled and answered with an error") \
-	X(TOO_MANY, PERSON, "a request beyond --max-inflight was answered with an error")          \
+	X(TOO_MANY, PERSON, "a request beyond --max-inflight, or what --parallel may hold, was answered with an error")          \
 	X(MALFORMED, PERSON, "a malformed response was replaced by an error")                      \
 	X(OVERSIZED, PERSON, "a message longer than --max-message was discarded")                  \
 	X(PARSE_ERROR, PERSON, "input that is not JSON was refused with -32700")                   \

@@ -31,7 +31,7 @@ struct configfile {
 };
 
 struct options {
-	struct policy policy;
+	struct policy policy, parallel;
 	struct answers answers;
 	json_t *origins; /* owned: the texts of rules' origins, each the name of itself; requests may outlive a rule */
 	struct session_config session; /* without what does not follow from an option alone: see loop.c */
@@ -67,6 +67,7 @@ enum option_kind {
 	OPTION_BEAT,
 	OPTION_SIZE,
 	OPTION_COUNT,
+	OPTION_PARALLEL, /* as OPTION_RULE */
 	OPTION_PATH,
 	OPTION_NAME,
 	OPTION_ANSWER, /* in the file also an object of them */

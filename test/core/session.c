@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/limits.h"
@@ -10,7 +11,7 @@
 enum { PIECE = LIMIT_READ, MAX_MESSAGE = 1 << 20, MEMORY_MAX = MAX_MESSAGE + 2 * PIECE };
 
 static struct session *session;
-static struct policy policy;
+static struct policy policy, parallel;
 
 static int told[WHY_COUNT];
 static struct action last_end; /* its spans are not valid any more */
@@ -36,6 +37,7 @@ open_session(struct span dialect, bool traffic_unseen)
 	struct session_config config = {
 		.dialect = dialect_named(dialect),
 		.policy = &policy,
+		.parallel = &parallel,
 		.grace = MSEC_NEVER,
 		.max_message = MAX_MESSAGE,
 		.max_inflight = LIMIT_INFLIGHT,
@@ -56,6 +58,7 @@ teardown(void)
 {
 	session_free(session);
 	policy_free(&policy);
+	policy_free(&parallel);
 }
 
 /* Takes all bytes that the reader of this lane would read; returns their number. */
@@ -503,4 +506,87 @@ TEST(so_many_sessions_of_an_agent_are_opened_again)
 	}
 	ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 1);
 	ck_assert_uint_eq(session->records.count, 1 + LIMIT_REOPENED);
+}
+
+/* Sends a call with so long an argument. */
+static void
+say_call(int id, int argument)
+{
+	char *line = mem_new((size_t)argument + 256);
+	int len = snprintf(line, (size_t)argument + 256,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"%0*d\"}}\n", id, argument,
+	    0);
+
+	say(SIDE_CLIENT, (struct span){ line, (size_t)len });
+	free(line);
+}
+
+static void
+open_parallel(void)
+{
+	session_free(session);
+	policy_add(&parallel, POLICY_OPTION, POLICY_PARALLEL, SPAN(""), SPAN(""), 1);
+	open_session(SPAN("mcp"), false);
+	memset(told, 0, sizeof(told));
+}
+
+SUITE("session", .before = setup, .after = teardown);
+
+TEST(what_waits_for_a_place_is_of_bounded_size)
+{
+	const struct pending *asked;
+	enum { PART = LIMIT_HELD / 8 };
+	int id;
+
+	open_parallel();
+	asked = &session->party[SIDE_CLIENT].pending;
+	for (id = 1; told[WHY_TOO_MANY] == 0 && id < 100; id++)
+		say_call(id, PART);
+	ck_assert_int_eq(told[WHY_HELD], 8);
+	ck_assert_uint_ge(asked->held, LIMIT_HELD);
+	ck_assert_uint_le(asked->held, LIMIT_HELD + PART);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 9);
+	say(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n"));
+	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
+	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
+	ck_assert_uint_gt(take(SIDE_CLIENT), PART);
+	say_call(id, PART);
+	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
+}
+
+/* Nothing is sought among those that wait, not even when one in their middle is cancelled. */
+TEST(many_requests_that_wait_cost_no_more_each)
+{
+	enum { MANY = 30000 };
+
+	open_parallel();
+	for (int id = 0; id < MANY; id++)
+		say_call(id, 1);
+	ck_assert_int_eq(told[WHY_HELD], MANY - 1);
+	for (int id = MANY / 2; id < MANY; id += 2)
+		say_with(SIDE_CLIENT,
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":", id, "}}");
+	for (int id = 0; id < MANY; id++) {
+		say_with(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":{}}");
+		take(SIDE_CLIENT);
+	}
+	ck_assert_int_eq(told[WHY_CANCEL_UNSENT], MANY / 4);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 0);
+	ck_assert_uint_eq(session->party[SIDE_CLIENT].pending.held, 0);
+}
+
+/* ... nor where places are free, and the server has gone. */
+TEST(what_waits_for_another_server_is_of_bounded_size)
+{
+	enum { PART = LIMIT_HELD / 8 };
+
+	open_parallel();
+	session->config.restarts = true;
+	say_call(1, 1);
+	say_call(2, 1);
+	session_server_gone(session, -1, 9, false);
+	for (int id = 3; told[WHY_TOO_MANY] == 0 && id < 100; id++)
+		say_call(id, PART);
+	ck_assert_uint_le(session->party[SIDE_CLIENT].pending.held, LIMIT_HELD + PART);
+	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
 }

@@ -118,6 +118,15 @@ TEST(a_request_its_progress_and_its_answer)
 	ck_assert_ptr_null(call(1));
 }
 
+TEST(a_request_that_is_held_begins_as_it_comes)
+{
+	decided(0, "HELD", "server", SLOW, 0);
+	decided(30, "RELEASED", "server", SLOW, 30);
+	relayed(50, "client", SLOW, 50, RESULT);
+	expect_call(0, 50, "result", "RELEASED");
+	ck_assert_ptr_null(call(1));
+}
+
 TEST(an_answer_may_be_an_error)
 {
 	relayed(0, "server", SLOW, 0, "");

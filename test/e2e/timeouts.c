@@ -100,6 +100,25 @@ TEST(a_client_hears_that_a_silent_call_is_waited_for)
 	run_end(run);
 }
 
+/* As this server would answer the second and the third at once. */
+TEST(a_call_is_held_until_another_one_is_answered)
+{
+	struct run *run = run_session("--parallel tools/call=1 -v", NULL);
+
+	run_call(run, "2", "sleep", "{\"ms\":300}");
+	run_call(run, "3", "echo", "{\"text\":\"a\"}");
+	run_call(run, "4", "echo", "{\"text\":\"b\"}");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"}");
+	run_expect_result(run, "5");
+	run_expect_result(run, "2");
+	run_expect_result(run, "3");
+	run_expect_result(run, "4");
+	run_expect_logged(run, "HELD to=server method=tools/call name=echo id=3");
+	run_expect_logged(run, "RELEASED to=server method=tools/call name=echo id=4");
+	run_leave(run, 0);
+	run_end(run);
+}
+
 TEST(a_start_that_hangs_is_explained)
 {
 	struct run *run = run_options("-t initialize=300ms", "sh:echo no such package >&2; exec sleep 50");

@@ -116,6 +116,7 @@ put_id(struct digest *digest, struct id id)
 	ONE(beat, apart) \
 	ONE(heed, apart) ONE(overdue, number) ONE(graced, number) \
 	ONE(seen, told) /* and a person's change of a deadline, which no world has */ \
+	ONE(place, apart) ONE(turn, apart) ONE(held, buf) \
 	ONE(progress, buf) ONE(record, buf) \
 	ONE(older, derived) ONE(newer, derived) \
 	ONE(serial, derived) /* the order */ \
@@ -124,7 +125,7 @@ put_id(struct digest *digest, struct id id)
 #define PENDING(ONE, MANY, STRUCTS) \
 	ONE(from, number) ONE(clocks, derived) ONE(lane, derived) \
 	ONE(idle, apart) ONE(hard, apart) ONE(beats, apart) ONE(linger, apart) ONE(heed, apart) \
-	ONE(count, number) ONE(oldest, apart) ONE(newest, derived) \
+	ONE(count, number) ONE(held, derived) ONE(oldest, apart) ONE(newest, derived) \
 	MANY(in_state, derived) ONE(persons, derived) ONE(handshakes, derived) ONE(starting, derived) \
 	STRUCTS(names, apart) /* in the requests */ \
 	ONE(serial, derived)
@@ -205,6 +206,7 @@ put_request(struct digest *digest, const struct request *it)
 	put_place(digest, it);
 	put_names(digest, it);
 	put_task(digest, it);
+	put_number(digest, it->place == NULL ? NEVER : it->place - session->places);
 	put_number(digest, it->since == MSEC_NEVER);   /* else a person's change of a deadline counts from then */
 	if (it->in == &session->questions[it->from]) { /* of others it is told only */
 		put_age(digest, it->received, TIME_PROBE);
@@ -380,7 +382,7 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
 	STRUCTS(questions, pending) ONE(minted, number) STRUCTS(tasks, pending) ONE(turns, apart) ONE(acks, apart) \
-	ONE(records, apart) ONE(probe, apart) ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
+	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
 	ONE(client_ended, number) ONE(client_left, number) ONE(client_owed, apart) \
 	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived) /* empty between two calls */
 /* clang-format on */
@@ -474,6 +476,19 @@ put_acks(struct digest *digest, const struct acks *it)
 	}
 }
 
+/* Those that are held come in their order; since when does not matter. */
+static void
+put_parallel(struct digest *digest, const struct session *session)
+{
+	for (size_t i = 0; session->places != NULL && i < session->config.parallel->count; i++) {
+		const struct place *it = &session->places[i];
+
+		(void)sizeof((struct place){ it->free, it->held });
+		put_number(digest, it->free);
+		put_timeline(digest, &it->held, session->clocks.steady);
+	}
+}
+
 /* As what is due has its time relative to a clock, it is no matter how late it is. */
 static void
 put_clocks(struct digest *digest, const struct clocks *it)
@@ -498,6 +513,7 @@ digest_session(const struct session *it, struct buf *out)
 	put_acks(digest, &it->acks);
 	put_records(digest, &it->records);
 	put_probe(digest, &it->probe);
+	put_parallel(digest, it);
 	put_age(digest, it->client_owed, horizon(it));
 	put_number(digest, opening && it->clocks.steady < it->open_by ? it->open_by - it->clocks.steady : 0);
 }

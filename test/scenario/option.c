@@ -167,6 +167,8 @@ option_read(struct scenario *scenario, struct span word)
 		return read_rule(scenario, POLICY_IDLE, value);
 	if (span_equal(name, SPAN("max-time")))
 		return read_rule(scenario, POLICY_CAP, value);
+	if (span_equal(name, SPAN("parallel")))
+		return read_rule(scenario, POLICY_PARALLEL, value);
 	if (span_equal(name, SPAN("answer")))
 		return read_answer(&scenario->answers, value);
 	if (span_equal(name, SPAN("grace")))

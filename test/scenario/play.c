@@ -389,13 +389,16 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 		struct span method = { option->method, option->method ? strlen(option->method) : 0 };
 		struct span name = { option->name, option->name ? strlen(option->name) : 0 };
 
-		policy_add(policy, POLICY_OPTION, option->clock, method.len ? method : none, name.len ? name : none,
+		struct policy *of = option->clock == POLICY_PARALLEL ? &play->parallel : policy;
+
+		policy_add(of, POLICY_OPTION, option->clock, method.len ? method : none, name.len ? name : none,
 		    option->duration);
-		policy->rules[i].origin = "options";
+		policy_name(of, "options");
 	}
 	*config = scenario->config;
 	config->policy = policy;
 	config->answers = &scenario->answers;
+	config->parallel = &play->parallel;
 	if (play->setup->filler != FILLER_NONE && config->max_message < LIMIT_MESSAGE)
 		config->max_message += FILLER_SIZE;
 	config->seed = 0x9e3779b97f4a7c15u;
@@ -410,6 +413,7 @@ finish(struct play *play, struct policy *policy)
 
 	session_free(play->session);
 	policy_free(policy);
+	policy_free(&play->parallel);
 	json_decref(play->actions);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		buf_free(&play->readers[side].seen);

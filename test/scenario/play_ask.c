@@ -243,7 +243,7 @@ on_restart(struct play *play, const struct line *line)
 static void
 on_verdict(struct play *play, const struct line *line)
 {
-	static const char *const words[] = { "none", "works", "silent", "asks", "stuck" };
+	static const char *const words[] = { "none", "held", "works", "silent", "asks", "stuck" };
 	enum session_verdict verdict;
 
 	session_oldest(play->session, &verdict);

@@ -93,11 +93,11 @@ text_of(const char *text)
 }
 
 static void
-compare_rules(const char *what, const struct options *one, const struct options *other)
+compare_rules(const char *what, const struct policy *one, const struct policy *other)
 {
-	ck_assert_msg(one->policy.count == other->policy.count, "%s: %zu rules", what, one->policy.count);
-	for (size_t i = 0; i < one->policy.count; i++) {
-		const struct policy_rule *rule = &one->policy.rules[i], *wanted = &other->policy.rules[i];
+	ck_assert_msg(one->count == other->count, "%s: %zu rules", what, one->count);
+	for (size_t i = 0; i < one->count; i++) {
+		const struct policy_rule *rule = &one->rules[i], *wanted = &other->rules[i];
 
 		ck_assert_msg(rule->clock == wanted->clock &&
 			strcmp(text_of(rule->method), text_of(wanted->method)) == 0 &&
@@ -122,7 +122,8 @@ compare(const char *what, const struct options *one, const struct options *other
 {
 	size_t from = offsetof(struct options, session), to = offsetof(struct options, log);
 
-	compare_rules(what, one, other);
+	compare_rules(what, &one->policy, &other->policy);
+	compare_rules(what, &one->parallel, &other->parallel);
 	compare_answers(what, one, other);
 	ck_assert_msg(memcmp((const char *)one + from, (const char *)other + from, to - from) == 0, "%s", what);
 	ck_assert_msg(one->log.level == other->log.level && one->log.json == other->log.json, "%s", what);
@@ -155,6 +156,9 @@ static const struct {
 	    "--log-format json --control /home/me/a/s --no-control --no-history --name mine server" },
 	{ "{\"answer\":{\"a\":null,\"b\":\"c=d\",\"e\":{\"f\":[1, 2.5]}}}", "server",
 	    "--answer a=null --answer b=\"c=d\" --answer e={\"f\":[1,2.5]} server" },
+	{ "{\"parallel\":{\"*\":4,\"a:b=c\":\"2\"}}", "server", "--parallel 4 --parallel a:b=c=2 server" },
+	{ "{\"parallel\":4}", "--parallel a=1 server", "--parallel a=1 --parallel 4 server" },
+	{ "{\"parallel\":4}", "-n server", "-n server" },
 	{ "{\"answer\":\"a=[]\"}", "server", "--answer a=[] server" },
 	{ "{\"answer\":\"a=[]\"}", "--dry-run server", "--dry-run server" },
 	{ "{\"tool-errors\":false,\"drain\":false}", "server", "server" },
@@ -496,6 +500,52 @@ TEST(a_reload_leaves_the_answers_until_the_next_start)
 	ck_assert_str_eq(options->answers.list[1].result, "1");
 	options_free(options);
 	log_close(&log);
+}
+
+static int64_t
+parallel_of(struct options *options, const char *method)
+{
+	const struct policy_rule *rule = policy_find(&options->parallel, span_of(method), SPAN_NONE);
+
+	return rule == NULL ? 0 : rule->duration;
+}
+
+TEST(how_many_requests_go_at_once_stands_in_the_file_as_deadlines_do)
+{
+	struct options *options;
+	struct log log = open_log();
+
+	put("{\"parallel\":{\"*\":4,\"tools/call\":\"2\",\"a\":3},\"servers\":{\"server\":{\"parallel\":1}}}");
+	options = parse_with_file("--parallel a=5 server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	ck_assert_int_eq(parallel_of(options, "a"), 5);
+	ck_assert_int_eq(parallel_of(options, "tools/call"), 1);
+	ck_assert_int_eq(parallel_of(options, "b"), 1);
+	/* A new number would count at the next start: the requests of this one are counted already. */
+	put("{\"parallel\":7}");
+	json_decref(configfile_reload(options, &log));
+	ck_assert_int_eq(parallel_of(options, "b"), 1);
+	options_free(options);
+	log_close(&log);
+}
+
+TEST(requests_of_an_editor_are_not_held)
+{
+	struct options *options;
+
+	put("{\"parallel\":4}");
+	options = parse_with_file("-D lsp server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	ck_assert_uint_eq(options->parallel.count, 0);
+	options_free(options);
+	options = parse_with_file("-D bsp --parallel 2 server");
+	ck_assert_int_eq(load(options), STATUS_FAILED);
+	ck_assert_ptr_nonnull(strstr(options->fault, "-D bsp"));
+	options_free(options);
+	options = parse_with_file("-n --parallel 2 server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	ck_assert_uint_eq(options->parallel.count, 0);
+	options_free(options);
 }
 
 static msec_t

@@ -276,6 +276,23 @@ TESTS(rules_name_a_method_and_a_name, 0, COUNT(rules))
 }
 
 /* Its bytes are kept, in one line; of one method the last one counts. */
+TEST(how_many_requests_go_at_once_is_a_rule_too)
+{
+	static struct parsed parsed;
+	const struct options *options =
+	    accept_line(&parsed, "--parallel 4 --parallel tools/call:a=b=65536 -t 1s server");
+
+	ck_assert_uint_eq(options->policy.count, 1);
+	ck_assert_uint_eq(options->parallel.count, 2);
+	ck_assert_ptr_null(options->parallel.rules[0].method);
+	ck_assert_int_eq(options->parallel.rules[0].duration, 4);
+	ck_assert_str_eq(options->parallel.rules[0].origin, "command line --parallel 4");
+	ck_assert_str_eq(options->parallel.rules[1].method, "tools/call");
+	ck_assert_str_eq(options->parallel.rules[1].name, "a=b");
+	ck_assert_int_eq(options->parallel.rules[1].duration, 65536);
+	ck_assert_str_eq(options->parallel.rules[1].origin, "command line --parallel tools/call:a=b=65536");
+}
+
 TEST(an_answer_is_json_in_one_line)
 {
 	static struct parsed parsed;
@@ -314,6 +331,12 @@ static const struct {
 	{ "--retries server", "'--retries'", "see canceld --help" },
 	{ "--kil-stuck server", "'--kil-stuck'", ": it could be --kill-stuck;" },
 	{ "--fail-on server", "'--fail-on'", ": it could be --fail-on-timeout;" },
+	{ "--parallel 0 server", "--parallel '0': want N, METHOD=N or METHOD:NAME=N", "from 1 to 65536" },
+	{ "--parallel 65537 server", "--parallel '65537': want N", "from 1 to 65536" },
+	{ "--parallel none server", "--parallel 'none': want N", "from 1 to 65536" },
+	{ "--parallel 2s server", "--parallel '2s': want N", "from 1 to 65536" },
+	{ "--parallel =2 server", "--parallel '=2': want N", "from 1 to 65536" },
+	{ "--parallel a*********=2 server", "--parallel 'a*********=2': want a pattern", "at most 8" },
 	{ "--answer roots/list server", "--answer 'roots/list'", "METHOD=JSON, such as roots/list={\"roots\":[]}" },
 	{ "--answer =null server", "--answer '=null'", "METHOD=JSON" },
 	{ "--answer a= server", "--answer 'a='", "METHOD=JSON" },

@@ -33,6 +33,11 @@ static TABLE_CONST struct method mcp_methods[] = {
 	METHOD("resources/unsubscribe", METHOD_UNSETTING, .name_field = SCAN_URI),
 	METHOD("subscriptions/listen", METHOD_STREAM),
 	METHOD("tasks/result", METHOD_LONG | METHOD_RESULT),
+	METHOD("tasks/get", METHOD_FREE),
+	METHOD("tasks/list", METHOD_FREE),
+	METHOD("tasks/update", METHOD_FREE),
+	METHOD("tasks/cancel", METHOD_FREE),
+	METHOD("ping", METHOD_FREE),
 	METHOD("elicitation/create", METHOD_PERSON | METHOD_DECLARED),
 	METHOD("sampling/createMessage", METHOD_PERSON | METHOD_DECLARED),
 	{ 0 },
@@ -41,7 +46,7 @@ static TABLE_CONST struct method mcp_methods[] = {
 TABLE_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
 	.flags = DIALECT_OWN_TOKENS | DIALECT_HAS_ERAS |
-	    DIALECT_REASONS | DIALECT_REPLAYS,
+	    DIALECT_REASONS | DIALECT_REPLAYS | DIALECT_PARALLEL,
 	.cancel = &dialect_cancels[CANCEL_MCP],
 	.declared_cancel = &dialect_cancels[CANCEL_MCP],
 	.progress = "notifications/progress",
@@ -92,7 +97,8 @@ static TABLE_CONST struct method acp_methods[] = {
 };
 
 #define ACP_ROW(version_flags) \
-	.name = "acp", .flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_REPLAYS | (version_flags), \
+	.name = "acp", \
+	.flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_REPLAYS | DIALECT_PARALLEL | (version_flags), \
 	.cancel = &dialect_cancels[CANCEL_ACP], \
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
 	    .turn_cancel = "session/cancel", .resume = "session/resume", .progress = "session/update", \

@@ -195,6 +195,30 @@ policy_singles_out(const struct policy *policy, struct span method, struct span 
 	return false;
 }
 
+/* How strong the rule is of those that name the request, which it notes; or RANK_NO_MATCH. */
+static int
+rank_rule(struct policy_rule *rule, struct span method, struct span name)
+{
+	if (!policy_names(rule, method, name))
+		return RANK_NO_MATCH;
+	rule->matched = true;
+	return ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS + rank_of(rule->method, method);
+}
+
+const struct policy_rule *
+policy_find(struct policy *policy, struct span method, struct span name)
+{
+	const struct policy_rule *found = NULL;
+	int best = 0, rank;
+
+	for (size_t i = 0; i < policy->count; i++)
+		if ((rank = rank_rule(&policy->rules[i], method, name)) >= best) {
+			best = rank;
+			found = &policy->rules[i];
+		}
+	return found;
+}
+
 struct deadlines
 policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
 {
@@ -215,10 +239,7 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, un
 		    (exempt || start ||
 			((traits & METHOD_SESSION) && rule->duration < (rule->clock == POLICY_CAP ? cap : idle))))
 			continue;
-		if (!policy_names(rule, method, name))
-			continue;
-		rule->matched = true;
-		rank = ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS + rank_of(rule->method, method);
+		rank = rank_rule(rule, method, name);
 		if (rank < best[rule->clock])
 			continue;
 		best[rule->clock] = rank;

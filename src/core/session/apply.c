@@ -28,7 +28,7 @@ hint_for(struct session *session, const struct request *request)
 	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
 	    session->handshake.dialect->asked_member != NULL && !session->config.ask_progress;
 
-	if (request->from == SIDE_SERVER || session->config.dry_run ||
+	if (request->from == SIDE_SERVER || session->config.dry_run || alarm_armed(&request->turn) ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
 	if (asked != NULL) {
@@ -56,6 +56,7 @@ describe_timeout(struct session *session, const struct request *request)
 	buf_clear(text);
 	compose(text,
 	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
+		alarm_armed(&request->turn)    ? "it was held (--parallel)" :
 		idle && !request->unread       ? "no progress" :
 						 "no answer");
 	if (request->unread)
@@ -201,6 +202,7 @@ enter_state(struct session *session, struct request *request, enum request_state
 		return;
 	}
 	alarm_disarm(&request->idle);
+	parallel_abandon(session, request);
 	pending_arm(request, TIME_LINGER);
 }
 

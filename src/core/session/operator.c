@@ -16,6 +16,8 @@ judge(const struct session *session, const struct request *request, msec_t silen
 {
 	msec_t answered = session->clocks.steady - session->server.answered;
 
+	if (alarm_armed(&request->turn))
+		return VERDICT_HELD;
 	if (recovery_sees_stuck(session))
 		return VERDICT_STUCK;
 	if (state_asks_person(session))

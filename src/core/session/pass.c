@@ -144,6 +144,13 @@ pass_take(struct session *session, struct message *message, enum why why)
 }
 
 void
+pass_hold(struct session *session, struct message *message, struct buf *held)
+{
+	copy(message, held);
+	pass_take(session, message, WHY_HELD);
+}
+
+void
 pass_drop(struct session *session, struct message *message, enum why why)
 {
 	tell(session, message, VERB_DROP, why);

@@ -77,6 +77,13 @@ refuse(struct session *session, struct message *message, int code, const char *c
 	pass_drop(session, message, why);
 }
 
+/* ... as it is one too many. */
+static void
+refuse_more(struct session *session, struct message *message, const char *text)
+{
+	refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests", text, WHY_TOO_MANY);
+}
+
 /* --answer: answers the request of the server's at hand, if the client is not to be asked. false: nothing was done. */
 static bool
 answer_at_once(struct session *session, struct message *message, unsigned traits)
@@ -240,17 +247,22 @@ are_kept(const struct session *session)
 	return session->config.restarts || session->config.observed;
 }
 
-/* Enters the request in the table, and passes it. */
+/* Enters the request in the table, and passes it, or holds it. */
 static void
 enter(struct session *session, struct message *message, const struct method *row)
 {
 	enum side receiver = message->to;
-	struct deadlines deadlines;
 	struct request *request;
+	struct place *place;
 	struct entry entry;
 
-	session->journal.requests[message->from]++;
 	read_names(session, message, row, &entry);
+	place = message->from == SIDE_CLIENT ? parallel_place(session, &entry.request) : NULL;
+	if (place != NULL && place_is_taken(place) && message->writer->pending.held >= LIMIT_HELD) {
+		refuse_more(session, message, "too many bytes of requests wait (--parallel)");
+		return;
+	}
+	session->journal.requests[message->from]++;
 	if (scan_has(message->scan, SCAN_REQUEST_ID)) /* ACP: elicitation/create */
 		restore_id(message, SCAN_REQUEST_ID);
 	if (!session->config.dry_run)
@@ -263,11 +275,8 @@ enter(struct session *session, struct message *message, const struct method *row
 		turns_renew(session, entry.request.token);
 	request = pending_add(&message->writer->pending, &entry.request);
 	pending_place(request, message->start, message->next, false);
-	deadlines = policy_deadlines(session->config.policy, request->method, request->name, request->traits,
-	    request->from == SIDE_SERVER);
-	request->idle_after = deadlines.idle;
-	request->cap_after = deadlines.cap;
-	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
+	parallel_enter(request, place);
+	requests_set_deadlines(session, request);
 	if (message->from == SIDE_SERVER)
 		request->answer = answers_find(session, message, row->traits, &request->items);
 	heartbeat_begin(session, request);
@@ -291,7 +300,10 @@ enter(struct session *session, struct message *message, const struct method *row
 	else if (are_kept(session) && !records_keep(session, message, request) && session->config.restarts)
 		state_note(session, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
-	pass_on(session, message, WHY_RELAYED);
+	if (alarm_armed(&request->turn))
+		parallel_hold(session, message);
+	else
+		pass_on(session, message, WHY_RELAYED);
 }
 
 /*
@@ -356,8 +368,7 @@ receive_request(struct session *session, struct message *message)
 	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
 		pass_drop(session, message, reply_gone(session, message));
 	} else if ((too_much = why_too_much(session, message)) != NULL) {
-		refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests", too_much,
-		    WHY_TOO_MANY);
+		refuse_more(session, message, too_much);
 	} else {
 		enter(session, message, row);
 	}

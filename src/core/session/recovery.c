@@ -401,7 +401,7 @@ send_streams(struct session *session)
 	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
 
 	for (; request != NULL; request = request->newer) {
-		if (request->start != REQUEST_UNSENT)
+		if (request->start != REQUEST_UNSENT || alarm_armed(&request->turn))
 			continue;
 		request->repeats = request->begun;
 		send_again(session, buf_span(&request->record), request);

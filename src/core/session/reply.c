@@ -194,6 +194,9 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
 	compose(text, ending->text, request_timeout(request));
+	if (late && alarm_armed(&request->turn))
+		compose(text,
+		    ": it was never sent, as others were not answered (see the option --parallel of canceld)");
 	if (late && ending != &unread)
 		advise(text, request, session->config.name);
 	if (request_timeout(request) != MSEC_NEVER &&

@@ -1,6 +1,17 @@
 #include "core/inside.h"
 
 void
+requests_set_deadlines(const struct session *session, struct request *request)
+{
+	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method, request->name,
+	    request->traits, request->from == SIDE_SERVER);
+
+	request->idle_after = deadlines.idle;
+	request->cap_after = deadlines.cap;
+	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
+}
+
+void
 requests_give_up(struct session *session, struct request *request, enum decide_event event)
 {
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
@@ -32,6 +43,14 @@ expire(struct session *session, struct request *request, enum policy_clock passe
 	requests_give_up(session, request, EVENT_DEADLINE);
 }
 
+/* The time is over for which one that is owed no answer counts: see parallel_abandon. */
+static void
+vacate(struct request *request)
+{
+	alarm_disarm(&request->idle);
+	pending_vacate(request);
+}
+
 void
 requests_expire(struct session *session, enum side side)
 {
@@ -46,7 +65,9 @@ requests_expire(struct session *session, enum side side)
 	    (request = timeline_due(&pending->hard, session->clocks.steady)) != NULL)
 		expire(session, request, POLICY_CAP);
 	while ((request = timeline_due(&pending->idle, clocks_idle(&session->clocks, side))) != NULL)
-		if (request_is_held(request))
+		if (request->state == REQUEST_ABANDONED)
+			vacate(request);
+		else if (request_is_held(request))
 			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
 			expire(session, request, POLICY_IDLE);
@@ -60,10 +81,13 @@ requests_settle(struct session *session)
 {
 	bool open = session->waiting && !state_is_opening(session);
 	bool settled = session->era_awaited && state_is_settled(session);
-	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+	struct request *request;
 
+	while ((request = parallel_next(session)) != NULL)
+		parallel_send(session, request);
 	if (!open && !settled)
 		return;
+	request = session->party[SIDE_CLIENT].pending.oldest;
 	session->waiting &= !open;
 	session->era_awaited &= !settled;
 	for (; request != NULL; request = request->newer) {

@@ -22,6 +22,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->server.status = session->server.signal = -1;
 	session->open_by = now + TIME_START;
 	session->probe.took = MSEC_NEVER;
+	parallel_begin(session);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *party = &session->party[side];
 
@@ -49,6 +50,7 @@ session_free(struct session *session)
 		buf_free(&session->handshake.declared[side]);
 		pending_free(&session->questions[side]);
 	}
+	parallel_end(session);
 	pending_free(&session->turns);
 	buf_free(&session->fault);
 	buf_free(&session->words);
@@ -377,7 +379,7 @@ next_wake(const struct session *session, bool stalled)
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
 	if ((session->era_awaited && state_is_settled(session)) || (session->waiting && !state_is_opening(session)) ||
-	    recovery_may_try(session))
+	    recovery_may_try(session) || parallel_next(session) != NULL)
 		return clocks->now;
 	if (session->waiting && session->party[SIDE_CLIENT].pending.starting == 0)
 		wake = session->open_by + lag;

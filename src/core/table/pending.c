@@ -115,7 +115,8 @@ pending_add(struct pending *pending, const struct request *like)
 	request->names = (struct request_name *)(request + 1);
 	request->in = pending;
 	request->from = pending->from;
-	request->idle.owner = request->hard.owner = request->beat.alarm.owner = request->heed.owner = request;
+	request->idle.owner = request->hard.owner = request->beat.alarm.owner = request->heed.owner =
+	    request->turn.owner = request;
 	keep(&at, &request->id.text);
 	keep_id(&at, &request->wire_id, &request->id);
 	keep(&at, &request->token.text);
@@ -168,7 +169,8 @@ void
 pending_start_idle(struct request *request)
 {
 	request->seen = clocks_idle(request->in->clocks, request->from);
-	alarm_arm(&request->in->idle, &request->idle, request->idle_after, request->seen);
+	if (!alarm_armed(&request->turn))
+		alarm_arm(&request->in->idle, &request->idle, request->idle_after, request->seen);
 }
 
 void
@@ -208,6 +210,23 @@ pending_move(struct request *request, enum request_state state)
 }
 
 void
+pending_unhold(struct request *request)
+{
+	alarm_disarm(&request->turn);
+	request->in->held -= request->held.len;
+	buf_free(&request->held);
+}
+
+void
+pending_vacate(struct request *request)
+{
+	if (request->place != NULL && !alarm_armed(&request->turn))
+		request->place->free++;
+	pending_unhold(request);
+	request->place = NULL;
+}
+
+void
 pending_remove(struct request *request)
 {
 	struct pending *pending = request->in;
@@ -216,6 +235,7 @@ pending_remove(struct request *request)
 	alarm_disarm(&request->hard);
 	alarm_disarm(&request->beat.alarm);
 	alarm_disarm(&request->heed);
+	pending_vacate(request);
 	buf_free(&request->progress);
 	buf_free(&request->record);
 	count_state(request, -1);

@@ -19,7 +19,7 @@ static const char ends[] =
     "SERVER_LOST TERMINATED TOO_MANY MALFORMED OVERSIZED PROBE_ANSWERED ANSWERED_FOR_CLIENT UNANSWERABLE KILLED";
 
 /* With these a message passes: a request, its progress or its answer. */
-static const char passes[] = "RELAYED RECOVERED ID_COERCED";
+static const char passes[] = "RELAYED HELD RECOVERED ID_COERCED";
 
 msec_t
 trace_time(const json_t *line)

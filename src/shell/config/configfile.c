@@ -81,7 +81,7 @@ read_value(const struct options_row *row, const char *target, json_t *value)
 static bool
 adds_up(const struct options_row *row)
 {
-	return row->kind == OPTION_RULE || row->kind == OPTION_ANSWER;
+	return row->kind == OPTION_RULE || row->kind == OPTION_PARALLEL || row->kind == OPTION_ANSWER;
 }
 
 /* Tries a value. What is right counts, unless something stronger says the same; it is set, now or at the next start. */
@@ -202,7 +202,7 @@ read_file(struct options *options)
 	json_t *in_force = json_object(), *root;
 	size_t before = options->policy.count;
 
-	scratch.policy = (struct policy){ 0 };
+	scratch.policy = scratch.parallel = (struct policy){ 0 };
 	scratch.answers = (struct answers){ 0 };
 	scratch.file.in_force = in_force;
 	json_decref(options->file.faults);
@@ -224,6 +224,7 @@ read_file(struct options *options)
 	}
 	json_decref(root);
 	policy_free(&scratch.policy);
+	policy_free(&scratch.parallel);
 	answers_free(&scratch.answers);
 	return in_force;
 }
@@ -232,6 +233,8 @@ read_file(struct options *options)
 static int
 settle(struct options *options)
 {
+	const struct dialect *dialect = options->session.dialect;
+
 	options->log.file = options->log_path[0] != '\0' ? options->log_path : NULL;
 	options->log.tail = !options->no_control;
 	if (options->log.payload && options->log.file == NULL)
@@ -242,8 +245,16 @@ settle(struct options *options)
 		options->session.ask_progress = options->session.clean_text = options->session.legacy = false;
 		options->session.kill_stuck = options->session.kill_ignoring = options->session.heartbeat = 0;
 		answers_free(&options->answers);
+		policy_free(&options->parallel);
 		options->restarts = 0;
 	}
+	if (dialect == NULL || (dialect->flags & DIALECT_PARALLEL))
+		return OPTIONS_RUN;
+	policy_forget(&options->parallel, options->parallel.count, POLICY_SECTION); /* of servers in general */
+	if (options->parallel.count > 0)
+		return options_refuse(options,
+		    "--parallel is for MCP and ACP: in -D %s a request must not be sent behind later notifications",
+		    dialect->name);
 	return OPTIONS_RUN;
 }
 
@@ -275,6 +286,7 @@ configfile_report(const struct options *options, struct log *log)
 	    LOG_FIELDS(log_string("file", options->config), log_string("reason", json_string_value(fault))));
 	report_rules(log, WHY_RULE_DOUBTED, &options->policy, options->session.dialect);
 	report_answers(log, &options->answers);
+	report_rules(log, WHY_RULE_DOUBTED, &options->parallel, options->session.dialect);
 }
 
 /* What counts at the next start stays out of force, so that the next reload tells of it again. */

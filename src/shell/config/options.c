@@ -88,6 +88,9 @@ const struct options_row options_rows[] = {
 	{ .help = "Limits" },
 	{ 0, OPTION_SIZE, "max-message", AT(session.max_message), "SIZE",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
+	{ 0, OPTION_PARALLEL, "parallel", AT(parallel), "[METHOD[:NAME]=]N",
+	    "requests of the client's that the server has at once; the others wait in their order. For servers that fail "
+	    "with several; MCP and ACP; repeatable, and METHOD, NAME as for -t" },
 	{ 0, OPTION_COUNT, "max-inflight", AT(session.max_inflight), "N",
 	    "requests outstanding in one direction (65536)" },
 	{ .help = "The log" },
@@ -216,11 +219,12 @@ set_restart(struct options *options, const char *value)
 
 /* "command line -t tools/call=3s" for the newest rule, which was read from the value. Always true: the caller's result. */
 static bool
-tell_origin(struct options *options, enum policy_source source, const char *value)
+tell_origin(struct options *options, struct policy *policy, enum policy_source source, const char *value)
 {
+	static const char *const names[] = { " -t ", " -T ", " --parallel " };
 	static const char
 	    *const places[POLICY_SOURCES + 1] = { [POLICY_OPTION] = "command line", [POLICY_SET] = "set by a person" };
-	const struct policy_rule *rule = &options->policy.rules[options->policy.count - 1];
+	const struct policy_rule *rule = &policy->rules[policy->count - 1];
 	const char *place = places[source] != NULL ? places[source] : options->config;
 	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
 	const char *equals = strrchr(value, '=');
@@ -231,7 +235,7 @@ tell_origin(struct options *options, enum policy_source source, const char *valu
 	assert(rule != NULL);
 	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	if (json_object_size(options->origins) < ORIGINS_MOST) {
-		compose(&text, rule->clock == POLICY_CAP ? " -T " : " -t ");
+		compose(&text, names[rule->clock]);
 		if (rule->method != NULL)
 			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
 		if (rule->name != NULL)
@@ -241,10 +245,21 @@ tell_origin(struct options *options, enum policy_source source, const char *valu
 	origin = printable_json(buf_span(&text), false);
 	if (json_object_get(options->origins, json_string_value(origin)) == NULL)
 		json_object_set(options->origins, json_string_value(origin), origin);
-	policy_name(&options->policy, json_string_value(json_object_get(options->origins, json_string_value(origin))));
+	policy_name(policy, json_string_value(json_object_get(options->origins, json_string_value(origin))));
 	json_decref(origin);
 	buf_free(&text);
 	return true;
+}
+
+static bool
+read_rule(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
+{
+	struct policy *policy = row->kind == OPTION_RULE ? &options->policy : &options->parallel;
+	enum policy_clock clock = row->kind == OPTION_PARALLEL ? POLICY_PARALLEL :
+	    row->letter == 'T'                                 ? POLICY_CAP :
+								 POLICY_IDLE;
+
+	return units_read_rule(value, source, clock, policy) && tell_origin(options, policy, source, value);
 }
 
 /* METHOD=JSON. No control byte stands within a string: without line breaks it is the same JSON, in one line. */
@@ -286,8 +301,8 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		options->session.dialect = dialect_named(text);
 		return options->session.dialect != NULL || span_equal(text, SPAN("auto"));
 	case OPTION_RULE:
-		return units_read_rule(text.ptr, source, row->letter == 'T' ? POLICY_CAP : POLICY_IDLE, at) &&
-		    tell_origin(options, source, text.ptr);
+	case OPTION_PARALLEL:
+		return read_rule(options, row, source, text.ptr);
 	case OPTION_WAIT:
 		if (!units_read_duration(text, at))
 			return false;
@@ -348,6 +363,7 @@ static const char *const wants[] = {
 	[OPTION_BEAT] = "a time such as 500ms or 10s",
 	[OPTION_SIZE] = "a size from 64K on, such as 10M or 1G",
 	[OPTION_COUNT] = "a number from 1 to 16777216",
+	[OPTION_PARALLEL] = "N, METHOD=N or METHOD:NAME=N, with N from 1 to 65536",
 	[OPTION_PATH] = "the name of a file (./-- for one of that name); ~/ is your home directory, if that is known",
 	[OPTION_ANSWER] = "METHOD=JSON, such as roots/list={\"roots\":[]}",
 	[OPTION_NAME] = "a name of 1 to 63 bytes",
@@ -394,7 +410,7 @@ options_set(struct options *options, const struct options_row *row, enum policy_
 	if (lacks_unit(row, value))
 		return options_fault(options, "%s '%s': is the unit missing? for seconds: %ss", row->name, value,
 		    value);
-	if (row->kind == OPTION_RULE && !policy_allows(span_of(value)))
+	if ((row->kind == OPTION_RULE || row->kind == OPTION_PARALLEL) && !policy_allows(span_of(value)))
 		want = POLICY_PATTERN;
 	return options_fault(options, "%s '%s': want %s", row->name, value, want);
 }
@@ -582,6 +598,7 @@ void
 options_free(struct options *options)
 {
 	policy_free(&options->policy);
+	policy_free(&options->parallel);
 	answers_free(&options->answers);
 	json_decref(options->origins);
 	json_decref(options->file.in_force);

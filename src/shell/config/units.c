@@ -1,3 +1,4 @@
+#include "core/limits.h"
 #include "shell/words.h"
 
 #include <ctype.h>
@@ -89,11 +90,22 @@ units_read_number(struct span text, bool bytes, size_t least, size_t most, size_
 	return true;
 }
 
+/* How many requests. */
+static bool
+read_count(struct span text, msec_t *count)
+{
+	size_t number = 0;
+	bool fine = units_read_number(text, false, 1, LIMIT_INFLIGHT, &number);
+
+	*count = (msec_t)number;
+	return fine;
+}
+
 /* Split at the first ':' and the last '=': a NAME may be a URI. */
 bool
 units_read_rule(const char *text, enum policy_source source, enum policy_clock clock, struct policy *policy)
 {
-	const char *equals = strrchr(text, '='), *duration = equals != NULL ? equals + 1 : text, *colon;
+	const char *equals = strrchr(text, '='), *value = equals != NULL ? equals + 1 : text, *colon;
 	struct span method = { text, equals != NULL ? (size_t)(equals - text) : 0 }, name = SPAN_NONE;
 	msec_t time;
 
@@ -103,7 +115,9 @@ units_read_rule(const char *text, enum policy_source source, enum policy_clock c
 		method.len = (size_t)(colon - text);
 	}
 	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) || !policy_allows(method) ||
-	    !policy_allows(name) || !units_read_duration(span_of(duration), &time))
+	    !policy_allows(name) ||
+	    !(clock == POLICY_PARALLEL ? read_count(span_of(value), &time) :
+					 units_read_duration(span_of(value), &time)))
 		return false;
 	policy_add(policy, source, clock, method, name, time);
 	return true;

@@ -59,6 +59,7 @@ static json_t *
 verdict_or_null(enum session_verdict verdict)
 {
 	static const char *const words[] = {
+		[VERDICT_HELD] = "held",
 		[VERDICT_WORKS] = "works",
 		[VERDICT_SILENT] = "silent",
 		[VERDICT_ASKS] = "asks",

@@ -91,7 +91,8 @@ report_rules(struct log *log, enum why why, const struct policy *policy, const s
 	for (size_t i = 0; i < policy->count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 		/* Those of the file are for many servers. */
-		bool unused = !rule->matched && rule->method != NULL && rule->source >= POLICY_OPTION;
+		bool vain = rule->clock == POLICY_PARALLEL && dialect != NULL && !(dialect->flags & DIALECT_PARALLEL);
+		bool unused = !rule->matched && (rule->method != NULL || vain) && rule->source >= POLICY_OPTION;
 
 		buf_clear(&meant);
 		if (policy_meant(rule, dialect, SPAN_NONE, &meant) || (unused && why == WHY_RULE_UNUSED))

@@ -1,0 +1,103 @@
+/*
+ *   a rule of --parallel has places ─┬─ one is free: the request passes, in its lane
+ *                                    └─ none is: it is held, and sent when one is, ahead of what is queued
+ */
+#include <stdlib.h>
+
+#include "core/inside.h"
+
+void
+parallel_begin(struct session *session)
+{
+	const struct policy *policy = session->config.parallel;
+
+	if (policy == NULL)
+		return;
+	session->places = mem_new(policy->count * sizeof(*session->places));
+	for (size_t i = 0; i < policy->count; i++)
+		session->places[i].free = (size_t)policy->rules[i].duration;
+}
+
+void
+parallel_end(struct session *session)
+{
+	for (size_t i = 0; session->places != NULL && i < session->config.parallel->count; i++)
+		timeline_free(&session->places[i].held);
+	free(session->places);
+}
+
+struct place *
+parallel_place(const struct session *session, const struct request *request)
+{
+	const struct policy_rule *rule;
+	struct policy *policy = session->config.parallel;
+
+	if (policy == NULL || !(session->handshake.dialect->flags & DIALECT_PARALLEL) ||
+	    (request->row->traits & METHOD_UNCOUNTED))
+		return NULL;
+	rule = policy_find(policy, request->method, request->name);
+	return rule == NULL ? NULL : &session->places[rule - policy->rules];
+}
+
+void
+parallel_enter(struct request *request, struct place *place)
+{
+	request->place = place;
+	if (place == NULL)
+		return;
+	if (place_is_taken(place))
+		alarm_arm(&place->held, &request->turn, 0, request->received);
+	else
+		place->free--;
+}
+
+void
+parallel_hold(struct session *session, struct message *message)
+{
+	struct request *request = message->request;
+
+	pass_hold(session, message, &request->held);
+	request->in->held += request->held.len;
+	pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+}
+
+struct request *
+parallel_next(const struct session *session)
+{
+	const struct party *client = &session->party[SIDE_CLIENT];
+	const struct alarm *first;
+
+	if (client->pending.held == 0 || client->lane->stop != LANE_FREE || !state_may_write(session, SIDE_SERVER))
+		return NULL;
+	for (size_t i = 0; i < session->config.parallel->count; i++) {
+		first = timeline_first(&session->places[i].held);
+		if (first != NULL && session->places[i].free > 0)
+			return first->owner;
+	}
+	return NULL;
+}
+
+void
+parallel_send(struct session *session, struct request *request)
+{
+	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	lane_overtake(lane, buf_span(&request->held));
+	pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
+	journal_tell(&session->journal, &action);
+	pending_unhold(request);
+	request->place->free--;
+	request->heard = lane_received_to(session->party[SIDE_SERVER].lane);
+	if (request->since != MSEC_NEVER)
+		pending_start_idle(request);
+}
+
+void
+parallel_abandon(struct session *session, struct request *request)
+{
+	msec_t grace = request->graced ? 0 : state_grace(session, request);
+
+	if (request->place != NULL && !(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
+		alarm_arm(&request->in->idle, &request->idle, grace, session->clocks.idle);
+}
