@@ -140,8 +140,9 @@ struct ask { /* one request */
 		double seen;   /* the last value that arrived */
 		bool unsure;   /* progress of an older request with its token was heard, which may count for it */
 	} beat;
-	int64_t told_at; /* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
-	bool resumed;    /* ... which was replayed, so that the next first notice is not due */
+	int64_t told_at;        /* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
+	int64_t told_surely_at; /* ... of which it knew then */
+	bool resumed;           /* ... which was replayed, so that the next first notice is not due */
 };
 
 enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING, OWN_SESSION, OWN_LOGIN, OWN_FENCE };

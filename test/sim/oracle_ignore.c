@@ -12,11 +12,16 @@ time_of(const struct oracle *oracle, const struct ask *ask)
 	return oracle->kill_ignoring > grace ? oracle->kill_ignoring : grace;
 }
 
+/* surely: it had arrived, or the cancel is its own. */
 static void
-tell(struct oracle *oracle, struct ask *ask)
+tell(struct oracle *oracle, struct ask *ask, bool surely)
 {
-	if (ask->told_at == 0 && ask->by == CLIENT && ask->deed != NULL && !(ask->deed->traits & FINAL))
+	if (ask->by != CLIENT || ask->deed == NULL || ask->deed->traits & FINAL)
+		return;
+	if (ask->told_at == 0)
 		ask->told_at = oracle->now;
+	if (surely && ask->told_surely_at == 0)
+		ask->told_surely_at = oracle->now;
 }
 
 static void
@@ -27,7 +32,7 @@ tell_turns(struct oracle *oracle, const char *session)
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->deed != NULL && ask->deed->traits & TURN && strcmp(ask->session, session) == 0 &&
 		    oracle->sent[ask->sent].begun != 0)
-			tell(oracle, ask);
+			tell(oracle, ask, ask->wire[0] != '\0');
 }
 
 void
@@ -36,7 +41,7 @@ oracle_ignore_told(struct oracle *oracle, int ask, const char *session)
 	if (session[0] != '\0')
 		tell_turns(oracle, session);
 	if (ask >= 0)
-		tell(oracle, &oracle->asks[ask]);
+		tell(oracle, &oracle->asks[ask], true);
 }
 
 void
@@ -93,11 +98,11 @@ oracle_ignores(struct oracle *oracle, const char *id)
 static bool
 is_overdue(const struct oracle *oracle, const struct ask *ask, int64_t late)
 {
-	int64_t since = ask->told_at > oracle->paused_at ? ask->told_at : oracle->paused_at;
+	int64_t since = ask->told_surely_at > oracle->paused_at ? ask->told_surely_at : oracle->paused_at;
 
 	if (oracle->slept > since)
 		since = oracle->slept;
-	return goes_on(ask) && ask->wire[0] != '\0' && ask->life == oracle->life &&
+	return goes_on(ask) && ask->told_surely_at > 0 && ask->wire[0] != '\0' && ask->life == oracle->life &&
 	    oracle->now - since >= time_of(oracle, ask) + late;
 }
 
