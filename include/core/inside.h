@@ -420,8 +420,15 @@ const char *answers_find(const struct session *session, const struct message *me
 /* That result as it is sent; valid until session->words is used again. */
 struct span answers_result(struct session *session, const char *result, int64_t items);
 
+/* Whether --answer has a result for the request, and the server can still be sent it. */
+static inline bool
+answers_has(const struct session *session, const struct request *request)
+{
+	return request->answer != NULL && state_may_write(session, SIDE_SERVER);
+}
+
 /* Whether that is the answer, as the client's own, in the message, says that it does not know the request's method. */
-bool answers_in_place_of(const struct message *message, const struct request *request);
+bool answers_in_place_of(const struct session *session, const struct message *message, const struct request *request);
 
 /* --- reply.c */
 

@@ -107,10 +107,10 @@ answers_result(struct session *session, const char *result, int64_t items)
 }
 
 bool
-answers_in_place_of(const struct message *message, const struct request *request)
+answers_in_place_of(const struct session *session, const struct message *message, const struct request *request)
 {
 	double code;
 
-	return request->answer != NULL && message->batch == NULL && scan_has(message->scan, SCAN_ERROR) &&
+	return answers_has(session, request) && message->batch == NULL && scan_has(message->scan, SCAN_ERROR) &&
 	    id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) && code == (double)CODE_METHOD_NOT_FOUND;
 }

@@ -47,7 +47,8 @@ session_client_leaves(struct session *session, enum leaving leaving)
 	turns_left(session);
 	for (request = session->party[SIDE_SERVER].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		turns_decide(session, request, request->answer != NULL ? EVENT_DECLINED : EVENT_RECEIVER_GONE, NULL);
+		turns_decide(session, request, answers_has(session, request) ? EVENT_DECLINED : EVENT_RECEIVER_GONE,
+		    NULL);
 	}
 }
 
