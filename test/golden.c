@@ -11,7 +11,7 @@ enum { DECISIONS = 2, STREAMS };
 static uint64_t hashes[STREAMS];
 
 static void
-add(int stream, struct span bytes)
+add(unsigned stream, struct span bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++) /* FNV-1a, from another basis */
 		hashes[stream] = (hashes[stream] ^ (unsigned char)bytes.ptr[i] ^ 0x80) * 0x100000001b3u;

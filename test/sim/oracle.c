@@ -354,7 +354,7 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	oracle->served |= ask->by == CLIENT && !sent->bad; /* also with an answer behind the end of its stream */
 	if (ask->replied != 0)
 		return;
-	ask->declined = sent->declines && ask->ours_late && oracle_lives(oracle, ask);
+	ask->declined = sent->declines && is_ours_late(oracle, ask) && oracle_lives(oracle, ask);
 	ask->replied = sent->heard;
 	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 && sent->grants &&
 	    strstr(sent->arrives, "\"stopReason\"") == NULL;
@@ -513,7 +513,7 @@ expired(struct oracle *oracle, struct ask *ask)
 		    (long long)(oracle->now - ask->active));
 	if (!oracle->protocol->waits && !(ask->by == SERVER && (oracle->shut || oracle->deaf_at > 0)))
 		oracle_blame(oracle, "1: %s expired and was not answered", ask->id);
-	if (ask->ours_late)
+	if (is_ours_late(oracle, ask))
 		oracle_blame(oracle, "1: %s expires, and canceld has an answer to it", ask->id);
 	ask->expired = ++oracle->step;
 	if (ask->ending_at == INT64_MAX || ask->apart)
@@ -526,7 +526,7 @@ check_for_client(struct oracle *oracle, const struct ask *ask)
 {
 	int64_t since = ask->active > oracle->slept ? ask->active : oracle->slept;
 
-	if (!ask->ours_late)
+	if (!is_ours_late(oracle, ask))
 		oracle_blame(oracle, "1: %s is answered for the client, who is not asked", ask->id);
 	if (ask->cancelled != 0)
 		oracle_blame(oracle, "1: %s is answered for the client, and was cancelled", ask->id);

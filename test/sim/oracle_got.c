@@ -130,7 +130,7 @@ got_response(struct oracle *oracle, struct sent *sent, struct ask *ask, const ch
 		oracle_blame(oracle, "1: %s is answered twice", ask->id);
 	if (sent->bad)
 		oracle_blame(oracle, "1: a malformed response arrived");
-	if (sent->declines && ask->ours_late)
+	if (sent->declines && is_ours_late(oracle, ask))
 		oracle_blame(oracle, "1: %s is declined, and canceld has an answer to it", ask->id);
 	if (ask->cancelled != 0 && ask->cancelled < sent->begun && !ask->owed)
 		oracle_blame(oracle, "1: a late answer to %s, which was cancelled: %.*s", ask->id,

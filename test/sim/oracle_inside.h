@@ -27,6 +27,14 @@ bool jsontext_same_but_names(const char *a, size_t alen, const char *b, size_t b
 enum { LINGER = 600000 }; /* how long an abandoned request is kept, as in the manual */
 /* Whether the request is on its way or being worked on, and no end is known. */
 bool oracle_lives(const struct oracle *oracle, const struct ask *ask);
+
+/* Whether canceld answers it if the client does not: the server can still be written to. */
+static inline bool
+is_ours_late(const struct oracle *oracle, const struct ask *ask)
+{
+	return ask->ours_late && oracle->deaf_at == 0 && !oracle->shut;
+}
+
 /* How long the receiver may still take to answer after the cancel. */
 int64_t oracle_grace(const struct oracle *oracle, const struct ask *ask);
 

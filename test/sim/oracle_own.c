@@ -214,7 +214,7 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 		expect_code(oracle, ask, cause, error);
 	if (timeout || cancelled)
 		check_time(oracle, ask, timeout);
-	if (timeout && ask->ours_late)
+	if (timeout && is_ours_late(oracle, ask))
 		oracle_blame(oracle, "1: %s timed out, and canceld has an answer to it", ask->id);
 	if ((timeout || cancelled) && has_words(ask))
 		oracle_blame(oracle, "1: %s has a result for that and gets an error", ask->deed->method);

@@ -144,13 +144,20 @@ open_agent_session(struct run *run)
 	return false;
 }
 
-/* Whether the server died before it answered, which is the fault of the call; canceld's answer has its status and last words. */
+/*
+ * Whether the server died before it answered, which is the fault of the call. canceld's answer has its status and last
+ * words; if the session was over before canceld was asked, there is none.
+ */
 static bool
 has_died(struct run *run, const struct asked *asked, const char *when)
 {
-	run->died |= asked->died;
+	const char *how = asked->died ? asked->error + strlen("canceld: ") :
+	    asked->answer == NULL     ? run->visit.end :
+					"";
+
+	run->died |= how[0] != '\0';
 	if (run->died)
-		NO(run, CHECK_CALL, "it died %s: %s", when, asked->error + strlen("canceld: "));
+		NO(run, CHECK_CALL, "it died %s: %s", when, how);
 	return run->died;
 }
 
