@@ -49,7 +49,7 @@ fill() # target, directory
 {
 	rm -rf "$2"
 	src/package/cross.sh "$1" install DESTDIR="$2" PREFIX=
-	below 400000 "$2/bin/canceld"
+	below 450000 "$2/bin/canceld"
 	below 600000 "$2/bin/cancelctl"
 	install -d "$2/share/doc/canceld"
 	install -m 644 LICENSE "build/$1/libs"/LICENSE.* "$2/share/doc/canceld/"
