@@ -31,6 +31,7 @@ TEST(a_worse_verdict_stays)
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_YES, 10, "fourth");
 	ck_assert_str_eq(verdicts.findings[CHECK_EXIT].evidence, "third");
 	ck_assert_int_eq(verdicts_count(&verdicts, VERDICT_NO), 1);
+	json_decref(verdicts.asks);
 }
 
 TEST(each_report_escapes)
@@ -53,6 +54,7 @@ TEST(each_report_escapes)
 	ck_assert_ptr_null(strpbrk(line, "\033\x01\xff"));
 	ck_assert_uint_eq(json_array_size(json_object_get(report, "checks")), CHECKS);
 	json_decref(report);
+	json_decref(verdicts.asks);
 	free(text);
 	free(line);
 }
@@ -73,5 +75,6 @@ TEST(the_text_has_colours_and_what_was_tested)
 	ck_assert_ptr_null(strstr(text, "server/discover"));
 	ck_assert_ptr_nonnull(strstr(text, "9 checks: 1 kept, 1 broken, 7 not tested\n"));
 	ck_assert_ptr_null(strstr(text, "canceld -- "));
+	json_decref(verdicts.asks);
 	free(text);
 }

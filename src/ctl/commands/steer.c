@@ -323,6 +323,9 @@ end(struct steering *steering)
 	if (sections.len > 0)
 		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len, sections.data);
 	buf_free(&sections);
+	json_decref(steering->rules);
+	json_decref(steering->unfit);
+	json_decref(steering->faults);
 }
 
 /* What is taken back needs no duration; a NAME may have a '='. */
@@ -343,14 +346,14 @@ rule_of(const char *typed, bool unset)
 int
 ctl_steer(int argc, char *argv[])
 {
-	static struct steering steering = { .order = orders };
+	struct steering steering = { .order = orders,
+		.rules = json_array(),
+		.unfit = json_object(),
+		.faults = json_object() };
 	bool now = false, cap = false, bare, sets, restarts;
 	json_t *params;
 	int status;
 
-	steering.rules = json_array();
-	steering.unfit = json_object();
-	steering.faults = json_object();
 	while (strcmp(argv[0], steering.order->name) != 0)
 		steering.order++;
 	sets = steering.order == orders;

@@ -530,9 +530,10 @@ run(struct top *top, msec_t interval)
 int
 ctl_top(int argc, char *argv[])
 {
-	static struct top top = { .order = 'i', .targets = { .method = "list" } };
+	struct top top = { .order = 'i', .targets = { .method = "list" } };
 	msec_t interval;
 	const char *text = "1s";
+	int status;
 
 	ctl_line(argc, argv, (struct ctl_option[]){ { "interval", 'i', NULL, &text }, { 0 } }, 1, usage);
 	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST || interval > INTERVAL_MOST)
@@ -543,6 +544,19 @@ ctl_top(int argc, char *argv[])
 	top.calls = json_object();
 	look(&top);
 	if (top.which != NULL && top.targets.count == 0)
-		return targets_tell_none(&top.targets, top.which);
-	return run(&top, interval);
+		status = targets_tell_none(&top.targets, top.which);
+	else
+		status = run(&top, interval);
+	targets_free(&top.targets);
+	json_decref(top.rows);
+	json_decref(top.known);
+	json_decref(top.asked);
+	json_decref(top.log);
+	json_decref(top.pinged);
+	json_decref(top.calls);
+	buf_free(&top.typed);
+	buf_free(&top.filter);
+	buf_free(&top.notice);
+	buf_free(&top.history);
+	return status;
 }

@@ -86,14 +86,13 @@ hand_on(void *user)
 int
 ctl_trace(int argc, char *argv[])
 {
-	static struct trace trace;
+	struct trace trace = { .sessions = json_array(), .open = json_object() };
 	struct watcher watcher = { .level = "traffic", .hear = hear, .end = end, .turn = hand_on, .user = &trace };
 	const char *name = NULL, *since = NULL;
 	bool follow = false;
 	size_t format = 0;
 	int status;
 
-	trace = (struct trace){ .sessions = json_array(), .open = json_object() };
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "format", 'f', NULL, &name }, { "since", 's', NULL, &since },
 		{ "payload", 0, &trace.payload, NULL }, { "follow", 0, &follow, NULL }, { 0 } },
@@ -112,5 +111,7 @@ ctl_trace(int argc, char *argv[])
 		trace_otlp(&trace);
 	else if (status == CTL_YES)
 		formats[format].write(&trace);
+	json_decref(trace.sessions);
+	json_decref(trace.open);
 	return status;
 }
