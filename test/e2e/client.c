@@ -365,7 +365,8 @@ settle(struct run *run, bool full)
 		if (run->unsent.len != unsent)
 			limit = milliseconds() + HARNESS_LIMIT;
 		unsent = run->unsent.len;
-		if ((full && !is_full(run)) || !process_all_sleep(run->mark))
+		/* Who sleeps may have emptied it since the first look. */
+		if ((full && !is_full(run)) || !process_all_sleep(run->mark) || (full && !is_full(run)))
 			looks = -1;
 	}
 }
