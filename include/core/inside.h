@@ -531,8 +531,8 @@ void recovery_drop_questions(struct session *session);
 void recovery_answered(struct session *session, struct message *message, enum why why);
 
 /*
- * ACP: whether it is an update of a session that is being opened again: the client knows what that was. In version 2 it also
- * tells whether it is at work, which is news.
+ * ACP: whether the message is an update of a session that is being opened again, which the client has had already. Whether
+ * an agent of version 2 is at work (state_update) is news, and no history.
  */
 bool recovery_is_history(const struct session *session, const struct message *message);
 
@@ -556,7 +556,7 @@ void parallel_end(struct session *session); /* after its requests */
 /* The place in which a new request of the client's counts; NULL: it counts in none. */
 struct place *parallel_place(const struct session *session, const struct request *request);
 
-/* The request takes it, or, as none is free, will be held. */
+/* The request takes a place; if none is free, parallel_hold holds it. place may be NULL. */
 void parallel_enter(struct request *request, struct place *place);
 
 /* Holds the message at hand. */
@@ -629,7 +629,7 @@ void turns_left(struct session *session);
 
 /* --- requests.c */
 
-/* Their durations, as the policy has them. */
+/* Gives the request the durations that the policy has for it, and where these come from. */
 void requests_set_deadlines(const struct session *session, struct request *request);
 
 /* EVENT_DEADLINE or EVENT_PERSON; or, if the protocol has it so, the same with an answer owed, as its receiver may give it. */
