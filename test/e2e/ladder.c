@@ -162,8 +162,8 @@ TEST(only_the_topmost_process_is_told)
 TESTS(it_has_the_time_that_it_has_without_canceld, 0, 4)
 {
 	static const char *const servers[] = {
-		"sh:echo ready >&2; cat; sleep 1.6; " SAVED,
-		"sh:" AT_TERM("sleep 1.5; " SAVED),
+		"sh:echo ready >&2; cat; sleep 1.2; " SAVED,
+		"sh:" AT_TERM("sleep 1.2; " SAVED),
 	};
 	struct run *run = start("", servers[_i / 2], _i % 2 == 0 ? NULL : "sh");
 
