@@ -389,6 +389,7 @@ send_records(struct session *session, enum server_life stage, unsigned trait)
 		question = questions_add(session, SIDE_CLIENT, record->row->name,
 		    trait == METHOD_SESSION ? buf_span(&record->session) : SPAN_NONE, record->string, TIME_REPLAY);
 		question->flags = REQUEST_AGAIN;
+		buf_keep(&question->record, buf_span(&record->text));
 		send_again(session, buf_span(&record->text), question);
 	}
 }
@@ -505,20 +506,53 @@ refuse_replay(struct session *session, const struct request *question, struct sp
 	buf_set(&session->server.refusal, words);
 }
 
-/* Quotes the server's error message, if it has one. */
+static void
+append_plain(struct buf *out, struct span text)
+{
+	buf_added(out, unescape(text, buf_space(out, text.len), text.len));
+}
+
+/* What is no string is left out. */
+static void
+append_string(struct buf *out, struct span string)
+{
+	if (string.len <= strlen("''") || string.ptr[0] != '"')
+		return;
+	buf_append(out, SPAN(": "));
+	append_plain(out, span_part(string, 1, string.len - 2));
+}
+
+static bool
+repeats(struct span text, struct span secrets)
+{
+	enum { PART = 4 };
+
+	for (size_t i = 0; secrets.len > 0 && i + PART <= text.len; i++)
+		if (memmem(secrets.ptr, secrets.len, text.ptr + i, PART) != NULL)
+			return true;
+	return false;
+}
+
+/*
+ * Quotes the server's error, to what only canceld has sent: a server may repeat what that had in the members into which
+ * ACP's clients put keys.
+ */
 static void
 report_refusal(struct session *session, const struct request *question, const struct message *message)
 {
-	struct span words = scan_bytes(message->scan, SCAN_ERROR_MESSAGE);
-	struct buf *detail = state_scratch(session);
-	char text[LIMIT_LAST_WORDS];
-	size_t len;
+	struct span params = json_member(buf_span(&question->record), SPAN("params")), code = message_answer(message);
+	struct span error = scan_bytes(message->scan, SCAN_ERROR), text;
+	struct buf *detail = state_scratch(session), *words = &session->words, secrets = { 0 };
 
-	compose(detail, "it answered with an error");
-	if (words.len > strlen("''") && words.ptr[0] == '"') {
-		len = unescape(span_part(words, 1, words.len - 2), text, sizeof(text));
-		compose(detail, ": %b", (struct span){ text, len < sizeof(text) ? len : sizeof(text) });
-	}
+	buf_clear(words);
+	append_string(words, json_member(error, SPAN("message")));
+	append_string(words, json_member(json_member(error, SPAN("data")), SPAN("details")));
+	append_plain(&secrets, json_member(params, SPAN("mcpServers")));
+	append_plain(&secrets, json_member(params, SPAN("_meta")));
+	text = span_head(buf_span(words), LIMIT_LAST_WORDS);
+	compose(detail, code.len > 0 ? "it answered with the error %b" : "it answered with an error", code);
+	compose(detail, "%b", repeats(text, buf_span(&secrets)) ? SPAN(", whose text may repeat a secret") : text);
+	buf_free(&secrets);
 	refuse_replay(session, question, buf_span(detail));
 }
 
