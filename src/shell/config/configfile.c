@@ -49,14 +49,18 @@ parse(struct options *scratch)
 	const char *distrust = fd < 0 ? strerror(errno) : find_distrust(fd);
 	json_error_t error;
 	json_t *root = NULL;
+	char *piece;
 
 	if (fd < 0 && !scratch->file.named && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
 	if (distrust != NULL)
 		options_fault(scratch, "%s", distrust);
-	else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) == NULL)
+	else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) == NULL) {
+		/* What jansson quotes of the file may be a secret. */
+		if ((piece = strstr(error.text, " near '")) != NULL)
+			*piece = '\0';
 		options_fault(scratch, "line %d, column %d: %s", error.line, error.column, error.text);
-	else if (!json_is_object(root))
+	} else if (!json_is_object(root))
 		options_fault(scratch, "want a JSON object");
 	close(fd);
 	return root;

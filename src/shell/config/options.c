@@ -402,6 +402,8 @@ bool
 options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
 {
 	const char *want = wants[row->kind] != NULL ? wants[row->kind] : row->value;
+	/* The JSON of an answer may hold secrets: only its METHOD is told. */
+	int shown = value == NULL ? 0 : (int)strcspn(value, row->kind == OPTION_ANSWER ? "={[\" " : "");
 
 	if ((value == NULL || argument_of(row) != no_argument) && set(options, row, source, value))
 		return true;
@@ -412,7 +414,7 @@ options_set(struct options *options, const struct options_row *row, enum policy_
 		    value);
 	if ((row->kind == OPTION_RULE || row->kind == OPTION_PARALLEL) && !policy_allows(span_of(value)))
 		want = POLICY_PATTERN;
-	return options_fault(options, "%s '%s': want %s", row->name, value, want);
+	return options_fault(options, "%s '%.*s': want %s", row->name, shown, value, want);
 }
 
 int
@@ -458,8 +460,9 @@ refuse(struct options *options, int found, const char *argument)
 	for (row = options_rows; row->help != NULL; row++)
 		if (row->name != NULL)
 			nearest_offer(&nearest, row->name);
-	return options_refuse(options, "unknown or ambiguous option '%s'%s%s; see canceld --help", argument,
-	    nearest.name != NULL ? ": it could be --" : "", nearest.name != NULL ? nearest.name : "");
+	return options_refuse(options, "unknown or ambiguous option '--%.*s'%s%s; see canceld --help",
+	    (int)nearest.typed.len, nearest.typed.ptr, nearest.name != NULL ? ": it could be --" : "",
+	    nearest.name != NULL ? nearest.name : "");
 }
 
 static int
