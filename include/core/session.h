@@ -19,6 +19,7 @@
 struct answer_rule {
 	enum policy_source source;
 	char *method, *result; /* owned; result: JSON in one line */
+	bool asked;            /* the server has asked for it */
 };
 
 struct answers {                  /* zeroed: none */
@@ -32,7 +33,7 @@ void answers_free(struct answers *answers);
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
 	struct policy *policy;         /* borrowed: the caller may change it; its rules are marked as they match */
-	const struct answers *answers; /* borrowed; NULL: none */
+	const struct answers *answers; /* borrowed; those that are asked for are marked; NULL: none */
 	struct policy *parallel;       /* --parallel; borrowed, as that, and does not change; NULL: none */
 	const char *name;              /* of the server, for cancelctl; borrowed; NULL: that cannot reach the session */
 	msec_t grace;                  /* MSEC_NEVER: the built-in time */

@@ -160,8 +160,8 @@ void report_end(struct log *log, const struct action *action);
  */
 void report_rules(struct log *log, enum why why, const struct policy *policy, const struct dialect *dialect);
 
-/* Logs RULE_DOUBTED of each METHOD of --answer that is none, and near to one. */
-void report_answers(struct log *log, const struct answers *answers);
+/* The same of each --answer: its METHOD is near to one, or has no slash and is none. */
+void report_answers(struct log *log, enum why why, const struct answers *answers);
 
 /* RULE_UNUSED, and SUMMARY: the counts of the whole session. */
 void report_summary(struct log *log, const struct session *session, const struct policy *policy);

@@ -368,6 +368,7 @@ loop_run(struct options *options, struct log *log)
 		ev_run(loop.ev, 0);
 		history_turn(&loop.history, loop.now, true);
 		report_rules(log, WHY_RULE_UNUSED, &options->parallel, loop.session->handshake.dialect);
+		report_answers(log, WHY_RULE_UNUSED, &options->answers);
 		report_summary(log, loop.session, &options->policy);
 		report_errors(&loop);
 		status = exit_status(&loop);

@@ -79,12 +79,13 @@ count_items(const struct message *message)
 const char *
 answers_find(const struct session *session, const struct message *message, unsigned traits, int64_t *items)
 {
-	const struct answer_rule *rule = rule_for(session->config.answers, message->method);
+	struct answer_rule *rule = rule_for(session->config.answers, message->method);
 	struct span element;
 
 	*items = ANSWER_AS_IT_IS;
 	if (rule == NULL)
 		return NULL;
+	rule->asked = true;
 	element = (traits & METHOD_EACH) ? only_element(span_of(rule->result)) : SPAN_NONE;
 	if (element.len > 0)
 		*items = count_items(message);

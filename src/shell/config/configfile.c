@@ -289,7 +289,7 @@ configfile_report(const struct options *options, struct log *log)
 	json_array_foreach(options->file.faults, i, fault) log_event(log, WHY_CONFIG_REFUSED,
 	    LOG_FIELDS(log_string("file", options->config), log_string("reason", json_string_value(fault))));
 	report_rules(log, WHY_RULE_DOUBTED, &options->policy, options->session.dialect);
-	report_answers(log, &options->answers);
+	report_answers(log, WHY_RULE_DOUBTED, &options->answers);
 	report_rules(log, WHY_RULE_DOUBTED, &options->parallel, options->session.dialect);
 }
 

@@ -103,16 +103,19 @@ report_rules(struct log *log, enum why why, const struct policy *policy, const s
 }
 
 void
-report_answers(struct log *log, const struct answers *answers)
+report_answers(struct log *log, enum why why, const struct answers *answers)
 {
 	for (size_t i = 0; i < answers->count; i++) {
-		struct span method = span_of(answers->list[i].method), near = dialect_nearest(method);
+		const struct answer_rule *rule = &answers->list[i];
+		struct span method = span_of(rule->method), near = dialect_nearest(method);
+		bool doubted = near.len > 0 ? !span_equal(near, method) : span_last(method, '/') == NULL;
 		struct buf from = { 0 };
 
 		compose(&from, "--answer %b", method);
-		if (near.len > 0 && !span_equal(near, method))
-			log_event(log, WHY_RULE_DOUBTED,
-			    LOG_FIELDS(log_text("from", buf_span(&from)), log_text("meant", near)));
+		if (!rule->asked && (doubted || (why == WHY_RULE_UNUSED && rule->source >= POLICY_OPTION)))
+			log_event(log, why,
+			    LOG_FIELDS(log_text("from", buf_span(&from)),
+				log_text("meant", doubted ? near : SPAN_NONE)));
 		buf_free(&from);
 	}
 }
