@@ -112,6 +112,16 @@ both_server_shut(struct world *world)
 }
 
 void
+both_person_cancels(struct world *world, const char *id)
+{
+	struct span name = { id, strlen(id) }, reason = { "enough", 6 };
+	enum cancelling done = session_cancel(world->session, SIDE_CLIENT, name, 0, reason);
+
+	if (session_cancel(world->twin, SIDE_CLIENT, name, 0, reason) != done)
+		oracle_blame(&world->oracle, "1: of what is read at one time, %s is not there to be cancelled", id);
+}
+
+void
 both_expire(struct world *world, bool heard)
 {
 	session_set_time(world->session, world->now);

@@ -24,7 +24,11 @@ clock_expire(struct world *world)
 int64_t
 clock_sleep(struct world *world, bool stalled)
 {
-	return both_sleep(world, stalled);
+	int64_t wake = both_sleep(world, stalled);
+
+	if (wake > world->now)
+		oracle_look_for_places(&world->oracle);
+	return wake;
 }
 
 void

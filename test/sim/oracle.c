@@ -314,6 +314,8 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	ask->asked = ask->active = ask->since = oracle->now;
 	oracle_beat_put_off(oracle, ask);
 	oracle->requests += ask->by == CLIENT;
+	if (ask->by == CLIENT)
+		oracle_wants_place(oracle, ask);
 	if (ask->by == SERVER && oracle->answered != NULL && strcmp(ask->deed->method, oracle->answered) == 0) {
 		ask->ours =
 		    (oracle->answered_after == 0 || oracle->client_left) && oracle->deaf_at == 0 && !oracle->shut;
@@ -554,14 +556,25 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 		expired(oracle, ask);
 		return;
 	}
+	ask->by_person |= decision == DECIDED_BY_PERSON;
+	if (decision == DECIDED_LEFT) {
+		ask->expired = ++oracle->step;
+		if (ask->ending_at == INT64_MAX)
+			ask->ending_at = oracle->now;
+		return;
+	}
 	if (oracle->losing && ask->lost == 0 && oracle->may_fly-- > 0)
 		ask->flying = true;
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)
 		ask->lost = oracle->step;
 	ask->unsent |= decision == DECIDED_UNSENT || decision == DECIDED_REFUSED;
+	ask->waiting &= !ask->unsent;
 	if (decision == DECIDED_UNSENT && !ask->owed && !(ask->by == SERVER && oracle->protocol->owes))
 		return;
-	ask->held = oracle_is_held(oracle, ask);
+	ask->held = ask->waiting || oracle_is_held(oracle, ask);
+	ask->withdrawn |=
+	    by == CLIENT && (ask->waiting || (ask->wire[0] == '\0' && !oracle->half && ask->released == 0));
+	ask->waiting = false;
 	ask->version = oracle->initialized ? oracle->version : 0;
 	ask->decided_at = oracle->now;
 	ask->decided = ++oracle->step;

@@ -143,6 +143,13 @@ struct ask { /* one request */
 	int64_t told_at;        /* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
 	int64_t told_surely_at; /* ... of which it knew then */
 	bool resumed;           /* ... which was replayed, so that the next first notice is not due */
+	int rule;               /* --parallel: the rule that it counts with, from 1; 0: none */
+	bool may_wait;          /* ... it may be held: another one is, or all places may be taken */
+	bool must_wait;         /* ... it has to be */
+	bool waiting;           /* ... canceld reported that it is held, and that is all */
+	uint64_t released;      /* ... when canceld reported that it is sent after all; 0: not */
+	bool withdrawn;         /* it was given up and no byte of it had been read: it never arrives */
+	bool by_person;         /* a person cancelled it, and it was answered at once */
 };
 
 enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING, OWN_SESSION, OWN_LOGIN, OWN_FENCE };
@@ -173,6 +180,13 @@ struct telling { /* canceld reported that it cancels a request, or forwards a ca
 	enum spelling spelling;
 	char reason[64];
 	uint64_t step;
+};
+
+enum { RULES = 3 };
+
+struct places {                    /* a rule of --parallel */
+	const char *method, *name; /* NULL: any */
+	int most;
 };
 
 struct beating { /* canceld reported that it tells the client that this request is waited for */
@@ -249,8 +263,11 @@ struct oracle {
 	uint64_t let;  /* what was heard before this may pass: it stands before an answer of the client's */
 	bool unprobed; /* a cancel arrived after the probe, at this time */
 	int64_t unprobed_at;
-	bool cut_short;                        /* the world ended though canceld had a time to wake at */
-	bool stuck;                            /* canceld wants the server ended */
+	bool cut_short;             /* the world ended though canceld had a time to wake at */
+	bool stuck;                 /* canceld wants the server ended */
+	struct places rules[RULES]; /* --parallel */
+	int rule_count;
+	bool half;                             /* the server has read a part of a message */
 	int64_t kill_ignoring;                 /* how long it may ignore a cancel; 0: for ever */
 	bool ignored;                          /* ... longer than that, as canceld reported */
 	bool due_ignored;                      /* ... which it must report now */
@@ -295,6 +312,8 @@ enum decided {
 	DECIDED_EXPIRED,
 	DECIDED_LOST,
 	DECIDED_FOR_CLIENT, /* --answer */
+	DECIDED_BY_PERSON,  /* cancelctl: it is answered ... */
+	DECIDED_LEFT,       /* ... or its receiver still has the grace to answer */
 };
 
 /* Time has passed, or a message was heard: deadlines begin if the session is open now. */
@@ -306,6 +325,16 @@ void oracle_look(struct oracle *oracle);
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
+
+/* canceld's log reports that it holds the request, or has too many of them; that it sends it after all. */
+void oracle_waits_for_place(struct oracle *oracle, const char *id);
+void oracle_is_full(struct oracle *oracle);
+void oracle_releases(struct oracle *oracle, const char *id);
+/* Otherwise: what was heard now need not be held; and all that is held has to be. */
+void oracle_heard_place(struct oracle *oracle);
+void oracle_look_for_places(struct oracle *oracle);
+/* Whether the request may wait for a place, even for ever. */
+bool oracle_may_wait(const struct oracle *oracle, const struct ask *ask);
 
 /* canceld's log reports that --clean-text has replaced so much in the message that it reads. */
 void oracle_cleans(struct oracle *oracle, int count);

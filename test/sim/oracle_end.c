@@ -94,6 +94,8 @@ is_due(const struct oracle *oracle, const struct ask *ask)
 		return false;
 	if (ask->ours)
 		return true;
+	if (oracle_may_wait(oracle, ask) && (ask->cap == INT64_MAX || oracle->cut_short))
+		return false;
 	if (ask->cancelled != 0)
 		return ask->owed && (oracle->protocol->cancels);
 	return has_deadline(oracle, ask) || ask->cascaded || ask->replied != 0 ||
@@ -113,8 +115,8 @@ check_ask(struct oracle *oracle, const struct ask *ask)
 	check_said(oracle, ask);
 	check_task(oracle, ask);
 	check_turn(oracle, ask);
-	if (!ask->ours && ask->wire[0] == '\0' && ask->lost == 0 && !is_given_up(oracle, ask) && !oracle->server_died &&
-	    !oracle->client_left)
+	if (!ask->ours && !oracle_may_wait(oracle, ask) && ask->wire[0] == '\0' && ask->lost == 0 &&
+	    !is_given_up(oracle, ask) && !oracle->server_died && !oracle->client_left)
 		oracle_blame(oracle, "3: the request %s was lost", ask->id);
 }
 

@@ -97,6 +97,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 		ask->told |= ask->deed->traits & TURN && is_cancel_under_way(oracle, ask->session);
 		ask->life = oracle->life;
 		oracle_check_own_ids(oracle, ask->wire);
+		oracle_takes_place(oracle, ask);
 	}
 	read_token(oracle, ask, json_object_get(message, "params"));
 	if (oracle->legacy && ask->deed->traits & DISCOVERY)
@@ -245,7 +246,7 @@ static void
 check_order(struct oracle *oracle, const struct sent *sent, int number)
 {
 	if (sent->kind == KIND_CANCEL || sent->kind == KIND_TURN_CANCEL || sent->again || sent->ahead ||
-	    number == oracle->opened)
+	    number == oracle->opened || (sent->kind == KIND_REQUEST && oracle->asks[sent->ask].released != 0))
 		return;
 	if (number < oracle->last[sent->from])
 		oracle_blame(oracle, "3: message %d arrived behind message %d", number, oracle->last[sent->from]);

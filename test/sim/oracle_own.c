@@ -127,7 +127,7 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 			oracle_blame(oracle, "1: %s was answered before its receiver could", ask->id);
 		return;
 	}
-	if (ask->crossed)
+	if (ask->crossed || ask->by_person)
 		return;
 	if (ask->ending_at == INT64_MAX)
 		oracle_blame(oracle, "1: %s is said to be cancelled, and nobody did", ask->id);
@@ -144,7 +144,7 @@ note_answer(struct oracle *oracle, struct ask *ask, const char *cause)
 {
 	ask->answered = true;
 	ask->refused = ask->wire[0] == '\0' && strcmp(cause, "timeout") != 0 && strcmp(cause, "cancelled") != 0 &&
-	    strcmp(cause, "terminated") != 0;
+	    strcmp(cause, "terminated") != 0 && strcmp(cause, "operator") != 0;
 	if (ask->decided == 0)
 		oracle_blame(oracle, "5: canceld answers %s and does not say so", ask->id);
 	if (ask->cancelled != 0 && ask->cancelled < ask->decided && !ask->owed)
@@ -165,7 +165,7 @@ expect_code(struct oracle *oracle, const struct ask *ask, const char *cause, jso
 {
 	int code = (int)json_number_value(json_object_get(error, "code")), wanted = oracle->protocol->failure_code;
 
-	if (strcmp(cause, "timeout") == 0)
+	if (strcmp(cause, "timeout") == 0 || strcmp(cause, "operator") == 0)
 		wanted = ask->deed->traits & DISCOVERY ? -32601 : oracle->protocol->timeout_code;
 	else if (strcmp(cause, "cancelled") == 0)
 		wanted = -32800;
@@ -192,7 +192,8 @@ static void
 got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *data)
 {
 	const char *cause = jsontext_text(data, "cause");
-	bool timeout = strcmp(cause, "timeout") == 0, cancelled = strcmp(cause, "cancelled") == 0;
+	bool timeout = strcmp(cause, "timeout") == 0;
+	bool cancelled = strcmp(cause, "cancelled") == 0 || strcmp(cause, "operator") == 0;
 	struct ask *ask;
 
 	if (id[0] == '\0' || strcmp(id, "null") == 0) {
@@ -242,7 +243,7 @@ has_timed_out(const struct oracle *oracle, const struct ask *ask)
 {
 	bool apart = ask->apart && ask->decided_at - ask->ending_at < oracle_grace(oracle, ask);
 
-	return !ask->crossed && (ask->ending_at == INT64_MAX || apart);
+	return !ask->crossed && !ask->by_person && (ask->ending_at == INT64_MAX || apart);
 }
 
 /* A result of canceld's own: of a method that was cancelled, or of a session/cancel that was a request. */

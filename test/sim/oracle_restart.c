@@ -125,7 +125,7 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 		return;
 	} else if (goes_on(oracle, ask)) {
 		ask_again(oracle, ask);
-	} else if (oracle_is_at_work(oracle, ask)) {
+	} else if (oracle_is_at_work(oracle, ask) || (ask->released != 0 && ask->wire[0] == '\0')) {
 		ask->flying = oracle_lives(oracle, ask);
 		ask->lost = oracle->lost;
 	}
@@ -501,7 +501,8 @@ check_reader(struct oracle *oracle, const struct sent *sent, const struct ask *a
 		oracle_blame(oracle, "7: the new server reads something before the session is open");
 	if (sent->kind == KIND_REQUEST && oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
 	    sent->heard > oracle->free && sent->heard > oracle->let && !sent->again && sent->begun != 0 &&
-	    !(oracle->may_pass && sent->begun < oracle->probed))
+	    !(oracle->may_pass && sent->begun < oracle->probed) &&
+	    (ask->released == 0 || ask->released > oracle->probed)) /* else it was sent ahead of the probe */
 		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
 	if (sent->kind == KIND_REQUEST)
 		oracle->may_pass = false;
@@ -553,6 +554,8 @@ oracle_is_held(const struct oracle *oracle, const struct ask *ask)
 	uint64_t begun = oracle->sent[ask->sent].begun;
 
 	if (ask->by != CLIENT || ask->wire[0] != '\0' || !oracle_lives(oracle, ask))
+		return false;
+	if (ask->waiting)
 		return false;
 	if (oracle->away || oracle->replaying)
 		return true;

@@ -69,6 +69,10 @@ client_acts(struct world *world, unsigned what)
 		peer_cancels_opening(world);
 	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4))
 		peer_answers_nobody(world, CLIENT);
+	if (world->oracle.rule_count > 0 && chance_percent(&world->chance, 5))
+		peer_person_cancels(world);
+	if (world->oracle.rule_count > 0 && peer_is_open(world) && chance_below(&world->chance, 300) == 0)
+		peer_floods(world);
 	if (what < 28)
 		peer_client_asks(world);
 	else if (what < 36)

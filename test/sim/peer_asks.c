@@ -4,6 +4,8 @@
 
 #include "world_inside.h"
 
+enum { FLOOD = 40 };
+
 /* Whether the requester may reuse the id, as it does not wait for the old request: canceld tells them apart. */
 static bool
 is_free(const struct ask *old)
@@ -133,6 +135,16 @@ opening(const struct world *world)
 	return ",\"processId\":123";
 }
 
+/* --parallel tells tools apart. */
+static void
+choose_tool(struct world *world, struct ask *ask, char *more, size_t size)
+{
+	size_t used = strlen(more);
+
+	snprintf(ask->name, sizeof(ask->name), "\"t%u\"", chance_below(&world->chance, 3));
+	snprintf(more + used, size - used, ",\"name\":%s", ask->name);
+}
+
 static void
 client_asks(struct world *world, const struct deed *deed)
 {
@@ -164,6 +176,8 @@ client_asks(struct world *world, const struct deed *deed)
 		    strcmp(deed->method, "tools/call") == 0;
 		if (ask->asks_task)
 			snprintf(more, sizeof(more), ",\"task\":{}");
+		if (oracle->rule_count > 0 && strcmp(deed->method, "tools/call") == 0)
+			choose_tool(world, ask, more, sizeof(more));
 		mcp_meta(world, ask, meta, sizeof(meta));
 	}
 	write_request(world, CLIENT, number, meta, more);
@@ -206,7 +220,26 @@ peer_opens(struct world *world)
 void
 peer_client_asks(struct world *world)
 {
-	client_asks(world, some_deed(world, world->oracle.protocol->client, 1));
+	/* With --parallel often several at once: else there is always a place. */
+	unsigned count = world->oracle.rule_count > 0 ? 1 + chance_below(&world->chance, 3) : 1;
+
+	while (count-- > 0)
+		client_asks(world, some_deed(world, world->oracle.protocol->client, 1));
+}
+
+void
+peer_floods(struct world *world)
+{
+	unsigned large = world->large;
+
+	world->large = 100;
+	for (int i = 0; i < FLOOD; i++) {
+		client_asks(world, &world->oracle.protocol->client[1]);
+		wire_feed(world, CLIENT, SIZE_MAX);
+		if (!world->peer[SERVER].stalled)
+			wire_drain(world, SERVER, SIZE_MAX);
+	}
+	world->large = large;
 }
 
 /*

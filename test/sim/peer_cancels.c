@@ -91,6 +91,19 @@ peer_cancels_foreign(struct world *world)
 	oracle->asks[number].written |= ask->deed->traits & STREAM;
 }
 
+void
+peer_person_cancels(struct world *world)
+{
+	int some = peer_some_ask(world, CLIENT), number = some < 0 ? some : peer_last_of_id(world, some);
+	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
+
+	if (number < 0 || ask->ours || world->oracle.sent[ask->sent].heard == 0)
+		return;
+	world->oracle.now = world->now;
+	world_tell(world, "a person cancels %s\n", ask->id);
+	both_person_cancels(world, ask->id);
+}
+
 /* ACP: the turn of a session; some clients send it as a request. */
 void
 peer_cancels_turn(struct world *world)

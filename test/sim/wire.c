@@ -97,8 +97,10 @@ wire_drain(struct world *world, int to, size_t n)
 		golden_wrote(to == CLIENT ? SIDE_CLIENT : SIDE_SERVER, span);
 		reads(world, to, span);
 		lane_sent(world->session->party[from].lane, span.len);
-		if (to == SERVER)
+		if (to == SERVER) {
 			world->oracle.moved = world->now;
+			world->oracle.half = world->peer[SERVER].len > 0 || world->peer[SERVER].in_body;
+		}
 	}
 }
 
@@ -136,6 +138,7 @@ wire_feed(struct world *world, int from, size_t n)
 			world->oracle.moved = world->oracle.spoke = world->now;
 		both_hear(world, side, bytes, sent->len > LIMIT_READ);
 		oracle_ignore_heard_all(&world->oracle);
+		oracle_heard_place(&world->oracle);
 	}
 	both_heard(world, side);
 }

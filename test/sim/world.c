@@ -217,6 +217,16 @@ note_answer(struct world *world, const struct action *action, const char *id)
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
 	if (action->why == WHY_ANSWERED_FOR_CLIENT && action->verb != VERB_NOTE && asker_of(action) == SERVER)
 		oracle_decided(&world->oracle, SERVER, id, DECIDED_FOR_CLIENT);
+	if (action->why == WHY_OPERATOR_CANCELLED)
+		oracle_decided(&world->oracle, asker_of(action), id,
+		    action->verb == VERB_NOTE ? DECIDED_LEFT : DECIDED_BY_PERSON);
+	if (action->why == WHY_HELD)
+		oracle_waits_for_place(&world->oracle, id);
+	if (action->why == WHY_RELEASED)
+		oracle_releases(&world->oracle, id);
+	if (action->why == WHY_TOO_MANY && asker_of(action) == CLIENT &&
+	    session_outstanding(world->session, SIDE_CLIENT) < world->max_inflight)
+		oracle_is_full(&world->oracle);
 	if (action->why == WHY_TOO_MANY)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_REFUSED);
 	if (action->why == WHY_SERVER_LOST)
@@ -332,13 +342,20 @@ add_rule(struct world *world, enum policy_clock clock, const char *method, int64
 	    (struct span){ NULL, 0 }, duration);
 }
 
+/* Whether --parallel is given. Not drawn, so that the worlds without it stay what they were. */
+static bool
+is_parallel(const struct world *world)
+{
+	return world->seed / 4 % 3 == 0;
+}
+
 static void
 choose_deadlines(struct world *world)
 {
 	struct chance *chance = &world->chance;
 	struct oracle *oracle = &world->oracle;
 
-	oracle->cap = 30000;
+	oracle->cap = is_parallel(world) && world->seed % 2 == 0 ? 2500 : 30000;
 	oracle->timeout = 500 + chance_below(chance, 1500);
 	add_rule(world, POLICY_IDLE, NULL, oracle->timeout);
 	add_rule(world, POLICY_CAP, NULL, oracle->cap);
@@ -402,6 +419,32 @@ choose_answer(struct world *world, struct session_config *config)
 	config->answers = &world->answers;
 }
 
+/* One to three rules, the more specific ones last: all requests, a method, a tool. */
+static void
+choose_parallel(struct world *world, struct session_config *config)
+{
+	static const struct places acp[] = { { NULL, NULL, 0 }, { "session/prompt", NULL, 0 },
+		{ "session/new", NULL, 0 } };
+	static const struct places mcp[] = { { NULL, NULL, 0 }, { "tools/call", NULL, 0 }, { "tools/call", "t1", 0 } };
+	struct oracle *oracle = &world->oracle;
+	const struct places *places = oracle->protocol == &protocols[ACP] ? acp : mcp;
+	unsigned some = 1 + chance_below(&world->chance, 7);
+
+	config->parallel = &world->parallel;
+	for (unsigned i = 0; i < 3; i++) {
+		struct places *rule = &oracle->rules[oracle->rule_count];
+		struct span method = { places[i].method, places[i].method == NULL ? 0 : strlen(places[i].method) };
+		struct span name = { places[i].name, places[i].name == NULL ? 0 : strlen(places[i].name) };
+
+		if (!(some & 1U << i))
+			continue;
+		*rule = places[i];
+		rule->most = 1 + (int)chance_below(&world->chance, 3);
+		policy_add(&world->parallel, POLICY_OPTION, POLICY_PARALLEL, method, name, rule->most);
+		oracle->rule_count++;
+	}
+}
+
 static void
 init(struct world *world)
 {
@@ -417,7 +460,7 @@ init(struct world *world)
 		config.dialect = dialect_named((struct span){ oracle->protocol->name, strlen(oracle->protocol->name) });
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
 	config.max_message = LIMIT_MESSAGE;
-	config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
+	world->max_inflight = config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
 	world->large = chance_percent(chance, 15) ? 20 : 3;
 	config.seed = chance_next(chance);
 	config.observed = true;
@@ -429,6 +472,8 @@ init(struct world *world)
 	oracle->heartbeat = config.heartbeat = chance_percent(chance, 30) ? 100 + chance_below(chance, 900) : 0;
 	oracle->clean_text = config.clean_text = chance_percent(chance, 30);
 	choose_restarts(world, &config);
+	if (is_parallel(world))
+		choose_parallel(world, &config);
 	oracle->tasks = !world->restarts && chance_percent(chance, 50);
 	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);
 	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30);
@@ -446,6 +491,7 @@ cleanup(struct world *world)
 {
 	both_free(world);
 	policy_free(&world->policy);
+	policy_free(&world->parallel);
 	answers_free(&world->answers);
 	restart_free(&world->restart);
 	oracle_free(&world->oracle);

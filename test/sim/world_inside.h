@@ -31,10 +31,11 @@ struct world {
 	uint64_t ended;                 /* requests of the client's whose end was told */
 	size_t unheard[2];              /* bytes that the twin received and has not heard; by enum side */
 	struct answers answers;
-	struct policy policy;
+	struct policy policy, parallel;
 	struct peer peer[2];
 	int64_t now, slept; /* when the machine last slept */
 	uint64_t seed;
+	size_t max_inflight;
 	int ids;        /* the last number of the client's ids */
 	int turn_limit; /* a prompt's deadline; 0: none */
 	int late_limit; /* the deadline of some requests of the server's; 0: none */
@@ -95,11 +96,15 @@ void peer_begins(struct world *world);
 /* Sends the notification after the handshake; false: not now. */
 bool peer_opens(struct world *world);
 void peer_client_asks(struct world *world);
+/* The client asks for more than --parallel may hold. */
+void peer_floods(struct world *world);
 void peer_server_asks(struct world *world);
 
 /* peer_cancels.c */
 void peer_cancels(struct world *world, int from);
 void peer_cancels_turn(struct world *world);
+/* A person cancels one of the client's requests with cancelctl. */
+void peer_person_cancels(struct world *world);
 /* Cancels this request, or asks canceld to. */
 void peer_asks_canceld(struct world *world);
 /* The client cancels the handshake while it is not answered. */
@@ -155,6 +160,7 @@ void both_server_lost(struct world *world);
 void both_server_back(struct world *world);
 void both_server_deaf(struct world *world);
 void both_server_shut(struct world *world);
+void both_person_cancels(struct world *world, const char *id);
 void both_expire(struct world *world, bool heard);
 int64_t both_sleep(struct world *world, bool stalled);
 /* At most n of the next bytes to be written in the lane of side `from`; false: there are none. */
