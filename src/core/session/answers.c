@@ -108,6 +108,19 @@ answers_result(struct session *session, const char *result, int64_t items)
 }
 
 bool
+answers_would_help(const struct session *session, struct buf *text)
+{
+	const struct request *asked = session->party[SIDE_SERVER].pending.oldest;
+
+	while (asked != NULL && (!request_is_awaited(asked) || asked->answer != NULL))
+		asked = asked->newer;
+	if (asked == NULL || state_asks_person(session))
+		return false;
+	compose(text, "the server waits for the client: --answer %b=JSON answers it", asked->method);
+	return true;
+}
+
+bool
 answers_in_place_of(const struct session *session, const struct message *message, const struct request *request)
 {
 	double code;

@@ -7,22 +7,10 @@
 
 #include "core/inside.h"
 
-/* The oldest request that the server waits for the client's answer to, and no person; NULL: there is none. */
-static const struct request *
-oldest_question(const struct session *session)
-{
-	const struct request *asked = session->party[SIDE_SERVER].pending.oldest;
-
-	while (asked != NULL && (!request_is_awaited(asked) || asked->answer != NULL))
-		asked = asked->newer;
-	return state_asks_person(session) ? NULL : asked;
-}
-
 /* Which option would have told more about a request that timed out, or would have helped; or empty. */
 static struct span
 hint_for(struct session *session, const struct request *request)
 {
-	const struct request *asked = oldest_question(session);
 	bool silent = lane_received_to(session->party[SIDE_SERVER].lane) == request->heard;
 	bool kill = silent && session->config.kill_stuck == 0 && session_cannot_restart(session) == NULL;
 	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
@@ -31,11 +19,8 @@ hint_for(struct session *session, const struct request *request)
 	if (request->from == SIDE_SERVER || session->config.dry_run || alarm_armed(&request->turn) ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
-	if (asked != NULL) {
-		compose(state_scratch(session), "the server waits for the client: --answer %b=JSON answers it",
-		    asked->method);
+	if (answers_would_help(session, state_scratch(session)))
 		return buf_span(&session->scratch);
-	}
 	if (!ask)
 		return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
 	return kill ? SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :

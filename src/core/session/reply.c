@@ -164,18 +164,23 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
 		compose(text, ": %b", buf_span(&server->refusal));
 }
 
-/* What gives the next such request more time: a command, or an option where the session ends. */
+/* What helps the next such request: an answer, or more time, by a command, or by an option where the session ends. */
 static void
-advise(struct buf *text, const struct request *request, const char *server)
+advise(const struct session *session, const struct request *request, struct buf *text)
 {
+	const char *server = session->config.name;
 	/* A shell, into which it may be pasted, takes these names as they stand. */
 	bool named = span_equal(request->name, request->shown) &&
 	    span_until(request->name, " \t\r\n'\"\\$`*?~#&|;<>()[]{}!").len == request->name.len;
 	bool set = server != NULL && !(request->traits & METHOD_START), cap = request->passed == POLICY_CAP;
 	msec_t timeout = request_timeout(request);
 
-	compose(text, " (deadline: %b; to wait longer: ", request_origin(request));
-	compose(text, set ? "cancelctl set %s" : "canceld", server);
+	compose(text, " (deadline: %b; ", request_origin(request));
+	if (request->from == SIDE_CLIENT && !alarm_armed(&request->turn) && answers_would_help(session, text)) {
+		compose(text, ")");
+		return;
+	}
+	compose(text, set ? "to wait longer: cancelctl set %s" : "to wait longer: canceld", server);
 	compose(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
 	compose(text, named && request->name.len > 0 ? ":%b" : "", request->name);
 	compose(text, "=%s)", timeout < TIME_IDLE_CODE ? "30m" : timeout < TIME_CAP ? "24h" : "none");
@@ -194,11 +199,11 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
 	compose(text, ending->text, request_timeout(request));
-	if (late && alarm_armed(&request->turn))
+	if ((late || why == WHY_OPERATOR_CANCELLED) && alarm_armed(&request->turn))
 		compose(text,
 		    ": it was never sent, as others were not answered (see the option --parallel of canceld)");
 	if (late && ending != &unread)
-		advise(text, request, session->config.name);
+		advise(session, request, text);
 	if (request_timeout(request) != MSEC_NEVER &&
 	    (missing = message_missing(&session->party[side_other(request->from)])) > 0)
 		compose(text, ": the text of an unfinished message ended %d bytes before its Content-Length",
