@@ -507,6 +507,8 @@ advise(struct run *run)
 	/* It must last longer than any call. */
 	if (findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO)
 		compose(options, " -k%ds", 3 * seconds);
+	else if (findings[CHECK_CANCEL].verdict == VERDICT_NO && run->visit.dialogue->owed)
+		compose(options, " -K%ds", seconds);
 	else if (run->died)
 		compose(options, " -r");
 }

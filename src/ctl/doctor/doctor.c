@@ -131,6 +131,9 @@ ctl_doctor(int argc, char *argv[])
 	what.command = argv + optind;
 	if (what.command[0] == NULL)
 		exit(ctl_usage("doctor: which command? see cancelctl doctor --help"));
+	if (what.command[0][0] == '-')
+		exit(ctl_usage("'%.100s' is no command; doctor takes none of canceld's options, and tells which help",
+		    what.command[0]));
 	if (is_configured(argc, argv)) {
 		configured_read(&server, argv[optind], false);
 		what.command = server.command;

@@ -48,7 +48,8 @@ static const struct row {
 	    { "MCP, Cancellation: receivers SHOULD stop processing the cancelled request",
 		"ACP, Cancellation: the agent SHOULD stop as soon as possible and MUST answer",
 		"LSP, Cancellation Support: a cancelled request still needs to return" },
-	    "canceld answers the client all the same, drops the late answer and keeps the session" },
+	    "canceld answers the client all the same, drops the late answer and keeps the session; -KDURATION replaces a "
+	    "server that goes on" },
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
 	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
 		"LSP, Cancellation Support: $/ notifications can be ignored" },
@@ -161,24 +162,40 @@ append_answer(struct buf *text, const char *method)
 			compose(text, "--answer %s%s=%s%s", "'", method, harmless[i][1], "'");
 }
 
-static void
-write_asks(const struct verdicts *report, struct buf *text)
+static json_t *
+asks_json(const struct verdicts *report)
 {
+	json_t *list = json_array(), *times;
 	const char *method;
-	json_t *times;
 
 	json_object_foreach(report->asks, method, times)
 	{
 		struct buf answer = { 0 };
 
 		append_answer(&answer, method);
-		compose(text, "asks        ");
-		printable_append(text, span_of(method), "");
-		compose(text, ", times: %d\n", (int64_t)json_integer_value(times));
-		if (answer.len > 0)
-			compose(text, "%sif its client does not answer: canceld %b\n", left, buf_span(&answer));
+		json_array_append_new(list,
+		    json_pack("{s:o, s:O, s:o}", "method", printable_json(span_of(method), false), "times", times,
+			"option", printable_json(buf_span(&answer), false)));
 		buf_free(&answer);
 	}
+	return list;
+}
+
+static void
+write_asks(const struct verdicts *report, struct buf *text)
+{
+	json_t *asks = asks_json(report), *ask;
+
+	show_each (ask, asks) {
+		struct span option = show_string(ask, "option");
+
+		compose(text, "asks        ");
+		printable_append(text, show_string(ask, "method"), "");
+		compose(text, ", times: %d\n", (int64_t)show_number(ask, "times"));
+		if (option.len > 0)
+			compose(text, "%sif its client does not answer: canceld %b\n", left, option);
+	}
+	json_decref(asks);
 }
 
 void
@@ -210,25 +227,6 @@ finding_json(const struct verdicts *report, int check)
 	    "verdict", words[finding->verdict], "evidence", printable_json(span_of(finding->evidence), false), "ms",
 	    finding->time == MSEC_NEVER ? NULL : json_integer(finding->time), "demand",
 	    rows[check].demands[report->kind], "help", finding->verdict == VERDICT_NO ? rows[check].help : NULL);
-}
-
-static json_t *
-asks_json(const struct verdicts *report)
-{
-	json_t *list = json_array(), *times;
-	const char *method;
-
-	json_object_foreach(report->asks, method, times)
-	{
-		struct buf answer = { 0 };
-
-		append_answer(&answer, method);
-		json_array_append_new(list,
-		    json_pack("{s:o, s:O, s:o}", "method", printable_json(span_of(method), false), "times", times,
-			"option", printable_json(buf_span(&answer), false)));
-		buf_free(&answer);
-	}
-	return list;
 }
 
 json_t *
