@@ -44,6 +44,9 @@ int ctl_options(int argc, char *argv[], const struct ctl_option *options, bool s
 enum { CTL_STOPS = -1 };
 void ctl_line(int argc, char *argv[], const struct ctl_option *options, int most, const char *usage);
 
+/* Cuts argv at the first --. Returns how many words stand before it; *behind: what stands behind it; NULL ends both. */
+int ctl_cut(int argc, char *argv[], char ***behind);
+
 /* Appends to a list of words, which NULL ends, as it does words; both may be NULL. The list is the caller's, not the words. */
 void ctl_add_words(char ***list, char *const *words);
 

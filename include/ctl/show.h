@@ -39,6 +39,12 @@ struct span show_time(msec_t time, char text[SHOW_TIME_SIZE]);
 struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
 
+/* The first line, without its newline; the text begins behind it then. */
+struct span show_take_line(struct span *text);
+
+/* Whether `which`, a name or a pid, means this server and its canceld; NULL: all are meant. */
+bool show_is_meant(const char *which, struct span name, json_int_t pid);
+
 /* A loop over the items of an array, which are borrowed; NULL has none. */
 #define show_each(item, array) for (size_t at_ = 0; ((item) = json_array_get(array, at_)) != NULL; at_++)
 

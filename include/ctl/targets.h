@@ -94,6 +94,9 @@ int target_tell(const struct target *target);
 /* The object, with the pid and the server's name of its canceld first; the caller's. */
 json_t *target_with(const struct target *target, json_t *object);
 
+/* All as rows of view_instances, with the member answering; the caller's. */
+json_t *targets_rows(const struct targets *targets);
+
 /* "NAME[PID]"; "canceld PID" where the name is not known */
 void target_append_name(struct buf *line, const struct target *target);
 

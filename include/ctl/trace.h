@@ -39,8 +39,8 @@ int trace_read(const char *path, trace_hearer *hear, void *user);
 /* The same with the lines of the history, the oldest first; there may be none. tells: what is wrong is told. */
 int trace_read_history(trace_hearer *hear, void *user, bool tells);
 
-/* Reads what --since wants, in local time. -1, or the exit status where it is none, which is told. */
-int trace_read_since(const char *text, msec_t *since);
+/* The time that --since wants, read as local time; NULL: 0. What is none ends the program. */
+msec_t trace_read_since(const char *text);
 
 /* Appends what the history tells of the servers of this name, or of the canceld with this pid (NULL: of all), as lines. */
 void history_append(struct buf *out, const char *which, size_t cells);

@@ -613,7 +613,7 @@ static const struct {
 	{ "$C cancel x --older", 2, "needs a value" },
 	{ "$C set -n x", 2, "which canceld, and which deadline?" },
 	{ "$C set x 1s y", 2, "'y' is one argument too many" },
-	{ "$C log", 2, "which canceld, and which level?" },
+	{ "$C log", 2, "whose log? give NAME" },
 	{ "$C log x y z", 2, "'z' is one argument too many" },
 	{ "$C reload", 2, "which canceld? give NAME, or --all; see cancelctl reload --help" },
 	{ "$C set nobody", 1, "canceld" },

@@ -14,14 +14,12 @@ static const char usage[] = "usage: cancelctl ls [-j] [-a|" TARGETS_USAGE "]\n\n
 static int
 list_instances(struct targets *targets, json_t *rows)
 {
-	targets_find(targets, TARGETS_LOOK);
-	for (size_t i = 0; i < targets->count; i++) {
-		const struct target *target = &targets->list[i];
-		json_t *row = target_with(target, target->about);
+	json_t *all;
 
-		json_object_set_new(row, "answering", json_boolean(target->about != NULL));
-		json_array_append_new(rows, row);
-	}
+	targets_find(targets, TARGETS_LOOK);
+	all = targets_rows(targets);
+	json_array_extend(rows, all);
+	json_decref(all);
 	return targets->count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
 }
 

@@ -76,18 +76,6 @@ put_cut(struct screen *screen, const char *style, struct span line)
 	buf_free(&cut);
 }
 
-/* The first line, which it takes away. */
-static struct span
-take_line(struct span *text)
-{
-	const char *newline = memchr(text->ptr, '\n', text->len);
-	size_t len = newline == NULL ? text->len : (size_t)(newline - text->ptr);
-	struct span line = span_part(*text, 0, len);
-
-	*text = span_from(*text, len + (newline != NULL));
-	return line;
-}
-
 static void
 put_totals(const struct top *top, struct screen *screen)
 {
@@ -114,9 +102,9 @@ static void
 put_lines(struct screen *screen, struct span text, size_t skipped, size_t most, size_t mark, const char *style)
 {
 	for (; skipped > 0; skipped--)
-		take_line(&text);
+		show_take_line(&text);
 	for (size_t i = 0; text.len > 0 && i < most; i++)
-		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ", take_line(&text));
+		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ", show_take_line(&text));
 }
 
 /* The first of those that are shown where there is room for so many. */
@@ -221,16 +209,12 @@ static void
 put_servers(const struct top *top, struct screen *screen)
 {
 	size_t room = screen->height / PANEL_SHARE - 1, count = top->targets.count;
-	json_t *rows = json_array();
+	json_t *rows = targets_rows(&top->targets);
 	struct buf text = { 0 };
 
-	for (size_t i = 0; i < count; i++) {
-		const struct target *target = &top->targets.list[i];
-		json_t *row = target_with(target, target->about);
-
-		json_object_set_new(row, "minute", bars_of(json_object_get(top->calls, target->path)));
-		json_array_append_new(rows, row);
-	}
+	for (size_t i = 0; i < count; i++)
+		json_object_set_new(json_array_get(rows, i), "minute",
+		    bars_of(json_object_get(top->calls, top->targets.list[i].path)));
 	table_write(view_instances, rows, screen->width, &text);
 	put_lines(screen, buf_span(&text), 0, 1, SIZE_MAX, COLOUR_BOLD);
 	put_lines(screen, buf_span(&text), 1, count <= room ? count : room - 1, SIZE_MAX, "");
@@ -255,7 +239,7 @@ put_details(const struct top *top, struct screen *screen)
 	append_marked(top, &text);
 	rest = buf_span(&text);
 	while (rest.len > 0 && screen->used < end)
-		put_cut(screen, "", take_line(&rest));
+		put_cut(screen, "", show_take_line(&rest));
 	for (size_t i = first; i < count; i++) {
 		buf_clear(&text);
 		view_decision(&text, json_array_get(top->log, i), false);

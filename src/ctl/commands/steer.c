@@ -118,7 +118,8 @@ static const struct order {
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
 	    2, tell_changed, NULL },
-	{ "log", "which canceld, and which level? give NAME, or NAME LEVEL, or --all",
+	{ "log",
+	    "whose log? give NAME, as cancelctl ls shows it, or --all; and a LEVEL only to change how much is logged",
 	    "usage: cancelctl log [-j] -a|" TARGETS_USAGE " [error|person|decision|traffic]\n\n"
 	    "Shows the last lines of canceld's log; or sets how much it logs: the levels are\n"
 	    "those of -q, no option, -v and -vv.\n\n"

@@ -45,15 +45,17 @@ on_signal(int number)
 	raise(number);
 }
 
-/* The smallest first. */
+/* The smallest first; what is held waits for what hangs, and stands below it. */
 static json_int_t
 key_of(const json_t *row, int order)
 {
+	json_int_t behind = show_is(row, "verdict", "held") ? MSEC_NEVER / 2 : 0;
+
 	if (order == 'l')
 		return view_left(row);
 	if (order == ENDED)
 		return show_number(row, "ended_ms");
-	return -show_number(row, order == 'a' ? "age_ms" : "idle_ms");
+	return behind - show_number(row, order == 'a' ? "age_ms" : "idle_ms");
 }
 
 /* A pid may be there twice, in containers. */

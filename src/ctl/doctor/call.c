@@ -82,12 +82,10 @@ read_line(struct call *call, int argc, char *argv[])
 {
 	const struct ctl_option options[] = { { "list", 0, &call->list, NULL }, { "json", 'j', &call->json, NULL },
 		{ "verbose", 'v', &call->what.loud, NULL }, { 0 } };
-	int words = 1, status;
+	char **behind;
+	int words = ctl_cut(argc, argv, &behind), status;
 
-	while (words < argc && strcmp(argv[words], "--") != 0)
-		words++;
-	read_canceld(call, argv + words + (words < argc));
-	argv[words] = NULL;
+	read_canceld(call, behind);
 	status = ctl_options(words, argv, options, false, help);
 	if (status == CTL_USAGE)
 		ctl_usage(

@@ -100,6 +100,18 @@ ctl_line(int argc, char *argv[], const struct ctl_option *options, int most, con
 		exit(ctl_end(status));
 }
 
+int
+ctl_cut(int argc, char *argv[], char ***behind)
+{
+	int words = 1;
+
+	while (words < argc && strcmp(argv[words], "--") != 0)
+		words++;
+	*behind = argv + words + (words < argc);
+	argv[words] = NULL;
+	return words;
+}
+
 void
 ctl_add_words(char ***list, char *const *words)
 {

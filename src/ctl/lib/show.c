@@ -52,6 +52,24 @@ show_parse(struct span text, bool exact)
 	return value;
 }
 
+struct span
+show_take_line(struct span *text)
+{
+	struct span line = span_until(*text, "\n");
+
+	*text = span_from(*text, line.len + (line.len < text->len));
+	return line;
+}
+
+bool
+show_is_meant(const char *which, struct span name, json_int_t pid)
+{
+	char number[SPAN_NUMBER_MAX];
+
+	return which == NULL || span_equal(span_of(which), name) ||
+	    span_equal(span_of(which), span_number(pid, number));
+}
+
 int
 show_flush(void)
 {

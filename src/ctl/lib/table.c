@@ -91,11 +91,9 @@ void
 table_wrap(struct buf *out, struct span text, size_t cells, size_t indent)
 {
 	while (text.len > 0) {
-		const char *newline = memchr(text.ptr, '\n', text.len);
-		struct span line = span_part(text, 0, newline == NULL ? text.len : (size_t)(newline - text.ptr));
+		struct span line = show_take_line(&text);
 		size_t len = line_length(line, cells, indent);
 
-		text = span_from(text, line.len + (newline != NULL));
 		buf_append(out, span_part(line, 0, len));
 		while (len < line.len) {
 			line = span_from(line, len + (line.ptr[len] == ' '));

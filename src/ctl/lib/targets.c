@@ -133,14 +133,13 @@ json_t *
 target_take(struct target *target)
 {
 	struct span in = buf_span(&target->in);
-	const char *newline = memchr(in.ptr, '\n', in.len);
-	size_t len = newline == NULL ? 0 : (size_t)(newline - in.ptr);
+	struct span line = span_until(in, "\n");
 	json_t *message;
 
-	if (newline == NULL)
+	if (line.len == in.len)
 		return NULL;
-	message = show_parse(span_head(in, len), true);
-	buf_consume(&target->in, len + 1);
+	message = show_parse(line, true);
+	buf_consume(&target->in, line.len + 1);
 	if (message == NULL)
 		hang_up(target);
 	return message;
@@ -357,14 +356,10 @@ targets_free(struct targets *targets)
 	*targets = (struct targets){ .method = targets->method };
 }
 
-/* which: NULL: all are meant. */
 static bool
 is_meant(const struct target *target, const char *which)
 {
-	char number[SPAN_NUMBER_MAX];
-
-	return which == NULL || target->meant || span_equal(span_of(which), show_string(target->about, "name")) ||
-	    span_equal(span_of(which), span_number(target->pid, number));
+	return target->meant || show_is_meant(which, show_string(target->about, "name"), target->pid);
 }
 
 void
@@ -399,6 +394,19 @@ targets_tell_none(const struct targets *targets, const char *which)
 	return ctl_no("no canceld is called '%.100s'%s; see cancelctl ls", which, targets->near);
 }
 
+json_t *
+targets_rows(const struct targets *targets)
+{
+	json_t *rows = json_array(), *row;
+
+	for (const struct target *target = targets->list; target < targets->list + targets->count; target++) {
+		row = target_with(target, target->about);
+		json_object_set_new(row, "answering", json_boolean(target->about != NULL));
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
 static int
 choose_one(struct targets *targets, const char *which)
 {
@@ -412,9 +420,7 @@ choose_one(struct targets *targets, const char *which)
 	if (targets->count == 1)
 		return targets->list->about != NULL ? CTL_YES : target_tell(targets->list);
 	status = ctl_usage("'%.100s' is ambiguous: give the PID of one of these", which);
-	rows = json_array();
-	for (size_t i = 0; i < targets->count; i++)
-		json_array_append_new(rows, target_with(&targets->list[i], targets->list[i].about));
+	rows = targets_rows(targets);
 	table_write(view_instances, rows, term_width(NULL), &choices);
 	fwrite(choices.data, 1, choices.len, stderr);
 	buf_free(&choices);

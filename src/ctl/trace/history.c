@@ -64,30 +64,28 @@ read_date(const char *text, struct tm *day)
 	    strftime(same, sizeof(same), "%Y-%m-%dT%H:%M:%S", &given) > 0 && strncmp(same, full, strlen(full)) == 0;
 }
 
-int
-trace_read_since(const char *text, msec_t *since)
+msec_t
+trace_read_since(const char *text)
 {
-	time_t now = time(NULL);
+	time_t now = text != NULL ? time(NULL) : 0;
 	struct tm day = *localtime(&now);
-	bool yesterday = strcmp(text, "yesterday") == 0;
-	uint64_t age;
+	bool yesterday = text != NULL && strcmp(text, "yesterday") == 0;
+	msec_t since = (msec_t)now * 1000;
+	uint64_t age = 0;
 
-	*since = (msec_t)now * 1000;
-	if (units_read_time(span_of(text), &age)) {
-		*since -= (msec_t)age;
-	} else {
+	if (text != NULL && !units_read_time(span_of(text), &age)) {
 		day.tm_hour = day.tm_min = day.tm_sec = 0;
 		day.tm_mday -= yesterday;
 		day.tm_isdst = -1;
 		if (!yesterday && strcmp(text, "today") != 0 && !read_date(text, &day))
-			return ctl_usage(
+			exit(ctl_usage(
 			    "--since: '%.60s' is no time such as 2h, 1d, yesterday, 10:00, 2026-11-25 or 2026-11-25T10:00",
-			    text);
-		*since = (msec_t)mktime(&day) * 1000;
+			    text));
+		since = (msec_t)mktime(&day) * 1000;
 	}
+	since -= (msec_t)age;
 	/* Before 1970 there are no lines. */
-	*since = *since > 0 ? *since : 0;
-	return -1;
+	return since > 0 ? since : 0;
 }
 
 /* Reads to the end, and closes. */
@@ -172,23 +170,13 @@ is_loss(const json_t *line)
 	    (show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0));
 }
 
-static bool
-is_meant(const struct choice *choice, const json_t *line)
-{
-	struct span which = span_of(choice->which == NULL ? "" : choice->which);
-	char pid[SPAN_NUMBER_MAX];
-
-	return choice->which == NULL || span_equal(show_string(line, "server"), which) ||
-	    span_equal(span_number(show_number(line, "pid"), pid), which);
-}
-
 /* A trace_hearer. */
 static bool
 hear(void *user, json_t *line)
 {
 	struct choice *choice = user;
 
-	if (!is_meant(choice, line)) {
+	if (!show_is_meant(choice->which, show_string(line, "server"), show_number(line, "pid"))) {
 		json_object_set_new(choice->others, show_string(line, "server").ptr, json_true());
 		json_decref(line);
 		return true;
@@ -424,8 +412,7 @@ ctl_history(int argc, char *argv[])
 		{ "failed", 0, &choice.failed, NULL }, { 0 } },
 	    1, usage);
 	choice.which = argv[optind];
-	if (since != NULL && (status = trace_read_since(since, &choice.trace.since)) >= 0)
-		return status;
+	choice.trace.since = trace_read_since(since);
 	status = tell(&choice, true);
 	show_buf(&choice.out);
 	nearest.typed = span_of(choice.which == NULL ? "" : choice.which);

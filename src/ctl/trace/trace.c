@@ -104,8 +104,7 @@ ctl_trace(int argc, char *argv[])
 	if (follow &&
 	    (trace.payload || since != NULL || argc - optind > 1 || (name != NULL && strcmp(name, "otlp") != 0)))
 		return ctl_usage("--follow writes otlp alone, of every canceld or one; see cancelctl trace --help");
-	if (since != NULL && (status = trace_read_since(since, &trace.since)) >= 0)
-		return status;
+	trace.since = trace_read_since(since);
 	status = follow ? watch_run(&watcher, argv[optind]) : read_all(&trace, argv + optind);
 	if (follow)
 		trace_otlp(&trace);

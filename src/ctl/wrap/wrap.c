@@ -412,19 +412,14 @@ run(struct task *task)
 int
 ctl_wrap(int argc, char *argv[])
 {
+	char **behind;
 	struct task task = { .change = { .unwrap = strcmp(argv[0], "unwrap") == 0,
-				 .options = (char *[]){ NULL },
 				 .deadline = deadline_of,
 				 .seen = mem_new((size_t)argc) } };
-	int words = 1, status;
+	int words = ctl_cut(argc, argv, &behind), status;
 
-	while (words < argc && strcmp(argv[words], "--") != 0)
-		words++;
-	if (words < argc) {
-		task.change.given = true;
-		task.change.options = argv + words + 1;
-		argv[words] = NULL;
-	}
+	task.change.given = words < argc;
+	task.change.options = behind;
 	status = read_words(&task, words, argv);
 	if (status < 0)
 		status = run(&task);

@@ -153,7 +153,7 @@ leave(struct life *life, bool signalled)
 		    LOG_FIELDS(log_positive("process", unseen ? client->process : 0),
 			log_string("name", unseen ? client->name : NULL), log_number("outstanding", outstanding),
 			log_string("hint",
-			    unseen    ? "if it was not the client: --drain heeds the connection alone" :
+			    unseen    ? "if it was not the client: --drain waits for the end of the connection" :
 				early ? "--drain would wait for the answers" :
 					NULL)));
 	session_client_leaves(life->session, leaving);
