@@ -366,14 +366,8 @@ void records_close(struct records *records, struct span session_id);
 
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
-struct ack {              /* what the client has asked for */
-	struct id id;     /* of this request */
-	struct span text; /* its message, or empty if that is too long to be kept */
-	struct span target, reason;
-};
-
-/* It waits for the end of the request. false: there are LIMIT_ACKS already. */
-bool acks_add(struct acks *acks, const struct ack *ack, const struct request *request);
+/* The message waits for the end of the request. false: as many bytes as LIMIT_ACKS do already. */
+bool acks_add(struct acks *acks, struct span text, const struct request *request);
 
 /* A request has ended: notes that by its id; or also by its token, and sends the client what waits for it. */
 void acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind, enum outcome outcome);
@@ -383,8 +377,8 @@ void acks_end(struct session *session, const struct request *request, enum outco
 enum outcome acks_outcome(const struct acks *acks, enum side requester, struct id id, enum name_kind kind);
 
 /* Sends the client the acknowledgement of this outcome, and reports it; or only reports how it was answered. */
-void acks_send(struct session *session, const struct ack *ack, enum outcome outcome);
-void acks_report(struct session *session, const struct ack *ack, const char *outcome);
+void acks_send(struct session *session, const struct scan *ack, enum outcome outcome);
+void acks_report(struct session *session, const struct scan *ack, const char *outcome);
 
 /* --- pass.c */
 

@@ -271,13 +271,15 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
 };
 
-enum { ACKS_MARKS = 2 * LIMIT_FINISHED };
+struct ack {                           /* a $/canceld/cancel that is not answered yet */
+	const struct request *request; /* that has to end first */
+	struct span text;              /* the message; behind this struct */
+	struct ack *next;
+};
 
 struct acks {
-	struct pending waiting; /* by id; method: the wire id of the request, meta: params.id, name: params.reason */
-	uint64_t marks[2]
-		      [ACKS_MARKS]; /* rings: how the last requests of a side ended, by the hashes of ids and tokens */
-	size_t marked[2];           /* how many ends were ever noted */
+	struct ack *waiting; /* owned; the oldest first */
+	struct buf marks[2]; /* by requester: how its last requests ended, by the hashes of ids and tokens */
 };
 
 /*

@@ -375,7 +375,9 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(took, told) ONE(trial, number) ONE(again, number)
 
 #define ACKS(ONE, MANY, STRUCTS) \
-	ONE(waiting, apart) STRUCTS(marks, apart) MANY(marked, apart)
+	ONE(waiting, apart) STRUCTS(marks, apart)
+
+#define ACK(ONE, MANY, STRUCTS) ONE(request, apart) ONE(text, span) ONE(next, derived)
 
 #define SESSION(ONE, MANY, STRUCTS) \
 	ONE(journal, apart) ONE(handshake, apart) ONE(server, apart) STRUCTS(party, party) \
@@ -449,20 +451,31 @@ put_probe(struct digest *digest, const struct probe *it)
 	put_number(digest, earlier(since, horizon(session)));
 }
 
+static void
+put_ack(struct digest *digest, const struct ack *it)
+{
+	WHOLE(ack, ACK);
+	PUT(ACK)
+	put_number(digest, rank_of(it->request));
+}
+
 /* How the last request with an id ended; for a handful of ids. */
 static void
 put_acks(struct digest *digest, const struct acks *it)
 {
 	WHOLE(acks, ACKS);
 	PUT(ACKS)
-	put_pending(digest, &it->waiting);
+	for (const struct ack *ack = it->waiting; ack != NULL; ack = ack->next)
+		put_ack(digest, ack);
+	put_number(digest, NEVER); /* ends the list */
 	for (size_t side = 0; side < 2; side++) {
-		uint64_t marks[ALARMS] = { 0 };
+		uint64_t marks[ALARMS] = { 0 }, mark;
+		struct span left = buf_span(&it->marks[side]);
 		size_t count = 0, at;
 
-		assert(it->marked[side] <= ALARMS);
-		for (size_t i = it->marked[side]; i-- > 0;) { /* the newest first, and sorted */
-			uint64_t mark = it->marks[side][i];
+		assert(left.len <= sizeof(marks));
+		for (; left.len > 0; left.len -= sizeof(mark)) { /* the newest first, and sorted */
+			memcpy(&mark, left.ptr + left.len - sizeof(mark), sizeof(mark));
 
 			for (at = 0; at < count && marks[at] >> 2 != mark >> 2;)
 				at++;

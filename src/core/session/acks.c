@@ -1,6 +1,11 @@
 #include "core/inside.h"
 
-enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id or token */
+#include <stdlib.h>
+
+enum {
+	OUTCOME_BITS = 2,           /* of a mark; the others stand for the id or token */
+	MARKS = 2 * LIMIT_FINISHED, /* of one requester */
+};
 
 /* For the log, and for the client: ABP "Edge Cases". */
 static const struct {
@@ -15,39 +20,48 @@ static const struct {
 };
 
 bool
-acks_add(struct acks *acks, const struct ack *ack, const struct request *request)
+acks_add(struct acks *acks, struct span text, const struct request *request)
 {
-	struct request like = { .id = ack->id, .method = request->wire_id.text, .name = ack->reason };
+	struct ack **end = &acks->waiting;
+	size_t bytes = text.len;
 
-	like.meta = ack->target;
-	if (ack->text.len <= LIMIT_META)
-		like.shown = ack->text;
-	return acks->waiting.count < LIMIT_ACKS && pending_add(&acks->waiting, &like) != NULL;
+	for (; *end != NULL; end = &(*end)->next)
+		bytes += (*end)->text.len;
+	if (bytes > LIMIT_ACKS)
+		return false;
+	*end = mem_new(sizeof(**end) + text.len);
+	**end = (struct ack){ .request = request, .text = { memcpy(*end + 1, text.ptr, text.len), text.len } };
+	return true;
 }
 
 void
 acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind, enum outcome outcome)
 {
-	acks->marks[requester][acks->marked[requester]++ % ACKS_MARKS] = (id.hash + kind) << OUTCOME_BITS | outcome;
+	const uint64_t mark = (id.hash + kind) << OUTCOME_BITS | outcome;
+	struct buf *marks = &acks->marks[requester];
+
+	buf_append(marks, (struct span){ (const char *)&mark, sizeof(mark) });
+	if (marks->len > MARKS * sizeof(mark))
+		buf_consume(marks, sizeof(mark));
 }
 
 void
-acks_report(struct session *session, const struct ack *ack, const char *outcome)
+acks_report(struct session *session, const struct scan *ack, const char *outcome)
 {
 	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
 	action.message = ack->text;
-	action.id = ack->target;
-	action.detail = ack->reason;
+	action.id = scan_text(ack, SCAN_PARAMS_ID);
+	action.detail = scan_text(ack, SCAN_REASON);
 	action.outcome = span_of(outcome);
 	journal_tell(&session->journal, &action);
 }
 
 void
-acks_send(struct session *session, const struct ack *ack, enum outcome outcome)
+acks_send(struct session *session, const struct scan *ack, enum outcome outcome)
 {
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", ack->id.text, ack->target,
-	    outcomes[outcome].members);
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", scan_text(ack, SCAN_ID),
+	    scan_text(ack, SCAN_PARAMS_ID), outcomes[outcome].members);
 	state_answer(session, SIDE_SERVER);
 	acks_report(session, ack, outcomes[outcome].word);
 }
@@ -56,14 +70,18 @@ void
 acks_end(struct session *session, const struct request *request, enum outcome outcome)
 {
 	struct acks *acks = &session->acks;
-	struct request *kept, *next;
+	struct ack **at = &acks->waiting, *ack;
+	struct scan scan;
 
-	for (kept = request->from == SIDE_CLIENT ? acks->waiting.oldest : NULL; kept != NULL; kept = next) {
-		next = kept->newer;
-		if (!span_equal(kept->method, request->wire_id.text))
+	while ((ack = *at) != NULL) {
+		if (ack->request != request) {
+			at = &ack->next;
 			continue;
-		acks_send(session, &(struct ack){ kept->id, kept->shown, kept->meta, kept->name }, outcome);
-		pending_remove(kept);
+		}
+		scan_read(&scan, ack->text);
+		acks_send(session, &scan, outcome);
+		*at = ack->next;
+		free(ack);
 	}
 	acks_note_end(acks, request->from, request->id, NAME_WIRE_ID, outcome);
 	if (request->token.text.len > 0)
@@ -73,13 +91,11 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 enum outcome
 acks_outcome(const struct acks *acks, enum side requester, struct id id, enum name_kind kind)
 {
-	uint64_t wanted = (id.hash + kind) << OUTCOME_BITS;
+	struct span marks = buf_span(&acks->marks[requester]);
+	const uint64_t *mark = (const void *)(marks.ptr + marks.len), wanted = (id.hash + kind) << OUTCOME_BITS;
 
-	for (size_t i = 1; i <= ACKS_MARKS; i++) {
-		uint64_t mark = acks->marks[requester][(acks->marked[requester] - i) % ACKS_MARKS];
-
-		if (mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)
-			return (enum outcome)(mark - wanted);
-	}
+	while ((const char *)mark-- > marks.ptr)
+		if (*mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)
+			return (enum outcome)(*mark - wanted);
 	return OUTCOME_UNKNOWN;
 }

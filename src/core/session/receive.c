@@ -6,36 +6,34 @@
 
 /* code: of the error; 0: no session is open. */
 static void
-reject_ack(struct session *session, const struct message *message, const struct ack *ack, int code, const char *text)
+reject_ack(struct session *session, const struct message *message, int code, const char *text)
 {
 	reply_error(session, message, WHY_CANCEL_ACKNOWLEDGED, code, NULL, span_of(text));
-	acks_report(session, ack, text);
+	acks_report(session, message->scan, text);
 }
 
 static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
-	const struct ack ack = { message->id, message->text, scan_text(message->scan, SCAN_PARAMS_ID),
-		scan_text(message->scan, SCAN_REASON) };
 	struct id target = message_id(message, SCAN_PARAMS_ID);
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	bool owed = state_owes_answer(session, SIDE_CLIENT);
 
 	pass_discard(message);
-	if (ack.id.text.len == 0)
-		reject_ack(session, message, &ack, CODE_INVALID_PARAMS,
+	if (message->id.text.len == 0)
+		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
 	else if (!session->handshake.opened)
-		reject_ack(session, message, &ack, 0, "no session is open yet");
+		reject_ack(session, message, 0, "no session is open yet");
 	else if (target.text.len == 0)
-		reject_ack(session, message, &ack, CODE_INVALID_PARAMS,
+		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (!request_is_awaited(request))
-		acks_send(session, &ack, acks_outcome(&session->acks, SIDE_CLIENT, target, NAME_WIRE_ID));
+		acks_send(session, message->scan, acks_outcome(&session->acks, SIDE_CLIENT, target, NAME_WIRE_ID));
 	else if (request->traits & METHOD_NO_CANCEL)
-		acks_send(session, &ack, OUTCOME_FORBIDDEN);
-	else if (!acks_add(&session->acks, &ack, request))
-		reject_ack(session, message, &ack, session->handshake.dialect->failure_code,
+		acks_send(session, message->scan, OUTCOME_FORBIDDEN);
+	else if (!acks_add(&session->acks, message->text, request))
+		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "too many cancels wait for their requests");
 	else
 		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);

@@ -41,6 +41,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 void
 session_free(struct session *session)
 {
+	struct ack *ack = session->acks.waiting, *next;
 	enum side side;
 
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
@@ -48,6 +49,7 @@ session_free(struct session *session)
 		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
 		buf_free(&session->handshake.declared[side]);
+		buf_free(&session->acks.marks[side]);
 		pending_free(&session->questions[side]);
 	}
 	parallel_end(session);
@@ -60,7 +62,10 @@ session_free(struct session *session)
 	buf_free(&session->handshake.client);
 	buf_free(&session->handshake.logins);
 	records_free(&session->records);
-	pending_free(&session->acks.waiting);
+	for (; ack != NULL; ack = next) {
+		next = ack->next;
+		free(ack);
+	}
 	buf_free(&session->edits.list);
 	buf_free(&session->edits.texts);
 	buf_free(&session->server.said);
