@@ -185,14 +185,18 @@ bool dialect_is_of_turn(const struct scan *update);
 /* --- policy.c */
 
 /*
- * The deadlines of a request: from the configured rules, the protocol's exemptions and the built-in times. Of the rules
- * that name it, those of the strongest source count. Of these the most specific one wins: one with a NAME before one
- * without, an exact NAME before one with '*', then an exact METHOD before one with '*'; of equals the later one.
+ * What people say of some requests: each rule names them by METHOD and NAME, and has a value of its kind. Of the rules
+ * of a kind that name a request, those of the strongest source count. Of these the most specific one wins: one with a
+ * NAME before one without, an exact NAME before one with '*', then an exact METHOD before one with '*'; of equals the
+ * later one.
  */
-enum policy_clock {
-	POLICY_IDLE,     /* -t: the longest time without a sign of life */
-	POLICY_CAP,      /* -T: the longest time in total */
-	POLICY_PARALLEL, /* no clock: --parallel, in a policy of its own */
+enum policy_kind {
+	POLICY_IDLE,     /* -t: the longest time without a sign of life; MSEC_NEVER: none */
+	POLICY_CAP,      /* -T: the longest time in total; the same */
+	POLICY_PARALLEL, /* --parallel: how many requests at once */
+	POLICY_ANSWER,   /* --answer: the result, by METHOD alone */
+
+	POLICY_DEADLINES = 1 << POLICY_IDLE | 1 << POLICY_CAP,
 };
 
 /* Where a rule comes from; the strongest is the last. */
@@ -210,9 +214,11 @@ enum policy_source {
 
 struct policy_rule {
 	enum policy_source source;
-	enum policy_clock clock;
+	enum policy_kind kind;
 	char *method, *name; /* owned; NULL: any. '*' stands for any characters, "\\*" for a '*' */
-	msec_t duration;     /* MSEC_NEVER: none; of POLICY_PARALLEL: how many requests */
+	msec_t value;        /* of its kind */
+	char *result;        /* owned: JSON in one line; NULL: it is of another kind than POLICY_ANSWER */
+	size_t number;       /* how many were added before it */
 	bool matched;        /* it has named a request, even if a more specific rule won */
 	size_t least;        /* bytes of the shortest name that fits */
 	const char *origin;  /* for a person, and valid while a rule or request has it; NULL: not known */
@@ -221,28 +227,29 @@ struct policy_rule {
 struct policy {                    /* zeroed: empty */
 	struct policy_rule *rules; /* owned */
 	size_t count;
+	size_t added; /* so many ever were */
 };
 
 struct deadlines {
 	msec_t idle, cap;       /* durations; MSEC_NEVER: none */
-	const char *origins[2]; /* of each, by its clock; NULL: not known */
+	const char *origins[2]; /* of each, by its kind; NULL: not known */
 };
 
 void policy_free(struct policy *policy);
 
-/* Adds a rule. method and name are copied; empty: any. A name needs a method. */
-void policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
-    struct span name, msec_t duration);
+/* Adds a rule. method and name are copied, as is result; empty: any. A name needs a method. */
+void policy_add(struct policy *policy, enum policy_source source, enum policy_kind kind, struct span method,
+    struct span name, msec_t value, struct span result);
 
 /*
- * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME; with the duration
+ * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME; with the value
  * POLICY_UNSET only removes that. false: there are LIMIT_RULES_SET of them already, or none to remove.
  */
 enum { POLICY_UNSET = -1 };
 bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribute__((warn_unused_result));
 
-/* Removes, of so many of the first rules, those of sources that are weaker than this one. */
-void policy_forget(struct policy *policy, size_t count, enum policy_source source);
+/* Removes, of so many of the first rules, those of these kinds (1 << kind) and of weaker sources than this one. */
+void policy_forget(struct policy *policy, size_t count, unsigned kinds, enum policy_source source);
 
 /* Sets the origin of the newest rule. One that was there with the same origin is this rule too, and may have matched. */
 void policy_name(struct policy *policy, const char *origin);
@@ -260,21 +267,29 @@ bool policy_fits(const char *pattern, struct span text);
 bool policy_names(const struct policy_rule *rule, struct span method, struct span name);
 
 /*
- * Appends what the rule was most likely meant to be, such as tools/call:forecast=10m. false: it has named a request, or its
- * METHOD is as good as another one. dialect: NULL: any may come. called: the method of a request whose name is the rule's
+ * Appends what the rule was most likely meant to be, such as tools/call:forecast=10m, if that can be told. false: it has
+ * named a request, or its METHOD is as good as another one. dialect: NULL: any may come. called: the method of a request whose name is the rule's
  * METHOD; empty: there was none.
  */
 bool policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct span called, struct buf *meant);
 
-/* Whether a rule of an idle deadline is for this request, and not for all. */
-bool policy_singles_out(const struct policy *policy, struct span method, struct span name);
+/*
+ * The rule of that kind that counts for the request; NULL: none. It marks those that name the request as matched.
+ * Without a METHOD only those with a value above this one count: MSEC_NEVER: none.
+ */
+const struct policy_rule *policy_find(struct policy *policy, enum policy_kind kind, struct span method,
+    struct span name, msec_t above);
 
-/* The rule of a policy of POLICY_PARALLEL that counts for the request, which marks all that name it; or NULL. */
-const struct policy_rule *policy_find(struct policy *policy, struct span method, struct span name);
+/* Whether a rule of an idle deadline is for this request, and not for all. */
+static inline bool
+policy_singles_out(struct policy *policy, struct span method, struct span name)
+{
+	return policy_find(policy, POLICY_IDLE, method, name, MSEC_NEVER) != NULL;
+}
 
 /*
  * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline
- * only if a rule names its METHOD. traits are those of the method. Marks the rules that name the request as matched.
+ * only if a rule names its METHOD. traits are those of the method.
  */
 struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits,
     bool from_server);

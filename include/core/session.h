@@ -11,32 +11,12 @@
 #include "core/limits.h"
 #include "core/table.h"
 
-/*
- * What canceld answers in the client's place (--answer): at once; or, where a rule of -t names the method, when the client
- * has not answered by then, does not know the method, or has gone. One result of each method counts: that of the strongest
- * source, and of equals the last.
- */
-struct answer_rule {
-	enum policy_source source;
-	char *method, *result; /* owned; result: JSON in one line */
-	bool asked;            /* the server has asked for it */
-};
-
-struct answers {                  /* zeroed: none */
-	struct answer_rule *list; /* owned */
-	size_t count;
-};
-
-void answers_add(struct answers *answers, enum policy_source source, struct span method, struct span result);
-void answers_free(struct answers *answers);
-
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
-	struct policy *policy;         /* borrowed: the caller may change it; its rules are marked as they match */
-	const struct answers *answers; /* borrowed; those that are asked for are marked; NULL: none */
-	struct policy *parallel;       /* --parallel; borrowed, as that, and does not change; NULL: none */
-	const char *name;              /* of the server, for cancelctl; borrowed; NULL: that cannot reach the session */
-	msec_t grace;                  /* MSEC_NEVER: the built-in time */
+	struct policy
+	    *policy;      /* borrowed: its rules are marked as they match; the caller may change those of deadlines */
+	const char *name; /* of the server, for cancelctl; borrowed; NULL: that cannot reach the session */
+	msec_t grace;     /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
 	bool ask_progress; /* a request without a progress token is given one */
@@ -373,13 +353,14 @@ struct session {                /* read only, and of party only the lanes; confi
 	struct acks acks;
 	struct records records;
 	struct probe probe;
-	struct place *places; /* owned, as many as config.parallel has rules */
-	bool era_awaited;     /* a cancel or a probe waits until the era is settled */
-	bool waiting;         /* deadlines wait until the session is open */
-	msec_t open_by;       /* steady time: then a modern session without a handshake counts as open */
-	bool client_ended;    /* the client has left, or its output is closed */
-	bool client_left;     /* ... and its requests are not waited for */
-	msec_t client_owed;   /* steady time when the server last waited for an answer of the client's */
+	struct place *places; /* owned, by the number of their rule, as many as had been added */
+	size_t place_count;
+	bool era_awaited;   /* a cancel or a probe waits until the era is settled */
+	bool waiting;       /* deadlines wait until the session is open */
+	msec_t open_by;     /* steady time: then a modern session without a handshake counts as open */
+	bool client_ended;  /* the client has left, or its output is closed */
+	bool client_left;   /* ... and its requests are not waited for */
+	msec_t client_owed; /* steady time when the server last waited for an answer of the client's */
 	struct edits edits;
 	struct buf fault;   /* what is wrong with the frame at hand, or a person's reason, for the log and the error */
 	struct buf words;   /* for a text or an id that is being composed */

@@ -104,7 +104,7 @@ struct request {
 	enum side from;                /* the requester */
 	unsigned traits;               /* of the row */
 	enum why given_up;             /* the word under which it was, before its answer came; RELAYED: it was not */
-	enum policy_clock passed;      /* of TIMED_OUT: which deadline */
+	enum policy_kind passed;       /* of TIMED_OUT: which deadline */
 	bool withheld;                 /* its cancel is still to be sent */
 	bool superseded;               /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
 	bool apart;                    /* ACP v2: the agent sent it while no turn ran; turns.c sets it */

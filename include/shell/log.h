@@ -160,9 +160,6 @@ void report_end(struct log *log, const struct action *action);
  */
 void report_rules(struct log *log, enum why why, const struct policy *policy, const struct dialect *dialect);
 
-/* The same of each --answer: its METHOD is near to one, or has no slash and is none. */
-void report_answers(struct log *log, enum why why, const struct answers *answers);
-
 /* RULE_UNUSED, and SUMMARY: the counts of the whole session. */
 void report_summary(struct log *log, const struct session *session, const struct policy *policy);
 

@@ -31,8 +31,7 @@ struct configfile {
 };
 
 struct options {
-	struct policy policy, parallel;
-	struct answers answers;
+	struct policy policy;
 	json_t *origins; /* owned: the texts of rules' origins, each the name of itself; requests may outlive a rule */
 	struct session_config session; /* without what does not follow from an option alone: see loop.c */
 	bool drain;
@@ -59,7 +58,7 @@ enum option_kind {
 	OPTION_FLAG,
 	OPTION_CHOICE, /* a bool: the second of two words */
 	OPTION_DIALECT,
-	OPTION_RULE, /* of the policy; in the file also an object of them */
+	OPTION_RULE, /* of the policy; as of the next two: in the file also an object of them */
 	OPTION_WAIT, /* a duration, none is 0 */
 	OPTION_DRAIN,
 	OPTION_RESTART,
@@ -67,10 +66,10 @@ enum option_kind {
 	OPTION_BEAT,
 	OPTION_SIZE,
 	OPTION_COUNT,
-	OPTION_PARALLEL, /* as OPTION_RULE */
+	OPTION_PARALLEL,
 	OPTION_PATH,
 	OPTION_NAME,
-	OPTION_ANSWER, /* in the file also an object of them */
+	OPTION_ANSWER,
 	OPTION_LEVEL,
 	OPTION_MORE, /* than without it; the next one, less: what the log shows */
 	OPTION_LESS,
@@ -84,7 +83,7 @@ struct options_row {
 	int letter; /* 0: none */
 	enum option_kind kind;
 	const char *name;  /* NULL: none */
-	size_t at;         /* what it sets, in struct options */
+	size_t at;         /* what it sets, in struct options; of a rule its enum policy_kind */
 	const char *value; /* as the help shows it: "FILE", "text|json", "[=WHAT]" if it may be left out; NULL: none */
 	const char *help;  /* the explanation; without a letter and a name: a heading of the next rows */
 };

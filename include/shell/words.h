@@ -19,8 +19,8 @@ bool units_read_duration(struct span text, msec_t *duration);
 /* Digits; of bytes also with K, M or G (powers of 1024). false: something else, or not between least and most. */
 bool units_read_number(struct span text, bool bytes, size_t least, size_t most, size_t *number);
 
-/* [METHOD[:NAME]=]DURATION: adds the rule to the policy. false: it is none, and the policy is unchanged. */
-bool units_read_rule(const char *text, enum policy_source source, enum policy_clock clock, struct policy *policy);
+/* [METHOD[:NAME]=]VALUE, of POLICY_ANSWER METHOD=VALUE: adds the rule to the policy. false: it is none. */
+bool units_read_rule(const char *text, enum policy_source source, enum policy_kind kind, struct policy *policy);
 
 /* Whether a list, in which each word has a blank on both sides, has this one. */
 bool words_have(const char *list, struct span word);

@@ -256,8 +256,6 @@ open_session(struct loop *loop)
 	struct session_config config = options->session;
 
 	config.policy = &options->policy;
-	config.answers = &options->answers;
-	config.parallel = &options->parallel;
 	config.observed = !options->no_control;
 	config.restarts = options->restarts > 0;
 	config.name = options->no_control ? NULL : options->name;
@@ -367,8 +365,6 @@ loop_run(struct options *options, struct log *log)
 	if (start(&loop) == 0) {
 		ev_run(loop.ev, 0);
 		history_turn(&loop.history, loop.now, true);
-		report_rules(log, WHY_RULE_UNUSED, &options->parallel, loop.session->handshake.dialect);
-		report_answers(log, WHY_RULE_UNUSED, &options->answers);
 		report_summary(log, loop.session, &options->policy);
 		report_errors(&loop);
 		status = exit_status(&loop);

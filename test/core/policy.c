@@ -111,7 +111,7 @@ TESTS(sources_have_a_rank, 0, COUNT(ranked))
 
 	for (int i = 0; i < 3 && ranked[_i].rules[i].method != NULL; i++)
 		policy_add(&policy, ranked[_i].rules[i].source, POLICY_IDLE, span_of(ranked[_i].rules[i].method),
-		    span_of(ranked[_i].rules[i].name), ranked[_i].rules[i].duration);
+		    span_of(ranked[_i].rules[i].name), ranked[_i].rules[i].duration, SPAN_NONE);
 	idle = policy_deadlines(&policy, method, span_of(ranked[_i].name), dialect_method(&dialect_mcp, method)->traits,
 	    false)
 		   .idle;
@@ -124,9 +124,9 @@ TEST(rules_that_match_are_marked)
 	struct policy policy = { 0 };
 	const struct policy_rule *rules;
 
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN_NONE, 7);
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("y"), 7);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7, SPAN_NONE);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN_NONE, 7, SPAN_NONE);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("y"), 7, SPAN_NONE);
 	policy_deadlines(&policy, SPAN("a"), SPAN("x"), 0, false);
 	rules = policy.rules;
 	ck_assert(rules[0].matched);
@@ -263,7 +263,7 @@ TEST(a_name_with_a_zero_byte_is_another_name)
 {
 	struct policy policy = { 0 };
 
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7, SPAN_NONE);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), 0, false).idle, TIME_IDLE);
 	policy_free(&policy);
 }
@@ -272,12 +272,12 @@ TEST(weaker_sources_are_forgotten)
 {
 	struct policy policy = { 0 };
 
-	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN("x"), 5);
-	policy_add(&policy, POLICY_SECTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 6);
-	policy_add(&policy, POLICY_SECTION, POLICY_CAP, SPAN("a"), SPAN_NONE, 7);
-	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8);
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("b"), SPAN_NONE, 9);
-	policy_forget(&policy, policy.count, POLICY_OPTION);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN("x"), 5, SPAN_NONE);
+	policy_add(&policy, POLICY_SECTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 6, SPAN_NONE);
+	policy_add(&policy, POLICY_SECTION, POLICY_CAP, SPAN("a"), SPAN_NONE, 7, SPAN_NONE);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8, SPAN_NONE);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("b"), SPAN_NONE, 9, SPAN_NONE);
+	policy_forget(&policy, policy.count, POLICY_DEADLINES, POLICY_OPTION);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), 0, false).cap, TIME_CAP);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, 0, false).idle, 9);
 	ck_assert_uint_eq(policy.count, 1);
@@ -290,14 +290,14 @@ TEST(a_rule_that_is_read_again_has_matched)
 	static const char same[] = "file -t a=5ms", other[] = "file -t b=6ms";
 	struct policy policy = { 0 };
 
-	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5, SPAN_NONE);
 	policy_name(&policy, same);
 	policy_deadlines(&policy, SPAN("a"), SPAN_NONE, 0, false);
-	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 6);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 6, SPAN_NONE);
 	policy_name(&policy, other);
-	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5, SPAN_NONE);
 	policy_name(&policy, same);
-	policy_forget(&policy, 1, POLICY_OPTION);
+	policy_forget(&policy, 1, POLICY_DEADLINES, POLICY_OPTION);
 	ck_assert_uint_eq(policy.count, 2);
 	ck_assert(!policy.rules[0].matched);
 	ck_assert(policy.rules[1].matched);
@@ -307,11 +307,11 @@ TEST(a_rule_that_is_read_again_has_matched)
 TEST(what_is_set_replaces_its_equal)
 {
 	char method[] = "tools/call", name[] = "0";
-	struct policy_rule first = { POLICY_SET, .method = method, .duration = 5 };
+	struct policy_rule first = { POLICY_SET, .method = method, .value = 5 };
 	struct policy_rule other = { POLICY_SET, .method = method, .name = name };
 	struct policy policy = { 0 };
 
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 4);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 4, SPAN_NONE);
 	ck_assert(policy_set(&policy, &first));
 	for (int i = 1; i < LIMIT_RULES_SET; i++) {
 		name[0]++;
@@ -319,12 +319,12 @@ TEST(what_is_set_replaces_its_equal)
 	}
 	name[0]++;
 	ck_assert(!policy_set(&policy, &other));
-	first.duration = 7;
+	first.value = 7;
 	ck_assert(policy_set(&policy, &first));
 	ck_assert_uint_eq(policy.count, 1 + LIMIT_RULES_SET);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, 0, false).idle, 7);
 	ck_assert_ptr_null(policy.rules[LIMIT_RULES_SET].name); /* the last of equals wins */
-	first.duration = POLICY_UNSET;
+	first.value = POLICY_UNSET;
 	ck_assert(policy_set(&policy, &first));
 	ck_assert(!policy_set(&policy, &first));
 	ck_assert_uint_eq(policy.count, LIMIT_RULES_SET);

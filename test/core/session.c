@@ -11,7 +11,7 @@
 enum { PIECE = LIMIT_READ, MAX_MESSAGE = 1 << 20, MEMORY_MAX = MAX_MESSAGE + 2 * PIECE };
 
 static struct session *session;
-static struct policy policy, parallel;
+static struct policy policy;
 
 static int told[WHY_COUNT];
 static struct action last_end; /* its spans are not valid any more */
@@ -37,7 +37,6 @@ open_session(struct span dialect, bool traffic_unseen)
 	struct session_config config = {
 		.dialect = dialect_named(dialect),
 		.policy = &policy,
-		.parallel = &parallel,
 		.grace = MSEC_NEVER,
 		.max_message = MAX_MESSAGE,
 		.max_inflight = LIMIT_INFLIGHT,
@@ -58,7 +57,6 @@ teardown(void)
 {
 	session_free(session);
 	policy_free(&policy);
-	policy_free(&parallel);
 }
 
 /* Takes all bytes that the reader of this lane would read; returns their number. */
@@ -338,13 +336,12 @@ TEST(an_urgent_message_takes_no_memory_once_it_is_written)
 TESTS(a_repeated_answer_is_bounded, 0, 2)
 {
 	static const char result[] = "[\"0123456\"]";
-	struct answers answers = { 0 };
 
-	answers_add(&answers, POLICY_OPTION, SPAN("workspace/configuration"), span_of(result));
+	policy_add(&policy, POLICY_OPTION, POLICY_ANSWER, SPAN("workspace/configuration"), SPAN_NONE, 0,
+	    span_of(result));
 	session_free(session);
 	memset(told, 0, sizeof(told));
 	open_session(SPAN("lsp"), false);
-	session->config.answers = &answers;
 	receive(SIDE_SERVER,
 	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"workspace/configuration\",\"params\":{\"items\":[0"));
 	for (size_t i = 1; i < (size_t)LIMIT_ANSWER / (sizeof(result) - strlen("[]")) + (size_t)_i; i++)
@@ -352,7 +349,6 @@ TESTS(a_repeated_answer_is_bounded, 0, 2)
 	say(SIDE_SERVER, SPAN("]}}\n"));
 	ck_assert_int_eq(told[WHY_ANSWERED_FOR_CLIENT], _i == 0);
 	ck_assert_int_eq(told[WHY_RELAYED], _i);
-	answers_free(&answers);
 }
 
 /* What is no message in a long array is not read for ever. */
@@ -525,7 +521,7 @@ static void
 open_parallel(void)
 {
 	session_free(session);
-	policy_add(&parallel, POLICY_OPTION, POLICY_PARALLEL, SPAN(""), SPAN(""), 1);
+	policy_add(&policy, POLICY_OPTION, POLICY_PARALLEL, SPAN(""), SPAN(""), 1, SPAN_NONE);
 	open_session(SPAN("mcp"), false);
 	memset(told, 0, sizeof(told));
 }

@@ -213,8 +213,8 @@ TEST(a_rule_that_was_meant_otherwise_is_told)
 				      "--answer list_roots={} --answer workspace/config=[]",
 	    NULL);
 
-	run_expect_logged(run, "RULE_DOUBTED from=\"--answer root/list\" meant=roots/list\n");
-	run_expect_logged(run, "RULE_DOUBTED from=\"--answer list_roots\"\n");
+	run_expect_logged(run, "RULE_DOUBTED from=\"command line --answer root/list=...\" meant=\"roots/list=...\"\n");
+	run_expect_logged(run, "RULE_DOUBTED from=\"command line --answer list_roots=...\"\n");
 	run_expect_logged(run,
 	    "RULE_DOUBTED from=\"command line -t forecast=10m\" meant=\"tools/call:forecast=10m\"\n");
 	run_expect_shell(run, "$C ls | grep -c doubts!", 0, "1\n");
@@ -234,9 +234,11 @@ TEST(a_rule_that_was_meant_otherwise_is_told)
 	    "RULE_UNUSED from=\"set by a person -t tools/cal:echo=2h\" meant=\"tools/call:echo=2h\"\n"));
 	ck_assert_ptr_nonnull(strstr(run->error.data, "RULE_UNUSED from=\"command line -t tools/call:stubborn=1h\"\n"));
 	ck_assert_ptr_null(strstr(run->error.data, "RULE_UNUSED from=\"set by a person -t tools/call:echo"));
-	ck_assert_ptr_nonnull(strstr(run->error.data, "RULE_UNUSED from=\"--answer root/list\" meant=roots/list\n"));
-	ck_assert_ptr_nonnull(strstr(run->error.data, "RULE_UNUSED from=\"--answer workspace/config\"\n"));
-	ck_assert_ptr_null(strstr(run->error.data, "RULE_DOUBTED from=\"--answer workspace/config"));
+	ck_assert_ptr_nonnull(strstr(run->error.data,
+	    "RULE_UNUSED from=\"command line --answer root/list=...\" meant=\"roots/list=...\"\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(run->error.data, "RULE_UNUSED from=\"command line --answer workspace/config=...\"\n"));
+	ck_assert_ptr_null(strstr(run->error.data, "RULE_DOUBTED from=\"command line --answer workspace/config"));
 	run_end(run);
 }
 

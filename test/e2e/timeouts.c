@@ -174,6 +174,6 @@ TESTS(a_client_that_does_not_answer_is_answered_for, 0, 2)
 	run_expect_result(run, "2");
 	run_expect_logged(run, "ANSWERED_FOR_CLIENT ");
 	run_leave(run, 0);
-	ck_assert_ptr_null(strstr(run->error.data, "RULE_UNUSED from=\"--answer"));
+	ck_assert_ptr_null(strstr(run->error.data, "RULE_UNUSED from=\"command line --answer"));
 	run_end(run);
 }

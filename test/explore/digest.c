@@ -384,7 +384,7 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
 	STRUCTS(questions, pending) ONE(minted, number) STRUCTS(tasks, pending) ONE(turns, apart) ONE(acks, apart) \
-	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
+	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(place_count, number) ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
 	ONE(client_ended, number) ONE(client_left, number) ONE(client_owed, apart) \
 	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived) /* empty between two calls */
 /* clang-format on */
@@ -493,7 +493,7 @@ put_acks(struct digest *digest, const struct acks *it)
 static void
 put_parallel(struct digest *digest, const struct session *session)
 {
-	for (size_t i = 0; session->places != NULL && i < session->config.parallel->count; i++) {
+	for (size_t i = 0; i < session->place_count; i++) {
 		const struct place *it = &session->places[i];
 
 		(void)sizeof((struct place){ it->free, it->held });

@@ -508,7 +508,7 @@ read_options(struct play *play, const char *text)
 		struct span method = option->method ? span_of(option->method) : SPAN_NONE;
 		struct span name = option->name ? span_of(option->name) : SPAN_NONE;
 
-		policy_add(policy, POLICY_OPTION, option->clock, method, name, option->duration);
+		policy_add(policy, POLICY_OPTION, option->kind, method, name, option->duration, SPAN_NONE);
 		policy->rules[i].origin = "options";
 		free(option->method);
 		free(option->name);

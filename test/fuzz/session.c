@@ -390,7 +390,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (world == NULL)
 		abort();
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, 1000);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, 1000,
+	    SPAN_NONE);
 	config.policy = &policy;
 	world->options = size > 0 ? data[0] : 0;
 	config.answer_cancelled = world->options & OPTION_ANSWER;

@@ -67,19 +67,27 @@ behind(struct span text, const char *at)
 	return span_part(text, offset, text.len - offset);
 }
 
-/* [METHOD[:NAME]=]DURATION */
-static bool
-read_rule(struct scenario *scenario, enum policy_clock clock, struct span value)
+static struct option *
+add_option(struct scenario *scenario, enum policy_kind kind)
 {
-	const char *equal = span_last(value, '=');
-	struct span subject = { value.ptr, equal == NULL ? 0 : (size_t)(equal - value.ptr) };
-	const char *colon = subject.len == 0 ? NULL : memchr(subject.ptr, ':', subject.len);
 	struct option *option;
 
 	scenario->options = mem_resize(scenario->options, scenario->option_count + 1, sizeof(*scenario->options));
 	option = &scenario->options[scenario->option_count++];
 	memset(option, 0, sizeof(*option));
-	option->clock = clock;
+	option->kind = kind;
+	return option;
+}
+
+/* [METHOD[:NAME]=]DURATION */
+static bool
+read_rule(struct scenario *scenario, enum policy_kind kind, struct span value)
+{
+	const char *equal = span_last(value, '=');
+	struct span subject = { value.ptr, equal == NULL ? 0 : (size_t)(equal - value.ptr) };
+	const char *colon = subject.len == 0 ? NULL : memchr(subject.ptr, ':', subject.len);
+	struct option *option = add_option(scenario, kind);
+
 	if (colon != NULL) {
 		option->name = vocabulary_copy(behind(subject, colon));
 		subject.len = (size_t)(colon - subject.ptr);
@@ -141,13 +149,16 @@ read_switch(struct session_config *config, struct span word)
 
 /* METHOD=JSON, without blanks */
 static bool
-read_answer(struct answers *answers, struct span value)
+read_answer(struct scenario *scenario, struct span value)
 {
 	struct span method = span_until(value, "=");
+	struct option *option;
 
 	if (method.len == value.len)
 		return false;
-	answers_add(answers, POLICY_OPTION, method, span_from(value, method.len + 1));
+	option = add_option(scenario, POLICY_ANSWER);
+	option->method = vocabulary_copy(method);
+	option->result = vocabulary_copy(span_from(value, method.len + 1));
 	return true;
 }
 
@@ -170,7 +181,7 @@ option_read(struct scenario *scenario, struct span word)
 	if (span_equal(name, SPAN("parallel")))
 		return read_rule(scenario, POLICY_PARALLEL, value);
 	if (span_equal(name, SPAN("answer")))
-		return read_answer(&scenario->answers, value);
+		return read_answer(scenario, value);
 	if (span_equal(name, SPAN("grace")))
 		return option_duration(value, &scenario->config.grace);
 	if (span_equal(name, SPAN("kill-stuck")))

@@ -265,8 +265,14 @@ static void
 on_set(struct play *play, const struct line *line)
 {
 	struct session *session = play->session;
-	const struct policy_rule rule = { POLICY_SET, line->rule.clock, line->rule.method, line->rule.name,
-		line->rule.duration, false, 0, "a person" };
+	const struct policy_rule rule = {
+		.source = POLICY_SET,
+		.kind = line->rule.kind,
+		.method = line->rule.method,
+		.name = line->rule.name,
+		.value = line->rule.duration,
+		.origin = "a person",
+	};
 	size_t changed;
 	bool taken = session_set(session, &rule, line->value >= 0, &changed);
 
@@ -385,20 +391,15 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 
 	for (i = 0; i < scenario->option_count; i++) {
 		const struct option *option = &scenario->options[i];
-		struct span none = { "", 0 };
-		struct span method = { option->method, option->method ? strlen(option->method) : 0 };
-		struct span name = { option->name, option->name ? strlen(option->name) : 0 };
+		struct span method = option->method ? span_of(option->method) : SPAN_NONE;
+		struct span name = option->name ? span_of(option->name) : SPAN_NONE;
 
-		struct policy *of = option->clock == POLICY_PARALLEL ? &play->parallel : policy;
-
-		policy_add(of, POLICY_OPTION, option->clock, method.len ? method : none, name.len ? name : none,
-		    option->duration);
-		policy_name(of, "options");
+		policy_add(policy, POLICY_OPTION, option->kind, method, name, option->duration,
+		    option->result ? span_of(option->result) : SPAN_NONE);
+		policy_name(policy, "options");
 	}
 	*config = scenario->config;
 	config->policy = policy;
-	config->answers = &scenario->answers;
-	config->parallel = &play->parallel;
 	if (play->setup->filler != FILLER_NONE && config->max_message < LIMIT_MESSAGE)
 		config->max_message += FILLER_SIZE;
 	config->seed = 0x9e3779b97f4a7c15u;
@@ -413,7 +414,6 @@ finish(struct play *play, struct policy *policy)
 
 	session_free(play->session);
 	policy_free(policy);
-	policy_free(&play->parallel);
 	json_decref(play->actions);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		buf_free(&play->readers[side].seen);

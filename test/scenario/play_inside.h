@@ -15,7 +15,6 @@ struct play {
 	const struct scenario *scenario;
 	const struct play_setup *setup;
 	struct session *session;
-	struct policy parallel; /* the session's */
 	struct reader readers[2];
 	json_t *actions; /* owned; see actions.h */
 	unsigned long counts[WHY_COUNT];

@@ -49,8 +49,8 @@ enum line_kind {
 };
 
 struct option {
-	enum policy_clock clock;
-	char *method, *name;
+	enum policy_kind kind;
+	char *method, *name, *result;
 	msec_t duration;
 };
 
@@ -72,7 +72,6 @@ struct scenario {
 	unsigned number;
 	struct session_config config; /* without policy */
 	enum framing framing;         /* framing of both sides' messages, except raw bytes */
-	struct answers answers;       /* the session's */
 	struct option *options;       /* the policy's rules */
 	size_t option_count;
 	char **seeds;

@@ -99,20 +99,11 @@ compare_rules(const char *what, const struct policy *one, const struct policy *o
 	for (size_t i = 0; i < one->count; i++) {
 		const struct policy_rule *rule = &one->rules[i], *wanted = &other->rules[i];
 
-		ck_assert_msg(rule->clock == wanted->clock &&
+		ck_assert_msg(rule->kind == wanted->kind &&
 			strcmp(text_of(rule->method), text_of(wanted->method)) == 0 &&
-			strcmp(text_of(rule->name), text_of(wanted->name)) == 0 && rule->duration == wanted->duration,
+			strcmp(text_of(rule->name), text_of(wanted->name)) == 0 && rule->value == wanted->value &&
+			strcmp(text_of(rule->result), text_of(wanted->result)) == 0,
 		    "%s: rule %zu", what, i);
-	}
-}
-
-static void
-compare_answers(const char *what, const struct options *one, const struct options *other)
-{
-	ck_assert_msg(one->answers.count == other->answers.count, "%s: %zu answers", what, one->answers.count);
-	for (size_t i = 0; i < one->answers.count; i++) {
-		ck_assert_str_eq(one->answers.list[i].method, other->answers.list[i].method);
-		ck_assert_str_eq(one->answers.list[i].result, other->answers.list[i].result);
 	}
 }
 
@@ -123,8 +114,6 @@ compare(const char *what, const struct options *one, const struct options *other
 	size_t from = offsetof(struct options, session), to = offsetof(struct options, log);
 
 	compare_rules(what, &one->policy, &other->policy);
-	compare_rules(what, &one->parallel, &other->parallel);
-	compare_answers(what, one, other);
 	ck_assert_msg(memcmp((const char *)one + from, (const char *)other + from, to - from) == 0, "%s", what);
 	ck_assert_msg(one->log.level == other->log.level && one->log.json == other->log.json, "%s", what);
 	ck_assert_msg(strcmp(one->log_path, other->log_path) == 0, "%s: log %s", what, one->log_path);
@@ -184,9 +173,9 @@ static const struct {
 	{ "{\"dialect\":\"lsp\",\"grace\":\"1s\"}", "-D acp server", "-D acp -g 1s server" },
 	{ "{\"grace\":\"1s\"}", "--grace=2s server", "-g 2s server" },
 	{ "{\"restart\":\"7/2m\"}", "-r3/1m server", "-r3/1m server" },
-	{ "{\"answer\":{\"a\":1,\"b\":2}}", "--answer a=3 server", "--answer a=3 --answer b=2 server" },
+	{ "{\"answer\":{\"a\":1,\"b\":2}}", "--answer a=3 server", "--answer a=3 --answer a=1 --answer b=2 server" },
 	{ "{\"answer\":{\"a\":1,\"b\":2},\"servers\":{\"*\":{\"answer\":{\"a\":4}}}}", "server",
-	    "--answer a=4 --answer b=2 server" },
+	    "--answer a=4 --answer a=1 --answer b=2 server" },
 	{ "{\"restart\":\"7/2m\"}", "-k2s server", "-k2s -r7/2m server" },
 	{ "{\"kill-stuck\":\"2s\"}", "-r3/1m server", "-r3/1m -k2s server" },
 	{ "{\"log-level\":\"traffic\"}", "-q server", "-q server" },
@@ -492,14 +481,14 @@ TEST(a_reload_leaves_the_answers_until_the_next_start)
 	struct options *options;
 	struct log log = open_log();
 
-	put("{\"answer\":{\"a\":1}}");
+	put("{\"answer\":{\"a\":1,\"b\":3}}");
 	options = parse_with_file("--answer b=2 server");
 	ck_assert_int_eq(load(options), OPTIONS_RUN);
 	put("{\"answer\":{\"a\":3,\"b\":4,\"c\":5}}");
 	json_decref(configfile_reload(options, &log));
-	ck_assert_uint_eq(options->answers.count, 2);
-	ck_assert_str_eq(options->answers.list[0].result, "2");
-	ck_assert_str_eq(options->answers.list[1].result, "1");
+	ck_assert_uint_eq(options->policy.count, 3);
+	ck_assert_str_eq(policy_find(&options->policy, POLICY_ANSWER, SPAN("b"), SPAN_NONE, 0)->result, "2");
+	ck_assert_str_eq(policy_find(&options->policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)->result, "1");
 	options_free(options);
 	log_close(&log);
 }
@@ -507,9 +496,9 @@ TEST(a_reload_leaves_the_answers_until_the_next_start)
 static int64_t
 parallel_of(struct options *options, const char *method)
 {
-	const struct policy_rule *rule = policy_find(&options->parallel, span_of(method), SPAN_NONE);
+	const struct policy_rule *rule = policy_find(&options->policy, POLICY_PARALLEL, span_of(method), SPAN_NONE, 0);
 
-	return rule == NULL ? 0 : rule->duration;
+	return rule == NULL ? 0 : rule->value;
 }
 
 TEST(how_many_requests_go_at_once_stands_in_the_file_as_deadlines_do)
@@ -538,7 +527,6 @@ TEST(requests_of_an_editor_are_not_held)
 	put("{\"parallel\":4}");
 	options = parse_with_file("-D lsp server");
 	ck_assert_int_eq(load(options), OPTIONS_RUN);
-	ck_assert_uint_eq(options->parallel.count, 0);
 	options_free(options);
 	options = parse_with_file("-D bsp --parallel 2 server");
 	ck_assert_int_eq(load(options), STATUS_FAILED);
@@ -546,7 +534,7 @@ TEST(requests_of_an_editor_are_not_held)
 	options_free(options);
 	options = parse_with_file("-n --parallel 2 server");
 	ck_assert_int_eq(load(options), OPTIONS_RUN);
-	ck_assert_uint_eq(options->parallel.count, 0);
+	ck_assert_uint_eq(options->policy.count, 0);
 	options_free(options);
 }
 
@@ -564,7 +552,7 @@ TEST(a_reload_changes_rules_and_the_level)
 
 	put("{\"timeout\":{\"a\":\"1s\",\"b\":\"1s\"},\"tool-errors\":true}");
 	options = parse_with_file("-t c=4s server");
-	policy_add(&options->policy, POLICY_SET, POLICY_IDLE, SPAN("d"), SPAN_NONE, 5000);
+	policy_add(&options->policy, POLICY_SET, POLICY_IDLE, SPAN("d"), SPAN_NONE, 5000, SPAN_NONE);
 	ck_assert_int_eq(load(options), OPTIONS_RUN);
 	put("{\"timeout\":{\"a\":\"2s\",\"c\":\"2s\",\"d\":\"2s\"},\"log-level\":\"decision\"}");
 	json_decref(configfile_reload(options, &log));

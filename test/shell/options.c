@@ -82,8 +82,8 @@ TEST(each_option_sets_what_it_names)
 	    "--sweep group --max-message 10M --max-inflight 7 --log ~/a/log --log-format json --log-payload "
 	    "--name mine --dry-run --config a~/b --control c --no-control --no-history --wrapped=x -- server -x");
 	ck_assert_ptr_eq(options->session.dialect, &dialect_bsp);
-	ck_assert_int_eq(options->policy.rules[0].duration, 30000);
-	ck_assert_int_eq(options->policy.rules[1].duration, 7200000);
+	ck_assert_int_eq(options->policy.rules[0].value, 30000);
+	ck_assert_int_eq(options->policy.rules[1].value, 7200000);
 	ck_assert_int_eq(options->session.grace, 250);
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 300000);
@@ -127,8 +127,8 @@ TEST(options_have_letters)
 	    "-D lsp -Dauto -t1s -T 2s -g 0 -d4s -e -l file -c file -n npx -y @scope/a-server -t nonsense");
 
 	ck_assert_ptr_null(options->session.dialect);
-	ck_assert_int_eq(options->policy.rules[0].duration, 1000);
-	ck_assert_int_eq(options->policy.rules[1].duration, 2000);
+	ck_assert_int_eq(options->policy.rules[0].value, 1000);
+	ck_assert_int_eq(options->policy.rules[1].value, 2000);
 	ck_assert_int_eq(options->session.grace, 0);
 	ck_assert_int_eq(options->drain_for, 4000);
 	ck_assert(options->fail_on_timeout && options->session.dry_run);
@@ -229,7 +229,7 @@ TESTS(durations_have_units, 0, COUNT(durations))
 	char line[64];
 
 	snprintf(line, sizeof(line), "-t %s server", durations[_i].text);
-	ck_assert_int_eq(accept_line(&parsed, line)->policy.rules[0].duration, durations[_i].duration);
+	ck_assert_int_eq(accept_line(&parsed, line)->policy.rules[0].value, durations[_i].duration);
 }
 
 static const struct {
@@ -267,10 +267,10 @@ TESTS(rules_name_a_method_and_a_name, 0, COUNT(rules))
 	for (i = 0; i < 2; i++) {
 		const struct policy_rule *rule = &options->policy.rules[i];
 
-		ck_assert_int_eq(rule->clock, i == 0 ? POLICY_IDLE : POLICY_CAP);
+		ck_assert_int_eq(rule->kind, i == 0 ? POLICY_IDLE : POLICY_CAP);
 		expect_text(rule->method, rules[_i].method);
 		expect_text(rule->name, rules[_i].name);
-		ck_assert_int_eq(rule->duration, rules[_i].duration);
+		ck_assert_int_eq(rule->value, rules[_i].duration);
 	}
 	options_free(&parsed.options);
 }
@@ -282,31 +282,31 @@ TEST(how_many_requests_go_at_once_is_a_rule_too)
 	const struct options *options =
 	    accept_line(&parsed, "--parallel 4 --parallel tools/call:a=b=65536 -t 1s server");
 
-	ck_assert_uint_eq(options->policy.count, 1);
-	ck_assert_uint_eq(options->parallel.count, 2);
-	ck_assert_ptr_null(options->parallel.rules[0].method);
-	ck_assert_int_eq(options->parallel.rules[0].duration, 4);
-	ck_assert_str_eq(options->parallel.rules[0].origin, "command line --parallel 4");
-	ck_assert_str_eq(options->parallel.rules[1].method, "tools/call");
-	ck_assert_str_eq(options->parallel.rules[1].name, "a=b");
-	ck_assert_int_eq(options->parallel.rules[1].duration, 65536);
-	ck_assert_str_eq(options->parallel.rules[1].origin, "command line --parallel tools/call:a=b=65536");
+	ck_assert_uint_eq(options->policy.count, 3);
+	ck_assert_int_eq(options->policy.rules[0].kind, POLICY_PARALLEL);
+	ck_assert_ptr_null(options->policy.rules[0].method);
+	ck_assert_int_eq(options->policy.rules[0].value, 4);
+	ck_assert_str_eq(options->policy.rules[0].origin, "command line --parallel 4");
+	ck_assert_str_eq(options->policy.rules[1].method, "tools/call");
+	ck_assert_str_eq(options->policy.rules[1].name, "a=b");
+	ck_assert_int_eq(options->policy.rules[1].value, 65536);
+	ck_assert_str_eq(options->policy.rules[1].origin, "command line --parallel tools/call:a=b=65536");
 }
 
 TEST(an_answer_is_json_in_one_line)
 {
 	static struct parsed parsed;
-	const struct answers *answers = &accept_line(&parsed,
+	struct policy *policy = &accept_line(&parsed,
 	    "--answer a=0 --answer a/b=[1.50,\n\"=\\u0000\"\r\n] --answer a=null "
 	    "--answer c=\n\t\r[{}] server")
-					     ->answers;
+				     ->policy;
 
-	ck_assert_uint_eq(answers->count, 3);
-	ck_assert_str_eq(answers->list[0].method, "a");
-	ck_assert_str_eq(answers->list[0].result, "null");
-	ck_assert_str_eq(answers->list[1].method, "a/b");
-	ck_assert_str_eq(answers->list[1].result, "[1.50, \"=\\u0000\"  ]");
-	ck_assert_str_eq(answers->list[2].result, "[{}]"); /* what is repeated begins with its bracket */
+	ck_assert_uint_eq(policy->count, 4);
+	ck_assert_str_eq(policy_find(policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)->result, "null");
+	ck_assert_str_eq(policy->rules[1].method, "a/b");
+	ck_assert_str_eq(policy->rules[1].result, "[1.50, \"=\\u0000\"  ]");
+	ck_assert_str_eq(policy->rules[1].origin, "command line --answer a/b=...");
+	ck_assert_str_eq(policy->rules[3].result, "[{}]"); /* what is repeated begins with its bracket */
 	options_free(&parsed.options);
 }
 

@@ -336,10 +336,10 @@ begin_as_needed(struct world *world)
 }
 
 static void
-add_rule(struct world *world, enum policy_clock clock, const char *method, int64_t duration)
+add_rule(struct world *world, enum policy_kind clock, const char *method, int64_t duration)
 {
 	policy_add(&world->policy, POLICY_OPTION, clock, (struct span){ method, method == NULL ? 0 : strlen(method) },
-	    (struct span){ NULL, 0 }, duration);
+	    (struct span){ NULL, 0 }, duration, SPAN_NONE);
 }
 
 /* Whether --parallel is given. Not drawn, so that the worlds without it stay what they were. */
@@ -397,7 +397,7 @@ choose_restarts(struct world *world, struct session_config *config)
 
 /* In some worlds canceld answers a request of the server's that asks no person: at once, or when a deadline passes. */
 static void
-choose_answer(struct world *world, struct session_config *config)
+choose_answer(struct world *world)
 {
 	struct oracle *oracle = &world->oracle;
 	const struct deed *deed = oracle->protocol->server;
@@ -414,14 +414,13 @@ choose_answer(struct world *world, struct session_config *config)
 		add_rule(world, POLICY_IDLE, deed->method, oracle->answered_after);
 	oracle->answered = deed->method;
 	oracle->answer = "{\"by\":[\"canceld\",1.50]}";
-	answers_add(&world->answers, POLICY_OPTION, (struct span){ deed->method, strlen(deed->method) },
-	    (struct span){ oracle->answer, strlen(oracle->answer) });
-	config->answers = &world->answers;
+	policy_add(&world->policy, POLICY_OPTION, POLICY_ANSWER, span_of(deed->method), SPAN_NONE, 0,
+	    span_of(oracle->answer));
 }
 
 /* One to three rules, the more specific ones last: all requests, a method, a tool. */
 static void
-choose_parallel(struct world *world, struct session_config *config)
+choose_parallel(struct world *world)
 {
 	static const struct places acp[] = { { NULL, NULL, 0 }, { "session/prompt", NULL, 0 },
 		{ "session/new", NULL, 0 } };
@@ -430,7 +429,6 @@ choose_parallel(struct world *world, struct session_config *config)
 	const struct places *places = oracle->protocol == &protocols[ACP] ? acp : mcp;
 	unsigned some = 1 + chance_below(&world->chance, 7);
 
-	config->parallel = &world->parallel;
 	for (unsigned i = 0; i < 3; i++) {
 		struct places *rule = &oracle->rules[oracle->rule_count];
 		struct span method = { places[i].method, places[i].method == NULL ? 0 : strlen(places[i].method) };
@@ -440,7 +438,7 @@ choose_parallel(struct world *world, struct session_config *config)
 			continue;
 		*rule = places[i];
 		rule->most = 1 + (int)chance_below(&world->chance, 3);
-		policy_add(&world->parallel, POLICY_OPTION, POLICY_PARALLEL, method, name, rule->most);
+		policy_add(&world->policy, POLICY_OPTION, POLICY_PARALLEL, method, name, rule->most, SPAN_NONE);
 		oracle->rule_count++;
 	}
 }
@@ -455,7 +453,7 @@ init(struct world *world)
 	oracle_init(oracle);
 	choose_protocol(world);
 	choose_deadlines(world);
-	choose_answer(world, &config);
+	choose_answer(world);
 	if (world->given)
 		config.dialect = dialect_named((struct span){ oracle->protocol->name, strlen(oracle->protocol->name) });
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
@@ -473,7 +471,7 @@ init(struct world *world)
 	oracle->clean_text = config.clean_text = chance_percent(chance, 30);
 	choose_restarts(world, &config);
 	if (is_parallel(world))
-		choose_parallel(world, &config);
+		choose_parallel(world);
 	oracle->tasks = !world->restarts && chance_percent(chance, 50);
 	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);
 	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30);
@@ -491,8 +489,6 @@ cleanup(struct world *world)
 {
 	both_free(world);
 	policy_free(&world->policy);
-	policy_free(&world->parallel);
-	answers_free(&world->answers);
 	restart_free(&world->restart);
 	oracle_free(&world->oracle);
 	free(world->peer[CLIENT].text);

@@ -30,8 +30,7 @@ struct world {
 	struct session *session, *twin; /* see both.c */
 	uint64_t ended;                 /* requests of the client's whose end was told */
 	size_t unheard[2];              /* bytes that the twin received and has not heard; by enum side */
-	struct answers answers;
-	struct policy policy, parallel;
+	struct policy policy;
 	struct peer peer[2];
 	int64_t now, slept; /* when the machine last slept */
 	uint64_t seed;

@@ -10,6 +10,7 @@ remove_rule(struct policy *policy, size_t at)
 {
 	free(policy->rules[at].method);
 	free(policy->rules[at].name);
+	free(policy->rules[at].result);
 	policy->count--;
 	memmove(&policy->rules[at], &policy->rules[at + 1], (policy->count - at) * sizeof(*policy->rules));
 }
@@ -27,13 +28,13 @@ copy(struct span text)
 }
 
 void
-policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
-    struct span name, msec_t duration)
+policy_add(struct policy *policy, enum policy_source source, enum policy_kind kind, struct span method,
+    struct span name, msec_t value, struct span result)
 {
 	assert(method.len > 0 || name.len == 0);
 	policy->rules = mem_resize(policy->rules, policy->count + 1, sizeof(*policy->rules));
-	policy->rules[policy->count++] = (struct policy_rule){ source, clock, copy(method), copy(name), duration, false,
-		name.len - span_count(name, '*'), NULL };
+	policy->rules[policy->count++] = (struct policy_rule){ source, kind, copy(method), copy(name), value,
+		copy(result), policy->added++, false, name.len - span_count(name, '*'), NULL };
 }
 
 static struct span
@@ -53,17 +54,17 @@ policy_name(struct policy *policy, const char *origin)
 }
 
 void
-policy_forget(struct policy *policy, size_t count, enum policy_source source)
+policy_forget(struct policy *policy, size_t count, unsigned kinds, enum policy_source source)
 {
 	while (count-- > 0)
-		if (policy->rules[count].source < source)
+		if ((kinds & 1U << policy->rules[count].kind) && policy->rules[count].source < source)
 			remove_rule(policy, count);
 }
 
 void
 policy_free(struct policy *policy)
 {
-	policy_forget(policy, policy->count, POLICY_SOURCES);
+	policy_forget(policy, policy->count, ~0U, POLICY_SOURCES);
 	free(policy->rules);
 	*policy = (struct policy){ 0 };
 }
@@ -75,20 +76,20 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 	size_t set = 0, before = policy->count;
 
 	assert(rule->source == POLICY_SET);
-	policy_add(policy, POLICY_SET, rule->clock, method, name, rule->duration); /* the last of equals wins */
+	policy_add(policy, POLICY_SET, rule->kind, method, name, rule->value, SPAN_NONE); /* the last of equals wins */
 	policy_name(policy, rule->origin);
 	for (size_t i = before; i-- > 0;) {
 		const struct policy_rule *other = &policy->rules[i];
 
 		if (other->source != POLICY_SET)
 			continue;
-		if (other->clock == rule->clock && span_equal(text_of(other->method), method) &&
+		if (other->kind == rule->kind && span_equal(text_of(other->method), method) &&
 		    span_equal(text_of(other->name), name))
 			remove_rule(policy, i);
 		else
 			set++;
 	}
-	if (rule->duration != POLICY_UNSET && set < LIMIT_RULES_SET)
+	if (rule->value != POLICY_UNSET && set < LIMIT_RULES_SET)
 		return true;
 	remove_rule(policy, policy->count - 1);
 	return policy->count < before;
@@ -171,51 +172,40 @@ policy_meant(const struct policy_rule *rule, const struct dialect *dialect, stru
 	struct span method = text_of(rule->method), near = dialect_nearest(method);
 	const char *value = rule->origin != NULL ? strrchr(rule->origin, '=') : NULL;
 	char shown[NAME_SHOWN];
-	bool tool;
+	bool bare = near.len == 0 && span_last(method, '/') == NULL, answer = rule->kind == POLICY_ANSWER;
 
 	if (called.len == 0 && (dialect == NULL || dialect == &dialect_mcp))
 		called = span_of(dialect_mcp.methods->name);
-	tool = near.len == 0 && called.len > 0 && span_last(method, '/') == NULL;
 	if (rule->matched || value == NULL || method.len == 0 || span_last(method, '*') != NULL ||
-	    span_equal(near, method) || (near.len == 0 && !tool))
+	    span_equal(near, method) || (near.len == 0 && !bare))
 		return false;
-	compose(meant, tool ? "%b:%b" : "%b", tool ? called : near, method);
+	if (bare && (answer || called.len == 0))
+		return answer;
+	compose(meant, bare ? "%b:%b" : "%b", bare ? called : near, method);
 	compose(meant, rule->name != NULL ? ":%b" : "", name_shown(text_of(rule->name), false, shown));
 	compose(meant, "%s", value);
 	return true;
 }
 
-bool
-policy_singles_out(const struct policy *policy, struct span method, struct span name)
-{
-	for (size_t i = 0; i < policy->count; i++)
-		if (policy->rules[i].clock == POLICY_IDLE && policy->rules[i].method != NULL &&
-		    policy_names(&policy->rules[i], method, name))
-			return true;
-	return false;
-}
-
-/* How strong the rule is of those that name the request, which it notes; or RANK_NO_MATCH. */
-static int
-rank_rule(struct policy_rule *rule, struct span method, struct span name)
-{
-	if (!policy_names(rule, method, name))
-		return RANK_NO_MATCH;
-	rule->matched = true;
-	return ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS + rank_of(rule->method, method);
-}
-
 const struct policy_rule *
-policy_find(struct policy *policy, struct span method, struct span name)
+policy_find(struct policy *policy, enum policy_kind kind, struct span method, struct span name, msec_t above)
 {
 	const struct policy_rule *found = NULL;
 	int best = 0, rank;
 
-	for (size_t i = 0; i < policy->count; i++)
-		if ((rank = rank_rule(&policy->rules[i], method, name)) >= best) {
+	for (size_t i = 0; i < policy->count; i++) {
+		struct policy_rule *rule = &policy->rules[i];
+
+		if (rule->kind != kind || (rule->method == NULL && rule->value <= above) ||
+		    !policy_names(rule, method, name))
+			continue;
+		rule->matched = true;
+		rank = ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS + rank_of(rule->method, method);
+		if (rank >= best) {
 			best = rank;
-			found = &policy->rules[i];
+			found = rule;
 		}
+	}
 	return found;
 }
 
@@ -227,24 +217,21 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, un
 	    start                          ? TIME_START :
 	    traits & METHOD_CODE           ? TIME_IDLE_CODE :
 					     TIME_IDLE;
-	msec_t cap = start ? TIME_START_CAP : TIME_CAP;
-	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : cap,
+	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle,
+		exempt    ? MSEC_NEVER :
+		    start ? TIME_START_CAP :
+			    TIME_CAP,
 		{ POLICY_BUILT_IN_TEXT, POLICY_BUILT_IN_TEXT } };
-	int best[] = { [POLICY_IDLE] = 0, [POLICY_CAP] = 0 }, rank;
 
-	for (size_t i = 0; i < policy->count; i++) {
-		struct policy_rule *rule = &policy->rules[i];
+	for (enum policy_kind kind = POLICY_IDLE; kind <= POLICY_CAP; kind++) {
+		msec_t *duration = kind == POLICY_IDLE ? &deadlines.idle : &deadlines.cap;
+		msec_t above = exempt || start ? MSEC_NEVER : traits & METHOD_SESSION ? *duration - 1 : -1;
+		const struct policy_rule *rule = policy_find(policy, kind, method, name, above);
 
-		if (rule->method == NULL &&
-		    (exempt || start ||
-			((traits & METHOD_SESSION) && rule->duration < (rule->clock == POLICY_CAP ? cap : idle))))
+		if (rule == NULL)
 			continue;
-		rank = rank_rule(rule, method, name);
-		if (rank < best[rule->clock])
-			continue;
-		best[rule->clock] = rank;
-		deadlines.origins[rule->clock] = rule->origin;
-		*(rule->clock == POLICY_IDLE ? &deadlines.idle : &deadlines.cap) = rule->duration;
+		*duration = rule->value;
+		deadlines.origins[kind] = rule->origin;
 	}
 	return deadlines;
 }

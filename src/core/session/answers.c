@@ -4,54 +4,7 @@
  */
 #include "core/inside.h"
 
-#include <stdlib.h>
-
 #include "core/json.h"
-
-static struct answer_rule *
-rule_for(const struct answers *answers, struct span method)
-{
-	for (size_t i = 0; answers != NULL && i < answers->count; i++)
-		if (dialect_is(method, answers->list[i].method))
-			return &answers->list[i];
-	return NULL;
-}
-
-static char *
-copy(struct span text)
-{
-	char *string = mem_new(text.len + 1);
-
-	return memcpy(string, text.ptr, text.len);
-}
-
-void
-answers_add(struct answers *answers, enum policy_source source, struct span method, struct span result)
-{
-	struct answer_rule *rule = rule_for(answers, method);
-
-	if (rule != NULL && rule->source > source)
-		return;
-	if (rule == NULL) {
-		answers->list = mem_resize(answers->list, answers->count + 1, sizeof(*answers->list));
-		rule = &answers->list[answers->count++];
-		*rule = (struct answer_rule){ .method = copy(method) };
-	}
-	free(rule->result);
-	rule->source = source;
-	rule->result = copy(result);
-}
-
-void
-answers_free(struct answers *answers)
-{
-	for (size_t i = 0; i < answers->count; i++) {
-		free(answers->list[i].method);
-		free(answers->list[i].result);
-	}
-	free(answers->list);
-	*answers = (struct answers){ 0 };
-}
 
 /* Of an array that has no other one; else empty. */
 static struct span
@@ -79,13 +32,13 @@ count_items(const struct message *message)
 const char *
 answers_find(const struct session *session, const struct message *message, unsigned traits, int64_t *items)
 {
-	struct answer_rule *rule = rule_for(session->config.answers, message->method);
+	const struct policy_rule *rule =
+	    policy_find(session->config.policy, POLICY_ANSWER, message->method, SPAN_NONE, 0);
 	struct span element;
 
 	*items = ANSWER_AS_IT_IS;
 	if (rule == NULL)
 		return NULL;
-	rule->asked = true;
 	element = (traits & METHOD_EACH) ? only_element(span_of(rule->result)) : SPAN_NONE;
 	if (element.len > 0)
 		*items = count_items(message);

@@ -80,15 +80,15 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
 
 /* Gives the request its new duration, counted from when its clock began to run. true: it is another one. */
 static bool
-change(struct session *session, struct request *request, enum policy_clock clock)
+change(struct session *session, struct request *request, enum policy_kind kind)
 {
-	msec_t *after = clock == POLICY_CAP ? &request->cap_after : &request->idle_after, former = *after;
+	msec_t *after = kind == POLICY_CAP ? &request->cap_after : &request->idle_after, former = *after;
 	struct deadlines wanted = policy_deadlines(session->config.policy, request->method, request->name,
 	    request->traits, request->from == SIDE_SERVER);
 
-	*after = clock == POLICY_CAP ? wanted.cap : wanted.idle;
-	request->origins[clock] = wanted.origins[clock];
-	if (request->since != MSEC_NEVER && clock == POLICY_CAP)
+	*after = kind == POLICY_CAP ? wanted.cap : wanted.idle;
+	request->origins[kind] = wanted.origins[kind];
+	if (request->since != MSEC_NEVER && kind == POLICY_CAP)
 		alarm_arm(&request->in->hard, &request->hard, *after, request->since);
 	else if (request->since != MSEC_NEVER && !request_is_held(request))
 		alarm_arm(&request->in->idle, &request->idle, *after, request->seen);
@@ -107,7 +107,7 @@ session_set(struct session *session, const struct policy_rule *rule, bool in_fli
 		for (request = session->party[from].pending.oldest; request != NULL; request = request->newer)
 			if (request->state == REQUEST_WAITING && !request->graced &&
 			    policy_names(rule, request->method, request->name))
-				*changed += change(session, request, rule->clock);
+				*changed += change(session, request, rule->kind);
 	return true;
 }
 

@@ -9,19 +9,19 @@
 void
 parallel_begin(struct session *session)
 {
-	const struct policy *policy = session->config.parallel;
+	const struct policy *policy = session->config.policy;
 
-	if (policy == NULL)
-		return;
-	session->places = mem_new(policy->count * sizeof(*session->places));
-	for (size_t i = 0; i < policy->count; i++)
-		session->places[i].free = (size_t)policy->rules[i].duration;
+	session->place_count = policy->added;
+	session->places = mem_new(policy->added * sizeof(*session->places));
+	for (const struct policy_rule *rule = policy->rules; rule < policy->rules + policy->count; rule++)
+		if (rule->kind == POLICY_PARALLEL)
+			session->places[rule->number].free = (size_t)rule->value;
 }
 
 void
 parallel_end(struct session *session)
 {
-	for (size_t i = 0; session->places != NULL && i < session->config.parallel->count; i++)
+	for (size_t i = 0; i < session->place_count; i++)
 		timeline_free(&session->places[i].held);
 	free(session->places);
 }
@@ -30,13 +30,11 @@ struct place *
 parallel_place(const struct session *session, const struct request *request)
 {
 	const struct policy_rule *rule;
-	struct policy *policy = session->config.parallel;
 
-	if (policy == NULL || !(session->handshake.dialect->flags & DIALECT_PARALLEL) ||
-	    (request->row->traits & METHOD_UNCOUNTED))
+	if (!(session->handshake.dialect->flags & DIALECT_PARALLEL) || (request->row->traits & METHOD_UNCOUNTED))
 		return NULL;
-	rule = policy_find(policy, request->method, request->name);
-	return rule == NULL ? NULL : &session->places[rule - policy->rules];
+	rule = policy_find(session->config.policy, POLICY_PARALLEL, request->method, request->name, 0);
+	return rule == NULL ? NULL : &session->places[rule->number];
 }
 
 void
@@ -69,7 +67,7 @@ parallel_next(const struct session *session)
 
 	if (client->pending.held == 0 || client->lane->stop != LANE_FREE || !state_may_write(session, SIDE_SERVER))
 		return NULL;
-	for (size_t i = 0; i < session->config.parallel->count; i++) {
+	for (size_t i = 0; i < session->place_count; i++) {
 		first = timeline_first(&session->places[i].held);
 		if (first != NULL && session->places[i].free > 0)
 			return first->owner;

@@ -25,7 +25,7 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 
 /* passed: the cap, or the grace in its place, or the idle deadline. */
 static void
-expire(struct session *session, struct request *request, enum policy_clock passed)
+expire(struct session *session, struct request *request, enum policy_kind passed)
 {
 	enum request_state state = request_state(request);
 

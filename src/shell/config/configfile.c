@@ -206,8 +206,7 @@ read_file(struct options *options)
 	json_t *in_force = json_object(), *root;
 	size_t before = options->policy.count;
 
-	scratch.policy = scratch.parallel = (struct policy){ 0 };
-	scratch.answers = (struct answers){ 0 };
+	scratch.policy = (struct policy){ 0 };
 	scratch.file.in_force = in_force;
 	json_decref(options->file.faults);
 	scratch.file.faults = options->file.faults = json_array();
@@ -224,12 +223,10 @@ read_file(struct options *options)
 			options->log.level = LEVEL_PERSON;
 		read_sections(options, &scratch, json_object_get(root, SERVERS), json_object_get(in_force, SERVERS));
 		read_keys(options, &scratch, root, POLICY_FILE);
-		policy_forget(&options->policy, before, POLICY_OPTION);
+		policy_forget(&options->policy, before, POLICY_DEADLINES, POLICY_OPTION);
 	}
 	json_decref(root);
 	policy_free(&scratch.policy);
-	policy_free(&scratch.parallel);
-	answers_free(&scratch.answers);
 	return in_force;
 }
 
@@ -248,17 +245,18 @@ settle(struct options *options)
 		options->log.dry_run = true;
 		options->session.ask_progress = options->session.clean_text = options->session.legacy = false;
 		options->session.kill_stuck = options->session.kill_ignoring = options->session.heartbeat = 0;
-		answers_free(&options->answers);
-		policy_free(&options->parallel);
+		policy_forget(&options->policy, options->policy.count, 1 << POLICY_PARALLEL | 1 << POLICY_ANSWER,
+		    POLICY_SOURCES);
 		options->restarts = 0;
 	}
 	if (dialect == NULL || (dialect->flags & DIALECT_PARALLEL))
 		return OPTIONS_RUN;
-	policy_forget(&options->parallel, options->parallel.count, POLICY_SECTION); /* of servers in general */
-	if (options->parallel.count > 0)
-		return options_refuse(options,
-		    "--parallel is for MCP and ACP: in -D %s a request must not be sent behind later notifications",
-		    dialect->name);
+	/* Those of the file are for servers in general. */
+	for (size_t i = 0; i < options->policy.count; i++)
+		if (options->policy.rules[i].kind == POLICY_PARALLEL && options->policy.rules[i].source > POLICY_FILE)
+			return options_refuse(options,
+			    "--parallel is for MCP and ACP: in -D %s a request must not be sent behind later notifications",
+			    dialect->name);
 	return OPTIONS_RUN;
 }
 
@@ -289,8 +287,6 @@ configfile_report(const struct options *options, struct log *log)
 	json_array_foreach(options->file.faults, i, fault) log_event(log, WHY_CONFIG_REFUSED,
 	    LOG_FIELDS(log_string("file", options->config), log_string("reason", json_string_value(fault))));
 	report_rules(log, WHY_RULE_DOUBTED, &options->policy, options->session.dialect);
-	report_answers(log, WHY_RULE_DOUBTED, &options->answers);
-	report_rules(log, WHY_RULE_DOUBTED, &options->parallel, options->session.dialect);
 }
 
 /* What counts at the next start stays out of force, so that the next reload tells of it again. */

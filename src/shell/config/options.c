@@ -34,9 +34,9 @@ const struct options_row options_rows[] = {
 	    "the server's protocol (auto: what the client's first bytes show); none has no cancel. Without -D a command "
 	    "on a terminal runs in canceld's own place, so that a person can log in" },
 	{ .help = "Deadlines" },
-	{ 't', OPTION_RULE, "timeout", AT(policy), "[METHOD[:NAME]=]DURATION",
+	{ 't', OPTION_RULE, "timeout", POLICY_IDLE, "[METHOD[:NAME]=]DURATION",
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
-	{ 'T', OPTION_RULE, "max-time", AT(policy), "[METHOD[:NAME]=]DURATION",
+	{ 'T', OPTION_RULE, "max-time", POLICY_CAP, "[METHOD[:NAME]=]DURATION",
 	    "how long it may take in all (24h); repeatable. NAME is the tool, prompt or resource. '*' in METHOD or "
 	    "NAME stands for anything, '\\*' for itself. The most specific rule wins, of equals the last. DURATION is "
 	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none." },
@@ -51,7 +51,7 @@ const struct options_row options_rows[] = {
 	    "that no client repeats it"),
 	FLAG(0, "ask-progress", session.ask_progress,
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs"),
-	{ 0, OPTION_ANSWER, "answer", AT(answers), "METHOD=JSON",
+	{ 0, OPTION_ANSWER, "answer", POLICY_ANSWER, "METHOD=JSON",
 	    "answer this request of the server's with the result JSON in the client's place: at once, or, if a -t fits the "
 	    "METHOD, when the client does not in time or does not know it; repeatable. For workspace/configuration, [JSON] "
 	    "is repeated for each item" },
@@ -88,7 +88,7 @@ const struct options_row options_rows[] = {
 	{ .help = "Limits" },
 	{ 0, OPTION_SIZE, "max-message", AT(session.max_message), "SIZE",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
-	{ 0, OPTION_PARALLEL, "parallel", AT(parallel), "[METHOD[:NAME]=]N",
+	{ 0, OPTION_PARALLEL, "parallel", POLICY_PARALLEL, "[METHOD[:NAME]=]N",
 	    "requests of the client's that the server has at once; the others wait in their order. For servers that fail "
 	    "with several; MCP and ACP; repeatable, and METHOD, NAME as for -t" },
 	{ 0, OPTION_COUNT, "max-inflight", AT(session.max_inflight), "N",
@@ -217,25 +217,25 @@ set_restart(struct options *options, const char *value)
 	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
 }
 
-/* "command line -t tools/call=3s" for the newest rule, which was read from the value. Always true: the caller's result. */
-static bool
-tell_origin(struct options *options, struct policy *policy, enum policy_source source, const char *value)
+/* "command line -t tools/call=3s" for the newest rule, which was read from the value. A result may be a secret. */
+static void
+tell_origin(struct options *options, enum policy_source source, const char *value)
 {
-	static const char *const names[] = { " -t ", " -T ", " --parallel " };
+	static const char *const names[] = { " -t ", " -T ", " --parallel ", " --answer " };
 	static const char
 	    *const places[POLICY_SOURCES + 1] = { [POLICY_OPTION] = "command line", [POLICY_SET] = "set by a person" };
+	struct policy *policy = &options->policy;
 	const struct policy_rule *rule = &policy->rules[policy->count - 1];
 	const char *place = places[source] != NULL ? places[source] : options->config;
 	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
-	const char *equals = strrchr(value, '=');
+	const char *equals = rule->result != NULL ? "=..." : strrchr(value, '=');
 	char shown[NAME_SHOWN];
 	struct buf text = { 0 };
 	json_t *origin;
 
-	assert(rule != NULL);
 	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	if (json_object_size(options->origins) < ORIGINS_MOST) {
-		compose(&text, names[rule->clock]);
+		compose(&text, names[rule->kind]);
 		if (rule->method != NULL)
 			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
 		if (rule->name != NULL)
@@ -248,38 +248,14 @@ tell_origin(struct options *options, struct policy *policy, enum policy_source s
 	policy_name(policy, json_string_value(json_object_get(options->origins, json_string_value(origin))));
 	json_decref(origin);
 	buf_free(&text);
-	return true;
 }
 
 static bool
 read_rule(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
 {
-	struct policy *policy = row->kind == OPTION_RULE ? &options->policy : &options->parallel;
-	enum policy_clock clock = row->kind == OPTION_PARALLEL ? POLICY_PARALLEL :
-	    row->letter == 'T'                                 ? POLICY_CAP :
-								 POLICY_IDLE;
-
-	return units_read_rule(value, source, clock, policy) && tell_origin(options, policy, source, value);
-}
-
-/* METHOD=JSON. No control byte stands within a string: without line breaks it is the same JSON, in one line. */
-static bool
-read_answer(struct span text, enum policy_source source, struct answers *answers)
-{
-	struct span method = span_until(text, "="), json = span_from(text, method.len + (method.len < text.len));
-	json_t *value = json_loadb(json.ptr, json.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	struct buf line = { 0 };
-	bool fine = method.len > 0 && value != NULL;
-
-	json_decref(value);
-	if (!fine)
+	if (!units_read_rule(value, source, (enum policy_kind)row->at, &options->policy))
 		return false;
-	buf_set(&line, span_from(json, strspn(json.ptr, " \t\r\n")));
-	for (size_t i = 0; i < line.len; i++)
-		if (strchr("\r\n", line.data[i]) != NULL)
-			line.data[i] = ' ';
-	answers_add(answers, source, method, buf_span(&line));
-	buf_free(&line);
+	tell_origin(options, source, value);
 	return true;
 }
 
@@ -302,6 +278,7 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		return options->session.dialect != NULL || span_equal(text, SPAN("auto"));
 	case OPTION_RULE:
 	case OPTION_PARALLEL:
+	case OPTION_ANSWER:
 		return read_rule(options, row, source, text.ptr);
 	case OPTION_WAIT:
 		if (!units_read_duration(text, at))
@@ -330,8 +307,6 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		return text.len > 0 && !span_equal(text, SPAN("--")) && home_expand(text.ptr, at, OPTIONS_PATH);
 	case OPTION_NAME:
 		return text.len > 0 && snprintf(at, NAME_SIZE, "%s", text.ptr) < NAME_SIZE;
-	case OPTION_ANSWER:
-		return read_answer(text, source, at);
 	case OPTION_LEVEL:
 		return log_level_named(text, at);
 	case OPTION_MORE:
@@ -601,8 +576,6 @@ void
 options_free(struct options *options)
 {
 	policy_free(&options->policy);
-	policy_free(&options->parallel);
-	answers_free(&options->answers);
 	json_decref(options->origins);
 	json_decref(options->file.in_force);
 	json_decref(options->file.faults);

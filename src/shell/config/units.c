@@ -90,35 +90,57 @@ units_read_number(struct span text, bool bytes, size_t least, size_t most, size_
 	return true;
 }
 
-/* How many requests. */
+/* No control byte stands within a string: without line breaks it is the same JSON, in one line. */
 static bool
-read_count(struct span text, msec_t *count)
+read_result(const char *text, struct buf *line)
 {
-	size_t number = 0;
-	bool fine = units_read_number(text, false, 1, LIMIT_INFLIGHT, &number);
+	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	bool fine = value != NULL;
 
-	*count = (msec_t)number;
+	json_decref(value);
+	buf_append(line, span_of(text + strspn(text, " \t\r\n")));
+	for (size_t i = 0; i < line->len; i++)
+		if (strchr("\r\n", line->data[i]) != NULL)
+			line->data[i] = ' ';
 	return fine;
 }
 
-/* Split at the first ':' and the last '=': a NAME may be a URI. */
-bool
-units_read_rule(const char *text, enum policy_source source, enum policy_clock clock, struct policy *policy)
+/* Into the number, or, of POLICY_ANSWER, the line. */
+static bool
+read_value(const char *text, enum policy_kind kind, msec_t *number, struct buf *line)
 {
-	const char *equals = strrchr(text, '='), *value = equals != NULL ? equals + 1 : text, *colon;
-	struct span method = { text, equals != NULL ? (size_t)(equals - text) : 0 }, name = SPAN_NONE;
-	msec_t time;
+	size_t count = 0;
+	bool fine;
 
-	colon = memchr(text, ':', method.len);
+	if (kind == POLICY_ANSWER)
+		return read_result(text, line);
+	if (kind != POLICY_PARALLEL)
+		return units_read_duration(span_of(text), number);
+	fine = units_read_number(span_of(text), false, 1, LIMIT_INFLIGHT, &count);
+	*number = (msec_t)count;
+	return fine;
+}
+
+/* Split at the first ':' and the last '=', as a NAME may be a URI; but a result of a METHOD may have both in it. */
+bool
+units_read_rule(const char *text, enum policy_source source, enum policy_kind kind, struct policy *policy)
+{
+	bool answer = kind == POLICY_ANSWER, fine;
+	const char *equals = answer ? strchr(text, '=') : strrchr(text, '='),
+		   *value = equals != NULL ? equals + 1 : text;
+	struct span method = { text, equals != NULL ? (size_t)(equals - text) : 0 }, name = SPAN_NONE;
+	const char *colon = answer ? NULL : memchr(text, ':', method.len);
+	struct buf line = { 0 };
+	msec_t number = 0;
+
 	if (colon != NULL) {
 		name = (struct span){ colon + 1, (size_t)(equals - colon) - 1 };
 		method.len = (size_t)(colon - text);
 	}
-	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) || !policy_allows(method) ||
-	    !policy_allows(name) ||
-	    !(clock == POLICY_PARALLEL ? read_count(span_of(value), &time) :
-					 units_read_duration(span_of(value), &time)))
-		return false;
-	policy_add(policy, source, clock, method, name, time);
-	return true;
+	fine = (method.len > 0 || (equals == NULL && !answer)) && (colon == NULL || name.len > 0) &&
+	    policy_allows(method) && policy_allows(name) && read_value(value, kind, &number, &line);
+	if (fine)
+		policy_add(policy, source, kind, method, name, number, buf_span(&line));
+	buf_free(&line);
+	return fine;
 }

@@ -235,7 +235,7 @@ on_set(struct call *call)
 	if (!options_set(&scratch, row, POLICY_SET, rule))
 		return refuse(call, -32602, "%s", scratch.fault);
 	if (unset)
-		scratch.policy.rules->duration = POLICY_UNSET;
+		scratch.policy.rules->value = POLICY_UNSET;
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
 	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);

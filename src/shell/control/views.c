@@ -213,7 +213,7 @@ views_meant(const struct control *control, const struct policy_rule *rule)
 	for (size_t i = 0; i < statistics->method_count; i++)
 		if (span_equal(statistics->methods[i].name, word))
 			called = statistics->methods[i].method;
-	if (policy_meant(rule, control->session->handshake.dialect, called, &text))
+	if (policy_meant(rule, control->session->handshake.dialect, called, &text) && text.len > 0)
 		meant = printable_json(buf_span(&text), false);
 	buf_free(&text);
 	return meant;
@@ -347,20 +347,22 @@ json_t *
 views_rules(const struct policy *policy)
 {
 	json_t *array = json_array();
+	json_int_t more = 0;
 
 	for (int source = POLICY_SET; source >= POLICY_FILE; source--)
-		for (size_t i = 0; i < policy->count && json_array_size(array) < VIEWS_RULES; i++) {
+		for (size_t i = 0; i < policy->count; i++) {
 			const struct policy_rule *rule = &policy->rules[i];
 			const char *method = rule->method, *name = rule->name;
 
-			if ((int)rule->source != source)
+			if ((int)rule->source != source || !(POLICY_DEADLINES & 1 << rule->kind) ||
+			    (more += json_array_size(array) == VIEWS_RULES) > 0)
 				continue;
 			json_array_append_new(array,
 			    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
-				rule->clock == POLICY_CAP ? "max-time" : "timeout", "method",
+				rule->kind == POLICY_CAP ? "max-time" : "timeout", "method",
 				shown(span_of(method != NULL ? method : "")), "name",
-				shown(span_of(name != NULL ? name : "")), "duration_ms", time_or_null(rule->duration),
+				shown(span_of(name != NULL ? name : "")), "duration_ms", time_or_null(rule->value),
 				"from", rule->origin));
 		}
-	return json_pack("{s:I,s:o}", "more", (json_int_t)(policy->count - json_array_size(array)), "rules", array);
+	return json_pack("{s:I,s:o}", "more", more, "rules", array);
 }

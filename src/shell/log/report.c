@@ -91,7 +91,7 @@ report_rules(struct log *log, enum why why, const struct policy *policy, const s
 	for (size_t i = 0; i < policy->count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 		/* Those of the file are for many servers. */
-		bool vain = rule->clock == POLICY_PARALLEL && dialect != NULL && !(dialect->flags & DIALECT_PARALLEL);
+		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL && !(dialect->flags & DIALECT_PARALLEL);
 		bool unused = !rule->matched && (rule->method != NULL || vain) && rule->source >= POLICY_OPTION;
 
 		buf_clear(&meant);
@@ -100,24 +100,6 @@ report_rules(struct log *log, enum why why, const struct policy *policy, const s
 			    LOG_FIELDS(log_string("from", rule->origin), log_text("meant", buf_span(&meant))));
 	}
 	buf_free(&meant);
-}
-
-void
-report_answers(struct log *log, enum why why, const struct answers *answers)
-{
-	for (size_t i = 0; i < answers->count; i++) {
-		const struct answer_rule *rule = &answers->list[i];
-		struct span method = span_of(rule->method), near = dialect_nearest(method);
-		bool doubted = near.len > 0 ? !span_equal(near, method) : span_last(method, '/') == NULL;
-		struct buf from = { 0 };
-
-		compose(&from, "--answer %b", method);
-		if (!rule->asked && (doubted || (why == WHY_RULE_UNUSED && rule->source >= POLICY_OPTION)))
-			log_event(log, why,
-			    LOG_FIELDS(log_text("from", buf_span(&from)),
-				log_text("meant", doubted ? near : SPAN_NONE)));
-		buf_free(&from);
-	}
 }
 
 void
