@@ -53,38 +53,26 @@ struct options {
 	char fault[OPTIONS_FAULT];  /* what is wrong with them, for a person; or "" */
 };
 
-/* What the value of an option is. */
-enum option_kind {
-	OPTION_FLAG,
-	OPTION_CHOICE, /* a bool: the second of two words */
-	OPTION_DIALECT,
-	OPTION_RULE, /* of the policy; as of the next two: in the file also an object of them */
-	OPTION_WAIT, /* a duration, none is 0 */
-	OPTION_DRAIN,
-	OPTION_RESTART,
-	OPTION_STUCK,
-	OPTION_BEAT,
-	OPTION_SIZE,
-	OPTION_COUNT,
-	OPTION_PARALLEL,
-	OPTION_PATH,
-	OPTION_NAME,
-	OPTION_ANSWER,
-	OPTION_LEVEL,
-	OPTION_MORE, /* than without it; the next one, less: what the log shows */
-	OPTION_LESS,
-	OPTION_HELP, /* this and those below set nothing */
-	OPTION_VERSION,
-	OPTION_IGNORED,
+struct setting;
+
+enum option_trait {
+	OPTION_RULE = 1 << 0,    /* of the policy: the values add up; in the file it may be an object of them */
+	OPTION_AT_ONCE = 1 << 1, /* a reload takes it; the others count at the next start */
+	OPTION_TEXT = 1 << 2,    /* any text: a number or a word without quotes in the file is none */
+
+	OPTION_DEADLINE = OPTION_RULE | OPTION_AT_ONCE,
+	OPTION_ANSWER = OPTION_RULE | OPTION_TEXT,
 };
 
 /* A row of THE TABLE, which ends with a row of zeros: getopt's, the help (read by the completions) and the keys of the file. */
 struct options_row {
-	int letter; /* 0: none */
-	enum option_kind kind;
-	const char *name;  /* NULL: none */
+	int letter;                                 /* 0: none */
+	bool (*set)(const struct setting *setting); /* false: the value is wrong; NULL: there is nothing to set */
+	unsigned traits;                            /* enum option_trait */
+	const char *name;                           /* NULL: none */
 	size_t at;         /* what it sets, in struct options; of a rule its enum policy_kind */
 	const char *value; /* as the help shows it: "FILE", "text|json", "[=WHAT]" if it may be left out; NULL: none */
+	const char *want;  /* which values are right; NULL: as the help shows */
 	const char *help;  /* the explanation; without a letter and a name: a heading of the next rows */
 };
 

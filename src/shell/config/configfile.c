@@ -71,21 +71,14 @@ static json_t *
 read_value(const struct options_row *row, const char *target, json_t *value)
 {
 	const char *text = json_string_value(value), *equals = target == NULL || strcmp(target, "*") == 0 ? "" : "=";
-	bool plain = text != NULL && (target == NULL || (row->kind != OPTION_ANSWER && strchr(text, '=') == NULL));
+	bool plain = text != NULL && (target == NULL || (!(row->traits & OPTION_TEXT) && strchr(text, '=') == NULL));
 	char *dumped = plain ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	json_t *read = target == NULL && !plain && (json_is_boolean(value) || row->kind >= OPTION_PATH) ?
+	json_t *read = target == NULL && !plain && (json_is_boolean(value) || (row->traits & OPTION_TEXT)) ?
 	    json_incref(value) :
 	    json_sprintf("%s%s%s", equals[0] != '\0' ? target : "", equals, plain ? text : dumped);
 
 	free(dumped);
 	return read;
-}
-
-/* Whether values for different methods count together; in the file they may be an object, by method. */
-static bool
-adds_up(const struct options_row *row)
-{
-	return row->kind == OPTION_RULE || row->kind == OPTION_PARALLEL || row->kind == OPTION_ANSWER;
 }
 
 /* Tries a value. What is right counts, unless something stronger says the same; it is set, now or at the next start. */
@@ -94,13 +87,12 @@ take(struct options *options, struct options *scratch, const struct options_row 
     const char *target, json_t *value)
 {
 	json_t *said = json_object_get(scratch->file.in_force, row->name), *read = read_value(row, target, value);
-	bool counts = adds_up(row) || (json_array_size(said) == 0 && !options_given(options, row));
+	bool counts = (row->traits & OPTION_RULE) || (json_array_size(said) == 0 && !options_given(options, row));
 	bool fine = options_set(scratch, row, source, json_string_value(read));
 
 	if (fine && counts && source != POLICY_SOURCES) {
 		json_array_append_new(said, json_pack("[i,O]", (int)source, read));
-		if (!json_is_false(read) &&
-		    (options->file.in_force == NULL || row->kind == OPTION_RULE || row->kind == OPTION_LEVEL))
+		if (!json_is_false(read) && (options->file.in_force == NULL || (row->traits & OPTION_AT_ONCE)))
 			options_set(options, row, source, json_string_value(read));
 	}
 	json_decref(read);
@@ -145,7 +137,7 @@ read_keys(struct options *options, struct options *scratch, json_t *object, enum
 			continue;
 		if (row == NULL)
 			end_key(scratch, path, refuse_key(scratch, key, path == 0));
-		else if (!adds_up(row) || !json_is_object(value))
+		else if (!(row->traits & OPTION_RULE) || !json_is_object(value))
 			end_key(scratch, path, take(options, scratch, row, source, NULL, value));
 		else
 			json_object_foreach(value, target, duration)
@@ -304,7 +296,7 @@ configfile_reload(struct options *options, struct log *log)
 	keys[1] = json_array();
 	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
 		json_t *before = json_object_get(file->in_force, row->name), *after = json_object_get(next, row->name);
-		bool at_once = row->kind == OPTION_RULE || row->kind == OPTION_LEVEL;
+		bool at_once = row->traits & OPTION_AT_ONCE;
 
 		if (json_array_size(before) + json_array_size(after) == 0 || json_equal(before, after))
 			continue;
@@ -312,9 +304,8 @@ configfile_reload(struct options *options, struct log *log)
 		compose(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
 		if (at_once)
 			json_object_set(file->in_force, row->name, after);
-		if (row->kind == OPTION_LEVEL)
-			log->config.level = options->log.level;
 	}
+	log->config.level = options->log.level;
 	log_event(log, WHY_CONFIG_RELOADED,
 	    LOG_FIELDS(log_string("file", options->config), log_text("changed", buf_span(&names[true])),
 		log_text("at_next_start", buf_span(&names[false]))));

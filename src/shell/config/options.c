@@ -23,24 +23,228 @@ enum {
 	HELP_WIDTH = 80, /* columns */
 };
 
+/* An option is set. Without one it is as in set_defaults. */
+struct setting {
+	struct options *options;
+	const struct options_row *row;
+	enum policy_source source;
+	const char *value; /* NULL: it was left out, as it may be */
+	struct span text;  /* the value, or "" */
+	void *at;          /* what the row sets */
+};
+
+static bool
+set_flag(const struct setting *it)
+{
+	*(bool *)it->at = true;
+	return true;
+}
+
+/* A bool: the second of two words. */
+static bool
+set_choice(const struct setting *it)
+{
+	bool *second = it->at;
+
+	*second = strcmp(it->text.ptr, strchr(it->row->value, '|') + 1) == 0;
+	return *second || span_equal(it->text, span_until(span_of(it->row->value), "|"));
+}
+
+static bool
+set_dialect(const struct setting *it)
+{
+	const struct dialect **dialect = it->at;
+
+	*dialect = dialect_named(it->text);
+	return *dialect != NULL || span_equal(it->text, SPAN("auto"));
+}
+
+/* None is 0. */
+static bool
+set_wait(const struct setting *it)
+{
+	msec_t *wait = it->at;
+	bool fine = units_read_duration(it->text, wait);
+
+	if (*wait == MSEC_NEVER)
+		*wait = 0;
+	return fine;
+}
+
+static bool
+set_drain(const struct setting *it)
+{
+	it->options->drain = true;
+	return it->value == NULL || units_read_duration(it->text, it->at);
+}
+
+static void
+allow_restarts(struct options *options)
+{
+	if (options->restarts > 0)
+		return;
+	options->restarts = LIMIT_RESTARTS;
+	options->restarts_within = TIME_RESTARTS;
+}
+
+/* stateless, or [stateless,]N[/DURATION]; a part that is not given stays unchanged. */
+static bool
+set_restart(const struct setting *it)
+{
+	static const char word[] = "stateless";
+	struct options *options = it->options;
+	const char *value = it->value;
+	size_t len = strlen(word);
+
+	allow_restarts(options);
+	if (value != NULL && strncmp(value, word, len) == 0 && (value[len] == ',' || value[len] == '\0')) {
+		options->session.stateless = true;
+		value = value[len] == ',' ? value + len + 1 : NULL;
+	}
+	if (value == NULL)
+		return true;
+	len = strcspn(value, "/");
+	options->restarts_within = MSEC_NEVER;
+	return units_read_number((struct span){ value, len }, false, 1, RESTARTS_MAX, &options->restarts) &&
+	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
+}
+
+static bool
+set_time(const struct setting *it, msec_t built_in)
+{
+	msec_t *time = it->at;
+
+	*time = built_in;
+	return it->value == NULL || (units_read_duration(it->text, time) && *time != MSEC_NEVER);
+}
+
+static bool
+set_stuck(const struct setting *it)
+{
+	allow_restarts(it->options);
+	return set_time(it, TIME_STUCK);
+}
+
+static bool
+set_heartbeat(const struct setting *it)
+{
+	return set_time(it, TIME_HEARTBEAT);
+}
+
+/* Twice the most, and a buffer that grows to contain it, still fits into a size_t. */
+static bool
+set_size(const struct setting *it)
+{
+	return units_read_number(it->text, true, MESSAGE_LEAST, SIZE_MAX >> 3, it->at);
+}
+
+static bool
+set_count(const struct setting *it)
+{
+	return units_read_number(it->text, false, 1, INFLIGHT_MOST, it->at);
+}
+
+/* A client passes no shell that would expand ~. */
+static bool
+set_path(const struct setting *it)
+{
+	return it->text.len > 0 && !span_equal(it->text, SPAN("--")) && home_expand(it->value, it->at, OPTIONS_PATH);
+}
+
+static bool
+set_name(const struct setting *it)
+{
+	return it->text.len > 0 && snprintf(it->at, NAME_SIZE, "%s", it->value) < NAME_SIZE;
+}
+
+static bool
+set_level(const struct setting *it)
+{
+	return log_level_named(it->text, it->at);
+}
+
+/* -v, -q: than without it. */
+static bool
+set_more(const struct setting *it)
+{
+	it->options->log.level += it->options->log.level < LEVEL_TRAFFIC;
+	return true;
+}
+
+static bool
+set_less(const struct setting *it)
+{
+	it->options->log.level = LEVEL_ERROR;
+	return true;
+}
+
+/* "command line -t tools/call=3s" for the newest rule, which was read from the value. A result may be a secret. */
+static void
+tell_origin(struct options *options, enum policy_source source, const char *value)
+{
+	static const char *const names[] = { " -t ", " -T ", " --parallel ", " --answer " };
+	static const char
+	    *const places[POLICY_SOURCES + 1] = { [POLICY_OPTION] = "command line", [POLICY_SET] = "set by a person" };
+	struct policy *policy = &options->policy;
+	const struct policy_rule *rule = &policy->rules[policy->count - 1];
+	const char *place = places[source] != NULL ? places[source] : options->config;
+	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
+	const char *equals = rule->result != NULL ? "=..." : strrchr(value, '=');
+	char shown[NAME_SHOWN];
+	struct buf text = { 0 };
+	json_t *origin;
+
+	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
+	if (json_object_size(options->origins) < ORIGINS_MOST) {
+		compose(&text, names[rule->kind]);
+		if (rule->method != NULL)
+			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
+		if (rule->name != NULL)
+			compose(&text, ":%b", name_shown(span_of(rule->name), false, shown));
+		compose(&text, "%s", equals != NULL ? equals : value);
+	}
+	origin = printable_json(buf_span(&text), false);
+	if (json_object_get(options->origins, json_string_value(origin)) == NULL)
+		json_object_set(options->origins, json_string_value(origin), origin);
+	policy_name(policy, json_string_value(json_object_get(options->origins, json_string_value(origin))));
+	json_decref(origin);
+	buf_free(&text);
+}
+
+static bool
+set_rule(const struct setting *it)
+{
+	if (!units_read_rule(it->value, it->source, (enum policy_kind)it->row->at, &it->options->policy))
+		return false;
+	tell_origin(it->options, it->source, it->value);
+	return true;
+}
+
+static const char wanted_wait[] = "DURATION: " UNITS_DURATION;
+static const char wanted_restarts[] =
+    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION;
+static const char wanted_time[] = "a time such as 500ms or 10s";
+static const char wanted_path[] =
+    "the name of a file (./-- for one of that name); ~/ is your home directory, if that is known";
+
 #define AT(member) offsetof(struct options, member)
 #define FLAG(letter, name, member, help) \
 	{ \
-		letter, OPTION_FLAG, name, AT(member), NULL, help \
+		letter, set_flag, 0, name, AT(member), NULL, "true or false", help \
 	}
 
 const struct options_row options_rows[] = {
-	{ 'D', OPTION_DIALECT, "dialect", AT(session.dialect), "auto|mcp|acp|lsp|bsp|none",
+	{ 'D', set_dialect, 0, "dialect", AT(session.dialect), "auto|mcp|acp|lsp|bsp|none", NULL,
 	    "the server's protocol (auto: what the client's first bytes show); none has no cancel. Without -D a command "
 	    "on a terminal runs in canceld's own place, so that a person can log in" },
 	{ .help = "Deadlines" },
-	{ 't', OPTION_RULE, "timeout", POLICY_IDLE, "[METHOD[:NAME]=]DURATION",
+	{ 't', set_rule, OPTION_DEADLINE, "timeout", POLICY_IDLE, "[METHOD[:NAME]=]DURATION", UNITS_RULE,
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
-	{ 'T', OPTION_RULE, "max-time", POLICY_CAP, "[METHOD[:NAME]=]DURATION",
+	{ 'T', set_rule, OPTION_DEADLINE, "max-time", POLICY_CAP, "[METHOD[:NAME]=]DURATION", UNITS_RULE,
 	    "how long it may take in all (24h); repeatable. NAME is the tool, prompt or resource. '*' in METHOD or "
 	    "NAME stands for anything, '\\*' for itself. The most specific rule wins, of equals the last. DURATION is "
 	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none." },
-	{ 'g', OPTION_WAIT, "grace", AT(session.grace), "DURATION",
+	{ 'g', set_wait, 0, "grace", AT(session.grace), "DURATION", wanted_wait,
 	    "for answers that are on their way already, or owed to a cancelled request (5s; session/prompt 30s)" },
 	{ .help = "Cancels and answers" },
 	FLAG(0, "no-cancel", session.no_cancel, "write no cancels to the server, not even the client's"),
@@ -51,11 +255,12 @@ const struct options_row options_rows[] = {
 	    "that no client repeats it"),
 	FLAG(0, "ask-progress", session.ask_progress,
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs"),
-	{ 0, OPTION_ANSWER, "answer", POLICY_ANSWER, "METHOD=JSON",
+	{ 0, set_rule, OPTION_ANSWER, "answer", POLICY_ANSWER, "METHOD=JSON",
+	    "METHOD=JSON, such as roots/list={\"roots\":[]}",
 	    "answer this request of the server's with the result JSON in the client's place: at once, or, if a -t fits the "
 	    "METHOD, when the client does not in time or does not know it; repeatable. For workspace/configuration, [JSON] "
 	    "is repeated for each item" },
-	{ 0, OPTION_BEAT, "heartbeat", AT(session.heartbeat), "[=DURATION]",
+	{ 0, set_heartbeat, 0, "heartbeat", AT(session.heartbeat), "[=DURATION]", wanted_time,
 	    "tell a client that has asked for progress, each DURATION (15s) in which the server reports none, that its "
 	    "request is waited for: many clients give up on silence. It extends no deadline of canceld's" },
 	FLAG(0, "clean-text", session.clean_text,
@@ -63,62 +268,65 @@ const struct options_row options_rows[] = {
 	    "and U+2029, at which some clients end a line"),
 	FLAG(0, "legacy", session.legacy, "answer server/discover without the server: old ones exit on it"),
 	{ .help = "The end" },
-	{ 'd', OPTION_DRAIN, "drain", AT(drain), "[=DURATION]",
+	{ 'd', set_drain, 0, "drain", AT(drain_for), "[=DURATION]", wanted_wait,
 	    "at end of file on stdin wait for what is outstanding; so does a regular file on stdin" },
 	FLAG('e', "fail-on-timeout", fail_on_timeout,
 	    "exit with 124 instead of 0 if a request timed out or was given up at the end"),
 	FLAG(0, "fail-on-error", fail_on_error,
 	    "exit with 123 instead of 0 if a request failed or was given up, or a line of the client was no message"),
-	{ 0, OPTION_WAIT, "term-after", AT(term_after), "DURATION",
+	{ 0, set_wait, 0, "term-after", AT(term_after), "DURATION", wanted_wait,
 	    "from the end of the server's stdin to SIGTERM (2s; ACP, LSP, BSP 3s; a signal ends that wait)" },
-	{ 0, OPTION_WAIT, "kill-after", AT(kill_after), "DURATION", "from there to SIGKILL (2s)" },
-	{ 0, OPTION_CHOICE, "sweep", AT(sweep_group), "tree|group",
+	{ 0, set_wait, 0, "kill-after", AT(kill_after), "DURATION", wanted_wait, "from there to SIGKILL (2s)" },
+	{ 0, set_choice, 0, "sweep", AT(sweep_group), "tree|group", NULL,
 	    "what ends with the server: tree, all that it started, or group, only its process group (tree; on macOS group)" },
 	{ .help = "A server that fails" },
-	{ 'r', OPTION_RESTART, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
+	{ 'r', set_restart, 0, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]", wanted_restarts,
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m), and when "
 	    "it is needed after it has exited with 0; language servers, and agents (ACP) that can neither resume nor load a "
 	    "session, only if stateless" },
-	{ 'k', OPTION_STUCK, "kill-stuck", AT(session.kill_stuck), "[=DURATION]",
+	{ 'k', set_stuck, 0, "kill-stuck", AT(session.kill_stuck), "[=DURATION]", wanted_time,
 	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it, unless it "
 	    "never answers ping; implies -r. The session of a server that -r cannot start again is over then" },
-	{ 'K', OPTION_STUCK, "kill-ignoring", AT(session.kill_ignoring), "DURATION",
+	{ 'K', set_stuck, 0, "kill-ignoring", AT(session.kill_ignoring), "DURATION", wanted_time,
 	    "end it as -k does if it goes on with a request for DURATION after a cancel or deadline, and never sooner than "
 	    "--grace: in ACP, LSP and BSP without an answer, in MCP with progress; implies -r" },
 	{ .help = "Limits" },
-	{ 0, OPTION_SIZE, "max-message", AT(session.max_message), "SIZE",
+	{ 0, set_size, 0, "max-message", AT(session.max_message), "SIZE", "a size from 64K on, such as 10M or 1G",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
-	{ 0, OPTION_PARALLEL, "parallel", POLICY_PARALLEL, "[METHOD[:NAME]=]N",
+	{ 0, set_rule, OPTION_RULE, "parallel", POLICY_PARALLEL, "[METHOD[:NAME]=]N",
+	    "N, METHOD=N or METHOD:NAME=N, with N from 1 to 65536",
 	    "requests of the client's that the server has at once; the others wait in their order. For servers that fail "
 	    "with several; MCP and ACP; repeatable, and METHOD, NAME as for -t" },
-	{ 0, OPTION_COUNT, "max-inflight", AT(session.max_inflight), "N",
+	{ 0, set_count, 0, "max-inflight", AT(session.max_inflight), "N", "a number from 1 to 16777216",
 	    "requests outstanding in one direction (65536)" },
 	{ .help = "The log" },
-	{ 'l', OPTION_PATH, "log", AT(log_path), "FILE", "append to FILE instead of writing to stderr" },
-	{ 0, OPTION_CHOICE, "log-format", AT(log.json), "text|json", "lines of text or JSON objects" },
-	{ 0, OPTION_LEVEL, "log-level", AT(log.level), "error|person|decision|traffic",
+	{ 'l', set_path, OPTION_TEXT, "log", AT(log_path), "FILE", wanted_path,
+	    "append to FILE instead of writing to stderr" },
+	{ 0, set_choice, 0, "log-format", AT(log.json), "text|json", NULL, "lines of text or JSON objects" },
+	{ 0, set_level, OPTION_TEXT | OPTION_AT_ONCE, "log-level", AT(log.level), "error|person|decision|traffic", NULL,
 	    "as with -q, without an option, with -v, with -vv" },
 	FLAG(0, "log-payload", log.payload,
 	    "write the text of each message, its secrets too, to a FILE that no other user may read"),
-	{ 0, OPTION_NAME, "name", AT(name), "NAME", "the server's name in each line (from the command)" },
-	{ 'v', OPTION_MORE, NULL, AT(log.level), NULL,
+	{ 0, set_name, OPTION_TEXT, "name", AT(name), "NAME", "a name of 1 to 63 bytes",
+	    "the server's name in each line (from the command)" },
+	{ 'v', set_more, 0, NULL, AT(log.level), NULL, NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
-	{ 'q', OPTION_LESS, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
+	{ 'q', set_less, 0, NULL, AT(log.level), NULL, NULL, "say less: only what canceld fails at" },
 	FLAG(0, "no-history", no_history,
 	    "keep nothing in ~/.local/state/canceld/history, of which cancelctl history tells what has happened"),
 	{ .help = "To look at a session" },
 	FLAG('n', "dry-run", session.dry_run,
 	    "let every byte pass, and log what would have been cancelled, dropped or answered"),
 	{ .help = "Configuration and control" },
-	{ 'c', OPTION_PATH, "config", AT(config), "FILE",
+	{ 'c', set_path, OPTION_TEXT, "config", AT(config), "FILE", wanted_path,
 	    "read from FILE what the options do not say (from ~/.config/canceld/config.json); SIGUSR2: again" },
-	{ 0, OPTION_PATH, "control", AT(control), "PATH",
+	{ 0, set_path, OPTION_TEXT, "control", AT(control), "PATH", wanted_path,
 	    "the control socket; cancelctl(1) has to be told this path (by default it finds this canceld by itself)" },
 	FLAG(0, "no-control", no_control, "no control socket"),
-	{ 0, OPTION_IGNORED, "wrapped", 0, "[=FORM]", "ignored: cancelctl unwrap knows its work by it" },
+	{ 0, NULL, 0, "wrapped", 0, "[=FORM]", NULL, "ignored: cancelctl unwrap knows its work by it" },
 	{ .help = "Help" },
-	{ 'h', OPTION_HELP, "help", 0, NULL, "this text" },
-	{ 'V', OPTION_VERSION, "version", 0, NULL, "the version" },
+	{ 'h', NULL, 0, "help", 0, NULL, NULL, "this text" },
+	{ 'V', NULL, 0, "version", 0, NULL, NULL, "the version" },
 	{ .help = NULL },
 };
 
@@ -177,9 +385,9 @@ print_row(const struct options_row *row)
 
 /* A reader that wants no more, such as head(1), is no fault. */
 static int
-print(enum option_kind kind)
+print(int letter)
 {
-	if (kind == OPTION_VERSION) {
+	if (letter == 'V') {
 		printf("canceld " CANCELD_VERSION "\n");
 	} else {
 		printf("%s", help_head);
@@ -194,157 +402,6 @@ print(enum option_kind kind)
 	return 0;
 }
 
-/* stateless, or [stateless,]N[/DURATION]; a part that is not given stays unchanged. */
-static bool
-set_restart(struct options *options, const char *value)
-{
-	static const char word[] = "stateless";
-	size_t len = strlen(word);
-
-	if (options->restarts == 0) {
-		options->restarts = LIMIT_RESTARTS;
-		options->restarts_within = TIME_RESTARTS;
-	}
-	if (value != NULL && strncmp(value, word, len) == 0 && (value[len] == ',' || value[len] == '\0')) {
-		options->session.stateless = true;
-		value = value[len] == ',' ? value + len + 1 : NULL;
-	}
-	if (value == NULL)
-		return true;
-	len = strcspn(value, "/");
-	options->restarts_within = MSEC_NEVER;
-	return units_read_number((struct span){ value, len }, false, 1, RESTARTS_MAX, &options->restarts) &&
-	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
-}
-
-/* "command line -t tools/call=3s" for the newest rule, which was read from the value. A result may be a secret. */
-static void
-tell_origin(struct options *options, enum policy_source source, const char *value)
-{
-	static const char *const names[] = { " -t ", " -T ", " --parallel ", " --answer " };
-	static const char
-	    *const places[POLICY_SOURCES + 1] = { [POLICY_OPTION] = "command line", [POLICY_SET] = "set by a person" };
-	struct policy *policy = &options->policy;
-	const struct policy_rule *rule = &policy->rules[policy->count - 1];
-	const char *place = places[source] != NULL ? places[source] : options->config;
-	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
-	const char *equals = rule->result != NULL ? "=..." : strrchr(value, '=');
-	char shown[NAME_SHOWN];
-	struct buf text = { 0 };
-	json_t *origin;
-
-	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
-	if (json_object_size(options->origins) < ORIGINS_MOST) {
-		compose(&text, names[rule->kind]);
-		if (rule->method != NULL)
-			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
-		if (rule->name != NULL)
-			compose(&text, ":%b", name_shown(span_of(rule->name), false, shown));
-		compose(&text, "%s", equals != NULL ? equals : value);
-	}
-	origin = printable_json(buf_span(&text), false);
-	if (json_object_get(options->origins, json_string_value(origin)) == NULL)
-		json_object_set(options->origins, json_string_value(origin), origin);
-	policy_name(policy, json_string_value(json_object_get(options->origins, json_string_value(origin))));
-	json_decref(origin);
-	buf_free(&text);
-}
-
-static bool
-read_rule(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
-{
-	if (!units_read_rule(value, source, (enum policy_kind)row->at, &options->policy))
-		return false;
-	tell_origin(options, source, value);
-	return true;
-}
-
-/* false: the value is wrong or missing. */
-static bool
-set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
-{
-	struct span text = value != NULL ? span_of(value) : SPAN("");
-	void *at = (char *)options + row->at;
-
-	switch (row->kind) {
-	case OPTION_FLAG:
-		*(bool *)at = true;
-		return true;
-	case OPTION_CHOICE:
-		*(bool *)at = strcmp(text.ptr, strchr(row->value, '|') + 1) == 0;
-		return *(bool *)at || span_equal(text, span_until(span_of(row->value), "|"));
-	case OPTION_DIALECT:
-		options->session.dialect = dialect_named(text);
-		return options->session.dialect != NULL || span_equal(text, SPAN("auto"));
-	case OPTION_RULE:
-	case OPTION_PARALLEL:
-	case OPTION_ANSWER:
-		return read_rule(options, row, source, text.ptr);
-	case OPTION_WAIT:
-		if (!units_read_duration(text, at))
-			return false;
-		if (*(msec_t *)at == MSEC_NEVER)
-			*(msec_t *)at = 0;
-		return true;
-	case OPTION_DRAIN:
-		options->drain = true;
-		return value == NULL || units_read_duration(text, &options->drain_for);
-	case OPTION_RESTART:
-		return set_restart(options, value);
-	case OPTION_STUCK:
-	case OPTION_BEAT:
-		*(msec_t *)at = row->kind == OPTION_BEAT ? TIME_HEARTBEAT : TIME_STUCK;
-		return (row->kind == OPTION_BEAT || set_restart(options, NULL)) &&
-		    ((value == NULL && argument_of(row) == optional_argument) ||
-			(units_read_duration(text, at) && *(msec_t *)at != MSEC_NEVER));
-	case OPTION_SIZE:
-		/* Twice the most, and a buffer that grows to contain it, still fits into a size_t. */
-		return units_read_number(text, true, MESSAGE_LEAST, SIZE_MAX >> 3, at);
-	case OPTION_COUNT:
-		return units_read_number(text, false, 1, INFLIGHT_MOST, at);
-	case OPTION_PATH:
-		/* A client passes no shell that would expand ~. */
-		return text.len > 0 && !span_equal(text, SPAN("--")) && home_expand(text.ptr, at, OPTIONS_PATH);
-	case OPTION_NAME:
-		return text.len > 0 && snprintf(at, NAME_SIZE, "%s", text.ptr) < NAME_SIZE;
-	case OPTION_LEVEL:
-		return log_level_named(text, at);
-	case OPTION_MORE:
-		options->log.level += options->log.level < LEVEL_TRAFFIC;
-		return true;
-	case OPTION_LESS:
-		options->log.level = LEVEL_ERROR;
-		return true;
-	case OPTION_HELP:
-	case OPTION_VERSION:
-	case OPTION_IGNORED:
-		break;
-	}
-	return true;
-}
-
-static const char wanted_wait[] = "DURATION: " UNITS_DURATION;
-static const char wanted_restarts[] =
-    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION;
-
-/* Which values are right; NULL: as the help shows. */
-static const char *const wants[] = {
-	[OPTION_FLAG] = "true or false",
-	[OPTION_RULE] = UNITS_RULE,
-	[OPTION_WAIT] = wanted_wait,
-	[OPTION_DRAIN] = wanted_wait,
-	[OPTION_RESTART] = wanted_restarts,
-	[OPTION_STUCK] = "a time such as 500ms or 10s",
-	[OPTION_BEAT] = "a time such as 500ms or 10s",
-	[OPTION_SIZE] = "a size from 64K on, such as 10M or 1G",
-	[OPTION_COUNT] = "a number from 1 to 16777216",
-	[OPTION_PARALLEL] = "N, METHOD=N or METHOD:NAME=N, with N from 1 to 65536",
-	[OPTION_PATH] = "the name of a file (./-- for one of that name); ~/ is your home directory, if that is known",
-	[OPTION_ANSWER] = "METHOD=JSON, such as roots/list={\"roots\":[]}",
-	[OPTION_NAME] = "a name of 1 to 63 bytes",
-	[OPTION_IGNORED] = NULL,
-};
-
 bool
 options_fault(struct options *options, const char *format, ...)
 {
@@ -357,6 +414,18 @@ options_fault(struct options *options, const char *format, ...)
 	return false;
 }
 
+/* false: the value is wrong, missing, or one too many. */
+static bool
+set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
+{
+	struct span text = value != NULL ? span_of(value) : SPAN("");
+	struct setting setting = { options, row, source, value, text, (char *)options + row->at };
+
+	if (argument_of(row) == (value != NULL ? no_argument : required_argument))
+		return false;
+	return row->set == NULL || row->set(&setting);
+}
+
 /* Whether it is a number, or ends with one, that a unit would make right. */
 static bool
 lacks_unit(const struct options_row *row, const char *value)
@@ -365,10 +434,8 @@ lacks_unit(const struct options_row *row, const char *value)
 	char seconds[OPTIONS_FAULT];
 	bool right;
 
-	if (row->kind < OPTION_RULE || row->kind > OPTION_BEAT)
-		return false;
 	snprintf(seconds, sizeof(seconds), "%ss", value);
-	right = set(&scratch, row, POLICY_OPTION, seconds);
+	right = !(row->traits & OPTION_TEXT) && set(&scratch, row, POLICY_OPTION, seconds);
 	policy_free(&scratch.policy);
 	return right;
 }
@@ -376,18 +443,18 @@ lacks_unit(const struct options_row *row, const char *value)
 bool
 options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
 {
-	const char *want = wants[row->kind] != NULL ? wants[row->kind] : row->value;
+	const char *want = row->want != NULL ? row->want : row->value;
 	/* The JSON of an answer may hold secrets: only its METHOD is told. */
-	int shown = value == NULL ? 0 : (int)strcspn(value, row->kind == OPTION_ANSWER ? "={[\" " : "");
+	int shown = value == NULL ? 0 : (int)strcspn(value, row->traits == OPTION_ANSWER ? "={[\" " : "");
 
-	if ((value == NULL || argument_of(row) != no_argument) && set(options, row, source, value))
+	if (set(options, row, source, value))
 		return true;
 	if (value == NULL)
 		return options_fault(options, "%s: want %s", row->name, want);
 	if (lacks_unit(row, value))
 		return options_fault(options, "%s '%s': is the unit missing? for seconds: %ss", row->name, value,
 		    value);
-	if ((row->kind == OPTION_RULE || row->kind == OPTION_PARALLEL) && !policy_allows(span_of(value)))
+	if ((row->traits & OPTION_RULE) && !policy_allows(span_until(span_of(value), "=")))
 		want = POLICY_PATTERN;
 	return options_fault(options, "%s '%.*s': want %s", row->name, shown, value, want);
 }
@@ -445,8 +512,8 @@ apply(struct options *options, const struct options_row *row, const char *value)
 {
 	bool letters;
 
-	if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
-		return print(row->kind);
+	if (row->letter == 'h' || row->letter == 'V')
+		return print(row->letter);
 	options->given[row - options_rows] = true;
 	/* The end of the options is no value of the last one. */
 	if (value != NULL && strcmp(value, "--") == 0 && argument_of(row) == required_argument)
@@ -472,9 +539,8 @@ options_key(const char *key)
 	while (row->help != NULL && (row->name == NULL || strcmp(row->name, key) != 0))
 		row++;
 	/* A file names no other file, and does not decide that messages are written down. */
-	return row->help == NULL || row->kind >= OPTION_HELP || row->at == AT(config) || row->at == AT(log.payload) ?
-	    NULL :
-	    row;
+	return row->help == NULL || row->set == NULL || row->at == AT(config) || row->at == AT(log.payload) ? NULL :
+													      row;
 }
 
 bool
@@ -513,7 +579,7 @@ check_command(struct options *options, const struct options_row *last)
 	if (command == NULL)
 		return options_refuse(options,
 		    "which server is to be run? No command was given; " USAGE "; see canceld --help");
-	if (last != NULL && last->kind != OPTION_IGNORED && argument_of(last) == optional_argument &&
+	if (last != NULL && last->set != NULL && argument_of(last) == optional_argument &&
 	    (units_read_duration(span_of(command), &duration) || set(&scratch, last, POLICY_OPTION, command)))
 		return options_refuse(options, "'%s' is no command; the value of --%s follows without a blank: --%s=%s",
 		    command, last->name, last->name, command);

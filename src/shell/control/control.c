@@ -230,7 +230,7 @@ on_set(struct call *call)
 		&unset) < 0)
 		option = "";
 	row = options_key(option);
-	if (row == NULL || row->kind != OPTION_RULE)
+	if (row == NULL || row->traits != OPTION_DEADLINE)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	if (!options_set(&scratch, row, POLICY_SET, rule))
 		return refuse(call, -32602, "%s", scratch.fault);
