@@ -249,7 +249,7 @@ request_is_aliased(const struct request *request)
 static inline enum request_state
 request_state(const struct request *request)
 {
-	if (request->state == REQUEST_WAITING && lane_untouched(request->in->lane, request->start))
+	if (request->state == REQUEST_WAITING && !request->urgent && lane_untouched(request->in->lane, request->start))
 		return REQUEST_QUEUED;
 	return request->state;
 }
