@@ -123,6 +123,19 @@ describe('a client cancels', together, () => {
     assert.equal(session.logged('LATE').length, 1);
   });
 
+  test('a turn, and with --kill-ignoring the agent that goes on is ended', limit, async t => {
+    const session = await open(t, ['-g', '300ms', '-K', '1s']);
+    const { answer } = await session.beginTurn({ deaf: true });
+
+    await session.cancelTurn();
+    assert.deepEqual(await answer, { stopReason: 'cancelled' });
+    assert.equal(await session.status, 128 + 15);
+    await session.gone();
+    assert.deepEqual(session.cancelled(), [['session/cancel', [session.sessionId]]]);
+    assert.equal(session.logged('CANCEL_IGNORED').length, 1);
+    assert.deepEqual(session.marks('released'), []);
+  });
+
   forEachAgent('a turn as if it were any request', async (t, sdk) => {
     const session = await open(t, [], { sdk });
     const { cancel, options } = cancellation();

@@ -1,8 +1,13 @@
 // Deadlines of canceld, as the real SDKs feel them on both sides.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import process from 'node:process';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { CancellationTokenSource } from 'vscode-jsonrpc/node';
 import { answer, forEachKind, limit, modern, open, textOf, until } from './lib.mjs';
+import { LineSession } from './ndjson.mjs';
+import { here } from './wire.mjs';
 
 // What the client gets at a deadline.
 function assertTimedOut({ error, elapsed }, deadline) {
@@ -89,14 +94,19 @@ forEachKind('progress puts an idle deadline off', async (t, pair) => {
   await session.close();
 });
 
-// The client's own timeout is shorter than the call, and starts again at progress.
-const impatient = { timeout: 1_500, resetTimeoutOnProgress: true };
+// The client's own timeout is shorter than the call, and starts again at progress. TRUE_TIMES=1: as users meet it.
+const times =
+  process.env.TRUE_TIMES === '1'
+    ? { timeout: 60_000, call: 90_000, heartbeat: '15s', limit: { timeout: 150_000 } }
+    : { timeout: 1_500, call: 3_500, heartbeat: '500ms', limit };
+const impatient = { timeout: times.timeout, resetTimeoutOnProgress: true };
+const silently = { count: 1, every: times.call };
 
 forEachKind('with --heartbeat a client waits for a silent tool', async (t, pair) => {
-  const session = await openWarm(t, pair, '--heartbeat=500ms');
+  const session = await openWarm(t, pair, `--heartbeat=${times.heartbeat}`);
   const progress = listener();
   const options = { ...impatient, ...progress };
-  const result = await session.call('steps', { count: 1, every: 3_500 }, options);
+  const result = await session.call('steps', silently, options);
   const heard = progress.heard;
 
   assert.equal(textOf(result), '1 steps');
@@ -104,15 +114,59 @@ forEachKind('with --heartbeat a client waits for a silent tool', async (t, pair)
   assert.ok(heard.length > 3 && heard.every((value, i) => i === 0 || value > heard[i - 1]), `${heard}`);
   assert.deepEqual(session.serverEnd.cancels, []);
   await session.close();
-});
+}, times.limit);
 
 forEachKind('without it the client gives a silent tool up', async (t, pair) => {
   const session = await openWarm(t, pair);
   const options = { ...impatient, ...listener() };
-  const { error } = await session.failingCall('steps', { count: 1, every: 3_500 }, options);
+  const { error } = await session.failingCall('steps', silently, options);
 
   assert.match(error.message, /timed out/i);
   await session.close();
+}, times.limit);
+
+// A client of no SDK, written by the clause of the specification (Lifecycle, "Timeouts"): "Implementations MAY choose to
+// reset the timeout clock when receiving a progress notification". It cancels what it gives up.
+async function callByTheClause(t, canceld) {
+  const session = new LineSession(t, [process.execPath, join(here, 'server-v1.mjs')], canceld);
+  const source = new CancellationTokenSource();
+  const heard = [];
+  const restart = timer => (clearTimeout(timer), setTimeout(() => source.cancel(), times.timeout));
+
+  await session.request('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'interop', version: '1' }
+  });
+  await session.notify('notifications/initialized', {});
+  let timer = restart();
+  session.connection.onNotification('notifications/progress', ({ progressToken, progress }) => {
+    if (progressToken !== 'mine') return;
+    heard.push(progress);
+    timer = restart(timer);
+  });
+  const params = { name: 'steps', arguments: silently, _meta: { progressToken: 'mine' } };
+  const start = Date.now();
+  const answer = await session.request('tools/call', params, source.token).catch(error => error);
+
+  clearTimeout(timer);
+  t.diagnostic(`${Date.now() - start} ms, progress ${heard}`);
+  assert.equal(await session.end(), 0);
+  return { answer, heard };
+}
+
+test('with --heartbeat a client by the clause waits, too', times.limit, async t => {
+  const { answer, heard } = await callByTheClause(t, [`--heartbeat=${times.heartbeat}`]);
+
+  assert.equal(textOf(answer), '1 steps');
+  assert.ok(heard.length > 3 && heard.every((value, i) => i === 0 || value > heard[i - 1]), `${heard}`);
+});
+
+test('... and without it gives up', times.limit, async t => {
+  const { answer, heard } = await callByTheClause(t, []);
+
+  assert.equal(answer.code, -32800);
+  assert.deepEqual(heard, []);
 });
 
 const slowly = result => async () => {

@@ -61,6 +61,20 @@ async function report({ words }, context) {
   return text('reported');
 }
 
+let collide;
+
+// One that fails, as the call does that it meets, if there are two at once.
+async function alone({ ms }) {
+  if (collide) {
+    collide(true);
+    throw new Error('there is another call');
+  }
+  const met = await Promise.race([wait(ms), new Promise(resolve => (collide = resolve))]);
+
+  collide = undefined;
+  if (met) throw new Error('another call came');
+  return text('alone');
+}
 
 // A handler that does not let go: no cancel and no ping is heard any more.
 function spin() {
@@ -82,6 +96,7 @@ export function register(server, verbs, completable) {
     hold,
     { outputSchema: z.object({ ms: z.number() }) }
   );
+  tool('alone', { ms: z.number() }, alone);
   tool('steps', { count: z.number(), every: z.number() }, steps);
   tool('ask', { question: z.string() }, ask);
   tool('confirm', { message: z.string() }, confirm);
