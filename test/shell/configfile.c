@@ -476,6 +476,26 @@ TESTS(a_reload_tells_what_has_changed, 0, COUNT(reloads))
 	log_close(&log);
 }
 
+/* Only a level that is another one in the file comes before the one that a person has set since. */
+TEST(a_reload_leaves_the_level_that_a_person_has_set)
+{
+	struct options *options;
+	struct log log = open_log();
+
+	put("{\"log-level\":\"error\"}");
+	options = parse_with_file("server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	log.config.level = LEVEL_DECISION;
+	put("{\"log-level\":\"error\",\"timeout\":\"2s\"}");
+	json_decref(configfile_reload(options, &log));
+	ck_assert_int_eq(log.config.level, LEVEL_DECISION);
+	put("{\"log-level\":\"person\"}");
+	json_decref(configfile_reload(options, &log));
+	ck_assert_int_eq(log.config.level, LEVEL_PERSON);
+	options_free(options);
+	log_close(&log);
+}
+
 TEST(a_reload_leaves_the_answers_until_the_next_start)
 {
 	struct options *options;

@@ -43,15 +43,15 @@ read_text(void *bytes, size_t size, void *fd)
 
 /* The whole file; it must be freed. NULL: there is none, and none is needed, or the fault tells why. */
 static json_t *
-parse(struct options *scratch)
+parse(const struct options *options, struct options *scratch)
 {
-	int fd = open(scratch->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open(options->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	const char *distrust = fd < 0 ? strerror(errno) : find_distrust(fd);
 	json_error_t error;
 	json_t *root = NULL;
 	char *piece;
 
-	if (fd < 0 && !scratch->file.named && (errno == ENOENT || errno == ENOTDIR))
+	if (fd < 0 && !options->file.named && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
 	if (distrust != NULL)
 		options_fault(scratch, "%s", distrust);
@@ -194,18 +194,17 @@ read_sections(struct options *options, struct options *scratch, json_t *servers,
 static json_t *
 read_file(struct options *options)
 {
-	struct options scratch = *options; /* nobody uses it */
 	json_t *in_force = json_object(), *root;
+	/* Values are tried on it. */
+	struct options scratch = { .file = { .in_force = in_force, .faults = json_array() } };
 	size_t before = options->policy.count;
 
-	scratch.policy = (struct policy){ 0 };
-	scratch.file.in_force = in_force;
 	json_decref(options->file.faults);
-	scratch.file.faults = options->file.faults = json_array();
+	options->file.faults = scratch.file.faults;
 	for (const struct options_row *row = options_rows; row->help != NULL; row++)
 		json_object_set_new(in_force, row->name, json_array());
 	json_object_set_new(in_force, SERVERS, json_array());
-	root = parse(&scratch);
+	root = parse(options, &scratch);
 	if (scratch.fault[0] != '\0') {
 		end_key(&scratch, 0, false);
 		json_decref(in_force);
@@ -304,8 +303,9 @@ configfile_reload(struct options *options, struct log *log)
 		compose(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
 		if (at_once)
 			json_object_set(file->in_force, row->name, after);
+		if (row->at == offsetof(struct options, log.level))
+			log->config.level = options->log.level;
 	}
-	log->config.level = options->log.level;
 	log_event(log, WHY_CONFIG_RELOADED,
 	    LOG_FIELDS(log_string("file", options->config), log_text("changed", buf_span(&names[true])),
 		log_text("at_next_start", buf_span(&names[false]))));
