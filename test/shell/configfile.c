@@ -148,6 +148,7 @@ static const struct {
 	{ "{\"parallel\":{\"*\":4,\"a:b=c\":\"2\"}}", "server", "--parallel 4 --parallel a:b=c=2 server" },
 	{ "{\"parallel\":4}", "--parallel a=1 server", "--parallel a=1 --parallel 4 server" },
 	{ "{\"parallel\":4}", "-n server", "-n server" },
+	{ "{\"answer\":{\"*\":[],\"a/*\":1}}", "server", "--answer *=[] --answer a/*=1 server" },
 	{ "{\"answer\":\"a=[]\"}", "server", "--answer a=[] server" },
 	{ "{\"answer\":\"a=[]\"}", "--dry-run server", "--dry-run server" },
 	{ "{\"tool-errors\":false,\"drain\":false}", "server", "server" },
@@ -547,6 +548,7 @@ TEST(requests_of_an_editor_are_not_held)
 	put("{\"parallel\":4}");
 	options = parse_with_file("-D lsp server");
 	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	ck_assert_uint_eq(options->policy.count, 0);
 	options_free(options);
 	options = parse_with_file("-D bsp --parallel 2 server");
 	ck_assert_int_eq(load(options), STATUS_FAILED);

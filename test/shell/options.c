@@ -337,6 +337,8 @@ static const struct {
 	{ "--parallel 2s server", "--parallel '2s': want N", "from 1 to 65536" },
 	{ "--parallel =2 server", "--parallel '=2': want N", "from 1 to 65536" },
 	{ "--parallel a*********=2 server", "--parallel 'a*********=2': want a pattern", "at most 8" },
+	{ "--answer a*********=2 server", "--answer 'a*********': want a pattern", "at most 8" },
+	{ "-t a:b=*********=2s server", "--timeout 'a:b=*********=2s': want a pattern", "at most 8" },
 	{ "--answer roots/list server", "--answer 'roots/list'", "METHOD=JSON, such as roots/list={\"roots\":[]}" },
 	{ "--answer =null server", "--answer ''", "METHOD=JSON" },
 	{ "--answer a= server", "--answer 'a'", "METHOD=JSON" },

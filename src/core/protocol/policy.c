@@ -64,7 +64,8 @@ policy_forget(struct policy *policy, size_t count, unsigned kinds, enum policy_s
 void
 policy_free(struct policy *policy)
 {
-	policy_forget(policy, policy->count, ~0U, POLICY_SOURCES);
+	while (policy->count > 0)
+		remove_rule(policy, policy->count - 1);
 	free(policy->rules);
 	*policy = (struct policy){ 0 };
 }

@@ -70,12 +70,13 @@ parse(const struct options *options, struct options *scratch)
 static json_t *
 read_value(const struct options_row *row, const char *target, json_t *value)
 {
-	const char *text = json_string_value(value), *equals = target == NULL || strcmp(target, "*") == 0 ? "" : "=";
+	const char *text = json_string_value(value);
+	bool bare = target == NULL || (strcmp(target, "*") == 0 && !(row->traits & OPTION_TEXT));
 	bool plain = text != NULL && (target == NULL || (!(row->traits & OPTION_TEXT) && strchr(text, '=') == NULL));
 	char *dumped = plain ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 	json_t *read = target == NULL && !plain && (json_is_boolean(value) || (row->traits & OPTION_TEXT)) ?
 	    json_incref(value) :
-	    json_sprintf("%s%s%s", equals[0] != '\0' ? target : "", equals, plain ? text : dumped);
+	    json_sprintf("%s%s%s", bare ? "" : target, bare ? "" : "=", plain ? text : dumped);
 
 	free(dumped);
 	return read;
@@ -243,8 +244,9 @@ settle(struct options *options)
 	if (dialect == NULL || (dialect->flags & DIALECT_PARALLEL))
 		return OPTIONS_RUN;
 	/* Those of the file are for servers in general. */
+	policy_forget(&options->policy, options->policy.count, 1 << POLICY_PARALLEL, POLICY_SECTION);
 	for (size_t i = 0; i < options->policy.count; i++)
-		if (options->policy.rules[i].kind == POLICY_PARALLEL && options->policy.rules[i].source > POLICY_FILE)
+		if (options->policy.rules[i].kind == POLICY_PARALLEL)
 			return options_refuse(options,
 			    "--parallel is for MCP and ACP: in -D %s a request must not be sent behind later notifications",
 			    dialect->name);

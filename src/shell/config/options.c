@@ -454,7 +454,7 @@ options_set(struct options *options, const struct options_row *row, enum policy_
 	if (lacks_unit(row, value))
 		return options_fault(options, "%s '%s': is the unit missing? for seconds: %ss", row->name, value,
 		    value);
-	if ((row->traits & OPTION_RULE) && !policy_allows(span_until(span_of(value), "=")))
+	if ((row->traits & OPTION_RULE) && !policy_allows((struct span){ value, (size_t)shown }))
 		want = POLICY_PATTERN;
 	return options_fault(options, "%s '%.*s': want %s", row->name, shown, value, want);
 }
