@@ -206,6 +206,9 @@ bool session_set(struct session *session, const struct policy_rule *rule, bool i
 /* The era as in the log; "" if it is not known, or the dialect has none. */
 const char *session_era(const struct session *session);
 
+/* How many requests that were given up still count for --parallel. */
+size_t session_places_taken(const struct session *session);
+
 /*
  * How long the oldest outstanding request has been there, but for streams; MSEC_NEVER: there is none. *worst: the verdict
  * on the server: the last one, in their order, of all that it has to do.

@@ -7,7 +7,8 @@
  *
  *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, directory, started, age_ms, server,
  *                                   in_flight, calls: how many requests the client sent, oldest_ms, timeouts, dry_run, restarts,
- *                                   config: what is wrong in the configuration file; with requests also requests, the
+ *                                   places_taken: how many requests were given up and still count for --parallel, if
+ *                                   there are any, config: what is wrong in the configuration file; with requests also requests, the
  *                                   oldest first of each side, more: how many did not fit, and ended: the last ones that
  *                                   ended
  *   cancel {id?,serial?,from?,reason?}

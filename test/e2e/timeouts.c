@@ -2,6 +2,7 @@
 #include <poll.h>
 
 #include "client.h"
+#include "shell.h"
 
 static void
 expect_timeout(struct run *run, const char *id, long timeout)
@@ -115,6 +116,23 @@ TEST(a_call_is_held_until_another_one_is_answered)
 	run_expect_result(run, "4");
 	run_expect_logged(run, "HELD to=server method=tools/call name=echo id=3");
 	run_expect_logged(run, "RELEASED to=server method=tools/call name=echo id=4");
+	run_leave(run, 0);
+	run_end(run);
+}
+
+/* There would only be rows that are held. */
+TEST(a_call_that_was_given_up_and_still_counts_is_told)
+{
+	struct run *run = run_session("--name counts --parallel 1 -g 1h -t tools/call:sleep=100ms -v", NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_call(run, "3", "echo", "{\"text\":\"a\"}");
+	run_expect_logged(run, "HELD to=server method=tools/call name=echo id=3");
+	run_expect_shell(run, "$C ls counts", 0, "1 given up, and still counted by --parallel\n");
+	run_expect_shell(run, "$C ls -j | grep -c places_taken.:1,", 0, "1\n");
+	run_expect_shell(run, "$C cancel counts 3", 0, "cancelled 3 ");
+	run_expect_error(run, "3", CODE_CANCELLED, "operator");
 	run_leave(run, 0);
 	run_end(run);
 }

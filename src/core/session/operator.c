@@ -119,6 +119,17 @@ session_era(const struct session *session)
 	return eras[session->handshake.era];
 }
 
+size_t
+session_places_taken(const struct session *session)
+{
+	const struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+	size_t taken = 0;
+
+	for (; request != NULL; request = request->newer)
+		taken += request->place != NULL && request->state == REQUEST_ABANDONED;
+	return taken;
+}
+
 msec_t
 session_oldest(const struct session *session, enum session_verdict *worst)
 {

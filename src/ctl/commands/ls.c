@@ -11,45 +11,45 @@ static const char usage[] = "usage: cancelctl ls [-j] [-a|" TARGETS_USAGE "]\n\n
 			    "  -a, --all    the requests of all\n"
 			    "  -j, --json   one JSON object a line\n";
 
-static int
-list_instances(struct targets *targets, json_t *rows)
+static json_t *
+list_instances(struct targets *targets, int *status)
 {
-	json_t *all;
-
 	targets_find(targets, TARGETS_LOOK);
-	all = targets_rows(targets);
-	json_array_extend(rows, all);
-	json_decref(all);
-	return targets->count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
+	*status = targets->count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
+	return targets_rows(targets);
 }
 
-static int
-list_requests(struct targets *targets, const char *which, json_t *rows)
+static json_t *
+list_requests(struct targets *targets, const char *which, int *status)
 {
-	int status = targets_choose(targets, which, TARGETS_LOOK);
-	size_t count = status == CTL_YES ? targets->count : 0;
-	json_t *request, *fault;
-	json_int_t more = 0;
+	json_t *rows = json_array(), *request, *fault;
+	size_t count;
+	json_int_t more = 0, taken = 0;
 
+	*status = targets_choose(targets, which, TARGETS_LOOK);
+	count = *status == CTL_YES ? targets->count : 0;
 	for (const struct target *target = targets->list; target < targets->list + count; target++) {
 		show_each (request, json_object_get(target->about, "requests"))
 			json_array_append_new(rows, target_with(target, request));
 		show_each (fault, json_object_get(target->about, "config"))
 			target_say(target, CTL_NO, json_string_value(fault));
 		more += show_number(target->about, "more");
+		taken += show_number(target->about, "places_taken");
 	}
 	if (more > 0)
 		ctl_no("%lld more requests are not shown", (long long)more);
-	if (status == CTL_YES && json_array_size(rows) == 0)
+	if (taken > 0)
+		ctl_no("%lld given up, and still counted by --parallel", (long long)taken);
+	if (*status == CTL_YES && json_array_size(rows) == 0)
 		ctl_tell(CTL_YES, "no request is open");
-	return status;
+	return rows;
 }
 
 int
 ctl_ls(int argc, char *argv[])
 {
 	struct targets targets = { .method = "list" };
-	json_t *rows = json_array(), *row;
+	json_t *rows, *row;
 	const struct column *columns;
 	bool json = false, all = false, instances;
 	const char *which;
@@ -63,7 +63,7 @@ ctl_ls(int argc, char *argv[])
 	instances = which == NULL && !all;
 	columns = instances ? view_instances : all ? view_all_requests : view_requests;
 	targets.params = json_pack("{s:b}", "requests", !instances);
-	status = instances ? list_instances(&targets, rows) : list_requests(&targets, which, rows);
+	rows = instances ? list_instances(&targets, &status) : list_requests(&targets, which, &status);
 	if (!json && json_array_size(rows) > 0)
 		table_show(columns, rows);
 	show_each (row, json ? rows : NULL)

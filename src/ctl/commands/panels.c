@@ -79,19 +79,21 @@ put_cut(struct screen *screen, const char *style, struct span line)
 static void
 put_totals(const struct top *top, struct screen *screen)
 {
-	static const char *const keys_of[] = { "in_flight", "timeouts", "restarts" };
-	int64_t sums[3] = { 0 }, silent = 0;
+	static const char *const keys_of[] = { "in_flight", "timeouts", "restarts", "places_taken" };
+	int64_t sums[4] = { 0 }, silent = 0;
 	struct buf text = { 0 };
 
 	for (size_t i = 0; i < top->targets.count; i++) {
 		silent += top->targets.list[i].about == NULL;
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < 4; k++)
 			sums[k] += show_number(top->targets.list[i].about, keys_of[k]);
 	}
 	compose(&text, "%d open, %d canceld", sums[0], (int64_t)top->targets.count);
 	if (silent > 0)
 		compose(&text, ", %d not answering", silent);
 	compose(&text, ", %d timed out, %d restarts", sums[1], sums[2]);
+	if (sums[3] > 0)
+		compose(&text, ", %d given up, and still counted by --parallel", sums[3]);
 	put_cut(screen, "", buf_span(&text));
 	put_line(screen, "", "", SPAN_NONE);
 	buf_free(&text);

@@ -255,12 +255,13 @@ views_list(const struct control *control, bool requests)
 	size_t in_flight = session_outstanding(session, SIDE_CLIENT) + session_outstanding(session, SIDE_SERVER);
 	enum session_verdict verdict;
 	msec_t oldest = session_oldest(session, &verdict);
-	size_t more = 0;
+	size_t more = 0, taken = session_places_taken(session);
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
-	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*}",
-	    "pid", (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version",
-	    CANCELD_VERSION, "command", view_command(control->options->command), "dialect",
+	return json_pack(
+	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}", "pid",
+	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
+	    "command", view_command(control->options->command), "dialect",
 	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "era", session_era(session),
 	    "client", view_client(control), "directory", view_directory(), "started", (json_int_t)control->started,
 	    "age_ms", (json_int_t)(control->now - control->started_at), "server", view_server(control, verdict),
@@ -268,7 +269,8 @@ views_list(const struct control *control, bool requests)
 	    "oldest_ms", time_or_null(oldest), "timeouts", (json_int_t)counts[WHY_TIMED_OUT], "dry_run",
 	    control->options->session.dry_run, "restarts", (json_int_t)counts[WHY_RESTARTED], "config",
 	    view_faults(control), "requests", shown_requests, "more", more > 0 ? json_integer((json_int_t)more) : NULL,
-	    "ended", requests ? view_ended(control->statistics, control->now) : NULL);
+	    "places_taken", taken > 0 ? json_integer((json_int_t)taken) : NULL, "ended",
+	    requests ? view_ended(control->statistics, control->now) : NULL);
 }
 
 static json_t *
