@@ -343,6 +343,10 @@ static const struct {
 	{ D "--call x" DYING_SERVER(":", "exit 4") " | grep -c 'it died after its answer: .*status 4'", 0, "1\n" },
 	{ D "--call x" MALFORMED_ANSWER, 1,
 	    "no          answers the call\n            canceld: the response was malformed" },
+	{ D "--call x" DYING_SERVER(
+	      "case $n in xxx) answer \"\\\"error\\\":{\\\"code\\\":1,\\\"message\\\":\\\"busy\\\"}\"; continue;; esac",
+	      "") " >text; grep 'one failed' text; tail -n 1 text",
+	    0, "            of two calls at once one failed: busy\ncanceld --parallel 1 -- ...\n" },
 	{ D "--call x" MALFORMED_ANSWER " | grep -c -e '^canceld -r'", 1, "0\n" },
 	/* What the tool says, and what that breaks. */
 	{ D "--call x" FAILING_SERVER("no such city"), 1,

@@ -23,6 +23,7 @@ struct run {
 	struct visit visit;
 	long long called; /* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
 	bool died;        /* the server, in a call or after it */
+	bool alone;       /* one of two calls at once failed */
 };
 
 #define UNTESTED(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NOT_TESTED, MSEC_NEVER, __VA_ARGS__)
@@ -311,6 +312,28 @@ check_cancel(struct run *run, struct asked *call)
 	check_alive(run, "after the cancel");
 }
 
+/* Some servers of MCP fail when they have several calls at once. */
+static void
+check_two_calls(struct run *run)
+{
+	struct visit *visit = &run->visit;
+	const struct finding *findings = run->report->findings;
+	const struct asked *calls[2];
+
+	if (visit->dialogue->call == NULL || run->died || findings[CHECK_SUCCESS].verdict != VERDICT_YES ||
+	    findings[CHECK_ALIVE].verdict == VERDICT_NO)
+		return;
+	visit_begin(visit, "cancelctl: checking two calls at once");
+	for (int i = 0; i < 2; i++)
+		calls[i] = visit_call(visit, run->what->call, run->what->arguments);
+	for (int i = 0; i < 2; i++) {
+		if (visit_wait(visit, calls[i], 3 * run->called + run->what->timeout) && calls[i]->error == NULL)
+			continue;
+		run->alone = true;
+		NO(run, CHECK_SUCCESS, "of two calls at once one failed: %s", error_of(calls[i], ""));
+	}
+}
+
 static void
 examine(struct run *run, const struct asked *opening)
 {
@@ -322,8 +345,10 @@ examine(struct run *run, const struct asked *opening)
 		return;
 	if (run->what->call == NULL)
 		tell_untested(run, CHECK_CALL, "no --call was given");
-	else if (open_agent_session(run))
+	else if (open_agent_session(run)) {
 		check_cancel(run, check_call(run));
+		check_two_calls(run);
+	}
 	if (run->report->findings[CHECK_ALIVE].verdict == VERDICT_NOT_TESTED && !run->died &&
 	    run->visit.end[0] == '\0') {
 		/* No call shows what a cancel does: a request that changes nothing, and its cancel, in one write. */
@@ -504,6 +529,8 @@ advise(struct run *run)
 		compose(options, " -t tools/list=%ds", seconds);
 	if (findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER)
 		append_deadline(run, seconds, options);
+	if (run->alone)
+		compose(options, " --parallel 1");
 	/* It must last longer than any call. */
 	if (findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO)
 		compose(options, " -k%ds", 3 * seconds);

@@ -16,7 +16,7 @@ static const char help[] = "usage: cancelctl doctor [options] [--] COMMAND [argu
 			   "\n"
 			   "Starts a server through canceld, talks to it as a client does, and tells which\n"
 			   "promises of its protocol it keeps. It calls only what --call names, to be\n"
-			   "answered and to be cancelled.\n"
+			   "answered, to be cancelled, and twice at once.\n"
 			   "\n"
 			   "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one\n"
 			   "                       that takes a second or more shows most\n"

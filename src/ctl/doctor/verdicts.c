@@ -71,11 +71,15 @@ static const struct row {
 	    "canceld ends every process that the server started, with --sweep tree, the default but on macOS" },
 };
 
-/* Requests of a server's whose refusal, or lack of an answer, stops servers; and what does no harm as an answer. */
-static const char *const harmless[][2] = { { "client/registerCapability", "null" },
-	{ "client/unregisterCapability", "null" }, { "roots/list", "{\"roots\":[]}" },
-	{ "window/workDoneProgress/create", "null" }, { "workspace/configuration", "[null]" },
-	{ "workspace/workspaceFolders", "null" } };
+/* Requests of a server's whose refusal, or lack of an answer, stops servers; and the option whose answer does no harm. */
+#define HARMLESS(method, result) \
+	{ \
+		method, "--answer '" method "=" result "'" \
+	}
+static const char *const harmless[][2] = { HARMLESS("client/registerCapability", "null"),
+	HARMLESS("client/unregisterCapability", "null"), HARMLESS("roots/list", "{\"roots\":[]}"),
+	HARMLESS("window/workDoneProgress/create", "null"), HARMLESS("workspace/configuration", "[null]"),
+	HARMLESS("workspace/workspaceFolders", "null") };
 
 static const char *const words[VERDICTS] = { "not tested", "yes", "no" };
 
@@ -153,15 +157,7 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left, rows[check].help);
 }
 
-/* "--answer 'METHOD=JSON'", as a shell takes it; empty: none is known. */
-static void
-append_answer(struct buf *text, const char *method)
-{
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
-		if (strcmp(harmless[i][0], method) == 0)
-			compose(text, "--answer %s%s=%s%s", "'", method, harmless[i][1], "'");
-}
-
+/* What the server asked for; with the option that answers it, as a shell takes it, if one does no harm. */
 static json_t *
 asks_json(const struct verdicts *report)
 {
@@ -170,13 +166,14 @@ asks_json(const struct verdicts *report)
 
 	json_object_foreach(report->asks, method, times)
 	{
-		struct buf answer = { 0 };
+		json_t *option = json_string("");
 
-		append_answer(&answer, method);
+		for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+			if (strcmp(harmless[i][0], method) == 0)
+				json_string_set(option, harmless[i][1]);
 		json_array_append_new(list,
 		    json_pack("{s:o, s:O, s:o}", "method", printable_json(span_of(method), false), "times", times,
-			"option", printable_json(buf_span(&answer), false)));
-		buf_free(&answer);
+			"option", option));
 	}
 	return list;
 }
