@@ -366,7 +366,7 @@ void records_close(struct records *records, struct span session_id);
 
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
-/* The message waits for the end of the request. false: as many bytes as LIMIT_ACKS do already. */
+/* The message waits for the end of the request. false: LIMIT_ACKS or LIMIT_ACK_BYTES are reached. */
 bool acks_add(struct acks *acks, struct span text, const struct request *request);
 
 /* A request has ended: notes that by its id; or also by its token, and sends the client what waits for it. */

@@ -27,7 +27,8 @@ enum {
 	LIMIT_SEARCHED = 16 << 20, /* ... and no more than this */
 	LIMIT_ELEMENTS = 65536,    /* elements of one batch that are read */
 	LIMIT_FINISHED = 4096,     /* ended requests of one side that are remembered by their ids and tokens */
-	LIMIT_ACKS = 1 << 20,      /* bytes of acknowledged cancels that wait for the end of their request */
+	LIMIT_ACKS = 1024,         /* acknowledged cancels that wait for the end of their request */
+	LIMIT_ACK_BYTES = 1 << 20, /* ... and their bytes, if there are several */
 
 	LIMIT_LOOKED = 64 << 10, /* bytes of capabilities, or of params._meta, that are looked at */
 	LIMIT_CLIENT = 1 << 10,  /* bytes kept of what the client tells of itself */

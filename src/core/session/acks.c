@@ -23,11 +23,11 @@ bool
 acks_add(struct acks *acks, struct span text, const struct request *request)
 {
 	struct ack **end = &acks->waiting;
-	size_t bytes = text.len;
+	size_t bytes = text.len, count = 0;
 
-	for (; *end != NULL; end = &(*end)->next)
+	for (; *end != NULL; end = &(*end)->next, count++)
 		bytes += (*end)->text.len;
-	if (bytes > LIMIT_ACKS)
+	if (count >= LIMIT_ACKS || (count > 0 && bytes > LIMIT_ACK_BYTES))
 		return false;
 	*end = mem_new(sizeof(**end) + text.len);
 	**end = (struct ack){ .request = request, .text = { memcpy(*end + 1, text.ptr, text.len), text.len } };
@@ -73,7 +73,7 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 	struct ack **at = &acks->waiting, *ack;
 	struct scan scan;
 
-	while ((ack = *at) != NULL) {
+	while (request->from == SIDE_CLIENT && (ack = *at) != NULL) {
 		if (ack->request != request) {
 			at = &ack->next;
 			continue;
@@ -92,10 +92,12 @@ enum outcome
 acks_outcome(const struct acks *acks, enum side requester, struct id id, enum name_kind kind)
 {
 	struct span marks = buf_span(&acks->marks[requester]);
-	const uint64_t *mark = (const void *)(marks.ptr + marks.len), wanted = (id.hash + kind) << OUTCOME_BITS;
+	uint64_t mark, wanted = (id.hash + kind) << OUTCOME_BITS;
 
-	while ((const char *)mark-- > marks.ptr)
-		if (*mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)
-			return (enum outcome)(*mark - wanted);
+	for (; marks.len > 0; marks.len -= sizeof(mark)) {
+		memcpy(&mark, marks.ptr + marks.len - sizeof(mark), sizeof(mark));
+		if (mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)
+			return (enum outcome)(mark - wanted);
+	}
 	return OUTCOME_UNKNOWN;
 }
