@@ -95,9 +95,10 @@ static inline struct id
 message_id(const struct message *message, enum scan_field field)
 {
 	enum value_type type = scan_type(message->scan, field);
-	bool may_be = type == VALUE_STRING || type == VALUE_NUMBER;
 
-	return id_of(may_be ? scan_text(message->scan, field) : SPAN_NONE, message->seed);
+	if (type != VALUE_STRING && type != VALUE_NUMBER)
+		return (struct id){ .hash = 0 };
+	return id_of(scan_text(message->scan, field), message->seed);
 }
 
 /* --- state.c */
