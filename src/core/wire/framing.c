@@ -225,9 +225,11 @@ frame_read(struct frame *frame, enum framing framing, struct span bytes)
 bool
 frame_refuse_text(struct frame *frame, struct span bytes)
 {
-	bool begun = frame->body > 0 && frame->body < bytes.len && frame->body < frame->end;
-	struct span body = span_skip_space(framing_skip_bom(span_from(bytes, begun ? (size_t)frame->body : bytes.len)));
+	struct span body;
 
+	if (frame->body == 0 || frame->body >= bytes.len || frame->body >= frame->end)
+		return false;
+	body = span_skip_space(framing_skip_bom(span_from(bytes, (size_t)frame->body)));
 	if (body.len == 0 || (uint64_t)(body.ptr - bytes.ptr) >= frame->end || framing_begins_json(body) ||
 	    is_half_bom(body))
 		return false;
