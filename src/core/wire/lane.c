@@ -90,8 +90,10 @@ settle(struct lane *lane)
 		}
 		lane->sent -= first->size;
 		drop(lane, first);
-		consume(&lane->texts, first->own);
-		consume(&lane->cuts, first->cuts * sizeof(struct cut));
+		if (first->cuts > 0) {
+			consume(&lane->texts, first->own);
+			consume(&lane->cuts, first->cuts * sizeof(struct cut));
+		}
 		consume(&lane->queue, sizeof(*first));
 	}
 	buf_consume(&lane->bytes, (size_t)(start - lane->written));
