@@ -578,7 +578,8 @@ tell_exit(struct life *life, bool child_signal)
 		child_hear(&life->child);
 	if (guarded && life->child.unguarded != NULL)
 		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
-	tell(life, event_of_start(&life->child));
+	if (life->supervisor.state != PROCESS_RUNNING)
+		tell(life, event_of_start(&life->child));
 	if (life->child.exited)
 		tell(life, ended ? SUPERVISE_GONE : SUPERVISE_EXITED);
 	else if (ended)
