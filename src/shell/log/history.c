@@ -91,8 +91,10 @@ begin(struct history *history)
 	version = json_string_value(json_object_get(info, "version"));
 	compose(members, ",'client':'");
 	printable_append_json(members, span_of(name != NULL ? name : history->client), true);
-	compose(members, name != NULL && version != NULL ? " " : "");
-	printable_append_json(members, span_of(name != NULL && version != NULL ? version : ""), true);
+	if (name != NULL && version != NULL) {
+		compose(members, " ");
+		printable_append_json(members, span_of(version), true);
+	}
 	compose(members, "'");
 	json_decref(info);
 }

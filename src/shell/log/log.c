@@ -288,15 +288,18 @@ append_text(struct buf *line, const struct log_field *field, bool json)
 	char storage[LOG_VALUE_MAX];
 	const char *quote = (json ? id && is_value(text) : id || is_plain(text)) ? "" : "\"";
 
-	compose(line, "%s", quote);
+	buf_append(line, span_of(quote));
 	/* An escaped half of a character may stand in a string, but readers refuse it. */
 	if (json && id && text.ptr[0] == '"')
 		text = unescaped(text, storage, sizeof(storage));
-	if (json)
+	if (is_plain(text))
+		buf_append(line, text);
+	else if (json)
 		printable_append_json(line, text, quote[0] != '\0');
 	else
 		printable_append(line, text, quote[0] != '\0' ? "\"\\" : "");
-	compose(line, cut ? "...%s" : "%s", quote);
+	buf_append(line, span_of(cut ? "..." : ""));
+	buf_append(line, span_of(quote));
 }
 
 /* ` key=value`, or in JSON `,"key":value` */
@@ -337,7 +340,8 @@ log_append_line(struct buf *line, const struct log *log, bool json, enum why why
 	if (json) {
 		compose(line, "{'time':'%s','pid':%d", time_text(now), pid);
 		append_fields(line, LOG_FIELDS(log_string("server", name)), true);
-		compose(line, "%b", log->config.members != NULL ? buf_span(log->config.members) : SPAN_NONE);
+		if (log->config.members != NULL)
+			buf_append(line, buf_span(log->config.members));
 		compose(line, log->config.dry_run ? ",'dry_run':true,'why':'%s'" : ",'why':'%s'", why_word(why));
 		append_fields(line, fields, count, true);
 		compose(line, "}\n");
@@ -361,6 +365,8 @@ log_flush(struct log *log)
 	int kept = errno;
 	uint64_t told;
 
+	if (log->queue.len + log->lost == 0)
+		return;
 	log_write(log);
 	told = log->lost;
 	if (told > 0 && log->queue.len <= LOG_QUEUE_MAX / 2) {
