@@ -41,10 +41,12 @@ mem_new(size_t size)
 struct span
 span_until(struct span text, const char *ends)
 {
-	for (size_t len = 0; len < text.len; len++)
-		for (const char *end = ends; *end != '\0'; end++)
-			if (text.ptr[len] == *end)
-				return span_head(text, len);
+	for (; *ends != '\0'; ends++) {
+		const char *end = text.len > 0 ? memchr(text.ptr, *ends, text.len) : NULL;
+
+		if (end != NULL)
+			text.len = (size_t)(end - text.ptr);
+	}
 	return text;
 }
 

@@ -31,21 +31,13 @@ relay_open(struct relay *relay, bool inherited, struct log *shared)
 	return 0;
 }
 
-/* The length of the first line, with its newline if there is one. */
-static size_t
-first_line(struct span bytes)
-{
-	const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-
-	return newline == NULL ? bytes.len : (size_t)(newline - bytes.ptr) + 1;
-}
-
 /* Queues the lines that fit; one that does not is dropped to its end, even if that comes later. */
 static void
 enqueue(struct relay *relay, struct span bytes)
 {
 	for (size_t len; bytes.len > 0; bytes = span_from(bytes, len)) {
-		len = first_line(bytes);
+		len = span_until(bytes, "\n").len;
+		len += len < bytes.len;
 		if (!relay->dropping && !log_pass(relay->out, span_part(bytes, 0, len), RELAY_QUEUE_MAX)) {
 			log_end_line(relay->out);
 			relay->dropping = true;
