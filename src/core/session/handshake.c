@@ -132,7 +132,7 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 		handshake->dialect = handshake->dialect->version_2;
 	handshake->cancels[SIDE_SERVER] = is_declared(agent, "cancellation", "request");
 	handshake->reopen = read_reopen(handshake->dialect, agent, capabilities);
-	buf_set(&handshake->logins, logins.len <= LIMIT_LOOKED ? logins : SPAN_NONE);
+	buf_set(&handshake->logins, span_head(logins, LIMIT_LOOKED + 1));
 	handshake_read_tasks(handshake, message);
 	buf_set(&handshake->version, version);
 	list = handshake->dialect->lists;
@@ -160,6 +160,16 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 	handshake->extended = has_extension(handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
 }
 
+/* Agents that know clients without the type have marks of their own for it. */
+static bool
+is_terminal(struct span login)
+{
+	struct span meta = json_member(login, SPAN("_meta"));
+
+	return dialect_is(json_member(login, SPAN("type")), "\"terminal\"") ||
+	    dialect_is(json_member(meta, SPAN("type")), "\"terminal\"") || json_has_object(meta, SPAN("terminal-auth"));
+}
+
 bool
 handshake_is_terminal(const struct handshake *handshake, const struct message *message)
 {
@@ -167,8 +177,10 @@ handshake_is_terminal(const struct handshake *handshake, const struct message *m
 	struct span list = buf_span(&handshake->logins);
 	size_t at = list.len > 0;
 
+	if (list.len > LIMIT_LOOKED) /* it may be */
+		return true;
 	while ((login = json_next(list, &at)).len > 0)
-		if (dialect_is(json_member(login, SPAN("type")), "\"terminal\"") &&
+		if (is_terminal(login) &&
 		    (id_equal(json_member(login, SPAN("id")), asked) ||
 			id_equal(json_member(login, SPAN("methodId")), asked)))
 			return true;
