@@ -20,6 +20,8 @@ judge(const struct session *session, const struct request *request, msec_t silen
 		return VERDICT_HELD;
 	if (recovery_sees_stuck(session))
 		return VERDICT_STUCK;
+	if (request_is_held(request))
+		return VERDICT_HELD;
 	if (state_asks_person(session))
 		return VERDICT_ASKS;
 	if ((request->traits & METHOD_STREAM) ||
