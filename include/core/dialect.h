@@ -179,7 +179,7 @@ bool dialect_says_cancelled(const struct scan *response);
 /* Whether a task with this status, as spelled, has ended (MCP basic/utilities/tasks). */
 bool dialect_ends_task(struct span status);
 
-/* ACP: whether a session/update of this kind has a meaning only within a turn; the end of a tool call has one later too. */
+/* ACP: whether a session/update is of a kind of which the history of a session is made. */
 bool dialect_is_of_turn(const struct scan *update);
 
 /* --- policy.c */

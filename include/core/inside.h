@@ -351,8 +351,14 @@ void records_end(struct records *records, struct request *request);
 /* The first record with this trait, about this ACP session if that is not empty; or NULL. */
 struct record *records_find(const struct records *records, unsigned trait, struct span session_id);
 
-/* ACP: an update is at hand, which may tell what is in force in its session: what the client had set otherwise ends. */
-void records_update(struct records *records, const struct message *message);
+/*
+ * ACP: whether the update at hand tells that in its session something is in force which the client had set otherwise.
+ * forget: that setting ends.
+ */
+bool records_update(struct records *records, const struct message *message, bool forget);
+
+/* ACP: the client opens or closes the session, which does not count as lost any more. */
+void records_reopen(struct session *session, struct id session_id);
 
 /* Forgets what is about this ACP session. */
 void records_close(struct records *records, struct span session_id);
@@ -532,7 +538,7 @@ void recovery_answered(struct session *session, struct message *message, enum wh
  * ACP: whether the message is an update of a session that is being opened again, which the client has had already. Whether
  * an agent of version 2 is at work (state_update) is news, and no history.
  */
-bool recovery_is_history(const struct session *session, const struct message *message);
+bool recovery_is_history(struct session *session, const struct message *message);
 
 /* Whether the server is to be ended for that, or has left a probe unanswered for TIME_PROBE and answered nothing since. */
 bool recovery_sees_stuck(const struct session *session);
@@ -624,6 +630,9 @@ void turns_note_work(struct session *session, struct id session_id, bool idle);
  * answered; and those that were not the only ones of their sessions.
  */
 void turns_left(struct session *session);
+
+/* v2: the agent has gone: the client hears that the turns which run have ended, as no agent will say so. */
+void turns_lost(struct session *session, bool last);
 
 /* --- requests.c */
 

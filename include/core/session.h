@@ -170,7 +170,7 @@ struct request_view { /* valid until the session is called again */
 	bool exempt;                /* by its nature it has no deadline */
 	enum session_verdict {
 		VERDICT_NONE,
-		VERDICT_HELD,  /* it waits for a place (--parallel) */
+		VERDICT_HELD,  /* it waits for a place (--parallel), or for a server that takes messages */
 		VERDICT_WORKS, /* it reports progress, or the server has answered something lately; or it is a stream */
 		VERDICT_SILENT, /* neither for TIME_SILENT, or a quarter of its deadline */
 		VERDICT_ASKS,   /* the client asks a person something for the server */
@@ -244,7 +244,7 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
 	struct buf declared[2];    /* MCP, by enum side: its capabilities, as far as they are looked at; private */
 	bool unread;               /* capabilities or _meta were too long to be looked at to their end */
-	struct buf logins;         /* ACP: authMethods of the first server; empty if they are too long */
+	struct buf logins;         /* ACP: authMethods of the first server; cut behind LIMIT_LOOKED bytes */
 	const char *reopen;        /* ACP: the method with which a new server opens a session again; NULL: none */
 	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
 	struct buf client;         /* clientInfo, an object of JSON; empty if there is none, or it is too long */
@@ -352,6 +352,7 @@ struct session {                /* read only, and of party only the lanes; confi
 	uint32_t minted;             /* how many ids were minted */
 	struct pending tasks[2];     /* by requester */
 	struct pending turns;        /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
+	struct pending lost;         /* ACP: by id, sessions that no agent has opened again; shown: why */
 	struct acks acks;
 	struct records records;
 	struct probe probe;

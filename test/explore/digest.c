@@ -383,7 +383,7 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(journal, apart) ONE(handshake, apart) ONE(server, apart) STRUCTS(party, party) \
 	ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
-	STRUCTS(questions, pending) ONE(minted, number) STRUCTS(tasks, pending) ONE(turns, apart) ONE(acks, apart) \
+	STRUCTS(questions, pending) ONE(minted, number) STRUCTS(tasks, pending) ONE(turns, apart) ONE(lost, apart) ONE(acks, apart) \
 	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(place_count, number) ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
 	ONE(client_ended, number) ONE(client_left, number) ONE(client_owed, apart) \
 	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived) /* empty between two calls */
@@ -523,6 +523,7 @@ digest_session(const struct session *it, struct buf *out)
 	put_server(digest, &it->server);
 	put_clocks(digest, &it->clocks);
 	put_pending(digest, &it->turns);
+	put_pending(digest, &it->lost);
 	put_acks(digest, &it->acks);
 	put_records(digest, &it->records);
 	put_probe(digest, &it->probe);

@@ -360,12 +360,28 @@ reads_own_question(struct play *play, const char *text, const char *id)
 	memcpy(model->own[model->own_count++], id, sizeof(model->own[0]));
 }
 
+/* ACP v2: the agent has gone, and its turn runs no more. */
+static void
+reads_end_of_turn(struct play *play, const char *text)
+{
+	bool begun = false;
+
+	for (int i = 0; i < WORLD_ASKS; i++)
+		begun |= play->world->asks[i].flags & ASK_TURN && play->model.known[i].replied;
+	if (!begun)
+		world_blame(play, "1: a turn has ended that never began: %s", text);
+}
+
 static void
 reads_own(struct play *play, enum side side, const char *text)
 {
 	const struct protocol *protocol = protocol_of(play);
 	char method[64] = "", id[24] = "";
 
+	if (side == SIDE_CLIENT && strstr(text, "\"state_update\"")) {
+		reads_end_of_turn(play, text);
+		return;
+	}
 	/* An error names a method too. */
 	if (strstr(text, "\"result\":") || strstr(text, "\"error\":") ||
 	    !find_value(text, "method", method, sizeof(method))) {

@@ -15,7 +15,7 @@ oracle_init(struct oracle *oracle)
 {
 	*oracle = (struct oracle){ .last = { -1, -1 }, .shaken = -1, .login = -1 };
 	for (int i = 0; i < SESSIONS; i++)
-		oracle->sessions[i] = (struct open_session){ -1, -1, false, false };
+		oracle->sessions[i] = (struct open_session){ -1, -1, false, false, false };
 }
 
 void

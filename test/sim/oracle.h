@@ -171,6 +171,7 @@ struct open_session { /* ACP: a session that the client has open */
 	int mode;     /* the last session/set_mode; -1: none */
 	bool opening; /* the present server is told to open it again */
 	bool wanting; /* ... and wants a login first */
+	bool lost;    /* no server has opened it again: canceld answers its prompts */
 };
 
 struct telling { /* canceld reported that it cancels a request, or forwards a cancel in another form */
@@ -353,6 +354,9 @@ void oracle_lost(struct oracle *oracle, const bool half[2]);
 void oracle_back(struct oracle *oracle);
 /* canceld's log reports that the next server was told all. */
 void oracle_restarted(struct oracle *oracle);
+
+/* canceld does not wait for the answer to this question of its own any more, or has got an error. */
+void oracle_gives_up(struct oracle *oracle, const char *id);
 /* canceld wants the server to be ended. */
 void oracle_stuck(struct oracle *oracle);
 /* Otherwise: the server must have shown that it is alive in time. at_end: no more time will pass. */

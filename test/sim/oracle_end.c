@@ -47,6 +47,8 @@ check_said(struct oracle *oracle, const struct ask *ask)
 static void
 check_turn(struct oracle *oracle, const struct ask *ask)
 {
+	if (ask->accepted && ask->life < oracle->life && !oracle->client_left)
+		oracle_blame(oracle, "1: the client never heard that the turn of %s was lost", ask->id);
 	if (ask->accepted && !ask->told && oracle->client_left && !oracle->no_cancel && !oracle->server_died &&
 	    ask->life == oracle->life)
 		oracle_blame(oracle, "2: the server never heard that nobody waits for the turn of %s", ask->id);

@@ -43,6 +43,7 @@ int64_t oracle_grace(const struct oracle *oracle, const struct ask *ask);
 void oracle_granted(struct oracle *oracle, const struct ask *ask, const char *session);
 /* ACP: whether canceld has the session opened again. */
 bool oracle_is_opening(const struct oracle *oracle, const char *session);
+bool oracle_is_unopened(const struct oracle *oracle, const char *session);
 /* The answer to a question of canceld's was heard. */
 void oracle_own_answered(struct oracle *oracle, const struct sent *sent);
 /* The first notice of a stream was heard. */

@@ -222,7 +222,8 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 	ask->called_cancelled = json_is_true(json_object_get(data, "cancelled"));
 	if ((timeout || cancelled) && !ask->called_cancelled && !may_be_untold(oracle, ask))
 		oracle_blame(oracle, "1: %s was cancelled and the error does not say so", ask->id);
-	if (strcmp(cause, "server-restarted") == 0 && (!ask->flying || ask->cancelled != 0))
+	if (strcmp(cause, "server-restarted") == 0 && (!ask->flying || ask->cancelled != 0) &&
+	    !(ask->deed->traits & TURN && oracle_is_unopened(oracle, ask->session)))
 		oracle_blame(oracle, "1: %s is told of a restart, and no server was at work on it", ask->id);
 	if (strcmp(cause, "server-closed-input") == 0 &&
 	    (oracle->deaf_at == 0 ||
@@ -292,6 +293,25 @@ got_task_cancel(struct oracle *oracle, int to, json_t *message)
 		oracle_blame(oracle, "2: a forbidden tasks/cancel of %s", id);
 }
 
+/* ACP v2: once for all turns of the session that ran when their server went. */
+static void
+got_end_of_turn(struct oracle *oracle, const char *text, size_t len)
+{
+	struct ask *ask;
+	char session[16];
+	bool lost = false;
+
+	jsontext_raw_member(text, len, "sessionId", session, sizeof(session));
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->accepted && strcmp(ask->session, session) == 0 &&
+		    (ask->life < oracle->life || oracle->server_died)) {
+			lost = true;
+			ask->accepted = false;
+		}
+	if (!lost)
+		oracle_blame(oracle, "1: canceld ends a turn of %s, and none was lost", session);
+}
+
 void
 oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text, size_t len)
 {
@@ -305,7 +325,9 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 	for (spelling = 0; spelling < SPELLINGS; spelling++)
 		if (strcmp(method, protocol_cancels[spelling]) == 0)
 			break;
-	if (error != NULL)
+	if (to == CLIENT && oracle->version > 1 && strcmp(method, "session/update") == 0)
+		got_end_of_turn(oracle, text, len);
+	else if (error != NULL)
 		got_error(oracle, to, id, error, json_object_get(error, "data"));
 	else if (tool != NULL && oracle->tool_errors)
 		got_error(oracle, to, id, NULL, tool);

@@ -211,6 +211,12 @@ oracle_is_opening(const struct oracle *oracle, const char *session)
 	return session[0] != '\0' && oracle->sessions[session[2] - '0'].opening;
 }
 
+bool
+oracle_is_unopened(const struct oracle *oracle, const char *session)
+{
+	return session[0] != '\0' && oracle->sessions[session[2] - '0'].lost;
+}
+
 static void
 granted_in_session(struct oracle *oracle, const struct ask *ask, const char *name)
 {
@@ -222,9 +228,9 @@ granted_in_session(struct oracle *oracle, const struct ask *ask, const char *nam
 	if (session == NULL || oracle->reopens == NULL || !oracle->initialized || ask->unrecorded)
 		return;
 	if (ask->deed->traits & OPENS)
-		*session = (struct open_session){ number, -1, false, false };
+		*session = (struct open_session){ number, -1, false, false, false };
 	else if (ask->deed->traits & CLOSES)
-		*session = (struct open_session){ -1, -1, false, false };
+		*session = (struct open_session){ -1, -1, false, false, false };
 	else if (ask->deed->traits & SETTING && session->made >= 0)
 		session->mode = number;
 }
@@ -297,7 +303,7 @@ reopening_answered(struct oracle *oracle, const struct own *own, bool unknown)
 	}
 	if (session->mode >= 0)
 		oracle->sent[oracle->asks[session->mode].sent].repeat = 0;
-	*session = (struct open_session){ -1, -1, false, false };
+	*session = (struct open_session){ -1, -1, false, false, !oracle->stateless };
 	for (int i = 0; i < SESSIONS; i++)
 		any |= oracle->sessions[i].made >= 0;
 	oracle->unopened = !any;
@@ -317,6 +323,29 @@ login_answered(struct oracle *oracle)
 		session->opening = true;
 		session->wanting = false;
 	}
+}
+
+/* The server has opened a session, so canceld goes on without what it does not answer in time. */
+void
+oracle_gives_up(struct oracle *oracle, const char *id)
+{
+	struct own *own = NULL;
+	bool opened = false;
+
+	for (int i = 0; i < oracle->own_count; i++) {
+		opened |= oracle->owns[i].kind == OWN_SESSION && oracle->owns[i].granted;
+		if (jsontext_same_id(oracle->owns[i].wire, id))
+			own = &oracle->owns[i];
+	}
+	if (own == NULL || own->answered || !opened)
+		return;
+	if (oracle->now - oracle->back < REPLAY)
+		oracle_blame(oracle, "7: a server had no time to answer %s", id);
+	own->answered = true;
+	if (own->kind == OWN_SESSION)
+		reopening_answered(oracle, own, false);
+	if (own->kind == OWN_LOGIN)
+		login_answered(oracle);
 }
 
 void

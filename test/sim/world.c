@@ -285,6 +285,8 @@ on_action(void *user, const struct action *action)
 		oracle_beats(&world->oracle, id);
 	if (action->why == WHY_UNRECORDED)
 		oracle_unrecorded(&world->oracle, id);
+	if (action->why == WHY_REPLAY_FAILED)
+		oracle_gives_up(&world->oracle, id);
 	if (action->why == WHY_RESTARTED)
 		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;

@@ -318,10 +318,13 @@ bool
 dialect_is_of_turn(const struct scan *update)
 {
 	static const char *const kinds[] = { "\"agent_message_chunk\"", "\"agent_thought_chunk\"",
-		"\"user_message_chunk\"", "\"tool_call\"", "\"tool_call_update\"", "\"plan\"" };
+		"\"user_message_chunk\"", "\"tool_call\"", "\"tool_call_update\"", "\"plan\"",
+		/* version 2 */ "\"agent_message\"", "\"agent_thought\"", "\"user_message\"",
+		"\"tool_call_content_chunk\"", "\"terminal_update\"", "\"terminal_output_chunk\"", "\"plan_update\"",
+		"\"notice\"", "\"compaction_update\"", "\"compaction_summary_chunk\"" };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (dialect_is(scan_text(update, SCAN_UPDATE_KIND), kinds[i]))
-			return !dialect_ends_task(scan_text(update, SCAN_UPDATE_STATUS));
+			return true;
 	return false;
 }

@@ -114,7 +114,7 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 	decide_each(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
 	session->server.dismissed = false;
 	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	pending_clear(&session->turns);
+	turns_lost(session, last);
 	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
 	if (!last)
 		await_another(session);

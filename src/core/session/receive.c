@@ -637,7 +637,7 @@ on_progress(struct session *session, struct message *message)
 	}
 	message->bound = message->from == SIDE_CLIENT;
 	if (requester == SIDE_CLIENT)
-		records_update(&session->records, message);
+		(void)records_update(&session->records, message, true);
 	if (requester == SIDE_CLIENT && token.text.len > 0 &&
 	    scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
 		turns_note_work(session, token,

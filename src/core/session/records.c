@@ -74,13 +74,14 @@ is_changed(struct span options, struct span params)
 	return false;
 }
 
-void
-records_update(struct records *records, const struct message *message)
+bool
+records_update(struct records *records, const struct message *message, bool forget)
 {
 	struct span session_id = scan_text(message->scan, SCAN_SESSION_ID), update, now;
+	bool changed = false;
 
 	if (records->count == 0 || !scan_has(message->scan, SCAN_UPDATE) || dialect_is_of_turn(message->scan))
-		return;
+		return false;
 	update = scan_bytes(message->scan, SCAN_UPDATE);
 	now = json_member(update, SPAN("currentModeId"));
 	for (size_t i = records->count; i-- > 0;) {
@@ -90,10 +91,14 @@ records_update(struct records *records, const struct message *message)
 
 		if (!(record->row->traits & METHOD_SETTING) || !id_equal(buf_span(&record->session), session_id))
 			continue;
-		if ((now.len > 0 && mode.len > 0 && !id_equal(now, mode)) ||
-		    is_changed(json_member(update, SPAN("configOptions")), params))
+		if (!(now.len > 0 && mode.len > 0 && !id_equal(now, mode)) &&
+		    !is_changed(json_member(update, SPAN("configOptions")), params))
+			continue;
+		changed = true;
+		if (forget)
 			remove_at(records, i);
 	}
+	return changed;
 }
 
 /* ACP: a new server is told of no session without params, and of no login that takes place elsewhere. */
@@ -121,6 +126,8 @@ records_keep(struct session *session, const struct message *message, struct requ
 	bool named = request->row->name_field == SCAN_TEXT || request->name.len > 0;
 	struct records *records = &session->records;
 
+	if (request->traits & METHOD_LOAD)
+		records_reopen(session, request->token);
 	if (!is_told(&session->handshake, message, request->traits) ||
 	    (named && has_room(records, request->traits) && keep(records, message, &request->record)))
 		return true;
@@ -193,6 +200,15 @@ reopen(struct session *session, struct buf *text, struct span session_id)
 }
 
 void
+records_reopen(struct session *session, struct id session_id)
+{
+	struct request *lost = pending_by_id(&session->lost, session_id);
+
+	if (lost != NULL)
+		pending_remove(lost);
+}
+
+void
 records_grant(struct session *session, const struct message *message, struct request *request)
 {
 	struct records *records = &session->records;
@@ -201,6 +217,8 @@ records_grant(struct session *session, const struct message *message, struct req
 	unsigned traits = request->traits;
 	struct record *record;
 
+	if (traits & (METHOD_SESSION | METHOD_CLOSE))
+		records_reopen(session, id_of(session_id, session->config.seed));
 	if ((traits & METHOD_STREAM) || (request->record.len == 0 && !(traits & (METHOD_UNSETTING | METHOD_CLOSE))))
 		return;
 	if ((traits & (METHOD_SESSION | METHOD_CLOSE)) && session_id.len > 0)

@@ -387,7 +387,8 @@ send_records(struct session *session, enum server_life stage, unsigned trait)
 		if (!(record->row->traits & trait) || record->open)
 			continue;
 		question = questions_add(session, SIDE_CLIENT, record->row->name,
-		    trait == METHOD_SESSION ? buf_span(&record->session) : SPAN_NONE, record->string, TIME_REPLAY);
+		    trait == METHOD_SESSION ? buf_span(&record->session) : SPAN_NONE, record->string,
+		    trait == METHOD_LOGIN ? TIME_START : TIME_REPLAY); /* a person may have to act */
 		question->flags = REQUEST_AGAIN;
 		buf_keep(&question->record, buf_span(&record->text));
 		send_again(session, buf_span(&record->text), question);
@@ -556,19 +557,51 @@ report_refusal(struct session *session, const struct request *question, const st
 	refuse_replay(session, question, buf_span(detail));
 }
 
+/* ACP: what the agent has not opened, for the reason that was just told, is over; requests.c answers its prompts. */
+static void
+lose_session(struct session *session, const struct request *question)
+{
+	struct records *records = &session->records;
+
+	if (session->lost.count == LIMIT_REOPENED)
+		pending_remove(session->lost.oldest);
+	if (!session->config.stateless)
+		pending_add(&session->lost,
+		    &(struct request){ .id = question->token, .shown = buf_span(&session->server.refusal) });
+	records_close(records, question->token.text);
+	records->unopened = records_find(records, METHOD_SESSION, SPAN_NONE) == NULL;
+}
+
+/* An agent that has opened a session goes on without what it does not answer; any other server is no use. */
+static void
+give_up(struct session *session, struct request *question)
+{
+	bool goes_on = false;
+
+	for (size_t i = 0; i < session->records.count; i++)
+		goes_on |= session->records.list[i].open;
+	refuse_replay(session, question, SPAN("it did not answer"));
+	if (!goes_on) {
+		server_enter(&session->server, SERVER_STUCK);
+		return;
+	}
+	if (session->server.life == SERVER_SESSIONS)
+		lose_session(session, question);
+	pending_remove(question);
+	replay(session);
+}
+
 static void
 session_answered(struct session *session, const struct request *question, const struct message *message)
 {
-	struct records *records = &session->records;
-	struct span session_id = question->token.text;
+	const struct records *records = &session->records;
 
 	if (message_grants(message)) {
-		records_find(records, METHOD_SESSION, session_id)->open = true;
+		records_find(records, METHOD_SESSION, question->token.text)->open = true;
 	} else if (session->server.logged_in || records_find(records, METHOD_LOGIN, SPAN_NONE) == NULL ||
 	    !dialect_is(scan_text(message->scan, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
 		report_refusal(session, question, message);
-		records_close(records, session_id);
-		records->unopened = records_find(records, METHOD_SESSION, SPAN_NONE) == NULL;
+		lose_session(session, question);
 	}
 }
 
@@ -616,14 +649,16 @@ recovery_answered(struct session *session, struct message *message, enum why why
 }
 
 bool
-recovery_is_history(const struct session *session, const struct message *message)
+recovery_is_history(struct session *session, const struct message *message)
 {
 	struct id id = message_id(message, SCAN_SESSION_ID);
 
 	if (message->from != SIDE_SERVER || !dialect_is(message->method, session->handshake.dialect->progress) ||
-	    scan_has(message->scan, SCAN_UPDATE_STATE) || id.text.len == 0)
+	    id.text.len == 0)
 		return false;
-	return pending_by_token(&session->questions[SIDE_CLIENT], id) != NULL ||
+	if (!dialect_is_of_turn(message->scan))
+		return server_is_replaying(&session->server) && records_update(&session->records, message, false);
+	return pending_by_id(&session->lost, id) != NULL ||
 	    (server_is_replaying(&session->server) && records_find(&session->records, METHOD_SESSION, id.text) != NULL);
 }
 
@@ -640,10 +675,8 @@ recovery_expire(struct session *session, enum side asker)
 		} else if (question == session->probe.question) {
 			expire_probe(session, question);
 		} else if (question->flags & REQUEST_AGAIN) {
-			if (!server_is_replaying(&session->server))
-				continue;
-			refuse_replay(session, question, SPAN("it did not answer"));
-			server_enter(&session->server, SERVER_STUCK);
+			if (server_is_replaying(&session->server))
+				give_up(session, question);
 		} else {
 			state_note(session, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			pending_remove(question);

@@ -97,6 +97,8 @@ static const struct ending dismissed = { TALLY_LOST, "server-restarted",
 	" was not finished when a person had the server restarted, and is not repeated" };
 static const struct ending interrupted = { TALLY_LOST, "server-restarted",
 	" was lost with the agent, and is not repeated; canceld tries to open the session again" };
+static const struct ending unopened = { TALLY_LOST, "server-restarted",
+	" cannot be answered: the agent was started again and did not open the session" };
 static const struct ending undiscovered = { TALLY_LOST, NULL,
 	" is not known to the server, which ended on it (see the option --legacy of canceld)" };
 
@@ -114,6 +116,8 @@ ending_of(const struct session *session, const struct request *request, enum why
 	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) &&
 	    records_find(&session->records, METHOD_SESSION, request->token.text) != NULL)
 		return &interrupted;
+	if (why == WHY_SERVER_GONE && pending_by_id(&session->lost, request->token) != NULL)
+		return &unopened;
 	return &endings[why];
 }
 
@@ -190,7 +194,7 @@ static void
 explain(struct session *session, struct answer *answer, const struct request *request, const struct ending *ending,
     enum why why)
 {
-	bool gone = why == WHY_SERVER_GONE || why == WHY_UNANSWERABLE, late = why == WHY_TIMED_OUT;
+	bool gone = ending == &endings[WHY_SERVER_GONE] || why == WHY_UNANSWERABLE, late = why == WHY_TIMED_OUT;
 	struct buf *text = &session->words;
 	uint64_t missing;
 

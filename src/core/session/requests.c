@@ -51,6 +51,20 @@ vacate(struct request *request)
 	pending_vacate(request);
 }
 
+/* ACP: no agent gets the prompts of a session that it has not opened again. */
+static void
+decline_lost(struct session *session)
+{
+	const struct request *lost = session->lost.oldest;
+	struct request *turn;
+
+	for (; lost != NULL; lost = lost->newer)
+		while (request_is_awaited(turn = state_next_turn(session, lost->id, NULL))) {
+			buf_set(&session->fault, lost->shown);
+			turns_decide(session, turn, EVENT_RECEIVER_GONE, NULL);
+		}
+}
+
 void
 requests_expire(struct session *session, enum side side)
 {
@@ -61,6 +75,7 @@ requests_expire(struct session *session, enum side side)
 		pending_remove(request);
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	recovery_expire(session, side);
+	decline_lost(session);
 	while ((request = timeline_due(&pending->linger, session->clocks.steady)) != NULL ||
 	    (request = timeline_due(&pending->hard, session->clocks.steady)) != NULL)
 		expire(session, request, POLICY_CAP);
@@ -83,6 +98,7 @@ requests_settle(struct session *session)
 	bool settled = session->era_awaited && state_is_settled(session);
 	struct request *request;
 
+	decline_lost(session);
 	while ((request = parallel_next(session)) != NULL)
 		parallel_send(session, request);
 	if (!open && !settled)

@@ -54,6 +54,7 @@ session_free(struct session *session)
 	}
 	parallel_end(session);
 	pending_free(&session->turns);
+	pending_free(&session->lost);
 	buf_free(&session->fault);
 	buf_free(&session->words);
 	buf_free(&session->scratch);

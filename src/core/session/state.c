@@ -184,9 +184,10 @@ questions_has_minted(const struct session *session, struct span number)
 struct request *
 questions_add(struct session *session, enum side asker, const char *method, struct span token, bool string, msec_t time)
 {
-	char storage[MINTED_MAX];
+	char storage[MINTED_MAX], plain[ID_MAX];
 	struct request like = {
 		.method = span_of(method),
+		.shown = unescaped(token, plain, sizeof(plain)),
 		.token = id_of(token, session->config.seed),
 		.idle_after = MSEC_NEVER,
 		.cap_after = time,

@@ -101,7 +101,8 @@ turns_silenced(const struct session *session, struct id session_id, const struct
 	struct request *turn = state_next_turn(session, session_id, NULL);
 
 	/* v2: a turn ends only when the agent says so. */
-	if (request_is_awaited(turn) || runs_on(session) || !dialect_is_of_turn(update))
+	if (request_is_awaited(turn) || runs_on(session) || !dialect_is_of_turn(update) ||
+	    dialect_ends_task(scan_text(update, SCAN_UPDATE_STATUS))) /* a tool call may end later */
 		return NULL;
 	while (turn != NULL && turn->superseded)
 		turn = state_next_turn(session, session_id, turn);
@@ -188,6 +189,35 @@ turns_note_work(struct session *session, struct id session_id, bool idle)
 		run(session, session_id, false);
 	else if (idle && running != NULL)
 		pending_remove(running);
+}
+
+void
+turns_lost(struct session *session, bool last)
+{
+	const char *update = session->handshake.dialect->progress;
+	const struct request *turn = session->turns.oldest;
+	char plain[ID_MAX];
+
+	for (; turn != NULL; turn = turn->newer) {
+		struct action action =
+		    state_action(session, VERB_SEND, SIDE_CLIENT, last ? WHY_SERVER_GONE : WHY_SERVER_LOST, turn);
+
+		action.id = SPAN_NONE;
+		action.method = span_of(update);
+		action.name = unescaped(turn->id.text, plain, sizeof(plain));
+		compose(state_scratch(session),
+		    "{'jsonrpc':'2.0','method':'%s','params':{'sessionId':%b,'update':{'sessionUpdate':'state_update',"
+		    "'state':'idle','stopReason':",
+		    update, turn->id.text);
+		compose(&session->scratch,
+		    turn->state == REQUEST_CANCELLING ?
+			"'cancelled'}}}" :
+			"'error','error':{'code':%d,'message':'canceld: the turn was lost with the agent'}}}}",
+		    (int64_t)session->handshake.dialect->failure_code);
+		state_answer(session, SIDE_SERVER);
+		journal_tell(&session->journal, &action);
+	}
+	pending_clear(&session->turns);
 }
 
 void
