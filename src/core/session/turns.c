@@ -195,14 +195,13 @@ void
 turns_lost(struct session *session, bool last)
 {
 	const char *update = session->handshake.dialect->progress;
-	const struct request *turn = session->turns.oldest;
+	const struct request *turn = session->client_left ? NULL : session->turns.oldest;
 	char plain[ID_MAX];
 
 	for (; turn != NULL; turn = turn->newer) {
 		struct action action =
-		    state_action(session, VERB_SEND, SIDE_CLIENT, last ? WHY_SERVER_GONE : WHY_SERVER_LOST, turn);
+		    state_action(session, VERB_SEND, SIDE_CLIENT, last ? WHY_SERVER_GONE : WHY_SERVER_LOST, NULL);
 
-		action.id = SPAN_NONE;
 		action.method = span_of(update);
 		action.name = unescaped(turn->id.text, plain, sizeof(plain));
 		compose(state_scratch(session),
