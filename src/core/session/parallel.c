@@ -94,8 +94,10 @@ parallel_send(struct session *session, struct request *request)
 void
 parallel_abandon(struct session *session, struct request *request)
 {
-	msec_t grace = request->graced ? 0 : state_grace(session, request);
+	msec_t grace = state_grace(session, request), left = alarm_due(&request->hard) - session->clocks.steady;
 
+	if (request->graced && left < grace)
+		grace = left > 0 ? left : 0;
 	if (request->place != NULL && !(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
 		alarm_arm(&request->in->idle, &request->idle, grace, session->clocks.idle);
 }
