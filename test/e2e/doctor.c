@@ -365,8 +365,9 @@ static const struct {
 	{ D "--timeout 1s --call block -- $DEMO_SERVER | tail -n 1", 0,
 	    "canceld -t tools/call:block=1s -k3s -- ...\n" },
 	{ D "--call crash -- $DEMO_SERVER | tail -n 1", 0, "canceld -r -- ...\n" },
-	{ D "-D lsp --timeout 1s --call slow" LANGUAGE_SERVER("*slow*) ;;") " | tail -n 1", 0,
-	    "canceld -t slow=1s -K1s -- ...\n" },
+	{ D "-D lsp --timeout 1s --call slow" LANGUAGE_SERVER(
+	      "*slow*) ;;") " >text; grep -c KDURATION text; tail -n 1 text",
+	    0, "1\ncanceld -t slow=1s -- ...\n" },
 	{ D "--timeout 1s -- $DEMO_SERVER --mute tools/list | tail -n 1", 0, "canceld -t tools/list=1s -- ...\n" },
 	{ D "--start 2s -- $DEMO_SERVER --mute server/discover | tail -n 1", 0, "canceld --legacy -- ...\n" },
 	{ D "-j --start 2s -- $DEMO_SERVER --mute server/discover", 1, "\"options\":\" --legacy\"}\n" },

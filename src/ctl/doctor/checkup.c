@@ -321,7 +321,7 @@ check_two_calls(struct run *run)
 	const struct asked *calls[2];
 
 	if (visit->dialogue->call == NULL || run->died || findings[CHECK_SUCCESS].verdict != VERDICT_YES ||
-	    findings[CHECK_ALIVE].verdict == VERDICT_NO)
+	    findings[CHECK_ALIVE].verdict == VERDICT_NO || findings[CHECK_CANCEL].verdict == VERDICT_NO)
 		return;
 	visit_begin(visit, "cancelctl: checking two calls at once");
 	for (int i = 0; i < 2; i++)
@@ -331,6 +331,7 @@ check_two_calls(struct run *run)
 			continue;
 		run->alone = true;
 		NO(run, CHECK_SUCCESS, "of two calls at once one failed: %s", error_of(calls[i], ""));
+		break;
 	}
 }
 
@@ -534,8 +535,6 @@ advise(struct run *run)
 	/* It must last longer than any call. */
 	if (findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO)
 		compose(options, " -k%ds", 3 * seconds);
-	else if (findings[CHECK_CANCEL].verdict == VERDICT_NO && run->visit.dialogue->owed)
-		compose(options, " -K%ds", seconds);
 	else if (run->died)
 		compose(options, " -r");
 }

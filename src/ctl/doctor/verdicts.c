@@ -48,8 +48,8 @@ static const struct row {
 	    { "MCP, Cancellation: receivers SHOULD stop processing the cancelled request",
 		"ACP, Cancellation: the agent SHOULD stop as soon as possible and MUST answer",
 		"LSP, Cancellation Support: a cancelled request still needs to return" },
-	    "canceld answers the client all the same, drops the late answer and keeps the session; -KDURATION replaces a "
-	    "server that goes on" },
+	    "canceld answers the client all the same, drops the late answer and keeps the session; in ACP and LSP "
+	    "-KDURATION ends a server that goes on, and a session that no other one can continue" },
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
 	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
 		"LSP, Cancellation Support: $/ notifications can be ignored" },
