@@ -419,7 +419,8 @@ heard_update(struct oracle *oracle, struct sent *sent)
 	struct ask *ask;
 
 	/* Of a session that is opened again, only that it is idle is news. */
-	if (!sent->idle && oracle_is_opening(oracle, sent->session)) {
+	/* Only what an agent says of a turn is history. */
+	if (oracle_is_opening(oracle, sent->session) && strstr(sent->bytes, "\"agent_message_chunk\"") != NULL) {
 		sent->kind = KIND_JUNK;
 		return;
 	}
