@@ -223,7 +223,7 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 	if ((timeout || cancelled) && !ask->called_cancelled && !may_be_untold(oracle, ask))
 		oracle_blame(oracle, "1: %s was cancelled and the error does not say so", ask->id);
 	if (strcmp(cause, "server-restarted") == 0 && (!ask->flying || ask->cancelled != 0) &&
-	    !(ask->deed->traits & TURN && oracle_is_unopened(oracle, ask->session)))
+	    !oracle_is_unopened(oracle, ask->session))
 		oracle_blame(oracle, "1: %s is told of a restart, and no server was at work on it", ask->id);
 	if (strcmp(cause, "server-closed-input") == 0 &&
 	    (oracle->deaf_at == 0 ||
