@@ -138,7 +138,8 @@ TESTS(a_stuck_server_is_ended_and_replaced, 0, 2)
 	"*initialize*) r='{\"protocolVersion\":1,\"agentCapabilities\":" capabilities "}';; " \
 	"*session/new*) r='{\"sessionId\":\"s\"}';; " \
 	"*session/load*) echo \"loads ${m#*session/}\" >&2; " \
-	"echo '{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{}}}';; " \
+	"echo '{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",'" \
+	"'\"update\":{\"sessionUpdate\":\"user_message_chunk\"}}}';; " \
 	"*die*) kill -9 $$;; esac; echo '{\"jsonrpc\":\"2.0\",\"id\":'$i',\"result\":'$r'}'; done"
 #define PROMPT \
 	"{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[\"%s\"]}}"
