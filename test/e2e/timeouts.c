@@ -139,13 +139,13 @@ TEST(a_call_that_was_given_up_and_still_counts_is_told)
 
 TEST(a_start_that_hangs_is_explained)
 {
-	struct run *run = run_options("-t initialize=300ms", "sh:echo no such package >&2; exec sleep 50");
+	struct run *run = run_options("-t initialize=1500ms", "sh:echo no such package >&2; exec sleep 50");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
 	run_expect_error(run, "1", CODE_CANCELLED, "timeout");
 	ck_assert_str_eq(at_text(run->message, "error message"),
-	    "canceld: initialize was not answered within 300 ms and was given up (deadline: command line -t "
-	    "initialize=300ms; to wait longer: canceld -t initialize=30m): no such package");
+	    "canceld: initialize was not answered within 1500 ms and was given up (deadline: command line -t "
+	    "initialize=1500ms; to wait longer: canceld -t initialize=30m): no such package");
 	run_finish(run, 0);
 }
 

@@ -418,9 +418,8 @@ heard_update(struct oracle *oracle, struct sent *sent)
 	enum belonging belonging = sent->of_turn ? belongs(oracle, sent->session) : BELONGS_ELSEWHERE;
 	struct ask *ask;
 
-	/* Of a session that is opened again, only that it is idle is news. */
-	/* Only what an agent says of a turn is history. */
-	if (oracle_is_opening(oracle, sent->session) && strstr(sent->bytes, "\"agent_message_chunk\"") != NULL) {
+	/* While a session is opened again, what its agent says of a turn is history. */
+	if (sent->of_turn && oracle_is_opening(oracle, sent->session)) {
 		sent->kind = KIND_JUNK;
 		return;
 	}

@@ -44,8 +44,11 @@ peer_answers_canceld(struct world *world, bool all)
 	int i;
 
 	for (i = 0; i < world->oracle.own_count; i++)
-		if (is_ready(world, &world->oracle.owns[i]) && (all || chance_percent(&world->chance, 50)))
+		if (is_ready(world, &world->oracle.owns[i]) && (all || chance_percent(&world->chance, 50))) {
+			if (world->oracle.owns[i].kind == OWN_SESSION)
+				peer_repeats_history(world);
 			answer(world, i);
+		}
 }
 
 void

@@ -247,14 +247,12 @@ peer_writes_among_text(struct world *world, int ask, const char *answer)
 }
 
 static void
-write_update(struct world *world)
+write_update_of(struct world *world, unsigned number, bool idle, bool text)
 {
-	bool idle = world->oracle.version > 1 && chance_percent(&world->chance, 40);
-	bool text = !idle && chance_percent(&world->chance, 50);
 	char session[16];
 	int sent;
 
-	snprintf(session, sizeof(session), "\"s%u\"", chance_below(&world->chance, PEER_SESSIONS));
+	snprintf(session, sizeof(session), "\"s%u\"", number);
 	sent = peer_says(world, SERVER, KIND_UPDATE, -1,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"q\":%d,\"p\":%s,%s\"sessionId\":%s}}",
 	    peer_next(world), peer_payload(world),
@@ -265,6 +263,23 @@ write_update(struct world *world)
 	snprintf(world->oracle.sent[sent].session, sizeof(session), "%s", session);
 	world->oracle.sent[sent].idle = idle;
 	world->oracle.sent[sent].of_turn = text;
+}
+
+static void
+write_update(struct world *world)
+{
+	bool idle = world->oracle.version > 1 && chance_percent(&world->chance, 40);
+	bool text = !idle && chance_percent(&world->chance, 50);
+
+	write_update_of(world, chance_below(&world->chance, PEER_SESSIONS), idle, text);
+}
+
+void
+peer_repeats_history(struct world *world)
+{
+	for (unsigned i = 0; i < PEER_SESSIONS; i++)
+		if (world->oracle.sessions[i].opening && chance_percent(&world->chance, 40))
+			write_update_of(world, i, false, true);
 }
 
 void

@@ -87,6 +87,8 @@ void peer_writes_junk(struct world *world, int from);
 /* Text with a whole answer in it. */
 void peer_writes_among_text(struct world *world, int ask, const char *answer);
 void peer_writes_notice(struct world *world, int from);
+/* ACP: what an agent tells of the sessions that it opens again. */
+void peer_repeats_history(struct world *world);
 /* Whether the other side has heard a message of the client's, so that both know the framing. */
 bool peer_is_open(const struct world *world);
 
