@@ -15,8 +15,8 @@ try() # what is killed, after how many seconds, command...
 	while others && [ ${#left[@]} -lt 3 ] && kill -0 $! 2>/dev/null; do
 		sleep 0.1
 	done
-	sleep "$after"
-	others
+	# What has only begun may be one process again when it is looked at once more.
+	[ "$after" -eq 0 ] || { sleep "$after" && others; }
 	count=${#left[@]}
 	killed=($!)
 	for pid in "${!left[@]}"; do
