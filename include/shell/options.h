@@ -67,8 +67,8 @@ enum option_trait {
 /* A row of THE TABLE, which ends with a row of zeros: getopt's, the help (read by the completions) and the keys of the file. */
 struct options_row {
 	int letter;                                 /* 0: none */
-	bool (*set)(const struct setting *setting); /* false: the value is wrong; NULL: there is nothing to set */
 	unsigned traits;                            /* enum option_trait */
+	bool (*set)(const struct setting *setting); /* false: the value is wrong; NULL: there is nothing to set */
 	const char *name;                           /* NULL: none */
 	size_t at;         /* what it sets, in struct options; of a rule its enum policy_kind */
 	const char *value; /* as the help shows it: "FILE", "text|json", "[=WHAT]" if it may be left out; NULL: none */

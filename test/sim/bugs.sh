@@ -1,11 +1,11 @@
 #!/bin/sh
-# Usage: [SEEDS=3000] test/sim/bugs.sh [NAME...], from the top of the tree. Plants each bug of test/sim/bugs.txt, or
+# Usage: [SEEDS=5000] test/sim/bugs.sh [NAME...], from the top of the tree. Plants each bug of test/sim/bugs.txt, or
 # these, alone into the core: the simulation must find each of them within so many seeds.
 set -eu
 top=build/sim-bugs
 bugs=test/sim/bugs.txt
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-export SEEDS="${SEEDS:-3000}"
+export SEEDS="${SEEDS:-5000}"
 
 compile() { # source, object
 	${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -w -Iinclude -Itest -Isrc/core/json -c -o "$2" "$1"
