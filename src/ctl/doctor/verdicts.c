@@ -37,7 +37,8 @@ static const struct row {
 	    { "MCP, Tools: a result with isError, or an error, tells that the call failed",
 		"JSON-RPC 2.0: an error tells that the call failed",
 		"JSON-RPC 2.0: an error tells that the call failed" },
-	    "canceld passes what the server says: choose --arguments with which the call succeeds" },
+	    "canceld passes what the server says: choose --arguments with which the call succeeds; --parallel 1 spares a "
+	    "server two calls at once" },
 	[CHECK_BUSY] = { "busy", "answers ping while it works",
 	    { "MCP, Ping: the receiver MUST respond promptly",
 		"ACP, Cancellation: an agent that does not read hears no cancel",
@@ -48,8 +49,8 @@ static const struct row {
 	    { "MCP, Cancellation: receivers SHOULD stop processing the cancelled request",
 		"ACP, Cancellation: the agent SHOULD stop as soon as possible and MUST answer",
 		"LSP, Cancellation Support: a cancelled request still needs to return" },
-	    "canceld answers the client all the same, drops the late answer and keeps the session; in ACP and LSP "
-	    "-KDURATION ends a server that goes on, and a session that no other one can continue" },
+	    "canceld answers the client all the same, drops the late answer and keeps the session; -KDURATION ends a "
+	    "server that goes on (MCP: that still reports progress), and a session that no other one can continue" },
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
 	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
 		"LSP, Cancellation Support: $/ notifications can be ignored" },
