@@ -268,8 +268,8 @@ bool policy_names(const struct policy_rule *rule, struct span method, struct spa
 
 /*
  * Appends what the rule was most likely meant to be, such as tools/call:forecast=10m, if that can be told. false: it has
- * named a request, or its METHOD is as good as another one. dialect: NULL: any may come. called: the method of a request whose name is the rule's
- * METHOD; empty: there was none.
+ * named a request, or its METHOD is as good as another one. dialect: NULL: any may come. called: the method of a request
+ * whose name is the rule's METHOD; empty: there was none.
  */
 bool policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct span called, struct buf *meant);
 

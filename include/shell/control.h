@@ -8,9 +8,9 @@
  *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, directory, started, age_ms, server,
  *                                   in_flight, calls: how many requests the client sent, oldest_ms, timeouts, dry_run, restarts,
  *                                   places_taken: how many requests were given up and still count for --parallel, if
- *                                   there are any, config: what is wrong in the configuration file; with requests also requests, the
- *                                   oldest first of each side, more: how many did not fit, and ended: the last ones that
- *                                   ended
+ *                                   there are any, config: what is wrong in the configuration file; with requests also
+ *                                   requests, the oldest first of each side, more: how many did not fit, and ended: the
+ *                                   last ones that ended
  *   cancel {id?,serial?,from?,reason?}
  *                                -> cancelled, refused: lists of requests. id: "7" or "\"7\"" as in the list, or else the text
  *                                   of a string. Without from it must name a request of one side only. serial: as in

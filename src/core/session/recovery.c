@@ -535,8 +535,8 @@ repeats(struct span text, struct span secrets)
 }
 
 /*
- * Quotes the server's error, to what only canceld has sent: a server may repeat what that had in the members into which
- * ACP's clients put keys.
+ * Quotes the server's error to a message that only canceld has sent; not its text if that repeats a part of mcpServers
+ * or _meta, into which clients of ACP put keys.
  */
 static void
 report_refusal(struct session *session, const struct request *question, const struct message *message)
@@ -557,7 +557,7 @@ report_refusal(struct session *session, const struct request *question, const st
 	refuse_replay(session, question, buf_span(detail));
 }
 
-/* ACP: what the agent has not opened, for the reason that was just told, is over; requests.c answers its prompts. */
+/* ACP: the session that the agent has not opened is over; requests.c answers its prompts with the refusal. */
 static void
 lose_session(struct session *session, const struct request *question)
 {

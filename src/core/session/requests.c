@@ -51,7 +51,7 @@ vacate(struct request *request)
 	pending_vacate(request);
 }
 
-/* ACP: no agent gets the prompts of a session that it has not opened again. */
+/* ACP: answers the prompts of sessions that the agent has not opened again. */
 static void
 decline_lost(struct session *session)
 {
