@@ -335,12 +335,12 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	(void)sent;
 }
 
-/* ACP v2 */
+/* ACP v2. A turn that was lost with its server is not the next one's to end. */
 static void
 end_turns(struct oracle *oracle, const char *session)
 {
 	for (struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (is_turn_of(ask, session))
+		if (is_turn_of(ask, session) && ask->life == oracle->life)
 			ask->accepted = false;
 }
 
@@ -438,9 +438,10 @@ heard_update(struct oracle *oracle, struct sent *sent)
 static void
 heard_cancel(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
-	if (sent->from != ask->by && ask->replied == 0)
+	if (sent->from != ask->by && ask->replied == 0) {
 		ask->replied = sent->heard;
-	else if (sent->from == ask->by && may_cancel(oracle, ask))
+		ask->ended = true;
+	} else if (sent->from == ask->by && may_cancel(oracle, ask))
 		note_cancel(oracle, ask, oracle->protocol->owes || sent->spelling != SPELLED_MCP);
 }
 

@@ -100,6 +100,7 @@ struct ask { /* one request */
 	bool by_turn;          /* ... which was a session/cancel */
 	bool at_once;          /* ... and its receiver has no time to answer */
 	bool turn_cancelled;   /* ACP v2: it was answered, and session/cancel was heard since */
+	bool ended;            /* the server ended this stream: that is no answer */
 	bool accepted;         /* ACP v2: it was answered without a stopReason, and its turn runs */
 	bool told;             /* a session/cancel that tells of it was heard, or canceld reported that it sends one */
 	uint64_t expired;      /* when its deadline passed and its receiver was left to answer */

@@ -61,11 +61,15 @@ oracle_ignore_pause(struct oracle *oracle, bool paused)
 	oracle->paused = paused;
 }
 
-/* Whether the server works on it, for all that canceld can know, although it was told that it is cancelled. */
+/*
+ * Whether the server works on it, for all that canceld can know, although it was told that it is cancelled. One that ended
+ * the stream itself still may.
+ */
 static bool
 goes_on(const struct ask *ask)
 {
-	return ask->told_at > 0 && ask->by == CLIENT && ask->replied == 0 && ask->lost == 0 && !ask->unsent;
+	return ask->told_at > 0 && ask->by == CLIENT && (ask->replied == 0 || ask->ended) && ask->lost == 0 &&
+	    !ask->unsent;
 }
 
 /* Where an answer is owed, its absence shows it; else only what the server says of the request. */
@@ -102,8 +106,8 @@ is_overdue(const struct oracle *oracle, const struct ask *ask, int64_t late)
 
 	if (oracle->slept > since)
 		since = oracle->slept;
-	return goes_on(ask) && ask->told_surely_at > 0 && ask->wire[0] != '\0' && ask->life == oracle->life &&
-	    oracle->now - since >= time_of(oracle, ask) + late;
+	return goes_on(ask) && !ask->ended && ask->told_surely_at > 0 && ask->wire[0] != '\0' &&
+	    ask->life == oracle->life && oracle->now - since >= time_of(oracle, ask) + late;
 }
 
 static bool

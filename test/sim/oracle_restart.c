@@ -34,7 +34,7 @@ oracle_ended_on_probe(const struct oracle *oracle, bool surely)
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (ask->by != CLIENT)
 			continue;
-		if (ask->answered_by_peer || oracle->life > 0)
+		if ((ask->answered_by_peer && !ask->ended) || oracle->life > 0)
 			return false;
 		probed |= ask->deed != NULL && ask->deed->traits & DISCOVERY && ask->wire[0] != '\0' &&
 		    oracle_lives(oracle, ask) && ask->cancelled == 0 && ask->expired == 0;
@@ -48,7 +48,7 @@ oracle_is_asked(const struct oracle *oracle)
 	const struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == CLIENT && oracle_lives(oracle, ask))
+		if (ask->by == CLIENT && oracle_lives(oracle, ask) && !ask->unsent)
 			return true;
 	return false;
 }
