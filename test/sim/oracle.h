@@ -128,6 +128,7 @@ struct ask { /* one request */
 	bool unrecorded;       /* canceld reported that it cannot be repeated to another server */
 	int life;              /* the server that it arrived at, or that sent it */
 	uint64_t lost;         /* when that server had gone before the request ended; 0: not */
+	int64_t lost_at;       /* ... in ms, if it was the server's */
 	bool flying;           /* ... so canceld may report it as SERVER_LOST */
 	bool begins;           /* a stream whose first notice this server has written */
 	bool begun;            /* ... whose first notice was heard */

@@ -67,11 +67,21 @@ read_token(const struct oracle *oracle, struct ask *ask, json_t *params)
 		jsontext_spell(token, ask->wire_token, sizeof(ask->wire_token));
 }
 
+/* Whether canceld may have forgotten that it had been given up; what its receiver still knows of it then, nobody can see. */
+static bool
+may_be_forgotten(const struct oracle *oracle, const struct ask *ask)
+{
+	return (ask->decided != 0 && oracle->now - ask->decided_at >= LINGER) ||
+	    (ask->lost != 0 && oracle->now - ask->lost_at >= LINGER) ||
+	    (ask->cancelled != 0 && oracle->now - ask->ending_at >= LINGER);
+}
+
 /* Whether it may still be answered. */
 static bool
-is_awaited(const struct ask *ask)
+is_awaited(const struct oracle *oracle, const struct ask *ask)
 {
-	return ask->wire[0] != '\0' && ask->replied == 0 && !(ask->by == CLIENT && ask->lost != 0);
+	return ask->wire[0] != '\0' && ask->replied == 0 && !(ask->by == CLIENT && ask->lost != 0) &&
+	    !may_be_forgotten(oracle, ask);
 }
 
 /* Whether a session/cancel of that session has been reported and not arrived, and so arrives behind what arrives now. */
@@ -113,7 +123,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 	for (i = 0; i < oracle->ask_count; i++) {
 		const struct ask *before = &oracle->asks[i];
 
-		if (before != ask && before->by == ask->by && is_awaited(before) &&
+		if (before != ask && before->by == ask->by && is_awaited(oracle, before) &&
 		    jsontext_same_id(before->wire, ask->wire))
 			oracle_blame(oracle, "1: two requests that may be answered bear the id %s", ask->wire);
 	}

@@ -121,6 +121,7 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 		return;
 	if (ask->by == SERVER) {
 		ask->lost = oracle->lost;
+		ask->lost_at = oracle->now;
 	} else if (sent->heard == 0) {
 		return;
 	} else if (goes_on(oracle, ask)) {
@@ -802,14 +803,14 @@ is_uncertain(const struct ask *ask)
 	return ask->cancelled != 0 || ask->expired != 0 || ask->cascaded || ask->crossed;
 }
 
-/* Whether the server waits for the client. */
+/* Whether the server waits for the client; since: on a request that was heard by then. */
 static bool
-waits_for_client(const struct oracle *oracle, bool surely)
+waits_for_client(const struct oracle *oracle, bool surely, int64_t since)
 {
 	const struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == SERVER && oracle_lives(oracle, ask) &&
+		if (ask->by == SERVER && oracle_lives(oracle, ask) && ask->asked <= since &&
 		    !(surely ? is_uncertain(ask) : ask->cancelled != 0 && !ask->owed))
 			return true;
 	return false;
@@ -842,10 +843,10 @@ oracle_still(struct oracle *oracle, bool at_end)
 	bool read = own != NULL && own->kind == OWN_PROBE && !own->answered;
 	int64_t since = oracle->moved > oracle->probe_at ? oracle->moved : oracle->probe_at;
 
-	bool waits = waits_for_client(oracle, false);
+	bool waits = waits_for_client(oracle, false, oracle->now);
 
 	oracle_ignore_pause(oracle, waits || oracle->unread == oracle->now);
-	if (waits_for_client(oracle, true))
+	if (waits_for_client(oracle, true, oracle->now - 1)) /* a wait of no time stops none */
 		oracle->owed_surely = oracle->now;
 	if (waits)
 		oracle->moved = oracle->owed = oracle->now;
@@ -867,7 +868,7 @@ oracle_stuck(struct oracle *oracle)
 	if (oracle->now - oracle->spoke < oracle->kill_stuck &&
 	    !(oracle->now - oracle->probe_at >= longest_rave(oracle) && oracle->answered_at <= oracle->probe_at))
 		oracle_blame(oracle, "7: a server is to be ended that has just written something");
-	if (waits_for_client(oracle, true))
+	if (waits_for_client(oracle, true, oracle->now))
 		oracle_blame(oracle, "7: a server is to be ended that waits for the client");
 }
 
