@@ -72,6 +72,7 @@ struct verdicts {
 	enum dialogue_kind kind;
 	char server[256]; /* what it calls itself; may be empty */
 	bool ended;       /* it ended before it opened a session, as the evidence of CHECK_INITIALIZE says */
+	bool continues;   /* another server can continue its session */
 	struct finding {
 		enum verdict verdict;
 		msec_t time; /* MSEC_NEVER: no time was taken */

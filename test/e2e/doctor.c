@@ -51,6 +51,14 @@
 /* Its answer to such a call is no JSON, and it lives on. */
 #define MALFORMED_ANSWER DYING_SERVER("id=$id,]; answer \"\\\"result\\\":1\"; continue", "")
 
+/* An agent that dies in a turn. */
+#define DYING_AGENT(capabilities) \
+	SHELL_SERVER(":", \
+	    "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":1," \
+	    "\\\"agentCapabilities\\\":{" capabilities "}}\";;" \
+	    "*session/new*) answer \"\\\"result\\\":{\\\"sessionId\\\":\\\"s\\\"}\";;" \
+	    "*session/prompt*) exit 3;;")
+
 /* Speaks LSP, and does not end with its input; first: what it does with a message, before the usual. */
 #define LANGUAGE_SERVER(first) \
 	" -- sh -c 'answer() { b=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"result\\\":$1}\";" \
@@ -365,6 +373,14 @@ static const struct {
 	{ D "--timeout 1s --call block -- $DEMO_SERVER | tail -n 1", 0,
 	    "canceld -t tools/call:block=1s -k3s -- ...\n" },
 	{ D "--call crash -- $DEMO_SERVER | tail -n 1", 0, "canceld -r -- ...\n" },
+	{ D "-D acp --call session/prompt" DYING_AGENT(
+	      "\\\"loadSession\\\":false,\\\"sessionCapabilities\\\":{}") " >text; grep -c 'which no other server could continue' text; grep -c '^canceld ' text",
+	    1, "1\n0\n" },
+	{ D "-D acp --call session/prompt" DYING_AGENT("\\\"loadSession\\\":true") " | tail -n 1", 0,
+	    "canceld -r -- ...\n" },
+	{ D "-D acp --call session/prompt" DYING_AGENT(
+	      "\\\"sessionCapabilities\\\":{\\\"resume\\\":{}}") " | tail -n 1",
+	    0, "canceld -r -- ...\n" },
 	{ D "-D lsp --timeout 1s --call slow" LANGUAGE_SERVER(
 	      "*slow*) ;;") " >text; grep -c KDURATION text; tail -n 1 text",
 	    0, "1\ncanceld -t slow=1s -- ...\n" },

@@ -55,6 +55,19 @@ error_of(const struct asked *asked, const char *otherwise)
 	return asked->answer == NULL ? "no answer" : asked->error == NULL ? otherwise : asked->error;
 }
 
+/* Whether canceld can continue the session with another server. */
+static bool
+can_continue(const struct run *run, const json_t *result)
+{
+	const json_t *agent = json_object_get(result, "agentCapabilities");
+	const json_t *sessions = json_object_get(agent, "sessionCapabilities");
+
+	return run->what->kind == DIALOGUE_MCP ||
+	    (run->what->kind == DIALOGUE_ACP &&
+		(json_is_true(json_object_get(agent, "loadSession")) ||
+		    json_is_object(json_object_get(sessions, "resume"))));
+}
+
 static void
 tell_opening(struct run *run, const struct asked *asked)
 {
@@ -62,6 +75,7 @@ tell_opening(struct run *run, const struct asked *asked)
 	const char *name = visit_text(info, "name"), *version = visit_text(info, "version");
 	long long time = time_of(run, asked);
 
+	run->report->continues = can_continue(run, asked->result);
 	if (asked->result != NULL) {
 		snprintf(run->report->server, sizeof(run->report->server), "%s%s%s", name,
 		    name[0] != '\0' && version[0] != '\0' ? " " : "", version);
@@ -532,6 +546,8 @@ advise(struct run *run)
 		append_deadline(run, seconds, options);
 	if (run->alone)
 		compose(options, " --parallel 1");
+	if (!run->report->continues)
+		return;
 	/* It must last longer than any call. */
 	if (findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO)
 		compose(options, " -k%ds", 3 * seconds);
