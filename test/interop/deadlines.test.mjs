@@ -1,13 +1,15 @@
 // Deadlines of canceld, as the real SDKs feel them on both sides.
 import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { CancellationTokenSource } from 'vscode-jsonrpc/node';
 import { answer, forEachKind, limit, modern, open, textOf, until } from './lib.mjs';
 import { LineSession } from './ndjson.mjs';
-import { here } from './wire.mjs';
+import { here, Wire } from './wire.mjs';
 
 // What the client gets at a deadline.
 function assertTimedOut({ error, elapsed }, deadline) {
@@ -170,6 +172,44 @@ test('... and without it gives up', times.limit, async t => {
   assert.equal(answer.code, -32800);
   assert.ok(elapsed >= times.timeout - 50, `${elapsed} ms`);
   assert.deepEqual(heard, []);
+});
+
+// The same clause, kept by a client in Python, which ends the server as Python's SDK does.
+async function callFromPython(t, canceld) {
+  const wire = new Wire(t);
+  const server = wire.command([process.execPath, join(here, 'server-v1.mjs')], canceld);
+  const words = [join(here, 'clause.py'), times.timeout, times.call, ...server];
+  const env = { ...process.env, INTEROP_MARKS: wire.marksFile };
+  const { stdout } = await promisify(execFile)('python3', words.map(String), { env });
+  const seen = JSON.parse(stdout);
+
+  t.diagnostic(`${seen.elapsed} ms, progress ${seen.heard}`);
+  await wire.gone();
+  return { ...seen, wire };
+}
+
+describe('a client in Python', { concurrency: true }, () => {
+  const missing = spawnSync('python3', ['--version']).status !== 0;
+  const within = { ...times.limit, skip: missing && 'python3 is not there' };
+
+  test('with --heartbeat it waits', within, async t => {
+    const { answer, heard, status, wire } = await callFromPython(t, [`--heartbeat=${times.heartbeat}`]);
+
+    assert.equal(status, 0);
+    assert.equal(textOf(answer.result), '1 steps');
+    assert.ok(heard.includes(1), 'progress of the server itself');
+    assert.ok(heard.length > 3 && heard.every((value, i) => i === 0 || value > heard[i - 1]), `${heard}`);
+    assert.deepEqual(wire.serverEnd.cancels, []);
+  });
+
+  test('without it, it gives up and says so', within, async t => {
+    const { answer, elapsed, heard, wire } = await callFromPython(t, []);
+
+    assert.equal(answer, null);
+    assert.ok(elapsed >= times.timeout - 50, `${elapsed} ms`);
+    assert.deepEqual(heard, []);
+    assert.deepEqual(wire.serverEnd.cancelledIds, [1]);
+  });
 });
 
 const slowly = result => async () => {
