@@ -278,7 +278,7 @@ enum decide_event {          /* apply.c and requests.c rely on their order: see 
 	EVENT_RESPONSE,      /* its response has arrived */
 	EVENT_MALFORMED,     /* its response is malformed */
 	EVENT_OVERSIZED,     /* its response is longer than --max-message, and is thrown away */
-	EVENT_DECLINED,      /* its receiver has gone or does not know its method, and --answer has an answer to it */
+	EVENT_DECLINED,      /* its receiver has gone or does not know its method, and canceld has an answer to it */
 	EVENT_STREAM_ENDED,  /* its receiver ends it with a cancel of its own */
 	EVENT_PROGRESS,      /* its receiver reports progress, which its requester may not see once it was cancelled */
 	EVENT_PROGRESS_OWED, /* ... which its requester may see until it is answered */

@@ -78,10 +78,8 @@ report(struct session *session, const struct request *request, const struct deci
 	action.detail = reason_of(session, request, why);
 	if (why == WHY_TIMED_OUT)
 		action.hint = hint_for(session, request);
-	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY)) {
-		action.why = WHY_PROBE_ANSWERED;
+	if (why == WHY_PROBE_ANSWERED)
 		action.hint = SPAN("--legacy spares the server that ended on it");
-	}
 	journal_tell(&session->journal, &action);
 }
 

@@ -111,6 +111,8 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 	if (session->server.probed && quoted.len > 0)
 		server_keep_said(&session->server, quoted);
 	recovery_drop_questions(session);
+	if (session->server.probed)
+		decide_each(session, SIDE_CLIENT, EVENT_DECLINED, METHOD_DISCOVERY);
 	decide_each(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
 	session->server.dismissed = false;
 	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);

@@ -99,8 +99,6 @@ static const struct ending interrupted = { TALLY_LOST, "server-restarted",
 	" was lost with the agent, and is not repeated; canceld tries to open the session again" };
 static const struct ending unopened = { TALLY_LOST, "server-restarted",
 	" cannot be answered: the agent was started again and did not open the session" };
-static const struct ending undiscovered = { TALLY_LOST, NULL,
-	" is not known to the server, which ended on it (see the option --legacy of canceld)" };
 
 static const struct ending *
 ending_of(const struct session *session, const struct request *request, enum why why)
@@ -109,8 +107,6 @@ ending_of(const struct session *session, const struct request *request, enum why
 		return &unread;
 	if (why == WHY_TIMED_OUT && request->passed == POLICY_IDLE && !(request->traits & METHOD_START))
 		return &idle;
-	if (why == WHY_SERVER_LOST && session->server.probed && (request->traits & METHOD_DISCOVERY))
-		return &undiscovered;
 	if (why == WHY_SERVER_LOST && session->server.dismissed)
 		return &dismissed;
 	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) &&
@@ -216,8 +212,7 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		compose(text, " and not answered (see the option --grace of canceld)");
 	else if (session->fault.len > 0)
 		compose(text, ": %b", buf_span(&session->fault));
-	if (request->from == SIDE_CLIENT &&
-	    ((ending->tally == TALLY_LOST && ending != &undiscovered) || (late && (request->traits & METHOD_START))))
+	if (request->from == SIDE_CLIENT && (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))
 		quote(session, request->traits);
 }
 
@@ -255,7 +250,7 @@ reply_to(struct session *session, const struct request *request, enum why why)
 	}
 	if (cancelled)
 		answer.code = CODE_REQUEST_CANCELLED;
-	else if (by_canceld || ending == &undiscovered)
+	else if (by_canceld || why == WHY_PROBE_ANSWERED)
 		answer.code = request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND : dialect->timeout_code;
 	explain(session, &answer, request, ending, why);
 	write_answer(session, request->from, &answer);
@@ -289,7 +284,7 @@ reply_error(struct session *session, const struct message *message, enum why why
 	buf_set(&session->words, text);
 	answer_message(session, message,
 	    (struct answer){ .id = message->id.text, .method = message->method, .code = code, .cause = cause },
-	    TALLY_REFUSED, why);
+	    why == WHY_PROBE_ANSWERED ? TALLY_ANSWERED : TALLY_REFUSED, why);
 }
 
 enum why

@@ -19,7 +19,7 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		CELL(RESPONSE,            0, WAITING, STRAY), /* the receiver cannot have seen the request */
 		CELL(MALFORMED,           R, WAITING, STRAY),
 		CELL(OVERSIZED,           R, WAITING, OVERSIZED),
-		CELL(DECLINED,            A | R, ENDED, ANSWERED_FOR_CLIENT),
+		SIDES(DECLINED,           A | R, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
 		CELL(STREAM_ENDED,        0, WAITING, FORBIDDEN_CANCEL),
 		CELL(PROGRESS,            P | E, WAITING, RELAYED),
 		CELL(PROGRESS_OWED,       P | E, WAITING, RELAYED),
@@ -42,7 +42,7 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		CELL(RESPONSE,            P, ENDED, RELAYED),
 		CELL(MALFORMED,           A | R, ENDED, MALFORMED),
 		CELL(OVERSIZED,           A | R, ENDED, OVERSIZED),
-		CELL(DECLINED,            A | R, ENDED, ANSWERED_FOR_CLIENT),
+		SIDES(DECLINED,           A | R, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
 		CELL(STREAM_ENDED,        P, ABANDONED, CANCEL_FORWARDED), /* and a result may follow */
 		CELL(PROGRESS,            P | E, WAITING, RELAYED),
 		CELL(PROGRESS_OWED,       P | E, WAITING, RELAYED),
@@ -122,6 +122,8 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 const struct ending endings[WHY_COUNT] = {
 	[WHY_RELAYED] = { TALLY_ANSWERED, NULL, NULL },
 	[WHY_ANSWERED_FOR_CLIENT] = { TALLY_ANSWERED, NULL, NULL },
+	[WHY_PROBE_ANSWERED] = { TALLY_ANSWERED, NULL,
+	    " is not known to the server, which ended on it (see the option --legacy of canceld)" },
 	[WHY_MALFORMED] = { TALLY_FAILED, "malformed-response",
 	    "the response was malformed and was replaced by this error" },
 	[WHY_OVERSIZED] = { TALLY_FAILED, "oversized-message",

@@ -275,7 +275,7 @@ const struct options_row options_rows[] = {
 	FLAG(0, "fail-on-error", fail_on_error,
 	    "exit with 123 instead of 0 if a request failed or was given up, or a line of the client was no message"),
 	{ 0, 0, set_wait, "term-after", AT(term_after), "DURATION", wanted_wait,
-	    "from the end of the server's stdin to SIGTERM (2s; ACP, LSP, BSP 3s; a signal ends that wait)" },
+	    "from the end of the server's stdin to SIGTERM (2s; ACP, LSP, BSP 3s, after exit 10s; a signal ends that wait)" },
 	{ 0, 0, set_wait, "kill-after", AT(kill_after), "DURATION", wanted_wait, "from there to SIGKILL (2s)" },
 	{ 0, 0, set_choice, "sweep", AT(sweep_group), "tree|group", NULL,
 	    "what ends with the server: tree, all that it started, or group, only its process group (tree; on macOS group)" },
