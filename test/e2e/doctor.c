@@ -374,8 +374,10 @@ static const struct {
 	    "canceld -t tools/call:block=1s -k3s -- ...\n" },
 	{ D "--call crash -- $DEMO_SERVER | tail -n 1", 0, "canceld -r -- ...\n" },
 	{ D "-D acp --call session/prompt" DYING_AGENT(
-	      "\\\"loadSession\\\":false,\\\"sessionCapabilities\\\":{}") " >text; grep -c 'which no other server could continue' text; grep -c '^canceld ' text",
-	    1, "1\n0\n" },
+	      "\\\"loadSession\\\":false,\\\"sessionCapabilities\\\":{}") " >text; grep -c -e ' -[rk]' text",
+	    1, "0\n" },
+	{ D "-D acp" SHELL_SERVER(":", "*_canceld/ping*) kill -SEGV $$;;") " >text; grep -c 'no other server can' text",
+	    0, "1\n" },
 	{ D "-D acp --call session/prompt" DYING_AGENT("\\\"loadSession\\\":true") " | tail -n 1", 0,
 	    "canceld -r -- ...\n" },
 	{ D "-D acp --call session/prompt" DYING_AGENT(

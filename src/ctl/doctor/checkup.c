@@ -62,10 +62,8 @@ can_continue(const struct run *run, const json_t *result)
 	const json_t *agent = json_object_get(result, "agentCapabilities");
 	const json_t *sessions = json_object_get(agent, "sessionCapabilities");
 
-	return run->what->kind == DIALOGUE_MCP ||
-	    (run->what->kind == DIALOGUE_ACP &&
-		(json_is_true(json_object_get(agent, "loadSession")) ||
-		    json_is_object(json_object_get(sessions, "resume"))));
+	return run->what->kind == DIALOGUE_MCP || json_is_true(json_object_get(agent, "loadSession")) ||
+	    json_is_object(json_object_get(sessions, "resume"));
 }
 
 static void

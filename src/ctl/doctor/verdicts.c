@@ -8,6 +8,7 @@
 
 static const char left[] = "            "; /* before the text, as wide as a verdict */
 
+#define ENDS "ends the session, which no other server can continue"
 #define RESPONSE "JSON-RPC 2.0: each request gets a response"
 
 /* THE TABLE of the checks. */
@@ -16,7 +17,7 @@ static const struct row {
 	const char *title;              /* what the server does if the verdict is yes */
 	const char *demands[DIALOGUES]; /* the sections of MCP, ACP and LSP; NULL: the check is not for it */
 	const char *help;               /* what canceld does about it */
-	const char *again;              /* ... with a new server, where that can continue the session; or NULL */
+	const char *last;               /* ... if no other server can continue the session; NULL: the same */
 } rows[CHECKS] = {
 	[CHECK_INITIALIZE] = { "initialize", "answers initialize",
 	    { "MCP, Lifecycle: the server MUST respond with its own capabilities and information",
@@ -33,8 +34,8 @@ static const struct row {
 	    { "MCP, Tools: clients send tools/list to a server that declares tools", NULL, NULL },
 	    "canceld -t tools/list=DURATION answers with an error in its place" },
 	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE },
-	    "canceld -t METHOD:NAME=DURATION gives the call a deadline",
-	    ", and -r starts a server again that has died" },
+	    "canceld -t METHOD:NAME=DURATION gives the call a deadline, and -r starts a server again that has died",
+	    "canceld -t METHOD:NAME=DURATION gives the call a deadline" },
 	[CHECK_SUCCESS] = { "success", "succeeds in the call",
 	    { "MCP, Tools: a result with isError, or an error, tells that the call failed",
 		"JSON-RPC 2.0: an error tells that the call failed",
@@ -45,8 +46,9 @@ static const struct row {
 	    { "MCP, Ping: the receiver MUST respond promptly",
 		"ACP, Cancellation: an agent that does not read hears no cancel",
 		"LSP, Cancellation Support: a server that does not read hears no cancel" },
-	    "it cannot hear a cancel either while it works: canceld -t ends the wait",
-	    ", and -kDURATION, longer than any call of it, replaces a server that hangs" },
+	    "it cannot hear a cancel either while it works: canceld -t ends the wait, and -kDURATION, longer than any "
+	    "call of it, replaces a server that hangs",
+	    "it cannot hear a cancel either while it works: canceld -t ends the wait; -k " ENDS },
 	[CHECK_CANCEL] = { "cancel", "honours a cancel",
 	    { "MCP, Cancellation: receivers SHOULD stop processing the cancelled request",
 		"ACP, Cancellation: the agent SHOULD stop as soon as possible and MUST answer",
@@ -56,7 +58,8 @@ static const struct row {
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
 	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
 		"LSP, Cancellation Support: $/ notifications can be ignored" },
-	    "canceld --no-cancel writes no cancel to it", "; -r starts it again after a crash, and -k after a hang" },
+	    "canceld --no-cancel writes no cancel to it; -r starts it again after a crash, and -k after a hang",
+	    "canceld --no-cancel writes no cancel to it; -k " ENDS },
 	[CHECK_STDOUT] = { "stdout", "keeps stdout clean",
 	    { "MCP, stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message",
 		"ACP, stdio: the agent MUST NOT write anything to its stdout that is not a valid ACP message",
@@ -140,14 +143,10 @@ is_repeated(const struct verdicts *report, int check)
 	    next->verdict == finding->verdict && strcmp(next->evidence, finding->evidence) == 0;
 }
 
-static void
-append_help(const struct verdicts *report, int check, struct buf *text)
+static const char *
+help_for(const struct verdicts *report, int check)
 {
-	compose(text, "%s", rows[check].help);
-	if (rows[check].again != NULL)
-		compose(text, "%s",
-		    report->continues ? rows[check].again :
-					"; -r and -k end the session, which no other server could continue");
+	return report->continues || rows[check].last == NULL ? rows[check].help : rows[check].last;
 }
 
 static void
@@ -166,11 +165,8 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 	compose(text, "%s", report->ended ? "" : left);
 	show_lines(text, span_of(finding->evidence), left);
 	compose(text, "\n");
-	if (finding->verdict == VERDICT_NO && !report->ended) {
-		compose(text, "%s%s\n%s", left, rows[check].demands[report->kind], left);
-		append_help(report, check, text);
-		compose(text, "\n");
-	}
+	if (finding->verdict == VERDICT_NO && !report->ended)
+		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left, help_for(report, check));
 }
 
 /* What the server asked for; with the option that answers it, as a shell takes it, if one does no harm. */
@@ -235,19 +231,11 @@ static json_t *
 finding_json(const struct verdicts *report, int check)
 {
 	const struct finding *finding = &report->findings[check];
-	json_t *json =
-	    json_pack("{s:s, s:s, s:s, s:o, s:o*, s:s}", "check", rows[check].word, "title", rows[check].title,
-		"verdict", words[finding->verdict], "evidence", printable_json(span_of(finding->evidence), false), "ms",
-		finding->time == MSEC_NEVER ? NULL : json_integer(finding->time), "demand",
-		rows[check].demands[report->kind]);
-	struct buf help = { 0 };
 
-	if (finding->verdict == VERDICT_NO) {
-		append_help(report, check, &help);
-		json_object_set_new(json, "help", printable_json(buf_span(&help), false));
-		buf_free(&help);
-	}
-	return json;
+	return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:s, s:s*}", "check", rows[check].word, "title", rows[check].title,
+	    "verdict", words[finding->verdict], "evidence", printable_json(span_of(finding->evidence), false), "ms",
+	    finding->time == MSEC_NEVER ? NULL : json_integer(finding->time), "demand",
+	    rows[check].demands[report->kind], "help", finding->verdict == VERDICT_NO ? help_for(report, check) : NULL);
 }
 
 json_t *
