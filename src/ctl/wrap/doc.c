@@ -19,7 +19,7 @@ struct reader {
 	const char *at; /* in doc->bytes */
 	char *out;      /* where the next decoded byte goes: what is decoded is never longer than its source */
 	size_t depth;
-	regex_t plain;
+	const regex_t *plain;
 };
 
 #define LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -449,7 +449,7 @@ read_plain(struct reader *reader)
 		len += 1 + strspn(start + len + 1, signs);
 	copy = doc_copy((struct span){ start, len });
 	reader->at += len;
-	if (regexec(&reader->plain, copy, 0, NULL, 0) != 0)
+	if (regexec(reader->plain, copy, 0, NULL, 0) != 0)
 		fail_at(reader, start, reader->toml ? "not a value of TOML" : "not a JSON value");
 	free(copy);
 	return (struct span){ start, len };
@@ -568,6 +568,20 @@ check_text(struct reader *reader, struct span text)
 		fail_at(reader, text.ptr + at, text.ptr[at] == '\0' ? "a NUL byte" : "not UTF-8");
 }
 
+/* What both compile to is kept: it takes longer than the reading of most files. */
+static const regex_t *
+plain_values(bool toml)
+{
+	static regex_t compiled[2];
+	static bool is_compiled[2];
+
+	if (!is_compiled[toml] &&
+	    regcomp(&compiled[toml], toml ? plain_toml : plain_json, REG_EXTENDED | REG_NOSUB) != 0)
+		abort();
+	is_compiled[toml] = true;
+	return &compiled[toml];
+}
+
 int
 doc_read(struct doc *doc, struct span text, enum doc_grammar grammar)
 {
@@ -584,14 +598,12 @@ doc_read(struct doc *doc, struct span text, enum doc_grammar grammar)
 	doc->texts = mem_new(text.len + 2);
 	reader.at = doc->bytes;
 	reader.out = doc->texts;
-	if (regcomp(&reader.plain, reader.toml ? plain_toml : plain_json, REG_EXTENDED | REG_NOSUB) != 0)
-		abort();
+	reader.plain = plain_values(reader.toml);
 	check_text(&reader, span_between(doc->bytes, doc->end));
 	skip(&reader, "\xef\xbb\xbf");
 	if (reader.toml)
 		read_toml(&reader);
 	else
 		read_json(&reader);
-	regfree(&reader.plain);
 	return doc->fault[0] == '\0' ? 0 : -1;
 }
