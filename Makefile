@@ -81,7 +81,7 @@ SHELL_OBJECTS := $(filter-out $(B)/obj/src/shell/system/system_%,$(call objects,
 	$(patsubst %,$(B)/obj/src/shell/system/system_%.o,$(SYSTEM) $(addprefix not_,$(filter-out $(SYSTEM),linux darwin)))
 CTL_OBJECTS := $(call objects,src/ctl/*/*.c)
 MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c)
-UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/needs.c test/core/*.c test/shell/*.c test/ctl/*.c)
+UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/needs.c test/folder.c test/core/*.c test/shell/*.c test/ctl/*.c)
 SCENARIO_OBJECTS := $(call objects,test/golden.c test/scenario/*.c)
 SIM_OBJECTS := $(call objects,test/golden.c test/sim/*.c)
 EXPLORE_OBJECTS := $(call objects,test/explore/*.c test/sim/protocol.c test/scenario/option.c test/scenario/vocabulary.c)

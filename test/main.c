@@ -1,48 +1,78 @@
 /* Runs every unit suite: the files of test/core, test/shell and test/ctl. */
 
 #include <check.h>
-#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "needs.h"
 
 const int suites_limit = 12; /* seconds, times CK_TIMEOUT_MULTIPLIER */
-void (*const suites_before)(void) = NULL;
 
-/* A sanitizer searches each process for leaks when it ends, which takes far longer than a test. */
-#ifdef __SANITIZE_ADDRESS__
-enum { ALL_ALONE = false };
-#else
-enum { ALL_ALONE = true };
-#endif
+static int limit; /* seconds for each test of the suite whose tests share this process; 0: they do not */
+
+/* Check limits only what it forks. */
+static void
+limit_time(void)
+{
+	const char *times = getenv("CK_TIMEOUT_MULTIPLIER");
+
+	if (limit > 0)
+		alarm((unsigned)(limit * (times == NULL ? 1 : atoi(times))));
+}
+
+void (*const suites_before)(void) = limit_time;
 
 static int
-run_suites(const struct suite *suites, size_t count, bool alone)
+run_suite(const struct suite *suite, enum fork_status mode)
 {
-	SRunner *runner = srunner_create(NULL);
+	SRunner *runner = srunner_create(suite->check);
 	int failed;
 
-	for (size_t i = 0; i < count; i++)
-		if ((ALL_ALONE || suites[i].alone) == alone)
-			srunner_add_suite(runner, suites[i].check);
-	if (!alone)
-		srunner_set_fork_status(runner, CK_NOFORK);
+	srunner_set_fork_status(runner, mode);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return failed;
 }
 
+/* One process for all its tests, as a process takes longer than most of them; a suite that crashes ends no other. */
 static int
-remove_entry(const char *name, const struct stat *status, int type, struct FTW *place)
+run_shared(const struct suite *suite)
 {
-	(void)status;
-	(void)type;
-	(void)place;
-	return remove(name);
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		limit = suite->limit > 0 ? suite->limit : suites_limit;
+		exit(run_suite(suite, CK_NOFORK) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	}
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status))
+		printf("%s: signal %d; CK_FORK=yes CK_RUN_SUITE=%s tells which test\n", suite->name, WTERMSIG(status),
+		    suite->name);
+	return pid < 0 || status != 0;
+}
+
+static int
+run_suites(void)
+{
+	const char *only = getenv("CK_RUN_SUITE");
+	bool given = getenv("CK_FORK") != NULL;
+	size_t count;
+	const struct suite *suites = suites_all(&count);
+	int failed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (only == NULL || strcmp(only, suites[i].name) == 0)
+			failed +=
+			    given || suites[i].alone ? run_suite(&suites[i], CK_FORK_GETENV) : run_shared(&suites[i]);
+	return failed;
 }
 
 /* Files of a test that failed are gone with the directory of the run. */
@@ -51,8 +81,6 @@ main(void)
 {
 	const char *parent = getenv("TMPDIR");
 	char directory[64];
-	size_t count;
-	const struct suite *suites = suites_all(&count);
 	int failed;
 
 	/* Names of sockets are short. */
@@ -62,10 +90,8 @@ main(void)
 		perror(directory);
 		return EXIT_FAILURE;
 	}
-	failed = run_suites(suites, count, true);
-	if (!ALL_ALONE)
-		failed += run_suites(suites, count, false);
+	failed = run_suites();
 	needs_report();
-	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	folder_remove(directory);
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

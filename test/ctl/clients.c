@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
+
 static char home[64]; /* with characters that glob(3) knows */
 
 /* A command of the shell with a path in it. */
@@ -27,8 +29,8 @@ set_up(void)
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("CODEX_HOME");
 	unsetenv("CLAUDE_CONFIG_DIR");
-	run_shell("mkdir ", home, "/project");
 	ck_assert_int_eq(chdir(home), 0);
+	ck_assert_int_eq(mkdir("project", 0777), 0);
 	ck_assert_int_eq(chdir("project"), 0);
 }
 
@@ -36,7 +38,7 @@ static void
 tear_down(void)
 {
 	ck_assert_int_eq(chdir("/"), 0);
-	run_shell("rm -rf ", home, "");
+	ck_assert_int_eq(folder_remove(home), 0);
 }
 
 static const struct {
@@ -121,8 +123,7 @@ TESTS(each_file_is_found, 0, COUNT(places))
 {
 	struct client_files files = { 0 };
 
-	run_shell("mkdir -p \"$(dirname ", places[_i].file, ")\"");
-	run_shell("echo '{}' >", places[_i].file, "");
+	ck_assert_int_eq(folder_put(places[_i].file, "{}\n"), 0);
 	clients_find(&files, NULL);
 	ck_assert_uint_eq(files.count, 1);
 	ck_assert_str_eq(files.list[0].client->id, places[_i].client);

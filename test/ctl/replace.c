@@ -13,6 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "needs.h"
 
 #define OLD "{ \"old\": true }\n"
@@ -59,10 +60,7 @@ set_up(void)
 static void
 tear_down(void)
 {
-	char command[96];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(folder_remove(folder), 0);
 }
 
 /* How many files a directory has; -1: there is no such directory. */

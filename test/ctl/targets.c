@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
+
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "e2e/life.h"
@@ -36,14 +38,11 @@ set_up(void)
 static void
 tear_down(void)
 {
-	char command[256];
-
 	for (int i = 0; i < peer_count; i++) {
 		kill(peers[i], SIGKILL);
 		waitpid(peers[i], NULL, 0);
 	}
-	snprintf(command, sizeof(command), "rm -rf %s", place);
-	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(folder_remove(place), 0);
 }
 
 static int
