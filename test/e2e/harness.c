@@ -27,6 +27,7 @@ mark_new(char *mark, size_t size)
 {
 	static int count;
 
+	process_note_others();
 	snprintf(mark, size, "%s%d.%d.", getenv(PROCESS_MARK), (int)getpid(), ++count);
 }
 

@@ -76,6 +76,52 @@ is_marked(pid_t pid, const char *mark)
 	return found && pid != getpid() && is_live(pid);
 }
 
+/*
+ * Processes that are none of a run, as they were there before it: most of a machine's, and reading what each says takes
+ * longer than most tests. As /proc names them, in the order of their pids; a process that gets the pid of one that has
+ * ended has another inode.
+ */
+static struct other {
+	pid_t pid;
+	ino_t inode;
+} * others;
+static size_t other_count;
+
+void
+process_note_others(void)
+{
+	DIR *directory;
+	const struct dirent *entry;
+
+	if (others != NULL || (directory = opendir("/proc")) == NULL)
+		return;
+	while ((entry = readdir(directory)) != NULL) {
+		if (!isdigit((unsigned char)*entry->d_name))
+			continue;
+		others = realloc(others, (other_count + 1) * sizeof(*others));
+		if (others == NULL)
+			abort();
+		others[other_count++] = (struct other){ (pid_t)atoi(entry->d_name), entry->d_ino };
+	}
+	closedir(directory);
+}
+
+static int
+by_pid(const void *a, const void *b)
+{
+	return ((const struct other *)a)->pid - ((const struct other *)b)->pid;
+}
+
+static bool
+is_other(pid_t pid, ino_t inode)
+{
+	const struct other *other = other_count == 0 ?
+	    NULL :
+	    bsearch(&(struct other){ .pid = pid }, others, other_count, sizeof(*others), by_pid);
+
+	return other != NULL && other->inode == inode;
+}
+
 typedef void each_function(pid_t pid, void *context);
 
 static int
@@ -88,7 +134,7 @@ each_marked(const char *mark, each_function *function, void *context)
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
-		if (!isdigit((unsigned char)*entry->d_name) || !is_marked(pid, mark))
+		if (!isdigit((unsigned char)*entry->d_name) || is_other(pid, entry->d_ino) || !is_marked(pid, mark))
 			continue;
 		function(pid, context);
 		count++;

@@ -9,6 +9,12 @@
 #define PROCESS_MARK "E2E_MARK"
 
 /*
+ * Call it before a mark is made: what is there already cannot get it, and need not be looked at. Only the first call of a
+ * process does something.
+ */
+void process_note_others(void);
+
+/*
  * Counts the processes with a mark that starts with this one; zombies do not count. Writes their
  * names and ids to list, for failure messages.
  */
