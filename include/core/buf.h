@@ -102,6 +102,9 @@ span_keep(char *storage, size_t room, struct span text)
 	return (struct span){ storage, text.len };
 }
 
+/* Whether it is one of these words, which have blanks between them. */
+bool span_is_any(struct span text, const char *words);
+
 /* The first bytes, up to one of these, or all. */
 struct span span_until(struct span text, const char *ends);
 

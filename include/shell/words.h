@@ -22,9 +22,6 @@ bool units_read_number(struct span text, bool bytes, size_t least, size_t most, 
 /* [METHOD[:NAME]=]VALUE, of POLICY_ANSWER METHOD=VALUE: adds the rule to the policy. false: it is none. */
 bool units_read_rule(const char *text, enum policy_source source, enum policy_kind kind, struct policy *policy);
 
-/* Whether a list, in which each word has a blank on both sides, has this one. */
-bool words_have(const char *list, struct span word);
-
 /* What a mistyped or shortened name was most likely meant to be. */
 struct nearest {
 	struct span typed; /* the caller sets it, and no other member */

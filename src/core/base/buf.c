@@ -38,6 +38,19 @@ mem_new(size_t size)
 	return checked(calloc(1, size > 0 ? size : 1));
 }
 
+bool
+span_is_any(struct span text, const char *words)
+{
+	size_t len;
+
+	for (; text.len > 0 && *words != '\0'; words += len + (words[len] == ' ')) {
+		len = strcspn(words, " ");
+		if (span_equal(text, (struct span){ words, len }))
+			return true;
+	}
+	return false;
+}
+
 struct span
 span_until(struct span text, const char *ends)
 {

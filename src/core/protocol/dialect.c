@@ -303,28 +303,23 @@ dialect_says_cancelled(const struct scan *response)
 {
 	struct span code = scan_text(response, SCAN_ERROR_CODE);
 
-	return dialect_is(code, "-32800") || dialect_is(code, "-32802") ||
-	    dialect_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
+	return span_is_any(code, "-32800 -32802") || dialect_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
 }
 
 bool
 dialect_ends_task(struct span status)
 {
-	return dialect_is(status, "\"completed\"") || dialect_is(status, "\"failed\"") ||
-	    dialect_is(status, "\"cancelled\"");
+	return span_is_any(status, "\"completed\" \"failed\" \"cancelled\"");
 }
 
 bool
 dialect_is_of_turn(const struct scan *update)
 {
-	static const char *const kinds[] = { "\"agent_message_chunk\"", "\"agent_thought_chunk\"",
-		"\"user_message_chunk\"", "\"tool_call\"", "\"tool_call_update\"", "\"plan\"",
-		/* version 2 */ "\"agent_message\"", "\"agent_thought\"", "\"user_message\"",
-		"\"tool_call_content_chunk\"", "\"terminal_update\"", "\"terminal_output_chunk\"", "\"plan_update\"",
-		"\"notice\"", "\"compaction_update\"", "\"compaction_summary_chunk\"" };
+	static const char kinds[] =
+	    "\"agent_message_chunk\" \"agent_thought_chunk\" \"user_message_chunk\" \"tool_call\" \"tool_call_update\" "
+	    "\"plan\" " /* version 2: */ "\"agent_message\" \"agent_thought\" \"user_message\" "
+	    "\"tool_call_content_chunk\" \"terminal_update\" \"terminal_output_chunk\" \"plan_update\" \"notice\" "
+	    "\"compaction_update\" \"compaction_summary_chunk\"";
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (dialect_is(scan_text(update, SCAN_UPDATE_KIND), kinds[i]))
-			return true;
-	return false;
+	return span_is_any(scan_text(update, SCAN_UPDATE_KIND), kinds);
 }

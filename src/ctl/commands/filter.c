@@ -87,8 +87,8 @@ check_patterns(const struct condition *condition)
 			status = ctl_usage("'%.60s...': " POLICY_PATTERN, word);
 		else if (strcmp(condition->key, "why") == 0)
 			status = check_why(word);
-		else if (strcmp(condition->key, "to") == 0 && word[0] != '\0' && strcmp(word, "client") != 0 &&
-		    strcmp(word, "server") != 0)
+		else if (strcmp(condition->key, "to") == 0 && word[0] != '\0' &&
+		    !span_is_any(span_of(word), "client server"))
 			status = ctl_usage("to='%.60s': want client or server", word);
 	return status;
 }

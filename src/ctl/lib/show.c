@@ -174,15 +174,7 @@ show_is(const json_t *object, const char *key, const char *text)
 bool
 show_is_any(const json_t *object, const char *key, const char *words)
 {
-	struct span text = show_string(object, key);
-	size_t len;
-
-	for (; *words != '\0'; words += len + (words[len] == ' ')) {
-		len = strcspn(words, " ");
-		if (span_equal(text, (struct span){ words, len }))
-			return true;
-	}
-	return false;
+	return span_is_any(show_string(object, key), words);
 }
 
 void

@@ -302,7 +302,7 @@ append_member(struct buf *line, const char *key, const json_t *value)
 {
 	struct span text = show_text(value);
 	bool plain = text.len > 0 && strcspn(text.ptr, " \"'=\\") == text.len;
-	bool time = strcmp(key, "elapsed") == 0 || strcmp(key, "timeout") == 0 || strcmp(key, "after") == 0;
+	bool time = span_is_any(span_of(key), "elapsed timeout after");
 	char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
 	compose(line, " %s=%b%s", key, plain ? text : span_of(dumped), time ? "ms" : "");
@@ -328,8 +328,7 @@ view_decision(struct buf *line, json_t *decision, bool coloured)
 	buf_clear(&rest);
 	json_object_foreach(decision, key, value)
 	{
-		if (strcmp(key, "time") != 0 && strcmp(key, "pid") != 0 && strcmp(key, "server") != 0 &&
-		    strcmp(key, "why") != 0)
+		if (!span_is_any(span_of(key), "time pid server why"))
 			append_member(&rest, key, value);
 	}
 	printable_append(line, buf_span(&rest), "");

@@ -80,7 +80,7 @@ attributes_of_line(json_t *line)
 	json_object_foreach(line, key, value)
 	{
 		snprintf(name, sizeof(name), "canceld.%s", key);
-		if (strcmp(key, "time") != 0 && strcmp(key, "why") != 0)
+		if (!span_is_any(span_of(key), "time why"))
 			json_object_set(members, name, value);
 	}
 	return attributes_of(members);

@@ -365,8 +365,7 @@ client_is_language(const struct doc_node *server)
 	const struct doc_node *table = server->parent;
 	struct span key = table->key.name;
 
-	return table->parent == NULL || span_equal(key, SPAN("lsp")) || span_equal(key, SPAN("lspServers")) ||
-	    span_equal(key, SPAN("language-server"));
+	return table->parent == NULL || span_is_any(key, "lsp lspServers language-server");
 }
 
 /* In opencode's second version "servers" in "mcp" has all servers; in its first one it may be the name of one. */

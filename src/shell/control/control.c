@@ -383,7 +383,7 @@ find_unknown(const char *names, json_t *params)
 	json_t *value;
 	const char *key;
 
-	json_object_foreach(params, key, value) if (!words_have(names, span_of(key))) return key;
+	json_object_foreach(params, key, value) if (!span_is_any(span_of(key), names)) return key;
 	return NULL;
 }
 

@@ -51,15 +51,6 @@ static const char generic[] =
 
 static const char extensions[] = " git py js mjs cjs ts mts rb jar dll php sh exe ";
 
-bool
-words_have(const char *list, struct span word)
-{
-	char key[32];
-	int len = snprintf(key, sizeof(key), " %.*s ", (int)word.len, word.ptr);
-
-	return len < (int)sizeof(key) && memchr(word.ptr, ' ', word.len) == NULL && strstr(list, key) != NULL;
-}
-
 /* The last part of a path. */
 static struct span
 base_of(struct span path)
@@ -74,7 +65,7 @@ static const struct launcher *
 launcher_of(const char *program)
 {
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-		if (words_have(launchers[i].programs, base_of(span_of(program))))
+		if (span_is_any(base_of(span_of(program)), launchers[i].programs))
 			return &launchers[i];
 	return NULL;
 }
@@ -106,7 +97,7 @@ takes_value(const struct launcher *launcher, const char *word)
 {
 	bool letter = word[0] == '-' && word[1] != '\0' && word[2] == '\0';
 
-	return words_have(valued, span_of(word)) || (letter && strchr(launcher->valued, word[1]) != NULL);
+	return span_is_any(span_of(word), valued) || (letter && strchr(launcher->valued, word[1]) != NULL);
 }
 
 /*
@@ -126,7 +117,7 @@ find_named(char *const command[])
 
 		if (takes_value(launcher, word)) {
 			i += command[i + 1] != NULL;
-		} else if (!words_have(passed, span_of(word)) && !is_assignment(launcher, word) &&
+		} else if (!span_is_any(span_of(word), passed) && !is_assignment(launcher, word) &&
 		    word[strspn(word, DIGITS ".smhkgMG")] != '\0' &&
 		    !(letters && word[1 + strspn(word + 1, launcher->bare)] == '\0')) {
 			if (!is_operand(word))
@@ -154,11 +145,11 @@ name_operand(const char *word)
 		part.len = strcspn(part.ptr, "/@:[=<>~!;#?");
 		dot = span_last(part, '.');
 		if (dot != NULL && dot > part.ptr &&
-		    words_have(extensions, span_from(part, (size_t)(dot + 1 - part.ptr))))
+		    span_is_any(span_from(part, (size_t)(dot + 1 - part.ptr)), extensions))
 			part.len = (size_t)(dot - part.ptr);
 		first = first.len > 0 ? first : part;
-	} while (path.len > 0 && strstr(word, "://") == NULL && words_have(generic, part));
-	return part.len == 0 || words_have(generic, part) ? first : part;
+	} while (path.len > 0 && strstr(word, "://") == NULL && span_is_any(part, generic));
+	return part.len == 0 || span_is_any(part, generic) ? first : part;
 }
 
 void
@@ -219,18 +210,18 @@ command_runs_container(char *const command[], struct buf *hint)
 	const char *program;
 	bool init = false, removed = false;
 
-	while (*word != NULL && words_have(" env sudo ", base_of(span_of(*word))))
+	while (*word != NULL && span_is_any(base_of(span_of(*word)), " env sudo "))
 		word = behind_options(word);
 	program = *word;
-	if (program == NULL || !words_have(" docker podman ", base_of(span_of(program))))
+	if (program == NULL || !span_is_any(base_of(span_of(program)), " docker podman "))
 		return false;
 	word = behind_options(word);
 	word += *word != NULL && strcmp(*word, "container") == 0;
 	if (*word == NULL || strcmp(*word, "run") != 0)
 		return false;
 	for (; *word != NULL; word++) {
-		init |= words_have(" --init --init=true ", span_of(*word));
-		removed |= words_have(" --rm --rm=true ", span_of(*word));
+		init |= span_is_any(span_of(*word), " --init --init=true ");
+		removed |= span_is_any(span_of(*word), " --rm --rm=true ");
 	}
 	compose(hint, "%s%b ps shows it", missing[!init + 2 * !removed], base_of(span_of(program)));
 	return true;
