@@ -89,6 +89,12 @@ void verdicts_init(struct verdicts *report, struct span command, enum dialogue_k
 void verdicts_tell(struct verdicts *report, enum check check, enum verdict verdict, msec_t time, const char *format,
     ...) __attribute__((format(printf, 5, 6)));
 
+/*
+ * The option of canceld, as a shell takes it, that answers this request of a server's in its client's place and does no
+ * harm; "": there is none. refused: only if the examination has refused the request, as many clients do.
+ */
+const char *verdicts_answer(const char *method, bool refused);
+
 /* How many findings of the protocol's checks are such. */
 int verdicts_count(const struct verdicts *report, enum verdict verdict);
 

@@ -48,6 +48,9 @@
 	    "*tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"x\\\"}]}\";;" \
 	    "*tools/call*) n=x$n; echo boom >&2; " before "; answer \"\\\"result\\\":{\\\"content\\\":[]}\"; " after \
 	    ";;")
+/* It asks its client for this, and goes on with the next line. */
+#define ASKS(method) \
+	"printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"r\\\",\\\"method\\\":\\\"" method "\\\"}\\n\"; continue"
 /* Its answer to such a call is no JSON, and it lives on. */
 #define MALFORMED_ANSWER DYING_SERVER("id=$id,]; answer \"\\\"result\\\":1\"; continue", "")
 
@@ -370,6 +373,19 @@ static const struct {
 	/* The last line. */
 	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER | tail -n 1", 0,
 	    "canceld -t tools/call:sleep=1s -- ...\n" },
+	/* It waits for what it was refused; but what it got is no reason to wait. */
+	{ D "--timeout 1s --call x" DYING_SERVER(ASKS("roots/list"), "") " | tail -n 1", 0,
+	    "canceld --answer 'roots/list={\"roots\":[]}' -- ...\n" },
+	{ D "--timeout 1s --call x" DYING_SERVER(ASKS("client/registerCapability"), "") " | tail -n 1", 0,
+	    "canceld -t tools/call:x=1s -- ...\n" },
+	{ D "--timeout 1s" SHELL_SERVER(":",
+	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
+	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";; *tools/list*) " ASKS("roots/list") ";;") " | tail -n 1",
+	    0, "canceld --answer 'roots/list={\"roots\":[]}' -- ...\n" },
+	{ D "-D lsp --timeout 1s --call slow" LANGUAGE_SERVER(
+	      "*slow*) b=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"r\\\",\\\"method\\\":"
+	      "\\\"workspace/configuration\\\"}\"; printf \"Content-Length: %d\\r\\n\\r\\n%s\" ${#b} \"$b\";;") " | tail -n 1",
+	    0, "canceld --answer 'workspace/configuration=[null]' -- ...\n" },
 	{ D "--timeout 1s --call block -- $DEMO_SERVER | tail -n 1", 0,
 	    "canceld -t tools/call:block=1s -k3s -- ...\n" },
 	{ D "--call crash -- $DEMO_SERVER | tail -n 1", 0, "canceld -r -- ...\n" },

@@ -528,6 +528,19 @@ append_deadline(const struct run *run, int64_t seconds, struct buf *options)
 	compose(options, "=%ds", seconds);
 }
 
+/* The options that answer what the server was refused; false: there are none. */
+static bool
+append_answers(json_t *asks, struct buf *options)
+{
+	size_t before = options->len;
+	const char *method, *option;
+	json_t *times;
+
+	json_object_foreach(asks, method, times) if (*(option = verdicts_answer(method, true)) != '\0')
+	    compose(options, " %s", option);
+	return options->len > before;
+}
+
 /* The options of canceld that make up for what was found. */
 static void
 advise(struct run *run)
@@ -535,19 +548,24 @@ advise(struct run *run)
 	const struct finding *findings = run->report->findings;
 	struct buf *options = &run->report->options;
 	int64_t seconds = (run->what->timeout + 999) / 1000;
+	bool stuck = findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO;
+	bool lists = findings[CHECK_TOOLS].verdict != VERDICT_NO;
+	bool hangs = findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER;
+	/* Then it most likely hangs for that alone. */
+	bool waits = (stuck || hangs || !lists) && append_answers(run->report->asks, options);
 
 	if (findings[CHECK_DISCOVER].verdict == VERDICT_NO)
 		compose(options, " --legacy");
-	if (findings[CHECK_TOOLS].verdict == VERDICT_NO)
+	if (!lists && !waits)
 		compose(options, " -t tools/list=%ds", seconds);
-	if (findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER)
+	if (hangs && !waits)
 		append_deadline(run, seconds, options);
 	if (run->alone)
 		compose(options, " --parallel 1");
 	if (!run->report->continues)
 		return;
 	/* It must last longer than any call. */
-	if (findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO)
+	if (stuck && !waits)
 		compose(options, " -k%ds", 3 * seconds);
 	else if (run->died)
 		compose(options, " -r");

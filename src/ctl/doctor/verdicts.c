@@ -78,14 +78,17 @@ static const struct row {
 };
 
 /* Requests of a server's whose refusal, or lack of an answer, stops servers; and the option whose answer does no harm. */
-#define HARMLESS(method, result) \
+#define HARMLESS(method, result, refused) \
 	{ \
-		method, "--answer '" method "=" result "'" \
+		method, "--answer '" method "=" result "'", refused \
 	}
-static const char *const harmless[][2] = { HARMLESS("client/registerCapability", "null"),
-	HARMLESS("client/unregisterCapability", "null"), HARMLESS("roots/list", "{\"roots\":[]}"),
-	HARMLESS("window/workDoneProgress/create", "null"), HARMLESS("workspace/configuration", "[null]"),
-	HARMLESS("workspace/workspaceFolders", "null") };
+static const struct {
+	const char *method, *option;
+	bool refused; /* by the examination too */
+} harmless[] = { HARMLESS("client/registerCapability", "null", false),
+	HARMLESS("client/unregisterCapability", "null", true), HARMLESS("roots/list", "{\"roots\":[]}", true),
+	HARMLESS("window/workDoneProgress/create", "null", false), HARMLESS("workspace/configuration", "[null]", true),
+	HARMLESS("workspace/workspaceFolders", "null", true) };
 
 static const char *const words[VERDICTS] = { "not tested", "yes", "no" };
 
@@ -169,6 +172,15 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left, help_for(report, check));
 }
 
+const char *
+verdicts_answer(const char *method, bool refused)
+{
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (strcmp(harmless[i].method, method) == 0 && harmless[i].refused >= refused)
+			return harmless[i].option;
+	return "";
+}
+
 /* What the server asked for; with the option that answers it, as a shell takes it, if one does no harm. */
 static json_t *
 asks_json(const struct verdicts *report)
@@ -176,17 +188,9 @@ asks_json(const struct verdicts *report)
 	json_t *list = json_array(), *times;
 	const char *method;
 
-	json_object_foreach(report->asks, method, times)
-	{
-		json_t *option = json_string("");
-
-		for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
-			if (strcmp(harmless[i][0], method) == 0)
-				json_string_set(option, harmless[i][1]);
-		json_array_append_new(list,
-		    json_pack("{s:o, s:O, s:o}", "method", printable_json(span_of(method), false), "times", times,
-			"option", option));
-	}
+	json_object_foreach(report->asks, method, times) json_array_append_new(list,
+	    json_pack("{s:o, s:O, s:s}", "method", printable_json(span_of(method), false), "times", times, "option",
+		verdicts_answer(method, false)));
 	return list;
 }
 
