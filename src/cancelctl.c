@@ -18,7 +18,7 @@ static const struct command {
 	int (*run)(int argc, char *argv[]);
 } commands[] = { COMMANDS(COMMAND_ROW) };
 
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+enum { COMMAND_COUNT = COUNT_OF(commands) };
 
 int
 ctl_help(int argc, char *argv[])

@@ -24,6 +24,8 @@ void *mem_new(size_t size) __attribute__((warn_unused_result));
 /* Whether abort() was called because there was no memory. */
 bool mem_is_exhausted(void);
 
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 struct span {
 	const char *ptr;
 	size_t len;

@@ -29,15 +29,15 @@ decide_each(struct session *session, enum side requester, enum decide_event even
 	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
 		if (traits == 0 || (request->traits & traits))
-			turns_decide(session, request, event, NULL);
+			turns_decide(session, request,
+			    event == EVENT_RECEIVER_GONE && answers_has(session, request) ? EVENT_DECLINED : event,
+			    NULL);
 	}
 }
 
 void
 session_client_leaves(struct session *session, enum leaving leaving)
 {
-	struct request *request, *next;
-
 	session->client_ended = true;
 	session->client_left = leaving != LEAVE_DRAIN;
 	if (leaving != LEAVE_DRAIN)
@@ -45,11 +45,7 @@ session_client_leaves(struct session *session, enum leaving leaving)
 	decide_each(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	turns_left(session);
-	for (request = session->party[SIDE_SERVER].pending.oldest; request != NULL; request = next) {
-		next = request->newer;
-		turns_decide(session, request, answers_has(session, request) ? EVENT_DECLINED : EVENT_RECEIVER_GONE,
-		    NULL);
-	}
+	decide_each(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
 /* The streams of the server that has gone are to be sent again, see recovery.c. */

@@ -519,7 +519,7 @@ append_string(struct buf *out, struct span string)
 {
 	if (string.len <= strlen("''") || string.ptr[0] != '"')
 		return;
-	buf_append(out, SPAN(": "));
+	compose(out, ": ");
 	append_plain(out, span_part(string, 1, string.len - 2));
 }
 

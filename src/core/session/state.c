@@ -70,7 +70,7 @@ server_note_said(struct server *server, struct span text)
 {
 	buf_append(&server->said, text);
 	shorten(&server->said, server->kept);
-	buf_append(&server->said, SPAN("\n"));
+	compose(&server->said, "\n");
 }
 
 void

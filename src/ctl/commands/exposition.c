@@ -47,7 +47,7 @@ static const struct family {
 	    "queued_bytes", "from", 0 },
 };
 
-enum { FAMILIES = sizeof(families) / sizeof(families[0]), LABELS = 4 };
+enum { FAMILIES = COUNT_OF(families), LABELS = 4 };
 
 void
 exposition_init(struct exposition *exposition)

@@ -28,7 +28,7 @@ static const struct key {
 	{ "id", EITHER }, { "pid", NUMBER }, { "age", TIME }, { "elapsed", TIME }, { "timeout", TIME },
 	{ "after", TIME }, { "bytes", NUMBER }, { "status", NUMBER }, { "signal", NUMBER } };
 
-enum { RELATIONS = sizeof(relations) / sizeof(relations[0]), KEYS = sizeof(keys) / sizeof(keys[0]) };
+enum { RELATIONS = COUNT_OF(relations), KEYS = COUNT_OF(keys) };
 
 static size_t
 key_length(const char *word)

@@ -127,7 +127,7 @@ show_stats(const struct target *target)
 	compose(&line, "  up %b, restarts %d", show_time(show_number(stats, "uptime_ms"), text),
 	    (int64_t)show_number(stats, "restarts"));
 	show_line(&line);
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(lines); i++)
 		show_counts(lines[i].head, json_object_get(stats, lines[i].key));
 	sort(rows);
 	if (json_array_size(rows) > 0)

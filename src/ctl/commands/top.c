@@ -451,6 +451,7 @@ static void
 on_answer_key(struct top *top, char key)
 {
 	bool line = top->asks == 's' || top->asks == '/', enter = key == '\r' || key == '\n';
+	bool yes = key == 'y' || key == 'Y';
 
 	if (line && !enter && key != ESCAPE) {
 		if ((key == '\b' || key == '\177') && top->typed.len > 0)
@@ -460,9 +461,9 @@ on_answer_key(struct top *top, char key)
 		return;
 	}
 	buf_clear(&top->notice);
-	if (top->asks == 'c' && (key == 'y' || key == 'Y'))
+	if (top->asks == 'c' && yes)
 		cancel_asked(top);
-	else if (top->asks == 'R' && (key == 'y' || key == 'Y'))
+	else if (top->asks == 'R' && yes)
 		order(top, top->asked, "restart", NULL, "its server is ended, and another one started");
 	else if (top->asks == 's' && enter && top->typed.len > 0)
 		set_asked(top);
@@ -510,7 +511,7 @@ run(struct top *top, msec_t interval)
 	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
 	msec_t next = 0, rest;
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
 		sigaction(signals[i], &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART }, NULL);
 	if (!term_enter())
 		return ctl_usage("top needs a terminal; see cancelctl ls for a list");
@@ -545,10 +546,8 @@ ctl_top(int argc, char *argv[])
 	top.known = json_array();
 	top.calls = json_object();
 	look(&top);
-	if (top.which != NULL && top.targets.count == 0)
-		status = targets_tell_none(&top.targets, top.which);
-	else
-		status = run(&top, interval);
+	status = top.which != NULL && top.targets.count == 0 ? targets_tell_none(&top.targets, top.which) :
+							       run(&top, interval);
 	targets_free(&top.targets);
 	json_decref(top.rows);
 	json_decref(top.known);

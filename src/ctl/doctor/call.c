@@ -260,10 +260,8 @@ tell_failure(struct call *call, const struct asked *asked)
 		return CTL_FAILED;
 	if (asked->answer == NULL)
 		return ctl_failed("canceld has ended");
-	if (call->json && error != NULL)
-		show_json(asked->answer);
-	else if (call->json)
-		show_json(json_object_get(asked->answer, "result"));
+	if (call->json)
+		show_json(error != NULL ? asked->answer : json_object_get(asked->answer, "result"));
 	fprintf(stderr, "cancelctl: %s: ", call->visit.check);
 	if (error != NULL || asked->result == NULL)
 		put_text(stderr, span_of(text));

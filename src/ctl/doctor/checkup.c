@@ -414,7 +414,7 @@ tell_output(struct run *run)
 	const char *more = show_has(decisions, "LINES_LOST") ? ", and more" : "", *what, *looks;
 	long long times = 0;
 
-	for (size_t i = 0; i < sizeof(dirt) / sizeof(dirt[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(dirt); i++) {
 		const json_t *decision = json_object_get(decisions, dirt[i]);
 
 		first = first == NULL ? decision : first;

@@ -12,7 +12,7 @@
 #include "shell/words.h"
 
 static const char help[] = "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
-			   "       cancelctl doctor [options] CLIENT:SERVER\n"
+			   "       cancelctl doctor [options] CLIENT:SERVER    as wrap --list shows it\n"
 			   "\n"
 			   "Starts a server through canceld, talks to it as a client does, and tells which\n"
 			   "promises of its protocol it keeps. It calls only what --call names, to be\n"
@@ -39,7 +39,7 @@ read_time(const char *option, const char *value)
 {
 	msec_t time;
 
-	if (!units_read_duration(span_of(value), &time) || time == MSEC_NEVER || time <= 0)
+	if (!units_read_duration(span_of(value), &time) || time == MSEC_NEVER)
 		exit(ctl_usage("%s '%.100s': it must be a time such as 10s", option, value));
 	return time;
 }
@@ -105,8 +105,12 @@ is_configured(int argc, char *argv[])
 {
 	const char *word = argv[optind];
 
-	return argc == optind + 1 && strcmp(argv[optind - 1], "--") != 0 && strchr(word, ':') != NULL &&
-	    access(word, F_OK) != 0;
+	if (strcmp(argv[optind - 1], "--") == 0 || strchr(word, ':') == NULL || access(word, F_OK) == 0)
+		return false;
+	if (argc > optind + 1)
+		exit(ctl_usage("the options of doctor stand before %.100s; a command with a colon stands behind --",
+		    word));
+	return true;
 }
 
 int

@@ -54,7 +54,9 @@ tools_read(const char *what, const char *word)
 
 	what = input ? "standard input" : what;
 	if (object == NULL)
-		exit(ctl_usage("%s: line %d, column %d: %s", what, error.line, error.column, error.text));
+		exit(ctl_usage("%s: line %d, column %d: %s%s", what, error.line, error.column, error.text,
+		    strchr(word, '"') != NULL || input ? "" :
+							 "; a shell takes the quotes, unless all stands in '...'"));
 	if (!json_is_object(object))
 		exit(ctl_usage("%s: must be a JSON object", what));
 	return object;

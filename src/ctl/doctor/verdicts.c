@@ -175,7 +175,7 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 const char *
 verdicts_answer(const char *method, bool refused)
 {
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(harmless); i++)
 		if (strcmp(harmless[i].method, method) == 0 && harmless[i].refused >= refused)
 			return harmless[i].option;
 	return "";

@@ -112,7 +112,7 @@ answer_to(const json_t *request)
 		{ "window/workDoneProgress/create", "null" }, { "client/registerCapability", "null" } };
 	json_t *id = json_object_get(request, "id");
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		if (show_is(request, "method", rows[i].method))
 			return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
 			    json_loads(rows[i].result, JSON_DECODE_ANY, NULL));

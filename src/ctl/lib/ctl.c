@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/buf.h"
+#include "core/compose.h"
 #include "ctl/show.h"
 #include "shell/words.h"
 
@@ -23,9 +23,9 @@ ctl_tell(int status, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(words, sizeof(words), format, values);
 	va_end(values);
-	buf_append(&line, SPAN("cancelctl: "));
+	compose(&line, "cancelctl: ");
 	printable_append(&line, span_of(words), "");
-	buf_append(&line, SPAN("\n"));
+	compose(&line, "\n");
 	fwrite(line.data, 1, line.len, stderr);
 	buf_free(&line);
 	return status;

@@ -16,7 +16,7 @@
 static const char *const passing[] = { "*/_npx/*", "*/pnpm/dlx/*", "*/dlx-[0-9]*/*", "*/bunx-[0-9]*/*",
 	"*[/@v-][0-9].[0-9]*", "*[/@v-][0-9][0-9].[0-9]*", "*/v[0-9]*", "*/Cellar/*", "*/fnm_multishells/*" };
 
-enum { CACHES = 4, LASTS = sizeof(passing) / sizeof(passing[0]) };
+enum { CACHES = 4, LASTS = COUNT_OF(passing) };
 
 /* Which of these it is in; LASTS: in none. */
 static size_t

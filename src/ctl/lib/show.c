@@ -95,7 +95,7 @@ show_json(const json_t *object)
 	struct buf line = { 0 };
 
 	printable_append_json(&line, span_of(text != NULL ? text : "null"), false);
-	buf_append(&line, SPAN("\n"));
+	compose(&line, "\n");
 	show_buf(&line);
 	free(text);
 }
@@ -106,7 +106,7 @@ show_line(struct buf *text)
 	struct buf line = { 0 };
 
 	printable_append(&line, buf_span(text), "");
-	buf_append(&line, SPAN("\n"));
+	compose(&line, "\n");
 	show_buf(&line);
 	buf_free(text);
 }

@@ -53,7 +53,7 @@ static void
 pad(struct buf *line, size_t cells)
 {
 	while (cells-- > 0)
-		buf_append(line, SPAN(" "));
+		compose(line, " ");
 }
 
 void
@@ -65,7 +65,7 @@ table_cut(struct buf *out, struct span text, size_t cells, size_t end)
 		buf_append(out, text);
 	} else if (cells > 0) {
 		buf_append(out, span_part(text, 0, fitting(text, cells - 1 - end, &taken)));
-		buf_append(out, SPAN("\xe2\x80\xa6"));
+		compose(out, "\xe2\x80\xa6");
 		end = cells - 1 - taken < end ? cells - 1 - taken : end;
 		skipped = fitting(text, all - end, &taken);
 		/* Half of a wide character cannot be left. */
@@ -195,7 +195,7 @@ cut_text(const struct table *table, size_t column, struct buf *out, struct span 
 	size_t shared = table->shared[column];
 
 	if (cells > NARROWEST / 2 && shared > 0 && shared < text.len && cells_in(text) > cells) {
-		buf_append(out, SPAN("\xe2\x80\xa6"));
+		compose(out, "\xe2\x80\xa6");
 		text = span_from(text, shared);
 		cells--;
 	}
@@ -371,7 +371,7 @@ write_line(const struct table *table, size_t line, size_t cells, struct buf *out
 		filled = at + (right ? width : need);
 		at += width + GAP;
 	}
-	buf_append(out, SPAN("\n"));
+	compose(out, "\n");
 	buf_free(&text);
 }
 

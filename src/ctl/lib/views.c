@@ -98,7 +98,7 @@ write_ago(struct buf *text, const json_t *row, const char *key)
 	compose(text, text->len > 0 ? " ago" : "");
 }
 
-/* Of what has ended when that was. */
+/* Of what has ended when that was; of what is cancelled how long its answer is still awaited. */
 static void
 write_left(struct buf *text, const json_t *row, const char *key)
 {
@@ -106,7 +106,8 @@ write_left(struct buf *text, const json_t *row, const char *key)
 
 	write_ago(text, row, key);
 	if (view_left(row) != MSEC_NEVER)
-		buf_append(text, show_time(view_left(row), time));
+		compose(text, show_is(row, "state", "cancelling") ? "%b of grace" : "%b",
+		    show_time(view_left(row), time));
 	else if (show_has(row, "idle_ms")) /* it has not ended */
 		compose(text, "none");
 }
@@ -169,7 +170,7 @@ write_progress(struct buf *text, const json_t *row, const char *key)
 
 const struct column view_instances[] = {
 	{ "PID", "pid", COLUMN_RIGHT, .rank = 1 },
-	{ "NAME", "name", COLUMN_MIDDLE, write_name, .rank = 0, .role = COLUMN_APART },
+	{ "NAME", "name", COLUMN_MIDDLE, write_name, .role = COLUMN_APART },
 	{ "CLIENT", "client", COLUMN_MIDDLE, write_client, .rank = 11 },
 	{ "DIRECTORY", "directory", COLUMN_MIDDLE, write_directory, .rank = 12 },
 	{ "DIALECT", "dialect", COLUMN_LEFT, .rank = 15 },
@@ -287,13 +288,20 @@ view_outcome(struct buf *line, const json_t *request)
 	compose(line, why.len == 0 ? "" : ": %b", why);
 }
 
-static const char *
-colour_of(struct span word)
+/* In the order of enum why_level, then that of what only a newer canceld says. */
+static const struct level {
+	const char *name, *colour;
+} levels[] = { { "error", COLOUR_RED }, { "person", COLOUR_YELLOW }, { "decision", COLOUR_DIM },
+	{ "traffic", COLOUR_DIM }, { "?", COLOUR_YELLOW } };
+
+static const struct level *
+level_of(struct span word)
 {
-	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
-		if (span_equal(word, span_of(why_word(why))) && why_level(why) != LEVEL_PERSON)
-			return why_level(why) == LEVEL_ERROR ? COLOUR_RED : COLOUR_DIM;
-	return COLOUR_YELLOW;
+	enum why why = (enum why)0;
+
+	while (why < WHY_COUNT && !span_equal(word, span_of(why_word(why))))
+		why++;
+	return &levels[why < WHY_COUNT ? why_level(why) : LEVEL_TRAFFIC + 1];
 }
 
 /* " key=value", as the log has it. */
@@ -309,20 +317,21 @@ append_member(struct buf *line, const char *key, const json_t *value)
 	free(dumped);
 }
 
-/* 12:00:00.000Z everything[4711] TIMED_OUT method=tools/call ... */
+/* 12:00:00.000Z everything[4711] person TIMED_OUT method=tools/call ... */
 void
 view_decision(struct buf *line, json_t *decision, bool coloured)
 {
 	struct span why = show_string(decision, "why"), time = show_string(decision, "time");
 	size_t day = time.len > strlen("2026-01-01T") ? strlen("2026-01-01T") : 0;
+	const struct level *level = level_of(why);
 	struct buf rest = { 0 };
 	const char *key;
 	json_t *value;
 
-	compose(&rest, "%b %b[%d] ", span_part(time, day, time.len - day), show_string(decision, "server"),
-	    (int64_t)show_number(decision, "pid"));
+	compose(&rest, "%b %b[%d] %s ", span_part(time, day, time.len - day), show_string(decision, "server"),
+	    (int64_t)show_number(decision, "pid"), level->name);
 	printable_append(line, buf_span(&rest), "");
-	compose(line, "%s", coloured ? term_colour(colour_of(why)) : "");
+	compose(line, "%s", coloured ? term_colour(level->colour) : "");
 	printable_append(line, why, "");
 	compose(line, "%s", coloured ? term_colour(COLOUR_NONE) : "");
 	buf_clear(&rest);
@@ -332,6 +341,6 @@ view_decision(struct buf *line, json_t *decision, bool coloured)
 			append_member(&rest, key, value);
 	}
 	printable_append(line, buf_span(&rest), "");
-	buf_append(line, SPAN("\n"));
+	compose(line, "\n");
 	buf_free(&rest);
 }

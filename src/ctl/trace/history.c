@@ -214,7 +214,9 @@ static const struct column calls_columns[] = {
 	{ "BEGAN", "start", COLUMN_RIGHT, write_clock, .rank = 3 },
 	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS },
 	{ "NAME", "name", COLUMN_MIDDLE, .role = COLUMN_APART },
+	{ "ID", "id", COLUMN_MIDDLE, .rank = 4 },
 	{ "TOOK", "took", COLUMN_RIGHT, column_time, .rank = 0 },
+	{ "HELD", "held", COLUMN_RIGHT, column_time, .rank = 1, .role = COLUMN_ANY },
 	{ "ENDED", "tally", COLUMN_LEFT, .rank = 0 },
 	{ "WHY", "reason", COLUMN_FLEXIBLE, .rank = 2 },
 	{ 0 },
@@ -241,7 +243,7 @@ reason_of(const json_t *event)
 	} numbers[] = { { "open", "", show_has(event, "method") ? " open, this is the oldest" : " open" },
 		{ "status", "exit status ", "" }, { "signal", "signal ", "" } };
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+	for (size_t i = 0; i < COUNT_OF(numbers); i++)
 		if (json_object_get(event, numbers[i].key) != NULL)
 			return json_sprintf("%s%lld%s", numbers[i].before,
 			    (long long)show_number(event, numbers[i].key), numbers[i].behind);

@@ -90,7 +90,7 @@ put_tools(struct page *page, const json_t *session)
 		if (!has_row(page, false))
 			continue;
 		put_cell(page, "t", tool, "title");
-		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++) {
+		for (size_t k = 0; k < COUNT_OF(numbers); k++) {
 			compose(&page->out, "<td class=n>");
 			column_text(&page->out, tool, numbers[k]);
 		}

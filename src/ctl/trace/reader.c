@@ -135,7 +135,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 	    method, name);
 	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from", from, "start",
 	    start, "events");
-	show_take(call, line, "id method name open");
+	show_take(call, line, "id method name open held");
 	json_array_append_new(json_object_get(session, "calls"), call);
 	widen(session, start);
 	json_object_set(json_object_get(session, "known"), key, call);

@@ -38,7 +38,7 @@ static const struct format {
 	void (*write)(const struct trace *trace);
 } formats[] = { { "perfetto", trace_perfetto }, { "otlp", trace_otlp }, { "html", trace_html } };
 
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+enum { FORMATS = COUNT_OF(formats) };
 
 static bool
 hear_line(void *user, json_t *line)

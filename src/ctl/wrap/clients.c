@@ -240,7 +240,7 @@ find_file(struct client_files *files, const struct client *client, struct span f
 	struct span place;
 	glob_t found;
 
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(beginnings); i++)
 		if (file.ptr[0] == beginnings[i].letter)
 			places = beginnings[i].places;
 	if (places != NULL) {

@@ -109,7 +109,7 @@ entry_read(const struct doc_node *server)
 
 	if (node->kind != DOC_OBJECT)
 		return refuse(entry, ENTRY_ODD, "it is no object");
-	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(addresses); i++)
 		if (doc_at(node, addresses[i]) != NULL)
 			return refuse(entry, ENTRY_REMOTE, "it is a remote server");
 	entry.command = doc_at(node, "command");

@@ -7,7 +7,7 @@
 /* Signals that end canceld come first, then the others that it handles, then those whose disposition it changes. */
 static const int changed[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR2, SIGPIPE, SIGXFSZ, SIGABRT };
 
-enum { ENDING = 4, HEARD = 6, CHANGED = sizeof(changed) / sizeof(changed[0]) };
+enum { ENDING = 4, HEARD = 6, CHANGED = COUNT_OF(changed) };
 
 /* Signals belong to the process, so there is one of each. */
 static struct sigaction saved[CHANGED];

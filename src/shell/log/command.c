@@ -64,7 +64,7 @@ base_of(struct span path)
 static const struct launcher *
 launcher_of(const char *program)
 {
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(launchers); i++)
 		if (span_is_any(base_of(span_of(program)), launchers[i].programs))
 			return &launchers[i];
 	return NULL;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "core/compose.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
@@ -85,9 +86,9 @@ relay_say(struct relay *relay, struct span line)
 	struct buf text = { 0 };
 
 	log_end_line(relay->out);
-	buf_append(&text, SPAN("canceld: "));
+	compose(&text, "canceld: ");
 	printable_append(&text, line, "");
-	buf_append(&text, SPAN("\n"));
+	compose(&text, "\n");
 	enqueue(relay, buf_span(&text));
 	buf_free(&text);
 	log_write(relay->out);

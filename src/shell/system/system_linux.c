@@ -333,7 +333,7 @@ system_copy_attributes(const char *from, int to)
 		for (ssize_t at = 0; at < len && result == 0; at += (ssize_t)strlen(scratch->names + at) + 1) {
 			const char *name = scratch->names + at;
 
-			if (strcmp(name, "security.ima") == 0 || strcmp(name, "security.evm") == 0)
+			if (span_is_any(span_of(name), "security.ima security.evm"))
 				continue;
 			if (copy_one(from, to, name, scratch) < 0 && errno != ENOTSUP)
 				result = -1;
