@@ -159,6 +159,9 @@ const struct method *dialect_method(const struct dialect *dialect, struct span m
 /* The method of any protocol that the text was most likely meant to be; itself if it is one; empty: none is near. */
 struct span dialect_nearest(struct span method);
 
+/* A result that a request of a server's with this method can have, where it cannot have this JSON; NULL: as far as is known it can. */
+const char *dialect_result_like(struct span method, struct span json);
+
 /* Whether the method, or another text as spelled, is this one. name NULL: false. */
 bool dialect_is(struct span method, const char *name);
 
@@ -243,10 +246,11 @@ void policy_add(struct policy *policy, enum policy_source source, enum policy_ki
 
 /*
  * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME; with the value
- * POLICY_UNSET only removes that. false: there are LIMIT_RULES_SET of them already, or none to remove.
+ * POLICY_UNSET only removes that, whose origin the rule then has. false: there are LIMIT_RULES_SET of them already, or
+ * none to remove.
  */
 enum { POLICY_UNSET = -1 };
-bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribute__((warn_unused_result));
+bool policy_set(struct policy *policy, struct policy_rule *rule) __attribute__((warn_unused_result));
 
 /* Removes, of so many of the first rules, those of these kinds (1 << kind) and of weaker sources than this one. */
 void policy_forget(struct policy *policy, size_t count, unsigned kinds, enum policy_source source);

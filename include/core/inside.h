@@ -428,11 +428,14 @@ answers_has(const struct session *session, const struct request *request)
 	return request->answer != NULL && state_may_write(session, SIDE_SERVER);
 }
 
-/* Whether the server waits for an answer of the client's, of no person's; appends what would give the oldest. */
+/*
+ * Whether the server waits for an answer of the client's, of no person's, or may hang as it was refused one; appends what
+ * would give the oldest, or that.
+ */
 bool answers_would_help(const struct session *session, struct buf *text);
 
 /* Whether that is the answer, as the client's own, in the message, says that it does not know the request's method. */
-bool answers_in_place_of(const struct session *session, const struct message *message, const struct request *request);
+bool answers_in_place_of(struct session *session, const struct message *message, const struct request *request);
 
 /* --- reply.c */
 

@@ -72,6 +72,7 @@ struct action {
 	struct span traceparent; /* of the message, as spelled; or empty */
 	struct span origin;      /* of the timeout, for a person */
 	msec_t elapsed, timeout;
+	msec_t held; /* a VERB_END: so much of elapsed --parallel has held the request */
 	enum tally tally;
 	uint64_t serial; /* of the request; 0: it was in no table */
 	bool dismissed;  /* a VERB_END: a person has the server ended */

@@ -50,7 +50,6 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	msec_t answered; /* ... the last time then, in steady time */
 	bool restarted;  /* it is not the first server */
 	bool probed;     /* the last one that went ended on server/discover, which is answered as with --legacy */
-	bool given_up;   /* set by the caller: they have failed too often; every error in a server's place says so */
 	bool closed;     /* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
 	bool hung;       /* one has never answered the handshake: the session has to end */
 	bool shut;       /* canceld has closed its stdin, to end it */
@@ -64,6 +63,10 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	size_t kept;        /* bytes at the beginning of said that stay: see server_keep_said */
 	struct buf quote;   /* the last bytes of said and of its stderr, in any encoding */
 	struct buf refusal; /* why the last server could not continue the session; empty: it could */
+	struct buf
+	    refused; /* a method of its requests that the client does not know, unless it has answered one since */
+	const char
+	    *obstacle; /* set by the caller: why no other one comes; every error in a server's place says so; or NULL */
 };
 
 struct session;
@@ -200,7 +203,7 @@ enum cancelling session_cancel(struct session *session, enum side from, struct s
  * in_flight: outstanding requests get the new deadline too, counted from their last sign of life; what is overdue then
  * expires at the next session_expire. *changed: how many. false: there are LIMIT_RULES_SET of them already.
  */
-bool session_set(struct session *session, const struct policy_rule *rule, bool in_flight, size_t *changed)
+bool session_set(struct session *session, struct policy_rule *rule, bool in_flight, size_t *changed)
     __attribute__((warn_unused_result));
 
 /* The era as in the log; "" if it is not known, or the dialect has none. */

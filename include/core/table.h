@@ -128,6 +128,7 @@ struct request {
 	struct place *place;           /* in which it counts; or NULL */
 	struct alarm turn;             /* in place->held: it waits there, in no lane; or not armed */
 	struct buf held;               /* its message then */
+	msec_t waited;                 /* how long it was there, once it was sent */
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */

@@ -249,6 +249,35 @@ TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
 	buf_free(&meant);
 }
 
+static const struct {
+	const char *rule, *meant; /* NULL: itself */
+} results[] = {
+	{ "roots/list=null", "roots/list={\"roots\":[]}" },
+	{ "roots/list={}", "roots/list={\"roots\":[]}" },
+	{ "roots/list=[\"roots\"]", "roots/list={\"roots\":[]}" },
+	{ "roots/list={ \"_meta\": {}, \"roots\": [] }", NULL },
+	{ "workspace/configuration=null", "workspace/configuration=[null]" },
+	{ "workspace/configuration={}", "workspace/configuration=[null]" },
+	{ "workspace/configuration= []", NULL },
+	{ "client/registerCapability=null", NULL },
+};
+
+TESTS(a_result_that_cannot_be_that_of_its_request, 0, COUNT(results))
+{
+	struct policy policy = { 0 };
+	struct buf meant = { 0 };
+
+	ck_assert(units_read_rule(results[_i].rule, POLICY_OPTION, POLICY_ANSWER, &policy));
+	policy_name(&policy, "command line --answer METHOD=...");
+	ck_assert(policy_meant(policy.rules, NULL, SPAN_NONE, &meant) == (results[_i].meant != NULL));
+	buf_append(&meant, (struct span){ "", 1 });
+	ck_assert_str_eq(meant.data, results[_i].meant != NULL ? results[_i].meant : "");
+	policy.rules->matched = true;
+	ck_assert(!policy_meant(policy.rules, NULL, SPAN_NONE, &meant));
+	policy_free(&policy);
+	buf_free(&meant);
+}
+
 TEST(each_method_with_a_row_is_known)
 {
 	const struct dialect *dialects[] = { &dialect_mcp, &dialect_acp, &dialect_acp2, &dialect_lsp, &dialect_bsp };

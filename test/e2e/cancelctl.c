@@ -210,11 +210,13 @@ TEST(a_deadline_is_set_while_it_runs)
 TEST(a_rule_that_was_meant_otherwise_is_told)
 {
 	struct run *run = run_session("--name doubts -t forecast=10m -t tools/call:stubborn=1h --answer root/list={} "
-				      "--answer list_roots={} --answer workspace/config=[]",
+				      "--answer list_roots={} --answer workspace/config=[] --answer roots/list=null",
 	    NULL);
 
 	run_expect_logged(run, "RULE_DOUBTED from=\"command line --answer root/list=...\" meant=\"roots/list=...\"\n");
 	run_expect_logged(run, "RULE_DOUBTED from=\"command line --answer list_roots=...\"\n");
+	run_expect_logged(run,
+	    "RULE_DOUBTED from=\"command line --answer roots/list=...\" meant=\"roots/list={\\\"roots\\\":[]}\"\n");
 	run_expect_logged(run,
 	    "RULE_DOUBTED from=\"command line -t forecast=10m\" meant=\"tools/call:forecast=10m\"\n");
 	run_expect_shell(run, "$C ls | grep -c doubts!", 0, "1\n");
@@ -251,9 +253,12 @@ TEST(what_was_set_is_taken_back)
 	    0, "changed\n");
 	run_expect_shell(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1,
 	    "no such rule was set\n");
+	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"set by a person -t tools/call:a=3h\" changed=0");
 	run_expect_shell(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
 	run_expect_shell(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
-	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"tools/call:stubborn=4h\" changed=1");
+	run_expect_logged(run,
+	    "OPERATOR_SET option=timeout unset=\"set by a person -t tools/call:stubborn=4h\" "
+	    "changed=1");
 	run_expect_shell(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line -t 1h\n");
 	run_expect_shell(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
 	run_end(run);
@@ -314,8 +319,9 @@ TEST(the_level_of_the_log_is_changed)
 	run_expect_shell(run, "$C log logs traffic", 0, "the level of the log is changed");
 	run_expect_echo(run, "5");
 	run_expect_logged(run, "RELAYED to=client");
-	run_expect_shell(run, "$C log logs | head -1", 0, "] RULE_DOUBTED from=");
-	run_expect_shell(run, "$C log logs | sed -n 2p", 0, "] STARTED process=");
+	run_expect_shell(run, "$C log logs | head -1", 0, "] person RULE_DOUBTED from=");
+	run_expect_shell(run, "$C log logs | sed -n 2p", 0, "] person STARTED process=");
+	run_expect_shell(run, "$C log logs | tail -1", 0, "] traffic RELAYED to=client");
 	run_expect_shell(run, "$C log -j logs", 0, "\"why\":\"RELAYED\",\"to\":\"client\"");
 	run_expect_shell(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
 	run_expect_shell(run, "$C reload logs", 0,
@@ -362,11 +368,11 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	snprintf(wanted, sizeof(wanted),
 	    "files   timeout   tools/call  a        5m00s  set by a person -t tools/call:a=5m\n"
 	    "files   max-time  b           -           5s  command line -T b=5s\n"
-	    "files   max-time  -           -         none  %s/file servers.fil* -T none\n"
-	    "files   timeout   -           -           3s  %s/file -t 3s\n",
+	    "files   max-time  -           -         none  %s/file servers.fil* max-time none\n"
+	    "files   timeout   -           -           3s  %s/file timeout 3s\n",
 	    getenv("E2E_DIRECTORY"), getenv("E2E_DIRECTORY"));
 	run_expect_shell(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0, wanted);
-	ck_assert_ptr_nonnull(strstr(shell_output, "/file servers.fil* -T none\"}"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "/file servers.fil* max-time none\"}"));
 	run_end(run);
 }
 

@@ -242,6 +242,20 @@ TEST(an_option_and_the_environment_say_where)
 	shell_expect("true", "ls " HISTORY, 2, "No such file");
 }
 
+TEST(what_was_held_is_told_apart)
+{
+	struct run *run = run_session("--parallel 1", NULL);
+
+	run_call(run, "2", "sleep", "{\"ms\":50}");
+	run_call(run, "3", "sleep", "{\"ms\":1}");
+	run_expect_answer(run, "2");
+	run_expect_answer(run, "3");
+	run_leave(run, 0);
+	run_end(run);
+	shell_expect("true", "grep '\"id\":3,' " HISTORY " | grep -c '\"held\":'", 0, "1\n");
+	shell_expect("true", "grep -c '\"held\":' " HISTORY, 0, "1\n");
+}
+
 /* It has no server and mostly no name. */
 TEST(one_that_is_refused_keeps_no_history)
 {
@@ -305,13 +319,15 @@ static const struct {
 } told[] = {
 	{ C, 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
 	{ "sed -i /KILLED/d " HISTORY "; " C, 0, "weather[4711]  node  2026-11-25 10:00:00, 4s, no end is known\n" },
-	{ C, 0, "10:00:00  tools/call  forecast  500ms  answered" },
-	{ C, 0, "10:00:01  tools/call  forecast  700ms  failed         isError\n" },
-	{ C, 0, "10:00:01  tools/call  map          2s  timed_out      no progress\n" },
-	{ C, 0, "10:00:03  -           -             -  SERVER_EXITED  exit status 3\n" },
+	{ C, 0, "10:00:00  tools/call  forecast  1   500ms  answered" },
+	{ C, 0, "10:00:01  tools/call  forecast  2   700ms  failed         isError\n" },
+	{ C, 0, "10:00:01  tools/call  map       3      2s  timed_out      no progress\n" },
+	{ "sed -i 's/\"elapsed\":2000/&,\"held\":1500/' " HISTORY "; " C, 0,
+	    "map       3      2s    1s  timed_out      no progress\n" },
+	{ C, 0, "10:00:03  -           -         -       -  SERVER_EXITED  exit status 3\n" },
 	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; " C, 0, "SERVER_EXITED  signal 9\n" },
-	{ C, 0, "2026-11-25 10:00:01  tools/call  forecast  700ms" },
-	{ C, 0, "10:00:04  tools/call  map       900ms  KILLED         2 open, this is the oldest\n" },
+	{ C, 0, "2026-11-25 10:00:01  tools/call  forecast  2   700ms" },
+	{ C, 0, "10:00:04  tools/call  map       -   900ms  KILLED         2 open, this is the oldest\n" },
 	{ C, 0, "weather  tools/call  forecast  100       1    2ms  2ms  700ms\n" },
 	{ C, 0, "weather  tools/call  map         2       2  900ms   2s     2s\n" },
 	{ C, 0, "weather  other       -           1       1      -    -      -\n" },
@@ -322,7 +338,7 @@ static const struct {
 	{ C "--failed", 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
 	{ C "--failed", 0, "weather  tools/call  forecast  100       1    2ms  2ms  700ms\n" },
 	{ C "--failed", 0,
-	    "\n2026-11-25 10:00:04  tools/call  map       900ms  KILLED         2 open, this is the oldest\n" },
+	    "\n2026-11-25 10:00:04  tools/call  map       -   900ms  KILLED         2 open, this is the oldest\n" },
 	{ C "--failed", 0, "SERVER_EXITED  exit status 3\n" },
 	{ "sed -i '/failed/d; /timed_out/d; s/\"status\":3/\"status\":0/; s/KILLED/SUMMARY/' " HISTORY "; " C
 	  "--failed",
@@ -372,7 +388,7 @@ static const struct {
 	  "--since yesterday 2>&1 | grep -c forecast",
 	    0, "3\n" },
 	{ "export HERE=$(date +%F); sed -i s/2026-11-25/$HERE/ " HISTORY "; " C "-s today", 0,
-	    "\n10:00:01  tools/call  forecast  700ms" },
+	    "\n10:00:01  tools/call  forecast  2   700ms" },
 	{ "sed -n 's/4711/4710/g; s/T10:00:00/T10:00:09/p' " HISTORY ">first; cat " HISTORY
 	  " >>first; mv first " HISTORY "; " C "2>&1 | grep -o '^weather.471.'",
 	    0, "weather[4711\nweather[4710\n" },

@@ -51,7 +51,7 @@ TEST(a_deadline_of_the_file_tells_its_section)
 	run = run_session(options, NULL);
 	run_call(run, "2", "sleep", FOR_EVER);
 	expect_timeout(run, "2", 300);
-	snprintf(wanted, sizeof(wanted), "%s servers.to* -t tools/call=300ms", path);
+	snprintf(wanted, sizeof(wanted), "%s servers.to* timeout tools/call=300ms", path);
 	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), wanted);
 	ck_assert_ptr_nonnull(
 	    strstr(at_text(run->message, "error message"), "; to wait longer: canceld -t tools/call:sleep=30m)"));

@@ -116,7 +116,7 @@ put_id(struct digest *digest, struct id id)
 	ONE(beat, apart) \
 	ONE(heed, apart) ONE(overdue, number) ONE(graced, number) \
 	ONE(seen, told) /* and a person's change of a deadline, which no world has */ \
-	ONE(place, apart) ONE(turn, apart) ONE(held, buf) \
+	ONE(place, apart) ONE(turn, apart) ONE(held, buf) ONE(waited, told) \
 	ONE(progress, buf) ONE(record, buf) \
 	ONE(older, derived) ONE(newer, derived) \
 	ONE(serial, derived) /* the order */ \
@@ -359,9 +359,10 @@ put_party(struct digest *digest, const struct party *it)
 
 #define SERVER(ONE, MANY, STRUCTS) \
 	ONE(life, number) ONE(served, number) ONE(answered, apart) ONE(restarted, number) ONE(probed, number) \
-	ONE(given_up, number) ONE(closed, number) ONE(hung, number) ONE(shut, number) ONE(unstarted, number) \
+	ONE(closed, number) ONE(hung, number) ONE(shut, number) ONE(unstarted, number) \
 	ONE(dismissed, number) ONE(logged_in, number) ONE(status, told) ONE(signal, told) ONE(said, buf) ONE(spoke_text, number) \
-	ONE(kept, number) ONE(quote, told) ONE(refusal, buf)
+	ONE(kept, number) ONE(quote, told) ONE(refusal, buf) \
+	ONE(refused, told) ONE(obstacle, told) /* in errors */
 
 #define RECORD(ONE, MANY, STRUCTS) \
 	ONE(row, constant) ONE(string, number) ONE(text, buf) ONE(name, buf) ONE(session, buf) ONE(open, number)

@@ -234,7 +234,7 @@ on_server(struct play *play, const struct line *line)
 	if (line->kind == LINE_BACK)
 		session_server_back(session);
 	else if (line->kind == LINE_HOPELESS)
-		session->server.given_up = true;
+		session->server.obstacle = "it has failed too often (see --restart)";
 	else if (line->kind == LINE_QUOTE)
 		session_quote(session, buf_span(&line->text));
 	else if (line->kind == LINE_SHUT)
@@ -265,7 +265,7 @@ static void
 on_set(struct play *play, const struct line *line)
 {
 	struct session *session = play->session;
-	const struct policy_rule rule = {
+	struct policy_rule rule = {
 		.source = POLICY_SET,
 		.kind = line->rule.kind,
 		.method = line->rule.method,

@@ -1,5 +1,6 @@
 #include "core/dialect.h"
 
+#include "core/json.h"
 #include "core/limits.h"
 
 enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
@@ -212,7 +213,7 @@ dialect_named(struct span name)
 	static const struct dialect *const dialects[] = { &dialect_mcp, &dialect_acp, &dialect_lsp, &dialect_bsp,
 		&dialect_none };
 
-	for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(dialects); i++)
 		if (dialect_is(name, dialects[i]->name))
 			return dialects[i];
 	return NULL;
@@ -259,6 +260,15 @@ dialect_nearest(struct span method)
 			near = name;
 	}
 	return near;
+}
+
+/* MCP client/roots, LSP 3.17 "workspace/configuration". */
+const char *
+dialect_result_like(struct span method, struct span json)
+{
+	if (dialect_is(method, "roots/list") && json_member(json, SPAN("roots")).len == 0)
+		return "{\"roots\":[]}";
+	return dialect_is(method, "workspace/configuration") && json.ptr[0] != '[' ? "[null]" : NULL;
 }
 
 const struct dialect *
@@ -315,11 +325,9 @@ dialect_ends_task(struct span status)
 bool
 dialect_is_of_turn(const struct scan *update)
 {
-	static const char kinds[] =
+	return span_is_any(scan_text(update, SCAN_UPDATE_KIND),
 	    "\"agent_message_chunk\" \"agent_thought_chunk\" \"user_message_chunk\" \"tool_call\" \"tool_call_update\" "
 	    "\"plan\" " /* version 2: */ "\"agent_message\" \"agent_thought\" \"user_message\" "
 	    "\"tool_call_content_chunk\" \"terminal_update\" \"terminal_output_chunk\" \"plan_update\" \"notice\" "
-	    "\"compaction_update\" \"compaction_summary_chunk\"";
-
-	return span_is_any(scan_text(update, SCAN_UPDATE_KIND), kinds);
+	    "\"compaction_update\" \"compaction_summary_chunk\"");
 }

@@ -71,7 +71,7 @@ policy_free(struct policy *policy)
 }
 
 bool
-policy_set(struct policy *policy, const struct policy_rule *rule)
+policy_set(struct policy *policy, struct policy_rule *rule)
 {
 	struct span method = text_of(rule->method), name = text_of(rule->name);
 	size_t set = 0, before = policy->count;
@@ -85,9 +85,10 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 		if (other->source != POLICY_SET)
 			continue;
 		if (other->kind == rule->kind && span_equal(text_of(other->method), method) &&
-		    span_equal(text_of(other->name), name))
+		    span_equal(text_of(other->name), name)) {
+			rule->origin = other->origin;
 			remove_rule(policy, i);
-		else
+		} else
 			set++;
 	}
 	if (rule->value != POLICY_UNSET && set < LIMIT_RULES_SET)
@@ -174,7 +175,12 @@ policy_meant(const struct policy_rule *rule, const struct dialect *dialect, stru
 	const char *value = rule->origin != NULL ? strrchr(rule->origin, '=') : NULL;
 	char shown[NAME_SHOWN];
 	bool bare = near.len == 0 && span_last(method, '/') == NULL, answer = rule->kind == POLICY_ANSWER;
+	const char *like = answer ? dialect_result_like(method, span_of(rule->result)) : NULL;
 
+	if (like != NULL && !rule->matched) {
+		compose(meant, "%b=%s", method, like);
+		return true;
+	}
 	if (called.len == 0 && (dialect == NULL || dialect == &dialect_mcp))
 		called = span_of(dialect_mcp.methods->name);
 	if (rule->matched || value == NULL || method.len == 0 || span_last(method, '*') != NULL ||

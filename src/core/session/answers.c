@@ -56,7 +56,7 @@ answers_result(struct session *session, const char *result, int64_t items)
 	buf_set(text, SPAN("["));
 	for (int64_t i = 0; i < items; i++)
 		compose(text, i > 0 ? ",%b" : "%b", element);
-	buf_append(text, SPAN("]"));
+	compose(text, "]");
 	return buf_span(text);
 }
 
@@ -64,20 +64,24 @@ bool
 answers_would_help(const struct session *session, struct buf *text)
 {
 	const struct request *asked = session->party[SIDE_SERVER].pending.oldest;
+	struct span refused = buf_span(&session->server.refused);
 
 	while (asked != NULL && (!request_is_awaited(asked) || asked->answer != NULL))
 		asked = asked->newer;
-	if (asked == NULL || state_asks_person(session))
+	if (state_asks_person(session) || (asked == NULL && refused.len == 0))
 		return false;
-	compose(text, "the server waits for the client: --answer %b=JSON answers it", asked->method);
+	compose(text, "the %s: --answer %b=JSON answers it",
+	    asked != NULL ? "server waits for the client" : "client has refused what the server asked",
+	    asked != NULL ? asked->method : refused);
 	return true;
 }
 
 bool
-answers_in_place_of(const struct session *session, const struct message *message, const struct request *request)
+answers_in_place_of(struct session *session, const struct message *message, const struct request *request)
 {
-	double code;
-
-	return answers_has(session, request) && message->batch == NULL && scan_has(message->scan, SCAN_ERROR) &&
-	    id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) && code == (double)CODE_METHOD_NOT_FOUND;
+	if (message->batch != NULL || !dialect_is(scan_text(message->scan, SCAN_ERROR_CODE), "-32601"))
+		return false;
+	if (request->from == SIDE_SERVER)
+		buf_set(&session->server.refused, request->method);
+	return answers_has(session, request);
 }

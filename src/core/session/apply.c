@@ -59,7 +59,10 @@ describe_timeout(struct session *session, const struct request *request)
 static struct span
 reason_of(struct session *session, const struct request *request, enum why why)
 {
-	return why == WHY_TIMED_OUT ? describe_timeout(session, request) : buf_span(&session->fault);
+	if (why == WHY_TIMED_OUT)
+		return describe_timeout(session, request);
+	return why == WHY_CLIENT_GONE && request_state(request) == REQUEST_QUEUED ? SPAN("it was never sent") :
+										    buf_span(&session->fault);
 }
 
 /* Reports a decision for which no message is at hand. */
@@ -164,6 +167,7 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 		action.timeout = request_timeout(request);
 		action.origin = request_origin(request);
 		action.detail = reason_of(session, request, why);
+		action.held = alarm_armed(&request->turn) ? action.elapsed : request->waited;
 		action.outcome = event == EVENT_RESPONSE ? message_answer(message) : SPAN_NONE;
 		action.traceparent = request->traceparent;
 	}
@@ -203,6 +207,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		request->cancel_sent = true;
 		if (request->start != REQUEST_UNSENT)
 			lane_withdraw(session->party[request->from].lane, request->start);
+		request->start = REQUEST_UNSENT;
 	}
 	told = tell_receiver(session, request, cell, why, message);
 	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED && request->from == SIDE_CLIENT)

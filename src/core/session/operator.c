@@ -98,7 +98,7 @@ change(struct session *session, struct request *request, enum policy_kind kind)
 }
 
 bool
-session_set(struct session *session, const struct policy_rule *rule, bool in_flight, size_t *changed)
+session_set(struct session *session, struct policy_rule *rule, bool in_flight, size_t *changed)
 {
 	struct request *request;
 

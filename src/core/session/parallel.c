@@ -85,6 +85,7 @@ parallel_send(struct session *session, struct request *request)
 	pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
 	journal_tell(&session->journal, &action);
 	pending_unhold(request);
+	request->waited = session->clocks.steady - request->received;
 	request->place->free--;
 	request->heard = lane_received_to(session->party[SIDE_SERVER].lane);
 	if (request->since != MSEC_NEVER)

@@ -96,7 +96,7 @@ static const struct ending unread = { TALLY_TIMED_OUT, "timeout",
 static const struct ending dismissed = { TALLY_LOST, "server-restarted",
 	" was not finished when a person had the server restarted, and is not repeated" };
 static const struct ending interrupted = { TALLY_LOST, "server-restarted",
-	" was lost with the agent, and is not repeated; canceld tries to open the session again" };
+	" was lost, and is not repeated; canceld tries to open its session in another agent, as this one has ended" };
 static const struct ending unopened = { TALLY_LOST, "server-restarted",
 	" cannot be answered: the agent was started again and did not open the session" };
 
@@ -158,8 +158,8 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
 					      "the server has gone",
 		    (int64_t)(server->signal > 0 ? server->signal : server->status));
 	}
-	if (server->given_up)
-		compose(text, ", and has failed too often to be started again (see the option --restart of canceld)");
+	if (server->obstacle != NULL)
+		compose(text, ", and is not started again as %s", server->obstacle);
 	if (server->refusal.len > 0)
 		compose(text, ": %b", buf_span(&server->refusal));
 }
@@ -298,7 +298,7 @@ reply_gone(struct session *session, const struct message *message)
 
 	buf_clear(&session->words);
 	explain_gone(session, &answer, message->from);
-	if (message->from == SIDE_CLIENT && (session->server.given_up || (traits & METHOD_START)))
+	if (message->from == SIDE_CLIENT && (session->server.obstacle != NULL || (traits & METHOD_START)))
 		quote(session, traits);
 	answer_message(session, message, answer, TALLY_LOST, why);
 	return why;

@@ -72,6 +72,7 @@ session_free(struct session *session)
 	buf_free(&session->server.said);
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);
+	buf_free(&session->server.refused);
 	free(session);
 }
 

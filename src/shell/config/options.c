@@ -178,35 +178,42 @@ set_less(const struct setting *it)
 	return true;
 }
 
-/* "command line -t tools/call=3s" for the newest rule, which was read from the value. A result may be a secret. */
+/*
+ * "command line -t tools/call=3s", or "FILE timeout tools/call=3s", for the newest rule, which was read from the value. A
+ * result may be a secret.
+ */
 static void
-tell_origin(struct options *options, enum policy_source source, const char *value)
+tell_origin(const struct setting *it)
 {
 	static const char *const names[] = { " -t ", " -T ", " --parallel ", " --answer " };
-	static const char
-	    *const places[POLICY_SOURCES + 1] = { [POLICY_OPTION] = "command line", [POLICY_SET] = "set by a person" };
+	struct options *options = it->options;
 	struct policy *policy = &options->policy;
 	const struct policy_rule *rule = &policy->rules[policy->count - 1];
-	const char *place = places[source] != NULL ? places[source] : options->config;
+	enum policy_source source = it->source;
 	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
-	const char *equals = rule->result != NULL ? "=..." : strrchr(value, '=');
+	const char *place = source == POLICY_SET ? "set by a person" :
+	    source == POLICY_OPTION              ? "command line" :
+						   options->config;
+	const char *equals = rule->result != NULL ? "=..." : strrchr(it->value, '=');
 	char shown[NAME_SHOWN];
 	struct buf text = { 0 };
+	const char *told;
 	json_t *origin;
 
 	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	if (json_object_size(options->origins) < ORIGINS_MOST) {
-		compose(&text, names[rule->kind]);
+		compose(&text, source < POLICY_OPTION ? " %s " : names[rule->kind], it->row->name);
 		if (rule->method != NULL)
 			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
 		if (rule->name != NULL)
 			compose(&text, ":%b", name_shown(span_of(rule->name), false, shown));
-		compose(&text, "%s", equals != NULL ? equals : value);
+		compose(&text, "%s", equals != NULL ? equals : it->value);
 	}
 	origin = printable_json(buf_span(&text), false);
-	if (json_object_get(options->origins, json_string_value(origin)) == NULL)
-		json_object_set(options->origins, json_string_value(origin), origin);
-	policy_name(policy, json_string_value(json_object_get(options->origins, json_string_value(origin))));
+	told = json_string_value(origin);
+	if (json_object_get(options->origins, told) == NULL)
+		json_object_set(options->origins, told, origin);
+	policy_name(policy, json_string_value(json_object_get(options->origins, told)));
 	json_decref(origin);
 	buf_free(&text);
 }
@@ -216,10 +223,13 @@ set_rule(const struct setting *it)
 {
 	if (!units_read_rule(it->value, it->source, (enum policy_kind)it->row->at, &it->options->policy))
 		return false;
-	tell_origin(it->options, it->source, it->value);
+	tell_origin(it);
 	return true;
 }
 
+static const char wanted_quotes[] =
+    "METHOD=JSON with the quotes, which a shell takes unless all stands in single quotes: "
+    "--answer 'roots/list={\"roots\":[]}'";
 static const char wanted_wait[] = "DURATION: " UNITS_DURATION;
 static const char wanted_restarts[] =
     "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION;
@@ -331,7 +341,7 @@ const struct options_row options_rows[] = {
 };
 
 enum {
-	ROWS = sizeof(options_rows) / sizeof(options_rows[0]) - 1,
+	ROWS = COUNT_OF(options_rows) - 1,
 	BY_NAME = 256, /* what getopt_long returns for an option without a letter: this and its row */
 };
 
@@ -456,6 +466,8 @@ options_set(struct options *options, const struct options_row *row, enum policy_
 		    value);
 	if ((row->traits & OPTION_RULE) && !policy_allows((struct span){ value, (size_t)shown }))
 		want = POLICY_PATTERN;
+	else if (row->traits == OPTION_ANSWER && value[shown] == '=' && strchr(value, '"') == NULL)
+		want = wanted_quotes;
 	return options_fault(options, "%s '%.*s': want %s", row->name, shown, value, want);
 }
 

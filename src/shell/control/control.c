@@ -53,7 +53,7 @@ answer(const struct call *call, const char *key, json_t *value)
 
 	if (!call->silent) {
 		printable_append_json(&call->peer->out, span_of(text), false);
-		buf_append(&call->peer->out, SPAN("\n"));
+		compose(&call->peer->out, "\n");
 	}
 	free(text);
 	json_decref(response);
@@ -216,7 +216,7 @@ static json_t *
 on_set(struct call *call)
 {
 	struct control *control = call->control;
-	const char *option = "", *rule = "";
+	const char *option = "", *rule = "", *origin;
 	const struct options_row *row;
 	struct options scratch = { .origins = control->options->origins };
 	json_t *meant;
@@ -237,6 +237,7 @@ on_set(struct call *call)
 	if (unset)
 		scratch.policy.rules->value = POLICY_UNSET;
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
+	origin = scratch.policy.rules->origin;
 	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
 	if (!done && unset)
@@ -244,7 +245,7 @@ on_set(struct call *call)
 	if (!done)
 		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	log_event(control->log, WHY_OPERATOR_SET,
-	    LOG_FIELDS(log_string("option", option), log_string(unset ? "unset" : "rule", rule),
+	    LOG_FIELDS(log_string("option", option), log_string(unset ? "unset" : "rule", unset ? origin : rule),
 		log_number("changed", changed)));
 	return json_pack("{s:I,s:o*}", "changed", (json_int_t)changed, "meant", meant);
 }
@@ -392,7 +393,7 @@ carry_out(struct call *call, const char *method)
 {
 	const char *unknown;
 
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(methods); i++) {
 		if (strcmp(methods[i].name, method) != 0)
 			continue;
 		if ((unknown = find_unknown(methods[i].params, call->params)) != NULL)

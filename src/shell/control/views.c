@@ -164,24 +164,17 @@ static json_t *
 view_server(const struct control *control, enum session_verdict verdict)
 {
 	const struct session *session = control->session;
-	static const char *const lives[] = {
-		[SERVER_OPEN] = "running",
-		[SERVER_STUCK] = "stuck",
-		[SERVER_DEAF] = "deaf",
-		[SERVER_RETIRED] = "deaf",
-		[SERVER_AWAY] = "restarting",
-		[SERVER_HANDSHAKE] = "restarting",
-		[SERVER_SESSIONS] = "restarting",
-		[SERVER_LOGIN] = "restarting",
-		[SERVER_SETTINGS] = "restarting",
-		[SERVER_GONE] = "gone",
-	};
+	enum server_life life = session->server.life;
 	pid_t pid = control->life->child.pid;
 
 	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
-	    control->life->resting        ? "resting" :
-		session->server.dismissed ? "restarting" :
-					    lives[session->server.life],
+	    control->life->resting                            ? "resting" :
+		session->server.dismissed                     ? "restarting" :
+		life == SERVER_OPEN                           ? "running" :
+		life == SERVER_STUCK                          ? "stuck" :
+		life == SERVER_DEAF || life == SERVER_RETIRED ? "deaf" :
+		life == SERVER_GONE                           ? "gone" :
+								"restarting",
 	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(session->probe.took), "unanswered_ms",
 	    time_or_null(session_unanswered(session)));
 }

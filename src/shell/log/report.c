@@ -23,17 +23,6 @@ detail_of(const struct action *action)
 	return LOG_FIELD(key, quoted ? LOG_ID : LOG_TEXT, text, action->detail);
 }
 
-/* The beginning of a message that did not pass, where it shows what was wrong. */
-static struct span
-excerpt_of(const struct action *action)
-{
-	bool shown = action->why == WHY_PARSE_ERROR || action->why == WHY_INVALID_REQUEST ||
-	    action->why == WHY_TOO_DEEP || action->why == WHY_REPEATED_ID || action->why == WHY_REPEATED_METHOD ||
-	    action->why == WHY_STRAY || action->why == WHY_TRUNCATED;
-
-	return shown ? action->message : SPAN_NONE;
-}
-
 /* Who ended the request. */
 static const char *
 giver_of(const struct action *action)
@@ -57,15 +46,18 @@ report_end(struct log *log, const struct action *action)
 	log_event(log, action->why,
 	    LOG_FIELDS(log_string("ended", tally_word(action->tally)), log_string("requester", side_name(action->side)),
 		log_text("method", action->method), log_text("name", action->name), log_id("id", action->id),
-		log_time("elapsed", action->elapsed), log_time("timeout", action->timeout),
-		log_text("outcome", action->outcome), log_string("by", giver_of(action)), detail_of(action),
-		log_id("traceparent", action->traceparent)));
+		log_time("elapsed", action->elapsed), log_positive("held", action->held),
+		log_time("timeout", action->timeout), log_text("outcome", action->outcome),
+		log_string("by", giver_of(action)), detail_of(action), log_id("traceparent", action->traceparent)));
 }
 
 void
 report_action(struct log *log, const struct action *action)
 {
 	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
+	/* The beginning of a message that did not pass shows what was wrong. */
+	bool shown = span_is_any(span_of(why_word(action->why)),
+	    "PARSE_ERROR INVALID_REQUEST TOO_DEEP REPEATED_ID REPEATED_METHOD STRAY TRUNCATED");
 
 	if (!log_shows(log, action->why))
 		return;
@@ -78,7 +70,7 @@ report_action(struct log *log, const struct action *action)
 		    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
 			log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
 			log_time("timeout", action->timeout), log_text("from", action->origin), detail_of(action),
-			log_text("text", excerpt_of(action)), log_text("outcome", action->outcome),
+			log_text("text", shown ? action->message : SPAN_NONE), log_text("outcome", action->outcome),
 			log_text("hint", action->hint), log_id("traceparent", action->traceparent),
 			log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
 }

@@ -283,12 +283,11 @@ plan_successor(struct life *life, bool served)
 
 	if (!wants_successor(life))
 		return false;
-	if (life->server->dismissed) {
+	if (life->server->dismissed)
 		life->restart.wait = 0;
-	} else if (obstacle == NULL && restart_after(&life->restart, served, life->now) == MSEC_NEVER) {
+	else if (obstacle == NULL && restart_after(&life->restart, served, life->now) == MSEC_NEVER)
 		obstacle = "it has failed too often (see --restart)";
-		life->session->server.given_up = true;
-	}
+	life->session->server.obstacle = obstacle;
 	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + life->restart.wait;
 	else
