@@ -292,12 +292,11 @@ ctl_metrics(int argc, char *argv[])
 	if (allowed[0] != '\0' && where == NULL)
 		return ctl_usage("--allow-host goes with --listen; see cancelctl metrics --help");
 	exposition_init(&exposition);
-	if (where != NULL) {
+	if (where != NULL)
 		status = serve(where, allowed, &exposition);
-	} else {
+	else
 		look(&exposition, true, &text);
-		show_buf(&text);
-	}
+	show_buf(&text);
 	exposition_free(&exposition);
 	return status;
 }

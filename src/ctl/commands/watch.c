@@ -36,11 +36,10 @@ show(void *user, json_t *decision)
 
 	if (!filter_fits(&view->filter, decision))
 		return;
-	if (view->json) {
+	if (view->json)
 		show_json(decision);
-		return;
-	}
-	view_decision(&line, decision, true);
+	else
+		view_decision(&line, decision, true);
 	show_buf(&line);
 }
 

@@ -549,14 +549,14 @@ advise(struct run *run)
 	struct buf *options = &run->report->options;
 	int64_t seconds = (run->what->timeout + 999) / 1000;
 	bool stuck = findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO;
-	bool lists = findings[CHECK_TOOLS].verdict != VERDICT_NO;
+	bool mute = findings[CHECK_TOOLS].verdict == VERDICT_NO;
 	bool hangs = findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER;
 	/* Then it most likely hangs for that alone. */
-	bool waits = (stuck || hangs || !lists) && append_answers(run->report->asks, options);
+	bool waits = (stuck || hangs || mute) && append_answers(run->report->asks, options);
 
 	if (findings[CHECK_DISCOVER].verdict == VERDICT_NO)
 		compose(options, " --legacy");
-	if (!lists && !waits)
+	if (mute && !waits)
 		compose(options, " -t tools/list=%ds", seconds);
 	if (hangs && !waits)
 		append_deadline(run, seconds, options);
