@@ -233,9 +233,9 @@ struct policy {                    /* zeroed: empty */
 	size_t added; /* so many ever were */
 };
 
-struct deadlines {
-	msec_t idle, cap;       /* durations; MSEC_NEVER: none */
-	const char *origins[2]; /* of each, by its kind; NULL: not known */
+struct deadline {
+	msec_t after;       /* its duration; MSEC_NEVER: there is none */
+	const char *origin; /* where that comes from, for a person; NULL: not known */
 };
 
 void policy_free(struct policy *policy);
@@ -292,8 +292,8 @@ policy_singles_out(struct policy *policy, struct span method, struct span name)
 }
 
 /*
- * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline
- * only if a rule names its METHOD. traits are those of the method.
+ * The deadline of that kind, POLICY_IDLE or POLICY_CAP, of a request of the client's or, with from_server, of the
+ * server's. A server's request has one only if a rule names its METHOD. traits are those of the method.
  */
-struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits,
-    bool from_server);
+struct deadline policy_deadline(struct policy *policy, enum policy_kind kind, struct span method, struct span name,
+    unsigned traits, bool from_server);

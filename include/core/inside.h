@@ -639,8 +639,8 @@ void turns_lost(struct session *session, bool last);
 
 /* --- requests.c */
 
-/* Gives the request the durations that the policy has for it, and where these come from. */
-void requests_set_deadlines(const struct session *session, struct request *request);
+/* Gives the request the deadline of this kind that the policy has for it. */
+void requests_set_deadline(const struct session *session, struct request *request, enum policy_kind kind);
 
 /* EVENT_DEADLINE or EVENT_PERSON; or, if the protocol has it so, the same with an answer owed, as its receiver may give it. */
 void requests_give_up(struct session *session, struct request *request, enum decide_event event);

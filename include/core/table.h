@@ -93,8 +93,7 @@ struct request {
 	struct span traceparent;     /* as spelled; or empty */
 	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
 	unsigned flags;           /* enum request_flag */
-	msec_t idle_after, cap_after; /* set at will: the durations of its deadlines; MSEC_NEVER: none */
-	const char *origins[2];       /* set at will: where these come from, as in struct deadlines */
+	struct deadline deadlines[2]; /* set at will: POLICY_IDLE and POLICY_CAP */
 	uint64_t task;                /* of a METHOD_RESULT: the serial of its task; 0: none */
 	const char *answer;           /* what --answer has for it; borrowed; or NULL; receive.c sets it, and the next */
 	int64_t items;                /* ... how often it is repeated, see answers_find */
@@ -227,14 +226,14 @@ request_timeout(const struct request *request)
 {
 	if (request->given_up != WHY_TIMED_OUT && request->given_up != WHY_ANSWERED_FOR_CLIENT)
 		return MSEC_NEVER;
-	return request->passed == POLICY_CAP ? request->cap_after : request->idle_after;
+	return request->deadlines[request->passed].after;
 }
 
 /* Where that deadline comes from, for a person. */
 static inline struct span
 request_origin(const struct request *request)
 {
-	const char *origin = request->origins[request->passed];
+	const char *origin = request->deadlines[request->passed].origin;
 
 	return request_timeout(request) == MSEC_NEVER || origin == NULL ? SPAN_NONE : span_of(origin);
 }

@@ -64,19 +64,20 @@ SUITE("policy");
 TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
 {
 	struct policy policy = { 0 };
-	struct deadlines deadlines;
-	struct span method = span_of(cases[_i].method);
+	struct span method = span_of(cases[_i].method), name = span_of(cases[_i].name);
+	unsigned traits = dialect_method(&dialect_mcp, method)->traits;
+	msec_t idle, cap;
 
 	for (const char *const *rule = cases[_i].idle_rules; *rule != NULL; rule++)
 		ck_assert(units_read_rule(*rule, POLICY_OPTION, POLICY_IDLE, &policy));
 	for (const char *const *rule = cases[_i].cap_rules; *rule != NULL; rule++)
 		ck_assert(units_read_rule(*rule, POLICY_OPTION, POLICY_CAP, &policy));
-	deadlines = policy_deadlines(&policy, method, span_of(cases[_i].name),
-	    dialect_method(&dialect_mcp, method)->traits, cases[_i].from_server);
-	ck_assert_msg(deadlines.idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what,
-	    (long long)deadlines.idle, (long long)cases[_i].idle);
-	ck_assert_msg(deadlines.cap == cases[_i].cap, "%s: cap %lld, not %lld", cases[_i].what,
-	    (long long)deadlines.cap, (long long)cases[_i].cap);
+	idle = policy_deadline(&policy, POLICY_IDLE, method, name, traits, cases[_i].from_server).after;
+	cap = policy_deadline(&policy, POLICY_CAP, method, name, traits, cases[_i].from_server).after;
+	ck_assert_msg(idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what, (long long)idle,
+	    (long long)cases[_i].idle);
+	ck_assert_msg(cap == cases[_i].cap, "%s: cap %lld, not %lld", cases[_i].what, (long long)cap,
+	    (long long)cases[_i].cap);
 	policy_free(&policy);
 }
 
@@ -112,9 +113,9 @@ TESTS(sources_have_a_rank, 0, COUNT(ranked))
 	for (int i = 0; i < 3 && ranked[_i].rules[i].method != NULL; i++)
 		policy_add(&policy, ranked[_i].rules[i].source, POLICY_IDLE, span_of(ranked[_i].rules[i].method),
 		    span_of(ranked[_i].rules[i].name), ranked[_i].rules[i].duration, SPAN_NONE);
-	idle = policy_deadlines(&policy, method, span_of(ranked[_i].name), dialect_method(&dialect_mcp, method)->traits,
-	    false)
-		   .idle;
+	idle = policy_deadline(&policy, POLICY_IDLE, method, span_of(ranked[_i].name),
+	    dialect_method(&dialect_mcp, method)->traits, false)
+		   .after;
 	ck_assert_msg(idle == ranked[_i].idle, "%s: %lld", ranked[_i].what, (long long)idle);
 	policy_free(&policy);
 }
@@ -127,7 +128,7 @@ TEST(rules_that_match_are_marked)
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7, SPAN_NONE);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN_NONE, 7, SPAN_NONE);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("y"), 7, SPAN_NONE);
-	policy_deadlines(&policy, SPAN("a"), SPAN("x"), 0, false);
+	policy_deadline(&policy, POLICY_IDLE, SPAN("a"), SPAN("x"), 0, false);
 	rules = policy.rules;
 	ck_assert(rules[0].matched);
 	ck_assert(rules[1].matched);
@@ -293,7 +294,7 @@ TEST(a_name_with_a_zero_byte_is_another_name)
 	struct policy policy = { 0 };
 
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7, SPAN_NONE);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), 0, false).idle, TIME_IDLE);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("a"), SPAN("x\0y"), 0, false).after, TIME_IDLE);
 	policy_free(&policy);
 }
 
@@ -307,8 +308,8 @@ TEST(weaker_sources_are_forgotten)
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8, SPAN_NONE);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("b"), SPAN_NONE, 9, SPAN_NONE);
 	policy_forget(&policy, policy.count, POLICY_DEADLINES, POLICY_OPTION);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), 0, false).cap, TIME_CAP);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, 0, false).idle, 9);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_CAP, SPAN("a"), SPAN("x"), 0, false).after, TIME_CAP);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("b"), SPAN_NONE, 0, false).after, 9);
 	ck_assert_uint_eq(policy.count, 1);
 	policy_free(&policy);
 }
@@ -321,7 +322,7 @@ TEST(a_rule_that_is_read_again_has_matched)
 
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5, SPAN_NONE);
 	policy_name(&policy, same);
-	policy_deadlines(&policy, SPAN("a"), SPAN_NONE, 0, false);
+	policy_deadline(&policy, POLICY_IDLE, SPAN("a"), SPAN_NONE, 0, false);
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 6, SPAN_NONE);
 	policy_name(&policy, other);
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN_NONE, 5, SPAN_NONE);
@@ -351,12 +352,12 @@ TEST(what_is_set_replaces_its_equal)
 	first.value = 7;
 	ck_assert(policy_set(&policy, &first));
 	ck_assert_uint_eq(policy.count, 1 + LIMIT_RULES_SET);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, 0, false).idle, 7);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 0, false).after, 7);
 	ck_assert_ptr_null(policy.rules[LIMIT_RULES_SET].name); /* the last of equals wins */
 	first.value = POLICY_UNSET;
 	ck_assert(policy_set(&policy, &first));
 	ck_assert(!policy_set(&policy, &first));
 	ck_assert_uint_eq(policy.count, LIMIT_RULES_SET);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, 0, false).idle, 4);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 0, false).after, 4);
 	policy_free(&policy);
 }

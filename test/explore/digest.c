@@ -91,6 +91,12 @@ put_id(struct digest *digest, struct id id)
 	put_span(digest, id.text); /* the hashes follow from it */
 }
 
+static void
+put_deadline(struct digest *digest, const struct deadline *deadline)
+{
+	put_number(digest, deadline->after);
+}
+
 /* --- requests */
 
 /* clang-format off */
@@ -102,8 +108,7 @@ put_id(struct digest *digest, struct id id)
 	ONE(id, id) ONE(wire_id, id) ONE(token, id) ONE(wire_token, id) ONE(second_token, id) \
 	ONE(method, span) ONE(name, span) ONE(shown, span) ONE(meta, span) \
 	ONE(traceparent, told) \
-	ONE(row, constant) ONE(flags, number) ONE(idle_after, number) ONE(cap_after, number) \
-	MANY(origins, told) \
+	ONE(row, constant) ONE(flags, number) STRUCTS(deadlines, deadline) \
 	ONE(task, apart) ONE(answer, constant) ONE(items, number) \
 	ONE(in, derived) ONE(from, number) ONE(traits, number) ONE(given_up, number) ONE(passed, number) \
 	ONE(withheld, number) ONE(superseded, number) ONE(apart, number) ONE(cancel_sent, number) ONE(told, number) \

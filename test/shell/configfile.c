@@ -414,8 +414,8 @@ TEST(rules_know_their_source)
 	ck_assert_int_eq(rules[0].source, POLICY_OPTION);
 	ck_assert_int_eq(rules[1].source, POLICY_SECTION);
 	ck_assert_int_eq(rules[2].source, POLICY_FILE);
-	ck_assert_int_eq(policy_deadlines(&options->policy, SPAN("a"), SPAN_NONE, 0, false).idle, 2000);
-	ck_assert_int_eq(policy_deadlines(&options->policy, SPAN("b"), SPAN_NONE, 0, false).idle, 3000);
+	ck_assert_int_eq(policy_deadline(&options->policy, POLICY_IDLE, SPAN("a"), SPAN_NONE, 0, false).after, 2000);
+	ck_assert_int_eq(policy_deadline(&options->policy, POLICY_IDLE, SPAN("b"), SPAN_NONE, 0, false).after, 3000);
 	options_free(options);
 }
 
@@ -563,7 +563,7 @@ TEST(requests_of_an_editor_are_not_held)
 static msec_t
 idle_of(struct options *options, struct span method)
 {
-	return policy_deadlines(&options->policy, method, SPAN_NONE, 0, false).idle;
+	return policy_deadline(&options->policy, POLICY_IDLE, method, SPAN_NONE, 0, false).after;
 }
 
 TEST(a_reload_changes_rules_and_the_level)

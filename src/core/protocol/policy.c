@@ -216,29 +216,20 @@ policy_find(struct policy *policy, enum policy_kind kind, struct span method, st
 	return found;
 }
 
-struct deadlines
-policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
+struct deadline
+policy_deadline(struct policy *policy, enum policy_kind kind, struct span method, struct span name, unsigned traits,
+    bool from_server)
 {
 	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
 	msec_t idle = traits & METHOD_SLOW ? TIME_START_SLOW :
 	    start                          ? TIME_START :
 	    traits & METHOD_CODE           ? TIME_IDLE_CODE :
 					     TIME_IDLE;
-	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle,
-		exempt    ? MSEC_NEVER :
-		    start ? TIME_START_CAP :
-			    TIME_CAP,
-		{ POLICY_BUILT_IN_TEXT, POLICY_BUILT_IN_TEXT } };
+	msec_t cap = start ? TIME_START_CAP : TIME_CAP;
+	msec_t after = exempt ? MSEC_NEVER : kind == POLICY_CAP ? cap : idle;
+	msec_t above = exempt || start ? MSEC_NEVER : traits & METHOD_SESSION ? after - 1 : -1;
+	const struct policy_rule *rule = policy_find(policy, kind, method, name, above);
 
-	for (enum policy_kind kind = POLICY_IDLE; kind <= POLICY_CAP; kind++) {
-		msec_t *duration = kind == POLICY_IDLE ? &deadlines.idle : &deadlines.cap;
-		msec_t above = exempt || start ? MSEC_NEVER : traits & METHOD_SESSION ? *duration - 1 : -1;
-		const struct policy_rule *rule = policy_find(policy, kind, method, name, above);
-
-		if (rule == NULL)
-			continue;
-		*duration = rule->value;
-		deadlines.origins[kind] = rule->origin;
-	}
-	return deadlines;
+	return rule != NULL ? (struct deadline){ rule->value, rule->origin } :
+			      (struct deadline){ after, POLICY_BUILT_IN_TEXT };
 }

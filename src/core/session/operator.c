@@ -25,7 +25,7 @@ judge(const struct session *session, const struct request *request, msec_t silen
 	if (state_asks_person(session))
 		return VERDICT_ASKS;
 	if ((request->traits & METHOD_STREAM) ||
-	    earlier(silent, answered) < earlier(request->idle_after / 4, TIME_SILENT))
+	    earlier(silent, answered) < earlier(request->deadlines[POLICY_IDLE].after / 4, TIME_SILENT))
 		return VERDICT_WORKS;
 	return VERDICT_SILENT;
 }
@@ -84,17 +84,15 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
 static bool
 change(struct session *session, struct request *request, enum policy_kind kind)
 {
-	msec_t *after = kind == POLICY_CAP ? &request->cap_after : &request->idle_after, former = *after;
-	struct deadlines wanted = policy_deadlines(session->config.policy, request->method, request->name,
-	    request->traits, request->from == SIDE_SERVER);
+	msec_t former = request->deadlines[kind].after, after;
 
-	*after = kind == POLICY_CAP ? wanted.cap : wanted.idle;
-	request->origins[kind] = wanted.origins[kind];
+	requests_set_deadline(session, request, kind);
+	after = request->deadlines[kind].after;
 	if (request->since != MSEC_NEVER && kind == POLICY_CAP)
-		alarm_arm(&request->in->hard, &request->hard, *after, request->since);
+		alarm_arm(&request->in->hard, &request->hard, after, request->since);
 	else if (request->since != MSEC_NEVER && !request_is_held(request))
-		alarm_arm(&request->in->idle, &request->idle, *after, request->seen);
-	return *after != former;
+		alarm_arm(&request->in->idle, &request->idle, after, request->seen);
+	return after != former;
 }
 
 bool

@@ -274,7 +274,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	request = pending_add(&message->writer->pending, &entry.request);
 	pending_place(request, message->start, message->next, false);
 	parallel_enter(request, place);
-	requests_set_deadlines(session, request);
+	requests_set_deadline(session, request, POLICY_IDLE);
+	requests_set_deadline(session, request, POLICY_CAP);
 	if (message->from == SIDE_SERVER)
 		request->answer = answers_find(session, message, row->traits, &request->items);
 	heartbeat_begin(session, request);

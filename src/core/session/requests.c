@@ -1,14 +1,10 @@
 #include "core/inside.h"
 
 void
-requests_set_deadlines(const struct session *session, struct request *request)
+requests_set_deadline(const struct session *session, struct request *request, enum policy_kind kind)
 {
-	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method, request->name,
+	request->deadlines[kind] = policy_deadline(session->config.policy, kind, request->method, request->name,
 	    request->traits, request->from == SIDE_SERVER);
-
-	request->idle_after = deadlines.idle;
-	request->cap_after = deadlines.cap;
-	memcpy(request->origins, deadlines.origins, sizeof(request->origins));
 }
 
 void
@@ -159,8 +155,8 @@ requests_bound_waits(struct session *session, enum side requester)
 		last = request;
 		if (request->since == MSEC_NEVER || alarm_armed(&request->idle) || alarm_armed(&request->hard))
 			continue;
-		request->cap_after = session->clocks.steady - request->since + TIME_IDLE;
-		request->origins[POLICY_CAP] = POLICY_BUILT_IN_TEXT;
+		request->deadlines[POLICY_CAP] =
+		    (struct deadline){ session->clocks.steady - request->since + TIME_IDLE, POLICY_BUILT_IN_TEXT };
 		pending_arm(request, TIME_IDLE);
 	}
 	return waiting == 1 ? last : NULL;

@@ -189,8 +189,7 @@ questions_add(struct session *session, enum side asker, const char *method, stru
 		.method = span_of(method),
 		.shown = unescaped(token, plain, sizeof(plain)),
 		.token = id_of(token, session->config.seed),
-		.idle_after = MSEC_NEVER,
-		.cap_after = time,
+		.deadlines = { { .after = MSEC_NEVER }, { .after = time } },
 	};
 	struct request *question;
 

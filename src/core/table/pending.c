@@ -162,7 +162,7 @@ pending_begin(struct request *request)
 	request->since = request->in->clocks->steady;
 	pending_start_idle(request);
 	if (!alarm_armed(&request->hard))
-		pending_arm(request, request->cap_after);
+		pending_arm(request, request->deadlines[POLICY_CAP].after);
 }
 
 void
@@ -170,7 +170,7 @@ pending_start_idle(struct request *request)
 {
 	request->seen = clocks_idle(request->in->clocks, request->from);
 	if (!alarm_armed(&request->turn))
-		alarm_arm(&request->in->idle, &request->idle, request->idle_after, request->seen);
+		alarm_arm(&request->in->idle, &request->idle, request->deadlines[POLICY_IDLE].after, request->seen);
 }
 
 void

@@ -150,7 +150,7 @@ static msec_t
 deadline_of(char *const options[])
 {
 	const struct span method = SPAN("tools/call");
-	struct deadlines deadlines = { 0 };
+	struct deadline deadline = { 0 };
 	struct options parsed;
 	size_t count;
 
@@ -160,10 +160,10 @@ deadline_of(char *const options[])
 		ctl_usage("'%.200s' is no option of canceld; the server's command is in the client's file",
 		    options[count + (strcmp(options[count], "--") == 0 && options[count + 1] != NULL)]);
 	else if (configfile_load(&parsed) == OPTIONS_RUN)
-		deadlines = policy_deadlines(&parsed.policy, method, SPAN_NONE,
+		deadline = policy_deadline(&parsed.policy, POLICY_IDLE, method, SPAN_NONE,
 		    dialect_method(&dialect_mcp, method)->traits, false);
 	options_free(&parsed);
-	return deadlines.idle;
+	return deadline.after;
 }
 
 /* The whole command of a server, which the caller owns. */

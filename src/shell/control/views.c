@@ -78,13 +78,14 @@ view_request(const struct request_view *view)
 		[REQUEST_CANCELLING] = "cancelling",
 	};
 	const struct request *request = view->request;
+	const struct deadline *idle = &request->deadlines[POLICY_IDLE], *cap = &request->deadlines[POLICY_CAP];
 	json_t *object = views_name(view);
 	json_t *rest = json_pack("{s:o,s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "verdict",
 	    verdict_or_null(view->verdict), "idle_ms", (json_int_t)view->silent, "timeout_ms",
-	    time_or_null(request->idle_after), "timeout_left_ms", time_or_null(view->idle_left), "timeout_from",
-	    request->origins[POLICY_IDLE], "max_time_ms", time_or_null(request->cap_after), "max_time_left_ms",
-	    time_or_null(view->cap_left), "max_time_from", request->origins[POLICY_CAP], "state", states[view->state],
-	    "exempt", view->exempt, "progress", progress_of(buf_span(&request->progress), view->form), "alias",
+	    time_or_null(idle->after), "timeout_left_ms", time_or_null(view->idle_left), "timeout_from", idle->origin,
+	    "max_time_ms", time_or_null(cap->after), "max_time_left_ms", time_or_null(view->cap_left), "max_time_from",
+	    cap->origin, "state", states[view->state], "exempt", view->exempt, "progress",
+	    progress_of(buf_span(&request->progress), view->form), "alias",
 	    request_is_aliased(request) ? printable_json(request->wire_id.text, false) : NULL);
 
 	json_object_update(object, rest);
