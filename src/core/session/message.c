@@ -74,7 +74,6 @@ static void
 interpret(struct message *message, struct session *session, struct party *writer, bool needs_jsonrpc)
 {
 	struct scan *scan = &message->storage;
-	struct id id;
 
 	/* What stands before start is set in any case, and the large members are not read before that. */
 	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
@@ -92,18 +91,17 @@ interpret(struct message *message, struct session *session, struct party *writer
 	}
 	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
 	message->seed = session->config.seed;
-	id = message_id(message, SCAN_ID);
-	message->id = id;
-	if (scan->fault == SCAN_REPEATED_ID)
-		message->id = (struct id){ .hash = 0 };
+	message->id = message_id(message, SCAN_ID);
 	message->meant = read_meant(scan);
 	message->kind = read_kind(scan, message->meant);
 	message->malformed = message->kind == MESSAGE_RESPONSE ? find_flaw(scan) : NULL;
 	if (message->meant == MESSAGE_RESPONSE) {
-		message->request = pending_by_wire(&message->reader->pending, id);
+		message->request = pending_by_wire(&message->reader->pending, message->id);
 		if (message->request == NULL)
-			message->question = questions_find(session, message->to, id);
+			message->question = questions_find(session, message->to, message->id);
 	}
+	if (scan->fault == SCAN_REPEATED_ID)
+		message->id = (struct id){ .hash = 0 };
 	if (message->meant == MESSAGE_NOTIFICATION)
 		message->cancel = dialect_cancel(session->handshake.dialect, message->method);
 	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))
