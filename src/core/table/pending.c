@@ -110,8 +110,8 @@ pending_add(struct pending *pending, const struct request *like)
 	char *at = (char *)(request + 1) + names * sizeof(struct request_name);
 
 	assert(like->id.text.len > 0);
-	memset(request, 0, sizeof(*request));
 	memcpy(request, like, offsetof(struct request, in));
+	memset(&request->in, 0, sizeof(*request) - offsetof(struct request, in));
 	request->names = (struct request_name *)(request + 1);
 	request->in = pending;
 	request->from = pending->from;
