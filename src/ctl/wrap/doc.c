@@ -19,7 +19,6 @@ struct reader {
 	const char *at; /* in doc->bytes */
 	char *out;      /* where the next decoded byte goes: what is decoded is never longer than its source */
 	size_t depth;
-	const regex_t *plain;
 };
 
 #define LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -435,6 +434,20 @@ begin_member(struct reader *reader, struct doc_node *object)
 	return add(reader, object, kind_of(reader), &key);
 }
 
+/* It is kept, as compiling takes longer than reading most files. */
+static const regex_t *
+plain_values(bool toml)
+{
+	static regex_t *compiled[2];
+
+	if (compiled[toml] == NULL) {
+		compiled[toml] = mem_new(sizeof(regex_t));
+		if (regcomp(compiled[toml], toml ? plain_toml : plain_json, REG_EXTENDED | REG_NOSUB) != 0)
+			abort();
+	}
+	return compiled[toml];
+}
+
 /* A number, true, false, null, or a date, which may have a blank before its time. */
 static struct span
 read_plain(struct reader *reader)
@@ -449,7 +462,7 @@ read_plain(struct reader *reader)
 		len += 1 + strspn(start + len + 1, signs);
 	copy = doc_copy((struct span){ start, len });
 	reader->at += len;
-	if (regexec(reader->plain, copy, 0, NULL, 0) != 0)
+	if (regexec(plain_values(reader->toml), copy, 0, NULL, 0) != 0)
 		fail_at(reader, start, reader->toml ? "not a value of TOML" : "not a JSON value");
 	free(copy);
 	return (struct span){ start, len };
@@ -568,20 +581,6 @@ check_text(struct reader *reader, struct span text)
 		fail_at(reader, text.ptr + at, text.ptr[at] == '\0' ? "a NUL byte" : "not UTF-8");
 }
 
-/* What both compile to is kept: it takes longer than the reading of most files. */
-static const regex_t *
-plain_values(bool toml)
-{
-	static regex_t compiled[2];
-	static bool is_compiled[2];
-
-	if (!is_compiled[toml] &&
-	    regcomp(&compiled[toml], toml ? plain_toml : plain_json, REG_EXTENDED | REG_NOSUB) != 0)
-		abort();
-	is_compiled[toml] = true;
-	return &compiled[toml];
-}
-
 int
 doc_read(struct doc *doc, struct span text, enum doc_grammar grammar)
 {
@@ -598,7 +597,6 @@ doc_read(struct doc *doc, struct span text, enum doc_grammar grammar)
 	doc->texts = mem_new(text.len + 2);
 	reader.at = doc->bytes;
 	reader.out = doc->texts;
-	reader.plain = plain_values(reader.toml);
 	check_text(&reader, span_between(doc->bytes, doc->end));
 	skip(&reader, "\xef\xbb\xbf");
 	if (reader.toml)
