@@ -254,6 +254,17 @@ TEST(what_was_set_is_taken_back)
 	run_expect_shell(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1,
 	    "no such rule was set\n");
 	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"set by a person -t tools/call:a=3h\" changed=0");
+	run_expect_shell(run,
+	    "$C set back 'resources/read:https://me:hunter2@h/p?token=s3cret=3h' && $C set back | grep -c hunter2", 1,
+	    "0\n");
+	run_expect_logged(run, "OPERATOR_SET option=timeout rule=\"set by a person -t resources/read:https://h=3h\" ");
+	run_expect_shell(run,
+	    "$C set back -j 'resources/read:https://me:hunter2@h/p?token=s3cret=5h' && $C set -j back", 0,
+	    "\"name\":\"https://h\"");
+	run_expect_shell(run, "$C set -u back 'resources/read:https://me:hunter2@h/p?token=s3cret'", 0, "taken back\n");
+	run_expect_logged(run, "unset=\"set by a person -t resources/read:https://h=5h\" ");
+	ck_assert_ptr_null(strstr(run->error.data, "hunter2"));
+	ck_assert_ptr_null(strstr(run->error.data, "s3cret"));
 	run_expect_shell(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
 	run_expect_shell(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
 	run_expect_logged(run,

@@ -236,8 +236,10 @@ on_set(struct call *call)
 		return refuse(call, -32602, "%s", scratch.fault);
 	if (unset)
 		scratch.policy.rules->value = POLICY_UNSET;
-	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
 	origin = scratch.policy.rules->origin;
+	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
+	if (unset)
+		origin = scratch.policy.rules->origin;
 	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
 	if (!done && unset)
@@ -245,7 +247,7 @@ on_set(struct call *call)
 	if (!done)
 		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	log_event(control->log, WHY_OPERATOR_SET,
-	    LOG_FIELDS(log_string("option", option), log_string(unset ? "unset" : "rule", unset ? origin : rule),
+	    LOG_FIELDS(log_string("option", option), log_string(unset ? "unset" : "rule", origin),
 		log_number("changed", changed)));
 	return json_pack("{s:I,s:o*}", "changed", (json_int_t)changed, "meant", meant);
 }
@@ -377,28 +379,19 @@ static const struct {
 	{ "log", on_log, " level " },
 };
 
-/* A parameter that nobody reads; NULL: there is none. One that is mistyped must not widen what is done. */
-static const char *
-find_unknown(const char *names, json_t *params)
-{
-	json_t *value;
-	const char *key;
-
-	json_object_foreach(params, key, value) if (!span_is_any(span_of(key), names)) return key;
-	return NULL;
-}
-
 static json_t *
 carry_out(struct call *call, const char *method)
 {
-	const char *unknown;
+	const char *key;
+	json_t *value;
 
 	for (size_t i = 0; i < COUNT_OF(methods); i++) {
 		if (strcmp(methods[i].name, method) != 0)
 			continue;
-		if ((unknown = find_unknown(methods[i].params, call->params)) != NULL)
-			return refuse(call, -32602, "%s: there is no such parameter; %s takes:%s", unknown, method,
-			    methods[i].params);
+		/* One that is mistyped must not widen what is done. */
+		json_object_foreach(call->params, key,
+		    value) if (!span_is_any(span_of(key), methods[i].params)) return refuse(call, -32602,
+		    "%s: there is no such parameter; %s takes:%s", key, method, methods[i].params);
 		return methods[i].handle(call);
 	}
 	return refuse(call, -32601, "there is no such method");

@@ -165,17 +165,24 @@ static json_t *
 view_server(const struct control *control, enum session_verdict verdict)
 {
 	const struct session *session = control->session;
-	enum server_life life = session->server.life;
+	static const char *const lives[] = {
+		[SERVER_OPEN] = "running",
+		[SERVER_STUCK] = "stuck",
+		[SERVER_DEAF] = "deaf",
+		[SERVER_RETIRED] = "deaf",
+		[SERVER_AWAY] = "restarting",
+		[SERVER_HANDSHAKE] = "restarting",
+		[SERVER_SESSIONS] = "restarting",
+		[SERVER_LOGIN] = "restarting",
+		[SERVER_SETTINGS] = "restarting",
+		[SERVER_GONE] = "gone",
+	};
 	pid_t pid = control->life->child.pid;
 
 	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
-	    control->life->resting                            ? "resting" :
-		session->server.dismissed                     ? "restarting" :
-		life == SERVER_OPEN                           ? "running" :
-		life == SERVER_STUCK                          ? "stuck" :
-		life == SERVER_DEAF || life == SERVER_RETIRED ? "deaf" :
-		life == SERVER_GONE                           ? "gone" :
-								"restarting",
+	    control->life->resting        ? "resting" :
+		session->server.dismissed ? "restarting" :
+					    lives[session->server.life],
 	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(session->probe.took), "unanswered_ms",
 	    time_or_null(session_unanswered(session)));
 }
@@ -349,6 +356,7 @@ views_rules(const struct policy *policy)
 		for (size_t i = 0; i < policy->count; i++) {
 			const struct policy_rule *rule = &policy->rules[i];
 			const char *method = rule->method, *name = rule->name;
+			char storage[NAME_SHOWN];
 
 			if ((int)rule->source != source || !(POLICY_DEADLINES & 1 << rule->kind) ||
 			    (more += json_array_size(array) == VIEWS_RULES) > 0)
@@ -357,8 +365,8 @@ views_rules(const struct policy *policy)
 			    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
 				rule->kind == POLICY_CAP ? "max-time" : "timeout", "method",
 				shown(span_of(method != NULL ? method : "")), "name",
-				shown(span_of(name != NULL ? name : "")), "duration_ms", time_or_null(rule->value),
-				"from", rule->origin));
+				shown(name_shown(span_of(name != NULL ? name : ""), false, storage)), "duration_ms",
+				time_or_null(rule->value), "from", rule->origin));
 		}
 	return json_pack("{s:I,s:o}", "more", more, "rules", array);
 }
