@@ -475,8 +475,10 @@ function checkSession(session, history) {
 }
 
 async function checkTraces(history) {
-  // Of what was open at a kill the oldest has a name, and so a span.
-  const ends = history.filter(line => isEnd(line) || line.why === 'KILLED').length;
+  // Of what was open at a kill the oldest has a name, and so a span, unless much before it was given up.
+  const ends = history.filter(
+    line => isEnd(line) || (line.why === 'KILLED' && line.method)
+  ).length;
   const perfetto = JSON.parse(await cancelctl('trace', '-f', 'perfetto')).traceEvents;
   const otlp = parse(await cancelctl('trace', '-f', 'otlp'));
   const html = await cancelctl('trace', '-f', 'html');

@@ -41,7 +41,7 @@ add_number(json_t *tool, const char *key, json_int_t number)
 	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
 }
 
-/* Of those that were open as canceld was killed only the oldest has a name. */
+/* Of those that were open as canceld was killed only the oldest has a name, and only behind few that are not awaited. */
 static void
 count_others(json_t *tools, const json_t *session, json_int_t count)
 {
@@ -69,6 +69,8 @@ trace_count(json_t *tools, const json_t *session)
 		    json_integer(trace_end(session, item) - show_number(item, "start")));
 	}
 	show_each (item, json_object_get(session, "events")) {
+		if (show_is(item, "why", "KILLED"))
+			count_others(tools, session, show_number(item, "open"));
 		if (!show_is(item, "why", "COUNTED") || show_number(item, "count") <= 0)
 			continue;
 		tool = tool_of(tools, session, item);
