@@ -167,11 +167,14 @@ export class Model {
     const prompt = turns.findLastIndex(({ role, text }) => role === 'user' && /^call \w+ \{/m.test(text));
     const results = turns.slice(prompt + 1).filter(({ result }) => result !== undefined);
     const [, name, args] = [...(turns[prompt]?.text ?? '').matchAll(order)][results.length] ?? [];
-    const tool = name && api.tools(body).find(each => RegExp(`(^|[_-])${name}$`).test(each.name));
+    const tools = api.tools(body);
+    const tool = name && tools.find(each => RegExp(`(^|[_-])${name}$`).test(each.name));
 
     if (turns.at(-1).result !== undefined) this.results.push(turns.at(-1).result);
     if (tool) return { call: { id: `call_${++this.calls}`, tool, args: JSON.parse(args) } };
-    if (name) return { text: `there is no tool ${name}: ${++this.missed}` };
+    // A title for the conversation is asked for without any tool.
+    this.missed += Boolean(name && tools.length > 0);
+    if (name) return { text: `there is no tool ${name}: ${this.missed}` };
     return { text: `the tool said: ${results.at(-1)?.result}` };
   }
 }
