@@ -25,14 +25,15 @@ static const struct row {
 		"LSP, Initialize Request: the server responds with an InitializeResult" },
 
 	    "canceld -t initialize=DURATION answers in its place with an error that quotes the server's last lines; a server of ACP "
-	    "or LSP needs doctor --dialect" },
+	    "or LSP needs doctor --dialect",
+	    NULL },
 	[CHECK_DISCOVER] = { "discover", "answers or refuses server/discover",
 	    { "MCP, Discovery: newer clients open with server/discover and take an error for an older server", NULL,
 		NULL },
-	    "canceld --legacy answers server/discover without the server" },
+	    "canceld --legacy answers server/discover without the server", NULL },
 	[CHECK_TOOLS] = { "tools", "lists its tools",
 	    { "MCP, Tools: clients send tools/list to a server that declares tools", NULL, NULL },
-	    "canceld -t tools/list=DURATION answers with an error in its place" },
+	    "canceld -t tools/list=DURATION answers with an error in its place", NULL },
 	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE },
 	    "canceld -t METHOD:NAME=DURATION gives the call a deadline, and -r starts a server again that has died",
 	    "canceld -t METHOD:NAME=DURATION gives the call a deadline" },
@@ -41,7 +42,8 @@ static const struct row {
 		"JSON-RPC 2.0: an error tells that the call failed",
 		"JSON-RPC 2.0: an error tells that the call failed" },
 	    "canceld passes what the server says: choose --arguments with which the call succeeds; --parallel 1 spares a "
-	    "server two calls at once" },
+	    "server two calls at once",
+	    NULL },
 	[CHECK_BUSY] = { "busy", "answers ping while it works",
 	    { "MCP, Ping: the receiver MUST respond promptly",
 		"ACP, Cancellation: an agent that does not read hears no cancel",
@@ -54,7 +56,8 @@ static const struct row {
 		"ACP, Cancellation: the agent SHOULD stop as soon as possible and MUST answer",
 		"LSP, Cancellation Support: a cancelled request still needs to return" },
 	    "canceld answers the client all the same, drops the late answer and keeps the session; -KDURATION ends a "
-	    "server that goes on (MCP: that still reports progress), and a session that no other one can continue" },
+	    "server that goes on (MCP: that still reports progress), and a session that no other one can continue",
+	    NULL },
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
 	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
 		"LSP, Cancellation Support: $/ notifications can be ignored" },
@@ -65,16 +68,17 @@ static const struct row {
 		"ACP, stdio: the agent MUST NOT write anything to its stdout that is not a valid ACP message",
 		"LSP, Base Protocol: only messages with headers" },
 
-	    "canceld moves such output to its log, and drops responses that match no request; no option is needed" },
+	    "canceld moves such output to its log, and drops responses that match no request; no option is needed",
+	    NULL },
 	[CHECK_EXIT] = { "exit", "exits at the end of the session",
 	    { "MCP, Shutdown: the client closes the server's stdin and waits for its exit",
 		"ACP, stdio: the client closes stdin to end the agent",
 		"LSP, Exit Notification: the server exits behind shutdown and exit" },
-	    "canceld sends SIGTERM, then SIGKILL; --term-after and --kill-after say when" },
+	    "canceld sends SIGTERM, then SIGKILL; --term-after and --kill-after say when", NULL },
 	[CHECK_ORPHANS] = { "orphans", "leaves no process behind",
 	    { "MCP, Shutdown: the process is over", "ACP, stdio: the process is over",
 		"LSP, Exit Notification: the process ends" },
-	    "canceld ends every process that the server started, with --sweep tree, the default but on macOS" },
+	    "canceld ends every process that the server started, with --sweep tree, the default but on macOS", NULL },
 };
 
 /* Requests of a server's whose refusal, or lack of an answer, stops servers; and the option whose answer does no harm. */
