@@ -59,9 +59,9 @@ main(int argc, char *argv[])
 	setlocale(LC_CTYPE, "C.UTF-8");
 	if (name[0] == '\0')
 		return ctl_usage("which command? see cancelctl help");
-	if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
+	if (span_is_any(span_of(name), "-h --help"))
 		name = "help";
-	if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0)
+	if (span_is_any(span_of(name), "-V --version"))
 		name = "version";
 	nearest.typed = span_of(name);
 	for (int i = 0; i < COMMAND_COUNT; i++) {
