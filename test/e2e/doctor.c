@@ -176,7 +176,13 @@ static const struct server servers[] = {
 	{ DOCTOR "--start 500ms" DEMO " --mute initialize", "initialize=no tools=not alive=not exit=yes", 1 },
 	{ DOCTOR "--start 5s" DEMO " --mute server/discover", "initialize=yes discover=no exit=yes", 1 },
 	{ DOCTOR "--timeout 500ms" DEMO " --mute tools/list", "tools=no exit=yes", 1 },
-	{ DOCTOR "--timeout 500ms" DEMO " --mute ping", "alive=no exit=yes", 1 },
+	/* It works, and knows no ping; a ping that nobody answers is no sign of a hang then. */
+	{ DOCTOR "--timeout 500ms" DEMO " --mute ping", "initialize=yes tools=yes alive=not exit=yes", 0 },
+	{ DOCTOR "--timeout 2s --call sleep --arguments '{\"ms\":1000}'" DEMO " --mute ping",
+	    "call=yes success=yes busy=not cancel=yes alive=not exit=yes", 0 },
+	{ DOCTOR "--timeout 2s" SHELL_SERVER(":", "*\\\"ping\\\"*) ;; *notifications/cancelled*) kill -SEGV $$;;"),
+	    "alive=no", 1 },
+	{ DOCTOR SHELL_SERVER(":", "*\\\"ping\\\"*) exit 3;;"), "initialize=yes tools=not call=not alive=no", 1 },
 	/* It leaves an orphan, in a session of its own. */
 	{ DOCTOR "-- sh -c 'setsid sleep 50 </dev/null >/dev/null 2>&1 & exec \"$DEMO_SERVER\"'",
 	    "exit=yes orphans=no stdout=yes", 1 },
@@ -390,6 +396,12 @@ static const struct {
 	    0, "canceld --answer 'workspace/configuration=[null]' -- ...\n" },
 	{ D "--timeout 1s --call block -- $DEMO_SERVER | tail -n 1", 0,
 	    "canceld -t tools/call:block=1s -k3s -- ...\n" },
+	{ D SHELL_SERVER(":",
+	      "*\\\"ping\\\"*) echo oh >&2; exit 3;;") " >text; grep -c 'nothing: .*status 3: oh' text; tail -n 1 text",
+	    0, "1\ncanceld -r -- ...\n" },
+	{ D SHELL_SERVER(":", "*notifications/cancelled*) exit 3;;") " | tail -n 1", 0, "canceld -r -- ...\n" },
+	{ D "--timeout 1s --call block -- $DEMO_SERVER --mute ping >text; grep -c 'it does not answer ping, with' text; tail -n 1 text",
+	    0, "2\ncanceld -t tools/call:block=1s -- ...\n" },
 	{ D "--call crash -- $DEMO_SERVER | tail -n 1", 0, "canceld -r -- ...\n" },
 	{ D "-D acp --call session/prompt" DYING_AGENT(
 	      "\\\"loadSession\\\":false,\\\"sessionCapabilities\\\":{}") " >text; grep -c -e ' -[rk]' text",

@@ -21,9 +21,10 @@ struct run {
 	const struct examination *what;
 	struct verdicts *report;
 	struct visit visit;
-	long long called; /* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
-	bool died;        /* the server, in a call or after it */
-	bool alone;       /* one of two calls at once failed */
+	const struct asked *ping; /* the first one, with nothing else open */
+	long long called;         /* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
+	bool died;                /* the server, in a call or after it */
+	bool alone;               /* one of two calls at once failed */
 };
 
 #define UNTESTED(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NOT_TESTED, MSEC_NEVER, __VA_ARGS__)
@@ -162,7 +163,7 @@ open_agent_session(struct run *run)
  * words; if the session was over before canceld was asked, there is none.
  */
 static bool
-has_died(struct run *run, const struct asked *asked, const char *when)
+has_died(struct run *run, enum check check, const struct asked *asked, const char *when)
 {
 	const char *how = asked->died ? asked->error + strlen("canceld: ") :
 	    asked->answer == NULL     ? run->visit.end :
@@ -170,8 +171,29 @@ has_died(struct run *run, const struct asked *asked, const char *when)
 
 	run->died |= how[0] != '\0';
 	if (run->died)
-		NO(run, CHECK_CALL, "it died %s: %s", when, how);
+		NO(run, check, "it died %s: %s", when, how);
 	return run->died;
+}
+
+static const struct asked *
+ask_whether_alive(struct run *run)
+{
+	struct visit *visit = &run->visit;
+	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
+
+	visit_begin(visit, "cancelctl: checking alive");
+	visit_wait(visit, ping, run->what->timeout);
+	return ping;
+}
+
+/* A server that answers none, without any work either, is no worse for it. */
+static void
+tell_unanswered(struct run *run, enum check check, const char *when, const struct asked *ping)
+{
+	if (run->ping->answer == NULL)
+		UNTESTED(run, check, "it does not answer %s, with nothing else to do either", ping->method);
+	else
+		NO(run, check, "%s it did not answer %s within %lld ms", when, ping->method, time_of(run, ping));
 }
 
 static void
@@ -180,7 +202,7 @@ tell_busy(struct run *run, const struct asked *call, const struct asked *ping)
 	long long after = time_of(run, ping), work = call->answered - ping->sent;
 
 	if (!ping->served)
-		NO(run, CHECK_BUSY, "%s was not answered within %lld ms", ping->method, after);
+		tell_unanswered(run, CHECK_BUSY, "in the call", ping);
 	else if (call->answer == NULL || ping->order < call->order)
 		YES(run, CHECK_BUSY, after, "%s was answered after %lld ms, before the call", ping->method, after);
 	else if (call->answered - call->sent < LEAST_CALL || work < BUSY_AFTER)
@@ -208,7 +230,7 @@ tell_call(struct run *run, const struct asked *call)
 	else if (call->served)
 		YES(run, CHECK_CALL, time, "%s took %lld ms; reports of progress: %d", run->what->call, time,
 		    call->progress);
-	else if (!has_died(run, call, "in the call"))
+	else if (!has_died(run, CHECK_CALL, call, "in the call"))
 		NO(run, CHECK_CALL, "%s", error);
 	if (!call->served)
 		UNTESTED(run, CHECK_SUCCESS, "no answer");
@@ -217,17 +239,6 @@ tell_call(struct run *run, const struct asked *call)
 	else
 		YES(run, CHECK_SUCCESS, MSEC_NEVER, "the answer is no error");
 	run->called = call->answer == NULL ? MSEC_NEVER : time;
-}
-
-static const struct asked *
-ask_whether_alive(struct run *run)
-{
-	struct visit *visit = &run->visit;
-	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
-
-	visit_begin(visit, "cancelctl: checking alive");
-	visit_wait(visit, ping, run->what->timeout);
-	return ping;
 }
 
 /* The whole call. Returns it; unanswered if it takes too long. */
@@ -249,7 +260,7 @@ check_call(struct run *run)
 	}
 	tell_call(run, call);
 	if (call->served)
-		has_died(run, ask_whether_alive(run), "after its answer");
+		has_died(run, CHECK_CALL, ask_whether_alive(run), "after its answer");
 	return call;
 }
 
@@ -282,16 +293,13 @@ tell_cancel(struct run *run, const struct asked *call, msec_t cancelled)
 static void
 check_alive(struct run *run, const char *after)
 {
-	const struct visit *visit = &run->visit;
 	const struct asked *ping = ask_whether_alive(run);
 	long long time = time_of(run, ping);
 
 	if (ping->served)
 		YES(run, CHECK_ALIVE, time, "%s it answered %s in %lld ms", after, ping->method, time);
-	else if (visit->end[0] == '\0')
-		NO(run, CHECK_ALIVE, "%s it did not answer %s within %lld ms", after, ping->method, time);
-	else
-		NO(run, CHECK_ALIVE, "%s it ended with %s", after, visit->end);
+	else if (!has_died(run, CHECK_ALIVE, ping, after))
+		tell_unanswered(run, CHECK_ALIVE, after, ping);
 }
 
 /* call: the whole call, answered or not. One that is not is cancelled, else another one, and what follows is watched. */
@@ -310,7 +318,7 @@ check_cancel(struct run *run, struct asked *call)
 	if (call->answer != NULL) {
 		call = visit_call(visit, run->what->call, run->what->arguments);
 		if (visit_wait(visit, call, run->called / 3)) {
-			if (!has_died(run, call, "in the second call"))
+			if (!has_died(run, CHECK_CALL, call, "in the second call"))
 				UNTESTED(run, CHECK_CANCEL, "the call does not always take as long");
 			return;
 		}
@@ -352,6 +360,9 @@ examine(struct run *run, const struct asked *opening)
 {
 	struct visit *visit = &run->visit;
 
+	run->ping = ask_whether_alive(run);
+	if (has_died(run, CHECK_ALIVE, run->ping, "of a request that changes nothing"))
+		return;
 	if (run->what->kind == DIALOGUE_MCP)
 		check_tools(run, opening);
 	if (run->report->status != CTL_YES)
@@ -564,11 +575,11 @@ advise(struct run *run)
 		compose(options, " --parallel 1");
 	if (!run->report->continues)
 		return;
-	/* It must last longer than any call. */
-	if (stuck && !waits)
-		compose(options, " -k%ds", 3 * seconds);
-	else if (run->died)
+	if (run->died)
 		compose(options, " -r");
+	/* It must last longer than any call. */
+	else if (stuck && !waits)
+		compose(options, " -k%ds", 3 * seconds);
 }
 
 void
