@@ -187,6 +187,7 @@ dismiss(struct session *session, struct span reason)
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
+	recovery_wait_no_more(session);
 	server_enter(&session->server, SERVER_STUCK);
 	buf_set(&session->server.refusal, reason);
 	lane_stop_at(lane, lane->written); /* what is written now would be lost with it */
@@ -210,8 +211,6 @@ expire_probe(struct session *session, struct request *question)
 	action.timeout = session->config.kill_stuck;
 	dismiss(session, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
 	journal_tell(&session->journal, &action);
-	session->probe.question = NULL;
-	session->probe.again = false;
 }
 
 void
@@ -222,7 +221,6 @@ recovery_ignored(struct session *session, const struct request *request)
 	if (!may_ask(session))
 		return;
 	action.timeout = session->config.kill_ignoring;
-	stop_probing(session);
 	dismiss(session, SPAN("it ignored a cancel (see the option --kill-ignoring of canceld)"));
 	journal_tell(&session->journal, &action);
 }
@@ -311,7 +309,6 @@ session_restart(struct session *session, bool force)
 						   session_cannot_restart(session);
 	if (obstacle != NULL)
 		return obstacle;
-	recovery_wait_no_more(session);
 	dismiss(session, SPAN("a person has ended it (cancelctl restart)"));
 	session->server.dismissed = true;
 	state_note(session, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
