@@ -312,6 +312,10 @@ TEST(the_report_has_evidence_and_what_helps)
 	"; chmod +x " name \
 	"; until [ -e ready ]; do sleep 0.05; done | $CANCELD --term-after=0 --kill-after=0 ./" name " "
 #define D "$CANCELCTL doctor "
+/* With this instead of canceld, in sh. */
+#define OTHER_CANCELD(does) \
+	"cp $CANCELCTL cancelctl; cat >canceld <<'END'\n#!/bin/sh\n" does \
+	"\nEND\nchmod +x canceld; PATH=$PWD:$PATH ./cancelctl doctor "
 
 /* In a directory of its own. */
 static const struct {
@@ -430,6 +434,15 @@ static const struct {
 	/* Only FORCED. */
 	{ CONTAINER("docker") "exec c uv run x 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'", 0, "1\n" },
 	{ CONTAINER("docker") "mcp gateway run 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'", 0, "1\n" },
+	/* As canceld tells of what is another user's; that it ends everything is not said then. */
+	{ OTHER_CANCELD(
+	      "for a; do case $a in --log=*) echo \"{\\\"why\\\":\\\"NOT_SWEPT\\\",\\\"name\\\":\\\"x\\\","
+	      "\\\"reason\\\":\\\"it is another user's\\\"}\" >>${a#*=};; esac; done; exec $CANCELD \"$@\"") "$DEMO_SERVER",
+	    1,
+	    "no          leaves no process behind\n"
+	    "            1 left that cannot be ended, such as x: it is another user's\n"
+	    "            MCP, Shutdown: the process is over\n"
+	    "            canceld ends what it may of the processes that the server started, " },
 	/* A server of a client's file. */
 	{ "echo '{\"mcpServers\":{\"d\":{\"command\":\"'$DEMO_SERVER'\"},\"h\":{\"command\":\"canceld\","
 	  "\"args\":[\"x\"]}}}' >f.json; " D "./f.json:d",
@@ -533,12 +546,15 @@ TEST(the_server_gets_no_descriptor_of_ours)
 	    "0 kept, 1 broken");
 }
 
-/* Though it has, on some systems, what canceld writes its log to. */
+/* Though it has, on some systems, what canceld writes its log to. It is told which option spares it. */
 TEST(an_orphan_does_not_hold_up_the_report)
 {
-	shell_expect("cd $E2E_DIRECTORY",
-	    "timeout 10 " D "-- sh -c 'setsid sleep 30 </dev/null >/dev/null 2>&1 & exec $DEMO_SERVER'",
-	    system_has(SYSTEM_ADOPTS) ? 1 : 0, "leaves no process behind");
+	bool adopts = system_has(SYSTEM_ADOPTS);
+
+	shell_expect("cd $(mktemp -d $E2E_DIRECTORY/doctor-XXXXXX)",
+	    "timeout 10 " D "-- sh -c 'rm -f up; setsid sh -c \": >up; exec sleep 30\" </dev/null >/dev/null 2>&1 &"
+	    "until [ -e up ]; do sleep 0.05; done; exec $DEMO_SERVER'",
+	    adopts ? 1 : 0, adopts ? " (--sweep group spares it)\n" : "leaves no process behind");
 }
 
 /* One line of it tells the seconds; the report is as narrow as it. */

@@ -78,7 +78,8 @@ static const struct row {
 	[CHECK_ORPHANS] = { "orphans", "leaves no process behind",
 	    { "MCP, Shutdown: the process is over", "ACP, stdio: the process is over",
 		"LSP, Exit Notification: the process ends" },
-	    "canceld ends every process that the server started, with --sweep tree, the default but on macOS", NULL },
+	    "canceld ends what it may of the processes that the server started, with --sweep tree, the default but on macOS",
+	    NULL },
 };
 
 /* Requests of a server's whose refusal, or lack of an answer, stops servers; and the option whose answer does no harm. */
