@@ -182,6 +182,31 @@ TEST(top_cancels_the_request_that_it_asked_about)
 	run_end(run);
 }
 
+/* Though the call for which it waits was heard of later: that can be cancelled, so that both go on. */
+TEST(what_is_held_stands_below_what_it_waits_for)
+{
+	struct run *run = run_session("--name holds --parallel 1 -v", NULL);
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "7", "progress", "{\"steps\":100000,\"everyMs\":50}");
+	run_call(run, "8", "echo", "{\"text\":\"a\"}");
+	run_expect_logged(run, "HELD to=server method=tools/call name=echo id=8");
+	for (int i = 0; i < 3; i++)
+		run_expect_message(run);
+	pid = start_top(&terminal, "holds");
+	await_screen(terminal, "held");
+	type(terminal, "c");
+	await_screen(terminal, "Cancel? y or n: 7 tools/call progress");
+	type(terminal, "n\033[Bc");
+	await_screen(terminal, "Cancel? y or n: 8 tools/call echo");
+	type(terminal, "y");
+	await_screen(terminal, "cancelled 8 tools/call echo");
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
+	run_end(run);
+}
+
 /* Whether it was chosen by its pid or by its name, which it does not tell then. */
 TESTS(top_tells_silence_from_an_end, 0, 2)
 {
