@@ -434,8 +434,11 @@ answers_has(const struct session *session, const struct request *request)
  */
 bool answers_would_help(const struct session *session, struct buf *text);
 
-/* Whether that is the answer, as the client's own, in the message, says that it does not know the request's method. */
-bool answers_in_place_of(struct session *session, const struct message *message, const struct request *request);
+/*
+ * The client's own answer, in the message: whether it says that it does not know the request's method, and --answer has an
+ * answer. If it has none, the server is noted to be refused one.
+ */
+bool answers_refused(struct session *session, const struct message *message, const struct request *request);
 
 /* --- reply.c */
 

@@ -77,11 +77,16 @@ answers_would_help(const struct session *session, struct buf *text)
 }
 
 bool
-answers_in_place_of(struct session *session, const struct message *message, const struct request *request)
+answers_refused(struct session *session, const struct message *message, const struct request *request)
 {
-	if (message->batch != NULL || !dialect_is(scan_text(message->scan, SCAN_ERROR_CODE), "-32601"))
+	double code;
+
+	if (message->batch != NULL || !id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) ||
+	    code != (double)CODE_METHOD_NOT_FOUND)
 		return false;
+	if (answers_has(session, request))
+		return true;
 	if (request->from == SIDE_SERVER)
 		buf_set(&session->server.refused, request->method);
-	return answers_has(session, request);
+	return false;
 }

@@ -61,8 +61,10 @@ reason_of(struct session *session, const struct request *request, enum why why)
 {
 	if (why == WHY_TIMED_OUT)
 		return describe_timeout(session, request);
-	return why == WHY_CLIENT_GONE && request_state(request) == REQUEST_QUEUED ? SPAN("it was never sent") :
-										    buf_span(&session->fault);
+	/* A stream that is to be sent to the next server was sent to the last one. */
+	if (why == WHY_CLIENT_GONE && request_state(request) == REQUEST_QUEUED && !request->begun)
+		return SPAN("it was never sent");
+	return buf_span(&session->fault);
 }
 
 /* Reports a decision for which no message is at hand. */
@@ -217,6 +219,8 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	if (cell->steps & DECIDE_ANSWER)
 		reply_to(session, request, why == WHY_CANCEL_ANSWERED ? request->given_up : why);
 	if (cell->steps & DECIDE_EXTEND) {
+		if (request->from == SIDE_CLIENT)
+			buf_clear(&session->server.refused); /* it goes on without that */
 		pending_extend(request);
 		if (alarm_armed(&request->beat.alarm))
 			heartbeat_put_off(session, request, message);

@@ -65,6 +65,7 @@ await_another(struct session *session)
 	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
 
 	noise_forget(session, server);
+	buf_clear(&session->server.refused);
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
 	pending_clear(&session->tasks[SIDE_SERVER]);

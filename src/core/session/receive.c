@@ -533,7 +533,7 @@ receive_response(struct session *session, struct message *message)
 			return;
 		}
 		on_answer(session, message, request);
-		declined = answers_in_place_of(session, message, request);
+		declined = answers_refused(session, message, request);
 	}
 	turns_decide(session, request, declined ? EVENT_DECLINED : EVENT_RESPONSE, message);
 }

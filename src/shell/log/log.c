@@ -148,15 +148,27 @@ log_level_named(struct span name, enum why_level *level)
 	return false;
 }
 
-static const char in_history[] =
-    "DIALECT STARTED DEAF STUCK CANCEL_IGNORED SERVER_EXITED OPERATOR_RESTARTED RESTARTING "
-    "REPLAY_FAILED RESTARTED RESTART_REFUSED SIGNALLED SUMMARY";
+static const bool is_kept[WHY_COUNT] = {
+	[WHY_DIALECT] = true,
+	[WHY_STARTED] = true,
+	[WHY_DEAF] = true,
+	[WHY_STUCK] = true,
+	[WHY_CANCEL_IGNORED] = true,
+	[WHY_SERVER_EXITED] = true,
+	[WHY_OPERATOR_RESTARTED] = true,
+	[WHY_RESTARTING] = true,
+	[WHY_REPLAY_FAILED] = true,
+	[WHY_RESTARTED] = true,
+	[WHY_RESTART_REFUSED] = true,
+	[WHY_SIGNALLED] = true,
+	[WHY_SUMMARY] = true,
+};
 
 bool
 log_shows(const struct log *log, enum why why)
 {
 	return why_level(why) <= log->config.level || (log->hear != NULL && why_level(why) <= log->heard) ||
-	    (log->keep != NULL && span_is_any(span_of(why_word(why)), in_history));
+	    (log->keep != NULL && is_kept[why]);
 }
 
 bool
@@ -394,7 +406,7 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 	}
 	if (log->hear != NULL && why_level(why) <= log->heard)
 		log->hear(log->hearer, why, fields, told);
-	if (log->keep != NULL && span_is_any(span_of(why_word(why)), in_history))
+	if (log->keep != NULL && is_kept[why])
 		log->keep(log->keeper, why, fields, told);
 	buf_free(&line);
 	errno = kept;

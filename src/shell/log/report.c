@@ -51,13 +51,27 @@ report_end(struct log *log, const struct action *action)
 		log_string("by", giver_of(action)), detail_of(action), log_id("traceparent", action->traceparent)));
 }
 
+/* The beginning of a message that did not pass shows what was wrong. */
+static struct span
+beginning_of(const struct action *action)
+{
+	static const bool shows[WHY_COUNT] = {
+		[WHY_PARSE_ERROR] = true,
+		[WHY_INVALID_REQUEST] = true,
+		[WHY_TOO_DEEP] = true,
+		[WHY_REPEATED_ID] = true,
+		[WHY_REPEATED_METHOD] = true,
+		[WHY_STRAY] = true,
+		[WHY_TRUNCATED] = true,
+	};
+
+	return shows[action->why] ? action->message : SPAN_NONE;
+}
+
 void
 report_action(struct log *log, const struct action *action)
 {
 	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
-	/* The beginning of a message that did not pass shows what was wrong. */
-	bool shown = span_is_any(span_of(why_word(action->why)),
-	    "PARSE_ERROR INVALID_REQUEST TOO_DEEP REPEATED_ID REPEATED_METHOD STRAY TRUNCATED");
 
 	if (!log_shows(log, action->why))
 		return;
@@ -70,7 +84,7 @@ report_action(struct log *log, const struct action *action)
 		    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
 			log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
 			log_time("timeout", action->timeout), log_text("from", action->origin), detail_of(action),
-			log_text("text", shown ? action->message : SPAN_NONE), log_text("outcome", action->outcome),
+			log_text("text", beginning_of(action)), log_text("outcome", action->outcome),
 			log_text("hint", action->hint), log_id("traceparent", action->traceparent),
 			log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
 }
