@@ -385,19 +385,19 @@ static const struct {
 	/* The last line. */
 	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER | tail -n 1", 0,
 	    "canceld -t tools/call:sleep=1s -- ...\n" },
-	/* It waits for what it was refused; but what it got is no reason to wait. */
+	/* It may wait for what it was refused, or not; what it got is no reason to wait. */
 	{ D "--timeout 1s --call x" DYING_SERVER(ASKS("roots/list"), "") " | tail -n 1", 0,
-	    "canceld --answer 'roots/list={\"roots\":[]}' -- ...\n" },
+	    "canceld --answer 'roots/list={\"roots\":[]}' -t tools/call:x=1s -- ...\n" },
 	{ D "--timeout 1s --call x" DYING_SERVER(ASKS("client/registerCapability"), "") " | tail -n 1", 0,
 	    "canceld -t tools/call:x=1s -- ...\n" },
 	{ D "--timeout 1s" SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
 	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";; *tools/list*) " ASKS("roots/list") ";;") " | tail -n 1",
-	    0, "canceld --answer 'roots/list={\"roots\":[]}' -- ...\n" },
+	    0, "canceld --answer 'roots/list={\"roots\":[]}' -t tools/list=1s -- ...\n" },
 	{ D "-D lsp --timeout 1s --call slow" LANGUAGE_SERVER(
 	      "*slow*) b=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"r\\\",\\\"method\\\":"
 	      "\\\"workspace/configuration\\\"}\"; printf \"Content-Length: %d\\r\\n\\r\\n%s\" ${#b} \"$b\";;") " | tail -n 1",
-	    0, "canceld --answer 'workspace/configuration=[null]' -- ...\n" },
+	    0, "canceld --answer 'workspace/configuration=[null]' -t slow=1s -- ...\n" },
 	{ D "--timeout 1s --call block -- $DEMO_SERVER | tail -n 1", 0,
 	    "canceld -t tools/call:block=1s -k3s -- ...\n" },
 	{ D SHELL_SERVER(":",

@@ -539,17 +539,19 @@ append_deadline(const struct run *run, int64_t seconds, struct buf *options)
 	compose(options, "=%ds", seconds);
 }
 
-/* The options that answer what the server was refused; false: there are none. */
-static bool
+/* The options that answer what the server was refused: it may hang for that alone. */
+static void
 append_answers(json_t *asks, struct buf *options)
 {
-	size_t before = options->len;
 	const char *method, *option;
 	json_t *times;
 
-	json_object_foreach(asks, method, times) if (*(option = verdicts_answer(method, true)) != '\0')
-	    compose(options, " %s", option);
-	return options->len > before;
+	json_object_foreach(asks, method, times)
+	{
+		option = verdicts_answer(method, true);
+		if (*option != '\0')
+			compose(options, " %s", option);
+	}
 }
 
 /* The options of canceld that make up for what was found. */
@@ -562,14 +564,14 @@ advise(struct run *run)
 	bool stuck = findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO;
 	bool mute = findings[CHECK_TOOLS].verdict == VERDICT_NO;
 	bool hangs = findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER;
-	/* Then it most likely hangs for that alone. */
-	bool waits = (stuck || hangs || mute) && append_answers(run->report->asks, options);
 
+	if (stuck || hangs || mute)
+		append_answers(run->report->asks, options);
 	if (findings[CHECK_DISCOVER].verdict == VERDICT_NO)
 		compose(options, " --legacy");
-	if (mute && !waits)
+	if (mute)
 		compose(options, " -t tools/list=%ds", seconds);
-	if (hangs && !waits)
+	if (hangs)
 		append_deadline(run, seconds, options);
 	if (run->alone)
 		compose(options, " --parallel 1");
@@ -578,7 +580,7 @@ advise(struct run *run)
 	if (run->died)
 		compose(options, " -r");
 	/* It must last longer than any call. */
-	else if (stuck && !waits)
+	else if (stuck)
 		compose(options, " -k%ds", 3 * seconds);
 }
 

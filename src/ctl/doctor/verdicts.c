@@ -181,7 +181,7 @@ const char *
 verdicts_answer(const char *method, bool refused)
 {
 	for (size_t i = 0; i < COUNT_OF(harmless); i++)
-		if (strcmp(harmless[i].method, method) == 0 && harmless[i].refused >= refused)
+		if (strcmp(harmless[i].method, method) == 0 && (!refused || harmless[i].refused))
 			return harmless[i].option;
 	return "";
 }
@@ -193,9 +193,12 @@ asks_json(const struct verdicts *report)
 	json_t *list = json_array(), *times;
 	const char *method;
 
-	json_object_foreach(report->asks, method, times) json_array_append_new(list,
-	    json_pack("{s:o, s:O, s:s}", "method", printable_json(span_of(method), false), "times", times, "option",
-		verdicts_answer(method, false)));
+	json_object_foreach(report->asks, method, times)
+	{
+		json_array_append_new(list,
+		    json_pack("{s:o, s:O, s:s}", "method", printable_json(span_of(method), false), "times", times,
+			"option", verdicts_answer(method, false)));
+	}
 	return list;
 }
 

@@ -389,9 +389,12 @@ carry_out(struct call *call, const char *method)
 		if (strcmp(methods[i].name, method) != 0)
 			continue;
 		/* One that is mistyped must not widen what is done. */
-		json_object_foreach(call->params, key,
-		    value) if (!span_is_any(span_of(key), methods[i].params)) return refuse(call, -32602,
-		    "%s: there is no such parameter; %s takes:%s", key, method, methods[i].params);
+		json_object_foreach(call->params, key, value)
+		{
+			if (!span_is_any(span_of(key), methods[i].params))
+				return refuse(call, -32602, "%s: there is no such parameter; %s takes:%s", key, method,
+				    methods[i].params);
+		}
 		return methods[i].handle(call);
 	}
 	return refuse(call, -32601, "there is no such method");
