@@ -331,6 +331,7 @@ static const struct {
 	{ D "--start 0 -- true", 2, "--start '0'" },
 	{ D "--call '' -- true", 2, "--call: which" },
 	{ D "--call x --arguments '{' -- true", 2, "--arguments: line 1, column 1" },
+	{ D "--call x --arguments '[1,' -- true 2>&1 | grep -c quotes", 1, "0\n" },
 	{ D "--call x --arguments '{n:1}' -- true", 2, "; a shell takes the quotes, unless all stands in '...'\n" },
 	{ D "--call x --arguments '{\"n\":}' -- true", 2, "unexpected token near '}'\n" },
 	{ D "--call x --arguments '[]' -- true", 2, "--arguments: must be a JSON object" },

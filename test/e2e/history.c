@@ -331,6 +331,8 @@ static const struct {
 	{ C, 0, "weather  tools/call  forecast  100       1    2ms  2ms  700ms\n" },
 	{ C, 0, "weather  tools/call  map         2       2  900ms   2s     2s\n" },
 	{ C, 0, "weather  other       -           1       1      -    -      -\n" },
+	{ "sed -i 's/RELAYED\\(.*\\),\"outcome\":\"result\"/ANSWERED_FOR_CLIENT\\1/' " HISTORY "; " C, 0,
+	    "weather  tools/call  forecast  100       1 " },
 	{ "sed -i 's/\"open\":2,.*/\"open\":2}/' " HISTORY "; " C "| grep -o 'other  *-  *2  *2'", 0, "2\n" },
 	{ "sed -i 's/\"open\":2,.*/\"open\":0}/' " HISTORY "; " C, 0, "KILLED         0 open\n" },
 	{ C, 0, "1 lines are not of a JSON log" },

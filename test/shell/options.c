@@ -342,7 +342,7 @@ static const struct {
 	{ "--answer roots/list server", "--answer 'roots/list'", "METHOD=JSON, such as roots/list={\"roots\":[]}" },
 	{ "--answer =null server", "--answer ''", "METHOD=JSON" },
 	{ "--answer a= server", "--answer 'a'", "METHOD=JSON" },
-	{ "--answer a={}x server", "--answer 'a'", "METHOD=JSON" },
+	{ "--answer a={}x server", "--answer 'a'", "METHOD=JSON, such as" },
 	{ "--answer roots/list={roots:[]} server",
 	    "--answer 'roots/list': want METHOD=JSON with the quotes, which a shell takes",
 	    "unless all stands in single quotes: --answer 'roots/list={\"roots\":[]}'" },

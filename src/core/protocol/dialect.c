@@ -177,19 +177,26 @@ dialect_is(struct span method, const char *name)
 	return name != NULL && span_equal(method, span_of(name));
 }
 
+static bool
+begins(struct span text, const char *with)
+{
+	return span_equal(span_head(text, strlen(with)), span_of(with));
+}
+
 /* Of a name that is or may be an address. */
 static struct span
 address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 {
 	struct span path = span_until(name, "?#"), scheme = span_until(path, ":/"), rest = span_from(path, scheme.len),
 		    host;
-	bool slashes = rest.len > 2 && memcmp(rest.ptr, "://", 3) == 0;
-	size_t len = scheme.len + (slashes ? 3 : 1);
+	/* In a rule for an address alone its scheme is the METHOD. */
+	bool bare = scheme.len == 0 && begins(rest, "//"), slashes = bare || begins(rest, "://");
+	size_t skip = bare ? 2 : 3, len = scheme.len + (slashes ? skip : 1);
 	const char *sign;
 
 	if (!slashes)
 		return !uri ? name : rest.len > 0 && rest.ptr[0] == ':' ? span_part(name, 0, len) : path;
-	host = span_until(span_from(rest, 3), "/\\");
+	host = span_until(span_from(rest, skip), "/\\");
 	sign = span_last(host, '@');
 	if (sign == NULL && dialect_is(scheme, "file"))
 		return path;
@@ -204,7 +211,8 @@ address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 struct span
 name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 {
-	return uri || span_until(name, ":").len < name.len ? address_shown(name, uri, shown) : name;
+	return uri || begins(name, "//") || span_until(name, ":").len < name.len ? address_shown(name, uri, shown) :
+										   name;
 }
 
 const struct dialect *

@@ -86,7 +86,8 @@ policy_set(struct policy *policy, struct policy_rule *rule)
 			continue;
 		if (other->kind == rule->kind && span_equal(text_of(other->method), method) &&
 		    span_equal(text_of(other->name), name)) {
-			rule->origin = other->origin;
+			if (rule->value == POLICY_UNSET)
+				rule->origin = other->origin;
 			remove_rule(policy, i);
 		} else
 			set++;

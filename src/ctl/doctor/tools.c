@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,9 @@ tools_read(const char *what, const char *word)
 	what = input ? "standard input" : what;
 	if (object == NULL)
 		exit(ctl_usage("%s: line %d, column %d: %s%s", what, error.line, error.column, error.text,
-		    strchr(word, '"') != NULL || input ? "" :
-							 "; a shell takes the quotes, unless all stands in '...'"));
+		    input || !isalpha((unsigned char)word[strspn(word, "[{")]) || strchr("[{", word[0]) == NULL ?
+			"" :
+			"; a shell takes the quotes, unless all stands in '...'"));
 	if (!json_is_object(object))
 		exit(ctl_usage("%s: must be a JSON object", what));
 	return object;

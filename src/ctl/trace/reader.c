@@ -276,7 +276,8 @@ trace_hear(struct trace *trace, json_t *line)
 bool
 trace_failed(const json_t *call)
 {
-	return show_has(call, "outcome") && !show_is(call, "outcome", "result");
+	/* What canceld has answered in a side's place has its word only. */
+	return show_has(call, "outcome") && !show_is_any(call, "outcome", "result ANSWERED_FOR_CLIENT PROBE_ANSWERED");
 }
 
 msec_t

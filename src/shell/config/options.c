@@ -1,5 +1,6 @@
 #include "shell/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -202,7 +203,10 @@ tell_origin(const struct setting *it)
 
 	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	if (json_object_size(options->origins) < ORIGINS_MOST) {
-		compose(&text, source < POLICY_OPTION ? " %s " : names[rule->kind], it->row->name);
+		if (source < POLICY_OPTION)
+			compose(&text, " %s ", it->row->name);
+		else
+			compose(&text, "%s", names[rule->kind]);
 		if (rule->method != NULL)
 			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
 		if (rule->name != NULL)
@@ -436,6 +440,15 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	return row->set == NULL || row->set(&setting);
 }
 
+/* What a shell leaves of "=" and JSON: a key without its quotes. */
+static bool
+lacks_quotes(const char *value)
+{
+	size_t opened = strspn(value, "=[{");
+
+	return opened > 1 && isalpha((unsigned char)value[opened]);
+}
+
 /* Whether it is a number, or ends with one, that a unit would make right. */
 static bool
 lacks_unit(const struct options_row *row, const char *value)
@@ -466,7 +479,7 @@ options_set(struct options *options, const struct options_row *row, enum policy_
 		    value);
 	if ((row->traits & OPTION_RULE) && !policy_allows((struct span){ value, (size_t)shown }))
 		want = POLICY_PATTERN;
-	else if (row->traits == OPTION_ANSWER && value[shown] == '=' && strchr(value, '"') == NULL)
+	else if (row->traits == OPTION_ANSWER && lacks_quotes(value + shown))
 		want = wanted_quotes;
 	return options_fault(options, "%s '%.*s': want %s", row->name, shown, value, want);
 }
