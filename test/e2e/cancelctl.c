@@ -267,6 +267,8 @@ TEST(what_was_set_is_taken_back)
 	    1, "0\n");
 	run_expect_logged(run, "rule=\"set by a person -t https://h=6h\" ");
 	run_expect_shell(run, "$C set -n back stubborn=3h && $C set -n back stubborn=4h", 0, "tools/call:stubborn=4h");
+	run_expect_shell(run, "$C set -u back stubborn && $C set -u back 'https://me:hunter2@h/p?token=s3cret'", 0,
+	    "taken back\n");
 	ck_assert_ptr_null(strstr(run->error.data, "hunter2"));
 	ck_assert_ptr_null(strstr(run->error.data, "s3cret"));
 	run_expect_shell(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");

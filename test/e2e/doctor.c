@@ -281,7 +281,7 @@ TESTS(a_hostile_server_is_judged_too, 0, ROUNDS(hostile))
 	expect_all_judged(&hostile[_i * BESIDE], sizeof(hostile) / sizeof(hostile[0]) - (size_t)_i * BESIDE);
 }
 
-SUITE("doctor-reports", .seconds = 28);
+SUITE("doctor-reports", .seconds = 110);
 
 TEST(the_report_has_evidence_and_what_helps)
 {
