@@ -1,4 +1,5 @@
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,19 @@ suite_add(struct suite_entry *entry)
 	entry_count++;
 }
 
+/* A process that tests share has one limit for all of them. */
+static bool
+share(const struct suite *one, const struct suite *other)
+{
+	return strcmp(one->name, other->name) == 0 && one->limit == other->limit;
+}
+
 static struct suite *
 find_or_add(const struct suite *suite)
 {
 	struct suite *found = suites;
 
-	while (found < suites + suite_count && strcmp(found->name, suite->name) != 0)
+	while (found < suites + suite_count && !share(found, suite))
 		found++;
 	if (found < suites + suite_count)
 		return found;
