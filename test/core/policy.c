@@ -217,6 +217,8 @@ static const struct {
 	{ "Tools/call=3s", "tools/call=3s", NULL, "" },
 	{ "initialise=3s", "initialize=3s", NULL, "" },
 	{ "resources/raed:db://me:secret@host/x=3s", "resources/read:db://host=3s", NULL, "" },
+	{ "resources/raed://me:secret@host/x?token=secret=3s", "resources/read://host=3s", NULL, "" },
+	{ "https://me:secret@host/x=3s", "tools/call:https://host=3s", NULL, "" },
 	{ "forecast=10m", "prompts/get:forecast=10m", NULL, "prompts/get" },
 	{ "forecast=10m", "x/y:forecast=10m", &dialect_none, "x/y" },
 	/* Nothing shows that these are wrong. */
