@@ -255,6 +255,9 @@ bool policy_set(struct policy *policy, struct policy_rule *rule) __attribute__((
 /* Removes, of so many of the first rules, those of these kinds (1 << kind) and of weaker sources than this one. */
 void policy_forget(struct policy *policy, size_t count, unsigned kinds, enum policy_source source);
 
+/* What may be shown of its NAME: of an address its host at most. */
+struct span policy_shown(const struct policy_rule *rule, char shown[NAME_SHOWN]);
+
 /* Sets the origin of the newest rule. One that was there with the same origin is this rule too, and may have matched. */
 void policy_name(struct policy *policy, const char *origin);
 

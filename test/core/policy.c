@@ -217,8 +217,8 @@ static const struct {
 	{ "Tools/call=3s", "tools/call=3s", NULL, "" },
 	{ "initialise=3s", "initialize=3s", NULL, "" },
 	{ "resources/raed:db://me:secret@host/x=3s", "resources/read:db://host=3s", NULL, "" },
-	{ "resources/raed://me:secret@host/x?token=secret=3s", "resources/read://host=3s", NULL, "" },
-	{ "https://me:secret@host/x=3s", "tools/call:https://host=3s", NULL, "" },
+	{ "resources/raed://me:secret@host/x?token=secret=3s", "resources/read:*=3s", NULL, "" },
+	{ "https://me:secret@host/x=3s", "tools/call:https:*=3s", NULL, "" },
 	{ "forecast=10m", "prompts/get:forecast=10m", NULL, "prompts/get" },
 	{ "forecast=10m", "x/y:forecast=10m", &dialect_none, "x/y" },
 	/* Nothing shows that these are wrong. */
@@ -250,6 +250,33 @@ TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
 	ck_assert(!policy_meant(policy.rules, doubtful[_i].dialect, span_of(doubtful[_i].called), &meant));
 	policy_free(&policy);
 	buf_free(&meant);
+}
+
+static const struct {
+	const char *rule, *shown;
+} shown_names[] = {
+	{ "tools/call:deep_*=3s", "deep_*" },
+	{ "tools/call:?wait@1=3s", "?wait@1" },
+	{ "tools/call=3s", "" },
+	{ "resources/read:https://me:secret@host/x?token=secret=3s", "https://host" },
+	{ "resources/read:*//me:secret@host/x=3s", "*" },
+	{ "resources/read:https:/\\/me:secret@host/x=3s", "https:" },
+	{ "resources/read:me:secret@host/x=3s", "me:" },
+	{ "resources/read:me@host/x=3s", "*" },
+	{ "resources/read:file:///a/b?secret=3s", "file:///a/b" },
+	{ "resources/read://me:secret@host/x=3s", "*" },
+	{ "https://me:secret@host/x=3s", "*" },
+	{ "https://host/x?token=secret=3s", "*" },
+};
+
+TESTS(of_an_address_only_its_host_is_shown, 0, COUNT(shown_names))
+{
+	struct policy policy = { 0 };
+	char shown[NAME_SHOWN];
+
+	ck_assert(units_read_rule(shown_names[_i].rule, POLICY_OPTION, POLICY_IDLE, &policy));
+	ck_assert(span_equal(policy_shown(policy.rules, shown), span_of(shown_names[_i].shown)));
+	policy_free(&policy);
 }
 
 static const struct {

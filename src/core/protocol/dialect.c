@@ -177,26 +177,22 @@ dialect_is(struct span method, const char *name)
 	return name != NULL && span_equal(method, span_of(name));
 }
 
-static bool
-begins(struct span text, const char *with)
-{
-	return span_equal(span_head(text, strlen(with)), span_of(with));
-}
-
 /* Of a name that is or may be an address. */
 static struct span
 address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 {
 	struct span path = span_until(name, "?#"), scheme = span_until(path, ":/"), rest = span_from(path, scheme.len),
 		    host;
-	/* In a rule for an address alone its scheme is the METHOD. */
-	bool bare = scheme.len == 0 && begins(rest, "//"), slashes = bare || begins(rest, "://");
-	size_t skip = bare ? 2 : 3, len = scheme.len + (slashes ? skip : 1);
+	bool slashes = span_equal(span_head(rest, 3), SPAN("://"));
+	size_t len = scheme.len + (slashes ? 3 : 1);
 	const char *sign;
 
 	if (!slashes)
-		return !uri ? name : rest.len > 0 && rest.ptr[0] == ':' ? span_part(name, 0, len) : path;
-	host = span_until(span_from(rest, skip), "/\\");
+		return !uri                            ? name :
+		    rest.len > 0 && rest.ptr[0] == ':' ? span_part(name, 0, len) :
+		    span_last(path, '@') != NULL       ? SPAN("*") :
+							 path;
+	host = span_until(span_from(rest, 3), "/\\");
 	sign = span_last(host, '@');
 	if (sign == NULL && dialect_is(scheme, "file"))
 		return path;
@@ -211,8 +207,7 @@ address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 struct span
 name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 {
-	return uri || begins(name, "//") || span_until(name, ":").len < name.len ? address_shown(name, uri, shown) :
-										   name;
+	return uri || span_until(name, ":").len < name.len ? address_shown(name, uri, shown) : name;
 }
 
 const struct dialect *

@@ -43,6 +43,16 @@ text_of(const char *string)
 	return string == NULL ? SPAN_NONE : span_of(string);
 }
 
+struct span
+policy_shown(const struct policy_rule *rule, char shown[NAME_SHOWN])
+{
+	struct span name = text_of(rule->name);
+	bool uri = dialect_method(&dialect_mcp, text_of(rule->method))->name_field == SCAN_URI;
+
+	/* Of an address alone, whose scheme is the METHOD. */
+	return span_is_any(span_head(name, 2), "//") ? SPAN("*") : name_shown(name, uri, shown);
+}
+
 void
 policy_name(struct policy *policy, const char *origin)
 {
@@ -190,7 +200,7 @@ policy_meant(const struct policy_rule *rule, const struct dialect *dialect, stru
 	if (bare && (answer || called.len == 0))
 		return answer;
 	compose(meant, bare ? "%b:%b" : "%b", bare ? called : near, method);
-	compose(meant, rule->name != NULL ? ":%b" : "", name_shown(text_of(rule->name), false, shown));
+	compose(meant, rule->name != NULL ? ":%b" : "", policy_shown(rule, shown));
 	compose(meant, "%s", value);
 	return true;
 }

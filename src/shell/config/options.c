@@ -186,7 +186,7 @@ set_less(const struct setting *it)
 static void
 tell_origin(const struct setting *it)
 {
-	static const char *const names[] = { " -t ", " -T ", " --parallel ", " --answer " };
+	static const char *const names[] = { "-t", "-T", "--parallel", "--answer" };
 	struct options *options = it->options;
 	struct policy *policy = &options->policy;
 	const struct policy_rule *rule = &policy->rules[policy->count - 1];
@@ -203,14 +203,11 @@ tell_origin(const struct setting *it)
 
 	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	if (json_object_size(options->origins) < ORIGINS_MOST) {
-		if (source < POLICY_OPTION)
-			compose(&text, " %s ", it->row->name);
-		else
-			compose(&text, "%s", names[rule->kind]);
+		compose(&text, " %s ", source < POLICY_OPTION ? it->row->name : names[rule->kind]);
 		if (rule->method != NULL)
 			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
 		if (rule->name != NULL)
-			compose(&text, ":%b", name_shown(span_of(rule->name), false, shown));
+			compose(&text, ":%b", policy_shown(rule, shown));
 		compose(&text, "%s", equals != NULL ? equals : it->value);
 	}
 	origin = printable_json(buf_span(&text), false);

@@ -236,10 +236,8 @@ on_set(struct call *call)
 		return refuse(call, -32602, "%s", scratch.fault);
 	if (unset)
 		scratch.policy.rules->value = POLICY_UNSET;
-	origin = scratch.policy.rules->origin;
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
-	if (unset)
-		origin = scratch.policy.rules->origin;
+	origin = scratch.policy.rules->origin;
 	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
 	if (!done && unset)

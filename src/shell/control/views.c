@@ -355,7 +355,7 @@ views_rules(const struct policy *policy)
 	for (int source = POLICY_SET; source >= POLICY_FILE; source--)
 		for (size_t i = 0; i < policy->count; i++) {
 			const struct policy_rule *rule = &policy->rules[i];
-			const char *method = rule->method, *name = rule->name;
+			const char *method = rule->method;
 			char storage[NAME_SHOWN];
 
 			if ((int)rule->source != source || !(POLICY_DEADLINES & 1 << rule->kind) ||
@@ -365,8 +365,8 @@ views_rules(const struct policy *policy)
 			    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
 				rule->kind == POLICY_CAP ? "max-time" : "timeout", "method",
 				shown(span_of(method != NULL ? method : "")), "name",
-				shown(name_shown(span_of(name != NULL ? name : ""), false, storage)), "duration_ms",
-				time_or_null(rule->value), "from", rule->origin));
+				shown(policy_shown(rule, storage)), "duration_ms", time_or_null(rule->value), "from",
+				rule->origin));
 		}
 	return json_pack("{s:I,s:o}", "more", more, "rules", array);
 }
