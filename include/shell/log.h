@@ -101,7 +101,9 @@ int log_failed(struct log *log);
 /* Sets up the watchers for the next wait. */
 void log_watch(struct log *log);
 
-/* The level of this name: error, person, decision or traffic. false: there is none. */
+extern const char *const log_levels[]; /* the names of enum why_level */
+
+/* The level of this name. false: there is none. */
 bool log_level_named(struct span name, enum why_level *level);
 
 /* Whether the log shows events of this word, or someone hears or keeps them. */

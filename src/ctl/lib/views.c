@@ -6,6 +6,7 @@
 
 #include "core/compose.h"
 #include "core/why.h"
+#include "shell/log.h"
 #include "shell/words.h"
 
 enum { NEAR = 10 * 1000 /* ms before a deadline */ };
@@ -288,20 +289,15 @@ view_outcome(struct buf *line, const json_t *request)
 	compose(line, why.len == 0 ? "" : ": %b", why);
 }
 
-/* In the order of enum why_level, then that of what only a newer canceld says. */
-static const struct level {
-	const char *name, *colour;
-} levels[] = { { "error", COLOUR_RED }, { "person", COLOUR_YELLOW }, { "decision", COLOUR_DIM },
-	{ "traffic", COLOUR_DIM }, { "?", COLOUR_YELLOW } };
-
-static const struct level *
+/* The level of a word; that behind the last one of a word that only a newer canceld says. */
+static enum why_level
 level_of(struct span word)
 {
 	enum why why = (enum why)0;
 
 	while (why < WHY_COUNT && !span_equal(word, span_of(why_word(why))))
 		why++;
-	return &levels[why < WHY_COUNT ? why_level(why) : LEVEL_TRAFFIC + 1];
+	return why < WHY_COUNT ? why_level(why) : LEVEL_TRAFFIC + 1;
 }
 
 /* " key=value", as the log has it. */
@@ -323,15 +319,20 @@ view_decision(struct buf *line, json_t *decision, bool coloured)
 {
 	struct span why = show_string(decision, "why"), time = show_string(decision, "time");
 	size_t day = time.len > strlen("2026-01-01T") ? strlen("2026-01-01T") : 0;
-	const struct level *level = level_of(why);
+	static const char *const colours[] = { [LEVEL_ERROR] = COLOUR_RED,
+		[LEVEL_PERSON] = COLOUR_YELLOW,
+		[LEVEL_DECISION] = COLOUR_DIM,
+		[LEVEL_TRAFFIC] = COLOUR_DIM,
+		[LEVEL_TRAFFIC + 1] = COLOUR_YELLOW };
+	enum why_level level = level_of(why);
 	struct buf rest = { 0 };
 	const char *key;
 	json_t *value;
 
 	compose(&rest, "%b %b[%d] %s ", span_part(time, day, time.len - day), show_string(decision, "server"),
-	    (int64_t)show_number(decision, "pid"), level->name);
+	    (int64_t)show_number(decision, "pid"), level > LEVEL_TRAFFIC ? "?" : log_levels[level]);
 	printable_append(line, buf_span(&rest), "");
-	compose(line, "%s", coloured ? term_colour(level->colour) : "");
+	compose(line, "%s", coloured ? term_colour(colours[level]) : "");
 	printable_append(line, why, "");
 	compose(line, "%s", coloured ? term_colour(COLOUR_NONE) : "");
 	buf_clear(&rest);

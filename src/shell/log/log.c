@@ -135,13 +135,13 @@ log_close(struct log *log)
 	return log_failed(log);
 }
 
+const char *const log_levels[] = { "error", "person", "decision", "traffic" };
+
 bool
 log_level_named(struct span name, enum why_level *level)
 {
-	static const char *const names[] = { "error", "person", "decision", "traffic" };
-
 	for (int i = LEVEL_ERROR; i <= LEVEL_TRAFFIC; i++)
-		if (span_equal(name, span_of(names[i]))) {
+		if (span_equal(name, span_of(log_levels[i]))) {
 			*level = (enum why_level)i;
 			return true;
 		}
