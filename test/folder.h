@@ -1,4 +1,4 @@
-/* Folders of unit tests, without the processes of a shell. */
+/* Folders of tests, without the processes of a shell. */
 #pragma once
 
 /* Also if it is not empty. */

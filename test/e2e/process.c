@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "text.h"
 
 enum { SWEEP = 10000 }; /* milliseconds */
@@ -422,15 +422,6 @@ process_has_text(const char *path, const char *text)
 	return found;
 }
 
-static int
-remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-	(void)status;
-	(void)type;
-	(void)place;
-	return remove(path);
-}
-
 /*
  * canceld reads the configuration of its user and leaves a socket in the home: not in the developer's. npx keeps its
  * cache.
@@ -456,7 +447,7 @@ static void
 clean_up(const char *mark, const char *directory)
 {
 	process_sweep(mark);
-	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	folder_remove(directory);
 }
 
 /* Waits, as no child of this process, until it and all that it has forked are gone. */
