@@ -63,10 +63,8 @@ struct server { /* as the session sees it: what can be sent to it now, and how t
 	size_t kept;        /* bytes at the beginning of said that stay: see server_keep_said */
 	struct buf quote;   /* the last bytes of said and of its stderr, in any encoding */
 	struct buf refusal; /* why the last server could not continue the session; empty: it could */
-	struct buf
-	    refused; /* a method of its requests that the client does not know, unless it has answered one since */
-	const char
-	    *obstacle; /* set by the caller: why no other one comes; every error in a server's place says so; or NULL */
+	struct buf refused; /* the method that the client did not know when it asked; empty: it has answered since */
+	const char *obstacle; /* set by the caller: why no other one comes, as errors in its place say; or NULL */
 };
 
 struct session;

@@ -20,7 +20,10 @@ is_owed(const struct session *session, const struct request *request)
 	return request_is_awaited(request) && request->end <= (request->urgent ? lane->urgent_gone : lane->written);
 }
 
-/* Applies the event to all requests of that side; traits not 0: to those whose method has one of these traits. */
+/*
+ * Applies the event to all requests of that side; traits not 0: to those whose method has one of these traits. Where a
+ * receiver has gone --answer may have an answer.
+ */
 static void
 decide_each(struct session *session, enum side requester, enum decide_event event, unsigned traits)
 {

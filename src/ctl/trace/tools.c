@@ -41,7 +41,7 @@ add_number(json_t *tool, const char *key, json_int_t number)
 	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
 }
 
-/* Of those that were open as canceld was killed only the oldest has a name, and only behind few that are not awaited. */
+/* Of those that were open as canceld was killed only the oldest has a name, unless many before it had been given up. */
 static void
 count_others(json_t *tools, const json_t *session, json_int_t count)
 {

@@ -22,34 +22,34 @@ enum { FLAG_MOST = 32, NAME_MOST = 39 }; /* characters shown of a long flag, and
 static const struct launcher {
 	const char *programs, *bare, *valued;
 } launchers[] = {
-	{ " nice ionice timeout stdbuf ", "", "ceiknos" },
-	{ " env sudo ", "Hinw=", "CDgpu" },
-	{ " nohup setsid exec time java ruby perl php dotnet lua ", "Hinw", "uI" },
-	{ " npx pnpx bunx npm pnpm yarn bun ", "yq", "pC" },
-	{ " uvx uv pipx ", "mqU", "pw" },
-	{ " docker podman nerdctl ", "DditT=", "Hacefhlmpuvw" },
-	{ " node nodejs tsx ts-node ", "", "rC" },
-	{ " deno python python3 python3.11 python3.12 python3.13 python3.14 pypy3 ", "ABEIOPSmqsu", "X" },
-	{ " sh bash dash zsh ash ksh fish ", "eilux", "oO" },
+	{ "nice ionice timeout stdbuf", "", "ceiknos" },
+	{ "env sudo", "Hinw=", "CDgpu" },
+	{ "nohup setsid exec time java ruby perl php dotnet lua", "Hinw", "uI" },
+	{ "npx pnpx bunx npm pnpm yarn bun", "yq", "pC" },
+	{ "uvx uv pipx", "mqU", "pw" },
+	{ "docker podman nerdctl", "DditT=", "Hacefhlmpuvw" },
+	{ "node nodejs tsx ts-node", "", "rC" },
+	{ "deno python python3 python3.11 python3.12 python3.13 python3.14 pypy3", "ABEIOPSmqsu", "X" },
+	{ "sh bash dash zsh ash ksh fish", "eilux", "oO" },
 };
 
 /* Their words without a value before the one that counts. */
 static const char passed[] =
-    " -- exec x dlx run run-script tool container compose --yes --quiet --silent --offline --prefer-offline --bun --rm "
-    "--init --interactive --tty --read-only --allow-all --allow-env --allow-net --allow-read --no-install -jar ";
+    "-- exec x dlx run run-script tool container compose --yes --quiet --silent --offline --prefer-offline --bun --rm "
+    "--init --interactive --tty --read-only --allow-all --allow-env --allow-net --allow-read --no-install -jar";
 
 /* Their options whose value is the next word. */
 static const char valued[] =
-    " -cp -classpath --package --workspace --prefix --registry --cwd --filter --from --with --with-editable --python "
+    "-cp -classpath --package --workspace --prefix --registry --cwd --filter --from --with --with-editable --python "
     "--index-url --directory --project --env --env-file --extra --volume --publish --name --network --net --mount "
     "--workdir --user --entrypoint --platform --pull --label --require --import --loader --config --tsconfig --context "
-    "--host --log-level ";
+    "--host --log-level";
 
 /* What says less than the folder around it. */
 static const char generic[] =
-    " index main server cli app run start bin dist build src lib out target release debug __main__ stdio cjs esm . .. / ";
+    "index main server cli app run start bin dist build src lib out target release debug __main__ stdio cjs esm . .. /";
 
-static const char extensions[] = " git py js mjs cjs ts mts rb jar dll php sh exe ";
+static const char extensions[] = "git py js mjs cjs ts mts rb jar dll php sh exe";
 
 /* The last part of a path. */
 static struct span
@@ -210,18 +210,18 @@ command_runs_container(char *const command[], struct buf *hint)
 	const char *program;
 	bool init = false, removed = false;
 
-	while (*word != NULL && span_is_any(base_of(span_of(*word)), " env sudo "))
+	while (*word != NULL && span_is_any(base_of(span_of(*word)), "env sudo"))
 		word = behind_options(word);
 	program = *word;
-	if (program == NULL || !span_is_any(base_of(span_of(program)), " docker podman "))
+	if (program == NULL || !span_is_any(base_of(span_of(program)), "docker podman"))
 		return false;
 	word = behind_options(word);
 	word += *word != NULL && strcmp(*word, "container") == 0;
 	if (*word == NULL || strcmp(*word, "run") != 0)
 		return false;
 	for (; *word != NULL; word++) {
-		init |= span_is_any(span_of(*word), " --init --init=true ");
-		removed |= span_is_any(span_of(*word), " --rm --rm=true ");
+		init |= span_is_any(span_of(*word), "--init --init=true");
+		removed |= span_is_any(span_of(*word), "--rm --rm=true");
 	}
 	compose(hint, "%s%b ps shows it", missing[!init + 2 * !removed], base_of(span_of(program)));
 	return true;
