@@ -293,13 +293,12 @@ reply_gone(struct session *session, const struct message *message)
 	enum why why = message->from == SIDE_CLIENT ? WHY_SERVER_GONE : WHY_UNANSWERABLE;
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->method;
-	unsigned traits = dialect_method(dialect, method)->traits;
 	struct answer answer = { .id = message->id.text, .method = method, .code = dialect->failure_code };
 
 	buf_clear(&session->words);
 	explain_gone(session, &answer, message->from);
-	if (message->from == SIDE_CLIENT && (session->server.obstacle != NULL || (traits & METHOD_START)))
-		quote(session, traits);
+	if (message->from == SIDE_CLIENT)
+		quote(session, dialect_method(dialect, method)->traits);
 	answer_message(session, message, answer, TALLY_LOST, why);
 	return why;
 }
