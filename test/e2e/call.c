@@ -299,7 +299,7 @@ SUITE("call-lives", .before = set_up, .seconds = 8);
 
 TEST(progress_is_a_bar_on_a_terminal)
 {
-	shell_expect_terminal(80, "cd $HOME; " C "progress steps=2 everyMs=300" DEMO, "ms [##########..........] 1/2");
+	shell_expect_terminal(80, "cd $HOME; " C "progress steps=2 everyMs=300" DEMO, "s [##########..........] 1/2");
 	ck_assert_ptr_nonnull(strstr(shell_output, "  \rdone\r\n"));
 	shell_expect_terminal(80, "cd $HOME; " C "sleep ms=1500" DEMO, "sleep: 1s\r");
 	/* What has been reported is not told anew while the server ends. */

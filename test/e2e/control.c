@@ -225,8 +225,8 @@ TEST(what_was_set_and_taken_back_takes_no_memory)
 	json_decref(call(person, "set", unset));
 	set_and_unset(0, 3);
 	before = process_resident(canceld->pid);
-	set_and_unset(3, 9);
-	ck_assert_int_lt(process_resident(canceld->pid), before + (200 << 10));
+	set_and_unset(3, 23);
+	ck_assert_int_lt(process_resident(canceld->pid), before + (600 << 10));
 	message = expect_requests(person, 1);
 	ck_assert_str_eq(at_text(json_array_get(at(message, "result requests"), 0), "timeout_from"),
 	    "set by a person -t tools/call:stubborn=1h");

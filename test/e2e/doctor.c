@@ -226,7 +226,7 @@ static const struct server hostile[] = {
 	{ DOCTOR "--start 500ms -- sh -c 'tr \"\\0\" x </dev/zero'", "initialize=no", 1 },
 	{ DOCTOR "--start 500ms -- sh -c 'trap \"\" TERM; sleep 50'", "initialize=no exit=no", 1 },
 	{ DOCTOR "--start 500ms -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'", "initialize=no", 1 },
-	{ DOCTOR "-- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'", "initialize=yes stdout=no", 1 },
+	{ DOCTOR "--timeout 1s -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'", "initialize=yes stdout=no", 1 },
 	{ DOCTOR "-- true", "initialize=no exit=not orphans=not", 1 },
 	{ DOCTOR "-- sh -c 'kill -SEGV $$'", "initialize=no exit=not", 1 },
 	{ DOCTOR "-- cat", "initialize=no exit=yes", 1 },

@@ -198,7 +198,6 @@ TEST(why_canceld_ended_the_server_is_told)
 	    "STUCK\nSERVER_EXITED");
 }
 
-/* As if the file system of the home stood still. */
 TEST(a_server_that_closed_its_stdin_is_told)
 {
 	struct run *run = run_options("--name mine",
@@ -211,6 +210,7 @@ TEST(a_server_that_closed_its_stdin_is_told)
 	shell_expect("true", "$CANCELCTL history -j mine | grep -c '\"why\":\"DEAF\"'", 0, "1\n");
 }
 
+/* As if the file system of the home stood still. */
 TEST(a_history_that_stands_still_is_not_awaited)
 {
 	struct run *run;
@@ -220,7 +220,8 @@ TEST(a_history_that_stands_still_is_not_awaited)
 	NEEDS(SYSTEM_RENAMES);
 	run = run_session("--name mine", NULL);
 	snprintf(script, sizeof(script),
-	    "for p in $(cat /proc/%d/task/*/children); do grep -q cancel-history /proc/$p/comm && echo $p; done; true",
+	    "n=0; until for p in $(cat /proc/%d/task/*/children); do grep -q cancel-history /proc/$p/comm && echo $p; "
+	    "done | grep . || [ $((n += 1)) = 1000 ]; do sleep 0.01; done",
 	    (int)run->pid);
 	shell_expect("true", script, 0, "\n");
 	writer = atoi(shell_output);

@@ -295,10 +295,12 @@ TEST(a_guardian_that_is_kept_from_running_is_replaced)
 {
 	NEEDS(SYSTEM_DIES_ALONG);
 	struct run *run = run_options("--term-after=100ms --kill-after=100ms",
-	    "sh:setsid sh -c 'n=0; while kill -STOP $0 && [ $n -lt 1000000 ]; do n=$((n + 1)); done' $PPID "
-	    "</dev/null >/dev/null 2>&1 & exec cat");
+	    "sh:read -r line; setsid sh -c 'n=0; while kill -STOP $0 && [ $n -lt 1000000 ]; do n=$((n + 1)); done' "
+	    "$PPID </dev/null >/dev/null 2>&1 & exec cat");
 
+	/* Not before canceld knows of the start. */
 	run_expect_logged(run, "STARTED");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	while (process_state(first_child(run->pid)) != 'T')
 		run_pump(run, 1);
 	run_close_in(run);
