@@ -1,9 +1,4 @@
-#include <errno.h>
-#include <jansson.h>
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/buf.h"
 #include "ctl/commands.h"

@@ -6,9 +6,6 @@
  * A wrapped entry is known by its words alone: canceld, one of the marks, [option...] -- command [argument...].
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/timeline.h"
 #include "ctl/clients.h"
 

@@ -2,9 +2,6 @@
 
 /* The clients that start servers on stdin and stdout: where their files are, what stands where in them, what runs. */
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/timeline.h"
 #include "ctl/doc.h"
 

@@ -3,8 +3,6 @@
 /* The commands of cancelctl, then what watch and metrics consist of. */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "core/buf.h"
 

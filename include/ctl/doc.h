@@ -5,9 +5,6 @@
  * replaced while all others stay. A text that is not valid is refused. Nobody writes a file from a tree.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/buf.h"
 
 enum {

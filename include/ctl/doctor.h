@@ -4,8 +4,6 @@
 
 #include <jansson.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/buf.h"

@@ -3,8 +3,6 @@
 /* What the views share: members of JSON objects, times, lines, tables, the terminal, and what people see of a canceld. */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "core/buf.h"
 #include "core/timeline.h"

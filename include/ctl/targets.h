@@ -6,10 +6,6 @@
  * `end` of monotonic_now.
  */
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/buf.h"
 #include "core/timeline.h"
 #include "shell/place.h"

@@ -16,8 +16,6 @@
  */
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "core/buf.h"
 #include "core/timeline.h"

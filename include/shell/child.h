@@ -19,10 +19,6 @@
  * Not for libev's default loop: its SIGCHLD watcher reaps every child.
  */
 
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-
 #include "shell/io.h"
 #include "shell/system.h"
 

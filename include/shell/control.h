@@ -42,9 +42,6 @@
  * after it the relay has nine times as long for itself; a connection is not read while it has not read its answers.
  */
 
-#include <jansson.h>
-#include <stdbool.h>
-
 #include "core/session.h"
 #include "shell/life.h"
 #include "shell/place.h"

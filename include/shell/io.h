@@ -3,10 +3,9 @@
 /* What comes in and goes out: descriptors and their watchers, signals, the streams of each side. */
 
 #include <ev.h>
-#include <signal.h>
-#include <sys/types.h>
 
 #include "core/session.h"
+#include "shell/system.h"
 
 /*
  * Reads and writes that never block, whatever kind of file stdin, stdout and stderr are. O_NONBLOCK is never set on a

@@ -3,15 +3,24 @@
 /*
  * What systems do in different ways: one file of src/shell/system for each, of which SYSTEM (config.mk) names the one that
  * is compiled, with those of what all others do in one way. Nothing else in src and include names a system. What a system
- * cannot tell is unknown, and the caller does
- * without; system_has says so beforehand. Pids are never below 1.
+ * cannot tell is unknown, and the caller does without; system_has says so beforehand. Pids are never below 1.
+ *
+ * It brings the headers of POSIX that most files of the shell need: they need not be named again.
  */
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "core/timeline.h"
 

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "core/dialect.h"
+#include "shell/system.h"
 
 /* What units_read_duration accepts, for messages. */
 #define UNITS_DURATION "250ms, 30s, 5m, 2h or 1d, also 1m30s or 1.5s, at most 100000h; 0 or none for none"

@@ -7,8 +7,6 @@
  * is full, it tries again, so that no line is left half; at its end it takes back the half of one.
  */
 
-#include <sys/types.h>
-
 #include "shell/io.h"
 
 /*

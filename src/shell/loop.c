@@ -9,10 +9,6 @@
  */
 #include "shell/life.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "core/limits.h"
 #include "shell/control.h"
 #include "shell/history.h"

@@ -1,7 +1,5 @@
 #include "core/buf.h"
 
-#include <stdlib.h>
-
 enum { SMALLEST = 4096 };
 
 static bool exhausted;

@@ -1,7 +1,5 @@
 #include "core/buf.h"
 
-#include <stdlib.h>
-
 enum { SIZE_MIN = 16 };
 
 /* The two halves of the product, combined. */

@@ -1,7 +1,5 @@
 #include "core/timeline.h"
 
-#include <stdlib.h>
-
 #define DUE_MAX (MSEC_NEVER / 2)
 
 void

@@ -1,7 +1,5 @@
 #include "core/json.h"
 
-#include <stdlib.h>
-
 #include "core/scan.h"
 
 #define TWO_TO_64 18446744073709551616.0

@@ -1,7 +1,5 @@
 #include "core/supervisor.h"
 
-#include <stdlib.h>
-
 #include "core/limits.h"
 
 void

@@ -1,7 +1,5 @@
 #include "core/dialect.h"
 
-#include <stdlib.h>
-
 #include "core/compose.h"
 #include "core/limits.h"
 

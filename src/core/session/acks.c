@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include <stdlib.h>
-
 enum {
 	OUTCOME_BITS = 2,           /* of a mark; the others stand for the id or token */
 	MARKS = 2 * LIMIT_FINISHED, /* of one requester */

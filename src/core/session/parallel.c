@@ -2,7 +2,6 @@
  *   a rule of --parallel has places ─┬─ one is free: the request passes, in its lane
  *                                    └─ none is: it is held, and sent when one is, ahead of what is queued
  */
-#include <stdlib.h>
 
 #include "core/inside.h"
 

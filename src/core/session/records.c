@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include <stdlib.h>
-
 static void
 remove_at(struct records *records, size_t i)
 {

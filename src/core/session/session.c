@@ -2,7 +2,6 @@
  *   client ──▶ lane ─▶ frame, scan ─▶ message ─▶ receive ─▶ apply, pass ─▶ lane ──▶ server
  *          ◀── lane ◀─ pass, apply ◀─ receive ◀─ message ◀─ scan, frame ◀─ lane ◀──
  */
-#include <stdlib.h>
 
 #include "core/inside.h"
 

@@ -1,7 +1,5 @@
 #include "core/table.h"
 
-#include <stdlib.h>
-
 #include "core/json.h"
 
 void

@@ -1,7 +1,5 @@
 #include "core/lane.h"
 
-#include <stdlib.h>
-
 enum {
 	LANE_KEEP = 4 << 20,   /* an empty buffer above this size is given back */
 	LANE_SPAN = 256 << 10, /* lane_output ends behind the message that reaches this length */

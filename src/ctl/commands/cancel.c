@@ -1,9 +1,5 @@
 #include "ctl/commands.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"

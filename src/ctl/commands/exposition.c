@@ -1,8 +1,5 @@
 #include "ctl/commands.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/compose.h"
 #include "core/dialect.h"
 #include "ctl/show.h"

@@ -1,7 +1,4 @@
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/dialect.h"
 #include "core/why.h"

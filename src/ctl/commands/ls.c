@@ -1,7 +1,5 @@
 #include "ctl/commands.h"
 
-#include <unistd.h>
-
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"

@@ -1,13 +1,6 @@
 /* The command, and its small HTTP/1.1 server. */
-#include <errno.h>
 #include <netdb.h>
-#include <poll.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "ctl/commands.h"

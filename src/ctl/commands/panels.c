@@ -1,8 +1,6 @@
 /* What top shows: a table, panels, or a page. */
 #include "ctl/top.h"
 
-#include <string.h>
-
 #include "core/compose.h"
 #include "ctl/show.h"
 #include "shell/words.h"

@@ -1,8 +1,5 @@
 #include "ctl/commands.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "core/compose.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"

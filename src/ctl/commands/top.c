@@ -1,9 +1,3 @@
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "ctl/commands.h"

@@ -1,10 +1,5 @@
 #include "ctl/commands.h"
 
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "core/compose.h"
 #include "core/why.h"
 #include "ctl/ctl.h"

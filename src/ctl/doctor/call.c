@@ -1,10 +1,4 @@
 /* The command call: one call of one tool. The visitor is the doctor's; canceld is as for any client. */
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "ctl/commands.h"

@@ -1,6 +1,3 @@
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "ctl/doctor.h"

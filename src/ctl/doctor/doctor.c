@@ -1,7 +1,3 @@
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/buf.h"
 #include "ctl/commands.h"

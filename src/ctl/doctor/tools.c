@@ -1,7 +1,4 @@
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ctl/doctor.h"
 #include "ctl/show.h"

@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include <string.h>
 
 #include "core/compose.h"
 #include "ctl/doctor.h"

@@ -1,11 +1,7 @@
 #include "ctl/ctl.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/compose.h"
 #include "ctl/show.h"

@@ -1,13 +1,6 @@
 #include "ctl/ctl.h"
 
 #include <fnmatch.h>
-#include <jansson.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "shell/options.h"
 #include "shell/system.h"

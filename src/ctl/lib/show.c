@@ -1,10 +1,6 @@
 #include "ctl/show.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/compose.h"
 #include "shell/words.h"

@@ -1,8 +1,5 @@
 #include "ctl/show.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
 
 #include "core/buf.h"

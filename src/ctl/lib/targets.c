@@ -1,15 +1,7 @@
 #include "ctl/targets.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "core/framing.h"

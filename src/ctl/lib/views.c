@@ -1,9 +1,5 @@
 #include "ctl/show.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/compose.h"
 #include "core/why.h"
 #include "shell/log.h"

@@ -1,14 +1,5 @@
 #include "shell/history.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "core/compose.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"

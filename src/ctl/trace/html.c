@@ -1,6 +1,4 @@
 /* A page that needs nothing but itself: no script, no network. Times are in ms. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/compose.h"
 #include "ctl/show.h"

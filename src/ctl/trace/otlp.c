@@ -1,8 +1,6 @@
 /* OTLP as JSON (opentelemetry.io/docs/specs/otlp), with the names of OpenTelemetry's conventions for MCP. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ctl/show.h"
 #include "ctl/trace.h"

@@ -1,5 +1,4 @@
 /* For each method and name: how many requests there were, how many failed, and how long they took. */
-#include <stdlib.h>
 
 #include "ctl/show.h"
 #include "ctl/trace.h"

@@ -1,12 +1,5 @@
 #include "ctl/trace.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"

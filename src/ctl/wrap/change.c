@@ -1,7 +1,6 @@
 #include "ctl/change.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/compose.h"
 #include "ctl/ctl.h"

@@ -2,11 +2,6 @@
 
 #include <fnmatch.h>
 #include <glob.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "ctl/ctl.h"

@@ -1,11 +1,6 @@
 #include "ctl/configured.h"
 
-#include <errno.h>
 #include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "ctl/ctl.h"

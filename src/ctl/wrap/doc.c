@@ -7,9 +7,7 @@
 #include <ctype.h>
 #include <jansson.h>
 #include <regex.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/json.h"
 

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 
 #include "core/compose.h"
 #include "ctl/change.h"

@@ -1,14 +1,7 @@
 #include "ctl/replace.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "shell/system.h"
 #include "shell/words.h"

@@ -1,10 +1,6 @@
 /* The commands wrap and unwrap: which files, and what is said of them. */
 #include <fnmatch.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "core/dialect.h"

@@ -1,11 +1,6 @@
 #include "shell/words.h"
 
-#include <errno.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const char *
 home_of_account(void)

@@ -1,11 +1,8 @@
 #include "shell/options.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "core/compose.h"
 #include "core/limits.h"

@@ -4,14 +4,7 @@
  */
 #include "shell/control.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "shell/io.h"

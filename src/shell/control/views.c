@@ -1,9 +1,5 @@
 #include "shell/control.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "shell/words.h"
 
 static json_t *

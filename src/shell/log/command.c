@@ -1,10 +1,4 @@
 #include <ctype.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "shell/words.h"

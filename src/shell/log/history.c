@@ -1,12 +1,6 @@
 #include "shell/history.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/compose.h"
 #include "core/session.h"

@@ -1,14 +1,5 @@
 #include "shell/log.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "core/compose.h"
 #include "core/json.h"
 #include "shell/system.h"

@@ -1,7 +1,5 @@
 #include "shell/words.h"
 
-#include <stdio.h>
-
 #include "core/compose.h"
 #include "core/json.h"
 

@@ -1,7 +1,5 @@
 #include "shell/log.h"
 
-#include <unistd.h>
-
 #include "core/compose.h"
 #include "shell/system.h"
 #include "shell/words.h"

@@ -1,13 +1,5 @@
 #include "shell/writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "shell/system.h"
 #include "shell/words.h"
 

@@ -1,10 +1,5 @@
 #include "shell/child.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "shell/options.h"
 
 enum { START_TIME = 100 }; /* ms: most servers are executed, or refused, within a few, and nothing else goes on then */

@@ -1,11 +1,5 @@
 #include "shell/child.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "shell/place.h"
 
 enum {

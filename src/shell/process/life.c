@@ -7,10 +7,6 @@
  */
 #include "shell/life.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "core/compose.h"
 #include "core/limits.h"
 #include "shell/system.h"

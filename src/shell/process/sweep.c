@@ -1,6 +1,4 @@
-#include <errno.h>
 #include <sys/select.h>
-#include <unistd.h>
 
 #include "shell/child.h"
 

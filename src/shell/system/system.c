@@ -1,14 +1,6 @@
 /* What all systems do in one way. */
 #include "shell/system.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
 enum {
 	CLOSE_MOST = 1 << 20, /* descriptors; the limit may be infinite */
 	CLOSE_PIECE = 1 << 10,

@@ -6,21 +6,12 @@
 #include "shell/system.h"
 
 #include <copyfile.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <libproc.h>
-#include <limits.h>
 #include <mach-o/dyld.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/event.h>
 #include <sys/proc.h>
 #include <sys/select.h>
-#include <sys/stat.h>
 #include <sys/sysctl.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "shell/descendants.h"
 

@@ -1,8 +1,6 @@
 /* What is otherwise on macOS only. */
 #include "shell/system.h"
 
-#include <poll.h>
-
 bool
 system_is_ready(int fd, bool writing)
 {

@@ -1,10 +1,6 @@
 /* What no system but Linux has. */
 #include "shell/system.h"
 
-#include <errno.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 bool
 system_close_at_once(int first)
 {

@@ -1,8 +1,6 @@
 /* Only what every system has: most is unknown here. */
 #include "shell/system.h"
 
-#include <errno.h>
-
 bool
 system_has(enum system_feature feature)
 {
