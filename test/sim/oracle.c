@@ -564,7 +564,9 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 			ask->ending_at = oracle->now;
 		return;
 	}
-	if (oracle->losing && ask->lost == 0 && oracle->may_fly-- > 0)
+	/* A server/discover may be answered that was not sent. */
+	if (oracle->losing && ask->lost == 0 && (decision == DECIDED_LOST || !(ask->deed->traits & DISCOVERY)) &&
+	    oracle->may_fly-- > 0)
 		ask->flying = true;
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)
 		ask->lost = oracle->step;
