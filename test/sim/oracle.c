@@ -646,6 +646,15 @@ waits_for_cancel(const struct oracle *oracle, const struct ask *ask)
 	    !ask->unsent && !ask->refused && !ask->answered_by_peer && ask->lost == 0;
 }
 
+/* How well a cancel fits that is told now: least one that is not due, then one that was answered before it was written. */
+static int
+fit_of(const struct oracle *oracle, const struct ask *ask)
+{
+	bool written = ask->wire[0] != '\0' || ask->decided == 0 || ask->decided_at == oracle->now;
+
+	return waits_for_cancel(oracle, ask) ? 1 + written : 0;
+}
+
 void
 oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated)
 {
@@ -668,8 +677,8 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
 		    oracle->sent[oracle->asks[i].sent].begun != 0 &&
 		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)) &&
-		    (telling->ask < 0 || !waits_for_cancel(oracle, &oracle->asks[telling->ask]) ||
-			waits_for_cancel(oracle, &oracle->asks[i])))
+		    (telling->ask < 0 ||
+			fit_of(oracle, &oracle->asks[i]) >= fit_of(oracle, &oracle->asks[telling->ask])))
 			telling->ask = i;
 	if (by == CLIENT)
 		oracle_ignore_told(oracle, telling->ask, session);
