@@ -177,7 +177,7 @@ static const struct server servers[] = {
 	{ DOCTOR "--start 5s" DEMO " --mute server/discover", "initialize=yes discover=no exit=yes", 1 },
 	{ DOCTOR "--timeout 500ms" DEMO " --mute tools/list", "tools=no exit=yes", 1 },
 	/* It works, and knows no ping; a ping that nobody answers is no sign of a hang then. */
-	{ DOCTOR "--timeout 500ms" DEMO " --mute ping", "initialize=yes tools=yes alive=not exit=yes", 0 },
+	{ DOCTOR "--timeout 2s" DEMO " --mute ping", "initialize=yes tools=yes alive=not exit=yes", 0 },
 	{ DOCTOR "--timeout 2s --call sleep --arguments '{\"ms\":1000}'" DEMO " --mute ping",
 	    "call=yes success=yes busy=not cancel=yes alive=not exit=yes", 0 },
 	{ DOCTOR "--timeout 2s" SHELL_SERVER(":", "*\\\"ping\\\"*) ;; *notifications/cancelled*) kill -SEGV $$;;"),
