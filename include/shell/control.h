@@ -30,7 +30,7 @@
  *                                   unanswered_ms, else how long the last answer took: probe_ms. Error -32002
  *   restart {force?}             -> {}: the server is ended, and started again. Error -32002
  *   watch {level}                -> {}, and from then on {"method":"decision","params":an object of the JSON log} for
- *                                   each event up to this level: "person", "decision" (the default) or "traffic". Who
+ *                                   each event up to this level: "notice", "decision" (the default) or "traffic". Who
  *                                   reads too slowly gets {"method":"lost","params":{"count":n}} in their place
  *   reload {}                    -> changed, at_next_start: keys of the configuration file; refused: what is wrong in it;
  *                                   doubted: rules that were most likely meant otherwise; unfit: its sections that do not

@@ -306,7 +306,7 @@ TEST(progress_is_a_bar_on_a_terminal)
 	shell_expect_terminal(80,
 	    "cd $HOME; " C "progress steps=2 everyMs=10 -- --term-after=1500ms $DEMO_SERVER --ignore-eof",
 	    "the end of the server: 1s\r");
-	ck_assert_ptr_nonnull(strstr(shell_output, "] person FORCED step=SIGTERM"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "] notice FORCED step=SIGTERM"));
 	shell_expect("cd $HOME", C "progress steps=2 everyMs=100" DEMO, 0, "done\n");
 	ck_assert_str_eq(shell_output, "done\n");
 }

@@ -233,9 +233,9 @@ TEST(a_rule_that_was_meant_otherwise_is_told)
 	run_expect_echo(run, "2");
 	run_leave(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data,
-	    "RULE_UNUSED from=\"set by a person -t tools/cal:echo=2h\" meant=\"tools/call:echo=2h\"\n"));
+	    "RULE_UNUSED from=\"cancelctl set -t tools/cal:echo=2h\" meant=\"tools/call:echo=2h\"\n"));
 	ck_assert_ptr_nonnull(strstr(run->error.data, "RULE_UNUSED from=\"command line -t tools/call:stubborn=1h\"\n"));
-	ck_assert_ptr_null(strstr(run->error.data, "RULE_UNUSED from=\"set by a person -t tools/call:echo"));
+	ck_assert_ptr_null(strstr(run->error.data, "RULE_UNUSED from=\"cancelctl set -t tools/call:echo"));
 	ck_assert_ptr_nonnull(strstr(run->error.data,
 	    "RULE_UNUSED from=\"command line --answer root/list=...\" meant=\"roots/list=...\"\n"));
 	ck_assert_ptr_nonnull(
@@ -253,19 +253,19 @@ TEST(what_was_set_is_taken_back)
 	    0, "changed\n");
 	run_expect_shell(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1,
 	    "no such rule was set\n");
-	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"set by a person -t tools/call:a=3h\" changed=0");
+	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"cancelctl set -t tools/call:a=3h\" changed=0");
 	run_expect_shell(run,
 	    "$C set back 'resources/read:https://me:hunter2@h/p?token=s3cret=3h' && $C set back | grep -c hunter2", 1,
 	    "0\n");
-	run_expect_logged(run, "OPERATOR_SET option=timeout rule=\"set by a person -t resources/read:https://h=3h\" ");
+	run_expect_logged(run, "OPERATOR_SET option=timeout rule=\"cancelctl set -t resources/read:https://h=3h\" ");
 	run_expect_shell(run,
 	    "$C set back -j 'resources/read:https://me:hunter2@h/p?token=s3cret=5h' && $C set -j back", 0,
 	    "\"name\":\"https://h\"");
 	run_expect_shell(run, "$C set -u back 'resources/read:https://me:hunter2@h/p?token=s3cret'", 0, "taken back\n");
-	run_expect_logged(run, "unset=\"set by a person -t resources/read:https://h=5h\" ");
+	run_expect_logged(run, "unset=\"cancelctl set -t resources/read:https://h=5h\" ");
 	run_expect_shell(run, "$C set back 'https://me:hunter2@h/p?token=s3cret=6h' && $C set back | grep -c hunter2",
 	    1, "0\n");
-	run_expect_logged(run, "rule=\"set by a person -t https:*=6h\" ");
+	run_expect_logged(run, "rule=\"cancelctl set -t https:*=6h\" ");
 	run_expect_shell(run, "$C set -n back stubborn=3h && $C set -n back stubborn=4h", 0, "tools/call:stubborn=4h");
 	run_expect_shell(run, "$C set -u back stubborn && $C set -u back 'https://me:hunter2@h/p?token=s3cret'", 0,
 	    "taken back\n");
@@ -274,7 +274,7 @@ TEST(what_was_set_is_taken_back)
 	run_expect_shell(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
 	run_expect_shell(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
 	run_expect_logged(run,
-	    "OPERATOR_SET option=timeout unset=\"set by a person -t tools/call:stubborn=4h\" "
+	    "OPERATOR_SET option=timeout unset=\"cancelctl set -t tools/call:stubborn=4h\" "
 	    "changed=1");
 	run_expect_shell(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line -t 1h\n");
 	run_expect_shell(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
@@ -332,12 +332,12 @@ TEST(the_level_of_the_log_is_changed)
 {
 	struct run *run = run_session("--name logs -t echo=2h", NULL);
 
-	run_expect_shell(run, "$C log logs loud", 2, "want error, person, decision or traffic");
+	run_expect_shell(run, "$C log logs loud", 2, "want error, notice, decision or traffic");
 	run_expect_shell(run, "$C log logs traffic", 0, "the level of the log is changed");
 	run_expect_echo(run, "5");
 	run_expect_logged(run, "RELAYED to=client");
-	run_expect_shell(run, "$C log logs | head -1", 0, "] person RULE_DOUBTED from=");
-	run_expect_shell(run, "$C log logs | sed -n 2p", 0, "] person STARTED process=");
+	run_expect_shell(run, "$C log logs | head -1", 0, "] notice RULE_DOUBTED from=");
+	run_expect_shell(run, "$C log logs | sed -n 2p", 0, "] notice STARTED process=");
 	run_expect_shell(run, "$C log logs | tail -1", 0, "] traffic RELAYED to=client");
 	run_expect_shell(run, "$C log -j logs", 0, "\"why\":\"RELAYED\",\"to\":\"client\"");
 	run_expect_shell(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
@@ -383,7 +383,7 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
 	run_expect_shell(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key: it could be timeout\n");
 	snprintf(wanted, sizeof(wanted),
-	    "files   timeout   tools/call  a        5m00s  set by a person -t tools/call:a=5m\n"
+	    "files   timeout   tools/call  a        5m00s  cancelctl set -t tools/call:a=5m\n"
 	    "files   max-time  b           -           5s  command line -T b=5s\n"
 	    "files   max-time  -           -         none  %s/file servers.fil* max-time none\n"
 	    "files   timeout   -           -           3s  %s/file timeout 3s\n",
@@ -630,6 +630,7 @@ static const struct {
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C ping", 2, "which canceld? give NAME, or --all; see cancelctl ping --help" },
+	{ "$C set --help", 0, "cancelctl set, command line, or the file, first its section for this server." },
 	{ "$C restart -a x", 2, "which canceld? give NAME, or --all" },
 	{ "$C ping -f x", 2, "unknown option '-f'" },
 	{ "$C restart nobody", 1, "canceld" },

@@ -229,7 +229,7 @@ TEST(what_was_set_and_taken_back_takes_no_memory)
 	ck_assert_int_lt(process_resident(canceld->pid), before + (600 << 10));
 	message = expect_requests(person, 1);
 	ck_assert_str_eq(at_text(json_array_get(at(message, "result requests"), 0), "timeout_from"),
-	    "set by a person -t tools/call:stubborn=1h");
+	    "cancelctl set -t tools/call:stubborn=1h");
 	json_decref(message);
 }
 

@@ -257,8 +257,7 @@ TEST(top_sorts_and_shows_all_about_a_request)
 	ck_assert_int_eq(write(terminal, "qq", 2), 2);
 	expect_restored(terminal, pid, 0);
 	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
-	run_expect_shell(run, "$C set pages --now 2h && $C ls -j pages", 0,
-	    "\"timeout_from\":\"set by a person -t 2h\"");
+	run_expect_shell(run, "$C set pages --now 2h && $C ls -j pages", 0, "\"timeout_from\":\"cancelctl set -t 2h\"");
 	run_expect_shell(run, "$C cancel pages 7", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);

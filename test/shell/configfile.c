@@ -166,7 +166,7 @@ static const struct {
 	{ "{\"heartbeat\":true}", "-n server", "-n server" },
 	{ "{\"max-message\":65536,\"max-inflight\":\"9\"}", "server", "--max-message 64K --max-inflight 9 server" },
 	{ "{\"log-level\":\"error\"}", "server", "-q server" },
-	{ "{\"log-level\":\"person\"}", "server", "server" },
+	{ "{\"log-level\":\"notice\"}", "server", "server" },
 	{ "{\"log-level\":\"traffic\"}", "server", "-vv server" },
 	{ "{\"na\\u006de\":\"min\\u0065\"}", "server", "--name mine server" },
 
@@ -289,7 +289,7 @@ static const struct {
 	{ "{\"name\":5}", "name: want a name" },
 	{ "{\"log\":7}", "log: want the name of a file" },
 	{ "{\"control\":[\"a\"]}", "control: want the name of a file" },
-	{ "{\"log-level\":2}", "log-level: want error|person|" },
+	{ "{\"log-level\":2}", "log-level: want error|notice|" },
 
 	{ "{\"servers\":[]}", "servers: want an object of servers" },
 	{ "{\"servers\":{\"*********\":{}}}", "servers.*********: a pattern with '*' has at most 8" },
@@ -436,7 +436,7 @@ static const struct {
 	    "{\"changed\":[],\"at_next_start\":[],\"refused\":[],\"unfit\":[\"other\"]}" },
 	{ "{}", "", "{\"log-level\":\"traffic\",\"servers\":{\"s*\":{\"log-level\":2}}}",
 	    "{\"changed\":[\"log-level\"],\"at_next_start\":[],\"refused\":["
-	    "\"servers.s*.log-level: want error|person|decision|traffic\"],\"unfit\":[]}" },
+	    "\"servers.s*.log-level: want error|notice|decision|traffic\"],\"unfit\":[]}" },
 	{ "{\"tool-errors\":true}", "", "{\"restart\":true,\"timeout\":\"1s\"}",
 	    "{\"changed\":[\"timeout\"],\"at_next_start\":[\"tool-errors\",\"restart\"]}" },
 	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":{\"a\":2}}", "{\"changed\":[],\"at_next_start\":[\"answer\"]}" },
@@ -448,7 +448,7 @@ static const struct {
 static struct log
 open_log(void)
 {
-	struct log_config config = { .level = LEVEL_PERSON, .file = "/dev/null" };
+	struct log_config config = { .level = LEVEL_NOTICE, .file = "/dev/null" };
 	struct log log;
 
 	ck_assert_ptr_null(log_open(&log, &config));
@@ -490,9 +490,9 @@ TEST(a_reload_leaves_the_level_that_a_person_has_set)
 	put("{\"log-level\":\"error\",\"timeout\":\"2s\"}");
 	json_decref(configfile_reload(options, &log));
 	ck_assert_int_eq(log.config.level, LEVEL_DECISION);
-	put("{\"log-level\":\"person\"}");
+	put("{\"log-level\":\"notice\"}");
 	json_decref(configfile_reload(options, &log));
-	ck_assert_int_eq(log.config.level, LEVEL_PERSON);
+	ck_assert_int_eq(log.config.level, LEVEL_NOTICE);
 	options_free(options);
 	log_close(&log);
 }
@@ -603,7 +603,7 @@ TEST(a_reload_changes_rules_and_the_level)
 	json_decref(configfile_reload(options, &log));
 	ck_assert_uint_eq(json_array_size(options->file.faults), 0);
 	ck_assert_int_eq(idle_of(options, SPAN("a")), TIME_IDLE);
-	ck_assert_int_eq(log.config.level, LEVEL_PERSON);
+	ck_assert_int_eq(log.config.level, LEVEL_NOTICE);
 	options_free(options);
 	log_close(&log);
 }

@@ -62,7 +62,7 @@ SUITE("log", .alone = true);
 TEST(an_event_is_one_line)
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 	const struct log_field fields[] = {
 		log_string("method", "tools/call"),
 		log_string("name", NULL),
@@ -146,7 +146,7 @@ string_of(const json_t *object, const char *key)
 TESTS(a_value_is_safe_in_both_formats, 0, COUNT(values))
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 	struct log_field field = log_text("v", values[_i].bytes);
 	char wanted[256];
 	json_t *object;
@@ -165,7 +165,7 @@ TESTS(a_value_is_safe_in_both_formats, 0, COUNT(values))
 TEST(an_event_is_one_object)
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, true);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, true);
 	const struct log_field fields[] = {
 		log_string("method", "tools/call"),
 		log_string("name", NULL),
@@ -223,7 +223,7 @@ SUITE("log", .limit = 20, .alone = true);
 /* Cut between two characters. */
 TESTS(a_payload_is_in_the_log_only, 0, 2)
 {
-	struct log_config config = { .level = LEVEL_PERSON, .payload = true, .file = "payload", .json = _i == 1 };
+	struct log_config config = { .level = LEVEL_NOTICE, .payload = true, .file = "payload", .json = _i == 1 };
 	char *message = malloc(LOG_PAYLOAD_MAX + 3), *text = malloc(3 * LOG_PAYLOAD_MAX);
 	struct buf heard;
 	struct log log;
@@ -279,7 +279,7 @@ SUITE("log", .alone = true);
 TEST(the_last_lines_are_kept)
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 	char reason[400];
 
 	log_event(&log, WHY_PLAIN, LOG_FIELDS(log_string("reason", "unseen")));
@@ -302,7 +302,7 @@ TEST(the_last_lines_are_kept)
 TEST(noise_is_shown_as_it_is)
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 
 	log_event(&log, WHY_NOISE, LOG_FIELDS(log_text("text", SPAN("{\"level\":30} \\n \x1b[2J\xff gr\xc3\xbcn"))));
 	expect(reader, "NOISE | {\"level\":30} \\n \\x1b[2J\\xff gr\xc3\xbcn\n");
@@ -314,7 +314,7 @@ TEST(a_long_text_is_cut)
 	static char many[5000], wanted[4 * LOG_NOISE_MAX];
 	const struct span text = { many, sizeof(many) };
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 
 	memset(many, 'x', sizeof(many));
 	log_event(&log, WHY_STRAY, LOG_FIELDS(log_text("v", text)));
@@ -331,7 +331,7 @@ SUITE("log", .limit = 20, .alone = true);
 TESTS(errno_is_kept, 0, 2)
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, _i != 0);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, _i != 0);
 
 	close(reader);
 	errno = ERANGE;
@@ -393,7 +393,7 @@ drain(struct log *log, int reader, size_t *lines)
 TEST(what_does_not_fit_is_counted)
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 	size_t given = fill(&log);
 	size_t lines;
 
@@ -414,7 +414,7 @@ TEST(after_a_lost_line_all_are_lost_until_it_is_reported)
 {
 	static char some[16 << 10];
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 
 	fill(&log);
 	ck_assert_int_gt(read(reader, some, sizeof(some)), 0);
@@ -428,7 +428,7 @@ TEST(after_a_lost_line_all_are_lost_until_it_is_reported)
 TEST(closing_waits_for_a_moment_only)
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 	struct timespec before, after;
 
 	fill(&log);
@@ -443,7 +443,7 @@ TEST(closing_waits_for_a_moment_only)
 
 TEST(a_full_disk_does_not_end_the_log)
 {
-	struct log log = open_on(open("/dev/full", O_WRONLY), LEVEL_PERSON, false);
+	struct log log = open_on(open("/dev/full", O_WRONLY), LEVEL_NOTICE, false);
 	int pair[2];
 
 	log_event(&log, WHY_STRAY, NULL, 0);

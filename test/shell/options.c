@@ -186,10 +186,10 @@ static const struct {
 	{ "-vvvv server", LEVEL_TRAFFIC },
 	{ "-v -q server", LEVEL_ERROR },
 	{ "--log-level error server", LEVEL_ERROR },
-	{ "--log-level=person server", LEVEL_PERSON },
+	{ "--log-level=notice server", LEVEL_NOTICE },
 	{ "--log-level decision server", LEVEL_DECISION },
 	{ "-q --log-level traffic server", LEVEL_TRAFFIC },
-	{ "--log-level person -v server", LEVEL_DECISION },
+	{ "--log-level notice -v server", LEVEL_DECISION },
 };
 
 TESTS(the_level_of_the_log, 0, COUNT(levels))
@@ -316,7 +316,7 @@ static const struct {
 	const char *says, *wants;
 } refused[] = {
 	{ "-t 30 server", "--timeout '30'", "is the unit missing? for seconds: 30s" },
-	{ "--log-level loud server", "--log-level 'loud'", "error|person|decision|traffic" },
+	{ "--log-level loud server", "--log-level 'loud'", "error|notice|decision|traffic" },
 	{ "-t *********=5s server", "--timeout '*********=5s'",
 	    "a pattern with '*' has at most 8 of them and 256 bytes" },
 	{ "-t -5s server", "--timeout '-5s'", "such as 30s or tools/call:NAME=5m" },
@@ -474,7 +474,7 @@ TEST(every_word_of_the_log_is_explained)
 {
 	static const char *const marks[] = {
 		[LEVEL_ERROR] = " Pq q",
-		[LEVEL_PERSON] = "",
+		[LEVEL_NOTICE] = "",
 		[LEVEL_DECISION] = " Pq v",
 		[LEVEL_TRAFFIC] = " Pq vv",
 	};
@@ -519,8 +519,8 @@ TEST(origins_are_limited)
 		snprintf(rule, sizeof(rule), "tool%d=1s", i);
 		ck_assert(options_set(options, options_key("timeout"), POLICY_SET, rule));
 	}
-	ck_assert_str_eq(options->policy.rules[7].origin, "set by a person -t tool7=1s");
-	ck_assert_str_eq(options->policy.rules[1099].origin, "set by a person");
+	ck_assert_str_eq(options->policy.rules[7].origin, "cancelctl set -t tool7=1s");
+	ck_assert_str_eq(options->policy.rules[1099].origin, "cancelctl set");
 	ck_assert_uint_eq(json_object_size(options->origins), 1001);
 	options_free(options);
 }

@@ -156,7 +156,7 @@ TEST(the_last_lines_are_kept)
 /* In the order in which they came, also while stderr is not read. */
 TESTS(a_line_of_the_log_begins_a_line, 0, 2)
 {
-	const struct log_config config = { .level = LEVEL_PERSON };
+	const struct log_config config = { .level = LEVEL_NOTICE };
 	char full[PIPE_SIZE], wanted[128];
 	struct log log;
 	ssize_t len;

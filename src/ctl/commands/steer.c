@@ -106,7 +106,7 @@ static const struct order {
 	{ "set", "which canceld, and which deadline? give NAME DURATION, or --all DURATION",
 	    "usage: cancelctl set [-Tnuj] -a|" TARGETS_USAGE " [[METHOD[:NAME]=]DURATION]\n\n"
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n"
-	    "Without it: the rules in force, the strongest first, and where they come from.\n\n"
+	    "Without it: the rules in force, the strongest first, and where each comes from:\ncancelctl set, command line, or the file, first its section for this server.\nWhat no rule sets is built in.\n\n"
 	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
 	    "  -n, --now        for what is in flight too, from its last sign of life\n"
 	    "  -u, --unset      takes back what was set for this METHOD[:NAME], or for all\n"
@@ -115,7 +115,7 @@ static const struct order {
 	    2, tell_changed, NULL },
 	{ "log",
 	    "whose log? give NAME, as cancelctl ls shows it, or --all; and a LEVEL only to change how much is logged",
-	    "usage: cancelctl log [-j] -a|" TARGETS_USAGE " [error|person|decision|traffic]\n\n"
+	    "usage: cancelctl log [-j] -a|" TARGETS_USAGE " [error|notice|decision|traffic]\n\n"
 	    "Shows the last lines of canceld's log; or sets how much it logs: the levels are\n"
 	    "those of -q, no option, -v and -vv.\n\n"
 	    "  -a, --all    for every canceld of this user\n"

@@ -15,7 +15,7 @@ static const char usage[] = "usage: cancelctl watch [-j] [-l LEVEL] [" TARGETS_U
 			    "\n"
 			    "Shows the decisions of every canceld of this user, or of one. All filters must\n"
 			    "fit: why=LATE,TIMED_OUT method=tools/* name!=echo server=NAME age>5s id=7\n\n"
-			    "  -l, --level LEVEL    error, person, decision (the default) or traffic\n"
+			    "  -l, --level LEVEL    error, notice, decision (the default) or traffic\n"
 			    "  -j, --json           one JSON object a line\n";
 
 struct view {
@@ -138,7 +138,7 @@ ctl_watch(int argc, char *argv[])
 	    (struct ctl_option[]){ { "level", 'l', NULL, &watcher.level }, { "json", 'j', &view.json, NULL }, { 0 } },
 	    argc, usage);
 	if (!log_level_named(span_of(watcher.level), &level))
-		status = ctl_usage("--level: '%.60s' is none of error, person, decision and traffic", watcher.level);
+		status = ctl_usage("--level: '%.60s' is none of error, notice, decision and traffic", watcher.level);
 	for (int i = optind; i < argc && status < 0; i++)
 		if (filter_is_condition(argv[i]))
 			status = filter_add(&view.filter, argv[i]);

@@ -309,14 +309,14 @@ append_member(struct buf *line, const char *key, const json_t *value)
 	free(dumped);
 }
 
-/* 12:00:00.000Z everything[4711] person TIMED_OUT method=tools/call ... */
+/* 12:00:00.000Z everything[4711] notice TIMED_OUT method=tools/call ... */
 void
 view_decision(struct buf *line, json_t *decision, bool coloured)
 {
 	struct span why = show_string(decision, "why"), time = show_string(decision, "time");
 	size_t day = time.len > strlen("2026-01-01T") ? strlen("2026-01-01T") : 0;
 	static const char *const colours[] = { [LEVEL_ERROR] = COLOUR_RED,
-		[LEVEL_PERSON] = COLOUR_YELLOW,
+		[LEVEL_NOTICE] = COLOUR_YELLOW,
 		[LEVEL_DECISION] = COLOUR_DIM,
 		[LEVEL_TRAFFIC] = COLOUR_DIM,
 		[LEVEL_TRAFFIC + 1] = COLOUR_YELLOW };

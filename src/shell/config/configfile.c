@@ -205,7 +205,7 @@ read_file(struct options *options)
 		in_force = NULL;
 	} else {
 		if (!options_given(options, options_key("log-level")))
-			options->log.level = LEVEL_PERSON;
+			options->log.level = LEVEL_NOTICE;
 		read_sections(options, &scratch, json_object_get(root, SERVERS), json_object_get(in_force, SERVERS));
 		read_keys(options, &scratch, root, POLICY_FILE);
 		policy_forget(&options->policy, before, POLICY_DEADLINES, POLICY_OPTION);

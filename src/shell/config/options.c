@@ -189,7 +189,7 @@ tell_origin(const struct setting *it)
 	const struct policy_rule *rule = &policy->rules[policy->count - 1];
 	enum policy_source source = it->source;
 	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
-	const char *place = source == POLICY_SET ? "set by a person" :
+	const char *place = source == POLICY_SET ? "cancelctl set" :
 	    source == POLICY_OPTION              ? "command line" :
 						   options->config;
 	const char *equals = rule->result != NULL ? "=..." : strrchr(it->value, '=');
@@ -311,7 +311,7 @@ const struct options_row options_rows[] = {
 	{ 'l', OPTION_TEXT, set_path, "log", AT(log_path), "FILE", wanted_path,
 	    "append to FILE instead of writing to stderr" },
 	{ 0, 0, set_choice, "log-format", AT(log.json), "text|json", NULL, "lines of text or JSON objects" },
-	{ 0, OPTION_TEXT | OPTION_AT_ONCE, set_level, "log-level", AT(log.level), "error|person|decision|traffic", NULL,
+	{ 0, OPTION_TEXT | OPTION_AT_ONCE, set_level, "log-level", AT(log.level), "error|notice|decision|traffic", NULL,
 	    "as with -q, without an option, with -v, with -vv" },
 	FLAG(0, "log-payload", log.payload,
 	    "write the text of each message, its secrets too, to a FILE that no other user may read"),
@@ -582,7 +582,7 @@ set_defaults(struct options *options)
 		.term_after = MSEC_NEVER,
 		.kill_after = MSEC_NEVER,
 		.sweep_group = system_has(SYSTEM_INFERS),
-		.log = { .level = LEVEL_PERSON },
+		.log = { .level = LEVEL_NOTICE },
 		.origins = json_object(),
 	};
 }

@@ -250,7 +250,7 @@ read_level(struct call *call, const char *name, enum why_level *level)
 	if (json_unpack(call->params, "{s?s}", "level", &name) == 0 && name != NULL &&
 	    log_level_named(span_of(name), level))
 		return true;
-	refuse(call, -32602, "level: want error, person, decision or traffic");
+	refuse(call, -32602, "level: want error, notice, decision or traffic");
 	return false;
 }
 

@@ -126,7 +126,7 @@ log_close(struct log *log)
 	return log_failed(log);
 }
 
-const char *const log_levels[] = { "error", "person", "decision", "traffic" };
+const char *const log_levels[] = { "error", "notice", "decision", "traffic" };
 
 bool
 log_level_named(struct span name, enum why_level *level)
