@@ -631,6 +631,7 @@ static const struct {
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C ping", 2, "which canceld? give NAME, or --all; see cancelctl ping --help" },
 	{ "$C set --help", 0, "cancelctl set, command line, or the file, first its section for this server." },
+	{ "$DEMO_SERVER --help", 0, "  stubborn        [ms=N]: does not stop" },
 	{ "$C restart -a x", 2, "which canceld? give NAME, or --all" },
 	{ "$C ping -f x", 2, "unknown option '-f'" },
 	{ "$C restart nobody", 1, "canceld" },

@@ -3,15 +3,7 @@
  * one poll loop, both eras: initialize, and server/discover with a _meta in each request. Ids and
  * progress tokens are returned byte for byte, whatever their size.
  *
- * Tools: echo answers with its arguments; sleep answers after ms and stops when it is cancelled;
- * stubborn does not stop, and answers after ms or at the next release; block stops reading for
- * ever; crash dies (of a signal, with a status, after half an answer); noise prints lines that are
- * no messages around its answer; flood sends count notifications, then an answer of bytes;
- * progress reports in steps; twice answers twice; late-progress reports after its answer.
- *
- *   --record FILE   append every line received to FILE
- *   --mute METHOD   never answer requests of that method
- *   --ignore-eof    go on when stdin ends        --ignore-term   ignore SIGTERM
+ * --help tells its options and tools, each of which does one thing that servers do wrong, or slowly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -271,18 +263,19 @@ start_late_progress(struct call *call, const struct arguments *arguments)
 static const struct tool {
 	const char *name;
 	void (*start)(struct call *call, const struct arguments *arguments);
+	const char *help; /* its arguments, and what it does */
 } tools[] = {
-	{ "echo", start_echo },
-	{ "sleep", start_sleep },
-	{ "stubborn", start_stubborn },
-	{ "release", start_release },
-	{ "crash", start_crash },
-	{ "block", start_block },
-	{ "noise", start_noise },
-	{ "flood", start_flood },
-	{ "progress", start_progress },
-	{ "twice", start_twice },
-	{ "late-progress", start_late_progress },
+	{ "echo", start_echo, "answers with its arguments" },
+	{ "sleep", start_sleep, "ms=N: answers then; stops when it is cancelled" },
+	{ "stubborn", start_stubborn, "[ms=N]: does not stop; answers then, or at the next release" },
+	{ "release", start_release, "answers each stubborn call" },
+	{ "crash", start_crash, "[status=N | signal=N] [half=true]: dies, in the middle of an answer" },
+	{ "block", start_block, "reads nothing any more" },
+	{ "noise", start_noise, "[kind=text | glued]: lines that are no messages around its answer" },
+	{ "flood", start_flood, "[count=N] [bytes=N]: so many notifications, and an answer of that length" },
+	{ "progress", start_progress, "steps=N everyMs=N: reports progress, then answers" },
+	{ "twice", start_twice, "answers twice" },
+	{ "late-progress", start_late_progress, "reports progress after its answer" },
 };
 
 static void
@@ -445,6 +438,23 @@ tick(void)
 }
 
 static void
+show_help(void)
+{
+	puts("usage: demo-server [option...]\n\n"
+	     "A small MCP server on stdin and stdout, to try canceld with. It waits for a client:\n\n"
+	     "  cancelctl call sleep ms=60000 -- -t 3s demo-server\n\n"
+	     "  --record FILE   append every line received to FILE\n"
+	     "  --mute METHOD   never answer requests of that method\n"
+	     "  --ignore-eof    go on when stdin ends\n"
+	     "  --ignore-term   ignore SIGTERM\n"
+	     "  --help          this text\n\n"
+	     "Tools, with their arguments:\n");
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+		printf("  %-14s  %s\n", tools[i].name, tools[i].help);
+	exit(0);
+}
+
+static void
 read_options(int count, char **arguments)
 {
 	static const struct option options[] = {
@@ -452,6 +462,7 @@ read_options(int count, char **arguments)
 		{ "mute", required_argument, NULL, 'm' },
 		{ "ignore-eof", no_argument, NULL, 'e' },
 		{ "ignore-term", no_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	int option;
@@ -465,6 +476,8 @@ read_options(int count, char **arguments)
 			ignore_eof = true;
 		else if (option == 't')
 			signal(SIGTERM, SIG_IGN);
+		else if (option == 'h')
+			show_help();
 		else
 			exit(2);
 	}
