@@ -32,7 +32,7 @@ record_of() { # commit
 	file=$records/$1
 	if ! [ -f "$file" ]; then
 		git worktree add -q --detach "$records/tree-$1" "$1"
-		record "$records/tree-$1" "$(realpath "$records")/$1" || echo "golden: $1 has no golden runs" >&2
+		record "$records/tree-$1" "$(realpath "$records")/$1" >&2 || echo "golden: $1 has no golden runs" >&2
 		git worktree remove -f "$records/tree-$1"
 	fi
 	[ -f "$file" ] && echo "$file"
