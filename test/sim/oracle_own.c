@@ -87,6 +87,21 @@ got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char
 	expect_cancel(oracle, to, telling, id, text, len);
 }
 
+/* Whether what arrives may be a session/cancel that was a request: one is on its way, and the turn told of is, too. */
+static bool
+is_repaired(const struct oracle *oracle, const struct telling *telling)
+{
+	const struct sent *sent;
+
+	if (oracle->repaired == 0 || telling->ask < 0 || oracle->asks[telling->ask].wire[0] != '\0')
+		return false;
+	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
+		if (sent->kind == KIND_TURN_CANCEL && sent->ask >= 0 && sent->heard != 0 &&
+		    sent->heard < telling->step && strcmp(sent->session, telling->session) == 0)
+			return true;
+	return false;
+}
+
 static void
 got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 {
@@ -99,7 +114,7 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s}}", session);
 	if (!is_text(text, len, wanted))
 		oracle_blame(oracle, "2: a session/cancel is %.*s", (int)(len < 300 ? len : 300), text);
-	told = told && strcmp(telling->session, session) == 0;
+	told = told && strcmp(telling->session, session) == 0 && !is_repaired(oracle, telling);
 	if (!told && oracle->repaired-- <= 0)
 		oracle_blame(oracle, "2: a session/cancel of %s that nobody asked for", session);
 	if (told && oracle->no_cancel)
