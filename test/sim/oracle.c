@@ -429,10 +429,13 @@ heard_update(struct oracle *oracle, struct sent *sent)
 		sent->kind = KIND_JUNK;
 	if (sent->idle)
 		end_turns(oracle, sent->session);
-	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (ask->by != sent->from && strcmp(ask->session, sent->session) == 0 && oracle_lives(oracle, ask) &&
 		    ask->expired == 0)
 			ask->active = oracle->now;
+		if (belonging != BELONGS_ELSEWHERE && ask->decided != 0 && is_turn_of(ask, sent->session))
+			ask->gone_on_at = oracle->now;
+	}
 }
 
 static void

@@ -114,6 +114,7 @@ struct ask { /* one request */
 	uint64_t reply_begun;  /* when its first byte was */
 	uint64_t decided;      /* when canceld reported that it answers; 0: not */
 	int64_t decided_at;    /* ... in ms */
+	int64_t gone_on_at;    /* ACP v1: when its agent may have gone on with it after that; 0: it did not */
 	int version;           /* ... the version of ACP, as far as it was known then */
 	bool held;             /* ... and held it back then, so that it was not idle */
 	bool unsent;           /* canceld reported that it was not sent */

@@ -69,7 +69,7 @@ may_have_place(const struct oracle *oracle, const struct ask *ask)
 {
 	int64_t paused = oracle->paused_at > oracle->slept ? oracle->paused_at : oracle->slept;
 
-	return was_sent(oracle, ask) && !has_left(oracle, ask, paused);
+	return was_sent(oracle, ask) && !has_left(oracle, ask, paused > ask->gone_on_at ? paused : ask->gone_on_at);
 }
 
 static bool
