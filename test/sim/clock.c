@@ -9,11 +9,13 @@ enum { TURNS = 20000 };  /* a server that waits for a person is probed for ever 
 void
 clock_expire(struct world *world)
 {
+	bool heard = !wire_backed_up(world, SERVER); /* what expires may make room */
+
 	world->oracle.now = world->now;
 	oracle_look(&world->oracle);
-	both_expire(world, !wire_backed_up(world, SERVER));
+	both_expire(world, heard);
 	servers_note(world);
-	if (!wire_backed_up(world, SERVER))
+	if (heard && !wire_backed_up(world, SERVER))
 		oracle_look_for_beats(&world->oracle,
 		    lane_own(world->session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN / 2);
 	if (lane_size(world->session->party[SIDE_SERVER].lane) > (8 << 20) ||
