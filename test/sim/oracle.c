@@ -418,8 +418,8 @@ heard_update(struct oracle *oracle, struct sent *sent)
 	enum belonging belonging = sent->of_turn ? belongs(oracle, sent->session) : BELONGS_ELSEWHERE;
 	struct ask *ask;
 
-	/* While a session is opened again, what its agent says of a turn is history. */
-	if (sent->of_turn && oracle_is_opening(oracle, sent->session)) {
+	/* While a session is opened again, what its agent says of a turn is history; so it is if it was refused. */
+	if (sent->of_turn && (oracle_is_opening(oracle, sent->session) || oracle_is_unopened(oracle, sent->session))) {
 		sent->kind = KIND_JUNK;
 		return;
 	}
