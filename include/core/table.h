@@ -144,7 +144,7 @@ struct pending {        /* zeroed: empty, of requests of the client's without de
 	struct timeline hard;    /* caps and graces */
 	struct timeline beats;   /* of requests that are WAITING */
 	struct timeline linger;  /* until when tombstones stay: the oldest first */
-	struct timeline heed;    /* of the client's requests and tasks that were cancelled */
+	struct timeline heed;    /* of the client's requests and tasks that were cancelled; on the idle clock too */
 	size_t count;            /* all entries */
 	size_t held;             /* bytes of request->held */
 	struct request *oldest, *newest;

@@ -260,7 +260,7 @@ put_pending(struct digest *digest, const struct pending *it)
 	put_timeline(digest, &it->hard, clocks->steady);
 	put_timeline(digest, &it->beats, clocks->steady);
 	put_timeline(digest, &it->linger, clocks->steady);
-	put_timeline(digest, &it->heed, clocks->steady);
+	put_timeline(digest, &it->heed, clocks->idle);
 	for (const struct request *request = it->oldest; request != NULL; request = request->newer)
 		put_request(digest, request);
 }

@@ -275,8 +275,9 @@ struct oracle {
 	int64_t kill_ignoring;                 /* how long it may ignore a cancel; 0: for ever */
 	bool ignored;                          /* ... longer than that, as canceld reported */
 	bool due_ignored;                      /* ... which it must report now */
-	bool paused;                           /* the time of what idles may not pass ... */
+	bool paused;                           /* its time may not pass ... */
 	int64_t paused_at;                     /* ... and did not at this time */
+	int64_t owed_surely;                   /* when it surely waited for the client */
 	uint64_t last_heard;                   /* when the last message was heard */
 	int shaken;                            /* the message that opened the session; -1: none */
 	int opened;                            /* ... and the notice behind it; 0: none */

@@ -79,7 +79,7 @@ is_shown(const struct oracle *oracle, const struct ask *ask)
 	const struct sent *sent = &oracle->sent[oracle->hearing];
 
 	if (oracle->protocol->owes)
-		return true;
+		return oracle->now - oracle->owed_surely >= oracle->kill_ignoring;
 	return sent->kind == KIND_PROGRESS && sent->from == SERVER && sent->heard == oracle->last_heard &&
 	    jsontext_same_text(oracle->asks[sent->ask].wire_token, ask->wire_token);
 }
@@ -102,7 +102,7 @@ oracle_ignores(struct oracle *oracle, const char *id)
 static bool
 is_overdue(const struct oracle *oracle, const struct ask *ask, int64_t late)
 {
-	int64_t since = ask->told_surely_at > oracle->unread ? ask->told_surely_at : oracle->unread;
+	int64_t since = ask->told_surely_at > oracle->paused_at ? ask->told_surely_at : oracle->paused_at;
 
 	if (oracle->slept > since)
 		since = oracle->slept;

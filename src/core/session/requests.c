@@ -82,8 +82,8 @@ requests_expire(struct session *session, enum side side)
 			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
 			expire(session, request, POLICY_IDLE);
-	while ((request = timeline_due(&pending->heed, session->clocks.steady)) != NULL ||
-	    (request = timeline_due(&session->tasks[side].heed, session->clocks.steady)) != NULL)
+	while ((request = timeline_due(&pending->heed, session->clocks.idle)) != NULL ||
+	    (request = timeline_due(&session->tasks[side].heed, session->clocks.idle)) != NULL)
 		recovery_expect_heed(session, request);
 }
 

@@ -395,10 +395,11 @@ next_wake(const struct session *session, bool stalled)
 		wake = wake_for(wake, &pending->beats, lag);
 		wake = wake_for(wake, &session->tasks[side].hard, lag);
 		wake = wake_for(wake, &session->questions[side].hard, lag);
-		wake = wake_for(wake, &pending->heed, lag);
-		wake = wake_for(wake, &session->tasks[side].heed, lag);
-		if (side == SIDE_SERVER || !state_asks_person(session))
+		if (side == SIDE_SERVER || !state_asks_person(session)) {
 			wake = wake_for(wake, &pending->idle, clocks->now - clocks_idle(clocks, side));
+			wake = wake_for(wake, &pending->heed, clocks->now - clocks->idle);
+			wake = wake_for(wake, &session->tasks[side].heed, clocks->now - clocks->idle);
+		}
 	}
 	return wake;
 }

@@ -268,7 +268,7 @@ state_tell(struct session *session, struct request *request)
 	msec_t time = session->config.kill_ignoring, grace = state_grace(session, request);
 
 	if (time > 0 && !request->cancel_sent && request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL))
-		alarm_arm(&request->in->heed, &request->heed, time > grace ? time : grace, session->clocks.steady);
+		alarm_arm(&request->in->heed, &request->heed, time > grace ? time : grace, session->clocks.idle);
 	request->cancel_sent = true;
 }
 
