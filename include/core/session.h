@@ -111,7 +111,7 @@ void session_server_back(struct session *session);
 /* Why a new server could not continue this session; NULL: it could. A static string. */
 const char *session_cannot_restart(const struct session *session);
 
-/* The last bytes of the server's stderr, in any encoding: quoted in the errors to the requests that its end leaves. */
+/* The last bytes of the server's stderr, in any encoding: quoted in errors after its end. */
 void session_quote(struct session *session, struct span words);
 
 /* No server will be started, for this reason: every error in a server's place gives it. */
