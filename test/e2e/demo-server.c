@@ -3,7 +3,7 @@
  * one poll loop, both eras: initialize, and server/discover with a _meta in each request. Ids and
  * progress tokens are returned byte for byte, whatever their size.
  *
- * --help tells its options and tools, each of which does one thing that servers do wrong, or slowly.
+ * --help tells its options, and its tools: most of them do one thing that servers do wrong, or slowly.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -271,7 +271,7 @@ on_set(struct play *play, const struct line *line)
 		.method = line->rule.method,
 		.name = line->rule.name,
 		.value = line->rule.duration,
-		.origin = "a person",
+		.origin = "cancelctl set",
 	};
 	size_t changed;
 	bool taken = session_set(session, &rule, line->value >= 0, &changed);

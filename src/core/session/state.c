@@ -1,4 +1,3 @@
-
 #include "core/inside.h"
 
 enum { MINTED_FIRST = 1 << 30 };

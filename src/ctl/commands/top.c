@@ -1,4 +1,3 @@
-
 #include "core/compose.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"

@@ -1,4 +1,3 @@
-
 #include "core/compose.h"
 #include "ctl/doctor.h"
 #include "ctl/show.h"

@@ -1,4 +1,3 @@
-
 #include "core/buf.h"
 #include "ctl/commands.h"
 #include "ctl/configured.h"

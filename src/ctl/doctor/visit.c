@@ -1,4 +1,3 @@
-
 #include "core/buf.h"
 #include "core/compose.h"
 #include "core/scan.h"

@@ -1,4 +1,3 @@
-
 #include "core/compose.h"
 #include "ctl/change.h"
 #include "shell/words.h"

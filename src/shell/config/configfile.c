@@ -1,4 +1,3 @@
-
 #include "core/compose.h"
 #include "shell/options.h"
 #include "shell/words.h"
