@@ -103,15 +103,21 @@ class Scene extends Wire {
     return this;
   }
 
-  // The agent tells the model what tools there are as soon as it knows them, and does not wait for it.
+  // The agent tells the model what tools there are as soon as it knows them, and does not wait for it. Codex takes a
+  // key that comes fast behind another for pasted text, in which Enter is a new line.
   type(prompt) {
     let typed = 0;
+    let pressed = 0;
 
     return until('a tool is called', () => {
       if (typed === this.model.missed && this.agent.types.test(this.terminal.screen)) {
         ++typed;
         this.terminal.press(prompt);
-      } else if (typed > this.model.missed) this.terminal.press('Enter');
+        pressed = Date.now();
+      } else if (typed > this.model.missed && Date.now() - pressed > 500) {
+        this.terminal.press('Enter');
+        pressed = Date.now();
+      }
       return this.model.calls > 0;
     });
   }
