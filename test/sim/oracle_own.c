@@ -325,7 +325,7 @@ got_task_cancel(struct oracle *oracle, int to, json_t *message)
 		oracle_blame(oracle, "2: a forbidden tasks/cancel of %s", id);
 }
 
-/* ACP v2: once for all turns of the session that ran when their server went. */
+/* ACP v2: once for all turns of the session that ran when their server went; not yet those whose acceptance comes later. */
 static void
 got_end_of_turn(struct oracle *oracle, const char *text, size_t len)
 {
@@ -335,7 +335,7 @@ got_end_of_turn(struct oracle *oracle, const char *text, size_t len)
 
 	jsontext_raw_member(text, len, "sessionId", session, sizeof(session));
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->accepted && strcmp(ask->session, session) == 0 &&
+		if (ask->accepted && ask->answered && strcmp(ask->session, session) == 0 &&
 		    (ask->life < oracle->life || oracle->server_died)) {
 			lost = true;
 			ask->accepted = false;
