@@ -484,6 +484,8 @@ TEST(a_page_has_times_failures_and_versions)
 	ck_assert_ptr_nonnull(strstr(page, "title=\"no progress\""));
 	ck_assert_uint_eq(count_of(page, "title=\"TIMED_OUT\""), 2);
 	ck_assert_uint_eq(count_of(page, "title=\"result\""), 3);
+	/* A row stands in a table. */
+	ck_assert_ptr_null(strstr(page, "<tr><h2>"));
 	ck_assert_ptr_null(strstr(page, "swordfish"));
 	ck_assert_ptr_null(strstr(page, "left out"));
 }

@@ -62,13 +62,13 @@ put_cell(struct page *page, const char *kind, const json_t *object, const char *
 	put(page, show_string(object, key));
 }
 
-/* Begins a row, if there is room for it. */
+/* Begins a row, or something else, if there is room for it. */
 static bool
-has_row(struct page *page, bool failed)
+has_room(struct page *page, const char *begin)
 {
 	bool room = page->out.len + ROW_MOST < PAGE_MOST;
 
-	compose(&page->out, !room ? "" : failed ? "<tr class=bad>" : "<tr>");
+	compose(&page->out, room ? begin : "");
 	page->omitted += !room;
 	return room;
 }
@@ -85,7 +85,7 @@ put_tools(struct page *page, const json_t *session)
 	    "<table><tr><th class=t>request<th class=n>count<th class=n>failed<th class=n>p50 ms<th "
 	    "class=n>p95 ms<th class=n>max ms");
 	show_each (tool, rows) {
-		if (!has_row(page, false))
+		if (!has_room(page, "<tr>"))
 			continue;
 		put_cell(page, "t", tool, "title");
 		for (size_t k = 0; k < COUNT_OF(numbers); k++) {
@@ -109,7 +109,7 @@ put_calls(struct page *page, const json_t *session, bool all)
 	compose(&page->out, "<table><tr><th class=t>%s<th>time line<th class=n>ms<th class=o>outcome<th class=w>why",
 	    all ? "all requests" : "given up or failed");
 	show_each (call, calls) {
-		if ((!all && !trace_failed(call)) || !has_row(page, trace_failed(call)))
+		if (!(all || trace_failed(call)) || !has_room(page, trace_failed(call) ? "<tr class=bad>" : "<tr>"))
 			continue;
 		start = show_number(call, "start");
 		time = trace_end(session, call) - start;
@@ -164,7 +164,7 @@ trace_html(const struct trace *trace)
 
 	compose(&page.out, "%s", head);
 	show_each (session, trace->sessions) {
-		if (has_row(&page, false))
+		if (has_room(&page, ""))
 			put_session(&page, session);
 	}
 	compose(&page.out, page.omitted > 0 ? "<p>%d rows are left out: they do not fit into 1 MiB." : "",
