@@ -226,10 +226,10 @@ turns_left(struct session *session)
 
 	if (!session->client_left)
 		return;
-	each_request (turn, &session->turns)
+	for (turn = session->turns.oldest; turn != NULL; turn = turn->newer)
 		if (turn->state == REQUEST_WAITING && cancel_turns(session, NULL, turn->id))
 			turns_end(session, turn->id, true);
-	each_request (turn, &session->client.pending)
+	for (turn = session->party[SIDE_CLIENT].pending.oldest; turn != NULL; turn = turn->newer)
 		if (request_is_turn(turn) && !turn->told && !turn->withheld && cancel_turns(session, NULL, turn->token))
 			turns_end(session, turn->token, true);
 }

@@ -77,15 +77,15 @@ system_socket_pair(int pair[2])
 }
 
 int
-system_socket(int family)
+system_socket(int family, bool waits)
 {
-	return keep_to_ourselves(socket(family, SOCK_STREAM, 0), false);
+	return keep_to_ourselves(socket(family, SOCK_STREAM, 0), waits);
 }
 
 int
-system_accept(int listener)
+system_accept(int listener, bool waits)
 {
-	return keep_to_ourselves(accept(listener, NULL, NULL), false);
+	return keep_to_ourselves(accept(listener, NULL, NULL), waits);
 }
 
 void
