@@ -1,9 +1,10 @@
+#include "shell/life.h"
+#include "shell/words.h"
+
+/* Known once a header of the C library was read. */
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-
-#include "shell/life.h"
-#include "shell/words.h"
 
 enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 
@@ -58,7 +59,7 @@ resize(void *old, long size)
 static void
 prepare_memory(void)
 {
-#ifdef M_MMAP_THRESHOLD
+#ifdef __GLIBC__
 	/* By default glibc raises this threshold with each large allocation that is freed, and keeps memory below it. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED);
 #endif
