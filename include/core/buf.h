@@ -16,11 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a function: its result says whether it has worked, or is the caller's to keep. */
+#define MUST_USE __attribute__((warn_unused_result))
+
 /* Like realloc for count elements of size bytes; never returns NULL, never overflows. */
-void *mem_resize(void *old, size_t count, size_t size) __attribute__((warn_unused_result));
+void *mem_resize(void *old, size_t count, size_t size) MUST_USE;
 
 /* A zeroed object of size bytes; the caller frees it with free(). */
-void *mem_new(size_t size) __attribute__((warn_unused_result));
+void *mem_new(size_t size) MUST_USE;
 
 /* Whether abort() was called because there was no memory. */
 bool mem_is_exhausted(void);
@@ -36,9 +39,15 @@ struct span {
 #define SPAN_NONE ((struct span){ NULL, 0 })
 
 static inline struct span
+span_at(const char *ptr, size_t len)
+{
+	return (struct span){ ptr, len };
+}
+
+static inline struct span
 span_of(const char *string)
 {
-	return (struct span){ string, strlen(string) };
+	return span_at(string, strlen(string));
 }
 
 /* Give a literal as b, if there is one: the compiler then needs no call of memcmp. */
@@ -46,6 +55,13 @@ static inline bool
 span_equal(struct span a, struct span b)
 {
 	return a.len == b.len && (b.len == 0 || memcmp(a.ptr, b.ptr, b.len) == 0);
+}
+
+/* Whether it is this text. string NULL: false. */
+static inline bool
+span_is(struct span span, const char *string)
+{
+	return string != NULL && span_equal(span, span_of(string));
 }
 
 static inline size_t
@@ -132,7 +148,7 @@ void buf_init(struct buf *buf);
 void buf_free(struct buf *buf);
 
 /* Room for at least want more bytes behind the last one; may move the bytes (spans of this buf die). */
-char *buf_space(struct buf *buf, size_t want) __attribute__((warn_unused_result));
+char *buf_space(struct buf *buf, size_t want) MUST_USE;
 
 /* How many bytes fit behind the last one without moving anything. */
 size_t buf_room(const struct buf *buf);

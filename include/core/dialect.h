@@ -162,9 +162,6 @@ struct span dialect_nearest(struct span method);
 /* A result that a request of a server's with this method can have, where it cannot have this JSON; NULL: as far as is known it can. */
 const char *dialect_result_like(struct span method, struct span json);
 
-/* Whether the method, or another text as spelled, is this one. name NULL: false. */
-bool dialect_is(struct span method, const char *name);
-
 /*
  * What may be shown of a request's name, in the log, in answers and to people: of a URI its scheme and host, since the rest
  * may be a password or a token; of a file's its path. uri: it is one, or a path, whatever it looks like. It is in the
@@ -250,7 +247,7 @@ void policy_add(struct policy *policy, enum policy_source source, enum policy_ki
  * none to remove.
  */
 enum { POLICY_UNSET = -1 };
-bool policy_set(struct policy *policy, struct policy_rule *rule) __attribute__((warn_unused_result));
+bool policy_set(struct policy *policy, struct policy_rule *rule) MUST_USE;
 
 /* Removes, of so many of the first rules, those of these kinds (1 << kind) and of weaker sources than this one. */
 void policy_forget(struct policy *policy, size_t count, unsigned kinds, enum policy_source source);

@@ -64,7 +64,7 @@ struct frame {
 };
 
 /* Reads the frame. bytes: all that has come of it, and what follows. false: it is not whole. */
-bool frame_read(struct frame *frame, enum framing framing, struct span bytes) __attribute__((warn_unused_result));
+bool frame_read(struct frame *frame, enum framing framing, struct span bytes) MUST_USE;
 
 /*
  * The header of the frame is text, and ends the frame, if it is followed by something else than JSON: a program has

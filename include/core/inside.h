@@ -213,7 +213,7 @@ state_is_opening(const struct session *session)
 {
 	bool open = session->handshake.opened && session->server.served;
 
-	return (session->party[SIDE_CLIENT].pending.starting > 0 && !open) ||
+	return (session->client.pending.starting > 0 && !open) ||
 	    (session->handshake.era == ERA_MODERN && !session->party[SIDE_SERVER].spoke &&
 		session->clocks.steady < session->open_by);
 }
@@ -340,9 +340,8 @@ void records_free(struct records *records);
  * Keeps a request of the client's that passes, if its method needs it; or the notification after its handshake. false:
  * it should be kept, but there is no room.
  */
-bool records_keep(struct session *session, const struct message *message, struct request *request)
-    __attribute__((warn_unused_result));
-bool records_keep_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
+bool records_keep(struct session *session, const struct message *message, struct request *request) MUST_USE;
+bool records_keep_opened(struct records *records, const struct message *message) MUST_USE;
 
 /* The request was answered with a result, the message; it has ended, in any way. */
 void records_grant(struct session *session, const struct message *message, struct request *request);

@@ -11,6 +11,8 @@
 
 enum side { SIDE_CLIENT, SIDE_SERVER };
 
+#define each_side(each) for (enum side each = SIDE_CLIENT; each <= SIDE_SERVER; (each)++) /* NOLINT: it declares */
+
 static inline enum side
 side_other(enum side side)
 {

@@ -60,7 +60,13 @@ struct span json_next(struct span json, size_t *at);
  * The value of the object's last member with this key, as spelled; empty if there is none, or if it is no object.
  * object may also be the members of an object, joined by commas. key: at most 64 bytes.
  */
-struct span json_member(struct span object, struct span key);
+struct span json_find(struct span object, struct span key);
+
+static inline struct span
+json_member(struct span object, const char *key)
+{
+	return json_find(object, span_of(key));
+}
 
 /*
  * Copies the members whose keys begin with the prefix (at most 64 bytes), as spelled and joined by commas; returns the
@@ -72,7 +78,7 @@ size_t json_copy_members(struct span object, struct span prefix, char *out, size
 static inline bool
 json_has_object(struct span object, struct span key)
 {
-	struct span value = json_member(object, key);
+	struct span value = json_find(object, key);
 
 	return value.len > 0 && value.ptr[0] == '{';
 }

@@ -201,8 +201,7 @@ enum cancelling session_cancel(struct session *session, enum side from, struct s
  * in_flight: outstanding requests get the new deadline too, counted from their last sign of life; what is overdue then
  * expires at the next session_expire. *changed: how many. false: there are LIMIT_RULES_SET of them already.
  */
-bool session_set(struct session *session, struct policy_rule *rule, bool in_flight, size_t *changed)
-    __attribute__((warn_unused_result));
+bool session_set(struct session *session, struct policy_rule *rule, bool in_flight, size_t *changed) MUST_USE;
 
 /* The era as in the log; "" if it is not known, or the dialect has none. */
 const char *session_era(const struct session *session);
@@ -345,7 +344,10 @@ struct session {                /* read only, and of party only the lanes; confi
 	struct journal journal; /* what was counted */
 	struct handshake handshake;
 	struct server server;
-	struct party party[2]; /* by enum side: a lane has the bytes that this side writes; the other side reads them */
+	union { /* the lane of each has the bytes that this side writes; the other side reads them */
+		struct party client; /* party[SIDE_CLIENT] */
+		struct party party[2];
+	};
 
 	struct session_config config;
 	struct clocks clocks;

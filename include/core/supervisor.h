@@ -81,8 +81,7 @@ void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t ki
  * Handles one event and returns the steps that are due now. Events may come in any order and repeatedly; each step is
  * given once between two starts.
  */
-unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
-    __attribute__((warn_unused_result));
+unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now) MUST_USE;
 
 /* From the first SIGTERM to SIGKILL. */
 msec_t supervisor_kill_after(const struct supervisor *supervisor);
@@ -111,4 +110,4 @@ void restart_free(struct restart *restart);
  * A server has failed; served: it had answered something beside the handshake. Counts a restart and returns how long to wait before it;
  * MSEC_NEVER: too many servers have failed, and no restart is counted.
  */
-msec_t restart_after(struct restart *restart, bool served, msec_t now) __attribute__((warn_unused_result));
+msec_t restart_after(struct restart *restart, bool served, msec_t now) MUST_USE;

@@ -156,6 +156,10 @@ struct pending {        /* zeroed: empty, of requests of the client's without de
 	uint64_t serial;     /* private: of the next request */
 };
 
+/* The oldest first. The one at hand may not be removed. */
+#define each_request(request, pending) \
+	for ((request) = (pending)->oldest; (request) != NULL; (request) = (request)->newer)
+
 void pending_init(struct pending *pending, enum side from, const struct clocks *clocks);
 void pending_free(struct pending *pending);
 

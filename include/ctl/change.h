@@ -82,6 +82,5 @@ struct outcomes { /* zeroed: none */
  * Appends the new text to out, equal to text if nothing changes, and an outcome for each server of the change. 0, or -1
  * with outcomes->fault. Call outcomes_free in any case.
  */
-int change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes)
-    __attribute__((warn_unused_result));
+int change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes) MUST_USE;
 void outcomes_free(struct outcomes *outcomes);

@@ -63,8 +63,7 @@ int clients_look_up(struct client_files *files, const char *where);
 void client_files_free(struct client_files *files);
 
 /* Reads a file of the client's. 0, or -1 with servers->doc.fault. Call client_servers_free in any case. */
-int client_read(const struct client *client, struct span text, struct client_servers *servers)
-    __attribute__((warn_unused_result));
+int client_read(const struct client *client, struct span text, struct client_servers *servers) MUST_USE;
 void client_servers_free(struct client_servers *servers);
 
 /*

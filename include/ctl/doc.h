@@ -65,11 +65,11 @@ struct doc {
 static inline struct span
 span_between(const char *start, const char *end)
 {
-	return (struct span){ start, (size_t)(end - start) };
+	return span_at(start, (size_t)(end - start));
 }
 
 /* Reads a text; a key that an object has twice is refused. 0, or -1 with the fault. Call doc_free in any case. */
-int doc_read(struct doc *doc, struct span text, enum doc_grammar grammar) __attribute__((warn_unused_result));
+int doc_read(struct doc *doc, struct span text, enum doc_grammar grammar) MUST_USE;
 void doc_free(struct doc *doc); /* also of a zeroed doc */
 
 /* The line of a place in the text, from 1 on. */

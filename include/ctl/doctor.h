@@ -178,8 +178,7 @@ struct visit {
 };
 
 /* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. */
-int visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
-    __attribute__((warn_unused_result));
+int visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue) MUST_USE;
 
 /*
  * The time, in ms. It stands still while this process should wake up and does not, as on a busy machine: what it did

@@ -25,14 +25,14 @@ struct replace {
  * -1 with the fault: also of another user, not a regular file, with another name (a hard link). Call replace_free in any
  * case.
  */
-int replace_read(struct replace *file, const char *path, const char *within) __attribute__((warn_unused_result));
+int replace_read(struct replace *file, const char *path, const char *within) MUST_USE;
 
 /* Whether the file that was read may be replaced, which is not asked of its own rights: 0, or -1 with the fault. */
-int replace_check(struct replace *file) __attribute__((warn_unused_result));
+int replace_check(struct replace *file) MUST_USE;
 
 /*
  * Puts text in its place. state: the directory for backups, made if it is not there; nobody else may read it. 0, or -1 with the fault: also if
  * another program has changed the file since it was read.
  */
-int replace_write(struct replace *file, struct span text, char *state) __attribute__((warn_unused_result));
+int replace_write(struct replace *file, struct span text, char *state) MUST_USE;
 void replace_free(struct replace *file);

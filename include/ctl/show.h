@@ -13,7 +13,7 @@ enum { SHOW_TIME_SIZE = 32 };
  * Reads JSON whose integers may be of any size: one that 64 bits do not hold is a real, or, exact, a string of its digits.
  * NULL: it is none. The caller owns it.
  */
-json_t *show_parse(struct span text, bool exact) __attribute__((warn_unused_result));
+json_t *show_parse(struct span text, bool exact) MUST_USE;
 
 /* The errno with which a write to stdout failed first, what is written up to now among them; 0: none has. */
 int show_flush(void);

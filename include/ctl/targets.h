@@ -73,13 +73,13 @@ void targets_free(struct targets *targets);
 bool target_ask(struct target *target, const char *method, json_t *params, msec_t end);
 
 /* Sends it and waits for the result, an object that the caller owns, within CALL_LIMIT. NULL: there is none; see fault. */
-json_t *target_call(struct target *target, const char *method, json_t *params) __attribute__((warn_unused_result));
+json_t *target_call(struct target *target, const char *method, json_t *params) MUST_USE;
 
 /* Reads what has come, without waiting; at the end of the stream it closes the connection. */
 void target_read(struct target *target);
 
 /* The next whole message of what was read, which the caller owns; NULL: none; one that is not valid ends the connection. */
-json_t *target_take(struct target *target) __attribute__((warn_unused_result));
+json_t *target_take(struct target *target) MUST_USE;
 
 /* Tells on standard error what is wrong, behind its name. Returns the status. */
 int target_say(const struct target *target, int status, const char *why);

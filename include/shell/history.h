@@ -35,7 +35,7 @@ struct history {
 
 /* The directory number i, below HISTORY_PLACES, where a history may be; canceld's own is in the first. false: there is none. */
 enum { HISTORY_PLACES = 2 };
-bool history_directory(int i, char path[HISTORY_PATH]) __attribute__((warn_unused_result));
+bool history_directory(int i, char path[HISTORY_PATH]) MUST_USE;
 
 /*
  * From now on the log tells it what to keep. client: the name of its process, which may come later. history must not move in

@@ -39,7 +39,7 @@ struct descriptor {
  * Opens /dev/null for each of stdin, stdout and stderr that is closed; for stdout so that a write still fails. Must be
  * called before anything else opens a file. 0, or -1 with errno.
  */
-int descriptor_sanitize(void) __attribute__((warn_unused_result));
+int descriptor_sanitize(void) MUST_USE;
 
 /*
  * Takes ownership of fd. ours: canceld created it and no other process uses its description, so O_NONBLOCK may be set.
@@ -57,14 +57,13 @@ extern struct ev_loop *descriptor_loop;
 void descriptor_want(struct descriptor *descriptor, int events);
 
 /* Like read(2): EAGAIN if there is nothing yet, never EINTR; sets ended at end of file and for any other error. */
-ssize_t descriptor_read(struct descriptor *descriptor, char *to, size_t room) __attribute__((warn_unused_result));
+ssize_t descriptor_read(struct descriptor *descriptor, char *to, size_t room) MUST_USE;
 
 /*
  * Like writev(2): may write a part; EAGAIN if nothing can be written now; sets broken for any other error (EPIPE: there
  * is no reader). count: at most DESCRIPTOR_SPANS.
  */
-ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
-    __attribute__((warn_unused_result));
+ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans, int count) MUST_USE;
 
 enum { DESCRIPTOR_SPANS = 16 };
 

@@ -53,7 +53,7 @@ struct life {
  * members, all borrowed, and the time. 0, or -1 after a line in the log. life must not move in memory until life_close,
  * which is called in any case.
  */
-int life_start(struct life *life) __attribute__((warn_unused_result));
+int life_start(struct life *life) MUST_USE;
 
 /* Frees everything. The guardian ends the rest of the server's process tree, and is not waited for. */
 void life_close(struct life *life);

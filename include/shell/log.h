@@ -84,7 +84,7 @@ struct log_field {
  * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED, or with payloads
  * the log is refused. NULL, or what is wrong, for a person: then log_close must not be called.
  */
-const char *log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
+const char *log_open(struct log *log, const struct log_config *config) MUST_USE;
 
 /* A log of JSON in a shared file, which is opened later. */
 void log_open_shared(struct log *log, const struct log_config *config);
@@ -125,7 +125,7 @@ void log_append_line(struct buf *line, const struct log *log, bool json, enum wh
 void log_failure(struct log *log, const char *doing, int error);
 
 /* Queues bytes of others, unless more than `most` would wait: then false. */
-bool log_pass(struct log *log, struct span bytes, size_t most) __attribute__((warn_unused_result));
+bool log_pass(struct log *log, struct span bytes, size_t most) MUST_USE;
 
 /* Ends a line that is unfinished in the queue. */
 void log_end_line(struct log *log);
@@ -183,7 +183,7 @@ struct relay {
  * 0, or -1 with errno. inherited: the server writes to canceld's stderr directly, so that a process that outlives canceld
  * can still write. shared: a log on stderr; NULL: none. relay must not move in memory until relay_close.
  */
-int relay_open(struct relay *relay, bool inherited, struct log *shared) __attribute__((warn_unused_result));
+int relay_open(struct relay *relay, bool inherited, struct log *shared) MUST_USE;
 
 /* Closes the relay; what the shared log has not written yet, that writes. Also after a failed relay_open. */
 void relay_close(struct relay *relay);

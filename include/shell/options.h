@@ -86,7 +86,7 @@ const struct options_row *options_key(const char *key);
  * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv, and its
  * first word may be replaced. options must not move in memory.
  */
-int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));
+int options_parse(struct options *options, int argc, char *argv[]) MUST_USE;
 void options_free(struct options *options);
 
 /*
@@ -113,7 +113,7 @@ bool options_given(const struct options *options, const struct options_row *row)
  * no JSON, or not the user's; the faults tell. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse if there are
  * any in the file of --config.
  */
-int configfile_load(struct options *options) __attribute__((warn_unused_result));
+int configfile_load(struct options *options) MUST_USE;
 
 /* Logs CONFIG_REFUSED for each fault of the file, and RULE_DOUBTED. */
 void configfile_report(const struct options *options, struct log *log);

@@ -2,7 +2,7 @@
 
 /* Where the control sockets are. */
 
-#include <stdbool.h>
+#include "shell/system.h"
 
 /*
  * Where control sockets are: PID-RANDOM.sock in a directory that only its user may enter. Clients strip the
@@ -35,4 +35,4 @@ void place_sweep(const char *directory);
  * and unlinks the other. A dead socket is replaced, anything else stays. -1 with errno (EADDRINUSE: somebody listens
  * there), and *at: where it failed, for a person; a static string or `given`.
  */
-int place_listen(const char *given, char path[PLACE_PATH], const char **at) __attribute__((warn_unused_result));
+int place_listen(const char *given, char path[PLACE_PATH], const char **at) MUST_USE;

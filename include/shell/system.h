@@ -48,12 +48,12 @@ bool system_random(void *to, size_t len);
 
 /*
  * Descriptors that a program executed later does not get: a pipe, both ends of a connection, a socket, a connection that
- * was accepted. waits: without O_NONBLOCK. 0 or the descriptor, or -1 with errno; a pair is then { -1, -1 }.
+ * was accepted. The last two have O_NONBLOCK. 0 or the descriptor, or -1 with errno; a pair is then { -1, -1 }.
  */
-int system_pipe(int pair[2]) __attribute__((warn_unused_result));
-int system_socket_pair(int pair[2]) __attribute__((warn_unused_result));
-int system_socket(int family, bool waits) __attribute__((warn_unused_result));
-int system_accept(int listener, bool waits) __attribute__((warn_unused_result));
+int system_pipe(int pair[2]) MUST_USE;
+int system_socket_pair(int pair[2]) MUST_USE;
+int system_socket(int family) MUST_USE;
+int system_accept(int listener) MUST_USE;
 
 /* Closes all descriptors from this one on, or those below the present limit. */
 void system_close_from(int first);

@@ -58,19 +58,19 @@ const char *home_of_account(void);
  * The directory below this home (NULL: false) in which canceld keeps something. false: the home is not this user's, as that of
  * a program that was started with sudo, or the path is too long for size bytes.
  */
-bool home_state(const char *home, char *path, size_t size) __attribute__((warn_unused_result));
+bool home_state(const char *home, char *path, size_t size) MUST_USE;
 
 /*
  * Creates the directory and those above it, for this user only, as far as they are missing. 0, or -1 with errno: EPERM:
  * others may enter it. path is as before afterwards.
  */
-int home_make_private(char *path) __attribute__((warn_unused_result));
+int home_make_private(char *path) MUST_USE;
 
 /* Whether it is a directory of this user's that nobody else may enter. */
 bool home_is_private(const char *path);
 
 /* Writes the path, with the home in place of a leading "~/". false: there is no home, or it is too long for size bytes. */
-bool home_expand(const char *path, char *expanded, size_t size) __attribute__((warn_unused_result));
+bool home_expand(const char *path, char *expanded, size_t size) MUST_USE;
 
 /*
  * Appends bytes of any kind, such as a hostile tool's name, as text that is safe for a terminal: bytes that are not

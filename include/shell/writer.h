@@ -34,8 +34,7 @@ struct writer {
  * that is -1, for the shared one, which is copied with all memory.
  * Returns the end of the pipe to write to, which never blocks, or -1 with errno: the file is still the caller's.
  */
-int writer_start(struct writer *writer, int file, const struct writer_shared *shared)
-    __attribute__((warn_unused_result));
+int writer_start(struct writer *writer, int file, const struct writer_shared *shared) MUST_USE;
 
 /* The errno of the last write that failed, as far as the process has told; 0: none. */
 int writer_failed(struct writer *writer);

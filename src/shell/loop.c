@@ -269,7 +269,7 @@ start(struct loop *loop)
 	loop->now = monotonic_now();
 	loop->due = loop->alarm = MSEC_NEVER;
 	open_session(loop);
-	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
+	each_side (side)
 		loop->wires[side] = loop->options->session.dry_run ? lane_new() : loop->session->party[side].lane;
 	port_init(client, SIDE_CLIENT, loop->session, loop->wires);
 	port_init(server, SIDE_SERVER, loop->session, loop->wires);

@@ -32,7 +32,7 @@ TESTS(the_last_member_of_a_name_is_found, 0, COUNT(members))
 {
 	struct span object = { members[_i].object, strlen(members[_i].object) };
 	struct span key = { members[_i].key, strlen(members[_i].key) };
-	struct span value = json_member(object, key);
+	struct span value = json_find(object, key);
 
 	ck_assert_msg(span_equal(value, (struct span){ members[_i].value, strlen(members[_i].value) }),
 	    "%s of %s is %.*s", members[_i].key, members[_i].object, (int)value.len, value.ptr);

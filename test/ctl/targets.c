@@ -198,7 +198,7 @@ TEST(what_takes_no_connection_holds_up_no_other)
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/11-a.sock", place);
 	do {
-		fd = system_socket(AF_UNIX, false);
+		fd = system_socket(AF_UNIX);
 		status = connect(fd, (struct sockaddr *)&address, sizeof(address));
 	} while (status == 0);
 	ck_assert_int_eq(errno, EAGAIN);

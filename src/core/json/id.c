@@ -81,11 +81,11 @@ write_number(struct span text, char key[KEY_MAX])
 	if (len == sign)
 		return SPAN("0");
 	if (power == 0)
-		return (struct span){ key, len };
+		return span_at(key, len);
 	end = span_number(power, digits);
 	key[len++] = 'e';
 	memcpy(key + len, end.ptr, end.len);
-	return (struct span){ key, len + end.len };
+	return span_at(key, len + end.len);
 }
 
 /* The same bytes for ids of one type that are equal. */
@@ -124,7 +124,7 @@ static uint64_t
 hash_double(double value, uint64_t seed)
 {
 	value += 0.0; /* -0 becomes 0 */
-	return hash_of((struct span){ (const char *)&value, sizeof(value) }, seed + SORT_DOUBLE);
+	return hash_of(span_at((const char *)&value, sizeof(value)), seed + SORT_DOUBLE);
 }
 
 /* Whether the number is the integer that its nearest double is, rounded at its last digit: what that prints as. */

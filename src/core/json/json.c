@@ -76,7 +76,7 @@ json_clean(struct span text, struct buf *out)
 		uint32_t code = 0;
 		bool lone, separator;
 
-		len = *at == '\xe2' ? utf8_length((struct span){ at, (size_t)(end - at) }) : 1;
+		len = *at == '\xe2' ? utf8_length(span_at(at, (size_t)(end - at))) : 1;
 		if (*at == '\\')
 			code = read_escape(at, end, &len);
 		else if (len == 3)
@@ -85,12 +85,12 @@ json_clean(struct span text, struct buf *out)
 		separator = len == 3 && (code == 0x2028 || code == 0x2029);
 		if (!lone && !separator)
 			continue;
-		buf_append(out, (struct span){ kept, (size_t)(at - kept) });
+		buf_append(out, span_at(kept, (size_t)(at - kept)));
 		buf_append(out, lone ? SPAN("\\ufffd") : code == 0x2028 ? SPAN("\\u2028") : SPAN("\\u2029"));
 		kept = at + len;
 		count++;
 	}
-	buf_append(out, (struct span){ kept, (size_t)(end - kept) });
+	buf_append(out, span_at(kept, (size_t)(end - kept)));
 	return count;
 }
 
@@ -101,6 +101,6 @@ unescaped(struct span string, char *storage, size_t size)
 	struct span inside = quoted ? span_part(string, 1, string.len - 2) : SPAN_NONE;
 
 	if (inside.len > 0 && memchr(inside.ptr, '\\', inside.len) != NULL)
-		inside = (struct span){ storage, unescape(inside, storage, size) };
+		inside = span_at(storage, unescape(inside, storage, size));
 	return inside.len <= size ? inside : SPAN_NONE;
 }

@@ -17,7 +17,7 @@ json_next(struct span json, size_t *at)
 }
 
 struct span
-json_member(struct span object, struct span key)
+json_find(struct span object, struct span key)
 {
 	size_t at = object.len > 0 && object.ptr[0] == '{';
 	char storage[KEY_MAX];

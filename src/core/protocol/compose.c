@@ -18,7 +18,7 @@ put_escaped(struct buf *out, struct span text)
 		if (c == '"' || c == '\\')
 			buf_append(out, SPAN("\\"));
 		if (c < 0x20)
-			buf_append(out, (struct span){ escape, sizeof(escape) });
+			buf_append(out, span_at(escape, sizeof(escape)));
 		else
 			buf_append(out, len > 0 ? span_part(text, 0, len) : SPAN("?"));
 	}
@@ -35,7 +35,7 @@ compose(struct buf *out, const char *format, ...)
 	va_start(values, format);
 	do {
 		plain = strcspn(format, "'%");
-		buf_append(out, (struct span){ format, plain });
+		buf_append(out, span_at(format, plain));
 		format += plain;
 		format += *format == '%';
 		switch (*format) {

@@ -171,19 +171,13 @@ TABLE_CONST struct dialect dialect_none = {
 	.methods = no_methods,
 };
 
-bool
-dialect_is(struct span method, const char *name)
-{
-	return name != NULL && span_equal(method, span_of(name));
-}
-
 /* Of a name that is or may be an address. */
 static struct span
 address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 {
 	struct span path = span_until(name, "?#"), scheme = span_until(path, ":/"), rest = span_from(path, scheme.len),
 		    host;
-	bool slashes = span_equal(span_head(rest, 3), SPAN("://"));
+	bool slashes = span_is(span_head(rest, 3), "://");
 	size_t len = scheme.len + (slashes ? 3 : 1);
 	const char *sign;
 
@@ -194,14 +188,14 @@ address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 							 path;
 	host = span_until(span_from(rest, 3), "/\\");
 	sign = span_last(host, '@');
-	if (sign == NULL && dialect_is(scheme, "file"))
+	if (sign == NULL && span_is(scheme, "file"))
 		return path;
 	host = span_until(span_from(host, sign != NULL ? (size_t)(sign + 1 - host.ptr) : 0), ":");
 	if (len + host.len > NAME_SHOWN)
 		return SPAN("*");
 	memcpy(shown, name.ptr, len);
 	memcpy(shown + len, host.ptr, host.len);
-	return (struct span){ shown, len + host.len };
+	return span_at(shown, len + host.len);
 }
 
 struct span
@@ -217,7 +211,7 @@ dialect_named(struct span name)
 		&dialect_none };
 
 	for (size_t i = 0; i < COUNT_OF(dialects); i++)
-		if (dialect_is(name, dialects[i]->name))
+		if (span_is(name, dialects[i]->name))
 			return dialects[i];
 	return NULL;
 }
@@ -258,7 +252,7 @@ dialect_nearest(struct span method)
 	struct span near = SPAN_NONE, name;
 
 	for (const char *at = known; *at != '\0' && !span_equal(near, method); at += name.len + 1) {
-		name = (struct span){ at, strcspn(at, " ") };
+		name = span_at(at, strcspn(at, " "));
 		if (is_one_edit(name, method))
 			near = name;
 	}
@@ -269,9 +263,9 @@ dialect_nearest(struct span method)
 const char *
 dialect_result_like(struct span method, struct span json)
 {
-	if (dialect_is(method, "roots/list") && json_member(json, SPAN("roots")).len == 0)
+	if (span_is(method, "roots/list") && json_member(json, "roots").len == 0)
 		return "{\"roots\":[]}";
-	return dialect_is(method, "workspace/configuration") && json.ptr[0] != '[' ? "[null]" : NULL;
+	return span_is(method, "workspace/configuration") && json.ptr[0] != '[' ? "[null]" : NULL;
 }
 
 const struct dialect *
@@ -295,7 +289,7 @@ dialect_method(const struct dialect *dialect, struct span method)
 {
 	const struct method *row = dialect->methods;
 
-	while (row->name != NULL && !span_equal((struct span){ row->name, row->len }, method))
+	while (row->name != NULL && !span_equal(span_at(row->name, row->len), method))
 		row++;
 	return row;
 }
@@ -306,7 +300,7 @@ dialect_cancel(const struct dialect *dialect, struct span method)
 	if (dialect->cancel == NULL)
 		return NULL;
 	for (const struct cancel *cancel = dialect_cancels; cancel->method != NULL; cancel++)
-		if (dialect_is(method, cancel->method))
+		if (span_is(method, cancel->method))
 			return cancel;
 	return NULL;
 }
@@ -316,7 +310,7 @@ dialect_says_cancelled(const struct scan *response)
 {
 	struct span code = scan_text(response, SCAN_ERROR_CODE);
 
-	return span_is_any(code, "-32800 -32802") || dialect_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
+	return span_is_any(code, "-32800 -32802") || span_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
 }
 
 bool

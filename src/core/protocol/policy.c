@@ -139,7 +139,7 @@ fits_rest(const char *pattern, struct span text)
 		if (len > text.len)
 			return false;
 		if (*pattern == '\0')
-			return span_equal(span_from(text, text.len - len), (struct span){ piece, len });
+			return span_equal(span_from(text, text.len - len), span_at(piece, len));
 		found = len == 0 ? text.ptr : memmem(text.ptr, text.len, piece, len);
 		if (found == NULL && len > 0)
 			return false;

@@ -38,7 +38,7 @@ acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_ki
 	const uint64_t mark = (id.hash + kind) << OUTCOME_BITS | outcome;
 	struct buf *marks = &acks->marks[requester];
 
-	buf_append(marks, (struct span){ (const char *)&mark, sizeof(mark) });
+	buf_append(marks, span_at((const char *)&mark, sizeof(mark)));
 	if (marks->len > MARKS * sizeof(mark))
 		buf_consume(marks, sizeof(mark));
 }

@@ -20,7 +20,7 @@ only_element(struct span json)
 static int64_t
 count_items(const struct message *message)
 {
-	struct span items = json_member(scan_bytes(message->scan, SCAN_PARAMS), SPAN("items"));
+	struct span items = json_member(scan_bytes(message->scan, SCAN_PARAMS), "items");
 	size_t at = 1;
 	int64_t count = 0;
 

@@ -148,7 +148,7 @@ tally_of(const struct request *request, enum decide_event event, enum why why, e
 		return TALLY_STREAMS;
 	/* A client that asks with server/discover for the modern era goes on without it. */
 	if (event == EVENT_RESPONSE && tally == TALLY_ANSWERED && !(request->traits & METHOD_DISCOVERY) &&
-	    !dialect_is(message_answer(message), "result"))
+	    !span_is(message_answer(message), "result"))
 		return TALLY_FAILED;
 	return tally;
 }

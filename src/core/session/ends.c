@@ -13,7 +13,7 @@ goes_on(const struct request *request)
 static bool
 is_owed(const struct session *session, const struct request *request)
 {
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+	const struct lane *lane = session->client.lane;
 
 	if (session->server.life == SERVER_RETIRED && goes_on(request))
 		return false;
@@ -57,7 +57,7 @@ keep_streams(struct session *session)
 {
 	struct request *request;
 
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+	each_request (request, &session->client.pending)
 		if (goes_on(request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 }
@@ -65,7 +65,7 @@ keep_streams(struct session *session)
 static void
 await_another(struct session *session)
 {
-	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
+	struct party *client = &session->client, *server = &session->party[SIDE_SERVER];
 
 	noise_forget(session, server);
 	buf_clear(&session->server.refused);
@@ -81,7 +81,7 @@ await_another(struct session *session)
 bool
 session_ended_on_probe(const struct session *session)
 {
-	const struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+	const struct request *request = session->client.pending.oldest;
 
 	while (request != NULL &&
 	    !((request->traits & METHOD_DISCOVERY) && request->state == REQUEST_WAITING && is_owed(session, request)))
@@ -92,7 +92,7 @@ session_ended_on_probe(const struct session *session)
 bool
 session_asks(const struct session *session)
 {
-	const struct party *client = &session->party[SIDE_CLIENT];
+	const struct party *client = &session->client;
 
 	return session_outstanding(session, SIDE_CLIENT) > 0 || client->untracked > client->lane->written;
 }
@@ -117,7 +117,7 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 	session->server.dismissed = false;
 	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	turns_lost(session, last);
-	lane_lose_reader(session->party[SIDE_CLIENT].lane, last);
+	lane_lose_reader(session->client.lane, last);
 	if (!last)
 		await_another(session);
 }
@@ -125,7 +125,7 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 void
 session_server_deaf(struct session *session, bool retired)
 {
-	struct party *client = &session->party[SIDE_CLIENT];
+	struct party *client = &session->client;
 	msec_t now = session->clocks.steady;
 	struct request *request, *next;
 
@@ -169,10 +169,9 @@ session_server_owes(const struct session *session)
 	const struct request *request;
 	msec_t silent = session->clocks.steady - session->party[SIDE_SERVER].heard;
 
-	if (session->handshake.plain ||
-	    (session->party[SIDE_CLIENT].untracked > 0 && silent < state_grace(session, NULL)))
+	if (session->handshake.plain || (session->client.untracked > 0 && silent < state_grace(session, NULL)))
 		return true;
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+	each_request (request, &session->client.pending)
 		if (is_owed(session, request))
 			return true;
 	return false;

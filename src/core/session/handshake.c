@@ -6,19 +6,18 @@
 static struct span
 capability_of(const struct method *row)
 {
-	return span_until((struct span){ row->name, row->len }, "/");
+	return span_until(span_at(row->name, row->len), "/");
 }
 
 /* Whether the side has declared that a request of this method may become a task: as tasks.requests.tools.call. */
 static bool
 declares_task(const struct handshake *handshake, enum side side, const struct method *row)
 {
-	struct span object = capability_of(row),
-		    tasks = json_member(buf_span(&handshake->declared[side]), SPAN("tasks"));
+	struct span object = capability_of(row), tasks = json_member(buf_span(&handshake->declared[side]), "tasks");
 
 	return object.len < row->len &&
-	    json_has_object(json_member(json_member(tasks, SPAN("requests")), object),
-		span_from((struct span){ row->name, row->len }, object.len + 1));
+	    json_has_object(json_find(json_member(tasks, "requests"), object),
+		span_from(span_at(row->name, row->len), object.len + 1));
 }
 
 struct span
@@ -36,15 +35,15 @@ handshake_look_at(struct handshake *handshake, const struct scan *scan, enum sca
 static bool
 is_declared(struct span capabilities, const char *capability, const char *member)
 {
-	struct span object = json_member(capabilities, span_of(capability));
+	struct span object = json_member(capabilities, capability);
 
-	return dialect_is(json_member(object, span_of(member)), "true");
+	return span_is(json_member(object, member), "true");
 }
 
 static bool
 has_extension(struct span capabilities)
 {
-	return json_has_object(json_member(capabilities, SPAN("extensions")), SPAN(SCAN_META_PREFIX "tasks"));
+	return json_has_object(json_member(capabilities, "extensions"), SPAN(SCAN_META_PREFIX "tasks"));
 }
 
 /* MCP 2026-07-28 basic/transports/stdio: the first requests show the era. */
@@ -62,7 +61,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
-	} else if (era == ERA_NONE && !dialect_is(message->method, handshake->dialect->ping)) {
+	} else if (era == ERA_NONE && !span_is(message->method, handshake->dialect->ping)) {
 		era = ERA_LEGACY; /* a ping may come before initialize, and opens no session (MCP basic/lifecycle) */
 	}
 	if (era == handshake->era)
@@ -79,9 +78,9 @@ read_client(struct handshake *handshake, const struct scan *scan, unsigned trait
 	struct span info = SPAN_NONE;
 
 	if (traits & METHOD_HANDSHAKE)
-		info = json_member(scan_bytes(scan, SCAN_PARAMS), SPAN("clientInfo"));
+		info = json_member(scan_bytes(scan, SCAN_PARAMS), "clientInfo");
 	else if (scan_type(scan, SCAN_META_VERSION) == VALUE_STRING)
-		info = json_member(scan_bytes(scan, SCAN_REQUEST_META), SPAN(SCAN_META_PREFIX "clientInfo"));
+		info = json_member(scan_bytes(scan, SCAN_REQUEST_META), SCAN_META_PREFIX "clientInfo");
 	if (info.len <= LIMIT_CLIENT)
 		buf_append(&handshake->client, info);
 }
@@ -112,9 +111,9 @@ static const char *
 read_reopen(const struct dialect *dialect, struct span agent, struct span capabilities)
 {
 	if (dialect->load == NULL ? json_has_object(capabilities, SPAN("session")) :
-				    json_has_object(json_member(agent, SPAN("sessionCapabilities")), SPAN("resume")))
+				    json_has_object(json_member(agent, "sessionCapabilities"), SPAN("resume")))
 		return dialect->resume;
-	return dialect_is(json_member(agent, SPAN("loadSession")), "true") ? dialect->load : NULL;
+	return span_is(json_member(agent, "loadSession"), "true") ? dialect->load : NULL;
 }
 
 void
@@ -123,7 +122,7 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 	struct span capabilities = handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES);
 	struct span agent = handshake_look_at(handshake, message->scan, SCAN_AGENT_CAPABILITIES);
-	struct span logins = json_member(scan_bytes(message->scan, SCAN_RESULT), SPAN("authMethods"));
+	struct span logins = json_member(scan_bytes(message->scan, SCAN_RESULT), "authMethods");
 	const struct list_change *list;
 	double number;
 
@@ -164,16 +163,16 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 static bool
 is_terminal(struct span login)
 {
-	struct span meta = json_member(login, SPAN("_meta"));
+	struct span meta = json_member(login, "_meta");
 
-	return dialect_is(json_member(login, SPAN("type")), "\"terminal\"") ||
-	    dialect_is(json_member(meta, SPAN("type")), "\"terminal\"") || json_has_object(meta, SPAN("terminal-auth"));
+	return span_is(json_member(login, "type"), "\"terminal\"") ||
+	    span_is(json_member(meta, "type"), "\"terminal\"") || json_has_object(meta, SPAN("terminal-auth"));
 }
 
 bool
 handshake_is_terminal(const struct handshake *handshake, const struct message *message)
 {
-	struct span asked = json_member(scan_bytes(message->scan, SCAN_PARAMS), SPAN("methodId")), login;
+	struct span asked = json_member(scan_bytes(message->scan, SCAN_PARAMS), "methodId"), login;
 	struct span list = buf_span(&handshake->logins);
 	size_t at = list.len > 0;
 
@@ -181,8 +180,7 @@ handshake_is_terminal(const struct handshake *handshake, const struct message *m
 		return true;
 	while ((login = json_next(list, &at)).len > 0)
 		if (is_terminal(login) &&
-		    (id_equal(json_member(login, SPAN("id")), asked) ||
-			id_equal(json_member(login, SPAN("methodId")), asked)))
+		    (id_equal(json_member(login, "id"), asked) || id_equal(json_member(login, "methodId"), asked)))
 			return true;
 	return false;
 }
@@ -208,7 +206,7 @@ struct span
 handshake_created_task(const struct handshake *handshake, const struct request *request, const struct scan *response)
 {
 	enum scan_field field = handshake->era == ERA_MODERN ? SCAN_RESULT_TASK_ID : SCAN_CREATED_TASK_ID;
-	bool created = handshake->era == ERA_MODERN ? dialect_is(scan_text(response, SCAN_RESULT_TYPE), "\"task\"") :
+	bool created = handshake->era == ERA_MODERN ? span_is(scan_text(response, SCAN_RESULT_TYPE), "\"task\"") :
 						      handshake_may_make_task(handshake, request);
 
 	return created && scan_type(response, field) == VALUE_STRING ? scan_text(response, field) : SPAN_NONE;
@@ -218,11 +216,9 @@ bool
 handshake_may_cancel_task(const struct handshake *handshake, const struct request *request)
 {
 	if (handshake->era != ERA_MODERN)
-		return json_has_object(json_member(buf_span(&handshake->declared[side_other(request->from)]),
-					   SPAN("tasks")),
+		return json_has_object(json_member(buf_span(&handshake->declared[side_other(request->from)]), "tasks"),
 		    SPAN("cancel"));
 	/* A server that was not asked has the extension if it makes a task at a request that declares it. */
-	return handshake->discovered ?
-	    handshake->extended :
-	    has_extension(json_member(request->meta, SPAN(SCAN_META_PREFIX "clientCapabilities")));
+	return handshake->discovered ? handshake->extended :
+				       has_extension(json_member(request->meta, SCAN_META_PREFIX "clientCapabilities"));
 }

@@ -25,9 +25,9 @@ heartbeat_begin(struct session *session, struct request *request)
 static void
 note_work(struct beat *beat, struct span kind)
 {
-	if (span_equal(kind, SPAN("\"begin\"")))
+	if (span_is(kind, "\"begin\""))
 		beat->begun = true;
-	else if (span_equal(kind, SPAN("\"end\"")))
+	else if (span_is(kind, "\"end\""))
 		beat->begun = false;
 }
 
@@ -40,12 +40,12 @@ heartbeat_put_off(struct session *session, struct request *request, const struct
 	struct beat *beat = &request->beat;
 	double value;
 
-	if (!dialect_is(message->method, session->handshake.dialect->progress))
+	if (!span_is(message->method, session->handshake.dialect->progress))
 		return; /* what a stream says restarts no client's timeout */
 	arm(session, request);
 	if (form->in != NULL && id_equal(token.text, request->wire_token.text)) /* else of partial results */
-		note_work(beat, json_member(json_member(params, span_of(form->in)), SPAN("kind")));
-	else if (form->in == NULL && id_number(json_member(params, span_of(form->done)), &value))
+		note_work(beat, json_member(json_member(params, form->in), "kind"));
+	else if (form->in == NULL && id_number(json_member(params, form->done), &value))
 		*beat = (struct beat){ beat->alarm, true, value, 0 };
 }
 
@@ -95,7 +95,7 @@ heartbeat_expire(struct session *session)
 {
 	struct request *request;
 
-	while ((request = timeline_due(&session->party[SIDE_CLIENT].pending.beats, session->clocks.steady)) != NULL) {
+	while ((request = timeline_due(&session->client.pending.beats, session->clocks.steady)) != NULL) {
 		arm(session, request);
 		send(session, request);
 	}

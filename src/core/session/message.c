@@ -147,7 +147,7 @@ message_edit(struct message *message, uint64_t offset, uint64_t len, struct span
 	if (message->batch != NULL)
 		edit.offset += message->start - message->batch->start;
 	buf_append(texts, with);
-	buf_append(list, (struct span){ (const char *)&edit, sizeof(edit) });
+	buf_append(list, span_at((const char *)&edit, sizeof(edit)));
 	place = (struct edit *)(void *)(list->data + list->len) - 1;
 	for (; (char *)place > list->data && place[-1].offset > edit.offset; place--)
 		place[0] = place[-1];
@@ -169,7 +169,7 @@ message_answer(const struct message *message)
 		return SPAN_NONE;
 	if (!scan_has(message->scan, SCAN_RESULT))
 		return scan_text(message->scan, SCAN_ERROR_CODE);
-	return span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true")) ? SPAN("isError") : SPAN("result");
+	return span_is(scan_text(message->scan, SCAN_IS_ERROR), "true") ? SPAN("isError") : SPAN("result");
 }
 
 uint64_t

@@ -52,7 +52,7 @@ tell_text(struct session *session, struct party *party, struct span more)
 	uint64_t len = party->skipped + more.len;
 
 	if (party->skipped > 0)
-		more = span_head((struct span){ party->kept, LIMIT_TOLD }, (size_t)len);
+		more = span_head(span_at(party->kept, LIMIT_TOLD), (size_t)len);
 	party->skipped = 0;
 	tell_noise(session, more, len);
 }
@@ -99,7 +99,7 @@ is_echo(const struct session *session, const struct message *message)
 {
 	const struct cancel *cancel = message->cancel;
 	struct id id = cancel != NULL ? message_id(message, cancel->field) : message->id;
-	const struct request *request = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
+	const struct request *request = pending_by_wire(&session->client.pending, id);
 
 	if (request == NULL || cancel != NULL)
 		return request != NULL && request->state != REQUEST_WAITING;
@@ -117,7 +117,7 @@ is_message(const struct session *session, const struct message *message)
 
 	if (message->kind == MESSAGE_RESPONSE)
 		return message->question != NULL || request_is_awaited(request);
-	return message_is_single(message) && span_equal(scan_text(message->scan, SCAN_JSONRPC), SPAN("\"2.0\"")) &&
+	return message_is_single(message) && span_is(scan_text(message->scan, SCAN_JSONRPC), "\"2.0\"") &&
 	    !is_echo(session, message);
 }
 
@@ -162,8 +162,8 @@ find_messages(struct session *session, struct span line, bool whole)
 	for (; searched < LIMIT_SEARCHED && searched / LIMIT_SEARCHES < line.len &&
 	     (at = memchr(at, '{', (size_t)(end - at))) != NULL;
 	     at++)
-		if (may_begin((struct span){ at, (size_t)(end - at) }, whole) &&
-		    is_all_messages(session, (struct span){ at, (size_t)(end - at) }, whole, &searched))
+		if (may_begin(span_at(at, (size_t)(end - at)), whole) &&
+		    is_all_messages(session, span_at(at, (size_t)(end - at)), whole, &searched))
 			return (size_t)(at - line.ptr);
 	return line.len;
 }

@@ -104,7 +104,7 @@ session_set(struct session *session, struct policy_rule *rule, bool in_flight, s
 	if (!policy_set(session->config.policy, rule))
 		return false;
 	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
-		for (request = session->party[from].pending.oldest; request != NULL; request = request->newer)
+		each_request (request, &session->party[from].pending)
 			if (request->state == REQUEST_WAITING && !request->graced &&
 			    policy_names(rule, request->method, request->name))
 				*changed += change(session, request, rule->kind);
@@ -122,10 +122,10 @@ session_era(const struct session *session)
 size_t
 session_places_taken(const struct session *session)
 {
-	const struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+	const struct request *request;
 	size_t taken = 0;
 
-	for (; request != NULL; request = request->newer)
+	each_request (request, &session->client.pending)
 		taken += request->place != NULL && request->state == REQUEST_ABANDONED;
 	return taken;
 }
@@ -137,7 +137,7 @@ session_oldest(const struct session *session, enum session_verdict *worst)
 	msec_t oldest = MSEC_NEVER;
 
 	*worst = recovery_sees_stuck(session) ? VERDICT_STUCK : VERDICT_NONE;
-	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++) {
+	each_side (from) {
 		view.request = NULL;
 		while (session_next_request(session, from, view.request, &view))
 			if (!(view.request->traits & METHOD_STREAM)) {

@@ -61,7 +61,7 @@ parallel_hold(struct session *session, struct message *message)
 struct request *
 parallel_next(const struct session *session)
 {
-	const struct party *client = &session->party[SIDE_CLIENT];
+	const struct party *client = &session->client;
 	const struct alarm *first;
 
 	if (client->pending.held == 0 || client->lane->stop != LANE_FREE || !state_may_write(session, SIDE_SERVER))
@@ -78,7 +78,7 @@ void
 parallel_send(struct session *session, struct request *request)
 {
 	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct lane *lane = session->client.lane;
 
 	lane_overtake(lane, buf_span(&request->held));
 	pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);

@@ -16,7 +16,7 @@ static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct id target = message_id(message, SCAN_PARAMS_ID);
-	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
+	struct request *request = pending_by_id(&session->client.pending, target);
 	bool owed = state_owes_answer(session, SIDE_CLIENT);
 
 	pass_discard(message);
@@ -45,7 +45,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 static bool
 is_turn_cancel(const struct session *session, const struct message *message)
 {
-	return message->from == SIDE_CLIENT && dialect_is(message->method, session->handshake.dialect->turn_cancel) &&
+	return message->from == SIDE_CLIENT && span_is(message->method, session->handshake.dialect->turn_cancel) &&
 	    scan_type(message->scan, SCAN_SESSION_ID) == VALUE_STRING &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
@@ -59,7 +59,7 @@ read_handshake(struct session *session, const struct message *message)
 	enum era era = handshake->era;
 	const struct method *row;
 
-	row = handshake_read_request(handshake, session->party[SIDE_CLIENT].lane->framing, message);
+	row = handshake_read_request(handshake, session->client.lane->framing, message);
 	if (!known)
 		state_note_message(session, SIDE_CLIENT, WHY_DIALECT, message, span_of(handshake->dialect->name));
 	if (handshake->era != era)
@@ -397,8 +397,8 @@ note_task(struct session *session, const struct request *request, const struct m
 	note_status(session, request->from, message_id(message, SCAN_RESULT_TASK_ID),
 	    scan_text(scan, SCAN_RESULT_STATUS));
 	while (session->tasks[request->from].count > 0 && (listed = json_next(list, &at)).len > 0)
-		note_status(session, request->from, id_of(json_member(listed, SPAN("taskId")), message->seed),
-		    json_member(listed, SPAN("status")));
+		note_status(session, request->from, id_of(json_member(listed, "taskId"), message->seed),
+		    json_member(listed, "status"));
 	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(scan, SCAN_RESULT)))
 		return;
 	task = session->tasks[request->from].oldest;
@@ -642,8 +642,7 @@ on_progress(struct session *session, struct message *message)
 		(void)records_update(&session->records, message, true);
 	if (requester == SIDE_CLIENT && token.text.len > 0 &&
 	    scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
-		turns_note_work(session, token,
-		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
+		turns_note_work(session, token, span_is(scan_text(message->scan, SCAN_UPDATE_STATE), "\"idle\""));
 	if (request_is_awaited(request) && session->config.observed && message->batch == NULL) /* see request_view */
 		buf_keep(&request->progress, message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
 	if (task != NULL && !request_is_awaited(request))
@@ -691,7 +690,7 @@ static void
 on_stream(struct session *session, struct message *message, struct request *stream)
 {
 	bool begins = request_is_awaited(stream) && message->from == SIDE_SERVER && message->batch == NULL &&
-	    dialect_is(message->method, session->handshake.dialect->stream_opened);
+	    span_is(message->method, session->handshake.dialect->stream_opened);
 	bool repeated = begins && stream->repeats;
 
 	stream->begun |= begins;
@@ -738,16 +737,16 @@ receive_notification(struct session *session, struct message *message)
 		turns_cancelled(session, message);
 	} else if (recovery_is_history(session, message)) {
 		pass_drop(session, message, WHY_SWALLOWED);
-	} else if (dialect_is(method, dialect->progress)) {
+	} else if (span_is(method, dialect->progress)) {
 		on_progress(session, message);
-	} else if (dialect_is(method, dialect->task_status)) {
+	} else if (span_is(method, dialect->task_status)) {
 		on_task_status(session, message);
 	} else if (stream != NULL) {
 		on_stream(session, message, stream);
 	} else {
-		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
+		if (message->from == SIDE_CLIENT && span_is(method, dialect->closed))
 			session->server.closed = true;
-		if (are_kept(session) && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
+		if (are_kept(session) && message->from == SIDE_CLIENT && span_is(method, dialect->opened))
 			on_opened(session, message);
 		else
 			pass_on(session, message, WHY_RELAYED);

@@ -58,15 +58,15 @@ records_close(struct records *records, struct span session_id)
 static bool
 is_changed(struct span options, struct span params)
 {
-	struct span config = json_member(params, SPAN("configId")), mode = json_member(params, SPAN("modeId")), option;
-	struct span set = config.len > 0 ? json_member(params, SPAN("value")) : mode;
+	struct span config = json_member(params, "configId"), mode = json_member(params, "modeId"), option;
+	struct span set = config.len > 0 ? json_member(params, "value") : mode;
 	size_t at = options.len > 0;
 
 	while ((option = json_next(options, &at)).len > 0) {
-		bool same = config.len > 0 ? id_equal(json_member(option, SPAN("id")), config) :
-					     dialect_is(json_member(option, SPAN("category")), "\"mode\"");
+		bool same = config.len > 0 ? id_equal(json_member(option, "id"), config) :
+					     span_is(json_member(option, "category"), "\"mode\"");
 
-		if (same && set.len > 0 && !id_equal(json_member(option, SPAN("currentValue")), set))
+		if (same && set.len > 0 && !id_equal(json_member(option, "currentValue"), set))
 			return true;
 	}
 	return false;
@@ -81,16 +81,16 @@ records_update(struct records *records, const struct message *message, bool forg
 	if (records->count == 0 || !scan_has(message->scan, SCAN_UPDATE) || dialect_is_of_turn(message->scan))
 		return false;
 	update = scan_bytes(message->scan, SCAN_UPDATE);
-	now = json_member(update, SPAN("currentModeId"));
+	now = json_member(update, "currentModeId");
 	for (size_t i = records->count; i-- > 0;) {
 		const struct record *record = &records->list[i];
-		struct span params = json_member(buf_span(&record->text), SPAN("params"));
-		struct span mode = json_member(params, SPAN("modeId"));
+		struct span params = json_member(buf_span(&record->text), "params");
+		struct span mode = json_member(params, "modeId");
 
 		if (!(record->row->traits & METHOD_SETTING) || !id_equal(buf_span(&record->session), session_id))
 			continue;
 		if (!(now.len > 0 && mode.len > 0 && !id_equal(now, mode)) &&
-		    !is_changed(json_member(update, SPAN("configOptions")), params))
+		    !is_changed(json_member(update, "configOptions"), params))
 			continue;
 		changed = true;
 		if (forget)

@@ -15,7 +15,7 @@
 static void
 free_queue(struct session *session)
 {
-	session->probe.freed_to = session->party[SIDE_CLIENT].lane->decided;
+	session->probe.freed_to = session->client.lane->decided;
 	state_release(session);
 }
 
@@ -82,7 +82,7 @@ probe_method(const struct session *session)
 static void
 send_probe(struct session *session)
 {
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct lane *lane = session->client.lane;
 	struct probe *probe = &session->probe;
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
@@ -137,9 +137,9 @@ stop_probing(struct session *session)
 void
 recovery_wait_no_more(struct session *session)
 {
-	struct request *question = session->questions[SIDE_CLIENT].oldest;
+	struct request *question;
 
-	for (; question != NULL; question = question->newer)
+	each_request (question, &session->questions[SIDE_CLIENT])
 		alarm_disarm(&question->hard);
 	stop_probing(session);
 }
@@ -163,7 +163,7 @@ recovery_drop_questions(struct session *session)
 static msec_t
 time_left(struct session *session)
 {
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+	const struct lane *lane = session->client.lane;
 	struct probe *probe = &session->probe;
 	msec_t kill_stuck = session->config.kill_stuck, steady = session->clocks.steady;
 	msec_t heard = session->party[SIDE_SERVER].heard;
@@ -185,7 +185,7 @@ time_left(struct session *session)
 static void
 dismiss(struct session *session, struct span reason)
 {
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct lane *lane = session->client.lane;
 
 	recovery_wait_no_more(session);
 	server_enter(&session->server, SERVER_STUCK);
@@ -197,7 +197,7 @@ static void
 expire_probe(struct session *session, struct request *question)
 {
 	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, session->probe.cause.oldest);
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct lane *lane = session->client.lane;
 	msec_t left = time_left(session);
 
 	session->probe.taken = lane->taken;
@@ -245,7 +245,7 @@ expire_trial(struct session *session, struct request *question)
 {
 	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_PROBE_UNANSWERED, question);
 	struct probe *probe = &session->probe;
-	bool unread = lane_backlog(session->party[SIDE_CLIENT].lane) > 0;
+	bool unread = lane_backlog(session->client.lane) > 0;
 
 	action.timeout = session->config.kill_stuck;
 	action.hint = SPAN("-k spares this server: it cannot tell whether it is stuck");
@@ -396,10 +396,10 @@ send_records(struct session *session, enum server_life stage, unsigned trait)
 static void
 send_streams(struct session *session)
 {
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+	const struct lane *lane = session->client.lane;
+	struct request *request;
 
-	for (; request != NULL; request = request->newer) {
+	each_request (request, &session->client.pending) {
 		if (request->start != REQUEST_UNSENT || alarm_armed(&request->turn))
 			continue;
 		request->repeats = request->begun;
@@ -538,15 +538,15 @@ repeats(struct span text, struct span secrets)
 static void
 report_refusal(struct session *session, const struct request *question, const struct message *message)
 {
-	struct span params = json_member(buf_span(&question->record), SPAN("params")), code = message_answer(message);
+	struct span params = json_member(buf_span(&question->record), "params"), code = message_answer(message);
 	struct span error = scan_bytes(message->scan, SCAN_ERROR), text;
 	struct buf *detail = state_scratch(session), *words = &session->words, secrets = { 0 };
 
 	buf_clear(words);
-	append_string(words, json_member(error, SPAN("message")));
-	append_string(words, json_member(json_member(error, SPAN("data")), SPAN("details")));
-	append_plain(&secrets, json_member(params, SPAN("mcpServers")));
-	append_plain(&secrets, json_member(params, SPAN("_meta")));
+	append_string(words, json_member(error, "message"));
+	append_string(words, json_member(json_member(error, "data"), "details"));
+	append_plain(&secrets, json_member(params, "mcpServers"));
+	append_plain(&secrets, json_member(params, "_meta"));
 	text = span_head(buf_span(words), LIMIT_LAST_WORDS);
 	compose(detail, code.len > 0 ? "it answered with the error %b" : "it answered with an error", code);
 	compose(detail, "%b", repeats(text, buf_span(&secrets)) ? SPAN(", whose text may repeat a secret") : text);
@@ -596,7 +596,7 @@ session_answered(struct session *session, const struct request *question, const 
 	if (message_grants(message)) {
 		records_find(records, METHOD_SESSION, question->token.text)->open = true;
 	} else if (session->server.logged_in || records_find(records, METHOD_LOGIN, SPAN_NONE) == NULL ||
-	    !dialect_is(scan_text(message->scan, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
+	    !span_is(scan_text(message->scan, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
 		report_refusal(session, question, message);
 		lose_session(session, question);
 	}
@@ -650,7 +650,7 @@ recovery_is_history(struct session *session, const struct message *message)
 {
 	struct id id = message_id(message, SCAN_SESSION_ID);
 
-	if (message->from != SIDE_SERVER || !dialect_is(message->method, session->handshake.dialect->progress) ||
+	if (message->from != SIDE_SERVER || !span_is(message->method, session->handshake.dialect->progress) ||
 	    id.text.len == 0)
 		return false;
 	if (!dialect_is_of_turn(message->scan))

@@ -356,7 +356,7 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	bool whole = scan_end(message->scan) > 0 && fault != SCAN_TRAILING;
 	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
-	    (whole || message->cancel != NULL || dialect_is(message->method, session->handshake.dialect->turn_cancel));
+	    (whole || message->cancel != NULL || span_is(message->method, session->handshake.dialect->turn_cancel));
 	enum why why = refusals[fault].why;
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
 

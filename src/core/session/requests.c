@@ -51,10 +51,10 @@ vacate(struct request *request)
 static void
 decline_lost(struct session *session)
 {
-	const struct request *lost = session->lost.oldest;
+	const struct request *lost;
 	struct request *turn;
 
-	for (; lost != NULL; lost = lost->newer)
+	each_request (lost, &session->lost)
 		while (request_is_awaited(turn = state_next_turn(session, lost->id, NULL))) {
 			buf_set(&session->fault, lost->shown);
 			turns_decide(session, turn, EVENT_RECEIVER_GONE, NULL);
@@ -99,10 +99,9 @@ requests_settle(struct session *session)
 		parallel_send(session, request);
 	if (!open && !settled)
 		return;
-	request = session->party[SIDE_CLIENT].pending.oldest;
 	session->waiting &= !open;
 	session->era_awaited &= !settled;
-	for (; request != NULL; request = request->newer) {
+	each_request (request, &session->client.pending) {
 		if (open && request->state == REQUEST_WAITING && request->since == MSEC_NEVER)
 			pending_begin(request);
 		if (!settled || !request->withheld)
@@ -118,7 +117,7 @@ requests_settle(struct session *session)
 void
 requests_note_life(struct session *session)
 {
-	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct pending *pending = &session->client.pending;
 	struct request *request = pending->oldest;
 
 	for (size_t left = pending->starting; left > 0; request = request->newer)
@@ -131,7 +130,7 @@ requests_note_life(struct session *session)
 void
 requests_trim(struct session *session)
 {
-	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+	each_side (side) {
 		const struct pending *pending = &session->party[side].pending;
 
 		while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
@@ -147,7 +146,7 @@ requests_bound_waits(struct session *session, enum side requester)
 	size_t waiting = session->questions[requester].count + (party->untracked > 0);
 	struct request *request, *last = NULL;
 
-	for (request = pending->oldest; request != NULL; request = request->newer) {
+	each_request (request, pending) {
 		if (!request_is_awaited(request) || request_state(request) == REQUEST_QUEUED)
 			continue;
 		request->unread = true;

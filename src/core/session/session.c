@@ -9,7 +9,6 @@ struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
 {
 	struct session *session = mem_new(sizeof(*session));
-	enum side side;
 
 	session->config = *config;
 	session->journal.act = act;
@@ -22,7 +21,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->open_by = now + TIME_START;
 	session->probe.took = MSEC_NEVER;
 	parallel_begin(session);
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+	each_side (side) {
 		struct party *party = &session->party[side];
 
 		party->side = side;
@@ -41,9 +40,8 @@ void
 session_free(struct session *session)
 {
 	struct ack *ack = session->acks.waiting, *next;
-	enum side side;
 
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+	each_side (side) {
 		lane_free(session->party[side].lane);
 		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
@@ -103,7 +101,7 @@ settle_framing(struct session *session, const struct party *party, bool ended)
 		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 	if (handshake->plain)
 		state_note(session, SIDE_CLIENT, WHY_PLAIN, NULL, SPAN("the client's first bytes are no JSON-RPC"));
-	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+	each_side (side) {
 		struct party *changed = &session->party[side];
 
 		if (changed->lane->framing != framing && changed->skipping == SKIP_NOTHING)
@@ -364,7 +362,7 @@ session_expire(struct session *session, bool heard)
 		requests_expire(session, SIDE_CLIENT);
 		heartbeat_expire(session);
 	}
-	lane_give_back(session->party[SIDE_CLIENT].lane); /* of what was withdrawn */
+	lane_give_back(session->client.lane); /* of what was withdrawn */
 	lane_give_back(session->party[SIDE_SERVER].lane);
 }
 
@@ -387,7 +385,7 @@ next_wake(const struct session *session, bool stalled)
 	if ((session->era_awaited && state_is_settled(session)) || (session->waiting && !state_is_opening(session)) ||
 	    recovery_may_try(session) || parallel_next(session) != NULL)
 		return clocks->now;
-	if (session->waiting && session->party[SIDE_CLIENT].pending.starting == 0)
+	if (session->waiting && session->client.pending.starting == 0)
 		wake = session->open_by + lag;
 	for (enum side side = stalled ? SIDE_SERVER : SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		const struct pending *pending = &session->party[side].pending;

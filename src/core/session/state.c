@@ -148,9 +148,9 @@ state_is_settled(const struct session *session)
 	const struct handshake *handshake = &session->handshake;
 
 	if (!(handshake->dialect->flags & DIALECT_HAS_ERAS))
-		return session->party[SIDE_CLIENT].pending.handshakes == 0;
+		return session->client.pending.handshakes == 0;
 	if (handshake->era == ERA_MODERN)
-		return session->party[SIDE_CLIENT].lane->written >= handshake->era_end;
+		return session->client.lane->written >= handshake->era_end;
 	return handshake->era == ERA_LEGACY && handshake->opened;
 }
 
@@ -231,7 +231,7 @@ state_grace(const struct session *session, const struct request *request)
 struct request *
 state_next_turn(const struct session *session, struct id session_id, const struct request *after)
 {
-	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
+	const struct pending *asked = &session->client.pending;
 	struct request *turn = pending_next_by_token(asked, session_id, after);
 
 	while (turn != NULL && !request_is_turn(turn))
@@ -255,10 +255,10 @@ state_release(struct session *session)
 {
 	struct request *request;
 
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+	each_request (request, &session->client.pending)
 		if (request_is_held(request) && request->since != MSEC_NEVER)
 			pending_start_idle(request);
-	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
+	lane_stop_at(session->client.lane, LANE_FREE);
 }
 
 void

@@ -226,10 +226,10 @@ turns_left(struct session *session)
 
 	if (!session->client_left)
 		return;
-	for (turn = session->turns.oldest; turn != NULL; turn = turn->newer)
+	each_request (turn, &session->turns)
 		if (turn->state == REQUEST_WAITING && cancel_turns(session, NULL, turn->id))
 			turns_end(session, turn->id, true);
-	for (turn = session->party[SIDE_CLIENT].pending.oldest; turn != NULL; turn = turn->newer)
+	each_request (turn, &session->client.pending)
 		if (request_is_turn(turn) && !turn->told && !turn->withheld && cancel_turns(session, NULL, turn->token))
 			turns_end(session, turn->token, true);
 }

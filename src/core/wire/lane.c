@@ -107,7 +107,7 @@ lane_give_back(struct lane *lane)
 static void
 append(struct lane *lane, const struct queued *queued)
 {
-	buf_append(&lane->queue, (struct span){ (const char *)queued, sizeof(*queued) });
+	buf_append(&lane->queue, span_at((const char *)queued, sizeof(*queued)));
 	lane->backlog += queued->size;
 }
 
@@ -117,7 +117,7 @@ cut(struct lane *lane, struct queued *queued, uint64_t from, uint64_t to, size_t
 {
 	struct cut cut = { from, to, own };
 
-	buf_append(&lane->cuts, (struct span){ (const char *)&cut, sizeof(cut) });
+	buf_append(&lane->cuts, span_at((const char *)&cut, sizeof(cut)));
 	queued->cuts++;
 	queued->own += own;
 	queued->size = queued->size + own - (size_t)(to - from);
@@ -167,8 +167,7 @@ lane_pass(struct lane *lane, const struct lane_message *message)
 		const struct edit *edit = &message->edits[i];
 		uint64_t from = message->start + edit->offset;
 
-		replace(lane, &queued, from, from + edit->len,
-		    (struct span){ message->texts + edit->text, edit->text_len });
+		replace(lane, &queued, from, from + edit->len, span_at(message->texts + edit->text, edit->text_len));
 	}
 	if (message->next != message->end + lines) /* its line goes on */
 		replace(lane, &queued, message->end, message->next, lines ? SPAN("\n") : SPAN_NONE);
@@ -324,13 +323,13 @@ add_message(const struct lane *lane, struct output *out, const struct queued *qu
 	uint64_t at = queued->start;
 
 	for (size_t i = 0; i < queued->cuts; i++) {
-		if (!add_span(out, (struct span){ bytes + (at - lane->written), (size_t)(cuts[i].from - at) }) ||
-		    !add_span(out, (struct span){ text, cuts[i].own }))
+		if (!add_span(out, span_at(bytes + (at - lane->written), (size_t)(cuts[i].from - at))) ||
+		    !add_span(out, span_at(text, cuts[i].own)))
 			return false;
 		text += cuts[i].own;
 		at = cuts[i].to;
 	}
-	return add_span(out, (struct span){ bytes + (at - lane->written), (size_t)(queued->next - at) });
+	return add_span(out, span_at(bytes + (at - lane->written), (size_t)(queued->next - at)));
 }
 
 int

@@ -103,7 +103,7 @@ ctl_cancel(int argc, char *argv[])
 	    string_of(many ? NULL : argv[optind + 1]), "from", string_of(from), "reason", string_of(reason), "older_ms",
 	    older != NULL ? json_integer(age == MSEC_NEVER ? 0 : age) : NULL, "name",
 	    string_of(name == NULL ? NULL : name + 1), "method",
-	    method == NULL ? NULL : printable_json((struct span){ method, strcspn(method, ":") }, false));
+	    method == NULL ? NULL : printable_json(span_at(method, strcspn(method, ":")), false));
 	do {
 		wish.more = false;
 		status = targets_ask(all ? NULL : argv[optind], "cancel", json_incref(params), on_result, &wish);

@@ -106,11 +106,11 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 
 	if (mcp) {
 		keys[1] = "mcp_method_name";
-		keys[2] = span_equal(values[1], SPAN("tools/call")) ? "gen_ai_tool_name" :
-		    span_equal(values[1], SPAN("prompts/get"))      ? "gen_ai_prompt_name" :
-								      NULL;
+		keys[2] = span_is(values[1], "tools/call") ? "gen_ai_tool_name" :
+		    span_is(values[1], "prompts/get")      ? "gen_ai_prompt_name" :
+							     NULL;
 	}
-	buf_append(&text, (struct span){ &letter, 1 });
+	buf_append(&text, span_at(&letter, 1));
 	for (int i = 0; i < LABELS; i++) {
 		if (keys[i] == NULL)
 			continue;
@@ -121,7 +121,7 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 		compose(&text, "'");
 	}
 	compose(&text, mcp ? ",network_transport='pipe'" : "");
-	buf_append(&text, (struct span){ "}", 2 });
+	buf_append(&text, span_at("}", 2));
 	add(samples, buf_span(&text).ptr, value);
 	buf_free(&text);
 	buf_free(&safe);

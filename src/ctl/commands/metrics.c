@@ -177,7 +177,7 @@ dismiss(struct server *server, int i)
 static void
 admit(struct server *server)
 {
-	int fd = system_accept(server->listener, false);
+	int fd = system_accept(server->listener);
 
 	if (server->count > 0 && (fd < 0 || server->count == VISITORS))
 		dismiss(server, 0);
@@ -219,7 +219,7 @@ address_of(const char *where, const char *port)
 	}
 	if (len >= HOST_SIZE)
 		return NULL;
-	if (len > 0 && !span_equal((struct span){ where, len }, SPAN("localhost")))
+	if (len > 0 && !span_is(span_at(where, len), "localhost"))
 		snprintf(host, sizeof(host), "%.*s", (int)len, where);
 	return getaddrinfo(host, port, &hints, &address) == 0 ? address : NULL;
 }
@@ -257,7 +257,7 @@ serve(const char *where, const char *allowed, struct exposition *exposition)
 	address = address_of(where, port);
 	if (address == NULL)
 		return ctl_usage("--listen '%.100s': the address must be in numbers, or localhost", where);
-	listener = system_socket(address->ai_family, false);
+	listener = system_socket(address->ai_family);
 	/* SO_REUSEADDR: not to be refused because of connections that the last one has closed. */
 	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    bind(listener, address->ai_addr, address->ai_addrlen) < 0 || listen(listener, BACKLOG) < 0)

@@ -450,7 +450,7 @@ on_answer_key(struct top *top, char key)
 		if ((key == '\b' || key == '\177') && top->typed.len > 0)
 			top->typed.len--;
 		else if ((unsigned char)key >= ' ' && key != '\177')
-			buf_append(&top->typed, (struct span){ &key, 1 });
+			buf_append(&top->typed, span_at(&key, 1));
 		return;
 	}
 	buf_clear(&top->notice);

@@ -45,9 +45,9 @@ hear(const struct watcher *watcher, struct target *target, json_t *message)
 	json_t *params = json_object_get(message, "params");
 	const char *why;
 
-	if (span_equal(method, SPAN("decision"))) {
+	if (span_is(method, "decision")) {
 		watcher->hear(watcher->user, params);
-	} else if (span_equal(method, SPAN("lost"))) {
+	} else if (span_is(method, "lost")) {
 		if (watcher->json)
 			show_json(message);
 		else

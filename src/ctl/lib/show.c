@@ -31,7 +31,7 @@ show_parse(struct span text, bool exact)
 		return value;
 	/* jansson refuses all of it. */
 	buf_append(&whole, text);
-	buf_append(&whole, (struct span){ "", 1 });
+	buf_append(&whole, span_at("", 1));
 	for (struct span rest = { whole.data, text.len }; rest.len > 0; rest = span_from(rest, len)) {
 		len = 1;
 		if (!quoted && strchr("-0123456789", *rest.ptr) != NULL && *rest.ptr != '\0') {
@@ -146,7 +146,7 @@ show_time(msec_t time, char text[SHOW_TIME_SIZE])
 struct span
 show_text(const json_t *value)
 {
-	return json_is_string(value) ? (struct span){ json_string_value(value), json_string_length(value) } : SPAN("");
+	return json_is_string(value) ? span_at(json_string_value(value), json_string_length(value)) : SPAN("");
 }
 
 struct span

@@ -179,7 +179,7 @@ leave_out(struct table *table)
 	for (size_t i = 0; i < table->width; i++) {
 		size_t line = 1;
 
-		while (line < table->lines && span_equal(text_at(table, line, i), SPAN("-")))
+		while (line < table->lines && span_is(text_at(table, line, i), "-"))
 			line++;
 		if (table->columns[i].role == COLUMN_ANY && line == table->lines)
 			table->widths[i] = 0;
@@ -230,7 +230,7 @@ count_kinds(const struct table *table, size_t column, size_t cells)
 	for (size_t line = 1; line < table->lines; line++) {
 		buf_clear(&text);
 		cut_text(table, column, &text, text_at(table, line, column), cells);
-		buf_append(&text, (struct span){ "", 1 });
+		buf_append(&text, span_at("", 1));
 		json_object_set_new(kinds, buf_span(&text).ptr, json_true());
 	}
 	count = json_object_size(kinds);
@@ -283,7 +283,7 @@ drop_column(struct table *table, size_t column)
 	for (size_t line = 1; line < table->lines && table->columns[column].role == COLUMN_YIELDS; line++) {
 		struct buf *next = &table->texts[line * table->width + column + 1];
 
-		if (!span_equal(buf_span(next), SPAN("-")))
+		if (!span_is(buf_span(next), "-"))
 			continue;
 		buf_clear(next);
 		buf_append(next, text_at(table, line, column));

@@ -49,7 +49,7 @@ is_connected(struct target *target, msec_t end)
 		return true;
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", target->path);
 	buf_clear(&target->in);
-	target->fd = system_socket(AF_UNIX, false);
+	target->fd = system_socket(AF_UNIX);
 	while (target->fd < 0 || connect(target->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		if (errno != EAGAIN || monotonic_now() + RETRY >= end)
 			return false;

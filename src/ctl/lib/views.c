@@ -73,7 +73,7 @@ style_verdict(const json_t *row)
 
 	if (verdict.len == 0)
 		return "";
-	return verdict.ptr[0] == 'w' ? COLOUR_GREEN : span_equal(verdict, SPAN("stuck")) ? COLOUR_RED : COLOUR_YELLOW;
+	return verdict.ptr[0] == 'w' ? COLOUR_GREEN : span_is(verdict, "stuck") ? COLOUR_RED : COLOUR_YELLOW;
 }
 
 msec_t
@@ -134,9 +134,7 @@ style_state(const json_t *row)
 
 	if (!show_has(row, "ended_ms"))
 		return "";
-	return span_equal(state, SPAN("answered")) ? COLOUR_GREEN :
-	    span_equal(state, SPAN("cancelled"))   ? COLOUR_YELLOW :
-						     COLOUR_RED;
+	return span_is(state, "answered") ? COLOUR_GREEN : span_is(state, "cancelled") ? COLOUR_YELLOW : COLOUR_RED;
 }
 
 static void

@@ -90,7 +90,7 @@ read_file(FILE *file, const char *path, trace_hearer *hear, void *user, bool tel
 	int fault;
 
 	while ((len = getline(&text, &size, file)) >= 0)
-		others += !hear(user, show_parse((struct span){ text, (size_t)len }, true));
+		others += !hear(user, show_parse(span_at(text, (size_t)len), true));
 	fault = ferror(file) ? errno : 0;
 	fclose(file);
 	free(text);

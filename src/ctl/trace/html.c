@@ -47,7 +47,7 @@ put(struct page *page, struct span text)
 		if (strchr("<>&\"'", plain.data[i]) != NULL)
 			compose(&page->out, "&#%d;", (int64_t)plain.data[i]);
 		else
-			buf_append(&page->out, (struct span){ &plain.data[i], 1 });
+			buf_append(&page->out, span_at(&plain.data[i], 1));
 	compose(&page->out, text.len > TEXT_MOST ? "..." : "");
 	buf_free(&plain);
 }

@@ -102,7 +102,7 @@ attributes_of_call(const json_t *session, const json_t *call)
 	char *text = json_is_string(id) ? NULL : json_dumps(id, JSON_ENCODE_ANY);
 	const char *method = show_string(call, "method").ptr, *how = show_string(call, "outcome").ptr;
 	struct span dialect = show_string(session, "dialect");
-	bool mcp = dialect.len == 0 || span_equal(dialect, SPAN("mcp")), failed = trace_failed(call);
+	bool mcp = dialect.len == 0 || span_is(dialect, "mcp"), failed = trace_failed(call);
 	json_t *members = json_pack("{s:s, s:O*, s:s*, s:o*, s:O*, s:s, s:O*, s:s*, s:O*, s:O*, s:O*}",
 	    mcp ? "mcp.method.name" : "rpc.method", method, target_of(method), json_object_get(call, "name"),
 	    "gen_ai.operation.name", strcmp(method, "tools/call") == 0 ? "execute_tool" : NULL, "jsonrpc.request.id",

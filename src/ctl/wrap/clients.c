@@ -246,8 +246,8 @@ find_file(struct client_files *files, const struct client *client, struct span f
 		}
 	} else if ((base = base_of(span_head(file, len))) != NULL && base[0] != '\0') {
 		for (; *base != '\0'; base++)
-			compose(&pattern, strchr("*?[]\\", *base) != NULL ? "\\%b" : "%b", (struct span){ base, 1 });
-		compose(&pattern, "%b%b", span_from(file, len), (struct span){ "", 1 });
+			compose(&pattern, strchr("*?[]\\", *base) != NULL ? "\\%b" : "%b", span_at(base, 1));
+		compose(&pattern, "%b%b", span_from(file, len), span_at("", 1));
 		if (glob(pattern.data, 0, NULL, &found) == 0) {
 			for (size_t i = 0; i < found.gl_pathc; i++)
 				add_file(files, client, found.gl_pathv[i], file.ptr[0] == '.' && is_project_here());
@@ -367,9 +367,8 @@ client_is_language(const struct doc_node *server)
 static bool
 is_group(const struct doc_node *node)
 {
-	return node->kind == DOC_OBJECT && span_equal(node->key.name, SPAN("servers")) &&
-	    span_equal(node->parent->key.name, SPAN("mcp")) && doc_at(node, "command") == NULL &&
-	    doc_at(node, "url") == NULL;
+	return node->kind == DOC_OBJECT && span_is(node->key.name, "servers") &&
+	    span_is(node->parent->key.name, "mcp") && doc_at(node, "command") == NULL && doc_at(node, "url") == NULL;
 }
 
 /* A language server without one is the client's own, with settings. */
@@ -441,11 +440,11 @@ client_group(const struct doc_node *server)
 {
 	const struct doc_node *table = server->parent, *outer = table->parent;
 
-	if (outer != NULL && outer->parent != NULL && span_equal(outer->parent->key.name, SPAN("projects")))
+	if (outer != NULL && outer->parent != NULL && span_is(outer->parent->key.name, "projects"))
 		return outer->key.name;
 	if (client_is_language(server))
 		return SPAN("lsp");
-	return span_equal(table->key.name, SPAN("agent_servers")) ? table->key.name : SPAN_NONE;
+	return span_is(table->key.name, "agent_servers") ? table->key.name : SPAN_NONE;
 }
 
 char *
@@ -455,7 +454,7 @@ client_title(const struct doc_node *server)
 	struct buf title = { 0 };
 
 	compose(&title, group.len > 0 ? "%b:%b" : "%b%b", group, server->key.name);
-	buf_append(&title, (struct span){ "", 1 });
+	buf_append(&title, span_at("", 1));
 	return title.data;
 }
 
@@ -492,8 +491,7 @@ client_timeout(const struct client *client, const struct doc *doc, const struct 
 	msec_t limit = MSEC_NEVER;
 	struct span path;
 
-	if (client->unit == 0 || client_is_language(server) ||
-	    span_equal(server->parent->key.name, SPAN("agent_servers")))
+	if (client->unit == 0 || client_is_language(server) || span_is(server->parent->key.name, "agent_servers"))
 		return MSEC_NEVER;
 	while (limit == MSEC_NEVER && (path = next_part(&paths)).len > 0)
 		limit = read_limit(client, doc_path(server, path));

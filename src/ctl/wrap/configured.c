@@ -56,10 +56,10 @@ fill_in(const char *word, const char *text)
 		len = opening(text);
 		if (len == 0) {
 			len = 1;
-			buf_append(&filled, (struct span){ text, len });
+			buf_append(&filled, span_at(text, len));
 			continue;
 		}
-		name = doc_copy((struct span){ text + len, strcspn(text + len, "}") });
+		name = doc_copy(span_at(text + len, strcspn(text + len, "}")));
 		len += strlen(name) + 1;
 		otherwise = strstr(name, ":-");
 		if (otherwise != NULL)
@@ -71,7 +71,7 @@ fill_in(const char *word, const char *text)
 		compose(&filled, "%s", value != NULL ? value : otherwise + 2);
 		free(name);
 	}
-	buf_append(&filled, (struct span){ "", 1 });
+	buf_append(&filled, span_at("", 1));
 	return filled.data;
 }
 

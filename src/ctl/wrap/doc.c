@@ -458,12 +458,12 @@ read_plain(struct reader *reader)
 	if (len == strlen("2026-11-23") && start[4] == '-' && start[len] == ' ' &&
 	    isdigit((unsigned char)start[len + 1]))
 		len += 1 + strspn(start + len + 1, signs);
-	copy = doc_copy((struct span){ start, len });
+	copy = doc_copy(span_at(start, len));
 	reader->at += len;
 	if (regexec(plain_values(reader->toml), copy, 0, NULL, 0) != 0)
 		fail_at(reader, start, reader->toml ? "not a value of TOML" : "not a JSON value");
 	free(copy);
-	return (struct span){ start, len };
+	return span_at(start, len);
 }
 
 static void read_value(struct reader *reader, struct doc_node *node);

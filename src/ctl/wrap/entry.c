@@ -71,7 +71,7 @@ read_words(struct entry entry)
 	    (!span_equal(word->text, SPAN(ENTRY_MARK)) && !span_equal(word->text, SPAN(ENTRY_MARK_ALONE))))
 		return refuse(entry, ENTRY_BY_HAND, "canceld stands before its command already, put there by hand");
 	entry.marker = word;
-	while (is_string(word) && !span_equal(word->text, SPAN("--")))
+	while (is_string(word) && !span_is(word->text, "--"))
 		word = word->next;
 	if (!is_string(word) || !is_string(word->next))
 		return refuse(entry, ENTRY_ODD, "its words do not end with -- and the server's command");
@@ -90,7 +90,7 @@ read_use(struct entry entry, const struct doc_node *server)
 
 	if (doc_at(server, "dev/debug") != NULL)
 		why = "VS Code debugs it (dev.debug) only if its command is node or python itself";
-	else if (transport != NULL && !span_equal(transport->text, SPAN("stdio")))
+	else if (transport != NULL && !span_is(transport->text, "stdio"))
 		why = "its transport is not stdio";
 	if (why == NULL)
 		return entry;
@@ -173,7 +173,7 @@ entry_append_options(const struct entry *entry, const struct doc_node *word, con
 		if (joined || value)
 			text = span_head(text, known + span_until(span_from(text, known), "=").len);
 		compose(line, line->len > 0 ? " %b%s" : "%b%s", text, joined || value ? "=*" : "");
-		value = span_equal(word->text, SPAN("--answer"));
+		value = span_is(word->text, "--answer");
 	}
 }
 
@@ -187,7 +187,7 @@ entry_text(const struct entry *entry, const struct doc_node *word)
 	if (line.len > 0)
 		compose(&line, " ");
 	command_append(&line, words);
-	buf_append(&line, (struct span){ "", 1 });
+	buf_append(&line, span_at("", 1));
 	entry_words_free(words);
 	return line.data;
 }

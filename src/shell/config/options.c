@@ -54,7 +54,7 @@ set_dialect(const struct setting *it)
 	const struct dialect **dialect = it->at;
 
 	*dialect = dialect_named(it->text);
-	return *dialect != NULL || span_equal(it->text, SPAN("auto"));
+	return *dialect != NULL || span_is(it->text, "auto");
 }
 
 /* None is 0. */
@@ -103,7 +103,7 @@ set_restart(const struct setting *it)
 		return true;
 	len = strcspn(value, "/");
 	options->restarts_within = MSEC_NEVER;
-	return units_read_number((struct span){ value, len }, false, 1, RESTARTS_MAX, &options->restarts) &&
+	return units_read_number(span_at(value, len), false, 1, RESTARTS_MAX, &options->restarts) &&
 	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
 }
 
@@ -146,7 +146,7 @@ set_count(const struct setting *it)
 static bool
 set_path(const struct setting *it)
 {
-	return it->text.len > 0 && !span_equal(it->text, SPAN("--")) && home_expand(it->value, it->at, OPTIONS_PATH);
+	return it->text.len > 0 && !span_is(it->text, "--") && home_expand(it->value, it->at, OPTIONS_PATH);
 }
 
 static bool
@@ -471,7 +471,7 @@ options_set(struct options *options, const struct options_row *row, enum policy_
 	if (lacks_unit(row, value))
 		return options_fault(options, "%s '%s': is the unit missing? for seconds: %ss", row->name, value,
 		    value);
-	if ((row->traits & OPTION_RULE) && !policy_allows((struct span){ value, (size_t)shown }))
+	if ((row->traits & OPTION_RULE) && !policy_allows(span_at(value, (size_t)shown)))
 		want = POLICY_PATTERN;
 	else if (row->traits == OPTION_ANSWER && lacks_quotes(value + shown))
 		want = wanted_quotes;
@@ -517,7 +517,7 @@ refuse(struct options *options, int found, const char *argument)
 		return options_refuse(options, "--%s takes no value: '%s'", row->name, argument);
 	if (found != 0)
 		return options_refuse(options, "unknown option -%c; see canceld --help", found);
-	nearest.typed = (struct span){ argument + 2, strcspn(argument + 2, "=") };
+	nearest.typed = span_at(argument + 2, strcspn(argument + 2, "="));
 	for (row = options_rows; row->help != NULL; row++)
 		if (row->name != NULL)
 			nearest_offer(&nearest, row->name);

@@ -72,7 +72,7 @@ units_read_duration(struct span text, msec_t *duration)
 {
 	uint64_t time = 0;
 
-	if (!span_equal(text, SPAN("none")) && !span_equal(text, SPAN("0")) && !units_read_time(text, &time))
+	if (!span_is(text, "none") && !span_is(text, "0") && !units_read_time(text, &time))
 		return false;
 	*duration = time == 0 ? MSEC_NEVER : (msec_t)time;
 	return true;
@@ -134,7 +134,7 @@ units_read_rule(const char *text, enum policy_source source, enum policy_kind ki
 	msec_t number = 0;
 
 	if (colon != NULL) {
-		name = (struct span){ colon + 1, (size_t)(equals - colon) - 1 };
+		name = span_at(colon + 1, (size_t)(equals - colon) - 1);
 		method.len = (size_t)(colon - text);
 	}
 	fine = (method.len > 0 || (equals == NULL && !answer)) && (colon == NULL || name.len > 0) &&

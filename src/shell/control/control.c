@@ -110,7 +110,7 @@ is_asked(const struct order *order, const struct request_view *view)
 static void
 choose(const struct session *session, const struct order *order, json_t *chosen)
 {
-	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++) {
+	each_side (from) {
 		struct request_view view = { 0 };
 
 		while (asks_side(order, from) && json_array_size(chosen) <= CONTROL_CANCELS &&
@@ -488,7 +488,7 @@ hang_up(struct control *control, int i)
 static void
 accept_one(struct control *control)
 {
-	int fd = system_accept(control->listener.fd, false);
+	int fd = system_accept(control->listener.fd);
 	struct peer *peer;
 
 	control->listener.ready = false;

@@ -42,7 +42,7 @@ new_socket(const char *path, struct sockaddr_un *address)
 		return -1;
 	}
 	memcpy(address->sun_path, path, strlen(path) + 1);
-	return system_socket(AF_UNIX, false);
+	return system_socket(AF_UNIX);
 }
 
 static uint32_t

@@ -97,7 +97,7 @@ view_requests(const struct session *session, size_t *more)
 	size_t bytes = 0;
 
 	*more = 0;
-	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++) {
+	each_side (from) {
 		size_t left = session_outstanding(session, from);
 		struct request_view view = { 0 };
 

@@ -53,7 +53,7 @@ port_read(struct port *port)
 		return 0;
 	buf_added(bytes, (size_t)got);
 	if (port->from != port->heard) {
-		buf_append(&port->from->bytes, (struct span){ space, (size_t)got });
+		buf_append(&port->from->bytes, span_at(space, (size_t)got));
 		lane_pass_all(port->from);
 	}
 	session_hear(port->session, port->side);

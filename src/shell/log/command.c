@@ -174,7 +174,7 @@ name_in(const char *word)
 	const char *base = base_of(span_of(word)).ptr;
 	bool scoped = word[0] == '@' && word + 1 + strspn(word + 1, NAME) + 1 == base;
 
-	return (struct span){ scoped ? word : base, (scoped ? (size_t)(base - word) : 0) + strspn(base, NAME) };
+	return span_at(scoped ? word : base, (scoped ? (size_t)(base - word) : 0) + strspn(base, NAME));
 }
 
 bool

@@ -176,7 +176,7 @@ void
 history_watch(struct history *history, const struct session *session, msec_t now)
 {
 	struct history_page *page = history->page;
-	const struct request *oldest = session->party[SIDE_CLIENT].pending.oldest;
+	const struct request *oldest = session->client.pending.oldest;
 
 	if (page == NULL)
 		return;

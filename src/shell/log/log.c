@@ -268,7 +268,7 @@ is_value(struct span id)
 
 	while (digits < id.len && is_digit(id.ptr[digits]))
 		digits++;
-	return (digits == id.len && digits <= DIGITS_MOST) || span_equal(id, SPAN("null"));
+	return (digits == id.len && digits <= DIGITS_MOST) || span_is(id, "null");
 }
 
 static void

@@ -77,15 +77,15 @@ system_socket_pair(int pair[2])
 }
 
 int
-system_socket(int family, bool waits)
+system_socket(int family)
 {
-	return keep_to_ourselves(socket(family, SOCK_STREAM, 0), waits);
+	return keep_to_ourselves(socket(family, SOCK_STREAM, 0), false);
 }
 
 int
-system_accept(int listener, bool waits)
+system_accept(int listener)
 {
-	return keep_to_ourselves(accept(listener, NULL, NULL), waits);
+	return keep_to_ourselves(accept(listener, NULL, NULL), false);
 }
 
 void

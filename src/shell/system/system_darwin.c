@@ -211,8 +211,7 @@ words_of(pid_t pid, enum system_words which)
 		end += strlen(text + end) + 1;
 	if (end > len)
 		end = len;
-	return which == SYSTEM_ARGUMENTS ? (struct span){ text + at, end - at } :
-					   (struct span){ text + end, len - end };
+	return which == SYSTEM_ARGUMENTS ? span_at(text + at, end - at) : span_at(text + end, len - end);
 }
 
 void
