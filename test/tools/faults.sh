@@ -150,14 +150,17 @@ plan()
 # too, and is late at its end; had the machine slept, it would have its time again.
 try_slow_turn()
 {
-	local config=$HOME/.config/canceld/config.json log=$work/slow.log
+	local config=$HOME/.config/canceld/config.json log=$work/slow.log end=$((SECONDS + limit)) pid=
 	mkfifo "$work/slow"
 	timeout -k 1 "$limit" strace -o /dev/null -P "$config" -e trace=openat -e inject=openat:delay_enter=3000000:when=2 -- \
 		"$CANCELD" -v -l "$log" -t tools/call=500ms --name server -- "$DEMO_SERVER" <"$work/slow" >"$work/slow.out" &
 	exec 3>"$work/slow"
 	head -n 2 "$work/in" >&3
-	until grep -qs '"id":"start"' "$work/slow.out"; do sleep 0.05; done
-	pid=$(sed -n '1s/^[^[]*\[\([0-9]*\).*/\1/p' "$log")
+	# The log is written by a process of its own: its first line may come behind the answer.
+	until grep -qs '"id":"start"' "$work/slow.out" && [ -n "$pid" ] || [ $SECONDS -gt $end ]; do
+		sleep 0.05
+		pid=$(sed -n '1s/^[^[]*\[\([0-9]*\).*/\1/p' "$log" 2>/dev/null) || :
+	done
 	kill -USR2 "$pid"
 	echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":60000}}}' >&3
 	until grep -qs '"id":1,' "$work/slow.out" || ! kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
