@@ -76,6 +76,15 @@ fork_on(void)
 }
 
 _Noreturn static void
+stay_as_chain(void)
+{
+	signal(SIGTERM, SIG_IGN);
+	for (int i = 1; i < LINKS && fork() == 0; i++)
+		setsid();
+	stay();
+}
+
+_Noreturn static void
 become(const char *kind)
 {
 	set_name(kind);
@@ -97,6 +106,8 @@ become(const char *kind)
 	}
 	if (strcmp(kind, "runaway") == 0)
 		fork_on();
+	if (strcmp(kind, "chain") == 0)
+		stay_as_chain();
 	stay();
 }
 
@@ -104,6 +115,7 @@ void
 descendant_start(const char *kind)
 {
 	int count = strcmp(kind, "many") == 0 ? DESCENDANTS : 1;
+	int told = strcmp(kind, "chain") == 0 ? LINKS : count;
 	char byte;
 	int status;
 	pid_t pid = 0;
@@ -118,7 +130,7 @@ descendant_start(const char *kind)
 	if (strcmp(kind, "stopped") == 0)
 		waitpid(pid, &status, WUNTRACED);
 	else
-		for (int i = 0; i < count; i++)
+		for (int i = 0; i < told; i++)
 			if (read(ready[0], &byte, 1) != 1)
 				exit(7);
 	close(ready[0]);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hide.h"
 #include "needs.h"
 #include "process.h"
 #include "client.h"
@@ -11,6 +12,7 @@
 
 #define DOCTOR "sh:exec \"$CANCELCTL\" doctor --json --timeout 5s "
 #define DEMO " -- \"$DEMO_SERVER\""
+#define ORPHAN "setsid sleep 50 </dev/null >/dev/null 2>&1 & "
 
 /* Answers the requests of an MCP session in sh; first: what it does with a line, before the usual. */
 #define SHELL_SERVER(before, first) \
@@ -184,8 +186,7 @@ static const struct server servers[] = {
 	    "alive=no", 1 },
 	{ DOCTOR SHELL_SERVER(":", "*\\\"ping\\\"*) exit 3;;"), "initialize=yes tools=not call=not alive=no", 1 },
 	/* It leaves an orphan, in a session of its own. */
-	{ DOCTOR "-- sh -c 'setsid sleep 50 </dev/null >/dev/null 2>&1 & exec \"$DEMO_SERVER\"'",
-	    "exit=yes orphans=no stdout=yes", 1 },
+	{ DOCTOR "-- sh -c '" ORPHAN "exec \"$DEMO_SERVER\"'", "exit=yes orphans=no stdout=yes", 1 },
 	{ DOCTOR SHELL_SERVER(":", ""), "initialize=yes discover=yes tools=not alive=yes stdout=yes exit=yes", 0 },
 	{ DOCTOR SHELL_SERVER("echo starting up", ""), "initialize=yes stdout=no exit=yes", 1 },
 	/* It writes Latin-1. */
@@ -272,6 +273,19 @@ SUITE("doctor", .seconds = 32);
 TESTS(a_server_is_judged_by_what_it_does, 0, ROUNDS(servers))
 {
 	expect_all_judged(&servers[_i * BESIDE], sizeof(servers) / sizeof(servers[0]) - (size_t)_i * BESIDE);
+}
+
+static const struct server without_proc[] = {
+	{ DOCTOR DEMO, "initialize=yes tools=yes alive=yes stdout=yes exit=yes orphans=yes", 0 },
+	{ DOCTOR "-- sh -c '" ORPHAN "exec \"$DEMO_SERVER\"'", "exit=yes orphans=no stdout=yes", 1 },
+};
+
+TESTS(without_proc_it_judges_as_with_it, 0, COUNT(without_proc))
+{
+	const struct setup setup = { .bare = true, .command = without_proc[_i].command, .hides = "/proc*" };
+
+	if (can_be_judged(&without_proc[_i]) && can_hide())
+		expect_judged(run_start(&setup), &without_proc[_i]);
 }
 
 SUITE("doctor-hostile", .seconds = 30);

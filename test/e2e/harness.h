@@ -44,11 +44,13 @@ struct setup {
 	const char *in;     /* a path to open as stdin instead of the wiring */
 	const char *out;    /* the same for stdout */
 	enum wiring wiring;
-	bool own_group; /* start it in a process group of its own */
-	bool as_init;   /* start it as process 1 of a pid namespace; run->pid is then its parent */
-	bool bare;      /* run the command without canceld */
-	bool keep;      /* keep copies of canceld's own ends in kept[] */
-	int blocked;    /* start it with this signal blocked */
+	bool own_group;    /* start it in a process group of its own */
+	bool as_init;      /* start it as process 1 of a pid namespace; run->pid is then its parent */
+	bool bare;         /* run the command without canceld */
+	bool keep;         /* keep copies of canceld's own ends in kept[] */
+	const char *hides; /* a pattern of paths that cannot be opened, looked at or read: see hide.h */
+	int hides_as;      /* ... with this error; 0: ENOENT */
+	int blocked;       /* start it with this signal blocked */
 };
 
 struct run {
@@ -57,6 +59,9 @@ struct run {
 	int from;
 	int errors;
 	int kept[2];
+	int hidden; /* where calls wait for run_pump, which hides paths; else -1 */
+	const char *hides;
+	int hides_as;
 	struct text unsent;
 	struct text out;   /* what came on stdout; before `taken` it is consumed */
 	struct text error; /* all that came on stderr */

@@ -16,13 +16,16 @@
 
 int peer_main(int count, char **arguments);
 
-enum { DESCENDANTS = 300 }; /* of the kind many */
+enum {
+	DESCENDANTS = 300, /* of the kind many */
+	LINKS = 6          /* of the kind chain */
+};
 
 /*
  * Starts a process named left-KIND, and returns when it is what its kind says: pipe, holds stdout; noterm, ignores
  * SIGTERM too; group, in a process group of its own; session, in a session of its own; daemon, forked twice; stopped,
- * in a session of its own; runaway, forks and exits again and again; many, hundreds of sessions. Most of them write a
- * line to stderr at SIGUSR1.
+ * in a session of its own; runaway, forks and exits again and again; many, hundreds of sessions; chain, some sessions,
+ * each of which is the parent of the next and ignores SIGTERM. Most of them write a line to stderr at SIGUSR1.
  */
 void descendant_start(const char *kind);
 

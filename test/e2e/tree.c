@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 
 #include "client.h"
+#include "hide.h"
 #include "needs.h"
 #include "peers.h"
 
@@ -324,8 +325,9 @@ TEST(when_both_are_killed_the_kernel_ends_the_server)
 SUITE("tree");
 
 /* /proc shows the outer namespace there, so that canceld cannot use it. */
-TESTS(as_init_of_a_namespace, 6, 2 * KINDS)
+TESTS(as_init_of_a_namespace, 6, 2 * (KINDS + 1))
 {
+	const char *kind = _i / 2 < KINDS ? kinds[_i / 2] : "chain";
 	struct run *run;
 	pid_t canceld;
 
@@ -333,7 +335,7 @@ TESTS(as_init_of_a_namespace, 6, 2 * KINDS)
 		fprintf(stderr, "skipped: in a pid namespace, as unshare(2) is not permitted\n");
 		return;
 	}
-	run = start_with(kinds[_i / 2], (struct setup){ .as_init = true });
+	run = start_with(kind, (struct setup){ .as_init = true });
 	canceld = first_child(run->pid);
 	if (_i % 2 == 0) {
 		run_leave(run, 0);
@@ -341,5 +343,26 @@ TESTS(as_init_of_a_namespace, 6, 2 * KINDS)
 		kill(canceld, SIGTERM);
 		run_expect_exit(run, 128 + SIGTERM);
 	}
+	run_end(run);
+}
+
+/* A kernel without CONFIG_PROC_CHILDREN; no /proc. */
+static const char *const hidden[] = { "/proc/thread-self/children", "/proc*" };
+
+static const char *const apart[] = { "daemon", "runaway", "many", "chain" };
+
+enum { APART = sizeof(apart) / sizeof(apart[0]) };
+
+SUITE("unlisted", .seconds = 8);
+
+TESTS(nothing_is_left_where_proc_does_not_show_it, 0, COUNT(hidden) * APART * 2)
+{
+	struct run *run;
+
+	NEEDS(SYSTEM_ADOPTS);
+	if (!can_hide())
+		return;
+	run = start_with(apart[_i / 2 % APART], (struct setup){ .hides = hidden[_i / 2 / APART] });
+	end_by(run, _i % 2 == 0 ? END_INPUT : END_KILL);
 	run_end(run);
 }

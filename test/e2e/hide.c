@@ -1,0 +1,242 @@
+#include "hide.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__linux__) && __has_include(<linux/seccomp.h>)
+#include <linux/seccomp.h>
+#endif
+
+#ifdef SECCOMP_USER_NOTIF_FLAG_CONTINUE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <linux/filter.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "text.h"
+
+/* Those that take a path, and which argument that is. */
+static const struct {
+	unsigned number, path;
+} calls[] = {
+	{ SYS_openat, 1 },
+	{ SYS_readlinkat, 1 },
+	{ SYS_faccessat, 1 },
+	{ SYS_statx, 1 },
+#ifdef SYS_faccessat2
+	{ SYS_faccessat2, 1 },
+#endif
+#ifdef SYS_newfstatat
+	{ SYS_newfstatat, 1 },
+#endif
+#ifdef SYS_fstatat64
+	{ SYS_fstatat64, 1 },
+#endif
+#ifdef SYS_open
+	{ SYS_open, 0 },
+	{ SYS_stat, 0 },
+	{ SYS_lstat, 0 },
+	{ SYS_readlink, 0 },
+	{ SYS_access, 0 },
+#endif
+};
+
+enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+
+/* What a sanitizer reads of its own process. */
+static const char *const needed[] = { "/proc/self/maps", "/proc/self/cmdline", "/proc/self/environ", "/proc/*/task*" };
+
+/* The descriptor; -1 with errno. */
+static int
+filter(void)
+{
+	struct sock_filter steps[2 * CALLS + 2] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, nr)) };
+	struct sock_fprog program = { .len = 2 * CALLS + 2, .filter = steps };
+
+	for (int i = 0; i < CALLS; i++) {
+		steps[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i].number, 0, 1);
+		steps[2 * i + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+	}
+	steps[2 * CALLS + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+}
+
+/* The descriptor in the message. */
+union room {
+	char bytes[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr head;
+};
+
+static struct msghdr
+message_in(union room *room, struct iovec *byte)
+{
+	return (struct msghdr){ .msg_iov = byte,
+		.msg_iovlen = 1,
+		.msg_control = room->bytes,
+		.msg_controllen = sizeof(room->bytes) };
+}
+
+void
+hide_begin(int socket)
+{
+	int watch = filter();
+	union room room = { 0 };
+	struct iovec byte = { "", 1 };
+	struct msghdr message = message_in(&room, &byte);
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	*head =
+	    (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) };
+	memcpy(CMSG_DATA(head), &watch, sizeof(watch));
+	if (watch < 0 || sendmsg(socket, &message, 0) < 0)
+		_exit(125);
+	close(watch);
+	close(socket);
+}
+
+int
+hide_watch(int socket)
+{
+	union room room = { 0 };
+	struct iovec byte = { &(char){ 0 }, 1 };
+	struct msghdr message = message_in(&room, &byte);
+	struct cmsghdr *head;
+	int watch = -1;
+
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && (head = CMSG_FIRSTHDR(&message)) != NULL)
+		memcpy(&watch, CMSG_DATA(head), sizeof(watch));
+	close(socket);
+	return watch;
+}
+
+/* The path in the memory of who calls; false: it cannot be read. */
+static bool
+read_path(const struct seccomp_notif *call, char *to, size_t room)
+{
+	char memory[64];
+	unsigned i = 0;
+	ssize_t len;
+	int fd;
+
+	while (i < CALLS && calls[i].number != (unsigned)call->data.nr)
+		i++;
+	snprintf(memory, sizeof(memory), "/proc/%u/mem", call->pid);
+	fd = open(memory, O_RDONLY | O_CLOEXEC);
+	len = i < CALLS && fd >= 0 ? pread(fd, to, room - 1, (off_t)call->data.args[calls[i].path]) : -1;
+	if (fd >= 0)
+		close(fd);
+	to[len > 0 ? len : 0] = '\0';
+	return len > 0;
+}
+
+static bool
+fits(const char *pattern, const char *path)
+{
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (fnmatch(needed[i], path, 0) == 0)
+			return false;
+	return fnmatch(pattern, path, 0) == 0;
+}
+
+void
+hide_answer(int watch, const char *pattern, int error)
+{
+	/* A newer kernel may have more to say. */
+	union {
+		struct seccomp_notif call;
+		char room[1024];
+	} heard = { 0 };
+	union {
+		struct seccomp_notif_resp answer;
+		char room[1024];
+	} said = { 0 };
+	char path[256];
+
+	if (ioctl(watch, SECCOMP_IOCTL_NOTIF_RECV, &heard) < 0)
+		return;
+	said.answer.id = heard.call.id;
+	if (read_path(&heard.call, path, sizeof(path)) && fits(pattern, path))
+		said.answer.error = -error;
+	else
+		said.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	/* Who called may have been killed. */
+	(void)!ioctl(watch, SECCOMP_IOCTL_NOTIF_SEND, &said);
+}
+
+/* Tries it with a process that looks at its working directory. */
+static bool
+hides(void)
+{
+	int pair[2], watch, status = 0;
+	struct pollfd ready = { .events = POLLIN };
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 || (pid = fork()) < 0)
+		return false;
+	if (pid == 0) {
+		hide_begin(pair[1]);
+		_exit(faccessat(AT_FDCWD, ".", F_OK, 0) < 0 && errno == ELOOP ? 0 : 1);
+	}
+	close(pair[1]);
+	ready.fd = watch = hide_watch(pair[0]);
+	while (watch >= 0 && waitpid(pid, &status, WNOHANG) == 0)
+		if (poll(&ready, 1, 10) > 0 && (ready.revents & POLLIN))
+			hide_answer(watch, ".", ELOOP);
+	if (watch < 0)
+		waitpid(pid, &status, 0);
+	else
+		close(watch);
+	return status == 0 && watch >= 0;
+}
+
+#else
+
+void
+hide_begin(int socket)
+{
+	(void)socket;
+	_exit(125);
+}
+
+int
+hide_watch(int socket)
+{
+	close(socket);
+	return -1;
+}
+
+void
+hide_answer(int watch, const char *pattern, int error)
+{
+	(void)watch, (void)pattern, (void)error;
+}
+
+static bool
+hides(void)
+{
+	return false;
+}
+
+#endif
+
+bool
+can_hide(void)
+{
+	bool can = hides();
+
+	if (!can)
+		fprintf(stderr, "skipped: without parts of /proc, as seccomp(2) cannot hide them here\n");
+	return can;
+}
