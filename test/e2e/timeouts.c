@@ -2,6 +2,7 @@
 #include <poll.h>
 
 #include "client.h"
+#include "hide.h"
 #include "shell.h"
 
 static void
@@ -193,5 +194,36 @@ TESTS(a_client_that_does_not_answer_is_answered_for, 0, 2)
 	run_expect_logged(run, "ANSWERED_FOR_CLIENT ");
 	run_leave(run, 0);
 	ck_assert_ptr_null(strstr(run->error.data, "RULE_UNUSED from=\"command line --answer"));
+	run_end(run);
+}
+
+enum { SLOW = 3000 }; /* milliseconds; a gap of more than 2000 is one in which the machine slept */
+
+/* Reading the configuration stands for any work: the call comes meanwhile, and is overdue at its end. */
+TEST(a_turn_that_takes_long_is_no_sleep)
+{
+	const char *path = path_of("config");
+	char options[400];
+	struct run *run;
+	struct pollfd waits = { .events = POLLIN };
+
+	if (!can_hide())
+		return;
+	file_write(path, "{}", 0600);
+	snprintf(options, sizeof(options), "-v -t tools/call=500ms -c %s", path);
+	run = run_start(&(struct setup){ .options = options, .hides = "/none" });
+	run_handshake(run);
+	run_settle(run);
+	waits.fd = run->hidden;
+	run->hidden = -1;
+	kill(run->pid, SIGUSR2);
+	ck_assert_int_eq(poll(&waits, 1, HARNESS_LIMIT), 1);
+	run_call(run, "2", "sleep", FOR_EVER);
+	poll(NULL, 0, SLOW);
+	run->hidden = waits.fd;
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_expect_logged(run, "CONFIG_RELOADED");
+	ck_assert_ptr_null(strstr(run->error.data, "SKEWED"));
+	run_leave(run, 0);
 	run_end(run);
 }
