@@ -253,7 +253,7 @@ $(FUZZ_NAMES:%=replay-%): replay-%: $(B)/replay-%
 	@$(RUN) $< test/fuzz/corpus/$*/*
 
 BINARIES = CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath $(B)/cancelctl)' \
-	DEMO_SERVER='$(abspath $(B)/demo-server)' VARIANT='$(VARIANT)'
+	DEMO_SERVER='$(abspath $(B)/demo-server)' LAUNCHER='$(abspath src/package/npm/launcher.js)' VARIANT='$(VARIANT)'
 
 e2e: $(B)/e2e $(PROGRAMS) $(B)/demo-server
 	$(BINARIES) $<

@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 
 #include "client.h"
+#include "hide.h"
 #include "leak.h"
 #include "needs.h"
+#include "shell.h"
 
 enum {
 	UNCHANGED_FOR = 1000, /* milliseconds; canceld notices a client's end within 500 */
@@ -163,6 +165,42 @@ TEST(the_end_of_a_process_alone_is_told)
 	run_end(run);
 }
 
+/*
+ * Its stdin cannot be looked at: it is another user's; /proc is mounted with hidepid=noaccess, with hidepid=invisible; or it
+ * is not mounted. Where it can be, the end of this script is the client's: see the test before.
+ */
+static const struct {
+	const char *hides;
+	int as;
+} unreadable[] = {
+	{ "/proc/[0-9]*/fd/*", EACCES },
+	{ "/proc/[0-9]*/*", EPERM },
+	{ "/proc/[0-9]*", ENOENT },
+	{ "/proc*", ENOENT },
+};
+
+TESTS(what_cannot_be_seen_is_not_taken_for_the_client, 0, COUNT(unreadable))
+{
+	const struct setup setup = { .shell = STARTED_BY_A_SCRIPT("/dev/null"),
+		.hides = unreadable[_i].hides,
+		.hides_as = unreadable[_i].as };
+	struct run *run;
+	siginfo_t info;
+
+	NEEDS(SYSTEM_SEES_CLIENT);
+	if (!can_hide())
+		return;
+	run = run_start(&setup);
+	run_handshake(run);
+	kill(run->pid, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOWAIT), 0);
+	run_expect_quiet(run, UNCHANGED_FOR);
+	run_expect_echo(run, "2");
+	ck_assert_ptr_null(strstr(run->error.data, "CLIENT_ENDED"));
+	run_close_out(run);
+	run_end(run);
+}
+
 TEST(with_drain_the_session_outlives_the_client)
 {
 	struct leak leak =
@@ -198,52 +236,126 @@ type_ctrl_c(int terminal)
 			type_ctrl_c(terminal); \
 		}
 
+enum interrupt {
+	TYPED_TWICE,
+	TYPED_AND_SENT,
+	SENT,
+	IN_ANOTHER_GROUP,
+	LAUNCHED_AND_TYPED,
+	LAUNCHED_AND_SENT,
+	INTERRUPTS
+};
+
+/* What puts npm's launcher where npm would, beside which canceld runs, as with Node.js 20. */
+#define INSTALL \
+	"n=$(node -p 'process.platform+\"-\"+process.arch') && mkdir -p $NPM/bin $NPM/node_modules/@canceld/$n/bin &&" \
+	"cp $LAUNCHER $NPM/bin/canceld.js && ln -s $CANCELD $NPM/node_modules/@canceld/$n/bin/canceld &&" \
+	"echo '{\"optionalDependencies\":{\"@canceld/'$n'\":\"1\"}}' >$NPM/package.json &&" \
+	"echo 'delete process.execve' >$NPM/beside.js"
+
+static bool
+can_launch(void)
+{
+	bool can = getenv("LAUNCHER") != NULL && setenv("NPM", path_of("npm"), 1) == 0 && shell_run(":", INSTALL) == 0;
+
+	if (!can)
+		fprintf(stderr, "skipped: behind npm's launcher, as there is no node\n");
+	return can;
+}
+
+static struct run *
+start_in_terminal(enum interrupt how)
+{
+	const char *npm = getenv("NPM");
+	char command[1024];
+
+	if (how < LAUNCHED_AND_TYPED)
+		return run_start(&(struct setup){ .options = "-v", .own_group = how == IN_ANOTHER_GROUP });
+	snprintf(command, sizeof(command), "/usr/bin/env node -r %s/beside.js %s/bin/canceld.js -v -- %s", npm, npm,
+	    getenv("DEMO_SERVER"));
+	return run_start(&(struct setup){ .bare = true, .command = command });
+}
+
+/* It passes on what was typed before the signal that is heard then: they come to it in this order. */
+static void
+expect_ignored(struct run *run, bool launched)
+{
+	run_expect_logged(run, "INTERRUPT_IGNORED");
+	run_until(run, interrupted, "the client was not interrupted");
+	if (launched) {
+		kill(run->pid, SIGUSR2);
+		run_expect_logged(run, "CONFIG_RELOADED");
+	}
+	run_expect_echo(run, "2");
+	ck_assert_ptr_null(strstr(run->error.data, "SIGNALLED"));
+}
+
 /* The client and canceld in a terminal, of which this process leads the foreground group. */
 static void
-use_terminal(int how)
+use_terminal(enum interrupt how)
 {
+	bool launched = how >= LAUNCHED_AND_TYPED, sent = how == SENT || how == LAUNCHED_AND_SENT;
 	int terminal = open_terminal(false), own;
 	struct run *run;
+	pid_t canceld;
 
 	ck_assert_int_gt(setsid(), 0);
 	own = open(ptsname(terminal), O_RDWR | O_CLOEXEC);
 	ck_assert_int_ge(own, 0);
 	signal(SIGINT, on_interrupt);
-	run = run_start(&(struct setup){ .options = "-v", .own_group = how == 2 });
+	run = start_in_terminal(how);
 	run_handshake(run);
-	if (how == 2) {
+	canceld = launched ? process_named(run->pid, "canceld") : run->pid;
+	ck_assert_int_gt(canceld, 1);
+	if (how == IN_ANOTHER_GROUP) {
 		signal(SIGTTOU, SIG_IGN);
 		ck_assert_int_eq(tcsetpgrp(own, run->pid), 0);
 	}
-	type_ctrl_c(terminal);
-	if (how == 2) {
-		run_expect_exit(run, 128 + SIGINT);
-		ck_assert_ptr_null(strstr(run->error.data, "INTERRUPT_IGNORED"));
-	} else {
-		run_expect_logged(run, "INTERRUPT_IGNORED");
-		run_until(run, interrupted, "the client was not interrupted");
-		run_expect_echo(run, "2");
-	}
-	if (how == 0)
+	if (!sent)
+		type_ctrl_c(terminal);
+	if (!sent && how != IN_ANOTHER_GROUP)
+		expect_ignored(run, launched);
+	if (how == TYPED_TWICE || how == LAUNCHED_AND_TYPED)
 		TYPE_UNTIL(run, terminal, strstr(run->error.data, "SIGNALLED") != NULL);
-	if (how == 1)
-		kill(run->pid, SIGINT);
-	run_finish(run, 128 + SIGINT);
+	if (how == TYPED_AND_SENT || sent)
+		kill(canceld, SIGINT);
+	run_expect_exit(run, 128 + SIGINT);
+	if (how == IN_ANOTHER_GROUP || sent)
+		ck_assert_ptr_null(strstr(run->error.data, "INTERRUPT_IGNORED"));
+	run_end(run);
 }
 
-/* Typed twice; typed and sent by a process; and where the client is in another group than canceld. */
-TESTS(the_terminals_interrupt_is_left_to_the_client, 0, 3)
+/* Typed twice; typed and sent by a process, or only sent; where the client is in another group; and behind npm's launcher. */
+TESTS(the_terminals_interrupt_is_left_to_the_client, 0, INTERRUPTS)
 {
 	NEEDS(SYSTEM_SEES_CLIENT);
 	int status;
-	pid_t pid = process_fork();
+	pid_t pid;
 
+	if (_i >= LAUNCHED_AND_TYPED && !can_launch())
+		return;
+	pid = process_fork();
 	if (pid == 0) {
-		use_terminal(_i);
+		use_terminal((enum interrupt)_i);
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
+}
+
+/* The client still has the other end of canceld's stdin, so that nothing but the launcher's end shows it. */
+TEST(npms_launcher_that_is_killed_ends_canceld)
+{
+	struct run *run;
+
+	if (!can_launch())
+		return;
+	run = start_in_terminal(LAUNCHED_AND_SENT);
+	run_handshake(run);
+	kill(run->pid, SIGKILL);
+	run_expect_gone(run);
+	run_expect_logged(run, "SIGNALLED signal=15");
+	run_end(run);
 }
 
 /*

@@ -99,7 +99,7 @@ esac
 exec "$@"
 END
 chmod +x "$stub"
-export CANCELD=$B/canceld CANCELCTL=$B/cancelctl DEMO_SERVER=$B/demo-server RELAY=$B/bench-relay SERVER=$B/bench-server
+export CANCELD=$B/canceld CANCELCTL=$B/cancelctl DEMO_SERVER=$B/demo-server LAUNCHER=$PWD/src/package/npm/launcher.js RELAY=$B/bench-relay SERVER=$B/bench-server
 export TMPDIR=$work
 
 tries e2e "$B/e2e" &
