@@ -52,11 +52,34 @@ TEST(an_idle_server_that_is_killed_is_replaced)
 	expect_next(run, "2");
 }
 
+#define MODERN(method, params) \
+	"{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"" method "\",\"params\":{" params \
+	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
+	"\"io.modelcontextprotocol/clientCapabilities\":{}}}}"
+#define MODERN_ECHO MODERN("tools/call", "\"name\":\"echo\",\"arguments\":{},")
+
+enum era { LEGACY, DISCOVERED, STATELESS, ERAS };
+
+/* What the session begins with: initialize, server/discover, a request that needs neither. */
+static struct run *
+run_era(enum era era, const char *options, const char *command)
+{
+	struct run *run = run_options(options, command);
+
+	if (era == LEGACY) {
+		run_handshake(run);
+	} else {
+		run_sendf(run, era == DISCOVERED ? MODERN("server/discover", "") : MODERN_ECHO, "1");
+		run_expect_result(run, "1");
+	}
+	return run;
+}
+
 /* It is no crash; a notification alone starts nothing. */
-TEST(an_idle_server_that_exits_in_order_comes_back_with_the_next_request)
+TESTS(an_idle_server_that_exits_in_order_comes_back_with_the_next_request, 0, ERAS)
 {
 	static const char exited[] = "SERVER_EXITED status=0 hint=\"it is started again with the next request\"";
-	struct run *run = run_session("-r1", "sh:\"$DEMO_SERVER\"; exit 0");
+	struct run *run = run_era((enum era)_i, "-r1", "sh:\"$DEMO_SERVER\"; exit 0");
 
 	for (size_t i = 1; i <= 3; i++) {
 		char id[8];
@@ -67,10 +90,33 @@ TEST(an_idle_server_that_exits_in_order_comes_back_with_the_next_request)
 		run_settle(run);
 		ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), i);
 		snprintf(id, sizeof(id), "%zu", i + 1);
-		run_expect_echo(run, id);
+		run_sendf(run, MODERN_ECHO, id);
+		run_expect_result(run, id);
+		ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), i + 1);
 	}
 	ck_assert_ptr_null(strstr(run->error.data, "RESTARTING"));
 	run_leave(run, 0);
+	run_end(run);
+}
+
+/* It exits in order when it has read a notification, which may be the one that ends the session. */
+TESTS(a_language_server_that_was_told_to_exit_is_not_started_again, 0, 2)
+{
+	struct run *run = run_options("-v -D lsp --restart=stateless",
+	    "sh:while read -r x; do case $x in *'\"id\":'*) i=${x#*'\"id\":'}; "
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":'${i%%,*}',\"result\":{}}';; *'/bye\"'*|*'\"exit\"'*) exit 0;; esac; done");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
+	run_expect_result(run, "1");
+	run_sendf(run, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", _i == 0 ? "x/bye" : "exit");
+	run_expect_logged(run, _i == 0 ? "SERVER_EXITED status=0" : "SERVER_ENDED status=0");
+	if (_i == 0) {
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
+		run_expect_result(run, "2");
+		run_close_in(run);
+	}
+	run_expect_exit(run, 0);
+	ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), _i == 0 ? 2 : 1);
 	run_end(run);
 }
 
