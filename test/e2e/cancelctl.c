@@ -526,38 +526,34 @@ TESTS(a_full_disk_is_told, 0, 2)
 	run_end(run);
 }
 
-TEST(metrics_are_served)
+/* cancelctl metrics; its line names the port. */
+static pid_t
+serve_metrics(char *line, size_t room, const char *option, const char *value)
 {
-	struct run *run = run_session("--name served", NULL);
+	int said[2];
+	pid_t pid;
+	ssize_t len;
 
-	/* Fails within the limit of curl if nothing listens. */
-	run_expect_shell(run,
-	    "command -v curl >/dev/null || { echo ' 404 405 431 {server=\"served\"} 1'; exit 0; }\n"
-	    "mkfifo serve; $C metrics --listen 127.0.0.1:0 2>serve & read line <serve; url=${line#*serves }\n"
-	    "curl -s -m 20 $url | grep canceld_instances; curl -s -m 20 -o /dev/null -w ' %{http_code}' ${url%s}\n"
-	    "curl -s -m 20 -X POST -o /dev/null -w ' %{http_code}' $url; curl -s -m 20 -H \"X: $(head -c 9000 /dev/zero | "
-	    "tr '\\0' a)\" -o /dev/null -w ' %{http_code}' $url; curl -s -m 20 $url | grep -c _total\n"
-	    "curl -s -m 20 -I $url | grep -c 'h: [1-9]'; kill $!; rm serve",
-	    0, "{server=\"served\"} 1");
-	ck_assert_ptr_nonnull(strstr(shell_output, " 404 405 431"));
-	/* Not to a page whose name leads here. */
-	run_expect_shell(run,
-	    "command -v curl >/dev/null || { echo ' 403 200 200 403 403 200 403 200'; exit 0; }\n"
-	    "mkfifo serve; $C metrics --listen 127.0.0.1:0 --allow-host a,Host.example 2>serve & read line <serve\n"
-	    "url=${line#*serves }; h=${url#*//}; h=${h%/metrics}\n"
-	    "for header in 'Host: evil.example' 'Host: localhost:1' 'Host: [::1]:1' 'Host:' 'Origin: http://evil.example' "
-	    "\"Origin: http://$h\" 'Host: example' 'Host: host.example:80'; do\n"
-	    "curl -s -m 20 -H \"$header\" -o /dev/null -w ' %{http_code}' $url; done; kill $!; rm serve",
-	    0, " 403 200 200 403 403 200 403 200");
-	run_expect_shell(run,
-	    "mkfifo at; for a in localhost 0.0.0.0; do $C metrics -l $a:0 2>at & { read line; echo $line; [ $a = localhost ]"
-	    " || read line; kill $!; echo $line; cat; } <at; done; rm at",
-	    0, "other machines may connect");
-	ck_assert_ptr_nonnull(strstr(shell_output, "serves http://127.0.0.1:"));
-	run_expect_shell(run, "$C metrics --allow-host a", 2, "--allow-host goes with --listen");
-	run_expect_shell(run, "$C metrics -l 127.0.0.1:70000", 2, "'70000' is no port from 0 to 65535");
-	run_expect_shell(run, "$C metrics --listen example.org:80", 2, "the address must be in numbers, or localhost");
-	run_end(run);
+	ck_assert_int_eq(pipe(said), 0);
+	pid = process_fork();
+	if (pid == 0) {
+		dup2(said[1], STDERR_FILENO);
+		execl(getenv("CANCELCTL"), "cancelctl", "metrics", "-l", "127.0.0.1:0", option, value, (char *)NULL);
+		_exit(127);
+	}
+	close(said[1]);
+	len = read(said[0], line, room - 1);
+	ck_assert_int_gt(len, 0);
+	line[len] = '\0';
+	close(said[0]);
+	return pid;
+}
+
+static void
+end_metrics(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
 /* A connection to the port that this line names. */
@@ -574,22 +570,100 @@ visit(const char *line)
 	return fd;
 }
 
+/* The request has PORT where the port is to stand. */
+static void
+expect_served(const char *line, const char *request, const char *wanted)
+{
+	struct text text = { 0 };
+	char answer[65536];
+	const char *gap;
+	size_t len = 0;
+	ssize_t got;
+	int fd = visit(line);
+
+	for (; (gap = strstr(request, "PORT")) != NULL; request = gap + strlen("PORT"))
+		text_print(&text, "%.*s%ld", (int)(gap - request), request, strtol(strrchr(line, ':') + 1, NULL, 10));
+	text_print(&text, "%s", request);
+	ck_assert_int_eq(send(fd, text.data, text.len, MSG_NOSIGNAL), (ssize_t)text.len);
+	while ((got = recv(fd, answer + len, sizeof(answer) - 1 - len, 0)) > 0)
+		len += (size_t)got;
+	answer[len] = '\0';
+	close(fd);
+	ck_assert_msg(strstr(answer, wanted) != NULL, "%s: not %s: %s", text.data, wanted, answer);
+	free(text.data);
+}
+
+#define GET(header) "GET /metrics HTTP/1.1\r\n" header "\r\n\r\n"
+
+static const struct {
+	const char *request, *wanted;
+} scrapes[] = {
+	{ GET("Host: localhost"), "{server=\"served\"} 1\n" },
+	{ GET("Host: localhost"), "_total{" },
+	{ "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", " 404 " },
+	{ "POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", " 405 " },
+	/* Not to a page whose name leads here. */
+	{ GET("Host: evil.example"), " 403 " },
+	{ GET("Host: evil.example:PORT"), " 403 " },
+	{ GET("Host: localhost:1"), " 200 " },
+	{ GET("Host: [::1]:1"), " 200 " },
+	{ GET("Host: 127.0.0.1:PORT"), " 200 " },
+	{ GET("Accept: */*"), " 403 " },
+	{ GET("Host: localhost\r\nOrigin: http://evil.example"), " 403 " },
+	{ GET("Host: 127.0.0.1:PORT\r\nOrigin: http://127.0.0.1:PORT"), " 200 " },
+	{ GET("Host: example"), " 403 " },
+	{ GET("Host: host.example:80"), " 200 " },
+	{ GET("Host: a"), " 200 " },
+};
+
+TEST(metrics_are_served)
+{
+	struct run *run = run_session("--name served", NULL);
+	char line[256], header[9000];
+	pid_t pid = serve_metrics(line, sizeof(line), "--allow-host", "a,Host.example");
+
+	for (size_t i = 0; i < COUNT(scrapes); i++)
+		expect_served(line, scrapes[i].request, scrapes[i].wanted);
+	expect_served(line, "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "Content-Length: ");
+	snprintf(header, sizeof(header), GET("X: %08500d"), 0);
+	expect_served(line, header, " 431 ");
+	end_metrics(pid);
+	pid = serve_metrics(line, sizeof(line), NULL, NULL);
+	expect_served(line, GET("Host: host.example"), " 403 ");
+	end_metrics(pid);
+	run_expect_shell(run,
+	    "mkfifo at; for a in localhost 0.0.0.0; do $C metrics -l $a:0 2>at & { read line; echo $line; [ $a = localhost ]"
+	    " || read line; kill $!; echo $line; cat; } <at; done; rm at",
+	    0, "other machines may connect");
+	ck_assert_ptr_nonnull(strstr(shell_output, "serves http://127.0.0.1:"));
+	run_expect_shell(run, "$C metrics --allow-host a", 2, "--allow-host goes with --listen");
+	run_expect_shell(run, "$C metrics -l 127.0.0.1:70000", 2, "'70000' is no port from 0 to 65535");
+	run_expect_shell(run, "$C metrics --listen example.org:80", 2, "the address must be in numbers, or localhost");
+	run_end(run);
+}
+
+/* As its socket is below it. */
+#define STRANGE_HOME "HOME=$E2E_DIRECTORY/$(printf 'h\\351'); export HOME; "
+
+TEST(one_with_a_home_that_is_no_utf_8_is_counted)
+{
+	struct run *run =
+	    run_start(&(struct setup){ .options = "--name strange", .shell = STRANGE_HOME "mkdir -p $HOME" });
+
+	run_handshake(run);
+	run_expect_shell(run, STRANGE_HOME "$C metrics", 0, "canceld_instances{server=\"strange\"} 1");
+	run_expect_shell(run, STRANGE_HOME "$C ping strange", 0, "");
+	run_end(run);
+}
+
 /* Those that say nothing are still there, most of them, when the one that does has its answer. */
 TEST(a_visitor_waits_for_no_other)
 {
 	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
-	char line[256] = "", answer[32] = "";
-	int idle[40], busy, said[2];
-	pid_t pid;
+	char line[256], answer[32] = "";
+	int idle[40], busy;
+	pid_t pid = serve_metrics(line, sizeof(line), NULL, NULL);
 
-	ck_assert_int_eq(pipe(said), 0);
-	pid = process_fork();
-	if (pid == 0) {
-		dup2(said[1], STDERR_FILENO);
-		execl(getenv("CANCELCTL"), "cancelctl", "metrics", "-l", "127.0.0.1:0", (char *)NULL);
-		_exit(127);
-	}
-	ck_assert_int_gt(read(said[0], line, sizeof(line) - 1), 0);
 	for (size_t i = 0; i < COUNT(idle); i++)
 		idle[i] = visit(line);
 	busy = visit(line);
@@ -599,8 +673,7 @@ TEST(a_visitor_waits_for_no_other)
 	ck_assert_int_eq(recv(idle[COUNT(idle) - 1], answer, 1, MSG_DONTWAIT), -1);
 	ck_assert_int_eq(errno, EAGAIN);
 	ck_assert_int_eq(recv(idle[0], answer, 1, 0), 0);
-	ck_assert_int_eq(kill(pid, SIGKILL), 0);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	end_metrics(pid);
 }
 
 TEST(a_serial_number_names_one_request)
