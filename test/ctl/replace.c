@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -20,6 +21,16 @@
 #define NEW "{ \"new\": 1 }"
 
 static char folder[64], config[96], state[96];
+static bool close_fails; /* as on a file server that has no room */
+
+int
+close(int fd)
+{
+	int result = (int)syscall(SYS_close, fd);
+
+	errno = close_fails ? EDQUOT : errno;
+	return close_fails ? -1 : result;
+}
 
 static void
 put_file(const char *path, const char *text)
@@ -223,6 +234,17 @@ TEST(what_is_not_ours_is_refused)
 		ck_assert_int_eq(chown(config, 12, (gid_t)-1), 0);
 		expect_refused(config, NULL, "another user");
 	}
+}
+
+TEST(a_close_that_fails_is_a_failure)
+{
+	close_fails = true;
+	ck_assert_int_eq(replace(NEW), -1);
+	close_fails = false;
+	ck_assert_ptr_nonnull(strstr(fault, strerror(EDQUOT)));
+	ck_assert_str_eq(text_of(config), OLD);
+	ck_assert_int_le(count_files(state), 0);
+	ck_assert_int_eq(replace(NEW), 0);
 }
 
 TEST(a_change_meanwhile_is_seen)

@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,4 +94,47 @@ TEST(a_script_of_node_is_seen)
 	ck_assert(!client_running(strrchr(path, '/') + 1, HOME));
 	end(process);
 	unlink(path);
+}
+
+/* Writes over the last byte of its environment, whose end is the 51st number that proc(5) has, and waits. */
+static void
+drop_end(int told)
+{
+	char text[1024] = "", *rest = text;
+	FILE *file = fopen("/proc/self/stat", "r");
+	uintptr_t end;
+
+	if (file == NULL || fread(text, 1, sizeof(text) - 1, file) == 0)
+		_exit(1);
+	rest = strrchr(text, ')') + 2;
+	for (int number = 3; number < 51; number++)
+		rest = strchr(rest, ' ') + 1;
+	end = (uintptr_t)strtoull(rest, NULL, 10);
+	((char *)end)[-1] = 'x';
+	if (write(told, "", 1) == 1)
+		pause();
+	_exit(1);
+}
+
+TEST(words_end_though_the_process_has_dropped_the_end)
+{
+	NEEDS(SYSTEM_LISTS);
+	static char words[1 << 17];
+	const char *word = words;
+	int told[2];
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(told), 0);
+	pid = fork();
+	if (pid == 0)
+		drop_end(told[1]);
+	close(told[1]);
+	ck_assert_int_eq(read(told[0], &(char){ 0 }, 1), 1);
+	memset(words, 'y', sizeof(words) - 2);
+	system_words(pid, SYSTEM_ENVIRONMENT, words, sizeof(words));
+	while (word[strlen(word) + 1] != '\0')
+		word += strlen(word) + 1;
+	ck_assert_int_eq(word[strlen(word) - 1], 'x');
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }

@@ -3,8 +3,11 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "needs.h"
 #include "shell/options.h"
 
 SUITE("child", .alone = true);
@@ -17,6 +20,20 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 
 static struct child child;
 static struct port port;
+
+/* So many reports of a guardian can be written; then this error comes. */
+static int reports_left = -1, report_error;
+
+ssize_t
+write(int fd, const void *bytes, size_t len)
+{
+	if (len == sizeof(struct guardian_report) && reports_left >= 0 && reports_left-- == 0) {
+		reports_left = 0;
+		errno = report_error;
+		return -1;
+	}
+	return syscall(SYS_write, fd, bytes, len);
+}
 
 static void
 start(const char *program)
@@ -102,4 +119,32 @@ TEST(a_read_that_fails_ends_the_guardian)
 	sweep_order(&child.own, 0, 0);
 	hear_until_swept();
 	close(control);
+}
+
+/* The server has left one in a session of its own, which is not told, and ended as others are. */
+TESTS(reports_that_fail_keep_nothing_from_its_end, 0, 3)
+{
+	static const int errors[] = { ENOBUFS, EIO, EAGAIN };
+	char script[] = "setsid sleep 50 <&- >&- 2>&- & echo $!; exec cat", shell[] = "/bin/sh", option[] = "-c";
+	char *command[] = { shell, option, script, NULL }, line[16] = "";
+	pid_t left;
+
+	NEEDS(SYSTEM_ADOPTS);
+	report_error = errors[_i];
+	reports_left = 2; /* FORKED, EXECUTED */
+	signal(SIGTERM, SIG_DFL);
+	signals_save();
+	child_start(&child, (struct guardian){ .command = command, .errors = -1, .reader = -1, .socket = "" }, &port,
+	    on_signalled, NULL);
+	hear_start();
+	while (strchr(line, '\n') == NULL)
+		if (descriptor_read(&port.in, line + strlen(line), 1) < 0)
+			sweep_wait(port.in.fd, -1, SWEEP_PAUSE);
+	left = (pid_t)strtol(line, NULL, 10);
+	ck_assert_int_gt(left, 1);
+	ck_assert_int_eq(kill(left, 0), 0);
+	child_order(&child, 0, 0);
+	hear_until_swept();
+	ck_assert_ptr_null(child.unguarded);
+	ck_assert_int_eq(kill(left, 0), -1);
 }
