@@ -24,7 +24,8 @@ struct clocks {
 	msec_t now;     /* the caller's */
 	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
 	msec_t steady, idle;
-	bool stalled; /* the server is not being read */
+	msec_t unread; /* the last steady time when the server was not being read */
+	bool stalled;  /* ... and still is not */
 };
 
 /* The clock of that side's idle deadlines. */
@@ -144,7 +145,7 @@ struct pending {        /* zeroed: empty, of requests of the client's without de
 	struct timeline hard;    /* caps and graces */
 	struct timeline beats;   /* of requests that are WAITING */
 	struct timeline linger;  /* until when tombstones stay: the oldest first */
-	struct timeline heed;    /* of the client's requests and tasks that were cancelled; on the idle clock too */
+	struct timeline heed;    /* of the client's requests and tasks that were cancelled */
 	size_t count;            /* all entries */
 	size_t held;             /* bytes of request->held */
 	struct request *oldest, *newest;

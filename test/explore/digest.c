@@ -260,7 +260,7 @@ put_pending(struct digest *digest, const struct pending *it)
 	put_timeline(digest, &it->hard, clocks->steady);
 	put_timeline(digest, &it->beats, clocks->steady);
 	put_timeline(digest, &it->linger, clocks->steady);
-	put_timeline(digest, &it->heed, clocks->idle);
+	put_timeline(digest, &it->heed, clocks->steady);
 	for (const struct request *request = it->oldest; request != NULL; request = request->newer)
 		put_request(digest, request);
 }
@@ -512,8 +512,9 @@ put_parallel(struct digest *digest, const struct session *session)
 static void
 put_clocks(struct digest *digest, const struct clocks *it)
 {
-	(void)sizeof((struct clocks){ it->now, it->planned, it->steady, it->idle, it->stalled });
+	(void)sizeof((struct clocks){ it->now, it->planned, it->steady, it->idle, it->unread, it->stalled });
 	put_number(digest, it->stalled);
+	put_age(digest, it->unread, digest->session->config.kill_ignoring);
 }
 
 void

@@ -12,6 +12,7 @@ clock_expire(struct world *world)
 	bool heard = !wire_backed_up(world, SERVER); /* what expires may make room */
 
 	world->oracle.now = world->now;
+	oracle_ignore_stall(&world->oracle, world->oracle.stalled);
 	oracle_look(&world->oracle);
 	both_expire(world, heard);
 	servers_note(world);
@@ -27,8 +28,10 @@ int64_t
 clock_sleep(struct world *world, bool stalled)
 {
 	int64_t wake = both_sleep(world, stalled);
+	const struct lane *lane = world->session->party[SIDE_CLIENT].lane;
 
-	if (wake > world->now)
+	oracle_ignore_stall(&world->oracle, stalled);
+	if (wake > world->now && lane->written == lane->decided) /* else it may have to wait for what is unwritten */
 		oracle_look_for_places(&world->oracle);
 	return wake;
 }

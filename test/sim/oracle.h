@@ -145,6 +145,7 @@ struct ask { /* one request */
 	} beat;
 	int64_t told_at;        /* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
 	int64_t told_surely_at; /* ... of which it knew then */
+	bool overdue;           /* ... and its receiver has had its time since, as far as canceld looked */
 	bool resumed;           /* ... which was replayed, so that the next first notice is not due */
 	int rule;               /* --parallel: the rule that it counts with, from 1; 0: none */
 	bool may_wait;          /* ... it may be held: another one is, or all places may be taken */
@@ -275,9 +276,10 @@ struct oracle {
 	int64_t kill_ignoring;                 /* how long it may ignore a cancel; 0: for ever */
 	bool ignored;                          /* ... longer than that, as canceld reported */
 	bool due_ignored;                      /* ... which it must report now */
-	bool paused;                           /* its time may not pass ... */
+	bool stalled;                          /* canceld was told that the server is not being read ... */
+	int64_t stalled_at;                    /* ... and was not yet told at this time that it is again */
+	bool paused;                           /* the time of what idles may not pass ... */
 	int64_t paused_at;                     /* ... and did not at this time */
-	int64_t owed_surely;                   /* when it surely waited for the client */
 	uint64_t last_heard;                   /* when the last message was heard */
 	int shaken;                            /* the message that opened the session; -1: none */
 	int opened;                            /* ... and the notice behind it; 0: none */
@@ -367,6 +369,8 @@ void oracle_still(struct oracle *oracle, bool at_end);
 /* canceld's log reports that the cancel at hand goes to the server; that the server ignores that of this request. */
 void oracle_forwards(struct oracle *oracle);
 void oracle_ignores(struct oracle *oracle, const char *id);
+/* canceld is told whether the server is being read from now on. */
+void oracle_ignore_stall(struct oracle *oracle, bool stalled);
 /* Otherwise: what canceld has heard now was no reason to end the server; and time has passed. */
 void oracle_ignore_heard_all(struct oracle *oracle);
 void oracle_look_for_ignored(struct oracle *oracle);

@@ -68,8 +68,8 @@ read_token(const struct oracle *oracle, struct ask *ask, json_t *params)
 }
 
 /* Whether canceld may have forgotten that it had been given up; what its receiver still knows of it then, nobody can see. */
-static bool
-may_be_forgotten(const struct oracle *oracle, const struct ask *ask)
+bool
+oracle_may_be_forgotten(const struct oracle *oracle, const struct ask *ask)
 {
 	return (ask->decided != 0 && oracle->now - ask->decided_at >= LINGER) ||
 	    (ask->lost != 0 && oracle->now - ask->lost_at >= LINGER) ||
@@ -81,7 +81,7 @@ static bool
 is_awaited(const struct oracle *oracle, const struct ask *ask)
 {
 	return ask->wire[0] != '\0' && ask->replied == 0 && !(ask->by == CLIENT && ask->lost != 0) &&
-	    !may_be_forgotten(oracle, ask);
+	    !oracle_may_be_forgotten(oracle, ask);
 }
 
 /* Whether a session/cancel of that session has been reported and not arrived, and so arrives behind what arrives now. */

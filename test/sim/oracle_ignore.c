@@ -54,6 +54,14 @@ oracle_forwards(struct oracle *oracle)
 }
 
 void
+oracle_ignore_stall(struct oracle *oracle, bool stalled)
+{
+	if (oracle->stalled)
+		oracle->stalled_at = oracle->now;
+	oracle->stalled = stalled;
+}
+
+void
 oracle_ignore_pause(struct oracle *oracle, bool paused)
 {
 	if (paused || oracle->paused)
@@ -79,8 +87,9 @@ is_shown(const struct oracle *oracle, const struct ask *ask)
 	const struct sent *sent = &oracle->sent[oracle->hearing];
 
 	if (oracle->protocol->owes)
-		return oracle->now - oracle->owed_surely >= oracle->kill_ignoring;
-	return sent->kind == KIND_PROGRESS && sent->from == SERVER && sent->heard == oracle->last_heard &&
+		return oracle->now - oracle->stalled_at >= oracle->kill_ignoring;
+	return ask->overdue && sent->kind == KIND_PROGRESS && sent->from == SERVER &&
+	    sent->heard == oracle->last_heard &&
 	    jsontext_same_text(oracle->asks[sent->ask].wire_token, ask->wire_token);
 }
 
@@ -102,12 +111,15 @@ oracle_ignores(struct oracle *oracle, const char *id)
 static bool
 is_overdue(const struct oracle *oracle, const struct ask *ask, int64_t late)
 {
-	int64_t since = ask->told_surely_at > oracle->paused_at ? ask->told_surely_at : oracle->paused_at;
+	int64_t since = ask->told_surely_at > oracle->unread ? ask->told_surely_at : oracle->unread;
 
+	if (oracle->stalled_at > since)
+		since = oracle->stalled_at;
 	if (oracle->slept > since)
 		since = oracle->slept;
 	return goes_on(ask) && !ask->ended && ask->told_surely_at > 0 && ask->wire[0] != '\0' &&
-	    ask->life == oracle->life && oracle->now - since >= time_of(oracle, ask) + late;
+	    !oracle_may_be_forgotten(oracle, ask) && ask->life == oracle->life &&
+	    oracle->now - since >= time_of(oracle, ask) + late;
 }
 
 static bool
@@ -117,11 +129,23 @@ may_be_ended(const struct oracle *oracle)
 	    !oracle->client_left && !oracle->server_died && !oracle->shut;
 }
 
+/* What the server writes later of such a request is no older message, which had to wait until it was read. */
+static void
+note_overdue(struct oracle *oracle)
+{
+	struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		ask->overdue |= goes_on(ask) && oracle->now - ask->told_at >= time_of(oracle, ask) &&
+		    oracle->now - oracle->stalled_at >= oracle->kill_ignoring;
+}
+
 void
 oracle_look_for_ignored(struct oracle *oracle)
 {
 	const struct ask *ask;
 
+	note_overdue(oracle);
 	if (!may_be_ended(oracle) || !oracle->protocol->owes)
 		return;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)

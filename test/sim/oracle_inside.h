@@ -78,9 +78,12 @@ void oracle_beat_heard_late(struct oracle *oracle, const struct ask *ask);
 void oracle_beat_check_value(struct oracle *oracle, struct ask *ask, double value);
 void oracle_got_beat(struct oracle *oracle, json_t *message, const char *text, size_t len);
 
+/* oracle_got.c: whether canceld may have forgotten that it was given up. */
+bool oracle_may_be_forgotten(const struct oracle *oracle, const struct ask *ask);
+
 /* oracle_ignore.c: canceld tells the server of a cancel; ask: -1: only of the turns of that session. */
 void oracle_ignore_told(struct oracle *oracle, int ask, const char *session);
-/* The time that the server has to heed it may not pass at present. */
+/* The time of what idles may not pass at present. */
 void oracle_ignore_pause(struct oracle *oracle, bool paused);
 /* Progress for this request was heard. */
 void oracle_ignore_heard(struct oracle *oracle, const struct ask *ask);

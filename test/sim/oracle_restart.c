@@ -846,8 +846,6 @@ oracle_still(struct oracle *oracle, bool at_end)
 	bool waits = waits_for_client(oracle, false, oracle->now);
 
 	oracle_ignore_pause(oracle, waits || oracle->unread == oracle->now);
-	if (waits_for_client(oracle, true, oracle->now - 1)) /* a wait of no time stops none */
-		oracle->owed_surely = oracle->now;
 	if (waits)
 		oracle->moved = oracle->owed = oracle->now;
 	else if (oracle->probing && !oracle->stuck && !oracle->away && !oracle->client_left && !oracle->server_died &&

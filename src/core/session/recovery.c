@@ -228,13 +228,13 @@ recovery_ignored(struct session *session, const struct request *request)
 void
 recovery_expect_heed(struct session *session, struct request *request)
 {
-	msec_t left = session->config.kill_ignoring - (session->clocks.steady - session->client_owed);
+	msec_t left = session->config.kill_ignoring - (session->clocks.steady - session->clocks.unread);
 
 	alarm_disarm(&request->heed);
-	if (!(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
+	if (left > 0) /* what lay in the pipe was written sooner */
+		alarm_arm(&request->in->heed, &request->heed, left, session->clocks.steady);
+	else if (!(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
 		request->overdue = true;
-	else if (left > 0) /* it may have waited for the client */
-		alarm_arm(&request->in->heed, &request->heed, left, session->clocks.idle);
 	else if (!request->unread)
 		recovery_ignored(session, request);
 }

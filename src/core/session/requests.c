@@ -65,15 +65,16 @@ void
 requests_expire(struct session *session, enum side side)
 {
 	const struct pending *pending = &session->party[side].pending;
+	msec_t now = session->clocks.steady;
 	struct request *request;
 
-	while ((request = timeline_due(&session->tasks[side].hard, session->clocks.steady)) != NULL)
+	while ((request = timeline_due(&session->tasks[side].hard, now)) != NULL)
 		pending_remove(request);
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	recovery_expire(session, side);
 	decline_lost(session);
-	while ((request = timeline_due(&pending->linger, session->clocks.steady)) != NULL ||
-	    (request = timeline_due(&pending->hard, session->clocks.steady)) != NULL)
+	while ((request = timeline_due(&pending->linger, now)) != NULL ||
+	    (request = timeline_due(&pending->hard, now)) != NULL)
 		expire(session, request, POLICY_CAP);
 	while ((request = timeline_due(&pending->idle, clocks_idle(&session->clocks, side))) != NULL)
 		if (request->state == REQUEST_ABANDONED)
@@ -82,8 +83,8 @@ requests_expire(struct session *session, enum side side)
 			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
 			expire(session, request, POLICY_IDLE);
-	while ((request = timeline_due(&pending->heed, session->clocks.idle)) != NULL ||
-	    (request = timeline_due(&session->tasks[side].heed, session->clocks.idle)) != NULL)
+	while ((request = timeline_due(&pending->heed, now)) != NULL ||
+	    (request = timeline_due(&session->tasks[side].heed, now)) != NULL)
 		recovery_expect_heed(session, request);
 }
 

@@ -393,13 +393,12 @@ next_wake(const struct session *session, bool stalled)
 		wake = wake_for(wake, &pending->hard, lag);
 		wake = wake_for(wake, &pending->linger, lag);
 		wake = wake_for(wake, &pending->beats, lag);
+		wake = wake_for(wake, &pending->heed, lag);
 		wake = wake_for(wake, &session->tasks[side].hard, lag);
+		wake = wake_for(wake, &session->tasks[side].heed, lag);
 		wake = wake_for(wake, &session->questions[side].hard, lag);
-		if (side == SIDE_SERVER || !state_asks_person(session)) {
+		if (side == SIDE_SERVER || !state_asks_person(session))
 			wake = wake_for(wake, &pending->idle, clocks->now - clocks_idle(clocks, side));
-			wake = wake_for(wake, &pending->heed, clocks->now - clocks->idle);
-			wake = wake_for(wake, &session->tasks[side].heed, clocks->now - clocks->idle);
-		}
 	}
 	return wake;
 }
@@ -408,12 +407,11 @@ msec_t
 session_sleep(struct session *session, bool stalled)
 {
 	struct clocks *clocks = &session->clocks;
-	bool resumed = clocks->stalled && !stalled;
 	msec_t wake = next_wake(session, stalled);
 
 	clocks->stalled = stalled;
 	/* Deadlines that passed while the server was not read are late for that reason; no clock stood still. */
-	clocks->planned = resumed || wake < clocks->now ? MSEC_NEVER : wake;
+	clocks->planned = wake < clocks->now ? MSEC_NEVER : wake;
 	return wake;
 }
 

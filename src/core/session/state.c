@@ -17,7 +17,9 @@ session_set_time(struct session *session, msec_t now)
 		clocks->now = now;
 		clocks->planned = MSEC_NEVER;
 		clocks->steady += passed - gap;
-		if (!clocks->stalled && !state_asks_person(session))
+		if (clocks->stalled)
+			clocks->unread = clocks->steady;
+		else if (!state_asks_person(session))
 			clocks->idle += passed - gap;
 	}
 	if (gap > 0) {
@@ -267,7 +269,7 @@ state_tell(struct session *session, struct request *request)
 	msec_t time = session->config.kill_ignoring, grace = state_grace(session, request);
 
 	if (time > 0 && !request->cancel_sent && request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL))
-		alarm_arm(&request->in->heed, &request->heed, time > grace ? time : grace, session->clocks.idle);
+		alarm_arm(&request->in->heed, &request->heed, time > grace ? time : grace, session->clocks.steady);
 	request->cancel_sent = true;
 }
 
