@@ -250,7 +250,11 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	struct buf client;         /* clientInfo, an object of JSON; empty if there is none, or it is too long */
 	bool lists[DIALECT_LISTS]; /* ... which announces changes of this list; see struct dialect */
 	enum era era;
-	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
+	/*
+	 * Position in the client's lane up to which all is written before a request that was held: in or behind what opens
+	 * the session, as the request that shows the era, and in ACP a session/cancel that waits there.
+	 */
+	uint64_t front;
 };
 
 struct ack {                           /* a $/canceld/cancel that is not answered yet */

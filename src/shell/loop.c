@@ -178,28 +178,29 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 {
 	struct loop *loop = watcher->data;
 	struct port *client = &loop->port[SIDE_CLIENT];
+	msec_t now = monotonic_now();
 	bool child;
 
 	(void)events;
-	loop->now = monotonic_now();
-	session_set_time(loop->session, loop->now);
+	loop->now = now;
+	session_set_time(loop->session, now);
 	child = hear_signals(loop);
 	relay_turn(&loop->life.relay);
 	hear(&loop->port[SIDE_SERVER]);
 	hear(client);
-	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
+	life_write(&loop->life, now); /* the bytes written decide which requests may be cancelled, and how */
 	session_settle(loop->session);
-	control_turn(&loop->control, loop->now);
+	control_turn(&loop->control, now);
 	expire(loop);
-	life_turn(&loop->life, child, loop->now);
-	life_write(&loop->life, loop->now);
+	life_turn(&loop->life, child, now);
+	life_write(&loop->life, now);
 	port_write(client);
 	if (port_is_closed(client))
 		port_abandon(client);
 	if (life_is_over(&loop->life))
 		ev_break(ev, EVBREAK_ALL);
 	report_errors(loop);
-	history_turn(&loop->history, loop->now, false);
+	history_turn(&loop->history, now, false);
 	watch(loop);
 }
 

@@ -360,7 +360,7 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(extended, number) STRUCTS(declared, bufs) ONE(unread, number) ONE(logins, buf) \
 	ONE(reopen, constant) ONE(version, buf) \
 	ONE(client, told) \
-	MANY(lists, number) ONE(era, number) ONE(era_end, apart)
+	MANY(lists, number) ONE(era, number) ONE(front, apart)
 
 #define SERVER(ONE, MANY, STRUCTS) \
 	ONE(life, number) ONE(served, number) ONE(answered, apart) ONE(restarted, number) ONE(probed, number) \
@@ -412,7 +412,7 @@ put_handshake(struct digest *digest, const struct handshake *it)
 
 	WHOLE(handshake, HANDSHAKE);
 	PUT(HANDSHAKE)
-	put_number(digest, it->era_end <= written ? 0 : it->era_end - written);
+	put_number(digest, it->front <= written ? 0 : it->front - written);
 }
 
 static void

@@ -263,6 +263,21 @@ check_order(struct oracle *oracle, const struct sent *sent, int number)
 	oracle->last[sent->from] = number;
 }
 
+/* No request that was held overtakes what opens the session, or a session/cancel of its own session. */
+static void
+check_front(struct oracle *oracle, const struct sent *sent, int number, const struct ask *self)
+{
+	bool first = sent->kind == KIND_REQUEST && self->deed != NULL && self->deed->traits & HANDSHAKE;
+	bool opens = first || (oracle->opened > 0 && number == oracle->opened);
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->released != 0 && ask->wire[0] != '\0' && ask->life == oracle->life &&
+		    oracle->sent[ask->sent].heard > sent->heard &&
+		    (opens || (sent->kind == KIND_TURN_CANCEL && strcmp(sent->session, ask->session) == 0)))
+			oracle_blame(oracle, "8: %s was held, and arrived ahead of message %d", ask->id, number);
+}
+
 /* A message of the other peer. */
 static void
 got_message(struct oracle *oracle, int to, int number, json_t *message, const char *text, size_t len)
@@ -281,6 +296,7 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 	sent->arrived = true;
 	oracle_check_life(oracle, to, sent, ask);
 	check_order(oracle, sent, number);
+	check_front(oracle, sent, number, ask);
 	if (sent->kind == KIND_REQUEST)
 		got_request(oracle, ask, message, text, len);
 	else if (sent->kind == KIND_RESPONSE)

@@ -189,23 +189,6 @@ expect_code(struct oracle *oracle, const struct ask *ask, const char *cause, jso
 		    wanted);
 }
 
-/*
- * MCP, modern: whether the server may not have read what shows the era, before which it is told of no cancel: what waited
- * for a place overtakes that.
- */
-static bool
-is_ahead_of_era(const struct oracle *oracle, const struct ask *ask)
-{
-	const struct ask *other;
-
-	if (!oracle->modern || ask->released == 0)
-		return false;
-	for (other = oracle->asks; other < oracle->asks + oracle->ask_count; other++)
-		if (other->by == CLIENT && other->released == 0 && other->arrived != 0 && other->arrived < ask->decided)
-			return false;
-	return true;
-}
-
 /* Whether there may be a reason for which the receiver of the request was not told that it is cancelled. */
 static bool
 may_be_untold(const struct oracle *oracle, const struct ask *ask)
@@ -216,7 +199,7 @@ may_be_untold(const struct oracle *oracle, const struct ask *ask)
 		return true;
 	return ask->by == CLIENT &&
 	    (oracle->no_cancel || oracle->server_died || oracle->shut || oracle->client_left || ask->early ||
-		!oracle->initialized || late || is_ahead_of_era(oracle, ask));
+		!oracle->initialized || late);
 }
 
 /* An error, or in `error` the same from a tool's result. */

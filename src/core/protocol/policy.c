@@ -6,11 +6,13 @@
 static void
 remove_rule(struct policy *policy, size_t at)
 {
-	free(policy->rules[at].method);
-	free(policy->rules[at].name);
-	free(policy->rules[at].result);
+	struct policy_rule *rule = policy->rules + at;
+
+	free(rule->method);
+	free(rule->name);
+	free(rule->result);
 	policy->count--;
-	memmove(&policy->rules[at], &policy->rules[at + 1], (policy->count - at) * sizeof(*policy->rules));
+	memmove(rule, rule + 1, (policy->count - at) * sizeof(*rule));
 }
 
 static char *

@@ -67,7 +67,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	if (era == handshake->era)
 		return;
 	handshake->era = era;
-	handshake->era_end = message->next;
+	handshake->front = message->next;
 	handshake->opened = !(traits & METHOD_HANDSHAKE);
 }
 
@@ -99,10 +99,12 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 		read_era(handshake, message, row->traits);
 	if (handshake->client.len == 0)
 		read_client(handshake, message->scan, row->traits);
-	if (row->traits & METHOD_HANDSHAKE)
+	if (row->traits & METHOD_HANDSHAKE) {
+		handshake->front = message->next;
 		handshake->cancels[SIDE_CLIENT] =
 		    is_declared(handshake_look_at(handshake, message->scan, SCAN_CLIENT_CAPABILITIES), "cancellation",
 			"request");
+	}
 	return row;
 }
 

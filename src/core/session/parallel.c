@@ -64,7 +64,8 @@ parallel_next(const struct session *session)
 	const struct party *client = &session->client;
 	const struct alarm *first;
 
-	if (client->pending.held == 0 || client->lane->stop != LANE_FREE || !state_may_write(session, SIDE_SERVER))
+	if (client->pending.held == 0 || client->lane->stop != LANE_FREE ||
+	    client->lane->written < session->handshake.front || !state_may_write(session, SIDE_SERVER))
 		return NULL;
 	for (size_t i = 0; i < session->place_count; i++) {
 		first = timeline_first(&session->places[i].held);

@@ -701,17 +701,16 @@ on_stream(struct session *session, struct message *message, struct request *stre
 		turns_decide(session, stream, EVENT_PROGRESS_OWED, message);
 }
 
-/*
- * Keeps the notification after the handshake for a new server. While a new server is awaited it is dropped: the replay
- * will send it.
- */
+/* Keeps the notification after the handshake. While a new server is awaited it is dropped: the replay will send it. */
 static void
 on_opened(struct session *session, struct message *message)
 {
 	enum server_life life = session->server.life;
 
-	recovery_open(session);
-	message->bound = records_keep_opened(&session->records, message);
+	session->handshake.front = message->start + 1; /* in a batch it has no end of its own */
+	if (are_kept(session))
+		recovery_open(session);
+	message->bound = are_kept(session) && records_keep_opened(&session->records, message);
 	if (!message->bound && session->config.restarts) /* else once a person has the server started again */
 		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
 	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
@@ -726,12 +725,13 @@ receive_notification(struct session *session, struct message *message)
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->method;
 	struct request *stream = find_stream(message);
+	bool client = message->from == SIDE_CLIENT;
 
 	if (stream != NULL && request_is_aliased(stream))
 		message_replace(message, SCAN_META_SUBSCRIPTION, stream->id.text);
 	if (message->cancel != NULL) {
 		on_cancel(session, message);
-	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {
+	} else if (client && span_equal(method, ACKS_METHOD)) {
 		pass_drop(session, message, WHY_MALFORMED_CANCEL);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
@@ -744,9 +744,9 @@ receive_notification(struct session *session, struct message *message)
 	} else if (stream != NULL) {
 		on_stream(session, message, stream);
 	} else {
-		if (message->from == SIDE_CLIENT && span_is(method, dialect->closed))
+		if (client && span_is(method, dialect->closed))
 			session->server.closed = true;
-		if (are_kept(session) && message->from == SIDE_CLIENT && span_is(method, dialect->opened))
+		if (client && span_is(method, dialect->opened))
 			on_opened(session, message);
 		else
 			pass_on(session, message, WHY_RELAYED);

@@ -152,7 +152,7 @@ state_is_settled(const struct session *session)
 	if (!(handshake->dialect->flags & DIALECT_HAS_ERAS))
 		return session->client.pending.handshakes == 0;
 	if (handshake->era == ERA_MODERN)
-		return session->client.lane->written >= handshake->era_end;
+		return session->client.lane->written >= handshake->front;
 	return handshake->era == ERA_LEGACY && handshake->opened;
 }
 

@@ -202,8 +202,10 @@ pending_move(struct request *request, enum request_state state)
 	if (is_tombstone(request))
 		buf_free(&request->progress);
 	for (size_t i = 0; i < request->name_count && to != from; i++) {
-		map_remove(from, &request->names[i].entry);
-		map_add(to, &request->names[i].entry, request->names[i].entry.hash);
+		struct map_entry *entry = &request->names[i].entry;
+
+		map_remove(from, entry);
+		map_add(to, entry, entry->hash);
 	}
 }
 
