@@ -100,21 +100,22 @@ session_asks(const struct session *session)
 void
 session_server_gone(struct session *session, int status, int signal, bool last)
 {
-	struct span quoted = span_last_lines(buf_span(&session->server.quote), LIMIT_LAST_WORDS / 2);
+	struct server *server = &session->server;
+	struct span quoted = span_last_lines(buf_span(&server->quote), LIMIT_LAST_WORDS / 2);
 
-	session->server.probed = !last && session_ended_on_probe(session);
+	server->probed = !last && session_ended_on_probe(session);
 	if (!last)
 		keep_streams(session);
-	session->server.status = status;
-	session->server.signal = signal;
-	server_enter(&session->server, last ? SERVER_GONE : SERVER_AWAY);
-	if (session->server.probed && quoted.len > 0)
-		server_keep_said(&session->server, quoted);
+	server->status = status;
+	server->signal = signal;
+	server_enter(server, last ? SERVER_GONE : SERVER_AWAY);
+	if (server->probed && quoted.len > 0)
+		server_keep_said(server, quoted);
 	recovery_drop_questions(session);
-	if (session->server.probed)
+	if (server->probed)
 		decide_each(session, SIDE_CLIENT, EVENT_DECLINED, METHOD_DISCOVERY);
 	decide_each(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
-	session->server.dismissed = false;
+	server->dismissed &= last;
 	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	turns_lost(session, last);
 	lane_lose_reader(session->client.lane, last);

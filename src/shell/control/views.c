@@ -176,9 +176,9 @@ view_server(const struct control *control, enum session_verdict verdict)
 	pid_t pid = control->life->child.pid;
 
 	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
-	    control->life->resting        ? "resting" :
-		session->server.dismissed ? "restarting" :
-					    lives[session->server.life],
+	    control->life->resting                                               ? "resting" :
+		session->server.dismissed && session->server.life != SERVER_GONE ? "restarting" :
+										   lives[session->server.life],
 	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(session->probe.took), "unanswered_ms",
 	    time_or_null(session_unanswered(session)));
 }
