@@ -46,7 +46,7 @@ enum {
 	LIMIT_REOPENED = 64,          /* ACP sessions that it is told to open again */
 	LIMIT_LAST_WORDS = 2048, /* bytes of the server's output that an error quotes; half of it in an open session */
 	LIMIT_FIRST = 200,       /* ... of its first text */
-	LIMIT_QUOTED = 1024,     /* requests that get an error with them at once */
+	LIMIT_QUOTED = 1 << 20,  /* of canceld's own answers, queued for the client: the next errors quote nothing */
 
 	LIMIT_RESTARTS = 5,
 	LIMIT_PATIENCES = 3,

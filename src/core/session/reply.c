@@ -119,7 +119,7 @@ ending_of(const struct session *session, const struct request *request, enum why
 
 /*
  * Appends the server's last words: fewer in an open session, which a start explains less; none if not they, but a person
- * explains its end, and none to so many requests that these words would fill the memory.
+ * explains its end, and none while so much waits for the client that these words would fill the memory.
  */
 static void
 quote(struct session *session, unsigned traits)
@@ -127,7 +127,7 @@ quote(struct session *session, unsigned traits)
 	struct span words = buf_span(&session->server.quote);
 	size_t most = traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2;
 
-	if (words.len > 0 && !session->server.dismissed && session_outstanding(session, SIDE_CLIENT) <= LIMIT_QUOTED)
+	if (words.len > 0 && !session->server.dismissed && lane_own(session->party[SIDE_SERVER].lane) < LIMIT_QUOTED)
 		compose(&session->words, ": %b", span_last_lines(words, most));
 }
 
