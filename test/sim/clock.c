@@ -16,9 +16,9 @@ clock_expire(struct world *world)
 	oracle_look(&world->oracle);
 	both_expire(world, heard);
 	servers_note(world);
-	if (heard && !wire_backed_up(world, SERVER))
-		oracle_look_for_beats(&world->oracle,
-		    lane_own(world->session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN / 2);
+	oracle_look_for_beats(&world->oracle,
+	    heard && !wire_backed_up(world, SERVER) &&
+		lane_own(world->session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN / 2);
 	if (lane_size(world->session->party[SIDE_SERVER].lane) > (8 << 20) ||
 	    lane_size(world->session->party[SIDE_CLIENT].lane) > (16 << 20))
 		oracle_blame(&world->oracle, "4: memory is not bounded");

@@ -227,7 +227,7 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 	if (live == 0 && untold == 0 && repeated > 0)
 		sent->kind = KIND_JUNK;
 	else if (sent->ask >= 0)
-		oracle->repaired++;
+		sent->repaired = true;
 	oracle->requests += sent->ask >= 0;
 }
 

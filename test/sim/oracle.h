@@ -56,9 +56,11 @@ struct sent { /* one message that a peer has written */
 	bool again;    /* to be sent to another server too: no order is checked */
 	bool ahead;    /* heard during the replay: no order is checked either */
 	bool urgent;   /* ... and the server may need it before the replay ends */
-	int repeat;    /* the server to which canceld must replay it, as in life; 0: none */
-	int own;       /* the question of canceld's that it answers; -1: none */
-	bool last;     /* an answer whose id comes last */
+	bool
+	    repaired; /* a session/cancel that is a request, and has not arrived as the notification that it should be */
+	int repeat;   /* the server to which canceld must replay it, as in life; 0: none */
+	int own;      /* the question of canceld's that it answers; -1: none */
+	bool last;    /* an answer whose id comes last */
 	bool declines; /* the client does not know the method */
 	int unclean;   /* what --clean-text has to replace in it ... */
 	int cleaned;   /* ... and what canceld's log says that it did; 0: nothing */
@@ -206,7 +208,6 @@ struct oracle {
 	int ask_count;
 	struct telling *tellings[2];   /* by the side of the requester, in order */
 	int telling_count[2], told[2]; /* reported, and arrived */
-	int repaired;                  /* session/cancel that were requests and have not arrived as notifications */
 	int64_t heartbeat, slept;      /* its time, 0: none; when the machine last slept */
 	struct beating *beatings;
 	int beating_count, beaten;   /* reported, and arrived */

@@ -87,19 +87,16 @@ got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char
 	expect_cancel(oracle, to, telling, id, text, len);
 }
 
-/* Whether what arrives may be a session/cancel that was a request: one is on its way, and the turn told of is, too. */
-static bool
-is_repaired(const struct oracle *oracle, const struct telling *telling)
+/* The oldest session/cancel of that session that was a request, and has not arrived as a notification; NULL: there is none. */
+static struct sent *
+find_repaired(const struct oracle *oracle, const char *session)
 {
-	const struct sent *sent;
+	struct sent *sent;
 
-	if (oracle->repaired == 0 || telling->ask < 0 || oracle->asks[telling->ask].wire[0] != '\0')
-		return false;
 	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
-		if (sent->kind == KIND_TURN_CANCEL && sent->ask >= 0 && sent->heard != 0 &&
-		    sent->heard < telling->step && strcmp(sent->session, telling->session) == 0)
-			return true;
-	return false;
+		if (sent->repaired && strcmp(sent->session, session) == 0)
+			return sent;
+	return NULL;
 }
 
 static void
@@ -108,15 +105,23 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 	const struct telling *telling = &oracle->tellings[CLIENT][oracle->told[CLIENT]];
 	bool told = oracle->told[CLIENT] < oracle->telling_count[CLIENT];
 	char session[16], wanted[128];
+	struct sent *repaired;
 
 	jsontext_raw_member(text, len, "sessionId", session, sizeof(session));
 	snprintf(wanted, sizeof(wanted),
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s}}", session);
 	if (!is_text(text, len, wanted))
 		oracle_blame(oracle, "2: a session/cancel is %.*s", (int)(len < 300 ? len : 300), text);
-	told = told && strcmp(telling->session, session) == 0 && !is_repaired(oracle, telling);
-	if (!told && oracle->repaired-- <= 0)
+	repaired = find_repaired(oracle, session);
+	told = told && strcmp(telling->session, session) == 0;
+	/* It came before that was told, and the turn that is told of is behind it. */
+	if (told && repaired != NULL && repaired->heard < telling->step && telling->ask >= 0 &&
+	    oracle->asks[telling->ask].wire[0] == '\0')
+		told = false;
+	if (!told && repaired == NULL)
 		oracle_blame(oracle, "2: a session/cancel of %s that nobody asked for", session);
+	else if (!told)
+		repaired->repaired = false;
 	if (told && oracle->no_cancel)
 		oracle_blame(oracle, "2: a session/cancel in spite of --no-cancel");
 	oracle->told[CLIENT] += told;

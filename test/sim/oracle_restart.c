@@ -139,6 +139,7 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 static void
 lose_sent(const struct oracle *oracle, struct sent *sent)
 {
+	sent->repaired = false;
 	if (sent->kind == KIND_TURN_CANCEL)
 		sent->due = false;
 	if (sent->from != CLIENT || sent->kind != KIND_NOTICE)
@@ -176,7 +177,6 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	oracle->trial[0] = '\0';
 	oracle->served = false;
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
-	oracle->repaired = 0;
 	oracle->own_count = 0;
 	for (i = 0; i < SESSIONS; i++)
 		oracle->sessions[i].opening = oracle->sessions[i].wanting = false;
