@@ -137,7 +137,7 @@ $(B)/explore: $(EXPLORE_OBJECTS) $(B)/libcanceld.a
 
 # forkpty is in libutil where glibc is older than 2.34.
 $(B)/e2e: $(E2E_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
-	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS) -lutil
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS) $(EV_LIBS) -lutil
 
 $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)

@@ -146,13 +146,6 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 	return status;
 }
 
-/* Whether it is to be told of a call, or line, with that end. */
-static bool
-is_wanted(const struct choice *choice, const json_t *line, const char *key)
-{
-	return !choice->failed || (show_has(line, key) && !show_is_any(line, key, "answered streams"));
-}
-
 /* Whether something ended canceld or the server that was not to end, or kept it from being started again. */
 static bool
 is_loss(const json_t *line)
@@ -173,7 +166,8 @@ hear(void *user, json_t *line)
 		return true;
 	}
 	if (choice->json && trace_time(line) >= choice->trace.since &&
-	    (is_wanted(choice, line, "ended") || is_loss(line))) {
+	    (!choice->failed || is_loss(line) ||
+		(show_has(line, "ended") && !show_is_any(line, "ended", "answered streams")))) {
 		show_json(line);
 		choice->told = true;
 	}
@@ -274,7 +268,7 @@ rows_of(const struct choice *choice, const json_t *session)
 	show_each (item, json_object_get(session, "calls")) {
 		add_events(choice, item, rows);
 		/* Of one that was open as canceld was killed its event tells. */
-		if (!show_has(item, "tally") || !is_wanted(choice, item, "tally"))
+		if (!show_has(item, "tally") || (choice->failed && !trace_failed(item)))
 			continue;
 		row = json_copy(item);
 		if (trace_failed(item) && !show_has(item, "reason"))

@@ -274,6 +274,8 @@ trace_hear(struct trace *trace, json_t *line)
 bool
 trace_failed(const json_t *call)
 {
+	if (show_has(call, "tally")) /* as the history has it */
+		return !show_is_any(call, "tally", "answered streams");
 	/* What canceld has answered in a side's place has its word only. */
 	return show_has(call, "outcome") && !show_is_any(call, "outcome", "result ANSWERED_FOR_CLIENT PROBE_ANSWERED");
 }

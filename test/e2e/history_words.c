@@ -1,0 +1,246 @@
+/* What the history makes of each word of the log that it may have, and of each way in which a request ends. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/table.h"
+#include "shell.h"
+#include "shell/log.h"
+
+SUITE("history_words");
+
+/* What the history makes of a word of the log. Each word has a row: a new one fails until somebody says what it means. */
+enum meaning {
+	UNSAID,
+	NOWHERE, /* it is in no line of the history */
+	ENDS,    /* a request ends under it; its tally says how */
+	PLAIN,   /* it is in lines of which no row of the table is made */
+	TOLD,    /* of the session: in a row ... */
+	LOSS,    /* ... with --failed too */
+};
+
+static const enum meaning meanings[WHY_COUNT] = {
+	[WHY_RELAYED] = ENDS,
+	[WHY_BATCH] = NOWHERE,
+	[WHY_IN_BATCH] = NOWHERE,
+	[WHY_UNTRACKED] = ENDS,
+	[WHY_ID_COERCED] = NOWHERE,
+	[WHY_ALIASED] = NOWHERE,
+	[WHY_RECOVERED] = NOWHERE,
+	[WHY_TEXT_REPAIRED] = NOWHERE,
+	[WHY_BOM_STRIPPED] = NOWHERE,
+	[WHY_HELD] = NOWHERE,
+	[WHY_RELEASED] = NOWHERE,
+	[WHY_CANCEL_FORWARDED] = ENDS,
+	[WHY_CANCEL_TRANSLATED] = NOWHERE,
+	[WHY_REPAIRED] = ENDS,
+	[WHY_LATE] = NOWHERE,
+	[WHY_LATE_PROGRESS] = NOWHERE,
+	[WHY_STRAY] = NOWHERE,
+	[WHY_UNKNOWN_CANCEL] = NOWHERE,
+	[WHY_REPEATED_CANCEL] = NOWHERE,
+	[WHY_MALFORMED_CANCEL] = NOWHERE,
+	[WHY_FORBIDDEN_CANCEL] = NOWHERE,
+	[WHY_NOISE] = NOWHERE,
+	[WHY_SWALLOWED] = NOWHERE,
+	[WHY_CANCEL_UNSENT] = ENDS,
+	[WHY_BLANK] = NOWHERE,
+	[WHY_TIMED_OUT] = ENDS,
+	[WHY_OPERATOR_CANCELLED] = ENDS,
+	[WHY_CANCEL_SENT] = NOWHERE,
+	[WHY_PROGRESS_ASKED] = NOWHERE,
+	[WHY_ANSWERED_FOR_CLIENT] = ENDS,
+	[WHY_HEARTBEAT_SENT] = NOWHERE,
+	[WHY_PROBE_ANSWERED] = ENDS,
+	[WHY_TASK_CANCEL_SENT] = NOWHERE,
+	[WHY_CANCEL_ACKNOWLEDGED] = NOWHERE,
+	[WHY_CANCEL_WITHHELD] = NOWHERE,
+	[WHY_CANCEL_ANSWERED] = ENDS,
+	[WHY_CLIENT_GONE] = ENDS,
+	[WHY_SERVER_GONE] = ENDS,
+	[WHY_SERVER_LOST] = ENDS,
+	[WHY_TERMINATED] = ENDS,
+	[WHY_TOO_MANY] = ENDS,
+	[WHY_MALFORMED] = ENDS,
+	[WHY_OVERSIZED] = ENDS,
+	[WHY_PARSE_ERROR] = ENDS,
+	[WHY_INVALID_REQUEST] = ENDS,
+	[WHY_TOO_DEEP] = ENDS,
+	[WHY_REPEATED_ID] = ENDS,
+	[WHY_REPEATED_METHOD] = ENDS,
+	[WHY_UNANSWERABLE] = ENDS,
+	[WHY_TRUNCATED] = NOWHERE,
+	[WHY_REPLAYED] = NOWHERE,
+	[WHY_LIST_CHANGE_SENT] = NOWHERE,
+	[WHY_PROBE_SENT] = NOWHERE,
+	[WHY_DIALECT] = PLAIN,
+	[WHY_PLAIN] = NOWHERE,
+	[WHY_ERA] = NOWHERE,
+	[WHY_SKEWED] = NOWHERE,
+	[WHY_FORGOTTEN] = NOWHERE,
+	[WHY_DEAF] = TOLD,
+	[WHY_STUCK] = LOSS,
+	[WHY_CANCEL_IGNORED] = LOSS,
+	[WHY_UNREAD] = NOWHERE,
+	[WHY_PROBE_UNANSWERED] = NOWHERE,
+	[WHY_UNRECORDED] = NOWHERE,
+	[WHY_REPLAY_FAILED] = TOLD,
+	[WHY_SERVER_CHANGED] = NOWHERE,
+	[WHY_RESTARTED] = TOLD,
+	[WHY_RESTARTING] = TOLD,
+	[WHY_RESTART_REFUSED] = LOSS,
+	[WHY_STARTED] = PLAIN,
+	[WHY_INPUT_ENDED] = NOWHERE,
+	[WHY_INPUT_ENDED_EARLY] = NOWHERE,
+	[WHY_CLIENT_ENDED] = NOWHERE,
+	[WHY_SIGNALLED] = TOLD,
+	[WHY_INTERRUPT_IGNORED] = NOWHERE,
+	[WHY_ENDING] = NOWHERE,
+	[WHY_FORCED] = NOWHERE,
+	[WHY_CONTAINER_LEFT] = NOWHERE,
+	[WHY_SERVER_EXITED] = LOSS,
+	[WHY_SERVER_ENDED] = NOWHERE,
+	[WHY_GUARDIAN_LOST] = NOWHERE,
+	[WHY_SWEPT] = NOWHERE,
+	[WHY_NOT_SWEPT] = NOWHERE,
+	[WHY_LOG_EXPOSED] = NOWHERE,
+	[WHY_CONFIG_REFUSED] = NOWHERE,
+	[WHY_CONFIG_RELOADED] = NOWHERE,
+	[WHY_RULE_DOUBTED] = NOWHERE,
+	[WHY_RULE_UNUSED] = NOWHERE,
+	[WHY_CONTROL_REFUSED] = NOWHERE,
+	[WHY_OPERATOR_SET] = NOWHERE,
+	[WHY_OPERATOR_RESTARTED] = LOSS,
+	[WHY_COUNTED] = PLAIN,
+	[WHY_KILLED] = LOSS,
+	[WHY_LINES_LOST] = NOWHERE,
+	[WHY_FAILED] = NOWHERE,
+	[WHY_SUMMARY] = PLAIN,
+};
+
+/* Of a request: whether --failed tells of it, and the table of tools counts it as failed. */
+static const enum meaning of_tallies[TALLIES] = {
+	[TALLY_ANSWERED] = TOLD,
+	[TALLY_FAILED] = LOSS,
+	[TALLY_CANCELLED] = LOSS,
+	[TALLY_TIMED_OUT] = LOSS,
+	[TALLY_BY_PERSON] = LOSS,
+	[TALLY_LEFT] = LOSS,
+	[TALLY_LOST] = LOSS,
+	[TALLY_REFUSED] = LOSS,
+	[TALLY_STREAMS] = TOLD,
+	[TALLY_UNTRACKED] = LOSS,
+};
+
+/* Whether the decision table ends a request under this word. */
+static bool
+ends_some(enum why why)
+{
+	bool ends = false;
+
+	for (int state = REQUEST_QUEUED; state < REQUEST_STATES; state++)
+		for (int event = 0; event < DECIDE_EVENTS && state != REQUEST_ABANDONED; event++) {
+			const struct decision *cell = &decisions[state][event];
+
+			ends |= (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED) &&
+			    (cell->why[SIDE_CLIENT] == why || cell->why[SIDE_SERVER] == why);
+		}
+	return ends;
+}
+
+static void
+keep_nothing(void *keeper, enum why why, const struct log_field *fields, size_t count)
+{
+	(void)keeper, (void)why, (void)fields, (void)count;
+}
+
+/* What the program writes there has that meaning, and nothing else has. */
+TEST(the_history_has_a_meaning_for_each_word)
+{
+	const struct log log = { .keep = keep_nothing }; /* shows errors only */
+
+	for (enum why why = 0; why < WHY_COUNT; why++) {
+		enum meaning meaning = meanings[why];
+		bool kept = why_level(why) != LEVEL_ERROR && log_shows(&log, why);
+		bool own = why == WHY_COUNTED || why == WHY_KILLED; /* history.c writes them itself */
+
+		ck_assert_msg(meaning != UNSAID, "what does the history make of %s?", why_word(why));
+		ck_assert_msg((kept || own) == (meaning >= PLAIN), "%s is %skept", why_word(why), kept ? "" : "not ");
+		ck_assert_msg(!ends_some(why) || meaning == ENDS, "a request may end under %s", why_word(why));
+	}
+	for (enum tally tally = 0; tally < TALLIES; tally++)
+		ck_assert_msg(of_tallies[tally] != UNSAID, "what does the history make of %s?", tally_word(tally));
+}
+
+#define DIRECTORY "/.local/state/canceld"
+#define LINE \
+	"{\"time\":\"2026-11-25T10:00:01.000Z\",\"pid\":4711,\"server\":\"weather\",\"session\":\"4711-1\"," \
+	"\"why\":\"%s\""
+#define ENDED ",\"ended\":\"%s\",\"requester\":\"client\",\"method\":\"m\",\"name\":\"%s.%s\",\"id\":7,\"elapsed\":1}\n"
+
+static void
+write_word(FILE *file, enum why why)
+{
+	if (meanings[why] >= PLAIN)
+		fprintf(file, LINE "%s}\n", why_word(why), why == WHY_KILLED ? ",\"open\":1" : "");
+	for (enum tally tally = 0; meanings[why] == ENDS && tally < TALLIES; tally++)
+		fprintf(file, LINE ENDED, why_word(why), tally_word(tally), why_word(why), tally_word(tally));
+}
+
+/* A line for each word, and for each tally with which it may end a request. */
+static void
+write_all(void)
+{
+	char path[512];
+	FILE *file;
+
+	shell_expect("true", "rm -rf $HOME/.local; mkdir -p -m 700 $HOME" DIRECTORY, 0, "");
+	snprintf(path, sizeof(path), "%s" DIRECTORY "/history", getenv("HOME"));
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	for (enum why why = 0; why < WHY_COUNT; why++)
+		write_word(file, why);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+static void
+expect_row(const char *row, bool wanted)
+{
+	bool found = strstr(shell_output, row) != NULL;
+
+	ck_assert_msg(found == wanted, "'%s' is %sin:\n%s", row, found ? "" : "not ", shell_output);
+}
+
+/* least: what is told. */
+static void
+expect_word(enum why why, enum meaning least)
+{
+	const char *word = why_word(why);
+	char row[128];
+
+	snprintf(row, sizeof(row), " - %s ", word);
+	if (meanings[why] >= PLAIN)
+		expect_row(row, meanings[why] >= least);
+	for (enum tally tally = 0; meanings[why] == ENDS && tally < TALLIES; tally++) {
+		const char *ended = tally_word(tally);
+
+		snprintf(row, sizeof(row), " m %s.%s 7 1ms %s ", word, ended, ended);
+		expect_row(row, of_tallies[tally] >= least);
+		snprintf(row, sizeof(row), "weather m %s.%s 1 %d ", word, ended, of_tallies[tally] == LOSS);
+		expect_row(row, true);
+	}
+}
+
+TEST(the_history_tells_of_each_word_what_it_means)
+{
+	static const char script[] = "$CANCELCTL history $HOW | tr -s ' ' | sed 's/$/ /'";
+
+	write_all();
+	shell_expect("HOW=", script, 0, "weather[4711]");
+	for (enum why why = 0; why < WHY_COUNT; why++)
+		expect_word(why, TOLD);
+	shell_expect("HOW=--failed", script, 0, "weather[4711]");
+	for (enum why why = 0; why < WHY_COUNT; why++)
+		expect_word(why, LOSS);
+}
