@@ -345,8 +345,15 @@ static const struct {
 	    "\n2026-11-25 10:00:04  tools/call  map       -   900ms  KILLED         2 open, this is the oldest\n" },
 	{ C "--failed", 0, "SERVER_EXITED  exit status 3\n" },
 	{ "sed -i '/failed/d; /timed_out/d; s/\"status\":3/\"status\":0/; s/KILLED/SUMMARY/' " HISTORY "; " C
-	  "--failed",
-	    1, "the history has nothing of that" },
+	  "--failed 2>&1",
+	    0, "passed over\ncancelctl: nothing has failed\n" },
+	{ "sed -i '/failed/d; /timed_out/d; s/\"status\":3/\"status\":0/; s/KILLED/SUMMARY/' " HISTORY "; " C
+	  "--failed 2>/dev/null | wc -c",
+	    0, "0\n" },
+	{ "sed -i '/failed/d; /timed_out/d; s/\"status\":3/\"status\":0/; s/KILLED/SUMMARY/' " HISTORY "; " C
+	  "-j --failed",
+	    0, "nothing has failed\n" },
+	{ C "--failed -s 1s", 1, "the history has nothing of that" },
 	{ "sed -i '/failed/d; /timed_out/d; /KILLED/d; s/\"status\":3/\"signal\":11/' " HISTORY "; " C "--failed", 0,
 	    "SERVER_EXITED  signal 11\n" },
 	{ C "-j --failed 2>&1 | grep -c 'KILLED\\|SERVER_EXITED'", 0, "2\n" },

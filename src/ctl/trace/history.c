@@ -356,7 +356,7 @@ tell(struct choice *choice, bool faults)
 		append_session(choice, session);
 	choice->told |= choice->out.len > 0;
 	rows = trace_tools(choice->tools);
-	if (json_array_size(rows) > 0) {
+	if (choice->told && json_array_size(rows) > 0) {
 		compose(&choice->out, "\n");
 		table_write(tools_columns, rows, choice->cells, &choice->out);
 	}
@@ -405,7 +405,9 @@ ctl_history(int argc, char *argv[])
 	nearest.typed = span_of(choice.which == NULL ? "" : choice.which);
 	json_object_foreach(choice.others, name, value) nearest_offer(&nearest, name);
 	if (status == CTL_YES && !choice.told)
-		status = ctl_no("the history has nothing of that%s%s", nearest_lead(&nearest), nearest_name(&nearest));
+		status = choice.failed && json_array_size(choice.trace.sessions) > 0 ?
+		    ctl_tell(CTL_YES, "nothing has failed") :
+		    ctl_no("the history has nothing of that%s%s", nearest_lead(&nearest), nearest_name(&nearest));
 	end(&choice);
 	return status;
 }
