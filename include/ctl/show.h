@@ -30,7 +30,7 @@ void show_line(struct buf *text);
 /* Appends the text, printable; its tabs and its lines stay; before all but the first comes lead, and with it none is empty. */
 void show_lines(struct buf *out, struct span text, const char *lead);
 
-/* 350ms, 12s, 2m05s, 3h02m, 5d04h */
+/* 350ms, 1.5s, 12s, 2m05s, 3h02m, 5d04h */
 struct span show_time(msec_t time, char text[SHOW_TIME_SIZE]);
 
 /* The string, "" where it is none; the same of a member: a borrowed part of the object. */

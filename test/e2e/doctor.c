@@ -365,7 +365,7 @@ static const struct {
 	{ D "--call x" FAILING_SERVER("Input validation error: b"), 2, "x refuses the --arguments: Input" },
 	{ D "--call x" FAILING_SERVER("MCP error -32602: Output validation error: b"), 1, "-32602: Output" },
 	{ D "-D acp --call x/y -- $DEMO_SERVER", 2, "the server does not know the method 'x/y'" },
-	{ D "--start 1500ms -- sleep 50 2>&1 >text", 1, "cancelctl: checking initialize: 1s, at most " },
+	{ D "--start 1500ms -- sleep 50 2>&1 >text", 1, "cancelctl: checking initialize: 1" },
 	/* No protocol demands progress: it is told, and not judged. */
 	{ D "--call progress --arguments '{\"steps\":3,\"everyMs\":20}' -- $DEMO_SERVER", 0,
 	    " ms; reports of progress: 3\n" },
@@ -576,7 +576,8 @@ TEST(an_orphan_does_not_hold_up_the_report)
 TEST(a_terminal_is_kept)
 {
 	shell_expect_terminal(60, "$CANCELCTL doctor --call sleep --arguments '{\"ms\":2500}' -- $DEMO_SERVER",
-	    "  \rcancelctl: checking call: 2s, at most ");
+	    "  \rcancelctl: checking call: 2");
+	ck_assert_ptr_nonnull(strstr(shell_output, "s, at most "));
 	ck_assert_ptr_nonnull(strstr(shell_output, "block,\r\n            noise, "));
 }
 

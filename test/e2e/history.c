@@ -324,7 +324,7 @@ static const struct {
 	{ C, 0, "10:00:01  tools/call  forecast  2   700ms  failed         isError\n" },
 	{ C, 0, "10:00:01  tools/call  map       3      2s  timed_out      no progress\n" },
 	{ "sed -i 's/\"elapsed\":2000/&,\"held\":1500/' " HISTORY "; " C, 0,
-	    "map       3      2s    1s  timed_out      no progress\n" },
+	    "map       3      2s  1.5s  timed_out      no progress\n" },
 	{ C, 0, "10:00:03  -           -         -       -  SERVER_EXITED  exit status 3\n" },
 	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; " C, 0, "SERVER_EXITED  signal 9\n" },
 	{ C, 0, "2026-11-25 10:00:01  tools/call  forecast  2   700ms" },
@@ -469,7 +469,7 @@ TEST(how_long_requests_took_is_counted)
 	run_call(run, "3", "sleep", "{\"ms\":1100}");
 	run_expect_answer(run, "3");
 	shell_expect("true", "$CANCELCTL stats timed | grep -c 'N  *P50  *P95  *MAX$'", 0, "1\n");
-	shell_expect("true", "$CANCELCTL stats timed | grep -c 'sleep .* 1  *[0-9]*s  *[0-9]*s  *[0-9]*s$'", 0, "1\n");
+	shell_expect("true", "$CANCELCTL stats timed | grep -c 'sleep .* 1  *[0-9.]*s  *[0-9.]*s  *[0-9.]*s$'", 0, "1\n");
 	shell_expect("true", "$CANCELCTL metrics", 0,
 	    "mcp_server_operation_duration_seconds_bucket{server=\"timed\",mcp_method_name=\"tools/call\","
 	    "gen_ai_tool_name=\"sleep\",le=\"1\",network_transport=\"pipe\"} 0\n");

@@ -132,6 +132,8 @@ show_time(msec_t time, char text[SHOW_TIME_SIZE])
 
 	if (ms < 1000)
 		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "ms", sign, ms);
+	else if (s < 10)
+		snprintf(text, SHOW_TIME_SIZE, "%s%gs", sign, (double)(ms / 100) / 10);
 	else if (m == 0)
 		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "s", sign, s);
 	else if (h == 0)
