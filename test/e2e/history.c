@@ -312,14 +312,15 @@ write_history(void)
 }
 
 #define C "$CANCELCTL history "
+#define OLDER "sed -i '/forecast/s/11-25/11-23/' " HISTORY "; "
 
 static const struct {
 	const char *script;
 	int status;
 	const char *said;
 } told[] = {
-	{ C, 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
-	{ "sed -i /KILLED/d " HISTORY "; " C, 0, "weather[4711]  node  2026-11-25 10:00:00, 4s, no end is known\n" },
+	{ C, 0, "weather[4711]  node  2026-11-25 10:00:00 UTC, 5s\n" },
+	{ "sed -i /KILLED/d " HISTORY "; " C, 0, "weather[4711]  node  2026-11-25 10:00:00 UTC, 4s, no end is known\n" },
 	{ C, 0, "10:00:00  tools/call  forecast  1   500ms  answered" },
 	{ C, 0, "10:00:01  tools/call  forecast  2   700ms  failed         isError\n" },
 	{ C, 0, "10:00:01  tools/call  map       3      2s  timed_out      no progress\n" },
@@ -339,7 +340,7 @@ static const struct {
 	{ C, 0, "1 lines are not of a JSON log" },
 	{ C "--failed | grep -c answered", 1, "0\n" },
 	{ C "--failed 2>&1 | grep -c 'no end'", 1, "0\n" },
-	{ C "--failed", 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
+	{ C "--failed", 0, "weather[4711]  node  2026-11-25 10:00:00 UTC, 5s\n" },
 	{ C "--failed", 0, "weather  tools/call  forecast  100       1    2ms  2ms  700ms\n" },
 	{ C "--failed", 0,
 	    "\n2026-11-25 10:00:04  tools/call  map       -   900ms  KILLED         2 open, this is the oldest\n" },
@@ -359,6 +360,16 @@ static const struct {
 	{ C "-j --failed 2>&1 | grep -c 'KILLED\\|SERVER_EXITED'", 0, "2\n" },
 	{ "$CANCELCTL trace -f otlp 2>&1 | grep -c 'error.type\",\"value\":{\"stringValue\":\"KILLED'", 0, "1\n" },
 	{ C "weather | grep -c BEGAN", 0, "1\n" },
+	{ "export TZ=XYZ-1; " C, 0, "weather[4711]  node  2026-11-25 11:00:00 XYZ, 5s\n" },
+	/* Without a time: the last day of this server. */
+	{ OLDER C, 0, "cancelctl: this is the last day; for what was before see --since, such as --since 7d\n" },
+	{ OLDER C "2>&1 | grep -c -e forecast", 1, "0\n" },
+	{ OLDER C "-s 2026-11-01 2>&1 | grep -c -e 'forecast.* [af]' -e 'last day'", 0, "2\n" },
+	{ OLDER C "-j 2>&1 | grep -c -e '\"forecast' -e 'last day'", 0, "3\n" },
+	{ "sed 's/weather/other/; s/11-25/11-27/' " HISTORY " >more; cat more >>" HISTORY "; " C
+	  "weather 2>&1 | grep -c forecast",
+	    0,
+	    "3\n" },
 	{ C "4711 | grep -c BEGAN", 0, "1\n" },
 	{ C "other", 1, "the history has nothing of that\n" },
 	{ C "wether", 1, "the history has nothing of that: it could be weather\n" },
@@ -385,7 +396,7 @@ static const struct {
 	{ C "--since 2026-11-25T10:01", 1, "the history has nothing of that" },
 	/* The head of a session that goes on is older. */
 	{ "sed -i 's/T10:00:00/T08:00:00/' " HISTORY "; " C "--since 2026-11-25T09:00", 0,
-	    "weather[4711]  node  2026-11-25 08:00:00, 2h00m\n" },
+	    "weather[4711]  node  2026-11-25 08:00:00 UTC, 2h00m\n" },
 	{ "sed -i 's/T10:00:00/T08:00:00/' " HISTORY "; " C "--since 2026-11-25T09:00 2>&1 | grep -c STARTED", 1,
 	    "0\n" },
 	{ "sed -n 's/4711/4710/g; /STARTED/s/T10/T08/p; s/KILLED/SUMMARY/; /SUMMARY/s/T10/T08/p' " HISTORY

@@ -14,16 +14,20 @@ static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [--failed] 
 			    "      --failed       only requests that failed, were given up or lost, and what\n"
 			    "                     ended the server or canceld too early\n"
 			    "  -s, --since TIME   only what ended since then: 2h or 1d ago, today, yesterday,\n"
-			    "                     10:00, 2026-11-25 or '2026-11-25 10:00'\n"
+			    "                     10:00, 2026-11-25 or '2026-11-25 10:00'; without it a day up\n"
+			    "                     to the last line, or all with -j\n"
 			    "  -j, --json         the lines of the history\n";
 
 /* The length of a date and what parts it from a time; bytes for both. */
-enum { DAY = sizeof("2026-11-26"), CLOCK_SIZE = 64 };
+enum { DAY = sizeof("2026-11-26"), CLOCK = sizeof("2026-11-26 10:00:00") - 1, CLOCK_SIZE = 64 };
+
+#define LATELY ((msec_t)24 * 3600 * 1000)
 
 /* What is wanted, and what is told of it. */
 struct choice {
 	const char *which; /* NULL: all */
 	bool failed, json, told;
+	bool older; /* there are lines of before what is told */
 	struct trace trace;
 	json_t *others; /* an object: the names of servers that are not meant */
 	json_t *tools;
@@ -154,17 +158,37 @@ is_loss(const json_t *line)
 	    (show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0));
 }
 
+static bool
+is_meant(const struct choice *choice, const json_t *line)
+{
+	return show_is_meant(choice->which, show_string(line, "server"), show_number(line, "pid"));
+}
+
+/* A trace_hearer: the last day of which there is something is to be told. */
+static bool
+hear_day(void *user, json_t *line)
+{
+	struct choice *choice = user;
+	msec_t since = trace_time(line) - LATELY;
+
+	if (is_meant(choice, line) && since > choice->trace.since)
+		choice->trace.since = since;
+	json_decref(line);
+	return true;
+}
+
 /* A trace_hearer. */
 static bool
 hear(void *user, json_t *line)
 {
 	struct choice *choice = user;
 
-	if (!show_is_meant(choice->which, show_string(line, "server"), show_number(line, "pid"))) {
+	if (!is_meant(choice, line)) {
 		json_object_set_new(choice->others, show_string(line, "server").ptr, json_true());
 		json_decref(line);
 		return true;
 	}
+	choice->older |= trace_time(line) < choice->trace.since;
 	if (choice->json && trace_time(line) >= choice->trace.since &&
 	    (!choice->failed || is_loss(line) ||
 		(show_has(line, "ended") && !show_is_any(line, "ended", "answered streams")))) {
@@ -180,7 +204,7 @@ clock_of(msec_t time, char shown[CLOCK_SIZE])
 {
 	time_t seconds = time / 1000;
 
-	strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S", localtime(&seconds));
+	strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S %Z", localtime(&seconds));
 	return shown;
 }
 
@@ -192,6 +216,7 @@ write_clock(struct buf *text, const json_t *row, const char *key)
 
 	clock_of(show_number(row, key), shown);
 	clock_of((msec_t)time(NULL) * 1000, now);
+	shown[CLOCK] = '\0';
 	compose(text, "%s", shown + (memcmp(shown, now, DAY) == 0 ? DAY : 0));
 }
 
@@ -314,7 +339,7 @@ append_length(const struct choice *choice, const json_t *session, struct buf *li
 		compose(line, ", no end is known");
 }
 
-/* "weather[4711]  node  2026-11-26 08:21:37, 2m05s" */
+/* "weather[4711]  node  2026-11-26 08:21:37 CET, 2m05s" */
 static void
 append_session(struct choice *choice, const json_t *session)
 {
@@ -379,6 +404,7 @@ history_append(struct buf *out, const char *which, size_t cells)
 {
 	struct choice choice = { .which = which, .cells = cells };
 
+	trace_read_history(hear_day, &choice, false);
 	tell(&choice, false);
 	compose(out, choice.told ? "%b" : "the history has nothing of that\n", buf_span(&choice.out));
 	buf_free(&choice.out);
@@ -400,8 +426,12 @@ ctl_history(int argc, char *argv[])
 	    1, usage);
 	choice.which = argv[optind];
 	choice.trace.since = trace_read_since(since);
+	if (since == NULL && !choice.json)
+		trace_read_history(hear_day, &choice, false);
 	status = tell(&choice, true);
 	show_buf(&choice.out);
+	if (since == NULL && choice.older)
+		ctl_tell(CTL_YES, "this is the last day; for what was before see --since, such as --since 7d");
 	nearest.typed = span_of(choice.which == NULL ? "" : choice.which);
 	json_object_foreach(choice.others, name, value) nearest_offer(&nearest, name);
 	if (status == CTL_YES && !choice.told)
