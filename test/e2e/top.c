@@ -485,6 +485,35 @@ TEST(top_cancels_in_the_canceld_that_it_asked_about)
 	run_end(run);
 }
 
+#define SWAP(name, age, idle, open) \
+	"{\"pid\":99999980,\"name\":\"swaps\",\"age_ms\":" age ",\"in_flight\":" open ",\"requests\":[" \
+	"{\"id\":1,\"serial\":1,\"from\":\"client\",\"method\":\"" name "\",\"age_ms\":" idle ",\"idle_ms\":" idle "}]}"
+
+/* Their canceld tell of them at slightly different times. */
+TEST(what_is_idle_as_long_keeps_its_place)
+{
+	static const char *const first[] = { SWAP("first", "10000", "5000", "1"), SWAP("first", "10100", "5100", "2"),
+		NULL },
+				 *const second[] = { SWAP("second", "10000", "4998", "1"),
+					 SWAP("second", "10105", "5103", "2"), NULL };
+	struct run *run = run_session("--name swapper", NULL);
+	struct sockaddr_un addresses[2] = { address_beside(run, "99999980-ab.sock"),
+		address_beside(run, "99999981-ab.sock") };
+	pid_t fakes[2] = { start_fake(&addresses[0], first), start_fake(&addresses[1], second) }, pid;
+	int terminal;
+
+	pid = start_top(&terminal, "swaps");
+	await_frame(terminal, "2 open, 2 canceld");
+	ck_assert(strstr(shell_output, "first") < strstr(shell_output, "second"));
+	await_frame(terminal, "4 open, 2 canceld");
+	ck_assert(strstr(shell_output, "first") < strstr(shell_output, "second"));
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
+	for (int i = 0; i < 2; i++)
+		end_fake(fakes[i], &addresses[i]);
+	run_end(run);
+}
+
 static const struct winsize least_of_panels = { .ws_row = 24, .ws_col = 120 };
 
 TEST(many_servers_leave_room_for_a_request_and_its_details)

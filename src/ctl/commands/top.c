@@ -38,17 +38,20 @@ on_signal(int number)
 	raise(number);
 }
 
-/* The smallest first; what is held waits for what hangs, and stands below it. */
+/*
+ * The smallest first; of what is open a time, which stays the same while nothing happens. What is held waits for what hangs,
+ * and stands below it.
+ */
 static json_int_t
 key_of(const json_t *row, int order)
 {
-	json_int_t behind = show_is(row, "verdict", "held") ? MSEC_NEVER / 2 : 0;
+	json_int_t behind = show_is(row, "verdict", "held") ? MSEC_NEVER / 2 : 0, now = show_number(row, "now");
 
 	if (order == 'l')
-		return view_left(row);
+		return view_left(row) < MSEC_NEVER ? now + view_left(row) : MSEC_NEVER;
 	if (order == ENDED)
 		return show_number(row, "ended_ms");
-	return behind - show_number(row, order == 'a' ? "age_ms" : "idle_ms");
+	return behind + now - show_number(row, order == 'a' ? "age_ms" : "idle_ms");
 }
 
 /* A pid may be there twice, in containers. */
@@ -96,12 +99,17 @@ collect(struct top *top, json_t *ended)
 	top->more = 0;
 	for (size_t i = 0; i < top->targets.count; i++) {
 		const struct target *target = &top->targets.list[i];
+		json_int_t age = show_number(target->about, "age_ms");
 
+		if (age > 0 && !show_has(top->starts, target->path))
+			json_object_set_new(top->starts, target->path, json_integer(monotonic_now() - age));
+		age += show_number(top->starts, target->path);
 		top->more += show_number(target->about, "more");
 		for (int over = 0; over < 2; over++)
 			show_each (request, json_object_get(target->about, over ? "ended" : "requests")) {
 				row = target_with(target, request);
 				json_object_set_new(row, "socket", json_string_nocheck(target->path));
+				json_object_set_new(row, "now", json_integer(age));
 				json_object_set(row, "config", json_object_get(target->about, "config"));
 				add_row(top, over ? ended : top->rows, row, over ? ENDED : top->order);
 			}
@@ -538,6 +546,7 @@ ctl_top(int argc, char *argv[])
 	top.rows = json_array();
 	top.known = json_array();
 	top.calls = json_object();
+	top.starts = json_object();
 	look(&top);
 	status = top.which != NULL && top.targets.count == 0 ? targets_tell_none(&top.targets, top.which) :
 							       run(&top, interval);
@@ -548,6 +557,7 @@ ctl_top(int argc, char *argv[])
 	json_decref(top.log);
 	json_decref(top.pinged);
 	json_decref(top.calls);
+	json_decref(top.starts);
 	buf_free(&top.typed);
 	buf_free(&top.filter);
 	buf_free(&top.notice);
