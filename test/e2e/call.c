@@ -169,6 +169,7 @@ static const struct {
 	{ C "--list -j" DEMO " | head -n 2", 0,
 	    "{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}\n{\"name\":\"sleep\"," },
 	/* Errors. */
+	{ C "--list -- cat", 123, "cancelctl: initialize: the command sends back what it reads\n" },
 	{ LOOSE ANSWER("{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"a\\nb\"}]}") C "t" SHOWS " >out",
 	    123, "cancelctl: t: a\nb\n" },
 	{ LOOSE ANSWER("{\"isError\":true,\"content\":[]}") C "-j t" SHOWS, 123,

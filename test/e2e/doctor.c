@@ -495,7 +495,8 @@ static const struct {
 	    "status 1: 1234567\n" },
 	{ D "-j -- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | grep -o '1234567.n' | wc -l", 0,
 	    "127\n" },
-	{ D "-- cat", 1, "server/discover: what cancelctl says is sent back\n" },
+	{ D "-- cat", 1, "server/discover: the command sends back what it reads\n" },
+	{ D "-D acp -- cat 2>&1 | grep -c -e '^asks' -e 'initialize: the command sends back what it reads'", 0, "1\n" },
 	{ D SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
 	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";;"

@@ -23,7 +23,6 @@ enum {
 };
 
 #define INFO "{\"name\":\"cancelctl\",\"version\":\"" CANCELD_VERSION "\"}"
-static const char not_offered[] = "cancelctl does not offer this";
 
 #define META "io.modelcontextprotocol/"
 
@@ -76,9 +75,9 @@ take_answer(struct asked *asked, json_t *answer)
 	if (error == NULL)
 		text = visit_text(json_array_get(json_object_get(result, "content"), 0), "text");
 	if (error != NULL || json_is_true(json_object_get(result, "isError")))
-		asked->error = strcmp(text, not_offered) == 0 ? "what cancelctl says is sent back" :
-		    text[0] != '\0'                           ? text :
-								"an error without a text";
+		asked->error = text[0] != '\0' ? text : "an error without a text";
+	if (show_has(answer, "method"))
+		asked->error = "the command sends back what it reads";
 	asked->answer = answer;
 	asked->result = json_is_object(result) ? result : NULL;
 	asked->served = strncmp(text, "canceld: ", strlen("canceld: ")) != 0 || !show_has(data, "cause");
@@ -107,7 +106,7 @@ answer_to(const json_t *request)
 			return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
 			    json_loads(rows[i].result, JSON_DECODE_ANY, NULL));
 	return json_pack("{s:s, s:O, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code",
-	    ERROR_METHOD_NOT_FOUND, "message", not_offered);
+	    ERROR_METHOD_NOT_FOUND, "message", "cancelctl does not offer this");
 }
 
 static void
@@ -207,7 +206,8 @@ hear_message(struct visit *visit, json_t *message)
 	double number = json_number_value(id);
 	struct asked *asked = visit->asked;
 
-	if (json_object_get(message, "method") == NULL) {
+	/* What opens a session is no request of a server's. */
+	if (!show_has(message, "method") || (number == 1 && show_is(message, "method", visit->dialogue->opening))) {
 		if (!(number >= 1 && number <= visit->count))
 			return;
 		asked += (int)number - 1;
