@@ -142,6 +142,7 @@ struct asked {
 	bool cancelled, unknown, unfit;    /* the answer says: was cancelled; no such method; wrong params */
 	bool newer;                        /* ... to initialize: only MCP without it is spoken */
 	msec_t sent, answered, progressed; /* visit_now; progressed: the last time */
+	msec_t began, ended;               /* of the wait for the answer; real time in ms */
 	int order;                         /* of the answers, from 1 */
 	int progress;                      /* how often it was reported */
 	json_t *report;                    /* the params of the last progress; NULL: none */
@@ -151,7 +152,7 @@ struct visit {
 	const struct dialogue *dialogue;
 	/*
 	 * canceld's first decision with each word (canceld(7), DIAGNOSTICS), and with its step if it has one ("ENDING
-	 * SIGTERM"). "heard": visit_now; "times": how many there were.
+	 * SIGTERM"). "times": how many there were.
 	 */
 	json_t *decisions;
 	json_t *asks; /* borrowed: how often the server asked its client for each method; NULL: nobody wants to know */
@@ -164,8 +165,8 @@ struct visit {
 	/* canceld's; it opens its log and its configuration by the names of ours, so these stay open until it exits. */
 	int theirs[VISIT_ENDS], config;
 	char end[32];     /* "status 3" or "signal 11" of the server; empty: it runs */
-	msec_t ended;     /* then: visit_now */
-	msec_t dismissed; /* when the last notification was sent: visit_now; MSEC_NEVER: none was */
+	msec_t ended;     /* then: the real time, in ms */
+	msec_t dismissed; /* the same when the last notification was sent; MSEC_NEVER: none was */
 	struct buf in[VISIT_ENDS], out;
 	struct frame frames[VISIT_ENDS];
 	msec_t due, late;  /* see visit_now */
@@ -173,6 +174,7 @@ struct visit {
 	bool terminal;     /* what is told on stderr replaces what was told before */
 	const char *check; /* what is waited for */
 	msec_t began, told;
+	msec_t until; /* visit_now at which that wait ends */
 	bool
 	    unreadable; /* ... no notification, and nothing that jansson takes: half a surrogate pair; ends all waits too */
 };
@@ -186,11 +188,17 @@ int visit_start(struct visit *visit, const struct examination *what, const struc
  */
 msec_t visit_now(struct visit *visit);
 
-/* From here on waits are for this, with which the line begins that tells on stderr how long they take. */
-void visit_begin(struct visit *visit, const char *check);
+/* How long the answer took, or has been waited for, in real ms; that of what opens a session from the server's start on. */
+long long visit_took(const struct asked *asked);
+
+/*
+ * From here on waits are for this, all in all at most so many ms; with it the line begins that tells on stderr how long they
+ * take, and may take.
+ */
+void visit_begin(struct visit *visit, const char *check, msec_t limit);
 
 /* Opens a session, whose first answer may take so many ms from when the server was started. */
-struct asked *visit_open(struct visit *visit, msec_t limit);
+struct asked *visit_open(struct visit *visit, const char *check, msec_t limit);
 
 /* Sends a request; takes the reference to params. */
 struct asked *visit_ask(struct visit *visit, const char *method, json_t *params);
@@ -199,7 +207,7 @@ struct asked *visit_ask(struct visit *visit, const char *method, json_t *params)
 struct asked *visit_call(struct visit *visit, const char *name, const json_t *arguments);
 void visit_cancel(struct visit *visit, const struct asked *asked);
 
-/* Waits for the answer. false: it did not come in so many ms. */
+/* Waits for the answer, at most so many ms. false: it did not come. */
 bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
 
 /* The text of that member; "" if it is none. */
@@ -208,12 +216,15 @@ const char *visit_text(const json_t *object, const char *key);
 /* Ends the session in the words of the protocol, if it has some. false: the farewell was not answered in so many ms. */
 bool visit_dismiss(struct visit *visit, msec_t limit);
 
-/* Closes the server's stdin, and waits so many ms for the end of all. The answers stay. */
-void visit_close(struct visit *visit, msec_t limit);
+/* Closes the server's stdin, and waits for the end of all. The answers stay. */
+void visit_close(struct visit *visit);
 void visit_free(struct visit *visit);
 
-/* Adds the tools of an MCP server to the array, page by page. Returns the last request: more, if it has a nextCursor. */
-const struct asked *tools_ask(struct visit *visit, msec_t limit, json_t *tools);
+/*
+ * Adds the tools of an MCP server to the array, page by page, each of which may take so long. Returns the last request: more,
+ * if it has a nextCursor.
+ */
+const struct asked *tools_ask(struct visit *visit, const char *check, msec_t limit, json_t *tools);
 
 /* An object on the command line, or, -, on standard input. What is none ends the program. what: how it is called. */
 json_t *tools_read(const char *what, const char *word);

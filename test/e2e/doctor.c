@@ -366,6 +366,15 @@ static const struct {
 	{ D "--call x" FAILING_SERVER("MCP error -32602: Output validation error: b"), 1, "-32602: Output" },
 	{ D "-D acp --call x/y -- $DEMO_SERVER", 2, "the server does not know the method 'x/y'" },
 	{ D "--start 1500ms -- sleep 50 2>&1 >text", 1, "cancelctl: checking initialize: 1" },
+	/* All that the check may take. */
+	{ D "--call sleep --arguments '{\"ms\":3300}' -- $DEMO_SERVER 2>&1 >text | grep -c "
+	  "'checking cancel: 1[.0-9]*s, at most [34][.0-9]*s more'",
+	    0, "1\n" },
+	/* Whoever measures was stopped meanwhile. */
+	{ D "--call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER --record record >text & p=$!; "
+	    "until grep -qs tools/call record; do sleep 0.01; done; kill -STOP $p; sleep 1; kill -CONT $p; wait $p; "
+	    "awk '/sleep took/ { print $3 >= 1500 ? \"true\" : $0 }' text",
+	    0, "true\n" },
 	/* No protocol demands progress: it is told, and not judged. */
 	{ D "--call progress --arguments '{\"steps\":3,\"everyMs\":20}' -- $DEMO_SERVER", 0,
 	    " ms; reports of progress: 3\n" },

@@ -247,7 +247,7 @@ tell_failure(struct call *call, const struct asked *asked)
 	json_t *error = json_object_get(asked->answer, "error");
 	const char *text = asked->error != NULL ? asked->error : "the result is no object";
 
-	visit_begin(&call->visit, call->visit.check);
+	visit_begin(&call->visit, call->visit.check, 0);
 	if (call->visit.unreadable)
 		return ctl_failed("%s: the server sent a text that cannot be read", call->visit.check);
 	if (visit_interrupted)
@@ -272,11 +272,10 @@ open_session(struct call *call, enum dialogue_kind kind)
 
 	if (visit_start(&call->visit, &call->what, &dialogues[kind]) != 0)
 		exit(ctl_failed("cannot start canceld: %s", strerror(errno)));
-	visit_begin(&call->visit, dialogues[kind].opening);
-	asked = visit_open(&call->visit, VISIT_FOREVER);
+	asked = visit_open(&call->visit, dialogues[kind].opening, VISIT_FOREVER);
 	if (kind == DIALOGUE_MCP_NEWEST || !asked->served || !asked->newer)
 		return asked;
-	visit_close(&call->visit, VISIT_FOREVER);
+	visit_close(&call->visit);
 	visit_free(&call->visit);
 	return open_session(call, DIALOGUE_MCP_NEWEST);
 }
@@ -296,10 +295,10 @@ use_tool(struct call *call, const json_t *arguments)
 	const char *name = call->words[0];
 	const struct asked *asked;
 
-	visit_begin(&call->visit, name);
+	visit_begin(&call->visit, name, VISIT_FOREVER);
 	asked = visit_call(&call->visit, name, arguments);
 	visit_wait(&call->visit, asked, VISIT_FOREVER);
-	visit_begin(&call->visit, name);
+	visit_begin(&call->visit, name, 0);
 	if (asked->result == NULL || asked->error != NULL)
 		return tell_failure(call, asked);
 	put_result(call, asked->result);
@@ -315,8 +314,7 @@ use_session(struct call *call)
 	int status = CTL_YES;
 	bool more;
 
-	visit_begin(&call->visit, "tools/list");
-	asked = tools_ask(&call->visit, VISIT_FOREVER, tools);
+	asked = tools_ask(&call->visit, "tools/list", VISIT_FOREVER, tools);
 	more = visit_text(asked->result, "nextCursor")[0] != '\0';
 	if (more)
 		ctl_tell(CTL_YES, "the server's list of tools does not end, and was cut");
@@ -347,8 +345,8 @@ run(struct call *call)
 		visit_cancel(visit, &visit->asked[visit->count - 1]);
 		how = "cancelled";
 	}
-	visit_begin(visit, "the end of the server");
-	visit_close(visit, VISIT_FOREVER);
+	visit_begin(visit, "the end of the server", VISIT_FOREVER);
+	visit_close(visit);
 	ended = WIFEXITED(visit->status) ? WEXITSTATUS(visit->status) : 0;
 	visit_free(visit);
 	if (number != 0) {

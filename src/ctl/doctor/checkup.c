@@ -1,6 +1,7 @@
 #include "core/compose.h"
 #include "ctl/doctor.h"
 #include "ctl/show.h"
+#include "ctl/trace.h"
 #include "shell/system.h"
 #include "shell/words.h"
 
@@ -28,7 +29,7 @@ struct run {
 #define NO(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NO, MSEC_NEVER, __VA_ARGS__)
 
 /* Not the server's fault, but the caller's: then there is no report. */
-#define MISTAKE(run, ...) (visit_begin(&(run)->visit, ""), (run)->report->status = ctl_usage(__VA_ARGS__))
+#define MISTAKE(run, ...) (visit_begin(&(run)->visit, "", 0), (run)->report->status = ctl_usage(__VA_ARGS__))
 
 /* This check and those that follow, up to that of the cancel. */
 static void
@@ -36,13 +37,6 @@ tell_untested(struct run *run, enum check first, const char *why)
 {
 	for (int check = (int)first; check <= CHECK_CANCEL; check++)
 		UNTESTED(run, (enum check)check, "%s", why);
-}
-
-/* How long the answer took, or how long it was waited for. */
-static long long
-time_of(struct run *run, const struct asked *asked)
-{
-	return (asked->answer != NULL ? asked->answered : visit_now(&run->visit)) - asked->sent;
 }
 
 /* Why the answer is of no use; otherwise: if it is no error. */
@@ -68,7 +62,7 @@ tell_opening(struct run *run, const struct asked *asked)
 {
 	const json_t *info = json_object_get(asked->result, run->visit.dialogue->info);
 	const char *name = visit_text(info, "name"), *version = visit_text(info, "version");
-	long long time = time_of(run, asked);
+	long long time = visit_took(asked);
 
 	run->report->continues = can_continue(run, asked->result);
 	if (asked->result != NULL) {
@@ -91,7 +85,7 @@ check_call_line(struct run *run, const json_t *tools)
 {
 	const json_t *tool;
 
-	visit_begin(&run->visit, "");
+	visit_begin(&run->visit, "", 0);
 	tool = tools_find(tools, run->what->call, false);
 	if (tool == NULL || !tools_suffice(tool, run->what->arguments))
 		run->report->status = CTL_USAGE;
@@ -107,8 +101,9 @@ check_tools(struct run *run, const struct asked *opening)
 	bool more, cut = false;
 	size_t i, len;
 
-	visit_begin(&run->visit, "cancelctl: checking tools");
-	asked = declared != NULL ? tools_ask(&run->visit, run->what->timeout, tools) : opening;
+	asked = declared != NULL ?
+	    tools_ask(&run->visit, "cancelctl: checking tools", run->what->timeout, tools) :
+	    opening;
 	more = visit_text(asked->result, "nextCursor")[0] != '\0';
 	json_array_foreach(tools, i, tool)
 	{
@@ -119,7 +114,7 @@ check_tools(struct run *run, const struct asked *opening)
 	if (declared == NULL)
 		UNTESTED(run, CHECK_TOOLS, "it declares none");
 	else if (asked->answer == NULL)
-		NO(run, CHECK_TOOLS, "tools/list was not answered within %lld ms", time_of(run, asked));
+		NO(run, CHECK_TOOLS, "tools/list was not answered within %lld ms", visit_took(asked));
 	else if (!json_is_array(json_object_get(asked->result, "tools")))
 		NO(run, CHECK_TOOLS, "tools/list: %s", error_of(asked, "the result has no list"));
 	else
@@ -143,7 +138,8 @@ open_agent_session(struct run *run)
 	asked = visit_ask(visit, "session/new",
 	    json_pack("{s:s, s:[]}", "cwd", getcwd(directory, sizeof(directory)) == NULL ? "/" : directory,
 		"mcpServers"));
-	visit_wait(visit, asked, run->what->start);
+	visit_begin(visit, "cancelctl: opening a session", run->what->start);
+	visit_wait(visit, asked, VISIT_FOREVER);
 	id = visit_text(asked->result, "sessionId");
 	if (id[0] != '\0' && strlen(id) < sizeof(visit->session)) {
 		memcpy(visit->session, id, strlen(id) + 1);
@@ -177,8 +173,8 @@ ask_whether_alive(struct run *run)
 	struct visit *visit = &run->visit;
 	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
 
-	visit_begin(visit, "cancelctl: checking alive");
-	visit_wait(visit, ping, run->what->timeout);
+	visit_begin(visit, "cancelctl: checking alive", run->what->timeout);
+	visit_wait(visit, ping, VISIT_FOREVER);
 	return ping;
 }
 
@@ -189,13 +185,13 @@ tell_unanswered(struct run *run, enum check check, const char *when, const struc
 	if (run->ping->answer == NULL)
 		UNTESTED(run, check, "it does not answer %s, with nothing else to do either", ping->method);
 	else
-		NO(run, check, "%s it did not answer %s within %lld ms", when, ping->method, time_of(run, ping));
+		NO(run, check, "%s it did not answer %s within %lld ms", when, ping->method, visit_took(ping));
 }
 
 static void
 tell_busy(struct run *run, const struct asked *call, const struct asked *ping)
 {
-	long long after = time_of(run, ping), work = call->answered - ping->sent;
+	long long after = visit_took(ping), work = call->answered - ping->sent;
 
 	if (!ping->served)
 		tell_unanswered(run, CHECK_BUSY, "in the call", ping);
@@ -211,7 +207,7 @@ static void
 tell_call(struct run *run, const struct asked *call)
 {
 	const char *error = call->error;
-	long long time = time_of(run, call);
+	long long time = visit_took(call);
 
 	if (call->unfit)
 		MISTAKE(run, "%.200s refuses the --arguments: %.200s", run->what->call, error);
@@ -234,7 +230,7 @@ tell_call(struct run *run, const struct asked *call)
 		NO(run, CHECK_SUCCESS, "%s", error);
 	else
 		YES(run, CHECK_SUCCESS, MSEC_NEVER, "the answer is no error");
-	run->called = call->answer == NULL ? MSEC_NEVER : time;
+	run->called = call->answer == NULL ? MSEC_NEVER : call->answered - call->sent;
 }
 
 /* The whole call. Returns it; unanswered if it takes too long. */
@@ -243,15 +239,15 @@ check_call(struct run *run)
 {
 	struct visit *visit = &run->visit;
 	struct asked *call = visit_call(visit, run->what->call, run->what->arguments), *ping;
-	msec_t until = call->sent + run->what->timeout;
+	msec_t limit = run->what->timeout;
 
-	visit_begin(visit, "cancelctl: checking call");
+	visit_begin(visit, "cancelctl: checking call", limit + BUSY_AFTER);
 	if (visit_wait(visit, call, BUSY_AFTER)) {
 		UNTESTED(run, CHECK_BUSY, "the call takes less than %d ms", BUSY_AFTER);
 	} else {
 		ping = visit_ask(visit, visit->dialogue->ping, json_object());
-		visit_wait(visit, call, until - visit_now(visit));
-		visit_wait(visit, ping, until + BUSY_AFTER - visit_now(visit));
+		visit_wait(visit, call, limit - BUSY_AFTER);
+		visit_wait(visit, ping, VISIT_FOREVER);
 		tell_busy(run, call, ping);
 	}
 	tell_call(run, call);
@@ -260,13 +256,13 @@ check_call(struct run *run)
 	return call;
 }
 
-/* Called when an answer would have come, or has. */
+/* Called when an answer would have come, or has. before: the real time from the call to the cancel. */
 static void
-tell_cancel(struct run *run, const struct asked *call, msec_t cancelled)
+tell_cancel(struct run *run, const struct asked *call, msec_t cancelled, msec_t before)
 {
 	bool owed = run->visit.dialogue->owed, unknown = run->called == MSEC_NEVER, answered = call->served;
 	long long taken = call->answered - call->sent, progress = call->progressed - cancelled;
-	long long after = (answered ? call->answered : visit_now(&run->visit)) - cancelled;
+	long long after = visit_took(call) - before;
 
 	if (!owed && call->progress > 0 && progress > STILL_WORKS)
 		NO(run, CHECK_CANCEL, "it still reported progress %lld ms after the cancel", progress);
@@ -276,12 +272,12 @@ tell_cancel(struct run *run, const struct asked *call, msec_t cancelled)
 		UNTESTED(run, CHECK_CANCEL, "no answer within %lld ms, but the call takes longer than --timeout",
 		    after);
 	else if (!answered)
-		YES(run, CHECK_CANCEL, MSEC_NEVER, "no answer within %lld ms after the cancel; the call takes %lld ms",
-		    after, run->called);
+		YES(run, CHECK_CANCEL, MSEC_NEVER, "no answer within %lld ms after the cancel", after);
 	else if (owed && call->cancelled)
 		YES(run, CHECK_CANCEL, after, "it was answered as cancelled after %lld ms", after);
-	else if (unknown ? after > STILL_WORKS : taken * 10 > run->called * 7)
-		NO(run, CHECK_CANCEL, "it answered %lld ms after the cancel, %lld ms after the call", after, taken);
+	else if (unknown ? call->answered - cancelled > STILL_WORKS : taken * 10 > run->called * 7)
+		NO(run, CHECK_CANCEL, "it answered %lld ms after the cancel, %lld ms after the call", after,
+		    after + before);
 	else
 		YES(run, CHECK_CANCEL, after, "it stopped %lld ms after the cancel", after);
 }
@@ -290,7 +286,7 @@ static void
 check_alive(struct run *run, const char *after)
 {
 	const struct asked *ping = ask_whether_alive(run);
-	long long time = time_of(run, ping);
+	long long time = visit_took(ping);
 
 	if (ping->served)
 		YES(run, CHECK_ALIVE, time, "%s it answered %s in %lld ms", after, ping->method, time);
@@ -303,28 +299,30 @@ static void
 check_cancel(struct run *run, struct asked *call)
 {
 	struct visit *visit = &run->visit;
-	msec_t limit = run->what->timeout, cancelled;
+	bool again = call->answer != NULL;
+	msec_t early = again ? run->called / 3 : 0, limit = run->what->timeout, cancelled, before;
 
 	if (run->died || call->error != NULL || run->called < LEAST_CALL) {
 		UNTESTED(run, CHECK_CANCEL, "%s",
 		    run->died || call->error != NULL ? "the call fails" : "the call is too short: choose a slower one");
 		return;
 	}
-	visit_begin(visit, "cancelctl: checking cancel");
-	if (call->answer != NULL) {
+	if (again && !visit->dialogue->owed)
+		limit = run->called * 3 / 2 - early;
+	visit_begin(visit, "cancelctl: checking cancel", early + limit + BEYOND);
+	if (again) {
 		call = visit_call(visit, run->what->call, run->what->arguments);
-		if (visit_wait(visit, call, run->called / 3)) {
+		if (visit_wait(visit, call, early)) {
 			if (!has_died(run, CHECK_CALL, call, "in the second call"))
 				UNTESTED(run, CHECK_CANCEL, "the call does not always take as long");
 			return;
 		}
 	}
 	cancelled = visit_now(visit);
+	before = visit_took(call);
 	visit_cancel(visit, call);
-	if (!visit->dialogue->owed && run->called != MSEC_NEVER)
-		limit = call->sent + run->called * 3 / 2 - cancelled;
-	visit_wait(visit, call, limit + BEYOND);
-	tell_cancel(run, call, cancelled);
+	visit_wait(visit, call, VISIT_FOREVER);
+	tell_cancel(run, call, cancelled, before);
 	check_alive(run, "after the cancel");
 }
 
@@ -339,11 +337,11 @@ check_two_calls(struct run *run)
 	if (visit->dialogue->call == NULL || run->died || findings[CHECK_SUCCESS].verdict != VERDICT_YES ||
 	    findings[CHECK_ALIVE].verdict == VERDICT_NO || findings[CHECK_CANCEL].verdict == VERDICT_NO)
 		return;
-	visit_begin(visit, "cancelctl: checking two calls at once");
+	visit_begin(visit, "cancelctl: checking two calls at once", 3 * run->called + run->what->timeout);
 	for (int i = 0; i < 2; i++)
 		calls[i] = visit_call(visit, run->what->call, run->what->arguments);
 	for (int i = 0; i < 2; i++) {
-		if (visit_wait(visit, calls[i], 3 * run->called + run->what->timeout) && calls[i]->error == NULL)
+		if (visit_wait(visit, calls[i], VISIT_FOREVER) && calls[i]->error == NULL)
 			continue;
 		run->alone = true;
 		NO(run, CHECK_SUCCESS, "of two calls at once one failed: %s", error_of(calls[i], ""));
@@ -385,7 +383,7 @@ tell_exit(struct run *run)
 		     *killed = json_object_get(decisions, "FORCED SIGKILL"),
 		     *container = json_object_get(decisions, "CONTAINER_LEFT");
 	bool dismissed = visit->dismissed != MSEC_NEVER;
-	long long time = visit->ended - (dismissed ? visit->dismissed : show_number(closed, "heard"));
+	long long time = visit->ended - (dismissed ? visit->dismissed : trace_time(closed));
 
 	if (killed != NULL || show_has(decisions, "FORCED SIGTERM")) {
 		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
@@ -453,11 +451,11 @@ leave(struct run *run)
 	const json_t *decisions = run->visit.decisions, *failed;
 	bool started, opened = run->visit.asked[0].result != NULL;
 
-	visit_begin(&run->visit, "cancelctl: checking exit");
+	visit_begin(&run->visit, "cancelctl: checking exit", run->what->timeout + END);
 	if (opened && !visit_dismiss(&run->visit, run->what->timeout))
 		NO(run, CHECK_EXIT, "%s was not answered within %lld ms", run->visit.dialogue->farewell,
 		    (long long)run->what->timeout);
-	visit_close(&run->visit, END);
+	visit_close(&run->visit);
 	/* A flood of the server's may have left no room in the log for the line that says so. */
 	started = opened || show_has(decisions, "STARTED") || show_has(decisions, "LINES_LOST");
 	failed = json_object_get(decisions, "FAILED");
@@ -478,9 +476,8 @@ static const struct asked *
 enter(struct run *run, enum dialogue_kind kind, const char *check)
 {
 	if (visit_start(&run->visit, run->what, &dialogues[kind]) == 0) {
-		visit_begin(&run->visit, check);
 		run->visit.asks = run->report->asks;
-		return visit_open(&run->visit, run->what->start);
+		return visit_open(&run->visit, check, run->what->start);
 	}
 	run->report->status = ctl_failed("cannot start canceld: %s", strerror(errno));
 	return NULL;
@@ -512,7 +509,7 @@ visit_for_discover(struct run *run)
 
 	if (asked == NULL)
 		return;
-	time = time_of(run, asked);
+	time = visit_took(asked);
 	if (asked->served)
 		YES(run, CHECK_DISCOVER, time, "%s after %lld ms", asked->error == NULL ? "answered" : "refused", time);
 	else if (run->visit.end[0] != '\0')

@@ -9,7 +9,7 @@ enum { PAGES = 100 };
 #define SEE "; see cancelctl call --list"
 
 const struct asked *
-tools_ask(struct visit *visit, msec_t limit, json_t *tools)
+tools_ask(struct visit *visit, const char *check, msec_t limit, json_t *tools)
 {
 	const struct asked *asked;
 	const char *cursor = "", *last;
@@ -19,6 +19,7 @@ tools_ask(struct visit *visit, msec_t limit, json_t *tools)
 		last = cursor;
 		asked = visit_ask(visit, "tools/list",
 		    cursor[0] == '\0' ? json_object() : json_pack("{s:s}", "cursor", cursor));
+		visit_begin(visit, check, limit);
 		visit_wait(visit, asked, limit);
 		cursor = visit_text(asked->result, "nextCursor");
 	} while (json_array_extend(tools, json_object_get(asked->result, "tools")) == 0 && cursor[0] != '\0' &&

@@ -3,6 +3,7 @@
 #include "core/scan.h"
 #include "ctl/doctor.h"
 #include "ctl/show.h"
+#include "ctl/trace.h"
 #include "shell/child.h"
 #include "shell/system.h"
 #include "shell/words.h"
@@ -109,6 +110,16 @@ answer_to(const json_t *request)
 	    ERROR_METHOD_NOT_FOUND, "message", "cancelctl does not offer this");
 }
 
+/* As the log of canceld has it. */
+static msec_t
+real_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static void
 clear_line(const struct visit *visit)
 {
@@ -153,12 +164,11 @@ hear_event(struct visit *visit, json_t *event)
 		tell_event(visit, event);
 	if (show_is_any(event, "why", "SERVER_ENDED SERVER_EXITED")) {
 		snprintf(visit->end, sizeof(visit->end), "%s %d", how, (int)show_number(event, how));
-		visit->ended = visit_now(visit);
+		visit->ended = trace_time(event);
 	}
 	snprintf(word, sizeof(word), "%s%s%s", why, step[0] != '\0' ? " " : "", step);
 	first = json_object_get(visit->decisions, word);
 	if (first == NULL) {
-		json_object_set_new(event, "heard", json_integer(visit_now(visit)));
 		json_object_set(visit->decisions, word, event);
 		first = event;
 	}
@@ -216,6 +226,7 @@ hear_message(struct visit *visit, json_t *message)
 		take_answer(asked, json_incref(message));
 		asked->order = ++visit->answers;
 		asked->answered = visit_now(visit);
+		asked->ended = real_now();
 	} else if (id == NULL) {
 		for (; asked < visit->asked + visit->count; asked++)
 			if (is_progress(visit->dialogue, message, asked->id)) {
@@ -354,12 +365,19 @@ visit_now(struct visit *visit)
 	return now - visit->late;
 }
 
+long long
+visit_took(const struct asked *asked)
+{
+	return (asked->answer != NULL ? asked->ended : real_now()) - asked->began;
+}
+
 void
-visit_begin(struct visit *visit, const char *check)
+visit_begin(struct visit *visit, const char *check, msec_t limit)
 {
 	clear_line(visit);
 	visit->check = check;
 	visit->began = visit_now(visit);
+	visit->until = visit->began + limit;
 	visit->told = 0;
 }
 
@@ -380,11 +398,12 @@ append_progress(struct buf *line, const json_t *report)
 
 /* On a terminal each second and at each report; else once, of a wait that is limited. */
 static void
-tell_wait(struct visit *visit, msec_t left)
+tell_wait(struct visit *visit)
 {
 	const struct asked *asked = &visit->asked[visit->count - 1];
 	bool open = asked->answer == NULL;
 	msec_t waited = visit_now(visit) - visit->began, news = waited / 1000 + (open ? asked->progress : 0);
+	msec_t left = visit->until - visit->began - waited;
 	bool limited = left < VISIT_FOREVER / 2;
 	struct buf line = { 0 }, shown = { 0 }, cut = { 0 };
 	char times[2][SHOW_TIME_SIZE];
@@ -449,22 +468,26 @@ turn(struct visit *visit, msec_t until)
 	struct pollfd ready[VISIT_ENDS];
 	/* canceld's last words are there then; what it has left may hold the ends open. */
 	bool over = visit->pid == 0;
-	msec_t left = until - visit_now(visit), wait = over || left < 0 ? 0 : left < TURN ? left : TURN;
+	msec_t left = (until < visit->until ? until : visit->until) - visit_now(visit);
+	msec_t wait = over || left < 0 ? 0 : left < TURN ? left : TURN;
+	int count;
 
-	tell_wait(visit, left < 0 ? 0 : left);
+	tell_wait(visit);
 	for (int i = 0; i < VISIT_ENDS; i++)
 		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = POLLIN };
 	ready[VISIT_TO] = (struct pollfd){ .fd = visit->out.len > 0 ? visit->ends[VISIT_TO] : -1, .events = POLLOUT };
 	visit->due = monotonic_now() + wait + 1;
-	if (poll(ready, VISIT_ENDS, (int)wait) > 0) {
+	count = poll(ready, VISIT_ENDS, (int)wait);
+	/* Not by its own work, as with a flood of messages, is this process late. */
+	visit_now(visit);
+	visit->due = MSEC_NEVER;
+	if (count > 0) {
 		if (ready[VISIT_TO].revents != 0)
 			write_some(visit);
 		for (enum visit_end end = VISIT_FROM; end < VISIT_ENDS; end++)
 			if (ready[end].revents != 0)
 				read_some(visit, end);
 	}
-	visit_now(visit);
-	visit->due = MSEC_NEVER;
 	if (visit->pid > 0 && waitpid(visit->pid, &visit->status, WNOHANG) == visit->pid)
 		visit->pid = 0;
 	return left > 0 && (!over || (ready[VISIT_FROM].revents | ready[VISIT_LOG].revents) != 0);
@@ -477,7 +500,8 @@ visit_ask(struct visit *visit, const char *method, json_t *params)
 
 	assert(visit->count < VISIT_REQUESTS);
 	asked = &visit->asked[visit->count];
-	*asked = (struct asked){ .id = ++visit->count, .method = method, .sent = visit_now(visit) };
+	*asked =
+	    (struct asked){ .id = ++visit->count, .method = method, .sent = visit_now(visit), .began = real_now() };
 	send_call(visit, json_integer(asked->id), method, params);
 	return asked;
 }
@@ -489,19 +513,22 @@ is_awaited(const struct visit *visit, const struct asked *asked)
 }
 
 struct asked *
-visit_open(struct visit *visit, msec_t limit)
+visit_open(struct visit *visit, const char *check, msec_t limit)
 {
 	const struct dialogue *dialogue = visit->dialogue;
 	struct asked *asked = visit_ask(visit, dialogue->opening, json_loads(dialogue->params, 0, NULL));
-	msec_t until = visit_now(visit) + limit;
+	const json_t *decisions = visit->decisions;
 
+	visit_begin(visit, check, limit);
 	/* The time that canceld itself takes to start is not the server's. Its log may be elsewhere. */
-	while (visit->ends[VISIT_LOG] >= 0 && json_object_get(visit->decisions, "STARTED") == NULL &&
-	    is_awaited(visit, asked) && turn(visit, until))
+	while (visit->ends[VISIT_LOG] >= 0 && !show_has(decisions, "STARTED") && is_awaited(visit, asked) &&
+	    turn(visit, visit->until))
 		;
-	asked->sent = visit_now(visit);
+	visit_begin(visit, check, limit);
 	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
 		send_call(visit, NULL, dialogue->opened, json_object());
+	if (show_has(decisions, "STARTED"))
+		asked->began = trace_time(json_object_get(decisions, "STARTED"));
 	return asked;
 }
 
@@ -549,21 +576,21 @@ visit_dismiss(struct visit *visit, msec_t limit)
 
 	if (visit->dialogue->farewell != NULL) {
 		answered = visit_wait(visit, visit_ask(visit, visit->dialogue->farewell, NULL), limit);
-		visit->dismissed = visit_now(visit);
+		visit->dismissed = real_now();
 		send_call(visit, NULL, visit->dialogue->last, NULL);
 	}
 	return answered;
 }
 
 void
-visit_close(struct visit *visit, msec_t limit)
+visit_close(struct visit *visit)
 {
-	msec_t now = visit_now(visit), until = now + limit;
+	msec_t now = visit_now(visit);
 
 	while (visit->out.len > 0 && visit->ends[VISIT_TO] >= 0 && turn(visit, now + FLUSH))
 		;
 	stop(&visit->ends[VISIT_TO]);
-	while (turn(visit, until))
+	while (turn(visit, visit->until))
 		;
 	/* The guardian then ends the server. */
 	if (visit->pid > 0) {
@@ -575,7 +602,7 @@ visit_close(struct visit *visit, msec_t limit)
 void
 visit_free(struct visit *visit)
 {
-	visit_begin(visit, visit->check);
+	clear_line(visit);
 	for (int i = 0; i < visit->count; i++)
 		json_decref(visit->asked[i].answer), json_decref(visit->asked[i].report);
 	for (int i = 0; i < VISIT_ENDS; i++) {
