@@ -151,9 +151,12 @@ static const struct {
 	    "t" SHOWS,
 	    0, "{\"n\":1.2345678901234567e19,\"m\":[-9223372036854775808,5,1500.0]}\n" },
 	{ ASKED LOOSE EMPTY C "t" SHOWS, 125, ": the server sent a text that cannot be read" },
+	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\"}]}") C "t -- --clean-text sh ./server", 0,
+	    "\xef\xbf\xbd\n" },
 	{ NOTED LOOSE EMPTY C "t x=1" SHOWS CALLED, 0, "{\"x\":1}\n" },
 	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\"}]}") C "t" SHOWS, 125,
-	    "cancelctl: t: the server sent a text that cannot be read" },
+	    "cancelctl: t: the server sent a text that cannot be read, as it has half a character: give -- --clean-text, "
+	    "which replaces that\n" },
 	{ "NEWER=1 " LOOSE EMPTY C "-j t" SHOWS "; grep -c io.modelcontextprotocol/protocolVersion called", 0,
 	    "{\"content\":[]}\n1\n" },
 	/* A pipe gets the text as it is. */
@@ -203,7 +206,7 @@ static const struct {
 	    "FORCED step=SIGTERM process=" },
 	{ C "echo -- --log-format json -t ehco=2s $DEMO_SERVER 2>&1 | wc -l", 0, "2\n" },
 	{ C "-v sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "demo-server: cancelled id=3" },
-	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "; to wait longer: canceld -t tools/call:sleep=" },
+	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER", 124, "; to wait longer: option -t tools/call:sleep=" },
 	{ C "echo -- -t ehco=2s $DEMO_SERVER 2>&1 | sed 's/.*demo-server\\[[0-9]*\\] //'", 0,
 	    "RULE_DOUBTED from=\"command line -t ehco=2s\"" },
 	{ "mkdir -p .config/canceld; echo '{\"timeuot\":\"2s\"}' >.config/canceld/config.json; " C "echo" DEMO

@@ -55,7 +55,23 @@ TEST(a_deadline_of_the_file_tells_its_section)
 	snprintf(wanted, sizeof(wanted), "%s servers.to* timeout tools/call=300ms", path);
 	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), wanted);
 	ck_assert_ptr_nonnull(
-	    strstr(at_text(run->message, "error message"), "; to wait longer: canceld -t tools/call:sleep=30m)"));
+	    strstr(at_text(run->message, "error message"), "; to wait longer: option -t tools/call:sleep=30m)"));
+	run_leave(run, 0);
+	run_end(run);
+}
+
+/* With another socket cancelctl would have to be told its path. */
+TEST(a_deadline_names_no_command_that_does_not_find_the_session)
+{
+	char options[600];
+	struct run *run;
+
+	snprintf(options, sizeof(options), "--name told -t 300ms --control %s/hint.sock", getenv("E2E_DIRECTORY"));
+	run = run_session(options, NULL);
+	run_call(run, "2", "sleep", FOR_EVER);
+	expect_timeout(run, "2", 300);
+	ck_assert_ptr_nonnull(
+	    strstr(at_text(run->message, "error message"), "; to wait longer: option -t tools/call:sleep=30m)"));
 	run_leave(run, 0);
 	run_end(run);
 }
@@ -146,7 +162,7 @@ TEST(a_start_that_hangs_is_explained)
 	run_expect_error(run, "1", CODE_CANCELLED, "timeout");
 	ck_assert_str_eq(at_text(run->message, "error message"),
 	    "canceld: initialize was not answered within 1500 ms and was given up (deadline: command line -t "
-	    "initialize=1500ms; to wait longer: canceld -t initialize=30m): no such package");
+	    "initialize=1500ms; to wait longer: option -t initialize=30m): no such package");
 	run_finish(run, 0);
 }
 

@@ -178,7 +178,7 @@ advise(const struct session *session, const struct request *request, struct buf 
 	compose(text, " (deadline: %b; ", request_origin(request));
 	if (request->from == SIDE_CLIENT && !alarm_armed(&request->turn) && answers_would_help(session, text))
 		compose(text, "; ");
-	compose(text, set ? "to wait longer: cancelctl set %s" : "to wait longer: canceld", server);
+	compose(text, set ? "to wait longer: cancelctl set %s" : "to wait longer: option", server);
 	compose(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
 	compose(text, named && request->name.len > 0 ? ":%b" : "", request->name);
 	compose(text, "=%s)", timeout < TIME_IDLE_CODE ? "30m" : timeout < TIME_CAP ? "24h" : "none");

@@ -24,6 +24,9 @@ static const char help[] = "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [c
 			   "  -v, --verbose  show what the server and canceld write to stderr\n"
 			   "  -h, --help     this text\n"
 			   "\n"
+			   "Of canceld's options -t 30s gives the call a deadline, and --clean-text replaces\n"
+			   "half characters of the server's, with which a text cannot be read.\n"
+			   "\n"
 			   "Exit status: 0 done; 1 there is no such CLIENT:SERVER; 2 wrong usage, as a tool\n"
 			   "that the server does not have; 123 it answered with an error; 124 a deadline\n"
 			   "passed; 125 canceld or cancelctl failed; 126 COMMAND cannot be executed; 127 it\n"
@@ -249,7 +252,9 @@ tell_failure(struct call *call, const struct asked *asked)
 
 	visit_begin(&call->visit, call->visit.check, 0);
 	if (call->visit.unreadable)
-		return ctl_failed("%s: the server sent a text that cannot be read", call->visit.check);
+		return ctl_failed("%s: the server sent a text that cannot be read, as it has half a character: "
+				  "give -- --clean-text, which replaces that",
+		    call->visit.check);
 	if (visit_interrupted)
 		return CTL_FAILED;
 	if (asked->answer == NULL)
