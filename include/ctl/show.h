@@ -7,8 +7,6 @@
 #include "core/buf.h"
 #include "core/timeline.h"
 
-enum { SHOW_TIME_SIZE = 32 };
-
 /*
  * Reads JSON whose integers may be of any size: one that 64 bits do not hold is a real, or, exact, a string of its digits.
  * NULL: it is none. The caller owns it.
@@ -30,8 +28,8 @@ void show_line(struct buf *text);
 /* Appends the text, printable; its tabs and its lines stay; before all but the first comes lead, and with it none is empty. */
 void show_lines(struct buf *out, struct span text, const char *lead);
 
-/* 350ms, 1.5s, 12s, 2m05s, 3h02m, 5d04h */
-struct span show_time(msec_t time, char text[SHOW_TIME_SIZE]);
+/* 350ms, 1.5s, 12s, 2m05s, 3h02m, 5d04h; valid until the next but one call. */
+struct span show_time(msec_t time);
 
 /* The string, "" where it is none; the same of a member: a borrowed part of the object. */
 struct span show_text(const json_t *value);
@@ -58,6 +56,9 @@ void show_take(json_t *object, const json_t *from, const char *keys);
 
 /* The member's number, rounded towards 0; 0 where it is none. */
 json_int_t show_number(const json_t *object, const char *key);
+
+/* Adds to the member's number. */
+void show_add(json_t *object, const char *key, json_int_t number);
 
 /* Sorts an array by its numbers, or, with a key, by that member; those that are equal keep their order. */
 void show_sort(json_t *values, const char *key);
@@ -93,7 +94,7 @@ void column_time(struct buf *text, const json_t *row, const char *key);
 void column_write(struct buf *text, const struct column *column, const json_t *row);
 
 /*
- * Appends a line for the titles and one for each row; none has more than `cells` cells of a terminal (0: any number).
+ * Appends a line for the titles and one for each row; none has more than `cells` cells of a terminal (SIZE_MAX: any number).
  * What is not printable is escaped. columns: the last one has no title.
  */
 void table_write(const struct column *columns, const json_t *rows, size_t cells, struct buf *out);
@@ -140,7 +141,7 @@ void view_page(struct buf *lines, json_t *request, json_t *about);
 #define COLOUR_GREEN "\033[32m"
 #define COLOUR_YELLOW "\033[33m"
 
-/* How many cells a line of stdout has; 0: it is no terminal. rows may be NULL. */
+/* How many cells a line of stdout has; SIZE_MAX: it is no terminal. rows may be NULL. */
 size_t term_width(size_t *rows);
 
 /* Whether stdout may be coloured: it is a terminal, NO_COLOR is not set or empty, and TERM is not "dumb". */

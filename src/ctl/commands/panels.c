@@ -305,10 +305,10 @@ top_draw(const struct top *top)
 {
 	struct screen screen = { .height = 24 };
 
-	screen.width = term_width(&screen.height);
-	screen.width -= screen.width > MARGIN ? MARGIN : 0;
+	screen.width = term_width(&screen.height) - MARGIN;
 	compose(&screen.bytes, "\033[H");
-	if (screen.width + MARGIN < WIDTH_LEAST || screen.height < HEIGHT_LEAST) {
+	/* A terminal that has gone has any number of cells. */
+	if (screen.width < WIDTH_LEAST - MARGIN || screen.width > UINT16_MAX || screen.height < HEIGHT_LEAST) {
 		put_cut(&screen, "", SPAN("top needs 40x6"));
 	} else {
 		(top->page != 0 ? put_page : top_has_panels() ? put_panels : put_table)(top, &screen);

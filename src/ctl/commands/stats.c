@@ -27,7 +27,6 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 {
 	double rank = (double)show_number(row, "count") * strtod(key, NULL) / 100, below = 0, from = 0;
 	double longest = (double)show_number(row, "longest_ms"), to = 0, count;
-	char shown[SHOW_TIME_SIZE];
 	const char *bound;
 	json_t *value;
 
@@ -42,7 +41,7 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 		}
 		below = count;
 	}
-	compose(text, "%b", show_time((msec_t)(to < longest ? to : longest), shown));
+	compose(text, "%b", show_time((msec_t)(to < longest ? to : longest)));
 }
 
 static const struct column columns[] = {
@@ -117,11 +116,10 @@ show_stats(const struct target *target)
 		{ "queued bytes: ", "queued_bytes" }, { "ended:        ", "tallies" }, { "decisions:    ", "why" } };
 	const json_t *stats = target->about;
 	json_t *rows = json_object_get(stats, "methods");
-	char text[SHOW_TIME_SIZE];
 	struct buf line = { 0 };
 
 	target_append_name(&line, target);
-	compose(&line, "  up %b, restarts %d", show_time(show_number(stats, "uptime_ms"), text),
+	compose(&line, "  up %b, restarts %d", show_time(show_number(stats, "uptime_ms")),
 	    (int64_t)show_number(stats, "restarts"));
 	show_line(&line);
 	for (size_t i = 0; i < COUNT_OF(lines); i++)

@@ -28,13 +28,12 @@ steer_tell_ping(struct buf *line, const json_t *server)
 {
 	bool late = is_awaited(server);
 	const char *key = late ? "unanswered_ms" : "probe_ms";
-	char time[SHOW_TIME_SIZE];
 
 	if (!json_is_integer(json_object_get(server, key))) {
 		compose(line, "the server ended before it answered");
 		return CTL_NO;
 	}
-	compose(line, late ? "not answered for %b" : "answered after %b", show_time(show_number(server, key), time));
+	compose(line, late ? "not answered for %b" : "answered after %b", show_time(show_number(server, key)));
 	return late ? STATUS_TIMED_OUT : CTL_YES;
 }
 

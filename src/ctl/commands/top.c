@@ -141,7 +141,7 @@ keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed
 		if (!show_has(row, "ended_ms"))
 			note_end(row, target == NULL ? "gone" : "not answering");
 		if (target == NULL || show_has(row, "ended_ms"))
-			json_object_set_new(row, "ended_ms", json_integer(show_number(row, "ended_ms") + passed));
+			show_add(row, "ended_ms", passed);
 		if (show_has(row, "ended_ms"))
 			add_row(top, ended, json_incref(row), ENDED);
 		else
@@ -382,10 +382,8 @@ act(struct top *top, char key)
 static void
 open_history(struct top *top)
 {
-	size_t width = term_width(NULL);
-
 	buf_clear(&top->history);
-	history_append(&top->history, top->which, width > MARGIN ? width - MARGIN : width);
+	history_append(&top->history, top->which, term_width(NULL) - MARGIN);
 	top->lines = top->below = 0;
 	for (size_t i = 0; i < top->history.len; i++)
 		top->lines += top->history.data[i] == '\n';

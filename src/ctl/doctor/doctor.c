@@ -67,7 +67,6 @@ static int
 examine(const struct examination *what, bool json)
 {
 	struct buf command = { 0 }, text = { 0 }, lines = { 0 };
-	size_t width = term_width(NULL);
 	struct verdicts report;
 	json_t *whole;
 	int status;
@@ -84,7 +83,7 @@ examine(const struct examination *what, bool json)
 		else
 			verdicts_write(&report, term_colours(), &text);
 		json_decref(whole);
-		table_wrap(&lines, buf_span(&text), width > 0 ? width : SIZE_MAX, VIEW_HEAD);
+		table_wrap(&lines, buf_span(&text), term_width(NULL), VIEW_HEAD);
 		show_buf(&lines);
 	}
 	buf_free(&text);

@@ -172,7 +172,7 @@ hear_event(struct visit *visit, json_t *event)
 		json_object_set(visit->decisions, word, event);
 		first = event;
 	}
-	json_object_set_new(first, "times", json_integer(show_number(first, "times") + 1));
+	show_add(first, "times", 1);
 }
 
 /* Queues the message; takes the reference. */
@@ -206,7 +206,7 @@ count_ask(const struct visit *visit, const char *method)
 	json_t *asks = visit->asks;
 
 	if (asks != NULL && (json_object_size(asks) < ASKS_MAX || json_object_get(asks, method) != NULL))
-		json_object_set_new(asks, method, json_integer(show_number(asks, method) + 1));
+		show_add(asks, method, 1);
 }
 
 static void
@@ -406,15 +406,14 @@ tell_wait(struct visit *visit)
 	msec_t left = visit->until - visit->began - waited;
 	bool limited = left < VISIT_FOREVER / 2;
 	struct buf line = { 0 }, shown = { 0 }, cut = { 0 };
-	char times[2][SHOW_TIME_SIZE];
 
 	if (news <= visit->told || (!visit->terminal && (visit->told > 0 || !limited)))
 		return;
 	clear_line(visit);
 	visit->told = news;
-	compose(&line, "%s: %b", visit->check, show_time(waited, times[0]));
+	compose(&line, "%s: %b", visit->check, show_time(waited));
 	if (limited)
-		compose(&line, ", at most %b more", show_time(left, times[1]));
+		compose(&line, ", at most %b more", show_time(left));
 	if (open && asked->report != NULL)
 		append_progress(&line, asked->report);
 	printable_append(&shown, buf_span(&line), "");

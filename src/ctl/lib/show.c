@@ -5,6 +5,8 @@
 #include "core/compose.h"
 #include "shell/words.h"
 
+enum { TIME_SIZE = 32 };
+
 /* The number that the text begins with, in a form that jansson takes. Returns how long it is there. */
 static size_t
 put_number(struct buf *out, struct span text, bool exact)
@@ -124,24 +126,27 @@ show_lines(struct buf *out, struct span text, const char *lead)
 }
 
 struct span
-show_time(msec_t time, char text[SHOW_TIME_SIZE])
+show_time(msec_t time)
 {
+	static char texts[2][TIME_SIZE];
+	static size_t last;
+	char *text = texts[last ^= 1];
 	const char *sign = time < 0 ? "-" : "";
 	int64_t ms = time < 0 ? -time : time;
 	int64_t s = ms / 1000, m = s / 60, h = m / 60;
 
 	if (ms < 1000)
-		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "ms", sign, ms);
+		snprintf(text, TIME_SIZE, "%s%" PRId64 "ms", sign, ms);
 	else if (s < 10)
-		snprintf(text, SHOW_TIME_SIZE, "%s%gs", sign, (double)(ms / 100) / 10);
+		snprintf(text, TIME_SIZE, "%s%gs", sign, (double)(ms / 100) / 10);
 	else if (m == 0)
-		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "s", sign, s);
+		snprintf(text, TIME_SIZE, "%s%" PRId64 "s", sign, s);
 	else if (h == 0)
-		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "m%02" PRId64 "s", sign, m, s % 60);
+		snprintf(text, TIME_SIZE, "%s%" PRId64 "m%02" PRId64 "s", sign, m, s % 60);
 	else if (h < 24)
-		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "h%02" PRId64 "m", sign, h, m % 60);
+		snprintf(text, TIME_SIZE, "%s%" PRId64 "h%02" PRId64 "m", sign, h, m % 60);
 	else
-		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "d%02" PRId64 "h", sign, h / 24, h % 24);
+		snprintf(text, TIME_SIZE, "%s%" PRId64 "d%02" PRId64 "h", sign, h / 24, h % 24);
 	return span_of(text);
 }
 
@@ -173,6 +178,12 @@ bool
 show_is_any(const json_t *object, const char *key, const char *words)
 {
 	return span_is_any(show_string(object, key), words);
+}
+
+void
+show_add(json_t *object, const char *key, json_int_t number)
+{
+	json_object_set_new(object, key, json_integer(show_number(object, key) + number));
 }
 
 void

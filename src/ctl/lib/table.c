@@ -115,10 +115,9 @@ column_text(struct buf *text, const json_t *row, const char *key)
 void
 column_time(struct buf *text, const json_t *row, const char *key)
 {
-	char time[SHOW_TIME_SIZE];
 
 	if (json_is_number(json_object_get(row, key)))
-		buf_append(text, show_time(show_number(row, key), time));
+		buf_append(text, show_time(show_number(row, key)));
 }
 
 void
@@ -377,7 +376,6 @@ table_write(const struct column *columns, const json_t *rows, size_t cells, stru
 {
 	struct table table = { .columns = columns, .rows = rows, .lines = json_array_size(rows) + 1 };
 
-	cells = cells > 0 ? cells : SIZE_MAX;
 	while (columns[table.width].title != NULL)
 		table.width++;
 	table.widths = mem_new(3 * table.width * sizeof(*table.widths));

@@ -13,7 +13,7 @@ term_width(size_t *rows)
 	struct winsize size;
 
 	if (!isatty(STDOUT_FILENO))
-		return 0;
+		return SIZE_MAX;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
 		size = (struct winsize){ .ws_col = 80, .ws_row = 24 };
 	if (rows != NULL)

@@ -328,11 +328,10 @@ append_length(const struct choice *choice, const json_t *session, struct buf *li
 	bool over = show_has(session, "over");
 	const json_t *about = over ? NULL : running(choice, session);
 	msec_t end = about != NULL ? (msec_t)time(NULL) * 1000 : 0;
-	char text[SHOW_TIME_SIZE];
 
 	if (end < show_number(session, "end"))
 		end = show_number(session, "end");
-	compose(line, ", %b", show_time(end - show_number(session, "start"), text));
+	compose(line, ", %b", show_time(end - show_number(session, "start")));
 	if (about != NULL)
 		compose(line, ", still runs, %d open", (int64_t)show_number(about, "in_flight"));
 	else if (!over)

@@ -34,12 +34,6 @@ tool_of(json_t *tools, const json_t *session, const json_t *call)
 	return tool;
 }
 
-static void
-add_number(json_t *tool, const char *key, json_int_t number)
-{
-	json_object_set_new(tool, key, json_integer(show_number(tool, key) + number));
-}
-
 /* Of those that were open as canceld was killed only the oldest has a name, unless many before it had been given up. */
 static void
 count_others(json_t *tools, const json_t *session, json_int_t count)
@@ -48,8 +42,8 @@ count_others(json_t *tools, const json_t *session, json_int_t count)
 
 	if (count > 0) {
 		tool = tool_of(tools, session, none);
-		add_number(tool, "count", count);
-		add_number(tool, "failed", count);
+		show_add(tool, "count", count);
+		show_add(tool, "failed", count);
 	}
 	json_decref(none);
 }
@@ -61,8 +55,8 @@ trace_count(json_t *tools, const json_t *session)
 
 	show_each (item, json_object_get(session, "calls")) {
 		tool = tool_of(tools, session, item);
-		add_number(tool, "count", 1);
-		add_number(tool, "failed", trace_failed(item));
+		show_add(tool, "count", 1);
+		show_add(tool, "failed", trace_failed(item));
 		count_others(tools, session, show_number(item, "open") - 1);
 		json_array_append_new(json_object_get(tool, "times"),
 		    json_integer(trace_end(session, item) - show_number(item, "start")));
@@ -73,9 +67,9 @@ trace_count(json_t *tools, const json_t *session)
 		if (!show_is(item, "why", "COUNTED") || show_number(item, "count") <= 0)
 			continue;
 		tool = tool_of(tools, session, item);
-		add_number(tool, "count", show_number(item, "count"));
-		add_number(tool, "at_once", show_number(item, "count"));
-		add_number(tool, "at_once_ms", show_number(item, "sum"));
+		show_add(tool, "count", show_number(item, "count"));
+		show_add(tool, "at_once", show_number(item, "count"));
+		show_add(tool, "at_once_ms", show_number(item, "sum"));
 	}
 }
 

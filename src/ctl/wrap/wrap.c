@@ -109,14 +109,13 @@ list_server(struct task *task, const struct doc_node *server)
 	const char *what = wrapped ? "its canceld is gone" : "its program is gone";
 	char *title = client_title(server), *command = entry.why == NULL ? entry_text(&entry, entry.program) : NULL;
 	struct buf options = { 0 };
-	size_t width = term_width(NULL);
 
 	task->plain |= entry.state == ENTRY_PLAIN;
 	if (wrapped)
 		entry_append_options(&entry, entry.marker->next, entry.dashes, &options);
 	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
 	    json_pack("{s:s*, s:o*}", "command", command, "options", json_of(buf_span(&options))));
-	say_within(task, width > 0 ? width : SIZE_MAX, options.len > 0 ? "  %-12s %s: %s (%.*s)" : "  %-12s %s: %s",
+	say_within(task, term_width(NULL), options.len > 0 ? "  %-12s %s: %s (%.*s)" : "  %-12s %s: %s",
 	    state, title, command != NULL ? command : entry.why, (int)options.len, options.data);
 	if (gone != NULL)
 		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
@@ -175,14 +174,13 @@ command_of(const struct outcome *outcome, const struct client_servers *servers)
 static void
 warn_limit(const struct task *task, const char *title, msec_t limit, msec_t deadline)
 {
-	char times[2][SHOW_TIME_SIZE];
 
 	if (limit != MSEC_NEVER && limit <= deadline)
 		say(task,
 		    "  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
 		    "give it more time there, or canceld less with -t",
-		    title, task->file->client->name, show_time(limit, times[0]).ptr,
-		    deadline == MSEC_NEVER ? "none" : show_time(deadline, times[1]).ptr);
+		    title, task->file->client->name, show_time(limit).ptr,
+		    deadline == MSEC_NEVER ? "none" : show_time(deadline).ptr);
 }
 
 static void
