@@ -104,6 +104,19 @@ TEST(a_log_of_the_home_that_cannot_be_opened_is_told)
 	run_end(run);
 }
 
+/* Neither that of the home. */
+TEST(no_file_is_read_if_the_option_says_so)
+{
+	struct run *run;
+
+	file_write(in_home, "{\"timeout\":\"270ms\",\"tiemout\":1}", 0600);
+	run = run_session("-c /dev/null -t 300ms", NULL);
+	expect_timeout(run, "2", 300);
+	reload(run, ": CONFIG_RELOADED file=/dev/null");
+	ck_assert_ptr_null(strstr(run->error.data, "CONFIG_REFUSED"));
+	run_end(run);
+}
+
 TESTS(a_wrong_file_of_the_option_is_a_wrong_option, 0, COUNT(wrong))
 {
 	struct run *run;

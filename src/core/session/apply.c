@@ -11,8 +11,8 @@
 static struct span
 hint_for(struct session *session, const struct request *request)
 {
-	bool silent = lane_received_to(session->party[SIDE_SERVER].lane) == request->heard;
-	bool kill = silent && session->config.kill_stuck == 0 && session_cannot_restart(session) == NULL;
+	bool kill = lane_received_to(session->party[SIDE_SERVER].lane) == request->heard &&
+	    session->config.kill_stuck == 0 && session_cannot_restart(session) == NULL;
 	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
 	    session->handshake.dialect->asked_member != NULL && !session->config.ask_progress;
 
@@ -21,10 +21,10 @@ hint_for(struct session *session, const struct request *request)
 		return SPAN_NONE;
 	if (answers_would_help(session, state_scratch(session)))
 		return buf_span(&session->scratch);
-	if (!ask)
-		return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
-	return kill ? SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
-		      SPAN("--ask-progress shows whether the server is at work");
+	return ask && kill ? SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
+	    ask            ? SPAN("--ask-progress shows whether the server is at work") :
+	    kill           ? SPAN("-k replaces a server that is stuck") :
+			     SPAN_NONE;
 }
 
 /* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
@@ -34,16 +34,15 @@ describe_timeout(struct session *session, const struct request *request)
 	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
 	uint64_t missing = message_missing(receiver);
-	bool idle = request->passed == POLICY_IDLE;
 	struct span quote = buf_span(&session->server.quote);
 	struct buf *text = &session->words;
 
 	buf_clear(text);
 	compose(text,
-	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
-		alarm_armed(&request->turn)    ? "it was held (--parallel)" :
-		idle && !request->unread       ? "no progress" :
-						 "no answer");
+	    request->traits & METHOD_HANDSHAKE                     ? "not answered in time: the session ends" :
+		alarm_armed(&request->turn)                        ? "it was held (--parallel)" :
+		request->passed == POLICY_IDLE && !request->unread ? "no progress" :
+								     "no answer");
 	if (request->unread)
 		compose(text, "; a message that was too long was discarded, and may have been the answer");
 	if (unfinished > 0)

@@ -264,12 +264,12 @@ answer_message(struct session *session, const struct message *message, struct an
     enum why why)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	bool tool = dialect_method(dialect, message->method)->traits & METHOD_TOOL;
 
 	answer.timeout = MSEC_NEVER;
 	/* The failure is canceld's or the server's, and not the request's own. */
-	answer.tool = tool && session->config.tool_errors && message->kind == MESSAGE_REQUEST &&
-	    answer.code == dialect->failure_code && scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
+	answer.tool = (dialect_method(dialect, message->method)->traits & METHOD_TOOL) && session->config.tool_errors &&
+	    message->kind == MESSAGE_REQUEST && answer.code == dialect->failure_code &&
+	    scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
 	if (answer.id.len > 0)
 		state_count(session, message, tally, why);
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
@@ -292,13 +292,12 @@ reply_gone(struct session *session, const struct message *message)
 {
 	enum why why = message->from == SIDE_CLIENT ? WHY_SERVER_GONE : WHY_UNANSWERABLE;
 	const struct dialect *dialect = session->handshake.dialect;
-	struct span method = message->method;
-	struct answer answer = { .id = message->id.text, .method = method, .code = dialect->failure_code };
+	struct answer answer = { .id = message->id.text, .method = message->method, .code = dialect->failure_code };
 
 	buf_clear(&session->words);
 	explain_gone(session, &answer, message->from);
 	if (message->from == SIDE_CLIENT)
-		quote(session, dialect_method(dialect, method)->traits);
+		quote(session, dialect_method(dialect, message->method)->traits);
 	answer_message(session, message, answer, TALLY_LOST, why);
 	return why;
 }

@@ -45,9 +45,10 @@ parse(const struct options *options, struct options *scratch)
 
 	if (fd < 0 && !options->file.named && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
-	if (distrust != NULL)
-		options_fault(scratch, "%s", distrust);
-	else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) == NULL) {
+	if (distrust != NULL) {
+		if (strcmp(options->config, "/dev/null") != 0)
+			options_fault(scratch, "%s", distrust);
+	} else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) == NULL) {
 		/* What jansson quotes of the file may be a secret. */
 		if ((piece = strstr(error.text, " near '")) != NULL)
 			*piece = '\0';
