@@ -162,14 +162,14 @@ struct visit {
 	pid_t pid;         /* of canceld; 0: it has exited */
 	int status;        /* then: as from waitpid */
 	int ends[VISIT_ENDS];
-	/* canceld's; it opens its log and its configuration by the names of ours, so these stay open until it exits. */
-	int theirs[VISIT_ENDS], config;
+	int theirs
+	    [VISIT_ENDS]; /* canceld's; it opens its log by the name of ours, so that this stays open until it exits */
 	char end[32];     /* "status 3" or "signal 11" of the server; empty: it runs */
 	msec_t ended;     /* then: the real time, in ms */
 	msec_t dismissed; /* the same when the last notification was sent; MSEC_NEVER: none was */
 	struct buf in[VISIT_ENDS], out;
 	struct frame frames[VISIT_ENDS];
-	msec_t due, late;  /* see visit_now */
+	msec_t late;       /* see visit_now */
 	bool tells;        /* what a caller must know of canceld's log */
 	bool terminal;     /* what is told on stderr replaces what was told before */
 	const char *check; /* what is waited for */
@@ -186,7 +186,7 @@ int visit_start(struct visit *visit, const struct examination *what, const struc
  * The time, in ms. It stands still while this process should wake up and does not, as on a busy machine: what it did
  * not see then says nothing about the server.
  */
-msec_t visit_now(struct visit *visit);
+msec_t visit_now(const struct visit *visit);
 
 /* How long the answer took, or has been waited for, in real ms; that of what opens a session from the server's start on. */
 long long visit_took(const struct asked *asked);

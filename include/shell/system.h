@@ -43,6 +43,9 @@ bool system_has(enum system_feature feature);
 /* Milliseconds since some time before the program started; never goes back, and stands still while the machine sleeps. */
 msec_t monotonic_now(void);
 
+/* Milliseconds since 1970. */
+msec_t real_now(void);
+
 /* Up to 256 bytes that nobody can foresee; never waits for them. false: there are none. */
 bool system_random(void *to, size_t len);
 

@@ -25,10 +25,7 @@ heartbeat_begin(struct session *session, struct request *request)
 static void
 note_work(struct beat *beat, struct span kind)
 {
-	if (span_is(kind, "\"begin\""))
-		beat->begun = true;
-	else if (span_is(kind, "\"end\""))
-		beat->begun = false;
+	beat->begun = !span_is(kind, "\"end\"") && (beat->begun || span_is(kind, "\"begin\""));
 }
 
 void

@@ -25,7 +25,7 @@ static const char help[] = "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [c
 			   "  -h, --help     this text\n"
 			   "\n"
 			   "Of canceld's options -t 30s gives the call a deadline, and --clean-text replaces\n"
-			   "half characters of the server's, with which a text cannot be read.\n"
+			   "half characters of the server's, with which no text can be read.\n"
 			   "\n"
 			   "Exit status: 0 done; 1 there is no such CLIENT:SERVER; 2 wrong usage, as a tool\n"
 			   "that the server does not have; 123 it answered with an error; 124 a deadline\n"
@@ -42,7 +42,7 @@ struct call {
 	struct visit visit;
 };
 
-static struct call the_call;
+static struct call the_call; /* ends with the process */
 
 /* Who interrupts twice does not want to wait for the server's own end. */
 static void
@@ -369,7 +369,6 @@ ctl_call(int argc, char *argv[])
 {
 	struct call *call = &the_call;
 	struct sigaction action = { .sa_handler = on_signal };
-	int status;
 
 	read_line(call, argc, argv);
 	read_server(call);
@@ -383,8 +382,5 @@ ctl_call(int argc, char *argv[])
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	status = run(call);
-	json_decref(call->said);
-	configured_free(&call->server);
-	return status;
+	return run(call);
 }

@@ -101,9 +101,8 @@ check_tools(struct run *run, const struct asked *opening)
 	bool more, cut = false;
 	size_t i, len;
 
-	asked = declared != NULL ?
-	    tools_ask(&run->visit, "cancelctl: checking tools", run->what->timeout, tools) :
-	    opening;
+	asked =
+	    declared != NULL ? tools_ask(&run->visit, "cancelctl: checking tools", run->what->timeout, tools) : opening;
 	more = visit_text(asked->result, "nextCursor")[0] != '\0';
 	json_array_foreach(tools, i, tool)
 	{

@@ -110,16 +110,6 @@ answer_to(const json_t *request)
 	    ERROR_METHOD_NOT_FOUND, "message", "cancelctl does not offer this");
 }
 
-/* As the log of canceld has it. */
-static msec_t
-real_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void
 clear_line(const struct visit *visit)
 {
@@ -290,19 +280,11 @@ write_some(struct visit *visit)
 		stop(&visit->ends[VISIT_TO]);
 }
 
-/* Opens the pipes, and a file with an empty configuration, as the user's own is for other sessions. */
 static int
 open_ends(struct visit *visit)
 {
-	FILE *config = tmpfile();
 	int pair[2];
 
-	if (config == NULL)
-		return -1;
-	fputs("{}\n", config);
-	rewind(config);
-	visit->config = fcntl(fileno(config), F_DUPFD_CLOEXEC, 0);
-	fclose(config);
 	for (int i = 0; i < VISIT_ENDS; i++) {
 		if (system_pipe(pair) < 0)
 			return -1;
@@ -313,31 +295,22 @@ open_ends(struct visit *visit)
 	return 0;
 }
 
-/* canceld opens its log and its configuration by the names of descriptors: of ours where they have one, as it hands its own on. */
-static void
-name_end(char name[64], const char *option, pid_t owner, int end)
-{
-	char path[48];
-
-	if (!system_path_of(owner, end, path, sizeof(path))) {
-		snprintf(path, sizeof(path), "/dev/fd/%d", end);
-		fcntl(end, F_SETFD, 0);
-	}
-	snprintf(name, 64, "%s=%s", option, path);
-}
-
 _Noreturn static void
 become_canceld(const struct examination *what, const struct visit *visit, pid_t owner)
 {
 	const int *ends = visit->theirs;
-	char program[PROGRAM_SIZE], log[64], config[64], **argv = NULL;
+	char program[PROGRAM_SIZE], path[48], log[64], **argv = NULL;
 	char *const telling[] = { "--log-format=json", log, NULL };
 	char *const watching[] = { "--no-control", "--no-history", "--dialect=none", "--log-format=json", "-v",
-		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree", log,
-		config, NULL };
+		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree",
+		"--config=/dev/null", log, NULL };
 
-	name_end(log, "--log", owner, ends[VISIT_LOG]);
-	name_end(config, "--config", owner, visit->config);
+	/* canceld opens its log by the name of a descriptor: of ours where it has one, as it hands its own on. */
+	if (!system_path_of(owner, ends[VISIT_LOG], path, sizeof(path))) {
+		snprintf(path, sizeof(path), "/dev/fd/%d", ends[VISIT_LOG]);
+		fcntl(ends[VISIT_LOG], F_SETFD, 0);
+	}
+	snprintf(log, sizeof(log), "--log=%s", path);
 	memcpy(program, what->canceld, sizeof(program));
 	ctl_add_words(&argv, (char *const[]){ program, NULL });
 	ctl_add_words(&argv, what->options == NULL ? watching : what->logs ? NULL : telling);
@@ -354,15 +327,9 @@ become_canceld(const struct examination *what, const struct visit *visit, pid_t 
 }
 
 msec_t
-visit_now(struct visit *visit)
+visit_now(const struct visit *visit)
 {
-	msec_t now = monotonic_now();
-
-	if (now > visit->due) {
-		visit->late += now - visit->due;
-		visit->due = now;
-	}
-	return now - visit->late;
+	return monotonic_now() - visit->late;
 }
 
 long long
@@ -435,9 +402,7 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 		.pid = -1,
 		.ends = { -1, -1, -1 },
 		.theirs = { -1, -1, -1 },
-		.config = -1,
 		.dismissed = MSEC_NEVER,
-		.due = MSEC_NEVER,
 		.tells = what->options != NULL,
 		.terminal = !what->loud && isatty(STDERR_FILENO) };
 	if (open_ends(visit) == 0)
@@ -468,18 +433,18 @@ turn(struct visit *visit, msec_t until)
 	/* canceld's last words are there then; what it has left may hold the ends open. */
 	bool over = visit->pid == 0;
 	msec_t left = (until < visit->until ? until : visit->until) - visit_now(visit);
-	msec_t wait = over || left < 0 ? 0 : left < TURN ? left : TURN;
+	msec_t wait = over || left < 0 ? 0 : left < TURN ? left : TURN, due, late;
 	int count;
 
 	tell_wait(visit);
 	for (int i = 0; i < VISIT_ENDS; i++)
 		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = POLLIN };
 	ready[VISIT_TO] = (struct pollfd){ .fd = visit->out.len > 0 ? visit->ends[VISIT_TO] : -1, .events = POLLOUT };
-	visit->due = monotonic_now() + wait + 1;
+	due = monotonic_now() + wait + 1;
 	count = poll(ready, VISIT_ENDS, (int)wait);
 	/* Not by its own work, as with a flood of messages, is this process late. */
-	visit_now(visit);
-	visit->due = MSEC_NEVER;
+	late = monotonic_now() - due;
+	visit->late += late > 0 ? late : 0;
 	if (count > 0) {
 		if (ready[VISIT_TO].revents != 0)
 			write_some(visit);
@@ -516,18 +481,18 @@ visit_open(struct visit *visit, const char *check, msec_t limit)
 {
 	const struct dialogue *dialogue = visit->dialogue;
 	struct asked *asked = visit_ask(visit, dialogue->opening, json_loads(dialogue->params, 0, NULL));
-	const json_t *decisions = visit->decisions;
+	const json_t *heard = visit->decisions;
 
 	visit_begin(visit, check, limit);
 	/* The time that canceld itself takes to start is not the server's. Its log may be elsewhere. */
-	while (visit->ends[VISIT_LOG] >= 0 && !show_has(decisions, "STARTED") && is_awaited(visit, asked) &&
+	while (visit->ends[VISIT_LOG] >= 0 && !show_has(heard, "STARTED") && is_awaited(visit, asked) &&
 	    turn(visit, visit->until))
 		;
 	visit_begin(visit, check, limit);
 	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
 		send_call(visit, NULL, dialogue->opened, json_object());
-	if (show_has(decisions, "STARTED"))
-		asked->began = trace_time(json_object_get(decisions, "STARTED"));
+	if (show_has(heard, "STARTED"))
+		asked->began = trace_time(json_object_get(heard, "STARTED"));
 	return asked;
 }
 
@@ -609,7 +574,6 @@ visit_free(struct visit *visit)
 		stop(&visit->theirs[i]);
 		buf_free(&visit->in[i]);
 	}
-	stop(&visit->config);
 	json_decref(visit->decisions);
 	buf_free(&visit->out);
 }

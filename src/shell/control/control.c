@@ -124,9 +124,8 @@ choose(const struct session *session, const struct order *order, json_t *chosen)
 static void
 choose_written(const struct session *session, struct order *order, const char *id, json_t *chosen)
 {
-	struct buf string;
+	struct buf string = { 0 };
 
-	buf_init(&string);
 	compose(&string, "'%e'", span_of(id));
 	order->id = span_of(id);
 	choose(session, order, chosen);

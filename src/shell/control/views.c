@@ -187,9 +187,8 @@ static json_t *
 view_command(char *const command[])
 {
 	json_t *array = json_array();
-	struct buf word;
+	struct buf word = { 0 };
 
-	buf_init(&word);
 	for (size_t i = 0; command != NULL && command[i] != NULL; i++) {
 		buf_clear(&word);
 		command_append_word(&word, command, i);

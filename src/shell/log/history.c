@@ -67,15 +67,12 @@ begin(struct history *history)
 	struct span told = buf_span(&history->session->handshake.client);
 	struct buf *members = &history->members;
 	const char *name, *version;
-	struct timespec now;
 	json_t *info;
 
 	if (members->len > 0 && history->told == told.len)
 		return;
 	if (members->len == 0) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		compose(members, ",'session':'%d-%d'", (int64_t)history->log.pid,
-		    (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+		compose(members, ",'session':'%d-%d'", (int64_t)history->log.pid, real_now());
 		history->of_session = members->len;
 	}
 	history->told = told.len;

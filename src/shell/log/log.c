@@ -215,14 +215,14 @@ log_write(struct log *log)
 static const char *
 time_text(char text[TIME_SIZE])
 {
-	struct timespec now;
+	msec_t now = real_now();
+	time_t seconds = now / 1000;
 	struct tm parts;
 	size_t len;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &parts);
+	gmtime_r(&seconds, &parts);
 	len = strftime(text, TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
-	snprintf(text + len, TIME_SIZE - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	snprintf(text + len, TIME_SIZE - len, ".%03dZ", (int)(now % 1000));
 	return text;
 }
 

@@ -6,17 +6,29 @@ enum {
 	CLOSE_PIECE = 1 << 10,
 };
 
-msec_t
-monotonic_now(void)
+static msec_t
+read_clock(clockid_t clock)
 {
 	struct timespec now;
 
-#ifdef CLOCK_UPTIME_RAW /* where CLOCK_MONOTONIC runs on while the machine sleeps */
-	clock_gettime(CLOCK_UPTIME_RAW, &now);
-#else
-	clock_gettime(CLOCK_MONOTONIC, &now);
-#endif
+	clock_gettime(clock, &now);
 	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+msec_t
+monotonic_now(void)
+{
+#ifdef CLOCK_UPTIME_RAW /* where CLOCK_MONOTONIC runs on while the machine sleeps */
+	return read_clock(CLOCK_UPTIME_RAW);
+#else
+	return read_clock(CLOCK_MONOTONIC);
+#endif
+}
+
+msec_t
+real_now(void)
+{
+	return read_clock(CLOCK_REALTIME);
 }
 
 bool
