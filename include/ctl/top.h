@@ -31,9 +31,9 @@ struct top {
 	struct buf filter;   /* what is shown has this; empty: all is */
 	json_t *log;         /* the last lines of the canceld of what is marked; owned; NULL: none are shown */
 	json_t *pinged;      /* a request of the server that was asked whether it is alive; owned; NULL: none is */
-	json_t *calls; /* owned; by its socket, how many a client had called at the end of each of the last SLOTS */
+	json_t *calls;  /* owned; by its socket, how many a client had called at the end of each of the last SLOTS */
 	json_t *starts; /* owned; by its socket, when each canceld began, as its first answer told it, on our clock */
-	msec_t looked; /* when that was looked at; 0: never */
+	msec_t looked;  /* when that was looked at; 0: never */
 	bool ends;
 	struct buf notice; /* of what is asked, or what came of it */
 };

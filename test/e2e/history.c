@@ -320,7 +320,8 @@ static const struct {
 	const char *said;
 } told[] = {
 	{ C, 0, "weather[4711]  node  2026-11-25 10:00:00 UTC, 5s\n" },
-	{ "sed -i /KILLED/d " HISTORY "; " C, 0, "weather[4711]  node  2026-11-25 10:00:00 UTC, 4s, no end is known\n" },
+	{ "sed -i /KILLED/d " HISTORY "; " C, 0,
+	    "weather[4711]  node  2026-11-25 10:00:00 UTC, 4s, no end is known\n" },
 	{ C, 0, "10:00:00  tools/call  forecast  1   500ms  answered" },
 	{ C, 0, "10:00:01  tools/call  forecast  2   700ms  failed         isError\n" },
 	{ C, 0, "10:00:01  tools/call  map       3      2s  timed_out      no progress\n" },
@@ -366,10 +367,9 @@ static const struct {
 	{ OLDER C "2>&1 | grep -c -e forecast", 1, "0\n" },
 	{ OLDER C "-s 2026-11-01 2>&1 | grep -c -e 'forecast.* [af]' -e 'last day'", 0, "2\n" },
 	{ OLDER C "-j 2>&1 | grep -c -e '\"forecast' -e 'last day'", 0, "3\n" },
-	{ "sed 's/weather/other/; s/11-25/11-27/' " HISTORY " >more; cat more >>" HISTORY "; " C
+	{ "sed 's/weather/other/; s/11-25/11-27/' " HISTORY " >more; cat more >>" HISTORY "; rm more; " C
 	  "weather 2>&1 | grep -c forecast",
-	    0,
-	    "3\n" },
+	    0, "3\n" },
 	{ C "4711 | grep -c BEGAN", 0, "1\n" },
 	{ C "other", 1, "the history has nothing of that\n" },
 	{ C "wether", 1, "the history has nothing of that: it could be weather\n" },
@@ -480,7 +480,8 @@ TEST(how_long_requests_took_is_counted)
 	run_call(run, "3", "sleep", "{\"ms\":1100}");
 	run_expect_answer(run, "3");
 	shell_expect("true", "$CANCELCTL stats timed | grep -c 'N  *P50  *P95  *MAX$'", 0, "1\n");
-	shell_expect("true", "$CANCELCTL stats timed | grep -c 'sleep .* 1  *[0-9.]*s  *[0-9.]*s  *[0-9.]*s$'", 0, "1\n");
+	shell_expect("true", "$CANCELCTL stats timed | grep -c 'sleep .* 1  *[0-9.]*s  *[0-9.]*s  *[0-9.]*s$'", 0,
+	    "1\n");
 	shell_expect("true", "$CANCELCTL metrics", 0,
 	    "mcp_server_operation_duration_seconds_bucket{server=\"timed\",mcp_method_name=\"tools/call\","
 	    "gen_ai_tool_name=\"sleep\",le=\"1\",network_transport=\"pipe\"} 0\n");

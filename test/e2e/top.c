@@ -487,15 +487,18 @@ TEST(top_cancels_in_the_canceld_that_it_asked_about)
 
 #define SWAP(name, age, idle, open) \
 	"{\"pid\":99999980,\"name\":\"swaps\",\"age_ms\":" age ",\"in_flight\":" open ",\"requests\":[" \
-	"{\"id\":1,\"serial\":1,\"from\":\"client\",\"method\":\"" name "\",\"age_ms\":" idle ",\"idle_ms\":" idle "}]}"
+	"{\"id\":1,\"serial\":1,\"from\":\"client\",\"method\":\"" name "\",\"age_ms\":" idle ",\"idle_ms\":" idle \
+	"}]}"
 
 /* Their canceld tell of them at slightly different times. */
 TEST(what_is_idle_as_long_keeps_its_place)
 {
-	static const char *const first[] = { SWAP("first", "10000", "5000", "1"), SWAP("first", "10100", "5100", "2"),
-		NULL },
+	/* top looks twice before it draws. */
+	static const char *const first[] = { SWAP("first", "10000", "5000", "1"), SWAP("first", "10000", "5000", "1"),
+		SWAP("first", "10100", "5100", "2"), NULL },
 				 *const second[] = { SWAP("second", "10000", "4998", "1"),
-					 SWAP("second", "10105", "5103", "2"), NULL };
+					 SWAP("second", "10000", "4998", "1"), SWAP("second", "10105", "5103", "2"),
+					 NULL };
 	struct run *run = run_session("--name swapper", NULL);
 	struct sockaddr_un addresses[2] = { address_beside(run, "99999980-ab.sock"),
 		address_beside(run, "99999981-ab.sock") };
@@ -656,9 +659,9 @@ TEST(the_history_scrolls_as_far_as_it_goes)
 	pid_t pid;
 
 	shell_expect(
-	    "for i in 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do printf "
-	    "'{\"time\":\"2026-11-25T10:00:%d.000Z\",\"pid\":%d,\"server\":\"scrolls\",\"why\":\"SUMMARY\"}\n' "
-	    "$i $i; done >>" HISTORY,
+	    "t=$(date -u -d '-1 hour' +%FT%H:%M); for i in 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do printf "
+	    "'{\"time\":\"%s:%d.000Z\",\"pid\":%d,\"server\":\"scrolls\",\"why\":\"SUMMARY\"}\n' "
+	    "$t $i $i; done >>" HISTORY,
 	    "echo no line >>" HISTORY, 0, "");
 	pid = start_top(&terminal, "scrolls");
 	await_screen(terminal, "by IDLE");

@@ -532,10 +532,9 @@ run(struct top *top, msec_t interval)
 int
 ctl_top(int argc, char *argv[])
 {
-	struct top top = { .order = 'i', .targets = { .method = "list" } };
+	static struct top top = { .order = 'i', .targets = { .method = "list" } }; /* ends with the process */
 	msec_t interval;
 	const char *text = "1s";
-	int status;
 
 	ctl_line(argc, argv, (struct ctl_option[]){ { "interval", 'i', NULL, &text }, { 0 } }, 1, usage);
 	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST || interval > INTERVAL_MOST)
@@ -546,19 +545,6 @@ ctl_top(int argc, char *argv[])
 	top.calls = json_object();
 	top.starts = json_object();
 	look(&top);
-	status = top.which != NULL && top.targets.count == 0 ? targets_tell_none(&top.targets, top.which) :
-							       run(&top, interval);
-	targets_free(&top.targets);
-	json_decref(top.rows);
-	json_decref(top.known);
-	json_decref(top.asked);
-	json_decref(top.log);
-	json_decref(top.pinged);
-	json_decref(top.calls);
-	json_decref(top.starts);
-	buf_free(&top.typed);
-	buf_free(&top.filter);
-	buf_free(&top.notice);
-	buf_free(&top.history);
-	return status;
+	return top.which != NULL && top.targets.count == 0 ? targets_tell_none(&top.targets, top.which) :
+							     run(&top, interval);
 }

@@ -6,6 +6,7 @@
 #include "ctl/show.h"
 #include "ctl/targets.h"
 #include "ctl/trace.h"
+#include "shell/system.h"
 #include "shell/words.h"
 
 static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [--failed] [PID|NAME]\n\n"
@@ -14,8 +15,8 @@ static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [--failed] 
 			    "      --failed       only requests that failed, were given up or lost, and what\n"
 			    "                     ended the server or canceld too early\n"
 			    "  -s, --since TIME   only what ended since then: 2h or 1d ago, today, yesterday,\n"
-			    "                     10:00, 2026-11-25 or '2026-11-25 10:00'; without it a day up\n"
-			    "                     to the last line, or all with -j\n"
+			    "                     10:00, 2026-11-25 or '2026-11-25 10:00'; without it the\n"
+			    "                     day up to the last line, or all with -j\n"
 			    "  -j, --json         the lines of the history\n";
 
 /* The length of a date and what parts it from a time; bytes for both. */
@@ -182,14 +183,15 @@ static bool
 hear(void *user, json_t *line)
 {
 	struct choice *choice = user;
+	msec_t time = trace_time(line);
 
 	if (!is_meant(choice, line)) {
 		json_object_set_new(choice->others, show_string(line, "server").ptr, json_true());
 		json_decref(line);
 		return true;
 	}
-	choice->older |= trace_time(line) < choice->trace.since;
-	if (choice->json && trace_time(line) >= choice->trace.since &&
+	choice->older |= time >= 0 && time < choice->trace.since;
+	if (choice->json && time >= choice->trace.since &&
 	    (!choice->failed || is_loss(line) ||
 		(show_has(line, "ended") && !show_is_any(line, "ended", "answered streams")))) {
 		show_json(line);
@@ -215,7 +217,7 @@ write_clock(struct buf *text, const json_t *row, const char *key)
 	char shown[CLOCK_SIZE], now[CLOCK_SIZE];
 
 	clock_of(show_number(row, key), shown);
-	clock_of((msec_t)time(NULL) * 1000, now);
+	clock_of(real_now(), now);
 	shown[CLOCK] = '\0';
 	compose(text, "%s", shown + (memcmp(shown, now, DAY) == 0 ? DAY : 0));
 }
@@ -327,7 +329,7 @@ append_length(const struct choice *choice, const json_t *session, struct buf *li
 {
 	bool over = show_has(session, "over");
 	const json_t *about = over ? NULL : running(choice, session);
-	msec_t end = about != NULL ? (msec_t)time(NULL) * 1000 : 0;
+	msec_t end = about != NULL ? real_now() : 0;
 
 	if (end < show_number(session, "end"))
 		end = show_number(session, "end");
