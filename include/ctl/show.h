@@ -35,6 +35,9 @@ struct span show_time(msec_t time);
 struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
 
+/* A string, the caller's: the value itself, or its JSON text; NULL for NULL. */
+json_t *show_dump(json_t *value);
+
 /* The first line, without its newline; the text begins behind it then. */
 struct span show_take_line(struct span *text);
 

@@ -46,11 +46,11 @@ void history_append(struct buf *out, const char *which, size_t cells);
 /* When a line was written, before trace_hear takes it; -1: that is not told. */
 msec_t trace_time(const json_t *line);
 
-/* An object of the JSON log or of the history; takes the reference. false: it is none, and is passed over. */
-bool trace_hear(struct trace *trace, json_t *line);
+/* A trace_hearer, for a struct trace: an object of the JSON log or of the history. */
+bool trace_hear(void *trace, json_t *line);
 
-/* That process says nothing more. */
-void trace_close(struct trace *trace, json_int_t pid);
+/* The struct trace hears nothing more of that process. */
+void trace_close(void *trace, long pid);
 
 /*
  * Moves into another trace, which is empty, the events that are about no call, and the calls that have an answer, were given

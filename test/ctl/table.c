@@ -50,9 +50,9 @@ TEST(a_time_is_shown_as_exactly_as_a_person_needs_it)
 	static const struct {
 		msec_t ms;
 		const char *shown;
-	} times[] = { { 0, "0ms" }, { 999, "999ms" }, { 1000, "1s" }, { 1099, "1s" }, { 1500, "1.5s" }, { 9999, "9.9s" },
-		{ 10000, "10s" }, { 59999, "59s" }, { 60000, "1m00s" }, { 3599999, "59m59s" }, { 3600000, "1h00m" },
-		{ 86400000, "1d00h" }, { -1500, "-1.5s" } };
+	} times[] = { { 0, "0ms" }, { 999, "999ms" }, { 1000, "1s" }, { 1099, "1s" }, { 1500, "1.5s" },
+		{ 9999, "9.9s" }, { 10000, "10s" }, { 59999, "59s" }, { 60000, "1m00s" }, { 3599999, "59m59s" },
+		{ 3600000, "1h00m" }, { 86400000, "1d00h" }, { -1500, "-1.5s" } };
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		ck_assert_str_eq(show_time(times[i].ms).ptr, times[i].shown);

@@ -141,24 +141,23 @@ filter_add(struct filter *filter, const char *word)
 
 /* Strings by what they say, everything else by its JSON text; what is missing only by an empty pattern. */
 static bool
-is_equal(const struct condition *condition, const json_t *value)
+is_equal(const struct condition *condition, json_t *value)
 {
-	char *dumped = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	struct span text = dumped != NULL ? span_of(dumped) : show_text(value);
+	json_t *text = show_dump(value);
 	const char *list = condition->value;
 	char pattern[FILTER_VALUE_MAX];
 	bool fits = value == NULL && list[0] == '\0';
 
 	while (value != NULL && next_pattern(condition->key, &list, pattern))
-		fits |= policy_fits(pattern, text);
-	free(dumped);
+		fits |= policy_fits(pattern, show_text(text));
+	json_decref(text);
 	return fits;
 }
 
 static int
 compare(const struct condition *condition, const json_t *decision)
 {
-	const json_t *value = json_object_get(decision, condition->key);
+	json_t *value = json_object_get(decision, condition->key);
 	json_int_t number = show_number(decision, condition->key);
 
 	if (condition->value != NULL)

@@ -162,6 +162,16 @@ show_string(const json_t *object, const char *key)
 	return show_text(json_object_get(object, key));
 }
 
+json_t *
+show_dump(json_t *value)
+{
+	char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	json_t *dumped = text != NULL ? json_string(text) : json_incref(value);
+
+	free(text);
+	return dumped;
+}
+
 bool
 show_has(const json_t *object, const char *key)
 {

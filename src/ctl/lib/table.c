@@ -115,7 +115,6 @@ column_text(struct buf *text, const json_t *row, const char *key)
 void
 column_time(struct buf *text, const json_t *row, const char *key)
 {
-
 	if (json_is_number(json_object_get(row, key)))
 		buf_append(text, show_time(show_number(row, key)));
 }

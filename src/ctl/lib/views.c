@@ -99,11 +99,9 @@ write_ago(struct buf *text, const json_t *row, const char *key)
 static void
 write_left(struct buf *text, const json_t *row, const char *key)
 {
-
 	write_ago(text, row, key);
 	if (view_left(row) != MSEC_NEVER)
-		compose(text, show_is(row, "state", "cancelling") ? "%b of grace" : "%b",
-		    show_time(view_left(row)));
+		compose(text, show_is(row, "state", "cancelling") ? "%b of grace" : "%b", show_time(view_left(row)));
 	else if (show_has(row, "idle_ms")) /* it has not ended */
 		compose(text, "none");
 }
@@ -267,8 +265,8 @@ view_request(struct buf *line, const json_t *request)
 	struct span name = show_string(request, "name");
 
 	compose(line, "%b %b%s%b, %b old, of %b[%d]", show_string(request, "id"), show_string(request, "method"),
-	    name.len > 0 ? " " : "", name, show_time(show_number(request, "age_ms")),
-	    show_string(request, "server"), (int64_t)show_number(request, "pid"));
+	    name.len > 0 ? " " : "", name, show_time(show_number(request, "age_ms")), show_string(request, "server"),
+	    (int64_t)show_number(request, "pid"));
 }
 
 void

@@ -47,16 +47,13 @@ attributes_of(json_t *members)
 {
 	json_t *attributes = json_array(), *value;
 	const char *key, *type;
-	char *text;
 
 	json_object_foreach(members, key, value)
 	{
 		type = json_is_boolean(value) ? "boolValue" : json_is_integer(value) ? "intValue" : "stringValue";
-		text = json_is_boolean(value) || json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
 		json_array_append_new(attributes,
 		    json_pack("{s:s, s:{s:o}}", "key", key, "value", type,
-			text != NULL ? json_string(text) : json_incref(value)));
-		free(text);
+			json_is_boolean(value) ? json_incref(value) : show_dump(value)));
 	}
 	json_decref(members);
 	return attributes;
@@ -98,15 +95,14 @@ target_of(const char *method)
 static json_t *
 attributes_of_call(const json_t *session, const json_t *call)
 {
-	json_t *id = json_object_get(call, "id"), *outcome = json_object_get(call, "outcome");
-	char *text = json_is_string(id) ? NULL : json_dumps(id, JSON_ENCODE_ANY);
+	json_t *outcome = json_object_get(call, "outcome");
 	const char *method = show_string(call, "method").ptr, *how = show_string(call, "outcome").ptr;
 	struct span dialect = show_string(session, "dialect");
 	bool mcp = dialect.len == 0 || span_is(dialect, "mcp"), failed = trace_failed(call);
 	json_t *members = json_pack("{s:s, s:O*, s:s*, s:o*, s:O*, s:s, s:O*, s:s*, s:O*, s:O*, s:O*}",
 	    mcp ? "mcp.method.name" : "rpc.method", method, target_of(method), json_object_get(call, "name"),
 	    "gen_ai.operation.name", strcmp(method, "tools/call") == 0 ? "execute_tool" : NULL, "jsonrpc.request.id",
-	    text != NULL ? json_string(text) : json_incref(id), "mcp.protocol.version",
+	    show_dump(json_object_get(call, "id")), "mcp.protocol.version",
 	    mcp ? json_object_get(session, "protocol") : NULL, "network.transport", "pipe", "canceld.outcome", outcome,
 	    "error.type",
 	    !failed                           ? NULL :
@@ -116,7 +112,6 @@ attributes_of_call(const json_t *session, const json_t *call)
 	    "rpc.response.status_code", how[0] != '\0' && strchr("-0123456789", how[0]) != NULL ? outcome : NULL,
 	    "canceld.request", json_object_get(call, "request"), "canceld.response", json_object_get(call, "response"));
 
-	free(text);
 	return attributes_of(members);
 }
 

@@ -52,11 +52,11 @@ end_session(struct trace *trace, const char *key)
 }
 
 void
-trace_close(struct trace *trace, json_int_t pid)
+trace_close(void *trace, long pid)
 {
 	char key[SPAN_NUMBER_MAX + 1];
 
-	snprintf(key, sizeof(key), "%lld", (long long)pid);
+	snprintf(key, sizeof(key), "%ld", pid);
 	end_session(trace, key);
 }
 
@@ -248,8 +248,9 @@ hear_events(struct trace *trace, json_t *session, json_t *line)
 }
 
 bool
-trace_hear(struct trace *trace, json_t *line)
+trace_hear(void *user, json_t *line)
 {
+	struct trace *trace = user;
 	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
 	msec_t time = trace_time(line);
 	json_t *session;
@@ -283,8 +284,8 @@ trace_failed(const json_t *call)
 msec_t
 trace_end(const json_t *session, const json_t *call)
 {
-	msec_t start = show_number(call, "start"),
-	       end = show_number(show_has(call, "ended") ? call : session, show_has(call, "ended") ? "ended" : "end");
+	bool ended = show_has(call, "ended");
+	msec_t start = show_number(call, "start"), end = show_number(ended ? call : session, ended ? "ended" : "end");
 
 	/* Somebody may have set the clock. */
 	return end > start ? end : start;

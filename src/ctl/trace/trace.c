@@ -4,6 +4,7 @@
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"
+#include "shell/system.h"
 #include "shell/words.h"
 
 enum { HOLD = 10000 /* ms for which the late answer of what was given up is awaited */ };
@@ -33,20 +34,14 @@ static const struct format {
 
 enum { FORMATS = COUNT_OF(formats) };
 
-static bool
-hear_line(void *user, json_t *line)
-{
-	return trace_hear(user, line);
-}
-
 static int
 read_all(struct trace *trace, char *const files[])
 {
-	int status = *files == NULL ? trace_read_history(hear_line, trace, true) : CTL_YES;
+	int status = *files == NULL ? trace_read_history(trace_hear, trace, true) : CTL_YES;
 	json_t *session;
 
 	for (; *files != NULL && status == CTL_YES; files++)
-		status = trace_read(*files, hear_line, trace);
+		status = trace_read(*files, trace_hear, trace);
 	if (status == CTL_YES && json_array_size(trace->sessions) == 0)
 		status = ctl_no("nothing to tell: no line of a JSON log or of the history");
 	show_each (session, trace->sessions)
@@ -61,17 +56,11 @@ hear(void *user, json_t *decision)
 }
 
 static void
-end(void *user, long pid)
-{
-	trace_close(user, pid);
-}
-
-static void
 hand_on(void *user)
 {
 	struct trace taken = { .sessions = json_array() };
 
-	trace_take(user, (msec_t)time(NULL) * 1000 - HOLD, &taken);
+	trace_take(user, real_now() - HOLD, &taken);
 	trace_otlp(&taken);
 	json_decref(taken.sessions);
 }
@@ -80,7 +69,11 @@ int
 ctl_trace(int argc, char *argv[])
 {
 	struct trace trace = { .sessions = json_array(), .open = json_object() };
-	struct watcher watcher = { .level = "traffic", .hear = hear, .end = end, .turn = hand_on, .user = &trace };
+	struct watcher watcher = { .level = "traffic",
+		.hear = hear,
+		.end = trace_close,
+		.turn = hand_on,
+		.user = &trace };
 	const char *name = NULL, *since = NULL;
 	bool follow = false;
 	size_t format = 0;
