@@ -346,6 +346,7 @@ static const struct {
 	{ C "--failed", 0,
 	    "\n2026-11-25 10:00:04  tools/call  map       -   900ms  KILLED         2 open, this is the oldest\n" },
 	{ C "--failed", 0, "SERVER_EXITED  exit status 3\n" },
+	{ "sed -i '/isError/d' " HISTORY "; " C "--failed | grep -c 'forecast'", 1, "0\n" },
 	{ "sed -i '/failed/d; /timed_out/d; s/\"status\":3/\"status\":0/; s/KILLED/SUMMARY/' " HISTORY "; " C
 	  "--failed 2>&1",
 	    0, "passed over\ncancelctl: nothing has failed\n" },

@@ -232,13 +232,12 @@ static void
 put_details(const struct top *top, struct screen *screen)
 {
 	size_t count = json_array_size(top->log), first = count > LOG_LINES ? count - LOG_LINES : 0;
-	size_t end = screen->height - 1 - (count - first);
 	struct buf text = { 0 };
 	struct span rest;
 
 	append_marked(top, &text);
 	rest = buf_span(&text);
-	while (rest.len > 0 && screen->used < end)
+	while (rest.len > 0 && screen->used < screen->height - 1 - (count - first))
 		put_cut(screen, "", show_take_line(&rest));
 	for (size_t i = first; i < count; i++) {
 		buf_clear(&text);

@@ -153,7 +153,6 @@ keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed
 static void
 note_calls(struct top *top, msec_t now)
 {
-	msec_t steps = now / SLOT - top->looked / SLOT;
 	json_t *former = top->calls;
 
 	top->calls = json_object();
@@ -168,7 +167,7 @@ note_calls(struct top *top, msec_t now)
 			continue;
 		counts = known ? json_incref(counts) : json_pack("[O]", count);
 		json_object_set_new(top->calls, target->path, counts);
-		for (msec_t k = 0; k < (known ? steps : 1) && k < SLOTS; k++)
+		for (msec_t k = 0; k < (known ? now / SLOT - top->looked / SLOT : 1) && k < SLOTS; k++)
 			json_array_append(counts, json_array_get(counts, json_array_size(counts) - 1));
 		while (json_array_size(counts) > SLOTS)
 			json_array_remove(counts, 0);

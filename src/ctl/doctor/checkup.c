@@ -450,7 +450,8 @@ leave(struct run *run)
 	const json_t *decisions = run->visit.decisions, *failed;
 	bool started, opened = run->visit.asked[0].result != NULL;
 
-	visit_begin(&run->visit, "cancelctl: checking exit", run->what->timeout + END);
+	visit_begin(&run->visit, "cancelctl: checking exit",
+	    (run->visit.dialogue->farewell != NULL ? run->what->timeout : 0) + END);
 	if (opened && !visit_dismiss(&run->visit, run->what->timeout))
 		NO(run, CHECK_EXIT, "%s was not answered within %lld ms", run->visit.dialogue->farewell,
 		    (long long)run->what->timeout);

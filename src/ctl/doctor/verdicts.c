@@ -134,10 +134,9 @@ verdicts_count(const struct verdicts *report, enum verdict verdict)
 static bool
 is_shown(const struct verdicts *report, int check)
 {
-	bool opened = report->findings[CHECK_INITIALIZE].verdict != VERDICT_NO;
-
 	return rows[check].demands[report->kind] != NULL &&
-	    (opened || report->findings[check].verdict != VERDICT_NOT_TESTED);
+	    (report->findings[CHECK_INITIALIZE].verdict != VERDICT_NO ||
+		report->findings[check].verdict != VERDICT_NOT_TESTED);
 }
 
 /* Whether the next one says the same, so that it is said there. */

@@ -481,18 +481,17 @@ visit_open(struct visit *visit, const char *check, msec_t limit)
 {
 	const struct dialogue *dialogue = visit->dialogue;
 	struct asked *asked = visit_ask(visit, dialogue->opening, json_loads(dialogue->params, 0, NULL));
-	const json_t *heard = visit->decisions;
 
 	visit_begin(visit, check, limit);
 	/* The time that canceld itself takes to start is not the server's. Its log may be elsewhere. */
-	while (visit->ends[VISIT_LOG] >= 0 && !show_has(heard, "STARTED") && is_awaited(visit, asked) &&
+	while (visit->ends[VISIT_LOG] >= 0 && !show_has(visit->decisions, "STARTED") && is_awaited(visit, asked) &&
 	    turn(visit, visit->until))
 		;
 	visit_begin(visit, check, limit);
 	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
 		send_call(visit, NULL, dialogue->opened, json_object());
-	if (show_has(heard, "STARTED"))
-		asked->began = trace_time(json_object_get(heard, "STARTED"));
+	if (show_has(visit->decisions, "STARTED"))
+		asked->began = trace_time(json_object_get(visit->decisions, "STARTED"));
 	return asked;
 }
 

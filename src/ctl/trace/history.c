@@ -381,8 +381,8 @@ tell(struct choice *choice, bool faults)
 	show_each (session, choice->json ? NULL : choice->trace.sessions)
 		append_session(choice, session);
 	choice->told |= choice->out.len > 0;
-	rows = trace_tools(choice->tools);
-	if (choice->told && json_array_size(rows) > 0) {
+	rows = trace_tools(choice->tools, choice->failed);
+	if (json_array_size(rows) > 0) {
 		compose(&choice->out, "\n");
 		table_write(tools_columns, rows, choice->cells, &choice->out);
 	}

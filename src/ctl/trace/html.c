@@ -80,7 +80,7 @@ put_tools(struct page *page, const json_t *session)
 	json_t *tools = json_object(), *rows, *tool;
 
 	trace_count(tools, session);
-	rows = trace_tools(tools);
+	rows = trace_tools(tools, 0);
 	compose(&page->out,
 	    "<table><tr><th class=t>request<th class=n>count<th class=n>failed<th class=n>p50 ms<th "
 	    "class=n>p95 ms<th class=n>max ms");

@@ -46,13 +46,15 @@ static json_t *
 attributes_of(json_t *members)
 {
 	json_t *attributes = json_array(), *value;
-	const char *key, *type;
+	const char *key;
 
 	json_object_foreach(members, key, value)
 	{
-		type = json_is_boolean(value) ? "boolValue" : json_is_integer(value) ? "intValue" : "stringValue";
 		json_array_append_new(attributes,
-		    json_pack("{s:s, s:{s:o}}", "key", key, "value", type,
+		    json_pack("{s:s, s:{s:o}}", "key", key, "value",
+			json_is_boolean(value)     ? "boolValue" :
+			    json_is_integer(value) ? "intValue" :
+						     "stringValue",
 			json_is_boolean(value) ? json_incref(value) : show_dump(value)));
 	}
 	json_decref(members);

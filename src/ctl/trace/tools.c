@@ -87,7 +87,7 @@ set_quantile(json_t *tool, const char *key, json_int_t percent)
 }
 
 json_t *
-trace_tools(json_t *tools)
+trace_tools(json_t *tools, json_int_t least)
 {
 	json_t *rows = json_array(), *tool;
 	const char *key;
@@ -98,7 +98,8 @@ trace_tools(json_t *tools)
 		set_quantile(tool, "p50", 50);
 		set_quantile(tool, "p95", 95);
 		set_quantile(tool, "max", 100);
-		json_array_append(rows, tool);
+		if (show_number(tool, "failed") >= least)
+			json_array_append(rows, tool);
 	}
 	show_sort(rows, "max");
 	return rows;

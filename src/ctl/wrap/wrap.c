@@ -86,8 +86,7 @@ put_object(const struct task *task, const struct doc_node *server, const char *k
 static const char *
 gone_canceld(const struct entry *entry)
 {
-	bool before = entry->state == ENTRY_WRAPPED || entry->state == ENTRY_BY_HAND;
-	const char *path = before ? entry->first->text.ptr : "";
+	const char *path = entry->state == ENTRY_WRAPPED || entry->state == ENTRY_BY_HAND ? entry->first->text.ptr : "";
 
 	return path[0] == '/' && access(path, X_OK) == -1 ? path : NULL;
 }
@@ -242,10 +241,9 @@ static void
 put_words(const struct task *task)
 {
 	const char *servers = task->file->client->servers;
-	bool language = task->change.languages || (servers != NULL && servers[0] == '\0');
 	struct buf words = { 0 };
 
-	compose(&words, language ? "\"-D\", \"lsp\", " : "");
+	compose(&words, task->change.languages || (servers != NULL && servers[0] == '\0') ? "\"-D\", \"lsp\", " : "");
 	for (char *const *option = task->change.options; *option != NULL; option++) {
 		doc_quote(&words, span_of(*option));
 		compose(&words, ", ");
