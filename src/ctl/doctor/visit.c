@@ -76,7 +76,7 @@ take_answer(struct asked *asked, json_t *answer)
 	if (error == NULL)
 		text = visit_text(json_array_get(json_object_get(result, "content"), 0), "text");
 	if (error != NULL || json_is_true(json_object_get(result, "isError")))
-		asked->error = text[0] != '\0' ? text : "an error without a text";
+		asked->error = *text != '\0' ? text : "an error without a text";
 	if (show_has(answer, "method"))
 		asked->error = "the command sends back what it reads";
 	asked->answer = answer;

@@ -138,7 +138,7 @@ show_time(msec_t time)
 	if (ms < 1000)
 		snprintf(text, TIME_SIZE, "%s%" PRId64 "ms", sign, ms);
 	else if (s < 10)
-		snprintf(text, TIME_SIZE, "%s%gs", sign, (double)(ms / 100) / 10);
+		snprintf(text, TIME_SIZE, "%s%gs", sign, (double)(ms - ms % 100) / 1000);
 	else if (m == 0)
 		snprintf(text, TIME_SIZE, "%s%" PRId64 "s", sign, s);
 	else if (h == 0)
