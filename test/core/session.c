@@ -256,12 +256,12 @@ static void
 ask_often(int count)
 {
 	char line[64];
+	int len;
 
-	for (int i = 0; i < count; i++)
-		receive(SIDE_CLIENT,
-		    (struct span){ line,
-			(size_t)snprintf(line, sizeof(line),
-			    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/list\"}\n", i) });
+	for (int i = 0; i < count; i++) {
+		len = snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/list\"}\n", i);
+		receive(SIDE_CLIENT, (struct span){ line, (size_t)len });
+	}
 	session_hear(session, SIDE_CLIENT);
 	take(SIDE_CLIENT);
 }
