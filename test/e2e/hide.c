@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__linux__) && __has_include(<linux/seccomp.h>)
+#if __has_include(<linux/seccomp.h>)
 #include <linux/seccomp.h>
 #endif
 
