@@ -209,7 +209,7 @@ expect_row(const char *row, bool wanted)
 {
 	bool found = strstr(shell_output, row) != NULL;
 
-	ck_assert_msg(found == wanted, "'%s' is %sin:\n%s", row, found ? "" : "not ", shell_output);
+	ck_assert_msg(found == wanted, "'%s' is %stold", row, found ? "" : "not "); /* all that is told is too long */
 }
 
 /* least: what is told. */
