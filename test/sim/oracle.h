@@ -147,6 +147,8 @@ struct ask { /* one request */
 	} beat;
 	int64_t told_at;        /* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
 	int64_t told_surely_at; /* ... of which it knew then */
+	bool told_waiting;      /* ... the server surely waited for the client ... */
+	bool told_perhaps;      /* ... or perhaps */
 	bool overdue;           /* ... and its receiver has had its time since, as far as canceld looked */
 	bool resumed;           /* ... which was replayed, so that the next first notice is not due */
 	int rule;               /* --parallel: the rule that it counts with, from 1; 0: none */

@@ -3,13 +3,13 @@
 
 #include "oracle_inside.h"
 
-/* How long the server may take. */
+/* How long the server may take; longer, if it waited for the client as it was told. */
 static int64_t
-time_of(const struct oracle *oracle, const struct ask *ask)
+time_of(const struct oracle *oracle, const struct ask *ask, bool waited)
 {
-	int64_t grace = oracle_grace(oracle, ask);
+	int64_t grace = oracle_grace(oracle, ask), time = oracle->kill_ignoring + (waited ? grace : 0);
 
-	return oracle->kill_ignoring > grace ? oracle->kill_ignoring : grace;
+	return time > grace ? time : grace;
 }
 
 /* surely: it had arrived, or the cancel is its own. */
@@ -18,10 +18,14 @@ tell(struct oracle *oracle, struct ask *ask, bool surely)
 {
 	if (ask->by != CLIENT || ask->deed == NULL || ask->deed->traits & FINAL)
 		return;
-	if (ask->told_at == 0)
+	if (ask->told_at == 0) {
 		ask->told_at = oracle->now;
-	if (surely && ask->told_surely_at == 0)
+		ask->told_waiting = oracle_waits_for_client(oracle, true, oracle->now - 1);
+	}
+	if (surely && ask->told_surely_at == 0) {
 		ask->told_surely_at = oracle->now;
+		ask->told_perhaps = oracle_waits_for_client(oracle, false, oracle->now);
+	}
 }
 
 static void
@@ -99,7 +103,7 @@ oracle_ignores(struct oracle *oracle, const char *id)
 	const struct ask *ask = oracle->asks;
 
 	while (ask < oracle->asks + oracle->ask_count &&
-	    !(strcmp(ask->id, id) == 0 && goes_on(ask) && oracle->now - ask->told_at >= time_of(oracle, ask) &&
+	    !(strcmp(ask->id, id) == 0 && goes_on(ask) && oracle->now - ask->told_at >= time_of(oracle, ask, ask->told_waiting) &&
 		is_shown(oracle, ask)))
 		ask++;
 	if (oracle->kill_ignoring == 0 || ask == oracle->asks + oracle->ask_count)
@@ -119,7 +123,7 @@ is_overdue(const struct oracle *oracle, const struct ask *ask, int64_t late)
 		since = oracle->slept;
 	return goes_on(ask) && !ask->ended && ask->told_surely_at > 0 && ask->wire[0] != '\0' &&
 	    !oracle_may_be_forgotten(oracle, ask) && ask->life == oracle->life &&
-	    oracle->now - since >= time_of(oracle, ask) + late;
+	    oracle->now - since >= time_of(oracle, ask, ask->told_perhaps) + late;
 }
 
 static bool
@@ -136,7 +140,7 @@ note_overdue(struct oracle *oracle)
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		ask->overdue |= goes_on(ask) && oracle->now - ask->told_at >= time_of(oracle, ask) &&
+		ask->overdue |= goes_on(ask) && oracle->now - ask->told_at >= time_of(oracle, ask, ask->told_waiting) &&
 		    oracle->now - oracle->stalled_at >= oracle->kill_ignoring;
 }
 

@@ -81,6 +81,9 @@ void oracle_got_beat(struct oracle *oracle, json_t *message, const char *text, s
 /* oracle_got.c: whether canceld may have forgotten that it was given up. */
 bool oracle_may_be_forgotten(const struct oracle *oracle, const struct ask *ask);
 
+/* oracle_restart.c: whether the server waits for the client; since: on a request that was heard by then. */
+bool oracle_waits_for_client(const struct oracle *oracle, bool surely, int64_t since);
+
 /* oracle_ignore.c: canceld tells the server of a cancel; ask: -1: only of the turns of that session. */
 void oracle_ignore_told(struct oracle *oracle, int ask, const char *session);
 /* The time of what idles may not pass at present. */

@@ -803,9 +803,8 @@ is_uncertain(const struct ask *ask)
 	return ask->cancelled != 0 || ask->expired != 0 || ask->cascaded || ask->crossed;
 }
 
-/* Whether the server waits for the client; since: on a request that was heard by then. */
-static bool
-waits_for_client(const struct oracle *oracle, bool surely, int64_t since)
+bool
+oracle_waits_for_client(const struct oracle *oracle, bool surely, int64_t since)
 {
 	const struct ask *ask;
 
@@ -843,7 +842,7 @@ oracle_still(struct oracle *oracle, bool at_end)
 	bool read = own != NULL && own->kind == OWN_PROBE && !own->answered;
 	int64_t since = oracle->moved > oracle->probe_at ? oracle->moved : oracle->probe_at;
 
-	bool waits = waits_for_client(oracle, false, oracle->now);
+	bool waits = oracle_waits_for_client(oracle, false, oracle->now);
 
 	oracle_ignore_pause(oracle, waits || oracle->unread == oracle->now);
 	if (waits)
@@ -866,7 +865,7 @@ oracle_stuck(struct oracle *oracle)
 	if (oracle->now - oracle->spoke < oracle->kill_stuck &&
 	    !(oracle->now - oracle->probe_at >= longest_rave(oracle) && oracle->answered_at <= oracle->probe_at))
 		oracle_blame(oracle, "7: a server is to be ended that has just written something");
-	if (waits_for_client(oracle, true, oracle->now))
+	if (oracle_waits_for_client(oracle, true, oracle->now))
 		oracle_blame(oracle, "7: a server is to be ended that waits for the client");
 }
 

@@ -246,8 +246,6 @@ records_grant(struct session *session, const struct message *message, struct req
 void
 records_end(struct records *records, struct request *request)
 {
-	if (request->record.len == 0)
-		return;
 	records->bytes -= request->record.len;
 	buf_free(&request->record);
 }

@@ -197,10 +197,9 @@ static void
 expire_probe(struct session *session, struct request *question)
 {
 	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, session->probe.cause.oldest);
-	struct lane *lane = session->client.lane;
 	msec_t left = time_left(session);
 
-	session->probe.taken = lane->taken;
+	session->probe.taken = session->client.lane->taken;
 	if (left > 0) {
 		free_queue(session);
 		pending_arm(question, left);

@@ -268,8 +268,13 @@ state_tell(struct session *session, struct request *request)
 {
 	msec_t time = session->config.kill_ignoring, grace = state_grace(session, request);
 
+	/* What the server waits for may be answered at the end of the grace only, by canceld. */
 	if (time > 0 && !request->cancel_sent && request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL))
-		alarm_arm(&request->in->heed, &request->heed, time > grace ? time : grace, session->clocks.steady);
+		alarm_arm(&request->in->heed, &request->heed,
+		    session_outstanding(session, SIDE_SERVER) > 0 ? time + grace :
+			time > grace                              ? time :
+								    grace,
+		    session->clocks.steady);
 	request->cancel_sent = true;
 }
 
