@@ -21,20 +21,23 @@
 #include "core/timeline.h"
 
 struct trace {
-	bool payload;     /* keep the texts of messages */
-	msec_t since;     /* of older lines only the head of their session is told, if it goes on */
-	json_t *sessions; /* an array; this and the next are owned by who made them */
-	json_t *open;     /* an object: those that are not over, by the session, or else the pid */
+	const char *which; /* only of this server, or of the canceld with this pid; NULL: of all */
+	bool payload;      /* keep the texts of messages */
+	msec_t since;      /* of older lines only the head of their session is told, if it goes on */
+	json_t *sessions;  /* an array; this and the next are owned by who made them */
+	json_t *open;      /* an object: those that are not over, by the session, or else the pid */
 };
 
 /*
- * Calls with each object of a file, a line each, which the other then owns, and who tells whether it was one of the log.
- * Returns the exit status. path: -: standard input.
+ * Hears each object of a JSON log, a line each. path: -: standard input; what is no file means a server, as trace->which,
+ * of the history. The trace borrows the path. Returns the exit status.
  */
-typedef bool trace_hearer(void *user, json_t *line);
-int trace_read(const char *path, trace_hearer *hear, void *user);
+int trace_read(const char *path, struct trace *trace);
 
-/* The same with the lines of the history, the oldest first; there may be none. tells: what is wrong is told. */
+/* Called with an object, which it then owns; tells whether it was one of the log. */
+typedef bool trace_hearer(void *user, json_t *line);
+
+/* Calls with each line of the history, the oldest first; there may be none. tells: what is wrong is told. */
 int trace_read_history(trace_hearer *hear, void *user, bool tells);
 
 /* The time that --since wants, read as local time; NULL: 0. What is none ends the program. */
@@ -45,6 +48,9 @@ void history_append(struct buf *out, const char *which, size_t cells);
 
 /* When a line was written, before trace_hear takes it; -1: that is not told. */
 msec_t trace_time(const json_t *line);
+
+/* Whether the line is of the servers that are meant. */
+bool trace_is_meant(const struct trace *trace, const json_t *line);
 
 /* A trace_hearer, for a struct trace: an object of the JSON log or of the history. */
 bool trace_hear(void *trace, json_t *line);

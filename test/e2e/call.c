@@ -150,13 +150,13 @@ static const struct {
 	{ LOOSE ANSWER("{\"structuredContent\":{\"n\":12345678901234567890,\"m\":[-9223372036854775808,5,1.5e3]}}") C
 	    "t" SHOWS,
 	    0, "{\"n\":1.2345678901234567e19,\"m\":[-9223372036854775808,5,1500.0]}\n" },
-	{ ASKED LOOSE EMPTY C "t" SHOWS, 125, ": the server sent a text that cannot be read" },
+	{ ASKED LOOSE EMPTY C "t" SHOWS, 125, ": the server sent a number, a key or half" },
 	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\"}]}") C "t -- --clean-text sh ./server", 0,
 	    "\xef\xbf\xbd\n" },
 	{ NOTED LOOSE EMPTY C "t x=1" SHOWS CALLED, 0, "{\"x\":1}\n" },
 	{ LOOSE ANSWER("{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\"}]}") C "t" SHOWS, 125,
-	    "cancelctl: t: the server sent a text that cannot be read, as it has half a character: give -- --clean-text, "
-	    "which replaces that\n" },
+	    "cancelctl: t: the server sent a number, a key or half a character that cannot be read: -- --clean-text "
+	    "replaces the last\n" },
 	{ "NEWER=1 " LOOSE EMPTY C "-j t" SHOWS "; grep -c io.modelcontextprotocol/protocolVersion called", 0,
 	    "{\"content\":[]}\n1\n" },
 	/* A pipe gets the text as it is. */

@@ -701,7 +701,7 @@ TEST(what_cannot_be_done_is_told)
 	expect("$C trace --follow a b || $C trace --follow -s 1h || $C trace --follow --payload", 2,
 	    "--follow writes otlp");
 	expect("$C trace --follow nobody", 1, "no canceld");
-	expect("$C trace nosuch", 1, "cancelctl: nosuch: No such file");
+	expect("$C trace nosuch", 1, "cancelctl: nosuch: no such file, and nothing of such a server in the history");
 	expect("$C trace .", 1, "cancelctl: .: Is a directory");
 	expect("echo x | $C trace -", 1, "nothing to tell: no line of a JSON log or of the history");
 	expect("$C trace log >/dev/full", 125, "standard output: No space left");

@@ -103,8 +103,8 @@ oracle_ignores(struct oracle *oracle, const char *id)
 	const struct ask *ask = oracle->asks;
 
 	while (ask < oracle->asks + oracle->ask_count &&
-	    !(strcmp(ask->id, id) == 0 && goes_on(ask) && oracle->now - ask->told_at >= time_of(oracle, ask, ask->told_waiting) &&
-		is_shown(oracle, ask)))
+	    !(strcmp(ask->id, id) == 0 && goes_on(ask) &&
+		oracle->now - ask->told_at >= time_of(oracle, ask, ask->told_waiting) && is_shown(oracle, ask)))
 		ask++;
 	if (oracle->kill_ignoring == 0 || ask == oracle->asks + oracle->ask_count)
 		oracle_blame(oracle, "7: a server is ended as it ignores the cancel of %s, which it does not", id);

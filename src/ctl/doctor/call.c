@@ -252,8 +252,8 @@ tell_failure(struct call *call, const struct asked *asked)
 
 	visit_begin(&call->visit, call->visit.check, 0);
 	if (call->visit.unreadable)
-		return ctl_failed("%s: the server sent a text that cannot be read, as it has half a character: "
-				  "give -- --clean-text, which replaces that",
+		return ctl_failed("%s: the server sent a number, a key or half a character that cannot be read: "
+				  "-- --clean-text replaces the last",
 		    call->visit.check);
 	if (visit_interrupted)
 		return CTL_FAILED;

@@ -26,11 +26,9 @@ enum { DAY = sizeof("2026-11-26"), CLOCK = sizeof("2026-11-26 10:00:00") - 1, CL
 
 /* What is wanted, and what is told of it. */
 struct choice {
-	const char *which; /* NULL: all */
 	bool failed, json, told;
 	bool older; /* there are lines of before what is told */
 	struct trace trace;
-	json_t *others; /* an object: the names of servers that are not meant */
 	json_t *tools;
 	struct targets targets; /* those that run, if a session has no end */
 	size_t cells;           /* of a line; 0: any number */
@@ -105,11 +103,16 @@ read_file(FILE *file, const char *path, trace_hearer *hear, void *user, bool tel
 }
 
 int
-trace_read(const char *path, trace_hearer *hear, void *user)
+trace_read(const char *path, struct trace *trace)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
 
-	return file != NULL ? read_file(file, path, hear, user, true) : ctl_no("%.500s: %s", path, strerror(errno));
+	if (file != NULL)
+		return read_file(file, path, trace_hear, trace, true);
+	if (errno != ENOENT)
+		return ctl_no("%.500s: %s", path, strerror(errno));
+	trace->which = path;
+	return trace_read_history(trace_hear, trace, true);
 }
 
 /* A file of the history; NULL: there is none. What is no file, such as a pipe, would be waited for, and is passed over. */
@@ -159,20 +162,14 @@ is_loss(const json_t *line)
 	    (show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0));
 }
 
-static bool
-is_meant(const struct choice *choice, const json_t *line)
-{
-	return show_is_meant(choice->which, show_string(line, "server"), show_number(line, "pid"));
-}
-
-/* A trace_hearer: the last day of which there is something is to be told. */
+/* A trace_hearer: the last day of which there is something is to be told; none that is to come, as of a wrong clock. */
 static bool
 hear_day(void *user, json_t *line)
 {
 	struct choice *choice = user;
 	msec_t since = trace_time(line) - LATELY;
 
-	if (is_meant(choice, line) && since > choice->trace.since)
+	if (trace_is_meant(&choice->trace, line) && since > choice->trace.since && since < real_now())
 		choice->trace.since = since;
 	json_decref(line);
 	return true;
@@ -185,13 +182,8 @@ hear(void *user, json_t *line)
 	struct choice *choice = user;
 	msec_t time = trace_time(line);
 
-	if (!is_meant(choice, line)) {
-		json_object_set_new(choice->others, show_string(line, "server").ptr, json_true());
-		json_decref(line);
-		return true;
-	}
-	choice->older |= time >= 0 && time < choice->trace.since;
-	if (choice->json && time >= choice->trace.since &&
+	choice->older |= trace_is_meant(&choice->trace, line) && time >= 0 && time < choice->trace.since;
+	if (choice->json && trace_is_meant(&choice->trace, line) && time >= choice->trace.since &&
 	    (!choice->failed || is_loss(line) ||
 		(show_has(line, "ended") && !show_is_any(line, "ended", "answered streams")))) {
 		show_json(line);
@@ -372,7 +364,8 @@ tell(struct choice *choice, bool faults)
 	choice->trace.sessions = json_array();
 	choice->trace.open = json_object();
 	choice->tools = json_object();
-	choice->others = json_object();
+	if (choice->trace.since == 0 && !choice->json)
+		trace_read_history(hear_day, choice, false);
 	status = trace_read_history(hear, choice, faults);
 	choice->targets = (struct targets){ .method = "list" };
 	if (!choice->json && json_object_size(choice->trace.open) > 0)
@@ -395,7 +388,6 @@ end(struct choice *choice)
 {
 	targets_free(&choice->targets);
 	json_decref(choice->tools);
-	json_decref(choice->others);
 	json_decref(choice->trace.sessions);
 	json_decref(choice->trace.open);
 }
@@ -403,9 +395,8 @@ end(struct choice *choice)
 void
 history_append(struct buf *out, const char *which, size_t cells)
 {
-	struct choice choice = { .which = which, .cells = cells };
+	struct choice choice = { .trace = { .which = which }, .cells = cells };
 
-	trace_read_history(hear_day, &choice, false);
 	tell(&choice, false);
 	compose(out, choice.told ? "%b" : "the history has nothing of that\n", buf_span(&choice.out));
 	buf_free(&choice.out);
@@ -416,29 +407,23 @@ int
 ctl_history(int argc, char *argv[])
 {
 	struct choice choice = { .cells = term_width(NULL) };
-	struct nearest nearest = { 0 };
-	const char *since = NULL, *name;
-	json_t *value;
+	const char *since = NULL;
 	int status;
 
 	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "json", 'j', &choice.json, NULL }, { "since", 's', NULL, &since },
 		{ "failed", 0, &choice.failed, NULL }, { 0 } },
 	    1, usage);
-	choice.which = argv[optind];
+	choice.trace.which = argv[optind];
 	choice.trace.since = trace_read_since(since);
-	if (since == NULL && !choice.json)
-		trace_read_history(hear_day, &choice, false);
 	status = tell(&choice, true);
 	show_buf(&choice.out);
 	if (since == NULL && choice.older)
 		ctl_tell(CTL_YES, "this is the last day; for what was before see --since, such as --since 7d");
-	nearest.typed = span_of(choice.which == NULL ? "" : choice.which);
-	json_object_foreach(choice.others, name, value) nearest_offer(&nearest, name);
 	if (status == CTL_YES && !choice.told)
 		status = choice.failed && json_array_size(choice.trace.sessions) > 0 ?
-		    ctl_tell(CTL_YES, "nothing has failed") :
-		    ctl_no("the history has nothing of that%s%s", nearest_lead(&nearest), nearest_name(&nearest));
+		    ctl_tell(CTL_YES, "nothing has failed in that time") :
+		    ctl_no("the history has nothing of that");
 	end(&choice);
 	return status;
 }

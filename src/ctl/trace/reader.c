@@ -248,6 +248,12 @@ hear_events(struct trace *trace, json_t *session, json_t *line)
 }
 
 bool
+trace_is_meant(const struct trace *trace, const json_t *line)
+{
+	return show_is_meant(trace->which, show_string(line, "server"), show_number(line, "pid"));
+}
+
+bool
 trace_hear(void *user, json_t *line)
 {
 	struct trace *trace = user;
@@ -255,9 +261,9 @@ trace_hear(void *user, json_t *line)
 	msec_t time = trace_time(line);
 	json_t *session;
 
-	if (!whole || time < 0) {
+	if (!whole || time < 0 || !trace_is_meant(trace, line)) {
 		json_decref(line);
-		return false;
+		return whole && time >= 0;
 	}
 	session = session_of(trace, line, time);
 	json_object_set_new(line, "time", json_integer(time));

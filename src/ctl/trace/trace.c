@@ -9,13 +9,13 @@
 
 enum { HOLD = 10000 /* ms for which the late answer of what was given up is awaited */ };
 
-static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s TIME] [--payload] [FILE...]\n"
+static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s TIME] [--payload] [PID|NAME | FILE...]\n"
 			    "       cancelctl trace --follow [" TARGETS_USAGE "]\n"
 			    "\n"
 			    "Writes what the history, or JSON logs of canceld, tell of each request, to be\n"
-			    "looked at or handed on. A FILE - is standard input. A log needs -vv; with less\n"
-			    "it has only the requests that were given up. The history has none that was\n"
-			    "answered at once.\n\n"
+			    "looked at or handed on: of all servers, or of one. A FILE - is standard input. A\n"
+			    "log needs -vv; with less it has only the requests that were given up. The history\n"
+			    "has none that was answered at once.\n\n"
 			    "  -f, --format FORMAT    perfetto (the default), for ui.perfetto.dev and others\n"
 			    "                         that read Chrome's trace events; otlp, for\n"
 			    "                         collectors of OpenTelemetry, one object a line;\n"
@@ -41,9 +41,11 @@ read_all(struct trace *trace, char *const files[])
 	json_t *session;
 
 	for (; *files != NULL && status == CTL_YES; files++)
-		status = trace_read(*files, trace_hear, trace);
+		status = trace_read(*files, trace);
 	if (status == CTL_YES && json_array_size(trace->sessions) == 0)
-		status = ctl_no("nothing to tell: no line of a JSON log or of the history");
+		status = trace->which != NULL ?
+		    ctl_no("%.500s: no such file, and nothing of such a server in the history", trace->which) :
+		    ctl_no("nothing to tell: no line of a JSON log or of the history");
 	show_each (session, trace->sessions)
 		show_sort(json_object_get(session, "calls"), "start");
 	return status;
