@@ -162,8 +162,8 @@ struct visit {
 	pid_t pid;         /* of canceld; 0: it has exited */
 	int status;        /* then: as from waitpid */
 	int ends[VISIT_ENDS];
-	int theirs
-	    [VISIT_ENDS]; /* canceld's; it opens its log by the name of ours, so that this stays open until it exits */
+	/* canceld's; it opens its log by the name of ours, so that this stays open until it exits. */
+	int theirs[VISIT_ENDS];
 	char end[32];     /* "status 3" or "signal 11" of the server; empty: it runs */
 	msec_t ended;     /* then: the real time, in ms */
 	msec_t dismissed; /* the same when the last notification was sent; MSEC_NEVER: none was */

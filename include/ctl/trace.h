@@ -79,8 +79,8 @@ size_t trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_R
 
 /*
  * What is counted of sessions: an object, to which a session's requests are added, those too that the history has only
- * counted; and, once all are in it, the rows of those with so many failures, the slowest last: title, server, method, name, count, failed, p50, p95 and,
- * if not all were only counted, max.
+ * counted; and, once all are in it, the rows of those with so many failures, the slowest last: title, server, method, name,
+ * count, failed, p50, p95 and, if not all were only counted, max.
  */
 void trace_count(json_t *tools, const json_t *session);
 json_t *trace_tools(json_t *tools, json_int_t least);
