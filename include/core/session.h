@@ -252,7 +252,8 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	enum era era;
 	/*
 	 * Position in the client's lane up to which all is written before a request that was held: in or behind what opens
-	 * the session, as the request that shows the era, and in ACP a session/cancel that waits there.
+	 * the session, as the request that shows the era, and in ACP a session/cancel that waits there; not behind one
+	 * that goes ahead of what waits, nor what opens nothing, as notifications/initialized in a modern session.
 	 */
 	uint64_t front;
 };

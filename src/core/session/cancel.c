@@ -52,9 +52,8 @@ compose_cancel(struct session *session, enum side receiver, struct span id, stru
 static bool
 is_only_turn(const struct session *session, const struct request *request)
 {
-	size_t own = request->state == REQUEST_WAITING;
-
-	return request_is_turn(request) && !request->told && state_turns_running(session, request->token) == own;
+	return request_is_turn(request) && !request->told &&
+	    state_turns_running(session, request->token) == (request->state == REQUEST_WAITING);
 }
 
 bool

@@ -401,11 +401,11 @@ note_task(struct session *session, const struct request *request, const struct m
 		    json_member(listed, "status"));
 	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(scan, SCAN_RESULT)))
 		return;
-	task = session->tasks[request->from].oldest;
-	while (task != NULL && task->serial != request->task)
-		task = task->newer;
-	if (task != NULL)
-		pending_remove(task);
+	each_request (task, &session->tasks[request->from])
+		if (task->serial == request->task) {
+			pending_remove(task);
+			return;
+		}
 }
 
 /* The answer to a request of the client's shows what the server can, and what a new one must be told. */
@@ -705,15 +705,15 @@ on_stream(struct session *session, struct message *message, struct request *stre
 static void
 on_opened(struct session *session, struct message *message)
 {
-	enum server_life life = session->server.life;
-
-	session->handshake.front = message->start + 1; /* in a batch it has no end of its own */
-	if (are_kept(session))
+	if (session->handshake.era != ERA_MODERN)
+		session->handshake.front = message->start + 1; /* in a batch it has no end of its own */
+	if (are_kept(session)) {
 		recovery_open(session);
-	message->bound = are_kept(session) && records_keep_opened(&session->records, message);
+		message->bound = records_keep_opened(&session->records, message);
+	}
 	if (!message->bound && session->config.restarts) /* else once a person has the server started again */
 		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
-	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
+	if (message->bound && (session->server.life == SERVER_AWAY || session->server.life == SERVER_HANDSHAKE))
 		pass_take(session, message, WHY_RELAYED);
 	else
 		pass_on(session, message, WHY_RELAYED);
@@ -744,8 +744,7 @@ receive_notification(struct session *session, struct message *message)
 	} else if (stream != NULL) {
 		on_stream(session, message, stream);
 	} else {
-		if (client && span_is(method, dialect->closed))
-			session->server.closed = true;
+		session->server.closed |= client && span_is(method, dialect->closed);
 		if (client && span_is(method, dialect->opened))
 			on_opened(session, message);
 		else

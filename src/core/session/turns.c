@@ -152,7 +152,8 @@ forward(struct session *session, struct message *message, enum why why)
 	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
 		pass_drop(session, message, why);
 	} else if (message->kind == MESSAGE_NOTIFICATION) {
-		session->handshake.front = message->start + 1;
+		if (!message->urgent || message->batch != NULL)
+			session->handshake.front = message->start + 1;
 		pass_on(session, message, why);
 	} else {
 		compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
