@@ -31,8 +31,8 @@ clock_sleep(struct world *world, bool stalled)
 	const struct lane *lane = world->session->party[SIDE_CLIENT].lane;
 
 	oracle_ignore_stall(&world->oracle, stalled);
-	if (wake > world->now && lane->written == lane->decided) /* else it may have to wait for what is unwritten */
-		oracle_look_for_places(&world->oracle);
+	if (wake > world->now)
+		oracle_look_for_places(&world->oracle, lane->written < lane->decided);
 	return wake;
 }
 

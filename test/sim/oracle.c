@@ -13,7 +13,7 @@ enum { START = 120000, START_SLOW = 600000, START_CAP = 1800000 }; /* ... and th
 void
 oracle_init(struct oracle *oracle)
 {
-	*oracle = (struct oracle){ .last = { -1, -1 }, .shaken = -1, .login = -1 };
+	*oracle = (struct oracle){ .last = { -1, -1 }, .shaken = -1, .shown = -1, .login = -1 };
 	for (int i = 0; i < SESSIONS; i++)
 		oracle->sessions[i] = (struct open_session){ -1, -1, false, false, false };
 }
@@ -329,8 +329,10 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	}
 	if (ask->deed->traits & HANDSHAKE)
 		oracle->declared[CLIENT] = oracle->declares[CLIENT];
-	else if (!(ask->deed->traits & DISCOVERY) && oracle->protocol == &protocols[MCP] && !oracle->handshake)
+	else if (!(ask->deed->traits & DISCOVERY) && oracle->protocol == &protocols[MCP] && !oracle->handshake) {
+		oracle->shown = oracle->initialized ? oracle->shown : ask->sent;
 		oracle->initialized = true;
+	}
 	ask->waits = !(ask->deed->traits & (HANDSHAKE | DISCOVERY)) && is_opening(oracle);
 	(void)sent;
 }

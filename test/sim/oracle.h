@@ -47,6 +47,7 @@ struct sent { /* one message that a peer has written */
 	bool salvaged; /* a response among other text */
 	bool confirms; /* a response that confirms the cancel */
 	bool complain; /* junk that is answered with an error */
+	bool dropped;  /* a session/cancel that does not pass, as canceld reported */
 	bool grants;   /* a response that is a result */
 	bool unknown;  /* a response that wants a login */
 	bool idle;     /* ACP v2: a KIND_UPDATE that says that the session's turns have ended */
@@ -275,17 +276,18 @@ struct oracle {
 	bool stuck;                 /* canceld wants the server ended */
 	struct places rules[RULES]; /* --parallel */
 	int rule_count;
-	bool half;                             /* the server has read a part of a message */
-	int64_t kill_ignoring;                 /* how long it may ignore a cancel; 0: for ever */
-	bool ignored;                          /* ... longer than that, as canceld reported */
-	bool due_ignored;                      /* ... which it must report now */
-	bool stalled;                          /* canceld was told that the server is not being read ... */
-	int64_t stalled_at;                    /* ... and was not yet told at this time that it is again */
-	bool paused;                           /* the time of what idles may not pass ... */
-	int64_t paused_at;                     /* ... and did not at this time */
-	uint64_t last_heard;                   /* when the last message was heard */
-	int shaken;                            /* the message that opened the session; -1: none */
-	int opened;                            /* ... and the notice behind it; 0: none */
+	bool half;             /* the server has read a part of a message */
+	int64_t kill_ignoring; /* how long it may ignore a cancel; 0: for ever */
+	bool ignored;          /* ... longer than that, as canceld reported */
+	bool due_ignored;      /* ... which it must report now */
+	bool stalled;          /* canceld was told that the server is not being read ... */
+	int64_t stalled_at;    /* ... and was not yet told at this time that it is again */
+	bool paused;           /* the time of what idles may not pass ... */
+	int64_t paused_at;     /* ... and did not at this time */
+	uint64_t last_heard;   /* when the last message was heard */
+	int shaken;            /* the message that opened the session; -1: none */
+	int opened;            /* ... and the notice behind it; 0: none */
+	int shown;             /* the request that showed the era of MCP, without a handshake; -1: none */
 	int settings[SETTINGS], setting_count; /* requests that last */
 	const char *reopens; /* ACP: the method with which the server opens a session again; NULL: none */
 	struct open_session sessions[SESSIONS]; /* "s0" to "s2" */
@@ -339,9 +341,11 @@ void oracle_tells(struct oracle *oracle, int by, const char *id, const char *ses
 void oracle_waits_for_place(struct oracle *oracle, const char *id);
 void oracle_is_full(struct oracle *oracle);
 void oracle_releases(struct oracle *oracle, const char *id);
-/* Otherwise: what was heard now need not be held; and all that is held has to be. */
+/* Otherwise: what was heard now need not be held; and all that is held has to be. queued: not all is written. */
 void oracle_heard_place(struct oracle *oracle);
-void oracle_look_for_places(struct oracle *oracle);
+void oracle_look_for_places(struct oracle *oracle, bool queued);
+/* canceld's log reports that the session/cancel at hand does not pass. */
+void oracle_drops_turn_cancel(struct oracle *oracle);
 /* Whether the request may wait for a place, even for ever. */
 bool oracle_may_wait(const struct oracle *oracle, const struct ask *ask);
 

@@ -265,10 +265,9 @@ check_order(struct oracle *oracle, const struct sent *sent, int number)
 
 /* No request that was held overtakes what opens the session, or a session/cancel of its own session. */
 static void
-check_front(struct oracle *oracle, const struct sent *sent, int number, const struct ask *self)
+check_front(struct oracle *oracle, const struct sent *sent, int number)
 {
-	bool first = sent->kind == KIND_REQUEST && self->deed != NULL && self->deed->traits & HANDSHAKE;
-	bool opens = first || (oracle->opened > 0 && number == oracle->opened);
+	bool opens = oracle_opens(oracle, number);
 	const struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
@@ -296,7 +295,7 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 	sent->arrived = true;
 	oracle_check_life(oracle, to, sent, ask);
 	check_order(oracle, sent, number);
-	check_front(oracle, sent, number, ask);
+	check_front(oracle, sent, number);
 	if (sent->kind == KIND_REQUEST)
 		got_request(oracle, ask, message, text, len);
 	else if (sent->kind == KIND_RESPONSE)

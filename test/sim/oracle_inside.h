@@ -94,6 +94,8 @@ void oracle_ignore_heard(struct oracle *oracle, const struct ask *ask);
 /* oracle_parallel.c: --parallel. A request of the client's was heard; the server reads one. */
 void oracle_wants_place(struct oracle *oracle, struct ask *ask);
 void oracle_takes_place(struct oracle *oracle, const struct ask *ask);
+/* Whether this message opens the session, so that nothing that was held may overtake it. */
+bool oracle_opens(const struct oracle *oracle, int number);
 
 /* oracle_ack.c: canceld's answer to $/canceld/cancel, an error or a result. */
 void oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t *data);

@@ -241,12 +241,46 @@ oracle_heard_place(struct oracle *oracle)
 		oracle_blame(oracle, "8: %s is not held, and no place is free", ask->id);
 }
 
+bool
+oracle_opens(const struct oracle *oracle, int number)
+{
+	const struct sent *sent = &oracle->sent[number];
+
+	return number == oracle->shown || (oracle->opened > 0 && number == oracle->opened) ||
+	    (sent->kind == KIND_REQUEST && oracle->asks[sent->ask].deed->traits & HANDSHAKE);
+}
+
 void
-oracle_look_for_places(struct oracle *oracle)
+oracle_drops_turn_cancel(struct oracle *oracle)
+{
+	struct sent *sent = &oracle->sent[oracle->hearing];
+
+	sent->dropped |= sent->kind == KIND_TURN_CANCEL;
+}
+
+/* Whether what is held waits until this message is written. A session/cancel that is due goes ahead of what waits. */
+static bool
+is_in_front(const struct oracle *oracle, int number)
+{
+	const struct sent *sent = &oracle->sent[number];
+
+	if (sent->from != CLIENT || sent->heard == 0 || sent->arrived)
+		return false;
+	return oracle_opens(oracle, number) ||
+	    (sent->kind == KIND_TURN_CANCEL && sent->ask < 0 && !sent->due && !sent->dropped);
+}
+
+void
+oracle_look_for_places(struct oracle *oracle, bool queued)
 {
 	const struct ask *first;
 
-	for (int rule = 1; rule <= oracle->rule_count && !is_closed(oracle); rule++)
+	if (is_closed(oracle))
+		return;
+	for (int i = 0; i < oracle->sent_count && queued; i++)
+		if (is_in_front(oracle, i))
+			return;
+	for (int rule = 1; rule <= oracle->rule_count; rule++)
 		if ((first = first_waiting(oracle, rule)) != NULL && is_free(oracle, first))
 			oracle_blame(oracle, "8: %s is held, and a place is free", first->id);
 }

@@ -282,6 +282,15 @@ peer_repeats_history(struct world *world)
 			write_update_of(world, i, false, true);
 }
 
+/* MCP: behind a handshake only it opens the session. */
+static const char *
+some_notice(struct world *world)
+{
+	bool late = world->oracle.modern && !world->restarts && chance_percent(&world->chance, 30);
+
+	return late ? world->oracle.protocol->opened : "it/changed";
+}
+
 void
 peer_writes_notice(struct world *world, int from)
 {
@@ -290,6 +299,6 @@ peer_writes_notice(struct world *world, int from)
 	else
 		peer_says(world, from, KIND_NOTICE, -1,
 		    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"q\":%d,\"p\":%s}}",
-		    from == CLIENT ? "it/changed" : world->oracle.protocol->notice, peer_next(world),
+		    from == CLIENT ? some_notice(world) : world->oracle.protocol->notice, peer_next(world),
 		    peer_payload(world));
 }

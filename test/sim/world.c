@@ -281,6 +281,8 @@ on_action(void *user, const struct action *action)
 		oracle_blame(&world->oracle, "1: the machine is said to have slept, and it did not");
 	if (action->why == WHY_TEXT_REPAIRED)
 		note_repair(world, action->detail);
+	if (action->verb == VERB_DROP && (action->why == WHY_CANCEL_UNSENT || action->why == WHY_CANCEL_WITHHELD))
+		oracle_drops_turn_cancel(&world->oracle);
 	if (action->why == WHY_HEARTBEAT_SENT)
 		oracle_beats(&world->oracle, id);
 	if (action->why == WHY_UNRECORDED)
