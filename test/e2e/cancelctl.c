@@ -602,6 +602,8 @@ static const struct {
 	{ GET("Host: localhost"), "_total{" },
 	{ "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", " 404 " },
 	{ "POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", " 405 " },
+	{ "GET /metrics/ HTTP/1.1\r\nHost: localhost\r\n\r\n", " 404 " },
+	{ "GET /metrics?a=b HTTP/1.1\r\nHost: localhost\r\n\r\n", " 200 " },
 	/* Not to a page whose name leads here. */
 	{ GET("Host: evil.example"), " 403 " },
 	{ GET("Host: evil.example:PORT"), " 403 " },
@@ -609,8 +611,6 @@ static const struct {
 	{ GET("Host: [::1]:1"), " 200 " },
 	{ GET("Host: 127.0.0.1:PORT"), " 200 " },
 	{ GET("Accept: */*"), " 403 " },
-	{ GET("Host: localhost\r\nOrigin: http://evil.example"), " 403 " },
-	{ GET("Host: 127.0.0.1:PORT\r\nOrigin: http://127.0.0.1:PORT"), " 200 " },
 	{ GET("Host: example"), " 403 " },
 	{ GET("Host: host.example:80"), " 200 " },
 	{ GET("Host: a"), " 200 " },
@@ -624,7 +624,6 @@ TEST(metrics_are_served)
 
 	for (size_t i = 0; i < COUNT(scrapes); i++)
 		expect_served(line, scrapes[i].request, scrapes[i].wanted);
-	expect_served(line, "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "Content-Length: ");
 	snprintf(header, sizeof(header), GET("X: %08500d"), 0);
 	expect_served(line, header, " 431 ");
 	end_metrics(pid);

@@ -72,72 +72,66 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 	targets_free(&targets);
 }
 
-/* head: what HEAD wants, which is all but the body. */
 static void
-answer(struct visitor *visitor, bool head, const char *status, struct span body)
+answer(struct visitor *visitor, const char *status, struct span body)
 {
 	compose(&visitor->out,
 	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %d\r\n"
 	    "Connection: close\r\n\r\n%b",
-	    status, (int64_t)body.len, head ? SPAN("") : body);
+	    status, (int64_t)body.len, body);
 	visitor->answered = true;
 	visitor->end = monotonic_now() + LIMIT;
 }
 
-/* The value of a header, up to the end of the text; NULL: there is none. */
+/* The value of the header Host, up to the end of the text; empty: there is none. */
 static const char *
-find_header(const char *head, const char *name)
+find_host(const char *head)
 {
+	static const char name[] = "Host:";
+
 	while ((head = strchr(head, '\n')) != NULL)
 		if (strncasecmp(++head, name, strlen(name)) == 0)
 			return head + strlen(name) + strspn(head + strlen(name), " \t");
-	return NULL;
+	return "";
 }
 
-/* A page of others may have had its own name lead here: it is told nothing. Addresses are nobody's names. */
+/*
+ * A page of others may have had its own name lead here: it is told nothing. Addresses are nobody's names. Under these a
+ * browser shows no page of others what is answered, as no header allows that.
+ */
 static bool
 is_foreign(const char *head, const char *allowed)
 {
-	const char *host = find_header(head, "Host:"), *origin = find_header(head, "Origin:");
+	const char *host = find_host(head);
 	char names[NAMES_SIZE], name[NAMES_SIZE];
-	size_t len = strcspn(host != NULL ? host : "", ": \t\r\n");
+	size_t len = strcspn(host, ": \t\r\n");
 
-	if (host == NULL || len == 0)
-		return true;
 	snprintf(names, sizeof(names), ",localhost,%s,", allowed);
 	snprintf(name, sizeof(name), ",%.*s,", (int)len, host);
-	if (host[0] != '[' && strspn(host, "0123456789.") != len && strcasestr(names, name) == NULL)
-		return true;
-	if (origin == NULL)
-		return false;
-	origin += strcspn(origin, "/\r\n");
-	len = strcspn(host, " \t\r\n");
-	return strncmp(origin, "//", 2) != 0 || strncasecmp(origin + 2, host, len) != 0 ||
-	    strcspn(origin + 2, " \t\r\n") != len;
+	return len == 0 || (host[0] != '[' && strspn(host, "0123456789.") != len && strcasestr(names, name) == NULL);
 }
 
 /* A request is whole with its blank line; a body, which GET has not, is not read. Its first line: METHOD PATH VERSION. */
 static void
 attend(const struct server *server, struct visitor *visitor)
 {
-	static const char wanted[] = "/metrics";
-	bool head = strncmp(visitor->head, "HEAD ", 5) == 0;
-	const char *path = visitor->head + (head ? 5 : 4);
+	static const char wanted[] = "GET /metrics";
 	struct buf body = { 0 };
 
 	if (visitor->len == HEAD_MAX) {
-		answer(visitor, head, "431 Request Header Fields Too Large", SPAN("too long\n"));
+		answer(visitor, "431 Request Header Fields Too Large", SPAN("too long\n"));
 	} else if (is_foreign(visitor->head, server->allowed)) {
-		answer(visitor, head, "403 Forbidden",
+		answer(visitor, "403 Forbidden",
 		    SPAN("only under an address, localhost, or a name that --allow-host gives\n"));
-	} else if (!head && strncmp(visitor->head, "GET ", 4) != 0) {
-		answer(visitor, head, "405 Method Not Allowed\r\nAllow: GET, HEAD", SPAN("only GET and HEAD\n"));
-	} else if (strncmp(path, wanted, strlen(wanted)) != 0 || strcspn(path + strlen(wanted), " ?\r\n") != 0) {
-		answer(visitor, head, "404 Not Found", SPAN("only /metrics\n"));
+	} else if (strncmp(visitor->head, wanted, 4) != 0) {
+		answer(visitor, "405 Method Not Allowed\r\nAllow: GET", SPAN("only GET\n"));
+	} else if (strncmp(visitor->head, wanted, strlen(wanted)) != 0 ||
+	    strchr(" ?\r\n", visitor->head[strlen(wanted)]) == NULL) {
+		answer(visitor, "404 Not Found", SPAN("only /metrics\n"));
 	} else {
 		/* Standard error may have no reader any more. */
 		look(server->exposition, false, &body);
-		answer(visitor, head, "200 OK", buf_span(&body));
+		answer(visitor, "200 OK", buf_span(&body));
 		buf_free(&body);
 	}
 }
@@ -279,9 +273,8 @@ ctl_metrics(int argc, char *argv[])
 	struct buf text = { 0 };
 	int status = CTL_YES;
 
-	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "listen", 'l', NULL, &where }, { "allow-host", 0, NULL, &allowed }, { 0 } }, 0,
-	    usage);
+	ctl_line(argc, argv, (struct ctl_option[]){ { "=listen", 'l', &where }, { "=allow-host", 0, &allowed }, { 0 } },
+	    0, usage);
 	if (allowed[0] != '\0' && where == NULL)
 		return ctl_usage("--allow-host goes with --listen; see cancelctl metrics --help");
 	exposition_init(&exposition);
