@@ -25,10 +25,9 @@ int ctl_unknown(const char *kind, const struct nearest *nearest, const char *whe
 
 /* An option of a command; -h and --help are added. */
 struct ctl_option {
-	const char *name;
-	char letter;       /* 0: none */
-	bool *flag;        /* set to true; or NULL: the option has a value */
-	const char **text; /* set to the value */
+	const char *name; /* that of one with a value has a = before it */
+	char letter;      /* 0: none */
+	void *set;        /* a bool, which becomes true; or a const char *, which becomes the value */
 };
 
 /*

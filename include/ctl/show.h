@@ -96,6 +96,13 @@ void column_time(struct buf *text, const json_t *row, const char *key);
 /* What the column shows of the row. */
 void column_write(struct buf *text, const struct column *column, const json_t *row);
 
+/* What a tool, or another method, is called; which it shares with all tables of tools. */
+#define COLUMNS_TOOL \
+	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS }, \
+	{ \
+		"NAME", "name", COLUMN_MIDDLE, .role = COLUMN_APART \
+	}
+
 /*
  * Appends a line for the titles and one for each row; none has more than `cells` cells of a terminal (SIZE_MAX: any number).
  * What is not printable is escaped. columns: the last one has no title.
@@ -136,8 +143,7 @@ void view_page(struct buf *lines, json_t *request, json_t *about);
 
 #define COLOUR_NONE "\033[0m"
 #define COLOUR_BOLD "\033[1m"
-#define COLOUR_PLAIN "\033[22;39m" /* ends bold and colour, and leaves what is reversed */
-#define COLOUR_UNCOLOURED "\033[39m"
+#define COLOUR_UNCOLOURED "\033[39m" /* ends a colour, and leaves what is reversed */
 #define COLOUR_DIM "\033[2m"
 #define COLOUR_REVERSE "\033[7m"
 #define COLOUR_RED "\033[31m"

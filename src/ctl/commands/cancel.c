@@ -85,9 +85,9 @@ ctl_cancel(int argc, char *argv[])
 	int status;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "reason", 'r', NULL, &reason }, { "from", 'f', NULL, &from },
-		{ "serial", 's', NULL, &serial }, { "older", 'o', NULL, &older }, { "method", 'm', NULL, &method },
-		{ "all", 'a', &all, NULL }, { "json", 'j', &wish.json, NULL }, { 0 } },
+	    (struct ctl_option[]){ { "=reason", 'r', &reason }, { "=from", 'f', &from }, { "=serial", 's', &serial },
+		{ "=older", 'o', &older }, { "=method", 'm', &method }, { "all", 'a', &all },
+		{ "json", 'j', &wish.json }, { 0 } },
 	    argc, usage);
 	if (older != NULL && (strcmp(older, "none") == 0 || !units_read_duration(span_of(older), &age)))
 		return ctl_usage("--older: '%.60s' is no duration: want a number and its unit, such as 60s", older);

@@ -53,8 +53,7 @@ ctl_ls(int argc, char *argv[])
 	const char *which;
 	int status;
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json, NULL }, { "all", 'a', &all, NULL }, { 0 } },
-	    1, usage);
+	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json }, { "all", 'a', &all }, { 0 } }, 1, usage);
 	which = argv[optind];
 	if (all && which != NULL)
 		return ctl_usage("--all: the requests of all, or those of '%.100s'?", which);

@@ -45,8 +45,7 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 }
 
 static const struct column columns[] = {
-	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS },
-	{ "NAME", "name", COLUMN_MIDDLE, .role = COLUMN_APART },
+	COLUMNS_TOOL,
 	{ "TIMED OUT", "timed_out", COLUMN_RIGHT, write_tally, .rank = 1, .role = COLUMN_ANY },
 	{ "LOST", "lost", COLUMN_RIGHT, write_tally, .rank = 1, .role = COLUMN_ANY },
 	{ "BY PERSON", "by_person", COLUMN_RIGHT, write_tally, .rank = 3, .role = COLUMN_ANY },
@@ -136,7 +135,7 @@ ctl_stats(int argc, char *argv[])
 	bool json = false;
 	int status;
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json, NULL }, { 0 } }, 1, usage);
+	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json }, { 0 } }, 1, usage);
 	status = targets_choose(&targets, argv[optind], TARGETS_LOOK);
 	for (size_t i = 0; status == CTL_YES && i < targets.count; i++)
 		if (json)

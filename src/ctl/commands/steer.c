@@ -354,12 +354,12 @@ ctl_steer(int argc, char *argv[])
 	sets = steering.order == orders;
 	restarts = steering.order->is_over == restart_is_over;
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "json", 'j', &steering.json, NULL }, { "all", 'a', &steering.all, NULL },
+	    (struct ctl_option[]){ { "json", 'j', &steering.json }, { "all", 'a', &steering.all },
 		{ sets           ? "now" :
 			restarts ? "force" :
 				   NULL,
-		    sets ? 'n' : 'f', sets ? &now : &steering.force, NULL },
-		{ sets ? "max-time" : NULL, 'T', &cap, NULL }, { "unset", 'u', &steering.unset, NULL }, { 0 } },
+		    sets ? 'n' : 'f', sets ? &now : &steering.force },
+		{ sets ? "max-time" : NULL, 'T', &cap }, { "unset", 'u', &steering.unset }, { 0 } },
 	    steering.order->words, steering.order->usage);
 	bare = steering.order->words == 2 && argc - optind == 1 - steering.all;
 	steering.list = bare && !now && !cap && !steering.unset;

@@ -535,7 +535,7 @@ ctl_top(int argc, char *argv[])
 	msec_t interval;
 	const char *text = "1s";
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "interval", 'i', NULL, &text }, { 0 } }, 1, usage);
+	ctl_line(argc, argv, (struct ctl_option[]){ { "=interval", 'i', &text }, { 0 } }, 1, usage);
 	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST || interval > INTERVAL_MOST)
 		return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", text);
 	top.which = argv[optind];

@@ -135,8 +135,8 @@ ctl_watch(int argc, char *argv[])
 	int status = -1;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "level", 'l', NULL, &watcher.level }, { "json", 'j', &view.json, NULL }, { 0 } },
-	    argc, usage);
+	    (struct ctl_option[]){ { "=level", 'l', &watcher.level }, { "json", 'j', &view.json }, { 0 } }, argc,
+	    usage);
 	if (!log_level_named(span_of(watcher.level), &level))
 		status = ctl_usage("--level: '%.60s' is none of error, notice, decision and traffic", watcher.level);
 	for (int i = optind; i < argc && status < 0; i++)

@@ -77,8 +77,8 @@ read_canceld(struct call *call, char **behind)
 static void
 read_line(struct call *call, int argc, char *argv[])
 {
-	const struct ctl_option options[] = { { "list", 0, &call->list, NULL }, { "json", 'j', &call->json, NULL },
-		{ "verbose", 'v', &call->what.loud, NULL }, { 0 } };
+	const struct ctl_option options[] = { { "list", 0, &call->list }, { "json", 'j', &call->json },
+		{ "verbose", 'v', &call->what.loud }, { 0 } };
 	char **behind;
 	int words = ctl_cut(argc, argv, &behind), status;
 

@@ -114,9 +114,9 @@ ctl_doctor(int argc, char *argv[])
 	struct configured server = { 0 };
 	struct examination what = { 0 };
 	bool json = false;
-	struct ctl_option options[] = { { "call", 0, NULL, &what.call }, { "arguments", 0, NULL, &arguments },
-		{ "dialect", 'D', NULL, &dialect }, { "timeout", 0, NULL, &timeout }, { "start", 0, NULL, &start },
-		{ "json", 'j', &json, NULL }, { "verbose", 'v', &what.loud, NULL }, { 0 } };
+	struct ctl_option options[] = { { "=call", 0, &what.call }, { "=arguments", 0, &arguments },
+		{ "=dialect", 'D', &dialect }, { "=timeout", 0, &timeout }, { "=start", 0, &start },
+		{ "json", 'j', &json }, { "verbose", 'v', &what.loud }, { 0 } };
 	int status;
 
 	ctl_line(argc, argv, options, CTL_STOPS, help);

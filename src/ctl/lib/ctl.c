@@ -56,9 +56,9 @@ ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops
 
 	for (count = 0; count < OPTIONS_MOST && options[count].name != NULL; count++) {
 		const struct ctl_option *option = &options[count];
-		bool value = option->text != NULL;
+		bool value = option->name[0] == '=';
 
-		all[count] = (struct option){ option->name, value ? required_argument : no_argument, NULL,
+		all[count] = (struct option){ option->name + value, value ? required_argument : no_argument, NULL,
 			option->letter != 0 ? option->letter : NO_LETTER + count };
 		if (option->letter != 0)
 			len += (size_t)snprintf(letters + len, sizeof(letters) - len, "%c%s", option->letter,
@@ -76,10 +76,10 @@ ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops
 		}
 		if (i == count)
 			return refuse(argv, got);
-		if (options[i].text != NULL)
-			*options[i].text = optarg;
+		if (all[i].has_arg == required_argument)
+			*(const char **)options[i].set = optarg;
 		else
-			*options[i].flag = true;
+			*(bool *)options[i].set = true;
 	}
 	return -1;
 }

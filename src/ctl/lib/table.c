@@ -360,9 +360,7 @@ write_line(const struct table *table, size_t line, size_t cells, struct buf *out
 		need = cells_in(buf_span(&text));
 		pad(out, at - filled + (right ? width - need : 0));
 		compose(out, "%s%b%s", term_colour(style), buf_span(&text),
-		    style[0] == '\0'                    ? "" :
-			strcmp(style, COLOUR_BOLD) == 0 ? term_colour(COLOUR_PLAIN) :
-							  term_colour(COLOUR_UNCOLOURED));
+		    style[0] == '\0' ? "" : term_colour(COLOUR_UNCOLOURED));
 		filled = at + (right ? width : need);
 		at += width + GAP;
 	}

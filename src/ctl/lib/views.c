@@ -5,8 +5,6 @@
 #include "shell/log.h"
 #include "shell/words.h"
 
-enum { NEAR = 10 * 1000 /* ms before a deadline */ };
-
 /* The words of the command; in their place, that it does not answer. */
 static void
 write_command(struct buf *text, const json_t *row, const char *key)
@@ -106,12 +104,6 @@ write_left(struct buf *text, const json_t *row, const char *key)
 		compose(text, "none");
 }
 
-static const char *
-style_left(const json_t *row)
-{
-	return view_left(row) < NEAR ? COLOUR_BOLD : "";
-}
-
 /* From half of the deadline on. */
 static const char *
 style_idle(const json_t *row)
@@ -165,7 +157,7 @@ const struct column view_instances[] = {
 	{ "NAME", "name", COLUMN_MIDDLE, write_name, .role = COLUMN_APART },
 	{ "CLIENT", "client", COLUMN_MIDDLE, write_client, .rank = 11 },
 	{ "DIRECTORY", "directory", COLUMN_MIDDLE, write_directory, .rank = 12 },
-	{ "DIALECT", "dialect", COLUMN_LEFT, .rank = 15 },
+	{ "DIALECT", "dialect", COLUMN_LEFT, .rank = 17 },
 	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 16 },
 	{ "OPEN", "in_flight", COLUMN_RIGHT, .rank = 2 },
 	{ "OLDEST", "oldest_ms", COLUMN_RIGHT, column_time, .rank = 4 },
@@ -186,7 +178,7 @@ const struct column view_all_requests[] = {
 	{ "NAME", "name", COLUMN_MIDDLE, .rank = 0 },
 	{ "AGE", "age_ms", COLUMN_RIGHT, column_time, .rank = 2 },
 	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time, .rank = 9, .style = style_idle },
-	{ "LEFT", "ended_ms", COLUMN_RIGHT, write_left, .rank = 3, .style = style_left },
+	{ "LEFT", "ended_ms", COLUMN_RIGHT, write_left, .rank = 3 },
 	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 2, .style = style_verdict },
 	{ "STATE", "state", COLUMN_LEFT, .rank = 4, .style = style_state },
 	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress, .rank = 5 },

@@ -39,7 +39,7 @@ struct choice {
 static bool
 read_date(const char *text, struct tm *day)
 {
-	char full[CLOCK_SIZE], same[CLOCK_SIZE], *rest;
+	char full[CLOCK_SIZE], *rest;
 	size_t len = strchr(text, '-') == NULL ? strftime(full, sizeof(full), "%Y-%m-%dT", day) : 0;
 	struct tm given;
 
@@ -54,8 +54,7 @@ read_date(const char *text, struct tm *day)
 		rest = strptime(rest + 1, "%S", day);
 	given = *day;
 	timegm(&given);
-	return rest != NULL && *rest == '\0' && given.tm_year >= 70 &&
-	    strftime(same, sizeof(same), "%Y-%m-%dT%H:%M:%S", &given) > 0 && strncmp(same, full, strlen(full)) == 0;
+	return rest != NULL && *rest == '\0' && given.tm_year >= 70 && given.tm_mday == day->tm_mday;
 }
 
 msec_t
@@ -216,8 +215,7 @@ write_clock(struct buf *text, const json_t *row, const char *key)
 
 static const struct column calls_columns[] = {
 	{ "BEGAN", "start", COLUMN_RIGHT, write_clock, .rank = 3 },
-	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS },
-	{ "NAME", "name", COLUMN_MIDDLE, .role = COLUMN_APART },
+	COLUMNS_TOOL,
 	{ "ID", "id", COLUMN_MIDDLE, .rank = 4 },
 	{ "TOOK", "took", COLUMN_RIGHT, column_time, .rank = 0 },
 	{ "HELD", "held", COLUMN_RIGHT, column_time, .rank = 1, .role = COLUMN_ANY },
@@ -228,8 +226,7 @@ static const struct column calls_columns[] = {
 
 static const struct column tools_columns[] = {
 	{ "SERVER", "server", COLUMN_MIDDLE, .rank = 3 },
-	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS },
-	{ "NAME", "name", COLUMN_MIDDLE, .role = COLUMN_APART },
+	COLUMNS_TOOL,
 	{ "N", "count", COLUMN_RIGHT, .rank = 0 },
 	{ "FAILED", "failed", COLUMN_RIGHT, .rank = 0 },
 	{ "P50", "p50", COLUMN_RIGHT, column_time, .rank = 2 },
@@ -411,8 +408,8 @@ ctl_history(int argc, char *argv[])
 	int status;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "json", 'j', &choice.json, NULL }, { "since", 's', NULL, &since },
-		{ "failed", 0, &choice.failed, NULL }, { 0 } },
+	    (struct ctl_option[]){ { "json", 'j', &choice.json }, { "=since", 's', &since },
+		{ "failed", 0, &choice.failed }, { 0 } },
 	    1, usage);
 	choice.trace.which = argv[optind];
 	choice.trace.since = trace_read_since(since);

@@ -142,15 +142,14 @@ put_fact(struct page *page, const json_t *session, const char *key)
 static void
 put_session(struct page *page, const json_t *session)
 {
+	static const char *const facts[] = { "since", "dialect", "protocol", "clientInfo", "serverInfo" };
+
 	compose(&page->out, "<h2>");
 	put(page, show_string(session, "server"));
 	compose(&page->out, "[%d]</h2><p>%d ms", (int64_t)show_number(session, "pid"),
 	    show_number(session, "end") - show_number(session, "start"));
-	put_fact(page, session, "since");
-	put_fact(page, session, "dialect");
-	put_fact(page, session, "protocol");
-	put_fact(page, session, "clientInfo");
-	put_fact(page, session, "serverInfo");
+	for (size_t i = 0; i < COUNT_OF(facts); i++)
+		put_fact(page, session, facts[i]);
 	put_tools(page, session);
 	put_calls(page, session, false);
 	put_calls(page, session, true);

@@ -82,8 +82,8 @@ ctl_trace(int argc, char *argv[])
 	int status;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "format", 'f', NULL, &name }, { "since", 's', NULL, &since },
-		{ "payload", 0, &trace.payload, NULL }, { "follow", 0, &follow, NULL }, { 0 } },
+	    (struct ctl_option[]){ { "=format", 'f', &name }, { "=since", 's', &since },
+		{ "payload", 0, &trace.payload }, { "follow", 0, &follow }, { 0 } },
 	    argc, usage);
 	while (name != NULL && format < FORMATS && strcmp(formats[format].name, name) != 0)
 		format++;

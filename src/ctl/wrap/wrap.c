@@ -338,9 +338,9 @@ static const char usage_of_unwrap[] =
 static int
 read_words(struct task *task, int argc, char *argv[])
 {
-	const struct ctl_option options[] = { { "list", 0, &task->list, NULL }, { "all", 'a', &task->all, NULL },
-		{ "lsp", 0, &task->change.languages, NULL }, { "dry-run", 'n', &task->dry_run, NULL },
-		{ "json", 'j', &task->json, NULL }, { 0 } };
+	const struct ctl_option options[] = { { "list", 0, &task->list }, { "all", 'a', &task->all },
+		{ "lsp", 0, &task->change.languages }, { "dry-run", 'n', &task->dry_run }, { "json", 'j', &task->json },
+		{ 0 } };
 	int status = ctl_options(argc, argv, options, false, task->change.unwrap ? usage_of_unwrap : usage_of_wrap);
 
 	/* It may have been meant for canceld. */
