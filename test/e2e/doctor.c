@@ -408,8 +408,8 @@ static const struct {
 	{ "export XDG_STATE_HOME=$PWD/called; $CANCELCTL call sleep ms=50 -- $DEMO_SERVER >text; [ -e called ]", 0,
 	    "" },
 	/* The last line. */
-	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER | tail -n 1", 0,
-	    "canceld -t tools/call:sleep=1s -- ...\n" },
+	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER | sed -n \"\\$s,$DEMO_SERVER,demo,p\"",
+	    0, "canceld -t tools/call:sleep=1s -- demo\n" },
 	/* It may wait for what it was refused, or not; what it got is no reason to wait. */
 	{ D "--timeout 1s --call x" DYING_SERVER(ASKS("roots/list"), "") " | tail -n 1", 0,
 	    "canceld --answer 'roots/list={\"roots\":[]}' -t tools/call:x=1s -- ...\n" },
@@ -423,15 +423,23 @@ static const struct {
 	      "*slow*) b=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"r\\\",\\\"method\\\":"
 	      "\\\"workspace/configuration\\\"}\"; printf \"Content-Length: %d\\r\\n\\r\\n%s\" ${#b} \"$b\";;") " | tail -n 1",
 	    0, "canceld --answer 'workspace/configuration=[null]' -t slow=1s -- ...\n" },
-	{ D "--timeout 1s --call block -- $DEMO_SERVER | tail -n 1", 0,
-	    "canceld -t tools/call:block=1s -k3s -- ...\n" },
+	{ D "--timeout 1s --call x" SHELL_SERVER(":",
+	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
+	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";; *tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"x\\\"}]}\";;"
+	      "*tools/call*) t=${line#*progressToken\\\":}; t=${t%%[,\\}]*};"
+	      "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"method\\\":"
+	      "\\\"notifications/progress\\\",\\\"params\\\":{\\\"progressToken\\\":%s,\\\"progress\\\":$i}}\\n\" \"$t\";"
+	      "sleep 0.3; done <&- & ;;") " | tail -n 1",
+	    0, "canceld -K1s -- ...\n" },
+	{ D "--timeout 1s --call block -- $DEMO_SERVER | sed -n \"\\$s,$DEMO_SERVER,demo,p\"", 0,
+	    "canceld -t tools/call:block=1s -k3s -- demo\n" },
 	{ D SHELL_SERVER(":",
 	      "*\\\"ping\\\"*) echo oh >&2; exit 3;;") " >text; grep -c 'nothing: .*status 3: oh' text; tail -n 1 text",
 	    0, "1\ncanceld -r -- ...\n" },
 	{ D SHELL_SERVER(":", "*notifications/cancelled*) exit 3;;") " | tail -n 1", 0, "canceld -r -- ...\n" },
 	{ D "--timeout 1s --call block -- $DEMO_SERVER --mute ping >text; grep -c 'it does not answer ping, with' text; tail -n 1 text",
 	    0, "2\ncanceld -t tools/call:block=1s -- ...\n" },
-	{ D "--call crash -- $DEMO_SERVER | tail -n 1", 0, "canceld -r -- ...\n" },
+	{ D "--call crash -- $DEMO_SERVER secret | tail -n 1", 0, "canceld -r -- ...\n" },
 	{ D "-D acp --call session/prompt" DYING_AGENT(
 	      "\\\"loadSession\\\":false,\\\"sessionCapabilities\\\":{}") " >text; grep -c -e ' -[rk]' text",
 	    1, "0\n" },

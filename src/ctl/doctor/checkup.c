@@ -22,6 +22,7 @@ struct run {
 	long long called;         /* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
 	bool died;                /* the server, in a call or after it */
 	bool alone;               /* one of two calls at once failed */
+	bool goes_on;             /* the cancelled call: the option -K makes up for that */
 };
 
 #define UNTESTED(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NOT_TESTED, MSEC_NEVER, __VA_ARGS__)
@@ -263,9 +264,10 @@ tell_cancel(struct run *run, const struct asked *call, msec_t cancelled, msec_t 
 	long long taken = call->answered - call->sent, progress = call->progressed - cancelled;
 	long long after = visit_took(call) - before;
 
-	if (!owed && call->progress > 0 && progress > STILL_WORKS)
+	run->goes_on = owed ? !answered : call->progress > 0 && progress > STILL_WORKS;
+	if (run->goes_on && !owed)
 		NO(run, CHECK_CANCEL, "it still reported progress %lld ms after the cancel", progress);
-	else if (!answered && owed)
+	else if (run->goes_on)
 		NO(run, CHECK_CANCEL, "no answer within %lld ms after the cancel", after);
 	else if (!answered && unknown)
 		UNTESTED(run, CHECK_CANCEL, "no answer within %lld ms, but the call takes longer than --timeout",
@@ -575,6 +577,8 @@ advise(struct run *run)
 	/* It must last longer than any call. */
 	else if (stuck)
 		compose(options, " -k%ds", 3 * seconds);
+	if (run->goes_on)
+		compose(options, " -K%ds", seconds);
 }
 
 void

@@ -1,4 +1,4 @@
-#include "core/buf.h"
+#include "core/compose.h"
 #include "ctl/commands.h"
 #include "ctl/configured.h"
 #include "ctl/ctl.h"
@@ -66,7 +66,7 @@ read_arguments(const char *call, const char *arguments)
 static int
 examine(const struct examination *what, bool json)
 {
-	struct buf command = { 0 }, text = { 0 }, lines = { 0 };
+	struct buf command = { 0 }, typed = { 0 }, text = { 0 }, lines = { 0 };
 	struct verdicts report;
 	json_t *whole;
 	int status;
@@ -84,9 +84,16 @@ examine(const struct examination *what, bool json)
 			verdicts_write(&report, term_colours(), &text);
 		json_decref(whole);
 		table_wrap(&lines, buf_span(&text), term_width(NULL), VIEW_HEAD);
+		/* To be pasted: it is not wrapped, and stays incomplete where words of the command are not to be shown. */
+		for (int i = 0; what->command[i] != NULL; i++)
+			compose(&typed, i > 0 ? " %s" : "%s", what->command[i]);
+		if (!json && report.options.len > 0)
+			compose(&lines, "canceld%b -- %b\n", buf_span(&report.options),
+			    span_equal(buf_span(&typed), buf_span(&command)) ? buf_span(&typed) : SPAN("..."));
 		show_buf(&lines);
 	}
 	buf_free(&text);
+	buf_free(&typed);
 	buf_free(&command);
 	buf_free(&report.options);
 	json_decref(report.asks);

@@ -58,10 +58,10 @@ static const struct row {
 	    "server that goes on (MCP: that still reports progress), and a session that no other one can continue",
 	    NULL },
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
-	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
-		"LSP, Cancellation Support: $/ notifications can be ignored" },
-	    "canceld --no-cancel writes no cancel to it; -r starts it again after a crash, and -k after a hang",
-	    "canceld --no-cancel writes no cancel to it; -k " ENDS },
+	    { "MCP, Ping: the receiver MUST respond promptly", RESPONSE, RESPONSE },
+	    "canceld -r starts it again after a crash, and -kDURATION after a hang; --no-cancel writes no cancel to one that "
+	    "only a cancel breaks",
+	    "canceld -t ends the wait, and --no-cancel writes no cancel to one that only a cancel breaks; -k " ENDS },
 	[CHECK_STDOUT] = { "stdout", "keeps stdout clean",
 	    { "MCP, stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message",
 		"ACP, stdio: the agent MUST NOT write anything to its stdout that is not a valid ACP message",
@@ -233,8 +233,6 @@ verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 	write_asks(report, text);
 	compose(text, "\n%d checks: %d kept, %d broken, %d not tested\n", kept + broken + untested, kept, broken,
 	    untested);
-	if (report->options.len > 0)
-		compose(text, "canceld%b -- ...\n", buf_span(&report->options));
 }
 
 static json_t *
