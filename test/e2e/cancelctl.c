@@ -495,7 +495,7 @@ TEST(what_was_lost_has_a_number)
 	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
 	run_expect_logged(run, "RESTARTED");
 	run_expect_shell(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 1\n");
-	run_expect_shell(run, "$C stats lost | grep -A2 '^METHOD.*  LOST  ' | grep -E 'crash +1 '", 0,
+	run_expect_shell(run, "$C stats lost | grep -A3 '^METHOD.*  LOST  ' | grep -E 'crash +1 '", 0,
 	    "tools/call  crash ");
 	run_end(run);
 }
@@ -673,23 +673,6 @@ TEST(a_visitor_waits_for_no_other)
 	ck_assert_int_eq(errno, EAGAIN);
 	ck_assert_int_eq(recv(idle[0], answer, 1, 0), 0);
 	end_metrics(pid);
-}
-
-TEST(a_serial_number_names_one_request)
-{
-	struct run *run = run_hanging("--name serials", "7");
-	static const char serial_of[] = "n() { $C ls -j serials | sed -n \"s/.*\\\"id\\\":\\\"$1\\\",\\\"serial\\\":"
-					"\\([0-9]*\\).*/\\1/p\"; }; ";
-	char script[512];
-
-	snprintf(script, sizeof(script), "%s $C cancel serials 7 -s 999; $C cancel serials 7 -s $(n 7)", serial_of);
-	run_expect_shell(run, "$C cancel serials 7 -s 0", 1, "request 7 not found");
-	run_expect_shell(run, script, 0, "not found or already completed");
-	run_expect_error(run, "7", CODE_CANCELLED, "operator");
-	run_expect_shell(run, "$C cancel serials 7 -s x", 2, "--serial: want a number, beside an ID");
-	run_expect_shell(run, "$C cancel serials -o 1s -s 1", 2, "--serial: want a number, beside an ID");
-	run_release(run);
-	run_end(run);
 }
 
 static const struct {

@@ -5,7 +5,7 @@
 #include "ctl/targets.h"
 #include "shell/words.h"
 
-static const char usage[] = "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server] [-s NUMBER]\n"
+static const char usage[] = "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server]\n"
 			    "                        " TARGETS_USAGE " ID\n"
 			    "       cancelctl cancel [-j] [-r TEXT] [-f client|server] [-o DURATION]\n"
 			    "                        [-m METHOD[:NAME]] -a|" TARGETS_USAGE "\n\n"
@@ -13,8 +13,6 @@ static const char usage[] = "usage: cancelctl cancel [-j] [-r TEXT] [-f client|s
 			    "must be given).\n\n"
 			    "  -r, --reason TEXT             told to the requester\n"
 			    "  -f, --from client|server      only that side's requests\n"
-			    "  -s, --serial NUMBER           only the request with this one, as ls -j shows\n"
-			    "                                it: an id may be used again\n"
 			    "  -o, --older DURATION          those at least so old\n"
 			    "  -m, --method METHOD[:NAME]    those with the method, and the tool; * stands\n"
 			    "                                for any characters. Requests without a deadline\n"
@@ -77,7 +75,7 @@ string_of(const char *text)
 int
 ctl_cancel(int argc, char *argv[])
 {
-	const char *reason = NULL, *from = NULL, *older = NULL, *method = NULL, *serial = NULL, *name;
+	const char *reason = NULL, *from = NULL, *older = NULL, *method = NULL, *name;
 	struct wish wish = { 0 };
 	msec_t age = -1;
 	bool all = false, many;
@@ -85,22 +83,18 @@ ctl_cancel(int argc, char *argv[])
 	int status;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "=reason", 'r', &reason }, { "=from", 'f', &from }, { "=serial", 's', &serial },
-		{ "=older", 'o', &older }, { "=method", 'm', &method }, { "all", 'a', &all },
-		{ "json", 'j', &wish.json }, { 0 } },
+	    (struct ctl_option[]){ { "=reason", 'r', &reason }, { "=from", 'f', &from }, { "=older", 'o', &older },
+		{ "=method", 'm', &method }, { "all", 'a', &all }, { "json", 'j', &wish.json }, { 0 } },
 	    argc, usage);
 	if (older != NULL && (strcmp(older, "none") == 0 || !units_read_duration(span_of(older), &age)))
 		return ctl_usage("--older: '%.60s' is no duration: want a number and its unit, such as 60s", older);
 	many = older != NULL || method != NULL;
-	if (serial != NULL && (many || serial[0] == '\0' || strspn(serial, "0123456789") != strlen(serial)))
-		return ctl_usage("--serial: want a number, beside an ID");
 	if ((all && !many) || argc - optind != !all + !many)
 		return ctl_usage(
 		    "which requests? give either an ID, or --older or --method; see cancelctl cancel --help");
 	name = method == NULL ? NULL : strchr(method, ':');
-	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "serial",
-	    serial != NULL ? json_integer(strtoll(serial, NULL, 10)) : NULL, "id",
-	    string_of(many ? NULL : argv[optind + 1]), "from", string_of(from), "reason", string_of(reason), "older_ms",
+	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "id", string_of(many ? NULL : argv[optind + 1]),
+	    "from", string_of(from), "reason", string_of(reason), "older_ms",
 	    older != NULL ? json_integer(age == MSEC_NEVER ? 0 : age) : NULL, "name",
 	    string_of(name == NULL ? NULL : name + 1), "method",
 	    method == NULL ? NULL : printable_json(span_at(method, strcspn(method, ":")), false));

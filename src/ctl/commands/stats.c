@@ -6,8 +6,6 @@
 #include "ctl/targets.h"
 #include "shell/words.h"
 
-enum { GIVEN_UP = 40 /* in bits: one weighs more than the ms of all times */ };
-
 static const char usage[] = "usage: cancelctl stats [-j] [" TARGETS_USAGE "]\n\n"
 			    "Shows what every canceld of this user, or one, has counted.\n\n"
 			    "  -j, --json   one JSON object a line\n";
@@ -63,23 +61,6 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* First what was given up or lost most often, and then what took most time in all. */
-static void
-sort(json_t *rows)
-{
-	static const char *const given_up[] = { "timed_out", "lost", "by_person", "cancelled" };
-	json_t *row;
-
-	show_each (row, rows) {
-		json_int_t weight = show_number(row, "sum_ms");
-
-		for (int k = 0; k < 4; k++)
-			weight += show_number(json_object_get(row, "tallies"), given_up[k]) << GIVEN_UP;
-		json_object_set_new(row, "weight", json_integer(-weight));
-	}
-	show_sort(rows, "weight");
-}
-
 /* "  requests:     client 3, server 1", without what is 0. */
 static void
 show_counts(const char *head, json_t *counts)
@@ -114,7 +95,7 @@ show_stats(const struct target *target)
 	} lines[] = { { "requests:     ", "requests" }, { "in flight:    ", "in_flight" },
 		{ "queued bytes: ", "queued_bytes" }, { "ended:        ", "tallies" }, { "decisions:    ", "why" } };
 	const json_t *stats = target->about;
-	json_t *rows = json_object_get(stats, "methods");
+	json_t *rows = json_object_get(stats, "methods"), *row;
 	struct buf line = { 0 };
 
 	target_append_name(&line, target);
@@ -123,7 +104,10 @@ show_stats(const struct target *target)
 	show_line(&line);
 	for (size_t i = 0; i < COUNT_OF(lines); i++)
 		show_counts(lines[i].head, json_object_get(stats, lines[i].key));
-	sort(rows);
+	/* First what took most time in all, as what hung did. */
+	show_each (row, rows)
+		show_add(row, "weight", -show_number(row, "sum_ms"));
+	show_sort(rows, "weight");
 	if (json_array_size(rows) > 0)
 		table_show(columns, rows);
 }
