@@ -40,7 +40,7 @@ typedef bool trace_hearer(void *user, json_t *line);
 /* Calls with each line of the history, the oldest first; there may be none. tells: what is wrong is told. */
 int trace_read_history(trace_hearer *hear, void *user, bool tells);
 
-/* The time that --since wants, read as local time; NULL: 0. What is none ends the program. */
+/* The time that --since or --until wants, read as local time; NULL: 0. What is none ends the program. */
 msec_t trace_read_since(const char *text);
 
 /* Appends what the history tells of the servers of this name, or of the canceld with this pid (NULL: of all), as lines. */
@@ -64,7 +64,10 @@ void trace_close(void *trace, long pid);
  */
 void trace_take(struct trace *trace, msec_t before, struct trace *taken);
 
-/* Whether it ended otherwise than with a result that is no error. */
+/* The outcomes of the history that are no failure: that a client gives up is none. */
+#define TRACE_FINE "answered streams cancelled left"
+
+/* Whether it ended otherwise than with a result that is no error, or by its client. */
 bool trace_failed(const json_t *call);
 
 /* When it ended, or else its session. */

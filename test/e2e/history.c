@@ -382,6 +382,30 @@ static const struct {
 	    0, "3\n" },
 	{ C "4711 | grep -c BEGAN", 0, "1\n" },
 	{ C "other", 1, "the history has nothing of that\n" },
+	{ C "wether", 1, "the history has nothing of that: it could be weather\n" },
+	{ C "weather -s 1s", 1, "the history has nothing of that\n" },
+	/* It was written in the order of its times. */
+	{ C "--until 2026-11-25T10:00:02 2>&1 | grep -o 'forecast.*answered\\|forecast.*failed\\|no end'", 0,
+	    "forecast  1   500ms  answered\n" },
+	{ C "--until 2026-11-25T09:00", 1, "the history has nothing of that\n" },
+	{ C "--until 2026-11-25T10:00:02 -j 2>&1 | grep -c weather", 0, "2\n" },
+	{ C "--until soon", 2, "'soon' is no time such as 2h" },
+	/* One line of what is one thing to a person. */
+	{ "sed -i 's/\\(.*\\)\"SERVER_EXITED.*/&\\n\\1\"RESTARTING\"}\\n\\1\"RESTARTED\"}/' " HISTORY "; " C
+	  "2>&1 | grep -A1 EXITED",
+	    0, "SERVER_EXITED  exit status 3, restarted\n" },
+	{ "sed -i 's/\\(.*\\)\"SERVER_EXITED.*/&\\n\\1\"RESTARTING\"}\\n\\1\"RESTARTED\"}/' " HISTORY "; " C
+	  "2>&1 | grep -c RESTART",
+	    1, "0\n" },
+	/* What the client gives up is no failure. */
+	{ "sed -i 's/\"TIMED_OUT\\(.*\\)timed_out/\"CANCEL_FORWARDED\\1cancelled/' " HISTORY "; " C
+	  "--failed 2>&1 | grep -c cancelled",
+	    1, "0\n" },
+	{ "sed -i 's/\"TIMED_OUT\\(.*\\)timed_out/\"CANCEL_FORWARDED\\1cancelled/' " HISTORY "; " C, 0,
+	    "weather  tools/call  map         2       1  900ms   2s     2s\n" },
+	{ "sed -i 's/\"KILLED.*/\"CANCEL_IGNORED\",\"id\":3,\"method\":\"tools\\/call\",\"name\":\"map\",\"elapsed\":900}/' " HISTORY
+	  "; " C,
+	    0, "tools/call  map       3   900ms  CANCEL_IGNORED " },
 	{ C "--since 1s", 1, "the history has nothing of that" },
 	{ C "--since today; s=$?; [ $(date +%F) = 2026-11-25 ] || exit $s", 1, "the history has nothing of that" },
 	{ C "--since soon", 2, "'soon' is no time such as 2h" },

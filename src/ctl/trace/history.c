@@ -9,14 +9,16 @@
 #include "shell/system.h"
 #include "shell/words.h"
 
-static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [--failed] [PID|NAME]\n\n"
+static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [-u TIME] [--failed] [PID|NAME]\n\n"
 			    "Tells what has happened, by session, what ended last at the end: each request\n"
 			    "that was not answered at once, and a line for each tool.\n\n"
-			    "      --failed       only requests that failed, were given up or lost, and what\n"
-			    "                     ended the server or canceld too early\n"
+			    "      --failed       only requests that failed, were lost, or were given up by\n"
+			    "                     canceld or a person, and what ended the server or\n"
+			    "                     canceld too early\n"
 			    "  -s, --since TIME   only what ended since then: 2h or 1d ago, today, yesterday,\n"
 			    "                     10:00, 2026-11-25 or '2026-11-25 10:00'; without it the\n"
 			    "                     day up to the last line, or all with -j\n"
+			    "  -u, --until TIME   only what was told before, in the same forms\n"
 			    "  -j, --json         the lines of the history\n";
 
 /* The length of a date and what parts it from a time; bytes for both. */
@@ -29,6 +31,7 @@ struct choice {
 	bool failed, json, told;
 	bool older; /* there are lines of before what is told */
 	struct trace trace;
+	msec_t until; /* newer lines are passed over; 0: none */
 	json_t *tools;
 	struct targets targets; /* those that run, if a session has no end */
 	size_t cells;           /* of a line; 0: any number */
@@ -72,7 +75,7 @@ trace_read_since(const char *text)
 		day.tm_isdst = -1;
 		if (!yesterday && strcmp(text, "today") != 0 && !read_date(text, &day))
 			exit(ctl_usage(
-			    "--since: '%.60s' is no time such as 2h, 1d, yesterday, 10:00, 2026-11-25 or 2026-11-25T10:00",
+			    "'%.60s' is no time such as 2h, 1d, yesterday, 10:00, 2026-11-25 or 2026-11-25T10:00",
 			    text));
 		since = (msec_t)mktime(&day) * 1000;
 	}
@@ -161,6 +164,13 @@ is_loss(const json_t *line)
 	    (show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0));
 }
 
+/* Than what is wanted. */
+static bool
+is_newer(const struct choice *choice, const json_t *line)
+{
+	return choice->until > 0 && trace_time(line) >= choice->until;
+}
+
 /* A trace_hearer: the last day of which there is something is to be told; none that is to come, as of a wrong clock. */
 static bool
 hear_day(void *user, json_t *line)
@@ -168,7 +178,8 @@ hear_day(void *user, json_t *line)
 	struct choice *choice = user;
 	msec_t since = trace_time(line) - LATELY;
 
-	if (trace_is_meant(&choice->trace, line) && since > choice->trace.since && since < real_now())
+	if (trace_is_meant(&choice->trace, line) && since > choice->trace.since && since < real_now() &&
+	    !is_newer(choice, line))
 		choice->trace.since = since;
 	json_decref(line);
 	return true;
@@ -181,10 +192,14 @@ hear(void *user, json_t *line)
 	struct choice *choice = user;
 	msec_t time = trace_time(line);
 
+	if (is_newer(choice, line)) {
+		json_decref(line);
+		return true;
+	}
 	choice->older |= trace_is_meant(&choice->trace, line) && time >= 0 && time < choice->trace.since;
 	if (choice->json && trace_is_meant(&choice->trace, line) && time >= choice->trace.since &&
 	    (!choice->failed || is_loss(line) ||
-		(show_has(line, "ended") && !show_is_any(line, "ended", "answered streams")))) {
+		(show_has(line, "ended") && !show_is_any(line, "ended", TRACE_FINE)))) {
 		show_json(line);
 		choice->told = true;
 	}
@@ -255,22 +270,30 @@ reason_of(const json_t *event)
 static bool
 is_told(const struct choice *choice, const json_t *event)
 {
-	return choice->failed ? is_loss(event) : !show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY");
+	return choice->failed ? is_loss(event) :
+				!show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING");
 }
 
 /* Of the session or of a call. */
 static void
 add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 {
-	json_t *event, *row;
+	json_t *event, *row = NULL;
 
 	show_each (event, json_object_get(owner, "events")) {
+		/* To a person that is one with the server's end. */
+		if (show_is(event, "why", "RESTARTED") && show_is(row, "tally", "SERVER_EXITED")) {
+			json_object_set_new(row, "reason",
+			    json_sprintf("%s, restarted", show_string(row, "reason").ptr));
+			row = NULL;
+			continue;
+		}
 		if (!is_told(choice, event))
 			continue;
 		row = json_pack("{s:I, s:O, s:O*, s:o*}", "start",
 		    show_number(event, "time") - show_number(event, "elapsed"), "tally", json_object_get(event, "why"),
 		    "took", json_object_get(event, "elapsed"), "reason", reason_of(event));
-		show_take(row, event, "method name");
+		show_take(row, event, "method name id");
 		json_array_append_new(rows, row);
 	}
 }
@@ -325,7 +348,7 @@ append_length(const struct choice *choice, const json_t *session, struct buf *li
 	compose(line, ", %b", show_time(end - show_number(session, "start")));
 	if (about != NULL)
 		compose(line, ", still runs, %d open", (int64_t)show_number(about, "in_flight"));
-	else if (!over)
+	else if (!over && choice->until == 0)
 		compose(line, ", no end is known");
 }
 
@@ -400,19 +423,38 @@ history_append(struct buf *out, const char *which, size_t cells)
 	end(&choice);
 }
 
+/* ... of the servers that are wanted, or of the time. */
+static int
+tell_none(struct choice *choice)
+{
+	const char *which = choice->trace.which != NULL ? choice->trace.which : "";
+	struct nearest nearest = { .typed = span_of(which) };
+	json_t *session;
+
+	choice->trace.which = NULL;
+	choice->trace.since = 0;
+	trace_read_history(trace_hear, &choice->trace, false);
+	show_each (session, choice->trace.sessions)
+		nearest_offer(&nearest, show_string(session, "server").ptr);
+	if (nearest.name != NULL && strcmp(nearest.name, which) == 0)
+		nearest.name = NULL;
+	return ctl_no("the history has nothing of that%s%s", nearest_lead(&nearest), nearest_name(&nearest));
+}
+
 int
 ctl_history(int argc, char *argv[])
 {
 	struct choice choice = { .cells = term_width(NULL) };
-	const char *since = NULL;
+	const char *since = NULL, *until = NULL;
 	int status;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "json", 'j', &choice.json }, { "=since", 's', &since },
+	    (struct ctl_option[]){ { "json", 'j', &choice.json }, { "=since", 's', &since }, { "=until", 'u', &until },
 		{ "failed", 0, &choice.failed }, { 0 } },
 	    1, usage);
 	choice.trace.which = argv[optind];
 	choice.trace.since = trace_read_since(since);
+	choice.until = trace_read_since(until);
 	status = tell(&choice, true);
 	show_buf(&choice.out);
 	if (since == NULL && choice.older)
@@ -420,7 +462,7 @@ ctl_history(int argc, char *argv[])
 	if (status == CTL_YES && !choice.told)
 		status = choice.failed && json_array_size(choice.trace.sessions) > 0 ?
 		    ctl_tell(CTL_YES, "nothing has failed in that time") :
-		    ctl_no("the history has nothing of that");
+		    tell_none(&choice);
 	end(&choice);
 	return status;
 }

@@ -282,9 +282,11 @@ bool
 trace_failed(const json_t *call)
 {
 	if (show_has(call, "tally")) /* as the history has it */
-		return !show_is_any(call, "tally", "answered streams");
+		return !show_is_any(call, "tally", TRACE_FINE);
 	/* What canceld has answered in a side's place has its word only. */
-	return show_has(call, "outcome") && !show_is_any(call, "outcome", "result ANSWERED_FOR_CLIENT PROBE_ANSWERED");
+	return show_has(call, "outcome") &&
+	    !show_is_any(call, "outcome",
+		"result ANSWERED_FOR_CLIENT PROBE_ANSWERED CANCEL_FORWARDED CANCEL_TRANSLATED CANCEL_UNSENT CLIENT_GONE");
 }
 
 msec_t
