@@ -76,7 +76,10 @@ struct column {
 	enum { COLUMN_LEFT, COLUMN_RIGHT, COLUMN_FLEXIBLE, COLUMN_MIDDLE } kind;
 	void (*write)(struct buf *text, const json_t *row,
 	    const char *key); /* nothing is shown as "-"; NULL: column_text */
-	/* Where there is no room those with a high rank go first: from COLUMN_FIRST on before words are cut; 0: never. */
+	/*
+	 * Where there is no room those with a high rank go first: COLUMN_SPARE before any text is cut, from COLUMN_FIRST on
+	 * before words are cut that nobody would know any more; 0: never.
+	 */
 	int rank;
 	enum {
 		COLUMN_PLAIN,
@@ -87,7 +90,7 @@ struct column {
 	const char *(*style)(const json_t *row); /* the escape of its cell, or ""; may be NULL */
 };
 
-enum { COLUMN_FIRST = 10 };
+enum { COLUMN_FIRST = 10, COLUMN_SPARE = 17 };
 
 /* What column.write can be: a string or an integer; milliseconds. */
 void column_text(struct buf *text, const json_t *row, const char *key);

@@ -115,6 +115,10 @@ TEST(top_cancels_the_marked_request_after_a_question)
 	ck_assert_int_eq(write(terminal, "cy", 2), 2);
 	await_screen(terminal, "cancelled 7 tools/call stubborn");
 	await_screen(terminal, "by_person");
+	type(terminal, "c");
+	await_screen(terminal, "it has ended: there is nothing to cancel");
+	type(terminal, "k");
+	await_screen(terminal, "c: cancel");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	ck_assert_int_eq(write(terminal, "q", 1), 1);
 	expect_restored(terminal, pid, 0);
@@ -125,7 +129,7 @@ TEST(top_cancels_the_marked_request_after_a_question)
 TEST(top_marks_resizes_and_restores_the_terminal)
 {
 	struct run *run = run_hanging("--name marks", "7");
-	struct winsize wide = { .ws_row = 40, .ws_col = 130 }, narrow = { .ws_row = 12, .ws_col = 50 },
+	struct winsize wide = { .ws_row = 40, .ws_col = 120 }, narrow = { .ws_row = 12, .ws_col = 50 },
 		       small = { .ws_row = 6, .ws_col = 39 };
 	int terminal;
 	pid_t pid;
@@ -140,7 +144,8 @@ TEST(top_marks_resizes_and_restores_the_terminal)
 	await_screen(terminal, "Cancel? y or n: 7 tools/call stubborn");
 	/* The servers, all about what is marked, and the log. */
 	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &wide), 0);
-	await_screen(terminal, "DIRECTORY");
+	await_frame(terminal, "DIRECTORY");
+	ck_assert_ptr_null(strstr(shell_output, "DIALECT"));
 	await_screen(terminal, "max time  ");
 	await_screen(terminal, " STARTED process=");
 	await_screen(terminal, "LAST MINUTE");
@@ -333,6 +338,28 @@ TEST(top_tells_what_has_gone_and_what_has_happened)
 	type(terminal, "q");
 	expect_restored(terminal, pid, 0);
 	run_expect_gone(run);
+	run_end(run);
+}
+
+/* Between two looks, as mostly with one call from a script. */
+TEST(what_timed_out_as_its_canceld_ended_is_told_as_that)
+{
+	struct run *run = run_session("--name short -t tools/call:sleep=2s", NULL);
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "7", "sleep", FOR_EVER);
+	run_expect_received(run, "sleep");
+	pid = start_top(&terminal, "short");
+	await_screen(terminal, "sleep");
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
+	run_leave(run, 0);
+	ck_assert_int_eq(kill(pid, SIGCONT), 0);
+	await_frame(terminal, "0 open, 0 canceld");
+	ck_assert_ptr_nonnull(strstr(shell_output, "timed_out"));
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
 	run_end(run);
 }
 

@@ -139,7 +139,10 @@ keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed
 		if (target == NULL ? count++ >= GONE_MOST : target->about != NULL)
 			continue;
 		if (!show_has(row, "ended_ms"))
-			note_end(row, target == NULL ? "gone" : "not answering");
+			note_end(row,
+			    target != NULL               ? "not answering" :
+				view_left(row) <= passed ? "timed_out" :
+							   "gone");
 		if (target == NULL || show_has(row, "ended_ms"))
 			show_add(row, "ended_ms", passed);
 		if (show_has(row, "ended_ms"))
@@ -362,15 +365,17 @@ ask(struct top *top, json_t *request, char key)
 	}
 }
 
-/* Whether the key is one of those that act on what is marked, and has done so; what has ended is not cancelled. */
+/* Whether the key is one of those that act on what is marked, and has done so, or told why not. */
 static bool
 act(struct top *top, char key)
 {
 	json_t *marked = json_array_get(top->rows, top->marked);
 
-	if (marked == NULL || strchr("pcRs", key) == NULL || (key == 'c' && top->marked >= top->open))
+	if (marked == NULL || strchr("pcRs", key) == NULL)
 		return false;
-	if (key == 'p')
+	if (key == 'c' && top->marked >= top->open)
+		compose(&top->notice, "it has ended: there is nothing to cancel");
+	else if (key == 'p')
 		ping(top, marked);
 	else
 		ask(top, marked, key);

@@ -308,8 +308,10 @@ next_to_go(const struct table *table)
 static void
 drop_columns(struct table *table, size_t cells)
 {
-	size_t words = COMFORT, next;
+	size_t words = COMFORT, next = next_to_go(table);
 
+	if (table->columns[next].rank == COLUMN_SPARE && line_cells(table, SIZE_MAX) > cells)
+		drop_column(table, next);
 	while (line_cells(table, words) > cells) {
 		next = next_to_go(table);
 		if (words > NARROWEST && (next == table->width || table->columns[next].rank < COLUMN_FIRST))
