@@ -135,9 +135,6 @@ void session_server_shut(struct session *session);
  */
 bool session_server_owes(const struct session *session);
 
-/* Messages may have been written: sends what had to wait for that. session_expire does it too. */
-void session_settle(struct session *session);
-
 /*
  * Expires what is due. heard: everything that the server had written by now was read and heard. Without it no request
  * of the client's expires, as its answer may still be in the pipe.

@@ -189,7 +189,6 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	hear(&loop->port[SIDE_SERVER]);
 	hear(client);
 	life_write(&loop->life, now); /* the bytes written decide which requests may be cancelled, and how */
-	session_settle(loop->session);
 	control_turn(&loop->control, now);
 	expire(loop);
 	life_turn(&loop->life, child, now);

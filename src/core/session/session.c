@@ -346,17 +346,11 @@ session_end_of_input(struct session *session, enum side from)
 }
 
 void
-session_settle(struct session *session)
+session_expire(struct session *session, bool heard)
 {
 	requests_settle(session);
 	if (recovery_may_try(session))
 		recovery_try(session);
-}
-
-void
-session_expire(struct session *session, bool heard)
-{
-	session_settle(session);
 	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
 	if (heard) {
 		requests_expire(session, SIDE_CLIENT);
