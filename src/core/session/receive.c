@@ -140,7 +140,10 @@ read_names(struct session *session, const struct message *message, const struct 
 	struct id second = message_id(message, dialect->token_fields[1]);
 	struct request *request = &entry->request;
 
-	*request = (struct request){ .id = message->id, .method = message->method, .row = row };
+	memset(request, 0, offsetof(struct request, in));
+	request->id = message->id;
+	request->method = message->method;
+	request->row = row;
 	request->traceparent = span_head(scan_text(scan, SCAN_META_TRACEPARENT), LIMIT_TRACEPARENT);
 	request->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	request->shown = name_shown(request->name, row->name_field == SCAN_URI, entry->shown);
@@ -249,7 +252,6 @@ are_kept(const struct session *session)
 static void
 enter(struct session *session, struct message *message, const struct method *row)
 {
-	enum side receiver = message->to;
 	struct request *request;
 	struct place *place;
 	struct entry entry;
@@ -289,15 +291,15 @@ enter(struct session *session, struct message *message, const struct method *row
 		pending_begin(request);
 	}
 	if (request_is_aliased(request))
-		state_note(session, receiver, WHY_ALIASED, request, request->wire_id.text);
+		state_note(session, message->to, WHY_ALIASED, request, request->wire_id.text);
 	else if (request->token.hash != request->wire_token.hash)
-		state_note(session, receiver, WHY_ALIASED, request, request->wire_token.text);
+		state_note(session, message->to, WHY_ALIASED, request, request->wire_token.text);
 	if (request->flags & REQUEST_ASKED)
-		state_note(session, receiver, WHY_PROGRESS_ASKED, request, request->token.text);
+		state_note(session, message->to, WHY_PROGRESS_ASKED, request, request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
 	else if (are_kept(session) && !records_keep(session, message, request) && session->config.restarts)
-		state_note(session, receiver, WHY_UNRECORDED, request, SPAN_NONE);
+		state_note(session, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
 	if (alarm_armed(&request->turn))
 		parallel_hold(session, message);
@@ -389,17 +391,16 @@ note_status(struct session *session, enum side requester, struct id id, struct s
 static void
 note_task(struct session *session, const struct request *request, const struct message *message)
 {
-	const struct scan *scan = message->scan;
 	struct request *task;
-	struct span list = scan_bytes(scan, SCAN_RESULT_TASKS), listed;
+	struct span list = scan_bytes(message->scan, SCAN_RESULT_TASKS), listed;
 	size_t at = list.len > 0;
 
 	note_status(session, request->from, message_id(message, SCAN_RESULT_TASK_ID),
-	    scan_text(scan, SCAN_RESULT_STATUS));
-	while (session->tasks[request->from].count > 0 && (listed = json_next(list, &at)).len > 0)
+	    scan_text(message->scan, SCAN_RESULT_STATUS));
+	while ((listed = json_next(list, &at)).len > 0)
 		note_status(session, request->from, id_of(json_member(listed, "taskId"), message->seed),
 		    json_member(listed, "status"));
-	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(scan, SCAN_RESULT)))
+	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(message->scan, SCAN_RESULT)))
 		return;
 	each_request (task, &session->tasks[request->from])
 		if (task->serial == request->task) {
@@ -442,7 +443,8 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	else if (task_id.len > 0 && session->handshake.era != ERA_MODERN &&
 	    !dialect_ends_task(scan_text(message->scan, SCAN_CREATED_STATUS)))
 		state_keep_task(session, request, id_of(task_id, message->seed));
-	note_task(session, request, message);
+	if (session->tasks[request->from].count > 0)
+		note_task(session, request, message);
 	if (request->from == SIDE_CLIENT)
 		learn(session, message, request);
 	if (request_is_aliased(request) || message->word == WHY_ID_COERCED) {
