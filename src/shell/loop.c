@@ -124,7 +124,7 @@ set_alarm(struct loop *loop, msec_t wake)
 		return;
 	loop->alarm = wake;
 	ev_timer_stop(loop->ev, &loop->timer);
-	ev_timer_set(&loop->timer, wake > loop->now ? (double)(wake - loop->now) / 1000.0 : 0., 0.);
+	ev_timer_set(&loop->timer, (double)(wake - loop->now) / 1000.0, 0.);
 	ev_timer_start(loop->ev, &loop->timer);
 }
 

@@ -234,3 +234,36 @@ TEST(a_deadline_fires_in_time)
 	}
 	ck_abort_msg("answered after %ld ms, promised within 300", elapsed);
 }
+
+/* Nothing else wakes canceld then: the server has no whole message to answer, the client has nothing more to ask. */
+TESTS(room_for_the_rest_of_a_message_is_used, 0, 4)
+{
+	enum { SIZE = 4000000, WITHIN = 1000 };
+	long took = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		struct run *run = run_start(&(struct setup){ .wiring = (enum wiring)(_i / 2) });
+		pid_t server;
+
+		run_handshake(run);
+		server = process_child(run->pid, "demo-server");
+		ck_assert_int_gt(server, 0);
+		if (_i % 2 == 0)
+			kill(server, SIGSTOP);
+		run->stdout_unread = _i % 2 == 1;
+		run_sendf(run,
+		    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\","
+		    "\"arguments\":[\"%0*d\"]}}",
+		    SIZE, 0);
+		run_settle(run);
+		run->stdout_unread = false;
+		took = milliseconds();
+		kill(server, SIGCONT);
+		run_expect_result(run, "2");
+		took = milliseconds() - took;
+		run_end(run);
+		if (took <= WITHIN + slack())
+			return;
+	}
+	ck_abort_msg("took %ld ms, promised within %d", took, WITHIN);
+}

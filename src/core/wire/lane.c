@@ -79,7 +79,7 @@ settle(struct lane *lane)
 {
 	uint64_t start = lane->decided;
 
-	while (count_of(lane) > 0) {
+	while (lane->queue.len > 0) {
 		struct queued *first = queued_at(lane, 0);
 
 		if (lane->sent < first->size) {

@@ -110,8 +110,7 @@ port_abandon(struct port *port)
 static void
 throttle(struct port *port)
 {
-	bool client = port->side == SIDE_CLIENT;
-	size_t own = client ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
+	size_t own = port->side == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t queued = port_queued(port);
 
 	port->throttled = (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) || lane_own(port->to) > own;
@@ -122,6 +121,8 @@ port_watch(struct port *port, bool writing)
 {
 	throttle(port);
 	descriptor_want(&port->in, port_may_read(port) ? EV_READ : 0);
-	descriptor_want(&port->out, writing && !port_is_closed(port) && port_backlog(port) > 0 ? EV_WRITE : 0);
+	/* A ready one has no backlog: each turn ends with port_write, which goes on while there are both. */
+	descriptor_want(&port->out,
+	    writing && !port->out.ready && !port_is_closed(port) && port_backlog(port) > 0 ? EV_WRITE : 0);
 	descriptor_want(&port->reader, port->reader.ready ? 0 : EV_READ); /* it stays readable then */
 }

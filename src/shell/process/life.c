@@ -520,19 +520,21 @@ void
 life_write(struct life *life, msec_t now)
 {
 	struct port *port = life->port;
+	bool closed;
 
 	life->now = now;
 	if (life->supervisor.state == PROCESS_STARTING)
 		return;
 	if (!(port_is_closed(port) || life->child.exited) || !keeps_queue(life))
 		port_write(port);
-	if (port_is_closed(port) && port->out.fd >= 0) {
+	closed = port_is_closed(port);
+	if (closed && port->out.fd >= 0) {
 		descriptor_close(&port->out);
 		tell(life, SUPERVISE_DEAF);
 	}
-	if (port_is_closed(port) && !keeps_queue(life))
+	if (closed && !keeps_queue(life))
 		port_abandon(port);
-	if (life->supervisor.state == PROCESS_FLUSHING && (port_is_closed(port) || port_backlog(port) == 0))
+	if (life->supervisor.state == PROCESS_FLUSHING && (closed || port_backlog(port) == 0))
 		tell(life, SUPERVISE_FLUSHED);
 }
 
