@@ -8,48 +8,46 @@
  */
 enum { COLUMN_REPLACED = SUPERVISE_SWEPT + 1, COLUMNS };
 
-enum { STEPS = 4 }; /* position of the steps in a move: above the next state */
-
-enum move {
-	STAY = PROCESS_STATES, /* the state stays */
-	AGAIN,                 /* the same, and its wait starts again */
-	ANSWER = STAY | STEP_ANSWER << STEPS,
-	START = PROCESS_STARTING | STEP_START << STEPS,
-	RUN = PROCESS_RUNNING | STEP_STARTED << STEPS,
-	REFUSE = PROCESS_SWEEPING | STEP_REFUSED << STEPS,
-	DEAF = PROCESS_DEAF,
-	TELL = AGAIN | STEP_TELL << STEPS,
-	SILENT = PROCESS_SILENT,
-	FLUSH = PROCESS_FLUSHING,
-	CLOSE = PROCESS_CLOSING | STEP_CLOSE_STDIN << STEPS,
-	LOSE = PROCESS_CLOSING | (STEP_ANSWER | STEP_CLOSE_STDIN) << STEPS,
-	LINGER = PROCESS_LINGERING,
-	SWEEP = PROCESS_SWEEPING | (STEP_ANSWER | STEP_SWEEP) << STEPS,
-	SEIZE = PROCESS_SEIZING | STEP_SEIZE << STEPS,
-	NEXT = PROCESS_WAITING | STEP_RELEASE << STEPS,
-	LAST = PROCESS_ENDED | STEP_FINISH << STEPS,
-	QUIT = PROCESS_OVER | STEP_FINISH << STEPS,
-	OVER = PROCESS_OVER,
+struct move {
+	enum supervisor_state next; /* the same: its wait starts again; PROCESS_STATES: it goes on */
+	unsigned steps;
 };
 
-_Static_assert(AGAIN < 1 << STEPS, "a state fits below the steps");
+/* clang-format off */
+#define STAY   { PROCESS_STATES, 0 }
+#define ANSWER { PROCESS_STATES, STEP_ANSWER }
+#define START  { PROCESS_STARTING, STEP_START }
+#define RUN    { PROCESS_RUNNING, STEP_STARTED }
+#define REFUSE { PROCESS_SWEEPING, STEP_REFUSED }
+#define DEAF   { PROCESS_DEAF, 0 }
+#define TELL   { PROCESS_DEAF, STEP_TELL }
+#define SILENT { PROCESS_SILENT, 0 }
+#define FLUSH  { PROCESS_FLUSHING, 0 }
+#define CLOSE  { PROCESS_CLOSING, STEP_CLOSE_STDIN }
+#define LOSE   { PROCESS_CLOSING, STEP_ANSWER | STEP_CLOSE_STDIN }
+#define LINGER { PROCESS_LINGERING, 0 }
+#define SWEEP  { PROCESS_SWEEPING, STEP_ANSWER | STEP_SWEEP }
+#define SEIZE  { PROCESS_SEIZING, STEP_SEIZE }
+#define NEXT   { PROCESS_WAITING, STEP_RELEASE }
+#define LAST   { PROCESS_ENDED, STEP_FINISH }
+#define QUIT   { PROCESS_OVER, STEP_FINISH }
+#define OVER   { PROCESS_OVER, 0 }
 
 /* CLOSING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
-/* clang-format off */
-static const unsigned short life[PROCESS_STATES][COLUMNS] = {
-/*                     START  FAIL    END    DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
-[PROCESS_WAITING]   = { STAY, STAY,   QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_STARTING]  = { RUN,  REFUSE, FLUSH, STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_RUNNING]   = { STAY, STAY,   FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
-[PROCESS_DEAF]      = { STAY, STAY,   FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
-[PROCESS_SILENT]    = { STAY, STAY,   LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,  STAY, STAY },
-[PROCESS_FLUSHING]  = { STAY, REFUSE, STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_CLOSING]   = { STAY, REFUSE, STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_LINGERING] = { STAY, STAY,   STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
-[PROCESS_SWEEPING]  = { STAY, STAY,   STAY,  STAY, STAY,  SEIZE, STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
-[PROCESS_SEIZING]   = { STAY, STAY,   STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
-[PROCESS_ENDED]     = { STAY, STAY,   OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_OVER]      = { STAY, STAY,   STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+static const struct move life[PROCESS_STATES][COLUMNS] = {
+/*                     START FAIL    END    DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK   SWEPT REPL */
+[PROCESS_WAITING]   = { STAY, STAY,   QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,   STAY, STAY },
+[PROCESS_STARTING]  = { RUN,  REFUSE, FLUSH, STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,   STAY, STAY },
+[PROCESS_RUNNING]   = { STAY, STAY,   FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,   STAY, STAY },
+[PROCESS_DEAF]      = { STAY, STAY,   FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,   STAY, STAY },
+[PROCESS_SILENT]    = { STAY, STAY,   LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,   STAY, STAY },
+[PROCESS_FLUSHING]  = { STAY, REFUSE, STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,   STAY, STAY },
+[PROCESS_CLOSING]   = { STAY, REFUSE, STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,   STAY, STAY },
+[PROCESS_LINGERING] = { STAY, STAY,   STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, LINGER, STAY, STAY },
+[PROCESS_SWEEPING]  = { STAY, STAY,   STAY,  STAY, STAY,  SEIZE, STAY,   STAY,   STAY,  STAY,   LAST, NEXT },
+[PROCESS_SEIZING]   = { STAY, STAY,   STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,   LAST, NEXT },
+[PROCESS_ENDED]     = { STAY, STAY,   OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,   STAY, STAY },
+[PROCESS_OVER]      = { STAY, STAY,   STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,   STAY, STAY },
 };
 /* clang-format on */
 
@@ -163,23 +161,22 @@ wake_of(const struct supervisor *supervisor, enum supervisor_state state, msec_t
 unsigned
 supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
 {
-	unsigned move = life[supervisor->state][column_of(supervisor, event)];
-	unsigned target = move & ((1U << STEPS) - 1), steps;
-	enum supervisor_state next = target < PROCESS_STATES ? target : supervisor->state;
+	struct move move = life[supervisor->state][column_of(supervisor, event)];
+	enum supervisor_state next = move.next == PROCESS_STATES ? supervisor->state : move.next;
 	msec_t wake;
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
-	if (target == PROCESS_STARTING)
+	if (move.next == PROCESS_STARTING)
 		supervisor_init(supervisor, supervisor->term_after, supervisor->kill_after);
 	note_end(supervisor, event, next);
 	plan_term(supervisor, next, now);
-	steps = move >> STEPS & ~supervisor->given;
-	supervisor->given |= steps;
+	move.steps &= ~supervisor->given;
+	supervisor->given |= move.steps;
 	wake = wake_of(supervisor, next, now);
-	/* A state that does not change keeps its wake time, unless the event demands an earlier one. */
-	if (next != supervisor->state || target == AGAIN || wake < supervisor->wake)
+	/* A state that goes on keeps its wake time, unless the event demands an earlier one. */
+	if (move.next != PROCESS_STATES || wake < supervisor->wake)
 		supervisor->wake = wake;
 	supervisor->state = next;
-	return steps;
+	return move.steps;
 }
