@@ -43,6 +43,9 @@ int trace_read_history(trace_hearer *hear, void *user, bool tells);
 /* The time that --since or --until wants, read as local time; NULL: 0. What is none ends the program. */
 msec_t trace_read_since(const char *text);
 
+/* 2026-11-26 08:21:37 CET: as people here read it; until the call after the next one. */
+struct span trace_clock(msec_t time);
+
 /* Appends what the history tells of the servers of this name, or of the canceld with this pid (NULL: of all), as lines. */
 void history_append(struct buf *out, const char *which, size_t cells);
 

@@ -436,7 +436,12 @@ static const struct {
 	  "--since 2026-11-25T09:00 2>&1 | grep -o '^weather.471.'",
 	    0, "weather[4711\n" },
 	{ "sed -i 's/T10:00:00/T08:00:00/' " HISTORY "; $CANCELCTL trace -f html --since 2026-11-25T09:00 2>&1", 0,
-	    "7205000 ms &middot; since 2026-11-25T08:00:00.000Z" },
+	    "<p>2026-11-25 08:00:00 UTC, 2h00m &middot; client node" },
+	/* In the words of the history, with the time of day, and what became of the server. */
+	{ "$CANCELCTL trace -f html 2>&1", 0, "<td class=c>2026-11-25 10:00:01 UTC<td class=l>" },
+	{ "$CANCELCTL trace -f html 2>&1 | grep -o '<td class=o>timed_out<td class=w>no progress' | uniq", 0,
+	    "progress\n" },
+	{ "$CANCELCTL trace -f html 2>&1", 0, "<p class=bad>2026-11-25 10:00:03 UTC SERVER_EXITED<table>" },
 	{ "TZ=UTC-1 " C "-s 2026-11-25T10:59 2>&1 | grep -c forecast", 0, "3\n" },
 	{ "export HERE=$(date -d yesterday +%F); sed -i s/2026-11-25/$HERE/ " HISTORY "; " C
 	  "--since yesterday 2>&1 | grep -c forecast",

@@ -206,26 +206,23 @@ hear(void *user, json_t *line)
 	return trace_hear(&choice->trace, line);
 }
 
-/* As people here read it. */
-static const char *
-clock_of(msec_t time, char shown[CLOCK_SIZE])
+struct span
+trace_clock(msec_t time)
 {
+	static char texts[2][CLOCK_SIZE], *shown = texts[0];
 	time_t seconds = time / 1000;
 
-	strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S %Z", localtime(&seconds));
-	return shown;
+	shown = shown == texts[0] ? texts[1] : texts[0];
+	return span_at(shown, strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S %Z", localtime(&seconds)));
 }
 
 /* Of today without the date. */
 static void
 write_clock(struct buf *text, const json_t *row, const char *key)
 {
-	char shown[CLOCK_SIZE], now[CLOCK_SIZE];
+	struct span shown = span_head(trace_clock(show_number(row, key)), CLOCK);
 
-	clock_of(show_number(row, key), shown);
-	clock_of(real_now(), now);
-	shown[CLOCK] = '\0';
-	compose(text, "%s", shown + (memcmp(shown, now, DAY) == 0 ? DAY : 0));
+	buf_append(text, span_from(shown, memcmp(shown.ptr, trace_clock(real_now()).ptr, DAY) ? 0 : DAY));
 }
 
 static const struct column calls_columns[] = {
@@ -357,13 +354,12 @@ static void
 append_session(struct choice *choice, const json_t *session)
 {
 	json_t *rows = rows_of(choice, session);
-	char began[CLOCK_SIZE];
 	struct buf line = { 0 };
 
 	trace_count(choice->tools, session);
 	if (!choice->failed || json_array_size(rows) > 0) {
-		compose(&line, "%b[%d]  %b  %s", show_string(session, "server"), (int64_t)show_number(session, "pid"),
-		    show_string(session, "client"), clock_of(show_number(session, "start"), began));
+		compose(&line, "%b[%d]  %b  %b", show_string(session, "server"), (int64_t)show_number(session, "pid"),
+		    show_string(session, "client"), trace_clock(show_number(session, "start")));
 		append_length(choice, session, &line);
 		printable_append(&choice->out, buf_span(&line), "");
 		compose(&choice->out, "\n");

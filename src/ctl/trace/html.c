@@ -1,4 +1,4 @@
-/* A page that needs nothing but itself: no script, no network. Times are in ms. */
+/* A page that needs nothing but itself: no script, no network. How long something took is in ms. */
 
 #include "core/compose.h"
 #include "ctl/show.h"
@@ -26,14 +26,13 @@ static const char head[] =
     "body{font:14px/1.45 system-ui,sans-serif;max-width:80em;margin:1.5em auto;padding:0 1em}\n"
     "h1{font-size:1.4em;margin:0}h2{font-size:1.15em;margin:2em 0 .3em}p{margin:.3em 0;color:var(--dim)}\n"
     "table{border-collapse:collapse;width:100%;table-layout:fixed;margin:.6em 0}\n"
-    "th,td{padding:.2em .5em;text-align:left;border-bottom:1px solid var(--line);overflow:hidden;"
-    "text-overflow:ellipsis;white-space:nowrap}\n"
+    "th,td{padding:.2em .5em;text-align:left;border-bottom:1px solid var(--line);overflow-wrap:anywhere}\n"
     "th{color:var(--dim);font-weight:normal}.n{text-align:right;width:5em;font-variant-numeric:tabular-nums}\n"
-    ".o{width:12.5em}.t{width:26%}.w{white-space:normal;overflow-wrap:anywhere;width:13em}.bad{color:var(--bad)}\n"
+    ".o{width:9em}.t{width:24%}.w{width:11em}.c{font:12px monospace;width:19ch;white-space:nowrap;overflow:hidden}.bad{color:var(--bad)}\n"
     "svg{display:block;width:100%;height:1.1em}rect{fill:var(--bar)}.bad rect{fill:var(--bad)}\n"
     ".l{background:linear-gradient("
     "90deg,var(--line) 1px,transparent 1px) 0/25% 100%;padding:.2em 0}\n"
-    "@media(max-width:700px){body{padding:0 .5em}.o,.w{width:7em}.o{white-space:normal;overflow-wrap:anywhere}.n{width:4.2em}th,td{padding:.2em .25em}}\n"
+    "@media(max-width:700px){body{padding:0 .5em}.o,.w{width:5.5em}.c{width:10ch;white-space:normal}.n{width:4.2em}th,td{padding:.2em .25em}}\n"
     "</style><h1>What canceld saw</h1>";
 
 /* Text from outside, cut, printable, and without any sign of HTML. */
@@ -52,13 +51,10 @@ put(struct page *page, struct span text)
 	buf_free(&plain);
 }
 
-/* A cell; its tooltip shows what does not fit into it. */
 static void
 put_cell(struct page *page, const char *kind, const json_t *object, const char *key)
 {
-	compose(&page->out, "<td class=%s title='", kind);
-	put(page, show_string(object, key));
-	compose(&page->out, "'>");
+	compose(&page->out, "<td class=%s>", kind);
 	put(page, show_string(object, key));
 }
 
@@ -106,8 +102,9 @@ put_calls(struct page *page, const json_t *session, bool all)
 	msec_t first = show_number(json_array_get(calls, 0), "start"), length = show_number(session, "end") - first + 1,
 	       start, time;
 
-	compose(&page->out, "<table><tr><th class=t>%s<th>time line<th class=n>ms<th class=o>outcome<th class=w>why",
-	    all ? "all requests" : "given up or failed");
+	compose(&page->out,
+	    "<table><tr><th class=t>%s<th class=c>began<th>time line<th class=n>ms<th class=o>outcome<th class=w>why",
+	    all ? "all requests" : "failed, lost or given up");
 	show_each (call, calls) {
 		if (!(all || trace_failed(call)) || !has_room(page, trace_failed(call) ? "<tr class=bad>" : "<tr>"))
 			continue;
@@ -115,10 +112,11 @@ put_calls(struct page *page, const json_t *session, bool all)
 		time = trace_end(session, call) - start;
 		put_cell(page, "t", call, "title");
 		compose(&page->out,
-		    "<td class=l><svg viewBox='0 0 %d 10' preserveAspectRatio=none><rect x=%d y=1 height=8 width=%d /></svg>"
+		    "<td class=c>%b<td class=l><svg viewBox='0 0 %d 10' preserveAspectRatio=none><rect x=%d y=1 height=8 width=%d /></svg>"
 		    "<td class=n>%d",
-		    (int64_t)WIDTH, (start - first) * WIDTH / length, time * WIDTH / length + 2, time);
-		put_cell(page, "o", call, "outcome");
+		    trace_clock(start), (int64_t)WIDTH, (start - first) * WIDTH / length, time * WIDTH / length + 2,
+		    time);
+		put_cell(page, "o", call, show_has(call, "tally") ? "tally" : "outcome");
 		put_cell(page, "w", call, "reason");
 	}
 	compose(&page->out, "</table>");
@@ -142,14 +140,23 @@ put_fact(struct page *page, const json_t *session, const char *key)
 static void
 put_session(struct page *page, const json_t *session)
 {
-	static const char *const facts[] = { "since", "dialect", "protocol", "clientInfo", "serverInfo" };
+	static const char *const facts[] = { "dialect", "protocol", "client", "clientInfo", "serverInfo" };
+	json_t *event;
 
 	compose(&page->out, "<h2>");
 	put(page, show_string(session, "server"));
-	compose(&page->out, "[%d]</h2><p>%d ms", (int64_t)show_number(session, "pid"),
-	    show_number(session, "end") - show_number(session, "start"));
+	compose(&page->out, "[%d]</h2><p>%b, %b", (int64_t)show_number(session, "pid"),
+	    trace_clock(show_number(session, "start")),
+	    show_time(show_number(session, "end") - show_number(session, "start")));
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		put_fact(page, session, facts[i]);
+	show_each (event, json_object_get(session, "events")) {
+		if (!show_is_any(event, "why", "SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
+		    !has_room(page, "<p class=bad>"))
+			continue;
+		compose(&page->out, "%b ", trace_clock(show_number(event, "time")));
+		put(page, show_string(event, "why"));
+	}
 	put_tools(page, session);
 	put_calls(page, session, false);
 	put_calls(page, session, true);
