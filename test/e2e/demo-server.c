@@ -443,6 +443,8 @@ show_help(void)
 	puts("usage: demo-server [option...]\n\n"
 	     "A small MCP server on stdin and stdout, to try canceld with. It waits for a client:\n\n"
 	     "  cancelctl call sleep ms=60000 -- -t 3s demo-server\n\n"
+	     "It ends itself, with SIGKILL, 50 seconds after the last line that it received, so\n"
+	     "that no test leaves one behind.\n\n"
 	     "  --record FILE   append every line received to FILE\n"
 	     "  --mute METHOD   never answer requests of that method\n"
 	     "  --ignore-eof    go on when stdin ends\n"

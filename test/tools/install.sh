@@ -80,6 +80,13 @@ has /man/man7/canceld.7
 ! tree | grep -q complet || fail 'COMPLETIONS=no installed some'
 uninstall PREFIX="/opt/it's  here" MANDIR=/man COMPLETIONS=no
 
+what='where the programs are'
+make PREFIX="$scratch/it's" install | tail -n 1 >"$scratch/output.txt"
+grep -Fqx "canceld and cancelctl are in $scratch/it's/bin, which is not in PATH." "$scratch/output.txt" || fail "$what: not told"
+PATH="$scratch/it's/bin:$PATH" make PREFIX="$scratch/it's" install | tail -n 1 | grep -q 'bin, which is in PATH' ||
+	fail "$what: not found in PATH"
+make PREFIX="$scratch/it's" uninstall >/dev/null
+
 install 'completions no longer wanted'
 uninstall COMPLETIONS=no
 
