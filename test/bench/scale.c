@@ -218,6 +218,21 @@ case_prompts(size_t n)
 	finish();
 }
 
+/* Of those that nobody awaits, the oldest is forgotten for each further one. */
+static void
+case_forgotten(size_t n)
+{
+	open_mcp();
+	calls("", n);
+	for (size_t i = 0; i < LIMIT_TOMBSTONES + n; i++) {
+		if (i == LIMIT_TOMBSTONES)
+			begin();
+		say(SIDE_CLIENT, CALL, "", i + 5000000);
+		say(SIDE_CLIENT, CANCEL, "", i + 5000000);
+	}
+	finish();
+}
+
 static const struct {
 	const char *name;
 	void (*run)(size_t n);
@@ -227,6 +242,7 @@ static const struct {
 	{ "one token", case_one_token },
 	{ "withdrawn in mixed order", case_withdraw },
 	{ "prompts of one session", case_prompts },
+	{ "forgotten behind open ones", case_forgotten },
 };
 
 /* Microseconds for each of the n. */

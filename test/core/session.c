@@ -386,9 +386,26 @@ TESTS(the_elements_of_a_batch_are_bounded, 0, 2)
 	ck_assert_int_eq(told[WHY_INVALID_REQUEST], _i == 1);
 }
 
+/* An answer behind them passes with its batch, and answers nothing; nor is it answered for in a batch that is refused. */
+TESTS(what_is_behind_the_elements_of_a_batch_is_not_read, 0, 4)
+{
+	static const char *const first[] = { "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}",
+		"{\"jsonrpc\":\"2.0\",\"id\":2,\"id\":3,\"method\":\"m\"}" };
+	bool behind = _i % 2;
+
+	say(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"));
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 1);
+	receive(SIDE_SERVER, SPAN("["));
+	receive(SIDE_SERVER, span_of(first[_i / 2]));
+	for (int i = 2; i < LIMIT_ELEMENTS + behind; i++)
+		receive(SIDE_SERVER, SPAN(",1"));
+	say(SIDE_SERVER, SPAN(",{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}]\n"));
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), behind);
+}
+
 SUITE("session", .limit = 300, .before = setup, .after = teardown);
 
-/* Tombstones beyond the limit go oldest first, whatever stands before them: a walk over the others takes long. */
+/* Tombstones beyond the limit go oldest first, whatever stands before them; what that costs is bench-scale's matter. */
 TEST(the_tombstones_are_bounded_behind_many_open_requests)
 {
 	enum { OPEN = LIMIT_INFLIGHT - 1, CANCELLED = LIMIT_TOMBSTONES + 20000 };
