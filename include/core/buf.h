@@ -36,7 +36,7 @@ struct span {
 };
 
 #define SPAN(literal) ((struct span){ (literal), sizeof(literal) - 1 })
-#define SPAN_NONE ((struct span){ NULL, 0 })
+#define SPAN_NONE ((struct span){ "", 0 })
 
 static inline struct span
 span_at(const char *ptr, size_t len)

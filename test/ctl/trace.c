@@ -446,7 +446,7 @@ next_string(const char *source)
 	const char *start = strchr(source, '"'), *end = start;
 
 	if (start == NULL)
-		return SPAN_NONE;
+		return (struct span){ NULL, 0 };
 	for (end++; *end != '"' && *end != '\0'; end++)
 		end += *end == '\\';
 	return (struct span){ start + 1, (size_t)(end - start - 1) };

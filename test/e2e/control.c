@@ -219,6 +219,9 @@ TEST(what_was_set_and_taken_back_takes_no_memory)
 	json_t *message;
 	long before;
 
+	/* The address sanitizer keeps what is freed. */
+	if (strcmp(getenv("VARIANT"), "asan") == 0)
+		return;
 	run_call(canceld, "7", "stubborn", FOR_EVER);
 	json_decref(expect_requests(person, 1));
 	json_decref(call(person, "set", set));

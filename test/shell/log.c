@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define NO_FIELDS ((struct log_field[]){ { 0 } }), 0
+
 /* Each test runs in a process of its own, whose stderr it may replace. */
 static struct log
 open_on(int fd, enum why_level level, bool json)
@@ -76,7 +78,7 @@ TEST(an_event_is_one_line)
 
 	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
 	expect(reader, "TIMED_OUT method=tools/call id=\"x \\xff\" real=1.50 elapsed=2003ms bytes=0\n");
-	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NO_FIELDS);
 	expect(reader, "STRAY\n");
 	log_close(&log);
 	ck_assert_int_ge(fcntl(STDERR_FILENO, F_GETFD), 0);
@@ -264,7 +266,7 @@ TEST(a_hearer_has_a_level_of_its_own)
 	log.heard = LEVEL_DECISION;
 	ck_assert(log_shows(&log, WHY_LATE) && !log_shows(&log, WHY_RELAYED));
 	log_event(&log, WHY_LATE, LOG_FIELDS(log_id("id", SPAN("5"))));
-	log_event(&log, WHY_RELAYED, NULL, 0);
+	log_event(&log, WHY_RELAYED, NO_FIELDS);
 	buf_append(&heard, SPAN("\0"));
 	ck_assert_ptr_nonnull(strstr(heard.data, "\"why\":\"LATE\",\"id\":5}\n"));
 	ck_assert_ptr_null(strstr(heard.data, "RELAYED"));
@@ -335,7 +337,7 @@ TESTS(errno_is_kept, 0, 2)
 
 	close(reader);
 	errno = ERANGE;
-	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NO_FIELDS);
 	log_event(&log, WHY_NOISE, LOG_FIELDS(log_text("text", SPAN("x"))));
 	log_flush(&log);
 	ck_assert_int_eq(errno, ERANGE);
@@ -397,14 +399,14 @@ TEST(what_does_not_fit_is_counted)
 	size_t given = fill(&log);
 	size_t lines;
 
-	log_event(&log, WHY_STRAY, NULL, 0);
-	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NO_FIELDS);
+	log_event(&log, WHY_STRAY, NO_FIELDS);
 	ck_assert_uint_eq(log.lost, 3);
 	ck_assert(log.queue.len > 0);
 	ck_assert_uint_eq(drain(&log, reader, &lines), 3);
 	ck_assert_uint_eq(lines, given);
 	ck_assert_uint_eq(log.lost, 0);
-	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NO_FIELDS);
 	expect(reader, "STRAY\n");
 	log_close(&log);
 }
@@ -418,7 +420,7 @@ TEST(after_a_lost_line_all_are_lost_until_it_is_reported)
 
 	fill(&log);
 	ck_assert_int_gt(read(reader, some, sizeof(some)), 0);
-	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NO_FIELDS);
 	ck_assert_uint_lt(log.queue.len, LOG_QUEUE_MAX - 1024);
 	ck_assert_uint_eq(log.lost, 2);
 	log_close(&log);
@@ -446,8 +448,8 @@ TEST(a_full_disk_does_not_end_the_log)
 	struct log log = open_on(open("/dev/full", O_WRONLY), LEVEL_NOTICE, false);
 	int pair[2];
 
-	log_event(&log, WHY_STRAY, NULL, 0);
-	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NO_FIELDS);
+	log_event(&log, WHY_STRAY, NO_FIELDS);
 	ck_assert_uint_eq(log.lost, 2);
 	ck_assert_int_eq(pipe(pair), 0);
 	ck_assert_int_eq(dup2(pair[1], log.descriptor.fd), log.descriptor.fd);

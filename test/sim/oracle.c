@@ -10,10 +10,26 @@ enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* the built-
 enum { IDLE = 300000, DAY = 24 * 60 * 60 * 1000 };                 /* ... for one that opens an ACP session */
 enum { START = 120000, START_SLOW = 600000, START_CAP = 1800000 }; /* ... and the handshake; LSP and BSP have more */
 
+static void *
+grow(void *array, int count, size_t size)
+{
+	if ((count & (count - 1)) == 0)
+		array = realloc(array, (count == 0 ? 1 : 2 * (size_t)count) * size);
+	if (array == NULL)
+		abort();
+	memset((char *)array + (size_t)count * size, 0, size);
+	return array;
+}
+
 void
 oracle_init(struct oracle *oracle)
 {
 	*oracle = (struct oracle){ .last = { -1, -1 }, .shaken = -1, .shown = -1, .login = -1 };
+	oracle->sent = grow(NULL, 0, sizeof(*oracle->sent));
+	oracle->asks = grow(NULL, 0, sizeof(*oracle->asks));
+	oracle->beatings = grow(NULL, 0, sizeof(*oracle->beatings));
+	for (int by = 0; by < 2; by++)
+		oracle->tellings[by] = grow(NULL, 0, sizeof(*oracle->tellings[by]));
 	for (int i = 0; i < SESSIONS; i++)
 		oracle->sessions[i] = (struct open_session){ -1, -1, false, false, false };
 }
@@ -44,17 +60,6 @@ oracle_blame(struct oracle *oracle, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(oracle->verdict, sizeof(oracle->verdict), format, arguments);
 	va_end(arguments);
-}
-
-static void *
-grow(void *array, int count, size_t size)
-{
-	if ((count & (count - 1)) == 0)
-		array = realloc(array, (count == 0 ? 1 : 2 * (size_t)count) * size);
-	if (array == NULL)
-		abort();
-	memset((char *)array + (size_t)count * size, 0, size);
-	return array;
 }
 
 int

@@ -9,10 +9,11 @@ void
 parallel_begin(struct session *session)
 {
 	const struct policy *policy = session->config.policy;
+	const struct policy_rule *rule = policy->rules;
 
 	session->place_count = policy->added;
 	session->places = mem_new(policy->added * sizeof(*session->places));
-	for (const struct policy_rule *rule = policy->rules; rule < policy->rules + policy->count; rule++)
+	for (size_t left = policy->count; left > 0; left--, rule++)
 		if (rule->kind == POLICY_PARALLEL)
 			session->places[rule->number].free = (size_t)rule->value;
 }

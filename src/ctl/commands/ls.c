@@ -20,13 +20,13 @@ list_instances(struct targets *targets, int *status)
 static json_t *
 list_requests(struct targets *targets, const char *which, int *status)
 {
+	const struct target *target;
 	json_t *rows = json_array(), *request, *fault;
-	size_t count;
 	json_int_t more = 0, taken = 0;
 
 	*status = targets_choose(targets, which, TARGETS_LOOK);
-	count = *status == CTL_YES ? targets->count : 0;
-	for (const struct target *target = targets->list; target < targets->list + count; target++) {
+	target = targets->list;
+	for (size_t left = *status == CTL_YES ? targets->count : 0; left > 0; target++, left--) {
 		show_each (request, json_object_get(target->about, "requests"))
 			json_array_append_new(rows, target_with(target, request));
 		show_each (fault, json_object_get(target->about, "config"))

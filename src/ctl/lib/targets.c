@@ -389,9 +389,10 @@ targets_tell_none(const struct targets *targets, const char *which)
 json_t *
 targets_rows(const struct targets *targets)
 {
+	const struct target *target = targets->list;
 	json_t *rows = json_array(), *row;
 
-	for (const struct target *target = targets->list; target < targets->list + targets->count; target++) {
+	for (size_t left = targets->count; left > 0; left--, target++) {
 		row = target_with(target, target->about);
 		json_object_set_new(row, "answering", json_boolean(target->about != NULL));
 		json_array_append_new(rows, row);

@@ -131,7 +131,7 @@ const struct client *
 client_named(const char *id)
 {
 	for (const struct client *client = clients; client->id != NULL; client++)
-		if (strcmp(client->id, id) == 0 || (client->alias != NULL && strcmp(client->alias, id) == 0))
+		if (strcmp(client->id, id) == 0 || span_is(span_of(id), client->alias))
 			return client;
 	return NULL;
 }
@@ -207,11 +207,12 @@ are_alike(const struct client *a, const struct client *b)
 static void
 add_file(struct client_files *files, const struct client *client, const char *path, bool project)
 {
-	struct client_file *file = files->list, *end = file + files->count;
+	struct client_file *file = files->list;
+	size_t left = files->count;
 
-	while (file < end && !(is_same_file(file->path, path) && are_alike(file->client, client)))
+	for (; left > 0 && !(is_same_file(file->path, path) && are_alike(file->client, client)); left--)
 		file++;
-	if (file < end) {
+	if (left > 0) {
 		if (project || !file->project)
 			return;
 		free(file->path);
