@@ -99,6 +99,12 @@ void column_time(struct buf *text, const json_t *row, const char *key);
 /* What the column shows of the row. */
 void column_write(struct buf *text, const struct column *column, const json_t *row);
 
+/* How long something took, or is ago. */
+#define COLUMN_TIME(name, member, place) \
+	{ \
+		name, member, COLUMN_RIGHT, column_time, .rank = place \
+	}
+
 /* What a tool, or another method, is called; which it shares with all tables of tools. */
 #define COLUMNS_TOOL \
 	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS }, \

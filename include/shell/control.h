@@ -107,7 +107,7 @@ json_t *views_meant(const struct control *control, const struct policy_rule *rul
 /* Each rule that was most likely meant otherwise, as a sentence: the caller's. */
 json_t *views_doubts(const struct control *control);
 
-/* The rules, the strongest source first: the result of `set` without any; the caller's. */
+/* The rules, the strongest source first, and of one source the last: the result of `set` without any; the caller's. */
 json_t *views_rules(const struct policy *policy);
 
 /* The members that name a request: id, serial, from, method, name, age_ms; the caller's. */

@@ -276,8 +276,26 @@ TEST(what_was_set_is_taken_back)
 	run_expect_logged(run,
 	    "OPERATOR_SET option=timeout unset=\"cancelctl set -t tools/call:stubborn=4h\" "
 	    "changed=1");
-	run_expect_shell(run, "$C set back", 0, "back    timeout  -       -        1h00m  command line -t 1h\n");
+	run_expect_shell(run, "$C set back", 0,
+	    "back    timeout  -       -        1h00m  in force  command line -t 1h\n");
 	run_expect_shell(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
+	run_end(run);
+}
+
+/* The last of one place counts, and covers the others for the same; in another place all of them. */
+TEST(a_rule_that_another_one_covers_says_so)
+{
+	struct run *run = run_session("--name rules -t tools/call:sleep=50s -t tools/call:sleep=70s -t 9s", NULL);
+
+	run_call(run, "7", "sleep", FOR_EVER);
+	run_expect_received(run, "sleep");
+	run_expect_shell(run, "$C ls -j rules", 0, "\"timeout_ms\":70000,");
+	run_expect_shell(run, "$C set rules | tr -s ' ' | cut -d ' ' -f 5-", 0,
+	    "9s in force command line -t 9s\n"
+	    "1m10s in force command line -t tools/call:sleep=70s\n"
+	    "50s covered command line -t tools/call:sleep=50s\n");
+	run_expect_shell(run, "$C set rules tools/call:sleep=80s && $C set rules | grep -c covered", 0, "2\n");
+	run_expect_shell(run, "$C set rules 1h && $C set rules | grep -c covered", 0, "3\n");
 	run_end(run);
 }
 
@@ -373,7 +391,7 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	run_expect_shell(NULL, "echo {} >file && chmod 600 file", 0, "");
 	run = run_session(options, NULL);
 	run_expect_shell(run, "$C set files", 0,
-	    "FROM\nfiles   max-time  b       -           5s  command line -T b=5s\n");
+	    "FROM\nfiles   max-time  b       -           5s  in force  command line -T b=5s\n");
 	run_expect_shell(run,
 	    "echo '{\"timeot\":1,\"timeout\":\"3s\",\"servers\":{\"fil*\":{\"max-time\":\"none\"},\"else\":{}}}' >file\n"
 	    "$C reload files | grep 'files.*: changed timeout, max-time; command line -T b=5s: was this meant? ' && "
@@ -383,10 +401,10 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
 	run_expect_shell(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key: it could be timeout\n");
 	snprintf(wanted, sizeof(wanted),
-	    "files   timeout   tools/call  a        5m00s  cancelctl set -t tools/call:a=5m\n"
-	    "files   max-time  b           -           5s  command line -T b=5s\n"
-	    "files   max-time  -           -         none  %s/file servers.fil* max-time none\n"
-	    "files   timeout   -           -           3s  %s/file timeout 3s\n",
+	    "files   timeout   tools/call  a        5m00s  in force  cancelctl set -t tools/call:a=5m\n"
+	    "files   max-time  b           -           5s  in force  command line -T b=5s\n"
+	    "files   max-time  -           -         none  in force  %s/file servers.fil* max-time none\n"
+	    "files   timeout   -           -           3s  in force  %s/file timeout 3s\n",
 	    getenv("E2E_DIRECTORY"), getenv("E2E_DIRECTORY"));
 	run_expect_shell(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0, wanted);
 	ck_assert_ptr_nonnull(strstr(shell_output, "/file servers.fil* max-time none\"}"));
@@ -683,7 +701,7 @@ static const struct {
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C ping", 2, "which canceld? give NAME, or --all; see cancelctl ping --help" },
-	{ "$C set --help", 0, "cancelctl set, command line, or the file, first its section for this server." },
+	{ "$C set --help", 0, "set, command line, or the file, first its section for this server)" },
 	{ "$DEMO_SERVER --help", 0, "  stubborn        [ms=N]: does not stop" },
 	{ "$C restart -a x", 2, "which canceld? give NAME, or --all" },
 	{ "$C ping -f x", 2, "unknown option '-f'" },

@@ -42,22 +42,27 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 	compose(text, "%b", show_time((msec_t)(to < longest ? to : longest)));
 }
 
+#define TALLY(name, member, place) \
+	{ \
+		name, member, COLUMN_RIGHT, write_tally, .rank = place, .role = COLUMN_ANY \
+	}
+
 static const struct column columns[] = {
 	COLUMNS_TOOL,
-	{ "TIMED OUT", "timed_out", COLUMN_RIGHT, write_tally, .rank = 1, .role = COLUMN_ANY },
-	{ "LOST", "lost", COLUMN_RIGHT, write_tally, .rank = 1, .role = COLUMN_ANY },
-	{ "BY PERSON", "by_person", COLUMN_RIGHT, write_tally, .rank = 3, .role = COLUMN_ANY },
-	{ "CANCELLED", "cancelled", COLUMN_RIGHT, write_tally, .rank = 2, .role = COLUMN_ANY },
-	{ "FAILED", "failed", COLUMN_RIGHT, write_tally, .rank = 4, .role = COLUMN_ANY },
-	{ "REFUSED", "refused", COLUMN_RIGHT, write_tally, .rank = 7, .role = COLUMN_ANY },
-	{ "LEFT", "left", COLUMN_RIGHT, write_tally, .rank = 8, .role = COLUMN_ANY },
-	{ "STREAMS", "streams", COLUMN_RIGHT, write_tally, .rank = 9, .role = COLUMN_ANY },
-	{ "UNTRACKED", "untracked", COLUMN_RIGHT, write_tally, .rank = 9, .role = COLUMN_ANY },
-	{ "ANSWERED", "answered", COLUMN_RIGHT, write_tally, .rank = 5, .role = COLUMN_ANY },
+	TALLY("TIMED OUT", "timed_out", 1),
+	TALLY("LOST", "lost", 1),
+	TALLY("BY PERSON", "by_person", 3),
+	TALLY("CANCELLED", "cancelled", 2),
+	TALLY("FAILED", "failed", 4),
+	TALLY("REFUSED", "refused", 7),
+	TALLY("LEFT", "left", 8),
+	TALLY("STREAMS", "streams", 9),
+	TALLY("UNTRACKED", "untracked", 9),
+	TALLY("ANSWERED", "answered", 5),
 	{ "N", "count", COLUMN_RIGHT, .rank = 8 },
 	{ "P50", "50", COLUMN_RIGHT, write_quantile, .rank = 7 },
 	{ "P95", "95", COLUMN_RIGHT, write_quantile, .rank = 3 },
-	{ "MAX", "longest_ms", COLUMN_RIGHT, column_time, .rank = 6 },
+	COLUMN_TIME("MAX", "longest_ms", 6),
 	{ 0 },
 };
 

@@ -105,7 +105,9 @@ static const struct order {
 	{ "set", "which canceld, and which deadline? give NAME DURATION, or --all DURATION",
 	    "usage: cancelctl set [-Tnuj] -a|" TARGETS_USAGE " [[METHOD[:NAME]=]DURATION]\n\n"
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n"
-	    "Without it: the rules in force, the strongest first, and where each comes from:\ncancelctl set, command line, or the file, first its section for this server.\nWhat no rule sets is built in.\n\n"
+	    "Without it: the rules, the strongest first, where each comes from (cancelctl\n"
+	    "set, command line, or the file, first its section for this server), and whether\n"
+	    "a stronger one for the same covers it. What no rule sets is built in.\n\n"
 	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
 	    "  -n, --now        for what is in flight too, from its last sign of life\n"
 	    "  -u, --unset      takes back what was set for this METHOD[:NAME], or for all\n"
@@ -166,6 +168,7 @@ static const struct column rule_columns[] = {
 	{ "METHOD", "method", COLUMN_FLEXIBLE, .rank = 0 },
 	{ "NAME", "name", COLUMN_FLEXIBLE, .rank = 0 },
 	{ "DURATION", "duration_ms", COLUMN_RIGHT, .write = write_duration },
+	{ "STATE", "state", COLUMN_LEFT, .rank = 0 },
 	{ "FROM", "from", COLUMN_LEFT, .rank = 0 },
 	{ 0 },
 };
@@ -224,6 +227,21 @@ await(const struct steering *steering, struct target *target)
 	}
 }
 
+/* One more of a target; a stronger one for the same, which stands before it, covers it. Takes the reference. */
+static void
+add_rule(json_t *rules, json_t *row)
+{
+	json_t *same = json_object(), *other;
+	bool covered = false;
+
+	show_take(same, row, "pid option method name");
+	show_each (other, rules)
+		covered |= json_equal(json_object_get(other, "same"), same);
+	json_object_set_new(row, "same", same);
+	json_object_set_new(row, "state", json_string(covered ? "covered" : "in force"));
+	json_array_append_new(rules, row);
+}
+
 /* The lines of a log, and rules, which are shown once all have answered. */
 static void
 take_lists(struct steering *steering, const struct target *target, const json_t *result)
@@ -231,7 +249,7 @@ take_lists(struct steering *steering, const struct target *target, const json_t 
 	json_t *item;
 
 	show_each (item, json_object_get(result, "rules"))
-		json_array_append_new(steering->rules, target_with(target, item));
+		add_rule(steering->rules, target_with(target, item));
 	if (show_number(result, "more") > 0)
 		ctl_no("%lld more rules are not shown", (long long)show_number(result, "more"));
 	show_each (item, json_object_get(result, "lines")) {

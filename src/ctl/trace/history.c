@@ -229,7 +229,7 @@ static const struct column calls_columns[] = {
 	{ "BEGAN", "start", COLUMN_RIGHT, write_clock, .rank = 3 },
 	COLUMNS_TOOL,
 	{ "ID", "id", COLUMN_MIDDLE, .rank = 4 },
-	{ "TOOK", "took", COLUMN_RIGHT, column_time, .rank = 0 },
+	COLUMN_TIME("TOOK", "took", 0),
 	{ "HELD", "held", COLUMN_RIGHT, column_time, .rank = 1, .role = COLUMN_ANY },
 	{ "ENDED", "tally", COLUMN_LEFT, .rank = 0 },
 	{ "WHY", "reason", COLUMN_FLEXIBLE, .rank = 2 },
@@ -241,9 +241,9 @@ static const struct column tools_columns[] = {
 	COLUMNS_TOOL,
 	{ "N", "count", COLUMN_RIGHT, .rank = 0 },
 	{ "FAILED", "failed", COLUMN_RIGHT, .rank = 0 },
-	{ "P50", "p50", COLUMN_RIGHT, column_time, .rank = 2 },
-	{ "P95", "p95", COLUMN_RIGHT, column_time, .rank = 0 },
-	{ "MAX", "max", COLUMN_RIGHT, column_time, .rank = 1 },
+	COLUMN_TIME("P50", "p50", 2),
+	COLUMN_TIME("P95", "p95", 0),
+	COLUMN_TIME("MAX", "max", 1),
 	{ 0 },
 };
 
@@ -338,10 +338,8 @@ append_length(const struct choice *choice, const json_t *session, struct buf *li
 {
 	bool over = show_has(session, "over");
 	const json_t *about = over ? NULL : running(choice, session);
-	msec_t end = about != NULL ? real_now() : 0;
+	msec_t end = about != NULL ? real_now() : show_number(session, "end");
 
-	if (end < show_number(session, "end"))
-		end = show_number(session, "end");
 	compose(line, ", %b", show_time(end - show_number(session, "start")));
 	if (about != NULL)
 		compose(line, ", still runs, %d open", (int64_t)show_number(about, "in_flight"));

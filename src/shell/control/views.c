@@ -348,7 +348,7 @@ views_rules(const struct policy *policy)
 	json_int_t more = 0;
 
 	for (int source = POLICY_SET; source >= POLICY_FILE; source--)
-		for (size_t i = 0; i < policy->count; i++) {
+		for (size_t i = policy->count; i-- > 0;) {
 			const struct policy_rule *rule = &policy->rules[i];
 			const char *method = rule->method;
 			char storage[NAME_SHOWN];
