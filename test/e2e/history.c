@@ -192,10 +192,9 @@ TEST(why_canceld_ended_the_server_is_told)
 	run_expect_logged(run, "RESTARTED");
 	run_leave(run, 0);
 	run_end(run);
-	shell_expect("true", "$CANCELCTL history | grep -o 'STUCK\\|SERVER_EXITED  *signal 15'", 0,
-	    "STUCK\nSERVER_EXITED");
-	shell_expect("true", "$CANCELCTL history --failed | grep -o 'STUCK\\|SERVER_EXITED  *signal 15'", 0,
-	    "STUCK\nSERVER_EXITED");
+	shell_expect("true", "$CANCELCTL history | grep -o 'STUCK\\|RESTARTED  *signal 15'", 0, "STUCK\nRESTARTED");
+	shell_expect("true", "$CANCELCTL history --failed | grep -o 'STUCK\\|RESTARTED  *signal 15'", 0,
+	    "STUCK\nRESTARTED");
 }
 
 TEST(a_server_that_closed_its_stdin_is_told)
@@ -392,10 +391,10 @@ static const struct {
 	{ C "--until soon", 2, "'soon' is no time such as 2h" },
 	/* One line of what is one thing to a person. */
 	{ "sed -i 's/\\(.*\\)\"SERVER_EXITED.*/&\\n\\1\"RESTARTING\"}\\n\\1\"RESTARTED\"}/' " HISTORY "; " C
-	  "2>&1 | grep -A1 EXITED",
-	    0, "SERVER_EXITED  exit status 3, restarted\n" },
+	  "2>&1 | grep -A1 '10:00:03'",
+	    0, "RESTARTED  exit status 3\n" },
 	{ "sed -i 's/\\(.*\\)\"SERVER_EXITED.*/&\\n\\1\"RESTARTING\"}\\n\\1\"RESTARTED\"}/' " HISTORY "; " C
-	  "2>&1 | grep -c RESTART",
+	  "2>&1 | grep -c 'RESTARTING\\|EXITED'",
 	    1, "0\n" },
 	/* What the client gives up is no failure. */
 	{ "sed -i 's/\"TIMED_OUT\\(.*\\)timed_out/\"CANCEL_FORWARDED\\1cancelled/' " HISTORY "; " C

@@ -280,9 +280,7 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 	show_each (event, json_object_get(owner, "events")) {
 		/* To a person that is one with the server's end. */
 		if (show_is(event, "why", "RESTARTED") && show_is(row, "tally", "SERVER_EXITED")) {
-			json_object_set_new(row, "reason",
-			    json_sprintf("%s, restarted", show_string(row, "reason").ptr));
-			row = NULL;
+			json_object_set(row, "tally", json_object_get(event, "why"));
 			continue;
 		}
 		if (!is_told(choice, event))
