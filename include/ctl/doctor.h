@@ -142,7 +142,7 @@ struct asked {
 	bool cancelled, unknown, unfit;    /* the answer says: was cancelled; no such method; wrong params */
 	bool newer;                        /* ... to initialize: only MCP without it is spoken */
 	msec_t sent, answered, progressed; /* visit_now; progressed: the last time */
-	msec_t began, ended;               /* of the wait for the answer; real time in ms */
+	msec_t began, ended;               /* of the wait for the answer; by the steady clock, in ms */
 	int order;                         /* of the answers, from 1 */
 	int progress;                      /* how often it was reported */
 	json_t *report;                    /* the params of the last progress; NULL: none */

@@ -256,7 +256,7 @@ check_call(struct run *run)
 	return call;
 }
 
-/* Called when an answer would have come, or has. before: the real time from the call to the cancel. */
+/* Called when an answer would have come, or has. before: the time from the call to the cancel. */
 static void
 tell_cancel(struct run *run, const struct asked *call, msec_t cancelled, msec_t before)
 {

@@ -180,7 +180,7 @@ send_message(struct visit *visit, json_t *message)
 static void
 send_call(struct visit *visit, json_t *id, const char *method, json_t *params)
 {
-	json_t *meta = visit->dialogue->meta == NULL ? NULL : json_loads(visit->dialogue->meta, 0, NULL);
+	json_t *meta = json_loads(visit->dialogue->meta, 0, NULL); /* of NULL it reads nothing */
 
 	if (meta != NULL) {
 		json_object_update(meta, json_object_get(params, "_meta"));
@@ -216,7 +216,7 @@ hear_message(struct visit *visit, json_t *message)
 		take_answer(asked, json_incref(message));
 		asked->order = ++visit->answers;
 		asked->answered = visit_now(visit);
-		asked->ended = real_now();
+		asked->ended = monotonic_now();
 	} else if (id == NULL) {
 		for (; asked < visit->asked + visit->count; asked++)
 			if (is_progress(visit->dialogue, message, asked->id)) {
@@ -335,7 +335,7 @@ visit_now(const struct visit *visit)
 long long
 visit_took(const struct asked *asked)
 {
-	return (asked->answer != NULL ? asked->ended : real_now()) - asked->began;
+	return (asked->answer != NULL ? asked->ended : monotonic_now()) - asked->began;
 }
 
 void
@@ -464,8 +464,10 @@ visit_ask(struct visit *visit, const char *method, json_t *params)
 
 	assert(visit->count < VISIT_REQUESTS);
 	asked = &visit->asked[visit->count];
-	*asked =
-	    (struct asked){ .id = ++visit->count, .method = method, .sent = visit_now(visit), .began = real_now() };
+	*asked = (struct asked){ .id = ++visit->count,
+		.method = method,
+		.sent = visit_now(visit),
+		.began = monotonic_now() };
 	send_call(visit, json_integer(asked->id), method, params);
 	return asked;
 }
@@ -480,6 +482,7 @@ struct asked *
 visit_open(struct visit *visit, const char *check, msec_t limit)
 {
 	const struct dialogue *dialogue = visit->dialogue;
+	msec_t began = real_now();
 	struct asked *asked = visit_ask(visit, dialogue->opening, json_loads(dialogue->params, 0, NULL));
 
 	visit_begin(visit, check, limit);
@@ -491,7 +494,7 @@ visit_open(struct visit *visit, const char *check, msec_t limit)
 	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
 		send_call(visit, NULL, dialogue->opened, json_object());
 	if (show_has(visit->decisions, "STARTED"))
-		asked->began = trace_time(json_object_get(visit->decisions, "STARTED"));
+		asked->began += trace_time(json_object_get(visit->decisions, "STARTED")) - began;
 	return asked;
 }
 
