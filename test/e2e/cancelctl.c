@@ -608,6 +608,9 @@ expect_served(const char *line, const char *request, const char *wanted)
 	answer[len] = '\0';
 	close(fd);
 	ck_assert_msg(strstr(answer, wanted) != NULL, "%s: not %s: %s", text.data, wanted, answer);
+	if (text.data[0] == 'H')
+		ck_assert_msg(strcmp(answer + (len < 4 ? 0 : len - 4), "\r\n\r\n") == 0, "%s: a body: %s", text.data,
+		    answer);
 	free(text.data);
 }
 
@@ -618,6 +621,9 @@ static const struct {
 } scrapes[] = {
 	{ GET("Host: localhost"), "{server=\"served\"} 1\n" },
 	{ GET("Host: localhost"), "_total{" },
+	{ "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", " 200 OK" },
+	{ "HEADER /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", " 404 " },
+	{ "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n", " 404 " },
 	{ "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", " 404 " },
 	{ "POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", " 404 " },
 	{ "GET /metrics/ HTTP/1.1\r\nHost: localhost\r\n\r\n", " 404 " },

@@ -22,7 +22,7 @@ list_requests(struct targets *targets, const char *which, int *status)
 {
 	const struct target *target;
 	json_t *rows = json_array(), *request, *fault;
-	json_int_t more = 0, taken = 0;
+	long long more = 0, taken = 0;
 
 	*status = targets_choose(targets, which, TARGETS_LOOK);
 	target = targets->list;
@@ -35,9 +35,9 @@ list_requests(struct targets *targets, const char *which, int *status)
 		taken += show_number(target->about, "places_taken");
 	}
 	if (more > 0)
-		ctl_no("%lld more requests are not shown", (long long)more);
+		ctl_no("%lld more requests are not shown", more);
 	if (taken > 0)
-		ctl_no("%lld given up, and still counted by --parallel", (long long)taken);
+		ctl_no("%lld given up, and still counted by --parallel", taken);
 	if (*status == CTL_YES && json_array_size(rows) == 0)
 		ctl_tell(CTL_YES, "no request is open");
 	return rows;

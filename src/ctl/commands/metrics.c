@@ -72,13 +72,14 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 	targets_free(&targets);
 }
 
+/* HEAD wants all but the body. */
 static void
 answer(struct visitor *visitor, const char *status, struct span body)
 {
 	compose(&visitor->out,
 	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %d\r\n"
 	    "Connection: close\r\n\r\n%b",
-	    status, (int64_t)body.len, body);
+	    status, (int64_t)body.len, visitor->head[0] == 'H' ? SPAN_NONE : body);
 	visitor->answered = true;
 	visitor->end = monotonic_now() + LIMIT;
 }
@@ -87,11 +88,9 @@ answer(struct visitor *visitor, const char *status, struct span body)
 static const char *
 find_host(const char *head)
 {
-	static const char name[] = "Host:";
-
 	while ((head = strchr(head, '\n')) != NULL)
-		if (strncasecmp(++head, name, strlen(name)) == 0)
-			return head + strlen(name) + strspn(head + strlen(name), " \t");
+		if (strncasecmp(++head, "Host:", 5) == 0)
+			return head + 5 + strspn(head + 5, " \t");
 	return "";
 }
 
@@ -115,7 +114,7 @@ is_foreign(const char *head, const char *allowed)
 static void
 attend(const struct server *server, struct visitor *visitor)
 {
-	static const char wanted[] = "GET /metrics";
+	const char *wanted = visitor->head[0] == 'H' ? "HEAD /metrics" : "GET /metrics";
 	struct buf body = { 0 };
 
 	if (is_foreign(visitor->head, server->allowed)) {
