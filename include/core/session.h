@@ -337,8 +337,7 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	bool ended;    /* no more bytes come from this side */
 	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
 	uint64_t skipped;       /* ... of which so many bytes were already */
-	char kept[LIMIT_HEAD];  /* ... of text: how it began; of SKIP_UNDECIDED: how it ends, so far */
-	size_t kept_len;        /* ... of the latter */
+	struct buf kept;        /* ... of text: how it began; of SKIP_UNDECIDED: how it ends, so far */
 	bool answers, asks;     /* ... it has members of a response; of a request or notification */
 };
 

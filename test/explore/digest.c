@@ -282,7 +282,7 @@ put_pending(struct digest *digest, const struct pending *it)
 #define PARTY(ONE, MANY, STRUCTS) \
 	ONE(side, number) ONE(lane, apart) ONE(frame, apart) ONE(pending, apart) ONE(heard, apart) \
 	MANY(asked, number) ONE(spoke, number) ONE(needs_jsonrpc, number) ONE(untracked, apart) ONE(ended, number) \
-	ONE(skipping, number) ONE(skipped, number) MANY(kept, derived) ONE(kept_len, apart) \
+	ONE(skipping, number) ONE(skipped, number) ONE(kept, buf) \
 	ONE(answers, number) ONE(asks, number)
 /* clang-format on */
 
@@ -344,7 +344,6 @@ put_party(struct digest *digest, const struct party *it)
 	put_age(digest, it->heard, it->untracked > 0 ? TIME_STUCK_LEAST : horizon(digest->session));
 	put_number(digest, it->untracked > 0);
 	put_number(digest, it->untracked <= it->lane->written ? 0 : it->untracked - it->lane->written);
-	put_span(digest, (struct span){ it->kept, it->kept_len });
 }
 
 /* --- the rest of a session */

@@ -52,7 +52,7 @@ tell_text(struct session *session, struct party *party, struct span more)
 	uint64_t len = party->skipped + more.len;
 
 	if (party->skipped > 0)
-		more = span_head(span_at(party->kept, LIMIT_TOLD), (size_t)len);
+		more = span_head(buf_span(&party->kept), (size_t)len);
 	party->skipped = 0;
 	tell_noise(session, more, len);
 }
@@ -346,13 +346,13 @@ drop_oversized(struct session *session, struct message *message)
 static bool
 decide_oversized(struct session *session, struct party *party, bool whole)
 {
-	struct span ends = { party->kept, party->kept_len };
+	struct span ends = buf_span(&party->kept);
 	size_t comma = whole ? find_last_members(ends) : ends.len;
 	struct request *request = NULL;
 	struct message message;
 
 	if (comma < ends.len)
-		party->kept[comma] = '{';
+		party->kept.data[party->kept.head + comma] = '{';
 	message_read(&message, session, party, span_from(ends, comma), false);
 	message.next = party->lane->decided;
 	message.obstacle = buf_span(&session->fault);
@@ -376,22 +376,20 @@ decide_oversized(struct session *session, struct party *party, bool whole)
 static void
 begin_skip(struct session *session, struct party *party, bool text)
 {
-	size_t most = text ? LIMIT_TOLD : LIMIT_HEAD;
-	struct span bytes = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
+	struct span bytes = span_head(span_from(lane_undecided(party->lane), (size_t)party->frame.body),
+	    text ? LIMIT_TOLD : LIMIT_HEAD);
 	struct message message;
 
 	tell_text(session, party, SPAN_NONE);
-	message_read(&message, session, party, span_head(bytes, most), false);
+	message_read(&message, session, party, bytes, false);
 	message.next = party->lane->decided;
 	party->answers = party->asks = false;
-	party->kept_len = 0;
 	note_members(party, &message);
 	party->skipping = text ? SKIP_TEXT : message.id.text.len > 0 ? SKIP_OVERSIZED : SKIP_UNDECIDED;
-	if (party->skipping == SKIP_TEXT)
-		memcpy(party->kept, bytes.ptr, LIMIT_TOLD);
-	else if (party->skipping == SKIP_UNDECIDED)
+	buf_set(&party->kept, text ? bytes : SPAN_NONE);
+	if (party->skipping == SKIP_UNDECIDED)
 		pass_drop(session, &message, WHY_OVERSIZED);
-	else
+	else if (!text)
 		drop_oversized(session, &message);
 	if (!text || party->side == SIDE_SERVER)
 		return;
@@ -403,13 +401,11 @@ begin_skip(struct session *session, struct party *party, bool text)
 static void
 keep_end(struct party *party, struct span bytes)
 {
-	struct span old = { party->kept, party->kept_len };
+	struct buf *kept = &party->kept;
 
-	bytes = span_tail(bytes, LIMIT_HEAD);
-	old = span_tail(old, LIMIT_HEAD - bytes.len);
-	memmove(party->kept, old.ptr, old.len);
-	memcpy(party->kept + old.len, bytes.ptr, bytes.len);
-	party->kept_len = old.len + bytes.len;
+	buf_append(kept, span_tail(bytes, LIMIT_HEAD));
+	if (kept->len > LIMIT_HEAD)
+		buf_consume(kept, kept->len - LIMIT_HEAD);
 }
 
 /* whole: the frame came to its end. */
@@ -447,7 +443,7 @@ skip_text(struct session *session, struct party *party, struct span bytes)
 		return true;
 	}
 	if (party->skipped == 0)
-		memcpy(party->kept, bytes.ptr, LIMIT_TOLD);
+		buf_set(&party->kept, span_head(bytes, LIMIT_TOLD));
 	party->skipped += text;
 	lane_drop_to(party->lane, party->lane->decided + text);
 	frame_advance(&party->frame, text);

@@ -5,6 +5,8 @@
 
 #include "core/inside.h"
 
+_Static_assert(sizeof(struct session) <= 6000, "what can be large is in buffers of its own");
+
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
 {
@@ -44,6 +46,7 @@ session_free(struct session *session)
 	each_side (side) {
 		lane_free(session->party[side].lane);
 		pending_free(&session->party[side].pending);
+		buf_free(&session->party[side].kept);
 		pending_free(&session->tasks[side]);
 		buf_free(&session->handshake.declared[side]);
 		buf_free(&session->acks.marks[side]);
