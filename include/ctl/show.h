@@ -102,7 +102,7 @@ void column_write(struct buf *text, const struct column *column, const json_t *r
 /* How long something took, or is ago. */
 #define COLUMN_TIME(name, member, place) \
 	{ \
-		name, member, COLUMN_RIGHT, column_time, .rank = place \
+		name, member, COLUMN_RIGHT, column_time, .rank = (place) \
 	}
 
 /* What a tool, or another method, is called; which it shares with all tables of tools. */

@@ -44,7 +44,7 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 
 #define TALLY(name, member, place) \
 	{ \
-		name, member, COLUMN_RIGHT, write_tally, .rank = place, .role = COLUMN_ANY \
+		name, member, COLUMN_RIGHT, write_tally, .rank = (place), .role = COLUMN_ANY \
 	}
 
 static const struct column columns[] = {
