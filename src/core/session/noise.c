@@ -281,11 +281,12 @@ note_members(struct party *party, const struct message *part)
 static size_t
 find_last_members(struct span text)
 {
-	const char *end = span_last(text, '}');
-	size_t at = end != NULL ? (size_t)(end - text.ptr) : 0, comma = text.len;
+	size_t at = text.len, comma = at;
 	bool string = false;
 
-	if (end == NULL || span_skip_space(span_from(text, at + 1)).len > 0)
+	while (at > 0 && span_skip_space(span_part(text, at - 1, 1)).len == 0)
+		at--;
+	if (at == 0 || text.ptr[--at] != '}')
 		return text.len;
 	while (at-- > 0) {
 		char c = text.ptr[at];
