@@ -94,13 +94,13 @@ BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c)
 BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
 BENCH_SCALE_OBJECTS := $(call objects,test/bench/scale.c)
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
-FUZZ_NAMES := $(filter-out replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
+FUZZ_NAMES := $(filter-out every replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
 ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
 	$(SIM_OBJECTS) $(EXPLORE_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS) \
 	$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS)
 REPLAYS := $(FUZZ_NAMES:%=$(B)/replay-%)
 BENCH_PROGRAMS := $(addprefix $(B)/,bench bench-server bench-relay bench-scale)
-TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim explore e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
+TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim explore every e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
 PROGRAMS := $(addprefix $(B)/,canceld cancelctl)
 MANUALS := $(wildcard man/*.[157])
 COMPLETION_FILES := $(if $(filter no,$(COMPLETIONS)),,$(wildcard src/completions/*))
@@ -159,6 +159,9 @@ $(B)/bench-scale: $(BENCH_SCALE_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^
 
 $(REPLAYS): $(B)/replay-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/fuzz/replay.o $(B)/obj/test/golden.o $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+
+$(B)/every: $(addprefix $(B)/obj/test/,fuzz/scan.o fuzz/every.o golden.o) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
 
 $(FUZZ_NAMES:%=$(B)/fuzz-%): PROGRAM_LDFLAGS = -fsanitize=fuzzer,$(SANITIZERS)
@@ -245,6 +248,11 @@ EXPLORE ?=
 .PHONY: explore
 explore: $(B)/explore
 	$(RUN) $< $(if $(EXPLORE),--$(EXPLORE))
+
+# Every short text of a few alphabets.
+.PHONY: every
+every: $(B)/every
+	$(RUN) $<
 
 replay: $(FUZZ_NAMES:%=replay-%)
 
