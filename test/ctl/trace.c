@@ -457,7 +457,8 @@ static bool
 has_words(struct span string)
 {
 	const char *behind = string.ptr + string.len;
-	bool title = strncmp(string.ptr - 3, "{ \"", 3) == 0 && strncmp(behind, "\", \"", 4) == 0 && islower(behind[4]);
+	bool column = strncmp(string.ptr - 3, "{ \"", 3) == 0 || strncmp(string.ptr - 7, "_TIME(\"", 7) == 0;
+	bool title = column && strncmp(behind, "\", \"", 4) == 0 && islower(behind[4]);
 
 	return !title && strspn(string.ptr, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_ ") == string.len;
 }
