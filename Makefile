@@ -95,6 +95,7 @@ BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
 BENCH_SCALE_OBJECTS := $(call objects,test/bench/scale.c)
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
 FUZZ_NAMES := $(filter-out every replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
+FUZZ_NEEDS := $(call objects,test/golden.c) $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
 	$(SIM_OBJECTS) $(EXPLORE_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS) \
 	$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS)
@@ -158,15 +159,15 @@ $(B)/bench-relay: $(BENCH_RELAY_OBJECTS)
 $(B)/bench-scale: $(BENCH_SCALE_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^
 
-$(REPLAYS): $(B)/replay-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/fuzz/replay.o $(B)/obj/test/golden.o $(B)/libcanceld.a
-	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+$(REPLAYS): $(B)/replay-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/fuzz/replay.o $(FUZZ_NEEDS)
+	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
 
 $(B)/every: $(addprefix $(B)/obj/test/,fuzz/scan.o fuzz/every.o golden.o) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
 
 $(FUZZ_NAMES:%=$(B)/fuzz-%): PROGRAM_LDFLAGS = -fsanitize=fuzzer,$(SANITIZERS)
-$(FUZZ_NAMES:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/golden.o $(B)/libcanceld.a
-	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+$(FUZZ_NAMES:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/obj/test/fuzz/%.o $(FUZZ_NEEDS)
+	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
 
 $(B)/obj/test/%.o: test/%.c $(B)/flags $(B)/test-flags
 	@mkdir -p $(@D)
