@@ -292,7 +292,6 @@ receive_frame(struct session *session, struct party *party)
 		if (bom)
 			state_note(session, message.to, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		receive_message(session, &message);
-		requests_settle(session);
 	}
 	frame_advance(&party->frame, party->lane->decided - start);
 }
@@ -307,7 +306,8 @@ hear(struct session *session, struct party *party, bool ended)
 		return;
 	if (session->handshake.plain)
 		lane_pass_all(party->lane);
-	for (; (bytes = lane_undecided(party->lane)).len > 0; buf_clear(&session->fault)) {
+	/* Noise too may have been the answer to a question of canceld's own. */
+	for (; (bytes = lane_undecided(party->lane)).len > 0; requests_settle(session), buf_clear(&session->fault)) {
 		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
 		whole |= party->side == SIDE_SERVER && frame_refuse_text(&party->frame, bytes);
 		if (noise_skip(session, party))
