@@ -108,7 +108,7 @@ COMPLETION_FILES := $(if $(filter no,$(COMPLETIONS)),,$(wildcard src/completions
 
 .PHONY: all tests
 all: $(PROGRAMS)
-	$(if $(filter-out all,$(MAKECMDGOALS)),,@echo 'Built, and in no folder of PATH yet: $(PROGRAMS). make install puts them into $(BINDIR).')
+	$(if $(filter-out all,$(MAKECMDGOALS)),,@echo 'Built: $(PROGRAMS). make install puts them into $(BINDIR).')
 
 tests: all $(TEST_PROGRAMS)
 
@@ -448,7 +448,7 @@ install: all
 	$(foreach program,$(PROGRAMS),$(call put,755,$(program),$(DESTDIR)$(BINDIR)/$(notdir $(program))))
 	$(foreach page,$(MANUALS),$(call put,644,$(page),$(call page_place,$(page))))
 	$(foreach file,$(COMPLETION_FILES),$(call put,644,$(file),$(call completion_place,$(file))))
-	$(if $(DESTDIR),,@at=$(call quoted,$(BINDIR)); case ":$$PATH:" in (*":$$at:"*) is=is ;; (*) is='is not' ;; esac; \
+	$(if $(DESTDIR),,@at=$(call quoted,$(subst //,/,$(BINDIR))); case ":$$PATH:" in (*":$$at:"*) is=is ;; (*) is='is not' ;; esac; \
 		echo "canceld and cancelctl are in $$at, which $$is in PATH.")
 
 # Completions too where COMPLETIONS = no: they may be from before that was set.
