@@ -42,22 +42,24 @@ struct choice {
 static bool
 read_date(const char *text, struct tm *day)
 {
-	char full[CLOCK_SIZE], *rest;
-	size_t len = strchr(text, '-') == NULL ? strftime(full, sizeof(full), "%Y-%m-%dT", day) : 0;
+	char full[CLOCK_SIZE], same[CLOCK_SIZE];
+	size_t before = strchr(text, '-') == NULL ? DAY : 0, len = before + strlen(text);
 	struct tm given;
 
-	snprintf(full + len, sizeof(full) - len, "%s", text);
+	strftime(full, sizeof(full), "%Y-%m-%dT", day);
+	snprintf(full + before, sizeof(full) - before, "%s%s", text,
+	    len == DAY - 1       ? "T00:00:00" :
+		len == CLOCK - 3 ? ":00" :
+				   "");
 	/* As the table has it. */
-	if (strlen(full) > DAY && full[DAY - 1] == ' ')
+	if (full[DAY - 1] == ' ')
 		full[DAY - 1] = 'T';
-	rest = strptime(full, "%Y-%m-%d", day);
-	if (rest != NULL && *rest == 'T')
-		rest = strptime(rest + 1, "%H:%M", day);
-	if (rest != NULL && *rest == ':')
-		rest = strptime(rest + 1, "%S", day);
+	/* strptime takes a blank, 2026-1-5 and 10:00:60 too, which do not come back as they were. */
+	strptime(full, "%Y-%m-%dT%H:%M:%S", day);
 	given = *day;
 	timegm(&given);
-	return rest != NULL && *rest == '\0' && given.tm_year >= 70 && given.tm_mday == day->tm_mday;
+	return given.tm_year >= 70 && strftime(same, sizeof(same), "%Y-%m-%dT%H:%M:%S", &given) > 0 &&
+	    strcmp(same, full) == 0;
 }
 
 msec_t
