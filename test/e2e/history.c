@@ -388,6 +388,9 @@ static const struct {
 	    "forecast  1   500ms  answered\n" },
 	{ C "--until 2026-11-25T09:00", 1, "the history has nothing of that\n" },
 	{ C "--until 2026-11-25T10:00:02 -j 2>&1 | grep -c weather", 0, "2\n" },
+	{ C "--until 1970-01-01", 1, "the history has nothing of that\n" },
+	{ C "--until 30000d", 1, "the history has nothing of that\n" },
+	{ OLDER C "--since 1970-01-01 2>&1 | grep -c forecast", 0, "3\n" },
 	{ C "--until soon", 2, "'soon' is no time such as 2h" },
 	/* One line of what is one thing to a person. */
 	{ "sed -i 's/\\(.*\\)\"SERVER_EXITED.*/&\\n\\1\"RESTARTING\"}\\n\\1\"RESTARTED\"}/' " HISTORY "; " C

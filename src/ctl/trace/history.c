@@ -82,8 +82,8 @@ trace_read_since(const char *text)
 		since = (msec_t)mktime(&day) * 1000;
 	}
 	since -= (msec_t)age;
-	/* Before 1970 there are no lines. */
-	return since > 0 ? since : 0;
+	/* Before 1970 there are no lines; 0 is no time at all. */
+	return since > 0 ? since : text != NULL;
 }
 
 /* Reads to the end, and closes. */
