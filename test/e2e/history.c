@@ -175,6 +175,8 @@ TEST(what_still_runs_is_told)
 	/* Its writer is another process. */
 	shell_expect("true", "until grep -qs DIALECT " HISTORY "; do sleep 0.01; done; $CANCELCTL history", 0,
 	    "s, still runs, 1 open\n");
+	/* How it is now is none of what was told before a time. */
+	shell_expect("true", "$CANCELCTL history -u 2999-01-01 | grep '^mine' | grep -c 'still runs'", 1, "0\n");
 	/* As if it were of an earlier one with its pid. */
 	shell_expect("true", "sed -i 's/\"time\":\"20../\"time\":\"2000/' " HISTORY "; $CANCELCTL history", 0,
 	    "s, no end is known\n");

@@ -336,14 +336,15 @@ running(const struct choice *choice, const json_t *session)
 static void
 append_length(const struct choice *choice, const json_t *session, struct buf *line)
 {
-	bool over = show_has(session, "over");
+	/* What was later is not told. */
+	bool over = choice->until > 0 || show_has(session, "over");
 	const json_t *about = over ? NULL : running(choice, session);
 	msec_t end = about != NULL ? real_now() : show_number(session, "end");
 
 	compose(line, ", %b", show_time(end - show_number(session, "start")));
 	if (about != NULL)
 		compose(line, ", still runs, %d open", (int64_t)show_number(about, "in_flight"));
-	else if (!over && choice->until == 0)
+	else if (!over)
 		compose(line, ", no end is known");
 }
 
