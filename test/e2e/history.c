@@ -364,6 +364,9 @@ static const struct {
 	{ "$CANCELCTL trace -f otlp 2>&1 | grep -c 'error.type\",\"value\":{\"stringValue\":\"KILLED'", 0, "1\n" },
 	{ C "weather | grep -c BEGAN", 0, "1\n" },
 	{ "export TZ=XYZ-1; " C, 0, "weather[4711]  node  2026-11-25 11:00:00 XYZ, 5s\n" },
+	/* Such a name may be of any length. */
+	{ "export TZ=$(printf %076d | tr 0 Z)0; " C, 0, "weather[4711]  node  2026-11-25 10:00:00, 5s\n" },
+	{ "export TZ=$(printf %076d | tr 0 Z)0; $CANCELCTL trace -f html 2>&1", 0, "<p>2026-11-25 10:00:00, 5s" },
 	{ "$CANCELCTL trace -f otlp weather 2>&1 | grep -c 'error.type\",\"value\":{\"stringValue\":\"KILLED'", 0,
 	    "1\n" },
 	{ "$CANCELCTL trace -f html 4711 | grep -c weather", 0, "" },
@@ -391,7 +394,7 @@ static const struct {
 	{ C "--until 2026-11-25T09:00", 1, "the history has nothing of that\n" },
 	{ C "--until 2026-11-25T10:00:02 -j 2>&1 | grep -c weather", 0, "2\n" },
 	{ C "--until 1970-01-01", 1, "the history has nothing of that\n" },
-	{ C "--until 30000d", 1, "the history has nothing of that\n" },
+	{ "TZ=UTC-1 " C "--until 1970-01-01", 1, "the history has nothing of that\n" },
 	{ OLDER C "--since 1970-01-01 2>&1 | grep -c forecast", 0, "3\n" },
 	{ C "--until soon", 2, "'soon' is no time such as 2h" },
 	/* One line of what is one thing to a person. */

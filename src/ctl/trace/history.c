@@ -213,9 +213,13 @@ trace_clock(msec_t time)
 {
 	static char texts[2][CLOCK_SIZE], *shown = texts[0];
 	time_t seconds = time / 1000;
+	const struct tm *local = localtime(&seconds);
+	size_t len;
 
 	shown = shown == texts[0] ? texts[1] : texts[0];
-	return span_at(shown, strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S %Z", localtime(&seconds)));
+	len = strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S", local);
+	/* The name of a zone may be of any length: one that does not fit is left out. */
+	return span_at(shown, len + strftime(shown + len, CLOCK_SIZE - len, " %Z", local));
 }
 
 /* Of today without the date. */
