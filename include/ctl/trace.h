@@ -8,7 +8,9 @@
  *            over, if it is
  *   call:    a request: title, from (client or server), id, method, name, start, events; ended and outcome, if it has ended:
  *            "result", "isError", the code of an error, or the word of the log by which it was given up; answered, if its
- *            answer came; reason, why it was given up; tally, how it ended, if that is of the history; traceparent; request and response, the texts of its messages;
+ *            answer came; reason, why it was given up; tally, how it ended, if that is of the history, which then
+ *            has a reason at least in its outcome, unless it was answered; traceparent; request and response, the texts of
+ *            its messages;
  *            open: it was the oldest of so many as canceld was killed
  *   event:   a line of the log, about the call or about none; its word why is "progress" for progress of the call
  *

@@ -315,6 +315,9 @@ write_history(void)
 #define C "$CANCELCTL history "
 #define OLDER "sed -i '/forecast/s/11-25/11-23/' " HISTORY "; "
 
+#define GIVEN_UP(why, ended) \
+	"sed -i 's/\"TIMED_OUT\\(.*\\)timed_out\\(.*\\),\"reason.*/\"" why "\\1" ended "\\2}/' " HISTORY "; "
+
 static const struct {
 	const char *script;
 	int status;
@@ -410,6 +413,13 @@ static const struct {
 	    1, "0\n" },
 	{ "sed -i 's/\"TIMED_OUT\\(.*\\)timed_out/\"CANCEL_FORWARDED\\1cancelled/' " HISTORY "; " C, 0,
 	    "weather  tools/call  map         2       1  900ms   2s     2s\n" },
+	/* ... and why is told of it too. */
+	{ GIVEN_UP("CANCEL_FORWARDED", "cancelled") C, 0, "  2s  cancelled      CANCEL_FORWARDED\n" },
+	{ GIVEN_UP("CLIENT_GONE", "left") C, 0, "  2s  left           CLIENT_GONE\n" },
+	{ GIVEN_UP("CLIENT_GONE", "left") "$CANCELCTL trace -f html 2>&1", 0,
+	    "<td class=o>left<td class=w>CLIENT_GONE<" },
+	{ "$CANCELCTL trace -f html 2>&1", 0, "<td class=o>failed<td class=w>isError<" },
+	{ "$CANCELCTL trace -f html 2>&1", 0, "<td class=o>answered<td class=w><" },
 	{ "sed -i 's/\"KILLED.*/\"CANCEL_IGNORED\",\"id\":3,\"method\":\"tools\\/call\",\"name\":\"map\",\"elapsed\":900}/' " HISTORY
 	  "; " C,
 	    0, "tools/call  map       3   900ms  CANCEL_IGNORED " },

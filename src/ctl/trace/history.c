@@ -311,8 +311,6 @@ rows_of(const struct choice *choice, const json_t *session)
 		if (!show_has(item, "tally") || (choice->failed && !trace_failed(item)))
 			continue;
 		row = json_copy(item);
-		if (trace_failed(item) && !show_has(item, "reason"))
-			json_object_set(row, "reason", json_object_get(item, "outcome"));
 		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
 		json_array_append_new(rows, row);
 	}

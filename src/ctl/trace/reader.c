@@ -239,6 +239,9 @@ hear_events(struct trace *trace, json_t *session, json_t *line)
 		json_object_set(call, "tally", json_object_get(line, "ended"));
 	if (call != NULL && (ended || answer || show_is_any(line, "why", ends)))
 		note_end(call, line, answer);
+	/* Beside its tally. */
+	if (ended && !show_has(call, "reason") && !show_is_any(line, "ended", "answered streams"))
+		json_object_set(call, "reason", json_object_get(call, "outcome"));
 	json_object_del(line, "payload");
 	if (passing && call != NULL)
 		json_object_set_new(line, "why", json_string("progress"));
