@@ -407,6 +407,9 @@ static const struct {
 	{ "sed -i 's/\\(.*\\)\"SERVER_EXITED.*/&\\n\\1\"RESTARTING\"}\\n\\1\"RESTARTED\"}/' " HISTORY "; " C
 	  "2>&1 | grep -c 'RESTARTING\\|EXITED'",
 	    1, "0\n" },
+	{ "sed -i 's/\\(.*\\)\"SERVER_EXITED.*/&\\n\\1\"REPLAY_FAILED\"}\\n\\1\"RESTARTED\"}/' " HISTORY "; " C
+	  "2>&1 | grep -o 'SERVER_EXITED\\|REPLAY_FAILED\\|RESTARTED.*'",
+	    0, "RESTARTED      exit status 3\nREPLAY_FAILED\n" },
 	/* What the client gives up is no failure. */
 	{ "sed -i 's/\"TIMED_OUT\\(.*\\)timed_out/\"CANCEL_FORWARDED\\1cancelled/' " HISTORY "; " C
 	  "--failed 2>&1 | grep -c cancelled",

@@ -281,12 +281,12 @@ is_told(const struct choice *choice, const json_t *event)
 static void
 add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 {
-	json_t *event, *row = NULL;
+	json_t *event, *row, *ended = NULL;
 
 	show_each (event, json_object_get(owner, "events")) {
-		/* To a person that is one with the server's end. */
-		if (show_is(event, "why", "RESTARTED") && show_is(row, "tally", "SERVER_EXITED")) {
-			json_object_set(row, "tally", json_object_get(event, "why"));
+		/* To a person that is one with the server's end, whatever is told between them. */
+		if (show_is(event, "why", "RESTARTED") && show_is(ended, "tally", "SERVER_EXITED")) {
+			json_object_set(ended, "tally", json_object_get(event, "why"));
 			continue;
 		}
 		if (!is_told(choice, event))
@@ -296,6 +296,8 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 		    "took", json_object_get(event, "elapsed"), "reason", reason_of(event));
 		show_take(row, event, "method name id");
 		json_array_append_new(rows, row);
+		if (show_is(row, "tally", "SERVER_EXITED"))
+			ended = row;
 	}
 }
 
