@@ -149,6 +149,19 @@ TEST(what_was_given_up_ends_then_and_its_late_answer_is_an_event)
 	ck_assert(trace_failed(call(0)));
 }
 
+/* As the history has it. */
+TEST(what_its_client_gave_up_or_left_is_no_failure)
+{
+	static const char *const words[] = { "CANCEL_FORWARDED", "CANCEL_UNSENT", "CLIENT_GONE", "TERMINATED" };
+
+	for (int i = 0; i < COUNT(words); i++) {
+		relayed(100 * i, "server", SLOW, 0, "");
+		decided(100 * i + 50, words[i], "client", SLOW, 50);
+		expect_text(call((size_t)i), "outcome", words[i]);
+		ck_assert(!trace_failed(call((size_t)i)));
+	}
+}
+
 /* As in ACP and LSP. */
 TEST(what_was_given_up_may_be_answered_even_so)
 {

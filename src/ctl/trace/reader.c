@@ -289,7 +289,7 @@ trace_failed(const json_t *call)
 	/* What canceld has answered in a side's place has its word only. */
 	return show_has(call, "outcome") &&
 	    !show_is_any(call, "outcome",
-		"result ANSWERED_FOR_CLIENT PROBE_ANSWERED CANCEL_FORWARDED CANCEL_TRANSLATED CANCEL_UNSENT CLIENT_GONE");
+		"result ANSWERED_FOR_CLIENT PROBE_ANSWERED CANCEL_FORWARDED CANCEL_TRANSLATED CANCEL_UNSENT CLIENT_GONE TERMINATED");
 }
 
 msec_t
