@@ -299,6 +299,7 @@ TEST(perfetto_has_a_process_for_the_session_and_rows_for_its_calls)
 	ck_assert_str_eq(at_text(call, "args traceparent"), "00-" TRACE "-" PARENT "-01");
 	ck_assert_int_eq(at_number(event_of(events, "i", "progress"), "tid"), at_number(call, "tid"));
 	ck_assert_str_eq(at_text(event_of(events, "X", "tools/call nosuch"), "cat"), "failed");
+	ck_assert_str_eq(at_text(event_of(events, "X", "tools/call sleep"), "cat"), "request");
 	call = event_of(events, "X", "tools/call stubborn");
 	late = event_of(events, "i", "LATE");
 	ck_assert_str_eq(at_text(call, "args outcome"), "TIMED_OUT");
@@ -343,6 +344,11 @@ TEST(otlp_has_a_span_for_each_call)
 	expect_attribute(span, "rpc.response.status_code", NULL);
 	ck_assert_str_eq(at_text(span, "status message"), "no progress");
 	ck_assert(has_event(span, "LATE") && has_event(span, "CANCEL_SENT"));
+	/* Its client cancelled it. */
+	span = span_of_name(spans, "tools/call sleep");
+	expect_attribute(span, "canceld.outcome", "CANCEL_FORWARDED");
+	expect_attribute(span, "error.type", NULL);
+	ck_assert(!at_exists(span, "status"));
 	again = span_of_name(spans, "initialize");
 	ck_assert_str_eq(at_text(span, "traceId"), at_text(again, "traceId"));
 	expect_attribute(again, "gen_ai.operation.name", NULL);
