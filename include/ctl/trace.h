@@ -57,6 +57,12 @@ msec_t trace_time(const json_t *line);
 /* Whether the line is of the servers that are meant. */
 bool trace_is_meant(const struct trace *trace, const json_t *line);
 
+/* Whether something ended canceld or the server that was not to end, or kept it from being started again. */
+bool trace_is_loss(const json_t *line);
+
+/* What is told of what became of a session; the caller's. */
+json_t *trace_reason(const json_t *event);
+
 /* A trace_hearer, for a struct trace: an object of the JSON log or of the history. */
 bool trace_hear(void *trace, json_t *line);
 

@@ -468,7 +468,15 @@ static const struct {
 	{ "$CANCELCTL trace -f html 2>&1", 0, "<td class=c>2026-11-25 10:00:01 UTC<td class=l>" },
 	{ "$CANCELCTL trace -f html 2>&1 | grep -o '<td class=o>timed_out<td class=w>no progress' | uniq", 0,
 	    "progress\n" },
-	{ "$CANCELCTL trace -f html 2>&1", 0, "<p class=bad>2026-11-25 10:00:03 UTC SERVER_EXITED<table>" },
+	{ "$CANCELCTL trace -f html 2>&1", 0,
+	    "<p class=bad>2026-11-25 10:00:03 UTC SERVER_EXITED exit status 3<table>" },
+	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; $CANCELCTL trace -f html 2>&1", 0,
+	    "<p class=bad>2026-11-25 10:00:03 UTC SERVER_EXITED signal 9<table>" },
+	/* ... which is no loss if it ended as it should, or was started again. */
+	{ "sed -i 's/\"status\":3/\"status\":0/' " HISTORY "; $CANCELCTL trace -f html 2>&1", 0,
+	    "<p>2026-11-25 10:00:03 UTC SERVER_EXITED exit status 0<table>" },
+	{ "sed -i 's/\\(.*\\)\"SERVER_EXITED.*/&\\n\\1\"RESTARTED\"}/' " HISTORY "; $CANCELCTL trace -f html 2>&1", 0,
+	    "exit status 3<p>2026-11-25 10:00:03 UTC RESTARTED <table>" },
 	{ "TZ=UTC-1 " C "-s 2026-11-25T10:59 2>&1 | grep -c forecast", 0, "3\n" },
 	{ "export HERE=$(date -d yesterday +%F); sed -i s/2026-11-25/$HERE/ " HISTORY "; " C
 	  "--since yesterday 2>&1 | grep -c forecast",

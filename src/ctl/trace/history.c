@@ -158,9 +158,8 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 	return status;
 }
 
-/* Whether something ended canceld or the server that was not to end, or kept it from being started again. */
-static bool
-is_loss(const json_t *line)
+bool
+trace_is_loss(const json_t *line)
 {
 	return show_is_any(line, "why", "KILLED STUCK CANCEL_IGNORED OPERATOR_RESTARTED RESTART_REFUSED") ||
 	    (show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0));
@@ -193,14 +192,15 @@ hear(void *user, json_t *line)
 {
 	struct choice *choice = user;
 	msec_t time = trace_time(line);
+	bool meant = trace_is_meant(&choice->trace, line);
 
 	if (is_newer(choice, line)) {
 		json_decref(line);
 		return true;
 	}
-	choice->older |= trace_is_meant(&choice->trace, line) && time >= 0 && time < choice->trace.since;
-	if (choice->json && trace_is_meant(&choice->trace, line) && time >= choice->trace.since &&
-	    (!choice->failed || is_loss(line) ||
+	choice->older |= meant && time >= 0 && time < choice->trace.since;
+	if (choice->json && meant && time >= choice->trace.since &&
+	    (!choice->failed || trace_is_loss(line) ||
 		(show_has(line, "ended") && !show_is_any(line, "ended", TRACE_FINE)))) {
 		show_json(line);
 		choice->told = true;
@@ -213,13 +213,12 @@ trace_clock(msec_t time)
 {
 	static char texts[2][CLOCK_SIZE], *shown = texts[0];
 	time_t seconds = time / 1000;
-	const struct tm *local = localtime(&seconds);
 	size_t len;
 
 	shown = shown == texts[0] ? texts[1] : texts[0];
-	len = strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S", local);
+	len = strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S", localtime(&seconds));
 	/* The name of a zone may be of any length: one that does not fit is left out. */
-	return span_at(shown, len + strftime(shown + len, CLOCK_SIZE - len, " %Z", local));
+	return span_at(shown, len + strftime(shown + len, CLOCK_SIZE - len, " %Z", localtime(&seconds)));
 }
 
 /* Of today without the date. */
@@ -253,9 +252,8 @@ static const struct column tools_columns[] = {
 	{ 0 },
 };
 
-/* What is told of what became of a session; the caller's. */
-static json_t *
-reason_of(const json_t *event)
+json_t *
+trace_reason(const json_t *event)
 {
 	const struct {
 		const char *key, *before, *behind;
@@ -273,7 +271,7 @@ reason_of(const json_t *event)
 static bool
 is_told(const struct choice *choice, const json_t *event)
 {
-	return choice->failed ? is_loss(event) :
+	return choice->failed ? trace_is_loss(event) :
 				!show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING");
 }
 
@@ -293,7 +291,7 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 			continue;
 		row = json_pack("{s:I, s:O, s:O*, s:o*}", "start",
 		    show_number(event, "time") - show_number(event, "elapsed"), "tally", json_object_get(event, "why"),
-		    "took", json_object_get(event, "elapsed"), "reason", reason_of(event));
+		    "took", json_object_get(event, "elapsed"), "reason", trace_reason(event));
 		show_take(row, event, "method name id");
 		json_array_append_new(rows, row);
 		if (show_is(row, "tally", "SERVER_EXITED"))

@@ -141,7 +141,7 @@ static void
 put_session(struct page *page, const json_t *session)
 {
 	static const char *const facts[] = { "dialect", "protocol", "client", "clientInfo", "serverInfo" };
-	json_t *event;
+	json_t *event, *reason;
 
 	compose(&page->out, "<h2>");
 	put(page, show_string(session, "server"));
@@ -152,10 +152,12 @@ put_session(struct page *page, const json_t *session)
 		put_fact(page, session, facts[i]);
 	show_each (event, json_object_get(session, "events")) {
 		if (!show_is_any(event, "why", "SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
-		    !has_room(page, "<p class=bad>"))
+		    !has_room(page, trace_is_loss(event) ? "<p class=bad>" : "<p>"))
 			continue;
-		compose(&page->out, "%b ", trace_clock(show_number(event, "time")));
-		put(page, show_string(event, "why"));
+		reason = trace_reason(event);
+		compose(&page->out, "%b %b ", trace_clock(show_number(event, "time")), show_string(event, "why"));
+		put(page, show_text(reason));
+		json_decref(reason);
 	}
 	put_tools(page, session);
 	put_calls(page, session, false);
