@@ -341,23 +341,27 @@ TEST(top_tells_what_has_gone_and_what_has_happened)
 	run_end(run);
 }
 
-/* Between two looks, as mostly with one call from a script. */
-TEST(what_timed_out_as_its_canceld_ended_is_told_as_that)
+/* Between two looks one was answered, and the other one timed out: nothing shows which, so neither is told. */
+TEST(how_it_ended_is_not_guessed_from_a_deadline)
 {
 	struct run *run = run_session("--name short -t tools/call:sleep=2s", NULL);
 	int terminal;
 	pid_t pid;
 
 	run_call(run, "7", "sleep", FOR_EVER);
+	run_call(run, "8", "sleep", FOR_EVER);
 	run_expect_received(run, "sleep");
 	pid = start_top(&terminal, "short");
-	await_screen(terminal, "sleep");
+	await_frame(terminal, "2 open");
 	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
-	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
+	run_expect_shell(run, "$C cancel short 7", 0, "");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
 	run_leave(run, 0);
 	ck_assert_int_eq(kill(pid, SIGCONT), 0);
 	await_frame(terminal, "0 open, 0 canceld");
-	ck_assert_ptr_nonnull(strstr(shell_output, "timed_out"));
+	ck_assert_ptr_null(strstr(shell_output, "timed_out"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "gone"));
 	type(terminal, "q");
 	expect_restored(terminal, pid, 0);
 	run_end(run);

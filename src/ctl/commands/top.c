@@ -133,22 +133,19 @@ keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed
 	const struct target *target;
 	size_t count = 0;
 	json_t *row;
+	bool over;
 
 	show_each (row, former) {
 		target = top_target(top, row);
 		if (target == NULL ? count++ >= GONE_MOST : target->about != NULL)
 			continue;
-		if (!show_has(row, "ended_ms"))
-			note_end(row,
-			    target != NULL               ? "not answering" :
-				view_left(row) <= passed ? "timed_out" :
-							   "gone");
-		if (target == NULL || show_has(row, "ended_ms"))
+		over = show_has(row, "ended_ms");
+		if (!over)
+			note_end(row, target == NULL ? "gone" : "not answering");
+		over |= target == NULL;
+		if (over)
 			show_add(row, "ended_ms", passed);
-		if (show_has(row, "ended_ms"))
-			add_row(top, ended, json_incref(row), ENDED);
-		else
-			add_row(top, top->rows, json_incref(row), top->order);
+		add_row(top, over ? ended : top->rows, json_incref(row), over ? ENDED : top->order);
 	}
 }
 
