@@ -299,6 +299,17 @@ TEST(a_rule_that_another_one_covers_says_so)
 	run_end(run);
 }
 
+/* Of addresses only a part is told: those that look the same may be two. */
+TEST(no_rule_is_called_covered_that_may_not_be)
+{
+	struct run *run =
+	    run_session("--name parts -t resources/read:https://h/a=5s -t resources/read:https://h/b=600s", NULL);
+
+	run_expect_shell(run, "$C set parts | tr -s ' ' | cut -d ' ' -f 4-7", 0,
+	    "NAME DURATION STATE FROM\nhttps://h 10m00s in force\nhttps://h 5s - command\n");
+	run_end(run);
+}
+
 /* Silence is a quarter of the deadline; a server that is stopped answers no ping. */
 TEST(what_hangs_has_a_verdict)
 {

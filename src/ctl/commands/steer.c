@@ -227,18 +227,22 @@ await(const struct steering *steering, struct target *target)
 	}
 }
 
-/* One more of a target; a stronger one for the same, which stands before it, covers it. Takes the reference. */
+/*
+ * One more of a target; a stronger one for the same, which stands before it, covers it. Of a name that is an address or
+ * long only a part is told, and two that look the same need not be. Takes the reference.
+ */
 static void
 add_rule(json_t *rules, json_t *row)
 {
+	const char *state = "in force";
 	json_t *same = json_object(), *other;
-	bool covered = false;
 
 	show_take(same, row, "pid option method name");
 	show_each (other, rules)
-		covered |= json_equal(json_object_get(other, "same"), same);
+		if (json_equal(json_object_get(other, "same"), same))
+			state = strpbrk(show_string(row, "name").ptr, ":*.") != NULL ? "" : "covered";
 	json_object_set_new(row, "same", same);
-	json_object_set_new(row, "state", json_string(covered ? "covered" : "in force"));
+	json_object_set_new(row, "state", json_string(state));
 	json_array_append_new(rules, row);
 }
 
@@ -305,15 +309,6 @@ report(void *user, struct target *target, json_t *result)
 	return file > status ? file : status;
 }
 
-static void
-show_rules(json_t *rules)
-{
-	if (json_array_size(rules) > 0)
-		table_show(rule_columns, rules);
-	else
-		puts("no rule is set: all deadlines are built in");
-}
-
 /* What is told once all have answered. */
 static void
 end(struct steering *steering)
@@ -329,8 +324,10 @@ end(struct steering *steering)
 		else
 			ctl_no("%zu of %zu: %s", json_array_size(tellers), steering->asked, text);
 	}
-	if (steering->list && steering->order == orders && !steering->json && steering->answers > 0)
-		show_rules(steering->rules);
+	if (json_array_size(steering->rules) > 0 && !steering->json)
+		table_show(rule_columns, steering->rules);
+	else if (steering->list && steering->order == orders && !steering->json && steering->answers > 0)
+		puts("no rule is set: all deadlines are built in");
 	json_object_foreach(steering->unfit, text, tellers) if (json_array_size(tellers) == steering->answers)
 	    compose(&sections, sections.len > 0 ? ", %s" : "%s", text);
 	if (sections.len > 0)
