@@ -310,6 +310,19 @@ TEST(no_rule_is_called_covered_that_may_not_be)
 	run_end(run);
 }
 
+/* In one place the order says nothing: the most specific one counts. */
+TEST(the_most_specific_rule_of_a_place_counts)
+{
+	struct run *run = run_session("--name ranks -t tools/call:sleep=1m -t tools/call:s*=2m -t 9s", NULL);
+
+	run_call(run, "7", "sleep", FOR_EVER);
+	run_expect_received(run, "sleep");
+	run_expect_shell(run, "$C ls -j ranks", 0, "\"timeout_ms\":60000,");
+	run_expect_shell(run, "$C set ranks | tr -s ' ' | cut -d ' ' -f 5-7", 0,
+	    "9s in force\n2m00s in force\n1m00s in force\n");
+	run_end(run);
+}
+
 /* Silence is a quarter of the deadline; a server that is stopped answers no ping. */
 TEST(what_hangs_has_a_verdict)
 {

@@ -105,7 +105,7 @@ static const struct order {
 	{ "set", "which canceld, and which deadline? give NAME DURATION, or --all DURATION",
 	    "usage: cancelctl set [-Tnuj] -a|" TARGETS_USAGE " [[METHOD[:NAME]=]DURATION]\n\n"
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n"
-	    "Without it: the rules, the strongest first, where each comes from (cancelctl\n"
+	    "Without it: the rules by where each comes from, the strongest first (cancelctl\n"
 	    "set, command line, or the file, first its section for this server), and whether\n"
 	    "a stronger one for the same covers it. What no rule sets is built in.\n\n"
 	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
