@@ -447,6 +447,12 @@ static const struct {
 	    0, "1\n" },
 	{ D "-D acp --call session/prompt" DYING_AGENT("\\\"loadSession\\\":true") " | tail -n 1", 0,
 	    "canceld -r -- ...\n" },
+	/* -K is for one that lives. */
+	{ D "-D acp --timeout 1s --call session/prompt" SHELL_SERVER(":",
+	      "*session/cancel*) exit 3;; *session/prompt*) ;; *session/new*) answer \"\\\"result\\\":{\\\"sessionId\\\":"
+	      "\\\"s\\\"}\";; *initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":1,"
+	      "\\\"agentCapabilities\\\":{\\\"loadSession\\\":true}}\";;") " | tail -n 1",
+	    0, "canceld -t session/prompt=1s -r -- ...\n" },
 	{ D "-D acp --call session/prompt" DYING_AGENT(
 	      "\\\"sessionCapabilities\\\":{\\\"resume\\\":{}}") " | tail -n 1",
 	    0, "canceld -r -- ...\n" },

@@ -577,7 +577,7 @@ advise(struct run *run)
 	/* It must last longer than any call. */
 	else if (stuck)
 		compose(options, " -k%ds", 3 * seconds);
-	if (run->goes_on)
+	if (run->goes_on && !run->died)
 		compose(options, " -K%ds", seconds);
 }
 
