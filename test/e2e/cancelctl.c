@@ -667,11 +667,19 @@ static const struct {
 TEST(metrics_are_served)
 {
 	struct run *run = run_session("--name served", NULL);
-	char line[256];
+	char line[256], request[9000];
 	pid_t pid = serve_metrics(line, sizeof(line), "--allow-host", "a,Host.example");
 
 	for (size_t i = 0; i < COUNT(scrapes); i++)
 		expect_served(line, scrapes[i].request, scrapes[i].wanted);
+	snprintf(request, sizeof(request), GET("Host: localhost\r\nCookie: %08500d"), 0);
+	expect_served(line, request, " 200 OK");
+	snprintf(request, sizeof(request), GET("Cookie: %08500d\r\nHost: localhost"), 0);
+	expect_served(line, request, " 403 ");
+	/* The first 8 KiB end behind an address, which is the head of a name. */
+	snprintf(request, sizeof(request), "GET /metrics?%08153d HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 0);
+	ck_assert_ptr_eq(strstr(request, ".evil"), request + (8 << 10));
+	expect_served(line, request, " 403 ");
 	end_metrics(pid);
 	pid = serve_metrics(line, sizeof(line), NULL, NULL);
 	expect_served(line, GET("Host: host.example"), " 403 ");

@@ -96,7 +96,8 @@ find_host(const char *head)
 
 /*
  * A page of others may have had its own name lead here: it is told nothing. Addresses are nobody's names. Under these a
- * browser shows no page of others what is answered, as no header allows that.
+ * browser shows no page of others what is answered, as no header allows that. Of a head that is too long the name may be
+ * cut: then nothing is behind it.
  */
 static bool
 is_foreign(const char *head, const char *allowed)
@@ -107,7 +108,8 @@ is_foreign(const char *head, const char *allowed)
 
 	snprintf(names, sizeof(names), ",localhost,%s,", allowed);
 	snprintf(name, sizeof(name), ",%.*s,", (int)len, host);
-	return len == 0 || (host[0] != '[' && strspn(host, "0123456789.") != len && strcasestr(names, name) == NULL);
+	return host[len] == '\0' ||
+	    (*host != '[' && strspn(host, "0123456789.") != len && strcasestr(names, name) == NULL);
 }
 
 /* A request is whole with its blank line; a body, which GET has not, is not read. Its first line: METHOD PATH VERSION. */
@@ -145,7 +147,8 @@ go_on(const struct server *server, struct visitor *visitor)
 		done = recv(visitor->fd, visitor->head + visitor->len, HEAD_MAX - visitor->len, 0);
 		visitor->len += done > 0 ? (size_t)done : 0;
 		visitor->head[visitor->len] = '\0';
-		if (strstr(visitor->head, "\r\n\r\n") != NULL || strstr(visitor->head, "\n\n") != NULL)
+		if (strstr(visitor->head, "\r\n\r\n") != NULL || strstr(visitor->head, "\n\n") != NULL ||
+		    visitor->len == HEAD_MAX)
 			attend(server, visitor);
 	}
 	return done > 0 ? !visitor->answered || visitor->out.len > 0 : done < 0 && (errno == EAGAIN || errno == EINTR);
