@@ -459,6 +459,10 @@ static const struct {
 	{ D "-D lsp --timeout 1s --call slow" LANGUAGE_SERVER(
 	      "*slow*) ;;") " >text; grep -c KDURATION text; tail -n 1 text",
 	    0, "1\ncanceld -t slow=1s -- ...\n" },
+	/* A shell would run two commands, or none. */
+	{ "ln -s $DEMO_SERVER 's;r'; ln -s $DEMO_SERVER 's r'; for s in 's;r' 's r'; do " D
+	  "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- \"./$s\" 2>text | tail -n 1; done",
+	    0, "canceld -t tools/call:sleep=1s -- ...\ncanceld -t tools/call:sleep=1s -- ...\n" },
 	{ D "--timeout 1s -- $DEMO_SERVER --mute tools/list | tail -n 1", 0, "canceld -t tools/list=1s -- ...\n" },
 	{ D "--start 2s -- $DEMO_SERVER --mute server/discover | tail -n 1", 0, "canceld --legacy -- ...\n" },
 	{ D "-j --start 2s -- $DEMO_SERVER --mute server/discover", 1, "\"options\":\" --legacy\"}\n" },

@@ -255,7 +255,7 @@ take_lists(struct steering *steering, const struct target *target, const json_t 
 	show_each (item, json_object_get(result, "rules"))
 		add_rule(steering->rules, target_with(target, item));
 	if (show_number(result, "more") > 0)
-		ctl_no("%lld more rules are not shown", (long long)show_number(result, "more"));
+		ctl_no("%lld more rules are not shown", show_number(result, "more"));
 	show_each (item, json_object_get(result, "lines")) {
 		struct buf shown = { 0 };
 

@@ -52,7 +52,7 @@ hear(const struct watcher *watcher, struct target *target, json_t *message)
 			show_json(message);
 		else
 			ctl_no("canceld %ld: %lld decisions were lost, because they were not read fast enough",
-			    target->pid, (long long)show_number(params, "count"));
+			    target->pid, show_number(params, "count"));
 	} else if (json_unpack(message, "{s:{s:s}}", "error", "message", &why) == 0 && target->about == NULL) {
 		/* It is asked again at each look, and told once. */
 		target->about = json_incref(message);

@@ -84,9 +84,10 @@ examine(const struct examination *what, bool json)
 			verdicts_write(&report, term_colours(), &text);
 		json_decref(whole);
 		table_wrap(&lines, buf_span(&text), term_width(NULL), VIEW_HEAD);
-		/* To be pasted: it is not wrapped, and stays incomplete where words of the command are not to be shown. */
-		for (int i = 0; what->command[i] != NULL; i++)
-			compose(&typed, i > 0 ? " %s" : "%s", what->command[i]);
+		/* To be pasted: it is not wrapped, and stays incomplete where words are not to be shown, or a shell changes them. */
+		for (char *const *word = what->command; *word != NULL; word++)
+			compose(&typed, typed.len > 0 ? " %s" : "%s",
+			    strpbrk(*word, " \t\n|&;<>()$`\\\"'*?[]#~!{}") == NULL ? *word : "");
 		if (!json && report.options.len > 0)
 			compose(&lines, "canceld%b -- %b\n", buf_span(&report.options),
 			    span_equal(buf_span(&typed), buf_span(&command)) ? buf_span(&typed) : SPAN("..."));

@@ -69,7 +69,7 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	char number[SPAN_NUMBER_MAX + 1];
 
 	/* In two containers canceld may have one pid. */
-	snprintf(number, sizeof(number), "%lld", (long long)show_number(line, "pid"));
+	snprintf(number, sizeof(number), "%lld", show_number(line, "pid"));
 	key = key != NULL ? key : number;
 	session = json_object_get(trace->open, key);
 	if (session == NULL) {
