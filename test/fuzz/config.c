@@ -1,6 +1,6 @@
 /*
- * The file with the options: whatever is in it, it is read to its end; what is wrong is told in words that are UTF-8;
- * and when it is read again, by another one who takes the same command line, the same is in force.
+ * The file of options: whatever is in it, canceld runs; each fault is a text of bounded length; and beside the same
+ * command line the same file sets the same again.
  */
 
 #include <assert.h>

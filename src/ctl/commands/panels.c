@@ -31,8 +31,8 @@ static const char keys[] =
     "h           the history; j and k scroll it\n"
     "q           back, or quit\n"
     "\n"
-    "IDLE is coloured from half of the deadline on. What has ended stands below, dimmed. A server with ! has a fault in its configuration file, or a rule that was most "
-    "likely meant otherwise.\n";
+    "IDLE is coloured from half of the deadline on. What has ended stands below, dimmed. A server "
+    "with ! has a fault in its configuration file, or a rule that was most likely meant otherwise.\n";
 
 struct target *
 top_target(const struct top *top, const json_t *request)
