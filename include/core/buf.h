@@ -44,10 +44,11 @@ span_at(const char *ptr, size_t len)
 	return (struct span){ ptr, len };
 }
 
+/* NULL: empty. */
 static inline struct span
 span_of(const char *string)
 {
-	return span_at(string, strlen(string));
+	return string == NULL ? SPAN_NONE : span_at(string, strlen(string));
 }
 
 /* Give a literal as b, if there is one: the compiler then needs no call of memcmp. */
@@ -129,6 +130,9 @@ struct span span_until(struct span text, const char *ends);
 
 /* The last of its lines, no more than `most` bytes; but a line longer than half of these is only cut at its beginning. */
 struct span span_last_lines(struct span text, size_t most);
+
+/* How many characters of both are left over when those of one are looked for in the other, in their order and in any case. */
+size_t span_apart(struct span typed, struct span name);
 
 /* What follows the white space of JSON that bytes begin with. */
 struct span span_skip_space(struct span bytes);

@@ -41,6 +41,7 @@ enum method_trait {
 	METHOD_FREE = 1 << 19,      /* asks what must be answered while all else waits: no place of --parallel */
 	METHOD_SESSION = 1 << 16,   /* opens or loads a session: a -t without METHOD does not shorten its deadlines */
 	METHOD_LOGIN = 1 << 18,     /* ACP: a new server may want it once more before it opens a session */
+	METHOD_TOOLS = 1 << 20,     /* MCP: its result has the server's tools */
 
 	/* Kept and replayed to a new server. */
 	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING | METHOD_SESSION | METHOD_LOGIN,
@@ -159,6 +160,9 @@ const struct method *dialect_method(const struct dialect *dialect, struct span m
 /* The method of any protocol that the text was most likely meant to be; itself if it is one; empty: none is near. */
 struct span dialect_nearest(struct span method);
 
+/* Whether the requests of the method have names, in any protocol. */
+bool dialect_has_names(struct span method);
+
 /* A result that a request of a server's with this method can have, where it cannot have this JSON; NULL: as far as is known it can. */
 const char *dialect_result_like(struct span method, struct span json);
 
@@ -222,12 +226,16 @@ struct policy_rule {
 	bool matched;        /* it has named a request, even if a more specific rule won */
 	size_t least;        /* bytes of the shortest name that fits */
 	const char *origin;  /* for a person, and valid while a rule or request has it; NULL: not known */
+	bool doubted;        /* set at will: a person was told of it */
 };
 
 struct policy {                    /* zeroed: empty */
 	struct policy_rule *rules; /* owned */
 	size_t count;
-	size_t added; /* so many ever were */
+	size_t added;     /* so many ever were */
+	struct buf tools; /* a line each, that the server has listed */
+	bool more;        /* private: the list has another page */
+	bool heard;       /* cleared at will: tools is new */
 };
 
 struct deadline {
@@ -243,8 +251,8 @@ void policy_add(struct policy *policy, enum policy_source source, enum policy_ki
 
 /*
  * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME; with the value
- * POLICY_UNSET only removes that, whose origin the rule then has. false: there are LIMIT_RULES_SET of them already, or
- * none to remove.
+ * POLICY_UNSET only removes that, whose origin the rule then has, or without a METHOD all of its kind. false: there are
+ * LIMIT_RULES_SET of them already, or none to remove.
  */
 enum { POLICY_UNSET = -1 };
 bool policy_set(struct policy *policy, struct policy_rule *rule) MUST_USE;
@@ -267,15 +275,19 @@ bool policy_allows(struct span pattern);
 /* Whether the pattern fits the whole text. It costs no more to have many '*'. */
 bool policy_fits(const char *pattern, struct span text);
 
+/* Takes the names of the tools from a result of METHOD_TOOLS: it begins the list or continues it. */
+void policy_hear_tools(struct policy *policy, struct span result);
+
 /* Whether the rule names a request with this method and name. */
 bool policy_names(const struct policy_rule *rule, struct span method, struct span name);
 
 /*
  * Appends what the rule was most likely meant to be, such as tools/call:forecast=10m, if that can be told. false: it has
- * named a request, or its METHOD is as good as another one. dialect: NULL: any may come. called: the method of a request
- * whose name is the rule's METHOD; empty: there was none.
+ * named a request, or its METHOD and NAME are as good as others. policy: has the tools that may be meant. dialect: NULL:
+ * any may come.
  */
-bool policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct span called, struct buf *meant);
+bool policy_meant(const struct policy *policy, const struct policy_rule *rule, const struct dialect *dialect,
+    struct buf *meant);
 
 /*
  * The rule of that kind that counts for the request; NULL: none. It marks those that name the request as matched.

@@ -240,7 +240,7 @@ request_origin(const struct request *request)
 {
 	const char *origin = request->deadlines[request->passed].origin;
 
-	return request_timeout(request) == MSEC_NEVER || origin == NULL ? SPAN_NONE : span_of(origin);
+	return request_timeout(request) == MSEC_NEVER ? SPAN_NONE : span_of(origin);
 }
 
 /* The receiver sees a different id than the requester sent. */

@@ -105,7 +105,7 @@ enum why_level {
 	X(LOG_EXPOSED, NOTICE, "the log file existed, and other users may read it or write to it") \
 	X(CONFIG_REFUSED, NOTICE, "the configuration file, or a key of it, does not count")          \
 	X(CONFIG_RELOADED, NOTICE, "the configuration file was read again")                        \
-	X(RULE_DOUBTED, NOTICE, "the METHOD of a rule is none, and near to one or without a slash: was a tool meant?") \
+	X(RULE_DOUBTED, NOTICE, "the METHOD of a rule, or its tool, is none that is known: was another one meant?") \
 	X(RULE_UNUSED, NOTICE, "the session is over, and a rule has named no request of it")       \
 	X(CONTROL_REFUSED, NOTICE, "there is no control socket: cancelctl does not reach this canceld")            \
 	X(OPERATOR_SET, NOTICE, "a person changed a deadline with cancelctl")                      \

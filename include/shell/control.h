@@ -104,8 +104,8 @@ json_t *views_stats(const struct control *control);
 /* What the rule was most likely meant to be, which the caller owns; NULL: itself. */
 json_t *views_meant(const struct control *control, const struct policy_rule *rule);
 
-/* Each rule that was most likely meant otherwise, as a sentence: the caller's. */
-json_t *views_doubts(const struct control *control);
+/* Appends each rule that was most likely meant otherwise, as a sentence, and returns the array. */
+json_t *views_doubts(const struct control *control, json_t *faults);
 
 /* The rules, the strongest source first, and of one source the last: the result of `set` without any; the caller's. */
 json_t *views_rules(const struct policy *policy);

@@ -160,10 +160,10 @@ void report_end(struct log *log, const struct action *action);
  * Logs RULE_DOUBTED of each rule that was most likely meant otherwise; or RULE_UNUSED, of those too that are for this
  * server alone and have named no request. dialect: NULL: not known.
  */
-void report_rules(struct log *log, enum why why, const struct policy *policy, const struct dialect *dialect);
+void report_rules(struct log *log, enum why why, struct policy *policy, const struct dialect *dialect);
 
 /* RULE_UNUSED, and SUMMARY: the counts of the whole session. */
-void report_summary(struct log *log, const struct session *session, const struct policy *policy);
+void report_summary(struct log *log, const struct session *session, struct policy *policy);
 
 /*
  * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits for the other:

@@ -116,7 +116,7 @@ bool options_given(const struct options *options, const struct options_row *row)
 int configfile_load(struct options *options) MUST_USE;
 
 /* Logs CONFIG_REFUSED for each fault of the file, and RULE_DOUBTED. */
-void configfile_report(const struct options *options, struct log *log);
+void configfile_report(struct options *options, struct log *log);
 
 /*
  * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now on, a new level of

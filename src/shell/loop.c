@@ -243,6 +243,8 @@ on_action(void *user, const struct action *action)
 	}
 	statistics_end(&loop->statistics, action, loop->now);
 	history_end(&loop->history, action, loop->now);
+	if (loop->options->policy.heard)
+		report_rules(loop->log, WHY_RULE_DOUBTED, &loop->options->policy, loop->session->handshake.dialect);
 }
 
 static void

@@ -171,9 +171,9 @@ TEST(patterns_fit_as_if_every_place_were_tried)
 }
 
 /* A matcher that tries the places of one '*' again for each place of the one before would never end here. */
-TEST(many_wildcards_cost_one_pass)
+TEST(many_wildcards_cost_no_more)
 {
-	enum { LENGTH = 1 << 20 };
+	enum { LENGTH = 1 << 16 };
 	char pattern[LIMIT_PATTERN + 2] = "*a*a*a*a*a*a*", *text = malloc(LENGTH);
 
 	ck_assert_ptr_nonnull(text);
@@ -205,32 +205,54 @@ TEST(a_long_pattern_is_refused)
 static const struct {
 	const char *rule, *meant; /* NULL: itself */
 	const struct dialect *dialect;
-	const char *called;
+	const char *tools; /* that the server has listed, a line each; NULL: not yet */
 } doubtful[] = {
-	{ "forecast=10m", "tools/call:forecast=10m", NULL, "" },
-	{ "forecast=10m", "tools/call:forecast=10m", &dialect_mcp, "" },
-	{ "forecast:x=10m", "tools/call:forecast:x=10m", NULL, "" },
-	{ "tools/cal:x=3s", "tools/call:x=3s", NULL, "" },
-	{ "tools/clal=3s", "tools/call=3s", &dialect_lsp, "" },
-	{ "tool/call=3s", "tools/call=3s", NULL, "" },
-	{ "toools/call=3s", "tools/call=3s", NULL, "" },
-	{ "Tools/call=3s", "tools/call=3s", NULL, "" },
-	{ "initialise=3s", "initialize=3s", NULL, "" },
-	{ "resources/raed:db://me:secret@host/x=3s", "resources/read:db://host=3s", NULL, "" },
-	{ "resources/raed://me:secret@host/x?token=secret=3s", "resources/read:*=3s", NULL, "" },
-	{ "https://me:secret@host/x=3s", "tools/call:https:*=3s", NULL, "" },
-	{ "forecast=10m", "prompts/get:forecast=10m", NULL, "prompts/get" },
-	{ "forecast=10m", "x/y:forecast=10m", &dialect_none, "x/y" },
+	{ "forecast=10m", "tools/call:forecast=10m", NULL, NULL },
+	{ "forecast=10m", "tools/call:forecast=10m", &dialect_mcp, NULL },
+	{ "forecast:x=10m", "tools/call:forecast:x=10m", NULL, NULL },
+	{ "tools/cal:x=3s", "tools/call:x=3s", NULL, NULL },
+	{ "tools/clal=3s", "tools/call=3s", &dialect_lsp, NULL },
+	{ "tool/call=3s", "tools/call=3s", NULL, NULL },
+	{ "toools/call=3s", "tools/call=3s", NULL, NULL },
+	{ "Tools/call=3s", "tools/call=3s", NULL, NULL },
+	{ "initialise=3s", "initialize=3s", NULL, NULL },
+	{ "resources/raed:db://me:secret@host/x=3s", "resources/read:db://host=3s", NULL, NULL },
+	{ "resources/raed://me:secret@host/x?token=secret=3s", "resources/read:*=3s", NULL, NULL },
+	{ "https://me:secret@host/x=3s", "tools/call:https:*=3s", NULL, NULL },
+	{ "tools/ca=3s", "tools/call=3s", NULL, NULL },
+	{ "Tools/Call=3s", "tools/call=3s", NULL, NULL },
+	{ "textdocument/Hover=3s", "textDocument/hover=3s", &dialect_lsp, NULL },
+	{ "call=3s", "tools/call=3s", NULL, NULL },
+	{ "call=3s", "tools/call=3s", &dialect_mcp, "echo\ncall\n" },
+	{ "tools/list:sleep=3s", "tools/call:sleep=3s", NULL, NULL },
+	{ "initialize:slep=3s", "tools/call:sleep=3s", &dialect_mcp, "sleep\n" },
+	/* With the tools of the server. */
+	{ "tools/call:slep=3s", "tools/call:sleep=3s", &dialect_mcp, "echo\nsleep\nslip\n" },
+	{ "tools/call:SLEEP=3s", "tools/call:sleep=3s", &dialect_mcp, "echo\nsleep\n" },
+	{ "tools/call:long-running=3s", "tools/call:trigger-long-running-operation=3s", &dialect_mcp,
+	    "echo\ntrigger-long-running-operation\n" },
+	{ "tools/call:forecast=3s", "another tool: the server lists none of this name", &dialect_mcp, "echo\n" },
+	{ "tools/call:deep_*=3s", "another tool: the server lists none of this name", &dialect_mcp, "echo\n" },
+	{ "slep=3s", "tools/call:sleep=3s", &dialect_mcp, "echo\nsleep\n" },
+	{ "forecast=3s", "tools/call:forecast=3s", &dialect_mcp, "echo\n" },
+	{ "tools/call:sl*p=3s", NULL, &dialect_mcp, "echo\nsleep\n" },
+	{ "tools/call:sleep=3s", NULL, &dialect_mcp, "slee\nsleep\n" },
+	{ "tools/call:slep=3s", NULL, &dialect_mcp, NULL },
+	{ "tools/call:*=3s", NULL, &dialect_mcp, "echo\n" },
+	{ "prompts/get:slep=3s", NULL, &dialect_mcp, "sleep\n" },
+	{ "tools/list:sleep=3s", NULL, &dialect_acp, NULL },
+	{ "session/set_config_option:model=3s", NULL, NULL, NULL },
+	{ "tools/list:*=3s", NULL, NULL, NULL },
 	/* Nothing shows that these are wrong. */
-	{ "10m", NULL, NULL, "" },
-	{ "tools/*=3s", NULL, NULL, "" },
-	{ "*cast=3s", NULL, NULL, "" },
-	{ "tools/ca=3s", NULL, NULL, "" },
-	{ "vendor/thing=3s", NULL, NULL, "" },
-	{ "tasks/list=3s", NULL, NULL, "" },
-	{ "ping=3s", NULL, NULL, "" },
-	{ "forecast=3s", NULL, &dialect_none, "" },
-	{ "forecast=3s", NULL, &dialect_lsp, "" },
+	{ "10m", NULL, NULL, NULL },
+	{ "tools/*=3s", NULL, NULL, NULL },
+	{ "*cast=3s", NULL, NULL, NULL },
+	{ "tools/=3s", NULL, NULL, NULL },
+	{ "vendor/thing=3s", NULL, NULL, NULL },
+	{ "tasks/list=3s", NULL, NULL, NULL },
+	{ "ping=3s", NULL, NULL, NULL },
+	{ "forecast=3s", NULL, &dialect_none, NULL },
+	{ "forecast=3s", NULL, &dialect_lsp, NULL },
 };
 
 TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
@@ -242,14 +264,43 @@ TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
 	snprintf(origin, sizeof(origin), "command line -t %s", doubtful[_i].rule);
 	ck_assert(units_read_rule(doubtful[_i].rule, POLICY_OPTION, POLICY_IDLE, &policy));
 	policy.rules->origin = origin;
-	ck_assert(policy_meant(policy.rules, doubtful[_i].dialect, span_of(doubtful[_i].called), &meant) ==
-	    (doubtful[_i].meant != NULL));
+	if (doubtful[_i].tools != NULL)
+		buf_append(&policy.tools, span_of(doubtful[_i].tools));
+	ck_assert(policy_meant(&policy, policy.rules, doubtful[_i].dialect, &meant) == (doubtful[_i].meant != NULL));
 	buf_append(&meant, (struct span){ "", 1 });
 	ck_assert_str_eq(meant.data, doubtful[_i].meant != NULL ? doubtful[_i].meant : "");
 	policy.rules->matched = true;
-	ck_assert(!policy_meant(policy.rules, doubtful[_i].dialect, span_of(doubtful[_i].called), &meant));
+	ck_assert(!policy_meant(&policy, policy.rules, doubtful[_i].dialect, &meant));
 	policy_free(&policy);
 	buf_free(&meant);
+}
+
+/* A list in pages, and another list; what is no list, or has no names, is none. */
+TEST(the_tools_of_all_pages_are_heard)
+{
+	static const struct {
+		const char *result, *tools;
+		bool heard;
+	} results[] = {
+		{ "{\"tools\":[{\"name\":\"a\"},{\"title\":\"x\",\"name\":\"b\\u0063\"}],\"nextCursor\":\"2\"}",
+		    "a\nbc\n", false },
+		{ "{\"nextCursor\":null,\"tools\":[{\"name\":\"d\"},{},7,{\"name\":\"\"}]}", "a\nbc\nd\n", true },
+		{ "{\"tools\":[{\"name\":\"e\"}]}", "e\n", true },
+		{ "{\"tools\":[]}", "", true },
+		{ "{\"tools\":{\"name\":\"f\"}}", "", true },
+		{ "{}", "", true },
+		{ "[]", "", true },
+		{ "", "", true },
+	};
+	struct policy policy = { 0 };
+
+	for (size_t i = 0; i < COUNT(results); i++) {
+		policy.heard = false;
+		policy_hear_tools(&policy, span_of(results[i].result));
+		ck_assert(span_equal(buf_span(&policy.tools), span_of(results[i].tools)));
+		ck_assert(policy.heard == results[i].heard);
+	}
+	policy_free(&policy);
 }
 
 static const struct {
@@ -299,11 +350,11 @@ TESTS(a_result_that_cannot_be_that_of_its_request, 0, COUNT(results))
 
 	ck_assert(units_read_rule(results[_i].rule, POLICY_OPTION, POLICY_ANSWER, &policy));
 	policy_name(&policy, "command line --answer METHOD=...");
-	ck_assert(policy_meant(policy.rules, NULL, SPAN_NONE, &meant) == (results[_i].meant != NULL));
+	ck_assert(policy_meant(&policy, policy.rules, NULL, &meant) == (results[_i].meant != NULL));
 	buf_append(&meant, (struct span){ "", 1 });
 	ck_assert_str_eq(meant.data, results[_i].meant != NULL ? results[_i].meant : "");
 	policy.rules->matched = true;
-	ck_assert(!policy_meant(policy.rules, NULL, SPAN_NONE, &meant));
+	ck_assert(!policy_meant(&policy, policy.rules, NULL, &meant));
 	policy_free(&policy);
 	buf_free(&meant);
 }

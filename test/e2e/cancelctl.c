@@ -224,9 +224,6 @@ TEST(a_rule_that_was_meant_otherwise_is_told)
 	    "]: command line -t forecast=10m: was this meant? tools/call:forecast=10m\n");
 	run_expect_shell(run, "$C set doubts echo=2h", 0,
 	    ": set for the requests that come; was this meant? tools/call:echo=2h\n");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"prompts/get\",\"params\":{\"name\":\"review\"}}");
-	run_expect_answer(run, "9");
-	run_expect_shell(run, "$C set doubts review=2h", 0, "; was this meant? prompts/get:review=2h\n");
 	run_expect_shell(run, "$C set -j doubts tools/cal:echo=2h", 0,
 	    "\"changed\":0,\"meant\":\"tools/call:echo=2h\"}\n");
 	run_expect_shell(run, "$C set -j doubts tools/call:echo=2h", 0, "\"changed\":0}\n");
@@ -241,6 +238,50 @@ TEST(a_rule_that_was_meant_otherwise_is_told)
 	ck_assert_ptr_nonnull(
 	    strstr(run->error.data, "RULE_UNUSED from=\"command line --answer workspace/config=...\"\n"));
 	ck_assert_ptr_null(strstr(run->error.data, "RULE_DOUBTED from=\"command line --answer workspace/config"));
+	run_end(run);
+}
+
+/* Once the server has listed its tools, and once only. */
+TEST(a_tool_that_the_server_lacks_is_told)
+{
+	struct run *run =
+	    run_session("--name lacks -t tools/call:slep=10m -t tools/call:forecast=1h -t tools/call:echo=5s", NULL);
+	const char *again;
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/list\",\"params\":{}}");
+	run_expect_answer(run, "9");
+	run_expect_logged(run,
+	    "RULE_DOUBTED from=\"command line -t tools/call:slep=10m\" meant=\"tools/call:sleep=10m\"\n");
+	run_expect_logged(run,
+	    "RULE_DOUBTED from=\"command line -t tools/call:forecast=1h\" meant=\"another tool: the server lists none of this name\"\n");
+	run_expect_shell(run, "$C ls lacks", 0,
+	    "]: command line -t tools/call:slep=10m: was this meant? tools/call:sleep=10m\n");
+	run_expect_shell(run, "$C set lacks tools/call:ehco=2h", 0, "; was this meant? tools/call:echo=2h\n");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":10,\"method\":\"tools/list\",\"params\":{}}");
+	run_expect_answer(run, "10");
+	run_expect_echo(run, "2");
+	run_leave(run, 0);
+	again = strstr(run->error.data, "RULE_DOUBTED from=\"command line -t tools/call:slep");
+	ck_assert_ptr_nonnull(again);
+	ck_assert_ptr_null(strstr(again + 1, "RULE_DOUBTED from=\"command line -t tools/call:slep"));
+	ck_assert_ptr_null(strstr(run->error.data, "-t tools/call:echo"));
+	ck_assert_ptr_nonnull(
+	    strstr(again, "RULE_UNUSED from=\"command line -t tools/call:slep=10m\" meant=\"tools/call:sleep=10m\"\n"));
+	run_end(run);
+}
+
+/* With and without a canceld of that name. */
+TEST(a_rule_in_the_place_of_a_canceld_is_told)
+{
+	struct run *run = run_session("--name place", NULL);
+
+	run_expect_shell(run, "$C set tools/call:slow=3s", 2,
+	    "'tools/call:slow=3s' is no canceld: which canceld, and which deadline?");
+	run_expect_shell(run, "$C set 30s", 2, "'30s' is no canceld: ");
+	run_expect_shell(run, "$C set slow=3s", 2, "'slow=3s' is no canceld: ");
+	run_expect_shell(run, "$C set -u tools/call:slow", 2, "'tools/call:slow' is no canceld: ");
+	run_expect_shell(run, "$C set place 2>&1", 0, "built in");
+	run_expect_shell(run, "$C set ./none.sock", 1, "./none.sock: No such file");
 	run_end(run);
 }
 
@@ -272,10 +313,17 @@ TEST(what_was_set_is_taken_back)
 	ck_assert_ptr_null(strstr(run->error.data, "hunter2"));
 	ck_assert_ptr_null(strstr(run->error.data, "s3cret"));
 	run_expect_shell(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
-	run_expect_shell(run, "$C set -u back && $C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
+	run_expect_shell(run, "$C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
 	run_expect_logged(run,
 	    "OPERATOR_SET option=timeout unset=\"cancelctl set -t tools/call:stubborn=4h\" "
 	    "changed=1");
+	run_expect_shell(run,
+	    "$C set back tools/call:a=3h && $C set -T back 5h && $C set -n back tools/call:stubborn=4h", 0,
+	    "changed\n");
+	run_expect_shell(run, "$C set -nu back && $C set back | tr -s ' ' | cut -d ' ' -f 2,5", 0,
+	    "OPTION DURATION\nmax-time 5h00m\ntimeout 1h00m\n");
+	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"cancelctl set -t none\" changed=1");
+	run_expect_shell(run, "$C set -uT back && $C set -uT back", 1, "no such rule was set\n");
 	run_expect_shell(run, "$C set back", 0,
 	    "back    timeout  -       -        1h00m  in force  command line -t 1h\n");
 	run_expect_shell(run, "$C ls -j back", 0, "\"timeout_ms\":3600000");
@@ -384,7 +432,8 @@ TEST(the_level_of_the_log_is_changed)
 	run_expect_shell(run, "$C log -j logs", 0, "\"why\":\"RELAYED\",\"to\":\"client\"");
 	run_expect_shell(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
 	run_expect_shell(run, "$C reload logs", 0,
-	    "]: nothing changed; command line -t echo=2h: was this meant? tools/call:echo=2h\n");
+	    "]: command line -t echo=2h: was this meant? tools/call:echo=2h\nlogs[");
+	run_expect_shell(run, "$C reload logs", 0, "]: nothing changed\n");
 	run_end(run);
 }
 
@@ -418,9 +467,9 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	    "FROM\nfiles   max-time  b       -           5s  in force  command line -T b=5s\n");
 	run_expect_shell(run,
 	    "echo '{\"timeot\":1,\"timeout\":\"3s\",\"servers\":{\"fil*\":{\"max-time\":\"none\"},\"else\":{}}}' >file\n"
-	    "$C reload files | grep 'files.*: changed timeout, max-time; command line -T b=5s: was this meant? ' && "
+	    "$C reload files 2>&1 | grep 'files.*: command line -T b=5s: was this meant? ' && "
 	    "$C ls | grep files! && $C reload files",
-	    1, "]: timeot: unknown key: it could be timeout\nfiles[");
+	    1, "]: timeot: unknown key: it could be timeout\ncancelctl: files[");
 	ck_assert_ptr_nonnull(
 	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
 	run_expect_shell(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key: it could be timeout\n");

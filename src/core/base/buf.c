@@ -1,5 +1,7 @@
 #include "core/buf.h"
 
+#include <ctype.h>
+
 enum { SMALLEST = 4096 };
 
 static bool exhausted;
@@ -68,6 +70,21 @@ span_last_lines(struct span text, size_t most)
 	const char *newline = text.len > most ? memchr(end.ptr, '\n', end.len / 2) : NULL;
 
 	return newline == NULL ? span_tail(text, most) : span_from(end, (size_t)(newline + 1 - end.ptr));
+}
+
+size_t
+span_apart(struct span typed, struct span name)
+{
+	size_t apart = typed.len + name.len, at = 0;
+
+	for (size_t i = 0; i < typed.len; i++)
+		for (size_t j = at; j < name.len; j++)
+			if (tolower((unsigned char)typed.ptr[i]) == tolower((unsigned char)name.ptr[j])) {
+				apart -= 2;
+				at = j + 1;
+				break;
+			}
+	return apart;
 }
 
 struct span

@@ -25,6 +25,7 @@ TABLE_CONST struct cancel dialect_cancels[] = {
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
 static TABLE_CONST struct method mcp_methods[] = {
 	METHOD("tools/call", METHOD_CODE | METHOD_TOOL, .name_field = SCAN_NAME),
+	METHOD("tools/list", METHOD_TOOLS),
 	METHOD("initialize", METHOD_HANDSHAKE),
 	METHOD("server/discover", METHOD_DISCOVERY),
 	METHOD("prompts/get", 0, .name_field = SCAN_NAME),
@@ -231,32 +232,24 @@ static const char known[] =
     "window/showMessageRequest build/initialize build/shutdown buildTarget/compile buildTarget/run buildTarget/test "
     "debugSession/start ";
 
-/* Whether one character more, less, or another one makes them equal, or two that change places. */
-static bool
-is_one_edit(struct span a, struct span b)
-{
-	while (a.len > 0 && b.len > 0 && a.ptr[0] == b.ptr[0]) {
-		a = span_from(a, 1);
-		b = span_from(b, 1);
-	}
-	while (a.len > 0 && b.len > 0 && a.ptr[a.len - 1] == b.ptr[b.len - 1]) {
-		a.len--;
-		b.len--;
-	}
-	return (a.len <= 1 && b.len <= 1) || (a.len == 2 && b.len == 2 && a.ptr[0] == b.ptr[1] && a.ptr[1] == b.ptr[0]);
-}
-
 struct span
 dialect_nearest(struct span method)
 {
-	struct span near = SPAN_NONE, name;
+	struct span near = span_is(method, "call") ? SPAN("tools/call") : SPAN_NONE, name;
 
 	for (const char *at = known; *at != '\0' && !span_equal(near, method); at += name.len + 1) {
 		name = span_at(at, strcspn(at, " "));
-		if (is_one_edit(name, method))
+		if (span_apart(method, name) <= 2)
 			near = name;
 	}
 	return near;
+}
+
+bool
+dialect_has_names(struct span method)
+{
+	return dialect_method(&dialect_mcp, method)->name_field != 0 ||
+	    dialect_method(&dialect_acp, method)->name_field != 0;
 }
 
 /* MCP client/roots, LSP 3.17 "workspace/configuration". */

@@ -1,6 +1,7 @@
 #include "core/dialect.h"
 
 #include "core/compose.h"
+#include "core/json.h"
 #include "core/limits.h"
 
 static void
@@ -34,20 +35,14 @@ policy_add(struct policy *policy, enum policy_source source, enum policy_kind ki
 	assert(method.len > 0 || name.len == 0);
 	policy->rules = mem_resize(policy->rules, policy->count + 1, sizeof(*policy->rules));
 	policy->rules[policy->count++] = (struct policy_rule){ source, kind, copy(method), copy(name), value,
-		copy(result), policy->added++, false, name.len - span_count(name, '*'), NULL };
-}
-
-static struct span
-text_of(const char *string)
-{
-	return string == NULL ? SPAN_NONE : span_of(string);
+		copy(result), policy->added++, false, name.len - span_count(name, '*'), NULL, false };
 }
 
 struct span
 policy_shown(const struct policy_rule *rule, char shown[NAME_SHOWN])
 {
-	struct span name = text_of(rule->name);
-	bool uri = dialect_method(&dialect_mcp, text_of(rule->method))->name_field == SCAN_URI;
+	struct span name = span_of(rule->name);
+	bool uri = dialect_method(&dialect_mcp, span_of(rule->method))->name_field == SCAN_URI;
 
 	/* Of an address alone, whose scheme is the METHOD. */
 	return span_is_any(span_head(name, 2), "//") ? SPAN("*") : name_shown(name, uri, shown);
@@ -77,35 +72,39 @@ policy_free(struct policy *policy)
 	while (policy->count > 0)
 		remove_rule(policy, policy->count - 1);
 	free(policy->rules);
+	buf_free(&policy->tools);
 	*policy = (struct policy){ 0 };
 }
 
 bool
 policy_set(struct policy *policy, struct policy_rule *rule)
 {
-	struct span method = text_of(rule->method), name = text_of(rule->name);
-	size_t set = 0, before = policy->count;
+	struct span method = span_of(rule->method), name = span_of(rule->name);
+	bool unset = rule->value == POLICY_UNSET, all = unset && method.len == 0, found = false;
+	size_t set = 0;
 
 	assert(rule->source == POLICY_SET);
-	policy_add(policy, POLICY_SET, rule->kind, method, name, rule->value, SPAN_NONE); /* the last of equals wins */
-	policy_name(policy, rule->origin);
-	for (size_t i = before; i-- > 0;) {
+	for (size_t i = policy->count; i-- > 0;) {
 		const struct policy_rule *other = &policy->rules[i];
 
 		if (other->source != POLICY_SET)
 			continue;
-		if (other->kind == rule->kind && span_equal(text_of(other->method), method) &&
-		    span_equal(text_of(other->name), name)) {
-			if (rule->value == POLICY_UNSET)
-				rule->origin = other->origin;
-			remove_rule(policy, i);
-		} else
-			set++;
+		set++;
+		if (other->kind != rule->kind ||
+		    (!all && !(span_equal(span_of(other->method), method) && span_equal(span_of(other->name), name))))
+			continue;
+		found = true;
+		rule->matched = other->matched;
+		if (unset && !all)
+			rule->origin = other->origin;
+		remove_rule(policy, i);
 	}
-	if (rule->value != POLICY_UNSET && set < LIMIT_RULES_SET)
-		return true;
-	remove_rule(policy, policy->count - 1);
-	return policy->count < before;
+	if (unset || (!found && set >= LIMIT_RULES_SET))
+		return found;
+	policy_add(policy, POLICY_SET, rule->kind, method, name, rule->value, SPAN_NONE);
+	policy_name(policy, rule->origin);
+	policy->rules[policy->count - 1].matched |= rule->matched;
+	return true;
 }
 
 enum rank { RANK_NO_MATCH = -1, RANK_ANY, RANK_PATTERN, RANK_EXACT, RANKS };
@@ -120,50 +119,32 @@ policy_allows(struct span pattern)
 	return stars == 0 || (stars <= LIMIT_STARS && pattern.len <= LIMIT_PATTERN);
 }
 
-/* Whether a backslash makes the next '*' a literal one. */
-static bool
-escapes(const char *pattern)
-{
-	return pattern[0] == '\\' && pattern[1] == '*';
-}
-
-/* Whether the text is as the pattern from a '*' on; each piece may stand where it is found first, the last at the end. */
-static bool
-fits_rest(const char *pattern, struct span text)
-{
-	char piece[LIMIT_PATTERN];
-	const char *found;
-	size_t len;
-
-	for (;; text = span_from(text, (size_t)(found - text.ptr) + len)) {
-		for (len = 0, pattern++; *pattern != '*' && *pattern != '\0'; piece[len++] = *pattern++)
-			pattern += escapes(pattern);
-		if (len > text.len)
-			return false;
-		if (*pattern == '\0')
-			return span_equal(span_from(text, text.len - len), span_at(piece, len));
-		found = len == 0 ? text.ptr : memmem(text.ptr, text.len, piece, len);
-		if (found == NULL && len > 0)
-			return false;
-	}
-}
-
-/* The pattern NULL is for any text. */
+/* The pattern NULL is for any text. What does not fit is tried again one byte further behind the last '*'. */
 static enum rank
 rank_of(const char *pattern, struct span text)
 {
-	size_t at = 0;
+	const char *star = NULL;
+	size_t at = 0, again = 0;
 
 	if (pattern == NULL)
 		return RANK_ANY;
-	for (; *pattern != '*' && *pattern != '\0'; pattern++, at++) {
-		pattern += escapes(pattern);
-		if (at == text.len || text.ptr[at] != *pattern)
+	while (*pattern != '\0' || at < text.len) {
+		bool escape = pattern[0] == '\\' && pattern[1] == '*';
+
+		if (*pattern == '*') {
+			star = ++pattern;
+			again = at;
+		} else if (*pattern != '\0' && at < text.len && text.ptr[at] == pattern[escape]) {
+			pattern += 1 + escape;
+			at++;
+		} else if (star != NULL && again < text.len) {
+			pattern = star;
+			at = ++again;
+		} else {
 			return RANK_NO_MATCH;
+		}
 	}
-	if (*pattern == '\0')
-		return at == text.len ? RANK_EXACT : RANK_NO_MATCH;
-	return fits_rest(pattern, span_from(text, at)) ? RANK_PATTERN : RANK_NO_MATCH;
+	return star != NULL ? RANK_PATTERN : RANK_EXACT;
 }
 
 bool
@@ -178,28 +159,75 @@ policy_names(const struct policy_rule *rule, struct span method, struct span nam
 	return name.len >= rule->least && policy_fits(rule->name, name) && policy_fits(rule->method, method);
 }
 
-bool
-policy_meant(const struct policy_rule *rule, const struct dialect *dialect, struct span called, struct buf *meant)
+void
+policy_hear_tools(struct policy *policy, struct span result)
 {
-	struct span method = text_of(rule->method), near = dialect_nearest(method);
+	struct span next = json_member(result, "nextCursor"), tools = json_member(result, "tools"), tool, name;
+	size_t at = tools.len > 0;
+	char storage[SCAN_VALUE_MAX];
+
+	if (!policy->more)
+		buf_clear(&policy->tools);
+	policy->more = next.len > 0 && next.ptr[0] == '"';
+	policy->heard = !policy->more;
+	while (result.len <= LIMIT_TOOLS && (tool = json_next(tools, &at)).len > 0) {
+		name = unescaped(json_member(tool, "name"), storage, sizeof(storage));
+		compose(&policy->tools, name.len > 0 ? "%b\n" : "", name);
+	}
+}
+
+/* Whether the server may have a tool of such a name; near: else one that it has and that may be meant. */
+static bool
+lists(const struct policy *policy, const char *pattern, struct span *near)
+{
+	struct span typed = span_of(pattern), tool;
+	bool fits = policy->tools.len == 0 || policy->more;
+	size_t best = 3, apart;
+
+	for (struct span rest = buf_span(&policy->tools); !fits && rest.len > 0; rest = span_from(rest, tool.len + 1)) {
+		tool = span_until(rest, "\n");
+		fits = policy_fits(pattern, tool);
+		apart = memmem(tool.ptr, tool.len, typed.ptr, typed.len) != NULL ? 0 : span_apart(typed, tool);
+		if (apart < best) {
+			best = apart;
+			*near = tool;
+		}
+	}
+	return fits;
+}
+
+bool
+policy_meant(const struct policy *policy, const struct policy_rule *rule, const struct dialect *dialect,
+    struct buf *meant)
+{
+	struct span method = span_of(rule->method), near = dialect_nearest(method), tool = SPAN_NONE;
 	const char *value = rule->origin != NULL ? strrchr(rule->origin, '=') : NULL;
 	char shown[NAME_SHOWN];
-	bool bare = near.len == 0 && span_last(method, '/') == NULL, answer = rule->kind == POLICY_ANSWER;
+	bool bare = near.len == 0, known = !bare && span_equal(near, method), call = span_is(method, "tools/call");
+	bool tools = (dialect == NULL || dialect == &dialect_mcp) && (call || !dialect_has_names(method));
+	bool answer = rule->kind == POLICY_ANSWER, typo = !bare && !known, fits;
 	const char *like = answer ? dialect_result_like(method, span_of(rule->result)) : NULL;
 
 	if (like != NULL && !rule->matched) {
 		compose(meant, "%b=%s", method, like);
 		return true;
 	}
-	if (called.len == 0 && (dialect == NULL || dialect == &dialect_mcp))
-		called = span_of(dialect_mcp.methods->name);
 	if (rule->matched || value == NULL || method.len == 0 || span_last(method, '*') != NULL ||
-	    span_equal(near, method) || (near.len == 0 && !bare))
+	    (bare && span_last(method, '/') != NULL) || (known && (rule->least == 0 || !tools)))
 		return false;
-	if (bare && (answer || called.len == 0))
+	if (bare && (answer || !tools))
 		return answer;
-	compose(meant, bare ? "%b:%b" : "%b", bare ? called : near, method);
-	compose(meant, rule->name != NULL ? ":%b" : "", policy_shown(rule, shown));
+	fits = typo || lists(policy, bare ? rule->method : rule->name, &tool);
+	/* A rule of the file is for other servers too. */
+	if (call && (fits || (int)rule->source < POLICY_SECTION + (tool.len == 0)))
+		return false;
+	if (call && tool.len == 0) {
+		compose(meant, "another tool: the server lists none of this name");
+		return true;
+	}
+	compose(meant, typo ? "%b" : "tools/call", near);
+	compose(meant, bare ? ":%b" : "", tool.len > 0 ? tool : method);
+	compose(meant, rule->name != NULL ? ":%b" : "", known && tool.len > 0 ? tool : policy_shown(rule, shown));
 	compose(meant, "%s", value);
 	return true;
 }

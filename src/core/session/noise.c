@@ -25,7 +25,7 @@ note_said(struct session *session, struct span text)
 		compose(line, "its output looks like %s: ", looks);
 	buf_append(line, span_head(text, LIMIT_FIRST));
 	server_keep_said(server, buf_span(line));
-	return span_of(looks != NULL ? looks : "");
+	return span_of(looks);
 }
 
 /* Text of the server's, of which the first bytes are given, is told. len: bytes of all of it. */

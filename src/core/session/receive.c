@@ -424,6 +424,8 @@ learn(struct session *session, const struct message *message, struct request *re
 		handshake_read_discovery(&session->handshake, message);
 	else if (request->traits & METHOD_CLOSE)
 		turns_note_work(session, request->token, true);
+	else if (request->traits & METHOD_TOOLS)
+		policy_hear_tools(session->config.policy, scan_bytes(message->scan, SCAN_RESULT));
 	tell_unread(session, message);
 	if (request_is_awaited(request)) /* else the client was told that it failed */
 		records_grant(session, message, request);

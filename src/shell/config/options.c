@@ -426,7 +426,7 @@ options_fault(struct options *options, const char *format, ...)
 static bool
 set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
 {
-	struct span text = value != NULL ? span_of(value) : SPAN("");
+	struct span text = span_of(value);
 	struct setting setting = { options, row, source, value, text, (char *)options + row->at };
 
 	if (argument_of(row) == (value != NULL ? no_argument : required_argument))

@@ -179,8 +179,7 @@ on_cancel(struct call *call)
 		return refuse(call, -32602, "want strings, serial as a number, and older_ms as milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
 		return refuse(call, -32602, "from: want client or server");
-	if (!policy_allows(order.method == NULL ? SPAN_NONE : span_of(order.method)) ||
-	    !policy_allows(order.name == NULL ? SPAN_NONE : span_of(order.name)))
+	if (!policy_allows(span_of(order.method)) || !policy_allows(span_of(order.name)))
 		return refuse(call, -32602, POLICY_PATTERN);
 	if (strlen(reason) > REASON_MOST)
 		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
@@ -348,7 +347,7 @@ on_reload(struct call *call)
 		refuse(call, CONTROL_REFUSED, "%s",
 		    json_string_value(json_array_get(control->options->file.faults, 0)));
 	else
-		json_object_set_new(result, "doubted", views_doubts(control));
+		json_object_set_new(result, "doubted", views_doubts(control, json_array()));
 	return result;
 }
 
@@ -422,10 +421,9 @@ static void
 find_line(struct peer *peer)
 {
 	struct span in = buf_span(&peer->in);
-	const char *newline = memchr(in.ptr, '\n', in.len);
-	size_t len = newline == NULL ? in.len : (size_t)(newline - in.ptr);
+	size_t len = span_until(in, "\n").len;
 
-	peer->line = newline == NULL ? 0 : len + 1;
+	peer->line = len < in.len ? len + 1 : 0;
 	if (len > CONTROL_LINE) {
 		refuse(&(struct call){ .peer = peer }, -32600, "the line is too long");
 		peer->closing = true;

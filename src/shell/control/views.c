@@ -201,45 +201,28 @@ view_command(char *const command[])
 json_t *
 views_meant(const struct control *control, const struct policy_rule *rule)
 {
-	const struct statistics *statistics = control->statistics;
-	struct span word = span_of(rule->method != NULL ? rule->method : ""), called = SPAN_NONE;
 	struct buf text = { 0 };
 	json_t *meant = NULL;
 
-	for (size_t i = 0; i < statistics->method_count; i++)
-		if (span_equal(statistics->methods[i].name, word))
-			called = statistics->methods[i].method;
-	if (policy_meant(rule, control->session->handshake.dialect, called, &text) && text.len > 0)
+	if (policy_meant(&control->options->policy, rule, control->session->handshake.dialect, &text) && text.len > 0)
 		meant = printable_json(buf_span(&text), false);
 	buf_free(&text);
 	return meant;
 }
 
 json_t *
-views_doubts(const struct control *control)
+views_doubts(const struct control *control, json_t *faults)
 {
 	const struct policy *policy = &control->options->policy;
-	json_t *doubts = json_array();
 
 	for (size_t i = 0; i < policy->count; i++) {
 		json_t *meant = views_meant(control, &policy->rules[i]);
 
 		if (meant != NULL)
-			json_array_append_new(doubts,
+			json_array_append_new(faults,
 			    json_sprintf("%s: was this meant? %s", policy->rules[i].origin, json_string_value(meant)));
 		json_decref(meant);
 	}
-	return doubts;
-}
-
-/* What is wrong in the file, and which rules were most likely meant otherwise. */
-static json_t *
-view_faults(const struct control *control)
-{
-	json_t *faults = json_copy(control->options->file.faults), *doubts = views_doubts(control);
-
-	json_array_extend(faults, doubts);
-	json_decref(doubts);
 	return faults;
 }
 
@@ -264,8 +247,9 @@ views_list(const struct control *control, bool requests)
 	    "in_flight", (json_int_t)in_flight, "calls", (json_int_t)session->journal.requests[SIDE_CLIENT],
 	    "oldest_ms", time_or_null(oldest), "timeouts", (json_int_t)counts[WHY_TIMED_OUT], "dry_run",
 	    control->options->session.dry_run, "restarts", (json_int_t)counts[WHY_RESTARTED], "config",
-	    view_faults(control), "requests", shown_requests, "more", more > 0 ? json_integer((json_int_t)more) : NULL,
-	    "places_taken", taken > 0 ? json_integer((json_int_t)taken) : NULL, "ended",
+	    views_doubts(control, json_copy(control->options->file.faults)), "requests", shown_requests, "more",
+	    more > 0 ? json_integer((json_int_t)more) : NULL, "places_taken",
+	    taken > 0 ? json_integer((json_int_t)taken) : NULL, "ended",
 	    requests ? view_ended(control->statistics, control->now) : NULL);
 }
 
@@ -350,7 +334,6 @@ views_rules(const struct policy *policy)
 	for (int source = POLICY_SET; source >= POLICY_FILE; source--)
 		for (size_t i = policy->count; i-- > 0;) {
 			const struct policy_rule *rule = &policy->rules[i];
-			const char *method = rule->method;
 			char storage[NAME_SHOWN];
 
 			if ((int)rule->source != source || !(POLICY_DEADLINES & 1 << rule->kind) ||
@@ -359,9 +342,8 @@ views_rules(const struct policy *policy)
 			json_array_append_new(array,
 			    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
 				rule->kind == POLICY_CAP ? "max-time" : "timeout", "method",
-				shown(span_of(method != NULL ? method : "")), "name",
-				shown(policy_shown(rule, storage)), "duration_ms", time_or_null(rule->value), "from",
-				rule->origin));
+				shown(span_of(rule->method)), "name", shown(policy_shown(rule, storage)), "duration_ms",
+				time_or_null(rule->value), "from", rule->origin));
 		}
 	return json_pack("{s:I,s:o}", "more", more, "rules", array);
 }

@@ -186,9 +186,7 @@ first_lines(struct span queue)
 {
 	const char *end = span_last(span_head(queue, PIPE_BUF), '\n');
 
-	if (end == NULL)
-		end = memchr(queue.ptr, '\n', queue.len);
-	return end == NULL ? queue : span_part(queue, 0, (size_t)(end - queue.ptr) + 1);
+	return span_head(queue, 1 + (end != NULL ? (size_t)(end - queue.ptr) : span_until(queue, "\n").len));
 }
 
 void
@@ -413,5 +411,5 @@ log_failure(struct log *log, const char *doing, int error)
 struct log_field
 log_string(const char *key, const char *text)
 {
-	return log_text(key, text == NULL ? SPAN_NONE : span_of(text));
+	return log_text(key, span_of(text));
 }

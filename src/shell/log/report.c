@@ -90,26 +90,31 @@ report_action(struct log *log, const struct action *action)
 }
 
 void
-report_rules(struct log *log, enum why why, const struct policy *policy, const struct dialect *dialect)
+report_rules(struct log *log, enum why why, struct policy *policy, const struct dialect *dialect)
 {
 	struct buf meant = { 0 };
 
+	policy->heard = false;
 	for (size_t i = 0; i < policy->count; i++) {
-		const struct policy_rule *rule = &policy->rules[i];
+		struct policy_rule *rule = &policy->rules[i];
 		/* Those of the file are for many servers. */
 		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL && !(dialect->flags & DIALECT_PARALLEL);
 		bool unused = !rule->matched && (rule->method != NULL || vain) && rule->source >= POLICY_OPTION;
 
+		bool doubted;
+
 		buf_clear(&meant);
-		if (policy_meant(rule, dialect, SPAN_NONE, &meant) || (unused && why == WHY_RULE_UNUSED))
+		doubted = policy_meant(policy, rule, dialect, &meant);
+		if (why == WHY_RULE_UNUSED ? doubted || unused : doubted && !rule->doubted)
 			log_event(log, why,
 			    LOG_FIELDS(log_string("from", rule->origin), log_text("meant", buf_span(&meant))));
+		rule->doubted |= doubted;
 	}
 	buf_free(&meant);
 }
 
 void
-report_summary(struct log *log, const struct session *session, const struct policy *policy)
+report_summary(struct log *log, const struct session *session, struct policy *policy)
 {
 	const struct journal *journal = &session->journal;
 	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
