@@ -40,8 +40,9 @@ struct targets {
 	json_t *params;      /* owned; NULL: none */
 	struct target *list; /* owned */
 	size_t count;
-	char near[NAME_SIZE]; /* the name of one that was left out, if it is near to that meant; empty: of none */
-	long silent;          /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
+	char near
+	    [NEAREST_TOLD]; /* for a message: the name of one that was left out, if it is near to that meant; empty: of none */
+	long silent;        /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
 };
 
 /*

@@ -24,26 +24,15 @@ bool units_read_number(struct span text, bool bytes, size_t least, size_t most, 
 bool units_read_rule(const char *text, enum policy_source source, enum policy_kind kind, struct policy *policy);
 
 /* What a mistyped or shortened name was most likely meant to be. */
+enum { NEAREST_TOLD = 256 };
 struct nearest {
 	struct span typed; /* the caller sets it, and no other member */
 	const char *name;  /* the nearest of the names offered, borrowed; NULL: none of them is near */
 	size_t distance;
+	char told[NEAREST_TOLD]; /* for a message: ": it could be " and the name; empty if none is near */
 };
 
 void nearest_offer(struct nearest *nearest, const char *name);
-
-/* For a message: ": it could be " and the name; both are empty if none is near. */
-static inline const char *
-nearest_lead(const struct nearest *nearest)
-{
-	return nearest->name != NULL ? ": it could be " : "";
-}
-
-static inline const char *
-nearest_name(const struct nearest *nearest)
-{
-	return nearest->name != NULL ? nearest->name : "";
-}
 
 /*
  * The user's directory: HOME; where it is not set or not absolute, as some clients strip it, the home of the account.

@@ -221,8 +221,9 @@ TEST(json_is_one_object_a_line)
 
 TEST(a_client_that_gives_up_first_is_told)
 {
-	expect("$CANCELCTL wrap codex", 0, "gives up after 1m00s, before canceld's deadline for tools/call (30m00s)");
-	expect("$CANCELCTL wrap codex -- -t 90s", 0, "before canceld's deadline for tools/call (1m30s)");
+	expect("$CANCELCTL wrap codex", 0,
+	    "gives up after 1m00s, no later than canceld's deadline for tools/call (30m00s)");
+	expect("$CANCELCTL wrap codex -- -t 90s", 0, "no later than canceld's deadline for tools/call (1m30s)");
 	expect("$CANCELCTL wrap codex -- -t tools/call=none", 0, "(none)");
 	expect("$CANCELCTL wrap codex -- -t 59s | grep gives", 1, "");
 	expect("mkdir -p $HOME/.config/canceld; echo '{\"timeout\":\"20s\"}' >$HOME/.config/canceld/config.json", 0,

@@ -85,13 +85,10 @@ tell_reloaded(struct buf *line, const json_t *result)
 {
 	const json_t *changed = json_object_get(result, "changed"), *later = json_object_get(result, "at_next_start");
 	bool now = json_array_size(changed) > 0, then = json_array_size(later) > 0;
-	json_t *doubt;
 
 	append_names(line, "changed", changed);
 	compose(line, now && then ? "; " : now || then ? "" : "nothing changed");
 	append_names(line, "at the next start", later);
-	show_each (doubt, json_object_get(result, "doubted"))
-		compose(line, "; %b", show_text(doubt));
 	return CTL_YES;
 }
 
@@ -110,7 +107,8 @@ static const struct order {
 	    "a stronger one for the same covers it. What no rule sets is built in.\n\n"
 	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
 	    "  -n, --now        for what is in flight too, from its last sign of life\n"
-	    "  -u, --unset      takes back what was set for this METHOD[:NAME], or for all\n"
+	    "  -u, --unset      takes back what was set for this METHOD[:NAME]; without one,\n"
+	    "                   all that was set, or with -T all that was set with -T\n"
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n",
 	    2, tell_changed, NULL },
@@ -205,6 +203,8 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 	steering->answers++;
 	show_each (text, json_object_get(result, "refused"))
 		status = note_fault(steering, target, CTL_NO, json_string_value(text));
+	show_each (text, json_object_get(result, "doubted"))
+		(void)note_fault(steering, target, CTL_YES, json_string_value(text));
 	show_each (text, json_object_get(result, "unfit"))
 		note(steering->unfit, json_string_value(text), target);
 	return status;
@@ -353,6 +353,14 @@ rule_of(const char *typed, bool unset)
 	return value;
 }
 
+/* Whether a word that stands for a canceld is a rule, whose METHOD may look like a path. */
+static bool
+is_rule(const char *word, bool unset)
+{
+	return strchr(word, '=') != NULL || units_read_duration(span_of(word), &(msec_t){ 0 }) ||
+	    (unset && strchr(word, '/') != NULL && access(word, F_OK) < 0);
+}
+
 int
 ctl_steer(int argc, char *argv[])
 {
@@ -377,6 +385,8 @@ ctl_steer(int argc, char *argv[])
 		{ sets ? "max-time" : NULL, 'T', &cap }, { "unset", 'u', &steering.unset }, { 0 } },
 	    steering.order->words, steering.order->usage);
 	bare = steering.order->words == 2 && argc - optind == 1 - steering.all;
+	if (sets && bare && !steering.all && is_rule(argv[optind], steering.unset))
+		return ctl_usage("'%.100s' is no canceld: %s", argv[optind], steering.order->wants);
 	steering.list = bare && !now && !cap && !steering.unset;
 	if (argc - optind != steering.order->words - steering.all - (bare && (steering.unset || steering.list)))
 		return ctl_usage("%s; see cancelctl %s --help", steering.order->wants, argv[0]);

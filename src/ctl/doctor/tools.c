@@ -39,8 +39,7 @@ tools_find(const json_t *tools, const char *name, bool cut)
 			return tool;
 	}
 	if (!cut)
-		ctl_usage("the server has no tool '%.200s'%s%.200s" SEE, name, nearest_lead(&nearest),
-		    nearest_name(&nearest));
+		ctl_usage("the server has no tool '%.200s'%s" SEE, name, nearest.told);
 	return NULL;
 }
 
@@ -86,8 +85,8 @@ allows_other(const json_t *tool, const char *name)
 
 	json_object_foreach(json_object_get(input, "properties"), key, schema) nearest_offer(&nearest, key);
 	if (closed || nearest.name != NULL)
-		ctl_usage("the tool %.100s has no parameter '%.100s'%s%.100s" SEE, visit_text(tool, "name"), name,
-		    nearest_lead(&nearest), nearest_name(&nearest));
+		ctl_usage("the tool %.100s has no parameter '%.100s'%s" SEE, visit_text(tool, "name"), name,
+		    nearest.told);
 	return !closed;
 }
 

@@ -30,8 +30,8 @@ ctl_tell(int status, const char *format, ...)
 int
 ctl_unknown(const char *kind, const struct nearest *nearest, const char *where)
 {
-	return ctl_usage("unknown %s '%.*s'%s%s; %s", kind, (int)nearest->typed.len, nearest->typed.ptr,
-	    nearest_lead(nearest), nearest_name(nearest), where);
+	return ctl_usage("unknown %s '%.*s'%s; %s", kind, (int)nearest->typed.len, nearest->typed.ptr, nearest->told,
+	    where);
 }
 
 /* What getopt_long refused (it returned `got`), as a line on stderr. */

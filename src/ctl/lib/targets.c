@@ -357,7 +357,7 @@ is_meant(const struct target *target, const char *which)
 void
 targets_keep(struct targets *targets, const char *which)
 {
-	struct nearest nearest = { .typed = span_of(which != NULL ? which : "") };
+	struct nearest nearest = { .typed = span_of(which) };
 	const char *name;
 
 	for (size_t i = 0; i < targets->count; i++) {
@@ -372,7 +372,7 @@ targets_keep(struct targets *targets, const char *which)
 		if (name != NULL)
 			nearest_offer(&nearest, name);
 	}
-	snprintf(targets->near, sizeof(targets->near), "%s%s", nearest_lead(&nearest), nearest_name(&nearest));
+	snprintf(targets->near, sizeof(targets->near), "%s", nearest.told);
 	drop_gone(targets);
 }
 

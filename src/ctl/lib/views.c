@@ -41,7 +41,7 @@ static void
 write_directory(struct buf *text, const json_t *row, const char *key)
 {
 	const char *known = home_directory();
-	struct span path = show_string(row, key), home = known == NULL ? SPAN_NONE : span_of(known);
+	struct span path = show_string(row, key), home = span_of(known);
 	bool inside = home.len > 1 && path.len > home.len && path.ptr[home.len] == '/' &&
 	    span_equal(span_head(path, home.len), home);
 

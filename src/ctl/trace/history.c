@@ -433,9 +433,8 @@ tell_none(struct choice *choice)
 	trace_read_history(trace_hear, &choice->trace, false);
 	show_each (session, choice->trace.sessions)
 		nearest_offer(&nearest, show_string(session, "server").ptr);
-	if (nearest.name != NULL && strcmp(nearest.name, which) == 0)
-		nearest.name = NULL;
-	return ctl_no("the history has nothing of that%s%s", nearest_lead(&nearest), nearest_name(&nearest));
+	return ctl_no("the history has nothing of that%s",
+	    nearest.name != NULL && strcmp(nearest.name, which) == 0 ? "" : nearest.told);
 }
 
 int

@@ -8,8 +8,7 @@ title_of(const json_t *call)
 {
 	const char *name = json_string_value(json_object_get(call, "name"));
 
-	return json_sprintf("%s%s%s", show_string(call, "method").ptr, name != NULL ? " " : "",
-	    name != NULL ? name : "");
+	return json_sprintf(name != NULL ? "%s %s" : "%s", show_string(call, "method").ptr, name);
 }
 
 /* The row of the tool that the call or line is about; borrowed. */

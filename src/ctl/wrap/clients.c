@@ -336,7 +336,7 @@ int
 clients_look_up(struct client_files *files, const char *where)
 {
 	const struct client *client = where != NULL ? client_named(where) : NULL;
-	struct nearest nearest = { .typed = SPAN_NONE };
+	struct nearest nearest = { .typed = span_of(where) };
 
 	if (where == NULL || client != NULL)
 		clients_find(files, client);
@@ -348,11 +348,9 @@ clients_look_up(struct client_files *files, const char *where)
 		return ctl_no("no configuration of a client is here; see cancelctl wrap --help");
 	if (client != NULL)
 		return ctl_no("%s has no file here; see cancelctl wrap --list", client->name);
-	nearest.typed = span_of(where);
 	for (client = clients; client->id != NULL; client++)
 		nearest_offer(&nearest, client->id);
-	return ctl_no("'%.200s' is no client and no file%s%s; see cancelctl wrap --list", where, nearest_lead(&nearest),
-	    nearest_name(&nearest));
+	return ctl_no("'%.200s' is no client and no file%s; see cancelctl wrap --list", where, nearest.told);
 }
 
 bool

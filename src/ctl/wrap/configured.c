@@ -153,10 +153,8 @@ configured_unknown(struct client_files *files, const char *name)
 			else
 				nearest_offer(&nearest, servers->list[k]->key.name.ptr);
 	}
-	if (where[0] != '\0')
-		return ctl_no("no server '%.200s' there%s; see cancelctl wrap --list", name, where);
-	return ctl_no("no server '%.200s' there%s%.200s; see cancelctl wrap --list", name, nearest_lead(&nearest),
-	    nearest_name(&nearest));
+	return ctl_no("no server '%.200s' there%s; see cancelctl wrap --list", name,
+	    where[0] != '\0' ? where : nearest.told);
 }
 
 /* What a word names: one without a group before all others, as no longer name would mean it alone. */

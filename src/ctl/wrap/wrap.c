@@ -73,7 +73,7 @@ put_object(const struct task *task, const struct doc_node *server, const char *k
 	json_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client", task->file->client->id, "file",
 	    json_of(span_of(task->file->path)), "group", server != NULL ? json_of(client_group(server)) : NULL,
 	    "server", server != NULL ? printable_json(server->key.name, false) : NULL, key, word, "why",
-	    json_of(span_of(why != NULL ? why : "")));
+	    json_of(span_of(why)));
 
 	json_object_update(object, more);
 	if (task->json)
@@ -175,7 +175,7 @@ warn_limit(const struct task *task, const char *title, msec_t limit, msec_t dead
 {
 	if (limit != MSEC_NEVER && limit <= deadline)
 		say(task,
-		    "  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
+		    "  note: %s: %s itself gives up after %s, no later than canceld's deadline for tools/call (%s): "
 		    "give it more time there, or canceld less with -t",
 		    title, task->file->client->name, show_time(limit).ptr,
 		    deadline == MSEC_NEVER ? "none" : show_time(deadline).ptr);
@@ -201,7 +201,7 @@ put_outcome(struct task *task, const struct outcomes *outcomes, const struct out
 	    json_pack("{s:b, s:o*, s:s*, s:s*}", "dry_run", task->dry_run, "client_timeout_ms",
 		limit != MSEC_NEVER ? json_integer(limit) : NULL, "before", before, "after", after));
 	say(task, "  %s: %s%s%s%s%s", title, task->dry_run && outcome->changed ? "would be " : "", outcome->result,
-	    outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "", line);
+	    outcome->why != NULL ? ": " : "", span_of(outcome->why).ptr, line);
 	if (task->dry_run && outcome->changed) {
 		say(task, "    - %s", before);
 		say(task, "    + %s", after);

@@ -103,7 +103,7 @@ refuse_key(struct options *scratch, const char *key, bool top)
 			nearest_offer(&nearest, row->name);
 	if (top)
 		nearest_offer(&nearest, SERVERS);
-	return options_fault(scratch, "%s: unknown key%s%s", key, nearest_lead(&nearest), nearest_name(&nearest));
+	return options_fault(scratch, "%s: unknown key%s", key, nearest.told);
 }
 
 /* Keeps what is wrong. path: the length of that of the section, with which the next fault begins too. */
@@ -265,7 +265,7 @@ configfile_load(struct options *options)
 }
 
 void
-configfile_report(const struct options *options, struct log *log)
+configfile_report(struct options *options, struct log *log)
 {
 	json_t *fault;
 	size_t i;
