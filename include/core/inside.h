@@ -302,12 +302,11 @@ const struct method *handshake_read_request(struct handshake *handshake, enum fr
     const struct message *message);
 
 /*
- * Reads a response with a result: of the first server to the handshake; of a later one, for what it declares about
- * tasks; to a METHOD_DISCOVERY.
+ * Reads a response with a result: of the first server to a METHOD_HANDSHAKE, or to a METHOD_DISCOVERY; of a later one to the
+ * handshake, for what it declares about tasks.
  */
-void handshake_read_answer(struct handshake *handshake, const struct message *message);
+void handshake_read_response(struct handshake *handshake, unsigned traits, const struct message *message);
 void handshake_read_tasks(struct handshake *handshake, const struct message *message);
-void handshake_read_discovery(struct handshake *handshake, const struct message *message);
 
 /* ACP: whether the request authenticates by a method of type terminal: a client does that outside of the session. */
 bool handshake_is_terminal(const struct handshake *handshake, const struct message *message);

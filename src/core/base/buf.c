@@ -1,7 +1,5 @@
 #include "core/buf.h"
 
-#include <ctype.h>
-
 enum { SMALLEST = 4096 };
 
 static bool exhausted;
@@ -72,6 +70,12 @@ span_last_lines(struct span text, size_t most)
 	return newline == NULL ? span_tail(text, most) : span_from(end, (size_t)(newline + 1 - end.ptr));
 }
 
+static char
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
 size_t
 span_apart(struct span typed, struct span name)
 {
@@ -79,7 +83,7 @@ span_apart(struct span typed, struct span name)
 
 	for (size_t i = 0; i < typed.len; i++)
 		for (size_t j = at; j < name.len; j++)
-			if (tolower((unsigned char)typed.ptr[i]) == tolower((unsigned char)name.ptr[j])) {
+			if (lower(typed.ptr[i]) == lower(name.ptr[j])) {
 				apart -= 2;
 				at = j + 1;
 				break;

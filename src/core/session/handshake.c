@@ -118,8 +118,8 @@ read_reopen(const struct dialect *dialect, struct span agent, struct span capabi
 	return span_is(json_member(agent, "loadSession"), "true") ? dialect->load : NULL;
 }
 
-void
-handshake_read_answer(struct handshake *handshake, const struct message *message)
+static void
+read_answer(struct handshake *handshake, const struct message *message)
 {
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 	struct span capabilities = handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES);
@@ -155,10 +155,15 @@ handshake_read_tasks(struct handshake *handshake, const struct message *message)
 }
 
 void
-handshake_read_discovery(struct handshake *handshake, const struct message *message)
+handshake_read_response(struct handshake *handshake, unsigned traits, const struct message *message)
 {
-	handshake->discovered = true;
-	handshake->extended = has_extension(handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
+	if (traits & METHOD_HANDSHAKE)
+		read_answer(handshake, message);
+	if (traits & METHOD_DISCOVERY) {
+		handshake->discovered = true;
+		handshake->extended =
+		    has_extension(handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
+	}
 }
 
 /* Agents that know clients without the type have marks of their own for it. */

@@ -418,11 +418,8 @@ learn(struct session *session, const struct message *message, struct request *re
 	buf_clear(&session->server.refused);
 	if (!message_grants(message))
 		return;
-	if (request->traits & METHOD_HANDSHAKE)
-		handshake_read_answer(&session->handshake, message);
-	else if (request->traits & METHOD_DISCOVERY)
-		handshake_read_discovery(&session->handshake, message);
-	else if (request->traits & METHOD_CLOSE)
+	handshake_read_response(&session->handshake, request->traits, message);
+	if (request->traits & METHOD_CLOSE)
 		turns_note_work(session, request->token, true);
 	else if (request->traits & METHOD_TOOLS)
 		policy_hear_tools(session->config.policy, scan_bytes(message->scan, SCAN_RESULT));
