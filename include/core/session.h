@@ -14,8 +14,8 @@
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
 	struct policy *policy;         /* borrowed: its rules are marked; the caller may change those of deadlines */
-	const char *name; /* of the server, for cancelctl; borrowed; NULL: that does not find the session */
-	msec_t grace;     /* MSEC_NEVER: the built-in time */
+	int64_t pid;                   /* for cancelctl; 0: that does not find the session */
+	msec_t grace;                  /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
 	bool ask_progress; /* a request without a progress token is given one */

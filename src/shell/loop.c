@@ -257,7 +257,7 @@ open_session(struct loop *loop)
 	config.observed = !options->no_control;
 	config.restarts = options->restarts > 0;
 	/* It has to be told the path of another socket. */
-	config.name = options->no_control || *options->control != '\0' ? NULL : options->name;
+	config.pid = options->no_control || *options->control != '\0' ? 0 : getpid();
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (!system_random(&config.seed, sizeof(config.seed)))
 		config.seed = (uint64_t)loop->now;

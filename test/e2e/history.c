@@ -162,6 +162,7 @@ TEST(what_was_open_as_canceld_was_killed_has_one_line)
 	ck_assert_int_eq(at_number(line, "open"), 2);
 	ck_assert_int_eq(at_number(line, "pid"), run->pid);
 	ck_assert_str_eq(at_text(line, "method"), "tools/call");
+	ck_assert_int_eq(at_number(line, "id"), 7);
 	ck_assert_int_ge(at_number(line, "elapsed"), 0);
 	run_end(run);
 	json_decref(lines);

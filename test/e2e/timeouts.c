@@ -24,12 +24,15 @@ SUITE("timeouts", .seconds = 24);
 TEST(a_deadline_tells_where_it_comes_from)
 {
 	struct run *run = run_session("--name told -t tools/call:sle*=300ms", NULL);
+	char said[256];
 
 	run_call(run, "2", "sleep", FOR_EVER);
 	expect_timeout(run, "2", 300);
-	ck_assert_str_eq(at_text(run->message, "error message"),
+	snprintf(said, sizeof(said),
 	    "canceld: tools/call sleep made no progress for 300 ms and was given up (deadline: command line -t "
-	    "tools/call:sle*=300ms; to wait longer: cancelctl set told tools/call:sleep=30m)");
+	    "tools/call:sle*=300ms; to wait longer: cancelctl set %ld tools/call:sleep=30m)",
+	    (long)run->pid);
+	ck_assert_str_eq(at_text(run->message, "error message"), said);
 	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), "command line -t tools/call:sle*=300ms");
 	run_expect_logged(run, " timeout=300ms from=\"command line -t tools/call:sle*=300ms\" reason=\"no progress\"");
 	run_leave(run, 0);

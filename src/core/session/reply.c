@@ -168,17 +168,16 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
 static void
 advise(const struct session *session, const struct request *request, struct buf *text)
 {
-	const char *server = session->config.name;
 	/* A shell, into which it may be pasted, takes these names as they stand. */
 	bool named = span_equal(request->name, request->shown) &&
 	    span_until(request->name, " \t\r\n'\"\\$`*?~#&|;<>()[]{}!").len == request->name.len;
-	bool set = server != NULL && !(request->traits & METHOD_START), cap = request->passed == POLICY_CAP;
+	bool set = session->config.pid > 0 && !(request->traits & METHOD_START), cap = request->passed == POLICY_CAP;
 	msec_t timeout = request_timeout(request);
 
 	compose(text, " (deadline: %b; ", request_origin(request));
 	if (request->from == SIDE_CLIENT && !alarm_armed(&request->turn) && answers_would_help(session, text))
 		compose(text, "; ");
-	compose(text, set ? "to wait longer: cancelctl set %s" : "to wait longer: option", server);
+	compose(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option", session->config.pid);
 	compose(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
 	compose(text, named && request->name.len > 0 ? ":%b" : "", request->name);
 	compose(text, "=%s)", timeout < TIME_IDLE_CODE ? "30m" : timeout < TIME_CAP ? "24h" : "none");

@@ -18,8 +18,8 @@ struct history_page {
 	uint64_t open;   /* requests of the client's that are outstanding */
 	uint64_t serial; /* of the oldest of them, which the rest is about; 0: of none */
 	msec_t since;    /* when it began */
-	struct span method, name;
-	char storage[2][NAME];
+	struct span id, method, name;
+	char storage[3][NAME];
 };
 
 /* Whether this user owns the directory, or the nearest one above it if it is missing: a program's environment outlives su. */
@@ -56,7 +56,7 @@ on_end(void *user, struct buf *line)
 	if (!page->over)
 		log_append_line(line, &history->log, true, WHY_KILLED,
 		    LOG_FIELDS(log_number("open", page->open), log_text("method", page->method),
-			log_text("name", page->name),
+			log_text("name", page->name), log_id("id", page->id),
 			log_time("elapsed", page->serial > 0 ? monotonic_now() - page->since : MSEC_NEVER)));
 }
 
@@ -183,12 +183,13 @@ history_watch(struct history *history, const struct session *session, msec_t now
 		oldest = oldest->newer;
 	if (!request_is_awaited(oldest)) {
 		page->serial = 0;
-		page->method = page->name = SPAN_NONE;
+		page->id = page->method = page->name = SPAN_NONE;
 	} else if (page->serial != oldest->serial) {
 		page->serial = oldest->serial;
 		page->since = now - (session->clocks.steady - oldest->received);
 		page->method = span_keep(page->storage[0], NAME, oldest->method);
 		page->name = span_keep(page->storage[1], NAME, oldest->shown);
+		page->id = span_keep(page->storage[2], NAME, oldest->id.text);
 	}
 }
 
