@@ -179,7 +179,7 @@ message_missing(const struct party *writer)
 	struct span bytes = lane_undecided(writer->lane);
 	struct scan scan;
 
-	if (frame->body == 0 || frame->body >= bytes.len || frame->next <= bytes.len || bytes.len > LIMIT_TEXT)
+	if (frame->body == 0 || frame->body >= bytes.len || bytes.len > LIMIT_TEXT)
 		return 0;
 	scan_read(&scan, span_from(bytes, (size_t)frame->body));
 	return scan.fault == SCAN_FINE && scan_end(&scan) > 0 ? frame->next - bytes.len : 0;

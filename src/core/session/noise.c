@@ -392,10 +392,10 @@ begin_skip(struct session *session, struct party *party, bool text)
 		pass_drop(session, &message, WHY_OVERSIZED);
 	else if (!text)
 		drop_oversized(session, &message);
-	if (!text || party->side == SIDE_SERVER)
-		return;
-	buf_set(&session->fault, SPAN("a long line that is not JSON"));
-	pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false));
+	if (text && party->side == SIDE_CLIENT) {
+		buf_set(&session->fault, SPAN("a long line that is not JSON"));
+		pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false));
+	}
 }
 
 /* Keeps the last bytes of the frame. */

@@ -141,8 +141,10 @@ session_oldest(const struct session *session, enum session_verdict *worst)
 		view.request = NULL;
 		while (session_next_request(session, from, view.request, &view))
 			if (!(view.request->traits & METHOD_STREAM)) {
-				oldest = oldest == MSEC_NEVER || view.age > oldest ? view.age : oldest;
-				*worst = view.verdict > *worst ? view.verdict : *worst;
+				if (oldest == MSEC_NEVER || view.age > oldest)
+					oldest = view.age;
+				if (view.verdict > *worst)
+					*worst = view.verdict;
 			}
 	}
 	return oldest;

@@ -55,8 +55,8 @@ report(struct session *session, const struct message *message, enum verb verb, e
 static void
 tell(struct session *session, const struct message *message, enum verb verb, enum why why)
 {
-	if (why != WHY_RELAYED || message->word != why || verb != VERB_SEND ||
-	    message->broken_at + message->cleaned > 0 || !journal_count_unseen(&session->journal, why))
+	if (why != WHY_RELAYED || message->word != why || message->broken_at + message->cleaned > 0 ||
+	    !journal_count_unseen(&session->journal, why))
 		report(session, message, verb, why);
 }
 

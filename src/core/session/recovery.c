@@ -22,7 +22,7 @@ free_queue(struct session *session)
 void
 recovery_open(struct session *session)
 {
-	if (session->config.kill_stuck > 0 && session->handshake.dialect->ping != NULL && !session->config.dry_run &&
+	if (session->config.kill_stuck > 0 && session->handshake.dialect->ping != NULL &&
 	    session->probe.trial == TRIAL_NONE)
 		session->probe.trial = TRIAL_DUE;
 }
@@ -331,7 +331,7 @@ recovery_sees_stuck(const struct session *session)
 
 	if (session->server.life == SERVER_STUCK)
 		return !session->server.dismissed;
-	return unanswered != MSEC_NEVER && unanswered >= TIME_PROBE && silent >= unanswered;
+	return unanswered >= TIME_PROBE && silent >= unanswered;
 }
 
 const char *
@@ -339,15 +339,16 @@ session_ping(struct session *session)
 {
 	const char *obstacle = obstacle_of(session);
 
-	if (obstacle == NULL &&
-	    (session->server.life != SERVER_OPEN || !session->handshake.opened || !state_is_settled(session)))
-		obstacle = "the handshake is not answered, and before that it may not be asked";
-	if (obstacle == NULL && !session->handshake.framing_known)
-		obstacle = "the client has sent nothing yet, which would show how messages are framed";
-	if (obstacle == NULL && session_unanswered(session) == MSEC_NEVER)
+	if (obstacle != NULL)
+		return obstacle;
+	if (session->server.life != SERVER_OPEN || !session->handshake.opened || !state_is_settled(session))
+		return "the handshake is not answered, and before that it may not be asked";
+	if (!session->handshake.framing_known)
+		return "the client has sent nothing yet, which would show how messages are framed";
+	if (session_unanswered(session) == MSEC_NEVER)
 		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
 		    ask(session, probe_method(session), SPAN_NONE, MSEC_NEVER), SPAN_NONE);
-	return obstacle;
+	return NULL;
 }
 
 /* Sends a message again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */

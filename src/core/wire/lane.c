@@ -280,9 +280,8 @@ urgent_is_next(const struct lane *lane)
 static bool
 is_stopped(const struct lane *lane, const struct queued *queued)
 {
-	bool answer = queued->start == queued->next;
-
-	return queued->start >= lane->stop && (queued->start > lane->stop || !answer);
+	/* An answer of canceld's, which has no bytes of its lane, goes out at the stop too. */
+	return queued->start + (queued->start < queued->next) > lane->stop;
 }
 
 struct output {

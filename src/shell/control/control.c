@@ -402,8 +402,7 @@ on_line(struct peer *peer, struct span line)
 	if (message == NULL) {
 		refuse(&call, -32700, "%s", error.text);
 	} else if (json_unpack(message, "{s?o,s:s,s?o}", "id", &id, "method", &method, "params", &call.params) < 0 ||
-	    !json_is_object(call.params) ||
-	    !(id == NULL || json_is_string(id) || json_is_number(id) || json_is_null(id))) {
+	    !json_is_object(call.params) || json_is_object(id) || json_is_array(id) || json_is_boolean(id)) {
 		refuse(&call, -32600, "that is no JSON-RPC request with named parameters");
 	} else {
 		call.id = id;

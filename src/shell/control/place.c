@@ -125,13 +125,14 @@ place_sweep(const char *directory)
 	struct dirent *entry;
 	char path[PLACE_PATH];
 
+	if (list == NULL)
+		return;
 	/* A socket whose name begins with a dot may be about to listen. */
-	for (int i = 0; list != NULL && i < SWEPT_MOST && (entry = readdir(list)) != NULL; i++)
+	for (int i = 0; i < SWEPT_MOST && (entry = readdir(list)) != NULL; i++)
 		if (entry->d_name[0] != '.' &&
 		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < (int)sizeof(path))
 			place_remove_dead(path);
-	if (list != NULL)
-		closedir(list);
+	closedir(list);
 }
 
 /*

@@ -189,7 +189,7 @@ view_command(char *const command[])
 	json_t *array = json_array();
 	struct buf word = { 0 };
 
-	for (size_t i = 0; command != NULL && command[i] != NULL; i++) {
+	for (size_t i = 0; command[i] != NULL; i++) {
 		buf_clear(&word);
 		command_append_word(&word, command, i);
 		json_array_append_new(array, shown(buf_span(&word)));
