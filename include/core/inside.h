@@ -224,6 +224,13 @@ void state_release(struct session *session);
 /* Its receiver is told of the cancel. With --kill-ignoring the time in which the server must heed it begins. */
 void state_tell(struct session *session, struct request *request);
 
+/* The server's question to the client, if it may wait for the answer, else NULL: see session->excuse. */
+static inline const struct request *
+state_excuse(const struct session *session, const struct request *question)
+{
+	return request_is_awaited(question) && question->received >= session->server.answered ? question : NULL;
+}
+
 /* The answer to the request names the task that continues it, in which a person is asked, or progress comes. */
 void state_keep_task(struct session *session, const struct request *request, struct id id);
 

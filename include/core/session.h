@@ -362,11 +362,17 @@ struct session {                /* read only, and of party only the lanes; confi
 	struct probe probe;
 	struct place *places; /* owned, by the number of their rule, as many as had been added */
 	size_t place_count;
-	bool era_awaited;   /* a cancel or a probe waits until the era is settled */
-	bool waiting;       /* deadlines wait until the session is open */
-	msec_t open_by;     /* steady time: then a modern session without a handshake counts as open */
-	bool client_ended;  /* the client has left, or its output is closed */
-	bool client_left;   /* ... and its requests are not waited for */
+	bool era_awaited;  /* a cancel or a probe waits until the era is settled */
+	bool waiting;      /* deadlines wait until the session is open */
+	msec_t open_by;    /* steady time: then a modern session without a handshake counts as open */
+	bool client_ended; /* the client has left, or its output is closed */
+	bool client_left;  /* ... and its requests are not waited for */
+	/*
+	 * --kill-ignoring: what the server had asked the client when it was last told of a cancel, the newest that is still
+	 * open. If it does one thing after another, it waits for that and reads no cancel; NULL: for nothing, or it has
+	 * answered a request since.
+	 */
+	const struct request *excuse;
 	msec_t client_owed; /* steady time when the server last waited for an answer of the client's */
 	struct edits edits;
 	struct buf fault;   /* what is wrong with the frame at hand, or a person's reason, for the log and the error */

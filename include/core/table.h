@@ -24,7 +24,7 @@ struct clocks {
 	msec_t now;     /* the caller's */
 	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
 	msec_t steady, idle;
-	msec_t unread; /* the last steady time when the server was not being read */
+	msec_t unread; /* the last steady time when the server was not being read, or may not have read: see excuse */
 	bool stalled;  /* ... and still is not */
 };
 

@@ -212,7 +212,9 @@ put_request(struct digest *digest, const struct request *it)
 	put_names(digest, it);
 	put_task(digest, it);
 	put_number(digest, it->place == NULL ? NEVER : it->place - session->places);
-	put_number(digest, it->since == MSEC_NEVER);   /* else a person's change of a deadline counts from then */
+	put_number(digest, it->since == MSEC_NEVER); /* else a person's change of a deadline counts from then */
+	put_number(digest, it == session->excuse);
+	put_number(digest, it->from == SIDE_SERVER && it->received < session->server.answered);
 	if (it->in == &session->questions[it->from]) { /* of others it is told only */
 		put_age(digest, it->received, TIME_PROBE);
 		put_number(digest, session->server.answered > it->received);
@@ -390,7 +392,7 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(clocks, apart) \
 	STRUCTS(questions, pending) ONE(minted, number) STRUCTS(tasks, pending) ONE(turns, apart) ONE(lost, apart) ONE(acks, apart) \
 	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(place_count, number) ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
-	ONE(client_ended, number) ONE(client_left, number) ONE(client_owed, apart) \
+	ONE(client_ended, number) ONE(client_left, number) ONE(excuse, apart) /* in the requests */ ONE(client_owed, apart) \
 	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived) /* empty between two calls */
 /* clang-format on */
 

@@ -355,6 +355,8 @@ static void
 heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
 	oracle->start_answered |= ask->by == CLIENT && ask->deed->traits & HANDSHAKE;
+	if (ask->by == CLIENT)
+		oracle->responded_at = oracle->now;
 	if (ask->by == CLIENT && !sent->bad && !sent->salvaged && ask->replied == 0)
 		oracle->answered_at = oracle->now;
 	/* A response that is malformed, or shares its line with text, counts only while one is awaited. */

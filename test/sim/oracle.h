@@ -148,8 +148,7 @@ struct ask { /* one request */
 	} beat;
 	int64_t told_at;        /* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
 	int64_t told_surely_at; /* ... of which it knew then */
-	bool told_waiting;      /* ... the server surely waited for the client ... */
-	bool told_perhaps;      /* ... or perhaps */
+	int64_t excused_at;     /* ... the last time when the server surely had a reason not to have read that */
 	bool overdue;           /* ... and its receiver has had its time since, as far as canceld looked */
 	bool resumed;           /* ... which was replayed, so that the next first notice is not due */
 	int rule;               /* --parallel: the rule that it counts with, from 1; 0: none */
@@ -269,6 +268,9 @@ struct oracle {
 	bool tried;                   /* ... it was answered, or not in time */
 	bool mute, was_mute;          /* ... not in time, as canceld reported */
 	int64_t answered_at;          /* when the server last answered a request */
+	int64_t responded_at;         /* ... or perhaps did */
+	int64_t told_last;            /* when it was last told of a cancel */
+	int64_t excused_at;           /* the last time when it perhaps had a reason not to have read one */
 	uint64_t let;  /* what was heard before this may pass: it stands before an answer of the client's */
 	bool unprobed; /* a cancel arrived after the probe, at this time */
 	int64_t unprobed_at;

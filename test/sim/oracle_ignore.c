@@ -3,13 +3,48 @@
 
 #include "oracle_inside.h"
 
-/* How long the server may take; longer, if it waited for the client as it was told. */
+/* How long the server may take. */
 static int64_t
-time_of(const struct oracle *oracle, const struct ask *ask, bool waited)
+time_of(const struct oracle *oracle, const struct ask *ask)
 {
-	int64_t grace = oracle_grace(oracle, ask), time = oracle->kill_ignoring + (waited ? grace : 0);
+	int64_t grace = oracle_grace(oracle, ask);
 
-	return time > grace ? time : grace;
+	return oracle->kill_ignoring > grace ? oracle->kill_ignoring : grace;
+}
+
+static int64_t
+later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* canceld does not look behind a question of the server's that it remembers, and to which nobody waits for the answer. */
+static bool
+is_hidden(const struct oracle *oracle)
+{
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == SERVER && ask->lost == 0 && (ask->cancelled != 0 || ask->decided != 0))
+			return true;
+	return false;
+}
+
+/*
+ * The server waits for the client, and has answered nothing since it asked. Then it need not have read a cancel of which
+ * it was told later: the time begins when that has ended.
+ */
+static void
+note_excuses(struct oracle *oracle)
+{
+	struct ask *ask;
+
+	if (oracle_waits_for_client(oracle, false, oracle->told_last, oracle->answered_at))
+		oracle->excused_at = oracle->now;
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count && !is_hidden(oracle); ask++)
+		if (ask->told_at != 0 &&
+		    oracle_waits_for_client(oracle, true, ask->told_at - 1, oracle->responded_at + 1))
+			ask->excused_at = oracle->now;
 }
 
 /* surely: it had arrived, or the cancel is its own. */
@@ -18,14 +53,13 @@ tell(struct oracle *oracle, struct ask *ask, bool surely)
 {
 	if (ask->by != CLIENT || ask->deed == NULL || ask->deed->traits & FINAL)
 		return;
-	if (ask->told_at == 0) {
+	if (ask->told_at != 0 && (!surely || ask->told_surely_at != 0))
+		return;
+	if (ask->told_at == 0)
 		ask->told_at = oracle->now;
-		ask->told_waiting = oracle_waits_for_client(oracle, true, oracle->now - 1);
-	}
-	if (surely && ask->told_surely_at == 0) {
+	if (surely)
 		ask->told_surely_at = oracle->now;
-		ask->told_perhaps = oracle_waits_for_client(oracle, false, oracle->now);
-	}
+	oracle->told_last = oracle->now;
 }
 
 static void
@@ -63,6 +97,7 @@ oracle_ignore_stall(struct oracle *oracle, bool stalled)
 	if (oracle->stalled)
 		oracle->stalled_at = oracle->now;
 	oracle->stalled = stalled;
+	note_excuses(oracle);
 }
 
 void
@@ -104,7 +139,7 @@ oracle_ignores(struct oracle *oracle, const char *id)
 
 	while (ask < oracle->asks + oracle->ask_count &&
 	    !(strcmp(ask->id, id) == 0 && goes_on(ask) &&
-		oracle->now - ask->told_at >= time_of(oracle, ask, ask->told_waiting) && is_shown(oracle, ask)))
+		oracle->now - later(ask->told_at, ask->excused_at) >= time_of(oracle, ask) && is_shown(oracle, ask)))
 		ask++;
 	if (oracle->kill_ignoring == 0 || ask == oracle->asks + oracle->ask_count)
 		oracle_blame(oracle, "7: a server is ended as it ignores the cancel of %s, which it does not", id);
@@ -115,15 +150,12 @@ oracle_ignores(struct oracle *oracle, const char *id)
 static bool
 is_overdue(const struct oracle *oracle, const struct ask *ask, int64_t late)
 {
-	int64_t since = ask->told_surely_at > oracle->unread ? ask->told_surely_at : oracle->unread;
+	int64_t since = later(later(ask->told_surely_at, oracle->excused_at),
+	    later(later(oracle->unread, oracle->stalled_at), oracle->slept));
 
-	if (oracle->stalled_at > since)
-		since = oracle->stalled_at;
-	if (oracle->slept > since)
-		since = oracle->slept;
 	return goes_on(ask) && !ask->ended && ask->told_surely_at > 0 && ask->wire[0] != '\0' &&
 	    !oracle_may_be_forgotten(oracle, ask) && ask->life == oracle->life &&
-	    oracle->now - since >= time_of(oracle, ask, ask->told_perhaps) + late;
+	    oracle->now - since >= time_of(oracle, ask) + late;
 }
 
 static bool
@@ -140,7 +172,8 @@ note_overdue(struct oracle *oracle)
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		ask->overdue |= goes_on(ask) && oracle->now - ask->told_at >= time_of(oracle, ask, ask->told_waiting) &&
+		ask->overdue |= goes_on(ask) &&
+		    oracle->now - later(ask->told_at, ask->excused_at) >= time_of(oracle, ask) &&
 		    oracle->now - oracle->stalled_at >= oracle->kill_ignoring;
 }
 

@@ -82,7 +82,7 @@ void oracle_got_beat(struct oracle *oracle, json_t *message, const char *text, s
 bool oracle_may_be_forgotten(const struct oracle *oracle, const struct ask *ask);
 
 /* oracle_restart.c: whether the server waits for the client; since: on a request that was heard by then. */
-bool oracle_waits_for_client(const struct oracle *oracle, bool surely, int64_t since);
+bool oracle_waits_for_client(const struct oracle *oracle, bool surely, int64_t since, int64_t from);
 
 /* oracle_ignore.c: canceld tells the server of a cancel; ask: -1: only of the turns of that session. */
 void oracle_ignore_told(struct oracle *oracle, int ask, const char *session);

@@ -804,12 +804,12 @@ is_uncertain(const struct ask *ask)
 }
 
 bool
-oracle_waits_for_client(const struct oracle *oracle, bool surely, int64_t since)
+oracle_waits_for_client(const struct oracle *oracle, bool surely, int64_t since, int64_t from)
 {
 	const struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == SERVER && oracle_lives(oracle, ask) && ask->asked <= since &&
+		if (ask->by == SERVER && oracle_lives(oracle, ask) && ask->asked >= from && ask->asked <= since &&
 		    !(surely ? is_uncertain(ask) : ask->cancelled != 0 && !ask->owed))
 			return true;
 	return false;
@@ -842,7 +842,7 @@ oracle_still(struct oracle *oracle, bool at_end)
 	bool read = own != NULL && own->kind == OWN_PROBE && !own->answered;
 	int64_t since = oracle->moved > oracle->probe_at ? oracle->moved : oracle->probe_at;
 
-	bool waits = oracle_waits_for_client(oracle, false, oracle->now);
+	bool waits = oracle_waits_for_client(oracle, false, oracle->now, 0);
 
 	oracle_ignore_pause(oracle, waits || oracle->unread == oracle->now);
 	if (waits)
@@ -865,7 +865,7 @@ oracle_stuck(struct oracle *oracle)
 	if (oracle->now - oracle->spoke < oracle->kill_stuck &&
 	    !(oracle->now - oracle->probe_at >= longest_rave(oracle) && oracle->answered_at <= oracle->probe_at))
 		oracle_blame(oracle, "7: a server is to be ended that has just written something");
-	if (oracle_waits_for_client(oracle, true, oracle->now))
+	if (oracle_waits_for_client(oracle, true, oracle->now, 0))
 		oracle_blame(oracle, "7: a server is to be ended that waits for the client");
 }
 

@@ -173,6 +173,8 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 		action.traceparent = request->traceparent;
 	}
 	journal_end(&session->journal, &action);
+	if (request == session->excuse)
+		session->excuse = state_excuse(session, request->older);
 	acks_end(session, request, outcome);
 	records_end(&session->records, request);
 }

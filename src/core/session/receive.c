@@ -415,6 +415,7 @@ learn(struct session *session, const struct message *message, struct request *re
 {
 	server_serves(&session->server);
 	session->server.answered = session->clocks.steady;
+	session->excuse = NULL;
 	buf_clear(&session->server.refused);
 	if (!message_grants(message))
 		return;

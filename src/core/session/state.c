@@ -13,15 +13,13 @@ session_set_time(struct session *session, msec_t now)
 	/* The start of a gap is unknown: assume the earliest moment, so that no deadline fires early. */
 	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW)
 		gap = earlier(passed, now - clocks->planned + TIME_SKEW);
-	if (passed >= 0) {
-		clocks->now = now;
-		clocks->planned = MSEC_NEVER;
-		clocks->steady += passed - gap;
-		if (clocks->stalled)
-			clocks->unread = clocks->steady;
-		else if (!state_asks_person(session))
-			clocks->idle += passed - gap;
-	}
+	clocks->now = now;
+	clocks->planned = MSEC_NEVER;
+	clocks->steady += passed - gap;
+	if (clocks->stalled || session->excuse != NULL)
+		clocks->unread = clocks->steady;
+	if (!clocks->stalled && !state_asks_person(session))
+		clocks->idle += passed - gap;
 	if (gap > 0) {
 		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
@@ -168,7 +166,7 @@ questions_mint(struct session *session, enum side asker, bool string, char stora
 		buf_clear(text);
 		compose(text, string ? "'canceld-%d'" : "%d", (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
 		id = id_of(buf_span(text), session->config.seed);
-	} while (pending_holds(&session->party[asker].pending, id) || pending_holds(&session->questions[asker], id));
+	} while (pending_holds(&session->party[asker].pending, id));
 	id.text.ptr = memcpy(storage, id.text.ptr, id.text.len);
 	return id;
 }
@@ -233,11 +231,11 @@ state_grace(const struct session *session, const struct request *request)
 struct request *
 state_next_turn(const struct session *session, struct id session_id, const struct request *after)
 {
-	const struct pending *asked = &session->client.pending;
-	struct request *turn = pending_next_by_token(asked, session_id, after);
+	struct request *turn;
 
-	while (turn != NULL && !request_is_turn(turn))
-		turn = pending_next_by_token(asked, session_id, turn);
+	do
+		turn = pending_next_by_token(&session->client.pending, session_id, after);
+	while ((after = turn) != NULL && !request_is_turn(turn));
 	return turn;
 }
 
@@ -268,13 +266,11 @@ state_tell(struct session *session, struct request *request)
 {
 	msec_t time = session->config.kill_ignoring, grace = state_grace(session, request);
 
-	/* What the server waits for may be answered at the end of the grace only, by canceld. */
-	if (time > 0 && !request->cancel_sent && request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL))
-		alarm_arm(&request->in->heed, &request->heed,
-		    session_outstanding(session, SIDE_SERVER) > 0 ? time + grace :
-			time > grace                              ? time :
-								    grace,
-		    session->clocks.steady);
+	if (time > 0 && !request->cancel_sent && request->from == SIDE_CLIENT &&
+	    !(request->traits & METHOD_NO_CANCEL)) {
+		session->excuse = state_excuse(session, session->party[SIDE_SERVER].pending.newest);
+		alarm_arm(&request->in->heed, &request->heed, time > grace ? time : grace, session->clocks.steady);
+	}
 	request->cancel_sent = true;
 }
 
