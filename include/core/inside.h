@@ -31,7 +31,6 @@ struct message {
 	enum message_kind meant;     /* as far as it was read; REQUEST, NOTIFICATION, RESPONSE or NONE */
 	const char *malformed;       /* a response that is no sound answer: what is wrong; or NULL */
 	struct id id;                /* empty if absent, null, repeated or not kept: it cannot be tracked */
-	uint64_t seed;               /* of ids */
 	struct span method;          /* unescaped; or empty */
 	struct span text;            /* without byte order mark and newline */
 	uint64_t start, next;        /* positions in the lane of `from`: of text, and behind its newline */
@@ -98,7 +97,7 @@ message_id(const struct message *message, enum scan_field field)
 
 	if (type != VALUE_STRING && type != VALUE_NUMBER)
 		return (struct id){ .hash = 0 };
-	return id_of(scan_text(message->scan, field), message->seed);
+	return id_of(scan_text(message->scan, field));
 }
 
 /* --- state.c */

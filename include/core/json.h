@@ -93,7 +93,7 @@ enum { ID_MAX = 1024 };
 bool id_equal(struct span a, struct span b);
 
 /*
- * An id that was read once, and is looked up from then on; with one seed. It may come back in another spelling: as the
+ * An id that was read once, and is looked up from then on. It may come back in another spelling: as the
  * other JSON type of the same text, or as what a double of it prints as, which need not equal it. So an id is kept under
  * its hash and under `near`, and those that it may be another spelling of are kept under `alike`; 0: there are none.
  */
@@ -103,7 +103,10 @@ struct id {
 	uint64_t near, alike; /* near: of the double nearest to the number that it is, or that its string spells */
 };
 
-struct id id_of(struct span text, uint64_t seed);
+struct id id_of(struct span text);
+
+/* What a peer must not know, else it can choose the buckets of its ids: any random number, set before the first id is read. */
+extern uint64_t id_secret;
 
 static inline bool
 id_is_string(struct id id)

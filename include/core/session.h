@@ -28,7 +28,6 @@ struct session_config {
 	msec_t heartbeat; /* while a request with a token waits, progress in a silent server's name so often; 0: none */
 	msec_t kill_stuck;    /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
 	msec_t kill_ignoring; /* how long it may go on with a request that was cancelled; 0: for ever */
-	uint64_t seed;        /* of the hash tables: any random number */
 };
 
 enum server_life {

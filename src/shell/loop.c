@@ -259,8 +259,8 @@ open_session(struct loop *loop)
 	/* It has to be told the path of another socket. */
 	config.pid = options->no_control || *options->control != '\0' ? 0 : getpid();
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
-	if (!system_random(&config.seed, sizeof(config.seed)))
-		config.seed = (uint64_t)loop->now;
+	if (!system_random(&id_secret, sizeof(id_secret)))
+		id_secret = (uint64_t)loop->now;
 	loop->session = session_new(&config, on_action, loop, loop->now);
 }
 

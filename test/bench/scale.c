@@ -39,7 +39,6 @@ open_session(const char *dialect)
 		.grace = MSEC_NEVER,
 		.max_message = LIMIT_MESSAGE,
 		.max_inflight = 2 * LARGE,
-		.seed = 42,
 	};
 
 	now = 1;

@@ -516,7 +516,6 @@ read_options(struct play *play, const char *text)
 	free(scenario.options);
 	play->config = scenario.config;
 	play->config.policy = policy;
-	play->config.seed = 0x9e3779b97f4a7c15u;
 }
 
 void

@@ -402,7 +402,6 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 	config->policy = policy;
 	if (play->setup->filler != FILLER_NONE && config->max_message < LIMIT_MESSAGE)
 		config->max_message += FILLER_SIZE;
-	config->seed = 0x9e3779b97f4a7c15u;
 	play->session = session_new(config, on_action, play, START);
 }
 

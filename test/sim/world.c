@@ -464,7 +464,7 @@ init(struct world *world)
 	config.max_message = LIMIT_MESSAGE;
 	world->max_inflight = config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
 	world->large = chance_percent(chance, 15) ? 20 : 3;
-	config.seed = chance_next(chance);
+	id_secret = chance_next(chance);
 	config.observed = true;
 	oracle->no_cancel = config.no_cancel = chance_percent(chance, 5);
 	oracle->answer_cancelled = config.answer_cancelled = chance_percent(chance, 15);

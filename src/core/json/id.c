@@ -12,6 +12,8 @@ enum {
 /* What is hashed; each sort apart. Numbers of few digits are hashed as the doubles that they are. */
 enum sort { SORT_NUMBER, SORT_STRING, SORT_DOUBLE };
 
+uint64_t id_secret;
+
 static bool
 is_string(struct span id)
 {
@@ -121,10 +123,10 @@ id_number(struct span id, double *value)
 }
 
 static uint64_t
-hash_double(double value, uint64_t seed)
+hash_double(double value)
 {
 	value += 0.0; /* -0 becomes 0 */
-	return hash_of(span_at((const char *)&value, sizeof(value)), seed + SORT_DOUBLE);
+	return hash_of(span_at((const char *)&value, sizeof(value)), id_secret + SORT_DOUBLE);
 }
 
 /* Whether the number is the integer that its nearest double is, rounded at its last digit: what that prints as. */
@@ -143,11 +145,11 @@ is_rounded(struct span key, double value)
 
 /* Any id but a plain number. */
 static __attribute__((noinline)) void
-read_other(struct id *id, uint64_t seed)
+read_other(struct id *id)
 {
 	char storage[ID_MAX], digits[KEY_MAX];
 	struct span chars = text_of(id->text, storage), key;
-	uint64_t as_string = hash_of(chars, seed + SORT_STRING), as_number;
+	uint64_t as_string = hash_of(chars, id_secret + SORT_STRING), as_number;
 	bool string = is_string(id->text), few;
 	double value;
 
@@ -155,23 +157,23 @@ read_other(struct id *id, uint64_t seed)
 	if (!id_number(id->text, &value))
 		return;
 	if (value < TWO_TO_64 && value > -TWO_TO_64)
-		id->near = hash_double(value, seed);
+		id->near = hash_double(value);
 	key = write_number(chars, digits);
 	few = id->near != 0 && span_until(key, "e").len <= (size_t)SHORT_MAX + (key.ptr[0] == '-');
-	as_number = few ? id->near : hash_of(key, seed + SORT_NUMBER);
+	as_number = few ? id->near : hash_of(key, id_secret + SORT_NUMBER);
 	id->hash = string ? as_string : as_number;
 	id->alike = few || (id->near != 0 && is_rounded(key, value)) ? id->near : string ? as_number : as_string;
 }
 
 struct id
-id_of(struct span text, uint64_t seed)
+id_of(struct span text)
 {
 	struct id id = { .text = text };
 	double value;
 
 	if (read_plain(text, &value))
-		id.hash = id.alike = hash_double(value, seed);
+		id.hash = id.alike = hash_double(value);
 	else if (text.len > 0)
-		read_other(&id, seed);
+		read_other(&id);
 	return id;
 }

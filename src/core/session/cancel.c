@@ -170,5 +170,5 @@ cancel_task(struct session *session, const struct request *request, struct span 
 	    question->id.text, dialect->task_cancel, task_id, request->meta);
 	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);
 	if (session->config.kill_ignoring > 0)
-		state_keep_task(session, request, id_of(task_id, session->config.seed));
+		state_keep_task(session, request, id_of(task_id));
 }

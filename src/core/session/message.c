@@ -90,7 +90,6 @@ interpret(struct message *message, struct session *session, struct party *writer
 		scan->fault = SCAN_FINE;
 	}
 	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
-	message->seed = session->config.seed;
 	message->id = message_id(message, SCAN_ID);
 	message->meant = read_meant(scan);
 	message->kind = read_kind(scan, message->meant);

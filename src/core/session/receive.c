@@ -398,7 +398,7 @@ note_task(struct session *session, const struct request *request, const struct m
 	note_status(session, request->from, message_id(message, SCAN_RESULT_TASK_ID),
 	    scan_text(message->scan, SCAN_RESULT_STATUS));
 	while ((listed = json_next(list, &at)).len > 0)
-		note_status(session, request->from, id_of(json_member(listed, "taskId"), message->seed),
+		note_status(session, request->from, id_of(json_member(listed, "taskId")),
 		    json_member(listed, "status"));
 	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(message->scan, SCAN_RESULT)))
 		return;
@@ -442,7 +442,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		cancel_task(session, request, task_id);
 	else if (task_id.len > 0 && session->handshake.era != ERA_MODERN &&
 	    !dialect_ends_task(scan_text(message->scan, SCAN_CREATED_STATUS)))
-		state_keep_task(session, request, id_of(task_id, message->seed));
+		state_keep_task(session, request, id_of(task_id));
 	if (session->tasks[request->from].count > 0)
 		note_task(session, request, message);
 	if (request->from == SIDE_CLIENT)

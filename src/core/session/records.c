@@ -216,7 +216,7 @@ records_grant(struct session *session, const struct message *message, struct req
 	struct record *record;
 
 	if (traits & (METHOD_SESSION | METHOD_CLOSE))
-		records_reopen(session, id_of(session_id, session->config.seed));
+		records_reopen(session, id_of(session_id));
 	if ((traits & METHOD_STREAM) || (request->record.len == 0 && !(traits & (METHOD_UNSETTING | METHOD_CLOSE))))
 		return;
 	if ((traits & (METHOD_SESSION | METHOD_CLOSE)) && session_id.len > 0)

@@ -165,7 +165,7 @@ questions_mint(struct session *session, enum side asker, bool string, char stora
 	do {
 		buf_clear(text);
 		compose(text, string ? "'canceld-%d'" : "%d", (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
-		id = id_of(buf_span(text), session->config.seed);
+		id = id_of(buf_span(text));
 	} while (pending_holds(&session->party[asker].pending, id));
 	id.text.ptr = memcpy(storage, id.text.ptr, id.text.len);
 	return id;
@@ -187,7 +187,7 @@ questions_add(struct session *session, enum side asker, const char *method, stru
 	struct request like = {
 		.method = span_of(method),
 		.shown = unescaped(token, plain, sizeof(plain)),
-		.token = id_of(token, session->config.seed),
+		.token = id_of(token),
 		.deadlines = { { .after = MSEC_NEVER }, { .after = time } },
 	};
 	struct request *question;
