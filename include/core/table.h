@@ -56,7 +56,7 @@ enum request_flag {              /* properties, known from the start */
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
-enum name_kind { NAME_WIRE_ID, NAME_ID, NAME_TOKEN, NAME_NEAR /* private: with another one */ };
+enum name_kind { NAME_WIRE, NAME_ID, NAME_TOKEN, NAME_NEAR /* private: with another one */ };
 
 struct request_name { /* private: an id or token of a request, in pending->names */
 	struct map_entry entry;
@@ -198,17 +198,14 @@ void pending_vacate(struct request *request);
 /* Disarms the request's alarms, removes and frees it. */
 void pending_remove(struct request *request);
 
-/* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. An empty id names none. */
-struct request *pending_by_id(const struct pending *pending, struct id id);
+/*
+ * The newest with this name that is WAITING or CANCELLING, else a tombstone; or NULL. An empty id names none. NAME_ID: the
+ * requester's; NAME_WIRE: the one that a response with this id would answer; NAME_TOKEN: the wire token, or the second.
+ */
+struct request *pending_find(const struct pending *pending, struct id id, enum name_kind kind);
 
 /* How many open requests, at most `most`, have this name. */
 size_t pending_count(const struct pending *pending, struct id id, enum name_kind kind, size_t most);
-
-/* By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none. */
-struct request *pending_by_wire(const struct pending *pending, struct id wire_id);
-
-/* By wire token, or by the second token of a request; chosen as by pending_by_id. */
-struct request *pending_by_token(const struct pending *pending, struct id wire_token);
 
 /*
  * The requests with exactly this wire token: the first one (after NULL), or the next one behind `after`; or NULL.

@@ -49,13 +49,13 @@ add(const char *id)
 static struct request *
 by_wire(const char *wire_id)
 {
-	return pending_by_wire(&pending, read(wire_id));
+	return pending_find(&pending, read(wire_id), NAME_WIRE);
 }
 
 static struct request *
 loosely(const char *wire_id)
 {
-	return pending_alike(&pending, read(wire_id), NAME_WIRE_ID);
+	return pending_alike(&pending, read(wire_id), NAME_WIRE);
 }
 
 SUITE("pending", .alone = true, .before = setup, .after = teardown);
@@ -137,7 +137,7 @@ TESTS(ids_with_one_nearest_double_are_as_fast_as_others, 0, 3)
 			pending_move(add(id), i % 2 == 0 ? REQUEST_ABANDONED : REQUEST_WAITING);
 		else
 			ck_assert_ptr_nonnull(by_wire(id));
-		ck_assert_uint_eq(pending_count(&pending, read(id), NAME_WIRE_ID, MANY), (unsigned)i % 2);
+		ck_assert_uint_eq(pending_count(&pending, read(id), NAME_WIRE, MANY), (unsigned)i % 2);
 		ck_assert_ptr_null(by_wire("10000000000000000000000999999"));
 		ck_assert_ptr_null(by_wire("\"10000000000000000000000999999\""));
 	}
@@ -154,9 +154,9 @@ TEST(equal_ids_are_counted)
 	add("9007199254740993.0");
 	add("\"9007199254740993\"");
 	pending_move(add("9007199254740993"), REQUEST_ABANDONED);
-	ck_assert_uint_eq(pending_count(&pending, read("9007199254740993"), NAME_WIRE_ID, 9), 3);
-	ck_assert_uint_eq(pending_count(&pending, read("9007199254740992"), NAME_WIRE_ID, 9), 1);
-	ck_assert_uint_eq(pending_count(&pending, read("90071992547409930e-1"), NAME_WIRE_ID, 9), 3);
-	ck_assert_uint_eq(pending_count(&pending, read("\"9007199254740993\""), NAME_WIRE_ID, 9), 1);
-	ck_assert_uint_eq(pending_count(&pending, read("9007199254740993"), NAME_WIRE_ID, 2), 2);
+	ck_assert_uint_eq(pending_count(&pending, read("9007199254740993"), NAME_WIRE, 9), 3);
+	ck_assert_uint_eq(pending_count(&pending, read("9007199254740992"), NAME_WIRE, 9), 1);
+	ck_assert_uint_eq(pending_count(&pending, read("90071992547409930e-1"), NAME_WIRE, 9), 3);
+	ck_assert_uint_eq(pending_count(&pending, read("\"9007199254740993\""), NAME_WIRE, 9), 1);
+	ck_assert_uint_eq(pending_count(&pending, read("9007199254740993"), NAME_WIRE, 2), 2);
 }

@@ -420,8 +420,8 @@ TEST(the_tombstones_are_bounded_behind_many_open_requests)
 	ck_assert_uint_eq(pending->in_state[REQUEST_ABANDONED], LIMIT_TOMBSTONES);
 	ck_assert_uint_eq(pending->in_state[REQUEST_WAITING], OPEN);
 	ck_assert_int_eq(told[WHY_FORGOTTEN], CANCELLED - LIMIT_TOMBSTONES);
-	ck_assert_ptr_null(pending_by_id(pending, id_of(SPAN("85534"))));
-	ck_assert_ptr_nonnull(pending_by_id(pending, id_of(SPAN("85535"))));
+	ck_assert_ptr_null(pending_find(pending, id_of(SPAN("85534")), NAME_ID));
+	ck_assert_ptr_nonnull(pending_find(pending, id_of(SPAN("85535")), NAME_ID));
 }
 
 /* What is kept of a request takes no more memory than it needs, and nothing once nobody awaits the answer. */

@@ -2,16 +2,14 @@
 
 enum { SIZE_MIN = 16 };
 
-/* The two halves of the product, combined. */
+/* The two halves of the product, combined, but for carries. */
 static uint64_t
 fold(uint64_t a, uint64_t b)
 {
 	uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
-	uint64_t low = a_low * b_low;
-	uint64_t middle = a_high * b_low + (low >> 32);
-	uint64_t other = a_low * b_high + (uint32_t)middle;
+	uint64_t cross = a_low * b_high + a_high * b_low;
 
-	return (other << 32 | (uint32_t)low) ^ (a_high * b_high + (middle >> 32) + (other >> 32));
+	return (a_low * b_low) ^ (a_high * b_high) ^ (cross << 32 | cross >> 32);
 }
 
 uint64_t

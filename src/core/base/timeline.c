@@ -47,7 +47,7 @@ alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_
 	if (duration == MSEC_NEVER)
 		return;
 	alarm->timeline = timeline;
-	alarm->due = duration > DUE_MAX || now > DUE_MAX - duration ? DUE_MAX : now + duration;
+	alarm->due = now + earlier(duration, DUE_MAX - now);
 	alarm->order = timeline->armed++;
 	if (timeline->count == timeline->room) {
 		timeline->room = 2 * timeline->room + 16;

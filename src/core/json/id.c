@@ -9,9 +9,6 @@ enum {
 	KEY_MAX = ID_MAX + SPAN_NUMBER_MAX,
 };
 
-/* What is hashed; each sort apart. Numbers of few digits are hashed as the doubles that they are. */
-enum sort { SORT_NUMBER, SORT_STRING, SORT_DOUBLE };
-
 uint64_t id_secret;
 
 static bool
@@ -126,7 +123,7 @@ static uint64_t
 hash_double(double value)
 {
 	value += 0.0; /* -0 becomes 0 */
-	return hash_of(span_at((const char *)&value, sizeof(value)), id_secret + SORT_DOUBLE);
+	return hash_of(span_at((const char *)&value, sizeof(value)), id_secret);
 }
 
 /* Whether the number is the integer that its nearest double is, rounded at its last digit: what that prints as. */
@@ -143,13 +140,13 @@ is_rounded(struct span key, double value)
 	return read * unit - (uint64_t)(value < 0 ? -value : value) + unit / 2 <= unit / 2 * 2;
 }
 
-/* Any id but a plain number. */
+/* Any id but a plain number. Strings are hashed apart; numbers of few digits as the doubles that they are. */
 static __attribute__((noinline)) void
 read_other(struct id *id)
 {
 	char storage[ID_MAX], digits[KEY_MAX];
 	struct span chars = text_of(id->text, storage), key;
-	uint64_t as_string = hash_of(chars, id_secret + SORT_STRING), as_number;
+	uint64_t as_string = hash_of(chars, id_secret + 1), as_number;
 	bool string = is_string(id->text), few;
 	double value;
 
@@ -160,7 +157,7 @@ read_other(struct id *id)
 		id->near = hash_double(value);
 	key = write_number(chars, digits);
 	few = id->near != 0 && span_until(key, "e").len <= (size_t)SHORT_MAX + (key.ptr[0] == '-');
-	as_number = few ? id->near : hash_of(key, id_secret + SORT_NUMBER);
+	as_number = few ? id->near : hash_of(key, id_secret);
 	id->hash = string ? as_string : as_number;
 	id->alike = few || (id->near != 0 && is_rounded(key, value)) ? id->near : string ? as_number : as_string;
 }

@@ -81,7 +81,7 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 		*at = ack->next;
 		free(ack);
 	}
-	acks_note_end(acks, request->from, request->id, NAME_WIRE_ID, outcome);
+	acks_note_end(acks, request->from, request->id, NAME_WIRE, outcome);
 	if (request->token.text.len > 0)
 		acks_note_end(acks, request->from, request->token, NAME_TOKEN, outcome);
 }

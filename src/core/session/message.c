@@ -95,7 +95,7 @@ interpret(struct message *message, struct session *session, struct party *writer
 	message->kind = read_kind(scan, message->meant);
 	message->malformed = message->kind == MESSAGE_RESPONSE ? find_flaw(scan) : NULL;
 	if (message->meant == MESSAGE_RESPONSE) {
-		message->request = pending_by_wire(&message->reader->pending, message->id);
+		message->request = pending_find(&message->reader->pending, message->id, NAME_WIRE);
 		if (message->request == NULL)
 			message->question = questions_find(session, message->to, message->id);
 	}

@@ -99,7 +99,7 @@ is_echo(const struct session *session, const struct message *message)
 {
 	const struct cancel *cancel = message->cancel;
 	struct id id = cancel != NULL ? message_id(message, cancel->field) : message->id;
-	const struct request *request = pending_by_wire(&session->client.pending, id);
+	const struct request *request = pending_find(&session->client.pending, id, NAME_WIRE);
 
 	if (request == NULL || cancel != NULL)
 		return request != NULL && request->state != REQUEST_WAITING;
@@ -325,7 +325,7 @@ drop_oversized(struct session *session, struct message *message)
 {
 	bool answers = message->writer->answers && !message->writer->asks;
 
-	message->request = answers ? pending_by_wire(&message->reader->pending, message->id) : NULL;
+	message->request = answers ? pending_find(&message->reader->pending, message->id, NAME_WIRE) : NULL;
 	message->question =
 	    answers && message->request == NULL ? questions_find(session, message->to, message->id) : NULL;
 	if (!answers)

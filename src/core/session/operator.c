@@ -59,7 +59,7 @@ session_next_request(const struct session *session, enum side from, const struct
 static struct request *
 find(const struct session *session, enum side from, struct span id, uint64_t serial)
 {
-	struct request *request = pending_by_id(&session->party[from].pending, id_of(id));
+	struct request *request = pending_find(&session->party[from].pending, id_of(id), NAME_ID);
 
 	while (request != NULL && serial != 0 && request->serial != serial)
 		request = request->older;

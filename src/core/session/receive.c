@@ -16,7 +16,7 @@ static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct id target = message_id(message, SCAN_PARAMS_ID);
-	struct request *request = pending_by_id(&session->client.pending, target);
+	struct request *request = pending_find(&session->client.pending, target, NAME_ID);
 	bool owed = state_owes_answer(session, SIDE_CLIENT);
 
 	pass_discard(message);
@@ -29,7 +29,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (!request_is_awaited(request))
-		acks_send(session, message->scan, acks_outcome(&session->acks, SIDE_CLIENT, target, NAME_WIRE_ID));
+		acks_send(session, message->scan, acks_outcome(&session->acks, SIDE_CLIENT, target, NAME_WIRE));
 	else if (request->traits & METHOD_NO_CANCEL)
 		acks_send(session, message->scan, OUTCOME_FORBIDDEN);
 	else if (!acks_add(&session->acks, message->text, request))
@@ -123,11 +123,10 @@ struct entry { /* a new request, and where its names are stored that do not stan
 	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
 };
 
-/* Once. */
 static void
 tell_unread(struct session *session, const struct message *message)
 {
-	if (session->handshake.unread && session->journal.counts[WHY_UNREAD] == 0)
+	if (session->handshake.unread && session->journal.counts[WHY_UNREAD] == 0) /* once */
 		state_note_message(session, message->to, WHY_UNREAD, message, SPAN_NONE);
 }
 
@@ -173,13 +172,14 @@ alias(struct session *session, struct message *message, struct entry *entry)
 	struct request *request = &entry->request;
 	const struct pending *pending = &message->writer->pending, *tasks = &session->tasks[message->from];
 
-	if (pending_by_wire(pending, request->id) != NULL ||
+	if (pending_find(pending, request->id, NAME_WIRE) != NULL ||
 	    questions_find(session, message->from, request->id) != NULL) {
 		request->wire_id = questions_mint(session, message->from, id_is_string(request->id), entry->id);
 		message_replace(message, SCAN_ID, request->wire_id.text);
 	}
 	if ((dialect->flags & DIALECT_OWN_TOKENS) && request->token.text.len > 0 &&
-	    (pending_by_token(pending, request->token) != NULL || pending_by_token(tasks, request->token) != NULL)) {
+	    (pending_find(pending, request->token, NAME_TOKEN) != NULL ||
+		pending_find(tasks, request->token, NAME_TOKEN) != NULL)) {
 		request->wire_token =
 		    questions_mint(session, message->from, id_is_string(request->token), entry->token);
 		message_replace(message, dialect->token_fields[0], request->wire_token.text);
@@ -190,7 +190,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 static void
 restore_id(struct message *message, enum scan_field field)
 {
-	const struct request *request = pending_by_wire(&message->reader->pending, message_id(message, field));
+	const struct request *request = pending_find(&message->reader->pending, message_id(message, field), NAME_WIRE);
 
 	if (request != NULL && request_is_aliased(request))
 		message_replace(message, field, request->id.text);
@@ -236,7 +236,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 static uint64_t
 serial_of_task(const struct session *session, const struct message *message)
 {
-	const struct request *task = pending_by_id(&session->tasks[message->from], message_id(message, SCAN_TASK_ID));
+	struct request *task = pending_find(&session->tasks[message->from], message_id(message, SCAN_TASK_ID), NAME_ID);
 
 	return task == NULL ? 0 : task->serial;
 }
@@ -314,7 +314,7 @@ enter(struct session *session, struct message *message, const struct method *row
 static const struct request *
 replace_older(struct session *session, const struct message *message)
 {
-	struct request *older = pending_by_wire(&message->writer->pending, message->id);
+	struct request *older = pending_find(&message->writer->pending, message->id, NAME_WIRE);
 
 	if (older == NULL || request_is_awaited(older))
 		return older;
@@ -383,7 +383,7 @@ note_status(struct session *session, enum side requester, struct id id, struct s
 {
 	struct request *task;
 
-	while (dialect_ends_task(status) && (task = pending_by_id(&session->tasks[requester], id)) != NULL)
+	while (dialect_ends_task(status) && (task = pending_find(&session->tasks[requester], id, NAME_ID)) != NULL)
 		pending_remove(task);
 }
 
@@ -463,9 +463,9 @@ find_coerced(const struct session *session, struct message *message)
 
 	/* A requester with ids of both types tells them apart; and what has ended names no other request. */
 	if ((party->asked[false] && party->asked[true]) ||
-	    acks_outcome(&session->acks, message->to, message->id, NAME_WIRE_ID) != OUTCOME_UNKNOWN)
+	    acks_outcome(&session->acks, message->to, message->id, NAME_WIRE) != OUTCOME_UNKNOWN)
 		return NULL;
-	request = pending_alike(&party->pending, message->id, NAME_WIRE_ID);
+	request = pending_alike(&party->pending, message->id, NAME_WIRE);
 	if (request_is_awaited(request))
 		message->word = WHY_ID_COERCED;
 	else if (party->untracked > 0)
@@ -549,10 +549,10 @@ receive_response(struct session *session, struct message *message)
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct id id)
 {
-	struct request *request = pending_by_wire(&message->reader->pending, id);
+	struct request *request = pending_find(&message->reader->pending, id, NAME_WIRE);
 	bool untracked = message->writer->untracked > 0;
 	bool unkept = scan_unkept(message->scan, message->cancel->field);
-	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE_ID) != OUTCOME_UNKNOWN; /* its own */
+	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE) != OUTCOME_UNKNOWN; /* its own */
 
 	if (id.text.len == 0 &&
 	    !(untracked && (unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
@@ -571,7 +571,7 @@ static void
 on_cancel(struct session *session, struct message *message)
 {
 	struct id id = message_id(message, message->cancel->field);
-	struct request *request = pending_by_id(&message->writer->pending, id);
+	struct request *request = pending_find(&message->writer->pending, id, NAME_ID);
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
 	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
 
@@ -627,8 +627,8 @@ on_progress(struct session *session, struct message *message)
 	enum side requester = message->to;
 	const struct party *party = message->reader;
 	struct id token = message_id(message, dialect->progress_field);
-	struct request *request = pending_by_token(&party->pending, token);
-	struct request *task = pending_by_token(&session->tasks[requester], token);
+	struct request *request = pending_find(&party->pending, token, NAME_TOKEN);
+	struct request *task = pending_find(&session->tasks[requester], token, NAME_TOKEN);
 	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
 
 	if (request == NULL && task == NULL && dialect->turn_cancel == NULL &&
@@ -671,7 +671,7 @@ on_task_status(struct session *session, struct message *message)
 	const struct request *task;
 
 	note_status(session, message->to, id, scan_text(message->scan, SCAN_STATUS));
-	task = pending_by_id(&session->tasks[message->to], id);
+	task = pending_find(&session->tasks[message->to], id, NAME_ID);
 	pass_on(session, message, WHY_RELAYED);
 	if (task != NULL && task->overdue)
 		recovery_ignored(session, task);
@@ -682,7 +682,7 @@ static struct request *
 find_stream(const struct message *message)
 {
 	struct request *request =
-	    pending_by_wire(&message->reader->pending, message_id(message, SCAN_META_SUBSCRIPTION));
+	    pending_find(&message->reader->pending, message_id(message, SCAN_META_SUBSCRIPTION), NAME_WIRE);
 
 	return request != NULL && (request->traits & METHOD_STREAM) ? request : NULL;
 }

@@ -200,7 +200,7 @@ reopen(struct session *session, struct buf *text, struct span session_id)
 void
 records_reopen(struct session *session, struct id session_id)
 {
-	struct request *lost = pending_by_id(&session->lost, session_id);
+	struct request *lost = pending_find(&session->lost, session_id, NAME_ID);
 
 	if (lost != NULL)
 		pending_remove(lost);

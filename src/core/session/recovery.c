@@ -655,8 +655,8 @@ recovery_is_history(struct session *session, const struct message *message)
 		return false;
 	if (!dialect_is_of_turn(message->scan))
 		return server_is_replaying(&session->server) && records_update(&session->records, message, false);
-	return pending_by_token(&session->questions[SIDE_CLIENT], id) != NULL ||
-	    pending_by_id(&session->lost, id) != NULL ||
+	return pending_find(&session->questions[SIDE_CLIENT], id, NAME_TOKEN) != NULL ||
+	    pending_find(&session->lost, id, NAME_ID) != NULL ||
 	    (server_is_replaying(&session->server) && records_find(&session->records, METHOD_SESSION, id.text) != NULL);
 }
 

@@ -112,7 +112,7 @@ ending_of(const struct session *session, const struct request *request, enum why
 	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) &&
 	    records_find(&session->records, METHOD_SESSION, request->token.text) != NULL)
 		return &interrupted;
-	if (why == WHY_SERVER_GONE && pending_by_id(&session->lost, request->token) != NULL)
+	if (why == WHY_SERVER_GONE && pending_find(&session->lost, request->token, NAME_ID) != NULL)
 		return &unopened;
 	return &endings[why];
 }
@@ -272,7 +272,7 @@ answer_message(struct session *session, const struct message *message, struct an
 	if (answer.id.len > 0)
 		state_count(session, message, tally, why);
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
-		acks_note_end(&session->acks, SIDE_CLIENT, message->id, NAME_WIRE_ID, OUTCOME_COMPLETED);
+		acks_note_end(&session->acks, SIDE_CLIENT, message->id, NAME_WIRE, OUTCOME_COMPLETED);
 	write_answer(session, message->from, &answer);
 }
 

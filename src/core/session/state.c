@@ -206,8 +206,8 @@ questions_find(const struct session *session, enum side asker, struct id id)
 
 	if (asked->count == 0)
 		return NULL;
-	question = pending_by_wire(asked, id);
-	return question != NULL ? question : pending_alike(asked, id, NAME_WIRE_ID);
+	question = pending_find(asked, id, NAME_WIRE);
+	return question != NULL ? question : pending_alike(asked, id, NAME_WIRE);
 }
 
 /* --- requests */
@@ -242,7 +242,7 @@ state_next_turn(const struct session *session, struct id session_id, const struc
 size_t
 state_turns_running(const struct session *session, struct id session_id)
 {
-	const struct request *running = pending_by_id(&session->turns, session_id), *turn = NULL;
+	const struct request *running = pending_find(&session->turns, session_id, NAME_ID), *turn = NULL;
 	size_t count = running != NULL && running->state == REQUEST_WAITING;
 
 	while ((turn = state_next_turn(session, session_id, turn)) != NULL)

@@ -16,7 +16,7 @@ void
 turns_end(struct session *session, struct id session_id, bool by_client)
 {
 	const struct pending *asked = &session->party[SIDE_SERVER].pending;
-	struct request *turn = pending_by_id(&session->turns, session_id), *request, *next;
+	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *request, *next;
 
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
@@ -44,7 +44,7 @@ static void
 run(struct session *session, struct id session_id, bool told)
 {
 	struct pending *turns = &session->turns;
-	struct request *turn = pending_by_id(turns, session_id);
+	struct request *turn = pending_find(turns, session_id, NAME_ID);
 
 	if (turn == NULL && turns->count < LIMIT_TURNS)
 		turn = pending_add(turns, &(struct request){ .id = session_id });
@@ -73,7 +73,7 @@ turns_join(struct session *session, struct request *request)
 {
 	struct id session_id = request->token;
 	const struct request *turn = NULL;
-	bool ending = pending_by_id(&session->turns, session_id) != NULL, ended = false;
+	bool ending = pending_find(&session->turns, session_id, NAME_ID) != NULL, ended = false;
 
 	if (state_turns_running(session, session_id) > 0)
 		return;
@@ -120,7 +120,7 @@ static const struct request *
 cancel_all(struct session *session, struct message *message, enum why *moot)
 {
 	struct id session_id = message_id(message, SCAN_SESSION_ID);
-	struct request *turn = pending_by_id(&session->turns, session_id), *next, *last = NULL;
+	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *next, *last = NULL;
 
 	if (turn != NULL && turn->state == REQUEST_WAITING)
 		message->urgent = true;
@@ -184,7 +184,7 @@ turns_cancelled(struct session *session, struct message *message)
 void
 turns_note_work(struct session *session, struct id session_id, bool idle)
 {
-	struct request *running = pending_by_id(&session->turns, session_id);
+	struct request *running = pending_find(&session->turns, session_id, NAME_ID);
 
 	/* Without a prompt, the agent has begun by itself, or the client has resumed a session that was at work. */
 	if (!idle && runs_on(session) && running == NULL && state_next_turn(session, session_id, NULL) == NULL)

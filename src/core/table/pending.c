@@ -45,12 +45,10 @@ count_state(const struct request *request, int by)
 }
 
 /* Copies the bytes to *at, and moves that behind them. */
-static void
+static inline void
 keep(char **at, struct span *bytes)
 {
-	if (bytes->len > 0)
-		memcpy(*at, bytes->ptr, bytes->len);
-	bytes->ptr = *at;
+	*bytes = span_keep(*at, bytes->len, *bytes);
 	*at += bytes->len;
 }
 
@@ -127,7 +125,7 @@ pending_add(struct pending *pending, const struct request *like)
 	keep(&at, &request->traceparent);
 	/* No other spelling of a requester's own id is looked up. */
 	add_name(request, request->id.text, request->id.hash + NAME_ID);
-	add_names(request, request->wire_id, NAME_WIRE_ID);
+	add_names(request, request->wire_id, NAME_WIRE);
 	add_names(request, request->wire_token, NAME_TOKEN);
 	add_names(request, request->second_token, NAME_TOKEN);
 	request->traits = like->row == NULL ? 0 : like->row->traits;
@@ -262,8 +260,8 @@ with_text(struct map_entry *entry, struct span text)
 	return entry == NULL ? NULL : name_of(entry)->request;
 }
 
-static struct request *
-find(const struct pending *pending, struct id id, enum name_kind kind)
+struct request *
+pending_find(const struct pending *pending, struct id id, enum name_kind kind)
 {
 	struct request *found = with_text(map_first(&pending->names[false], id.hash + kind), id.text);
 
@@ -300,31 +298,13 @@ pending_count(const struct pending *pending, struct id id, enum name_kind kind, 
 }
 
 struct request *
-pending_by_id(const struct pending *pending, struct id id)
-{
-	return find(pending, id, NAME_ID);
-}
-
-struct request *
-pending_by_wire(const struct pending *pending, struct id wire_id)
-{
-	return find(pending, wire_id, NAME_WIRE_ID);
-}
-
-struct request *
-pending_by_token(const struct pending *pending, struct id wire_token)
-{
-	return find(pending, wire_token, NAME_TOKEN);
-}
-
-struct request *
 pending_next_by_token(const struct pending *pending, struct id wire_token, const struct request *after)
 {
 	const struct request_name *name;
 	struct request *next;
 
 	if (after == NULL)
-		return pending_by_token(pending, wire_token);
+		return pending_find(pending, wire_token, NAME_TOKEN);
 	for (name = after->names; name->text.ptr != after->wire_token.text.ptr;)
 		name++;
 	next = with_text(map_next(&name->entry), wire_token.text);
@@ -336,5 +316,5 @@ pending_next_by_token(const struct pending *pending, struct id wire_token, const
 bool
 pending_holds(const struct pending *pending, struct id id)
 {
-	return pending_by_id(pending, id) != NULL || pending_by_wire(pending, id) != NULL;
+	return pending_find(pending, id, NAME_ID) != NULL || pending_find(pending, id, NAME_WIRE) != NULL;
 }
