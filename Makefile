@@ -44,8 +44,10 @@ endif
 VARIANT_CFLAGS = $(HARDEN_CFLAGS) $(LTO)
 VARIANT_LDFLAGS = $(HARDEN_LDFLAGS) $(LTO)
 else ifeq ($(VARIANT),debug)
+VARIANT_CPPFLAGS = -DSPARES=1
 VARIANT_CFLAGS = -O0 -g3
 else ifeq ($(VARIANT),asan)
+VARIANT_CPPFLAGS = -DSPARES=1
 VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all
 VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
 export CK_TIMEOUT_MULTIPLIER ?= 10
@@ -56,6 +58,7 @@ else ifeq ($(VARIANT),cov)
 VARIANT_CFLAGS = -O0 -g --coverage
 VARIANT_LDFLAGS = --coverage
 else ifeq ($(VARIANT),fuzz)
+VARIANT_CPPFLAGS = -DSPARES=1
 VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANITIZERS) -fno-sanitize-recover=all
 VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
 else ifeq ($(VARIANT),mutants)

@@ -133,6 +133,7 @@ struct request {
 	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
+	size_t size;                   /* private: bytes, with what stands behind it */
 	size_t name_count;             /* private */
 	struct request_name *names;    /* private; behind the request, and behind them the bytes of its spans */
 };

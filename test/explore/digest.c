@@ -125,7 +125,7 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(progress, buf) ONE(record, buf) \
 	ONE(older, derived) ONE(newer, derived) \
 	ONE(serial, derived) /* the order */ \
-	ONE(name_count, number) ONE(names, apart)
+	ONE(size, derived) ONE(name_count, number) ONE(names, apart)
 
 #define PENDING(ONE, MANY, STRUCTS) \
 	ONE(from, number) ONE(clocks, derived) ONE(lane, derived) \

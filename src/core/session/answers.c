@@ -81,8 +81,8 @@ answers_refused(struct session *session, const struct message *message, const st
 {
 	double code;
 
-	if (message->batch != NULL || !id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) ||
-	    code != (double)CODE_METHOD_NOT_FOUND)
+	if (message->batch != NULL || !scan_has(message->scan, SCAN_ERROR_CODE) ||
+	    !id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) || code != (double)CODE_METHOD_NOT_FOUND)
 		return false;
 	if (answers_has(session, request))
 		return true;

@@ -2,6 +2,17 @@
 
 #include "core/json.h"
 
+/*
+ * Freed requests of the size that most fit into: the next ones are made of these. Variants that look for misuse of memory
+ * keep none (1), as such a request would hide it.
+ */
+#ifndef SPARES
+#define SPARES 128
+#endif
+enum { SPARE_SIZE = 1000 };
+static struct request *spares[SPARES];
+static size_t spare_count;
+
 void
 pending_init(struct pending *pending, enum side from, const struct clocks *clocks)
 {
@@ -102,13 +113,17 @@ pending_add(struct pending *pending, const struct request *like)
 	    like->traceparent.len;
 	size_t names = 1 + name_count(like->wire_id.text.len > 0 ? like->wire_id : like->id) +
 	    name_count(like->wire_token.text.len > 0 ? like->wire_token : like->token) + name_count(like->second_token);
-	struct request *request = mem_resize(NULL, sizeof(*request) + names * sizeof(struct request_name) + len, 1);
+	size_t least = sizeof(struct request) + names * sizeof(struct request_name) + len;
+	size_t size = least < SPARE_SIZE ? SPARE_SIZE : least;
+	struct request *request =
+	    size == SPARE_SIZE && spare_count > 0 ? spares[--spare_count] : mem_resize(NULL, size, 1);
 	char *at = (char *)(request + 1) + names * sizeof(struct request_name);
 
 	assert(like->id.text.len > 0);
 	memcpy(request, like, offsetof(struct request, in));
 	memset(&request->in, 0, sizeof(*request) - offsetof(struct request, in));
 	request->names = (struct request_name *)(request + 1);
+	request->size = size;
 	request->in = pending;
 	request->from = pending->from;
 	request->idle.owner = request->hard.owner = request->beat.alarm.owner = request->heed.owner =
@@ -242,7 +257,10 @@ pending_remove(struct request *request)
 	*(request->older != NULL ? &request->older->newer : &pending->oldest) = request->newer;
 	*(request->newer != NULL ? &request->newer->older : &pending->newest) = request->older;
 	pending->count--;
-	free(request);
+	if (request->size == SPARE_SIZE && spare_count + 1 < SPARES)
+		spares[spare_count++] = request;
+	else
+		free(request);
 }
 
 static struct request_name *
