@@ -30,6 +30,8 @@ struct ctl_option {
 	void *set;        /* a bool, which becomes true; or a const char *, which becomes the value */
 };
 
+#define CTL_OPTIONS(...) ((const struct ctl_option[]){ __VA_ARGS__, { 0 } })
+
 /*
  * Reads the options, which end with a name NULL, up to argv[optind]. -1, or the status to exit with: CTL_YES if the usage was
  * asked for and shown. stops: at the first word that is no option; else the words come to stand behind all options.

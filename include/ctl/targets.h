@@ -67,6 +67,10 @@ int targets_tell_none(const struct targets *targets, const char *which);
 /* Leaves out those that `which`, a pid or a name, does not mean; NULL: none. */
 void targets_keep(struct targets *targets, const char *which);
 
+/* That number i, from 0 on; NULL: there are no more. And a loop over all of them, of which none may go meanwhile. */
+struct target *targets_at(const struct targets *targets, size_t i);
+#define targets_each(target, targets) for (size_t of_ = 0; ((target) = targets_at(targets, of_)) != NULL; of_++)
+
 /* In any case at the end. */
 void targets_free(struct targets *targets);
 

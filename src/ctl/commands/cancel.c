@@ -83,8 +83,8 @@ ctl_cancel(int argc, char *argv[])
 	int status;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "=reason", 'r', &reason }, { "=from", 'f', &from }, { "=older", 'o', &older },
-		{ "=method", 'm', &method }, { "all", 'a', &all }, { "json", 'j', &wish.json }, { 0 } },
+	    CTL_OPTIONS({ "=reason", 'r', &reason }, { "=from", 'f', &from }, { "=older", 'o', &older },
+		{ "=method", 'm', &method }, { "all", 'a', &all }, { "json", 'j', &wish.json }),
 	    argc, usage);
 	if (older != NULL && (strcmp(older, "none") == 0 || !units_read_duration(span_of(older), &age)))
 		return ctl_usage("--older: '%.60s' is no duration: want a number and its unit, such as 60s", older);

@@ -7,6 +7,14 @@
 
 enum { TIME = 1, BY_METHOD = 2, MCP = 4 };
 
+/* The families of one histogram. */
+#define HISTOGRAM(name, help, traits) \
+	{ name, "_bucket", "histogram", help, "within_s", "le", BY_METHOD | (traits) }, \
+	    { name, "_sum", "histogram", "", "sum_ms", NULL, BY_METHOD | TIME | (traits) }, \
+	{ \
+		name, "_count", "histogram", "", "count", NULL, BY_METHOD | (traits) \
+	}
+
 /* THE TABLE of the families: what of an answer to `stats` they show. */
 static const struct family {
 	const char *name, *suffix; /* of the samples */
@@ -25,14 +33,9 @@ static const struct family {
 	    "outcome", BY_METHOD },
 	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,
 	    0 },
-	{ "canceld_request_duration_seconds", "_bucket", "histogram", "Time from a request to its end.", "within_s",
-	    "le", BY_METHOD },
-	{ "canceld_request_duration_seconds", "_sum", "histogram", "", "sum_ms", NULL, BY_METHOD | TIME },
-	{ "canceld_request_duration_seconds", "_count", "histogram", "", "count", NULL, BY_METHOD },
-	{ "mcp_server_operation_duration_seconds", "_bucket", "histogram",
-	    "Time from a request to its end, as OpenTelemetry names it.", "within_s", "le", BY_METHOD | MCP },
-	{ "mcp_server_operation_duration_seconds", "_sum", "histogram", "", "sum_ms", NULL, BY_METHOD | TIME | MCP },
-	{ "mcp_server_operation_duration_seconds", "_count", "histogram", "", "count", NULL, BY_METHOD | MCP },
+	HISTOGRAM("canceld_request_duration_seconds", "Time from a request to its end.", 0),
+	HISTOGRAM("mcp_server_operation_duration_seconds", "Time from a request to its end, as OpenTelemetry names it.",
+	    MCP),
 	{ "canceld_request_longest_seconds", "", "gauge", "The longest time from a request to its end.", "longest_ms",
 	    NULL, BY_METHOD | TIME },
 	{ "canceld_request_oldest_seconds", "", "gauge", "How old the oldest request not answered yet is; 0: none.",

@@ -93,17 +93,16 @@ check_patterns(const struct condition *condition)
 static int
 read_number(struct condition *condition, bool time)
 {
+	struct span value = span_of(condition->value);
 	uint64_t number;
 	size_t count;
 
-	if (time && strspn(condition->value, "0123456789") == strlen(condition->value) &&
-	    strspn(condition->value, "0") < strlen(condition->value))
-		return ctl_usage("'%.60s': is the unit missing? for seconds: %.60ss", condition->value,
-		    condition->value);
-	if (units_read_number(span_of(condition->value), false, 0, INT64_MAX, &count))
+	if (time && strspn(value.ptr, "0123456789") == value.len && strspn(value.ptr, "0") < value.len)
+		return ctl_usage("'%.60s': is the unit missing? for seconds: %.60ss", value.ptr, value.ptr);
+	if (units_read_number(value, false, 0, INT64_MAX, &count))
 		number = count;
-	else if (!units_read_time(span_of(condition->value), &number))
-		return ctl_usage("'%.60s' is neither a number nor a duration such as 5s", condition->value);
+	else if (!units_read_time(value, &number))
+		return ctl_usage("'%.60s' is neither a number nor a duration such as 5s", value.ptr);
 	condition->number = (json_int_t)number;
 	condition->value = NULL;
 	return -1;

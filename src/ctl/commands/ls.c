@@ -25,8 +25,7 @@ list_requests(struct targets *targets, const char *which, int *status)
 	long long more = 0, taken = 0;
 
 	*status = targets_choose(targets, which, TARGETS_LOOK);
-	target = targets->list;
-	for (size_t left = *status == CTL_YES ? targets->count : 0; left > 0; target++, left--) {
+	for (size_t i = 0; *status == CTL_YES && (target = targets_at(targets, i)) != NULL; i++) {
 		show_each (request, json_object_get(target->about, "requests"))
 			json_array_append_new(rows, target_with(target, request));
 		show_each (fault, json_object_get(target->about, "config"))
@@ -48,21 +47,19 @@ ctl_ls(int argc, char *argv[])
 {
 	struct targets targets = { .method = "list" };
 	json_t *rows, *row;
-	const struct column *columns;
 	bool json = false, all = false, instances;
 	const char *which;
 	int status;
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json }, { "all", 'a', &all }, { 0 } }, 1, usage);
+	ctl_line(argc, argv, CTL_OPTIONS({ "json", 'j', &json }, { "all", 'a', &all }), 1, usage);
 	which = argv[optind];
 	if (all && which != NULL)
 		return ctl_usage("--all: the requests of all, or those of '%.100s'?", which);
 	instances = which == NULL && !all;
-	columns = instances ? view_instances : all ? view_all_requests : view_requests;
 	targets.params = json_pack("{s:b}", "requests", !instances);
 	rows = instances ? list_instances(&targets, &status) : list_requests(&targets, which, &status);
 	if (!json && json_array_size(rows) > 0)
-		table_show(columns, rows);
+		table_show(instances ? view_instances : all ? view_all_requests : view_requests, rows);
 	show_each (row, json ? rows : NULL)
 		show_json(row);
 	json_decref(rows);

@@ -52,12 +52,11 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 {
 	struct targets targets = { .method = "stats" };
 	json_t *stats = json_object();
+	const struct target *target;
 	struct buf key = { 0 };
 
 	targets_find(&targets, TARGETS_LOOK);
-	for (size_t i = 0; i < targets.count; i++) {
-		const struct target *target = &targets.list[i];
-
+	targets_each (target, &targets) {
 		/* The path need not be UTF-8. */
 		buf_clear(&key);
 		printable_append(&key, span_of(target->path), "\\");
@@ -221,14 +220,13 @@ tell_address(int fd)
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
 	char host[HOST_SIZE], port[PORT_SIZE];
-	bool six;
 
 	if (getsockname(fd, (struct sockaddr *)&address, &len) < 0 ||
 	    getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
 		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		return;
-	six = strchr(host, ':') != NULL;
-	fprintf(stderr, "cancelctl: serves http://%s%s%s:%s/metrics\n", six ? "[" : "", host, six ? "]" : "", port);
+	ctl_tell(CTL_YES, strchr(host, ':') != NULL ? "serves http://[%s]:%s/metrics" : "serves http://%s:%s/metrics",
+	    host, port);
 	if (strncmp(host, "127.", 4) != 0 && strcmp(host, "::1") != 0)
 		ctl_tell(CTL_YES, "other machines may connect, and see the names of servers and tools");
 }
@@ -270,8 +268,7 @@ ctl_metrics(int argc, char *argv[])
 	struct buf text = { 0 };
 	int status = CTL_YES;
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "=listen", 'l', &where }, { "=allow-host", 0, &allowed }, { 0 } },
-	    0, usage);
+	ctl_line(argc, argv, CTL_OPTIONS({ "=listen", 'l', &where }, { "=allow-host", 0, &allowed }), 0, usage);
 	if (allowed[0] != '\0' && where == NULL)
 		return ctl_usage("--allow-host goes with --listen; see cancelctl metrics --help");
 	exposition_init(&exposition);

@@ -377,12 +377,12 @@ ctl_steer(int argc, char *argv[])
 	sets = steering.order == orders;
 	restarts = steering.order->is_over == restart_is_over;
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "json", 'j', &steering.json }, { "all", 'a', &steering.all },
+	    CTL_OPTIONS({ "json", 'j', &steering.json }, { "all", 'a', &steering.all },
 		{ sets           ? "now" :
 			restarts ? "force" :
 				   NULL,
 		    sets ? 'n' : 'f', sets ? &now : &steering.force },
-		{ sets ? "max-time" : NULL, 'T', &cap }, { "unset", 'u', &steering.unset }, { 0 } },
+		{ sets ? "max-time" : NULL, 'T', &cap }, { "unset", 'u', &steering.unset }),
 	    steering.order->words, steering.order->usage);
 	bare = steering.order->words == 2 && argc - optind == 1 - steering.all;
 	if (sets && bare && !steering.all && is_rule(argv[optind], steering.unset))

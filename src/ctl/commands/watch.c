@@ -65,20 +65,21 @@ static void
 hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 {
 	struct pollfd *awaited = mem_new((targets->count + 1) * sizeof(*awaited));
+	struct target *target;
 	json_t *message;
 
 	for (size_t i = 0; i < targets->count; i++)
 		awaited[i] = (struct pollfd){ .fd = targets->list[i].fd, .events = POLLIN };
 	poll(awaited, (nfds_t)targets->count, limit);
 	free(awaited);
-	for (size_t i = 0; i < targets->count; i++) {
-		target_read(&targets->list[i]);
-		while ((message = target_take(&targets->list[i])) != NULL) {
-			hear(watcher, &targets->list[i], message);
+	targets_each (target, targets) {
+		target_read(target);
+		while ((message = target_take(target)) != NULL) {
+			hear(watcher, target, message);
 			json_decref(message);
 		}
-		if (targets->list[i].fd < 0 && watcher->end != NULL)
-			watcher->end(watcher->user, targets->list[i].pid);
+		if (target->fd < 0 && watcher->end != NULL)
+			watcher->end(watcher->user, target->pid);
 	}
 }
 
@@ -86,11 +87,13 @@ hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 static void
 look(struct targets *targets)
 {
+	struct target *target;
+
 	targets_look(targets);
-	for (size_t i = 0; i < targets->count; i++)
-		if (targets->list[i].unasked && targets->list[i].about == NULL) {
-			targets->list[i].about = json_true();
-			target_tell(&targets->list[i]);
+	targets_each (target, targets)
+		if (target->unasked && target->about == NULL) {
+			target->about = json_true();
+			target_tell(target);
 		}
 }
 
@@ -134,9 +137,7 @@ ctl_watch(int argc, char *argv[])
 	enum why_level level;
 	int status = -1;
 
-	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "=level", 'l', &watcher.level }, { "json", 'j', &view.json }, { 0 } }, argc,
-	    usage);
+	ctl_line(argc, argv, CTL_OPTIONS({ "=level", 'l', &watcher.level }, { "json", 'j', &view.json }), argc, usage);
 	if (!log_level_named(span_of(watcher.level), &level))
 		status = ctl_usage("--level: '%.60s' is none of error, notice, decision and traffic", watcher.level);
 	for (int i = optind; i < argc && status < 0; i++)

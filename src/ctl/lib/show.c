@@ -1,7 +1,5 @@
 #include "ctl/show.h"
 
-#include <inttypes.h>
-
 #include "core/compose.h"
 #include "shell/words.h"
 
@@ -132,21 +130,21 @@ show_time(msec_t time)
 	static size_t last;
 	char *text = texts[last ^= 1];
 	const char *sign = time < 0 ? "-" : "";
-	int64_t ms = time < 0 ? -time : time;
-	int64_t s = ms / 1000, m = s / 60, h = m / 60;
+	long long ms = time < 0 ? -time : time;
+	long long s = ms / 1000, m = s / 60, h = m / 60;
 
 	if (ms < 1000)
-		snprintf(text, TIME_SIZE, "%s%" PRId64 "ms", sign, ms);
+		snprintf(text, TIME_SIZE, "%s%lldms", sign, ms);
 	else if (s < 10)
 		snprintf(text, TIME_SIZE, "%s%gs", sign, (double)(ms - ms % 100) / 1000);
 	else if (m == 0)
-		snprintf(text, TIME_SIZE, "%s%" PRId64 "s", sign, s);
+		snprintf(text, TIME_SIZE, "%s%llds", sign, s);
 	else if (h == 0)
-		snprintf(text, TIME_SIZE, "%s%" PRId64 "m%02" PRId64 "s", sign, m, s % 60);
+		snprintf(text, TIME_SIZE, "%s%lldm%02llds", sign, m, s % 60);
 	else if (h < 24)
-		snprintf(text, TIME_SIZE, "%s%" PRId64 "h%02" PRId64 "m", sign, h, m % 60);
+		snprintf(text, TIME_SIZE, "%s%lldh%02lldm", sign, h, m % 60);
 	else
-		snprintf(text, TIME_SIZE, "%s%" PRId64 "d%02" PRId64 "h", sign, h / 24, h % 24);
+		snprintf(text, TIME_SIZE, "%s%lldd%02lldh", sign, h / 24, h % 24);
 	return span_of(text);
 }
 

@@ -228,8 +228,7 @@ count_kinds(const struct table *table, size_t column, size_t cells)
 	for (size_t line = 1; line < table->lines; line++) {
 		buf_clear(&text);
 		cut_text(table, column, &text, text_at(table, line, column), cells);
-		buf_append(&text, span_at("", 1));
-		json_object_set_new(kinds, buf_span(&text).ptr, json_true());
+		json_object_setn_new(kinds, buf_span(&text).ptr, text.len, json_true());
 	}
 	count = json_object_size(kinds);
 	buf_free(&text);
@@ -384,11 +383,11 @@ table_write(const struct column *columns, const json_t *rows, size_t cells, stru
 	for (size_t line = 0; line < table.lines; line++)
 		write_texts(&table, line);
 	leave_out(&table);
-	for (size_t i = 0; i < table.width; i++)
+	for (size_t i = 0; i < table.width; i++) {
 		table.shared[i] = count_shared(&table, i);
-	for (size_t i = 0; i < table.width; i++)
 		if (columns[i].role == COLUMN_APART)
 			table.apart[i] = width_apart(&table, i, cells);
+	}
 	drop_columns(&table, cells);
 	fit_widths(&table, cells);
 	for (size_t line = 0; line < table.lines; line++)

@@ -156,15 +156,6 @@ await_response(struct target *target, msec_t end)
 	}
 }
 
-/* The exit status of an error of canceld. */
-static int
-status_of(int code)
-{
-	if (code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED)
-		return CTL_NO;
-	return code == BAD_PARAMS ? CTL_USAGE : CTL_FAILED;
-}
-
 /* NULL: there is no result; see fault. */
 static json_t *
 receive(struct target *target, msec_t end)
@@ -177,7 +168,11 @@ receive(struct target *target, msec_t end)
 	result = json_is_object(result) ? json_incref(result) : NULL;
 	if (message != NULL && result == NULL) {
 		json_unpack(message, "{s:{s:i, s:s}}", "error", "code", &code, "message", &why);
-		fail(target, status_of(code), why);
+		fail(target,
+		    code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED ? CTL_NO :
+			code == BAD_PARAMS                               ? CTL_USAGE :
+									   CTL_FAILED,
+		    why);
 	} else if (message == NULL && error == ECONNRESET && place_remove_dead(target->path)) {
 		target->gone = true;
 		fail(target, CTL_NO, "it has ended");
@@ -232,14 +227,20 @@ target_append_name(struct buf *line, const struct target *target)
 	compose(line, name.len > 0 ? "%b[%d]" : "canceld %b%d", name, (int64_t)target->pid);
 }
 
+struct target *
+targets_at(const struct targets *targets, size_t i)
+{
+	return i < targets->count ? &targets->list[i] : NULL;
+}
+
 static void
 add(struct targets *targets, const char *path, long pid)
 {
 	size_t at = targets->count;
 	struct target *target;
 
-	for (size_t i = 0; i < targets->count; i++)
-		if (strcmp(targets->list[i].path, path) == 0)
+	targets_each (target, targets)
+		if (strcmp(target->path, path) == 0)
 			return;
 	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(*targets->list));
 	while (at > 0 && targets->list[at - 1].pid > pid)
@@ -294,16 +295,16 @@ void
 targets_look(struct targets *targets)
 {
 	char directory[PLACE_DIRECTORY];
+	struct target *target;
 
 	if (sockets_place != NULL)
 		add_all(targets, sockets_place);
 	for (int i = 0; i < PLACES && sockets_place == NULL; i++)
 		if (place_directory(i, directory))
 			add_all(targets, directory);
-	for (size_t i = 0; i < targets->count; i++)
-		if (targets->list[i].fd < 0 &&
-		    !target_ask(&targets->list[i], targets->method, json_incref(targets->params), 0))
-			place_remove_dead(targets->list[i].path);
+	targets_each (target, targets)
+		if (target->fd < 0 && !target_ask(target, targets->method, json_incref(targets->params), 0))
+			place_remove_dead(target->path);
 	drop_gone(targets);
 }
 
@@ -358,11 +359,10 @@ void
 targets_keep(struct targets *targets, const char *which)
 {
 	struct nearest nearest = { .typed = span_of(which) };
+	struct target *target;
 	const char *name;
 
-	for (size_t i = 0; i < targets->count; i++) {
-		struct target *target = &targets->list[i];
-
+	targets_each (target, targets) {
 		if (is_meant(target, which))
 			continue;
 		if (!target->answered && !target->gone)
@@ -389,10 +389,10 @@ targets_tell_none(const struct targets *targets, const char *which)
 json_t *
 targets_rows(const struct targets *targets)
 {
-	const struct target *target = targets->list;
 	json_t *rows = json_array(), *row;
+	const struct target *target;
 
-	for (size_t left = targets->count; left > 0; left--, target++) {
+	targets_each (target, targets) {
 		row = target_with(target, target->about);
 		json_object_set_new(row, "answering", json_boolean(target->about != NULL));
 		json_array_append_new(rows, row);
@@ -437,23 +437,24 @@ int
 targets_choose(struct targets *targets, const char *which, msec_t limit)
 {
 	msec_t end = monotonic_now() + CALL_LIMIT;
+	struct target *target;
 	bool met = false;
 
 	if (which != NULL && strchr(which, '/') != NULL)
 		return open_path(targets, which);
 	targets_find(targets, limit);
-	for (size_t i = 0; i < targets->count; i++)
-		met |= targets->list[i].about != NULL && is_meant(&targets->list[i], which);
+	targets_each (target, targets)
+		met |= target->about != NULL && is_meant(target, which);
 	if (!met)
 		hear_all(targets, end);
 	if (targets->count == 0)
 		return ctl_no("no canceld of this user is running");
 	if (which != NULL)
 		return choose_one(targets, which);
-	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->list[i].about == NULL && !targets->list[i].gone)
-			target_tell(&targets->list[i]);
-		targets->list[i].gone = targets->list[i].about == NULL;
+	targets_each (target, targets) {
+		if (target->about == NULL && !target->gone)
+			target_tell(target);
+		target->gone = target->about == NULL;
 	}
 	drop_gone(targets);
 	return targets->count > 0 ? CTL_YES : CTL_FAILED;
@@ -465,12 +466,12 @@ targets_ask(const char *which, const char *method, json_t *params,
 {
 	struct targets targets = { .method = "list" };
 	int status = targets_choose(&targets, which, CALL_LIMIT), one;
-	size_t count = status == CTL_YES ? targets.count : 0;
+	bool chosen = status == CTL_YES;
+	struct target *target;
+	json_t *result;
 
-	for (size_t i = 0; i < count; i++) {
-		struct target *target = &targets.list[i];
-		json_t *result = target_call(target, method, json_incref(params));
-
+	for (size_t i = 0; chosen && (target = targets_at(&targets, i)) != NULL; i++) {
+		result = target_call(target, method, json_incref(params));
 		/* That one of all ends meanwhile is nothing to tell. */
 		if (result != NULL || which != NULL || !target->gone) {
 			one = each(user, target, result);

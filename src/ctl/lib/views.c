@@ -69,9 +69,10 @@ style_verdict(const json_t *row)
 {
 	struct span verdict = verdict_of(row);
 
-	if (verdict.len == 0)
-		return "";
-	return verdict.ptr[0] == 'w' ? COLOUR_GREEN : span_is(verdict, "stuck") ? COLOUR_RED : COLOUR_YELLOW;
+	return verdict.len == 0       ? "" :
+	    verdict.ptr[0] == 'w'     ? COLOUR_GREEN :
+	    span_is(verdict, "stuck") ? COLOUR_RED :
+					COLOUR_YELLOW;
 }
 
 msec_t
@@ -110,9 +111,9 @@ style_idle(const json_t *row)
 {
 	json_int_t after = show_number(row, "timeout_ms"), left = show_number(row, "timeout_left_ms");
 
-	if (!json_is_number(json_object_get(row, "timeout_left_ms")) || left > after / 2)
-		return "";
-	return left > after / 10 ? COLOUR_YELLOW : COLOUR_RED;
+	return !json_is_number(json_object_get(row, "timeout_left_ms")) || left > after / 2 ? "" :
+	    left > after / 10                                                               ? COLOUR_YELLOW :
+											      COLOUR_RED;
 }
 
 /* Of what has ended. */
@@ -121,9 +122,10 @@ style_state(const json_t *row)
 {
 	struct span state = show_string(row, "state");
 
-	if (!show_has(row, "ended_ms"))
-		return "";
-	return span_is(state, "answered") ? COLOUR_GREEN : span_is(state, "cancelled") ? COLOUR_YELLOW : COLOUR_RED;
+	return !show_has(row, "ended_ms") ? "" :
+	    span_is(state, "answered")    ? COLOUR_GREEN :
+	    span_is(state, "cancelled")   ? COLOUR_YELLOW :
+					    COLOUR_RED;
 }
 
 static void
@@ -165,7 +167,7 @@ const struct column view_instances[] = {
 	{ "LAST MINUTE", "minute", COLUMN_RIGHT, .rank = 10, .role = COLUMN_ANY },
 	{ "TIMEOUTS", "timeouts", COLUMN_RIGHT, .rank = 13 },
 	{ "RESTARTS", "restarts", COLUMN_RIGHT, .rank = 14 },
-	{ "COMMAND", "command", COLUMN_FLEXIBLE, write_command, .rank = 3 },
+	{ "COMMAND", "command", COLUMN_MIDDLE, write_command, .rank = 3 },
 	{ 0 },
 };
 
@@ -206,14 +208,19 @@ write_deadline(struct buf *text, const json_t *row, const char *key)
 	}
 }
 
+#define LINE(title, key) \
+	{ \
+		title, key, .write = column_text \
+	}
+
 /* What a page says; its members are those of a request and of its canceld. */
 static const struct column page[] = {
-	{ "method", "method", .write = column_text },
-	{ "name", "name", .write = column_text },
-	{ "id", "id", .write = column_text },
-	{ "  server's", "alias", .write = column_text },
-	{ "from", "from", .write = column_text },
-	{ "state", "state", .write = column_text },
+	LINE("method", "method"),
+	LINE("name", "name"),
+	LINE("id", "id"),
+	LINE("  server's", "alias"),
+	LINE("from", "from"),
+	LINE("state", "state"),
 	{ "ended", "ended_ms", .write = write_ago },
 	{ "verdict", "", .write = write_verdict },
 	{ "age", "age_ms", .write = column_time },
@@ -221,10 +228,10 @@ static const struct column page[] = {
 	{ "timeout", "timeout", .write = write_deadline },
 	{ "max time", "max_time", .write = write_deadline },
 	{ "progress", "progress", .write = write_progress },
-	{ "server", "server", .write = column_text },
-	{ "  pid", "pid", .write = column_text },
+	LINE("server", "server"),
+	LINE("  pid", "pid"),
 	{ "  command", "command", .write = write_command },
-	{ "  protocol", "dialect", .write = column_text },
+	LINE("  protocol", "dialect"),
 	{ "client", "client", .write = write_client },
 	{ "  directory", "directory", .write = write_directory },
 	{ 0 },

@@ -83,17 +83,6 @@ attributes_of_line(json_t *line)
 	return attributes_of(members);
 }
 
-/* What the conventions call the request's target. */
-static const char *
-target_of(const char *method)
-{
-	if (strcmp(method, "tools/call") == 0)
-		return "gen_ai.tool.name";
-	if (strcmp(method, "prompts/get") == 0)
-		return "gen_ai.prompt.name";
-	return strncmp(method, "resources/", strlen("resources/")) == 0 ? "mcp.resource.uri" : "canceld.name";
-}
-
 static json_t *
 attributes_of_call(const json_t *session, const json_t *call)
 {
@@ -101,9 +90,14 @@ attributes_of_call(const json_t *session, const json_t *call)
 	const char *method = show_string(call, "method").ptr, *how = show_string(call, "outcome").ptr;
 	struct span dialect = show_string(session, "dialect");
 	bool mcp = dialect.len == 0 || span_is(dialect, "mcp"), failed = trace_failed(call);
+	bool tool = strcmp(method, "tools/call") == 0;
 	json_t *members = json_pack("{s:s, s:O*, s:s*, s:o*, s:O*, s:s, s:O*, s:s*, s:O*, s:O*, s:O*}",
-	    mcp ? "mcp.method.name" : "rpc.method", method, target_of(method), json_object_get(call, "name"),
-	    "gen_ai.operation.name", strcmp(method, "tools/call") == 0 ? "execute_tool" : NULL, "jsonrpc.request.id",
+	    mcp ? "mcp.method.name" : "rpc.method", method,
+	    tool                                                         ? "gen_ai.tool.name" :
+		strcmp(method, "prompts/get") == 0                       ? "gen_ai.prompt.name" :
+		strncmp(method, "resources/", strlen("resources/")) == 0 ? "mcp.resource.uri" :
+									   "canceld.name",
+	    json_object_get(call, "name"), "gen_ai.operation.name", tool ? "execute_tool" : NULL, "jsonrpc.request.id",
 	    show_dump(json_object_get(call, "id")), "mcp.protocol.version",
 	    mcp ? json_object_get(session, "protocol") : NULL, "network.transport", "pipe", "canceld.outcome", outcome,
 	    "error.type",

@@ -75,8 +75,7 @@ trace_perfetto(const struct trace *trace)
 		place.process = i + 1;
 		place.thread = THREAD_SESSION;
 		add_name(&place, "process_name",
-		    json_sprintf("%s[%lld]", show_string(session, "server").ptr,
-			(long long)show_number(session, "pid")));
+		    json_sprintf("%s[%lld]", show_string(session, "server").ptr, show_number(session, "pid")));
 		add_name(&place, "thread_name", json_string("session"));
 		add_instants(&place, session);
 		add_calls(&place, session);

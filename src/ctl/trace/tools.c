@@ -6,9 +6,9 @@
 static json_t *
 title_of(const json_t *call)
 {
-	const char *name = json_string_value(json_object_get(call, "name"));
+	const char *name = show_string(call, "name").ptr;
 
-	return json_sprintf(name != NULL ? "%s %s" : "%s", show_string(call, "method").ptr, name);
+	return json_sprintf(*name != '\0' ? "%s %s" : "%s", show_string(call, "method").ptr, name);
 }
 
 /* The row of the tool that the call or line is about; borrowed. */

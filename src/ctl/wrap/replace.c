@@ -104,14 +104,12 @@ back_up(struct replace *file, char *state)
 {
 	size_t len = strlen(file->path), skipped = len > BACKUP_NAME ? len - BACKUP_NAME : 0;
 	time_t now = time(NULL);
-	char stamp[32] = "";
-	struct tm parts;
+	char stamp[32];
 	int fd;
 
 	if (home_make_private(state) == -1)
 		return fail(file, "no directory for the backup, %s: %s", state, strerror(errno));
-	if (localtime_r(&now, &parts) != NULL)
-		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &parts);
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime(&now));
 	snprintf(file->backup, sizeof(file->backup), "%s/%s-XXXXXX%s", state, stamp, file->path + skipped);
 	for (char *name = file->backup + strlen(state) + 1; (name = strchr(name, '/')) != NULL;)
 		*name = '!';
