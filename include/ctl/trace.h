@@ -26,6 +26,7 @@ struct trace {
 	const char *which; /* only of this server, or of the canceld with this pid; NULL: of all */
 	bool payload;      /* keep the texts of messages */
 	msec_t since;      /* of older lines only the head of their session is told, if it goes on */
+	msec_t until;      /* lines from then on are not meant; 0: all are */
 	json_t *sessions;  /* an array; this and the next are owned by who made them */
 	json_t *open;      /* an object: those that are not over, by the session, or else the pid */
 };
@@ -54,7 +55,7 @@ void history_append(struct buf *out, const char *which, size_t cells);
 /* When a line was written, before trace_hear takes it; -1: that is not told. */
 msec_t trace_time(const json_t *line);
 
-/* Whether the line is of the servers that are meant. */
+/* Whether the line is of the servers and of the time that are meant. */
 bool trace_is_meant(const struct trace *trace, const json_t *line);
 
 /* Whether something ended canceld or the server that was not to end, or kept it from being started again. */
@@ -75,8 +76,8 @@ void trace_close(void *trace, long pid);
  */
 void trace_take(struct trace *trace, msec_t before, struct trace *taken);
 
-/* The outcomes of the history that are no failure: that a client gives up is none. */
-#define TRACE_FINE "answered streams cancelled left"
+/* How requests of the history stand that are no failure: that a client gives up is none. */
+#define TRACE_FINE "answered streams cancelled left open"
 
 /* Whether it ended otherwise than with a result that is no error, or by its client. */
 bool trace_failed(const json_t *call);

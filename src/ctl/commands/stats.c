@@ -23,7 +23,8 @@ write_tally(struct buf *text, const json_t *row, const char *key)
 static void
 write_quantile(struct buf *text, const json_t *row, const char *key)
 {
-	double rank = (double)show_number(row, "count") * strtod(key, NULL) / 100, below = 0, from = 0;
+	int64_t all = show_number(row, "count");
+	double rank = (double)all * strtod(key, NULL) / 100, below = 0, from = 0;
 	double longest = (double)show_number(row, "longest_ms"), to = 0, count;
 	const char *bound;
 	json_t *value;
@@ -39,7 +40,8 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 		}
 		below = count;
 	}
-	compose(text, "%b", show_time((msec_t)(to < longest ? to : longest)));
+	/* Of one alone the longest says all. */
+	compose(text, all > 1 ? "%b" : "", show_time((msec_t)(to < longest ? to : longest)));
 }
 
 #define TALLY(name, member, place) \
@@ -72,7 +74,7 @@ show_counts(const char *head, json_t *counts)
 {
 	const char *key, *before = "";
 	struct buf line = { 0 }, safe = { 0 };
-	size_t width = term_width(NULL), indent;
+	size_t indent;
 	json_t *value;
 
 	compose(&line, "  %s", head);
@@ -87,7 +89,7 @@ show_counts(const char *head, json_t *counts)
 	compose(&line, *before == '\0' ? "none" : "");
 	printable_append(&safe, buf_span(&line), "");
 	buf_clear(&line);
-	table_wrap(&line, buf_span(&safe), width > indent ? width : safe.len + 1, indent);
+	table_wrap(&line, buf_span(&safe), term_width(NULL), indent);
 	show_buf(&line);
 	buf_free(&safe);
 }
@@ -121,16 +123,17 @@ int
 ctl_stats(int argc, char *argv[])
 {
 	struct targets targets = { .method = "stats" };
+	const struct target *target;
 	bool json = false;
 	int status;
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json }, { 0 } }, 1, usage);
+	ctl_line(argc, argv, CTL_OPTIONS({ "json", 'j', &json }), 1, usage);
 	status = targets_choose(&targets, argv[optind], TARGETS_LOOK);
-	for (size_t i = 0; status == CTL_YES && i < targets.count; i++)
+	for (size_t i = 0; status == CTL_YES && (target = targets_at(&targets, i)) != NULL; i++)
 		if (json)
-			show_json(targets.list[i].about);
+			show_json(target->about);
 		else
-			show_stats(&targets.list[i]);
+			show_stats(target);
 	targets_free(&targets);
 	return status;
 }

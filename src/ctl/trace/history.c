@@ -1,5 +1,7 @@
 #include "shell/history.h"
 
+#include <ctype.h>
+
 #include "core/compose.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
@@ -9,17 +11,21 @@
 #include "shell/system.h"
 #include "shell/words.h"
 
-static const char usage[] = "usage: cancelctl history [-j] [-s TIME] [-u TIME] [--failed] [PID|NAME]\n\n"
+static const char usage[] = "usage: cancelctl history [-j] [-n NUMBER] [-s TIME] [-u TIME] [--failed]\n"
+			    "                         [--slow DURATION] [PID|NAME]\n\n"
 			    "Tells what has happened, by session, what ended last at the end: each request\n"
-			    "that was not answered at once, and a line for each tool.\n\n"
-			    "      --failed       only requests that failed, were lost, or were given up by\n"
-			    "                     canceld or a person, and what ended the server or\n"
-			    "                     canceld too early\n"
-			    "  -s, --since TIME   only what ended since then: 2h or 1d ago, today, yesterday,\n"
-			    "                     10:00, 2026-11-25 or '2026-11-25 10:00'; without it the\n"
-			    "                     day up to the last line, or all with -j\n"
-			    "  -u, --until TIME   only what was told before, in the same forms\n"
-			    "  -j, --json         the lines of the history\n";
+			    "that was not answered at once, what is still open, and a line for each tool.\n\n"
+			    "      --failed          only requests that failed, were lost, or were given up by\n"
+			    "                        canceld or a person, and what ended the server or\n"
+			    "                        canceld too early\n"
+			    "      --slow DURATION   only requests that took so long, however they ended: what\n"
+			    "                        hung until you pressed Esc is there too\n"
+			    "  -n, --last NUMBER     only the last lines, of any time; not with -j\n"
+			    "  -s, --since TIME      only what ended since then: 2h or 1d ago, today, yesterday,\n"
+			    "                        10:00, 2026-11-25 or '2026-11-25 10:00'; without it the\n"
+			    "                        day up to the last line, or all with -j or -n\n"
+			    "  -u, --until TIME      only what was told before, in the same forms\n"
+			    "  -j, --json            the lines of the history\n";
 
 /* The length of a date and what parts it from a time; bytes for both. */
 enum { DAY = sizeof("2026-11-26"), CLOCK = sizeof("2026-11-26 10:00:00") - 1, CLOCK_SIZE = 64 };
@@ -29,9 +35,10 @@ enum { DAY = sizeof("2026-11-26"), CLOCK = sizeof("2026-11-26 10:00:00") - 1, CL
 /* What is wanted, and what is told of it. */
 struct choice {
 	bool failed, json, told;
-	bool older; /* there are lines of before what is told */
+	bool older;  /* there are lines of before what is told */
+	msec_t slow; /* what took less is not told */
+	size_t last; /* how many rows of sessions are told */
 	struct trace trace;
-	msec_t until; /* newer lines are passed over; 0: none */
 	json_t *tools;
 	struct targets targets; /* those that run, if a session has no end */
 	size_t cells;           /* of a line; 0: any number */
@@ -65,13 +72,16 @@ read_date(const char *text, struct tm *day)
 msec_t
 trace_read_since(const char *text)
 {
-	time_t now = text != NULL ? time(NULL) : 0;
+	time_t now = time(NULL);
 	struct tm day = *localtime(&now);
-	bool yesterday = text != NULL && strcmp(text, "yesterday") == 0;
 	msec_t since = (msec_t)now * 1000;
 	uint64_t age = 0;
+	bool yesterday;
 
-	if (text != NULL && !units_read_time(span_of(text), &age)) {
+	if (text == NULL)
+		return 0;
+	if (!units_read_time(span_of(text), &age)) {
+		yesterday = strcmp(text, "yesterday") == 0;
 		day.tm_hour = day.tm_min = day.tm_sec = 0;
 		day.tm_mday -= yesterday;
 		day.tm_isdst = -1;
@@ -83,7 +93,7 @@ trace_read_since(const char *text)
 	}
 	since -= (msec_t)age;
 	/* Before 1970 there are no lines; 0 is no time at all. */
-	return since > 0 ? since : text != NULL;
+	return since > 0 ? since : 1;
 }
 
 /* Reads to the end, and closes. */
@@ -165,13 +175,6 @@ trace_is_loss(const json_t *line)
 	    (show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0));
 }
 
-/* Than what is wanted. */
-static bool
-is_newer(const struct choice *choice, const json_t *line)
-{
-	return choice->until > 0 && trace_time(line) >= choice->until;
-}
-
 /* A trace_hearer: the last day of which there is something is to be told; none that is to come, as of a wrong clock. */
 static bool
 hear_day(void *user, json_t *line)
@@ -179,8 +182,7 @@ hear_day(void *user, json_t *line)
 	struct choice *choice = user;
 	msec_t since = trace_time(line) - LATELY;
 
-	if (trace_is_meant(&choice->trace, line) && since > choice->trace.since && since < real_now() &&
-	    !is_newer(choice, line))
+	if (trace_is_meant(&choice->trace, line) && since > choice->trace.since && since < real_now())
 		choice->trace.since = since;
 	json_decref(line);
 	return true;
@@ -194,12 +196,8 @@ hear(void *user, json_t *line)
 	msec_t time = trace_time(line);
 	bool meant = trace_is_meant(&choice->trace, line);
 
-	if (is_newer(choice, line)) {
-		json_decref(line);
-		return true;
-	}
 	choice->older |= meant && time >= 0 && time < choice->trace.since;
-	if (choice->json && meant && time >= choice->trace.since &&
+	if (choice->json && meant && time >= choice->trace.since && show_number(line, "elapsed") >= choice->slow &&
 	    (!choice->failed || trace_is_loss(line) ||
 		(show_has(line, "ended") && !show_is_any(line, "ended", TRACE_FINE)))) {
 		show_json(line);
@@ -230,6 +228,18 @@ write_clock(struct buf *text, const json_t *row, const char *key)
 	buf_append(text, span_from(shown, memcmp(shown.ptr, trace_clock(real_now()).ptr, DAY) ? 0 : DAY));
 }
 
+/* A word of the log stands there as what else is told of an end: "client gone". */
+static void
+write_why(struct buf *text, const json_t *row, const char *key)
+{
+	const char *word = show_string(row, key).ptr;
+	bool logged = word[strcspn(word, " abcdefghijklmnopqrstuvwxyz")] == '\0';
+
+	column_text(text, row, key);
+	for (size_t i = 0; logged && i < text->len; i++)
+		text->data[i] = word[i] == '_' ? ' ' : (char)tolower(word[i]);
+}
+
 static const struct column calls_columns[] = {
 	{ "BEGAN", "start", COLUMN_RIGHT, write_clock, .rank = 3 },
 	COLUMNS_TOOL,
@@ -237,7 +247,7 @@ static const struct column calls_columns[] = {
 	COLUMN_TIME("TOOK", "took", 0),
 	{ "HELD", "held", COLUMN_RIGHT, column_time, .rank = 1, .role = COLUMN_ANY },
 	{ "ENDED", "tally", COLUMN_LEFT, .rank = 0 },
-	{ "WHY", "reason", COLUMN_FLEXIBLE, .rank = 2 },
+	{ "WHY", "reason", COLUMN_FLEXIBLE, write_why, .rank = 2 },
 	{ 0 },
 };
 
@@ -261,9 +271,9 @@ trace_reason(const json_t *event)
 		{ "status", "exit status ", "" }, { "signal", "signal ", "" } };
 
 	for (size_t i = 0; i < COUNT_OF(numbers); i++)
-		if (json_object_get(event, numbers[i].key) != NULL)
-			return json_sprintf("%s%lld%s", numbers[i].before,
-			    (long long)show_number(event, numbers[i].key), numbers[i].behind);
+		if (show_has(event, numbers[i].key))
+			return json_sprintf("%s%lld%s", numbers[i].before, show_number(event, numbers[i].key),
+			    numbers[i].behind);
 	return json_incref(json_object_get(event, "reason"));
 }
 
@@ -299,6 +309,45 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 	}
 }
 
+/* What the canceld of the session tells, if it runs, borrowed; an earlier one may have had its pid. */
+static const json_t *
+running(const struct choice *choice, const json_t *session)
+{
+	const struct target *target;
+
+	targets_each (target, &choice->targets)
+		if (!show_has(session, "over") && show_number(target->about, "pid") == show_number(session, "pid") &&
+		    span_equal(show_string(target->about, "name"), show_string(session, "server")) &&
+		    show_number(target->about, "started") * 1000 <= show_number(session, "start"))
+			return target->about;
+	return NULL;
+}
+
+/* What is still open becomes a call. */
+static void
+add_open(const struct choice *choice, json_t *session)
+{
+	const json_t *about = running(choice, session);
+	json_t *request, *call;
+
+	if (about != NULL)
+		json_object_set_new(session, "end", json_integer(real_now()));
+	show_each (request, json_object_get(about, "requests")) {
+		call = json_pack("{s:I, s:s, s:O*}", "start", real_now() - show_number(request, "age_ms"), "tally",
+		    "open", "reason", json_object_get(request, "verdict"));
+		show_take(call, request, "method name id");
+		json_array_append_new(json_object_get(session, "calls"), call);
+	}
+}
+
+static void
+drop_quick(json_t *rows, const char *key, msec_t slow)
+{
+	for (size_t i = json_array_size(rows); i-- > 0;)
+		if (show_number(json_array_get(rows, i), key) < slow)
+			json_array_remove(rows, i);
+}
+
 /* Each request, and what became of the session itself. */
 static json_t *
 rows_of(const struct choice *choice, const json_t *session)
@@ -315,60 +364,35 @@ rows_of(const struct choice *choice, const json_t *session)
 		json_array_append_new(rows, row);
 	}
 	add_events(choice, session, rows);
+	drop_quick(rows, "took", choice->slow);
 	show_sort(rows, "start");
 	return rows;
-}
-
-/* What the canceld of the session tells, if it runs, borrowed; an earlier one may have had its pid. */
-static const json_t *
-running(const struct choice *choice, const json_t *session)
-{
-	for (size_t i = 0; i < choice->targets.count; i++) {
-		const json_t *about = choice->targets.list[i].about;
-
-		if (about != NULL && show_number(about, "pid") == show_number(session, "pid") &&
-		    span_equal(show_string(about, "name"), show_string(session, "server")) &&
-		    show_number(about, "started") * 1000 <= show_number(session, "start"))
-			return about;
-	}
-	return NULL;
-}
-
-/* ", 2m05s", and what else there is to tell of its end. */
-static void
-append_length(const struct choice *choice, const json_t *session, struct buf *line)
-{
-	/* What was later is not told. */
-	bool over = choice->until > 0 || show_has(session, "over");
-	const json_t *about = over ? NULL : running(choice, session);
-	msec_t end = about != NULL ? real_now() : show_number(session, "end");
-
-	compose(line, ", %b", show_time(end - show_number(session, "start")));
-	if (about != NULL)
-		compose(line, ", still runs, %d open", (int64_t)show_number(about, "in_flight"));
-	else if (!over)
-		compose(line, ", no end is known");
 }
 
 /* "weather[4711]  node  2026-11-26 08:21:37 CET, 2m05s" */
 static void
 append_session(struct choice *choice, const json_t *session)
 {
-	json_t *rows = rows_of(choice, session);
-	struct buf line = { 0 };
+	const json_t *about = running(choice, session), *rows = json_object_get(session, "rows");
+	struct buf line = { 0 }, shown = { 0 };
 
 	trace_count(choice->tools, session);
-	if (!choice->failed || json_array_size(rows) > 0) {
-		compose(&line, "%b[%d]  %b  %b", show_string(session, "server"), (int64_t)show_number(session, "pid"),
-		    show_string(session, "client"), trace_clock(show_number(session, "start")));
-		append_length(choice, session, &line);
-		printable_append(&choice->out, buf_span(&line), "");
-		compose(&choice->out, "\n");
+	if (json_array_size(rows) > 0 || (!choice->failed && choice->slow == 0 && choice->last == SIZE_MAX)) {
+		compose(&line, "%b[%d]  %b  %b, %b", show_string(session, "server"),
+		    (int64_t)show_number(session, "pid"), show_string(session, "client"),
+		    trace_clock(show_number(session, "start")),
+		    show_time(show_number(session, "end") - show_number(session, "start")));
+		if (about != NULL)
+			compose(&line, ", still runs, %d open", (int64_t)show_number(about, "in_flight"));
+		else if (choice->trace.until == 0 && !show_has(session, "over"))
+			compose(&line, ", no end is known");
+		printable_append(&shown, buf_span(&line), "");
+		table_wrap(&choice->out, buf_span(&shown), choice->cells, 2);
 	}
 	if (json_array_size(rows) > 0)
 		table_write(calls_columns, rows, choice->cells, &choice->out);
 	buf_free(&line);
-	json_decref(rows);
+	buf_free(&shown);
 }
 
 /* Reads and tells all that is wanted, and what is wrong, if that is to be. The exit status of reading. Call end. */
@@ -376,22 +400,36 @@ static int
 tell(struct choice *choice, bool faults)
 {
 	json_t *session, *rows;
+	size_t left = choice->last;
 	int status;
 
 	choice->trace.sessions = json_array();
 	choice->trace.open = json_object();
 	choice->tools = json_object();
-	if (choice->trace.since == 0 && !choice->json)
+	if (choice->trace.since == 0 && choice->last == SIZE_MAX && !choice->json)
 		trace_read_history(hear_day, choice, false);
 	status = trace_read_history(hear, choice, faults);
-	choice->targets = (struct targets){ .method = "list" };
-	if (!choice->json && json_object_size(choice->trace.open) > 0)
+	if (choice->json)
+		return status;
+	choice->targets = (struct targets){ .method = "list", .params = json_pack("{s:b}", "requests", true) };
+	/* What was later is not told. */
+	if (choice->trace.until == 0 && json_object_size(choice->trace.open) > 0)
 		targets_find(&choice->targets, TARGETS_LOOK);
 	show_sort(choice->trace.sessions, "end");
-	show_each (session, choice->json ? NULL : choice->trace.sessions)
+	for (size_t i = json_array_size(choice->trace.sessions); i-- > 0;) {
+		session = json_array_get(choice->trace.sessions, i);
+		add_open(choice, session);
+		rows = rows_of(choice, session);
+		while (json_array_size(rows) > left)
+			json_array_remove(rows, 0);
+		left -= json_array_size(rows);
+		json_object_set_new(session, "rows", rows);
+	}
+	show_each (session, choice->trace.sessions)
 		append_session(choice, session);
-	choice->told |= choice->out.len > 0;
+	choice->told = choice->out.len > 0;
 	rows = trace_tools(choice->tools, choice->failed);
+	drop_quick(rows, "max", choice->slow);
 	if (json_array_size(rows) > 0) {
 		compose(&choice->out, "\n");
 		table_write(tools_columns, rows, choice->cells, &choice->out);
@@ -412,7 +450,7 @@ end(struct choice *choice)
 void
 history_append(struct buf *out, const char *which, size_t cells)
 {
-	struct choice choice = { .trace = { .which = which }, .cells = cells };
+	struct choice choice = { .trace = { .which = which }, .last = SIZE_MAX, .cells = cells };
 
 	tell(&choice, false);
 	compose(out, choice.told ? "%b" : "the history has nothing of that\n", buf_span(&choice.out));
@@ -440,17 +478,21 @@ tell_none(struct choice *choice)
 int
 ctl_history(int argc, char *argv[])
 {
-	struct choice choice = { .cells = term_width(NULL) };
-	const char *since = NULL, *until = NULL;
+	struct choice choice = { .last = SIZE_MAX, .cells = term_width(NULL) };
+	const char *since = NULL, *until = NULL, *last = NULL, *slow = NULL;
 	int status;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "json", 'j', &choice.json }, { "=since", 's', &since }, { "=until", 'u', &until },
-		{ "failed", 0, &choice.failed }, { 0 } },
+	    CTL_OPTIONS({ "json", 'j', &choice.json }, { "=since", 's', &since }, { "=until", 'u', &until },
+		{ "failed", 0, &choice.failed }, { "=slow", 0, &slow }, { "=last", 'n', &last }),
 	    1, usage);
+	if (last != NULL && (choice.json || !units_read_number(span_of(last), false, 1, SIZE_MAX, &choice.last)))
+		return ctl_usage("--last: '%.60s' is no number from 1 on, or there is -j, which tail -n cuts", last);
+	if (slow != NULL && !units_read_duration(span_of(slow), &choice.slow))
+		return ctl_usage("--slow: '%.60s' is no duration such as 10s", slow);
 	choice.trace.which = argv[optind];
 	choice.trace.since = trace_read_since(since);
-	choice.until = trace_read_since(until);
+	choice.trace.until = trace_read_since(until);
 	status = tell(&choice, true);
 	show_buf(&choice.out);
 	if (since == NULL && choice.older)

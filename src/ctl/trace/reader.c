@@ -122,22 +122,18 @@ start_of(const json_t *line)
 static json_t *
 add_call(json_t *session, const json_t *line, const char *from)
 {
-	struct span method = show_string(line, "method"), name = show_string(line, "name");
+	const char *method = show_string(line, "method").ptr, *name = show_string(line, "name").ptr;
+	/* A URI is no part of a name that many requests are to have. */
+	bool named = *name != '\0' && strncmp(method, "resources/", strlen("resources/")) != 0;
 	msec_t start = start_of(line);
 	char *key = key_of(line, from);
-	struct buf title = { 0 };
-	json_t *call;
+	json_t *call = json_pack("{s:o, s:s, s:I, s:[]}", "title", json_sprintf(named ? "%s %s" : "%s", method, name),
+	    "from", from, "start", start, "events");
 
-	/* A URI is no part of a name that many requests are to have. */
-	compose(&title, name.len > 0 && strncmp(method.ptr, "resources/", strlen("resources/")) != 0 ? "%b %b" : "%b",
-	    method, name);
-	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from", from, "start",
-	    start, "events");
 	show_take(call, line, "id method name open held");
 	json_array_append_new(json_object_get(session, "calls"), call);
 	widen(session, start);
 	json_object_set(json_object_get(session, "known"), key, call);
-	buf_free(&title);
 	free(key);
 	return call;
 }
@@ -197,11 +193,11 @@ read_message(const struct trace *trace, json_t *session, json_t *call, const jso
 	json_t *params = json_object_get(message, "params"), *meta = json_object_get(params, "_meta");
 	json_t *result = json_object_get(message, "result");
 
-	json_object_set(session, "clientInfo", json_object_get(params, "clientInfo"));
+	show_take(session, params, "clientInfo");
 	json_object_set(session, "clientInfo", json_object_get(meta, SCAN_META_PREFIX "clientInfo"));
 	json_object_set(session, "protocol", json_object_get(meta, SCAN_META_PREFIX "protocolVersion"));
 	json_object_set(session, "protocol", json_object_get(result, "protocolVersion"));
-	json_object_set(session, "serverInfo", json_object_get(result, "serverInfo"));
+	show_take(session, result, "serverInfo");
 	show_take(call, line, "traceparent");
 	if (trace->payload && show_has(line, "outcome"))
 		json_object_set(call, "response", json_object_get(line, "payload"));
@@ -253,7 +249,8 @@ hear_events(struct trace *trace, json_t *session, json_t *line)
 bool
 trace_is_meant(const struct trace *trace, const json_t *line)
 {
-	return show_is_meant(trace->which, show_string(line, "server"), show_number(line, "pid"));
+	return show_is_meant(trace->which, show_string(line, "server"), show_number(line, "pid")) &&
+	    (trace->until == 0 || trace_time(line) < trace->until);
 }
 
 bool

@@ -9,7 +9,8 @@
 
 enum { HOLD = 10000 /* ms for which the late answer of what was given up is awaited */ };
 
-static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s TIME] [--payload] [PID|NAME | FILE...]\n"
+static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s TIME] [-u TIME] [--payload]\n"
+			    "                       [PID|NAME | FILE...]\n"
 			    "       cancelctl trace --follow [" TARGETS_USAGE "]\n"
 			    "\n"
 			    "Writes what the history, or JSON logs of canceld, tell of each request, to be\n"
@@ -22,6 +23,7 @@ static const char usage[] = "usage: cancelctl trace [-f FORMAT] [-s TIME] [--pay
 			    "                         or html, a page of at most 1 MiB\n"
 			    "  -s, --since TIME       only lines that are not older than 2h or 1d, today,\n"
 			    "                         yesterday, 10:00, 2026-11-25 or '2026-11-25 10:00'\n"
+			    "  -u, --until TIME       only lines that are older, in the same forms\n"
 			    "      --payload          with the texts of messages, if the log has them: every\n"
 			    "                         secret of the session; never in a page\n"
 			    "      --follow           what every canceld of this user does, or one, while it\n"
@@ -76,23 +78,25 @@ ctl_trace(int argc, char *argv[])
 		.end = trace_close,
 		.turn = hand_on,
 		.user = &trace };
-	const char *name = NULL, *since = NULL;
+	const char *name = NULL, *since = NULL, *until = NULL;
 	bool follow = false;
 	size_t format = 0;
 	int status;
 
 	ctl_line(argc, argv,
-	    (struct ctl_option[]){ { "=format", 'f', &name }, { "=since", 's', &since },
-		{ "payload", 0, &trace.payload }, { "follow", 0, &follow }, { 0 } },
+	    CTL_OPTIONS({ "=format", 'f', &name }, { "=since", 's', &since }, { "=until", 'u', &until },
+		{ "payload", 0, &trace.payload }, { "follow", 0, &follow }),
 	    argc, usage);
 	while (name != NULL && format < FORMATS && strcmp(formats[format].name, name) != 0)
 		format++;
 	if (format == FORMATS)
 		return ctl_usage("--format: '%.60s' is none of perfetto, otlp and html", name);
 	if (follow &&
-	    (trace.payload || since != NULL || argc - optind > 1 || (name != NULL && strcmp(name, "otlp") != 0)))
+	    (trace.payload || since != NULL || until != NULL || argc - optind > 1 ||
+		(name != NULL && strcmp(name, "otlp") != 0)))
 		return ctl_usage("--follow writes otlp alone, of every canceld or one; see cancelctl trace --help");
 	trace.since = trace_read_since(since);
+	trace.until = trace_read_since(until);
 	status = follow ? watch_run(&watcher, argv[optind]) : read_all(&trace, argv + optind);
 	if (follow)
 		trace_otlp(&trace);
