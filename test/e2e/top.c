@@ -665,12 +665,12 @@ TEST(what_has_gone_unseen_is_shown_too)
 	pid = start_top(&terminal, number);
 	await_screen(terminal, "stubborn");
 	type(terminal, "/nothing\n");
-	await_screen(terminal, "nothing is in flight");
+	await_screen(terminal, "nothing in flight has \"nothing\"");
 	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
 	await_screen(terminal, "1 not answering");
 	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
 	await_screen(terminal, "0 canceld");
-	await_frame(terminal, "nothing is in flight");
+	await_frame(terminal, "nothing in flight has \"nothing\"");
 	type(terminal, "/\n");
 	await_screen(terminal, "stubborn");
 	await_screen(terminal, "mgone");
@@ -707,4 +707,55 @@ TEST(the_history_scrolls_as_far_as_it_goes)
 	expect_restored(terminal, pid, 0);
 	shell_expect("true", "rm " HISTORY, 0, "");
 	run_end(run);
+}
+
+/* What the lines of the last screen take at most, without their escapes. */
+static size_t
+widest_line(void)
+{
+	size_t widest = 0, cells = 0;
+
+	for (const char *at = shell_output; *at != '\0'; at++)
+		if (*at == '\033')
+			at += strcspn(at, "mKHJhl");
+		else if (*at == '\r')
+			cells = 0;
+		else if (*at != '\n' && ((unsigned char)*at & 0xc0) != 0x80 && ++cells > widest)
+			widest = cells;
+	return widest;
+}
+
+static const unsigned short widths[] = { 60, 80, 120, 140 };
+
+TESTS(no_page_is_wider_than_the_terminal, 0, sizeof(widths) / sizeof(widths[0]))
+{
+	struct run *run = run_session("--name a-server-whose-name-is-as-long-as-a-name-may-well-be", NULL);
+	struct winsize size = { .ws_row = 40, .ws_col = widths[_i] }, narrow = { .ws_row = 40, .ws_col = 50 };
+	static const struct {
+		const char *key, *shown;
+	} pages[] = { { "", "by IDLE" }, { "?", "sort by IDLE" }, { "q\n", "max time" }, { "qh", "still runs" } };
+	char number[16];
+	int terminal;
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%d", (int)run->pid);
+	run_hang(run, "7");
+	shell_expect("true", "until grep -qs DIALECT " HISTORY "; do sleep 0.01; done", 0, "");
+	pid = start_top_on(&terminal, number, &size);
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		type(terminal, pages[i].key);
+		await_frame(terminal, pages[i].shown);
+		ck_assert_uint_le(widest_line(), size.ws_col);
+	}
+	await_frame(terminal, " open "); /* and what is, by its name */
+	/* It was made for more. */
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &narrow), 0);
+	for (int frames = 0; frames < 3; frames++)
+		await_frame(terminal, "still runs");
+	ck_assert_uint_le(widest_line(), narrow.ws_col);
+	type(terminal, "qq");
+	expect_restored(terminal, pid, 0);
+	run_leave(run, 0);
+	run_end(run);
+	shell_expect("true", "rm " HISTORY, 0, "");
 }

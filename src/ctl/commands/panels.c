@@ -37,10 +37,12 @@ static const char keys[] =
 struct target *
 top_target(const struct top *top, const json_t *request)
 {
-	for (size_t i = 0; i < top->targets.count; i++)
-		if (span_equal(span_of(top->targets.list[i].path), show_string(request, "socket")))
-			return &top->targets.list[i];
-	return NULL;
+	struct target *target;
+
+	targets_each (target, &top->targets)
+		if (span_equal(span_of(target->path), show_string(request, "socket")))
+			break;
+	return target;
 }
 
 struct screen {
@@ -78,12 +80,13 @@ put_totals(const struct top *top, struct screen *screen)
 {
 	static const char *const keys_of[] = { "in_flight", "timeouts", "restarts", "places_taken" };
 	int64_t sums[4] = { 0 }, silent = 0;
+	const struct target *target;
 	struct buf text = { 0 };
 
-	for (size_t i = 0; i < top->targets.count; i++) {
-		silent += top->targets.list[i].about == NULL;
+	targets_each (target, &top->targets) {
+		silent += target->about == NULL;
 		for (int k = 0; k < 4; k++)
-			sums[k] += show_number(top->targets.list[i].about, keys_of[k]);
+			sums[k] += show_number(target->about, keys_of[k]);
 	}
 	compose(&text, "%d open, %d canceld", sums[0], (int64_t)top->targets.count);
 	if (silent > 0)
@@ -106,13 +109,6 @@ put_lines(struct screen *screen, struct span text, size_t skipped, size_t most, 
 		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ", show_take_line(&text));
 }
 
-/* The first of those that are shown where there is room for so many. */
-static size_t
-first_shown(size_t mark, size_t room)
-{
-	return mark >= room && room > 0 ? mark - room + 1 : 0;
-}
-
 /*
  * As many requests as there is room for, the marked one among them; below them the last that have ended, in what room is
  * left. The mark is visible without colours too.
@@ -122,7 +118,8 @@ put_table(const struct top *top, struct screen *screen)
 {
 	size_t open = top->open, room = screen->height - screen->used - FRAME;
 	size_t space = open > 0 && open <= room && top->more == 0 && top->marked < room ? room : room - 1;
-	size_t first = first_shown(top->marked, space), left = first < open ? open - first : 0;
+	size_t first = top->marked >= space && space > 0 ? top->marked - space + 1 : 0,
+	       left = first < open ? open - first : 0;
 	size_t shown = left < space ? left : space;
 	int64_t below = (int64_t)(left - shown) + top->more;
 	json_t *visible = json_array();
@@ -139,7 +136,8 @@ put_table(const struct top *top, struct screen *screen)
 	if (below > 0)
 		compose(&line, "%d more below", below);
 	else if (open == 0)
-		compose(&line, "nothing is in flight");
+		compose(&line, top->filter.len > 0 ? "nothing in flight has '%b'" : "nothing is in flight",
+		    buf_span(&top->filter));
 	if (line.len > 0)
 		put_cut(screen, "", buf_span(&line));
 	put_lines(screen, buf_span(&rows), 1 + shown, screen->height - 1 - screen->used, top->marked - first - shown,
@@ -163,7 +161,7 @@ append_marked(const struct top *top, struct buf *text)
 static void
 put_page(const struct top *top, struct screen *screen)
 {
-	size_t room = screen->height - 1, above = top->lines > room ? top->lines - room : 0;
+	size_t room = screen->height - 1, count;
 	struct buf text = { 0 }, lines = { 0 };
 
 	if (top->page == PAGE_KEYS)
@@ -171,10 +169,11 @@ put_page(const struct top *top, struct screen *screen)
 	else if (top->page == PAGE_REQUEST)
 		append_marked(top, &text);
 	else
-		put_lines(screen, buf_span(&top->history), above > top->below ? above - top->below : 0, room, SIZE_MAX,
-		    "");
+		buf_append(&text, buf_span(&top->history));
 	table_wrap(&lines, buf_span(&text), screen->width, VIEW_HEAD);
-	put_lines(screen, buf_span(&lines), 0, room, SIZE_MAX, "");
+	count = top->page == PAGE_HISTORY ? span_count(buf_span(&lines), '\n') : 0;
+	put_lines(screen, buf_span(&lines), count > room + top->below ? count - room - top->below : 0, room, SIZE_MAX,
+	    "");
 	buf_free(&text);
 	buf_free(&lines);
 }
@@ -183,7 +182,7 @@ put_page(const struct top *top, struct screen *screen)
 static json_t *
 bars_of(const json_t *counts)
 {
-	static const char *const bars[] = { " ", "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587",
+	static const char *const bars[] = { ".", "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587",
 		"\u2588" };
 	json_int_t most = 1, calls;
 	struct buf text = { 0 };

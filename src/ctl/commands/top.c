@@ -94,13 +94,13 @@ add_row(const struct top *top, json_t *rows, json_t *row, int order)
 static void
 collect(struct top *top, json_t *ended)
 {
+	const struct target *target;
 	json_t *request, *row;
+	json_int_t age;
 
 	top->more = 0;
-	for (size_t i = 0; i < top->targets.count; i++) {
-		const struct target *target = &top->targets.list[i];
-		json_int_t age = show_number(target->about, "age_ms");
-
+	targets_each (target, &top->targets) {
+		age = show_number(target->about, "age_ms");
 		if (age > 0 && !show_has(top->starts, target->path))
 			json_object_set_new(top->starts, target->path, json_integer(monotonic_now() - age));
 		age += show_number(top->starts, target->path);
@@ -119,10 +119,10 @@ collect(struct top *top, json_t *ended)
 static void
 note_end(json_t *row, const char *state)
 {
-	static const char *const gone[] = { "idle_ms", "timeout_left_ms", "max_time_left_ms", "verdict" };
-
-	for (int i = 0; i < 4; i++)
-		json_object_del(row, gone[i]);
+	json_object_del(row, "idle_ms");
+	json_object_del(row, "timeout_left_ms");
+	json_object_del(row, "max_time_left_ms");
+	json_object_del(row, "verdict");
 	json_object_set_new(row, "state", json_string(state));
 }
 
@@ -153,11 +153,11 @@ keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed
 static void
 note_calls(struct top *top, msec_t now)
 {
+	const struct target *target;
 	json_t *former = top->calls;
 
 	top->calls = json_object();
-	for (size_t i = 0; i < top->targets.count; i++) {
-		const struct target *target = &top->targets.list[i];
+	targets_each (target, &top->targets) {
 		json_t *counts = json_object_get(former, target->path);
 		json_t *count = json_object_get(target->about, "calls");
 		bool known = counts != NULL;
@@ -210,11 +210,13 @@ read_log(struct top *top)
 static void
 find_targets(struct top *top)
 {
+	struct target *target;
+
 	targets_free(&top->targets);
 	top->targets.params = json_pack("{s:b}", "requests", true);
 	targets_find(&top->targets, TARGETS_LOOK);
-	for (size_t i = 0; i < top->targets.count; i++)
-		top->targets.list[i].meant = show_has(top->calls, top->targets.list[i].path);
+	targets_each (target, &top->targets)
+		target->meant = show_has(top->calls, target->path);
 	targets_keep(&top->targets, top->which);
 }
 
@@ -280,13 +282,11 @@ call(const struct top *top, const json_t *request, const char *method, json_t *p
 static void
 cancel_asked(struct top *top)
 {
-	json_t *row = top->asked, *result, *refused;
+	json_t *row = top->asked, *params = json_object(), *result, *refused;
 	const char *fault;
 
-	result = call(top, row, "cancel",
-	    json_pack("{s:O, s:O, s:O}", "id", json_object_get(row, "id"), "serial", json_object_get(row, "serial"),
-		"from", json_object_get(row, "from")),
-	    &fault);
+	show_take(params, row, "id serial from");
+	result = call(top, row, "cancel", params, &fault);
 	refused = json_array_get(json_object_get(result, "refused"), 0);
 	if (refused != NULL)
 		json_object_set(row, "why", json_object_get(refused, "why"));
@@ -410,10 +410,8 @@ scroll(struct top *top, bool back)
 static void
 on_page_key(struct top *top, char key)
 {
-	bool back = key == 'k' || key == 'A';
-
-	if (top->page == PAGE_HISTORY && (back || key == 'j' || key == 'B'))
-		scroll(top, back);
+	if (top->page == PAGE_HISTORY && (key == 'k' || key == 'j'))
+		scroll(top, key == 'k');
 	else if (top->page != PAGE_REQUEST || !act(top, key))
 		top->page = 0;
 }
@@ -425,9 +423,9 @@ on_table_key(struct top *top, char key)
 
 	if (key == 'q') {
 		top->ends = true;
-	} else if ((key == 'j' || key == 'B') && top->marked + 1 < count) {
+	} else if (key == 'j' && top->marked + 1 < count) {
 		top->marked++;
-	} else if ((key == 'k' || key == 'A') && top->marked > 0) {
+	} else if (key == 'k' && top->marked > 0) {
 		top->marked--;
 	} else if (key == 'i' || key == 'a' || key == 'l') {
 		top->order = (unsigned char)key;
@@ -483,6 +481,7 @@ on_key(struct top *top, char key)
 		return;
 	}
 	buf_clear(&top->notice);
+	key = key == 'A' ? 'k' : key == 'B' ? 'j' : key;
 	if (top->page != 0)
 		on_page_key(top, key);
 	else
@@ -537,13 +536,10 @@ ctl_top(int argc, char *argv[])
 	msec_t interval;
 	const char *text = "1s";
 
-	ctl_line(argc, argv, (struct ctl_option[]){ { "=interval", 'i', &text }, { 0 } }, 1, usage);
+	ctl_line(argc, argv, CTL_OPTIONS({ "=interval", 'i', &text }), 1, usage);
 	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST || interval > INTERVAL_MOST)
 		return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", text);
 	top.which = argv[optind];
-	top.rows = json_array();
-	top.known = json_array();
-	top.calls = json_object();
 	top.starts = json_object();
 	look(&top);
 	return top.which != NULL && top.targets.count == 0 ? targets_tell_none(&top.targets, top.which) :
