@@ -26,6 +26,7 @@ struct entry {
 	const char *why;                /* BY_HAND, REMOTE, ODD: a clause that says so; a literal */
 	const struct doc_node *command; /* a string, or an array with all words */
 	bool language;                  /* it is a language server */
+	const char *name;               /* in the file */
 	const char *args;               /* the key of the other words, if the command has one alone */
 	const struct doc_node *array;   /* where the other words are, the command or args; NULL: there is none */
 	const struct doc_node *first;   /* word */

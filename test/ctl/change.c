@@ -90,7 +90,9 @@ list_words(const struct sample *sample, struct span text, bool wrapped, struct b
 	ck_assert_msg(client_read(client, text, &servers) == 0, "%s", servers.doc.fault);
 	for (size_t i = 0; i < servers.count; i++) {
 		struct entry entry = entry_read(servers.list[i]);
-		char wanted[200] = "";
+		const char *name = servers.list[i]->key.name.ptr;
+		bool named = name[0] != '\0' && name[0] != '-' && strlen(name) < 64 && strchr(name, '/') == NULL;
+		char wanted[300] = "";
 		struct buf before;
 
 		buf_append(words, servers.list[i]->key.name);
@@ -102,8 +104,9 @@ list_words(const struct sample *sample, struct span text, bool wrapped, struct b
 		buf_init(&before);
 		join(entry_words(&entry, entry.first, entry.program), &before);
 		if (wrapped)
-			snprintf(wanted, sizeof(wanted), CANCELD "\r%.*s\r%s-t\rtools/call:a\\*=30s\r-k5s\r--\r",
-			    (int)entry.marker->text.len, entry.marker->text.ptr, entry.language ? "-D\rlsp\r" : "");
+			snprintf(wanted, sizeof(wanted), CANCELD "\r%.*s\r%s%s%s%s-t\rtools/call:a\\*=30s\r-k5s\r--\r",
+			    (int)entry.marker->text.len, entry.marker->text.ptr, entry.language ? "-D\rlsp\r" : "",
+			    named ? "--name\r" : "", named ? name : "", named ? "\r" : "");
 		expect_same(buf_span(&before), span_of(wanted), "canceld's words");
 		buf_free(&before);
 	}
@@ -576,27 +579,27 @@ static const struct {
 	const char *client, *before, *after;
 } edits[] = {
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"-y\"]}}}",
-	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[\"--wrapped\", \"-r\", \"--\", \"npx\", \"-y\"]}}}" },
+	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[\"--wrapped\", \"--name\", \"a\", \"-r\", \"--\", \"npx\", \"-y\"]}}}" },
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[ \"-y\" ]}}}",
-	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[ \"--wrapped\", \"-r\", \"--\", \"npx\", \"-y\" ]}}}" },
+	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[ \"--wrapped\", \"--name\", \"a\", \"-r\", \"--\", \"npx\", \"-y\" ]}}}" },
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"args\":[],\"command\":\"\\u006epx\"}}}",
-	    "{\"mcpServers\":{\"a\":{\"args\":[\"--wrapped\", \"-r\", \"--\", \"\\u006epx\"],\"command\":\"/c/canceld\"}}}" },
+	    "{\"mcpServers\":{\"a\":{\"args\":[\"--wrapped\", \"--name\", \"a\", \"-r\", \"--\", \"\\u006epx\"],\"command\":\"/c/canceld\"}}}" },
 	{ "cursor", "{\"mcpServers\":{\"a\":{\n\t\"command\" : \"npx\",\n}}}",
-	    "{\"mcpServers\":{\"a\":{\n\t\"command\" : \"/c/canceld\",\n\t\"args\" : [\"--wrapped=a\", \"-r\", \"--\", \"npx\"],\n}}}" },
+	    "{\"mcpServers\":{\"a\":{\n\t\"command\" : \"/c/canceld\",\n\t\"args\" : [\"--wrapped=a\", \"--name\", \"a\", \"-r\", \"--\", \"npx\"],\n}}}" },
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"x\"}}}}",
-	    "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"/c/canceld\",\"args\":[\"--wrapped=a\", \"-r\", \"--\", \"x\"]}}}}" },
+	    "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"/c/canceld\",\"args\":[\"--wrapped=a\", \"--name\", \"a\", \"-r\", \"--\", \"x\"]}}}}" },
 	{ "zed", "{\"lsp\":{\"a\":{\"binary\":{\"path\":\"x\"}}}}",
-	    "{\"lsp\":{\"a\":{\"binary\":{\"path\":\"/c/canceld\",\"arguments\":[\"--wrapped=a\", \"-D\", \"lsp\", \"-r\", \"--\", \"x\"]}}}}" },
+	    "{\"lsp\":{\"a\":{\"binary\":{\"path\":\"/c/canceld\",\"arguments\":[\"--wrapped=a\", \"-D\", \"lsp\", \"--name\", \"a\", \"-r\", \"--\", \"x\"]}}}}" },
 	{ "helix", "[language-server.a]\ncommand = 'x'\n",
-	    "[language-server.a]\ncommand = \"/c/canceld\"\nargs = [\"--wrapped=a\", \"-D\", \"lsp\", \"-r\", \"--\", 'x']\n" },
+	    "[language-server.a]\ncommand = \"/c/canceld\"\nargs = [\"--wrapped=a\", \"-D\", \"lsp\", \"--name\", \"a\", \"-r\", \"--\", 'x']\n" },
 	{ "opencode", "{\"mcp\":{\"a\":{\"command\":[\"npx\"]}}}",
-	    "{\"mcp\":{\"a\":{\"command\":[\"/c/canceld\", \"--wrapped\", \"-r\", \"--\", \"npx\"]}}}" },
+	    "{\"mcp\":{\"a\":{\"command\":[\"/c/canceld\", \"--wrapped\", \"--name\", \"a\", \"-r\", \"--\", \"npx\"]}}}" },
 	{ "codex", "[mcp_servers.a]\ncommand = 'npx' # x\n",
-	    "[mcp_servers.a]\ncommand = \"/c/canceld\"\nargs = [\"--wrapped=a\", \"-r\", \"--\", 'npx'] # x\n" },
+	    "[mcp_servers.a]\ncommand = \"/c/canceld\"\nargs = [\"--wrapped=a\", \"--name\", \"a\", \"-r\", \"--\", 'npx'] # x\n" },
 	{ "codex", "mcp_servers = { a.command = 'npx' }",
-	    "mcp_servers = { a.command = \"/c/canceld\", a.args = [\"--wrapped=a\", \"-r\", \"--\", 'npx'] }" },
+	    "mcp_servers = { a.command = \"/c/canceld\", a.args = [\"--wrapped=a\", \"--name\", \"a\", \"-r\", \"--\", 'npx'] }" },
 	{ "codex", "mcp_servers.a.'command' = 'npx'",
-	    "mcp_servers.a.'command' = \"/c/canceld\"\nmcp_servers.a.args = [\"--wrapped=a\", \"-r\", \"--\", 'npx']" },
+	    "mcp_servers.a.'command' = \"/c/canceld\"\nmcp_servers.a.args = [\"--wrapped=a\", \"--name\", \"a\", \"-r\", \"--\", 'npx']" },
 };
 
 static struct outcomes outcomes;

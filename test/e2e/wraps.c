@@ -63,12 +63,13 @@ TEST(all_is_wrapped_and_comes_back)
 {
 	expect("$CANCELCTL wrap --all -- -t 30s", 0, "one: wrapped");
 	expect(UNCHANGED, 1, "");
-	expect("grep -c -e '\"--wrapped\\(=a\\)*\", \"-t\", \"30s\", \"--\"' " CLAUDE " " CURSOR " " CODEX, 0,
-	    "mcp.json:1");
+	expect("grep -c -e '\"--wrapped\\(=a\\)*\", \"--name\", \"[a-z]*\", \"-t\", \"30s\", \"--\"' " CLAUDE " " CURSOR
+	       " " CODEX,
+	    0, "mcp.json:1");
 	/* The path is that of the program beside this one. */
 	expect("grep -F \"\\\"$CANCELD\\\"\" " CLAUDE, 0, "--wrapped");
-	expect("$CANCELCTL wrap --list", 0, "wrapped      one: npx -y one (-t 30s)\n");
-	expect("$CANCELCTL wrap --list -j", 0, "\"command\":\"npx -y one\",\"options\":\"-t 30s\"}");
+	expect("$CANCELCTL wrap --list", 0, "wrapped      one: npx -y one (--name one -t 30s)\n");
+	expect("$CANCELCTL wrap --list -j", 0, "\"command\":\"npx -y one\",\"options\":\"--name one -t 30s\"}");
 	expect("$CANCELCTL wrap --all", 0, "one: already wrapped");
 	expect("$CANCELCTL wrap --all -- -r", 0, "one: wrapped anew");
 	expect("$CANCELCTL wrap --list", 0, "wrapped      two: two");
@@ -108,7 +109,7 @@ TEST(a_server_of_a_project_is_shown_and_named)
 	expect(claude, 0, "");
 	expect("$CANCELCTL wrap --list", 0, "  one: u\n  not wrapped  /a:one: a1\n  not wrapped  /a:two: a2\n");
 	expect("$CANCELCTL wrap claude /a:one && $CANCELCTL wrap --list", 0,
-	    "  not wrapped  one: u\n  wrapped      /a:one: a1\n"
+	    "  not wrapped  one: u\n  wrapped      /a:one: a1 (--name one)\n"
 	    "  not wrapped  /a:two: a2\n");
 	expect("$CANCELCTL wrap claude /a", 0, "/a:one: already wrapped\n  /a:two: wrapped\n  backup");
 	expect("$CANCELCTL unwrap -j claude one | grep -c unwrapped", 0, "1\n");
@@ -135,14 +136,14 @@ TEST(language_servers_are_asked_for)
 	expect("$CANCELCTL wrap --list", 0, "  not wrapped  a: a\n  not wrapped  lsp:a: b\n");
 	expect("$CANCELCTL wrap --all", 0, "  a: wrapped\n  backup");
 	expect("$CANCELCTL wrap crush lsp:a -- -t 5s", 0, "  lsp:a: wrapped\n");
-	expect("$CANCELCTL wrap --list", 0, "  wrapped      lsp:a: b (-D lsp -t 5s)\n");
+	expect("$CANCELCTL wrap --list", 0, "  wrapped      lsp:a: b (-D lsp --name a -t 5s)\n");
 	expect("$CANCELCTL unwrap --lsp crush", 0, "  lsp:a: unwrapped\n  backup");
 	expect("$CANCELCTL wrap --lsp -a; $CANCELCTL wrap --lsp -a", 0, "  lsp:a: already wrapped\n");
 	expect("$CANCELCTL unwrap --all && cmp crush.json before", 0, "  a: unwrapped\n  lsp:a: unwrapped\n");
 	expect("$CANCELCTL wrap ./languages.toml", 0, "  no servers, but 1 for --lsp\n");
 	expect("echo '" SERVERS "' >.mcp.json; $CANCELCTL wrap --lsp claude", 0, "  no language servers\n");
 	expect("$CANCELCTL wrap --lsp ./languages.toml l && cat languages.toml", 0,
-	    "\", \"-D\", \"lsp\", \"--\", \"l\"]");
+	    "\", \"-D\", \"lsp\", \"--name\", \"l\", \"--\", \"l\"]");
 	expect("$CANCELCTL unwrap ./languages.toml l", 1, "no server 'l' there without --lsp; see");
 }
 
@@ -177,8 +178,8 @@ TEST(a_plugin_has_language_servers_in_one_member)
 TEST(a_dry_run_changes_nothing)
 {
 	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");
-	expect("$CANCELCTL wrap -n cursor one -- -t 30s", 0, "/canceld --wrapped -t 30s -- npx -y one\n");
-	expect("$CANCELCTL wrap -na", 0, "/canceld --wrapped -- npx -y one\n");
+	expect("$CANCELCTL wrap -n cursor one -- -t 30s", 0, "/canceld --wrapped --name one -t 30s -- npx -y one\n");
+	expect("$CANCELCTL wrap -na", 0, "/canceld --wrapped --name one -- npx -y one\n");
 	expect("$CANCELCTL wrap -naj", 0, "\"result\":\"wrapped\",\"dry_run\":true");
 	expect(UNCHANGED, 0, "");
 	expect("[ -e $HOME/.local ]", 1, "");
@@ -196,8 +197,24 @@ TEST(a_dry_run_shows_no_secret)
 	expect("$CANCELCTL wrap cursor -- --answer 'a=\"hush\"' '--answer=b=\"hush\"' -r; $CANCELCTL wrap --list; "
 	       "$CANCELCTL wrap --list -j; $CANCELCTL wrap -n cursor -- -k; $CANCELCTL unwrap -n cursor; "
 	       "$CANCELCTL unwrap -nj cursor",
-	    0, "(--answer a=* --answer=b=* -r)\n");
+	    0, "(--name one --answer a=* --answer=b=* -r)\n");
 	ck_assert_ptr_null(strstr(shell_output, "hush"));
+}
+
+/* A person's own name comes last, and counts; what cancelctl would take for a path is none. */
+TEST(a_server_has_the_name_that_people_know)
+{
+	expect("echo '{\"mcpServers\":{\"mine\":{\"command\":\"node\",\"args\":[\"/srv/index.js\"]},"
+	       "\"a/b\":{\"command\":\"x\"},\"--\":{\"command\":\"y\"}}}' >.mcp.json; cp .mcp.json plain; "
+	       "$CANCELCTL wrap -n ./.mcp.json",
+	    0, "/canceld --wrapped --name mine -- node index.js\n");
+	expect("$CANCELCTL wrap -n ./.mcp.json", 0, "/canceld --wrapped=a -- x\n");
+	expect("$CANCELCTL wrap -n ./.mcp.json", 0, "/canceld --wrapped=a -- y\n");
+	expect("$CANCELCTL wrap ./.mcp.json; $CANCELCTL wrap ./.mcp.json", 0, "  mine: already wrapped\n");
+	expect("$CANCELCTL unwrap ./.mcp.json; cmp .mcp.json plain", 0, "");
+	expect("$CANCELCTL wrap ./.mcp.json mine -- --name other; "
+	       "$CANCELD --name mine --name other -- true 2>&1 </dev/null; $CANCELCTL wrap --list",
+	    0, "(--name mine --name other)\n");
 }
 
 TEST(json_is_one_object_a_line)

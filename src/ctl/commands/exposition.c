@@ -9,10 +9,10 @@ enum { TIME = 1, BY_METHOD = 2, MCP = 4 };
 
 /* The families of one histogram. */
 #define HISTOGRAM(name, help, traits) \
-	{ name, "_bucket", "histogram", help, "within_s", "le", BY_METHOD | (traits) }, \
-	    { name, "_sum", "histogram", "", "sum_ms", NULL, BY_METHOD | TIME | (traits) }, \
+	{ name, "_bucket", "histogram", help, "within_s", "le", BY_METHOD | traits }, \
+	    { name, "_sum", "histogram", "", "sum_ms", NULL, BY_METHOD | TIME | traits }, \
 	{ \
-		name, "_count", "histogram", "", "count", NULL, BY_METHOD | (traits) \
+		name, "_count", "histogram", "", "count", NULL, BY_METHOD | traits \
 	}
 
 /* THE TABLE of the families: what of an answer to `stats` they show. */

@@ -23,8 +23,7 @@ write_tally(struct buf *text, const json_t *row, const char *key)
 static void
 write_quantile(struct buf *text, const json_t *row, const char *key)
 {
-	int64_t all = show_number(row, "count");
-	double rank = (double)all * strtod(key, NULL) / 100, below = 0, from = 0;
+	double rank = (double)show_number(row, "count") * strtod(key, NULL) / 100, below = 0, from = 0;
 	double longest = (double)show_number(row, "longest_ms"), to = 0, count;
 	const char *bound;
 	json_t *value;
@@ -41,7 +40,7 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 		below = count;
 	}
 	/* Of one alone the longest says all. */
-	compose(text, all > 1 ? "%b" : "", show_time((msec_t)(to < longest ? to : longest)));
+	compose(text, rank < 1 ? "" : "%b", show_time((msec_t)(to < longest ? to : longest)));
 }
 
 #define TALLY(name, member, place) \

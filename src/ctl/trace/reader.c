@@ -122,18 +122,22 @@ start_of(const json_t *line)
 static json_t *
 add_call(json_t *session, const json_t *line, const char *from)
 {
-	const char *method = show_string(line, "method").ptr, *name = show_string(line, "name").ptr;
-	/* A URI is no part of a name that many requests are to have. */
-	bool named = *name != '\0' && strncmp(method, "resources/", strlen("resources/")) != 0;
+	struct span method = show_string(line, "method"), name = show_string(line, "name");
 	msec_t start = start_of(line);
 	char *key = key_of(line, from);
-	json_t *call = json_pack("{s:o, s:s, s:I, s:[]}", "title", json_sprintf(named ? "%s %s" : "%s", method, name),
-	    "from", from, "start", start, "events");
+	struct buf title = { 0 };
+	json_t *call;
 
+	/* A URI is no part of a name that many requests are to have. */
+	compose(&title, name.len > 0 && strncmp(method.ptr, "resources/", strlen("resources/")) != 0 ? "%b %b" : "%b",
+	    method, name);
+	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from", from, "start",
+	    start, "events");
 	show_take(call, line, "id method name open held");
 	json_array_append_new(json_object_get(session, "calls"), call);
 	widen(session, start);
 	json_object_set(json_object_get(session, "known"), key, call);
+	buf_free(&title);
 	free(key);
 	return call;
 }

@@ -3,14 +3,6 @@
 #include "ctl/show.h"
 #include "ctl/trace.h"
 
-static json_t *
-title_of(const json_t *call)
-{
-	const char *name = show_string(call, "name").ptr;
-
-	return json_sprintf(*name != '\0' ? "%s %s" : "%s", show_string(call, "method").ptr, name);
-}
-
 /* The row of the tool that the call or line is about; borrowed. */
 static json_t *
 tool_of(json_t *tools, const json_t *session, const json_t *call)
@@ -18,12 +10,14 @@ tool_of(json_t *tools, const json_t *session, const json_t *call)
 	json_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"), json_object_get(call, "method"),
 		   json_object_get(call, "name")),
 	       *tool;
+	const char *name = show_string(call, "name").ptr;
 	char *text = json_dumps(key, 0);
 
 	tool = json_object_get(tools, text);
 	if (tool == NULL) {
-		tool = json_pack("{s:o, s:i, s:i, s:i, s:[]}", "title", title_of(call), "count", 0, "failed", 0,
-		    "at_once", 0, "times");
+		tool = json_pack("{s:o, s:i, s:i, s:i, s:[]}", "title",
+		    json_sprintf(*name != '\0' ? "%s %s" : "%s", show_string(call, "method").ptr, name), "count", 0,
+		    "failed", 0, "at_once", 0, "times");
 		show_take(tool, session, "server");
 		show_take(tool, call, "method name");
 		json_object_set_new(tools, text, tool);

@@ -4,10 +4,11 @@
 
 #include "core/compose.h"
 #include "ctl/ctl.h"
+#include "shell/words.h"
 
 /* Edits of one text. */
-struct edits { /* zeroed: none */
-	struct edit {
+struct edits {                         /* zeroed: none */
+	struct edit {                  /* in the order of the text */
 		const char *from, *to; /* what is taken out */
 		char *words;           /* what is put there instead; owned */
 	} * list;
@@ -18,8 +19,12 @@ struct edits { /* zeroed: none */
 static void
 add(struct edits *edits, const char *from, const char *to, struct span words)
 {
-	edits->list = mem_resize(edits->list, edits->count + 1, sizeof(*edits->list));
-	edits->list[edits->count++] = (struct edit){ from, to, doc_copy(words) };
+	size_t at = edits->count++;
+
+	edits->list = mem_resize(edits->list, edits->count, sizeof(*edits->list));
+	for (; at > 0 && edits->list[at - 1].from > from; at--)
+		edits->list[at] = edits->list[at - 1];
+	edits->list[at] = (struct edit){ from, to, doc_copy(words) };
 }
 
 /* Whether only blanks and commas stand between two places. */
@@ -195,13 +200,17 @@ static void
 wrap(const struct change *change, const struct doc *doc, const struct entry *entry, struct outcome *outcome,
     struct edits *edits)
 {
-	static char option[] = "-D", lsp[] = "lsp";
+	static char option[] = "-D", lsp[] = "lsp", name[] = "--name";
 	bool wrapped = entry->state == ENTRY_WRAPPED;
 	char **kept = wrapped ? entry_words(entry, entry->marker->next, entry->dashes) : NULL, **given = NULL,
-	     **options;
+	     **options, title[NAME_SIZE];
 
 	if (entry->language)
 		ctl_add_words(&given, (char *const[]){ option, lsp, NULL });
+	/* What people know it by; -- ends the options, and a name with a slash is none for cancelctl. */
+	if (snprintf(title, NAME_SIZE, "%s", entry->name) < NAME_SIZE && strchr("-", title[0]) == NULL &&
+	    strchr(title, '/') == NULL)
+		ctl_add_words(&given, (char *const[]){ name, title, NULL });
 	ctl_add_words(&given, change->options);
 	options = wrapped && !change->given ? kept : given;
 	outcome->why = entry->why;
@@ -243,21 +252,11 @@ decide(const struct change *change, const struct client_servers *servers, size_t
 	return outcome;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const struct edit *first = a, *second = b;
-
-	return (first->from > second->from) - (first->from < second->from);
-}
-
 static void
 apply(struct edits *edits, const struct doc *doc, struct buf *out)
 {
 	const char *done = doc->bytes;
 
-	if (edits->count > 0)
-		qsort(edits->list, edits->count, sizeof(*edits->list), compare);
 	for (size_t i = 0; i < edits->count; i++) {
 		const struct edit *edit = &edits->list[i];
 

@@ -102,7 +102,10 @@ struct entry
 entry_read(const struct doc_node *server)
 {
 	static const char *const addresses[] = { "url", "serverUrl", "httpUrl", "uri" };
-	struct entry entry = { .state = ENTRY_PLAIN, .args = "args", .language = client_is_language(server) };
+	struct entry entry = { .state = ENTRY_PLAIN,
+		.args = "args",
+		.language = client_is_language(server),
+		.name = server->key.name.ptr };
 	const struct doc_node *node = server, *args;
 
 	if (node->kind != DOC_OBJECT)

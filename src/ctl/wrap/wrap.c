@@ -374,9 +374,7 @@ run(struct task *task)
 	if (deadline_of(task->change.options) == 0)
 		return CTL_USAGE;
 	status = clients_look_up(&task->files, task->where);
-	if (status != CTL_YES)
-		return status;
-	if (!list && !unwrap) {
+	if (status == CTL_YES && !list && !unwrap) {
 		program_canceld(task->canceld);
 		status = program_lasting(task->canceld);
 	}
