@@ -58,6 +58,12 @@ span_equal(struct span a, struct span b)
 	return a.len == b.len && (b.len == 0 || memcmp(a.ptr, b.ptr, b.len) == 0);
 }
 
+static inline bool
+text_begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
 /* Whether it is this text. string NULL: false. */
 static inline bool
 span_is(struct span span, const char *string)

@@ -430,7 +430,13 @@ static const struct {
 	      "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"method\\\":"
 	      "\\\"notifications/progress\\\",\\\"params\\\":{\\\"progressToken\\\":%s,\\\"progress\\\":$i}}\\n\" \"$t\";"
 	      "sleep 0.3; done <&- & ;;") " | tail -n 1",
-	    0, "canceld -K1s -- ...\n" },
+	    0, "canceld -K6s -- ...\n" },
+	{ D "--timeout 1s --call stubborn -- $DEMO_SERVER", 1,
+	    "ms after the cancel, as it should be; whether it has stopped only a --timeout longer than the call would "
+	    "show\n" },
+	/* A bar is for a terminal. */
+	{ D "--call progress --arguments '{\"steps\":3,\"everyMs\":500}' -- $DEMO_SERVER 2>&1 | grep -c '\\[#'", 1,
+	    "0\n" },
 	{ D "--timeout 1s --call block -- $DEMO_SERVER | sed -n \"\\$s,$DEMO_SERVER,demo,p\"", 0,
 	    "canceld -t tools/call:block=1s -k3s -- demo\n" },
 	{ D SHELL_SERVER(":",

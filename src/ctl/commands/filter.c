@@ -118,7 +118,7 @@ filter_add(struct filter *filter, const char *word)
 	const struct key *key = keys;
 	struct condition *condition;
 
-	while (relation < relations + RELATIONS && strncmp(sign, relation->sign, strlen(relation->sign)) != 0)
+	while (relation < relations + RELATIONS && !text_begins(sign, relation->sign))
 		relation++;
 	if (relation == relations + RELATIONS)
 		return ctl_usage("'%.60s': want KEY=VALUE, KEY>VALUE or KEY<VALUE", word);

@@ -121,8 +121,7 @@ attend(const struct server *server, struct visitor *visitor)
 	if (is_foreign(visitor->head, server->allowed)) {
 		answer(visitor, "403 Forbidden",
 		    SPAN("only under an address, localhost, or a name that --allow-host gives\n"));
-	} else if (strncmp(visitor->head, wanted, strlen(wanted)) != 0 ||
-	    strchr(" ?\r\n", visitor->head[strlen(wanted)]) == NULL) {
+	} else if (!text_begins(visitor->head, wanted) || strchr(" ?\r\n", visitor->head[strlen(wanted)]) == NULL) {
 		answer(visitor, "404 Not Found", SPAN("only GET /metrics\n"));
 	} else {
 		/* Standard error may have no reader any more. */
@@ -227,7 +226,7 @@ tell_address(int fd)
 		return;
 	ctl_tell(CTL_YES, strchr(host, ':') != NULL ? "serves http://[%s]:%s/metrics" : "serves http://%s:%s/metrics",
 	    host, port);
-	if (strncmp(host, "127.", 4) != 0 && strcmp(host, "::1") != 0)
+	if (!text_begins(host, "127.") && strcmp(host, "::1") != 0)
 		ctl_tell(CTL_YES, "other machines may connect, and see the names of servers and tools");
 }
 

@@ -133,7 +133,7 @@ open_agent_session(struct run *run)
 	const char *id;
 	struct asked *asked;
 
-	if (run->what->kind != DIALOGUE_ACP || strncmp(run->what->call, "session/", strlen("session/")) != 0)
+	if (run->what->kind != DIALOGUE_ACP || !text_begins(run->what->call, "session/"))
 		return true;
 	asked = visit_ask(visit, "session/new",
 	    json_pack("{s:s, s:[]}", "cwd", getcwd(directory, sizeof(directory)) == NULL ? "/" : directory,
@@ -270,7 +270,9 @@ tell_cancel(struct run *run, const struct asked *call, msec_t cancelled, msec_t 
 	else if (run->goes_on)
 		NO(run, CHECK_CANCEL, "no answer within %lld ms after the cancel", after);
 	else if (!answered && unknown)
-		UNTESTED(run, CHECK_CANCEL, "no answer within %lld ms, but the call takes longer than --timeout",
+		UNTESTED(run, CHECK_CANCEL,
+		    "no answer within %lld ms after the cancel, as it should be; whether it has stopped only a --timeout "
+		    "longer than the call would show",
 		    after);
 	else if (!answered)
 		YES(run, CHECK_CANCEL, MSEC_NEVER, "no answer within %lld ms after the cancel", after);
@@ -399,7 +401,7 @@ tell_exit(struct run *run)
 		return;
 	if ((closed == NULL && !dismissed) || time < 0)
 		UNTESTED(run, CHECK_EXIT, "it ended before, with %s", visit->end);
-	else if (strncmp(visit->end, "signal", strlen("signal")) == 0)
+	else if (text_begins(visit->end, "signal"))
 		NO(run, CHECK_EXIT, "%s ended it at the end of the session", visit->end);
 	else
 		YES(run, CHECK_EXIT, time, "after %lld ms, with %s", time, visit->end);
@@ -431,7 +433,7 @@ tell_output(struct run *run)
 	if (swept != NULL)
 		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s%s", show_number(swept, "times"), more,
 		    visit_text(swept, "name"),
-		    strncmp(visit_text(swept, "hint"), "--sweep", 7) == 0 ? " (--sweep group spares it)" : "");
+		    text_begins(visit_text(swept, "hint"), "--sweep") ? " (--sweep group spares it)" : "");
 	if (left != NULL)
 		NO(run, CHECK_ORPHANS, "%lld left that cannot be ended, such as %s: %s", show_number(left, "times"),
 		    visit_text(left, "name"), visit_text(left, "reason"));
@@ -577,8 +579,9 @@ advise(struct run *run)
 	/* It must last longer than any call. */
 	else if (stuck)
 		compose(options, " -k%ds", 3 * seconds);
+	/* canceld replaces no server before the grace. */
 	if (run->goes_on && !run->died)
-		compose(options, " -K%ds", seconds);
+		compose(options, " -K%ds", seconds + TIME_GRACE / 1000);
 }
 
 void

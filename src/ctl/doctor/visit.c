@@ -81,7 +81,7 @@ take_answer(struct asked *asked, json_t *answer)
 		asked->error = "the command sends back what it reads";
 	asked->answer = answer;
 	asked->result = json_is_object(result) ? result : NULL;
-	asked->served = strncmp(text, "canceld: ", strlen("canceld: ")) != 0 || !show_has(data, "cause");
+	asked->served = !text_begins(text, "canceld: ") || !show_has(data, "cause");
 	asked->died = !asked->served && show_is(data, "cause", "server-exited");
 	asked->cancelled =
 	    code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED || show_is(result, "stopReason", "cancelled");
@@ -129,14 +129,21 @@ stop(int *end)
 static void
 tell_event(struct visit *visit, json_t *event)
 {
-	struct buf line = { 0 };
+	static const struct {
+		const char *why, *before, *key, *between, *last;
+	} rows[] = {
+		{ "RULE_DOUBTED", "", "from", ": was this meant? ", "meant" },
+		{ "CONFIG_REFUSED", "", "file", ": ", "reason" },
+		{ "FORCED", "the server did not end by itself, and got ", "step", "", "" },
+		{ "CONTAINER_LEFT", "the server's container may still run: ", "reason", ": ", "hint" },
+	};
 
-	if (!show_is_any(event, "why", "FORCED RULE_DOUBTED CONFIG_REFUSED CONTAINER_LEFT"))
-		return;
-	view_decision(&line, event, false);
-	clear_line(visit);
-	fprintf(stderr, "%.*s", (int)line.len, line.data);
-	buf_free(&line);
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if (show_is(event, "why", rows[i].why)) {
+			clear_line(visit);
+			ctl_tell(CTL_YES, "%s%s%s%s", rows[i].before, visit_text(event, rows[i].key), rows[i].between,
+			    visit_text(event, rows[i].last));
+		}
 }
 
 static void
@@ -381,7 +388,7 @@ tell_wait(struct visit *visit)
 	compose(&line, "%s: %b", visit->check, show_time(waited));
 	if (limited)
 		compose(&line, ", at most %b more", show_time(left));
-	if (open && asked->report != NULL)
+	if (open && asked->report != NULL && visit->terminal)
 		append_progress(&line, asked->report);
 	printable_append(&shown, buf_span(&line), "");
 	table_cut(&cut, buf_span(&shown), LINE, 0);

@@ -39,7 +39,7 @@ static int
 refuse(char *argv[], int got)
 {
 	/* A letter in the middle of its word is told alone. */
-	if (got == '?' && optopt != 0 && strncmp(argv[optind - 1], "--", 2) != 0)
+	if (got == '?' && optopt != 0 && !text_begins(argv[optind - 1], "--"))
 		return ctl_usage("unknown option '-%c'; see cancelctl %s --help", optopt, argv[0]);
 	return ctl_usage(got == ':' ? "the option '%.60s' needs a value; see cancelctl %s --help" :
 				      "unknown option '%.60s'; see cancelctl %s --help",

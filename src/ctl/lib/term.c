@@ -40,7 +40,7 @@ term_colours(void)
 const char *
 term_colour(const char *escape)
 {
-	bool colour = strncmp(escape, "\033[3", 3) == 0;
+	bool colour = text_begins(escape, "\033[3");
 
 	return (colour ? term_colours() : has_escapes()) ? escape : "";
 }

@@ -463,8 +463,7 @@ history_append(struct buf *out, const char *which, size_t cells)
 static int
 tell_none(struct choice *choice)
 {
-	const char *which = choice->trace.which != NULL ? choice->trace.which : "";
-	struct nearest nearest = { .typed = span_of(which) };
+	struct nearest nearest = { .typed = span_of(choice->trace.which) };
 	json_t *session;
 
 	choice->trace.which = NULL;
@@ -472,8 +471,7 @@ tell_none(struct choice *choice)
 	trace_read_history(trace_hear, &choice->trace, false);
 	show_each (session, choice->trace.sessions)
 		nearest_offer(&nearest, show_string(session, "server").ptr);
-	return ctl_no("the history has nothing of that%s",
-	    nearest.name != NULL && strcmp(nearest.name, which) == 0 ? "" : nearest.told);
+	return ctl_no("the history has nothing of that%s", span_is(nearest.typed, nearest.name) ? "" : nearest.told);
 }
 
 int

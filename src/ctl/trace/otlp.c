@@ -93,10 +93,10 @@ attributes_of_call(const json_t *session, const json_t *call)
 	bool tool = strcmp(method, "tools/call") == 0;
 	json_t *members = json_pack("{s:s, s:O*, s:s*, s:o*, s:O*, s:s, s:O*, s:s*, s:O*, s:O*, s:O*}",
 	    mcp ? "mcp.method.name" : "rpc.method", method,
-	    tool                                                         ? "gen_ai.tool.name" :
-		strcmp(method, "prompts/get") == 0                       ? "gen_ai.prompt.name" :
-		strncmp(method, "resources/", strlen("resources/")) == 0 ? "mcp.resource.uri" :
-									   "canceld.name",
+	    tool                                   ? "gen_ai.tool.name" :
+		strcmp(method, "prompts/get") == 0 ? "gen_ai.prompt.name" :
+		text_begins(method, "resources/")  ? "mcp.resource.uri" :
+						     "canceld.name",
 	    json_object_get(call, "name"), "gen_ai.operation.name", tool ? "execute_tool" : NULL, "jsonrpc.request.id",
 	    show_dump(json_object_get(call, "id")), "mcp.protocol.version",
 	    mcp ? json_object_get(session, "protocol") : NULL, "network.transport", "pipe", "canceld.outcome", outcome,

@@ -129,8 +129,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 	json_t *call;
 
 	/* A URI is no part of a name that many requests are to have. */
-	compose(&title, name.len > 0 && strncmp(method.ptr, "resources/", strlen("resources/")) != 0 ? "%b %b" : "%b",
-	    method, name);
+	compose(&title, name.len > 0 && !text_begins(method.ptr, "resources/") ? "%b %b" : "%b", method, name);
 	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from", from, "start",
 	    start, "events");
 	show_take(call, line, "id method name open held");

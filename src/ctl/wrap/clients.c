@@ -293,7 +293,7 @@ is_link(const char *path)
 static const struct client *
 client_of_project(const char *path, bool *project)
 {
-	const char *within = path + (strncmp(path, "./", 2) == 0 ? 2 : 0);
+	const char *within = path + (text_begins(path, "./") ? 2 : 0);
 	const struct client *client = NULL;
 	char name[PATH_MAX], anywhere[PATH_MAX];
 	struct span file;
@@ -530,7 +530,7 @@ has_home(pid_t process, const char *home)
 	const char *variable = variables;
 
 	system_words(process, SYSTEM_ENVIRONMENT, variables, VARIABLES);
-	while (*variable != '\0' && strncmp(variable, "HOME=", strlen("HOME=")) != 0)
+	while (*variable != '\0' && !text_begins(variable, "HOME="))
 		variable += strlen(variable) + 1;
 	variable += *variable != '\0' ? strlen("HOME=") : 0;
 	return *variable == '\0' || strcmp(variable, home) == 0 || is_same_file(variable, home);

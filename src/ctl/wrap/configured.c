@@ -21,7 +21,7 @@ opening(const char *text)
 	static const char *const openings[] = { "${env:", "{env:", "${", "{file:" };
 
 	for (size_t i = 0; i < 4 && strchr(text, '}') != NULL; i++)
-		if (strncmp(text, openings[i], strlen(openings[i])) == 0)
+		if (text_begins(text, openings[i]))
 			return strlen(openings[i]) - (i == 3 ? strlen("file:") : 0);
 	return 0;
 }

@@ -137,11 +137,9 @@ add(struct reader *reader, struct doc_node *parent, enum doc_kind kind, const st
 static bool
 skip(struct reader *reader, const char *word)
 {
-	size_t len = strlen(word);
-
-	if (strncmp(reader->at, word, len) != 0)
+	if (!text_begins(reader->at, word))
 		return false;
-	reader->at += len;
+	reader->at += strlen(word);
 	return true;
 }
 
@@ -291,7 +289,7 @@ skip_line_end(struct reader *reader)
 {
 	const char *end = reader->at + strspn(reader->at, " \t");
 
-	if (*end != '\n' && strncmp(end, "\r\n", 2) != 0)
+	if (*end != '\n' && !text_begins(end, "\r\n"))
 		return false;
 	do
 		skip_spaces(reader);

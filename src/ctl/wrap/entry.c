@@ -16,7 +16,7 @@ is_canceld(const char *path)
 
 	for (size_t part; path[part = strcspn(path, "/\\")] != '\0';)
 		path += part + 1;
-	if (strncmp(path, "canceld", len) != 0)
+	if (!text_begins(path, "canceld"))
 		return false;
 	path += len + strspn(path + len, "-.0123456789");
 	return *path == '\0' || *path == '@';

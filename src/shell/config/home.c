@@ -53,7 +53,7 @@ home_make_private(char *path)
 bool
 home_expand(const char *path, char *expanded, size_t size)
 {
-	bool at_home = strncmp(path, "~/", 2) == 0;
+	bool at_home = text_begins(path, "~/");
 	const char *home = at_home ? home_directory() : "";
 
 	return home != NULL && (size_t)snprintf(expanded, size, "%s%s", home, at_home ? path + 1 : path) < size;

@@ -363,7 +363,7 @@ argument_of(const struct options_row *row)
 {
 	if (row->value == NULL)
 		return no_argument;
-	return strncmp(row->value, "[=", 2) == 0 ? optional_argument : required_argument;
+	return text_begins(row->value, "[=") ? optional_argument : required_argument;
 }
 
 static void
@@ -606,7 +606,7 @@ check_command(struct options *options, const struct options_row *last)
 		name_of_command(options->command, options->name);
 	options->log.name = options->name;
 	/* Clients that expand it do so only where they start a program. */
-	if (strncmp(command, "~/", 2) == 0) {
+	if (text_begins(command, "~/")) {
 		if (!home_expand(command, options->program, sizeof(options->program)))
 			return options_refuse(options, "'%s': there is no home, or its path is too long", command);
 		options->command[0] = options->program;

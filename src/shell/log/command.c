@@ -160,7 +160,7 @@ name_of_command(char *const command[], char name[NAME_SIZE])
 static size_t
 flag_length(const char *word)
 {
-	size_t len = strncmp(word, "--", 2) == 0 ? 2 + strspn(word + 2, LOWER DIGITS "-") : 0;
+	size_t len = text_begins(word, "--") ? 2 + strspn(word + 2, LOWER DIGITS "-") : 0;
 
 	if (word[0] == '-' && isalpha((unsigned char)word[1]) && word[2] == '\0')
 		return 2;

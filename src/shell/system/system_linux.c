@@ -304,7 +304,7 @@ copy_one(const char *from, int to, const char *name, struct scratch *scratch)
 	if (had < 0 && errno != ENODATA)
 		return -1;
 	if (had < 0)
-		return strncmp(name, "security.", strlen("security.")) == 0 ? 0 : fremovexattr(to, name);
+		return text_begins(name, "security.") ? 0 : fremovexattr(to, name);
 	if (had == has && memcmp(scratch->from, scratch->to, (size_t)had) == 0)
 		return 0;
 	return fsetxattr(to, name, scratch->from, (size_t)had, 0);
