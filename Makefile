@@ -91,7 +91,7 @@ EXPLORE_OBJECTS := $(call objects,test/explore/*.c test/sim/protocol.c test/scen
 DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
 HARNESS_OBJECTS := $(call objects,test/suites.c test/folder.c $(addprefix test/e2e/,harness.c hide.c process.c client.c))
 STRESS_OBJECTS := $(call objects,test/e2e/load.c test/e2e/stress*.c)
-E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/suites.c test/needs.c test/folder.c test/e2e/*.c))
+E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS) $(B)/obj/test/e2e/clock-shift.o,$(call objects,test/suites.c test/needs.c test/folder.c test/e2e/*.c))
 BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c beside.c) test/e2e/process.c test/folder.c)
 BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c)
 BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
@@ -146,6 +146,11 @@ $(B)/e2e: $(E2E_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 
 $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
+
+# No sanitizer: it is loaded before theirs.
+$(B)/clock-shift.so: test/e2e/clock-shift.c test/e2e/clock-shift.h
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -shared -o $@ $<
 
 $(B)/demo-server: $(DEMO_SERVER_OBJECTS)
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
@@ -208,7 +213,7 @@ check: deps-build-test
 # Three suites at a time, as e2e and matrix mostly wait; the longest first.
 CHECK_SUITES = e2e unit matrix scenario fillers sim completions replay
 CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j3)
-check-run: $(addprefix $(B)/,canceld cancelctl demo-server test-canceld scenario sim e2e) $(REPLAYS)
+check-run: $(addprefix $(B)/,canceld cancelctl demo-server clock-shift.so test-canceld scenario sim e2e) $(REPLAYS)
 	@rm -rf $(B)/check
 	@$(MAKE) -k $(CHECK_JOBS) LTO='$(LTO)' $(CHECK_SUITES:%=check-%) || :
 	@test/tools/check.sh report $(B)/check '$(CHECK_SUITES)' 'make$(if $(filter release,$(VARIANT)),, VARIANT=$(VARIANT))'
@@ -266,11 +271,11 @@ $(FUZZ_NAMES:%=replay-%): replay-%: $(B)/replay-%
 	@$(RUN) $< test/fuzz/corpus/$*/*
 
 BINARIES = CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath $(B)/cancelctl)' \
-	DEMO_SERVER='$(abspath $(B)/demo-server)' LAUNCHER='$(abspath src/package/npm/launcher.js)' VARIANT='$(VARIANT)'
+	DEMO_SERVER='$(abspath $(B)/demo-server)' CLOCK_SHIFTER='$(abspath $(B)/clock-shift.so)' LAUNCHER='$(abspath src/package/npm/launcher.js)' VARIANT='$(VARIANT)'
 
 # cancelctl frees nothing before it exits.
 e2e: export ASAN_OPTIONS := $(ASAN_OPTIONS):detect_leaks=0
-e2e: $(B)/e2e $(PROGRAMS) $(B)/demo-server
+e2e: $(B)/e2e $(PROGRAMS) $(B)/demo-server $(B)/clock-shift.so
 	$(BINARIES) $<
 
 # Asks the shells that are installed: bash, zsh, fish.

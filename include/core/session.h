@@ -142,11 +142,11 @@ void session_expire(struct session *session, bool heard);
 
 /*
  * The caller is about to wait, at most until the time that is returned: by its clock, when session_expire is due next,
- * or earlier; MSEC_NEVER: nothing waits. If the next session_set_time comes much later than that, the machine or canceld
- * stood still, and all deadlines are shifted. While the server is stalled (not read), the idle deadlines of the client's
- * requests stand still.
+ * or earlier, as at `look`; MSEC_NEVER: nothing waits. If the next session_set_time comes much later than that, the
+ * machine or canceld stood still: nobody knows since when, so all deadlines are shifted by the whole wait. While the
+ * server is stalled (not read), the idle deadlines of the client's requests stand still.
  */
-msec_t session_sleep(struct session *session, bool stalled);
+msec_t session_sleep(struct session *session, bool stalled, msec_t look);
 
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);

@@ -17,6 +17,7 @@
 enum {
 	SETTLE_READ_MAX = 1 << 20, /* the largest pipe */
 	INTERRUPT_AGAIN = 2000,    /* ms */
+	LOOK = 60 * 1000, /* ms: while something is due later, how often it sees whether the machine stood still */
 };
 
 struct loop {
@@ -108,12 +109,11 @@ hear_signals(struct loop *loop)
 static msec_t
 next_wake(const struct loop *loop)
 {
-	msec_t wake =
-	    earlier(earlier(earlier(loop->due, loop->control.wake), life_wake(&loop->life)), loop->history.wake);
+	const struct port *client = &loop->port[SIDE_CLIENT];
 
-	if (port_may_read(&loop->port[SIDE_CLIENT]) && loop->port[SIDE_CLIENT].in.ready)
+	if (port_may_read(client) && client->in.ready)
 		return loop->now;
-	return wake;
+	return earlier(earlier(loop->due, loop->control.wake), earlier(life_wake(&loop->life), loop->history.wake));
 }
 
 /* An alarm that is too early costs a turn, once; that is less than to set it anew in every turn. */
@@ -139,7 +139,7 @@ watch(struct loop *loop)
 	/* What this turn has taken is no time in which the machine slept. */
 	loop->now = monotonic_now();
 	session_set_time(loop->session, loop->now);
-	loop->due = session_sleep(loop->session, is_stalled(loop));
+	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now + LOOK);
 	set_alarm(loop, next_wake(loop));
 }
 

@@ -167,7 +167,7 @@ static msec_t
 wake(struct play *play)
 {
 	session_set_time(play->session, play->now);
-	return session_sleep(play->session, false);
+	return session_sleep(play->session, false, MSEC_NEVER);
 }
 
 /* The end of a turn. */
@@ -478,7 +478,7 @@ world_may(const struct play *play, int number)
 
 	if (event->act == ACT_TICK) /* the wake is asked for again, but nothing changes with that */
 		return !model->due && (play->world->ticks == 0 || model->ticks < play->world->ticks) &&
-		    session_sleep(play->session, false) != MSEC_NEVER;
+		    session_sleep(play->session, false, MSEC_NEVER) != MSEC_NEVER;
 	if (event->act == ACT_EXPIRE)
 		return model->due;
 	if (event->act != ACT_OWN && (model->done & 1u << number))

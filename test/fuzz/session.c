@@ -250,7 +250,7 @@ pass_time(struct world *world, unsigned what, size_t len)
 	world->now += (msec_t)len * 10;
 	session_set_time(world->session, world->now);
 	session_expire(world->session, what < 128);
-	session_sleep(world->session, what < 64);
+	session_sleep(world->session, what < 64, MSEC_NEVER);
 }
 
 static bool

@@ -100,7 +100,7 @@ wake(struct play *play)
 	msec_t at;
 
 	tell_time(play);
-	at = session_sleep(play->session, holds);
+	at = session_sleep(play->session, holds, MSEC_NEVER);
 	return at == MSEC_NEVER ? MSEC_NEVER : at - START;
 }
 

@@ -133,7 +133,8 @@ both_expire(struct world *world, bool heard)
 int64_t
 both_sleep(struct world *world, bool stalled)
 {
-	int64_t wake = session_sleep(world->session, stalled), twin = session_sleep(world->twin, stalled);
+	int64_t wake = session_sleep(world->session, stalled, MSEC_NEVER),
+		twin = session_sleep(world->twin, stalled, MSEC_NEVER);
 
 	if (wake != twin)
 		oracle_blame(&world->oracle, "1: what is read at one time is due at %lld, else at %lld",

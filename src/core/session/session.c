@@ -401,11 +401,13 @@ next_wake(const struct session *session, bool stalled)
 }
 
 msec_t
-session_sleep(struct session *session, bool stalled)
+session_sleep(struct session *session, bool stalled, msec_t look)
 {
 	struct clocks *clocks = &session->clocks;
 	msec_t wake = next_wake(session, stalled);
 
+	if (wake != MSEC_NEVER)
+		wake = earlier(wake, look);
 	clocks->stalled = stalled;
 	/* Deadlines that passed while the server was not read are late for that reason; no clock stood still. */
 	clocks->planned = wake < clocks->now ? MSEC_NEVER : wake;

@@ -8,24 +8,23 @@ void
 session_set_time(struct session *session, msec_t now)
 {
 	struct clocks *clocks = &session->clocks;
-	msec_t passed = now - clocks->now, gap = 0;
+	msec_t passed = now - clocks->now;
 
-	/* The start of a gap is unknown: assume the earliest moment, so that no deadline fires early. */
-	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW)
-		gap = earlier(passed, now - clocks->planned + TIME_SKEW);
+	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW) {
+		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+
+		action.elapsed = passed;
+		journal_tell(&session->journal, &action);
+		/* Since when the clock stood still is unknown: assume the earliest moment, so that no deadline fires early. */
+		passed = 0;
+	}
 	clocks->now = now;
 	clocks->planned = MSEC_NEVER;
-	clocks->steady += passed - gap;
+	clocks->steady += passed;
 	if (clocks->stalled || session->excuse != NULL)
 		clocks->unread = clocks->steady;
 	if (!clocks->stalled && !state_asks_person(session))
-		clocks->idle += passed - gap;
-	if (gap > 0) {
-		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
-
-		action.elapsed = gap;
-		journal_tell(&session->journal, &action);
-	}
+		clocks->idle += passed;
 	if (session_outstanding(session, SIDE_SERVER) > 0)
 		session->client_owed = clocks->steady;
 }
