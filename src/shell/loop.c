@@ -321,8 +321,9 @@ finish(struct loop *loop)
 	port_close(&loop->port[SIDE_CLIENT]);
 	descriptor_want(&loop->log->descriptor, 0);
 	descriptor_want(&loop->log->writer.back, 0);
-	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER && loop->options->session.dry_run; side++)
-		lane_free(loop->wires[side]);
+	each_side (side)
+		if (loop->options->session.dry_run)
+			lane_free(loop->wires[side]);
 	session_free(loop->session);
 	ev_loop_destroy(loop->ev);
 }
