@@ -431,7 +431,7 @@ static const struct {
 	      "\\\"notifications/progress\\\",\\\"params\\\":{\\\"progressToken\\\":%s,\\\"progress\\\":$i}}\\n\" \"$t\";"
 	      "sleep 0.3; done <&- & ;;") " | tail -n 1",
 	    0, "canceld -K6s -- ...\n" },
-	{ D "--timeout 1s --call stubborn -- $DEMO_SERVER", 1,
+	{ D "--timeout 1s --call stubborn --arguments '{\"ms\":20000}' -- $DEMO_SERVER", 1,
 	    "ms after the cancel, as it should be; whether it has stopped only a --timeout longer than the call would "
 	    "show\n" },
 	/* A bar is for a terminal. */

@@ -81,7 +81,8 @@ span_apart(struct span typed, struct span name)
 {
 	size_t apart = typed.len + name.len, at = 0;
 
-	for (size_t i = 0; i < typed.len; i++)
+	/* A far longer one is never near, and would take long. */
+	for (size_t i = 0; i < typed.len && typed.len <= 2 * name.len + 2; i++)
 		for (size_t j = at; j < name.len; j++)
 			if (lower(typed.ptr[i]) == lower(name.ptr[j])) {
 				apart -= 2;
