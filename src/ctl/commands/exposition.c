@@ -9,10 +9,10 @@ enum { TIME = 1, BY_METHOD = 2, MCP = 4 };
 
 /* The families of one histogram. */
 #define HISTOGRAM(name, help, traits) \
-	{ name, "_bucket", "histogram", help, "within_s", "le", BY_METHOD | traits }, \
-	    { name, "_sum", "histogram", "", "sum_ms", NULL, BY_METHOD | TIME | traits }, \
+	{ name, "_bucket", "histogram", help, "within_s", "le", traits }, \
+	    { name, "_sum", "histogram", "", "sum_ms", NULL, TIME | (traits) }, \
 	{ \
-		name, "_count", "histogram", "", "count", NULL, BY_METHOD | traits \
+		name, "_count", "histogram", "", "count", NULL, traits \
 	}
 
 /* THE TABLE of the families: what of an answer to `stats` they show. */
@@ -33,9 +33,9 @@ static const struct family {
 	    "outcome", BY_METHOD },
 	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,
 	    0 },
-	HISTOGRAM("canceld_request_duration_seconds", "Time from a request to its end.", 0),
+	HISTOGRAM("canceld_request_duration_seconds", "Time from a request to its end.", BY_METHOD),
 	HISTOGRAM("mcp_server_operation_duration_seconds", "Time from a request to its end, as OpenTelemetry names it.",
-	    MCP),
+	    BY_METHOD | MCP),
 	{ "canceld_request_longest_seconds", "", "gauge", "The longest time from a request to its end.", "longest_ms",
 	    NULL, BY_METHOD | TIME },
 	{ "canceld_request_oldest_seconds", "", "gauge", "How old the oldest request not answered yet is; 0: none.",

@@ -481,7 +481,7 @@ on_key(struct top *top, char key)
 		return;
 	}
 	buf_clear(&top->notice);
-	key = key == 'A' ? 'k' : key == 'B' ? 'j' : key;
+	key = (char)(key == 'A' ? 'k' : key == 'B' ? 'j' : key);
 	if (top->page != 0)
 		on_page_key(top, key);
 	else

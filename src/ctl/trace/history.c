@@ -234,11 +234,10 @@ static void
 write_why(struct buf *text, const json_t *row, const char *key)
 {
 	const char *word = show_string(row, key).ptr;
-	bool logged = word[strcspn(word, " abcdefghijklmnopqrstuvwxyz")] == '\0';
 
 	column_text(text, row, key);
-	for (size_t i = 0; logged && i < text->len; i++)
-		text->data[i] = word[i] == '_' ? ' ' : (char)tolower(word[i]);
+	for (size_t i = 0; i < text->len && word[strcspn(word, " abcdefghijklmnopqrstuvwxyz")] == '\0'; i++)
+		text->data[i] = (char)(word[i] == '_' ? ' ' : tolower(word[i]));
 }
 
 static const struct column calls_columns[] = {
