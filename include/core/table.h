@@ -101,40 +101,40 @@ struct request {
 
 	/* What becomes of it. */
 	struct pending *in;
-	enum side from;                /* the requester */
-	unsigned traits;               /* of the row */
-	enum why given_up;             /* the word under which it was, before its answer came; RELAYED: it was not */
-	enum policy_kind passed;       /* of TIMED_OUT: which deadline */
-	bool withheld;                 /* its cancel is still to be sent */
-	bool superseded;               /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
-	bool apart;                    /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
-	bool cancel_sent;              /* its receiver was told of a cancel, or never got the request */
-	bool told;                     /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	enum request_state state;      /* set with pending_move */
-	uint64_t start, end;           /* positions in its lane: of its text, and behind its frame; see pending_place */
-	bool urgent;                   /* ... was sent again: end counts the bytes of urgent messages */
-	bool unread;                   /* a message that may have been its answer was thrown away */
-	bool begun, repeats;           /* a stream: its first message has arrived; and will arrive once more */
-	msec_t received;               /* when it was added: the frame's last byte had arrived */
-	uint64_t heard;                /* how many bytes its receiver had written by then */
-	msec_t since;                  /* when its deadlines began to run; MSEC_NEVER: they do not yet */
-	struct alarm idle;             /* in pending->idle, or not armed */
-	struct alarm hard;             /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
-	struct beat beat;              /* --heartbeat */
-	struct alarm heed;             /* in ->heed: the server must have heeded its cancel; see state_tell */
-	bool overdue;                  /* ... that time is over: what it still says of the request shows it did not */
-	bool graced;                   /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
-	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
-	struct place *place;           /* in which it counts; or NULL */
-	struct alarm turn;             /* in place->held: it waits there, in no lane; or not armed */
-	struct buf held;               /* its message then */
-	msec_t waited;                 /* how long it was there, once it was sent */
-	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
-	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
+	enum side from;           /* the requester */
+	unsigned traits;          /* of the row */
+	enum why given_up;        /* the word under which it was, before its answer came; RELAYED: it was not */
+	enum policy_kind passed;  /* of TIMED_OUT: which deadline */
+	enum request_state state; /* set with pending_move */
+	unsigned name_count;      /* private */
+	bool withheld;            /* its cancel is still to be sent */
+	bool superseded;          /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
+	bool apart;               /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
+	bool cancel_sent;         /* its receiver was told of a cancel, or never got the request */
+	bool told;                /* ACP: a session/cancel of its session was sent; turns.c sets it */
+	bool urgent;              /* it was sent again: end counts the bytes of urgent messages */
+	bool unread;              /* a message that may have been its answer was thrown away */
+	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
+	bool overdue;             /* the time of heed is over: what the server still says of it shows it did not heed */
+	bool graced;              /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
+	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
+	msec_t received;          /* when it was added: the frame's last byte had arrived */
+	uint64_t heard;           /* how many bytes its receiver had written by then */
+	msec_t since;             /* when its deadlines began to run; MSEC_NEVER: they do not yet */
+	struct alarm idle;        /* in pending->idle, or not armed */
+	struct alarm hard;        /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
+	struct beat beat;         /* --heartbeat */
+	struct alarm heed;        /* in ->heed: the server must have heeded its cancel; see state_tell */
+	msec_t seen;              /* when its receiver last gave a sign of life, on the idle clock */
+	struct place *place;      /* in which it counts; or NULL */
+	struct alarm turn;        /* in place->held: it waits there, in no lane; or not armed */
+	struct buf held;          /* its message then */
+	msec_t waited;            /* how long it was there, once it was sent */
+	struct buf progress;      /* its latest progress, if that is kept: a message; may be empty */
+	struct buf record;        /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
 	size_t size;                   /* private: bytes, with what stands behind it */
-	size_t name_count;             /* private */
 	struct request_name *names;    /* private; behind the request, and behind them the bytes of its spans */
 };
 

@@ -111,21 +111,23 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(row, constant) ONE(flags, number) STRUCTS(deadlines, deadline) \
 	ONE(task, apart) ONE(answer, constant) ONE(items, number) \
 	ONE(in, derived) ONE(from, number) ONE(traits, number) ONE(given_up, number) ONE(passed, number) \
+	ONE(state, number) ONE(name_count, number) \
 	ONE(withheld, number) ONE(superseded, number) ONE(apart, number) ONE(cancel_sent, number) ONE(told, number) \
-	ONE(state, number) ONE(start, apart) ONE(end, apart) ONE(urgent, number) ONE(unread, number) \
-	ONE(begun, number) ONE(repeats, number) \
+	ONE(urgent, number) ONE(unread, number) ONE(begun, number) ONE(repeats, number) \
+	ONE(overdue, number) ONE(graced, number) \
+	ONE(start, apart) ONE(end, apart) \
 	ONE(received, apart) \
 	ONE(heard, told) /* for a hint */ \
 	ONE(since, apart) \
 	ONE(idle, apart) ONE(hard, apart) \
 	ONE(beat, apart) \
-	ONE(heed, apart) ONE(overdue, number) ONE(graced, number) \
+	ONE(heed, apart) \
 	ONE(seen, told) /* and a person's change of a deadline, which no world has */ \
 	ONE(place, apart) ONE(turn, apart) ONE(held, buf) ONE(waited, told) \
 	ONE(progress, buf) ONE(record, buf) \
 	ONE(older, derived) ONE(newer, derived) \
 	ONE(serial, derived) /* the order */ \
-	ONE(size, derived) ONE(name_count, number) ONE(names, apart)
+	ONE(size, derived) ONE(names, apart)
 
 #define PENDING(ONE, MANY, STRUCTS) \
 	ONE(from, number) ONE(clocks, derived) ONE(lane, derived) \
