@@ -56,7 +56,7 @@ export ASAN_OPTIONS ?= detect_stack_use_after_return=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 else ifeq ($(VARIANT),cov)
 VARIANT_CFLAGS = -O0 -g --coverage
-VARIANT_LDFLAGS = --coverage
+VARIANT_LDFLAGS = --coverage -Wl,--wrap=_exit
 else ifeq ($(VARIANT),fuzz)
 VARIANT_CPPFLAGS = -DSPARES=1
 VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANITIZERS) -fno-sanitize-recover=all
@@ -114,6 +114,10 @@ all: $(PROGRAMS)
 	$(if $(filter-out all,$(MAKECMDGOALS)),,@echo 'Built: $(PROGRAMS). make install puts them into $(BINDIR).')
 
 tests: all $(TEST_PROGRAMS)
+
+ifeq ($(VARIANT),cov)
+$(PROGRAMS) $(TEST_PROGRAMS): $(B)/obj/test/cov/dump.o
+endif
 
 $(B)/libcanceld.a: $(CORE_OBJECTS)
 	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
@@ -380,8 +384,11 @@ cov:
 	@$(MAKE) VARIANT=cov check
 	@$(MAKE) VARIANT=cov cov-run
 
+# UNTAKEN=1: each branch that was never taken, too.
+UNTAKEN ?=
 cov-run:
-	@$(GCOV) -n $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS) 2>/dev/null | awk -f test/tools/cov.awk
+	@$(GCOV) -b -c -t $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS) 2>/dev/null | \
+		awk $(if $(UNTAKEN),-v list=1) -f test/tools/cov.awk
 
 .PHONY: fuzz $(FUZZ_NAMES:%=fuzz-%) $(FUZZ_NAMES:%=fuzz-run-%)
 fuzz:

@@ -1,24 +1,82 @@
-# Reads `gcov -n`: prints the lines executed of every file of src, and of all of them together.
+# Usage: gcov -b -c -t OBJECT... | awk [-v list=1] -f cov.awk: of each file of src, the lines that were executed and the
+# branches that were taken; then of the core, the shell, what differs between systems, and cancelctl. What several objects
+# have, as the functions of a header, is taken if one of them takes it. list: each branch that never was taken, with its line.
 
-/^File '/ {
-	file = $0
-	sub(/^File '/, "", file)
-	sub(/'$/, "", file)
+function part_of(file)
+{
+	if (file ~ /\/core\//)
+		return "core"
+	if (file ~ /\/ctl\/|cancelctl/)
+		return "cancelctl"
+	return file ~ /\/system\// ? "system" : "shell"
 }
 
-/^Lines executed:/ && file ~ /^src\// {
-	split($2, figure, "[:%]")
-	count = $NF
-	covered += figure[2] / 100 * count
-	total += count
-	printf "%6.2f %% of %5d  %s\n", figure[2], count, file
-	file = ""
+function row(name)
+{
+	return sprintf("%6.2f %% of %5d lines, %6.2f %% of %5d branches  %s", 100 * ran[name] / lines[name], lines[name], \
+		branches[name] ? 100 * taken[name] / branches[name] : 100, branches[name], name)
+}
+
+function count_line(name)
+{
+	lines[name]++
+	ran[name] += line_ran[at]
+}
+
+function count_branch(name)
+{
+	branches[name]++
+	taken[name] += branch_taken[at]
+}
+
+/^ *-: *0:Source:/ {
+	file = $0
+	sub(/^ *-: *0:Source:/, "", file)
+	ours = file ~ /^(src|include)\//
+}
+
+ours && /^ *[0-9#=*-]+[*]?: *[1-9][0-9]*:/ {
+	split($0, column, ":")
+	number = column[2] + 0
+	source[file, number] = substr($0, length(column[1]) + length(column[2]) + 3)
+	next_branch = 0
+	if (column[1] !~ /-$/) {
+		all_lines[file, number]
+		line_ran[file, number] = line_ran[file, number] || column[1] ~ /[0-9]/
+	}
+}
+
+ours && /^branch / {
+	key = file SUBSEP number SUBSEP next_branch++
+	all_branches[key]
+	branch_taken[key] = branch_taken[key] || $0 ~ /taken [1-9]/
 }
 
 END {
-	if (!total) {
+	for (at in all_lines) {
+		split(at, of, SUBSEP)
+		files[of[1]]
+		count_line(of[1])
+		count_line(part_of(of[1]))
+	}
+	for (at in all_branches) {
+		split(at, of, SUBSEP)
+		count_branch(of[1])
+		count_branch(part_of(of[1]))
+		if (list && !branch_taken[at])
+			printf "%s:%d: branch %d of: %s\n", of[1], of[2], of[3], source[of[1], of[2]] | "sort -t: -k1,1 -k2,2n"
+	}
+	if (list)
+		close("sort -t: -k1,1 -k2,2n")
+	for (name in files)
+		print row(name) | "sort -k11"
+	close("sort -k11")
+	if (!lines["core"]) {
 		print "no coverage found"
 		exit 1
 	}
-	printf "%6.2f %% of %5d  in all\n", 100 * covered / total, total
+	print row("core")
+	print row("shell")
+	print row("system")
+	print row("cancelctl")
 }
