@@ -121,13 +121,24 @@ both_person_cancels(struct world *world, const char *id)
 		oracle_blame(&world->oracle, "1: of what is read at one time, %s is not there to be cancelled", id);
 }
 
+/* Only what is due has the loop of canceld expire: what a message ends must have ended with it. */
+static void
+expire(struct session *session, msec_t now, bool heard)
+{
+	msec_t wake;
+
+	session_set_time(session, now);
+	wake = session_sleep(session, session->clocks.stalled, MSEC_NEVER);
+	session_set_time(session, now);
+	if (wake <= now)
+		session_expire(session, heard);
+}
+
 void
 both_expire(struct world *world, bool heard)
 {
-	session_set_time(world->session, world->now);
-	session_set_time(world->twin, world->now);
-	session_expire(world->session, heard);
-	session_expire(world->twin, heard);
+	expire(world->session, world->now, heard);
+	expire(world->twin, world->now, heard);
 }
 
 int64_t

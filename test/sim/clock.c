@@ -32,6 +32,8 @@ clock_sleep(struct world *world, bool stalled)
 
 	oracle_ignore_stall(&world->oracle, stalled);
 	if (wake > world->now)
+		oracle_look_for_unopened(&world->oracle);
+	if (wake > world->now)
 		oracle_look_for_places(&world->oracle, lane->written < lane->decided);
 	return wake;
 }

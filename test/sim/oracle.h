@@ -384,6 +384,9 @@ void oracle_ignore_stall(struct oracle *oracle, bool stalled);
 void oracle_ignore_heard_all(struct oracle *oracle);
 void oracle_look_for_ignored(struct oracle *oracle);
 
+/* Nothing is due now: the prompts of sessions that no server has opened again must have been answered. */
+void oracle_look_for_unopened(struct oracle *oracle);
+
 /* canceld's log reports a probe; half: the server has read a part of a message. */
 void oracle_probes(struct oracle *oracle, bool half);
 /* canceld's log reports the question whether the server answers any; and that it does not. */

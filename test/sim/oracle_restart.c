@@ -218,6 +218,18 @@ oracle_is_unopened(const struct oracle *oracle, const char *session)
 	return session[0] != '\0' && oracle->sessions[session[2] - '0'].lost;
 }
 
+void
+oracle_look_for_unopened(struct oracle *oracle)
+{
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == CLIENT && ask->deed != NULL && (ask->deed->traits & TURN) && oracle_lives(oracle, ask) &&
+		    oracle_is_unopened(oracle, ask->session))
+			oracle_blame(oracle, "7: %s is of a session that was not opened again, and is not answered",
+			    ask->id);
+}
+
 static void
 granted_in_session(struct oracle *oracle, const struct ask *ask, const char *name)
 {

@@ -4,6 +4,18 @@
 
 #include "world_inside.h"
 
+/* A refusal, in a message that is none at times, but shows whose answer it is. */
+static int
+refuse(struct world *world, const struct own *own, int code)
+{
+	static const char *const broken[] = { ",\"a\":\"\x01\"", ",\"\xe9\":1", ",\"id\":" };
+	unsigned fault = chance_below(&world->chance, own->kind == OWN_SESSION ? 5 : 12);
+
+	return peer_says(world, SERVER, KIND_JUNK, -1,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s%s%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
+	    own->wire, fault < 3 ? broken[fault] : "", fault == 2 ? own->wire : "", code, peer_next(world));
+}
+
 /* The handshake may be refused, as may a setting; an answer of any kind shows that it is alive. */
 static void
 answer(struct world *world, int number)
@@ -21,9 +33,7 @@ answer(struct world *world, int number)
 		    peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s}}",
 			own->wire, q, handshake ? peer_opening(world, differs) : "");
 	else
-		sent = peer_says(world, SERVER, KIND_JUNK, -1,
-		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
-		    own->wire, unknown ? -32000 : -32601, q);
+		sent = refuse(world, own, unknown ? -32000 : -32601);
 	world->oracle.sent[sent].own = number;
 	world->oracle.sent[sent].grants = granted;
 	world->oracle.sent[sent].unknown = unknown && !granted;

@@ -382,7 +382,8 @@ choose_restarts(struct world *world, struct session_config *config)
 	world->restarts = config->restarts = chance_percent(chance, 60);
 	if (!world->restarts)
 		return;
-	world->stateless = world->oracle.stateless = config->stateless = chance_percent(chance, 70);
+	world->stateless = world->oracle.stateless = config->stateless =
+	    chance_percent(chance, world->oracle.protocol == &protocols[ACP] ? 25 : 70);
 	if (world->oracle.protocol == &protocols[ACP] && chance_percent(chance, 75))
 		world->oracle.reopens =
 		    world->oracle.version > 1 || chance_percent(chance, 50) ? "session/resume" : "session/load";
