@@ -40,7 +40,7 @@ enum {
 	LIMIT_STARS = 8,         /* '*' in a pattern ... */
 	LIMIT_PATTERN = 256,     /* ... and its bytes, if it has one */
 	LIMIT_METHODS = 64,      /* methods and names whose requests are counted apart */
-	LIMIT_TOOLS = 1 << 20,   /* bytes of a list of tools that is looked at */
+	LIMIT_TOOLS = 1 << 20,   /* bytes of a page of a list of tools, and of the names before it */
 	LIMIT_ENDED = 32,        /* requests that have ended and are shown */
 
 	LIMIT_RECORD_BYTES = 1 << 20, /* messages kept for a restarted server, in all */

@@ -303,6 +303,20 @@ TEST(the_tools_of_all_pages_are_heard)
 	policy_free(&policy);
 }
 
+/* A server may list pages for ever. */
+TEST(of_a_list_without_end_little_is_kept)
+{
+	static const char page[] = "{\"tools\":[{\"name\":\"sleep\"}],\"nextCursor\":\"1\"}";
+	struct policy policy = { 0 };
+
+	for (int i = 0; i < LIMIT_TOOLS; i++) {
+		policy_hear_tools(&policy, SPAN(page));
+		ck_assert(!policy.heard);
+	}
+	ck_assert_uint_le(policy.tools.len, LIMIT_TOOLS);
+	policy_free(&policy);
+}
+
 static const struct {
 	const char *rule, *shown;
 } shown_names[] = {

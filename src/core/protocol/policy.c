@@ -165,12 +165,14 @@ policy_hear_tools(struct policy *policy, struct span result)
 	struct span next = json_member(result, "nextCursor"), tools = json_member(result, "tools"), tool, name;
 	size_t at = tools.len > 0;
 	char storage[SCAN_VALUE_MAX];
+	bool fits;
 
 	if (!policy->more)
 		buf_clear(&policy->tools);
-	policy->more = next.len > 0 && next.ptr[0] == '"';
+	fits = policy->tools.len + result.len <= LIMIT_TOOLS;
+	policy->more = !fits || (next.len > 0 && next.ptr[0] == '"');
 	policy->heard = !policy->more;
-	while (result.len <= LIMIT_TOOLS && (tool = json_next(tools, &at)).len > 0) {
+	while (fits && (tool = json_next(tools, &at)).len > 0) {
 		name = unescaped(json_member(tool, "name"), storage, sizeof(storage));
 		compose(&policy->tools, name.len > 0 ? "%b\n" : "", name);
 	}
