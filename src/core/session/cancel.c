@@ -119,7 +119,7 @@ move(struct session *session, struct message *message, struct span id, enum why 
 	}
 	if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
 		reason = scan_text(message->scan, SCAN_REASON);
-	compose_cancel(session, receiver, id, reason, message->urgent ? request->meta : SPAN_NONE);
+	compose_cancel(session, receiver, id, reason, message->urgent && request != NULL ? request->meta : SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED);
 	if (message->urgent)
 		state_overtake(session, message->from);

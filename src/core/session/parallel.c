@@ -63,13 +63,13 @@ struct request *
 parallel_next(const struct session *session)
 {
 	const struct party *client = &session->client;
-	struct request *first;
 
 	if (client->pending.held == 0 || client->lane->stop != LANE_FREE ||
 	    client->lane->written < session->handshake.front || !state_may_write(session, SIDE_SERVER))
 		return NULL;
 	for (size_t i = 0; i < session->place_count; i++) {
-		first = timeline_due(&session->places[i].held, MSEC_NEVER);
+		struct request *first = timeline_due(&session->places[i].held, MSEC_NEVER);
+
 		if (first != NULL && session->places[i].free > 0)
 			return first;
 	}
