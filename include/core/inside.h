@@ -220,6 +220,9 @@ state_is_opening(const struct session *session)
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
 void state_release(struct session *session);
 
+/* --kill-ignoring: how long the server may go on with the request, which is cancelled. */
+msec_t state_heed_time(const struct session *session, const struct request *request);
+
 /* Its receiver is told of the cancel. With --kill-ignoring the time in which the server must heed it begins. */
 void state_tell(struct session *session, struct request *request);
 

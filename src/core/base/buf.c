@@ -70,10 +70,10 @@ span_last_lines(struct span text, size_t most)
 	return newline == NULL ? span_tail(text, most) : span_from(end, (size_t)(newline + 1 - end.ptr));
 }
 
-static char
+static int
 lower(char c)
 {
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
 }
 
 size_t

@@ -227,7 +227,7 @@ recovery_ignored(struct session *session, const struct request *request)
 void
 recovery_expect_heed(struct session *session, struct request *request)
 {
-	msec_t left = session->config.kill_ignoring - (session->clocks.steady - session->clocks.unread);
+	msec_t left = state_heed_time(session, request) - (session->clocks.steady - session->clocks.unread);
 
 	alarm_disarm(&request->heed);
 	if (left > 0) /* what lay in the pipe was written sooner */

@@ -260,15 +260,22 @@ state_release(struct session *session)
 	lane_stop_at(session->client.lane, LANE_FREE);
 }
 
-void
-state_tell(struct session *session, struct request *request)
+msec_t
+state_heed_time(const struct session *session, const struct request *request)
 {
 	msec_t time = session->config.kill_ignoring, grace = state_grace(session, request);
 
-	if (time > 0 && !request->cancel_sent && request->from == SIDE_CLIENT &&
+	return time > grace ? time : grace;
+}
+
+void
+state_tell(struct session *session, struct request *request)
+{
+	if (session->config.kill_ignoring > 0 && !request->cancel_sent && request->from == SIDE_CLIENT &&
 	    !(request->traits & METHOD_NO_CANCEL)) {
 		session->excuse = state_excuse(session, session->party[SIDE_SERVER].pending.newest);
-		alarm_arm(&request->in->heed, &request->heed, time > grace ? time : grace, session->clocks.steady);
+		alarm_arm(&request->in->heed, &request->heed, state_heed_time(session, request),
+		    session->clocks.steady);
 	}
 	request->cancel_sent = true;
 }
