@@ -275,7 +275,8 @@ $(FUZZ_NAMES:%=replay-%): replay-%: $(B)/replay-%
 	@echo $<
 	@$(RUN) $< test/fuzz/corpus/$*/*
 
-BINARIES = CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath $(B)/cancelctl)' \
+# E2E_MARK: what is started ends itself soon.
+BINARIES = E2E_MARK=make CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath $(B)/cancelctl)' \
 	DEMO_SERVER='$(abspath $(B)/demo-server)' CLOCK_SHIFTER='$(abspath $(B)/clock-shift.so)' LAUNCHER='$(abspath src/package/npm/launcher.js)' VARIANT='$(VARIANT)'
 
 # cancelctl frees nothing before it exits.

@@ -214,6 +214,8 @@ static const struct {
 	{ "mkdir -p .config/canceld; echo '{\"timeuot\":\"2s\"}' >.config/canceld/config.json; " C "echo" DEMO " 2>&1",
 	    0, "config.json: timeuot: unknown key: it could be timeout\n" },
 	{ C "sleep ms=60000 -- -t 200ms $DEMO_SERVER 2>&1 | grep -c demo-server:", 1, "0\n" },
+	/* The demo's own end, also while it reads nothing. */
+	{ C "block -- $DEMO_SERVER --life 1", 123, "status 1: demo-server: ends itself, as it has received nothing" },
 };
 
 TESTS(the_call_prints_and_has_a_status, 0, COUNT(scripts))

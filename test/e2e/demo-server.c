@@ -19,6 +19,7 @@
 #include <jansson.h>
 
 #include "life.h"
+#include "process.h"
 #include "text.h"
 
 struct call {
@@ -43,6 +44,28 @@ static struct call *calls;
 static const char *muted = "";
 static FILE *record;
 static bool at_eof, ignore_eof;
+static unsigned int life = 600; /* seconds */
+
+static void
+on_alarm(int number)
+{
+	static const char reason[] = "demo-server: ends itself, as it has received nothing for so long; see --help\n";
+
+	(void)number;
+	_exit(write(STDERR_FILENO, reason, sizeof(reason) - 1) > 0 ? 1 : 2);
+}
+
+/* Ends this process some time after the last call. A runner of tests leaves its mark, and wants it sooner. */
+static void
+go_on(void)
+{
+	if (getenv(PROCESS_MARK) != NULL) {
+		live_on();
+		life = life < LIFE ? life : LIFE - 1;
+	}
+	signal(SIGALRM, on_alarm);
+	alarm(life);
+}
 
 static long
 number_of(const struct arguments *arguments, const char *key)
@@ -392,7 +415,7 @@ on_readable(void)
 	size_t start = 0;
 	char *newline;
 
-	live_on();
+	go_on();
 	at_eof = done == 0;
 	if (done <= 0)
 		return;
@@ -443,8 +466,9 @@ show_help(void)
 	puts("usage: demo-server [option...]\n\n"
 	     "A small MCP server on stdin and stdout, to try canceld with. It waits for a client:\n\n"
 	     "  cancelctl call sleep ms=60000 -- -t 3s demo-server\n\n"
-	     "It ends itself, with SIGKILL, 50 seconds after the last line that it received, so\n"
-	     "that no test leaves one behind.\n\n"
+	     "It ends itself, and says so, ten minutes after the last line that it received; in\n"
+	     "tests (with " PROCESS_MARK " in the environment) after 49 seconds.\n\n"
+	     "  --life SECONDS  end so long after the last line\n"
 	     "  --record FILE   append every line received to FILE\n"
 	     "  --mute METHOD   never answer requests of that method\n"
 	     "  --ignore-eof    go on when stdin ends\n"
@@ -462,6 +486,7 @@ read_options(int count, char **arguments)
 	static const struct option options[] = {
 		{ "record", required_argument, NULL, 'r' },
 		{ "mute", required_argument, NULL, 'm' },
+		{ "life", required_argument, NULL, 'l' },
 		{ "ignore-eof", no_argument, NULL, 'e' },
 		{ "ignore-term", no_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
@@ -474,6 +499,8 @@ read_options(int count, char **arguments)
 			record = fopen(optarg, "ae");
 		else if (option == 'm')
 			muted = optarg;
+		else if (option == 'l')
+			life = (unsigned int)atoi(optarg);
 		else if (option == 'e')
 			ignore_eof = true;
 		else if (option == 't')
@@ -490,8 +517,8 @@ main(int count, char **arguments)
 {
 	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLOUT } };
 
-	live_on();
 	read_options(count, arguments);
+	go_on();
 	if (ignore_eof)
 		signal(SIGPIPE, SIG_IGN);
 	fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);

@@ -7,6 +7,7 @@ set -eu
 LIMIT=30 # seconds in all: far more than it ever takes
 scratch=$(mktemp -d)
 export HOME="$scratch" # no configuration of the developer's
+export E2E_MARK=demo    # the server ends itself soon, whatever happens
 session=
 watchdog=
 
