@@ -234,7 +234,7 @@ struct policy {                    /* zeroed: empty */
 	size_t count;
 	size_t added;     /* so many ever were */
 	struct buf tools; /* a line each, that the server has listed */
-	bool more;        /* private: the list has another page, or is too long */
+	bool more;        /* private: the list has another page, or what is not kept of it */
 	bool heard;       /* cleared at will: tools is new */
 };
 

@@ -226,11 +226,13 @@ msec_t state_heed_time(const struct session *session, const struct request *requ
 /* Its receiver is told of the cancel. With --kill-ignoring the time in which the server must heed it begins. */
 void state_tell(struct session *session, struct request *request);
 
-/* The server's question to the client, if it may wait for the answer, else NULL: see session->excuse. */
+/* The server's question to the client, or an older one, for whose answer it may wait, else NULL: see session->excuse. */
 static inline const struct request *
 state_excuse(const struct session *session, const struct request *question)
 {
-	return request_is_awaited(question) && question->received >= session->server.answered ? question : NULL;
+	while (question != NULL && question->received >= session->server.answered && !request_is_awaited(question))
+		question = question->older;
+	return question != NULL && question->received >= session->server.answered ? question : NULL;
 }
 
 /* The answer to the request names the task that continues it, in which a person is asked, or progress comes. */

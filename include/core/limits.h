@@ -30,18 +30,20 @@ enum {
 	LIMIT_ACKS = 1024,         /* acknowledged cancels that wait for the end of their request */
 	LIMIT_ACK_BYTES = 1 << 20, /* ... and their bytes, if there are several */
 
-	LIMIT_LOOKED = 64 << 10, /* bytes of capabilities, or of params._meta, that are looked at */
-	LIMIT_CLIENT = 1 << 10,  /* bytes kept of what the client tells of itself */
-	LIMIT_META = 16384,      /* bytes of params._meta that are kept for a request's cancel */
-	LIMIT_TRACEPARENT = 57,  /* ... of a request's traceparent, as spelled */
-	LIMIT_ANSWER = 1 << 20,  /* bytes of a result of --answer that is repeated for each item */
-	LIMIT_PROGRESS = 512,    /* bytes kept of a request's latest progress */
-	LIMIT_RULES_SET = 64,    /* rules that a person has added */
-	LIMIT_STARS = 8,         /* '*' in a pattern ... */
-	LIMIT_PATTERN = 256,     /* ... and its bytes, if it has one */
-	LIMIT_METHODS = 64,      /* methods and names whose requests are counted apart */
-	LIMIT_TOOLS = 1 << 20,   /* bytes of a page of a list of tools, and of the names before it */
-	LIMIT_ENDED = 32,        /* requests that have ended and are shown */
+	LIMIT_LOOKED = 64 << 10,    /* bytes of capabilities, or of params._meta, that are looked at */
+	LIMIT_CLIENT = 1 << 10,     /* bytes kept of what the client tells of itself */
+	LIMIT_META = 16384,         /* bytes of params._meta that are kept for a request's cancel */
+	LIMIT_TRACEPARENT = 57,     /* ... of a request's traceparent, as spelled */
+	LIMIT_ANSWER = 1 << 20,     /* bytes of a result of --answer that is repeated for each item */
+	LIMIT_PROGRESS = 512,       /* bytes kept of a request's latest progress */
+	LIMIT_RULES_SET = 64,       /* rules that a person has added */
+	LIMIT_STARS = 8,            /* '*' in a pattern ... */
+	LIMIT_PATTERN = 256,        /* ... and its bytes, if it has one */
+	LIMIT_METHODS = 64,         /* methods and names whose requests are counted apart */
+	LIMIT_TOOLS = 1 << 20,      /* bytes of a page of a list of tools that is looked at, ... */
+	LIMIT_TOOL_NAMES = 1 << 16, /* ... of the names of all ... */
+	LIMIT_TOOL = 128,           /* ... and of one */
+	LIMIT_ENDED = 32,           /* requests that have ended and are shown */
 
 	LIMIT_RECORD_BYTES = 1 << 20, /* messages kept for a restarted server, in all */
 	LIMIT_REOPENED = 64,          /* ACP sessions that it is told to open again */

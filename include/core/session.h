@@ -143,8 +143,9 @@ void session_expire(struct session *session, bool heard);
 /*
  * The caller is about to wait, at most until the time that is returned: by its clock, when session_expire is due next,
  * or earlier, as at `look`; MSEC_NEVER: nothing waits. If the next session_set_time comes much later than that, the
- * machine or canceld stood still: nobody knows since when, so all deadlines are shifted by the whole wait. While the
- * server is stalled (not read), the idle deadlines of the client's requests stand still.
+ * machine or canceld stood still: nobody knows since when, so all deadlines are shifted by twice as much as that is
+ * late, at most by the whole wait. While the server is stalled (not read), the idle deadlines of the client's requests
+ * stand still.
  */
 msec_t session_sleep(struct session *session, bool stalled, msec_t look);
 

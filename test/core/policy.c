@@ -234,6 +234,7 @@ static const struct {
 	{ "tools/call:forecast=3s", "another tool: the server lists none of this name", &dialect_mcp, "echo\n" },
 	{ "tools/call:deep_*=3s", "another tool: the server lists none of this name", &dialect_mcp, "echo\n" },
 	{ "slep=3s", "tools/call:sleep=3s", &dialect_mcp, "echo\nsleep\n" },
+	{ "fetch=3s", "tools/call:fetch=3s", &dialect_mcp, "prefetch\nfetch\n" },
 	{ "forecast=3s", "tools/call:forecast=3s", &dialect_mcp, "echo\n" },
 	{ "tools/call:sl*p=3s", NULL, &dialect_mcp, "echo\nsleep\n" },
 	{ "tools/call:sleep=3s", NULL, &dialect_mcp, "slee\nsleep\n" },
@@ -287,10 +288,12 @@ TEST(the_tools_of_all_pages_are_heard)
 		{ "{\"nextCursor\":null,\"tools\":[{\"name\":\"d\"},{},7,{\"name\":\"\"}]}", "a\nbc\nd\n", true },
 		{ "{\"tools\":[{\"name\":\"e\"}]}", "e\n", true },
 		{ "{\"tools\":[]}", "", true },
+		{ "{\"tools\":[{\"name\":\"g\"}],\"nextCursor\":\"\"}", "g\n", true },
 		{ "{\"tools\":{\"name\":\"f\"}}", "", true },
 		{ "{}", "", true },
 		{ "[]", "", true },
 		{ "", "", true },
+		{ "{\"tools\":[{\"name\":\"a\\nb\"},{\"name\":\"c\"}]}", "c\n", false },
 	};
 	struct policy policy = { 0 };
 
@@ -313,7 +316,7 @@ TEST(of_a_list_without_end_little_is_kept)
 		policy_hear_tools(&policy, SPAN(page));
 		ck_assert(!policy.heard);
 	}
-	ck_assert_uint_le(policy.tools.len, LIMIT_TOOLS);
+	ck_assert_uint_le(policy.tools.len, LIMIT_TOOL_NAMES + LIMIT_TOOL);
 	policy_free(&policy);
 }
 

@@ -18,18 +18,6 @@ later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* canceld does not look behind a question of the server's that it remembers, and to which nobody waits for the answer. */
-static bool
-is_hidden(const struct oracle *oracle)
-{
-	const struct ask *ask;
-
-	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == SERVER && ask->lost == 0 && (ask->cancelled != 0 || ask->decided != 0))
-			return true;
-	return false;
-}
-
 /*
  * The server waits for the client, and has answered nothing since it asked. Then it need not have read a cancel of which
  * it was told later: the time begins when that has ended.
@@ -41,7 +29,7 @@ note_excuses(struct oracle *oracle)
 
 	if (oracle_waits_for_client(oracle, false, oracle->told_last, oracle->answered_at))
 		oracle->excused_at = oracle->now;
-	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count && !is_hidden(oracle); ask++)
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->told_at != 0 &&
 		    oracle_waits_for_client(oracle, true, ask->told_at - 1, oracle->responded_at + 1))
 			ask->excused_at = oracle->now;

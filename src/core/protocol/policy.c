@@ -165,17 +165,18 @@ policy_hear_tools(struct policy *policy, struct span result)
 	struct span next = json_member(result, "nextCursor"), tools = json_member(result, "tools"), tool, name;
 	size_t at = tools.len > 0;
 	char storage[SCAN_VALUE_MAX];
-	bool fits;
 
 	if (!policy->more)
 		buf_clear(&policy->tools);
-	fits = policy->tools.len + result.len <= LIMIT_TOOLS;
-	policy->more = !fits || (next.len > 0 && next.ptr[0] == '"');
-	policy->heard = !policy->more;
-	while (fits && (tool = json_next(tools, &at)).len > 0) {
+	policy->more = result.len > LIMIT_TOOLS || (next.len > strlen("''") && next.ptr[0] == '"');
+	while (result.len <= LIMIT_TOOLS && (tool = json_next(tools, &at)).len > 0) {
 		name = unescaped(json_member(tool, "name"), storage, sizeof(storage));
-		compose(&policy->tools, name.len > 0 ? "%b\n" : "", name);
+		if (name.len > LIMIT_TOOL || policy->tools.len > LIMIT_TOOL_NAMES || span_count(name, '\n') > 0)
+			policy->more = true;
+		else if (name.len > 0)
+			compose(&policy->tools, "%b\n", name);
 	}
+	policy->heard = !policy->more;
 }
 
 /* Whether the server may have a tool of such a name; near: else one that it has and that may be meant. */
@@ -190,7 +191,7 @@ lists(const struct policy *policy, const char *pattern, struct span *near)
 		tool = span_until(rest, "\n");
 		fits = policy_fits(pattern, tool);
 		apart = memmem(tool.ptr, tool.len, typed.ptr, typed.len) != NULL ? 0 : span_apart(typed, tool);
-		if (apart < best) {
+		if (fits || apart < best) {
 			best = apart;
 			*near = tool;
 		}
