@@ -339,6 +339,10 @@ static const struct {
 	{ C, 0, "10:00:01  tools/call  map       3      2s  timed_out      no progress\n" },
 	{ "sed -i 's/\"elapsed\":2000/&,\"held\":1500/' " HISTORY "; " C, 0,
 	    "map       3      2s  1.5s  timed_out      no progress\n" },
+	/* What somebody has said stays as it is; a foreign line may have a number there. */
+	{ "sed -i 's/no progress/USER_ABORT \303\204/' " HISTORY "; " C, 0,
+	    "  2s  timed_out      USER_ABORT \303\204\n" },
+	{ "sed -i 's/\"no progress\"/12345678/' " HISTORY "; " C, 0, "  2s  timed_out      12345678\n" },
 	{ C, 0, "10:00:03  -           -         -       -  SERVER_EXITED  exit status 3\n" },
 	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; " C, 0, "SERVER_EXITED  signal 9\n" },
 	{ C, 0, "2026-11-25 10:00:01  tools/call  forecast  2   700ms" },

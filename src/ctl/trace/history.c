@@ -229,15 +229,18 @@ write_clock(struct buf *text, const json_t *row, const char *key)
 	buf_append(text, span_from(shown, memcmp(shown.ptr, trace_clock(real_now()).ptr, DAY) ? 0 : DAY));
 }
 
-/* A word of the log stands there as what else is told of an end: "client gone". */
+/*
+ * A word of the log, which stands there in the place of a reason, is told as what else is told of an end: "client gone".
+ * What a person or a server has said is not changed.
+ */
 static void
 write_why(struct buf *text, const json_t *row, const char *key)
 {
-	const char *word = show_string(row, key).ptr;
+	bool word = json_object_get(row, key) == json_object_get(row, "outcome") && !show_has(row, "answered");
 
 	column_text(text, row, key);
-	for (size_t i = 0; i < text->len && word[strcspn(word, " abcdefghijklmnopqrstuvwxyz")] == '\0'; i++)
-		text->data[i] = (char)(word[i] == '_' ? ' ' : tolower(word[i]));
+	for (size_t i = 0; word && i < text->len; i++)
+		text->data[i] = (char)(text->data[i] == '_' ? ' ' : tolower((unsigned char)text->data[i]));
 }
 
 static const struct column calls_columns[] = {
