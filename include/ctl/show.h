@@ -35,6 +35,9 @@ struct span show_time(msec_t time);
 struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
 
+/* Its JSON text, valid until the next call, which is any of show_json and show_dump too; SPAN_NONE for NULL. */
+struct span show_value(const json_t *value);
+
 /* A string, the caller's: the value itself, or its JSON text; NULL for NULL. */
 json_t *show_dump(json_t *value);
 

@@ -172,13 +172,13 @@ TEST(what_still_runs_is_told)
 {
 	struct run *run = run_session("--name mine", NULL);
 
-	run_hang(run, "7");
+	run_hang(run, "\"7\"");
 	/* Its writer is another process. */
 	shell_expect("true", "until grep -qs DIALECT " HISTORY "; do sleep 0.01; done; $CANCELCTL history", 0,
 	    "s, still runs, 1 open\n");
 	/* What hangs is told among the others, and counted. */
 	shell_expect("true", "$CANCELCTL history", 0, "  open ");
-	shell_expect("true", "$CANCELCTL history --slow 1ms | grep -c '^[0-9:]*  tools/call  sleep .* open '", 0,
+	shell_expect("true", "$CANCELCTL history --slow 1ms | grep -c '^[0-9:]*  tools/call  sleep  \"7\" .* open '", 0,
 	    "1\n");
 	shell_expect("true", "$CANCELCTL history --slow 1ms | grep -c '^mine  .*tools/call  sleep  *1  *0 '", 0, "1\n");
 	shell_expect("true", "$CANCELCTL history --failed", 0, "nothing has failed in that time\n");
@@ -339,6 +339,10 @@ static const struct {
 	{ C, 0, "10:00:01  tools/call  map       3      2s  timed_out      no progress\n" },
 	{ "sed -i 's/\"elapsed\":2000/&,\"held\":1500/' " HISTORY "; " C, 0,
 	    "map       3      2s  1.5s  timed_out      no progress\n" },
+	/* A string is told from a number, which may have more than 64 bits. */
+	{ "sed -i 's/\"id\":3/\"id\":\"3\"/' " HISTORY "; " C, 0, "map       \"3\"     2s  timed_out" },
+	{ "sed -i 's/\"id\":3/\"id\":18446744073709551615/' " HISTORY "; " C, 0,
+	    "  18446744073709551615     2s  timed" },
 	/* What somebody has said stays as it is; a foreign line may have a number there. */
 	{ "sed -i 's/no progress/USER_ABORT \303\204/' " HISTORY "; " C, 0,
 	    "  2s  timed_out      USER_ABORT \303\204\n" },

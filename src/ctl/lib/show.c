@@ -84,16 +84,24 @@ show_buf(struct buf *bytes)
 	show_flush();
 }
 
+struct span
+show_value(const json_t *value)
+{
+	static char *text;
+
+	free(text);
+	text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	return span_of(text);
+}
+
 void
 show_json(const json_t *object)
 {
-	char *text = json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY);
 	struct buf line = { 0 };
 
-	printable_append_json(&line, span_of(text != NULL ? text : "null"), false);
+	printable_append_json(&line, object == NULL ? SPAN("null") : show_value(object), false);
 	compose(&line, "\n");
 	show_buf(&line);
-	free(text);
 }
 
 void
@@ -163,11 +171,7 @@ show_string(const json_t *object, const char *key)
 json_t *
 show_dump(json_t *value)
 {
-	char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	json_t *dumped = text != NULL ? json_string(text) : json_incref(value);
-
-	free(text);
-	return dumped;
+	return value == NULL || json_is_string(value) ? json_incref(value) : json_string(show_value(value).ptr);
 }
 
 bool

@@ -296,10 +296,8 @@ append_member(struct buf *line, const char *key, const json_t *value)
 	struct span text = show_text(value);
 	bool plain = text.len > 0 && strcspn(text.ptr, " \"'=\\") == text.len;
 	bool time = span_is_any(span_of(key), "elapsed timeout after");
-	char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
-	compose(line, " %s=%b%s", key, plain ? text : span_of(dumped), time ? "ms" : "");
-	free(dumped);
+	compose(line, " %s=%b%s", key, plain ? text : show_value(value), time ? "ms" : "");
 }
 
 /* 12:00:00.000Z everything[4711] notice TIMED_OUT method=tools/call ... */

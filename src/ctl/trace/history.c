@@ -243,10 +243,21 @@ write_why(struct buf *text, const json_t *row, const char *key)
 		text->data[i] = (char)(text->data[i] == '_' ? ' ' : tolower((unsigned char)text->data[i]));
 }
 
+/* As ls has it, so that 5 and "5" differ; a number that 64 bits do not hold is a string of its digits here. */
+static void
+write_id(struct buf *text, const json_t *row, const char *key)
+{
+	struct span string = show_string(row, key);
+
+	errno = 0;
+	strtoll(string.ptr, NULL, 10);
+	buf_append(text, errno == ERANGE ? string : show_value(json_object_get(row, key)));
+}
+
 static const struct column calls_columns[] = {
 	{ "BEGAN", "start", COLUMN_RIGHT, write_clock, .rank = 3 },
 	COLUMNS_TOOL,
-	{ "ID", "id", COLUMN_MIDDLE, .rank = 4 },
+	{ "ID", "id", COLUMN_MIDDLE, write_id, .rank = 4 },
 	COLUMN_TIME("TOOK", "took", 0),
 	{ "HELD", "held", COLUMN_RIGHT, column_time, .rank = 1, .role = COLUMN_ANY },
 	{ "ENDED", "tally", COLUMN_LEFT, .rank = 0 },
@@ -338,7 +349,8 @@ add_open(const struct choice *choice, json_t *session)
 	show_each (request, json_object_get(about, "requests")) {
 		call = json_pack("{s:I, s:s, s:O*}", "start", real_now() - show_number(request, "age_ms"), "tally",
 		    "open", "reason", json_object_get(request, "verdict"));
-		show_take(call, request, "method name id");
+		show_take(call, request, "method name");
+		json_object_set_new(call, "id", show_parse(show_string(request, "id"), true));
 		json_array_append_new(json_object_get(session, "calls"), call);
 	}
 }
