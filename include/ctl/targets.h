@@ -40,9 +40,8 @@ struct targets {
 	json_t *params;      /* owned; NULL: none */
 	struct target *list; /* owned */
 	size_t count;
-	char near
-	    [NEAREST_TOLD]; /* for a message: the name of one that was left out, if it is near to that meant; empty: of none */
-	long silent;        /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
+	struct nearest near; /* of the names that were left out: its `told`, for a message */
+	long silent;         /* the pid of one that was left out and may be meant, as it has not answered; 0: none */
 };
 
 /*

@@ -358,10 +358,10 @@ is_meant(const struct target *target, const char *which)
 void
 targets_keep(struct targets *targets, const char *which)
 {
-	struct nearest nearest = { .typed = span_of(which) };
 	struct target *target;
 	const char *name;
 
+	targets->near = (struct nearest){ .typed = span_of(which) };
 	targets_each (target, targets) {
 		if (is_meant(target, which))
 			continue;
@@ -370,9 +370,8 @@ targets_keep(struct targets *targets, const char *which)
 		target->gone = true;
 		name = json_string_value(json_object_get(target->about, "name"));
 		if (name != NULL)
-			nearest_offer(&nearest, name);
+			nearest_offer(&targets->near, name);
 	}
-	snprintf(targets->near, sizeof(targets->near), "%s", nearest.told);
 	drop_gone(targets);
 }
 
@@ -383,7 +382,7 @@ targets_tell_none(const struct targets *targets, const char *which)
 		return ctl_failed(
 		    "no canceld that answers is called '%.100s'; canceld %ld does not answer and may be it", which,
 		    targets->silent);
-	return ctl_no("no canceld is called '%.100s'%s; see cancelctl ls", which, targets->near);
+	return ctl_no("no canceld is called '%.100s'%s; see cancelctl ls", which, targets->near.told);
 }
 
 json_t *
