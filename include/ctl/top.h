@@ -21,16 +21,16 @@ struct top {
 	size_t open;   /* how many of them are */
 	int64_t more;  /* that canceld did not list */
 	size_t marked;
-	int order;           /* the key that chose it: i, a or l */
-	int page;            /* what is shown in the place of the table; 0: nothing */
-	struct buf history;  /* on PAGE_HISTORY */
-	size_t lines, below; /* how many it has; how many of them are below the screen */
-	json_t *asked;       /* the request about which something is asked; owned; NULL: none */
-	char asks;           /* the key that asked: c and R want y or n, s and / a line */
-	struct buf typed;    /* of that line */
-	struct buf filter;   /* what is shown has this; empty: all is */
-	json_t *log;         /* the last lines of the canceld of what is marked; owned; NULL: none are shown */
-	json_t *pinged;      /* a request of the server that was asked whether it is alive; owned; NULL: none is */
+	int order;          /* the key that chose it: i, a or l */
+	int page;           /* what is shown in the place of the table; 0: nothing */
+	struct buf history; /* on PAGE_HISTORY */
+	size_t below;       /* how many of its wrapped lines are below the screen; top_draw bounds it */
+	json_t *asked;      /* the request about which something is asked; owned; NULL: none */
+	char asks;          /* the key that asked: c and R want y or n, s and / a line */
+	struct buf typed;   /* of that line */
+	struct buf filter;  /* what is shown has this; empty: all is */
+	json_t *log;        /* the last lines of the canceld of what is marked; owned; NULL: none are shown */
+	json_t *pinged;     /* a request of the server that was asked whether it is alive; owned; NULL: none is */
 	json_t *calls;  /* owned; by its socket, how many a client had called at the end of each of the last SLOTS */
 	json_t *starts; /* owned; by its socket, when each canceld began, as its first answer told it, on our clock */
 	msec_t looked;  /* when that was looked at; 0: never */
@@ -45,4 +45,4 @@ struct target *top_target(const struct top *top, const json_t *request);
 bool top_has_panels(void);
 
 /* Shows all of it. */
-void top_draw(const struct top *top);
+void top_draw(struct top *top);

@@ -341,6 +341,33 @@ TEST(top_tells_what_has_gone_and_what_has_happened)
 	run_end(run);
 }
 
+/* It is wrapped when the terminal becomes narrower. */
+TEST(top_scrolls_a_wrapped_page_to_its_first_line)
+{
+	struct run *run = run_hanging("--name scrolls", "7");
+	struct winsize narrow = { .ws_row = 6, .ws_col = 40 };
+	int terminal;
+	pid_t pid = start_top(&terminal, "scrolls");
+
+	await_screen(terminal, "stubborn");
+	type(terminal, "h");
+	await_frame(terminal, "  scrolls[");
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &narrow), 0);
+	do
+		await_frame(terminal, "q: back");
+	while (strstr(shell_output, "  scrolls[") != NULL);
+	type(terminal, "kkkkkkkkkkkkkkkkkkkk");
+	await_frame(terminal, "  scrolls[");
+	/* It is not further away than that. */
+	type(terminal, "j");
+	do
+		await_frame(terminal, "q: back");
+	while (strstr(shell_output, "  scrolls[") != NULL);
+	type(terminal, "qq");
+	expect_restored(terminal, pid, 0);
+	run_end(run);
+}
+
 /* Between two looks one was answered, and the other one timed out: nothing shows which, so neither is told. */
 TEST(how_it_ended_is_not_guessed_from_a_deadline)
 {

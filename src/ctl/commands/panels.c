@@ -159,9 +159,9 @@ append_marked(const struct top *top, struct buf *text)
 
 /* A page in the place of the table; of the history the last lines, but for those that are scrolled away. */
 static void
-put_page(const struct top *top, struct screen *screen)
+put_page(struct top *top, struct screen *screen)
 {
-	size_t room = screen->height - 1, count;
+	size_t room = screen->height - 1, above;
 	struct buf text = { 0 }, lines = { 0 };
 
 	if (top->page == PAGE_KEYS)
@@ -171,9 +171,10 @@ put_page(const struct top *top, struct screen *screen)
 	else
 		buf_append(&text, buf_span(&top->history));
 	table_wrap(&lines, buf_span(&text), screen->width, VIEW_HEAD);
-	count = top->page == PAGE_HISTORY ? span_count(buf_span(&lines), '\n') : 0;
-	put_lines(screen, buf_span(&lines), count > room + top->below ? count - room - top->below : 0, room, SIZE_MAX,
-	    "");
+	above = top->page == PAGE_HISTORY ? span_count(buf_span(&lines), '\n') : 0;
+	above = above > room ? above - room : 0;
+	top->below = top->below < above ? top->below : above;
+	put_lines(screen, buf_span(&lines), above - top->below, room, SIZE_MAX, "");
 	buf_free(&text);
 	buf_free(&lines);
 }
@@ -298,7 +299,7 @@ put_footer(const struct top *top, struct screen *screen)
 }
 
 void
-top_draw(const struct top *top)
+top_draw(struct top *top)
 {
 	struct screen screen = { .height = 24 };
 
@@ -308,7 +309,10 @@ top_draw(const struct top *top)
 	if (screen.width < WIDTH_LEAST - MARGIN || screen.width > UINT16_MAX || screen.height < HEIGHT_LEAST) {
 		put_cut(&screen, "", SPAN("top needs 40x6"));
 	} else {
-		(top->page != 0 ? put_page : top_has_panels() ? put_panels : put_table)(top, &screen);
+		if (top->page != 0)
+			put_page(top, &screen);
+		else
+			(top_has_panels() ? put_panels : put_table)(top, &screen);
 		put_footer(top, &screen);
 	}
 	compose(&screen.bytes, "\033[J");

@@ -379,39 +379,14 @@ act(struct top *top, char key)
 	return true;
 }
 
-/* The history of what is shown; the last lines first. */
-static void
-open_history(struct top *top)
-{
-	buf_clear(&top->history);
-	history_append(&top->history, top->which, term_width(NULL) - MARGIN);
-	top->lines = top->below = 0;
-	for (size_t i = 0; i < top->history.len; i++)
-		top->lines += top->history.data[i] == '\n';
-}
-
-/* The history, as far as it goes. */
-static void
-scroll(struct top *top, bool back)
-{
-	size_t height = 1, above;
-
-	term_width(&height);
-	above = top->lines + 1 > height ? top->lines + 1 - height : 0;
-	if (top->below > above)
-		top->below = above;
-	if (back && top->below < above)
-		top->below++;
-	else if (!back && top->below > 0)
-		top->below--;
-}
-
 /* Of a page that hides the table. */
 static void
 on_page_key(struct top *top, char key)
 {
-	if (top->page == PAGE_HISTORY && (key == 'k' || key == 'j'))
-		scroll(top, key == 'k');
+	if (top->page == PAGE_HISTORY && key == 'k')
+		top->below++;
+	else if (top->page == PAGE_HISTORY && key == 'j')
+		top->below -= top->below > 0;
 	else if (top->page != PAGE_REQUEST || !act(top, key))
 		top->page = 0;
 }
@@ -434,7 +409,9 @@ on_table_key(struct top *top, char key)
 		top->page = PAGE_KEYS;
 	} else if (key == PAGE_HISTORY) {
 		top->page = PAGE_HISTORY;
-		open_history(top);
+		top->below = 0;
+		buf_clear(&top->history);
+		history_append(&top->history, top->which, term_width(NULL) - MARGIN);
 	} else if ((key == '\r' || key == PAGE_REQUEST) && count > 0) {
 		top->page = PAGE_REQUEST;
 	} else if (key == '/') {
