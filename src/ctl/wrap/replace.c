@@ -109,6 +109,7 @@ back_up(struct replace *file, char *state)
 
 	if (home_make_private(state) == -1)
 		return fail(file, "no directory for the backup, %s: %s", state, strerror(errno));
+	/* Of every time that a clock can have there is a date: its year would have to be too large for an int. */
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime(&now));
 	snprintf(file->backup, sizeof(file->backup), "%s/%s-XXXXXX%s", state, stamp, file->path + skipped);
 	for (char *name = file->backup + strlen(state) + 1; (name = strchr(name, '/')) != NULL;)
