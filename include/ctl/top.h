@@ -35,7 +35,8 @@ struct top {
 	json_t *starts; /* owned; by its socket, when each canceld began, as its first answer told it, on our clock */
 	msec_t looked;  /* when that was looked at; 0: never */
 	bool ends;
-	struct buf notice; /* of what is asked, or what came of it */
+	struct buf notice; /* of what is asked, or what came of it: that goes with the next key, or after a while */
+	msec_t told;       /* since when it is there, at the latest */
 };
 
 /* NULL: it has ended meanwhile. */

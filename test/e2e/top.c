@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "client.h"
+#include "clock-shift.h"
 #include "process.h"
 #include "shell.h"
 
@@ -157,6 +159,48 @@ TEST(top_marks_resizes_and_restores_the_terminal)
 	await_screen(terminal, "top needs 40x6");
 	ck_assert_int_eq(kill(pid, SIGTERM), 0);
 	expect_restored(terminal, pid, SIGTERM);
+	run_end(run);
+}
+
+/* The clock of a top is moved, not waited for. */
+TEST(what_top_has_answered_goes_after_a_while)
+{
+	struct run *run = run_hanging("--name notes", "7");
+	int terminal, fd = open(path_of("clock"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct clock_shift *shift;
+	char options[512];
+	pid_t pid;
+
+	ck_assert_int_eq(ftruncate(fd, sizeof(*shift)), 0);
+	shift = mmap(NULL, sizeof(*shift), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(shift, MAP_FAILED);
+	close(fd);
+	snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", getenv("ASAN_OPTIONS"));
+	setenv("CLOCK_SHIFT", path_of("clock"), 1);
+	setenv("ASAN_OPTIONS", options, 1);
+	setenv("LD_PRELOAD", getenv("CLOCK_SHIFTER"), 1);
+	pid = start_top(&terminal, "notes");
+	unsetenv("LD_PRELOAD");
+	await_screen(terminal, "stubborn");
+	type(terminal, "s1h\n");
+	await_screen(terminal, "]: the deadline is set");
+	/* A question stays. */
+	type(terminal, "c");
+	await_screen(terminal, "Cancel? y or n: 7");
+	if (shift->loaded) {
+		shift->monotonic = 11;
+		await_frame(terminal, "Cancel? y or n: 7");
+		await_frame(terminal, "Cancel? y or n: 7");
+		type(terminal, "ns1h\n");
+		await_screen(terminal, "]: the deadline is set");
+		shift->monotonic = 22;
+		await_screen(terminal, "c: cancel");
+	} else {
+		printf("skipped: a clock that is moved: cancelctl is linked statically\n");
+	}
+	type(terminal, "nq");
+	expect_restored(terminal, pid, 0);
+	munmap(shift, sizeof(*shift));
 	run_end(run);
 }
 

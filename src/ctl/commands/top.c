@@ -11,7 +11,8 @@ enum {
 	INTERVAL_LEAST = 100, /* ms */
 	INTERVAL_MOST = 3600 * 1000,
 	KEYS_MAX = 64,
-	GONE_MOST = 32, /* requests of canceld that have ended */
+	NOTICE_TIME = 10 * 1000, /* ms for which an answer stands in the place of the keys */
+	GONE_MOST = 32,          /* requests of canceld that have ended */
 	ESCAPE = 27,
 	ENDED = 'e' /* beside the keys i, a and l: the order of what has ended */
 };
@@ -183,6 +184,7 @@ note_ping(struct top *top)
 	const struct target *target = top_target(top, top->pinged);
 	const json_t *server = target == NULL ? NULL : json_object_get(target->about, "server");
 
+	top->told = top->looked;
 	buf_clear(&top->notice);
 	compose(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"), (int64_t)show_number(top->pinged, "pid"));
 	steer_tell_ping(&top->notice, server);
@@ -255,6 +257,8 @@ look(struct top *top)
 	top->open = json_array_size(top->rows);
 	json_array_extend(top->rows, ended);
 	keep_mark(top, marked, open);
+	if (top->asked == NULL && now - top->told > NOTICE_TIME)
+		buf_clear(&top->notice);
 	if (top->pinged != NULL && top->asked == NULL)
 		note_ping(top);
 	json_decref(former);
@@ -453,6 +457,7 @@ on_answer_key(struct top *top, char key)
 static void
 on_key(struct top *top, char key)
 {
+	top->told = monotonic_now();
 	if (top->asked != NULL) {
 		on_answer_key(top, key);
 		return;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "core/json.h"
+#include "ctl/show.h"
 
 struct reader {
 	struct doc *doc;
@@ -88,11 +89,9 @@ void
 doc_quote(struct buf *out, struct span text)
 {
 	json_t *string = json_stringn(text.ptr, text.len);
-	char *quoted = json_dumps(string, JSON_ENCODE_ANY);
 
-	buf_append(out, quoted != NULL ? span_of(quoted) : text);
+	buf_append(out, string != NULL ? show_value(string) : text);
 	json_decref(string);
-	free(quoted);
 }
 
 /* Sets the fault, with the line of a place. */
