@@ -162,8 +162,11 @@ void view_page(struct buf *lines, json_t *request, json_t *about);
 #define COLOUR_GREEN "\033[32m"
 #define COLOUR_YELLOW "\033[33m"
 
-/* How many cells a line of stdout has; SIZE_MAX: it is no terminal. rows may be NULL. */
-size_t term_width(size_t *rows);
+/* How many cells a line of that descriptor has; SIZE_MAX: it is no terminal. rows may be NULL. */
+size_t term_cells(int out, size_t *rows);
+#define term_width(rows) term_cells(STDOUT_FILENO, rows)
+/* Of stderr, for a line that stays one: some terminals go on below behind the last cell. */
+#define term_told_width (term_cells(STDERR_FILENO, NULL) - 1)
 
 /* Whether stdout may be coloured: it is a terminal, NO_COLOR is not set or empty, and TERM is not "dumb". */
 bool term_colours(void);

@@ -616,6 +616,16 @@ TEST(a_terminal_is_kept)
 	ck_assert_ptr_nonnull(strstr(shell_output, "block,\r\n            noise, "));
 }
 
+/* Wherever stdout goes. */
+TEST(the_line_of_a_wait_is_as_wide_as_the_terminal)
+{
+#define REPORTS "$CANCELCTL doctor --call progress --arguments '{\"steps\":2,\"everyMs\":300}' -- $DEMO_SERVER | cat"
+	shell_expect_terminal(100, REPORTS, "s more [##########..........] 1/2");
+	ck_assert_ptr_null(strstr(shell_output, "\xe2\x80\xa6"));
+	shell_expect_terminal(40, REPORTS, "\xe2\x80\xa6\r");
+	ck_assert_ptr_null(strstr(shell_output, "] 1/2"));
+}
+
 /* run_end fails if a process is left. */
 TESTS(a_signal_ends_it_and_the_server, 0, 3)
 {

@@ -222,12 +222,8 @@ put_tools(const struct call *call, const json_t *tools)
 {
 	const json_t *tool;
 
-	show_each (tool, tools) {
-		if (call->json)
-			show_json(tool);
-		else
-			put_tool(tool);
-	}
+	show_each (tool, tools)
+		(call->json ? show_json : put_tool)(tool);
 }
 
 /* --- the call */
@@ -372,10 +368,10 @@ ctl_call(int argc, char *argv[])
 
 	read_line(call, argc, argv);
 	read_server(call);
-	if (call->list && call->words[0] != NULL)
-		exit(ctl_usage("'%.100s': --list takes no tool", call->words[0]));
-	if (!call->list && call->words[0] == NULL)
-		exit(ctl_usage("which tool? cancelctl call --list shows those of the server"));
+	/* A call has a tool, a list none. */
+	if (call->list == (call->words[0] != NULL))
+		exit(call->list ? ctl_usage("'%.100s': --list takes no tool", call->words[0]) :
+				  ctl_usage("which tool? cancelctl call --list shows those of the server"));
 	call->said = read_arguments(call->words + !call->list);
 	program_canceld(call->what.canceld);
 	/* A server that has ended is no reason to end. */

@@ -19,7 +19,6 @@ enum {
 	UNWRITTEN_MAX = 16 << 20, /* bytes that canceld did not take yet; more requests are not answered */
 	TURN = 20,                /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
 	FLUSH = 500,              /* ms for what is not written yet when the visit ends */
-	LINE = 58,                /* cells of a line on the terminal */
 	ASKS_MAX = 32,            /* methods that a server asks its client for and that are counted */
 };
 
@@ -114,7 +113,7 @@ static void
 clear_line(const struct visit *visit)
 {
 	if (visit->terminal && visit->told > 0)
-		fprintf(stderr, "\r%*s\r", LINE, "");
+		fprintf(stderr, "\r%*s\r", (int)term_told_width, "");
 }
 
 static void
@@ -364,9 +363,7 @@ append_progress(struct buf *line, const json_t *report)
 	double part = total > 0 ? json_number_value(json_object_get(report, "progress")) / total : 0;
 	size_t cells = part > 1 ? full.len : part > 0 ? (size_t)(part * (double)full.len) : 0;
 
-	if (total > 0)
-		compose(line, " [%b%b]", span_head(full, cells), span_from(empty, cells));
-	compose(line, " ");
+	compose(line, total > 0 ? " [%b%b] " : " ", span_head(full, cells), span_from(empty, cells));
 	view_progress(line, report);
 }
 
@@ -379,7 +376,7 @@ tell_wait(struct visit *visit)
 	msec_t waited = visit_now(visit) - visit->began, news = waited / 1000 + (open ? asked->progress : 0);
 	msec_t left = visit->until - visit->began - waited;
 	bool limited = left < VISIT_FOREVER / 2;
-	struct buf line = { 0 }, shown = { 0 }, cut = { 0 };
+	struct buf line = { 0 }, shown = { 0 };
 
 	if (news <= visit->told || (!visit->terminal && (visit->told > 0 || !limited)))
 		return;
@@ -391,11 +388,11 @@ tell_wait(struct visit *visit)
 	if (open && asked->report != NULL && visit->terminal)
 		append_progress(&line, asked->report);
 	printable_append(&shown, buf_span(&line), "");
-	table_cut(&cut, buf_span(&shown), LINE, 0);
-	fprintf(stderr, "%.*s%s", (int)cut.len, cut.data, visit->terminal ? "" : "\n");
+	buf_clear(&line);
+	table_cut(&line, buf_span(&shown), term_told_width, 0);
+	fprintf(stderr, "%.*s%s", (int)line.len, line.data, visit->terminal ? "" : "\n");
 	buf_free(&line);
 	buf_free(&shown);
-	buf_free(&cut);
 }
 
 int

@@ -8,13 +8,13 @@ static struct termios former;
 static volatile bool entered;
 
 size_t
-term_width(size_t *rows)
+term_cells(int out, size_t *rows)
 {
 	struct winsize size;
 
-	if (!isatty(STDOUT_FILENO))
+	if (!isatty(out))
 		return SIZE_MAX;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
+	if (ioctl(out, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
 		size = (struct winsize){ .ws_col = 80, .ws_row = 24 };
 	if (rows != NULL)
 		*rows = size.ws_row;
