@@ -137,7 +137,10 @@ struct span span_until(struct span text, const char *ends);
 /* The last of its lines, no more than `most` bytes; but a line longer than half of these is only cut at its beginning. */
 struct span span_last_lines(struct span text, size_t most);
 
-/* How many characters of both are left over when those of one are looked for in the other, in their order and in any case. */
+/*
+ * How many characters of both are left over when those of `typed` are looked for in the name one by one, each behind the
+ * one before, in any case.
+ */
 size_t span_apart(struct span typed, struct span name);
 
 /* What follows the white space of JSON that bytes begin with. */

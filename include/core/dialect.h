@@ -272,7 +272,7 @@ void policy_name(struct policy *policy, const char *origin);
 /* Whether the pattern, such as a METHOD or NAME, is short enough for every other function here. */
 bool policy_allows(struct span pattern);
 
-/* Whether the pattern fits the whole text. It costs no more to have many '*'. */
+/* Whether the pattern fits the whole text. It costs at most their lengths multiplied, however many '*' there are. */
 bool policy_fits(const char *pattern, struct span text);
 
 /* Takes the names of the tools from a result of METHOD_TOOLS: it begins the list or continues it. */

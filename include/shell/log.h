@@ -157,7 +157,7 @@ void report_action(struct log *log, const struct action *action);
 void report_end(struct log *log, const struct action *action);
 
 /*
- * Logs RULE_DOUBTED of each rule that was most likely meant otherwise; or RULE_UNUSED, of those too that are for this
+ * Logs RULE_DOUBTED of each rule that was most likely meant otherwise, once; or RULE_UNUSED, of those too that are for this
  * server alone and have named no request. dialect: NULL: not known.
  */
 void report_rules(struct log *log, enum why why, struct policy *policy, const struct dialect *dialect);

@@ -93,6 +93,8 @@ TESTS(time_in_which_the_machine_stood_still_is_none, 0, 3)
 		ck_assert_int_gt(atol(shell_output), 19 * 60 * 1000);
 		run_call(run, "4", "sleep", "{\"ms\":1}");
 		run_expect_result(run, "4");
+	} else {
+		ck_assert_ptr_null(strstr(run->error.data, "SKEWED"));
 	}
 	run_leave(run, 0);
 	run_end(run);

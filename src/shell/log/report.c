@@ -100,7 +100,6 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 		/* Those of the file are for many servers. */
 		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL && !(dialect->flags & DIALECT_PARALLEL);
 		bool unused = !rule->matched && (rule->method != NULL || vain) && rule->source >= POLICY_OPTION;
-
 		bool doubted;
 
 		buf_clear(&meant);
