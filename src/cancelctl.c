@@ -23,10 +23,12 @@ ctl_help(int argc, char *argv[])
 	puts("usage: cancelctl COMMAND [argument...]\n");
 	puts("Shows and steers the canceld of this user, and sets it up.\n");
 	for (int i = 0; i < COMMAND_COUNT; i++)
-		printf("  %s%s%s\n        %s\n", commands[i].name, commands[i].arguments[0] != '\0' ? " " : "",
-		    commands[i].arguments, commands[i].help);
+		printf("  %s%s%s\n        %s\n", commands[i].name,
+		    commands[i].arguments[0] != '\0' ? " " : "", commands[i].arguments,
+		    commands[i].help);
 	puts("\ncancelctl COMMAND --help shows the options of a command.");
-	puts("Exit status: 0 done, or yes; 1 not found, or no; 2 wrong usage; 125 failed;\ncall has more.");
+	puts(
+	    "Exit status: 0 done, or yes; 1 not found, or no; 2 wrong usage; 125 failed;\ncall has more.");
 	return CTL_YES;
 }
 

@@ -60,7 +60,10 @@ static void
 prepare_memory(void)
 {
 #ifdef __GLIBC__
-	/* By default glibc raises this threshold with each large allocation that is freed, and keeps memory below it. */
+	/*
+	 * By default glibc raises this threshold with each large allocation that is freed, and
+	 * keeps memory below it.
+	 */
 	mallopt(M_MMAP_THRESHOLD, MAPPED);
 #endif
 	sigaction(SIGABRT, &(struct sigaction){ .sa_handler = on_abort }, NULL);
@@ -69,14 +72,18 @@ prepare_memory(void)
 	json_set_alloc_funcs(mem_new, free);
 }
 
-/* If only the file in the home names a log that cannot be opened, that is one of its mistakes: the session goes on. */
+/*
+ * If only the file in the home names a log that cannot be opened, that is one of its mistakes: the
+ * session goes on.
+ */
 static int
 open_log(struct log *log, struct options *options)
 {
 	struct configfile *file = &options->file;
 	const char *fault = log_open(log, &options->log), *name = options->log.file;
 
-	if (fault != NULL && name != NULL && !file->named && !options_given(options, options_key("log"))) {
+	if (fault != NULL && name != NULL && !file->named &&
+	    !options_given(options, options_key("log"))) {
 		json_array_append_new(file->faults, json_sprintf("log: %s", fault));
 		options->log.file = NULL;
 		fault = log_open(log, &options->log);
@@ -86,11 +93,15 @@ open_log(struct log *log, struct options *options)
 	return options_refuse(options, "--log '%s': %s", name != NULL ? name : "stderr", fault);
 }
 
-/* A client runs the command it knows in a terminal, so that a person can log in (ACP "Authentication Methods"). */
+/*
+ * A client runs the command it knows in a terminal, so that a person can log in (ACP
+ * "Authentication Methods").
+ */
 static bool
 stands_aside(const struct options *options)
 {
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !options_given(options, options_key("dialect"));
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+	    !options_given(options, options_key("dialect"));
 }
 
 /* Executes the command in canceld's own place. Returns the status to exit with if it cannot. */
@@ -100,7 +111,8 @@ stand_aside(const struct options *options)
 	struct buf reason = { 0 };
 	int error;
 
-	fputs("canceld: a terminal speaks no JSON-RPC: the command runs in its place; -D keeps canceld between\n",
+	fputs(
+	    "canceld: a terminal speaks no JSON-RPC: the command runs in its place; -D keeps canceld between\n",
 	    stderr);
 	signals_restore();
 	execvp(options->command[0], options->command);
@@ -119,7 +131,8 @@ close_log(struct log *log)
 
 	if (error == 0)
 		return;
-	snprintf(line, sizeof(line), "canceld: --log: %.128s: %s\n", log->config.file, strerror(error));
+	snprintf(line, sizeof(line), "canceld: --log: %.128s: %s\n", log->config.file,
+	    strerror(error));
 	tell(line);
 }
 
@@ -145,7 +158,10 @@ main(int argc, char *argv[])
 	if (status == OPTIONS_RUN)
 		status = open_log(&log, &options);
 	opened = status == OPTIONS_RUN;
-	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
+	/*
+	 * A program seldom shows its user what canceld writes to stderr: it is told in the answer
+	 * to its first request.
+	 */
 	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
 		opened = log_open(&log, &options.log) == NULL;
 	if (opened) {

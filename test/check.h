@@ -1,16 +1,17 @@
 /*
- * Check, with suites and tests that register themselves. SUITE opens a suite, or one again with another setup: the tests
- * behind it in the file belong to it, and run in their order. TESTS runs a test for each _i from `from` up to below `to`.
+ * Check, with suites and tests that register themselves. SUITE opens a suite, or one again with
+ * another setup: the tests behind it in the file belong to it, and run in their order. TESTS runs a
+ * test for each _i from `from` up to below `to`.
  *
- *	SUITE("framing", .before = setup);
+ * 	SUITE("framing", .before = setup);
  *
- *	TEST(a_header_may_come_in_two_reads)
- *	{
- *		ck_assert(...);
- *	}
+ * 	TEST(a_header_may_come_in_two_reads)
+ * 	{
+ * 		ck_assert(...);
+ * 	}
  *
- * And with assertions that are cheap in a loop: Check writes down each one that holds (that is a system call), to tell
- * after a crash where the test was. Here each place does so once.
+ * And with assertions that are cheap in a loop: Check writes down each one that holds (that is a
+ * system call), to tell after a crash where the test was. Here each place does so once.
  */
 #pragma once
 
@@ -31,15 +32,18 @@
 
 struct suite {
 	const char *name;
-	int limit;                            /* seconds for one test; 0: suites_limit */
-	int seconds;                          /* about how long all take: what takes long is started first */
-	bool alone;                           /* each test needs a process of its own */
-	bool on_request;                      /* runs only if CK_RUN_SUITE names it */
+	int limit;       /* seconds for one test; 0: suites_limit */
+	int seconds;     /* about how long all take: what takes long is started first */
+	bool alone;      /* each test needs a process of its own */
+	bool on_request; /* runs only if CK_RUN_SUITE names it */
 	void (*before)(void), (*after)(void); /* each test, or NULL */
 	Suite *check;
 };
 
-/* A suite that opens, or a test; a file's ones are sorted by their lines, since link time optimization reorders constructors. */
+/*
+ * A suite that opens, or a test; a file's ones are sorted by their lines, since link time
+ * optimization reorders constructors.
+ */
 struct suite_entry {
 	const char *file;
 	int line;
@@ -55,7 +59,10 @@ extern void (*const suites_before)(void); /* of the program: in the process of e
 /* *entry must outlive the program's suites. */
 void suite_add(struct suite_entry *entry);
 
-/* All suites, in the order in which they are to be started; to be called once. Those of Check are freed by a runner. */
+/*
+ * All suites, in the order in which they are to be started; to be called once. Those of Check are
+ * freed by a runner.
+ */
 const struct suite *suites_all(size_t *count);
 
 /* The elements of an array. */

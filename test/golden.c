@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What goes to the client, to the server, and what is decided: how the bytes are cut, or interleaved, is of no account. */
+/*
+ * What goes to the client, to the server, and what is decided: how the bytes are cut, or
+ * interleaved, is of no account.
+ */
 enum { DECISIONS = 2, STREAMS };
 
 static uint64_t hashes[STREAMS];
@@ -14,7 +17,8 @@ static void
 add(unsigned stream, struct span bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++) /* FNV-1a, from another basis */
-		hashes[stream] = (hashes[stream] ^ (unsigned char)bytes.ptr[i] ^ 0x80) * 0x100000001b3u;
+		hashes[stream] =
+		    (hashes[stream] ^ (unsigned char)bytes.ptr[i] ^ 0x80) * 0x100000001b3u;
 }
 
 static void
@@ -41,8 +45,8 @@ golden_wrote(enum side to, struct span bytes)
 void
 golden_decided(const struct action *action)
 {
-	const struct span texts[] = { span_of(why_word(action->why)), action->id, action->method, action->name,
-		action->detail, action->hint, action->outcome, action->origin };
+	const struct span texts[] = { span_of(why_word(action->why)), action->id, action->method,
+		action->name, action->detail, action->hint, action->outcome, action->origin };
 
 	golden_found(action->verb);
 	golden_found(action->side);
@@ -63,7 +67,8 @@ golden_end_case(bool print, const char *format, ...)
 		vprintf(format, arguments);
 		va_end(arguments);
 		printf(" | %016llx %016llx %016llx\n", (unsigned long long)hashes[DECISIONS],
-		    (unsigned long long)hashes[SIDE_CLIENT], (unsigned long long)hashes[SIDE_SERVER]);
+		    (unsigned long long)hashes[SIDE_CLIENT],
+		    (unsigned long long)hashes[SIDE_SERVER]);
 	}
 	memset(hashes, 0, sizeof(hashes));
 }

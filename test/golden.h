@@ -1,8 +1,8 @@
 #pragma once
 
 /*
- * Golden runs: hashes of all bytes that canceld writes to each side in a case, and of all that it decides. `make golden`
- * compares those of two commits.
+ * Golden runs: hashes of all bytes that canceld writes to each side in a case, and of all that it
+ * decides. `make golden` compares those of two commits.
  */
 
 #include "core/journal.h"

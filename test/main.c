@@ -16,7 +16,8 @@ enum { PASSED = 60 }; /* a status with which no test ends the process that it sh
 
 const int suites_limit = 12; /* seconds, times CK_TIMEOUT_MULTIPLIER */
 
-static int limit; /* seconds for each test of the suite whose tests share this process; 0: they do not */
+/* seconds for each test of the suite whose tests share this process; 0: they do not */
+static int limit;
 
 /* Check limits only what it forks. */
 static void
@@ -25,7 +26,8 @@ limit_time(void)
 	const char *times = getenv("CK_TIMEOUT_MULTIPLIER");
 
 	if (limit > 0) {
-		signal(SIGALRM, SIG_DFL); /* Check's would end all of the group, and this program with it */
+		/* Check's would end all of the group, and this program with it */
+		signal(SIGALRM, SIG_DFL);
 		alarm((unsigned)(limit * (times == NULL ? 1 : atoi(times))));
 	}
 }
@@ -45,7 +47,10 @@ run_suite(const struct suite *suite, enum fork_status mode)
 	return failed;
 }
 
-/* One process for all its tests, as a process takes longer than most of them; a suite that crashes ends no other. */
+/*
+ * One process for all its tests, as a process takes longer than most of them; a suite that crashes
+ * ends no other.
+ */
 static int
 run_shared(const struct suite *suite)
 {
@@ -59,8 +64,8 @@ run_shared(const struct suite *suite)
 		exit(run_suite(suite, CK_NOFORK) == 0 ? PASSED : EXIT_FAILURE);
 	}
 	if (pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status))
-		printf("%s: signal %d; CK_FORK=yes CK_RUN_SUITE=%s tells which test\n", suite->name, WTERMSIG(status),
-		    suite->name);
+		printf("%s: signal %d; CK_FORK=yes CK_RUN_SUITE=%s tells which test\n", suite->name,
+		    WTERMSIG(status), suite->name);
 	return pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != PASSED;
 }
 
@@ -75,8 +80,8 @@ run_suites(void)
 
 	for (size_t i = 0; i < count; i++)
 		if (only == NULL || strcmp(only, suites[i].name) == 0)
-			failed +=
-			    given || suites[i].alone ? run_suite(&suites[i], CK_FORK_GETENV) : run_shared(&suites[i]);
+			failed += given || suites[i].alone ? run_suite(&suites[i], CK_FORK_GETENV) :
+							     run_shared(&suites[i]);
 	return failed;
 }
 

@@ -11,8 +11,10 @@ static const struct {
 	const char *name, *reason;
 } features[] = {
 	[SYSTEM_ADOPTS] = { "SYSTEM_ADOPTS", "orphans of the server are not found" },
-	[SYSTEM_DIES_ALONG] = { "SYSTEM_DIES_ALONG", "no process is told that its parent has ended" },
-	[SYSTEM_SEES_ENDS] = { "SYSTEM_SEES_ENDS", "no descriptor tells that the other end has gone" },
+	[SYSTEM_DIES_ALONG] = { "SYSTEM_DIES_ALONG",
+	    "no process is told that its parent has ended" },
+	[SYSTEM_SEES_ENDS] = { "SYSTEM_SEES_ENDS",
+	    "no descriptor tells that the other end has gone" },
 	[SYSTEM_SEES_CLIENT] = { "SYSTEM_SEES_CLIENT", "the client's process is unknown" },
 	[SYSTEM_KNOWS_NAMES] = { "SYSTEM_KNOWS_NAMES", "names of processes are unknown" },
 	[SYSTEM_RENAMES] = { "SYSTEM_RENAMES", "a process keeps its name" },
@@ -27,8 +29,8 @@ static atomic_int *skipped; /* of each feature; shared with the processes of the
 __attribute__((constructor)) static void
 share(void)
 {
-	skipped =
-	    mmap(NULL, COUNT(features) * sizeof(*skipped), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	skipped = mmap(NULL, COUNT(features) * sizeof(*skipped), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
 bool
@@ -40,8 +42,8 @@ needs_or_skips(enum system_feature feature, const char *file, const char *functi
 		return true;
 	if (len > suffix && strcmp(function + len - suffix, "_run") == 0)
 		len -= suffix;
-	dprintf(STDOUT_FILENO, "skipped: %s:%.*s:%d: %s: %s\n", file, (int)len, function, row, features[feature].name,
-	    features[feature].reason);
+	dprintf(STDOUT_FILENO, "skipped: %s:%.*s:%d: %s: %s\n", file, (int)len, function, row,
+	    features[feature].name, features[feature].reason);
 	if (skipped != MAP_FAILED)
 		atomic_fetch_add(&skipped[feature], 1);
 	return false;

@@ -1,4 +1,7 @@
-/* Tests of what not every system has: one that is skipped is printed and counted, by its name and the reason. */
+/*
+ * Tests of what not every system has: one that is skipped is printed and counted, by its name and
+ * the reason.
+ */
 #pragma once
 
 #include "shell/system.h"

@@ -60,7 +60,8 @@ open_case(const struct suite *suite)
 static int
 by_place(const void *a, const void *b)
 {
-	const struct suite_entry *one = *(struct suite_entry *const *)a, *other = *(struct suite_entry *const *)b;
+	const struct suite_entry *one = *(struct suite_entry *const *)a,
+				 *other = *(struct suite_entry *const *)b;
 	int order = strcmp(one->file, other->file);
 
 	return order != 0 ? order : one->line - other->line;
@@ -83,7 +84,8 @@ register_entries(void)
 		if (entry->suite != NULL)
 			tests = open_case(entry->suite);
 		else
-			tcase_add_loop_test_raise_signal(tests, entry->test, entry->signal, entry->from, entry->to);
+			tcase_add_loop_test_raise_signal(tests, entry->test, entry->signal,
+			    entry->from, entry->to);
 	}
 	free(sorted);
 }

@@ -1,12 +1,13 @@
 #pragma once
 
 /*
- * Memory: the one place of the core that takes it. Running out of it calls abort(): a handler of SIGABRT may tell.
- * span: borrowed bytes, of a buf for example. It dies at the next call that can change their owner.
- * buf: a growable queue of bytes, appended at the tail and consumed at the head.
- * map: a hash map.
+ * Memory: the one place of the core that takes it. Running out of it calls abort(): a handler of
+ * SIGABRT may tell. span: borrowed bytes, of a buf for example. It dies at the next call that can
+ * change their owner. buf: a growable queue of bytes, appended at the tail and consumed at the
+ * head. map: a hash map.
  *
- * It brings the headers of the C library that nearly every file needs: they need not be named again.
+ * It brings the headers of the C library that nearly every file needs: they need not be named
+ * again.
  */
 
 #include <assert.h>
@@ -134,12 +135,15 @@ bool span_is_any(struct span text, const char *words);
 /* The first bytes, up to one of these, or all. */
 struct span span_until(struct span text, const char *ends);
 
-/* The last of its lines, no more than `most` bytes; but a line longer than half of these is only cut at its beginning. */
+/*
+ * The last of its lines, no more than `most` bytes; but a line longer than half of these is only
+ * cut at its beginning.
+ */
 struct span span_last_lines(struct span text, size_t most);
 
 /*
- * How many characters of both are left over when those of `typed` are looked for in the name one by one, each behind the
- * one before, in any case.
+ * How many characters of both are left over when those of `typed` are looked for in the name one by
+ * one, each behind the one before, in any case.
  */
 size_t span_apart(struct span typed, struct span name);
 
@@ -160,7 +164,10 @@ struct buf {         /* zeroed: empty */
 void buf_init(struct buf *buf);
 void buf_free(struct buf *buf);
 
-/* Room for at least want more bytes behind the last one; may move the bytes (spans of this buf die). */
+/*
+ * Room for at least want more bytes behind the last one; may move the bytes (spans of this buf
+ * die).
+ */
 char *buf_space(struct buf *buf, size_t want) MUST_USE;
 
 /* How many bytes fit behind the last one without moving anything. */
@@ -185,16 +192,16 @@ buf_span(const struct buf *buf)
 }
 
 /*
- * A hash of bytes, after wyhash (Wang Yi): each step multiplies two words, each combined with a secret, and folds the
- * product. A peer that chooses the bytes but does not know the seed cannot choose the buckets. Hashes are comparable
- * within one process only.
+ * A hash of bytes, after wyhash (Wang Yi): each step multiplies two words, each combined with a
+ * secret, and folds the product. A peer that chooses the bytes but does not know the seed cannot
+ * choose the buckets. Hashes are comparable within one process only.
  */
 uint64_t hash_of(struct span bytes, uint64_t seed);
 
 /*
- * A hash map of entries that are embedded in the caller's objects. The map knows hashes only: the caller compares the
- * keys. Entries with the same hash are found newest first. Every call is O(1) on average, except among entries with the
- * same hash.
+ * A hash map of entries that are embedded in the caller's objects. The map knows hashes only: the
+ * caller compares the keys. Entries with the same hash are found newest first. Every call is O(1)
+ * on average, except among entries with the same hash.
  */
 struct map_entry { /* private */
 	struct map_entry *next, **link;

@@ -1,9 +1,9 @@
 #pragma once
 
 /*
- * Where one message ends and the next begins on the wire. FRAMING_NEWLINE: one message a line (MCP basic/transports
- * "stdio", ACP transports). FRAMING_HEADER: a header "Content-Length: N" before each message (LSP base protocol "Header
- * Part").
+ * Where one message ends and the next begins on the wire. FRAMING_NEWLINE: one message a line (MCP
+ * basic/transports "stdio", ACP transports). FRAMING_HEADER: a header "Content-Length: N" before
+ * each message (LSP base protocol "Header Part").
  */
 
 #include "core/buf.h"
@@ -51,29 +51,35 @@ enum { FRAME_HEAD_MAX = 4096 }; /* bytes of a header, or before the framing show
 #define FRAME_LENGTH_MAX ((uint64_t)1 << 32)
 
 /*
- * The frame at hand, whose end is looked for as its bytes arrive; zeroed: nothing of it was read. Offsets count from its
- * first byte. Headers are accepted as real peers write them: field names in any case, blanks around the colon, other
- * fields, lines that end with "\n" alone, and text between two messages.
+ * The frame at hand, whose end is looked for as its bytes arrive; zeroed: nothing of it was read.
+ * Offsets count from its first byte. Headers are accepted as real peers write them: field names in
+ * any case, blanks around the colon, other fields, lines that end with "\n" alone, and text between
+ * two messages.
  */
 struct frame {
 	uint64_t body, end; /* its text, without its newline; once its end is known */
 	uint64_t next;      /* where the next frame begins; 0: its end is not known */
 	size_t searched;    /* private: no newline is before */
-	bool text;          /* it is text where a header should be; of a line, set by its owner: it began with text */
-	bool rest;          /* its line, or body, began with something else */
+	/* it is text where a header should be; of a line, set by its owner: it began with text */
+	bool text;
+	bool rest; /* its line, or body, began with something else */
 };
 
 /* Reads the frame. bytes: all that has come of it, and what follows. false: it is not whole. */
 bool frame_read(struct frame *frame, enum framing framing, struct span bytes) MUST_USE;
 
 /*
- * The header of the frame is text, and ends the frame, if it is followed by something else than JSON: a program has
- * printed the head of an HTTP response, for example. bytes: as for frame_read, which was called. true: so it is.
+ * The header of the frame is text, and ends the frame, if it is followed by something else than
+ * JSON: a program has printed the head of an HTTP response, for example. bytes: as for frame_read,
+ * which was called. true: so it is.
  */
 bool frame_refuse_text(struct frame *frame, struct span bytes);
 
 /* No more bytes will come: the frame ends here, behind len bytes. */
 void frame_finish(struct frame *frame, enum framing framing, size_t len);
 
-/* n bytes of the frame are dealt with: what is left of it is the frame at hand, or else the next one is. */
+/*
+ * n bytes of the frame are dealt with: what is left of it is the frame at hand, or else the next
+ * one is.
+ */
 void frame_advance(struct frame *frame, uint64_t n);

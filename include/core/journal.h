@@ -1,8 +1,9 @@
 #pragma once
 
 /*
- * Each decision of a session as data: one word of the vocabulary (why.h) about one message or request. The journal
- * counts it and reports it to the caller through the core's only function pointer.
+ * Each decision of a session as data: one word of the vocabulary (why.h) about one message or
+ * request. The journal counts it and reports it to the caller through the core's only function
+ * pointer.
  */
 
 #include "core/limits.h"
@@ -11,7 +12,8 @@
 
 enum side { SIDE_CLIENT, SIDE_SERVER };
 
-#define each_side(each) for (enum side each = SIDE_CLIENT; each <= SIDE_SERVER; (each)++) /* NOLINT: it declares */
+#define each_side(each) \
+	for (enum side each = SIDE_CLIENT; each <= SIDE_SERVER; (each)++) /* NOLINT: it declares */
 
 static inline enum side
 side_other(enum side side)
@@ -26,8 +28,9 @@ side_name(enum side side)
 }
 
 /*
- * What became of a request of the client's: X(name, word). Each is counted once, when it has ended, so that at any time
- * requests = the sum of all tallies + the outstanding ones; $/canceld/cancel is not a request in this sense.
+ * What became of a request of the client's: X(name, word). Each is counted once, when it has ended,
+ * so that at any time requests = the sum of all tallies + the outstanding ones; $/canceld/cancel is
+ * not a request in this sense.
  */
 /* clang-format off */
 #define TALLY_LIST(X) \
@@ -57,10 +60,17 @@ enum verb {
 	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
 	VERB_DROP, /* a message from the other side of `side` does not reach it */
 	VERB_NOTE, /* no message moved */
-	VERB_END, /* a request of `side` has ended, or is awaited no more: its tally, and as why and detail the reason */
+	/*
+	 * a request of `side` has ended, or is awaited no more: its tally, and as why and detail
+	 * the reason
+	 */
+	VERB_END,
 };
 
-/* Spans are valid during the call only. Empty spans and MSEC_NEVER mean: not known or not applicable. */
+/*
+ * Spans are valid during the call only. Empty spans and MSEC_NEVER mean: not known or not
+ * applicable.
+ */
 struct action {
 	enum verb verb;
 	enum side side;
@@ -68,9 +78,10 @@ struct action {
 	struct span message; /* without its newline */
 	struct span id;      /* as the requester spelled it */
 	struct span method, name;
-	struct span detail;      /* the reason of a cancel, or what was wrong */
-	struct span hint;        /* which option would have helped */
-	struct span outcome;     /* of a $/canceld/cancel; or of an answer: result, isError, the code of an error */
+	struct span detail; /* the reason of a cancel, or what was wrong */
+	struct span hint;   /* which option would have helped */
+	/* of a $/canceld/cancel; or of an answer: result, isError, the code of an error */
+	struct span outcome;
 	struct span traceparent; /* of the message, as spelled; or empty */
 	struct span origin;      /* of the timeout, for a person */
 	msec_t elapsed, timeout;
@@ -78,7 +89,7 @@ struct action {
 	enum tally tally;
 	uint64_t serial; /* of the request; 0: it was in no table */
 	bool dismissed;  /* a VERB_END: a person has the server ended */
-	bool at_once;    /* it was answered sooner than anybody waits: see at_once in struct dialect */
+	bool at_once; /* it was answered sooner than anybody waits: see at_once in struct dialect */
 };
 
 /* Called for each decision, after the lanes were changed. It must not call the session. */
@@ -87,18 +98,25 @@ typedef void action_fn(void *user, const struct action *action);
 struct journal {
 	action_fn *act; /* or NULL */
 	void *user;
-	bool traffic_unseen;        /* set at will: decisions of LEVEL_TRAFFIC are counted and not reported */
+	/* set at will: decisions of LEVEL_TRAFFIC are counted and not reported */
+	bool traffic_unseen;
 	uint64_t counts[WHY_COUNT]; /* how often each decision was made */
 	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];
 	uint64_t refusals; /* input of the client's that was no message */
 };
 
-/* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
+/*
+ * true: decisions with this word are not reported, and this one was counted; else the caller must
+ * call journal_tell.
+ */
 bool journal_count_unseen(struct journal *journal, enum why why);
 
 /* Counts the decision and reports it. */
 void journal_tell(struct journal *journal, const struct action *action);
 
-/* A VERB_END: counts it, if the request was one of the client's, and reports it. Its word is not counted again. */
+/*
+ * A VERB_END: counts it, if the request was one of the client's, and reports it. Its word is not
+ * counted again.
+ */
 void journal_end(struct journal *journal, const struct action *action);

@@ -7,14 +7,16 @@
  *   ........|###############|----------------|
  *     gone    to be written   not decided yet
  *
- * Positions count bytes from the first one ever received. Between written and decided lies a queue of whole messages:
- * those that pass, with their edits, and canceld's own. A lane knows nothing of JSON, only how messages are framed.
+ * Positions count bytes from the first one ever received. Between written and decided lies a queue
+ * of whole messages: those that pass, with their edits, and canceld's own. A lane knows nothing of
+ * JSON, only how messages are framed.
  */
 
 #include "core/framing.h"
 
-struct lane {                 /* read only; `bytes` and what follows are private */
-	uint64_t written;     /* every byte before it is written or dropped; a message counts from its last byte on */
+struct lane { /* read only; `bytes` and what follows are private */
+	/* every byte before it is written or dropped; a message counts from its last byte on */
+	uint64_t written;
 	uint64_t decided;     /* every byte before it is */
 	uint64_t taken;       /* bytes that lane_sent has told in all */
 	struct buf urgent;    /* messages of lane_overtake that are not written yet */
@@ -22,7 +24,8 @@ struct lane {                 /* read only; `bytes` and what follows are private
 	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing; /* how it writes; set by its owner before any byte is decided */
 	bool mute;            /* set by its owner: canceld's own messages are dropped */
-	struct buf bytes;     /* from `written` to the last byte received; the owner appends what it reads */
+	/* from `written` to the last byte received; the owner appends what it reads */
+	struct buf bytes;
 
 	/* private */
 	struct buf queue; /* struct queued, in order */
@@ -64,57 +67,70 @@ struct lane_message {
 };
 
 /*
- * Decide the undecided bytes before message->next, or before position: lane_pass has the message written, in a frame of
- * its own, lane_drop_to has nothing written. Spans of the bytes stay valid until lane_give_back.
+ * Decide the undecided bytes before message->next, or before position: lane_pass has the message
+ * written, in a frame of its own, lane_drop_to has nothing written. Spans of the bytes stay valid
+ * until lane_give_back.
  */
 void lane_pass(struct lane *lane, const struct lane_message *message);
 void lane_pass_all(struct lane *lane); /* as they are; FRAMING_NEWLINE */
 void lane_drop_to(struct lane *lane, uint64_t position);
 
-/* Gives back the memory of a large buffer that is empty now: no span of its bytes is needed any more. */
+/*
+ * Gives back the memory of a large buffer that is empty now: no span of its bytes is needed any
+ * more.
+ */
 void lane_give_back(struct lane *lane);
 
 /*
- * Queue a message of canceld's own, which the lane frames: behind all decided messages, or as urgent, to be written at
- * the next boundary between two messages.
+ * Queue a message of canceld's own, which the lane frames: behind all decided messages, or as
+ * urgent, to be written at the next boundary between two messages.
  */
 void lane_answer(struct lane *lane, struct span message);
 void lane_overtake(struct lane *lane, struct span message);
 
 /*
- * Whether no byte of the message with this position was written yet, its header included: then lane_withdraw takes it
- * out of the queue.
+ * Whether no byte of the message with this position was written yet, its header included: then
+ * lane_withdraw takes it out of the queue.
  */
 bool lane_untouched(const struct lane *lane, uint64_t position);
 void lane_withdraw(struct lane *lane, uint64_t position);
 
 /*
- * The reader has gone: drop all that is queued. Unless it was the last one, keep whole messages, but for canceld's own and
- * those bound to the former reader.
+ * The reader has gone: drop all that is queued. Unless it was the last one, keep whole messages,
+ * but for canceld's own and those bound to the former reader.
  */
 void lane_lose_reader(struct lane *lane, bool last);
 
 /*
- * Write nothing at or after this position, except urgent messages, messages of lane_answer at this position, and the
- * rest of a message already begun. This lasts until the next call; LANE_FREE: everything may be written.
+ * Write nothing at or after this position, except urgent messages, messages of lane_answer at this
+ * position, and the rest of a message already begun. This lasts until the next call; LANE_FREE:
+ * everything may be written.
  */
 #define LANE_FREE UINT64_MAX
 void lane_stop_at(struct lane *lane, uint64_t position);
 
-/* The lowest position for lane_stop_at that holds back no message which is meant for the current reader only. */
+/*
+ * The lowest position for lane_stop_at that holds back no message which is meant for the current
+ * reader only.
+ */
 uint64_t lane_bound_to(const struct lane *lane);
 
 /*
- * What to write next, in order: fills at most max spans and returns their number. Afterwards call lane_sent with the
- * number of bytes that were written.
+ * What to write next, in order: fills at most max spans and returns their number. Afterwards call
+ * lane_sent with the number of bytes that were written.
  */
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
 
-/* Bytes that lane_output will give, with those behind lane_stop_at if there are others; 0: it will give none. */
+/*
+ * Bytes that lane_output will give, with those behind lane_stop_at if there are others; 0: it will
+ * give none.
+ */
 size_t lane_backlog(const struct lane *lane);
 
-/* Bytes that take memory: all; decided ones, for the high and low marks; canceld's own among these. */
+/*
+ * Bytes that take memory: all; decided ones, for the high and low marks; canceld's own among these.
+ */
 size_t lane_size(const struct lane *lane);
 size_t lane_queued(const struct lane *lane);
 size_t lane_own(const struct lane *lane);

@@ -1,8 +1,9 @@
 #pragma once
 
 /*
- * Reads one whole JSON text in place (RFC 8259 in UTF-8, strict), in one pass. It builds no tree: it checks the text,
- * and keeps where the few values stand that tell what a JSON-RPC message is and which request it names.
+ * Reads one whole JSON text in place (RFC 8259 in UTF-8, strict), in one pass. It builds no tree:
+ * it checks the text, and keeps where the few values stand that tell what a JSON-RPC message is and
+ * which request it names.
  */
 
 #include "core/buf.h"
@@ -23,9 +24,9 @@ enum value_type {
 };
 
 /*
- * The values that are found: X(name, the object whose member it is, key). SCAN_TEXT is the whole value; it is absent if
- * the text is blank, and complete if its end is not 0. SCAN_ELEMENT is the last object among the elements of the text,
- * if that is an array. Short keys come first.
+ * The values that are found: X(name, the object whose member it is, key). SCAN_TEXT is the whole
+ * value; it is absent if the text is blank, and complete if its end is not 0. SCAN_ELEMENT is the
+ * last object among the elements of the text, if that is an array. Short keys come first.
  */
 #define SCAN_META_PREFIX "io.modelcontextprotocol/"
 /* clang-format off */
@@ -95,20 +96,26 @@ enum scan_field {
 };
 
 /*
- * The first fault that was found. After a soft fault the scan goes on and may still find the id; a text that is kept is
- * valid JSON all the same.
+ * The first fault that was found. After a soft fault the scan goes on and may still find the id; a
+ * text that is kept is valid JSON all the same.
  */
 enum scan_fault {
 	SCAN_FINE,
-	SCAN_BROKEN,      /* soft, and told only if there is no other: invalid UTF-8 in a string that names nothing */
-	SCAN_UTF8,        /* soft: ... in an id, a method, a token or a key */
-	SCAN_CONTROL,     /* soft: a raw control character inside a string */
-	SCAN_DEPTH,       /* soft: nested deeper than SCAN_DEPTH_MAX, where only brackets and strings are checked */
-	SCAN_REPEATED_ID, /* soft: the id of the text or of an element occurs twice; told even after another soft fault */
+	/* soft, and told only if there is no other: invalid UTF-8 in a string that names nothing */
+	SCAN_BROKEN,
+	SCAN_UTF8,    /* soft: ... in an id, a method, a token or a key */
+	SCAN_CONTROL, /* soft: a raw control character inside a string */
+	/* soft: nested deeper than SCAN_DEPTH_MAX, where only brackets and strings are checked */
+	SCAN_DEPTH,
+	/*
+	 * soft: the id of the text or of an element occurs twice; told even after another soft
+	 * fault
+	 */
+	SCAN_REPEATED_ID,
 	SCAN_REPEATED_METHOD, /* soft: the method of the text or of an element occurs twice */
 	SCAN_SYNTAX,          /* hard: not JSON from here on */
-	SCAN_TRAILING,        /* hard: after the complete value comes a byte that is not white space */
-	SCAN_CUT,             /* hard: the text ends inside the value */
+	SCAN_TRAILING, /* hard: after the complete value comes a byte that is not white space */
+	SCAN_CUT,      /* hard: the text ends inside the value */
 };
 
 struct scan_value {    /* where a value stands; zeroed: nowhere */
@@ -121,20 +128,24 @@ struct scan { /* read only */
 	const char *end; /* private: of all that was read */
 	enum scan_fault fault;
 	size_t fault_offset;
-	uint64_t unsound;                          /* private: a bit for each string with a soft fault */
-	unsigned char types[SCAN_FIELDS + 1];      /* private: enum value_type */
+	uint64_t unsound;                     /* private: a bit for each string with a soft fault */
+	unsigned char types[SCAN_FIELDS + 1]; /* private: enum value_type */
 	struct scan_value values[SCAN_FIELDS + 1]; /* private; of those that are absent not set */
 };
 
 /* Scans the text, which must stay where it is as long as the scan is asked. */
 void scan_read(struct scan *scan, struct span text);
 
-/* Scans the value that the text begins with; scan->text is then that part of it, if the value is complete. */
+/*
+ * Scans the value that the text begins with; scan->text is then that part of it, if the value is
+ * complete.
+ */
 void scan_read_first(struct scan *scan, struct span text);
 
 /*
- * The type and the place of a field's value. Of repeated members the last one counts: from its key on, the former value
- * and all beneath it are absent; but of methods the first one counts. Of members of an array none counts.
+ * The type and the place of a field's value. Of repeated members the last one counts: from its key
+ * on, the former value and all beneath it are absent; but of methods the first one counts. Of
+ * members of an array none counts.
  */
 static inline enum value_type
 scan_type(const struct scan *scan, enum scan_field field)
@@ -163,7 +174,10 @@ scan_end(const struct scan *scan)
 	return scan_value(scan, SCAN_TEXT)->end;
 }
 
-/* The first string from this offset of the text on that is an id, a method or a token of those found; NULL: none is. */
+/*
+ * The first string from this offset of the text on that is an id, a method or a token of those
+ * found; NULL: none is.
+ */
 const struct scan_value *scan_next_name(const struct scan *scan, size_t from);
 
 /* A value's bytes as spelled, however many; empty if there is none, or if it has not ended. */
@@ -172,7 +186,8 @@ scan_bytes(const struct scan *scan, enum scan_field field)
 {
 	const struct scan_value *value = scan_value(scan, field);
 
-	return value->end == 0 ? SPAN_NONE : span_part(scan->text, value->offset, value->end - value->offset);
+	return value->end == 0 ? SPAN_NONE :
+				 span_part(scan->text, value->offset, value->end - value->offset);
 }
 
 /* Whether a scalar's text is not read: it is longer than SCAN_VALUE_MAX, or no sound JSON. */
@@ -183,15 +198,20 @@ scan_unkept(const struct scan *scan, enum scan_field field)
 	    ((scan->unsound >> field & 1) || scan_bytes(scan, field).len > SCAN_VALUE_MAX);
 }
 
-/* A scalar's bytes as spelled (a string with its quotes); empty if there is none, or if it is not kept. */
+/*
+ * A scalar's bytes as spelled (a string with its quotes); empty if there is none, or if it is not
+ * kept.
+ */
 static inline struct span
 scan_text(const struct scan *scan, enum scan_field field)
 {
-	return scan_type(scan, field) >= VALUE_OBJECT || scan_unkept(scan, field) ? SPAN_NONE : scan_bytes(scan, field);
+	return scan_type(scan, field) >= VALUE_OBJECT || scan_unkept(scan, field) ?
+	    SPAN_NONE :
+	    scan_bytes(scan, field);
 }
 
 /*
- * A string's characters: in place, or unescaped in storage. Empty if it is none, is not kept, or needs more than size
- * bytes.
+ * A string's characters: in place, or unescaped in storage. Empty if it is none, is not kept, or
+ * needs more than size bytes.
  */
 struct span scan_string(const struct scan *scan, enum scan_field field, char *storage, size_t size);

@@ -1,9 +1,9 @@
 #pragma once
 
 /*
- * THE DECISIONS. A session stands between a client and a server. Bytes and the time go in; bytes and actions come out.
- * It reads no clock and no descriptor. The bytes are in two lanes, one for each direction: the caller reads into a
- * lane, tells the session, and writes what the lane gives.
+ * THE DECISIONS. A session stands between a client and a server. Bytes and the time go in; bytes
+ * and actions come out. It reads no clock and no descriptor. The bytes are in two lanes, one for
+ * each direction: the caller reads into a lane, tells the session, and writes what the lane gives.
  */
 
 #include "core/dialect.h"
@@ -13,21 +13,35 @@
 
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
-	struct policy *policy;         /* borrowed: its rules are marked; the caller may change those of deadlines */
-	int64_t pid;                   /* for cancelctl; 0: that does not find the session */
-	msec_t grace;                  /* MSEC_NEVER: the built-in time */
+	/* borrowed: its rules are marked; the caller may change those of deadlines */
+	struct policy *policy;
+	int64_t pid;  /* for cancelctl; 0: that does not find the session */
+	msec_t grace; /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
 	bool ask_progress; /* a request without a progress token is given one */
 	bool clean_text;   /* what some clients choke on in the server's strings is replaced */
 	bool legacy;       /* server/discover is answered as an unknown method */
-	bool restarts;     /* the server is started again: keep the messages that a new one must be told */
-	bool stateless;    /* ... even if the protocol cannot tell a new server everything */
-	bool dry_run;  /* the messages pass elsewhere: it hears them, under its own ids and tokens, and adds nothing */
-	bool observed; /* keep what a person may ask for: the latest progress of requests; for a restart, as above */
-	msec_t heartbeat; /* while a request with a token waits, progress in a silent server's name so often; 0: none */
-	msec_t kill_stuck;    /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
-	msec_t kill_ignoring; /* how long it may go on with a request that was cancelled; 0: for ever */
+	/* the server is started again: keep the messages that a new one must be told */
+	bool restarts;
+	bool stateless; /* ... even if the protocol cannot tell a new server everything */
+	/*
+	 * the messages pass elsewhere: it hears them, under its own ids and tokens, and adds
+	 * nothing
+	 */
+	bool dry_run;
+	/*
+	 * keep what a person may ask for: the latest progress of requests; for a restart, as above
+	 */
+	bool observed;
+	/*
+	 * while a request with a token waits, progress in a silent server's name so often; 0: none
+	 */
+	msec_t heartbeat;
+	/* how long the server may take to show that it is alive, after a cancel; 0: for ever */
+	msec_t kill_stuck;
+	/* how long it may go on with a request that was cancelled; 0: for ever */
+	msec_t kill_ignoring;
 };
 
 enum server_life {
@@ -43,32 +57,40 @@ enum server_life {
 	SERVER_GONE,      /* it has gone for good */
 };
 
-struct server { /* as the session sees it: what can be sent to it now, and how the last process ended */
+/* as the session sees it: what can be sent to it now, and how the last process ended */
+struct server {
 	enum server_life life;
 	bool served;     /* this one has answered a request of the client's ... */
 	msec_t answered; /* ... the last time then, in steady time */
 	bool restarted;  /* it is not the first server */
-	bool probed;     /* the last one that went ended on server/discover, which is answered as with --legacy */
-	bool closed;     /* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
-	bool hung;       /* one has never answered the handshake: the session has to end */
-	bool shut;       /* canceld has closed its stdin, to end it */
-	bool unstarted;  /* there never was one, and there will be none */
-	bool dismissed;  /* a person wants another one in its place */
-	bool logged_in;  /* SERVER_LOGIN was tried */
-	int status;      /* exit status of the last server that ended; -1: unknown, as for signal */
+	/* the last one that went ended on server/discover, which is answered as with --legacy */
+	bool probed;
+	/* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
+	bool closed;
+	bool hung;      /* one has never answered the handshake: the session has to end */
+	bool shut;      /* canceld has closed its stdin, to end it */
+	bool unstarted; /* there never was one, and there will be none */
+	bool dismissed; /* a person wants another one in its place */
+	bool logged_in; /* SERVER_LOGIN was tried */
+	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
-	struct buf said;    /* the first and the last lines of text on its stdout, until it has served the last ones */
-	bool spoke_text;    /* the first one was kept */
-	size_t kept;        /* bytes at the beginning of said that stay: see server_keep_said */
-	struct buf quote;   /* the last bytes of said and of its stderr, in any encoding */
-	struct buf refusal; /* why the last server could not continue the session; empty: it could */
-	struct buf refused; /* the method that the client did not know when it asked; empty: it has answered since */
-	const char *obstacle; /* set by the caller: why no other one comes, as errors in its place say; or NULL */
+	/* the first and the last lines of text on its stdout, until it has served the last ones */
+	struct buf said;
+	bool spoke_text;  /* the first one was kept */
+	size_t kept;      /* bytes at the beginning of said that stay: see server_keep_said */
+	struct buf quote; /* the last bytes of said and of its stderr, in any encoding */
+	/* why the last server could not continue the session; empty: it could */
+	struct buf refusal;
+	/* the method that the client did not know when it asked; empty: it has answered since */
+	struct buf refused;
+	/* set by the caller: why no other one comes, as errors in its place say; or NULL */
+	const char *obstacle;
 };
 
 struct session;
 
-struct session *session_new(const struct session_config *config, action_fn *act, void *user, msec_t now);
+struct session *session_new(const struct session_config *config, action_fn *act, void *user,
+    msec_t now);
 void session_free(struct session *session);
 
 /* It is `now`, for all calls until the next one. */
@@ -77,34 +99,46 @@ void session_set_time(struct session *session, msec_t now);
 /* Decides on the bytes received in the lane of side `from`. */
 void session_hear(struct session *session, enum side from);
 
-/* That side has closed its output: decides its last line even without a newline. The second call does nothing. */
+/*
+ * That side has closed its output: decides its last line even without a newline. The second call
+ * does nothing.
+ */
 void session_end_of_input(struct session *session, enum side from);
 
 enum leaving {
-	LEAVE_CANCEL,     /* the client has gone: outstanding requests are cancelled */
-	LEAVE_DRAIN,      /* its output is closed: answers are awaited; only streams are cancelled, and answered */
-	LEAVE_TERMINATED, /* canceld was told to end: all is cancelled and answered, as the client may still read */
+	LEAVE_CANCEL, /* the client has gone: outstanding requests are cancelled */
+	/* its output is closed: answers are awaited; only streams are cancelled, and answered */
+	LEAVE_DRAIN,
+	/* canceld was told to end: all is cancelled and answered, as the client may still read */
+	LEAVE_TERMINATED,
 };
 
 void session_client_leaves(struct session *session, enum leaving leaving);
 
 /*
- * The server has gone; status, signal: -1: unknown. last: for good: all requests, later ones too, are answered with an
- * error. Else another one will be started: requests that the server was working on are answered with an error, and its
- * own are cancelled; those that were not yet written, and those that arrive before session_server_back, wait for it.
+ * The server has gone; status, signal: -1: unknown. last: for good: all requests, later ones too,
+ * are answered with an error. Else another one will be started: requests that the server was
+ * working on are answered with an error, and its own are cancelled; those that were not yet
+ * written, and those that arrive before session_server_back, wait for it.
  */
 void session_server_gone(struct session *session, int status, int signal, bool last);
 
 /*
- * MCP: whether the first server seems to end because it was asked for server/discover: it has read that whole and has
- * answered nothing, so that another server can take its place.
+ * MCP: whether the first server seems to end because it was asked for server/discover: it has read
+ * that whole and has answered nothing, so that another server can take its place.
  */
 bool session_ended_on_probe(const struct session *session);
 
-/* The server has gone, not the last one: whether the client asks something that the next one has to answer. */
+/*
+ * The server has gone, not the last one: whether the client asks something that the next one has to
+ * answer.
+ */
 bool session_asks(const struct session *session);
 
-/* The new server has started: the messages that opened the session are replayed to it, then it gets the queued ones. */
+/*
+ * The new server has started: the messages that opened the session are replayed to it, then it gets
+ * the queued ones.
+ */
 void session_server_back(struct session *session);
 
 /* Why a new server could not continue this session; NULL: it could. A static string. */
@@ -117,35 +151,37 @@ void session_quote(struct session *session, struct span words);
 void session_refuse(struct session *session, struct span words);
 
 /*
- * The server closed its stdin and runs on. What was written to it may still be answered, within the grace. What was not
- * is answered with an error now or, retired: another server will follow, waits for that one.
+ * The server closed its stdin and runs on. What was written to it may still be answered, within the
+ * grace. What was not is answered with an error now or, retired: another server will follow, waits
+ * for that one.
  */
 void session_server_deaf(struct session *session, bool retired);
 
 /*
- * canceld has closed the server's stdin, to end it: no message of canceld's own is sent to it any more, and the log says
- * so. If the server has gone already, nothing changes.
+ * canceld has closed the server's stdin, to end it: no message of canceld's own is sent to it any
+ * more, and the log says so. If the server has gone already, nothing changes.
  */
 void session_server_shut(struct session *session);
 
 /*
- * Whether to wait for the deaf server: it may still answer within the grace, also a request that cannot be tracked, or
- * the session is no JSON-RPC.
+ * Whether to wait for the deaf server: it may still answer within the grace, also a request that
+ * cannot be tracked, or the session is no JSON-RPC.
  */
 bool session_server_owes(const struct session *session);
 
 /*
- * Expires what is due. heard: everything that the server had written by now was read and heard. Without it no request
- * of the client's expires, as its answer may still be in the pipe.
+ * Expires what is due. heard: everything that the server had written by now was read and heard.
+ * Without it no request of the client's expires, as its answer may still be in the pipe.
  */
 void session_expire(struct session *session, bool heard);
 
 /*
- * The caller is about to wait, at most until the time that is returned: by its clock, when session_expire is due next,
- * or earlier, as at `look`; MSEC_NEVER: nothing waits. If the next session_set_time comes much later than that, the
- * machine or canceld stood still: nobody knows since when, so all deadlines are shifted by twice as much as that is
- * late, at most by the whole wait. While the server is stalled (not read), the idle deadlines of the client's requests
- * stand still.
+ * The caller is about to wait, at most until the time that is returned: by its clock, when
+ * session_expire is due next, or earlier, as at `look`; MSEC_NEVER: nothing waits. If the next
+ * session_set_time comes much later than that, the machine or canceld stood still: nobody knows
+ * since when, so all deadlines are shifted by twice as much as that is late, at most by the whole
+ * wait. While the server is stalled (not read), the idle deadlines of the client's requests stand
+ * still.
  */
 msec_t session_sleep(struct session *session, bool stalled, msec_t look);
 
@@ -163,22 +199,32 @@ struct request_view { /* valid until the session is called again */
 	const struct progress_form
 	    *form; /* of request->progress, which is empty if there was none, or it is too long */
 	msec_t age;
-	msec_t silent;              /* since its last sign of life, on the clock of the idle deadlines */
-	msec_t idle_left, cap_left; /* negative: overdue; of CANCELLING, cap_left: its grace; MSEC_NEVER: none */
-	bool exempt;                /* by its nature it has no deadline */
+	msec_t silent; /* since its last sign of life, on the clock of the idle deadlines */
+	/* negative: overdue; of CANCELLING, cap_left: its grace; MSEC_NEVER: none */
+	msec_t idle_left, cap_left;
+	bool exempt; /* by its nature it has no deadline */
 	enum session_verdict {
 		VERDICT_NONE,
-		VERDICT_HELD,  /* it waits for a place (--parallel), or for a server that takes messages */
-		VERDICT_WORKS, /* it reports progress, or the server has answered something lately; or it is a stream */
+		/* it waits for a place (--parallel), or for a server that takes messages */
+		VERDICT_HELD,
+		/*
+		 * it reports progress, or the server has answered something lately; or it is a
+		 * stream
+		 */
+		VERDICT_WORKS,
 		VERDICT_SILENT, /* neither for TIME_SILENT, or a quarter of its deadline */
 		VERDICT_ASKS,   /* the client asks a person something for the server */
-		VERDICT_STUCK,  /* the server has not answered a probe within TIME_PROBE, and nothing since */
+		/* the server has not answered a probe within TIME_PROBE, and nothing since */
+		VERDICT_STUCK,
 	} verdict;
 };
 
-/* The oldest outstanding request of that side (after NULL), or the next younger one. false: there is none. */
-bool session_next_request(const struct session *session, enum side from, const struct request *after,
-    struct request_view *view);
+/*
+ * The oldest outstanding request of that side (after NULL), or the next younger one. false: there
+ * is none.
+ */
+bool session_next_request(const struct session *session, enum side from,
+    const struct request *after, struct request_view *view);
 
 enum cancelling {
 	CANCELLING_DONE,
@@ -187,18 +233,21 @@ enum cancelling {
 };
 
 /*
- * A person gives the request with this id up, that with this serial, or, if that is 0, the newest: its receiver is told,
- * and its requester answered, as at a deadline. reason: UTF-8 text for the requester and the log; may be empty.
+ * A person gives the request with this id up, that with this serial, or, if that is 0, the newest:
+ * its receiver is told, and its requester answered, as at a deadline. reason: UTF-8 text for the
+ * requester and the log; may be empty.
  */
-enum cancelling session_cancel(struct session *session, enum side from, struct span id, uint64_t serial,
-    struct span reason);
+enum cancelling session_cancel(struct session *session, enum side from, struct span id,
+    uint64_t serial, struct span reason);
 
 /*
- * Adds this rule to the session's policy as POLICY_SET, in place of an earlier one for the same METHOD and NAME.
- * in_flight: outstanding requests get the new deadline too, counted from their last sign of life; what is overdue then
- * expires at the next session_expire. *changed: how many. false: there are LIMIT_RULES_SET of them already.
+ * Adds this rule to the session's policy as POLICY_SET, in place of an earlier one for the same
+ * METHOD and NAME. in_flight: outstanding requests get the new deadline too, counted from their
+ * last sign of life; what is overdue then expires at the next session_expire. *changed: how many.
+ * false: there are LIMIT_RULES_SET of them already.
  */
-bool session_set(struct session *session, struct policy_rule *rule, bool in_flight, size_t *changed) MUST_USE;
+bool session_set(struct session *session, struct policy_rule *rule, bool in_flight,
+    size_t *changed) MUST_USE;
 
 /* The era as in the log; "" if it is not known, or the dialect has none. */
 const char *session_era(const struct session *session);
@@ -207,14 +256,14 @@ const char *session_era(const struct session *session);
 size_t session_places_taken(const struct session *session);
 
 /*
- * How long the oldest outstanding request has been there, but for streams; MSEC_NEVER: there is none. *worst: the verdict
- * on the server: the last one, in their order, of all that it has to do.
+ * How long the oldest outstanding request has been there, but for streams; MSEC_NEVER: there is
+ * none. *worst: the verdict on the server: the last one, in their order, of all that it has to do.
  */
 msec_t session_oldest(const struct session *session, enum session_verdict *worst);
 
 /*
- * A person asks the server whether it is alive. If an earlier question is not answered yet, it stands for this one. NULL,
- * or why it cannot be asked: a static string, as for session_restart.
+ * A person asks the server whether it is alive. If an earlier question is not answered yet, it
+ * stands for this one. NULL, or why it cannot be asked: a static string, as for session_restart.
  */
 const char *session_ping(struct session *session);
 
@@ -222,35 +271,44 @@ const char *session_ping(struct session *session);
 msec_t session_unanswered(const struct session *session);
 
 /*
- * A person has the server ended, and another one started in its place, which continues the session. force: it is ended
- * even if none can.
+ * A person has the server ended, and another one started in its place, which continues the session.
+ * force: it is ended even if none can.
  */
 const char *session_restart(struct session *session, bool force);
 
-/* --- The state, a struct for each concern; what no file is named for state.c and session.c write */
+/*
+ * --- The state, a struct for each concern; what no file is named for state.c and session.c write
+ */
 
 enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
 
 struct handshake {                     /* what is spoken, as far as the traffic has shown it */
 	const struct dialect *dialect; /* never NULL: a guess until dialect_known */
 	bool dialect_known, framing_known;
-	bool plain;                /* the client does not speak JSON-RPC: everything passes */
-	bool opened;               /* the handshake was answered with a result, or the session needs none */
-	bool cancels[2];           /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
-	bool has_tasks;            /* MCP: see tasks_since in struct dialect */
-	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
-	struct buf declared[2];    /* MCP, by enum side: its capabilities, as far as they are looked at; private */
-	bool unread;               /* capabilities or _meta were too long to be looked at to their end */
-	struct buf logins;         /* ACP: authMethods of the first server; cut behind LIMIT_LOOKED bytes */
-	const char *reopen;        /* ACP: the method with which a new server opens a session again; NULL: none */
-	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
-	struct buf client;         /* clientInfo, an object of JSON; empty if there is none, or it is too long */
-	bool lists[DIALECT_LISTS]; /* ... which announces changes of this list; see struct dialect */
+	bool plain;  /* the client does not speak JSON-RPC: everything passes */
+	bool opened; /* the handshake was answered with a result, or the session needs none */
+	/* by enum side: that side declared the capability cancellation.request (ACP RFD) */
+	bool cancels[2];
+	bool has_tasks; /* MCP: see tasks_since in struct dialect */
+	/* MCP: server/discover was answered; with the extension for tasks */
+	bool discovered, extended;
+	/* MCP, by enum side: its capabilities, as far as they are looked at; private */
+	struct buf declared[2];
+	bool unread;       /* capabilities or _meta were too long to be looked at to their end */
+	struct buf logins; /* ACP: authMethods of the first server; cut behind LIMIT_LOOKED bytes */
+	/* ACP: the method with which a new server opens a session again; NULL: none */
+	const char *reopen;
+	struct buf version; /* of the first server, as spelled in its answer to the handshake */
+	/* clientInfo, an object of JSON; empty if there is none, or it is too long */
+	struct buf client;
+	/* ... which announces changes of this list; see struct dialect */
+	bool lists[DIALECT_LISTS];
 	enum era era;
 	/*
-	 * Position in the client's lane up to which all is written before a request that was held: in or behind what opens
-	 * the session, as the request that shows the era, and in ACP a session/cancel that waits there; not behind one
-	 * that goes ahead of what waits, nor what opens nothing, as notifications/initialized in a modern session.
+	 * Position in the client's lane up to which all is written before a request that was held:
+	 * in or behind what opens the session, as the request that shows the era, and in ACP a
+	 * session/cancel that waits there; not behind one that goes ahead of what waits, nor what
+	 * opens nothing, as notifications/initialized in a modern session.
 	 */
 	uint64_t front;
 };
@@ -263,13 +321,14 @@ struct ack {                           /* a $/canceld/cancel that is not answere
 
 struct acks {
 	struct ack *waiting; /* owned; the oldest first */
-	struct buf marks[2]; /* by requester: how its last requests ended, by the hashes of ids and tokens */
+	/* by requester: how its last requests ended, by the hashes of ids and tokens */
+	struct buf marks[2];
 };
 
 /*
- * The messages that a new server must be told to continue the session: the handshake, the notification after it,
- * settings, streams; in ACP what opens each session again, and the login; LIMIT_RECORD_BYTES in all. A request's message
- * is in request->record until it is granted.
+ * The messages that a new server must be told to continue the session: the handshake, the
+ * notification after it, settings, streams; in ACP what opens each session again, and the login;
+ * LIMIT_RECORD_BYTES in all. A request's message is in request->record until it is granted.
  */
 
 struct record {                   /* granted */
@@ -277,8 +336,8 @@ struct record {                   /* granted */
 	bool string;              /* its id was one */
 	struct buf text;          /* the message */
 	struct buf name;          /* of a setting: what it sets; empty: all */
-	struct buf session;       /* ACP: the id of the session that it is about, as spelled; or empty */
-	bool open;                /* the present server has opened that session again */
+	struct buf session; /* ACP: the id of the session that it is about, as spelled; or empty */
+	bool open;          /* the present server has opened that session again */
 };
 
 struct records {
@@ -308,17 +367,19 @@ enum trial {
 struct probe {                    /* recovery.c: is the server alive? */
 	struct request *question; /* the question while it is not answered; or NULL */
 	struct pending cause;     /* a copy of the request that was cancelled last */
-	uint64_t taken;           /* bytes of the client's lane that the server had taken at the last check */
-	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
-	msec_t since;             /* idle time from which the server may have read the question */
-	msec_t took;              /* how long the last answer to such a question has taken; MSEC_NEVER: none has come */
-	enum trial trial;         /* does it answer such questions at all? */
-	bool again;               /* to be asked when the present question is answered, and the era settled */
+	uint64_t taken; /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t freed_to; /* how far the client's queue has waited for a probe already */
+	msec_t since;      /* idle time from which the server may have read the question */
+	/* how long the last answer to such a question has taken; MSEC_NEVER: none has come */
+	msec_t took;
+	enum trial trial; /* does it answer such questions at all? */
+	bool again; /* to be asked when the present question is answered, and the era settled */
 };
 
 enum skipping {
 	SKIP_NOTHING,
-	SKIP_TEXT,      /* a line that is longer than LIMIT_TEXT and no JSON: all, or up to what may be messages */
+	/* a line that is longer than LIMIT_TEXT and no JSON: all, or up to what may be messages */
+	SKIP_TEXT,
 	SKIP_OVERSIZED, /* a message that is longer than --max-message */
 	SKIP_UNDECIDED, /* ... whose id may stand at its end */
 };
@@ -328,54 +389,64 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct lane *lane;
 	struct frame frame; /* the one at lane->decided */
 	struct pending pending;
-	msec_t heard;       /* steady time of its last bytes */
-	bool asked[2];      /* it has sent a request whose id is a number; a string */
-	bool spoke;         /* it has sent a message ... */
-	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
+	msec_t heard;  /* steady time of its last bytes */
+	bool asked[2]; /* it has sent a request whose id is a number; a string */
+	bool spoke;    /* it has sent a message ... */
+	/* ... and the first one had the member "jsonrpc": so must all but answers */
+	bool needs_jsonrpc;
 	uint64_t
-	    untracked; /* where its last request ends that cannot be tracked: any response may answer it; 0: none */
-	bool ended;    /* no more bytes come from this side */
+	    /*
+	     * where its last request ends that cannot be tracked: any response may answer it; 0:
+	     * none
+	     */
+	    untracked;
+	bool ended;             /* no more bytes come from this side */
 	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
 	uint64_t skipped;       /* ... of which so many bytes were already */
-	struct buf kept;        /* ... of text: how it began; of SKIP_UNDECIDED: how it ends, so far */
-	bool answers, asks;     /* ... it has members of a response; of a request or notification */
+	struct buf kept;    /* ... of text: how it began; of SKIP_UNDECIDED: how it ends, so far */
+	bool answers, asks; /* ... it has members of a response; of a request or notification */
 };
 
-struct session {                /* read only, and of party only the lanes; config and what follows are private */
+struct session { /* read only, and of party only the lanes; config and what follows are private */
 	struct journal journal; /* what was counted */
 	struct handshake handshake;
 	struct server server;
-	union { /* the lane of each has the bytes that this side writes; the other side reads them */
+	/* the lane of each has the bytes that this side writes; the other side reads them */
+	union {
 		struct party client; /* party[SIDE_CLIENT] */
 		struct party party[2];
 	};
 
 	struct session_config config;
 	struct clocks clocks;
-	struct pending questions[2]; /* by the side in whose place it was asked: WAITING, with a cap as deadline */
-	uint32_t minted;             /* how many ids were minted */
-	struct pending tasks[2];     /* by requester */
-	struct pending turns;        /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
-	struct pending lost;         /* ACP: by id, sessions that no agent has opened again; shown: why */
+	/* by the side in whose place it was asked: WAITING, with a cap as deadline */
+	struct pending questions[2];
+	uint32_t minted;         /* how many ids were minted */
+	struct pending tasks[2]; /* by requester */
+	/* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
+	struct pending turns;
+	struct pending lost; /* ACP: by id, sessions that no agent has opened again; shown: why */
 	struct acks acks;
 	struct records records;
 	struct probe probe;
 	struct place *places; /* owned, by the number of their rule, as many as had been added */
 	size_t place_count;
-	bool era_awaited;  /* a cancel or a probe waits until the era is settled */
-	bool waiting;      /* deadlines wait until the session is open */
-	msec_t open_by;    /* steady time: then a modern session without a handshake counts as open */
+	bool era_awaited; /* a cancel or a probe waits until the era is settled */
+	bool waiting;     /* deadlines wait until the session is open */
+	msec_t open_by; /* steady time: then a modern session without a handshake counts as open */
 	bool client_ended; /* the client has left, or its output is closed */
 	bool client_left;  /* ... and its requests are not waited for */
 	/*
-	 * --kill-ignoring: what the server had asked the client when it was last told of a cancel, the newest that is still
-	 * open. If it does one thing after another, it waits for that and reads no cancel; NULL: for nothing, or it has
-	 * answered a request since.
+	 * --kill-ignoring: what the server had asked the client when it was last told of a cancel,
+	 * the newest that is still open. If it does one thing after another, it waits for that and
+	 * reads no cancel; NULL: for nothing, or it has answered a request since.
 	 */
 	const struct request *excuse;
-	msec_t client_owed; /* steady time when the server last waited for an answer of the client's */
+	/* steady time when the server last waited for an answer of the client's */
+	msec_t client_owed;
 	struct edits edits;
-	struct buf fault;   /* what is wrong with the frame at hand, or a person's reason, for the log and the error */
+	/* what is wrong with the frame at hand, or a person's reason, for the log and the error */
+	struct buf fault;
 	struct buf words;   /* for a text or an id that is being composed */
 	struct buf scratch; /* for one message that is being composed; reused for the next one */
 };

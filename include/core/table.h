@@ -10,22 +10,27 @@
 /* --- pending.c */
 
 /*
- * The outstanding requests of one direction, found by the requester's id, by the id that the receiver sees, and by
- * progress token; each with an idle deadline and an absolute one. This is a table: it keeps requests and decides
- * nothing. Every call is O(1) on average, however many entries have the same id or token.
+ * The outstanding requests of one direction, found by the requester's id, by the id that the
+ * receiver sees, and by progress token; each with an idle deadline and an absolute one. This is a
+ * table: it keeps requests and decides nothing. Every call is O(1) on average, however many entries
+ * have the same id or token.
  */
 
 /*
- * The session's clocks, all derived from the caller's. The steady clock leaves out the time in which everything stood
- * still; the idle clock also leaves out the time in which the client's requests do not count as idle: while the client
- * asks a person something for the server, or the server is not read.
+ * The session's clocks, all derived from the caller's. The steady clock leaves out the time in
+ * which everything stood still; the idle clock also leaves out the time in which the client's
+ * requests do not count as idle: while the client asks a person something for the server, or the
+ * server is not read.
  */
 struct clocks {
 	msec_t now;     /* the caller's */
 	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
 	msec_t steady, idle;
-	msec_t unread; /* the last steady time when the server was not being read, or may not have read: see excuse */
-	bool stalled;  /* ... and still is not */
+	/*
+	 * the last steady time when the server was not being read, or may not have read: see excuse
+	 */
+	msec_t unread;
+	bool stalled; /* ... and still is not */
 };
 
 /* The clock of that side's idle deadlines. */
@@ -44,16 +49,21 @@ enum request_state {
 	REQUEST_STATES
 };
 
-enum request_flag {              /* properties, known from the start */
-	REQUEST_TASK = 1 << 0,   /* params.task: cancelled with tasks/cancel only */
-	REQUEST_ASKED = 1 << 1,  /* canceld added its token, for its own use */
-	REQUEST_AGAIN = 1 << 2,  /* a question that repeats a request of the client's to a new server */
+enum request_flag {             /* properties, known from the start */
+	REQUEST_TASK = 1 << 0,  /* params.task: cancelled with tasks/cancel only */
+	REQUEST_ASKED = 1 << 1, /* canceld added its token, for its own use */
+	/* a question that repeats a request of the client's to a new server */
+	REQUEST_AGAIN = 1 << 2,
 	REQUEST_PERSON = 1 << 3, /* the client asks a person for the server */
-	REQUEST_TRIAL = 1 << 4,  /* a question that shows whether the server answers such questions */
-	REQUEST_PROBE = 1 << 5,  /* a question whether the server is alive, that too */
+	/* a question that shows whether the server answers such questions */
+	REQUEST_TRIAL = 1 << 4,
+	REQUEST_PROBE = 1 << 5, /* a question whether the server is alive, that too */
 };
 
-/* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
+/*
+ * request->start of a request that is in no lane and that canceld itself still has to send: it is
+ * QUEUED.
+ */
 #define REQUEST_UNSENT UINT64_MAX
 
 enum name_kind { NAME_WIRE, NAME_ID, NAME_TOKEN, NAME_NEAR /* private: with another one */ };
@@ -76,11 +86,11 @@ place_is_taken(const struct place *place)
 	return place->free == 0 || place->held.count > 0;
 }
 
-struct beat {               /* heartbeat.c: when its requester next hears that it is still waited for, and how */
+struct beat { /* heartbeat.c: when its requester next hears that it is still waited for, and how */
 	struct alarm alarm; /* in pending->beats, or not armed */
-	bool begun;         /* its receiver has reported a value (MCP), or works under its token (LSP) */
-	double value;       /* the last one */
-	int64_t count;      /* messages of canceld's since then */
+	bool begun;    /* its receiver has reported a value (MCP), or works under its token (LSP) */
+	double value;  /* the last one */
+	int64_t count; /* messages of canceld's since then */
 };
 
 struct request {
@@ -92,63 +102,73 @@ struct request {
 	struct span shown;           /* what may be shown of the name */
 	struct span meta;            /* raw members of params._meta for its cancel; or empty */
 	struct span traceparent;     /* as spelled; or empty */
-	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
-	unsigned flags;           /* enum request_flag */
+	/* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
+	const struct method *row;
+	unsigned flags;               /* enum request_flag */
 	struct deadline deadlines[2]; /* set at will: POLICY_IDLE and POLICY_CAP */
 	uint64_t task;                /* of a METHOD_RESULT: the serial of its task; 0: none */
-	const char *answer;           /* what --answer has for it; borrowed; or NULL; receive.c sets it, and the next */
-	int64_t items;                /* ... how often it is repeated, see answers_find */
+	/* what --answer has for it; borrowed; or NULL; receive.c sets it, and the next */
+	const char *answer;
+	int64_t items; /* ... how often it is repeated, see answers_find */
 
 	/* What becomes of it. */
 	struct pending *in;
-	enum side from;           /* the requester */
-	unsigned traits;          /* of the row */
-	enum why given_up;        /* the word under which it was, before its answer came; RELAYED: it was not */
+	enum side from;  /* the requester */
+	unsigned traits; /* of the row */
+	/* the word under which it was, before its answer came; RELAYED: it was not */
+	enum why given_up;
 	enum policy_kind passed;  /* of TIMED_OUT: which deadline */
 	enum request_state state; /* set with pending_move */
 	unsigned name_count;      /* private */
 	bool withheld;            /* its cancel is still to be sent */
-	bool superseded;          /* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
-	bool apart;               /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
-	bool cancel_sent;         /* its receiver was told of a cancel, or never got the request */
-	bool told;                /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	bool urgent;              /* it was sent again: end counts the bytes of urgent messages */
-	bool unread;              /* a message that may have been its answer was thrown away */
-	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
-	bool overdue;             /* the time of heed is over: what the server still says of it shows it did not heed */
-	bool graced;              /* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
-	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
-	msec_t received;          /* when it was added: the frame's last byte had arrived */
-	uint64_t heard;           /* how many bytes its receiver had written by then */
-	msec_t since;             /* when its deadlines began to run; MSEC_NEVER: they do not yet */
-	struct alarm idle;        /* in pending->idle, or not armed */
-	struct alarm hard;        /* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
-	struct beat beat;         /* --heartbeat */
-	struct alarm heed;        /* in ->heed: the server must have heeded its cancel; see state_tell */
-	msec_t seen;              /* when its receiver last gave a sign of life, on the idle clock */
-	struct place *place;      /* in which it counts; or NULL */
-	struct alarm turn;        /* in place->held: it waits there, in no lane; or not armed */
-	struct buf held;          /* its message then */
-	msec_t waited;            /* how long it was there, once it was sent */
-	struct buf progress;      /* its latest progress, if that is kept: a message; may be empty */
-	struct buf record;        /* its message, if a new server must be told of it: see records_keep */
+	/* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
+	bool superseded;
+	bool apart;       /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
+	bool cancel_sent; /* its receiver was told of a cancel, or never got the request */
+	bool told;        /* ACP: a session/cancel of its session was sent; turns.c sets it */
+	bool urgent;      /* it was sent again: end counts the bytes of urgent messages */
+	bool unread;      /* a message that may have been its answer was thrown away */
+	/* a stream: its first message has arrived; and will arrive once more */
+	bool begun, repeats;
+	/* the time of heed is over: what the server still says of it shows it did not heed */
+	bool overdue;
+	/* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
+	bool graced;
+	/* positions in its lane: of its text, and behind its frame; see pending_place */
+	uint64_t start, end;
+	msec_t received;   /* when it was added: the frame's last byte had arrived */
+	uint64_t heard;    /* how many bytes its receiver had written by then */
+	msec_t since;      /* when its deadlines began to run; MSEC_NEVER: they do not yet */
+	struct alarm idle; /* in pending->idle, or not armed */
+	/* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
+	struct alarm hard;
+	struct beat beat;    /* --heartbeat */
+	struct alarm heed;   /* in ->heed: the server must have heeded its cancel; see state_tell */
+	msec_t seen;         /* when its receiver last gave a sign of life, on the idle clock */
+	struct place *place; /* in which it counts; or NULL */
+	struct alarm turn;   /* in place->held: it waits there, in no lane; or not armed */
+	struct buf held;     /* its message then */
+	msec_t waited;       /* how long it was there, once it was sent */
+	struct buf progress; /* its latest progress, if that is kept: a message; may be empty */
+	struct buf record;   /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
-	uint64_t serial;               /* no other request of the session has it; a newer one has a larger one */
-	size_t size;                   /* private: bytes, with what stands behind it */
-	struct request_name *names;    /* private; behind the request, and behind them the bytes of its spans */
+	uint64_t serial; /* no other request of the session has it; a newer one has a larger one */
+	size_t size;     /* private: bytes, with what stands behind it */
+	/* private; behind the request, and behind them the bytes of its spans */
+	struct request_name *names;
 };
 
 struct pending {        /* zeroed: empty, of requests of the client's without deadlines */
 	enum side from; /* the requester */
 	const struct clocks *clocks;
 	const struct lane *lane; /* set at will: in which they travel; NULL: they are no messages */
-	struct timeline idle;    /* of requests; on the caller's idle clock, which may stand still */
-	struct timeline hard;    /* caps and graces */
-	struct timeline beats;   /* of requests that are WAITING */
-	struct timeline linger;  /* until when tombstones stay: the oldest first */
-	struct timeline heed;    /* of the client's requests and tasks that were cancelled */
-	size_t count;            /* all entries */
-	size_t held;             /* bytes of request->held */
+	struct timeline idle;   /* of requests; on the caller's idle clock, which may stand still */
+	struct timeline hard;   /* caps and graces */
+	struct timeline beats;  /* of requests that are WAITING */
+	struct timeline linger; /* until when tombstones stay: the oldest first */
+	struct timeline heed;   /* of the client's requests and tasks that were cancelled */
+	size_t count;           /* all entries */
+	size_t held;            /* bytes of request->held */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
 	size_t persons;      /* WAITING for a person: REQUEST_PERSON */
@@ -169,12 +189,16 @@ void pending_free(struct pending *pending);
 void pending_clear(struct pending *pending);
 
 /*
- * Adds an entry, WAITING, made of the same as this one; the bytes are copied. There wire_id and wire_token may be empty
- * where the receiver sees the other. It does not move in memory until pending_remove.
+ * Adds an entry, WAITING, made of the same as this one; the bytes are copied. There wire_id and
+ * wire_token may be empty where the receiver sees the other. It does not move in memory until
+ * pending_remove.
  */
 struct request *pending_add(struct pending *pending, const struct request *like);
 
-/* Sets where it is, or REQUEST_UNSENT; see the members of the same names, which are zeroed after pending_add. */
+/*
+ * Sets where it is, or REQUEST_UNSENT; see the members of the same names, which are zeroed after
+ * pending_add.
+ */
 void pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent);
 
 /* Its deadlines begin to run. An armed alarm in ->hard stays. */
@@ -189,7 +213,10 @@ void pending_extend(struct request *request);
 /* Arms ->hard: the cap, the grace, or how long the tombstone stays. */
 void pending_arm(struct request *request, msec_t duration);
 
-/* Changes the state and the counts that depend on it. Not to ENDED or QUEUED. A tombstone keeps no progress. */
+/*
+ * Changes the state and the counts that depend on it. Not to ENDED or QUEUED. A tombstone keeps no
+ * progress.
+ */
 void pending_move(struct request *request, enum request_state state);
 
 /* It waits for no place any more; it gives back the place that it has. */
@@ -200,8 +227,9 @@ void pending_vacate(struct request *request);
 void pending_remove(struct request *request);
 
 /*
- * The newest with this name that is WAITING or CANCELLING, else a tombstone; or NULL. An empty id names none. NAME_ID: the
- * requester's; NAME_WIRE: the one that a response with this id would answer; NAME_TOKEN: the wire token, or the second.
+ * The newest with this name that is WAITING or CANCELLING, else a tombstone; or NULL. An empty id
+ * names none. NAME_ID: the requester's; NAME_WIRE: the one that a response with this id would
+ * answer; NAME_TOKEN: the wire token, or the second.
  */
 struct request *pending_find(const struct pending *pending, struct id id, enum name_kind kind);
 
@@ -209,14 +237,15 @@ struct request *pending_find(const struct pending *pending, struct id id, enum n
 size_t pending_count(const struct pending *pending, struct id id, enum name_kind kind, size_t most);
 
 /*
- * The requests with exactly this wire token: the first one (after NULL), or the next one behind `after`; or NULL.
- * Tombstones come last; else the newest first, if the token is a string.
+ * The requests with exactly this wire token: the first one (after NULL), or the next one behind
+ * `after`; or NULL. Tombstones come last; else the newest first, if the token is a string.
  */
-struct request *pending_next_by_token(const struct pending *pending, struct id wire_token, const struct request *after);
+struct request *pending_next_by_token(const struct pending *pending, struct id wire_token,
+    const struct request *after);
 
 /*
- * The only request, or tombstone, whose name of this kind may be spelled as this id, without being equal to it (see
- * struct id). NULL: there is none, or more than one.
+ * The only request, or tombstone, whose name of this kind may be spelled as this id, without being
+ * equal to it (see struct id). NULL: there is none, or more than one.
  */
 struct request *pending_alike(const struct pending *pending, struct id id, enum name_kind kind);
 
@@ -252,16 +281,20 @@ request_is_aliased(const struct request *request)
 static inline enum request_state
 request_state(const struct request *request)
 {
-	if (request->state == REQUEST_WAITING && !request->urgent && lane_untouched(request->in->lane, request->start))
+	if (request->state == REQUEST_WAITING && !request->urgent &&
+	    lane_untouched(request->in->lane, request->start))
 		return REQUEST_QUEUED;
 	return request->state;
 }
 
-/* It has to wait for a place, the answer to a probe, or a new server: it does not idle meanwhile. */
+/*
+ * It has to wait for a place, the answer to a probe, or a new server: it does not idle meanwhile.
+ */
 static inline bool
 request_is_held(const struct request *request)
 {
-	return request_state(request) == REQUEST_QUEUED && request->start >= request->in->lane->stop;
+	return request_state(request) == REQUEST_QUEUED &&
+	    request->start >= request->in->lane->stop;
 }
 
 /* Its requester waits for an answer. NULL: false. */
@@ -274,37 +307,47 @@ request_is_awaited(const struct request *request)
 /* --- decide.c */
 
 /*
- * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out; a QUEUED request
- * that ends is taken out of the queue. The requester is the side that sent the request; the receiver works on it.
+ * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it
+ * out; a QUEUED request that ends is taken out of the queue. The requester is the side that sent
+ * the request; the receiver works on it.
  */
-enum decide_event {          /* apply.c and requests.c rely on their order: see test/core/decide.c */
-	EVENT_RESPONSE,      /* its response has arrived */
-	EVENT_MALFORMED,     /* its response is malformed */
-	EVENT_OVERSIZED,     /* its response is longer than --max-message, and is thrown away */
-	EVENT_DECLINED,      /* its receiver has gone or does not know its method, and canceld has an answer to it */
-	EVENT_STREAM_ENDED,  /* its receiver ends it with a cancel of its own */
-	EVENT_PROGRESS,      /* its receiver reports progress, which its requester may not see once it was cancelled */
+enum decide_event {      /* apply.c and requests.c rely on their order: see test/core/decide.c */
+	EVENT_RESPONSE,  /* its response has arrived */
+	EVENT_MALFORMED, /* its response is malformed */
+	EVENT_OVERSIZED, /* its response is longer than --max-message, and is thrown away */
+	/* its receiver has gone or does not know its method, and canceld has an answer to it */
+	EVENT_DECLINED,
+	EVENT_STREAM_ENDED, /* its receiver ends it with a cancel of its own */
+	/* its receiver reports progress, which its requester may not see once it was cancelled */
+	EVENT_PROGRESS,
 	EVENT_PROGRESS_OWED, /* ... which its requester may see until it is answered */
 	EVENT_CANCEL,        /* its requester cancels it, and no answer is owed then */
 	EVENT_CANCEL_OWED,   /* its requester cancels it, and still waits for an answer */
-	EVENT_CANCEL_ACKNOWLEDGED, /* its requester cancels it with $/canceld/cancel, and wants an answer at once */
-	EVENT_TURN_CANCELLED,      /* the client's session/cancel cancels the turn that it is or belongs to */
-	EVENT_DEADLINE,            /* its deadline, grace or linger has passed */
-	EVENT_DEADLINE_OWED,       /* the same, and the receiver may still answer within the grace */
-	EVENT_UNANSWERED,          /* its deadline has passed, and --answer has an answer to it */
-	EVENT_PERSON,              /* a person gives it up */
-	EVENT_PERSON_OWED,         /* the same, and the receiver may still answer within the grace */
-	EVENT_REQUESTER_GONE,      /* the requester has gone, so nobody takes the answer */
-	EVENT_TERMINATED,          /* canceld is ending; the requester may still read */
-	EVENT_RECEIVER_GONE,       /* the receiver has gone, so no answer will come */
-	EVENT_RECEIVER_LOST,       /* the receiver has gone, and a new one that does not know the request will come */
-	EVENT_RECEIVER_DEAF, /* the receiver reads no more: it never got the request, or did not answer within the grace */
+	/* its requester cancels it with $/canceld/cancel, and wants an answer at once */
+	EVENT_CANCEL_ACKNOWLEDGED,
+	/* the client's session/cancel cancels the turn that it is or belongs to */
+	EVENT_TURN_CANCELLED,
+	EVENT_DEADLINE,       /* its deadline, grace or linger has passed */
+	EVENT_DEADLINE_OWED,  /* the same, and the receiver may still answer within the grace */
+	EVENT_UNANSWERED,     /* its deadline has passed, and --answer has an answer to it */
+	EVENT_PERSON,         /* a person gives it up */
+	EVENT_PERSON_OWED,    /* the same, and the receiver may still answer within the grace */
+	EVENT_REQUESTER_GONE, /* the requester has gone, so nobody takes the answer */
+	EVENT_TERMINATED,     /* canceld is ending; the requester may still read */
+	EVENT_RECEIVER_GONE,  /* the receiver has gone, so no answer will come */
+	/* the receiver has gone, and a new one that does not know the request will come */
+	EVENT_RECEIVER_LOST,
+	/*
+	 * the receiver reads no more: it never got the request, or did not answer within the grace
+	 */
+	EVENT_RECEIVER_DEAF,
 	DECIDE_EVENTS
 };
 
 enum decide_step {
-	DECIDE_PASS = 1 << 0,   /* the message at hand passes; without this it is dropped */
-	DECIDE_CANCEL = 1 << 1, /* its receiver is told: by the message at hand, else by a message of canceld's own */
+	DECIDE_PASS = 1 << 0, /* the message at hand passes; without this it is dropped */
+	/* its receiver is told: by the message at hand, else by a message of canceld's own */
+	DECIDE_CANCEL = 1 << 1,
 	DECIDE_ANSWER = 1 << 2, /* canceld answers its requester */
 	DECIDE_EXTEND = 1 << 3, /* its idle deadline starts again */
 	DECIDE_REPORT = 1 << 4, /* if no message is at hand, the decision itself is reported */
@@ -312,8 +355,9 @@ enum decide_step {
 
 struct decision {
 	unsigned char steps;
-	unsigned char next;   /* enum request_state */
-	unsigned char why[2]; /* enum why, by requester: reported with the message at hand, or by DECIDE_REPORT */
+	unsigned char next; /* enum request_state */
+	/* enum why, by requester: reported with the message at hand, or by DECIDE_REPORT */
+	unsigned char why[2];
 };
 
 extern TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];

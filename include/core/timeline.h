@@ -1,12 +1,12 @@
 #pragma once
 
 /*
- * Time as the core knows it: milliseconds on a clock that never goes back, given by the caller. The core never asks for
- * the time itself.
+ * Time as the core knows it: milliseconds on a clock that never goes back, given by the caller. The
+ * core never asks for the time itself.
  *
- * Deadlines: a heap of alarms, each of which knows its place. Arming takes one step if the alarm is due later than the
- * others; that, and disarming, takes O(log n) steps in the number of alarms at most. Alarms that are due at the same time
- * come in the order in which they were armed.
+ * Deadlines: a heap of alarms, each of which knows its place. Arming takes one step if the alarm is
+ * due later than the others; that, and disarming, takes O(log n) steps in the number of alarms at
+ * most. Alarms that are due at the same time come in the order in which they were armed.
  */
 
 #include "core/buf.h"
@@ -38,8 +38,8 @@ struct timeline { /* zeroed: nothing is armed */
 void timeline_free(struct timeline *timeline); /* nothing may be armed any more */
 
 /*
- * Arms the alarm for duration ms after now, at most MSEC_NEVER / 2, so that a caller may add to it. Arming an armed
- * alarm replaces its time. MSEC_NEVER as duration only disarms it.
+ * Arms the alarm for duration ms after now, at most MSEC_NEVER / 2, so that a caller may add to it.
+ * Arming an armed alarm replaces its time. MSEC_NEVER as duration only disarms it.
  */
 void alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_t now);
 void alarm_disarm(struct alarm *alarm);
@@ -57,6 +57,9 @@ alarm_due(const struct alarm *alarm)
 	return alarm_armed(alarm) ? alarm->due : MSEC_NEVER;
 }
 
-/* The alarm that is due first, or NULL if none is armed; the owner of the first one, if that is due at `now`, or NULL. */
+/*
+ * The alarm that is due first, or NULL if none is armed; the owner of the first one, if that is due
+ * at `now`, or NULL.
+ */
 struct alarm *timeline_first(const struct timeline *timeline);
 void *timeline_due(const struct timeline *timeline, msec_t now);

@@ -1,9 +1,9 @@
 #pragma once
 
 /*
- * The one vocabulary of what canceld does and why. Each word names a line of the log, a counter of the statistics,
- * an entry under DIAGNOSTICS in the manual, and what tests assert.
- * WHY_LIST(X): X(name, level, meaning); the meaning, for readers only, says what happened to which message.
+ * The one vocabulary of what canceld does and why. Each word names a line of the log, a counter of
+ * the statistics, an entry under DIAGNOSTICS in the manual, and what tests assert. WHY_LIST(X):
+ * X(name, level, meaning); the meaning, for readers only, says what happened to which message.
  */
 
 enum why_level {

@@ -1,9 +1,11 @@
 #pragma once
 
 /*
- * Wraps or unwraps servers in the text of a client's file: text in, text out. Of files it asks only whether a program is there.
+ * Wraps or unwraps servers in the text of a client's file: text in, text out. Of files it asks only
+ * whether a program is there.
  *
- * A wrapped entry is known by its words alone: canceld, one of the marks, [option...] -- command [argument...].
+ * A wrapped entry is known by its words alone: canceld, one of the marks, [option...] -- command
+ * [argument...].
  */
 
 #include "core/timeline.h"
@@ -20,15 +22,19 @@ enum entry_state {
 #define ENTRY_MARK "--wrapped"
 #define ENTRY_MARK_ALONE ENTRY_MARK "=a" /* there was no "args" */
 
-/* One server in a file: how it is started. Its words are those of canceld, if it is wrapped, then the server's own. */
+/*
+ * One server in a file: how it is started. Its words are those of canceld, if it is wrapped, then
+ * the server's own.
+ */
 struct entry {
 	enum entry_state state;
 	const char *why;                /* BY_HAND, REMOTE, ODD: a clause that says so; a literal */
 	const struct doc_node *command; /* a string, or an array with all words */
 	bool language;                  /* it is a language server */
 	const char *name;               /* in the file */
-	const char *args;               /* the key of the other words, if the command has one alone */
-	const struct doc_node *array;   /* where the other words are, the command or args; NULL: there is none */
+	const char *args; /* the key of the other words, if the command has one alone */
+	/* where the other words are, the command or args; NULL: there is none */
+	const struct doc_node *array;
 	const struct doc_node *first;   /* word */
 	const struct doc_node *program; /* the server's own command */
 	/* WRAPPED: */
@@ -38,15 +44,25 @@ struct entry {
 /* node: the value of the server's name. The doc must outlive the entry. */
 struct entry entry_read(const struct doc_node *node);
 
-/* The words from one up to another one, or up to the last (NULL), as strings ended by NULL. Call entry_words_free. */
-char **entry_words(const struct entry *entry, const struct doc_node *word, const struct doc_node *end);
+/*
+ * The words from one up to another one, or up to the last (NULL), as strings ended by NULL. Call
+ * entry_words_free.
+ */
+char **entry_words(const struct entry *entry, const struct doc_node *word,
+    const struct doc_node *end);
 void entry_words_free(char **words); /* may be NULL */
 
-/* Appends the words from one of canceld's up to another one, but of --answer only the METHOD: its result may be a secret. */
-void entry_append_options(const struct entry *entry, const struct doc_node *word, const struct doc_node *end,
-    struct buf *line);
+/*
+ * Appends the words from one of canceld's up to another one, but of --answer only the METHOD: its
+ * result may be a secret.
+ */
+void entry_append_options(const struct entry *entry, const struct doc_node *word,
+    const struct doc_node *end, struct buf *line);
 
-/* The words from one on of an entry without why, which the caller owns: canceld's as they are, else what is harmless. */
+/*
+ * The words from one on of an entry without why, which the caller owns: canceld's as they are, else
+ * what is harmless.
+ */
 char *entry_text(const struct entry *entry, const struct doc_node *word);
 
 struct change {
@@ -80,8 +96,9 @@ struct outcomes { /* zeroed: none */
 };
 
 /*
- * Appends the new text to out, equal to text if nothing changes, and an outcome for each server of the change. 0, or -1
- * with outcomes->fault. Call outcomes_free in any case.
+ * Appends the new text to out, equal to text if nothing changes, and an outcome for each server of
+ * the change. 0, or -1 with outcomes->fault. Call outcomes_free in any case.
  */
-int change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes) MUST_USE;
+int change_text(const struct change *change, struct span text, struct buf *out,
+    struct outcomes *outcomes) MUST_USE;
 void outcomes_free(struct outcomes *outcomes);

@@ -1,6 +1,9 @@
 #pragma once
 
-/* The clients that start servers on stdin and stdout: where their files are, what stands where in them, what runs. */
+/*
+ * The clients that start servers on stdin and stdout: where their files are, what stands where in
+ * them, what runs.
+ */
 
 #include "core/timeline.h"
 #include "ctl/doc.h"
@@ -9,18 +12,22 @@ struct client {
 	const char *id;   /* for the command line */
 	const char *name; /* for people */
 	/*
-	 * These are lists, with ':' between their parts. Files: patterns as for glob(3), whose first part is ~ (the home
-	 * directory), ^ (that of configurations), @ (the one where desktop applications have theirs), % (those of the users of
-	 * editors made from Visual Studio Code), $NAME (a variable), or . (the project here). Servers: the objects whose
-	 * members they are, as keys with "/" between them, '*' for any, and "/" alone for the whole file; NULL: mcpServers.
-	 * Languages: the same of language servers. Timeouts: in a server, paths to its own limit for a call; NULL: timeout.
+	 * These are lists, with ':' between their parts. Files: patterns as for glob(3), whose
+	 * first part is ~ (the home directory), ^ (that of configurations), @ (the one where
+	 * desktop applications have theirs), % (those of the users of editors made from Visual
+	 * Studio Code), $NAME (a variable), or . (the project here). Servers: the objects whose
+	 * members they are, as keys with "/" between them, '*' for any, and "/" alone for the whole
+	 * file; NULL: mcpServers. Languages: the same of language servers. Timeouts: in a server,
+	 * paths to its own limit for a call; NULL: timeout.
 	 */
 	const char *files, *servers, *languages, *timeouts;
 	const char *alias; /* another id, or NULL */
 	enum doc_grammar grammar;
-	const char *everywhere;       /* in the file: the limit of all servers; or NULL */
-	msec_t unit, least, built_in; /* of the limit, ms; 0: there is none; below least it is ignored */
-	const char *in_use;           /* the client rewrites this file while a process of its name runs: the name */
+	const char *everywhere; /* in the file: the limit of all servers; or NULL */
+	/* of the limit, ms; 0: there is none; below least it is ignored */
+	msec_t unit, least, built_in;
+	/* the client rewrites this file while a process of its name runs: the name */
+	const char *in_use;
 	const char *in_use_file;
 };
 
@@ -32,8 +39,9 @@ struct client_servers { /* zeroed: none */
 
 struct client_file {
 	const struct client *client;
-	char *path;                    /* owned */
-	bool project;                  /* in the current directory, which is not the home: may be someone else's work */
+	char *path; /* owned */
+	/* in the current directory, which is not the home: may be someone else's work */
+	bool project;
 	struct client_servers servers; /* none until they are read */
 	char fault[512];               /* why they could not be; empty: they could */
 };
@@ -52,23 +60,30 @@ const struct client *client_named(const char *id);
 /* Adds the files that exist here, each once; client: NULL: of all. */
 void clients_find(struct client_files *files, const struct client *client);
 
-/* Adds a file that is named: of unknown clients it gets a row that looks for servers wherever any client has them. */
+/*
+ * Adds a file that is named: of unknown clients it gets a row that looks for servers wherever any
+ * client has them.
+ */
 void clients_add_named(struct client_files *files, const char *path);
 
 /*
- * Adds the files of a client, or the file, of that name; NULL: those of all clients. CTL_YES; or, as there are none, CTL_NO,
- * and that is told.
+ * Adds the files of a client, or the file, of that name; NULL: those of all clients. CTL_YES; or,
+ * as there are none, CTL_NO, and that is told.
  */
 int clients_look_up(struct client_files *files, const char *where);
 void client_files_free(struct client_files *files);
 
-/* Reads a file of the client's. 0, or -1 with servers->doc.fault. Call client_servers_free in any case. */
-int client_read(const struct client *client, struct span text, struct client_servers *servers) MUST_USE;
+/*
+ * Reads a file of the client's. 0, or -1 with servers->doc.fault. Call client_servers_free in any
+ * case.
+ */
+int client_read(const struct client *client, struct span text,
+    struct client_servers *servers) MUST_USE;
 void client_servers_free(struct client_servers *servers);
 
 /*
- * What tells servers of one name in one file apart, as GROUP:NAME: the project in ~/.claude.json, agent_servers in Zed's,
- * lsp for language servers. Empty for all others.
+ * What tells servers of one name in one file apart, as GROUP:NAME: the project in ~/.claude.json,
+ * agent_servers in Zed's, lsp for language servers. Empty for all others.
  */
 struct span client_group(const struct doc_node *server);
 
@@ -81,14 +96,22 @@ char *client_title(const struct doc_node *server);
 /* Whether the word is the server's NAME, its GROUP:NAME or its GROUP. */
 bool client_names(const char *word, const struct doc_node *server);
 
-/* How long the client itself waits for an answer of this server, in ms; MSEC_NEVER: it is not known to give up. */
-msec_t client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server);
+/*
+ * How long the client itself waits for an answer of this server, in ms; MSEC_NEVER: it is not known
+ * to give up.
+ */
+msec_t client_timeout(const struct client *client, const struct doc *doc,
+    const struct doc_node *server);
 
 /*
- * Whether a program of this user runs that would write over its own configuration file. name: of the program, or of the
- * script that node runs. home: only a process counts whose HOME this is, or cannot be known. False where processes cannot be listed.
+ * Whether a program of this user runs that would write over its own configuration file. name: of
+ * the program, or of the script that node runs. home: only a process counts whose HOME this is, or
+ * cannot be known. False where processes cannot be listed.
  */
 bool client_running(const char *name, const char *home);
 
-/* The home directory: $HOME if it is absolute and ours, else that of the user database; "" if there is none. */
+/*
+ * The home directory: $HOME if it is absolute and ours, else that of the user database; "" if there
+ * is none.
+ */
 const char *client_home(void);

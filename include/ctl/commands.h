@@ -7,14 +7,14 @@
 #include "core/buf.h"
 
 /*
- * THE TABLE of the commands: the name, its arguments and what it does in one line, as the help shows them, and the function:
- * argv[0] is the name; it returns the exit status.
+ * THE TABLE of the commands: the name, its arguments and what it does in one line, as the help
+ * shows them, and the function: argv[0] is the name; it returns the exit status.
  */
 #define COMMANDS(X) \
 	X("ls", "[PID|NAME]", "every canceld of this user, or the requests of one; --all", ctl_ls) \
 	X("cancel", "PID|NAME ID", "cancel a request; with --older or --method, many", ctl_cancel) \
-	X("set", "PID|NAME [METHOD[:NAME]=]DURATION", "set a deadline; with --now, for what is in flight too", \
-	    ctl_steer) \
+	X("set", "PID|NAME [METHOD[:NAME]=]DURATION", \
+	    "set a deadline; with --now, for what is in flight too", ctl_steer) \
 	X("ping", "PID|NAME", "asks the server whether it is alive", ctl_steer) \
 	X("restart", "PID|NAME", "ends the server, and starts it again in its session", ctl_steer) \
 	X("watch", "[PID|NAME] [FILTER...]", "decisions as they are made", ctl_watch) \
@@ -22,32 +22,38 @@
 	X("stats", "[PID|NAME]", "what has been counted", ctl_stats) \
 	X("metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics) \
 	X("history", "[PID|NAME]", "what has happened, and how long each tool took", ctl_history) \
-	X("trace", "[FILE...]", "the history or a JSON log, as a page, or for Perfetto or OpenTelemetry", ctl_trace) \
+	X("trace", "[FILE...]", \
+	    "the history or a JSON log, as a page, or for Perfetto or OpenTelemetry", ctl_trace) \
 	X("reload", "PID|NAME", "read the configuration file again", ctl_steer) \
-	X("log", "PID|NAME [LEVEL]", "the last lines of the log, or change how much is logged", ctl_steer) \
+	X("log", "PID|NAME [LEVEL]", "the last lines of the log, or change how much is logged", \
+	    ctl_steer) \
 	X("wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]", \
 	    "puts canceld before the servers of a client; --list", ctl_wrap) \
 	X("unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_wrap) \
-	X("doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps", \
-	    ctl_doctor) \
-	X("call", "TOOL [ARGUMENT...] -- COMMAND [argument...]", "calls a tool of a server, for scripts; --list", \
-	    ctl_call) \
+	X("doctor", "[options] [--] COMMAND [argument...]", \
+	    "tells which promises of its protocol a server keeps", ctl_doctor) \
+	X("call", "TOOL [ARGUMENT...] -- COMMAND [argument...]", \
+	    "calls a tool of a server, for scripts; --list", ctl_call) \
 	X("help", "", "this text", ctl_help) \
 	X("version", "", "the version", ctl_version)
 
 #define COMMAND_DECLARE(name, arguments, help, run) int run(int argc, char *argv[]);
 COMMANDS(COMMAND_DECLARE)
 
-/* server: as `list` has it. Whether a ping is answered or never will be; what came of it, and the exit status. */
+/*
+ * server: as `list` has it. Whether a ping is answered or never will be; what came of it, and the
+ * exit status.
+ */
 bool steer_ping_is_over(const json_t *server);
 int steer_tell_ping(struct buf *line, const json_t *server);
 
 enum { FILTER_CONDITIONS = 16, FILTER_VALUE_MAX = 256 };
 
 /*
- * Which decisions are shown: KEY=VALUE, KEY!=VALUE, KEY>VALUE, KEY>=VALUE, KEY<VALUE or KEY<=VALUE, of which all must
- * hold. KEY is a member of a decision; age stands for elapsed. Numbers are compared as such, and may be durations such as
- * 5s. Of anything else the VALUE of = and != may hold '*' and be a list with commas, of which one must fit.
+ * Which decisions are shown: KEY=VALUE, KEY!=VALUE, KEY>VALUE, KEY>=VALUE, KEY<VALUE or KEY<=VALUE,
+ * of which all must hold. KEY is a member of a decision; age stands for elapsed. Numbers are
+ * compared as such, and may be durations such as 5s. Of anything else the VALUE of = and != may
+ * hold '*' and be a list with commas, of which one must fit.
  */
 struct filter { /* zeroed: all fit */
 	struct condition {
@@ -62,7 +68,9 @@ struct filter { /* zeroed: all fit */
 /* Whether the word is meant as a condition. */
 bool filter_is_condition(const char *word);
 
-/* -1, or the exit status where it is none, which is told on standard error. The word is borrowed. */
+/*
+ * -1, or the exit status where it is none, which is told on standard error. The word is borrowed.
+ */
 int filter_add(struct filter *filter, const char *word);
 
 /* Whether the decision, an object of the JSON log, is to be shown. */
@@ -73,28 +81,40 @@ struct watcher {
 	const char *level; /* as for the method watch of the control socket */
 	bool json;         /* what was lost is told on standard output too */
 	void (*hear)(void *user, json_t *decision);
-	void (*end)(void *user, long pid); /* no more comes from that canceld, or it is asked anew; NULL: nothing */
-	void (*turn)(void *user); /* after each time that something was heard, and each second; NULL: nothing */
+	/* no more comes from that canceld, or it is asked anew; NULL: nothing */
+	void (*end)(void *user, long pid);
+	/* after each time that something was heard, and each second; NULL: nothing */
+	void (*turn)(void *user);
 	void *user;
 };
 
-/* Those of one canceld until it ends; NULL: of all, those too that are started later. Returns the exit status. */
+/*
+ * Those of one canceld until it ends; NULL: of all, those too that are started later. Returns the
+ * exit status.
+ */
 int watch_run(const struct watcher *watcher, const char *which);
 
 /*
- * The counters of all canceld in the text format of Prometheus. The sum over those of one server's name; counters never
- * go back while this lives, because those of a canceld that has ended stay in it. What is shown is bounded: at most
- * EXPOSITION_SERVERS names of servers and EXPOSITION_PAIRS pairs of a method and a name; the rest is counted as "other".
+ * The counters of all canceld in the text format of Prometheus. The sum over those of one server's
+ * name; counters never go back while this lives, because those of a canceld that has ended stay in
+ * it. What is shown is bounded: at most EXPOSITION_SERVERS names of servers and EXPOSITION_PAIRS
+ * pairs of a method and a name; the rest is counted as "other".
  */
 enum { EXPOSITION_SERVERS = 64, EXPOSITION_PAIRS = 256 };
 
 struct exposition {
-	json_t *samples; /* by family and labels: of each, as of its last answer, by its key; "": of those that ended */
+	/*
+	 * by family and labels: of each, as of its last answer, by its key; "": of those that ended
+	 */
+	json_t *samples;
 	json_t *servers, *pairs; /* seen so far */
 };
 
 void exposition_init(struct exposition *exposition);
 void exposition_free(struct exposition *exposition);
 
-/* stats: the answer to `stats` of each, by a key that tells it from all others as long as it runs; null: none came. */
+/*
+ * stats: the answer to `stats` of each, by a key that tells it from all others as long as it runs;
+ * null: none came.
+ */
 void exposition_write(struct exposition *exposition, json_t *stats, struct buf *text);

@@ -27,54 +27,64 @@ int ctl_unknown(const char *kind, const struct nearest *nearest, const char *whe
 struct ctl_option {
 	const char *name; /* that of one with a value has a = before it */
 	char letter;      /* 0: none */
-	void *set;        /* a bool, which becomes true; or a const char *, which becomes the value */
+	void *set; /* a bool, which becomes true; or a const char *, which becomes the value */
 };
 
 #define CTL_OPTIONS(...) ((const struct ctl_option[]){ __VA_ARGS__, { 0 } })
 
 /*
- * Reads the options, which end with a name NULL, up to argv[optind]. -1, or the status to exit with: CTL_YES if the usage was
- * asked for and shown. stops: at the first word that is no option; else the words come to stand behind all options.
+ * Reads the options, which end with a name NULL, up to argv[optind]. -1, or the status to exit
+ * with: CTL_YES if the usage was asked for and shown. stops: at the first word that is no option;
+ * else the words come to stand behind all options.
  */
-int ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops, const char *usage);
+int ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops,
+    const char *usage);
 
 /*
- * The same, and exits where that returns a status. most: how many words may be there that are no option; CTL_STOPS: any
- * number, and the first one ends the options.
+ * The same, and exits where that returns a status. most: how many words may be there that are no
+ * option; CTL_STOPS: any number, and the first one ends the options.
  */
 enum { CTL_STOPS = -1 };
-void ctl_line(int argc, char *argv[], const struct ctl_option *options, int most, const char *usage);
+void ctl_line(int argc, char *argv[], const struct ctl_option *options, int most,
+    const char *usage);
 
-/* Cuts argv at the first --. Returns how many words stand before it; *behind: what stands behind it; NULL ends both. */
+/*
+ * Cuts argv at the first --. Returns how many words stand before it; *behind: what stands behind
+ * it; NULL ends both.
+ */
 int ctl_cut(int argc, char *argv[], char ***behind);
 
-/* Appends to a list of words, which NULL ends, as it does words; both may be NULL. The list is the caller's, not the words. */
+/*
+ * Appends to a list of words, which NULL ends, as it does words; both may be NULL. The list is the
+ * caller's, not the words.
+ */
 void ctl_add_words(char ***list, char *const *words);
 
 /*
- * The status to exit with: CTL_FAILED, which is told, if what was shown could not be written. A reader that wants no more,
- * such as head(1), is no fault.
+ * The status to exit with: CTL_FAILED, which is told, if what was shown could not be written. A
+ * reader that wants no more, such as head(1), is no fault.
  */
 int ctl_end(int status);
 
 /*
- * canceld itself: beside the program that runs now, else in PATH. If it is nowhere, or its path is not UTF-8, that is told,
- * and the program ends.
+ * canceld itself: beside the program that runs now, else in PATH. If it is nowhere, or its path is
+ * not UTF-8, that is told, and the program ends.
  */
 enum { PROGRAM_SIZE = 4096 };
 extern const char *program_name; /* argv[0] */
 void program_canceld(char path[PROGRAM_SIZE]);
 
 /*
- * Parses the words, which NULL ends, as canceld does. count: the options with their values; a -- may follow, and the
- * command. false: they are wrong, as canceld tells, or only ask for help. Call options_free if it is true; then
- * parsed->command is invalid.
+ * Parses the words, which NULL ends, as canceld does. count: the options with their values; a --
+ * may follow, and the command. false: they are wrong, as canceld tells, or only ask for help. Call
+ * options_free if it is true; then parsed->command is invalid.
  */
 struct options;
 bool program_options(struct options *parsed, char *const *words, size_t *count);
 
 /*
- * Makes it the path to be written down, as links do not change with versions: an absolute one in PATH to the same file,
- * else what it is; then a version in it is told. CTL_YES, or what is told and the status: it is in a cache.
+ * Makes it the path to be written down, as links do not change with versions: an absolute one in
+ * PATH to the same file, else what it is; then a version in it is told. CTL_YES, or what is told
+ * and the status: it is in a cache.
  */
 int program_lasting(char path[PROGRAM_SIZE]);

@@ -1,8 +1,9 @@
 #pragma once
 
 /*
- * A client's configuration file as a tree of its values, each with its place in the text, so that a few bytes can be
- * replaced while all others stay. A text that is not valid is refused. Nobody writes a file from a tree.
+ * A client's configuration file as a tree of its values, each with its place in the text, so that a
+ * few bytes can be replaced while all others stay. A text that is not valid is refused. Nobody
+ * writes a file from a tree.
  */
 
 #include "core/buf.h"
@@ -14,8 +15,9 @@ enum {
 
 enum doc_grammar {
 	DOC_JSONC, /* an object of RFC 8259; comments, and a comma before a closing bracket */
-	DOC_TOML,  /* 1.1: all tables become one tree, wherever their keys stand: [a.b], a.b = 1, {b = 1} */
-	DOC_YAML,  /* is not read */
+	/* 1.1: all tables become one tree, wherever their keys stand: [a.b], a.b = 1, {b = 1} */
+	DOC_TOML,
+	DOC_YAML, /* is not read */
 };
 
 enum doc_kind {
@@ -45,11 +47,14 @@ struct doc_node {
 	struct doc_key key;
 	enum doc_kind kind;
 	enum doc_table table;
-	struct doc_node *parent, *first, *last, *next; /* its children, in the order of the file; its next sibling */
-	struct doc_node *made;                         /* the one made before it */
-	const char *start, *end; /* the value; both NULL for what has no brackets: a table of TOML */
-	const char *comma;       /* behind it; NULL: there is none */
-	struct span text;        /* a string, decoded, with a NUL behind it; of DOC_OTHER the bytes of the file */
+	/* its children, in the order of the file; its next sibling */
+	struct doc_node *parent, *first, *last, *next;
+	struct doc_node *made; /* the one made before it */
+	/* the value; both NULL for what has no brackets: a table of TOML */
+	const char *start, *end;
+	const char *comma; /* behind it; NULL: there is none */
+	/* a string, decoded, with a NUL behind it; of DOC_OTHER the bytes of the file */
+	struct span text;
 };
 
 struct doc {
@@ -68,7 +73,10 @@ span_between(const char *start, const char *end)
 	return span_at(start, (size_t)(end - start));
 }
 
-/* Reads a text; a key that an object has twice is refused. 0, or -1 with the fault. Call doc_free in any case. */
+/*
+ * Reads a text; a key that an object has twice is refused. 0, or -1 with the fault. Call doc_free
+ * in any case.
+ */
 int doc_read(struct doc *doc, struct span text, enum doc_grammar grammar) MUST_USE;
 void doc_free(struct doc *doc); /* also of a zeroed doc */
 
@@ -90,5 +98,8 @@ doc_at(const struct doc_node *from, const char *path)
 /* The bytes as a string that the caller owns. */
 char *doc_copy(struct span bytes);
 
-/* Appends the text as a string that is valid in JSON and, without DEL, in TOML; what is not UTF-8 as it is. */
+/*
+ * Appends the text as a string that is valid in JSON and, without DEL, in TOML; what is not UTF-8
+ * as it is.
+ */
 void doc_quote(struct buf *out, struct span text);

@@ -1,6 +1,9 @@
 #pragma once
 
-/* What the views share: members of JSON objects, times, lines, tables, the terminal, and what people see of a canceld. */
+/*
+ * What the views share: members of JSON objects, times, lines, tables, the terminal, and what
+ * people see of a canceld.
+ */
 
 #include <jansson.h>
 
@@ -8,15 +11,21 @@
 #include "core/timeline.h"
 
 /*
- * Reads JSON whose integers may be of any size: one that 64 bits do not hold is a real, or, exact, a string of its digits.
- * NULL: it is none. The caller owns it.
+ * Reads JSON whose integers may be of any size: one that 64 bits do not hold is a real, or, exact,
+ * a string of its digits. NULL: it is none. The caller owns it.
  */
 json_t *show_parse(struct span text, bool exact) MUST_USE;
 
-/* The errno with which a write to stdout failed first, what is written up to now among them; 0: none has. */
+/*
+ * The errno with which a write to stdout failed first, what is written up to now among them; 0:
+ * none has.
+ */
 int show_flush(void);
 
-/* One value, NULL too, on one line to stdout, in ASCII and free of control bytes, flushed: readers follow it. */
+/*
+ * One value, NULL too, on one line to stdout, in ASCII and free of control bytes, flushed: readers
+ * follow it.
+ */
 void show_json(const json_t *object);
 
 /* The bytes to stdout, flushed; frees the buffer. */
@@ -25,7 +34,10 @@ void show_buf(struct buf *bytes);
 /* The text as a line to stdout, flushed; what is not printable is escaped. Frees the buffer. */
 void show_line(struct buf *text);
 
-/* Appends the text, printable; its tabs and its lines stay; before all but the first comes lead, and with it none is empty. */
+/*
+ * Appends the text, printable; its tabs and its lines stay; before all but the first comes lead,
+ * and with it none is empty.
+ */
 void show_lines(struct buf *out, struct span text, const char *lead);
 
 /* 350ms, 1.5s, 12s, 2m05s, 3h02m, 5d04h; valid until the next but one call. */
@@ -35,7 +47,10 @@ struct span show_time(msec_t time);
 struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
 
-/* Its JSON text, valid until the next call, which is any of show_json and show_dump too; SPAN_NONE for NULL. */
+/*
+ * Its JSON text, valid until the next call, which is any of show_json and show_dump too; SPAN_NONE
+ * for NULL.
+ */
 struct span show_value(const json_t *value);
 
 /* A string, the caller's: the value itself, or its JSON text; NULL for NULL. */
@@ -48,7 +63,8 @@ struct span show_take_line(struct span *text);
 bool show_is_meant(const char *which, struct span name, json_int_t pid);
 
 /* A loop over the items of an array, which are borrowed; NULL has none. */
-#define show_each(item, array) for (size_t at_ = 0; ((item) = json_array_get(array, at_)) != NULL; at_++)
+#define show_each(item, array) \
+	for (size_t at_ = 0; ((item) = json_array_get(array, at_)) != NULL; at_++)
 
 /* Whether the object has the member; whether that is this string. */
 bool show_has(const json_t *object, const char *key);
@@ -57,7 +73,10 @@ bool show_is(const json_t *object, const char *key, const char *text);
 /* ... or one of these words, with blanks between them. */
 bool show_is_any(const json_t *object, const char *key, const char *words);
 
-/* Sets the members with these names, with blanks between them, to those of another object, as far as that has them. */
+/*
+ * Sets the members with these names, with blanks between them, to those of another object, as far
+ * as that has them.
+ */
 void show_take(json_t *object, const json_t *from, const char *keys);
 
 /* The member's number, rounded towards 0; 0 where it is none. */
@@ -66,29 +85,33 @@ json_int_t show_number(const json_t *object, const char *key);
 /* Adds to the member's number. */
 void show_add(json_t *object, const char *key, json_int_t number);
 
-/* Sorts an array by its numbers, or, with a key, by that member; those that are equal keep their order. */
+/*
+ * Sorts an array by its numbers, or, with a key, by that member; those that are equal keep their
+ * order.
+ */
 void show_sort(json_t *values, const char *key);
 
 /* A column of a table; its rows are JSON objects. */
 struct column {
 	const char *title, *key;
 	/*
-	 * The widest of the last two is cut first: at its end, or in its middle, behind the words that all its texts begin
-	 * with.
+	 * The widest of the last two is cut first: at its end, or in its middle, behind the words
+	 * that all its texts begin with.
 	 */
 	enum { COLUMN_LEFT, COLUMN_RIGHT, COLUMN_FLEXIBLE, COLUMN_MIDDLE } kind;
 	void (*write)(struct buf *text, const json_t *row,
 	    const char *key); /* nothing is shown as "-"; NULL: column_text */
 	/*
-	 * Where there is no room those with a high rank go first: COLUMN_SPARE before any text is cut, from COLUMN_FIRST on
-	 * before words are cut that nobody would know any more; 0: never.
+	 * Where there is no room those with a high rank go first: COLUMN_SPARE before any text is
+	 * cut, from COLUMN_FIRST on before words are cut that nobody would know any more; 0: never.
 	 */
 	int rank;
 	enum {
 		COLUMN_PLAIN,
-		COLUMN_APART,  /* texts that differ do not come to look alike */
-		COLUMN_YIELDS, /* when it goes, its text stands in the next column where that has none */
-		COLUMN_ANY     /* it is only there if any row has it */
+		COLUMN_APART, /* texts that differ do not come to look alike */
+		/* when it goes, its text stands in the next column where that has none */
+		COLUMN_YIELDS,
+		COLUMN_ANY /* it is only there if any row has it */
 	} role;
 	const char *(*style)(const json_t *row); /* the escape of its cell, or ""; may be NULL */
 };
@@ -116,27 +139,38 @@ void column_write(struct buf *text, const struct column *column, const json_t *r
 	}
 
 /*
- * Appends a line for the titles and one for each row; none has more than `cells` cells of a terminal (SIZE_MAX: any number).
- * What is not printable is escaped. columns: the last one has no title.
+ * Appends a line for the titles and one for each row; none has more than `cells` cells of a
+ * terminal (SIZE_MAX: any number). What is not printable is escaped. columns: the last one has no
+ * title.
  */
 void table_write(const struct column *columns, const json_t *rows, size_t cells, struct buf *out);
 
 /* Prints it, cut to the terminal. */
 void table_show(const struct column *columns, const json_t *rows);
 
-/* The text, which is printable, cut to so many cells, of which the last `end` are its own; an ellipsis is where it was cut. */
+/*
+ * The text, which is printable, cut to so many cells, of which the last `end` are its own; an
+ * ellipsis is where it was cut.
+ */
 void table_cut(struct buf *out, struct span text, size_t cells, size_t end);
 
 /*
- * The same text in lines of at most so many cells, more than indent. What is longer goes on below, behind that indent.
+ * The same text in lines of at most so many cells, more than indent. What is longer goes on below,
+ * behind that indent.
  */
 void table_wrap(struct buf *out, struct span text, size_t cells, size_t indent);
 
-/* What people see of each canceld, of the requests of all, and of one: the members as in shell/control.h, and answering. */
+/*
+ * What people see of each canceld, of the requests of all, and of one: the members as in
+ * shell/control.h, and answering.
+ */
 extern const struct column view_instances[], view_all_requests[];
 extern const struct column *const view_requests;
 
-/* "7 tools/call slow, 12s old, of everything[4711]"; the same behind "cancelled" or, with a member why, "not cancelled". */
+/*
+ * "7 tools/call slow, 12s old, of everything[4711]"; the same behind "cancelled" or, with a member
+ * why, "not cancelled".
+ */
 void view_request(struct buf *line, const json_t *request);
 void view_outcome(struct buf *line, const json_t *request);
 
@@ -149,7 +183,10 @@ void view_decision(struct buf *line, json_t *decision, bool coloured);
 /* When the request's nearer deadline passes, in ms; MSEC_NEVER: it has none. */
 msec_t view_left(const json_t *request);
 
-/* All about a request, a line each: a head of VIEW_HEAD cells, and the text. about: its canceld; NULL: not known. */
+/*
+ * All about a request, a line each: a head of VIEW_HEAD cells, and the text. about: its canceld;
+ * NULL: not known.
+ */
 enum { VIEW_HEAD = 12 };
 void view_page(struct buf *lines, json_t *request, json_t *about);
 
@@ -168,15 +205,22 @@ size_t term_cells(int out, size_t *rows);
 /* Of stderr, for a line that stays one: some terminals go on below behind the last cell. */
 #define term_told_width (term_cells(STDERR_FILENO, NULL) - 1)
 
-/* Whether stdout may be coloured: it is a terminal, NO_COLOR is not set or empty, and TERM is not "dumb". */
+/*
+ * Whether stdout may be coloured: it is a terminal, NO_COLOR is not set or empty, and TERM is not
+ * "dumb".
+ */
 bool term_colours(void);
 
-/* The escape; an empty string where it is a colour, and term_colours is false, or where stdout is no such terminal. */
+/*
+ * The escape; an empty string where it is a colour, and term_colours is false, or where stdout is
+ * no such terminal.
+ */
 const char *term_colour(const char *escape);
 
 /*
- * Takes the screen: another page, no cursor, each key at once and unseen. false: stdin or stdout is no terminal. Until
- * term_leave, which a handler of signals may call, and which does nothing where the screen is not taken.
+ * Takes the screen: another page, no cursor, each key at once and unseen. false: stdin or stdout is
+ * no terminal. Until term_leave, which a handler of signals may call, and which does nothing where
+ * the screen is not taken.
  */
 bool term_enter(void);
 void term_leave(void);

@@ -1,18 +1,20 @@
 #pragma once
 
 /*
- * What the lines of the JSON log tell of sessions and their requests, as a tree, and the formats in which it is handed on.
+ * What the lines of the JSON log tell of sessions and their requests, as a tree, and the formats in
+ * which it is handed on.
  *
- *   session: pid, server, start, end, since (its start as the log has it), events, calls; as far as it is known dialect,
- *            protocol, clientInfo and serverInfo (objects with a name and a version), session and client, of the history;
- *            over, if it is
- *   call:    a request: title, from (client or server), id, method, name, start, events; ended and outcome, if it has ended:
- *            "result", "isError", the code of an error, or the word of the log by which it was given up; answered, if its
- *            answer came; reason, why it was given up; tally, how it ended, if that is of the history, which then
- *            has a reason at least in its outcome, unless it was answered; traceparent; request and response, the texts of
- *            its messages;
- *            open: it was the oldest of so many as canceld was killed
- *   event:   a line of the log, about the call or about none; its word why is "progress" for progress of the call
+ *   session: pid, server, start, end, since (its start as the log has it), events, calls; as far as
+ *            it is known dialect, protocol, clientInfo and serverInfo (objects with a name and a
+ *            version), session and client, of the history; over, if it is
+ *   call:    a request: title, from (client or server), id, method, name, start, events; ended and
+ *            outcome, if it has ended: "result", "isError", the code of an error, or the word of
+ *            the log by which it was given up; answered, if its answer came; reason, why it was
+ *            given up; tally, how it ended, if that is of the history, which then has a reason at
+ *            least in its outcome, unless it was answered; traceparent; request and response, the
+ *            texts of its messages; open: it was the oldest of so many as canceld was killed
+ *   event:   a line of the log, about the call or about none; its word why is "progress" for
+ *            progress of the call
  *
  * Times are ms since 1970: the line's time too. Calls are in the order in which they were heard of.
  */
@@ -25,31 +27,40 @@
 struct trace {
 	const char *which; /* only of this server, or of the canceld with this pid; NULL: of all */
 	bool payload;      /* keep the texts of messages */
-	msec_t since;      /* of older lines only the head of their session is told, if it goes on */
-	msec_t until;      /* lines from then on are not meant; 0: all are */
-	json_t *sessions;  /* an array; this and the next are owned by who made them */
-	json_t *open;      /* an object: those that are not over, by the session, or else the pid */
+	msec_t since;     /* of older lines only the head of their session is told, if it goes on */
+	msec_t until;     /* lines from then on are not meant; 0: all are */
+	json_t *sessions; /* an array; this and the next are owned by who made them */
+	json_t *open;     /* an object: those that are not over, by the session, or else the pid */
 };
 
 /*
- * Hears each object of a JSON log, a line each. path: -: standard input; what is no file means a server, as trace->which,
- * of the history. The trace borrows the path. Returns the exit status.
+ * Hears each object of a JSON log, a line each. path: -: standard input; what is no file means a
+ * server, as trace->which, of the history. The trace borrows the path. Returns the exit status.
  */
 int trace_read(const char *path, struct trace *trace);
 
 /* Called with an object, which it then owns; tells whether it was one of the log. */
 typedef bool trace_hearer(void *user, json_t *line);
 
-/* Calls with each line of the history, the oldest first; there may be none. tells: what is wrong is told. */
+/*
+ * Calls with each line of the history, the oldest first; there may be none. tells: what is wrong is
+ * told.
+ */
 int trace_read_history(trace_hearer *hear, void *user, bool tells);
 
-/* The time that --since or --until wants, read as local time; NULL: 0. What is none ends the program. */
+/*
+ * The time that --since or --until wants, read as local time; NULL: 0. What is none ends the
+ * program.
+ */
 msec_t trace_read_since(const char *text);
 
 /* 2026-11-26 08:21:37 CET: as people here read it; until the call after the next one. */
 struct span trace_clock(msec_t time);
 
-/* Appends what the history tells of the servers of this name, or of the canceld with this pid (NULL: of all), as lines. */
+/*
+ * Appends what the history tells of the servers of this name, or of the canceld with this pid
+ * (NULL: of all), as lines.
+ */
 void history_append(struct buf *out, const char *which, size_t cells);
 
 /* When a line was written, before trace_hear takes it; -1: that is not told. */
@@ -58,7 +69,10 @@ msec_t trace_time(const json_t *line);
 /* Whether the line is of the servers and of the time that are meant. */
 bool trace_is_meant(const struct trace *trace, const json_t *line);
 
-/* Whether something ended canceld or the server that was not to end, or kept it from being started again. */
+/*
+ * Whether something ended canceld or the server that was not to end, or kept it from being started
+ * again.
+ */
 bool trace_is_loss(const json_t *line);
 
 /* What is told of what became of a session; the caller's. */
@@ -71,8 +85,8 @@ bool trace_hear(void *trace, json_t *line);
 void trace_close(void *trace, long pid);
 
 /*
- * Moves into another trace, which is empty, the events that are about no call, and the calls that have an answer, were given
- * up before that time, or are of a session that is over.
+ * Moves into another trace, which is empty, the events that are about no call, and the calls that
+ * have an answer, were given up before that time, or are of a session that is over.
  */
 void trace_take(struct trace *trace, msec_t before, struct trace *taken);
 
@@ -86,16 +100,17 @@ bool trace_failed(const json_t *call);
 msec_t trace_end(const json_t *session, const json_t *call);
 
 /*
- * Those that ran at the same time stand in different rows, from 0 on, below TRACE_ROWS: the row of the next call, of all in
- * their order. taken: zeroed before the first one.
+ * Those that ran at the same time stand in different rows, from 0 on, below TRACE_ROWS: the row of
+ * the next call, of all in their order. taken: zeroed before the first one.
  */
 enum { TRACE_ROWS = 1000 };
 size_t trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_ROWS]);
 
 /*
- * What is counted of sessions: an object, to which a session's requests are added, those too that the history has only
- * counted; and, once all are in it, the rows of those with so many failures, the slowest last: title, server, method, name,
- * count, failed, p50, p95 and, if not all were only counted, max.
+ * What is counted of sessions: an object, to which a session's requests are added, those too that
+ * the history has only counted; and, once all are in it, the rows of those with so many failures,
+ * the slowest last: title, server, method, name, count, failed, p50, p95 and, if not all were only
+ * counted, max.
  */
 void trace_count(json_t *tools, const json_t *session);
 json_t *trace_tools(json_t *tools, json_int_t least);

@@ -1,20 +1,21 @@
 #pragma once
 
 /*
- * The server process, with a pipe each for stdin and stdout, in a process group that a placeholder leads: so the server may
- * call setsid(2). It is ended with all processes that descend from it. The supervisor decides when.
+ * The server process, with a pipe each for stdin and stdout, in a process group that a placeholder
+ * leads: so the server may call setsid(2). It is ended with all processes that descend from it. The
+ * supervisor decides when.
  *
  *   canceld ── child.c ── a socket ── guardian.c ── the server and what it starts
  *
- * The guardian, a process between canceld and the server, starts the server. It ends the server with all processes that
- * descend from it when canceld orders it to, or when the other end of its socket is closed.
- * It has a session of its own, so that no signal to canceld's group or terminal reaches it, and adopts orphans of the
- * server (system_adopt_orphans) or follows them. On a system without either it ends the server's process group
- * only.
+ * The guardian, a process between canceld and the server, starts the server. It ends the server
+ * with all processes that descend from it when canceld orders it to, or when the other end of its
+ * socket is closed. It has a session of its own, so that no signal to canceld's group or terminal
+ * reaches it, and adopts orphans of the server (system_adopt_orphans) or follows them. On a system
+ * without either it ends the server's process group only.
  *
- * If the guardian dies, the server does (system_die_along), or canceld ends its group; and the guardian's children become
- * canceld's, which adopts orphans too, and sweeps them. One that is stopped goes on when the sweep begins, or, where
- * processes die along, when canceld dies.
+ * If the guardian dies, the server does (system_die_along), or canceld ends its group; and the
+ * guardian's children become canceld's, which adopts orphans too, and sweeps them. One that is
+ * stopped goes on when the sweep begins, or, where processes die along, when canceld dies.
  *
  * Not for libev's default loop: its SIGCHLD watcher reaps every child.
  */
@@ -27,43 +28,50 @@ typedef void sweep_fn(void *context, pid_t pid, int signal, const char *name);
 typedef void sweep_each_fn(void *sweep, pid_t pid);
 
 enum {
-	SWEEP_PAUSE = 20,     /* ms */
-	SWEEP_TIME = 5000,    /* ms, after SIGKILL */
-	SWEEP_STUCK = -1,     /* it has not ended in that time */
-	SWEEP_FOREIGN = -2,   /* it is another user's */
-	SWEEP_APART = 1 << 8, /* beside SIGTERM: it has left the server's group, and none of the files is its own */
-	SWEEP_TOLD = 4096,    /* processes outside of the server's group that are sent SIGTERM; more get SIGKILL only */
+	SWEEP_PAUSE = 20,   /* ms */
+	SWEEP_TIME = 5000,  /* ms, after SIGKILL */
+	SWEEP_STUCK = -1,   /* it has not ended in that time */
+	SWEEP_FOREIGN = -2, /* it is another user's */
+	/* beside SIGTERM: it has left the server's group, and none of the files is its own */
+	SWEEP_APART = 1 << 8,
+	/* processes outside of the server's group that are sent SIGTERM; more get SIGKILL only */
+	SWEEP_TOLD = 4096,
 };
 
 /*
- * The ladder for all that descends from the server. It and the leader of its group, which has ended, are not reaped before
- * the server has ended and an order was given, so that the ids of both groups stay taken. SIGTERM (then SIGCONT) goes to
- * the server's group; when the server has
- * ended, or half of the time has passed, once to what is left outside of that group: to the topmost processes, whose
- * children are their own to end, and to those that come to light later as their parents end. SIGKILL goes to all.
+ * The ladder for all that descends from the server. It and the leader of its group, which has
+ * ended, are not reaped before the server has ended and an order was given, so that the ids of both
+ * groups stay taken. SIGTERM (then SIGCONT) goes to the server's group; when the server has ended,
+ * or half of the time has passed, once to what is left outside of that group: to the topmost
+ * processes, whose children are their own to end, and to those that come to light later as their
+ * parents end. SIGKILL goes to all.
  *
- * With SIGKILL only children are signalled: no other process can reap them, so their ids cannot have become those of other
- * processes; and those that the system follows. When a child ends, its own children become children of the caller, where
- * the system has orphans adopted; so the sweep goes in rounds, until no child is left.
+ * With SIGKILL only children are signalled: no other process can reap them, so their ids cannot
+ * have become those of other processes; and those that the system follows. When a child ends, its
+ * own children become children of the caller, where the system has orphans adopted; so the sweep
+ * goes in rounds, until no child is left.
  *
  * What may not be signalled, or does not end, is told of.
  *
- * Where children cannot be listed, process ids are tried: from the leader's on, and from there again whenever a child was
- * reaped.
+ * Where children cannot be listed, process ids are tried: from the leader's on, and from there
+ * again whenever a child was reaped.
  */
 struct sweep {
-	pid_t server;          /* it may lead another group; 0: that is empty */
-	pid_t leader;          /* of the server's group; the same */
-	bool group;            /* end only processes of these groups */
-	bool exited;           /* the server: set by the caller */
-	msec_t term, kill;     /* when the signals are due; MSEC_NEVER: not ordered yet, SIGTERM was not sent yet */
+	pid_t server; /* it may lead another group; 0: that is empty */
+	pid_t leader; /* of the server's group; the same */
+	bool group;   /* end only processes of these groups */
+	bool exited;  /* the server: set by the caller */
+	/* when the signals are due; MSEC_NEVER: not ordered yet, SIGTERM was not sent yet */
+	msec_t term, kill;
 	msec_t kill_after;     /* the time from one to the other */
 	bool acted, refused;   /* of the last round: a child was, and may not be, sent SIGKILL */
 	struct stat files[3];  /* of the server: stdin, stdout, stderr */
 	bool searched, killed; /* the server's group for children outside of it; SIGKILL was sent */
-	sweep_each_fn *each;   /* what was last done with each child, where children cannot be listed */
-	int tried;             /* for that: how many process ids, since a child was reaped */
-	sweep_fn *signalled;   /* called for what is sent SIGTERM, and for each process that SIGKILL ended */
+	/* what was last done with each child, where children cannot be listed */
+	sweep_each_fn *each;
+	int tried; /* for that: how many process ids, since a child was reaped */
+	/* called for what is sent SIGTERM, and for each process that SIGKILL ended */
+	sweep_fn *signalled;
 	void *context;
 	int count;
 	pid_t told[SWEEP_TOLD]; /* were sent SIGTERM */
@@ -72,25 +80,30 @@ struct sweep {
 /* Plans SIGTERM, at a time, and SIGKILL so much later, unless the first was sent. */
 void sweep_order(struct sweep *sweep, msec_t term, msec_t kill_after);
 
-/* Does what is due. true: there was an order, and nothing is left, or was told of. sweep_pause: how long nothing is due. */
+/*
+ * Does what is due. true: there was an order, and nothing is left, or was told of. sweep_pause: how
+ * long nothing is due.
+ */
 bool sweep_step(struct sweep *sweep);
 msec_t sweep_pause(const struct sweep *sweep);
 
 /*
- * Reaps dead children until one of the two is found dead. true: `kept` is dead, is not reaped, and *info tells how it
- * ended.
+ * Reaps dead children until one of the two is found dead. true: `kept` is dead, is not reaped, and
+ * *info tells how it ended.
  */
 bool sweep_hear(pid_t kept, pid_t leader, siginfo_t *info);
 
 /*
- * Waits until a child has ended, if SIGCHLD has a handler, or the descriptor is readable (true), or the one of system_follow,
- * at most so many milliseconds, or MSEC_NEVER. Other signals wait.
+ * Waits until a child has ended, if SIGCHLD has a handler, or the descriptor is readable (true), or
+ * the one of system_follow, at most so many milliseconds, or MSEC_NEVER. Other signals wait.
  */
 bool sweep_wait(int fd, int news, msec_t time);
 
 enum guardian_kind {
-	GUARDIAN_FORKED,    /* the first report: the server's process is there; number: the guardian's own pid */
-	GUARDIAN_EXECUTED,  /* number: 0, or an errno, if the command cannot be executed, or no process created */
+	/* the first report: the server's process is there; number: the guardian's own pid */
+	GUARDIAN_FORKED,
+	/* number: 0, or an errno, if the command cannot be executed, or no process created */
+	GUARDIAN_EXECUTED,
 	GUARDIAN_ENDED,     /* the server; number: its status, or minus the signal */
 	GUARDIAN_SIGNALLED, /* as sweep_fn; number: the signal */
 };
@@ -112,7 +125,11 @@ struct guardian {
 	bool group; /* end the server's process group only */
 	char **command;
 	int errors; /* the server's stderr; -1: the guardian's own */
-	int reader; /* its other end: open without canceld too, so that what the server writes does not end it; -1: none */
+	/*
+	 * its other end: open without canceld too, so that what the server writes does not end it;
+	 * -1: none
+	 */
+	int reader;
 	const char *socket; /* removed at the end, if nobody listens there; "": none */
 	int input, output;  /* the server's stdin and stdout */
 	int control;        /* a stream socket, for reports and orders */
@@ -120,8 +137,9 @@ struct guardian {
 };
 
 /*
- * Runs the guardian in a process that was forked for it, with all signals blocked, and stdin, stdout and stderr open.
- * Ends when nothing is left and an order was given, or canceld has gone. Exits with 0 if it could do that.
+ * Runs the guardian in a process that was forked for it, with all signals blocked, and stdin,
+ * stdout and stderr open. Ends when nothing is left and an order was given, or canceld has gone.
+ * Exits with 0 if it could do that.
  */
 _Noreturn void guardian_run(const struct guardian *guardian);
 
@@ -131,41 +149,55 @@ enum {
 };
 
 struct child {
-	pid_t pid;                 /* 0: not started, or swept */
-	pid_t guardian;            /* 0: not started, or reaped */
-	struct descriptor control; /* ready when the guardian has reported something; ended: it is about to end */
-	int status;     /* once exited: its exit status, or one of the above; -1 if a signal ended it, or unknown */
-	int signal;     /* the signal; -1 if none */
-	bool exited;    /* the server, or it cannot be executed */
-	int error;      /* why it cannot be; 0: it was executed; -1: that is not known yet */
-	bool signalled; /* the guardian has sent it a signal */
-	bool swept;     /* no process is left that could be ended */
-	bool seized;    /* a guardian that is stopped is killed */
+	pid_t pid;      /* 0: not started, or swept */
+	pid_t guardian; /* 0: not started, or reaped */
+	/* ready when the guardian has reported something; ended: it is about to end */
+	struct descriptor control;
+	/* once exited: its exit status, or one of the above; -1 if a signal ended it, or unknown */
+	int status;
+	int signal;            /* the signal; -1 if none */
+	bool exited;           /* the server, or it cannot be executed */
+	int error;             /* why it cannot be; 0: it was executed; -1: that is not known yet */
+	bool signalled;        /* the guardian has sent it a signal */
+	bool swept;            /* no process is left that could be ended */
+	bool seized;           /* a guardian that is stopped is killed */
 	const char *unguarded; /* how the guardian was lost; NULL: it was not */
-	struct sweep own; /* what canceld does itself if the guardian dies; the group only, if it had children before */
+	/*
+	 * what canceld does itself if the guardian dies; the group only, if it had children before
+	 */
+	struct sweep own;
 };
 
 void child_init(struct child *child);
 
 /*
- * Starts the server as guardian says, without its last three members, and opens the port. Waits a moment until it is
- * known whether the server is executed, which may take long. If it is not, status says why: STATUS_NOT_FOUND or
- * STATUS_NOT_EXECUTABLE if the command cannot be run, STATUS_FAILED if no process or pipe can be created.
+ * Starts the server as guardian says, without its last three members, and opens the port. Waits a
+ * moment until it is known whether the server is executed, which may take long. If it is not,
+ * status says why: STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run,
+ * STATUS_FAILED if no process or pipe can be created.
  */
-void child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled, void *context);
+void child_start(struct child *child, struct guardian guardian, struct port *port,
+    sweep_fn *signalled, void *context);
 
 /* The server was not executed, for this errno. */
 void child_refuse(struct child *child, int error);
 
 /*
- * Says when the server and all that descends from it is to be ended: see sweep_order. `swept` tells when that is done. The
- * guardian goes on without the caller; without an order it begins when control is closed.
+ * Says when the server and all that descends from it is to be ended: see sweep_order. `swept` tells
+ * when that is done. The guardian goes on without the caller; without an order it begins when
+ * control is closed.
  */
 void child_order(struct child *child, msec_t term, msec_t kill_after);
 
-/* The guardian's time is over: from now on, if it is stopped, it is killed, and canceld ends what is left. */
+/*
+ * The guardian's time is over: from now on, if it is stopped, it is killed, and canceld ends what
+ * is left.
+ */
 void child_seize(struct child *child);
 
-/* Reads the guardian's reports and reaps children. Call it when control is ready, on SIGCHLD, and at child_wake. */
+/*
+ * Reads the guardian's reports and reaps children. Call it when control is ready, on SIGCHLD, and
+ * at child_wake.
+ */
 void child_hear(struct child *child);
 msec_t child_wake(const struct child *child, msec_t now);

@@ -1,10 +1,12 @@
 #pragma once
 
 /*
- * What has happened, for those who look later: a file of all canceld of this user, ~/.local/state/canceld/history, or in
- * XDG_STATE_HOME. A line is an object of the JSON log, with "session" and "client"; it tells of the session, or how a request
- * ended: then it has "ended", the word of its tally. What was answered at once is only counted, in a line (COUNTED) for
- * each method and name, a minute after the first one and at the end. Nothing depends on whether the file can be written.
+ * What has happened, for those who look later: a file of all canceld of this user,
+ * ~/.local/state/canceld/history, or in XDG_STATE_HOME. A line is an object of the JSON log, with
+ * "session" and "client"; it tells of the session, or how a request ended: then it has "ended", the
+ * word of its tally. What was answered at once is only counted, in a line (COUNTED) for each method
+ * and name, a minute after the first one and at the end. Nothing depends on whether the file can be
+ * written.
  */
 
 #include "shell/log.h"
@@ -13,7 +15,10 @@
 enum {
 	HISTORY_MOST = 4 << 20, /* bytes of the file; a former one, history.1, has as many */
 	HISTORY_PATH = 4096,
-	/* ms, after which what was answered at once is counted, and a writer that has ended is replaced */
+	/*
+	 * ms, after which what was answered at once is counted, and a writer that has ended is
+	 * replaced
+	 */
 	HISTORY_EACH = 60000,
 };
 
@@ -24,25 +29,30 @@ struct history {
 	struct writer_shared file;
 	struct statistics *statistics; /* this and the next two are borrowed */
 	const struct session *session;
-	const char *client;        /* the name of its process */
-	struct history_page *page; /* what the writer reads if canceld is killed; NULL: there is no history */
-	struct buf members;        /* of each line */
-	size_t of_session;         /* the bytes of it that do not name the client */
-	size_t told;               /* the bytes in which the client has told its name, as far as they are in it */
-	msec_t wake;               /* when history_turn is due; MSEC_NEVER: only after an event */
+	const char *client; /* the name of its process */
+	/* what the writer reads if canceld is killed; NULL: there is no history */
+	struct history_page *page;
+	struct buf members; /* of each line */
+	size_t of_session;  /* the bytes of it that do not name the client */
+	size_t told; /* the bytes in which the client has told its name, as far as they are in it */
+	msec_t wake; /* when history_turn is due; MSEC_NEVER: only after an event */
 	char directory[HISTORY_PATH];
 };
 
-/* The directory number i, below HISTORY_PLACES, where a history may be; canceld's own is in the first. false: there is none. */
+/*
+ * The directory number i, below HISTORY_PLACES, where a history may be; canceld's own is in the
+ * first. false: there is none.
+ */
 enum { HISTORY_PLACES = 2 };
 bool history_directory(int i, char path[HISTORY_PATH]) MUST_USE;
 
 /*
- * From now on the log tells it what to keep. client: the name of its process, which may come later. history must not move in
- * memory until history_close. Zeroed, it is none, and all the other calls do nothing.
+ * From now on the log tells it what to keep. client: the name of its process, which may come later.
+ * history must not move in memory until history_close. Zeroed, it is none, and all the other calls
+ * do nothing.
  */
-void history_open(struct history *history, struct log *log, const char *client, const struct session *session,
-    struct statistics *statistics);
+void history_open(struct history *history, struct log *log, const char *client,
+    const struct session *session, struct statistics *statistics);
 
 /* A request has ended: a VERB_END. */
 void history_end(struct history *history, const struct action *action, msec_t now);
@@ -50,7 +60,10 @@ void history_end(struct history *history, const struct action *action, msec_t no
 /* Counts what is due, or all, and writes. */
 void history_turn(struct history *history, msec_t now, bool all);
 
-/* Sets up the watchers for the next wait; and what is outstanding now, in case that canceld is killed. */
+/*
+ * Sets up the watchers for the next wait; and what is outstanding now, in case that canceld is
+ * killed.
+ */
 void history_watch(struct history *history, const struct session *session, msec_t now);
 
 /* Says nothing more, and stops the watchers. */

@@ -8,27 +8,37 @@
 #include "shell/system.h"
 
 /*
- * Reads and writes that never block, whatever kind of file stdin, stdout and stderr are. O_NONBLOCK is never set on a
- * file description that another process may share, as that process would get EAGAIN in its own reads and writes. Keeps
- * no bytes. The libev watcher decides nothing: it sets `ready`, and the next turn of the loop handles it.
+ * Reads and writes that never block, whatever kind of file stdin, stdout and stderr are. O_NONBLOCK
+ * is never set on a file description that another process may share, as that process would get
+ * EAGAIN in its own reads and writes. Keeps no bytes. The libev watcher decides nothing: it sets
+ * `ready`, and the next turn of the loop handles it.
  */
 enum descriptor_way {
-	DESCRIPTOR_PLAIN,   /* files, which never block, and descriptions of canceld's own with O_NONBLOCK */
-	DESCRIPTOR_SOCKET,  /* MSG_DONTWAIT; to write, only with SYSTEM_SENDS_AT_ONCE, or careful */
-	DESCRIPTOR_NOWAIT,  /* system_transfer, unless the system has none */
-	DESCRIPTOR_CAREFUL, /* poll first, then write no more of the first span than is sure to be accepted */
+	/* files, which never block, and descriptions of canceld's own with O_NONBLOCK */
+	DESCRIPTOR_PLAIN,
+	DESCRIPTOR_SOCKET, /* MSG_DONTWAIT; to write, only with SYSTEM_SENDS_AT_ONCE, or careful */
+	DESCRIPTOR_NOWAIT, /* system_transfer, unless the system has none */
+	/* poll first, then write no more of the first span than is sure to be accepted */
+	DESCRIPTOR_CAREFUL,
 };
 
 struct descriptor {
-	int fd;    /* the descriptor to read, write and watch; -1: none, nothing is read or written */
-	int given; /* the descriptor passed in; differs from fd if the file had to be opened again */
+	int fd; /* the descriptor to read, write and watch; -1: none, nothing is read or written */
+	/* the descriptor passed in; differs from fd if the file had to be opened again */
+	int given;
 	enum descriptor_way way;
 	bool file;     /* a regular file */
 	bool pollable; /* false: always ready, and not to be watched */
-	bool ready;    /* a read may give bytes, or a write succeed; cleared by a read, and by a short write */
-	bool ended;    /* nothing more can be read: end of file, or an error */
-	bool broken;   /* the last write failed; a full disk may have room later, a pipe without reader will not */
-	int error;  /* errno of the last read or write, if it failed, and not because the other end has gone; else 0 */
+	/* a read may give bytes, or a write succeed; cleared by a read, and by a short write */
+	bool ready;
+	bool ended; /* nothing more can be read: end of file, or an error */
+	/* the last write failed; a full disk may have room later, a pipe without reader will not */
+	bool broken;
+	/*
+	 * errno of the last read or write, if it failed, and not because the other end has gone;
+	 * else 0
+	 */
+	int error;
 	int wanted; /* the events that are watched */
 	ev_io watcher;
 };
@@ -36,14 +46,14 @@ struct descriptor {
 #define DESCRIPTOR_NONE ((struct descriptor){ .fd = -1, .given = -1 })
 
 /*
- * Opens /dev/null for each of stdin, stdout and stderr that is closed; for stdout so that a write still fails. Must be
- * called before anything else opens a file. 0, or -1 with errno.
+ * Opens /dev/null for each of stdin, stdout and stderr that is closed; for stdout so that a write
+ * still fails. Must be called before anything else opens a file. 0, or -1 with errno.
  */
 int descriptor_sanitize(void) MUST_USE;
 
 /*
- * Takes ownership of fd. ours: canceld created it and no other process uses its description, so O_NONBLOCK may be set.
- * SIGPIPE must be ignored before the first write.
+ * Takes ownership of fd. ours: canceld created it and no other process uses its description, so
+ * O_NONBLOCK may be set. SIGPIPE must be ignored before the first write.
  */
 void descriptor_init(struct descriptor *descriptor, int fd, bool ours);
 
@@ -53,33 +63,45 @@ void descriptor_close(struct descriptor *descriptor);
 /* The loop of all watchers; must be set before any event is wanted. */
 extern struct ev_loop *descriptor_loop;
 
-/* From now on these events are watched (EV_READ, EV_WRITE; 0: none), if the descriptor can be watched. */
+/*
+ * From now on these events are watched (EV_READ, EV_WRITE; 0: none), if the descriptor can be
+ * watched.
+ */
 void descriptor_want(struct descriptor *descriptor, int events);
 
-/* Like read(2): EAGAIN if there is nothing yet, never EINTR; sets ended at end of file and for any other error. */
+/*
+ * Like read(2): EAGAIN if there is nothing yet, never EINTR; sets ended at end of file and for any
+ * other error.
+ */
 ssize_t descriptor_read(struct descriptor *descriptor, char *to, size_t room) MUST_USE;
 
 /*
- * Like writev(2): may write a part; EAGAIN if nothing can be written now; sets broken for any other error (EPIPE: there
- * is no reader). count: at most DESCRIPTOR_SPANS.
+ * Like writev(2): may write a part; EAGAIN if nothing can be written now; sets broken for any other
+ * error (EPIPE: there is no reader). count: at most DESCRIPTOR_SPANS.
  */
-ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans, int count) MUST_USE;
+ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans,
+    int count) MUST_USE;
 
 enum { DESCRIPTOR_SPANS = 16 };
 
 /*
- * A new descriptor that turns ready, and stays so, when the last reader has gone, or with `writer` the last writer, though
- * bytes may be left to read. None, with errno EPERM, if only a write can show that, or ENOSYS, without SYSTEM_SEES_ENDS.
+ * A new descriptor that turns ready, and stays so, when the last reader has gone, or with `writer`
+ * the last writer, though bytes may be left to read. None, with errno EPERM, if only a write can
+ * show that, or ENOSYS, without SYSTEM_SEES_ENDS.
  */
 struct descriptor descriptor_watch(const struct descriptor *descriptor, bool writer);
 
-/* Makes the watch of a descriptor ready if the other end has gone: for a caller that looks, where none can be woken. */
+/*
+ * Makes the watch of a descriptor ready if the other end has gone: for a caller that looks, where
+ * none can be woken.
+ */
 void descriptor_look(const struct descriptor *descriptor, struct descriptor *watch);
 
 /*
- * The signals of this process. signals_save, before anything starts a process or a loop, saves their dispositions, ignores
- * SIGPIPE and SIGXFSZ, gives SIGCHLD its default disposition and unblocks what canceld handles: SIGCHLD SIGHUP SIGINT
- * SIGQUIT SIGTERM SIGUSR2. signals_restore is called in the server's process, before exec.
+ * The signals of this process. signals_save, before anything starts a process or a loop, saves
+ * their dispositions, ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default disposition and
+ * unblocks what canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR2. signals_restore is
+ * called in the server's process, before exec.
  */
 void signals_save(void);
 void signals_restore(void);
@@ -96,13 +118,17 @@ void signals_unwatch(void);
 /* The number of a signal that has arrived, each once, those that end canceld first; 0: no more. */
 int signals_next(void);
 
-/* The first signal that ends canceld; 0: none. A SIGINT that was typed in a terminal does so only by signals_end. */
+/*
+ * The first signal that ends canceld; 0: none. A SIGINT that was typed in a terminal does so only
+ * by signals_end.
+ */
 int signals_ending(void);
 void signals_end(int signal);
 
 /*
- * One side of the session as the loop sees it: bytes read from it go to the session, and the session's bytes for it are
- * written to it. A port decides nothing. In a dry run all bytes pass beside the session, which hears a copy of them.
+ * One side of the session as the loop sees it: bytes read from it go to the session, and the
+ * session's bytes for it are written to it. A port decides nothing. In a dry run all bytes pass
+ * beside the session, which hears a copy of them.
  */
 struct port {
 	enum side side;
@@ -110,15 +136,20 @@ struct port {
 	struct lane *from, *to;    /* what this side has written, and what is written to it */
 	struct lane *heard, *told; /* the session's lanes of these: the same, but in a dry run */
 	struct descriptor in, out;
-	struct descriptor reader; /* turns ready when nothing reads what is written to out any more */
-	bool throttled; /* not read: the other side does not read its messages, or this side not canceld's answers */
+	/* turns ready when nothing reads what is written to out any more */
+	struct descriptor reader;
+	/*
+	 * not read: the other side does not read its messages, or this side not canceld's answers
+	 */
+	bool throttled;
 };
 
 /*
- * A port without descriptors. wires: the lanes of the bytes that pass, by the side that writes them: the session's, or in a
- * dry run others. All is borrowed.
+ * A port without descriptors. wires: the lanes of the bytes that pass, by the side that writes
+ * them: the session's, or in a dry run others. All is borrowed.
  */
-void port_init(struct port *port, enum side side, struct session *session, struct lane *const wires[2]);
+void port_init(struct port *port, enum side side, struct session *session,
+    struct lane *const wires[2]);
 
 /* Takes ownership of both descriptors. ours: as in descriptor_init. */
 void port_open(struct port *port, int in, int out, bool ours);
@@ -128,7 +159,10 @@ void port_close(struct port *port);
 /* Whether more input may come, and the lane has room for it. */
 bool port_may_read(const struct port *port);
 
-/* Reads once and tells the session, also of the end; returns the number of bytes, 0 if there are no more now. */
+/*
+ * Reads once and tells the session, also of the end; returns the number of bytes, 0 if there are no
+ * more now.
+ */
 size_t port_read(struct port *port);
 
 /* Whether nothing can be written any more. */
@@ -137,7 +171,9 @@ bool port_is_closed(const struct port *port);
 /* The number of bytes that can be written now. */
 size_t port_backlog(const struct port *port);
 
-/* Bytes read from this side: those that wait to be written to the other one; all that take memory. */
+/*
+ * Bytes read from this side: those that wait to be written to the other one; all that take memory.
+ */
 size_t port_queued(const struct port *port);
 size_t port_size(const struct port *port);
 
@@ -147,5 +183,8 @@ void port_write(struct port *port);
 /* Drops the bytes to be written, as they will not be read. */
 void port_abandon(struct port *port);
 
-/* Stops or resumes reading, by the marks of limits.h, and sets up the watchers; writing: whether the caller writes at all. */
+/*
+ * Stops or resumes reading, by the marks of limits.h, and sets up the watchers; writing: whether
+ * the caller writes at all.
+ */
 void port_watch(struct port *port, bool writing);

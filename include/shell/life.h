@@ -13,21 +13,25 @@ enum client_state {
 	CLIENT_LEFT,     /* its requests are cancelled; until: it may still read queued answers */
 };
 
-/* How the client's end is noticed: end of file on stdin, a closed stdout, the end of its process, a signal to canceld. */
+/*
+ * How the client's end is noticed: end of file on stdin, a closed stdout, the end of its process, a
+ * signal to canceld.
+ */
 struct client {
-	struct port *port;        /* borrowed; the caller of life_start has opened it */
-	struct descriptor hangup; /* ready when stdin has no writer any more, though it may contain more to be read */
-	struct descriptor exit;   /* ready when the process has ended */
-	pid_t process;            /* 0: it is not known */
-	char name[SYSTEM_NAME];   /* the process's, as it was at the start */
+	struct port *port; /* borrowed; the caller of life_start has opened it */
+	/* ready when stdin has no writer any more, though it may contain more to be read */
+	struct descriptor hangup;
+	struct descriptor exit; /* ready when the process has ended */
+	pid_t process;          /* 0: it is not known */
+	char name[SYSTEM_NAME]; /* the process's, as it was at the start */
 	enum client_state state;
 	bool left_deaf; /* it no longer read when its requests were cancelled */
 	msec_t until;   /* see the state; MSEC_NEVER: not limited */
 };
 
 /*
- * The lives of both sides. Tells the session that the client has gone or the server has; ends the server and starts it
- * again, by the supervisor's steps. It decides nothing of JSON-RPC.
+ * The lives of both sides. Tells the session that the client has gone or the server has; ends the
+ * server and starts it again, by the supervisor's steps. It decides nothing of JSON-RPC.
  */
 struct life {
 	const struct options *options; /* this and what follows is borrowed */
@@ -49,19 +53,24 @@ struct life {
 };
 
 /*
- * Starts the server. If that fails, the client's first request is answered with the reason. The caller has set the first
- * members, all borrowed, and the time. 0, or -1 after a line in the log. life must not move in memory until life_close,
- * which is called in any case.
+ * Starts the server. If that fails, the client's first request is answered with the reason. The
+ * caller has set the first members, all borrowed, and the time. 0, or -1 after a line in the log.
+ * life must not move in memory until life_close, which is called in any case.
  */
 int life_start(struct life *life) MUST_USE;
 
-/* Frees everything. The guardian ends the rest of the server's process tree, and is not waited for. */
+/*
+ * Frees everything. The guardian ends the rest of the server's process tree, and is not waited for.
+ */
 void life_close(struct life *life);
 
 /* Writes the session's queued bytes to the server, and carries out the steps that this brings. */
 void life_write(struct life *life, msec_t now);
 
-/* Handles the client's end, and carries out the steps that are due. child_signal: SIGCHLD has arrived. */
+/*
+ * Handles the client's end, and carries out the steps that are due. child_signal: SIGCHLD has
+ * arrived.
+ */
 void life_turn(struct life *life, bool child_signal, msec_t now);
 
 /* Sets up the watchers for the next wait. */
@@ -80,8 +89,8 @@ bool life_shares_group(const struct life *life);
 int life_status(const struct life *life);
 
 /*
- * Starts the server and relays between it and this process's stdin and stdout, until one side has ended and the
- * server's process tree is gone. Returns the exit status. If the server cannot be started, the client's first request
- * is answered with the reason.
+ * Starts the server and relays between it and this process's stdin and stdout, until one side has
+ * ended and the server's process tree is gone. Returns the exit status. If the server cannot be
+ * started, the client's first request is answered with the reason.
  */
 int loop_run(struct options *options, struct log *log);

@@ -1,10 +1,11 @@
 #pragma once
 
 /*
- * One line for each event, to stderr or a file: `canceld[PID] NAME: WHY key=value ...`, or one JSON object. Never blocks:
- * bytes that cannot be written at once wait in a bounded queue; lines that do not fit are counted and reported later
- * (LINES_LOST). Values may be any bytes. errno is preserved. The relay passes the server's stderr on, through the same
- * queue if the log is on stderr: so a line of the log begins a line even after a part of the server's.
+ * One line for each event, to stderr or a file: `canceld[PID] NAME: WHY key=value ...`, or one JSON
+ * object. Never blocks: bytes that cannot be written at once wait in a bounded queue; lines that do
+ * not fit are counted and reported later (LINES_LOST). Values may be any bytes. errno is preserved.
+ * The relay passes the server's stderr on, through the same queue if the log is on stderr: so a
+ * line of the log begins a line even after a part of the server's.
  */
 
 #include "core/dialect.h"
@@ -13,14 +14,16 @@
 #include "shell/writer.h"
 
 enum {
-	LOG_QUEUE_MAX = 128 << 10, /* bytes not written yet, unless one line is longer; more than those of the relay */
-	LOG_FILE_QUEUE_MAX = 1 << 20, /* ... to a regular file, which takes some time for long messages */
-	LOG_VALUE_MAX = 512,          /* bytes shown of one value */
-	LOG_NOISE_MAX = 1024,         /* bytes shown of a line of noise */
-	LOG_PAYLOAD_MAX = 1 << 20,    /* ... of a message */
-	LOG_TAIL_MAX = 16 << 10,      /* bytes kept of the last lines */
-	LOG_LAST_WAIT = 50,           /* ms, to write the last lines */
-	LOG_FILE_WAIT = 1000,         /* ... to a regular file that is not shared */
+	/* bytes not written yet, unless one line is longer; more than those of the relay */
+	LOG_QUEUE_MAX = 128 << 10,
+	/* ... to a regular file, which takes some time for long messages */
+	LOG_FILE_QUEUE_MAX = 1 << 20,
+	LOG_VALUE_MAX = 512,       /* bytes shown of one value */
+	LOG_NOISE_MAX = 1024,      /* bytes shown of a line of noise */
+	LOG_PAYLOAD_MAX = 1 << 20, /* ... of a message */
+	LOG_TAIL_MAX = 16 << 10,   /* bytes kept of the last lines */
+	LOG_LAST_WAIT = 50,        /* ms, to write the last lines */
+	LOG_FILE_WAIT = 1000,      /* ... to a regular file that is not shared */
 
 	RELAY_QUEUE_MAX = 64 << 10, /* bytes of the server's stderr not written yet */
 	RELAY_TAIL_MAX = 4 << 10,   /* bytes of it kept */
@@ -29,14 +32,15 @@ enum {
 struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
-	bool payload;                       /* each line about a message has its text */
-	bool dry_run;                       /* each line says so: "canceld[PID] NAME (dry run): WHY ..." */
-	const char *file;                   /* NULL: stderr */
-	const char *name;                   /* the server's, borrowed as long as the log is open; NULL or "": none */
-	const struct writer_shared *shared; /* the file, if it is that of several; file is NULL then */
-	bool by_turn;                       /* events are written only by log_flush */
-	bool tail;                          /* the last lines are kept */
-	const struct buf *members;          /* of each JSON object, behind the server's name; NULL: none */
+	bool payload;     /* each line about a message has its text */
+	bool dry_run;     /* each line says so: "canceld[PID] NAME (dry run): WHY ..." */
+	const char *file; /* NULL: stderr */
+	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
+	/* the file, if it is that of several; file is NULL then */
+	const struct writer_shared *shared;
+	bool by_turn;              /* events are written only by log_flush */
+	bool tail;                 /* the last lines are kept */
+	const struct buf *members; /* of each JSON object, behind the server's name; NULL: none */
 };
 
 struct log_field;
@@ -48,26 +52,34 @@ struct log {
 	int file;                     /* ... before that; -1: none */
 	pid_t pid;                    /* of canceld */
 	struct buf queue;             /* not written yet: lines, and parts of the server's */
-	uint64_t lost;                /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
-	bool failed;                  /* log_failed has told it */
-	bool inside;                  /* what was queued last did not end a line */
-	struct buf tail;              /* the last lines, in JSON, without payloads */
+	uint64_t lost; /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
+	bool failed;   /* log_failed has told it */
+	bool inside;   /* what was queued last did not end a line */
+	struct buf tail; /* the last lines, in JSON, without payloads */
 	/*
-	 * Who else hears events up to a level of his own, whatever the format of the log is; the call, which must not log
-	 * anything, may give the fields to log_append_line. Anyone may set it. NULL: nobody.
+	 * Who else hears events up to a level of his own, whatever the format of the log is; the
+	 * call, which must not log anything, may give the fields to log_append_line. Anyone may set
+	 * it. NULL: nobody.
 	 */
 	void (*hear)(void *hearer, enum why why, const struct log_field *fields, size_t count);
 	void *hearer;
 	enum why_level heard;
-	/* The same of what the history has of the session itself, whatever the level is. NULL: nobody. */
+	/*
+	 * The same of what the history has of the session itself, whatever the level is. NULL:
+	 * nobody.
+	 */
 	void (*keep)(void *keeper, enum why why, const struct log_field *fields, size_t count);
 	void *keeper;
 };
 
 enum log_kind {
-	LOG_TEXT,     /* any bytes; an empty one is left out of the line */
-	LOG_ID,       /* JSON text as received; an empty one is left out */
-	LOG_PAYLOAD,  /* the text of a message; the last field, shown only if the log has payloads, and never heard */
+	LOG_TEXT, /* any bytes; an empty one is left out of the line */
+	LOG_ID,   /* JSON text as received; an empty one is left out */
+	/*
+	 * the text of a message; the last field, shown only if the log has payloads, and never
+	 * heard
+	 */
+	LOG_PAYLOAD,
 	LOG_NUMBER,   /* this and the next have a number */
 	LOG_POSITIVE, /* 0 is left out */
 	LOG_TIME,     /* a duration in ms; MSEC_NEVER is left out */
@@ -81,8 +93,9 @@ struct log_field {
 };
 
 /*
- * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED, or with payloads
- * the log is refused. NULL, or what is wrong, for a person: then log_close must not be called.
+ * A file is created with mode 0600; if it exists and has wider rights, its first line is
+ * LOG_EXPOSED, or with payloads the log is refused. NULL, or what is wrong, for a person: then
+ * log_close must not be called.
  */
 const char *log_open(struct log *log, const struct log_config *config) MUST_USE;
 
@@ -92,10 +105,16 @@ void log_open_shared(struct log *log, const struct log_config *config);
 /* Starts another writer of the shared file, after the former one has ended. */
 void log_reopen(struct log *log);
 
-/* Closes the log, after at most LOG_LAST_WAIT or LOG_FILE_WAIT to write the last lines. Returns what log_failed does. */
+/*
+ * Closes the log, after at most LOG_LAST_WAIT or LOG_FILE_WAIT to write the last lines. Returns
+ * what log_failed does.
+ */
 int log_close(struct log *log);
 
-/* The errno of the first failure to write to the log's file, once; 0: there was none, or it was told, or there is no file. */
+/*
+ * The errno of the first failure to write to the log's file, once; 0: there was none, or it was
+ * told, or there is no file.
+ */
 int log_failed(struct log *log);
 
 /* Sets up the watchers for the next wait. */
@@ -114,12 +133,18 @@ bool log_shows(const struct log *log, enum why why);
 	(const struct log_field[]){ __VA_ARGS__ }, \
 	    sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field)
 
-/* Logs one event, unless the level hides it. NOISE in a line of text is `NOISE | TEXT`, its first field without quotes. */
+/*
+ * Logs one event, unless the level hides it. NOISE in a line of text is `NOISE | TEXT`, its first
+ * field without quotes.
+ */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
 
-/* A line of the log: a JSON object; or `canceld[PID] NAME: WHY` and the fields, after the time if it goes to a file. */
-void log_append_line(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields,
-    size_t count);
+/*
+ * A line of the log: a JSON object; or `canceld[PID] NAME: WHY` and the fields, after the time if
+ * it goes to a file.
+ */
+void log_append_line(struct buf *line, const struct log *log, bool json, enum why why,
+    const struct log_field *fields, size_t count);
 
 /* Logs FAILED: what canceld could not do, and the text of an errno (0: none). */
 void log_failure(struct log *log, const char *doing, int error);
@@ -136,7 +161,8 @@ void log_write(struct log *log);
 /* The same, and tells how many lines were lost; to be called once a turn. */
 void log_flush(struct log *log);
 
-#define LOG_FIELD(name, is, member, value) ((struct log_field){ .key = (name), .kind = (is), .member = (value) })
+#define LOG_FIELD(name, is, member, value) \
+	((struct log_field){ .key = (name), .kind = (is), .member = (value) })
 #define log_text(name, value) LOG_FIELD(name, LOG_TEXT, text, value)
 #define log_id(name, id) LOG_FIELD(name, LOG_ID, text, id)
 #define log_payload(message) LOG_FIELD("payload", LOG_PAYLOAD, text, message)
@@ -157,18 +183,19 @@ void report_action(struct log *log, const struct action *action);
 void report_end(struct log *log, const struct action *action);
 
 /*
- * Logs RULE_DOUBTED of each rule that was most likely meant otherwise, once; or RULE_UNUSED, of those too that are for this
- * server alone and have named no request. dialect: NULL: not known.
+ * Logs RULE_DOUBTED of each rule that was most likely meant otherwise, once; or RULE_UNUSED, of
+ * those too that are for this server alone and have named no request. dialect: NULL: not known.
  */
-void report_rules(struct log *log, enum why why, struct policy *policy, const struct dialect *dialect);
+void report_rules(struct log *log, enum why why, struct policy *policy,
+    const struct dialect *dialect);
 
 /* RULE_UNUSED, and SUMMARY: the counts of the whole session. */
 void report_summary(struct log *log, const struct session *session, struct policy *policy);
 
 /*
- * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits for the other:
- * lines that do not fit into the queue are dropped whole, and counted. If stderr is a terminal, the server writes to it
- * directly.
+ * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits
+ * for the other: lines that do not fit into the queue are dropped whole, and counted. If stderr is
+ * a terminal, the server writes to it directly.
  */
 struct relay {
 	struct descriptor in;
@@ -180,18 +207,25 @@ struct relay {
 };
 
 /*
- * 0, or -1 with errno. inherited: the server writes to canceld's stderr directly, so that a process that outlives canceld
- * can still write. shared: a log on stderr; NULL: none. relay must not move in memory until relay_close.
+ * 0, or -1 with errno. inherited: the server writes to canceld's stderr directly, so that a process
+ * that outlives canceld can still write. shared: a log on stderr; NULL: none. relay must not move
+ * in memory until relay_close.
  */
 int relay_open(struct relay *relay, bool inherited, struct log *shared) MUST_USE;
 
-/* Closes the relay; what the shared log has not written yet, that writes. Also after a failed relay_open. */
+/*
+ * Closes the relay; what the shared log has not written yet, that writes. Also after a failed
+ * relay_open.
+ */
 void relay_close(struct relay *relay);
 
 /* Sets up the watchers for the next wait; that of the shared log is the caller's. */
 void relay_watch(struct relay *relay);
 
-/* One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much as possible. */
+/*
+ * One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much
+ * as possible.
+ */
 void relay_turn(struct relay *relay);
 
 /* Writes a line of canceld's own, given without its newline and the program's name. */

@@ -19,32 +19,42 @@ enum {
 };
 
 /*
- * The configuration file: a JSON object with the long names of options as its keys, and sections for servers. It says
- * what the command line does not say; the section for the server comes before the rest of the file.
+ * The configuration file: a JSON object with the long names of options as its keys, and sections
+ * for servers. It says what the command line does not say; the section for the server comes before
+ * the rest of the file.
  */
 struct configfile {
 	bool named;             /* by --config */
 	char server[NAME_SIZE]; /* its name, for the choice of the section */
 	const char *section;    /* that is read, borrowed; NULL: the rest of the file is */
 	json_t *in_force;       /* owned: what the session runs with; NULL: it does not run yet */
-	json_t *faults; /* owned: what was wrong at last, for a person: strings, at most CONFIGFILE_FAULTS; or NULL */
+	/*
+	 * owned: what was wrong at last, for a person: strings, at most CONFIGFILE_FAULTS; or NULL
+	 */
+	json_t *faults;
 };
 
 struct options {
 	struct policy policy;
-	json_t *origins; /* owned: the texts of rules' origins, each the name of itself; requests may outlive a rule */
-	struct session_config session; /* without what does not follow from an option alone: see loop.c */
+	/*
+	 * owned: the texts of rules' origins, each the name of itself; requests may outlive a rule
+	 */
+	json_t *origins;
+	/* without what does not follow from an option alone: see loop.c */
+	struct session_config session;
 	bool drain;
 	msec_t drain_for;              /* MSEC_NEVER: as long as the deadlines allow */
 	msec_t term_after, kill_after; /* MSEC_NEVER: the built-in times */
-	bool sweep_group;              /* the sweep spares processes that have left the server's process group */
-	size_t restarts;               /* 0: the server is not started again */
-	msec_t restarts_within;        /* MSEC_NEVER: no window, `restarts` counts them all */
+	bool sweep_group; /* the sweep spares processes that have left the server's process group */
+	size_t restarts;  /* 0: the server is not started again */
+	msec_t restarts_within; /* MSEC_NEVER: no window, `restarts` counts them all */
 	bool fail_on_timeout, fail_on_error, no_control, no_history;
-	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
-	struct log_config log;      /* its file is the next, from configfile_load on */
+	/* the name of the control socket; "": a fresh one in the usual place */
+	char control[OPTIONS_PATH];
+	struct log_config log; /* its file is the next, from configfile_load on */
 	char log_path[OPTIONS_PATH];
-	char config[OPTIONS_PATH];  /* the file; "": none; before configfile_load only that of --config */
+	/* the file; "": none; before configfile_load only that of --config */
+	char config[OPTIONS_PATH];
 	struct configfile file;     /* from configfile_load on */
 	bool given[OPTIONS_MAX];    /* which rows of the table the command line has */
 	char name[NAME_SIZE];       /* of the server, for the log */
@@ -56,24 +66,31 @@ struct options {
 struct setting;
 
 enum option_trait {
-	OPTION_RULE = 1 << 0,    /* of the policy: the values add up; in the file it may be an object of them */
+	/* of the policy: the values add up; in the file it may be an object of them */
+	OPTION_RULE = 1 << 0,
 	OPTION_AT_ONCE = 1 << 1, /* a reload takes it; the others count at the next start */
-	OPTION_TEXT = 1 << 2,    /* any text: a number or a word without quotes in the file is none */
+	OPTION_TEXT = 1 << 2, /* any text: a number or a word without quotes in the file is none */
 
 	OPTION_DEADLINE = OPTION_RULE | OPTION_AT_ONCE,
 	OPTION_ANSWER = OPTION_RULE | OPTION_TEXT,
 };
 
-/* A row of THE TABLE, which ends with a row of zeros: getopt's, the help (read by the completions) and the keys of the file. */
+/*
+ * A row of THE TABLE, which ends with a row of zeros: getopt's, the help (read by the completions)
+ * and the keys of the file.
+ */
 struct options_row {
-	int letter;                                 /* 0: none */
-	unsigned traits;                            /* enum option_trait */
-	bool (*set)(const struct setting *setting); /* false: the value is wrong; NULL: there is nothing to set */
-	const char *name;                           /* NULL: none */
-	size_t at;         /* what it sets, in struct options; of a rule its enum policy_kind */
-	const char *value; /* as the help shows it: "FILE", "text|json", "[=WHAT]" if it may be left out; NULL: none */
-	const char *want;  /* which values are right; NULL: as the help shows */
-	const char *help;  /* the explanation; without a letter and a name: a heading of the next rows */
+	int letter;      /* 0: none */
+	unsigned traits; /* enum option_trait */
+	/* false: the value is wrong; NULL: there is nothing to set */
+	bool (*set)(const struct setting *setting);
+	const char *name; /* NULL: none */
+	size_t at;        /* what it sets, in struct options; of a rule its enum policy_kind */
+	/* as the help shows it: "FILE", "text|json", "[=WHAT]" if it may be left out; NULL: none */
+	const char *value;
+	const char *want; /* which values are right; NULL: as the help shows */
+	/* the explanation; without a letter and a name: a heading of the next rows */
+	const char *help;
 };
 
 extern const struct options_row options_rows[];
@@ -82,36 +99,43 @@ extern const struct options_row options_rows[];
 const struct options_row *options_key(const char *key);
 
 /*
- * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to
- * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv, and its
- * first word may be replaced. options must not move in memory.
+ * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and
+ * --version (written to stdout), STATUS_FAILED after options_refuse. Call options_free in any case;
+ * command points into argv, and its first word may be replaced. options must not move in memory.
  */
 int options_parse(struct options *options, int argc, char *argv[]) MUST_USE;
 void options_free(struct options *options);
 
 /*
- * Writes one line to stderr that tells what is wrong, and keeps it as the fault, in printable UTF-8; the log then has
- * failures only, on stderr. Returns STATUS_FAILED.
+ * Writes one line to stderr that tells what is wrong, and keeps it as the fault, in printable
+ * UTF-8; the log then has failures only, on stderr. Returns STATUS_FAILED.
  */
-int options_refuse(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int options_refuse(struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /*
- * Sets what the option sets; value as on the command line, or NULL: none. source: of a rule. false: the value is wrong,
- * what it sets is undefined, and the fault tells.
+ * Sets what the option sets; value as on the command line, or NULL: none. source: of a rule. false:
+ * the value is wrong, what it sets is undefined, and the fault tells.
  */
-bool options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value);
+bool options_set(struct options *options, const struct options_row *row, enum policy_source source,
+    const char *value);
 
 /* Appends to the fault. Always false: the caller's result. */
-bool options_fault(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool options_fault(struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* Whether the command line says what this option says: then the file's value does not count. Rules add up. */
+/*
+ * Whether the command line says what this option says: then the file's value does not count. Rules
+ * add up.
+ */
 bool options_given(const struct options *options, const struct options_row *row);
 
 /*
- * Reads the file that --config names, or the one in the home if it is there, after options_parse; then carries out what
- * one option says about another: a dry run has no restarts. A key that is wrong changes nothing, nor does a file that is
- * no JSON, or not the user's; the faults tell. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse if there are
- * any in the file of --config.
+ * Reads the file that --config names, or the one in the home if it is there, after options_parse;
+ * then carries out what one option says about another: a dry run has no restarts. A key that is
+ * wrong changes nothing, nor does a file that is no JSON, or not the user's; the faults tell.
+ * Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse if there are any in the file of
+ * --config.
  */
 int configfile_load(struct options *options) MUST_USE;
 
@@ -119,9 +143,10 @@ int configfile_load(struct options *options) MUST_USE;
 void configfile_report(struct options *options, struct log *log);
 
 /*
- * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now on, a new level of
- * the log counts at once. Returns {"changed":[..],"at_next_start":[..],"refused":[..],"unfit":[..]}: the keys whose
- * values differ from those in force, the faults and the sections that do not fit; the caller owns it. NULL: the whole
- * file is refused, as its only fault tells.
+ * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now
+ * on, a new level of the log counts at once. Returns
+ * {"changed":[..],"at_next_start":[..],"refused":[..],"unfit":[..]}: the keys whose values differ
+ * from those in force, the faults and the sections that do not fit; the caller owns it. NULL: the
+ * whole file is refused, as its only fault tells.
  */
 json_t *configfile_reload(struct options *options, struct log *log);

@@ -1,13 +1,19 @@
 #pragma once
 
-/* What became of the requests of a session: counted by method and name, with their times; and the last ones that ended. */
+/*
+ * What became of the requests of a session: counted by method and name, with their times; and the
+ * last ones that ended.
+ */
 
 #include "core/journal.h"
 
 enum {
-	STATISTICS_NAME = 128, /* bytes of a method or name, which are hostile input, that tell it from others */
-	STATISTICS_TIMES =
-	    15, /* of a histogram: the boundaries of OpenTelemetry's conventions, and one for all above */
+	/* bytes of a method or name, which are hostile input, that tell it from others */
+	STATISTICS_NAME = 128,
+	/*
+	 * of a histogram: the boundaries of OpenTelemetry's conventions, and one for all above
+	 */
+	STATISTICS_TIMES = 15,
 };
 
 /* In ms; a time counts in the first one that is not less. The last is MSEC_NEVER. */
@@ -16,7 +22,8 @@ extern const msec_t statistics_times[STATISTICS_TIMES];
 struct method_totals { /* of the client's requests of one method and name that have ended */
 	struct span method, name;
 	char storage[2][STATISTICS_NAME];
-	uint64_t tallies[TALLIES], count, sum; /* count: of all tallies; sum: ms from each request to its end, in all */
+	/* count: of all tallies; sum: ms from each request to its end, in all */
+	uint64_t tallies[TALLIES], count, sum;
 	uint64_t times[STATISTICS_TIMES];
 	msec_t longest;
 	uint64_t at_once, at_once_ms; /* of those that were answered at once; set at will */
@@ -31,8 +38,9 @@ struct ended { /* a request that has ended, or is awaited no more; its spans are
 struct statistics {                                      /* zeroed: nothing has ended yet */
 	struct method_totals methods[LIMIT_METHODS + 1]; /* the last one is that of all others */
 	size_t method_count;                             /* of those in use */
-	struct ended ended[LIMIT_ENDED];                 /* the last ones, but for what was answered at once: a ring */
-	size_t ended_count;                              /* how many there were */
+	/* the last ones, but for what was answered at once: a ring */
+	struct ended ended[LIMIT_ENDED];
+	size_t ended_count; /* how many there were */
 };
 
 /* A VERB_END that came now. */

@@ -8,95 +8,134 @@
 #include "shell/system.h"
 
 /* What units_read_duration accepts, for messages. */
-#define UNITS_DURATION "250ms, 30s, 5m, 2h or 1d, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
+#define UNITS_DURATION \
+	"250ms, 30s, 5m, 2h or 1d, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
 #define UNITS_RULE "[METHOD[:NAME]=]DURATION (up to 100000h), such as 30s or tools/call:NAME=5m"
 
-/* 250ms, 30s, 5m, 2h, 1d, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms. false: it is none. */
+/*
+ * 250ms, 30s, 5m, 2h, 1d, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms.
+ * false: it is none.
+ */
 bool units_read_time(struct span text, uint64_t *time);
 
-/* The same, and 0 and none, which are MSEC_NEVER. false: it is none of these, and *duration is unchanged. */
+/*
+ * The same, and 0 and none, which are MSEC_NEVER. false: it is none of these, and *duration is
+ * unchanged.
+ */
 bool units_read_duration(struct span text, msec_t *duration);
 
-/* Digits; of bytes also with K, M or G (powers of 1024). false: something else, or not between least and most. */
+/*
+ * Digits; of bytes also with K, M or G (powers of 1024). false: something else, or not between
+ * least and most.
+ */
 bool units_read_number(struct span text, bool bytes, size_t least, size_t most, size_t *number);
 
-/* [METHOD[:NAME]=]VALUE, of POLICY_ANSWER METHOD=VALUE: adds the rule to the policy. false: it is none. */
-bool units_read_rule(const char *text, enum policy_source source, enum policy_kind kind, struct policy *policy);
+/*
+ * [METHOD[:NAME]=]VALUE, of POLICY_ANSWER METHOD=VALUE: adds the rule to the policy. false: it is
+ * none.
+ */
+bool units_read_rule(const char *text, enum policy_source source, enum policy_kind kind,
+    struct policy *policy);
 
 /* What a mistyped or shortened name was most likely meant to be. */
 enum { NEAREST_TOLD = 256 };
 struct nearest {
 	struct span typed; /* the caller sets it, and no other member */
-	const char *name;  /* the nearest of the names offered, borrowed; NULL: none of them is near */
+	/* the nearest of the names offered, borrowed; NULL: none of them is near */
+	const char *name;
 	size_t distance;
-	char told[NEAREST_TOLD]; /* for a message: ": it could be " and the name; empty if none is near */
+	/* for a message: ": it could be " and the name; empty if none is near */
+	char told[NEAREST_TOLD];
 };
 
 void nearest_offer(struct nearest *nearest, const char *name);
 
 /*
- * The user's directory: HOME; where it is not set or not absolute, as some clients strip it, the home of the account.
- * NULL: neither is known. Valid until the next call.
+ * The user's directory: HOME; where it is not set or not absolute, as some clients strip it, the
+ * home of the account. NULL: neither is known. Valid until the next call.
  */
 const char *home_directory(void);
 
-/* The home of the account, whatever HOME is: NULL if the account is unknown. Valid until the next call. */
+/*
+ * The home of the account, whatever HOME is: NULL if the account is unknown. Valid until the next
+ * call.
+ */
 const char *home_of_account(void);
 
 /*
- * The directory below this home (NULL: false) in which canceld keeps something. false: the home is not this user's, as that of
- * a program that was started with sudo, or the path is too long for size bytes.
+ * The directory below this home (NULL: false) in which canceld keeps something. false: the home is
+ * not this user's, as that of a program that was started with sudo, or the path is too long for
+ * size bytes.
  */
 bool home_state(const char *home, char *path, size_t size) MUST_USE;
 
 /*
- * Creates the directory and those above it, for this user only, as far as they are missing. 0, or -1 with errno: EPERM:
- * others may enter it. path is as before afterwards.
+ * Creates the directory and those above it, for this user only, as far as they are missing. 0, or
+ * -1 with errno: EPERM: others may enter it. path is as before afterwards.
  */
 int home_make_private(char *path) MUST_USE;
 
 /* Whether it is a directory of this user's that nobody else may enter. */
 bool home_is_private(const char *path);
 
-/* Writes the path, with the home in place of a leading "~/". false: there is no home, or it is too long for size bytes. */
+/*
+ * Writes the path, with the home in place of a leading "~/". false: there is no home, or it is too
+ * long for size bytes.
+ */
 bool home_expand(const char *path, char *expanded, size_t size) MUST_USE;
 
 /*
- * Appends bytes of any kind, such as a hostile tool's name, as text that is safe for a terminal: bytes that are not
- * printable UTF-8 become \xNN. escaped: characters that get a backslash; may be "".
+ * Appends bytes of any kind, such as a hostile tool's name, as text that is safe for a terminal:
+ * bytes that are not printable UTF-8 become \xNN. escaped: characters that get a backslash; may be
+ * "".
  */
 void printable_append(struct buf *text, struct span bytes, const char *escaped);
 
 /*
- * Appends the bytes as JSON in ASCII; bytes that are not UTF-8 become U+FFFD. inside: they get into a string, and do not
- * have its quotes and backslashes yet.
+ * Appends the bytes as JSON in ASCII; bytes that are not UTF-8 become U+FFFD. inside: they get into
+ * a string, and do not have its quotes and backslashes yet.
  */
 void printable_append_json(struct buf *text, struct span bytes, bool inside);
 
-/* The bytes as a JSON string, which the caller owns; what is not UTF-8 becomes U+FFFD. cut: "..." is appended. */
+/*
+ * The bytes as a JSON string, which the caller owns; what is not UTF-8 becomes U+FFFD. cut: "..."
+ * is appended.
+ */
 json_t *printable_json(struct span bytes, bool cut);
 
 /*
- * Appends word i of a command, ended by NULL, as far as it is harmless: the program; the name of the package, or the last
- * part of the script's path, that tells the servers apart; -x, --long, and --long=, of at most 32 lower-case letters,
- * digits and hyphens. "*" stands for all else.
+ * Appends word i of a command, ended by NULL, as far as it is harmless: the program; the name of
+ * the package, or the last part of the script's path, that tells the servers apart; -x, --long, and
+ * --long=, of at most 32 lower-case letters, digits and hyphens. "*" stands for all else.
  */
 void command_append_word(struct buf *text, char *const command[], size_t i);
 
 /* Appends all words so, with blanks between them. */
 void command_append(struct buf *line, char *const command[]);
 
-/* Whether a whole command is written as the program, where no program has such a name; and what is told of it. */
+/*
+ * Whether a whole command is written as the program, where no program has such a name; and what is
+ * told of it.
+ */
 #define COMMAND_IS_LINE "its command has a blank: put each argument into args"
 bool command_is_line(const char *program);
 
-/* Whether it is docker run, or the same of podman, maybe behind env or sudo; appends what helps then. */
+/*
+ * Whether it is docker run, or the same of podman, maybe behind env or sudo; appends what helps
+ * then.
+ */
 bool command_runs_container(char *const command[], struct buf *hint);
 
-/* Appends why the program could not be executed, with this errno: for a person, who may not know what PATH it had. */
+/*
+ * Appends why the program could not be executed, with this errno: for a person, who may not know
+ * what PATH it had.
+ */
 void command_explain(struct buf *text, const char *program, int error);
 
 enum { NAME_SIZE = 64 };
 
-/* A server's name by what is shown of its command: what runs, not what runs it; "*" if nothing there has a name. */
+/*
+ * A server's name by what is shown of its command: what runs, not what runs it; "*" if nothing
+ * there has a name.
+ */
 void name_of_command(char *const command[], char name[NAME_SIZE]);

@@ -2,10 +2,12 @@
  *   one turn of the loop
  *
  *   libev ──▶ watchers note what happened, nothing more
- *         ──▶ on_settle (ev_prepare):  read and hear ─▶ write ─▶ control, expire ─▶ client, server ─▶ write ─▶ watch
+ *         ──▶ on_settle (ev_prepare):  read and hear ─▶ write ─▶ control, expire ─▶ client, server
+ *                                      ─▶ write ─▶ watch
  *
- * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known before its last
- * bytes are read. So nothing is decided in a callback: each turn first reads and hears what is there.
+ * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known
+ * before its last bytes are read. So nothing is decided in a callback: each turn first reads and
+ * hears what is there.
  */
 #include "shell/life.h"
 
@@ -17,7 +19,8 @@
 enum {
 	SETTLE_READ_MAX = 1 << 20, /* the largest pipe */
 	INTERRUPT_AGAIN = 2000,    /* ms */
-	LOOK = 60 * 1000, /* ms: while something is due later, how often it sees whether the machine stood still */
+	/* ms: while something is due later, how often it sees whether the machine stood still */
+	LOOK = 60 * 1000,
 };
 
 struct loop {
@@ -47,14 +50,21 @@ hear(struct port *port)
 		port_read(port);
 }
 
-/* Whether the server is not read because the client does not read, and not because the server itself reads nothing. */
+/*
+ * Whether the server is not read because the client does not read, and not because the server
+ * itself reads nothing.
+ */
 static bool
 is_stalled(const struct loop *loop)
 {
-	return loop->port[SIDE_SERVER].throttled && port_queued(&loop->port[SIDE_SERVER]) > LIMIT_LOW;
+	return loop->port[SIDE_SERVER].throttled &&
+	    port_queued(&loop->port[SIDE_SERVER]) > LIMIT_LOW;
 }
 
-/* A deadline counts only after all that the server had written by then was read. What is due since is so in the next turn. */
+/*
+ * A deadline counts only after all that the server had written by then was read. What is due since
+ * is so in the next turn.
+ */
 static void
 expire(struct loop *loop)
 {
@@ -71,13 +81,14 @@ expire(struct loop *loop)
 }
 
 /*
- * The kernel sends SIGINT to the whole foreground group. A client that is a member of it decides what Ctrl+C means: most
- * often that the turn is interrupted, and not that the session is over.
+ * The kernel sends SIGINT to the whole foreground group. A client that is a member of it decides
+ * what Ctrl+C means: most often that the turn is interrupted, and not that the session is over.
  */
 static bool
 is_clients_interrupt(const struct loop *loop, int signal)
 {
-	return signal == SIGINT && signals_ending() == 0 && loop->now >= loop->meant && life_shares_group(&loop->life);
+	return signal == SIGINT && signals_ending() == 0 && loop->now >= loop->meant &&
+	    life_shares_group(&loop->life);
 }
 
 /* Returns whether a child may have ended. */
@@ -100,7 +111,8 @@ hear_signals(struct loop *loop)
 		} else {
 			signals_end(signal);
 			log_event(loop->log, WHY_SIGNALLED,
-			    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
+			    LOG_FIELDS(log_number("signal", signal),
+				log_string("reason", strsignal(signal))));
 		}
 	}
 	return child;
@@ -113,7 +125,8 @@ next_wake(const struct loop *loop)
 
 	if (port_may_read(client) && client->in.ready)
 		return loop->now;
-	return earlier(earlier(loop->due, loop->control.wake), earlier(life_wake(&loop->life), loop->history.wake));
+	return earlier(earlier(loop->due, loop->control.wake),
+	    earlier(life_wake(&loop->life), loop->history.wake));
 }
 
 /* An alarm that is too early costs a turn, once; that is less than to set it anew in every turn. */
@@ -169,7 +182,8 @@ report_errors(struct loop *loop)
 	error = log_failed(loop->log);
 	if (error == 0)
 		return;
-	snprintf(words, sizeof(words), "--log: %.128s: %s", loop->options->log.file, strerror(error));
+	snprintf(words, sizeof(words), "--log: %.128s: %s", loop->options->log.file,
+	    strerror(error));
 	relay_say(&loop->life.relay, span_of(words));
 }
 
@@ -188,7 +202,8 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	relay_turn(&loop->life.relay);
 	hear(&loop->port[SIDE_SERVER]);
 	hear(client);
-	life_write(&loop->life, now); /* the bytes written decide which requests may be cancelled, and how */
+	/* the bytes written decide which requests may be cancelled, and how */
+	life_write(&loop->life, now);
 	control_turn(&loop->control, now);
 	expire(loop);
 	life_turn(&loop->life, child, now);
@@ -204,8 +219,9 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 }
 
 /*
- * Called just before libev waits. An event is pending there only if the kernel refused to watch a descriptor (ENOSPC, ENOMEM),
- * one of libev's own too: libev would wait without it. The guardian ends the server.
+ * Called just before libev waits. An event is pending there only if the kernel refused to watch a
+ * descriptor (ENOSPC, ENOMEM), one of libev's own too: libev would wait without it. The guardian
+ * ends the server.
  */
 static void
 on_wait(struct ev_loop *ev)
@@ -244,7 +260,8 @@ on_action(void *user, const struct action *action)
 	statistics_end(&loop->statistics, action, loop->now);
 	history_end(&loop->history, action, loop->now);
 	if (loop->options->policy.heard)
-		report_rules(loop->log, WHY_RULE_DOUBTED, &loop->options->policy, loop->session->handshake.dialect);
+		report_rules(loop->log, WHY_RULE_DOUBTED, &loop->options->policy,
+		    loop->session->handshake.dialect);
 }
 
 static void
@@ -273,7 +290,8 @@ start(struct loop *loop)
 	loop->due = loop->alarm = MSEC_NEVER;
 	open_session(loop);
 	each_side (side)
-		loop->wires[side] = loop->options->session.dry_run ? lane_new() : loop->session->party[side].lane;
+		loop->wires[side] =
+		    loop->options->session.dry_run ? lane_new() : loop->session->party[side].lane;
 	port_init(client, SIDE_CLIENT, loop->session, loop->wires);
 	port_init(server, SIDE_SERVER, loop->session, loop->wires);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
@@ -295,8 +313,10 @@ start(struct loop *loop)
 		.client.port = client,
 		.now = loop->now,
 	};
-	if (!loop->options->no_history && !loop->options->session.dry_run && loop->options->fault[0] == '\0')
-		history_open(&loop->history, loop->log, loop->life.client.name, loop->session, &loop->statistics);
+	if (!loop->options->no_history && !loop->options->session.dry_run &&
+	    loop->options->fault[0] == '\0')
+		history_open(&loop->history, loop->log, loop->life.client.name, loop->session,
+		    &loop->statistics);
 	/* A signal may come as soon as the server runs. */
 	signals_watch(loop->ev);
 	if (life_start(&loop->life) < 0)
@@ -336,15 +356,16 @@ exit_status(const struct loop *loop)
 	/* If the client no longer reads, it does not miss the answers that were left. */
 	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->life.client.left_deaf;
 	bool failed = journal->tallies[TALLY_FAILED] + journal->tallies[TALLY_TIMED_OUT] +
-		journal->tallies[TALLY_BY_PERSON] + journal->tallies[TALLY_LOST] + journal->tallies[TALLY_REFUSED] +
-		journal->refusals >
+		journal->tallies[TALLY_BY_PERSON] + journal->tallies[TALLY_LOST] +
+		journal->tallies[TALLY_REFUSED] + journal->refusals >
 	    0;
 
 	if (signals_ending() != 0)
 		return 128 + signals_ending();
 	if (loop->failed)
 		return STATUS_FAILED;
-	if (status == 0 && loop->options->fail_on_timeout && (journal->counts[WHY_TIMED_OUT] > 0 || left))
+	if (status == 0 && loop->options->fail_on_timeout &&
+	    (journal->counts[WHY_TIMED_OUT] > 0 || left))
 		return STATUS_TIMED_OUT;
 	if (status == 0 && loop->options->fail_on_error && (failed || left))
 		return STATUS_ERROR;

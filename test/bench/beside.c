@@ -15,11 +15,13 @@ enum { HELD = 3000, RULES = 60, INPUT = 1 << 20, LINE = 1024 };
 #define PATTERN "*0*0*0*0*0*0*%0239d1%02d*"
 
 static const struct load_beside {
-	const char *name, *method, *before, *after; /* what stands around the pattern; NULL: there is none */
-	int connections;                            /* more than one: nothing is ever read */
+	/* what stands around the pattern; NULL: there is none */
+	const char *name, *method, *before, *after;
+	int connections; /* more than one: nothing is ever read */
 } loads[] = {
 	{ "beside cancel", "cancel", "\"name\":\"", "\"", 1 },
-	{ "beside set", "set", "\"now\":true,\"option\":\"timeout\",\"rule\":\"tools/call:", "=1h\"", 1 },
+	{ "beside set", "set",
+	    "\"now\":true,\"option\":\"timeout\",\"rule\":\"tools/call:", "=1h\"", 1 },
 	{ "beside list", "list", "\"requests\":true", NULL, 1 },
 	{ "beside 16 watchers", "watch", "\"level\":\"traffic\"", NULL, 16 },
 };
@@ -38,8 +40,8 @@ hold(const struct load *load)
 
 	for (int i = 1; i <= HELD; i++) {
 		snprintf(line, sizeof(line),
-		    "{\"jsonrpc\":\"2.0\",\"id\":-%d,\"method\":\"tools/call\",\"params\":{\"name\":\"%0500d\"}}\n", i,
-		    0);
+		    "{\"jsonrpc\":\"2.0\",\"id\":-%d,\"method\":\"tools/call\",\"params\":{\"name\":\"%0500d\"}}\n",
+		    i, 0);
 		write_line(load->to, line);
 	}
 }
@@ -66,11 +68,13 @@ ask(const struct load_beside *beside, const char *path)
 		if (i < beside->connections)
 			fd = connect_to(path);
 		snprintf(pattern, sizeof(pattern), PATTERN, 0, i % RULES);
-		snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{%s%s%s}}\n",
+		snprintf(line, sizeof(line),
+		    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{%s%s%s}}\n",
 		    beside->method, beside->before, beside->after == NULL ? "" : pattern,
 		    beside->after == NULL ? "" : beside->after);
 		write_line(fd, line);
-		for (ssize_t got = 0; beside->connections == 1 && (got == 0 || input[got - 1] != '\n');)
+		for (ssize_t got = 0;
+		     beside->connections == 1 && (got == 0 || input[got - 1] != '\n');)
 			if ((got = read(fd, input, INPUT)) <= 0)
 				exit(1);
 		while (beside->connections > 1 && i == beside->connections - 1)

@@ -26,7 +26,8 @@ clock_ns(void)
 _Noreturn static void
 give_up(const char *what)
 {
-	fprintf(stderr, "bench: %s: %s\n", what, errno != 0 ? strerror(errno) : "the other end has closed");
+	fprintf(stderr, "bench: %s: %s\n", what,
+	    errno != 0 ? strerror(errno) : "the other end has closed");
 	exit(1);
 }
 
@@ -79,7 +80,8 @@ shake_hands(struct load *load)
 	static const char initialize[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
 	    "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n";
-	static const char initialized[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+	static const char initialized[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
 
 	write_all(load->to, initialize, strlen(initialize));
 	while (load->answered == 0)
@@ -122,8 +124,8 @@ next_request(struct load *load)
 
 	if (load->sent == 1) {
 		int len = snprintf(request, load->request,
-		    "%s%d,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"", head,
-		    ID_FIRST);
+		    "%s%d,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"",
+		    head, ID_FIRST);
 
 		memset(request + len, 'x', load->request - (size_t)len);
 		memcpy(request + load->request - strlen(end), end, strlen(end));
@@ -196,7 +198,8 @@ load_end(struct load *load)
 	int status;
 
 	if (load->beside > 0 &&
-	    (kill(load->beside, SIGKILL) < 0 || waitpid(load->beside, &status, 0) < 0 || !WIFSIGNALED(status)))
+	    (kill(load->beside, SIGKILL) < 0 || waitpid(load->beside, &status, 0) < 0 ||
+		!WIFSIGNALED(status)))
 		give_up("the load of the control socket");
 	set_blocking(load, true);
 	close(load->to);

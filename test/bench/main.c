@@ -1,10 +1,12 @@
 /*
- * bench [-r ROUNDS] [-b PROCESSES] [ROW...]: what canceld costs beside a blind relay. ROW is a part of a row's
- * name. Each round runs every row through both programs, in random order; what counts is the median of the ratios of
- * single rounds. With -b as many processes compute meanwhile. Only the rows that have a goal in that mode are run. Where
- * valgrind is there, the instructions of canceld for a request of 110 bytes and its answer of 100 are counted (ROW:
- * instructions), without a history and with one; on a busy machine fewer than 64 come in one turn. With a history there is one
- * in flight: valgrind makes more than a few so late that the history keeps them, which it does with none that are quick.
+ * bench [-r ROUNDS] [-b PROCESSES] [ROW...]: what canceld costs beside a blind relay. ROW is a part
+ * of a row's name. Each round runs every row through both programs, in random order; what counts is
+ * the median of the ratios of single rounds. With -b as many processes compute meanwhile. Only the
+ * rows that have a goal in that mode are run. Where valgrind is there, the instructions of canceld
+ * for a request of 110 bytes and its answer of 100 are counted (ROW: instructions), without a
+ * history and with one; on a busy machine fewer than 64 come in one turn. With a history there is
+ * one in flight: valgrind makes more than a few so late that the history keeps them, which it does
+ * with none that are quick.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -45,10 +47,11 @@ static const struct {
 };
 
 struct row {
-	const char *name; /* "beside" and a load of the control socket: with it and without, and no blind relay */
+	/* "beside" and a load of the control socket: with it and without, and no blind relay */
+	const char *name;
 	const char *size, *id, *shape; /* arguments of the server */
-	unsigned window, count;        /* requests in flight, in all; window 0: the start is measured */
-	double goals[MODES][FIGURES];  /* 0: the figure is not shown; SHOWN: it has no goal */
+	unsigned window, count; /* requests in flight, in all; window 0: the start is measured */
+	double goals[MODES][FIGURES]; /* 0: the figure is not shown; SHOWN: it has no goal */
 };
 
 #define SOCKET "bench.sock"
@@ -58,13 +61,17 @@ struct row {
 
 static const struct row rows[] = {
 	{ "round trip", SMALL, 1, 8000,
-	    { { [P50] = 1.2, [P99] = 1.25, [CPU] = 1.5 }, { [P50] = 1.3, [P99] = 2, [CPU] = 1.5 } } },
-	{ "16 in flight", SMALL, 16, 100000, { { [RATE] = SHOWN, [CPU] = 1.8 }, { [RATE] = 0.6, [CPU] = 1.8 } } },
+	    { { [P50] = 1.2, [P99] = 1.25, [CPU] = 1.5 },
+		{ [P50] = 1.3, [P99] = 2, [CPU] = 1.5 } } },
+	{ "16 in flight", SMALL, 16, 100000,
+	    { { [RATE] = SHOWN, [CPU] = 1.8 }, { [RATE] = 0.6, [CPU] = 1.8 } } },
 	{ "64 in flight", SMALL, 64, 150000, { { [RATE] = 0.75, [CPU] = 2 } } },
 	{ "64 in flight, 4 KB", "4000", "first", "ascii", 64, 40000, { { [RATE] = 0.9 } } },
 	{ "1024 in flight", SMALL, 1024, 150000, { { [RATE] = 0.8 } } },
-	{ "1 MB, id first", MEGABYTE, "first", "ascii", 4, 250, { { [RATE] = 0.65, [CPU] = SHOWN } } },
-	{ "1 MB, id last", MEGABYTE, "last", "ascii", 4, 250, { { [RATE] = 0.65, [CPU] = SHOWN } } },
+	{ "1 MB, id first", MEGABYTE, "first", "ascii", 4, 250,
+	    { { [RATE] = 0.65, [CPU] = SHOWN } } },
+	{ "1 MB, id last", MEGABYTE, "last", "ascii", 4, 250,
+	    { { [RATE] = 0.65, [CPU] = SHOWN } } },
 	{ "1 MB, CJK", MEGABYTE, "first", "cjk", 4, 250, { { [RATE] = SHOWN } } },
 	{ "1 MB, quoted JSON", MEGABYTE, "first", "quoted", 4, 250, { { [RATE] = SHOWN } } },
 	{ "1 MB, dense tokens", MEGABYTE, "first", "tokens", 4, 250, { { [RATE] = SHOWN } } },
@@ -210,7 +217,8 @@ static void
 run_programs(int row, int round)
 {
 	enum program order[] = { RELAY, CANCELD, DIRECT };
-	int count = rows[row].window == 0 ? 3 : 2; /* only the start is compared with no relay at all */
+	/* only the start is compared with no relay at all */
+	int count = rows[row].window == 0 ? 3 : 2;
 
 	for (int left = count; left > 0; left--) {
 		int chosen = (int)(random() % left);
@@ -277,14 +285,16 @@ compared(int row, int figure)
 static void
 print_figure(int row, int figure, bool first)
 {
-	static const char *const means[] = { [RATIO] = "", [ALONE] = " (alone)", [EXCESS] = " (over direct)" };
+	static const char
+	    *const means[] = { [RATIO] = "", [ALONE] = " (alone)", [EXCESS] = " (over direct)" };
 	double goal = rows[row].goals[mode][figure];
 	double value = compared(row, figure);
 	bool less = figures[figure].less_is_better;
 	bool met = less ? value <= goal : value >= goal;
 
 	printf("%-20s %-14s %10.2f %10.2f %8.2f", first ? rows[row].name : "", figures[figure].name,
-	    median(results[row][figures[figure].other][figure]), median(results[row][CANCELD][figure]), value);
+	    median(results[row][figures[figure].other][figure]),
+	    median(results[row][CANCELD][figure]), value);
 	if (goal != SHOWN)
 		printf("  %s %4.2f  %s%s", less ? "<=" : ">=", goal, met ? "met" : "MISSED",
 		    means[figures[figure].comparison]);
@@ -294,8 +304,9 @@ print_figure(int row, int figure, bool first)
 static void
 print_table(char **wanted)
 {
-	printf("\nMedians of %d rounds; beside it %d computing processes\n%-20s %-14s %10s %10s %8s  %s\n", rounds,
-	    busy, "row", "", "relay", "canceld", "ratio", "goal");
+	printf(
+	    "\nMedians of %d rounds; beside it %d computing processes\n%-20s %-14s %10s %10s %8s  %s\n",
+	    rounds, busy, "row", "", "relay", "canceld", "ratio", "goal");
 	for (int row = 0; row < ROWS; row++) {
 		bool first = true;
 
@@ -329,8 +340,9 @@ static double
 count_instructions(unsigned window, unsigned count, bool history)
 {
 	char out[4096], path[4096];
-	char *const command[] = { "valgrind", "-q", "--tool=callgrind", out, program_path("CANCELD"), "-q",
-		history ? "-q" : "--no-history", program_path("SERVER"), "0", "first", "short", NULL };
+	char *const command[] = { "valgrind", "-q", "--tool=callgrind", out,
+		program_path("CANCELD"), "-q", history ? "-q" : "--no-history",
+		program_path("SERVER"), "0", "first", "short", NULL };
 	struct load load;
 
 	snprintf(out, sizeof(out), "--callgrind-out-file=%s/callgrind.%%p", program_path("HOME"));
@@ -356,11 +368,12 @@ print_instructions(void)
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		unsigned window = pairs[i].window;
 		bool history = pairs[i].history;
-		double more = count_instructions(window, LONG, history) - count_instructions(window, SHORT, history);
+		double more = count_instructions(window, LONG, history) -
+		    count_instructions(window, SHORT, history);
 		double value = more / (LONG - SHORT);
 
-		printf("instructions of a pair, %2u in flight, %-15s %14.0f  <= %5.0f  %s\n", window,
-		    history ? "with a history" : "without history", value, pairs[i].goal,
+		printf("instructions of a pair, %2u in flight, %-15s %14.0f  <= %5.0f  %s\n",
+		    window, history ? "with a history" : "without history", value, pairs[i].goal,
 		    value <= pairs[i].goal ? "met" : "MISSED");
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * relay COMMAND...: a blind relay, against which canceld is measured. It starts the command and copies its own stdin to
- * it and its output back: poll, read, write, through a buffer of 256 KiB.
+ * relay COMMAND...: a blind relay, against which canceld is measured. It starts the command and
+ * copies its own stdin to it and its output back: poll, read, write, through a buffer of 256 KiB.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,8 +53,8 @@ struct direction {
 static void
 write_some(struct direction *direction)
 {
-	ssize_t n =
-	    write(direction->to, direction->bytes + direction->start, (size_t)(direction->end - direction->start));
+	ssize_t n = write(direction->to, direction->bytes + direction->start,
+	    (size_t)(direction->end - direction->start));
 
 	if (n < 0 && errno != EAGAIN)
 		fail("write");

@@ -1,7 +1,8 @@
 /*
- * What a message costs over a small and a large number of outstanding requests: microseconds an operation at 10, 1 and
- * 4 times as many, and the ratio of the last two, which must stay near 1. A path whose cost grows with the number of
- * requests would show 4. Each case is what a hostile or a broken peer could send.
+ * What a message costs over a small and a large number of outstanding requests: microseconds an
+ * operation at 10, 1 and 4 times as many, and the ratio of the last two, which must stay near 1. A
+ * path whose cost grows with the number of requests would show 4. Each case is what a hostile or a
+ * broken peer could send.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -123,8 +124,10 @@ open_acp(void)
 	say(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":{\"protocolVersion\":1}}\n");
 }
 
-#define CALL "{\"jsonrpc\":\"2.0\",\"id\":%s%zu,\"method\":\"tools/call\",\"params\":{\"name\":\"t\"}}\n"
-#define CANCEL "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s%zu}}\n"
+#define CALL \
+	"{\"jsonrpc\":\"2.0\",\"id\":%s%zu,\"method\":\"tools/call\",\"params\":{\"name\":\"t\"}}\n"
+#define CANCEL \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s%zu}}\n"
 #define ANSWER "{\"jsonrpc\":\"2.0\",\"id\":%s%zu,\"result\":{}}\n"
 
 #define MINTED ((size_t)1 << 30)
@@ -201,7 +204,8 @@ case_withdraw(size_t n)
 	stalled = false;
 }
 
-#define PROMPT "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s%zu\"}}\n"
+#define PROMPT \
+	"{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s%zu\"}}\n"
 static void
 case_prompts(size_t n)
 {
@@ -211,7 +215,8 @@ case_prompts(size_t n)
 		say(SIDE_CLIENT, PROMPT, i, (size_t)0);
 	for (size_t i = 1; i <= n; i++)
 		say(SIDE_CLIENT,
-		    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":%zu}}\n", i);
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":%zu}}\n",
+		    i);
 	for (size_t i = 1; i <= n; i++)
 		say(SIDE_SERVER, ANSWER, "", i);
 	finish();

@@ -1,8 +1,8 @@
 /*
- * server SIZE first|last SHAPE: answers each line at once, a small answer in one write, with a result of about SIZE
- * bytes; its id comes before or after the result. SHAPE decides how much work a scanner has: short and ascii are one string
- * of ASCII, cjk one of Chinese, quoted one that quotes JSON, tokens a list of tools. It reads no JSON, but looks for "id":
- * and a number.
+ * server SIZE first|last SHAPE: answers each line at once, a small answer in one write, with a
+ * result of about SIZE bytes; its id comes before or after the result. SHAPE decides how much work
+ * a scanner has: short and ascii are one string of ASCII, cjk one of Chinese, quoted one that
+ * quotes JSON, tokens a list of tools. It reads no JSON, but looks for "id": and a number.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,8 +18,10 @@ static const struct {
 	const char *name, *piece;
 } shapes[] = {
 	{ "short", "The quick brown fox jumps over the lazy dog, and 01" },
-	{ "ascii", "The quick brown fox jumps over the lazy dog, and 0123456789 is what it counts; " },
-	{ "cjk", "\xE5\xA4\xA9\xE5\x9C\xB0\xE7\x8E\x84\xE9\xBB\x83\xE5\xAE\x87\xE5\xAE\x99\xE6\xB4\xAA\xE8\x8D\x92" },
+	{ "ascii",
+	    "The quick brown fox jumps over the lazy dog, and 0123456789 is what it counts; " },
+	{ "cjk",
+	    "\xE5\xA4\xA9\xE5\x9C\xB0\xE7\x8E\x84\xE9\xBB\x83\xE5\xAE\x87\xE5\xAE\x99\xE6\xB4\xAA\xE8\x8D\x92" },
 	{ "quoted", "{\\\"path\\\":\\\"a.c\\\",\\\"line\\\":12},\\n" },
 	{ "tokens",
 	    "{\"name\":\"read_record\",\"title\":\"Read a record\",\"description\":\"Reads one record\","

@@ -36,7 +36,10 @@ take(struct buf *buf, size_t *taken, size_t count)
 	buf_consume(buf, count);
 }
 
-/* Counts how often the queue moves: no byte may be moved again and again while others pass, and memory stays as it is. */
+/*
+ * Counts how often the queue moves: no byte may be moved again and again while others pass, and
+ * memory stays as it is.
+ */
 TEST(bytes_are_kept_in_order_and_moved_rarely)
 {
 	enum { BACKLOG = 1 << 20, PIECE = 64, ROUNDS = 50000 };
@@ -78,7 +81,8 @@ TEST(the_last_lines_are_whole_unless_one_is_long)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		ck_assert(span_equal(span_last_lines(span_of(rows[i].text), rows[i].most), span_of(rows[i].lines)));
+		ck_assert(span_equal(span_last_lines(span_of(rows[i].text), rows[i].most),
+		    span_of(rows[i].lines)));
 }
 
 TEST_SIGNAL(refuses_misuse, SIGABRT, 0, 6)

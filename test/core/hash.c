@@ -25,7 +25,8 @@ TEST(every_bit_the_length_and_the_seed_count)
 		for (i = 0; i < len; i++)
 			for (bit = 1; bit < 256; bit *= 2) {
 				text[i] = (char)bit;
-				ck_assert_msg(hash_of(bytes, 7) != plain, "bit %d of byte %zu of %zu", bit, i, len);
+				ck_assert_msg(hash_of(bytes, 7) != plain,
+				    "bit %d of byte %zu of %zu", bit, i, len);
 				text[i] = 0;
 			}
 	}
@@ -39,8 +40,10 @@ TEST(the_order_counts)
 		text[0][i] = (char)('a' + i / 8);
 		text[1][i ^ 8] = text[0][i];
 	}
-	ck_assert(hash_of((struct span){ text[0], 16 }, 7) != hash_of((struct span){ text[1], 16 }, 7));
-	ck_assert(hash_of((struct span){ text[0], 32 }, 7) != hash_of((struct span){ text[1], 32 }, 7));
+	ck_assert(
+	    hash_of((struct span){ text[0], 16 }, 7) != hash_of((struct span){ text[1], 16 }, 7));
+	ck_assert(
+	    hash_of((struct span){ text[0], 32 }, 7) != hash_of((struct span){ text[1], 32 }, 7));
 }
 
 /* How many other words of its bucket a word meets on average, with as many words as buckets. */

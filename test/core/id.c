@@ -7,7 +7,9 @@
 
 #include "core/scan.h"
 
-/* Whether b equals a, or is another spelling of it; the last one is not so the other way round too. */
+/*
+ * Whether b equals a, or is another spelling of it; the last one is not so the other way round too.
+ */
 enum likeness { EQUAL, LOOSE, OTHER };
 
 static const struct {
@@ -31,7 +33,8 @@ static const struct {
 	{ "\"\"", "\"\"", EQUAL },
 	{ "\"a\"", "\"\\u0061\"", EQUAL },
 	{ "\"\\/\"", "\"/\"", EQUAL },
-	{ "\"\\b\\f\\n\\r\\t\\\"\\\\\"", "\"\\u0008\\u000C\\u000a\\u000D\\u0009\\u0022\\u005c\"", EQUAL },
+	{ "\"\\b\\f\\n\\r\\t\\\"\\\\\"", "\"\\u0008\\u000C\\u000a\\u000D\\u0009\\u0022\\u005c\"",
+	    EQUAL },
 	{ "\"\xC3\xA9\"", "\"\\u00e9\"", EQUAL },
 	{ "\"\xE6\x97\xA5\"", "\"\\u65E5\"", EQUAL },
 	{ "\"\xF0\x9F\x98\x80\"", "\"\\ud83d\\uDE00\"", EQUAL },
@@ -183,11 +186,13 @@ TEST(an_escape_is_the_same_at_any_place)
 
 	for (int len = 1; len < 50; len++)
 		for (int place = 0; place < len; place++) {
-			int n = sprintf(plain, "\"%.*s\"", len, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
-			int m =
-			    sprintf(other, "\"%.*s\\u%04x%s", place, plain + 1, plain[place + 1], plain + place + 2);
+			int n = sprintf(plain, "\"%.*s\"", len,
+			    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+			int m = sprintf(other, "\"%.*s\\u%04x%s", place, plain + 1,
+			    plain[place + 1], plain + place + 2);
 
-			check_pair((struct span){ plain, (size_t)n }, (struct span){ other, (size_t)m }, EQUAL);
+			check_pair((struct span){ plain, (size_t)n },
+			    (struct span){ other, (size_t)m }, EQUAL);
 		}
 }
 

@@ -34,7 +34,8 @@ TESTS(the_last_member_of_a_name_is_found, 0, COUNT(members))
 	struct span key = { members[_i].key, strlen(members[_i].key) };
 	struct span value = json_find(object, key);
 
-	ck_assert_msg(span_equal(value, (struct span){ members[_i].value, strlen(members[_i].value) }),
+	ck_assert_msg(span_equal(value,
+			  (struct span){ members[_i].value, strlen(members[_i].value) }),
 	    "%s of %s is %.*s", members[_i].key, members[_i].object, (int)value.len, value.ptr);
 	ck_assert_int_eq(json_has_object(object, key), members[_i].value[0] == '{');
 }
@@ -66,8 +67,8 @@ TEST(only_a_string_has_characters)
 {
 	static const struct {
 		const char *json, *characters;
-	} cases[] = { { "\"a\"", "a" }, { "\"\\u0061\"", "a" }, { "\"\"", "" }, { "\"", "" }, { "", "" }, { "123", "" },
-		{ "true", "" }, { "{\"a\":1}", "" } };
+	} cases[] = { { "\"a\"", "a" }, { "\"\\u0061\"", "a" }, { "\"\"", "" }, { "\"", "" },
+		{ "", "" }, { "123", "" }, { "true", "" }, { "{\"a\":1}", "" } };
 	char storage[8];
 
 	for (size_t i = 0; i < COUNT(cases); i++)

@@ -52,12 +52,14 @@ TEST(chains_stay_short)
 
 	ck_assert_ptr_nonnull(entries);
 	for (uint64_t i = 0; i < MANY; i++)
-		map_add(&map, &entries[i], hash_of((struct span){ (const char *)&i, sizeof(i) }, 3));
+		map_add(&map, &entries[i],
+		    hash_of((struct span){ (const char *)&i, sizeof(i) }, 3));
 	ck_assert_uint_eq(map.count, MANY);
 	for (size_t i = 0; i < map.size; i++) {
 		size_t len = 0;
 
-		for (const struct map_entry *entry = map.buckets[i]; entry != NULL; entry = entry->next)
+		for (const struct map_entry *entry = map.buckets[i]; entry != NULL;
+		     entry = entry->next)
 			len++;
 		longest = len > longest ? len : longest;
 	}

@@ -51,7 +51,8 @@ TEST(what_is_written_is_read_as_the_same_double)
 		buf_clear(&text);
 		number_write(value, &text);
 		buf_append(&text, (struct span){ "", 1 });
-		ck_assert_msg(strtod(text.data, NULL) == value, "%a is written as %s", value, text.data);
+		ck_assert_msg(strtod(text.data, NULL) == value, "%a is written as %s", value,
+		    text.data);
 	}
 	buf_free(&text);
 }

@@ -132,12 +132,14 @@ TESTS(ids_with_one_nearest_double_are_as_fast_as_others, 0, 3)
 	char id[64];
 
 	for (int i = 0; i < 2 * MANY; i++) {
-		snprintf(id, sizeof(id), "%s10000000000000000000000%06d%s", quotes[_i], i % MANY, _i == 2 ? "\"" : "");
+		snprintf(id, sizeof(id), "%s10000000000000000000000%06d%s", quotes[_i], i % MANY,
+		    _i == 2 ? "\"" : "");
 		if (i < MANY)
 			pending_move(add(id), i % 2 == 0 ? REQUEST_ABANDONED : REQUEST_WAITING);
 		else
 			ck_assert_ptr_nonnull(by_wire(id));
-		ck_assert_uint_eq(pending_count(&pending, read(id), NAME_WIRE, MANY), (unsigned)i % 2);
+		ck_assert_uint_eq(pending_count(&pending, read(id), NAME_WIRE, MANY),
+		    (unsigned)i % 2);
 		ck_assert_ptr_null(by_wire("10000000000000000000000999999"));
 		ck_assert_ptr_null(by_wire("\"10000000000000000000000999999\""));
 	}

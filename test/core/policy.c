@@ -22,39 +22,54 @@ static const struct {
 	{ "bare", { "7ms" }, { NULL }, "tools/call", "x", false, 7, TIME_CAP },
 	{ "bare cap", { NULL }, { "7ms" }, "ping", "", false, TIME_IDLE, 7 },
 	{ "bare none", { "none" }, { NULL }, "ping", "", false, MSEC_NEVER, TIME_CAP },
-	{ "bare leaves the start", { "7ms" }, { NULL }, "server/discover", "", false, TIME_START, TIME_START_CAP },
-	{ "bare leaves the cap of the start", { NULL }, { "7ms" }, "initialize", "", false, TIME_START,
+	{ "bare leaves the start", { "7ms" }, { NULL }, "server/discover", "", false, TIME_START,
 	    TIME_START_CAP },
-	{ "bare leaves what is exempt", { "7ms" }, { "8ms" }, "subscriptions/listen", "", false, MSEC_NEVER,
+	{ "bare leaves the cap of the start", { NULL }, { "7ms" }, "initialize", "", false,
+	    TIME_START, TIME_START_CAP },
+	{ "bare leaves what is exempt", { "7ms" }, { "8ms" }, "subscriptions/listen", "", false,
+	    MSEC_NEVER, MSEC_NEVER },
+	{ "bare leaves persons", { "7ms" }, { "8ms" }, "sampling/createMessage", "", false,
+	    MSEC_NEVER, MSEC_NEVER },
+	{ "bare leaves the server's", { "7ms" }, { "8ms" }, "ping", "", true, MSEC_NEVER,
 	    MSEC_NEVER },
-	{ "bare leaves persons", { "7ms" }, { "8ms" }, "sampling/createMessage", "", false, MSEC_NEVER, MSEC_NEVER },
-	{ "bare leaves the server's", { "7ms" }, { "8ms" }, "ping", "", true, MSEC_NEVER, MSEC_NEVER },
 	{ "method", { "a=7ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
 	{ "another method", { "a=7ms" }, { NULL }, "ab", "", false, TIME_IDLE, TIME_CAP },
 	{ "method before bare", { "a=7ms", "8ms" }, { NULL }, "a", "", false, 7, TIME_CAP },
-	{ "method of the start", { "initialize=7ms" }, { NULL }, "initialize", "", false, 7, TIME_START_CAP },
-	{ "method that is exempt", { "tasks/result=7ms" }, { "tasks/result=9ms" }, "tasks/result", "", false, 7, 9 },
-	{ "one clock only", { NULL }, { "tasks/result=9ms" }, "tasks/result", "", false, MSEC_NEVER, 9 },
+	{ "method of the start", { "initialize=7ms" }, { NULL }, "initialize", "", false, 7,
+	    TIME_START_CAP },
+	{ "method that is exempt", { "tasks/result=7ms" }, { "tasks/result=9ms" }, "tasks/result",
+	    "", false, 7, 9 },
+	{ "one clock only", { NULL }, { "tasks/result=9ms" }, "tasks/result", "", false, MSEC_NEVER,
+	    9 },
 	{ "method of the server's", { "ping=7ms" }, { NULL }, "ping", "", true, 7, MSEC_NEVER },
 	{ "name", { "tools/call:x=7ms" }, { NULL }, "tools/call", "x", false, 7, TIME_CAP },
-	{ "another name", { "tools/call:x=7ms" }, { NULL }, "tools/call", "y", false, TIME_IDLE_CODE, TIME_CAP },
-	{ "no name", { "tools/call:x=7ms" }, { NULL }, "tools/call", "", false, TIME_IDLE_CODE, TIME_CAP },
-	{ "name before method", { "a:x=7ms", "a=8ms", "9ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "another name", { "tools/call:x=7ms" }, { NULL }, "tools/call", "y", false,
+	    TIME_IDLE_CODE, TIME_CAP },
+	{ "no name", { "tools/call:x=7ms" }, { NULL }, "tools/call", "", false, TIME_IDLE_CODE,
+	    TIME_CAP },
+	{ "name before method", { "a:x=7ms", "a=8ms", "9ms" }, { NULL }, "a", "x", false, 7,
+	    TIME_CAP },
 	{ "name of the server's", { NULL }, { "a:x=7ms" }, "a", "x", true, MSEC_NEVER, 7 },
 	{ "the later", { "a=7ms", "a=8ms" }, { NULL }, "a", "", false, 8, TIME_CAP },
 	{ "the later name", { NULL }, { "a:x=7ms", "a:x=8ms" }, "a", "x", false, TIME_IDLE, 8 },
 	{ "any tool", { "tools/call:*=7ms" }, { NULL }, "tools/call", "x", false, 7, TIME_CAP },
-	{ "a name that begins so", { "tools/call:browser_*=7ms" }, { NULL }, "tools/call", "browser_click", false, 7,
-	    TIME_CAP },
+	{ "a name that begins so", { "tools/call:browser_*=7ms" }, { NULL }, "tools/call",
+	    "browser_click", false, 7, TIME_CAP },
 	{ "a literal asterisk", { "a:x\\*=7ms" }, { NULL }, "a", "x*", false, 7, TIME_CAP },
-	{ "exact before a wildcard", { "a:x=7ms", "a:*=8ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
-	{ "a literal asterisk is exact", { "a:\\*=7ms", "a:*=8ms" }, { NULL }, "a", "*", false, 7, TIME_CAP },
-	{ "a wildcard before no name", { "a:*=7ms", "a=8ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "exact before a wildcard", { "a:x=7ms", "a:*=8ms" }, { NULL }, "a", "x", false, 7,
+	    TIME_CAP },
+	{ "a literal asterisk is exact", { "a:\\*=7ms", "a:*=8ms" }, { NULL }, "a", "*", false, 7,
+	    TIME_CAP },
+	{ "a wildcard before no name", { "a:*=7ms", "a=8ms" }, { NULL }, "a", "x", false, 7,
+	    TIME_CAP },
 	{ "the later wildcard", { "a:x*=7ms", "a:*=8ms" }, { NULL }, "a", "x", false, 8, TIME_CAP },
 	{ "methods", { "tasks/*=7ms", "8ms" }, { NULL }, "tasks/result", "", false, 7, MSEC_NEVER },
-	{ "an exact method before others", { "a=7ms", "*=8ms" }, { NULL }, "a", "", false, 7, TIME_CAP },
-	{ "a name before an exact method", { "*:x=7ms", "a=8ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
-	{ "an exact name before an exact method", { "*:x=7ms", "a:*=8ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "an exact method before others", { "a=7ms", "*=8ms" }, { NULL }, "a", "", false, 7,
+	    TIME_CAP },
+	{ "a name before an exact method", { "*:x=7ms", "a=8ms" }, { NULL }, "a", "x", false, 7,
+	    TIME_CAP },
+	{ "an exact name before an exact method", { "*:x=7ms", "a:*=8ms" }, { NULL }, "a", "x",
+	    false, 7, TIME_CAP },
 	{ "methods of the server's", { "fs/*=7ms" }, { NULL }, "fs/read", "", true, 7, MSEC_NEVER },
 	{ "the later bare", { "7ms", "none" }, { NULL }, "a", "", false, MSEC_NEVER, TIME_CAP },
 };
@@ -72,12 +87,14 @@ TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
 		ck_assert(units_read_rule(*rule, POLICY_OPTION, POLICY_IDLE, &policy));
 	for (const char *const *rule = cases[_i].cap_rules; *rule != NULL; rule++)
 		ck_assert(units_read_rule(*rule, POLICY_OPTION, POLICY_CAP, &policy));
-	idle = policy_deadline(&policy, POLICY_IDLE, method, name, traits, cases[_i].from_server).after;
-	cap = policy_deadline(&policy, POLICY_CAP, method, name, traits, cases[_i].from_server).after;
-	ck_assert_msg(idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what, (long long)idle,
-	    (long long)cases[_i].idle);
-	ck_assert_msg(cap == cases[_i].cap, "%s: cap %lld, not %lld", cases[_i].what, (long long)cap,
-	    (long long)cases[_i].cap);
+	idle = policy_deadline(&policy, POLICY_IDLE, method, name, traits, cases[_i].from_server)
+		   .after;
+	cap =
+	    policy_deadline(&policy, POLICY_CAP, method, name, traits, cases[_i].from_server).after;
+	ck_assert_msg(idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what,
+	    (long long)idle, (long long)cases[_i].idle);
+	ck_assert_msg(cap == cases[_i].cap, "%s: cap %lld, not %lld", cases[_i].what,
+	    (long long)cap, (long long)cases[_i].cap);
 	policy_free(&policy);
 }
 
@@ -91,17 +108,23 @@ static const struct {
 	const char *method, *name;
 	msec_t idle;
 } ranked[] = {
-	{ "an option before the file", { { POLICY_OPTION, "", "", 7 }, { POLICY_FILE, "", "", 8 } }, "a", "", 7 },
-	{ "the source before what is specific", { { POLICY_SECTION, "", "", 7 }, { POLICY_FILE, "a", "x", 8 } }, "a",
-	    "x", 7 },
+	{ "an option before the file", { { POLICY_OPTION, "", "", 7 }, { POLICY_FILE, "", "", 8 } },
+	    "a", "", 7 },
+	{ "the source before what is specific",
+	    { { POLICY_SECTION, "", "", 7 }, { POLICY_FILE, "a", "x", 8 } }, "a", "x", 7 },
 	{ "what is specific within a source",
-	    { { POLICY_SET, "a", "x", 7 }, { POLICY_SET, "a", "*", 8 }, { POLICY_OPTION, "a", "x", 9 } }, "a", "x", 7 },
+	    { { POLICY_SET, "a", "x", 7 }, { POLICY_SET, "a", "*", 8 },
+		{ POLICY_OPTION, "a", "x", 9 } },
+	    "a", "x", 7 },
 	{ "the order of the sources",
-	    { { POLICY_SET, "a", "", 7 }, { POLICY_OPTION, "a", "", 8 }, { POLICY_SECTION, "a", "", 9 } }, "a", "", 7 },
+	    { { POLICY_SET, "a", "", 7 }, { POLICY_OPTION, "a", "", 8 },
+		{ POLICY_SECTION, "a", "", 9 } },
+	    "a", "", 7 },
 	{ "a weak source where the strong one names another",
 	    { { POLICY_FILE, "a", "", 7 }, { POLICY_SET, "b", "", 8 } }, "a", "", 7 },
 	{ "the file's for the start, which a bare option leaves",
-	    { { POLICY_FILE, "initialize", "", 7 }, { POLICY_OPTION, "", "", 8 } }, "initialize", "", 7 },
+	    { { POLICY_FILE, "initialize", "", 7 }, { POLICY_OPTION, "", "", 8 } }, "initialize",
+	    "", 7 },
 };
 
 TESTS(sources_have_a_rank, 0, COUNT(ranked))
@@ -111,8 +134,9 @@ TESTS(sources_have_a_rank, 0, COUNT(ranked))
 	msec_t idle;
 
 	for (int i = 0; i < 3 && ranked[_i].rules[i].method != NULL; i++)
-		policy_add(&policy, ranked[_i].rules[i].source, POLICY_IDLE, span_of(ranked[_i].rules[i].method),
-		    span_of(ranked[_i].rules[i].name), ranked[_i].rules[i].duration, SPAN_NONE);
+		policy_add(&policy, ranked[_i].rules[i].source, POLICY_IDLE,
+		    span_of(ranked[_i].rules[i].method), span_of(ranked[_i].rules[i].name),
+		    ranked[_i].rules[i].duration, SPAN_NONE);
 	idle = policy_deadline(&policy, POLICY_IDLE, method, span_of(ranked[_i].name),
 	    dialect_method(&dialect_mcp, method)->traits, false)
 		   .after;
@@ -143,9 +167,11 @@ fits_somewhere(const char *pattern, const char *text)
 	bool literal = pattern[0] == '\\' && pattern[1] == '*';
 
 	if (*pattern == '*')
-		return fits_somewhere(pattern + 1, text) || (*text != '\0' && fits_somewhere(pattern, text + 1));
-	return *pattern == '\0' ? *text == '\0' :
-				  *text == pattern[literal] && fits_somewhere(pattern + 1 + literal, text + 1);
+		return fits_somewhere(pattern + 1, text) ||
+		    (*text != '\0' && fits_somewhere(pattern, text + 1));
+	return *pattern == '\0' ?
+	    *text == '\0' :
+	    *text == pattern[literal] && fits_somewhere(pattern + 1 + literal, text + 1);
 }
 
 static void
@@ -165,12 +191,15 @@ TEST(patterns_fit_as_if_every_place_were_tried)
 	for (int i = 0; i < 200000; i++) {
 		make_text(pattern, "ab**\\");
 		make_text(text, "aab*\\");
-		ck_assert_msg(policy_fits(pattern, span_of(text)) == fits_somewhere(pattern, text), "%s, %s", pattern,
-		    text);
+		ck_assert_msg(policy_fits(pattern, span_of(text)) == fits_somewhere(pattern, text),
+		    "%s, %s", pattern, text);
 	}
 }
 
-/* A matcher that tries the places of one '*' again for each place of the one before would never end here. */
+/*
+ * A matcher that tries the places of one '*' again for each place of the one before would never end
+ * here.
+ */
 TEST(many_wildcards_cost_no_more)
 {
 	enum { LENGTH = 1 << 16 };
@@ -229,10 +258,12 @@ static const struct {
 	/* With the tools of the server. */
 	{ "tools/call:slep=3s", "tools/call:sleep=3s", &dialect_mcp, "echo\nsleep\nslip\n" },
 	{ "tools/call:SLEEP=3s", "tools/call:sleep=3s", &dialect_mcp, "echo\nsleep\n" },
-	{ "tools/call:long-running=3s", "tools/call:trigger-long-running-operation=3s", &dialect_mcp,
-	    "echo\ntrigger-long-running-operation\n" },
-	{ "tools/call:forecast=3s", "another tool: the server lists none of this name", &dialect_mcp, "echo\n" },
-	{ "tools/call:deep_*=3s", "another tool: the server lists none of this name", &dialect_mcp, "echo\n" },
+	{ "tools/call:long-running=3s", "tools/call:trigger-long-running-operation=3s",
+	    &dialect_mcp, "echo\ntrigger-long-running-operation\n" },
+	{ "tools/call:forecast=3s", "another tool: the server lists none of this name",
+	    &dialect_mcp, "echo\n" },
+	{ "tools/call:deep_*=3s", "another tool: the server lists none of this name", &dialect_mcp,
+	    "echo\n" },
 	{ "slep=3s", "tools/call:sleep=3s", &dialect_mcp, "echo\nsleep\n" },
 	{ "fetch=3s", "tools/call:fetch=3s", &dialect_mcp, "prefetch\nfetch\n" },
 	{ "forecast=3s", "tools/call:forecast=3s", &dialect_mcp, "echo\n" },
@@ -267,7 +298,8 @@ TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
 	policy.rules->origin = origin;
 	if (doubtful[_i].tools != NULL)
 		buf_append(&policy.tools, span_of(doubtful[_i].tools));
-	ck_assert(policy_meant(&policy, policy.rules, doubtful[_i].dialect, &meant) == (doubtful[_i].meant != NULL));
+	ck_assert(policy_meant(&policy, policy.rules, doubtful[_i].dialect, &meant) ==
+	    (doubtful[_i].meant != NULL));
 	buf_append(&meant, (struct span){ "", 1 });
 	ck_assert_str_eq(meant.data, doubtful[_i].meant != NULL ? doubtful[_i].meant : "");
 	policy.rules->matched = true;
@@ -285,7 +317,8 @@ TEST(the_tools_of_all_pages_are_heard)
 	} results[] = {
 		{ "{\"tools\":[{\"name\":\"a\"},{\"title\":\"x\",\"name\":\"b\\u0063\"}],\"nextCursor\":\"2\"}",
 		    "a\nbc\n", false },
-		{ "{\"nextCursor\":null,\"tools\":[{\"name\":\"d\"},{},7,{\"name\":\"\"}]}", "a\nbc\nd\n", true },
+		{ "{\"nextCursor\":null,\"tools\":[{\"name\":\"d\"},{},7,{\"name\":\"\"}]}",
+		    "a\nbc\nd\n", true },
 		{ "{\"tools\":[{\"name\":\"e\"}]}", "e\n", true },
 		{ "{\"tools\":[]}", "", true },
 		{ "{\"tools\":[{\"name\":\"g\"}],\"nextCursor\":\"\"}", "g\n", true },
@@ -378,12 +411,14 @@ TESTS(a_result_that_cannot_be_that_of_its_request, 0, COUNT(results))
 
 TEST(each_method_with_a_row_is_known)
 {
-	const struct dialect *dialects[] = { &dialect_mcp, &dialect_acp, &dialect_acp2, &dialect_lsp, &dialect_bsp };
+	const struct dialect *dialects[] = { &dialect_mcp, &dialect_acp, &dialect_acp2,
+		&dialect_lsp, &dialect_bsp };
 
 	for (size_t i = 0; i < COUNT(dialects); i++)
 		for (const struct method *row = dialects[i]->methods; row->name != NULL; row++)
-			ck_assert_msg(span_equal(dialect_nearest(span_of(row->name)), span_of(row->name)), "%s",
-			    row->name);
+			ck_assert_msg(span_equal(dialect_nearest(span_of(row->name)),
+					  span_of(row->name)),
+			    "%s", row->name);
 }
 
 TEST(a_name_with_a_zero_byte_is_another_name)
@@ -391,7 +426,9 @@ TEST(a_name_with_a_zero_byte_is_another_name)
 	struct policy policy = { 0 };
 
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7, SPAN_NONE);
-	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("a"), SPAN("x\0y"), 0, false).after, TIME_IDLE);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("a"), SPAN("x\0y"), 0, false)
+			     .after,
+	    TIME_IDLE);
 	policy_free(&policy);
 }
 
@@ -405,8 +442,11 @@ TEST(weaker_sources_are_forgotten)
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8, SPAN_NONE);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("b"), SPAN_NONE, 9, SPAN_NONE);
 	policy_forget(&policy, policy.count, POLICY_DEADLINES, POLICY_OPTION);
-	ck_assert_int_eq(policy_deadline(&policy, POLICY_CAP, SPAN("a"), SPAN("x"), 0, false).after, TIME_CAP);
-	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("b"), SPAN_NONE, 0, false).after, 9);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_CAP, SPAN("a"), SPAN("x"), 0, false).after,
+	    TIME_CAP);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("b"), SPAN_NONE, 0, false)
+			     .after,
+	    9);
 	ck_assert_uint_eq(policy.count, 1);
 	policy_free(&policy);
 }
@@ -438,7 +478,8 @@ TEST(what_is_set_replaces_its_equal)
 	struct policy_rule other = { POLICY_SET, .method = method, .name = name };
 	struct policy policy = { 0 };
 
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 4, SPAN_NONE);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 4,
+	    SPAN_NONE);
 	ck_assert(policy_set(&policy, &first));
 	for (int i = 1; i < LIMIT_RULES_SET; i++) {
 		name[0]++;
@@ -449,12 +490,18 @@ TEST(what_is_set_replaces_its_equal)
 	first.value = 7;
 	ck_assert(policy_set(&policy, &first));
 	ck_assert_uint_eq(policy.count, 1 + LIMIT_RULES_SET);
-	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 0, false).after, 7);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 0,
+			     false)
+			     .after,
+	    7);
 	ck_assert_ptr_null(policy.rules[LIMIT_RULES_SET].name); /* the last of equals wins */
 	first.value = POLICY_UNSET;
 	ck_assert(policy_set(&policy, &first));
 	ck_assert(!policy_set(&policy, &first));
 	ck_assert_uint_eq(policy.count, LIMIT_RULES_SET);
-	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 0, false).after, 4);
+	ck_assert_int_eq(policy_deadline(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 0,
+			     false)
+			     .after,
+	    4);
 	policy_free(&policy);
 }

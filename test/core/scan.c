@@ -7,10 +7,11 @@
 
 #include "core/buf.h"
 
-static const char *const type_names[] = { "nothing", "null", "bool", "number", "string", "object", "array" };
+static const char *const type_names[] = { "nothing", "null", "bool", "number", "string", "object",
+	"array" };
 
-static const char *const fault_names[] = { "fine", "broken", "utf8", "control", "depth", "repeated id",
-	"repeated method", "syntax", "trailing", "cut" };
+static const char *const fault_names[] = { "fine", "broken", "utf8", "control", "depth",
+	"repeated id", "repeated method", "syntax", "trailing", "cut" };
 
 /* All fields, in the order in which they are dumped. */
 static const struct {
@@ -53,7 +54,8 @@ dump(const struct scan *scan, struct span input)
 		len += sprintf(text + len, " %d-%d", (int)scan_value(scan, SCAN_TEXT)->offset,
 		    (int)scan_value(scan, SCAN_TEXT)->end);
 	if (scan->fault != SCAN_FINE)
-		len += sprintf(text + len, ", %s@%d", fault_names[scan->fault], (int)scan->fault_offset);
+		len += sprintf(text + len, ", %s@%d", fault_names[scan->fault],
+		    (int)scan->fault_offset);
 	for (int i = 0; i < COUNT(fields); i++) {
 		struct span kept = scan_text(scan, fields[i].field);
 
@@ -66,7 +68,8 @@ dump(const struct scan *scan, struct span input)
 		else if (kept.len > 0)
 			len += sprintf(text + len, "=%.*s", (int)kept.len, kept.ptr);
 		else
-			len += sprintf(text + len, ":%s", type_names[scan_type(scan, fields[i].field)]);
+			len += sprintf(text + len, ":%s",
+			    type_names[scan_type(scan, fields[i].field)]);
 	}
 	return text;
 }
@@ -103,7 +106,8 @@ static const struct {
 	{ " -0.5e+10 ", "number 1-9" },
 	{ "true", "bool whole" },
 	{ "[{\"id\":1,\"method\":\"a\"}]", "array whole, ELEMENT_ID=1, ELEMENT_METHOD=\"a\"" },
-	{ "[{\"id\":1},[{\"id\":2}],3,{\"id\":4},{\"method\":[]},[{\"id\":5}]]", "array whole, ELEMENT_METHOD:array" },
+	{ "[{\"id\":1},[{\"id\":2}],3,{\"id\":4},{\"method\":[]},[{\"id\":5}]]",
+	    "array whole, ELEMENT_METHOD:array" },
 	{ "{\"a\":[{\"id\":1,\"id\":2}]}", "object whole" },
 	{ "[[{\"id\":1,\"id\":2}]]", "array whole" },
 	{ "\"id\"", "string whole" },
@@ -118,7 +122,8 @@ static const struct {
 	    "object whole, ID=null, ERROR:array, METHOD=true, PARAMS=false, RESULT=1" },
 	{ "{\"error\":{\"message\":\"no \\u0022x\\u0022\",\"code\":-1,\"data\":{\"message\":1}},\"message\":2}",
 	    "object whole, ERROR_CODE=-1, ERROR_DATA:object, ERROR:object, ERROR_MESSAGE=\"no \\u0022x\\u0022\"" },
-	{ "{\"error\":{\"message\":{\"a\":[]},\"m\\u0065ssage\":2}}", "object whole, ERROR:object, ERROR_MESSAGE=2" },
+	{ "{\"error\":{\"message\":{\"a\":[]},\"m\\u0065ssage\":2}}",
+	    "object whole, ERROR:object, ERROR_MESSAGE=2" },
 	{ "{\"id\":[ ],\"params\":{ },\"result\":[{}],\"error\":{\"message\":{},\"code\":[ [] ]},\"method\":{\"a\":{}}}",
 	    "object whole, ID:array, ERROR_CODE:array, ERROR:object, METHOD:object, PARAMS:object, "
 	    "RESULT:array, ERROR_MESSAGE:object" },
@@ -162,9 +167,11 @@ static const struct {
 	    "object whole, CREATED_TASK=\"t\", RESULT_META=null, RESULT:object, RESULT_STATUS:array, RESULT_TASK_ID=2" },
 
 	/* almost a key */
-	{ "{\"iD\":1,\"id\\u0000\":2,\"i\":3,\"\":4,\"jsonrpC\":5,\"jsonrpcs\":6,\"methods\":7}", "object whole" },
+	{ "{\"iD\":1,\"id\\u0000\":2,\"i\":3,\"\":4,\"jsonrpC\":5,\"jsonrpcs\":6,\"methods\":7}",
+	    "object whole" },
 	{ "{\"params\":{\"requestID\":1,\"progressTokeN\":2,\"partialResultTokeN\":3,\"protocolVersions\":4,\"progress\":5},"
-	  "\"result\":{\"resultTypE\":1,\"_meta\":{\"" META "subscriptionID\":2,\"" META "subscriptioNId\":3}}}",
+	  "\"result\":{\"resultTypE\":1,\"_meta\":{\"" META "subscriptionID\":2,\"" META
+	  "subscriptioNId\":3}}}",
 	    "object whole, RESULT_META:object, PARAMS:object, RESULT:object" },
 
 	/* LSP: a request's two tokens */
@@ -200,21 +207,25 @@ static const struct {
 	    "object whole, ERROR_CODE=3, ERROR:object, RESULT:array" },
 
 	/* of repeated members the last one counts, and nothing beneath a former one */
-	{ "{\"params\":{\"uri\":1},\"params\":{\"uri\":2,\"name\":3}}", "object whole, URI=2, NAME=3, PARAMS:object" },
-	{ "{\"params\":{\"uri\":1,\"name\":2},\"params\":{\"name\":3}}", "object whole, NAME=3, PARAMS:object" },
+	{ "{\"params\":{\"uri\":1},\"params\":{\"uri\":2,\"name\":3}}",
+	    "object whole, URI=2, NAME=3, PARAMS:object" },
+	{ "{\"params\":{\"uri\":1,\"name\":2},\"params\":{\"name\":3}}",
+	    "object whole, NAME=3, PARAMS:object" },
 	{ "{\"params\":{\"uri\":1},\"params\":[]}", "object whole, PARAMS:array" },
 	{ "{\"params\":[],\"p\\u0061rams\":{\"uri\":2}}", "object whole, URI=2, PARAMS:object" },
 	{ "{\"params\":{\"uri\":1,\"_meta\":{\"progressToken\":1}},\"params\":", "object, cut@57" },
 	{ "{\"params\":{\"uri\":\"a\",\"uri\"", "object, cut@26, PARAMS:object" },
 	{ "{\"params\":{\"uri\":\"a\",\"uri\":\"b", "object, cut@29, PARAMS:object" },
-	{ "{\"params\":{\"uri\":\"a\",\"uri\":{\"x\":1}}}", "object whole, URI:object, PARAMS:object" },
+	{ "{\"params\":{\"uri\":\"a\",\"uri\":{\"x\":1}}}",
+	    "object whole, URI:object, PARAMS:object" },
 	{ "{\"result\":{\"taskId\":1},\"result\":1}", "object whole, RESULT=1" },
 	{ "{\"error\":{\"code\":1,\"message\":\"a\",\"code\":2},\"error\":{\"code\":3}}",
 	    "object whole, ERROR_CODE=3, ERROR:object" },
 	{ "{\"jsonrpc\":\"1.0\",\"jsonrpc\":\"2.0\"}", "object whole, JSONRPC=\"2.0\"" },
 	{ "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "protocolVersion\":2}},\"params\":{}}",
 	    "object whole, PARAMS:object" },
-	{ "{\"result\":{\"task\":{\"taskId\":1},\"task\":{}}}", "object whole, CREATED_TASK:object, RESULT:object" },
+	{ "{\"result\":{\"task\":{\"taskId\":1},\"task\":{}}}",
+	    "object whole, CREATED_TASK:object, RESULT:object" },
 	{ "{\"params\":{\"task\":{},\"task\":2}}", "object whole, TASK=2, PARAMS:object" },
 	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3,\"id\":5},\"id\":4}",
 	    "object whole, ID=4, PARAMS_ID=5, PARAMS:object" },
@@ -224,7 +235,8 @@ SUITE("scan");
 
 TESTS(sees_the_message, 0, sizeof messages / sizeof *messages)
 {
-	check_scan((struct span){ messages[_i].input, strlen(messages[_i].input) }, messages[_i].want);
+	check_scan((struct span){ messages[_i].input, strlen(messages[_i].input) },
+	    messages[_i].want);
 }
 
 static const struct {
@@ -299,15 +311,20 @@ static const struct {
 	{ "{\"id\":1,\"id\"", "object, repeated id@8" },
 	{ "{\"id\":1,\"id\":[", "object, repeated id@8, ID:array" },
 	{ "{\"method\":{},\"method\":\"m\"}", "object whole, repeated method@13, METHOD:object" },
-	{ "{\"method\":\"a\",\"metho\\u0064\" :\"b\"}", "object whole, repeated method@14, METHOD=\"a\"" },
-	{ "{\"method\":1,\"method\":2,\"id\":3,\"id\":4}", "object whole, repeated id@30, ID=4, METHOD=1" },
-	{ "{\"id\":1,\"id\":2,\"method\":3,\"method\":4,\"id\":5}", "object whole, repeated id@8, ID=5, METHOD=3" },
+	{ "{\"method\":\"a\",\"metho\\u0064\" :\"b\"}",
+	    "object whole, repeated method@14, METHOD=\"a\"" },
+	{ "{\"method\":1,\"method\":2,\"id\":3,\"id\":4}",
+	    "object whole, repeated id@30, ID=4, METHOD=1" },
+	{ "{\"id\":1,\"id\":2,\"method\":3,\"method\":4,\"id\":5}",
+	    "object whole, repeated id@8, ID=5, METHOD=3" },
 	{ "{\"a\":\"\x01\",\"method\":1,\"method\":2}", "object whole, control@6, METHOD=1" },
 	{ "{\"id\":1,\"id\":2}}", "object 0-15, repeated id@8, ID=2" },
 
 	/* ... or those of an element */
-	{ "[{\"id\":1},{\"id\":2,\"id\":3},{\"id\":4}]", "array whole, repeated id@18, ELEMENT_ID=4" },
-	{ "[{\"method\":1,\"\\u006dethod\":2}]", "array whole, repeated method@13, ELEMENT_METHOD=2" },
+	{ "[{\"id\":1},{\"id\":2,\"id\":3},{\"id\":4}]",
+	    "array whole, repeated id@18, ELEMENT_ID=4" },
+	{ "[{\"method\":1,\"\\u006dethod\":2}]",
+	    "array whole, repeated method@13, ELEMENT_METHOD=2" },
 };
 
 TESTS(names_the_fault, 0, sizeof faults / sizeof *faults)
@@ -316,32 +333,37 @@ TESTS(names_the_fault, 0, sizeof faults / sizeof *faults)
 }
 
 /* Like the JSON test suite: alone, in an array and as a member. */
-static const char *const accepted[] = { "0", "-0", "10", "1.0", "1.10", "0.0", "1e5", "1E5", "1e+5", "1e-05", "0e0",
-	"-1.5E+007", "123456789012345678901234567890", "1e400", "true", "false", "null", "\"\"", "\"a\"", "\"\x7F\"",
-	"\"/\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\u0000\\uFFFF\\uabCD\"", "\"\\ud83d\\ude00\"", "\"\\ud800\"",
-	"\"\\udc00x\"", "\"\\\\u12\"", "\"\xC2\x80\xDF\xBF\"", "\"\xE0\xA0\x80\xEF\xBF\xBF\"",
-	"\"\xED\x9F\xBF\xEE\x80\x80\"", "\"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF\"", "\"\xEF\xBB\xBF\"", "\"\xE2\x80\xA8\"",
-	"[]", "{}", "[[]]", "[ ]", "{ }", "[1]", "[1,2]", "[ 1 , 2 ]", "[\n1\n]", "{\"\":0}", "{\"a\":{\"b\":[]}}",
-	"{\"a\" : 1 , \"b\" : 2}", "[\"\",\"\",[{},[]]]", "{\"a\":1,\"a\":1}", "[\r\n\t 1]",
+static const char *const accepted[] = { "0", "-0", "10", "1.0", "1.10", "0.0", "1e5", "1E5", "1e+5",
+	"1e-05", "0e0", "-1.5E+007", "123456789012345678901234567890", "1e400", "true", "false",
+	"null", "\"\"", "\"a\"", "\"\x7F\"", "\"/\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+	"\"\\u0000\\uFFFF\\uabCD\"", "\"\\ud83d\\ude00\"", "\"\\ud800\"", "\"\\udc00x\"",
+	"\"\\\\u12\"", "\"\xC2\x80\xDF\xBF\"", "\"\xE0\xA0\x80\xEF\xBF\xBF\"",
+	"\"\xED\x9F\xBF\xEE\x80\x80\"", "\"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF\"", "\"\xEF\xBB\xBF\"",
+	"\"\xE2\x80\xA8\"", "[]", "{}", "[[]]", "[ ]", "{ }", "[1]", "[1,2]", "[ 1 , 2 ]",
+	"[\n1\n]", "{\"\":0}", "{\"a\":{\"b\":[]}}", "{\"a\" : 1 , \"b\" : 2}",
+	"[\"\",\"\",[{},[]]]", "{\"a\":1,\"a\":1}", "[\r\n\t 1]",
 	"\"0123456789abcdef0123456789abcdef\"" };
 
-static const char *const rejected[] = { "-", "+1", "01", "-01", "00", "1.", ".5", "1.e1", "1e", "1e+", "1e1.5", "1e1e1",
-	"0x1", "1_0", "--1", "- 1", "1 2", "NaN", "Infinity", "-Infinity", "inf", "True", "TRUE", "nul", "nulll",
-	"truefalse", "\"", "\"\\\"", "\"\\a\"", "\"\\'\"", "\"\\U0041\"", "\"\\u004\"", "\"\\u00G0\"", "\"\\x41\"",
-	"\"\\ \"", "\"\t\"", "\"\x1F\"", "\"\x01\"", "\"\x80\"", "\"\xBF\"", "\"\xC0\x80\"", "\"\xC1\xBF\"", "\"\xC2\"",
-	"\"\xC2\x7F\"", "\"\xC2\xC0\"", "\"\xE0\x9F\xBF\"", "\"\xE0\xA0\"", "\"\xED\xA0\x80\"", "\"\xED\xBF\xBF\"",
-	"\"\xE1\x80\xC0\"", "\"\xF0\x8F\xBF\xBF\"", "\"\xF4\x90\x80\x80\"", "\"\xF0\x90\x80\"", "\"\xF5\x80\x80\x80\"",
-	"\"\xFE\"", "\"\xFF\"", "\"\xF8\x88\x80\x80\x80\"", "[", "]", "[,]", "[1,]", "[,1]", "[1,,2]", "[1 2]", "[1}",
-	"{1}", "{\"a\"}", "{\"a\":}", "{\"a\" 1}", "{\"a\":1,}", "{,}", "{\"a\":1,,\"b\":2}", "{\"a\"::1}", "{\"a\":1]",
-	"{a:1}", "{'a':1}", "{1:1}", "{null:1}", "{\"a\":1 \"b\":2}", ":", ",", "}", "//", "/**/1", "[1]//", "#",
-	"\x0C", "\x0B", "\xC2\xA0", "[\x0C]", "\\u0031", "[\"a\"", "{\"a\":1", "[\"a\xEF\xBB\"]", "&", "*",
-	"undefined" };
+static const char *const rejected[] = { "-", "+1", "01", "-01", "00", "1.", ".5", "1.e1", "1e",
+	"1e+", "1e1.5", "1e1e1", "0x1", "1_0", "--1", "- 1", "1 2", "NaN", "Infinity", "-Infinity",
+	"inf", "True", "TRUE", "nul", "nulll", "truefalse", "\"", "\"\\\"", "\"\\a\"", "\"\\'\"",
+	"\"\\U0041\"", "\"\\u004\"", "\"\\u00G0\"", "\"\\x41\"", "\"\\ \"", "\"\t\"", "\"\x1F\"",
+	"\"\x01\"", "\"\x80\"", "\"\xBF\"", "\"\xC0\x80\"", "\"\xC1\xBF\"", "\"\xC2\"",
+	"\"\xC2\x7F\"", "\"\xC2\xC0\"", "\"\xE0\x9F\xBF\"", "\"\xE0\xA0\"", "\"\xED\xA0\x80\"",
+	"\"\xED\xBF\xBF\"", "\"\xE1\x80\xC0\"", "\"\xF0\x8F\xBF\xBF\"", "\"\xF4\x90\x80\x80\"",
+	"\"\xF0\x90\x80\"", "\"\xF5\x80\x80\x80\"", "\"\xFE\"", "\"\xFF\"",
+	"\"\xF8\x88\x80\x80\x80\"", "[", "]", "[,]", "[1,]", "[,1]", "[1,,2]", "[1 2]", "[1}",
+	"{1}", "{\"a\"}", "{\"a\":}", "{\"a\" 1}", "{\"a\":1,}", "{,}", "{\"a\":1,,\"b\":2}",
+	"{\"a\"::1}", "{\"a\":1]", "{a:1}", "{'a':1}", "{1:1}", "{null:1}", "{\"a\":1 \"b\":2}",
+	":", ",", "}", "//", "/**/1", "[1]//", "#", "\x0C", "\x0B", "\xC2\xA0", "[\x0C]", "\\u0031",
+	"[\"a\"", "{\"a\":1", "[\"a\xEF\xBB\"]", "&", "*", "undefined" };
 
 static void
 check_verdict(const char *text, bool want)
 {
 	static const char *const around[][2] = { { "", "" }, { " ", "\r" }, { "[", "]" },
-		{ "{\"k\":[", "],\"l\":{\"id\":0}}" }, { "{\"id\":", "}" }, { "[\"0123456789abcdef\",", "]" } };
+		{ "{\"k\":[", "],\"l\":{\"id\":0}}" }, { "{\"id\":", "}" },
+		{ "[\"0123456789abcdef\",", "]" } };
 	char input[256];
 	struct scan scan;
 
@@ -349,7 +371,9 @@ check_verdict(const char *text, bool want)
 		int len = sprintf(input, "%s%s%s", around[i][0], text, around[i][1]);
 
 		scan_read(&scan, (struct span){ input, (size_t)len });
-		ck_assert_msg((scan_value(&scan, SCAN_TEXT)->end > 0 && scan.fault == SCAN_FINE) == want, "%s", input);
+		ck_assert_msg((scan_value(&scan, SCAN_TEXT)->end > 0 && scan.fault == SCAN_FINE) ==
+			want,
+		    "%s", input);
 	}
 }
 
@@ -382,7 +406,8 @@ is_character(const unsigned char *bytes, size_t len)
 			return false;
 		code = code << 6 | (bytes[i] & 0x3F);
 	}
-	if ((bytes[0] & (0xFF00 >> len & 0xFF)) != (0xFF00 >> len & 0xFF) || bytes[0] & (0x80 >> len))
+	if ((bytes[0] & (0xFF00 >> len & 0xFF)) != (0xFF00 >> len & 0xFF) ||
+	    bytes[0] & (0x80 >> len))
 		return false;
 	return code >= least && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
 }
@@ -391,7 +416,8 @@ is_character(const unsigned char *bytes, size_t len)
 static bool
 takes_character(const unsigned char *bytes, size_t len, size_t place)
 {
-	char input[] = "\"\xC3\xA9 \xE6\x97\xA5 0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdef\"";
+	char input[] =
+	    "\"\xC3\xA9 \xE6\x97\xA5 0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdef\"";
 	struct scan scan;
 
 	memcpy(input + place, bytes, len);
@@ -438,7 +464,8 @@ TEST(sees_a_special_byte_at_any_place)
 			if (byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\')
 				ck_assert_int_eq(scan.fault, SCAN_FINE);
 			else
-				ck_assert_uint_eq(scan.fault_offset, place + (byte == '"' || byte == '\\'));
+				ck_assert_uint_eq(scan.fault_offset,
+				    place + (byte == '"' || byte == '\\'));
 		}
 }
 
@@ -464,7 +491,8 @@ TEST(keeps_the_limits)
 	check_scan(nested, "array, depth@1000");
 	nested = repeated(input, "{\"id\":1,\"a\":", "{\"a\":", SCAN_DEPTH_MAX - 1, "[");
 	check_scan(nested, "object, depth@5007, ID=1");
-	nested = repeated(input, "{\"a\":", "[", SCAN_DEPTH_MAX - 1, "[[{\"]\\\"\":\"[{\",\"\xC3\xA9\":[\"}\"]}],{}]");
+	nested = repeated(input, "{\"a\":", "[", SCAN_DEPTH_MAX - 1,
+	    "[[{\"]\\\"\":\"[{\",\"\xC3\xA9\":[\"}\"]}],{}]");
 	len = nested.len;
 	for (int i = 1; i < SCAN_DEPTH_MAX; i++)
 		input[len++] = ']';
@@ -473,7 +501,8 @@ TEST(keeps_the_limits)
 	nested = repeated(input, "{\"id\":1,\"a\":", "[[],{},", SCAN_DEPTH_MAX - 2, "[]");
 	check_scan(nested, "object, cut@7000, ID=1");
 
-	struct span value = repeated(input, "{\"method\":\"m\",\"id\":\"", "x", SCAN_VALUE_MAX - 1, "\"}");
+	struct span value =
+	    repeated(input, "{\"method\":\"m\",\"id\":\"", "x", SCAN_VALUE_MAX - 1, "\"}");
 
 	check_scan(value, "object whole, ID not kept, METHOD=\"m\"");
 	value = repeated(input, "{\"id\":", "9", SCAN_VALUE_MAX + 1, ",\"method\":\"m\"}");

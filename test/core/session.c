@@ -1,4 +1,6 @@
-/* What is too large for a scenario; everything else about the session is tested in test/scenario. */
+/*
+ * What is too large for a scenario; everything else about the session is tested in test/scenario.
+ */
 #include "core/session.h"
 
 #include <check.h>
@@ -26,9 +28,10 @@ on_action(void *user, const struct action *action)
 		return;
 	}
 	last_end = *action;
-	snprintf(end_words, sizeof(end_words), "%.*s %.*s %.*s [%.*s] %.*s", (int)action->id.len, action->id.ptr,
-	    (int)action->name.len, action->name.ptr, (int)action->outcome.len, action->outcome.ptr,
-	    (int)action->detail.len, action->detail.ptr, (int)action->traceparent.len, action->traceparent.ptr);
+	snprintf(end_words, sizeof(end_words), "%.*s %.*s %.*s [%.*s] %.*s", (int)action->id.len,
+	    action->id.ptr, (int)action->name.len, action->name.ptr, (int)action->outcome.len,
+	    action->outcome.ptr, (int)action->detail.len, action->detail.ptr,
+	    (int)action->traceparent.len, action->traceparent.ptr);
 }
 
 static void
@@ -90,7 +93,9 @@ say(enum side from, struct span bytes)
 
 SUITE("session", .limit = 300, .before = setup, .after = teardown);
 
-/* What is longer than --max-message is thrown away: it needs no more memory than that and one read. */
+/*
+ * What is longer than --max-message is thrown away: it needs no more memory than that and one read.
+ */
 TEST(an_endless_response_is_thrown_away)
 {
 	struct span call = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}\n");
@@ -115,12 +120,17 @@ say_with(enum side from, const char *begin, int id, const char *end)
 {
 	char line[256];
 
-	say(from, (struct span){ line, (size_t)snprintf(line, sizeof(line), "%s%d%s\n", begin, id, end) });
+	say(from,
+	    (struct span){ line,
+		(size_t)snprintf(line, sizeof(line), "%s%d%s\n", begin, id, end) });
 }
 
 SUITE("session", .before = setup, .after = teardown);
 
-/* Behind so many bytes that were read in vain no message is looked for: each brace could cost as much. */
+/*
+ * Behind so many bytes that were read in vain no message is looked for: each brace could cost as
+ * much.
+ */
 TEST(the_search_for_a_message_in_a_long_line_is_bounded)
 {
 	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
@@ -131,7 +141,8 @@ TEST(the_search_for_a_message_in_a_long_line_is_bounded)
 	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"tools/call\"}");
 	for (int i = 0; i < 2; i++) {
 		receive(SIDE_SERVER, SPAN("{\"text\":\""));
-		for (size_t said = 0; said < (i == 0 ? LIMIT_SEARCHED : LIMIT_SEARCHED - PIECE); said += PIECE)
+		for (size_t said = 0; said < (i == 0 ? LIMIT_SEARCHED : LIMIT_SEARCHED - PIECE);
+		     said += PIECE)
 			receive(SIDE_SERVER, (struct span){ text, PIECE });
 		say_with(SIDE_SERVER, "\" {\"jsonrpc\":\"2.0\",\"id\":", 1, ",\"result\":{}}");
 		ck_assert_int_eq(told[WHY_RECOVERED], i);
@@ -143,7 +154,8 @@ TEST(unanswered_cancels_of_tasks_are_bounded)
 {
 	enum { MORE = 10 };
 	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
-	const char *cancel = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":";
+	const char *cancel =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":";
 	int i;
 
 	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"initialize\",\"params\":{}}");
@@ -152,9 +164,11 @@ TEST(unanswered_cancels_of_tasks_are_bounded)
 	    "\"requests\":{\"tools\":{\"call\":{}}}}}}}");
 	memset(told, 0, sizeof(told));
 	for (i = 2; i < 2 + LIMIT_TASKS + MORE; i++) {
-		say_with(SIDE_CLIENT, id, i, ",\"method\":\"tools/call\",\"params\":{\"task\":{}}}");
+		say_with(SIDE_CLIENT, id, i,
+		    ",\"method\":\"tools/call\",\"params\":{\"task\":{}}}");
 		say_with(SIDE_CLIENT, cancel, i, "}}");
-		say_with(SIDE_SERVER, id, i, ",\"result\":{\"task\":{\"taskId\":\"k\",\"status\":\"working\"}}}");
+		say_with(SIDE_SERVER, id, i,
+		    ",\"result\":{\"task\":{\"taskId\":\"k\",\"status\":\"working\"}}}");
 	}
 	ck_assert_int_eq(told[WHY_TASK_CANCEL_SENT], LIMIT_TASKS);
 	ck_assert_int_eq(told[WHY_CANCEL_WITHHELD], LIMIT_TASKS + 2 * MORE);
@@ -165,8 +179,9 @@ TEST(unanswered_cancels_of_tasks_are_bounded)
 TEST(the_tokens_of_tasks_are_bounded)
 {
 	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
-	const char *progress = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1,"
-			       "\"progressToken\":";
+	const char *progress =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1,"
+	    "\"progressToken\":";
 	int i;
 
 	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"initialize\",\"params\":{}}");
@@ -178,9 +193,11 @@ TEST(the_tokens_of_tasks_are_bounded)
 		char rest[128];
 
 		snprintf(rest, sizeof(rest),
-		    ",\"method\":\"tools/call\",\"params\":{\"task\":{},\"_meta\":{\"progressToken\":%d}}}", i);
+		    ",\"method\":\"tools/call\",\"params\":{\"task\":{},\"_meta\":{\"progressToken\":%d}}}",
+		    i);
 		say_with(SIDE_CLIENT, id, i, rest);
-		snprintf(rest, sizeof(rest), ",\"result\":{\"task\":{\"taskId\":\"t%d\",\"status\":\"working\"}}}", i);
+		snprintf(rest, sizeof(rest),
+		    ",\"result\":{\"task\":{\"taskId\":\"t%d\",\"status\":\"working\"}}}", i);
 		say_with(SIDE_SERVER, id, i, rest);
 	}
 	for (i = 3; i < 3 + LIMIT_TASKS; i++)
@@ -234,7 +251,10 @@ TEST(the_requests_of_an_acp_session_are_bounded)
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_SESSION + 1);
 }
 
-/* A client that uses one id for all its requests: each gets a fresh one on the wire, as far as there is room. */
+/*
+ * A client that uses one id for all its requests: each gets a fresh one on the wire, as far as
+ * there is room.
+ */
 TEST(the_requests_under_one_id_are_bounded)
 {
 	session_free(session);
@@ -242,7 +262,8 @@ TEST(the_requests_under_one_id_are_bounded)
 	memset(told, 0, sizeof(told));
 	open_session(SPAN("mcp"), false);
 	for (int i = 0; i < LIMIT_EQUAL_IDS + 2; i++) {
-		receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"));
+		receive(SIDE_CLIENT,
+		    SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"));
 		session_hear(session, SIDE_CLIENT);
 	}
 	receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n"));
@@ -259,14 +280,18 @@ ask_often(int count)
 	int len;
 
 	for (int i = 0; i < count; i++) {
-		len = snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/list\"}\n", i);
+		len = snprintf(line, sizeof(line),
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/list\"}\n", i);
 		receive(SIDE_CLIENT, (struct span){ line, (size_t)len });
 	}
 	session_hear(session, SIDE_CLIENT);
 	take(SIDE_CLIENT);
 }
 
-/* Of many requests that a server leaves, or that come when it has gone, the errors to the first ones quote it. */
+/*
+ * Of many requests that a server leaves, or that come when it has gone, the errors to the first
+ * ones quote it.
+ */
 TEST(the_quotes_in_errors_are_bounded)
 {
 	enum { MANY = 4096, PLAIN = 256 };
@@ -286,7 +311,10 @@ TEST(the_quotes_in_errors_are_bounded)
 	}
 }
 
-/* A message is read to its end although its bytes are dropped first, and with them all of a large buffer. */
+/*
+ * A message is read to its end although its bytes are dropped first, and with them all of a large
+ * buffer.
+ */
 TEST(a_dropped_message_stays_readable)
 {
 	static char text[MAX_MESSAGE / 2];
@@ -331,7 +359,10 @@ TEST(a_withdrawn_message_takes_no_memory)
 	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->bytes.cap, 0);
 }
 
-/* ... and that of a long answer which goes ahead of the queue, to a server that was asked whether it is alive. */
+/*
+ * ... and that of a long answer which goes ahead of the queue, to a server that was asked whether
+ * it is alive.
+ */
 TEST(an_urgent_message_takes_no_memory_once_it_is_written)
 {
 	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
@@ -343,7 +374,8 @@ TEST(an_urgent_message_takes_no_memory_once_it_is_written)
 	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"tools/list\"}");
 	say_with(SIDE_SERVER, id, 2, ",\"method\":\"roots/list\"}");
 	say(SIDE_CLIENT,
-	    SPAN("{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1},\"jsonrpc\":\"2.0\"}\n"));
+	    SPAN(
+		"{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1},\"jsonrpc\":\"2.0\"}\n"));
 	receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\""));
 	receive(SIDE_CLIENT, (struct span){ text, sizeof(text) });
 	ck_assert_uint_gt(say(SIDE_CLIENT, SPAN("\"}\n")), sizeof(text));
@@ -357,14 +389,16 @@ TESTS(a_repeated_answer_is_bounded, 0, 2)
 {
 	static const char result[] = "[\"0123456\"]";
 
-	policy_add(&policy, POLICY_OPTION, POLICY_ANSWER, SPAN("workspace/configuration"), SPAN_NONE, 0,
-	    span_of(result));
+	policy_add(&policy, POLICY_OPTION, POLICY_ANSWER, SPAN("workspace/configuration"),
+	    SPAN_NONE, 0, span_of(result));
 	session_free(session);
 	memset(told, 0, sizeof(told));
 	open_session(SPAN("lsp"), false);
 	receive(SIDE_SERVER,
-	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"workspace/configuration\",\"params\":{\"items\":[0"));
-	for (size_t i = 1; i < (size_t)LIMIT_ANSWER / (sizeof(result) - strlen("[]")) + (size_t)_i; i++)
+	    SPAN(
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"workspace/configuration\",\"params\":{\"items\":[0"));
+	for (size_t i = 1; i < (size_t)LIMIT_ANSWER / (sizeof(result) - strlen("[]")) + (size_t)_i;
+	     i++)
 		receive(SIDE_SERVER, SPAN(",0"));
 	say(SIDE_SERVER, SPAN("]}}\n"));
 	ck_assert_int_eq(told[WHY_ANSWERED_FOR_CLIENT], _i == 0);
@@ -386,7 +420,10 @@ TESTS(the_elements_of_a_batch_are_bounded, 0, 2)
 	ck_assert_int_eq(told[WHY_INVALID_REQUEST], _i == 1);
 }
 
-/* An answer behind them passes with its batch, and answers nothing; nor is it answered for in a batch that is refused. */
+/*
+ * An answer behind them passes with its batch, and answers nothing; nor is it answered for in a
+ * batch that is refused.
+ */
 TESTS(what_is_behind_the_elements_of_a_batch_is_not_read, 0, 4)
 {
 	static const char *const first[] = { "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}",
@@ -405,15 +442,20 @@ TESTS(what_is_behind_the_elements_of_a_batch_is_not_read, 0, 4)
 
 SUITE("session", .limit = 300, .before = setup, .after = teardown);
 
-/* Tombstones beyond the limit go oldest first, whatever stands before them; what that costs is bench-scale's matter. */
+/*
+ * Tombstones beyond the limit go oldest first, whatever stands before them; what that costs is
+ * bench-scale's matter.
+ */
 TEST(the_tombstones_are_bounded_behind_many_open_requests)
 {
 	enum { OPEN = LIMIT_INFLIGHT - 1, CANCELLED = LIMIT_TOMBSTONES + 20000 };
-	const char *cancel = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":";
+	const char *cancel =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":";
 	const struct pending *pending = &session->party[SIDE_SERVER].pending;
 
 	for (int id = 0; id < OPEN + CANCELLED; id++) {
-		say_with(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"method\":\"roots/list\"}");
+		say_with(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":", id,
+		    ",\"method\":\"roots/list\"}");
 		if (id >= OPEN)
 			say_with(SIDE_SERVER, cancel, id, "}}");
 	}
@@ -424,7 +466,10 @@ TEST(the_tombstones_are_bounded_behind_many_open_requests)
 	ck_assert_ptr_nonnull(pending_find(pending, id_of(SPAN("85535")), NAME_ID));
 }
 
-/* What is kept of a request takes no more memory than it needs, and nothing once nobody awaits the answer. */
+/*
+ * What is kept of a request takes no more memory than it needs, and nothing once nobody awaits the
+ * answer.
+ */
 TEST(progress_takes_its_own_size)
 {
 	const char *progress =
@@ -440,7 +485,8 @@ TEST(progress_takes_its_own_size)
 	ck_assert_uint_gt(request->progress.len, 0);
 	ck_assert_uint_eq(request->progress.cap, request->progress.len);
 	say_with(SIDE_CLIENT,
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":", 1, "}}");
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":",
+	    1, "}}");
 	ck_assert_uint_eq(request->state, REQUEST_ABANDONED);
 	ck_assert_uint_eq(request->progress.cap, 0);
 	say_with(SIDE_SERVER, progress, 1, ",\"progress\":2}}");
@@ -482,9 +528,13 @@ expect_end(enum tally tally, enum why why, bool at_once, const char *words)
 }
 
 #define CALL_WITH(id, meta) \
-	SPAN("{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"t\"" meta "}}\n")
+	SPAN("{\"jsonrpc\":\"2.0\",\"id\":" id \
+	     ",\"method\":\"tools/call\",\"params\":{\"name\":\"t\"" meta "}}\n")
 
-/* What the statistics and the history are made of: without the reason of a client, which is of a message. */
+/*
+ * What the statistics and the history are made of: without the reason of a client, which is of a
+ * message.
+ */
 TEST(the_end_of_a_request_tells_why)
 {
 	say(SIDE_CLIENT, CALL_WITH("1", ""));
@@ -497,12 +547,14 @@ TEST(the_end_of_a_request_tells_why)
 	ck_assert_int_eq(last_end.elapsed, 50);
 	say(SIDE_CLIENT, CALL_WITH("3", ""));
 	say(SIDE_CLIENT,
-	    SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":3,"
-		 "\"reason\":\"why not\"}}\n"));
+	    SPAN(
+		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":3,"
+		"\"reason\":\"why not\"}}\n"));
 	expect_end(TALLY_CANCELLED, WHY_CANCEL_FORWARDED, false, "3 t  [] ");
 	say(SIDE_CLIENT, CALL_WITH("4", ""));
 	session_set_time(session, 60);
-	ck_assert_int_eq(session_cancel(session, SIDE_CLIENT, SPAN("4"), 0, SPAN("by me")), CANCELLING_DONE);
+	ck_assert_int_eq(session_cancel(session, SIDE_CLIENT, SPAN("4"), 0, SPAN("by me")),
+	    CANCELLING_DONE);
 	expect_end(TALLY_BY_PERSON, WHY_OPERATOR_CANCELLED, false, "4 t  [by me] ");
 }
 
@@ -510,7 +562,8 @@ TEST(records_take_their_own_size)
 {
 	session->config.restarts = true;
 	say(SIDE_CLIENT,
-	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"f:/1\"}}\n"));
+	    SPAN(
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"f:/1\"}}\n"));
 	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
 	ck_assert_uint_eq(session->records.count, 1);
 	ck_assert_uint_eq(session->records.list[0].text.cap, session->records.bytes);
@@ -524,17 +577,20 @@ TEST(so_many_sessions_of_an_agent_are_opened_again)
 	session->config.restarts = true;
 	session->handshake.dialect = &dialect_acp;
 	say(SIDE_CLIENT,
-	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n"));
+	    SPAN(
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n"));
 	say(SIDE_SERVER,
-	    SPAN("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1,\"agentCapabilities\":"
-		 "{\"loadSession\":true}}}\n"));
+	    SPAN(
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1,\"agentCapabilities\":"
+		"{\"loadSession\":true}}}\n"));
 	for (int i = 1; i <= LIMIT_REOPENED + 1; i++) {
 		ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 0);
 		snprintf(line, sizeof(line),
-		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{\"cwd\":\"/\"}}\n", i);
-		say(SIDE_CLIENT, span_of(line));
-		snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"sessionId\":\"s%d\"}}\n", i,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{\"cwd\":\"/\"}}\n",
 		    i);
+		say(SIDE_CLIENT, span_of(line));
+		snprintf(line, sizeof(line),
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"sessionId\":\"s%d\"}}\n", i, i);
 		say(SIDE_SERVER, span_of(line));
 	}
 	ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 1);
@@ -547,8 +603,8 @@ say_call(int id, int argument)
 {
 	char *line = mem_new((size_t)argument + 256);
 	int len = snprintf(line, (size_t)argument + 256,
-	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"%0*d\"}}\n", id, argument,
-	    0);
+	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"%0*d\"}}\n",
+	    id, argument, 0);
 
 	say(SIDE_CLIENT, (struct span){ line, (size_t)len });
 	free(line);
@@ -598,7 +654,8 @@ TEST(many_requests_that_wait_cost_no_more_each)
 	ck_assert_int_eq(told[WHY_HELD], MANY - 1);
 	for (int id = MANY / 2; id < MANY; id += 2)
 		say_with(SIDE_CLIENT,
-		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":", id, "}}");
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":",
+		    id, "}}");
 	for (int id = 0; id < MANY; id++) {
 		say_with(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":{}}");
 		take(SIDE_CLIENT);

@@ -6,7 +6,8 @@
 #include "core/limits.h"
 
 /*
- * In the order of enum supervisor_event, supervisor_state and supervisor_step. 'p', no event: a successor is planned.
+ * In the order of enum supervisor_event, supervisor_state and supervisor_step. 'p', no event: a
+ * successor is planned.
  */
 static const char events[] = "unedftxogbwsi";
 static const char states[] = "ABRDSFCLWZEO";
@@ -39,7 +40,8 @@ happens(enum supervisor_event event)
 
 	ck_assert_uint_lt(life.count, sizeof(life.events) - 1);
 	life.events[life.count++] = events[event];
-	if (event == SUPERVISE_TICK && life.supervisor.wake != MSEC_NEVER && life.supervisor.wake > life.now)
+	if (event == SUPERVISE_TICK && life.supervisor.wake != MSEC_NEVER &&
+	    life.supervisor.wake > life.now)
 		life.now = life.supervisor.wake;
 	note_first(&life.started,
 	    event == SUPERVISE_END || event == SUPERVISE_HASTEN || event == SUPERVISE_SIGNAL ||
@@ -78,7 +80,10 @@ play(const char *letters)
 static void
 life_init(msec_t term_after, msec_t kill_after)
 {
-	life = (struct life){ .now = 1000, .started = MSEC_NEVER, .hastened = MSEC_NEVER, .signalled = MSEC_NEVER };
+	life = (struct life){ .now = 1000,
+		.started = MSEC_NEVER,
+		.hastened = MSEC_NEVER,
+		.signalled = MSEC_NEVER };
 	supervisor_init(&life.supervisor, term_after, kill_after);
 	ck_assert_int_eq(life.supervisor.state, PROCESS_WAITING);
 	ck_assert_uint_eq(play("t"), STEP_START);
@@ -95,7 +100,10 @@ static const struct {
 	const char *way;
 	const char *cells[SUPERVISE_HASTEN];
 } table[] = {
-	/* In the order of the events: STARTED FAILED END DEAF FLUSHED TICK EXITED EOF GONE BLOCKED SWEPT */
+	/*
+	 * In the order of the events: STARTED FAILED END DEAF FLUSHED TICK EXITED EOF GONE BLOCKED
+	 * SWEPT
+	 */
 	{ "",       { "R",  "R",  "F",   "D", "R",  "R",   "L", "S",  "Waw", "R", "R" } },
 	{ "d",      { "D",  "D",  "F",   "D", "D",  "Dd",  "L", "S",  "Waw", "D", "D" } },
 	{ "dt",     { "D",  "D",  "F",   "D", "D",  "D",   "L", "S",  "Waw", "D", "D" } },
@@ -152,17 +160,18 @@ TESTS(each_cell_of_the_table, 0, COUNT(table))
 	int event;
 
 	for (event = 0; event < SUPERVISE_EVENTS; event++) {
-		const char *cell = table[_i].cells[event < SUPERVISE_HASTEN ? event : SUPERVISE_END];
+		const char *cell =
+		    table[_i].cells[event < SUPERVISE_HASTEN ? event : SUPERVISE_END];
 		unsigned given;
 
 		setup();
 		play(table[_i].way);
 		given = happens((enum supervisor_event)event);
 		ck_assert_msg(life.supervisor.state == strchr(states, cell[0]) - states,
-		    "\"%s\", then %c: state %c, not %c", table[_i].way, events[event], states[life.supervisor.state],
-		    cell[0]);
-		ck_assert_msg(given == steps_of(cell + 1), "\"%s\", then %c: steps %#x, not \"%s\"", table[_i].way,
-		    events[event], given, cell + 1);
+		    "\"%s\", then %c: state %c, not %c", table[_i].way, events[event],
+		    states[life.supervisor.state], cell[0]);
+		ck_assert_msg(given == steps_of(cell + 1), "\"%s\", then %c: steps %#x, not \"%s\"",
+		    table[_i].way, events[event], given, cell + 1);
 	}
 }
 
@@ -193,18 +202,26 @@ expect_end(void)
 	ck_assert_msg(life.given & STEP_FINISH, "%s: it is never over", life.events);
 	ck_assert_msg(life.given & STEP_SWEEP, "%s: nobody sweeps", life.events);
 	ck_assert_msg(life.given & STEP_ANSWER, "nobody was answered");
-	/* The end, SIGTERM, SIGKILL, the exit or the sweep, the rest of stdout, the sweep without the guardian. */
-	ck_assert_msg(life.now - life.started <= 250 + 2200 + 2000 + 1000 + 50 + 6000, "%s: over after %lld ms",
-	    life.events, (long long)(life.now - life.started));
+	/*
+	 * The end, SIGTERM, SIGKILL, the exit or the sweep, the rest of stdout, the sweep without
+	 * the guardian.
+	 */
+	ck_assert_msg(life.now - life.started <= 250 + 2200 + 2000 + 1000 + 50 + 6000,
+	    "%s: over after %lld ms", life.events, (long long)(life.now - life.started));
 	ck_assert_msg(life.signalled == MSEC_NEVER || life.supervisor.term - life.signalled <= 200,
-	    "%s: SIGTERM %lld ms after the signal", life.events, (long long)(life.supervisor.term - life.signalled));
-	ck_assert_msg(life.hastened == MSEC_NEVER || life.now - life.hastened <= 200 + 250 + 1000 + 50 + 6000,
+	    "%s: SIGTERM %lld ms after the signal", life.events,
+	    (long long)(life.supervisor.term - life.signalled));
+	ck_assert_msg(life.hastened == MSEC_NEVER ||
+		life.now - life.hastened <= 200 + 250 + 1000 + 50 + 6000,
 	    "%s: over %lld ms after it failed", life.events, (long long)(life.now - life.hastened));
 	happens(SUPERVISE_TICK);
 	ck_assert_int_eq(life.supervisor.wake, MSEC_NEVER);
 }
 
-/* The events of a running process, except SUPERVISE_BLOCKED, with which it may be waited for longer. */
+/*
+ * The events of a running process, except SUPERVISE_BLOCKED, with which it may be waited for
+ * longer.
+ */
 static const char running[] = "esidftxow";
 
 enum { RUNNING = sizeof(running) - 1 };
@@ -218,7 +235,8 @@ TESTS(every_order_of_events_ends_in_time, 0, 2)
 		orders *= RUNNING;
 	for (int order = 0; order < orders; order++) {
 		setup();
-		for (int i = 0, rest = order; i < many && !supervisor_is_over(&life.supervisor); i++, rest /= RUNNING) {
+		for (int i = 0, rest = order; i < many && !supervisor_is_over(&life.supervisor);
+		     i++, rest /= RUNNING) {
 			if (_i == 1 && life.supervisor.wake != MSEC_NEVER)
 				life.now = life.supervisor.wake - 1;
 			observe(event_of(running[rest % RUNNING]));
@@ -230,9 +248,12 @@ TESTS(every_order_of_events_ends_in_time, 0, 2)
 TEST(an_early_tick_changes_nothing)
 {
 	play("e");
-	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake - 1), 0);
+	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK,
+			      life.supervisor.wake - 1),
+	    0);
 	ck_assert_int_eq(life.supervisor.state, PROCESS_FLUSHING);
-	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake), STEP_CLOSE_STDIN);
+	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake),
+	    STEP_CLOSE_STDIN);
 }
 
 /* In milliseconds after the last event: SIGTERM, SIGKILL, and the end of each wait. */
@@ -242,7 +263,8 @@ expect_times(const char *way, msec_t term, msec_t kill, const msec_t *waits)
 	setup();
 	play(way);
 	ck_assert_int_eq(life.supervisor.term, term == MSEC_NEVER ? MSEC_NEVER : life.now + term);
-	ck_assert_int_eq(supervisor_kill_after(&life.supervisor), kill - (term == MSEC_NEVER ? 0 : term));
+	ck_assert_int_eq(supervisor_kill_after(&life.supervisor),
+	    kill - (term == MSEC_NEVER ? 0 : term));
 	for (msec_t start = life.now; life.supervisor.state != PROCESS_OVER; waits++) {
 		ck_assert_int_eq(life.supervisor.wake - start, *waits);
 		happens(SUPERVISE_TICK);
@@ -251,8 +273,8 @@ expect_times(const char *way, msec_t term, msec_t kill, const msec_t *waits)
 }
 
 /*
- * The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet; before it come TIME_SWEEP_WAIT, from
- * SIGKILL on, for the exit and for the rest, and TIME_SEIZE_WAIT.
+ * The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet; before it come
+ * TIME_SWEEP_WAIT, from SIGKILL on, for the exit and for the rest, and TIME_SEIZE_WAIT.
  */
 TEST(the_times_of_the_ladder)
 {

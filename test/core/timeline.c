@@ -73,7 +73,8 @@ TESTS(behaves_like_a_plain_array, 0, 5)
 		model.due[i] = MSEC_NEVER;
 	for (int step = 0; step < STEPS; step++) {
 		int which = rand() % ALARMS;
-		msec_t duration = durations[(size_t)rand() % (sizeof(durations) / sizeof(durations[0]))];
+		msec_t duration =
+		    durations[(size_t)rand() % (sizeof(durations) / sizeof(durations[0]))];
 
 		now += rand() % 3;
 		if (rand() % 3 == 0) {

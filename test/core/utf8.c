@@ -30,10 +30,14 @@ TEST(every_character)
 	}
 }
 
-/* The valid sequences of four bytes are those that utf8_write writes; a shorter one depends on its own bytes only. */
+/*
+ * The valid sequences of four bytes are those that utf8_write writes; a shorter one depends on its
+ * own bytes only.
+ */
 TEST(nothing_else)
 {
-	static const unsigned char edges[] = { 0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF };
+	static const unsigned char edges[] = { 0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0,
+		0xFF };
 	enum { EDGES = sizeof edges };
 	char bytes[4], again[UTF8_MAX];
 
@@ -47,11 +51,15 @@ TEST(nothing_else)
 		size_t len = utf8_length(text);
 
 		if (len > 0)
-			ck_assert(utf8_write(utf8_code(bytes, len), again) == len && memcmp(again, bytes, len) == 0);
+			ck_assert(utf8_write(utf8_code(bytes, len), again) == len &&
+			    memcmp(again, bytes, len) == 0);
 	}
 }
 
-/* WHATWG Encoding, "UTF-8 decoder": one U+FFFD for each longest beginning of a character; a dot stands for it here. */
+/*
+ * WHATWG Encoding, "UTF-8 decoder": one U+FFFD for each longest beginning of a character; a dot
+ * stands for it here.
+ */
 static const struct {
 	const char *broken, *repaired;
 } repairs[] = {
@@ -86,7 +94,8 @@ static const struct {
 	{ "abc", { "abc", 3 } },
 	{ "\\\"\\\\\\/\\b\\f\\n\\r\\t", { "\"\\/\b\f\n\r\t", 8 } },
 	{ "\\u0000", { "\0", 1 } },
-	{ "\\u007F\\u0080\\u07ff\\u0800\\uffff", { "\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", 11 } },
+	{ "\\u007F\\u0080\\u07ff\\u0800\\uffff",
+	    { "\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", 11 } },
 	{ "\\ud800\\udc00\\uDBFF\\uDFFF", { "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", 8 } },
 	{ "\\ud800", { "\xED\xA0\x80", 3 } },
 	{ "\\udfff\\ud800x", { "\xED\xBF\xBF\xED\xA0\x80x", 7 } },

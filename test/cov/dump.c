@@ -1,18 +1,26 @@
-/* VARIANT=cov: what ends without exit, as the guardian and the writer of a file do, keeps its counts too. */
+/*
+ * VARIANT=cov: what ends without exit, as the guardian and the writer of a file do, keeps its
+ * counts too.
+ */
 #include <stdnoreturn.h>
 #include <sys/resource.h>
 
 /* The linker's names: --wrap=_exit. */
-void __gcov_dump(void);                 /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-noreturn void __real__exit(int status); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-noreturn void __wrap__exit(int status); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+void __gcov_dump(void); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+/* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+noreturn void __real__exit(int status);
+/* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+noreturn void __wrap__exit(int status);
 
 noreturn void
 __wrap__exit(int status) /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 {
 	struct rlimit limit;
 
-	/* A test of a full disk limits the size of files: what gcov says of that would go where an answer is expected. */
+	/*
+	 * A test of a full disk limits the size of files: what gcov says of that would go where an
+	 * answer is expected.
+	 */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
 		__gcov_dump();
 	__real__exit(status);

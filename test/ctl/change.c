@@ -11,7 +11,8 @@
 enum { GENERATED = 4000, SLICES = 20 };
 
 static char *const no_options[] = { NULL };
-static char *const some_options[] = { (char[]){ "-t" }, (char[]){ "tools/call:a\\*=30s" }, (char[]){ "-k5s" }, NULL };
+static char *const some_options[] = { (char[]){ "-t" }, (char[]){ "tools/call:a\\*=30s" },
+	(char[]){ "-k5s" }, NULL };
 
 /* A file of test/ctl/clients, and which of its servers are meant. */
 struct sample {
@@ -65,8 +66,8 @@ static void
 expect_same(struct span got, struct span wanted, const char *what)
 {
 	if (!span_equal(got, wanted))
-		ck_abort_msg("%s: got\n%.*s\ninstead of\n%.*s", what, (int)got.len, got.ptr, (int)wanted.len,
-		    wanted.ptr);
+		ck_abort_msg("%s: got\n%.*s\ninstead of\n%.*s", what, (int)got.len, got.ptr,
+		    (int)wanted.len, wanted.ptr);
 }
 
 static void
@@ -79,7 +80,10 @@ join(char **words, struct buf *line)
 	entry_words_free(words);
 }
 
-/* Appends each server's own words; if wrapped, checks those of canceld before them. Returns how many have a command. */
+/*
+ * Appends each server's own words; if wrapped, checks those of canceld before them. Returns how
+ * many have a command.
+ */
 static size_t
 list_words(const struct sample *sample, struct span text, bool wrapped, struct buf *words)
 {
@@ -91,22 +95,26 @@ list_words(const struct sample *sample, struct span text, bool wrapped, struct b
 	for (size_t i = 0; i < servers.count; i++) {
 		struct entry entry = entry_read(servers.list[i]);
 		const char *name = servers.list[i]->key.name.ptr;
-		bool named = name[0] != '\0' && name[0] != '-' && strlen(name) < 64 && strchr(name, '/') == NULL;
+		bool named = name[0] != '\0' && name[0] != '-' && strlen(name) < 64 &&
+		    strchr(name, '/') == NULL;
 		char wanted[300] = "";
 		struct buf before;
 
 		buf_append(words, servers.list[i]->key.name);
 		buf_append(words, SPAN("\n"));
-		if ((entry.state != ENTRY_PLAIN && entry.state != ENTRY_WRAPPED) || entry.language != sample->languages)
+		if ((entry.state != ENTRY_PLAIN && entry.state != ENTRY_WRAPPED) ||
+		    entry.language != sample->languages)
 			continue;
 		commands++;
 		join(entry_words(&entry, entry.program, NULL), words);
 		buf_init(&before);
 		join(entry_words(&entry, entry.first, entry.program), &before);
 		if (wrapped)
-			snprintf(wanted, sizeof(wanted), CANCELD "\r%.*s\r%s%s%s%s-t\rtools/call:a\\*=30s\r-k5s\r--\r",
-			    (int)entry.marker->text.len, entry.marker->text.ptr, entry.language ? "-D\rlsp\r" : "",
-			    named ? "--name\r" : "", named ? name : "", named ? "\r" : "");
+			snprintf(wanted, sizeof(wanted),
+			    CANCELD "\r%.*s\r%s%s%s%s-t\rtools/call:a\\*=30s\r-k5s\r--\r",
+			    (int)entry.marker->text.len, entry.marker->text.ptr,
+			    entry.language ? "-D\rlsp\r" : "", named ? "--name\r" : "",
+			    named ? name : "", named ? "\r" : "");
 		expect_same(buf_span(&before), span_of(wanted), "canceld's words");
 		buf_free(&before);
 	}
@@ -114,7 +122,10 @@ list_words(const struct sample *sample, struct span text, bool wrapped, struct b
 	return commands;
 }
 
-/* wrap(text) means what it should, and unwrap(wrap(text)) is text. Returns how many servers were wrapped. */
+/*
+ * wrap(text) means what it should, and unwrap(wrap(text)) is text. Returns how many servers were
+ * wrapped.
+ */
 static size_t
 check_round(const struct sample *sample, struct span text, struct buf *wrapped)
 {
@@ -152,7 +163,10 @@ check_round(const struct sample *sample, struct span text, struct buf *wrapped)
 	return count;
 }
 
-/* Without comments it is JSON before and after; and a formatter that moves everything loses no value. */
+/*
+ * Without comments it is JSON before and after; and a formatter that moves everything loses no
+ * value.
+ */
 static void
 check_json(const struct client *client, struct span text, struct span wrapped)
 {
@@ -160,7 +174,8 @@ check_json(const struct client *client, struct span text, struct span wrapped)
 	struct span bom = SPAN("\xef\xbb\xbf");
 	size_t skipped = text.len > 3 && span_equal(span_part(text, 0, 3), bom) ? 3 : 0;
 	json_t *before = json_loadb(text.ptr + skipped, text.len - skipped, strict, NULL);
-	json_t *after = json_loadb(wrapped.ptr + skipped, wrapped.len - skipped, strict, NULL), *again;
+	json_t *after = json_loadb(wrapped.ptr + skipped, wrapped.len - skipped, strict, NULL),
+	       *again;
 	struct buf plain;
 	char *formatted;
 
@@ -170,8 +185,8 @@ check_json(const struct client *client, struct span text, struct span wrapped)
 	buf_init(&plain);
 	unwrap(client, span_of(formatted), &plain);
 	again = json_loadb(plain.data, plain.len, strict, NULL);
-	ck_assert_msg(again != NULL && json_equal(again, before), "%.*s\nis not\n%.*s", (int)plain.len, plain.data,
-	    (int)text.len, text.ptr);
+	ck_assert_msg(again != NULL && json_equal(again, before), "%.*s\nis not\n%.*s",
+	    (int)plain.len, plain.data, (int)text.len, text.ptr);
 	buf_free(&plain);
 	free(formatted);
 	json_decref(again);
@@ -179,7 +194,9 @@ check_json(const struct client *client, struct span text, struct span wrapped)
 	json_decref(before);
 }
 
-/* The files of test/ctl/clients, named CLIENT or CLIENT-WHAT: what is in real ones, in their shape. */
+/*
+ * The files of test/ctl/clients, named CLIENT or CLIENT-WHAT: what is in real ones, in their shape.
+ */
 static const struct sample samples[] = {
 	{ "claude-desktop.json", "claude-desktop", .commands = 3 },
 	{ "claude-desktop-windows.json", "claude-desktop", .commands = 2 },
@@ -278,8 +295,10 @@ put(struct writer *writer, const char *text)
 static void
 put_comment(struct writer *writer)
 {
-	static const char *const blocks[] = { "/**/", "/* \"command\": \"x\", */", "/* [ { ' // */", "/*\n*/" };
-	static const char *const lines[] = { "\"args\": [", "}, ]", "", "'''\"\"\"", "\xc3\xa4 [mcp_servers.x]" };
+	static const char *const blocks[] = { "/**/", "/* \"command\": \"x\", */", "/* [ { ' // */",
+		"/*\n*/" };
+	static const char *const lines[] = { "\"args\": [", "}, ]", "", "'''\"\"\"",
+		"\xc3\xa4 [mcp_servers.x]" };
 
 	if (!writer->kind.toml && draw(writer, 2) == 0) {
 		put(writer, blocks[draw(writer, 4)]);
@@ -312,10 +331,13 @@ put_blank(struct writer *writer, bool lines)
 static size_t
 token_length(struct span text)
 {
-	size_t quotes = text.len > 2 && text.ptr[1] == text.ptr[0] && text.ptr[2] == text.ptr[0] ? 3 : 1, at = quotes;
+	size_t quotes =
+		   text.len > 2 && text.ptr[1] == text.ptr[0] && text.ptr[2] == text.ptr[0] ? 3 : 1,
+	       at = quotes;
 
 	if (text.ptr[0] == '#' || text.ptr[0] == '/') {
-		for (at = 1; at < text.len && text.ptr[at] != (text.ptr[1] == '*' ? '/' : '\n'); at++)
+		for (at = 1; at < text.len && text.ptr[at] != (text.ptr[1] == '*' ? '/' : '\n');
+		     at++)
 			;
 		return at + (text.ptr[1] == '*');
 	}
@@ -333,8 +355,8 @@ token_length(struct span text)
 static void
 put_string(struct writer *writer, struct span token, bool grows)
 {
-	static const char *const pieces[] = { "a", "--", "\\\"", "\\\\", "\\u00e9", "\xc3\xa9", ",", "[", "]", "}",
-		"//", "/*", " ", "\\n", "--wrapped", "#", "'" };
+	static const char *const pieces[] = { "a", "--", "\\\"", "\\\\", "\\u00e9", "\xc3\xa9", ",",
+		"[", "]", "}", "//", "/*", " ", "\\n", "--wrapped", "#", "'" };
 
 	for (size_t i = 0; i + 1 < token.len; i++)
 		if (token.ptr[i] == '\n')
@@ -361,14 +383,16 @@ respace_json(struct writer *writer, struct span text)
 		if (strchr(" \t\r\n/", first) != NULL)
 			continue;
 		if (first == '}' || first == ']')
-			comma = strchr("{[", last) == NULL && writer->kind.comments && draw(writer, 4) == 0;
+			comma = strchr("{[", last) == NULL && writer->kind.comments &&
+			    draw(writer, 4) == 0;
 		if (comma || first == ',') {
 			comma = first == ',';
 			put(writer, comma ? "" : ",");
 			put_blank(writer, true);
 		}
 		if (first == '"')
-			put_string(writer, span_part(rest, 0, len), rest.ptr[len + strspn(rest.ptr + len, " ")] != ':');
+			put_string(writer, span_part(rest, 0, len),
+			    rest.ptr[len + strspn(rest.ptr + len, " ")] != ':');
 		else if (first != ',')
 			buf_append(writer->out, span_part(rest, 0, len));
 		if (last == '\0') {
@@ -394,7 +418,8 @@ respace_toml(struct writer *writer, struct span text)
 		len = token_length(rest);
 		if (first == '"' || first == '\'') {
 			put_string(writer, span_part(rest, 0, len),
-			    first == '"' && strncmp(rest.ptr, "\"\"\"", 3) != 0 && strchr("=[,", last) != NULL);
+			    first == '"' && strncmp(rest.ptr, "\"\"\"", 3) != 0 &&
+				strchr("=[,", last) != NULL);
 		} else if (first == '\n') {
 			if (draw(writer, 4) == 0)
 				put_comment(writer);
@@ -443,9 +468,10 @@ generate(struct buf *out, struct kind kind, uint64_t seed)
 static void
 edit_elsewhere(struct buf *out, struct kind kind, struct span text, uint64_t seed)
 {
-	static const char *const json[] = { ":1,\"more\":{\"command\":1}", ":[]", ":{\"mcpServers\":{}}",
-		"  : \"\xc3\xa9 long text that moves all that follows\"" };
-	static const char *const toml[] = { "\nmore = 'command = 1'", "\nmore.args = ['a']", " # args = []", "" };
+	static const char *const json[] = { ":1,\"more\":{\"command\":1}", ":[]",
+		":{\"mcpServers\":{}}", "  : \"\xc3\xa9 long text that moves all that follows\"" };
+	static const char *const toml[] = { "\nmore = 'command = 1'", "\nmore.args = ['a']",
+		" # args = []", "" };
 	const char *found = memmem(text.ptr, text.len, ANCHOR, strlen(ANCHOR));
 	size_t at;
 
@@ -478,11 +504,13 @@ TESTS(generated_files_come_back, 0, 3 * SLICES)
 		sample = generate(&texts[TEXT], kind, seed);
 		servers += check_round(sample, buf_span(&texts[TEXT]), &texts[WRAPPED]);
 		if (!kind.comments)
-			check_json(client_named(sample->client), buf_span(&texts[TEXT]), buf_span(&texts[WRAPPED]));
+			check_json(client_named(sample->client), buf_span(&texts[TEXT]),
+			    buf_span(&texts[WRAPPED]));
 		edit_elsewhere(&texts[WANTED], kind, buf_span(&texts[TEXT]), seed);
 		edit_elsewhere(&texts[EDITED], kind, buf_span(&texts[WRAPPED]), seed);
 		unwrap(client_named(sample->client), buf_span(&texts[EDITED]), &texts[PLAIN]);
-		expect_same(buf_span(&texts[PLAIN]), buf_span(&texts[WANTED]), "edited and unwrapped");
+		expect_same(buf_span(&texts[PLAIN]), buf_span(&texts[WANTED]),
+		    "edited and unwrapped");
 	}
 	ck_assert_uint_gt(servers, count);
 	for (int k = 0; k < TEXTS; k++)
@@ -533,8 +561,9 @@ TESTS(damaged_files_are_refused_or_come_back, 0, 3)
 		if (change_text(&change, buf_span(&text), &wrapped, &outcomes) == -1) {
 			ck_assert_int_eq(strncmp(outcomes.fault, "line ", 5), 0);
 			json = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
-			ck_assert_msg(kind.toml || !json_is_object(json), "%s, but this is JSON:\n%.*s", outcomes.fault,
-			    (int)text.len, text.data);
+			ck_assert_msg(kind.toml || !json_is_object(json),
+			    "%s, but this is JSON:\n%.*s", outcomes.fault, (int)text.len,
+			    text.data);
 			json_decref(json);
 			refused++;
 		} else {
@@ -556,7 +585,8 @@ TESTS(files_of_clients_come_back, 0, SAMPLES)
 	buf_init(&text);
 	buf_init(&wrapped);
 	read_sample((size_t)_i, &text);
-	ck_assert_uint_eq(check_round(&samples[_i], buf_span(&text), &wrapped), samples[_i].commands);
+	ck_assert_uint_eq(check_round(&samples[_i], buf_span(&text), &wrapped),
+	    samples[_i].commands);
 	buf_free(&text);
 	buf_free(&wrapped);
 }
@@ -640,31 +670,37 @@ static const struct {
 	const char *client, *before, *after;
 } moved[] = {
 	/* args was sorted before command, and is the first member */
-	{ "cursor", "{\"mcpServers\":{\"a\":{\n \"args\":[\"--wrapped=a\",\"--\",\"x\"],\n \"command\":\"canceld\"}}}",
+	{ "cursor",
+	    "{\"mcpServers\":{\"a\":{\n \"args\":[\"--wrapped=a\",\"--\",\"x\"],\n \"command\":\"canceld\"}}}",
 	    "{\"mcpServers\":{\"a\":{\n \"command\":\"x\"}}}" },
 	/* a comment came between them, and stays */
 	{ "cursor",
 	    "{\"mcpServers\":{\"a\":{\"command\":\"canceld\", /*c*/ \"args\":[\"--wrapped=a\",\"--\",\"x\"],\"t\":1}}}",
 	    "{\"mcpServers\":{\"a\":{\"command\":\"x\", /*c*/ \"t\":1}}}" },
-	{ "cursor", "{\"mcpServers\":{\"a\":{\"args\":[\"--wrapped=a\",\"--\",\"x\"]/*c*/,\"command\":\"canceld\"}}}",
+	{ "cursor",
+	    "{\"mcpServers\":{\"a\":{\"args\":[\"--wrapped=a\",\"--\",\"x\"]/*c*/,\"command\":\"canceld\"}}}",
 	    "{\"mcpServers\":{\"a\":{\"args\":[]/*c*/,\"command\":\"x\"}}}" },
 	/* a person gave the server a first argument */
 	{ "cursor",
 	    "{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped=a\",\"--\",\"x\",\"new\"]}}}",
 	    "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\"new\"]}}}" },
 	/* and a comment behind it */
-	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped=a\",\"--\",\"x\"/*c*/]}}}",
+	{ "cursor",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped=a\",\"--\",\"x\"/*c*/]}}}",
 	    "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[/*c*/]}}}" },
 	/* a formatter: one word a line, a comma behind the last */
 	{ "cursor",
 	    "{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\n \"--wrapped\",\n \"-t\",\n \"1s\",\n \"--\",\n \"x\",\n]}}}",
 	    "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\n]}}}" },
-	{ "codex", "[mcp_servers.a]\ncommand = 'canceld-1.2'\n# c\nargs = ['--wrapped=a', '--', 'x']\nb = 1",
+	{ "codex",
+	    "[mcp_servers.a]\ncommand = 'canceld-1.2'\n# c\nargs = ['--wrapped=a', '--', 'x']\nb = 1",
 	    "[mcp_servers.a]\ncommand = 'x'\n# c\nargs = []\nb = 1" },
-	{ "codex", "[mcp_servers.a]\nargs = ['--wrapped=a', '--', 'x'] # d\ncommand = '/usr/bin/canceld'",
+	{ "codex",
+	    "[mcp_servers.a]\nargs = ['--wrapped=a', '--', 'x'] # d\ncommand = '/usr/bin/canceld'",
 	    "[mcp_servers.a]\nargs = [] # d\ncommand = 'x'" },
 	/* Zed took the old form away */
-	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"]}}}",
+	{ "zed",
+	    "{\"context_servers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"]}}}",
 	    "{\"context_servers\":{\"a\":{\"command\":\"x\",\"args\":[]}}}" },
 };
 
@@ -684,33 +720,44 @@ static const struct {
 	const char *result;
 } kept[] = {
 	{ false, "{\"url\":\"https://x\"}", "it is a remote server", "left alone" },
-	{ false, "{\"command\":\"x\",\"url\":\"https://x\"}", "it is a remote server", "left alone" },
+	{ false, "{\"command\":\"x\",\"url\":\"https://x\"}", "it is a remote server",
+	    "left alone" },
 	{ false, "{\"settings\":{}}", "it has no command", "left alone" },
 	{ false, "7", "it is no object", "left alone" },
 	{ false, "{\"command\":null}", "its command is no string", "left alone" },
 	{ false, "{\"command\":[]}", "its command has no words", "left alone" },
-	{ false, "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too", "left alone" },
+	{ false, "{\"command\":[\"a\"],\"args\":[]}",
+	    "its command is an array, and there is args too", "left alone" },
 	{ false, "{\"command\":\"npx -y foo\"}", BLANK, "left alone" },
 	{ false, "{\"command\":\"/bin/sh -c x\",\"args\":[\"y\"]}", BLANK, "left alone" },
 	{ true, "{\"command\":\"npx -y\"}", BLANK, "not wrapped" },
 	{ true, "{\"command\":\"~/my tools/x\"}", NULL, "not wrapped" },
 	{ false, "{\"command\":\"a\",\"args\":null}", "its args are no array", "left alone" },
-	{ false, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}", BY_HAND, "left alone" },
+	{ false, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}", BY_HAND,
+	    "left alone" },
 	{ false, "{\"command\":\"C:\\\\canceld\",\"args\":[]}", BY_HAND, "left alone" },
 	{ false, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"-r\",/*c*/\"--\",\"x\"]}",
 	    "a comment stands between the words of canceld: move it first", "left alone" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}", BY_HAND, "left alone" },
-	{ false, "{\"command\":\"npx\",\"args\":[\"-y\",\"canceld\",\"-t\",\"30s\",\"--\",\"npx\",\"-y\",\"foo\"]}",
+	{ false,
+	    "{\"command\":\"npx\",\"args\":[\"-y\",\"canceld\",\"-t\",\"30s\",\"--\",\"npx\",\"-y\",\"foo\"]}",
 	    BY_HAND, "left alone" },
-	{ false, "{\"command\":[\"/usr/bin/pnpm\",\"dlx\",\"canceld@0.9.1\",\"npx\",\"foo\"]}", BY_HAND, "left alone" },
-	{ false, "{\"command\":\"npm\",\"args\":[\"exec\",\"--package\",\"x\",\"canceld@latest\",\"--\",\"x\"]}",
+	{ false, "{\"command\":[\"/usr/bin/pnpm\",\"dlx\",\"canceld@0.9.1\",\"npx\",\"foo\"]}",
 	    BY_HAND, "left alone" },
-	{ false, "{\"command\":\"env\",\"args\":[\"A=b\",\"bunx\",\"canceld\",\"x\"]}", BY_HAND, "left alone" },
-	{ true, "{\"command\":\"bunx\",\"args\":[\"canceld\",\"--wrapped\",\"--\",\"x\"]}", BY_HAND, "left alone" },
-	{ true, "{\"command\":\"node\",\"args\":[\"/src/canceld/dist/index.js\",\"canceld-x\"]}", NULL, "not wrapped" },
+	{ false,
+	    "{\"command\":\"npm\",\"args\":[\"exec\",\"--package\",\"x\",\"canceld@latest\",\"--\",\"x\"]}",
+	    BY_HAND, "left alone" },
+	{ false, "{\"command\":\"env\",\"args\":[\"A=b\",\"bunx\",\"canceld\",\"x\"]}", BY_HAND,
+	    "left alone" },
+	{ true, "{\"command\":\"bunx\",\"args\":[\"canceld\",\"--wrapped\",\"--\",\"x\"]}", BY_HAND,
+	    "left alone" },
+	{ true, "{\"command\":\"node\",\"args\":[\"/src/canceld/dist/index.js\",\"canceld-x\"]}",
+	    NULL, "not wrapped" },
 	{ true, "{\"command\":\"npx\",\"args\":[\"foo\",\"canceld\"]}", NULL, "not wrapped" },
-	{ true, "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, "not wrapped" },
-	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped-up\",\"--\",\"x\"]}", BY_HAND, "left alone" },
+	{ true, "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL,
+	    "not wrapped" },
+	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped-up\",\"--\",\"x\"]}", BY_HAND,
+	    "left alone" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\"]}",
 	    "its words do not end with -- and the server's command", "left alone" },
 	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",1,\"--\",\"x\"]}",
@@ -744,7 +791,8 @@ static const struct {
 	{ false, "{\"command\":\"x\",\"transport\":\"socket\"}", "left alone" },
 	{ false, "{\"command\":\"x\",\"transport\":\"stdio\"}", "wrapped" },
 	{ true, "{\"command\":\"x\",\"transport\":\"socket\"}", "not wrapped" },
-	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"],\"transport\":\"socket\"}",
+	{ true,
+	    "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"],\"transport\":\"socket\"}",
 	    "unwrapped" },
 };
 
@@ -793,7 +841,9 @@ TEST(a_server_may_be_called_servers)
 	static const char text[] =
 	    "{\"mcp\":{\"servers\":{\"command\":{\"path\":\"x\",\"command\":\"y\",\"args\":[\"1\"]}}}}";
 
-	ck_assert_uint_eq(check_round(&(struct sample){ .client = "opencode" }, span_of(text), &out), 1);
+	ck_assert_uint_eq(check_round(&(struct sample){ .client = "opencode" }, span_of(text),
+			      &out),
+	    1);
 	change_one(wrapping(client_named("opencode")), text);
 	ck_assert(span_equal(outcomes.before.list[0]->key.name, SPAN("servers")));
 }

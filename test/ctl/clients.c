@@ -46,7 +46,8 @@ static const struct {
 	bool project;
 } places[] = {
 	{ "../.config/Claude/claude_desktop_config.json", "claude-desktop", false },
-	{ "../Library/Application Support/Claude/claude_desktop_config.json", "claude-desktop", false },
+	{ "../Library/Application Support/Claude/claude_desktop_config.json", "claude-desktop",
+	    false },
 	{ "../.claude.json", "claude-code", false },
 	{ "./.mcp.json", "claude-code", true },
 	{ "../.cursor/mcp.json", "cursor", false },
@@ -65,9 +66,10 @@ static const struct {
 	{ "./.codex/config.toml", "codex", true },
 	{ "../.config/opencode/opencode.json", "opencode", false },
 	{ "./opencode.jsonc", "opencode", true },
-	{ "../.config/VSCodium/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json", "cline",
-	    false },
-	{ "../.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json", "roo", false },
+	{ "../.config/VSCodium/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+	    "cline", false },
+	{ "../.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+	    "roo", false },
 	{ "./.roo/mcp.json", "roo", true },
 	{ "../.lmstudio/mcp.json", "lm-studio", false },
 	{ "../.config/goose/config.yaml", "goose", false },
@@ -87,7 +89,8 @@ static const struct {
 	{ "./.junie/mcp/mcp.json", "junie", true },
 	{ "../.jetbrains/acp.json", "jetbrains", false },
 	{ "./.ai/mcp/mcp.json", "jetbrains", true },
-	{ "../.config/Code/User/globalStorage/kilocode.kilo-code/settings/mcp_settings.json", "kilo", false },
+	{ "../.config/Code/User/globalStorage/kilocode.kilo-code/settings/mcp_settings.json",
+	    "kilo", false },
 	{ "./.kilocode/mcp.json", "kilo", true },
 	{ "./.kilo/kilo.jsonc", "kilo", true },
 	{ "../.config/Trae/User/mcp.json", "trae", false },
@@ -181,7 +184,9 @@ TEST(unknown_files_are_known_by_their_ends)
 	ck_assert_int_eq(client_of_file("x.yml")->grammar, DOC_YAML);
 	ck_assert_ptr_eq(client_named("claude"), client_named("claude-code"));
 	ck_assert_ptr_null(client_named("clau"));
-	ck_assert_str_eq(client_of_file("/some/where/.gemini/extensions/x/gemini-extension.json")->id, "gemini");
+	ck_assert_str_eq(client_of_file("/some/where/.gemini/extensions/x/gemini-extension.json")
+			     ->id,
+	    "gemini");
 }
 
 TEST(home_is_that_of_the_user_if_the_variable_is_none)
@@ -203,8 +208,10 @@ static const struct {
 	msec_t limit;
 } limits[] = {
 	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":30000}}}", 30000 },
-	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":999}}}", MSEC_NEVER },
-	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":\"30000\"}}}", MSEC_NEVER },
+	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":999}}}",
+	    MSEC_NEVER },
+	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":\"30000\"}}}",
+	    MSEC_NEVER },
 	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":1500.5}}}", 1500 },
 	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":-1}}}", 600000 },
 	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}", 600000 },
@@ -214,10 +221,13 @@ static const struct {
 	{ "codex", "[mcp_servers.a]\ncommand='x'", 60000 },
 	{ "copilot", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":7}}}", 7 },
 	{ "opencode", "{\"mcp\":{\"a\":{\"command\":[\"x\"],\"timeout\":5000}}}", 5000 },
-	{ "opencode", "{\"mcp\":{\"servers\":{\"a\":{\"command\":[\"x\"],\"timeout\":{\"request\":5000}}}}}", 5000 },
+	{ "opencode",
+	    "{\"mcp\":{\"servers\":{\"a\":{\"command\":[\"x\"],\"timeout\":{\"request\":5000}}}}}",
+	    5000 },
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"x\"}}}", 60000 },
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"x\",\"timeout\":90}}}", 90000 },
-	{ "zed", "{\"context_server_timeout\":120,\"context_servers\":{\"a\":{\"command\":\"x\"}}}", 120000 },
+	{ "zed", "{\"context_server_timeout\":120,\"context_servers\":{\"a\":{\"command\":\"x\"}}}",
+	    120000 },
 	{ "zed", "{\"lsp\":{\"a\":{\"command\":\"x\",\"timeout\":90}}}", MSEC_NEVER },
 	{ "zed", "{\"agent_servers\":{\"a\":{\"command\":\"x\"}}}", MSEC_NEVER },
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":60}}}", MSEC_NEVER },

@@ -33,7 +33,8 @@ written(void)
 static void
 expect(const char *line)
 {
-	ck_assert_msg(strstr(buf_span(&text).ptr, line) != NULL, "no '%s' in:\n%s", line, buf_span(&text).ptr);
+	ck_assert_msg(strstr(buf_span(&text).ptr, line) != NULL, "no '%s' in:\n%s", line,
+	    buf_span(&text).ptr);
 }
 
 static void
@@ -59,14 +60,17 @@ TEST(those_of_one_name_are_summed)
 	add("b", "x", 2, "t");
 	add("c", "y", 4, "t");
 	written();
-	expect("# TYPE canceld_decisions_total counter\ncanceld_decisions_total{server=\"x\",why=\"LATE\"} 3\n");
+	expect(
+	    "# TYPE canceld_decisions_total counter\ncanceld_decisions_total{server=\"x\",why=\"LATE\"} 3\n");
 	expect("canceld_instances{server=\"x\"} 2\n");
 	expect("_count{server=\"x\",method=\"tools/call\",name=\"t\"} 6\n");
-	expect("canceld_request_longest_seconds{server=\"x\",method=\"tools/call\",name=\"t\"} 0.9\n");
+	expect(
+	    "canceld_request_longest_seconds{server=\"x\",method=\"tools/call\",name=\"t\"} 0.9\n");
 	expect("_sum{server=\"x\",method=\"tools/call\",name=\"t\"} 3\n");
-	expect("# TYPE canceld_requests_ended_total counter\n"
-	       "canceld_requests_ended_total{server=\"x\",method=\"tools/call\",name=\"t\",outcome=\"answered\"} 4\n"
-	       "canceld_requests_ended_total{server=\"x\",method=\"tools/call\",name=\"t\",outcome=\"timed_out\"} 2\n");
+	expect(
+	    "# TYPE canceld_requests_ended_total counter\n"
+	    "canceld_requests_ended_total{server=\"x\",method=\"tools/call\",name=\"t\",outcome=\"answered\"} 4\n"
+	    "canceld_requests_ended_total{server=\"x\",method=\"tools/call\",name=\"t\",outcome=\"timed_out\"} 2\n");
 	expect("canceld_request_oldest_seconds{server=\"x\"} 2\n");
 }
 
@@ -76,16 +80,19 @@ TEST(times_are_histograms)
 	add("a", "x", 1, "t");
 	add("b", "x", 2, "t");
 	written();
-	expect("# TYPE canceld_request_duration_seconds histogram\n"
-	       "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"0.5\"} 2\n"
-	       "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"1\"} 6\n"
-	       "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"+Inf\"} 6\n"
-	       "canceld_request_duration_seconds_sum");
-	expect("# TYPE mcp_server_operation_duration_seconds histogram\n"
-	       "mcp_server_operation_duration_seconds_bucket{server=\"x\",mcp_method_name=\"tools/call\","
-	       "gen_ai_tool_name=\"t\",le=\"0.5\",network_transport=\"pipe\"} 2\n");
-	expect("mcp_server_operation_duration_seconds_count{server=\"x\",mcp_method_name=\"tools/call\","
-	       "gen_ai_tool_name=\"t\",network_transport=\"pipe\"} 6\n");
+	expect(
+	    "# TYPE canceld_request_duration_seconds histogram\n"
+	    "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"0.5\"} 2\n"
+	    "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"1\"} 6\n"
+	    "canceld_request_duration_seconds_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"+Inf\"} 6\n"
+	    "canceld_request_duration_seconds_sum");
+	expect(
+	    "# TYPE mcp_server_operation_duration_seconds histogram\n"
+	    "mcp_server_operation_duration_seconds_bucket{server=\"x\",mcp_method_name=\"tools/call\","
+	    "gen_ai_tool_name=\"t\",le=\"0.5\",network_transport=\"pipe\"} 2\n");
+	expect(
+	    "mcp_server_operation_duration_seconds_count{server=\"x\",mcp_method_name=\"tools/call\","
+	    "gen_ai_tool_name=\"t\",network_transport=\"pipe\"} 6\n");
 }
 
 TEST(counters_outlive_their_canceld)
@@ -147,7 +154,8 @@ TEST(values_are_bounded)
 	ck_assert_uint_eq(lines, EXPOSITION_SERVERS + 1);
 	expect("canceld_decisions_total{server=\"other\",why=\"LATE\"} 936\n");
 	lines = 0;
-	for (const char *at = buf_span(&text).ptr; (at = strstr(at, "request_duration_seconds_count{")) != NULL; at++)
+	for (const char *at = buf_span(&text).ptr;
+	     (at = strstr(at, "request_duration_seconds_count{")) != NULL; at++)
 		lines++;
 	ck_assert_uint_eq(lines, EXPOSITION_PAIRS + 1);
 }

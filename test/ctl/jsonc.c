@@ -58,7 +58,8 @@ TESTS(texts_are_read_or_refused, 0, COUNT(texts))
 {
 	struct doc doc;
 
-	ck_assert_int_eq(doc_read(&doc, span_of(texts[_i].text), DOC_JSONC), texts[_i].fault == NULL ? 0 : -1);
+	ck_assert_int_eq(doc_read(&doc, span_of(texts[_i].text), DOC_JSONC),
+	    texts[_i].fault == NULL ? 0 : -1);
 	ck_assert_str_eq(doc.fault, texts[_i].fault == NULL ? "" : texts[_i].fault);
 	doc_free(&doc);
 }
@@ -85,7 +86,8 @@ TEST(nesting_is_bounded)
 		for (int i = 0; i < depth; i++)
 			buf_append(&text, SPAN("]"));
 		buf_append(&text, SPAN("}"));
-		ck_assert_int_eq(doc_read(&doc, buf_span(&text), DOC_JSONC), depth < DOC_DEPTH ? 0 : -1);
+		ck_assert_int_eq(doc_read(&doc, buf_span(&text), DOC_JSONC),
+		    depth < DOC_DEPTH ? 0 : -1);
 		doc_free(&doc);
 		buf_free(&text);
 	}

@@ -145,12 +145,14 @@ static const unsigned char *
 acl_of(unsigned char user)
 {
 	static unsigned char acl[ACL_SIZE];
-	const unsigned char parts[][2] = { { 1, 6 }, { 2, user }, { 4, 0 }, { 16, user }, { 32, 0 } };
+	const unsigned char parts[][2] = { { 1, 6 }, { 2, user }, { 4, 0 }, { 16, user },
+		{ 32, 0 } };
 
 	memset(acl, 0xff, sizeof(acl));
 	memcpy(acl, "\2\0\0\0", 4);
 	for (size_t i = 0; i < 5; i++)
-		memcpy(acl + 4 + i * 8, (const unsigned char[]){ parts[i][0], 0, parts[i][1], 0 }, 4);
+		memcpy(acl + 4 + i * 8, (const unsigned char[]){ parts[i][0], 0, parts[i][1], 0 },
+		    4);
 	memcpy(acl + 16, "\14\0\0\0", 4);
 	return acl;
 }
@@ -169,12 +171,15 @@ TEST(acl_and_attributes_stay)
 	ck_assert_str_eq(text_of(config), NEW);
 	ck_assert_int_eq(getxattr(config, "user.note", value, sizeof(value)), 4);
 	ck_assert_mem_eq(value, "mine", 4);
-	ck_assert_int_eq(getxattr(config, "system.posix_acl_access", value, sizeof(value)), ACL_SIZE);
+	ck_assert_int_eq(getxattr(config, "system.posix_acl_access", value, sizeof(value)),
+	    ACL_SIZE);
 	ck_assert_mem_eq(value, acl_of(4), ACL_SIZE);
 	expect_mode(config, 0640);
 }
 
-/* What the directory would give a new file, and what a file beside it has from one that was killed. */
+/*
+ * What the directory would give a new file, and what a file beside it has from one that was killed.
+ */
 TEST(no_other_acl_or_attribute_comes)
 {
 	NEEDS(SYSTEM_KEEPS_MORE);
@@ -186,14 +191,16 @@ TEST(no_other_acl_or_attribute_comes)
 	for (int left = 0; left < 2; left++) {
 		if (left == 1)
 			put_file(beside, "");
-		if (setxattr(left == 1 ? beside : folder, left == 1 ? "user.note" : "system.posix_acl_default",
-			acl_of(7), ACL_SIZE, 0) == -1) {
+		if (setxattr(left == 1 ? beside : folder,
+			left == 1 ? "user.note" : "system.posix_acl_default", acl_of(7), ACL_SIZE,
+			0) == -1) {
 			ck_assert_int_eq(errno, ENOTSUP);
 			return;
 		}
 		ck_assert_int_eq(chmod(config, 0640), 0);
 		ck_assert_int_eq(replace(NEW), 0);
-		ck_assert_int_eq(getxattr(config, "system.posix_acl_access", value, sizeof(value)), -1);
+		ck_assert_int_eq(getxattr(config, "system.posix_acl_access", value, sizeof(value)),
+		    -1);
 		ck_assert_int_eq(getxattr(config, "user.note", value, sizeof(value)), -1);
 	}
 }
@@ -222,7 +229,8 @@ TEST(what_is_not_ours_is_refused)
 	snprintf(project, sizeof(project), "%s/project", folder);
 	snprintf(near, sizeof(near), "%s/proj", folder);
 	snprintf(path, sizeof(path), "%s/project/link", folder);
-	ck_assert_int_eq(mkdir(project, 0700) | mkdir(near, 0700) | symlink("../config.json", path), 0);
+	ck_assert_int_eq(mkdir(project, 0700) | mkdir(near, 0700) | symlink("../config.json", path),
+	    0);
 	expect_refused(path, project, "leads out of the project");
 	expect_refused(path, near, "leads out of the project");
 	/* Another name of the same file would keep the old contents. */
@@ -315,7 +323,10 @@ replace_traced(void)
 	_exit(1);
 }
 
-/* Kills the child at the stop of this number, before or behind a call. 0: it was killed; 1: it ended before. */
+/*
+ * Kills the child at the stop of this number, before or behind a call. 0: it was killed; 1: it
+ * ended before.
+ */
 static int
 kill_at(int stop)
 {

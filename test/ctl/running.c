@@ -62,14 +62,16 @@ TEST(a_program_is_seen)
 
 	ck_assert(!client_running("running-test", HOME));
 	process = start(HOME,
-	    (char *[]){ (char[]){ "/x/running-test" }, (char[]){ "-c" }, (char[]){ "echo; read x" }, NULL });
+	    (char *[]){ (char[]){ "/x/running-test" }, (char[]){ "-c" }, (char[]){ "echo; read x" },
+		NULL });
 	ck_assert(client_running("running-test", HOME));
 	ck_assert(!client_running("running-test", "/home/of/another"));
 	ck_assert(!client_running("running", HOME));
 	end(process);
 	ck_assert(!client_running("running-test", HOME));
 	process = start("/usr/.",
-	    (char *[]){ (char[]){ "/x/running-test" }, (char[]){ "-c" }, (char[]){ "echo; read x" }, NULL });
+	    (char *[]){ (char[]){ "/x/running-test" }, (char[]){ "-c" }, (char[]){ "echo; read x" },
+		NULL });
 	ck_assert(client_running("running-test", "/usr"));
 	end(process);
 }
@@ -96,7 +98,10 @@ TEST(a_script_of_node_is_seen)
 	unlink(path);
 }
 
-/* Writes over the last byte of its environment, whose end is the 51st number that proc(5) has, and waits. */
+/*
+ * Writes over the last byte of its environment, whose end is the 51st number that proc(5) has, and
+ * waits.
+ */
 static void
 drop_end(int told)
 {

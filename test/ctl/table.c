@@ -50,9 +50,10 @@ TEST(a_time_is_shown_as_exactly_as_a_person_needs_it)
 	static const struct {
 		msec_t ms;
 		const char *shown;
-	} times[] = { { 0, "0ms" }, { 999, "999ms" }, { 1000, "1s" }, { 1099, "1s" }, { 1500, "1.5s" },
-		{ 9999, "9.9s" }, { 10000, "10s" }, { 59999, "59s" }, { 60000, "1m00s" }, { 3599999, "59m59s" },
-		{ 3600000, "1h00m" }, { 86400000, "1d00h" }, { -1500, "-1.5s" } };
+	} times[] = { { 0, "0ms" }, { 999, "999ms" }, { 1000, "1s" }, { 1099, "1s" },
+		{ 1500, "1.5s" }, { 9999, "9.9s" }, { 10000, "10s" }, { 59999, "59s" },
+		{ 60000, "1m00s" }, { 3599999, "59m59s" }, { 3600000, "1h00m" },
+		{ 86400000, "1d00h" }, { -1500, "-1.5s" } };
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		ck_assert_str_eq(show_time(times[i].ms).ptr, times[i].shown);
@@ -60,8 +61,9 @@ TEST(a_time_is_shown_as_exactly_as_a_person_needs_it)
 
 TEST(columns_are_as_wide_as_their_cells)
 {
-	expect_written("[{\"n\":7,\"name\":\"a name\"},"
-		       "{\"n\":1234,\"name\":\"x\\u001b[2J\\n\",\"last\":\"\xe4\xb8\xad\xe6\x96\x87\"}]",
+	expect_written(
+	    "[{\"n\":7,\"name\":\"a name\"},"
+	    "{\"n\":1234,\"name\":\"x\\u001b[2J\\n\",\"last\":\"\xe4\xb8\xad\xe6\x96\x87\"}]",
 	    0,
 	    "   N  NAME          LAST\n"
 	    "   7  a name        -\n"
@@ -154,7 +156,8 @@ TEST(a_long_text_goes_on_below)
 	struct buf out = { 0 };
 
 	table_wrap(&out, SPAN("head  some words\nhead  abcdefghijkl\n\nshort\n"), 12, 6);
-	ck_assert(span_equal(buf_span(&out), SPAN("head  some\n      words\nhead  abcdef\n      ghijkl\n\nshort\n")));
+	ck_assert(span_equal(buf_span(&out),
+	    SPAN("head  some\n      words\nhead  abcdef\n      ghijkl\n\nshort\n")));
 	buf_free(&out);
 }
 

@@ -1,4 +1,7 @@
-/* targets, with find and call, against sockets that this process serves itself, or that nobody serves. */
+/*
+ * targets, with find and call, against sockets that this process serves itself, or that nobody
+ * serves.
+ */
 #include "ctl/targets.h"
 
 #include <check.h>
@@ -76,7 +79,10 @@ reply_to(int fd, const char *asked)
 		dprintf(fd, "{\"id\":1,\"result\":{\"cancelled\":[]}}\n");
 }
 
-/* A process that answers each connection's first request, and its second one if `second` is given, and then closes. NULL: it never answers. */
+/*
+ * A process that answers each connection's first request, and its second one if `second` is given,
+ * and then closes. NULL: it never answers.
+ */
 static void
 serve(const char *name, const char *answer, const char *second)
 {
@@ -256,8 +262,8 @@ TESTS(a_decision_may_be_any_json, 0, COUNT(decisions))
 {
 	char second[128], path[256], *words[] = { (char[]){ "watch" }, path, NULL, NULL };
 
-	snprintf(second, sizeof(second), "{\"method\":\"decision\",\"params\":%s}\n{\"method\":\"decision\"}\n",
-	    decisions[_i]);
+	snprintf(second, sizeof(second),
+	    "{\"method\":\"decision\",\"params\":%s}\n{\"method\":\"decision\"}\n", decisions[_i]);
 	snprintf(path, sizeof(path), "%s/11-a.sock", place);
 	serve("11-a.sock", ABOUT("11", "x"), second);
 	ck_assert_int_eq(ctl_watch(2, words), CTL_YES);
@@ -285,7 +291,8 @@ TESTS(errors_of_canceld_are_exit_statuses, 0, 5)
 	} errors[] = { { "{\"id\":2,\"error\":{\"code\":-32001,\"message\":\"m\"}}\n", CTL_NO },
 		{ "{\"id\":2,\"error\":{\"code\":-32002,\"message\":\"m\"}}\n", CTL_NO },
 		{ "{\"id\":2,\"error\":{\"code\":-32602,\"message\":\"m\"}}\n", CTL_USAGE },
-		{ "{\"id\":2,\"error\":{\"code\":-32601,\"message\":\"m\"}}\n", CTL_FAILED }, { "", CTL_FAILED } };
+		{ "{\"id\":2,\"error\":{\"code\":-32601,\"message\":\"m\"}}\n", CTL_FAILED },
+		{ "", CTL_FAILED } };
 	struct targets targets = { .method = "list" };
 
 	serve("11-a.sock", ABOUT("11", "x"), errors[_i].error);
@@ -329,7 +336,8 @@ TEST(all_servers_are_asked_whether_they_are_alive)
 {
 	char name[] = "ping", all[] = "--all", *argv[] = { name, all, NULL };
 
-	serve_always("11-a.sock", "{\"id\":1,\"result\":{\"pid\":11,\"name\":\"x\",\"server\":{\"probe_ms\":3}}}\n");
+	serve_always("11-a.sock",
+	    "{\"id\":1,\"result\":{\"pid\":11,\"name\":\"x\",\"server\":{\"probe_ms\":3}}}\n");
 	ck_assert_int_eq(ctl_steer(2, argv), CTL_YES);
 	serve_always("12-b.sock",
 	    "{\"id\":1,\"result\":{\"pid\":12,\"name\":\"y\",\"server\":{\"unanswered_ms\":5000}}}\n");

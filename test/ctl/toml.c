@@ -25,7 +25,8 @@ static const struct {
 	{ "a = { b = { c = 'x' }, d.e = 1 }", "a/b/c", "x" },
 	{ "a = { b.c = 1, b.d = 'x' }", "a/b/d", "x" },
 	{ "a = {\n b = 'x', # c\n}", "a/b", "x" },
-	{ "a = [ 1, # ]\n [ 2, { b = 3 } ], 1979-05-27 07:32:00, -inf, 0x1F, 1e5,\n]\nb = 'x'", "b", "x" },
+	{ "a = [ 1, # ]\n [ 2, { b = 3 } ], 1979-05-27 07:32:00, -inf, 0x1F, 1e5,\n]\nb = 'x'", "b",
+	    "x" },
 	{ "[[a]]\nb=1\n[[a]]\nb=2\n[a.c]\nd=3\n[e]\nf='x'", "e/f", "x" },
 	{ "3.14 = 'x'", "3/14", "x" },
 };
@@ -41,18 +42,20 @@ TESTS(strings_have_these_values, 0, COUNT(values))
 	node = doc_at(doc.root, values[_i].path);
 	ck_assert_ptr_nonnull(node);
 	ck_assert_int_eq(node->kind, DOC_STRING);
-	ck_assert_msg(span_equal(node->text, span_of(values[_i].value)), "%.*s", (int)node->text.len, node->text.ptr);
+	ck_assert_msg(span_equal(node->text, span_of(values[_i].value)), "%.*s",
+	    (int)node->text.len, node->text.ptr);
 	doc_free(&doc);
 }
 
 /* What is neither a string nor has brackets. */
-static const char *const plain[] = { "0", "+0", "-0", "1_000", "0xdead_BEEF", "0o17", "0b1_0", "1.5", "-0.0e-1_0",
-	"6E+2", "inf", "-nan", "true", "false", "1979-05-27", "1979-05-27T07:32:00Z", "2024-02-29", "1979-05-27 07:32",
-	"07:32:00.5", "1979-05-27t23:59:60.999-07:00" };
-static const char *const refused[] = { "1__2", "012", "0xZZ", "tru", "trues", "_1", "1_", "+0x1", "0x", "0b2", "0o8",
-	".5", "1.", "1._5", "1e", "1e5.0", "--1", "infinity", "1979-5-27", "1979-13-01", "1979-02-29", "1900-02-29",
-	"1979-04-31", "1979-05-27T", "1979-05-27 7:32", "1979-05-27T24:00:00", "07:60", "7:32",
-	"1979-05-27T07:32:00+24:00", "1:2", "x" };
+static const char *const plain[] = { "0", "+0", "-0", "1_000", "0xdead_BEEF", "0o17", "0b1_0",
+	"1.5", "-0.0e-1_0", "6E+2", "inf", "-nan", "true", "false", "1979-05-27",
+	"1979-05-27T07:32:00Z", "2024-02-29", "1979-05-27 07:32", "07:32:00.5",
+	"1979-05-27t23:59:60.999-07:00" };
+static const char *const refused[] = { "1__2", "012", "0xZZ", "tru", "trues", "_1", "1_", "+0x1",
+	"0x", "0b2", "0o8", ".5", "1.", "1._5", "1e", "1e5.0", "--1", "infinity", "1979-5-27",
+	"1979-13-01", "1979-02-29", "1900-02-29", "1979-04-31", "1979-05-27T", "1979-05-27 7:32",
+	"1979-05-27T24:00:00", "07:60", "7:32", "1979-05-27T07:32:00+24:00", "1:2", "x" };
 
 TEST(plain_values_are_read_or_refused)
 {
@@ -60,8 +63,10 @@ TEST(plain_values_are_read_or_refused)
 	struct doc doc;
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-		snprintf(text, sizeof(text), "a = [%s,%s]\nb = %s # c", plain[i], plain[i], plain[i]);
-		ck_assert_msg(doc_read(&doc, span_of(text), DOC_TOML) == 0, "%s: %s", plain[i], doc.fault);
+		snprintf(text, sizeof(text), "a = [%s,%s]\nb = %s # c", plain[i], plain[i],
+		    plain[i]);
+		ck_assert_msg(doc_read(&doc, span_of(text), DOC_TOML) == 0, "%s: %s", plain[i],
+		    doc.fault);
 		doc_free(&doc);
 	}
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {

@@ -13,13 +13,17 @@
 
 static struct trace trace;
 
-/* A line of the log: how many ms after the beginning, and its members behind the time and the pid, with ' for ". */
+/*
+ * A line of the log: how many ms after the beginning, and its members behind the time and the pid,
+ * with ' for ".
+ */
 static bool
 hear(int ms, const char *members)
 {
 	char text[2048];
 
-	snprintf(text, sizeof(text), "{'time':'2026-11-26T04:%02d:%02d.%03dZ','pid':7,'server':'s',%s}", ms / 60000,
+	snprintf(text, sizeof(text),
+	    "{'time':'2026-11-26T04:%02d:%02d.%03dZ','pid':7,'server':'s',%s}", ms / 60000,
 	    ms / 1000 % 60, ms % 1000, members);
 	for (char *at = text; *at != '\0'; at++)
 		*at = *at == '\'' ? '"' : *at;
@@ -31,7 +35,8 @@ relayed(int ms, const char *to, const char *request, int elapsed, const char *re
 {
 	char members[1024];
 
-	snprintf(members, sizeof(members), "'why':'RELAYED','to':'%s',%s,'elapsed':%d%s", to, request, elapsed, rest);
+	snprintf(members, sizeof(members), "'why':'RELAYED','to':'%s',%s,'elapsed':%d%s", to,
+	    request, elapsed, rest);
 	ck_assert(hear(ms, members));
 }
 
@@ -40,7 +45,8 @@ decided(int ms, const char *why, const char *to, const char *request, int elapse
 {
 	char members[1024];
 
-	snprintf(members, sizeof(members), "'why':'%s','to':'%s',%s,'elapsed':%d", why, to, request, elapsed);
+	snprintf(members, sizeof(members), "'why':'%s','to':'%s',%s,'elapsed':%d", why, to, request,
+	    elapsed);
 	ck_assert(hear(ms, members));
 }
 
@@ -64,7 +70,8 @@ expect_text(const json_t *object, const char *key, const char *text)
 {
 	const char *got = json_string_value(json_object_get(object, key));
 
-	ck_assert_msg(got != NULL && strcmp(got, text) == 0, "%s: %s, not %s", key, got == NULL ? "(none)" : got, text);
+	ck_assert_msg(got != NULL && strcmp(got, text) == 0, "%s: %s, not %s", key,
+	    got == NULL ? "(none)" : got, text);
 }
 
 /* How long it took, how it ended, and the words of its events. */
@@ -75,14 +82,16 @@ expect_call(size_t i, int duration, const char *outcome, const char *events)
 	char words[256] = "";
 	size_t k, len = 0;
 
-	ck_assert_int_eq(trace_end(session(0), call(i)) - json_integer_value(json_object_get(call(i), "start")),
+	ck_assert_int_eq(trace_end(session(0), call(i)) -
+		json_integer_value(json_object_get(call(i), "start")),
 	    duration);
 	if (outcome == NULL)
 		ck_assert_ptr_null(json_object_get(call(i), "outcome"));
 	else
 		expect_text(call(i), "outcome", outcome);
-	json_array_foreach(list, k, line) len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%s",
-	    k > 0 ? " " : "", json_string_value(json_object_get(line, "why")));
+	json_array_foreach (list, k, line)
+		len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%s", k > 0 ? " " : "",
+		    json_string_value(json_object_get(line, "why")));
 	ck_assert_str_eq(words, events);
 }
 
@@ -152,7 +161,8 @@ TEST(what_was_given_up_ends_then_and_its_late_answer_is_an_event)
 /* As the history has it. */
 TEST(what_its_client_gave_up_or_left_is_no_failure)
 {
-	static const char *const words[] = { "CANCEL_FORWARDED", "CANCEL_UNSENT", "CLIENT_GONE", "TERMINATED" };
+	static const char *const words[] = { "CANCEL_FORWARDED", "CANCEL_UNSENT", "CLIENT_GONE",
+		"TERMINATED" };
 
 	for (int i = 0; i < COUNT(words); i++) {
 		relayed(100 * i, "server", SLOW, 0, "");
@@ -284,8 +294,9 @@ TEST(a_pid_may_be_used_again_and_many_share_a_file)
 TEST(sessions_with_one_pid_are_told_apart)
 {
 	for (int ms = 0; ms < 4; ms++)
-		ck_assert(
-		    hear(ms, ms % 2 == 0 ? "'session':'7-1','why':'STARTED'" : "'session':'7-2','why':'STARTED'"));
+		ck_assert(hear(ms,
+		    ms % 2 == 0 ? "'session':'7-1','why':'STARTED'" :
+				  "'session':'7-2','why':'STARTED'"));
 	ck_assert_uint_eq(json_array_size(trace.sessions), 2);
 	ck_assert(hear(4, "'session':'7-1','why':'SUMMARY'"));
 	ck_assert_ptr_nonnull(json_object_get(session(0), "over"));
@@ -321,7 +332,9 @@ TEST(a_session_may_end_without_a_word)
 	trace_close(&trace, 7);
 	trace_close(&trace, 7);
 	trace_take(&trace, 0, &taken);
-	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 0), "calls")), 1);
+	ck_assert_uint_eq(json_array_size(
+			      json_object_get(json_array_get(taken.sessions, 0), "calls")),
+	    1);
 	ck_assert_uint_eq(json_array_size(trace.sessions) + json_object_size(trace.open), 0);
 	json_decref(taken.sessions);
 }
@@ -337,11 +350,13 @@ TEST(lines_that_are_none_are_passed_over)
 	ck_assert(!hear(0, "'pid':'x','why':'RELAYED'"));
 	ck_assert(!hear(0, "'why':7"));
 	ck_assert_uint_eq(json_array_size(trace.sessions), 0);
-	ck_assert(hear(0, "'why':'UNHEARD_OF','id':[],'method':{},'to':1,'elapsed':'x','payload':'{'"));
+	ck_assert(
+	    hear(0, "'why':'UNHEARD_OF','id':[],'method':{},'to':1,'elapsed':'x','payload':'{'"));
 	ck_assert(hear(0, "'why':'RELAYED','id':null,'method':'m','to':'server','elapsed':-1e300"));
 	ck_assert(hear(0, "'why':'RELAYED','id':{'a':1},'method':7,'name':[],'to':'server'"));
 	ck_assert(hear(0, "'why':'RELAYED','id':1,'method':'m','to':'client','outcome':7"));
-	ck_assert(hear(0, "'why':'TIMED_OUT','id':'\\u0000','method':'\\u0000','name':'\\u0000','elapsed':9e99"));
+	ck_assert(hear(0,
+	    "'why':'TIMED_OUT','id':'\\u0000','method':'\\u0000','name':'\\u0000','elapsed':9e99"));
 }
 
 TEST(lines_before_the_time_wanted_are_passed_over)
@@ -355,7 +370,8 @@ TEST(lines_before_the_time_wanted_are_passed_over)
 
 TEST(those_that_overlap_stand_in_different_rows)
 {
-	static const int starts[] = { 0, 1, 2, 5, 6 }, ends[] = { 5, 3, 9, 6, 7 }, rows[] = { 0, 1, 2, 0, 0 };
+	static const int starts[] = { 0, 1, 2, 5, 6 }, ends[] = { 5, 3, 9, 6, 7 },
+			 rows[] = { 0, 1, 2, 0, 0 };
 	msec_t taken[TRACE_ROWS] = { 0 };
 	char request[64];
 
@@ -383,17 +399,25 @@ TEST(what_is_done_is_taken_once)
 	relayed(100, "server", "'method':'open','id':3", 0, "");
 	start = json_integer_value(json_object_get(session(0), "start"));
 	trace_take(&trace, start + 99, &taken);
-	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 0), "calls")), 1);
+	ck_assert_uint_eq(json_array_size(
+			      json_object_get(json_array_get(taken.sessions, 0), "calls")),
+	    1);
 	decided(150, "LATE", "client", SLOW RESULT, 150);
 	expect_call(0, 100, "TIMED_OUT", "TIMED_OUT LATE");
 	trace_take(&trace, start + 100, &taken);
-	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 1), "calls")), 1);
+	ck_assert_uint_eq(json_array_size(
+			      json_object_get(json_array_get(taken.sessions, 1), "calls")),
+	    1);
 	decided(160, "LATE", "client", SLOW RESULT, 160);
 	expect_call(0, 60, NULL, "");
 	ck_assert(hear(200, "'why':'SUMMARY'"));
 	trace_take(&trace, 0, &taken);
-	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 2), "calls")), 1);
-	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(taken.sessions, 2), "events")), 2);
+	ck_assert_uint_eq(json_array_size(
+			      json_object_get(json_array_get(taken.sessions, 2), "calls")),
+	    1);
+	ck_assert_uint_eq(json_array_size(
+			      json_object_get(json_array_get(taken.sessions, 2), "events")),
+	    2);
 	ck_assert_uint_eq(json_array_size(trace.sessions), 0);
 	json_decref(taken.sessions);
 }
@@ -470,7 +494,8 @@ static bool
 has_words(struct span string)
 {
 	const char *behind = string.ptr + string.len;
-	bool column = strncmp(string.ptr - 3, "{ \"", 3) == 0 || strncmp(string.ptr - 7, "_TIME(\"", 7) == 0;
+	bool column =
+	    strncmp(string.ptr - 3, "{ \"", 3) == 0 || strncmp(string.ptr - 7, "_TIME(\"", 7) == 0;
 	bool title = column && strncmp(behind, "\", \"", 4) == 0 && islower(behind[4]);
 
 	return !title && strspn(string.ptr, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_ ") == string.len;
@@ -487,7 +512,8 @@ expect_words(const char *path, struct span string)
 		word = span_until(string, " ");
 		if (word.len == 0 || strncmp(word.ptr, "SIG", 3) == 0)
 			continue;
-		ck_assert_msg(is_word(word), "%s: '%.*s' is no word of the log", path, (int)word.len, word.ptr);
+		ck_assert_msg(is_word(word), "%s: '%.*s' is no word of the log", path,
+		    (int)word.len, word.ptr);
 		words++;
 	}
 	return words;
@@ -496,8 +522,9 @@ expect_words(const char *path, struct span string)
 static const struct {
 	const char *path;
 	int least;
-} sources[] = { { "src/ctl/trace/reader.c", 20 }, { "src/ctl/trace/history.c", 8 }, { "src/ctl/trace/tools.c", 1 },
-	{ "src/ctl/trace/otlp.c", 1 }, { "src/ctl/doctor/visit.c", 6 }, { "src/ctl/doctor/checkup.c", 15 } };
+} sources[] = { { "src/ctl/trace/reader.c", 20 }, { "src/ctl/trace/history.c", 8 },
+	{ "src/ctl/trace/tools.c", 1 }, { "src/ctl/trace/otlp.c", 1 },
+	{ "src/ctl/doctor/visit.c", 6 }, { "src/ctl/doctor/checkup.c", 15 } };
 
 /* They stand in strings: of one that canceld has no more nothing would be told. */
 TESTS(the_words_that_are_looked_for_are_those_of_the_log, 0, 6)
@@ -511,7 +538,8 @@ TESTS(the_words_that_are_looked_for_are_those_of_the_log, 0, 6)
 	ck_assert_msg(file != NULL, "%s: run the tests from where it is", path);
 	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	fclose(file);
-	for (string = next_string(text); string.ptr != NULL; string = next_string(string.ptr + string.len + 1))
+	for (string = next_string(text); string.ptr != NULL;
+	     string = next_string(string.ptr + string.len + 1))
 		words += has_words(string) ? expect_words(path, string) : 0;
 	ck_assert_int_ge(words, sources[_i].least);
 }

@@ -43,7 +43,8 @@ TEST(each_report_escapes)
 
 	verdicts_init(&verdicts, span_of(hostile), DIALOGUE_MCP);
 	for (int i = 0; i < CHECKS; i++)
-		verdicts_tell(&verdicts, (enum check)i, i % 2 == 0 ? VERDICT_YES : VERDICT_NO, 1234, "%s", hostile);
+		verdicts_tell(&verdicts, (enum check)i, i % 2 == 0 ? VERDICT_YES : VERDICT_NO, 1234,
+		    "%s", hostile);
 	text = written(&verdicts);
 	report = verdicts_json(&verdicts);
 	line = json_dumps(report, 0);
@@ -59,7 +60,10 @@ TEST(each_report_escapes)
 	free(line);
 }
 
-/* Red is for what is broken only. Without a session what was not tested is only counted; LSP has two checks less. */
+/*
+ * Red is for what is broken only. Without a session what was not tested is only counted; LSP has
+ * two checks less.
+ */
 TEST(the_text_has_colours_and_what_was_tested)
 {
 	struct verdicts verdicts;

@@ -25,11 +25,13 @@ TEST(a_hanging_call_is_seen_and_cancelled)
 	run_expect_shell(run, "$C ls $PID", 0, "tools/call  stubborn");
 	run_expect_shell(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"in_flight\":1");
 	run_expect_shell(run, "$C ls --json $PID", 0, "\"id\":\"7\"");
-	run_expect_shell(run, "$C cancel hangs 7 --reason 'too slow'", 0, "cancelled 7 tools/call stubborn");
+	run_expect_shell(run, "$C cancel hangs 7 --reason 'too slow'", 0,
+	    "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_expect_cancelled(run, "7");
 	run_expect_shell(run, "$C cancel hangs 7 -f nobody", 2, "want client or server");
-	run_expect_shell(run, "$C cancel hangs 7 2>said; s=$?; sed \"s/$PID/PID/\" said; rm said; exit $s", 1,
+	run_expect_shell(run,
+	    "$C cancel hangs 7 2>said; s=$?; sed \"s/$PID/PID/\" said; rm said; exit $s", 1,
 	    "cancelctl: hangs[PID]: request 7 not found or already completed\n");
 	run_expect_shell(run, "$C ls hangs -j | grep . || echo empty", 0, "empty");
 	run_release(run);
@@ -58,29 +60,35 @@ TEST(an_id_without_quotes_is_a_number_first)
 /* As a program that a debugger or a person has stopped. */
 TEST(one_that_does_not_answer_is_shown)
 {
-	struct run *run = run_session("--name sleeps", NULL), *other = run_session("--name wakes", NULL);
+	struct run *run = run_session("--name sleeps", NULL),
+		   *other = run_session("--name wakes", NULL);
 
 	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
 	run_expect_shell(run, "$C ls | grep \"^ *$PID  -  .*not answering$\" && $C ls", 0, "wakes");
-	run_expect_shell(run, "$C ls -j | grep '\"answering\":true' && $C ls -j", 0, ",\"answering\":false}");
+	run_expect_shell(run, "$C ls -j | grep '\"answering\":true' && $C ls -j", 0,
+	    ",\"answering\":false}");
 	run_expect_shell(run, "$C ls wakes && $C stats wakes", 0, "wakes[");
 	run_expect_shell(run, "$C ls $PID", 125, "does not answer");
 	run_expect_shell(run,
-	    "for c in ls top; do $C $c sleeps 2>&1 | grep -c \"canceld $PID does not answer and may be it\"; done", 0,
-	    "1\n1\n");
-	run_expect_shell(run, "$C cancel sleeps 2", 125, "no canceld that answers is called 'sleeps'");
+	    "for c in ls top; do $C $c sleeps 2>&1 | grep -c \"canceld $PID does not answer and may be it\"; done",
+	    0, "1\n1\n");
+	run_expect_shell(run, "$C cancel sleeps 2", 125,
+	    "no canceld that answers is called 'sleeps'");
 	run_expect_shell(run, "$C stats", 0, "does not answer");
 	run_expect_shell(run, "$C metrics", 0, "does not answer");
 	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
-	run_expect_shell(run, "$C ls $PID >rows 2>said; cat said; [ ! -s rows ]", 0, "no request is open");
-	run_expect_shell(run, "$C ls -a 2>&1 >rows | grep -c 'no request is open'; [ ! -s rows ]; rm rows said", 0,
+	run_expect_shell(run, "$C ls $PID >rows 2>said; cat said; [ ! -s rows ]", 0,
+	    "no request is open");
+	run_expect_shell(run,
+	    "$C ls -a 2>&1 >rows | grep -c 'no request is open'; [ ! -s rows ]; rm rows said", 0,
 	    "1\n");
 	run_end(run);
 	run_end(other);
 }
 
 #define HOSTILE "\x7f\xc2\x9b\xd8\x9c\xe2\x80\xae\xe2\x80\xa8\xe2\x81\xa6"
-#define NAMES "(?!\\n)[[:cntrl:]]|\\xc2[\\x80-\\x9f]|\\xd8\\x9c|\\xe2(\\x80[\\x8e\\x8f\\xa8-\\xae]|\\x81[\\xa6-\\xa9])"
+#define NAMES \
+	"(?!\\n)[[:cntrl:]]|\\xc2[\\x80-\\x9f]|\\xd8\\x9c|\\xe2(\\x80[\\x8e\\x8f\\xa8-\\xae]|\\x81[\\xa6-\\xa9])"
 
 /* JSON allows \u0000 in a string: a server could hide itself with it. */
 TEST(a_name_neither_hides_nor_steers_the_terminal)
@@ -92,32 +100,38 @@ TEST(a_name_neither_hides_nor_steers_the_terminal)
 	run_send(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":\"i\\u0000\",\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u0000b" HOSTILE
 	    "\"}}");
-	run_expect_shell(run, "i=0; until $C ls $PID | grep x00 || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0,
-	    "a\\x00b");
-	run_expect_shell(run, "$C ls -j $PID", 0, "a\\u0000b\\u007F\\u009B\\u061C\\u202E\\u2028\\u2066\"");
 	run_expect_shell(run,
-	    "for c in ls 'ls -j' 'stats' 'stats -j' metrics \"ls $PID\" \"set -j $PID tools/call:" HOSTILE "=1h\" "
-	    "'ls " HOSTILE "'; do $C $c >shown 2>&1; [ -s shown ] || exit 1; LC_ALL=C grep -aP '" NAMES
+	    "i=0; until $C ls $PID | grep x00 || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0,
+	    "a\\x00b");
+	run_expect_shell(run, "$C ls -j $PID", 0,
+	    "a\\u0000b\\u007F\\u009B\\u061C\\u202E\\u2028\\u2066\"");
+	run_expect_shell(run,
+	    "for c in ls 'ls -j' 'stats' 'stats -j' metrics \"ls $PID\" \"set -j $PID tools/call:" HOSTILE
+	    "=1h\" "
+	    "'ls " HOSTILE
+	    "'; do $C $c >shown 2>&1; [ -s shown ] || exit 1; LC_ALL=C grep -aP '" NAMES
 	    "' shown; done; rm shown",
 	    0, "");
 	ck_assert_str_eq(shell_output, "");
 	run_expect_shell(run, "$C cancel -m 'tools/*' $PID", 0, "cancelled \"i\\u0000\"");
 	run_expect_shell(run, "$C stats -j $PID", 0, "\"OPERATOR_CANCELLED\":1");
-	run_expect_shell(run, "$CANCELD -l l './n\033 sk-1' </dev/null; s=$?; cat l; rm l; exit $s", 127,
-	    "start ./n\\x1b*: No such");
+	run_expect_shell(run, "$CANCELD -l l './n\033 sk-1' </dev/null; s=$?; cat l; rm l; exit $s",
+	    127, "start ./n\\x1b*: No such");
 	ck_assert_ptr_null(strstr(shell_output, "sk-1"));
 	run_end(run);
 }
 
 TEST(an_ambiguous_name_is_refused_with_the_choices)
 {
-	struct run *run = run_hanging("--name twins", "7"), *other = run_session("--name twins", NULL);
+	struct run *run = run_hanging("--name twins", "7"),
+		   *other = run_session("--name twins", NULL);
 
 	run_expect_shell(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2,
 	    "'twins' is ambiguous: give the PID of one of");
 	run_expect_shell(run, "$C ls $PID", 0, "stubborn");
 	run_expect_shell(run, "$C ls nobody", 1, "no canceld is called 'nobody'; see");
-	run_expect_shell(run, "$C ls wins", 1, "no canceld is called 'wins': it could be twins; see cancelctl ls");
+	run_expect_shell(run, "$C ls wins", 1,
+	    "no canceld is called 'wins': it could be twins; see cancelctl ls");
 	run_expect_shell(run, "$C cancel tiwns 7", 1,
 	    "no canceld is called 'tiwns': it could be twins; see cancelctl ls");
 	run_expect_shell(run, "$C set --now twins 1ms", 2, "'twins' is ambiguous");
@@ -129,7 +143,8 @@ TEST(an_ambiguous_name_is_refused_with_the_choices)
 /* What the client tells of itself, and where it started canceld. */
 TEST(sessions_are_told_apart)
 {
-	struct run *run = run_options("--name apart", NULL), *other = run_hanging("--name apart", "7");
+	struct run *run = run_options("--name apart", NULL),
+		   *other = run_hanging("--name apart", "7");
 	char script[4096 + 64];
 	char *directory = realpath(".", NULL);
 
@@ -138,15 +153,17 @@ TEST(sessions_are_told_apart)
 	    "\"clientInfo\":{\"name\":\"an-editor\",\"version\":\"1.2\"}}}");
 	run_expect_result(run, "0");
 	run_expect_shell(run, "$C ls | grep $PID", 0, "an-editor 1.2");
-	run_expect_shell(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"title\":\"an-editor\",\"version\":\"1.2\"}");
-	snprintf(script, sizeof(script), "$C ls -j | grep -cF '\"directory\":\"%s\"' | sed 's/^[1-9].*/there/'",
-	    directory);
+	run_expect_shell(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0,
+	    "\"title\":\"an-editor\",\"version\":\"1.2\"}");
+	snprintf(script, sizeof(script),
+	    "$C ls -j | grep -cF '\"directory\":\"%s\"' | sed 's/^[1-9].*/there/'", directory);
 	run_expect_shell(run, script, 0, "there\n");
 	free(directory);
 	run_expect_shell(run, "$C ping apart 2>&1 | grep $PID", 0, "an-editor 1.2");
 	run_expect_shell(other, "$C ls --all", 0, "7   client  tools/call  stubborn");
 	run_expect_shell(other, "$C ls -aj | grep \"^{.pid.:$PID,\"", 0, "\"id\":\"7\"");
-	run_expect_shell(other, "$C ls -a apart", 2, "--all: the requests of all, or those of 'apart'?");
+	run_expect_shell(other, "$C ls -a apart", 2,
+	    "--all: the requests of all, or those of 'apart'?");
 	run_end(run);
 	run_end(other);
 }
@@ -160,27 +177,35 @@ TEST(many_are_cancelled_by_age_and_method)
 	run_expect_shell(run, "$C cancel many -o 1h", 1, "nothing was cancelled");
 	run_expect_shell(run, "$C cancel many --method tools/list", 1, "nothing was cancelled");
 	run_expect_shell(run, "$C cancel --all --method nosuch/method", 1, "nothing was cancelled");
-	run_expect_shell(run, "$C cancel many -m 'tools/*:sl*p'", 0, "cancelled 8 tools/call sleep");
+	run_expect_shell(run, "$C cancel many -m 'tools/*:sl*p'", 0,
+	    "cancelled 8 tools/call sleep");
 	run_expect_error(run, "8", CODE_CANCELLED, "operator");
 	run_expect_shell(run, "$C cancel many --older none", 2, "'none' is no duration");
-	run_expect_shell(run, "$C cancel many --older 0s -r enough", 0, "cancelled 7 tools/call stubborn");
+	run_expect_shell(run, "$C cancel many --older 0s -r enough", 0,
+	    "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);
 	run_end(run);
 }
 
-/* An agent has its grace: more than one call of the socket cancels must not cancel the first ones again. */
+/*
+ * An agent has its grace: more than one call of the socket cancels must not cancel the first ones
+ * again.
+ */
 TEST(requests_of_an_agent_keep_their_grace)
 {
 	struct run *run = run_options("-D acp --grace 50s",
 	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; while read a; do :; done");
 
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
 	run_expect_result(run, "0");
 	for (int id = 1; id <= 300; id++)
-		run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{}}", id);
+		run_sendf(run,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{}}", id);
 	run_expect_shell(run,
-	    "i=0; until $C ls -j | grep '\"in_flight\":300'; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0, "");
+	    "i=0; until $C ls -j | grep '\"in_flight\":300'; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done",
+	    0, "");
 	run_expect_shell(run,
 	    "$C cancel $PID -m session/new >said; sort -u said | wc -l; wc -l <said; rm said; $C cancel $PID -m session/new",
 	    1, "300\n300\ncancelctl: nothing was cancelled\n");
@@ -192,14 +217,20 @@ TEST(a_deadline_is_set_while_it_runs)
 {
 	struct run *run = run_hanging("--name sets", "7");
 
-	run_expect_shell(run, "$C set sets 5", 2, "timeout '5': is the unit missing? for seconds: 5s\n");
-	run_expect_shell(run, "$C set sets tools/call:echo=0.5", 2, "? for seconds: tools/call:echo=0.5s\n");
-	run_expect_shell(run, "$C set sets soon", 2, "DURATION (up to 100000h), such as 30s or tools/call:NAME=5m\n");
+	run_expect_shell(run, "$C set sets 5", 2,
+	    "timeout '5': is the unit missing? for seconds: 5s\n");
+	run_expect_shell(run, "$C set sets tools/call:echo=0.5", 2,
+	    "? for seconds: tools/call:echo=0.5s\n");
+	run_expect_shell(run, "$C set sets soon", 2,
+	    "DURATION (up to 100000h), such as 30s or tools/call:NAME=5m\n");
 	run_expect_shell(run, "$C set sets", 0, "no rule is set: all deadlines are built in\n");
-	run_expect_shell(run, "$C set sets tools/call:none=1h", 0, ": set for the requests that come\n");
-	run_expect_shell(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");
+	run_expect_shell(run, "$C set sets tools/call:none=1h", 0,
+	    ": set for the requests that come\n");
+	run_expect_shell(run, "$C set sets --now tools/call:stubborn=1ms", 0,
+	    "set; 1 in flight changed");
 	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
-	run_expect_shell(run, "$C set --max-time -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");
+	run_expect_shell(run, "$C set --max-time -j sets 'tools/call:sleep=200ms'", 0,
+	    "\"changed\":0");
 	run_call(run, "8", "sleep", FOR_EVER);
 	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
 	run_release(run);
@@ -209,11 +240,13 @@ TEST(a_deadline_is_set_while_it_runs)
 /* It counts as it stands. */
 TEST(a_rule_that_was_meant_otherwise_is_told)
 {
-	struct run *run = run_session("--name doubts -t forecast=10m -t tools/call:stubborn=1h --answer root/list={} "
-				      "--answer list_roots={} --answer workspace/config=[] --answer roots/list=null",
+	struct run *run = run_session(
+	    "--name doubts -t forecast=10m -t tools/call:stubborn=1h --answer root/list={} "
+	    "--answer list_roots={} --answer workspace/config=[] --answer roots/list=null",
 	    NULL);
 
-	run_expect_logged(run, "RULE_DOUBTED from=\"command line --answer root/list=...\" meant=\"roots/list=...\"\n");
+	run_expect_logged(run,
+	    "RULE_DOUBTED from=\"command line --answer root/list=...\" meant=\"roots/list=...\"\n");
 	run_expect_logged(run, "RULE_DOUBTED from=\"command line --answer list_roots=...\"\n");
 	run_expect_logged(run,
 	    "RULE_DOUBTED from=\"command line --answer roots/list=...\" meant=\"roots/list={\\\"roots\\\":[]}\"\n");
@@ -231,21 +264,25 @@ TEST(a_rule_that_was_meant_otherwise_is_told)
 	run_leave(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data,
 	    "RULE_UNUSED from=\"cancelctl set -t tools/cal:echo=2h\" meant=\"tools/call:echo=2h\"\n"));
-	ck_assert_ptr_nonnull(strstr(run->error.data, "RULE_UNUSED from=\"command line -t tools/call:stubborn=1h\"\n"));
-	ck_assert_ptr_null(strstr(run->error.data, "RULE_UNUSED from=\"cancelctl set -t tools/call:echo"));
+	ck_assert_ptr_nonnull(strstr(run->error.data,
+	    "RULE_UNUSED from=\"command line -t tools/call:stubborn=1h\"\n"));
+	ck_assert_ptr_null(
+	    strstr(run->error.data, "RULE_UNUSED from=\"cancelctl set -t tools/call:echo"));
 	ck_assert_ptr_nonnull(strstr(run->error.data,
 	    "RULE_UNUSED from=\"command line --answer root/list=...\" meant=\"roots/list=...\"\n"));
-	ck_assert_ptr_nonnull(
-	    strstr(run->error.data, "RULE_UNUSED from=\"command line --answer workspace/config=...\"\n"));
-	ck_assert_ptr_null(strstr(run->error.data, "RULE_DOUBTED from=\"command line --answer workspace/config"));
+	ck_assert_ptr_nonnull(strstr(run->error.data,
+	    "RULE_UNUSED from=\"command line --answer workspace/config=...\"\n"));
+	ck_assert_ptr_null(
+	    strstr(run->error.data, "RULE_DOUBTED from=\"command line --answer workspace/config"));
 	run_end(run);
 }
 
 /* Once the server has listed its tools, and once only. */
 TEST(a_tool_that_the_server_lacks_is_told)
 {
-	struct run *run =
-	    run_session("--name lacks -t tools/call:slep=10m -t tools/call:forecast=1h -t tools/call:echo=5s", NULL);
+	struct run *run = run_session(
+	    "--name lacks -t tools/call:slep=10m -t tools/call:forecast=1h -t tools/call:echo=5s",
+	    NULL);
 	const char *again;
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/list\",\"params\":{}}");
@@ -256,17 +293,19 @@ TEST(a_tool_that_the_server_lacks_is_told)
 	    "RULE_DOUBTED from=\"command line -t tools/call:forecast=1h\" meant=\"another tool: the server lists none of this name\"\n");
 	run_expect_shell(run, "$C ls lacks", 0,
 	    "]: command line -t tools/call:slep=10m: was this meant? tools/call:sleep=10m\n");
-	run_expect_shell(run, "$C set lacks tools/call:ehco=2h", 0, "; was this meant? tools/call:echo=2h\n");
+	run_expect_shell(run, "$C set lacks tools/call:ehco=2h", 0,
+	    "; was this meant? tools/call:echo=2h\n");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":10,\"method\":\"tools/list\",\"params\":{}}");
 	run_expect_answer(run, "10");
 	run_expect_echo(run, "2");
 	run_leave(run, 0);
 	again = strstr(run->error.data, "RULE_DOUBTED from=\"command line -t tools/call:slep");
 	ck_assert_ptr_nonnull(again);
-	ck_assert_ptr_null(strstr(again + 1, "RULE_DOUBTED from=\"command line -t tools/call:slep"));
+	ck_assert_ptr_null(
+	    strstr(again + 1, "RULE_DOUBTED from=\"command line -t tools/call:slep"));
 	ck_assert_ptr_null(strstr(run->error.data, "-t tools/call:echo"));
-	ck_assert_ptr_nonnull(
-	    strstr(again, "RULE_UNUSED from=\"command line -t tools/call:slep=10m\" meant=\"tools/call:sleep=10m\"\n"));
+	ck_assert_ptr_nonnull(strstr(again,
+	    "RULE_UNUSED from=\"command line -t tools/call:slep=10m\" meant=\"tools/call:sleep=10m\"\n"));
 	run_end(run);
 }
 
@@ -290,39 +329,48 @@ TEST(what_was_set_is_taken_back)
 	struct run *run = run_hanging("--name back -t 1h", "7");
 
 	run_expect_shell(run, "$C set --unset back", 1, "no such rule was set\n");
-	run_expect_shell(run, "$C set back 2h && $C set back tools/call:a=3h && $C set -n back tools/call:stubborn=4h",
+	run_expect_shell(run,
+	    "$C set back 2h && $C set back tools/call:a=3h && $C set -n back tools/call:stubborn=4h",
 	    0, "changed\n");
 	run_expect_shell(run, "$C set -u back tools/call:a && $C set back --unset tools/call:a", 1,
 	    "no such rule was set\n");
-	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"cancelctl set -t tools/call:a=3h\" changed=0");
+	run_expect_logged(run,
+	    "OPERATOR_SET option=timeout unset=\"cancelctl set -t tools/call:a=3h\" changed=0");
 	run_expect_shell(run,
-	    "$C set back 'resources/read:https://me:hunter2@h/p?token=s3cret=3h' && $C set back | grep -c hunter2", 1,
-	    "0\n");
-	run_expect_logged(run, "OPERATOR_SET option=timeout rule=\"cancelctl set -t resources/read:https://h=3h\" ");
+	    "$C set back 'resources/read:https://me:hunter2@h/p?token=s3cret=3h' && $C set back | grep -c hunter2",
+	    1, "0\n");
+	run_expect_logged(run,
+	    "OPERATOR_SET option=timeout rule=\"cancelctl set -t resources/read:https://h=3h\" ");
 	run_expect_shell(run,
-	    "$C set back -j 'resources/read:https://me:hunter2@h/p?token=s3cret=5h' && $C set -j back", 0,
-	    "\"name\":\"https://h\"");
-	run_expect_shell(run, "$C set -u back 'resources/read:https://me:hunter2@h/p?token=s3cret'", 0, "taken back\n");
+	    "$C set back -j 'resources/read:https://me:hunter2@h/p?token=s3cret=5h' && $C set -j back",
+	    0, "\"name\":\"https://h\"");
+	run_expect_shell(run, "$C set -u back 'resources/read:https://me:hunter2@h/p?token=s3cret'",
+	    0, "taken back\n");
 	run_expect_logged(run, "unset=\"cancelctl set -t resources/read:https://h=5h\" ");
-	run_expect_shell(run, "$C set back 'https://me:hunter2@h/p?token=s3cret=6h' && $C set back | grep -c hunter2",
+	run_expect_shell(run,
+	    "$C set back 'https://me:hunter2@h/p?token=s3cret=6h' && $C set back | grep -c hunter2",
 	    1, "0\n");
 	run_expect_logged(run, "rule=\"cancelctl set -t https:*=6h\" ");
-	run_expect_shell(run, "$C set -n back stubborn=3h && $C set -n back stubborn=4h", 0, "tools/call:stubborn=4h");
-	run_expect_shell(run, "$C set -u back stubborn && $C set -u back 'https://me:hunter2@h/p?token=s3cret'", 0,
+	run_expect_shell(run, "$C set -n back stubborn=3h && $C set -n back stubborn=4h", 0,
+	    "tools/call:stubborn=4h");
+	run_expect_shell(run,
+	    "$C set -u back stubborn && $C set -u back 'https://me:hunter2@h/p?token=s3cret'", 0,
 	    "taken back\n");
 	ck_assert_ptr_null(strstr(run->error.data, "hunter2"));
 	ck_assert_ptr_null(strstr(run->error.data, "s3cret"));
-	run_expect_shell(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'", 0, "taken back\n");
+	run_expect_shell(run, "$C set back 'x:file:///?a=1=3h' && $C set -u back 'x:file:///?a=1'",
+	    0, "taken back\n");
 	run_expect_shell(run, "$C set -u --now back tools/call:stubborn=4h", 0, "taken back\n");
 	run_expect_logged(run,
 	    "OPERATOR_SET option=timeout unset=\"cancelctl set -t tools/call:stubborn=4h\" "
 	    "changed=1");
 	run_expect_shell(run,
-	    "$C set back tools/call:a=3h && $C set -T back 5h && $C set -n back tools/call:stubborn=4h", 0,
-	    "changed\n");
+	    "$C set back tools/call:a=3h && $C set -T back 5h && $C set -n back tools/call:stubborn=4h",
+	    0, "changed\n");
 	run_expect_shell(run, "$C set -nu back && $C set back | tr -s ' ' | cut -d ' ' -f 2,5", 0,
 	    "OPTION DURATION\nmax-time 5h00m\ntimeout 1h00m\n");
-	run_expect_logged(run, "OPERATOR_SET option=timeout unset=\"cancelctl set -t none\" changed=1");
+	run_expect_logged(run,
+	    "OPERATOR_SET option=timeout unset=\"cancelctl set -t none\" changed=1");
 	run_expect_shell(run, "$C set -uT back && $C set -uT back", 1, "no such rule was set\n");
 	run_expect_shell(run, "$C set back", 0,
 	    "back    timeout  -       -        1h00m  in force  command line -t 1h\n");
@@ -330,10 +378,13 @@ TEST(what_was_set_is_taken_back)
 	run_end(run);
 }
 
-/* The last of one place counts, and covers the others for the same; in another place all of them. */
+/*
+ * The last of one place counts, and covers the others for the same; in another place all of them.
+ */
 TEST(a_rule_that_another_one_covers_says_so)
 {
-	struct run *run = run_session("--name rules -t tools/call:sleep=50s -t tools/call:sleep=70s -t 9s", NULL);
+	struct run *run =
+	    run_session("--name rules -t tools/call:sleep=50s -t tools/call:sleep=70s -t 9s", NULL);
 
 	run_call(run, "7", "sleep", FOR_EVER);
 	run_expect_received(run, "sleep");
@@ -342,7 +393,8 @@ TEST(a_rule_that_another_one_covers_says_so)
 	    "9s in force command line -t 9s\n"
 	    "1m10s in force command line -t tools/call:sleep=70s\n"
 	    "50s covered command line -t tools/call:sleep=50s\n");
-	run_expect_shell(run, "$C set rules tools/call:sleep=80s && $C set rules | grep -c covered", 0, "2\n");
+	run_expect_shell(run, "$C set rules tools/call:sleep=80s && $C set rules | grep -c covered",
+	    0, "2\n");
 	run_expect_shell(run, "$C set rules 1h && $C set rules | grep -c covered", 0, "3\n");
 	run_end(run);
 }
@@ -350,8 +402,9 @@ TEST(a_rule_that_another_one_covers_says_so)
 /* Of addresses only a part is told: those that look the same may be two. */
 TEST(no_rule_is_called_covered_that_may_not_be)
 {
-	struct run *run =
-	    run_session("--name parts -t resources/read:https://h/a=5s -t resources/read:https://h/b=600s", NULL);
+	struct run *run = run_session(
+	    "--name parts -t resources/read:https://h/a=5s -t resources/read:https://h/b=600s",
+	    NULL);
 
 	run_expect_shell(run, "$C set parts | tr -s ' ' | cut -d ' ' -f 4-7", 0,
 	    "NAME DURATION STATE FROM\nhttps://h 10m00s in force\nhttps://h 5s - command\n");
@@ -361,7 +414,8 @@ TEST(no_rule_is_called_covered_that_may_not_be)
 /* In one place the order says nothing: the most specific one counts. */
 TEST(the_most_specific_rule_of_a_place_counts)
 {
-	struct run *run = run_session("--name ranks -t tools/call:sleep=1m -t tools/call:s*=2m -t 9s", NULL);
+	struct run *run =
+	    run_session("--name ranks -t tools/call:sleep=1m -t tools/call:s*=2m -t 9s", NULL);
 
 	run_call(run, "7", "sleep", FOR_EVER);
 	run_expect_received(run, "sleep");
@@ -375,19 +429,22 @@ TEST(the_most_specific_rule_of_a_place_counts)
 TEST(what_hangs_has_a_verdict)
 {
 	struct run *run = run_hanging("-v --name judged -t tools/call:stubborn=100s", "7");
-	static const char until[] = "i=0; until $C ls -j judged | grep '\"verdict\":\"silent\"'; do "
-				    "[ $((i += 1)) -lt 600 ] && sleep 0.05; done";
+	static const char until[] =
+	    "i=0; until $C ls -j judged | grep '\"verdict\":\"silent\"'; do "
+	    "[ $((i += 1)) -lt 600 ] && sleep 0.05; done";
 
 	run_expect_shell(run, "$C ls -j judged", 0, "\"verdict\":\"works\"");
 	run_expect_shell(run, "$C ping judged", 0, "]: answered after ");
 	run_expect_logged(run, "PROBE_SENT");
-	run_expect_shell(run, "$C set --now judged tools/call:stubborn=16s", 0, "1 in flight changed");
+	run_expect_shell(run, "$C set --now judged tools/call:stubborn=16s", 0,
+	    "1 in flight changed");
 	run_expect_shell(run, until, 0, "");
 	run_expect_shell(run, "$C ping -j judged", 0, "\"verdict\":\"silent\",\"probe_ms\":");
-	run_expect_shell(run, "$C set --now judged tools/call:stubborn=100s", 0, "1 in flight changed");
+	run_expect_shell(run, "$C set --now judged tools/call:stubborn=100s", 0,
+	    "1 in flight changed");
 	run_expect_shell(run,
-	    "kill -STOP $($C ls -j | sed -n 's/.*\"server\":{\"pid\":\\([0-9]*\\).*\"name\":\"judged\".*/\\1/p')", 0,
-	    "");
+	    "kill -STOP $($C ls -j | sed -n 's/.*\"server\":{\"pid\":\\([0-9]*\\).*\"name\":\"judged\".*/\\1/p')",
+	    0, "");
 	run_expect_shell(run, "$C ping judged", 124, "]: not answered for 5s\n");
 	run_expect_shell(run, "$C ls judged", 0, "  stuck ");
 	run_expect_shell(run, "$C restart judged", 0, "]: restarted\n");
@@ -409,11 +466,13 @@ TEST(a_server_is_started_again_by_a_person)
 	run_expect_shell(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"restarts\":2");
 	run_end(run);
 	editor = run_options("-D lsp --name editing", "cat");
-	run_expect_shell(editor, "i=0; until $C ls editing; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0, "");
+	run_expect_shell(editor,
+	    "i=0; until $C ls editing; do [ $((i += 1)) -lt 600 ] && sleep 0.05; done", 0, "");
 	run_expect_shell(editor, "$C restart editing", 1,
 	    "]: sessions of this protocol cannot be replayed (see --restart=stateless)");
 	run_expect_shell(editor, "$C ping editing", 1, "the handshake is not answered");
-	run_expect_shell(editor, "$C restart --force editing", 0, "]: ended, and not started again\n");
+	run_expect_shell(editor, "$C restart --force editing", 0,
+	    "]: ended, and not started again\n");
 	run_expect_logged(editor, "RESTART_REFUSED");
 	run_end(editor);
 }
@@ -447,10 +506,12 @@ TEST(one_mistake_of_all_is_told_once)
 	run_expect_shell(NULL, "echo {} >file && chmod 600 file", 0, "");
 	first = run_session(options, NULL);
 	second = run_session(options, NULL);
-	run_expect_shell(first, "echo '{\"tymeout\":1}' >file; $C reload -a 2>&1 | grep -c tymeout", 0, "1\n");
+	run_expect_shell(first, "echo '{\"tymeout\":1}' >file; $C reload -a 2>&1 | grep -c tymeout",
+	    0, "1\n");
 	run_expect_shell(first, "$C reload -a", 1, ": tymeout: unknown key: it could be timeout\n");
 	ck_assert_ptr_nonnull(strstr(shell_output, "\ncancelctl: 2 of "));
-	run_expect_shell(first, "echo '{' >file; $C reload -a 2>&1 | grep -cE ': 2 of [0-9]+: '", 0, "1\n");
+	run_expect_shell(first, "echo '{' >file; $C reload -a 2>&1 | grep -cE ': 2 of [0-9]+: '", 0,
+	    "1\n");
 	run_end(first);
 	run_end(second);
 }
@@ -460,7 +521,8 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	char options[600], wanted[2048];
 	struct run *run;
 
-	snprintf(options, sizeof(options), "--name files -T b=5s -c %s/file", getenv("E2E_DIRECTORY"));
+	snprintf(options, sizeof(options), "--name files -T b=5s -c %s/file",
+	    getenv("E2E_DIRECTORY"));
 	run_expect_shell(NULL, "echo {} >file && chmod 600 file", 0, "");
 	run = run_session(options, NULL);
 	run_expect_shell(run, "$C set files", 0,
@@ -470,16 +532,18 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	    "$C reload files 2>&1 | grep 'files.*: command line -T b=5s: was this meant? ' && "
 	    "$C ls | grep files! && $C reload files",
 	    1, "]: timeot: unknown key: it could be timeout\ncancelctl: files[");
-	ck_assert_ptr_nonnull(
-	    strstr(shell_output, "\ncancelctl: no server that was asked fits these sections: else\n"));
-	run_expect_shell(run, "$C ls files 2>&1 >said && rm said", 0, "]: timeot: unknown key: it could be timeout\n");
+	ck_assert_ptr_nonnull(strstr(shell_output,
+	    "\ncancelctl: no server that was asked fits these sections: else\n"));
+	run_expect_shell(run, "$C ls files 2>&1 >said && rm said", 0,
+	    "]: timeot: unknown key: it could be timeout\n");
 	snprintf(wanted, sizeof(wanted),
 	    "files   timeout   tools/call  a        5m00s  in force  cancelctl set -t tools/call:a=5m\n"
 	    "files   max-time  b           -           5s  in force  command line -T b=5s\n"
 	    "files   max-time  -           -         none  in force  %s/file servers.fil* max-time none\n"
 	    "files   timeout   -           -           3s  in force  %s/file timeout 3s\n",
 	    getenv("E2E_DIRECTORY"), getenv("E2E_DIRECTORY"));
-	run_expect_shell(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0, wanted);
+	run_expect_shell(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0,
+	    wanted);
 	ck_assert_ptr_nonnull(strstr(shell_output, "/file servers.fil* max-time none\"}"));
 	run_end(run);
 }
@@ -490,7 +554,8 @@ start_watch(const struct run *run, const char *arguments)
 {
 	char script[512];
 
-	snprintf(script, sizeof(script), "exec \"$CANCELCTL\" watch %d %s 2>&1", (int)run->pid, arguments);
+	snprintf(script, sizeof(script), "exec \"$CANCELCTL\" watch %d %s 2>&1", (int)run->pid,
+	    arguments);
 	return popen(script, "r");
 }
 
@@ -509,8 +574,8 @@ end_watch(FILE *watch, const char *wanted, const char *unwanted)
 }
 
 /*
- * Each answer is a decision of level traffic, so there is one to read as soon as it watches. Not more of them than it has
- * time for: canceld waits for no watcher.
+ * Each answer is a decision of level traffic, so there is one to read as soon as it watches. Not
+ * more of them than it has time for: canceld waits for no watcher.
  */
 static void
 await_watch(struct run *run, FILE *watch)
@@ -531,8 +596,8 @@ static const struct {
 } watches[] = {
 	{ "-l traffic", " LATE ", "{" },
 	{ "-l traffic why=RELAYED,SUMMARY", " SUMMARY requests=", " LATE " },
-	{ "--json --level traffic 'why!=LATE' server=watched 'method=tools/*'", "\"name\":\"stubborn\",\"id\":7",
-	    "LATE" },
+	{ "--json --level traffic 'why!=LATE' server=watched 'method=tools/*'",
+	    "\"name\":\"stubborn\",\"id\":7", "LATE" },
 };
 
 TESTS(decisions_are_watched_while_they_are_made, 0, COUNT(watches))
@@ -560,18 +625,25 @@ TEST(what_was_counted_is_shown)
 	    "canceld_request_oldest_seconds{server=\"counts\"} ");
 	run_expect_shell(run, "$C cancel counts 7", 0, "cancelled");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"subscriptions/listen\"}");
-	run_expect_shell(run, "i=0; until $C ls counts | grep subscr || [ $((i += 1)) = 600 ]; do sleep 0.05; done", 0,
-	    "listen");
-	run_expect_shell(run, "$C metrics", 0, "canceld_request_oldest_seconds{server=\"counts\"} 0\n");
+	run_expect_shell(run,
+	    "i=0; until $C ls counts | grep subscr || [ $((i += 1)) = 600 ]; do sleep 0.05; done",
+	    0, "listen");
+	run_expect_shell(run, "$C metrics", 0,
+	    "canceld_request_oldest_seconds{server=\"counts\"} 0\n");
 	run_expect_shell(run, "$C stats counts | grep -A1 '^METHOD.*  BY PERSON  ANSWERED'", 0,
 	    "tools/call  stubborn  ");
 	run_expect_shell(run, "$C stats counts", 0, "tools/call  echo  ");
-	run_expect_shell(run, "$C stats -j counts", 0, "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
+	run_expect_shell(run, "$C stats -j counts", 0,
+	    "\"name\":\"stubborn\",\"tallies\":{\"answered\":0,");
 	run_expect_shell(run, "$C stats", 0, "\n  queued bytes: none\n");
-	run_expect_shell(run, "$C metrics", 0, "method=\"tools/call\",name=\"echo\",outcome=\"answered\"} 1\n");
-	run_expect_shell(run, "$C metrics", 0, "method=\"tools/call\",name=\"stubborn\",outcome=\"by_person\"} 1\n");
-	run_expect_shell(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
-	run_expect_shell(run, "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
+	run_expect_shell(run, "$C metrics", 0,
+	    "method=\"tools/call\",name=\"echo\",outcome=\"answered\"} 1\n");
+	run_expect_shell(run, "$C metrics", 0,
+	    "method=\"tools/call\",name=\"stubborn\",outcome=\"by_person\"} 1\n");
+	run_expect_shell(run, "$C metrics", 0,
+	    "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
+	run_expect_shell(run,
+	    "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
 	run_end(run);
 }
 
@@ -580,14 +652,16 @@ TEST(what_was_lost_has_a_number)
 	struct run *run = run_session("--name lost -r9/1m", "demo");
 
 	run_expect_echo(run, "2");
-	run_expect_shell(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 0\n");
+	run_expect_shell(run, "$C metrics", 0,
+	    "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 0\n");
 	run_expect_shell(run, "$C stats lost | grep -c LOST", 1, "0");
 	run_call(run, "3", "crash", "{\"status\":7}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
 	run_expect_logged(run, "RESTARTED");
-	run_expect_shell(run, "$C metrics", 0, "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 1\n");
-	run_expect_shell(run, "$C stats lost | grep -A3 '^METHOD.*  LOST  ' | grep -E 'crash +1 '", 0,
-	    "tools/call  crash ");
+	run_expect_shell(run, "$C metrics", 0,
+	    "canceld_outcomes_total{server=\"lost\",outcome=\"lost\"} 1\n");
+	run_expect_shell(run, "$C stats lost | grep -A3 '^METHOD.*  LOST  ' | grep -E 'crash +1 '",
+	    0, "tools/call  crash ");
 	run_end(run);
 }
 
@@ -629,7 +703,8 @@ serve_metrics(char *line, size_t room, const char *option, const char *value)
 	pid = process_fork();
 	if (pid == 0) {
 		dup2(said[1], STDERR_FILENO);
-		execl(getenv("CANCELCTL"), "cancelctl", "metrics", "-l", "127.0.0.1:0", option, value, (char *)NULL);
+		execl(getenv("CANCELCTL"), "cancelctl", "metrics", "-l", "127.0.0.1:0", option,
+		    value, (char *)NULL);
 		_exit(127);
 	}
 	close(said[1]);
@@ -651,7 +726,8 @@ end_metrics(pid_t pid)
 static int
 visit(const char *line)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	const char *colon = strrchr(line, ':');
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -673,7 +749,8 @@ expect_served(const char *line, const char *request, const char *wanted)
 	int fd = visit(line);
 
 	for (; (gap = strstr(request, "PORT")) != NULL; request = gap + strlen("PORT"))
-		text_print(&text, "%.*s%ld", (int)(gap - request), request, strtol(strrchr(line, ':') + 1, NULL, 10));
+		text_print(&text, "%.*s%ld", (int)(gap - request), request,
+		    strtol(strrchr(line, ':') + 1, NULL, 10));
 	text_print(&text, "%s", request);
 	ck_assert_int_eq(send(fd, text.data, text.len, MSG_NOSIGNAL), (ssize_t)text.len);
 	while ((got = recv(fd, answer + len, sizeof(answer) - 1 - len, 0)) > 0)
@@ -682,8 +759,8 @@ expect_served(const char *line, const char *request, const char *wanted)
 	close(fd);
 	ck_assert_msg(strstr(answer, wanted) != NULL, "%s: not %s: %s", text.data, wanted, answer);
 	if (text.data[0] == 'H')
-		ck_assert_msg(strcmp(answer + (len < 4 ? 0 : len - 4), "\r\n\r\n") == 0, "%s: a body: %s", text.data,
-		    answer);
+		ck_assert_msg(strcmp(answer + (len < 4 ? 0 : len - 4), "\r\n\r\n") == 0,
+		    "%s: a body: %s", text.data, answer);
 	free(text.data);
 }
 
@@ -726,7 +803,8 @@ TEST(metrics_are_served)
 	snprintf(request, sizeof(request), GET("Cookie: %08500d\r\nHost: localhost"), 0);
 	expect_served(line, request, " 403 ");
 	/* The first 8 KiB end behind an address, which is the head of a name. */
-	snprintf(request, sizeof(request), "GET /metrics?%08153d HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 0);
+	snprintf(request, sizeof(request),
+	    "GET /metrics?%08153d HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 0);
 	ck_assert_ptr_eq(strstr(request, ".evil"), request + (8 << 10));
 	expect_served(line, request, " 403 ");
 	end_metrics(pid);
@@ -739,8 +817,10 @@ TEST(metrics_are_served)
 	    0, "other machines may connect");
 	ck_assert_ptr_nonnull(strstr(shell_output, "serves http://127.0.0.1:"));
 	run_expect_shell(run, "$C metrics --allow-host a", 2, "--allow-host goes with --listen");
-	run_expect_shell(run, "$C metrics -l 127.0.0.1:70000", 2, "'70000' is no port from 0 to 65535");
-	run_expect_shell(run, "$C metrics --listen example.org:80", 2, "the address must be in numbers, or localhost");
+	run_expect_shell(run, "$C metrics -l 127.0.0.1:70000", 2,
+	    "'70000' is no port from 0 to 65535");
+	run_expect_shell(run, "$C metrics --listen example.org:80", 2,
+	    "the address must be in numbers, or localhost");
 	run_end(run);
 }
 
@@ -749,11 +829,12 @@ TEST(metrics_are_served)
 
 TEST(one_with_a_home_that_is_no_utf_8_is_counted)
 {
-	struct run *run =
-	    run_start(&(struct setup){ .options = "--name strange", .shell = STRANGE_HOME "mkdir -p $HOME" });
+	struct run *run = run_start(
+	    &(struct setup){ .options = "--name strange", .shell = STRANGE_HOME "mkdir -p $HOME" });
 
 	run_handshake(run);
-	run_expect_shell(run, STRANGE_HOME "$C metrics", 0, "canceld_instances{server=\"strange\"} 1");
+	run_expect_shell(run, STRANGE_HOME "$C metrics", 0,
+	    "canceld_instances{server=\"strange\"} 1");
 	run_expect_shell(run, STRANGE_HOME "$C ping strange", 0, "");
 	run_end(run);
 }
@@ -769,7 +850,8 @@ TEST(a_visitor_waits_for_no_other)
 	for (size_t i = 0; i < COUNT(idle); i++)
 		idle[i] = visit(line);
 	busy = visit(line);
-	ck_assert_int_eq(send(busy, request, strlen(request), MSG_NOSIGNAL), (ssize_t)strlen(request));
+	ck_assert_int_eq(send(busy, request, strlen(request), MSG_NOSIGNAL),
+	    (ssize_t)strlen(request));
 	ck_assert_int_gt(recv(busy, answer, sizeof(answer) - 1, 0), 0);
 	ck_assert_ptr_nonnull(strstr(answer, " 200 OK"));
 	ck_assert_int_eq(recv(idle[COUNT(idle) - 1], answer, 1, MSG_DONTWAIT), -1);
@@ -788,7 +870,8 @@ static const struct {
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C ping", 2, "which canceld? give NAME, or --all; see cancelctl ping --help" },
-	{ "$C set --help", 0, "set, command line, or the file, first its section for this server)" },
+	{ "$C set --help", 0,
+	    "set, command line, or the file, first its section for this server)" },
 	{ "$DEMO_SERVER --help", 0, "  stubborn        [ms=N]: does not stop" },
 	{ "$C restart -a x", 2, "which canceld? give NAME, or --all" },
 	{ "$C ping -f x", 2, "unknown option '-f'" },

@@ -12,7 +12,8 @@ void
 run_send_text(struct run *run, const char *data, size_t len)
 {
 	text_append(&run->unsent, data, len);
-	run_until(run, run->to < 0 || run->unsent.len == 0, "%zu bytes could not be sent", run->unsent.len);
+	run_until(run, run->to < 0 || run->unsent.len == 0, "%zu bytes could not be sent",
+	    run->unsent.len);
 }
 
 void
@@ -243,7 +244,8 @@ run_expect_end(struct run *run)
 void
 run_expect_logged(struct run *run, const char *text)
 {
-	run_until(run, memmem(run->error.data, run->error.len, text, strlen(text)) != NULL, "not on stderr: %s", text);
+	run_until(run, memmem(run->error.data, run->error.len, text, strlen(text)) != NULL,
+	    "not on stderr: %s", text);
 }
 
 void
@@ -349,8 +351,9 @@ is_full(const struct run *run)
 }
 
 /*
- * Looks again and again until all sleep; full: although there is something to read. While bytes are taken nobody looks, which
- * would take longer than that on a busy machine, and the limit is for what comes after the last of them.
+ * Looks again and again until all sleep; full: although there is something to read. While bytes are
+ * taken nobody looks, which would take longer than that on a busy machine, and the limit is for
+ * what comes after the last of them.
  */
 static void
 settle(struct run *run, bool full)
@@ -366,7 +369,8 @@ settle(struct run *run, bool full)
 			limit = milliseconds() + HARNESS_LIMIT;
 		unsent = run->unsent.len;
 		/* Who sleeps may have emptied it since the first look. */
-		if ((full && !is_full(run)) || !process_all_sleep(run->mark) || (full && !is_full(run)))
+		if ((full && !is_full(run)) || !process_all_sleep(run->mark) ||
+		    (full && !is_full(run)))
 			looks = -1;
 	}
 }

@@ -1,7 +1,8 @@
 /*
  * client: the client's side of a session: what it sends, and what must then come back, be logged or
  * be received by the server. Every run_expect_* fails the test when HARNESS_LIMIT passes. A message
- * that a function returns lives until the next one is taken. Ids are given as JSON text. Includes what the suites need.
+ * that a function returns lives until the next one is taken. Ids are given as JSON text. Includes
+ * what the suites need.
  */
 #pragma once
 
@@ -18,7 +19,10 @@
 
 #define INITIALIZE \
 	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
-/* A signal to canceld is soon one to the server. This one reads its cancels first, and ends by itself. */
+/*
+ * A signal to canceld is soon one to the server. This one reads its cancels first, and ends by
+ * itself.
+ */
 #define PATIENT_SERVER "demo --ignore-term"
 #define FOR_EVER "{\"ms\":600000}" /* the arguments of a call that hangs */
 
@@ -47,7 +51,10 @@ struct run *run_session(const char *options, const char *command);
 /* The next line on stdout, or NULL if the stream ends or the time passes first. */
 const char *run_line(struct run *run, long limit);
 
-/* The next line must be: a message; a response with this id; one with a result; an error made by canceld. */
+/*
+ * The next line must be: a message; a response with this id; one with a result; an error made by
+ * canceld.
+ */
 json_t *run_expect_message(struct run *run);
 json_t *run_expect_answer(struct run *run, const char *id);
 json_t *run_expect_result(struct run *run, const char *id);
@@ -62,10 +69,11 @@ void run_expect_quiet(struct run *run, long time); /* no line on stdout for so l
 void run_expect_end(struct run *run);              /* stdout is at its end, without further lines */
 
 void run_expect_logged(struct run *run, const char *text);
-void run_expect_summary(struct run *run, const char *fields); /* in the last line of the log; words */
-void run_expect_received(struct run *run, const char *text);  /* by the demo server */
-void run_expect_cancelled(struct run *run, const char *id);   /* the demo server received a cancel */
-bool run_received(const struct run *run, const char *text);   /* up to now */
+/* in the last line of the log; words */
+void run_expect_summary(struct run *run, const char *fields);
+void run_expect_received(struct run *run, const char *text); /* by the demo server */
+void run_expect_cancelled(struct run *run, const char *id);  /* the demo server received a cancel */
+bool run_received(const struct run *run, const char *text);  /* up to now */
 
 /* Closes stdin and expects this status. */
 void run_leave(struct run *run, int status);
@@ -73,7 +81,9 @@ void run_leave(struct run *run, int status);
 /* Waits until every process of the run sleeps: nothing goes on any more. */
 void run_settle(struct run *run);
 
-/* Makes the puppet (peers.h) stop reading, and writes until canceld reads nothing any more either. */
+/*
+ * Makes the puppet (peers.h) stop reading, and writes until canceld reads nothing any more either.
+ */
 void run_fill(struct run *run);
 
 /* The member at a path of names with a space between them; the test fails if it is not there. */

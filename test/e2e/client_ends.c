@@ -1,6 +1,6 @@
 /*
- * The client's end in each of its forms, idle and while canceld's queues are full; ends that only look like one; and
- * what watching for it costs.
+ * The client's end in each of its forms, idle and while canceld's queues are full; ends that only
+ * look like one; and what watching for it costs.
  */
 #include <poll.h>
 #include <sys/socket.h>
@@ -33,7 +33,8 @@ close_input(struct run *run, enum wiring wiring)
 static struct run *
 start(enum wiring wiring, const char *options, bool full)
 {
-	struct run *run = run_start(&(struct setup){ .wiring = wiring, .options = options, .command = "peer puppet" });
+	struct run *run = run_start(
+	    &(struct setup){ .wiring = wiring, .options = options, .command = "peer puppet" });
 
 	run_ping(run);
 	if (full)
@@ -83,7 +84,8 @@ TEST(a_socket_shut_down_for_reading)
 /* How soon, times.c checks. */
 TESTS(a_server_that_ignores_the_end_is_killed, 0, 4)
 {
-	struct run *run = run_start(&(struct setup){ .options = "-v", .command = "peer puppet", .behind = "noterm" });
+	struct run *run = run_start(
+	    &(struct setup){ .options = "-v", .command = "peer puppet", .behind = "noterm" });
 
 	run_ping(run);
 	if (_i % 2 == 1)
@@ -116,7 +118,8 @@ TEST(with_drain_a_full_queue_is_waited_for)
 /* A wrapper that starts canceld in the background and exits is not the client. */
 TESTS(the_end_of_a_wrapper_is_not_the_clients, 0, 6)
 {
-	const struct setup setup = { .before = _i % 2 == 0 ? "sh" : "sh sh", .wiring = (enum wiring)(_i / 2) };
+	const struct setup setup = { .before = _i % 2 == 0 ? "sh" : "sh sh",
+		.wiring = (enum wiring)(_i / 2) };
 	struct run *run = run_start(&setup);
 	char list[4096];
 	siginfo_t info;
@@ -131,8 +134,12 @@ TESTS(the_end_of_a_wrapper_is_not_the_clients, 0, 6)
 	run_end(run);
 }
 
-/* A script that hands stdin on as another descriptor, and then lives or not, is the client only with a stdin of its own. */
-#define STARTED_BY_A_SCRIPT(input) "exec 3<&0 0<" input "; (exec \"$@\" 0<&3 3<&-) & exec sleep 50 3<&-"
+/*
+ * A script that hands stdin on as another descriptor, and then lives or not, is the client only
+ * with a stdin of its own.
+ */
+#define STARTED_BY_A_SCRIPT(input) \
+	"exec 3<&0 0<" input "; (exec \"$@\" 0<&3 3<&-) & exec sleep 50 3<&-"
 
 TEST(a_launcher_without_stdin_is_not_the_client)
 {
@@ -166,8 +173,9 @@ TEST(the_end_of_a_process_alone_is_told)
 }
 
 /*
- * Its stdin cannot be looked at: it is another user's; /proc is mounted with hidepid=noaccess, with hidepid=invisible; or it
- * is not mounted. Where it can be, the end of this script is the client's: see the test before.
+ * Its stdin cannot be looked at: it is another user's; /proc is mounted with hidepid=noaccess, with
+ * hidepid=invisible; or it is not mounted. Where it can be, the end of this script is the client's:
+ * see the test before.
  */
 static const struct {
 	const char *hides;
@@ -204,7 +212,8 @@ TESTS(what_cannot_be_seen_is_not_taken_for_the_client, 0, COUNT(unreadable))
 TEST(with_drain_the_session_outlives_the_client)
 {
 	struct leak leak =
-	    leak_start((struct setup){ .options = "--drain", .command = "peer puppet" }, true, leak_ping, false);
+	    leak_start((struct setup){ .options = "--drain", .command = "peer puppet" }, true,
+		leak_ping, false);
 	char list[4096];
 	long end;
 
@@ -228,7 +237,10 @@ type_ctrl_c(int terminal)
 	ck_assert_int_eq(write(terminal, "\003", 1), 1);
 }
 
-/* Ctrl+C is typed until the condition holds, as a busy machine may need more than the 2 seconds between two. */
+/*
+ * Ctrl+C is typed until the condition holds, as a busy machine may need more than the 2 seconds
+ * between two.
+ */
 #define TYPE_UNTIL(run, terminal, condition) \
 	for (interrupted = 1; !(condition); run_pump(run, 5)) \
 		if (interrupted) { \
@@ -256,7 +268,8 @@ enum interrupt {
 static bool
 can_launch(void)
 {
-	bool can = getenv("LAUNCHER") != NULL && setenv("NPM", path_of("npm"), 1) == 0 && shell_run(":", INSTALL) == 0;
+	bool can = getenv("LAUNCHER") != NULL && setenv("NPM", path_of("npm"), 1) == 0 &&
+	    shell_run(":", INSTALL) == 0;
 
 	if (!can)
 		fprintf(stderr, "skipped: behind npm's launcher, as there is no node\n");
@@ -270,13 +283,17 @@ start_in_terminal(enum interrupt how)
 	char command[1024];
 
 	if (how < LAUNCHED_AND_TYPED)
-		return run_start(&(struct setup){ .options = "-v", .own_group = how == IN_ANOTHER_GROUP });
-	snprintf(command, sizeof(command), "/usr/bin/env node -r %s/beside.js %s/bin/canceld.js -v -- %s", npm, npm,
+		return run_start(
+		    &(struct setup){ .options = "-v", .own_group = how == IN_ANOTHER_GROUP });
+	snprintf(command, sizeof(command),
+	    "/usr/bin/env node -r %s/beside.js %s/bin/canceld.js -v -- %s", npm, npm,
 	    getenv("DEMO_SERVER"));
 	return run_start(&(struct setup){ .bare = true, .command = command });
 }
 
-/* It passes on what was typed before the signal that is heard then: they come to it in this order. */
+/*
+ * It passes on what was typed before the signal that is heard then: they come to it in this order.
+ */
 static void
 expect_ignored(struct run *run, bool launched)
 {
@@ -325,7 +342,10 @@ use_terminal(enum interrupt how)
 	run_end(run);
 }
 
-/* Typed twice; typed and sent by a process, or only sent; where the client is in another group; and behind npm's launcher. */
+/*
+ * Typed twice; typed and sent by a process, or only sent; where the client is in another group; and
+ * behind npm's launcher.
+ */
 TESTS(the_terminals_interrupt_is_left_to_the_client, 0, INTERRUPTS)
 {
 	NEEDS(SYSTEM_SEES_CLIENT);
@@ -343,7 +363,10 @@ TESTS(the_terminals_interrupt_is_left_to_the_client, 0, INTERRUPTS)
 	ck_assert_int_eq(status, 0);
 }
 
-/* The client still has the other end of canceld's stdin, so that nothing but the launcher's end shows it. */
+/*
+ * The client still has the other end of canceld's stdin, so that nothing but the launcher's end
+ * shows it.
+ */
 TEST(npms_launcher_that_is_killed_ends_canceld)
 {
 	struct run *run;

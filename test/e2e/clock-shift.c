@@ -1,6 +1,6 @@
 /*
- * A library that is loaded before those of a program, whose clocks it moves by as much as the file CLOCK_SHIFT says.
- * The clock of the machine is never set.
+ * A library that is loaded before those of a program, whose clocks it moves by as much as the file
+ * CLOCK_SHIFT says. The clock of the machine is never set.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -32,7 +32,9 @@ load(void)
 int
 clock_gettime(clockid_t clock, struct timespec *now)
 {
-	long seconds = clock == CLOCK_REALTIME ? shift->real : clock == CLOCK_MONOTONIC ? shift->monotonic : 0;
+	long seconds = clock == CLOCK_REALTIME ? shift->real :
+	    clock == CLOCK_MONOTONIC           ? shift->monotonic :
+						 0;
 	int failed = (int)syscall(SYS_clock_gettime, clock, now);
 
 	now->tv_sec += seconds;

@@ -1,4 +1,7 @@
-/* clock-shift: what the file CLOCK_SHIFT has, for the library of this name and the test that starts a program with it. */
+/*
+ * clock-shift: what the file CLOCK_SHIFT has, for the library of this name and the test that starts
+ * a program with it.
+ */
 #pragma once
 
 #include <stdatomic.h>

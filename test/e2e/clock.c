@@ -30,7 +30,8 @@ run_shifted(const char *options)
 {
 	struct run *run = run_start(&(struct setup){
 	    .options = options,
-	    .shell = "export LD_PRELOAD=$CLOCK_SHIFTER ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0",
+	    .shell =
+		"export LD_PRELOAD=$CLOCK_SHIFTER ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0",
 	});
 
 	run_handshake(run);
@@ -46,7 +47,8 @@ run_shifted(const char *options)
 TESTS(a_clock_that_is_set_moves_no_deadline, 0, 2)
 {
 	struct run *run = run_shifted("--name mine -t tools/call:sleep=500ms");
-	const char *kept = "grep '\"id\":3,' $HOME/.local/state/canceld/history | grep -o '\"elapsed\":[0-9]*'";
+	const char *kept =
+	    "grep '\"id\":3,' $HOME/.local/state/canceld/history | grep -o '\"elapsed\":[0-9]*'";
 	long elapsed;
 
 	if (run == NULL)
@@ -70,8 +72,8 @@ TESTS(a_clock_that_is_set_moves_no_deadline, 0, 2)
 }
 
 /*
- * As a container or virtual machine that is paused; while a machine sleeps, Linux's clock stands still with it. For less
- * time than the call has left, for more, and when nothing is due.
+ * As a container or virtual machine that is paused; while a machine sleeps, Linux's clock stands
+ * still with it. For less time than the call has left, for more, and when nothing is due.
  */
 TESTS(time_in_which_the_machine_stood_still_is_none, 0, 3)
 {

@@ -1,4 +1,7 @@
-/* The configuration file: in the home or from --config, its sections, and what a person changes while calls run. */
+/*
+ * The configuration file: in the home or from --config, its sections, and what a person changes
+ * while calls run.
+ */
 #include <sys/stat.h>
 
 #include "client.h"
@@ -44,7 +47,8 @@ TEST(the_file_in_the_home_is_read)
 {
 	struct run *run;
 
-	file_write(in_home, "{\"timeout\":{\"tools/call:sl*\":\"210ms\"},\"log-level\":\"decision\"}", 0600);
+	file_write(in_home,
+	    "{\"timeout\":{\"tools/call:sl*\":\"210ms\"},\"log-level\":\"decision\"}", 0600);
 	run = run_session("", NULL);
 	expect_timeout(run, "2", 210);
 	run_expect_echo(run, "3");
@@ -57,7 +61,8 @@ TEST(a_section_names_the_server_and_the_log)
 	char path[512];
 	struct run *run;
 
-	file_write(in_home, "{\"log\":\"~/a log\",\"servers\":{\"demo-server\":{\"name\":\"weather\"}}}", 0600);
+	file_write(in_home,
+	    "{\"log\":\"~/a log\",\"servers\":{\"demo-server\":{\"name\":\"weather\"}}}", 0600);
 	run = run_session("", NULL);
 	run_leave(run, 0);
 	ck_assert_str_eq(run->error.data, "");
@@ -142,12 +147,14 @@ TEST(a_reload_is_for_new_requests)
 	file_write(given, "{\"timeout\":\"10m\"}", 0600);
 	run = run_session(options, NULL);
 	run_hang(run, "2");
-	file_write(given, "{\"timeout\":\"290ms\",\"log-level\":\"traffic\",\"tool-errors\":true}", 0600);
+	file_write(given, "{\"timeout\":\"290ms\",\"log-level\":\"traffic\",\"tool-errors\":true}",
+	    0600);
 	reload(run, "given.json changed=\"timeout, log-level\" at_next_start=tool-errors\n");
 	expect_timeout(run, "3", 290);
 	run_expect_logged(run, ": CANCEL_SENT ");
 	run_expect_logged(run, ": RELAYED ");
-	file_write(given, "{\"servers\":{\"demo*\":{\"timeout\":{\"tools/call:sleep\":\"300ms\"}}}}", 0600);
+	file_write(given,
+	    "{\"servers\":{\"demo*\":{\"timeout\":{\"tools/call:sleep\":\"300ms\"}}}}", 0600);
 	reload(run, "given.json changed=\"timeout, log-level\"\n");
 	expect_timeout(run, "4", 300);
 	run_expect_echo(run, "5");

@@ -1,4 +1,7 @@
-/* The control socket: what a person sees and steers, and what nobody may do to the session through it. */
+/*
+ * The control socket: what a person sees and steers, and what nobody may do to the session through
+ * it.
+ */
 #include <glob.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -21,7 +24,8 @@ with_socket(const char *options)
 {
 	static char text[512];
 
-	snprintf(socket_path, sizeof(socket_path), "%s/c%d.sock", getenv("E2E_DIRECTORY"), (int)getpid());
+	snprintf(socket_path, sizeof(socket_path), "%s/c%d.sock", getenv("E2E_DIRECTORY"),
+	    (int)getpid());
 	ck_assert_uint_lt(strlen(socket_path), 104);
 	snprintf(text, sizeof(text), "--control %s %s", socket_path, options);
 	return text;
@@ -69,7 +73,8 @@ call(FILE *peer, const char *method, const char *params)
 {
 	json_t *message;
 
-	dprintf(fileno(peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":%s}\n", method, params);
+	dprintf(fileno(peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":%s}\n",
+	    method, params);
 	while (at_exists(message = next_message(peer), "method"))
 		json_decref(message);
 	return message;
@@ -88,7 +93,8 @@ expect_requests(FILE *peer, size_t count)
 	long end = milliseconds() + HARNESS_LIMIT;
 	json_t *message;
 
-	while (json_array_size(at(message = call(peer, "list", "{\"requests\":true}"), "result requests")) != count) {
+	while (json_array_size(at(message = call(peer, "list", "{\"requests\":true}"),
+		   "result requests")) != count) {
 		ck_assert_msg(milliseconds() < end, "the list does not show %zu requests", count);
 		json_decref(message);
 	}
@@ -163,7 +169,8 @@ TEST(a_person_cancels_a_call)
 	json_decref(message);
 	message = run_expect_error(canceld, "\"a\"", CODE_CANCELLED, "operator");
 	ck_assert_ptr_nonnull(strstr(at_text(message, "error message"), "by a person: it hangs"));
-	run_expect_logged(canceld, "OPERATOR_CANCELLED to=client method=tools/call name=stubborn id=\"a\"");
+	run_expect_logged(canceld,
+	    "OPERATOR_CANCELLED to=client method=tools/call name=stubborn id=\"a\"");
 	run_expect_cancelled(canceld, "\"a\"");
 	message = call(person, "cancel", "{\"id\":\"\\\"a\\\"\"}");
 	ck_assert_int_eq(at_number(message, "error code"), -32001);
@@ -214,8 +221,10 @@ set_and_unset(int from, int to)
 /* Where a request's deadline comes from outlives the rule. */
 TEST(what_was_set_and_taken_back_takes_no_memory)
 {
-	const char *set = "{\"option\":\"timeout\",\"rule\":\"tools/call:stubborn=1h\",\"now\":true}";
-	const char *unset = "{\"option\":\"timeout\",\"rule\":\"tools/call:stubborn=1h\",\"unset\":true}";
+	const char *set =
+	    "{\"option\":\"timeout\",\"rule\":\"tools/call:stubborn=1h\",\"now\":true}";
+	const char *unset =
+	    "{\"option\":\"timeout\",\"rule\":\"tools/call:stubborn=1h\",\"unset\":true}";
 	json_t *message;
 	long before;
 
@@ -256,17 +265,24 @@ static const struct {
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":7}}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"x\"}}", -32001, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"{}\"}}", -32001, NULL },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"7\",\"from\":\"me\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"7\",\"from\":\"me\"}}", -32602,
+	    NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":\"1\"}}", -32602, NULL },
-	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"x\",\"rule\":\"1s\"}}", -32602, NULL },
-	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"timeout\",\"rule\":\"soon\"}}", -32602, NULL },
-	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"timeout\",\"rule\":\"*********=1s\"}}", -32602,
-	    "8 of" },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"method\":\"*********\"}}", -32602, "8 of them" },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"name\":\"*********\"}}", -32602, "8 of them" },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"x\",\"rule\":\"1s\"}}", -32602,
+	    NULL },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"timeout\",\"rule\":\"soon\"}}",
+	    -32602, NULL },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"timeout\",\"rule\":\"*********=1s\"}}",
+	    -32602, "8 of" },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"method\":\"*********\"}}", -32602,
+	    "8 of them" },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"name\":\"*********\"}}", -32602,
+	    "8 of them" },
 	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602, NULL },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":0,\"nmae\":\"slow\"}}", -32602, NULL },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":0,\"method name\":\"slow\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":0,\"nmae\":\"slow\"}}", -32602,
+	    NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":0,\"method name\":\"slow\"}}",
+	    -32602, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"serial\":0}}", -32001, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"serial\":-1}}", -32001, NULL },
 	{ "{\"id\":1,\"method\":\"list\",\"params\":{\"request\":true}}", -32602, NULL },
@@ -282,8 +298,9 @@ TEST(what_is_wrong_is_refused)
 		message = next_message(person);
 		ck_assert_int_eq(at_number(message, "error code"), faults[i].code);
 		if (faults[i].text != NULL)
-			ck_assert_msg(strstr(at_text(message, "error message"), faults[i].text) != NULL, "%s",
-			    at_text(message, "error message"));
+			ck_assert_msg(strstr(at_text(message, "error message"), faults[i].text) !=
+				NULL,
+			    "%s", at_text(message, "error message"));
 		json_decref(message);
 	}
 	expect_list(person);
@@ -350,7 +367,8 @@ ask_for_ever(int peer)
 
 	live_on();
 	while (poll(&ready, 1, -1) > 0) {
-		ssize_t put = send(peer, line + sent, sizeof(line) - 1 - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t put =
+		    send(peer, line + sent, sizeof(line) - 1 - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		sent = put > 0 ? (sent + (size_t)put) % (sizeof(line) - 1) : sent;
 		if (put < 0 && recv(peer, answers, sizeof(answers), MSG_DONTWAIT) == 0)
@@ -361,7 +379,10 @@ ask_for_ever(int peer)
 
 SUITE("control", .before = connect_person, .after = leave);
 
-/* Each of them makes canceld work, and there is always another one: what the client asks is answered all the same. */
+/*
+ * Each of them makes canceld work, and there is always another one: what the client asks is
+ * answered all the same.
+ */
 TEST(a_flood_of_long_questions_delays_nobody)
 {
 	char id[16];
@@ -494,7 +515,8 @@ static const struct {
 	{ "--control ./"
 	  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 	    NULL, "name too long\"" },
-	{ NULL, "mkdir -p $HOME/open/.local/state/canceld; chmod 755 $HOME/open/.local/state/canceld; HOME=$HOME/open",
+	{ NULL,
+	    "mkdir -p $HOME/open/.local/state/canceld; chmod 755 $HOME/open/.local/state/canceld; HOME=$HOME/open",
 	    NULL },
 	{ NULL, "export XDG_STATE_HOME=$HOME; unset HOME", NULL },
 };
@@ -502,7 +524,8 @@ static const struct {
 /* Without a socket everything else works. */
 TESTS(without_a_place_there_is_no_socket, 0, COUNT(unusable))
 {
-	struct run *run = run_start(&(struct setup){ .options = unusable[_i].options, .shell = unusable[_i].shell });
+	struct run *run = run_start(
+	    &(struct setup){ .options = unusable[_i].options, .shell = unusable[_i].shell });
 
 	run_handshake(run);
 	run_expect_echo(run, "2");

@@ -3,7 +3,8 @@
  * one poll loop, both eras: initialize, and server/discover with a _meta in each request. Ids and
  * progress tokens are returned byte for byte, whatever their size.
  *
- * --help tells its options, and its tools: most of them do one thing that servers do wrong, or slowly.
+ * --help tells its options, and its tools: most of them do one thing that servers do wrong, or
+ * slowly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,13 +50,17 @@ static unsigned int life = 600; /* seconds */
 static void
 on_alarm(int number)
 {
-	static const char reason[] = "demo-server: ends itself, as it has received nothing for so long; see --help\n";
+	static const char reason[] =
+	    "demo-server: ends itself, as it has received nothing for so long; see --help\n";
 
 	(void)number;
 	_exit(write(STDERR_FILENO, reason, sizeof(reason) - 1) > 0 ? 1 : 2);
 }
 
-/* Ends this process some time after the last call. A runner of tests leaves its mark, and wants it sooner. */
+/*
+ * Ends this process some time after the last call. A runner of tests leaves its mark, and wants it
+ * sooner.
+ */
 static void
 go_on(void)
 {
@@ -221,7 +226,8 @@ start_crash(struct call *call, const struct arguments *arguments)
 	flush();
 	fprintf(stderr, "demo-server: crash\n");
 	if (number_of(arguments, "signal") != 0) {
-		signal((int)number_of(arguments, "signal"), SIG_DFL); /* a sanitizer's handler would exit */
+		/* a sanitizer's handler would exit */
+		signal((int)number_of(arguments, "signal"), SIG_DFL);
 		kill(getpid(), (int)number_of(arguments, "signal"));
 	}
 	_exit((int)number_of(arguments, "status"));
@@ -241,7 +247,8 @@ start_noise(struct call *call, const struct arguments *arguments)
 	const char *kind = json_string_value(json_object_get(arguments->json, "kind"));
 	size_t i = 0;
 
-	while (i + 1 < sizeof(noises) / sizeof(noises[0]) && (kind == NULL || strcmp(kind, noises[i].kind) != 0))
+	while (i + 1 < sizeof(noises) / sizeof(noises[0]) &&
+	    (kind == NULL || strcmp(kind, noises[i].kind) != 0))
 		i++;
 	text_print(&output, "%s", noises[i].before);
 	put_answer(call, arguments->text);
@@ -290,12 +297,16 @@ static const struct tool {
 } tools[] = {
 	{ "echo", start_echo, "answers with its arguments" },
 	{ "sleep", start_sleep, "ms=N: answers then; stops when it is cancelled" },
-	{ "stubborn", start_stubborn, "[ms=N]: does not stop; answers then, or at the next release" },
+	{ "stubborn", start_stubborn,
+	    "[ms=N]: does not stop; answers then, or at the next release" },
 	{ "release", start_release, "answers each stubborn call" },
-	{ "crash", start_crash, "[status=N | signal=N] [half=true]: dies, in the middle of an answer" },
+	{ "crash", start_crash,
+	    "[status=N | signal=N] [half=true]: dies, in the middle of an answer" },
 	{ "block", start_block, "reads nothing any more" },
-	{ "noise", start_noise, "[kind=text | glued]: lines that are no messages around its answer" },
-	{ "flood", start_flood, "[count=N] [bytes=N]: so many notifications, and an answer of that length" },
+	{ "noise", start_noise,
+	    "[kind=text | glued]: lines that are no messages around its answer" },
+	{ "flood", start_flood,
+	    "[count=N] [bytes=N]: so many notifications, and an answer of that length" },
 	{ "progress", start_progress, "steps=N everyMs=N: reports progress, then answers" },
 	{ "twice", start_twice, "answers twice" },
 	{ "late-progress", start_late_progress, "reports progress after its answer" },
@@ -307,8 +318,8 @@ put_tools(const struct call *call)
 	text_print(&output, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{%s\"tools\":[", call->id,
 	    call->modern ? "\"resultType\":\"complete\"," : "");
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
-		text_print(&output, "%s{\"name\":\"%s\",\"inputSchema\":{\"type\":\"object\"}}", i == 0 ? "" : ",",
-		    tools[i].name);
+		text_print(&output, "%s{\"name\":\"%s\",\"inputSchema\":{\"type\":\"object\"}}",
+		    i == 0 ? "" : ",", tools[i].name);
 	text_print(&output, "]}}\n");
 }
 
@@ -463,18 +474,19 @@ tick(void)
 static void
 show_help(void)
 {
-	puts("usage: demo-server [option...]\n\n"
-	     "A small MCP server on stdin and stdout, to try canceld with. It waits for a client:\n\n"
-	     "  cancelctl call sleep ms=60000 -- -t 3s demo-server\n\n"
-	     "It ends itself, and says so, ten minutes after the last line that it received; in\n"
-	     "tests (with " PROCESS_MARK " in the environment) after 49 seconds.\n\n"
-	     "  --life SECONDS  end so long after the last line\n"
-	     "  --record FILE   append every line received to FILE\n"
-	     "  --mute METHOD   never answer requests of that method\n"
-	     "  --ignore-eof    go on when stdin ends\n"
-	     "  --ignore-term   ignore SIGTERM\n"
-	     "  --help          this text\n\n"
-	     "Tools, with their arguments:\n");
+	puts(
+	    "usage: demo-server [option...]\n\n"
+	    "A small MCP server on stdin and stdout, to try canceld with. It waits for a client:\n\n"
+	    "  cancelctl call sleep ms=60000 -- -t 3s demo-server\n\n"
+	    "It ends itself, and says so, ten minutes after the last line that it received; in\n"
+	    "tests (with " PROCESS_MARK " in the environment) after 49 seconds.\n\n"
+	    "  --life SECONDS  end so long after the last line\n"
+	    "  --record FILE   append every line received to FILE\n"
+	    "  --mute METHOD   never answer requests of that method\n"
+	    "  --ignore-eof    go on when stdin ends\n"
+	    "  --ignore-term   ignore SIGTERM\n"
+	    "  --help          this text\n\n"
+	    "Tools, with their arguments:\n");
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
 		printf("  %-14s  %s\n", tools[i].name, tools[i].help);
 	exit(0);

@@ -1,4 +1,7 @@
-/* Descriptors and signals: what the server inherits, and what canceld must leave as it was for the client. */
+/*
+ * Descriptors and signals: what the server inherits, and what canceld must leave as it was for the
+ * client.
+ */
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -26,8 +29,7 @@ expect_descriptors(json_t *facts, int extra)
 	size_t i;
 	json_t *fd;
 
-	json_array_foreach(list, i, fd)
-	{
+	json_array_foreach (list, i, fd) {
 		int number = (int)json_number_value(fd);
 
 		ck_assert_msg(number <= 2 || number == extra, "descriptor %d is open", number);
@@ -43,15 +45,17 @@ TEST(the_server_gets_three_descriptors_and_no_changed_signals)
 	json_t *facts = server_facts(run);
 
 	expect_descriptors(facts, 0);
-	ck_assert_int_eq((int64_t)at_number(facts, "SigIgn") & 0x7fffffff, 0); /* without those reserved by libc */
+	/* without those reserved by libc */
+	ck_assert_int_eq((int64_t)at_number(facts, "SigIgn") & 0x7fffffff, 0);
 	ck_assert_int_eq(at_number(facts, "SigBlk"), 0);
 	run_end(run);
 }
 
 TEST(the_server_gets_what_canceld_was_given)
 {
-	struct run *run = run_start(
-	    &(struct setup){ .command = "peer facts", .shell = "trap '' PIPE; exec 9</dev/null", .blocked = SIGUSR2 });
+	struct run *run = run_start(&(struct setup){ .command = "peer facts",
+	    .shell = "trap '' PIPE; exec 9</dev/null",
+	    .blocked = SIGUSR2 });
 	json_t *facts = server_facts(run);
 
 	expect_descriptors(facts, 9);
@@ -68,10 +72,15 @@ expect_blocking(struct run *run)
 		ck_assert_int_eq(fcntl(run->kept[i], F_GETFL) & O_NONBLOCK, 0);
 }
 
-/* O_NONBLOCK belongs to the open file, which the client's other children may share: it is never set. */
+/*
+ * O_NONBLOCK belongs to the open file, which the client's other children may share: it is never
+ * set.
+ */
 TESTS(each_wiring_carries_a_session, 0, 3)
 {
-	const struct setup setup = { .wiring = (enum wiring)_i, .keep = true, .options = "-t tools/call:sleep=300ms" };
+	const struct setup setup = { .wiring = (enum wiring)_i,
+		.keep = true,
+		.options = "-t tools/call:sleep=300ms" };
 	struct run *run = run_start(&setup);
 
 	run_handshake(run);
@@ -98,7 +107,8 @@ TESTS(each_wiring_carries_a_session, 0, 3)
 
 TEST(a_half_closed_socket_still_takes_answers)
 {
-	struct run *run = run_start(&(struct setup){ .wiring = WIRED_ONE_SOCKET, .options = "--drain" });
+	struct run *run =
+	    run_start(&(struct setup){ .wiring = WIRED_ONE_SOCKET, .options = "--drain" });
 
 	run_handshake(run);
 	run_call(run, "2", "sleep", "{\"ms\":300}");
@@ -109,8 +119,8 @@ TEST(a_half_closed_socket_still_takes_answers)
 
 TESTS(dev_null_as_input_is_an_end, 0, 2)
 {
-	struct run *run =
-	    run_start(&(struct setup){ .in = "/dev/null", .command = _i == 0 ? NULL : "demo --ignore-eof" });
+	struct run *run = run_start(
+	    &(struct setup){ .in = "/dev/null", .command = _i == 0 ? NULL : "demo --ignore-eof" });
 
 	run_expect_exit(run, 0);
 	run_expect_end(run);

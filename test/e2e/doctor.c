@@ -1,4 +1,7 @@
-/* cancelctl doctor: the verdicts on servers that keep their promises, and on those that break one each. */
+/*
+ * cancelctl doctor: the verdicts on servers that keep their promises, and on those that break one
+ * each.
+ */
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +17,9 @@
 #define DEMO " -- \"$DEMO_SERVER\""
 #define ORPHAN "setsid sleep 50 </dev/null >/dev/null 2>&1 & "
 
-/* Answers the requests of an MCP session in sh; first: what it does with a line, before the usual. */
+/*
+ * Answers the requests of an MCP session in sh; first: what it does with a line, before the usual.
+ */
 #define SHELL_SERVER(before, first) \
 	" -- sh -c '" before \
 	"; answer() { printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":%s,%s}\\n\" \"$id\" \"$1\"; };" \
@@ -23,7 +28,9 @@
 	"\\\"serverInfo\\\":{\\\"name\\\":\\\"sh\\\",\\\"version\\\":\\\"1\\\"}}\";;" \
 	"*\\\"id\\\":*) answer \"\\\"error\\\":{\\\"code\\\":-32601,\\\"message\\\":\\\"no\\\"}\";; esac; done'"
 
-/* Has a tool on each of two pages, of which the second one needs n; next: behind the second page. */
+/*
+ * Has a tool on each of two pages, of which the second one needs n; next: behind the second page.
+ */
 #define TOOLS_SERVER(next) \
 	SHELL_SERVER(":", \
 	    "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\"," \
@@ -48,11 +55,12 @@
 	    "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\"," \
 	    "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";;" \
 	    "*tools/list*) answer \"\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"x\\\"}]}\";;" \
-	    "*tools/call*) n=x$n; echo boom >&2; " before "; answer \"\\\"result\\\":{\\\"content\\\":[]}\"; " after \
-	    ";;")
+	    "*tools/call*) n=x$n; echo boom >&2; " before \
+	    "; answer \"\\\"result\\\":{\\\"content\\\":[]}\"; " after ";;")
 /* It asks its client for this, and goes on with the next line. */
 #define ASKS(method) \
-	"printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"r\\\",\\\"method\\\":\\\"" method "\\\"}\\n\"; continue"
+	"printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"r\\\",\\\"method\\\":\\\"" method \
+	"\\\"}\\n\"; continue"
 /* Its answer to such a call is no JSON, and it lives on. */
 #define MALFORMED_ANSWER DYING_SERVER("id=$id,]; answer \"\\\"result\\\":1\"; continue", "")
 
@@ -64,7 +72,10 @@
 	    "*session/new*) answer \"\\\"result\\\":{\\\"sessionId\\\":\\\"s\\\"}\";;" \
 	    "*session/prompt*) exit 3;;")
 
-/* Speaks LSP, and does not end with its input; first: what it does with a message, before the usual. */
+/*
+ * Speaks LSP, and does not end with its input; first: what it does with a message, before the
+ * usual.
+ */
 #define LANGUAGE_SERVER(first) \
 	" -- sh -c 'answer() { b=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"result\\\":$1}\";" \
 	"printf \"Content-Length: %d\\r\\n\\r\\n%s\" ${#b} \"$b\"; }; s=1;" \
@@ -135,39 +146,50 @@ struct server {
 };
 
 /*
- * The calls take long, so that a ping and a cancel reach the server within them on a busy machine too. A short --timeout
- * or --start is for what a server never answers.
+ * The calls take long, so that a ping and a cancel reach the server within them on a busy machine
+ * too. A short --timeout or --start is for what a server never answers.
  */
 static const struct server servers[] = {
 	{ DOCTOR "--call sleep --arguments '{\"ms\":2000}'" DEMO,
 	    "initialize=yes discover=yes tools=yes call=yes success=yes busy=yes cancel=yes alive=yes "
 	    "stdout=yes exit=yes orphans=yes",
 	    0 },
-	{ DOCTOR "--call progress --arguments '{\"steps\":3,\"everyMs\":700}'" DEMO, "call=yes cancel=yes", 0 },
+	{ DOCTOR "--call progress --arguments '{\"steps\":3,\"everyMs\":700}'" DEMO,
+	    "call=yes cancel=yes", 0 },
 	{ DOCTOR DEMO,
 	    "initialize=yes tools=yes call=not busy=not cancel=not alive=yes "
 	    "stdout=yes exit=yes orphans=yes",
 	    0 },
 	{ DOCTOR "--call echo" DEMO, "call=yes busy=not cancel=not", 0 },
 	/* It ignores a cancel. */
-	{ DOCTOR "--call stubborn --arguments '{\"ms\":2000}'" DEMO, "call=yes busy=yes cancel=no alive=yes stdout=yes",
-	    1 },
-	{ DOCTOR "--call d" TOOLS_SERVER("2"), "tools=yes call=yes success=no cancel=not alive=yes exit=yes", 1 },
-	{ DOCTOR "--call noise --arguments '{\"kind\":\"text\"}'" DEMO, "initialize=yes stdout=no exit=yes", 1 },
+	{ DOCTOR "--call stubborn --arguments '{\"ms\":2000}'" DEMO,
+	    "call=yes busy=yes cancel=no alive=yes stdout=yes", 1 },
+	{ DOCTOR "--call d" TOOLS_SERVER("2"),
+	    "tools=yes call=yes success=no cancel=not alive=yes exit=yes", 1 },
+	{ DOCTOR "--call noise --arguments '{\"kind\":\"text\"}'" DEMO,
+	    "initialize=yes stdout=no exit=yes", 1 },
 	{ DOCTOR "--call noise --arguments '{\"kind\":\"glued\"}'" DEMO, "stdout=no", 1 },
 	{ DOCTOR "--call twice" DEMO, "call=yes stdout=no", 1 },
-	{ DOCTOR "--call crash --arguments '{\"status\":3}'" DEMO, "call=no success=not alive=not", 1 },
-	/* The second call, of which nobody has cancelled anything yet, and what comes after an answer. */
+	{ DOCTOR "--call crash --arguments '{\"status\":3}'" DEMO, "call=no success=not alive=not",
+	    1 },
+	/*
+	 * The second call, of which nobody has cancelled anything yet, and what comes after an
+	 * answer.
+	 */
 	{ DOCTOR "--call x" DYING_SERVER("case $n in xx) exit 3;; esac; sleep 0.6", ""),
 	    "call=no success=yes cancel=not alive=not", 1 },
-	{ DOCTOR "--call x" DYING_SERVER(":", "exit 4"), "call=no success=yes cancel=not alive=not", 1 },
+	{ DOCTOR "--call x" DYING_SERVER(":", "exit 4"), "call=no success=yes cancel=not alive=not",
+	    1 },
 	/* canceld's answer has another reason; in the second row that of a canceld between. */
-	{ DOCTOR "--call x" MALFORMED_ANSWER, "call=no success=not cancel=not alive=yes stdout=no exit=yes", 1 },
-	{ DOCTOR "--call x -- \"$CANCELD\" --max-message=64K --no-control --no-history" DYING_SERVER(
-	      "answer \"\\\"result\\\":{\\\"x\\\":\\\"$(printf %070000d 0)\\\"}\"; continue", ""),
+	{ DOCTOR "--call x" MALFORMED_ANSWER,
+	    "call=no success=not cancel=not alive=yes stdout=no exit=yes", 1 },
+	{ DOCTOR
+	    "--call x -- \"$CANCELD\" --max-message=64K --no-control --no-history" DYING_SERVER(
+		"answer \"\\\"result\\\":{\\\"x\\\":\\\"$(printf %070000d 0)\\\"}\"; continue", ""),
 	    "call=no success=not cancel=not alive=yes exit=yes", 1 },
 	/* It stops reading for ever. */
-	{ DOCTOR "--timeout 2s --call block" DEMO, "call=no busy=no cancel=not alive=no exit=no", 1 },
+	{ DOCTOR "--timeout 2s --call block" DEMO, "call=no busy=no cancel=not alive=no exit=no",
+	    1 },
 	{ DOCTOR "--call sleep --timeout 3s --arguments '{\"ms\":60000}'" DEMO,
 	    "call=no success=not busy=yes cancel=not alive=yes", 1 },
 	/* It is slow, but shows that it works. */
@@ -175,19 +197,26 @@ static const struct server servers[] = {
 	    "call=not cancel=not", 0 },
 	{ DOCTOR DEMO " --ignore-eof", "stdout=yes exit=no orphans=not", 1 },
 	{ DOCTOR DEMO " --ignore-eof --ignore-term", "exit=no orphans=not", 1 },
-	{ DOCTOR "--start 500ms" DEMO " --mute initialize", "initialize=no tools=not alive=not exit=yes", 1 },
-	{ DOCTOR "--start 5s" DEMO " --mute server/discover", "initialize=yes discover=no exit=yes", 1 },
+	{ DOCTOR "--start 500ms" DEMO " --mute initialize",
+	    "initialize=no tools=not alive=not exit=yes", 1 },
+	{ DOCTOR "--start 5s" DEMO " --mute server/discover", "initialize=yes discover=no exit=yes",
+	    1 },
 	{ DOCTOR "--timeout 500ms" DEMO " --mute tools/list", "tools=no exit=yes", 1 },
 	/* It works, and knows no ping; a ping that nobody answers is no sign of a hang then. */
-	{ DOCTOR "--timeout 2s" DEMO " --mute ping", "initialize=yes tools=yes alive=not exit=yes", 0 },
+	{ DOCTOR "--timeout 2s" DEMO " --mute ping", "initialize=yes tools=yes alive=not exit=yes",
+	    0 },
 	{ DOCTOR "--timeout 2s --call sleep --arguments '{\"ms\":1000}'" DEMO " --mute ping",
 	    "call=yes success=yes busy=not cancel=yes alive=not exit=yes", 0 },
-	{ DOCTOR "--timeout 2s" SHELL_SERVER(":", "*\\\"ping\\\"*) ;; *notifications/cancelled*) kill -SEGV $$;;"),
+	{ DOCTOR "--timeout 2s" SHELL_SERVER(":",
+	      "*\\\"ping\\\"*) ;; *notifications/cancelled*) kill -SEGV $$;;"),
 	    "alive=no", 1 },
-	{ DOCTOR SHELL_SERVER(":", "*\\\"ping\\\"*) exit 3;;"), "initialize=yes tools=not call=not alive=no", 1 },
+	{ DOCTOR SHELL_SERVER(":", "*\\\"ping\\\"*) exit 3;;"),
+	    "initialize=yes tools=not call=not alive=no", 1 },
 	/* It leaves an orphan, in a session of its own. */
-	{ DOCTOR "-- sh -c '" ORPHAN "exec \"$DEMO_SERVER\"'", "exit=yes orphans=no stdout=yes", 1 },
-	{ DOCTOR SHELL_SERVER(":", ""), "initialize=yes discover=yes tools=not alive=yes stdout=yes exit=yes", 0 },
+	{ DOCTOR "-- sh -c '" ORPHAN "exec \"$DEMO_SERVER\"'", "exit=yes orphans=no stdout=yes",
+	    1 },
+	{ DOCTOR SHELL_SERVER(":", ""),
+	    "initialize=yes discover=yes tools=not alive=yes stdout=yes exit=yes", 0 },
 	{ DOCTOR SHELL_SERVER("echo starting up", ""), "initialize=yes stdout=no exit=yes", 1 },
 	/* It writes Latin-1. */
 	{ DOCTOR SHELL_SERVER(":",
@@ -198,18 +227,23 @@ static const struct server servers[] = {
 	      "*notifications/initialized*) printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"error\\\":{\\\"code\\\":-32601,"
 	      "\\\"message\\\":\\\"no\\\"}}\\n\";;"),
 	    "initialize=yes stdout=no alive=yes exit=yes", 1 },
-	{ DOCTOR SHELL_SERVER(":", "*server/discover*) exit 1;;"), "initialize=yes discover=no", 1 },
-	{ DOCTOR SHELL_SERVER(":", "*notifications/cancelled*) kill -SEGV $$;;"), "alive=no exit=yes", 1 },
+	{ DOCTOR SHELL_SERVER(":", "*server/discover*) exit 1;;"), "initialize=yes discover=no",
+	    1 },
+	{ DOCTOR SHELL_SERVER(":", "*notifications/cancelled*) kill -SEGV $$;;"),
+	    "alive=no exit=yes", 1 },
 	/* Agents: the second one answers a turn only when that is cancelled. */
 	{ DOCTOR "-D acp --call session/prompt" SHELL_SERVER(":", ""),
-	    "initialize=yes discover=absent tools=absent call=not success=no cancel=not alive=yes exit=yes", 1 },
+	    "initialize=yes discover=absent tools=absent call=not success=no cancel=not alive=yes exit=yes",
+	    1 },
 	{ DOCTOR "-D acp --timeout 2s --call session/prompt" SHELL_SERVER(":",
 	      "*session/new*) answer \"\\\"result\\\":{\\\"sessionId\\\":\\\"s\\\"}\";;"
 	      "*session/prompt*) p=$id;;"
 	      "*session/cancel*) id=$p; answer \"\\\"result\\\":{\\\"stopReason\\\":\\\"cancelled\\\"}\";;"),
 	    "initialize=yes call=no busy=yes cancel=yes alive=yes exit=yes", 1 },
-	{ DOCTOR "-D lsp" LANGUAGE_SERVER(""), "initialize=yes tools=absent alive=yes stdout=yes exit=yes", 0 },
-	{ DOCTOR "-D lsp --timeout 1s" LANGUAGE_SERVER("*shutdown*) ;;"), "initialize=yes exit=no", 1 },
+	{ DOCTOR "-D lsp" LANGUAGE_SERVER(""),
+	    "initialize=yes tools=absent alive=yes stdout=yes exit=yes", 0 },
+	{ DOCTOR "-D lsp --timeout 1s" LANGUAGE_SERVER("*shutdown*) ;;"), "initialize=yes exit=no",
+	    1 },
 	{ DOCTOR "-D lsp" LANGUAGE_SERVER("*\\\"exit\\\"*) ;;"), "initialize=yes exit=no", 1 },
 	/* It speaks the newest MCP only. */
 	{ DOCTOR SHELL_SERVER(":",
@@ -226,8 +260,10 @@ static const struct server hostile[] = {
 	{ DOCTOR "--start 500ms -- cat /dev/urandom", "initialize=no stdout=no", 1 },
 	{ DOCTOR "--start 500ms -- sh -c 'tr \"\\0\" x </dev/zero'", "initialize=no", 1 },
 	{ DOCTOR "--start 500ms -- sh -c 'trap \"\" TERM; sleep 50'", "initialize=no exit=no", 1 },
-	{ DOCTOR "--start 500ms -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'", "initialize=no", 1 },
-	{ DOCTOR "--timeout 1s -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'", "initialize=yes stdout=no", 1 },
+	{ DOCTOR "--start 500ms -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'",
+	    "initialize=no", 1 },
+	{ DOCTOR "--timeout 1s -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'",
+	    "initialize=yes stdout=no", 1 },
 	{ DOCTOR "-- true", "initialize=no exit=not orphans=not", 1 },
 	{ DOCTOR "-- sh -c 'kill -SEGV $$'", "initialize=no exit=not", 1 },
 	{ DOCTOR "-- cat", "initialize=no exit=yes", 1 },
@@ -272,17 +308,21 @@ SUITE("doctor", .seconds = 32);
 
 TESTS(a_server_is_judged_by_what_it_does, 0, ROUNDS(servers))
 {
-	expect_all_judged(&servers[_i * BESIDE], sizeof(servers) / sizeof(servers[0]) - (size_t)_i * BESIDE);
+	expect_all_judged(&servers[_i * BESIDE],
+	    sizeof(servers) / sizeof(servers[0]) - (size_t)_i * BESIDE);
 }
 
 static const struct server without_proc[] = {
 	{ DOCTOR DEMO, "initialize=yes tools=yes alive=yes stdout=yes exit=yes orphans=yes", 0 },
-	{ DOCTOR "-- sh -c '" ORPHAN "exec \"$DEMO_SERVER\"'", "exit=yes orphans=no stdout=yes", 1 },
+	{ DOCTOR "-- sh -c '" ORPHAN "exec \"$DEMO_SERVER\"'", "exit=yes orphans=no stdout=yes",
+	    1 },
 };
 
 TESTS(without_proc_it_judges_as_with_it, 0, COUNT(without_proc))
 {
-	const struct setup setup = { .bare = true, .command = without_proc[_i].command, .hides = "/proc*" };
+	const struct setup setup = { .bare = true,
+		.command = without_proc[_i].command,
+		.hides = "/proc*" };
 
 	if (can_be_judged(&without_proc[_i]) && can_hide())
 		expect_judged(run_start(&setup), &without_proc[_i]);
@@ -292,7 +332,8 @@ SUITE("doctor-hostile", .seconds = 30);
 
 TESTS(a_hostile_server_is_judged_too, 0, ROUNDS(hostile))
 {
-	expect_all_judged(&hostile[_i * BESIDE], sizeof(hostile) / sizeof(hostile[0]) - (size_t)_i * BESIDE);
+	expect_all_judged(&hostile[_i * BESIDE],
+	    sizeof(hostile) / sizeof(hostile[0]) - (size_t)_i * BESIDE);
 }
 
 SUITE("doctor-reports", .seconds = 110);
@@ -305,15 +346,16 @@ TEST(the_report_has_evidence_and_what_helps)
 
 	ck_assert_str_eq(at_text(report, "dialect"), "mcp");
 	ck_assert_str_eq(at_text(report, "server"), "demo-server 1");
-	ck_assert_int_eq(at_number(report, "yes") + at_number(report, "no") + at_number(report, "not_tested"),
+	ck_assert_int_eq(at_number(report, "yes") + at_number(report, "no") +
+		at_number(report, "not_tested"),
 	    (long)json_array_size(json_object_get(report, "checks")));
 	/* It answers a ping, so that -k would leave it alone. */
 	ck_assert_ptr_null(strstr(finding_of(report, "cancel", "help"), "-k"));
-	json_array_foreach(json_object_get(report, "checks"), i, check)
-	{
+	json_array_foreach (json_object_get(report, "checks"), i, check) {
 		ck_assert_str_ne(at_text(check, "evidence"), "");
 		ck_assert_str_ne(at_text(check, "demand"), "");
-		ck_assert_int_eq(at_exists(check, "help"), strcmp(at_text(check, "verdict"), "no") == 0);
+		ck_assert_int_eq(at_exists(check, "help"),
+		    strcmp(at_text(check, "verdict"), "no") == 0);
 	}
 	json_decref(report);
 	run_expect_exit(run, 1);
@@ -324,7 +366,8 @@ TEST(the_report_has_evidence_and_what_helps)
 #define CONTAINER(name) \
 	"printf '#!/bin/sh\\ntrap \"\" TERM\\n: >ready\\nexec \"$DEMO_SERVER\" --ignore-eof\\n' >" name \
 	"; chmod +x " name \
-	"; until [ -e ready ]; do sleep 0.05; done | $CANCELD --term-after=0 --kill-after=0 ./" name " "
+	"; until [ -e ready ]; do sleep 0.05; done | $CANCELD --term-after=0 --kill-after=0 ./" name \
+	" "
 #define D "$CANCELCTL doctor "
 /* With this instead of canceld, in sh. */
 #define OTHER_CANCELD(does) \
@@ -346,24 +389,33 @@ static const struct {
 	{ D "--call '' -- true", 2, "--call: which" },
 	{ D "--call x --arguments '{' -- true", 2, "--arguments: line 1, column 1" },
 	{ D "--call x --arguments '[1,' -- true 2>&1 | grep -c quotes", 1, "0\n" },
-	{ D "--call x --arguments '{n:1}' -- true", 2, "; a shell takes the quotes, unless all stands in '...'\n" },
+	{ D "--call x --arguments '{n:1}' -- true", 2,
+	    "; a shell takes the quotes, unless all stands in '...'\n" },
 	{ D "--call x --arguments '{\"n\":}' -- true", 2, "unexpected token near '}'\n" },
 	{ D "--call x --arguments '[]' -- true", 2, "--arguments: must be a JSON object" },
 	{ D "--arguments '{\"a\":1}' -- true", 2, "--arguments needs --call" },
 	{ D "cursor everything", 125, "start cursor: it is not in PATH (/" },
-	{ D "-- --parallel 1 true", 2, "'--parallel' is no command; doctor takes none of canceld's options" },
+	{ D "-- --parallel 1 true", 2,
+	    "'--parallel' is no command; doctor takes none of canceld's options" },
 	{ D "-- ./no-such-command", 125, "start ./no-such-command: No such file or directory" },
 	{ D "-- /etc/passwd", 125, "Permission denied" },
-	{ D "--call stuborn -- $DEMO_SERVER", 2, "the server has no tool 'stuborn': it could be stubborn" },
+	{ D "--call stuborn -- $DEMO_SERVER", 2,
+	    "the server has no tool 'stuborn': it could be stubborn" },
 	{ D "--call c" TOOLS_SERVER(""), 2, "the server has no tool 'c'" },
 	{ D "--call x" SHELL_SERVER(":", ""), 2, "the server has no tool 'x'" },
 	{ D "--call b" TOOLS_SERVER(""), 2, "the tool b needs the argument 'n'" },
-	{ D "--call b --arguments '{\"n\":1}'" TOOLS_SERVER(""), 2, "b refuses the --arguments: n is odd" },
-	/* As the SDKs of MCP for TypeScript and Python refuse them; what they say of a result is the server's fault. */
+	{ D "--call b --arguments '{\"n\":1}'" TOOLS_SERVER(""), 2,
+	    "b refuses the --arguments: n is odd" },
+	/*
+	 * As the SDKs of MCP for TypeScript and Python refuse them; what they say of a result is
+	 * the server's fault.
+	 */
 	{ D "--call x" FAILING_SERVER("MCP error -32602: Input validation error: b"), 2,
 	    "x refuses the --arguments: MCP" },
-	{ D "--call x" FAILING_SERVER("Input validation error: b"), 2, "x refuses the --arguments: Input" },
-	{ D "--call x" FAILING_SERVER("MCP error -32602: Output validation error: b"), 1, "-32602: Output" },
+	{ D "--call x" FAILING_SERVER("Input validation error: b"), 2,
+	    "x refuses the --arguments: Input" },
+	{ D "--call x" FAILING_SERVER("MCP error -32602: Output validation error: b"), 1,
+	    "-32602: Output" },
 	{ D "-D acp --call x/y -- $DEMO_SERVER", 2, "the server does not know the method 'x/y'" },
 	{ D "--start 1500ms -- sleep 50 2>&1 >text", 1, "cancelctl: checking initialize: 1" },
 	/* All that the check may take. */
@@ -388,7 +440,9 @@ static const struct {
 	{ D "--call x" DYING_SERVER("case $n in xx) exit 3;; esac; sleep 0.6", ""), 1,
 	    "it died in the second call: tools/call cannot be answered: the server has exited with status 3: boom\n" },
 	{ D "--call x" DYING_SERVER(":", "exit 4") " | tail -n 1", 0, "canceld -r -- ...\n" },
-	{ D "--call x" DYING_SERVER(":", "exit 4") " | grep -c 'it died after its answer: .*status 4'", 0, "1\n" },
+	{ D "--call x" DYING_SERVER(":",
+	      "exit 4") " | grep -c 'it died after its answer: .*status 4'",
+	    0, "1\n" },
 	{ D "--call x" MALFORMED_ANSWER, 1,
 	    "no          answers the call\n            canceld: the response was malformed" },
 	{ D "--call x" DYING_SERVER(
@@ -405,19 +459,21 @@ static const struct {
 	{ "export XDG_STATE_HOME=$PWD/examined; " D
 	  "--call sleep --arguments '{\"ms\":50}' -- $DEMO_SERVER >text; [ -e examined ]",
 	    1, "" },
-	{ "export XDG_STATE_HOME=$PWD/called; $CANCELCTL call sleep ms=50 -- $DEMO_SERVER >text; [ -e called ]", 0,
-	    "" },
+	{ "export XDG_STATE_HOME=$PWD/called; $CANCELCTL call sleep ms=50 -- $DEMO_SERVER >text; [ -e called ]",
+	    0, "" },
 	/* The last line. */
 	{ D "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- $DEMO_SERVER | sed -n \"\\$s,$DEMO_SERVER,demo,p\"",
 	    0, "canceld -t tools/call:sleep=1s -- demo\n" },
 	/* It may wait for what it was refused, or not; what it got is no reason to wait. */
 	{ D "--timeout 1s --call x" DYING_SERVER(ASKS("roots/list"), "") " | tail -n 1", 0,
 	    "canceld --answer 'roots/list={\"roots\":[]}' -t tools/call:x=1s -- ...\n" },
-	{ D "--timeout 1s --call x" DYING_SERVER(ASKS("client/registerCapability"), "") " | tail -n 1", 0,
-	    "canceld -t tools/call:x=1s -- ...\n" },
+	{ D "--timeout 1s --call x" DYING_SERVER(ASKS("client/registerCapability"),
+	      "") " | tail -n 1",
+	    0, "canceld -t tools/call:x=1s -- ...\n" },
 	{ D "--timeout 1s" SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
-	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";; *tools/list*) " ASKS("roots/list") ";;") " | tail -n 1",
+	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";; *tools/list*) " ASKS(
+		  "roots/list") ";;") " | tail -n 1",
 	    0, "canceld --answer 'roots/list={\"roots\":[]}' -t tools/list=1s -- ...\n" },
 	{ D "-D lsp --timeout 1s --call slow" LANGUAGE_SERVER(
 	      "*slow*) b=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"r\\\",\\\"method\\\":"
@@ -435,24 +491,26 @@ static const struct {
 	    "ms after the cancel, as it should be; whether it has stopped only a --timeout longer than the call would "
 	    "show\n" },
 	/* A bar is for a terminal. */
-	{ D "--call progress --arguments '{\"steps\":3,\"everyMs\":500}' -- $DEMO_SERVER 2>&1 | grep -c '\\[#'", 1,
-	    "0\n" },
+	{ D "--call progress --arguments '{\"steps\":3,\"everyMs\":500}' -- $DEMO_SERVER 2>&1 | grep -c '\\[#'",
+	    1, "0\n" },
 	{ D "--timeout 1s --call block -- $DEMO_SERVER | sed -n \"\\$s,$DEMO_SERVER,demo,p\"", 0,
 	    "canceld -t tools/call:block=1s -k3s -- demo\n" },
 	{ D SHELL_SERVER(":",
 	      "*\\\"ping\\\"*) echo oh >&2; exit 3;;") " >text; grep -c 'nothing: .*status 3: oh' text; tail -n 1 text",
 	    0, "1\ncanceld -r -- ...\n" },
-	{ D SHELL_SERVER(":", "*notifications/cancelled*) exit 3;;") " | tail -n 1", 0, "canceld -r -- ...\n" },
+	{ D SHELL_SERVER(":", "*notifications/cancelled*) exit 3;;") " | tail -n 1", 0,
+	    "canceld -r -- ...\n" },
 	{ D "--timeout 1s --call block -- $DEMO_SERVER --mute ping >text; grep -c 'it does not answer ping, with' text; tail -n 1 text",
 	    0, "2\ncanceld -t tools/call:block=1s -- ...\n" },
 	{ D "--call crash -- $DEMO_SERVER secret | tail -n 1", 0, "canceld -r -- ...\n" },
 	{ D "-D acp --call session/prompt" DYING_AGENT(
 	      "\\\"loadSession\\\":false,\\\"sessionCapabilities\\\":{}") " >text; grep -c -e ' -[rk]' text",
 	    1, "0\n" },
-	{ D "-D acp" SHELL_SERVER(":", "*_canceld/ping*) kill -SEGV $$;;") " >text; grep -c 'no other server can' text",
+	{ D "-D acp" SHELL_SERVER(":",
+	      "*_canceld/ping*) kill -SEGV $$;;") " >text; grep -c 'no other server can' text",
 	    0, "1\n" },
-	{ D "-D acp --call session/prompt" DYING_AGENT("\\\"loadSession\\\":true") " | tail -n 1", 0,
-	    "canceld -r -- ...\n" },
+	{ D "-D acp --call session/prompt" DYING_AGENT("\\\"loadSession\\\":true") " | tail -n 1",
+	    0, "canceld -r -- ...\n" },
 	/* -K is for one that lives. */
 	{ D "-D acp --timeout 1s --call session/prompt" SHELL_SERVER(":",
 	      "*session/cancel*) exit 3;; *session/prompt*) ;; *session/new*) answer \"\\\"result\\\":{\\\"sessionId\\\":"
@@ -469,20 +527,31 @@ static const struct {
 	{ "ln -s $DEMO_SERVER 's;r'; ln -s $DEMO_SERVER 's r'; for s in 's;r' 's r'; do " D
 	  "--timeout 1s --call sleep --arguments '{\"ms\":60000}' -- \"./$s\" 2>text | tail -n 1; done",
 	    0, "canceld -t tools/call:sleep=1s -- ...\ncanceld -t tools/call:sleep=1s -- ...\n" },
-	{ D "--timeout 1s -- $DEMO_SERVER --mute tools/list | tail -n 1", 0, "canceld -t tools/list=1s -- ...\n" },
-	{ D "--start 2s -- $DEMO_SERVER --mute server/discover | tail -n 1", 0, "canceld --legacy -- ...\n" },
-	{ D "-j --start 2s -- $DEMO_SERVER --mute server/discover", 1, "\"options\":\" --legacy\"}\n" },
+	{ D "--timeout 1s -- $DEMO_SERVER --mute tools/list | tail -n 1", 0,
+	    "canceld -t tools/list=1s -- ...\n" },
+	{ D "--start 2s -- $DEMO_SERVER --mute server/discover | tail -n 1", 0,
+	    "canceld --legacy -- ...\n" },
+	{ D "-j --start 2s -- $DEMO_SERVER --mute server/discover", 1,
+	    "\"options\":\" --legacy\"}\n" },
 	/* What outlives docker run is told by canceld, and found. */
-	{ "ln -s $DEMO_SERVER docker; " D "-- env A=b ./docker run --ignore-eof --ignore-term image", 1,
+	{ "ln -s $DEMO_SERVER docker; " D
+	  "-- env A=b ./docker run --ignore-eof --ignore-term image",
+	    1,
 	    "no          leaves no process behind\n            its container may still run: the end of its command line " },
-	{ "ln -s $DEMO_SERVER docker; " D "-- ./docker mcp gateway run --ignore-eof --ignore-term image", 1,
+	{ "ln -s $DEMO_SERVER docker; " D
+	  "-- ./docker mcp gateway run --ignore-eof --ignore-term image",
+	    1,
 	    "not tested  leaves no process behind\n            a signal to the whole process group was needed" },
 	{ CONTAINER("podman") "run --init x", 0,
 	    "CONTAINER_LEFT reason=\"the end of its command line does not end it, and SIGTERM did not end it either\" "
 	    "hint=\"run it with --rm; podman ps shows it\"" },
 	/* Only FORCED. */
-	{ CONTAINER("docker") "exec c uv run x 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'", 0, "1\n" },
-	{ CONTAINER("docker") "mcp gateway run 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'", 0, "1\n" },
+	{ CONTAINER(
+	      "docker") "exec c uv run x 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'",
+	    0, "1\n" },
+	{ CONTAINER(
+	      "docker") "mcp gateway run 2>&1 | grep -c -e CONTAINER_LEFT -e 'FORCED step=SIGKILL'",
+	    0, "1\n" },
 	/* As canceld tells of what is another user's; that it ends everything is not said then. */
 	{ OTHER_CANCELD(
 	      "for a; do case $a in --log=*) echo \"{\\\"why\\\":\\\"NOT_SWEPT\\\",\\\"name\\\":\\\"x\\\","
@@ -501,16 +570,19 @@ static const struct {
 	    1, "0\n" },
 	{ "echo '{\"mcpServers\":{\"demo\":{\"command\":\"x\"}}}' >f.json; " D "./f.json:deno", 1,
 	    "no server 'deno' there: it could be demo; see" },
-	{ "echo '{\"lsp\":{\"d\":{\"command\":\"'$DEMO_SERVER'\",\"args\":[\"--lsp\"]}}}' >f.json; " D "./f.json:d", 1,
-	    "(lsp" },
+	{ "echo '{\"lsp\":{\"d\":{\"command\":\"'$DEMO_SERVER'\",\"args\":[\"--lsp\"]}}}' >f.json; " D
+	  "./f.json:d",
+	    1, "(lsp" },
 	{ "echo '{\"context_servers\":{\"lsp\":{\"command\":\"'$DEMO_SERVER'\"}},\"lsp\":{\"lsp\":{\"command\":\"x\"}}}' "
 	  ">f.json; " D "./f.json:lsp",
 	    0, "(mcp, demo-server 1)" },
-	{ "echo '{\"lsp\":{\"a\":{\"command\":\"x\"},\"b\":{\"command\":\"x\"}}}' >f.json; " D "./f.json:lsp", 2,
-	    "there are several: name its FILE, or GROUP:SERVER" },
+	{ "echo '{\"lsp\":{\"a\":{\"command\":\"x\"},\"b\":{\"command\":\"x\"}}}' >f.json; " D
+	  "./f.json:lsp",
+	    2, "there are several: name its FILE, or GROUP:SERVER" },
 	{ D "./f.json:d", 1, "./f.json: No such file or directory" },
-	{ "echo '{\"mcpServers\":{\"h\":{\"command\":\"canceld\",\"args\":[\"x\"]}}}' >f.json; " D "f.json:h", 1,
-	    "f.json:h: canceld stands before its command already, put there by hand" },
+	{ "echo '{\"mcpServers\":{\"h\":{\"command\":\"canceld\",\"args\":[\"x\"]}}}' >f.json; " D
+	  "f.json:h",
+	    1, "f.json:h: canceld stands before its command already, put there by hand" },
 	{ D "zed:two --call x", 2,
 	    "the options of doctor stand before zed:two; a command with a colon stands behind --" },
 	{ D "-- ./a:b", 125, "start ./a*: No such file or directory" },
@@ -524,13 +596,17 @@ static const struct {
 	{ D "-- sh -c 'printf \"npm error 404 x\\n\\nnpm error A log\\n\" >&2; exit 1'", 1,
 	    "no          initialize cannot be answered: the server has exited with status 1: npm error 404 x\n"
 	    "            npm error A log\n\n11 checks" },
-	/* As much as canceld quotes in an open session, which one without a dialect is, from a whole line on. */
+	/*
+	 * As much as canceld quotes in an open session, which one without a dialect is, from a
+	 * whole line on.
+	 */
 	{ D "-- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | sed -n '3p;$=' ", 0,
 	    "status 1: 1234567\n" },
-	{ D "-j -- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | grep -o '1234567.n' | wc -l", 0,
-	    "127\n" },
+	{ D "-j -- sh -c 'yes 1234567 | head -n 300 >&2; echo end >&2; exit 1' | grep -o '1234567.n' | wc -l",
+	    0, "127\n" },
 	{ D "-- cat", 1, "server/discover: the command sends back what it reads\n" },
-	{ D "-D acp -- cat 2>&1 | grep -c -e '^asks' -e 'initialize: the command sends back what it reads'", 0, "1\n" },
+	{ D "-D acp -- cat 2>&1 | grep -c -e '^asks' -e 'initialize: the command sends back what it reads'",
+	    0, "1\n" },
 	{ D SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
 	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";;"
@@ -545,10 +621,12 @@ static const struct {
 	    "            found 3, first NOISE {, which looks like one message over several lines\n" },
 	{ D "--timeout 1s -- sh -c 'printf \"{\\n 1\\n}\\n\"; exec cat >/dev/null'", 1,
 	    "the server has gone: its output looks like one message over several lines: {\n" },
-	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text", 1, "0\n" },
-	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='", 1,
-	    "0\n" },
-	{ D "-jv --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER", 0, "demo-server: cancelled id=" },
+	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text",
+	    1, "0\n" },
+	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='",
+	    1, "0\n" },
+	{ D "-jv --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER", 0,
+	    "demo-server: cancelled id=" },
 };
 
 /* A language server that registers something twice, and asks for what nobody knows. */
@@ -564,20 +642,22 @@ TESTS(what_the_server_asks_its_client_is_told, 0, 2)
 	    "exec cat >/dev/null'; true";
 	char script[1024];
 
-	snprintf(script, sizeof(script), D "-D lsp --timeout 1s %s%s", _i == 0 ? "" : "--json", server);
+	snprintf(script, sizeof(script), D "-D lsp --timeout 1s %s%s", _i == 0 ? "" : "--json",
+	    server);
 	shell_expect("cd $E2E_DIRECTORY", script, 0,
-	    _i == 0 ? "asks        client/registerCapability, times: 2\n"
-		      "            if its client does not answer: canceld --answer 'client/registerCapability=null'\n"
-		      "asks        what/ever, times: 1\n\n" :
-		      "\"asks\":[{\"method\":\"client/registerCapability\",\"times\":2,"
-		      "\"option\":\"--answer 'client/registerCapability=null'\"},"
-		      "{\"method\":\"what/ever\",\"times\":1,\"option\":\"\"}]");
+	    _i == 0 ?
+		"asks        client/registerCapability, times: 2\n"
+		"            if its client does not answer: canceld --answer 'client/registerCapability=null'\n"
+		"asks        what/ever, times: 1\n\n" :
+		"\"asks\":[{\"method\":\"client/registerCapability\",\"times\":2,"
+		"\"option\":\"--answer 'client/registerCapability=null'\"},"
+		"{\"method\":\"what/ever\",\"times\":1,\"option\":\"\"}]");
 }
 
 TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts))
 {
-	shell_expect("cd $(mktemp -d $E2E_DIRECTORY/doctor-XXXXXX)", scripts[_i].script, scripts[_i].status,
-	    scripts[_i].said);
+	shell_expect("cd $(mktemp -d $E2E_DIRECTORY/doctor-XXXXXX)", scripts[_i].script,
+	    scripts[_i].status, scripts[_i].said);
 }
 
 TEST(the_last_lines_count_the_verdicts_and_have_the_options)
@@ -592,17 +672,22 @@ TEST(the_server_gets_no_descriptor_of_ours)
 {
 	NEEDS(SYSTEM_OPENS_ANEW);
 	shell_expect("cd $(mktemp -d $E2E_DIRECTORY/doctor-XXXXXX)",
-	    "ls /proc/self/fd >without; " D "-v -- sh -c 'exec ls /proc/self/fd >&2' 2>with; cmp without with", 0,
-	    "0 kept, 1 broken");
+	    "ls /proc/self/fd >without; " D
+	    "-v -- sh -c 'exec ls /proc/self/fd >&2' 2>with; cmp without with",
+	    0, "0 kept, 1 broken");
 }
 
-/* Though it has, on some systems, what canceld writes its log to. It is told which option spares it. */
+/*
+ * Though it has, on some systems, what canceld writes its log to. It is told which option spares
+ * it.
+ */
 TEST(an_orphan_does_not_hold_up_the_report)
 {
 	bool adopts = system_has(SYSTEM_ADOPTS);
 
 	shell_expect("cd $(mktemp -d $E2E_DIRECTORY/doctor-XXXXXX)",
-	    "timeout 10 " D "-- sh -c 'rm -f up; setsid sh -c \": >up; exec sleep 30\" </dev/null >/dev/null 2>&1 &"
+	    "timeout 10 " D
+	    "-- sh -c 'rm -f up; setsid sh -c \": >up; exec sleep 30\" </dev/null >/dev/null 2>&1 &"
 	    "until [ -e up ]; do sleep 0.05; done; exec $DEMO_SERVER'",
 	    adopts ? 1 : 0, adopts ? " (--sweep group spares it)\n" : "leaves no process behind");
 }
@@ -610,7 +695,8 @@ TEST(an_orphan_does_not_hold_up_the_report)
 /* One line of it tells the seconds; the report is as narrow as it. */
 TEST(a_terminal_is_kept)
 {
-	shell_expect_terminal(60, "$CANCELCTL doctor --call sleep --arguments '{\"ms\":2500}' -- $DEMO_SERVER",
+	shell_expect_terminal(60,
+	    "$CANCELCTL doctor --call sleep --arguments '{\"ms\":2500}' -- $DEMO_SERVER",
 	    "  \rcancelctl: checking call: 2");
 	ck_assert_ptr_nonnull(strstr(shell_output, "s, at most "));
 	ck_assert_ptr_nonnull(strstr(shell_output, "block,\r\n            noise, "));
@@ -619,7 +705,8 @@ TEST(a_terminal_is_kept)
 /* Wherever stdout goes. */
 TEST(the_line_of_a_wait_is_as_wide_as_the_terminal)
 {
-#define REPORTS "$CANCELCTL doctor --call progress --arguments '{\"steps\":2,\"everyMs\":300}' -- $DEMO_SERVER | cat"
+#define REPORTS \
+	"$CANCELCTL doctor --call progress --arguments '{\"steps\":2,\"everyMs\":300}' -- $DEMO_SERVER | cat"
 	shell_expect_terminal(100, REPORTS, "s more [##########..........] 1/2");
 	ck_assert_ptr_null(strstr(shell_output, "\xe2\x80\xa6"));
 	shell_expect_terminal(40, REPORTS, "\xe2\x80\xa6\r");
@@ -630,7 +717,8 @@ TEST(the_line_of_a_wait_is_as_wide_as_the_terminal)
 TESTS(a_signal_ends_it_and_the_server, 0, 3)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGKILL };
-	struct run *run = examine("sh:\"$CANCELCTL\" doctor --json -v -- sh -c 'echo runs >&2; sleep 50'; exit $?");
+	struct run *run = examine(
+	    "sh:\"$CANCELCTL\" doctor --json -v -- sh -c 'echo runs >&2; sleep 50'; exit $?");
 
 	run_expect_logged(run, "runs");
 	kill(process_child(run->pid, "--json"), signals[_i]);

@@ -139,7 +139,8 @@ TEST(a_deaf_server_is_not_ended)
 	run_expect_logged(run, "(dry run): DEAF");
 	run_expect_quiet(run, 700);
 	file_write(path, "", 0600);
-	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), "{\"jsonrpc\":\"2.0\",\"method\":\"alive\"}");
+	ck_assert_str_eq(run_line(run, HARNESS_LIMIT),
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"alive\"}");
 	run_finish(run, 0);
 }
 

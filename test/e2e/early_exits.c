@@ -9,23 +9,31 @@ static const struct {
 	    "canceld: initialize cannot be answered: the server has exited with status 1: npm error 404 no such package",
 	    1 },
 	{ "sh:read line; echo 'error: missing API key'; exit 1",
-	    "canceld: initialize cannot be answered: the server has exited with status 1: error: missing API key", 1 },
+	    "canceld: initialize cannot be answered: the server has exited with status 1: error: missing API key",
+	    1 },
 	{ "sh:read line; printf 'use --help\\n{\"jsonrpc\":\"2.0\",\"id\":0,'; echo 'bad option' >&2; exit 2",
 	    "canceld: *exited with status 2: use --help\nbad option", 2 },
 	{ "sh:printf 'no newline \\377' >&2; exit 0", "canceld: *: no newline ?", 0 },
-	{ "sh:read line; kill -SEGV $$", "canceld: initialize cannot be answered: the server was ended by signal 11",
+	{ "sh:read line; kill -SEGV $$",
+	    "canceld: initialize cannot be answered: the server was ended by signal 11",
 	    128 + SIGSEGV },
-	/* Behind "initialize cannot be answered: " where the request was there before it was known: a busy machine. */
+	/*
+	 * Behind "initialize cannot be answered: " where the request was there before it was known:
+	 * a busy machine.
+	 */
 	{ "sh:PATH=/none; export PATH; exec \"$CANCELD\" -- no-such-program",
 	    "canceld: *the server was not started: cannot start no-such-program: it is not in PATH (/none); "
 	    "give the absolute path",
 	    127 },
 	{ "/no/such/program",
-	    "canceld: *the server was not started: cannot start /no/such/program: No such file or directory", 127 },
+	    "canceld: *the server was not started: cannot start /no/such/program: No such file or directory",
+	    127 },
 	{ "sh:exec \"$CANCELD\" -- 'npx -y foo'",
 	    "canceld: *the server was not started: cannot start npx: its command has a blank: put each argument into args",
 	    127 },
-	{ "/etc/passwd", "canceld: *the server was not started: cannot start /etc/passwd: Permission denied", 126 },
+	{ "/etc/passwd",
+	    "canceld: *the server was not started: cannot start /etc/passwd: Permission denied",
+	    126 },
 };
 
 static void
@@ -87,9 +95,11 @@ TESTS(in_an_open_session_its_last_lines_are_quoted, 0, 2)
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_call(run, "3", "crash", "{\"status\":7}");
 	run_expect_error(run, "2", CODE_INTERNAL, _i == 0 ? "server-exited" : "server-restarted");
-	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), ": demo-server: crash"));
+	ck_assert_ptr_nonnull(
+	    strstr(at_text(run->message, "error message"), ": demo-server: crash"));
 	run_expect_error(run, "3", CODE_INTERNAL, _i == 0 ? "server-exited" : "server-restarted");
-	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), ": demo-server: crash"));
+	ck_assert_ptr_nonnull(
+	    strstr(at_text(run->message, "error message"), ": demo-server: crash"));
 	if (_i == 0) {
 		run_finish(run, 7);
 		return;

@@ -1,11 +1,15 @@
-/* The ways a session ends: the server receives its cancels, and no process is left. How soon: times.c. */
+/*
+ * The ways a session ends: the server receives its cancels, and no process is left. How soon:
+ * times.c.
+ */
 #include "client.h"
 #include "leak.h"
 
 static const char *const unwilling = "demo --ignore-eof --ignore-term";
 
 /*
- * Time for a server to read its cancels on a busy machine: for the demo server, which exits by itself; for unwilling.
+ * Time for a server to read its cancels on a busy machine: for the demo server, which exits by
+ * itself; for unwilling.
  */
 static const char *const patient[] = { "--term-after=10s", "--kill-after=1s" };
 
@@ -48,7 +52,8 @@ TEST(an_agent_may_save_its_state)
 	    "sh:read x; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read x; sleep 1.5;"
 	    " echo saved >&2; exit 0");
 
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
 	run_expect_result(run, "0");
 	run_leave(run, 0);
 	run_expect_logged(run, "saved\n");
@@ -61,7 +66,8 @@ TEST(a_server_that_was_told_to_end_is_no_event)
 {
 	struct run *run = run_options("-v", "sh:head -c 55 >/dev/null");
 
-	run_send_text(run, "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}", 55);
+	run_send_text(run, "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}",
+	    55);
 	run_expect_exit(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "SERVER_ENDED"));
 	ck_assert_ptr_null(strstr(run->error.data, "SERVER_EXITED"));
@@ -142,8 +148,9 @@ TESTS(drain_waits_for_the_answers, 0, 2)
 
 TESTS(drain_has_a_limit, 0, 2)
 {
-	struct run *run =
-	    run_session(_i == 0 ? "--drain=300ms --term-after=10s" : "--drain=300ms --term-after=10s -e", NULL);
+	struct run *run = run_session(_i == 0 ? "--drain=300ms --term-after=10s" :
+						"--drain=300ms --term-after=10s -e",
+	    NULL);
 	long start = milliseconds();
 
 	run_hang(run, "2");
@@ -202,8 +209,8 @@ TEST(a_server_that_closes_stdout_is_ended)
 
 TEST(a_server_that_closed_its_stdin_is_ended)
 {
-	struct run *run =
-	    run_options("", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exec <&-; exec sleep 50");
+	struct run *run = run_options("",
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exec <&-; exec sleep 50");
 
 	run_ping(run);
 	run_expect_logged(run, "DEAF");

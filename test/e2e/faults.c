@@ -1,4 +1,7 @@
-/* Faults of the system: full disks, few descriptors, little memory, a guardian that is lost. None is silent. */
+/*
+ * Faults of the system: full disks, few descriptors, little memory, a guardian that is lost. None
+ * is silent.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,13 +21,16 @@ TESTS(a_full_stdout_is_a_failure, 0, 3)
 	static const struct setup setups[] = {
 		{ .out = "/dev/full" },
 		{ .out = "/dev/full", .options = "--drain -q" },
-		{ .out = "/dev/full", .command = "sh:read x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'" },
+		{ .out = "/dev/full",
+		    .command = "sh:read x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'" },
 	};
 	struct run *run = run_start(&setups[_i]);
 
 	run_send(run, PING);
 	run_expect_exit(run, 125);
-	ck_assert_uint_eq(count_of(run->error.data, "FAILED doing=\"write to stdout\" reason=\"No space left"), 1);
+	ck_assert_uint_eq(count_of(run->error.data,
+			      "FAILED doing=\"write to stdout\" reason=\"No space left"),
+	    1);
 	run_end(run);
 }
 
@@ -34,7 +40,8 @@ TEST(a_closed_stdout_is_a_failure)
 
 	run_send(run, PING);
 	run_expect_exit(run, 125);
-	ck_assert_uint_eq(count_of(run->error.data, "FAILED doing=\"write to stdout\" reason=\"Bad file descriptor"),
+	ck_assert_uint_eq(count_of(run->error.data,
+			      "FAILED doing=\"write to stdout\" reason=\"Bad file descriptor"),
 	    1);
 	run_end(run);
 }
@@ -44,22 +51,27 @@ TEST(an_unreadable_stdin_is_a_failure)
 	struct run *run = run_start(&(struct setup){ .in = "/" });
 
 	run_expect_exit(run, 125);
-	ck_assert_uint_eq(count_of(run->error.data, "FAILED doing=\"read stdin\" reason=\"Is a directory"), 1);
+	ck_assert_uint_eq(count_of(run->error.data,
+			      "FAILED doing=\"read stdin\" reason=\"Is a directory"),
+	    1);
 	run_end(run);
 }
 
 TESTS(a_lost_log_is_told_once_and_ends_nothing, 0, 3)
 {
-	static const char *const reasons[] = { "No space left on device", "File too large", "Broken pipe" };
+	static const char *const reasons[] = { "No space left on device", "File too large",
+		"Broken pipe" };
 	const char *file = _i == 0 ? "/dev/full" : path_of("log");
 	char options[400], told[400];
-	int reader = _i == 2 && mkfifo(file, 0600) == 0 ? open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	int reader =
+	    _i == 2 && mkfifo(file, 0600) == 0 ? open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 	struct run *run;
 
 	snprintf(options, sizeof(options), "-vv --log %s", file);
 	snprintf(told, sizeof(told), "canceld: --log: %s: %s\n", file, reasons[_i]);
-	run = run_start(
-	    &(struct setup){ .options = options, .command = "peer puppet", .shell = _i == 1 ? "ulimit -f 1" : NULL });
+	run = run_start(&(struct setup){ .options = options,
+	    .command = "peer puppet",
+	    .shell = _i == 1 ? "ulimit -f 1" : NULL });
 	run_ping(run);
 	close(reader);
 	for (int i = 0; i < 20; i++)
@@ -194,7 +206,10 @@ TESTS(a_guardian_may_be_stopped, 0, 2)
 	run_end(run);
 }
 
-/* What the log has told of as sent is in the queue, and the log says how much of that was not written. */
+/*
+ * What the log has told of as sent is in the queue, and the log says how much of that was not
+ * written.
+ */
 TEST(what_was_not_written_at_the_end_is_told)
 {
 	struct run *run = run_options("-v", "peer puppet");
@@ -218,7 +233,9 @@ TEST(a_server_that_outlives_its_guardian_is_ended)
 }
 
 #ifdef F_SETLEASE
-/* A program that execve(2) waits for, as for one on a dead file server, until the lease is closed. */
+/*
+ * A program that execve(2) waits for, as for one on a dead file server, until the lease is closed.
+ */
 static int
 hold_program(const char *path, const char *text)
 {
@@ -235,7 +252,10 @@ hold_program(const char *path, const char *text)
 
 static const char script[] = "#!/bin/sh\nexec \"$DEMO_SERVER\"\n";
 
-/* At the first start, or at the second one. What writes a history is older than the second guardian, and would be taken for it. */
+/*
+ * At the first start, or at the second one. What writes a history is older than the second
+ * guardian, and would be taken for it.
+ */
 static struct run *
 start_held(bool again, const char *text, int *lease)
 {
@@ -314,8 +334,10 @@ TESTS(a_start_may_be_refused_late, 0, 2)
 	else
 		run_call(run, "1", "echo", "{}");
 	close(lease);
-	run_expect_error(run, _i == 0 ? "0" : "1", CODE_INTERNAL, _i == 0 ? "not-started" : "server-exited");
-	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), "No such file or directory"));
+	run_expect_error(run, _i == 0 ? "0" : "1", CODE_INTERNAL,
+	    _i == 0 ? "not-started" : "server-exited");
+	ck_assert_ptr_nonnull(
+	    strstr(at_text(run->message, "error message"), "No such file or directory"));
 	run_expect_exit(run, 127);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "FAILED doing=\"start"));
 	run_end(run);
@@ -333,8 +355,8 @@ TESTS(the_guardian_may_be_lost_at_a_start_that_hangs, 0, 2)
 	run_expect_logged(run, "FAILED doing=\"start");
 	if (_i == 0) {
 		run_expect_error(run, "0", CODE_INTERNAL, "not-started");
-		ck_assert_ptr_nonnull(
-		    strstr(at_text(run->message, "error message"), ": its guardian was lost: it was killed"));
+		ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"),
+		    ": its guardian was lost: it was killed"));
 		run_expect_exit(run, 125);
 	} else {
 		close(lease);

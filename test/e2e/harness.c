@@ -135,7 +135,8 @@ join_words(const char **words)
 
 	*joined = '\0';
 	for (size_t i = 0; words[i] != NULL; i++) {
-		snprintf(joined + strlen(joined), sizeof(joined) - strlen(joined), "'%s' ", words[i]);
+		snprintf(joined + strlen(joined), sizeof(joined) - strlen(joined), "'%s' ",
+		    words[i]);
 		words[i] = NULL;
 	}
 	words[0] = joined;
@@ -146,7 +147,8 @@ put_behind(const char **words, size_t at, const char *behind)
 {
 	const char *shell[] = { "/bin/sh", "-c", "\"$@\"; exit $?", "sh" };
 	const char *noterm[] = { "/bin/sh", "-c", "trap '' TERM; exec \"$@\"", "sh" };
-	const char *plain = getenv("VALGRIND_PROGRAM"); /* only the outer canceld runs under valgrind */
+	/* only the outer canceld runs under valgrind */
+	const char *plain = getenv("VALGRIND_PROGRAM");
 	const char *canceld[] = { plain == NULL ? getenv("CANCELD") : plain, "--" };
 	const char *npx[] = { "npx", "-c" };
 	const char *rest = behind + strcspn(behind, " ");
@@ -279,8 +281,9 @@ static void
 wire(int *near, int *far, enum wiring wiring, bool inward)
 {
 	int ends[2];
-	int result =
-	    wiring == WIRED_PIPES ? pipe2(ends, O_CLOEXEC) : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+	int result = wiring == WIRED_PIPES ?
+	    pipe2(ends, O_CLOEXEC) :
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
 
 	ck_assert_int_eq(result, 0);
 	*near = ends[inward ? 1 : 0];
@@ -349,7 +352,8 @@ run_new(const struct setup *setup)
 		snprintf(run->mark, sizeof(run->mark), "%s", setup->mark);
 	else
 		mark_new(run->mark, sizeof(run->mark));
-	snprintf(run->record, sizeof(run->record), "%s/%s", directory == NULL ? "/tmp" : directory, run->mark);
+	snprintf(run->record, sizeof(run->record), "%s/%s", directory == NULL ? "/tmp" : directory,
+	    run->mark);
 	run->hidden = -1;
 	run->hides = setup->hides;
 	run->hides_as = setup->hides_as == 0 ? ENOENT : setup->hides_as;
@@ -451,7 +455,10 @@ give_bytes(struct run *run)
 		run->unsent.len = 0;
 }
 
-/* One call comes soon behind another: what the tests do besides, such as to look at all processes, takes longer. */
+/*
+ * One call comes soon behind another: what the tests do besides, such as to look at all processes,
+ * takes longer.
+ */
 static void
 hide_some(struct run *run)
 {
@@ -526,7 +533,8 @@ run_expect_exit_alone(struct run *run, int status)
 	if (!run->exited)
 		run_fail(run, "it did not exit within %d ms", HARNESS_LIMIT);
 	if (!WIFEXITED(run->status) || (status >= 0 && WEXITSTATUS(run->status) != status))
-		run_fail(run, "it ended with wait status %#x, not with exit status %d", (unsigned)run->status, status);
+		run_fail(run, "it ended with wait status %#x, not with exit status %d",
+		    (unsigned)run->status, status);
 	run->stderr_unread = false;
 }
 
@@ -604,7 +612,8 @@ print_tail(const char *name, const struct text *text)
 {
 	size_t start = text->len > 3000 ? text->len - 3000 : 0;
 
-	fprintf(stderr, "---- %s, %zu bytes%s\n%s", name, text->len, start > 0 ? ", the end" : "", text->data + start);
+	fprintf(stderr, "---- %s, %zu bytes%s\n%s", name, text->len, start > 0 ? ", the end" : "",
+	    text->data + start);
 }
 
 void

@@ -32,25 +32,30 @@ enum wiring {
 struct setup {
 	const char *options; /* words for canceld */
 	/*
-	 * Words; the first may be "demo" or "peer" (a mode of this program, see peers.h), or it is "sh:SCRIPT". NULL:
-	 * demo.
+	 * Words; the first may be "demo" or "peer" (a mode of this program, see peers.h), or it is
+	 * "sh:SCRIPT". NULL: demo.
 	 */
 	const char *command;
-	/* Words, the outermost first: wrappers of the command: npx, sh, canceld, noterm (ignores SIGTERM). */
+	/*
+	 * Words, the outermost first: wrappers of the command: npx, sh, canceld, noterm (ignores
+	 * SIGTERM).
+	 */
 	const char *behind;
 	const char *before; /* the same for canceld; run->pid is then the outermost wrapper's */
-	const char *shell;  /* shell commands in the process that becomes canceld, such as "ulimit -n 9" */
-	const char *mark;   /* NULL: a fresh one */
-	const char *in;     /* a path to open as stdin instead of the wiring */
-	const char *out;    /* the same for stdout */
+	/* shell commands in the process that becomes canceld, such as "ulimit -n 9" */
+	const char *shell;
+	const char *mark; /* NULL: a fresh one */
+	const char *in;   /* a path to open as stdin instead of the wiring */
+	const char *out;  /* the same for stdout */
 	enum wiring wiring;
-	bool own_group;    /* start it in a process group of its own */
-	bool as_init;      /* start it as process 1 of a pid namespace; run->pid is then its parent */
-	bool bare;         /* run the command without canceld */
-	bool keep;         /* keep copies of canceld's own ends in kept[] */
-	const char *hides; /* a pattern of paths that cannot be opened, looked at or read: see hide.h */
-	int hides_as;      /* ... with this error; 0: ENOENT */
-	int blocked;       /* start it with this signal blocked */
+	bool own_group; /* start it in a process group of its own */
+	bool as_init;   /* start it as process 1 of a pid namespace; run->pid is then its parent */
+	bool bare;      /* run the command without canceld */
+	bool keep;      /* keep copies of canceld's own ends in kept[] */
+	/* a pattern of paths that cannot be opened, looked at or read: see hide.h */
+	const char *hides;
+	int hides_as; /* ... with this error; 0: ENOENT */
+	int blocked;  /* start it with this signal blocked */
 };
 
 struct run {
@@ -79,10 +84,15 @@ struct run {
 struct run *run_start(const struct setup *setup);
 struct run *run_options(const char *options, const char *command);
 
-/* A run that another process started with this mark: to look at its record and its processes only. */
+/*
+ * A run that another process started with this mark: to look at its record and its processes only.
+ */
 struct run *run_observe(const char *mark);
 
-/* Goes on until the condition holds; fails the test with this message if HARNESS_LIMIT passes first. */
+/*
+ * Goes on until the condition holds; fails the test with this message if HARNESS_LIMIT passes
+ * first.
+ */
 #define run_until(run, condition, ...) \
 	for (long limit_ = milliseconds() + HARNESS_LIMIT; !(condition); run_pump(run, 5)) \
 		if (milliseconds() > limit_) \
@@ -111,8 +121,8 @@ bool run_leaves(const struct run *run, char *left, size_t size);
 void run_expect_gone(struct run *run);
 
 /*
- * Makes this process the parent of all orphans of later runs, so that run_expect_gone also sees those without a mark
- * (node overwrites its environment).
+ * Makes this process the parent of all orphans of later runs, so that run_expect_gone also sees
+ * those without a mark (node overwrites its environment).
  */
 void adopt_orphans(void);
 
@@ -130,4 +140,5 @@ void file_write(const char *path, const char *text, mode_t mode);
 
 size_t count_of(const char *text, const char *wanted); /* how often it is in there */
 int open_terminal(bool raw);                           /* its master */
-__attribute__((format(printf, 2, 3), noreturn)) void run_fail(struct run *run, const char *format, ...);
+__attribute__((format(printf, 2, 3), noreturn)) void run_fail(struct run *run, const char *format,
+    ...);

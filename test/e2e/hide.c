@@ -53,7 +53,8 @@ static const struct {
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 
 /* What a sanitizer reads of its own process. */
-static const char *const needed[] = { "/proc/self/maps", "/proc/self/cmdline", "/proc/self/environ", "/proc/*/task*" };
+static const char *const needed[] = { "/proc/self/maps", "/proc/self/cmdline", "/proc/self/environ",
+	"/proc/*/task*" };
 
 /* The descriptor; -1 with errno. */
 static int
@@ -64,13 +65,16 @@ filter(void)
 	struct sock_fprog program = { .len = 2 * CALLS + 2, .filter = steps };
 
 	for (int i = 0; i < CALLS; i++) {
-		steps[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i].number, 0, 1);
-		steps[2 * i + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+		steps[2 * i + 1] =
+		    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i].number, 0, 1);
+		steps[2 * i + 2] =
+		    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
 	}
 	steps[2 * CALLS + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+	    &program);
 }
 
 /* The descriptor in the message. */
@@ -97,8 +101,9 @@ hide_begin(int socket)
 	struct msghdr message = message_in(&room, &byte);
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 
-	*head =
-	    (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) };
+	*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+		.cmsg_len = CMSG_LEN(sizeof(int)) };
 	memcpy(CMSG_DATA(head), &watch, sizeof(watch));
 	if (watch < 0 || sendmsg(socket, &message, 0) < 0)
 		_exit(125);
@@ -115,7 +120,8 @@ hide_watch(int socket)
 	struct cmsghdr *head;
 	int watch = -1;
 
-	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && (head = CMSG_FIRSTHDR(&message)) != NULL)
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 &&
+	    (head = CMSG_FIRSTHDR(&message)) != NULL)
 		memcpy(&watch, CMSG_DATA(head), sizeof(watch));
 	close(socket);
 	return watch;
@@ -134,7 +140,9 @@ read_path(const struct seccomp_notif *call, char *to, size_t room)
 		i++;
 	snprintf(memory, sizeof(memory), "/proc/%u/mem", call->pid);
 	fd = open(memory, O_RDONLY | O_CLOEXEC);
-	len = i < CALLS && fd >= 0 ? pread(fd, to, room - 1, (off_t)call->data.args[calls[i].path]) : -1;
+	len = i < CALLS && fd >= 0 ?
+	    pread(fd, to, room - 1, (off_t)call->data.args[calls[i].path]) :
+	    -1;
 	if (fd >= 0)
 		close(fd);
 	to[len > 0 ? len : 0] = '\0';
@@ -237,6 +245,7 @@ can_hide(void)
 	bool can = hides();
 
 	if (!can)
-		fprintf(stderr, "skipped: without parts of /proc, as seccomp(2) cannot hide them here\n");
+		fprintf(stderr,
+		    "skipped: without parts of /proc, as seccomp(2) cannot hide them here\n");
 	return can;
 }

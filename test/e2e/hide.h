@@ -1,6 +1,7 @@
 /*
- * hide: paths that the processes of a run cannot open, look at or read: as where /proc is another one or is not mounted.
- * Whoever calls may do so as any user, in most containers too: seccomp(2), user notification.
+ * hide: paths that the processes of a run cannot open, look at or read: as where /proc is another
+ * one or is not mounted. Whoever calls may do so as any user, in most containers too: seccomp(2),
+ * user notification.
  */
 #pragma once
 
@@ -9,11 +10,16 @@
 /* Whether that is possible here; if not, it says so. */
 bool can_hide(void);
 
-/* In the process that is to be executed, with one end of a socket pair: calls of it and of all that it starts wait from now on. */
+/*
+ * In the process that is to be executed, with one end of a socket pair: calls of it and of all that
+ * it starts wait from now on.
+ */
 void hide_begin(int socket);
 
 /* From the other end: the descriptor that is readable when a call waits. */
 int hide_watch(int socket);
 
-/* The call that waits fails with this error if its path fits the pattern of sh, and else goes on. */
+/*
+ * The call that waits fails with this error if its path fits the pattern of sh, and else goes on.
+ */
 void hide_answer(int watch, const char *pattern, int error);

@@ -1,4 +1,7 @@
-/* What the history makes of each word of the log that it may have, and of each way in which a request ends. */
+/*
+ * What the history makes of each word of the log that it may have, and of each way in which a
+ * request ends.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +13,10 @@
 
 SUITE("history_words");
 
-/* What the history makes of a word of the log. Each word has a row: a new one fails until somebody says what it means. */
+/*
+ * What the history makes of a word of the log. Each word has a row: a new one fails until somebody
+ * says what it means.
+ */
 enum meaning {
 	UNSAID,
 	NOWHERE, /* it is in no line of the history */
@@ -163,21 +169,27 @@ TEST(the_history_has_a_meaning_for_each_word)
 	for (enum why why = 0; why < WHY_COUNT; why++) {
 		enum meaning meaning = meanings[why];
 		bool kept = why_level(why) != LEVEL_ERROR && log_shows(&log, why);
-		bool own = why == WHY_COUNTED || why == WHY_KILLED; /* history.c writes them itself */
+		/* history.c writes them itself */
+		bool own = why == WHY_COUNTED || why == WHY_KILLED;
 
-		ck_assert_msg(meaning != UNSAID, "what does the history make of %s?", why_word(why));
-		ck_assert_msg((kept || own) == (meaning >= PLAIN), "%s is %skept", why_word(why), kept ? "" : "not ");
-		ck_assert_msg(!ends_some(why) || meaning == ENDS, "a request may end under %s", why_word(why));
+		ck_assert_msg(meaning != UNSAID, "what does the history make of %s?",
+		    why_word(why));
+		ck_assert_msg((kept || own) == (meaning >= PLAIN), "%s is %skept", why_word(why),
+		    kept ? "" : "not ");
+		ck_assert_msg(!ends_some(why) || meaning == ENDS, "a request may end under %s",
+		    why_word(why));
 	}
 	for (enum tally tally = 0; tally < TALLIES; tally++)
-		ck_assert_msg(of_tallies[tally] != UNSAID, "what does the history make of %s?", tally_word(tally));
+		ck_assert_msg(of_tallies[tally] != UNSAID, "what does the history make of %s?",
+		    tally_word(tally));
 }
 
 #define DIRECTORY "/.local/state/canceld"
 #define LINE \
 	"{\"time\":\"2026-11-25T10:00:01.000Z\",\"pid\":4711,\"server\":\"weather\",\"session\":\"4711-1\"," \
 	"\"why\":\"%s\""
-#define ENDED ",\"ended\":\"%s\",\"requester\":\"client\",\"method\":\"m\",\"name\":\"%s.%s\",\"id\":7,\"elapsed\":1}\n"
+#define ENDED \
+	",\"ended\":\"%s\",\"requester\":\"client\",\"method\":\"m\",\"name\":\"%s.%s\",\"id\":7,\"elapsed\":1}\n"
 
 static void
 write_word(FILE *file, enum why why)
@@ -185,7 +197,8 @@ write_word(FILE *file, enum why why)
 	if (meanings[why] >= PLAIN)
 		fprintf(file, LINE "%s}\n", why_word(why), why == WHY_KILLED ? ",\"open\":1" : "");
 	for (enum tally tally = 0; meanings[why] == ENDS && tally < TALLIES; tally++)
-		fprintf(file, LINE ENDED, why_word(why), tally_word(tally), why_word(why), tally_word(tally));
+		fprintf(file, LINE ENDED, why_word(why), tally_word(tally), why_word(why),
+		    tally_word(tally));
 }
 
 /* A line for each word, and for each tally with which it may end a request. */
@@ -209,7 +222,8 @@ expect_row(const char *row, bool wanted)
 {
 	bool found = strstr(shell_output, row) != NULL;
 
-	ck_assert_msg(found == wanted, "'%s' is %stold", row, found ? "" : "not "); /* all that is told is too long */
+	/* all that is told is too long */
+	ck_assert_msg(found == wanted, "'%s' is %stold", row, found ? "" : "not ");
 }
 
 /* least: what is told. */
@@ -227,7 +241,8 @@ expect_word(enum why why, enum meaning least)
 
 		snprintf(row, sizeof(row), " m %s.%s 7 1ms %s ", word, ended, ended);
 		expect_row(row, of_tallies[tally] >= least);
-		snprintf(row, sizeof(row), "weather m %s.%s 1 %d ", word, ended, of_tallies[tally] == LOSS);
+		snprintf(row, sizeof(row), "weather m %s.%s 1 %d ", word, ended,
+		    of_tallies[tally] == LOSS);
 		expect_row(row, of_tallies[tally] >= least); /* it has one request only */
 	}
 }

@@ -1,14 +1,15 @@
 /*
- * The end of the server and of all that descends from it: who gets SIGTERM, and when SIGKILL. A server that saves makes a
- * file; one that is killed before that does not. (On stderr it could not tell so when canceld is killed.) Its times are
- * long here, so that a busy machine changes nothing: what has ended is not waited for. How long they are: times.c.
+ * The end of the server and of all that descends from it: who gets SIGTERM, and when SIGKILL. A
+ * server that saves makes a file; one that is killed before that does not. (On stderr it could not
+ * tell so when canceld is killed.) Its times are long here, so that a busy machine changes nothing:
+ * what has ended is not waited for. How long they are: times.c.
  */
 #include "client.h"
 #include "needs.h"
 
 /*
- * In a shell, also in single quotes: what it does at SIGTERM, once; more of these signals have no effect then. It has no
- * long child, which may miss a signal between fork and exec.
+ * In a shell, also in single quotes: what it does at SIGTERM, once; more of these signals have no
+ * effect then. It has no long child, which may miss a signal between fork and exec.
  */
 #define AT_TERM(does) \
 	"trap \"trap \\\"\\\" TERM; " does "; exit 0\" TERM; echo ready >&2; " \
@@ -23,7 +24,8 @@
 static struct run *
 start(const char *options, const char *command, const char *behind)
 {
-	struct run *run = run_start(&(struct setup){ .options = options, .command = command, .behind = behind });
+	struct run *run =
+	    run_start(&(struct setup){ .options = options, .command = command, .behind = behind });
 
 	run_expect_logged(run, "ready\n");
 	return run;
@@ -55,7 +57,8 @@ end(struct run *run, enum cause cause)
 		kill(run->pid, SIGTERM);
 	if (killed) {
 		if (cause != AT_KILL)
-			run_expect_logged(run, cause == AT_END_AND_KILL ? "step=SIGTERM" : "SIGNALLED");
+			run_expect_logged(run,
+			    cause == AT_END_AND_KILL ? "step=SIGTERM" : "SIGNALLED");
 		kill(run->pid, SIGKILL);
 	} else {
 		run_expect_exit(run, cause == AT_SIGNAL ? 128 + SIGTERM : 0);
@@ -100,15 +103,16 @@ TESTS(a_server_may_save_at_sigterm_behind_a_launcher_too, 0, 3 * CAUSES)
 	static const char *const behind[] = { NULL, "sh", "sh sh" };
 	bool at_end = _i % CAUSES <= AT_END_AND_KILL;
 
-	end(start(at_end ? "-v --term-after=0 --kill-after=6s" : "-v --kill-after=6s", "sh:" SAVES_IN("0.2"),
-		behind[_i / CAUSES]),
+	end(start(at_end ? "-v --term-after=0 --kill-after=6s" : "-v --kill-after=6s",
+		"sh:" SAVES_IN("0.2"), behind[_i / CAUSES]),
 	    (enum cause)(_i % CAUSES));
 }
 
 /* In the group that it leads itself, which is no more that of the start. */
 TEST(with_sweep_group_a_server_that_has_left_it_has_time_to_save)
 {
-	end(start("--sweep=group --term-after=0 --kill-after=6s", "sh:exec setsid sh -c '(" SAVES "); true'", NULL),
+	end(start("--sweep=group --term-after=0 --kill-after=6s",
+		"sh:exec setsid sh -c '(" SAVES "); true'", NULL),
 	    AT_SIGNAL);
 }
 
@@ -125,7 +129,10 @@ TESTS(nobody_gets_sigterm_twice, 0, 2)
 	run_end(run);
 }
 
-/* The server ends at the end of its input; or it has to be ended, and half of the time is the browser's. */
+/*
+ * The server ends at the end of its input; or it has to be ended, and half of the time is the
+ * browser's.
+ */
 TESTS(what_left_the_group_gets_sigterm_too, 0, 2)
 {
 	NEEDS(SYSTEM_ADOPTS);
@@ -158,7 +165,9 @@ TEST(only_the_topmost_process_is_told)
 	run_end(run);
 }
 
-/* Clients that use the SDKs give it 2 s; with the times that are built in nothing is forced here. */
+/*
+ * Clients that use the SDKs give it 2 s; with the times that are built in nothing is forced here.
+ */
 TESTS(it_has_the_time_that_it_has_without_canceld, 0, 4)
 {
 	static const char *const servers[] = {
@@ -205,23 +214,27 @@ TEST(the_log_says_what_a_signal_ended_and_what_gives_more_time)
 	run_ping(run);
 	run_leave(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "FORCED step=SIGTERM process="));
-	ck_assert_ptr_nonnull(strstr(run->error.data, "name=demo-server hint=\"--term-after gives it more time\""));
+	ck_assert_ptr_nonnull(
+	    strstr(run->error.data, "name=demo-server hint=\"--term-after gives it more time\""));
 	ck_assert_ptr_nonnull(strstr(run->error.data, "FORCED step=SIGKILL process="));
-	ck_assert_ptr_nonnull(strstr(run->error.data, "name=demo-server hint=\"--kill-after gives it more time\""));
+	ck_assert_ptr_nonnull(
+	    strstr(run->error.data, "name=demo-server hint=\"--kill-after gives it more time\""));
 	run_end(run);
 }
 
 static void
 send_exit(struct run *run)
 {
-	run_send_text(run, "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}", 55);
+	run_send_text(run, "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}",
+	    55);
 }
 
 /* LSP, "Exit Notification". The client keeps its end of stdin open. */
 TESTS(exit_begins_the_end, 0, 2)
 {
 	struct run *run = run_options(_i == 0 ? "-v" : "--term-after=200ms --kill-after=200ms",
-	    _i == 0 ? "sh:exec cat >/dev/null" : "sh:trap '' TERM; head -c 55 >/dev/null; sleep 50");
+	    _i == 0 ? "sh:exec cat >/dev/null" :
+		      "sh:trap '' TERM; head -c 55 >/dev/null; sleep 50");
 
 	send_exit(run);
 	if (_i == 1)
@@ -237,7 +250,8 @@ TESTS(exit_begins_the_end, 0, 2)
 /* As no editor ends a language server then. */
 TEST(after_exit_a_server_may_take_long)
 {
-	struct run *run = run_options("", "sh:head -c 55 >/dev/null; echo ready >&2; sleep 3.5; " SAVED "; exit 0");
+	struct run *run = run_options("",
+	    "sh:head -c 55 >/dev/null; echo ready >&2; sleep 3.5; " SAVED "; exit 0");
 
 	send_exit(run);
 	run_expect_logged(run, "ready\n");
@@ -250,7 +264,8 @@ TEST(after_exit_a_server_may_take_long)
 TESTS(a_server_may_begin_a_session, 0, 2)
 {
 	struct run *run = run_session(_i == 0 ? "" : "--sweep=group --term-after=200ms",
-	    _i == 0 ? "sh:exec setsid $DEMO_SERVER" : "sh:exec setsid sh -c 'sleep 50 & exec $DEMO_SERVER'");
+	    _i == 0 ? "sh:exec setsid $DEMO_SERVER" :
+		      "sh:exec setsid sh -c 'sleep 50 & exec $DEMO_SERVER'");
 	pid_t server = process_child(run->pid, "demo-server");
 
 	ck_assert_int_eq(process_session(server), server);

@@ -1,4 +1,7 @@
-/* leak: a client that can be killed, also while another process still holds all its descriptors open. */
+/*
+ * leak: a client that can be killed, also while another process still holds all its descriptors
+ * open.
+ */
 #pragma once
 
 #include "harness.h"

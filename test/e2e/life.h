@@ -8,12 +8,16 @@
 
 enum { LIFE = 50 }; /* seconds; longer than any test waits for an end */
 
-/* Ends this process, but no child of it, LIFE seconds after the last call. A stopped process hears of SIGKILL only. */
+/*
+ * Ends this process, but no child of it, LIFE seconds after the last call. A stopped process hears
+ * of SIGKILL only.
+ */
 static inline void
 live_on(void)
 {
 #if !defined(_POSIX_TIMERS) || _POSIX_TIMERS <= 0
-	signal(SIGALRM, SIG_DFL); /* the runner of the tests, from which this process was forked, handles it */
+	/* the runner of the tests, from which this process was forked, handles it */
+	signal(SIGALRM, SIG_DFL);
 	alarm(LIFE);
 #else
 	static timer_t timer;

@@ -96,11 +96,13 @@ load_spelled_request(struct text *text, long number, size_t padding)
 	if (number % 2 == 0) {
 		text_print(text, "{\"jsonrpc\":\"2.0\",\"id\":");
 		wire_id(text, number);
-		text_print(text, ",\"method\":\"tools/call\",\"params\":{\"number\":%ld,\"x\":%s}}\n", number,
+		text_print(text,
+		    ",\"method\":\"tools/call\",\"params\":{\"number\":%ld,\"x\":%s}}\n", number,
 		    spelling);
 	} else {
-		text_print(text, "{ \"method\":\"tools/call\",\"params\":{\"x\":%s,\"number\":%ld},\"id\":", spelling,
-		    number);
+		text_print(text,
+		    "{ \"method\":\"tools/call\",\"params\":{\"x\":%s,\"number\":%ld},\"id\":",
+		    spelling, number);
 		wire_id(text, number);
 		text_print(text, ", \"jsonrpc\":\"2.0\" }\n");
 	}
@@ -123,7 +125,8 @@ load_spelled_answer(struct text *text, long place, size_t padding)
 		text_print(text, "{\"jsonrpc\":\"2.0\", \"id\" : ");
 		wire_id(text, number);
 		text_print(text,
-		    number % 3 == 1 ? ",\"result\":" : ",\"error\":{\"code\":1,\"message\":\"\",\"data\":");
+		    number % 3 == 1 ? ",\"result\":" :
+				      ",\"error\":{\"code\":1,\"message\":\"\",\"data\":");
 		text_print(text, "[%s,", spelling);
 		wire_padding(text, number);
 		text_print(text, number % 3 == 1 ? "]" : "]}");
@@ -164,7 +167,8 @@ end_send(struct end *end, long limit)
 	ssize_t done;
 
 	fill(sent, limit);
-	done = write(end->out, sent->text.data + sent->done, piece_size(end, sent->text.len - sent->done));
+	done = write(end->out, sent->text.data + sent->done,
+	    piece_size(end, sent->text.len - sent->done));
 	if (done > 0) {
 		sent->done += (size_t)done;
 		end->moved += done;
@@ -239,8 +243,10 @@ struct end
 load_end(bool is_server, const char *kind, size_t request, size_t answer)
 {
 	bool spelled = strcmp(kind, "spelled") == 0;
-	struct flow requests = { .message = spelled ? load_spelled_request : load_request, .padding = request };
-	struct flow answers = { .message = spelled ? load_spelled_answer : load_answer, .padding = answer };
+	struct flow requests = { .message = spelled ? load_spelled_request : load_request,
+		.padding = request };
+	struct flow answers = { .message = spelled ? load_spelled_answer : load_answer,
+		.padding = answer };
 
 	return (struct end){ .in = STDIN_FILENO,
 		.out = STDOUT_FILENO,

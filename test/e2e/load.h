@@ -31,15 +31,16 @@ struct end {
 };
 
 /*
- * On stdin and stdout. Requests and answers have so many bytes of padding. With the kind "spelled" they have numbers,
- * strings and ids in spellings that do not survive a parser, each eight are answered in reverse order, and all goes in
- * pieces.
+ * On stdin and stdout. Requests and answers have so many bytes of padding. With the kind "spelled"
+ * they have numbers, strings and ids in spellings that do not survive a parser, each eight are
+ * answered in reverse order, and all goes in pieces.
  */
 struct end load_end(bool is_server, const char *kind, size_t request, size_t answer);
 
-bool end_can_send(const struct end *end, long limit); /* a message before number `limit` is unwritten */
-void end_send(struct end *end, long limit);           /* at most one write */
-void end_receive(struct end *end);                    /* at most one read */
+/* a message before number `limit` is unwritten */
+bool end_can_send(const struct end *end, long limit);
+void end_send(struct end *end, long limit); /* at most one write */
+void end_receive(struct end *end);          /* at most one read */
 void end_free(struct end *end);
 
 /* Memory shared by a test and its server: the server's progress, and the test's orders. */
@@ -51,7 +52,8 @@ struct board {
 struct board *board_open(const char *path);
 
 /*
- * A server: mirror BOARD REQUEST ANSWER KIND SEED. Answers each request (see load_end). KIND lockstep reads nothing
- * while it has an answer to write; the others read always. Ends at the end of its input; with 9 if a request is wrong.
+ * A server: mirror BOARD REQUEST ANSWER KIND SEED. Answers each request (see load_end). KIND
+ * lockstep reads nothing while it has an answer to write; the others read always. Ends at the end
+ * of its input; with 9 if a request is wrong.
  */
 int load_mirror(int count, char **arguments);

@@ -1,4 +1,7 @@
-/* The log: one line per event, in the words of include/core/why.h, without the contents of messages. */
+/*
+ * The log: one line per event, in the words of include/core/why.h, without the contents of
+ * messages.
+ */
 #include <ctype.h>
 
 #include "client.h"
@@ -56,7 +59,8 @@ TEST(by_default_important_events_are_logged)
 
 TEST(the_summary_tells_what_became_of_each_request)
 {
-	struct run *run = run_session("--name mine -t tools/call:sleep=300ms -t tools/call:slep*=1s", NULL);
+	struct run *run =
+	    run_session("--name mine -t tools/call:sleep=300ms -t tools/call:slep*=1s", NULL);
 
 	run_expect_echo(run, "2");
 	run_call(run, "3", "sleep", SECRET);
@@ -70,9 +74,10 @@ TEST(the_summary_tells_what_became_of_each_request)
 	run_call(run, "6", "crash", "{\"status\":7}");
 	run_expect_error(run, "6", CODE_INTERNAL, "server-exited");
 	run_expect_exit(run, 7);
-	run_expect_summary(run, "requests=6 answered=2 failed=1 timeouts=1 cancelled=1 lost=1 late=0 noise=0");
-	ck_assert_ptr_nonnull(
-	    strstr(run->error.data, "] mine: RULE_UNUSED from=\"command line -t tools/call:slep*=1s\"\n"));
+	run_expect_summary(run,
+	    "requests=6 answered=2 failed=1 timeouts=1 cancelled=1 lost=1 late=0 noise=0");
+	ck_assert_ptr_nonnull(strstr(run->error.data,
+	    "] mine: RULE_UNUSED from=\"command line -t tools/call:slep*=1s\"\n"));
 	ck_assert_ptr_null(strstr(run->error.data, "RULE_DOUBTED"));
 	ck_assert_ptr_nonnull(strstr(run->error.data, "] mine: SUMMARY "));
 	ck_assert_ptr_nonnull(strstr(run->error.data, "] mine: STARTED "));
@@ -81,8 +86,9 @@ TEST(the_summary_tells_what_became_of_each_request)
 
 TEST(each_v_logs_more)
 {
-	static const char *const levels[] = { "-q -t tools/call:sleep=300ms", "-t tools/call:sleep=300ms",
-		"-v -t tools/call:sleep=300ms", "-vv -t tools/call:sleep=300ms" };
+	static const char *const levels[] = { "-q -t tools/call:sleep=300ms",
+		"-t tools/call:sleep=300ms", "-v -t tools/call:sleep=300ms",
+		"-vv -t tools/call:sleep=300ms" };
 	size_t counts[4];
 
 	for (int i = 0; i < 4; i++) {
@@ -111,10 +117,13 @@ run_with_payload(const char *path)
 	snprintf(words, sizeof(words), "-vv --log-payload -l %s --log-format json", path);
 	run = run_session(words, NULL);
 	run_expect_echo(run, "2");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/\\u00e4\",\"params\":{\"a\":\"\x7f\"}}");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/\\u00e4\",\"params\":{\"a\":\"\x7f\"}}");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"a\xff\xfe\"}");
 	run_expect_answer(run, "3");
-	run_sendf(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/long\",\"params\":{\"a\":\"%0200000d\"}}", 7);
+	run_sendf(run,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/long\",\"params\":{\"a\":\"%0200000d\"}}",
+	    7);
 	run_call(run, "4", "sleep", SECRET);
 	run_expect_received(run, "\"id\":4");
 	run_cancel(run, "4");
@@ -133,7 +142,8 @@ read_client(const char *path, struct text *client)
 
 	ck_assert_ptr_nonnull(file);
 	while ((event = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL)) != NULL) {
-		if (json_unpack(event, "{s:s, s:s}", "to", &to, "payload", &payload) == 0 && strcmp(to, "server") == 0)
+		if (json_unpack(event, "{s:s, s:s}", "to", &to, "payload", &payload) == 0 &&
+		    strcmp(to, "server") == 0)
 			text_print(client, "%s\n", payload);
 		json_decref(event);
 	}
@@ -152,7 +162,8 @@ TEST(a_log_with_payload_plays_its_client_again)
 	run_end(run);
 	read_client(path, &client);
 	ck_assert_ptr_nonnull(strstr(client.data, "0000000007\"}}\n{\"jsonrpc\""));
-	ck_assert_ptr_nonnull(strstr(client.data, "\"notifications/\\u00e4\",\"params\":{\"a\":\"\x7f\"}"));
+	ck_assert_ptr_nonnull(
+	    strstr(client.data, "\"notifications/\\u00e4\",\"params\":{\"a\":\"\x7f\"}"));
 	run = run_start(&(struct setup){ .bare = true });
 	run_send_text(run, client.data, client.len);
 	run_expect_result(run, "\"start\"");
@@ -176,7 +187,8 @@ TESTS(payload_needs_a_file_of_ones_own, 0, 3)
 	struct run *run;
 
 	ck_assert_int_eq(chdir(getenv("E2E_DIRECTORY")), 0);
-	run = run_start(&(struct setup){ .shell = refused[_i].shell, .options = refused[_i].options });
+	run = run_start(
+	    &(struct setup){ .shell = refused[_i].shell, .options = refused[_i].options });
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "not-started");
 	run_close_in(run);
@@ -199,13 +211,16 @@ run_with_file(const char *path)
 	char words[500];
 	struct run *run;
 
-	snprintf(words, sizeof(words), "-vv -l %s --log-format json -t tools/call:sleep=300ms", path);
+	snprintf(words, sizeof(words), "-vv -l %s --log-format json -t tools/call:sleep=300ms",
+	    path);
 	run = run_session(words, NULL);
 	run_expect_echo(run, "2");
 	return run;
 }
 
-/* Stopped, it stands for one that hangs in the kernel, as the file system of its file stands still. */
+/*
+ * Stopped, it stands for one that hangs in the kernel, as the file system of its file stands still.
+ */
 TEST(a_log_that_stands_still_holds_up_nothing)
 {
 	struct run *run;

@@ -2,7 +2,8 @@
  * The end-to-end tests: the real binary ($CANCELD), real pipes, real processes, against
  * $DEMO_SERVER and the peers in this program.
  *
- *   e2e                           run the suites side by side; CK_RUN_SUITE chooses one (npx runs only so)
+ *   e2e                           run the suites side by side; CK_RUN_SUITE chooses one
+ *                                 (npx runs only so)
  *   e2e --list                    print the names of the suites
  *   e2e --matrix [ROUNDS [npx]]   every fault in every state (matrix.c), also behind npx
  *   e2e --peer MODE [ARG]         be a server with a special behaviour (peers.h)
@@ -99,7 +100,8 @@ run_suites(void)
 		fprintf(stderr, "e2e: there is no suite '%s'; see --list\n", only);
 		return 1;
 	}
-	next_suite = mmap(NULL, sizeof(*next_suite), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	next_suite = mmap(NULL, sizeof(*next_suite), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (next_suite == MAP_FAILED)
 		return 1;
 	for (int i = 0; i < WORKERS; i++)
@@ -142,7 +144,8 @@ main(int count, char **arguments)
 		rounds = atoi(arguments[2]);
 	with_npx = count > 3 && strcmp(arguments[3], "npx") == 0;
 	if (getenv("CANCELD") == NULL || getenv("DEMO_SERVER") == NULL) {
-		fputs("e2e: CANCELD and DEMO_SERVER are not set: use make e2e or make matrix\n", stderr);
+		fputs("e2e: CANCELD and DEMO_SERVER are not set: use make e2e or make matrix\n",
+		    stderr);
 		return 2;
 	}
 	return process_guard("e2e", all_faults ? run_matrix : run_suites);

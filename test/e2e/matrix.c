@@ -1,6 +1,7 @@
 /*
- * The matrix: every fault, in every state, behind every wrapper. Afterwards no process is left, and every request of a
- * client that still reads was answered once. Several processes run cells side by side, as most of it is waiting.
+ * The matrix: every fault, in every state, behind every wrapper. Afterwards no process is left, and
+ * every request of a client that still reads was answered once. Several processes run cells side by
+ * side, as most of it is waiting.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -14,7 +15,8 @@
 enum {
 	WORKERS = 4,
 	QUEUED = 3000,
-	PIPE = 1 << 20,  /* bytes; takes the answers to all of them, as canceld does not wait at a signal */
+	/* bytes; takes the answers to all of them, as canceld does not wait at a signal */
+	PIPE = 1 << 20,
 	STARTED = 50000, /* npx is slow on a busy machine */
 };
 
@@ -56,7 +58,8 @@ static const char *const fault_names[FAULTS] = {
 
 enum state { IDLE, IN_FLIGHT, HALF_WRITTEN, MANY_QUEUED, STATES };
 
-static const char *const state_names[STATES] = { "idle", "in flight", "half written", "3,000 queued" };
+static const char *const state_names[STATES] = { "idle", "in flight", "half written",
+	"3,000 queued" };
 static const char *const wrappers[] = { NULL, "sh", "npx" };
 
 enum {
@@ -140,7 +143,9 @@ expect_answers(struct run *run, enum state state, bool all)
 			run_fail(run, "%d was not answered", i + 2);
 }
 
-/* Whether canceld ends the session: a signal came, or the server is gone as far as canceld can see. */
+/*
+ * Whether canceld ends the session: a signal came, or the server is gone as far as canceld can see.
+ */
 static bool
 ends_by_itself(enum fault fault, bool direct)
 {
@@ -227,7 +232,10 @@ START_TEST(cell)
 	enum fault fault = (enum fault)(number / (STATES * WRAPPERS));
 	enum state state = (enum state)(number / WRAPPERS % STATES);
 	const char *behind = wrappers[number % WRAPPERS];
-	struct setup setup = { .options = DEADLINES, .command = "peer puppet", .behind = behind, .own_group = true };
+	struct setup setup = { .options = DEADLINES,
+		.command = "peer puppet",
+		.behind = behind,
+		.own_group = true };
 	struct run *run;
 	char directory[300];
 
@@ -287,8 +295,8 @@ print_table(int rounds)
 		else
 			printf("%-7d", passes[i]);
 	}
-	printf("\n%d rounds of %d cells%s\n", rounds, without_npx ? CELLS - CELLS / WRAPPERS : CELLS,
-	    without_npx ? ", without npx" : "");
+	printf("\n%d rounds of %d cells%s\n", rounds,
+	    without_npx ? CELLS - CELLS / WRAPPERS : CELLS, without_npx ? ", without npx" : "");
 }
 
 int
@@ -297,7 +305,8 @@ matrix(int rounds, bool with_npx)
 	int failed = 0;
 	int status;
 
-	passes = mmap(NULL, CELLS * sizeof(*passes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	passes = mmap(NULL, CELLS * sizeof(*passes), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (passes == MAP_FAILED)
 		return 1;
 	without_npx = !with_npx || system("command -v npx >/dev/null") != 0;

@@ -66,11 +66,13 @@ TESTS(unreadable_input_is_shown, 0, 2)
 
 	run_send(run, "what? \x1b[31m \xff");
 	run_expect_logged(run,
-	    _i == 0 ? "PARSE_ERROR to=server reason=\"a syntax error at byte 0\" text=\"what? \\x1b[31m \\xff\"\n" :
-		      "what? \\u001B[31m \\uFFFD");
+	    _i == 0 ?
+		"PARSE_ERROR to=server reason=\"a syntax error at byte 0\" text=\"what? \\x1b[31m \\xff\"\n" :
+		"what? \\u001B[31m \\uFFFD");
 	run_send(run, "[1]");
 	run_expect_logged(run,
-	    _i == 0 ? "INVALID_REQUEST to=server reason=\"no JSON-RPC message\" text=[1]" : "\"text\":\"[1]\"");
+	    _i == 0 ? "INVALID_REQUEST to=server reason=\"no JSON-RPC message\" text=[1]" :
+		      "\"text\":\"[1]\"");
 	run_end(run);
 }
 

@@ -8,9 +8,12 @@ static const struct {
 	const char *said[3]; /* each of these must be in the message */
 } faults[] = {
 	{ "-t 30", { "--timeout", "30", "30s" } },
-	{ "--max-message 99999999999999999999G", { "--max-message", "99999999999999999999G", "M" } },
-	{ "--log /nonexistent/directory/log", { "--log", "/nonexistent/directory/log", "No such file" } },
-	{ "-c /nonexistent/config.json", { "--config", "/nonexistent/config.json", "No such file" } },
+	{ "--max-message 99999999999999999999G",
+	    { "--max-message", "99999999999999999999G", "M" } },
+	{ "--log /nonexistent/directory/log",
+	    { "--log", "/nonexistent/directory/log", "No such file" } },
+	{ "-c /nonexistent/config.json",
+	    { "--config", "/nonexistent/config.json", "No such file" } },
 	{ "--no-such-option", { "--no-such-option", "", "--help" } },
 	{ "-d -q -Z", { "-Z", "", "--help" } },
 	{ "-t", { "-t", "", "" } },
@@ -18,11 +21,14 @@ static const struct {
 
 SUITE("options");
 
-/* On stderr, and through the answer to the client's first request, as a client seldom shows what canceld writes there. */
+/*
+ * On stderr, and through the answer to the client's first request, as a client seldom shows what
+ * canceld writes there.
+ */
 TESTS(what_is_wrong_is_told, 0, 3 * COUNT(faults))
 {
-	static const char *const requests[] = { INITIALIZE, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\"}",
-		NULL };
+	static const char *const requests[] = { INITIALIZE,
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\"}", NULL };
 	const char *const *said = faults[_i / 3].said;
 	struct run *run = run_options(faults[_i / 3].options, "sh:echo started >&2");
 	char wanted[1024];
@@ -32,7 +38,8 @@ TESTS(what_is_wrong_is_told, 0, 3 * COUNT(faults))
 		run_expect_error(run, "0", CODE_INTERNAL, "not-started");
 		ck_assert(!at_exists(run->message, "error data status"));
 		snprintf(wanted, sizeof(wanted), "canceld: %s\n",
-		    strstr(at_text(run->message, "error message"), "the server was not started: ") + 28);
+		    strstr(at_text(run->message, "error message"), "the server was not started: ") +
+			28);
 	}
 	run_expect_end(run);
 	run_expect_exit(run, 125);
@@ -49,13 +56,15 @@ TESTS(what_is_wrong_is_told, 0, 3 * COUNT(faults))
 TESTS(a_person_is_told_at_once, 0, 2)
 {
 	int master = open_terminal(false);
-	struct run *run = run_start(&(struct setup){ .options = _i == 0 ? "-t 30" : "-l /nonexistent/directory/log",
-	    .command = "sh:cat",
-	    .in = ptsname(master) });
+	struct run *run = run_start(
+	    &(struct setup){ .options = _i == 0 ? "-t 30" : "-l /nonexistent/directory/log",
+		.command = "sh:cat",
+		.in = ptsname(master) });
 
 	run->to = master;
 	run_expect_exit(run, 125);
-	ck_assert_ptr_nonnull(strstr(run->error.data, _i == 0 ? "--timeout '30'" : "--log '/nonexistent"));
+	ck_assert_ptr_nonnull(
+	    strstr(run->error.data, _i == 0 ? "--timeout '30'" : "--log '/nonexistent"));
 	run_end(run);
 }
 
@@ -80,13 +89,15 @@ TEST(on_a_terminal_alone_the_command_runs_in_its_place)
 	ck_assert_ptr_null(strstr(shell_output, "ignored"));
 	shell_expect_terminal(80, "\"$CANCELD\" no-such-program; echo status=$?",
 	    "give the absolute path\r\nstatus=127");
-	shell_expect_terminal(80, "\"$CANCELD\" /etc/passwd; echo status=$?", "Permission denied\r\nstatus=126");
+	shell_expect_terminal(80, "\"$CANCELD\" /etc/passwd; echo status=$?",
+	    "Permission denied\r\nstatus=126");
 }
 
 TEST(a_reader_that_leaves_is_no_fault)
 {
 	struct run *run = run_start(&(struct setup){ .bare = true,
-	    .command = "sh:trap '' PIPE; { sleep 0.2; \"$CANCELD\" --help; echo status=$? >&2; } | true" });
+	    .command =
+		"sh:trap '' PIPE; { sleep 0.2; \"$CANCELD\" --help; echo status=$? >&2; } | true" });
 
 	run_expect_exit(run, 0);
 	ck_assert_str_eq(run->error.data, "status=0\n");

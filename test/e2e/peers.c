@@ -97,7 +97,8 @@ add_descriptors(struct text *text)
 	const char *comma = "";
 
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (!isdigit((unsigned char)*entry->d_name) || atoi(entry->d_name) == dirfd(directory))
+		if (!isdigit((unsigned char)*entry->d_name) ||
+		    atoi(entry->d_name) == dirfd(directory))
 			continue;
 		text_print(text, "%s%s", comma, entry->d_name);
 		comma = ",";
@@ -115,7 +116,8 @@ add_signals(struct text *text)
 	unsigned long long set;
 
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "%15[A-Za-z]: %llx", name, &set) == 2 && strncmp(name, "Sig", 3) == 0)
+		if (sscanf(line, "%15[A-Za-z]: %llx", name, &set) == 2 &&
+		    strncmp(name, "Sig", 3) == 0)
 			text_print(text, ",\"%s\":%llu", name, set);
 	if (file != NULL)
 		fclose(file);

@@ -3,7 +3,8 @@
  *
  *   facts          answers every request with its own descriptors and signal sets
  *   unbound        answers ping; does not end with its guardian
- *   puppet [KIND]  starts a descendant of that kind; then answers ping, exits with 3 at exit, writes
+ *   puppet [KIND]  starts a descendant of that kind; then answers ping, exits with 3 at exit,
+ *   writes
  *                  half an answer at half, reads nothing after stop-reading, answers nothing else.
  *                  SIGUSR1: exits with 0; SIGUSR2: closes stdout; SIGWINCH: closes stdin
  */
@@ -22,15 +23,16 @@ enum {
 };
 
 /*
- * Starts a process named left-KIND, and returns when it is what its kind says: pipe, holds stdout; noterm, ignores
- * SIGTERM too; group, in a process group of its own; session, in a session of its own; daemon, forked twice; stopped,
- * in a session of its own; runaway, forks and exits again and again; many, hundreds of sessions; chain, some sessions,
- * each of which is the parent of the next and ignores SIGTERM. Most of them write a line to stderr at SIGUSR1.
+ * Starts a process named left-KIND, and returns when it is what its kind says: pipe, holds stdout;
+ * noterm, ignores SIGTERM too; group, in a process group of its own; session, in a session of its
+ * own; daemon, forked twice; stopped, in a session of its own; runaway, forks and exits again and
+ * again; many, hundreds of sessions; chain, some sessions, each of which is the parent of the next
+ * and ignores SIGTERM. Most of them write a line to stderr at SIGUSR1.
  */
 void descendant_start(const char *kind);
 
 /*
- * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none
- * failed.
+ * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of
+ * passes; 0: none failed.
  */
 int matrix(int rounds, bool with_npx);

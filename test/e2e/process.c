@@ -77,9 +77,9 @@ is_marked(pid_t pid, const char *mark)
 }
 
 /*
- * Processes that are none of a run, as they were there before it: most of a machine's, and reading what each says takes
- * longer than most tests. As /proc names them, in the order of their pids; a process that gets the pid of one that has
- * ended has another inode.
+ * Processes that are none of a run, as they were there before it: most of a machine's, and reading
+ * what each says takes longer than most tests. As /proc names them, in the order of their pids; a
+ * process that gets the pid of one that has ended has another inode.
  */
 static struct other {
 	pid_t pid;
@@ -134,7 +134,8 @@ each_marked(const char *mark, each_function *function, void *context)
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
-		if (!isdigit((unsigned char)*entry->d_name) || is_other(pid, entry->d_ino) || !is_marked(pid, mark))
+		if (!isdigit((unsigned char)*entry->d_name) || is_other(pid, entry->d_ino) ||
+		    !is_marked(pid, mark))
 			continue;
 		function(pid, context);
 		count++;
@@ -195,7 +196,8 @@ process_all_sleep(const char *mark)
 void
 process_sweep(const char *mark)
 {
-	for (long limit = milliseconds() + SWEEP; each_marked(mark, end, NULL) > 0 && milliseconds() < limit;)
+	for (long limit = milliseconds() + SWEEP;
+	     each_marked(mark, end, NULL) > 0 && milliseconds() < limit;)
 		;
 }
 
@@ -209,7 +211,10 @@ has_word(pid_t pid, const char *word)
 	return found && is_live(pid);
 }
 
-/* Those of the process that are live or not waited for, but for what writes its history; the caller frees it. */
+/*
+ * Those of the process that are live or not waited for, but for what writes its history; the caller
+ * frees it.
+ */
 static pid_t *
 children_of(pid_t parent)
 {
@@ -224,7 +229,8 @@ children_of(pid_t parent)
 	for (char *rest = children.data, *at; (at = strsep(&rest, " ")) != NULL && *at != '\0';) {
 		struct text comm = process_file((pid_t)atoi(at), "comm");
 
-		if (comm.data == NULL || strncmp(comm.data, "cancel-history", strlen("cancel-history")) != 0)
+		if (comm.data == NULL ||
+		    strncmp(comm.data, "cancel-history", strlen("cancel-history")) != 0)
 			pids[count++] = (pid_t)atoi(at);
 		free(comm.data);
 	}
@@ -232,7 +238,10 @@ children_of(pid_t parent)
 	return pids;
 }
 
-/* Until it calls exec, and what writes the history never does, a child has its parent's command line too. */
+/*
+ * Until it calls exec, and what writes the history never does, a child has its parent's command
+ * line too.
+ */
 static bool
 has_executed(pid_t pid, pid_t parent)
 {
@@ -243,7 +252,8 @@ has_executed(pid_t pid, pid_t parent)
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)(i == 0 ? pid : parent));
 		len[i] = readlink(path, program[i], sizeof(program[i]));
 	}
-	return len[0] > 0 && (len[0] != len[1] || memcmp(program[0], program[1], (size_t)len[0]) != 0);
+	return len[0] > 0 &&
+	    (len[0] != len[1] || memcmp(program[0], program[1], (size_t)len[0]) != 0);
 }
 
 pid_t
@@ -423,8 +433,8 @@ process_has_text(const char *path, const char *text)
 }
 
 /*
- * canceld reads the configuration of its user and leaves a socket in the home: not in the developer's. npx keeps its
- * cache.
+ * canceld reads the configuration of its user and leaves a socket in the home: not in the
+ * developer's. npx keeps its cache.
  */
 static bool
 leave_home(const char *directory)
@@ -501,7 +511,8 @@ process_guard(const char *name, int (*run)(void))
 	char mark[32];
 	int status;
 
-	snprintf(directory, sizeof(directory), "%s/canceld-%s.XXXXXX", parent == NULL ? "/tmp" : parent, name);
+	snprintf(directory, sizeof(directory), "%s/canceld-%s.XXXXXX",
+	    parent == NULL ? "/tmp" : parent, name);
 	if (mkdtemp(directory) == NULL) {
 		perror(directory);
 		return 1;

@@ -9,8 +9,8 @@
 #define PROCESS_MARK "E2E_MARK"
 
 /*
- * Call it before a mark is made: what is there already cannot get it, and need not be looked at. Only the first call of a
- * process does something.
+ * Call it before a mark is made: what is there already cannot get it, and need not be looked at.
+ * Only the first call of a process does something.
  */
 void process_note_others(void);
 
@@ -27,9 +27,9 @@ bool process_all_sleep(const char *mark);
 void process_sweep(const char *mark);
 
 /*
- * Runs the tests in a fresh directory (E2E_DIRECTORY, TMPDIR), with a home below it, and with a mark. Afterwards, even if
- * this process was killed, the directory is removed, and what is left of the processes with the mark is killed. Returns
- * what run returns.
+ * Runs the tests in a fresh directory (E2E_DIRECTORY, TMPDIR), with a home below it, and with a
+ * mark. Afterwards, even if this process was killed, the directory is removed, and what is left of
+ * the processes with the mark is killed. Returns what run returns.
  */
 int process_guard(const char *name, int (*run)(void));
 
@@ -44,17 +44,17 @@ pid_t process_child(pid_t parent, const char *word);
 /* Its child of this name, as ps(1) shows it; -1 if there is none. */
 pid_t process_named(pid_t parent, const char *name);
 
-pid_t process_first(pid_t parent);                  /* its oldest child that lives; -1 if there is none */
+pid_t process_first(pid_t parent); /* its oldest child that lives; -1 if there is none */
 bool process_has_child(pid_t parent, pid_t beside); /* a live one other than this */
 pid_t process_group(pid_t pid);
 pid_t process_session(pid_t pid);
 
-long process_share(pid_t pid);                             /* PSS in bytes; -1 if that cannot be known */
-long process_switches(pid_t pid);                          /* voluntary context switches so far */
-long process_resident(pid_t pid);                          /* bytes in memory now; -1 if there is no such process */
-long process_peak(pid_t pid);                              /* the most bytes so far */
-double process_seconds(pid_t pid);                         /* CPU time so far */
-int process_descriptors(pid_t pid);                        /* how many are open */
-char process_state(pid_t pid);                             /* S: waits for something; T: stopped by a signal */
-bool process_ended(pid_t pid);                             /* gone, or a zombie */
+long process_share(pid_t pid);      /* PSS in bytes; -1 if that cannot be known */
+long process_switches(pid_t pid);   /* voluntary context switches so far */
+long process_resident(pid_t pid);   /* bytes in memory now; -1 if there is no such process */
+long process_peak(pid_t pid);       /* the most bytes so far */
+double process_seconds(pid_t pid);  /* CPU time so far */
+int process_descriptors(pid_t pid); /* how many are open */
+char process_state(pid_t pid);      /* S: waits for something; T: stopped by a signal */
+bool process_ended(pid_t pid);      /* gone, or a zombie */
 bool process_has_text(const char *path, const char *text); /* the file holds these bytes */

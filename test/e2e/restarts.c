@@ -2,7 +2,8 @@
 #include "client.h"
 
 #define GIVEN_UP(how) \
-	"canceld: tools/call echo cannot be answered: the server has " how ", and is not started again as it has " \
+	"canceld: tools/call echo cannot be answered: the server has " how \
+	", and is not started again as it has " \
 	"failed too often (see --restart): "
 
 /* The next server has come and serves; the end of the session. */
@@ -33,7 +34,8 @@ TESTS(a_crash_costs_the_requests_in_flight_only, 0, 2)
 	run_call(run, "3", "crash", _i == 0 ? "{\"status\":7}" : "{\"signal\":11}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
-	ck_assert_int_eq(at_number(run->message, _i == 0 ? "error data status" : "error data signal"),
+	ck_assert_int_eq(at_number(run->message,
+			     _i == 0 ? "error data status" : "error data signal"),
 	    _i == 0 ? 7 : 11);
 	run_expect_echo(run, "4");
 	run_expect_logged(run, "RESTARTED");
@@ -69,7 +71,8 @@ run_era(enum era era, const char *options, const char *command)
 	if (era == LEGACY) {
 		run_handshake(run);
 	} else {
-		run_sendf(run, era == DISCOVERED ? MODERN("server/discover", "") : MODERN_ECHO, "1");
+		run_sendf(run, era == DISCOVERED ? MODERN("server/discover", "") : MODERN_ECHO,
+		    "1");
 		run_expect_result(run, "1");
 	}
 	return run;
@@ -78,15 +81,18 @@ run_era(enum era era, const char *options, const char *command)
 /* It is no crash; a notification alone starts nothing. */
 TESTS(an_idle_server_that_exits_in_order_comes_back_with_the_next_request, 0, ERAS)
 {
-	static const char exited[] = "SERVER_EXITED status=0 hint=\"it is started again with the next request\"";
+	static const char exited[] =
+	    "SERVER_EXITED status=0 hint=\"it is started again with the next request\"";
 	struct run *run = run_era((enum era)_i, "-r1", "sh:\"$DEMO_SERVER\"; exit 0");
 
 	for (size_t i = 1; i <= 3; i++) {
 		char id[8];
 
 		kill(process_child(run->pid, "demo-server"), SIGTERM);
-		run_until(run, count_of(run->error.data, exited) == i, "it did not exit %zu times", i);
-		run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}");
+		run_until(run, count_of(run->error.data, exited) == i, "it did not exit %zu times",
+		    i);
+		run_send(run,
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}");
 		run_settle(run);
 		ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), i);
 		snprintf(id, sizeof(id), "%zu", i + 1);
@@ -111,7 +117,8 @@ TESTS(a_language_server_that_was_told_to_exit_is_not_started_again, 0, 2)
 	run_sendf(run, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", _i == 0 ? "x/bye" : "exit");
 	run_expect_logged(run, _i == 0 ? "SERVER_EXITED status=0" : "SERVER_ENDED status=0");
 	if (_i == 0) {
-		run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
+		run_send(run,
+		    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
 		run_expect_result(run, "2");
 		run_close_in(run);
 	}
@@ -136,7 +143,8 @@ TEST(without_r_it_is_told_how_to_keep_the_session)
 	struct run *run = run_session("", "sh:\"$DEMO_SERVER\"; exit 0");
 
 	kill(process_child(run->pid, "demo-server"), SIGTERM);
-	run_expect_logged(run, "SERVER_EXITED status=0 hint=\"-r starts it again in the same session\"");
+	run_expect_logged(run,
+	    "SERVER_EXITED status=0 hint=\"-r starts it again in the same session\"");
 	run_expect_end(run);
 	run_finish(run, 0);
 }
@@ -158,8 +166,9 @@ TESTS(a_server_that_ends_on_discovery_is_started_again_once, 0, 2)
 	run_send(run, INITIALIZE);
 	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
 	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"),
-	    _i == 0 ? "status 3: what is that\nno database" :
-		      "status 3, and is not started again as no session was open: what is that\nno database"));
+	    _i == 0 ?
+		"status 3: what is that\nno database" :
+		"status 3, and is not started again as no session was open: what is that\nno database"));
 	run_expect_end(run);
 	run_finish(run, 3);
 }
@@ -167,8 +176,9 @@ TESTS(a_server_that_ends_on_discovery_is_started_again_once, 0, 2)
 /* A handler that blocks: the server reads nothing any more. */
 TESTS(a_stuck_server_is_ended_and_replaced, 0, 2)
 {
-	struct run *run = _i == 0 ? run_session("-t tools/call:block=200ms -k10s", NULL) :
-				    run_session("-t tools/call:block=200ms -k200ms", "demo --ignore-term");
+	struct run *run = _i == 0 ?
+	    run_session("-t tools/call:block=200ms -k10s", NULL) :
+	    run_session("-t tools/call:block=200ms -k200ms", "demo --ignore-term");
 
 	run_call(run, "2", "block", "{}");
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
@@ -197,7 +207,8 @@ run_agent(const char *options, const char *agent)
 {
 	struct run *run = run_options(options, agent);
 
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
 	run_expect_result(run, "0");
 	run_send(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\",\"params\":{\"cwd\":\"/x\",\"mcpServers\":[]}}");
@@ -213,7 +224,8 @@ TEST(an_agent_loads_the_session_that_its_predecessor_had)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_sendf(run, PROMPT, "3", "hello");
 	ck_assert_str_eq(at_text(run_expect_result(run, "3"), "result stopReason"), "end_turn");
-	run_expect_logged(run, "loads load\",\"params\":{\"sessionId\":\"s\",\"cwd\":\"/x\",\"mcpServers\":[]}}");
+	run_expect_logged(run,
+	    "loads load\",\"params\":{\"sessionId\":\"s\",\"cwd\":\"/x\",\"mcpServers\":[]}}");
 	run_expect_logged(run, "RESTARTED");
 	run_leave(run, 0);
 	run_end(run);
@@ -225,7 +237,8 @@ TEST(an_agent_that_cannot_load_ends_the_session)
 
 	run_sendf(run, PROMPT, "2", "die");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
-	run_expect_logged(run, "RESTART_REFUSED reason=\"the agent can neither resume nor load a session");
+	run_expect_logged(run,
+	    "RESTART_REFUSED reason=\"the agent can neither resume nor load a session");
 	run_expect_end(run);
 	run_finish(run, 128 + SIGKILL);
 }
@@ -244,7 +257,8 @@ TEST(too_many_crashes_end_it)
 			run_expect_echo(run, id);
 	}
 	run_expect_exit(run, 9);
-	run_expect_logged(run, "RESTART_REFUSED reason=\"it has failed too often (see --restart)\"");
+	run_expect_logged(run,
+	    "RESTART_REFUSED reason=\"it has failed too often (see --restart)\"");
 	run_end(run);
 }
 
@@ -258,7 +272,8 @@ TEST(a_server_that_never_comes_up_again)
 	crash(run, "2", "{\"status\":9}", "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
-	ck_assert_str_eq(at_text(run->message, "error message"), GIVEN_UP("exited with status 5") "bad start 4");
+	ck_assert_str_eq(at_text(run->message, "error message"),
+	    GIVEN_UP("exited with status 5") "bad start 4");
 	ck_assert_int_eq(at_number(run->message, "error data status"), 5);
 	run_finish(run, 5);
 }
@@ -274,14 +289,17 @@ TESTS(a_server_that_cannot_be_started_again, 0, 2)
 	snprintf(options, sizeof(options), "-r4/1m -l %s", log);
 	run = run_start(&(struct setup){ .options = options,
 	    .command = path,
-	    .shell = _i == 0 ? NULL : "dd if=/dev/zero of=/dev/fd/3 bs=1M count=1 oflag=nonblock 3>&2 2>/dev/null" });
+	    .shell = _i == 0 ?
+		NULL :
+		"dd if=/dev/zero of=/dev/fd/3 bs=1M count=1 oflag=nonblock 3>&2 2>/dev/null" });
 	run->stderr_unread = _i > 0;
 	run_handshake(run);
 	unlink(path);
 	crash(run, "2", "{\"status\":9}", "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
-	snprintf(words, sizeof(words), GIVEN_UP("gone") "cannot start %s: No such file or directory", path);
+	snprintf(words, sizeof(words),
+	    GIVEN_UP("gone") "cannot start %s: No such file or directory", path);
 	ck_assert_str_eq(at_text(run->message, "error message"), words);
 	run_expect_exit(run, 127);
 	ck_assert_int_eq(run->error.data[0] == '\0', _i > 0);
@@ -308,19 +326,26 @@ TESTS(a_client_that_leaves_between_two_servers_ends_the_session, 0, 2)
 	run_end(run);
 }
 
-/* Answers the handshake, reads one message more and then runs `does`; the servers after it are the demo server. */
+/*
+ * Answers the handshake, reads one message more and then runs `does`; the servers after it are the
+ * demo server.
+ */
 #define FIRST(does) \
 	"sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exec $DEMO_SERVER; fi; : >$E2E_DIRECTORY/$E2E_MARK;" \
 	"read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}';" \
 	"read a; " does
 
-/* Its exit with status 0, once its stdin is closed, is known before the end of its stdout; and nothing is outstanding. */
+/*
+ * Its exit with status 0, once its stdin is closed, is known before the end of its stdout; and
+ * nothing is outstanding.
+ */
 TEST(a_stuck_server_that_exits_in_order_is_replaced)
 {
 	struct run *run = run_session("-k200ms --term-after=10s",
-	    FIRST("while read a; do case $a in *ping*) " /* of canceld's */
-		  "echo '{\"jsonrpc\":\"2.0\",\"id\":1073741824,\"result\":{}}';; *) break;; esac; done;"
-		  "sleep 50 & echo begun >&2; while read a; do :; done"));
+	    FIRST(
+		"while read a; do case $a in *ping*) " /* of canceld's */
+		"echo '{\"jsonrpc\":\"2.0\",\"id\":1073741824,\"result\":{}}';; *) break;; esac; done;"
+		"sleep 50 & echo begun >&2; while read a; do :; done"));
 
 	run_call(run, "2", "echo", "{}");
 	run_expect_logged(run, "\nbegun\n");
@@ -334,8 +359,9 @@ TEST(a_stuck_server_that_exits_in_order_is_replaced)
 TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 {
 	struct run *run = run_session("-r",
-	    FIRST("read a; exec <&-; echo closed >&2; sleep 1; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}';"
-		  " exec sleep 50"));
+	    FIRST(
+		"read a; exec <&-; echo closed >&2; sleep 1; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}';"
+		" exec sleep 50"));
 
 	run_call(run, "2", "echo", "{}");
 	run_expect_logged(run, "\nclosed\n");
@@ -380,15 +406,18 @@ TEST(one_crash_after_another)
 /* A process that outlives the server holds its stdout and writes to it until it is swept. */
 TEST(output_of_a_lost_servers_descendants_is_discarded)
 {
-	struct run *run =
-	    run_session("-r", FIRST("read a; trap '' TERM; setsid yes \"still here $(printf %05000d 0)\" & exit 3"));
+	struct run *run = run_session("-r",
+	    FIRST("read a; trap '' TERM; setsid yes \"still here $(printf %05000d 0)\" & exit 3"));
 	const char *next;
 
 	run_call(run, "2", "echo", "{}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_expect_logged(run, "RESTARTED");
 	run_expect_echo(run, "3");
-	/* A line before may be lost, as so much is told; that the next server is started comes after all of it. */
+	/*
+	 * A line before may be lost, as so much is told; that the next server is started comes
+	 * after all of it.
+	 */
 	next = strstr(strstr(run->error.data, "STARTED") + 1, "STARTED");
 	ck_assert_ptr_nonnull(next);
 	if (strstr(next, "NOISE") != NULL)
@@ -408,8 +437,8 @@ TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 	run_call(run, "2", "echo", "{}");
 	/* The guardian has reported the exit, and canceld has read the report. */
 	run_until(run,
-	    process_ended(server) && process_switches(guardian) != switches && process_state(guardian) == 'S' &&
-		process_state(run->pid) == 'S',
+	    process_ended(server) && process_switches(guardian) != switches &&
+		process_state(guardian) == 'S' && process_state(run->pid) == 'S',
 	    "the server has not ended");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
@@ -444,13 +473,16 @@ TEST(a_language_server_that_ignores_a_cancel_is_ended)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
 	run_expect_result(run, "1");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
 	run_expect_logged(run, "got {\"jsonrpc\":\"2.0\",\"id\":2,");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":2}}");
 	run_expect_error(run, "2", CODE_CANCELLED, "cancelled");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"textDocument/hover\",\"params\":{}}");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"textDocument/hover\",\"params\":{}}");
 	run_expect_error(run, "3", -32803, "server-exited");
-	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), "it ignored a cancel (see the option "));
+	ck_assert_ptr_nonnull(
+	    strstr(at_text(run->message, "error message"), "it ignored a cancel (see the option "));
 	run_expect_logged(run, "CANCEL_IGNORED to=server method=textDocument/hover id=2 ");
 	run_finish(run, 128 + SIGTERM);
 }

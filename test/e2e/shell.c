@@ -37,8 +37,8 @@ shell_expect(const char *before, const char *script, int status, const char *sai
 {
 	int got = shell_run(before, script);
 
-	ck_assert_msg(got == status && strstr(shell_output, said) != NULL, "%s: status %d, not %d, or not '%s':\n%s",
-	    script, got, status, said, shell_output);
+	ck_assert_msg(got == status && strstr(shell_output, said) != NULL,
+	    "%s: status %d, not %d, or not '%s':\n%s", script, got, status, said, shell_output);
 }
 
 void

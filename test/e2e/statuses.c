@@ -94,7 +94,10 @@ TEST(with_e_a_client_that_reads_no_more_does_not)
 	run_finish(run, 0);
 }
 
-/* A JSON-RPC error, a result with isError, a deadline, a line that is no message; not a fault of the server's. */
+/*
+ * A JSON-RPC error, a result with isError, a deadline, a line that is no message; not a fault of
+ * the server's.
+ */
 TESTS(with_fail_on_error_an_error_shows_in_the_status, 0, 6)
 {
 	static const int statuses[] = { 123, 123, 123, 123, 0, 0 };
@@ -105,7 +108,11 @@ TESTS(with_fail_on_error_an_error_shows_in_the_status, 0, 6)
 		"echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}'; cat" };
 	struct run *run = run_options("--fail-on-error -t tools/call:sleep=200ms", commands[_i]);
 
-	run_call(run, "2", _i == 0 ? "no such tool" : _i == 2 ? "sleep" : "echo", _i == 2 ? FOR_EVER : "{}");
+	run_call(run, "2",
+	    _i == 0     ? "no such tool" :
+		_i == 2 ? "sleep" :
+			  "echo",
+	    _i == 2 ? FOR_EVER : "{}");
 	run_expect_answer(run, "2");
 	if (_i == 3) {
 		run_send(run, "no message");

@@ -36,12 +36,15 @@ TEST(a_last_line_without_newline_is_sent)
 	run_end(run);
 }
 
-#define BIG(members) "sh:for i in 2 3; do read a; printf '{\"jsonrpc\":\"2.0\"," members "}\\n' $i 0; done; read a"
+#define BIG(members) \
+	"sh:for i in 2 3; do read a; printf '{\"jsonrpc\":\"2.0\"," members \
+	"}\\n' $i 0; done; read a"
 
 /* Its id stands in its first 4 KiB. */
 TEST(a_response_beyond_the_limit_is_an_error)
 {
-	struct run *run = run_options("--max-message 256K", BIG("\"id\":%d,\"result\":\"%02000000d\""));
+	struct run *run =
+	    run_options("--max-message 256K", BIG("\"id\":%d,\"result\":\"%02000000d\""));
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
 	run_expect_error(run, "2", CODE_INTERNAL, "oversized-message");

@@ -13,8 +13,9 @@ enum {
 	REQUESTS = 1000000,
 	BETWEEN = 60000, /* answers between two pauses */
 	BYTES = 200 * MEGABYTE,
-	BOUND = 10 << 20, /* what is queued for the server, 4 MiB and a read, in a buffer of at most twice its size */
-	REQUEST = 1000,   /* an outstanding one, without its message */
+	/* what is queued for the server, 4 MiB and a read, in a buffer of at most twice its size */
+	BOUND = 10 << 20,
+	REQUEST = 1000, /* an outstanding one, without its message */
 };
 
 const int suites_limit = TEST_LIMIT;
@@ -48,9 +49,10 @@ TESTS(a_million_requests_pass_in_order, 0, 2)
 		pause_in_turn(traffic, turn++);
 	}
 	traffic_until(traffic, REQUESTS);
-	printf("order: %d requests, %s server, %d pauses: %.1f s; at most %ld outstanding, memory +%.1f MB\n", REQUESTS,
-	    plan.kind, turn, (double)(milliseconds() - start) / 1000, traffic->outstanding,
-	    (double)(traffic->peak - traffic->idle) / 1e6);
+	printf(
+	    "order: %d requests, %s server, %d pauses: %.1f s; at most %ld outstanding, memory +%.1f MB\n",
+	    REQUESTS, plan.kind, turn, (double)(milliseconds() - start) / 1000,
+	    traffic->outstanding, (double)(traffic->peak - traffic->idle) / 1e6);
 	traffic_end(traffic);
 }
 
@@ -59,7 +61,10 @@ SUITE("verbatim");
 /* Of every spelling, in pieces of any size: not a byte changes. */
 TEST(ten_thousand_answers_are_unchanged)
 {
-	const struct plan plan = { .options = "", .kind = "spelled", .requests = 10000, .window = 64 };
+	const struct plan plan = { .options = "",
+		.kind = "spelled",
+		.requests = 10000,
+		.window = 64 };
 	struct traffic *traffic = traffic_start(&plan);
 
 	traffic_until(traffic, plan.requests);
@@ -82,8 +87,8 @@ expect_bounded(const struct traffic *traffic, const char *what, long long held)
 
 	printf("memory: %s, %ld messages of %ld KB: %.1f MB accepted, %ld outstanding, "
 	       "idle %.1f MB, peak +%.1f MB (of all moments +%.1f MB)\n",
-	    what, traffic->plan.requests, (traffic->plan.request + traffic->plan.answer) / 1000, (double)held / 1e6,
-	    traffic->outstanding, (double)traffic->idle / 1e6, growth, highest);
+	    what, traffic->plan.requests, (traffic->plan.request + traffic->plan.answer) / 1000,
+	    (double)held / 1e6, traffic->outstanding, (double)traffic->idle / 1e6, growth, highest);
 	ck_assert_msg(traffic->peak - traffic->idle <= BOUND + traffic->outstanding * REQUEST,
 	    "%.1f MB more than at the start", growth);
 }
@@ -131,7 +136,8 @@ static void
 seed_random(void)
 {
 	const char *given = getenv("STRESS_SEED");
-	unsigned seed = given == NULL ? (unsigned)milliseconds() ^ (unsigned)getpid() << 16 : (unsigned)atol(given);
+	unsigned seed = given == NULL ? (unsigned)milliseconds() ^ (unsigned)getpid() << 16 :
+					(unsigned)atol(given);
 
 	printf("STRESS_SEED=%u\n", seed);
 	srandom(seed);

@@ -35,7 +35,10 @@ struct traffic {
 
 struct traffic *traffic_start(const struct plan *plan);
 
-/* Goes on until neither end moves a byte any more; returns the bytes moved by the client's end so far. */
+/*
+ * Goes on until neither end moves a byte any more; returns the bytes moved by the client's end so
+ * far.
+ */
 long long traffic_until_stuck(struct traffic *traffic);
 
 /* Goes on until so many answers have come; the test fails if nothing moves before that. */

@@ -27,9 +27,10 @@ traffic_start(const struct plan *plan)
 
 	ck_assert_ptr_nonnull(traffic);
 	mark_new(mark, sizeof(mark));
-	snprintf(traffic->path, sizeof(traffic->path), "%s/board-%s", getenv("E2E_DIRECTORY"), mark);
-	snprintf(command, sizeof(command), "peer mirror %s %ld %ld %s %ld", traffic->path, plan->request, plan->answer,
-	    plan->kind, random());
+	snprintf(traffic->path, sizeof(traffic->path), "%s/board-%s", getenv("E2E_DIRECTORY"),
+	    mark);
+	snprintf(command, sizeof(command), "peer mirror %s %ld %ld %s %ld", traffic->path,
+	    plan->request, plan->answer, plan->kind, random());
 	traffic->plan = *plan;
 	traffic->board = board_open(traffic->path);
 	ck_assert_ptr_nonnull(traffic->board);
@@ -77,7 +78,8 @@ static void
 check(struct traffic *traffic)
 {
 	if (traffic->end.wrong)
-		run_fail(traffic->run, "answer %ld is not what was expected", traffic->end.received.count);
+		run_fail(traffic->run, "answer %ld is not what was expected",
+		    traffic->end.received.count);
 	if (traffic->end.in < 0) {
 		traffic->run->from = -1;
 		run_fail(traffic->run, "the answers ended before %ld", traffic->end.received.count);
@@ -122,7 +124,8 @@ traffic_until(struct traffic *traffic, long answers)
 	while (traffic->end.received.count < answers) {
 		step(traffic);
 		if (milliseconds() - traffic->moved > HARNESS_LIMIT)
-			run_fail(traffic->run, "it is stuck: %ld requests sent, %ld answers received",
+			run_fail(traffic->run,
+			    "it is stuck: %ld requests sent, %ld answers received",
 			    traffic->end.sent.count, traffic->end.received.count);
 	}
 }

@@ -83,7 +83,10 @@ value_end(const char *at)
 	return at;
 }
 
-/* Returns where the member's value starts; NULL if object is NULL or no object, or has no such member. */
+/*
+ * Returns where the member's value starts; NULL if object is NULL or no object, or has no such
+ * member.
+ */
 static inline const char *
 member_find(const char *object, const char *key)
 {

@@ -33,8 +33,10 @@ TEST(a_deadline_tells_where_it_comes_from)
 	    "tools/call:sle*=300ms; to wait longer: cancelctl set %ld tools/call:sleep=30m)",
 	    (long)run->pid);
 	ck_assert_str_eq(at_text(run->message, "error message"), said);
-	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), "command line -t tools/call:sle*=300ms");
-	run_expect_logged(run, " timeout=300ms from=\"command line -t tools/call:sle*=300ms\" reason=\"no progress\"");
+	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"),
+	    "command line -t tools/call:sle*=300ms");
+	run_expect_logged(run,
+	    " timeout=300ms from=\"command line -t tools/call:sle*=300ms\" reason=\"no progress\"");
 	run_leave(run, 0);
 	run_end(run);
 }
@@ -49,7 +51,8 @@ TEST(a_deadline_of_the_file_tells_its_section)
 	snprintf(path, sizeof(path), "%s/told.json", getenv("E2E_DIRECTORY"));
 	file = fopen(path, "w");
 	ck_assert_ptr_nonnull(file);
-	fputs("{\"timeout\":\"1h\",\"servers\":{\"to*\":{\"timeout\":{\"tools/call\":\"300ms\"}}}}", file);
+	fputs("{\"timeout\":\"1h\",\"servers\":{\"to*\":{\"timeout\":{\"tools/call\":\"300ms\"}}}}",
+	    file);
 	fclose(file);
 	snprintf(options, sizeof(options), "--name told --no-control -c %s", path);
 	run = run_session(options, NULL);
@@ -57,8 +60,8 @@ TEST(a_deadline_of_the_file_tells_its_section)
 	expect_timeout(run, "2", 300);
 	snprintf(wanted, sizeof(wanted), "%s servers.to* timeout tools/call=300ms", path);
 	ck_assert_str_eq(at_text(run->message, "error data timeoutFrom"), wanted);
-	ck_assert_ptr_nonnull(
-	    strstr(at_text(run->message, "error message"), "; to wait longer: option -t tools/call:sleep=30m)"));
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"),
+	    "; to wait longer: option -t tools/call:sleep=30m)"));
 	run_leave(run, 0);
 	run_end(run);
 }
@@ -69,12 +72,13 @@ TEST(a_deadline_names_no_command_that_does_not_find_the_session)
 	char options[600];
 	struct run *run;
 
-	snprintf(options, sizeof(options), "--name told -t 300ms --control %s/hint.sock", getenv("E2E_DIRECTORY"));
+	snprintf(options, sizeof(options), "--name told -t 300ms --control %s/hint.sock",
+	    getenv("E2E_DIRECTORY"));
 	run = run_session(options, NULL);
 	run_call(run, "2", "sleep", FOR_EVER);
 	expect_timeout(run, "2", 300);
-	ck_assert_ptr_nonnull(
-	    strstr(at_text(run->message, "error message"), "; to wait longer: option -t tools/call:sleep=30m)"));
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"),
+	    "; to wait longer: option -t tools/call:sleep=30m)"));
 	run_leave(run, 0);
 	run_end(run);
 }
@@ -143,7 +147,8 @@ TEST(a_call_is_held_until_another_one_is_answered)
 /* There would only be rows that are held. */
 TEST(a_call_that_was_given_up_and_still_counts_is_told)
 {
-	struct run *run = run_session("--name counts --parallel 1 -g 1h -t tools/call:sleep=100ms -v", NULL);
+	struct run *run =
+	    run_session("--name counts --parallel 1 -g 1h -t tools/call:sleep=100ms -v", NULL);
 
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
@@ -159,7 +164,8 @@ TEST(a_call_that_was_given_up_and_still_counts_is_told)
 
 TEST(a_start_that_hangs_is_explained)
 {
-	struct run *run = run_options("-t initialize=1500ms", "sh:echo no such package >&2; exec sleep 50");
+	struct run *run =
+	    run_options("-t initialize=1500ms", "sh:echo no such package >&2; exec sleep 50");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
 	run_expect_error(run, "1", CODE_CANCELLED, "timeout");
@@ -180,13 +186,17 @@ TEST(a_client_that_pauses_gets_an_answer_that_was_in_time)
 	run_call(run, "1", "slow", "{}");
 	poll(NULL, 0, 2500);
 	for (int i = 0; i < 27; i++)
-		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/message");
+		ck_assert_str_eq(at_text(run_expect_message(run), "method"),
+		    "notifications/message");
 	run_expect_result(run, "1");
 	run_leave(run, 0);
 	run_end(run);
 }
 
-/* A language server that waits for the answer to its registration, as many do, before it answers anything. */
+/*
+ * A language server that waits for the answer to its registration, as many do, before it answers
+ * anything.
+ */
 #define REGISTERS \
 	"sh:read x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"capabilities\":{}}}'; " \
 	"echo '{\"jsonrpc\":\"2.0\",\"id\":\"r\",\"method\":\"client/registerCapability\",\"params\":{}}'; " \
@@ -204,11 +214,13 @@ TESTS(a_client_that_does_not_answer_is_answered_for, 0, 2)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
 	run_expect_result(run, "1");
 	if (_i == 1) {
-		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "client/registerCapability");
+		ck_assert_str_eq(at_text(run_expect_message(run), "method"),
+		    "client/registerCapability");
 		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "$/cancelRequest");
 	}
 	run_expect_logged(run, "got {\"jsonrpc\":\"2.0\",\"id\":\"r\",\"result\":null}");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"textDocument/hover\",\"params\":{}}");
 	run_expect_result(run, "2");
 	run_expect_logged(run, "ANSWERED_FOR_CLIENT ");
 	run_leave(run, 0);
@@ -218,7 +230,10 @@ TESTS(a_client_that_does_not_answer_is_answered_for, 0, 2)
 
 enum { SLOW = 3000 }; /* milliseconds; a gap of more than 2000 is one in which the machine slept */
 
-/* Reading the configuration stands for any work. The call comes in that turn too, and is overdue at its end. */
+/*
+ * Reading the configuration stands for any work. The call comes in that turn too, and is overdue at
+ * its end.
+ */
 TEST(a_turn_that_takes_long_is_no_sleep)
 {
 	const char *path = path_of("config");

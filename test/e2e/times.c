@@ -1,7 +1,7 @@
 /*
- * What canceld promises about time: the only tests with an upper bound. On a busy machine a single measurement may be
- * late through no fault of canceld's, so each promise must be kept once in a few tries. (That the steps are planned in
- * time is tested on a virtual clock: test/core/supervisor.c.)
+ * What canceld promises about time: the only tests with an upper bound. On a busy machine a single
+ * measurement may be late through no fault of canceld's, so each promise must be kept once in a few
+ * tries. (That the steps are planned in time is tested on a virtual clock: test/core/supervisor.c.)
  */
 #include "client.h"
 #include "leak.h"
@@ -17,7 +17,8 @@ enum {
 };
 
 #define UNWILLING "demo --ignore-eof --ignore-term"
-#define ONCE "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi; : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER"
+#define ONCE \
+	"sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi; : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER"
 
 /* How many times as long as on an idle machine a computation takes now. */
 static long
@@ -31,7 +32,10 @@ slowness(void)
 	return 1 + (milliseconds() - start) / (WORK + WORK / 2);
 }
 
-/* An asan or valgrind build is slow everywhere. Of two looks, before and after a measurement, the slower one counts. */
+/*
+ * An asan or valgrind build is slow everywhere. Of two looks, before and after a measurement, the
+ * slower one counts.
+ */
 static long
 slack(void)
 {
@@ -80,7 +84,8 @@ fill_with_requests(struct run *run)
 {
 	run_ping(run);
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"stop-reading\"}");
-	run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"half\",\"params\":[\"%0200000d\"]}", 0);
+	run_sendf(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"half\",\"params\":[\"%0200000d\"]}", 0);
 	for (int id = 2; id < 40000; id++)
 		text_print(&run->unsent, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"m\"}\n", id);
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"last\"}");
@@ -119,7 +124,10 @@ static const struct promise {
 	int signal; /* without an event: what canceld gets */
 	long within;
 } promises[] = {
-	/* Clients close stdin, wait for 2 seconds, send SIGTERM and wait for 2 seconds (MCP lifecycle, "Shutdown"). */
+	/*
+	 * Clients close stdin, wait for 2 seconds, send SIGTERM and wait for 2 seconds (MCP
+	 * lifecycle, "Shutdown").
+	 */
 	{ "stdin closed", "", NULL, open_call, run_close_in, 0, 1600 },
 	{ "stdin closed, unwilling server", "", UNWILLING, open_call, run_close_in, 0, 4200 },
 	{ "stdin closed, server stopped", "", NULL, open_call, stop_server, 0, 2200 },
@@ -129,7 +137,8 @@ static const struct promise {
 	{ "SIGTERM", "", NULL, open_call, NULL, SIGTERM, 700 },
 	{ "SIGTERM, unwilling server", "", UNWILLING, open_call, NULL, SIGTERM, 2200 },
 	{ "SIGTERM, queue full", "-v", "peer puppet", fill, NULL, SIGTERM, 2200 },
-	{ "SIGTERM, 40000 requests wait", "-q", "peer puppet", fill_with_requests, NULL, SIGTERM, 700 },
+	{ "SIGTERM, 40000 requests wait", "-q", "peer puppet", fill_with_requests, NULL, SIGTERM,
+	    700 },
 	{ "SIGTERM while draining", "-v --drain", UNWILLING, drain, NULL, SIGTERM, 2200 },
 	{ "SIGTERM between two servers", "-r9/1m", ONCE, lose_server, NULL, SIGTERM, 700 },
 	{ "stdin closed between two servers", "-r9/1m", ONCE, lose_server, run_close_in, 0, 1000 },
@@ -138,14 +147,19 @@ static const struct promise {
 	{ "canceld killed", "", NULL, open_call, NULL, SIGKILL, 2000 },
 	{ "canceld aborted", "", NULL, open_call, NULL, SIGABRT, 2000 },
 	{ "canceld killed, unwilling server", "", UNWILLING, open_call, NULL, SIGKILL, 2200 },
-	{ "canceld killed, no time to exit", "--kill-after=0", UNWILLING, open_call, NULL, SIGKILL, 500 },
+	{ "canceld killed, no time to exit", "--kill-after=0", UNWILLING, open_call, NULL, SIGKILL,
+	    500 },
 	{ "server crashed", "", NULL, open_call, crash_server, 0, 1000 },
-	{ "server crashed, descendant holds stdout", "", "sh:sleep 50 & exit 5", do_nothing, do_nothing, 0, 1000 },
+	{ "server crashed, descendant holds stdout", "", "sh:sleep 50 & exit 5", do_nothing,
+	    do_nothing, 0, 1000 },
 	{ "no such program", "", "no-such-program-anywhere", do_nothing, do_nothing, 0, 1000 },
 	{ "server exited, stdin closed", "", "sh:exit 3", do_nothing, run_close_in, 0, 300 },
-	{ "no time to exit", "--term-after=0 --kill-after=0", UNWILLING, open_call, run_close_in, 0, 500 },
-	{ "900 ms twice", "--term-after=900ms --kill-after=900ms", UNWILLING, open_call, run_close_in, 0, 2200 },
-	{ "1500 ms after SIGTERM", "--kill-after=1500ms", UNWILLING, open_call, NULL, SIGTERM, 1900 },
+	{ "no time to exit", "--term-after=0 --kill-after=0", UNWILLING, open_call, run_close_in, 0,
+	    500 },
+	{ "900 ms twice", "--term-after=900ms --kill-after=900ms", UNWILLING, open_call,
+	    run_close_in, 0, 2200 },
+	{ "1500 ms after SIGTERM", "--kill-after=1500ms", UNWILLING, open_call, NULL, SIGTERM,
+	    1900 },
 };
 
 static long
@@ -185,10 +199,14 @@ TESTS(a_session_ends_in_time, 0, COUNT(promises))
 		if (took <= promise->within + slack())
 			return;
 	}
-	ck_abort_msg("%s: all gone after %ld ms, promised within %ld", promise->name, took, promise->within);
+	ck_abort_msg("%s: all gone after %ld ms, promised within %ld", promise->name, took,
+	    promise->within);
 }
 
-/* The descriptors stay open, and so many wrappers live on: canceld can only learn it from its ancestors. */
+/*
+ * The descriptors stay open, and so many wrappers live on: canceld can only learn it from its
+ * ancestors.
+ */
 TESTS(a_killed_client_is_noticed_in_time, 0, 18)
 {
 	static const char *const between[] = { NULL, "sh", "sh sh" };
@@ -235,7 +253,10 @@ TEST(a_deadline_fires_in_time)
 	ck_abort_msg("answered after %ld ms, promised within 300", elapsed);
 }
 
-/* Nothing else wakes canceld then: the server has no whole message to answer, the client has nothing more to ask. */
+/*
+ * Nothing else wakes canceld then: the server has no whole message to answer, the client has
+ * nothing more to ask.
+ */
 TESTS(room_for_the_rest_of_a_message_is_used, 0, 4)
 {
 	enum { SIZE = 4000000, WITHIN = 1000 };

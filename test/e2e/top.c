@@ -32,7 +32,8 @@ read_screen(int terminal, const char *text)
 		if (len > sizeof(shell_output) / 2)
 			len = 0;
 		got = read(terminal, shell_output + len, sizeof(shell_output) - 1 - len);
-		ck_assert_msg(got > 0, "the terminal never showed '%s', but:\n%s", text, shell_output);
+		ck_assert_msg(got > 0, "the terminal never showed '%s', but:\n%s", text,
+		    shell_output);
 		len += (size_t)got;
 		shell_output[len] = '\0';
 	}
@@ -53,7 +54,8 @@ await_frame(int terminal, const char *text)
 
 	for (;;) {
 		ck_assert_uint_lt(len, sizeof(shell_output) - 1);
-		ck_assert_msg(read(terminal, shell_output + len, 1) == 1, "no screen had '%s'", text);
+		ck_assert_msg(read(terminal, shell_output + len, 1) == 1, "no screen had '%s'",
+		    text);
 		shell_output[++len] = '\0';
 		if (len < 3 || strcmp(shell_output + len - 3, "\033[J") != 0)
 			continue;
@@ -71,7 +73,8 @@ start_top_on(int *terminal, const char *name, const struct winsize *size)
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		setenv("TERM", "xterm", 1);
-		execl(getenv("CANCELCTL"), "cancelctl", "top", "--interval", "100ms", name, (char *)NULL);
+		execl(getenv("CANCELCTL"), "cancelctl", "top", "--interval", "100ms", name,
+		    (char *)NULL);
 		_exit(127);
 	}
 	shell_output[0] = '\0';
@@ -131,7 +134,8 @@ TEST(top_cancels_the_marked_request_after_a_question)
 TEST(top_marks_resizes_and_restores_the_terminal)
 {
 	struct run *run = run_hanging("--name marks", "7");
-	struct winsize wide = { .ws_row = 40, .ws_col = 120 }, narrow = { .ws_row = 12, .ws_col = 50 },
+	struct winsize wide = { .ws_row = 40, .ws_col = 120 },
+		       narrow = { .ws_row = 12, .ws_col = 50 },
 		       small = { .ws_row = 6, .ws_col = 39 };
 	int terminal;
 	pid_t pid;
@@ -231,7 +235,9 @@ TEST(top_cancels_the_request_that_it_asked_about)
 	run_end(run);
 }
 
-/* Though the call for which it waits was heard of later: that can be cancelled, so that both go on. */
+/*
+ * Though the call for which it waits was heard of later: that can be cancelled, so that both go on.
+ */
 TEST(what_is_held_stands_below_what_it_waits_for)
 {
 	struct run *run = run_session("--name holds --parallel 1 -v", NULL);
@@ -305,7 +311,8 @@ TEST(top_sorts_and_shows_all_about_a_request)
 	ck_assert_int_eq(write(terminal, "qq", 2), 2);
 	expect_restored(terminal, pid, 0);
 	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
-	run_expect_shell(run, "$C set pages --now 2h && $C ls -j pages", 0, "\"timeout_from\":\"cancelctl set -t 2h\"");
+	run_expect_shell(run, "$C set pages --now 2h && $C ls -j pages", 0,
+	    "\"timeout_from\":\"cancelctl set -t 2h\"");
 	run_expect_shell(run, "$C cancel pages 7", 0, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");
 	run_release(run);
@@ -412,7 +419,10 @@ TEST(top_scrolls_a_wrapped_page_to_its_first_line)
 	run_end(run);
 }
 
-/* Between two looks one was answered, and the other one timed out: nothing shows which, so neither is told. */
+/*
+ * Between two looks one was answered, and the other one timed out: nothing shows which, so neither
+ * is told.
+ */
 TEST(how_it_ended_is_not_guessed_from_a_deadline)
 {
 	struct run *run = run_session("--name short -t tools/call:sleep=2s", NULL);
@@ -447,13 +457,16 @@ address_beside(const struct run *run, const char *name)
 	glob_t found;
 	int len;
 
-	snprintf(pattern, sizeof(pattern), "/run/user/%d/canceld/%d-*.sock", (int)getuid(), (int)run->pid);
+	snprintf(pattern, sizeof(pattern), "/run/user/%d/canceld/%d-*.sock", (int)getuid(),
+	    (int)run->pid);
 	if (glob(pattern, 0, NULL, &found) != 0) {
-		snprintf(pattern, sizeof(pattern), "%s/.local/state/canceld/%d-*.sock", getenv("HOME"), (int)run->pid);
+		snprintf(pattern, sizeof(pattern), "%s/.local/state/canceld/%d-*.sock",
+		    getenv("HOME"), (int)run->pid);
 		ck_assert_int_eq(glob(pattern, 0, NULL, &found), 0);
 	}
 	len = (int)(strrchr(found.gl_pathv[0], '/') - found.gl_pathv[0]);
-	len = snprintf(address.sun_path, sizeof(address.sun_path), "%.*s/%s", len, found.gl_pathv[0], name);
+	len = snprintf(address.sun_path, sizeof(address.sun_path), "%.*s/%s", len,
+	    found.gl_pathv[0], name);
 	ck_assert_uint_lt((size_t)len, sizeof(address.sun_path));
 	globfree(&found);
 	return address;
@@ -477,7 +490,8 @@ listen_at(const struct sockaddr_un *address)
 static pid_t
 start_to_end_meanwhile(const struct sockaddr_un *address)
 {
-	static const char answer[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"pid\":99999998,\"name\":\"goes\"}}\n";
+	static const char answer[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"pid\":99999998,\"name\":\"goes\"}}\n";
 	int listener = listen_at(address), peer;
 	char asked[4096];
 	pid_t pid = process_fork();
@@ -519,8 +533,8 @@ TEST(a_socket_without_a_listener_is_removed)
 }
 
 /*
- * As a canceld that has these results for those that ask, one after the other, and the last one for all that follow, until
- * it is killed; "": no answer. It refuses to cancel.
+ * As a canceld that has these results for those that ask, one after the other, and the last one for
+ * all that follow, until it is killed; "": no answer. It refuses to cancel.
  */
 static pid_t
 start_fake(const struct sockaddr_un *address, const char *const results[])
@@ -587,23 +601,25 @@ TEST(top_cancels_in_the_canceld_that_it_asked_about)
 }
 
 #define SWAP(name, age, idle, open) \
-	"{\"pid\":99999980,\"name\":\"swaps\",\"age_ms\":" age ",\"in_flight\":" open ",\"requests\":[" \
-	"{\"id\":1,\"serial\":1,\"from\":\"client\",\"method\":\"" name "\",\"age_ms\":" idle ",\"idle_ms\":" idle \
-	"}]}"
+	"{\"pid\":99999980,\"name\":\"swaps\",\"age_ms\":" age ",\"in_flight\":" open \
+	",\"requests\":[" \
+	"{\"id\":1,\"serial\":1,\"from\":\"client\",\"method\":\"" name "\",\"age_ms\":" idle \
+	",\"idle_ms\":" idle "}]}"
 
 /* Their canceld tell of them at slightly different times. */
 TEST(what_is_idle_as_long_keeps_its_place)
 {
 	/* top looks twice before it draws. */
-	static const char *const first[] = { SWAP("first", "10000", "5000", "1"), SWAP("first", "10000", "5000", "1"),
-		SWAP("first", "10100", "5100", "2"), NULL },
+	static const char *const first[] = { SWAP("first", "10000", "5000", "1"),
+		SWAP("first", "10000", "5000", "1"), SWAP("first", "10100", "5100", "2"), NULL },
 				 *const second[] = { SWAP("second", "10000", "4998", "1"),
-					 SWAP("second", "10000", "4998", "1"), SWAP("second", "10105", "5103", "2"),
-					 NULL };
+					 SWAP("second", "10000", "4998", "1"),
+					 SWAP("second", "10105", "5103", "2"), NULL };
 	struct run *run = run_session("--name swapper", NULL);
 	struct sockaddr_un addresses[2] = { address_beside(run, "99999980-ab.sock"),
 		address_beside(run, "99999981-ab.sock") };
-	pid_t fakes[2] = { start_fake(&addresses[0], first), start_fake(&addresses[1], second) }, pid;
+	pid_t fakes[2] = { start_fake(&addresses[0], first), start_fake(&addresses[1], second) },
+	      pid;
 	int terminal;
 
 	pid = start_top(&terminal, "swaps");
@@ -652,18 +668,23 @@ TEST(many_servers_leave_room_for_a_request_and_its_details)
 	run_end(run);
 }
 
-#define OPEN(id) "{\"id\":" id ",\"serial\":" id ",\"from\":\"client\",\"method\":\"m\",\"age_ms\":9,\"idle_ms\":9}"
+#define OPEN(id) \
+	"{\"id\":" id ",\"serial\":" id \
+	",\"from\":\"client\",\"method\":\"m\",\"age_ms\":9,\"idle_ms\":9}"
 #define ENDED(id, name) \
 	"{\"id\":" id ",\"serial\":" id ",\"from\":\"client\",\"method\":\"m\",\"name\":\"" name \
 	"\",\"age_ms\":20,\"state\":\"timed_out\",\"ended_ms\":45000,\"progress\":{\"progress\":112}}"
 
-/* On twelve lines there is room for eight; on the longest name that is not shown nothing depends. */
+/*
+ * On twelve lines there is room for eight; on the longest name that is not shown nothing depends.
+ */
 TEST(what_has_ended_gets_the_room_that_is_left)
 {
 	static const char result[] =
 	    "{\"pid\":99999994,\"name\":\"full\",\"in_flight\":7,\"requests\":[" OPEN("1") "," OPEN("2") "," OPEN(
 		"3") "," OPEN("4") "," OPEN("5") "," OPEN("6") "," OPEN("7") "],\"ended\":[" ENDED("8",
-		"eight") "," ENDED("9", "a_name_so_long_that_it_would_squeeze_what_is_open_beside_it") "]}";
+		"eight") "," ENDED("9",
+		"a_name_so_long_that_it_would_squeeze_what_is_open_beside_it") "]}";
 	struct run *run = run_session("--name fuller", NULL);
 	struct sockaddr_un address = address_beside(run, "99999994-ab.sock");
 	pid_t pid, fake = start_fake(&address, (const char *const[]){ result, NULL });
@@ -800,11 +821,14 @@ static const unsigned short widths[] = { 60, 80, 120, 140 };
 
 TESTS(no_page_is_wider_than_the_terminal, 0, sizeof(widths) / sizeof(widths[0]))
 {
-	struct run *run = run_session("--name a-server-whose-name-is-as-long-as-a-name-may-well-be", NULL);
-	struct winsize size = { .ws_row = 40, .ws_col = widths[_i] }, narrow = { .ws_row = 40, .ws_col = 50 };
+	struct run *run =
+	    run_session("--name a-server-whose-name-is-as-long-as-a-name-may-well-be", NULL);
+	struct winsize size = { .ws_row = 40, .ws_col = widths[_i] },
+		       narrow = { .ws_row = 40, .ws_col = 50 };
 	static const struct {
 		const char *key, *shown;
-	} pages[] = { { "", "by IDLE" }, { "?", "sort by IDLE" }, { "q\n", "max time" }, { "qh", "TOOK" } };
+	} pages[] = { { "", "by IDLE" }, { "?", "sort by IDLE" }, { "q\n", "max time" },
+		{ "qh", "TOOK" } };
 	char number[16];
 	int terminal;
 	pid_t pid;

@@ -1,4 +1,7 @@
-/* cancelctl trace: the log of a real session in each format, read by strict readers; and hostile logs. */
+/*
+ * cancelctl trace: the log of a real session in each format, read by strict readers; and hostile
+ * logs.
+ */
 #include <poll.h>
 
 #include "client.h"
@@ -65,13 +68,18 @@ call_progress(struct run *run)
 {
 	run_send(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"tools/call\",\"params\":{\"name\":\"progress\",\"arguments\":"
-	    "{\"ms\":1,\"steps\":2},\"_meta\":{\"progressToken\":1,\"traceparent\":\"00-" TRACE "-" PARENT "-01\"}}}");
+	    "{\"ms\":1,\"steps\":2},\"_meta\":{\"progressToken\":1,\"traceparent\":\"00-" TRACE
+	    "-" PARENT "-01\"}}}");
 	for (int i = 0; i < 2; i++)
-		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/progress");
+		ck_assert_str_eq(at_text(run_expect_message(run), "method"),
+		    "notifications/progress");
 	run_expect_result(run, "\"p\"");
 }
 
-/* A progress with a parent, an error, one that the client cancels, one that is late, one that is left; then the end. */
+/*
+ * A progress with a parent, an error, one that the client cancels, one that is late, one that is
+ * left; then the end.
+ */
 static void
 make_log(const char *options)
 {
@@ -79,8 +87,8 @@ make_log(const char *options)
 	char words[512];
 
 	snprintf(words, sizeof(words),
-	    "--log-format json -l %s/log -t tools/call:stubborn=300ms -D mcp --no-control %s", getenv("E2E_DIRECTORY"),
-	    options);
+	    "--log-format json -l %s/log -t tools/call:stubborn=300ms -D mcp --no-control %s",
+	    getenv("E2E_DIRECTORY"), options);
 	expect("rm -f log", 0, "");
 	run = run_session(words, NULL);
 	call_progress(run);
@@ -99,19 +107,21 @@ make_log(const char *options)
 	run_end(run);
 }
 
-/* What ui.perfetto.dev needs: events of known phases with their members, and in each thread slices that do not overlap. */
+/*
+ * What ui.perfetto.dev needs: events of known phases with their members, and in each thread slices
+ * that do not overlap.
+ */
 static json_t *
 read_perfetto(const char *words)
 {
-	json_t *lines = trace(words), *events = json_incref(at(json_array_get(lines, 0), "traceEvents")), *event,
-	       *before;
+	json_t *lines = trace(words),
+	       *events = json_incref(at(json_array_get(lines, 0), "traceEvents")), *event, *before;
 	size_t i, k;
 
 	ck_assert_uint_eq(json_array_size(lines), 1);
 	ck_assert_str_eq(at_text(json_array_get(lines, 0), "displayTimeUnit"), "ms");
 	json_decref(lines);
-	json_array_foreach(events, i, event)
-	{
+	json_array_foreach (events, i, event) {
 		const char *phase = at_text(event, "ph");
 
 		ck_assert(json_is_integer(at(event, "ts")) && json_is_integer(at(event, "pid")));
@@ -128,9 +138,11 @@ read_perfetto(const char *words)
 		ck_assert_int_ge(at_number(event, "dur"), 0);
 		for (k = 0; k < i; k++) {
 			before = json_array_get(events, k);
-			ck_assert(!at_exists(before, "dur") || at_number(before, "tid") != at_number(event, "tid") ||
+			ck_assert(!at_exists(before, "dur") ||
+			    at_number(before, "tid") != at_number(event, "tid") ||
 			    at_number(before, "pid") != at_number(event, "pid") ||
-			    at_number(before, "ts") + at_number(before, "dur") <= at_number(event, "ts"));
+			    at_number(before, "ts") + at_number(before, "dur") <=
+				at_number(event, "ts"));
 		}
 	}
 	return events;
@@ -143,8 +155,10 @@ event_of(json_t *events, const char *phase, const char *name)
 	json_t *event;
 	size_t i;
 
-	json_array_foreach(events, i, event) if (strcmp(at_text(event, "ph"), phase) == 0 &&
-	    strcmp(at_text(event, "name"), name) == 0) return event;
+	json_array_foreach (events, i, event)
+		if (strcmp(at_text(event, "ph"), phase) == 0 &&
+		    strcmp(at_text(event, "name"), name) == 0)
+			return event;
 	ck_abort_msg("no %s %s", phase, name);
 }
 
@@ -161,12 +175,10 @@ read_attributes(json_t *attributes)
 	const char *key;
 	size_t i;
 
-	json_array_foreach(attributes, i, attribute)
-	{
+	json_array_foreach (attributes, i, attribute) {
 		at_text(attribute, "key");
 		ck_assert_uint_eq(json_object_size(at(attribute, "value")), 1);
-		json_object_foreach(at(attribute, "value"), key, value)
-		{
+		json_object_foreach (at(attribute, "value"), key, value) {
 			if (strcmp(key, "boolValue") == 0)
 				ck_assert(json_is_boolean(value));
 			else
@@ -175,7 +187,8 @@ read_attributes(json_t *attributes)
 				ck_assert_uint_eq(strspn(json_string_value(value), "-0123456789"),
 				    json_string_length(value));
 			else
-				ck_assert(strcmp(key, "stringValue") == 0 || strcmp(key, "boolValue") == 0);
+				ck_assert(strcmp(key, "stringValue") == 0 ||
+				    strcmp(key, "boolValue") == 0);
 		}
 	}
 }
@@ -193,16 +206,18 @@ read_span(json_t *span)
 		expect_digits(at_text(span, "parentSpanId"), hex, 16);
 	expect_digits(at_text(span, "startTimeUnixNano"), decimal, 19);
 	expect_digits(at_text(span, "endTimeUnixNano"), decimal, 19);
-	ck_assert_int_le(strcmp(at_text(span, "startTimeUnixNano"), at_text(span, "endTimeUnixNano")), 0);
-	ck_assert(at_number(span, "kind") >= KIND_INTERNAL && at_number(span, "kind") <= KIND_CLIENT);
+	ck_assert_int_le(strcmp(at_text(span, "startTimeUnixNano"),
+			     at_text(span, "endTimeUnixNano")),
+	    0);
+	ck_assert(
+	    at_number(span, "kind") >= KIND_INTERNAL && at_number(span, "kind") <= KIND_CLIENT);
 	at_text(span, "name");
 	read_attributes(at(span, "attributes"));
 	if (at_exists(span, "status"))
 		ck_assert_int_eq(at_number(span, "status code"), 2);
 	if (!at_exists(span, "events"))
 		return;
-	json_array_foreach(at(span, "events"), i, event)
-	{
+	json_array_foreach (at(span, "events"), i, event) {
 		expect_digits(at_text(event, "timeUnixNano"), decimal, 19);
 		at_text(event, "name");
 		read_attributes(at(event, "attributes"));
@@ -218,19 +233,20 @@ read_spans(json_t *lines)
 	json_t *spans = json_array(), *line, *span;
 	size_t i, k;
 
-	json_array_foreach(lines, i, line)
-	{
+	json_array_foreach (lines, i, line) {
 		json_t *resource = json_array_get(at(line, "resourceSpans"), 0);
 		json_t *scope = json_array_get(at(resource, "scopeSpans"), 0);
 
 		ck_assert_uint_eq(json_object_size(line), 1);
 		read_attributes(at(resource, "resource attributes"));
-		ck_assert_ptr_nonnull(attribute_of(at(resource, "resource attributes"), "service.name"));
+		ck_assert_ptr_nonnull(
+		    attribute_of(at(resource, "resource attributes"), "service.name"));
 		ck_assert_str_eq(at_text(scope, "scope name"), "canceld");
 		at_text(scope, "scope version");
 		ck_assert_uint_gt(json_array_size(at(scope, "spans")), 0);
 		ck_assert_uint_le(json_array_size(at(scope, "spans")), 512);
-		json_array_foreach(at(scope, "spans"), k, span) read_span(span);
+		json_array_foreach (at(scope, "spans"), k, span)
+			read_span(span);
 		json_array_extend(spans, at(scope, "spans"));
 	}
 	json_decref(lines);
@@ -249,8 +265,9 @@ attribute_of(json_t *attributes, const char *key)
 	json_t *attribute;
 	size_t i;
 
-	json_array_foreach(attributes, i, attribute) if (strcmp(at_text(attribute, "key"), key) ==
-	    0) return json_object_iter_value(json_object_iter(at(attribute, "value")));
+	json_array_foreach (attributes, i, attribute)
+		if (strcmp(at_text(attribute, "key"), key) == 0)
+			return json_object_iter_value(json_object_iter(at(attribute, "value")));
 	return NULL;
 }
 
@@ -260,7 +277,9 @@ span_of_name(json_t *spans, const char *name)
 	json_t *span;
 	size_t i;
 
-	json_array_foreach(spans, i, span) if (strcmp(at_text(span, "name"), name) == 0) return span;
+	json_array_foreach (spans, i, span)
+		if (strcmp(at_text(span, "name"), name) == 0)
+			return span;
 	ck_abort_msg("no span %s", name);
 }
 
@@ -272,7 +291,8 @@ expect_attribute(json_t *span, const char *key, const char *text)
 	if (text == NULL)
 		ck_assert_ptr_null(value);
 	else
-		ck_assert_msg(value != NULL && strcmp(json_string_value(value), text) == 0, "%s", key);
+		ck_assert_msg(value != NULL && strcmp(json_string_value(value), text) == 0, "%s",
+		    key);
 }
 
 static bool
@@ -281,7 +301,9 @@ has_event(json_t *span, const char *name)
 	json_t *event;
 	size_t i;
 
-	json_array_foreach(at(span, "events"), i, event) if (strcmp(at_text(event, "name"), name) == 0) return true;
+	json_array_foreach (at(span, "events"), i, event)
+		if (strcmp(at_text(event, "name"), name) == 0)
+			return true;
 	return false;
 }
 
@@ -293,11 +315,13 @@ TEST(perfetto_has_a_process_for_the_session_and_rows_for_its_calls)
 
 	make_log("-vv --log-payload");
 	events = read_perfetto("log");
-	ck_assert(strncmp(at_text(event_of(events, "M", "process_name"), "args name"), "demo-server[", 12) == 0);
+	ck_assert(strncmp(at_text(event_of(events, "M", "process_name"), "args name"),
+		      "demo-server[", 12) == 0);
 	call = event_of(events, "X", "tools/call progress");
 	ck_assert_str_eq(at_text(call, "args outcome"), "result");
 	ck_assert_str_eq(at_text(call, "args traceparent"), "00-" TRACE "-" PARENT "-01");
-	ck_assert_int_eq(at_number(event_of(events, "i", "progress"), "tid"), at_number(call, "tid"));
+	ck_assert_int_eq(at_number(event_of(events, "i", "progress"), "tid"),
+	    at_number(call, "tid"));
 	ck_assert_str_eq(at_text(event_of(events, "X", "tools/call nosuch"), "cat"), "failed");
 	ck_assert_str_eq(at_text(event_of(events, "X", "tools/call sleep"), "cat"), "request");
 	call = event_of(events, "X", "tools/call stubborn");
@@ -312,8 +336,10 @@ TEST(perfetto_has_a_process_for_the_session_and_rows_for_its_calls)
 	ck_assert(!has_text(events, "swordfish"));
 	json_decref(events);
 	events = read_perfetto("--payload -f perfetto log");
-	ck_assert(has_text(at(event_of(events, "X", "tools/call sleep"), "args request"), "swordfish"));
-	ck_assert(has_text(at(event_of(events, "X", "tools/call nosuch"), "args response"), "no such tool"));
+	ck_assert(
+	    has_text(at(event_of(events, "X", "tools/call sleep"), "args request"), "swordfish"));
+	ck_assert(has_text(at(event_of(events, "X", "tools/call nosuch"), "args response"),
+	    "no such tool"));
 	json_decref(events);
 }
 
@@ -358,7 +384,8 @@ TEST(otlp_has_a_span_for_each_call)
 	ck_assert(json_equal(spans, again));
 	json_decref(again);
 	again = read_otlp("-f otlp --payload log");
-	ck_assert(has_text(attribute_of(at(span_of_name(again, "tools/call sleep"), "attributes"), "canceld.request"),
+	ck_assert(has_text(attribute_of(at(span_of_name(again, "tools/call sleep"), "attributes"),
+			       "canceld.request"),
 	    "swordfish"));
 	json_decref(again);
 	json_decref(spans);
@@ -372,21 +399,24 @@ TEST(a_log_of_decisions_has_what_was_given_up)
 	make_log("-v");
 	spans = read_otlp("-f otlp log");
 	span = span_of_name(spans, "tools/call stubborn");
-	ck_assert_int_ge(atoll(at_text(span, "endTimeUnixNano")) - atoll(at_text(span, "startTimeUnixNano")),
+	ck_assert_int_ge(atoll(at_text(span, "endTimeUnixNano")) -
+		atoll(at_text(span, "startTimeUnixNano")),
 	    300000000);
 	span_of_name(spans, "tools/call sleep");
 	ck_assert(!has_text(spans, "nosuch") && !has_text(spans, TRACE));
 	json_decref(spans);
 }
 
-#define LINE "{\"time\":\"2026-11-26T04:00:0%d.000Z\",\"pid\":%d,\"server\":\"s\",\"why\":\"RELAYED\",\"to\":\"%s\","
+#define LINE \
+	"{\"time\":\"2026-11-26T04:00:0%d.000Z\",\"pid\":%d,\"server\":\"s\",\"why\":\"RELAYED\",\"to\":\"%s\","
 
 /* A request and its answer 1 s later, with these further members. */
 static void
 put_call(FILE *file, int pid, const char *request, const char *more)
 {
 	fprintf(file, LINE "%s,\"elapsed\":0%s}\n", 1, pid, "server", request, more);
-	fprintf(file, LINE "%s,\"elapsed\":1000,\"outcome\":\"result\"}\n", 2, pid, "client", request);
+	fprintf(file, LINE "%s,\"elapsed\":1000,\"outcome\":\"result\"}\n", 2, pid, "client",
+	    request);
 }
 
 static FILE *
@@ -409,7 +439,8 @@ TEST(what_a_parent_must_be)
 	} parents[] = { { "00-" TRACE "-" PARENT "-03", 0 }, { "00-" TRACE "-" PARENT "-00", 2 },
 		{ "01-" TRACE "-" PARENT "-01", 1 }, { "00-" TRACE "-" PARENT "-1", 1 },
 		{ "00-" TRACE "-" PARENT "-01-", 1 }, { "00-" TRACE "-000000000000000-01", 1 },
-		{ "00-" TRACE "-0000000000000000-01", 1 }, { "00-00000000000000000000000000000000-" PARENT "-01", 1 },
+		{ "00-" TRACE "-0000000000000000-01", 1 },
+		{ "00-00000000000000000000000000000000-" PARENT "-01", 1 },
 		{ "00-" TRACE "-" PARENT "-0G", 1 }, { "00-" TRACE "-A111222233334444-01", 1 } };
 	char request[64], more[512];
 	FILE *file = open_log();
@@ -437,9 +468,9 @@ TEST(what_a_parent_must_be)
 static char *
 read_page(const char *words)
 {
-	static const char *const tags[] = { "!DOCTYPE html>", "html ", "meta ", "title>", "/title>", "style>",
-		"/style>", "h1>", "/h1>", "h2>", "/h2>", "p>", "p ", "table>", "/table>", "tr>", "tr ", "th ", "th>",
-		"td ", "svg ", "/svg>", "rect " };
+	static const char *const tags[] = { "!DOCTYPE html>", "html ", "meta ", "title>", "/title>",
+		"style>", "/style>", "h1>", "/h1>", "h2>", "/h2>", "p>", "p ", "table>", "/table>",
+		"tr>", "tr ", "th ", "th>", "td ", "svg ", "/svg>", "rect " };
 	static char page[(1 << 20) + 1];
 	char path[256];
 	FILE *file;
@@ -470,9 +501,10 @@ read_page(const char *words)
 /* Of the history, which does not keep each of them. */
 TEST(a_page_counts_what_was_only_counted)
 {
-	expect("printf '{\"time\":\"2026-11-26T09:18:10.018Z\",\"pid\":1,\"server\":\"s\",\"why\":\"COUNTED\",'"
-	       "'\"method\":\"tools/call\",\"name\":\"x\",\"count\":5,\"sum\":20}\\n' >counted; "
-	       "$C trace -f html counted | grep -o 'tools/call x<td.*'",
+	expect(
+	    "printf '{\"time\":\"2026-11-26T09:18:10.018Z\",\"pid\":1,\"server\":\"s\",\"why\":\"COUNTED\",'"
+	    "'\"method\":\"tools/call\",\"name\":\"x\",\"count\":5,\"sum\":20}\\n' >counted; "
+	    "$C trace -f html counted | grep -o 'tools/call x<td.*'",
 	    0, "tools/call x<td class=n>5<td class=n>0<td class=n>4<td class=n>4<td class=n><");
 }
 
@@ -485,7 +517,8 @@ TEST(a_page_has_times_failures_and_versions)
 	ck_assert_ptr_nonnull(strstr(page, "protocol 2025-11-25"));
 	ck_assert_ptr_nonnull(strstr(page, "serverInfo demo-server 1"));
 	ck_assert_ptr_nonnull(strstr(page, "p50 ms<th class=n>p95 ms<th class=n>max ms"));
-	ck_assert_ptr_nonnull(strstr(page, "<tr><td class=t>tools/call sleep<td class=n>2<td class=n>0<"));
+	ck_assert_ptr_nonnull(
+	    strstr(page, "<tr><td class=t>tools/call sleep<td class=n>2<td class=n>0<"));
 	ck_assert_ptr_nonnull(strstr(page, "<td class=w>no progress"));
 	ck_assert_uint_eq(count_of(page, "<td class=o>TIMED_OUT"), 2);
 	ck_assert_uint_eq(count_of(page, "<td class=o>result"), 3);
@@ -497,14 +530,16 @@ TEST(a_page_has_times_failures_and_versions)
 
 TEST(ids_are_as_they_were)
 {
-	static const char *const ids[] = { "1.5", "null", "0", "12345678901234567890", "12345678901234567891", "-7" };
+	static const char *const ids[] = { "1.5", "null", "0", "12345678901234567890",
+		"12345678901234567891", "-7" };
 	FILE *file = open_log();
 	char request[64];
 	json_t *spans;
 
 	for (int i = 0; i < COUNT(ids); i++) {
 		snprintf(request, sizeof(request), "\"id\":%s,\"method\":\"m%d\"", ids[i], i);
-		put_call(file, 7, request, ",\"bytes\":98765432109876543210,\"text\":\"\\\"12345678901234567890\"");
+		put_call(file, 7, request,
+		    ",\"bytes\":98765432109876543210,\"text\":\"\\\"12345678901234567890\"");
 	}
 	fclose(file);
 	spans = read_otlp("-f otlp log");
@@ -521,9 +556,11 @@ TEST(a_page_has_no_width_below_zero)
 	const char *page;
 
 	put_call(file, 7, "\"id\":1,\"method\":\"m\"", "");
-	fprintf(file, LINE "\"id\":2,\"method\":\"m\",\"elapsed\":9000,\"why\":\"TIMED_OUT\"}\n", 0, 7, "client");
-	fprintf(file, "{\"time\":\"2026-11-26T04:00:00.999Z\",\"pid\":8,\"why\":\"A\"}\n" LINE "\"id\":1}\n", 0, 8,
-	    "client");
+	fprintf(file, LINE "\"id\":2,\"method\":\"m\",\"elapsed\":9000,\"why\":\"TIMED_OUT\"}\n", 0,
+	    7, "client");
+	fprintf(file,
+	    "{\"time\":\"2026-11-26T04:00:00.999Z\",\"pid\":8,\"why\":\"A\"}\n" LINE "\"id\":1}\n",
+	    0, 8, "client");
 	fclose(file);
 	page = read_page("log");
 	ck_assert_ptr_null(strstr(page, "=-"));
@@ -540,8 +577,8 @@ TEST(a_page_has_the_shares_of_times)
 	for (int i = 99; i >= 0; i--)
 		fprintf(file, "%s%d,\"id\":%d,\"why\":\"TIMED_OUT\"}\n", line, i + 1, i);
 	fclose(file);
-	ck_assert_ptr_nonnull(
-	    strstr(read_page("log"), ">m<td class=n>100<td class=n>100<td class=n>50<td class=n>95<td class=n>100<"));
+	ck_assert_ptr_nonnull(strstr(read_page("log"),
+	    ">m<td class=n>100<td class=n>100<td class=n>50<td class=n>95<td class=n>100<"));
 }
 
 #define HOSTILE "</script><b>\\u0000\\u001B[2J\\u202e\\ud83d\\ude00\\uFFFD&\\\"'\\n"
@@ -551,15 +588,20 @@ TEST(hostile_names_break_nothing)
 	FILE *file = open_log();
 	json_t *events, *spans;
 
-	put_call(file, 7, "\"id\":\"" HOSTILE "\",\"method\":\"tools/call\",\"name\":\"" HOSTILE "\"", "");
+	put_call(file, 7,
+	    "\"id\":\"" HOSTILE "\",\"method\":\"tools/call\",\"name\":\"" HOSTILE "\"", "");
 	put_call(file, 8, "\"id\":1,\"method\":\"" HOSTILE "\"", ",\"payload\":\"" HOSTILE "\"");
-	fprintf(file, LINE "\"id\":2,\"method\":\"%01048576d\",\"elapsed\":0}\n", 3, 9, "server", 7);
+	fprintf(file, LINE "\"id\":2,\"method\":\"%01048576d\",\"elapsed\":0}\n", 3, 9, "server",
+	    7);
 	for (int i = 0; i < 1200; i++)
-		fprintf(file, LINE "\"id\":%d,\"method\":\"parallel\",\"elapsed\":0}\n", 4, 9, "server", i);
+		fprintf(file, LINE "\"id\":%d,\"method\":\"parallel\",\"elapsed\":0}\n", 4, 9,
+		    "server", i);
 	fprintf(file, "\xff\xfe{}\n{\"time\":\"2026-11-26T04:00:00.000Z\"}\nplain text\n");
 	fclose(file);
-	ck_assert_ptr_nonnull(strstr(read_page("log 2>said"), "&#60;/script&#62;&#60;b&#62;\\x00\\x1b[2J"));
-	expect("$C trace log >traced", 0, "cancelctl: log: 3 lines are not of a JSON log, and were passed over\n");
+	ck_assert_ptr_nonnull(
+	    strstr(read_page("log 2>said"), "&#60;/script&#62;&#60;b&#62;\\x00\\x1b[2J"));
+	expect("$C trace log >traced", 0,
+	    "cancelctl: log: 3 lines are not of a JSON log, and were passed over\n");
 	expect("LC_ALL=C grep -aP '[^ -~\\n]' traced", 1, "");
 	events = trace("log 2>said");
 	ck_assert(has_text(events, "\\u0000\\u001B[2J"));
@@ -626,12 +668,14 @@ TEST(a_session_is_followed_to_its_end)
 	ck_assert_uint_gt(json_array_size(lines), 1);
 	spans = read_spans(lines);
 	span_of_name(spans, "tools/call echo");
-	ck_assert_str_eq(at_text(span_of_name(spans, "tools/call progress"), "parentSpanId"), PARENT);
+	ck_assert_str_eq(at_text(span_of_name(spans, "tools/call progress"), "parentSpanId"),
+	    PARENT);
 	expect_attribute(span_of_name(spans, "tools/call nosuch"), "error.type", "-32602");
 	span = span_of_name(spans, "tools/call stubborn");
 	expect_attribute(span, "error.type", "timeout");
 	ck_assert(has_event(span, "LATE"));
-	ck_assert_str_eq(at_text(span, "traceId"), at_text(span_of_name(spans, "SUMMARY"), "traceId"));
+	ck_assert_str_eq(at_text(span, "traceId"),
+	    at_text(span_of_name(spans, "SUMMARY"), "traceId"));
 	ck_assert(!has_text(spans, "swordfish"));
 	json_decref(spans);
 	run_end(run);
@@ -643,12 +687,15 @@ has_line(const struct run *run, const char *text)
 {
 	char script[256];
 
-	snprintf(script, sizeof(script), "cd \"$E2E_DIRECTORY\"; grep '\"%d\"' all | grep -q '%s'", (int)run->pid,
-	    text);
+	snprintf(script, sizeof(script), "cd \"$E2E_DIRECTORY\"; grep '\"%d\"' all | grep -q '%s'",
+	    (int)run->pid, text);
 	return shell_run(":", script) == 0;
 }
 
-/* Starts a trace that follows, and a call that stays open, of which it has heard when it tells of a later one. */
+/*
+ * Starts a trace that follows, and a call that stays open, of which it has heard when it tells of a
+ * later one.
+ */
 static pid_t
 follow_until_open(struct run *run)
 {
@@ -702,13 +749,16 @@ TEST(what_cannot_be_done_is_told)
 	expect("HOME=/nonexistent $C trace", 1, "nothing to tell");
 	expect("$C trace -f pdf log", 2, "--format: 'pdf' is none of perfetto, otlp and html");
 	expect("$C trace -s soon log", 2, "'soon' is no time such as 2h");
-	expect("$C trace --follow -f perfetto", 2, "--follow writes otlp alone, of every canceld or one; see");
+	expect("$C trace --follow -f perfetto", 2,
+	    "--follow writes otlp alone, of every canceld or one; see");
 	expect("$C trace --follow a b || $C trace --follow -s 1h || $C trace --follow --payload", 2,
 	    "--follow writes otlp");
 	expect("$C trace --follow nobody", 1, "no canceld");
-	expect("$C trace nosuch", 1, "cancelctl: nosuch: no such file, and nothing of such a server in the history");
+	expect("$C trace nosuch", 1,
+	    "cancelctl: nosuch: no such file, and nothing of such a server in the history");
 	expect("$C trace .", 1, "cancelctl: .: Is a directory");
-	expect("echo x | $C trace -", 1, "nothing to tell: no line of a JSON log or of the history");
+	expect("echo x | $C trace -", 1,
+	    "nothing to tell: no line of a JSON log or of the history");
 	expect("$C trace log >/dev/full", 125, "standard output: No space left");
 	expect("$C trace --help", 0, "usage: cancelctl trace ");
 	expect("$C trace --since 1h log | grep -c TIMED_OUT", 0, "1\n");

@@ -10,8 +10,12 @@ enum {
 	GUARDIAN_SHARE = 500 << 10, /* bytes */
 };
 
-/* Of the descendants (see peers.h). The first two stay in the server's process group, the last two take long to end. */
-static const char *const kinds[] = { "pipe", "noterm", "group", "session", "daemon", "stopped", "runaway", "many" };
+/*
+ * Of the descendants (see peers.h). The first two stay in the server's process group, the last two
+ * take long to end.
+ */
+static const char *const kinds[] = { "pipe", "noterm", "group", "session", "daemon", "stopped",
+	"runaway", "many" };
 
 enum { FIRST_OUTSIDE_GROUP = 2 };
 
@@ -44,7 +48,8 @@ start_with(const char *kind, struct setup setup)
 	adopt_orphans();
 	run = run_start(&setup);
 	run_ping(run);
-	ck_assert_int_ge(process_marked(run->mark, list, sizeof(list)), 3); /* canceld, its guardian, the server ... */
+	/* canceld, its guardian, the server ... */
+	ck_assert_int_ge(process_marked(run->mark, list, sizeof(list)), 3);
 	return run;
 }
 
@@ -66,7 +71,8 @@ is_logged_as_swept(const struct run *run, const char *kind)
 	char line[64];
 
 	snprintf(line, sizeof(line), " name=left-%s", kind);
-	return strstr(run->error.data, "SWEPT") != NULL && count_of(run->error.data, line) >= wanted;
+	return strstr(run->error.data, "SWEPT") != NULL &&
+	    count_of(run->error.data, line) >= wanted;
 }
 
 static void
@@ -127,7 +133,8 @@ SUITE("sweep", .seconds = 14);
 TESTS(what_is_swept_is_logged, 0, (KINDS - FIRST_OUTSIDE_GROUP) * 3)
 {
 	NEEDS(SYSTEM_ADOPTS);
-	expect_logged_as_swept(kinds[FIRST_OUTSIDE_GROUP + _i / 3], SHORT, (enum end)(END_INPUT + _i % 3));
+	expect_logged_as_swept(kinds[FIRST_OUTSIDE_GROUP + _i / 3], SHORT,
+	    (enum end)(END_INPUT + _i % 3));
 }
 
 SUITE("guardian", .seconds = 16);
@@ -166,7 +173,8 @@ marked(struct run *run)
 {
 	char list[4096];
 
-	run_until(run, process_marked(run->mark, list, sizeof(list)) == 1, "not one process is left: %s", list);
+	run_until(run, process_marked(run->mark, list, sizeof(list)) == 1,
+	    "not one process is left: %s", list);
 	return (pid_t)atoi(list + strcspn(list, "0123456789"));
 }
 
@@ -175,8 +183,8 @@ SUITE("sweep");
 /* The daemon writes to stderr after canceld has exited. */
 TESTS(with_sweep_group_a_daemon_survives, 0, 2)
 {
-	struct run *run =
-	    start_with(_i == 0 ? "daemon" : "session", (struct setup){ .options = "--sweep=group " SHORT });
+	struct run *run = start_with(_i == 0 ? "daemon" : "session",
+	    (struct setup){ .options = "--sweep=group " SHORT });
 
 	run_close_in(run);
 	run_expect_exit_alone(run, 0);
@@ -207,13 +215,14 @@ TESTS(a_daemon_is_told_with_the_option_that_spares_it, 0, COUNT(daemons))
 
 	/* It has its own session once setsid(1) has become it. */
 	run_until(run,
-	    process_marked(run->mark, list, sizeof(list)) > 0 && strstr(list, " sleep 50;") != NULL &&
-		strstr(list, " setsid sleep 50;") == NULL,
+	    process_marked(run->mark, list, sizeof(list)) > 0 &&
+		strstr(list, " sleep 50;") != NULL && strstr(list, " setsid sleep 50;") == NULL,
 	    "it was not started");
 	run_close_in(run);
 	run_expect_logged(run, "SWEPT step=SIGTERM process=");
 	run_expect_exit(run, 0);
-	ck_assert_int_eq(strstr(run->error.data, "hint=\"--sweep group spares") != NULL, daemons[_i].spared);
+	ck_assert_int_eq(strstr(run->error.data, "hint=\"--sweep group spares") != NULL,
+	    daemons[_i].spared);
 	run_end(run);
 }
 

@@ -32,7 +32,8 @@ expect(const char *script, int status, const char *said)
 static void
 set_up(void)
 {
-	static const char *const others[] = { "XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR" };
+	static const char *const others[] = { "XDG_CONFIG_HOME", "CODEX_HOME",
+		"CLAUDE_CONFIG_DIR" };
 	char home[256];
 
 	snprintf(home, sizeof(home), "%s/wraps-XXXXXX", getenv("E2E_DIRECTORY"));
@@ -48,10 +49,11 @@ static void
 set_up_clients(void)
 {
 	set_up();
-	expect("mkdir -p $HOME/.config/Claude $HOME/.cursor $HOME/.codex; echo '" SERVERS "' >" CLAUDE
-	       "; printf '// c\\r\\n%s' '" SERVERS "' >" CURSOR
-	       "; printf '# c\\n[mcp_servers.one]\\ncommand = \"npx\"\\ntool_timeout_sec = 60\\n' >" CODEX
-	       "; cp -r $HOME $HOME.before",
+	expect(
+	    "mkdir -p $HOME/.config/Claude $HOME/.cursor $HOME/.codex; echo '" SERVERS "' >" CLAUDE
+	    "; printf '// c\\r\\n%s' '" SERVERS "' >" CURSOR
+	    "; printf '# c\\n[mcp_servers.one]\\ncommand = \"npx\"\\ntool_timeout_sec = 60\\n' >" CODEX
+	    "; cp -r $HOME $HOME.before",
 	    0, "");
 }
 
@@ -63,13 +65,15 @@ TEST(all_is_wrapped_and_comes_back)
 {
 	expect("$CANCELCTL wrap --all -- -t 30s", 0, "one: wrapped");
 	expect(UNCHANGED, 1, "");
-	expect("grep -c -e '\"--wrapped\\(=a\\)*\", \"--name\", \"[a-z]*\", \"-t\", \"30s\", \"--\"' " CLAUDE " " CURSOR
-	       " " CODEX,
+	expect(
+	    "grep -c -e '\"--wrapped\\(=a\\)*\", \"--name\", \"[a-z]*\", \"-t\", \"30s\", \"--\"' " CLAUDE
+	    " " CURSOR " " CODEX,
 	    0, "mcp.json:1");
 	/* The path is that of the program beside this one. */
 	expect("grep -F \"\\\"$CANCELD\\\"\" " CLAUDE, 0, "--wrapped");
 	expect("$CANCELCTL wrap --list", 0, "wrapped      one: npx -y one (--name one -t 30s)\n");
-	expect("$CANCELCTL wrap --list -j", 0, "\"command\":\"npx -y one\",\"options\":\"--name one -t 30s\"}");
+	expect("$CANCELCTL wrap --list -j", 0,
+	    "\"command\":\"npx -y one\",\"options\":\"--name one -t 30s\"}");
 	expect("$CANCELCTL wrap --all", 0, "one: already wrapped");
 	expect("$CANCELCTL wrap --all -- -r", 0, "one: wrapped anew");
 	expect("$CANCELCTL wrap --list", 0, "wrapped      two: two");
@@ -79,7 +83,8 @@ TEST(all_is_wrapped_and_comes_back)
 	expect("$CANCELCTL unwrap --all", 0, "two: not wrapped");
 	/* Backups have the old contents, for nobody else. */
 	expect("cd $HOME/.local/state/canceld/backups && ls -l | grep -c '^-rw-------'", 0, "9");
-	expect("cd $HOME/.local/state/canceld/backups && cmp " CODEX " *0*codex* | head -n 1", 0, "");
+	expect("cd $HOME/.local/state/canceld/backups && cmp " CODEX " *0*codex* | head -n 1", 0,
+	    "");
 }
 
 TEST(one_client_and_one_server)
@@ -93,9 +98,11 @@ TEST(one_client_and_one_server)
 	expect("cp " CLAUDE " other.json; $CANCELCTL wrap other.json", 0, "file: other.json");
 	expect("$CANCELCTL unwrap ./other.json && cmp other.json " CLAUDE, 0, "unwrapped");
 	/* That of a project may be shared. */
-	expect("cp " CLAUDE " .mcp.json; $CANCELCTL wrap claude-code one", 0, "whoever else uses this file");
+	expect("cp " CLAUDE " .mcp.json; $CANCELCTL wrap claude-code one", 0,
+	    "whoever else uses this file");
 	expect("$CANCELCTL unwrap claude && cmp .mcp.json " CLAUDE, 0, "unwrapped");
-	expect("cd; ln -s .cursor/mcp.json link; $CANCELCTL wrap ./link && [ -h link ] && grep -c -e --wrapped " CURSOR,
+	expect(
+	    "cd; ln -s .cursor/mcp.json link; $CANCELCTL wrap ./link && [ -h link ] && grep -c -e --wrapped " CURSOR,
 	    0, "1");
 }
 
@@ -107,13 +114,16 @@ TEST(a_server_of_a_project_is_shown_and_named)
 	    "\"one\":{\"command\":\"b1\"}}}}}' >$HOME/.claude.json";
 
 	expect(claude, 0, "");
-	expect("$CANCELCTL wrap --list", 0, "  one: u\n  not wrapped  /a:one: a1\n  not wrapped  /a:two: a2\n");
+	expect("$CANCELCTL wrap --list", 0,
+	    "  one: u\n  not wrapped  /a:one: a1\n  not wrapped  /a:two: a2\n");
 	expect("$CANCELCTL wrap claude /a:one && $CANCELCTL wrap --list", 0,
 	    "  not wrapped  one: u\n  wrapped      /a:one: a1 (--name one)\n"
 	    "  not wrapped  /a:two: a2\n");
-	expect("$CANCELCTL wrap claude /a", 0, "/a:one: already wrapped\n  /a:two: wrapped\n  backup");
+	expect("$CANCELCTL wrap claude /a", 0,
+	    "/a:one: already wrapped\n  /a:two: wrapped\n  backup");
 	expect("$CANCELCTL unwrap -j claude one | grep -c unwrapped", 0, "1\n");
-	expect("$CANCELCTL wrap -j --list", 0, "\"group\":\"/b\",\"server\":\"one\",\"state\":\"not wrapped\"");
+	expect("$CANCELCTL wrap -j --list", 0,
+	    "\"group\":\"/b\",\"server\":\"one\",\"state\":\"not wrapped\"");
 	expect("$CANCELCTL wrap claude /b:two", 1, "no server '/b:two' there");
 	expect("$CANCELCTL wrap claude oen", 1, "no server 'oen' there: it could be one; see");
 	/* An agent and a context server of Zed. */
@@ -138,10 +148,13 @@ TEST(language_servers_are_asked_for)
 	expect("$CANCELCTL wrap crush lsp:a -- -t 5s", 0, "  lsp:a: wrapped\n");
 	expect("$CANCELCTL wrap --list", 0, "  wrapped      lsp:a: b (-D lsp --name a -t 5s)\n");
 	expect("$CANCELCTL unwrap --lsp crush", 0, "  lsp:a: unwrapped\n  backup");
-	expect("$CANCELCTL wrap --lsp -a; $CANCELCTL wrap --lsp -a", 0, "  lsp:a: already wrapped\n");
-	expect("$CANCELCTL unwrap --all && cmp crush.json before", 0, "  a: unwrapped\n  lsp:a: unwrapped\n");
+	expect("$CANCELCTL wrap --lsp -a; $CANCELCTL wrap --lsp -a", 0,
+	    "  lsp:a: already wrapped\n");
+	expect("$CANCELCTL unwrap --all && cmp crush.json before", 0,
+	    "  a: unwrapped\n  lsp:a: unwrapped\n");
 	expect("$CANCELCTL wrap ./languages.toml", 0, "  no servers, but 1 for --lsp\n");
-	expect("echo '" SERVERS "' >.mcp.json; $CANCELCTL wrap --lsp claude", 0, "  no language servers\n");
+	expect("echo '" SERVERS "' >.mcp.json; $CANCELCTL wrap --lsp claude", 0,
+	    "  no language servers\n");
 	expect("$CANCELCTL wrap --lsp ./languages.toml l && cat languages.toml", 0,
 	    "\", \"-D\", \"lsp\", \"--name\", \"l\", \"--\", \"l\"]");
 	expect("$CANCELCTL unwrap ./languages.toml l", 1, "no server 'l' there without --lsp; see");
@@ -149,8 +162,9 @@ TEST(language_servers_are_asked_for)
 
 TEST(a_name_alone_means_language_servers_only_with_lsp)
 {
-	expect("echo '{\"mcp\":{\"lsp\":{\"command\":\"a\"},\"b\":{\"command\":\"b\"},\"o\":{\"command\":\"o\"}},"
-	       "\"lsp\":{\"b\":{\"command\":\"c\"},\"d\":{\"command\":\"d\"}}}' >crush.json",
+	expect(
+	    "echo '{\"mcp\":{\"lsp\":{\"command\":\"a\"},\"b\":{\"command\":\"b\"},\"o\":{\"command\":\"o\"}},"
+	    "\"lsp\":{\"b\":{\"command\":\"c\"},\"d\":{\"command\":\"d\"}}}' >crush.json",
 	    0, "");
 	expect("$CANCELCTL wrap -n crush lsp | grep -c would", 0, "1\n");
 	expect("$CANCELCTL wrap -n crush lsp", 0, "  lsp: would be wrapped\n");
@@ -167,18 +181,22 @@ TEST(a_name_alone_means_language_servers_only_with_lsp)
 /* Hooks and the like have commands too. */
 TEST(a_plugin_has_language_servers_in_one_member)
 {
-	expect("mkdir .claude-plugin; echo '{\"hooks\":{\"command\":\"x.sh\"},\"userConfig\":{\"command\":\"zz\"}}' "
-	       ">.claude-plugin/plugin.json; $CANCELCTL wrap --lsp claude-plugin",
+	expect(
+	    "mkdir .claude-plugin; echo '{\"hooks\":{\"command\":\"x.sh\"},\"userConfig\":{\"command\":\"zz\"}}' "
+	    ">.claude-plugin/plugin.json; $CANCELCTL wrap --lsp claude-plugin",
 	    0, "plugin.json\n  no language servers\n");
-	expect("echo '{\"g\":{\"command\":\"gopls\",\"extensionToLanguage\":{\".go\":\"go\"}}}' >.lsp.json; "
-	       "$CANCELCTL wrap --lsp claude-plugin",
+	expect(
+	    "echo '{\"g\":{\"command\":\"gopls\",\"extensionToLanguage\":{\".go\":\"go\"}}}' >.lsp.json; "
+	    "$CANCELCTL wrap --lsp claude-plugin",
 	    0, "lsp.json\n  lsp:g: wrapped\n");
 }
 
 TEST(a_dry_run_changes_nothing)
 {
-	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");
-	expect("$CANCELCTL wrap -n cursor one -- -t 30s", 0, "/canceld --wrapped --name one -t 30s -- npx -y one\n");
+	expect("$CANCELCTL wrap -n --all -- -t 30s", 0,
+	    "two: would be wrapped\n    - two\n    + /");
+	expect("$CANCELCTL wrap -n cursor one -- -t 30s", 0,
+	    "/canceld --wrapped --name one -t 30s -- npx -y one\n");
 	expect("$CANCELCTL wrap -na", 0, "/canceld --wrapped --name one -- npx -y one\n");
 	expect("$CANCELCTL wrap -naj", 0, "\"result\":\"wrapped\",\"dry_run\":true");
 	expect(UNCHANGED, 0, "");
@@ -189,14 +207,16 @@ TEST(a_dry_run_changes_nothing)
 
 TEST(a_dry_run_shows_no_secret)
 {
-	expect("printf '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"env\":{\"PLAIN\":\"hush\"},\"headers\":"
-	       "{\"X-Any\":\"hush\"},\"args\":[\"--token=hush\",\"one\",\"hush\"]}}}' >" CURSOR
-	       "; $CANCELCTL wrap -n cursor; $CANCELCTL wrap -nj cursor; $CANCELCTL wrap --list",
+	expect(
+	    "printf '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"env\":{\"PLAIN\":\"hush\"},\"headers\":"
+	    "{\"X-Any\":\"hush\"},\"args\":[\"--token=hush\",\"one\",\"hush\"]}}}' >" CURSOR
+	    "; $CANCELCTL wrap -n cursor; $CANCELCTL wrap -nj cursor; $CANCELCTL wrap --list",
 	    0, "    - npx --token=* one *\n");
 	ck_assert_ptr_null(strstr(shell_output, "hush"));
-	expect("$CANCELCTL wrap cursor -- --answer 'a=\"hush\"' '--answer=b=\"hush\"' -r; $CANCELCTL wrap --list; "
-	       "$CANCELCTL wrap --list -j; $CANCELCTL wrap -n cursor -- -k; $CANCELCTL unwrap -n cursor; "
-	       "$CANCELCTL unwrap -nj cursor",
+	expect(
+	    "$CANCELCTL wrap cursor -- --answer 'a=\"hush\"' '--answer=b=\"hush\"' -r; $CANCELCTL wrap --list; "
+	    "$CANCELCTL wrap --list -j; $CANCELCTL wrap -n cursor -- -k; $CANCELCTL unwrap -n cursor; "
+	    "$CANCELCTL unwrap -nj cursor",
 	    0, "(--name one --answer a=* --answer=b=* -r)\n");
 	ck_assert_ptr_null(strstr(shell_output, "hush"));
 }
@@ -204,13 +224,15 @@ TEST(a_dry_run_shows_no_secret)
 /* A person's own name comes last, and counts; what cancelctl would take for a path is none. */
 TEST(a_server_has_the_name_that_people_know)
 {
-	expect("echo '{\"mcpServers\":{\"mine\":{\"command\":\"node\",\"args\":[\"/srv/index.js\"]},"
-	       "\"a/b\":{\"command\":\"x\"},\"--\":{\"command\":\"y\"}}}' >.mcp.json; cp .mcp.json plain; "
-	       "$CANCELCTL wrap -n ./.mcp.json",
+	expect(
+	    "echo '{\"mcpServers\":{\"mine\":{\"command\":\"node\",\"args\":[\"/srv/index.js\"]},"
+	    "\"a/b\":{\"command\":\"x\"},\"--\":{\"command\":\"y\"}}}' >.mcp.json; cp .mcp.json plain; "
+	    "$CANCELCTL wrap -n ./.mcp.json",
 	    0, "/canceld --wrapped --name mine -- node index.js\n");
 	expect("$CANCELCTL wrap -n ./.mcp.json", 0, "/canceld --wrapped=a -- x\n");
 	expect("$CANCELCTL wrap -n ./.mcp.json", 0, "/canceld --wrapped=a -- y\n");
-	expect("$CANCELCTL wrap ./.mcp.json; $CANCELCTL wrap ./.mcp.json", 0, "  mine: already wrapped\n");
+	expect("$CANCELCTL wrap ./.mcp.json; $CANCELCTL wrap ./.mcp.json", 0,
+	    "  mine: already wrapped\n");
 	expect("$CANCELCTL unwrap ./.mcp.json; cmp .mcp.json plain", 0, "");
 	expect("$CANCELCTL wrap ./.mcp.json mine -- --name other; "
 	       "$CANCELD --name mine --name other -- true 2>&1 </dev/null; $CANCELCTL wrap --list",
@@ -222,8 +244,9 @@ TEST(json_is_one_object_a_line)
 	char *rest = shell_output, *line;
 	int lines = 0;
 
-	expect("$CANCELCTL wrap --list --json; $CANCELCTL wrap --json --all; $CANCELCTL wrap --list --json; "
-	       "$CANCELCTL unwrap --json cursor",
+	expect(
+	    "$CANCELCTL wrap --list --json; $CANCELCTL wrap --json --all; $CANCELCTL wrap --list --json; "
+	    "$CANCELCTL unwrap --json cursor",
 	    0, "\"result\":\"unwrapped\"");
 	for (; (line = strtok_r(rest, "\n", &rest)) != NULL; lines++) {
 		json_t *object = json_loads(line, 0, NULL);
@@ -240,15 +263,19 @@ TEST(a_client_that_gives_up_first_is_told)
 {
 	expect("$CANCELCTL wrap codex", 0,
 	    "gives up after 1m00s, no later than canceld's deadline for tools/call (30m00s)");
-	expect("$CANCELCTL wrap codex -- -t 90s", 0, "no later than canceld's deadline for tools/call (1m30s)");
+	expect("$CANCELCTL wrap codex -- -t 90s", 0,
+	    "no later than canceld's deadline for tools/call (1m30s)");
 	expect("$CANCELCTL wrap codex -- -t tools/call=none", 0, "(none)");
 	expect("$CANCELCTL wrap codex -- -t 59s | grep gives", 1, "");
-	expect("mkdir -p $HOME/.config/canceld; echo '{\"timeout\":\"20s\"}' >$HOME/.config/canceld/config.json", 0,
-	    "");
+	expect(
+	    "mkdir -p $HOME/.config/canceld; echo '{\"timeout\":\"20s\"}' >$HOME/.config/canceld/config.json",
+	    0, "");
 	expect("$CANCELCTL wrap codex -- | grep gives", 1, "");
 	expect("$CANCELCTL wrap --json codex", 0, "\"client_timeout_ms\":60000");
 	/* An option that canceld refuses says nothing of a deadline. */
-	expect("sed -i 's/--wrapped=a/&\", \"--frob/' " CODEX "; ! $CANCELCTL wrap codex | grep gives", 0, "");
+	expect("sed -i 's/--wrapped=a/&\", \"--frob/' " CODEX
+	       "; ! $CANCELCTL wrap codex | grep gives",
+	    0, "");
 }
 
 TEST(the_list_says_what_to_type)
@@ -267,9 +294,11 @@ TEST(the_list_says_what_to_type)
 
 TEST(the_list_is_cut_to_the_terminal)
 {
-	shell_expect_terminal(24, "$CANCELCTL wrap --list", "  not wrapped  one: npx\xe2\x80\xa6\r\n");
+	shell_expect_terminal(24, "$CANCELCTL wrap --list",
+	    "  not wrapped  one: npx\xe2\x80\xa6\r\n");
 	ck_assert_ptr_nonnull(strstr(shell_output, "  not wrapped  two: two\r\n"));
-	ck_assert_ptr_nonnull(strstr(shell_output, "/.config/Claude/claude_desktop_config.json\r\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(shell_output, "/.config/Claude/claude_desktop_config.json\r\n"));
 }
 
 static const struct {
@@ -287,10 +316,12 @@ static const struct {
 	{ "$CANCELCTL wrap cursor -- -T", 2, "--max-time needs a value" },
 	{ "$CANCELCTL wrap cursor -- npx x", 2, "'npx' is no option of canceld" },
 	{ "$CANCELCTL wrap cursor -- -r -- npx", 2, "'npx' is no option of canceld" },
-	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 1, "could not be read again: line 2: not UTF-8" },
+	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 1,
+	    "could not be read again: line 2: not UTF-8" },
 	{ "$CANCELCTL wrap --frob", 2, "unknown option '--frob'" },
 	{ "$CANCELCTL wrap -xn", 2, "unknown option '-x'" },
-	{ "$CANCELCTL wrap --all -t 30s", 2, "stand behind --, as in: cancelctl wrap --all -- -t 30s" },
+	{ "$CANCELCTL wrap --all -t 30s", 2,
+	    "stand behind --, as in: cancelctl wrap --all -- -t 30s" },
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
 	{ "$CANCELCTL unwrap", 2, "which client?" },
 	{ "$CANCELCTL wrap -- -t 30s", 2, "which client? cancelctl wrap CLIENT, FILE or --all" },
@@ -299,7 +330,8 @@ static const struct {
 	{ "mkdir -p bin/canceld; cp $CANCELCTL bin; PATH=/usr/bin:/bin bin/cancelctl wrap cursor; s=$?; rm -r bin; (exit $s)",
 	    125, "canceld is neither beside cancelctl nor in PATH: install it again\n" },
 	{ "$CANCELCTL wrap ./none.json", 1, "No such file" },
-	{ ": >$HOME/.local; $CANCELCTL wrap cursor || { s=$?; rm $HOME/.local; exit $s; }", 125, "backup" },
+	{ ": >$HOME/.local; $CANCELCTL wrap cursor || { s=$?; rm $HOME/.local; exit $s; }", 125,
+	    "backup" },
 };
 
 TESTS(what_cannot_be_done_is_refused, 0, COUNT(refusals))
@@ -313,17 +345,18 @@ static const struct {
 	int status;
 	const char *said;
 } left[] = {
-	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "wrap goose -- -r", 1,
-	    "args [\"-r\", \"--\", COMMAND, ARGUMENTS...]" },
-	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap --all", 0,
-	    "YAML is not edited" },
-	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap goose", 1,
-	    "YAML is not edited" },
-	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "wrap --all", 0,
-	    "args [\"--\", COMMAND, ARGUMENTS...]" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml",
+	    "wrap goose -- -r", 1, "args [\"-r\", \"--\", COMMAND, ARGUMENTS...]" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml",
+	    "unwrap --all", 0, "YAML is not edited" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml",
+	    "unwrap goose", 1, "YAML is not edited" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml",
+	    "wrap --all", 0, "args [\"--\", COMMAND, ARGUMENTS...]" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml; echo '{' >.mcp.json",
 	    "wrap --all", 1, "YAML is not edited" },
-	{ "echo '{\"a\":1,\n\"a\":2}' >.mcp.json", "wrap claude", 1, "line 2: the key 'a' is there twice" },
+	{ "echo '{\"a\":1,\n\"a\":2}' >.mcp.json", "wrap claude", 1,
+	    "line 2: the key 'a' is there twice" },
 	{ "echo '{' >.mcp.json", "wrap claude", 1, "args [\"--\", COMMAND, ARGUMENTS...]" },
 	/* Only language servers are there, or are meant. */
 	{ "mkdir -p .helix; echo '[' >.helix/languages.toml", "wrap helix -- -r", 1,
@@ -342,18 +375,24 @@ static const struct {
 	    "unwrap claude", 1, "a: left alone: its words do not end with --" },
 	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap claude", 1,
 	    "it is read-only; if it may be changed, run chmod u+w " },
-	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap -n claude", 1, "it is read-only" },
-	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap --list", 0, "not wrapped  one: npx -y one" },
-	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap claude", 1, "leads out of the project" },
+	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap -n claude", 1,
+	    "it is read-only" },
+	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap --list", 0,
+	    "not wrapped  one: npx -y one" },
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap claude", 1,
+	    "leads out of the project" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap .mcp.json", 1,
 	    "leads out of the project" },
-	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
-	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap $PWD/.mcp.json", 1, "leads out" },
-	{ "echo '" SERVERS "' >$HOME/.claude.json; ln -s $HOME/.claude.json .mcp.json", "wrap .mcp.json", 1,
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1,
 	    "leads out" },
-	{ "echo '" SERVERS "' >$HOME/.claude.json; ln -s $HOME/.claude.json .mcp.json", "wrap $PWD/.mcp.json", 1,
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap $PWD/.mcp.json", 1,
 	    "leads out" },
-	{ "mkdir $HOME/.cursor; echo '" SERVERS "' >$HOME/.cursor/mcp.json; ln -s $HOME/.cursor .cursor",
+	{ "echo '" SERVERS "' >$HOME/.claude.json; ln -s $HOME/.claude.json .mcp.json",
+	    "wrap .mcp.json", 1, "leads out" },
+	{ "echo '" SERVERS "' >$HOME/.claude.json; ln -s $HOME/.claude.json .mcp.json",
+	    "wrap $PWD/.mcp.json", 1, "leads out" },
+	{ "mkdir $HOME/.cursor; echo '" SERVERS
+	  "' >$HOME/.cursor/mcp.json; ln -s $HOME/.cursor .cursor",
 	    "wrap ./.cursor/mcp.json", 1, "leads out" },
 	{ "mkdir .vscode; echo '{\"servers\":{\"d\":{\"command\":\"node\",\"args\":[],\"dev\":{\"debug\":{}}}}}' "
 	  ">.vscode/mcp.json",
@@ -366,14 +405,17 @@ static const struct {
 /* Zed expands the ~ of a command, and not of an argument, which the command becomes. */
 TEST(a_command_in_the_home_starts)
 {
-	expect("mkdir $HOME/bin; printf '#!/bin/sh\\nexit 7\\n' >$HOME/bin/agent; chmod +x $HOME/bin/agent", 0, "");
+	expect(
+	    "mkdir $HOME/bin; printf '#!/bin/sh\\nexit 7\\n' >$HOME/bin/agent; chmod +x $HOME/bin/agent",
+	    0, "");
 	expect("$CANCELD '~/bin/agent' </dev/null", 7, "agent: ");
-	expect("unset HOME; $CANCELD --no-control --no-history '~/none' </dev/null", 127, "start /");
+	expect("unset HOME; $CANCELD --no-control --no-history '~/none' </dev/null", 127,
+	    "start /");
 }
 
 /* What does not belong into a file of TOML, behind a server that could be wrapped. */
-static const char *const invalid[] = { "a = 1__2", "a = 012", "a = 0xZZ", "a = tru", "# \\001", "[mcp_servers.one]",
-	"a = 1979-02-29", "[mcp_servers]\\none.args = []", "a = \"\\177\"" };
+static const char *const invalid[] = { "a = 1__2", "a = 012", "a = 0xZZ", "a = tru", "# \\001",
+	"[mcp_servers.one]", "a = 1979-02-29", "[mcp_servers]\\none.args = []", "a = \"\\177\"" };
 
 SUITE("wraps", .before = set_up);
 
@@ -382,13 +424,15 @@ TESTS(invalid_toml_is_left_alone, 0, COUNT(invalid))
 	char make[256];
 
 	snprintf(make, sizeof(make),
-	    "mkdir $HOME/.codex; printf '[mcp_servers.one]\\ncommand = \"x\"\\n%s\\n' >" CODEX "; cp " CODEX " was",
+	    "mkdir $HOME/.codex; printf '[mcp_servers.one]\\ncommand = \"x\"\\n%s\\n' >" CODEX
+	    "; cp " CODEX " was",
 	    invalid[_i]);
 	expect(make, 0, "");
-	expect("for c in 'wrap codex' 'wrap -n codex' 'wrap -j codex' 'wrap --all -- -r' 'wrap " CODEX
-	       " one' 'unwrap codex' 'unwrap --all' 'wrap --list'; do "
-	       "$CANCELCTL $c >said; [ $? = 1 ] && grep 'left alone\\|no server' said && cmp was " CODEX
-	       " || exit 9; done",
+	expect(
+	    "for c in 'wrap codex' 'wrap -n codex' 'wrap -j codex' 'wrap --all -- -r' 'wrap " CODEX
+	    " one' 'unwrap codex' 'unwrap --all' 'wrap --list'; do "
+	    "$CANCELCTL $c >said; [ $? = 1 ] && grep 'left alone\\|no server' said && cmp was " CODEX
+	    " || exit 9; done",
 	    0, "left alone: line ");
 }
 
@@ -411,9 +455,10 @@ TEST(a_file_in_use_is_left_alone)
 
 	NEEDS(SYSTEM_LISTS);
 	ck_assert_int_eq(pipe(hold), 0);
-	expect("echo '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"a b\"],\"env\":{\"KEY\":\"secret\"}},"
-	       "\"a; b\":{\"command\":\"x\",\"env\":{\"$K\":\"\"}}}}' "
-	       ">$HOME/.claude.json",
+	expect(
+	    "echo '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"a b\"],\"env\":{\"KEY\":\"secret\"}},"
+	    "\"a; b\":{\"command\":\"x\",\"env\":{\"$K\":\"\"}}}}' "
+	    ">$HOME/.claude.json",
 	    0, "");
 	pid = fork();
 	if (pid == 0) {
@@ -461,20 +506,26 @@ TEST(without_clients_there_is_nothing_to_wrap)
 #define ASDF ".asdf/installs/nodejs/20.1.0"
 #define NODE ".nvm/versions/node/v20.1.0"
 
-/* What npm makes of the package in a prefix: the commands are links to a script, which starts the program. */
+/*
+ * What npm makes of the package in a prefix: the commands are links to a script, which starts the
+ * program.
+ */
 #define NPM(prefix) \
 	PUT(prefix NATIVE) \
 	"; mkdir -p " prefix "/bin " prefix MODULES "/bin; for i in canceld cancelctl; do " \
-	"echo \"#!/bin/sh\nexec $HOME/" prefix NATIVE "/$i \\\"\\$@\\\"\" >" prefix MODULES "/bin/$i.js; " \
-	"chmod +x " prefix MODULES "/bin/$i.js; ln -s .." MODULES "/bin/$i.js " prefix "/bin/$i; done"
+	"echo \"#!/bin/sh\nexec $HOME/" prefix NATIVE "/$i \\\"\\$@\\\"\" >" prefix MODULES \
+	"/bin/$i.js; " \
+	"chmod +x " prefix MODULES "/bin/$i.js; ln -s .." MODULES "/bin/$i.js " prefix \
+	"/bin/$i; done"
 
 /* In the home directory. */
 static const struct {
 	const char *make, *path, *folder; /* PATH; the folder of the canceld that is written */
-	const char *upgrade;              /* after it the server starts; NULL: its path goes, which was told */
+	const char *upgrade; /* after it the server starts; NULL: its path goes, which was told */
 } layouts[] = {
-	{ PUT(CELLAR "1.0/bin") "; ln -s Cellar/canceld/1.0 brew/opt; mkdir brew/bin; ln -s ../opt/bin/canceld "
-				"../opt/bin/cancelctl brew/bin",
+	{ PUT(CELLAR
+	      "1.0/bin") "; ln -s Cellar/canceld/1.0 brew/opt; mkdir brew/bin; ln -s ../opt/bin/canceld "
+			 "../opt/bin/cancelctl brew/bin",
 	    "$PWD/brew/bin", "brew/bin",
 	    PUT(CELLAR "1.1/bin") "; rm -r " CELLAR "1.0; ln -sfn Cellar/canceld/1.1 brew/opt" },
 	/* What comes first in PATH goes; a name with a number in it is no version. */
@@ -515,22 +566,27 @@ TESTS(the_path_lasts, 0, COUNT(layouts))
 	snprintf(script, sizeof(script), "cd; %s" START,
 	    lasts ? layouts[_i].upgrade : "mkdir old; mv .asdf .nvm brew n old");
 	expect(script, lasts ? 7 : 127, "");
-	expect("$CANCELCTL wrap --list; $CANCELCTL wrap --list -j", 0, lasts ? "" : "\"why\":\"its canceld is gone\"");
-	ck_assert((strstr(shell_output, "note: its canceld is gone, wrap it again: /") == NULL) == lasts);
+	expect("$CANCELCTL wrap --list; $CANCELCTL wrap --list -j", 0,
+	    lasts ? "" : "\"why\":\"its canceld is gone\"");
+	ck_assert(
+	    (strstr(shell_output, "note: its canceld is gone, wrap it again: /") == NULL) == lasts);
 	/* It is mended. */
-	expect("$CANCELCTL wrap claude && $CANCELCTL wrap --list | grep -c note", 1, "one: wrapped anew");
+	expect("$CANCELCTL wrap claude && $CANCELCTL wrap --list | grep -c note", 1,
+	    "one: wrapped anew");
 	expect("cd" START, 7, "");
 }
 
 static const char *const caches[] = { ".npm/_npx/0a1b/node_modules/@canceld/linux-x64/bin",
 	".cache/pnpm/dlx/0a1b/1/node_modules/.pnpm/@canceld+linux-x64@1.0/node_modules/@canceld/linux-x64/bin",
-	"xfs-0a1b/dlx-12/node_modules/@canceld/linux-x64/bin", "bunx-0-canceld@latest/node_modules/.bin" };
+	"xfs-0a1b/dlx-12/node_modules/@canceld/linux-x64/bin",
+	"bunx-0-canceld@latest/node_modules/.bin" };
 
 TESTS(a_cache_is_not_written_down, 0, COUNT(caches))
 {
 	char make[512];
 
-	snprintf(make, sizeof(make), "cd; D=$HOME/%s; " PUT("$D") "; ln -s $D cache; " MAKE_FILE, caches[_i]);
+	snprintf(make, sizeof(make), "cd; D=$HOME/%s; " PUT("$D") "; ln -s $D cache; " MAKE_FILE,
+	    caches[_i]);
 	expect(make, 0, "");
 	expect(
 	    "cp .mcp.json before; $HOME/cache/cancelctl wrap -n claude; PATH=$HOME/cache:$PATH; cancelctl wrap claude; "
@@ -545,12 +601,14 @@ TESTS(a_cache_is_not_written_down, 0, COUNT(caches))
 /* What a person has put there is told too, and wrap does not touch it. */
 TEST(a_canceld_that_is_gone_is_told)
 {
-	expect("echo '{\"mcpServers\":{\"a\":{\"command\":\"/none/canceld\",\"args\":[\"x\"]},\"b\":{\"command\":"
-	       "\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"]}}}' >.mcp.json; $CANCELCTL wrap --list",
+	expect(
+	    "echo '{\"mcpServers\":{\"a\":{\"command\":\"/none/canceld\",\"args\":[\"x\"]},\"b\":{\"command\":"
+	    "\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"]}}}' >.mcp.json; $CANCELCTL wrap --list",
 	    0, "note: its program is gone: /none/canceld\n");
 	expect("$CANCELCTL wrap --list | grep -c note", 0, "1\n");
-	expect("sed -i 's|/none/canceld|/none/npx|; s|\"x\"|\"canceld\",\"x\"|' .mcp.json; $CANCELCTL wrap --list", 0,
-	    "note: its program is gone: /none/npx\n");
+	expect(
+	    "sed -i 's|/none/canceld|/none/npx|; s|\"x\"|\"canceld\",\"x\"|' .mcp.json; $CANCELCTL wrap --list",
+	    0, "note: its program is gone: /none/npx\n");
 }
 
 /* canceld has nothing to do with its mark. */

@@ -1,6 +1,7 @@
 /*
- * Every member of every struct of the session stands in a list below, with how it is put into the digest. The lists also
- * make positional initializers, so that a member which is in no list does not compile.
+ * Every member of every struct of the session stands in a list below, with how it is put into the
+ * digest. The lists also make positional initializers, so that a member which is in no list does
+ * not compile.
  */
 #include "digest.h"
 
@@ -45,7 +46,8 @@ put_bytes(struct digest *digest, const void *bytes, size_t len)
 static void
 put_integer(struct digest *digest, int64_t value)
 {
-	const unsigned char small = value >= 0 && value < UINT8_MAX ? (unsigned char)value : UINT8_MAX;
+	const unsigned char small =
+	    value >= 0 && value < UINT8_MAX ? (unsigned char)value : UINT8_MAX;
 
 	put_bytes(digest, &small, 1);
 	if (small == UINT8_MAX)
@@ -110,9 +112,11 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(traceparent, told) \
 	ONE(row, constant) ONE(flags, number) STRUCTS(deadlines, deadline) \
 	ONE(task, apart) ONE(answer, constant) ONE(items, number) \
-	ONE(in, derived) ONE(from, number) ONE(traits, number) ONE(given_up, number) ONE(passed, number) \
+	ONE(in, derived) ONE(from, number) ONE(traits, number) ONE(given_up, number) \
+	ONE(passed, number) \
 	ONE(state, number) ONE(name_count, number) \
-	ONE(withheld, number) ONE(superseded, number) ONE(apart, number) ONE(cancel_sent, number) ONE(told, number) \
+	ONE(withheld, number) ONE(superseded, number) ONE(apart, number) \
+	ONE(cancel_sent, number) ONE(told, number) \
 	ONE(urgent, number) ONE(unread, number) ONE(begun, number) ONE(repeats, number) \
 	ONE(overdue, number) ONE(graced, number) \
 	ONE(start, apart) ONE(end, apart) \
@@ -133,7 +137,8 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(from, number) ONE(clocks, derived) ONE(lane, derived) \
 	ONE(idle, apart) ONE(hard, apart) ONE(beats, apart) ONE(linger, apart) ONE(heed, apart) \
 	ONE(count, number) ONE(held, derived) ONE(oldest, apart) ONE(newest, derived) \
-	MANY(in_state, derived) ONE(persons, derived) ONE(handshakes, derived) ONE(starting, derived) \
+	MANY(in_state, derived) ONE(persons, derived) ONE(handshakes, derived) \
+	ONE(starting, derived) \
 	STRUCTS(names, apart) /* in the requests */ \
 	ONE(serial, derived)
 /* clang-format on */
@@ -214,7 +219,8 @@ put_request(struct digest *digest, const struct request *it)
 	put_names(digest, it);
 	put_task(digest, it);
 	put_number(digest, it->place == NULL ? NEVER : it->place - session->places);
-	put_number(digest, it->since == MSEC_NEVER); /* else a person's change of a deadline counts from then */
+	/* else a person's change of a deadline counts from then */
+	put_number(digest, it->since == MSEC_NEVER);
 	put_number(digest, it == session->excuse);
 	put_number(digest, it->from == SIDE_SERVER && it->received < session->server.answered);
 	if (it->in == &session->questions[it->from]) { /* of others it is told only */
@@ -241,7 +247,8 @@ put_timeline(struct digest *digest, const struct timeline *it, msec_t now)
 	for (size_t i = 0; i < it->count; i++) {
 		const struct alarm *alarm = it->heap[i];
 
-		(void)sizeof((struct alarm){ alarm->timeline, alarm->owner, alarm->place, alarm->due, alarm->order });
+		(void)sizeof((struct alarm){ alarm->timeline, alarm->owner, alarm->place,
+		    alarm->due, alarm->order });
 		for (at = i; at > 0 && is_due_before(alarm, sorted[at - 1]); at--)
 			sorted[at] = sorted[at - 1];
 		sorted[at] = alarm;
@@ -249,7 +256,8 @@ put_timeline(struct digest *digest, const struct timeline *it, msec_t now)
 	put_number(digest, it->count);
 	for (at = 0; at < it->count; at++) {
 		put_number(digest, rank_of(sorted[at]->owner));
-		put_number(digest, sorted[at]->due == MSEC_NEVER / 2 ? NEVER : sorted[at]->due - now);
+		put_number(digest,
+		    sorted[at]->due == MSEC_NEVER / 2 ? NEVER : sorted[at]->due - now);
 	}
 }
 
@@ -276,16 +284,19 @@ put_pending(struct digest *digest, const struct pending *it)
 	ONE(written, derived) /* positions are relative to it */ \
 	ONE(decided, apart) \
 	ONE(taken, apart) /* in the probe */ \
-	ONE(urgent, buf) ONE(urgent_gone, derived) ONE(stop, apart) ONE(framing, number) ONE(mute, number) \
+	ONE(urgent, buf) ONE(urgent_gone, derived) ONE(stop, apart) ONE(framing, number) \
+	ONE(mute, number) \
 	ONE(bytes, buf) \
 	ONE(queue, apart) ONE(cuts, apart) ONE(texts, buf) ONE(sent, number) ONE(backlog, derived)
 
 #define FRAME(ONE, MANY, STRUCTS) \
-	ONE(body, number) ONE(end, number) ONE(next, number) ONE(searched, number) ONE(text, number) ONE(rest, number)
+	ONE(body, number) ONE(end, number) ONE(next, number) ONE(searched, number) \
+	ONE(text, number) ONE(rest, number)
 
 #define PARTY(ONE, MANY, STRUCTS) \
 	ONE(side, number) ONE(lane, apart) ONE(frame, apart) ONE(pending, apart) ONE(heard, apart) \
-	MANY(asked, number) ONE(spoke, number) ONE(needs_jsonrpc, number) ONE(untracked, apart) ONE(ended, number) \
+	MANY(asked, number) ONE(spoke, number) ONE(needs_jsonrpc, number) ONE(untracked, apart) \
+	ONE(ended, number) \
 	ONE(skipping, number) ONE(skipped, number) ONE(kept, buf) \
 	ONE(answers, number) ONE(asks, number)
 /* clang-format on */
@@ -326,11 +337,15 @@ put_frame(struct digest *digest, const struct frame *it)
 	PUT(FRAME)
 }
 
-/* How long ago something has to be, so that it does not matter how long: see time_left in recovery.c. */
+/*
+ * How long ago something has to be, so that it does not matter how long: see time_left in
+ * recovery.c.
+ */
 static msec_t
 horizon(const struct session *session)
 {
-	msec_t stuck = LIMIT_PATIENCES * session->config.kill_stuck, ignoring = session->config.kill_ignoring;
+	msec_t stuck = LIMIT_PATIENCES * session->config.kill_stuck,
+	       ignoring = session->config.kill_ignoring;
 	msec_t most = stuck > ignoring ? stuck : ignoring;
 
 	return most == 0 || most > TIME_STUCK_LEAST ? most : TIME_STUCK_LEAST;
@@ -344,10 +359,14 @@ put_party(struct digest *digest, const struct party *it)
 	put_lane(digest, it->lane);
 	put_frame(digest, &it->frame);
 	put_pending(digest, &it->pending);
-	/* With a request that cannot be tracked, a deaf server is waited for: see session_server_owes. */
+	/*
+	 * With a request that cannot be tracked, a deaf server is waited for: see
+	 * session_server_owes.
+	 */
 	put_age(digest, it->heard, it->untracked > 0 ? TIME_STUCK_LEAST : horizon(digest->session));
 	put_number(digest, it->untracked > 0);
-	put_number(digest, it->untracked <= it->lane->written ? 0 : it->untracked - it->lane->written);
+	put_number(digest,
+	    it->untracked <= it->lane->written ? 0 : it->untracked - it->lane->written);
 }
 
 /* --- the rest of a session */
@@ -358,7 +377,8 @@ put_party(struct digest *digest, const struct party *it)
 	MANY(counts, apart) MANY(requests, apart) MANY(tallies, told) ONE(refusals, told)
 
 #define HANDSHAKE(ONE, MANY, STRUCTS) \
-	ONE(dialect, constant) ONE(dialect_known, number) ONE(framing_known, number) ONE(plain, number) \
+	ONE(dialect, constant) ONE(dialect_known, number) ONE(framing_known, number) \
+	ONE(plain, number) \
 	ONE(opened, number) MANY(cancels, number) ONE(has_tasks, number) ONE(discovered, number) \
 	ONE(extended, number) STRUCTS(declared, bufs) ONE(unread, number) ONE(logins, buf) \
 	ONE(reopen, constant) ONE(version, buf) \
@@ -366,21 +386,26 @@ put_party(struct digest *digest, const struct party *it)
 	MANY(lists, number) ONE(era, number) ONE(front, apart)
 
 #define SERVER(ONE, MANY, STRUCTS) \
-	ONE(life, number) ONE(served, number) ONE(answered, apart) ONE(restarted, number) ONE(probed, number) \
+	ONE(life, number) ONE(served, number) ONE(answered, apart) ONE(restarted, number) \
+	ONE(probed, number) \
 	ONE(closed, number) ONE(hung, number) ONE(shut, number) ONE(unstarted, number) \
-	ONE(dismissed, number) ONE(logged_in, number) ONE(status, told) ONE(signal, told) ONE(said, buf) ONE(spoke_text, number) \
+	ONE(dismissed, number) ONE(logged_in, number) ONE(status, told) ONE(signal, told) \
+	ONE(said, buf) ONE(spoke_text, number) \
 	ONE(kept, number) ONE(quote, told) ONE(refusal, buf) \
 	ONE(refused, told) ONE(obstacle, told) /* in errors */
 
 #define RECORD(ONE, MANY, STRUCTS) \
-	ONE(row, constant) ONE(string, number) ONE(text, buf) ONE(name, buf) ONE(session, buf) ONE(open, number)
+	ONE(row, constant) ONE(string, number) ONE(text, buf) ONE(name, buf) ONE(session, buf) \
+	ONE(open, number)
 
 #define RECORDS(ONE, MANY, STRUCTS) \
-	ONE(list, apart) ONE(count, number) ONE(opened, buf) ONE(bytes, derived) ONE(overflow, number) ONE(lost, number) \
+	ONE(list, apart) ONE(count, number) ONE(opened, buf) ONE(bytes, derived) \
+	ONE(overflow, number) ONE(lost, number) \
 	ONE(unopened, number)
 
 #define PROBE(ONE, MANY, STRUCTS) \
-	ONE(question, apart) ONE(cause, apart) ONE(taken, apart) ONE(freed_to, apart) ONE(since, apart) \
+	ONE(question, apart) ONE(cause, apart) ONE(taken, apart) ONE(freed_to, apart) \
+	ONE(since, apart) \
 	ONE(took, told) ONE(trial, number) ONE(again, number)
 
 #define ACKS(ONE, MANY, STRUCTS) \
@@ -392,10 +417,15 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(journal, apart) ONE(handshake, apart) ONE(server, apart) STRUCTS(party, party) \
 	ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
-	STRUCTS(questions, pending) ONE(minted, number) STRUCTS(tasks, pending) ONE(turns, apart) ONE(lost, apart) ONE(acks, apart) \
-	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(place_count, number) ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
-	ONE(client_ended, number) ONE(client_left, number) ONE(excuse, apart) /* in the requests */ ONE(client_owed, apart) \
-	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived) /* empty between two calls */
+	STRUCTS(questions, pending) ONE(minted, number) STRUCTS(tasks, pending) \
+	ONE(turns, apart) ONE(lost, apart) ONE(acks, apart) \
+	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(place_count, number) \
+	ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
+	ONE(client_ended, number) ONE(client_left, number) \
+	/* in the requests */ \
+	ONE(excuse, apart) ONE(client_owed, apart) \
+	/* empty between two calls */ \
+	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived)
 /* clang-format on */
 
 static void
@@ -515,7 +545,8 @@ put_parallel(struct digest *digest, const struct session *session)
 static void
 put_clocks(struct digest *digest, const struct clocks *it)
 {
-	(void)sizeof((struct clocks){ it->now, it->planned, it->steady, it->idle, it->unread, it->stalled });
+	(void)sizeof(
+	    (struct clocks){ it->now, it->planned, it->steady, it->idle, it->unread, it->stalled });
 	put_number(digest, it->stalled);
 	put_age(digest, it->unread, digest->session->config.kill_ignoring);
 }
@@ -524,7 +555,8 @@ void
 digest_session(const struct session *it, struct buf *out)
 {
 	struct digest storage = { out, it }, *digest = &storage;
-	bool opening = it->waiting || !it->party[SIDE_SERVER].spoke; /* else nothing looks at open_by */
+	/* else nothing looks at open_by */
+	bool opening = it->waiting || !it->party[SIDE_SERVER].spoke;
 
 	WHOLE(session, SESSION);
 	PUT(SESSION)
@@ -539,5 +571,6 @@ digest_session(const struct session *it, struct buf *out)
 	put_probe(digest, &it->probe);
 	put_parallel(digest, it);
 	put_age(digest, it->client_owed, horizon(it));
-	put_number(digest, opening && it->clocks.steady < it->open_by ? it->open_by - it->clocks.steady : 0);
+	put_number(digest,
+	    opening && it->clocks.steady < it->open_by ? it->open_by - it->clocks.steady : 0);
 }

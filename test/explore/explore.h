@@ -1,8 +1,9 @@
 #pragma once
 
 /*
- * Every order of the events of a small world: two peers and the time, with the core between them. A world is data (worlds.c);
- * world.c plays events, judge.c says what must be true of what the peers read, search.c goes through all states.
+ * Every order of the events of a small world: two peers and the time, with the core between them. A
+ * world is data (worlds.c); world.c plays events, judge.c says what must be true of what the peers
+ * read, search.c goes through all states.
  */
 
 #include "core/session.h"
@@ -18,7 +19,7 @@ enum act {
 	ACT_CANCEL,   /* its requester cancels it */
 	ACT_TURN,     /* ACP: ... with session/cancel */
 	ACT_NOTICE,
-	ACT_OWN,    /* the server answers the oldest question of canceld's; as often as there is one */
+	ACT_OWN, /* the server answers the oldest question of canceld's; as often as there is one */
 	ACT_STALLS, /* a side reads nothing from now on ... */
 	ACT_TAKES,  /* ... but for a few bytes; once */
 	ACT_RESUMES,
@@ -32,7 +33,10 @@ enum act {
 	ACT_SHUT,   /* canceld closes the server's stdin */
 };
 
-/* $1 is the id of the request, as the writer knows it, $2 the token, $q the label by which the judge knows the message. */
+/*
+ * $1 is the id of the request, as the writer knows it, $2 the token, $q the label by which the
+ * judge knows the message.
+ */
 struct event {
 	enum act act;
 	enum side by;
@@ -46,15 +50,20 @@ enum ask_flag {
 	ASK_FINAL = 1 << 1,   /* its cancel is forbidden */
 	ASK_CANCELD = 1 << 2, /* $/canceld/cancel: canceld answers it */
 	ASK_TURN = 1 << 3,    /* session/cancel tells of it too */
-	ASK_PERSON = 1 << 4,  /* a person is asked: the client's requests do not idle meanwhile ... */
-	ASK_CAPPED = 1 << 5,  /* ... but for the cap, which this one has */
+	/* a person is asked: the client's requests do not idle meanwhile ... */
+	ASK_PERSON = 1 << 4,
+	ASK_CAPPED = 1 << 5, /* ... but for the cap, which this one has */
 };
 
 struct ask {
 	enum side by;
 	const char *id, *token; /* as spelled; token NULL: none */
 	unsigned flags;
-	int after; /* it is not asked before the request of this number, counted from 1; the target of an ASK_CANCELD */
+	/*
+	 * it is not asked before the request of this number, counted from 1; the target of an
+	 * ASK_CANCELD
+	 */
+	int after;
 };
 
 struct world {
@@ -62,7 +71,8 @@ struct world {
 	const char *dialect, *options; /* as in a scenario */
 	int protocol;                  /* in test/sim/protocol.h */
 	const char *const
-	    *opening;          /* messages before all: "c{...}" of the client's, "s{...}" of the server's; NULL ends */
+	    /* messages before all: "c{...}" of the client's, "s{...}" of the server's; NULL ends */
+	    *opening;
 	const char *handshake; /* the result with which a server answers a repeated handshake */
 	struct ask asks[WORLD_ASKS];
 	struct event events[WORLD_EVENTS];
@@ -77,15 +87,16 @@ extern const size_t world_count;
 
 struct known { /* of a request; no padding or pointer matters: it is a part of the state */
 	uint8_t asked;
-	uint8_t arrived;          /* at its receiver; a server: at the how manyth */
-	uint8_t replied;          /* canceld heard an answer of the receiver's */
-	uint8_t answers;          /* that the requester read ... */
-	uint8_t own;              /* ... of these, canceld's */
-	uint8_t cancelled;        /* canceld heard the requester's cancel, while it was open */
-	uint8_t owed;             /* ... and an answer is owed all the same */
-	uint8_t cancels;          /* that the receiver read */
-	uint8_t turns;            /* the same of session/cancel */
-	uint8_t unsure;           /* the judge can't tell the order of what happened from that in which it was read */
+	uint8_t arrived;   /* at its receiver; a server: at the how manyth */
+	uint8_t replied;   /* canceld heard an answer of the receiver's */
+	uint8_t answers;   /* that the requester read ... */
+	uint8_t own;       /* ... of these, canceld's */
+	uint8_t cancelled; /* canceld heard the requester's cancel, while it was open */
+	uint8_t owed;      /* ... and an answer is owed all the same */
+	uint8_t cancels;   /* that the receiver read */
+	uint8_t turns;     /* the same of session/cancel */
+	/* the judge can't tell the order of what happened from that in which it was read */
+	uint8_t unsure;
 	uint8_t gone;             /* its server has gone since it arrived */
 	char wire[24], token[24]; /* as the receiver knows it */
 };
@@ -128,14 +139,18 @@ void world_begin(struct play *play, const struct world *world, bool script);
 void world_end(struct play *play);
 bool world_may(const struct play *play, int event);
 void world_step(struct play *play, int event);
-/* Both peers fall silent, and time passes; then the server goes and the client leaves: what must be true then is judged. */
+/*
+ * Both peers fall silent, and time passes; then the server goes and the client leaves: what must be
+ * true then is judged.
+ */
 void world_silence(struct play *play);
 /* The same with a server that reads nothing: what has a deadline is answered all the same. */
 void world_stays_stalled(struct play *play);
 void world_digest(const struct play *play, struct buf *out);
 void world_blame(struct play *play, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The text of an event's message, as `reader` must see it, or its writer writes it. */
-const char *world_text(struct play *play, const struct event *event, const char *id, const char *token);
+const char *world_text(struct play *play, const struct event *event, const char *id,
+    const char *token);
 /* The event whose label is in the text; -1: it is a message of canceld's own. */
 int world_label(const char *text);
 bool world_server_is_there(const struct play *play);

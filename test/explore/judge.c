@@ -1,6 +1,7 @@
 /*
- * What the peers may read. The judge knows the messages that they write, in the order in which canceld hears them, and
- * nothing of the core; the facts of the protocols are those of the simulation (test/sim/protocol.h).
+ * What the peers may read. The judge knows the messages that they write, in the order in which
+ * canceld hears them, and nothing of the core; the facts of the protocols are those of the
+ * simulation (test/sim/protocol.h).
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -38,10 +39,14 @@ find_value(const char *text, const char *key, char *out, size_t size)
 static bool
 is_open(const struct known *known)
 {
-	return known->asked && known->answers == 0 && !known->replied && (!known->cancelled || known->owed);
+	return known->asked && known->answers == 0 && !known->replied &&
+	    (!known->cancelled || known->owed);
 }
 
-/* The other request with the same id, if it is not answered: canceld's answer to one may be for the other. */
+/*
+ * The other request with the same id, if it is not answered: canceld's answer to one may be for the
+ * other.
+ */
 static struct known *
 twin_of(struct play *play, const struct known *known)
 {
@@ -50,8 +55,8 @@ twin_of(struct play *play, const struct known *known)
 	for (int i = 0; i < WORLD_ASKS; i++) {
 		struct known *other = &play->model.known[i];
 
-		if (other != known && asks[i].id != NULL && asks[i].by == ask->by && strcmp(asks[i].id, ask->id) == 0 &&
-		    other->asked && other->answers == 0)
+		if (other != known && asks[i].id != NULL && asks[i].by == ask->by &&
+		    strcmp(asks[i].id, ask->id) == 0 && other->asked && other->answers == 0)
 			return other;
 	}
 	return NULL;
@@ -66,8 +71,8 @@ newest_of(const struct play *play, int number)
 	const struct ask *asks = play->world->asks;
 
 	for (int i = WORLD_ASKS; i-- > 0;)
-		if (asks[i].id != NULL && asks[i].by == asks[number].by && strcmp(asks[i].id, asks[number].id) == 0 &&
-		    is_open(&play->model.known[i]))
+		if (asks[i].id != NULL && asks[i].by == asks[number].by &&
+		    strcmp(asks[i].id, asks[number].id) == 0 && is_open(&play->model.known[i]))
 			return i;
 	return number;
 }
@@ -75,27 +80,34 @@ newest_of(const struct play *play, int number)
 static void
 hears_answer(struct play *play, struct known *known, const struct ask *ask, struct told *told)
 {
-	bool late = known->replied || known->answers > 0 || known->gone || (known->cancelled && !known->owed);
+	bool late = known->replied || known->answers > 0 || known->gone ||
+	    (known->cancelled && !known->owed);
 	/* What the requester has not read yet may be canceld's answer. */
-	bool unsure = play->model.stalled[ask->by] || known->unsure || play->model.left > 0 || play->model.shut ||
-	    (ask->by == SIDE_SERVER && play->model.deaf);
+	bool unsure = play->model.stalled[ask->by] || known->unsure || play->model.left > 0 ||
+	    play->model.shut || (ask->by == SIDE_SERVER && play->model.deaf);
 
 	told->dead = late && !(known->own && twin_of(play, known) != NULL);
 	told->due = !late && !unsure;
 	known->replied = true;
 	if (play->model.stalled[SIDE_CLIENT] || play->model.stalled[SIDE_SERVER])
-		known->unsure = true; /* a cancel may be on its way to who has answered, or a heartbeat to who is */
+		/* a cancel may be on its way to who has answered, or a heartbeat to who is */
+		known->unsure = true;
 }
 
 static void
-hears_cancel(struct play *play, struct known *known, const struct ask *ask, struct told *told, enum act act)
+hears_cancel(struct play *play, struct known *known, const struct ask *ask, struct told *told,
+    enum act act)
 {
 	bool final = ask->flags & ASK_FINAL;
 	bool strict = act == ACT_CANCEL && !(ask->flags & ASK_TURN);
 
 	if (!is_open(known) || known->cancelled || final) {
-		/* A turn that is told twice is harmless; and a prompt of the same session may go on. */
-		told->dead = strict && !play->model.stalled[ask->by] && (!final || !protocol_of(play)->owes);
+		/*
+		 * A turn that is told twice is harmless; and a prompt of the same session may go
+		 * on.
+		 */
+		told->dead =
+		    strict && !play->model.stalled[ask->by] && (!final || !protocol_of(play)->owes);
 		return;
 	}
 	known->cancelled = true;
@@ -103,7 +115,10 @@ hears_cancel(struct play *play, struct known *known, const struct ask *ask, stru
 	known->unsure |= play->model.stalled[ask->by];
 }
 
-/* An answer or progress means the newest one that its writer knows by this name, and has not answered. */
+/*
+ * An answer or progress means the newest one that its writer knows by this name, and has not
+ * answered.
+ */
 static int
 named_by(const struct play *play, const struct event *event)
 {
@@ -139,13 +154,15 @@ judge_hears(struct play *play, int number)
 		hears_cancel(play, &play->model.known[told->of], ask, told, event->act);
 		if (ask->flags & ASK_TURN) /* the server's requests in the turn end with it */
 			for (size_t i = 0; i < WORLD_ASKS; i++)
-				play->model.known[i].unsure |= play->world->asks[i].by == SIDE_SERVER;
+				play->model.known[i].unsure |=
+				    play->world->asks[i].by == SIDE_SERVER;
 	} else if (event->act == ACT_PROGRESS) {
 		told->dead = strict && (!is_open(known) || known->cancelled);
-		told->due = is_open(known) && !known->cancelled && !known->unsure && !play->model.stalled[ask->by] &&
-		    play->model.left == 0;
+		told->due = is_open(known) && !known->cancelled && !known->unsure &&
+		    !play->model.stalled[ask->by] && play->model.left == 0;
 	} else {
-		told->due = event->by == SIDE_SERVER ? play->model.left == 0 : world_server_is_there(play);
+		told->due =
+		    event->by == SIDE_SERVER ? play->model.left == 0 : world_server_is_there(play);
 	}
 }
 
@@ -165,13 +182,15 @@ reads_request(struct play *play, const struct event *event, const char *text)
 	for (int i = 0; i < WORLD_ASKS; i++) {
 		const struct known *other = &play->model.known[i];
 
-		if (other != known && asks[i].by == ask->by && other->arrived && !other->gone && !other->replied &&
-		    !other->unsure && strcmp(other->wire, id) == 0 && protocol_of(play)->strict_tokens)
+		if (other != known && asks[i].by == ask->by && other->arrived && !other->gone &&
+		    !other->replied && !other->unsure && strcmp(other->wire, id) == 0 &&
+		    protocol_of(play)->strict_tokens)
 			world_blame(play, "1: two requests arrive under the id %s", id);
 	}
 	if (ask->flags & ASK_CANCELD)
 		world_blame(play, "2: what only canceld is asked arrives: %s", text);
-	if (known->cancelled && !known->unsure && !play->model.stalled[side_other(ask->by)] && known->answers > 0)
+	if (known->cancelled && !known->unsure && !play->model.stalled[side_other(ask->by)] &&
+	    known->answers > 0)
 		world_blame(play, "2: a request arrives that has ended: %s", text);
 	known->arrived = (uint8_t)(1 + (event->by == SIDE_CLIENT ? play->model.life : 0));
 	if (ask->by == SIDE_CLIENT)
@@ -231,7 +250,8 @@ reads_labelled(struct play *play, enum side side, int number, const char *text)
 		world_blame(play, "1: a message arrives twice: %s", text);
 	if (told->dead)
 		world_blame(play, "%s",
-		    event->act == ACT_CANCEL ? "2: a cancel arrives of what has ended" : "1: a late message arrives");
+		    event->act == ACT_CANCEL ? "2: a cancel arrives of what has ended" :
+					       "1: a late message arrives");
 	told->arrived = true;
 	if (event->act == ACT_ASK)
 		reads_request(play, event, text);
@@ -258,8 +278,9 @@ find_wire(struct play *play, enum side by, const char *id)
 	for (int i = 0; i < WORLD_ASKS; i++) {
 		struct known *known = &play->model.known[i];
 
-		if (play->world->asks[i].by == by && known->arrived && (!known->gone || by == SIDE_SERVER) &&
-		    strcmp(known->wire, id) == 0 && (found == NULL || found->replied || found->cancels > 0))
+		if (play->world->asks[i].by == by && known->arrived &&
+		    (!known->gone || by == SIDE_SERVER) && strcmp(known->wire, id) == 0 &&
+		    (found == NULL || found->replied || found->cancels > 0))
 			found = known;
 	}
 	return found;
@@ -293,14 +314,18 @@ reads_own_answer(struct play *play, enum side side, const char *text)
 			found->unsure = known->unsure = true; /* it may be the answer to either */
 		if (awaits && (found == NULL || likeliness(known) > likeliness(found)))
 			found = known;
-		if (awaits && (ask->flags & ASK_CANCELD) && is_open(&play->model.known[ask->after - 1]) &&
-		    play->model.known[ask->after - 1].own == 0 && !play->model.known[ask->after - 1].replied &&
-		    play->model.known[ask->after - 1].cancelled && play->model.known[ask->after - 1].owed)
-			world_blame(play, "1: a cancel is acknowledged before its request has ended: %s", text);
+		if (awaits && (ask->flags & ASK_CANCELD) &&
+		    is_open(&play->model.known[ask->after - 1]) &&
+		    play->model.known[ask->after - 1].own == 0 &&
+		    !play->model.known[ask->after - 1].replied &&
+		    play->model.known[ask->after - 1].cancelled &&
+		    play->model.known[ask->after - 1].owed)
+			world_blame(play,
+			    "1: a cancel is acknowledged before its request has ended: %s", text);
 	}
 	if (found == NULL) {
-		world_blame(play, "1: canceld answers %s: %s", named ? "what has ended or is answered" : "nobody",
-		    text);
+		world_blame(play, "1: canceld answers %s: %s",
+		    named ? "what has ended or is answered" : "nobody", text);
 		return;
 	}
 	found->answers++;
@@ -322,7 +347,8 @@ reads_own_cancel(struct play *play, enum side side, const char *text, const char
 		is_told(play, known, text);
 	for (int i = 0; i < WORLD_ASKS; i++)
 		if (known == &play->model.known[i] && (play->world->asks[i].flags & ASK_FINAL))
-			world_blame(play, "2: a cancel arrives that the protocol forbids: %s", text);
+			world_blame(play, "2: a cancel arrives that the protocol forbids: %s",
+			    text);
 }
 
 static void
@@ -337,8 +363,9 @@ reads_own_progress(struct play *play, const char *text)
 		const struct ask *ask = &play->world->asks[i];
 		const struct known *known = &play->model.known[i];
 
-		open |= ask->by == SIDE_CLIENT && ask->token != NULL && strcmp(ask->token, token) == 0 &&
-		    known->answers == 0 && (known->unsure || (is_open(known) && !known->cancelled));
+		open |= ask->by == SIDE_CLIENT && ask->token != NULL &&
+		    strcmp(ask->token, token) == 0 && known->answers == 0 &&
+		    (known->unsure || (is_open(known) && !known->cancelled));
 	}
 	if (!open)
 		world_blame(play, "1: the client is told of a request that has ended: %s", text);
@@ -393,7 +420,8 @@ reads_own(struct play *play, enum side side, const char *text)
 		reads_own_cancel(play, side, text, protocol_keys[protocol->spelling]);
 	else if (strcmp(method + 1, "session/cancel") == 0)
 		turn_is_told(play, text);
-	else if (side == SIDE_CLIENT && protocol->progress != NULL && strcmp(method + 1, protocol->progress) == 0)
+	else if (side == SIDE_CLIENT && protocol->progress != NULL &&
+	    strcmp(method + 1, protocol->progress) == 0)
 		reads_own_progress(play, text);
 	else if (side == SIDE_SERVER && find_value(text, "id", id, sizeof(id)))
 		reads_own_question(play, text, id);
@@ -438,8 +466,8 @@ asks_person(const struct play *play)
 	for (int i = 0; i < WORLD_ASKS; i++) {
 		const struct known *known = &play->model.known[i];
 
-		asks |=
-		    (play->world->asks[i].flags & ASK_PERSON) && known->asked && !known->replied && !known->cancelled;
+		asks |= (play->world->asks[i].flags & ASK_PERSON) && known->asked &&
+		    !known->replied && !known->cancelled;
 	}
 	return asks;
 }
@@ -459,7 +487,8 @@ is_opening(const struct play *play)
 static bool
 is_awaited(const struct play *play, const struct ask *ask, const struct known *known)
 {
-	return ask->by == SIDE_CLIENT && known->asked && known->answers == 0 && (!known->cancelled || known->owed) &&
+	return ask->by == SIDE_CLIENT && known->asked && known->answers == 0 &&
+	    (!known->cancelled || known->owed) &&
 	    (play->model.left == 0 || play->model.left == 1 + LEAVE_DRAIN);
 }
 
@@ -474,14 +503,15 @@ is_doomed(const struct play *play)
 static bool
 is_untold(const struct play *play, const struct ask *ask, const struct known *known)
 {
-	bool moot = known->cancelled || known->own || (ask->by == SIDE_CLIENT && play->model.left > 0);
+	bool moot =
+	    known->cancelled || known->own || (ask->by == SIDE_CLIENT && play->model.left > 0);
 	bool able = ask->by == SIDE_SERVER ? play->model.left == 0 :
-					     world_server_is_there(play) && !play->model.deaf && !play->model.shut &&
-		!is_doomed(play) && !is_opening(play);
+					     world_server_is_there(play) && !play->model.deaf &&
+		!play->model.shut && !is_doomed(play) && !is_opening(play);
 
-	return known->arrived && !known->gone && !known->replied && moot && able && !known->unsure &&
-	    !(ask->flags & (ASK_FINAL | ASK_CANCELD)) && protocol_of(play)->cancels &&
-	    known->cancels + known->turns == 0;
+	return known->arrived && !known->gone && !known->replied && moot && able &&
+	    !known->unsure && !(ask->flags & (ASK_FINAL | ASK_CANCELD)) &&
+	    protocol_of(play)->cancels && known->cancels + known->turns == 0;
 }
 
 /* The server has asked a client that has left. */
@@ -489,8 +519,9 @@ static bool
 is_unanswerable(const struct play *play, const struct ask *ask, const struct known *known)
 {
 	return ask->by == SIDE_SERVER && known->asked && known->answers == 0 && !known->replied &&
-	    (!known->cancelled || known->owed) && !known->gone && !known->unsure && play->model.left > 0 &&
-	    world_server_is_there(play) && !play->model.deaf && !play->model.shut && !is_doomed(play);
+	    (!known->cancelled || known->owed) && !known->gone && !known->unsure &&
+	    play->model.left > 0 && world_server_is_there(play) && !play->model.deaf &&
+	    !play->model.shut && !is_doomed(play);
 }
 
 void
@@ -499,8 +530,9 @@ judge_awaited(struct play *play)
 	for (int i = 0; i < WORLD_ASKS; i++) {
 		const struct ask *ask = &play->world->asks[i];
 
-		if (is_awaited(play, ask, &play->model.known[i]) && !(ask->flags & (ASK_EXEMPT | ASK_CANCELD)) &&
-		    !is_doomed(play) && !play->model.away && !(asks_person(play) && !(ask->flags & ASK_CAPPED)))
+		if (is_awaited(play, ask, &play->model.known[i]) &&
+		    !(ask->flags & (ASK_EXEMPT | ASK_CANCELD)) && !is_doomed(play) &&
+		    !play->model.away && !(asks_person(play) && !(ask->flags & ASK_CAPPED)))
 			world_blame(play, "1: the request %s is never answered", ask->id);
 	}
 }
@@ -517,16 +549,21 @@ judge_silence(struct play *play)
 		if (is_unanswerable(play, ask, &model->known[i]))
 			world_blame(play, "1: the server's request %s is never answered", ask->id);
 		if (is_untold(play, ask, &model->known[i]))
-			world_blame(play, "2: the receiver of %s is never told that nobody waits for it", ask->id);
+			world_blame(play,
+			    "2: the receiver of %s is never told that nobody waits for it",
+			    ask->id);
 	}
 	for (int i = 0; i < WORLD_EVENTS; i++) {
 		const struct event *event = &play->world->events[i];
 		const struct ask *ask = &play->world->asks[event->of];
-		bool relevant = model->left == 0 && (event->by == SIDE_SERVER || world_server_is_there(play));
+		bool relevant =
+		    model->left == 0 && (event->by == SIDE_SERVER || world_server_is_there(play));
 
 		if (model->told[i].due && !model->told[i].arrived && relevant &&
-		    !(event->act != ACT_NOTICE && event->by == SIDE_CLIENT && model->known[event->of].gone))
-			world_blame(play, "5: the message %c about %s never arrives", (char)('A' + i), ask->id);
+		    !(event->act != ACT_NOTICE && event->by == SIDE_CLIENT &&
+			model->known[event->of].gone))
+			world_blame(play, "5: the message %c about %s never arrives",
+			    (char)('A' + i), ask->id);
 	}
 }
 

@@ -1,4 +1,7 @@
-/* The queue of a lane, whose structs no header has: the one file of the core that is compiled with a test. */
+/*
+ * The queue of a lane, whose structs no header has: the one file of the core that is compiled with
+ * a test.
+ */
 #include "../../src/core/wire/lane.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include "queue.h"
@@ -14,9 +17,10 @@ queue_at(const struct lane *lane, size_t index)
 {
 	const struct queued *it = queued_at(lane, index);
 
-	(void)sizeof((struct queued){ it->start, it->next, it->size, it->cuts, it->own, it->bound });
-	return (struct queue_view){ it->start - lane->written, it->next - lane->written, it->size, it->cuts, it->own,
-		it->bound };
+	(void)sizeof(
+	    (struct queued){ it->start, it->next, it->size, it->cuts, it->own, it->bound });
+	return (struct queue_view){ it->start - lane->written, it->next - lane->written, it->size,
+		it->cuts, it->own, it->bound };
 }
 
 struct queue_cut

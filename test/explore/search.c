@@ -1,6 +1,7 @@
 /*
- * explore [--long] [--doubt] [--most STATES] [WORLD...]: breadth first through all states of each world. The core cannot be copied: a
- * state is its way from the start, and is reached by playing that again.
+ * explore [--long] [--doubt] [--most STATES] [WORLD...]: breadth first through all states of each
+ * world. The core cannot be copied: a state is its way from the start, and is reached by playing
+ * that again.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -19,9 +20,10 @@ struct search {
 	const struct world *world;
 	struct state *states;
 	size_t count, room, most;
-	uint32_t *table;        /* places in states, from 1 */
-	size_t size;            /* a power of two */
-	uint64_t edges, unsure; /* unsure: states in which the judge does not know all of a request */
+	uint32_t *table; /* places in states, from 1 */
+	size_t size;     /* a power of two */
+	/* unsure: states in which the judge does not know all of a request */
+	uint64_t edges, unsure;
 	struct buf digest;
 	bool doubts; /* whether the digest is complete is tried */
 	bool broken;
@@ -32,7 +34,8 @@ slot_of(const struct search *search, const uint64_t digest[2])
 {
 	size_t slot = digest[0] & (search->size - 1);
 
-	while (search->table[slot] != 0 && memcmp(search->states[search->table[slot] - 1].digest, digest, 16) != 0)
+	while (search->table[slot] != 0 &&
+	    memcmp(search->states[search->table[slot] - 1].digest, digest, 16) != 0)
 		slot = (slot + 1) & (search->size - 1);
 	return slot;
 }
@@ -64,8 +67,9 @@ add(struct search *search, const struct play *play, size_t parent, int event)
 	slot = slot_of(search, digest);
 	if (search->table[slot] != 0)
 		return false;
-	search->states[search->count++] = (struct state){ { digest[0], digest[1] }, (uint32_t)parent, (uint8_t)event,
-		(uint8_t)(event < 0 ? 0 : search->states[parent].depth + 1) };
+	search->states[search->count++] =
+	    (struct state){ { digest[0], digest[1] }, (uint32_t)parent, (uint8_t)event,
+		    (uint8_t)(event < 0 ? 0 : search->states[parent].depth + 1) };
 	search->table[slot] = (uint32_t)search->count;
 	return true;
 }
@@ -86,7 +90,8 @@ go(const struct search *search, struct play *play, size_t number, bool script)
 
 /* The shortest way there is, as a scenario. */
 static void
-show(struct search *search, size_t number, int event, void (*silence)(struct play *play), const char *verdict)
+show(struct search *search, size_t number, int event, void (*silence)(struct play *play),
+    const char *verdict)
 {
 	struct play play;
 
@@ -121,7 +126,10 @@ after(struct search *search, size_t number, int event, int next)
 	return hash;
 }
 
-/* The event of the state leads to one that is known: whichever the way to that was, the same must follow. */
+/*
+ * The event of the state leads to one that is known: whichever the way to that was, the same must
+ * follow.
+ */
 static void
 doubt(struct search *search, const struct play *play, size_t number, int event)
 {
@@ -134,8 +142,10 @@ doubt(struct search *search, const struct play *play, size_t number, int event)
 	known = search->table[slot_of(search, digest)] - 1;
 	for (int next = 0; next < WORLD_EVENTS && !search->broken; next++)
 		if (after(search, number, event, next) != after(search, known, -1, next)) {
-			show(search, number, event, NULL, "0: two states are taken for one, this one");
-			show(search, known, next, NULL, "0: ... and this one, before its last event");
+			show(search, number, event, NULL,
+			    "0: two states are taken for one, this one");
+			show(search, known, next, NULL,
+			    "0: ... and this one, before its last event");
 		}
 }
 
@@ -229,8 +239,8 @@ explore(const struct world *world, size_t most, bool doubts)
 	for (at = 0; at < search.count && search.count < search.most && !search.broken; at++)
 		expand(&search, at);
 	held = !search.broken;
-	printf("%-14s %8zu states %9llu edges %3d deep %3.0f%% unsure %6.1f s  %s\n", world->name, search.count,
-	    (unsigned long long)search.edges, search.states[search.count - 1].depth,
+	printf("%-14s %8zu states %9llu edges %3d deep %3.0f%% unsure %6.1f s  %s\n", world->name,
+	    search.count, (unsigned long long)search.edges, search.states[search.count - 1].depth,
 	    100.0 * (double)search.unsure / (double)search.count, seconds() - begun,
 	    !held                 ? "BROKEN" :
 		at < search.count ? "not closed" :
@@ -256,7 +266,8 @@ int
 main(int argc, char *argv[])
 {
 	static const struct option options[] = { { "long", no_argument, NULL, 'l' },
-		{ "doubt", no_argument, NULL, 'd' }, { "most", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 } };
+		{ "doubt", no_argument, NULL, 'd' }, { "most", required_argument, NULL, 'm' },
+		{ NULL, 0, NULL, 0 } };
 	size_t most = 100000000;
 	bool large = false, doubts = false, held = true;
 	int option;

@@ -49,7 +49,10 @@ world_text(struct play *play, const struct event *event, const char *id, const c
 		if (!mark)
 			buf_append(&play->text, (struct span){ at, 1 });
 		else
-			buf_append(&play->text, span_of(*++at == '1' ? id : *at == '2' ? token : label));
+			buf_append(&play->text,
+			    span_of(*++at == '1' ? id :
+				    *at == '2'   ? token :
+						   label));
 	}
 	return finish(&play->text);
 }
@@ -64,7 +67,8 @@ world_label(const char *text)
 
 /* --- what the peers read */
 
-static void say(const struct play *play, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const struct play *play, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void
 say(const struct play *play, const char *format, ...)
@@ -149,14 +153,16 @@ static bool
 reads(const struct play *play, enum side side)
 {
 	if (side == SIDE_SERVER)
-		return !play->model.stalled[side] && !play->model.deaf && world_server_is_there(play);
+		return !play->model.stalled[side] && !play->model.deaf &&
+		    world_server_is_there(play);
 	return !play->model.stalled[side];
 }
 
 static void
 drain(struct play *play)
 {
-	static const enum side order[] = { SIDE_SERVER, SIDE_CLIENT }; /* the judge first sees who is told */
+	/* the judge first sees who is told */
+	static const enum side order[] = { SIDE_SERVER, SIDE_CLIENT };
 
 	for (int i = 0; i < 2; i++)
 		if (reads(play, order[i]))
@@ -343,7 +349,8 @@ stall(struct play *play, const struct event *event)
 		say(play, "%s takes %d\n", side_name(event->by), FEW);
 		take(play, event->by, FEW);
 		for (int i = 0; i < WORLD_ASKS; i++) /* what is begun is written to its end */
-			play->model.known[i].unsure |= play->model.known[i].asked && !play->model.known[i].arrived;
+			play->model.known[i].unsure |=
+			    play->model.known[i].asked && !play->model.known[i].arrived;
 		return;
 	}
 	say(play, "%s %s\n", side_name(event->by), stalls ? "stalls" : "resumes");
@@ -391,7 +398,8 @@ world_step(struct play *play, int number)
 	enum act act = event->act;
 
 	session_set_time(play->session, play->now);
-	if (act != ACT_TICK && act != ACT_EXPIRE && act != ACT_OWN) /* which happen as often as they may */
+	/* which happen as often as they may */
+	if (act != ACT_TICK && act != ACT_EXPIRE && act != ACT_OWN)
 		play->model.done |= 1u << number;
 	if (act == ACT_TICK) {
 		passes(play);
@@ -432,7 +440,8 @@ static bool
 may_happen(const struct play *play, const struct event *event)
 {
 	const struct model *model = &play->model;
-	bool there = world_server_is_there(play), stuck = play->session->server.life == SERVER_STUCK;
+	bool there = world_server_is_there(play),
+	     stuck = play->session->server.life == SERVER_STUCK;
 	struct span output;
 
 	switch (event->act) {
@@ -455,7 +464,8 @@ may_happen(const struct play *play, const struct event *event)
 		return model->away;
 	case ACT_DEAF:
 	case ACT_SHUT:
-		return there && !model->deaf && !stuck && !model->shut && play->session->server.life == SERVER_OPEN;
+		return there && !model->deaf && !stuck && !model->shut &&
+		    play->session->server.life == SERVER_OPEN;
 	case ACT_NONE:
 	case ACT_ASK:
 	case ACT_ANSWER:
@@ -477,7 +487,8 @@ world_may(const struct play *play, int number)
 	const struct model *model = &play->model;
 
 	if (event->act == ACT_TICK) /* the wake is asked for again, but nothing changes with that */
-		return !model->due && (play->world->ticks == 0 || model->ticks < play->world->ticks) &&
+		return !model->due &&
+		    (play->world->ticks == 0 || model->ticks < play->world->ticks) &&
 		    session_sleep(play->session, false, MSEC_NEVER) != MSEC_NEVER;
 	if (event->act == ACT_EXPIRE)
 		return model->due;
@@ -493,9 +504,9 @@ world_may(const struct play *play, int number)
 static void
 read_options(struct play *play, const char *text)
 {
-	struct scenario scenario = {
-		.config = { .grace = MSEC_NEVER, .max_message = LIMIT_MESSAGE, .max_inflight = LIMIT_INFLIGHT }
-	};
+	struct scenario scenario = { .config = { .grace = MSEC_NEVER,
+					 .max_message = LIMIT_MESSAGE,
+					 .max_inflight = LIMIT_INFLIGHT } };
 	char copy[256], *word;
 	struct policy *policy = &play->policy;
 
@@ -508,7 +519,8 @@ read_options(struct play *play, const char *text)
 		struct span method = option->method ? span_of(option->method) : SPAN_NONE;
 		struct span name = option->name ? span_of(option->name) : SPAN_NONE;
 
-		policy_add(policy, POLICY_OPTION, option->kind, method, name, option->duration, SPAN_NONE);
+		policy_add(policy, POLICY_OPTION, option->kind, method, name, option->duration,
+		    SPAN_NONE);
 		policy->rules[i].origin = "options";
 		free(option->method);
 		free(option->name);
@@ -526,8 +538,8 @@ world_begin(struct play *play, const struct world *world, bool script)
 	play->now = START;
 	play->script = script;
 	read_options(play, world->options);
-	say(play, "scenario %s\noptions dialect=%s %s\n%s", world->name, world->dialect, world->options,
-	    protocols[world->protocol].header ? "framing header\n" : "");
+	say(play, "scenario %s\noptions dialect=%s %s\n%s", world->name, world->dialect,
+	    world->options, protocols[world->protocol].header ? "framing header\n" : "");
 	play->session = session_new(&play->config, script ? on_action : NULL, play, START);
 	for (const char *const *line = world->opening; *line != NULL; line++) {
 		enum side side = **line == 'c' ? SIDE_CLIENT : SIDE_SERVER;
@@ -569,7 +581,8 @@ runs_out(struct play *play)
 		settle(play);
 		tell(play);
 		if (play->config.heartbeat > 0 && turns > 8)
-			play->session->config.heartbeat = MSEC_NEVER; /* they go on as long as something is open */
+			/* they go on as long as something is open */
+			play->session->config.heartbeat = MSEC_NEVER;
 	}
 }
 
@@ -607,7 +620,9 @@ world_silence(struct play *play)
 	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		const struct party *party = &play->session->party[side];
 
-		if (party->pending.count + play->session->tasks[side].count + play->session->questions[side].count > 0)
+		if (party->pending.count + play->session->tasks[side].count +
+			play->session->questions[side].count >
+		    0)
 			world_blame(play, "4: all have left, and something is in a table");
 		if (lane_size(party->lane) > 0)
 			world_blame(play, "4: all have left, and a lane has bytes");

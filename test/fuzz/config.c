@@ -1,6 +1,6 @@
 /*
- * The file of options: whatever is in it, canceld runs; each fault is a text of bounded length; and beside the same
- * command line the same file sets the same again.
+ * The file of options: whatever is in it, canceld runs; each fault is a text of bounded length; and
+ * beside the same command line the same file sets the same again.
  */
 
 #include <assert.h>
@@ -75,10 +75,12 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	close(fd);
 	load(&first);
 	load(&again);
-	assert(json_equal(first.file.in_force, again.file.in_force) && first.policy.count == again.policy.count);
+	assert(json_equal(first.file.in_force, again.file.in_force) &&
+	    first.policy.count == again.policy.count);
 	assert(json_equal(first.file.faults, again.file.faults));
-	json_array_foreach(first.file.faults, i, fault)
-	    assert(json_string_length(fault) > 0 && json_string_length(fault) < 4 * OPTIONS_FAULT);
+	json_array_foreach (first.file.faults, i, fault)
+		assert(
+		    json_string_length(fault) > 0 && json_string_length(fault) < 4 * OPTIONS_FAULT);
 	options_free(&first);
 	options_free(&again);
 	return 0;

@@ -1,6 +1,7 @@
 /*
- * A client's configuration file: whatever is in it, each value lies within its parent, in the order of the file. What
- * jansson reads of it is the same, and what is quoted for it jansson reads as it was.
+ * A client's configuration file: whatever is in it, each value lies within its parent, in the order
+ * of the file. What jansson reads of it is the same, and what is quoted for it jansson reads as it
+ * was.
  */
 
 #include <assert.h>
@@ -20,8 +21,10 @@ check_quoted(struct span text)
 	json_t *again;
 
 	doc_quote(&quoted, text);
-	again = json_loadb(buf_span(&quoted).ptr, quoted.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-	assert(again != NULL && span_equal(span_at(json_string_value(again), json_string_length(again)), text));
+	again =
+	    json_loadb(buf_span(&quoted).ptr, quoted.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+	assert(again != NULL &&
+	    span_equal(span_at(json_string_value(again), json_string_length(again)), text));
 	json_decref(again);
 	buf_free(&quoted);
 }
@@ -35,7 +38,8 @@ check_places(const struct doc *doc, const struct doc_node *node, bool json)
 	for (const struct doc_node *child = node->first; child != NULL; child = child->next) {
 		assert(child->parent == node && (child->start != NULL) == (child->end != NULL));
 		if (child->start != NULL) {
-			assert(doc->bytes <= child->start && child->start < child->end && child->end <= doc->end);
+			assert(doc->bytes <= child->start && child->start < child->end &&
+			    child->end <= doc->end);
 			assert(doc_line(doc, child->start) >= 1);
 		}
 		if (json) {
@@ -72,14 +76,16 @@ is_same(const struct doc_node *node, const json_t *json)
 		size_t count = 0;
 
 		for (; child != NULL; child = child->next, count++)
-			if ((value = json_object_getn(json, child->key.name.ptr, child->key.name.len)) == NULL ||
+			if ((value = json_object_getn(json, child->key.name.ptr,
+				 child->key.name.len)) == NULL ||
 			    !is_same(child, value))
 				return false;
 		return node->kind == DOC_OBJECT && count == json_object_size(json);
 	}
 	if (json_is_string(json))
 		return node->kind == DOC_STRING &&
-		    span_equal(node->text, span_at(json_string_value(json), json_string_length(json)));
+		    span_equal(node->text,
+			span_at(json_string_value(json), json_string_length(json)));
 	value = json_loadb(node->text.ptr, node->text.len, JSON_DECODE_ANY, NULL);
 	same = node->kind == DOC_OTHER && json_equal(value, json);
 	json_decref(value);
@@ -101,7 +107,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		if (read)
 			check_places(&doc, doc.root, grammars[i] == DOC_JSONC);
 		/* jansson 2.14 passes over a NUL byte behind a number or a literal. */
-		if (grammars[i] == DOC_JSONC && json_is_object(json) && memchr(bytes, '\0', len) == NULL)
+		if (grammars[i] == DOC_JSONC && json_is_object(json) &&
+		    memchr(bytes, '\0', len) == NULL)
 			assert(read && is_same(doc.root, json));
 		doc_free(&doc);
 	}

@@ -1,6 +1,6 @@
 /*
- * every: gives the fuzz target of the scanner every short text of a few alphabets. What is no JSON whatever follows, as
- * both the scanner and jansson say, is made no longer.
+ * every: gives the fuzz target of the scanner every short text of a few alphabets. What is no JSON
+ * whatever follows, as both the scanner and jansson say, is made no longer.
  */
 
 #include <jansson.h>

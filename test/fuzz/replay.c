@@ -1,6 +1,6 @@
 /*
- * replay-NAME [--golden] FILE...: feeds files, such as those of a corpus, to a fuzz target, for compilers that have no
- * fuzzer.
+ * replay-NAME [--golden] FILE...: feeds files, such as those of a corpus, to a fuzz target, for
+ * compilers that have no fuzzer.
  */
 
 #include <stdint.h>

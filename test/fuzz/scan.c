@@ -1,6 +1,6 @@
 /*
- * The scanner reads nothing behind the text; where jansson has an opinion, it is the same one. Both keep the last of
- * repeated members.
+ * The scanner reads nothing behind the text; where jansson has an opinion, it is the same one. Both
+ * keep the last of repeated members.
  */
 
 #include <assert.h>
@@ -95,7 +95,10 @@ check_place(const struct scan_value *value, const json_t *json, struct span inpu
 	json_decref(again);
 }
 
-/* The message as far as the end of its method: of repeated ones jansson keeps the last, and the scanner the first. */
+/*
+ * The message as far as the end of its method: of repeated ones jansson keeps the last, and the
+ * scanner the first.
+ */
 static json_t *
 until_method(const struct scan *scan, struct span input)
 {
@@ -123,7 +126,8 @@ at_path(const json_t *root, enum scan_field field)
 			element = json_array_get(root, i);
 	if (field == SCAN_ELEMENT)
 		return element;
-	return json_object_get(at_path(root, paths[field - SCAN_ID].parent), paths[field - SCAN_ID].key);
+	return json_object_get(at_path(root, paths[field - SCAN_ID].parent),
+	    paths[field - SCAN_ID].key);
 }
 
 static void
@@ -134,7 +138,8 @@ check_fields(const struct scan *scan, const json_t *root, struct span input)
 	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
 		enum scan_field field = (enum scan_field)i;
 		const struct scan_value *value = scan_value(scan, field);
-		const json_t *json = at_path(field == SCAN_METHOD && first != NULL ? first : root, field);
+		const json_t *json =
+		    at_path(field == SCAN_METHOD && first != NULL ? first : root, field);
 
 		assert(scan_type(scan, field) == type_of(json));
 		if (json != NULL)
@@ -145,7 +150,10 @@ check_fields(const struct scan *scan, const json_t *root, struct span input)
 	json_decref(first);
 }
 
-/* What jansson refuses and the standard allows: numbers that it cannot hold, lone surrogates, "\u0000" in a key. */
+/*
+ * What jansson refuses and the standard allows: numbers that it cannot hold, lone surrogates,
+ * "\u0000" in a key.
+ */
 static bool
 is_excused(const json_error_t *error)
 {
@@ -180,8 +188,8 @@ check_oracle(const struct scan *scan, struct span input)
 	enum scan_fault fault = scan->fault;
 
 	if (root != NULL) {
-		assert(scan_value(scan, SCAN_TEXT)->end > 0 && fault != SCAN_BROKEN && fault != SCAN_UTF8 &&
-		    fault != SCAN_CONTROL && fault < SCAN_SYNTAX);
+		assert(scan_value(scan, SCAN_TEXT)->end > 0 && fault != SCAN_BROKEN &&
+		    fault != SCAN_UTF8 && fault != SCAN_CONTROL && fault < SCAN_SYNTAX);
 		check_fields(scan, root, input);
 	} else if (scan_value(scan, SCAN_TEXT)->end > 0 && fault == SCAN_FINE) {
 		assert(is_excused(&error));
@@ -191,7 +199,10 @@ check_oracle(const struct scan *scan, struct span input)
 	json_decref(root);
 }
 
-/* A line, and the whole input, as exact copies, so that a memory checker sees what is read behind them. */
+/*
+ * A line, and the whole input, as exact copies, so that a memory checker sees what is read behind
+ * them.
+ */
 static void
 check(struct span input)
 {
@@ -216,7 +227,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	if (len == 0)
 		return 0;
 	check((struct span){ at, len });
-	for (; at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1)
+	for (; at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL;
+	     at = newline + 1)
 		if (newline > at)
 			check((struct span){ at, (size_t)(newline - at) });
 	return 0;

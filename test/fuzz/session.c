@@ -1,9 +1,10 @@
 /*
- * A session between two peers that write whatever the fuzzer likes, in any dialect and either framing. Whatever they do,
- * each side reads whole messages of valid JSON only, and what canceld keeps stays within bounds.
+ * A session between two peers that write whatever the fuzzer likes, in any dialect and either
+ * framing. Whatever they do, each side reads whole messages of valid JSON only, and what canceld
+ * keeps stays within bounds.
  *
- * The input is a program: a byte of options, a byte for the dialect; then steps: a byte says what happens, the next one how
- * much, or how many bytes of the program are written.
+ * The input is a program: a byte of options, a byte for the dialect; then steps: a byte says what
+ * happens, the next one how much, or how many bytes of the program are written.
  */
 
 #include <assert.h>
@@ -57,13 +58,16 @@ struct world {
 static const struct dialect *
 dialect_at(unsigned number)
 {
-	static const struct dialect *const dialects[] = { NULL, &dialect_mcp, &dialect_acp, &dialect_lsp, &dialect_bsp,
-		&dialect_none };
+	static const struct dialect *const dialects[] = { NULL, &dialect_mcp, &dialect_acp,
+		&dialect_lsp, &dialect_bsp, &dialect_none };
 
 	return dialects[number % (sizeof(dialects) / sizeof(dialects[0]))];
 }
 
-/* What starts a message has to end as one: jansson says so of all but what it cannot hold (numbers, nesting, NUL). */
+/*
+ * What starts a message has to end as one: jansson says so of all but what it cannot hold (numbers,
+ * nesting, NUL).
+ */
 static void
 check_message(const struct world *world, const struct reader *reader)
 {
@@ -72,7 +76,8 @@ check_message(const struct world *world, const struct reader *reader)
 
 	if (reader->len == sizeof(reader->body) || world->broken)
 		return;
-	message = json_loadb(reader->body, reader->len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
+	message =
+	    json_loadb(reader->body, reader->len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
 	assert(message != NULL || json_error_code(&error) == json_error_numeric_overflow ||
 	    json_error_code(&error) == json_error_null_byte_in_key ||
 	    strncmp(error.text, "invalid Unicode '\\u", 19) == 0);
@@ -140,7 +145,8 @@ read_line(const struct world *world, struct reader *reader, struct span bytes)
 {
 	const char *newline = memchr(bytes.ptr, '\n', bytes.len);
 
-	keep(reader, span_part(bytes, 0, newline == NULL ? bytes.len : (size_t)(newline - bytes.ptr)));
+	keep(reader,
+	    span_part(bytes, 0, newline == NULL ? bytes.len : (size_t)(newline - bytes.ptr)));
 	if (newline == NULL)
 		return bytes.len;
 	end_message(world, reader);
@@ -168,7 +174,10 @@ lane_to(const struct world *world, enum side to)
 	return world->session->party[to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT].lane;
 }
 
-/* A server that speaks lines before its client speaks headers is not understood by it, whatever canceld does. */
+/*
+ * A server that speaks lines before its client speaks headers is not understood by it, whatever
+ * canceld does.
+ */
 static void
 note_framing(struct world *world)
 {
@@ -188,7 +197,8 @@ take(struct world *world, enum side to, size_t n)
 	struct lane *lane = lane_to(world, to);
 	struct span spans[4];
 
-	while (n > 0 && !(to == SIDE_SERVER && (world->deaf || world->away)) && lane_output(lane, spans, 4) > 0) {
+	while (n > 0 && !(to == SIDE_SERVER && (world->deaf || world->away)) &&
+	    lane_output(lane, spans, 4) > 0) {
 		size_t len = spans[0].len < n ? spans[0].len : n;
 
 		assert(len > 0);
@@ -256,7 +266,8 @@ pass_time(struct world *world, unsigned what, size_t len)
 static bool
 may_lose_server(const struct world *world)
 {
-	return !world->away && !world->deaf && !world->left && session_cannot_restart(world->session) == NULL;
+	return !world->away && !world->deaf && !world->left &&
+	    session_cannot_restart(world->session) == NULL;
 }
 
 static void
@@ -337,7 +348,10 @@ check_memory(const struct world *world, size_t size)
 	assert(lane_size(world->session->party[SIDE_SERVER].lane) < most);
 }
 
-/* Both have nothing more to say: every request of the client's is answered, and no message is left half. */
+/*
+ * Both have nothing more to say: every request of the client's is answered, and no message is left
+ * half.
+ */
 static void
 finish(struct world *world)
 {
@@ -390,8 +404,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (world == NULL)
 		abort();
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, 1000,
-	    SPAN_NONE);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, (struct span){ NULL, 0 },
+	    (struct span){ NULL, 0 }, 1000, SPAN_NONE);
 	config.policy = &policy;
 	world->options = size > 0 ? data[0] : 0;
 	config.answer_cancelled = world->options & OPTION_ANSWER;

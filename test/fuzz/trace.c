@@ -1,6 +1,6 @@
 /*
- * A JSON log, or a history, of anybody: whatever its lines are, what is told of it is JSON, in otlp a line for each
- * session, and a page of at most 1 MiB.
+ * A JSON log, or a history, of anybody: whatever its lines are, what is told of it is JSON, in otlp
+ * a line for each session, and a page of at most 1 MiB.
  */
 
 #include <assert.h>
@@ -67,11 +67,14 @@ check_formats(const struct trace *trace)
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	struct trace trace = { .payload = len % 2 == 1, .sessions = json_array(), .open = json_object() };
+	struct trace trace = { .payload = len % 2 == 1,
+		.sessions = json_array(),
+		.open = json_object() };
 	json_t *tools = json_object(), *session;
 	size_t i;
 
-	for (const uint8_t *at = bytes, *end = bytes + len, *next; len > 0 && at < end; at = next + 1) {
+	for (const uint8_t *at = bytes, *end = bytes + len, *next; len > 0 && at < end;
+	     at = next + 1) {
 		json_t *line;
 
 		next = memchr(at, '\n', (size_t)(end - at));
@@ -83,7 +86,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 			json_decref(line);
 	}
 	check_formats(&trace);
-	json_array_foreach(trace.sessions, i, session) trace_count(tools, session);
+	json_array_foreach (trace.sessions, i, session)
+		trace_count(tools, session);
 	json_decref(trace_tools(tools, 0));
 	json_decref(tools);
 	json_decref(trace.sessions);

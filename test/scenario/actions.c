@@ -55,7 +55,8 @@ field_of(const json_t *copy, struct span name)
 {
 	const json_t *value = json_object_getn(copy, name.ptr, name.len);
 
-	return value == NULL ? SPAN("") : (struct span){ json_string_value(value), json_string_length(value) };
+	return value == NULL ? SPAN("") :
+			       (struct span){ json_string_value(value), json_string_length(value) };
 }
 
 bool
@@ -64,8 +65,7 @@ actions_are(const json_t *list, struct span words)
 	json_t *copy;
 	size_t i;
 
-	json_array_foreach(list, i, copy)
-	{
+	json_array_foreach (list, i, copy) {
 		if (!span_equal(vocabulary_word(&words), field_of(copy, SPAN("why"))))
 			return false;
 	}
@@ -108,7 +108,8 @@ bool
 actions_next(json_t *list, struct span text)
 {
 	const json_t *copy = json_array_get(list, 0);
-	bool sound = copy != NULL && span_equal(vocabulary_word(&text), field_of(copy, SPAN("why")));
+	bool sound =
+	    copy != NULL && span_equal(vocabulary_word(&text), field_of(copy, SPAN("why")));
 
 	while (sound && text.len > 0)
 		sound = has_field(copy, vocabulary_word(&text));
@@ -126,10 +127,8 @@ actions_show(const json_t *list, struct buf *out)
 
 	if (json_array_size(list) == 0)
 		buf_append(out, SPAN("none"));
-	json_array_foreach(list, i, copy)
-	{
-		json_object_foreach(copy, name, value)
-		{
+	json_array_foreach (list, i, copy) {
+		json_object_foreach (copy, name, value) {
 			buf_append(out, SPAN(" "));
 			buf_append(out, span_of(name));
 			buf_append(out, SPAN("="));

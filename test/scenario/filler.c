@@ -69,7 +69,8 @@ void
 filler_add(enum filler filler, enum framing framing, struct span framed, struct buf *out)
 {
 	struct span message = message_of(framing, framed);
-	const char *brace = filler == FILLER_LAST ? span_last(message, '}') : memchr(message.ptr, '{', message.len);
+	const char *brace =
+	    filler == FILLER_LAST ? span_last(message, '}') : memchr(message.ptr, '{', message.len);
 	size_t place = brace == NULL ? 0 : (size_t)(brace - message.ptr) + (filler == FILLER_FIRST);
 	struct buf filled = { 0 };
 
@@ -89,7 +90,8 @@ length_place(struct span seen, size_t end)
 	size_t place = 0;
 	const char *found;
 
-	while ((found = memmem(seen.ptr + place, end - place, HEAD_NAME, strlen(HEAD_NAME))) != NULL)
+	while (
+	    (found = memmem(seen.ptr + place, end - place, HEAD_NAME, strlen(HEAD_NAME))) != NULL)
 		place = (size_t)(found - seen.ptr) + strlen(HEAD_NAME);
 	return place;
 }

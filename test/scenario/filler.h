@@ -1,8 +1,9 @@
 #pragma once
 
 /*
- * A member of 200 KB that nobody reads, put into each message that a side sends and taken out of what the other side
- * reads: so a scenario shows that a long message is treated as a short one. In a batch it is put into the first element.
+ * A member of 200 KB that nobody reads, put into each message that a side sends and taken out of
+ * what the other side reads: so a scenario shows that a long message is treated as a short one. In
+ * a batch it is put into the first element.
  */
 
 #include <stddef.h>

@@ -81,7 +81,8 @@ path_beside(const char *path, const char *name)
 	const char *slash = strrchr(path, '/');
 	char *beside;
 
-	if (asprintf(&beside, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - path), path, name) < 0)
+	if (asprintf(&beside, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - path), path, name) <
+	    0)
 		abort();
 	return beside;
 }
@@ -126,11 +127,12 @@ play_once(struct run *run, const struct scenario *scenario, enum split split, en
 	struct verdict verdict;
 
 	if (run->trace)
-		printf("-- %s:%u: %s (%s)\n", scenario->file, scenario->number, scenario->title, how);
+		printf("-- %s:%u: %s (%s)\n", scenario->file, scenario->number, scenario->title,
+		    how);
 	play(scenario, &setup, &verdict);
 	if (verdict.failed)
-		printf("%s:%u: %.*s\n\tin \"%s\", input %s\n", verdict.file, verdict.number, (int)verdict.text.len,
-		    verdict.text.data, scenario->title, how);
+		printf("%s:%u: %.*s\n\tin \"%s\", input %s\n", verdict.file, verdict.number,
+		    (int)verdict.text.len, verdict.text.data, scenario->title, how);
 	golden_end_case(run->golden, "%s: %s (%s)", scenario->file, scenario->title, how);
 	buf_free(&verdict.text);
 	return !verdict.failed;
@@ -152,7 +154,8 @@ play_all(struct run *run)
 			break;
 		}
 		for (size_t k = 0; run->seeds != NULL && k < scenario->seed_count; k++)
-			seeds_cover(run->seeds, scenario->seeds[k], scenario->file, scenario->number);
+			seeds_cover(run->seeds, scenario->seeds[k], scenario->file,
+			    scenario->number);
 	}
 }
 
@@ -194,7 +197,9 @@ read_arguments(struct run *run, int argc, char **argv)
 	}
 	run->faults += run->script.faults;
 	if (run->script.count == 0) {
-		printf("usage: %s [-v] [--golden] [--mutants | --fillers] DIRECTORY | FILE.scn...\n", argv[0]);
+		printf(
+		    "usage: %s [-v] [--golden] [--mutants | --fillers] DIRECTORY | FILE.scn...\n",
+		    argv[0]);
 		run->faults++;
 	}
 }
@@ -207,9 +212,11 @@ play_and_report(struct run *run)
 		check_words(run);
 		run->faults += seeds_check(run->seeds);
 	}
-	printf("%zu scenarios, each with its input split in %d ways: %u failed; %zu sentences of the specifications; "
-	       "%u other faults\n",
-	    run->script.count, SPLITS, run->failed, run->seeds == NULL ? 0 : seeds_count(run->seeds), run->faults);
+	printf(
+	    "%zu scenarios, each with its input split in %d ways: %u failed; %zu sentences of the specifications; "
+	    "%u other faults\n",
+	    run->script.count, SPLITS, run->failed,
+	    run->seeds == NULL ? 0 : seeds_count(run->seeds), run->faults);
 }
 
 /* Each message long: what is decided must be the same. */

@@ -1,8 +1,8 @@
 #pragma once
 
 /*
- * Matches a line against a pattern: JSON, byte for byte, in which * stands for any value, and within a string for any
- * characters.
+ * Matches a line against a pattern: JSON, byte for byte, in which * stands for any value, and
+ * within a string for any characters.
  */
 
 #include <stdbool.h>
@@ -11,5 +11,8 @@
 
 bool match_line(struct span pattern, struct span line);
 
-/* Appends bytes in a form that a person can read on one line: escaped, and cut in the middle when long. */
+/*
+ * Appends bytes in a form that a person can read on one line: escaped, and cut in the middle when
+ * long.
+ */
 void match_show(struct buf *out, struct span bytes);

@@ -31,21 +31,21 @@ struct mutants {
 
 static const char *const states[] = { "none", "queued", "waiting", "cancelling", "abandoned" };
 
-static const char *const events[] = { "response", "malformed", "oversized", "declined", "stream-ended", "progress",
-	"progress-owed", "cancel", "cancel-owed", "cancel-acknowledged", "turn-cancelled", "deadline", "deadline-owed",
-	"unanswered", "person", "person-owed", "requester-gone", "terminated", "receiver-gone", "receiver-lost",
-	"receiver-deaf" };
+static const char *const events[] = { "response", "malformed", "oversized", "declined",
+	"stream-ended", "progress", "progress-owed", "cancel", "cancel-owed", "cancel-acknowledged",
+	"turn-cancelled", "deadline", "deadline-owed", "unanswered", "person", "person-owed",
+	"requester-gone", "terminated", "receiver-gone", "receiver-lost", "receiver-deaf" };
 
 _Static_assert(sizeof(states) / sizeof(states[0]) == REQUEST_STATES, "each state has a name");
 _Static_assert(sizeof(events) / sizeof(events[0]) == DECIDE_EVENTS, "each event has a name");
 
 static const char *const steps[BITS] = { "pass", "cancel", "answer", "extend", "report" };
 
-static const char *const flags[BITS] = { "OWES_ANSWER", "OWN_TOKENS", "HAS_ERAS", "REASONS", "CANCELS_START",
-	"DEADLINE_WAITS", "REPLAYS", "TURNS_RUN_ON" };
+static const char *const flags[BITS] = { "OWES_ANSWER", "OWN_TOKENS", "HAS_ERAS", "REASONS",
+	"CANCELS_START", "DEADLINE_WAITS", "REPLAYS", "TURNS_RUN_ON" };
 
-static const char *const traits[BITS] = { "HANDSHAKE", "DISCOVERY", "SHUTDOWN", "LONG", "STREAM", "TURN", "PERSON",
-	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE", "EACH" };
+static const char *const traits[BITS] = { "HANDSHAKE", "DISCOVERY", "SHUTDOWN", "LONG", "STREAM",
+	"TURN", "PERSON", "CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE", "EACH" };
 
 struct excuse {
 	const char *name; /* a pattern of fnmatch(3) */
@@ -66,13 +66,16 @@ struct excuse {
 #define NO_TURNS "none of its methods is a turn, and it has no progress that tells of one"
 #define SHELL_ONLY "it decides how the shell ends the server"
 
-/* Mutants that cannot be observed, each with its reason. An excuse that excuses nothing is a fault. */
+/*
+ * Mutants that cannot be observed, each with its reason. An excuse that excuses nothing is a fault.
+ */
 static struct excuse excuses[] = {
 	{ "*/deadline*: also pass", NO_MESSAGE, false },
 	{ "*/person*: also pass", NO_MESSAGE, false },
 	{ "*/*-gone: also pass", NO_MESSAGE, false },
 	{ "*/unanswered: also pass", NO_MESSAGE, false },
-	{ "[ca]*/unanswered: *", "a deadline of what waits no more is that of every request", false },
+	{ "[ca]*/unanswered: *", "a deadline of what waits no more is that of every request",
+	    false },
 	{ "queued/declined: *", "the client has gone: nothing of it follows", false },
 	{ "*/declined: also report", REPORTED, false },
 	{ "cancelling/declined: no report", REPORTED, false },
@@ -93,7 +96,8 @@ static struct excuse excuses[] = {
 	{ "queued/[!rs]*: also extend", NOT_EXTENDED, false },
 	{ "queued/*-gone: also extend", NOT_EXTENDED, false },
 	{ "queued/receiver-deaf: also extend", NOT_EXTENDED, false },
-	{ "queued/receiver-lost: also extend", "its idle deadline starts when it is released", false },
+	{ "queued/receiver-lost: also extend", "its idle deadline starts when it is released",
+	    false },
 	{ "abandoned/malformed: *", ONLY_AWAITED, false },
 	{ "[ca]*/stream-ended: *", ONLY_WAITING, false },
 	{ "[wca]*/turn-cancelled: another word", SILENT, false },
@@ -101,8 +105,10 @@ static struct excuse excuses[] = {
 	{ "waiting/cancel: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/cancel-owed: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/stream-ended: another word", "a cancel that passes is reported as one", false },
-	{ "abandoned/oversized: another word", "the size itself is reported, not the request", false },
-	{ "abandoned/cancel-acknowledged: *", "it has been cancelled: nothing has to be decided", false },
+	{ "abandoned/oversized: another word", "the size itself is reported, not the request",
+	    false },
+	{ "abandoned/cancel-acknowledged: *", "it has been cancelled: nothing has to be decided",
+	    false },
 	{ "abandoned/*-gone: another word", SILENT, false },
 	{ "abandoned/receiver-lost: another word", SILENT, false },
 	{ "abandoned/receiver-deaf: *", ONLY_AWAITED, false },
@@ -113,7 +119,8 @@ static struct excuse excuses[] = {
 	{ "acp2: another name", "it is told before the version is known", false },
 	{ "acp2: another closed_code", "a session is open once the handshake is answered", false },
 	{ "none: another closed_code", NO_HANDSHAKE, false },
-	{ "none: another name", "users ask for it by this name, and it is reported nowhere", false },
+	{ "none: another name", "users ask for it by this name, and it is reported nowhere",
+	    false },
 	{ "none: another declared_cancel", NO_CANCEL, false },
 	{ "none: also REASONS", NO_CANCEL, false },
 	{ "none: also CANCELS_START", NO_CANCEL, false },
@@ -141,7 +148,10 @@ holds(const struct scenario *scenario)
 	return !verdict.failed;
 }
 
-/* Runs in a child process, as a mutant may trip an assertion or loop for ever: 1, some scenario failed. */
+/*
+ * Runs in a child process, as a mutant may trip an assertion or loop for ever: 1, some scenario
+ * failed.
+ */
 static int
 play_all(const struct mutants *mutants, const char *name)
 {
@@ -156,7 +166,8 @@ play_all(const struct mutants *mutants, const char *name)
 		const struct scenario *scenario = &mutants->script->scenarios[i];
 
 		if (!holds(scenario)) {
-			printf("%-56s -> %s:%u %s\n", name, scenario->file, scenario->number, scenario->title);
+			printf("%-56s -> %s:%u %s\n", name, scenario->file, scenario->number,
+			    scenario->title);
 			fflush(stdout);
 			return 1;
 		}
@@ -182,8 +193,8 @@ count_survivor(struct mutants *mutants, const char *name)
 }
 
 /* Plays the scenarios with these bytes at this place of the tables. */
-static void __attribute__((format(printf, 5, 6)))
-try_mutant(struct mutants *mutants, void *at, const void *bytes, size_t size, const char *format, ...)
+static void __attribute__((format(printf, 5, 6))) try_mutant(struct mutants *mutants, void *at,
+    const void *bytes, size_t size, const char *format, ...)
 {
 	char name[96];
 	va_list list;
@@ -225,8 +236,8 @@ try_cell(struct mutants *mutants, int state, int event)
 	snprintf(name, sizeof(name), "%s/%s", states[state], events[event]);
 	for (i = 0; steps[i] != NULL; i++) {
 		value = (unsigned char)(cell->steps ^ 1u << i);
-		try_mutant(mutants, &cell->steps, &value, 1, "%s: %s %s", name, cell->steps >> i & 1 ? "no" : "also",
-		    steps[i]);
+		try_mutant(mutants, &cell->steps, &value, 1, "%s: %s %s", name,
+		    cell->steps >> i & 1 ? "no" : "also", steps[i]);
 	}
 	for (i = 0; i < REQUEST_STATES; i++) {
 		value = (unsigned char)i;
@@ -265,9 +276,11 @@ static const struct number dialect_numbers[] = {
 	NUMBER(dialect, closed_code, 1, 2, false),
 };
 
-static const struct number asked_object = NUMBER(dialect, asked_object, SCAN_PARAMS, SCAN_REQUEST_META, false);
+static const struct number asked_object =
+    NUMBER(dialect, asked_object, SCAN_PARAMS, SCAN_REQUEST_META, false);
 static const struct number name_field = NUMBER(method, name_field, SCAN_URI, SCAN_NAME, false);
-static const struct number cancel_field = NUMBER(cancel, field, SCAN_REQUEST_ID, SCAN_PARAMS_ID, false);
+static const struct number cancel_field =
+    NUMBER(cancel, field, SCAN_REQUEST_ID, SCAN_PARAMS_ID, false);
 
 static void
 try_number(struct mutants *mutants, void *row, const char *name, const struct number *number)
@@ -276,7 +289,8 @@ try_number(struct mutants *mutants, void *row, const char *name, const struct nu
 	int value = *at == number->one ? number->other : number->one;
 
 	if (!number->optional || *at != 0)
-		try_mutant(mutants, at, &value, sizeof(value), "%s: another %s", name, number->name);
+		try_mutant(mutants, at, &value, sizeof(value), "%s: another %s", name,
+		    number->name);
 }
 
 static void
@@ -291,7 +305,8 @@ try_text(struct mutants *mutants, const char **at, const char *name, const char 
 static void
 try_cancel(struct mutants *mutants, const struct cancel **at, const char *name, const char *member)
 {
-	const struct cancel *value = *at == &dialect_cancels[0] ? &dialect_cancels[1] : &dialect_cancels[0];
+	const struct cancel *value =
+	    *at == &dialect_cancels[0] ? &dialect_cancels[1] : &dialect_cancels[0];
 
 	try_mutant(mutants, at, &value, sizeof(value), "%s: another %s", name, member);
 }
@@ -309,11 +324,13 @@ try_method(struct mutants *mutants, const char *dialect, struct method *method)
 		unsigned less = method->traits & ~(1u << i);
 
 		if (less != method->traits)
-			try_mutant(mutants, &method->traits, &less, sizeof(less), "%s: not %s", name, traits[i]);
+			try_mutant(mutants, &method->traits, &less, sizeof(less), "%s: not %s",
+			    name, traits[i]);
 	}
 	try_mutant(mutants, &method->len, &none, sizeof(none), "%s: is unknown", name);
 	try_number(mutants, method, name, &name_field);
-	try_mutant(mutants, &method->cancelled, &cancelled, sizeof(cancelled), "%s: another cancelled", name);
+	try_mutant(mutants, &method->cancelled, &cancelled, sizeof(cancelled),
+	    "%s: another cancelled", name);
 }
 
 static void
@@ -361,7 +378,8 @@ try_spelling(struct mutants *mutants, struct cancel *cancel)
 	try_text(mutants, &cancel->method, cancel->method, "method");
 	try_text(mutants, &cancel->key, cancel->method, "key");
 	try_number(mutants, cancel, cancel->method, &cancel_field);
-	try_mutant(mutants, &cancel->owes, &owes, sizeof(owes), "%s: another duty to answer", cancel->method);
+	try_mutant(mutants, &cancel->owes, &owes, sizeof(owes), "%s: another duty to answer",
+	    cancel->method);
 }
 
 static void
@@ -370,8 +388,9 @@ try_all(struct mutants *mutants)
 	static const struct {
 		struct dialect *row;
 		const char *name;
-	} dialects[] = { { &dialect_mcp, "mcp" }, { &dialect_acp, "acp" }, { &dialect_acp2, "acp2" },
-		{ &dialect_lsp, "lsp" }, { &dialect_bsp, "bsp" }, { &dialect_none, "none" } };
+	} dialects[] = { { &dialect_mcp, "mcp" }, { &dialect_acp, "acp" },
+		{ &dialect_acp2, "acp2" }, { &dialect_lsp, "lsp" }, { &dialect_bsp, "bsp" },
+		{ &dialect_none, "none" } };
 	struct method *method;
 	struct cancel *cancel;
 	int state, event;
@@ -382,7 +401,8 @@ try_all(struct mutants *mutants)
 			try_cell(mutants, state, event);
 	for (i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++) {
 		try_dialect(mutants, dialects[i].row, dialects[i].name);
-		if (i > 0 && dialects[i].row->methods == dialects[i - 1].row->methods) /* versions share them */
+		/* versions share them */
+		if (i > 0 && dialects[i].row->methods == dialects[i - 1].row->methods)
 			continue;
 		for (method = dialects[i].row->methods; method->name != NULL; method++)
 			try_method(mutants, dialects[i].name, method);
@@ -405,7 +425,8 @@ is_sound(const struct script *script)
 
 		if (holds(scenario))
 			continue;
-		printf("%s:%u: %s: fails without any change\n", scenario->file, scenario->number, scenario->title);
+		printf("%s:%u: %s: fails without any change\n", scenario->file, scenario->number,
+		    scenario->title);
 		sound = false;
 	}
 	return sound;
@@ -426,8 +447,8 @@ mutants_run(const struct script *script)
 			printf("%-56s    excuses nothing\n", excuses[i].name);
 		sound = sound && excuses[i].needed;
 	}
-	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", mutants.count, mutants.found,
-	    mutants.excused, mutants.survived);
+	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", mutants.count,
+	    mutants.found, mutants.excused, mutants.survived);
 	return sound && mutants.survived == 0;
 }
 

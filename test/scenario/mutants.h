@@ -1,6 +1,9 @@
 #pragma once
 
-/* Changes each decision and each fact of the dialects, one at a time: a scenario must fail each time. */
+/*
+ * Changes each decision and each fact of the dialects, one at a time: a scenario must fail each
+ * time.
+ */
 
 #include <stdbool.h>
 

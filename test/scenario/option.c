@@ -72,7 +72,8 @@ add_option(struct scenario *scenario, enum policy_kind kind)
 {
 	struct option *option;
 
-	scenario->options = mem_resize(scenario->options, scenario->option_count + 1, sizeof(*scenario->options));
+	scenario->options =
+	    mem_resize(scenario->options, scenario->option_count + 1, sizeof(*scenario->options));
 	option = &scenario->options[scenario->option_count++];
 	memset(option, 0, sizeof(*option));
 	option->kind = kind;

@@ -1,6 +1,9 @@
 #pragma once
 
-/* The options of a scenario: the options of the command line that the core knows, with the same names. */
+/*
+ * The options of a scenario: the options of the command line that the core knows, with the same
+ * names.
+ */
 
 #include <stdbool.h>
 

@@ -25,7 +25,8 @@ add_line(struct phrase_context *context, enum line_kind kind, enum side side)
 	struct scenario *scenario = context->scenario;
 	struct line *line;
 
-	scenario->lines = mem_resize(scenario->lines, scenario->line_count + 1, sizeof(*scenario->lines));
+	scenario->lines =
+	    mem_resize(scenario->lines, scenario->line_count + 1, sizeof(*scenario->lines));
 	line = &scenario->lines[scenario->line_count++];
 	memset(line, 0, sizeof(*line));
 	line->kind = kind;
@@ -117,7 +118,8 @@ read_passed(struct phrase_context *context, struct line *line, struct span rest)
 {
 	enum side to = other(line->side);
 
-	return read_sent(context, line, rest) && read_same(context, add_line(context, LINE_SEE, to));
+	return read_sent(context, line, rest) &&
+	    read_same(context, add_line(context, LINE_SEE, to));
 }
 
 static bool

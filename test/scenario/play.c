@@ -120,7 +120,8 @@ settle(struct play *play)
 
 	for (turns = 0; wake(play) <= play->now; turns++) {
 		if (turns == RESTLESS) {
-			play_fail(play, play->line, "canceld wants to be woken at %lld again and again",
+			play_fail(play, play->line,
+			    "canceld wants to be woken at %lld again and again",
 			    (long long)play->now);
 			return;
 		}
@@ -255,10 +256,12 @@ on_operate(struct play *play, const struct line *line)
 
 	buf_init(&reason);
 	if (rest.len == 0 || vocabulary_unquote(rest, &reason))
-		done = session_cancel(session, line->side, id, 0, buf_span(&reason)) == CANCELLING_DONE;
+		done = session_cancel(session, line->side, id, 0, buf_span(&reason)) ==
+		    CANCELLING_DONE;
 	buf_free(&reason);
 	if (done == line->exact)
-		play_fail(play, line, "a person %s cancel that\n", line->exact ? "could" : "could not");
+		play_fail(play, line, "a person %s cancel that\n",
+		    line->exact ? "could" : "could not");
 }
 
 static void
@@ -284,12 +287,14 @@ on_set(struct play *play, const struct line *line)
 static void
 on_wish(struct play *play, const struct line *line)
 {
-	const char *obstacle =
-	    line->kind == LINE_PING ? session_ping(play->session) : session_restart(play->session, line->exact);
+	const char *obstacle = line->kind == LINE_PING ?
+	    session_ping(play->session) :
+	    session_restart(play->session, line->exact);
 
 	obstacle = obstacle == NULL ? "yes" : obstacle;
 	if (!span_equal(buf_span(&line->text), span_of(obstacle)))
-		play_fail(play, line, "expected %.*s, it is %s", (int)line->text.len, line->text.data, obstacle);
+		play_fail(play, line, "expected %.*s, it is %s", (int)line->text.len,
+		    line->text.data, obstacle);
 }
 
 static void

@@ -47,7 +47,8 @@ play_check_silence(struct play *play)
 		struct buf *seen = &play->readers[side].seen;
 
 		if (seen->len > 0 && !play->readers[side].stalled)
-			match_show(play_fail(play, line, "expected nothing more for the %s at %lld, it read ",
+			match_show(play_fail(play, line,
+				       "expected nothing more for the %s at %lld, it read ",
 				       side_names[side], (long long)play->now),
 			    buf_span(seen));
 	}
@@ -58,7 +59,8 @@ play_check_words(struct play *play)
 {
 	if (json_array_size(play->actions) > 0)
 		actions_show(play->actions,
-		    play_fail(play, play->line, "expected no further decision by %lld, it was ", (long long)play->now));
+		    play_fail(play, play->line, "expected no further decision by %lld, it was ",
+			(long long)play->now));
 }
 
 /* The end of the header that the bytes start with; 0 if it has not ended. */
@@ -109,7 +111,8 @@ sees(const struct line *line, struct span seen)
 
 	if (line->exact)
 		return span_equal(seen, buf_span(&line->text));
-	return is_framed(seen, line->framing, &message) && match_line(buf_span(&line->text), message);
+	return is_framed(seen, line->framing, &message) &&
+	    match_line(buf_span(&line->text), message);
 }
 
 static void
@@ -125,7 +128,8 @@ on_see(struct play *play, const struct line *line)
 		buf_consume(seen, next.len);
 		return;
 	}
-	text = play_fail(play, line, "expected the %s at %lld to read ", side_names[line->side], (long long)play->now);
+	text = play_fail(play, line, "expected the %s at %lld to read ", side_names[line->side],
+	    (long long)play->now);
 	match_show(text, buf_span(&line->text));
 	buf_append(text, next.len == 0 ? SPAN(", it read nothing") : SPAN(", it read "));
 	match_show(text, next_frame(seen, line->framing));
@@ -147,8 +151,8 @@ on_why(struct play *play, const struct line *line)
 {
 	if (!actions_are(play->actions, buf_span(&line->text)))
 		actions_show(play->actions,
-		    play_fail(play, line, "expected the decisions %.*s, they were ", (int)line->text.len,
-			line->text.data));
+		    play_fail(play, line, "expected the decisions %.*s, they were ",
+			(int)line->text.len, line->text.data));
 	json_array_clear(play->actions);
 }
 
@@ -157,21 +161,23 @@ on_says(struct play *play, const struct line *line)
 {
 	if (!actions_next(play->actions, buf_span(&line->text)))
 		actions_show(play->actions,
-		    play_fail(play, line, "expected %.*s, it was ", (int)line->text.len, line->text.data));
+		    play_fail(play, line, "expected %.*s, it was ", (int)line->text.len,
+			line->text.data));
 }
 
 static void
 expect_count(struct play *play, const struct line *line, uint64_t count, const char *what)
 {
 	if (count != (uint64_t)line->value)
-		play_fail(play, line, "expected %lld %s, there are %llu", (long long)line->value, what,
-		    (unsigned long long)count);
+		play_fail(play, line, "expected %lld %s, there are %llu", (long long)line->value,
+		    what, (unsigned long long)count);
 }
 
 static void
 on_outstanding(struct play *play, const struct line *line)
 {
-	expect_count(play, line, session_outstanding(play->session, line->side), "requests outstanding");
+	expect_count(play, line, session_outstanding(play->session, line->side),
+	    "requests outstanding");
 }
 
 static void
@@ -205,15 +211,17 @@ play_check_session(struct play *play)
 	play_check_words(play);
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
 		if (journal->counts[why] != play->counts[why])
-			play_fail(play, play->line, "expected %s to count %lu, it counts %lu", why_word(why),
-			    play->counts[why], (unsigned long)journal->counts[why]);
+			play_fail(play, play->line, "expected %s to count %lu, it counts %lu",
+			    why_word(why), play->counts[why], (unsigned long)journal->counts[why]);
 	for (enum tally tally = (enum tally)0; tally < TALLIES; tally++)
 		sum += journal->tallies[tally];
 	if (sum != journal->requests[SIDE_CLIENT])
-		play_fail(play, play->line, "expected the tallies to count %llu requests, they count %llu",
+		play_fail(play, play->line,
+		    "expected the tallies to count %llu requests, they count %llu",
 		    (unsigned long long)journal->requests[SIDE_CLIENT], (unsigned long long)sum);
 	if (play->session->server.hung != play->wants_end)
-		play_fail(play, play->line, "expected the session %sto want its end", play->wants_end ? "" : "not ");
+		play_fail(play, play->line, "expected the session %sto want its end",
+		    play->wants_end ? "" : "not ");
 }
 
 static void
@@ -237,7 +245,8 @@ on_restart(struct play *play, const struct line *line)
 
 	reason = reason == NULL ? "yes" : reason;
 	if (!span_equal(buf_span(&line->text), span_of(reason)))
-		play_fail(play, line, "expected restart %.*s, it is %s", (int)line->text.len, line->text.data, reason);
+		play_fail(play, line, "expected restart %.*s, it is %s", (int)line->text.len,
+		    line->text.data, reason);
 }
 
 static void
@@ -248,8 +257,8 @@ on_verdict(struct play *play, const struct line *line)
 
 	session_oldest(play->session, &verdict);
 	if (!span_equal(buf_span(&line->text), span_of(words[verdict])))
-		play_fail(play, line, "expected the verdict %.*s, it is %s", (int)line->text.len, line->text.data,
-		    words[verdict]);
+		play_fail(play, line, "expected the verdict %.*s, it is %s", (int)line->text.len,
+		    line->text.data, words[verdict]);
 }
 
 static void (*const asks[])(struct play *, const struct line *) = {

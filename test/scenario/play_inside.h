@@ -25,11 +25,17 @@ struct play {
 	struct verdict *verdict;
 };
 
-/* Fails the scenario with these words, unless it has failed already. Returns the text, for more of them. */
-__attribute__((format(printf, 3, 4))) struct buf *play_fail(struct play *play, const struct line *line,
-    const char *format, ...);
+/*
+ * Fails the scenario with these words, unless it has failed already. Returns the text, for more of
+ * them.
+ */
+__attribute__((format(printf, 3, 4))) struct buf *play_fail(struct play *play,
+    const struct line *line, const char *format, ...);
 
-/* Checks a line that asks for something that must have happened; false: the line is of another kind. */
+/*
+ * Checks a line that asks for something that must have happened; false: the line is of another
+ * kind.
+ */
 bool play_asks(const struct line *line);
 void play_ask(struct play *play, const struct line *line);
 

@@ -41,7 +41,8 @@ on_scenario(struct parser *parser, struct span rest)
 	struct script *script = parser->script;
 	struct scenario *scenario;
 
-	script->scenarios = mem_resize(script->scenarios, script->count + 1, sizeof(*script->scenarios));
+	script->scenarios =
+	    mem_resize(script->scenarios, script->count + 1, sizeof(*script->scenarios));
 	scenario = &script->scenarios[script->count++];
 	memset(scenario, 0, sizeof(*scenario));
 	scenario->title = vocabulary_copy(rest);
@@ -76,7 +77,8 @@ on_seed(struct parser *parser, struct span rest)
 	struct scenario *scenario = parser->context.scenario;
 
 	while (scenario != NULL && rest.len > 0) {
-		scenario->seeds = mem_resize(scenario->seeds, scenario->seed_count + 1, sizeof(*scenario->seeds));
+		scenario->seeds =
+		    mem_resize(scenario->seeds, scenario->seed_count + 1, sizeof(*scenario->seeds));
 		scenario->seeds[scenario->seed_count++] = vocabulary_copy(vocabulary_word(&rest));
 	}
 	return scenario != NULL;
@@ -186,7 +188,10 @@ parse_steps(struct parser *parser, struct span name)
 	return true;
 }
 
-/* The line behind a title: true if it was `bare`, else what each scenario begins with stands before it. */
+/*
+ * The line behind a title: true if it was `bare`, else what each scenario begins with stands before
+ * it.
+ */
 static bool
 parse_beginning(struct parser *parser, struct span text)
 {
@@ -216,7 +221,8 @@ parse_line(struct parser *parser, struct span text)
 	if (parser->context.scenario != NULL && phrase_read(&parser->context, text))
 		return;
 	parser->script->faults++;
-	printf("%s:%u: not understood: %.*s\n", parser->context.file, parser->context.number, (int)text.len, text.ptr);
+	printf("%s:%u: not understood: %.*s\n", parser->context.file, parser->context.number,
+	    (int)text.len, text.ptr);
 }
 
 static void

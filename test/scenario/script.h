@@ -1,8 +1,9 @@
 #pragma once
 
 /*
- * Scenarios as they are read from *.scn files: which side sends what at which millisecond, and what each side must then
- * see. test/scenario/README describes the lines. Reading a script does not play it.
+ * Scenarios as they are read from *.scn files: which side sends what at which millisecond, and what
+ * each side must then see. test/scenario/README describes the lines. Reading a script does not play
+ * it.
  */
 
 #include <stdbool.h>
@@ -12,36 +13,43 @@
 #include "core/session.h"
 
 enum line_kind {
-	LINE_SEND,        /* side writes text: a message, or exactly these bytes with `exact` */
-	LINE_SEE,         /* side must read text next: a pattern, or exactly these bytes with `exact` */
-	LINE_NOTHING,     /* side must have read nothing more */
-	LINE_AT,          /* time passes until `value`, each wake in time */
-	LINE_ASLEEP,      /* time passes until `value`, and canceld does not run meanwhile */
-	LINE_WHY,         /* text: the words decided since the last such line, in order */
-	LINE_SAYS,        /* text: the next such word with its fields */
-	LINE_STALL,       /* side reads no more ... */
-	LINE_RESUME,      /* ... reads again */
-	LINE_TAKE,        /* side reads `value` bytes while it stalls */
-	LINE_UNREAD,      /* what side writes is not read by canceld ... */
-	LINE_READ,        /* ... is read again */
-	LINE_END,         /* side closes what it writes */
-	LINE_LEAVE,       /* the client leaves; value: enum leaving */
-	LINE_GONE,        /* the server has gone; value: status, or signal with `exact` */
-	LINE_LOST,        /* the same, and a new one will come */
-	LINE_BACK,        /* a new one has started */
-	LINE_QUOTE,       /* text: the server's last words */
-	LINE_STUCK,       /* the server is to be ended */
-	LINE_RESTART,     /* text: why no new server could continue; or "yes" */
-	LINE_DEAF,        /* the server closed its stdin */
-	LINE_SHUT,        /* canceld has closed it */
-	LINE_RETIRES,     /* ... and another one will follow */
+	LINE_SEND,    /* side writes text: a message, or exactly these bytes with `exact` */
+	LINE_SEE,     /* side must read text next: a pattern, or exactly these bytes with `exact` */
+	LINE_NOTHING, /* side must have read nothing more */
+	LINE_AT,      /* time passes until `value`, each wake in time */
+	LINE_ASLEEP,  /* time passes until `value`, and canceld does not run meanwhile */
+	LINE_WHY,     /* text: the words decided since the last such line, in order */
+	LINE_SAYS,    /* text: the next such word with its fields */
+	LINE_STALL,   /* side reads no more ... */
+	LINE_RESUME,  /* ... reads again */
+	LINE_TAKE,    /* side reads `value` bytes while it stalls */
+	LINE_UNREAD,  /* what side writes is not read by canceld ... */
+	LINE_READ,    /* ... is read again */
+	LINE_END,     /* side closes what it writes */
+	LINE_LEAVE,   /* the client leaves; value: enum leaving */
+	LINE_GONE,    /* the server has gone; value: status, or signal with `exact` */
+	LINE_LOST,    /* the same, and a new one will come */
+	LINE_BACK,    /* a new one has started */
+	LINE_QUOTE,   /* text: the server's last words */
+	LINE_STUCK,   /* the server is to be ended */
+	LINE_RESTART, /* text: why no new server could continue; or "yes" */
+	LINE_DEAF,    /* the server closed its stdin */
+	LINE_SHUT,    /* canceld has closed it */
+	LINE_RETIRES, /* ... and another one will follow */
 	LINE_HOPELESS,    /* no new server will come */
 	LINE_OUTSTANDING, /* side has `value` requests outstanding */
 	LINE_REQUESTED,   /* side has sent `value` requests so far */
 	LINE_REFUSALS,    /* so many messages of side were none, and counted as refused */
 	LINE_TALLY,       /* `value` requests of the client's ended as text tells: a tally_word */
-	LINE_OPERATE,     /* a person cancels side's request; text: its id, then the reason in quotes; exact: in vain */
-	LINE_SET,       /* a person adds `rule`; value: for so many outstanding requests too; -1: for later ones only */
+	/*
+	 * a person cancels side's request; text: its id, then the reason in quotes; exact: in vain
+	 */
+	LINE_OPERATE,
+	/*
+	 * a person adds `rule`; value: for so many outstanding requests too; -1: for later ones
+	 * only
+	 */
+	LINE_SET,
 	LINE_PING,      /* a person asks the server whether it is alive; text: "yes", or why not */
 	LINE_DISMISS,   /* ... has it started again; the same; exact: by force */
 	LINE_VERDICT,   /* text: the verdict on the server */

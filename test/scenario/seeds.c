@@ -44,7 +44,8 @@ add_sentence(struct seeds *seeds, const char *name, unsigned number)
 
 	if (find(seeds, name) != NULL)
 		complain(seeds, number, "this number stands twice");
-	seeds->sentences = mem_resize(seeds->sentences, seeds->count + 1, sizeof(*seeds->sentences));
+	seeds->sentences =
+	    mem_resize(seeds->sentences, seeds->count + 1, sizeof(*seeds->sentences));
 	sentence = &seeds->sentences[seeds->count++];
 	*sentence = (struct sentence){ .name = strdup(name), .number = number };
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 /*
- * The sentences of the specifications that the project started from, numbered in seeds.txt. Each has a scenario, or a
- * reason why it cannot apply.
+ * The sentences of the specifications that the project started from, numbered in seeds.txt. Each
+ * has a scenario, or a reason why it cannot apply.
  */
 
 #include <stddef.h>

@@ -81,7 +81,8 @@ add(struct vocabulary *vocabulary, struct span name)
 {
 	struct entry *entry;
 
-	vocabulary->entries = mem_resize(vocabulary->entries, vocabulary->count + 1, sizeof(*vocabulary->entries));
+	vocabulary->entries =
+	    mem_resize(vocabulary->entries, vocabulary->count + 1, sizeof(*vocabulary->entries));
 	entry = &vocabulary->entries[vocabulary->count++];
 	*entry = (struct entry){ .name = vocabulary_copy(name) };
 	return entry;
@@ -114,7 +115,9 @@ vocabulary_steps(struct vocabulary *vocabulary, struct span name)
 	return add(vocabulary, name)->steps = mem_new(sizeof(struct steps));
 }
 
-/* %(NUMBER*CHARACTERS) at the head of text: appends it, and returns its length; 0 if there is none. */
+/*
+ * %(NUMBER*CHARACTERS) at the head of text: appends it, and returns its length; 0 if there is none.
+ */
 static size_t
 expand_repeat(struct span text, struct buf *out)
 {
@@ -199,7 +202,8 @@ unescape(const char *text, size_t *len)
 	char hex[3] = "";
 
 	*len = 2;
-	if (text[1] == 'x' && isxdigit((unsigned char)text[2]) && isxdigit((unsigned char)text[3])) {
+	if (text[1] == 'x' && isxdigit((unsigned char)text[2]) &&
+	    isxdigit((unsigned char)text[3])) {
 		*len = 4;
 		memcpy(hex, text + 2, 2);
 		return (int)strtol(hex, NULL, 16);

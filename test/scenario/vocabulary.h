@@ -28,8 +28,9 @@ struct steps *vocabulary_steps(struct vocabulary *vocabulary, struct span name);
 const struct steps *vocabulary_find_steps(const struct vocabulary *vocabulary, struct span name);
 
 /*
- * Appends the message that text stands for: JSON stands for itself, NAME ARGUMENT... for the message of that name. A
- * number of equal characters is written %(NUMBER*CHARACTERS). false: no such message.
+ * Appends the message that text stands for: JSON stands for itself, NAME ARGUMENT... for the
+ * message of that name. A number of equal characters is written %(NUMBER*CHARACTERS). false: no
+ * such message.
  */
 bool vocabulary_expand(const struct vocabulary *vocabulary, struct span text, struct buf *out);
 

@@ -42,8 +42,9 @@ start(const char *program)
 
 	signal(SIGTERM, SIG_DFL); /* Check's own handler passes it on */
 	signals_save();
-	child_start(&child, (struct guardian){ .command = command, .errors = -1, .reader = -1, .socket = "" }, &port,
-	    on_signalled, NULL);
+	child_start(&child,
+	    (struct guardian){ .command = command, .errors = -1, .reader = -1, .socket = "" },
+	    &port, on_signalled, NULL);
 }
 
 static void
@@ -102,7 +103,10 @@ TEST(a_program_is_started)
 	ck_assert(child.exited);
 }
 
-/* A guardian that was not heard before the start is known is killed, with the server, and waited for. */
+/*
+ * A guardian that was not heard before the start is known is killed, with the server, and waited
+ * for.
+ */
 TEST(a_read_that_fails_ends_the_guardian)
 {
 	int control;
@@ -125,7 +129,8 @@ TEST(a_read_that_fails_ends_the_guardian)
 TESTS(reports_that_fail_keep_nothing_from_its_end, 0, 3)
 {
 	static const int errors[] = { ENOBUFS, EIO, EAGAIN };
-	char script[] = "setsid sleep 50 <&- >&- 2>&- & echo $!; exec cat", shell[] = "/bin/sh", option[] = "-c";
+	char script[] = "setsid sleep 50 <&- >&- 2>&- & echo $!; exec cat", shell[] = "/bin/sh",
+	     option[] = "-c";
 	char *command[] = { shell, option, script, NULL }, line[16] = "";
 	pid_t left;
 
@@ -134,8 +139,9 @@ TESTS(reports_that_fail_keep_nothing_from_its_end, 0, 3)
 	reports_left = 2; /* FORKED, EXECUTED */
 	signal(SIGTERM, SIG_DFL);
 	signals_save();
-	child_start(&child, (struct guardian){ .command = command, .errors = -1, .reader = -1, .socket = "" }, &port,
-	    on_signalled, NULL);
+	child_start(&child,
+	    (struct guardian){ .command = command, .errors = -1, .reader = -1, .socket = "" },
+	    &port, on_signalled, NULL);
 	hear_start();
 	while (strchr(line, '\n') == NULL)
 		if (descriptor_read(&port.in, line + strlen(line), 1) < 0)

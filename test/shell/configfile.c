@@ -59,7 +59,8 @@ parse(int place, const char *words)
 	snprintf(lines[place], sizeof(lines[place]), "canceld %s", words);
 	while ((argv[place][argc] = strsep(&rest, " ")) != NULL)
 		argc++;
-	ck_assert_msg(options_parse(&options[place], argc, argv[place]) == OPTIONS_RUN, "%s", words);
+	ck_assert_msg(options_parse(&options[place], argc, argv[place]) == OPTIONS_RUN, "%s",
+	    words);
 	return &options[place];
 }
 
@@ -101,7 +102,8 @@ compare_rules(const char *what, const struct policy *one, const struct policy *o
 
 		ck_assert_msg(rule->kind == wanted->kind &&
 			strcmp(text_of(rule->method), text_of(wanted->method)) == 0 &&
-			strcmp(text_of(rule->name), text_of(wanted->name)) == 0 && rule->value == wanted->value &&
+			strcmp(text_of(rule->name), text_of(wanted->name)) == 0 &&
+			rule->value == wanted->value &&
 			strcmp(text_of(rule->result), text_of(wanted->result)) == 0,
 		    "%s: rule %zu", what, i);
 	}
@@ -114,9 +116,12 @@ compare(const char *what, const struct options *one, const struct options *other
 	size_t from = offsetof(struct options, session), to = offsetof(struct options, log);
 
 	compare_rules(what, &one->policy, &other->policy);
-	ck_assert_msg(memcmp((const char *)one + from, (const char *)other + from, to - from) == 0, "%s", what);
-	ck_assert_msg(one->log.level == other->log.level && one->log.json == other->log.json, "%s", what);
-	ck_assert_msg(strcmp(one->log_path, other->log_path) == 0, "%s: log %s", what, one->log_path);
+	ck_assert_msg(memcmp((const char *)one + from, (const char *)other + from, to - from) == 0,
+	    "%s", what);
+	ck_assert_msg(one->log.level == other->log.level && one->log.json == other->log.json, "%s",
+	    what);
+	ck_assert_msg(strcmp(one->log_path, other->log_path) == 0, "%s: log %s", what,
+	    one->log_path);
 	ck_assert_msg(strcmp(one->name, other->name) == 0, "%s: name %s", what, one->name);
 }
 
@@ -128,10 +133,12 @@ static const struct {
 	{ " {\n}\n", "-t 3s server", "-t 3s server" },
 	{ "{\"servers\":{}}", "server", "server" },
 
-	{ "{\"timeout\":\"30s\",\"max-time\":\"tools/call:a=2h\"}", "server", "-t 30s -T tools/call:a=2h server" },
+	{ "{\"timeout\":\"30s\",\"max-time\":\"tools/call:a=2h\"}", "server",
+	    "-t 30s -T tools/call:a=2h server" },
 	{ "{\"timeout\":{\"tools/call:deep_*\":\"10m\",\"*\":\"30s\"}}", "server",
 	    "-t tools/call:deep_*=10m -t 30s server" },
-	{ "{\"max-time\":{\"initialize\":\"none\",\"**\":\"0\"}}", "server", "-T initialize=none -T **=0 server" },
+	{ "{\"max-time\":{\"initialize\":\"none\",\"**\":\"0\"}}", "server",
+	    "-T initialize=none -T **=0 server" },
 	{ "{\"timeout\":{\"resources/read:http://h/?a=b\":\"1s\"}}", "server",
 	    "-t resources/read:http://h/?a=b=1s server" },
 	{ "{\"timeout\":{}}", "server", "server" },
@@ -145,7 +152,8 @@ static const struct {
 	    "--log-format json --control /home/me/a/s --no-control --no-history --name mine server" },
 	{ "{\"answer\":{\"a\":null,\"b\":\"c=d\",\"e\":{\"f\":[1, 2.5]}}}", "server",
 	    "--answer a=null --answer b=\"c=d\" --answer e={\"f\":[1,2.5]} server" },
-	{ "{\"parallel\":{\"*\":4,\"a:b=c\":\"2\"}}", "server", "--parallel 4 --parallel a:b=c=2 server" },
+	{ "{\"parallel\":{\"*\":4,\"a:b=c\":\"2\"}}", "server",
+	    "--parallel 4 --parallel a:b=c=2 server" },
 	{ "{\"parallel\":4}", "--parallel a=1 server", "--parallel a=1 --parallel 4 server" },
 	{ "{\"parallel\":4}", "-n server", "-n server" },
 	{ "{\"answer\":{\"*\":[],\"a/*\":1}}", "server", "--answer *=[] --answer a/*=1 server" },
@@ -164,7 +172,8 @@ static const struct {
 	{ "{\"heartbeat\":\"5s\"}", "server", "--heartbeat=5s server" },
 	{ "{\"heartbeat\":\"5s\"}", "--heartbeat server", "--heartbeat server" },
 	{ "{\"heartbeat\":true}", "-n server", "-n server" },
-	{ "{\"max-message\":65536,\"max-inflight\":\"9\"}", "server", "--max-message 64K --max-inflight 9 server" },
+	{ "{\"max-message\":65536,\"max-inflight\":\"9\"}", "server",
+	    "--max-message 64K --max-inflight 9 server" },
 	{ "{\"log-level\":\"error\"}", "server", "-q server" },
 	{ "{\"log-level\":\"notice\"}", "server", "server" },
 	{ "{\"log-level\":\"traffic\"}", "server", "-vv server" },
@@ -174,7 +183,8 @@ static const struct {
 	{ "{\"dialect\":\"lsp\",\"grace\":\"1s\"}", "-D acp server", "-D acp -g 1s server" },
 	{ "{\"grace\":\"1s\"}", "--grace=2s server", "-g 2s server" },
 	{ "{\"restart\":\"7/2m\"}", "-r3/1m server", "-r3/1m server" },
-	{ "{\"answer\":{\"a\":1,\"b\":2}}", "--answer a=3 server", "--answer a=3 --answer a=1 --answer b=2 server" },
+	{ "{\"answer\":{\"a\":1,\"b\":2}}", "--answer a=3 server",
+	    "--answer a=3 --answer a=1 --answer b=2 server" },
 	{ "{\"answer\":{\"a\":1,\"b\":2},\"servers\":{\"*\":{\"answer\":{\"a\":4}}}}", "server",
 	    "--answer a=4 --answer a=1 --answer b=2 server" },
 	{ "{\"restart\":\"7/2m\"}", "-k2s server", "-k2s -r7/2m server" },
@@ -187,7 +197,8 @@ static const struct {
 
 	/* sections */
 	{ "{\"servers\":{\"server\":{\"tool-errors\":true}}}", "server", "--tool-errors server" },
-	{ "{\"servers\":{\"server\":{\"tool-errors\":true}}}", "--name other server -x", "--name other server -x" },
+	{ "{\"servers\":{\"server\":{\"tool-errors\":true}}}", "--name other server -x",
+	    "--name other server -x" },
 	{ "{\"servers\":{\"other\":{\"tool-errors\":true}}}", "--name other server",
 	    "--name other --tool-errors server" },
 	{ "{\"servers\":{\"weather\":{\"tool-errors\":true}}}", "npx -y @a/weather@1",
@@ -198,13 +209,20 @@ static const struct {
 	    "--tool-errors /usr/bin/npx -y @a/b" },
 	{ "{\"servers\":{\"/usr/*\":{\"tool-errors\":true}}}", "/usr/bin/npx -y @a/b",
 	    "--tool-errors /usr/bin/npx -y @a/b" },
-	{ "{\"servers\":{\"npx * @b/*\":{\"tool-errors\":true}}}", "npx -y @a/weather@1", "npx -y @a/weather@1" },
-	{ "{\"servers\":{\"*\":{\"tool-errors\":true},\"server\":{\"legacy\":true}}}", "server", "--legacy server" },
-	{ "{\"servers\":{\"s*\":{\"tool-errors\":true},\"*\":{\"legacy\":true}}}", "server", "--tool-errors server" },
-	{ "{\"servers\":{\"*\":{\"tool-errors\":true}},\"grace\":\"1s\"}", "server", "--tool-errors -g 1s server" },
-	{ "{\"servers\":{\"server\":{\"grace\":\"2s\"}},\"grace\":\"1s\"}", "server", "-g 2s server" },
-	{ "{\"servers\":{\"server\":{\"grace\":\"2s\"}},\"grace\":\"1s\"}", "-g 3s server", "-g 3s server" },
-	{ "{\"servers\":{\"server\":{\"tool-errors\":false}},\"tool-errors\":true}", "server", "server" },
+	{ "{\"servers\":{\"npx * @b/*\":{\"tool-errors\":true}}}", "npx -y @a/weather@1",
+	    "npx -y @a/weather@1" },
+	{ "{\"servers\":{\"*\":{\"tool-errors\":true},\"server\":{\"legacy\":true}}}", "server",
+	    "--legacy server" },
+	{ "{\"servers\":{\"s*\":{\"tool-errors\":true},\"*\":{\"legacy\":true}}}", "server",
+	    "--tool-errors server" },
+	{ "{\"servers\":{\"*\":{\"tool-errors\":true}},\"grace\":\"1s\"}", "server",
+	    "--tool-errors -g 1s server" },
+	{ "{\"servers\":{\"server\":{\"grace\":\"2s\"}},\"grace\":\"1s\"}", "server",
+	    "-g 2s server" },
+	{ "{\"servers\":{\"server\":{\"grace\":\"2s\"}},\"grace\":\"1s\"}", "-g 3s server",
+	    "-g 3s server" },
+	{ "{\"servers\":{\"server\":{\"tool-errors\":false}},\"tool-errors\":true}", "server",
+	    "server" },
 	{ "{\"servers\":{\"server\":{\"restart\":false}},\"restart\":true}", "server", "server" },
 	{ "{\"servers\":{\"server\":{\"name\":\"mine\",\"tool-errors\":true}}}", "server",
 	    "--name mine --tool-errors server" },
@@ -254,12 +272,15 @@ static const struct {
 	{ "[]", "want a JSON object" },
 	{ "{\n  \"tool-errors\": true,\n}", "line 3, column 1: string or '}' expected" },
 	{ "{\"tool-errors\":true}x", "line 1, column 21: end of file expected" },
-	{ "{\"tool-errors\":true,\n\"tool-errors\":true}", "line 2, column 13: duplicate object key" },
-	{ "{\"answer\":{\"roots/list\":{\"a\":\"secret\n\"}}}", "line 1, column 36: unexpected newline" },
+	{ "{\"tool-errors\":true,\n\"tool-errors\":true}",
+	    "line 2, column 13: duplicate object key" },
+	{ "{\"answer\":{\"roots/list\":{\"a\":\"secret\n\"}}}",
+	    "line 1, column 36: unexpected newline" },
 	{ "{\"name\":\"a\\u0000\"}", "line 1, column " },
 
 	{ "{\"timeot\":\"3s\"}", "timeot: unknown key: it could be timeout" },
-	{ "{\n  \"tool-errors\": true,\n  \"sever\": {}}", "sever: unknown key: it could be servers" },
+	{ "{\n  \"tool-errors\": true,\n  \"sever\": {}}",
+	    "sever: unknown key: it could be servers" },
 	{ "{\"a\\u001b\\n\":1}", "a\\x1b\\x0a: unknown key" },
 	{ "{\"help\":true}", "help: unknown key" },
 	{ "{\"t\":\"3s\"}", "t: unknown key" },
@@ -274,7 +295,8 @@ static const struct {
 
 	{ "{\"timeout\":30}", "timeout '30': is the unit missing? for seconds: 30s" },
 	{ "{\"timeout\":[\"30s\"]}", "timeout '[\"30s\"]': want [METHOD" },
-	{ "{\"timeout\":{\"*\":\"1s\",\n \"tools/call\":\"30\"}}", "timeout 'tools/call=30': is the unit missing?" },
+	{ "{\"timeout\":{\"*\":\"1s\",\n \"tools/call\":\"30\"}}",
+	    "timeout 'tools/call=30': is the unit missing?" },
 	{ "{\"timeout\":{\"\":\"30s\"}}", "timeout '=30s': want [METHOD" },
 	{ "{\"timeout\":{\"a\":30}}", "timeout 'a=30': is the unit missing? for seconds: a=30s" },
 	{ "{\"timeout\":{\"a\":\"b=30s\"}}", "timeout 'a=\"b=30s\"': want [METHOD" },
@@ -292,9 +314,11 @@ static const struct {
 	{ "{\"log-level\":2}", "log-level: want error|notice|" },
 
 	{ "{\"servers\":[]}", "servers: want an object of servers" },
-	{ "{\"servers\":{\"*********\":{}}}", "servers.*********: a pattern with '*' has at most 8" },
+	{ "{\"servers\":{\"*********\":{}}}",
+	    "servers.*********: a pattern with '*' has at most 8" },
 	{ "{\"servers\":{\"a\":true}}", "servers.a: want an object of options for the server" },
-	{ "{\"servers\":{\"a\":{},\n\t\"b\":{\"timeout\":{\"c\":\"1x\"}}}}", "servers.b.timeout 'c=1x': want" },
+	{ "{\"servers\":{\"a\":{},\n\t\"b\":{\"timeout\":{\"c\":\"1x\"}}}}",
+	    "servers.b.timeout 'c=1x': want" },
 	{ "{\"servers\":{\"a\":{\"servers\":{}}}}", "servers.a.servers: unknown key" },
 	{ "{\"servers\":{\"a\":{\"tool-errors\":true},\"tool-errors\":{\"grace\":\"1s\",\"tool-error\":true}}}",
 	    "servers.tool-errors.tool-error: unknown key: it could be tool-errors" },
@@ -309,7 +333,8 @@ TESTS(what_is_wrong_is_named, 0, COUNT(refused))
 	options = parse_with_file("server");
 	ck_assert_msg(load(options) == STATUS_FAILED, "%s: is accepted", refused[_i].text);
 	snprintf(wanted, sizeof(wanted), "--config '%s': %s", path, refused[_i].fault);
-	ck_assert_msg(strncmp(options->fault, wanted, strlen(wanted)) == 0, "%s, not %s", options->fault, wanted);
+	ck_assert_msg(strncmp(options->fault, wanted, strlen(wanted)) == 0, "%s, not %s",
+	    options->fault, wanted);
 	ck_assert_ptr_null(strstr(options->fault, "secret"));
 	options_free(options);
 }
@@ -414,8 +439,14 @@ TEST(rules_know_their_source)
 	ck_assert_int_eq(rules[0].source, POLICY_OPTION);
 	ck_assert_int_eq(rules[1].source, POLICY_SECTION);
 	ck_assert_int_eq(rules[2].source, POLICY_FILE);
-	ck_assert_int_eq(policy_deadline(&options->policy, POLICY_IDLE, SPAN("a"), SPAN_NONE, 0, false).after, 2000);
-	ck_assert_int_eq(policy_deadline(&options->policy, POLICY_IDLE, SPAN("b"), SPAN_NONE, 0, false).after, 3000);
+	ck_assert_int_eq(policy_deadline(&options->policy, POLICY_IDLE, SPAN("a"), SPAN_NONE, 0,
+			     false)
+			     .after,
+	    2000);
+	ck_assert_int_eq(policy_deadline(&options->policy, POLICY_IDLE, SPAN("b"), SPAN_NONE, 0,
+			     false)
+			     .after,
+	    3000);
 	options_free(options);
 }
 
@@ -424,25 +455,32 @@ static const struct {
 	const char *before, *words, *after, *result;
 } reloads[] = {
 	{ "{}", "", "{}", "{\"changed\":[],\"at_next_start\":[]}" },
-	{ "{\"timeout\":\"1s\"}", "", "{\"timeout\":\"1s\"}", "{\"changed\":[],\"at_next_start\":[]}" },
-	{ "{\"timeout\":\"1s\"}", "", "{\"timeout\":\"2s\"}", "{\"changed\":[\"timeout\"],\"at_next_start\":[]}" },
+	{ "{\"timeout\":\"1s\"}", "", "{\"timeout\":\"1s\"}",
+	    "{\"changed\":[],\"at_next_start\":[]}" },
+	{ "{\"timeout\":\"1s\"}", "", "{\"timeout\":\"2s\"}",
+	    "{\"changed\":[\"timeout\"],\"at_next_start\":[]}" },
 	{ "{}", "", "{\"max-time\":{\"a\":\"2s\"},\"log-level\":\"decision\"}",
 	    "{\"changed\":[\"max-time\",\"log-level\"],\"at_next_start\":[]}" },
 	{ "{\"timeout\":\"1s\",\"log-level\":\"error\"}", "", "{}",
 	    "{\"changed\":[\"timeout\",\"log-level\"],\"at_next_start\":[]}" },
 	{ "{\"timeout\":\"1s\"}", "", "{\"servers\":{\"s*\":{\"timeout\":\"1s\"}}}",
 	    "{\"changed\":[\"timeout\"],\"at_next_start\":[]}" },
-	{ "{\"servers\":{\"other\":{\"timeout\":\"1s\"}}}", "", "{\"servers\":{\"other\":{\"timeout\":\"2s\"}}}",
+	{ "{\"servers\":{\"other\":{\"timeout\":\"1s\"}}}", "",
+	    "{\"servers\":{\"other\":{\"timeout\":\"2s\"}}}",
 	    "{\"changed\":[],\"at_next_start\":[],\"refused\":[],\"unfit\":[\"other\"]}" },
 	{ "{}", "", "{\"log-level\":\"traffic\",\"servers\":{\"s*\":{\"log-level\":2}}}",
 	    "{\"changed\":[\"log-level\"],\"at_next_start\":[],\"refused\":["
 	    "\"servers.s*.log-level: want error|notice|decision|traffic\"],\"unfit\":[]}" },
 	{ "{\"tool-errors\":true}", "", "{\"restart\":true,\"timeout\":\"1s\"}",
 	    "{\"changed\":[\"timeout\"],\"at_next_start\":[\"tool-errors\",\"restart\"]}" },
-	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":{\"a\":2}}", "{\"changed\":[],\"at_next_start\":[\"answer\"]}" },
-	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":\"a=1\"}", "{\"changed\":[],\"at_next_start\":[]}" },
-	{ "{\"log-level\":\"error\"}", "-v ", "{\"log-level\":\"traffic\"}", "{\"changed\":[],\"at_next_start\":[]}" },
-	{ "{\"grace\":\"1s\"}", "-g 2s ", "{\"grace\":\"3s\"}", "{\"changed\":[],\"at_next_start\":[]}" },
+	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":{\"a\":2}}",
+	    "{\"changed\":[],\"at_next_start\":[\"answer\"]}" },
+	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":\"a=1\"}",
+	    "{\"changed\":[],\"at_next_start\":[]}" },
+	{ "{\"log-level\":\"error\"}", "-v ", "{\"log-level\":\"traffic\"}",
+	    "{\"changed\":[],\"at_next_start\":[]}" },
+	{ "{\"grace\":\"1s\"}", "-g 2s ", "{\"grace\":\"3s\"}",
+	    "{\"changed\":[],\"at_next_start\":[]}" },
 };
 
 static struct log
@@ -469,8 +507,8 @@ TESTS(a_reload_tells_what_has_changed, 0, COUNT(reloads))
 	put(reloads[_i].after);
 	result = configfile_reload(options, &log);
 	text = json_dumps(result, JSON_COMPACT);
-	ck_assert_msg(strncmp(text, reloads[_i].result, strlen(reloads[_i].result) - 1) == 0, "%s to %s: %s",
-	    reloads[_i].before, reloads[_i].after, text);
+	ck_assert_msg(strncmp(text, reloads[_i].result, strlen(reloads[_i].result) - 1) == 0,
+	    "%s to %s: %s", reloads[_i].before, reloads[_i].after, text);
 	free(text);
 	json_decref(result);
 	options_free(options);
@@ -508,8 +546,12 @@ TEST(a_reload_leaves_the_answers_until_the_next_start)
 	put("{\"answer\":{\"a\":3,\"b\":4,\"c\":5}}");
 	json_decref(configfile_reload(options, &log));
 	ck_assert_uint_eq(options->policy.count, 3);
-	ck_assert_str_eq(policy_find(&options->policy, POLICY_ANSWER, SPAN("b"), SPAN_NONE, 0)->result, "2");
-	ck_assert_str_eq(policy_find(&options->policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)->result, "1");
+	ck_assert_str_eq(policy_find(&options->policy, POLICY_ANSWER, SPAN("b"), SPAN_NONE, 0)
+			     ->result,
+	    "2");
+	ck_assert_str_eq(policy_find(&options->policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)
+			     ->result,
+	    "1");
 	options_free(options);
 	log_close(&log);
 }
@@ -517,7 +559,8 @@ TEST(a_reload_leaves_the_answers_until_the_next_start)
 static int64_t
 parallel_of(struct options *options, const char *method)
 {
-	const struct policy_rule *rule = policy_find(&options->policy, POLICY_PARALLEL, span_of(method), SPAN_NONE, 0);
+	const struct policy_rule *rule =
+	    policy_find(&options->policy, POLICY_PARALLEL, span_of(method), SPAN_NONE, 0);
 
 	return rule == NULL ? 0 : rule->value;
 }
@@ -533,7 +576,9 @@ TEST(how_many_requests_go_at_once_stands_in_the_file_as_deadlines_do)
 	ck_assert_int_eq(parallel_of(options, "a"), 5);
 	ck_assert_int_eq(parallel_of(options, "tools/call"), 1);
 	ck_assert_int_eq(parallel_of(options, "b"), 1);
-	/* A new number would count at the next start: the requests of this one are counted already. */
+	/*
+	 * A new number would count at the next start: the requests of this one are counted already.
+	 */
 	put("{\"parallel\":7}");
 	json_decref(configfile_reload(options, &log));
 	ck_assert_int_eq(parallel_of(options, "b"), 1);
@@ -574,7 +619,8 @@ TEST(a_reload_changes_rules_and_the_level)
 
 	put("{\"timeout\":{\"a\":\"1s\",\"b\":\"1s\"},\"tool-errors\":true}");
 	options = parse_with_file("-t c=4s server");
-	policy_add(&options->policy, POLICY_SET, POLICY_IDLE, SPAN("d"), SPAN_NONE, 5000, SPAN_NONE);
+	policy_add(&options->policy, POLICY_SET, POLICY_IDLE, SPAN("d"), SPAN_NONE, 5000,
+	    SPAN_NONE);
 	ck_assert_int_eq(load(options), OPTIONS_RUN);
 	put("{\"timeout\":{\"a\":\"2s\",\"c\":\"2s\",\"d\":\"2s\"},\"log-level\":\"decision\"}");
 	json_decref(configfile_reload(options, &log));

@@ -28,7 +28,8 @@ ending(const struct process *seen, int count)
 	count = descendants_to_end(&descendants, copy, count);
 	words[0] = '\0';
 	for (int i = 0; i < count; i++)
-		len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%d", i > 0 ? " " : "", (int)copy[i].pid);
+		len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%d", i > 0 ? " " : "",
+		    (int)copy[i].pid);
 	return words;
 }
 
@@ -52,8 +53,12 @@ see(const struct process *seen, int count)
 		pid, parent, id, origin, true, false, false \
 	}
 
-#define SEE(...) see((const struct process[]){ __VA_ARGS__ }, COUNT(((const struct process[]){ __VA_ARGS__ })))
-#define ENDING(...) ending((const struct process[]){ __VA_ARGS__ }, COUNT(((const struct process[]){ __VA_ARGS__ })))
+#define SEE(...) \
+	see((const struct process[]){ __VA_ARGS__ }, \
+	    COUNT(((const struct process[]){ __VA_ARGS__ })))
+#define ENDING(...) \
+	ending((const struct process[]){ __VA_ARGS__ }, \
+	    COUNT(((const struct process[]){ __VA_ARGS__ })))
 
 static const struct process guardian = { GUARDIAN, 50, 1000, 900, false, false, true };
 static const struct process server = { SERVER, GUARDIAN, 1001, 1000, false, false, false };
@@ -69,10 +74,11 @@ TEST(children_of_the_root_are_left_to_it)
 
 TEST(a_tree_is_learnt_in_any_order)
 {
-	ck_assert(SEE(PROCESS(104, 103, 1004, 1003), PROCESS(103, 102, 1003, 1002), PROCESS(102, SERVER, 1002, 1001),
-	    server, guardian, PROCESS(105, INIT, 1005, 1)));
+	ck_assert(SEE(PROCESS(104, 103, 1004, 1003), PROCESS(103, 102, 1003, 1002),
+	    PROCESS(102, SERVER, 1002, 1001), server, guardian, PROCESS(105, INIT, 1005, 1)));
 	ck_assert_str_eq(ENDING(PROCESS(104, 103, 1004, 1003), PROCESS(103, 102, 1003, 1002),
-			     PROCESS(102, SERVER, 1002, 1001), server, guardian, PROCESS(105, INIT, 1005, 1)),
+			     PROCESS(102, SERVER, 1002, 1001), server, guardian,
+			     PROCESS(105, INIT, 1005, 1)),
 	    "104 103 102");
 }
 
@@ -99,12 +105,17 @@ TEST(a_fast_double_fork_is_told_by_the_mark_only)
 	ck_assert(SEE(guardian, server));
 	ck_assert(!SEE(guardian, server, PROCESS(103, INIT, 1003, 1002)));
 	ck_assert_str_eq(ENDING(guardian, server, PROCESS(103, INIT, 1003, 1002)), "");
-	ck_assert(SEE(guardian, server, MARKED(103, INIT, 1003, 1002), PROCESS(104, 103, 1004, 1003)));
-	ck_assert_str_eq(ENDING(guardian, server, PROCESS(103, INIT, 1003, 1002), PROCESS(104, 103, 1004, 1003)),
+	ck_assert(
+	    SEE(guardian, server, MARKED(103, INIT, 1003, 1002), PROCESS(104, 103, 1004, 1003)));
+	ck_assert_str_eq(ENDING(guardian, server, PROCESS(103, INIT, 1003, 1002),
+			     PROCESS(104, 103, 1004, 1003)),
 	    "103 104");
 }
 
-/* A browser, by open(1), and its helpers; but what a descendant has started that shows no mark is one. */
+/*
+ * A browser, by open(1), and its helpers; but what a descendant has started that shows no mark is
+ * one.
+ */
 TEST(what_init_has_started_for_a_descendant_is_no_descendant)
 {
 	const struct process browser = { 103, INIT, 1003, 1, true, false, true };
@@ -112,8 +123,11 @@ TEST(what_init_has_started_for_a_descendant_is_no_descendant)
 	ck_assert(SEE(guardian, server));
 	ck_assert(!SEE(guardian, server, browser, MARKED(104, 103, 1004, 1003)));
 	ck_assert_str_eq(ENDING(guardian, server, browser, MARKED(104, 103, 1004, 1003)), "");
-	ck_assert(SEE(guardian, server, PROCESS(106, INIT, 1006, 1005), MARKED(107, 106, 1007, 1006)));
-	ck_assert_str_eq(ENDING(guardian, server, PROCESS(106, INIT, 1006, 1005), MARKED(107, 106, 1007, 1006)), "107");
+	ck_assert(
+	    SEE(guardian, server, PROCESS(106, INIT, 1006, 1005), MARKED(107, 106, 1007, 1006)));
+	ck_assert_str_eq(ENDING(guardian, server, PROCESS(106, INIT, 1006, 1005),
+			     MARKED(107, 106, 1007, 1006)),
+	    "107");
 }
 
 TEST(an_orphan_that_has_executed_a_program_since_is_told_by_its_mark)
@@ -121,30 +135,39 @@ TEST(an_orphan_that_has_executed_a_program_since_is_told_by_its_mark)
 	const struct process init = { INIT, 0, 1, 0, false, false, true };
 
 	SEE(guardian, server);
-	ck_assert(SEE(init, guardian, server, MARKED(103, INIT, 1003, 1), MARKED(104, 103, 1004, 1003)));
-	ck_assert_str_eq(ENDING(init, guardian, server, MARKED(103, INIT, 1003, 1), PROCESS(104, 103, 1004, 1003)),
+	ck_assert(
+	    SEE(init, guardian, server, MARKED(103, INIT, 1003, 1), MARKED(104, 103, 1004, 1003)));
+	ck_assert_str_eq(ENDING(init, guardian, server, MARKED(103, INIT, 1003, 1),
+			     PROCESS(104, 103, 1004, 1003)),
 	    "103 104");
 }
 
 /* One traces the other, which has started it. */
 TEST(two_that_are_each_others_parents_are_told_by_their_marks)
 {
-	ck_assert(SEE(guardian, server, MARKED(103, 104, 1003, 1004), MARKED(104, 103, 1004, 1003)));
+	ck_assert(
+	    SEE(guardian, server, MARKED(103, 104, 1003, 1004), MARKED(104, 103, 1004, 1003)));
 	ck_assert_int_eq(descendants.count, 4);
 }
 
 TEST(one_who_drops_the_mark_is_told_by_its_parent)
 {
 	SEE(guardian, server, MARKED(102, SERVER, 1002, 1001), PROCESS(103, 102, 1003, 1002));
-	ck_assert_str_eq(ENDING(PROCESS(102, INIT, 1002, 1001), PROCESS(103, INIT, 1003, 1002)), "102 103");
+	ck_assert_str_eq(ENDING(PROCESS(102, INIT, 1002, 1001), PROCESS(103, INIT, 1003, 1002)),
+	    "102 103");
 }
 
 TEST(a_reused_pid_is_another_process)
 {
 	SEE(guardian, server, PROCESS(102, SERVER, 1002, 1001));
-	ck_assert_str_eq(ENDING(guardian, server, PROCESS(102, INIT, 2000, 1), PROCESS(105, 102, 2001, 2000)), "");
-	ck_assert(!SEE(guardian, server, PROCESS(102, INIT, 2000, 1), PROCESS(105, 102, 2001, 2000)));
-	ck_assert_str_eq(ENDING(guardian, server, PROCESS(102, INIT, 2000, 1), PROCESS(105, 102, 2001, 2000)), "");
+	ck_assert_str_eq(ENDING(guardian, server, PROCESS(102, INIT, 2000, 1),
+			     PROCESS(105, 102, 2001, 2000)),
+	    "");
+	ck_assert(
+	    !SEE(guardian, server, PROCESS(102, INIT, 2000, 1), PROCESS(105, 102, 2001, 2000)));
+	ck_assert_str_eq(ENDING(guardian, server, PROCESS(102, INIT, 2000, 1),
+			     PROCESS(105, 102, 2001, 2000)),
+	    "");
 }
 
 TEST(a_process_is_told_once)
@@ -173,8 +196,8 @@ TEST(many_processes_end_in_rounds_within_the_memory)
 
 	/* Each one the child of the one before, the youngest first. */
 	for (int i = 0; i < CHAIN; i++)
-		seen[i] =
-		    PROCESS(200 + CHAIN - i, INIT, 2000 + (uint64_t)(CHAIN - i), 2000 + (uint64_t)(CHAIN - i) - 1);
+		seen[i] = PROCESS(200 + CHAIN - i, INIT, 2000 + (uint64_t)(CHAIN - i),
+		    2000 + (uint64_t)(CHAIN - i) - 1);
 	seen[CHAIN - 1].origin = 1000;
 	seen[CHAIN] = guardian;
 	for (; rounds < 8 && left > 1; rounds++) {

@@ -169,14 +169,16 @@ ssize_t
 preadv2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
 {
 	errno = EPERM;
-	return denied ? -1 : syscall(SYS_preadv2, fd, pieces, count, (long)offset, (long)offset, flags);
+	return denied ? -1 :
+			syscall(SYS_preadv2, fd, pieces, count, (long)offset, (long)offset, flags);
 }
 
 ssize_t
 pwritev2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
 {
 	errno = EPERM;
-	return denied ? -1 : syscall(SYS_pwritev2, fd, pieces, count, (long)offset, (long)offset, flags);
+	return denied ? -1 :
+			syscall(SYS_pwritev2, fd, pieces, count, (long)offset, (long)offset, flags);
 }
 
 TEST(a_call_that_is_denied_is_replaced)
@@ -302,7 +304,10 @@ TESTS(the_watch_fires_when_the_writer_goes, 0, TERMINAL)
 	descriptor_close(&watch);
 }
 
-/* Node uses one socket for both directions; end of file in one must not look like end of file in the other. */
+/*
+ * Node uses one socket for both directions; end of file in one must not look like end of file in
+ * the other.
+ */
 TEST(the_watch_is_silent_on_a_half_closed_socket)
 {
 	struct ends ends = ends_open(SOCKET);

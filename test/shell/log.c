@@ -77,7 +77,8 @@ TEST(an_event_is_one_line)
 	};
 
 	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
-	expect(reader, "TIMED_OUT method=tools/call id=\"x \\xff\" real=1.50 elapsed=2003ms bytes=0\n");
+	expect(reader,
+	    "TIMED_OUT method=tools/call id=\"x \\xff\" real=1.50 elapsed=2003ms bytes=0\n");
 	log_event(&log, WHY_STRAY, NO_FIELDS);
 	expect(reader, "STRAY\n");
 	log_close(&log);
@@ -110,8 +111,10 @@ static const struct {
 	{ { "\xc0\xaf", 2 }, "\"\\xc0\\xaf\"", "\xef\xbf\xbd\xef\xbf\xbd" },
 	{ { "\xe0\x80\xaf", 3 }, "\"\\xe0\\x80\\xaf\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
 	{ { "\xed\xa0\x80", 3 }, "\"\\xed\\xa0\\x80\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-	{ { "\xf4\x90\x80\x80", 4 }, "\"\\xf4\\x90\\x80\\x80\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-	{ { "\xf5\x80\x80\x80", 4 }, "\"\\xf5\\x80\\x80\\x80\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ { "\xf4\x90\x80\x80", 4 }, "\"\\xf4\\x90\\x80\\x80\"",
+	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ { "\xf5\x80\x80\x80", 4 }, "\"\\xf5\\x80\\x80\\x80\"",
+	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
 	{ { "a\xff"
 	    "b",
 	      3 },
@@ -185,7 +188,8 @@ TEST(an_event_is_one_object)
 	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
 	object = written_object(reader);
 	ck_assert_str_eq(string_of(object, "why"), "TIMED_OUT");
-	ck_assert_uint_eq(strspn(string_of(object, "time"), "0123456789-:.TZ"), strlen("2026-01-01T00:00:00.000Z"));
+	ck_assert_uint_eq(strspn(string_of(object, "time"), "0123456789-:.TZ"),
+	    strlen("2026-01-01T00:00:00.000Z"));
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "pid")), getpid());
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "id")), 5);
 	ck_assert_str_eq(string_of(object, "text"), "abc");
@@ -225,7 +229,10 @@ SUITE("log", .limit = 20, .alone = true);
 /* Cut between two characters. */
 TESTS(a_payload_is_in_the_log_only, 0, 2)
 {
-	struct log_config config = { .level = LEVEL_NOTICE, .payload = true, .file = "payload", .json = _i == 1 };
+	struct log_config config = { .level = LEVEL_NOTICE,
+		.payload = true,
+		.file = "payload",
+		.json = _i == 1 };
 	char *message = malloc(LOG_PAYLOAD_MAX + 3), *text = malloc(3 * LOG_PAYLOAD_MAX);
 	struct buf heard;
 	struct log log;
@@ -240,11 +247,13 @@ TESTS(a_payload_is_in_the_log_only, 0, 2)
 	memcpy(message + LOG_PAYLOAD_MAX - 1, "\xc3\xa4", 2);
 	message[0] = '\x80';
 	log_event(&log, WHY_STRAY,
-	    LOG_FIELDS(log_number("a", 1), log_payload(((struct span){ message, LOG_PAYLOAD_MAX + 3 }))));
+	    LOG_FIELDS(log_number("a", 1),
+		log_payload(((struct span){ message, LOG_PAYLOAD_MAX + 3 }))));
 	log_close(&log);
 	text[read_file("payload", text, 3 * LOG_PAYLOAD_MAX)] = '\0';
 	ck_assert_ptr_nonnull(strstr(text, _i == 1 ? "xx...\"}\n" : "xx...\"\n"));
-	ck_assert_ptr_nonnull(strstr(text, _i == 1 ? "\"payload\":\"\\uFFFDxx" : " payload=\"\\x80xx"));
+	ck_assert_ptr_nonnull(
+	    strstr(text, _i == 1 ? "\"payload\":\"\\uFFFDxx" : " payload=\"\\x80xx"));
 	buf_append(&heard, SPAN("\0"));
 	ck_assert_ptr_nonnull(strstr(heard.data, ",\"a\":1}\n"));
 	buf_free(&heard);
@@ -277,7 +286,10 @@ TEST(a_hearer_has_a_level_of_its_own)
 
 SUITE("log", .alone = true);
 
-/* For cancelctl, whatever the log's format, and in whole lines; what nobody can ask for is not kept. */
+/*
+ * For cancelctl, whatever the log's format, and in whole lines; what nobody can ask for is not
+ * kept.
+ */
 TEST(the_last_lines_are_kept)
 {
 	int reader;
@@ -295,8 +307,10 @@ TEST(the_last_lines_are_kept)
 	}
 	ck_assert_uint_ge(log.tail.len, LOG_TAIL_MAX - 500);
 	ck_assert_int_eq(buf_span(&log.tail).ptr[0], '{');
-	ck_assert_ptr_null(memmem(buf_span(&log.tail).ptr, log.tail.len, "traffic", strlen("traffic")));
-	ck_assert_ptr_nonnull(memmem(buf_span(&log.tail).ptr, log.tail.len, "0099\"}\n", strlen("0099\"}\n")));
+	ck_assert_ptr_null(
+	    memmem(buf_span(&log.tail).ptr, log.tail.len, "traffic", strlen("traffic")));
+	ck_assert_ptr_nonnull(
+	    memmem(buf_span(&log.tail).ptr, log.tail.len, "0099\"}\n", strlen("0099\"}\n")));
 	log_close(&log);
 	close(reader);
 }
@@ -306,7 +320,8 @@ TEST(noise_is_shown_as_it_is)
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 
-	log_event(&log, WHY_NOISE, LOG_FIELDS(log_text("text", SPAN("{\"level\":30} \\n \x1b[2J\xff gr\xc3\xbcn"))));
+	log_event(&log, WHY_NOISE,
+	    LOG_FIELDS(log_text("text", SPAN("{\"level\":30} \\n \x1b[2J\xff gr\xc3\xbcn"))));
 	expect(reader, "NOISE | {\"level\":30} \\n \\x1b[2J\\xff gr\xc3\xbcn\n");
 	log_close(&log);
 }
@@ -437,7 +452,8 @@ TEST(closing_waits_for_a_moment_only)
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	log_close(&log);
 	clock_gettime(CLOCK_MONOTONIC, &after);
-	ck_assert_int_ge((after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000 + 1,
+	ck_assert_int_ge((after.tv_sec - before.tv_sec) * 1000 +
+		(after.tv_nsec - before.tv_nsec) / 1000000 + 1,
 	    LOG_LAST_WAIT);
 	ck_assert_int_lt(after.tv_sec - before.tv_sec, 5);
 	close(reader);

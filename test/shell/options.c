@@ -87,9 +87,10 @@ TEST(each_option_sets_what_it_names)
 	ck_assert_int_eq(options->session.grace, 250);
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 300000);
-	ck_assert(options->session.no_cancel && options->session.answer_cancelled && options->session.tool_errors);
-	ck_assert(options->session.ask_progress && options->session.clean_text && options->session.legacy &&
-	    options->session.dry_run);
+	ck_assert(options->session.no_cancel && options->session.answer_cancelled &&
+	    options->session.tool_errors);
+	ck_assert(options->session.ask_progress && options->session.clean_text &&
+	    options->session.legacy && options->session.dry_run);
 	ck_assert_int_eq(options->session.heartbeat, 20000);
 	ck_assert(options->fail_on_timeout && options->fail_on_error);
 	ck_assert_int_eq(options->term_after, 1000);
@@ -290,7 +291,8 @@ TEST(how_many_requests_go_at_once_is_a_rule_too)
 	ck_assert_str_eq(options->policy.rules[1].method, "tools/call");
 	ck_assert_str_eq(options->policy.rules[1].name, "a=b");
 	ck_assert_int_eq(options->policy.rules[1].value, 65536);
-	ck_assert_str_eq(options->policy.rules[1].origin, "command line --parallel tools/call:a=b=65536");
+	ck_assert_str_eq(options->policy.rules[1].origin,
+	    "command line --parallel tools/call:a=b=65536");
 }
 
 TEST(an_answer_is_json_in_one_line)
@@ -302,11 +304,13 @@ TEST(an_answer_is_json_in_one_line)
 				     ->policy;
 
 	ck_assert_uint_eq(policy->count, 4);
-	ck_assert_str_eq(policy_find(policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)->result, "null");
+	ck_assert_str_eq(policy_find(policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)->result,
+	    "null");
 	ck_assert_str_eq(policy->rules[1].method, "a/b");
 	ck_assert_str_eq(policy->rules[1].result, "[1.50, \"=\\u0000\"  ]");
 	ck_assert_str_eq(policy->rules[1].origin, "command line --answer a/b=...");
-	ck_assert_str_eq(policy->rules[3].result, "[{}]"); /* what is repeated begins with its bracket */
+	/* what is repeated begins with its bracket */
+	ck_assert_str_eq(policy->rules[3].result, "[{}]");
 	options_free(&parsed.options);
 }
 
@@ -320,7 +324,8 @@ static const struct {
 	{ "-t *********=5s server", "--timeout '*********=5s'",
 	    "a pattern with '*' has at most 8 of them and 256 bytes" },
 	{ "-t -5s server", "--timeout '-5s'", "such as 30s or tools/call:NAME=5m" },
-	{ "-t tools/call=7 server", "--timeout 'tools/call=7'", "is the unit missing? for seconds: tools/call=7s" },
+	{ "-t tools/call=7 server", "--timeout 'tools/call=7'",
+	    "is the unit missing? for seconds: tools/call=7s" },
 	{ "-t 5.s server", "--timeout '5.s'", "such as 30s or tools/call:NAME=5m" },
 	{ "-t 1.0001s server", "--timeout '1.0001s'", "such as 30s or tools/call:NAME=5m" },
 	{ "-t 1m30 server", "--timeout '1m30'", "is the unit missing? for seconds: 1m30s" },
@@ -331,15 +336,19 @@ static const struct {
 	{ "--retries server", "'--retries'", "see canceld --help" },
 	{ "--kil-stuck server", "'--kil-stuck'", ": it could be --kill-stuck;" },
 	{ "--fail-on server", "'--fail-on'", ": it could be --fail-on-timeout;" },
-	{ "--parallel 0 server", "--parallel '0': want N, METHOD=N or METHOD:NAME=N", "from 1 to 65536" },
+	{ "--parallel 0 server", "--parallel '0': want N, METHOD=N or METHOD:NAME=N",
+	    "from 1 to 65536" },
 	{ "--parallel 65537 server", "--parallel '65537': want N", "from 1 to 65536" },
 	{ "--parallel none server", "--parallel 'none': want N", "from 1 to 65536" },
 	{ "--parallel 2s server", "--parallel '2s': want N", "from 1 to 65536" },
 	{ "--parallel =2 server", "--parallel '=2': want N", "from 1 to 65536" },
-	{ "--parallel a*********=2 server", "--parallel 'a*********=2': want a pattern", "at most 8" },
+	{ "--parallel a*********=2 server", "--parallel 'a*********=2': want a pattern",
+	    "at most 8" },
 	{ "--answer a*********=2 server", "--answer 'a*********': want a pattern", "at most 8" },
-	{ "-t a:b=*********=2s server", "--timeout 'a:b=*********=2s': want a pattern", "at most 8" },
-	{ "--answer roots/list server", "--answer 'roots/list'", "METHOD=JSON, such as roots/list={\"roots\":[]}" },
+	{ "-t a:b=*********=2s server", "--timeout 'a:b=*********=2s': want a pattern",
+	    "at most 8" },
+	{ "--answer roots/list server", "--answer 'roots/list'",
+	    "METHOD=JSON, such as roots/list={\"roots\":[]}" },
 	{ "--answer =null server", "--answer ''", "METHOD=JSON" },
 	{ "--answer a= server", "--answer 'a'", "METHOD=JSON" },
 	{ "--answer a={}x server", "--answer 'a'", "METHOD=JSON, such as" },
@@ -352,7 +361,8 @@ static const struct {
 	{ "-k0 server", "--kill-stuck '0': want a time", "10s" },
 	{ "-t 5ss server", "--timeout '5ss'", "such as 30s or tools/call:NAME=5m" },
 	{ "-t  server", "--timeout ''", "such as 30s or tools/call:NAME=5m" },
-	{ "-t 18446744073709551617s server", "--timeout '18446744073709551617s'", "such as 30s or tools/call:NAME=5m" },
+	{ "-t 18446744073709551617s server", "--timeout '18446744073709551617s'",
+	    "such as 30s or tools/call:NAME=5m" },
 	{ "-t =5s server", "--timeout '=5s'", "METHOD[:NAME]=" },
 	{ "-t :x=5s server", "--timeout ':x=5s'", "METHOD[:NAME]=" },
 	{ "-t tools/call= server", "--timeout 'tools/call='", "METHOD[:NAME]=" },
@@ -393,11 +403,14 @@ TESTS(what_is_wrong_is_named, 0, COUNT(refused))
 	static struct parsed parsed;
 
 	parse(&parsed, refused[_i].line);
-	ck_assert_msg(parsed.status == STATUS_FAILED, "%s: status %d", refused[_i].line, parsed.status);
+	ck_assert_msg(parsed.status == STATUS_FAILED, "%s: status %d", refused[_i].line,
+	    parsed.status);
 	ck_assert_str_eq(parsed.out, "");
 	ck_assert_msg(strncmp(parsed.error, "canceld: ", 9) == 0, "%s", parsed.error);
-	ck_assert_msg(strstr(parsed.error, refused[_i].says) != NULL, "%s: %s", refused[_i].line, parsed.error);
-	ck_assert_msg(strstr(parsed.error, refused[_i].wants) != NULL, "%s: %s", refused[_i].line, parsed.error);
+	ck_assert_msg(strstr(parsed.error, refused[_i].says) != NULL, "%s: %s", refused[_i].line,
+	    parsed.error);
+	ck_assert_msg(strstr(parsed.error, refused[_i].wants) != NULL, "%s: %s", refused[_i].line,
+	    parsed.error);
 	options_free(&parsed.options);
 }
 
@@ -501,13 +514,17 @@ TEST(every_explained_word_is_used)
 		item += strlen("\n.It Sy ");
 		len = strcspn(item, " \n");
 		while (why < WHY_COUNT &&
-		    (strlen(why_word((enum why)why)) != len || strncmp(item, why_word((enum why)why), len) != 0))
+		    (strlen(why_word((enum why)why)) != len ||
+			strncmp(item, why_word((enum why)why), len) != 0))
 			why++;
 		ck_assert_msg(why < WHY_COUNT, "DIAGNOSTICS explains %.*s", (int)len, item);
 	}
 }
 
-/* A person may set rules for ever: the texts that are kept are limited, and then tell only the place. */
+/*
+ * A person may set rules for ever: the texts that are kept are limited, and then tell only the
+ * place.
+ */
 TEST(origins_are_limited)
 {
 	static struct parsed parsed;

@@ -17,7 +17,9 @@ static int to_client_port, from_server_port; /* the other ends */
 static void
 start_as(bool dry_run)
 {
-	struct session_config config = { .dialect = &dialect_mcp, .policy = &policy, .grace = MSEC_NEVER };
+	struct session_config config = { .dialect = &dialect_mcp,
+		.policy = &policy,
+		.grace = MSEC_NEVER };
 	struct lane *wires[2];
 	int in[2], out[2];
 
@@ -58,7 +60,8 @@ SUITE("port", .alone = true);
 static const char *
 long_message(void)
 {
-	static const char head[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"x\":\"",
+	static const char head[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"x\":\"",
 			  tail[] = "\"}}\n";
 	static char line[LIMIT_READ];
 
@@ -95,7 +98,10 @@ TEST(a_side_is_not_read_while_the_other_takes_nothing)
 	ck_assert(port_may_read(&client));
 }
 
-/* Only whole messages count in the mark; while they fill it, the next message waits for its rest, too. */
+/*
+ * Only whole messages count in the mark; while they fill it, the next message waits for its rest,
+ * too.
+ */
 TEST(a_full_side_is_not_read_in_the_middle_of_a_message)
 {
 	enum { HALF = LIMIT_READ / 2 };
@@ -136,7 +142,8 @@ TEST(an_unfinished_message_does_not_count_in_the_mark)
 
 TEST(in_a_dry_run_every_byte_passes)
 {
-	static const char *const sent[] = { "no JSON at all", "\n", note, "{\"jsonrpc\":\"2.0\",\"id\":1," };
+	static const char *const sent[] = { "no JSON at all", "\n", note,
+		"{\"jsonrpc\":\"2.0\",\"id\":1," };
 	char text[1024] = "", whole[1024] = "";
 
 	start_as(true);

@@ -172,11 +172,13 @@ TESTS(a_line_of_the_log_begins_a_line, 0, 2)
 	log_event(&log, WHY_STRAY, (struct log_field[]){ { 0 } }, 0);
 	server_writes(" and the rest\n");
 	turn();
-	for (len = _i == 1 ? (ssize_t)sizeof(full) : 0; len > 0; len -= read(reader, full, (size_t)len))
+	for (len = _i == 1 ? (ssize_t)sizeof(full) : 0; len > 0;
+	     len -= read(reader, full, (size_t)len))
 		continue;
 	relay_close(&relay);
 	log_close(&log);
 	take();
-	snprintf(wanted, sizeof(wanted), "a part\ncanceld[%ld]: STRAY\n and the rest\n", (long)getpid());
+	snprintf(wanted, sizeof(wanted), "a part\ncanceld[%ld]: STRAY\n and the rest\n",
+	    (long)getpid());
 	ck_assert_str_eq(taken, wanted);
 }

@@ -116,7 +116,10 @@ TEST(all_processes_are_ended_the_leader_last)
 /* Its id may be another group's by the next step. */
 TEST(an_empty_group_is_forgotten)
 {
-	struct sweep both = { .leader = start_leader(), .server = start(), .exited = true, .kill = MSEC_NEVER };
+	struct sweep both = { .leader = start_leader(),
+		.server = start(),
+		.exited = true,
+		.kill = MSEC_NEVER };
 
 	setpgid(both.server, both.server);
 	sweep_order(&both, monotonic_now() + LIMIT, LIMIT);
@@ -146,7 +149,9 @@ TEST(only_the_group_is_ended)
 	kill(other, SIGKILL);
 }
 
-/* Each in a session of its own; the next is its child, with an id that is most often the next one. */
+/*
+ * Each in a session of its own; the next is its child, with an id that is most often the next one.
+ */
 static void
 start_chain(int len, int ready)
 {
@@ -171,12 +176,14 @@ on_terminated(void *context, pid_t pid, int signal, const char *name)
 }
 
 /*
- * Each process of the chain becomes a child of this one only when the one before has ended; its id was tried by then. With 1,
- * from SIGTERM on, which the ladder sends once it has looked for members of the server's group; all ids take longer.
+ * Each process of the chain becomes a child of this one only when the one before has ended; its id
+ * was tried by then. With 1, from SIGTERM on, which the ladder sends once it has looked for members
+ * of the server's group; all ids take longer.
  */
 TESTS(what_descends_is_ended_where_children_cannot_be_listed, 0, 2)
 {
-	struct sweep all = { .signalled = _i == 0 ? on_ended_nameless : on_terminated, .kill = MSEC_NEVER };
+	struct sweep all = { .signalled = _i == 0 ? on_ended_nameless : on_terminated,
+		.kill = MSEC_NEVER };
 	struct rlimit files;
 	int ready[2], len = _i == 0 ? CHAIN : 3;
 
@@ -252,7 +259,11 @@ TEST(what_is_another_users_is_told_and_not_waited_for)
 {
 	msec_t now = monotonic_now();
 	pid_t other = start(), told = 0;
-	struct sweep all = { .term = now, .kill = now, .exited = true, .signalled = on_left, .context = &told };
+	struct sweep all = { .term = now,
+		.kill = now,
+		.exited = true,
+		.signalled = on_left,
+		.context = &told };
 
 	NEEDS(SYSTEM_ADOPTS);
 	if (geteuid() != 0) {

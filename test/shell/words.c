@@ -62,7 +62,8 @@ static const struct {
 	{ "python|-u|/srv/time/server.py", "time" },
 	{ "python|-c|print()", "python" },
 	{ "docker|run|-i|--rm|-e|TOKEN|ghcr.io/github/github-mcp-server", "github-mcp-server" },
-	{ "docker|run|-i|--rm|--mount|type=bind,src=/a,dst=/b|mcp/filesystem:1.0|/b", "filesystem" },
+	{ "docker|run|-i|--rm|--mount|type=bind,src=/a,dst=/b|mcp/filesystem:1.0|/b",
+	    "filesystem" },
 	{ "docker|run|registry.org/a/fetch@sha256:00ff", "fetch" },
 	{ "docker|exec|-i|box|server", "box" },
 	{ "java|-jar|/srv/a-1.0.jar", "a-1.0" },
@@ -77,7 +78,10 @@ static const struct {
 	{ "timeout|10|my-server", "my-server" },
 	{ "sudo|nice|-n|5|my-server", "my-server" },
 	{ "env", "env" },
-	/* What may be a value is no name, nor is a part of an address that may be of a password or a query. */
+	/*
+	 * What may be a value is no name, nor is a part of an address that may be of a password or
+	 * a query.
+	 */
 	{ "python|-I|a.py|sk-1", "a" },
 	{ "sudo|-n|my-server|sk-1", "my-server" },
 	{ "npx|--header|sk-1|a-server", "npx" },
@@ -123,7 +127,8 @@ TESTS(a_command_has_a_name, 0, COUNT(names))
 
 	split(names[_i].command, text, words);
 	name_of_command(words, name);
-	ck_assert_msg(strcmp(name, names[_i].name) == 0, "%s: %s, not %s", names[_i].command, name, names[_i].name);
+	ck_assert_msg(strcmp(name, names[_i].name) == 0, "%s: %s, not %s", names[_i].command, name,
+	    names[_i].name);
 }
 
 static const struct {
@@ -139,7 +144,8 @@ static const struct {
 	{ "env|API_KEY=ab/sk-1==|my-server", "env * my-server" },
 	{ "docker|run|-i|--rm|-e|TOKEN=ghp_1|-eTOKEN=ghp_1|ghcr.io/github/mcp:1.0|stdio",
 	    "docker * -i --rm -e * * mcp *" },
-	{ "my-server|--api-key|sk-1|--api-key=sk-1|--|-v|-vv|-1|-", "my-server --api-key * --api-key=* -- -v * * *" },
+	{ "my-server|--api-key|sk-1|--api-key=sk-1|--|-v|-vv|-1|-",
+	    "my-server --api-key * --api-key=* -- -v * * *" },
 	{ "my-server|--pass|-secret|--Secret|--se_cret", "my-server --pass * * *" },
 	{ "my-server|--01234567890123456789012345678901|--012345678901234567890123456789012",
 	    "my-server --01234567890123456789012345678901 *" },
@@ -174,7 +180,8 @@ static const struct {
 	const char *command, *hint;
 } containers[] = {
 	{ "docker|run|-i|image", "run it with --init and --rm; docker ps shows it" },
-	{ "/usr/bin/podman|container|run|image", "run it with --init and --rm; podman ps shows it" },
+	{ "/usr/bin/podman|container|run|image",
+	    "run it with --init and --rm; podman ps shows it" },
 	{ "docker|run|-i|--memory|1g|--rm|image", "run it with --init; docker ps shows it" },
 	{ "docker|run|--init|image", "run it with --rm; docker ps shows it" },
 	{ "docker|run|--init=true|--rm=true|image", "docker ps shows it" },

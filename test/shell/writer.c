@@ -204,7 +204,8 @@ share(off_t most)
 	directory[sizeof("/tmp/writer-XXXXXX") - 1] = '/';
 	snprintf(shared_path, sizeof(shared_path), "%s/lines", directory);
 	snprintf(former_path, sizeof(former_path), "%s.1", shared_path);
-	return (struct writer_shared){ directory, "lines", "lines.1", most, say_last_words, &last_words };
+	return (struct writer_shared){ directory, "lines", "lines.1", most, say_last_words,
+		&last_words };
 }
 
 static void

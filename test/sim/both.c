@@ -1,6 +1,6 @@
 /*
- * The session and its twin. The twin is told the same, but hears in one piece what canceld has read at one time, where
- * the session hears message by message. What comes out must be the same.
+ * The session and its twin. The twin is told the same, but hears in one piece what canceld has read
+ * at one time, where the session hears message by message. What comes out must be the same.
  */
 #include <string.h>
 
@@ -118,7 +118,8 @@ both_person_cancels(struct world *world, const char *id)
 	enum cancelling done = session_cancel(world->session, SIDE_CLIENT, name, 0, reason);
 
 	if (session_cancel(world->twin, SIDE_CLIENT, name, 0, reason) != done)
-		oracle_blame(&world->oracle, "1: of what is read at one time, %s is not there to be cancelled", id);
+		oracle_blame(&world->oracle,
+		    "1: of what is read at one time, %s is not there to be cancelled", id);
 }
 
 /* Only what is due has the loop of canceld expire: what a message ends must have ended with it. */
@@ -148,8 +149,9 @@ both_sleep(struct world *world, bool stalled)
 		twin = session_sleep(world->twin, stalled, MSEC_NEVER);
 
 	if (wake != twin)
-		oracle_blame(&world->oracle, "1: what is read at one time is due at %lld, else at %lld",
-		    (long long)twin, (long long)wake);
+		oracle_blame(&world->oracle,
+		    "1: what is read at one time is due at %lld, else at %lld", (long long)twin,
+		    (long long)wake);
 	return wake;
 }
 
@@ -162,14 +164,16 @@ compare(struct world *world, enum side from, struct span bytes)
 
 	for (; bytes.len > 0; bytes = span_part(bytes, span.len, bytes.len - span.len)) {
 		if (lane_output(lane, &span, 1) != 1) {
-			oracle_blame(&world->oracle, "1: of what is read at one time, this is not written: %.*s",
+			oracle_blame(&world->oracle,
+			    "1: of what is read at one time, this is not written: %.*s",
 			    (int)bytes.len, bytes.ptr);
 			return;
 		}
 		span.len = span.len < bytes.len ? span.len : bytes.len;
 		if (memcmp(span.ptr, bytes.ptr, span.len) != 0) {
-			oracle_blame(&world->oracle, "1: of what is read at one time, this is written: %.*s",
-			    (int)span.len, span.ptr);
+			oracle_blame(&world->oracle,
+			    "1: of what is read at one time, this is written: %.*s", (int)span.len,
+			    span.ptr);
 			return;
 		}
 		lane_sent(lane, span.len);
@@ -193,7 +197,8 @@ both_compare(struct world *world)
 
 	for (why = 0; why < WHY_COUNT; why++)
 		if (world->session->journal.counts[why] != world->twin->journal.counts[why])
-			oracle_blame(&world->oracle, "5: %s is told %llu times of what is read at one time, else %llu",
+			oracle_blame(&world->oracle,
+			    "5: %s is told %llu times of what is read at one time, else %llu",
 			    why_word(why), (unsigned long long)world->twin->journal.counts[why],
 			    (unsigned long long)world->session->journal.counts[why]);
 }

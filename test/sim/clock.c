@@ -44,7 +44,8 @@ clock_passes(struct world *world, int64_t ms)
 	int64_t end = world->now + ms, wake;
 	int turns = 0;
 
-	while ((wake = clock_sleep(world, wire_backed_up(world, SERVER))) <= end && turns++ < 100000) {
+	while (
+	    (wake = clock_sleep(world, wire_backed_up(world, SERVER))) <= end && turns++ < 100000) {
 		if (wake > world->now)
 			world->now = wake;
 		clock_expire(world);
@@ -67,7 +68,8 @@ clock_settle(struct world *world)
 		wire_drain(world, SERVER, SIZE_MAX);
 		if (servers_settle(world))
 			continue;
-		if (world->peer[CLIENT].count == 0 && (world->peer[SERVER].count == 0 || world->peer[SERVER].hung))
+		if (world->peer[CLIENT].count == 0 &&
+		    (world->peer[SERVER].count == 0 || world->peer[SERVER].hung))
 			break;
 	}
 }

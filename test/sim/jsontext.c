@@ -126,7 +126,8 @@ jsontext_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
 		json_object_del(params, "progressToken");
 		json_object_del(params, "workDoneToken");
 		json_object_del(json_object_get(params, "_meta"), "progressToken");
-		json_object_del(json_object_get(params, "_meta"), "io.modelcontextprotocol/subscriptionId");
+		json_object_del(json_object_get(params, "_meta"),
+		    "io.modelcontextprotocol/subscriptionId");
 	}
 	same = x != NULL && y != NULL && json_equal(x, y);
 	json_decref(x);
@@ -151,5 +152,6 @@ jsontext_same_but_id(const char *a, size_t alen, const char *b, size_t blen)
 	    (before + n > alen || before + m > blen || memcmp(a + before, from, n) != 0 ||
 		memcmp(b + before, to, m) != 0))
 		before--;
-	return alen - n == blen - m && memcmp(a + before + n, b + before + m, alen - before - n) == 0;
+	return alen - n == blen - m &&
+	    memcmp(a + before + n, b + before + m, alen - before - n) == 0;
 }

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* the built-in times of the manual */
-enum { IDLE = 300000, DAY = 24 * 60 * 60 * 1000 };                 /* ... for one that opens an ACP session */
-enum { START = 120000, START_SLOW = 600000, START_CAP = 1800000 }; /* ... and the handshake; LSP and BSP have more */
+enum { GRACE = 5000, GRACE_TURN = 30000 };         /* the built-in times of the manual */
+enum { IDLE = 300000, DAY = 24 * 60 * 60 * 1000 }; /* ... for one that opens an ACP session */
+/* ... and the handshake; LSP and BSP have more */
+enum { START = 120000, START_SLOW = 600000, START_CAP = 1800000 };
 
 static void *
 grow(void *array, int count, size_t size)
@@ -63,7 +64,8 @@ oracle_blame(struct oracle *oracle, const char *format, ...)
 }
 
 int
-oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len, const char *arrives)
+oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len,
+    const char *arrives)
 {
 	struct sent *sent;
 
@@ -142,8 +144,8 @@ oracle_begun(struct oracle *oracle, int number)
 bool
 oracle_lives(const struct oracle *oracle, const struct ask *ask)
 {
-	return oracle->sent[ask->sent].heard != 0 && ask->decided == 0 && ask->replied == 0 && !ask->ours &&
-	    ask->lost == 0;
+	return oracle->sent[ask->sent].heard != 0 && ask->decided == 0 && ask->replied == 0 &&
+	    !ask->ours && ask->lost == 0;
 }
 
 int64_t
@@ -158,7 +160,8 @@ oracle_grace(const struct oracle *oracle, const struct ask *ask)
 static bool
 may_cancel(const struct oracle *oracle, const struct ask *ask)
 {
-	return !(ask->deed->traits & FINAL) || (oracle->protocol->owes && oracle->protocol != &protocols[ACP]);
+	return !(ask->deed->traits & FINAL) ||
+	    (oracle->protocol->owes && oracle->protocol != &protocols[ACP]);
 }
 
 static void
@@ -175,7 +178,8 @@ note_cancel(struct oracle *oracle, struct ask *ask, bool owed)
 static bool
 is_turn_of(const struct ask *ask, const char *session)
 {
-	return ask->by == CLIENT && !ask->ours && ask->deed->traits & TURN && strcmp(ask->session, session) == 0;
+	return ask->by == CLIENT && !ask->ours && ask->deed->traits & TURN &&
+	    strcmp(ask->session, session) == 0;
 }
 
 /* The server's requests in that session end with the turn, if the client does not answer them. */
@@ -185,7 +189,8 @@ cascade(struct oracle *oracle, const char *session, bool sure)
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (ask->by != SERVER || strcmp(ask->session, session) != 0 || !oracle_lives(oracle, ask))
+		if (ask->by != SERVER || strcmp(ask->session, session) != 0 ||
+		    !oracle_lives(oracle, ask))
 			continue;
 		ask->cascaded |= sure && !ask->apart;
 		if (ask->ending_at == INT64_MAX)
@@ -212,8 +217,8 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 			continue;
 		untold += runs_untold(oracle, ask);
 		work |= runs_untold(oracle, ask) ||
-		    (oracle_is_at_work(oracle, ask) && oracle_lives(oracle, ask) && ask->cancelled == 0 &&
-			ask->expired == 0 && ask->reply_begun == 0);
+		    (oracle_is_at_work(oracle, ask) && oracle_lives(oracle, ask) &&
+			ask->cancelled == 0 && ask->expired == 0 && ask->reply_begun == 0);
 		ask->turn_cancelled |= oracle->version > 1 && ask->replied != 0;
 		ask->told |= oracle->sent[ask->sent].heard != 0;
 		if (!oracle_lives(oracle, ask))
@@ -248,11 +253,15 @@ heard_acknowledged(struct oracle *oracle, const struct sent *sent)
 	target = &oracle->asks[ask->target];
 	if (target->deed->traits & FINAL)
 		return;
-	target->at_once |= target->cancelled == 0 && !oracle->protocol->owes && !oracle->answer_cancelled;
+	target->at_once |=
+	    target->cancelled == 0 && !oracle->protocol->owes && !oracle->answer_cancelled;
 	note_cancel(oracle, target, true);
 }
 
-/* Sent in a turn that is already cancelled: it need not be answered either. ACP v2: sent while no turn can run. */
+/*
+ * Sent in a turn that is already cancelled: it need not be answered either. ACP v2: sent while no
+ * turn can run.
+ */
 static void
 join_cascade(const struct oracle *oracle, struct ask *ask)
 {
@@ -266,7 +275,8 @@ join_cascade(const struct oracle *oracle, struct ask *ask)
 			ask->apart = false;
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
 		if (is_turn_of(turn, ask->session) && oracle->sent[turn->sent].heard != 0 &&
-		    (turn->cancelled != 0 || turn->turn_cancelled || turn->expired != 0 || turn->decided != 0))
+		    (turn->cancelled != 0 || turn->turn_cancelled || turn->expired != 0 ||
+			turn->decided != 0))
 			ask->crossed = true;
 }
 
@@ -279,10 +289,12 @@ is_opening(const struct oracle *oracle)
 	if (oracle->initialized && oracle->served)
 		return false;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == CLIENT && ask->deed != NULL && ask->deed->traits & (HANDSHAKE | DISCOVERY) &&
-		    oracle_lives(oracle, ask) && ask->cancelled == 0 && ask->expired == 0)
+		if (ask->by == CLIENT && ask->deed != NULL &&
+		    ask->deed->traits & (HANDSHAKE | DISCOVERY) && oracle_lives(oracle, ask) &&
+		    ask->cancelled == 0 && ask->expired == 0)
 			return true;
-	return oracle->modern && oracle->initialized && !oracle->there && oracle->now < oracle->open_by;
+	return oracle->modern && oracle->initialized && !oracle->there &&
+	    oracle->now < oracle->open_by;
 }
 
 void
@@ -302,14 +314,15 @@ oracle_look(struct oracle *oracle)
 static void
 heard_life(struct oracle *oracle, const struct sent *sent)
 {
-	bool noise =
-	    sent->kind == KIND_JUNK || sent->bad || (sent->salvaged && oracle->asks[sent->ask].replied != sent->heard);
+	bool noise = sent->kind == KIND_JUNK || sent->bad ||
+	    (sent->salvaged && oracle->asks[sent->ask].replied != sent->heard);
 	struct ask *ask;
 
 	oracle->there = true;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count && !noise; ask++)
-		if (ask->by == CLIENT && ask->deed != NULL && ask->deed->traits & (HANDSHAKE | DISCOVERY) &&
-		    oracle_lives(oracle, ask) && ask->cancelled == 0)
+		if (ask->by == CLIENT && ask->deed != NULL &&
+		    ask->deed->traits & (HANDSHAKE | DISCOVERY) && oracle_lives(oracle, ask) &&
+		    ask->cancelled == 0)
 			ask->active = oracle->now;
 }
 
@@ -321,9 +334,10 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	oracle->requests += ask->by == CLIENT;
 	if (ask->by == CLIENT)
 		oracle_wants_place(oracle, ask);
-	if (ask->by == SERVER && oracle->answered != NULL && strcmp(ask->deed->method, oracle->answered) == 0) {
-		ask->ours =
-		    (oracle->answered_after == 0 || oracle->client_left) && oracle->deaf_at == 0 && !oracle->shut;
+	if (ask->by == SERVER && oracle->answered != NULL &&
+	    strcmp(ask->deed->method, oracle->answered) == 0) {
+		ask->ours = (oracle->answered_after == 0 || oracle->client_left) &&
+		    oracle->deaf_at == 0 && !oracle->shut;
 		ask->ours_late = oracle->answered_after > 0 && !ask->ours;
 	}
 	if (ask->by != CLIENT) {
@@ -334,7 +348,8 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	}
 	if (ask->deed->traits & HANDSHAKE)
 		oracle->declared[CLIENT] = oracle->declares[CLIENT];
-	else if (!(ask->deed->traits & DISCOVERY) && oracle->protocol == &protocols[MCP] && !oracle->handshake) {
+	else if (!(ask->deed->traits & DISCOVERY) && oracle->protocol == &protocols[MCP] &&
+	    !oracle->handshake) {
 		oracle->shown = oracle->initialized ? oracle->shown : ask->sent;
 		oracle->initialized = true;
 	}
@@ -359,17 +374,23 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		oracle->responded_at = oracle->now;
 	if (ask->by == CLIENT && !sent->bad && !sent->salvaged && ask->replied == 0)
 		oracle->answered_at = oracle->now;
-	/* A response that is malformed, or shares its line with text, counts only while one is awaited. */
-	if ((sent->salvaged || sent->bad) && ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
+	/*
+	 * A response that is malformed, or shares its line with text, counts only while one is
+	 * awaited.
+	 */
+	if ((sent->salvaged || sent->bad) &&
+	    ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;
-	oracle->served |= ask->by == CLIENT && !sent->bad; /* also with an answer behind the end of its stream */
+	/* also with an answer behind the end of its stream */
+	oracle->served |= ask->by == CLIENT && !sent->bad;
 	if (ask->replied != 0)
 		return;
 	ask->declined = sent->declines && is_ours_late(oracle, ask) && oracle_lives(oracle, ask);
 	ask->replied = sent->heard;
-	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 && sent->grants &&
-	    strstr(sent->arrives, "\"stopReason\"") == NULL;
-	ask->made_task = ask->task && sent->grants && (ask->cancelled != 0 || ask->decided != 0 || oracle->client_left);
+	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 &&
+	    sent->grants && strstr(sent->arrives, "\"stopReason\"") == NULL;
+	ask->made_task = ask->task && sent->grants &&
+	    (ask->cancelled != 0 || ask->decided != 0 || oracle->client_left);
 	if (sent->grants && ask->deed->traits & CLOSES)
 		end_turns(oracle, ask->session);
 	if (sent->grants && ask->decided == 0)
@@ -395,8 +416,9 @@ heard_progress(struct oracle *oracle, struct sent *sent, struct ask *ask)
 enum belonging { BELONGS_ELSEWHERE, MAY_BELONG, BELONGS_TO_ENDED };
 
 /*
- * ACP v1: whether an update of a turn's belongs to one that canceld has ended: it has ended the session's last prompt,
- * which its agent has not answered, and no other one is open. It may, if it is not known what was written or refused.
+ * ACP v1: whether an update of a turn's belongs to one that canceld has ended: it has ended the
+ * session's last prompt, which its agent has not answered, and no other one is open. It may, if it
+ * is not known what was written or refused.
  */
 static enum belonging
 belongs(const struct oracle *oracle, const char *session)
@@ -424,11 +446,17 @@ belongs(const struct oracle *oracle, const char *session)
 static void
 heard_update(struct oracle *oracle, struct sent *sent)
 {
-	enum belonging belonging = sent->of_turn ? belongs(oracle, sent->session) : BELONGS_ELSEWHERE;
+	enum belonging belonging =
+	    sent->of_turn ? belongs(oracle, sent->session) : BELONGS_ELSEWHERE;
 	struct ask *ask;
 
-	/* While a session is opened again, what its agent says of a turn is history; so it is if it was refused. */
-	if (sent->of_turn && (oracle_is_opening(oracle, sent->session) || oracle_is_unopened(oracle, sent->session))) {
+	/*
+	 * While a session is opened again, what its agent says of a turn is history; so it is if it
+	 * was refused.
+	 */
+	if (sent->of_turn &&
+	    (oracle_is_opening(oracle, sent->session) ||
+		oracle_is_unopened(oracle, sent->session))) {
 		sent->kind = KIND_JUNK;
 		return;
 	}
@@ -439,10 +467,11 @@ heard_update(struct oracle *oracle, struct sent *sent)
 	if (sent->idle)
 		end_turns(oracle, sent->session);
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (ask->by != sent->from && strcmp(ask->session, sent->session) == 0 && oracle_lives(oracle, ask) &&
-		    ask->expired == 0)
+		if (ask->by != sent->from && strcmp(ask->session, sent->session) == 0 &&
+		    oracle_lives(oracle, ask) && ask->expired == 0)
 			ask->active = oracle->now;
-		if (belonging != BELONGS_ELSEWHERE && ask->decided != 0 && is_turn_of(ask, sent->session))
+		if (belonging != BELONGS_ELSEWHERE && ask->decided != 0 &&
+		    is_turn_of(ask, sent->session))
 			ask->gone_on_at = oracle->now;
 	}
 }
@@ -464,7 +493,8 @@ oracle_heard(struct oracle *oracle, int number)
 	struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
 	sent->heard = oracle->last_heard = ++oracle->step;
-	sent->ahead = sent->kind == KIND_RESPONSE && (oracle->replaying || oracle->probing || oracle->stuck);
+	sent->ahead =
+	    sent->kind == KIND_RESPONSE && (oracle->replaying || oracle->probing || oracle->stuck);
 	sent->urgent = sent->kind == KIND_RESPONSE && oracle->replaying;
 	oracle->hearing = number;
 	switch (sent->kind) {
@@ -512,8 +542,9 @@ find_undecided(struct oracle *oracle, int by, const char *id)
 	struct ask *ask, *newest = NULL;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (ask->by != by || ask->decided != 0 || ask->ours || (by == SERVER && ask->lost != 0) ||
-		    oracle->sent[ask->sent].begun == 0 || strcmp(ask->id, id) != 0)
+		if (ask->by != by || ask->decided != 0 || ask->ours ||
+		    (by == SERVER && ask->lost != 0) || oracle->sent[ask->sent].begun == 0 ||
+		    strcmp(ask->id, id) != 0)
 			continue;
 		newest = ask;
 	}
@@ -523,10 +554,12 @@ find_undecided(struct oracle *oracle, int by, const char *id)
 static void
 expired(struct oracle *oracle, struct ask *ask)
 {
-	if (ask->waits || (oracle->now - ask->active < ask->idle && oracle->now - ask->since < ask->cap))
+	if (ask->waits ||
+	    (oracle->now - ask->active < ask->idle && oracle->now - ask->since < ask->cap))
 		oracle_blame(oracle, "1: %s is cancelled after %lld ms", ask->id,
 		    (long long)(oracle->now - ask->active));
-	if (!oracle->protocol->waits && !(ask->by == SERVER && (oracle->shut || oracle->deaf_at > 0)))
+	if (!oracle->protocol->waits &&
+	    !(ask->by == SERVER && (oracle->shut || oracle->deaf_at > 0)))
 		oracle_blame(oracle, "1: %s expired and was not answered", ask->id);
 	if (is_ours_late(oracle, ask))
 		oracle_blame(oracle, "1: %s expires, and canceld has an answer to it", ask->id);
@@ -544,7 +577,8 @@ check_for_client(struct oracle *oracle, const struct ask *ask)
 	if (!is_ours_late(oracle, ask))
 		oracle_blame(oracle, "1: %s is answered for the client, who is not asked", ask->id);
 	if (ask->cancelled != 0)
-		oracle_blame(oracle, "1: %s is answered for the client, and was cancelled", ask->id);
+		oracle_blame(oracle, "1: %s is answered for the client, and was cancelled",
+		    ask->id);
 	if (ask->declined || oracle->client_left)
 		return;
 	if (oracle->now - ask->active < ask->idle || oracle->now - since > ask->idle)
@@ -577,18 +611,19 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 		return;
 	}
 	/* A server/discover may be answered that was not sent. */
-	if (oracle->losing && ask->lost == 0 && (decision == DECIDED_LOST || !(ask->deed->traits & DISCOVERY)) &&
-	    oracle->may_fly-- > 0)
+	if (oracle->losing && ask->lost == 0 &&
+	    (decision == DECIDED_LOST || !(ask->deed->traits & DISCOVERY)) && oracle->may_fly-- > 0)
 		ask->flying = true;
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)
 		ask->lost = oracle->step;
 	ask->unsent |= decision == DECIDED_UNSENT || decision == DECIDED_REFUSED;
 	ask->waiting &= !ask->unsent;
-	if (decision == DECIDED_UNSENT && !ask->owed && !(ask->by == SERVER && oracle->protocol->owes))
+	if (decision == DECIDED_UNSENT && !ask->owed &&
+	    !(ask->by == SERVER && oracle->protocol->owes))
 		return;
 	ask->held = ask->waiting || oracle_is_held(oracle, ask);
-	ask->withdrawn |=
-	    by == CLIENT && (ask->waiting || (ask->wire[0] == '\0' && !oracle->half && ask->released == 0));
+	ask->withdrawn |= by == CLIENT &&
+	    (ask->waiting || (ask->wire[0] == '\0' && !oracle->half && ask->released == 0));
 	ask->waiting = false;
 	ask->version = oracle->initialized ? oracle->version : 0;
 	ask->decided_at = oracle->now;
@@ -598,22 +633,29 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 	oracle_look(oracle);
 }
 
-/* Another running turn of the session, which a session/cancel would hit too; -1: none. sure: no answer has begun. */
+/*
+ * Another running turn of the session, which a session/cancel would hit too; -1: none. sure: no
+ * answer has begun.
+ */
 static int
 other_turn(const struct oracle *oracle, int turn, bool sure)
 {
 	int i;
 
-	/* What was not sent is hit by none; when the client leaves, its requests are given up in their order. */
+	/*
+	 * What was not sent is hit by none; when the client leaves, its requests are given up in
+	 * their order.
+	 */
 	for (i = oracle->client_left && sure ? turn : 0; i < oracle->ask_count; i++) {
 		const struct ask *other = &oracle->asks[i];
 
-		if (!(sure && oracle->client_left) && is_turn_of(other, oracle->asks[turn].session) &&
-		    runs_untold(oracle, other))
+		if (!(sure && oracle->client_left) &&
+		    is_turn_of(other, oracle->asks[turn].session) && runs_untold(oracle, other))
 			return i;
-		if (i != turn && is_turn_of(other, oracle->asks[turn].session) && oracle_lives(oracle, other) &&
-		    !(sure && (other->reply_begun != 0 || other->wire[0] == '\0')) && other->cancelled == 0 &&
-		    other->expired == 0)
+		if (i != turn && is_turn_of(other, oracle->asks[turn].session) &&
+		    oracle_lives(oracle, other) &&
+		    !(sure && (other->reply_begun != 0 || other->wire[0] == '\0')) &&
+		    other->cancelled == 0 && other->expired == 0)
 			return i;
 	}
 	return -1;
@@ -640,7 +682,8 @@ check_news(struct oracle *oracle, const char *session)
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++) {
 		if (!is_turn_of(turn, session) || oracle->sent[turn->sent].begun == 0)
 			continue;
-		news |= runs_untold(oracle, turn) || (turn->lost == 0 && given_up(oracle, turn) > turn->turn_told);
+		news |= runs_untold(oracle, turn) ||
+		    (turn->lost == 0 && given_up(oracle, turn) > turn->turn_told);
 		turn->turn_told = oracle->step;
 		turn->told |= turn->wire[0] != '\0';
 	}
@@ -654,11 +697,15 @@ waits_for_cancel(const struct oracle *oracle, const struct ask *ask)
 {
 	bool left = oracle->client_left && ask->by == CLIENT;
 
-	return (left || ask->cancelled != 0 || ask->expired != 0 || ask->decided != 0) && ask->cancels == 0 &&
-	    !ask->unsent && !ask->refused && !ask->answered_by_peer && ask->lost == 0;
+	return (left || ask->cancelled != 0 || ask->expired != 0 || ask->decided != 0) &&
+	    ask->cancels == 0 && !ask->unsent && !ask->refused && !ask->answered_by_peer &&
+	    ask->lost == 0;
 }
 
-/* How well a cancel fits that is told now: least one that is not due, then one that was answered before it was written. */
+/*
+ * How well a cancel fits that is told now: least one that is not due, then one that was answered
+ * before it was written.
+ */
 static int
 fit_of(const struct oracle *oracle, const struct ask *ask)
 {
@@ -674,23 +721,26 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 	struct telling *telling;
 	int i, other;
 
-	oracle->tellings[by] = grow(oracle->tellings[by], oracle->telling_count[by], sizeof(*telling));
+	oracle->tellings[by] =
+	    grow(oracle->tellings[by], oracle->telling_count[by], sizeof(*telling));
 	telling = &oracle->tellings[by][oracle->telling_count[by]++];
 	telling->step = ++oracle->step;
 	telling->spelling = oracle_spelling(oracle, by == CLIENT ? SERVER : CLIENT);
 	snprintf(telling->reason, sizeof(telling->reason), "%s",
 	    translated && sent->reason[0] != '\0' ? sent->reason :
-		by == CLIENT                      ? "\"The client no longer waits for the answer\"" :
-						    "\"The server no longer waits for the answer\"");
+		by == CLIENT ? "\"The client no longer waits for the answer\"" :
+			       "\"The server no longer waits for the answer\"");
 	telling->ask = -1;
 	telling->by_id = true;
 	snprintf(telling->session, sizeof(telling->session), "%s", session);
 	for (i = 0; i < oracle->ask_count; i++)
-		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
+		if (oracle->asks[i].by == by && !oracle->asks[i].ours &&
+		    strcmp(oracle->asks[i].id, id) == 0 &&
 		    oracle->sent[oracle->asks[i].sent].begun != 0 &&
 		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)) &&
 		    (telling->ask < 0 ||
-			fit_of(oracle, &oracle->asks[i]) >= fit_of(oracle, &oracle->asks[telling->ask])))
+			fit_of(oracle, &oracle->asks[i]) >=
+			    fit_of(oracle, &oracle->asks[telling->ask])))
 			telling->ask = i;
 	if (by == CLIENT)
 		oracle_ignore_told(oracle, telling->ask, session);
@@ -701,7 +751,8 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 			    oracle->asks[other].id);
 		check_news(oracle, session);
 		cascade(oracle, session, true);
-	} else if (telling->ask >= 0 && !translated && oracle->asks[telling->ask].deed->traits & TURN) {
+	} else if (telling->ask >= 0 && !translated &&
+	    oracle->asks[telling->ask].deed->traits & TURN) {
 		telling->by_id = other_turn(oracle, telling->ask, false) >= 0;
 	}
 }

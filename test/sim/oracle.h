@@ -1,8 +1,9 @@
 #pragma once
 
 /*
- * The oracle knows what the two peers write and sees what they read, and nothing of canceld: it shares no code with
- * src/core. It checks promises 1 to 3 of the manual message by message, and the others at the end of a world.
+ * The oracle knows what the two peers write and sees what they read, and nothing of canceld: it
+ * shares no code with src/core. It checks promises 1 to 3 of the manual message by message, and the
+ * others at the end of a world.
  *
  * Every message of a peer has a number of its own, "q", by which the oracle recognises it.
  */
@@ -58,10 +59,14 @@ struct sent { /* one message that a peer has written */
 	bool ahead;    /* heard during the replay: no order is checked either */
 	bool urgent;   /* ... and the server may need it before the replay ends */
 	bool
-	    repaired; /* a session/cancel that is a request, and has not arrived as the notification that it should be */
-	int repeat;   /* the server to which canceld must replay it, as in life; 0: none */
-	int own;      /* the question of canceld's that it answers; -1: none */
-	bool last;    /* an answer whose id comes last */
+	    /*
+	     * a session/cancel that is a request, and has not arrived as the notification that it
+	     * should be
+	     */
+	    repaired;
+	int repeat;    /* the server to which canceld must replay it, as in life; 0: none */
+	int own;       /* the question of canceld's that it answers; -1: none */
+	bool last;     /* an answer whose id comes last */
 	bool declines; /* the client does not know the method */
 	int unclean;   /* what --clean-text has to replace in it ... */
 	int cleaned;   /* ... and what canceld's log says that it did; 0: nothing */
@@ -83,7 +88,10 @@ struct ask { /* one request */
 	bool task;      /* ... and may, as its receiver declared that */
 	bool made_task; /* ... and did: that was heard after it was given up */
 	int task_cancels;
-	int target;      /* of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET */
+	/*
+	 * of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET
+	 */
+	int target;
 	bool open;       /* ... a session was open then */
 	bool ours;       /* canceld answers it, and it does not pass */
 	bool ours_late;  /* ... or it does, and canceld answers it if the client does not */
@@ -105,19 +113,21 @@ struct ask { /* one request */
 	bool turn_cancelled;   /* ACP v2: it was answered, and session/cancel was heard since */
 	bool ended;            /* the server ended this stream: that is no answer */
 	bool accepted;         /* ACP v2: it was answered without a stopReason, and its turn runs */
-	bool told;             /* a session/cancel that tells of it was heard, or canceld reported that it sends one */
-	uint64_t expired;      /* when its deadline passed and its receiver was left to answer */
-	int64_t ending_at;     /* in ms: when it was cancelled, expired, or its turn was */
-	bool crossed;          /* sent in a session with a cancelled turn: it may end with that */
-	bool cascaded;         /* its turn was cancelled */
-	bool apart;            /* ACP v2: sent in no turn */
-	bool written;          /* an answer was written, perhaps not heard yet */
-	bool doubled;          /* ... and another one */
-	uint64_t replied;      /* when the first answer was heard whole; 0: not */
-	uint64_t reply_begun;  /* when its first byte was */
-	uint64_t decided;      /* when canceld reported that it answers; 0: not */
-	int64_t decided_at;    /* ... in ms */
-	int64_t gone_on_at;    /* ACP v1: when its agent may have gone on with it after that; 0: it did not */
+	/* a session/cancel that tells of it was heard, or canceld reported that it sends one */
+	bool told;
+	uint64_t expired;     /* when its deadline passed and its receiver was left to answer */
+	int64_t ending_at;    /* in ms: when it was cancelled, expired, or its turn was */
+	bool crossed;         /* sent in a session with a cancelled turn: it may end with that */
+	bool cascaded;        /* its turn was cancelled */
+	bool apart;           /* ACP v2: sent in no turn */
+	bool written;         /* an answer was written, perhaps not heard yet */
+	bool doubled;         /* ... and another one */
+	uint64_t replied;     /* when the first answer was heard whole; 0: not */
+	uint64_t reply_begun; /* when its first byte was */
+	uint64_t decided;     /* when canceld reported that it answers; 0: not */
+	int64_t decided_at;   /* ... in ms */
+	/* ACP v1: when its agent may have gone on with it after that; 0: it did not */
+	int64_t gone_on_at;
 	int version;           /* ... the version of ACP, as far as it was known then */
 	bool held;             /* ... and held it back then, so that it was not idle */
 	bool unsent;           /* canceld reported that it was not sent */
@@ -126,41 +136,54 @@ struct ask { /* one request */
 	int confirmed;         /* ... which confirmed the cancel */
 	int cancels;           /* cancels that arrived */
 	int turn_cancels;      /* session/cancel messages that arrived after it */
-	uint64_t turn_told;    /* when canceld sent or heard the last one that tells of it, as far as known; 0: none */
-	bool missed;           /* its session/cancel arrived, and the request had not */
-	bool refused;          /* canceld answered it and did not send it */
-	bool unrecorded;       /* canceld reported that it cannot be repeated to another server */
-	int life;              /* the server that it arrived at, or that sent it */
-	uint64_t lost;         /* when that server had gone before the request ended; 0: not */
-	int64_t lost_at;       /* ... in ms, if it was the server's */
-	bool flying;           /* ... so canceld may report it as SERVER_LOST */
-	bool begins;           /* a stream whose first notice this server has written */
-	bool begun;            /* ... whose first notice was heard */
-	struct {               /* --heartbeat */
-		int64_t at;    /* when it was heard, or the last progress or message of canceld's for it */
+	/* when canceld sent or heard the last one that tells of it, as far as known; 0: none */
+	uint64_t turn_told;
+	bool missed;     /* its session/cancel arrived, and the request had not */
+	bool refused;    /* canceld answered it and did not send it */
+	bool unrecorded; /* canceld reported that it cannot be repeated to another server */
+	int life;        /* the server that it arrived at, or that sent it */
+	uint64_t lost;   /* when that server had gone before the request ended; 0: not */
+	int64_t lost_at; /* ... in ms, if it was the server's */
+	bool flying;     /* ... so canceld may report it as SERVER_LOST */
+	bool begins;     /* a stream whose first notice this server has written */
+	bool begun;      /* ... whose first notice was heard */
+	struct {         /* --heartbeat */
+		/* when it was heard, or the last progress or message of canceld's for it */
+		int64_t at;
 		uint64_t step; /* ... in which order */
 		int64_t idle;  /* when canceld last had a reason to leave one out that was due */
 		bool begun;    /* MCP: a value was heard; LSP: the work has begun, and not ended */
 		double value;  /* ... that value */
 		int count;     /* messages since then */
 		double seen;   /* the last value that arrived */
-		bool unsure;   /* progress of an older request with its token was heard, which may count for it */
+		/* progress of an older request with its token was heard, which may count for it */
+		bool unsure;
 	} beat;
-	int64_t told_at;        /* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
+	/* --kill-ignoring: when canceld told its receiver that it is cancelled; 0: not */
+	int64_t told_at;
 	int64_t told_surely_at; /* ... of which it knew then */
-	int64_t excused_at;     /* ... the last time when the server surely had a reason not to have read that */
-	bool overdue;           /* ... and its receiver has had its time since, as far as canceld looked */
-	bool resumed;           /* ... which was replayed, so that the next first notice is not due */
-	int rule;               /* --parallel: the rule that it counts with, from 1; 0: none */
-	bool may_wait;          /* ... it may be held: another one is, or all places may be taken */
-	bool must_wait;         /* ... it has to be */
-	bool waiting;           /* ... canceld reported that it is held, and that is all */
-	uint64_t released;      /* ... when canceld reported that it is sent after all; 0: not */
-	bool withdrawn;         /* it was given up and no byte of it had been read: it never arrives */
-	bool by_person;         /* a person cancelled it, and it was answered at once */
+	/* ... the last time when the server surely had a reason not to have read that */
+	int64_t excused_at;
+	bool overdue;   /* ... and its receiver has had its time since, as far as canceld looked */
+	bool resumed;   /* ... which was replayed, so that the next first notice is not due */
+	int rule;       /* --parallel: the rule that it counts with, from 1; 0: none */
+	bool may_wait;  /* ... it may be held: another one is, or all places may be taken */
+	bool must_wait; /* ... it has to be */
+	bool waiting;   /* ... canceld reported that it is held, and that is all */
+	uint64_t released; /* ... when canceld reported that it is sent after all; 0: not */
+	bool withdrawn;    /* it was given up and no byte of it had been read: it never arrives */
+	bool by_person;    /* a person cancelled it, and it was answered at once */
 };
 
-enum own_kind { OWN_PROBE, OWN_TRIAL, OWN_HANDSHAKE, OWN_SETTING, OWN_SESSION, OWN_LOGIN, OWN_FENCE };
+enum own_kind {
+	OWN_PROBE,
+	OWN_TRIAL,
+	OWN_HANDSHAKE,
+	OWN_SETTING,
+	OWN_SESSION,
+	OWN_LOGIN,
+	OWN_FENCE
+};
 
 struct own { /* a question of canceld's to the present server */
 	enum own_kind kind;
@@ -182,7 +205,8 @@ struct open_session { /* ACP: a session that the client has open */
 	bool lost;    /* no server has opened it again: canceld answers its prompts */
 };
 
-struct telling { /* canceld reported that it cancels a request, or forwards a cancel in another form */
+/* canceld reported that it cancels a request, or forwards a cancel in another form */
+struct telling {
 	int ask;
 	bool by_id;       /* it may name the request's id */
 	char session[16]; /* ... or it cancels this session; empty: it does not */
@@ -212,10 +236,10 @@ struct oracle {
 	int telling_count[2], told[2]; /* reported, and arrived */
 	int64_t heartbeat, slept;      /* its time, 0: none; when the machine last slept */
 	struct beating *beatings;
-	int beating_count, beaten;   /* reported, and arrived */
-	uint64_t requests;           /* of the client's that canceld heard, without those to canceld itself */
-	int last[2];                 /* the last message of each peer that arrived */
-	int hearing;                 /* the message that canceld reads */
+	int beating_count, beaten; /* reported, and arrived */
+	uint64_t requests; /* of the client's that canceld heard, without those to canceld itself */
+	int last[2];       /* the last message of each peer that arrived */
+	int hearing;       /* the message that canceld reads */
 	int junk_lines, error_lines; /* unreadable messages of the client, and answers to them */
 	uint64_t step;
 	int64_t now, timeout, cap;
@@ -223,16 +247,18 @@ struct oracle {
 	const struct protocol *protocol;
 	bool header; /* the framing */
 	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy, clean_text;
-	bool declares[2], declared[2]; /* the capability cancellation.request, and known to canceld */
-	int version;                   /* of ACP, that the server will choose */
-	bool handshake;                /* it began with one */
-	bool initialized;              /* which was answered: heard by canceld */
-	bool start_answered;           /* by any response, also a bad one */
-	bool there;                    /* a message of the server's was heard */
-	bool served;                   /* ... which answered a request */
-	int64_t open_by;               /* when a modern session counts as open in any case */
+	/* the capability cancellation.request, and known to canceld */
+	bool declares[2], declared[2];
+	int version;         /* of ACP, that the server will choose */
+	bool handshake;      /* it began with one */
+	bool initialized;    /* which was answered: heard by canceld */
+	bool start_answered; /* by any response, also a bad one */
+	bool there;          /* a message of the server's was heard */
+	bool served;         /* ... which answered a request */
+	int64_t open_by;     /* when a modern session counts as open in any case */
 	bool modern;
-	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */
+	/* what the server declares: tools/call may become tasks; they can be cancelled */
+	bool tasks, cancels_tasks;
 	bool client_left, server_died; /* server_died: or closed its stdin */
 	uint64_t left;                 /* when the client left */
 	bool shut;                     /* canceld has closed its stdin */
@@ -254,24 +280,28 @@ struct oracle {
 	int own_count;
 	bool probing; /* canceld reported a probe, and heard no answer */
 	const char *answered,
-	    *answer;            /* the method of the server's that canceld answers; NULL: none. With this result */
-	int64_t answered_after; /* ... at once, or when the client has not answered after so many ms; 0: at once */
+	    /* the method of the server's that canceld answers; NULL: none. With this result */
+	    *answer;
+	/* ... at once, or when the client has not answered after so many ms; 0: at once */
+	int64_t answered_after;
 	int64_t probe_at, kill_stuck; /* ... then; how long it waits for one, 0: it never asks */
-	uint64_t probed, free;        /* when it last reported a probe; when it last heard an answer */
-	int64_t moved;                /* when a byte last went to or from the server, or none could */
-	int64_t owed;                 /* when it last waited for the client */
-	int64_t spoke;                /* when a byte last came from the server */
-	int64_t unread;               /* when none could, as the client did not read or the machine slept */
-	bool may_pass;                /* a request was half read when it asked */
-	char trial[48];               /* the id of the question whether the server answers any; empty: not asked */
-	int64_t tried_at;             /* ... in ms */
-	bool tried;                   /* ... it was answered, or not in time */
-	bool mute, was_mute;          /* ... not in time, as canceld reported */
-	int64_t answered_at;          /* when the server last answered a request */
-	int64_t responded_at;         /* ... or perhaps did */
-	int64_t told_last;            /* when it was last told of a cancel */
-	int64_t excused_at;           /* the last time when it perhaps had a reason not to have read one */
-	uint64_t let;  /* what was heard before this may pass: it stands before an answer of the client's */
+	uint64_t probed, free; /* when it last reported a probe; when it last heard an answer */
+	int64_t moved;         /* when a byte last went to or from the server, or none could */
+	int64_t owed;          /* when it last waited for the client */
+	int64_t spoke;         /* when a byte last came from the server */
+	int64_t unread; /* when none could, as the client did not read or the machine slept */
+	bool may_pass;  /* a request was half read when it asked */
+	/* the id of the question whether the server answers any; empty: not asked */
+	char trial[48];
+	int64_t tried_at;     /* ... in ms */
+	bool tried;           /* ... it was answered, or not in time */
+	bool mute, was_mute;  /* ... not in time, as canceld reported */
+	int64_t answered_at;  /* when the server last answered a request */
+	int64_t responded_at; /* ... or perhaps did */
+	int64_t told_last;    /* when it was last told of a cancel */
+	int64_t excused_at;   /* the last time when it perhaps had a reason not to have read one */
+	/* what was heard before this may pass: it stands before an answer of the client's */
+	uint64_t let;
 	bool unprobed; /* a cancel arrived after the probe, at this time */
 	int64_t unprobed_at;
 	bool cut_short;             /* the world ended though canceld had a time to wake at */
@@ -289,29 +319,31 @@ struct oracle {
 	uint64_t last_heard;   /* when the last message was heard */
 	int shaken;            /* the message that opened the session; -1: none */
 	int opened;            /* ... and the notice behind it; 0: none */
-	int shown;             /* the request that showed the era of MCP, without a handshake; -1: none */
+	int shown; /* the request that showed the era of MCP, without a handshake; -1: none */
 	int settings[SETTINGS], setting_count; /* requests that last */
-	const char *reopens; /* ACP: the method with which the server opens a session again; NULL: none */
+	/* ACP: the method with which the server opens a session again; NULL: none */
+	const char *reopens;
 	struct open_session sessions[SESSIONS]; /* "s0" to "s2" */
-	bool unopened, stateless;               /* no server opened the last one again; that does not matter */
-	int login;                              /* the last authenticate; -1: none */
-	bool logged_in;                         /* ... was repeated to this server */
-	int fences;                             /* reported questions that end the history, and have not arrived */
-	bool lists[LISTS];                      /* the server says when they change */
-	int list_changes[LISTS];                /* that the client was told */
-	int restarted, changed, changes;        /* counts in canceld's log; servers that differ */
-	int may_break;                          /* how many may have broken off in the middle */
-	char verdict[1024];                     /* empty while every promise holds */
+	bool unopened, stateless; /* no server opened the last one again; that does not matter */
+	int login;                /* the last authenticate; -1: none */
+	bool logged_in;           /* ... was repeated to this server */
+	int fences;              /* reported questions that end the history, and have not arrived */
+	bool lists[LISTS];       /* the server says when they change */
+	int list_changes[LISTS]; /* that the client was told */
+	int restarted, changed, changes; /* counts in canceld's log; servers that differ */
+	int may_break;                   /* how many may have broken off in the middle */
+	char verdict[1024];              /* empty while every promise holds */
 };
 
 void oracle_init(struct oracle *oracle);
 void oracle_free(struct oracle *oracle);
 
 /*
- * A peer writes a message; returns its number. Takes ownership of bytes; arrives is copied: the message that must
- * arrive, if any.
+ * A peer writes a message; returns its number. Takes ownership of bytes; arrives is copied: the
+ * message that must arrive, if any.
  */
-int oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len, const char *arrives);
+int oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len,
+    const char *arrives);
 int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const char *id);
 
 /* The message's first or last byte has reached canceld. */
@@ -333,17 +365,24 @@ enum decided {
 void oracle_look(struct oracle *oracle);
 
 /*
- * canceld's log reports that it answers the request, or tells its receiver of the cancel. The bytes arrive later, and
- * much may happen in between; the log alone never fulfils a promise.
+ * canceld's log reports that it answers the request, or tells its receiver of the cancel. The bytes
+ * arrive later, and much may happen in between; the log alone never fulfils a promise.
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decision);
-void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
+void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
+    bool translated);
 
-/* canceld's log reports that it holds the request, or has too many of them; that it sends it after all. */
+/*
+ * canceld's log reports that it holds the request, or has too many of them; that it sends it after
+ * all.
+ */
 void oracle_waits_for_place(struct oracle *oracle, const char *id);
 void oracle_is_full(struct oracle *oracle);
 void oracle_releases(struct oracle *oracle, const char *id);
-/* Otherwise: what was heard now need not be held; and all that is held has to be. queued: not all is written. */
+/*
+ * Otherwise: what was heard now need not be held; and all that is held has to be. queued: not all
+ * is written.
+ */
 void oracle_heard_place(struct oracle *oracle);
 void oracle_look_for_places(struct oracle *oracle, bool queued);
 /* canceld's log reports that the session/cancel at hand does not pass. */
@@ -359,23 +398,35 @@ void oracle_beats(struct oracle *oracle, const char *id);
 /* What was due by now must have been reported. */
 void oracle_look_for_beats(struct oracle *oracle, bool reads);
 
-/* canceld reported that there is no room to keep this request of the client's for another server. */
+/*
+ * canceld reported that there is no room to keep this request of the client's for another server.
+ */
 void oracle_unrecorded(struct oracle *oracle, const char *id);
 
-/* The server has gone, and another one will come. half: the sides that have read a part of a message. */
+/*
+ * The server has gone, and another one will come. half: the sides that have read a part of a
+ * message.
+ */
 void oracle_lost(struct oracle *oracle, const bool half[2]);
 /* The next server has started. */
 void oracle_back(struct oracle *oracle);
 /* canceld's log reports that the next server was told all. */
 void oracle_restarted(struct oracle *oracle);
 
-/* canceld does not wait for the answer to this question of its own any more, or has got an error. */
+/*
+ * canceld does not wait for the answer to this question of its own any more, or has got an error.
+ */
 void oracle_gives_up(struct oracle *oracle, const char *id);
 /* canceld wants the server to be ended. */
 void oracle_stuck(struct oracle *oracle);
-/* Otherwise: the server must have shown that it is alive in time. at_end: no more time will pass. */
+/*
+ * Otherwise: the server must have shown that it is alive in time. at_end: no more time will pass.
+ */
 void oracle_still(struct oracle *oracle, bool at_end);
-/* canceld's log reports that the cancel at hand goes to the server; that the server ignores that of this request. */
+/*
+ * canceld's log reports that the cancel at hand goes to the server; that the server ignores that of
+ * this request.
+ */
 void oracle_forwards(struct oracle *oracle);
 void oracle_ignores(struct oracle *oracle, const char *id);
 /* canceld is told whether the server is being read from now on. */
@@ -384,7 +435,10 @@ void oracle_ignore_stall(struct oracle *oracle, bool stalled);
 void oracle_ignore_heard_all(struct oracle *oracle);
 void oracle_look_for_ignored(struct oracle *oracle);
 
-/* Nothing is due now: the prompts of sessions that no server has opened again must have been answered. */
+/*
+ * Nothing is due now: the prompts of sessions that no server has opened again must have been
+ * answered.
+ */
 void oracle_look_for_unopened(struct oracle *oracle);
 
 /* canceld's log reports a probe; half: the server has read a part of a message. */
@@ -396,8 +450,8 @@ void oracle_mutes(struct oracle *oracle);
 bool oracle_may_restart(const struct oracle *oracle, bool stateless);
 
 /*
- * The first server was asked for server/discover, and has answered nothing; the client waits for an answer. surely: it
- * has written no answer either that came late, or names no request.
+ * The first server was asked for server/discover, and has answered nothing; the client waits for an
+ * answer. surely: it has written no answer either that came late, or names no request.
  */
 bool oracle_ended_on_probe(const struct oracle *oracle, bool surely);
 bool oracle_is_asked(const struct oracle *oracle);
@@ -421,4 +475,5 @@ enum spelling oracle_spelling(const struct oracle *oracle, int side);
 /* The end of a world: all bytes were written and read, and every deadline has passed. */
 void oracle_end(struct oracle *oracle);
 
-void oracle_blame(struct oracle *oracle, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void oracle_blame(struct oracle *oracle, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));

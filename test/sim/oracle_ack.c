@@ -20,12 +20,14 @@ oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t
 	if (!closed || ack->open)
 		oracle_blame(oracle, "6: the cancel %s is refused", ack->id);
 	if (code != oracle->protocol->closed_code)
-		oracle_blame(oracle, "6: the cancel %s without a session is refused with %d", ack->id, code);
+		oracle_blame(oracle, "6: the cancel %s without a session is refused with %d",
+		    ack->id, code);
 }
 
 /* Whether this outcome may be told. */
 static bool
-is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *target, const char *outcome)
+is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *target,
+    const char *outcome)
 {
 	const char *unknown = "\"cancelled\":false,\"reason\":\"Operation not found\"";
 	const char *completed = "\"cancelled\":false,\"reason\":\"Operation already completed\"";
@@ -42,7 +44,8 @@ is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *ta
 		    (!target->answered_by_peer || !target->confirmed || target->cancelled == 0 ||
 			target->reply_begun < oracle->sent[ack->sent].heard);
 	return target->deed->traits & FINAL &&
-	    strcmp(outcome, "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"") == 0;
+	    strcmp(outcome, "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"") ==
+	    0;
 }
 
 void
@@ -54,11 +57,11 @@ oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *t
 	size_t n;
 
 	ack->answered = true;
-	n = (size_t)snprintf(head, sizeof(head), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"id\":%s,", ack->id,
-	    name);
+	n = (size_t)snprintf(head, sizeof(head),
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"id\":%s,", ack->id, name);
 	if (len < n + 2 || memcmp(text, head, n) != 0 || memcmp(text + len - 2, "}}", 2) != 0) {
-		oracle_blame(oracle, "6: the cancel %s is answered with %.*s", ack->id, (int)(len < 300 ? len : 300),
-		    text);
+		oracle_blame(oracle, "6: the cancel %s is answered with %.*s", ack->id,
+		    (int)(len < 300 ? len : 300), text);
 		return;
 	}
 	snprintf(outcome, sizeof(outcome), "%.*s", (int)(len - 2 - n), text + n);
@@ -66,7 +69,7 @@ oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *t
 		oracle_blame(oracle, "6: the cancel %s is acknowledged without a session", ack->id);
 	if (!is_true(oracle, ack, target, outcome))
 		oracle_blame(oracle, "6: the cancel %s of %s is told %s", ack->id, name, outcome);
-	if (target != NULL && target->owed && target->cancelled != 0 && !target->answered && !oracle->client_left &&
-	    !(target->deed->traits & FINAL))
+	if (target != NULL && target->owed && target->cancelled != 0 && !target->answered &&
+	    !oracle->client_left && !(target->deed->traits & FINAL))
 		oracle_blame(oracle, "6: %s is acknowledged before %s is answered", ack->id, name);
 }

@@ -10,11 +10,12 @@
 static bool
 beats(const struct oracle *oracle, const struct ask *ask)
 {
-	bool reports = oracle->protocol == &protocols[MCP] || (oracle->protocol == &protocols[LSP] && ask->beat.begun);
+	bool reports = oracle->protocol == &protocols[MCP] ||
+	    (oracle->protocol == &protocols[LSP] && ask->beat.begun);
 
 	return oracle->heartbeat > 0 && reports && ask->by == CLIENT && ask->target == NO_TARGET &&
-	    ask->token[0] != '\0' && !oracle->client_left && oracle_lives(oracle, ask) && ask->cancelled == 0 &&
-	    ask->expired == 0;
+	    ask->token[0] != '\0' && !oracle->client_left && oracle_lives(oracle, ask) &&
+	    ask->cancelled == 0 && ask->expired == 0;
 }
 
 void
@@ -30,7 +31,8 @@ oracle_beat_heard_progress(struct oracle *oracle, const struct sent *sent, struc
 	const char *value = strstr(sent->arrives, "\"progress\":");
 	char token[48];
 
-	jsontext_raw_member(sent->bytes, sent->len, oracle->protocol->progress_key, token, sizeof(token));
+	jsontext_raw_member(sent->bytes, sent->len, oracle->protocol->progress_key, token,
+	    sizeof(token));
 	oracle_beat_put_off(oracle, ask);
 	if (value != NULL) {
 		ask->beat.begun = true;
@@ -49,7 +51,8 @@ oracle_beat_heard_late(struct oracle *oracle, const struct ask *late)
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		ask->beat.unsure |= ask->by == CLIENT && ask->token[0] != '\0' &&
-		    (jsontext_same_text(ask->token, late->token) || jsontext_same_text(ask->token, late->wire_token));
+		    (jsontext_same_text(ask->token, late->token) ||
+			jsontext_same_text(ask->token, late->wire_token));
 }
 
 void
@@ -60,13 +63,15 @@ oracle_beats(struct oracle *oracle, const char *id)
 	double count;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (beats(oracle, ask) && strcmp(ask->id, id) == 0 && (due == NULL || ask->beat.step < due->beat.step))
+		if (beats(oracle, ask) && strcmp(ask->id, id) == 0 &&
+		    (due == NULL || ask->beat.step < due->beat.step))
 			due = ask;
 	if (due == NULL || (!due->beat.unsure && oracle->now - due->beat.at < oracle->heartbeat)) {
 		oracle_blame(oracle, "7: a heartbeat of %s, of which none is due", id);
 		return;
 	}
-	oracle->beatings = realloc(oracle->beatings, (size_t)++oracle->beating_count * sizeof(*beating));
+	oracle->beatings =
+	    realloc(oracle->beatings, (size_t)++oracle->beating_count * sizeof(*beating));
 	if (oracle->beatings == NULL)
 		abort();
 	count = ++due->beat.count;
@@ -74,7 +79,7 @@ oracle_beats(struct oracle *oracle, const char *id)
 	beating->ask = (int)(due - oracle->asks);
 	beating->value = !due->beat.begun ? -1 / count :
 	    due->beat.value == 0          ? ldexp(count, -40) :
-					    due->beat.value + ldexp(count, -40) * fabs(due->beat.value);
+				   due->beat.value + ldexp(count, -40) * fabs(due->beat.value);
 	oracle_beat_put_off(oracle, due);
 }
 
@@ -83,11 +88,15 @@ oracle_look_for_beats(struct oracle *oracle, bool reads)
 {
 	struct ask *ask;
 
-	/* None may be due, as long as a probe is not answered; or all was answered as the server has gone. */
+	/*
+	 * None may be due, as long as a probe is not answered; or all was answered as the server
+	 * has gone.
+	 */
 	if (oracle->kill_stuck > 0 || oracle->server_died)
 		return;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (!beats(oracle, ask) || ask->beat.unsure || oracle->now - ask->beat.at < oracle->heartbeat)
+		if (!beats(oracle, ask) || ask->beat.unsure ||
+		    oracle->now - ask->beat.at < oracle->heartbeat)
 			continue;
 		if (oracle->stuck || !reads)
 			ask->beat.idle = oracle->now;
@@ -102,20 +111,23 @@ void
 oracle_beat_check_value(struct oracle *oracle, struct ask *ask, double value)
 {
 	if (ask->beat.seen != 0 && !ask->beat.unsure && value <= ask->beat.seen)
-		oracle_blame(oracle, "7: progress of %s goes back from %.17g to %.17g", ask->id, ask->beat.seen, value);
+		oracle_blame(oracle, "7: progress of %s goes back from %.17g to %.17g", ask->id,
+		    ask->beat.seen, value);
 	ask->beat.seen = value;
 }
 
 void
 oracle_got_beat(struct oracle *oracle, json_t *message, const char *text, size_t len)
 {
-	json_t *params = json_object_get(message, "params"), *value = json_object_get(params, "progress");
+	json_t *params = json_object_get(message, "params"),
+	       *value = json_object_get(params, "progress");
 	struct beating *beating = &oracle->beatings[oracle->beaten];
 	struct ask *ask;
 	char token[48];
 
 	if (oracle->beaten == oracle->beating_count) {
-		oracle_blame(oracle, "5: canceld reports progress and does not say so: %.*s", (int)len, text);
+		oracle_blame(oracle, "5: canceld reports progress and does not say so: %.*s",
+		    (int)len, text);
 		return;
 	}
 	oracle->beaten++;
@@ -128,7 +140,7 @@ oracle_got_beat(struct oracle *oracle, json_t *message, const char *text, size_t
 	if (oracle->protocol == &protocols[LSP] || ask->beat.unsure)
 		return;
 	if (json_number_value(value) != beating->value) /* NOLINT: exactly */
-		oracle_blame(oracle, "7: a heartbeat of %s says %.*s and not %.17g", ask->id, (int)len, text,
-		    beating->value);
+		oracle_blame(oracle, "7: a heartbeat of %s says %.*s and not %.17g", ask->id,
+		    (int)len, text, beating->value);
 	oracle_beat_check_value(oracle, ask, json_number_value(value));
 }

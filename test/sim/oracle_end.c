@@ -18,14 +18,17 @@ check_told(struct oracle *oracle, const struct ask *ask)
 	bool turn = ask->deed->traits & TURN;
 	bool at_once = ask->by == SERVER && ask->lost != 0;
 
-	if (ask->wire[0] == '\0' || (ask->reply_begun != 0 && !(at_once && ask->reply_begun > ask->lost)) ||
+	if (ask->wire[0] == '\0' ||
+	    (ask->reply_begun != 0 && !(at_once && ask->reply_begun > ask->lost)) ||
 	    ask->answered_by_peer || !is_given_up(oracle, ask) || !oracle->protocol->cancels)
 		return;
-	if (ask->by == CLIENT ? oracle->server_died || oracle->no_cancel || ask->lost != 0 : oracle->client_left)
+	if (ask->by == CLIENT ? oracle->server_died || oracle->no_cancel || ask->lost != 0 :
+				oracle->client_left)
 		return;
 	if (ask->task || ask->deed->traits & FINAL)
 		return;
-	if (ask->by == CLIENT && oracle->handshake && !oracle->initialized && !oracle->start_answered)
+	if (ask->by == CLIENT && oracle->handshake && !oracle->initialized &&
+	    !oracle->start_answered)
 		return;
 	if (ask->cancels == 0 && (!turn || ask->turn_cancels == 0))
 		oracle_blame(oracle, "2: the %s never heard that nobody waits for %s",
@@ -40,7 +43,8 @@ check_said(struct oracle *oracle, const struct ask *ask)
 
 	if (ask->called_cancelled && ask->wire[0] != '\0' && !told && ask->lost == 0 &&
 	    !(ask->by == CLIENT ? oracle->server_died || oracle->shut : oracle->client_left))
-		oracle_blame(oracle, "2: the error of %s says that its receiver was told, and it was not", ask->id);
+		oracle_blame(oracle,
+		    "2: the error of %s says that its receiver was told, and it was not", ask->id);
 }
 
 /* ACP v2: whether the server works on a turn although it should know that the client has left. */
@@ -48,32 +52,40 @@ static void
 check_turn(struct oracle *oracle, const struct ask *ask)
 {
 	if (ask->accepted && ask->life < oracle->life && !oracle->client_left)
-		oracle_blame(oracle, "1: the client never heard that the turn of %s was lost", ask->id);
-	if (ask->accepted && !ask->told && oracle->client_left && !oracle->no_cancel && !oracle->server_died &&
-	    ask->life == oracle->life)
-		oracle_blame(oracle, "2: the server never heard that nobody waits for the turn of %s", ask->id);
+		oracle_blame(oracle, "1: the client never heard that the turn of %s was lost",
+		    ask->id);
+	if (ask->accepted && !ask->told && oracle->client_left && !oracle->no_cancel &&
+	    !oracle->server_died && ask->life == oracle->life)
+		oracle_blame(oracle,
+		    "2: the server never heard that nobody waits for the turn of %s", ask->id);
 }
 
 /* Whether the server works on a task that it should know to be cancelled. */
 static void
 check_task(struct oracle *oracle, const struct ask *ask)
 {
-	if (ask->made_task && oracle->cancels_tasks && !oracle->no_cancel && ask->task_cancels == 0 &&
-	    !oracle->server_died && !oracle->client_left)
-		oracle_blame(oracle, "2: the server never heard that nobody waits for the task of %s", ask->id);
+	if (ask->made_task && oracle->cancels_tasks && !oracle->no_cancel &&
+	    ask->task_cancels == 0 && !oracle->server_died && !oracle->client_left)
+		oracle_blame(oracle,
+		    "2: the server never heard that nobody waits for the task of %s", ask->id);
 }
 
-/* Whether a person was asked something and may still answer: until then the client's requests are not idle. */
+/*
+ * Whether a person was asked something and may still answer: until then the client's requests are
+ * not idle.
+ */
 static bool
 person_is_asked(const struct oracle *oracle)
 {
 	const struct ask *ask;
 
-	if (oracle->protocol == &protocols[MCP] && (oracle->modern || !oracle->handshake || !oracle->declares[CLIENT]))
+	if (oracle->protocol == &protocols[MCP] &&
+	    (oracle->modern || !oracle->handshake || !oracle->declares[CLIENT]))
 		return false;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == SERVER && ask->deed->traits & PERSON && oracle->sent[ask->sent].heard != 0 &&
-		    ask->replied == 0 && !ask->answered && ask->lost == 0)
+		if (ask->by == SERVER && ask->deed->traits & PERSON &&
+		    oracle->sent[ask->sent].heard != 0 && ask->replied == 0 && !ask->answered &&
+		    ask->lost == 0)
 			return true;
 	return false;
 }
@@ -82,7 +94,8 @@ static bool
 has_deadline(const struct oracle *oracle, const struct ask *ask)
 {
 	if (ask->by == CLIENT && person_is_asked(oracle))
-		return ask->cap != INT64_MAX && !(oracle->cut_short && oracle->now - ask->since < ask->cap);
+		return ask->cap != INT64_MAX &&
+		    !(oracle->cut_short && oracle->now - ask->since < ask->cap);
 	return ask->idle != INT64_MAX;
 }
 
@@ -122,11 +135,15 @@ check_ask(struct oracle *oracle, const struct ask *ask)
 		oracle_blame(oracle, "3: the request %s was lost", ask->id);
 }
 
-/* Whether no server reads the client's messages: it has gone, or rests, or was not told all when the client left. */
+/*
+ * Whether no server reads the client's messages: it has gone, or rests, or was not told all when
+ * the client left.
+ */
 static bool
 is_unheard(const struct oracle *oracle)
 {
-	return oracle->resting || oracle->server_died || (oracle->client_left && (oracle->replaying || oracle->stuck));
+	return oracle->resting || oracle->server_died ||
+	    (oracle->client_left && (oracle->replaying || oracle->stuck));
 }
 
 void
@@ -145,5 +162,6 @@ oracle_end(struct oracle *oracle)
 	}
 	oracle_end_restarts(oracle);
 	if (oracle->error_lines != oracle->junk_lines && !oracle->client_left)
-		oracle_blame(oracle, "1: %d unreadable messages, %d errors", oracle->junk_lines, oracle->error_lines);
+		oracle_blame(oracle, "1: %d unreadable messages, %d errors", oracle->junk_lines,
+		    oracle->error_lines);
 }

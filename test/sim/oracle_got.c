@@ -36,10 +36,11 @@ expect_bytes(struct oracle *oracle, const struct sent *sent, const char *text, s
 
 	if (n == len && memcmp(bytes, text, len) == 0)
 		return;
-	if (sent->ask >= 0 && renamed(oracle, &oracle->asks[sent->ask]) && jsontext_same_but_names(bytes, n, text, len))
+	if (sent->ask >= 0 && renamed(oracle, &oracle->asks[sent->ask]) &&
+	    jsontext_same_but_names(bytes, n, text, len))
 		return;
-	oracle_blame(oracle, "3: changed on the way: wrote %.*s, read %.*s", (int)(n < 300 ? n : 300), bytes,
-	    (int)(len < 300 ? len : 300), text);
+	oracle_blame(oracle, "3: changed on the way: wrote %.*s, read %.*s",
+	    (int)(n < 300 ? n : 300), bytes, (int)(len < 300 ? len : 300), text);
 }
 
 void
@@ -48,8 +49,8 @@ oracle_cleans(struct oracle *oracle, int count)
 	struct sent *sent = &oracle->sent[oracle->hearing];
 
 	if (count != sent->unclean || sent->cleaned > 0)
-		oracle_blame(oracle, "5: message %d is said to be cleaned in %d places, not %d", oracle->hearing, count,
-		    sent->unclean);
+		oracle_blame(oracle, "5: message %d is said to be cleaned in %d places, not %d",
+		    oracle->hearing, count, sent->unclean);
 	sent->cleaned = count;
 }
 
@@ -62,12 +63,16 @@ read_token(const struct oracle *oracle, struct ask *ask, json_t *params)
 		token = json_object_get(json_object_get(params, "_meta"), "progressToken");
 	/* A peer may spell 1 as 1.0 sometimes. */
 	if (json_is_number(token) && (ask->token[0] == '\0' || ask->sent % 2 == 0))
-		snprintf(ask->wire_token, sizeof(ask->wire_token), "%.0f", json_number_value(token));
+		snprintf(ask->wire_token, sizeof(ask->wire_token), "%.0f",
+		    json_number_value(token));
 	else if (token != NULL)
 		jsontext_spell(token, ask->wire_token, sizeof(ask->wire_token));
 }
 
-/* Whether canceld may have forgotten that it had been given up; what its receiver still knows of it then, nobody can see. */
+/*
+ * Whether canceld may have forgotten that it had been given up; what its receiver still knows of it
+ * then, nobody can see.
+ */
 bool
 oracle_may_be_forgotten(const struct oracle *oracle, const struct ask *ask)
 {
@@ -80,11 +85,14 @@ oracle_may_be_forgotten(const struct oracle *oracle, const struct ask *ask)
 static bool
 is_awaited(const struct oracle *oracle, const struct ask *ask)
 {
-	return ask->wire[0] != '\0' && ask->replied == 0 && !(ask->by == CLIENT && ask->lost != 0) &&
-	    !oracle_may_be_forgotten(oracle, ask);
+	return ask->wire[0] != '\0' && ask->replied == 0 &&
+	    !(ask->by == CLIENT && ask->lost != 0) && !oracle_may_be_forgotten(oracle, ask);
 }
 
-/* Whether a session/cancel of that session has been reported and not arrived, and so arrives behind what arrives now. */
+/*
+ * Whether a session/cancel of that session has been reported and not arrived, and so arrives behind
+ * what arrives now.
+ */
 static bool
 is_cancel_under_way(const struct oracle *oracle, const char *session)
 {
@@ -125,12 +133,14 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 
 		if (before != ask && before->by == ask->by && is_awaited(oracle, before) &&
 		    jsontext_same_id(before->wire, ask->wire))
-			oracle_blame(oracle, "1: two requests that may be answered bear the id %s", ask->wire);
+			oracle_blame(oracle, "1: two requests that may be answered bear the id %s",
+			    ask->wire);
 	}
 }
 
 static void
-got_response(struct oracle *oracle, struct sent *sent, struct ask *ask, const char *text, size_t len)
+got_response(struct oracle *oracle, struct sent *sent, struct ask *ask, const char *text,
+    size_t len)
 {
 	char id[48];
 
@@ -161,7 +171,8 @@ oracle_got_cancel(struct oracle *oracle, struct ask *ask, const char *id)
 		oracle_blame(oracle, "2: a cancel of %s, which this server has not read", id);
 	if (!oracle->unprobed)
 		oracle->unprobed_at = oracle->now;
-	oracle->unprobed |= oracle->initialized && ask->by == CLIENT && !(ask->deed->traits & FINAL);
+	oracle->unprobed |=
+	    oracle->initialized && ask->by == CLIENT && !(ask->deed->traits & FINAL);
 	if (++ask->cancels > 1)
 		oracle_blame(oracle, "2: a second cancel of %s", id);
 	if (ask->task || (ask->deed->traits & FINAL && ask->cancelled == 0))
@@ -176,16 +187,20 @@ oracle_got_turn_cancel(struct oracle *oracle, const char *session, uint64_t step
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (ask->by != CLIENT || ask->ours || !(ask->deed->traits & TURN) || strcmp(ask->session, session) != 0)
+		if (ask->by != CLIENT || ask->ours || !(ask->deed->traits & TURN) ||
+		    strcmp(ask->session, session) != 0)
 			continue;
 		ask->turn_cancels += ask->wire[0] != '\0';
 		if (oracle->sent[ask->sent].begun < step && ask->turn_told < step)
 			ask->turn_told = step;
-		ask->missed |= ask->wire[0] == '\0' && ask->cancelled != 0 && ask->cancelled <= step && !ask->unsent;
+		ask->missed |= ask->wire[0] == '\0' && ask->cancelled != 0 &&
+		    ask->cancelled <= step && !ask->unsent;
 	}
 }
 
-/* Whether another request has the same token, at least as text, so that they cannot be told apart. */
+/*
+ * Whether another request has the same token, at least as text, so that they cannot be told apart.
+ */
 static bool
 token_in_use(const struct oracle *oracle, const struct ask *old)
 {
@@ -200,19 +215,22 @@ token_in_use(const struct oracle *oracle, const struct ask *old)
 
 /* MCP: the end of a subscription, under the id that the client gave it. */
 static void
-got_end(struct oracle *oracle, struct ask *ask, const struct sent *sent, const char *text, size_t len)
+got_end(struct oracle *oracle, struct ask *ask, const struct sent *sent, const char *text,
+    size_t len)
 {
 	char id[48];
 
 	jsontext_raw_member(text, len, "requestId", id, sizeof(id));
-	if (!jsontext_same_id(id, ask->id) || ask->answered || (ask->cancelled != 0 && ask->cancelled < sent->begun))
+	if (!jsontext_same_id(id, ask->id) || ask->answered ||
+	    (ask->cancelled != 0 && ask->cancelled < sent->begun))
 		oracle_blame(oracle, "2: the end of %s, which is none", id);
 	ask->answered = ask->answered_by_peer = true;
 }
 
 /* A cancel that arrives as its sender wrote it, so in the receiver's form. */
 static void
-got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct ask *ask, const char *text, size_t len)
+got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct ask *ask,
+    const char *text, size_t len)
 {
 	char id[48];
 
@@ -222,7 +240,8 @@ got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct a
 	else if (ask->replied != 0 && ask->replied < sent->begun)
 		oracle_blame(oracle, "2: a cancel of %s, which was answered before", id);
 	if (sent->spelling != oracle_spelling(oracle, to) && oracle->protocol != &protocols[ACP])
-		oracle_blame(oracle, "2: a cancel of %s in words that its receiver does not know", id);
+		oracle_blame(oracle, "2: a cancel of %s in words that its receiver does not know",
+		    id);
 	oracle_got_cancel(oracle, ask, id);
 }
 
@@ -234,11 +253,13 @@ is_late(const struct oracle *oracle, const struct sent *sent, const struct ask *
 
 	if (!oracle->protocol->strict_tokens)
 		return answered && ask->reply_begun == 0;
-	return (ask->answered || (ask->cancelled != 0 && ask->cancelled < sent->begun)) && !token_in_use(oracle, ask);
+	return (ask->answered || (ask->cancelled != 0 && ask->cancelled < sent->begun)) &&
+	    !token_in_use(oracle, ask);
 }
 
 static void
-got_progress(struct oracle *oracle, const struct sent *sent, struct ask *ask, const char *text, size_t len)
+got_progress(struct oracle *oracle, const struct sent *sent, struct ask *ask, const char *text,
+    size_t len)
 {
 	const char *value = strstr(sent->arrives, "\"progress\":");
 	char token[48];
@@ -255,15 +276,20 @@ got_progress(struct oracle *oracle, const struct sent *sent, struct ask *ask, co
 static void
 check_order(struct oracle *oracle, const struct sent *sent, int number)
 {
-	if (sent->kind == KIND_CANCEL || sent->kind == KIND_TURN_CANCEL || sent->again || sent->ahead ||
-	    number == oracle->opened || (sent->kind == KIND_REQUEST && oracle->asks[sent->ask].released != 0))
+	if (sent->kind == KIND_CANCEL || sent->kind == KIND_TURN_CANCEL || sent->again ||
+	    sent->ahead || number == oracle->opened ||
+	    (sent->kind == KIND_REQUEST && oracle->asks[sent->ask].released != 0))
 		return;
 	if (number < oracle->last[sent->from])
-		oracle_blame(oracle, "3: message %d arrived behind message %d", number, oracle->last[sent->from]);
+		oracle_blame(oracle, "3: message %d arrived behind message %d", number,
+		    oracle->last[sent->from]);
 	oracle->last[sent->from] = number;
 }
 
-/* No request that was held overtakes what opens the session, or a session/cancel of its own session. */
+/*
+ * No request that was held overtakes what opens the session, or a session/cancel of its own
+ * session.
+ */
 static void
 check_front(struct oracle *oracle, const struct sent *sent, int number)
 {
@@ -273,21 +299,25 @@ check_front(struct oracle *oracle, const struct sent *sent, int number)
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->released != 0 && ask->wire[0] != '\0' && ask->life == oracle->life &&
 		    oracle->sent[ask->sent].heard > sent->heard &&
-		    (opens || (sent->kind == KIND_TURN_CANCEL && strcmp(sent->session, ask->session) == 0)))
-			oracle_blame(oracle, "8: %s was held, and arrived ahead of message %d", ask->id, number);
+		    (opens ||
+			(sent->kind == KIND_TURN_CANCEL &&
+			    strcmp(sent->session, ask->session) == 0)))
+			oracle_blame(oracle, "8: %s was held, and arrived ahead of message %d",
+			    ask->id, number);
 }
 
 /* A message of the other peer. */
 static void
-got_message(struct oracle *oracle, int to, int number, json_t *message, const char *text, size_t len)
+got_message(struct oracle *oracle, int to, int number, json_t *message, const char *text,
+    size_t len)
 {
 	struct sent *sent = &oracle->sent[number];
 	struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
 	if (to == SERVER && oracle_got_again(oracle, number, text, len))
 		return;
-	if (sent->from == to || sent->arrived || sent->kind == KIND_JUNK || sent->kind == KIND_ACKNOWLEDGED ||
-	    sent->begun == 0) {
+	if (sent->from == to || sent->arrived || sent->kind == KIND_JUNK ||
+	    sent->kind == KIND_ACKNOWLEDGED || sent->begun == 0) {
 		oracle_blame(oracle, "1: message %d arrived twice, or should not: %.*s", number,
 		    (int)(len < 100 ? len : 100), text);
 		return;
@@ -312,7 +342,8 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 		got_progress(oracle, sent, ask, text, len);
 	expect_bytes(oracle, sent, text, len);
 	if (sent->cleaned != sent->unclean)
-		oracle_blame(oracle, "5: message %d is cleaned, and canceld does not say so", number);
+		oracle_blame(oracle, "5: message %d is cleaned, and canceld does not say so",
+		    number);
 }
 
 static json_t *
@@ -335,12 +366,14 @@ oracle_got(struct oracle *oracle, int to, const char *text, size_t len)
 	json_t *message = jsontext_load(text, len);
 	json_t *number = number_of(message);
 
-	if (len > 0 && text[len - 1] == '\r') /* white space, as some peers end their lines with it */
+	/* white space, as some peers end their lines with it */
+	if (len > 0 && text[len - 1] == '\r')
 		len--;
 
 	if (message == NULL)
-		oracle_blame(oracle, "3: what is no message: %.*s ... %.*s", (int)(len < 100 ? len : 100), text,
-		    (int)(len < 60 ? len : 60), text + len - (len < 60 ? len : 60));
+		oracle_blame(oracle, "3: what is no message: %.*s ... %.*s",
+		    (int)(len < 100 ? len : 100), text, (int)(len < 60 ? len : 60),
+		    text + len - (len < 60 ? len : 60));
 	else if (number == NULL)
 		oracle_got_own(oracle, to, message, text, len);
 	else if (json_number_value(number) < 0 || json_number_value(number) >= oracle->sent_count)

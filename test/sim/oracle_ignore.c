@@ -1,4 +1,6 @@
-/* --kill-ignoring: a server that goes on with what was cancelled is ended, and not before its time. */
+/*
+ * --kill-ignoring: a server that goes on with what was cancelled is ended, and not before its time.
+ */
 #include <string.h>
 
 #include "oracle_inside.h"
@@ -19,8 +21,8 @@ later(int64_t a, int64_t b)
 }
 
 /*
- * The server waits for the client, and has answered nothing since it asked. Then it need not have read a cancel of which
- * it was told later: the time begins when that has ended.
+ * The server waits for the client, and has answered nothing since it asked. Then it need not have
+ * read a cancel of which it was told later: the time begins when that has ended.
  */
 static void
 note_excuses(struct oracle *oracle)
@@ -31,7 +33,8 @@ note_excuses(struct oracle *oracle)
 		oracle->excused_at = oracle->now;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->told_at != 0 &&
-		    oracle_waits_for_client(oracle, true, ask->told_at - 1, oracle->responded_at + 1))
+		    oracle_waits_for_client(oracle, true, ask->told_at - 1,
+			oracle->responded_at + 1))
 			ask->excused_at = oracle->now;
 }
 
@@ -56,8 +59,8 @@ tell_turns(struct oracle *oracle, const char *session)
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->deed != NULL && ask->deed->traits & TURN && strcmp(ask->session, session) == 0 &&
-		    oracle->sent[ask->sent].begun != 0)
+		if (ask->deed != NULL && ask->deed->traits & TURN &&
+		    strcmp(ask->session, session) == 0 && oracle->sent[ask->sent].begun != 0)
 			tell(oracle, ask, ask->wire[0] != '\0');
 }
 
@@ -97,14 +100,14 @@ oracle_ignore_pause(struct oracle *oracle, bool paused)
 }
 
 /*
- * Whether the server works on it, for all that canceld can know, although it was told that it is cancelled. One that ended
- * the stream itself still may.
+ * Whether the server works on it, for all that canceld can know, although it was told that it is
+ * cancelled. One that ended the stream itself still may.
  */
 static bool
 goes_on(const struct ask *ask)
 {
-	return ask->told_at > 0 && ask->by == CLIENT && (ask->replied == 0 || ask->ended) && ask->lost == 0 &&
-	    !ask->unsent;
+	return ask->told_at > 0 && ask->by == CLIENT && (ask->replied == 0 || ask->ended) &&
+	    ask->lost == 0 && !ask->unsent;
 }
 
 /* Where an answer is owed, its absence shows it; else only what the server says of the request. */
@@ -127,10 +130,12 @@ oracle_ignores(struct oracle *oracle, const char *id)
 
 	while (ask < oracle->asks + oracle->ask_count &&
 	    !(strcmp(ask->id, id) == 0 && goes_on(ask) &&
-		oracle->now - later(ask->told_at, ask->excused_at) >= time_of(oracle, ask) && is_shown(oracle, ask)))
+		oracle->now - later(ask->told_at, ask->excused_at) >= time_of(oracle, ask) &&
+		is_shown(oracle, ask)))
 		ask++;
 	if (oracle->kill_ignoring == 0 || ask == oracle->asks + oracle->ask_count)
-		oracle_blame(oracle, "7: a server is ended as it ignores the cancel of %s, which it does not", id);
+		oracle_blame(oracle,
+		    "7: a server is ended as it ignores the cancel of %s, which it does not", id);
 	oracle->ignored = true;
 }
 
@@ -153,7 +158,10 @@ may_be_ended(const struct oracle *oracle)
 	    !oracle->client_left && !oracle->server_died && !oracle->shut;
 }
 
-/* What the server writes later of such a request is no older message, which had to wait until it was read. */
+/*
+ * What the server writes later of such a request is no older message, which had to wait until it
+ * was read.
+ */
 static void
 note_overdue(struct oracle *oracle)
 {
@@ -175,7 +183,8 @@ oracle_look_for_ignored(struct oracle *oracle)
 		return;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (is_overdue(oracle, ask, 0))
-			oracle_blame(oracle, "7: the cancel of %s is ignored, and nobody ends the server", ask->id);
+			oracle_blame(oracle,
+			    "7: the cancel of %s is ignored, and nobody ends the server", ask->id);
 }
 
 /* Whether no other request has its token, for which the progress could be. */
@@ -195,14 +204,15 @@ is_only_one(const struct oracle *oracle, const struct ask *ask)
 void
 oracle_ignore_heard(struct oracle *oracle, const struct ask *ask)
 {
-	oracle->due_ignored =
-	    may_be_ended(oracle) && !oracle->protocol->owes && is_overdue(oracle, ask, 1) && is_only_one(oracle, ask);
+	oracle->due_ignored = may_be_ended(oracle) && !oracle->protocol->owes &&
+	    is_overdue(oracle, ask, 1) && is_only_one(oracle, ask);
 }
 
 void
 oracle_ignore_heard_all(struct oracle *oracle)
 {
 	if (oracle->due_ignored && !oracle->ignored)
-		oracle_blame(oracle, "7: a server reports on what was cancelled long ago, and nobody ends it");
+		oracle_blame(oracle,
+		    "7: a server reports on what was cancelled long ago, and nobody ends it");
 	oracle->due_ignored = false;
 }

@@ -50,15 +50,21 @@ void oracle_own_answered(struct oracle *oracle, const struct sent *sent);
 void oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask);
 /* The server reads a message that canceld has to repeat: true, and it is handled. */
 bool oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len);
-/* A side reads a message of the other: checks whether it comes from, or goes to, a server that has gone. */
-void oracle_check_life(struct oracle *oracle, int to, const struct sent *sent, const struct ask *ask);
+/*
+ * A side reads a message of the other: checks whether it comes from, or goes to, a server that has
+ * gone.
+ */
+void oracle_check_life(struct oracle *oracle, int to, const struct sent *sent,
+    const struct ask *ask);
 /* The server reads an id: checks that it knows no other request by it. */
 void oracle_check_own_ids(struct oracle *oracle, const char *wire);
 void oracle_got_probe(struct oracle *oracle, const char *text, size_t len);
 bool oracle_is_probe(const char *method);
 /* true if the method is such a notification. */
 bool oracle_got_list_change(struct oracle *oracle, const char *method);
-/* Whether canceld does not write it yet: because of a probe, or until the next server was told all. */
+/*
+ * Whether canceld does not write it yet: because of a probe, or until the next server was told all.
+ */
 bool oracle_is_held(const struct oracle *oracle, const struct ask *ask);
 /* canceld answers a request in place of a server that closed its stdin. */
 void oracle_check_deaf(struct oracle *oracle, const struct ask *ask);
@@ -81,10 +87,16 @@ void oracle_got_beat(struct oracle *oracle, json_t *message, const char *text, s
 /* oracle_got.c: whether canceld may have forgotten that it was given up. */
 bool oracle_may_be_forgotten(const struct oracle *oracle, const struct ask *ask);
 
-/* oracle_restart.c: whether the server waits for the client; since: on a request that was heard by then. */
+/*
+ * oracle_restart.c: whether the server waits for the client; since: on a request that was heard by
+ * then.
+ */
 bool oracle_waits_for_client(const struct oracle *oracle, bool surely, int64_t since, int64_t from);
 
-/* oracle_ignore.c: canceld tells the server of a cancel; ask: -1: only of the turns of that session. */
+/*
+ * oracle_ignore.c: canceld tells the server of a cancel; ask: -1: only of the turns of that
+ * session.
+ */
 void oracle_ignore_told(struct oracle *oracle, int ask, const char *session);
 /* The time of what idles may not pass at present. */
 void oracle_ignore_pause(struct oracle *oracle, bool paused);
@@ -99,7 +111,8 @@ bool oracle_opens(const struct oracle *oracle, int number);
 
 /* oracle_ack.c: canceld's answer to $/canceld/cancel, an error or a result. */
 void oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t *data);
-void oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *text, size_t len);
+void oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *text,
+    size_t len);
 
 /* oracle_own.c: a message of canceld's own. */
 void oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text, size_t len);

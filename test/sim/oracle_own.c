@@ -7,7 +7,10 @@ enum { FORGOTTEN_AFTER = 600000 };
 
 #include "oracle_inside.h"
 
-/* The request of `by` that canceld answers under this id: the first one that its log names, else the newest. */
+/*
+ * The request of `by` that canceld answers under this id: the first one that its log names, else
+ * the newest.
+ */
 static struct ask *
 find_answered(struct oracle *oracle, int by, const char *id)
 {
@@ -32,29 +35,34 @@ is_text(const char *text, size_t len, const char *wanted)
 
 /* The specifications allow no other member. An MCP receiver may get a reason. */
 static void
-expect_cancel(struct oracle *oracle, int to, const struct telling *telling, const char *id, const char *text,
-    size_t len)
+expect_cancel(struct oracle *oracle, int to, const struct telling *telling, const char *id,
+    const char *text, size_t len)
 {
 	bool mcp = telling->spelling == SPELLED_MCP;
-	const char *meta = ",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}";
+	const char *meta =
+	    ",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}";
 	char wanted[512];
 
-	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s%s%s%s}}",
-	    protocol_cancels[telling->spelling], protocol_keys[telling->spelling], id, mcp ? ",\"reason\":" : "",
-	    mcp ? telling->reason : "", mcp && oracle->modern && to == SERVER ? meta : "");
+	snprintf(wanted, sizeof(wanted),
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s%s%s%s}}",
+	    protocol_cancels[telling->spelling], protocol_keys[telling->spelling], id,
+	    mcp ? ",\"reason\":" : "", mcp ? telling->reason : "",
+	    mcp && oracle->modern && to == SERVER ? meta : "");
 	if (!is_text(text, len, wanted))
-		oracle_blame(oracle, "2: a cancel is %.*s and not %s", (int)(len < 300 ? len : 300), text, wanted);
+		oracle_blame(oracle, "2: a cancel is %.*s and not %s", (int)(len < 300 ? len : 300),
+		    text, wanted);
 }
 
 /*
- * Whether the server has an initialize that it has not answered. A client may withdraw one that is not sent yet, and one
- * that was given up is forgotten in the end.
+ * Whether the server has an initialize that it has not answered. A client may withdraw one that is
+ * not sent yet, and one that was given up is forgotten in the end.
  */
 static bool
 start_waits(const struct oracle *oracle)
 {
 	for (const struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == CLIENT && ask->deed != NULL && (ask->deed->traits & HANDSHAKE) && ask->wire[0] != '\0')
+		if (ask->by == CLIENT && ask->deed != NULL && (ask->deed->traits & HANDSHAKE) &&
+		    ask->wire[0] != '\0')
 			return !oracle->start_answered && ask->lost == 0 &&
 			    (ask->decided == 0 || oracle->now - ask->decided_at < FORGOTTEN_AFTER);
 	return false;
@@ -81,13 +89,17 @@ got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char
 	if (ask != NULL &&
 	    (!telling->by_id || telling->session[0] != '\0' || telling->ask < 0 ||
 		strcmp(ask->id, oracle->asks[telling->ask].id) != 0))
-		oracle_blame(oracle, "5: canceld cancels %s and does not say that it is that", ask->id);
+		oracle_blame(oracle, "5: canceld cancels %s and does not say that it is that",
+		    ask->id);
 	else if (ask != NULL && ask->replied != 0 && ask->replied < telling->step)
 		oracle_blame(oracle, "2: a cancel of %s, which was answered", id);
 	expect_cancel(oracle, to, telling, id, text, len);
 }
 
-/* The oldest session/cancel of that session that was a request, and has not arrived as a notification; NULL: there is none. */
+/*
+ * The oldest session/cancel of that session that was a request, and has not arrived as a
+ * notification; NULL: there is none.
+ */
 static struct sent *
 find_repaired(const struct oracle *oracle, const char *session)
 {
@@ -109,9 +121,11 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 
 	jsontext_raw_member(text, len, "sessionId", session, sizeof(session));
 	snprintf(wanted, sizeof(wanted),
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s}}", session);
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s}}",
+	    session);
 	if (!is_text(text, len, wanted))
-		oracle_blame(oracle, "2: a session/cancel is %.*s", (int)(len < 300 ? len : 300), text);
+		oracle_blame(oracle, "2: a session/cancel is %.*s", (int)(len < 300 ? len : 300),
+		    text);
 	repaired = find_repaired(oracle, session);
 	told = told && strcmp(telling->session, session) == 0;
 	/* It came before that was told, and the turn that is told of is behind it. */
@@ -132,19 +146,21 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 static void
 check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 {
-	if (oracle->server_died || oracle->client_left || ask->unsent || ask->declined || ask->decided == 0 ||
-	    ask->lost != 0)
+	if (oracle->server_died || oracle->client_left || ask->unsent || ask->declined ||
+	    ask->decided == 0 || ask->lost != 0)
 		return;
 	if (timeout && ask->expired == 0) {
 		if (ask->waited ||
-		    (ask->decided_at - ask->active < ask->idle && ask->decided_at - ask->since < ask->cap))
+		    (ask->decided_at - ask->active < ask->idle &&
+			ask->decided_at - ask->since < ask->cap))
 			oracle_blame(oracle, "1: %s timed out after %lld ms", ask->id,
 			    (long long)(ask->decided_at - ask->active));
 		if (ask->held && ask->decided_at - ask->since < ask->cap)
 			oracle_blame(oracle, "1: %s timed out while canceld held it back", ask->id);
 		if (oracle->protocol->waits && ask->arrived != 0 && ask->arrived < ask->decided &&
 		    !(ask->deed->traits & FINAL) && !(oracle->no_cancel && ask->by == CLIENT))
-			oracle_blame(oracle, "1: %s was answered before its receiver could", ask->id);
+			oracle_blame(oracle, "1: %s was answered before its receiver could",
+			    ask->id);
 		return;
 	}
 	if (ask->crossed || ask->by_person)
@@ -155,20 +171,22 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 		oracle_blame(oracle, "1: %s had %lld ms to be answered", ask->id,
 		    (long long)(ask->decided_at - ask->ending_at));
 	else if (ask->at_once && ask->decided_at > ask->ending_at)
-		oracle_blame(oracle, "6: %s is answered %lld ms after the $/canceld/cancel", ask->id,
-		    (long long)(ask->decided_at - ask->ending_at));
+		oracle_blame(oracle, "6: %s is answered %lld ms after the $/canceld/cancel",
+		    ask->id, (long long)(ask->decided_at - ask->ending_at));
 }
 
 static void
 note_answer(struct oracle *oracle, struct ask *ask, const char *cause)
 {
 	ask->answered = true;
-	ask->refused = ask->wire[0] == '\0' && strcmp(cause, "timeout") != 0 && strcmp(cause, "cancelled") != 0 &&
-	    strcmp(cause, "terminated") != 0 && strcmp(cause, "operator") != 0;
+	ask->refused = ask->wire[0] == '\0' && strcmp(cause, "timeout") != 0 &&
+	    strcmp(cause, "cancelled") != 0 && strcmp(cause, "terminated") != 0 &&
+	    strcmp(cause, "operator") != 0;
 	if (ask->decided == 0)
 		oracle_blame(oracle, "5: canceld answers %s and does not say so", ask->id);
 	if (ask->cancelled != 0 && ask->cancelled < ask->decided && !ask->owed)
-		oracle_blame(oracle, "1: canceld answers %s, which was cancelled (%s)", ask->id, cause);
+		oracle_blame(oracle, "1: canceld answers %s, which was cancelled (%s)", ask->id,
+		    cause);
 }
 
 /* Whether the method has a result that tells that it was cancelled. */
@@ -183,18 +201,22 @@ has_words(const struct ask *ask)
 static void
 expect_code(struct oracle *oracle, const struct ask *ask, const char *cause, json_t *error)
 {
-	int code = (int)json_number_value(json_object_get(error, "code")), wanted = oracle->protocol->failure_code;
+	int code = (int)json_number_value(json_object_get(error, "code")),
+	    wanted = oracle->protocol->failure_code;
 
 	if (strcmp(cause, "timeout") == 0 || strcmp(cause, "operator") == 0)
 		wanted = ask->deed->traits & DISCOVERY ? -32601 : oracle->protocol->timeout_code;
 	else if (strcmp(cause, "cancelled") == 0)
 		wanted = -32800;
 	if (code != wanted)
-		oracle_blame(oracle, "1: %s is answered with the code %d for %s and not %d", ask->id, code, cause,
-		    wanted);
+		oracle_blame(oracle, "1: %s is answered with the code %d for %s and not %d",
+		    ask->id, code, cause, wanted);
 }
 
-/* Whether there may be a reason for which the receiver of the request was not told that it is cancelled. */
+/*
+ * Whether there may be a reason for which the receiver of the request was not told that it is
+ * cancelled.
+ */
 static bool
 may_be_untold(const struct oracle *oracle, const struct ask *ask)
 {
@@ -203,8 +225,8 @@ may_be_untold(const struct oracle *oracle, const struct ask *ask)
 	if (!oracle->protocol->cancels || ask->deed->traits & FINAL || ask->asks_task)
 		return true;
 	return ask->by == CLIENT &&
-	    (oracle->no_cancel || oracle->server_died || oracle->shut || oracle->client_left || ask->early ||
-		!oracle->initialized || late);
+	    (oracle->no_cancel || oracle->server_died || oracle->shut || oracle->client_left ||
+		ask->early || !oracle->initialized || late);
 }
 
 /* An error, or in `error` the same from a tool's result. */
@@ -231,20 +253,23 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 		return;
 	}
 	note_answer(oracle, ask, cause);
-	if (error != NULL && !((oracle->legacy || oracle->ended_on_probe) && ask->deed->traits & DISCOVERY))
+	if (error != NULL &&
+	    !((oracle->legacy || oracle->ended_on_probe) && ask->deed->traits & DISCOVERY))
 		expect_code(oracle, ask, cause, error);
 	if (timeout || cancelled)
 		check_time(oracle, ask, timeout);
 	if (timeout && is_ours_late(oracle, ask))
 		oracle_blame(oracle, "1: %s timed out, and canceld has an answer to it", ask->id);
 	if ((timeout || cancelled) && has_words(ask))
-		oracle_blame(oracle, "1: %s has a result for that and gets an error", ask->deed->method);
+		oracle_blame(oracle, "1: %s has a result for that and gets an error",
+		    ask->deed->method);
 	ask->called_cancelled = json_is_true(json_object_get(data, "cancelled"));
 	if ((timeout || cancelled) && !ask->called_cancelled && !may_be_untold(oracle, ask))
 		oracle_blame(oracle, "1: %s was cancelled and the error does not say so", ask->id);
 	if (strcmp(cause, "server-restarted") == 0 && (!ask->flying || ask->cancelled != 0) &&
 	    !oracle_is_unopened(oracle, ask->session))
-		oracle_blame(oracle, "1: %s is told of a restart, and no server was at work on it", ask->id);
+		oracle_blame(oracle, "1: %s is told of a restart, and no server was at work on it",
+		    ask->id);
 	if (strcmp(cause, "server-closed-input") == 0 &&
 	    (oracle->deaf_at == 0 ||
 		(ask->wire[0] != '\0' && ask->cancelled == 0 && ask->expired == 0 &&
@@ -252,13 +277,17 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 		    /* An answer that was arriving at the deadline had the grace from then on. */
 		    ask->decided_at - ask->active < ask->idle + oracle_grace(oracle, ask) &&
 		    ask->decided_at - ask->since < ask->cap)))
-		oracle_blame(oracle, "1: %s is told of a closed stdin at %lld ms, which was closed at %lld ms", id,
+		oracle_blame(oracle,
+		    "1: %s is told of a closed stdin at %lld ms, which was closed at %lld ms", id,
 		    (long long)ask->decided_at, (long long)oracle->deaf_at);
 	if (strcmp(cause, "server-exited") == 0 && !oracle->server_died)
 		oracle_blame(oracle, "1: %s is told of an exit that was not", id);
 }
 
-/* Whether only its own deadline can have ended it. What was sent in no turn outlives session/cancel, but not that. */
+/*
+ * Whether only its own deadline can have ended it. What was sent in no turn outlives
+ * session/cancel, but not that.
+ */
 static bool
 has_timed_out(const struct oracle *oracle, const struct ask *ask)
 {
@@ -267,7 +296,10 @@ has_timed_out(const struct oracle *oracle, const struct ask *ask)
 	return !ask->crossed && !ask->by_person && (ask->ending_at == INT64_MAX || apart);
 }
 
-/* A result of canceld's own: of a method that was cancelled, or of a session/cancel that was a request. */
+/*
+ * A result of canceld's own: of a method that was cancelled, or of a session/cancel that was a
+ * request.
+ */
 static void
 got_result(struct oracle *oracle, int to, const char *text, size_t len)
 {
@@ -290,7 +322,8 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 		has_words(ask) ? ask->deed->cancelled :
 				 "?");
 	if (!is_text(text, len, wanted))
-		oracle_blame(oracle, "1: %s gets %.*s and not %s", ask->id, (int)(len < 300 ? len : 300), text, wanted);
+		oracle_blame(oracle, "1: %s gets %.*s and not %s", ask->id,
+		    (int)(len < 300 ? len : 300), text, wanted);
 	if (ask->ours) {
 		ask->answered = true;
 		return;
@@ -300,7 +333,9 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 		check_time(oracle, ask, has_timed_out(oracle, ask));
 }
 
-/* MCP tasks/cancel: once for a task of a request that was given up, to a server that declared it. */
+/*
+ * MCP tasks/cancel: once for a task of a request that was given up, to a server that declared it.
+ */
 static void
 got_task_cancel(struct oracle *oracle, int to, json_t *message)
 {
@@ -308,12 +343,15 @@ got_task_cancel(struct oracle *oracle, int to, json_t *message)
 	int number = id[0] == 't' ? atoi(id + 1) : -1;
 	struct ask *ask = number >= 0 && number < oracle->ask_count ? &oracle->asks[number] : NULL;
 
-	if (to != SERVER || oracle->protocol != &protocols[MCP] || !oracle->cancels_tasks || oracle->no_cancel ||
-	    ask == NULL || !ask->made_task || ++ask->task_cancels > 1)
+	if (to != SERVER || oracle->protocol != &protocols[MCP] || !oracle->cancels_tasks ||
+	    oracle->no_cancel || ask == NULL || !ask->made_task || ++ask->task_cancels > 1)
 		oracle_blame(oracle, "2: a forbidden tasks/cancel of %s", id);
 }
 
-/* ACP v2: once for all turns of the session that ran when their server went; not yet those whose acceptance comes later. */
+/*
+ * ACP v2: once for all turns of the session that ran when their server went; not yet those whose
+ * acceptance comes later.
+ */
 static void
 got_end_of_turn(struct oracle *oracle, const char *text, size_t len)
 {
@@ -336,7 +374,8 @@ void
 oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text, size_t len)
 {
 	json_t *error = json_object_get(message, "error");
-	json_t *tool = json_object_get(json_object_get(json_object_get(message, "result"), "_meta"), "canceld/error");
+	json_t *tool = json_object_get(json_object_get(json_object_get(message, "result"), "_meta"),
+	    "canceld/error");
 	const char *method = jsontext_text(message, "method");
 	int spelling;
 	char id[48];
@@ -355,11 +394,13 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 		got_result(oracle, to, text, len);
 	else if (spelling < SPELLINGS)
 		got_own_cancel(oracle, to, (enum spelling)spelling, text, len);
-	else if (strcmp(method, "session/cancel") == 0 && to == SERVER && oracle->protocol == &protocols[ACP])
+	else if (strcmp(method, "session/cancel") == 0 && to == SERVER &&
+	    oracle->protocol == &protocols[ACP])
 		got_own_turn_cancel(oracle, text, len);
 	else if (to == SERVER && oracle_is_probe(method))
 		oracle_got_probe(oracle, text, len);
-	else if (to == CLIENT && oracle->protocol->progress != NULL && strcmp(method, oracle->protocol->progress) == 0)
+	else if (to == CLIENT && oracle->protocol->progress != NULL &&
+	    strcmp(method, oracle->protocol->progress) == 0)
 		oracle_got_beat(oracle, message, text, len);
 	else if (to == CLIENT && oracle_got_list_change(oracle, method))
 		return;

@@ -1,4 +1,7 @@
-/* --parallel: how many requests are at the server, which are held, and in which order they are sent. */
+/*
+ * --parallel: how many requests are at the server, which are held, and in which order they are
+ * sent.
+ */
 #include <string.h>
 
 #include "oracle_inside.h"
@@ -10,7 +13,8 @@ fits(const struct places *places, const struct ask *ask)
 {
 	if (places->method != NULL && strcmp(places->method, ask->deed->method) != 0)
 		return false;
-	return places->name == NULL || (ask->name[0] != '\0' && strstr(ask->name, places->name) != NULL);
+	return places->name == NULL ||
+	    (ask->name[0] != '\0' && strstr(ask->name, places->name) != NULL);
 }
 
 static bool
@@ -21,7 +25,9 @@ is_counted(const struct oracle *oracle, const struct ask *ask)
 	if (oracle->protocol != &protocols[MCP] && oracle->protocol != &protocols[ACP])
 		return false;
 	return traits & TURN ||
-	    !(traits & (HANDSHAKE | FINAL | EXEMPT | DISCOVERY | STREAM | SETTING | UNSETTING | CLOSES | LOGIN));
+	    !(traits &
+		(HANDSHAKE | FINAL | EXEMPT | DISCOVERY | STREAM | SETTING | UNSETTING | CLOSES |
+		    LOGIN));
 }
 
 /* The last rule that fits is the most specific one. */
@@ -44,7 +50,10 @@ given_up_at(const struct oracle *oracle, const struct ask *ask)
 	return ask->decided != 0 && ask->decided_at < at ? ask->decided_at : at;
 }
 
-/* Whether the time is over for which a request that is not awaited counts, had it passed from then on. */
+/*
+ * Whether the time is over for which a request that is not awaited counts, had it passed from then
+ * on.
+ */
 static bool
 has_left(const struct oracle *oracle, const struct ask *ask, int64_t since)
 {
@@ -59,8 +68,8 @@ has_left(const struct oracle *oracle, const struct ask *ask, int64_t since)
 static bool
 was_sent(const struct oracle *oracle, const struct ask *ask)
 {
-	return oracle->sent[ask->sent].heard != 0 && !ask->waiting && !ask->unsent && !ask->withdrawn &&
-	    ask->replied == 0 && ask->lost == 0;
+	return oracle->sent[ask->sent].heard != 0 && !ask->waiting && !ask->unsent &&
+	    !ask->withdrawn && ask->replied == 0 && ask->lost == 0;
 }
 
 /* Whether it may have a place; else, it has one for sure. */
@@ -69,7 +78,8 @@ may_have_place(const struct oracle *oracle, const struct ask *ask)
 {
 	int64_t paused = oracle->paused_at > oracle->slept ? oracle->paused_at : oracle->slept;
 
-	return was_sent(oracle, ask) && !has_left(oracle, ask, paused > ask->gone_on_at ? paused : ask->gone_on_at);
+	return was_sent(oracle, ask) &&
+	    !has_left(oracle, ask, paused > ask->gone_on_at ? paused : ask->gone_on_at);
 }
 
 static bool
@@ -101,7 +111,8 @@ first_waiting(const struct oracle *oracle, int rule)
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->rule == rule && ask->waiting &&
-		    (first == NULL || oracle->sent[ask->sent].heard < oracle->sent[first->sent].heard))
+		    (first == NULL ||
+			oracle->sent[ask->sent].heard < oracle->sent[first->sent].heard))
 			first = ask;
 	return first;
 }
@@ -114,7 +125,8 @@ bytes_waiting(const struct oracle *oracle, int uncertain)
 	int64_t bytes = 0;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		bytes += ask->waiting ? (int64_t)oracle->sent[ask->sent].arrives_len + uncertain : 0;
+		bytes +=
+		    ask->waiting ? (int64_t)oracle->sent[ask->sent].arrives_len + uncertain : 0;
 	return bytes;
 }
 
@@ -127,7 +139,8 @@ oracle_wants_place(struct oracle *oracle, struct ask *ask)
 	if (ask->rule == 0)
 		return;
 	most = oracle->rules[ask->rule - 1].most;
-	ask->must_wait = first_waiting(oracle, ask->rule) != NULL || count_others(oracle, ask, true) >= most;
+	ask->must_wait =
+	    first_waiting(oracle, ask->rule) != NULL || count_others(oracle, ask, true) >= most;
 	ask->may_wait = ask->must_wait || count_others(oracle, ask, false) >= most;
 }
 
@@ -152,7 +165,8 @@ oracle_takes_place(struct oracle *oracle, const struct ask *ask)
 			oracle_blame(oracle, "8: %s arrived behind %s", ask->id, other->id);
 	}
 	if (count >= oracle->rules[ask->rule - 1].most)
-		oracle_blame(oracle, "8: %s arrived at a server that has %d already", ask->id, count);
+		oracle_blame(oracle, "8: %s arrived at a server that has %d already", ask->id,
+		    count);
 }
 
 /* The newest one with this id that canceld has heard. */
@@ -162,8 +176,8 @@ find(struct oracle *oracle, const char *id, bool waiting)
 	struct ask *ask = oracle->asks + oracle->ask_count;
 
 	while (ask-- > oracle->asks)
-		if (ask->by == CLIENT && oracle->sent[ask->sent].heard != 0 && ask->waiting == waiting &&
-		    strcmp(ask->id, id) == 0)
+		if (ask->by == CLIENT && oracle->sent[ask->sent].heard != 0 &&
+		    ask->waiting == waiting && strcmp(ask->id, id) == 0)
 			return ask;
 	return NULL;
 }
@@ -176,7 +190,8 @@ oracle_waits_for_place(struct oracle *oracle, const char *id)
 	if (ask == NULL || ask->sent != oracle->hearing || !ask->may_wait)
 		oracle_blame(oracle, "8: %s is held, and has a place", id);
 	else if (bytes_waiting(oracle, -UNCERTAIN) >= HELD)
-		oracle_blame(oracle, "4: %s is held beside %lld bytes", id, (long long)bytes_waiting(oracle, 0));
+		oracle_blame(oracle, "4: %s is held beside %lld bytes", id,
+		    (long long)bytes_waiting(oracle, 0));
 	else
 		ask->waiting = true;
 }
@@ -193,8 +208,8 @@ oracle_is_full(struct oracle *oracle)
 static bool
 is_closed(const struct oracle *oracle)
 {
-	return oracle->away || oracle->replaying || oracle->probing || oracle->stuck || oracle->server_died ||
-	    oracle->client_left || oracle->shut;
+	return oracle->away || oracle->replaying || oracle->probing || oracle->stuck ||
+	    oracle->server_died || oracle->client_left || oracle->shut;
 }
 
 void
@@ -207,10 +222,12 @@ oracle_releases(struct oracle *oracle, const char *id)
 		return;
 	}
 	if (ask != first_waiting(oracle, ask->rule))
-		oracle_blame(oracle, "8: %s is sent ahead of %s", id, first_waiting(oracle, ask->rule)->id);
+		oracle_blame(oracle, "8: %s is sent ahead of %s", id,
+		    first_waiting(oracle, ask->rule)->id);
 	if (count_others(oracle, ask, true) >= oracle->rules[ask->rule - 1].most)
 		oracle_blame(oracle, "8: %s is sent, and no place is free", id);
-	if (oracle->away || oracle->replaying || oracle->stuck || oracle->shut || oracle->client_left)
+	if (oracle->away || oracle->replaying || oracle->stuck || oracle->shut ||
+	    oracle->client_left)
 		oracle_blame(oracle, "8: %s is sent, and no server reads it", id);
 	ask->waiting = false;
 	ask->released = ++oracle->step;
@@ -236,8 +253,9 @@ oracle_heard_place(struct oracle *oracle)
 	const struct sent *sent = &oracle->sent[oracle->hearing];
 	const struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
-	if (sent->kind == KIND_REQUEST && ask->must_wait && !ask->waiting && ask->released == 0 && !ask->unsent &&
-	    ask->decided == 0 && ask->cancelled == 0 && !oracle->server_died && !oracle->client_left)
+	if (sent->kind == KIND_REQUEST && ask->must_wait && !ask->waiting && ask->released == 0 &&
+	    !ask->unsent && ask->decided == 0 && ask->cancelled == 0 && !oracle->server_died &&
+	    !oracle->client_left)
 		oracle_blame(oracle, "8: %s is not held, and no place is free", ask->id);
 }
 
@@ -258,7 +276,10 @@ oracle_drops_turn_cancel(struct oracle *oracle)
 	sent->dropped |= sent->kind == KIND_TURN_CANCEL;
 }
 
-/* Whether what is held waits until this message is written. A session/cancel that is due goes ahead of what waits. */
+/*
+ * Whether what is held waits until this message is written. A session/cancel that is due goes ahead
+ * of what waits.
+ */
 static bool
 is_in_front(const struct oracle *oracle, int number)
 {

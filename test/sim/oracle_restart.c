@@ -7,13 +7,14 @@
 
 enum { REPLAY = 60000, STUCK = 60000 }; /* as in the manual */
 
-static const char *const lists[LISTS] = { "notifications/tools/list_changed", "notifications/prompts/list_changed",
-	"notifications/resources/list_changed" };
+static const char *const lists[LISTS] = { "notifications/tools/list_changed",
+	"notifications/prompts/list_changed", "notifications/resources/list_changed" };
 
 bool
 oracle_may_restart(const struct oracle *oracle, bool stateless)
 {
-	if (!oracle->protocol->replayable && !stateless && (oracle->reopens == NULL || oracle->unopened))
+	if (!oracle->protocol->replayable && !stateless &&
+	    (oracle->reopens == NULL || oracle->unopened))
 		return false;
 	if (oracle->initialized || oracle->protocol != &protocols[NONE])
 		return oracle->initialized;
@@ -28,7 +29,8 @@ oracle_ended_on_probe(const struct oracle *oracle, bool surely)
 	bool probed = false;
 
 	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
-		if (surely && sent->from == SERVER && sent->kind == KIND_RESPONSE && sent->heard != 0)
+		if (surely && sent->from == SERVER && sent->kind == KIND_RESPONSE &&
+		    sent->heard != 0)
 			return false;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
@@ -36,8 +38,9 @@ oracle_ended_on_probe(const struct oracle *oracle, bool surely)
 			continue;
 		if ((ask->answered_by_peer && !ask->ended) || oracle->life > 0)
 			return false;
-		probed |= ask->deed != NULL && ask->deed->traits & DISCOVERY && ask->wire[0] != '\0' &&
-		    oracle_lives(oracle, ask) && ask->cancelled == 0 && ask->expired == 0;
+		probed |= ask->deed != NULL && ask->deed->traits & DISCOVERY &&
+		    ask->wire[0] != '\0' && oracle_lives(oracle, ask) && ask->cancelled == 0 &&
+		    ask->expired == 0;
 	}
 	return probed;
 }
@@ -80,8 +83,8 @@ oracle_is_nobodys(const struct oracle *oracle, const char *id)
 static bool
 goes_on(const struct oracle *oracle, const struct ask *ask)
 {
-	return ask->deed != NULL && ask->deed->traits & STREAM && oracle_lives(oracle, ask) && ask->cancelled == 0 &&
-	    !ask->unrecorded;
+	return ask->deed != NULL && ask->deed->traits & STREAM && oracle_lives(oracle, ask) &&
+	    ask->cancelled == 0 && !ask->unrecorded;
 }
 
 enum { RECORDED = 1 << 20 }; /* bytes that canceld keeps for the next server */
@@ -93,11 +96,14 @@ oracle_unrecorded(struct oracle *oracle, const char *id)
 	int i;
 
 	for (i = 0; i < oracle->sent_count; i++)
-		bytes += oracle->sent[i].from == CLIENT && oracle->sent[i].begun != 0 ? oracle->sent[i].len : 0;
+		bytes += oracle->sent[i].from == CLIENT && oracle->sent[i].begun != 0 ?
+		    oracle->sent[i].len :
+		    0;
 	if (bytes <= RECORDED)
 		oracle_blame(oracle, "7: %s is not kept for another server, and there is room", id);
 	for (i = 0; i < oracle->ask_count; i++)
-		if (oracle->asks[i].by == CLIENT && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0)
+		if (oracle->asks[i].by == CLIENT && !oracle->asks[i].ours &&
+		    strcmp(oracle->asks[i].id, id) == 0)
 			oracle->asks[i].unrecorded = true;
 }
 
@@ -133,8 +139,8 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 }
 
 /*
- * The messages that opened the session, and those about its turns, were for that server; other unread messages wait for
- * the next one.
+ * The messages that opened the session, and those about its turns, were for that server; other
+ * unread messages wait for the next one.
  */
 static void
 lose_sent(const struct oracle *oracle, struct sent *sent)
@@ -156,7 +162,8 @@ check_probed(struct oracle *oracle)
 	/* A server may go as soon as it has read the cancel, before canceld has another turn. */
 	if (oracle->unprobed && !oracle->was_mute && !oracle->probing && oracle->kill_stuck > 0 &&
 	    oracle->now > oracle->unprobed_at)
-		oracle_blame(oracle, "7: a server that was sent a cancel was never asked whether it is alive");
+		oracle_blame(oracle,
+		    "7: a server that was sent a cancel was never asked whether it is alive");
 }
 
 void
@@ -180,7 +187,8 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	oracle->own_count = 0;
 	for (i = 0; i < SESSIONS; i++)
 		oracle->sessions[i].opening = oracle->sessions[i].wanting = false;
-	oracle->probing = oracle->unprobed = oracle->stuck = oracle->ignored = oracle->replaying = false;
+	oracle->probing = oracle->unprobed = oracle->stuck = oracle->ignored = oracle->replaying =
+	    false;
 	oracle->logged_in = false;
 	oracle->fences = 0;
 	oracle->away = true;
@@ -224,16 +232,18 @@ oracle_look_for_unopened(struct oracle *oracle)
 	const struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == CLIENT && ask->deed != NULL && (ask->deed->traits & TURN) && oracle_lives(oracle, ask) &&
-		    oracle_is_unopened(oracle, ask->session))
-			oracle_blame(oracle, "7: %s is of a session that was not opened again, and is not answered",
+		if (ask->by == CLIENT && ask->deed != NULL && (ask->deed->traits & TURN) &&
+		    oracle_lives(oracle, ask) && oracle_is_unopened(oracle, ask->session))
+			oracle_blame(oracle,
+			    "7: %s is of a session that was not opened again, and is not answered",
 			    ask->id);
 }
 
 static void
 granted_in_session(struct oracle *oracle, const struct ask *ask, const char *name)
 {
-	struct open_session *session = session_named(oracle, ask->deed->traits & OPENS ? name : ask->session);
+	struct open_session *session =
+	    session_named(oracle, ask->deed->traits & OPENS ? name : ask->session);
 	int number = (int)(ask - oracle->asks);
 
 	if (ask->deed->traits & LOGIN && !ask->unrecorded)
@@ -282,11 +292,12 @@ check_reopening(struct oracle *oracle, int number, const char *text, size_t len)
 	if (sent->arrives[1] == '"' && sent->arrives[2] == 'm')
 		end -= strlen(",\"jsonrpc\":\"2.0\",\"id\":") + strlen(oracle->asks[sent->ask].id);
 	if (asprintf(&wanted,
-		"{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":{\"sessionId\":\"s%d\",%.*s}", wire,
-		oracle->reopens, i, (int)(end - params), params) < 0)
+		"{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":{\"sessionId\":\"s%d\",%.*s}",
+		wire, oracle->reopens, i, (int)(end - params), params) < 0)
 		abort();
 	if (strlen(wanted) != len || memcmp(wanted, text, len) != 0)
-		oracle_blame(oracle, "7: the new server is told %.*s", (int)(len < 300 ? len : 300), text);
+		oracle_blame(oracle, "7: the new server is told %.*s", (int)(len < 300 ? len : 300),
+		    text);
 	free(wanted);
 }
 
@@ -385,7 +396,8 @@ is_same_setting(const struct oracle *oracle, int number, const struct ask *ask)
 {
 	const struct ask *other = &oracle->asks[number];
 
-	return (other->name[0] == '\0') == (ask->name[0] == '\0') && strcmp(other->name, ask->name) == 0;
+	return (other->name[0] == '\0') == (ask->name[0] == '\0') &&
+	    strcmp(other->name, ask->name) == 0;
 }
 
 void
@@ -426,7 +438,8 @@ is_replayed(struct oracle *oracle, bool *refused)
 			continue;
 		own = find_own(oracle, i);
 		done = done && own != NULL && own->answered;
-		*refused |= own != NULL && own->kind == OWN_HANDSHAKE && own->answered && !own->granted;
+		*refused |=
+		    own != NULL && own->kind == OWN_HANDSHAKE && own->answered && !own->granted;
 	}
 	return done;
 }
@@ -437,10 +450,13 @@ check_replayed(struct oracle *oracle, const char *what)
 	const struct sent *opened = &oracle->sent[oracle->opened];
 	bool refused;
 
-	if (!is_replayed(oracle, &refused) || (oracle->opened > 0 && opened->again && !opened->arrived))
-		oracle_blame(oracle, "7: %s arrived before the new server knew all that it had to", what);
+	if (!is_replayed(oracle, &refused) ||
+	    (oracle->opened > 0 && opened->again && !opened->arrived))
+		oracle_blame(oracle, "7: %s arrived before the new server knew all that it had to",
+		    what);
 	if (refused)
-		oracle_blame(oracle, "7: %s arrived at a server that did not open the session", what);
+		oracle_blame(oracle, "7: %s arrived at a server that did not open the session",
+		    what);
 }
 
 void
@@ -450,7 +466,8 @@ oracle_check_own_ids(struct oracle *oracle, const char *wire)
 
 	for (i = 0; i < oracle->own_count; i++)
 		if (!oracle->owns[i].answered && jsontext_same_id(oracle->owns[i].wire, wire))
-			oracle_blame(oracle, "7: the id %s is that of a question of canceld's own", wire);
+			oracle_blame(oracle, "7: the id %s is that of a question of canceld's own",
+			    wire);
 }
 
 static void
@@ -462,7 +479,8 @@ check_fresh(struct oracle *oracle, const char *wire)
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == CLIENT && ask->replied == 0 && oracle_is_at_work(oracle, ask) &&
 		    jsontext_same_id(ask->wire, wire))
-			oracle_blame(oracle, "7: canceld asks under the id %s, which is in use", wire);
+			oracle_blame(oracle, "7: canceld asks under the id %s, which is in use",
+			    wire);
 }
 
 static void
@@ -503,15 +521,19 @@ oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len
 	if (find_own(oracle, number) != NULL)
 		oracle_blame(oracle, "7: the new server is told message %d twice", number);
 	if (handshake && !oracle->fresh)
-		oracle_blame(oracle, "7: what opens the session is not what the new server reads first");
+		oracle_blame(oracle,
+		    "7: what opens the session is not what the new server reads first");
 	if (!handshake && oracle->shaken >= 0 && (opening == NULL || !opening->granted))
-		oracle_blame(oracle, "7: the new server is told message %d before the session is open", number);
+		oracle_blame(oracle,
+		    "7: the new server is told message %d before the session is open", number);
 	if (kind == OWN_SESSION)
 		check_reopening(oracle, number, text, len);
 	else if (!jsontext_same_but_id(sent->arrives, sent->arrives_len, text, len))
-		oracle_blame(oracle, "7: the new server is told %.*s", (int)(len < 300 ? len : 300), text);
+		oracle_blame(oracle, "7: the new server is told %.*s", (int)(len < 300 ? len : 300),
+		    text);
 	if (kind == OWN_SETTING && !are_open(oracle))
-		oracle_blame(oracle, "7: the new server is told message %d, whose session is not open", number);
+		oracle_blame(oracle,
+		    "7: the new server is told message %d, whose session is not open", number);
 	jsontext_raw_id(text, len, wire, sizeof(wire));
 	add_own(oracle, kind, number, wire);
 	oracle->fresh = false;
@@ -528,9 +550,10 @@ check_ahead(struct oracle *oracle)
 		const struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
 		if (sent->urgent && !sent->arrived && !sent->bad && ask->life == oracle->life &&
-		    ask->replied == sent->heard && ask->decided == 0 && ask->cancelled == 0 && ask->lost == 0 &&
-		    !ask->crossed && !ask->cascaded)
-			oracle_blame(oracle, "7: the answer to %s waits for the new server", ask->id);
+		    ask->replied == sent->heard && ask->decided == 0 && ask->cancelled == 0 &&
+		    ask->lost == 0 && !ask->crossed && !ask->cascaded)
+			oracle_blame(oracle, "7: the answer to %s waits for the new server",
+			    ask->id);
 	}
 }
 
@@ -540,11 +563,14 @@ check_reader(struct oracle *oracle, const struct sent *sent, const struct ask *a
 	if (sent->kind == KIND_RESPONSE && ask->life != oracle->life)
 		oracle_blame(oracle, "7: an answer to %s, which another server had asked", ask->id);
 	if (oracle->fresh && oracle->shaken >= 0)
-		oracle_blame(oracle, "7: the new server reads something before the session is open");
-	if (sent->kind == KIND_REQUEST && oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
-	    sent->heard > oracle->free && sent->heard > oracle->let && !sent->again && sent->begun != 0 &&
+		oracle_blame(oracle,
+		    "7: the new server reads something before the session is open");
+	if (sent->kind == KIND_REQUEST && oracle->probing &&
+	    oracle->now - oracle->probe_at < oracle->kill_stuck && sent->heard > oracle->free &&
+	    sent->heard > oracle->let && !sent->again && sent->begun != 0 &&
 	    !(oracle->may_pass && sent->begun < oracle->probed) &&
-	    (ask->released == 0 || ask->released > oracle->probed)) /* else it was sent ahead of the probe */
+	    /* else it was sent ahead of the probe */
+	    (ask->released == 0 || ask->released > oracle->probed))
 		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
 	if (sent->kind == KIND_REQUEST)
 		oracle->may_pass = false;
@@ -567,14 +593,18 @@ oracle_check_life(struct oracle *oracle, int to, const struct sent *sent, const 
 		if (sent->heard == 0)
 			oracle_blame(oracle, "7: a server that had gone says something");
 		if (sent->kind == KIND_REQUEST && ask->wire[0] == '\0' && oracle->may_reach-- <= 0)
-			oracle_blame(oracle, "7: %s arrived, and nobody is there to be answered", ask->id);
+			oracle_blame(oracle, "7: %s arrived, and nobody is there to be answered",
+			    ask->id);
 	}
 }
 
 void
 oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
-	/* A cancelled stream that is owed an answer goes on until that comes, another one is silent at once. */
+	/*
+	 * A cancelled stream that is owed an answer goes on until that comes, another one is silent
+	 * at once.
+	 */
 	if (!oracle_lives(oracle, ask) || (ask->cancelled != 0 && !ask->owed)) {
 		sent->due = false;
 		if (ask->cancelled != 0 && !ask->owed && ask->replied == 0 && ask->lost == 0 &&
@@ -601,8 +631,8 @@ oracle_is_held(const struct oracle *oracle, const struct ask *ask)
 		return false;
 	if (oracle->away || oracle->replaying)
 		return true;
-	return oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck && begun > oracle->probed &&
-	    begun > oracle->let;
+	return oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
+	    begun > oracle->probed && begun > oracle->let;
 }
 
 /* What was held is written now, and is idle from now on. */
@@ -616,20 +646,24 @@ release(struct oracle *oracle)
 			ask->active = oracle->now;
 }
 
-/* What the server has it may answer within the grace, perhaps once more if the answer has begun; the rest, at once. */
+/*
+ * What the server has it may answer within the grace, perhaps once more if the answer has begun;
+ * the rest, at once.
+ */
 void
 oracle_check_deaf(struct oracle *oracle, const struct ask *ask)
 {
 	int64_t since = ask->asked > oracle->deaf_at ? ask->asked : oracle->deaf_at;
-	int64_t grace = ask->wire[0] == '\0' && ask->reply_begun == 0 ? 0 : oracle_grace(oracle, ask);
+	int64_t grace =
+	    ask->wire[0] == '\0' && ask->reply_begun == 0 ? 0 : oracle_grace(oracle, ask);
 
 	if (ask->reply_begun != 0 && oracle->spoke > since)
 		since = oracle->spoke;
 	if (oracle->unread > since)
 		since = oracle->unread;
 	if (oracle->now - since > 2 * grace)
-		oracle_blame(oracle, "1: %s waited %lld ms for a server that reads nothing", ask->id,
-		    (long long)(oracle->now - since));
+		oracle_blame(oracle, "1: %s waited %lld ms for a server that reads nothing",
+		    ask->id, (long long)(oracle->now - since));
 }
 
 void
@@ -654,16 +688,19 @@ oracle_tries(struct oracle *oracle, const char *id)
 {
 	const struct ask *ask;
 
-	if (oracle->replaying && oracle->reopens != NULL && strcmp(oracle->reopens, "session/load") == 0) {
+	if (oracle->replaying && oracle->reopens != NULL &&
+	    strcmp(oracle->reopens, "session/load") == 0) {
 		oracle->fences++;
 		return;
 	}
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (oracle_lives(oracle, ask) && (ask->cancelled == 0 || ask->owed))
-			oracle_blame(oracle, "7: canceld asks a server that is busy whether it answers at all");
+			oracle_blame(oracle,
+			    "7: canceld asks a server that is busy whether it answers at all");
 	if (oracle->kill_stuck == 0 || oracle->protocol != &protocols[MCP] || oracle->opened == 0 ||
 	    oracle->sent[oracle->opened].heard == 0 || oracle->tried || oracle->trial[0] != '\0')
-		oracle_blame(oracle, "7: canceld asks once too often whether the server answers at all");
+		oracle_blame(oracle,
+		    "7: canceld asks once too often whether the server answers at all");
 	snprintf(oracle->trial, sizeof(oracle->trial), "%s", id);
 	oracle->tried_at = oracle->now;
 }
@@ -671,7 +708,8 @@ oracle_tries(struct oracle *oracle, const char *id)
 void
 oracle_mutes(struct oracle *oracle)
 {
-	if (oracle->trial[0] == '\0' || oracle->tried || oracle->now - oracle->tried_at < oracle->kill_stuck)
+	if (oracle->trial[0] == '\0' || oracle->tried ||
+	    oracle->now - oracle->tried_at < oracle->kill_stuck)
 		oracle_blame(oracle, "7: a server is said to answer nothing, and had no time");
 	oracle->tried = oracle->mute = oracle->was_mute = true;
 	oracle->unprobed = false;
@@ -682,7 +720,8 @@ oracle_mutes(struct oracle *oracle)
 void
 oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 {
-	struct own *own = sent->own < 0 || sent->life != oracle->life ? NULL : &oracle->owns[sent->own];
+	struct own *own =
+	    sent->own < 0 || sent->life != oracle->life ? NULL : &oracle->owns[sent->own];
 
 	if (own == NULL)
 		return;
@@ -694,7 +733,8 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 		return;
 	if (own->kind == OWN_LOGIN)
 		login_answered(oracle);
-	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0 && !oracle->client_left)
+	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0 &&
+	    !oracle->client_left)
 		begin_opening(oracle);
 	if (own->kind == OWN_PROBE)
 		probed(oracle);
@@ -702,7 +742,8 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 		oracle->mute = false;
 		oracle->tried = true;
 	}
-	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0) /* else there is no replay any more */
+	/* else there is no replay any more */
+	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0)
 		oracle->changes += sent->differs;
 }
 
@@ -713,7 +754,10 @@ oracle_is_probe(const char *method)
 	    strcmp(method, "$/canceld/probe") == 0;
 }
 
-/* When canceld had the last message that this server may need and has not read: those before it do not wait. */
+/*
+ * When canceld had the last message that this server may need and has not read: those before it do
+ * not wait.
+ */
 static uint64_t
 last_needed(const struct oracle *oracle)
 {
@@ -766,7 +810,8 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 		return;
 	}
 	trial = strcmp(wire, oracle->trial) == 0;
-	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s}", wire,
+	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s}",
+	    wire,
 	    modern  ? "server/discover" :
 		mcp ? "ping" :
 		      "$/canceld/probe",
@@ -778,7 +823,8 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 	if (oracle->mute && !trial)
 		oracle_blame(oracle, "7: a probe for a server that answers none");
 	for (i = 0; i < oracle->own_count && !trial; i++)
-		if (oracle->owns[i].kind == OWN_PROBE && !oracle->owns[i].answered && !oracle->was_mute)
+		if (oracle->owns[i].kind == OWN_PROBE && !oracle->owns[i].answered &&
+		    !oracle->was_mute)
 			oracle_blame(oracle, "7: a second probe while one is not answered");
 	check_replayed(oracle, "a probe");
 	add_own(oracle, trial ? OWN_TRIAL : OWN_PROBE, -1, wire);
@@ -821,7 +867,8 @@ oracle_waits_for_client(const struct oracle *oracle, bool surely, int64_t since,
 	const struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == SERVER && oracle_lives(oracle, ask) && ask->asked >= from && ask->asked <= since &&
+		if (ask->by == SERVER && oracle_lives(oracle, ask) && ask->asked >= from &&
+		    ask->asked <= since &&
 		    !(surely ? is_uncertain(ask) : ask->cancelled != 0 && !ask->owed))
 			return true;
 	return false;
@@ -834,7 +881,10 @@ longest_rave(const struct oracle *oracle)
 	return 3 * oracle->kill_stuck > STUCK ? 3 * oracle->kill_stuck : STUCK;
 }
 
-/* It gets its time twice more: until canceld looks for the first time, and for a message that was read before the probe. */
+/*
+ * It gets its time twice more: until canceld looks for the first time, and for a message that was
+ * read before the probe.
+ */
 static bool
 raves(const struct oracle *oracle, const struct own *probe)
 {
@@ -846,11 +896,15 @@ raves(const struct oracle *oracle, const struct own *probe)
 	    oracle->now - since > longest_rave(oracle) + 2 * oracle->kill_stuck;
 }
 
-/* A server that has read anything meanwhile gets its time once more, and once more for the bytes before the probe. */
+/*
+ * A server that has read anything meanwhile gets its time once more, and once more for the bytes
+ * before the probe.
+ */
 void
 oracle_still(struct oracle *oracle, bool at_end)
 {
-	const struct own *own = oracle->own_count == 0 ? NULL : &oracle->owns[oracle->own_count - 1];
+	const struct own *own =
+	    oracle->own_count == 0 ? NULL : &oracle->owns[oracle->own_count - 1];
 	bool read = own != NULL && own->kind == OWN_PROBE && !own->answered;
 	int64_t since = oracle->moved > oracle->probe_at ? oracle->moved : oracle->probe_at;
 
@@ -859,8 +913,10 @@ oracle_still(struct oracle *oracle, bool at_end)
 	oracle_ignore_pause(oracle, waits || oracle->unread == oracle->now);
 	if (waits)
 		oracle->moved = oracle->owed = oracle->now;
-	else if (oracle->probing && !oracle->stuck && !oracle->away && !oracle->client_left && !oracle->server_died &&
-	    (at_end || oracle->now - since > (read ? 2 : 3) * oracle->kill_stuck || (read && raves(oracle, own))))
+	else if (oracle->probing && !oracle->stuck && !oracle->away && !oracle->client_left &&
+	    !oracle->server_died &&
+	    (at_end || oracle->now - since > (read ? 2 : 3) * oracle->kill_stuck ||
+		(read && raves(oracle, own))))
 		oracle_blame(oracle, "7: a server is stuck, and nobody ends it");
 }
 
@@ -873,9 +929,11 @@ oracle_stuck(struct oracle *oracle)
 	if (oracle->ignored || refused || (!replayed && oracle->now - oracle->back >= REPLAY))
 		return;
 	if (!oracle->probing || oracle->now - oracle->probe_at < oracle->kill_stuck)
-		oracle_blame(oracle, "7: a server is to be ended that has answered everything in time");
+		oracle_blame(oracle,
+		    "7: a server is to be ended that has answered everything in time");
 	if (oracle->now - oracle->spoke < oracle->kill_stuck &&
-	    !(oracle->now - oracle->probe_at >= longest_rave(oracle) && oracle->answered_at <= oracle->probe_at))
+	    !(oracle->now - oracle->probe_at >= longest_rave(oracle) &&
+		oracle->answered_at <= oracle->probe_at))
 		oracle_blame(oracle, "7: a server is to be ended that has just written something");
 	if (oracle_waits_for_client(oracle, true, oracle->now, 0))
 		oracle_blame(oracle, "7: a server is to be ended that waits for the client");
@@ -888,8 +946,8 @@ check_tried(struct oracle *oracle)
 	const struct ask *ask;
 
 	if (oracle->kill_stuck == 0 || oracle->protocol != &protocols[MCP] || oracle->opened == 0 ||
-	    !oracle->initialized || oracle->cut_short || oracle->away || oracle->stuck || oracle->tried ||
-	    oracle->trial[0] != '\0')
+	    !oracle->initialized || oracle->cut_short || oracle->away || oracle->stuck ||
+	    oracle->tried || oracle->trial[0] != '\0')
 		return;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (oracle_lives(oracle, ask))
@@ -904,7 +962,8 @@ oracle_end_restarts(struct oracle *oracle)
 	int i;
 
 	if (oracle->changed != oracle->changes)
-		oracle_blame(oracle, "7: %d servers differed, and %d were said to", oracle->changes, oracle->changed);
+		oracle_blame(oracle, "7: %d servers differed, and %d were said to", oracle->changes,
+		    oracle->changed);
 	if (oracle->client_left || oracle->server_died)
 		return;
 	check_probed(oracle);
@@ -918,6 +977,7 @@ oracle_end_restarts(struct oracle *oracle)
 		oracle_blame(oracle, "7: the new server never knew what it had to");
 	for (i = 0; i < LISTS; i++)
 		if (has_list(oracle, i) && oracle->list_changes[i] != oracle->restarted)
-			oracle_blame(oracle, "7: the client was told of %d new lists after %d restarts",
+			oracle_blame(oracle,
+			    "7: the client was told of %d new lists after %d restarts",
 			    oracle->list_changes[i], oracle->restarted);
 }

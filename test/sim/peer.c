@@ -37,7 +37,8 @@ peer_may_answer_again(const struct world *world, int number)
 {
 	const char *id = world->oracle.asks[number].id;
 
-	return peer_last_of_id(world, number) == number && strcmp(id, "1") != 0 && strcmp(id, "\"1\"") != 0;
+	return peer_last_of_id(world, number) == number && strcmp(id, "1") != 0 &&
+	    strcmp(id, "\"1\"") != 0;
 }
 
 /* A server that knows tasks answers canceld's cancel of one. */
@@ -46,12 +47,13 @@ peer_reads(struct world *world, int to, const char *text, size_t len)
 {
 	char id[48];
 
-	world_tell(world, "%s reads %.*s\n", to == CLIENT ? "client" : "server", (int)(len < 150 ? len : 150), text);
+	world_tell(world, "%s reads %.*s\n", to == CLIENT ? "client" : "server",
+	    (int)(len < 150 ? len : 150), text);
 	oracle_got(&world->oracle, to, text, len);
 	if (to == SERVER && memmem(text, len, "\"tasks/cancel\"", 14) != NULL &&
 	    sscanf(text, "{\"jsonrpc\":\"2.0\",\"id\":%47[^,]", id) == 1)
-		peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", id,
-		    peer_next(world));
+		peer_says(world, SERVER, KIND_JUNK, -1,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", id, peer_next(world));
 }
 
 bool
@@ -71,7 +73,8 @@ client_acts(struct world *world, unsigned what)
 		peer_answers_nobody(world, CLIENT);
 	if (world->oracle.rule_count > 0 && chance_percent(&world->chance, 5))
 		peer_person_cancels(world);
-	if (world->oracle.rule_count > 0 && peer_is_open(world) && chance_below(&world->chance, 300) == 0)
+	if (world->oracle.rule_count > 0 && peer_is_open(world) &&
+	    chance_below(&world->chance, 300) == 0)
 		peer_floods(world);
 	if (what < 28)
 		peer_client_asks(world);

@@ -8,7 +8,8 @@
 static bool
 may_double(const struct world *world, int number)
 {
-	return peer_may_answer_again(world, number) && !(world->oracle.asks[number].deed->traits & HANDSHAKE);
+	return peer_may_answer_again(world, number) &&
+	    !(world->oracle.asks[number].deed->traits & HANDSHAKE);
 }
 
 static const char *
@@ -17,11 +18,13 @@ agent_opening(const struct oracle *oracle)
 	bool resumes = oracle->reopens != NULL && strcmp(oracle->reopens, "session/resume") == 0;
 	static char text[256];
 
-	snprintf(text, sizeof(text), ",\"protocolVersion\":%d,\"capabilities\":{%s},\"agentCapabilities\":{%s%s%s}",
+	snprintf(text, sizeof(text),
+	    ",\"protocolVersion\":%d,\"capabilities\":{%s},\"agentCapabilities\":{%s%s%s}",
 	    oracle->version, resumes && oracle->version > 1 ? "\"session\":{}" : "",
 	    resumes ? "\"sessionCapabilities\":{\"resume\":{}}," : "",
 	    oracle->declares[SERVER] ? "\"cancellation\":{\"request\":true}," : "",
-	    oracle->reopens != NULL && oracle->version == 1 ? "\"loadSession\":true" : "\"loadSession\":false");
+	    oracle->reopens != NULL && oracle->version == 1 ? "\"loadSession\":true" :
+							      "\"loadSession\":false");
 	return text;
 }
 
@@ -39,10 +42,11 @@ peer_opening(const struct world *world, bool differs)
 		    "{\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}" :
 		    ",\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tasks\":{\"requests\":{\"tools\":{\"call\":{}}}}}";
 	if (oracle->protocol == &protocols[MCP])
-		return oracle->lists[0] ? ",\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":"
-					  "{\"listChanged\":true},\"resources\":{\"listChanged\":true}}" :
-					  ",\"protocolVersion\":\"2025-06-18\",\"capabilities\":"
-					  "{\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}";
+		return oracle->lists[0] ?
+		    ",\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":"
+		    "{\"listChanged\":true},\"resources\":{\"listChanged\":true}}" :
+		    ",\"protocolVersion\":\"2025-06-18\",\"capabilities\":"
+		    "{\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}";
 	if (oracle->protocol != &protocols[ACP])
 		return ",\"capabilities\":{}";
 	return agent_opening(oracle);
@@ -55,15 +59,18 @@ members(struct world *world, const struct ask *ask, bool cancelled)
 	static char task[64];
 
 	if (ask->asks_task) {
-		snprintf(task, sizeof(task), ",\"task\":{\"taskId\":\"t%d\"}", (int)(ask - world->oracle.asks));
+		snprintf(task, sizeof(task), ",\"task\":{\"taskId\":\"t%d\"}",
+		    (int)(ask - world->oracle.asks));
 		return task;
 	}
 	if (ask->deed->traits & OPENS) {
-		snprintf(task, sizeof(task), ",\"sessionId\":\"s%u\"", chance_below(&world->chance, SESSIONS));
+		snprintf(task, sizeof(task), ",\"sessionId\":\"s%u\"",
+		    chance_below(&world->chance, SESSIONS));
 		return task;
 	}
 	/* ACP v2: the prompt was accepted, and its turn begins. */
-	if (ask->deed->traits & TURN && world->oracle.version > 1 && chance_percent(&world->chance, 60))
+	if (ask->deed->traits & TURN && world->oracle.version > 1 &&
+	    chance_percent(&world->chance, 60))
 		return "";
 	if (ask->deed->traits & TURN)
 		return cancelled ? ",\"stopReason\":\"cancelled\"" : ",\"stopReason\":\"end_turn\"";
@@ -91,18 +98,22 @@ write_result(struct world *world, int from, int number, bool cancelled)
 {
 	const struct ask *ask = &world->oracle.asks[number];
 	const char *more = members(world, ask, cancelled);
-	bool large = world->restarts && !ask->doubled && ask->deed->traits & (SETTING | UNSETTING) &&
-	    chance_percent(&world->chance, 15);
-	const char *load = large ? peer_large() : ask->deed->traits & HANDSHAKE ? "null" : peer_payload(world);
+	bool large = world->restarts && !ask->doubled &&
+	    ask->deed->traits & (SETTING | UNSETTING) && chance_percent(&world->chance, 15);
+	const char *load = large          ? peer_large() :
+	    ask->deed->traits & HANDSHAKE ? "null" :
+					    peer_payload(world);
 	int q = peer_next(world);
 	bool last = chance_percent(&world->chance, 40);
 
 	if (last)
 		peer_says(world, from, KIND_RESPONSE, number,
-		    "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}", q, load, more, ask->wire);
+		    "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}", q, load,
+		    more, ask->wire);
 	else
 		peer_says(world, from, KIND_RESPONSE, number,
-		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s,\"p\":%s}}", ask->wire, q, more, load);
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s,\"p\":%s}}", ask->wire,
+		    q, more, load);
 	world->oracle.sent[q].last = last;
 	if (ask->deed->traits & OPENS)
 		snprintf(world->oracle.sent[q].session, sizeof(world->oracle.sent[q].session), "%s",
@@ -116,9 +127,11 @@ peer_answers(struct world *world, int from)
 {
 	int number = peer_some_ask(world, from == CLIENT ? SERVER : CLIENT), sent;
 	struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
-	bool cancelled = chance_percent(&world->chance, 40), error = chance_percent(&world->chance, 15);
+	bool cancelled = chance_percent(&world->chance, 40),
+	     error = chance_percent(&world->chance, 15);
 
-	if (number < 0 || ask->wire[0] == '\0' || (from == SERVER && !oracle_is_at_work(&world->oracle, ask)) ||
+	if (number < 0 || ask->wire[0] == '\0' ||
+	    (from == SERVER && !oracle_is_at_work(&world->oracle, ask)) ||
 	    (ask->replied != 0 && !chance_percent(&world->chance, 10)))
 		return;
 	if (ask->written && !may_double(world, number))
@@ -141,24 +154,27 @@ void
 peer_answers_badly(struct world *world)
 {
 	static const char *const bad[] = { ",\"result\":\"\x1f\"", "", ",\"error\":null",
-		",\"result\":{},\"error\":{\"code\":1,\"message\":\"no\"}", ",\"error\":{\"code\":1}",
-		",\"error\":{\"code\":\"1\",\"message\":\"no\"}" };
+		",\"result\":{},\"error\":{\"code\":1,\"message\":\"no\"}",
+		",\"error\":{\"code\":1}", ",\"error\":{\"code\":\"1\",\"message\":\"no\"}" };
 	int number = peer_some_ask(world, CLIENT), q = peer_next(world);
 	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 	char *answer = NULL;
 
-	if (number < 0 || !oracle_is_at_work(&world->oracle, ask) || ask->replied != 0 || ask->deed->traits & FINAL ||
-	    ask->asks_task || (ask->written && !may_double(world, number)))
+	if (number < 0 || !oracle_is_at_work(&world->oracle, ask) || ask->replied != 0 ||
+	    ask->deed->traits & FINAL || ask->asks_task ||
+	    (ask->written && !may_double(world, number)))
 		return;
 	world->oracle.asks[number].doubled |= ask->written;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 50)) {
-		peer_says(world, SERVER, KIND_RESPONSE, number, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"q\":%d%s}", ask->wire,
-		    q, bad[chance_below(&world->chance, sizeof(bad) / sizeof(bad[0]))]);
+		peer_says(world, SERVER, KIND_RESPONSE, number,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"q\":%d%s}", ask->wire, q,
+		    bad[chance_below(&world->chance, sizeof(bad) / sizeof(bad[0]))]);
 		world->oracle.sent[world->oracle.sent_count - 1].bad = true;
 		return;
 	}
-	if (asprintf(&answer, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire, q) < 0)
+	if (asprintf(&answer, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire,
+		q) < 0)
 		abort();
 	peer_writes_among_text(world, number, answer);
 	world->oracle.sent[world->oracle.sent_count - 1].grants = true;
@@ -171,7 +187,8 @@ peer_answers_nobody(struct world *world, int from)
 	int q = peer_next(world);
 
 	peer_says(world, from, KIND_JUNK, -1,
-	    "{\"result\":{\"q\":%d,\"p\":%s},\"jsonrpc\":\"2.0\",\"id\":\"nobody's-%d\"}", q, peer_large(), q);
+	    "{\"result\":{\"q\":%d,\"p\":%s},\"jsonrpc\":\"2.0\",\"id\":\"nobody's-%d\"}", q,
+	    peer_large(), q);
 	world->oracle.sent[q].last = true;
 }
 
@@ -185,9 +202,11 @@ report(struct world *world, const struct ask *ask)
 	static char text[64];
 
 	if (world->oracle.protocol == &protocols[MCP])
-		snprintf(text, sizeof(text), "\"progress\":%d%s", world->oracle.sent_count, sizes[number % 3]);
+		snprintf(text, sizeof(text), "\"progress\":%d%s", world->oracle.sent_count,
+		    sizes[number % 3]);
 	else
-		snprintf(text, sizeof(text), "\"value\":{\"kind\":\"%s\"}", kinds[chance_below(&world->chance, 3)]);
+		snprintf(text, sizeof(text), "\"value\":{\"kind\":\"%s\"}",
+		    kinds[chance_below(&world->chance, 3)]);
 	return text;
 }
 
@@ -207,6 +226,7 @@ peer_reports(struct world *world)
 	if (token[0] == '\0')
 		return;
 	peer_says(world, SERVER, KIND_PROGRESS, number,
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s,\"q\":%d,%s}}", protocol->progress,
-	    protocol->progress_key, token, peer_next(world), report(world, ask));
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s,\"q\":%d,%s}}",
+	    protocol->progress, protocol->progress_key, token, peer_next(world),
+	    report(world, ask));
 }

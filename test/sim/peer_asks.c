@@ -6,7 +6,10 @@
 
 enum { FLOOD = 40 };
 
-/* Whether the requester may reuse the id, as it does not wait for the old request: canceld tells them apart. */
+/*
+ * Whether the requester may reuse the id, as it does not wait for the old request: canceld tells
+ * them apart.
+ */
 static bool
 is_free(const struct ask *old)
 {
@@ -25,8 +28,8 @@ neighbour(struct world *world, char *id, size_t size)
 }
 
 /*
- * An id that the client does not wait for at present: mostly fresh, sometimes an old one again; but not one that was
- * answered twice, as the second answer may still be on its way.
+ * An id that the client does not wait for at present: mostly fresh, sometimes an old one again; but
+ * not one that was answered twice, as the second answer may still be on its way.
  */
 static void
 choose_id(struct world *world, char *id, size_t size)
@@ -38,13 +41,16 @@ choose_id(struct world *world, char *id, size_t size)
 
 	snprintf(id, size, "%d", world->ids++);
 	if (chance_percent(&world->chance, 10))
-		snprintf(id, size, "%s", odd[chance_below(&world->chance, sizeof(odd) / sizeof(odd[0]))]);
+		snprintf(id, size, "%s",
+		    odd[chance_below(&world->chance, sizeof(odd) / sizeof(odd[0]))]);
 	else if (chance_percent(&world->chance, 8))
 		neighbour(world, id, size);
 	else if (oracle->ask_count > 0 && chance_percent(&world->chance, 30))
-		snprintf(id, size, "%s", oracle->asks[chance_below(&world->chance, (unsigned)oracle->ask_count)].id);
+		snprintf(id, size, "%s",
+		    oracle->asks[chance_below(&world->chance, (unsigned)oracle->ask_count)].id);
 	for (i = 0; i < oracle->ask_count; i++)
-		if (oracle->asks[i].by == CLIENT && strcmp(oracle->asks[i].id, id) == 0 && !is_free(&oracle->asks[i])) {
+		if (oracle->asks[i].by == CLIENT && strcmp(oracle->asks[i].id, id) == 0 &&
+		    !is_free(&oracle->asks[i])) {
 			snprintf(id, size, "%d", world->ids++);
 			i = -1;
 		}
@@ -54,7 +60,8 @@ static void
 write_request(struct world *world, int from, int number, const char *meta, const char *more)
 {
 	const struct ask *ask = &world->oracle.asks[number];
-	const char *key = chance_percent(&world->chance, 5) ? "\\u0069d" : "id", *method = ask->deed->method;
+	const char *key = chance_percent(&world->chance, 5) ? "\\u0069d" : "id",
+		   *method = ask->deed->method;
 	int q = peer_next(world), sent;
 
 	if (chance_percent(&world->chance, 40))
@@ -78,8 +85,9 @@ mcp_meta(struct world *world, struct ask *ask, char *meta, size_t size)
 
 	if (token)
 		snprintf(ask->token, sizeof(ask->token), "%s", ask->id);
-	snprintf(meta, size, "%s%s%s%s", world->oracle.modern ? modern : "", world->oracle.modern && token ? "," : "",
-	    token ? "\"progressToken\":" : "", ask->token);
+	snprintf(meta, size, "%s%s%s%s", world->oracle.modern ? modern : "",
+	    world->oracle.modern && token ? "," : "", token ? "\"progressToken\":" : "",
+	    ask->token);
 }
 
 /* LSP: tokens differ from ids. */
@@ -91,10 +99,12 @@ lsp_tokens(struct world *world, struct ask *ask, char *more, size_t size)
 	if (ask->deed->traits & FINAL)
 		return;
 	if (chance_percent(&world->chance, 50))
-		snprintf(ask->token, sizeof(ask->token), chance_percent(&world->chance, 50) ? "\"w%d\"" : "%d", q);
+		snprintf(ask->token, sizeof(ask->token),
+		    chance_percent(&world->chance, 50) ? "\"w%d\"" : "%d", q);
 	if (chance_percent(&world->chance, 40))
 		snprintf(ask->second_token, sizeof(ask->second_token), "\"p%d\"", q);
-	snprintf(more, size, "%s%s%s%s", ask->token[0] == '\0' ? "" : ",\"workDoneToken\":", ask->token,
+	snprintf(more, size, "%s%s%s%s",
+	    ask->token[0] == '\0' ? "" : ",\"workDoneToken\":", ask->token,
 	    ask->second_token[0] == '\0' ? "" : ",\"partialResultToken\":", ask->second_token);
 	if (ask->token[0] == '\0')
 		snprintf(ask->token, sizeof(ask->token), "%s", ask->second_token);
@@ -103,7 +113,8 @@ lsp_tokens(struct world *world, struct ask *ask, char *more, size_t size)
 static void
 choose_session(struct world *world, struct ask *ask, char *more, size_t size)
 {
-	snprintf(ask->session, sizeof(ask->session), "\"s%u\"", chance_below(&world->chance, PEER_SESSIONS));
+	snprintf(ask->session, sizeof(ask->session), "\"s%u\"",
+	    chance_below(&world->chance, PEER_SESSIONS));
 	snprintf(more, size, ",\"sessionId\":%s", ask->session);
 }
 
@@ -114,7 +125,8 @@ choose_setting(struct world *world, struct ask *ask, char *more, size_t size)
 		snprintf(ask->name, sizeof(ask->name), "\"x:%u\"", chance_below(&world->chance, 3));
 		snprintf(more, size, ",\"uri\":%s", ask->name);
 	} else {
-		snprintf(more, size, ",\"level\":\"%s\"", chance_percent(&world->chance, 50) ? "debug" : "error");
+		snprintf(more, size, ",\"level\":\"%s\"",
+		    chance_percent(&world->chance, 50) ? "debug" : "error");
 	}
 }
 
@@ -171,9 +183,10 @@ client_asks(struct world *world, const struct deed *deed)
 		lsp_tokens(world, ask, more, sizeof(more));
 	if (oracle->protocol == &protocols[MCP]) {
 		ask->asks_task = !(deed->traits & (FINAL | SETTING | UNSETTING | STREAM)) &&
-		    (oracle->initialized || !oracle->handshake) && chance_percent(&world->chance, 6);
-		ask->task = ask->asks_task && oracle->tasks && oracle->handshake && !oracle->modern &&
-		    strcmp(deed->method, "tools/call") == 0;
+		    (oracle->initialized || !oracle->handshake) &&
+		    chance_percent(&world->chance, 6);
+		ask->task = ask->asks_task && oracle->tasks && oracle->handshake &&
+		    !oracle->modern && strcmp(deed->method, "tools/call") == 0;
 		if (ask->asks_task)
 			snprintf(more, sizeof(more), ",\"task\":{}");
 		if (oracle->rule_count > 0 && strcmp(deed->method, "tools/call") == 0)
@@ -211,9 +224,9 @@ peer_opens(struct world *world)
 	    !oracle->asks[0].answered_by_peer ||
 	    !chance_percent(&world->chance, world->restarts && !peer_is_quiet(world) ? 8 : 40))
 		return false;
-	oracle->opened =
-	    peer_says(world, CLIENT, KIND_NOTICE, -1, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"q\":%d}}",
-		oracle->protocol->opened, peer_next(world));
+	oracle->opened = peer_says(world, CLIENT, KIND_NOTICE, -1,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"q\":%d}}",
+	    oracle->protocol->opened, peer_next(world));
 	return true;
 }
 
@@ -243,8 +256,8 @@ peer_floods(struct world *world)
 }
 
 /*
- * The server's numbers start again with each server; but the client may have answered a request of the former one
- * twice.
+ * The server's numbers start again with each server; but the client may have answered a request of
+ * the former one twice.
  */
 static void
 choose_server_id(struct world *world, char *id, size_t size)

@@ -27,8 +27,9 @@ write_cancel(struct world *world, int from, enum kind kind, int ask, const char 
 	if (reason)
 		snprintf(why, sizeof(why), "\"no \\\"more\\\" %d\"", q);
 	sent = peer_says(world, from, kind, kind == KIND_NOTICE ? -1 : ask,
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s%s%s,\"q\":%d}}", protocol_cancels[spelling],
-	    protocol_keys[spelling], id, reason ? ",\"reason\":" : "", why, q);
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s%s%s,\"q\":%d}}",
+	    protocol_cancels[spelling], protocol_keys[spelling], id, reason ? ",\"reason\":" : "",
+	    why, q);
 	world->oracle.sent[sent].spelling = spelling;
 	snprintf(world->oracle.sent[sent].reason, sizeof(why), "%s", why);
 }
@@ -36,7 +37,8 @@ write_cancel(struct world *world, int from, enum kind kind, int ask, const char 
 void
 peer_cancels(struct world *world, int from)
 {
-	int some = peer_some_ask(world, from), number = some < 0 ? some : peer_last_of_id(world, some);
+	int some = peer_some_ask(world, from),
+	    number = some < 0 ? some : peer_last_of_id(world, some);
 	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 
 	if (!peer_is_open(world))
@@ -46,7 +48,8 @@ peer_cancels(struct world *world, int from)
 	if (chance_percent(&world->chance, 10))
 		write_cancel(world, from, KIND_JUNK, -1,
 		    chance_percent(&world->chance, 50) ? "\"never-asked\"" : "null");
-	else if (number >= 0 && !ask->ours && (oracle_waits(ask) || chance_percent(&world->chance, 30)) &&
+	else if (number >= 0 && !ask->ours &&
+	    (oracle_waits(ask) || chance_percent(&world->chance, 30)) &&
 	    (from == CLIENT || ask->wire[0] != '\0'))
 		write_cancel(world, from, KIND_CANCEL, number, ask->id);
 }
@@ -56,7 +59,8 @@ peer_cancels_opening(struct world *world)
 {
 	const struct ask *opening = &world->oracle.asks[0];
 
-	if (world->oracle.handshake && peer_is_open(world) && oracle_waits(opening) && !opening->answered)
+	if (world->oracle.handshake && peer_is_open(world) && oracle_waits(opening) &&
+	    !opening->answered)
 		write_cancel(world, CLIENT, KIND_CANCEL, 0, opening->id);
 }
 
@@ -81,10 +85,12 @@ peer_cancels_foreign(struct world *world)
 	int number = stream ? newest_stream(oracle) : peer_some_ask(world, CLIENT), sent;
 	const struct ask *ask = &oracle->asks[number < 0 ? 0 : number];
 
-	if (number < 0 || !oracle_is_at_work(oracle, ask) || !world->text_ids || strncmp(ask->id, "\"s", 2) == 0 ||
-	    oracle->protocol != &protocols[MCP] || ask->asks_task || !oracle_waits(ask) || ask->written)
+	if (number < 0 || !oracle_is_at_work(oracle, ask) || !world->text_ids ||
+	    strncmp(ask->id, "\"s", 2) == 0 || oracle->protocol != &protocols[MCP] ||
+	    ask->asks_task || !oracle_waits(ask) || ask->written)
 		return;
-	sent = peer_says(world, SERVER, ask->deed->traits & STREAM ? KIND_CANCEL : KIND_JUNK, number,
+	sent = peer_says(world, SERVER, ask->deed->traits & STREAM ? KIND_CANCEL : KIND_JUNK,
+	    number,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s,\"q\":%d}}",
 	    ask->wire, peer_next(world));
 	oracle->sent[sent].spelling = SPELLED_MCP;
@@ -94,7 +100,8 @@ peer_cancels_foreign(struct world *world)
 void
 peer_person_cancels(struct world *world)
 {
-	int some = peer_some_ask(world, CLIENT), number = some < 0 ? some : peer_last_of_id(world, some);
+	int some = peer_some_ask(world, CLIENT),
+	    number = some < 0 ? some : peer_last_of_id(world, some);
 	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 
 	if (number < 0 || ask->ours || world->oracle.sent[ask->sent].heard == 0)
@@ -124,8 +131,8 @@ peer_cancels_turn(struct world *world)
 		oracle->asks[ask].sent = peer_next(world);
 	}
 	sent = peer_says(world, CLIENT, KIND_TURN_CANCEL, ask,
-	    "{\"jsonrpc\":\"2.0\",%s\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s,\"q\":%d}}", member,
-	    session, peer_next(world));
+	    "{\"jsonrpc\":\"2.0\",%s\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s,\"q\":%d}}",
+	    member, session, peer_next(world));
 	snprintf(oracle->sent[sent].session, sizeof(session), "%s", session);
 }
 
@@ -143,8 +150,8 @@ ask_canceld(struct world *world, int target)
 	oracle->asks[ask].target = target;
 	oracle->asks[ask].sent = peer_next(world);
 	peer_says(world, CLIENT, KIND_ACKNOWLEDGED, ask,
-	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"$/canceld/cancel\",\"params\":{\"q\":%d,\"id\":%s}}", id,
-	    peer_next(world), target < 0 ? "\"never-asked\"" : oracle->asks[target].id);
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"$/canceld/cancel\",\"params\":{\"q\":%d,\"id\":%s}}",
+	    id, peer_next(world), target < 0 ? "\"never-asked\"" : oracle->asks[target].id);
 }
 
 /* $/canceld/cancel, sometimes of a request that never was. */

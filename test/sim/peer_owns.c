@@ -13,7 +13,8 @@ refuse(struct world *world, const struct own *own, int code)
 
 	return peer_says(world, SERVER, KIND_JUNK, -1,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%s%s%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
-	    own->wire, fault < 3 ? broken[fault] : "", fault == 2 ? own->wire : "", code, peer_next(world));
+	    own->wire, fault < 3 ? broken[fault] : "", fault == 2 ? own->wire : "", code,
+	    peer_next(world));
 }
 
 /* The handshake may be refused, as may a setting; an answer of any kind shows that it is alive. */
@@ -21,7 +22,8 @@ static void
 answer(struct world *world, int number)
 {
 	struct own *own = &world->oracle.owns[number];
-	bool handshake = own->kind == OWN_HANDSHAKE, mcp = world->oracle.protocol == &protocols[MCP];
+	bool handshake = own->kind == OWN_HANDSHAKE,
+	     mcp = world->oracle.protocol == &protocols[MCP];
 	bool differs = handshake && mcp && chance_percent(&world->chance, 20);
 	bool granted = !chance_percent(&world->chance, handshake ? 15 : 25);
 	bool unknown = own->kind == OWN_SESSION && chance_percent(&world->chance, 60);
@@ -29,9 +31,9 @@ answer(struct world *world, int number)
 
 	own->written = true;
 	if (granted)
-		sent =
-		    peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s}}",
-			own->wire, q, handshake ? peer_opening(world, differs) : "");
+		sent = peer_says(world, SERVER, KIND_JUNK, -1,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s}}", own->wire, q,
+		    handshake ? peer_opening(world, differs) : "");
 	else
 		sent = refuse(world, own, unknown ? -32000 : -32601);
 	world->oracle.sent[sent].own = number;
@@ -54,7 +56,8 @@ peer_answers_canceld(struct world *world, bool all)
 	int i;
 
 	for (i = 0; i < world->oracle.own_count; i++)
-		if (is_ready(world, &world->oracle.owns[i]) && (all || chance_percent(&world->chance, 50))) {
+		if (is_ready(world, &world->oracle.owns[i]) &&
+		    (all || chance_percent(&world->chance, 50))) {
 			if (world->oracle.owns[i].kind == OWN_SESSION)
 				peer_repeats_history(world);
 			answer(world, i);
@@ -67,19 +70,19 @@ peer_answers_of_old(struct world *world)
 	int number = peer_some_ask(world, CLIENT);
 	struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 
-	if (number < 0 || ask->lost == 0 || ask->wire[0] == '\0' || !peer_may_answer_again(world, number) ||
-	    !oracle_is_nobodys(&world->oracle, ask->wire))
+	if (number < 0 || ask->lost == 0 || ask->wire[0] == '\0' ||
+	    !peer_may_answer_again(world, number) || !oracle_is_nobodys(&world->oracle, ask->wire))
 		return;
 	ask->doubled = true;
-	peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire,
-	    peer_next(world));
+	peer_says(world, SERVER, KIND_JUNK, -1,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire, peer_next(world));
 }
 
 static bool
 may_begin(const struct world *world, const struct ask *ask)
 {
-	return ask->by == CLIENT && !ask->ours && (ask->deed->traits & STREAM) && !ask->begins && !ask->written &&
-	    ask->cancelled == 0 && oracle_is_at_work(&world->oracle, ask);
+	return ask->by == CLIENT && !ask->ours && (ask->deed->traits & STREAM) && !ask->begins &&
+	    !ask->written && ask->cancelled == 0 && oracle_is_at_work(&world->oracle, ask);
 }
 
 /* MCP 2026-07-28 basic/patterns/subscriptions. */

@@ -23,13 +23,18 @@ peer_is_open(const struct world *world)
 	return false;
 }
 
-/* LSP "Header Part", with the variations of real peers before and after the number; the plain ones come first. */
+/*
+ * LSP "Header Part", with the variations of real peers before and after the number; the plain ones
+ * come first.
+ */
 static const char *const headers[][2] = {
 	{ "Content-Length: ", "\r\n\r\n" },
 	{ "content-length: ", "\r\n\r\n" },
 	{ "Content-Length:", "\n\n" },
-	{ "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: ", "\r\n\r\n" },
-	{ "Content-Length: ", "\r\nContent-Type: application/vscode-jsonrpc; charset=utf8\r\n\r\n" },
+	{ "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: ",
+	    "\r\n\r\n" },
+	{ "Content-Length: ",
+	    "\r\nContent-Type: application/vscode-jsonrpc; charset=utf8\r\n\r\n" },
 	{ "CONTENT-LENGTH :  ", " \r\n\r\n" },
 	{ "Content-Length: ", "\r\nX-Trace: 7\r\n\r\n" },
 	{ "X-Trace: a,b\r\nContent-Length: ", "\r\n\r\n" },
@@ -55,7 +60,8 @@ framed(struct world *world, const char *text)
 
 	if (world->oracle.header) {
 		kind = some_header(world);
-		len = asprintf(&bytes, "%s%zu%s%s", headers[kind][0], strlen(text), headers[kind][1], text);
+		len = asprintf(&bytes, "%s%zu%s%s", headers[kind][0], strlen(text),
+		    headers[kind][1], text);
 	} else {
 		len = asprintf(&bytes, "%s%s", text, end);
 	}
@@ -66,7 +72,8 @@ framed(struct world *world, const char *text)
 
 /* Takes ownership of bytes. */
 static int
-write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes, const char *arrives)
+write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes,
+    const char *arrives)
 {
 	struct peer *peer = &world->peer[from];
 	size_t len = strlen(bytes);
@@ -76,21 +83,25 @@ write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes,
 		abort();
 	sent = oracle_say(&world->oracle, from, kind, ask, bytes, len, arrives);
 	peer->queue[(peer->first + peer->count++) % QUEUE_MAX] = sent;
-	world_tell(world, "%s writes %.150s%s\n", from == CLIENT ? "client" : "server", bytes, len > 150 ? "..." : "");
+	world_tell(world, "%s writes %.150s%s\n", from == CLIENT ? "client" : "server", bytes,
+	    len > 150 ? "..." : "");
 	return sent;
 }
 
 /* Text that reaches the client otherwise than its server wrote it. */
 struct change {
 	const char *written, *arrives;
-	int unclean; /* places that are changed only with --clean-text; 0: it is no UTF-8, and always is */
+	/* places that are changed only with --clean-text; 0: it is no UTF-8, and always is */
+	int unclean;
 };
 
 static const struct change changes[] = {
 	{ "caf\xe9 \xe2\x82", "caf\xef\xbf\xbd \xef\xbf\xbd", 0 },
 	{ "half \\ud83d \\ud83d\\uDE00 \\\\ud83d", "half \\ufffd \\ud83d\\uDE00 \\\\ud83d", 1 },
-	{ "halves \\uDE00\\uD83D\\ud83d\\ude00\\uD83D\\n", "halves \\ufffd\\ufffd\\ud83d\\ude00\\ufffd\\n", 3 },
-	{ "ends \xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7\\u2028", "ends \\u2028\\u2029\xe2\x80\xa7\\u2028", 2 },
+	{ "halves \\uDE00\\uD83D\\ud83d\\ude00\\uD83D\\n",
+	    "halves \\ufffd\\ufffd\\ud83d\\ude00\\ufffd\\n", 3 },
+	{ "ends \xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7\\u2028",
+	    "ends \\u2028\\u2029\xe2\x80\xa7\\u2028", 2 },
 };
 
 enum { CHANGES = sizeof(changes) / sizeof(changes[0]) };
@@ -103,7 +114,8 @@ changed(const char *text, const struct change *change)
 	char *other = NULL;
 
 	if (at != NULL &&
-	    asprintf(&other, "%.*s%s%s", (int)(at - text), text, change->arrives, at + strlen(change->written)) < 0)
+	    asprintf(&other, "%.*s%s%s", (int)(at - text), text, change->arrives,
+		at + strlen(change->written)) < 0)
 		abort();
 	return other;
 }
@@ -115,7 +127,8 @@ repair(char *text, bool clean, int *unclean)
 	char *other;
 
 	for (int i = 0; i < CHANGES; i++) {
-		if ((changes[i].unclean > 0 && !clean) || (other = changed(text, &changes[i])) == NULL)
+		if ((changes[i].unclean > 0 && !clean) ||
+		    (other = changed(text, &changes[i])) == NULL)
 			continue;
 		free(text);
 		text = other;
@@ -137,7 +150,8 @@ peer_says(struct world *world, int from, enum kind kind, int ask, const char *fo
 	va_end(arguments);
 	bytes = from == SERVER ? framed(world, text) : NULL;
 	sound = repair(text, from == SERVER && world->oracle.clean_text, &unclean);
-	sent = write_bytes(world, from, kind, ask, bytes == NULL ? framed(world, sound) : bytes, sound);
+	sent = write_bytes(world, from, kind, ask, bytes == NULL ? framed(world, sound) : bytes,
+	    sound);
 	world->oracle.sent[sent].unclean = unclean;
 	free(sound);
 	return sent;
@@ -156,10 +170,11 @@ peer_large(void)
 const char *
 peer_payload(struct world *world)
 {
-	static const char *const texts[] = { "\"x\"", "1.10", "[18446744073709551615,1e300]", "\"\\u00e9\\\"id\\\":7\"",
-		"{\"id\":1,\"method\":\"notifications/cancelled\"}", "null", "\"\xe2\x80\x8d\xe4\xb8\xad\"",
-		"\"Content-Length: 9\\r\\n\\r\\n\"", "\"caf\xe9 \xe2\x82\"",
-		"\"half \\ud83d \\ud83d\\uDE00 \\\\ud83d\"", "{\"halves \\uDE00\\uD83D\\ud83d\\ude00\\uD83D\\n\":1}",
+	static const char *const texts[] = { "\"x\"", "1.10", "[18446744073709551615,1e300]",
+		"\"\\u00e9\\\"id\\\":7\"", "{\"id\":1,\"method\":\"notifications/cancelled\"}",
+		"null", "\"\xe2\x80\x8d\xe4\xb8\xad\"", "\"Content-Length: 9\\r\\n\\r\\n\"",
+		"\"caf\xe9 \xe2\x82\"", "\"half \\ud83d \\ud83d\\uDE00 \\\\ud83d\"",
+		"{\"halves \\uDE00\\uD83D\\ud83d\\ude00\\uD83D\\n\":1}",
 		"\"caf\xe9 \xe2\x82 ends \xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7\\u2028\"" };
 
 	if (!chance_percent(&world->chance, world->large))
@@ -182,7 +197,9 @@ write_text(struct world *world, int from, const char *text, bool complain)
 static const char *const headlike[] = { "< Content-Length: 40\n\n",
 	"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\nServer: x\r\n\r\n" };
 
-/* Whether the server's last text may be the head of a message: then a brace begins the body of one. */
+/*
+ * Whether the server's last text may be the head of a message: then a brace begins the body of one.
+ */
 static bool
 ends_like_a_head(const struct world *world)
 {
@@ -190,19 +207,25 @@ ends_like_a_head(const struct world *world)
 		const struct sent *sent = &world->oracle.sent[i];
 
 		if (sent->from == SERVER && strcmp(sent->bytes, "\n") != 0)
-			return strcmp(sent->bytes, headlike[0]) == 0 || strcmp(sent->bytes, headlike[1]) == 0;
+			return strcmp(sent->bytes, headlike[0]) == 0 ||
+			    strcmp(sent->bytes, headlike[1]) == 0;
 	}
 	return false;
 }
 
-/* Junk between the messages; text that ends without a newline, or like a line of a header, stands before a message. */
+/*
+ * Junk between the messages; text that ends without a newline, or like a line of a header, stands
+ * before a message.
+ */
 static void
 writes_text(struct world *world, int from)
 {
-	const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n", "\xff\xfe\n", "17\n",
-		"log: {\"level\":\"info\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n", "Loading...", "Warning: x\r\n",
-		"X-Content-Length: 5\r\n", headlike[0], headlike[1] };
-	static const char *const client[] = { "Loading...\n", "{\"a\":1}\n", "\n", "17\n", "{\"a\":\n" };
+	const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n",
+		"\xff\xfe\n", "17\n", "log: {\"level\":\"info\",\"id\":1,\"method\":\"x\"}\n",
+		"{\"a\":\n", "Loading...", "Warning: x\r\n", "X-Content-Length: 5\r\n", headlike[0],
+		headlike[1] };
+	static const char *const client[] = { "Loading...\n", "{\"a\":1}\n", "\n", "17\n",
+		"{\"a\":\n" };
 	bool header = world->oracle.header && peer_is_open(world);
 	const char *text = from == CLIENT ? client[chance_below(&world->chance, 5)] :
 					    texts[chance_below(&world->chance, header ? 12 : 7)];
@@ -299,6 +322,6 @@ peer_writes_notice(struct world *world, int from)
 	else
 		peer_says(world, from, KIND_NOTICE, -1,
 		    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"q\":%d,\"p\":%s}}",
-		    from == CLIENT ? some_notice(world) : world->oracle.protocol->notice, peer_next(world),
-		    peer_payload(world));
+		    from == CLIENT ? some_notice(world) : world->oracle.protocol->notice,
+		    peer_next(world), peer_payload(world));
 }

@@ -1,6 +1,9 @@
 #pragma once
 
-/* The facts of each protocol in the specifications, written a second time: nothing here comes from src/core. */
+/*
+ * The facts of each protocol in the specifications, written a second time: nothing here comes from
+ * src/core.
+ */
 
 #include <stdbool.h>
 

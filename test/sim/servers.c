@@ -25,9 +25,9 @@ choose_mood(struct world *world)
 }
 
 /*
- * How many bytes of a message are enough when nothing follows: a message, also an answer to canceld itself, needs all
- * but its line's end, an answer among text must be whole; but a malformed answer without its line's end may have
- * broken off, and is answered with the server's end.
+ * How many bytes of a message are enough when nothing follows: a message, also an answer to canceld
+ * itself, needs all but its line's end, an answer among text must be whole; but a malformed answer
+ * without its line's end may have broken off, and is answered with the server's end.
  */
 static size_t
 enough_of(const struct world *world, const struct sent *sent)
@@ -35,7 +35,8 @@ enough_of(const struct world *world, const struct sent *sent)
 	if ((sent->kind == KIND_JUNK && sent->own < 0) || sent->bad)
 		return sent->len;
 	if (sent->salvaged)
-		return (size_t)(strstr(sent->bytes, sent->arrives) - sent->bytes) + sent->arrives_len;
+		return (size_t)(strstr(sent->bytes, sent->arrives) - sent->bytes) +
+		    sent->arrives_len;
 	return world->oracle.header ? sent->len : sent->arrives_len;
 }
 
@@ -65,12 +66,14 @@ check_wait(struct world *world, bool served, int64_t wait)
 	int i;
 
 	for (i = 0; i < world->start_count; i++)
-		recent += world->restart.within == MSEC_NEVER || world->now - world->starts[i] < world->restart.within;
+		recent += world->restart.within == MSEC_NEVER ||
+		    world->now - world->starts[i] < world->restart.within;
 	if ((wait == MSEC_NEVER) != (recent >= world->restart.most))
-		oracle_blame(&world->oracle, "7: %zu restarts of %zu, and another one is %s", recent,
-		    world->restart.most, wait == MSEC_NEVER ? "refused" : "allowed");
+		oracle_blame(&world->oracle, "7: %zu restarts of %zu, and another one is %s",
+		    recent, world->restart.most, wait == MSEC_NEVER ? "refused" : "allowed");
 	if (wait != MSEC_NEVER && wait > (served ? 0 : TIME_RESTART_MOST))
-		oracle_blame(&world->oracle, "7: the next server comes after %lld ms", (long long)wait);
+		oracle_blame(&world->oracle, "7: the next server comes after %lld ms",
+		    (long long)wait);
 	if (wait != MSEC_NEVER && world->start_count < STARTS_MAX)
 		world->starts[world->start_count++] = world->now;
 }
@@ -104,16 +107,18 @@ has_half(const struct peer *peer)
 }
 
 /*
- * As in the shell, the next server comes when the client asks something: behind one that ended on server/discover, or
- * that went with status 0 while nothing was outstanding.
+ * As in the shell, the next server comes when the client asks something: behind one that ended on
+ * server/discover, or that went with status 0 while nothing was outstanding.
  */
 static bool
 may_rest(struct world *world, bool may)
 {
 	bool probed = session_ended_on_probe(world->session);
 
-	if (probed ? !oracle_ended_on_probe(&world->oracle, false) : oracle_ended_on_probe(&world->oracle, true))
-		oracle_blame(&world->oracle, "7: the server did %send on server/discover", probed ? "not " : "");
+	if (probed ? !oracle_ended_on_probe(&world->oracle, false) :
+		     oracle_ended_on_probe(&world->oracle, true))
+		oracle_blame(&world->oracle, "7: the server did %send on server/discover",
+		    probed ? "not " : "");
 	world->oracle.ended_on_probe |= probed;
 	return probed ||
 	    (may && !world->oracle.stuck && session_outstanding(world->session, SIDE_CLIENT) == 0 &&
@@ -133,13 +138,18 @@ crash(struct world *world)
 	world_tell(world, "the server goes\n");
 	both_end_of_input(world, SIDE_SERVER);
 	may = session_cannot_restart(world->session) == NULL;
-	if (may != oracle_may_restart(&world->oracle, world->stateless) && (!may || world->oracle.initialized))
+	if (may != oracle_may_restart(&world->oracle, world->stateless) &&
+	    (!may || world->oracle.initialized))
 		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
-	/* As in the shell, no server follows one that never answered the handshake in time: the session ends. */
+	/*
+	 * As in the shell, no server follows one that never answered the handshake in time: the
+	 * session ends.
+	 */
 	rests = !world->session->server.hung && may_rest(world, may);
 	if (rests)
 		world->back_at = MSEC_NEVER;
-	else if (!may || world->session->server.hung || !plan_restart(world, world->session->server.served)) {
+	else if (!may || world->session->server.hung ||
+	    !plan_restart(world, world->session->server.served)) {
 		servers_end(world);
 		return;
 	}
@@ -148,14 +158,15 @@ crash(struct world *world)
 	world->oracle.losing = true;
 	both_server_lost(world);
 	world->oracle.losing = false;
-	if (chance_percent(&world->chance, 30)) /* it had closed its stdout, and its stdin is closed only now */
+	/* it had closed its stdout, and its stdin is closed only now */
+	if (chance_percent(&world->chance, 30))
 		both_server_shut(world);
 	reset_peer(&world->peer[SERVER]);
 }
 
 /*
- * The new server sends a request and cancels it before it can be read: mostly behind a message that its predecessor
- * broke off.
+ * The new server sends a request and cancels it before it can be read: mostly behind a message that
+ * its predecessor broke off.
  */
 static void
 asks_hastily(struct world *world)
@@ -197,7 +208,8 @@ servers_note(struct world *world)
 		oracle->unread = world->now;
 	if (wire_backed_up(world, SERVER))
 		oracle->moved = world->now;
-	if (servers_is_there(world) && world->session->server.life == SERVER_STUCK && !oracle->stuck)
+	if (servers_is_there(world) && world->session->server.life == SERVER_STUCK &&
+	    !oracle->stuck)
 		oracle_stuck(oracle);
 	oracle_still(oracle, false);
 	oracle_look_for_ignored(oracle);
@@ -207,7 +219,8 @@ servers_note(struct world *world)
 static void
 wake_up(struct world *world)
 {
-	if (world->oracle.resting && (session_asks(world->session) || wire_backed_up(world, CLIENT)))
+	if (world->oracle.resting &&
+	    (session_asks(world->session) || wire_backed_up(world, CLIENT)))
 		world->back_at = world->now;
 }
 
@@ -258,7 +271,8 @@ servers_wake(const struct world *world)
 	if (world->over || world->mood != MOOD_LATE || world->peer[SERVER].hung)
 		return wake;
 	for (i = 0; i < world->oracle.own_count; i++)
-		if (!world->oracle.owns[i].written && world->oracle.owns[i].at + world->mood_delay < wake)
+		if (!world->oracle.owns[i].written &&
+		    world->oracle.owns[i].at + world->mood_delay < wake)
 			wake = world->oracle.owns[i].at + world->mood_delay;
 	return wake;
 }

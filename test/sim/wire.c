@@ -99,7 +99,8 @@ wire_drain(struct world *world, int to, size_t n)
 		lane_sent(world->session->party[from].lane, span.len);
 		if (to == SERVER) {
 			world->oracle.moved = world->now;
-			world->oracle.half = world->peer[SERVER].len > 0 || world->peer[SERVER].in_body;
+			world->oracle.half =
+			    world->peer[SERVER].len > 0 || world->peer[SERVER].in_body;
 		}
 	}
 }
@@ -107,7 +108,8 @@ wire_drain(struct world *world, int to, size_t n)
 bool
 wire_backed_up(const struct world *world, int from)
 {
-	return lane_queued(world->session->party[from == CLIENT ? SIDE_CLIENT : SIDE_SERVER].lane) >= MARK;
+	return lane_queued(
+		   world->session->party[from == CLIENT ? SIDE_CLIENT : SIDE_SERVER].lane) >= MARK;
 }
 
 /* Canceld reads at most n bytes of what that side wrote. */
@@ -170,9 +172,11 @@ void
 wire_reads_some(struct world *world, int from)
 {
 	const struct peer *peer = &world->peer[from];
-	bool large = peer->count > 0 && world->oracle.sent[peer->queue[peer->first]].len > LIMIT_READ;
+	bool large =
+	    peer->count > 0 && world->oracle.sent[peer->queue[peer->first]].len > LIMIT_READ;
 
-	wire_feed(world, from, large ? 1 + chance_below(&world->chance, LIMIT_READ) : wire_some_bytes(world));
+	wire_feed(world, from,
+	    large ? 1 + chance_below(&world->chance, LIMIT_READ) : wire_some_bytes(world));
 	if (peer->fed >= LIMIT_READ && chance_percent(&world->chance, 40))
 		interrupts(world, from == CLIENT ? SERVER : CLIENT);
 }

@@ -9,7 +9,14 @@
 #include "golden.h"
 #include "world_inside.h"
 
-enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000, SHUT_STEPS = 20, SHUT_LONGEST = 300, RAVES = 90000 };
+enum {
+	STEPS = 400,
+	DEAF_STEPS = 60,
+	DEAF_LONGEST = 70000,
+	SHUT_STEPS = 20,
+	SHUT_LONGEST = 300,
+	RAVES = 90000
+};
 
 void
 world_tell(struct world *world, const char *format, ...)
@@ -41,7 +48,8 @@ canceld_acts(struct world *world)
 	else if (chance_percent(&world->chance, 20)) {
 		clock_sleep(world, false);
 		world->now += 60000;
-		world->oracle.moved = world->oracle.unread = world->oracle.slept = world->slept = world->now;
+		world->oracle.moved = world->oracle.unread = world->oracle.slept = world->slept =
+		    world->now;
 		clock_expire(world);
 	} else if (chance_percent(&world->chance, 20)) {
 		/* A turn that takes long: no sleep, however late what was due is done. */
@@ -71,7 +79,8 @@ shut_server(struct world *world)
 		wire_feed(world, SERVER, wire_some_bytes(world));
 	}
 	if (!replaying && lane_output(world->session->party[SIDE_CLIENT].lane, &span, 1) > 0)
-		oracle_blame(&world->oracle, "2: something is written to a server whose stdin is closed");
+		oracle_blame(&world->oracle,
+		    "2: something is written to a server whose stdin is closed");
 	wire_drain(world, CLIENT, SIZE_MAX);
 }
 
@@ -146,7 +155,8 @@ server_goes_deaf(struct world *world)
 	world->peer[CLIENT].stalled = false;
 	clock_settle(world);
 	clock_passes(world, DEAF_LONGEST);
-	if (session_outstanding(world->session, SIDE_CLIENT) > 0 || session_server_owes(world->session))
+	if (session_outstanding(world->session, SIDE_CLIENT) > 0 ||
+	    session_server_owes(world->session))
 		oracle_blame(&world->oracle, "1: a server that reads nothing is waited for");
 	server_dies(world);
 }
@@ -166,15 +176,16 @@ server_hangs(struct world *world)
 static void
 server_raves(struct world *world)
 {
-	int64_t pause = world->oracle.kill_stuck * 3 / 4, until = world->now + RAVES + 4 * world->oracle.kill_stuck;
+	int64_t pause = world->oracle.kill_stuck * 3 / 4,
+		until = world->now + RAVES + 4 * world->oracle.kill_stuck;
 
 	clock_settle(world);
 	peer_client_asks(world);
 	clock_settle(world);
 	peer_cancels(world, CLIENT);
 	world->mood = MOOD_NEVER;
-	while (
-	    world->now < until && servers_is_there(world) && !world->oracle.stuck && world->oracle.verdict[0] == '\0') {
+	while (world->now < until && servers_is_there(world) && !world->oracle.stuck &&
+	    world->oracle.verdict[0] == '\0') {
 		wire_feed(world, CLIENT, SIZE_MAX);
 		peer_writes_notice(world, SERVER);
 		wire_feed(world, SERVER, SIZE_MAX);
@@ -186,8 +197,8 @@ server_raves(struct world *world)
 }
 
 /*
- * The side whose request is answered. A message dropped for it was on its way to the other side; without a message, the
- * action names the side that the request was for.
+ * The side whose request is answered. A message dropped for it was on its way to the other side;
+ * without a message, the action names the side that the request was for.
  */
 static int
 asker_of(const struct action *action)
@@ -196,7 +207,8 @@ asker_of(const struct action *action)
 	bool client = (action->side == SIDE_CLIENT) == same;
 
 	/* The client's refusal, in place of which another answer is given. */
-	if (action->verb == VERB_DROP && (action->why == WHY_ANSWERED_FOR_CLIENT || action->why == WHY_CANCEL_ANSWERED))
+	if (action->verb == VERB_DROP &&
+	    (action->why == WHY_ANSWERED_FOR_CLIENT || action->why == WHY_CANCEL_ANSWERED))
 		return action->side == SIDE_CLIENT ? CLIENT : SERVER;
 	/* One that had passed in part. */
 	if (action->why == WHY_SERVER_GONE && action->verb == VERB_SEND)
@@ -207,15 +219,20 @@ asker_of(const struct action *action)
 static void
 note_answer(struct world *world, const struct action *action, const char *id)
 {
-	static const enum why answers[] = { WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED, WHY_MALFORMED,
-		WHY_UNANSWERABLE, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
+	static const enum why answers[] = { WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED,
+		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
 	size_t i;
 
-	/* After the grace a request has ended, even if its answer is not written because its server reads no more. */
+	/*
+	 * After the grace a request has ended, even if its answer is not written because its server
+	 * reads no more.
+	 */
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_CANCEL_ANSWERED))
+		if (action->why == answers[i] &&
+		    (action->verb != VERB_NOTE || action->why == WHY_CANCEL_ANSWERED))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
-	if (action->why == WHY_ANSWERED_FOR_CLIENT && action->verb != VERB_NOTE && asker_of(action) == SERVER)
+	if (action->why == WHY_ANSWERED_FOR_CLIENT && action->verb != VERB_NOTE &&
+	    asker_of(action) == SERVER)
 		oracle_decided(&world->oracle, SERVER, id, DECIDED_FOR_CLIENT);
 	if (action->why == WHY_OPERATOR_CANCELLED)
 		oracle_decided(&world->oracle, asker_of(action), id,
@@ -259,15 +276,17 @@ on_action(void *user, const struct action *action)
 		world->ended += action->side == SIDE_CLIENT;
 		return;
 	}
-	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr,
-	    (int)action->detail.len, action->detail.ptr);
+	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len,
+	    action->id.ptr, (int)action->detail.len, action->detail.ptr);
 	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
 	if (action->why == WHY_CANCEL_SENT)
-		snprintf(session, sizeof(session), "%.*s", (int)action->detail.len, action->detail.ptr);
+		snprintf(session, sizeof(session), "%.*s", (int)action->detail.len,
+		    action->detail.ptr);
 	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
-		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id, session,
-		    action->why == WHY_CANCEL_TRANSLATED);
-	if (action->why == WHY_CANCEL_FORWARDED && action->verb == VERB_SEND && action->side == SIDE_SERVER)
+		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id,
+		    session, action->why == WHY_CANCEL_TRANSLATED);
+	if (action->why == WHY_CANCEL_FORWARDED && action->verb == VERB_SEND &&
+	    action->side == SIDE_SERVER)
 		oracle_forwards(&world->oracle);
 	if (action->why == WHY_CANCEL_IGNORED)
 		oracle_ignores(&world->oracle, id);
@@ -276,12 +295,15 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_PROBE_SENT && action->detail.len == 0)
 		oracle_tries(&world->oracle, id);
 	else if (action->why == WHY_PROBE_SENT)
-		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
+		oracle_probes(&world->oracle,
+		    world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
 	if (action->why == WHY_SKEWED && world->slept != world->now)
-		oracle_blame(&world->oracle, "1: the machine is said to have slept, and it did not");
+		oracle_blame(&world->oracle,
+		    "1: the machine is said to have slept, and it did not");
 	if (action->why == WHY_TEXT_REPAIRED)
 		note_repair(world, action->detail);
-	if (action->verb == VERB_DROP && (action->why == WHY_CANCEL_UNSENT || action->why == WHY_CANCEL_WITHHELD))
+	if (action->verb == VERB_DROP &&
+	    (action->why == WHY_CANCEL_UNSENT || action->why == WHY_CANCEL_WITHHELD))
 		oracle_drops_turn_cancel(&world->oracle);
 	if (action->why == WHY_HEARTBEAT_SENT)
 		oracle_beats(&world->oracle, id);
@@ -293,7 +315,8 @@ on_action(void *user, const struct action *action)
 		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
 	if (world->oracle.shut && action->side == SIDE_SERVER && action->verb == VERB_SEND)
-		oracle_blame(&world->oracle, "2: %s is told of a server whose stdin is closed", why_word(action->why));
+		oracle_blame(&world->oracle, "2: %s is told of a server whose stdin is closed",
+		    why_word(action->why));
 	note_answer(world, action, id);
 }
 
@@ -312,8 +335,8 @@ choose_protocol(struct world *world)
 		usual = true; /* the framing weighs more than what the first request says */
 	oracle->header = oracle->protocol->header == usual;
 	oracle->modern = oracle->protocol == &protocols[MCP] && chance_percent(chance, 40);
-	oracle->handshake =
-	    oracle->protocol->client[0].traits & HANDSHAKE && !oracle->modern && chance_percent(chance, 70);
+	oracle->handshake = oracle->protocol->client[0].traits & HANDSHAKE && !oracle->modern &&
+	    chance_percent(chance, 70);
 	oracle->version = 1 + chance_percent(chance, 50);
 	if (oracle->protocol != &protocols[ACP])
 		return;
@@ -334,7 +357,8 @@ begin_as_needed(struct world *world)
 		oracle->modern = false;
 	if (!oracle->handshake)
 		return;
-	if (oracle->kill_stuck > 0 && oracle->protocol == &protocols[MCP] && chance_percent(&world->chance, 60))
+	if (oracle->kill_stuck > 0 && oracle->protocol == &protocols[MCP] &&
+	    chance_percent(&world->chance, 60))
 		world->quiet = 20 + (int)chance_below(&world->chance, 60);
 	peer_begins(world);
 }
@@ -342,8 +366,9 @@ begin_as_needed(struct world *world)
 static void
 add_rule(struct world *world, enum policy_kind clock, const char *method, int64_t duration)
 {
-	policy_add(&world->policy, POLICY_OPTION, clock, (struct span){ method, method == NULL ? 0 : strlen(method) },
-	    (struct span){ NULL, 0 }, duration, SPAN_NONE);
+	policy_add(&world->policy, POLICY_OPTION, clock,
+	    (struct span){ method, method == NULL ? 0 : strlen(method) }, (struct span){ NULL, 0 },
+	    duration, SPAN_NONE);
 }
 
 /* Whether --parallel is given. Not drawn, so that the worlds without it stay what they were. */
@@ -385,8 +410,9 @@ choose_restarts(struct world *world, struct session_config *config)
 	world->stateless = world->oracle.stateless = config->stateless =
 	    chance_percent(chance, world->oracle.protocol == &protocols[ACP] ? 25 : 70);
 	if (world->oracle.protocol == &protocols[ACP] && chance_percent(chance, 75))
-		world->oracle.reopens =
-		    world->oracle.version > 1 || chance_percent(chance, 50) ? "session/resume" : "session/load";
+		world->oracle.reopens = world->oracle.version > 1 || chance_percent(chance, 50) ?
+		    "session/resume" :
+		    "session/load";
 	world->crashes = chance_below(chance, 4);
 	if (chance_percent(chance, 50))
 		config->kill_stuck = 300 + chance_below(chance, 3000);
@@ -397,10 +423,14 @@ choose_restarts(struct world *world, struct session_config *config)
 	world->mood = chance_percent(chance, 25) ? MOOD_NEVER : MOOD_ANSWERS;
 	world->oracle.lists[0] = world->oracle.lists[2] = chance_percent(chance, 30);
 	world->restart.most = 1 + chance_below(chance, 6);
-	world->restart.within = chance_percent(chance, 50) ? MSEC_NEVER : 1000 + chance_below(chance, 60000);
+	world->restart.within =
+	    chance_percent(chance, 50) ? MSEC_NEVER : 1000 + chance_below(chance, 60000);
 }
 
-/* In some worlds canceld answers a request of the server's that asks no person: at once, or when a deadline passes. */
+/*
+ * In some worlds canceld answers a request of the server's that asks no person: at once, or when a
+ * deadline passes.
+ */
 static void
 choose_answer(struct world *world)
 {
@@ -419,8 +449,8 @@ choose_answer(struct world *world)
 		add_rule(world, POLICY_IDLE, deed->method, oracle->answered_after);
 	oracle->answered = deed->method;
 	oracle->answer = "{\"by\":[\"canceld\",1.50]}";
-	policy_add(&world->policy, POLICY_OPTION, POLICY_ANSWER, span_of(deed->method), SPAN_NONE, 0,
-	    span_of(oracle->answer));
+	policy_add(&world->policy, POLICY_OPTION, POLICY_ANSWER, span_of(deed->method), SPAN_NONE,
+	    0, span_of(oracle->answer));
 }
 
 /* One to three rules, the more specific ones last: all requests, a method, a tool. */
@@ -429,21 +459,25 @@ choose_parallel(struct world *world)
 {
 	static const struct places acp[] = { { NULL, NULL, 0 }, { "session/prompt", NULL, 0 },
 		{ "session/new", NULL, 0 } };
-	static const struct places mcp[] = { { NULL, NULL, 0 }, { "tools/call", NULL, 0 }, { "tools/call", "t1", 0 } };
+	static const struct places mcp[] = { { NULL, NULL, 0 }, { "tools/call", NULL, 0 },
+		{ "tools/call", "t1", 0 } };
 	struct oracle *oracle = &world->oracle;
 	const struct places *places = oracle->protocol == &protocols[ACP] ? acp : mcp;
 	unsigned some = 1 + chance_below(&world->chance, 7);
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct places *rule = &oracle->rules[oracle->rule_count];
-		struct span method = { places[i].method, places[i].method == NULL ? 0 : strlen(places[i].method) };
-		struct span name = { places[i].name, places[i].name == NULL ? 0 : strlen(places[i].name) };
+		struct span method = { places[i].method,
+			places[i].method == NULL ? 0 : strlen(places[i].method) };
+		struct span name = { places[i].name,
+			places[i].name == NULL ? 0 : strlen(places[i].name) };
 
 		if (!(some & 1U << i))
 			continue;
 		*rule = places[i];
 		rule->most = 1 + (int)chance_below(&world->chance, 3);
-		policy_add(&world->policy, POLICY_OPTION, POLICY_PARALLEL, method, name, rule->most, SPAN_NONE);
+		policy_add(&world->policy, POLICY_OPTION, POLICY_PARALLEL, method, name, rule->most,
+		    SPAN_NONE);
 		oracle->rule_count++;
 	}
 }
@@ -460,7 +494,8 @@ init(struct world *world)
 	choose_deadlines(world);
 	choose_answer(world);
 	if (world->given)
-		config.dialect = dialect_named((struct span){ oracle->protocol->name, strlen(oracle->protocol->name) });
+		config.dialect = dialect_named(
+		    (struct span){ oracle->protocol->name, strlen(oracle->protocol->name) });
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
 	config.max_message = LIMIT_MESSAGE;
 	world->max_inflight = config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
@@ -472,7 +507,8 @@ init(struct world *world)
 	oracle->tool_errors = config.tool_errors = chance_percent(chance, 15);
 	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
 	oracle->legacy = config.legacy = chance_percent(chance, 15);
-	oracle->heartbeat = config.heartbeat = chance_percent(chance, 30) ? 100 + chance_below(chance, 900) : 0;
+	oracle->heartbeat = config.heartbeat =
+	    chance_percent(chance, 30) ? 100 + chance_below(chance, 900) : 0;
 	oracle->clean_text = config.clean_text = chance_percent(chance, 30);
 	choose_restarts(world, &config);
 	if (is_parallel(world))
@@ -519,7 +555,10 @@ ends_somehow(struct world *world)
 		clock_runs_out(world);
 }
 
-/* Each request is counted, and once only: by what became of it, which is also told, or as outstanding. */
+/*
+ * Each request is counted, and once only: by what became of it, which is also told, or as
+ * outstanding.
+ */
 static void
 check_tallies(struct world *world)
 {
@@ -529,7 +568,8 @@ check_tallies(struct world *world)
 	for (enum tally tally = 0; tally < TALLIES; tally++)
 		sum += journal->tallies[tally];
 	if (sum != world->oracle.requests || sum != told)
-		oracle_blame(&world->oracle, "5: of %llu requests of the client's %llu were counted",
+		oracle_blame(&world->oracle,
+		    "5: of %llu requests of the client's %llu were counted",
 		    (unsigned long long)world->oracle.requests, (unsigned long long)sum);
 }
 
@@ -564,8 +604,8 @@ world_run(uint64_t seed, bool verbose)
 	oracle_end(&world->oracle);
 	held = world->oracle.verdict[0] == '\0';
 	if (!held)
-		printf("seed %llu (%s), promise %s\n", (unsigned long long)seed, world->oracle.protocol->name,
-		    world->oracle.verdict);
+		printf("seed %llu (%s), promise %s\n", (unsigned long long)seed,
+		    world->oracle.protocol->name, world->oracle.verdict);
 	cleanup(world);
 	free(world);
 	return held;

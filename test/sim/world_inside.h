@@ -1,6 +1,9 @@
 #pragma once
 
-/* Shared by the parts of a world: its state, the peers, the wire between them and canceld, the clock. */
+/*
+ * Shared by the parts of a world: its state, the peers, the wire between them and canceld, the
+ * clock.
+ */
 
 #include "core/supervisor.h"
 #include "core/session.h"
@@ -29,7 +32,7 @@ struct world {
 	struct oracle oracle;
 	struct session *session, *twin; /* see both.c */
 	uint64_t ended;                 /* requests of the client's whose end was told */
-	size_t unheard[2];              /* bytes that the twin received and has not heard; by enum side */
+	size_t unheard[2]; /* bytes that the twin received and has not heard; by enum side */
 	struct policy policy;
 	struct peer peer[2];
 	int64_t now, slept; /* when the machine last slept */
@@ -52,24 +55,29 @@ struct world {
 	int64_t back_at; /* when the next one is started */
 	enum mood mood;
 	int64_t mood_delay;
-	int quiet;      /* acts of the peers in which they ask nothing but to open the session */
-	int server_ids; /* the last number of the server's ids, which start again with each server */
+	int quiet; /* acts of the peers in which they ask nothing but to open the session */
+	/* the last number of the server's ids, which start again with each server */
+	int server_ids;
 };
 
 void world_tell(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* peer.c */
 void peers_act(struct world *world);
-/* Whether the peers ask nothing, so that canceld has the time for its question whether the server answers any. */
+/*
+ * Whether the peers ask nothing, so that canceld has the time for its question whether the server
+ * answers any.
+ */
 bool peer_is_quiet(const struct world *world);
 /* A random request of that side; -1: none. */
 int peer_some_ask(struct world *world, int by);
 /* The last request with the same id as this one. */
 int peer_last_of_id(const struct world *world, int number);
 /*
- * Whether a second answer to it can be taken for nothing else: an answer to 1 could be taken for one to "1" if only
- * that is awaited, and an answer to an old 1 for one to a new 1. The caller that writes a second answer marks the
- * request as doubled, so that its id is not used again while the answer is on its way.
+ * Whether a second answer to it can be taken for nothing else: an answer to 1 could be taken for
+ * one to "1" if only that is awaited, and an answer to an old 1 for one to a new 1. The caller that
+ * writes a second answer marks the request as doubled, so that its id is not used again while the
+ * answer is on its way.
  */
 bool peer_may_answer_again(const struct world *world, int number);
 /* The peer has read this message (without framing). */
@@ -119,7 +127,10 @@ void peer_answers_badly(struct world *world);
 /* A long answer under an id that nobody used. */
 void peer_answers_nobody(struct world *world, int from);
 void peer_reports(struct world *world);
-/* The members of the handshake's result, with a comma before them; differs: those of another server. */
+/*
+ * The members of the handshake's result, with a comma before them; differs: those of another
+ * server.
+ */
 const char *peer_opening(const struct world *world, bool differs);
 
 /* peer_owns.c */
@@ -150,7 +161,10 @@ bool servers_is_there(const struct world *world);
 void both_init(struct world *world, const struct session_config *config, action_fn *act);
 void both_free(struct world *world);
 void both_hush(struct world *world);
-/* The session hears the bytes; the twin hears them with the next ones, unless they are of a large message. */
+/*
+ * The session hears the bytes; the twin hears them with the next ones, unless they are of a large
+ * message.
+ */
 void both_hear(struct world *world, enum side from, struct span bytes, bool large);
 /* No other bytes were read at this time. */
 void both_heard(struct world *world, enum side from);
@@ -182,8 +196,8 @@ bool wire_backed_up(const struct world *world, int from);
 /* clock.c */
 void clock_expire(struct world *world);
 /*
- * The session is told that nothing happens until its next wake, which is returned. stalled: the server is not read
- * meanwhile.
+ * The session is told that nothing happens until its next wake, which is returned. stalled: the
+ * server is not read meanwhile.
  */
 int64_t clock_sleep(struct world *world, bool stalled);
 

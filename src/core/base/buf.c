@@ -67,7 +67,8 @@ span_last_lines(struct span text, size_t most)
 	struct span end = span_tail(text, most + 1);
 	const char *newline = text.len > most ? memchr(end.ptr, '\n', end.len / 2) : NULL;
 
-	return newline == NULL ? span_tail(text, most) : span_from(end, (size_t)(newline + 1 - end.ptr));
+	return newline == NULL ? span_tail(text, most) :
+				 span_from(end, (size_t)(newline + 1 - end.ptr));
 }
 
 static int
@@ -154,7 +155,10 @@ buf_space(struct buf *buf, size_t want)
 {
 	if (buf_room(buf) < want) {
 		assert(want <= SIZE_MAX / 2 - buf->len && "more memory than there can be");
-		/* Bytes move only after half as many were consumed: so each is moved about twice at most. */
+		/*
+		 * Bytes move only after half as many were consumed: so each is moved about twice at
+		 * most.
+		 */
 		bool worth_moving = buf->head >= buf->len / 2 && buf->cap - buf->len >= want;
 
 		if (buf->head > 0)

@@ -46,7 +46,9 @@ push(struct map *map, struct map_entry *entry)
 	*bucket = entry;
 }
 
-/* Doubles the buckets: each chain is reversed, and its entries are added again, the oldest first. */
+/*
+ * Doubles the buckets: each chain is reversed, and its entries are added again, the oldest first.
+ */
 static void
 double_size(struct map *map)
 {

@@ -23,7 +23,10 @@ put(struct alarm **heap, struct alarm *alarm, size_t place)
 	alarm->place = place;
 }
 
-/* Finds a place for the alarm: most are due later than the others, so the way is down to the end and up again. */
+/*
+ * Finds a place for the alarm: most are due later than the others, so the way is down to the end
+ * and up again.
+ */
 static void
 settle(struct alarm **heap, size_t count, struct alarm *alarm, size_t place)
 {
@@ -51,7 +54,8 @@ alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_
 	alarm->order = timeline->armed++;
 	if (timeline->count == timeline->room) {
 		timeline->room = 2 * timeline->room + 16;
-		timeline->heap = mem_resize(timeline->heap, timeline->room, sizeof(struct alarm *)); /* NOLINT */
+		/* NOLINT */
+		timeline->heap = mem_resize(timeline->heap, timeline->room, sizeof(struct alarm *));
 	}
 	settle(timeline->heap, timeline->count + 1, alarm, timeline->count);
 	timeline->count++;

@@ -53,7 +53,9 @@ is_number(struct span text)
 	return scan.fault == SCAN_FINE && scan_end(&scan) == text.len;
 }
 
-/* The one spelling of a number's value: its digits without zeros at their ends, and a power of ten. */
+/*
+ * The one spelling of a number's value: its digits without zeros at their ends, and a power of ten.
+ */
 static struct span
 write_number(struct span text, char key[KEY_MAX])
 {
@@ -100,7 +102,8 @@ id_equal(struct span a, struct span b)
 	char storage_a[KEY_MAX], storage_b[KEY_MAX];
 
 	return span_equal(a, b) ||
-	    (is_string(a) == is_string(b) && span_equal(key_of(a, storage_a), key_of(b, storage_b)));
+	    (is_string(a) == is_string(b) &&
+		span_equal(key_of(a, storage_a), key_of(b, storage_b)));
 }
 
 bool
@@ -126,7 +129,10 @@ hash_double(double value)
 	return hash_of(span_at((const char *)&value, sizeof(value)), id_secret);
 }
 
-/* Whether the number is the integer that its nearest double is, rounded at its last digit: what that prints as. */
+/*
+ * Whether the number is the integer that its nearest double is, rounded at its last digit: what
+ * that prints as.
+ */
 static bool
 is_rounded(struct span key, double value)
 {
@@ -140,7 +146,10 @@ is_rounded(struct span key, double value)
 	return read * unit - (uint64_t)(value < 0 ? -value : value) + unit / 2 <= unit / 2 * 2;
 }
 
-/* Any id but a plain number. Strings are hashed apart; numbers of few digits as the doubles that they are. */
+/*
+ * Any id but a plain number. Strings are hashed apart; numbers of few digits as the doubles that
+ * they are.
+ */
 static __attribute__((noinline)) void
 read_other(struct id *id)
 {
@@ -159,7 +168,9 @@ read_other(struct id *id)
 	few = id->near != 0 && span_until(key, "e").len <= (size_t)SHORT_MAX + (key.ptr[0] == '-');
 	as_number = few ? id->near : hash_of(key, id_secret);
 	id->hash = string ? as_string : as_number;
-	id->alike = few || (id->near != 0 && is_rounded(key, value)) ? id->near : string ? as_number : as_string;
+	id->alike = few || (id->near != 0 && is_rounded(key, value)) ? id->near :
+	    string                                                   ? as_number :
+								       as_string;
 }
 
 struct id

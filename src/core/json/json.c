@@ -29,7 +29,10 @@ code_unit(const char *at, const char *end)
 	return unit;
 }
 
-/* The code point that an escape stands for; *len: how long it is. A backslash that begins none stands for itself. */
+/*
+ * The code point that an escape stands for; *len: how long it is. A backslash that begins none
+ * stands for itself.
+ */
 static uint32_t
 read_escape(const char *at, const char *end, size_t *len)
 {
@@ -41,7 +44,8 @@ read_escape(const char *at, const char *end, size_t *len)
 	if (first < 0)
 		return (unsigned char)(name != NULL ? meanings[name - names] : at[0]);
 	*len = 6;
-	if (first < 0xD800 || first > 0xDBFF || (second = code_unit(at + 6, end)) < 0xDC00 || second > 0xDFFF)
+	if (first < 0xD800 || first > 0xDBFF || (second = code_unit(at + 6, end)) < 0xDC00 ||
+	    second > 0xDFFF)
 		return (uint32_t)first;
 	*len = 12;
 	return 0x10000 + ((uint32_t)(first - 0xD800) << 10) + (uint32_t)(second - 0xDC00);
@@ -86,7 +90,10 @@ json_clean(struct span text, struct buf *out)
 		if (!lone && !separator)
 			continue;
 		buf_append(out, span_at(kept, (size_t)(at - kept)));
-		buf_append(out, lone ? SPAN("\\ufffd") : code == 0x2028 ? SPAN("\\u2028") : SPAN("\\u2029"));
+		buf_append(out,
+		    lone               ? SPAN("\\ufffd") :
+			code == 0x2028 ? SPAN("\\u2028") :
+					 SPAN("\\u2029"));
 		kept = at + len;
 		count++;
 	}

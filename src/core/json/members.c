@@ -38,7 +38,8 @@ json_copy_members(struct span object, struct span prefix, char *out, size_t size
 	char storage[KEY_MAX];
 	struct span name, value;
 
-	while ((name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0) {
+	while (
+	    (name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0) {
 		struct span member = { name.ptr, (size_t)(value.ptr + value.len - name.ptr) };
 
 		name = unescaped(name, storage, sizeof(storage));

@@ -14,11 +14,15 @@ read_digits(int64_t digits, int power)
 
 	memcpy(text, number.ptr, number.len);
 	text[number.len] = 'e';
-	memcpy(text + number.len + 1, span_number(power, storage).ptr, span_number(power, storage).len);
+	memcpy(text + number.len + 1, span_number(power, storage).ptr,
+	    span_number(power, storage).len);
 	return strtod(text, NULL);
 }
 
-/* The first of the numbers with as many digits as `least`, times this power of ten, that is read as no less than size. */
+/*
+ * The first of the numbers with as many digits as `least`, times this power of ten, that is read as
+ * no less than size.
+ */
 static int64_t
 find_digits(double size, int64_t least, int power)
 {
@@ -46,7 +50,8 @@ number_write(double value, struct buf *out)
 		power++;
 	if (size > 0)
 		digits = find_digits(size, least, power);
-	while (read_digits(digits, power) != size) /* with 17 digits at last: they tell all doubles apart */
+	/* with 17 digits at last: they tell all doubles apart */
+	while (read_digits(digits, power) != size)
 		digits = find_digits(size, least *= 10, --power);
 	buf_append(out, span_number(value < 0 ? -digits : digits, storage));
 	if (power == 0)

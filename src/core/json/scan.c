@@ -14,7 +14,8 @@ static const struct key {
 	const char *text;
 	unsigned char len, parent;
 } keys[SCAN_FIELDS + 1] = {
-#define KEY(name, parent, key) [SCAN_##name] = { key, sizeof(key) - 1, SCAN_##parent }, /* NOLINT: a literal */
+#define KEY(name, parent, key) \
+	[SCAN_##name] = { key, sizeof(key) - 1, SCAN_##parent }, /* NOLINT: a literal */
 	SCAN_LIST(KEY)
 #undef KEY
 };
@@ -42,7 +43,9 @@ static const unsigned char by_length[KEY_MAX] = {
 
 static_assert(SCAN_FIELDS <= 64, "unsound has a bit for each field");
 
-/* Where in the text the scan is. Only inline functions know it, so that its members are registers. */
+/*
+ * Where in the text the scan is. Only inline functions know it, so that its members are registers.
+ */
 struct nest {
 	unsigned depth;
 	unsigned open;        /* the innermost container: its field, and whether it is AN_ARRAY */
@@ -70,7 +73,8 @@ is_name(unsigned field)
 {
 	const struct key *key = &keys[field];
 
-	return key->text[key->len - 1] == 'd' || (key->text[key->len - 2] == 'e' && key->text[key->len - 1] == 'n');
+	return key->text[key->len - 1] == 'd' ||
+	    (key->text[key->len - 2] == 'e' && key->text[key->len - 1] == 'n');
 }
 
 const struct scan_value *
@@ -81,8 +85,8 @@ scan_next_name(const struct scan *scan, size_t from)
 	for (unsigned field = SCAN_ELEMENT + 1; field < SCAN_FIELDS; field++) {
 		const struct scan_value *value = scan_value(scan, field);
 
-		if (scan_type(scan, field) == VALUE_STRING && is_name(field) && value->offset >= from &&
-		    (next == NULL || value->offset < next->offset))
+		if (scan_type(scan, field) == VALUE_STRING && is_name(field) &&
+		    value->offset >= from && (next == NULL || value->offset < next->offset))
 			next = value;
 	}
 	return next;
@@ -92,7 +96,8 @@ scan_next_name(const struct scan *scan, size_t from)
 SELDOM const char *
 note_unsound(struct scan *scan, enum scan_fault fault, const char *at, unsigned field)
 {
-	if (fault == SCAN_BROKEN && (field == A_KEY || (field < SCAN_FIELDS && field > SCAN_ELEMENT && is_name(field))))
+	if (fault == SCAN_BROKEN &&
+	    (field == A_KEY || (field < SCAN_FIELDS && field > SCAN_ELEMENT && is_name(field))))
 		fault = SCAN_UTF8;
 	note_fault(scan, fault, at);
 	if (field < SCAN_FIELDS)
@@ -111,15 +116,22 @@ fail(struct scan *scan, const char *at)
 
 enum { BLOCK = 16 };
 
-/* How many bytes of a block come before the first special one: a quote, a backslash, a control character, not ASCII. */
+/*
+ * How many bytes of a block come before the first special one: a quote, a backslash, a control
+ * character, not ASCII.
+ */
 INLINE unsigned
 count_plain(const char *at)
 {
-	typedef signed char signed_block __attribute__((vector_size(BLOCK))); /* bytes from 0x80 on are negative */
+	/* bytes from 0x80 on are negative */
+	typedef signed char signed_block __attribute__((vector_size(BLOCK)));
 	signed_block bytes;
 
 	memcpy(&bytes, at, BLOCK);
-	/* With a bit flipped, a quote (0x22) stands behind the control characters, and a blank (0x20) does not. */
+	/*
+	 * With a bit flipped, a quote (0x22) stands behind the control characters, and a blank
+	 * (0x20) does not.
+	 */
 	bytes = ((bytes ^ 2) > 0x20) & (bytes != '\\');
 #ifdef __SSE2__
 	typedef char block __attribute__((vector_size(BLOCK)));
@@ -222,7 +234,10 @@ read_escape(struct scan *scan, const char *at)
 	return at;
 }
 
-/* at: the first byte of a string that is special. Returns its end behind the quote. field: its own, A_KEY or NO_FIELD. */
+/*
+ * at: the first byte of a string that is special. Returns its end behind the quote. field: its own,
+ * A_KEY or NO_FIELD.
+ */
 SELDOM const char *
 read_special(struct scan *scan, const char *at, unsigned field)
 {
@@ -234,7 +249,8 @@ read_special(struct scan *scan, const char *at, unsigned field)
 				return NULL;
 		} else if ((unsigned char)*at < 0x20) {
 			at = note_unsound(scan, SCAN_CONTROL, at, field);
-		} else if ((len = utf8_length((struct span){ at, (size_t)(scan->end - at) })) == 0) {
+		} else if ((len = utf8_length((struct span){ at, (size_t)(scan->end - at) })) ==
+		    0) {
 			at = note_unsound(scan, SCAN_BROKEN, at, field);
 		} else {
 			at += len;
@@ -335,7 +351,10 @@ take_repeated(struct scan *scan, unsigned field, const char *quote)
 		note_fault(scan, SCAN_REPEATED_METHOD, quote);
 	if (field == SCAN_METHOD)
 		return NO_FIELD;
-	/* Nobody can tell which message has a repeated id: this is told rather than any other fault. */
+	/*
+	 * Nobody can tell which message has a repeated id: this is told rather than any other
+	 * fault.
+	 */
 	if ((field == SCAN_ID || field == SCAN_ELEMENT_ID) && scan->fault != SCAN_REPEATED_ID) {
 		scan->fault = SCAN_FINE;
 		note_fault(scan, SCAN_REPEATED_ID, quote);
@@ -350,7 +369,8 @@ find_field(unsigned parent, const char *text, size_t len)
 	const struct key *key = &keys[parent != NO_FIELD && len < KEY_MAX ? by_length[len] : 0];
 
 	for (; len > 0 && key->len == len; key++)
-		if (key->parent == parent && *key->text == *text && memcmp(key->text, text, len) == 0)
+		if (key->parent == parent && *key->text == *text &&
+		    memcmp(key->text, text, len) == 0)
 			return (unsigned)(key - keys);
 	return NO_FIELD;
 }
@@ -392,7 +412,10 @@ enter(struct scan *scan, struct nest *nest, const char *at)
 	return at + 1;
 }
 
-/* Behind a value: leaves the containers that end here, and reads the comma behind them, if one has not ended. */
+/*
+ * Behind a value: leaves the containers that end here, and reads the comma behind them, if one has
+ * not ended.
+ */
 INLINE const char *
 leave(struct scan *scan, struct nest *nest, const char *at)
 {
@@ -423,7 +446,8 @@ read_name(struct scan *scan, struct nest *nest, const char *key)
 	if (nest->field != NO_FIELD && scan_has(scan, nest->field))
 		nest->field = take_repeated(scan, nest->field, key - 1);
 	else
-		note_value(scan, nest->field, VALUE_NULL, scan->text.ptr, scan->text.ptr); /* the text may end here */
+		/* the text may end here */
+		note_value(scan, nest->field, VALUE_NULL, scan->text.ptr, scan->text.ptr);
 	return take(scan, &end, ':') ? end : fail(scan, end);
 }
 
@@ -515,5 +539,7 @@ scan_read(struct scan *scan, struct span text)
 struct span
 scan_string(const struct scan *scan, enum scan_field field, char *storage, size_t size)
 {
-	return scan_type(scan, field) != VALUE_STRING ? SPAN_NONE : unescaped(scan_text(scan, field), storage, size);
+	return scan_type(scan, field) != VALUE_STRING ?
+	    SPAN_NONE :
+	    unescaped(scan_text(scan, field), storage, size);
 }

@@ -1,21 +1,28 @@
 #include "core/json.h"
 
 /*
- * How many bytes of the text, which is not empty, one character has, or one U+FFFD stands for: the longest beginning of
- * a character (RFC 3629 section 4), and at least one byte. The decoders of the web count alike. *valid: it is whole.
+ * How many bytes of the text, which is not empty, one character has, or one U+FFFD stands for: the
+ * longest beginning of a character (RFC 3629 section 4), and at least one byte. The decoders of the
+ * web count alike. *valid: it is whole.
  */
 static size_t
 measure(struct span text, bool *valid)
 {
 	const unsigned char *bytes = (const unsigned char *)text.ptr;
 	unsigned char first = bytes[0];
-	unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80; /* no overlong form */
+	/* no overlong form */
+	unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
 	unsigned char high = first == 0xED ? 0x9F :
 	    first == 0xF4                  ? 0x8F :
 					     0xBF; /* no surrogate, no code that is too high */
-	size_t want = first < 0xC2 || first > 0xF4 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4, len;
+	size_t want = first < 0xC2 || first > 0xF4 ? 1 :
+	    first < 0xE0                           ? 2 :
+	    first < 0xF0                           ? 3 :
+						     4,
+	       len;
 
-	for (len = 1; len < want && len < text.len && bytes[len] >= low && bytes[len] <= high; len++) {
+	for (len = 1; len < want && len < text.len && bytes[len] >= low && bytes[len] <= high;
+	     len++) {
 		low = 0x80;
 		high = 0xBF;
 	}

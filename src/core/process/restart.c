@@ -21,7 +21,8 @@ restart_after(struct restart *restart, bool served, msec_t now)
 	if (served || restart->count == 0)
 		restart->wait = 0;
 	else
-		restart->wait = restart->wait == 0 ? TIME_RESTART_WAIT : earlier(2 * restart->wait, TIME_RESTART_MOST);
+		restart->wait = restart->wait == 0 ? TIME_RESTART_WAIT :
+						     earlier(2 * restart->wait, TIME_RESTART_MOST);
 	restart->times[restart->count++ % restart->most] = now;
 	return restart->wait;
 }

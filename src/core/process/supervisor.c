@@ -3,13 +3,14 @@
 #include "core/limits.h"
 
 /*
- * One more column, which is no event: no process is left, and a successor is planned. The last two events have the column of
- * SUPERVISE_END.
+ * One more column, which is no event: no process is left, and a successor is planned. The last two
+ * events have the column of SUPERVISE_END.
  */
 enum { COLUMN_REPLACED = SUPERVISE_SWEPT + 1, COLUMNS };
 
 struct move {
-	enum supervisor_state next; /* the same: its wait starts again; PROCESS_STATES: it goes on */
+	/* the same: its wait starts again; PROCESS_STATES: it goes on */
+	enum supervisor_state next;
 	unsigned steps;
 };
 
@@ -33,21 +34,23 @@ struct move {
 #define QUIT   { PROCESS_OVER, STEP_FINISH }
 #define OVER   { PROCESS_OVER, 0 }
 
+#define ROW(state, ...) [PROCESS_##state] = { __VA_ARGS__ },
+
 /* CLOSING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
 static const struct move life[PROCESS_STATES][COLUMNS] = {
-/*                     START FAIL    END    DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK   SWEPT REPL */
-[PROCESS_WAITING]   = { STAY, STAY,   QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,   STAY, STAY },
-[PROCESS_STARTING]  = { RUN,  REFUSE, FLUSH, STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,   STAY, STAY },
-[PROCESS_RUNNING]   = { STAY, STAY,   FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,   STAY, STAY },
-[PROCESS_DEAF]      = { STAY, STAY,   FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,   STAY, STAY },
-[PROCESS_SILENT]    = { STAY, STAY,   LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,   STAY, STAY },
-[PROCESS_FLUSHING]  = { STAY, REFUSE, STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,   STAY, STAY },
-[PROCESS_CLOSING]   = { STAY, REFUSE, STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,   STAY, STAY },
-[PROCESS_LINGERING] = { STAY, STAY,   STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, LINGER, STAY, STAY },
-[PROCESS_SWEEPING]  = { STAY, STAY,   STAY,  STAY, STAY,  SEIZE, STAY,   STAY,   STAY,  STAY,   LAST, NEXT },
-[PROCESS_SEIZING]   = { STAY, STAY,   STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,   LAST, NEXT },
-[PROCESS_ENDED]     = { STAY, STAY,   OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,   STAY, STAY },
-[PROCESS_OVER]      = { STAY, STAY,   STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,   STAY, STAY },
+/*             START FAIL    END    DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK   SWEPT REPL */
+ROW(WAITING,   STAY, STAY,   QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,   STAY, STAY)
+ROW(STARTING,  RUN,  REFUSE, FLUSH, STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,   STAY, STAY)
+ROW(RUNNING,   STAY, STAY,   FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,   STAY, STAY)
+ROW(DEAF,      STAY, STAY,   FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,   STAY, STAY)
+ROW(SILENT,    STAY, STAY,   LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,   STAY, STAY)
+ROW(FLUSHING,  STAY, REFUSE, STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,   STAY, STAY)
+ROW(CLOSING,   STAY, REFUSE, STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,   STAY, STAY)
+ROW(LINGERING, STAY, STAY,   STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, LINGER, STAY, STAY)
+ROW(SWEEPING,  STAY, STAY,   STAY,  STAY, STAY,  SEIZE, STAY,   STAY,   STAY,  STAY,   LAST, NEXT)
+ROW(SEIZING,   STAY, STAY,   STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,   LAST, NEXT)
+ROW(ENDED,     STAY, STAY,   OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,   STAY, STAY)
+ROW(OVER,      STAY, STAY,   STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,   STAY, STAY)
 };
 /* clang-format on */
 
@@ -56,7 +59,8 @@ static const msec_t waits[PROCESS_STATES][2] = {
 	[PROCESS_DEAF] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_FLUSHING] = { TIME_FLUSH_WAIT, TIME_HASTY_FLUSH_WAIT },
-	[PROCESS_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT }, /* TIME_LAST_WAIT too if canceld ends it */
+	/* TIME_LAST_WAIT too if canceld ends it */
+	[PROCESS_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT },
 	[PROCESS_SEIZING] = { TIME_SEIZE_WAIT, TIME_SEIZE_WAIT },
 	[PROCESS_ENDED] = { TIME_FIRST_REQUEST, TIME_FIRST_REQUEST },
 };
@@ -98,7 +102,8 @@ static unsigned
 column_of(const struct supervisor *supervisor, enum supervisor_event event)
 {
 	bool swept = supervisor_sweeps(supervisor) &&
-	    (event == SUPERVISE_SWEPT || (event == SUPERVISE_TICK && supervisor->state == PROCESS_SEIZING));
+	    (event == SUPERVISE_SWEPT ||
+		(event == SUPERVISE_TICK && supervisor->state == PROCESS_SEIZING));
 
 	if (swept && supervisor->next_start != MSEC_NEVER)
 		return COLUMN_REPLACED;
@@ -140,7 +145,8 @@ plan_term(struct supervisor *supervisor, enum supervisor_state next, msec_t now)
 		wait += waits[next][has_to_end_soon(supervisor)];
 	if (next == PROCESS_SWEEPING && supervisor->term == MSEC_NEVER)
 		supervisor->term = now;
-	else if (next == PROCESS_FLUSHING || next == PROCESS_CLOSING || supervisor->term != MSEC_NEVER)
+	else if (next == PROCESS_FLUSHING || next == PROCESS_CLOSING ||
+	    supervisor->term != MSEC_NEVER)
 		supervisor->term = earlier(supervisor->term, now + wait);
 }
 

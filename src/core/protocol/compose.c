@@ -4,7 +4,9 @@
 
 #include "core/json.h"
 
-/* As the text of a string, escaped as RFC 8259 section 7 requires. What is not UTF-8 becomes '?'. */
+/*
+ * As the text of a string, escaped as RFC 8259 section 7 requires. What is not UTF-8 becomes '?'.
+ */
 static void
 put_escaped(struct buf *out, struct span text)
 {

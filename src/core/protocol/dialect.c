@@ -22,7 +22,10 @@ TABLE_CONST struct cancel dialect_cancels[] = {
 	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, \
 	.closed_code = CODE_INVALID_REQUEST, .at_once = TIME_AT_ONCE
 
-/* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
+/*
+ * MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server,
+ * client.
+ */
 static TABLE_CONST struct method mcp_methods[] = {
 	METHOD("tools/call", METHOD_CODE | METHOD_TOOL, .name_field = SCAN_NAME),
 	METHOD("tools/list", METHOD_TOOLS),
@@ -83,7 +86,8 @@ static TABLE_CONST struct method acp_methods[] = {
 	METHOD("logout", METHOD_UNSETTING),
 	METHOD("auth/logout", METHOD_UNSETTING),
 	METHOD("session/prompt", METHOD_TURN, .cancelled = "{\"stopReason\":\"cancelled\"}"),
-	METHOD("session/request_permission", METHOD_PERSON, .cancelled = "{\"outcome\":{\"outcome\":\"cancelled\"}}"),
+	METHOD("session/request_permission", METHOD_PERSON,
+	    .cancelled = "{\"outcome\":{\"outcome\":\"cancelled\"}}"),
 	METHOD("elicitation/create", METHOD_PERSON, .cancelled = "{\"action\":\"cancel\"}"),
 	METHOD("terminal/wait_for_exit", METHOD_LONG),
 	METHOD("session/new", METHOD_SESSION),
@@ -100,17 +104,21 @@ static TABLE_CONST struct method acp_methods[] = {
 
 #define ACP_ROW(version_flags) \
 	.name = "acp", \
-	.flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_REPLAYS | DIALECT_PARALLEL | (version_flags), \
+	.flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_REPLAYS | \
+	    DIALECT_PARALLEL | (version_flags), \
 	.cancel = &dialect_cancels[CANCEL_ACP], \
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
-	    .turn_cancel = "session/cancel", .resume = "session/resume", .progress = "session/update", \
-	.progress_field = SCAN_SESSION_ID, .progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, \
-	.token_fields = { SCAN_SESSION_ID }, .methods = acp_methods, .patience = TIME_PATIENCE, JSONRPC_FAMILY
+	    .turn_cancel = "session/cancel", .resume = "session/resume", \
+	.progress = "session/update", .progress_field = SCAN_SESSION_ID, \
+	.progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, \
+	.token_fields = { SCAN_SESSION_ID }, .methods = acp_methods, .patience = TIME_PATIENCE, \
+	JSONRPC_FAMILY
 
 /* A prompt is answered at once, and session/update tells how its turn ended. */
 TABLE_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
 
-TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .load = "session/load", .version_2 = &dialect_acp2 };
+TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .load = "session/load",
+	.version_2 = &dialect_acp2 };
 
 /* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
 static TABLE_CONST struct method lsp_methods[] = {
@@ -124,9 +132,10 @@ static TABLE_CONST struct method lsp_methods[] = {
 };
 
 #define LSP_FAMILY \
-	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START, .cancel = &dialect_cancels[CANCEL_LSP], \
-	.declared_cancel = &dialect_cancels[CANCEL_LSP], .timeout_code = CODE_REQUEST_FAILED, \
-	.failure_code = CODE_REQUEST_FAILED, .closed_code = CODE_SERVER_NOT_INITIALIZED, .patience = TIME_PATIENCE, \
+	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START, \
+	.cancel = &dialect_cancels[CANCEL_LSP], .declared_cancel = &dialect_cancels[CANCEL_LSP], \
+	.timeout_code = CODE_REQUEST_FAILED, .failure_code = CODE_REQUEST_FAILED, \
+	.closed_code = CODE_SERVER_NOT_INITIALIZED, .patience = TIME_PATIENCE, \
 	.at_once = TIME_AT_ONCE_TYPED
 
 TABLE_CONST struct dialect dialect_lsp = {
@@ -176,8 +185,8 @@ TABLE_CONST struct dialect dialect_none = {
 static struct span
 address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 {
-	struct span path = span_until(name, "?#"), scheme = span_until(path, ":/"), rest = span_from(path, scheme.len),
-		    host;
+	struct span path = span_until(name, "?#"), scheme = span_until(path, ":/"),
+		    rest = span_from(path, scheme.len), host;
 	bool slashes = span_is(span_head(rest, 3), "://");
 	size_t len = scheme.len + (slashes ? 3 : 1);
 	const char *sign;
@@ -208,8 +217,8 @@ name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 const struct dialect *
 dialect_named(struct span name)
 {
-	static const struct dialect *const dialects[] = { &dialect_mcp, &dialect_acp, &dialect_lsp, &dialect_bsp,
-		&dialect_none };
+	static const struct dialect *const dialects[] = { &dialect_mcp, &dialect_acp, &dialect_lsp,
+		&dialect_bsp, &dialect_none };
 
 	for (size_t i = 0; i < COUNT_OF(dialects); i++)
 		if (span_is(name, dialects[i]->name))
@@ -264,16 +273,20 @@ dialect_result_like(struct span method, struct span json)
 const struct dialect *
 dialect_of_request(enum framing framing, struct span method, struct span version)
 {
-	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' && version.ptr[8] == '-';
+	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' &&
+	    version.ptr[8] == '-';
 	bool number = version.len > 0 && version.ptr[0] != '"' && version.ptr[0] <= '9';
-	unsigned traits = dialect_method(&dialect_mcp, method)->traits; /* "initialize" is ACP's and LSP's too */
+	/* "initialize" is ACP's and LSP's too */
+	unsigned traits = dialect_method(&dialect_mcp, method)->traits;
 	bool initialize = traits & METHOD_HANDSHAKE;
 
 	if (framing == FRAMING_NEWLINE)
 		return number && initialize ? &dialect_acp : &dialect_mcp;
 	if (dialect_method(&dialect_bsp, method)->traits & METHOD_HANDSHAKE)
 		return &dialect_bsp;
-	/* Only MCP's versions are dates: another extra member does not outweigh the framing of LSP. */
+	/*
+	 * Only MCP's versions are dates: another extra member does not outweigh the framing of LSP.
+	 */
 	return (traits & METHOD_DISCOVERY) || (date && initialize) ? &dialect_mcp : &dialect_lsp;
 }
 
@@ -303,7 +316,8 @@ dialect_says_cancelled(const struct scan *response)
 {
 	struct span code = scan_text(response, SCAN_ERROR_CODE);
 
-	return span_is_any(code, "-32800 -32802") || span_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
+	return span_is_any(code, "-32800 -32802") ||
+	    span_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
 }
 
 bool

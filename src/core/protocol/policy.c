@@ -29,13 +29,14 @@ copy(struct span text)
 }
 
 void
-policy_add(struct policy *policy, enum policy_source source, enum policy_kind kind, struct span method,
-    struct span name, msec_t value, struct span result)
+policy_add(struct policy *policy, enum policy_source source, enum policy_kind kind,
+    struct span method, struct span name, msec_t value, struct span result)
 {
 	assert(method.len > 0 || name.len == 0);
 	policy->rules = mem_resize(policy->rules, policy->count + 1, sizeof(*policy->rules));
-	policy->rules[policy->count++] = (struct policy_rule){ source, kind, copy(method), copy(name), value,
-		copy(result), policy->added++, false, name.len - span_count(name, '*'), NULL, false };
+	policy->rules[policy->count++] =
+	    (struct policy_rule){ source, kind, copy(method), copy(name), value, copy(result),
+		    policy->added++, false, name.len - span_count(name, '*'), NULL, false };
 }
 
 struct span
@@ -62,7 +63,8 @@ void
 policy_forget(struct policy *policy, size_t count, unsigned kinds, enum policy_source source)
 {
 	while (count-- > 0)
-		if ((kinds & 1U << policy->rules[count].kind) && policy->rules[count].source < source)
+		if ((kinds & 1U << policy->rules[count].kind) &&
+		    policy->rules[count].source < source)
 			remove_rule(policy, count);
 }
 
@@ -91,7 +93,9 @@ policy_set(struct policy *policy, struct policy_rule *rule)
 			continue;
 		set++;
 		if (other->kind != rule->kind ||
-		    (!all && !(span_equal(span_of(other->method), method) && span_equal(span_of(other->name), name))))
+		    (!all &&
+			!(span_equal(span_of(other->method), method) &&
+			    span_equal(span_of(other->name), name))))
 			continue;
 		found = true;
 		rule->matched = other->matched;
@@ -119,7 +123,10 @@ policy_allows(struct span pattern)
 	return stars == 0 || (stars <= LIMIT_STARS && pattern.len <= LIMIT_PATTERN);
 }
 
-/* The pattern NULL is for any text. What does not fit is tried again one byte further behind the last '*'. */
+/*
+ * The pattern NULL is for any text. What does not fit is tried again one byte further behind the
+ * last '*'.
+ */
 static enum rank
 rank_of(const char *pattern, struct span text)
 {
@@ -156,13 +163,15 @@ policy_fits(const char *pattern, struct span text)
 bool
 policy_names(const struct policy_rule *rule, struct span method, struct span name)
 {
-	return name.len >= rule->least && policy_fits(rule->name, name) && policy_fits(rule->method, method);
+	return name.len >= rule->least && policy_fits(rule->name, name) &&
+	    policy_fits(rule->method, method);
 }
 
 void
 policy_hear_tools(struct policy *policy, struct span result)
 {
-	struct span next = json_member(result, "nextCursor"), tools = json_member(result, "tools"), tool, name;
+	struct span next = json_member(result, "nextCursor"), tools = json_member(result, "tools"),
+		    tool, name;
 	size_t at = tools.len > 0;
 	char storage[SCAN_VALUE_MAX];
 
@@ -171,7 +180,8 @@ policy_hear_tools(struct policy *policy, struct span result)
 	policy->more = result.len > LIMIT_TOOLS || (next.len > strlen("''") && next.ptr[0] == '"');
 	while (result.len <= LIMIT_TOOLS && (tool = json_next(tools, &at)).len > 0) {
 		name = unescaped(json_member(tool, "name"), storage, sizeof(storage));
-		if (name.len > LIMIT_TOOL || policy->tools.len > LIMIT_TOOL_NAMES || span_count(name, '\n') > 0)
+		if (name.len > LIMIT_TOOL || policy->tools.len > LIMIT_TOOL_NAMES ||
+		    span_count(name, '\n') > 0)
 			policy->more = true;
 		else if (name.len > 0)
 			compose(&policy->tools, "%b\n", name);
@@ -179,7 +189,10 @@ policy_hear_tools(struct policy *policy, struct span result)
 	policy->heard = !policy->more;
 }
 
-/* Whether the server may have a tool of such a name; near: else one that it has and that may be meant. */
+/*
+ * Whether the server may have a tool of such a name; near: else one that it has and that may be
+ * meant.
+ */
 static bool
 lists(const struct policy *policy, const char *pattern, struct span *near)
 {
@@ -187,10 +200,13 @@ lists(const struct policy *policy, const char *pattern, struct span *near)
 	bool fits = policy->tools.len == 0 || policy->more;
 	size_t best = 3, apart;
 
-	for (struct span rest = buf_span(&policy->tools); !fits && rest.len > 0; rest = span_from(rest, tool.len + 1)) {
+	for (struct span rest = buf_span(&policy->tools); !fits && rest.len > 0;
+	     rest = span_from(rest, tool.len + 1)) {
 		tool = span_until(rest, "\n");
 		fits = policy_fits(pattern, tool);
-		apart = memmem(tool.ptr, tool.len, typed.ptr, typed.len) != NULL ? 0 : span_apart(typed, tool);
+		apart = memmem(tool.ptr, tool.len, typed.ptr, typed.len) != NULL ?
+		    0 :
+		    span_apart(typed, tool);
 		if (fits || apart < best) {
 			best = apart;
 			*near = tool;
@@ -200,14 +216,17 @@ lists(const struct policy *policy, const char *pattern, struct span *near)
 }
 
 bool
-policy_meant(const struct policy *policy, const struct policy_rule *rule, const struct dialect *dialect,
-    struct buf *meant)
+policy_meant(const struct policy *policy, const struct policy_rule *rule,
+    const struct dialect *dialect, struct buf *meant)
 {
-	struct span method = span_of(rule->method), near = dialect_nearest(method), tool = SPAN_NONE;
+	struct span method = span_of(rule->method), near = dialect_nearest(method),
+		    tool = SPAN_NONE;
 	const char *value = rule->origin != NULL ? strrchr(rule->origin, '=') : NULL;
 	char shown[NAME_SHOWN];
-	bool bare = near.len == 0, known = !bare && span_equal(near, method), call = span_is(method, "tools/call");
-	bool tools = (dialect == NULL || dialect == &dialect_mcp) && (call || !dialect_has_names(method));
+	bool bare = near.len == 0, known = !bare && span_equal(near, method),
+	     call = span_is(method, "tools/call");
+	bool tools =
+	    (dialect == NULL || dialect == &dialect_mcp) && (call || !dialect_has_names(method));
 	bool answer = rule->kind == POLICY_ANSWER, typo = !bare && !known, fits;
 	const char *like = answer ? dialect_result_like(method, span_of(rule->result)) : NULL;
 
@@ -230,13 +249,15 @@ policy_meant(const struct policy *policy, const struct policy_rule *rule, const 
 	}
 	compose(meant, typo ? "%b" : "tools/call", near);
 	compose(meant, bare ? ":%b" : "", tool.len > 0 ? tool : method);
-	compose(meant, rule->name != NULL ? ":%b" : "", known && tool.len > 0 ? tool : policy_shown(rule, shown));
+	compose(meant, rule->name != NULL ? ":%b" : "",
+	    known && tool.len > 0 ? tool : policy_shown(rule, shown));
 	compose(meant, "%s", value);
 	return true;
 }
 
 const struct policy_rule *
-policy_find(struct policy *policy, enum policy_kind kind, struct span method, struct span name, msec_t above)
+policy_find(struct policy *policy, enum policy_kind kind, struct span method, struct span name,
+    msec_t above)
 {
 	const struct policy_rule *found = NULL;
 	int best = 0, rank;
@@ -248,7 +269,8 @@ policy_find(struct policy *policy, enum policy_kind kind, struct span method, st
 		    !policy_names(rule, method, name))
 			continue;
 		rule->matched = true;
-		rank = ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS + rank_of(rule->method, method);
+		rank = ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS +
+		    rank_of(rule->method, method);
 		if (rank >= best) {
 			best = rank;
 			found = rule;
@@ -258,8 +280,8 @@ policy_find(struct policy *policy, enum policy_kind kind, struct span method, st
 }
 
 struct deadline
-policy_deadline(struct policy *policy, enum policy_kind kind, struct span method, struct span name, unsigned traits,
-    bool from_server)
+policy_deadline(struct policy *policy, enum policy_kind kind, struct span method, struct span name,
+    unsigned traits, bool from_server)
 {
 	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
 	msec_t idle = traits & METHOD_SLOW ? TIME_START_SLOW :

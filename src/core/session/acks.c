@@ -9,8 +9,10 @@ enum {
 static const struct {
 	const char *word, *members;
 } outcomes[] = {
-	[OUTCOME_UNKNOWN] = { "not found", "\"cancelled\":false,\"reason\":\"Operation not found\"" },
-	[OUTCOME_COMPLETED] = { "already completed", "\"cancelled\":false,\"reason\":\"Operation already completed\"" },
+	[OUTCOME_UNKNOWN] = { "not found",
+	    "\"cancelled\":false,\"reason\":\"Operation not found\"" },
+	[OUTCOME_COMPLETED] = { "already completed",
+	    "\"cancelled\":false,\"reason\":\"Operation already completed\"" },
 	[OUTCOME_CANCELLED] = { "cancelled", "\"cancelled\":true" },
 	[OUTCOME_CONFIRMED] = { "confirmed", "\"cancelled\":true,\"confirmed\":true" },
 	[OUTCOME_FORBIDDEN] = { "cannot be cancelled",
@@ -28,12 +30,14 @@ acks_add(struct acks *acks, struct span text, const struct request *request)
 	if (count >= LIMIT_ACKS || (count > 0 && bytes > LIMIT_ACK_BYTES))
 		return false;
 	*end = mem_new(sizeof(**end) + text.len);
-	**end = (struct ack){ .request = request, .text = { memcpy(*end + 1, text.ptr, text.len), text.len } };
+	**end = (struct ack){ .request = request,
+		.text = { memcpy(*end + 1, text.ptr, text.len), text.len } };
 	return true;
 }
 
 void
-acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind, enum outcome outcome)
+acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind,
+    enum outcome outcome)
 {
 	const uint64_t mark = (id.hash + kind) << OUTCOME_BITS | outcome;
 	struct buf *marks = &acks->marks[requester];
@@ -46,7 +50,8 @@ acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_ki
 void
 acks_report(struct session *session, const struct scan *ack, const char *outcome)
 {
-	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
+	struct action action =
+	    state_action(session, VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
 	action.message = ack->text;
 	action.id = scan_text(ack, SCAN_PARAMS_ID);
@@ -58,8 +63,8 @@ acks_report(struct session *session, const struct scan *ack, const char *outcome
 void
 acks_send(struct session *session, const struct scan *ack, enum outcome outcome)
 {
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", scan_text(ack, SCAN_ID),
-	    scan_text(ack, SCAN_PARAMS_ID), outcomes[outcome].members);
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}",
+	    scan_text(ack, SCAN_ID), scan_text(ack, SCAN_PARAMS_ID), outcomes[outcome].members);
 	state_answer(session, SIDE_SERVER);
 	acks_report(session, ack, outcomes[outcome].word);
 }

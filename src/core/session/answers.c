@@ -1,6 +1,7 @@
 /*
- *   request of the server's ──▶ answers_find ──▶ no -t names its method: answered at once, and not passed
- *                                            ──▶ else it enters the table: EVENT_UNANSWERED, EVENT_DECLINED
+ *   request of the server's ──▶ answers_find ──▶ no -t names its method: answered, and not passed
+ *                                            ──▶ else it enters the table: EVENT_UNANSWERED,
+ *                                                EVENT_DECLINED
  */
 #include "core/inside.h"
 
@@ -30,7 +31,8 @@ count_items(const struct message *message)
 }
 
 const char *
-answers_find(const struct session *session, const struct message *message, unsigned traits, int64_t *items)
+answers_find(const struct session *session, const struct message *message, unsigned traits,
+    int64_t *items)
 {
 	const struct policy_rule *rule =
 	    policy_find(session->config.policy, POLICY_ANSWER, message->method, SPAN_NONE, 0);
@@ -71,18 +73,21 @@ answers_would_help(const struct session *session, struct buf *text)
 	if (state_asks_person(session) || (asked == NULL && refused.len == 0))
 		return false;
 	compose(text, "the %s: --answer %b=JSON answers it",
-	    asked != NULL ? "server waits for the client" : "client has refused what the server asked",
+	    asked != NULL ? "server waits for the client" :
+			    "client has refused what the server asked",
 	    asked != NULL ? asked->method : refused);
 	return true;
 }
 
 bool
-answers_refused(struct session *session, const struct message *message, const struct request *request)
+answers_refused(struct session *session, const struct message *message,
+    const struct request *request)
 {
 	double code;
 
 	if (message->batch != NULL || !scan_has(message->scan, SCAN_ERROR_CODE) ||
-	    !id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) || code != (double)CODE_METHOD_NOT_FOUND)
+	    !id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) ||
+	    code != (double)CODE_METHOD_NOT_FOUND)
 		return false;
 	if (answers_has(session, request))
 		return true;

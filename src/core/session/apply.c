@@ -1,13 +1,15 @@
 /*
  *   turns_decide ─▶ decisions[state][event]  (decide.c)
  *                             │ one cell
- *      withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ tally ─▶ acknowledgements ─▶ next state
- *        lane       pass                cancel    recovery   reply    journal  acks                 pending
+ *     withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ tally ─▶ acks ─▶ next state
+ *       lane       pass                cancel    recovery  reply    journal   acks    pending
  */
 
 #include "core/inside.h"
 
-/* Which option would have told more about a request that timed out, or would have helped; or empty. */
+/*
+ * Which option would have told more about a request that timed out, or would have helped; or empty.
+ */
 static struct span
 hint_for(struct session *session, const struct request *request)
 {
@@ -16,18 +18,22 @@ hint_for(struct session *session, const struct request *request)
 	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
 	    session->handshake.dialect->asked_member != NULL && !session->config.ask_progress;
 
-	if (request->from == SIDE_SERVER || session->config.dry_run || alarm_armed(&request->turn) ||
-	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+	if (request->from == SIDE_SERVER || session->config.dry_run ||
+	    alarm_armed(&request->turn) || (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
 	if (answers_would_help(session, state_scratch(session)))
 		return buf_span(&session->scratch);
-	return ask && kill ? SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
-	    ask            ? SPAN("--ask-progress shows whether the server is at work") :
-	    kill           ? SPAN("-k replaces a server that is stuck") :
-			     SPAN_NONE;
+	return ask && kill ?
+	    SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
+	    ask  ? SPAN("--ask-progress shows whether the server is at work") :
+	    kill ? SPAN("-k replaces a server that is stuck") :
+		   SPAN_NONE;
 }
 
-/* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
+/*
+ * What is known of an answer that is late: bytes of an unfinished message of the receiver's, which
+ * may be the answer.
+ */
 static struct span
 describe_timeout(struct session *session, const struct request *request)
 {
@@ -39,17 +45,20 @@ describe_timeout(struct session *session, const struct request *request)
 
 	buf_clear(text);
 	compose(text,
-	    request->traits & METHOD_HANDSHAKE                     ? "not answered in time: the session ends" :
-		alarm_armed(&request->turn)                        ? "it was held (--parallel)" :
+	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
+		alarm_armed(&request->turn)    ? "it was held (--parallel)" :
 		request->passed == POLICY_IDLE && !request->unread ? "no progress" :
 								     "no answer");
 	if (request->unread)
-		compose(text, "; a message that was too long was discarded, and may have been the answer");
+		compose(text,
+		    "; a message that was too long was discarded, and may have been the answer");
 	if (unfinished > 0)
 		compose(text, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
 	if (missing > 0)
-		compose(text, ", whose text ended %d bytes before its Content-Length", (int64_t)missing);
-	if ((request->traits & METHOD_START) && quote.len > 0 && (session->server.kept > 0 || unfinished > 0))
+		compose(text, ", whose text ended %d bytes before its Content-Length",
+		    (int64_t)missing);
+	if ((request->traits & METHOD_START) && quote.len > 0 &&
+	    (session->server.kept > 0 || unfinished > 0))
 		compose(text, "; %b", span_until(quote, "\n"));
 	return buf_span(text);
 }
@@ -68,7 +77,8 @@ reason_of(struct session *session, const struct request *request, enum why why)
 
 /* Reports a decision for which no message is at hand. */
 static void
-report(struct session *session, const struct request *request, const struct decision *cell, enum why why)
+report(struct session *session, const struct request *request, const struct decision *cell,
+    enum why why)
 {
 	enum side requester = request->from;
 	bool answers = (cell->steps & DECIDE_ANSWER) && state_may_write(session, requester);
@@ -89,8 +99,8 @@ report(struct session *session, const struct request *request, const struct deci
 
 /* The steps for the receiver: moves the message at hand, sends the cancel. */
 static bool
-tell_receiver(struct session *session, struct request *request, const struct decision *cell, enum why why,
-    struct message *message)
+tell_receiver(struct session *session, struct request *request, const struct decision *cell,
+    enum why why, struct message *message)
 {
 	if (message == NULL) {
 		if (cell->steps & DECIDE_REPORT)
@@ -134,20 +144,25 @@ outcome_of(const struct request *request, enum decide_event event, const struct 
 	return dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
 }
 
-/* What the end of the request counts as: as given up, unless the answer came although its requester had cancelled it. */
+/*
+ * What the end of the request counts as: as given up, unless the answer came although its requester
+ * had cancelled it.
+ */
 static enum tally
 tally_of(const struct request *request, enum decide_event event, enum why why, enum outcome outcome,
     const struct message *message)
 {
-	enum tally tally = endings[request->given_up == WHY_RELAYED ? why : request->given_up].tally;
+	enum tally tally =
+	    endings[request->given_up == WHY_RELAYED ? why : request->given_up].tally;
 
 	if (tally == TALLY_CANCELLED && event <= EVENT_OVERSIZED && outcome != OUTCOME_CONFIRMED)
 		tally = endings[why].tally;
-	if (event == EVENT_STREAM_ENDED || (tally == TALLY_LEFT && (request->traits & METHOD_STREAM)))
+	if (event == EVENT_STREAM_ENDED ||
+	    (tally == TALLY_LEFT && (request->traits & METHOD_STREAM)))
 		return TALLY_STREAMS;
 	/* A client that asks with server/discover for the modern era goes on without it. */
-	if (event == EVENT_RESPONSE && tally == TALLY_ANSWERED && !(request->traits & METHOD_DISCOVERY) &&
-	    !span_is(message_answer(message), "result"))
+	if (event == EVENT_RESPONSE && tally == TALLY_ANSWERED &&
+	    !(request->traits & METHOD_DISCOVERY) && !span_is(message_answer(message), "result"))
 		return TALLY_FAILED;
 	return tally;
 }
@@ -163,7 +178,8 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 	action.tally = tally_of(request, event, why, outcome, message);
 	action.serial = request->serial;
 	action.dismissed = session->server.dismissed;
-	action.at_once = action.tally == TALLY_ANSWERED && action.elapsed < session->handshake.dialect->at_once;
+	action.at_once =
+	    action.tally == TALLY_ANSWERED && action.elapsed < session->handshake.dialect->at_once;
 	if (!action.at_once) {
 		action.timeout = request_timeout(request);
 		action.origin = request_origin(request);
@@ -197,7 +213,8 @@ enter_state(struct session *session, struct request *request, enum request_state
 }
 
 bool
-apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
+apply(struct session *session, struct request *request, enum decide_event event,
+    struct message *message)
 {
 	enum request_state state = request_state(request);
 	const struct decision *cell = &decisions[state][event];
@@ -213,7 +230,8 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		request->start = REQUEST_UNSENT;
 	}
 	told = tell_receiver(session, request, cell, why, message);
-	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED && request->from == SIDE_CLIENT)
+	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED &&
+	    request->from == SIDE_CLIENT)
 		recovery_probe(session, request);
 	if (event == EVENT_PROGRESS && request->overdue)
 		recovery_ignored(session, request);
@@ -226,7 +244,8 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		if (alarm_armed(&request->beat.alarm))
 			heartbeat_put_off(session, request, message);
 	}
-	if (request_is_awaited(request) && (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
+	if (request_is_awaited(request) &&
+	    (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
 		note_end(session, request, event, why, message);
 	buf_clear(&session->fault);
 	if (cell->next != request->state)

@@ -1,6 +1,9 @@
 #include "core/inside.h"
 
-/* Why no cancel of that side's, for this request or (NULL) another, may be sent or forwarded; empty: it may. */
+/*
+ * Why no cancel of that side's, for this request or (NULL) another, may be sent or forwarded;
+ * empty: it may.
+ */
 static struct span
 obstacle_to(const struct session *session, enum side requester, const struct request *request)
 {
@@ -19,7 +22,8 @@ obstacle_to(const struct session *session, enum side requester, const struct req
 
 /* Whether there is an obstacle, which is reported. request: may be NULL. */
 static bool
-report_obstacle(struct session *session, enum side requester, const struct request *request, struct span obstacle)
+report_obstacle(struct session *session, enum side requester, const struct request *request,
+    struct span obstacle)
 {
 	if (obstacle.len > 0)
 		state_note(session, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
@@ -34,21 +38,29 @@ own_reason(enum side requester)
 					  SPAN("\"The server no longer waits for the answer\"");
 }
 
-/* Composes a cancel in scratch. id and reason as spelled; meta: raw members. What the protocol has not is left out. */
+/*
+ * Composes a cancel in scratch. id and reason as spelled; meta: raw members. What the protocol has
+ * not is left out.
+ */
 static void
-compose_cancel(struct session *session, enum side receiver, struct span id, struct span reason, struct span meta)
+compose_cancel(struct session *session, enum side receiver, struct span id, struct span reason,
+    struct span meta)
 {
 	const struct cancel *form = handshake_cancel(&session->handshake, receiver);
 	unsigned flags = session->handshake.dialect->flags;
 	struct buf *out = state_scratch(session);
 
-	compose(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", form->method, form->key, id);
+	compose(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", form->method, form->key,
+	    id);
 	if (reason.len > 0 && (flags & DIALECT_REASONS))
 		compose(out, ",'reason':%b", reason);
 	compose(out, "%m}}", meta);
 }
 
-/* Whether the request is a turn of which no session/cancel has told, and session/cancel would end no other one. */
+/*
+ * Whether the request is a turn of which no session/cancel has told, and session/cancel would end
+ * no other one.
+ */
 static bool
 is_only_turn(const struct session *session, const struct request *request)
 {
@@ -61,7 +73,8 @@ cancel_turns(struct session *session, const struct request *request, struct id s
 {
 	if (report_obstacle(session, SIDE_CLIENT, request, obstacle_to(session, SIDE_CLIENT, NULL)))
 		return false;
-	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id.text);
+	compose(state_scratch(session), COMPOSE_TURN_CANCEL,
+	    session->handshake.dialect->turn_cancel, session_id.text);
 	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id.text);
 	return true;
 }
@@ -85,7 +98,8 @@ cancel_send(struct session *session, struct request *request)
 	state_tell(session, request);
 	if (is_only_turn(session, request))
 		return cancel_turns(session, request, request->token);
-	compose_cancel(session, receiver, request->wire_id.text, own_reason(request->from), request->meta);
+	compose_cancel(session, receiver, request->wire_id.text, own_reason(request->from),
+	    request->meta);
 	state_send(session, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
 }
@@ -101,8 +115,8 @@ cancel_withhold(struct session *session, struct message *message)
 }
 
 /*
- * The cancel at hand goes to its receiver, who knows the request by this id: unchanged but for a fresh id, or translated
- * into the form that the receiver expects.
+ * The cancel at hand goes to its receiver, who knows the request by this id: unchanged but for a
+ * fresh id, or translated into the form that the receiver expects.
  */
 static void
 move(struct session *session, struct message *message, struct span id, enum why why)
@@ -119,7 +133,8 @@ move(struct session *session, struct message *message, struct span id, enum why 
 	}
 	if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
 		reason = scan_text(message->scan, SCAN_REASON);
-	compose_cancel(session, receiver, id, reason, message->urgent && request != NULL ? request->meta : SPAN_NONE);
+	compose_cancel(session, receiver, id, reason,
+	    message->urgent && request != NULL ? request->meta : SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED);
 	if (message->urgent)
 		state_overtake(session, message->from);
@@ -137,7 +152,9 @@ cancel_forward(struct session *session, struct message *message, enum why why)
 	state_tell(session, request);
 	message->urgent = true;
 	move(session, message, request->wire_id.text, why);
-	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
+	/*
+	 * An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not.
+	 */
 	return is_only_turn(session, request) && cancel_turns(session, request, request->token);
 }
 
@@ -147,7 +164,8 @@ cancel_pass(struct session *session, struct message *message)
 	if (message->request != NULL)
 		move(session, message, message->request->id.text, WHY_CANCEL_FORWARDED);
 	else if (!cancel_withhold(session, message))
-		move(session, message, scan_bytes(message->scan, message->cancel->field), WHY_UNTRACKED);
+		move(session, message, scan_bytes(message->scan, message->cancel->field),
+		    WHY_UNTRACKED);
 }
 
 void
@@ -164,10 +182,11 @@ cancel_task(struct session *session, const struct request *request, struct span 
 		obstacle = SPAN("too many tasks/cancel are not answered");
 	if (report_obstacle(session, requester, request, obstacle))
 		return;
-	question =
-	    questions_add(session, requester, dialect->task_cancel, SPAN_NONE, id_is_string(request->id), TIME_LINGER);
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",
-	    question->id.text, dialect->task_cancel, task_id, request->meta);
+	question = questions_add(session, requester, dialect->task_cancel, SPAN_NONE,
+	    id_is_string(request->id), TIME_LINGER);
+	compose(state_scratch(session),
+	    "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}", question->id.text,
+	    dialect->task_cancel, task_id, request->meta);
 	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);
 	if (session->config.kill_ignoring > 0)
 		state_keep_task(session, request, id_of(task_id));

@@ -1,7 +1,12 @@
-/* The client leaves; the server ends, closes its stdin, or comes back: what becomes of the requests. */
+/*
+ * The client leaves; the server ends, closes its stdin, or comes back: what becomes of the
+ * requests.
+ */
 #include "core/inside.h"
 
-/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
+/*
+ * An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions).
+ */
 static bool
 goes_on(const struct request *request)
 {
@@ -17,12 +22,13 @@ is_owed(const struct session *session, const struct request *request)
 
 	if (session->server.life == SERVER_RETIRED && goes_on(request))
 		return false;
-	return request_is_awaited(request) && request->end <= (request->urgent ? lane->urgent_gone : lane->written);
+	return request_is_awaited(request) &&
+	    request->end <= (request->urgent ? lane->urgent_gone : lane->written);
 }
 
 /*
- * Applies the event to all requests of that side; traits not 0: to those whose method has one of these traits. Where a
- * receiver has gone --answer may have an answer.
+ * Applies the event to all requests of that side; traits not 0: to those whose method has one of
+ * these traits. Where a receiver has gone --answer may have an answer.
  */
 static void
 decide_each(struct session *session, enum side requester, enum decide_event event, unsigned traits)
@@ -33,7 +39,9 @@ decide_each(struct session *session, enum side requester, enum decide_event even
 		next = request->newer;
 		if (traits == 0 || (request->traits & traits))
 			turns_decide(session, request,
-			    event == EVENT_RECEIVER_GONE && answers_has(session, request) ? EVENT_DECLINED : event,
+			    event == EVENT_RECEIVER_GONE && answers_has(session, request) ?
+				EVENT_DECLINED :
+				event,
 			    NULL);
 	}
 }
@@ -45,7 +53,8 @@ session_client_leaves(struct session *session, enum leaving leaving)
 	session->client_left = leaving != LEAVE_DRAIN;
 	if (leaving != LEAVE_DRAIN)
 		recovery_wait_no_more(session);
-	decide_each(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+	decide_each(session, SIDE_CLIENT,
+	    leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	turns_left(session);
 	decide_each(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
@@ -84,9 +93,11 @@ session_ended_on_probe(const struct session *session)
 	const struct request *request = session->client.pending.oldest;
 
 	while (request != NULL &&
-	    !((request->traits & METHOD_DISCOVERY) && request->state == REQUEST_WAITING && is_owed(session, request)))
+	    !((request->traits & METHOD_DISCOVERY) && request->state == REQUEST_WAITING &&
+		is_owed(session, request)))
 		request = request->newer;
-	return request != NULL && !session->server.served && !session->server.restarted && !session->config.dry_run;
+	return request != NULL && !session->server.served && !session->server.restarted &&
+	    !session->config.dry_run;
 }
 
 bool
@@ -94,7 +105,8 @@ session_asks(const struct session *session)
 {
 	const struct party *client = &session->client;
 
-	return session_outstanding(session, SIDE_CLIENT) > 0 || client->untracked > client->lane->written;
+	return session_outstanding(session, SIDE_CLIENT) > 0 ||
+	    client->untracked > client->lane->written;
 }
 
 void
@@ -133,14 +145,17 @@ session_server_deaf(struct session *session, bool retired)
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
 	state_note(session, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
 	recovery_wait_no_more(session);
-	/* From now on it has the grace at most to answer what it has, and nothing else is answered. */
+	/*
+	 * From now on it has the grace at most to answer what it has, and nothing else is answered.
+	 */
 	session->party[SIDE_SERVER].heard = now;
 	for (request = client->pending.oldest; request != NULL; request = next) {
 		msec_t grace = state_grace(session, request);
 		bool owed = is_owed(session, request);
 
 		next = request->newer;
-		if (request->state == REQUEST_WAITING && owed && alarm_due(&request->hard) > now + grace) {
+		if (request->state == REQUEST_WAITING && owed &&
+		    alarm_due(&request->hard) > now + grace) {
 			pending_arm(request, grace);
 			request->graced = true;
 		} else if (!retired && !owed)
@@ -170,7 +185,8 @@ session_server_owes(const struct session *session)
 	const struct request *request;
 	msec_t silent = session->clocks.steady - session->party[SIDE_SERVER].heard;
 
-	if (session->handshake.plain || (session->client.untracked > 0 && silent < state_grace(session, NULL)))
+	if (session->handshake.plain ||
+	    (session->client.untracked > 0 && silent < state_grace(session, NULL)))
 		return true;
 	each_request (request, &session->client.pending)
 		if (is_owed(session, request))

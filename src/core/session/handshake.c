@@ -9,11 +9,15 @@ capability_of(const struct method *row)
 	return span_until(span_at(row->name, row->len), "/");
 }
 
-/* Whether the side has declared that a request of this method may become a task: as tasks.requests.tools.call. */
+/*
+ * Whether the side has declared that a request of this method may become a task: as
+ * tasks.requests.tools.call.
+ */
 static bool
 declares_task(const struct handshake *handshake, enum side side, const struct method *row)
 {
-	struct span object = capability_of(row), tasks = json_member(buf_span(&handshake->declared[side]), "tasks");
+	struct span object = capability_of(row),
+		    tasks = json_member(buf_span(&handshake->declared[side]), "tasks");
 
 	return object.len < row->len &&
 	    json_has_object(json_find(json_member(tasks, "requests"), object),
@@ -43,7 +47,8 @@ is_declared(struct span capabilities, const char *capability, const char *member
 static bool
 has_extension(struct span capabilities)
 {
-	return json_has_object(json_member(capabilities, "extensions"), SPAN(SCAN_META_PREFIX "tasks"));
+	return json_has_object(json_member(capabilities, "extensions"),
+	    SPAN(SCAN_META_PREFIX "tasks"));
 }
 
 /* MCP 2026-07-28 basic/transports/stdio: the first requests show the era. */
@@ -62,7 +67,8 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	} else if (modern) {
 		era = ERA_MODERN;
 	} else if (era == ERA_NONE && !span_is(message->method, handshake->dialect->ping)) {
-		era = ERA_LEGACY; /* a ping may come before initialize, and opens no session (MCP basic/lifecycle) */
+		/* a ping may come before initialize, and opens no session (MCP basic/lifecycle) */
+		era = ERA_LEGACY;
 	}
 	if (era == handshake->era)
 		return;
@@ -80,19 +86,22 @@ read_client(struct handshake *handshake, const struct scan *scan, unsigned trait
 	if (traits & METHOD_HANDSHAKE)
 		info = json_member(scan_bytes(scan, SCAN_PARAMS), "clientInfo");
 	else if (scan_type(scan, SCAN_META_VERSION) == VALUE_STRING)
-		info = json_member(scan_bytes(scan, SCAN_REQUEST_META), SCAN_META_PREFIX "clientInfo");
+		info =
+		    json_member(scan_bytes(scan, SCAN_REQUEST_META), SCAN_META_PREFIX "clientInfo");
 	if (info.len <= LIMIT_CLIENT)
 		buf_append(&handshake->client, info);
 }
 
 const struct method *
-handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
+handshake_read_request(struct handshake *handshake, enum framing framing,
+    const struct message *message)
 {
 	struct span method = message->method;
 	const struct method *row;
 
 	if (!handshake->dialect_known)
-		handshake->dialect = dialect_of_request(framing, method, scan_text(message->scan, SCAN_PARAMS_VERSION));
+		handshake->dialect = dialect_of_request(framing, method,
+		    scan_text(message->scan, SCAN_PARAMS_VERSION));
 	handshake->dialect_known = true;
 	row = dialect_method(handshake->dialect, method);
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
@@ -102,18 +111,22 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	if (row->traits & METHOD_HANDSHAKE) {
 		handshake->front = message->next;
 		handshake->cancels[SIDE_CLIENT] =
-		    is_declared(handshake_look_at(handshake, message->scan, SCAN_CLIENT_CAPABILITIES), "cancellation",
-			"request");
+		    is_declared(handshake_look_at(handshake, message->scan,
+				    SCAN_CLIENT_CAPABILITIES),
+			"cancellation", "request");
 	}
 	return row;
 }
 
-/* What the agent has declared of sessions: in version 2 the whole object promises session/resume. */
+/*
+ * What the agent has declared of sessions: in version 2 the whole object promises session/resume.
+ */
 static const char *
 read_reopen(const struct dialect *dialect, struct span agent, struct span capabilities)
 {
-	if (dialect->load == NULL ? json_has_object(capabilities, SPAN("session")) :
-				    json_has_object(json_member(agent, "sessionCapabilities"), SPAN("resume")))
+	if (dialect->load == NULL ?
+		json_has_object(capabilities, SPAN("session")) :
+		json_has_object(json_member(agent, "sessionCapabilities"), SPAN("resume")))
 		return dialect->resume;
 	return span_is(json_member(agent, "loadSession"), "true") ? dialect->load : NULL;
 }
@@ -122,7 +135,8 @@ static void
 read_answer(struct handshake *handshake, const struct message *message)
 {
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
-	struct span capabilities = handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES);
+	struct span capabilities =
+	    handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES);
 	struct span agent = handshake_look_at(handshake, message->scan, SCAN_AGENT_CAPABILITIES);
 	struct span logins = json_member(scan_bytes(message->scan, SCAN_RESULT), "authMethods");
 	const struct list_change *list;
@@ -145,7 +159,8 @@ void
 handshake_read_tasks(struct handshake *handshake, const struct message *message)
 {
 	char storage[SCAN_VALUE_MAX];
-	struct span version = scan_string(message->scan, SCAN_RESULT_VERSION, storage, sizeof(storage));
+	struct span version =
+	    scan_string(message->scan, SCAN_RESULT_VERSION, storage, sizeof(storage));
 	const char *since = handshake->dialect->tasks_since;
 
 	handshake->has_tasks = since != NULL && version.len == strlen(since) &&
@@ -161,8 +176,8 @@ handshake_read_response(struct handshake *handshake, unsigned traits, const stru
 		read_answer(handshake, message);
 	if (traits & METHOD_DISCOVERY) {
 		handshake->discovered = true;
-		handshake->extended =
-		    has_extension(handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
+		handshake->extended = has_extension(
+		    handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
 	}
 }
 
@@ -173,7 +188,8 @@ is_terminal(struct span login)
 	struct span meta = json_member(login, "_meta");
 
 	return span_is(json_member(login, "type"), "\"terminal\"") ||
-	    span_is(json_member(meta, "type"), "\"terminal\"") || json_has_object(meta, SPAN("terminal-auth"));
+	    span_is(json_member(meta, "type"), "\"terminal\"") ||
+	    json_has_object(meta, SPAN("terminal-auth"));
 }
 
 bool
@@ -187,7 +203,8 @@ handshake_is_terminal(const struct handshake *handshake, const struct message *m
 		return true;
 	while ((login = json_next(list, &at)).len > 0)
 		if (is_terminal(login) &&
-		    (id_equal(json_member(login, "id"), asked) || id_equal(json_member(login, "methodId"), asked)))
+		    (id_equal(json_member(login, "id"), asked) ||
+			id_equal(json_member(login, "methodId"), asked)))
 			return true;
 	return false;
 }
@@ -205,27 +222,38 @@ handshake_asks_person(const struct handshake *handshake, const struct method *ro
 bool
 handshake_may_make_task(const struct handshake *handshake, const struct request *request)
 {
-	return (request->flags & REQUEST_TASK) && handshake->has_tasks && handshake->era != ERA_MODERN &&
+	return (request->flags & REQUEST_TASK) && handshake->has_tasks &&
+	    handshake->era != ERA_MODERN &&
 	    declares_task(handshake, side_other(request->from), request->row);
 }
 
 struct span
-handshake_created_task(const struct handshake *handshake, const struct request *request, const struct scan *response)
+handshake_created_task(const struct handshake *handshake, const struct request *request,
+    const struct scan *response)
 {
-	enum scan_field field = handshake->era == ERA_MODERN ? SCAN_RESULT_TASK_ID : SCAN_CREATED_TASK_ID;
-	bool created = handshake->era == ERA_MODERN ? span_is(scan_text(response, SCAN_RESULT_TYPE), "\"task\"") :
-						      handshake_may_make_task(handshake, request);
+	enum scan_field field =
+	    handshake->era == ERA_MODERN ? SCAN_RESULT_TASK_ID : SCAN_CREATED_TASK_ID;
+	bool created = handshake->era == ERA_MODERN ?
+	    span_is(scan_text(response, SCAN_RESULT_TYPE), "\"task\"") :
+	    handshake_may_make_task(handshake, request);
 
-	return created && scan_type(response, field) == VALUE_STRING ? scan_text(response, field) : SPAN_NONE;
+	return created && scan_type(response, field) == VALUE_STRING ? scan_text(response, field) :
+								       SPAN_NONE;
 }
 
 bool
 handshake_may_cancel_task(const struct handshake *handshake, const struct request *request)
 {
 	if (handshake->era != ERA_MODERN)
-		return json_has_object(json_member(buf_span(&handshake->declared[side_other(request->from)]), "tasks"),
+		return json_has_object(json_member(buf_span(&handshake->declared[side_other(
+						       request->from)]),
+					   "tasks"),
 		    SPAN("cancel"));
-	/* A server that was not asked has the extension if it makes a task at a request that declares it. */
-	return handshake->discovered ? handshake->extended :
-				       has_extension(json_member(request->meta, SCAN_META_PREFIX "clientCapabilities"));
+	/*
+	 * A server that was not asked has the extension if it makes a task at a request that
+	 * declares it.
+	 */
+	return handshake->discovered ?
+	    handshake->extended :
+	    has_extension(json_member(request->meta, SCAN_META_PREFIX "clientCapabilities"));
 }

@@ -4,20 +4,25 @@
 
 #include "core/json.h"
 
-/* The part of a server's own value by which canceld's are greater: so small that the next of a server that counts is, too. */
+/*
+ * The part of a server's own value by which canceld's are greater: so small that the next of a
+ * server that counts is, too.
+ */
 static const double step_part = 1.0 / (double)((int64_t)1 << 40);
 
 static void
 arm(const struct session *session, struct request *request)
 {
-	alarm_arm(&request->in->beats, &request->beat.alarm, session->config.heartbeat, session->clocks.steady);
+	alarm_arm(&request->in->beats, &request->beat.alarm, session->config.heartbeat,
+	    session->clocks.steady);
 }
 
 void
 heartbeat_begin(struct session *session, struct request *request)
 {
 	if (session->config.heartbeat > 0 && session->handshake.dialect->heartbeat != NULL &&
-	    request->from == SIDE_CLIENT && request->token.text.len > 0 && !(request->flags & REQUEST_ASKED))
+	    request->from == SIDE_CLIENT && request->token.text.len > 0 &&
+	    !(request->flags & REQUEST_ASKED))
 		arm(session, request);
 }
 
@@ -40,13 +45,17 @@ heartbeat_put_off(struct session *session, struct request *request, const struct
 	if (!span_is(message->method, session->handshake.dialect->progress))
 		return; /* what a stream says restarts no client's timeout */
 	arm(session, request);
-	if (form->in != NULL && id_equal(token.text, request->wire_token.text)) /* else of partial results */
+	/* else of partial results */
+	if (form->in != NULL && id_equal(token.text, request->wire_token.text))
 		note_work(beat, json_member(json_member(params, form->in), "kind"));
 	else if (form->in == NULL && id_number(json_member(params, form->done), &value))
 		*beat = (struct beat){ beat->alarm, true, value, 0 };
 }
 
-/* MCP "Progress": the values increase. So many messages after the server's own value, or, before its first one, in all. */
+/*
+ * MCP "Progress": the values increase. So many messages after the server's own value, or, before
+ * its first one, in all.
+ */
 static double
 value_after(const struct beat *beat, int64_t count)
 {
@@ -62,9 +71,11 @@ static bool
 may_send(const struct session *session, const struct beat *beat, double value)
 {
 	bool values = session->handshake.dialect->progress_form.in == NULL;
-	bool sound = values ? value > value_after(beat, beat->count) && value <= DBL_MAX : beat->begun;
+	bool sound =
+	    values ? value > value_after(beat, beat->count) && value <= DBL_MAX : beat->begun;
 
-	return sound && !recovery_sees_stuck(session) && lane_own(session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN;
+	return sound && !recovery_sees_stuck(session) &&
+	    lane_own(session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN;
 }
 
 static void
@@ -73,7 +84,8 @@ send(struct session *session, struct request *request)
 	const struct dialect *dialect = session->handshake.dialect;
 	double value = value_after(&request->beat, request->beat.count + 1);
 	int64_t waited = (session->clocks.steady - request->received) / 1000;
-	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
+	struct action action =
+	    state_action(session, VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
 	struct buf *number = &session->words;
 
 	if (!may_send(session, &request->beat, value))
@@ -81,8 +93,8 @@ send(struct session *session, struct request *request)
 	request->beat.count++;
 	buf_clear(number);
 	number_write(value, number);
-	compose(state_scratch(session), dialect->heartbeat, dialect->progress, request->token.text, waited,
-	    buf_span(number));
+	compose(state_scratch(session), dialect->heartbeat, dialect->progress, request->token.text,
+	    waited, buf_span(number));
 	state_answer(session, SIDE_SERVER); /* behind the server's own, and before its answer */
 	journal_tell(&session->journal, &action);
 }
@@ -92,7 +104,8 @@ heartbeat_expire(struct session *session)
 {
 	struct request *request;
 
-	while ((request = timeline_due(&session->client.pending.beats, session->clocks.steady)) != NULL) {
+	while ((request = timeline_due(&session->client.pending.beats, session->clocks.steady)) !=
+	    NULL) {
 		arm(session, request);
 		send(session, request);
 	}

@@ -6,7 +6,8 @@
 static bool
 is_integer(struct span number)
 {
-	static const double all_integers = 9007199254740992; /* from 2^53 on every double is an integer */
+	/* from 2^53 on every double is an integer */
+	static const double all_integers = 9007199254740992;
 	double value;
 
 	return id_number(number, &value) &&
@@ -28,9 +29,12 @@ find_flaw(const struct scan *scan)
 		return "both a result and an error";
 	if (type != VALUE_OBJECT)
 		return "an error that is no object";
-	if (scan_type(scan, SCAN_ERROR_CODE) != VALUE_NUMBER || !is_integer(scan_text(scan, SCAN_ERROR_CODE)))
+	if (scan_type(scan, SCAN_ERROR_CODE) != VALUE_NUMBER ||
+	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)))
 		return "an error without an integer as its code";
-	return scan_type(scan, SCAN_ERROR_MESSAGE) == VALUE_STRING ? NULL : "an error without a string as its message";
+	return scan_type(scan, SCAN_ERROR_MESSAGE) == VALUE_STRING ?
+	    NULL :
+	    "an error without a string as its message";
 }
 
 static bool
@@ -71,12 +75,17 @@ read_kind(const struct scan *scan, enum message_kind meant)
 
 /* Tells what the scanned text is: see message_read. */
 static void
-interpret(struct message *message, struct session *session, struct party *writer, bool needs_jsonrpc)
+interpret(struct message *message, struct session *session, struct party *writer,
+    bool needs_jsonrpc)
 {
 	struct scan *scan = &message->storage;
 
-	/* What stands before start is set in any case, and the large members are not read before that. */
-	memset(&message->start, 0, offsetof(struct message, unescaped) - offsetof(struct message, start));
+	/*
+	 * What stands before start is set in any case, and the large members are not read before
+	 * that.
+	 */
+	memset(&message->start, 0,
+	    offsetof(struct message, unescaped) - offsetof(struct message, start));
 	message->from = writer->side;
 	message->to = side_other(writer->side);
 	message->writer = writer;
@@ -89,7 +98,8 @@ interpret(struct message *message, struct session *session, struct party *writer
 		message->broken_at = scan->fault_offset + 1;
 		scan->fault = SCAN_FINE;
 	}
-	message->method = scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
+	message->method =
+	    scan_string(scan, SCAN_METHOD, message->unescaped, sizeof(message->unescaped));
 	message->id = message_id(message, SCAN_ID);
 	message->meant = read_meant(scan);
 	message->kind = read_kind(scan, message->meant);
@@ -113,16 +123,16 @@ interpret(struct message *message, struct session *session, struct party *writer
 }
 
 void
-message_read(struct message *message, struct session *session, struct party *writer, struct span text,
-    bool needs_jsonrpc)
+message_read(struct message *message, struct session *session, struct party *writer,
+    struct span text, bool needs_jsonrpc)
 {
 	scan_read(&message->storage, text);
 	interpret(message, session, writer, needs_jsonrpc);
 }
 
 bool
-message_read_element(struct message *element, struct session *session, struct message *batch, size_t *at,
-    bool needs_jsonrpc)
+message_read_element(struct message *element, struct session *session, struct message *batch,
+    size_t *at, bool needs_jsonrpc)
 {
 	struct span rest = span_skip_space(span_from(batch->text, *at));
 
@@ -168,7 +178,8 @@ message_answer(const struct message *message)
 		return SPAN_NONE;
 	if (!scan_has(message->scan, SCAN_RESULT))
 		return scan_text(message->scan, SCAN_ERROR_CODE);
-	return span_is(scan_text(message->scan, SCAN_IS_ERROR), "true") ? SPAN("isError") : SPAN("result");
+	return span_is(scan_text(message->scan, SCAN_IS_ERROR), "true") ? SPAN("isError") :
+									  SPAN("result");
 }
 
 uint64_t

@@ -7,7 +7,10 @@ count_bytes(struct session *session, const char *format, uint64_t count)
 	return buf_span(&session->scratch);
 }
 
-/* Keeps the text for an error that quotes it. Returns what it looks like, if it is the server's first. */
+/*
+ * Keeps the text for an error that quotes it. Returns what it looks like, if it is the server's
+ * first.
+ */
 static struct span
 note_said(struct session *session, struct span text)
 {
@@ -58,8 +61,8 @@ tell_text(struct session *session, struct party *party, struct span more)
 }
 
 /*
- * The request that the message is meant to answer, which waits, gets an error. whole: the message, or the batch that it
- * is in. false: there is none.
+ * The request that the message is meant to answer, which waits, gets an error. whole: the message,
+ * or the batch that it is in. false: there is none.
  */
 static bool
 fail(struct session *session, const struct message *message, const struct message *whole)
@@ -80,20 +83,27 @@ noise_replace(struct session *session, struct message *message)
 	pass_discard(message);
 }
 
-/* A batch is refused: the waiting requests that its elements answer, as far as it can be read, get an error. */
+/*
+ * A batch is refused: the waiting requests that its elements answer, as far as it can be read, get
+ * an error.
+ */
 static void
 fail_elements(struct session *session, struct message *batch)
 {
 	struct message element;
 	size_t at = 0;
 
-	for (size_t i = 0; i < LIMIT_ELEMENTS && message_read_element(&element, session, batch, &at, false); i++)
+	for (size_t i = 0;
+	     i < LIMIT_ELEMENTS && message_read_element(&element, session, batch, &at, false); i++)
 		fail(session, &element, batch);
 }
 
 /* --- lines of the server's */
 
-/* Whether the server has logged what it received: a request that is being worked on, or the cancel of one. */
+/*
+ * Whether the server has logged what it received: a request that is being worked on, or the cancel
+ * of one.
+ */
 static bool
 is_echo(const struct session *session, const struct message *message)
 {
@@ -107,8 +117,8 @@ is_echo(const struct session *session, const struct message *message)
 }
 
 /*
- * Whether what stands behind text is a message. Anything may stand in a log, so a response must answer what is asked, and
- * any other message must say that it is JSON-RPC.
+ * Whether what stands behind text is a message. Anything may stand in a log, so a response must
+ * answer what is asked, and any other message must say that it is JSON-RPC.
  */
 static bool
 is_message(const struct session *session, const struct message *message)
@@ -117,13 +127,14 @@ is_message(const struct session *session, const struct message *message)
 
 	if (message->kind == MESSAGE_RESPONSE)
 		return message->question != NULL || request_is_awaited(request);
-	return message_is_single(message) && span_is(scan_text(message->scan, SCAN_JSONRPC), "\"2.0\"") &&
+	return message_is_single(message) &&
+	    span_is(scan_text(message->scan, SCAN_JSONRPC), "\"2.0\"") &&
 	    !is_echo(session, message);
 }
 
 /*
- * Whether this part of a line holds messages and nothing else; unless it is whole, the last one may be cut. *searched: how
- * many bytes were read in vain, at most.
+ * Whether this part of a line holds messages and nothing else; unless it is whole, the last one may
+ * be cut. *searched: how many bytes were read in vain, at most.
  */
 static bool
 is_all_messages(struct session *session, struct span rest, bool whole, size_t *searched)
@@ -135,16 +146,21 @@ is_all_messages(struct session *session, struct span rest, bool whole, size_t *s
 		message_read(&message, session, server, rest, false);
 		if (!whole && message.scan->fault == SCAN_CUT)
 			return true;
-		*searched += message.scan->fault < SCAN_SYNTAX ? rest.len : message.scan->fault_offset;
+		*searched +=
+		    message.scan->fault < SCAN_SYNTAX ? rest.len : message.scan->fault_offset;
 		if (message.scan->fault == SCAN_TRAILING)
-			message_read(&message, session, server, span_part(rest, 0, scan_end(message.scan)), false);
+			message_read(&message, session, server,
+			    span_part(rest, 0, scan_end(message.scan)), false);
 		if (!is_message(session, &message))
 			return false;
 	}
 	return true;
 }
 
-/* Whether an object with a member, as each message is, may begin here; text with many braces is not read for each. */
+/*
+ * Whether an object with a member, as each message is, may begin here; text with many braces is not
+ * read for each.
+ */
 static bool
 may_begin(struct span rest, bool whole)
 {
@@ -152,7 +168,10 @@ may_begin(struct span rest, bool whole)
 	return rest.len > 0 ? rest.ptr[0] == '"' : !whole;
 }
 
-/* The offset in the line, or in the part of it, of the messages that end it; the length of it if there are none. */
+/*
+ * The offset in the line, or in the part of it, of the messages that end it; the length of it if
+ * there are none.
+ */
 static size_t
 find_messages(struct session *session, struct span line, bool whole)
 {
@@ -168,7 +187,10 @@ find_messages(struct session *session, struct span line, bool whole)
 	return line.len;
 }
 
-/* A line that is no message: text, with messages at its end perhaps; or half a message, if the server has ended. */
+/*
+ * A line that is no message: text, with messages at its end perhaps; or half a message, if the
+ * server has ended.
+ */
 static void
 receive_line(struct session *session, struct message *line)
 {
@@ -193,23 +215,31 @@ receive_line(struct session *session, struct message *line)
 	}
 }
 
-/* Whether a message of the server's, and no text, is refused: it was read to its end and is a request or notification. */
+/*
+ * Whether a message of the server's, and no text, is refused: it was read to its end and is a
+ * request or notification.
+ */
 static bool
 is_refused(const struct message *message)
 {
 	const struct scan *scan = message->scan;
 
 	return scan->fault != SCAN_FINE && scan_end(scan) > 0 &&
-	    span_skip_space(span_from(scan->text, scan_end(scan))).len == 0 && scan_has(scan, SCAN_JSONRPC) &&
+	    span_skip_space(span_from(scan->text, scan_end(scan))).len == 0 &&
+	    scan_has(scan, SCAN_JSONRPC) &&
 	    (message->meant == MESSAGE_REQUEST || message->meant == MESSAGE_NOTIFICATION);
 }
 
-/* Whether the client's line has more than the message at its beginning: behind a fault that hides its end, perhaps more. */
+/*
+ * Whether the client's line has more than the message at its beginning: behind a fault that hides
+ * its end, perhaps more.
+ */
 static bool
 goes_on(const struct message *message)
 {
 	size_t end = scan_end(message->scan);
-	struct span rest = span_skip_space(span_from(message->text, end > 0 ? end : message->scan->fault_offset));
+	struct span rest =
+	    span_skip_space(span_from(message->text, end > 0 ? end : message->scan->fault_offset));
 
 	return message->from == SIDE_CLIENT && message->scan->fault != SCAN_FINE && rest.len > 0 &&
 	    (end > 0 || memchr(rest.ptr, '{', rest.len) != NULL);
@@ -254,7 +284,10 @@ has_lines(const struct party *party)
 	return party->side == SIDE_SERVER && party->lane->framing == FRAMING_NEWLINE;
 }
 
-/* Whether the frame cannot be a message: a line that begins like none, or text where a header should be. */
+/*
+ * Whether the frame cannot be a message: a line that begins like none, or text where a header
+ * should be.
+ */
 static bool
 is_text(const struct party *party)
 {
@@ -275,8 +308,8 @@ note_members(struct party *party, const struct message *part)
 }
 
 /*
- * Walks back from the brace that ends the text over scalar members. Returns the offset of the comma before the first of
- * them; the text's length: there is none, or the object begins there.
+ * Walks back from the brace that ends the text over scalar members. Returns the offset of the comma
+ * before the first of them; the text's length: there is none, or the object begins there.
  */
 static size_t
 find_last_members(struct span text)
@@ -291,7 +324,10 @@ find_last_members(struct span text)
 	while (at-- > 0) {
 		char c = text.ptr[at];
 
-		/* A quote inside of a string has a backslash before it, that at its beginning never has. */
+		/*
+		 * A quote inside of a string has a backslash before it, that at its beginning never
+		 * has.
+		 */
 		if (c == '"' && !(string && at > 0 && text.ptr[at - 1] == '\\'))
 			string = !string;
 		else if (!string && c == ',')
@@ -319,15 +355,20 @@ refuse_oversized(struct session *session, struct message *message)
 		session->journal.refusals += message->from == SIDE_CLIENT;
 }
 
-/* The message is longer than --max-message, and its id is known: it answers this request, or is refused. */
+/*
+ * The message is longer than --max-message, and its id is known: it answers this request, or is
+ * refused.
+ */
 static void
 drop_oversized(struct session *session, struct message *message)
 {
 	bool answers = message->writer->answers && !message->writer->asks;
 
-	message->request = answers ? pending_find(&message->reader->pending, message->id, NAME_WIRE) : NULL;
-	message->question =
-	    answers && message->request == NULL ? questions_find(session, message->to, message->id) : NULL;
+	message->request =
+	    answers ? pending_find(&message->reader->pending, message->id, NAME_WIRE) : NULL;
+	message->question = answers && message->request == NULL ?
+	    questions_find(session, message->to, message->id) :
+	    NULL;
 	if (!answers)
 		refuse_oversized(session, message);
 	if (message->question != NULL) {
@@ -341,8 +382,8 @@ drop_oversized(struct session *session, struct message *message)
 }
 
 /*
- * The message has ended, and had no id at its beginning. whole: its last bytes have come. Returns whether that was told, with
- * its length, which is the fault.
+ * The message has ended, and had no id at its beginning. whole: its last bytes have come. Returns
+ * whether that was told, with its length, which is the fault.
  */
 static bool
 decide_oversized(struct session *session, struct party *party, bool whole)
@@ -373,12 +414,16 @@ decide_oversized(struct session *session, struct party *party, bool whole)
 	return true;
 }
 
-/* The frame at hand will be thrown away. What its first bytes tell of it is decided now, or else at its end. */
+/*
+ * The frame at hand will be thrown away. What its first bytes tell of it is decided now, or else at
+ * its end.
+ */
 static void
 begin_skip(struct session *session, struct party *party, bool text)
 {
-	struct span bytes = span_head(span_from(lane_undecided(party->lane), (size_t)party->frame.body),
-	    text ? LIMIT_TOLD : LIMIT_HEAD);
+	struct span bytes =
+	    span_head(span_from(lane_undecided(party->lane), (size_t)party->frame.body),
+		text ? LIMIT_TOLD : LIMIT_HEAD);
 	struct message message;
 
 	tell_text(session, party, SPAN_NONE);
@@ -386,7 +431,9 @@ begin_skip(struct session *session, struct party *party, bool text)
 	message.next = party->lane->decided;
 	party->answers = party->asks = false;
 	note_members(party, &message);
-	party->skipping = text ? SKIP_TEXT : message.id.text.len > 0 ? SKIP_OVERSIZED : SKIP_UNDECIDED;
+	party->skipping = text      ? SKIP_TEXT :
+	    message.id.text.len > 0 ? SKIP_OVERSIZED :
+				      SKIP_UNDECIDED;
 	buf_set(&party->kept, text ? bytes : SPAN_NONE);
 	if (party->skipping == SKIP_UNDECIDED)
 		pass_drop(session, &message, WHY_OVERSIZED);
@@ -418,7 +465,8 @@ end_skip(struct session *session, struct party *party, bool whole)
 	buf_set(&session->fault, count_bytes(session, "%d bytes in all", party->skipped));
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
-		state_note(session, side_other(party->side), WHY_OVERSIZED, NULL, buf_span(&session->fault));
+		state_note(session, side_other(party->side), WHY_OVERSIZED, NULL,
+		    buf_span(&session->fault));
 	buf_clear(&session->fault);
 	party->skipping = SKIP_NOTHING;
 	party->skipped = 0;
@@ -426,8 +474,8 @@ end_skip(struct session *session, struct party *party, bool whole)
 }
 
 /*
- * Throws away text of a long line, up to what may be the messages that end it. The parts that are looked at do not depend
- * on how the bytes come. false: the rest is short, and not whole.
+ * Throws away text of a long line, up to what may be the messages that end it. The parts that are
+ * looked at do not depend on how the bytes come. false: the rest is short, and not whole.
  */
 static bool
 skip_text(struct session *session, struct party *party, struct span bytes)
@@ -459,7 +507,8 @@ noise_skip(struct session *session, struct party *party)
 	struct span bytes = lane_undecided(party->lane);
 	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
 
-	if (party->skipping == SKIP_NOTHING && len <= LIMIT_TEXT && len <= session->config.max_message)
+	if (party->skipping == SKIP_NOTHING && len <= LIMIT_TEXT &&
+	    len <= session->config.max_message)
 		return false;
 	if (party->skipping == SKIP_NOTHING) {
 		bool text = is_text(party);

@@ -25,7 +25,8 @@ judge(const struct session *session, const struct request *request, msec_t silen
 	if (state_asks_person(session))
 		return VERDICT_ASKS;
 	if ((request->traits & METHOD_STREAM) ||
-	    earlier(silent, answered) < earlier(request->deadlines[POLICY_IDLE].after / 4, TIME_SILENT))
+	    earlier(silent, answered) <
+		earlier(request->deadlines[POLICY_IDLE].after / 4, TIME_SILENT))
 		return VERDICT_WORKS;
 	return VERDICT_SILENT;
 }
@@ -34,7 +35,8 @@ bool
 session_next_request(const struct session *session, enum side from, const struct request *after,
     struct request_view *view)
 {
-	const struct request *request = after == NULL ? session->party[from].pending.oldest : after->newer;
+	const struct request *request =
+	    after == NULL ? session->party[from].pending.oldest : after->newer;
 	msec_t now = session->clocks.steady, idle_now = clocks_idle(&session->clocks, from);
 
 	while (request != NULL && request->state == REQUEST_ABANDONED)
@@ -67,7 +69,8 @@ find(const struct session *session, enum side from, struct span id, uint64_t ser
 }
 
 enum cancelling
-session_cancel(struct session *session, enum side from, struct span id, uint64_t serial, struct span reason)
+session_cancel(struct session *session, enum side from, struct span id, uint64_t serial,
+    struct span reason)
 {
 	struct request *request = find(session, from, id, serial);
 
@@ -80,7 +83,10 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
 	return CANCELLING_DONE;
 }
 
-/* Gives the request its new duration, counted from when its clock began to run. true: it is another one. */
+/*
+ * Gives the request its new duration, counted from when its clock began to run. true: it is another
+ * one.
+ */
 static bool
 change(struct session *session, struct request *request, enum policy_kind kind)
 {
@@ -114,7 +120,8 @@ session_set(struct session *session, struct policy_rule *rule, bool in_flight, s
 const char *
 session_era(const struct session *session)
 {
-	static const char *const eras[] = { [ERA_NONE] = "", [ERA_LEGACY] = "legacy", [ERA_MODERN] = "modern" };
+	static const char
+	    *const eras[] = { [ERA_NONE] = "", [ERA_LEGACY] = "legacy", [ERA_MODERN] = "modern" };
 
 	return eras[session->handshake.era];
 }

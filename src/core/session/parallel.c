@@ -1,6 +1,6 @@
 /*
  *   a rule of --parallel has places ─┬─ one is free: the request passes, in its lane
- *                                    └─ none is: it is held, and sent when one is, ahead of what is queued
+ *                                    └─ none is: it is held, and sent when one is, before the queue
  */
 
 #include "core/inside.h"
@@ -31,9 +31,11 @@ parallel_place(const struct session *session, const struct request *request)
 {
 	const struct policy_rule *rule;
 
-	if (!(session->handshake.dialect->flags & DIALECT_PARALLEL) || (request->row->traits & METHOD_UNCOUNTED))
+	if (!(session->handshake.dialect->flags & DIALECT_PARALLEL) ||
+	    (request->row->traits & METHOD_UNCOUNTED))
 		return NULL;
-	rule = policy_find(session->config.policy, POLICY_PARALLEL, request->method, request->name, 0);
+	rule =
+	    policy_find(session->config.policy, POLICY_PARALLEL, request->method, request->name, 0);
 	return rule == NULL ? NULL : &session->places[rule->number];
 }
 
@@ -65,7 +67,8 @@ parallel_next(const struct session *session)
 	const struct party *client = &session->client;
 
 	if (client->pending.held == 0 || client->lane->stop != LANE_FREE ||
-	    client->lane->written < session->handshake.front || !state_may_write(session, SIDE_SERVER))
+	    client->lane->written < session->handshake.front ||
+	    !state_may_write(session, SIDE_SERVER))
 		return NULL;
 	for (size_t i = 0; i < session->place_count; i++) {
 		struct request *first = timeline_due(&session->places[i].held, MSEC_NEVER);
@@ -96,7 +99,8 @@ parallel_send(struct session *session, struct request *request)
 void
 parallel_abandon(struct session *session, struct request *request)
 {
-	msec_t grace = state_grace(session, request), left = alarm_due(&request->hard) - session->clocks.steady;
+	msec_t grace = state_grace(session, request),
+	       left = alarm_due(&request->hard) - session->clocks.steady;
 
 	if (request->graced && left < grace)
 		grace = left > 0 ? left : 0;

@@ -4,12 +4,16 @@ static void
 report_repairs(struct session *session, const struct message *message)
 {
 	if (message->broken_at > 0) {
-		compose(state_scratch(session), "invalid UTF-8 at byte %d", (int64_t)message->broken_at - 1);
-		state_note(session, message->to, WHY_TEXT_REPAIRED, message->request, buf_span(&session->scratch));
+		compose(state_scratch(session), "invalid UTF-8 at byte %d",
+		    (int64_t)message->broken_at - 1);
+		state_note(session, message->to, WHY_TEXT_REPAIRED, message->request,
+		    buf_span(&session->scratch));
 	}
 	if (message->cleaned > 0) {
-		compose(state_scratch(session), "replaced by --clean-text: %d", (int64_t)message->cleaned);
-		state_note(session, message->to, WHY_TEXT_REPAIRED, message->request, buf_span(&session->scratch));
+		compose(state_scratch(session), "replaced by --clean-text: %d",
+		    (int64_t)message->cleaned);
+		state_note(session, message->to, WHY_TEXT_REPAIRED, message->request,
+		    buf_span(&session->scratch));
 	}
 }
 
@@ -36,8 +40,9 @@ report(struct session *session, const struct message *message, enum verb verb, e
 	action.outcome = message_answer(message);
 	action.traceparent = scan_text(message->scan, SCAN_META_TRACEPARENT);
 	if (request == NULL) {
-		action.id =
-		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->id.text;
+		action.id = message->cancel != NULL ?
+		    scan_text(message->scan, message->cancel->field) :
+		    message->id.text;
 		action.method = message->method;
 	}
 	if (in_batch)
@@ -55,7 +60,8 @@ report(struct session *session, const struct message *message, enum verb verb, e
 static void
 tell(struct session *session, const struct message *message, enum verb verb, enum why why)
 {
-	if (why != WHY_RELAYED || message->word != why || message->broken_at + message->cleaned > 0 ||
+	if (why != WHY_RELAYED || message->word != why ||
+	    message->broken_at + message->cleaned > 0 ||
 	    !journal_count_unseen(&session->journal, why))
 		report(session, message, verb, why);
 }
@@ -88,7 +94,10 @@ part_of(const struct message *message, uint64_t from, uint64_t to)
 	return span_part(message->text, (size_t)from, (size_t)(to - from));
 }
 
-/* Appends the bytes that the message would pass as, edits made, to out. Rare: pass_on stays quick without it. */
+/*
+ * Appends the bytes that the message would pass as, edits made, to out. Rare: pass_on stays quick
+ * without it.
+ */
 static void __attribute__((noinline)) copy(const struct message *message, struct buf *out)
 {
 	struct span texts = buf_span(&message->edits->texts);
@@ -114,15 +123,19 @@ pass_on(struct session *session, struct message *message, enum why why)
 		if (why == WHY_UNTRACKED)
 			return; /* which is said of the batch */
 	} else if (message->urgent || (message->bound && state_is_blocked(session))) {
-		/* It goes ahead of the waiting ones: the server may need it to answer the probe or the replay. */
+		/*
+		 * It goes ahead of the waiting ones: the server may need it to answer the probe or
+		 * the replay.
+		 */
 		copy(message, state_scratch(session));
 		state_overtake(session, message->from);
 		buf_free(&session->scratch); /* it may be large */
 		pass_discard(message);
 	} else {
 		lane_pass(message->writer->lane,
-		    &(struct lane_message){ message->start, message->start + message->text.len, message->next,
-			edits_of(message), count_edits(message), message->edits->texts.data, message->bound });
+		    &(struct lane_message){ message->start, message->start + message->text.len,
+			message->next, edits_of(message), count_edits(message),
+			message->edits->texts.data, message->bound });
 		drop_edits(message);
 	}
 	tell(session, message, VERB_SEND, why);

@@ -29,28 +29,36 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (!request_is_awaited(request))
-		acks_send(session, message->scan, acks_outcome(&session->acks, SIDE_CLIENT, target, NAME_WIRE));
+		acks_send(session, message->scan,
+		    acks_outcome(&session->acks, SIDE_CLIENT, target, NAME_WIRE));
 	else if (request->traits & METHOD_NO_CANCEL)
 		acks_send(session, message->scan, OUTCOME_FORBIDDEN);
 	else if (!acks_add(&session->acks, message->text, request))
 		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "too many cancels wait for their requests");
 	else
-		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);
+		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED,
+		    NULL);
 }
 
 /* --- requests */
 
-/* ACP: a session/cancel of the client's, as a notification or as a request, that names a session. */
+/*
+ * ACP: a session/cancel of the client's, as a notification or as a request, that names a session.
+ */
 static bool
 is_turn_cancel(const struct session *session, const struct message *message)
 {
-	return message->from == SIDE_CLIENT && span_is(message->method, session->handshake.dialect->turn_cancel) &&
+	return message->from == SIDE_CLIENT &&
+	    span_is(message->method, session->handshake.dialect->turn_cancel) &&
 	    scan_type(message->scan, SCAN_SESSION_ID) == VALUE_STRING &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
 
-/* Reads the dialect from the client's first request, and the era of MCP from the first ones. Returns its row. */
+/*
+ * Reads the dialect from the client's first request, and the era of MCP from the first ones.
+ * Returns its row.
+ */
 static const struct method *
 read_handshake(struct session *session, const struct message *message)
 {
@@ -61,15 +69,18 @@ read_handshake(struct session *session, const struct message *message)
 
 	row = handshake_read_request(handshake, session->client.lane->framing, message);
 	if (!known)
-		state_note_message(session, SIDE_CLIENT, WHY_DIALECT, message, span_of(handshake->dialect->name));
+		state_note_message(session, SIDE_CLIENT, WHY_DIALECT, message,
+		    span_of(handshake->dialect->name));
 	if (handshake->era != era)
-		state_note_message(session, SIDE_CLIENT, WHY_ERA, message, span_of(session_era(session)));
+		state_note_message(session, SIDE_CLIENT, WHY_ERA, message,
+		    span_of(session_era(session)));
 	return row;
 }
 
 /* Refuses the request at hand, for canceld's own reason. */
 static void
-refuse(struct session *session, struct message *message, int code, const char *cause, const char *text, enum why why)
+refuse(struct session *session, struct message *message, int code, const char *cause,
+    const char *text, enum why why)
 {
 	reply_error(session, message, why, code, cause, span_of(text));
 	pass_drop(session, message, why);
@@ -79,10 +90,14 @@ refuse(struct session *session, struct message *message, int code, const char *c
 static void
 refuse_more(struct session *session, struct message *message, const char *text)
 {
-	refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests", text, WHY_TOO_MANY);
+	refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests",
+	    text, WHY_TOO_MANY);
 }
 
-/* --answer: answers the request of the server's at hand, if the client is not to be asked. false: nothing was done. */
+/*
+ * --answer: answers the request of the server's at hand, if the client is not to be asked. false:
+ * nothing was done.
+ */
 static bool
 answer_at_once(struct session *session, struct message *message, unsigned traits)
 {
@@ -90,9 +105,11 @@ answer_at_once(struct session *session, struct message *message, unsigned traits
 	const char *result = answers_find(session, message, traits, &items);
 
 	if (result == NULL || !state_may_write(session, SIDE_SERVER) ||
-	    (!session->client_ended && policy_singles_out(session->config.policy, message->method, SPAN_NONE)))
+	    (!session->client_ended &&
+		policy_singles_out(session->config.policy, message->method, SPAN_NONE)))
 		return false;
-	reply_result(session, SIDE_SERVER, message->id.text, answers_result(session, result, items));
+	reply_result(session, SIDE_SERVER, message->id.text,
+	    answers_result(session, result, items));
 	state_count(session, message, TALLY_ANSWERED, WHY_ANSWERED_FOR_CLIENT);
 	pass_drop(session, message, WHY_ANSWERED_FOR_CLIENT);
 	return true;
@@ -110,17 +127,19 @@ why_too_much(const struct session *session, const struct message *message)
 		return "too many requests are outstanding (--max-inflight)";
 	/* ACP: what concerns a whole session is done for each of its requests. */
 	if (open >= LIMIT_SESSION && dialect->turn_cancel != NULL && message->from == SIDE_CLIENT &&
-	    pending_count(pending, message_id(message, dialect->token_fields[0]), NAME_TOKEN, LIMIT_SESSION) ==
-		LIMIT_SESSION)
+	    pending_count(pending, message_id(message, dialect->token_fields[0]), NAME_TOKEN,
+		LIMIT_SESSION) == LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
-	if (open >= LIMIT_EQUAL_IDS && pending_count(pending, message->id, NAME_ID, LIMIT_EQUAL_IDS) == LIMIT_EQUAL_IDS)
+	if (open >= LIMIT_EQUAL_IDS &&
+	    pending_count(pending, message->id, NAME_ID, LIMIT_EQUAL_IDS) == LIMIT_EQUAL_IDS)
 		return "too many requests with this id are outstanding";
 	return NULL;
 }
 
 struct entry { /* a new request, and where its names are stored that do not stand in its text */
 	struct request request;
-	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
+	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX],
+	    token[MINTED_MAX];
 };
 
 static void
@@ -131,7 +150,8 @@ tell_unread(struct session *session, const struct message *message)
 }
 
 static void
-read_names(struct session *session, const struct message *message, const struct method *row, struct entry *entry)
+read_names(struct session *session, const struct message *message, const struct method *row,
+    struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
@@ -147,11 +167,12 @@ read_names(struct session *session, const struct message *message, const struct 
 	request->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	request->shown = name_shown(request->name, row->name_field == SCAN_URI, entry->shown);
 	/* Modern MCP: a cancel has the same _meta. */
-	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
+	if ((dialect->flags & DIALECT_HAS_ERAS) &&
+	    scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
 		request->meta.ptr = entry->meta;
-		request->meta.len =
-		    json_copy_members(handshake_look_at(&session->handshake, message->scan, SCAN_REQUEST_META),
-			SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
+		request->meta.len = json_copy_members(handshake_look_at(&session->handshake,
+							  message->scan, SCAN_REQUEST_META),
+		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
 	tell_unread(session, message);
 	if (dialect->task_cancel != NULL && scan_type(scan, SCAN_TASK) == VALUE_OBJECT)
@@ -170,35 +191,42 @@ alias(struct session *session, struct message *message, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct request *request = &entry->request;
-	const struct pending *pending = &message->writer->pending, *tasks = &session->tasks[message->from];
+	const struct pending *pending = &message->writer->pending,
+			     *tasks = &session->tasks[message->from];
 
 	if (pending_find(pending, request->id, NAME_WIRE) != NULL ||
 	    questions_find(session, message->from, request->id) != NULL) {
-		request->wire_id = questions_mint(session, message->from, id_is_string(request->id), entry->id);
+		request->wire_id =
+		    questions_mint(session, message->from, id_is_string(request->id), entry->id);
 		message_replace(message, SCAN_ID, request->wire_id.text);
 	}
 	if ((dialect->flags & DIALECT_OWN_TOKENS) && request->token.text.len > 0 &&
 	    (pending_find(pending, request->token, NAME_TOKEN) != NULL ||
 		pending_find(tasks, request->token, NAME_TOKEN) != NULL)) {
-		request->wire_token =
-		    questions_mint(session, message->from, id_is_string(request->token), entry->token);
+		request->wire_token = questions_mint(session, message->from,
+		    id_is_string(request->token), entry->token);
 		message_replace(message, dialect->token_fields[0], request->wire_token.text);
 	}
 }
 
-/* Puts the requester's own id back where the message names another request of its reader's by a fresh id. */
+/*
+ * Puts the requester's own id back where the message names another request of its reader's by a
+ * fresh id.
+ */
 static void
 restore_id(struct message *message, enum scan_field field)
 {
-	const struct request *request = pending_find(&message->reader->pending, message_id(message, field), NAME_WIRE);
+	const struct request *request =
+	    pending_find(&message->reader->pending, message_id(message, field), NAME_WIRE);
 
 	if (request != NULL && request_is_aliased(request))
 		message_replace(message, field, request->id.text);
 }
 
 /*
- * --ask-progress: adds a token to a request without one, so that progress tells a working server from one that hangs;
- * in MCP to params._meta, in LSP to params, as the first member. If that is something else than an object: nothing.
+ * --ask-progress: adds a token to a request without one, so that progress tells a working server
+ * from one that hangs; in MCP to params._meta, in LSP to params, as the first member. If that is
+ * something else than an object: nothing.
  */
 static void
 ask_progress(struct session *session, struct message *message, struct entry *entry)
@@ -211,8 +239,9 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	struct buf *text = state_scratch(session);
 	size_t next;
 
-	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT || request->token.text.len > 0 ||
-	    scan_has(scan, dialect->token_fields[0]) || (request->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT ||
+	    request->token.text.len > 0 || scan_has(scan, dialect->token_fields[0]) ||
+	    (request->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return;
 	if (object == SCAN_REQUEST_META && !scan_has(scan, object)) {
 		object = SCAN_PARAMS;
@@ -236,7 +265,8 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 static uint64_t
 serial_of_task(const struct session *session, const struct message *message)
 {
-	struct request *task = pending_find(&session->tasks[message->from], message_id(message, SCAN_TASK_ID), NAME_ID);
+	struct request *task = pending_find(&session->tasks[message->from],
+	    message_id(message, SCAN_TASK_ID), NAME_ID);
 
 	return task == NULL ? 0 : task->serial;
 }
@@ -269,7 +299,8 @@ enter(struct session *session, struct message *message, const struct method *row
 		alias(session, message, &entry);
 	if (session->config.ask_progress &&
 	    ((row->traits & METHOD_CODE) ||
-		policy_singles_out(session->config.policy, entry.request.method, entry.request.name)))
+		policy_singles_out(session->config.policy, entry.request.method,
+		    entry.request.name)))
 		ask_progress(session, message, &entry);
 	if (row->traits & (METHOD_TURN | METHOD_LOAD))
 		turns_renew(session, entry.request.token);
@@ -284,7 +315,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (row->traits & METHOD_RESULT)
 		request->task = serial_of_task(session, message);
 	request->heard = lane_received_to(message->reader->lane);
-	if (message->from == SIDE_CLIENT && !(request->traits & METHOD_START) && state_is_opening(session)) {
+	if (message->from == SIDE_CLIENT && !(request->traits & METHOD_START) &&
+	    state_is_opening(session)) {
 		request->since = MSEC_NEVER;
 		session->waiting = true;
 	} else {
@@ -298,7 +330,8 @@ enter(struct session *session, struct message *message, const struct method *row
 		state_note(session, message->to, WHY_PROGRESS_ASKED, request, request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (are_kept(session) && !records_keep(session, message, request) && session->config.restarts)
+	else if (are_kept(session) && !records_keep(session, message, request) &&
+	    session->config.restarts)
 		state_note(session, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
 	if (alarm_armed(&request->turn))
@@ -308,8 +341,8 @@ enter(struct session *session, struct message *message, const struct method *row
 }
 
 /*
- * Where nothing is changed, a request keeps an id that is still in use, and takes the place of an abandoned one. Returns
- * the older one that is outstanding: an answer could be for either; or NULL.
+ * Where nothing is changed, a request keeps an id that is still in use, and takes the place of an
+ * abandoned one. Returns the older one that is outstanding: an answer could be for either; or NULL.
  */
 static const struct request *
 replace_older(struct session *session, const struct message *message)
@@ -329,7 +362,10 @@ note_id(const struct message *message)
 		message->writer->asked[id_is_string(message->id)] = true;
 }
 
-/* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
+/*
+ * A request that passes in this message cannot be tracked; all: of either side, as the message was
+ * not read whole.
+ */
 static void
 note_untracked(const struct message *message, bool all)
 {
@@ -351,7 +387,8 @@ receive_request(struct session *session, struct message *message)
 		return;
 	}
 	note_id(message);
-	row = client ? read_handshake(session, message) : dialect_method(session->handshake.dialect, message->method);
+	row = client ? read_handshake(session, message) :
+		       dialect_method(session->handshake.dialect, message->method);
 	if (session->config.dry_run)
 		older = replace_older(session, message);
 	if (message->id.text.len == 0 || older != NULL) {
@@ -383,11 +420,15 @@ note_status(struct session *session, enum side requester, struct id id, struct s
 {
 	struct request *task;
 
-	while (dialect_ends_task(status) && (task = pending_find(&session->tasks[requester], id, NAME_ID)) != NULL)
+	while (dialect_ends_task(status) &&
+	    (task = pending_find(&session->tasks[requester], id, NAME_ID)) != NULL)
 		pending_remove(task);
 }
 
-/* The answer to a request about a task tells that it has ended, if that answer is no mere end of the wait for it. */
+/*
+ * The answer to a request about a task tells that it has ended, if that answer is no mere end of
+ * the wait for it.
+ */
 static void
 note_task(struct session *session, const struct request *request, const struct message *message)
 {
@@ -400,7 +441,8 @@ note_task(struct session *session, const struct request *request, const struct m
 	while ((listed = json_next(list, &at)).len > 0)
 		note_status(session, request->from, id_of(json_member(listed, "taskId")),
 		    json_member(listed, "status"));
-	if (request->task == 0 || (request->state != REQUEST_WAITING && !scan_has(message->scan, SCAN_RESULT)))
+	if (request->task == 0 ||
+	    (request->state != REQUEST_WAITING && !scan_has(message->scan, SCAN_RESULT)))
 		return;
 	each_request (task, &session->tasks[request->from])
 		if (task->serial == request->task) {
@@ -409,7 +451,10 @@ note_task(struct session *session, const struct request *request, const struct m
 		}
 }
 
-/* The answer to a request of the client's shows what the server can, and what a new one must be told. */
+/*
+ * The answer to a request of the client's shows what the server can, and what a new one must be
+ * told.
+ */
 static void
 learn(struct session *session, const struct message *message, struct request *request)
 {
@@ -435,8 +480,9 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
 
 	/*
-	 * MCP: the request continues as a task, which is cancelled if the request was. Otherwise its progress token
-	 * stays valid, except in the modern era, where tasks have no progress (SEP-2663).
+	 * MCP: the request continues as a task, which is cancelled if the request was. Otherwise
+	 * its progress token stays valid, except in the modern era, where tasks have no progress
+	 * (SEP-2663).
 	 */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, request, task_id);
@@ -461,7 +507,10 @@ find_coerced(const struct session *session, struct message *message)
 	const struct party *party = message->reader;
 	struct request *request;
 
-	/* A requester with ids of both types tells them apart; and what has ended names no other request. */
+	/*
+	 * A requester with ids of both types tells them apart; and what has ended names no other
+	 * request.
+	 */
 	if ((party->asked[false] && party->asked[true]) ||
 	    acks_outcome(&session->acks, message->to, message->id, NAME_WIRE) != OUTCOME_UNKNOWN)
 		return NULL;
@@ -474,9 +523,9 @@ find_coerced(const struct session *session, struct message *message)
 }
 
 /*
- * Whether an answer that names no request may be one all the same: to a request that cannot be tracked; or it refuses
- * what its sender could not read (JSON-RPC 2.0 section 5: the id is null then). Any other one answers a notification,
- * for which strict clients end the session.
+ * Whether an answer that names no request may be one all the same: to a request that cannot be
+ * tracked; or it refuses what its sender could not read (JSON-RPC 2.0 section 5: the id is null
+ * then). Any other one answers a notification, for which strict clients end the session.
  */
 static bool
 may_answer(const struct message *message)
@@ -526,7 +575,8 @@ receive_response(struct session *session, struct message *message)
 		pass_drop(session, message, WHY_STRAY);
 		return;
 	}
-	if (request_state(request) != REQUEST_QUEUED) { /* else the receiver has not seen it: not its answer */
+	/* else the receiver has not seen it: not its answer */
+	if (request_state(request) != REQUEST_QUEUED) {
 		if (message->malformed && message->batch == NULL) {
 			if (request_is_awaited(request))
 				noise_replace(session, message);
@@ -543,8 +593,9 @@ receive_response(struct session *session, struct message *message)
 /* --- notifications */
 
 /*
- * A cancel that names no request of its sender's in the table. Of the other side's only a stream may be ended this way,
- * by the server that serves it. Without an id, or if that was not kept, it may name a request that cannot be tracked.
+ * A cancel that names no request of its sender's in the table. Of the other side's only a stream
+ * may be ended this way, by the server that serves it. Without an id, or if that was not kept, it
+ * may name a request that cannot be tracked.
  */
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct id id)
@@ -552,10 +603,12 @@ on_foreign_cancel(struct session *session, struct message *message, struct id id
 	struct request *request = pending_find(&message->reader->pending, id, NAME_WIRE);
 	bool untracked = message->writer->untracked > 0;
 	bool unkept = scan_unkept(message->scan, message->cancel->field);
-	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE) != OUTCOME_UNKNOWN; /* its own */
+	/* its own */
+	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE) != OUTCOME_UNKNOWN;
 
 	if (id.text.len == 0 &&
-	    !(untracked && (unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
+	    !(untracked &&
+		(unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
 		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL);
 	else if (request != NULL && (request->traits & METHOD_STREAM))
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
@@ -576,7 +629,8 @@ on_cancel(struct session *session, struct message *message)
 	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
 
 	message->request = request;
-	message->bound = message->from == SIDE_CLIENT && request != NULL && request_state(request) != REQUEST_QUEUED;
+	message->bound = message->from == SIDE_CLIENT && request != NULL &&
+	    request_state(request) != REQUEST_QUEUED;
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
 	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
@@ -586,8 +640,9 @@ on_cancel(struct session *session, struct message *message)
 }
 
 /*
- * ACP: the token is a session's id. An update extends the deadlines of all requests of the session, and passes, unless it
- * belongs to a turn that canceld has ended: that is remembered as long as the agent goes on with it.
+ * ACP: the token is a session's id. An update extends the deadlines of all requests of the session,
+ * and passes, unless it belongs to a turn that canceld has ended: that is remembered as long as the
+ * agent goes on with it.
  */
 static void
 on_update(struct session *session, struct message *message, struct id token, struct request *newest)
@@ -596,7 +651,8 @@ on_update(struct session *session, struct message *message, struct id token, str
 
 	if (message->to == SIDE_CLIENT)
 		silenced = turns_silenced(session, token, message->scan);
-	while ((request = pending_next_by_token(&message->reader->pending, token, request)) != NULL &&
+	while (
+	    (request = pending_next_by_token(&message->reader->pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
 		pending_extend(request);
 	message->request = silenced != NULL ? silenced : newest;
@@ -613,10 +669,12 @@ static void
 restore_token(const struct session *session, struct message *message, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	bool known = dialect->token_fields[1] == 0; /* else it may be the second token that is spelled otherwise */
+	/* else it may be the second token that is spelled otherwise */
+	bool known = dialect->token_fields[1] == 0;
 
 	message->swallowed = request->flags & REQUEST_ASKED;
-	if ((message->word == WHY_ID_COERCED && known) || request->token.hash != request->wire_token.hash)
+	if ((message->word == WHY_ID_COERCED && known) ||
+	    request->token.hash != request->wire_token.hash)
 		message_replace(message, dialect->progress_field, request->token.text);
 }
 
@@ -644,12 +702,16 @@ on_progress(struct session *session, struct message *message)
 		(void)records_update(&session->records, message, true);
 	if (requester == SIDE_CLIENT && token.text.len > 0 &&
 	    scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
-		turns_note_work(session, token, span_is(scan_text(message->scan, SCAN_UPDATE_STATE), "\"idle\""));
-	if (request_is_awaited(request) && session->config.observed && message->batch == NULL) /* see request_view */
-		buf_keep(&request->progress, message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
+		turns_note_work(session, token,
+		    span_is(scan_text(message->scan, SCAN_UPDATE_STATE), "\"idle\""));
+	/* see request_view */
+	if (request_is_awaited(request) && session->config.observed && message->batch == NULL)
+		buf_keep(&request->progress,
+		    message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
 	if (task != NULL && !request_is_awaited(request))
 		request = task;
-	if (request == NULL && (kept || party->untracked > 0) && !questions_has_minted(session, token.text)) {
+	if (request == NULL && (kept || party->untracked > 0) &&
+	    !questions_has_minted(session, token.text)) {
 		pass_on(session, message, WHY_UNTRACKED);
 	} else if (request == NULL) {
 		pass_drop(session, message, WHY_LATE_PROGRESS);
@@ -660,7 +722,8 @@ on_progress(struct session *session, struct message *message)
 		if (request == task)
 			pass_on(session, message, WHY_RELAYED);
 		else
-			turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
+			turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS,
+			    message);
 	}
 }
 
@@ -677,21 +740,27 @@ on_task_status(struct session *session, struct message *message)
 		recovery_ignored(session, task);
 }
 
-/* The stream that a notification belongs to, perhaps one that was given up: what is said of that is no news of another. */
+/*
+ * The stream that a notification belongs to, perhaps one that was given up: what is said of that is
+ * no news of another.
+ */
 static struct request *
 find_stream(const struct message *message)
 {
-	struct request *request =
-	    pending_find(&message->reader->pending, message_id(message, SCAN_META_SUBSCRIPTION), NAME_WIRE);
+	struct request *request = pending_find(&message->reader->pending,
+	    message_id(message, SCAN_META_SUBSCRIPTION), NAME_WIRE);
 
 	return request != NULL && (request->traits & METHOD_STREAM) ? request : NULL;
 }
 
-/* The first message of a replayed stream is dropped: the client received it from the former server. */
+/*
+ * The first message of a replayed stream is dropped: the client received it from the former server.
+ */
 static void
 on_stream(struct session *session, struct message *message, struct request *stream)
 {
-	bool begins = request_is_awaited(stream) && message->from == SIDE_SERVER && message->batch == NULL &&
+	bool begins = request_is_awaited(stream) && message->from == SIDE_SERVER &&
+	    message->batch == NULL &&
 	    span_is(message->method, session->handshake.dialect->stream_opened);
 	bool repeated = begins && stream->repeats;
 
@@ -703,19 +772,25 @@ on_stream(struct session *session, struct message *message, struct request *stre
 		turns_decide(session, stream, EVENT_PROGRESS_OWED, message);
 }
 
-/* Keeps the notification after the handshake. While a new server is awaited it is dropped: the replay will send it. */
+/*
+ * Keeps the notification after the handshake. While a new server is awaited it is dropped: the
+ * replay will send it.
+ */
 static void
 on_opened(struct session *session, struct message *message)
 {
 	if (session->handshake.era != ERA_MODERN)
-		session->handshake.front = message->start + 1; /* in a batch it has no end of its own */
+		/* in a batch it has no end of its own */
+		session->handshake.front = message->start + 1;
 	if (are_kept(session)) {
 		recovery_open(session);
 		message->bound = records_keep_opened(&session->records, message);
 	}
-	if (!message->bound && session->config.restarts) /* else once a person has the server started again */
+	/* else once a person has the server started again */
+	if (!message->bound && session->config.restarts)
 		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
-	if (message->bound && (session->server.life == SERVER_AWAY || session->server.life == SERVER_HANDSHAKE))
+	if (message->bound &&
+	    (session->server.life == SERVER_AWAY || session->server.life == SERVER_HANDSHAKE))
 		pass_take(session, message, WHY_RELAYED);
 	else
 		pass_on(session, message, WHY_RELAYED);
@@ -755,8 +830,8 @@ receive_notification(struct session *session, struct message *message)
 }
 
 /*
- * The elements are decided first, as they may change the ids of the batch. A batch that asks nothing is bound to the
- * present server if one of its elements is.
+ * The elements are decided first, as they may change the ids of the batch. A batch that asks
+ * nothing is bound to the present server if one of its elements is.
  */
 static void
 receive_batch(struct session *session, struct message *message)
@@ -765,10 +840,12 @@ receive_batch(struct session *session, struct message *message)
 	size_t count, at = 0;
 	bool asks = false;
 
-	for (count = 0; count < LIMIT_ELEMENTS && message_read_element(&element, session, message, &at, false);
+	for (count = 0;
+	     count < LIMIT_ELEMENTS && message_read_element(&element, session, message, &at, false);
 	     count++) {
 		element.edits_from = message->edits->list.len;
-		if (element.meant == MESSAGE_RESPONSE) { /* with a method too: its reader may take it for one */
+		/* with a method too: its reader may take it for one */
+		if (element.meant == MESSAGE_RESPONSE) {
 			receive_response(session, &element);
 		} else if (element.kind == MESSAGE_NOTIFICATION) {
 			receive_notification(session, &element);
@@ -783,7 +860,8 @@ receive_batch(struct session *session, struct message *message)
 	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)
 		note_untracked(message, true);
-	pass_on(session, message, session->journal.counts[WHY_BATCH] > 0 ? WHY_UNTRACKED : WHY_BATCH);
+	pass_on(session, message,
+	    session->journal.counts[WHY_BATCH] > 0 ? WHY_UNTRACKED : WHY_BATCH);
 }
 
 void

@@ -54,11 +54,15 @@ records_close(struct records *records, struct span session_id)
 			remove_at(records, i);
 }
 
-/* Whether one of the options in the list has another value than the request with these params has set. */
+/*
+ * Whether one of the options in the list has another value than the request with these params has
+ * set.
+ */
 static bool
 is_changed(struct span options, struct span params)
 {
-	struct span config = json_member(params, "configId"), mode = json_member(params, "modeId"), option;
+	struct span config = json_member(params, "configId"), mode = json_member(params, "modeId"),
+		    option;
 	struct span set = config.len > 0 ? json_member(params, "value") : mode;
 	size_t at = options.len > 0;
 
@@ -78,7 +82,8 @@ records_update(struct records *records, const struct message *message, bool forg
 	struct span session_id = scan_text(message->scan, SCAN_SESSION_ID), update, now;
 	bool changed = false;
 
-	if (records->count == 0 || !scan_has(message->scan, SCAN_UPDATE) || dialect_is_of_turn(message->scan))
+	if (records->count == 0 || !scan_has(message->scan, SCAN_UPDATE) ||
+	    dialect_is_of_turn(message->scan))
 		return false;
 	update = scan_bytes(message->scan, SCAN_UPDATE);
 	now = json_member(update, "currentModeId");
@@ -87,7 +92,8 @@ records_update(struct records *records, const struct message *message, bool forg
 		struct span params = json_member(buf_span(&record->text), "params");
 		struct span mode = json_member(params, "modeId");
 
-		if (!(record->row->traits & METHOD_SETTING) || !id_equal(buf_span(&record->session), session_id))
+		if (!(record->row->traits & METHOD_SETTING) ||
+		    !id_equal(buf_span(&record->session), session_id))
 			continue;
 		if (!(now.len > 0 && mode.len > 0 && !id_equal(now, mode)) &&
 		    !is_changed(json_member(update, "configOptions"), params))
@@ -99,13 +105,17 @@ records_update(struct records *records, const struct message *message, bool forg
 	return changed;
 }
 
-/* ACP: a new server is told of no session without params, and of no login that takes place elsewhere. */
+/*
+ * ACP: a new server is told of no session without params, and of no login that takes place
+ * elsewhere.
+ */
 static bool
 is_told(const struct handshake *handshake, const struct message *message, unsigned traits)
 {
 	if ((traits & METHOD_SESSION) && scan_type(message->scan, SCAN_PARAMS) != VALUE_OBJECT)
 		return false;
-	return (traits & METHOD_RECORDED) && !((traits & METHOD_LOGIN) && handshake_is_terminal(handshake, message));
+	return (traits & METHOD_RECORDED) &&
+	    !((traits & METHOD_LOGIN) && handshake_is_terminal(handshake, message));
 }
 
 static bool
@@ -127,7 +137,8 @@ records_keep(struct session *session, const struct message *message, struct requ
 	if (request->traits & METHOD_LOAD)
 		records_reopen(session, request->token);
 	if (!is_told(&session->handshake, message, request->traits) ||
-	    (named && has_room(records, request->traits) && keep(records, message, &request->record)))
+	    (named && has_room(records, request->traits) &&
+		keep(records, message, &request->record)))
 		return true;
 	records->overflow |= (request->traits & METHOD_HANDSHAKE) != 0;
 	records->lost = true;
@@ -161,7 +172,8 @@ is_replaced(const struct record *record, const struct request *by, struct span s
 
 /* The ACP session that the answered request is about, as spelled; or empty. */
 static struct span
-session_of(const struct session *session, const struct message *message, const struct request *request)
+session_of(const struct session *session, const struct message *message,
+    const struct request *request)
 {
 	if (session->handshake.dialect->resume == NULL)
 		return SPAN_NONE;
@@ -170,7 +182,10 @@ session_of(const struct session *session, const struct message *message, const s
 	return request->token.text;
 }
 
-/* What has opened the session becomes what opens it again: a request with the same params, and its id. Returns its row. */
+/*
+ * What has opened the session becomes what opens it again: a request with the same params, and its
+ * id. Returns its row.
+ */
 static const struct method *
 reopen(struct session *session, struct buf *text, struct span session_id)
 {
@@ -217,7 +232,8 @@ records_grant(struct session *session, const struct message *message, struct req
 
 	if (traits & (METHOD_SESSION | METHOD_CLOSE))
 		records_reopen(session, id_of(session_id));
-	if ((traits & METHOD_STREAM) || (request->record.len == 0 && !(traits & (METHOD_UNSETTING | METHOD_CLOSE))))
+	if ((traits & METHOD_STREAM) ||
+	    (request->record.len == 0 && !(traits & (METHOD_UNSETTING | METHOD_CLOSE))))
 		return;
 	if ((traits & (METHOD_SESSION | METHOD_CLOSE)) && session_id.len > 0)
 		records_close(records, session_id);
@@ -225,7 +241,8 @@ records_grant(struct session *session, const struct message *message, struct req
 		if (is_replaced(&records->list[i], request, session_id))
 			remove_at(records, i);
 	if (request->record.len == 0 ||
-	    ((traits & METHOD_SESSION) && (session_id.len == 0 || session->handshake.reopen == NULL)) ||
+	    ((traits & METHOD_SESSION) &&
+		(session_id.len == 0 || session->handshake.reopen == NULL)) ||
 	    ((traits & METHOD_SETTING) && session_id.len > 0 &&
 		records_find(records, METHOD_SESSION, session_id) == NULL))
 		return;

@@ -9,8 +9,9 @@
 #define AUTH_REQUIRED "-32000"
 
 /*
- * While the probe is not answered no new message is written to the server. A message waits for one probe only, and at
- * most for --kill-stuck: many cancels, or a person who never answers, would otherwise block the queue for ever.
+ * While the probe is not answered no new message is written to the server. A message waits for one
+ * probe only, and at most for --kill-stuck: many cancels, or a person who never answers, would
+ * otherwise block the queue for ever.
  */
 static void
 free_queue(struct session *session)
@@ -30,14 +31,16 @@ recovery_open(struct session *session)
 static bool
 may_ask(const struct session *session)
 {
-	return !session->client_left && session->server.life == SERVER_OPEN && !session->server.shut;
+	return !session->client_left && session->server.life == SERVER_OPEN &&
+	    !session->server.shut;
 }
 
 bool
 recovery_may_try(const struct session *session)
 {
-	return session->probe.trial == TRIAL_DUE && may_ask(session) && session->probe.question == NULL &&
-	    state_is_settled(session) && session_outstanding(session, SIDE_CLIENT) == 0 &&
+	return session->probe.trial == TRIAL_DUE && may_ask(session) &&
+	    session->probe.question == NULL && state_is_settled(session) &&
+	    session_outstanding(session, SIDE_CLIENT) == 0 &&
 	    session_outstanding(session, SIDE_SERVER) == 0;
 }
 
@@ -45,7 +48,8 @@ recovery_may_try(const struct session *session)
 static struct request *
 ask(struct session *session, const char *method, struct span meta, msec_t time)
 {
-	struct request *question = questions_add(session, SIDE_CLIENT, method, SPAN_NONE, false, time);
+	struct request *question =
+	    questions_add(session, SIDE_CLIENT, method, SPAN_NONE, false, time);
 
 	question->flags = REQUEST_PROBE;
 	compose(state_scratch(session),
@@ -74,7 +78,8 @@ static const char *
 probe_method(const struct session *session)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	const char *ping = session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
+	const char *ping =
+	    session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
 
 	return ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 }
@@ -87,13 +92,15 @@ send_probe(struct session *session)
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
-	probe->question = ask(session, probe_method(session), cause->meta, session->config.kill_stuck);
+	probe->question =
+	    ask(session, probe_method(session), cause->meta, session->config.kill_stuck);
 	probe->taken = lane->taken;
 	probe->since = session->clocks.idle;
 	probe->again = false;
 	if (stop < probe->freed_to)
 		stop = probe->freed_to;
-	lane_stop_at(lane, stop > bound_to ? stop : bound_to); /* the server may need what is bound to it */
+	/* the server may need what is bound to it */
+	lane_stop_at(lane, stop > bound_to ? stop : bound_to);
 	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id.text);
 	pending_place(probe->question, 0, lane->urgent_gone + lane->urgent.len, true);
 }
@@ -156,9 +163,9 @@ recovery_drop_questions(struct session *session)
 }
 
 /*
- * How long the server may still take to answer. Any output shows that it is alive, as its answer may come after a long
- * message; but not for ever, if it answers nothing. While it waits for an answer of the client's, it may be unable to do
- * anything else.
+ * How long the server may still take to answer. Any output shows that it is alive, as its answer
+ * may come after a long message; but not for ever, if it answers nothing. While it waits for an
+ * answer of the client's, it may be unable to do anything else.
  */
 static msec_t
 time_left(struct session *session)
@@ -168,7 +175,9 @@ time_left(struct session *session)
 	msec_t kill_stuck = session->config.kill_stuck, steady = session->clocks.steady;
 	msec_t heard = session->party[SIDE_SERVER].heard;
 	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
-	msec_t most = LIMIT_PATIENCES * kill_stuck > TIME_STUCK_LEAST ? LIMIT_PATIENCES * kill_stuck : TIME_STUCK_LEAST;
+	msec_t most = LIMIT_PATIENCES * kill_stuck > TIME_STUCK_LEAST ?
+	    LIMIT_PATIENCES * kill_stuck :
+	    TIME_STUCK_LEAST;
 	msec_t left = kill_stuck - (steady - alive);
 
 	/* The server is still reading a long message that is before the probe. */
@@ -178,7 +187,8 @@ time_left(struct session *session)
 	}
 	if (session->server.answered > probe->question->received)
 		return left;
-	return earlier(left, most - earlier(session->clocks.idle - probe->since, steady - session->client_owed));
+	return earlier(left,
+	    most - earlier(session->clocks.idle - probe->since, steady - session->client_owed));
 }
 
 /* It has to end, for a reason that the errors to its requests give. */
@@ -196,7 +206,8 @@ dismiss(struct session *session, struct span reason)
 static void
 expire_probe(struct session *session, struct request *question)
 {
-	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, session->probe.cause.oldest);
+	struct action action =
+	    state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, session->probe.cause.oldest);
 	msec_t left = time_left(session);
 
 	session->probe.taken = session->client.lane->taken;
@@ -215,7 +226,8 @@ expire_probe(struct session *session, struct request *question)
 void
 recovery_ignored(struct session *session, const struct request *request)
 {
-	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_IGNORED, request);
+	struct action action =
+	    state_action(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_IGNORED, request);
 
 	if (!may_ask(session))
 		return;
@@ -227,7 +239,8 @@ recovery_ignored(struct session *session, const struct request *request)
 void
 recovery_expect_heed(struct session *session, struct request *request)
 {
-	msec_t left = state_heed_time(session, request) - (session->clocks.steady - session->clocks.unread);
+	msec_t left =
+	    state_heed_time(session, request) - (session->clocks.steady - session->clocks.unread);
 
 	alarm_disarm(&request->heed);
 	if (left > 0) /* what lay in the pipe was written sooner */
@@ -238,11 +251,15 @@ recovery_expect_heed(struct session *session, struct request *request)
 		recovery_ignored(session, request);
 }
 
-/* Nothing else was open when the server was asked, so it could answer; if it does so yet, it is probed again. */
+/*
+ * Nothing else was open when the server was asked, so it could answer; if it does so yet, it is
+ * probed again.
+ */
 static void
 expire_trial(struct session *session, struct request *question)
 {
-	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_PROBE_UNANSWERED, question);
+	struct action action =
+	    state_action(session, VERB_NOTE, SIDE_SERVER, WHY_PROBE_UNANSWERED, question);
 	struct probe *probe = &session->probe;
 	bool unread = lane_backlog(session->client.lane) > 0;
 
@@ -263,8 +280,12 @@ session_cannot_restart(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	const struct records *records = &session->records;
-	/* Without a handshake a session is open once a server has answered a request that needs none. */
-	bool answered = handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
+	/*
+	 * Without a handshake a session is open once a server has answered a request that needs
+	 * none.
+	 */
+	bool answered =
+	    handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
 
 	if (handshake->plain)
 		return "the client speaks no JSON-RPC";
@@ -278,8 +299,9 @@ session_cannot_restart(const struct session *session)
 		return NULL;
 	if (records->unopened)
 		return "the new agent did not open the session again";
-	return handshake->reopen != NULL ? NULL :
-					   "the agent can neither resume nor load a session (see --restart=stateless)";
+	return handshake->reopen != NULL ?
+	    NULL :
+	    "the agent can neither resume nor load a session (see --restart=stateless)";
 }
 
 /* Why a person cannot ask the server anything, nor end it; NULL: he can. */
@@ -295,7 +317,9 @@ obstacle_of(const struct session *session)
 	/* The stdin of one that is being ended is shut too. */
 	if (!session->client_left && life != SERVER_OPEN && !server_is_replaying(&session->server))
 		return "the server does not run, or is being ended";
-	return session->client_left || session->server.closed || session->server.shut ? "the session is ending" : NULL;
+	return session->client_left || session->server.closed || session->server.shut ?
+	    "the session is ending" :
+	    NULL;
 }
 
 const char *
@@ -304,8 +328,9 @@ session_restart(struct session *session, bool force)
 	const char *obstacle = obstacle_of(session);
 
 	if (obstacle == NULL && !force)
-		obstacle = session->client_ended ? "the client has closed its output, and needs no other server" :
-						   session_cannot_restart(session);
+		obstacle = session->client_ended ?
+		    "the client has closed its output, and needs no other server" :
+		    session_cannot_restart(session);
 	if (obstacle != NULL)
 		return obstacle;
 	dismiss(session, SPAN("a person has ended it (cancelctl restart)"));
@@ -327,7 +352,8 @@ session_unanswered(const struct session *session)
 bool
 recovery_sees_stuck(const struct session *session)
 {
-	msec_t unanswered = session_unanswered(session), silent = session->clocks.steady - session->server.answered;
+	msec_t unanswered = session_unanswered(session),
+	       silent = session->clocks.steady - session->server.answered;
 
 	if (session->server.life == SERVER_STUCK)
 		return !session->server.dismissed;
@@ -341,7 +367,8 @@ session_ping(struct session *session)
 
 	if (obstacle != NULL)
 		return obstacle;
-	if (session->server.life != SERVER_OPEN || !session->handshake.opened || !state_is_settled(session))
+	if (session->server.life != SERVER_OPEN || !session->handshake.opened ||
+	    !state_is_settled(session))
 		return "the handshake is not answered, and before that it may not be asked";
 	if (!session->handshake.framing_known)
 		return "the client has sent nothing yet, which would show how messages are framed";
@@ -351,7 +378,10 @@ session_ping(struct session *session)
 	return NULL;
 }
 
-/* Sends a message again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */
+/*
+ * Sends a message again, ahead of the queue: under the id of this request, or, with NULL,
+ * unchanged.
+ */
 static void
 send_again(struct session *session, struct span text, const struct request *request)
 {
@@ -370,8 +400,8 @@ send_again(struct session *session, struct span text, const struct request *requ
 }
 
 /*
- * The next stage of the replay: sends all records with this trait again, as questions, whose answers are awaited. A
- * session that is open is not opened twice.
+ * The next stage of the replay: sends all records with this trait again, as questions, whose
+ * answers are awaited. A session that is open is not opened twice.
  */
 static void
 send_records(struct session *session, enum server_life stage, unsigned trait)
@@ -384,8 +414,10 @@ send_records(struct session *session, enum server_life stage, unsigned trait)
 		if (!(record->row->traits & trait) || record->open)
 			continue;
 		question = questions_add(session, SIDE_CLIENT, record->row->name,
-		    trait == METHOD_SESSION ? buf_span(&record->session) : SPAN_NONE, record->string,
-		    trait == METHOD_LOGIN ? TIME_START : TIME_REPLAY); /* a person may have to act */
+		    trait == METHOD_SESSION ? buf_span(&record->session) : SPAN_NONE,
+		    record->string,
+		    /* a person may have to act */
+		    trait == METHOD_LOGIN ? TIME_START : TIME_REPLAY);
 		question->flags = REQUEST_AGAIN;
 		buf_keep(&question->record, buf_span(&record->text));
 		send_again(session, buf_span(&record->text), question);
@@ -408,11 +440,15 @@ send_streams(struct session *session)
 	}
 }
 
-/* MCP server/tools "List Changed Notification": only a server that declared the capability may send it. */
+/*
+ * MCP server/tools "List Changed Notification": only a server that declared the capability may send
+ * it.
+ */
 static void
 send_list_changes(struct session *session)
 {
-	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
+	struct action action =
+	    state_action(session, VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
 
 	if (session->handshake.era == ERA_MODERN)
 		return;
@@ -429,8 +465,8 @@ send_list_changes(struct session *session)
 }
 
 /*
- * And behind session/load a question that every agent answers, as some repeat the history after they have answered: until
- * then it is one.
+ * And behind session/load a question that every agent answers, as some repeat the history after
+ * they have answered: until then it is one.
  */
 static void
 send_settings(struct session *session)
@@ -450,7 +486,8 @@ go_on(struct session *session)
 	bool wanting = false;
 
 	for (size_t i = 0; i < records->count; i++)
-		wanting |= (records->list[i].row->traits & METHOD_SESSION) && !records->list[i].open;
+		wanting |=
+		    (records->list[i].row->traits & METHOD_SESSION) && !records->list[i].open;
 	if (wanting)
 		send_records(session, SERVER_LOGIN, METHOD_LOGIN);
 	else if (records->unopened && !session->config.stateless)
@@ -460,7 +497,10 @@ go_on(struct session *session)
 	session->server.logged_in |= wanting;
 }
 
-/* Goes on with the replay if all answers to what was sent have come: nothing else is asked meanwhile. */
+/*
+ * Goes on with the replay if all answers to what was sent have come: nothing else is asked
+ * meanwhile.
+ */
 static void
 replay(struct session *session)
 {
@@ -532,13 +572,15 @@ repeats(struct span text, struct span secrets)
 }
 
 /*
- * Quotes the server's error to a message that only canceld has sent; not its text if that repeats a part of mcpServers
- * or _meta, into which clients of ACP put keys.
+ * Quotes the server's error to a message that only canceld has sent; not its text if that repeats a
+ * part of mcpServers or _meta, into which clients of ACP put keys.
  */
 static void
-report_refusal(struct session *session, const struct request *question, const struct message *message)
+report_refusal(struct session *session, const struct request *question,
+    const struct message *message)
 {
-	struct span params = json_member(buf_span(&question->record), "params"), code = message_answer(message);
+	struct span params = json_member(buf_span(&question->record), "params"),
+		    code = message_answer(message);
 	struct span error = scan_bytes(message->scan, SCAN_ERROR), text;
 	struct buf *detail = state_scratch(session), *words = &session->words, secrets = { 0 };
 
@@ -548,13 +590,18 @@ report_refusal(struct session *session, const struct request *question, const st
 	append_plain(&secrets, json_member(params, "mcpServers"));
 	append_plain(&secrets, json_member(params, "_meta"));
 	text = span_head(buf_span(words), LIMIT_LAST_WORDS);
-	compose(detail, code.len > 0 ? "it answered with the error %b" : "it answered with an error", code);
-	compose(detail, "%b", repeats(text, buf_span(&secrets)) ? SPAN(", whose text may repeat a secret") : text);
+	compose(detail,
+	    code.len > 0 ? "it answered with the error %b" : "it answered with an error", code);
+	compose(detail, "%b",
+	    repeats(text, buf_span(&secrets)) ? SPAN(", whose text may repeat a secret") : text);
 	buf_free(&secrets);
 	refuse_replay(session, question, buf_span(detail));
 }
 
-/* ACP: the session that the agent has not opened is over; requests.c answers its prompts with the refusal. */
+/*
+ * ACP: the session that the agent has not opened is over; requests.c answers its prompts with the
+ * refusal.
+ */
 static void
 lose_session(struct session *session, const struct request *question)
 {
@@ -564,12 +611,16 @@ lose_session(struct session *session, const struct request *question)
 		pending_remove(session->lost.oldest);
 	if (!session->config.stateless)
 		pending_add(&session->lost,
-		    &(struct request){ .id = question->token, .shown = buf_span(&session->server.refusal) });
+		    &(struct request){ .id = question->token,
+			.shown = buf_span(&session->server.refusal) });
 	records_close(records, question->token.text);
 	records->unopened = records_find(records, METHOD_SESSION, SPAN_NONE) == NULL;
 }
 
-/* An agent that has opened a session goes on without what it does not answer; any other server is no use. */
+/*
+ * An agent that has opened a session goes on without what it does not answer; any other server is
+ * no use.
+ */
 static void
 give_up(struct session *session, struct request *question)
 {
@@ -589,13 +640,15 @@ give_up(struct session *session, struct request *question)
 }
 
 static void
-session_answered(struct session *session, const struct request *question, const struct message *message)
+session_answered(struct session *session, const struct request *question,
+    const struct message *message)
 {
 	const struct records *records = &session->records;
 
 	if (message_grants(message)) {
 		records_find(records, METHOD_SESSION, question->token.text)->open = true;
-	} else if (session->server.logged_in || records_find(records, METHOD_LOGIN, SPAN_NONE) == NULL ||
+	} else if (session->server.logged_in ||
+	    records_find(records, METHOD_LOGIN, SPAN_NONE) == NULL ||
 	    !span_is(scan_text(message->scan, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
 		report_refusal(session, question, message);
 		lose_session(session, question);
@@ -603,7 +656,8 @@ session_answered(struct session *session, const struct request *question, const 
 }
 
 static void
-replay_answered(struct session *session, const struct request *question, const struct message *message)
+replay_answered(struct session *session, const struct request *question,
+    const struct message *message)
 {
 	bool granted = message_grants(message);
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
@@ -616,7 +670,8 @@ replay_answered(struct session *session, const struct request *question, const s
 			server_enter(&session->server, SERVER_STUCK);
 	} else if (session->server.life == SERVER_HANDSHAKE) {
 		if (!span_equal(version, buf_span(&session->handshake.version)))
-			state_note(session, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, SPAN("another protocolVersion"));
+			state_note(session, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
+			    SPAN("another protocolVersion"));
 		handshake_read_tasks(&session->handshake, message);
 	}
 }
@@ -650,14 +705,16 @@ recovery_is_history(struct session *session, const struct message *message)
 {
 	struct id id = message_id(message, SCAN_SESSION_ID);
 
-	if (message->from != SIDE_SERVER || !span_is(message->method, session->handshake.dialect->progress) ||
-	    id.text.len == 0)
+	if (message->from != SIDE_SERVER ||
+	    !span_is(message->method, session->handshake.dialect->progress) || id.text.len == 0)
 		return false;
 	if (!dialect_is_of_turn(message->scan))
-		return server_is_replaying(&session->server) && records_update(&session->records, message, false);
+		return server_is_replaying(&session->server) &&
+		    records_update(&session->records, message, false);
 	return pending_find(&session->questions[SIDE_CLIENT], id, NAME_TOKEN) != NULL ||
 	    pending_find(&session->lost, id, NAME_ID) != NULL ||
-	    (server_is_replaying(&session->server) && records_find(&session->records, METHOD_SESSION, id.text) != NULL);
+	    (server_is_replaying(&session->server) &&
+		records_find(&session->records, METHOD_SESSION, id.text) != NULL);
 }
 
 void

@@ -35,7 +35,8 @@ reply_result(struct session *session, enum side to, struct span id, struct span 
 static void
 put_data(const struct session *session, const struct answer *answer, struct buf *out)
 {
-	compose(out, "{'cause':'%s','cancelled':%s", answer->cause, answer->cancelled ? "true" : "false");
+	compose(out, "{'cause':'%s','cancelled':%s", answer->cause,
+	    answer->cancelled ? "true" : "false");
 	if (answer->method.len > 0)
 		compose(out, ",'method':'%e','elapsedMs':%d", answer->method, answer->elapsed);
 	if (answer->timeout != MSEC_NEVER)
@@ -57,7 +58,8 @@ write_error(struct session *session, const struct answer *answer, struct buf *ou
 		compose(out, ",'id':%b", answer->id);
 	else if (!session->handshake.has_tasks && session->handshake.era != ERA_MODERN)
 		compose(out, ",'id':null");
-	compose(out, ",'error':{'code':%d,'message':'canceld: %e'", (int64_t)code, buf_span(&session->words));
+	compose(out, ",'error':{'code':%d,'message':'canceld: %e'", (int64_t)code,
+	    buf_span(&session->words));
 	if (answer->cause != NULL) {
 		compose(out, ",'data':");
 		put_data(session, answer, out);
@@ -67,7 +69,10 @@ write_error(struct session *session, const struct answer *answer, struct buf *ou
 	compose(out, "}}");
 }
 
-/* The same as a tools/call result with isError: a client does not repeat the call, and its model reads the text. */
+/*
+ * The same as a tools/call result with isError: a client does not repeat the call, and its model
+ * reads the text.
+ */
 static void
 write_tool_error(struct session *session, const struct answer *answer, struct buf *out)
 {
@@ -89,14 +94,17 @@ write_answer(struct session *session, enum side to, const struct answer *answer)
 
 /* --- requests of the table */
 
-static const struct ending idle = { TALLY_TIMED_OUT, "timeout", " made no progress for %d ms and was given up" };
+static const struct ending idle = { TALLY_TIMED_OUT, "timeout",
+	" made no progress for %d ms and was given up" };
 static const struct ending unread = { TALLY_TIMED_OUT, "timeout",
 	" was given up after %d ms: a message that was discarded, and may have been its answer, was longer than "
 	"--max-message" };
 static const struct ending dismissed = { TALLY_LOST, "server-restarted",
 	" was not finished when a person had the server restarted, and is not repeated" };
-static const struct ending interrupted = { TALLY_LOST, "server-restarted",
-	" was lost, and is not repeated; canceld tries to open its session in another agent, as this one has ended" };
+static const struct ending interrupted = {
+	TALLY_LOST, "server-restarted",
+	" was lost, and is not repeated; canceld tries to open its session in another agent, as this one has ended"
+};
 static const struct ending unopened = { TALLY_LOST, "server-restarted",
 	" cannot be answered: the agent was started again and did not open the session" };
 
@@ -105,7 +113,8 @@ ending_of(const struct session *session, const struct request *request, enum why
 {
 	if (why == WHY_TIMED_OUT && request->unread)
 		return &unread;
-	if (why == WHY_TIMED_OUT && request->passed == POLICY_IDLE && !(request->traits & METHOD_START))
+	if (why == WHY_TIMED_OUT && request->passed == POLICY_IDLE &&
+	    !(request->traits & METHOD_START))
 		return &idle;
 	if (why == WHY_SERVER_LOST && session->server.dismissed)
 		return &dismissed;
@@ -118,8 +127,9 @@ ending_of(const struct session *session, const struct request *request, enum why
 }
 
 /*
- * Appends the server's last words: fewer in an open session, which a start explains less; none if not they, but a person
- * explains its end, and none while so much waits for the client that these words would fill the memory.
+ * Appends the server's last words: fewer in an open session, which a start explains less; none if
+ * not they, but a person explains its end, and none while so much waits for the client that these
+ * words would fill the memory.
  */
 static void
 quote(struct session *session, unsigned traits)
@@ -127,7 +137,8 @@ quote(struct session *session, unsigned traits)
 	struct span words = buf_span(&session->server.quote);
 	size_t most = traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2;
 
-	if (words.len > 0 && !session->server.dismissed && lane_own(session->party[SIDE_SERVER].lane) < LIMIT_QUOTED)
+	if (words.len > 0 && !session->server.dismissed &&
+	    lane_own(session->party[SIDE_SERVER].lane) < LIMIT_QUOTED)
 		compose(&session->words, ": %b", span_last_lines(words, most));
 }
 
@@ -164,37 +175,48 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
 		compose(text, ": %b", buf_span(&server->refusal));
 }
 
-/* What helps the next such request: an answer, or more time, by a command, or by an option where the session ends. */
+/*
+ * What helps the next such request: an answer, or more time, by a command, or by an option where
+ * the session ends.
+ */
 static void
 advise(const struct session *session, const struct request *request, struct buf *text)
 {
 	/* A shell, into which it may be pasted, takes these names as they stand. */
 	bool named = span_equal(request->name, request->shown) &&
 	    span_until(request->name, " \t\r\n'\"\\$`*?~#&|;<>()[]{}!").len == request->name.len;
-	bool set = session->config.pid > 0 && !(request->traits & METHOD_START), cap = request->passed == POLICY_CAP;
+	bool set = session->config.pid > 0 && !(request->traits & METHOD_START),
+	     cap = request->passed == POLICY_CAP;
 	msec_t timeout = request_timeout(request);
 
 	compose(text, " (deadline: %b; ", request_origin(request));
-	if (request->from == SIDE_CLIENT && !alarm_armed(&request->turn) && answers_would_help(session, text))
+	if (request->from == SIDE_CLIENT && !alarm_armed(&request->turn) &&
+	    answers_would_help(session, text))
 		compose(text, "; ");
-	compose(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option", session->config.pid);
+	compose(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option",
+	    session->config.pid);
 	compose(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
 	compose(text, named && request->name.len > 0 ? ":%b" : "", request->name);
-	compose(text, "=%s)", timeout < TIME_IDLE_CODE ? "30m" : timeout < TIME_CAP ? "24h" : "none");
+	compose(text, "=%s)",
+	    timeout < TIME_IDLE_CODE ? "30m" :
+		timeout < TIME_CAP   ? "24h" :
+				       "none");
 }
 
 static void
-explain(struct session *session, struct answer *answer, const struct request *request, const struct ending *ending,
-    enum why why)
+explain(struct session *session, struct answer *answer, const struct request *request,
+    const struct ending *ending, enum why why)
 {
-	bool gone = ending == &endings[WHY_SERVER_GONE] || why == WHY_UNANSWERABLE, late = why == WHY_TIMED_OUT;
+	bool gone = ending == &endings[WHY_SERVER_GONE] || why == WHY_UNANSWERABLE,
+	     late = why == WHY_TIMED_OUT;
 	struct buf *text = &session->words;
 	uint64_t missing;
 
 	buf_clear(text);
 	if (ending->tally != TALLY_FAILED)
 		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
-		    request->method.len > 0 ? request->method : SPAN("the request"), request->shown);
+		    request->method.len > 0 ? request->method : SPAN("the request"),
+		    request->shown);
 	compose(text, ending->text, request_timeout(request));
 	if ((late || why == WHY_OPERATOR_CANCELLED) && alarm_armed(&request->turn))
 		compose(text,
@@ -203,7 +225,8 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		advise(session, request, text);
 	if (request_timeout(request) != MSEC_NEVER &&
 	    (missing = message_missing(&session->party[side_other(request->from)])) > 0)
-		compose(text, ": the text of an unfinished message ended %d bytes before its Content-Length",
+		compose(text,
+		    ": the text of an unfinished message ended %d bytes before its Content-Length",
 		    (int64_t)missing);
 	if (gone)
 		explain_gone(session, answer, request->from);
@@ -211,7 +234,8 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		compose(text, " and not answered (see the option --grace of canceld)");
 	else if (session->fault.len > 0)
 		compose(text, ": %b", buf_span(&session->fault));
-	if (request->from == SIDE_CLIENT && (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))
+	if (request->from == SIDE_CLIENT &&
+	    (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))
 		quote(session, request->traits);
 }
 
@@ -223,14 +247,18 @@ reply_to(struct session *session, const struct request *request, enum why why)
 	bool cancelled = ending->tally == TALLY_CANCELLED;
 	bool by_canceld = ending->tally == TALLY_TIMED_OUT || ending->tally == TALLY_BY_PERSON;
 	bool runs_on = (dialect->flags & DIALECT_TURNS_RUN_ON) && (request->traits & METHOD_TURN);
-	/* The result of a request that becomes a task is the task: no result can tell of an error. */
-	bool tool = (request->traits & METHOD_TOOL) && !handshake_may_make_task(&session->handshake, request);
+	/*
+	 * The result of a request that becomes a task is the task: no result can tell of an error.
+	 */
+	bool tool = (request->traits & METHOD_TOOL) &&
+	    !handshake_may_make_task(&session->handshake, request);
 	struct answer answer = {
 		.id = request->id.text,
 		.method = request->method,
 		.code = dialect->failure_code,
 		.cause = ending->cause,
-		.cancelled = request->cancel_sent && (cancelled || by_canceld || why == WHY_TERMINATED),
+		.cancelled =
+		    request->cancel_sent && (cancelled || by_canceld || why == WHY_TERMINATED),
 		.ended = ending->tally == TALLY_LOST && ending->cause != NULL,
 		.tool = tool && session->config.tool_errors && !cancelled,
 		.elapsed = session->clocks.steady - request->received,
@@ -244,45 +272,55 @@ reply_to(struct session *session, const struct request *request, enum why why)
 		return;
 	}
 	if ((by_canceld || cancelled) && !runs_on && request->row->cancelled != NULL) {
-		reply_result(session, request->from, request->id.text, span_of(request->row->cancelled));
+		reply_result(session, request->from, request->id.text,
+		    span_of(request->row->cancelled));
 		return;
 	}
 	if (cancelled)
 		answer.code = CODE_REQUEST_CANCELLED;
 	else if (by_canceld || why == WHY_PROBE_ANSWERED)
-		answer.code = request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND : dialect->timeout_code;
+		answer.code = request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND :
+								   dialect->timeout_code;
 	explain(session, &answer, request, ending, why);
 	write_answer(session, request->from, &answer);
 }
 
 /* --- messages that did not enter the table */
 
-/* The sender of the message gets this answer, whose text is in session->words. A request has ended with it. */
+/*
+ * The sender of the message gets this answer, whose text is in session->words. A request has ended
+ * with it.
+ */
 static void
-answer_message(struct session *session, const struct message *message, struct answer answer, enum tally tally,
-    enum why why)
+answer_message(struct session *session, const struct message *message, struct answer answer,
+    enum tally tally, enum why why)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 
 	answer.timeout = MSEC_NEVER;
 	/* The failure is canceld's or the server's, and not the request's own. */
-	answer.tool = (dialect_method(dialect, message->method)->traits & METHOD_TOOL) && session->config.tool_errors &&
-	    message->kind == MESSAGE_REQUEST && answer.code == dialect->failure_code &&
+	answer.tool = (dialect_method(dialect, message->method)->traits & METHOD_TOOL) &&
+	    session->config.tool_errors && message->kind == MESSAGE_REQUEST &&
+	    answer.code == dialect->failure_code &&
 	    scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
 	if (answer.id.len > 0)
 		state_count(session, message, tally, why);
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
-		acks_note_end(&session->acks, SIDE_CLIENT, message->id, NAME_WIRE, OUTCOME_COMPLETED);
+		acks_note_end(&session->acks, SIDE_CLIENT, message->id, NAME_WIRE,
+		    OUTCOME_COMPLETED);
 	write_answer(session, message->from, &answer);
 }
 
 void
-reply_error(struct session *session, const struct message *message, enum why why, int code, const char *cause,
-    struct span text)
+reply_error(struct session *session, const struct message *message, enum why why, int code,
+    const char *cause, struct span text)
 {
 	buf_set(&session->words, text);
 	answer_message(session, message,
-	    (struct answer){ .id = message->id.text, .method = message->method, .code = code, .cause = cause },
+	    (struct answer){ .id = message->id.text,
+		.method = message->method,
+		.code = code,
+		.cause = cause },
 	    why == WHY_PROBE_ANSWERED ? TALLY_ANSWERED : TALLY_REFUSED, why);
 }
 
@@ -291,7 +329,9 @@ reply_gone(struct session *session, const struct message *message)
 {
 	enum why why = message->from == SIDE_CLIENT ? WHY_SERVER_GONE : WHY_UNANSWERABLE;
 	const struct dialect *dialect = session->handshake.dialect;
-	struct answer answer = { .id = message->id.text, .method = message->method, .code = dialect->failure_code };
+	struct answer answer = { .id = message->id.text,
+		.method = message->method,
+		.code = dialect->failure_code };
 
 	buf_clear(&session->words);
 	explain_gone(session, &answer, message->from);
@@ -327,40 +367,51 @@ reply_describe(struct session *session, const struct message *message)
 	buf_clear(text);
 	if (scan->fault == SCAN_FINE)
 		compose(text, "%s",
-		    message->malformed != NULL                                          ? message->malformed :
-			message->meant != MESSAGE_NONE && !scan_has(scan, SCAN_JSONRPC) ? "no member \"jsonrpc\"" :
-			message->meant != MESSAGE_RESPONSE                              ? refusals[SCAN_FINE].text :
-			scan_has(scan, SCAN_METHOD) ? "a method and an answer in one" :
-						      "neither a result nor an error");
+		    message->malformed != NULL ? message->malformed :
+			message->meant != MESSAGE_NONE && !scan_has(scan, SCAN_JSONRPC) ?
+						 "no member \"jsonrpc\"" :
+			message->meant != MESSAGE_RESPONSE ? refusals[SCAN_FINE].text :
+			scan_has(scan, SCAN_METHOD)        ? "a method and an answer in one" :
+							     "neither a result nor an error");
 	else if (header && scan->fault == SCAN_TRAILING)
 		compose(text, "the text ended %d bytes before its Content-Length",
 		    (int64_t)(message->text.len - scan_end(scan)));
 	else
-		compose(text, "%s at byte %d%s", refusals[scan->fault].text, (int64_t)scan->fault_offset,
+		compose(text, "%s at byte %d%s", refusals[scan->fault].text,
+		    (int64_t)scan->fault_offset,
 		    header && scan->fault == SCAN_CUT ? ", where its Content-Length ended" : "");
 }
 
 void
 reply_rest(struct session *session, const struct message *message)
 {
-	buf_set(&session->words, SPAN("the rest of the line, behind a fault, is no JSON-RPC message"));
-	answer_message(session, message, (struct answer){ .code = CODE_PARSE_ERROR }, TALLY_REFUSED, WHY_PARSE_ERROR);
+	buf_set(&session->words,
+	    SPAN("the rest of the line, behind a fault, is no JSON-RPC message"));
+	answer_message(session, message, (struct answer){ .code = CODE_PARSE_ERROR }, TALLY_REFUSED,
+	    WHY_PARSE_ERROR);
 	session->journal.refusals++;
 }
 
 enum why
-reply_refusal(struct session *session, const struct message *message, enum scan_fault fault, bool goes_on)
+reply_refusal(struct session *session, const struct message *message, enum scan_fault fault,
+    bool goes_on)
 {
 	bool whole = scan_end(message->scan) > 0 && fault != SCAN_TRAILING;
-	/* What was not read to its end may be a request whose id comes last, unless its method is that of a cancel. */
+	/*
+	 * What was not read to its end may be a request whose id comes last, unless its method is
+	 * that of a cancel.
+	 */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
-	    (whole || message->cancel != NULL || span_is(message->method, session->handshake.dialect->turn_cancel));
+	    (whole || message->cancel != NULL ||
+		span_is(message->method, session->handshake.dialect->turn_cancel));
 	enum why why = refusals[fault].why;
-	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
+	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR :
+								  CODE_INVALID_REQUEST };
 
 	buf_clear(&session->words);
 	compose(&session->words,
-	    why == WHY_PARSE_ERROR ? "the input is not valid JSON: %b" : "the message was refused: %b",
+	    why == WHY_PARSE_ERROR ? "the input is not valid JSON: %b" :
+				     "the message was refused: %b",
 	    buf_span(&session->fault));
 	if (message->meant == MESSAGE_REQUEST && whole)
 		answer.id = fault == SCAN_FINE && scan_unkept(message->scan, SCAN_ID) ?

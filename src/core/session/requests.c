@@ -3,17 +3,19 @@
 void
 requests_set_deadline(const struct session *session, struct request *request, enum policy_kind kind)
 {
-	request->deadlines[kind] = policy_deadline(session->config.policy, kind, request->method, request->name,
-	    request->traits, request->from == SIDE_SERVER);
+	request->deadlines[kind] = policy_deadline(session->config.policy, kind, request->method,
+	    request->name, request->traits, request->from == SIDE_SERVER);
 }
 
 void
 requests_give_up(struct session *session, struct request *request, enum decide_event event)
 {
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
-	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
+	    !(request->traits & METHOD_NO_CANCEL) &&
+	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
 
-	if (event == EVENT_DEADLINE && answers_has(session, request) && request->state == REQUEST_WAITING)
+	if (event == EVENT_DEADLINE && answers_has(session, request) &&
+	    request->state == REQUEST_WAITING)
 		turns_decide(session, request, EVENT_UNANSWERED, NULL);
 	else
 		turns_decide(session, request, event + owed, NULL);
@@ -28,7 +30,8 @@ expire(struct session *session, struct request *request, enum policy_kind passed
 	if (passed == POLICY_CAP && request->graced && request->state == REQUEST_WAITING) {
 		bool deaf = request->from == SIDE_CLIENT;
 
-		turns_decide(session, request, deaf ? EVENT_RECEIVER_DEAF : EVENT_CANCEL_OWED, NULL);
+		turns_decide(session, request, deaf ? EVENT_RECEIVER_DEAF : EVENT_CANCEL_OWED,
+		    NULL);
 		if (deaf || state == REQUEST_QUEUED)
 			return; /* it is awaited no more */
 	}
@@ -70,13 +73,16 @@ requests_expire(struct session *session, enum side side)
 
 	while ((request = timeline_due(&session->tasks[side].hard, now)) != NULL)
 		pending_remove(request);
-	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
+	/*
+	 * First: cancels that are about to go out say nothing of the server that a probe waits for.
+	 */
 	recovery_expire(session, side);
 	decline_lost(session);
 	while ((request = timeline_due(&pending->linger, now)) != NULL ||
 	    (request = timeline_due(&pending->hard, now)) != NULL)
 		expire(session, request, POLICY_CAP);
-	while ((request = timeline_due(&pending->idle, clocks_idle(&session->clocks, side))) != NULL)
+	while (
+	    (request = timeline_due(&pending->idle, clocks_idle(&session->clocks, side))) != NULL)
 		if (request->state == REQUEST_ABANDONED)
 			vacate(request);
 		else if (request_is_held(request))
@@ -135,7 +141,8 @@ requests_trim(struct session *session)
 		const struct pending *pending = &session->party[side].pending;
 
 		while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
-			turns_decide(session, timeline_due(&pending->linger, MSEC_NEVER), EVENT_DEADLINE, NULL);
+			turns_decide(session, timeline_due(&pending->linger, MSEC_NEVER),
+			    EVENT_DEADLINE, NULL);
 	}
 }
 
@@ -153,10 +160,12 @@ requests_bound_waits(struct session *session, enum side requester)
 		request->unread = true;
 		waiting++;
 		last = request;
-		if (request->since == MSEC_NEVER || alarm_armed(&request->idle) || alarm_armed(&request->hard))
+		if (request->since == MSEC_NEVER || alarm_armed(&request->idle) ||
+		    alarm_armed(&request->hard))
 			continue;
 		request->deadlines[POLICY_CAP] =
-		    (struct deadline){ session->clocks.steady - request->since + TIME_IDLE, POLICY_BUILT_IN_TEXT };
+		    (struct deadline){ session->clocks.steady - request->since + TIME_IDLE,
+			    POLICY_BUILT_IN_TEXT };
 		pending_arm(request, TIME_IDLE);
 	}
 	return waiting == 1 ? last : NULL;

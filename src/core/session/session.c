@@ -15,7 +15,8 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->config = *config;
 	session->journal.act = act;
 	session->journal.user = user;
-	session->clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
+	session->clocks =
+	    (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
 	session->handshake.dialect = config->dialect != NULL ? config->dialect : &dialect_mcp;
 	session->handshake.dialect_known = config->dialect != NULL;
 	session->handshake.opened = config->dialect == &dialect_none;
@@ -77,9 +78,9 @@ session_free(struct session *session)
 }
 
 /*
- * Reads the first bytes of a side, to find how both sides frame their messages. The client's decide, also whether the
- * session is plain; a server that writes before its client is read with the framing that its own bytes suggest. false:
- * more bytes are needed.
+ * Reads the first bytes of a side, to find how both sides frame their messages. The client's
+ * decide, also whether the session is plain; a server that writes before its client is read with
+ * the framing that its own bytes suggest. false: more bytes are needed.
  */
 static bool
 settle_framing(struct session *session, const struct party *party, bool ended)
@@ -103,7 +104,8 @@ settle_framing(struct session *session, const struct party *party, bool ended)
 	if (!handshake->dialect_known)
 		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 	if (handshake->plain)
-		state_note(session, SIDE_CLIENT, WHY_PLAIN, NULL, SPAN("the client's first bytes are no JSON-RPC"));
+		state_note(session, SIDE_CLIENT, WHY_PLAIN, NULL,
+		    SPAN("the client's first bytes are no JSON-RPC"));
 	each_side (side) {
 		struct party *changed = &session->party[side];
 
@@ -115,8 +117,8 @@ settle_framing(struct session *session, const struct party *party, bool ended)
 }
 
 /*
- * If the first message of a side had "jsonrpc", all its later messages must have it, and so must all messages of a peer
- * that has not written yet.
+ * If the first message of a side had "jsonrpc", all its later messages must have it, and so must
+ * all messages of a peer that has not written yet.
  */
 static void
 note_first(const struct message *message)
@@ -139,7 +141,8 @@ is_batch(struct session *session, struct message *message, bool needs_jsonrpc)
 	struct message element;
 	size_t at = 0;
 
-	for (size_t i = 0; i < LIMIT_ELEMENTS && message_read_element(&element, session, message, &at, needs_jsonrpc);
+	for (size_t i = 0; i < LIMIT_ELEMENTS &&
+	     message_read_element(&element, session, message, &at, needs_jsonrpc);
 	     i++)
 		if (message_is_single(&element))
 			return true;
@@ -148,10 +151,14 @@ is_batch(struct session *session, struct message *message, bool needs_jsonrpc)
 
 /* followed: something else stands behind the text. */
 static void
-read_text(struct session *session, struct message *message, struct party *party, struct span text, bool followed)
+read_text(struct session *session, struct message *message, struct party *party, struct span text,
+    bool followed)
 {
 	bool server = party->side == SIDE_SERVER;
-	/* Before the server's first message only "jsonrpc" tells a message that is followed by text from its log. */
+	/*
+	 * Before the server's first message only "jsonrpc" tells a message that is followed by text
+	 * from its log.
+	 */
 	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
 	message_read(message, session, party, text, needs_jsonrpc);
@@ -160,8 +167,8 @@ read_text(struct session *session, struct message *message, struct party *party,
 }
 
 /*
- * JSON shows where a message ends: if its line goes on, with text or with another message, the rest of it is the next
- * frame. true: the message ends there.
+ * JSON shows where a message ends: if its line goes on, with text or with another message, the rest
+ * of it is the next frame. true: the message ends there.
  */
 static bool
 split(struct session *session, struct message *message)
@@ -187,7 +194,8 @@ read_frame(struct session *session, struct party *party, struct message *message
 {
 	const struct lane *lane = party->lane;
 	const struct frame *frame = &party->frame;
-	struct span text = span_part(lane_undecided(lane), (size_t)frame->body, (size_t)(frame->end - frame->body));
+	struct span text = span_part(lane_undecided(lane), (size_t)frame->body,
+	    (size_t)(frame->end - frame->body));
 	bool cut;
 
 	text = framing_skip_bom(text);
@@ -219,7 +227,10 @@ replace_text(struct session *session, struct message *message)
 	message->broken_at = broken_at;
 }
 
-/* Appends what a single message is cleaned to. The names of requests stay as they are: they come back, or are compared. */
+/*
+ * Appends what a single message is cleaned to. The names of requests stay as they are: they come
+ * back, or are compared.
+ */
 static size_t
 clean_single(const struct message *message, struct buf *out)
 {
@@ -248,8 +259,8 @@ clean_batch(struct session *session, struct message *batch, struct buf *out)
 }
 
 /*
- * Puts U+FFFD in place of what is no UTF-8, as the decoders of many clients do; with --clean-text also of what is UTF-8
- * and half a character, and escapes what may end a line.
+ * Puts U+FFFD in place of what is no UTF-8, as the decoders of many clients do; with --clean-text
+ * also of what is UTF-8 and half a character, and escapes what may end a line.
  */
 static void
 repair(struct session *session, struct message *message)
@@ -261,8 +272,9 @@ repair(struct session *session, struct message *message)
 		replace_text(session, message);
 	}
 	if (session->config.clean_text && message->from == SIDE_SERVER) {
-		cleaned = message->kind == MESSAGE_BATCH ? clean_batch(session, message, state_scratch(session)) :
-							   clean_single(message, state_scratch(session));
+		cleaned = message->kind == MESSAGE_BATCH ?
+		    clean_batch(session, message, state_scratch(session)) :
+		    clean_single(message, state_scratch(session));
 		if (cleaned > 0)
 			replace_text(session, message);
 	}
@@ -307,8 +319,10 @@ hear(struct session *session, struct party *party, bool ended)
 	if (session->handshake.plain)
 		lane_pass_all(party->lane);
 	/* Noise too may have been the answer to a question of canceld's own. */
-	for (; (bytes = lane_undecided(party->lane)).len > 0; requests_settle(session), buf_clear(&session->fault)) {
-		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
+	for (; (bytes = lane_undecided(party->lane)).len > 0;
+	     requests_settle(session), buf_clear(&session->fault)) {
+		whole = party->skipping == SKIP_NOTHING &&
+		    frame_read(&party->frame, party->lane->framing, bytes);
 		whole |= party->side == SIDE_SERVER && frame_refuse_text(&party->frame, bytes);
 		if (noise_skip(session, party))
 			continue;
@@ -354,7 +368,8 @@ session_expire(struct session *session, bool heard)
 	requests_settle(session);
 	if (recovery_may_try(session))
 		recovery_try(session);
-	requests_expire(session, SIDE_SERVER); /* first: what the agent asked in a turn ends before it */
+	/* first: what the agent asked in a turn ends before it */
+	requests_expire(session, SIDE_SERVER);
 	if (heard) {
 		requests_expire(session, SIDE_CLIENT);
 		heartbeat_expire(session);
@@ -379,8 +394,9 @@ next_wake(const struct session *session, bool stalled)
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
-	if ((session->era_awaited && state_is_settled(session)) || (session->waiting && !state_is_opening(session)) ||
-	    recovery_may_try(session) || parallel_next(session) != NULL)
+	if ((session->era_awaited && state_is_settled(session)) ||
+	    (session->waiting && !state_is_opening(session)) || recovery_may_try(session) ||
+	    parallel_next(session) != NULL)
 		return clocks->now;
 	if (session->waiting && session->client.pending.starting == 0)
 		wake = session->open_by + lag;
@@ -395,7 +411,8 @@ next_wake(const struct session *session, bool stalled)
 		wake = wake_for(wake, &session->tasks[side].heed, lag);
 		wake = wake_for(wake, &session->questions[side].hard, lag);
 		if (side == SIDE_SERVER || !state_asks_person(session))
-			wake = wake_for(wake, &pending->idle, clocks->now - clocks_idle(clocks, side));
+			wake =
+			    wake_for(wake, &pending->idle, clocks->now - clocks_idle(clocks, side));
 	}
 	return wake;
 }
@@ -409,7 +426,10 @@ session_sleep(struct session *session, bool stalled, msec_t look)
 	if (wake != MSEC_NEVER)
 		wake = earlier(wake, look);
 	clocks->stalled = stalled;
-	/* Deadlines that passed while the server was not read are late for that reason; no clock stood still. */
+	/*
+	 * Deadlines that passed while the server was not read are late for that reason; no clock
+	 * stood still.
+	 */
 	clocks->planned = wake < clocks->now ? MSEC_NEVER : wake;
 	return wake;
 }
@@ -417,5 +437,6 @@ session_sleep(struct session *session, bool stalled, msec_t look)
 bool
 session_turn_runs(const struct session *session)
 {
-	return !server_takes_nothing(&session->server) && session->turns.in_state[REQUEST_WAITING] > 0;
+	return !server_takes_nothing(&session->server) &&
+	    session->turns.in_state[REQUEST_WAITING] > 0;
 }

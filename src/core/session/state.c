@@ -11,9 +11,13 @@ session_set_time(struct session *session, msec_t now)
 	msec_t passed = now - clocks->now;
 
 	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW) {
-		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+		struct action action =
+		    state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
-		/* Since when the clock stood still is unknown; on a machine that is always a little late, time goes on. */
+		/*
+		 * Since when the clock stood still is unknown; on a machine that is always a little
+		 * late, time goes on.
+		 */
 		action.elapsed = earlier(passed, 2 * (now - clocks->planned));
 		journal_tell(&session->journal, &action);
 		passed -= action.elapsed;
@@ -32,7 +36,8 @@ session_set_time(struct session *session, msec_t now)
 bool
 state_asks_person(const struct session *session)
 {
-	return session->party[SIDE_SERVER].pending.persons + session->tasks[SIDE_SERVER].persons > 0;
+	return session->party[SIDE_SERVER].pending.persons + session->tasks[SIDE_SERVER].persons >
+	    0;
 }
 
 /* --- the server */
@@ -106,7 +111,8 @@ state_looks_like(const struct session *session, struct span text, bool whole)
 		return "lines that end with CR alone";
 	if (scan.fault != SCAN_FINE)
 		return NULL;
-	return lines ? "a message without its newline" : "a message without its header (Content-Length)";
+	return lines ? "a message without its newline" :
+		       "a message without its header (Content-Length)";
 }
 
 /* What has come of the first message of a server, which does not end. */
@@ -163,7 +169,8 @@ questions_mint(struct session *session, enum side asker, bool string, char stora
 
 	do {
 		buf_clear(text);
-		compose(text, string ? "'canceld-%d'" : "%d", (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
+		compose(text, string ? "'canceld-%d'" : "%d",
+		    (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
 		id = id_of(buf_span(text));
 	} while (pending_holds(&session->party[asker].pending, id));
 	id.text.ptr = memcpy(storage, id.text.ptr, id.text.len);
@@ -180,7 +187,8 @@ questions_has_minted(const struct session *session, struct span number)
 }
 
 struct request *
-questions_add(struct session *session, enum side asker, const char *method, struct span token, bool string, msec_t time)
+questions_add(struct session *session, enum side asker, const char *method, struct span token,
+    bool string, msec_t time)
 {
 	char storage[MINTED_MAX], plain[ID_MAX];
 	struct request like = {
@@ -241,7 +249,8 @@ state_next_turn(const struct session *session, struct id session_id, const struc
 size_t
 state_turns_running(const struct session *session, struct id session_id)
 {
-	const struct request *running = pending_find(&session->turns, session_id, NAME_ID), *turn = NULL;
+	const struct request *running = pending_find(&session->turns, session_id, NAME_ID),
+			     *turn = NULL;
 	size_t count = running != NULL && running->state == REQUEST_WAITING;
 
 	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
@@ -271,8 +280,8 @@ state_heed_time(const struct session *session, const struct request *request)
 void
 state_tell(struct session *session, struct request *request)
 {
-	if (session->config.kill_ignoring > 0 && !request->cancel_sent && request->from == SIDE_CLIENT &&
-	    !(request->traits & METHOD_NO_CANCEL)) {
+	if (session->config.kill_ignoring > 0 && !request->cancel_sent &&
+	    request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL)) {
 		session->excuse = state_excuse(session, session->party[SIDE_SERVER].pending.newest);
 		alarm_arm(&request->in->heed, &request->heed, state_heed_time(session, request),
 		    session->clocks.steady);
@@ -320,7 +329,8 @@ state_count(struct session *session, const struct message *message, enum tally t
 }
 
 void
-state_note(struct session *session, enum side side, enum why why, const struct request *request, struct span detail)
+state_note(struct session *session, enum side side, enum why why, const struct request *request,
+    struct span detail)
 {
 	struct action action = state_action(session, VERB_NOTE, side, why, request);
 
@@ -329,7 +339,8 @@ state_note(struct session *session, enum side side, enum why why, const struct r
 }
 
 void
-state_send(struct session *session, enum side from, enum why why, const struct request *request, struct span detail)
+state_send(struct session *session, enum side from, enum why why, const struct request *request,
+    struct span detail)
 {
 	struct action action = state_action(session, VERB_SEND, side_other(from), why, request);
 
@@ -339,8 +350,8 @@ state_send(struct session *session, enum side from, enum why why, const struct r
 }
 
 void
-state_note_message(struct session *session, enum side side, enum why why, const struct message *message,
-    struct span detail)
+state_note_message(struct session *session, enum side side, enum why why,
+    const struct message *message, struct span detail)
 {
 	struct action action = state_action(session, VERB_NOTE, side, why, NULL);
 

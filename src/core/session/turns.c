@@ -1,7 +1,8 @@
 /*
- *   session/prompt ──▶ WAITING ──answered──▶ v1: the turn has ended; v2: it runs, until session/update says idle
- *                         └──cancelled──▶ session/cancel, if no other turn of the session runs ──▶ the agent's requests
- *                                                                                                 in the turn end too
+ *   session/prompt ──▶ WAITING ──answered──▶ v1: the turn has ended
+ *                         │                  v2: it runs, until session/update says idle
+ *                         └──cancelled──▶ session/cancel, if no other turn of the session runs
+ *                                             └──▶ the agent's requests in the turn end too
  */
 #include "core/inside.h"
 
@@ -29,7 +30,8 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
-		bool waits = request->state == REQUEST_WAITING && !request->graced && !request->apart;
+		bool waits =
+		    request->state == REQUEST_WAITING && !request->graced && !request->apart;
 
 		next = pending_next_by_token(asked, session_id, request);
 		if (waits && by_client)
@@ -54,7 +56,8 @@ run(struct session *session, struct id session_id, bool told)
 }
 
 void
-turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message)
+turns_decide(struct session *session, struct request *request, enum decide_event event,
+    struct message *message)
 {
 	/* Only the answer to a prompt begins its turn. A stopReason, as in v1, would end it. */
 	bool begun = request_is_turn(request) && runs_on(session) && event == EVENT_RESPONSE &&
@@ -102,7 +105,8 @@ turns_silenced(const struct session *session, struct id session_id, const struct
 
 	/* v2: a turn ends only when the agent says so. */
 	if (request_is_awaited(turn) || runs_on(session) || !dialect_is_of_turn(update) ||
-	    dialect_ends_task(scan_text(update, SCAN_UPDATE_STATUS))) /* a tool call may end later */
+	    /* a tool call may end later */
+	    dialect_ends_task(scan_text(update, SCAN_UPDATE_STATUS)))
 		return NULL;
 	while (turn != NULL && turn->superseded)
 		turn = state_next_turn(session, session_id, turn);
@@ -112,15 +116,16 @@ turns_silenced(const struct session *session, struct id session_id, const struct
 /* --- session/cancel */
 
 /*
- * Cancels the turns of this session, and the requests that the agent sent in them. The message is urgent if the agent works
- * on a turn of which no session/cancel has told it. *moot: else why it need not pass; or unchanged. Returns the last turn
- * that the client was waiting for, or NULL.
+ * Cancels the turns of this session, and the requests that the agent sent in them. The message is
+ * urgent if the agent works on a turn of which no session/cancel has told it. *moot: else why it
+ * need not pass; or unchanged. Returns the last turn that the client was waiting for, or NULL.
  */
 static const struct request *
 cancel_all(struct session *session, struct message *message, enum why *moot)
 {
 	struct id session_id = message_id(message, SCAN_SESSION_ID);
-	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *next, *last = NULL;
+	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *next,
+		       *last = NULL;
 
 	if (turn != NULL && turn->state == REQUEST_WAITING)
 		message->urgent = true;
@@ -156,7 +161,8 @@ forward(struct session *session, struct message *message, enum why why)
 			session->handshake.front = message->start + 1;
 		pass_on(session, message, why);
 	} else {
-		compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
+		compose(state_scratch(session), COMPOSE_TURN_CANCEL,
+		    session->handshake.dialect->turn_cancel,
 		    scan_text(message->scan, SCAN_SESSION_ID));
 		pass_take(session, message, why);
 		state_overtake(session, SIDE_CLIENT);
@@ -186,8 +192,12 @@ turns_note_work(struct session *session, struct id session_id, bool idle)
 {
 	struct request *running = pending_find(&session->turns, session_id, NAME_ID);
 
-	/* Without a prompt, the agent has begun by itself, or the client has resumed a session that was at work. */
-	if (!idle && runs_on(session) && running == NULL && state_next_turn(session, session_id, NULL) == NULL)
+	/*
+	 * Without a prompt, the agent has begun by itself, or the client has resumed a session that
+	 * was at work.
+	 */
+	if (!idle && runs_on(session) && running == NULL &&
+	    state_next_turn(session, session_id, NULL) == NULL)
 		run(session, session_id, false);
 	else if (idle && running != NULL)
 		pending_remove(running);
@@ -201,8 +211,8 @@ turns_lost(struct session *session, bool last)
 	char plain[ID_MAX];
 
 	for (; turn != NULL; turn = turn->newer) {
-		struct action action =
-		    state_action(session, VERB_SEND, SIDE_CLIENT, last ? WHY_SERVER_GONE : WHY_SERVER_LOST, NULL);
+		struct action action = state_action(session, VERB_SEND, SIDE_CLIENT,
+		    last ? WHY_SERVER_GONE : WHY_SERVER_LOST, NULL);
 
 		action.method = span_of(update);
 		action.name = unescaped(turn->id.text, plain, sizeof(plain));
@@ -232,6 +242,7 @@ turns_left(struct session *session)
 		if (turn->state == REQUEST_WAITING && cancel_turns(session, NULL, turn->id))
 			turns_end(session, turn->id, true);
 	each_request (turn, &session->client.pending)
-		if (request_is_turn(turn) && !turn->told && !turn->withheld && cancel_turns(session, NULL, turn->token))
+		if (request_is_turn(turn) && !turn->told && !turn->withheld &&
+		    cancel_turns(session, NULL, turn->token))
 			turns_end(session, turn->token, true);
 }

@@ -8,7 +8,8 @@ enum { /* one-letter steps, so that the table reads as a table */
 	R = DECIDE_REPORT,
 };
 
-#define CELL(event, steps, next, why) [EVENT_##event] = { steps, REQUEST_##next, { WHY_##why, WHY_##why } }
+#define CELL(event, steps, next, why) \
+	[EVENT_##event] = { steps, REQUEST_##next, { WHY_##why, WHY_##why } }
 /* Also with an answer owed: the same. */
 #define BOTH(event, ...) CELL(event, __VA_ARGS__), CELL(event##_OWED, __VA_ARGS__)
 /* The word is another one for a request of the server's. */
@@ -18,7 +19,8 @@ enum { /* one-letter steps, so that the table reads as a table */
 /* clang-format off */
 TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 	[REQUEST_QUEUED] = {
-		CELL(RESPONSE,            0, WAITING, STRAY), /* the receiver cannot have seen the request */
+		/* the receiver cannot have seen the request */
+		CELL(RESPONSE,            0, WAITING, STRAY),
 		CELL(MALFORMED,           R, WAITING, STRAY),
 		CELL(OVERSIZED,           R, WAITING, OVERSIZED),
 		SIDES(DECLINED,           A | R, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
@@ -34,7 +36,8 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		SIDES(REQUESTER_GONE,     R, ENDED, CLIENT_GONE, SERVER_GONE),
 		CELL(TERMINATED,          A | R, ENDED, TERMINATED),
 		SIDES(RECEIVER_GONE,      A | R, ENDED, SERVER_GONE, UNANSWERABLE),
-		CELL(RECEIVER_LOST,       0, WAITING, SERVER_LOST), /* it will be written to the next server */
+		/* it will be written to the next server */
+		CELL(RECEIVER_LOST,       0, WAITING, SERVER_LOST),
 		CELL(RECEIVER_DEAF,       A | R, ENDED, SERVER_GONE),
 	},
 	[REQUEST_WAITING] = {
@@ -42,12 +45,14 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		CELL(MALFORMED,           A | R, ENDED, MALFORMED),
 		CELL(OVERSIZED,           A | R, ENDED, OVERSIZED),
 		SIDES(DECLINED,           A | R, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
-		CELL(STREAM_ENDED,        P, ABANDONED, CANCEL_FORWARDED), /* and a result may follow */
+		/* and a result may follow */
+		CELL(STREAM_ENDED,        P, ABANDONED, CANCEL_FORWARDED),
 		BOTH(PROGRESS,            P | E, WAITING, RELAYED),
 		CELL(CANCEL,              C, ABANDONED, CANCEL_FORWARDED),
 		CELL(CANCEL_OWED,         C, CANCELLING, CANCEL_FORWARDED),
 		CELL(CANCEL_ACKNOWLEDGED, C | A | R, ABANDONED, CANCEL_ANSWERED),
-		CELL(TURN_CANCELLED,      0, CANCELLING, CANCEL_FORWARDED), /* the session/cancel itself passes */
+		/* the session/cancel itself passes */
+		CELL(TURN_CANCELLED,      0, CANCELLING, CANCEL_FORWARDED),
 		CELL(DEADLINE,            C | A | R, ABANDONED, TIMED_OUT),
 		CELL(DEADLINE_OWED,       C | R, CANCELLING, TIMED_OUT),
 		CELL(UNANSWERED,          C | A | R, ABANDONED, ANSWERED_FOR_CLIENT),
@@ -122,7 +127,8 @@ const struct ending endings[WHY_COUNT] = {
 	[WHY_CANCEL_UNSENT] = CANCELLED,
 	[WHY_CANCEL_FORWARDED] = CANCELLED,
 	[WHY_CANCEL_ANSWERED] = CANCELLED,
-	[WHY_TIMED_OUT] = { TALLY_TIMED_OUT, "timeout", " was not answered within %d ms and was given up" },
+	[WHY_TIMED_OUT] = { TALLY_TIMED_OUT, "timeout",
+	    " was not answered within %d ms and was given up" },
 	[WHY_OPERATOR_CANCELLED] = { TALLY_BY_PERSON, "operator", " was cancelled by a person" },
 	[WHY_CLIENT_GONE] = { TALLY_LEFT, NULL, NULL },
 	[WHY_TERMINATED] = { TALLY_LEFT, "terminated", " was cancelled as canceld ends" },

@@ -3,8 +3,8 @@
 #include "core/json.h"
 
 /*
- * Freed requests of the size that most fit into: the next ones are made of these. Variants that look for misuse of memory
- * keep none (1), as such a request would hide it.
+ * Freed requests of the size that most fit into: the next ones are made of these. Variants that
+ * look for misuse of memory keep none (1), as such a request would hide it.
  */
 #ifndef SPARES
 #define SPARES 128
@@ -95,7 +95,10 @@ name_count(struct id id)
 	return (size_t)(id.text.len > 0) + (size_t)(id.near != 0 && id.near != id.hash);
 }
 
-/* Kinds have different hashes, so that a look-up steps over none of thousands of names of another one. */
+/*
+ * Kinds have different hashes, so that a look-up steps over none of thousands of names of another
+ * one.
+ */
 static void
 add_names(struct request *request, struct id id, enum name_kind kind)
 {
@@ -108,15 +111,16 @@ add_names(struct request *request, struct id id, enum name_kind kind)
 struct request *
 pending_add(struct pending *pending, const struct request *like)
 {
-	size_t len = like->id.text.len + like->wire_id.text.len + like->token.text.len + like->wire_token.text.len +
-	    like->second_token.text.len + like->method.len + like->name.len + like->shown.len + like->meta.len +
-	    like->traceparent.len;
+	size_t len = like->id.text.len + like->wire_id.text.len + like->token.text.len +
+	    like->wire_token.text.len + like->second_token.text.len + like->method.len +
+	    like->name.len + like->shown.len + like->meta.len + like->traceparent.len;
 	size_t names = 1 + name_count(like->wire_id.text.len > 0 ? like->wire_id : like->id) +
-	    name_count(like->wire_token.text.len > 0 ? like->wire_token : like->token) + name_count(like->second_token);
+	    name_count(like->wire_token.text.len > 0 ? like->wire_token : like->token) +
+	    name_count(like->second_token);
 	size_t least = sizeof(struct request) + names * sizeof(struct request_name) + len;
 	size_t size = least < SPARE_SIZE ? SPARE_SIZE : least;
-	struct request *request =
-	    size == SPARE_SIZE && spare_count > 0 ? spares[--spare_count] : mem_resize(NULL, size, 1);
+	struct request *request = size == SPARE_SIZE && spare_count > 0 ? spares[--spare_count] :
+									  mem_resize(NULL, size, 1);
 	char *at = (char *)(request + 1) + names * sizeof(struct request_name);
 
 	assert(like->id.text.len > 0);
@@ -126,8 +130,8 @@ pending_add(struct pending *pending, const struct request *like)
 	request->size = size;
 	request->in = pending;
 	request->from = pending->from;
-	request->idle.owner = request->hard.owner = request->beat.alarm.owner = request->heed.owner =
-	    request->turn.owner = request;
+	request->idle.owner = request->hard.owner = request->beat.alarm.owner =
+	    request->heed.owner = request->turn.owner = request;
 	keep(&at, &request->id.text);
 	keep_id(&at, &request->wire_id, &request->id);
 	keep(&at, &request->token.text);
@@ -181,7 +185,8 @@ pending_start_idle(struct request *request)
 {
 	request->seen = clocks_idle(request->in->clocks, request->from);
 	if (!alarm_armed(&request->turn))
-		alarm_arm(&request->in->idle, &request->idle, request->deadlines[POLICY_IDLE].after, request->seen);
+		alarm_arm(&request->in->idle, &request->idle, request->deadlines[POLICY_IDLE].after,
+		    request->seen);
 }
 
 void
@@ -197,8 +202,8 @@ pending_arm(struct request *request, msec_t duration)
 {
 	struct pending *pending = request->in;
 
-	alarm_arm(is_tombstone(request) ? &pending->linger : &pending->hard, &request->hard, duration,
-	    pending->clocks->steady);
+	alarm_arm(is_tombstone(request) ? &pending->linger : &pending->hard, &request->hard,
+	    duration, pending->clocks->steady);
 }
 
 void
@@ -266,7 +271,8 @@ pending_remove(struct request *request)
 static struct request_name *
 name_of(struct map_entry *entry)
 {
-	return (struct request_name *)(void *)((char *)entry - offsetof(struct request_name, entry));
+	return (
+	    struct request_name *)(void *)((char *)entry - offsetof(struct request_name, entry));
 }
 
 /* The request with the newest name that is this text, from this entry on; NULL if there is none. */
@@ -281,9 +287,11 @@ with_text(struct map_entry *entry, struct span text)
 struct request *
 pending_find(const struct pending *pending, struct id id, enum name_kind kind)
 {
-	struct request *found = with_text(map_first(&pending->names[false], id.hash + kind), id.text);
+	struct request *found =
+	    with_text(map_first(&pending->names[false], id.hash + kind), id.text);
 
-	return found != NULL ? found : with_text(map_first(&pending->names[true], id.hash + kind), id.text);
+	return found != NULL ? found :
+			       with_text(map_first(&pending->names[true], id.hash + kind), id.text);
 }
 
 struct request *
@@ -293,7 +301,8 @@ pending_alike(const struct pending *pending, struct id id, enum name_kind kind)
 	int count = 0;
 
 	for (unsigned i = 0; i < 4 && id.alike != 0; i++) {
-		struct map_entry *entry = map_first(&pending->names[i % 2], id.alike + kind + i / 2 * NAME_NEAR);
+		struct map_entry *entry =
+		    map_first(&pending->names[i % 2], id.alike + kind + i / 2 * NAME_NEAR);
 
 		for (; entry != NULL && count < 2; entry = map_next(entry))
 			if (!id_equal(name_of(entry)->text, id.text)) {
@@ -316,7 +325,8 @@ pending_count(const struct pending *pending, struct id id, enum name_kind kind, 
 }
 
 struct request *
-pending_next_by_token(const struct pending *pending, struct id wire_token, const struct request *after)
+pending_next_by_token(const struct pending *pending, struct id wire_token,
+    const struct request *after)
 {
 	const struct request_name *name;
 	struct request *next;
@@ -334,5 +344,6 @@ pending_next_by_token(const struct pending *pending, struct id wire_token, const
 bool
 pending_holds(const struct pending *pending, struct id id)
 {
-	return pending_find(pending, id, NAME_ID) != NULL || pending_find(pending, id, NAME_WIRE) != NULL;
+	return pending_find(pending, id, NAME_ID) != NULL ||
+	    pending_find(pending, id, NAME_WIRE) != NULL;
 }

@@ -48,21 +48,23 @@ skip_name(struct span line)
 {
 	size_t len = 0;
 
-	while (len < line.len && (is_letter(line.ptr[len]) || is_digit(line.ptr[len]) || line.ptr[len] == '-'))
+	while (len < line.len &&
+	    (is_letter(line.ptr[len]) || is_digit(line.ptr[len]) || line.ptr[len] == '-'))
 		len++;
 	return len;
 }
 
 /*
- * The place of the last field "Content-Length" of the line, or its end: text before it may have had no newline. A
- * longer name, such as X-Content-Length, is another field's.
+ * The place of the last field "Content-Length" of the line, or its end: text before it may have had
+ * no newline. A longer name, such as X-Content-Length, is another field's.
  */
 static size_t
 find_length(struct span line)
 {
 	for (size_t at = line.len; at-- > 0;)
 		if (begins_with(span_from(line, at), length_name) &&
-		    skip_name(span_from(line, at)) == length_name.len && (at == 0 || line.ptr[at - 1] != '-'))
+		    skip_name(span_from(line, at)) == length_name.len &&
+		    (at == 0 || line.ptr[at - 1] != '-'))
 			return at;
 	return line.len;
 }
@@ -100,13 +102,15 @@ is_other_field(struct span text, bool bare)
 {
 	size_t len = skip_name(text);
 
-	return len > 0 && len < text.len && text.ptr[len] == ':' && (!bare || begins_with(text, SPAN("content-type:")));
+	return len > 0 && len < text.len && text.ptr[len] == ':' &&
+	    (!bare || begins_with(text, SPAN("content-type:")));
 }
 
 static struct line
 read_line(struct span text)
 {
-	struct line line = { .bare = text.len == 0 || text.ptr[text.len - 1] != '\r', .name = find_length(text) };
+	struct line line = { .bare = text.len == 0 || text.ptr[text.len - 1] != '\r',
+		.name = find_length(text) };
 
 	if (text.len == (line.bare ? 0 : 1))
 		line.kind = LINE_EMPTY;
@@ -177,7 +181,10 @@ end_at(struct frame *frame, uint64_t end, uint64_t next, bool text)
 	frame->text = text;
 }
 
-/* Reads the whole lines of the frame: a header, or text, which ends with its line or where a header begins. */
+/*
+ * Reads the whole lines of the frame: a header, or text, which ends with its line or where a header
+ * begins.
+ */
 static __attribute__((noinline)) void
 read_head(struct frame *frame, struct span bytes)
 {
@@ -185,17 +192,21 @@ read_head(struct frame *frame, struct span bytes)
 	const char *newline;
 	size_t at, next;
 
-	for (at = 0; frame->next == 0 && (newline = memchr(bytes.ptr + at, '\n', bytes.len - at)) != NULL; at = next) {
+	for (at = 0;
+	     frame->next == 0 && (newline = memchr(bytes.ptr + at, '\n', bytes.len - at)) != NULL;
+	     at = next) {
 		bool differs;
 
 		next = (size_t)(newline - bytes.ptr) + 1;
 		line = read_line(span_part(bytes, at, next - 1 - at));
 		differs = known.kind == line.kind && known.length != line.length;
 		/* A bare line that names a length may be text, before a header that is not. */
-		if (line.kind == LINE_LENGTH && (line.name > 0 || (differs && known.bare && !line.bare)))
+		if (line.kind == LINE_LENGTH &&
+		    (line.name > 0 || (differs && known.bare && !line.bare)))
 			end_at(frame, at + line.name, at + line.name, true);
 		else if (differs || next > FRAME_HEAD_MAX ||
-		    (known.kind == LINE_TEXT && (line.kind == LINE_TEXT || line.kind == LINE_EMPTY)))
+		    (known.kind == LINE_TEXT &&
+			(line.kind == LINE_TEXT || line.kind == LINE_EMPTY)))
 			end_at(frame, next - 1, next, true);
 		else if (line.kind == LINE_EMPTY)
 			end_at(frame, next + known.length, next + known.length, false);
@@ -217,7 +228,8 @@ frame_read(struct frame *frame, enum framing framing, struct span bytes)
 	} else if (frame->next == 0) {
 		frame->searched = bytes.len;
 		if ((newline = memchr(fresh.ptr, '\n', fresh.len)) != NULL)
-			end_at(frame, (size_t)(newline - bytes.ptr), (size_t)(newline - bytes.ptr) + 1, frame->text);
+			end_at(frame, (size_t)(newline - bytes.ptr),
+			    (size_t)(newline - bytes.ptr) + 1, frame->text);
 	}
 	return frame->next > 0 && frame->next <= bytes.len;
 }
@@ -230,8 +242,8 @@ frame_refuse_text(struct frame *frame, struct span bytes)
 	if (frame->body == 0 || frame->body >= bytes.len || frame->body >= frame->end)
 		return false;
 	body = span_skip_space(framing_skip_bom(span_from(bytes, (size_t)frame->body)));
-	if (body.len == 0 || (uint64_t)(body.ptr - bytes.ptr) >= frame->end || framing_begins_json(body) ||
-	    is_half_bom(body))
+	if (body.len == 0 || (uint64_t)(body.ptr - bytes.ptr) >= frame->end ||
+	    framing_begins_json(body) || is_half_bom(body))
 		return false;
 	end_at(frame, frame->body, frame->body, true);
 	frame->body = 0;
@@ -248,7 +260,8 @@ void
 frame_advance(struct frame *frame, uint64_t n)
 {
 	if (n < frame->next)
-		*frame = (struct frame){ .end = frame->end - n, .next = frame->next - n, .rest = true };
+		*frame =
+		    (struct frame){ .end = frame->end - n, .next = frame->next - n, .rest = true };
 	else if (frame->next == 0 && n < frame->searched)
 		*frame = (struct frame){ .searched = frame->searched - (size_t)n, .rest = true };
 	else

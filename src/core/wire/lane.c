@@ -6,10 +6,11 @@ enum {
 };
 
 struct queued {
-	uint64_t start, next; /* positions of its first byte and behind its last; equal: it is canceld's own */
-	size_t size;          /* bytes that it is written as; 0: it was dropped */
-	size_t cuts, own;     /* how many of the lane's cuts are in it, and bytes of `texts` */
-	bool bound;           /* meaningful to the current reader only */
+	/* positions of its first byte and behind its last; equal: it is canceld's own */
+	uint64_t start, next;
+	size_t size;      /* bytes that it is written as; 0: it was dropped */
+	size_t cuts, own; /* how many of the lane's cuts are in it, and bytes of `texts` */
+	bool bound;       /* meaningful to the current reader only */
 };
 
 struct cut { /* the bytes at [from, to) are not written, but so many of `texts` */
@@ -73,7 +74,9 @@ drop(struct lane *lane, struct queued *queued)
 	queued->size = 0;
 }
 
-/* Takes messages that were written or dropped off the head of the queue, and releases their bytes. */
+/*
+ * Takes messages that were written or dropped off the head of the queue, and releases their bytes.
+ */
 static void
 settle(struct lane *lane)
 {
@@ -167,7 +170,8 @@ lane_pass(struct lane *lane, const struct lane_message *message)
 		const struct edit *edit = &message->edits[i];
 		uint64_t from = message->start + edit->offset;
 
-		replace(lane, &queued, from, from + edit->len, span_at(message->texts + edit->text, edit->text_len));
+		replace(lane, &queued, from, from + edit->len,
+		    span_at(message->texts + edit->text, edit->text_len));
 	}
 	if (message->next != message->end + lines) /* its line goes on */
 		replace(lane, &queued, message->end, message->next, lines ? SPAN("\n") : SPAN_NONE);
@@ -219,7 +223,8 @@ lane_overtake(struct lane *lane, struct span message)
 bool
 lane_untouched(const struct lane *lane, uint64_t position)
 {
-	return position >= lane->written && (lane->sent == 0 || position >= queued_at(lane, 0)->next);
+	return position >= lane->written &&
+	    (lane->sent == 0 || position >= queued_at(lane, 0)->next);
 }
 
 void
@@ -228,7 +233,8 @@ lane_withdraw(struct lane *lane, uint64_t position)
 	size_t low = 0, high = count_of(lane), middle;
 
 	assert(lane_untouched(lane, position) && position < lane->decided);
-	while (low < high) { /* those before low end at the position, or earlier; those from high on, later */
+	/* those before low end at the position, or earlier; those from high on, later */
+	while (low < high) {
 		middle = low + (high - low) / 2;
 		if (queued_at(lane, middle)->next <= position)
 			low = middle + 1;
@@ -313,16 +319,20 @@ add_span(struct output *out, struct span span)
 	return true;
 }
 
-/* Adds the bytes of a message, with its cuts and their texts. false: there was no place for all of them. */
+/*
+ * Adds the bytes of a message, with its cuts and their texts. false: there was no place for all of
+ * them.
+ */
 static bool
-add_message(const struct lane *lane, struct output *out, const struct queued *queued, const struct cut *cuts,
-    const char *text)
+add_message(const struct lane *lane, struct output *out, const struct queued *queued,
+    const struct cut *cuts, const char *text)
 {
 	const char *bytes = buf_span(&lane->bytes).ptr;
 	uint64_t at = queued->start;
 
 	for (size_t i = 0; i < queued->cuts; i++) {
-		if (!add_span(out, span_at(bytes + (at - lane->written), (size_t)(cuts[i].from - at))) ||
+		if (!add_span(out,
+			span_at(bytes + (at - lane->written), (size_t)(cuts[i].from - at))) ||
 		    !add_span(out, span_at(text, cuts[i].own)))
 			return false;
 		text += cuts[i].own;

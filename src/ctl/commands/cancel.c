@@ -5,20 +5,21 @@
 #include "ctl/targets.h"
 #include "shell/words.h"
 
-static const char usage[] = "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server]\n"
-			    "                        " TARGETS_USAGE " ID\n"
-			    "       cancelctl cancel [-j] [-r TEXT] [-f client|server] [-o DURATION]\n"
-			    "                        [-m METHOD[:NAME]] -a|" TARGETS_USAGE "\n\n"
-			    "Cancels one request, or all that are old enough or have the method (-o or -m\n"
-			    "must be given).\n\n"
-			    "  -r, --reason TEXT             told to the requester\n"
-			    "  -f, --from client|server      only that side's requests\n"
-			    "  -o, --older DURATION          those at least so old\n"
-			    "  -m, --method METHOD[:NAME]    those with the method, and the tool; * stands\n"
-			    "                                for any characters. Requests without a deadline\n"
-			    "                                by nature are cancelled only if this names them.\n"
-			    "  -a, --all                     of every canceld of this user\n"
-			    "  -j, --json                    each request as a JSON object\n";
+static const char usage[] =
+    "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server]\n"
+    "                        " TARGETS_USAGE " ID\n"
+    "       cancelctl cancel [-j] [-r TEXT] [-f client|server] [-o DURATION]\n"
+    "                        [-m METHOD[:NAME]] -a|" TARGETS_USAGE "\n\n"
+    "Cancels one request, or all that are old enough or have the method (-o or -m\n"
+    "must be given).\n\n"
+    "  -r, --reason TEXT             told to the requester\n"
+    "  -f, --from client|server      only that side's requests\n"
+    "  -o, --older DURATION          those at least so old\n"
+    "  -m, --method METHOD[:NAME]    those with the method, and the tool; * stands\n"
+    "                                for any characters. Requests without a deadline\n"
+    "                                by nature are cancelled only if this names them.\n"
+    "  -a, --all                     of every canceld of this user\n"
+    "  -j, --json                    each request as a JSON object\n";
 
 struct wish {
 	bool json;
@@ -83,24 +84,30 @@ ctl_cancel(int argc, char *argv[])
 	int status;
 
 	ctl_line(argc, argv,
-	    CTL_OPTIONS({ "=reason", 'r', &reason }, { "=from", 'f', &from }, { "=older", 'o', &older },
-		{ "=method", 'm', &method }, { "all", 'a', &all }, { "json", 'j', &wish.json }),
+	    CTL_OPTIONS({ "=reason", 'r', &reason }, { "=from", 'f', &from },
+		{ "=older", 'o', &older }, { "=method", 'm', &method }, { "all", 'a', &all },
+		{ "json", 'j', &wish.json }),
 	    argc, usage);
-	if (older != NULL && (strcmp(older, "none") == 0 || !units_read_duration(span_of(older), &age)))
-		return ctl_usage("--older: '%.60s' is no duration: want a number and its unit, such as 60s", older);
+	if (older != NULL &&
+	    (strcmp(older, "none") == 0 || !units_read_duration(span_of(older), &age)))
+		return ctl_usage(
+		    "--older: '%.60s' is no duration: want a number and its unit, such as 60s",
+		    older);
 	many = older != NULL || method != NULL;
 	if ((all && !many) || argc - optind != !all + !many)
 		return ctl_usage(
 		    "which requests? give either an ID, or --older or --method; see cancelctl cancel --help");
 	name = method == NULL ? NULL : strchr(method, ':');
-	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "id", string_of(many ? NULL : argv[optind + 1]),
-	    "from", string_of(from), "reason", string_of(reason), "older_ms",
+	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "id",
+	    string_of(many ? NULL : argv[optind + 1]), "from", string_of(from), "reason",
+	    string_of(reason), "older_ms",
 	    older != NULL ? json_integer(age == MSEC_NEVER ? 0 : age) : NULL, "name",
 	    string_of(name == NULL ? NULL : name + 1), "method",
 	    method == NULL ? NULL : printable_json(span_at(method, strcspn(method, ":")), false));
 	do {
 		wish.more = false;
-		status = targets_ask(all ? NULL : argv[optind], "cancel", json_incref(params), on_result, &wish);
+		status = targets_ask(all ? NULL : argv[optind], "cancel", json_incref(params),
+		    on_result, &wish);
 	} while (wish.more);
 	json_decref(params);
 	if (status != CTL_YES || wish.cancelled > 0)

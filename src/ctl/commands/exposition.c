@@ -21,30 +21,35 @@ static const struct family {
 	const char *type, *help;
 	const char *member; /* a number, or an object with one for each value of the label; "": 1 */
 	const char *label;  /* NULL: none of its own */
-	/* TIME: in ms, and a gauge shows the longest of several. BY_METHOD: it is a member of each entry of `methods`; MCP: only of servers
-	   of MCP, and with the labels of OpenTelemetry's conventions */
+	/*
+	 * TIME: in ms, and a gauge shows the longest of several. BY_METHOD: it is a member of each
+	 * entry of `methods`; MCP: only of servers of MCP, and with the labels of OpenTelemetry's
+	 * conventions
+	 */
 	int traits;
 } families[] = {
-	{ "canceld_decisions_total", "", "counter", "Decisions by their word in the log.", "why", "why", 0 },
-	{ "canceld_requests_total", "", "counter", "Requests by the side that sent them.", "requests", "from", 0 },
-	{ "canceld_outcomes_total", "", "counter", "Requests of the client by how they ended, of all methods.",
-	    "tallies", "outcome", 0 },
-	{ "canceld_requests_ended_total", "", "counter", "Requests of the client by how they ended.", "tallies",
-	    "outcome", BY_METHOD },
-	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,
-	    0 },
+	{ "canceld_decisions_total", "", "counter", "Decisions by their word in the log.", "why",
+	    "why", 0 },
+	{ "canceld_requests_total", "", "counter", "Requests by the side that sent them.",
+	    "requests", "from", 0 },
+	{ "canceld_outcomes_total", "", "counter",
+	    "Requests of the client by how they ended, of all methods.", "tallies", "outcome", 0 },
+	{ "canceld_requests_ended_total", "", "counter",
+	    "Requests of the client by how they ended.", "tallies", "outcome", BY_METHOD },
+	{ "canceld_server_restarts_total", "", "counter",
+	    "Starts of a new server inside a session.", "restarts", NULL, 0 },
 	HISTOGRAM("canceld_request_duration_seconds", "Time from a request to its end.", BY_METHOD),
-	HISTOGRAM("mcp_server_operation_duration_seconds", "Time from a request to its end, as OpenTelemetry names it.",
-	    BY_METHOD | MCP),
-	{ "canceld_request_longest_seconds", "", "gauge", "The longest time from a request to its end.", "longest_ms",
-	    NULL, BY_METHOD | TIME },
-	{ "canceld_request_oldest_seconds", "", "gauge", "How old the oldest request not answered yet is; 0: none.",
-	    "oldest_ms", NULL, TIME },
+	HISTOGRAM("mcp_server_operation_duration_seconds",
+	    "Time from a request to its end, as OpenTelemetry names it.", BY_METHOD | MCP),
+	{ "canceld_request_longest_seconds", "", "gauge",
+	    "The longest time from a request to its end.", "longest_ms", NULL, BY_METHOD | TIME },
+	{ "canceld_request_oldest_seconds", "", "gauge",
+	    "How old the oldest request not answered yet is; 0: none.", "oldest_ms", NULL, TIME },
 	{ "canceld_instances", "", "gauge", "How many canceld run.", "", NULL, 0 },
-	{ "canceld_requests_in_flight", "", "gauge", "Requests not answered yet, by the side that sent them.",
-	    "in_flight", "from", 0 },
-	{ "canceld_queued_bytes", "", "gauge", "Bytes read from a side and not yet written to the other.",
-	    "queued_bytes", "from", 0 },
+	{ "canceld_requests_in_flight", "", "gauge",
+	    "Requests not answered yet, by the side that sent them.", "in_flight", "from", 0 },
+	{ "canceld_queued_bytes", "", "gauge",
+	    "Bytes read from a side and not yet written to the other.", "queued_bytes", "from", 0 },
 };
 
 enum { FAMILIES = COUNT_OF(families), LABELS = 4 };
@@ -69,7 +74,8 @@ is_admitted(json_t *seen, size_t most, struct span value)
 {
 	if (json_object_getn(seen, value.ptr, value.len) != NULL)
 		return true;
-	return json_object_size(seen) < most && json_object_setn_new(seen, value.ptr, value.len, json_true()) == 0;
+	return json_object_size(seen) < most &&
+	    json_object_setn_new(seen, value.ptr, value.len, json_true()) == 0;
 }
 
 /* A key is the family's letter with the labels. */
@@ -97,12 +103,17 @@ add(json_t *samples, const char *key, double value)
 	json_object_set_new(samples, key, json_real(value > before ? value : before));
 }
 
-/* Bytes that are not safe for a terminal are escaped twice: in the value, and as the format wants it. */
+/*
+ * Bytes that are not safe for a terminal are escaped twice: in the value, and as the format wants
+ * it.
+ */
 static void
-add_sample(json_t *samples, const struct family *family, const struct span values[LABELS], double value)
+add_sample(json_t *samples, const struct family *family, const struct span values[LABELS],
+    double value)
 {
 	bool named = family->traits & BY_METHOD;
-	const char *keys[LABELS] = { "server", named ? "method" : NULL, named ? "name" : NULL, family->label };
+	const char *keys[LABELS] = { "server", named ? "method" : NULL, named ? "name" : NULL,
+		family->label };
 	bool mcp = family->traits & MCP;
 	char letter = (char)('a' + (family - families));
 	struct buf text = { 0 }, safe = { 0 };
@@ -130,9 +141,13 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 	buf_free(&safe);
 }
 
-/* Samples of the family's member of an answer or of an entry; the last value is of the family's own label. */
+/*
+ * Samples of the family's member of an answer or of an entry; the last value is of the family's own
+ * label.
+ */
 static void
-add_member(json_t *samples, const struct family *family, struct span values[LABELS], const json_t *object)
+add_member(json_t *samples, const struct family *family, struct span values[LABELS],
+    const json_t *object)
 {
 	json_t *counted = json_object_get(object, family->member), *value;
 	double number = family->member[0] == '\0' ? 1 : json_number_value(counted);
@@ -140,14 +155,16 @@ add_member(json_t *samples, const struct family *family, struct span values[LABE
 
 	if (family->label == NULL)
 		add_sample(samples, family, values, family->traits & TIME ? number / 1000 : number);
-	json_object_foreach(counted, key, value)
-	{
+	json_object_foreach (counted, key, value) {
 		values[LABELS - 1] = span_of(key);
 		add_sample(samples, family, values, json_number_value(value));
 	}
 }
 
-/* The method and name of an entry of `methods`, if there is room for them; a URI may hold a secret, and is left out. */
+/*
+ * The method and name of an entry of `methods`, if there is room for them; a URI may hold a secret,
+ * and is left out.
+ */
 static void
 read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2])
 {
@@ -155,7 +172,8 @@ read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2
 
 	pair[0] = show_string(entry, "method");
 	pair[1] = show_string(entry, "name");
-	if (dialect_method(&dialect_mcp, pair[0])->name_field == SCAN_URI || strstr(pair[1].ptr, "://") != NULL)
+	if (dialect_method(&dialect_mcp, pair[0])->name_field == SCAN_URI ||
+	    strstr(pair[1].ptr, "://") != NULL)
 		pair[1] = SPAN("");
 	compose(&key, "%b:%b", pair[0], pair[1]);
 	if (!is_admitted(exposition->pairs, EXPOSITION_PAIRS, buf_span(&key)))
@@ -176,7 +194,8 @@ samples_of(struct exposition *exposition, const json_t *stats)
 			continue;
 		if (!(family->traits & BY_METHOD))
 			add_member(samples, family, values, stats);
-		show_each (entry, family->traits & BY_METHOD ? json_object_get(stats, "methods") : NULL) {
+		show_each (entry,
+		    family->traits & BY_METHOD ? json_object_get(stats, "methods") : NULL) {
 			read_pair(exposition, entry, values + 1);
 			add_member(samples, family, values, entry);
 		}
@@ -191,8 +210,7 @@ add_all(json_t *sums, json_t *samples, bool gauges)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(samples, key, value)
-	{
+	json_object_foreach (samples, key, value) {
 		if (gauges || !is_gauge(family_of(key)))
 			add(sums, key, json_number_value(value));
 	}
@@ -206,13 +224,12 @@ write_family(const struct family *family, json_t *samples, struct buf *text)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(samples, key, value)
-	{
+	json_object_foreach (samples, key, value) {
 		if (family_of(key) != family)
 			continue;
 		if (!begun)
-			compose(text, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name,
-			    family->type);
+			compose(text, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help,
+			    family->name, family->type);
 		begun = true;
 		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
 		compose(text, "%s%s%s %s\n", family->name, family->suffix, key + 1, number);
@@ -233,12 +250,12 @@ exposition_write(struct exposition *exposition, json_t *stats, struct buf *text)
 		add_all(json_object_get(samples, ""), value, false);
 		json_object_del(samples, key);
 	}
-	json_object_foreach(stats, key, value)
-	{
+	json_object_foreach (stats, key, value) {
 		if (json_is_object(value))
 			json_object_set_new(samples, key, samples_of(exposition, value));
 	}
-	json_object_foreach(samples, key, value) add_all(sums, value, true);
+	json_object_foreach (samples, key, value)
+		add_all(sums, value, true);
 	for (int i = 0; i < FAMILIES; i++)
 		write_family(&families[i], sums, text);
 	json_decref(sums);

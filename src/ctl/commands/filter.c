@@ -13,17 +13,19 @@ static const struct relation {
 	const char *sign;
 	int holds; /* which of LESS, SAME and MORE */
 } relations[] = {  /* the longer ones first */
-	{ "!=", LESS | MORE }, { ">=", SAME | MORE }, { "<=", LESS | SAME }, { "=", SAME }, { ">", MORE }, { "<", LESS }
+	{ "!=", LESS | MORE }, { ">=", SAME | MORE }, { "<=", LESS | SAME }, { "=", SAME },
+	{ ">", MORE }, { "<", LESS }
 };
 
 /* The members of decisions, and what they are; an id may be either. */
 static const struct key {
 	const char *name;
 	enum { TEXT, NUMBER, TIME, EITHER } kind;
-} keys[] = { { "why", TEXT }, { "to", TEXT }, { "method", TEXT }, { "name", TEXT }, { "server", TEXT },
-	{ "reason", TEXT }, { "text", TEXT }, { "step", TEXT }, { "outcome", TEXT }, { "process", TEXT },
-	{ "id", EITHER }, { "pid", NUMBER }, { "age", TIME }, { "elapsed", TIME }, { "timeout", TIME },
-	{ "after", TIME }, { "bytes", NUMBER }, { "status", NUMBER }, { "signal", NUMBER } };
+} keys[] = { { "why", TEXT }, { "to", TEXT }, { "method", TEXT }, { "name", TEXT },
+	{ "server", TEXT }, { "reason", TEXT }, { "text", TEXT }, { "step", TEXT },
+	{ "outcome", TEXT }, { "process", TEXT }, { "id", EITHER }, { "pid", NUMBER },
+	{ "age", TIME }, { "elapsed", TIME }, { "timeout", TIME }, { "after", TIME },
+	{ "bytes", NUMBER }, { "status", NUMBER }, { "signal", NUMBER } };
 
 enum { RELATIONS = COUNT_OF(relations), KEYS = COUNT_OF(keys) };
 
@@ -41,7 +43,10 @@ filter_is_condition(const char *word)
 	return len > 0 && word[len] != '\0' && strchr("=!<>", word[len]) != NULL;
 }
 
-/* Takes the next pattern of a list with commas; the words of `why` may be in lower case. false: there is none left. */
+/*
+ * Takes the next pattern of a list with commas; the words of `why` may be in lower case. false:
+ * there is none left.
+ */
 static bool
 next_pattern(const char *key, const char **list, char pattern[FILTER_VALUE_MAX])
 {
@@ -97,12 +102,15 @@ read_number(struct condition *condition, bool time)
 	uint64_t number;
 	size_t count;
 
-	if (time && strspn(value.ptr, "0123456789") == value.len && strspn(value.ptr, "0") < value.len)
-		return ctl_usage("'%.60s': is the unit missing? for seconds: %.60ss", value.ptr, value.ptr);
+	if (time && strspn(value.ptr, "0123456789") == value.len &&
+	    strspn(value.ptr, "0") < value.len)
+		return ctl_usage("'%.60s': is the unit missing? for seconds: %.60ss", value.ptr,
+		    value.ptr);
 	if (units_read_number(value, false, 0, INT64_MAX, &count))
 		number = count;
 	else if (!units_read_time(value, &number))
-		return ctl_usage("'%.60s' is neither a number nor a duration such as 5s", value.ptr);
+		return ctl_usage("'%.60s' is neither a number nor a duration such as 5s",
+		    value.ptr);
 	condition->number = (json_int_t)number;
 	condition->value = NULL;
 	return -1;
@@ -134,11 +142,15 @@ filter_add(struct filter *filter, const char *word)
 	condition->key = strcmp(key->name, "age") == 0 ? "elapsed" : key->name;
 	condition->holds = relation->holds;
 	condition->value = sign + strlen(relation->sign);
-	return order || key->kind == NUMBER || key->kind == TIME ? read_number(condition, key->kind == TIME) :
-								   check_patterns(condition);
+	return order || key->kind == NUMBER || key->kind == TIME ?
+	    read_number(condition, key->kind == TIME) :
+	    check_patterns(condition);
 }
 
-/* Strings by what they say, everything else by its JSON text; what is missing only by an empty pattern. */
+/*
+ * Strings by what they say, everything else by its JSON text; what is missing only by an empty
+ * pattern.
+ */
 static bool
 is_equal(const struct condition *condition, json_t *value)
 {

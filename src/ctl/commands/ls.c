@@ -4,10 +4,11 @@
 #include "ctl/show.h"
 #include "ctl/targets.h"
 
-static const char usage[] = "usage: cancelctl ls [-j] [-a|" TARGETS_USAGE "]\n\n"
-			    "Lists every canceld of this user, or the requests of one, or of all.\n\n"
-			    "  -a, --all    the requests of all\n"
-			    "  -j, --json   one JSON object a line\n";
+static const char usage[] =
+    "usage: cancelctl ls [-j] [-a|" TARGETS_USAGE "]\n\n"
+    "Lists every canceld of this user, or the requests of one, or of all.\n\n"
+    "  -a, --all    the requests of all\n"
+    "  -j, --json   one JSON object a line\n";
 
 static json_t *
 list_instances(struct targets *targets, int *status)
@@ -57,9 +58,13 @@ ctl_ls(int argc, char *argv[])
 		return ctl_usage("--all: the requests of all, or those of '%.100s'?", which);
 	instances = which == NULL && !all;
 	targets.params = json_pack("{s:b}", "requests", !instances);
-	rows = instances ? list_instances(&targets, &status) : list_requests(&targets, which, &status);
+	rows =
+	    instances ? list_instances(&targets, &status) : list_requests(&targets, which, &status);
 	if (!json && json_array_size(rows) > 0)
-		table_show(instances ? view_instances : all ? view_all_requests : view_requests, rows);
+		table_show(instances ? view_instances :
+			all          ? view_all_requests :
+				       view_requests,
+		    rows);
 	show_each (row, json ? rows : NULL)
 		show_json(row);
 	json_decref(rows);

@@ -21,14 +21,15 @@ enum {
 	PORT_SIZE = 32
 };
 
-static const char usage[] = "usage: cancelctl metrics [-l [ADDRESS:]PORT [--allow-host NAME[,NAME...]]]\n\n"
-			    "Prints the counters of every canceld of this user in the text format of\n"
-			    "Prometheus.\n\n"
-			    "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; where\n"
-			    "                                ADDRESS is not given, to this machine only\n"
-			    "      --allow-host NAME,...     also under these names, such as\n"
-			    "                                host.docker.internal; else only under addresses\n"
-			    "                                and localhost, as pages of others have names\n";
+static const char usage[] =
+    "usage: cancelctl metrics [-l [ADDRESS:]PORT [--allow-host NAME[,NAME...]]]\n\n"
+    "Prints the counters of every canceld of this user in the text format of\n"
+    "Prometheus.\n\n"
+    "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; where\n"
+    "                                ADDRESS is not given, to this machine only\n"
+    "      --allow-host NAME,...     also under these names, such as\n"
+    "                                host.docker.internal; else only under addresses\n"
+    "                                and localhost, as pages of others have names\n";
 
 struct visitor {
 	int fd;
@@ -94,9 +95,9 @@ find_host(const char *head)
 }
 
 /*
- * A page of others may have had its own name lead here: it is told nothing. Addresses are nobody's names. Under these a
- * browser shows no page of others what is answered, as no header allows that. Of a head that is too long the name may be
- * cut: then nothing is behind it.
+ * A page of others may have had its own name lead here: it is told nothing. Addresses are nobody's
+ * names. Under these a browser shows no page of others what is answered, as no header allows that.
+ * Of a head that is too long the name may be cut: then nothing is behind it.
  */
 static bool
 is_foreign(const char *head, const char *allowed)
@@ -111,7 +112,10 @@ is_foreign(const char *head, const char *allowed)
 	    (*host != '[' && strspn(host, "0123456789.") != len && strcasestr(names, name) == NULL);
 }
 
-/* A request is whole with its blank line; a body, which GET has not, is not read. Its first line: METHOD PATH VERSION. */
+/*
+ * A request is whole with its blank line; a body, which GET has not, is not read. Its first line:
+ * METHOD PATH VERSION.
+ */
 static void
 attend(const struct server *server, struct visitor *visitor)
 {
@@ -121,7 +125,8 @@ attend(const struct server *server, struct visitor *visitor)
 	if (is_foreign(visitor->head, server->allowed)) {
 		answer(visitor, "403 Forbidden",
 		    SPAN("only under an address, localhost, or a name that --allow-host gives\n"));
-	} else if (!text_begins(visitor->head, wanted) || strchr(" ?\r\n", visitor->head[strlen(wanted)]) == NULL) {
+	} else if (!text_begins(visitor->head, wanted) ||
+	    strchr(" ?\r\n", visitor->head[strlen(wanted)]) == NULL) {
 		answer(visitor, "404 Not Found", SPAN("only GET /metrics\n"));
 	} else {
 		/* Standard error may have no reader any more. */
@@ -145,11 +150,12 @@ go_on(const struct server *server, struct visitor *visitor)
 		done = recv(visitor->fd, visitor->head + visitor->len, HEAD_MAX - visitor->len, 0);
 		visitor->len += done > 0 ? (size_t)done : 0;
 		visitor->head[visitor->len] = '\0';
-		if (strstr(visitor->head, "\r\n\r\n") != NULL || strstr(visitor->head, "\n\n") != NULL ||
-		    visitor->len == HEAD_MAX)
+		if (strstr(visitor->head, "\r\n\r\n") != NULL ||
+		    strstr(visitor->head, "\n\n") != NULL || visitor->len == HEAD_MAX)
 			attend(server, visitor);
 	}
-	return done > 0 ? !visitor->answered || visitor->out.len > 0 : done < 0 && (errno == EAGAIN || errno == EINTR);
+	return done > 0 ? !visitor->answered || visitor->out.len > 0 :
+			  done < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 static void
@@ -173,7 +179,8 @@ admit(struct server *server)
 	else if (fd < 0)
 		poll(NULL, 0, PAUSE); /* no descriptors, for example, which may come back */
 	if (fd >= 0)
-		server->visitors[server->count++] = (struct visitor){ .fd = fd, .end = monotonic_now() + LIMIT };
+		server->visitors[server->count++] =
+		    (struct visitor){ .fd = fd, .end = monotonic_now() + LIMIT };
 }
 
 static void
@@ -193,11 +200,15 @@ attend_all(struct server *server)
 		admit(server);
 }
 
-/* ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT; no name is looked up. NULL: it is none; else freed by the caller. */
+/*
+ * ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT; no name is looked up. NULL: it is none; else freed
+ * by the caller.
+ */
 static struct addrinfo *
 address_of(const char *where, const char *port)
 {
-	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+		.ai_socktype = SOCK_STREAM };
 	size_t len = port == where ? 0 : (size_t)(port - 1 - where);
 	char host[HOST_SIZE] = "127.0.0.1";
 	struct addrinfo *address;
@@ -224,10 +235,13 @@ tell_address(int fd)
 	    getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
 		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		return;
-	ctl_tell(CTL_YES, strchr(host, ':') != NULL ? "serves http://[%s]:%s/metrics" : "serves http://%s:%s/metrics",
+	ctl_tell(CTL_YES,
+	    strchr(host, ':') != NULL ? "serves http://[%s]:%s/metrics" :
+					"serves http://%s:%s/metrics",
 	    host, port);
 	if (!text_begins(host, "127.") && strcmp(host, "::1") != 0)
-		ctl_tell(CTL_YES, "other machines may connect, and see the names of servers and tools");
+		ctl_tell(CTL_YES,
+		    "other machines may connect, and see the names of servers and tools");
 }
 
 /* Until a signal ends the process. Returns an exit status if it cannot. */
@@ -241,14 +255,17 @@ serve(const char *where, const char *allowed, struct exposition *exposition)
 	size_t number;
 
 	if (!units_read_number(span_of(port), false, 0, UINT16_MAX, &number))
-		return ctl_usage("--listen '%.100s': '%.60s' is no port from 0 to 65535", where, port);
+		return ctl_usage("--listen '%.100s': '%.60s' is no port from 0 to 65535", where,
+		    port);
 	address = address_of(where, port);
 	if (address == NULL)
-		return ctl_usage("--listen '%.100s': the address must be in numbers, or localhost", where);
+		return ctl_usage("--listen '%.100s': the address must be in numbers, or localhost",
+		    where);
 	listener = system_socket(address->ai_family);
 	/* SO_REUSEADDR: not to be refused because of connections that the last one has closed. */
 	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
-	    bind(listener, address->ai_addr, address->ai_addrlen) < 0 || listen(listener, BACKLOG) < 0)
+	    bind(listener, address->ai_addr, address->ai_addrlen) < 0 ||
+	    listen(listener, BACKLOG) < 0)
 		return ctl_failed("--listen %.100s: %s", where, strerror(errno));
 	freeaddrinfo(address);
 	tell_address(listener);
@@ -267,7 +284,8 @@ ctl_metrics(int argc, char *argv[])
 	struct buf text = { 0 };
 	int status = CTL_YES;
 
-	ctl_line(argc, argv, CTL_OPTIONS({ "=listen", 'l', &where }, { "=allow-host", 0, &allowed }), 0, usage);
+	ctl_line(argc, argv,
+	    CTL_OPTIONS({ "=listen", 'l', &where }, { "=allow-host", 0, &allowed }), 0, usage);
 	if (allowed[0] != '\0' && where == NULL)
 		return ctl_usage("--allow-host goes with --listen; see cancelctl metrics --help");
 	exposition_init(&exposition);

@@ -78,7 +78,8 @@ put_cut(struct screen *screen, const char *style, struct span line)
 static void
 put_totals(const struct top *top, struct screen *screen)
 {
-	static const char *const keys_of[] = { "in_flight", "timeouts", "restarts", "places_taken" };
+	static const char *const keys_of[] = { "in_flight", "timeouts", "restarts",
+		"places_taken" };
 	int64_t sums[4] = { 0 }, silent = 0;
 	const struct target *target;
 	struct buf text = { 0 };
@@ -101,23 +102,26 @@ put_totals(const struct top *top, struct screen *screen)
 
 /* At most so many lines of the text, behind those that are skipped. */
 static void
-put_lines(struct screen *screen, struct span text, size_t skipped, size_t most, size_t mark, const char *style)
+put_lines(struct screen *screen, struct span text, size_t skipped, size_t most, size_t mark,
+    const char *style)
 {
 	for (; skipped > 0; skipped--)
 		show_take_line(&text);
 	for (size_t i = 0; text.len > 0 && i < most; i++)
-		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ", show_take_line(&text));
+		put_line(screen, i == mark ? COLOUR_REVERSE : style, i == mark ? "> " : "  ",
+		    show_take_line(&text));
 }
 
 /*
- * As many requests as there is room for, the marked one among them; below them the last that have ended, in what room is
- * left. The mark is visible without colours too.
+ * As many requests as there is room for, the marked one among them; below them the last that have
+ * ended, in what room is left. The mark is visible without colours too.
  */
 static void
 put_table(const struct top *top, struct screen *screen)
 {
 	size_t open = top->open, room = screen->height - screen->used - FRAME;
-	size_t space = open > 0 && open <= room && top->more == 0 && top->marked < room ? room : room - 1;
+	size_t space =
+	    open > 0 && open <= room && top->more == 0 && top->marked < room ? room : room - 1;
 	size_t first = top->marked >= space && space > 0 ? top->marked - space + 1 : 0,
 	       left = first < open ? open - first : 0;
 	size_t shown = left < space ? left : space;
@@ -136,12 +140,13 @@ put_table(const struct top *top, struct screen *screen)
 	if (below > 0)
 		compose(&line, "%d more below", below);
 	else if (open == 0)
-		compose(&line, top->filter.len > 0 ? "nothing in flight has '%b'" : "nothing is in flight",
+		compose(&line,
+		    top->filter.len > 0 ? "nothing in flight has '%b'" : "nothing is in flight",
 		    buf_span(&top->filter));
 	if (line.len > 0)
 		put_cut(screen, "", buf_span(&line));
-	put_lines(screen, buf_span(&rows), 1 + shown, screen->height - 1 - screen->used, top->marked - first - shown,
-	    COLOUR_DIM);
+	put_lines(screen, buf_span(&rows), 1 + shown, screen->height - 1 - screen->used,
+	    top->marked - first - shown, COLOUR_DIM);
 	json_decref(visible);
 	buf_free(&rows);
 	buf_free(&line);
@@ -157,7 +162,10 @@ append_marked(const struct top *top, struct buf *text)
 	view_page(text, marked, target == NULL ? NULL : target->about);
 }
 
-/* A page in the place of the table; of the history the last lines, but for those that are scrolled away. */
+/*
+ * A page in the place of the table; of the history the last lines, but for those that are scrolled
+ * away.
+ */
 static void
 put_page(struct top *top, struct screen *screen)
 {
@@ -183,8 +191,8 @@ put_page(struct top *top, struct screen *screen)
 static json_t *
 bars_of(const json_t *counts)
 {
-	static const char *const bars[] = { ".", "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587",
-		"\u2588" };
+	static const char *const bars[] = { ".", "\u2581", "\u2582", "\u2583", "\u2584", "\u2585",
+		"\u2586", "\u2587", "\u2588" };
 	json_int_t most = 1, calls;
 	struct buf text = { 0 };
 	json_t *shown;
@@ -194,7 +202,8 @@ bars_of(const json_t *counts)
 			calls = json_integer_value(json_array_get(counts, i)) -
 			    json_integer_value(json_array_get(counts, i - 1));
 			if (round > 0)
-				compose(&text, "%s", bars[calls > 0 ? (calls * 8 + most - 1) / most : 0]);
+				compose(&text, "%s",
+				    bars[calls > 0 ? (calls * 8 + most - 1) / most : 0]);
 			else if (calls > most)
 				most = calls;
 		}
@@ -226,7 +235,9 @@ put_servers(const struct top *top, struct screen *screen)
 	json_decref(rows);
 }
 
-/* All about the marked request, as far as there is room, and the last lines of its canceld's log. */
+/*
+ * All about the marked request, as far as there is room, and the last lines of its canceld's log.
+ */
 static void
 put_details(const struct top *top, struct screen *screen)
 {
@@ -291,7 +302,8 @@ put_footer(const struct top *top, struct screen *screen)
 	printable_append(&line, buf_span(&text), "");
 	printable_append(&line, buf_span(&top->typed), "");
 	/* Whose it is must be seen. */
-	table_cut(&cut, buf_span(&line), screen->width, top->asked != NULL ? 2 * screen->width / 3 : 0);
+	table_cut(&cut, buf_span(&line), screen->width,
+	    top->asked != NULL ? 2 * screen->width / 3 : 0);
 	put_line(screen, top->notice.len > 0 ? COLOUR_BOLD : "", "  ", buf_span(&cut));
 	buf_free(&text);
 	buf_free(&line);
@@ -306,7 +318,8 @@ top_draw(struct top *top)
 	screen.width = term_width(&screen.height) - MARGIN;
 	compose(&screen.bytes, "\033[H");
 	/* A terminal that has gone has any number of cells. */
-	if (screen.width < WIDTH_LEAST - MARGIN || screen.width > UINT16_MAX || screen.height < HEIGHT_LEAST) {
+	if (screen.width < WIDTH_LEAST - MARGIN || screen.width > UINT16_MAX ||
+	    screen.height < HEIGHT_LEAST) {
 		put_cut(&screen, "", SPAN("top needs 40x6"));
 	} else {
 		if (top->page != 0)

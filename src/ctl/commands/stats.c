@@ -19,17 +19,20 @@ write_tally(struct buf *text, const json_t *row, const char *key)
 		column_text(text, tallies, key);
 }
 
-/* The time that so many of a hundred needed at most, as the histogram lets it be guessed. key: how many. */
+/*
+ * The time that so many of a hundred needed at most, as the histogram lets it be guessed. key: how
+ * many.
+ */
 static void
 write_quantile(struct buf *text, const json_t *row, const char *key)
 {
-	double rank = (double)show_number(row, "count") * strtod(key, NULL) / 100, below = 0, from = 0;
+	double rank = (double)show_number(row, "count") * strtod(key, NULL) / 100, below = 0,
+	       from = 0;
 	double longest = (double)show_number(row, "longest_ms"), to = 0, count;
 	const char *bound;
 	json_t *value;
 
-	json_object_foreach(json_object_get(row, "within_s"), bound, value)
-	{
+	json_object_foreach (json_object_get(row, "within_s"), bound, value) {
 		count = json_number_value(value);
 		from = to;
 		to = strcmp(bound, "+Inf") == 0 ? longest : strtod(bound, NULL) * 1000;
@@ -78,8 +81,7 @@ show_counts(const char *head, json_t *counts)
 
 	compose(&line, "  %s", head);
 	indent = line.len;
-	json_object_foreach(counts, key, value)
-	{
+	json_object_foreach (counts, key, value) {
 		if (json_integer_value(value) == 0)
 			continue;
 		compose(&line, "%s%s %d", before, key, (int64_t)json_integer_value(value));
@@ -99,7 +101,8 @@ show_stats(const struct target *target)
 	static const struct {
 		const char *head, *key;
 	} lines[] = { { "requests:     ", "requests" }, { "in flight:    ", "in_flight" },
-		{ "queued bytes: ", "queued_bytes" }, { "ended:        ", "tallies" }, { "decisions:    ", "why" } };
+		{ "queued bytes: ", "queued_bytes" }, { "ended:        ", "tallies" },
+		{ "decisions:    ", "why" } };
 	const json_t *stats = target->about;
 	json_t *rows = json_object_get(stats, "methods"), *row;
 	struct buf line = { 0 };

@@ -33,7 +33,8 @@ steer_tell_ping(struct buf *line, const json_t *server)
 		compose(line, "the server ended before it answered");
 		return CTL_NO;
 	}
-	compose(line, late ? "not answered for %b" : "answered after %b", show_time(show_number(server, key)));
+	compose(line, late ? "not answered for %b" : "answered after %b",
+	    show_time(show_number(server, key)));
 	return late ? STATUS_TIMED_OUT : CTL_YES;
 }
 
@@ -57,7 +58,8 @@ tell_changed(struct buf *line, const json_t *result)
 {
 	int64_t changed = show_number(result, "changed");
 
-	compose(line, changed > 0 ? "set; %d in flight changed" : "set for the requests that come", changed);
+	compose(line, changed > 0 ? "set; %d in flight changed" : "set for the requests that come",
+	    changed);
 	if (show_has(result, "meant"))
 		compose(line, "; was this meant? %b", show_string(result, "meant"));
 	return CTL_YES;
@@ -77,13 +79,15 @@ append_names(struct buf *line, const char *head, const json_t *names)
 	json_t *name;
 	size_t i;
 
-	json_array_foreach(names, i, name) compose(line, "%s %b", i == 0 ? head : ",", show_text(name));
+	json_array_foreach (names, i, name)
+		compose(line, "%s %b", i == 0 ? head : ",", show_text(name));
 }
 
 static int
 tell_reloaded(struct buf *line, const json_t *result)
 {
-	const json_t *changed = json_object_get(result, "changed"), *later = json_object_get(result, "at_next_start");
+	const json_t *changed = json_object_get(result, "changed"),
+		     *later = json_object_get(result, "at_next_start");
 	bool now = json_array_size(changed) > 0, then = json_array_size(later) > 0;
 
 	append_names(line, "changed", changed);
@@ -95,9 +99,11 @@ tell_reloaded(struct buf *line, const json_t *result)
 /* The commands; each is a method of the same name. */
 static const struct order {
 	const char *name, *wants, *usage;
-	int words;                                           /* that are no options, with the canceld */
-	int (*tell)(struct buf *line, const json_t *result); /* the human form of what one said; the exit status */
-	bool (*is_over)(const json_t *server); /* NULL: at once; else the result is the server as `list` has it then */
+	int words; /* that are no options, with the canceld */
+	/* the human form of what one said; the exit status */
+	int (*tell)(struct buf *line, const json_t *result);
+	/* NULL: at once; else the result is the server as `list` has it then */
+	bool (*is_over)(const json_t *server);
 } orders[] = {
 	{ "set", "which canceld, and which deadline? give NAME DURATION, or --all DURATION",
 	    "usage: cancelctl set [-Tnuj] -a|" TARGETS_USAGE " [[METHOD[:NAME]=]DURATION]\n\n"
@@ -228,8 +234,9 @@ await(const struct steering *steering, struct target *target)
 }
 
 /*
- * One more of a target; a stronger one for the same, which stands before it, covers it. Of a name that is an address or
- * long only a part is told, and two that look the same need not be. Takes the reference.
+ * One more of a target; a stronger one for the same, which stands before it, covers it. Of a name
+ * that is an address or long only a part is told, and two that look the same need not be. Takes the
+ * reference.
  */
 static void
 add_rule(json_t *rules, json_t *row)
@@ -240,7 +247,8 @@ add_rule(json_t *rules, json_t *row)
 	show_take(same, row, "pid option method name");
 	show_each (other, rules)
 		if (json_equal(json_object_get(other, "same"), same))
-			state = strpbrk(show_string(row, "name").ptr, ":*.") != NULL ? "" : "covered";
+			state =
+			    strpbrk(show_string(row, "name").ptr, ":*.") != NULL ? "" : "covered";
 	json_object_set_new(row, "same", same);
 	json_object_set_new(row, "state", json_string(state));
 	json_array_append_new(rules, row);
@@ -317,8 +325,7 @@ end(struct steering *steering)
 	const char *text;
 	json_t *tellers;
 
-	json_object_foreach(steering->faults, text, tellers)
-	{
+	json_object_foreach (steering->faults, text, tellers) {
 		if (json_array_size(tellers) == 1)
 			ctl_no("%s: %s", json_string_value(json_array_get(tellers, 0)), text);
 		else
@@ -326,12 +333,15 @@ end(struct steering *steering)
 	}
 	if (json_array_size(steering->rules) > 0 && !steering->json)
 		table_show(rule_columns, steering->rules);
-	else if (steering->list && steering->order == orders && !steering->json && steering->answers > 0)
+	else if (steering->list && steering->order == orders && !steering->json &&
+	    steering->answers > 0)
 		puts("no rule is set: all deadlines are built in");
-	json_object_foreach(steering->unfit, text, tellers) if (json_array_size(tellers) == steering->answers)
-	    compose(&sections, sections.len > 0 ? ", %s" : "%s", text);
+	json_object_foreach (steering->unfit, text, tellers)
+		if (json_array_size(tellers) == steering->answers)
+			compose(&sections, sections.len > 0 ? ", %s" : "%s", text);
 	if (sections.len > 0)
-		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len, sections.data);
+		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len,
+		    sections.data);
 	buf_free(&sections);
 	json_decref(steering->rules);
 	json_decref(steering->unfit);
@@ -388,16 +398,20 @@ ctl_steer(int argc, char *argv[])
 	if (sets && bare && !steering.all && is_rule(argv[optind], steering.unset))
 		return ctl_usage("'%.100s' is no canceld: %s", argv[optind], steering.order->wants);
 	steering.list = bare && !now && !cap && !steering.unset;
-	if (argc - optind != steering.order->words - steering.all - (bare && (steering.unset || steering.list)))
+	if (argc - optind !=
+	    steering.order->words - steering.all - (bare && (steering.unset || steering.list)))
 		return ctl_usage("%s; see cancelctl %s --help", steering.order->wants, argv[0]);
 	if (steering.list || steering.order->words == 1)
 		params = steering.force ? json_pack("{s:b}", "force", true) : json_object();
 	else if (sets)
-		params = json_pack("{s:s, s:b, s:b, s:o}", "option", cap ? "max-time" : "timeout", "now", now, "unset",
-		    steering.unset, "rule", rule_of(bare ? "" : argv[argc - 1], steering.unset));
+		params = json_pack("{s:s, s:b, s:b, s:o}", "option", cap ? "max-time" : "timeout",
+		    "now", now, "unset", steering.unset, "rule",
+		    rule_of(bare ? "" : argv[argc - 1], steering.unset));
 	else
-		params = json_pack("{s:o}", "level", printable_json(span_of(argv[argc - 1]), false));
-	status = targets_ask(steering.all ? NULL : argv[optind], argv[0], params, report, &steering);
+		params =
+		    json_pack("{s:o}", "level", printable_json(span_of(argv[argc - 1]), false));
+	status =
+	    targets_ask(steering.all ? NULL : argv[optind], argv[0], params, report, &steering);
 	end(&steering);
 	return status;
 }

@@ -17,11 +17,12 @@ enum {
 	ENDED = 'e' /* beside the keys i, a and l: the order of what has ended */
 };
 
-static const char usage[] = "usage: cancelctl top [-i DURATION] [PID|NAME]\n\n"
-			    "Shows the requests in flight on a terminal, of every canceld of this user, or\n"
-			    "of those that are called NAME: what hangs longest stands first, and what has\n"
-			    "ended last stands below. ? shows the keys, q quits.\n\n"
-			    "  -i, --interval DURATION   between two looks; 1s\n";
+static const char usage[] =
+    "usage: cancelctl top [-i DURATION] [PID|NAME]\n\n"
+    "Shows the requests in flight on a terminal, of every canceld of this user, or\n"
+    "of those that are called NAME: what hangs longest stands first, and what has\n"
+    "ended last stands below. ? shows the keys, q quits.\n\n"
+    "  -i, --interval DURATION   between two looks; 1s\n";
 
 /* Makes only calls that a handler may make. */
 static void
@@ -40,13 +41,14 @@ on_signal(int number)
 }
 
 /*
- * The smallest first; of what is open a time, which stays the same while nothing happens. What is held waits for what hangs,
- * and stands below it.
+ * The smallest first; of what is open a time, which stays the same while nothing happens. What is
+ * held waits for what hangs, and stands below it.
  */
 static json_int_t
 key_of(const json_t *row, int order)
 {
-	json_int_t behind = show_is(row, "verdict", "held") ? MSEC_NEVER / 2 : 0, now = show_number(row, "now");
+	json_int_t behind = show_is(row, "verdict", "held") ? MSEC_NEVER / 2 : 0,
+		   now = show_number(row, "now");
 
 	if (order == 'l')
 		return view_left(row) < MSEC_NEVER ? now + view_left(row) : MSEC_NEVER;
@@ -69,16 +71,21 @@ place_of(const struct top *top, const json_t *request)
 {
 	size_t i;
 
-	for (i = 0; i < json_array_size(top->rows) && !is_same(json_array_get(top->rows, i), request); i++)
+	for (i = 0;
+	     i < json_array_size(top->rows) && !is_same(json_array_get(top->rows, i), request); i++)
 		continue;
 	return i;
 }
 
-/* Appends it to what is known, and to the rows, if the filter lets it be shown; takes the reference. */
+/*
+ * Appends it to what is known, and to the rows, if the filter lets it be shown; takes the
+ * reference.
+ */
 static void
 add_row(const struct top *top, json_t *rows, json_t *row, int order)
 {
-	static const char *const keys_of[] = { "server", "method", "name", "id", "verdict", "state" };
+	static const char *const keys_of[] = { "server", "method", "name", "id", "verdict",
+		"state" };
 	struct span filter = buf_span(&top->filter), text;
 	bool fits = filter.len == 0;
 
@@ -103,16 +110,21 @@ collect(struct top *top, json_t *ended)
 	targets_each (target, &top->targets) {
 		age = show_number(target->about, "age_ms");
 		if (age > 0 && !show_has(top->starts, target->path))
-			json_object_set_new(top->starts, target->path, json_integer(monotonic_now() - age));
+			json_object_set_new(top->starts, target->path,
+			    json_integer(monotonic_now() - age));
 		age += show_number(top->starts, target->path);
 		top->more += show_number(target->about, "more");
 		for (int over = 0; over < 2; over++)
-			show_each (request, json_object_get(target->about, over ? "ended" : "requests")) {
+			show_each (request,
+			    json_object_get(target->about, over ? "ended" : "requests")) {
 				row = target_with(target, request);
-				json_object_set_new(row, "socket", json_string_nocheck(target->path));
+				json_object_set_new(row, "socket",
+				    json_string_nocheck(target->path));
 				json_object_set_new(row, "now", json_integer(age));
-				json_object_set(row, "config", json_object_get(target->about, "config"));
-				add_row(top, over ? ended : top->rows, row, over ? ENDED : top->order);
+				json_object_set(row, "config",
+				    json_object_get(target->about, "config"));
+				add_row(top, over ? ended : top->rows, row,
+				    over ? ENDED : top->order);
 			}
 	}
 }
@@ -127,7 +139,10 @@ note_end(json_t *row, const char *state)
 	json_object_set_new(row, "state", json_string(state));
 }
 
-/* What there was of a canceld that has ended stays among what has ended; that of one that does not answer stays where it was. */
+/*
+ * What there was of a canceld that has ended stays among what has ended; that of one that does not
+ * answer stays where it was.
+ */
 static void
 keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed)
 {
@@ -168,8 +183,10 @@ note_calls(struct top *top, msec_t now)
 			continue;
 		counts = known ? json_incref(counts) : json_pack("[O]", count);
 		json_object_set_new(top->calls, target->path, counts);
-		for (msec_t k = 0; k < (known ? now / SLOT - top->looked / SLOT : 1) && k < SLOTS; k++)
-			json_array_append(counts, json_array_get(counts, json_array_size(counts) - 1));
+		for (msec_t k = 0; k < (known ? now / SLOT - top->looked / SLOT : 1) && k < SLOTS;
+		     k++)
+			json_array_append(counts,
+			    json_array_get(counts, json_array_size(counts) - 1));
 		while (json_array_size(counts) > SLOTS)
 			json_array_remove(counts, 0);
 		json_array_set(counts, json_array_size(counts) - 1, count);
@@ -186,7 +203,8 @@ note_ping(struct top *top)
 
 	top->told = top->looked;
 	buf_clear(&top->notice);
-	compose(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"), (int64_t)show_number(top->pinged, "pid"));
+	compose(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"),
+	    (int64_t)show_number(top->pinged, "pid"));
 	steer_tell_ping(&top->notice, server);
 	if (!steer_ping_is_over(server))
 		return;
@@ -222,7 +240,10 @@ find_targets(struct top *top)
 	targets_keep(&top->targets, top->which);
 }
 
-/* The mark stays with the request of which all is shown, if it is still known, and with one that is not at the top while it is open. */
+/*
+ * The mark stays with the request of which all is shown, if it is still known, and with one that is
+ * not at the top while it is open.
+ */
 static void
 keep_mark(struct top *top, const json_t *marked, bool open)
 {
@@ -267,9 +288,13 @@ look(struct top *top)
 	read_log(top);
 }
 
-/* Calls the canceld of the request. NULL: *fault tells why there is no result. Takes the reference to params. */
+/*
+ * Calls the canceld of the request. NULL: *fault tells why there is no result. Takes the reference
+ * to params.
+ */
 static json_t *
-call(const struct top *top, const json_t *request, const char *method, json_t *params, const char **fault)
+call(const struct top *top, const json_t *request, const char *method, json_t *params,
+    const char **fault)
 {
 	struct target *target = top_target(top, request);
 
@@ -308,8 +333,8 @@ order(struct top *top, const json_t *request, const char *method, json_t *params
 	const char *fault;
 	json_t *result = call(top, request, method, params, &fault);
 
-	compose(&top->notice, "%b[%d]: %s", show_string(request, "server"), (int64_t)show_number(request, "pid"),
-	    result != NULL ? done : fault);
+	compose(&top->notice, "%b[%d]: %s", show_string(request, "server"),
+	    (int64_t)show_number(request, "pid"), result != NULL ? done : fault);
 	json_decref(result);
 	return result != NULL;
 }
@@ -443,7 +468,8 @@ on_answer_key(struct top *top, char key)
 	if (top->asks == 'c' && yes)
 		cancel_asked(top);
 	else if (top->asks == 'R' && yes)
-		order(top, top->asked, "restart", NULL, "its server is ended, and another one started");
+		order(top, top->asked, "restart", NULL,
+		    "its server is ended, and another one started");
 	else if (top->asks == 's' && enter && top->typed.len > 0)
 		set_asked(top);
 	else if (top->asks == '/')
@@ -479,7 +505,8 @@ read_keys(struct top *top)
 
 	top->ends = got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
 	for (ssize_t i = 0; i < got; i++) {
-		if (typed[i] == ESCAPE && i + 2 < got && (typed[i + 1] == '[' || typed[i + 1] == 'O'))
+		if (typed[i] == ESCAPE && i + 2 < got &&
+		    (typed[i + 1] == '[' || typed[i + 1] == 'O'))
 			i += 2;
 		on_key(top, typed[i]);
 	}
@@ -488,12 +515,14 @@ read_keys(struct top *top)
 static int
 run(struct top *top, msec_t interval)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGTSTP, SIGWINCH };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGTSTP,
+		SIGWINCH };
 	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
 	msec_t next = 0, rest;
 
 	for (size_t i = 0; i < COUNT_OF(signals); i++)
-		sigaction(signals[i], &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART }, NULL);
+		sigaction(signals[i],
+		    &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART }, NULL);
 	if (!term_enter())
 		return ctl_usage("top needs a terminal; see cancelctl ls for a list");
 	while (!top->ends) {
@@ -514,16 +543,19 @@ run(struct top *top, msec_t interval)
 int
 ctl_top(int argc, char *argv[])
 {
-	static struct top top = { .order = 'i', .targets = { .method = "list" } }; /* ends with the process */
+	/* ends with the process */
+	static struct top top = { .order = 'i', .targets = { .method = "list" } };
 	msec_t interval;
 	const char *text = "1s";
 
 	ctl_line(argc, argv, CTL_OPTIONS({ "=interval", 'i', &text }), 1, usage);
-	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST || interval > INTERVAL_MOST)
+	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST ||
+	    interval > INTERVAL_MOST)
 		return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", text);
 	top.which = argv[optind];
 	top.starts = json_object();
 	look(&top);
-	return top.which != NULL && top.targets.count == 0 ? targets_tell_none(&top.targets, top.which) :
-							     run(&top, interval);
+	return top.which != NULL && top.targets.count == 0 ?
+	    targets_tell_none(&top.targets, top.which) :
+	    run(&top, interval);
 }

@@ -11,12 +11,13 @@
 
 enum { LOOK = 1000 /* ms between two looks for a canceld that was started */ };
 
-static const char usage[] = "usage: cancelctl watch [-j] [-l LEVEL] [" TARGETS_USAGE "] [FILTER...]\n"
-			    "\n"
-			    "Shows the decisions of every canceld of this user, or of one. All filters must\n"
-			    "fit: why=LATE,TIMED_OUT method=tools/* name!=echo server=NAME age>5s id=7\n\n"
-			    "  -l, --level LEVEL    error, notice, decision (the default) or traffic\n"
-			    "  -j, --json           one JSON object a line\n";
+static const char usage[] =
+    "usage: cancelctl watch [-j] [-l LEVEL] [" TARGETS_USAGE "] [FILTER...]\n"
+    "\n"
+    "Shows the decisions of every canceld of this user, or of one. All filters must\n"
+    "fit: why=LATE,TIMED_OUT method=tools/* name!=echo server=NAME age>5s id=7\n\n"
+    "  -l, --level LEVEL    error, notice, decision (the default) or traffic\n"
+    "  -j, --json           one JSON object a line\n";
 
 struct view {
 	struct filter filter;
@@ -51,9 +52,11 @@ hear(const struct watcher *watcher, struct target *target, json_t *message)
 		if (watcher->json)
 			show_json(message);
 		else
-			ctl_no("canceld %ld: %lld decisions were lost, because they were not read fast enough",
+			ctl_no(
+			    "canceld %ld: %lld decisions were lost, because they were not read fast enough",
 			    target->pid, show_number(params, "count"));
-	} else if (json_unpack(message, "{s:{s:s}}", "error", "message", &why) == 0 && target->about == NULL) {
+	} else if (json_unpack(message, "{s:{s:s}}", "error", "message", &why) == 0 &&
+	    target->about == NULL) {
 		/* It is asked again at each look, and told once. */
 		target->about = json_incref(message);
 		target_say(target, CTL_FAILED, why);
@@ -83,7 +86,10 @@ hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 	}
 }
 
-/* Those that are there; one for which there is no descriptor is told once, and tried again at each look. */
+/*
+ * Those that are there; one for which there is no descriptor is told once, and tried again at each
+ * look.
+ */
 static void
 look(struct targets *targets)
 {
@@ -114,13 +120,15 @@ watch_run(const struct watcher *watcher, const char *which)
 		look(&targets);
 	if (which == NULL && targets.count == 0)
 		ctl_no("no canceld of this user is running; waiting for one");
-	for (; status == CTL_YES && show_flush() == 0 && (one == NULL || one->fd >= 0); now = monotonic_now()) {
+	for (; status == CTL_YES && show_flush() == 0 && (one == NULL || one->fd >= 0);
+	     now = monotonic_now()) {
 		if (now >= next) {
 			if (one == NULL)
 				look(&targets);
 			next = now + LOOK;
 		}
-		hear_all(watcher, &targets, one != NULL && watcher->turn == NULL ? -1 : (int)(next - now));
+		hear_all(watcher, &targets,
+		    one != NULL && watcher->turn == NULL ? -1 : (int)(next - now));
 		if (watcher->turn != NULL)
 			watcher->turn(watcher->user);
 	}
@@ -137,14 +145,19 @@ ctl_watch(int argc, char *argv[])
 	enum why_level level;
 	int status = -1;
 
-	ctl_line(argc, argv, CTL_OPTIONS({ "=level", 'l', &watcher.level }, { "json", 'j', &view.json }), argc, usage);
+	ctl_line(argc, argv,
+	    CTL_OPTIONS({ "=level", 'l', &watcher.level }, { "json", 'j', &view.json }), argc,
+	    usage);
 	if (!log_level_named(span_of(watcher.level), &level))
-		status = ctl_usage("--level: '%.60s' is none of error, notice, decision and traffic", watcher.level);
+		status =
+		    ctl_usage("--level: '%.60s' is none of error, notice, decision and traffic",
+			watcher.level);
 	for (int i = optind; i < argc && status < 0; i++)
 		if (filter_is_condition(argv[i]))
 			status = filter_add(&view.filter, argv[i]);
 		else if (which != NULL)
-			status = ctl_usage("'%.100s' is no filter, and a canceld is given already", argv[i]);
+			status = ctl_usage("'%.100s' is no filter, and a canceld is given already",
+			    argv[i]);
 		else
 			which = argv[i];
 	watcher.json = view.json;

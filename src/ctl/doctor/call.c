@@ -1,4 +1,7 @@
-/* The command call: one call of one tool. The visitor is the doctor's; canceld is as for any client. */
+/*
+ * The command call: one call of one tool. The visitor is the doctor's; canceld is as for any
+ * client.
+ */
 
 #include "core/compose.h"
 #include "ctl/commands.h"
@@ -10,27 +13,28 @@
 #include "shell/options.h"
 #include "shell/words.h"
 
-static const char help[] = "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [canceld's options] COMMAND...\n"
-			   "       cancelctl call [-jv] CLIENT:SERVER TOOL [ARGUMENT...] [-- OPTION...]\n"
-			   "       cancelctl call [-jv] --list ...\n"
-			   "\n"
-			   "Starts an MCP server through canceld, calls one of its tools, prints the text of\n"
-			   "the result, or its structured content as JSON. ARGUMENT is NAME=VALUE, a JSON\n"
-			   "object, or - for one on standard input. CLIENT:SERVER, or FILE:SERVER, is one\n"
-			   "that cancelctl wrap --list shows. Ctrl+C cancels the call.\n"
-			   "\n"
-			   "  --list         instead of a call: the tools, with their parameters\n"
-			   "  -j, --json     the whole result, or each tool, as one JSON object\n"
-			   "  -v, --verbose  show what the server and canceld write to stderr\n"
-			   "  -h, --help     this text\n"
-			   "\n"
-			   "Of canceld's options -t 30s gives the call a deadline, and --clean-text replaces\n"
-			   "half characters of the server's, with which no text can be read.\n"
-			   "\n"
-			   "Exit status: 0 done; 1 there is no such CLIENT:SERVER; 2 wrong usage, as a tool\n"
-			   "that the server does not have; 123 it answered with an error; 124 a deadline\n"
-			   "passed; 125 canceld or cancelctl failed; 126 COMMAND cannot be executed; 127 it\n"
-			   "was not found; 130, 143 a signal ended it.\n";
+static const char help[] =
+    "usage: cancelctl call [-jv] TOOL [ARGUMENT...] -- [canceld's options] COMMAND...\n"
+    "       cancelctl call [-jv] CLIENT:SERVER TOOL [ARGUMENT...] [-- OPTION...]\n"
+    "       cancelctl call [-jv] --list ...\n"
+    "\n"
+    "Starts an MCP server through canceld, calls one of its tools, prints the text of\n"
+    "the result, or its structured content as JSON. ARGUMENT is NAME=VALUE, a JSON\n"
+    "object, or - for one on standard input. CLIENT:SERVER, or FILE:SERVER, is one\n"
+    "that cancelctl wrap --list shows. Ctrl+C cancels the call.\n"
+    "\n"
+    "  --list         instead of a call: the tools, with their parameters\n"
+    "  -j, --json     the whole result, or each tool, as one JSON object\n"
+    "  -v, --verbose  show what the server and canceld write to stderr\n"
+    "  -h, --help     this text\n"
+    "\n"
+    "Of canceld's options -t 30s gives the call a deadline, and --clean-text replaces\n"
+    "half characters of the server's, with which no text can be read.\n"
+    "\n"
+    "Exit status: 0 done; 1 there is no such CLIENT:SERVER; 2 wrong usage, as a tool\n"
+    "that the server does not have; 123 it answered with an error; 124 a deadline\n"
+    "passed; 125 canceld or cancelctl failed; 126 COMMAND cannot be executed; 127 it\n"
+    "was not found; 130, 143 a signal ended it.\n";
 
 struct call {
 	struct examination what;
@@ -77,8 +81,8 @@ read_canceld(struct call *call, char **behind)
 static void
 read_line(struct call *call, int argc, char *argv[])
 {
-	const struct ctl_option options[] = { { "list", 0, &call->list }, { "json", 'j', &call->json },
-		{ "verbose", 'v', &call->what.loud }, { 0 } };
+	const struct ctl_option options[] = { { "list", 0, &call->list },
+		{ "json", 'j', &call->json }, { "verbose", 'v', &call->what.loud }, { 0 } };
 	char **behind;
 	int words = ctl_cut(argc, argv, &behind), status;
 
@@ -94,8 +98,8 @@ read_line(struct call *call, int argc, char *argv[])
 }
 
 /*
- * Without a command the first word names the server. Without a control socket the error of a deadline names canceld's option,
- * not a session that has ended.
+ * Without a command the first word names the server. Without a control socket the error of a
+ * deadline names canceld's option, not a session that has ended.
  */
 static void
 read_server(struct call *call)
@@ -107,7 +111,8 @@ read_server(struct call *call)
 	ctl_add_words(&options, (char *const[]){ "--no-control", NULL });
 	if (call->what.command[0] == NULL) {
 		if (call->words[0] == NULL)
-			exit(ctl_usage("which server? its command stands behind --, or CLIENT:SERVER before the tool"));
+			exit(ctl_usage(
+			    "which server? its command stands behind --, or CLIENT:SERVER before the tool"));
 		configured_read(&call->server, *call->words++, true);
 		call->what.command = call->server.command;
 	}
@@ -128,7 +133,9 @@ read_pair(const char *word)
 	json_t *pair;
 
 	if (len == 0 || word[len] == '\0')
-		exit(ctl_usage("'%.100s' is no NAME=VALUE, no JSON object and no -; a command stands behind --", word));
+		exit(ctl_usage(
+		    "'%.100s' is no NAME=VALUE, no JSON object and no -; a command stands behind --",
+		    word));
 	pair = json_pack("[s%, s]", word, len, word + len + 1);
 	if (pair == NULL)
 		exit(ctl_usage("the argument '%.100s' is not UTF-8", word));
@@ -143,8 +150,9 @@ read_arguments(char *const *words)
 
 	for (; *words != NULL; words++)
 		json_array_append_new(said,
-		    strcmp(*words, "-") == 0 || (*words)[0] == '{' ? tools_read("the arguments", *words) :
-								     read_pair(*words));
+		    strcmp(*words, "-") == 0 || (*words)[0] == '{' ?
+			tools_read("the arguments", *words) :
+			read_pair(*words));
 	return said;
 }
 
@@ -175,7 +183,8 @@ put_content(FILE *out, const json_t *result)
 	show_each (block, json_object_get(result, "content")) {
 		char *json = json_dumps(block, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 
-		put_text(out, show_is(block, "type", "text") ? show_string(block, "text") : span_of(json));
+		put_text(out,
+		    show_is(block, "type", "text") ? show_string(block, "text") : span_of(json));
 		free(json);
 	}
 }
@@ -185,7 +194,8 @@ put_result(const struct call *call, const json_t *result)
 {
 	const json_t *structured = json_object_get(result, "structuredContent");
 
-	if (call->json || (structured == NULL && !json_is_array(json_object_get(result, "content"))))
+	if (call->json ||
+	    (structured == NULL && !json_is_array(json_object_get(result, "content"))))
 		show_json(result);
 	else if (structured != NULL)
 		show_json(structured);
@@ -197,14 +207,14 @@ put_result(const struct call *call, const json_t *result)
 static void
 put_tool(const json_t *tool)
 {
-	json_t *parameters = json_object_get(json_object_get(tool, "inputSchema"), "properties"), *schema;
+	json_t *parameters = json_object_get(json_object_get(tool, "inputSchema"), "properties"),
+	       *schema;
 	struct span about = span_until(show_string(tool, "description"), "\r\n");
 	struct buf line = { 0 };
 	const char *name;
 
 	compose(&line, "%b", show_string(tool, "name"));
-	json_object_foreach(parameters, name, schema)
-	{
+	json_object_foreach (parameters, name, schema) {
 		struct span type = show_string(schema, "type");
 
 		compose(&line, tools_require(tool, name) ? " %s=%b" : " [%s=%b]", name,
@@ -248,8 +258,9 @@ tell_failure(struct call *call, const struct asked *asked)
 
 	visit_begin(&call->visit, call->visit.check, 0);
 	if (call->visit.unreadable)
-		return ctl_failed("%s: the server sent a number, a key or half a character that cannot be read: "
-				  "-- --clean-text replaces the last",
+		return ctl_failed(
+		    "%s: the server sent a number, a key or half a character that cannot be read: "
+		    "-- --clean-text replaces the last",
 		    call->visit.check);
 	if (visit_interrupted)
 		return CTL_FAILED;
@@ -287,7 +298,8 @@ is_fit(const struct call *call, const json_t *tools, bool cut, json_t *arguments
 {
 	const json_t *tool = tools_find(tools, call->words[0], cut);
 
-	return (tool != NULL || cut) && tools_fill(tool, call->said, arguments) && tools_suffice(tool, arguments);
+	return (tool != NULL || cut) && tools_fill(tool, call->said, arguments) &&
+	    tools_suffice(tool, arguments);
 }
 
 static int
@@ -306,7 +318,10 @@ use_tool(struct call *call, const json_t *arguments)
 	return CTL_YES;
 }
 
-/* The tool, or the list. The tools are asked for first, so that a mistake of the caller's is told as one. */
+/*
+ * The tool, or the list. The tools are asked for first, so that a mistake of the caller's is told
+ * as one.
+ */
 static int
 use_session(struct call *call)
 {
@@ -338,7 +353,8 @@ run(struct call *call)
 	struct visit *visit = &call->visit;
 	const struct asked *asked = open_session(call, DIALOGUE_MCP);
 	bool opened = asked->result != NULL;
-	int status = opened ? use_session(call) : tell_failure(call, asked), number = visit_interrupted, ended;
+	int status = opened ? use_session(call) : tell_failure(call, asked),
+	    number = visit_interrupted, ended;
 	const char *what = visit->check, *how = "given up";
 
 	/* The request that opens the session is not cancelled; the end of input ends that. */
@@ -356,8 +372,10 @@ run(struct call *call)
 		raise(number);
 	}
 	/* canceld has the statuses of what could not be started. */
-	return !opened && status == STATUS_ERROR && ended >= STATUS_FAILED && ended <= STATUS_NOT_FOUND ? ended :
-													  status;
+	return !opened && status == STATUS_ERROR && ended >= STATUS_FAILED &&
+		ended <= STATUS_NOT_FOUND ?
+	    ended :
+	    status;
 }
 
 int
@@ -370,8 +388,9 @@ ctl_call(int argc, char *argv[])
 	read_server(call);
 	/* A call has a tool, a list none. */
 	if (call->list == (call->words[0] != NULL))
-		exit(call->list ? ctl_usage("'%.100s': --list takes no tool", call->words[0]) :
-				  ctl_usage("which tool? cancelctl call --list shows those of the server"));
+		exit(call->list ?
+			ctl_usage("'%.100s': --list takes no tool", call->words[0]) :
+			ctl_usage("which tool? cancelctl call --list shows those of the server"));
 	call->said = read_arguments(call->words + !call->list);
 	program_canceld(call->what.canceld);
 	/* A server that has ended is no reason to end. */

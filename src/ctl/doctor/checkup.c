@@ -19,18 +19,22 @@ struct run {
 	struct verdicts *report;
 	struct visit visit;
 	const struct asked *ping; /* the first one, with nothing else open */
-	long long called;         /* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
-	bool died;                /* the server, in a call or after it */
-	bool alone;               /* one of two calls at once failed */
-	bool goes_on;             /* the cancelled call: the option -K makes up for that */
+	/* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
+	long long called;
+	bool died;    /* the server, in a call or after it */
+	bool alone;   /* one of two calls at once failed */
+	bool goes_on; /* the cancelled call: the option -K makes up for that */
 };
 
-#define UNTESTED(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NOT_TESTED, MSEC_NEVER, __VA_ARGS__)
-#define YES(run, check, time, ...) verdicts_tell((run)->report, check, VERDICT_YES, time, __VA_ARGS__)
+#define UNTESTED(run, check, ...) \
+	verdicts_tell((run)->report, check, VERDICT_NOT_TESTED, MSEC_NEVER, __VA_ARGS__)
+#define YES(run, check, time, ...) \
+	verdicts_tell((run)->report, check, VERDICT_YES, time, __VA_ARGS__)
 #define NO(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NO, MSEC_NEVER, __VA_ARGS__)
 
 /* Not the server's fault, but the caller's: then there is no report. */
-#define MISTAKE(run, ...) (visit_begin(&(run)->visit, "", 0), (run)->report->status = ctl_usage(__VA_ARGS__))
+#define MISTAKE(run, ...) \
+	(visit_begin(&(run)->visit, "", 0), (run)->report->status = ctl_usage(__VA_ARGS__))
 
 /* This check and those that follow, up to that of the cancel. */
 static void
@@ -44,7 +48,9 @@ tell_untested(struct run *run, enum check first, const char *why)
 static const char *
 error_of(const struct asked *asked, const char *otherwise)
 {
-	return asked->answer == NULL ? "no answer" : asked->error == NULL ? otherwise : asked->error;
+	return asked->answer == NULL ? "no answer" :
+	    asked->error == NULL     ? otherwise :
+				       asked->error;
 }
 
 /* Whether canceld can continue the session with another server. */
@@ -54,7 +60,8 @@ can_continue(const struct run *run, const json_t *result)
 	const json_t *agent = json_object_get(result, "agentCapabilities");
 	const json_t *sessions = json_object_get(agent, "sessionCapabilities");
 
-	return run->what->kind == DIALOGUE_MCP || json_is_true(json_object_get(agent, "loadSession")) ||
+	return run->what->kind == DIALOGUE_MCP ||
+	    json_is_true(json_object_get(agent, "loadSession")) ||
 	    json_is_object(json_object_get(sessions, "resume"));
 }
 
@@ -69,14 +76,17 @@ tell_opening(struct run *run, const struct asked *asked)
 	if (asked->result != NULL) {
 		snprintf(run->report->server, sizeof(run->report->server), "%s%s%s", name,
 		    name[0] != '\0' && version[0] != '\0' ? " " : "", version);
-		YES(run, CHECK_INITIALIZE, time, "%s was answered after %lld ms", asked->method, time);
+		YES(run, CHECK_INITIALIZE, time, "%s was answered after %lld ms", asked->method,
+		    time);
 	} else if (asked->served) {
-		NO(run, CHECK_INITIALIZE, "%s: %s", asked->method, error_of(asked, "the result is no object"));
+		NO(run, CHECK_INITIALIZE, "%s: %s", asked->method,
+		    error_of(asked, "the result is no object"));
 	} else if (asked->answer != NULL) {
 		NO(run, CHECK_INITIALIZE, "%s", asked->error + strlen("canceld: "));
 		run->report->ended = true;
 	} else {
-		NO(run, CHECK_INITIALIZE, "%s was not answered within %lld ms", asked->method, time);
+		NO(run, CHECK_INITIALIZE, "%s was not answered within %lld ms", asked->method,
+		    time);
 	}
 }
 
@@ -95,18 +105,20 @@ check_call_line(struct run *run, const json_t *tools)
 static void
 check_tools(struct run *run, const struct asked *opening)
 {
-	const json_t *declared = json_object_get(json_object_get(opening->result, "capabilities"), "tools"), *tool;
+	const json_t *declared =
+			 json_object_get(json_object_get(opening->result, "capabilities"), "tools"),
+		     *tool;
 	json_t *tools = json_array();
 	const struct asked *asked;
 	char shown[TOOLS_SHOWN] = "";
 	bool more, cut = false;
 	size_t i, len;
 
-	asked =
-	    declared != NULL ? tools_ask(&run->visit, "cancelctl: checking tools", run->what->timeout, tools) : opening;
+	asked = declared != NULL ?
+	    tools_ask(&run->visit, "cancelctl: checking tools", run->what->timeout, tools) :
+	    opening;
 	more = visit_text(asked->result, "nextCursor")[0] != '\0';
-	json_array_foreach(tools, i, tool)
-	{
+	json_array_foreach (tools, i, tool) {
 		len = strlen(shown);
 		cut |= (size_t)snprintf(shown + len, sizeof(shown) - len, "%s%s", i > 0 ? ", " : "",
 			   visit_text(tool, "name")) >= sizeof(shown) - len;
@@ -114,12 +126,17 @@ check_tools(struct run *run, const struct asked *opening)
 	if (declared == NULL)
 		UNTESTED(run, CHECK_TOOLS, "it declares none");
 	else if (asked->answer == NULL)
-		NO(run, CHECK_TOOLS, "tools/list was not answered within %lld ms", visit_took(asked));
+		NO(run, CHECK_TOOLS, "tools/list was not answered within %lld ms",
+		    visit_took(asked));
 	else if (!json_is_array(json_object_get(asked->result, "tools")))
 		NO(run, CHECK_TOOLS, "tools/list: %s", error_of(asked, "the result has no list"));
 	else
-		YES(run, CHECK_TOOLS, MSEC_NEVER, "%s%s", shown, cut ? "..." : more ? ", and more" : "");
-	if (run->what->call != NULL && run->report->findings[CHECK_TOOLS].verdict != VERDICT_NO && !more)
+		YES(run, CHECK_TOOLS, MSEC_NEVER, "%s%s", shown,
+		    cut      ? "..." :
+			more ? ", and more" :
+			       "");
+	if (run->what->call != NULL && run->report->findings[CHECK_TOOLS].verdict != VERDICT_NO &&
+	    !more)
 		check_call_line(run, tools);
 	json_decref(tools);
 }
@@ -136,8 +153,8 @@ open_agent_session(struct run *run)
 	if (run->what->kind != DIALOGUE_ACP || !text_begins(run->what->call, "session/"))
 		return true;
 	asked = visit_ask(visit, "session/new",
-	    json_pack("{s:s, s:[]}", "cwd", getcwd(directory, sizeof(directory)) == NULL ? "/" : directory,
-		"mcpServers"));
+	    json_pack("{s:s, s:[]}", "cwd",
+		getcwd(directory, sizeof(directory)) == NULL ? "/" : directory, "mcpServers"));
 	visit_begin(visit, "cancelctl: opening a session", run->what->start);
 	visit_wait(visit, asked, VISIT_FOREVER);
 	id = visit_text(asked->result, "sessionId");
@@ -145,14 +162,15 @@ open_agent_session(struct run *run)
 		memcpy(visit->session, id, strlen(id) + 1);
 		return true;
 	}
-	NO(run, asked->served ? CHECK_SUCCESS : CHECK_CALL, "session/new: %s", error_of(asked, "no usable id"));
+	NO(run, asked->served ? CHECK_SUCCESS : CHECK_CALL, "session/new: %s",
+	    error_of(asked, "no usable id"));
 	tell_untested(run, CHECK_CALL, "nothing can be called");
 	return false;
 }
 
 /*
- * Whether the server died before it answered, which is the fault of the call. canceld's answer has its status and last
- * words; if the session was over before canceld was asked, there is none.
+ * Whether the server died before it answered, which is the fault of the call. canceld's answer has
+ * its status and last words; if the session was over before canceld was asked, there is none.
  */
 static bool
 has_died(struct run *run, enum check check, const struct asked *asked, const char *when)
@@ -183,9 +201,11 @@ static void
 tell_unanswered(struct run *run, enum check check, const char *when, const struct asked *ping)
 {
 	if (run->ping->answer == NULL)
-		UNTESTED(run, check, "it does not answer %s, with nothing else to do either", ping->method);
+		UNTESTED(run, check, "it does not answer %s, with nothing else to do either",
+		    ping->method);
 	else
-		NO(run, check, "%s it did not answer %s within %lld ms", when, ping->method, visit_took(ping));
+		NO(run, check, "%s it did not answer %s within %lld ms", when, ping->method,
+		    visit_took(ping));
 }
 
 static void
@@ -196,11 +216,14 @@ tell_busy(struct run *run, const struct asked *call, const struct asked *ping)
 	if (!ping->served)
 		tell_unanswered(run, CHECK_BUSY, "in the call", ping);
 	else if (call->answer == NULL || ping->order < call->order)
-		YES(run, CHECK_BUSY, after, "%s was answered after %lld ms, before the call", ping->method, after);
+		YES(run, CHECK_BUSY, after, "%s was answered after %lld ms, before the call",
+		    ping->method, after);
 	else if (call->answered - call->sent < LEAST_CALL || work < BUSY_AFTER)
-		UNTESTED(run, CHECK_BUSY, "the call was over %lld ms after %s was sent", work, ping->method);
+		UNTESTED(run, CHECK_BUSY, "the call was over %lld ms after %s was sent", work,
+		    ping->method);
 	else
-		NO(run, CHECK_BUSY, "%s was answered after %lld ms, behind the call", ping->method, after);
+		NO(run, CHECK_BUSY, "%s was answered after %lld ms, behind the call", ping->method,
+		    after);
 }
 
 static void
@@ -214,14 +237,16 @@ tell_call(struct run *run, const struct asked *call)
 	else if (call->unknown && run->visit.dialogue->call == NULL)
 		MISTAKE(run, "the server does not know the method '%.200s'", run->what->call);
 	if (call->answer == NULL && call->progress == 0)
-		NO(run, CHECK_CALL, "no answer and no progress within %lld ms: it hangs, or needs a longer --timeout",
+		NO(run, CHECK_CALL,
+		    "no answer and no progress within %lld ms: it hangs, or needs a longer --timeout",
 		    time);
 	else if (call->answer == NULL)
-		UNTESTED(run, CHECK_CALL, "it takes longer than %lld ms (see --timeout); reports of progress: %d", time,
+		UNTESTED(run, CHECK_CALL,
+		    "it takes longer than %lld ms (see --timeout); reports of progress: %d", time,
 		    call->progress);
 	else if (call->served)
-		YES(run, CHECK_CALL, time, "%s took %lld ms; reports of progress: %d", run->what->call, time,
-		    call->progress);
+		YES(run, CHECK_CALL, time, "%s took %lld ms; reports of progress: %d",
+		    run->what->call, time, call->progress);
 	else if (!has_died(run, CHECK_CALL, call, "in the call"))
 		NO(run, CHECK_CALL, "%s", error);
 	if (!call->served)
@@ -260,13 +285,15 @@ check_call(struct run *run)
 static void
 tell_cancel(struct run *run, const struct asked *call, msec_t cancelled, msec_t before)
 {
-	bool owed = run->visit.dialogue->owed, unknown = run->called == MSEC_NEVER, answered = call->served;
+	bool owed = run->visit.dialogue->owed, unknown = run->called == MSEC_NEVER,
+	     answered = call->served;
 	long long taken = call->answered - call->sent, progress = call->progressed - cancelled;
 	long long after = visit_took(call) - before;
 
 	run->goes_on = owed ? !answered : call->progress > 0 && progress > STILL_WORKS;
 	if (run->goes_on && !owed)
-		NO(run, CHECK_CANCEL, "it still reported progress %lld ms after the cancel", progress);
+		NO(run, CHECK_CANCEL, "it still reported progress %lld ms after the cancel",
+		    progress);
 	else if (run->goes_on)
 		NO(run, CHECK_CANCEL, "no answer within %lld ms after the cancel", after);
 	else if (!answered && unknown)
@@ -275,11 +302,13 @@ tell_cancel(struct run *run, const struct asked *call, msec_t cancelled, msec_t 
 		    "longer than the call would show",
 		    after);
 	else if (!answered)
-		YES(run, CHECK_CANCEL, MSEC_NEVER, "no answer within %lld ms after the cancel", after);
+		YES(run, CHECK_CANCEL, MSEC_NEVER, "no answer within %lld ms after the cancel",
+		    after);
 	else if (owed && call->cancelled)
 		YES(run, CHECK_CANCEL, after, "it was answered as cancelled after %lld ms", after);
 	else if (unknown ? call->answered - cancelled > STILL_WORKS : taken * 10 > run->called * 7)
-		NO(run, CHECK_CANCEL, "it answered %lld ms after the cancel, %lld ms after the call", after,
+		NO(run, CHECK_CANCEL,
+		    "it answered %lld ms after the cancel, %lld ms after the call", after,
 		    after + before);
 	else
 		YES(run, CHECK_CANCEL, after, "it stopped %lld ms after the cancel", after);
@@ -292,12 +321,16 @@ check_alive(struct run *run, const char *after)
 	long long time = visit_took(ping);
 
 	if (ping->served)
-		YES(run, CHECK_ALIVE, time, "%s it answered %s in %lld ms", after, ping->method, time);
+		YES(run, CHECK_ALIVE, time, "%s it answered %s in %lld ms", after, ping->method,
+		    time);
 	else if (!has_died(run, CHECK_ALIVE, ping, after))
 		tell_unanswered(run, CHECK_ALIVE, after, ping);
 }
 
-/* call: the whole call, answered or not. One that is not is cancelled, else another one, and what follows is watched. */
+/*
+ * call: the whole call, answered or not. One that is not is cancelled, else another one, and what
+ * follows is watched.
+ */
 static void
 check_cancel(struct run *run, struct asked *call)
 {
@@ -307,7 +340,9 @@ check_cancel(struct run *run, struct asked *call)
 
 	if (run->died || call->error != NULL || run->called < LEAST_CALL) {
 		UNTESTED(run, CHECK_CANCEL, "%s",
-		    run->died || call->error != NULL ? "the call fails" : "the call is too short: choose a slower one");
+		    run->died || call->error != NULL ?
+			"the call fails" :
+			"the call is too short: choose a slower one");
 		return;
 	}
 	if (again && !visit->dialogue->owed)
@@ -317,7 +352,8 @@ check_cancel(struct run *run, struct asked *call)
 		call = visit_call(visit, run->what->call, run->what->arguments);
 		if (visit_wait(visit, call, early)) {
 			if (!has_died(run, CHECK_CALL, call, "in the second call"))
-				UNTESTED(run, CHECK_CANCEL, "the call does not always take as long");
+				UNTESTED(run, CHECK_CANCEL,
+				    "the call does not always take as long");
 			return;
 		}
 	}
@@ -337,17 +373,21 @@ check_two_calls(struct run *run)
 	const struct finding *findings = run->report->findings;
 	const struct asked *calls[2];
 
-	if (visit->dialogue->call == NULL || run->died || findings[CHECK_SUCCESS].verdict != VERDICT_YES ||
-	    findings[CHECK_ALIVE].verdict == VERDICT_NO || findings[CHECK_CANCEL].verdict == VERDICT_NO)
+	if (visit->dialogue->call == NULL || run->died ||
+	    findings[CHECK_SUCCESS].verdict != VERDICT_YES ||
+	    findings[CHECK_ALIVE].verdict == VERDICT_NO ||
+	    findings[CHECK_CANCEL].verdict == VERDICT_NO)
 		return;
-	visit_begin(visit, "cancelctl: checking two calls at once", 3 * run->called + run->what->timeout);
+	visit_begin(visit, "cancelctl: checking two calls at once",
+	    3 * run->called + run->what->timeout);
 	for (int i = 0; i < 2; i++)
 		calls[i] = visit_call(visit, run->what->call, run->what->arguments);
 	for (int i = 0; i < 2; i++) {
 		if (visit_wait(visit, calls[i], VISIT_FOREVER) && calls[i]->error == NULL)
 			continue;
 		run->alone = true;
-		NO(run, CHECK_SUCCESS, "of two calls at once one failed: %s", error_of(calls[i], ""));
+		NO(run, CHECK_SUCCESS, "of two calls at once one failed: %s",
+		    error_of(calls[i], ""));
 		break;
 	}
 }
@@ -372,7 +412,10 @@ examine(struct run *run, const struct asked *opening)
 	}
 	if (run->report->findings[CHECK_ALIVE].verdict == VERDICT_NOT_TESTED && !run->died &&
 	    run->visit.end[0] == '\0') {
-		/* No call shows what a cancel does: a request that changes nothing, and its cancel, in one write. */
+		/*
+		 * No call shows what a cancel does: a request that changes nothing, and its cancel,
+		 * in one write.
+		 */
 		visit_cancel(visit, visit_ask(visit, visit->dialogue->ping, json_object()));
 		check_alive(run, "after the cancel of a harmless request");
 	}
@@ -382,19 +425,20 @@ static void
 tell_exit(struct run *run)
 {
 	const struct visit *visit = &run->visit;
-	const json_t *decisions = visit->decisions, *closed = json_object_get(decisions, "ENDING stdin closed"),
+	const json_t *decisions = visit->decisions,
+		     *closed = json_object_get(decisions, "ENDING stdin closed"),
 		     *killed = json_object_get(decisions, "FORCED SIGKILL"),
 		     *container = json_object_get(decisions, "CONTAINER_LEFT");
 	bool dismissed = visit->dismissed != MSEC_NEVER;
 	long long time = visit->ended - (dismissed ? visit->dismissed : trace_time(closed));
 
 	if (killed != NULL || show_has(decisions, "FORCED SIGTERM")) {
-		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
-		    killed ? 3000 : 2000);
+		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin",
+		    killed ? "SIGKILL" : "SIGTERM", killed ? 3000 : 2000);
 		UNTESTED(run, CHECK_ORPHANS, "a signal to the whole process group was needed");
 		if (container != NULL)
-			NO(run, CHECK_ORPHANS, "its container may still run: %s: %s", visit_text(container, "reason"),
-			    visit_text(container, "hint"));
+			NO(run, CHECK_ORPHANS, "its container may still run: %s: %s",
+			    visit_text(container, "reason"), visit_text(container, "hint"));
 		return;
 	}
 	if (visit->end[0] == '\0')
@@ -414,8 +458,9 @@ tell_exit(struct run *run)
 static void
 tell_output(struct run *run)
 {
-	static const char *const dirt[] = { "NOISE", "RECOVERED", "BOM_STRIPPED", "TEXT_REPAIRED", "MALFORMED",
-		"OVERSIZED", "TOO_DEEP", "REPEATED_ID", "REPEATED_METHOD", "TRUNCATED", "STRAY" };
+	static const char *const dirt[] = { "NOISE", "RECOVERED", "BOM_STRIPPED", "TEXT_REPAIRED",
+		"MALFORMED", "OVERSIZED", "TOO_DEEP", "REPEATED_ID", "REPEATED_METHOD", "TRUNCATED",
+		"STRAY" };
 	const json_t *decisions = run->visit.decisions;
 	const json_t *swept = json_object_get(decisions, "SWEPT SIGTERM"), *first = NULL,
 		     *left = json_object_get(decisions, "NOT_SWEPT");
@@ -431,23 +476,29 @@ tell_output(struct run *run)
 	if (swept == NULL)
 		swept = json_object_get(decisions, "SWEPT SIGKILL");
 	if (swept != NULL)
-		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s%s", show_number(swept, "times"), more,
-		    visit_text(swept, "name"),
-		    text_begins(visit_text(swept, "hint"), "--sweep") ? " (--sweep group spares it)" : "");
+		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s%s",
+		    show_number(swept, "times"), more, visit_text(swept, "name"),
+		    text_begins(visit_text(swept, "hint"), "--sweep") ?
+			" (--sweep group spares it)" :
+			"");
 	if (left != NULL)
-		NO(run, CHECK_ORPHANS, "%lld left that cannot be ended, such as %s: %s", show_number(left, "times"),
-		    visit_text(left, "name"), visit_text(left, "reason"));
+		NO(run, CHECK_ORPHANS, "%lld left that cannot be ended, such as %s: %s",
+		    show_number(left, "times"), visit_text(left, "name"),
+		    visit_text(left, "reason"));
 	what = visit_text(first, "text");
 	looks = visit_text(first, "hint");
 	if (first != NULL)
-		NO(run, CHECK_STDOUT, "found %lld%s, first %s %.80s%s%s", times, more, visit_text(first, "why"),
-		    what[0] != '\0' ? what : visit_text(first, "reason"), looks[0] != '\0' ? ", which looks like " : "",
-		    looks);
+		NO(run, CHECK_STDOUT, "found %lld%s, first %s %.80s%s%s", times, more,
+		    visit_text(first, "why"), what[0] != '\0' ? what : visit_text(first, "reason"),
+		    looks[0] != '\0' ? ", which looks like " : "", looks);
 	else if (more[0] == '\0' && run->report->findings[CHECK_INITIALIZE].verdict == VERDICT_YES)
 		YES(run, CHECK_STDOUT, MSEC_NEVER, "only messages");
 }
 
-/* The end of each visit is looked at. false: the checkup cannot go on, as canceld has not started the server. */
+/*
+ * The end of each visit is looked at. false: the checkup cannot go on, as canceld has not started
+ * the server.
+ */
 static bool
 leave(struct run *run)
 {
@@ -457,15 +508,16 @@ leave(struct run *run)
 	visit_begin(&run->visit, "cancelctl: checking exit",
 	    (run->visit.dialogue->farewell != NULL ? run->what->timeout : 0) + END);
 	if (opened && !visit_dismiss(&run->visit, run->what->timeout))
-		NO(run, CHECK_EXIT, "%s was not answered within %lld ms", run->visit.dialogue->farewell,
-		    (long long)run->what->timeout);
+		NO(run, CHECK_EXIT, "%s was not answered within %lld ms",
+		    run->visit.dialogue->farewell, (long long)run->what->timeout);
 	visit_close(&run->visit);
 	/* A flood of the server's may have left no room in the log for the line that says so. */
 	started = opened || show_has(decisions, "STARTED") || show_has(decisions, "LINES_LOST");
 	failed = json_object_get(decisions, "FAILED");
 	if (!started)
 		run->report->status = ctl_failed("%s%s%s",
-		    failed == NULL ? "canceld ended before it started the server" : visit_text(failed, "doing"),
+		    failed == NULL ? "canceld ended before it started the server" :
+				     visit_text(failed, "doing"),
 		    failed == NULL ? "" : ": ", visit_text(failed, "reason"));
 	if (!run->report->ended) {
 		tell_exit(run);
@@ -494,8 +546,11 @@ visit_for_most(struct run *run)
 	const struct asked *asked = enter(run, run->what->kind, "cancelctl: checking initialize");
 
 	/* A server of the newest MCP only answers initialize with an error. */
-	if (asked != NULL && run->what->kind == DIALOGUE_MCP && asked->served && asked->result == NULL)
-		asked = leave(run) ? enter(run, DIALOGUE_MCP_NEWEST, "cancelctl: checking initialize") : NULL;
+	if (asked != NULL && run->what->kind == DIALOGUE_MCP && asked->served &&
+	    asked->result == NULL)
+		asked = leave(run) ?
+		    enter(run, DIALOGUE_MCP_NEWEST, "cancelctl: checking initialize") :
+		    NULL;
 	if (asked == NULL)
 		return false;
 	tell_opening(run, asked);
@@ -515,7 +570,8 @@ visit_for_discover(struct run *run)
 		return;
 	time = visit_took(asked);
 	if (asked->served)
-		YES(run, CHECK_DISCOVER, time, "%s after %lld ms", asked->error == NULL ? "answered" : "refused", time);
+		YES(run, CHECK_DISCOVER, time, "%s after %lld ms",
+		    asked->error == NULL ? "answered" : "refused", time);
 	else if (run->visit.end[0] != '\0')
 		NO(run, CHECK_DISCOVER, "it exits: %s", run->visit.end);
 	else
@@ -528,7 +584,8 @@ static void
 append_deadline(const struct run *run, int64_t seconds, struct buf *options)
 {
 	const char *method = run->visit.dialogue->call, *name = run->what->call;
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./$";
+	static const char plain[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./$";
 
 	compose(options, " -t %s", method != NULL ? method : name);
 	if (method != NULL && name[strspn(name, plain)] == '\0')
@@ -543,8 +600,7 @@ append_answers(json_t *asks, struct buf *options)
 	const char *method, *option;
 	json_t *times;
 
-	json_object_foreach(asks, method, times)
-	{
+	json_object_foreach (asks, method, times) {
 		option = verdicts_answer(method, true);
 		if (*option != '\0')
 			compose(options, " %s", option);
@@ -558,7 +614,8 @@ advise(struct run *run)
 	const struct finding *findings = run->report->findings;
 	struct buf *options = &run->report->options;
 	int64_t seconds = (run->what->timeout + 999) / 1000;
-	bool stuck = findings[CHECK_BUSY].verdict == VERDICT_NO || findings[CHECK_ALIVE].verdict == VERDICT_NO;
+	bool stuck = findings[CHECK_BUSY].verdict == VERDICT_NO ||
+	    findings[CHECK_ALIVE].verdict == VERDICT_NO;
 	bool mute = findings[CHECK_TOOLS].verdict == VERDICT_NO;
 	bool hangs = findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER;
 

@@ -6,27 +6,28 @@
 #include "ctl/show.h"
 #include "shell/words.h"
 
-static const char help[] = "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
-			   "       cancelctl doctor [options] CLIENT:SERVER    as wrap --list shows it\n"
-			   "\n"
-			   "Starts a server through canceld, talks to it as a client does, and tells which\n"
-			   "promises of its protocol it keeps. It calls only what --call names, to be\n"
-			   "answered, to be cancelled, and twice at once.\n"
-			   "\n"
-			   "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one\n"
-			   "                       that takes a second or more shows most\n"
-			   "  --arguments JSON     its arguments, or the method's params: an object ({})\n"
-			   "  -D, --dialect NAME   mcp, acp or lsp (mcp; lsp for a language\n"
-			   "                       server of a client)\n"
-			   "  --timeout DURATION   the longest wait for one answer (10s)\n"
-			   "  --start DURATION     the same for the first answer of a session (1m)\n"
-			   "  -j, --json           one JSON object\n"
-			   "  -v, --verbose        show the server's stderr\n"
-			   "  -h, --help           this text\n"
-			   "\n"
-			   "Exit status: 0 each promise that was tested is kept; 1 one is broken; 2 wrong\n"
-			   "usage, as a tool that the server does not have; 125 the server or canceld could\n"
-			   "not be started, or the report could not be written.\n";
+static const char help[] =
+    "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
+    "       cancelctl doctor [options] CLIENT:SERVER    as wrap --list shows it\n"
+    "\n"
+    "Starts a server through canceld, talks to it as a client does, and tells which\n"
+    "promises of its protocol it keeps. It calls only what --call names, to be\n"
+    "answered, to be cancelled, and twice at once.\n"
+    "\n"
+    "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one\n"
+    "                       that takes a second or more shows most\n"
+    "  --arguments JSON     its arguments, or the method's params: an object ({})\n"
+    "  -D, --dialect NAME   mcp, acp or lsp (mcp; lsp for a language\n"
+    "                       server of a client)\n"
+    "  --timeout DURATION   the longest wait for one answer (10s)\n"
+    "  --start DURATION     the same for the first answer of a session (1m)\n"
+    "  -j, --json           one JSON object\n"
+    "  -v, --verbose        show the server's stderr\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "Exit status: 0 each promise that was tested is kept; 1 one is broken; 2 wrong\n"
+    "usage, as a tool that the server does not have; 125 the server or canceld could\n"
+    "not be started, or the report could not be written.\n";
 
 /* The mistakes of the command line end the program at once. */
 static msec_t
@@ -84,13 +85,17 @@ examine(const struct examination *what, bool json)
 			verdicts_write(&report, term_colours(), &text);
 		json_decref(whole);
 		table_wrap(&lines, buf_span(&text), term_width(NULL), VIEW_HEAD);
-		/* To be pasted: it is not wrapped, and stays incomplete where words are not to be shown, or a shell changes them. */
+		/*
+		 * To be pasted: it is not wrapped, and stays incomplete where words are not to be
+		 * shown, or a shell changes them.
+		 */
 		for (char *const *word = what->command; *word != NULL; word++)
 			compose(&typed, typed.len > 0 ? " %s" : "%s",
 			    strpbrk(*word, " \t\n|&;<>()$`\\\"'*?[]#~!{}") == NULL ? *word : "");
 		if (!json && report.options.len > 0)
 			compose(&lines, "canceld%b -- %b\n", buf_span(&report.options),
-			    span_equal(buf_span(&typed), buf_span(&command)) ? buf_span(&typed) : SPAN("..."));
+			    span_equal(buf_span(&typed), buf_span(&command)) ? buf_span(&typed) :
+									       SPAN("..."));
 		show_buf(&lines);
 	}
 	buf_free(&text);
@@ -107,10 +112,12 @@ is_configured(int argc, char *argv[])
 {
 	const char *word = argv[optind];
 
-	if (strcmp(argv[optind - 1], "--") == 0 || strchr(word, ':') == NULL || access(word, F_OK) == 0)
+	if (strcmp(argv[optind - 1], "--") == 0 || strchr(word, ':') == NULL ||
+	    access(word, F_OK) == 0)
 		return false;
 	if (argc > optind + 1)
-		exit(ctl_usage("the options of doctor stand before %.100s; a command with a colon stands behind --",
+		exit(ctl_usage(
+		    "the options of doctor stand before %.100s; a command with a colon stands behind --",
 		    word));
 	return true;
 }
@@ -138,7 +145,8 @@ ctl_doctor(int argc, char *argv[])
 	if (what.command[0] == NULL)
 		exit(ctl_usage("doctor: which command? see cancelctl doctor --help"));
 	if (what.command[0][0] == '-')
-		exit(ctl_usage("'%.100s' is no command; doctor takes none of canceld's options, and tells which help",
+		exit(ctl_usage(
+		    "'%.100s' is no command; doctor takes none of canceld's options, and tells which help",
 		    what.command[0]));
 	if (is_configured(argc, argv)) {
 		configured_read(&server, argv[optind], false);

@@ -22,8 +22,8 @@ tools_ask(struct visit *visit, const char *check, msec_t limit, json_t *tools)
 		visit_begin(visit, check, limit);
 		visit_wait(visit, asked, limit);
 		cursor = visit_text(asked->result, "nextCursor");
-	} while (json_array_extend(tools, json_object_get(asked->result, "tools")) == 0 && cursor[0] != '\0' &&
-	    strcmp(cursor, last) != 0 && ++pages < PAGES);
+	} while (json_array_extend(tools, json_object_get(asked->result, "tools")) == 0 &&
+	    cursor[0] != '\0' && strcmp(cursor, last) != 0 && ++pages < PAGES);
 	return asked;
 }
 
@@ -52,8 +52,10 @@ tools_read(const char *what, const char *word)
 
 	what = input ? "standard input" : what;
 	if (object == NULL)
-		exit(ctl_usage("%s: line %d, column %d: %s%s", what, error.line, error.column, error.text,
-		    input || !isalpha((unsigned char)word[strspn(word, "[{")]) || strchr("[{", word[0]) == NULL ?
+		exit(ctl_usage("%s: line %d, column %d: %s%s", what, error.line, error.column,
+		    error.text,
+		    input || !isalpha((unsigned char)word[strspn(word, "[{")]) ||
+			    strchr("[{", word[0]) == NULL ?
 			"" :
 			"; a shell takes the quotes, unless all stands in '...'"));
 	if (!json_is_object(object))
@@ -83,25 +85,26 @@ allows_other(const json_t *tool, const char *name)
 	json_t *schema;
 	const char *key;
 
-	json_object_foreach(json_object_get(input, "properties"), key, schema) nearest_offer(&nearest, key);
+	json_object_foreach (json_object_get(input, "properties"), key, schema)
+		nearest_offer(&nearest, key);
 	if (closed || nearest.name != NULL)
-		ctl_usage("the tool %.100s has no parameter '%.100s'%s" SEE, visit_text(tool, "name"), name,
-		    nearest.told);
+		ctl_usage("the tool %.100s has no parameter '%.100s'%s" SEE,
+		    visit_text(tool, "name"), name, nearest.told);
 	return !closed;
 }
 
 #define TYPE(type) (1u << (type))
 
 /*
- * The types that a value may have, as far as they are said by a schema, by the word of one, or by an array of such, of which
- * one must fit. 0: any.
+ * The types that a value may have, as far as they are said by a schema, by the word of one, or by
+ * an array of such, of which one must fit. 0: any.
  */
 static unsigned
 types_of(const json_t *schema)
 {
 	/* In the order of json_type. */
-	static const char *const words[] = { "object", "array", "string", "integer", "number", "boolean", "boolean",
-		"null" };
+	static const char *const words[] = { "object", "array", "string", "integer", "number",
+		"boolean", "boolean", "null" };
 	static const char *const members[] = { "type", "anyOf", "oneOf" };
 	const unsigned numbers = TYPE(JSON_INTEGER) | TYPE(JSON_REAL);
 	unsigned types = 0, more;
@@ -148,7 +151,8 @@ read_value(const json_t *schema, const char *name, json_t *text)
 bool
 tools_fill(const json_t *tool, const json_t *said, json_t *arguments)
 {
-	const json_t *schemas = json_object_get(json_object_get(tool, "inputSchema"), "properties"), *schema;
+	const json_t *schemas = json_object_get(json_object_get(tool, "inputSchema"), "properties"),
+		     *schema;
 	json_t *item, *value;
 	const char *name;
 
@@ -174,10 +178,11 @@ tools_suffice(const json_t *tool, const json_t *arguments)
 	const json_t *key;
 
 	show_each (key, json_object_get(json_object_get(tool, "inputSchema"), "required")) {
-		if (!json_is_string(key) || json_object_get(arguments, json_string_value(key)) != NULL)
+		if (!json_is_string(key) ||
+		    json_object_get(arguments, json_string_value(key)) != NULL)
 			continue;
-		ctl_usage("the tool %.200s needs the argument '%.200s'" SEE, visit_text(tool, "name"),
-		    json_string_value(key));
+		ctl_usage("the tool %.200s needs the argument '%.200s'" SEE,
+		    visit_text(tool, "name"), json_string_value(key));
 		return false;
 	}
 	return true;

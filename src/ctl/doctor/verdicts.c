@@ -12,11 +12,12 @@ static const char left[] = "            "; /* before the text, as wide as a verd
 
 /* THE TABLE of the checks. */
 static const struct row {
-	const char *word;               /* in JSON */
-	const char *title;              /* what the server does if the verdict is yes */
-	const char *demands[DIALOGUES]; /* the sections of MCP, ACP and LSP; NULL: the check is not for it */
-	const char *help;               /* what canceld does about it */
-	const char *last;               /* ... if no other server can continue the session; NULL: the same */
+	const char *word;  /* in JSON */
+	const char *title; /* what the server does if the verdict is yes */
+	/* the sections of MCP, ACP and LSP; NULL: the check is not for it */
+	const char *demands[DIALOGUES];
+	const char *help; /* what canceld does about it */
+	const char *last; /* ... if no other server can continue the session; NULL: the same */
 } rows[CHECKS] = {
 	[CHECK_INITIALIZE] = { "initialize", "answers initialize",
 	    { "MCP, Lifecycle: the server MUST respond with its own capabilities and information",
@@ -27,8 +28,8 @@ static const struct row {
 	    "or LSP needs doctor --dialect",
 	    NULL },
 	[CHECK_DISCOVER] = { "discover", "answers or refuses server/discover",
-	    { "MCP, Discovery: newer clients open with server/discover and take an error for an older server", NULL,
-		NULL },
+	    { "MCP, Discovery: newer clients open with server/discover and take an error for an older server",
+		NULL, NULL },
 	    "canceld --legacy answers server/discover without the server", NULL },
 	[CHECK_TOOLS] = { "tools", "lists its tools",
 	    { "MCP, Tools: clients send tools/list to a server that declares tools", NULL, NULL },
@@ -81,7 +82,10 @@ static const struct row {
 	    NULL },
 };
 
-/* Requests of a server's whose refusal, or lack of an answer, stops servers; and the option whose answer does no harm. */
+/*
+ * Requests of a server's whose refusal, or lack of an answer, stops servers; and the option whose
+ * answer does no harm.
+ */
 #define HARMLESS(method, result, refused) \
 	{ \
 		method, "--answer '" method "=" result "'", refused \
@@ -90,8 +94,10 @@ static const struct {
 	const char *method, *option;
 	bool refused; /* by the examination too */
 } harmless[] = { HARMLESS("client/registerCapability", "null", false),
-	HARMLESS("client/unregisterCapability", "null", true), HARMLESS("roots/list", "{\"roots\":[]}", true),
-	HARMLESS("window/workDoneProgress/create", "null", false), HARMLESS("workspace/configuration", "[null]", true),
+	HARMLESS("client/unregisterCapability", "null", true),
+	HARMLESS("roots/list", "{\"roots\":[]}", true),
+	HARMLESS("window/workDoneProgress/create", "null", false),
+	HARMLESS("workspace/configuration", "[null]", true),
 	HARMLESS("workspace/workspaceFolders", "null", true) };
 
 static const char *const words[VERDICTS] = { "not tested", "yes", "no" };
@@ -107,7 +113,8 @@ verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind k
 }
 
 void
-verdicts_tell(struct verdicts *report, enum check check, enum verdict verdict, msec_t time, const char *format, ...)
+verdicts_tell(struct verdicts *report, enum check check, enum verdict verdict, msec_t time,
+    const char *format, ...)
 {
 	struct finding *finding = &report->findings[check];
 	va_list values;
@@ -127,7 +134,8 @@ verdicts_count(const struct verdicts *report, enum verdict verdict)
 	int found = 0;
 
 	for (int i = 0; i < CHECKS; i++)
-		found += rows[i].demands[report->kind] != NULL && report->findings[i].verdict == verdict;
+		found +=
+		    rows[i].demands[report->kind] != NULL && report->findings[i].verdict == verdict;
 	return found;
 }
 
@@ -145,8 +153,9 @@ is_repeated(const struct verdicts *report, int check)
 {
 	const struct finding *finding = &report->findings[check], *next = finding + 1;
 
-	return check + 1 < CHECKS && is_shown(report, check + 1) && finding->verdict == VERDICT_NOT_TESTED &&
-	    next->verdict == finding->verdict && strcmp(next->evidence, finding->evidence) == 0;
+	return check + 1 < CHECKS && is_shown(report, check + 1) &&
+	    finding->verdict == VERDICT_NOT_TESTED && next->verdict == finding->verdict &&
+	    strcmp(next->evidence, finding->evidence) == 0;
 }
 
 static const char *
@@ -162,8 +171,8 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 	const struct finding *finding = &report->findings[check];
 	const char *word = words[finding->verdict];
 
-	compose(text, "%s%s%s%s", colour ? colours[finding->verdict] : "", word, left + strlen(word),
-	    colour ? COLOUR_NONE : "");
+	compose(text, "%s%s%s%s", colour ? colours[finding->verdict] : "", word,
+	    left + strlen(word), colour ? COLOUR_NONE : "");
 	if (!report->ended)
 		compose(text, "%s\n", rows[check].title);
 	if (is_repeated(report, check))
@@ -172,7 +181,8 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 	show_lines(text, span_of(finding->evidence), left);
 	compose(text, "\n");
 	if (finding->verdict == VERDICT_NO && !report->ended)
-		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left, help_for(report, check));
+		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left,
+		    help_for(report, check));
 }
 
 const char *
@@ -184,18 +194,20 @@ verdicts_answer(const char *method, bool refused)
 	return "";
 }
 
-/* What the server asked for; with the option that answers it, as a shell takes it, if one does no harm. */
+/*
+ * What the server asked for; with the option that answers it, as a shell takes it, if one does no
+ * harm.
+ */
 static json_t *
 asks_json(const struct verdicts *report)
 {
 	json_t *list = json_array(), *times;
 	const char *method;
 
-	json_object_foreach(report->asks, method, times)
-	{
+	json_object_foreach (report->asks, method, times) {
 		json_array_append_new(list,
-		    json_pack("{s:o, s:O, s:s}", "method", printable_json(span_of(method), false), "times", times,
-			"option", verdicts_answer(method, false)));
+		    json_pack("{s:o, s:O, s:s}", "method", printable_json(span_of(method), false),
+			"times", times, "option", verdicts_answer(method, false)));
 	}
 	return list;
 }
@@ -212,7 +224,8 @@ write_asks(const struct verdicts *report, struct buf *text)
 		printable_append(text, show_string(ask, "method"), "");
 		compose(text, ", times: %d\n", (int64_t)show_number(ask, "times"));
 		if (option.len > 0)
-			compose(text, "%sif its client does not answer: canceld %b\n", left, option);
+			compose(text, "%sif its client does not answer: canceld %b\n", left,
+			    option);
 	}
 	json_decref(asks);
 }
@@ -220,19 +233,21 @@ write_asks(const struct verdicts *report, struct buf *text)
 void
 verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 {
-	int64_t kept = verdicts_count(report, VERDICT_YES), broken = verdicts_count(report, VERDICT_NO);
+	int64_t kept = verdicts_count(report, VERDICT_YES),
+		broken = verdicts_count(report, VERDICT_NO);
 	int64_t untested = verdicts_count(report, VERDICT_NOT_TESTED);
 
 	printable_append(text, report->command, "");
-	compose(text, " (%s%s", dialogues[report->kind].name, report->server[0] != '\0' ? ", " : "");
+	compose(text, " (%s%s", dialogues[report->kind].name,
+	    report->server[0] != '\0' ? ", " : "");
 	printable_append(text, span_of(report->server), "");
 	compose(text, ")\n\n");
 	for (int i = 0; i < CHECKS; i++)
 		if (is_shown(report, i))
 			write_finding(report, i, colour, text);
 	write_asks(report, text);
-	compose(text, "\n%d checks: %d kept, %d broken, %d not tested\n", kept + broken + untested, kept, broken,
-	    untested);
+	compose(text, "\n%d checks: %d kept, %d broken, %d not tested\n", kept + broken + untested,
+	    kept, broken, untested);
 }
 
 static json_t *
@@ -240,10 +255,12 @@ finding_json(const struct verdicts *report, int check)
 {
 	const struct finding *finding = &report->findings[check];
 
-	return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:s, s:s*}", "check", rows[check].word, "title", rows[check].title,
-	    "verdict", words[finding->verdict], "evidence", printable_json(span_of(finding->evidence), false), "ms",
+	return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:s, s:s*}", "check", rows[check].word,
+	    "title", rows[check].title, "verdict", words[finding->verdict], "evidence",
+	    printable_json(span_of(finding->evidence), false), "ms",
 	    finding->time == MSEC_NEVER ? NULL : json_integer(finding->time), "demand",
-	    rows[check].demands[report->kind], "help", finding->verdict == VERDICT_NO ? help_for(report, check) : NULL);
+	    rows[check].demands[report->kind], "help",
+	    finding->verdict == VERDICT_NO ? help_for(report, check) : NULL);
 }
 
 json_t *
@@ -256,8 +273,9 @@ verdicts_json(const struct verdicts *report)
 		if (rows[i].demands[report->kind] != NULL)
 			json_array_append_new(checks, finding_json(report, i));
 	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:o, s:o, s:o}", "command",
-	    printable_json(report->command, false), "dialect", dialogues[report->kind].name, "server",
-	    printable_json(span_of(report->server), false), "broken", broken > 0, "yes",
-	    verdicts_count(report, VERDICT_YES), "no", broken, "not_tested", verdicts_count(report, VERDICT_NOT_TESTED),
-	    "checks", checks, "asks", asks_json(report), "options", printable_json(buf_span(&report->options), false));
+	    printable_json(report->command, false), "dialect", dialogues[report->kind].name,
+	    "server", printable_json(span_of(report->server), false), "broken", broken > 0, "yes",
+	    verdicts_count(report, VERDICT_YES), "no", broken, "not_tested",
+	    verdicts_count(report, VERDICT_NOT_TESTED), "checks", checks, "asks", asks_json(report),
+	    "options", printable_json(buf_span(&report->options), false));
 }

@@ -16,34 +16,40 @@ enum {
 	ERROR_INVALID_PARAMS = -32602,
 
 	PIECE = 64 << 10,
-	UNWRITTEN_MAX = 16 << 20, /* bytes that canceld did not take yet; more requests are not answered */
-	TURN = 20,                /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
-	FLUSH = 500,              /* ms for what is not written yet when the visit ends */
-	ASKS_MAX = 32,            /* methods that a server asks its client for and that are counted */
+	/* bytes that canceld did not take yet; more requests are not answered */
+	UNWRITTEN_MAX = 16 << 20,
+	TURN = 20,   /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
+	FLUSH = 500, /* ms for what is not written yet when the visit ends */
+	ASKS_MAX = 32, /* methods that a server asks its client for and that are counted */
 };
 
 #define INFO "{\"name\":\"cancelctl\",\"version\":\"" CANCELD_VERSION "\"}"
 
 #define META "io.modelcontextprotocol/"
 
-/* ACP: methods that begin with an underscore are extensions; LSP: those with "$/", and an unknown one is an error. */
+/*
+ * ACP: methods that begin with an underscore are extensions; LSP: those with "$/", and an unknown
+ * one is an error.
+ */
 const struct dialogue dialogues[] = {
 	[DIALOGUE_MCP] = { "mcp", "initialize",
-	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":" INFO "}", "serverInfo", "ping",
-	    "notifications/cancelled", "requestId", "notifications/progress", .opened = "notifications/initialized",
-	    .call = "tools/call", .token = "progressToken" },
-	[DIALOGUE_ACP] = { "acp", "initialize", "{\"protocolVersion\":1,\"clientCapabilities\":{}}", "agentInfo",
-	    "_canceld/ping", "$/cancel_request", "requestId", "session/update", .owed = true },
+	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":" INFO "}",
+	    "serverInfo", "ping", "notifications/cancelled", "requestId", "notifications/progress",
+	    .opened = "notifications/initialized", .call = "tools/call", .token = "progressToken" },
+	[DIALOGUE_ACP] = { "acp", "initialize", "{\"protocolVersion\":1,\"clientCapabilities\":{}}",
+	    "agentInfo", "_canceld/ping", "$/cancel_request", "requestId", "session/update",
+	    .owed = true },
 	[DIALOGUE_LSP] = { "lsp", "initialize",
 	    "{\"processId\":null,\"rootUri\":null,\"capabilities\":{\"window\":{\"workDoneProgress\":true}},"
 	    "\"clientInfo\":" INFO "}",
-	    "serverInfo", "$/canceld/ping", "$/cancelRequest", "id", "$/progress", .opened = "initialized",
-	    .token = "token", .farewell = "shutdown", .last = "exit", .framing = FRAMING_HEADER, .owed = true },
+	    "serverInfo", "$/canceld/ping", "$/cancelRequest", "id", "$/progress",
+	    .opened = "initialized", .token = "token", .farewell = "shutdown", .last = "exit",
+	    .framing = FRAMING_HEADER, .owed = true },
 	[DIALOGUE_MCP_NEWEST] = { "mcp", "server/discover", "{}", "serverInfo", "server/discover",
 	    "notifications/cancelled", "requestId", "notifications/progress", .call = "tools/call",
 	    .token = "progressToken",
-	    .meta = "{\"" META "protocolVersion\":\"2026-07-28\",\"" META "clientCapabilities\":{},\"" META
-		    "clientInfo\":" INFO "}" },
+	    .meta = "{\"" META "protocolVersion\":\"2026-07-28\",\"" META
+		    "clientCapabilities\":{},\"" META "clientInfo\":" INFO "}" },
 };
 
 volatile sig_atomic_t visit_interrupted;
@@ -67,7 +73,8 @@ is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t i
 static void
 take_answer(struct asked *asked, json_t *answer)
 {
-	const json_t *error = json_object_get(answer, "error"), *result = json_object_get(answer, "result");
+	const json_t *error = json_object_get(answer, "error"),
+		     *result = json_object_get(answer, "result");
 	const json_t *data = json_object_get(error, "data");
 	json_int_t code = show_number(error, "code");
 	const char *text = visit_text(error, "message");
@@ -82,8 +89,8 @@ take_answer(struct asked *asked, json_t *answer)
 	asked->result = json_is_object(result) ? result : NULL;
 	asked->served = !text_begins(text, "canceld: ") || !show_has(data, "cause");
 	asked->died = !asked->served && show_is(data, "cause", "server-exited");
-	asked->cancelled =
-	    code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED || show_is(result, "stopReason", "cancelled");
+	asked->cancelled = code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
+	    show_is(result, "stopReason", "cancelled");
 	asked->unknown = code == ERROR_METHOD_NOT_FOUND;
 	asked->newer = asked->unknown || code == ERROR_UNSUPPORTED_VERSION;
 	/* The SDKs of MCP say so in a result with isError. */
@@ -91,14 +98,19 @@ take_answer(struct asked *asked, json_t *answer)
 	    (asked->error != NULL && strstr(asked->error, "Input validation error: ") != NULL);
 }
 
-/* The answer of a client without any capability; a result where it must have one, or where an error would stop the server. */
+/*
+ * The answer of a client without any capability; a result where it must have one, or where an error
+ * would stop the server.
+ */
 static json_t *
 answer_to(const json_t *request)
 {
 	static const struct {
 		const char *method, *result;
-	} rows[] = { { "ping", "{}" }, { "session/request_permission", "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
-		{ "window/workDoneProgress/create", "null" }, { "client/registerCapability", "null" } };
+	} rows[] = { { "ping", "{}" },
+		{ "session/request_permission", "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
+		{ "window/workDoneProgress/create", "null" },
+		{ "client/registerCapability", "null" } };
 	json_t *id = json_object_get(request, "id");
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
@@ -134,13 +146,15 @@ tell_event(struct visit *visit, json_t *event)
 		{ "RULE_DOUBTED", "", "from", ": was this meant? ", "meant" },
 		{ "CONFIG_REFUSED", "", "file", ": ", "reason" },
 		{ "FORCED", "the server did not end by itself, and got ", "step", "", "" },
-		{ "CONTAINER_LEFT", "the server's container may still run: ", "reason", ": ", "hint" },
+		{ "CONTAINER_LEFT", "the server's container may still run: ", "reason", ": ",
+		    "hint" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		if (show_is(event, "why", rows[i].why)) {
 			clear_line(visit);
-			ctl_tell(CTL_YES, "%s%s%s%s", rows[i].before, visit_text(event, rows[i].key), rows[i].between,
+			ctl_tell(CTL_YES, "%s%s%s%s", rows[i].before,
+			    visit_text(event, rows[i].key), rows[i].between,
 			    visit_text(event, rows[i].last));
 		}
 }
@@ -159,7 +173,8 @@ hear_event(struct visit *visit, json_t *event)
 	if (visit->tells)
 		tell_event(visit, event);
 	if (show_is_any(event, "why", "SERVER_ENDED SERVER_EXITED")) {
-		snprintf(visit->end, sizeof(visit->end), "%s %d", how, (int)show_number(event, how));
+		snprintf(visit->end, sizeof(visit->end), "%s %d", how,
+		    (int)show_number(event, how));
 		visit->ended = trace_time(event);
 	}
 	snprintf(word, sizeof(word), "%s%s%s", why, step[0] != '\0' ? " " : "", step);
@@ -182,7 +197,10 @@ send_message(struct visit *visit, json_t *message)
 	json_decref(message);
 }
 
-/* The same with a request, or a notification where id is NULL; takes the references to id and params. */
+/*
+ * The same with a request, or a notification where id is NULL; takes the references to id and
+ * params.
+ */
 static void
 send_call(struct visit *visit, json_t *id, const char *method, json_t *params)
 {
@@ -193,7 +211,8 @@ send_call(struct visit *visit, json_t *id, const char *method, json_t *params)
 		json_object_set_new(params, "_meta", meta);
 	}
 	send_message(visit,
-	    json_pack("{s:s, s:o*, s:s, s:o*}", "jsonrpc", "2.0", "id", id, "method", method, "params", params));
+	    json_pack("{s:s, s:o*, s:s, s:o*}", "jsonrpc", "2.0", "id", id, "method", method,
+		"params", params));
 }
 
 static void
@@ -201,7 +220,8 @@ count_ask(const struct visit *visit, const char *method)
 {
 	json_t *asks = visit->asks;
 
-	if (asks != NULL && (json_object_size(asks) < ASKS_MAX || json_object_get(asks, method) != NULL))
+	if (asks != NULL &&
+	    (json_object_size(asks) < ASKS_MAX || json_object_get(asks, method) != NULL))
 		show_add(asks, method, 1);
 }
 
@@ -213,7 +233,8 @@ hear_message(struct visit *visit, json_t *message)
 	struct asked *asked = visit->asked;
 
 	/* What opens a session is no request of a server's. */
-	if (!show_has(message, "method") || (number == 1 && show_is(message, "method", visit->dialogue->opening))) {
+	if (!show_has(message, "method") ||
+	    (number == 1 && show_is(message, "method", visit->dialogue->opening))) {
 		if (!(number >= 1 && number <= visit->count))
 			return;
 		asked += (int)number - 1;
@@ -262,7 +283,8 @@ read_some(struct visit *visit, enum visit_end end)
 	if (got > 0)
 		buf_added(in, (size_t)got);
 	while (got > 0 && frame_read(frame, framing, buf_span(in))) {
-		struct span body = { buf_span(in).ptr + frame->body, (size_t)(frame->end - frame->body) };
+		struct span body = { buf_span(in).ptr + frame->body,
+			(size_t)(frame->end - frame->body) };
 		json_t *value = show_parse(body, false);
 
 		visit->unreadable |= value == NULL && end == VISIT_FROM && answers(body);
@@ -307,11 +329,15 @@ become_canceld(const struct examination *what, const struct visit *visit, pid_t 
 	const int *ends = visit->theirs;
 	char program[PROGRAM_SIZE], path[48], log[64], **argv = NULL;
 	char *const telling[] = { "--log-format=json", log, NULL };
-	char *const watching[] = { "--no-control", "--no-history", "--dialect=none", "--log-format=json", "-v",
-		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", "--sweep=tree",
-		"--config=/dev/null", log, NULL };
+	char *const watching[] = { "--no-control", "--no-history", "--dialect=none",
+		"--log-format=json", "-v", "--timeout=*=none", "--max-time=*=none",
+		"--term-after=2s", "--kill-after=1s", "--sweep=tree", "--config=/dev/null", log,
+		NULL };
 
-	/* canceld opens its log by the name of a descriptor: of ours where it has one, as it hands its own on. */
+	/*
+	 * canceld opens its log by the name of a descriptor: of ours where it has one, as it hands
+	 * its own on.
+	 */
 	if (!system_path_of(owner, ends[VISIT_LOG], path, sizeof(path))) {
 		snprintf(path, sizeof(path), "/dev/fd/%d", ends[VISIT_LOG]);
 		fcntl(ends[VISIT_LOG], F_SETFD, 0);
@@ -360,10 +386,12 @@ append_progress(struct buf *line, const json_t *report)
 {
 	const struct span full = SPAN("####################"), empty = SPAN("....................");
 	double total = json_number_value(json_object_get(report, "total"));
-	double part = total > 0 ? json_number_value(json_object_get(report, "progress")) / total : 0;
+	double part =
+	    total > 0 ? json_number_value(json_object_get(report, "progress")) / total : 0;
 	size_t cells = part > 1 ? full.len : part > 0 ? (size_t)(part * (double)full.len) : 0;
 
-	compose(line, total > 0 ? " [%b%b] " : " ", span_head(full, cells), span_from(empty, cells));
+	compose(line, total > 0 ? " [%b%b] " : " ", span_head(full, cells),
+	    span_from(empty, cells));
 	view_progress(line, report);
 }
 
@@ -373,7 +401,8 @@ tell_wait(struct visit *visit)
 {
 	const struct asked *asked = &visit->asked[visit->count - 1];
 	bool open = asked->answer == NULL;
-	msec_t waited = visit_now(visit) - visit->began, news = waited / 1000 + (open ? asked->progress : 0);
+	msec_t waited = visit_now(visit) - visit->began,
+	       news = waited / 1000 + (open ? asked->progress : 0);
 	msec_t left = visit->until - visit->began - waited;
 	bool limited = left < VISIT_FOREVER / 2;
 	struct buf line = { 0 }, shown = { 0 };
@@ -427,8 +456,8 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 }
 
 /*
- * Waits until that time at the most, and returns as soon as anything has happened. false: the time is over and all
- * that had come was heard, or nothing more can come.
+ * Waits until that time at the most, and returns as soon as anything has happened. false: the time
+ * is over and all that had come was heard, or nothing more can come.
  */
 static bool
 turn(struct visit *visit, msec_t until)
@@ -443,7 +472,8 @@ turn(struct visit *visit, msec_t until)
 	tell_wait(visit);
 	for (int i = 0; i < VISIT_ENDS; i++)
 		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = POLLIN };
-	ready[VISIT_TO] = (struct pollfd){ .fd = visit->out.len > 0 ? visit->ends[VISIT_TO] : -1, .events = POLLOUT };
+	ready[VISIT_TO] = (struct pollfd){ .fd = visit->out.len > 0 ? visit->ends[VISIT_TO] : -1,
+		.events = POLLOUT };
 	due = monotonic_now() + wait + 1;
 	count = poll(ready, VISIT_ENDS, (int)wait);
 	/* Not by its own work, as with a flood of messages, is this process late. */
@@ -487,12 +517,16 @@ visit_open(struct visit *visit, const char *check, msec_t limit)
 {
 	const struct dialogue *dialogue = visit->dialogue;
 	msec_t began = real_now();
-	struct asked *asked = visit_ask(visit, dialogue->opening, json_loads(dialogue->params, 0, NULL));
+	struct asked *asked =
+	    visit_ask(visit, dialogue->opening, json_loads(dialogue->params, 0, NULL));
 
 	visit_begin(visit, check, limit);
-	/* The time that canceld itself takes to start is not the server's. Its log may be elsewhere. */
-	while (visit->ends[VISIT_LOG] >= 0 && !show_has(visit->decisions, "STARTED") && is_awaited(visit, asked) &&
-	    turn(visit, visit->until))
+	/*
+	 * The time that canceld itself takes to start is not the server's. Its log may be
+	 * elsewhere.
+	 */
+	while (visit->ends[VISIT_LOG] >= 0 && !show_has(visit->decisions, "STARTED") &&
+	    is_awaited(visit, asked) && turn(visit, visit->until))
 		;
 	visit_begin(visit, check, limit);
 	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
@@ -510,8 +544,8 @@ visit_call(struct visit *visit, const char *name, const json_t *arguments)
 	json_int_t id = visit->count + 1;
 
 	if (dialogue->call != NULL)
-		params =
-		    json_pack("{s:s, s:o, s:{s:I}}", "name", name, "arguments", params, "_meta", dialogue->token, id);
+		params = json_pack("{s:s, s:o, s:{s:I}}", "name", name, "arguments", params,
+		    "_meta", dialogue->token, id);
 	else if (dialogue->token != NULL)
 		json_object_set_new(params, "workDoneToken", json_integer(id));
 	else if (visit->session[0] != '\0')
@@ -526,7 +560,8 @@ visit_cancel(struct visit *visit, const struct asked *asked)
 	bool prompt = visit->session[0] != '\0' && strcmp(asked->method, "session/prompt") == 0;
 
 	send_call(visit, NULL, prompt ? "session/cancel" : dialogue->cancel,
-	    prompt ? json_pack("{s:s}", "sessionId", visit->session) : json_pack("{s:I}", dialogue->id, asked->id));
+	    prompt ? json_pack("{s:s}", "sessionId", visit->session) :
+		     json_pack("{s:I}", dialogue->id, asked->id));
 }
 
 bool
@@ -545,7 +580,8 @@ visit_dismiss(struct visit *visit, msec_t limit)
 	bool answered = true;
 
 	if (visit->dialogue->farewell != NULL) {
-		answered = visit_wait(visit, visit_ask(visit, visit->dialogue->farewell, NULL), limit);
+		answered =
+		    visit_wait(visit, visit_ask(visit, visit->dialogue->farewell, NULL), limit);
 		visit->dismissed = real_now();
 		send_call(visit, NULL, visit->dialogue->last, NULL);
 	}

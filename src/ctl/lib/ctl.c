@@ -30,8 +30,8 @@ ctl_tell(int status, const char *format, ...)
 int
 ctl_unknown(const char *kind, const struct nearest *nearest, const char *where)
 {
-	return ctl_usage("unknown %s '%.*s'%s; %s", kind, (int)nearest->typed.len, nearest->typed.ptr, nearest->told,
-	    where);
+	return ctl_usage("unknown %s '%.*s'%s; %s", kind, (int)nearest->typed.len,
+	    nearest->typed.ptr, nearest->told, where);
 }
 
 /* What getopt_long refused (it returned `got`), as a line on stderr. */
@@ -58,11 +58,12 @@ ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops
 		const struct ctl_option *option = &options[count];
 		bool value = option->name[0] == '=';
 
-		all[count] = (struct option){ option->name + value, value ? required_argument : no_argument, NULL,
-			option->letter != 0 ? option->letter : NO_LETTER + count };
+		all[count] =
+		    (struct option){ option->name + value, value ? required_argument : no_argument,
+			    NULL, option->letter != 0 ? option->letter : NO_LETTER + count };
 		if (option->letter != 0)
-			len += (size_t)snprintf(letters + len, sizeof(letters) - len, "%c%s", option->letter,
-			    value ? ":" : "");
+			len += (size_t)snprintf(letters + len, sizeof(letters) - len, "%c%s",
+			    option->letter, value ? ":" : "");
 	}
 	all[count] = (struct option){ "help", no_argument, NULL, 'h' };
 	optind = 0;
@@ -90,8 +91,8 @@ ctl_line(int argc, char *argv[], const struct ctl_option *options, int most, con
 	int status = ctl_options(argc, argv, options, most == CTL_STOPS, usage);
 
 	if (status < 0 && most != CTL_STOPS && argc - optind > most)
-		status = ctl_usage("'%.100s' is one argument too many; see cancelctl %s --help", argv[optind + most],
-		    argv[0]);
+		status = ctl_usage("'%.100s' is one argument too many; see cancelctl %s --help",
+		    argv[optind + most], argv[0]);
 	if (status >= 0)
 		exit(ctl_end(status));
 }
@@ -127,5 +128,6 @@ ctl_end(int status)
 {
 	int fault = show_flush();
 
-	return fault == 0 || fault == EPIPE ? status : ctl_failed("standard output: %s", strerror(fault));
+	return fault == 0 || fault == EPIPE ? status :
+					      ctl_failed("standard output: %s", strerror(fault));
 }

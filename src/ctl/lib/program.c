@@ -5,9 +5,13 @@
 #include "shell/options.h"
 #include "shell/system.h"
 
-/* Folders that do not last: caches of what is run without being installed, then those that go with a version. */
-static const char *const passing[] = { "*/_npx/*", "*/pnpm/dlx/*", "*/dlx-[0-9]*/*", "*/bunx-[0-9]*/*",
-	"*[/@v-][0-9].[0-9]*", "*[/@v-][0-9][0-9].[0-9]*", "*/v[0-9]*", "*/Cellar/*", "*/fnm_multishells/*" };
+/*
+ * Folders that do not last: caches of what is run without being installed, then those that go with
+ * a version.
+ */
+static const char *const passing[] = { "*/_npx/*", "*/pnpm/dlx/*", "*/dlx-[0-9]*/*",
+	"*/bunx-[0-9]*/*", "*[/@v-][0-9].[0-9]*", "*[/@v-][0-9][0-9].[0-9]*", "*/v[0-9]*",
+	"*/Cellar/*", "*/fnm_multishells/*" };
 
 enum { CACHES = 4, LASTS = COUNT_OF(passing) };
 
@@ -26,13 +30,14 @@ place_of(const char *path)
 static bool
 is_in(const char *directory, size_t len, char path[PROGRAM_SIZE], struct stat *status)
 {
-	bool fits = snprintf(path, PROGRAM_SIZE, "%.*s/canceld", (int)len, directory) < PROGRAM_SIZE;
+	bool fits =
+	    snprintf(path, PROGRAM_SIZE, "%.*s/canceld", (int)len, directory) < PROGRAM_SIZE;
 	json_t *text = json_string(path);
 	bool valid = text != NULL;
 
 	json_decref(text);
-	return fits && valid && path[0] == '/' && stat(path, status) == 0 && S_ISREG(status->st_mode) &&
-	    access(path, X_OK) == 0;
+	return fits && valid && path[0] == '/' && stat(path, status) == 0 &&
+	    S_ISREG(status->st_mode) && access(path, X_OK) == 0;
 }
 
 const char *program_name = "";
@@ -45,7 +50,9 @@ own_path(char path[PATH_MAX])
 	    (strchr(program_name, '/') != NULL && realpath(program_name, path) != NULL);
 }
 
-/* The first in PATH; with `same`, the first that lasts and is this file. A relative folder is none. */
+/*
+ * The first in PATH; with `same`, the first that lasts and is this file. A relative folder is none.
+ */
 static bool
 find(char path[PROGRAM_SIZE], const struct stat *same)
 {
@@ -53,11 +60,13 @@ find(char path[PROGRAM_SIZE], const struct stat *same)
 	struct stat status;
 	size_t len;
 
-	for (; directories != NULL && *directories != '\0'; directories += len + (directories[len] == ':')) {
+	for (; directories != NULL && *directories != '\0';
+	     directories += len + (directories[len] == ':')) {
 		len = strcspn(directories, ":");
 		if (is_in(directories, len, path, &status) &&
 		    (same == NULL ||
-			(status.st_ino == same->st_ino && status.st_dev == same->st_dev && place_of(path) == LASTS)))
+			(status.st_ino == same->st_ino && status.st_dev == same->st_dev &&
+			    place_of(path) == LASTS)))
 			return true;
 	}
 	return false;
@@ -69,8 +78,10 @@ program_canceld(char path[PROGRAM_SIZE])
 	char self[PATH_MAX] = "";
 	struct stat status;
 
-	if (!(own_path(self) && is_in(self, (size_t)(strrchr(self, '/') - self), path, &status)) && !find(path, NULL))
-		exit(ctl_failed("canceld is neither beside cancelctl nor in PATH: install it again"));
+	if (!(own_path(self) && is_in(self, (size_t)(strrchr(self, '/') - self), path, &status)) &&
+	    !find(path, NULL))
+		exit(ctl_failed(
+		    "canceld is neither beside cancelctl nor in PATH: install it again"));
 }
 
 bool
@@ -87,16 +98,17 @@ program_options(struct options *parsed, char *const *words, size_t *count)
 		argc++;
 	status = options_parse(parsed, argc, argv);
 	*count = 0;
-	while (status == OPTIONS_RUN && words[*count] != NULL && argv + *count + 1 < parsed->command &&
-	    strcmp(words[*count], "--") != 0)
+	while (status == OPTIONS_RUN && words[*count] != NULL &&
+	    argv + *count + 1 < parsed->command && strcmp(words[*count], "--") != 0)
 		++*count;
 	free(argv);
 	return status == OPTIONS_RUN;
 }
 
 /*
- * Of npm's global packages PATH has a script that needs Node.js in the PATH of the client, where it mostly is not. The
- * program that the script starts is another file: its own path is taken, which npm update -g fills anew.
+ * Of npm's global packages PATH has a script that needs Node.js in the PATH of the client, where it
+ * mostly is not. The program that the script starts is another file: its own path is taken, which
+ * npm update -g fills anew.
  */
 int
 program_lasting(char path[PROGRAM_SIZE])
@@ -111,11 +123,15 @@ program_lasting(char path[PROGRAM_SIZE])
 	if (stat(path, &status) == 0 && find(entry, &status)) {
 		memcpy(path, entry, sizeof(entry));
 	} else if (place_of(path) < LASTS) {
-		/* A link that lasts no longer than a shell, such as fnm's, goes before what it leads to. */
+		/*
+		 * A link that lasts no longer than a shell, such as fnm's, goes before what it
+		 * leads to.
+		 */
 		if (realpath(path, entry) != NULL)
 			memcpy(path, entry, sizeof(entry));
 		ctl_tell(CTL_YES,
-		    "an upgrade may remove what is written, as its path has a version: then wrap again: %s", path);
+		    "an upgrade may remove what is written, as its path has a version: then wrap again: %s",
+		    path);
 	}
 	return CTL_YES;
 }

@@ -5,7 +5,9 @@
 
 enum { TIME_SIZE = 32 };
 
-/* The number that the text begins with, in a form that jansson takes. Returns how long it is there. */
+/*
+ * The number that the text begins with, in a form that jansson takes. Returns how long it is there.
+ */
 static size_t
 put_number(struct buf *out, struct span text, bool exact)
 {
@@ -32,7 +34,8 @@ show_parse(struct span text, bool exact)
 	/* jansson refuses all of it. */
 	buf_append(&whole, text);
 	buf_append(&whole, span_at("", 1));
-	for (struct span rest = { whole.data, text.len }; rest.len > 0; rest = span_from(rest, len)) {
+	for (struct span rest = { whole.data, text.len }; rest.len > 0;
+	     rest = span_from(rest, len)) {
 		len = 1;
 		if (!quoted && strchr("-0123456789", *rest.ptr) != NULL && *rest.ptr != '\0') {
 			len = put_number(&out, rest, exact);
@@ -159,7 +162,9 @@ show_time(msec_t time)
 struct span
 show_text(const json_t *value)
 {
-	return json_is_string(value) ? span_at(json_string_value(value), json_string_length(value)) : SPAN("");
+	return json_is_string(value) ?
+	    span_at(json_string_value(value), json_string_length(value)) :
+	    SPAN("");
 }
 
 struct span
@@ -171,7 +176,8 @@ show_string(const json_t *object, const char *key)
 json_t *
 show_dump(json_t *value)
 {
-	return value == NULL || json_is_string(value) ? json_incref(value) : json_string(show_value(value).ptr);
+	return value == NULL || json_is_string(value) ? json_incref(value) :
+							json_string(show_value(value).ptr);
 }
 
 bool
@@ -238,8 +244,10 @@ show_sort(json_t *values, const char *key)
 	struct item *items = mem_new((count + 1) * sizeof(*items));
 	json_t *value;
 
-	json_array_foreach(values, i, value) items[i] =
-	    (struct item){ key == NULL ? json_integer_value(value) : show_number(value, key), i, json_incref(value) };
+	json_array_foreach (values, i, value)
+		items[i] = (struct item){ key == NULL ? json_integer_value(value) :
+							show_number(value, key),
+			i, json_incref(value) };
 	qsort(items, count, sizeof(*items), compare);
 	for (i = 0; i < count; i++)
 		json_array_set_new(values, i, items[i].value);

@@ -71,7 +71,10 @@ table_cut(struct buf *out, struct span text, size_t cells, size_t end)
 	}
 }
 
-/* The length of the beginning that becomes a line: up to a blank, if it has one behind its first `indent` cells. */
+/*
+ * The length of the beginning that becomes a line: up to a blank, if it has one behind its first
+ * `indent` cells.
+ */
 static size_t
 line_length(struct span text, size_t cells, size_t indent)
 {
@@ -109,7 +112,9 @@ column_text(struct buf *text, const json_t *row, const char *key)
 	const json_t *value = json_object_get(row, key);
 	char digits[SPAN_NUMBER_MAX];
 
-	buf_append(text, json_is_integer(value) ? span_number(json_integer_value(value), digits) : show_text(value));
+	buf_append(text,
+	    json_is_integer(value) ? span_number(json_integer_value(value), digits) :
+				     show_text(value));
 }
 
 void
@@ -130,9 +135,9 @@ struct table {
 	const json_t *rows;
 	size_t width, lines; /* columns; rows, with the titles */
 	size_t *widths;      /* cells of each column; 0: it is not shown */
-	size_t *apart;       /* the least width of each column that is COLUMN_APART; of the others 0 */
-	size_t *shared;      /* with how many bytes, whole words, all texts of each column begin */
-	struct buf *texts;   /* of all columns of each line */
+	size_t *apart;  /* the least width of each column that is COLUMN_APART; of the others 0 */
+	size_t *shared; /* with how many bytes, whole words, all texts of each column begin */
+	struct buf *texts; /* of all columns of each line */
 };
 
 static struct span
@@ -194,7 +199,8 @@ cut_text(const struct table *table, size_t column, struct buf *out, struct span 
 		text = span_from(text, shared);
 		cells--;
 	}
-	table_cut(out, text, cells, table->columns[column].kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
+	table_cut(out, text, cells,
+	    table->columns[column].kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
 }
 
 /* What tells names apart is what has to be seen of them. */
@@ -212,7 +218,8 @@ count_shared(const struct table *table, size_t column)
 		while (shared > 0 && memcmp(first.ptr, text.ptr, shared) != 0)
 			shared--;
 	}
-	while (shared > 0 && (shared == first.len || strchr("-_/. ", first.ptr[shared - 1]) == NULL))
+	while (
+	    shared > 0 && (shared == first.len || strchr("-_/. ", first.ptr[shared - 1]) == NULL))
 		shared--;
 	return shared;
 }
@@ -242,7 +249,8 @@ width_apart(const struct table *table, size_t column, size_t cells)
 {
 	size_t width = NARROWEST, count = count_kinds(table, column, SIZE_MAX);
 
-	while (width < table->widths[column] && width < cells / 2 && count_kinds(table, column, width) < count)
+	while (width < table->widths[column] && width < cells / 2 &&
+	    count_kinds(table, column, width) < count)
 		width++;
 	return width;
 }
@@ -277,7 +285,8 @@ static void
 drop_column(struct table *table, size_t column)
 {
 	table->widths[column] = 0;
-	for (size_t line = 1; line < table->lines && table->columns[column].role == COLUMN_YIELDS; line++) {
+	for (size_t line = 1; line < table->lines && table->columns[column].role == COLUMN_YIELDS;
+	     line++) {
 		struct buf *next = &table->texts[line * table->width + column + 1];
 
 		if (!span_is(buf_span(next), "-"))
@@ -313,7 +322,8 @@ drop_columns(struct table *table, size_t cells)
 		drop_column(table, next);
 	while (line_cells(table, words) > cells) {
 		next = next_to_go(table);
-		if (words > NARROWEST && (next == table->width || table->columns[next].rank < COLUMN_FIRST))
+		if (words > NARROWEST &&
+		    (next == table->width || table->columns[next].rank < COLUMN_FIRST))
 			words = NARROWEST;
 		else if (next == table->width)
 			return;
@@ -322,7 +332,10 @@ drop_columns(struct table *table, size_t cells)
 	}
 }
 
-/* Makes the widest flexible column narrower, as long as a line is too long; one that goes early earlier. */
+/*
+ * Makes the widest flexible column narrower, as long as a line is too long; one that goes early
+ * earlier.
+ */
 static void
 fit_widths(struct table *table, size_t cells)
 {
@@ -344,7 +357,8 @@ fit_widths(struct table *table, size_t cells)
 static void
 write_line(const struct table *table, size_t line, size_t cells, struct buf *out)
 {
-	size_t at = 0, filled = 0; /* cells: where the next column begins; up to where the line is written */
+	/* cells: where the next column begins; up to where the line is written */
+	size_t at = 0, filled = 0;
 	struct buf text = { 0 };
 
 	for (size_t i = 0; i < table->width && at < cells; i++) {
@@ -372,7 +386,9 @@ write_line(const struct table *table, size_t line, size_t cells, struct buf *out
 void
 table_write(const struct column *columns, const json_t *rows, size_t cells, struct buf *out)
 {
-	struct table table = { .columns = columns, .rows = rows, .lines = json_array_size(rows) + 1 };
+	struct table table = { .columns = columns,
+		.rows = rows,
+		.lines = json_array_size(rows) + 1 };
 
 	while (columns[table.width].title != NULL)
 		table.width++;

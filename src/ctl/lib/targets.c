@@ -50,7 +50,8 @@ is_connected(struct target *target, msec_t end)
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", target->path);
 	buf_clear(&target->in);
 	target->fd = system_socket(AF_UNIX);
-	while (target->fd < 0 || connect(target->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+	while (target->fd < 0 ||
+	    connect(target->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		if (errno != EAGAIN || monotonic_now() + RETRY >= end)
 			return false;
 		poll(NULL, 0, RETRY);
@@ -58,7 +59,10 @@ is_connected(struct target *target, msec_t end)
 	return true;
 }
 
-/* Sends all bytes to a socket. true: it has taken them, or has closed; false with errno, ETIMEDOUT too. */
+/*
+ * Sends all bytes to a socket. true: it has taken them, or has closed; false with errno, ETIMEDOUT
+ * too.
+ */
 static bool
 send_until(int fd, struct span bytes, msec_t end)
 {
@@ -67,7 +71,8 @@ send_until(int fd, struct span bytes, msec_t end)
 
 		if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
 			return true;
-		if (put < 0 && ((errno != EAGAIN && errno != EINTR) || !wait_until(fd, POLLOUT, end)))
+		if (put < 0 &&
+		    ((errno != EAGAIN && errno != EINTR) || !wait_until(fd, POLLOUT, end)))
 			return false;
 		if (put > 0)
 			bytes = span_part(bytes, (size_t)put, bytes.len - (size_t)put);
@@ -85,8 +90,8 @@ fail(struct target *target, int status, const char *why)
 bool
 target_ask(struct target *target, const char *method, json_t *params, msec_t end)
 {
-	json_t *message =
-	    json_pack("{s:s, s:i, s:s, s:o*}", "jsonrpc", "2.0", "id", 1, "method", method, "params", params);
+	json_t *message = json_pack("{s:s, s:i, s:s, s:o*}", "jsonrpc", "2.0", "id", 1, "method",
+	    method, "params", params);
 	char *text = json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII);
 	struct buf line = { 0 };
 	bool sent;
@@ -98,7 +103,8 @@ target_ask(struct target *target, const char *method, json_t *params, msec_t end
 	if (!sent) {
 		bool late = errno == EAGAIN || errno == ETIMEDOUT;
 
-		target->unasked = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+		target->unasked =
+		    errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
 		target->gone = !late && !target->unasked;
 		if (!late)
 			fail(target, target->gone ? CTL_NO : CTL_FAILED, strerror(errno));
@@ -117,7 +123,8 @@ target_read(struct target *target)
 
 	if (got > 0)
 		buf_added(&target->in, (size_t)got);
-	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) || target->in.len > LINE_MOST)
+	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) ||
+	    target->in.len > LINE_MOST)
 		hang_up(target);
 }
 
@@ -212,8 +219,8 @@ target_tell(const struct target *target)
 json_t *
 target_with(const struct target *target, json_t *object)
 {
-	json_t *whole =
-	    json_pack("{s:I, s:O*}", "pid", (json_int_t)target->pid, "server", json_object_get(target->about, "name"));
+	json_t *whole = json_pack("{s:I, s:O*}", "pid", (json_int_t)target->pid, "server",
+	    json_object_get(target->about, "name"));
 
 	json_object_update(whole, object);
 	return whole;
@@ -303,7 +310,8 @@ targets_look(struct targets *targets)
 		if (place_directory(i, directory))
 			add_all(targets, directory);
 	targets_each (target, targets)
-		if (target->fd < 0 && !target_ask(target, targets->method, json_incref(targets->params), 0))
+		if (target->fd < 0 &&
+		    !target_ask(target, targets->method, json_incref(targets->params), 0))
 			place_remove_dead(target->path);
 	drop_gone(targets);
 }
@@ -320,7 +328,8 @@ hear_all(struct targets *targets, msec_t end)
 		/* There may be no more descriptors: those before it were heard. */
 		for (size_t k = 0; target->fd < 0 && k < i; k++)
 			hang_up(&targets->list[k]);
-		if (target->fd >= 0 || target_ask(target, targets->method, json_incref(targets->params), end))
+		if (target->fd >= 0 ||
+		    target_ask(target, targets->method, json_incref(targets->params), end))
 			target->about = receive(target, end);
 		if (target->about != NULL)
 			target->pid = (long)show_number(target->about, "pid");
@@ -352,7 +361,8 @@ targets_free(struct targets *targets)
 static bool
 is_meant(const struct target *target, const char *which)
 {
-	return target->meant || show_is_meant(which, show_string(target->about, "name"), target->pid);
+	return target->meant ||
+	    show_is_meant(which, show_string(target->about, "name"), target->pid);
 }
 
 void
@@ -380,9 +390,10 @@ targets_tell_none(const struct targets *targets, const char *which)
 {
 	if (targets->silent != 0)
 		return ctl_failed(
-		    "no canceld that answers is called '%.100s'; canceld %ld does not answer and may be it", which,
-		    targets->silent);
-	return ctl_no("no canceld is called '%.100s'%s; see cancelctl ls", which, targets->near.told);
+		    "no canceld that answers is called '%.100s'; canceld %ld does not answer and may be it",
+		    which, targets->silent);
+	return ctl_no("no canceld is called '%.100s'%s; see cancelctl ls", which,
+	    targets->near.told);
 }
 
 json_t *

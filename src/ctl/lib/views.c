@@ -12,7 +12,8 @@ write_command(struct buf *text, const json_t *row, const char *key)
 	json_t *word;
 	size_t i;
 
-	json_array_foreach(json_object_get(row, key), i, word) compose(text, i > 0 ? " %b" : "%b", show_text(word));
+	json_array_foreach (json_object_get(row, key), i, word)
+		compose(text, i > 0 ? " %b" : "%b", show_text(word));
 	if (json_is_false(json_object_get(row, "answering")))
 		compose(text, "not answering");
 }
@@ -82,7 +83,8 @@ view_left(const json_t *request)
 	msec_t left = MSEC_NEVER;
 
 	for (int i = 0; i < 2; i++)
-		if (json_is_number(json_object_get(request, keys[i])) && show_number(request, keys[i]) < left)
+		if (json_is_number(json_object_get(request, keys[i])) &&
+		    show_number(request, keys[i]) < left)
 			left = show_number(request, keys[i]);
 	return left;
 }
@@ -100,7 +102,8 @@ write_left(struct buf *text, const json_t *row, const char *key)
 {
 	write_ago(text, row, key);
 	if (view_left(row) != MSEC_NEVER)
-		compose(text, show_is(row, "state", "cancelling") ? "%b of grace" : "%b", show_time(view_left(row)));
+		compose(text, show_is(row, "state", "cancelling") ? "%b of grace" : "%b",
+		    show_time(view_left(row)));
 	else if (show_has(row, "idle_ms")) /* it has not ended */
 		compose(text, "none");
 }
@@ -109,11 +112,12 @@ write_left(struct buf *text, const json_t *row, const char *key)
 static const char *
 style_idle(const json_t *row)
 {
-	json_int_t after = show_number(row, "timeout_ms"), left = show_number(row, "timeout_left_ms");
+	json_int_t after = show_number(row, "timeout_ms"),
+		   left = show_number(row, "timeout_left_ms");
 
 	return !json_is_number(json_object_get(row, "timeout_left_ms")) || left > after / 2 ? "" :
-	    left > after / 10                                                               ? COLOUR_YELLOW :
-											      COLOUR_RED;
+	    left > after / 10 ? COLOUR_YELLOW :
+				COLOUR_RED;
 }
 
 /* Of what has ended. */
@@ -131,7 +135,9 @@ style_state(const json_t *row)
 static void
 append_number(struct buf *text, const char *before, const json_t *number)
 {
-	char *dumped = json_is_number(number) ? json_dumps(number, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+	char *dumped = json_is_number(number) ?
+	    json_dumps(number, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) :
+	    NULL;
 
 	if (dumped != NULL)
 		compose(text, "%s%s", before, dumped);
@@ -250,7 +256,8 @@ view_page(struct buf *lines, json_t *request, json_t *about)
 		column_write(&text, line, row);
 		if (text.len == 0)
 			continue;
-		compose(lines, "%s%b", line->title, span_from(SPAN("            "), strlen(line->title)));
+		compose(lines, "%s%b", line->title,
+		    span_from(SPAN("            "), strlen(line->title)));
 		printable_append(lines, buf_span(&text), "");
 		compose(lines, "\n");
 	}
@@ -263,8 +270,9 @@ view_request(struct buf *line, const json_t *request)
 {
 	struct span name = show_string(request, "name");
 
-	compose(line, "%b %b%s%b, %b old, of %b[%d]", show_string(request, "id"), show_string(request, "method"),
-	    name.len > 0 ? " " : "", name, show_time(show_number(request, "age_ms")), show_string(request, "server"),
+	compose(line, "%b %b%s%b, %b old, of %b[%d]", show_string(request, "id"),
+	    show_string(request, "method"), name.len > 0 ? " " : "", name,
+	    show_time(show_number(request, "age_ms")), show_string(request, "server"),
 	    (int64_t)show_number(request, "pid"));
 }
 
@@ -316,15 +324,15 @@ view_decision(struct buf *line, json_t *decision, bool coloured)
 	const char *key;
 	json_t *value;
 
-	compose(&rest, "%b %b[%d] %s ", span_part(time, day, time.len - day), show_string(decision, "server"),
-	    (int64_t)show_number(decision, "pid"), level > LEVEL_TRAFFIC ? "?" : log_levels[level]);
+	compose(&rest, "%b %b[%d] %s ", span_part(time, day, time.len - day),
+	    show_string(decision, "server"), (int64_t)show_number(decision, "pid"),
+	    level > LEVEL_TRAFFIC ? "?" : log_levels[level]);
 	printable_append(line, buf_span(&rest), "");
 	compose(line, "%s", coloured ? term_colour(colours[level]) : "");
 	printable_append(line, why, "");
 	compose(line, "%s", coloured ? term_colour(COLOUR_NONE) : "");
 	buf_clear(&rest);
-	json_object_foreach(decision, key, value)
-	{
+	json_object_foreach (decision, key, value) {
 		if (!span_is_any(span_of(key), "time pid server why"))
 			append_member(&rest, key, value);
 	}

@@ -11,22 +11,23 @@
 #include "shell/system.h"
 #include "shell/words.h"
 
-static const char usage[] = "usage: cancelctl history [-j] [-n NUMBER] [-s TIME] [-u TIME] [--failed]\n"
-			    "                         [--slow DURATION] [PID|NAME]\n\n"
-			    "Tells what has happened, by session, what ended last at the end: each request\n"
-			    "that was not answered at once, what is still open, and a line for each tool.\n\n"
-			    "      --failed          only requests that failed, were lost, or were given up\n"
-			    "                        by canceld or a person, and what ended the server or\n"
-			    "                        canceld too early\n"
-			    "      --slow DURATION   only requests that took so long, however they ended:\n"
-			    "                        what hung until you pressed Esc is there too\n"
-			    "  -n, --last NUMBER     only the last lines, of any time; not with -j\n"
-			    "  -s, --since TIME      only what ended since then: 2h or 1d ago, today,\n"
-			    "                        yesterday, 10:00, 2026-11-25 or '2026-11-25 10:00';\n"
-			    "                        without it the day up to the last line, or all with\n"
-			    "                        -j or -n\n"
-			    "  -u, --until TIME      only what was told before, in the same forms\n"
-			    "  -j, --json            the lines of the history\n";
+static const char usage[] =
+    "usage: cancelctl history [-j] [-n NUMBER] [-s TIME] [-u TIME] [--failed]\n"
+    "                         [--slow DURATION] [PID|NAME]\n\n"
+    "Tells what has happened, by session, what ended last at the end: each request\n"
+    "that was not answered at once, what is still open, and a line for each tool.\n\n"
+    "      --failed          only requests that failed, were lost, or were given up\n"
+    "                        by canceld or a person, and what ended the server or\n"
+    "                        canceld too early\n"
+    "      --slow DURATION   only requests that took so long, however they ended:\n"
+    "                        what hung until you pressed Esc is there too\n"
+    "  -n, --last NUMBER     only the last lines, of any time; not with -j\n"
+    "  -s, --since TIME      only what ended since then: 2h or 1d ago, today,\n"
+    "                        yesterday, 10:00, 2026-11-25 or '2026-11-25 10:00';\n"
+    "                        without it the day up to the last line, or all with\n"
+    "                        -j or -n\n"
+    "  -u, --until TIME      only what was told before, in the same forms\n"
+    "  -j, --json            the lines of the history\n";
 
 /* The length of a date and what parts it from a time; bytes for both. */
 enum { DAY = sizeof("2026-11-26"), CLOCK = sizeof("2026-11-26 10:00:00") - 1, CLOCK_SIZE = 64 };
@@ -46,7 +47,10 @@ struct choice {
 	struct buf out;
 };
 
-/* Whether the text is a date from 1970 on, which the calendar has, a date and a time, or a time of today, which day is. */
+/*
+ * Whether the text is a date from 1970 on, which the calendar has, a date and a time, or a time of
+ * today, which day is.
+ */
 static bool
 read_date(const char *text, struct tm *day)
 {
@@ -62,11 +66,14 @@ read_date(const char *text, struct tm *day)
 	/* As the table has it. */
 	if (full[DAY - 1] == ' ')
 		full[DAY - 1] = 'T';
-	/* strptime takes a blank, 2026-1-5 and 10:00:60 too, which do not come back as they were. */
+	/*
+	 * strptime takes a blank, 2026-1-5 and 10:00:60 too, which do not come back as they were.
+	 */
 	strptime(full, "%Y-%m-%dT%H:%M:%S", day);
 	given = *day;
 	timegm(&given);
-	return given.tm_year >= 70 && strftime(same, sizeof(same), "%Y-%m-%dT%H:%M:%S", &given) > 0 &&
+	return given.tm_year >= 70 &&
+	    strftime(same, sizeof(same), "%Y-%m-%dT%H:%M:%S", &given) > 0 &&
 	    strcmp(same, full) == 0;
 }
 
@@ -113,7 +120,8 @@ read_file(FILE *file, const char *path, trace_hearer *hear, void *user, bool tel
 	fclose(file);
 	free(text);
 	if (others > 0 && tells)
-		ctl_tell(CTL_YES, "%.500s: %lu lines are not of a JSON log, and were passed over", path, others);
+		ctl_tell(CTL_YES, "%.500s: %lu lines are not of a JSON log, and were passed over",
+		    path, others);
 	return fault == 0 ? CTL_YES : !tells ? CTL_NO : ctl_no("%.500s: %s", path, strerror(fault));
 }
 
@@ -130,7 +138,10 @@ trace_read(const char *path, struct trace *trace)
 	return trace_read_history(trace_hear, trace, true);
 }
 
-/* A file of the history; NULL: there is none. What is no file, such as a pipe, would be waited for, and is passed over. */
+/*
+ * A file of the history; NULL: there is none. What is no file, such as a pipe, would be waited for,
+ * and is passed over.
+ */
 static FILE *
 open_kept(const char *path, int *status, bool tells)
 {
@@ -149,7 +160,8 @@ open_kept(const char *path, int *status, bool tells)
 int
 trace_read_history(trace_hearer *hear, void *user, bool tells)
 {
-	char directory[HISTORY_PATH], path[2][HISTORY_PATH + sizeof("/history.1")], before[HISTORY_PATH] = "";
+	char directory[HISTORY_PATH], path[2][HISTORY_PATH + sizeof("/history.1")],
+	    before[HISTORY_PATH] = "";
 	int status = CTL_YES;
 	FILE *file[2];
 
@@ -158,11 +170,13 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 			continue;
 		/* It may become the former one while that is read. */
 		for (int k = 0; k < 2; k++) {
-			snprintf(path[k], sizeof(path[k]), "%s/history%s", directory, k == 0 ? "" : ".1");
+			snprintf(path[k], sizeof(path[k]), "%s/history%s", directory,
+			    k == 0 ? "" : ".1");
 			file[k] = open_kept(path[k], &status, tells);
 		}
 		for (int k = 2; k-- > 0;)
-			if (file[k] != NULL && read_file(file[k], path[k], hear, user, tells) != CTL_YES)
+			if (file[k] != NULL &&
+			    read_file(file[k], path[k], hear, user, tells) != CTL_YES)
 				status = CTL_NO;
 		memcpy(before, directory, sizeof(before));
 	}
@@ -172,18 +186,24 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 bool
 trace_is_loss(const json_t *line)
 {
-	return show_is_any(line, "why", "KILLED STUCK CANCEL_IGNORED OPERATOR_RESTARTED RESTART_REFUSED") ||
-	    (show_is(line, "why", "SERVER_EXITED") && (!show_has(line, "status") || show_number(line, "status") != 0));
+	return show_is_any(line, "why",
+		   "KILLED STUCK CANCEL_IGNORED OPERATOR_RESTARTED RESTART_REFUSED") ||
+	    (show_is(line, "why", "SERVER_EXITED") &&
+		(!show_has(line, "status") || show_number(line, "status") != 0));
 }
 
-/* A trace_hearer: the last day of which there is something is to be told; none that is to come, as of a wrong clock. */
+/*
+ * A trace_hearer: the last day of which there is something is to be told; none that is to come, as
+ * of a wrong clock.
+ */
 static bool
 hear_day(void *user, json_t *line)
 {
 	struct choice *choice = user;
 	msec_t since = trace_time(line) - LATELY;
 
-	if (trace_is_meant(&choice->trace, line) && since > choice->trace.since && since < real_now())
+	if (trace_is_meant(&choice->trace, line) && since > choice->trace.since &&
+	    since < real_now())
 		choice->trace.since = since;
 	json_decref(line);
 	return true;
@@ -198,7 +218,8 @@ hear(void *user, json_t *line)
 	bool meant = trace_is_meant(&choice->trace, line);
 
 	choice->older |= meant && time >= 0 && time < choice->trace.since;
-	if (choice->json && meant && time >= choice->trace.since && show_number(line, "elapsed") >= choice->slow &&
+	if (choice->json && meant && time >= choice->trace.since &&
+	    show_number(line, "elapsed") >= choice->slow &&
 	    (!choice->failed || trace_is_loss(line) ||
 		(show_has(line, "ended") && !show_is_any(line, "ended", TRACE_FINE)))) {
 		show_json(line);
@@ -217,7 +238,8 @@ trace_clock(msec_t time)
 	shown = shown == texts[0] ? texts[1] : texts[0];
 	len = strftime(shown, CLOCK_SIZE, "%Y-%m-%d %H:%M:%S", localtime(&seconds));
 	/* The name of a zone may be of any length: one that does not fit is left out. */
-	return span_at(shown, len + strftime(shown + len, CLOCK_SIZE - len, " %Z", localtime(&seconds)));
+	return span_at(shown,
+	    len + strftime(shown + len, CLOCK_SIZE - len, " %Z", localtime(&seconds)));
 }
 
 /* Of today without the date. */
@@ -226,24 +248,30 @@ write_clock(struct buf *text, const json_t *row, const char *key)
 {
 	struct span shown = span_head(trace_clock(show_number(row, key)), CLOCK);
 
-	buf_append(text, span_from(shown, memcmp(shown.ptr, trace_clock(real_now()).ptr, DAY) ? 0 : DAY));
+	buf_append(text,
+	    span_from(shown, memcmp(shown.ptr, trace_clock(real_now()).ptr, DAY) ? 0 : DAY));
 }
 
 /*
- * A word of the log, which stands there in the place of a reason, is told as what else is told of an end: "client gone".
- * What a person or a server has said is not changed.
+ * A word of the log, which stands there in the place of a reason, is told as what else is told of
+ * an end: "client gone". What a person or a server has said is not changed.
  */
 static void
 write_why(struct buf *text, const json_t *row, const char *key)
 {
-	bool word = json_object_get(row, key) == json_object_get(row, "outcome") && !show_has(row, "answered");
+	bool word = json_object_get(row, key) == json_object_get(row, "outcome") &&
+	    !show_has(row, "answered");
 
 	column_text(text, row, key);
 	for (size_t i = 0; word && i < text->len; i++)
-		text->data[i] = (char)(text->data[i] == '_' ? ' ' : tolower((unsigned char)text->data[i]));
+		text->data[i] =
+		    (char)(text->data[i] == '_' ? ' ' : tolower((unsigned char)text->data[i]));
 }
 
-/* As ls has it, so that 5 and "5" differ; a number that 64 bits do not hold is a string of its digits here. */
+/*
+ * As ls has it, so that 5 and "5" differ; a number that 64 bits do not hold is a string of its
+ * digits here.
+ */
 static void
 write_id(struct buf *text, const json_t *row, const char *key)
 {
@@ -281,13 +309,14 @@ trace_reason(const json_t *event)
 {
 	const struct {
 		const char *key, *before, *behind;
-	} numbers[] = { { "open", "", show_has(event, "method") ? " open, this is the oldest" : " open" },
+	} numbers[] = { { "open", "",
+			    show_has(event, "method") ? " open, this is the oldest" : " open" },
 		{ "status", "exit status ", "" }, { "signal", "signal ", "" } };
 
 	for (size_t i = 0; i < COUNT_OF(numbers); i++)
 		if (show_has(event, numbers[i].key))
-			return json_sprintf("%s%lld%s", numbers[i].before, show_number(event, numbers[i].key),
-			    numbers[i].behind);
+			return json_sprintf("%s%lld%s", numbers[i].before,
+			    show_number(event, numbers[i].key), numbers[i].behind);
 	return json_incref(json_object_get(event, "reason"));
 }
 
@@ -295,8 +324,9 @@ trace_reason(const json_t *event)
 static bool
 is_told(const struct choice *choice, const json_t *event)
 {
-	return choice->failed ? trace_is_loss(event) :
-				!show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING");
+	return choice->failed ?
+	    trace_is_loss(event) :
+	    !show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING");
 }
 
 /* Of the session or of a call. */
@@ -307,15 +337,17 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 
 	show_each (event, json_object_get(owner, "events")) {
 		/* To a person that is one with the server's end, whatever is told between them. */
-		if (show_is(event, "why", "RESTARTED") && show_is(ended, "tally", "SERVER_EXITED")) {
+		if (show_is(event, "why", "RESTARTED") &&
+		    show_is(ended, "tally", "SERVER_EXITED")) {
 			json_object_set(ended, "tally", json_object_get(event, "why"));
 			continue;
 		}
 		if (!is_told(choice, event))
 			continue;
 		row = json_pack("{s:I, s:O, s:O*, s:o*}", "start",
-		    show_number(event, "time") - show_number(event, "elapsed"), "tally", json_object_get(event, "why"),
-		    "took", json_object_get(event, "elapsed"), "reason", trace_reason(event));
+		    show_number(event, "time") - show_number(event, "elapsed"), "tally",
+		    json_object_get(event, "why"), "took", json_object_get(event, "elapsed"),
+		    "reason", trace_reason(event));
 		show_take(row, event, "method name id");
 		json_array_append_new(rows, row);
 		if (show_is(row, "tally", "SERVER_EXITED"))
@@ -323,15 +355,19 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 	}
 }
 
-/* What the canceld of the session tells, if it runs, borrowed; an earlier one may have had its pid. */
+/*
+ * What the canceld of the session tells, if it runs, borrowed; an earlier one may have had its pid.
+ */
 static const json_t *
 running(const struct choice *choice, const json_t *session)
 {
 	const struct target *target;
 
 	targets_each (target, &choice->targets)
-		if (!show_has(session, "over") && show_number(target->about, "pid") == show_number(session, "pid") &&
-		    span_equal(show_string(target->about, "name"), show_string(session, "server")) &&
+		if (!show_has(session, "over") &&
+		    show_number(target->about, "pid") == show_number(session, "pid") &&
+		    span_equal(show_string(target->about, "name"),
+			show_string(session, "server")) &&
 		    show_number(target->about, "started") * 1000 <= show_number(session, "start"))
 			return target->about;
 	return NULL;
@@ -347,8 +383,9 @@ add_open(const struct choice *choice, json_t *session)
 	if (about != NULL)
 		json_object_set_new(session, "end", json_integer(real_now()));
 	show_each (request, json_object_get(about, "requests")) {
-		call = json_pack("{s:I, s:s, s:O*}", "start", real_now() - show_number(request, "age_ms"), "tally",
-		    "open", "reason", json_object_get(request, "verdict"));
+		call = json_pack("{s:I, s:s, s:O*}", "start",
+		    real_now() - show_number(request, "age_ms"), "tally", "open", "reason",
+		    json_object_get(request, "verdict"));
 		show_take(call, request, "method name");
 		json_object_set_new(call, "id", show_parse(show_string(request, "id"), true));
 		json_array_append_new(json_object_get(session, "calls"), call);
@@ -375,7 +412,8 @@ rows_of(const struct choice *choice, const json_t *session)
 		if (!show_has(item, "tally") || (choice->failed && !trace_failed(item)))
 			continue;
 		row = json_copy(item);
-		json_object_set_new(row, "took", json_integer(trace_end(session, item) - show_number(item, "start")));
+		json_object_set_new(row, "took",
+		    json_integer(trace_end(session, item) - show_number(item, "start")));
 		json_array_append_new(rows, row);
 	}
 	add_events(choice, session, rows);
@@ -392,13 +430,15 @@ append_session(struct choice *choice, const json_t *session)
 	struct buf line = { 0 }, shown = { 0 };
 
 	trace_count(choice->tools, session);
-	if (json_array_size(rows) > 0 || (!choice->failed && choice->slow == 0 && choice->last == SIZE_MAX)) {
+	if (json_array_size(rows) > 0 ||
+	    (!choice->failed && choice->slow == 0 && choice->last == SIZE_MAX)) {
 		compose(&line, "%b[%d]  %b  %b, %b", show_string(session, "server"),
 		    (int64_t)show_number(session, "pid"), show_string(session, "client"),
 		    trace_clock(show_number(session, "start")),
 		    show_time(show_number(session, "end") - show_number(session, "start")));
 		if (about != NULL)
-			compose(&line, ", still runs, %d open", (int64_t)show_number(about, "in_flight"));
+			compose(&line, ", still runs, %d open",
+			    (int64_t)show_number(about, "in_flight"));
 		else if (choice->trace.until == 0 && !show_has(session, "over"))
 			compose(&line, ", no end is known");
 		printable_append(&shown, buf_span(&line), "");
@@ -410,7 +450,10 @@ append_session(struct choice *choice, const json_t *session)
 	buf_free(&shown);
 }
 
-/* Reads and tells all that is wanted, and what is wrong, if that is to be. The exit status of reading. Call end. */
+/*
+ * Reads and tells all that is wanted, and what is wrong, if that is to be. The exit status of
+ * reading. Call end.
+ */
 static int
 tell(struct choice *choice, bool faults)
 {
@@ -426,7 +469,8 @@ tell(struct choice *choice, bool faults)
 	status = trace_read_history(hear, choice, faults);
 	if (choice->json)
 		return status;
-	choice->targets = (struct targets){ .method = "list", .params = json_pack("{s:b}", "requests", true) };
+	choice->targets =
+	    (struct targets){ .method = "list", .params = json_pack("{s:b}", "requests", true) };
 	/* What was later is not told. */
 	if (choice->trace.until == 0 && json_object_size(choice->trace.open) > 0)
 		targets_find(&choice->targets, TARGETS_LOOK);
@@ -468,7 +512,8 @@ history_append(struct buf *out, const char *which, size_t cells)
 	struct choice choice = { .trace = { .which = which }, .last = SIZE_MAX, .cells = cells };
 
 	tell(&choice, false);
-	compose(out, choice.told ? "%b" : "the history has nothing of that\n", buf_span(&choice.out));
+	compose(out, choice.told ? "%b" : "the history has nothing of that\n",
+	    buf_span(&choice.out));
 	buf_free(&choice.out);
 	end(&choice);
 }
@@ -485,7 +530,8 @@ tell_none(struct choice *choice)
 	trace_read_history(trace_hear, &choice->trace, false);
 	show_each (session, choice->trace.sessions)
 		nearest_offer(&nearest, show_string(session, "server").ptr);
-	return ctl_no("the history has nothing of that%s", span_is(nearest.typed, nearest.name) ? "" : nearest.told);
+	return ctl_no("the history has nothing of that%s",
+	    span_is(nearest.typed, nearest.name) ? "" : nearest.told);
 }
 
 int
@@ -496,11 +542,15 @@ ctl_history(int argc, char *argv[])
 	int status;
 
 	ctl_line(argc, argv,
-	    CTL_OPTIONS({ "json", 'j', &choice.json }, { "=since", 's', &since }, { "=until", 'u', &until },
-		{ "failed", 0, &choice.failed }, { "=slow", 0, &slow }, { "=last", 'n', &last }),
+	    CTL_OPTIONS({ "json", 'j', &choice.json }, { "=since", 's', &since },
+		{ "=until", 'u', &until }, { "failed", 0, &choice.failed }, { "=slow", 0, &slow },
+		{ "=last", 'n', &last }),
 	    1, usage);
-	if (last != NULL && (choice.json || !units_read_number(span_of(last), false, 1, SIZE_MAX, &choice.last)))
-		return ctl_usage("--last: '%.60s' is no number from 1 on, or there is -j, which tail -n cuts", last);
+	if (last != NULL &&
+	    (choice.json || !units_read_number(span_of(last), false, 1, SIZE_MAX, &choice.last)))
+		return ctl_usage(
+		    "--last: '%.60s' is no number from 1 on, or there is -j, which tail -n cuts",
+		    last);
 	if (slow != NULL && !units_read_duration(span_of(slow), &choice.slow))
 		return ctl_usage("--slow: '%.60s' is no duration such as 10s", slow);
 	choice.trace.which = argv[optind];
@@ -509,7 +559,8 @@ ctl_history(int argc, char *argv[])
 	status = tell(&choice, true);
 	show_buf(&choice.out);
 	if (since == NULL && choice.older)
-		ctl_tell(CTL_YES, "this is the last day; for what was before see --since, such as --since 7d");
+		ctl_tell(CTL_YES,
+		    "this is the last day; for what was before see --since, such as --since 7d");
 	if (status == CTL_YES && !choice.told)
 		status = choice.failed && json_array_size(choice.trace.sessions) > 0 ?
 		    ctl_tell(CTL_YES, "nothing has failed in that time") :

@@ -99,14 +99,15 @@ static void
 put_calls(struct page *page, const json_t *session, bool all)
 {
 	json_t *calls = json_object_get(session, "calls"), *call;
-	msec_t first = show_number(json_array_get(calls, 0), "start"), length = show_number(session, "end") - first + 1,
-	       start, time;
+	msec_t first = show_number(json_array_get(calls, 0), "start"),
+	       length = show_number(session, "end") - first + 1, start, time;
 
 	compose(&page->out,
 	    "<table><tr><th class=t>%s<th class=c>began<th>time line<th class=n>ms<th class=o>outcome<th class=w>why",
 	    all ? "all requests" : "failed, lost or given up");
 	show_each (call, calls) {
-		if (!(all || trace_failed(call)) || !has_room(page, trace_failed(call) ? "<tr class=bad>" : "<tr>"))
+		if (!(all || trace_failed(call)) ||
+		    !has_room(page, trace_failed(call) ? "<tr class=bad>" : "<tr>"))
 			continue;
 		start = show_number(call, "start");
 		time = trace_end(session, call) - start;
@@ -114,8 +115,8 @@ put_calls(struct page *page, const json_t *session, bool all)
 		compose(&page->out,
 		    "<td class=c>%b<td class=l><svg viewBox='0 0 %d 10' preserveAspectRatio=none><rect x=%d y=1 height=8 width=%d /></svg>"
 		    "<td class=n>%d",
-		    trace_clock(start), (int64_t)WIDTH, (start - first) * WIDTH / length, time * WIDTH / length + 2,
-		    time);
+		    trace_clock(start), (int64_t)WIDTH, (start - first) * WIDTH / length,
+		    time * WIDTH / length + 2, time);
 		put_cell(page, "o", call, show_has(call, "tally") ? "tally" : "outcome");
 		put_cell(page, "w", call, "reason");
 	}
@@ -140,7 +141,8 @@ put_fact(struct page *page, const json_t *session, const char *key)
 static void
 put_session(struct page *page, const json_t *session)
 {
-	static const char *const facts[] = { "dialect", "protocol", "client", "clientInfo", "serverInfo" };
+	static const char *const facts[] = { "dialect", "protocol", "client", "clientInfo",
+		"serverInfo" };
 	json_t *event, *reason;
 
 	compose(&page->out, "<h2>");
@@ -151,11 +153,13 @@ put_session(struct page *page, const json_t *session)
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		put_fact(page, session, facts[i]);
 	show_each (event, json_object_get(session, "events")) {
-		if (!show_is_any(event, "why", "SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
+		if (!show_is_any(event, "why",
+			"SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
 		    !has_room(page, trace_is_loss(event) ? "<p class=bad>" : "<p>"))
 			continue;
 		reason = trace_reason(event);
-		compose(&page->out, "%b %b ", trace_clock(show_number(event, "time")), show_string(event, "why"));
+		compose(&page->out, "%b %b ", trace_clock(show_number(event, "time")),
+		    show_string(event, "why"));
 		put(page, show_text(reason));
 		json_decref(reason);
 	}
@@ -175,7 +179,8 @@ trace_html(const struct trace *trace)
 		if (has_room(&page, ""))
 			put_session(&page, session);
 	}
-	compose(&page.out, page.omitted > 0 ? "<p>%d rows are left out: they do not fit into 1 MiB." : "",
+	compose(&page.out,
+	    page.omitted > 0 ? "<p>%d rows are left out: they do not fit into 1 MiB." : "",
 	    (int64_t)page.omitted);
 	show_buf(&page.out);
 }

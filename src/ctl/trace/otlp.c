@@ -1,4 +1,7 @@
-/* OTLP as JSON (opentelemetry.io/docs/specs/otlp), with the names of OpenTelemetry's conventions for MCP. */
+/*
+ * OTLP as JSON (opentelemetry.io/docs/specs/otlp), with the names of OpenTelemetry's conventions
+ * for MCP.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -35,21 +38,23 @@ read_origin(const json_t *call, struct origin *origin)
 	int end = 0;
 
 	return text.len == PARENT_LENGTH &&
-	    sscanf(text.ptr, "00-%32[0-9a-f]-%16[0-9a-f]-%2[0-9a-f]%n", origin->trace, origin->parent, origin->flags,
-		&end) == 3 &&
+	    sscanf(text.ptr, "00-%32[0-9a-f]-%16[0-9a-f]-%2[0-9a-f]%n", origin->trace,
+		origin->parent, origin->flags, &end) == 3 &&
 	    end == PARENT_LENGTH && strspn(origin->trace, "0") < strlen(origin->trace) &&
 	    strspn(origin->parent, "0") < strlen(origin->parent);
 }
 
-/* Attributes of the members, which it takes. 64-bit integers are strings in OTLP; what is no scalar is JSON text. */
+/*
+ * Attributes of the members, which it takes. 64-bit integers are strings in OTLP; what is no scalar
+ * is JSON text.
+ */
 static json_t *
 attributes_of(json_t *members)
 {
 	json_t *attributes = json_array(), *value;
 	const char *key;
 
-	json_object_foreach(members, key, value)
-	{
+	json_object_foreach (members, key, value) {
 		json_array_append_new(attributes,
 		    json_pack("{s:s, s:{s:o}}", "key", key, "value",
 			json_is_boolean(value)     ? "boolValue" :
@@ -74,8 +79,7 @@ attributes_of_line(json_t *line)
 	char name[64];
 	const char *key;
 
-	json_object_foreach(line, key, value)
-	{
+	json_object_foreach (line, key, value) {
 		snprintf(name, sizeof(name), "canceld.%s", key);
 		if (!span_is_any(span_of(key), "time why"))
 			json_object_set(members, name, value);
@@ -87,26 +91,31 @@ static json_t *
 attributes_of_call(const json_t *session, const json_t *call)
 {
 	json_t *outcome = json_object_get(call, "outcome");
-	const char *method = show_string(call, "method").ptr, *how = show_string(call, "outcome").ptr;
+	const char *method = show_string(call, "method").ptr,
+		   *how = show_string(call, "outcome").ptr;
 	struct span dialect = show_string(session, "dialect");
 	bool mcp = dialect.len == 0 || span_is(dialect, "mcp"), failed = trace_failed(call);
 	bool tool = strcmp(method, "tools/call") == 0;
-	json_t *members = json_pack("{s:s, s:O*, s:s*, s:o*, s:O*, s:s, s:O*, s:s*, s:O*, s:O*, s:O*}",
-	    mcp ? "mcp.method.name" : "rpc.method", method,
-	    tool                                   ? "gen_ai.tool.name" :
-		strcmp(method, "prompts/get") == 0 ? "gen_ai.prompt.name" :
-		text_begins(method, "resources/")  ? "mcp.resource.uri" :
-						     "canceld.name",
-	    json_object_get(call, "name"), "gen_ai.operation.name", tool ? "execute_tool" : NULL, "jsonrpc.request.id",
-	    show_dump(json_object_get(call, "id")), "mcp.protocol.version",
-	    mcp ? json_object_get(session, "protocol") : NULL, "network.transport", "pipe", "canceld.outcome", outcome,
-	    "error.type",
-	    !failed                           ? NULL :
-		strcmp(how, "isError") == 0   ? "tool_error" :
-		strcmp(how, "TIMED_OUT") == 0 ? "timeout" :
-						how,
-	    "rpc.response.status_code", how[0] != '\0' && strchr("-0123456789", how[0]) != NULL ? outcome : NULL,
-	    "canceld.request", json_object_get(call, "request"), "canceld.response", json_object_get(call, "response"));
+	json_t *members =
+	    json_pack("{s:s, s:O*, s:s*, s:o*, s:O*, s:s, s:O*, s:s*, s:O*, s:O*, s:O*}",
+		mcp ? "mcp.method.name" : "rpc.method", method,
+		tool                                   ? "gen_ai.tool.name" :
+		    strcmp(method, "prompts/get") == 0 ? "gen_ai.prompt.name" :
+		    text_begins(method, "resources/")  ? "mcp.resource.uri" :
+							 "canceld.name",
+		json_object_get(call, "name"), "gen_ai.operation.name",
+		tool ? "execute_tool" : NULL, "jsonrpc.request.id",
+		show_dump(json_object_get(call, "id")), "mcp.protocol.version",
+		mcp ? json_object_get(session, "protocol") : NULL, "network.transport", "pipe",
+		"canceld.outcome", outcome, "error.type",
+		!failed                           ? NULL :
+		    strcmp(how, "isError") == 0   ? "tool_error" :
+		    strcmp(how, "TIMED_OUT") == 0 ? "timeout" :
+						    how,
+		"rpc.response.status_code",
+		how[0] != '\0' && strchr("-0123456789", how[0]) != NULL ? outcome : NULL,
+		"canceld.request", json_object_get(call, "request"), "canceld.response",
+		json_object_get(call, "response"));
 
 	return attributes_of(members);
 }
@@ -114,27 +123,33 @@ attributes_of_call(const json_t *session, const json_t *call)
 static void
 flush(struct export *export)
 {
-	json_t *resource = json_pack("{s:O*, s:O}", "service.name", json_object_get(export->session, "server"),
-	    "process.pid", json_object_get(export->session, "pid"));
-	json_t *file = json_pack("{s:[{s:{s:o}, s:[{s:{s:s, s:s}, s:O}]}]}", "resourceSpans", "resource", "attributes",
-	    attributes_of(resource), "scopeSpans", "scope", "name", "canceld", "version", CANCELD_VERSION, "spans",
-	    export->spans);
+	json_t *resource =
+	    json_pack("{s:O*, s:O}", "service.name", json_object_get(export->session, "server"),
+		"process.pid", json_object_get(export->session, "pid"));
+	json_t *file = json_pack("{s:[{s:{s:o}, s:[{s:{s:s, s:s}, s:O}]}]}", "resourceSpans",
+	    "resource", "attributes", attributes_of(resource), "scopeSpans", "scope", "name",
+	    "canceld", "version", CANCELD_VERSION, "spans", export->spans);
 	if (json_array_size(export->spans) > 0)
 		show_json(file);
 	json_array_clear(export->spans);
 	json_decref(file);
 }
 
-/* One more span, to which the caller may add; borrowed. Takes the reference to attributes. origin: NULL: none. */
+/*
+ * One more span, to which the caller may add; borrowed. Takes the reference to attributes. origin:
+ * NULL: none.
+ */
 static json_t *
-add_span(struct export *export, const struct origin *origin, int kind, const json_t *name, msec_t start, msec_t end,
-    json_t *attributes)
+add_span(struct export *export, const struct origin *origin, int kind, const json_t *name,
+    msec_t start, msec_t end, json_t *attributes)
 {
 	static uint64_t count;
 	json_t *span = json_pack("{s:s, s:s*, s:o, s:O, s:i, s:o, s:o, s:o}", "traceId",
-	    origin != NULL ? origin->trace : export->trace, "parentSpanId", origin != NULL ? origin->parent : NULL,
-	    "spanId", json_sprintf("%016" PRIx64, hash_of(span_of(export->trace), ++count)), "name", name, "kind", kind,
-	    "startTimeUnixNano", nanoseconds(start), "endTimeUnixNano", nanoseconds(end), "attributes", attributes);
+	    origin != NULL ? origin->trace : export->trace, "parentSpanId",
+	    origin != NULL ? origin->parent : NULL, "spanId",
+	    json_sprintf("%016" PRIx64, hash_of(span_of(export->trace), ++count)), "name", name,
+	    "kind", kind, "startTimeUnixNano", nanoseconds(start), "endTimeUnixNano",
+	    nanoseconds(end), "attributes", attributes);
 
 	if (json_array_size(export->spans) == SPANS_MOST)
 		flush(export);
@@ -154,17 +169,19 @@ export_call(struct export *export, const json_t *call)
 		return;
 	events = json_array();
 	span = add_span(export, known ? &origin : NULL, client ? KIND_SERVER : KIND_CLIENT,
-	    json_object_get(call, "title"), show_number(call, "start"), trace_end(export->session, call),
-	    attributes_of_call(export->session, call));
+	    json_object_get(call, "title"), show_number(call, "start"),
+	    trace_end(export->session, call), attributes_of_call(export->session, call));
 	show_each (line, json_object_get(call, "events")) {
 		json_array_append_new(events,
-		    json_pack("{s:o, s:O, s:o}", "timeUnixNano", nanoseconds(show_number(line, "time")), "name",
+		    json_pack("{s:o, s:O, s:o}", "timeUnixNano",
+			nanoseconds(show_number(line, "time")), "name",
 			json_object_get(line, "why"), "attributes", attributes_of_line(line)));
 	}
 	json_object_set_new(span, "events", events);
 	if (trace_failed(call))
 		json_object_set_new(span, "status",
-		    json_pack("{s:i, s:O*}", "code", STATUS_ERROR, "message", json_object_get(call, "reason")));
+		    json_pack("{s:i, s:O*}", "code", STATUS_ERROR, "message",
+			json_object_get(call, "reason")));
 }
 
 static void
@@ -175,10 +192,11 @@ export_session(struct export *export)
 	json_t *item;
 
 	snprintf(export->trace, sizeof(export->trace), "%016" PRIx64 "%016" PRIx64,
-	    hash_of(show_string(session, "since"), pid), hash_of(show_string(session, "server"), pid));
+	    hash_of(show_string(session, "since"), pid),
+	    hash_of(show_string(session, "server"), pid));
 	show_each (item, json_object_get(session, "events")) {
-		add_span(export, NULL, KIND_INTERNAL, json_object_get(item, "why"), show_number(item, "time"),
-		    show_number(item, "time"), attributes_of_line(item));
+		add_span(export, NULL, KIND_INTERNAL, json_object_get(item, "why"),
+		    show_number(item, "time"), show_number(item, "time"), attributes_of_line(item));
 	}
 	show_each (item, json_object_get(session, "calls")) {
 		export_call(export, item);

@@ -1,4 +1,7 @@
-/* Chrome's trace events: a process for each session, a thread for each row of its calls. Times are in microseconds. */
+/*
+ * Chrome's trace events: a process for each session, a thread for each row of its calls. Times are
+ * in microseconds.
+ */
 #include "ctl/show.h"
 #include "ctl/trace.h"
 
@@ -15,7 +18,8 @@ static json_t *
 add(const struct place *place, const char *phase, const json_t *name, msec_t time, json_t *args)
 {
 	json_t *event = json_pack("{s:s, s:O, s:I, s:I, s:I, s:o}", "ph", phase, "name", name, "ts",
-	    (json_int_t)time * US, "pid", (json_int_t)place->process, "tid", (json_int_t)place->thread, "args", args);
+	    (json_int_t)time * US, "pid", (json_int_t)place->process, "tid",
+	    (json_int_t)place->thread, "args", args);
 
 	json_array_append_new(place->events, event);
 	return event;
@@ -36,8 +40,8 @@ add_instants(const struct place *place, const json_t *owner)
 	json_t *line;
 
 	show_each (line, json_object_get(owner, "events"))
-		json_object_set_new(add(place, "i", json_object_get(line, "why"), show_number(line, "time"),
-					json_incref(line)),
+		json_object_set_new(add(place, "i", json_object_get(line, "why"),
+					show_number(line, "time"), json_incref(line)),
 		    "s", json_string("t"));
 }
 
@@ -55,10 +59,12 @@ add_calls(struct place *place, const json_t *session)
 			add_name(place, "thread_name", json_sprintf("requests %zu", rows + 1));
 		args = json_copy(call);
 		json_object_del(args, "events");
-		event = add(place, "X", json_object_get(call, "title"), show_number(call, "start"), args);
+		event = add(place, "X", json_object_get(call, "title"), show_number(call, "start"),
+		    args);
 		json_object_set_new(event, "dur",
 		    json_integer((trace_end(session, call) - show_number(call, "start")) * US));
-		json_object_set_new(event, "cat", json_string(trace_failed(call) ? "failed" : "request"));
+		json_object_set_new(event, "cat",
+		    json_string(trace_failed(call) ? "failed" : "request"));
 		add_instants(place, call);
 	}
 }
@@ -70,12 +76,12 @@ trace_perfetto(const struct trace *trace)
 	json_t *session, *file;
 	size_t i;
 
-	json_array_foreach(trace->sessions, i, session)
-	{
+	json_array_foreach (trace->sessions, i, session) {
 		place.process = i + 1;
 		place.thread = THREAD_SESSION;
 		add_name(&place, "process_name",
-		    json_sprintf("%s[%lld]", show_string(session, "server").ptr, show_number(session, "pid")));
+		    json_sprintf("%s[%lld]", show_string(session, "server").ptr,
+			show_number(session, "pid")));
 		add_name(&place, "thread_name", json_string("session"));
 		add_instants(&place, session);
 		add_calls(&place, session);

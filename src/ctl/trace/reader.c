@@ -73,8 +73,9 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	key = key != NULL ? key : number;
 	session = json_object_get(trace->open, key);
 	if (session == NULL) {
-		session = json_pack("{s:O, s:I, s:I, s:[], s:[], s:{}}", "since", json_object_get(line, "time"),
-		    "start", time, "end", NONE_YET, "events", "calls", "known");
+		session = json_pack("{s:O, s:I, s:I, s:[], s:[], s:{}}", "since",
+		    json_object_get(line, "time"), "start", time, "end", NONE_YET, "events",
+		    "calls", "known");
 		show_take(session, line, "pid server session");
 		json_object_set_new(trace->open, key, session);
 	}
@@ -93,7 +94,8 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 static char *
 key_of(const json_t *line, const char *from)
 {
-	json_t *key = json_pack("[s, O, O]", from, json_object_get(line, "id"), json_object_get(line, "method"));
+	json_t *key = json_pack("[s, O, O]", from, json_object_get(line, "id"),
+	    json_object_get(line, "method"));
 	char *text = json_dumps(key, 0);
 
 	json_decref(key);
@@ -114,7 +116,8 @@ find_call(const json_t *session, const json_t *line, const char *from)
 static msec_t
 start_of(const json_t *line)
 {
-	msec_t time = show_number(line, "time"), elapsed = json_integer_value(json_object_get(line, "elapsed"));
+	msec_t time = show_number(line, "time"),
+	       elapsed = json_integer_value(json_object_get(line, "elapsed"));
 
 	return elapsed > 0 && elapsed < time ? time - elapsed : time;
 }
@@ -129,9 +132,10 @@ add_call(json_t *session, const json_t *line, const char *from)
 	json_t *call;
 
 	/* A URI is no part of a name that many requests are to have. */
-	compose(&title, name.len > 0 && !text_begins(method.ptr, "resources/") ? "%b %b" : "%b", method, name);
-	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from", from, "start",
-	    start, "events");
+	compose(&title, name.len > 0 && !text_begins(method.ptr, "resources/") ? "%b %b" : "%b",
+	    method, name);
+	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from",
+	    from, "start", start, "events");
 	show_take(call, line, "id method name open held");
 	json_array_append_new(json_object_get(session, "calls"), call);
 	widen(session, start);
@@ -141,7 +145,9 @@ add_call(json_t *session, const json_t *line, const char *from)
 	return call;
 }
 
-/* How far the call's beginning is from that which the line tells; NULL: no call is so far from it. */
+/*
+ * How far the call's beginning is from that which the line tells; NULL: no call is so far from it.
+ */
 static msec_t
 distance(const json_t *call, const json_t *line)
 {
@@ -150,7 +156,9 @@ distance(const json_t *call, const json_t *line)
 	return call == NULL ? MSEC_NEVER : gap < 0 ? -gap : gap;
 }
 
-/* Progress goes to the requester too, but has the age of the call; nobody reports that of a ping. */
+/*
+ * Progress goes to the requester too, but has the age of the call; nobody reports that of a ping.
+ */
 static bool
 is_progress(const json_t *call, const json_t *line)
 {
@@ -159,8 +167,9 @@ is_progress(const json_t *call, const json_t *line)
 }
 
 /*
- * The call that the line is about, which may begin with it; NULL: none. An answer goes to the requester, a request to its
- * receiver. Who was the requester of a call that is only told at its end is not known; mostly it is the client.
+ * The call that the line is about, which may begin with it; NULL: none. An answer goes to the
+ * requester, a request to its receiver. Who was the requester of a call that is only told at its
+ * end is not known; mostly it is the client.
  */
 static json_t *
 call_of(json_t *session, const json_t *line)
@@ -175,7 +184,8 @@ call_of(json_t *session, const json_t *line)
 	if (!show_has(line, "id") || !json_is_string(json_object_get(line, "method")))
 		return NULL;
 	if (show_has(line, "ended"))
-		return add_call(session, line, show_is(line, "requester", "server") ? "server" : "client");
+		return add_call(session, line,
+		    show_is(line, "requester", "server") ? "server" : "client");
 	call = find_call(session, line, to);
 	if (show_has(line, "outcome") && call != NULL)
 		return call;
@@ -185,7 +195,8 @@ call_of(json_t *session, const json_t *line)
 	sent = show_has(line, "outcome") ? NULL : find_call(session, line, other);
 	if (distance(sent, line) < distance(call, line))
 		call = sent;
-	return call == NULL && show_is_any(line, "why", ends) ? add_call(session, line, "client") : call;
+	return call == NULL && show_is_any(line, "why", ends) ? add_call(session, line, "client") :
+								call;
 }
 
 /* Takes out of the message what is told of each session and call; with payload the text too. */
@@ -193,12 +204,15 @@ static void
 read_message(const struct trace *trace, json_t *session, json_t *call, const json_t *line)
 {
 	json_t *message = show_parse(show_string(line, "payload"), false);
-	json_t *params = json_object_get(message, "params"), *meta = json_object_get(params, "_meta");
+	json_t *params = json_object_get(message, "params"),
+	       *meta = json_object_get(params, "_meta");
 	json_t *result = json_object_get(message, "result");
 
 	show_take(session, params, "clientInfo");
-	json_object_set(session, "clientInfo", json_object_get(meta, SCAN_META_PREFIX "clientInfo"));
-	json_object_set(session, "protocol", json_object_get(meta, SCAN_META_PREFIX "protocolVersion"));
+	json_object_set(session, "clientInfo",
+	    json_object_get(meta, SCAN_META_PREFIX "clientInfo"));
+	json_object_set(session, "protocol",
+	    json_object_get(meta, SCAN_META_PREFIX "protocolVersion"));
 	json_object_set(session, "protocol", json_object_get(result, "protocolVersion"));
 	show_take(session, result, "serverInfo");
 	show_take(call, line, "traceparent");
@@ -229,7 +243,8 @@ static void
 hear_events(struct trace *trace, json_t *session, json_t *line)
 {
 	bool ended = show_has(line, "ended");
-	bool passing = show_is_any(line, "why", passes), answer = passing && show_has(line, "outcome");
+	bool passing = show_is_any(line, "why", passes),
+	     answer = passing && show_has(line, "outcome");
 	size_t count = json_array_size(json_object_get(session, "calls"));
 	json_t *call = call_of(session, line);
 
@@ -245,7 +260,8 @@ hear_events(struct trace *trace, json_t *session, json_t *line)
 	if (passing && call != NULL)
 		json_object_set_new(line, "why", json_string("progress"));
 	if (!answer && !ended &&
-	    (!passing || (call != NULL && count == json_array_size(json_object_get(session, "calls")))))
+	    (!passing ||
+		(call != NULL && count == json_array_size(json_object_get(session, "calls")))))
 		json_array_append(json_object_get(call != NULL ? call : session, "events"), line);
 }
 
@@ -260,7 +276,8 @@ bool
 trace_hear(void *user, json_t *line)
 {
 	struct trace *trace = user;
-	bool whole = show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
+	bool whole =
+	    show_string(line, "why").len > 0 && json_is_integer(json_object_get(line, "pid"));
 	msec_t time = trace_time(line);
 	json_t *session;
 
@@ -296,7 +313,8 @@ msec_t
 trace_end(const json_t *session, const json_t *call)
 {
 	bool ended = show_has(call, "ended");
-	msec_t start = show_number(call, "start"), end = show_number(ended ? call : session, ended ? "ended" : "end");
+	msec_t start = show_number(call, "start"),
+	       end = show_number(ended ? call : session, ended ? "ended" : "end");
 
 	/* Somebody may have set the clock. */
 	return end > start ? end : start;
@@ -317,7 +335,8 @@ trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_ROWS])
 static json_t *
 take_calls(json_t *session, msec_t before)
 {
-	json_t *taken = json_array(), *left = json_array(), *known = json_object_get(session, "known"), *call;
+	json_t *taken = json_array(), *left = json_array(),
+	       *known = json_object_get(session, "known"), *call;
 	bool done;
 	char *key;
 

@@ -1,4 +1,6 @@
-/* For each method and name: how many requests there were, how many failed, and how long they took. */
+/*
+ * For each method and name: how many requests there were, how many failed, and how long they took.
+ */
 
 #include "ctl/show.h"
 #include "ctl/trace.h"
@@ -7,8 +9,8 @@
 static json_t *
 tool_of(json_t *tools, const json_t *session, const json_t *call)
 {
-	json_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"), json_object_get(call, "method"),
-		   json_object_get(call, "name")),
+	json_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"),
+		   json_object_get(call, "method"), json_object_get(call, "name")),
 	       *tool;
 	const char *name = show_string(call, "name").ptr;
 	char *text = json_dumps(key, 0);
@@ -16,8 +18,9 @@ tool_of(json_t *tools, const json_t *session, const json_t *call)
 	tool = json_object_get(tools, text);
 	if (tool == NULL) {
 		tool = json_pack("{s:o, s:i, s:i, s:i, s:[]}", "title",
-		    json_sprintf(*name != '\0' ? "%s %s" : "%s", show_string(call, "method").ptr, name), "count", 0,
-		    "failed", 0, "at_once", 0, "times");
+		    json_sprintf(*name != '\0' ? "%s %s" : "%s", show_string(call, "method").ptr,
+			name),
+		    "count", 0, "failed", 0, "at_once", 0, "times");
 		show_take(tool, session, "server");
 		show_take(tool, call, "method name");
 		json_object_set_new(tools, text, tool);
@@ -27,7 +30,10 @@ tool_of(json_t *tools, const json_t *session, const json_t *call)
 	return tool;
 }
 
-/* Of those that were open as canceld was killed only the oldest has a name, unless many before it had been given up. */
+/*
+ * Of those that were open as canceld was killed only the oldest has a name, unless many before it
+ * had been given up.
+ */
 static void
 count_others(json_t *tools, const json_t *session, json_int_t count)
 {
@@ -66,17 +72,22 @@ trace_count(json_t *tools, const json_t *session)
 	}
 }
 
-/* Sets the member to the time that so many of a hundred needed at most; what was only counted needed less than the others. */
+/*
+ * Sets the member to the time that so many of a hundred needed at most; what was only counted
+ * needed less than the others.
+ */
 static void
 set_quantile(json_t *tool, const char *key, json_int_t percent)
 {
-	json_int_t quick = show_number(tool, "at_once"), rank = (show_number(tool, "count") * percent + 99) / 100;
+	json_int_t quick = show_number(tool, "at_once"),
+		   rank = (show_number(tool, "count") * percent + 99) / 100;
 	const json_t *times = json_object_get(tool, "times");
 
 	if (rank > quick)
 		json_object_set(tool, key, json_array_get(times, (size_t)(rank - quick - 1)));
 	else if (percent < 100)
-		json_object_set_new(tool, key, json_integer(show_number(tool, "at_once_ms") / quick));
+		json_object_set_new(tool, key,
+		    json_integer(show_number(tool, "at_once_ms") / quick));
 }
 
 json_t *
@@ -85,8 +96,7 @@ trace_tools(json_t *tools, json_int_t least)
 	json_t *rows = json_array(), *tool;
 	const char *key;
 
-	json_object_foreach(tools, key, tool)
-	{
+	json_object_foreach (tools, key, tool) {
 		show_sort(json_object_get(tool, "times"), NULL);
 		set_quantile(tool, "p50", 50);
 		set_quantile(tool, "p95", 95);

@@ -34,7 +34,9 @@ only_blanks(const char *from, const char *to)
 	return from + strspn(from, " \t\r\n,") >= to;
 }
 
-/* Whether someone has put a comment between these words, or before the first one, from a place on. */
+/*
+ * Whether someone has put a comment between these words, or before the first one, from a place on.
+ */
 static bool
 has_comment(const char *from, const struct doc_node *word, const struct doc_node *end)
 {
@@ -48,7 +50,10 @@ const char outcome_left[] = "left alone";
 
 static const char comment[] = "a comment stands between the words of canceld: move it first";
 
-/* Appends what a new member args begins with: it stands behind the command as this behind what is before it. */
+/*
+ * Appends what a new member args begins with: it stands behind the command as this behind what is
+ * before it.
+ */
 static void
 append_member(struct buf *text, const struct doc *doc, const struct entry *entry)
 {
@@ -69,9 +74,13 @@ append_member(struct buf *text, const struct doc *doc, const struct entry *entry
 	    span_between(key->end, entry->command->start));
 }
 
-/* Adds the edit that puts these words before those of a PLAIN entry, whose first one gets a place behind them. */
+/*
+ * Adds the edit that puts these words before those of a PLAIN entry, whose first one gets a place
+ * behind them.
+ */
 static void
-insert_words(const struct doc *doc, const struct entry *entry, struct span words, struct edits *edits)
+insert_words(const struct doc *doc, const struct entry *entry, struct span words,
+    struct edits *edits)
 {
 	const struct doc_node *first = entry->first, *array = entry->array;
 	bool made = array == NULL, same = array == entry->command;
@@ -100,12 +109,12 @@ append_word(struct buf *words, struct span word)
 }
 
 /*
- * This and what follows return NULL, or a clause that says why the edit would lose something. Wraps a PLAIN entry, or
- * gives a WRAPPED one another canceld and other options, ended by NULL.
+ * This and what follows return NULL, or a clause that says why the edit would lose something. Wraps
+ * a PLAIN entry, or gives a WRAPPED one another canceld and other options, ended by NULL.
  */
 static const char *
-wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld, char *const *options,
-    struct edits *edits)
+wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld,
+    char *const *options, struct edits *edits)
 {
 	const struct doc_node *marker = entry->marker, *dashes = entry->dashes;
 	struct buf words = { 0 };
@@ -130,7 +139,10 @@ wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld
 	return NULL;
 }
 
-/* args, which only wrapping has made; if something came between it and its neighbours, an empty one stays. */
+/*
+ * args, which only wrapping has made; if something came between it and its neighbours, an empty one
+ * stays.
+ */
 static void
 remove_args(const struct doc_node *args, struct edits *edits)
 {
@@ -141,7 +153,8 @@ remove_args(const struct doc_node *args, struct edits *edits)
 	if (before != args && before->end != NULL && before->end <= args->key.start &&
 	    only_blanks(before->end, args->key.start))
 		add(edits, before->end, args->end, SPAN_NONE);
-	else if (args->parent->start != NULL && args->next != NULL && only_blanks(args->end, args->next->key.start))
+	else if (args->parent->start != NULL && args->next != NULL &&
+	    only_blanks(args->end, args->next->key.start))
 		add(edits, args->key.start, args->next->key.start, SPAN_NONE);
 	else
 		add(edits, args->start + 1, args->end - 1, SPAN_NONE);
@@ -151,9 +164,12 @@ remove_args(const struct doc_node *args, struct edits *edits)
 static const char *
 unwrap_words(const struct entry *entry, struct edits *edits)
 {
-	const struct doc_node *first = entry->first, *program = entry->program, *array = entry->array;
+	const struct doc_node *first = entry->first, *program = entry->program,
+			      *array = entry->array;
 	bool same = array == entry->command;
-	const char *from = same ? first->end : program->next != NULL ? entry->marker->start : array->start + 1;
+	const char *from = same   ? first->end :
+	    program->next != NULL ? entry->marker->start :
+				    array->start + 1;
 	const char *to = program->end;
 
 	if (!same && program->next != NULL)
@@ -163,7 +179,8 @@ unwrap_words(const struct entry *entry, struct edits *edits)
 	if (has_comment(from, entry->marker, program) || !only_blanks(program->end, to))
 		return comment;
 	add(edits, first->start, first->end, span_between(program->start, program->end));
-	if (!same && program->next == NULL && span_equal(entry->marker->text, SPAN(ENTRY_MARK_ALONE)) &&
+	if (!same && program->next == NULL &&
+	    span_equal(entry->marker->text, SPAN(ENTRY_MARK_ALONE)) &&
 	    only_blanks(to, array->end - 1))
 		remove_args(array, edits);
 	else
@@ -197,27 +214,32 @@ are_equal(char *const *words, char *const *others)
 }
 
 static void
-wrap(const struct change *change, const struct doc *doc, const struct entry *entry, struct outcome *outcome,
-    struct edits *edits)
+wrap(const struct change *change, const struct doc *doc, const struct entry *entry,
+    struct outcome *outcome, struct edits *edits)
 {
 	static char option[] = "-D", lsp[] = "lsp", name[] = "--name";
 	bool wrapped = entry->state == ENTRY_WRAPPED;
-	char **kept = wrapped ? entry_words(entry, entry->marker->next, entry->dashes) : NULL, **given = NULL,
-	     **options, title[NAME_SIZE];
+	char **kept = wrapped ? entry_words(entry, entry->marker->next, entry->dashes) : NULL,
+	     **given = NULL, **options, title[NAME_SIZE];
 
 	if (entry->language)
 		ctl_add_words(&given, (char *const[]){ option, lsp, NULL });
-	/* What people know it by; -- ends the options, and a name with a slash is none for cancelctl. */
-	if (snprintf(title, NAME_SIZE, "%s", entry->name) < NAME_SIZE && strchr("-", title[0]) == NULL &&
-	    strchr(title, '/') == NULL)
+	/*
+	 * What people know it by; -- ends the options, and a name with a slash is none for
+	 * cancelctl.
+	 */
+	if (snprintf(title, NAME_SIZE, "%s", entry->name) < NAME_SIZE &&
+	    strchr("-", title[0]) == NULL && strchr(title, '/') == NULL)
 		ctl_add_words(&given, (char *const[]){ name, title, NULL });
 	ctl_add_words(&given, change->options);
 	options = wrapped && !change->given ? kept : given;
 	outcome->why = entry->why;
 	outcome->deadline = change->deadline(options);
-	if (wrapped && span_equal(entry->first->text, span_of(change->canceld)) && are_equal(kept, options))
+	if (wrapped && span_equal(entry->first->text, span_of(change->canceld)) &&
+	    are_equal(kept, options))
 		outcome->result = "already wrapped";
-	else if (entry->why == NULL && (outcome->why = wrap_words(doc, entry, change->canceld, options, edits)) == NULL)
+	else if (entry->why == NULL &&
+	    (outcome->why = wrap_words(doc, entry, change->canceld, options, edits)) == NULL)
 		outcome->result = wrapped ? "wrapped anew" : "wrapped";
 	entry_words_free(kept);
 	free(given);
@@ -228,7 +250,9 @@ unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 {
 	bool wrapped = entry->state == ENTRY_WRAPPED;
 
-	outcome->why = wrapped ? unwrap_words(entry, edits) : entry->state != ENTRY_REMOTE ? entry->why : NULL;
+	outcome->why = wrapped           ? unwrap_words(entry, edits) :
+	    entry->state != ENTRY_REMOTE ? entry->why :
+					   NULL;
 	/* Why, and a program: there is a canceld that stays. */
 	if (!wrapped && (entry->why == NULL || entry->program == NULL))
 		outcome->result = "not wrapped";
@@ -238,7 +262,8 @@ unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 
 /* Decides about a server, and adds the edits. */
 static struct outcome
-decide(const struct change *change, const struct client_servers *servers, size_t i, struct edits *edits)
+decide(const struct change *change, const struct client_servers *servers, size_t i,
+    struct edits *edits)
 {
 	struct outcome outcome = { .result = outcome_left, .server = i };
 	struct entry entry = entry_read(servers->list[i]);
@@ -271,7 +296,8 @@ apply(struct edits *edits, const struct doc *doc, struct buf *out)
 }
 
 int
-change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes)
+change_text(const struct change *change, struct span text, struct buf *out,
+    struct outcomes *outcomes)
 {
 	struct client_servers *servers = &outcomes->before;
 	struct edits edits = { 0 };
@@ -287,9 +313,10 @@ change_text(const struct change *change, struct span text, struct buf *out, stru
 			outcomes->list[outcomes->count++] = decide(change, servers, i, &edits);
 	apply(&edits, &servers->doc, out);
 	if (result == 0 &&
-	    (result = client_read(change->client, span_from(buf_span(out), start), &outcomes->after)) == -1)
-		snprintf(outcomes->fault, sizeof(outcomes->fault), "changed, it could not be read again: %s",
-		    outcomes->after.doc.fault);
+	    (result = client_read(change->client, span_from(buf_span(out), start),
+		 &outcomes->after)) == -1)
+		snprintf(outcomes->fault, sizeof(outcomes->fault),
+		    "changed, it could not be read again: %s", outcomes->after.doc.fault);
 	return result;
 }
 

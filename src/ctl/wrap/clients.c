@@ -26,56 +26,73 @@ static const struct {
 /* THE TABLE of the clients. Facts: vendors' documentation and sources, November 2026. */
 const struct client clients[] = {
 	{ "claude-desktop", "Claude Desktop", .files = "@/Claude/claude_desktop_config.json" },
-	{ "claude-code", "Claude Code", "$CLAUDE_CONFIG_DIR/.claude.json:~/.claude.json:./.mcp.json",
-	    "mcpServers:projects/*/mcpServers:servers", .alias = "claude", .unit = 1, .least = 1000, .in_use = "claude",
-	    .in_use_file = "*.claude.json" },
+	{ "claude-code", "Claude Code",
+	    "$CLAUDE_CONFIG_DIR/.claude.json:~/.claude.json:./.mcp.json",
+	    "mcpServers:projects/*/mcpServers:servers", .alias = "claude", .unit = 1, .least = 1000,
+	    .in_use = "claude", .in_use_file = "*.claude.json" },
 	/* code.claude.com/docs/en/plugins-reference */
 	{ "claude-plugin", "Claude Code plugin", "./.claude-plugin/plugin.json:./.lsp.json",
 	    .languages = "lspServers:/" },
 	{ "cursor", "Cursor", .files = "~/.cursor/mcp.json:./.cursor/mcp.json" },
 	/* Of workspaces: github.com/microsoft/vscode/issues/247277 */
-	{ "vscode", "Visual Studio Code", "%/mcp.json:%/profiles/*/mcp.json:./.vscode/mcp.json:./*.code-workspace",
+	{ "vscode", "Visual Studio Code",
+	    "%/mcp.json:%/profiles/*/mcp.json:./.vscode/mcp.json:./*.code-workspace",
 	    "servers:settings/mcp/servers", .alias = "code" },
-	/* learn.microsoft.com/visualstudio/ide/mcp-servers; a .mcp.json of the project is the row of Claude Code */
-	{ "visual-studio", "Visual Studio", "~/.mcp.json:./.vs/mcp.json", .servers = "mcpServers:servers" },
+	/*
+	 * learn.microsoft.com/visualstudio/ide/mcp-servers; a .mcp.json of the project is the row
+	 * of Claude Code
+	 */
+	{ "visual-studio", "Visual Studio", "~/.mcp.json:./.vs/mcp.json",
+	    .servers = "mcpServers:servers" },
 	{ "copilot", "Copilot CLI", .files = "~/.copilot/mcp-config.json", .unit = 1 },
-	{ "windsurf", "Windsurf", .files = "~/.codeium/windsurf/mcp_config.json:^/devin/mcp_config.json" },
+	{ "windsurf", "Windsurf",
+	    .files = "~/.codeium/windsurf/mcp_config.json:^/devin/mcp_config.json" },
 	/* Language servers: zed.dev/docs/configuring-languages */
-	{ "zed", "Zed", "^/zed/settings.json:./.zed/settings.json", "context_servers:agent_servers", "lsp",
-	    .everywhere = "context_server_timeout", .unit = 1000, .built_in = MINUTE },
+	{ "zed", "Zed", "^/zed/settings.json:./.zed/settings.json", "context_servers:agent_servers",
+	    "lsp", .everywhere = "context_server_timeout", .unit = 1000, .built_in = MINUTE },
 	/* Extensions: github.com/google-gemini/gemini-cli, docs/extensions */
 	{ "gemini", "Gemini CLI",
-	    .files = "~/.gemini/settings.json:./.gemini/settings.json:~/.gemini/extensions/*/gemini-extension.json:"
-		     "./.gemini/extensions/*/gemini-extension.json",
+	    .files =
+		"~/.gemini/settings.json:./.gemini/settings.json:~/.gemini/extensions/*/gemini-extension.json:"
+		"./.gemini/extensions/*/gemini-extension.json",
 	    .unit = 1, .built_in = 10 * MINUTE },
 	{ "qwen", "Qwen Code", .files = "~/.qwen/settings.json:./.qwen/settings.json", .unit = 1,
 	    .built_in = 10 * MINUTE },
 	/* antigravity.google/docs/mcp, and since its CLI the second file */
 	{ "antigravity", "Antigravity",
 	    .files = "~/.gemini/antigravity/mcp_config.json:~/.gemini/config/mcp_config.json" },
-	{ "codex", "Codex CLI", "$CODEX_HOME/config.toml:~/.codex/config.toml:./.codex/config.toml", "mcp_servers",
-	    .grammar = DOC_TOML, .timeouts = "tool_timeout_sec", .unit = 1000, .built_in = MINUTE },
+	{ "codex", "Codex CLI", "$CODEX_HOME/config.toml:~/.codex/config.toml:./.codex/config.toml",
+	    "mcp_servers", .grammar = DOC_TOML, .timeouts = "tool_timeout_sec", .unit = 1000,
+	    .built_in = MINUTE },
 	/* Language servers: opencode.ai/docs/lsp */
-	{ "opencode", "opencode", "^/opencode/opencode.json:^/opencode/opencode.jsonc:./opencode.json:./opencode.jsonc",
+	{ "opencode", "opencode",
+	    "^/opencode/opencode.json:^/opencode/opencode.jsonc:./opencode.json:./opencode.jsonc",
 	    "mcp", "lsp", "timeout/request:timeout", .unit = 1 },
 	/* github.com/charmbracelet/crush, internal/config/config.go */
-	{ "crush", "Crush", "^/crush/crush.json:./crush.json:./.crush.json", "mcp", .languages = "lsp" },
+	{ "crush", "Crush", "^/crush/crush.json:./crush.json:./.crush.json", "mcp",
+	    .languages = "lsp" },
 	/* kiro.dev/docs/mcp/configuration */
 	{ "kiro", "Kiro", .files = "~/.kiro/settings/mcp.json:./.kiro/settings/mcp.json" },
 	/* docs.aws.amazon.com/amazonq/latest/qdeveloper-ug: qdev-mcp, mcp-ide */
 	{ "amazon-q", "Amazon Q Developer",
-	    .files = "~/.aws/amazonq/mcp.json:~/.aws/amazonq/default.json:~/.aws/amazonq/agents/default.json:"
-		     "~/.aws/amazonq/cli-agents/*.json:./.amazonq/mcp.json:./.amazonq/default.json:"
-		     "./.amazonq/cli-agents/*.json" },
+	    .files =
+		"~/.aws/amazonq/mcp.json:~/.aws/amazonq/default.json:~/.aws/amazonq/agents/default.json:"
+		"~/.aws/amazonq/cli-agents/*.json:./.amazonq/mcp.json:./.amazonq/default.json:"
+		"./.amazonq/cli-agents/*.json" },
 	/* junie.jetbrains.com/docs/junie-cli-mcp-configuration.html */
 	{ "junie", "Junie", .files = "~/.junie/mcp/mcp.json:./.junie/mcp/mcp.json" },
-	/* docs.openhands.dev/openhands/usage/cli/ide/jetbrains; jetbrains.com/help/air/mcp-servers.html */
+	/*
+	 * docs.openhands.dev/openhands/usage/cli/ide/jetbrains;
+	 * jetbrains.com/help/air/mcp-servers.html
+	 */
 	{ "jetbrains", "JetBrains", "~/.jetbrains/acp.json:./.ai/mcp/mcp.json:./.air/mcp.json",
 	    .servers = "mcpServers:agent_servers" },
-	{ "cline", "Cline", .files = "%/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+	{ "cline", "Cline",
+	    .files = "%/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
 	    .unit = 1000 },
 	{ "roo", "Roo Code",
-	    .files = "%/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json:./.roo/mcp.json",
+	    .files =
+		"%/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json:./.roo/mcp.json",
 	    .unit = 1000 },
 	/* kilo.ai/docs/automate/mcp: using-in-kilo-code (mcp), using-in-cli (mcpServers) */
 	{ "kilo", "Kilo Code",
@@ -86,9 +103,11 @@ const struct client clients[] = {
 	/* github.com/pathintegral-institute/mcpm.sh/issues/92; volcengine.com/docs/86677/2137601 */
 	{ "trae", "Trae", .files = "@/Trae/User/mcp.json:./.trae/mcp.json" },
 	/* docs.factory.ai/factory-cli/configuration/mcp */
-	{ "factory", "Factory Droid", .files = "~/.factory/mcp.json:./.factory/mcp.json", .alias = "droid" },
+	{ "factory", "Factory Droid", .files = "~/.factory/mcp.json:./.factory/mcp.json",
+	    .alias = "droid" },
 	/* ampcode.com/manual */
-	{ "amp", "Amp", "^/amp/settings.json:^/amp/settings.jsonc:./.amp/settings.json:./.amp/settings.jsonc",
+	{ "amp", "Amp",
+	    "^/amp/settings.json:^/amp/settings.jsonc:./.amp/settings.json:./.amp/settings.jsonc",
 	    .servers = "amp.mcpServers" },
 	/* docs.augmentcode.com/cli/integrations */
 	{ "augment", "Augment", .files = "~/.augment/settings.json" },
@@ -101,14 +120,16 @@ const struct client clients[] = {
 	{ "goose", "goose", .files = "^/goose/config.yaml", .grammar = DOC_YAML },
 	/* docs.continue.dev/customize/deep-dives/mcp */
 	{ "continue", "Continue",
-	    .files = "~/.continue/config.yaml:./.continue/config.yaml:./.continue/mcpServers/*.yaml",
+	    .files =
+		"~/.continue/config.yaml:./.continue/config.yaml:./.continue/mcpServers/*.yaml",
 	    .grammar = DOC_YAML },
 	{ 0 },
 };
 
 /* Files that no row has, by their ends. */
 static const struct client others[] = {
-	{ "file", "file", "*.toml", "mcp_servers:mcpServers", "language-server", .grammar = DOC_TOML },
+	{ "file", "file", "*.toml", "mcp_servers:mcpServers", "language-server",
+	    .grammar = DOC_TOML },
 	{ "file", "file", "*.yaml", .grammar = DOC_YAML },
 	{ "file", "file", "*.yml", .grammar = DOC_YAML },
 	{ "file", "file", "*",
@@ -197,12 +218,13 @@ paths_of(const struct client *client)
 static bool
 are_alike(const struct client *a, const struct client *b)
 {
-	return span_equal(span_until(span_of(paths_of(a)), ":"), span_until(span_of(paths_of(b)), ":"));
+	return span_equal(span_until(span_of(paths_of(a)), ":"),
+	    span_until(span_of(paths_of(b)), ":"));
 }
 
 /*
- * A file has one place in the list, whatever its names and whoever reads the same servers in it; one of the user's is never
- * taken for one of the project, which may have a link to it.
+ * A file has one place in the list, whatever its names and whoever reads the same servers in it;
+ * one of the user's is never taken for one of the project, which may have a link to it.
  */
 static void
 add_file(struct client_files *files, const struct client *client, const char *path, bool project)
@@ -210,7 +232,8 @@ add_file(struct client_files *files, const struct client *client, const char *pa
 	struct client_file *file = files->list;
 	size_t left = files->count;
 
-	for (; left > 0 && !(is_same_file(file->path, path) && are_alike(file->client, client)); left--)
+	for (; left > 0 && !(is_same_file(file->path, path) && are_alike(file->client, client));
+	     left--)
 		file++;
 	if (left > 0) {
 		if (project || !file->project)
@@ -247,11 +270,13 @@ find_file(struct client_files *files, const struct client *client, struct span f
 		}
 	} else if ((base = base_of(span_head(file, len))) != NULL && base[0] != '\0') {
 		for (; *base != '\0'; base++)
-			compose(&pattern, strchr("*?[]\\", *base) != NULL ? "\\%b" : "%b", span_at(base, 1));
+			compose(&pattern, strchr("*?[]\\", *base) != NULL ? "\\%b" : "%b",
+			    span_at(base, 1));
 		compose(&pattern, "%b%b", span_from(file, len), span_at("", 1));
 		if (glob(pattern.data, 0, NULL, &found) == 0) {
 			for (size_t i = 0; i < found.gl_pathc; i++)
-				add_file(files, client, found.gl_pathv[i], file.ptr[0] == '.' && is_project_here());
+				add_file(files, client, found.gl_pathv[i],
+				    file.ptr[0] == '.' && is_project_here());
 			globfree(&found);
 		}
 	}
@@ -289,7 +314,10 @@ is_link(const char *path)
 	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* The row of a file that may be one of any project. *project: it is that file of the project here, or a link to it. */
+/*
+ * The row of a file that may be one of any project. *project: it is that file of the project here,
+ * or a link to it.
+ */
 static const struct client *
 client_of_project(const char *path, bool *project)
 {
@@ -307,7 +335,8 @@ client_of_project(const char *path, bool *project)
 			if (name[0] != '.' || (!named && fnmatch(anywhere, path, 0) != 0))
 				continue;
 			client = row;
-			*project |= is_project_here() && (named || (is_link(path) && is_same_file(path, name)));
+			*project |= is_project_here() &&
+			    (named || (is_link(path) && is_same_file(path, name)));
 		}
 	return client;
 }
@@ -350,7 +379,8 @@ clients_look_up(struct client_files *files, const char *where)
 		return ctl_no("%s has no file here; see cancelctl wrap --list", client->name);
 	for (client = clients; client->id != NULL; client++)
 		nearest_offer(&nearest, client->id);
-	return ctl_no("'%.200s' is no client and no file%s; see cancelctl wrap --list", where, nearest.told);
+	return ctl_no("'%.200s' is no client and no file%s; see cancelctl wrap --list", where,
+	    nearest.told);
 }
 
 bool
@@ -362,12 +392,16 @@ client_is_language(const struct doc_node *server)
 	return table->parent == NULL || span_is_any(key, "lsp lspServers language-server");
 }
 
-/* In opencode's second version "servers" in "mcp" has all servers; in its first one it may be the name of one. */
+/*
+ * In opencode's second version "servers" in "mcp" has all servers; in its first one it may be the
+ * name of one.
+ */
 static bool
 is_group(const struct doc_node *node)
 {
 	return node->kind == DOC_OBJECT && span_is(node->key.name, "servers") &&
-	    span_is(node->parent->key.name, "mcp") && doc_at(node, "command") == NULL && doc_at(node, "url") == NULL;
+	    span_is(node->parent->key.name, "mcp") && doc_at(node, "command") == NULL &&
+	    doc_at(node, "url") == NULL;
 }
 
 /* A language server without one is the client's own, with settings. */
@@ -385,14 +419,16 @@ has_command(const struct doc_node *node)
 static bool
 is_language_server(const struct doc_node *node)
 {
-	return has_command(node) && (node->parent->parent != NULL || doc_at(node, "extensionToLanguage") != NULL);
+	return has_command(node) &&
+	    (node->parent->parent != NULL || doc_at(node, "extensionToLanguage") != NULL);
 }
 
 /* Those at a path of keys from node on. */
 static void
 add_servers(struct client_servers *servers, struct doc_node *node, struct span path)
 {
-	struct span key = span_until(path, "/"), rest = span_from(path, key.len + (key.len < path.len));
+	struct span key = span_until(path, "/"),
+		    rest = span_from(path, key.len + (key.len < path.len));
 
 	if (node == NULL || node->kind != DOC_OBJECT)
 		return;
@@ -404,7 +440,8 @@ add_servers(struct client_servers *servers, struct doc_node *node, struct span p
 		if (key.len > 0 || is_group(node)) {
 			add_servers(servers, node, rest);
 		} else if (!client_is_language(node) || is_language_server(node)) {
-			servers->list = mem_resize(servers->list, servers->count + 1, sizeof(struct doc_node *));
+			servers->list = mem_resize(servers->list, servers->count + 1,
+			    sizeof(struct doc_node *));
 			servers->list[servers->count++] = node;
 		}
 	}
@@ -465,7 +502,8 @@ client_names(const char *word, const struct doc_node *server)
 	if (span_equal(typed, name))
 		return true;
 	return group.len > 0 && strncmp(word, group.ptr, group.len) == 0 &&
-	    (typed.len == group.len || (word[group.len] == ':' && span_equal(span_from(typed, group.len + 1), name)));
+	    (typed.len == group.len ||
+		(word[group.len] == ':' && span_equal(span_from(typed, group.len + 1), name)));
 }
 
 /* The number, in ms; MSEC_NEVER: it is none that counts. */
@@ -479,8 +517,9 @@ read_limit(const struct client *client, const struct doc_node *node)
 		return MSEC_NEVER;
 	snprintf(digits, sizeof(digits), "%.*s", (int)node->text.len, node->text.ptr);
 	number = strtod(digits, &end) * (double)client->unit;
-	return *end == '\0' && number > 0 && number >= (double)client->least && number < 1e15 ? (msec_t)number :
-												MSEC_NEVER;
+	return *end == '\0' && number > 0 && number >= (double)client->least && number < 1e15 ?
+	    (msec_t)number :
+	    MSEC_NEVER;
 }
 
 msec_t
@@ -490,7 +529,8 @@ client_timeout(const struct client *client, const struct doc *doc, const struct 
 	msec_t limit = MSEC_NEVER;
 	struct span path;
 
-	if (client->unit == 0 || client_is_language(server) || span_is(server->parent->key.name, "agent_servers"))
+	if (client->unit == 0 || client_is_language(server) ||
+	    span_is(server->parent->key.name, "agent_servers"))
 		return MSEC_NEVER;
 	while (limit == MSEC_NEVER && (path = next_part(&paths)).len > 0)
 		limit = read_limit(client, doc_path(server, path));
@@ -519,7 +559,8 @@ has_name(pid_t process, const char *name)
 
 	system_words(process, SYSTEM_ARGUMENTS, words, WORDS);
 	return is_named(words, name) ||
-	    ((is_named(words, "node") || is_named(words, "bun")) && is_named(words + strlen(words) + 1, name));
+	    ((is_named(words, "node") || is_named(words, "bun")) &&
+		is_named(words + strlen(words) + 1, name));
 }
 
 /* Whether its HOME is this one, however it is spelled, or cannot be known. */

@@ -14,7 +14,10 @@ refuse(const char *word, const char *why)
 	exit(ctl_no("%.300s: %s", word, why));
 }
 
-/* How long the beginning is of what the client fills in, if it has an end; 0: the text does not begin with that. */
+/*
+ * How long the beginning is of what the client fills in, if it has an end; 0: the text does not
+ * begin with that.
+ */
 static size_t
 opening(const char *text)
 {
@@ -35,15 +38,17 @@ find_workspace(const char *path)
 {
 	char *copy = strdup(path);
 
-	if (realpath(dirname(copy), workspace) == NULL || strcmp(basename(workspace), ".vscode") != 0)
+	if (realpath(dirname(copy), workspace) == NULL ||
+	    strcmp(basename(workspace), ".vscode") != 0)
 		workspace[0] = '\0';
 	dirname(workspace); /* which is cut */
 	free(copy);
 }
 
 /*
- * The text with what its client fills in, which the caller owns: ${NAME}, ${NAME:-DEFAULT}, ${env:NAME}, {env:NAME} and
- * ${workspaceFolder}. What else is in such braces only the client knows.
+ * The text with what its client fills in, which the caller owns: ${NAME}, ${NAME:-DEFAULT},
+ * ${env:NAME}, {env:NAME} and ${workspaceFolder}. What else is in such braces only the client
+ * knows.
  */
 static char *
 fill_in(const char *word, const char *text)
@@ -64,9 +69,11 @@ fill_in(const char *word, const char *text)
 		otherwise = strstr(name, ":-");
 		if (otherwise != NULL)
 			*otherwise = '\0';
-		value = workspace[0] != '\0' && strcmp(name, "workspaceFolder") == 0 ? workspace : getenv(name);
+		value = workspace[0] != '\0' && strcmp(name, "workspaceFolder") == 0 ? workspace :
+										       getenv(name);
 		if (value == NULL && otherwise == NULL)
-			exit(ctl_no("%.300s: %.*s is not set here: set it, or give the server's command behind --",
+			exit(ctl_no(
+			    "%.300s: %.*s is not set here: set it, or give the server's command behind --",
 			    word, (int)len, text));
 		compose(&filled, "%s", value != NULL ? value : otherwise + 2);
 		free(name);
@@ -81,7 +88,8 @@ take_variables(const char *word, const struct doc_node *variables)
 	const struct doc_node *variable = variables != NULL ? variables->first : NULL;
 
 	for (; variable != NULL; variable = variable->next) {
-		char *value = variable->kind == DOC_STRING ? fill_in(word, variable->text.ptr) : NULL;
+		char *value =
+		    variable->kind == DOC_STRING ? fill_in(word, variable->text.ptr) : NULL;
 
 		if (value == NULL || setenv(variable->key.name.ptr, value, true) != 0)
 			refuse(word, "a variable is no text, or has no name");
@@ -149,7 +157,8 @@ configured_unknown(struct client_files *files, const char *name)
 		configured_load(&files->list[i], NULL);
 		for (size_t k = 0; k < servers->count; k++)
 			if (client_names(name, servers->list[k]))
-				where = client_is_language(servers->list[k]) ? " without --lsp" : " with --lsp";
+				where = client_is_language(servers->list[k]) ? " without --lsp" :
+									       " with --lsp";
 			else
 				nearest_offer(&nearest, servers->list[k]->key.name.ptr);
 	}
@@ -157,7 +166,9 @@ configured_unknown(struct client_files *files, const char *name)
 	    where[0] != '\0' ? where : nearest.told);
 }
 
-/* What a word names: one without a group before all others, as no longer name would mean it alone. */
+/*
+ * What a word names: one without a group before all others, as no longer name would mean it alone.
+ */
 struct found {
 	const struct doc_node *node;
 	const char *path; /* of the file */
@@ -189,7 +200,9 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 
 	*server = (struct configured){ 0 };
 	if (colon == NULL)
-		exit(ctl_usage("which server? its command behind --, or CLIENT:SERVER; '%.200s' has no colon", word));
+		exit(ctl_usage(
+		    "which server? its command behind --, or CLIENT:SERVER; '%.200s' has no colon",
+		    word));
 	where = doc_copy(span_between(word, colon));
 	status = clients_look_up(&files, where);
 	for (size_t i = 0; i < files.count; i++) {

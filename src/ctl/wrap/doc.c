@@ -1,6 +1,7 @@
 /*
- * One tree, and a reader each for JSONC and TOML. The text has a NUL at its end and nowhere else. After a fault the
- * reader is there, so all that goes on reading finds nothing more, and the first fault stays.
+ * One tree, and a reader each for JSONC and TOML. The text has a NUL at its end and nowhere else.
+ * After a fault the reader is there, so all that goes on reading finds nothing more, and the first
+ * fault stays.
  */
 #include "ctl/doc.h"
 
@@ -16,7 +17,8 @@ struct reader {
 	struct doc *doc;
 	bool toml;
 	const char *at; /* in doc->bytes */
-	char *out;      /* where the next decoded byte goes: what is decoded is never longer than its source */
+	/* where the next decoded byte goes: what is decoded is never longer than its source */
+	char *out;
 	size_t depth;
 };
 
@@ -31,10 +33,12 @@ struct reader {
 #define ZONE "([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
 
 /* Extended regular expressions for all values that are neither strings nor in brackets. */
-static const char plain_json[] = "^(true|false|null|-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?)$";
+static const char plain_json[] =
+    "^(true|false|null|-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?)$";
 static const char plain_toml[] =
     "^(true|false|[+-]?(inf|nan|(0|[1-9](_?[0-9])*)(\\." DIGITS ")?([eE][+-]?" DIGITS ")?)|"
-    "0x[0-9a-fA-F](_?[0-9a-fA-F])*|0o[0-7](_?[0-7])*|0b[01](_?[01])*|" DAY "([Tt ]" TIME ZONE "?)?|" TIME ")$";
+    "0x[0-9a-fA-F](_?[0-9a-fA-F])*|0o[0-7](_?[0-7])*|0b[01](_?[01])*|" DAY "([Tt ]" TIME ZONE
+    "?)?|" TIME ")$";
 
 void
 doc_free(struct doc *doc)
@@ -73,7 +77,8 @@ doc_path(const struct doc_node *from, struct span path)
 	struct span name = span_until(path, "/");
 	struct doc_node *node = doc_member(from, name);
 
-	return node == NULL || name.len == path.len ? node : doc_path(node, span_from(path, name.len + 1));
+	return node == NULL || name.len == path.len ? node :
+						      doc_path(node, span_from(path, name.len + 1));
 }
 
 char *
@@ -253,7 +258,10 @@ read_code(struct reader *reader, size_t len)
 	return (uint32_t)strtoul(digits, NULL, 16);
 }
 
-/* From behind a backslash; \u: four digits, \U: eight, \x: two. In JSON two \u may be the halves of a character. */
+/*
+ * From behind a backslash; \u: four digits, \U: eight, \x: two. In JSON two \u may be the halves of
+ * a character.
+ */
 static void
 read_escape(struct reader *reader)
 {
@@ -282,7 +290,10 @@ read_escape(struct reader *reader)
 		reader->out += utf8_write(code, reader->out);
 }
 
-/* In a long string of TOML, behind a backslash: the newline and the blanks behind it. false: there is none. */
+/*
+ * In a long string of TOML, behind a backslash: the newline and the blanks behind it. false: there
+ * is none.
+ */
 static bool
 skip_line_end(struct reader *reader)
 {
@@ -296,7 +307,9 @@ skip_line_end(struct reader *reader)
 	return true;
 }
 
-/* Whether the string ends here. Of the quotes at the end of a long string up to two belong to it. */
+/*
+ * Whether the string ends here. Of the quotes at the end of a long string up to two belong to it.
+ */
 static bool
 ends_string(struct reader *reader, const char *quotes)
 {
@@ -311,7 +324,8 @@ ends_string(struct reader *reader, const char *quotes)
 static struct span
 read_string(struct reader *reader, bool key)
 {
-	const char *quotes = *reader->at == '"' ? "\"\"\"" : "'''", *start = reader->at, *out = reader->out;
+	const char *quotes = *reader->at == '"' ? "\"\"\"" : "'''", *start = reader->at,
+		   *out = reader->out;
 	bool lines = reader->toml && !key && skip(reader, quotes);
 
 	if (lines)
@@ -392,7 +406,10 @@ enter(struct reader *reader, struct doc_node *table, const struct doc_key *key, 
 	return node;
 }
 
-/* A key, in TOML with its dots, and what may follow it; *table becomes the one that its last part belongs to. */
+/*
+ * A key, in TOML with its dots, and what may follow it; *table becomes the one that its last part
+ * belongs to.
+ */
 static struct doc_key
 read_key(struct reader *reader, struct doc_node **table, bool header)
 {
@@ -422,7 +439,8 @@ begin_member(struct reader *reader, struct doc_node *object)
 {
 	struct doc_key key = read_key(reader, &object, false);
 
-	expect(reader, reader->toml ? "=" : ":", reader->toml ? "'=' is missing" : "':' is missing");
+	expect(reader, reader->toml ? "=" : ":",
+	    reader->toml ? "'=' is missing" : "':' is missing");
 	skip_blank(reader, false);
 	if (doc_member(object, key.name) != NULL)
 		fail_twice(reader, "key", &key);
@@ -437,7 +455,8 @@ plain_values(bool toml)
 
 	if (compiled[toml] == NULL) {
 		compiled[toml] = mem_new(sizeof(regex_t));
-		if (regcomp(compiled[toml], toml ? plain_toml : plain_json, REG_EXTENDED | REG_NOSUB) != 0)
+		if (regcomp(compiled[toml], toml ? plain_toml : plain_json,
+			REG_EXTENDED | REG_NOSUB) != 0)
 			abort();
 	}
 	return compiled[toml];
@@ -570,7 +589,8 @@ check_text(struct reader *reader, struct span text)
 {
 	size_t at = 0, len;
 
-	while (at < text.len && text.ptr[at] != '\0' && (len = utf8_length(span_from(text, at))) > 0)
+	while (
+	    at < text.len && text.ptr[at] != '\0' && (len = utf8_length(span_from(text, at))) > 0)
 		at += len;
 	if (at < text.len)
 		fail_at(reader, text.ptr + at, text.ptr[at] == '\0' ? "a NUL byte" : "not UTF-8");

@@ -39,7 +39,10 @@ refuse(struct entry entry, enum entry_state state, const char *why)
 	return entry;
 }
 
-/* Whether npx or the like starts canceld: the word that names what it runs, which a folder of that name is not. */
+/*
+ * Whether npx or the like starts canceld: the word that names what it runs, which a folder of that
+ * name is not.
+ */
 static bool
 launches_canceld(const struct entry *entry)
 {
@@ -68,13 +71,16 @@ read_words(struct entry entry)
 	if (!direct && !launches_canceld(&entry))
 		return entry;
 	if (!direct || !is_string(word) ||
-	    (!span_equal(word->text, SPAN(ENTRY_MARK)) && !span_equal(word->text, SPAN(ENTRY_MARK_ALONE))))
-		return refuse(entry, ENTRY_BY_HAND, "canceld stands before its command already, put there by hand");
+	    (!span_equal(word->text, SPAN(ENTRY_MARK)) &&
+		!span_equal(word->text, SPAN(ENTRY_MARK_ALONE))))
+		return refuse(entry, ENTRY_BY_HAND,
+		    "canceld stands before its command already, put there by hand");
 	entry.marker = word;
 	while (is_string(word) && !span_is(word->text, "--"))
 		word = word->next;
 	if (!is_string(word) || !is_string(word->next))
-		return refuse(entry, ENTRY_ODD, "its words do not end with -- and the server's command");
+		return refuse(entry, ENTRY_ODD,
+		    "its words do not end with -- and the server's command");
 	entry.dashes = word;
 	entry.program = word->next;
 	entry.state = ENTRY_WRAPPED;
@@ -162,8 +168,8 @@ entry_words_free(char **words)
 }
 
 void
-entry_append_options(const struct entry *entry, const struct doc_node *word, const struct doc_node *end,
-    struct buf *line)
+entry_append_options(const struct entry *entry, const struct doc_node *word,
+    const struct doc_node *end, struct buf *line)
 {
 	const struct span begin = SPAN("--answer=");
 	bool value = false; /* the word before was --answer */

@@ -77,7 +77,8 @@ int
 replace_check(struct replace *file)
 {
 	if ((file->status.st_mode & S_IWUSR) == 0)
-		return fail(file, "it is read-only; if it may be changed, run chmod u+w %s first", file->path);
+		return fail(file, "it is read-only; if it may be changed, run chmod u+w %s first",
+		    file->path);
 	if (access(file->path, W_OK) == -1)
 		return fail(file, "it cannot be written: %s", strerror(errno));
 	return 0;
@@ -109,9 +110,13 @@ back_up(struct replace *file, char *state)
 
 	if (home_make_private(state) == -1)
 		return fail(file, "no directory for the backup, %s: %s", state, strerror(errno));
-	/* Of every time that a clock can have there is a date: its year would have to be too large for an int. */
+	/*
+	 * Of every time that a clock can have there is a date: its year would have to be too large
+	 * for an int.
+	 */
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime(&now));
-	snprintf(file->backup, sizeof(file->backup), "%s/%s-XXXXXX%s", state, stamp, file->path + skipped);
+	snprintf(file->backup, sizeof(file->backup), "%s/%s-XXXXXX%s", state, stamp,
+	    file->path + skipped);
 	for (char *name = file->backup + strlen(state) + 1; (name = strchr(name, '/')) != NULL;)
 		*name = '!';
 	fd = mkostemps(file->backup, (int)(len - skipped), O_CLOEXEC);
@@ -130,8 +135,9 @@ static bool
 is_unchanged(const struct replace *file)
 {
 	struct replace now;
-	bool same = replace_read(&now, file->path, NULL) == 0 && now.status.st_dev == file->status.st_dev &&
-	    now.status.st_ino == file->status.st_ino && span_equal(buf_span(&now.text), buf_span(&file->text));
+	bool same = replace_read(&now, file->path, NULL) == 0 &&
+	    now.status.st_dev == file->status.st_dev && now.status.st_ino == file->status.st_ino &&
+	    span_equal(buf_span(&now.text), buf_span(&file->text));
 
 	replace_free(&now);
 	return same;
@@ -141,7 +147,8 @@ is_unchanged(const struct replace *file)
 static int
 prepare(const struct replace *file, int fd, struct span text)
 {
-	if (fchown(fd, (uid_t)-1, file->status.st_gid) == -1 || system_copy_attributes(file->path, fd) == -1)
+	if (fchown(fd, (uid_t)-1, file->status.st_gid) == -1 ||
+	    system_copy_attributes(file->path, fd) == -1)
 		return -1;
 	/* The mode after an ACL, whose mask it sets. */
 	if (fchmod(fd, file->status.st_mode & 07777) == -1)
@@ -150,8 +157,8 @@ prepare(const struct replace *file, int fd, struct span text)
 }
 
 /*
- * An empty file of ours, locked. Its name is always the same, so that whoever is killed leaves one such file at most, and
- * the next one takes that.
+ * An empty file of ours, locked. Its name is always the same, so that whoever is killed leaves one
+ * such file at most, and the next one takes that.
  */
 static int
 open_beside(const char *path)
@@ -162,7 +169,8 @@ open_beside(const char *path)
 	if (fd == -1)
 		return -1;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &own) == 0 && lstat(path, &named) == 0 &&
-	    own.st_dev == named.st_dev && own.st_ino == named.st_ino && refuse(&own) == NULL && ftruncate(fd, 0) == 0)
+	    own.st_dev == named.st_dev && own.st_ino == named.st_ino && refuse(&own) == NULL &&
+	    ftruncate(fd, 0) == 0)
 		return fd;
 	close(fd);
 	errno = EBUSY;
@@ -176,12 +184,14 @@ exchange(struct replace *file, struct span text)
 	char directory[PATH_MAX], beside[PATH_MAX + sizeof(BESIDE)];
 	int result = -1, fd, folder;
 
-	snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(file->path, '/') + 1 - file->path), file->path);
+	snprintf(directory, sizeof(directory), "%.*s",
+	    (int)(strrchr(file->path, '/') + 1 - file->path), file->path);
 	snprintf(beside, sizeof(beside), "%s" BESIDE, directory);
 	fd = open_beside(beside);
 	if (fd == -1)
 		return fail(file, "%.400s: %s", beside,
-		    errno == EBUSY ? "another cancelctl is at work, or it is no file of ours" : strerror(errno));
+		    errno == EBUSY ? "another cancelctl is at work, or it is no file of ours" :
+				     strerror(errno));
 	if (prepare(file, fd, text) == -1)
 		fail(file, "%.400s: %s", beside, strerror(errno));
 	else if (!is_unchanged(file))

@@ -34,7 +34,10 @@ worsen(struct task *task, int status)
 		task->status = status;
 }
 
-/* A line for people, of at most so many cells: not with -j. What a terminal would not take literally is escaped. */
+/*
+ * A line for people, of at most so many cells: not with -j. What a terminal would not take
+ * literally is escaped.
+ */
 static void __attribute__((format(printf, 3, 4)))
 say_within(const struct task *task, size_t cells, const char *format, ...)
 {
@@ -65,14 +68,18 @@ json_of(struct span text)
 	return text.len > 0 ? printable_json(text, false) : NULL;
 }
 
-/* With -j, an object about a server, or the whole file (NULL), with more members, which it takes. why and more may be NULL. */
+/*
+ * With -j, an object about a server, or the whole file (NULL), with more members, which it takes.
+ * why and more may be NULL.
+ */
 static void
-put_object(const struct task *task, const struct doc_node *server, const char *key, const char *word, const char *why,
-    json_t *more)
+put_object(const struct task *task, const struct doc_node *server, const char *key,
+    const char *word, const char *why, json_t *more)
 {
-	json_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client", task->file->client->id, "file",
-	    json_of(span_of(task->file->path)), "group", server != NULL ? json_of(client_group(server)) : NULL,
-	    "server", server != NULL ? printable_json(server->key.name, false) : NULL, key, word, "why",
+	json_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client",
+	    task->file->client->id, "file", json_of(span_of(task->file->path)), "group",
+	    server != NULL ? json_of(client_group(server)) : NULL, "server",
+	    server != NULL ? printable_json(server->key.name, false) : NULL, key, word, "why",
 	    json_of(span_of(why)));
 
 	json_object_update(object, more);
@@ -86,7 +93,9 @@ put_object(const struct task *task, const struct doc_node *server, const char *k
 static const char *
 gone_canceld(const struct entry *entry)
 {
-	const char *path = entry->state == ENTRY_WRAPPED || entry->state == ENTRY_BY_HAND ? entry->first->text.ptr : "";
+	const char *path = entry->state == ENTRY_WRAPPED || entry->state == ENTRY_BY_HAND ?
+	    entry->first->text.ptr :
+	    "";
 
 	return path[0] == '/' && access(path, X_OK) == -1 ? path : NULL;
 }
@@ -106,7 +115,8 @@ list_server(struct task *task, const struct doc_node *server)
 	bool wrapped = entry.state == ENTRY_WRAPPED;
 	/* A canceld that was put there by hand may stand behind a launcher. */
 	const char *what = wrapped ? "its canceld is gone" : "its program is gone";
-	char *title = client_title(server), *command = entry.why == NULL ? entry_text(&entry, entry.program) : NULL;
+	char *title = client_title(server),
+	     *command = entry.why == NULL ? entry_text(&entry, entry.program) : NULL;
 	struct buf options = { 0 };
 
 	task->plain |= entry.state == ENTRY_PLAIN;
@@ -114,7 +124,8 @@ list_server(struct task *task, const struct doc_node *server)
 		entry_append_options(&entry, entry.marker->next, entry.dashes, &options);
 	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
 	    json_pack("{s:s*, s:o*}", "command", command, "options", json_of(buf_span(&options))));
-	say_within(task, term_width(NULL), options.len > 0 ? "  %-12s %s: %s (%.*s)" : "  %-12s %s: %s", state, title,
+	say_within(task, term_width(NULL),
+	    options.len > 0 ? "  %-12s %s: %s (%.*s)" : "  %-12s %s: %s", state, title,
 	    command != NULL ? command : entry.why, (int)options.len, options.data);
 	if (gone != NULL)
 		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
@@ -139,7 +150,10 @@ list_file(struct task *task)
 	task->servers += file->servers.count;
 }
 
-/* Of a tool call, with what the configuration says for all servers. 0: the options are refused, which was told. */
+/*
+ * Of a tool call, with what the configuration says for all servers. 0: the options are refused,
+ * which was told.
+ */
 static msec_t
 deadline_of(char *const options[])
 {
@@ -151,8 +165,10 @@ deadline_of(char *const options[])
 	if (!program_options(&parsed, options, &count))
 		return 0;
 	if (options[count] != NULL)
-		ctl_usage("'%.200s' is no option of canceld; the server's command is in the client's file",
-		    options[count + (strcmp(options[count], "--") == 0 && options[count + 1] != NULL)]);
+		ctl_usage(
+		    "'%.200s' is no option of canceld; the server's command is in the client's file",
+		    options[count +
+			(strcmp(options[count], "--") == 0 && options[count + 1] != NULL)]);
 	else if (configfile_load(&parsed) == OPTIONS_RUN)
 		deadline = policy_deadline(&parsed.policy, POLICY_IDLE, method, SPAN_NONE,
 		    dialect_method(&dialect_mcp, method)->traits, false);
@@ -193,15 +209,17 @@ put_outcome(struct task *task, const struct outcomes *outcomes, const struct out
 	char *after = outcome->changed ? command_of(outcome, &outcomes->after) : NULL;
 
 	if (left)
-		snprintf(line, sizeof(line), " (line %zu of the file)", doc_line(doc, server->key.start));
+		snprintf(line, sizeof(line), " (line %zu of the file)",
+		    doc_line(doc, server->key.start));
 	/* What unwrap leaves would fail to start once canceld is gone. */
 	if (left && (task->change.names[0] != NULL || task->change.unwrap))
 		worsen(task, CTL_NO);
 	put_object(task, server, "result", outcome->result, outcome->why,
 	    json_pack("{s:b, s:o*, s:s*, s:s*}", "dry_run", task->dry_run, "client_timeout_ms",
-		limit != MSEC_NEVER ? json_integer(limit) : NULL, "before", before, "after", after));
-	say(task, "  %s: %s%s%s%s%s", title, task->dry_run && outcome->changed ? "would be " : "", outcome->result,
-	    outcome->why != NULL ? ": " : "", span_of(outcome->why).ptr, line);
+		limit != MSEC_NEVER ? json_integer(limit) : NULL, "before", before, "after",
+		after));
+	say(task, "  %s: %s%s%s%s%s", title, task->dry_run && outcome->changed ? "would be " : "",
+	    outcome->result, outcome->why != NULL ? ": " : "", span_of(outcome->why).ptr, line);
 	if (task->dry_run && outcome->changed) {
 		say(task, "    - %s", before);
 		say(task, "    + %s", after);
@@ -243,14 +261,17 @@ put_words(const struct task *task)
 	const char *servers = task->file->client->servers;
 	struct buf words = { 0 };
 
-	compose(&words, task->change.languages || (servers != NULL && servers[0] == '\0') ? "\"-D\", \"lsp\", " : "");
+	compose(&words,
+	    task->change.languages || (servers != NULL && servers[0] == '\0') ?
+		"\"-D\", \"lsp\", " :
+		"");
 	for (char *const *option = task->change.options; *option != NULL; option++) {
 		doc_quote(&words, span_of(*option));
 		compose(&words, ", ");
 	}
 	say(task, "  put this there by hand, with the server's own COMMAND and ARGUMENTS:");
-	say(task, "    command \"%s\", args [%.*s\"--\", COMMAND, ARGUMENTS...]", task->canceld, (int)words.len,
-	    buf_span(&words).ptr);
+	say(task, "    command \"%s\", args [%.*s\"--\", COMMAND, ARGUMENTS...]", task->canceld,
+	    (int)words.len, buf_span(&words).ptr);
 	buf_free(&words);
 }
 
@@ -260,13 +281,15 @@ is_in_use(const struct client_file *file, const char *real)
 {
 	const char *pattern = file->client->in_use_file;
 
-	return pattern != NULL && (fnmatch(pattern, file->path, 0) == 0 || fnmatch(pattern, real, 0) == 0) &&
+	return pattern != NULL &&
+	    (fnmatch(pattern, file->path, 0) == 0 || fnmatch(pattern, real, 0) == 0) &&
 	    client_running(file->client->in_use, client_home());
 }
 
 /* Writes the new text, or only says so. */
 static void
-change_file(struct task *task, struct replace *contents, const struct outcomes *outcomes, struct span after)
+change_file(struct task *task, struct replace *contents, const struct outcomes *outcomes,
+    struct span after)
 {
 	char state[PROGRAM_SIZE];
 
@@ -285,7 +308,8 @@ change_file(struct task *task, struct replace *contents, const struct outcomes *
 		put_outcomes(task, outcomes);
 		say(task, "  backup: %s", contents->backup);
 		if (task->file->project && !task->change.unwrap)
-			say(task, "  note: whoever else uses this file of the project needs canceld at the same path");
+			say(task,
+			    "  note: whoever else uses this file of the project needs canceld at the same path");
 	}
 }
 
@@ -322,32 +346,39 @@ do_file(struct task *task)
 	"  -j, --json     one object a line\n\n" \
 	"Clients:\n"
 
-static const char usage_of_wrap[] = "usage: cancelctl wrap [--list] [-j]\n"
-				    "       cancelctl wrap [-nj] [--lsp] CLIENT|FILE|-a [SERVER...] [-- OPTION...]\n\n"
-				    "Puts canceld, with these options of its own, before the commands of the servers\n"
-				    "in a client's configuration; cancelctl unwrap takes it out again.\n"
-				    "SERVER is NAME or GROUP:NAME, as the list shows it; a language server's group\n"
-				    "is lsp, NAME means it only with --lsp, and it gets -D lsp.\n\n"
-				    "  --list         the clients found here, and their servers\n" USAGE_OF_BOTH;
+static const char usage_of_wrap[] =
+    "usage: cancelctl wrap [--list] [-j]\n"
+    "       cancelctl wrap [-nj] [--lsp] CLIENT|FILE|-a [SERVER...] [-- OPTION...]\n\n"
+    "Puts canceld, with these options of its own, before the commands of the servers\n"
+    "in a client's configuration; cancelctl unwrap takes it out again.\n"
+    "SERVER is NAME or GROUP:NAME, as the list shows it; a language server's group\n"
+    "is lsp, NAME means it only with --lsp, and it gets -D lsp.\n\n"
+    "  --list         the clients found here, and their servers\n" USAGE_OF_BOTH;
 
 static const char usage_of_unwrap[] =
     "usage: cancelctl unwrap [-nj] [--lsp] CLIENT|FILE|-a [SERVER...]\n\n"
     "Takes out what cancelctl wrap has put before the servers' commands.\n\n" USAGE_OF_BOTH;
 
-/* The words before --; those behind it are change->options already. -1: go on; else the exit status. */
+/*
+ * The words before --; those behind it are change->options already. -1: go on; else the exit
+ * status.
+ */
 static int
 read_words(struct task *task, int argc, char *argv[])
 {
-	const struct ctl_option options[] = { { "list", 0, &task->list }, { "all", 'a', &task->all },
-		{ "lsp", 0, &task->change.languages }, { "dry-run", 'n', &task->dry_run }, { "json", 'j', &task->json },
-		{ 0 } };
-	int status = ctl_options(argc, argv, options, false, task->change.unwrap ? usage_of_unwrap : usage_of_wrap);
+	const struct ctl_option options[] = { { "list", 0, &task->list },
+		{ "all", 'a', &task->all }, { "lsp", 0, &task->change.languages },
+		{ "dry-run", 'n', &task->dry_run }, { "json", 'j', &task->json }, { 0 } };
+	int status = ctl_options(argc, argv, options, false,
+	    task->change.unwrap ? usage_of_unwrap : usage_of_wrap);
 
 	/* It may have been meant for canceld. */
 	if (status == CTL_USAGE && !task->change.unwrap)
-		ctl_usage("canceld's own options stand behind --, as in: cancelctl wrap --all -- -t 30s");
+		ctl_usage(
+		    "canceld's own options stand behind --, as in: cancelctl wrap --all -- -t 30s");
 	/* Then it has shown the usage. */
-	for (const struct client *client = clients; status == CTL_YES && client->id != NULL; client++)
+	for (const struct client *client = clients; status == CTL_YES && client->id != NULL;
+	     client++)
 		printf("  %-15s %s\n", client->id, client->name);
 	if (status >= 0)
 		return status;
@@ -360,7 +391,8 @@ read_words(struct task *task, int argc, char *argv[])
 static int
 run(struct task *task)
 {
-	bool chosen = task->all || task->where != NULL, unwrap = task->change.unwrap, list = task->list || !chosen;
+	bool chosen = task->all || task->where != NULL, unwrap = task->change.unwrap,
+	     list = task->list || !chosen;
 	char *const *names = task->change.names;
 	int status;
 
@@ -369,7 +401,8 @@ run(struct task *task)
 	if (unwrap && task->change.given)
 		return ctl_usage("unwrap takes no options of canceld");
 	if (list && (unwrap || task->change.given))
-		return ctl_usage("which client? cancelctl %s CLIENT, FILE or --all; see cancelctl wrap --list",
+		return ctl_usage(
+		    "which client? cancelctl %s CLIENT, FILE or --all; see cancelctl wrap --list",
 		    unwrap ? "unwrap" : "wrap");
 	if (deadline_of(task->change.options) == 0)
 		return CTL_USAGE;
@@ -386,7 +419,8 @@ run(struct task *task)
 		(list ? list_file : do_file)(task);
 	}
 	if (task->plain && !task->list)
-		say(task, "To put canceld before them: cancelctl wrap CLIENT, or cancelctl wrap --all");
+		say(task,
+		    "To put canceld before them: cancelctl wrap CLIENT, or cancelctl wrap --all");
 	if (list)
 		return task->servers > 0 ? CTL_YES : CTL_NO;
 	for (size_t i = 0; names[i] != NULL; i++)

@@ -7,7 +7,10 @@
 
 enum { SIZE_MOST = 1 << 20 }; /* bytes of the file */
 
-/* Why somebody else could have written what is in the file, which decides what runs with this user's rights; or NULL. */
+/*
+ * Why somebody else could have written what is in the file, which decides what runs with this
+ * user's rights; or NULL.
+ */
 static const char *
 find_distrust(int fd)
 {
@@ -33,7 +36,10 @@ read_text(void *bytes, size_t size, void *fd)
 	return (size_t)got;
 }
 
-/* The whole file; it must be freed. NULL: there is none, and none is needed, or the fault tells why. */
+/*
+ * The whole file; it must be freed. NULL: there is none, and none is needed, or the fault tells
+ * why.
+ */
 static json_t *
 parse(const struct options *options, struct options *scratch)
 {
@@ -48,26 +54,33 @@ parse(const struct options *options, struct options *scratch)
 	if (distrust != NULL) {
 		if (strcmp(options->config, "/dev/null") != 0)
 			options_fault(scratch, "%s", distrust);
-	} else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) == NULL) {
+	} else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) ==
+	    NULL) {
 		/* What jansson quotes of the file may be a secret. */
 		if ((piece = strstr(error.text, " near '")) != NULL)
 			*piece = '\0';
-		options_fault(scratch, "line %d, column %d: %s", error.line, error.column, error.text);
+		options_fault(scratch, "line %d, column %d: %s", error.line, error.column,
+		    error.text);
 	} else if (!json_is_object(root))
 		options_fault(scratch, "want a JSON object");
 	close(fd);
 	return root;
 }
 
-/* As on the command line, a rule with its target; a boolean is no text, nor is what stands in the place of a word. */
+/*
+ * As on the command line, a rule with its target; a boolean is no text, nor is what stands in the
+ * place of a word.
+ */
 static json_t *
 read_value(const struct options_row *row, const char *target, json_t *value)
 {
 	const char *text = json_string_value(value);
 	bool bare = target == NULL || (strcmp(target, "*") == 0 && !(row->traits & OPTION_TEXT));
-	bool plain = text != NULL && (target == NULL || (!(row->traits & OPTION_TEXT) && strchr(text, '=') == NULL));
+	bool plain = text != NULL &&
+	    (target == NULL || (!(row->traits & OPTION_TEXT) && strchr(text, '=') == NULL));
 	char *dumped = plain ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	json_t *read = target == NULL && !plain && (json_is_boolean(value) || (row->traits & OPTION_TEXT)) ?
+	json_t *read =
+	    target == NULL && !plain && (json_is_boolean(value) || (row->traits & OPTION_TEXT)) ?
 	    json_incref(value) :
 	    json_sprintf("%s%s%s", bare ? "" : target, bare ? "" : "=", plain ? text : dumped);
 
@@ -75,18 +88,24 @@ read_value(const struct options_row *row, const char *target, json_t *value)
 	return read;
 }
 
-/* Tries a value. What is right counts, unless something stronger says the same; it is set, now or at the next start. */
+/*
+ * Tries a value. What is right counts, unless something stronger says the same; it is set, now or
+ * at the next start.
+ */
 static bool
-take(struct options *options, struct options *scratch, const struct options_row *row, enum policy_source source,
-    const char *target, json_t *value)
+take(struct options *options, struct options *scratch, const struct options_row *row,
+    enum policy_source source, const char *target, json_t *value)
 {
-	json_t *said = json_object_get(scratch->file.in_force, row->name), *read = read_value(row, target, value);
-	bool counts = (row->traits & OPTION_RULE) || (json_array_size(said) == 0 && !options_given(options, row));
+	json_t *said = json_object_get(scratch->file.in_force, row->name),
+	       *read = read_value(row, target, value);
+	bool counts = (row->traits & OPTION_RULE) ||
+	    (json_array_size(said) == 0 && !options_given(options, row));
 	bool fine = options_set(scratch, row, source, json_string_value(read));
 
 	if (fine && counts && source != POLICY_SOURCES) {
 		json_array_append_new(said, json_pack("[i,O]", (int)source, read));
-		if (!json_is_false(read) && (options->file.in_force == NULL || (row->traits & OPTION_AT_ONCE)))
+		if (!json_is_false(read) &&
+		    (options->file.in_force == NULL || (row->traits & OPTION_AT_ONCE)))
 			options_set(options, row, source, json_string_value(read));
 	}
 	json_decref(read);
@@ -106,25 +125,32 @@ refuse_key(struct options *scratch, const char *key, bool top)
 	return options_fault(scratch, "%s: unknown key%s", key, nearest.told);
 }
 
-/* Keeps what is wrong. path: the length of that of the section, with which the next fault begins too. */
+/*
+ * Keeps what is wrong. path: the length of that of the section, with which the next fault begins
+ * too.
+ */
 static void
 end_key(struct options *scratch, size_t path, bool fine)
 {
 	if (!fine && json_array_size(scratch->file.faults) < CONFIGFILE_FAULTS)
-		json_array_append_new(scratch->file.faults, printable_json(span_of(scratch->fault), false));
+		json_array_append_new(scratch->file.faults,
+		    printable_json(span_of(scratch->fault), false));
 	scratch->fault[path] = '\0';
 }
 
-/* Of a section, whose path stands in the fault, or of the top. source: POLICY_SOURCES: that is for other servers. */
+/*
+ * Of a section, whose path stands in the fault, or of the top. source: POLICY_SOURCES: that is for
+ * other servers.
+ */
 static void
-read_keys(struct options *options, struct options *scratch, json_t *object, enum policy_source source)
+read_keys(struct options *options, struct options *scratch, json_t *object,
+    enum policy_source source)
 {
 	size_t path = strlen(scratch->fault);
 	const char *key, *target;
 	json_t *value, *duration;
 
-	json_object_foreach(object, key, value)
-	{
+	json_object_foreach (object, key, value) {
 		const struct options_row *row = options_key(key);
 
 		if (path == 0 && strcmp(key, SERVERS) == 0)
@@ -134,13 +160,17 @@ read_keys(struct options *options, struct options *scratch, json_t *object, enum
 		else if (!(row->traits & OPTION_RULE) || !json_is_object(value))
 			end_key(scratch, path, take(options, scratch, row, source, NULL, value));
 		else
-			json_object_foreach(value, target, duration)
-			    end_key(scratch, path, take(options, scratch, row, source, target, duration));
+			json_object_foreach (value, target, duration)
+				end_key(scratch, path,
+				    take(options, scratch, row, source, target, duration));
 	}
 	scratch->fault[0] = '\0';
 }
 
-/* Whether the pattern fits the words with a blank between them, with the directory of the first one or without it. */
+/*
+ * Whether the pattern fits the words with a blank between them, with the directory of the first one
+ * or without it.
+ */
 static bool
 fits_command(const char *pattern, char *const command[])
 {
@@ -151,12 +181,16 @@ fits_command(const char *pattern, char *const command[])
 
 	for (size_t i = 0; command[i] != NULL; i++)
 		compose(&line, i > 0 ? " %s" : "%s", command[i]);
-	fits = policy_fits(pattern, buf_span(&line)) || policy_fits(pattern, span_from(buf_span(&line), bare));
+	fits = policy_fits(pattern, buf_span(&line)) ||
+	    policy_fits(pattern, span_from(buf_span(&line), bare));
 	buf_free(&line);
 	return fits;
 }
 
-/* All of them, as a fault shows when it is made. That of the server's very name counts, or else the first one that fits. */
+/*
+ * All of them, as a fault shows when it is made. That of the server's very name counts, or else the
+ * first one that fits.
+ */
 static void
 read_sections(struct options *options, struct options *scratch, json_t *servers, json_t *unfit)
 {
@@ -165,11 +199,12 @@ read_sections(struct options *options, struct options *scratch, json_t *servers,
 
 	if (servers != NULL && !json_is_object(servers))
 		end_key(scratch, 0, options_fault(scratch, SERVERS ": want an object of servers"));
-	json_object_foreach(servers, pattern, section)
-	{
+	json_object_foreach (servers, pattern, section) {
 		bool allowed = policy_allows(span_of(pattern));
 
-		if (!allowed || (!policy_fits(pattern, span_of(server)) && !fits_command(pattern, options->command)))
+		if (!allowed ||
+		    (!policy_fits(pattern, span_of(server)) &&
+			!fits_command(pattern, options->command)))
 			json_array_append_new(unfit, json_string(pattern));
 		else if (chosen == NULL)
 			chosen = section;
@@ -177,14 +212,19 @@ read_sections(struct options *options, struct options *scratch, json_t *servers,
 		if (!allowed)
 			end_key(scratch, 0, options_fault(scratch, ": " POLICY_PATTERN));
 		else if (!json_is_object(section))
-			end_key(scratch, 0, options_fault(scratch, ": want an object of options for the server"));
+			end_key(scratch, 0,
+			    options_fault(scratch, ": want an object of options for the server"));
 		options_fault(scratch, ".");
 		options->file.section = pattern;
-		read_keys(options, scratch, section, section == chosen ? POLICY_SECTION : POLICY_SOURCES);
+		read_keys(options, scratch, section,
+		    section == chosen ? POLICY_SECTION : POLICY_SOURCES);
 	}
 }
 
-/* Sets what the file says, and returns that, under SERVERS which sections do not fit. NULL: it is refused. Its faults tell. */
+/*
+ * Sets what the file says, and returns that, under SERVERS which sections do not fit. NULL: it is
+ * refused. Its faults tell.
+ */
 static json_t *
 read_file(struct options *options)
 {
@@ -206,7 +246,8 @@ read_file(struct options *options)
 	} else {
 		if (!options_given(options, options_key("log-level")))
 			options->log.level = LEVEL_NOTICE;
-		read_sections(options, &scratch, json_object_get(root, SERVERS), json_object_get(in_force, SERVERS));
+		read_sections(options, &scratch, json_object_get(root, SERVERS),
+		    json_object_get(in_force, SERVERS));
 		read_keys(options, &scratch, root, POLICY_FILE);
 		policy_forget(&options->policy, before, POLICY_DEADLINES, POLICY_OPTION);
 	}
@@ -215,7 +256,9 @@ read_file(struct options *options)
 	return in_force;
 }
 
-/* Checks what the options and the file say together, and carries out what one says about another. */
+/*
+ * Checks what the options and the file say together, and carries out what one says about another.
+ */
 static int
 settle(struct options *options)
 {
@@ -228,16 +271,19 @@ settle(struct options *options)
 		    "--log-payload writes the text of messages, secrets too: name a file for it with --log");
 	if (options->session.dry_run) {
 		options->log.dry_run = true;
-		options->session.ask_progress = options->session.clean_text = options->session.legacy = false;
-		options->session.kill_stuck = options->session.kill_ignoring = options->session.heartbeat = 0;
-		policy_forget(&options->policy, options->policy.count, 1 << POLICY_PARALLEL | 1 << POLICY_ANSWER,
-		    POLICY_SOURCES);
+		options->session.ask_progress = options->session.clean_text =
+		    options->session.legacy = false;
+		options->session.kill_stuck = options->session.kill_ignoring =
+		    options->session.heartbeat = 0;
+		policy_forget(&options->policy, options->policy.count,
+		    1 << POLICY_PARALLEL | 1 << POLICY_ANSWER, POLICY_SOURCES);
 		options->restarts = 0;
 	}
 	if (dialect == NULL || (dialect->flags & DIALECT_PARALLEL))
 		return OPTIONS_RUN;
 	/* Those of the file are for servers in general. */
-	policy_forget(&options->policy, options->policy.count, 1 << POLICY_PARALLEL, POLICY_SECTION);
+	policy_forget(&options->policy, options->policy.count, 1 << POLICY_PARALLEL,
+	    POLICY_SECTION);
 	for (size_t i = 0; i < options->policy.count; i++)
 		if (options->policy.rules[i].kind == POLICY_PARALLEL)
 			return options_refuse(options,
@@ -270,8 +316,10 @@ configfile_report(struct options *options, struct log *log)
 	json_t *fault;
 	size_t i;
 
-	json_array_foreach(options->file.faults, i, fault) log_event(log, WHY_CONFIG_REFUSED,
-	    LOG_FIELDS(log_string("file", options->config), log_string("reason", json_string_value(fault))));
+	json_array_foreach (options->file.faults, i, fault)
+		log_event(log, WHY_CONFIG_REFUSED,
+		    LOG_FIELDS(log_string("file", options->config),
+			log_string("reason", json_string_value(fault))));
 	report_rules(log, WHY_RULE_DOUBTED, &options->policy, options->session.dialect);
 }
 
@@ -289,10 +337,12 @@ configfile_reload(struct options *options, struct log *log)
 	keys[0] = json_array();
 	keys[1] = json_array();
 	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
-		json_t *before = json_object_get(file->in_force, row->name), *after = json_object_get(next, row->name);
+		json_t *before = json_object_get(file->in_force, row->name),
+		       *after = json_object_get(next, row->name);
 		bool at_once = row->traits & OPTION_AT_ONCE;
 
-		if (json_array_size(before) + json_array_size(after) == 0 || json_equal(before, after))
+		if (json_array_size(before) + json_array_size(after) == 0 ||
+		    json_equal(before, after))
 			continue;
 		json_array_append_new(keys[at_once], json_string(row->name));
 		compose(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
@@ -302,12 +352,13 @@ configfile_reload(struct options *options, struct log *log)
 			log->config.level = options->log.level;
 	}
 	log_event(log, WHY_CONFIG_RELOADED,
-	    LOG_FIELDS(log_string("file", options->config), log_text("changed", buf_span(&names[true])),
+	    LOG_FIELDS(log_string("file", options->config),
+		log_text("changed", buf_span(&names[true])),
 		log_text("at_next_start", buf_span(&names[false]))));
 	buf_free(&names[0]);
 	buf_free(&names[1]);
 	json_object_set(file->in_force, SERVERS, json_object_get(next, SERVERS));
 	json_decref(next);
-	return json_pack("{s:o,s:o,s:O,s:O}", "changed", keys[true], "at_next_start", keys[false], "refused",
-	    file->faults, "unfit", json_object_get(file->in_force, SERVERS));
+	return json_pack("{s:o,s:o,s:O,s:O}", "changed", keys[true], "at_next_start", keys[false],
+	    "refused", file->faults, "unfit", json_object_get(file->in_force, SERVERS));
 }

@@ -23,7 +23,8 @@ home_state(const char *home, char *path, size_t size)
 {
 	struct stat status;
 
-	return home != NULL && stat(home, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	return home != NULL && stat(home, &status) == 0 && S_ISDIR(status.st_mode) &&
+	    status.st_uid == geteuid() &&
 	    (size_t)snprintf(path, size, "%s/.local/state/canceld", home) < size;
 }
 
@@ -56,5 +57,6 @@ home_expand(const char *path, char *expanded, size_t size)
 	bool at_home = text_begins(path, "~/");
 	const char *home = at_home ? home_directory() : "";
 
-	return home != NULL && (size_t)snprintf(expanded, size, "%s%s", home, at_home ? path + 1 : path) < size;
+	return home != NULL &&
+	    (size_t)snprintf(expanded, size, "%s%s", home, at_home ? path + 1 : path) < size;
 }

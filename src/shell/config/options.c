@@ -13,7 +13,8 @@
 
 enum {
 	RESTARTS_MAX = 100000,
-	ORIGINS_MOST = 1000, /* texts that are kept as long as canceld runs; then a rule tells only its place */
+	/* texts that are kept as long as canceld runs; then a rule tells only its place */
+	ORIGINS_MOST = 1000,
 	MESSAGE_LEAST = 64 << 10,
 	INFLIGHT_MOST = 16 << 20,
 
@@ -95,7 +96,8 @@ set_restart(const struct setting *it)
 	size_t len = strlen(word);
 
 	allow_restarts(options);
-	if (value != NULL && strncmp(value, word, len) == 0 && (value[len] == ',' || value[len] == '\0')) {
+	if (value != NULL && strncmp(value, word, len) == 0 &&
+	    (value[len] == ',' || value[len] == '\0')) {
 		options->session.stateless = true;
 		value = value[len] == ',' ? value + len + 1 : NULL;
 	}
@@ -104,7 +106,8 @@ set_restart(const struct setting *it)
 	len = strcspn(value, "/");
 	options->restarts_within = MSEC_NEVER;
 	return units_read_number(span_at(value, len), false, 1, RESTARTS_MAX, &options->restarts) &&
-	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
+	    (value[len] == '\0' ||
+		units_read_duration(span_of(value + len + 1), &options->restarts_within));
 }
 
 static bool
@@ -146,7 +149,8 @@ set_count(const struct setting *it)
 static bool
 set_path(const struct setting *it)
 {
-	return it->text.len > 0 && !span_is(it->text, "--") && home_expand(it->value, it->at, OPTIONS_PATH);
+	return it->text.len > 0 && !span_is(it->text, "--") &&
+	    home_expand(it->value, it->at, OPTIONS_PATH);
 }
 
 static bool
@@ -177,8 +181,8 @@ set_less(const struct setting *it)
 }
 
 /*
- * "command line -t tools/call=3s", or "FILE timeout tools/call=3s", for the newest rule, which was read from the value. A
- * result may be a secret.
+ * "command line -t tools/call=3s", or "FILE timeout tools/call=3s", for the newest rule, which was
+ * read from the value. A result may be a secret.
  */
 static void
 tell_origin(const struct setting *it)
@@ -219,7 +223,8 @@ tell_origin(const struct setting *it)
 static bool
 set_rule(const struct setting *it)
 {
-	if (!units_read_rule(it->value, it->source, (enum policy_kind)it->row->at, &it->options->policy))
+	if (!units_read_rule(it->value, it->source, (enum policy_kind)it->row->at,
+		&it->options->policy))
 		return false;
 	tell_origin(it);
 	return true;
@@ -246,16 +251,19 @@ const struct options_row options_rows[] = {
 	    "the server's protocol (auto: what the client's first bytes show); none has no cancel. Without -D a command "
 	    "on a terminal runs in canceld's own place, so that a person can log in" },
 	{ .help = "Deadlines" },
-	{ 't', OPTION_DEADLINE, set_rule, "timeout", POLICY_IDLE, "[METHOD[:NAME]=]DURATION", UNITS_RULE,
+	{ 't', OPTION_DEADLINE, set_rule, "timeout", POLICY_IDLE, "[METHOD[:NAME]=]DURATION",
+	    UNITS_RULE,
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
-	{ 'T', OPTION_DEADLINE, set_rule, "max-time", POLICY_CAP, "[METHOD[:NAME]=]DURATION", UNITS_RULE,
+	{ 'T', OPTION_DEADLINE, set_rule, "max-time", POLICY_CAP, "[METHOD[:NAME]=]DURATION",
+	    UNITS_RULE,
 	    "how long it may take in all (24h); repeatable. NAME is the tool, prompt or resource. '*' in METHOD or "
 	    "NAME stands for anything, '\\*' for itself. The most specific rule wins, of equals the last. DURATION is "
 	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none." },
 	{ 'g', 0, set_wait, "grace", AT(session.grace), "DURATION", wanted_wait,
 	    "for answers that are on their way already, or owed to a cancelled request (5s; session/prompt 30s)" },
 	{ .help = "Cancels and answers" },
-	FLAG(0, "no-cancel", session.no_cancel, "write no cancels to the server, not even the client's"),
+	FLAG(0, "no-cancel", session.no_cancel,
+	    "write no cancels to the server, not even the client's"),
 	FLAG(0, "answer-cancelled", session.answer_cancelled,
 	    "answer what the client itself has cancelled with an error, if the server does not within the grace"),
 	FLAG(0, "tool-errors", session.tool_errors,
@@ -274,7 +282,8 @@ const struct options_row options_rows[] = {
 	FLAG(0, "clean-text", session.clean_text,
 	    "put \\ufffd in place of half a character in what the server writes, which model APIs refuse, and escape U+2028 "
 	    "and U+2029, at which some clients end a line"),
-	FLAG(0, "legacy", session.legacy, "answer server/discover without the server: old ones exit on it"),
+	FLAG(0, "legacy", session.legacy,
+	    "answer server/discover without the server: old ones exit on it"),
 	{ .help = "The end" },
 	{ 'd', 0, set_drain, "drain", AT(drain_for), "[=DURATION]", wanted_wait,
 	    "at end of file on stdin wait for what is outstanding; so does a regular file on stdin" },
@@ -284,11 +293,13 @@ const struct options_row options_rows[] = {
 	    "exit with 123 instead of 0 if a request failed or was given up, or a line of the client was no message"),
 	{ 0, 0, set_wait, "term-after", AT(term_after), "DURATION", wanted_wait,
 	    "from the end of the server's stdin to SIGTERM (2s; ACP, LSP, BSP 3s, after exit 10s; a signal ends that wait)" },
-	{ 0, 0, set_wait, "kill-after", AT(kill_after), "DURATION", wanted_wait, "from there to SIGKILL (2s)" },
+	{ 0, 0, set_wait, "kill-after", AT(kill_after), "DURATION", wanted_wait,
+	    "from there to SIGKILL (2s)" },
 	{ 0, 0, set_choice, "sweep", AT(sweep_group), "tree|group", NULL,
 	    "what ends with the server: tree, all that it started, or group, only its process group (tree; on macOS group)" },
 	{ .help = "A server that fails" },
-	{ 'r', 0, set_restart, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]", wanted_restarts,
+	{ 'r', 0, set_restart, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
+	    wanted_restarts,
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m), and when "
 	    "it is needed after it has exited with 0; language servers, and agents (ACP) that can neither resume nor load a "
 	    "session, only if stateless" },
@@ -299,19 +310,22 @@ const struct options_row options_rows[] = {
 	    "end it as -k does if it goes on with a request for DURATION after a cancel or deadline, and never sooner than "
 	    "--grace: in ACP, LSP and BSP without an answer, in MCP with progress; implies -r" },
 	{ .help = "Limits" },
-	{ 0, 0, set_size, "max-message", AT(session.max_message), "SIZE", "a size from 64K on, such as 10M or 1G",
+	{ 0, 0, set_size, "max-message", AT(session.max_message), "SIZE",
+	    "a size from 64K on, such as 10M or 1G",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
 	{ 0, OPTION_RULE, set_rule, "parallel", POLICY_PARALLEL, "[METHOD[:NAME]=]N",
 	    "N, METHOD=N or METHOD:NAME=N, with N from 1 to 65536",
 	    "requests of the client's that the server has at once; the others wait in their order. For servers that fail "
 	    "with several; MCP and ACP; repeatable, and METHOD, NAME as for -t" },
-	{ 0, 0, set_count, "max-inflight", AT(session.max_inflight), "N", "a number from 1 to 16777216",
-	    "requests outstanding in one direction (65536)" },
+	{ 0, 0, set_count, "max-inflight", AT(session.max_inflight), "N",
+	    "a number from 1 to 16777216", "requests outstanding in one direction (65536)" },
 	{ .help = "The log" },
 	{ 'l', OPTION_TEXT, set_path, "log", AT(log_path), "FILE", wanted_path,
 	    "append to FILE instead of writing to stderr" },
-	{ 0, 0, set_choice, "log-format", AT(log.json), "text|json", NULL, "lines of text or JSON objects" },
-	{ 0, OPTION_TEXT | OPTION_AT_ONCE, set_level, "log-level", AT(log.level), "error|notice|decision|traffic", NULL,
+	{ 0, 0, set_choice, "log-format", AT(log.json), "text|json", NULL,
+	    "lines of text or JSON objects" },
+	{ 0, OPTION_TEXT | OPTION_AT_ONCE, set_level, "log-level", AT(log.level),
+	    "error|notice|decision|traffic", NULL,
 	    "as with -q, without an option, with -v, with -vv" },
 	FLAG(0, "log-payload", log.payload,
 	    "write the text of each message, its secrets too, to a FILE that no other user may read"),
@@ -319,7 +333,8 @@ const struct options_row options_rows[] = {
 	    "the server's name in each line (from the command)" },
 	{ 'v', 0, set_more, NULL, AT(log.level), NULL, NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
-	{ 'q', 0, set_less, NULL, AT(log.level), NULL, NULL, "say less: only what canceld fails at" },
+	{ 'q', 0, set_less, NULL, AT(log.level), NULL, NULL,
+	    "say less: only what canceld fails at" },
 	FLAG(0, "no-history", no_history,
 	    "keep nothing in ~/.local/state/canceld/history, of which cancelctl history tells what has happened"),
 	{ .help = "To look at a session" },
@@ -331,7 +346,8 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_TEXT, set_path, "control", AT(control), "PATH", wanted_path,
 	    "the control socket; cancelctl(1) has to be told this path (by default it finds this canceld by itself)" },
 	FLAG(0, "no-control", no_control, "no control socket"),
-	{ 0, 0, NULL, "wrapped", 0, "[=FORM]", NULL, "ignored: cancelctl unwrap knows its work by it" },
+	{ 0, 0, NULL, "wrapped", 0, "[=FORM]", NULL,
+	    "ignored: cancelctl unwrap knows its work by it" },
 	{ .help = "Help" },
 	{ 'h', 0, NULL, "help", 0, NULL, NULL, "this text" },
 	{ 'V', 0, NULL, "version", 0, NULL, NULL, "the version" },
@@ -340,7 +356,8 @@ const struct options_row options_rows[] = {
 
 enum {
 	ROWS = COUNT_OF(options_rows) - 1,
-	BY_NAME = 256, /* what getopt_long returns for an option without a letter: this and its row */
+	/* what getopt_long returns for an option without a letter: this and its row */
+	BY_NAME = 256,
 };
 
 static_assert((int)ROWS <= (int)OPTIONS_MAX, "a row for each member of options.given");
@@ -351,11 +368,12 @@ static const char help_head[] =
 	  "stands between it and its client: every request is answered in bounded time, and\n"
 	  "the server hears when nobody waits for an answer any more.\n\n";
 
-static const char help_foot[] = "\nA value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n\n"
-				"Exit status: the server's own, with -r the last one's; 128 + n if signal n ended\n"
-				"it or canceld; 0 if canceld ended the server when the client had gone; 123 see\n"
-				"--fail-on-error; 124 see -e; 125 canceld itself failed; 126 command cannot be\n"
-				"executed; 127 command not found.\n";
+static const char help_foot[] =
+    "\nA value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n\n"
+    "Exit status: the server's own, with -r the last one's; 128 + n if signal n ended\n"
+    "it or canceld; 0 if canceld ended the server when the client had gone; 123 see\n"
+    "--fail-on-error; 124 see -e; 125 canceld itself failed; 126 command cannot be\n"
+    "executed; 127 command not found.\n";
 
 /* As in struct option. */
 static int
@@ -376,11 +394,13 @@ print_row(const struct options_row *row)
 		printf("\n%s:\n", words);
 		return;
 	}
-	column = row->letter == 0 ? printf("      ") : printf("  -%c%s", row->letter, row->name != NULL ? ", " : "");
+	column = row->letter == 0 ? printf("      ") :
+				    printf("  -%c%s", row->letter, row->name != NULL ? ", " : "");
 	if (row->name != NULL)
 		column += printf("--%s", row->name);
 	if (row->value != NULL)
-		column += printf("%s%s", argument_of(row) == required_argument ? " " : "", row->value);
+		column +=
+		    printf("%s%s", argument_of(row) == required_argument ? " " : "", row->value);
 	column = column < HELP_LEFT ? column + printf("%*s", HELP_LEFT - column, "") : HELP_WIDTH;
 	for (; *words != '\0'; words += len + (words[len] == ' ')) {
 		len = (int)strcspn(words, " ");
@@ -424,7 +444,8 @@ options_fault(struct options *options, const char *format, ...)
 
 /* false: the value is wrong, missing, or one too many. */
 static bool
-set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
+set(struct options *options, const struct options_row *row, enum policy_source source,
+    const char *value)
 {
 	struct span text = span_of(value);
 	struct setting setting = { options, row, source, value, text, (char *)options + row->at };
@@ -458,19 +479,21 @@ lacks_unit(const struct options_row *row, const char *value)
 }
 
 bool
-options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
+options_set(struct options *options, const struct options_row *row, enum policy_source source,
+    const char *value)
 {
 	const char *want = row->want != NULL ? row->want : row->value;
 	/* The JSON of an answer may hold secrets: only its METHOD is told. */
-	int shown = value == NULL ? 0 : (int)strcspn(value, row->traits == OPTION_ANSWER ? "={[\" " : "");
+	int shown =
+	    value == NULL ? 0 : (int)strcspn(value, row->traits == OPTION_ANSWER ? "={[\" " : "");
 
 	if (set(options, row, source, value))
 		return true;
 	if (value == NULL)
 		return options_fault(options, "%s: want %s", row->name, want);
 	if (lacks_unit(row, value))
-		return options_fault(options, "%s '%s': is the unit missing? for seconds: %ss", row->name, value,
-		    value);
+		return options_fault(options, "%s '%s': is the unit missing? for seconds: %ss",
+		    row->name, value, value);
 	if ((row->traits & OPTION_RULE) && !policy_allows(span_at(value, (size_t)shown)))
 		want = POLICY_PATTERN;
 	else if (row->traits == OPTION_ANSWER && lacks_quotes(value + shown))
@@ -521,8 +544,9 @@ refuse(struct options *options, int found, const char *argument)
 	for (row = options_rows; row->help != NULL; row++)
 		if (row->name != NULL)
 			nearest_offer(&nearest, row->name);
-	return options_refuse(options, "unknown or ambiguous option '--%.*s'%s%s; see canceld --help",
-	    (int)nearest.typed.len, nearest.typed.ptr, nearest.name != NULL ? ": it could be --" : "",
+	return options_refuse(options,
+	    "unknown or ambiguous option '--%.*s'%s%s; see canceld --help", (int)nearest.typed.len,
+	    nearest.typed.ptr, nearest.name != NULL ? ": it could be --" : "",
 	    nearest.name != NULL ? nearest.name : "");
 }
 
@@ -539,10 +563,11 @@ apply(struct options *options, const struct options_row *row, const char *value)
 		value = NULL;
 	if (options_set(options, row, POLICY_OPTION, value))
 		return OPTIONS_RUN;
-	letters =
-	    value != NULL && row->letter != 0 && argument_of(row) == optional_argument && find_row(value[0]) != NULL;
+	letters = value != NULL && row->letter != 0 && argument_of(row) == optional_argument &&
+	    find_row(value[0]) != NULL;
 	if (letters)
-		return options_refuse(options, "--%s; an option behind -%c has its own hyphen: -%c -%s", options->fault,
+		return options_refuse(options,
+		    "--%s; an option behind -%c has its own hyphen: -%c -%s", options->fault,
 		    row->letter, row->letter, value);
 	if (value != NULL)
 		return options_refuse(options, "--%s", options->fault);
@@ -558,8 +583,10 @@ options_key(const char *key)
 	while (row->help != NULL && (row->name == NULL || strcmp(row->name, key) != 0))
 		row++;
 	/* A file names no other file, and does not decide that messages are written down. */
-	return row->help == NULL || row->set == NULL || row->at == AT(config) || row->at == AT(log.payload) ? NULL :
-													      row;
+	return row->help == NULL || row->set == NULL || row->at == AT(config) ||
+		row->at == AT(log.payload) ?
+	    NULL :
+	    row;
 }
 
 bool
@@ -577,7 +604,9 @@ static void
 set_defaults(struct options *options)
 {
 	*options = (struct options){
-		.session = { .grace = MSEC_NEVER, .max_message = LIMIT_MESSAGE, .max_inflight = LIMIT_INFLIGHT },
+		.session = { .grace = MSEC_NEVER,
+		    .max_message = LIMIT_MESSAGE,
+		    .max_inflight = LIMIT_INFLIGHT },
 		.drain_for = MSEC_NEVER,
 		.term_after = MSEC_NEVER,
 		.kill_after = MSEC_NEVER,
@@ -597,10 +626,13 @@ check_command(struct options *options, const struct options_row *last)
 
 	if (command == NULL)
 		return options_refuse(options,
-		    "which server is to be run? No command was given; " USAGE "; see canceld --help");
+		    "which server is to be run? No command was given; " USAGE
+		    "; see canceld --help");
 	if (last != NULL && last->set != NULL && argument_of(last) == optional_argument &&
-	    (units_read_duration(span_of(command), &duration) || set(&scratch, last, POLICY_OPTION, command)))
-		return options_refuse(options, "'%s' is no command; the value of --%s follows without a blank: --%s=%s",
+	    (units_read_duration(span_of(command), &duration) ||
+		set(&scratch, last, POLICY_OPTION, command)))
+		return options_refuse(options,
+		    "'%s' is no command; the value of --%s follows without a blank: --%s=%s",
 		    command, last->name, last->name, command);
 	if (options->name[0] == '\0')
 		name_of_command(options->command, options->name);
@@ -608,13 +640,17 @@ check_command(struct options *options, const struct options_row *last)
 	/* Clients that expand it do so only where they start a program. */
 	if (text_begins(command, "~/")) {
 		if (!home_expand(command, options->program, sizeof(options->program)))
-			return options_refuse(options, "'%s': there is no home, or its path is too long", command);
+			return options_refuse(options,
+			    "'%s': there is no home, or its path is too long", command);
 		options->command[0] = options->program;
 	}
 	return OPTIONS_RUN;
 }
 
-/* For getopt_long. "+": what follows the command is the command's; ":": it tells a missing value from a wrong option. */
+/*
+ * For getopt_long. "+": what follows the command is the command's; ":": it tells a missing value
+ * from a wrong option.
+ */
 static void
 list_options(char letters[2 + 3 * ROWS + 1], struct option table[ROWS + 1])
 {
@@ -646,9 +682,11 @@ options_parse(struct options *options, int argc, char *argv[])
 	list_options(letters, table);
 	opterr = 0;
 	optind = 0; /* glibc: start anew, which the tests need */
-	while (status == OPTIONS_RUN && (option = getopt_long(argc, argv, letters, table, NULL)) != -1) {
+	while (status == OPTIONS_RUN &&
+	    (option = getopt_long(argc, argv, letters, table, NULL)) != -1) {
 		row = find_row(option == ':' ? optopt : option);
-		status = row != NULL ? apply(options, row, optarg) : refuse(options, optopt, argv[optind - 1]);
+		status = row != NULL ? apply(options, row, optarg) :
+				       refuse(options, optopt, argv[optind - 1]);
 		last = optarg == NULL ? row : NULL;
 	}
 	if (status != OPTIONS_RUN)

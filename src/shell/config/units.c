@@ -18,12 +18,15 @@ struct unit {
 };
 
 static const struct unit no_units[] = { { "", 1 }, { NULL, 0 } };
-static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
-	{ NULL, 0 } };
-static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
-	{ "d", 24 * 60 * 60 * 1000 }, { NULL, 0 } };
+static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 },
+	{ "G", 1 << 30 }, { NULL, 0 } };
+static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 },
+	{ "h", 60 * 60 * 1000 }, { "d", 24 * 60 * 60 * 1000 }, { NULL, 0 } };
 
-/* Takes a number, such as 1.5, and its unit from text; *number: how many of the smallest unit. 0: there is none. */
+/*
+ * Takes a number, such as 1.5, and its unit from text; *number: how many of the smallest unit. 0:
+ * there is none.
+ */
 static uint64_t
 take_number(struct span *text, const struct unit *units, uint64_t *number)
 {
@@ -44,9 +47,11 @@ take_number(struct span *text, const struct unit *units, uint64_t *number)
 	scale += scale == 0;
 	for (end = i; end < text->len && isalpha((unsigned char)text->ptr[end]);)
 		end++;
-	while (units->name != NULL && !span_equal(span_part(*text, i, end - i), span_of(units->name)))
+	while (
+	    units->name != NULL && !span_equal(span_part(*text, i, end - i), span_of(units->name)))
 		units++;
-	if (units->factor == 0 || value > UINT64_MAX / units->factor || value * units->factor % scale != 0)
+	if (units->factor == 0 || value > UINT64_MAX / units->factor ||
+	    value * units->factor % scale != 0)
 		return 0;
 	*number = value * units->factor / scale;
 	*text = span_from(*text, end);
@@ -83,8 +88,8 @@ units_read_number(struct span text, bool bytes, size_t least, size_t most, size_
 {
 	uint64_t value;
 
-	if (take_number(&text, bytes ? size_units : no_units, &value) == 0 || text.len > 0 || value < least ||
-	    value > most)
+	if (take_number(&text, bytes ? size_units : no_units, &value) == 0 || text.len > 0 ||
+	    value < least || value > most)
 		return false;
 	*number = (size_t)value;
 	return true;
@@ -121,14 +126,19 @@ read_value(const char *text, enum policy_kind kind, msec_t *number, struct buf *
 	return fine;
 }
 
-/* Split at the first ':' and the last '=', as a NAME may be a URI; but a result of a METHOD may have both in it. */
+/*
+ * Split at the first ':' and the last '=', as a NAME may be a URI; but a result of a METHOD may
+ * have both in it.
+ */
 bool
-units_read_rule(const char *text, enum policy_source source, enum policy_kind kind, struct policy *policy)
+units_read_rule(const char *text, enum policy_source source, enum policy_kind kind,
+    struct policy *policy)
 {
 	bool answer = kind == POLICY_ANSWER, fine;
 	const char *equals = answer ? strchr(text, '=') : strrchr(text, '='),
 		   *value = equals != NULL ? equals + 1 : text;
-	struct span method = { text, equals != NULL ? (size_t)(equals - text) : 0 }, name = SPAN_NONE;
+	struct span method = { text, equals != NULL ? (size_t)(equals - text) : 0 },
+		    name = SPAN_NONE;
 	const char *colon = answer ? NULL : memchr(text, ':', method.len);
 	struct buf line = { 0 };
 	msec_t number = 0;

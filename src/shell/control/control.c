@@ -41,7 +41,8 @@ struct call { /* of a method */
 static void
 answer(const struct call *call, const char *key, json_t *value)
 {
-	json_t *response = json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", call->id, key, value);
+	json_t *response =
+	    json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", call->id, key, value);
 	char *text = json_dumps(response, JSON_COMPACT);
 
 	if (!call->silent) {
@@ -62,7 +63,8 @@ refuse(const struct call *call, int code, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
-	answer(call, "error", json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text), false)));
+	answer(call, "error",
+	    json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text), false)));
 	return NULL;
 }
 
@@ -106,7 +108,10 @@ is_asked(const struct order *order, const struct request_view *view)
 	    (order->name == NULL || policy_fits(order->name, request->name));
 }
 
-/* Names the requests that are asked for; if there are more than can be cancelled at once, one more than that. */
+/*
+ * Names the requests that are asked for; if there are more than can be cancelled at once, one more
+ * than that.
+ */
 static void
 choose(const struct session *session, const struct order *order, json_t *chosen)
 {
@@ -135,19 +140,23 @@ choose_written(const struct session *session, struct order *order, const char *i
 	buf_free(&string);
 }
 
-/* Cancels what was chosen. A cancel may end other requests too: such a one is in neither list of the result. */
+/*
+ * Cancels what was chosen. A cancel may end other requests too: such a one is in neither list of
+ * the result.
+ */
 static json_t *
 cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 {
-	static const char fault[] = "it opens the session; a deadline ends both: cancelctl set --now";
+	static const char fault[] =
+	    "it opens the session; a deadline ends both: cancelctl set --now";
 	json_t *cancelled = json_array(), *refused = json_array(), *named;
 	size_t i;
 
-	json_array_foreach(chosen, i, named)
-	{
+	json_array_foreach (chosen, i, named) {
 		struct span id = span_of(json_string_value(json_object_get(named, "id")));
 		const char *name = json_string_value(json_object_get(named, "from"));
-		enum side from = strcmp(name, side_name(SIDE_CLIENT)) == 0 ? SIDE_CLIENT : SIDE_SERVER;
+		enum side from =
+		    strcmp(name, side_name(SIDE_CLIENT)) == 0 ? SIDE_CLIENT : SIDE_SERVER;
 		uint64_t serial = (uint64_t)json_integer_value(json_object_get(named, "serial"));
 		enum cancelling outcome = i == CONTROL_CANCELS ?
 		    CANCELLING_NONE :
@@ -173,10 +182,11 @@ on_cancel(struct call *call)
 
 	if (control->options->session.dry_run)
 		return refuse(call, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
-	if (json_unpack(call->params, "{s?s,s?I,s?s,s?s,s?s,s?s,s?I}", "id", &id, "serial", &order.serial, "from",
-		&order.from, "reason", &reason, "method", &order.method, "name", &order.name, "older_ms",
-		&order.older) < 0)
-		return refuse(call, -32602, "want strings, serial as a number, and older_ms as milliseconds");
+	if (json_unpack(call->params, "{s?s,s?I,s?s,s?s,s?s,s?s,s?I}", "id", &id, "serial",
+		&order.serial, "from", &order.from, "reason", &reason, "method", &order.method,
+		"name", &order.name, "older_ms", &order.older) < 0)
+		return refuse(call, -32602,
+		    "want strings, serial as a number, and older_ms as milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
 		return refuse(call, -32602, "from: want client or server");
 	if (!policy_allows(span_of(order.method)) || !policy_allows(span_of(order.name)))
@@ -186,7 +196,8 @@ on_cancel(struct call *call)
 	order.numbered = json_object_get(call->params, "serial") != NULL;
 	one = id != NULL || order.numbered;
 	if (!one && order.older < 0 && order.method == NULL && order.name == NULL)
-		return refuse(call, -32602, "want id or serial, or one of older_ms, method and name");
+		return refuse(call, -32602,
+		    "want id or serial, or one of older_ms, method and name");
 	chosen = json_array();
 	if (id != NULL)
 		choose_written(control->session, &order, id, chosen);
@@ -196,7 +207,8 @@ on_cancel(struct call *call)
 		refuse(call, CONTROL_NOT_FOUND, "request %.200s not found or already completed",
 		    id != NULL ? id : "of this serial");
 	else if (one && json_array_size(chosen) > 1)
-		refuse(call, -32602, "client and server both have a request with this id: want from");
+		refuse(call, -32602,
+		    "client and server both have a request with this id: want from");
 	else
 		result = cancel_chosen(control, chosen, reason);
 	json_decref(chosen);
@@ -217,8 +229,8 @@ on_set(struct call *call)
 
 	if (json_object_size(call->params) == 0)
 		return views_rules(&control->options->policy);
-	if (json_unpack(call->params, "{s:s,s:s,s?b,s?b}", "option", &option, "rule", &rule, "now", &in_flight, "unset",
-		&unset) < 0)
+	if (json_unpack(call->params, "{s:s,s:s,s?b,s?b}", "option", &option, "rule", &rule, "now",
+		&in_flight, "unset", &unset) < 0)
 		option = "";
 	row = options_key(option);
 	if (row == NULL || row->traits != OPTION_DEADLINE)
@@ -309,8 +321,10 @@ on_log(struct call *call)
 
 	if (json_object_size(call->params) == 0) {
 		lines = json_array();
-		for (struct span line; (line = span_until(tail, "\n")).len > 0; tail = span_from(tail, line.len + 1))
-			json_array_append_new(lines, json_loadb(line.ptr, line.len, JSON_ALLOW_NUL, NULL));
+		for (struct span line; (line = span_until(tail, "\n")).len > 0;
+		     tail = span_from(tail, line.len + 1))
+			json_array_append_new(lines,
+			    json_loadb(line.ptr, line.len, JSON_ALLOW_NUL, NULL));
 		return json_pack("{s:o}", "lines", lines);
 	}
 	return read_level(call, NULL, &call->control->log->config.level) ? json_object() : NULL;
@@ -378,10 +392,10 @@ carry_out(struct call *call, const char *method)
 		if (strcmp(methods[i].name, method) != 0)
 			continue;
 		/* One that is mistyped must not widen what is done. */
-		json_object_foreach(call->params, key, value)
-		{
+		json_object_foreach (call->params, key, value) {
 			if (!span_is_any(span_of(key), methods[i].params))
-				return refuse(call, -32602, "%s: there is no such parameter; %s takes:%s", key, method,
+				return refuse(call, -32602,
+				    "%s: there is no such parameter; %s takes:%s", key, method,
 				    methods[i].params);
 		}
 		return methods[i].handle(call);
@@ -394,15 +408,18 @@ static void
 on_line(struct peer *peer, struct span line)
 {
 	json_error_t error;
-	json_t *message = json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+	json_t *message =
+	    json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 	json_t *none = json_object(), *id = NULL, *result = NULL;
 	struct call call = { .control = peer->control, .peer = peer, .params = none };
 	const char *method;
 
 	if (message == NULL) {
 		refuse(&call, -32700, "%s", error.text);
-	} else if (json_unpack(message, "{s?o,s:s,s?o}", "id", &id, "method", &method, "params", &call.params) < 0 ||
-	    !json_is_object(call.params) || json_is_object(id) || json_is_array(id) || json_is_boolean(id)) {
+	} else if (json_unpack(message, "{s?o,s:s,s?o}", "id", &id, "method", &method, "params",
+		       &call.params) < 0 ||
+	    !json_is_object(call.params) || json_is_object(id) || json_is_array(id) ||
+	    json_is_boolean(id)) {
 		refuse(&call, -32600, "that is no JSON-RPC request with named parameters");
 	} else {
 		call.id = id;
@@ -445,7 +462,8 @@ may_read(const struct peer *peer)
 static void
 receive(struct peer *peer)
 {
-	ssize_t got = descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
+	ssize_t got =
+	    descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
 
 	buf_added(&peer->in, got > 0 ? (size_t)got : 0);
 	find_line(peer);
@@ -455,15 +473,17 @@ static void
 send_out(struct peer *peer)
 {
 	struct span out = buf_span(&peer->out);
-	ssize_t put =
-	    out.len == 0 || (peer->full && !peer->socket.ready) ? 0 : descriptor_write(&peer->socket, &out, 1);
+	ssize_t put = out.len == 0 || (peer->full && !peer->socket.ready) ?
+	    0 :
+	    descriptor_write(&peer->socket, &out, 1);
 
 	peer->full = put < (ssize_t)out.len;
 	if (put > 0)
 		buf_consume(&peer->out, (size_t)put);
 	if (peer->lost == 0 || peer->out.len >= ROOM)
 		return;
-	compose(&peer->out, "{'jsonrpc':'2.0','method':'lost','params':{'count':%d}}\n", (int64_t)peer->lost);
+	compose(&peer->out, "{'jsonrpc':'2.0','method':'lost','params':{'count':%d}}\n",
+	    (int64_t)peer->lost);
 	peer->lost = 0;
 }
 
@@ -480,7 +500,10 @@ hang_up(struct control *control, int i)
 	listen_to_log(control);
 }
 
-/* Without a descriptor for the connection the listener would stay readable: it is not watched for a while. */
+/*
+ * Without a descriptor for the connection the listener would stay readable: it is not watched for a
+ * while.
+ */
 static void
 accept_one(struct control *control)
 {
@@ -537,7 +560,8 @@ control_turn(struct control *control, msec_t now)
 static bool
 is_done(const struct peer *peer)
 {
-	return peer->closing || peer->socket.broken || (peer->socket.ended && peer->out.len == 0 && peer->line == 0);
+	return peer->closing || peer->socket.broken ||
+	    (peer->socket.ended && peer->out.len == 0 && peer->line == 0);
 }
 
 void
@@ -548,7 +572,8 @@ control_watch(struct control *control)
 		struct peer *peer = control->peers[i];
 
 		send_out(peer);
-		descriptor_want(&peer->socket, (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
+		descriptor_want(&peer->socket,
+		    (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
 		if (peer->line > 0 && has_room(peer))
 			control->wake = control->rest > control->now ? control->rest : control->now;
 		if (is_done(peer))
@@ -579,7 +604,8 @@ control_open(struct control *control)
 	control->path[0] = '\0';
 	log_event(control->log, WHY_CONTROL_REFUSED,
 	    LOG_FIELDS(log_string("at", at),
-		log_string("reason", errno == EADDRINUSE ? "another canceld uses it" : strerror(errno))));
+		log_string("reason",
+		    errno == EADDRINUSE ? "another canceld uses it" : strerror(errno))));
 }
 
 void

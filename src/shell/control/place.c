@@ -21,7 +21,8 @@ place_directory(int i, char path[PLACE_DIRECTORY])
 	if (i == 1)
 		return home_state(home_directory(), path, PLACE_DIRECTORY);
 	if (i == 2) /* the last, as the user database may be slow */
-		return (account = home_of_account()) != NULL && strcmp(home_directory(), account) != 0 &&
+		return (account = home_of_account()) != NULL &&
+		    strcmp(home_directory(), account) != 0 &&
 		    home_state(account, path, PLACE_DIRECTORY);
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
 	if (!home_is_private(path))
@@ -30,7 +31,8 @@ place_directory(int i, char path[PLACE_DIRECTORY])
 	return true;
 }
 
-_Static_assert((size_t)PLACE_PATH <= sizeof(((struct sockaddr_un *)0)->sun_path), "every path fits");
+_Static_assert((size_t)PLACE_PATH <= sizeof(((struct sockaddr_un *)0)->sun_path),
+    "every path fits");
 
 /* A new socket and its address; -1 with errno. */
 static int
@@ -53,7 +55,10 @@ random_number(void)
 	return system_random(&number, sizeof(number)) ? number : (uint32_t)time(NULL);
 }
 
-/* A fresh name in the same directory, which nobody looks for: there is room for it wherever there is for the path. */
+/*
+ * A fresh name in the same directory, which nobody looks for: there is room for it wherever there
+ * is for the path.
+ */
 static bool
 name_beside(const char *path, char beside[PLACE_PATH])
 {
@@ -66,7 +71,8 @@ name_beside(const char *path, char beside[PLACE_PATH])
 	beside[end + len] = '\0';
 	for (int tries = 0; tries < TRIES; tries++) {
 		for (size_t i = 0; i < len; i++)
-			beside[end + i] = (char)(i == 0 && len > 1 ? '.' : 'a' + random_number() % 26);
+			beside[end + i] =
+			    (char)(i == 0 && len > 1 ? '.' : 'a' + random_number() % 26);
 		if (strcmp(beside, path) != 0 && lstat(beside, &status) < 0)
 			return true;
 	}
@@ -91,7 +97,8 @@ is_dead(const char *path)
 	fd = new_socket(path, &address);
 	if (fd < 0)
 		return false;
-	dead = connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 && errno == ECONNREFUSED;
+	dead = connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 &&
+	    errno == ECONNREFUSED;
 	close(fd);
 	errno = EADDRINUSE;
 	return dead;
@@ -130,14 +137,16 @@ place_sweep(const char *directory)
 	/* A socket whose name begins with a dot may be about to listen. */
 	for (int i = 0; i < SWEPT_MOST && (entry = readdir(list)) != NULL; i++)
 		if (entry->d_name[0] != '.' &&
-		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < (int)sizeof(path))
+		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) <
+			(int)sizeof(path))
 			place_remove_dead(path);
 	closedir(list);
 }
 
 /*
- * Binds under a name that nobody looks for, so that who finds the socket finds somebody listening. link(2) replaces
- * nothing, unlike rename(2): of two that want the same name at once, one fails with EEXIST.
+ * Binds under a name that nobody looks for, so that who finds the socket finds somebody listening.
+ * link(2) replaces nothing, unlike rename(2): of two that want the same name at once, one fails
+ * with EEXIST.
  */
 static int
 listen_as(const char *path)
@@ -181,7 +190,8 @@ listen_in(char directory[PLACE_DIRECTORY], char path[PLACE_PATH])
 	if (home_make_private(directory) < 0)
 		return -1;
 	place_sweep(directory);
-	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(), random_number()) < PLACE_PATH)
+	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(),
+		random_number()) < PLACE_PATH)
 		return listen_as(path);
 	errno = ENAMETOOLONG;
 	return -1;

@@ -21,9 +21,9 @@ views_name(const struct request_view *view)
 {
 	const struct request *request = view->request;
 
-	return json_pack("{s:o,s:I,s:s,s:o,s:o,s:I}", "id", printable_json(request->id.text, false), "serial",
-	    (json_int_t)request->serial, "from", side_name(request->from), "method", shown(request->method), "name",
-	    shown(request->shown), "age_ms", (json_int_t)view->age);
+	return json_pack("{s:o,s:I,s:s,s:o,s:o,s:I}", "id", printable_json(request->id.text, false),
+	    "serial", (json_int_t)request->serial, "from", side_name(request->from), "method",
+	    shown(request->method), "name", shown(request->shown), "age_ms", (json_int_t)view->age);
 }
 
 static json_t *
@@ -39,13 +39,15 @@ object_or_null(json_t *object)
 static json_t *
 progress_of(struct span notification, const struct progress_form *form)
 {
-	json_t *message =
-	    notification.len == 0 ? NULL : json_loadb(notification.ptr, notification.len, JSON_ALLOW_NUL, NULL);
+	json_t *message = notification.len == 0 ?
+	    NULL :
+	    json_loadb(notification.ptr, notification.len, JSON_ALLOW_NUL, NULL);
 	const json_t *params = json_object_get(message, "params");
 	const json_t *said = form->in != NULL ? json_object_get(params, form->in) : params;
 	json_t *text = json_object_get(said, form->said[0]);
-	json_t *object = json_pack("{s:O*,s:O*,s:O*}", "progress", json_object_get(said, form->done), "total",
-	    json_object_get(said, form->total), "message", text != NULL ? text : json_object_get(said, form->said[1]));
+	json_t *object = json_pack("{s:O*,s:O*,s:O*}", "progress",
+	    json_object_get(said, form->done), "total", json_object_get(said, form->total),
+	    "message", text != NULL ? text : json_object_get(said, form->said[1]));
 
 	json_decref(message);
 	return object_or_null(object);
@@ -74,13 +76,15 @@ view_request(const struct request_view *view)
 		[REQUEST_CANCELLING] = "cancelling",
 	};
 	const struct request *request = view->request;
-	const struct deadline *idle = &request->deadlines[POLICY_IDLE], *cap = &request->deadlines[POLICY_CAP];
+	const struct deadline *idle = &request->deadlines[POLICY_IDLE],
+			      *cap = &request->deadlines[POLICY_CAP];
 	json_t *object = views_name(view);
 	json_t *rest = json_pack("{s:o,s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "verdict",
 	    verdict_or_null(view->verdict), "idle_ms", (json_int_t)view->silent, "timeout_ms",
-	    time_or_null(idle->after), "timeout_left_ms", time_or_null(view->idle_left), "timeout_from", idle->origin,
-	    "max_time_ms", time_or_null(cap->after), "max_time_left_ms", time_or_null(view->cap_left), "max_time_from",
-	    cap->origin, "state", states[view->state], "exempt", view->exempt, "progress",
+	    time_or_null(idle->after), "timeout_left_ms", time_or_null(view->idle_left),
+	    "timeout_from", idle->origin, "max_time_ms", time_or_null(cap->after),
+	    "max_time_left_ms", time_or_null(view->cap_left), "max_time_from", cap->origin, "state",
+	    states[view->state], "exempt", view->exempt, "progress",
 	    progress_of(buf_span(&request->progress), view->form), "alias",
 	    request_is_aliased(request) ? printable_json(request->wire_id.text, false) : NULL);
 
@@ -89,7 +93,9 @@ view_request(const struct request_view *view)
 	return object;
 }
 
-/* The oldest requests of both sides, until they need too many bytes; *more: how many are left out. */
+/*
+ * The oldest requests of both sides, until they need too many bytes; *more: how many are left out.
+ */
 static json_t *
 view_requests(const struct session *session, size_t *more)
 {
@@ -101,7 +107,8 @@ view_requests(const struct session *session, size_t *more)
 		size_t left = session_outstanding(session, from);
 		struct request_view view = { 0 };
 
-		while (bytes < VIEWS_BYTES && session_next_request(session, from, view.request, &view)) {
+		while (bytes < VIEWS_BYTES &&
+		    session_next_request(session, from, view.request, &view)) {
 			json_t *object = view_request(&view);
 
 			bytes += json_dumpb(object, NULL, 0, JSON_COMPACT | JSON_ENSURE_ASCII);
@@ -120,14 +127,17 @@ view_ended(const struct statistics *statistics, msec_t now)
 	json_t *array = json_array();
 
 	for (size_t i = 1; i <= LIMIT_ENDED && i <= statistics->ended_count; i++) {
-		const struct ended *ended = &statistics->ended[(statistics->ended_count - i) % LIMIT_ENDED];
+		const struct ended *ended =
+		    &statistics->ended[(statistics->ended_count - i) % LIMIT_ENDED];
 		const struct action *action = &ended->action;
 
 		json_array_append_new(array,
-		    json_pack("{s:o,s:I,s:s,s:o,s:o,s:I,s:I,s:s}", "id", printable_json(action->id, false), "serial",
-			(json_int_t)action->serial, "from", side_name(action->side), "method",
-			printable_json(action->method, false), "name", printable_json(action->name, false), "age_ms",
-			(json_int_t)action->elapsed, "ended_ms", (json_int_t)(now - ended->at), "state",
+		    json_pack("{s:o,s:I,s:s,s:o,s:o,s:I,s:I,s:s}", "id",
+			printable_json(action->id, false), "serial", (json_int_t)action->serial,
+			"from", side_name(action->side), "method",
+			printable_json(action->method, false), "name",
+			printable_json(action->name, false), "age_ms", (json_int_t)action->elapsed,
+			"ended_ms", (json_int_t)(now - ended->at), "state",
 			tally_word(action->tally)));
 	}
 	return array;
@@ -141,8 +151,9 @@ view_client(const struct control *control)
 	struct span told = buf_span(&control->session->handshake.client);
 	json_t *info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL), *object;
 
-	object = json_pack("{s:o*,s:o*,s:O*,s:O*}", "pid", client->process > 0 ? json_integer(client->process) : NULL,
-	    "name", client->process > 0 ? printable_json(span_of(client->name), false) : NULL, "title",
+	object = json_pack("{s:o*,s:o*,s:O*,s:O*}", "pid",
+	    client->process > 0 ? json_integer(client->process) : NULL, "name",
+	    client->process > 0 ? printable_json(span_of(client->name), false) : NULL, "title",
 	    json_object_get(info, "name"), "version", json_object_get(info, "version"));
 	json_decref(info);
 	return object_or_null(object);
@@ -154,7 +165,8 @@ view_directory(void)
 {
 	char path[PATH_MAX];
 
-	return getcwd(path, sizeof(path)) == NULL ? json_null() : printable_json(span_of(path), false);
+	return getcwd(path, sizeof(path)) == NULL ? json_null() :
+						    printable_json(span_of(path), false);
 }
 
 static json_t *
@@ -175,12 +187,14 @@ view_server(const struct control *control, enum session_verdict verdict)
 	};
 	pid_t pid = control->life->child.pid;
 
-	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
-	    control->life->resting                                               ? "resting" :
-		session->server.dismissed && session->server.life != SERVER_GONE ? "restarting" :
-										   lives[session->server.life],
-	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(session->probe.took), "unanswered_ms",
-	    time_or_null(session_unanswered(session)));
+	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(),
+	    "state",
+	    control->life->resting ? "resting" :
+		session->server.dismissed && session->server.life != SERVER_GONE ?
+				     "restarting" :
+				     lives[session->server.life],
+	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(session->probe.took),
+	    "unanswered_ms", time_or_null(session_unanswered(session)));
 }
 
 static json_t *
@@ -204,7 +218,9 @@ views_meant(const struct control *control, const struct policy_rule *rule)
 	struct buf text = { 0 };
 	json_t *meant = NULL;
 
-	if (policy_meant(&control->options->policy, rule, control->session->handshake.dialect, &text) && text.len > 0)
+	if (policy_meant(&control->options->policy, rule, control->session->handshake.dialect,
+		&text) &&
+	    text.len > 0)
 		meant = printable_json(buf_span(&text), false);
 	buf_free(&text);
 	return meant;
@@ -220,7 +236,8 @@ views_doubts(const struct control *control, json_t *faults)
 
 		if (meant != NULL)
 			json_array_append_new(faults,
-			    json_sprintf("%s: was this meant? %s", policy->rules[i].origin, json_string_value(meant)));
+			    json_sprintf("%s: was this meant? %s", policy->rules[i].origin,
+				json_string_value(meant)));
 		json_decref(meant);
 	}
 	return faults;
@@ -231,25 +248,28 @@ views_list(const struct control *control, bool requests)
 {
 	const struct session *session = control->session;
 	const uint64_t *counts = session->journal.counts;
-	size_t in_flight = session_outstanding(session, SIDE_CLIENT) + session_outstanding(session, SIDE_SERVER);
+	size_t in_flight =
+	    session_outstanding(session, SIDE_CLIENT) + session_outstanding(session, SIDE_SERVER);
 	enum session_verdict verdict;
 	msec_t oldest = session_oldest(session, &verdict);
 	size_t more = 0, taken = session_places_taken(session);
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
 	return json_pack(
-	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}", "pid",
-	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
-	    "command", view_command(control->options->command), "dialect",
-	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "era", session_era(session),
-	    "client", view_client(control), "directory", view_directory(), "started", (json_int_t)control->started,
-	    "age_ms", (json_int_t)(control->now - control->started_at), "server", view_server(control, verdict),
-	    "in_flight", (json_int_t)in_flight, "calls", (json_int_t)session->journal.requests[SIDE_CLIENT],
-	    "oldest_ms", time_or_null(oldest), "timeouts", (json_int_t)counts[WHY_TIMED_OUT], "dry_run",
-	    control->options->session.dry_run, "restarts", (json_int_t)counts[WHY_RESTARTED], "config",
-	    views_doubts(control, json_copy(control->options->file.faults)), "requests", shown_requests, "more",
-	    more > 0 ? json_integer((json_int_t)more) : NULL, "places_taken",
-	    taken > 0 ? json_integer((json_int_t)taken) : NULL, "ended",
+	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}",
+	    "pid", (int)getpid(), "name", printable_json(span_of(control->options->name), false),
+	    "version", CANCELD_VERSION, "command", view_command(control->options->command),
+	    "dialect", session->handshake.dialect_known ? session->handshake.dialect->name : "",
+	    "era", session_era(session), "client", view_client(control), "directory",
+	    view_directory(), "started", (json_int_t)control->started, "age_ms",
+	    (json_int_t)(control->now - control->started_at), "server",
+	    view_server(control, verdict), "in_flight", (json_int_t)in_flight, "calls",
+	    (json_int_t)session->journal.requests[SIDE_CLIENT], "oldest_ms", time_or_null(oldest),
+	    "timeouts", (json_int_t)counts[WHY_TIMED_OUT], "dry_run",
+	    control->options->session.dry_run, "restarts", (json_int_t)counts[WHY_RESTARTED],
+	    "config", views_doubts(control, json_copy(control->options->file.faults)), "requests",
+	    shown_requests, "more", more > 0 ? json_integer((json_int_t)more) : NULL,
+	    "places_taken", taken > 0 ? json_integer((json_int_t)taken) : NULL, "ended",
 	    requests ? view_ended(control->statistics, control->now) : NULL);
 }
 
@@ -265,7 +285,8 @@ view_tallies(const uint64_t tallies[TALLIES])
 	json_t *object = json_object();
 
 	for (enum tally tally = TALLY_ANSWERED; tally < TALLIES; tally++)
-		json_object_set_new(object, tally_word(tally), json_integer((json_int_t)tallies[tally]));
+		json_object_set_new(object, tally_word(tally),
+		    json_integer((json_int_t)tallies[tally]));
 	return object;
 }
 
@@ -280,7 +301,8 @@ view_times(const struct method_totals *totals)
 	for (size_t i = 0; i < STATISTICS_TIMES; i++) {
 		snprintf(bound, sizeof(bound), "%g", (double)statistics_times[i] / 1000);
 		count += totals->times[i];
-		json_object_set_new(object, i < STATISTICS_TIMES - 1 ? bound : "+Inf", json_integer((json_int_t)count));
+		json_object_set_new(object, i < STATISTICS_TIMES - 1 ? bound : "+Inf",
+		    json_integer((json_int_t)count));
 	}
 	return object;
 }
@@ -294,10 +316,12 @@ view_methods(const struct statistics *statistics)
 		const struct method_totals *totals = &statistics->methods[i];
 
 		json_array_append_new(array,
-		    json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:o}", "method", printable_json(totals->method, false), "name",
-			printable_json(totals->name, false), "tallies", view_tallies(totals->tallies), "count",
-			(json_int_t)totals->count, "sum_ms", (json_int_t)totals->sum, "longest_ms",
-			(json_int_t)totals->longest, "within_s", view_times(totals)));
+		    json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:o}", "method",
+			printable_json(totals->method, false), "name",
+			printable_json(totals->name, false), "tallies",
+			view_tallies(totals->tallies), "count", (json_int_t)totals->count, "sum_ms",
+			(json_int_t)totals->sum, "longest_ms", (json_int_t)totals->longest,
+			"within_s", view_times(totals)));
 	}
 	return array;
 }
@@ -312,17 +336,20 @@ views_stats(const struct control *control)
 
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
 		if (journal->counts[why] > 0)
-			json_object_set_new(words, why_word(why), json_integer((json_int_t)journal->counts[why]));
-	return json_pack("{s:i,s:o,s:s,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(), "name",
-	    printable_json(span_of(control->options->name), false), "dialect",
+			json_object_set_new(words, why_word(why),
+			    json_integer((json_int_t)journal->counts[why]));
+	return json_pack("{s:i,s:o,s:s,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(),
+	    "name", printable_json(span_of(control->options->name), false), "dialect",
 	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "uptime_ms",
 	    (json_int_t)(control->now - control->started_at), "why", words, "requests",
 	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies",
 	    view_tallies(journal->tallies), "in_flight",
-	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "oldest_ms",
-	    time_or_null(session_oldest(session, &verdict)), "queued_bytes",
+	    pair(session_outstanding(session, SIDE_CLIENT),
+		session_outstanding(session, SIDE_SERVER)),
+	    "oldest_ms", time_or_null(session_oldest(session, &verdict)), "queued_bytes",
 	    pair(port_size(control->life->port), port_size(control->life->client.port)), "restarts",
-	    (json_int_t)journal->counts[WHY_RESTARTED], "methods", view_methods(control->statistics));
+	    (json_int_t)journal->counts[WHY_RESTARTED], "methods",
+	    view_methods(control->statistics));
 }
 
 json_t *
@@ -342,7 +369,8 @@ views_rules(const struct policy *policy)
 			json_array_append_new(array,
 			    json_pack("{s:s,s:o,s:o,s:o,s:s}", "option",
 				rule->kind == POLICY_CAP ? "max-time" : "timeout", "method",
-				shown(span_of(rule->method)), "name", shown(policy_shown(rule, storage)), "duration_ms",
+				shown(span_of(rule->method)), "name",
+				shown(policy_shown(rule, storage)), "duration_ms",
 				time_or_null(rule->value), "from", rule->origin));
 		}
 	return json_pack("{s:I,s:o}", "more", more, "rules", array);

@@ -3,8 +3,8 @@
 #include "shell/system.h"
 
 /*
- * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a pipe that polls
- * writable finds room: pipe(7).
+ * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a
+ * pipe that polls writable finds room: pipe(7).
  */
 enum { TERMINAL_TAKES = 64 };
 
@@ -12,7 +12,8 @@ int
 descriptor_sanitize(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)
 			return -1;
 	return 0;
 }
@@ -33,8 +34,11 @@ descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 {
 	struct stat status;
 
-	*descriptor =
-	    (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL, .pollable = true, .ready = true };
+	*descriptor = (struct descriptor){ .fd = fd,
+		.given = fd,
+		.way = DESCRIPTOR_CAREFUL,
+		.pollable = true,
+		.ready = true };
 	if (ours && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0) {
 		descriptor->way = DESCRIPTOR_PLAIN;
 		return;
@@ -93,11 +97,15 @@ descriptor_want(struct descriptor *descriptor, int events)
 	descriptor->wanted = events;
 }
 
-/* Chooses another way if errno says that this one is not supported, or seccomp denies it; true: try again. */
+/*
+ * Chooses another way if errno says that this one is not supported, or seccomp denies it; true: try
+ * again.
+ */
 static bool
 way_changed(struct descriptor *descriptor)
 {
-	if (descriptor->way != DESCRIPTOR_NOWAIT || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EPERM))
+	if (descriptor->way != DESCRIPTOR_NOWAIT ||
+	    (errno != EOPNOTSUPP && errno != ENOSYS && errno != EPERM))
 		return false;
 	use_own_or_be_careful(descriptor);
 	return true;
@@ -120,7 +128,8 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 	switch (is_careful(descriptor, writing) ? DESCRIPTOR_CAREFUL : descriptor->way) {
 	case DESCRIPTOR_SOCKET:
 		message.msg_iovlen = (unsigned short)count; /* size_t, or an int */
-		return writing ? sendmsg(fd, &message, MSG_DONTWAIT) : recvmsg(fd, &message, MSG_DONTWAIT);
+		return writing ? sendmsg(fd, &message, MSG_DONTWAIT) :
+				 recvmsg(fd, &message, MSG_DONTWAIT);
 	case DESCRIPTOR_NOWAIT:
 		return system_transfer(fd, pieces, count, writing);
 	case DESCRIPTOR_CAREFUL:
@@ -139,7 +148,10 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 	return writing ? writev(fd, pieces, count) : readv(fd, pieces, count);
 }
 
-/* failed: there was an error that waiting does not clear. ECONNRESET: a socket was closed before it was read empty. */
+/*
+ * failed: there was an error that waiting does not clear. ECONNRESET: a socket was closed before it
+ * was read empty.
+ */
 static ssize_t
 transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool writing, bool *failed)
 {
@@ -180,7 +192,10 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 		all += (ssize_t)spans[i].len;
 	}
 	done = transfer(descriptor, pieces, count, true, &descriptor->broken);
-	/* A short write shows that there is no more room, but where only as much is written as is sure to fit. */
+	/*
+	 * A short write shows that there is no more room, but where only as much is written as is
+	 * sure to fit.
+	 */
 	if (done < 0 || (done < all && !is_careful(descriptor, true)))
 		descriptor->ready = !descriptor->pollable;
 	return done;

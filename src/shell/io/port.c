@@ -45,7 +45,8 @@ port_read(struct port *port)
 	struct buf *bytes = &port->heard->bytes;
 	char *space = buf_space(bytes, LIMIT_READ);
 	size_t room = buf_room(bytes);
-	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
+	ssize_t got =
+	    descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
 
 	if (port->in.ended)
 		session_end_of_input(port->session, port->side);
@@ -113,7 +114,8 @@ throttle(struct port *port)
 	size_t own = port->side == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t queued = port_queued(port);
 
-	port->throttled = (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) || lane_own(port->to) > own;
+	port->throttled = (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) ||
+	    lane_own(port->to) > own;
 }
 
 void
@@ -121,8 +123,14 @@ port_watch(struct port *port, bool writing)
 {
 	throttle(port);
 	descriptor_want(&port->in, port_may_read(port) ? EV_READ : 0);
-	/* A ready one has no backlog: each turn ends with port_write, which goes on while there are both. */
+	/*
+	 * A ready one has no backlog: each turn ends with port_write, which goes on while there are
+	 * both.
+	 */
 	descriptor_want(&port->out,
-	    writing && !port->out.ready && !port_is_closed(port) && port_backlog(port) > 0 ? EV_WRITE : 0);
-	descriptor_want(&port->reader, port->reader.ready ? 0 : EV_READ); /* it stays readable then */
+	    writing && !port->out.ready && !port_is_closed(port) && port_backlog(port) > 0 ?
+		EV_WRITE :
+		0);
+	/* it stays readable then */
+	descriptor_want(&port->reader, port->reader.ready ? 0 : EV_READ);
 }

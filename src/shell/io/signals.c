@@ -4,8 +4,12 @@
 
 #include "shell/system.h"
 
-/* Signals that end canceld come first, then the others that it handles, then those whose disposition it changes. */
-static const int changed[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR2, SIGPIPE, SIGXFSZ, SIGABRT };
+/*
+ * Signals that end canceld come first, then the others that it handles, then those whose
+ * disposition it changes.
+ */
+static const int changed[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR2, SIGPIPE, SIGXFSZ,
+	SIGABRT };
 
 enum { ENDING = 4, HEARD = 6, CHANGED = COUNT_OF(changed) };
 
@@ -16,7 +20,10 @@ static ev_signal watchers[HEARD];
 static unsigned received; /* since the last signals_next: a bit for each index of changed */
 static int ending;
 
-/* SIGINT that no turn has heard of yet: one that was typed in a terminal, or one that is meant for canceld, as a second is. */
+/*
+ * SIGINT that no turn has heard of yet: one that was typed in a terminal, or one that is meant for
+ * canceld, as a second is.
+ */
 enum { INTERRUPT_NONE, INTERRUPT_TYPED, INTERRUPT_MEANT };
 static volatile sig_atomic_t interrupt;
 
@@ -81,14 +88,16 @@ static void
 on_interrupt(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	interrupt = interrupt == INTERRUPT_NONE && system_is_kernels(info) ? INTERRUPT_TYPED : INTERRUPT_MEANT;
+	interrupt = interrupt == INTERRUPT_NONE && system_is_kernels(info) ? INTERRUPT_TYPED :
+									     INTERRUPT_MEANT;
 	ev_feed_signal(number);
 }
 
 void
 signals_watch(struct ev_loop *loop)
 {
-	struct sigaction own = { .sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction own = { .sa_sigaction = on_interrupt,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
 
 	sigfillset(&own.sa_mask);
 	for (int i = 0; i < HEARD; i++) {

@@ -10,9 +10,13 @@
 
 #define BEHIND_PROGRAM " \t\r\n:=?#{\"'" /* where a whole command is one word */
 
-enum { FLAG_MOST = 32, NAME_MOST = 39 }; /* characters shown of a long flag, and of a name; keys are longer */
+/* characters shown of a long flag, and of a name; keys are longer */
+enum { FLAG_MOST = 32, NAME_MOST = 39 };
 
-/* Programs that run others, their letters without a value ('=': after KEY=VALUE too), and those whose value is the next word. */
+/*
+ * Programs that run others, their letters without a value ('=': after KEY=VALUE too), and those
+ * whose value is the next word.
+ */
 static const struct launcher {
 	const char *programs, *bare, *valued;
 } launchers[] = {
@@ -23,7 +27,8 @@ static const struct launcher {
 	{ "uvx uv pipx", "mqU", "pw" },
 	{ "docker podman nerdctl", "DditT=", "Hacefhlmpuvw" },
 	{ "node nodejs tsx ts-node", "", "rC" },
-	{ "deno python python3 python3.11 python3.12 python3.13 python3.14 pypy3", "ABEIOPSmqsu", "X" },
+	{ "deno python python3 python3.11 python3.12 python3.13 python3.14 pypy3", "ABEIOPSmqsu",
+	    "X" },
 	{ "sh bash dash zsh ash ksh fish", "eilux", "oO" },
 };
 
@@ -64,7 +69,10 @@ launcher_of(const char *program)
 	return NULL;
 }
 
-/* Whether the word can be a package, a script or an image: not if its end may be that of a password or of a query. */
+/*
+ * Whether the word can be a package, a script or an image: not if its end may be that of a password
+ * or of a query.
+ */
 static bool
 is_operand(const char *word)
 {
@@ -91,13 +99,14 @@ takes_value(const struct launcher *launcher, const char *word)
 {
 	bool letter = word[0] == '-' && word[1] != '\0' && word[2] == '\0';
 
-	return span_is_any(span_of(word), valued) || (letter && strchr(launcher->valued, word[1]) != NULL);
+	return span_is_any(span_of(word), valued) ||
+	    (letter && strchr(launcher->valued, word[1]) != NULL);
 }
 
 /*
- * The word that names the server: its package, its script, or the program, which is word 0. Before what a launcher runs
- * stand options, verbs, numbers and assignments. Behind anything else nothing is named: what follows may be the value of an
- * option or of a line of a shell, and a secret.
+ * The word that names the server: its package, its script, or the program, which is word 0. Before
+ * what a launcher runs stand options, verbs, numbers and assignments. Behind anything else nothing
+ * is named: what follows may be the value of an option or of a line of a shell, and a secret.
  */
 static size_t
 find_named(char *const command[])
@@ -124,8 +133,8 @@ find_named(char *const command[])
 }
 
 /*
- * @scope/name@1.0, name[extra]==1.0, registry/name:tag, git+https://host/name.git: the name. A file's extension is cut
- * off; of /srv/weather/dist/index.js the folder says more than the file.
+ * @scope/name@1.0, name[extra]==1.0, registry/name:tag, git+https://host/name.git: the name. A
+ * file's extension is cut off; of /srv/weather/dist/index.js the folder says more than the file.
  */
 static struct span
 name_operand(const char *word)
@@ -150,10 +159,12 @@ void
 name_of_command(char *const command[], char name[NAME_SIZE])
 {
 	size_t named = find_named(command);
-	struct span program = span_part(span_of(command[0]), 0, strcspn(command[0], BEHIND_PROGRAM));
+	struct span program =
+	    span_part(span_of(command[0]), 0, strcspn(command[0], BEHIND_PROGRAM));
 	struct span shown = named > 0 ? name_operand(command[named]) : base_of(program);
 
-	snprintf(name, NAME_SIZE, "%.*s", shown.len > 0 ? (int)shown.len : 1, shown.len > 0 ? shown.ptr : "*");
+	snprintf(name, NAME_SIZE, "%.*s", shown.len > 0 ? (int)shown.len : 1,
+	    shown.len > 0 ? shown.ptr : "*");
 }
 
 /* -y, --, --port, --port=8080: how much of the word is a flag without its value; 0: it is none. */
@@ -174,7 +185,8 @@ name_in(const char *word)
 	const char *base = base_of(span_of(word)).ptr;
 	bool scoped = word[0] == '@' && word + 1 + strspn(word + 1, NAME) + 1 == base;
 
-	return span_at(scoped ? word : base, (scoped ? (size_t)(base - word) : 0) + strspn(base, NAME));
+	return span_at(scoped ? word : base,
+	    (scoped ? (size_t)(base - word) : 0) + strspn(base, NAME));
 }
 
 bool
@@ -184,7 +196,10 @@ command_is_line(const char *program)
 	    (strstr(program, " -") != NULL && access(program, X_OK) != 0);
 }
 
-/* The first word behind the program at word that is no option of its, no value of one, and no assignment. */
+/*
+ * The first word behind the program at word that is no option of its, no value of one, and no
+ * assignment.
+ */
 static char *const *
 behind_options(char *const *word)
 {
@@ -242,7 +257,8 @@ command_explain(struct buf *text, const char *program, int error)
 
 	if (error == ENOENT && command_is_line(program))
 		compose(text, COMMAND_IS_LINE);
-	else if (error == ENOENT && path != NULL && strchr(program, '/') == NULL && !is_in_path(program, path))
+	else if (error == ENOENT && path != NULL && strchr(program, '/') == NULL &&
+	    !is_in_path(program, path))
 		compose(text, "it is not in PATH (%s); give the absolute path", path);
 	else
 		compose(text, "%s", strerror(error));

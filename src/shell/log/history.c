@@ -22,7 +22,10 @@ struct history_page {
 	char storage[3][NAME];
 };
 
-/* Whether this user owns the directory, or the nearest one above it if it is missing: a program's environment outlives su. */
+/*
+ * Whether this user owns the directory, or the nearest one above it if it is missing: a program's
+ * environment outlives su.
+ */
 static bool
 is_own(const char *path)
 {
@@ -42,7 +45,8 @@ history_directory(int i, char path[HISTORY_PATH])
 
 	if (i == 0)
 		return state != NULL && state[0] == '/' &&
-		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH && is_own(state);
+		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH &&
+		    is_own(state);
 	return home_state(home_directory(), path, HISTORY_PATH);
 }
 
@@ -57,10 +61,14 @@ on_end(void *user, struct buf *line)
 		log_append_line(line, &history->log, true, WHY_KILLED,
 		    LOG_FIELDS(log_number("open", page->open), log_text("method", page->method),
 			log_text("name", page->name), log_id("id", page->id),
-			log_time("elapsed", page->serial > 0 ? monotonic_now() - page->since : MSEC_NEVER)));
+			log_time("elapsed",
+			    page->serial > 0 ? monotonic_now() - page->since : MSEC_NEVER)));
 }
 
-/* The client is known a little later than the history is opened, and what it calls itself later still. */
+/*
+ * The client is known a little later than the history is opened, and what it calls itself later
+ * still.
+ */
 static void
 begin(struct history *history)
 {
@@ -100,8 +108,8 @@ on_kept(void *keeper, enum why why, const struct log_field *fields, size_t count
 }
 
 void
-history_open(struct history *history, struct log *log, const char *client, const struct session *session,
-    struct statistics *statistics)
+history_open(struct history *history, struct log *log, const char *client,
+    const struct session *session, struct statistics *statistics)
 {
 	struct log_config config = {
 		.level = LEVEL_TRAFFIC,
@@ -114,18 +122,21 @@ history_open(struct history *history, struct log *log, const char *client, const
 	void *page;
 	int i = 0;
 
-	*history =
-	    (struct history){ .statistics = statistics, .session = session, .client = client, .wake = MSEC_NEVER };
+	*history = (struct history){ .statistics = statistics,
+		.session = session,
+		.client = client,
+		.wake = MSEC_NEVER };
 	while (i < HISTORY_PLACES && !history_directory(i, history->directory))
 		i++;
 	if (i == HISTORY_PLACES)
 		return;
-	page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return;
 	history->page = page;
-	history->file =
-	    (struct writer_shared){ history->directory, "history", "history.1", HISTORY_MOST, on_end, history };
+	history->file = (struct writer_shared){ history->directory, "history", "history.1",
+		HISTORY_MOST, on_end, history };
 	log_open_shared(&history->log, &config);
 	log->keep = on_kept;
 	log->keeper = history;
@@ -157,8 +168,10 @@ history_turn(struct history *history, msec_t now, bool all)
 
 		if (totals->at_once > 0)
 			log_event(&history->log, WHY_COUNTED,
-			    LOG_FIELDS(log_text("method", totals->method), log_text("name", totals->name),
-				log_number("count", totals->at_once), log_number("sum", totals->at_once_ms)));
+			    LOG_FIELDS(log_text("method", totals->method),
+				log_text("name", totals->name),
+				log_number("count", totals->at_once),
+				log_number("sum", totals->at_once_ms)));
 		totals->at_once = totals->at_once_ms = 0;
 	}
 	if (now >= history->wake)

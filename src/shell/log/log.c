@@ -11,7 +11,9 @@ enum {
 	OF_OTHERS = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH,
 };
 
-/* Why the open file is no place for messages, which have secrets; NULL: only its user can read it. */
+/*
+ * Why the open file is no place for messages, which have secrets; NULL: only its user can read it.
+ */
 static const char *
 find_exposure(int fd, struct stat *status)
 {
@@ -48,7 +50,8 @@ log_open(struct log *log, const struct log_config *config)
 	if (config->file == NULL)
 		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	else
-		fd = open(config->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+		fd = open(config->file,
+		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 	if (fd < 0)
 		return strerror(errno);
 	exposure = find_exposure(fd, &status);
@@ -115,7 +118,8 @@ log_close(struct log *log)
 	struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
 
 	log_flush(log);
-	for (; log->queue.len > 0 && left > 0 && poll(&ready, 1, (int)left) != 0; left = end - monotonic_now())
+	for (; log->queue.len > 0 && left > 0 && poll(&ready, 1, (int)left) != 0;
+	     left = end - monotonic_now())
 		log_flush(log);
 	descriptor_close(&log->descriptor);
 	writer_end(&log->writer, end - monotonic_now());
@@ -158,7 +162,8 @@ static const bool is_kept[WHY_COUNT] = {
 bool
 log_shows(const struct log *log, enum why why)
 {
-	return why_level(why) <= log->config.level || (log->hear != NULL && why_level(why) <= log->heard) ||
+	return why_level(why) <= log->config.level ||
+	    (log->hear != NULL && why_level(why) <= log->heard) ||
 	    (log->keep != NULL && is_kept[why]);
 }
 
@@ -180,13 +185,16 @@ log_end_line(struct log *log)
 	log->inside = false;
 }
 
-/* What is written at once: whole lines, so that other writers to the same pipe cannot split them. */
+/*
+ * What is written at once: whole lines, so that other writers to the same pipe cannot split them.
+ */
 static struct span
 first_lines(struct span queue)
 {
 	const char *end = span_last(span_head(queue, PIPE_BUF), '\n');
 
-	return span_head(queue, 1 + (end != NULL ? (size_t)(end - queue.ptr) : span_until(queue, "\n").len));
+	return span_head(queue,
+	    1 + (end != NULL ? (size_t)(end - queue.ptr) : span_until(queue, "\n").len));
 }
 
 void
@@ -194,7 +202,8 @@ log_write(struct log *log)
 {
 	ssize_t put = 1;
 
-	if (log->queue.len > 0 && (log->file >= 0 || (log->config.shared != NULL && log->descriptor.fd < 0)))
+	if (log->queue.len > 0 &&
+	    (log->file >= 0 || (log->config.shared != NULL && log->descriptor.fd < 0)))
 		start_writer(log);
 	while (log->queue.len > 0 && put > 0) {
 		struct span lines = first_lines(buf_span(&log->queue));
@@ -203,7 +212,10 @@ log_write(struct log *log)
 		if (put > 0)
 			buf_consume(&log->queue, (size_t)put);
 		if (log->descriptor.broken) {
-			/* A full disk may have room again later, so a failed write does not end the log. */
+			/*
+			 * A full disk may have room again later, so a failed write does not end the
+			 * log.
+			 */
 			log->lost += span_count(buf_span(&log->queue), '\n');
 			buf_clear(&log->queue);
 		}
@@ -258,7 +270,10 @@ is_plain(struct span text)
 	return true;
 }
 
-/* Whether the text of an id is a number of JSON that every reader keeps, for a longer one would be rounded, or null. */
+/*
+ * Whether the text of an id is a number of JSON that every reader keeps, for a longer one would be
+ * rounded, or null.
+ */
 static bool
 is_value(struct span id)
 {
@@ -272,7 +287,8 @@ is_value(struct span id)
 static void
 append_text(struct buf *line, const struct log_field *field, bool json)
 {
-	struct span text = shown_part(field->text, field->kind == LOG_PAYLOAD ? LOG_PAYLOAD_MAX : LOG_VALUE_MAX);
+	struct span text =
+	    shown_part(field->text, field->kind == LOG_PAYLOAD ? LOG_PAYLOAD_MAX : LOG_VALUE_MAX);
 	bool cut = text.len < field->text.len, id = field->kind == LOG_ID && !cut;
 	char storage[LOG_VALUE_MAX];
 	const char *quote = (json ? id && is_value(text) : id || is_plain(text)) ? "" : "\"";
@@ -300,7 +316,8 @@ append_fields(struct buf *line, const struct log_field *fields, size_t count, bo
 			continue;
 		compose(line, json ? ",'%s':" : " %s=", field->key);
 		if (field->kind >= LOG_NUMBER)
-			compose(line, field->kind == LOG_TIME && !json ? "%dms" : "%d", field->number);
+			compose(line, field->kind == LOG_TIME && !json ? "%dms" : "%d",
+			    field->number);
 		else
 			append_text(line, field, json);
 	}
@@ -319,8 +336,8 @@ append_noise(struct buf *line, struct span noise)
 }
 
 void
-log_append_line(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields,
-    size_t count)
+log_append_line(struct buf *line, const struct log *log, bool json, enum why why,
+    const struct log_field *fields, size_t count)
 {
 	const char *name = log->config.name != NULL ? log->config.name : "";
 	int64_t pid = log->pid;
@@ -331,7 +348,8 @@ log_append_line(struct buf *line, const struct log *log, bool json, enum why why
 		append_fields(line, LOG_FIELDS(log_string("server", name)), true);
 		if (log->config.members != NULL)
 			buf_append(line, buf_span(log->config.members));
-		compose(line, log->config.dry_run ? ",'dry_run':true,'why':'%s'" : ",'why':'%s'", why_word(why));
+		compose(line, log->config.dry_run ? ",'dry_run':true,'why':'%s'" : ",'why':'%s'",
+		    why_word(why));
 		append_fields(line, fields, count, true);
 		compose(line, "}\n");
 		return;
@@ -342,7 +360,8 @@ log_append_line(struct buf *line, const struct log *log, bool json, enum why why
 	printable_append(line, span_of(name), "");
 	compose(line, log->config.dry_run ? " (dry run): %s" : ": %s", why_word(why));
 	/* The text, which comes first, ends the line. */
-	append_fields(line, fields + (why == WHY_NOISE), why == WHY_NOISE ? count > 1 : count, false);
+	append_fields(line, fields + (why == WHY_NOISE), why == WHY_NOISE ? count > 1 : count,
+	    false);
 	if (why == WHY_NOISE)
 		append_noise(line, fields[0].text);
 	compose(line, "\n");
@@ -382,7 +401,8 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 		if (!log->config.by_turn)
 			log_flush(log);
 		if (log->lost == 0)
-			log_append_line(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
+			log_append_line(&line, log, log->config.json, why, fields,
+			    log->config.payload ? count : told);
 		log_end_line(log);
 		if (line.len == 0 || !log_pass(log, buf_span(&line), most))
 			log->lost++;
@@ -405,7 +425,8 @@ void
 log_failure(struct log *log, const char *doing, int error)
 {
 	log_event(log, WHY_FAILED,
-	    LOG_FIELDS(log_string("doing", doing), log_string("reason", error == 0 ? NULL : strerror(error))));
+	    LOG_FIELDS(log_string("doing", doing),
+		log_string("reason", error == 0 ? NULL : strerror(error))));
 }
 
 struct log_field

@@ -5,12 +5,15 @@
 
 enum { REPLACEMENT = 0xfffd }; /* stands for bytes that are not UTF-8 */
 
-/* Excludes characters that move the cursor, start an escape sequence, or change the direction of the text. */
+/*
+ * Excludes characters that move the cursor, start an escape sequence, or change the direction of
+ * the text.
+ */
 static bool
 is_printable(uint32_t code)
 {
-	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && code != 0x61c && code != 0x200e && code != 0x200f &&
-	    (code < 0x2028 || code > 0x202e) && (code < 0x2066 || code > 0x2069);
+	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && code != 0x61c && code != 0x200e &&
+	    code != 0x200f && (code < 0x2028 || code > 0x202e) && (code < 0x2066 || code > 0x2069);
 }
 
 /* The length of the first character; 1, with *code 0, where the text is not UTF-8. */
@@ -33,7 +36,8 @@ printable_append(struct buf *text, struct span bytes, const char *escaped)
 	for (; bytes.len > 0; bytes = span_from(bytes, piece.len)) {
 		piece = first_character(bytes, &code);
 		if (is_printable(code)) {
-			buf_append(text, span_of(code < 0x80 && strchr(escaped, (int)code) != NULL ? "\\" : ""));
+			buf_append(text,
+			    span_of(code < 0x80 && strchr(escaped, (int)code) != NULL ? "\\" : ""));
 			buf_append(text, piece);
 			continue;
 		}
@@ -63,7 +67,8 @@ printable_append_json(struct buf *text, struct span bytes, bool inside)
 	for (; bytes.len > 0; bytes = span_from(bytes, piece.len)) {
 		piece = first_character(bytes, &code);
 		if (code >= ' ' && code <= '~') {
-			buf_append(text, inside && (code == '"' || code == '\\') ? SPAN("\\") : SPAN_NONE);
+			buf_append(text,
+			    inside && (code == '"' || code == '\\') ? SPAN("\\") : SPAN_NONE);
 			buf_append(text, piece);
 		} else if (code > 0xffff) {
 			append_unit(text, 0xd800 + ((code - 0x10000) >> 10));

@@ -37,7 +37,8 @@ enqueue(struct relay *relay, struct span bytes)
 	for (size_t len; bytes.len > 0; bytes = span_from(bytes, len)) {
 		len = span_until(bytes, "\n").len;
 		len += len < bytes.len;
-		if (!relay->dropping && !log_pass(relay->out, span_part(bytes, 0, len), RELAY_QUEUE_MAX)) {
+		if (!relay->dropping &&
+		    !log_pass(relay->out, span_part(bytes, 0, len), RELAY_QUEUE_MAX)) {
 			log_end_line(relay->out);
 			relay->dropping = true;
 			relay->lost++;
@@ -53,7 +54,8 @@ move(struct relay *relay, int reads)
 	ssize_t got;
 
 	log_write(relay->out);
-	while (relay->in.fd >= 0 && reads-- > 0 && (got = descriptor_read(&relay->in, bytes, sizeof(bytes))) > 0) {
+	while (relay->in.fd >= 0 && reads-- > 0 &&
+	    (got = descriptor_read(&relay->in, bytes, sizeof(bytes))) > 0) {
 		struct span read = { bytes, (size_t)got };
 
 		buf_append(&relay->tail, read);

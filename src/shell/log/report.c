@@ -36,19 +36,22 @@ giver_of(const struct action *action)
 
 	if (action->tally == TALLY_LOST && action->dismissed)
 		return "person";
-	return givers[action->tally] != NULL ? givers[action->tally] :
-					       side_name(requester ? action->side : side_other(action->side));
+	return givers[action->tally] != NULL ?
+	    givers[action->tally] :
+	    side_name(requester ? action->side : side_other(action->side));
 }
 
 void
 report_end(struct log *log, const struct action *action)
 {
 	log_event(log, action->why,
-	    LOG_FIELDS(log_string("ended", tally_word(action->tally)), log_string("requester", side_name(action->side)),
-		log_text("method", action->method), log_text("name", action->name), log_id("id", action->id),
-		log_time("elapsed", action->elapsed), log_positive("held", action->held),
-		log_time("timeout", action->timeout), log_text("outcome", action->outcome),
-		log_string("by", giver_of(action)), detail_of(action), log_id("traceparent", action->traceparent)));
+	    LOG_FIELDS(log_string("ended", tally_word(action->tally)),
+		log_string("requester", side_name(action->side)),
+		log_text("method", action->method), log_text("name", action->name),
+		log_id("id", action->id), log_time("elapsed", action->elapsed),
+		log_positive("held", action->held), log_time("timeout", action->timeout),
+		log_text("outcome", action->outcome), log_string("by", giver_of(action)),
+		detail_of(action), log_id("traceparent", action->traceparent)));
 }
 
 /* The beginning of a message that did not pass shows what was wrong. */
@@ -81,12 +84,15 @@ report_action(struct log *log, const struct action *action)
 			log_number("bytes", action->message.len)));
 	else
 		log_event(log, action->why,
-		    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
-			log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
-			log_time("timeout", action->timeout), log_text("from", action->origin), detail_of(action),
-			log_text("text", beginning_of(action)), log_text("outcome", action->outcome),
-			log_text("hint", action->hint), log_id("traceparent", action->traceparent),
-			log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
+		    LOG_FIELDS(log_string("to", side_name(action->side)),
+			log_text("method", action->method), log_text("name", action->name),
+			log_id("id", action->id), log_time("elapsed", action->elapsed),
+			log_time("timeout", action->timeout), log_text("from", action->origin),
+			detail_of(action), log_text("text", beginning_of(action)),
+			log_text("outcome", action->outcome), log_text("hint", action->hint),
+			log_id("traceparent", action->traceparent),
+			log_positive("bytes", traffic ? action->message.len : 0),
+			log_payload(action->message)));
 }
 
 void
@@ -98,15 +104,18 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 	for (size_t i = 0; i < policy->count; i++) {
 		struct policy_rule *rule = &policy->rules[i];
 		/* Those of the file are for many servers. */
-		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL && !(dialect->flags & DIALECT_PARALLEL);
-		bool unused = !rule->matched && (rule->method != NULL || vain) && rule->source >= POLICY_OPTION;
+		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL &&
+		    !(dialect->flags & DIALECT_PARALLEL);
+		bool unused = !rule->matched && (rule->method != NULL || vain) &&
+		    rule->source >= POLICY_OPTION;
 		bool doubted;
 
 		buf_clear(&meant);
 		doubted = policy_meant(policy, rule, dialect, &meant);
 		if (why == WHY_RULE_UNUSED ? doubted || unused : doubted && !rule->doubted)
 			log_event(log, why,
-			    LOG_FIELDS(log_string("from", rule->origin), log_text("meant", buf_span(&meant))));
+			    LOG_FIELDS(log_string("from", rule->origin),
+				log_text("meant", buf_span(&meant))));
 		rule->doubted |= doubted;
 	}
 	buf_free(&meant);
@@ -121,12 +130,18 @@ report_summary(struct log *log, const struct session *session, struct policy *po
 	report_rules(log, WHY_RULE_UNUSED, policy, session->handshake.dialect);
 	log_event(log, WHY_SUMMARY,
 	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
-		log_number("answered", tallies[TALLY_ANSWERED]), log_number("failed", tallies[TALLY_FAILED]),
-		log_number("timeouts", tallies[TALLY_TIMED_OUT]), log_number("cancelled", tallies[TALLY_CANCELLED]),
-		log_number("lost", tallies[TALLY_LOST]), log_positive("by_person", tallies[TALLY_BY_PERSON]),
-		log_positive("left", tallies[TALLY_LEFT]), log_positive("refused", tallies[TALLY_REFUSED]),
-		log_positive("streams", tallies[TALLY_STREAMS]), log_positive("untracked", tallies[TALLY_UNTRACKED]),
+		log_number("answered", tallies[TALLY_ANSWERED]),
+		log_number("failed", tallies[TALLY_FAILED]),
+		log_number("timeouts", tallies[TALLY_TIMED_OUT]),
+		log_number("cancelled", tallies[TALLY_CANCELLED]),
+		log_number("lost", tallies[TALLY_LOST]),
+		log_positive("by_person", tallies[TALLY_BY_PERSON]),
+		log_positive("left", tallies[TALLY_LEFT]),
+		log_positive("refused", tallies[TALLY_REFUSED]),
+		log_positive("streams", tallies[TALLY_STREAMS]),
+		log_positive("untracked", tallies[TALLY_UNTRACKED]),
 		log_positive("open", session_outstanding(session, SIDE_CLIENT)),
 		log_number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]),
-		log_number("noise", counts[WHY_NOISE]), log_positive("restarts", counts[WHY_RESTARTED])));
+		log_number("noise", counts[WHY_NOISE]),
+		log_positive("restarts", counts[WHY_RESTARTED])));
 }

@@ -1,7 +1,7 @@
 #include "shell/statistics.h"
 
-const msec_t statistics_times[STATISTICS_TIMES] = { 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000,
-	120000, 300000, MSEC_NEVER };
+const msec_t statistics_times[STATISTICS_TIMES] = { 10, 20, 50, 100, 200, 500, 1000, 2000, 5000,
+	10000, 30000, 60000, 120000, 300000, MSEC_NEVER };
 
 static struct method_totals *
 totals_of(struct statistics *statistics, struct span method, struct span name)
@@ -14,8 +14,10 @@ totals_of(struct statistics *statistics, struct span method, struct span name)
 			span_equal(totals->name, span_head(name, STATISTICS_NAME))))
 			return totals;
 	statistics->method_count++;
-	totals->method = span_keep(totals->storage[0], STATISTICS_NAME, totals == last ? SPAN("other") : method);
-	totals->name = span_keep(totals->storage[1], STATISTICS_NAME, totals == last ? SPAN_NONE : name);
+	totals->method =
+	    span_keep(totals->storage[0], STATISTICS_NAME, totals == last ? SPAN("other") : method);
+	totals->name =
+	    span_keep(totals->storage[1], STATISTICS_NAME, totals == last ? SPAN_NONE : name);
 	return totals;
 }
 

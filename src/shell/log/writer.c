@@ -41,7 +41,10 @@ take_back(size_t half)
 		return; /* it stays half */
 }
 
-/* *told: the errno that was told last; 0: the last write succeeded. false: canceld has gone, and not all is written. */
+/*
+ * *told: the errno that was told last; 0: the last write succeeded. false: canceld has gone, and
+ * not all is written.
+ */
 static bool
 write_all(struct span lines, int *told)
 {
@@ -67,19 +70,24 @@ write_all(struct span lines, int *told)
 	return true;
 }
 
-/* Nobody else writes to it until it is closed; -1: it cannot be. Whoever had it before may have renamed it. */
+/*
+ * Nobody else writes to it until it is closed; -1: it cannot be. Whoever had it before may have
+ * renamed it.
+ */
 static int
 open_alone(const char *name, off_t *size)
 {
 	struct stat opened, named;
 
 	for (int tries = 0; tries < TRIES; tries++) {
-		int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+		int fd = open(name,
+		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
 		if (fd < 0)
 			break;
-		if (fcntl(fd, F_SETLKW, &(struct flock){ .l_type = F_WRLCK }) == 0 && fstat(fd, &opened) == 0 &&
-		    stat(name, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
+		if (fcntl(fd, F_SETLKW, &(struct flock){ .l_type = F_WRLCK }) == 0 &&
+		    fstat(fd, &opened) == 0 && stat(name, &named) == 0 &&
+		    opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
 			*size = opened.st_size;
 			return fd;
 		}
@@ -92,7 +100,8 @@ static void
 append(const struct writer_shared *shared, struct span lines)
 {
 	off_t size = 0;
-	bool there = lines.len > 0 && home_make_private(shared->directory) == 0 && chdir(shared->directory) == 0;
+	bool there = lines.len > 0 && home_make_private(shared->directory) == 0 &&
+	    chdir(shared->directory) == 0;
 	int fd = there ? open_alone(shared->name, &size) : -1;
 	bool whole;
 
@@ -153,7 +162,8 @@ start(int lines, int file, int back, const struct writer_shared *shared)
 	pid = system_fork_hidden();
 	if (pid == 0) {
 		/* Without a file, TARGET is what else is needed least. */
-		if (dup2(lines, LINES) < 0 || dup2(file >= 0 ? file : back, TARGET) < 0 || dup2(back, BACK) < 0)
+		if (dup2(lines, LINES) < 0 || dup2(file >= 0 ? file : back, TARGET) < 0 ||
+		    dup2(back, BACK) < 0)
 			_exit(1);
 		run(shared);
 	}
@@ -169,7 +179,8 @@ writer_start(struct writer *writer, int file, const struct writer_shared *shared
 	writer->pid = -1;
 	writer->goes_on = shared != NULL;
 	/* canceld may stand still: it need not be told every error. */
-	if (system_pipe(lines) == 0 && system_pipe(back) == 0 && fcntl(back[1], F_SETFL, O_NONBLOCK) == 0)
+	if (system_pipe(lines) == 0 && system_pipe(back) == 0 &&
+	    fcntl(back[1], F_SETFL, O_NONBLOCK) == 0)
 		writer->pid = start(lines[0], file, back[1], shared);
 	error = errno;
 	close(lines[0]);
@@ -206,7 +217,8 @@ writer_end(struct writer *writer, msec_t time)
 
 	if (writer->pid == 0)
 		return;
-	for (; !writer->back.ended && left > 0 && poll(&back, 1, (int)left) != 0; left = end - monotonic_now()) {
+	for (; !writer->back.ended && left > 0 && poll(&back, 1, (int)left) != 0;
+	     left = end - monotonic_now()) {
 		writer->back.ready = true;
 		writer_failed(writer);
 	}

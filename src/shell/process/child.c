@@ -2,11 +2,13 @@
 
 #include "shell/options.h"
 
-enum { START_TIME = 100 }; /* ms: most servers are executed, or refused, within a few, and nothing else goes on then */
+/* ms: most servers are executed, or refused, within a few, and nothing else goes on then */
+enum { START_TIME = 100 };
 
 /*
- * All signals are blocked: a handler of the event loop must not run in the new process, which shares its
- * descriptors. own: this end of the control socket, which a server that is not executed yet would keep open.
+ * All signals are blocked: a handler of the event loop must not run in the new process, which
+ * shares its descriptors. own: this end of the control socket, which a server that is not executed
+ * yet would keep open.
  */
 static pid_t
 fork_guardian(const struct guardian *guardian, int own)
@@ -55,7 +57,10 @@ child_refuse(struct child *child, int error)
 	bool system = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
 
 	child->error = error;
-	note_exit(child, system ? STATUS_FAILED : error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+	note_exit(child,
+	    system              ? STATUS_FAILED :
+		error == ENOENT ? STATUS_NOT_FOUND :
+				  STATUS_NOT_EXECUTABLE);
 }
 
 static void
@@ -63,7 +68,10 @@ hear_report(struct child *child, const struct guardian_report *report)
 {
 	switch (report->kind) {
 	case GUARDIAN_FORKED:
-		/* Otherwise the guardian is init of another pid namespace (unshare(1)), and these pids mean nothing here. */
+		/*
+		 * Otherwise the guardian is init of another pid namespace (unshare(1)), and these
+		 * pids mean nothing here.
+		 */
 		if (report->number == (int)child->guardian) {
 			child->pid = child->own.server = report->pid;
 			child->own.leader = report->leader;
@@ -90,15 +98,16 @@ hear_reports(struct child *child)
 	struct guardian_report report;
 
 	while (child->control.fd >= 0 &&
-	    descriptor_read(&child->control, (char *)&report, sizeof(report)) == (ssize_t)sizeof(report))
+	    descriptor_read(&child->control, (char *)&report, sizeof(report)) ==
+		(ssize_t)sizeof(report))
 		hear_report(child, &report);
 	if (child->control.ended && child->error < 0 && child->guardian > 0)
 		kill(child->guardian, SIGKILL);
 }
 
 /*
- * If not all is done, the guardian's children have become canceld's. Its death ends the server, by the kernel or here: it
- * had not ended a moment ago, so that its id is not another one's.
+ * If not all is done, the guardian's children have become canceld's. Its death ends the server, by
+ * the kernel or here: it had not ended a moment ago, so that its id is not another one's.
  */
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
@@ -140,7 +149,8 @@ child_seize(struct child *child)
 	siginfo_t info = { 0 };
 
 	child->seized = true;
-	if (child->guardian > 0 && waitid(P_PID, (id_t)child->guardian, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	if (child->guardian > 0 &&
+	    waitid(P_PID, (id_t)child->guardian, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid > 0)
 		kill(child->guardian, SIGKILL);
 }
@@ -162,7 +172,8 @@ child_hear(struct child *child)
 }
 
 void
-child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled, void *context)
+child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled,
+    void *context)
 {
 	int input[2] = { -1, -1 }, output[2] = { -1, -1 }, control[2] = { -1, -1 }, error;
 	msec_t end = monotonic_now() + START_TIME, left;
@@ -174,7 +185,8 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 	system_adopt_orphans();
 	/* A process that executed canceld may have started others: they are spared. */
 	child->own.group = guardian.group || system_look_at(P_ALL, 0, &info);
-	if (system_pipe(input) == 0 && system_pipe(output) == 0 && system_socket_pair(control) == 0) {
+	if (system_pipe(input) == 0 && system_pipe(output) == 0 &&
+	    system_socket_pair(control) == 0) {
 		guardian.input = input[0];
 		guardian.output = output[1];
 		guardian.control = control[1];
@@ -203,7 +215,8 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 msec_t
 child_wake(const struct child *child, msec_t now)
 {
-	msec_t pause = child->unguarded != NULL && !child->swept ? sweep_pause(&child->own) : MSEC_NEVER;
+	msec_t pause =
+	    child->unguarded != NULL && !child->swept ? sweep_pause(&child->own) : MSEC_NEVER;
 
 	return pause == MSEC_NEVER ? MSEC_NEVER : now + pause;
 }

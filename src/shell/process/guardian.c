@@ -7,7 +7,8 @@ enum {
 	EXECUTED = 1, /* ... until the server is executed */
 	READER = 2,
 
-	HEARD_TIME = 500, /* ms for canceld to read reports, when no more of them fit into the socket */
+	/* ms for canceld to read reports, when no more of them fit into the socket */
+	HEARD_TIME = 500,
 };
 
 struct watch {
@@ -23,7 +24,10 @@ struct watch {
 static bool
 report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
-	struct guardian_report report = { .kind = kind, .pid = pid, .leader = watch->sweep.leader, .number = number };
+	struct guardian_report report = { .kind = kind,
+		.pid = pid,
+		.leader = watch->sweep.leader,
+		.number = number };
 
 	snprintf(report.name, sizeof(report.name), "%s", name);
 	return write(CONTROL, &report, sizeof(report)) > 0 || errno == EPIPE || errno == ECONNRESET;
@@ -113,7 +117,10 @@ note_executed(struct watch *watch, int error)
 		lose_canceld(watch);
 }
 
-/* End of file once the server is executed, as exec closes the other end. That may take long, on a dead file server. */
+/*
+ * End of file once the server is executed, as exec closes the other end. That may take long, on a
+ * dead file server.
+ */
 static void
 hear_executed(struct watch *watch)
 {
@@ -169,13 +176,15 @@ end_all(struct watch *watch)
 }
 
 /*
- * Removes the control socket that canceld could not remove itself. While canceld sweeps through this guardian, it is
- * alive; otherwise it may just be ending, and have closed this socket and not yet that one.
+ * Removes the control socket that canceld could not remove itself. While canceld sweeps through
+ * this guardian, it is alive; otherwise it may just be ending, and have closed this socket and not
+ * yet that one.
  */
 static void
 remove_socket(const char *socket)
 {
-	struct pollfd peer = { .fd = CONTROL, .events = POLLOUT }; /* some systems tell no end unasked */
+	/* some systems tell no end unasked */
+	struct pollfd peer = { .fd = CONTROL, .events = POLLOUT };
 	msec_t end = monotonic_now() + SWEEP_TIME;
 
 	if (socket[0] == '\0' || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
@@ -185,8 +194,8 @@ remove_socket(const char *socket)
 }
 
 /*
- * When canceld dies, the kernel sends SIGCONT, for a guardian that is stopped. The name does not contain "canceld",
- * so that pkill(1) does not end both at once.
+ * When canceld dies, the kernel sends SIGCONT, for a guardian that is stopped. The name does not
+ * contain "canceld", so that pkill(1) does not end both at once.
  */
 static void
 stand_apart(void)
@@ -219,7 +228,8 @@ guardian_run(const struct guardian *guardian)
 	if (dup2(guardian->control, CONTROL) < 0)
 		_exit(1);
 	setsockopt(CONTROL, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	system_close_from(guardian->reader < 0 || dup2(guardian->reader, READER) < 0 ? READER : READER + 1);
+	system_close_from(
+	    guardian->reader < 0 || dup2(guardian->reader, READER) < 0 ? READER : READER + 1);
 	signal(SIGCHLD, on_child);
 	watch.sweep.exited = watch.sweep.server < 1;
 	if (!report(&watch, GUARDIAN_FORKED, watch.sweep.server, (int)getpid(), "") || error != 0)

@@ -19,7 +19,10 @@ open_client(struct life *life)
 {
 	struct client *client = &life->client;
 	const struct descriptor *in = &client->port->in;
-	/* The work has to go on without the client in the background of a shell that has exited, or with a file's input. */
+	/*
+	 * The work has to go on without the client in the background of a shell that has exited, or
+	 * with a file's input.
+	 */
 	bool outlives = life->options->drain || in->file || signals_ignored(SIGHUP);
 	int fd = system_watch_client(in->given, &client->process);
 
@@ -37,7 +40,10 @@ open_client(struct life *life)
 	life->look = system_has(SYSTEM_SEES_ENDS) ? MSEC_NEVER : life->now;
 }
 
-/* Where nothing wakes the loop as the other end goes, and nothing is read or written that would show it. */
+/*
+ * Where nothing wakes the loop as the other end goes, and nothing is read or written that would
+ * show it.
+ */
 static void
 look_at_ends(struct life *life)
 {
@@ -70,13 +76,13 @@ life_shares_group(const struct life *life)
 {
 	const struct client *client = &life->client;
 
-	return client->state == CLIENT_PRESENT && is_connected(client) && !client->exit.ready && client->process > 0 &&
-	    getpgid(client->process) == getpgrp();
+	return client->state == CLIENT_PRESENT && is_connected(client) && !client->exit.ready &&
+	    client->process > 0 && getpgid(client->process) == getpgrp();
 }
 
 /*
- * Whether a new server could still answer the client: the client may send more, or has requests that were not written
- * to the old server.
+ * Whether a new server could still answer the client: the client may send more, or has requests
+ * that were not written to the old server.
  */
 static bool
 needs_server(const struct life *life)
@@ -84,13 +90,14 @@ needs_server(const struct life *life)
 	const struct client *client = &life->client;
 
 	if (client->state == CLIENT_DRAINING)
-		return session_outstanding(life->session, SIDE_CLIENT) > 0 && port_queued(client->port) > 0;
+		return session_outstanding(life->session, SIDE_CLIENT) > 0 &&
+		    port_queued(client->port) > 0;
 	return client->state == CLIENT_PRESENT;
 }
 
 /*
- * Whether the client has closed its end of stdin while the rest of stdin is not read, because the server reads nothing
- * or the client does not read its answers.
+ * Whether the client has closed its end of stdin while the rest of stdin is not read, because the
+ * server reads nothing or the client does not read its answers.
  */
 static void
 note_hangup(struct life *life)
@@ -113,7 +120,8 @@ time_or(msec_t given, msec_t built_in)
 static msec_t
 patience_of(const struct life *life)
 {
-	return life->server->closed ? TIME_EXIT_WAIT : TIME_CLOSE_WAIT + life->session->handshake.dialect->patience;
+	return life->server->closed ? TIME_EXIT_WAIT :
+				      TIME_CLOSE_WAIT + life->session->handshake.dialect->patience;
 }
 
 /* The client does not stay in its state. */
@@ -135,10 +143,12 @@ leave(struct life *life, bool signalled)
 	client->port->in.ended = true; /* nothing more is read */
 	if (leaving == LEAVE_DRAIN) {
 		client->state = CLIENT_DRAINING;
-		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : life->now + options->drain_for;
+		client->until =
+		    options->drain_for == MSEC_NEVER ? MSEC_NEVER : life->now + options->drain_for;
 	} else {
 		client->state = CLIENT_LEFT;
-		client->until = life->now + TIME_FLUSH_WAIT + time_or(options->term_after, patience_of(life)) +
+		client->until = life->now + TIME_FLUSH_WAIT +
+		    time_or(options->term_after, patience_of(life)) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
 	if (leaving != LEAVE_TERMINATED)
@@ -147,19 +157,25 @@ leave(struct life *life, bool signalled)
 			early ? WHY_INPUT_ENDED_EARLY :
 				WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_positive("process", unseen ? client->process : 0),
-			log_string("name", unseen ? client->name : NULL), log_number("outstanding", outstanding),
+			log_string("name", unseen ? client->name : NULL),
+			log_number("outstanding", outstanding),
 			log_string("hint",
-			    unseen    ? "if it was not the client: --drain waits for the end of the connection" :
+			    unseen ?
+				"if it was not the client: --drain waits for the end of the connection" :
 				early ? "--drain would wait for the answers" :
 					NULL)));
 	session_client_leaves(life->session, leaving);
 }
 
-/* Handles what was noted since the last turn, and tells the session. Returns what the server has to do. */
+/*
+ * Handles what was noted since the last turn, and tells the session. Returns what the server has to
+ * do.
+ */
 static enum supervisor_event
 turn_client(struct life *life)
 {
-	const msec_t hasty = life->now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
+	const msec_t hasty =
+	    life->now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
 	struct client *client = &life->client;
 	bool signalled = signals_ending() != 0, gone;
 
@@ -172,14 +188,16 @@ turn_client(struct life *life)
 		client->state = CLIENT_UNSERVED;
 		client->until = MSEC_NEVER;
 	}
-	if (client->state != CLIENT_LEFT && (signalled || (gone && client->state != CLIENT_UNSERVED)))
+	if (client->state != CLIENT_LEFT &&
+	    (signalled || (gone && client->state != CLIENT_UNSERVED)))
 		leave(life, signalled);
 	if (signalled) {
 		client->until = earlier(client->until, hasty);
 		return SUPERVISE_SIGNAL;
 	}
 	if (client->state == CLIENT_DRAINING &&
-	    (session_outstanding(life->session, SIDE_CLIENT) > 0 || session_turn_runs(life->session)))
+	    (session_outstanding(life->session, SIDE_CLIENT) > 0 ||
+		session_turn_runs(life->session)))
 		return SUPERVISE_NOTHING;
 	return client->state == CLIENT_PRESENT ? SUPERVISE_NOTHING : SUPERVISE_END;
 }
@@ -229,7 +247,8 @@ hint_of_exit(const struct life *life)
 	if (life->resting)
 		return "it is started again with the next request";
 	if (life->options->restarts > 0 || life->supervisor.next_start != MSEC_NEVER ||
-	    life->options->session.dry_run || !needs_server(life) || session_cannot_restart(life->session) != NULL)
+	    life->options->session.dry_run || !needs_server(life) ||
+	    session_cannot_restart(life->session) != NULL)
 		return NULL;
 	return "-r starts it again in the same session";
 }
@@ -262,7 +281,8 @@ detach(struct life *life)
 static bool
 wants_successor(const struct life *life)
 {
-	return (life->options->restarts > 0 || life->server->dismissed) && needs_server(life) && !life->server->hung;
+	return (life->options->restarts > 0 || life->server->dismissed) && needs_server(life) &&
+	    !life->server->hung;
 }
 
 static bool
@@ -291,7 +311,9 @@ plan_successor(struct life *life, bool served)
 	return obstacle == NULL;
 }
 
-/* The hint names the option that decides on it. A signal to canceld had ended the wait for SIGTERM. */
+/*
+ * The hint names the option that decides on it. A signal to canceld had ended the wait for SIGTERM.
+ */
 static void
 on_signalled(void *context, pid_t pid, int signal, const char *name)
 {
@@ -299,8 +321,8 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 	const struct supervisor *supervisor = &life->supervisor;
 	bool killed = signal == SIGKILL;
 	struct buf container = { 0 };
-	const char *hint = signal & SWEEP_APART        ? "--sweep group spares what has left the server" :
-	    killed                                     ? "--kill-after gives it more time" :
+	const char *hint = signal & SWEEP_APART ? "--sweep group spares what has left the server" :
+	    killed                              ? "--kill-after gives it more time" :
 	    supervisor->ours && !supervisor->signalled ? "--term-after gives it more time" :
 							 NULL;
 
@@ -312,12 +334,15 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 						      "it does not end: stuck in the kernel?")));
 	else
 		log_event(life->log, pid == life->child.pid ? WHY_FORCED : WHY_SWEPT,
-		    LOG_FIELDS(log_string("step", killed ? "SIGKILL" : "SIGTERM"), log_number("process", pid),
-			log_string("name", name), log_string("hint", hint)));
-	if (killed && pid == life->child.pid && command_runs_container(life->options->command, &container))
+		    LOG_FIELDS(log_string("step", killed ? "SIGKILL" : "SIGTERM"),
+			log_number("process", pid), log_string("name", name),
+			log_string("hint", hint)));
+	if (killed && pid == life->child.pid &&
+	    command_runs_container(life->options->command, &container))
 		log_event(life->log, WHY_CONTAINER_LEFT,
-		    LOG_FIELDS(log_string("reason",
-				   "the end of its command line does not end it, and SIGTERM did not end it either"),
+		    LOG_FIELDS(
+			log_string("reason",
+			    "the end of its command line does not end it, and SIGTERM did not end it either"),
 			log_text("hint", buf_span(&container))));
 	buf_free(&container);
 }
@@ -330,7 +355,8 @@ report_start(struct life *life)
 
 	command_append(&command, life->options->command);
 	log_event(life->log, WHY_STARTED,
-	    LOG_FIELDS(log_number("process", life->child.pid), log_text("command", buf_span(&command)),
+	    LOG_FIELDS(log_number("process", life->child.pid),
+		log_text("command", buf_span(&command)),
 		log_string("hint",
 		    !again && isatty(STDIN_FILENO) ?
 			"waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
@@ -343,7 +369,9 @@ report_start(struct life *life)
 static enum supervisor_event
 event_of_start(const struct child *child)
 {
-	return child->error < 0 ? SUPERVISE_NOTHING : child->error == 0 ? SUPERVISE_STARTED : SUPERVISE_FAILED;
+	return child->error < 0 ? SUPERVISE_NOTHING :
+	    child->error == 0   ? SUPERVISE_STARTED :
+				  SUPERVISE_FAILED;
 }
 
 static enum supervisor_event
@@ -381,28 +409,33 @@ lose_start(struct life *life)
 		session_server_gone(life->session, -1, -1, true);
 }
 
-/* Whether the exit was in order: the client asked for it, or the status was 0 and no request was outstanding. */
+/*
+ * Whether the exit was in order: the client asked for it, or the status was 0 and no request was
+ * outstanding.
+ */
 static bool
 exited_in_order(const struct life *life)
 {
 	if (life->server->closed)
 		return true;
-	if (life->server->life == SERVER_STUCK) /* its exit only follows from the end of its stdin */
+	/* its exit only follows from the end of its stdin */
+	if (life->server->life == SERVER_STUCK)
 		return false;
 	return life->child.exited && life->child.status == 0 && !life->child.signalled &&
 	    session_outstanding(life->session, SIDE_CLIENT) == 0;
 }
 
 /*
- * Whether the next server has to start only when it is asked something: with -r after an exit in order, and where the
- * first one ended on server/discover. The client has not told it to end.
+ * Whether the next server has to start only when it is asked something: with -r after an exit in
+ * order, and where the first one ended on server/discover. The client has not told it to end.
  */
 static bool
 may_rest(const struct life *life)
 {
 	if (!needs_server(life) || life->server->closed || life->server->hung)
 		return false;
-	return session_ended_on_probe(life->session) || (exited_in_order(life) && is_replaceable(life));
+	return session_ended_on_probe(life->session) ||
+	    (exited_in_order(life) && is_replaceable(life));
 }
 
 static void
@@ -417,8 +450,12 @@ lose_server(struct life *life)
 	life->resting = may_rest(life);
 	if (life->resting)
 		life->supervisor.next_start = life->now; /* see rest */
-	last = !life->resting && (exited_in_order(life) || !plan_successor(life, life->server->served));
-	/* Processes that the server left behind may still write to its stdout: that is no part of the session. */
+	last = !life->resting &&
+	    (exited_in_order(life) || !plan_successor(life, life->server->served));
+	/*
+	 * Processes that the server left behind may still write to its stdout: that is no part of
+	 * the session.
+	 */
 	if (!last)
 		descriptor_close(&life->port->in);
 	session_server_gone(life->session, child->status, child->signal, last);
@@ -436,7 +473,8 @@ take_steps(struct life *life, unsigned steps)
 		/* Of what is not written by now, the log may have said that it was sent. */
 		left = port_is_closed(life->port) ? 0 : port_backlog(life->port);
 		log_event(life->log, WHY_ENDING,
-		    LOG_FIELDS(log_string("step", "stdin closed"), log_positive("unwritten", left)));
+		    LOG_FIELDS(log_string("step", "stdin closed"),
+			log_positive("unwritten", left)));
 		descriptor_close(&life->port->out);
 		session_server_shut(life->session);
 	}
@@ -483,9 +521,11 @@ life_start(struct life *life)
 	life->server = &life->session->server;
 	open_client(life);
 	child_init(&life->child);
-	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
+	life->restart =
+	    (struct restart){ .most = options->restarts, .within = options->restarts_within };
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
-	if (relay_open(&life->relay, options->sweep_group, options->log.file != NULL ? NULL : life->log) < 0) {
+	if (relay_open(&life->relay, options->sweep_group,
+		options->log.file != NULL ? NULL : life->log) < 0) {
 		log_failure(life->log, "relay the server's stderr", errno);
 		return -1;
 	}
@@ -511,9 +551,12 @@ keeps_queue(const struct life *life)
 
 	if (server == SERVER_DEAF || server == SERVER_GONE)
 		return false;
-	/* If a process that closed its stdin exits soon, the errors to its requests can name its status. */
-	return server == SERVER_AWAY || server == SERVER_RETIRED || life->supervisor.state == PROCESS_DEAF ||
-	    is_replaceable(life);
+	/*
+	 * If a process that closed its stdin exits soon, the errors to its requests can name its
+	 * status.
+	 */
+	return server == SERVER_AWAY || server == SERVER_RETIRED ||
+	    life->supervisor.state == PROCESS_DEAF || is_replaceable(life);
 }
 
 void
@@ -538,7 +581,10 @@ life_write(struct life *life, msec_t now)
 		tell(life, SUPERVISE_FLUSHED);
 }
 
-/* Whether the server is to be ended, as it cannot continue the session. In a dry run its client decides that. */
+/*
+ * Whether the server is to be ended, as it cannot continue the session. In a dry run its client
+ * decides that.
+ */
 static bool
 has_failed(const struct life *life)
 {
@@ -548,7 +594,8 @@ has_failed(const struct life *life)
 	if (life->options->session.dry_run)
 		return false;
 	return server == SERVER_STUCK ||
-	    (supervisor->state == PROCESS_DEAF && (server == SERVER_DEAF || server == SERVER_RETIRED) &&
+	    (supervisor->state == PROCESS_DEAF &&
+		(server == SERVER_DEAF || server == SERVER_RETIRED) &&
 		!session_server_owes(life->session));
 }
 
@@ -583,7 +630,10 @@ tell_exit(struct life *life, bool child_signal)
 		tell(life, SUPERVISE_EOF);
 }
 
-/* No server runs, and the next one is due as soon as the client asks something, or is not read any more. */
+/*
+ * No server runs, and the next one is due as soon as the client asks something, or is not read any
+ * more.
+ */
 static void
 rest(struct life *life)
 {
@@ -603,7 +653,8 @@ life_turn(struct life *life, bool child_signal, msec_t now)
 	look_at_ends(life);
 	end = turn_client(life);
 	if (lost > 0)
-		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
+		log_event(life->log, WHY_LINES_LOST,
+		    LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 	tell_end(life, end);
 	tell_exit(life, child_signal);
 	if (end == SUPERVISE_NOTHING && life->port->throttled)
@@ -639,10 +690,15 @@ life_wake(const struct life *life)
 	const struct client *client = &life->client;
 	msec_t wake;
 
-	/* A turn writes after it has asked for the client: the next one has to handle what that has found. */
-	if (port_is_closed(client->port) && (client->state == CLIENT_PRESENT || client->state == CLIENT_DRAINING))
+	/*
+	 * A turn writes after it has asked for the client: the next one has to handle what that has
+	 * found.
+	 */
+	if (port_is_closed(client->port) &&
+	    (client->state == CLIENT_PRESENT || client->state == CLIENT_DRAINING))
 		return 0;
-	wake = earlier(earlier(life->supervisor.wake, child_wake(&life->child, life->now)), life->look);
+	wake = earlier(earlier(life->supervisor.wake, child_wake(&life->child, life->now)),
+	    life->look);
 	if (client->state == CLIENT_LEFT && !supervisor_is_over(&life->supervisor))
 		return wake;
 	return earlier(wake, client->until);
@@ -658,8 +714,8 @@ life_is_over(const struct life *life)
 		return false;
 	if (is_deaf(client))
 		return true;
-	if (supervisor->state == PROCESS_ENDED && life->session->journal.requests[SIDE_CLIENT] == 0 &&
-	    !life->session->handshake.plain)
+	if (supervisor->state == PROCESS_ENDED &&
+	    life->session->journal.requests[SIDE_CLIENT] == 0 && !life->session->handshake.plain)
 		return false;
 	/* A client that closed its stdin may still read earlier answers, but not for long. */
 	if (client->state == CLIENT_LEFT && life->now >= client->until)

@@ -32,8 +32,8 @@ tell(const struct sweep *sweep, pid_t pid, int signal)
 }
 
 /*
- * Reaps the dead; the server only when its end was heard of. Their children are children of this process now, and may have
- * any id: all are tried again.
+ * Reaps the dead; the server only when its end was heard of. Their children are children of this
+ * process now, and may have any id: all are tried again.
  */
 static void
 reap_all(struct sweep *sweep)
@@ -104,7 +104,10 @@ tell_left(void *sweep, pid_t pid)
 		tell(sweep, pid, kill(pid, 0) < 0 ? SWEEP_FOREIGN : SWEEP_STUCK);
 }
 
-/* Once its dead were reaped, the id of a group that is empty may become that of another one: it is forgotten. */
+/*
+ * Once its dead were reaped, the id of a group that is empty may become that of another one: it is
+ * forgotten.
+ */
 static bool
 group_lives(pid_t *group)
 {
@@ -118,7 +121,8 @@ is_left(struct sweep *sweep)
 {
 	bool first = group_lives(&sweep->leader), second = group_lives(&sweep->server);
 
-	return first || second || (!sweep->group && (system_lives(0) || system_end_followed(NULL, NULL) > 0));
+	return first || second ||
+	    (!sweep->group && (system_lives(0) || system_end_followed(NULL, NULL) > 0));
 }
 
 static void
@@ -147,7 +151,10 @@ tell_member(void *context, pid_t pid)
 		tell(context, pid, SIGTERM);
 }
 
-/* Whether none of its standard descriptors, if it has any, is one of the server's, as far as that can be seen. */
+/*
+ * Whether none of its standard descriptors, if it has any, is one of the server's, as far as that
+ * can be seen.
+ */
 static bool
 is_apart(const struct sweep *sweep, pid_t pid)
 {
@@ -156,9 +163,9 @@ is_apart(const struct sweep *sweep, pid_t pid)
 
 	for (int i = 0; i < 9; i++)
 		if (!system_path_of(pid, i / 3, path, sizeof(path)) ||
-		    (stat(path, &status) < 0 ?
-			    errno != ENOENT :
-			    status.st_dev == sweep->files[i % 3].st_dev && status.st_ino == sweep->files[i % 3].st_ino))
+		    (stat(path, &status) < 0 ? errno != ENOENT :
+					       status.st_dev == sweep->files[i % 3].st_dev &&
+				status.st_ino == sweep->files[i % 3].st_ino))
 			return false;
 	return true;
 }
@@ -185,7 +192,10 @@ terminate_child(void *sweep, pid_t pid)
 		terminate(sweep, pid);
 }
 
-/* system_find asks for each process: a moment is too short for its id to become another one's. Always false. */
+/*
+ * system_find asks for each process: a moment is too short for its id to become another one's.
+ * Always false.
+ */
 static bool
 terminate_child_of_member(pid_t pid, const void *context)
 {
@@ -223,12 +233,15 @@ terminate_rest(struct sweep *sweep)
 static bool
 end_round(struct sweep *sweep)
 {
-	/* The signal reaches the whole group at once, so no member can start a process that is missed. */
+	/*
+	 * The signal reaches the whole group at once, so no member can start a process that is
+	 * missed.
+	 */
 	sweep->killed = true;
 	signal_groups(sweep, SIGKILL);
 	reap_all(sweep);
-	if ((sweep->group || system_end_followed(sweep->signalled, sweep->context) == 0) && sweep->exited &&
-	    !is_left(sweep))
+	if ((sweep->group || system_end_followed(sweep->signalled, sweep->context) == 0) &&
+	    sweep->exited && !is_left(sweep))
 		return true;
 	sweep->acted = sweep->refused = false;
 	each_child(sweep, end_child);
@@ -288,7 +301,8 @@ sweep_pause(const struct sweep *sweep)
 bool
 sweep_wait(int fd, int news, msec_t time)
 {
-	const struct timespec pause = { .tv_sec = (time_t)(time / 1000), .tv_nsec = (long)(time % 1000) * 1000000 };
+	const struct timespec pause = { .tv_sec = (time_t)(time / 1000),
+		.tv_nsec = (long)(time % 1000) * 1000000 };
 	int most = fd > news ? fd : news;
 	fd_set ready;
 	sigset_t mask;
@@ -300,6 +314,7 @@ sweep_wait(int fd, int news, msec_t time)
 		FD_SET(fd, &ready);
 	if (news >= 0)
 		FD_SET(news, &ready);
-	return pselect(most + 1, &ready, NULL, NULL, time == MSEC_NEVER ? NULL : &pause, &mask) > 0 && fd >= 0 &&
-	    FD_ISSET(fd, &ready);
+	return pselect(most + 1, &ready, NULL, NULL, time == MSEC_NEVER ? NULL : &pause, &mask) >
+	    0 &&
+	    fd >= 0 && FD_ISSET(fd, &ready);
 }

@@ -31,18 +31,22 @@ compare_seen(const void *a, const void *b)
 struct descendant *
 descendants_find(struct descendants *descendants, uint64_t id)
 {
-	return bsearch(&id, descendants->known, (size_t)descendants->count, sizeof(descendants->known[0]),
-	    compare_known);
+	return bsearch(&id, descendants->known, (size_t)descendants->count,
+	    sizeof(descendants->known[0]), compare_known);
 }
 
-/* Whether it descends from a foreign one, as far as those in between are there. A debugger may adopt who has started it. */
+/*
+ * Whether it descends from a foreign one, as far as those in between are there. A debugger may
+ * adopt who has started it.
+ */
 static bool
-is_foreign(const struct descendants *descendants, const struct process *seen, int count, const struct process *process)
+is_foreign(const struct descendants *descendants, const struct process *seen, int count,
+    const struct process *process)
 {
 	while (process != NULL && !process->foreign && process->origin > descendants->known[0].id &&
 	    process->origin < process->id)
-		process = bsearch(&(struct process){ .id = process->origin }, seen, (size_t)count, sizeof(*seen),
-		    compare_seen);
+		process = bsearch(&(struct process){ .id = process->origin }, seen, (size_t)count,
+		    sizeof(*seen), compare_seen);
 	return process != NULL && process->foreign;
 }
 
@@ -113,7 +117,8 @@ descendants_to_end(struct descendants *descendants, struct process *seen, int co
 
 	for (int i = 0; i < count; i++) {
 		process = seen[i];
-		if (process.dead || process.pid == descendants->root || process.parent == descendants->root ||
+		if (process.dead || process.pid == descendants->root ||
+		    process.parent == descendants->root ||
 		    descendants_find(descendants, process.id) == NULL)
 			continue;
 		seen[i] = seen[ending];

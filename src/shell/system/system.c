@@ -111,7 +111,10 @@ system_close_from(int first)
 	for (; first < CLOSE_MOST && (most < 0 || first < most); first += CLOSE_PIECE) {
 		for (int i = 0; i < CLOSE_PIECE; i++)
 			piece[i] = (struct pollfd){ .fd = first + i };
-		/* One call tells which of them are open, on some systems but for devices; where it fails, all are closed. */
+		/*
+		 * One call tells which of them are open, on some systems but for devices; where it
+		 * fails, all are closed.
+		 */
 		poll(piece, CLOSE_PIECE, 0);
 		for (int i = 0; i < CLOSE_PIECE; i++)
 			if ((piece[i].revents & POLLNVAL) == 0 || first < CLOSE_PIECE)
@@ -127,7 +130,8 @@ system_watch_client(int input, pid_t *process)
 
 	if (fstat(input, &ours) < 0 || (!S_ISFIFO(ours.st_mode) && !S_ISSOCK(ours.st_mode)))
 		return -1;
-	for (pid_t pid = getppid(); pid > 1 && (fd = system_watch_process(pid)) >= 0; pid = system_parent(pid)) {
+	for (pid_t pid = getppid(); pid > 1 && (fd = system_watch_process(pid)) >= 0;
+	     pid = system_parent(pid)) {
 		/* Asked while fd is open: the pid cannot be reused for another process then. */
 		enum system_input other = system_input_of(pid, input);
 

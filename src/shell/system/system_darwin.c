@@ -1,7 +1,9 @@
 /*
- * macOS 11 and later. Facts: the manual pages, xnu's sources and what others have reported; nobody of us has run this.
+ * macOS 11 and later. Facts: the manual pages, xnu's sources and what others have reported; nobody
+ * of us has run this.
  *
- * kqueue(2) shows no end of a FIFO, poll(2), which is made of it, neither; and no end of a socket but beside its bytes.
+ * kqueue(2) shows no end of a FIFO, poll(2), which is made of it, neither; and no end of a socket
+ * but beside its bytes.
  */
 #include "shell/system.h"
 
@@ -16,7 +18,8 @@
 #include "shell/descendants.h"
 
 enum {
-	PROCESS_MOST = 1 << 17, /* more than there are pids; memory that is not used costs nothing */
+	/* more than there are pids; memory that is not used costs nothing */
+	PROCESS_MOST = 1 << 17,
 	EVENTS = 64,
 	ROUNDS = 8,
 };
@@ -24,17 +27,19 @@ enum {
 /* Not in Apple's headers, but in xnu's. */
 enum { PROC_PIDUNIQIDENTIFIERINFO = 17 };
 struct identity {
-	uint8_t uuid[16];                /* of the program */
-	uint64_t id, origin;             /* newer kernels: if an orphan executes a program, its origin is init */
-	int32_t version, origin_version; /* they only grow, with each fork and exec; 0: an older kernel */
-	uint64_t reserved[8];            /* more than there is: a kernel may give more */
+	uint8_t uuid[16]; /* of the program */
+	/* newer kernels: if an orphan executes a program, its origin is init */
+	uint64_t id, origin;
+	/* they only grow, with each fork and exec; 0: an older kernel */
+	int32_t version, origin_version;
+	uint64_t reserved[8]; /* more than there is: a kernel may give more */
 };
 
 bool
 system_has(enum system_feature feature)
 {
-	return feature != SYSTEM_DIES_ALONG && feature != SYSTEM_RENAMES && feature != SYSTEM_OPENS_ANEW &&
-	    feature != SYSTEM_SENDS_AT_ONCE;
+	return feature != SYSTEM_DIES_ALONG && feature != SYSTEM_RENAMES &&
+	    feature != SYSTEM_OPENS_ANEW && feature != SYSTEM_SENDS_AT_ONCE;
 }
 
 bool
@@ -58,7 +63,9 @@ watch_event(uintptr_t what, int16_t filter, uint32_t notes)
 	int queue = kqueue(), error;
 
 	EV_SET(&event, what, filter, EV_ADD, notes, 0, NULL);
-	if (queue < 0 || (fcntl(queue, F_SETFD, FD_CLOEXEC) == 0 && kevent(queue, &event, 1, NULL, 0, NULL) == 0))
+	if (queue < 0 ||
+	    (fcntl(queue, F_SETFD, FD_CLOEXEC) == 0 &&
+		kevent(queue, &event, 1, NULL, 0, NULL) == 0))
 		return queue;
 	error = errno;
 	close(queue);
@@ -66,7 +73,9 @@ watch_event(uintptr_t what, int16_t filter, uint32_t notes)
 	return -1;
 }
 
-/* On an end of a pipe, the filter of the other direction waits for nothing but that the pipe dies. */
+/*
+ * On an end of a pipe, the filter of the other direction waits for nothing but that the pipe dies.
+ */
 int
 system_watch_end(int fd, bool writer)
 {
@@ -74,7 +83,8 @@ system_watch_end(int fd, bool writer)
 	int access = fcntl(fd, F_GETFL) & O_ACCMODE;
 
 	if (access == (writer ? O_RDONLY : O_WRONLY) &&
-	    proc_pidfdinfo(getpid(), fd, PROC_PIDFDPIPEINFO, &pipe, sizeof(pipe)) == (int)sizeof(pipe))
+	    proc_pidfdinfo(getpid(), fd, PROC_PIDFDPIPEINFO, &pipe, sizeof(pipe)) ==
+		(int)sizeof(pipe))
 		return watch_event((uintptr_t)fd, writer ? EVFILT_WRITE : EVFILT_READ, 0);
 	errno = EPERM;
 	return -1;
@@ -90,7 +100,8 @@ system_watch_process(pid_t pid)
 static bool
 ask_about(pid_t pid, struct proc_bsdshortinfo *about)
 {
-	return proc_pidinfo(pid, PROC_PIDT_SHORTBSDINFO, 1, about, sizeof(*about)) == (int)sizeof(*about);
+	return proc_pidinfo(pid, PROC_PIDT_SHORTBSDINFO, 1, about, sizeof(*about)) ==
+	    (int)sizeof(*about);
 }
 
 pid_t
@@ -112,13 +123,18 @@ system_input_of(pid_t pid, int fd)
 	bool same;
 
 	if (proc_pidfdinfo(pid, 0, PROC_PIDFDPIPEINFO, &pipe, sizeof(pipe)) == (int)sizeof(pipe))
-		same = proc_pidfdinfo(self, fd, PROC_PIDFDPIPEINFO, &ours, sizeof(ours)) == (int)sizeof(ours) &&
+		same = proc_pidfdinfo(self, fd, PROC_PIDFDPIPEINFO, &ours, sizeof(ours)) ==
+			(int)sizeof(ours) &&
 		    pipe.pipeinfo.pipe_handle == ours.pipeinfo.pipe_handle;
-	else if (proc_pidfdinfo(pid, 0, PROC_PIDFDSOCKETINFO, &socket, sizeof(socket)) == (int)sizeof(socket))
-		same = proc_pidfdinfo(self, fd, PROC_PIDFDSOCKETINFO, &own, sizeof(own)) == (int)sizeof(own) &&
+	else if (proc_pidfdinfo(pid, 0, PROC_PIDFDSOCKETINFO, &socket, sizeof(socket)) ==
+	    (int)sizeof(socket))
+		same = proc_pidfdinfo(self, fd, PROC_PIDFDSOCKETINFO, &own, sizeof(own)) ==
+			(int)sizeof(own) &&
 		    socket.psi.soi_so == own.psi.soi_so;
-	else if (proc_pidfdinfo(pid, 0, PROC_PIDFDVNODEINFO, &file, sizeof(file)) == (int)sizeof(file))
-		same = fstat(fd, &status) == 0 && file.pvi.vi_stat.vst_dev == (uint32_t)status.st_dev &&
+	else if (proc_pidfdinfo(pid, 0, PROC_PIDFDVNODEINFO, &file, sizeof(file)) ==
+	    (int)sizeof(file))
+		same = fstat(fd, &status) == 0 &&
+		    file.pvi.vi_stat.vst_dev == (uint32_t)status.st_dev &&
 		    file.pvi.vi_stat.vst_ino == status.st_ino;
 	else
 		return errno == EBADF ? SYSTEM_INPUT_NONE : SYSTEM_INPUT_UNKNOWN;
@@ -144,11 +160,13 @@ look_at_one(idtype_t type, id_t id, siginfo_t *info)
 	*info = (siginfo_t){ 0 };
 	if (waitid(type, id, info, WEXITED | WNOHANG | WNOWAIT) < 0)
 		return false;
-	if (info->si_code != CLD_EXITED && info->si_code != CLD_KILLED && info->si_code != CLD_DUMPED)
+	if (info->si_code != CLD_EXITED && info->si_code != CLD_KILLED &&
+	    info->si_code != CLD_DUMPED)
 		info->si_pid = 0;
-	else if (proc_pidinfo(info->si_pid, PROC_PIDTBSDINFO, 1, &about, sizeof(about)) == (int)sizeof(about))
-		info->si_status =
-		    info->si_code == CLD_EXITED ? WEXITSTATUS(about.pbi_xstatus) : WTERMSIG(about.pbi_xstatus);
+	else if (proc_pidinfo(info->si_pid, PROC_PIDTBSDINFO, 1, &about, sizeof(about)) ==
+	    (int)sizeof(about))
+		info->si_status = info->si_code == CLD_EXITED ? WEXITSTATUS(about.pbi_xstatus) :
+								WTERMSIG(about.pbi_xstatus);
 	return true;
 }
 
@@ -190,8 +208,9 @@ system_each_child(void (*each)(void *context, pid_t pid), void *context)
 }
 
 /*
- * As the kernel keeps them: the number of arguments, the program's path, NULs, the arguments, the environment. A buffer for
- * less than all would get only the end. Apple's own programs show no environment.
+ * As the kernel keeps them: the number of arguments, the program's path, NULs, the arguments, the
+ * environment. A buffer for less than all would get only the end. Apple's own programs show no
+ * environment.
  */
 static struct span
 words_of(pid_t pid, enum system_words which)
@@ -211,7 +230,8 @@ words_of(pid_t pid, enum system_words which)
 		end += strlen(text + end) + 1;
 	if (end > len)
 		end = len;
-	return which == SYSTEM_ARGUMENTS ? span_at(text + at, end - at) : span_at(text + end, len - end);
+	return which == SYSTEM_ARGUMENTS ? span_at(text + at, end - at) :
+					   span_at(text + end, len - end);
 }
 
 void
@@ -224,7 +244,10 @@ system_words(pid_t pid, enum system_words which, char *to, size_t room)
 		memcpy(to, words.ptr, words.len < room - 2 ? words.len : room - 2);
 }
 
-/* The processes that descend from this one. Each tree has a mark of its own, as one may be inside of another. */
+/*
+ * The processes that descend from this one. Each tree has a mark of its own, as one may be inside
+ * of another.
+ */
 static struct {
 	struct identity self;
 	char mark[64];
@@ -254,8 +277,9 @@ look_closely(pid_t pid, struct process *process)
 		.parent = (pid_t)about.pbsi_ppid,
 		.id = identity.id,
 		.origin = identity.origin,
-		.foreign = identity.origin_version != 0 ? identity.origin_version < following.self.version :
-							  identity.origin < following.self.id,
+		.foreign = identity.origin_version != 0 ?
+		    identity.origin_version < following.self.version :
+		    identity.origin < following.self.id,
 		.dead = about.pbsi_status == SZOMB };
 	return true;
 }
@@ -379,8 +403,8 @@ end_one(const struct process *process, system_ended_fn *ended, void *context)
 	struct process now;
 
 	system_name(process->pid, name);
-	if (!look_closely(process->pid, &now) || now.id != process->id || kill(process->pid, SIGKILL) < 0 ||
-	    descendant->told)
+	if (!look_closely(process->pid, &now) || now.id != process->id ||
+	    kill(process->pid, SIGKILL) < 0 || descendant->told)
 		return;
 	descendant->told = true;
 	ended(context, process->pid, SIGKILL, name);
@@ -411,7 +435,8 @@ system_find(bool (*is_it)(pid_t pid, const void *context), const void *context)
 	bool found = false;
 
 	for (int i = 0; i < count && !found; i++)
-		found = ask_about(pids[i], &about) && about.pbsi_uid == geteuid() && is_it(pids[i], context);
+		found = ask_about(pids[i], &about) && about.pbsi_uid == geteuid() &&
+		    is_it(pids[i], context);
 	return found;
 }
 

@@ -7,8 +7,9 @@
 #include <sys/xattr.h>
 
 enum {
-	PID_MOST = 1 << 22,        /* proc_sys_kernel(5): the highest pid_max */
-	ATTRIBUTE_MOST = 64 << 10, /* bytes of all names of attributes, and of a value: Linux has no more */
+	PID_MOST = 1 << 22, /* proc_sys_kernel(5): the highest pid_max */
+	/* bytes of all names of attributes, and of a value: Linux has no more */
+	ATTRIBUTE_MOST = 64 << 10,
 };
 
 bool
@@ -17,7 +18,10 @@ system_has(enum system_feature feature)
 	return feature != SYSTEM_INFERS;
 }
 
-/* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
+/*
+ * true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other
+ * processes.
+ */
 static bool
 proc_is_own(void)
 {
@@ -70,7 +74,8 @@ ssize_t
 system_transfer(int fd, struct iovec *pieces, int count, bool writing)
 {
 #ifdef RWF_NOWAIT
-	return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) : preadv2(fd, pieces, count, -1, RWF_NOWAIT);
+	return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
+			 preadv2(fd, pieces, count, -1, RWF_NOWAIT);
 #else
 	(void)fd, (void)pieces, (void)count, (void)writing;
 	errno = EOPNOTSUPP;
@@ -136,7 +141,9 @@ system_parent(pid_t pid)
 	/* The fields follow the name, which stands in parentheses and may contain any byte. */
 	proc_read(pid, "stat", text, sizeof(text));
 	end = strrchr(text, ')');
-	return end == NULL || strlen(end) < 4 || end[2] == 'Z' ? 0 : (pid_t)strtol(end + strlen(") S "), NULL, 10);
+	return end == NULL || strlen(end) < 4 || end[2] == 'Z' ?
+	    0 :
+	    (pid_t)strtol(end + strlen(") S "), NULL, 10);
 }
 
 enum system_input
@@ -150,7 +157,8 @@ system_input_of(pid_t pid, int fd)
 		return SYSTEM_INPUT_UNKNOWN;
 	if (stat(path, &other) < 0)
 		return errno == ENOENT ? SYSTEM_INPUT_NONE : SYSTEM_INPUT_UNKNOWN;
-	return other.st_dev == ours.st_dev && other.st_ino == ours.st_ino ? SYSTEM_INPUT_SAME : SYSTEM_INPUT_ANOTHER;
+	return other.st_dev == ours.st_dev && other.st_ino == ours.st_ino ? SYSTEM_INPUT_SAME :
+									    SYSTEM_INPUT_ANOTHER;
 }
 
 bool
@@ -205,7 +213,8 @@ system_lives(pid_t group)
 {
 	siginfo_t info;
 
-	return waitid(group == 0 ? P_ALL : P_PGID, (id_t)group, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0;
+	return waitid(group == 0 ? P_ALL : P_PGID, (id_t)group, &info,
+		   WSTOPPED | WNOHANG | WNOWAIT) == 0;
 }
 
 /* proc_sys_kernel(5); a pid namespace may have its own. */
@@ -294,7 +303,10 @@ struct scratch {
 	char names[ATTRIBUTE_MOST], from[ATTRIBUTE_MOST], to[ATTRIBUTE_MOST];
 };
 
-/* Gives `to` one attribute as from has it, or takes it away. A label of the kernel's cannot be removed. */
+/*
+ * Gives `to` one attribute as from has it, or takes it away. A label of the kernel's cannot be
+ * removed.
+ */
 static int
 copy_one(const char *from, int to, const char *name, struct scratch *scratch)
 {
@@ -321,7 +333,8 @@ system_copy_attributes(const char *from, int to)
 					  llistxattr(from, scratch->names, ATTRIBUTE_MOST);
 
 		result = len >= 0 || errno == ENOTSUP ? 0 : -1;
-		for (ssize_t at = 0; at < len && result == 0; at += (ssize_t)strlen(scratch->names + at) + 1) {
+		for (ssize_t at = 0; at < len && result == 0;
+		     at += (ssize_t)strlen(scratch->names + at) + 1) {
 			const char *name = scratch->names + at;
 
 			if (span_is_any(span_at(name, strlen(name)), "security.ima security.evm"))
