@@ -41,8 +41,8 @@
 COMMANDS(COMMAND_DECLARE)
 
 /*
- * server: as `list` has it. Whether a ping is answered or never will be; what came of it, and the
- * exit status.
+ * server: as `list` has it. Whether a ping is answered or no longer awaited. The second appends
+ * what came of the ping, and returns the exit status.
  */
 bool steer_ping_is_over(const json_t *server);
 int steer_tell_ping(struct buf *line, const json_t *server);
@@ -69,7 +69,8 @@ struct filter { /* zeroed: all fit */
 bool filter_is_condition(const char *word);
 
 /*
- * -1, or the exit status where it is none, which is told on standard error. The word is borrowed.
+ * Adds a condition, whose word is borrowed. Returns -1; or, if the word is no condition, writes
+ * that to stderr and returns the exit status.
  */
 int filter_add(struct filter *filter, const char *word);
 
@@ -79,32 +80,33 @@ bool filter_fits(const struct filter *filter, const json_t *decision);
 /* Who hears the decisions of every canceld. */
 struct watcher {
 	const char *level; /* as for the method watch of the control socket */
-	bool json;         /* what was lost is told on standard output too */
+	bool json;         /* the notification of lost decisions goes to stdout too */
 	void (*hear)(void *user, json_t *decision);
-	/* no more comes from that canceld, or it is asked anew; NULL: nothing */
+	/* that canceld sends no more, or is asked anew; may be NULL */
 	void (*end)(void *user, long pid);
-	/* after each time that something was heard, and each second; NULL: nothing */
+	/* called whenever something was heard, and each second; may be NULL */
 	void (*turn)(void *user);
 	void *user;
 };
 
 /*
- * Those of one canceld until it ends; NULL: of all, those too that are started later. Returns the
- * exit status.
+ * Hears the decisions of one canceld until it ends; which NULL: of all, those too that are started
+ * later. Returns the exit status.
  */
 int watch_run(const struct watcher *watcher, const char *which);
 
 /*
- * The counters of all canceld in the text format of Prometheus. The sum over those of one server's
- * name; counters never go back while this lives, because those of a canceld that has ended stay in
- * it. What is shown is bounded: at most EXPOSITION_SERVERS names of servers and EXPOSITION_PAIRS
- * pairs of a method and a name; the rest is counted as "other".
+ * The counters of all canceld in the text format of Prometheus, summed over those that have a
+ * server of the same name. What was counted by a canceld that has ended stays in the sums, so that
+ * counters never go back. What is shown is bounded: at most EXPOSITION_SERVERS names of servers and
+ * EXPOSITION_PAIRS pairs of a method and a name; the rest is counted as "other".
  */
 enum { EXPOSITION_SERVERS = 64, EXPOSITION_PAIRS = 256 };
 
 struct exposition {
 	/*
-	 * by family and labels: of each, as of its last answer, by its key; "": of those that ended
+	 * for each canceld, by its key, the samples of its last answer, by family and labels; "":
+	 * the sums over those that have ended
 	 */
 	json_t *samples;
 	json_t *servers, *pairs; /* seen so far */

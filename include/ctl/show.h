@@ -16,27 +16,27 @@
  */
 json_t *show_parse(struct span text, bool exact) MUST_USE;
 
-/*
- * The errno with which a write to stdout failed first, what is written up to now among them; 0:
- * none has.
- */
+/* Flushes stdout. Returns the errno of the first write to it that ever failed; 0: none has. */
 int show_flush(void);
 
 /*
- * One value, NULL too, on one line to stdout, in ASCII and free of control bytes, flushed: readers
- * follow it.
+ * Writes one value (NULL: null) to stdout, as one line of ASCII without control bytes, and flushes,
+ * because readers follow the output.
  */
 void show_json(const json_t *object);
 
-/* The bytes to stdout, flushed; frees the buffer. */
+/* Writes the bytes to stdout, flushes, and frees the buffer. */
 void show_buf(struct buf *bytes);
 
-/* The text as a line to stdout, flushed; what is not printable is escaped. Frees the buffer. */
+/*
+ * Writes the text to stdout as a line, escapes what is not printable, flushes, and frees the
+ * buffer.
+ */
 void show_line(struct buf *text);
 
 /*
- * Appends the text, printable; its tabs and its lines stay; before all but the first comes lead,
- * and with it none is empty.
+ * Appends the text; escapes what is not printable, but keeps tabs and newlines. `lead` is put
+ * before each line but the first; unless it is "", empty lines are left out.
  */
 void show_lines(struct buf *out, struct span text, const char *lead);
 
@@ -48,15 +48,18 @@ struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
 
 /*
- * Its JSON text, valid until the next call, which is any of show_json and show_dump too; SPAN_NONE
- * for NULL.
+ * The value's JSON text, valid until the next call of this function, show_json or show_dump;
+ * SPAN_NONE for NULL.
  */
 struct span show_value(const json_t *value);
 
-/* A string, the caller's: the value itself, or its JSON text; NULL for NULL. */
+/*
+ * The value as a string that the caller owns: a string itself, or else the JSON text; NULL for
+ * NULL.
+ */
 json_t *show_dump(json_t *value);
 
-/* The first line, without its newline; the text begins behind it then. */
+/* Takes the first line off the text, and returns it without its newline. */
 struct span show_take_line(struct span *text);
 
 /* Whether `which`, a name or a pid, means this server and its canceld; NULL: all are meant. */
@@ -95,15 +98,16 @@ void show_sort(json_t *values, const char *key);
 struct column {
 	const char *title, *key;
 	/*
-	 * The widest of the last two is cut first: at its end, or in its middle, behind the words
-	 * that all its texts begin with.
+	 * Only columns of the last two kinds are cut, the widest first: FLEXIBLE at its end, MIDDLE
+	 * in its middle, after the words that all its texts begin with were left out.
 	 */
 	enum { COLUMN_LEFT, COLUMN_RIGHT, COLUMN_FLEXIBLE, COLUMN_MIDDLE } kind;
 	void (*write)(struct buf *text, const json_t *row,
 	    const char *key); /* nothing is shown as "-"; NULL: column_text */
 	/*
-	 * Where there is no room those with a high rank go first: COLUMN_SPARE before any text is
-	 * cut, from COLUMN_FIRST on before words are cut that nobody would know any more; 0: never.
+	 * Where a line has no room, columns are dropped, the highest rank first: COLUMN_SPARE
+	 * before any text is cut, ranks from COLUMN_FIRST on before words are cut so short that
+	 * nobody would know them, the others after that; 0: never.
 	 */
 	int rank;
 	enum {
@@ -131,7 +135,7 @@ void column_write(struct buf *text, const struct column *column, const json_t *r
 		name, member, COLUMN_RIGHT, column_time, .rank = (place) \
 	}
 
-/* What a tool, or another method, is called; which it shares with all tables of tools. */
+/* The two columns that name a tool or another method, alike in all tables of tools. */
 #define COLUMNS_TOOL \
 	{ "METHOD", "method", COLUMN_MIDDLE, .rank = 12, .role = COLUMN_YIELDS }, \
 	{ \
@@ -149,14 +153,14 @@ void table_write(const struct column *columns, const json_t *rows, size_t cells,
 void table_show(const struct column *columns, const json_t *rows);
 
 /*
- * The text, which is printable, cut to so many cells, of which the last `end` are its own; an
- * ellipsis is where it was cut.
+ * Appends the text, which is printable, cut to so many cells: an ellipsis stands for what was cut
+ * out, and behind it the last `end` cells of the text.
  */
 void table_cut(struct buf *out, struct span text, size_t cells, size_t end);
 
 /*
- * The same text in lines of at most so many cells, more than indent. What is longer goes on below,
- * behind that indent.
+ * Appends the text, which is printable, in lines of at most so many cells, which are more than
+ * indent. A longer line is continued on the next one, indented.
  */
 void table_wrap(struct buf *out, struct span text, size_t cells, size_t indent);
 
@@ -202,7 +206,10 @@ void view_page(struct buf *lines, json_t *request, json_t *about);
 /* How many cells a line of that descriptor has; SIZE_MAX: it is no terminal. rows may be NULL. */
 size_t term_cells(int out, size_t *rows);
 #define term_width(rows) term_cells(STDOUT_FILENO, rows)
-/* Of stderr, for a line that stays one: some terminals go on below behind the last cell. */
+/*
+ * The width for a line on stderr that must not wrap: some terminals wrap when the last cell is
+ * filled.
+ */
 #define term_told_width (term_cells(STDERR_FILENO, NULL) - 1)
 
 /*
@@ -218,9 +225,9 @@ bool term_colours(void);
 const char *term_colour(const char *escape);
 
 /*
- * Takes the screen: another page, no cursor, each key at once and unseen. false: stdin or stdout is
- * no terminal. Until term_leave, which a handler of signals may call, and which does nothing where
- * the screen is not taken.
+ * Takes the screen until term_leave: the alternate page, no cursor, each key read at once and not
+ * echoed. false: stdin or stdout is no terminal. A signal handler may call term_leave; it does
+ * nothing while the screen is not taken.
  */
 bool term_enter(void);
 void term_leave(void);

@@ -27,10 +27,10 @@ struct target {
 	int fd;          /* its connection, non-blocking; -1: there is none */
 	struct buf in;   /* read, and not taken yet */
 	json_t *about;   /* its answer to what all are asked, owned; NULL: it has not answered */
-	bool answered;   /* ... or has, with an error */
+	bool answered;   /* it has answered, if only with an error */
 	bool gone;       /* it has ended */
 	bool meant;      /* targets_keep keeps it, though its name is not known now */
-	bool unasked;    /* we have no descriptor or memory for the connection; see fault */
+	bool unasked;    /* there was no descriptor or memory for its connection; see fault */
 	int status;      /* the exit status of the last request, if it failed */
 	char fault[512]; /* and why */
 };
@@ -40,8 +40,12 @@ struct targets {
 	json_t *params;      /* owned; NULL: none */
 	struct target *list; /* owned */
 	size_t count;
-	struct nearest near; /* of the names that were left out: its `told`, for a message */
-	/* the pid of one that was left out and may be meant, as it has not answered; 0: none */
+	/* the nearest of the names that were left out; its `told` is for a message */
+	struct nearest near;
+	/*
+	 * the pid of one that was left out although it may be meant, as its name is unknown; 0:
+	 * none
+	 */
 	long silent;
 };
 
@@ -52,32 +56,38 @@ struct targets {
  */
 void targets_look(struct targets *targets);
 
-/* All that are there, in the order of their pids, each with its answer if it came in so many ms. */
+/*
+ * Finds every canceld of this user, in the order of their pids, and waits at most `limit` ms for
+ * their answers.
+ */
 void targets_find(struct targets *targets, msec_t limit);
 
 /*
- * The one that `which` means; NULL: all. Otherwise, and where there is none, writes why to stderr
- * and returns the exit status; CTL_YES: targets has at least one, and each has answered. limit: ms
- * after which what is meant is enough, and the others, which may have the same name, are not waited
- * for: TARGETS_LOOK, or CALL_LIMIT where something is changed.
+ * Finds the canceld that `which` means; NULL: all. CTL_YES: targets has at least one, and each of
+ * them has answered; otherwise writes the reason to stderr and returns the exit status. limit:
+ * after so many ms it no longer waits for the others, which may have the same name, if one that is
+ * meant has answered: TARGETS_LOOK, or CALL_LIMIT for a command that changes something.
  */
 int targets_choose(struct targets *targets, const char *which, msec_t limit);
 
-/* Tells that none has this name, once those are kept that have it. Returns the exit status. */
+/*
+ * For use after targets_keep has left none: writes to stderr that no canceld has this name. Returns
+ * the exit status.
+ */
 int targets_tell_none(const struct targets *targets, const char *which);
 
-/* Leaves out those that `which`, a pid or a name, does not mean; NULL: none. */
+/* Removes the targets that `which`, a pid or a name, does not mean; NULL: removes none. */
 void targets_keep(struct targets *targets, const char *which);
 
 /*
- * That number i, from 0 on; NULL: there are no more. And a loop over all of them, of which none may
- * go meanwhile.
+ * The target at index i; NULL: there are no more. The body of the loop over all of them must not
+ * remove any.
  */
 struct target *targets_at(const struct targets *targets, size_t i);
 #define targets_each(target, targets) \
 	for (size_t of_ = 0; ((target) = targets_at(targets, of_)) != NULL; of_++)
 
-/* In any case at the end. */
+/* To be called at the end in any case. */
 void targets_free(struct targets *targets);
 
 /*
@@ -86,8 +96,8 @@ void targets_free(struct targets *targets);
 bool target_ask(struct target *target, const char *method, json_t *params, msec_t end);
 
 /*
- * Sends it and waits for the result, an object that the caller owns, within CALL_LIMIT. NULL: there
- * is none; see fault.
+ * Sends a request and waits for its result, an object that the caller owns, at most CALL_LIMIT.
+ * NULL: there is none; see fault.
  */
 json_t *target_call(struct target *target, const char *method, json_t *params) MUST_USE;
 
@@ -95,30 +105,32 @@ json_t *target_call(struct target *target, const char *method, json_t *params) M
 void target_read(struct target *target);
 
 /*
- * The next whole message of what was read, which the caller owns; NULL: none; one that is not valid
- * ends the connection.
+ * Takes the next whole message from what was read; the caller owns it. NULL: there is none yet, or
+ * it was not valid, which closes the connection.
  */
 json_t *target_take(struct target *target) MUST_USE;
 
-/* Tells on standard error what is wrong, behind its name. Returns the status. */
+/* Writes the target's name and `why` to stderr. Returns the status. */
 int target_say(const struct target *target, int status, const char *why);
 
-/* The same of its fault, with the exit status of that. */
+/* Writes the target's name and its fault to stderr. Returns the exit status for that fault. */
 int target_tell(const struct target *target);
 
-/* The object, with the pid and the server's name of its canceld first; the caller's. */
+/*
+ * A copy of the object that begins with the target's pid and its server's name. The caller owns it.
+ */
 json_t *target_with(const struct target *target, json_t *object);
 
-/* All as rows of view_instances, with the member answering; the caller's. */
+/* All targets as rows for view_instances, with the member `answering`. The caller owns them. */
 json_t *targets_rows(const struct targets *targets);
 
 /* "NAME[PID]"; "canceld PID" where the name is not known */
 void target_append_name(struct buf *line, const struct target *target);
 
 /*
- * Chooses, asks each and calls with every result, NULL where there is none: see fault and status.
- * Takes the reference to params. Returns the exit status: the worst one of the choice and of the
- * calls.
+ * Chooses the targets that `which` means, calls the method on each, and hands every result to
+ * `each`; a result of NULL: see the target's fault and status. Takes the reference to params.
+ * Returns the worst exit status of the choice and of all calls of `each`.
  */
 int targets_ask(const char *which, const char *method, json_t *params,
     int (*each)(void *user, struct target *target, json_t *result), void *user);

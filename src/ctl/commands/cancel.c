@@ -27,7 +27,7 @@ struct wish {
 	size_t cancelled; /* requests so far */
 };
 
-/* Each request as a line or as an object. */
+/* Shows each request as a line or as an object. */
 static void
 report(const struct wish *wish, const struct target *target, const json_t *requests)
 {
@@ -48,7 +48,10 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 	}
 }
 
-/* Where there are more, those that are refused are told by a later call. */
+/*
+ * Handles the answer of one canceld. If it has more requests that fit, a later call shows those
+ * that were refused.
+ */
 static int
 on_result(void *user, struct target *target, json_t *result)
 {

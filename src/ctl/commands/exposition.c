@@ -203,7 +203,7 @@ samples_of(struct exposition *exposition, const json_t *stats)
 	return samples;
 }
 
-/* Adds what has ended, which has no gauges any more, or all, to the sums. */
+/* Adds samples to the sums; those of a canceld that has ended without their gauges. */
 static void
 add_all(json_t *sums, json_t *samples, bool gauges)
 {

@@ -61,7 +61,10 @@ next_pattern(const char *key, const char **list, char pattern[FILTER_VALUE_MAX])
 	return true;
 }
 
-/* What is no pattern must be a word that `why` can be. */
+/*
+ * A word without '*' must be one of the log's. Returns -1, or the exit status after an error on
+ * stderr.
+ */
 static int
 check_why(const char *word)
 {
@@ -148,8 +151,8 @@ filter_add(struct filter *filter, const char *word)
 }
 
 /*
- * Strings by what they say, everything else by its JSON text; what is missing only by an empty
- * pattern.
+ * Compares a string by its characters and anything else by its JSON text. A member that is missing
+ * equals only the empty pattern.
  */
 static bool
 is_equal(const struct condition *condition, json_t *value)

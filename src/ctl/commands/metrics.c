@@ -47,7 +47,7 @@ struct server {
 	struct visitor visitors[VISITORS];
 };
 
-/* tells: what does not answer is told on standard error. */
+/* Asks every canceld for its counters. tells: names those on stderr that do not answer. */
 static void
 look(struct exposition *exposition, bool tells, struct buf *text)
 {
@@ -95,9 +95,10 @@ find_host(const char *head)
 }
 
 /*
- * A page of others may have had its own name lead here: it is told nothing. Addresses are nobody's
- * names. Under these a browser shows no page of others what is answered, as no header allows that.
- * Of a head that is too long the name may be cut: then nothing is behind it.
+ * Whether a foreign page may have made the request, whose own name then leads to this address: such
+ * a request is refused. An address is nobody's name, and is allowed: under it a browser shows the
+ * answer to no foreign page, because no header of ours permits that. A head that is too long may
+ * end within the name: that is refused too.
  */
 static bool
 is_foreign(const char *head, const char *allowed)
@@ -136,7 +137,7 @@ attend(const struct server *server, struct visitor *visitor)
 	}
 }
 
-/* Reads from a visitor, or writes to it. false: that was all. */
+/* Reads from a visitor, or writes to it. false: the visit is over. */
 static bool
 go_on(const struct server *server, struct visitor *visitor)
 {
@@ -168,7 +169,7 @@ dismiss(struct server *server, int i)
 	memmove(visitor, visitor + 1, (size_t)(--server->count - i) * sizeof(*visitor));
 }
 
-/* Nobody who comes has to wait for those that are there. */
+/* Accepts a visitor; if there are too many, the first one has to go. */
 static void
 admit(struct server *server)
 {
@@ -244,7 +245,7 @@ tell_address(int fd)
 		    "other machines may connect, and see the names of servers and tools");
 }
 
-/* Until a signal ends the process. Returns an exit status if it cannot. */
+/* Serves until a signal ends the process. Returns an exit status if it cannot serve. */
 static int
 serve(const char *where, const char *allowed, struct exposition *exposition)
 {

@@ -19,10 +19,7 @@ write_tally(struct buf *text, const json_t *row, const char *key)
 		column_text(text, tallies, key);
 }
 
-/*
- * The time that so many of a hundred needed at most, as the histogram lets it be guessed. key: how
- * many.
- */
+/* A percentile, estimated from the histogram. key: the percentage as text. */
 static void
 write_quantile(struct buf *text, const json_t *row, const char *key)
 {
@@ -113,7 +110,7 @@ show_stats(const struct target *target)
 	show_line(&line);
 	for (size_t i = 0; i < COUNT_OF(lines); i++)
 		show_counts(lines[i].head, json_object_get(stats, lines[i].key));
-	/* First what took most time in all, as what hung did. */
+	/* Sorted by the sum of the times, so that what hung stands first. */
 	show_each (row, rows)
 		show_add(row, "weight", -show_number(row, "sum_ms"));
 	show_sort(rows, "weight");

@@ -99,10 +99,13 @@ tell_reloaded(struct buf *line, const json_t *result)
 /* The commands; each is a method of the same name. */
 static const struct order {
 	const char *name, *wants, *usage;
-	int words; /* that are no options, with the canceld */
-	/* the human form of what one said; the exit status */
+	int words; /* at most so many, options not counted */
+	/* appends one canceld's answer in words; returns the exit status */
 	int (*tell)(struct buf *line, const json_t *result);
-	/* NULL: at once; else the result is the server as `list` has it then */
+	/*
+	 * whether the order is carried out, which `list` then shows of the server; NULL: it is at
+	 * once
+	 */
 	bool (*is_over)(const json_t *server);
 } orders[] = {
 	{ "set", "which canceld, and which deadline? give NAME DURATION, or --all DURATION",
@@ -155,8 +158,8 @@ struct steering {
 	bool all, unset, force;
 	size_t answers, asked;
 	json_t *rules;
-	json_t *unfit;  /* of each section whose server it does not fit */
-	json_t *faults; /* of each text who told it */
+	json_t *unfit;  /* by section: the canceld whose servers it does not fit */
+	json_t *faults; /* by text: the canceld that answered with it */
 };
 
 static void
@@ -189,7 +192,10 @@ note(json_t *texts, const char *text, const struct target *target)
 	buf_free(&name);
 }
 
-/* Of one it is told at once; of all at the end, as all may have the same. */
+/*
+ * Writes a fault to stderr; with --all it is kept for the end, because every canceld may have the
+ * same.
+ */
 static int
 note_fault(struct steering *steering, const struct target *target, int status, const char *text)
 {
@@ -199,7 +205,10 @@ note_fault(struct steering *steering, const struct target *target, int status, c
 	return status;
 }
 
-/* Of a reload: what is wrong in the file, and the sections that fit nowhere. */
+/*
+ * Of the answer to `reload`: notes what is wrong in the file, and the sections that do not fit the
+ * server.
+ */
 static int
 note_file(struct steering *steering, const struct target *target, const json_t *result)
 {
@@ -216,7 +225,10 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 	return status;
 }
 
-/* Its server once that is over; the caller's. NULL: canceld does not tell: see its fault. */
+/*
+ * Waits until the order is carried out. Returns the server as `list` then has it, which the caller
+ * owns. NULL: canceld did not answer; see its fault.
+ */
 static json_t *
 await(const struct steering *steering, struct target *target)
 {
@@ -234,9 +246,9 @@ await(const struct steering *steering, struct target *target)
 }
 
 /*
- * One more of a target; a stronger one for the same, which stands before it, covers it. Of a name
- * that is an address or long only a part is told, and two that look the same need not be. Takes the
- * reference.
+ * Adds a rule of a target. It is covered if a stronger one for the same, which came before, is in
+ * the list. Of a name that is long or an address, canceld tells only a part: whether two such names
+ * are the same is unknown. Takes the reference.
  */
 static void
 add_rule(json_t *rules, json_t *row)
@@ -254,7 +266,7 @@ add_rule(json_t *rules, json_t *row)
 	json_array_append_new(rules, row);
 }
 
-/* The lines of a log, and rules, which are shown once all have answered. */
+/* Shows the lines of a log, and keeps rules, which are shown once all have answered. */
 static void
 take_lists(struct steering *steering, const struct target *target, const json_t *result)
 {
@@ -275,7 +287,7 @@ take_lists(struct steering *steering, const struct target *target, const json_t 
 	}
 }
 
-/* What one said. */
+/* Shows the answer of one canceld. Returns the exit status. */
 static int
 show(const struct steering *steering, const struct target *target, json_t *result)
 {
@@ -317,7 +329,7 @@ report(void *user, struct target *target, json_t *result)
 	return file > status ? file : status;
 }
 
-/* What is told once all have answered. */
+/* Shows what was kept until all had answered. */
 static void
 end(struct steering *steering)
 {
@@ -348,7 +360,10 @@ end(struct steering *steering)
 	json_decref(steering->faults);
 }
 
-/* What is taken back needs no duration; a NAME may have a '='. */
+/*
+ * The rule as the method `set` wants it: with --unset, "none" stands in for a duration that is
+ * missing. A NAME may have a '=', so the last one counts.
+ */
 static json_t *
 rule_of(const char *typed, bool unset)
 {
@@ -363,7 +378,9 @@ rule_of(const char *typed, bool unset)
 	return value;
 }
 
-/* Whether a word that stands for a canceld is a rule, whose METHOD may look like a path. */
+/*
+ * Whether a word in the place of PID|NAME is a rule. Its METHOD may look like the path of a socket.
+ */
 static bool
 is_rule(const char *word, bool unset)
 {

@@ -41,8 +41,8 @@ on_signal(int number)
 }
 
 /*
- * The smallest first; of what is open a time, which stays the same while nothing happens. What is
- * held waits for what hangs, and stands below it.
+ * The number that rows are sorted by, the smallest first. An open request has a time that stays the
+ * same while nothing happens to it. One that --parallel holds stands below those that it waits for.
  */
 static json_int_t
 key_of(const json_t *row, int order)
@@ -57,7 +57,7 @@ key_of(const json_t *row, int order)
 	return behind + now - show_number(row, order == 'a' ? "age_ms" : "idle_ms");
 }
 
-/* A pid may be there twice, in containers. */
+/* Compares sockets, not pids: canceld in two containers may have the same pid. */
 static bool
 is_same(const json_t *a, const json_t *b)
 {
@@ -65,7 +65,7 @@ is_same(const json_t *a, const json_t *b)
 	    json_equal(json_object_get(a, "serial"), json_object_get(b, "serial"));
 }
 
-/* Where the request is; the number of rows: nowhere. */
+/* The index of the request's row; the number of rows: it has none. */
 static size_t
 place_of(const struct top *top, const json_t *request)
 {
@@ -78,7 +78,7 @@ place_of(const struct top *top, const json_t *request)
 }
 
 /*
- * Appends it to what is known, and to the rows, if the filter lets it be shown; takes the
+ * Appends the row to what is known, and to `rows` if the filter lets it be shown. Takes the
  * reference.
  */
 static void
@@ -140,8 +140,8 @@ note_end(json_t *row, const char *state)
 }
 
 /*
- * What there was of a canceld that has ended stays among what has ended; that of one that does not
- * answer stays where it was.
+ * Keeps the requests that no canceld told of in this look: they count as ended if their canceld has
+ * ended, at most GONE_MOST of them; if it only does not answer, they stay where they were.
  */
 static void
 keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed)
@@ -165,7 +165,7 @@ keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed
 	}
 }
 
-/* How many calls there were at the end of each slot of the last minute. */
+/* Notes how many calls each server had at the end of each slot of the last minute. */
 static void
 note_calls(struct top *top, msec_t now)
 {
@@ -178,7 +178,7 @@ note_calls(struct top *top, msec_t now)
 		json_t *count = json_object_get(target->about, "calls");
 		bool known = counts != NULL;
 
-		/* It has not answered yet. */
+		/* This canceld has never answered. */
 		if (!known && count == NULL)
 			continue;
 		counts = known ? json_incref(counts) : json_pack("[O]", count);
@@ -194,7 +194,7 @@ note_calls(struct top *top, msec_t now)
 	json_decref(former);
 }
 
-/* What is known by now of a server that was asked whether it is alive. */
+/* Shows what is known by now of the answer to a ping. */
 static void
 note_ping(struct top *top)
 {
@@ -212,7 +212,7 @@ note_ping(struct top *top)
 	top->pinged = NULL;
 }
 
-/* Only a screen with room for them has the last lines. */
+/* Reads the last lines of the log if the screen has room for them. */
 static void
 read_log(struct top *top)
 {
@@ -226,7 +226,7 @@ read_log(struct top *top)
 	json_decref(result);
 }
 
-/* A name is not told by what does not answer; nor is one that was meant before. */
+/* A canceld that does not answer tells no name: one that was shown before is kept without it. */
 static void
 find_targets(struct top *top)
 {
@@ -241,8 +241,8 @@ find_targets(struct top *top)
 }
 
 /*
- * The mark stays with the request of which all is shown, if it is still known, and with one that is
- * not at the top while it is open.
+ * Moves the mark with its request: on PAGE_REQUEST while the request is known; in the table unless
+ * the mark is on the first row, and for an open request only while that is open.
  */
 static void
 keep_mark(struct top *top, const json_t *marked, bool open)
@@ -307,7 +307,7 @@ call(const struct top *top, const json_t *request, const char *method, json_t *p
 	return target_call(target, method, params);
 }
 
-/* Asks the canceld of the request, and notes what came of it. */
+/* Cancels the request that was asked about, and shows what came of it. */
 static void
 cancel_asked(struct top *top)
 {
@@ -326,7 +326,10 @@ cancel_asked(struct top *top)
 	look(top);
 }
 
-/* Calls the canceld of the request, and notes what came of it. Takes the reference to params. */
+/*
+ * Calls a method of the request's canceld, and shows what came of it. Takes the reference to
+ * params. Returns whether the call succeeded.
+ */
 static bool
 order(struct top *top, const json_t *request, const char *method, json_t *params, const char *done)
 {
@@ -370,7 +373,7 @@ set_asked(struct top *top)
 	buf_free(&rule);
 }
 
-/* request: about which; of a filter any. */
+/* Begins a question to the person. request: what it is about; NULL for the filter. */
 static void
 ask(struct top *top, json_t *request, char key)
 {
@@ -391,7 +394,10 @@ ask(struct top *top, json_t *request, char key)
 	}
 }
 
-/* Whether the key is one of those that act on what is marked, and has done so, or told why not. */
+/*
+ * Carries out a key that acts on the marked request, or says why that cannot be. false: the key is
+ * none of these, or nothing is marked.
+ */
 static bool
 act(struct top *top, char key)
 {
@@ -408,7 +414,7 @@ act(struct top *top, char key)
 	return true;
 }
 
-/* Of a page that hides the table. */
+/* Handles a key while a page hides the table. */
 static void
 on_page_key(struct top *top, char key)
 {
@@ -450,7 +456,9 @@ on_table_key(struct top *top, char key)
 	}
 }
 
-/* Of what is asked: ends it, unless a line goes on. */
+/*
+ * Handles a key while a question is asked. Ends the question, unless a line is still being typed.
+ */
 static void
 on_answer_key(struct top *top, char key)
 {

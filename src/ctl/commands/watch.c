@@ -57,13 +57,13 @@ hear(const struct watcher *watcher, struct target *target, json_t *message)
 			    target->pid, show_number(params, "count"));
 	} else if (json_unpack(message, "{s:{s:s}}", "error", "message", &why) == 0 &&
 	    target->about == NULL) {
-		/* It is asked again at each look, and told once. */
+		/* This canceld is asked again at each look; its error is shown only once. */
 		target->about = json_incref(message);
 		target_say(target, CTL_FAILED, why);
 	}
 }
 
-/* What comes within so many ms. */
+/* Hears what comes within so many ms. */
 static void
 hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 {
@@ -87,8 +87,8 @@ hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 }
 
 /*
- * Those that are there; one for which there is no descriptor is told once, and tried again at each
- * look.
+ * Finds the running canceld. One for which there is no descriptor is named on stderr once, and
+ * tried again at each look.
  */
 static void
 look(struct targets *targets)

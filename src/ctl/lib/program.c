@@ -6,8 +6,8 @@
 #include "shell/system.h"
 
 /*
- * Folders that do not last: caches of what is run without being installed, then those that go with
- * a version.
+ * Paths that do not last: first caches of programs that are run without being installed, then
+ * folders that an upgrade removes with the old version.
  */
 static const char *const passing[] = { "*/_npx/*", "*/pnpm/dlx/*", "*/dlx-[0-9]*/*",
 	"*/bunx-[0-9]*/*", "*[/@v-][0-9].[0-9]*", "*[/@v-][0-9][0-9].[0-9]*", "*/v[0-9]*",
@@ -15,7 +15,7 @@ static const char *const passing[] = { "*/_npx/*", "*/pnpm/dlx/*", "*/dlx-[0-9]*
 
 enum { CACHES = 4, LASTS = COUNT_OF(passing) };
 
-/* Which of these it is in; LASTS: in none. */
+/* The index of the pattern that the path matches; LASTS: it matches none. */
 static size_t
 place_of(const char *path)
 {
@@ -26,7 +26,7 @@ place_of(const char *path)
 	return place;
 }
 
-/* Whether it is in the first len bytes of this directory's name. */
+/* Whether there is a canceld in the directory, whose name has len bytes. */
 static bool
 is_in(const char *directory, size_t len, char path[PROGRAM_SIZE], struct stat *status)
 {
@@ -42,7 +42,10 @@ is_in(const char *directory, size_t len, char path[PROGRAM_SIZE], struct stat *s
 
 const char *program_name = "";
 
-/* Without a directory it was found in PATH, where canceld is looked for too. */
+/*
+ * The path of this program. false: it is unknown, as it was started by a name without a directory;
+ * canceld is then looked for in PATH, where this program was found.
+ */
 static bool
 own_path(char path[PATH_MAX])
 {
@@ -51,7 +54,8 @@ own_path(char path[PATH_MAX])
 }
 
 /*
- * The first in PATH; with `same`, the first that lasts and is this file. A relative folder is none.
+ * Finds the first canceld in PATH; with `same`, the first path that lasts and leads to this file.
+ * Skips relative folders.
  */
 static bool
 find(char path[PROGRAM_SIZE], const struct stat *same)
@@ -106,9 +110,9 @@ program_options(struct options *parsed, char *const *words, size_t *count)
 }
 
 /*
- * Of npm's global packages PATH has a script that needs Node.js in the PATH of the client, where it
- * mostly is not. The program that the script starts is another file: its own path is taken, which
- * npm update -g fills anew.
+ * npm puts a script into PATH that starts the program, and that needs Node.js in the client's PATH,
+ * where it mostly is not. The script is another file than the program, so that find skips it, and
+ * the program's own path is kept, at which npm update -g installs the next version.
  */
 int
 program_lasting(char path[PROGRAM_SIZE])
@@ -124,8 +128,7 @@ program_lasting(char path[PROGRAM_SIZE])
 		memcpy(path, entry, sizeof(entry));
 	} else if (place_of(path) < LASTS) {
 		/*
-		 * A link that lasts no longer than a shell, such as fnm's, goes before what it
-		 * leads to.
+		 * A link such as fnm's lasts no longer than a shell, and its target lasts longer.
 		 */
 		if (realpath(path, entry) != NULL)
 			memcpy(path, entry, sizeof(entry));

@@ -6,7 +6,8 @@
 enum { TIME_SIZE = 32 };
 
 /*
- * The number that the text begins with, in a form that jansson takes. Returns how long it is there.
+ * Appends the number at the beginning of the text in a form that jansson accepts. Returns its
+ * length in the text.
  */
 static size_t
 put_number(struct buf *out, struct span text, bool exact)
@@ -31,7 +32,7 @@ show_parse(struct span text, bool exact)
 
 	if (value != NULL)
 		return value;
-	/* jansson refuses all of it. */
+	/* jansson refuses a whole text for one number that is too large. */
 	buf_append(&whole, text);
 	buf_append(&whole, span_at("", 1));
 	for (struct span rest = { whole.data, text.len }; rest.len > 0;

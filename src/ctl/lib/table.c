@@ -18,7 +18,7 @@ cells_of(uint32_t code)
 	return cells < 0 ? 1 : (size_t)cells;
 }
 
-/* The length of as much as fits into so many cells; *taken: the cells of that. */
+/* How many bytes of the text fit into so many cells. *taken: the cells that these fill. */
 static size_t
 fitting(struct span text, size_t cells, size_t *taken)
 {
@@ -65,15 +65,15 @@ table_cut(struct buf *out, struct span text, size_t cells, size_t end)
 		compose(out, "\xe2\x80\xa6");
 		end = cells - 1 - taken < end ? cells - 1 - taken : end;
 		skipped = fitting(text, all - end, &taken);
-		/* Half of a wide character cannot be left. */
+		/* If the cut is in the middle of a wide character, leaves out all of it. */
 		skipped = taken < all - end ? fitting(text, all - end + 1, &taken) : skipped;
 		buf_append(out, span_from(text, skipped));
 	}
 }
 
 /*
- * The length of the beginning that becomes a line: up to a blank, if it has one behind its first
- * `indent` cells.
+ * How many bytes of the text become the next line: up to the last blank that fits, if there is one
+ * behind the first `indent` bytes.
  */
 static size_t
 line_length(struct span text, size_t cells, size_t indent)
@@ -175,7 +175,7 @@ write_texts(struct table *table, size_t line)
 	buf_free(&shown);
 }
 
-/* Without the columns that are only there if any row has them. */
+/* Hides each COLUMN_ANY in which no row has a text. */
 static void
 leave_out(struct table *table)
 {
@@ -203,7 +203,10 @@ cut_text(const struct table *table, size_t column, struct buf *out, struct span 
 	    table->columns[column].kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
 }
 
-/* What tells names apart is what has to be seen of them. */
+/*
+ * How many bytes, whole words, all texts of the column begin with. cut_text leaves these out first,
+ * because the rest is what tells the texts apart.
+ */
 static size_t
 count_shared(const struct table *table, size_t column)
 {
@@ -224,7 +227,7 @@ count_shared(const struct table *table, size_t column)
 	return shared;
 }
 
-/* How many texts the column has that differ, cut to so many cells. */
+/* How many different texts the column shows when each is cut to so many cells. */
 static size_t
 count_kinds(const struct table *table, size_t column, size_t cells)
 {
@@ -243,7 +246,7 @@ count_kinds(const struct table *table, size_t column, size_t cells)
 	return count;
 }
 
-/* The least width at which texts that differ do not look alike; at most half of a line. */
+/* The least width at which different texts still look different; at most half of a line. */
 static size_t
 width_apart(const struct table *table, size_t column, size_t cells)
 {
@@ -255,7 +258,7 @@ width_apart(const struct table *table, size_t column, size_t cells)
 	return width;
 }
 
-/* How narrow the column may become where words have so many cells. */
+/* The least width of the column while words may be cut to so many cells. */
 static size_t
 least(const struct table *table, size_t column, size_t cells)
 {
@@ -270,7 +273,7 @@ least(const struct table *table, size_t column, size_t cells)
 	return width < cells ? width : cells;
 }
 
-/* The cells of a line whose words have so many. */
+/* How many cells a line needs when words are cut to so many cells. */
 static size_t
 line_cells(const struct table *table, size_t cells)
 {
@@ -297,7 +300,7 @@ drop_column(struct table *table, size_t column)
 	}
 }
 
-/* Which column goes next; table->width: none may. */
+/* The column to drop next, which has the highest rank; table->width: none may be dropped. */
 static size_t
 next_to_go(const struct table *table)
 {
@@ -333,8 +336,8 @@ drop_columns(struct table *table, size_t cells)
 }
 
 /*
- * Makes the widest flexible column narrower, as long as a line is too long; one that goes early
- * earlier.
+ * Takes one cell after the other from the widest column that can be cut, until a line fits. A
+ * column's rank counts as so many cells more, so that less important columns are cut first.
  */
 static void
 fit_widths(struct table *table, size_t cells)
@@ -357,7 +360,7 @@ fit_widths(struct table *table, size_t cells)
 static void
 write_line(const struct table *table, size_t line, size_t cells, struct buf *out)
 {
-	/* cells: where the next column begins; up to where the line is written */
+	/* in cells: where the next column begins; how far the line is written */
 	size_t at = 0, filled = 0;
 	struct buf text = { 0 };
 

@@ -20,7 +20,10 @@ enum {
 
 const char *sockets_place;
 
-/* Waits for these events of poll(2). false with ETIMEDOUT: not before `end`. */
+/*
+ * Waits until poll(2) reports one of the events. false with errno ETIMEDOUT: none came before
+ * `end`.
+ */
 static bool
 wait_until(int fd, short events, msec_t end)
 {
@@ -39,7 +42,7 @@ hang_up(struct target *target)
 	target->fd = -1;
 }
 
-/* true: there is a connection; otherwise errno. */
+/* Connects unless there is a connection already. false: there is none, for the reason in errno. */
 static bool
 is_connected(struct target *target, msec_t end)
 {
@@ -60,8 +63,8 @@ is_connected(struct target *target, msec_t end)
 }
 
 /*
- * Sends all bytes to a socket. true: it has taken them, or has closed; false with errno, ETIMEDOUT
- * too.
+ * Sends all bytes to a socket. true: the peer has taken them, or has closed the connection. false:
+ * see errno, which is ETIMEDOUT if the peer took too long.
  */
 static bool
 send_until(int fd, struct span bytes, msec_t end)
@@ -98,7 +101,7 @@ target_ask(struct target *target, const char *method, json_t *params, msec_t end
 
 	framing_append(&line, FRAMING_NEWLINE, span_of(text));
 	fail(target, CTL_FAILED, "it does not answer");
-	/* Where canceld has closed the connection, its answer, which can be read, tells why. */
+	/* If canceld has closed the connection, its answer says why, and can still be read. */
 	sent = is_connected(target, end) && send_until(target->fd, buf_span(&line), end);
 	if (!sent) {
 		bool late = errno == EAGAIN || errno == ETIMEDOUT;
@@ -144,7 +147,7 @@ target_take(struct target *target)
 	return message;
 }
 
-/* What canceld tells unasked is passed over. NULL with errno: ETIMEDOUT or ECONNRESET. */
+/* Skips notifications. NULL with errno: ETIMEDOUT or ECONNRESET. */
 static json_t *
 await_response(struct target *target, msec_t end)
 {
@@ -193,7 +196,7 @@ target_call(struct target *target, const char *method, json_t *params)
 {
 	msec_t end = monotonic_now() + CALL_LIMIT;
 
-	/* What it still owes would be taken for this answer. */
+	/* An answer that canceld still owes to an earlier request would be taken for this one's. */
 	if (!target->answered)
 		hang_up(target);
 	return target_ask(target, method, params, end) ? receive(target, end) : NULL;
@@ -258,7 +261,7 @@ add(struct targets *targets, const char *path, long pid)
 	snprintf(target->path, sizeof(target->path), "%s", path);
 }
 
-/* Those in a directory: PID-RANDOM.sock. */
+/* Adds the sockets of a directory. Their names are PID-RANDOM.sock. */
 static void
 add_all(struct targets *targets, const char *directory)
 {
@@ -316,7 +319,9 @@ targets_look(struct targets *targets)
 	drop_gone(targets);
 }
 
-/* Waits for their answers: what all are asked before the first answer is awaited. */
+/*
+ * Waits until `end` for each answer that has not come. targets_look has asked all of them before.
+ */
 static void
 hear_all(struct targets *targets, msec_t end)
 {
@@ -325,7 +330,9 @@ hear_all(struct targets *targets, msec_t end)
 
 		if (target->answered)
 			continue;
-		/* There may be no more descriptors: those before it were heard. */
+		/*
+		 * Descriptors may have run out: closes the connections of those that have answered.
+		 */
 		for (size_t k = 0; target->fd < 0 && k < i; k++)
 			hang_up(&targets->list[k]);
 		if (target->fd >= 0 ||
@@ -482,7 +489,7 @@ targets_ask(const char *which, const char *method, json_t *params,
 
 	for (size_t i = 0; chosen && (target = targets_at(&targets, i)) != NULL; i++) {
 		result = target_call(target, method, json_incref(params));
-		/* That one of all ends meanwhile is nothing to tell. */
+		/* When all are asked, it is no error that one of them ends meanwhile. */
 		if (result != NULL || which != NULL || !target->gone) {
 			one = each(user, target, result);
 			status = one > status ? one : status;

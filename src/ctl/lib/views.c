@@ -5,7 +5,7 @@
 #include "shell/log.h"
 #include "shell/words.h"
 
-/* The words of the command; in their place, that it does not answer. */
+/* The words of the command; or, if canceld did not answer, that. */
 static void
 write_command(struct buf *text, const json_t *row, const char *key)
 {
@@ -18,7 +18,7 @@ write_command(struct buf *text, const json_t *row, const char *key)
 		compose(text, "not answering");
 }
 
-/* Marked if its configuration file, or a key of it, does not count. */
+/* The name, with a mark if canceld refused its configuration file or a key in it. */
 static void
 write_name(struct buf *text, const json_t *row, const char *key)
 {
@@ -26,7 +26,7 @@ write_name(struct buf *text, const json_t *row, const char *key)
 	compose(text, json_array_size(json_object_get(row, "config")) > 0 ? "!" : "");
 }
 
-/* What it tells of itself, or else its process's name. */
+/* The client's title and version; or else its name, which may be that of its process. */
 static void
 write_client(struct buf *text, const json_t *row, const char *key)
 {
@@ -37,7 +37,7 @@ write_client(struct buf *text, const json_t *row, const char *key)
 	compose(text, title.len > 0 && version.len > 0 ? " %b" : "", version);
 }
 
-/* With ~ for the home. */
+/* The directory, with ~ in place of the user's home. */
 static void
 write_directory(struct buf *text, const json_t *row, const char *key)
 {
@@ -49,7 +49,7 @@ write_directory(struct buf *text, const json_t *row, const char *key)
 	compose(text, inside ? "~%b" : "%b", span_from(path, inside ? home.len : 0));
 }
 
-/* Of a request; of a canceld, on its server. */
+/* The verdict in a request's row; in a canceld's row, the verdict on its server. */
 static struct span
 verdict_of(const json_t *row)
 {
@@ -96,7 +96,10 @@ write_ago(struct buf *text, const json_t *row, const char *key)
 	compose(text, text->len > 0 ? " ago" : "");
 }
 
-/* Of what has ended when that was; of what is cancelled how long its answer is still awaited. */
+/*
+ * How long ago a request ended; of a cancelled one, how long its answer is still awaited; of any
+ * other, how long until its nearer deadline.
+ */
 static void
 write_left(struct buf *text, const json_t *row, const char *key)
 {
@@ -108,7 +111,7 @@ write_left(struct buf *text, const json_t *row, const char *key)
 		compose(text, "none");
 }
 
-/* From half of the deadline on. */
+/* Yellow when half of the deadline has passed, red when nine tenths have. */
 static const char *
 style_idle(const json_t *row)
 {
@@ -120,7 +123,7 @@ style_idle(const json_t *row)
 				COLOUR_RED;
 }
 
-/* Of what has ended. */
+/* Only the state of an ended request has a colour. */
 static const char *
 style_state(const json_t *row)
 {
@@ -286,7 +289,9 @@ view_outcome(struct buf *line, const json_t *request)
 	compose(line, why.len == 0 ? "" : ": %b", why);
 }
 
-/* The level of a word; that behind the last one of a word that only a newer canceld says. */
+/*
+ * The level of a word of the log. A word that only a newer canceld writes gets LEVEL_TRAFFIC + 1.
+ */
 static enum why_level
 level_of(struct span word)
 {
