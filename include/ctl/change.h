@@ -1,11 +1,9 @@
 #pragma once
 
 /*
- * Wraps or unwraps servers in the text of a client's file: text in, text out. Of files it asks only
- * whether a program is there.
- *
- * A wrapped entry is known by its words alone: canceld, one of the marks, [option...] -- command
- * [argument...].
+ * Wraps or unwraps servers in the text of a client's file: text in, text out. The only question
+ * that it asks of the file system is whether a program is there. A wrapped entry is known by its
+ * words alone: canceld, one of the marks, [option...] -- command [argument...].
  */
 
 #include "core/timeline.h"
@@ -45,23 +43,23 @@ struct entry {
 struct entry entry_read(const struct doc_node *node);
 
 /*
- * The words from one up to another one, or up to the last (NULL), as strings ended by NULL. Call
- * entry_words_free.
+ * The words from `word` on, before `end` (NULL: to the last one), as strings; NULL ends the array.
+ * The caller releases them with entry_words_free.
  */
 char **entry_words(const struct entry *entry, const struct doc_node *word,
     const struct doc_node *end);
 void entry_words_free(char **words); /* may be NULL */
 
 /*
- * Appends the words from one of canceld's up to another one, but of --answer only the METHOD: its
- * result may be a secret.
+ * Appends canceld's words from `word` on, before `end`, to the line; of --answer only the METHOD,
+ * because its result may be a secret.
  */
 void entry_append_options(const struct entry *entry, const struct doc_node *word,
     const struct doc_node *end, struct buf *line);
 
 /*
- * The words from one on of an entry without why, which the caller owns: canceld's as they are, else
- * what is harmless.
+ * The command line of an entry that has no `why`, from `word` on; the caller owns it. canceld's
+ * words stand as they are, of the server's only those that are harmless to show.
  */
 char *entry_text(const struct entry *entry, const struct doc_node *word);
 
@@ -72,7 +70,9 @@ struct change {
 	const char *canceld;  /* its path */
 	bool given;           /* there are options; else those of a wrapped server stay */
 	char *const *options; /* UTF-8, ended by NULL; none is "--" */
-	/* canceld's deadline of a tool call with these options; 0: it refuses them. */
+	/*
+	 * returns canceld's deadline for a tool call under these options; 0: canceld refuses them
+	 */
 	msec_t (*deadline)(char *const options[]);
 	char *const *names; /* NAME, GROUP:NAME or GROUP of servers, ended by NULL; none: all */
 	bool *seen;         /* of each name: set if there is such a server */

@@ -1,8 +1,8 @@
 #pragma once
 
 /*
- * The clients that start servers on stdin and stdout: where their files are, what stands where in
- * them, what runs.
+ * The clients that start servers on stdin and stdout: where their files are, where in a file the
+ * servers are, and whether a client is running.
  */
 
 #include "core/timeline.h"
@@ -61,14 +61,14 @@ const struct client *client_named(const char *id);
 void clients_find(struct client_files *files, const struct client *client);
 
 /*
- * Adds a file that is named: of unknown clients it gets a row that looks for servers wherever any
- * client has them.
+ * Adds a file by its name. If it is no known client's file, it gets a row that looks for servers
+ * wherever any client has them.
  */
 void clients_add_named(struct client_files *files, const char *path);
 
 /*
- * Adds the files of a client, or the file, of that name; NULL: those of all clients. CTL_YES; or,
- * as there are none, CTL_NO, and that is told.
+ * Adds the files of the client of this name, or the file of this name; NULL: the files of all
+ * clients. Returns CTL_YES; or, if there are none, writes that to stderr and returns CTL_NO.
  */
 int clients_look_up(struct client_files *files, const char *where);
 void client_files_free(struct client_files *files);
@@ -82,15 +82,16 @@ int client_read(const struct client *client, struct span text,
 void client_servers_free(struct client_servers *servers);
 
 /*
- * What tells servers of one name in one file apart, as GROUP:NAME: the project in ~/.claude.json,
- * agent_servers in Zed's, lsp for language servers. Empty for all others.
+ * The group of a server. Servers of the same name in one file are told apart as GROUP:NAME: by the
+ * project in ~/.claude.json, agent_servers in Zed's file, lsp for language servers. Empty: it has
+ * none.
  */
 struct span client_group(const struct doc_node *server);
 
 /* Whether it is a language server. */
 bool client_is_language(const struct doc_node *server);
 
-/* Both as one, which the caller owns; NAME where there is no group. */
+/* GROUP:NAME, or NAME without a group. The caller owns it. */
 char *client_title(const struct doc_node *server);
 
 /* Whether the word is the server's NAME, its GROUP:NAME or its GROUP. */
@@ -104,9 +105,9 @@ msec_t client_timeout(const struct client *client, const struct doc *doc,
     const struct doc_node *server);
 
 /*
- * Whether a program of this user runs that would write over its own configuration file. name: of
- * the program, or of the script that node runs. home: only a process counts whose HOME this is, or
- * cannot be known. False where processes cannot be listed.
+ * Whether this user runs the program `name`, or node with a script of that name, which would
+ * overwrite its configuration file. Only a process counts whose HOME is `home` or unknown. False
+ * where processes cannot be listed.
  */
 bool client_running(const char *name, const char *home);
 

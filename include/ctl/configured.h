@@ -11,22 +11,24 @@ struct configured {     /* zeroed: none */
 };
 
 /*
- * Reads the servers of a file, which is within that directory (NULL: anywhere); or sets its fault.
+ * Reads the servers of a file, which must be within that directory (NULL: anywhere). If it cannot
+ * be read, sets the file's fault.
  */
 void configured_load(struct client_file *file, const char *within);
 
 /*
- * Tells that no server of these files has the name, or has it with the same --lsp, and which is
- * nearest. CTL_NO.
+ * Writes to stderr that no server in these files has the name; or that --lsp would have to be added
+ * or left out; or which name is nearest. Returns CTL_NO.
  */
 int configured_unknown(struct client_files *files, const char *name);
 
 /*
- * Looks up CLIENT:SERVER or FILE:SERVER, one without a group first of all, and takes over what its
- * client sets for the server: variables, and the directory. What the client fills in is filled in
- * from the environment, but for ${workspaceFolder} of a file in .vscode: that is where it is.
- * by_hand: a canceld that stands there by hand is part of the command; else that is refused. Where
- * it cannot be started, that is told, and the program ends. Call configured_free.
+ * Looks up CLIENT:SERVER or FILE:SERVER, where a server without a group goes before others of its
+ * name, and takes over what the client sets for the server: variables, and the directory. Where the
+ * client would fill something in, this does, from the environment; but ${workspaceFolder} of a file
+ * in .vscode is the folder with that .vscode. by_hand: if canceld was put before the command by
+ * hand, it is taken as a part of the command; otherwise that is refused. If the server cannot be
+ * started, says so and ends the program. Call configured_free.
  */
 void configured_read(struct configured *server, const char *word, bool by_hand);
 void configured_free(struct configured *server);

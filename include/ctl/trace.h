@@ -34,22 +34,23 @@ struct trace {
 };
 
 /*
- * Hears each object of a JSON log, a line each. path: -: standard input; what is no file means a
- * server, as trace->which, of the history. The trace borrows the path. Returns the exit status.
+ * Reads a JSON log, an object a line, into the trace. path "-": standard input; a path at which no
+ * file is names a server, as trace->which does, whose history is read. The trace borrows the path.
+ * Returns the exit status.
  */
 int trace_read(const char *path, struct trace *trace);
 
-/* Called with an object, which it then owns; tells whether it was one of the log. */
+/* Called with an object, which it then owns. Returns whether that was a line of the log. */
 typedef bool trace_hearer(void *user, json_t *line);
 
 /*
- * Calls with each line of the history, the oldest first; there may be none. tells: what is wrong is
- * told.
+ * Hands each line of the history to `hear`, the oldest first; there may be none. tells: faults are
+ * written to stderr. Returns the exit status.
  */
 int trace_read_history(trace_hearer *hear, void *user, bool tells);
 
 /*
- * The time that --since or --until wants, read as local time; NULL: 0. What is none ends the
+ * Reads the value of --since or --until as local time; NULL: 0. A value that is no time ends the
  * program.
  */
 msec_t trace_read_since(const char *text);
@@ -63,45 +64,51 @@ struct span trace_clock(msec_t time);
  */
 void history_append(struct buf *out, const char *which, size_t cells);
 
-/* When a line was written, before trace_hear takes it; -1: that is not told. */
+/*
+ * The time at which a line was written, -1 if it has none. Not for lines that trace_hear has taken.
+ */
 msec_t trace_time(const json_t *line);
 
 /* Whether the line is of the servers and of the time that are meant. */
 bool trace_is_meant(const struct trace *trace, const json_t *line);
 
 /*
- * Whether something ended canceld or the server that was not to end, or kept it from being started
+ * Whether the line says that canceld or the server ended unexpectedly, or could not be started
  * again.
  */
 bool trace_is_loss(const json_t *line);
 
-/* What is told of what became of a session; the caller's. */
+/*
+ * The text that explains an event: its reason, exit status, signal or number of open requests. The
+ * caller owns it.
+ */
 json_t *trace_reason(const json_t *event);
 
 /* A trace_hearer, for a struct trace: an object of the JSON log or of the history. */
 bool trace_hear(void *trace, json_t *line);
 
-/* The struct trace hears nothing more of that process. */
+/* To be called when the struct trace will hear nothing more of that process. */
 void trace_close(void *trace, long pid);
 
 /*
- * Moves into another trace, which is empty, the events that are about no call, and the calls that
- * have an answer, were given up before that time, or are of a session that is over.
+ * Moves into `taken`, an empty trace, the events that belong to no call, and each call that was
+ * answered, was given up before that time, or belongs to a session that is over.
  */
 void trace_take(struct trace *trace, msec_t before, struct trace *taken);
 
-/* How requests of the history stand that are no failure: that a client gives up is none. */
+/* The tallies in the history that are no failure. A request that its client gave up is none. */
 #define TRACE_FINE "answered streams cancelled left open"
 
-/* Whether it ended otherwise than with a result that is no error, or by its client. */
+/* Whether the call ended with an error, or was given up by somebody else than its client. */
 bool trace_failed(const json_t *call);
 
-/* When it ended, or else its session. */
+/* When the call ended; of an open call, when its session did. */
 msec_t trace_end(const json_t *session, const json_t *call);
 
 /*
- * Those that ran at the same time stand in different rows, from 0 on, below TRACE_ROWS: the row of
- * the next call, of all in their order. taken: zeroed before the first one.
+ * The row, from 0 to TRACE_ROWS - 1, in which a drawing shows the call: calls that ran at the same
+ * time get different rows. To be asked for all calls in their order. taken: zeroed before the first
+ * one.
  */
 enum { TRACE_ROWS = 1000 };
 size_t trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_ROWS]);

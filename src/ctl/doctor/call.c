@@ -48,7 +48,7 @@ struct call {
 
 static struct call the_call; /* ends with the process */
 
-/* Who interrupts twice does not want to wait for the server's own end. */
+/* A second interrupt ends canceld at once instead of waiting for the server's own end. */
 static void
 on_signal(int number)
 {
@@ -59,7 +59,7 @@ on_signal(int number)
 
 /* --- the command line, whose mistakes end the program at once */
 
-/* What stands behind --: canceld's options, then mostly a command. */
+/* Reads the words behind --: canceld's options, and the command, if there is one. */
 static void
 read_canceld(struct call *call, char **behind)
 {
@@ -125,7 +125,10 @@ read_server(struct call *call)
 	options_free(&parsed);
 }
 
-/* NAME=VALUE as both, to be read when the tool is known. */
+/*
+ * NAME=VALUE as an array of name and text. The text is read as JSON once the tool's schema is
+ * known.
+ */
 static json_t *
 read_pair(const char *word)
 {
@@ -158,7 +161,7 @@ read_arguments(char *const *words)
 
 /* --- what is shown */
 
-/* As it is; but a terminal gets no escapes of the server's. */
+/* Writes the text as it is; on a terminal the server's escapes are made visible. */
 static void
 put_text(FILE *out, struct span text)
 {
@@ -174,7 +177,7 @@ put_text(FILE *out, struct span text)
 	buf_free(&shown);
 }
 
-/* The text of a result; what is no text is JSON. */
+/* Writes the texts of a result, and everything else in it as JSON. */
 static void
 put_content(FILE *out, const json_t *result)
 {
@@ -203,7 +206,9 @@ put_result(const struct call *call, const json_t *result)
 		put_content(stdout, result);
 }
 
-/* As it is typed: NAME PARAMETER=TYPE [PARAMETER=TYPE]..., then what it says of itself. */
+/*
+ * Shows a tool as its call is typed, NAME PARAMETER=TYPE [PARAMETER=TYPE]..., and its description.
+ */
 static void
 put_tool(const json_t *tool)
 {
@@ -276,7 +281,7 @@ tell_failure(struct call *call, const struct asked *asked)
 	return is_timed_out(asked) ? STATUS_TIMED_OUT : STATUS_ERROR;
 }
 
-/* In the era that the server speaks. */
+/* Opens the session in the era that the server speaks. */
 static const struct asked *
 open_session(struct call *call, enum dialogue_kind kind)
 {
@@ -319,8 +324,8 @@ use_tool(struct call *call, const json_t *arguments)
 }
 
 /*
- * The tool, or the list. The tools are asked for first, so that a mistake of the caller's is told
- * as one.
+ * Calls the tool, or shows the list. It asks for the tools first, so that a mistake of the caller's
+ * is reported as such.
  */
 static int
 use_session(struct call *call)
@@ -371,7 +376,7 @@ run(struct call *call)
 		signal(number, SIG_DFL);
 		raise(number);
 	}
-	/* canceld has the statuses of what could not be started. */
+	/* If the server could not be started, canceld's own exit status says why. */
 	return !opened && status == STATUS_ERROR && ended >= STATUS_FAILED &&
 		ended <= STATUS_NOT_FOUND ?
 	    ended :
@@ -393,7 +398,7 @@ ctl_call(int argc, char *argv[])
 			ctl_usage("which tool? cancelctl call --list shows those of the server"));
 	call->said = read_arguments(call->words + !call->list);
 	program_canceld(call->what.canceld);
-	/* A server that has ended is no reason to end. */
+	/* A write to a server that has ended must not end this process. */
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

@@ -32,11 +32,11 @@ struct run {
 	verdicts_tell((run)->report, check, VERDICT_YES, time, __VA_ARGS__)
 #define NO(run, check, ...) verdicts_tell((run)->report, check, VERDICT_NO, MSEC_NEVER, __VA_ARGS__)
 
-/* Not the server's fault, but the caller's: then there is no report. */
+/* The caller made a mistake: ends the visit, and there is no report. */
 #define MISTAKE(run, ...) \
 	(visit_begin(&(run)->visit, "", 0), (run)->report->status = ctl_usage(__VA_ARGS__))
 
-/* This check and those that follow, up to that of the cancel. */
+/* Sets this check and those that follow, up to CHECK_CANCEL, to "not tested". */
 static void
 tell_untested(struct run *run, enum check first, const char *why)
 {
@@ -44,7 +44,7 @@ tell_untested(struct run *run, enum check first, const char *why)
 		UNTESTED(run, (enum check)check, "%s", why);
 }
 
-/* Why the answer is of no use; otherwise: if it is no error. */
+/* Why the answer is of no use; `otherwise` is the reason if it is no error. */
 static const char *
 error_of(const struct asked *asked, const char *otherwise)
 {
@@ -196,7 +196,7 @@ ask_whether_alive(struct run *run)
 	return ping;
 }
 
-/* A server that answers none, without any work either, is no worse for it. */
+/* A server that answers no such request, not even while it is idle, is not blamed for this one. */
 static void
 tell_unanswered(struct run *run, enum check check, const char *when, const struct asked *ping)
 {
@@ -258,7 +258,10 @@ tell_call(struct run *run, const struct asked *call)
 	run->called = call->answer == NULL ? MSEC_NEVER : call->answered - call->sent;
 }
 
-/* The whole call. Returns it; unanswered if it takes too long. */
+/*
+ * Makes the call, and waits for its whole time. Returns the request, which has no answer if that
+ * took too long.
+ */
 static struct asked *
 check_call(struct run *run)
 {
@@ -281,7 +284,10 @@ check_call(struct run *run)
 	return call;
 }
 
-/* Called when an answer would have come, or has. before: the time from the call to the cancel. */
+/*
+ * Judges the cancel, once an answer has come or would have. before: the time from the call to the
+ * cancel.
+ */
 static void
 tell_cancel(struct run *run, const struct asked *call, msec_t cancelled, msec_t before)
 {
@@ -328,8 +334,8 @@ check_alive(struct run *run, const char *after)
 }
 
 /*
- * call: the whole call, answered or not. One that is not is cancelled, else another one, and what
- * follows is watched.
+ * Cancels a call, and watches what follows. call: the first call; if it has been answered, a second
+ * one is made and cancelled.
  */
 static void
 check_cancel(struct run *run, struct asked *call)
@@ -413,8 +419,8 @@ examine(struct run *run, const struct asked *opening)
 	if (run->report->findings[CHECK_ALIVE].verdict == VERDICT_NOT_TESTED && !run->died &&
 	    run->visit.end[0] == '\0') {
 		/*
-		 * No call shows what a cancel does: a request that changes nothing, and its cancel,
-		 * in one write.
+		 * No call has shown what a cancel does: sends a request that changes nothing, and
+		 * its cancel, in one write.
 		 */
 		visit_cancel(visit, visit_ask(visit, visit->dialogue->ping, json_object()));
 		check_alive(run, "after the cancel of a harmless request");
@@ -496,8 +502,8 @@ tell_output(struct run *run)
 }
 
 /*
- * The end of each visit is looked at. false: the checkup cannot go on, as canceld has not started
- * the server.
+ * Ends a visit, and looks at how it ended. false: the checkup cannot go on, because canceld has not
+ * started the server.
  */
 static bool
 leave(struct run *run)
@@ -511,7 +517,9 @@ leave(struct run *run)
 		NO(run, CHECK_EXIT, "%s was not answered within %lld ms",
 		    run->visit.dialogue->farewell, (long long)run->what->timeout);
 	visit_close(&run->visit);
-	/* A flood of the server's may have left no room in the log for the line that says so. */
+	/*
+	 * STARTED may be missing because a flood of the server's messages left no room in the log.
+	 */
 	started = opened || show_has(decisions, "STARTED") || show_has(decisions, "LINES_LOST");
 	failed = json_object_get(decisions, "FAILED");
 	if (!started)
@@ -559,7 +567,7 @@ visit_for_most(struct run *run)
 	return leave(run);
 }
 
-/* How a server that speaks initialize takes a newer client. */
+/* Examines how a server that speaks initialize answers a newer client. */
 static void
 visit_for_discover(struct run *run)
 {
@@ -579,7 +587,10 @@ visit_for_discover(struct run *run)
 	leave(run);
 }
 
-/* For METHOD:NAME, or for METHOD where the name does not mean itself in a rule and in a shell. */
+/*
+ * Appends a deadline for METHOD:NAME; for METHOD alone if a rule or a shell would not take the name
+ * literally.
+ */
 static void
 append_deadline(const struct run *run, int64_t seconds, struct buf *options)
 {
@@ -633,10 +644,10 @@ advise(struct run *run)
 		return;
 	if (run->died)
 		compose(options, " -r");
-	/* It must last longer than any call. */
+	/* The time of -k must be longer than any call. */
 	else if (stuck)
 		compose(options, " -k%ds", 3 * seconds);
-	/* canceld replaces no server before the grace. */
+	/* canceld does not replace a server before the grace is over. */
 	if (run->goes_on && !run->died)
 		compose(options, " -K%ds", seconds + TIME_GRACE / 1000);
 }

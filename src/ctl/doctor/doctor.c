@@ -86,8 +86,8 @@ examine(const struct examination *what, bool json)
 		json_decref(whole);
 		table_wrap(&lines, buf_span(&text), term_width(NULL), VIEW_HEAD);
 		/*
-		 * To be pasted: it is not wrapped, and stays incomplete where words are not to be
-		 * shown, or a shell changes them.
+		 * A line to be pasted, so it is not wrapped. "..." stands for the command if a word
+		 * of it is hidden, or if a shell would change one.
 		 */
 		for (char *const *word = what->command; *word != NULL; word++)
 			compose(&typed, typed.len > 0 ? " %s" : "%s",
@@ -106,7 +106,9 @@ examine(const struct examination *what, bool json)
 	return status;
 }
 
-/* Whether CLIENT:SERVER is meant, and no command: one word, and no program. */
+/*
+ * Whether the arguments are one CLIENT:SERVER and no command: a single word that names no program.
+ */
 static bool
 is_configured(int argc, char *argv[])
 {
@@ -135,7 +137,7 @@ ctl_doctor(int argc, char *argv[])
 	int status;
 
 	ctl_line(argc, argv, options, CTL_STOPS, help);
-	/* A server that has ended is no reason to end. */
+	/* A write to a server that has ended must not end this process. */
 	signal(SIGPIPE, SIG_IGN);
 	what.timeout = read_time("--timeout", timeout);
 	what.start = read_time("--start", start);

@@ -74,7 +74,10 @@ tools_require(const json_t *tool, const char *argument)
 	return false;
 }
 
-/* Tells of a parameter that the schema does not name. false: no other name is allowed. */
+/*
+ * Says on stderr that the schema does not name the parameter. false: the schema allows no other
+ * name.
+ */
 static bool
 allows_other(const json_t *tool, const char *name)
 {
@@ -96,8 +99,8 @@ allows_other(const json_t *tool, const char *name)
 #define TYPE(type) (1u << (type))
 
 /*
- * The types that a value may have, as far as they are said by a schema, by the word of one, or by
- * an array of such, of which one must fit. 0: any.
+ * The types that a schema allows a value to have, as bits; 0: any. The schema is an object, the
+ * word of a type, or an array of such, of which one must fit.
  */
 static unsigned
 types_of(const json_t *schema)
@@ -124,7 +127,10 @@ types_of(const json_t *schema)
 	return types & numbers ? types | numbers : types;
 }
 
-/* What was said, read as the schema wants it; the caller's. NULL: it does not fit, as is told. */
+/*
+ * Reads the text as the type that the schema wants. The caller owns the value. NULL: it does not
+ * fit, which is said on stderr.
+ */
 static json_t *
 read_value(const json_t *schema, const char *name, json_t *text)
 {
@@ -136,7 +142,7 @@ read_value(const json_t *schema, const char *name, json_t *text)
 		json_decref(value);
 		value = json_incref(text);
 	}
-	/* Null may stand for what is left out. */
+	/* Null is always allowed: it may stand for a value that is left out. */
 	if (types == 0 || (types & TYPE(json_typeof(value))) != 0 || json_is_null(value))
 		return value;
 	json_decref(value);

@@ -83,7 +83,7 @@ static const struct row {
 };
 
 /*
- * Requests of a server's whose refusal, or lack of an answer, stops servers; and the option whose
+ * Requests that stop a server if its client refuses or ignores them, each with the option whose
  * answer does no harm.
  */
 #define HARMLESS(method, result, refused) \
@@ -147,7 +147,7 @@ is_shown(const struct verdicts *report, int check)
 		report->findings[check].verdict != VERDICT_NOT_TESTED);
 }
 
-/* Whether the next one says the same, so that it is said there. */
+/* Whether the next check has the same finding, so that both are shown there. */
 static bool
 is_repeated(const struct verdicts *report, int check)
 {
@@ -195,8 +195,8 @@ verdicts_answer(const char *method, bool refused)
 }
 
 /*
- * What the server asked for; with the option that answers it, as a shell takes it, if one does no
- * harm.
+ * Lists what the server asked its client for, each with the option that answers it, quoted for a
+ * shell, if there is one that does no harm.
  */
 static json_t *
 asks_json(const struct verdicts *report)

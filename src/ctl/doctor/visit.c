@@ -18,8 +18,9 @@ enum {
 	PIECE = 64 << 10,
 	/* bytes that canceld did not take yet; more requests are not answered */
 	UNWRITTEN_MAX = 16 << 20,
-	TURN = 20,   /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
-	FLUSH = 500, /* ms for what is not written yet when the visit ends */
+	/* ms: the longest single wait, after which lateness and canceld's exit are looked at */
+	TURN = 20,
+	FLUSH = 500,   /* ms for what is not written yet when the visit ends */
 	ASKS_MAX = 32, /* methods that a server asks its client for and that are counted */
 };
 
@@ -99,8 +100,8 @@ take_answer(struct asked *asked, json_t *answer)
 }
 
 /*
- * The answer of a client without any capability; a result where it must have one, or where an error
- * would stop the server.
+ * The answer of a client without any capability: an error, or a result where one is required or an
+ * error would stop the server.
  */
 static json_t *
 answer_to(const json_t *request)
@@ -136,7 +137,7 @@ stop(int *end)
 	*end = -1;
 }
 
-/* Of what canceld does as for any client, its caller must know this. */
+/* Shows the caller the decisions of canceld that he must know of. */
 static void
 tell_event(struct visit *visit, json_t *event)
 {
@@ -167,7 +168,9 @@ hear_event(struct visit *visit, json_t *event)
 	json_t *first;
 	char word[64];
 
-	/* What a client sent is not the server's fault. */
+	/*
+	 * A decision about a message to the server is about the client's fault, not the server's.
+	 */
 	if (show_is(event, "to", "server"))
 		return;
 	if (visit->tells)
@@ -197,10 +200,7 @@ send_message(struct visit *visit, json_t *message)
 	json_decref(message);
 }
 
-/*
- * The same with a request, or a notification where id is NULL; takes the references to id and
- * params.
- */
+/* Queues a request; a notification if id is NULL. Takes the references to id and params. */
 static void
 send_call(struct visit *visit, json_t *id, const char *method, json_t *params)
 {
@@ -232,7 +232,10 @@ hear_message(struct visit *visit, json_t *message)
 	double number = json_number_value(id);
 	struct asked *asked = visit->asked;
 
-	/* What opens a session is no request of a server's. */
+	/*
+	 * The opening request echoed, as by cat(1), is no request of the server's: it counts as the
+	 * answer.
+	 */
 	if (!show_has(message, "method") ||
 	    (number == 1 && show_is(message, "method", visit->dialogue->opening))) {
 		if (!(number >= 1 && number <= visit->count))
@@ -254,12 +257,15 @@ hear_message(struct visit *visit, json_t *message)
 			}
 	} else if (visit->out.len < UNWRITTEN_MAX) {
 		count_ask(visit, visit_text(message, "method"));
-		/* Of a flood of requests only those are answered that canceld takes at once. */
+		/*
+		 * In a flood of requests only those are answered whose answers canceld takes at
+		 * once.
+		 */
 		send_message(visit, answer_to(message));
 	}
 }
 
-/* Whether somebody waits for what cannot be read, or for its answer: it is no notification. */
+/* Whether a message that cannot be read is a request or a response, so that somebody waits. */
 static bool
 answers(struct span body)
 {
@@ -335,8 +341,8 @@ become_canceld(const struct examination *what, const struct visit *visit, pid_t 
 		NULL };
 
 	/*
-	 * canceld opens its log by the name of a descriptor: of ours where it has one, as it hands
-	 * its own on.
+	 * canceld gets its log as the path of a descriptor: of ours if the system has such paths;
+	 * otherwise of its own, which it inherits.
 	 */
 	if (!system_path_of(owner, ends[VISIT_LOG], path, sizeof(path))) {
 		snprintf(path, sizeof(path), "/dev/fd/%d", ends[VISIT_LOG]);
@@ -350,7 +356,7 @@ become_canceld(const struct examination *what, const struct visit *visit, pid_t 
 	ctl_add_words(&argv, (char *const[]){ "--", NULL });
 	ctl_add_words(&argv, what->command);
 	signal(SIGPIPE, SIG_DFL);
-	/* An interrupt at the terminal is for us: canceld hears of it what we say. */
+	/* A Ctrl+C at the terminal must reach only us: we then tell canceld what to do. */
 	setpgid(0, 0);
 	if (dup2(ends[VISIT_TO], STDIN_FILENO) >= 0 && dup2(ends[VISIT_FROM], STDOUT_FILENO) >= 0 &&
 	    (what->loud || dup2(open("/dev/null", O_WRONLY), STDERR_FILENO) >= 0))
@@ -395,7 +401,10 @@ append_progress(struct buf *line, const json_t *report)
 	view_progress(line, report);
 }
 
-/* On a terminal each second and at each report; else once, of a wait that is limited. */
+/*
+ * Says what is waited for: on a terminal every second and at each progress, otherwise once, and
+ * only if the wait is limited.
+ */
 static void
 tell_wait(struct visit *visit)
 {
@@ -456,14 +465,17 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 }
 
 /*
- * Waits until that time at the most, and returns as soon as anything has happened. false: the time
- * is over and all that had come was heard, or nothing more can come.
+ * Waits until something happens, at most until that time. false: the time is over and all that came
+ * was heard, or nothing more can come.
  */
 static bool
 turn(struct visit *visit, msec_t until)
 {
 	struct pollfd ready[VISIT_ENDS];
-	/* canceld's last words are there then; what it has left may hold the ends open. */
+	/*
+	 * Once canceld has exited, all that it wrote can be read. A process that it left may hold
+	 * the pipes open.
+	 */
 	bool over = visit->pid == 0;
 	msec_t left = (until < visit->until ? until : visit->until) - visit_now(visit);
 	msec_t wait = over || left < 0 ? 0 : left < TURN ? left : TURN, due, late;
@@ -476,7 +488,10 @@ turn(struct visit *visit, msec_t until)
 		.events = POLLOUT };
 	due = monotonic_now() + wait + 1;
 	count = poll(ready, VISIT_ENDS, (int)wait);
-	/* Not by its own work, as with a flood of messages, is this process late. */
+	/*
+	 * Only time lost in poll counts as lateness, not this process's own work, as with a flood
+	 * of messages.
+	 */
 	late = monotonic_now() - due;
 	visit->late += late > 0 ? late : 0;
 	if (count > 0) {
@@ -521,10 +536,7 @@ visit_open(struct visit *visit, const char *check, msec_t limit)
 	    visit_ask(visit, dialogue->opening, json_loads(dialogue->params, 0, NULL));
 
 	visit_begin(visit, check, limit);
-	/*
-	 * The time that canceld itself takes to start is not the server's. Its log may be
-	 * elsewhere.
-	 */
+	/* The limit counts from when canceld has started the server, if its log is ours to see. */
 	while (visit->ends[VISIT_LOG] >= 0 && !show_has(visit->decisions, "STARTED") &&
 	    is_awaited(visit, asked) && turn(visit, visit->until))
 		;

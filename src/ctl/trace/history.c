@@ -29,7 +29,10 @@ static const char usage[] =
     "  -u, --until TIME      only what was told before, in the same forms\n"
     "  -j, --json            the lines of the history\n";
 
-/* The length of a date and what parts it from a time; bytes for both. */
+/*
+ * The length of a date with the blank behind it; of a date with a time; bytes for a time with its
+ * zone.
+ */
 enum { DAY = sizeof("2026-11-26"), CLOCK = sizeof("2026-11-26 10:00:00") - 1, CLOCK_SIZE = 64 };
 
 #define LATELY ((msec_t)24 * 3600 * 1000)
@@ -37,8 +40,8 @@ enum { DAY = sizeof("2026-11-26"), CLOCK = sizeof("2026-11-26 10:00:00") - 1, CL
 /* What is wanted, and what is told of it. */
 struct choice {
 	bool failed, json, told;
-	bool older;  /* there are lines of before what is told */
-	msec_t slow; /* what took less is not told */
+	bool older;  /* there are lines from before trace.since */
+	msec_t slow; /* requests that took less are not shown */
 	size_t last; /* how many rows of sessions are told */
 	struct trace trace;
 	json_t *tools;
@@ -48,8 +51,8 @@ struct choice {
 };
 
 /*
- * Whether the text is a date from 1970 on, which the calendar has, a date and a time, or a time of
- * today, which day is.
+ * Whether the text is a date of the calendar from 1970 on, a date and a time, or a time alone,
+ * which is one of today. *day has today on entry.
  */
 static bool
 read_date(const char *text, struct tm *day)
@@ -63,7 +66,7 @@ read_date(const char *text, struct tm *day)
 	    len == DAY - 1       ? "T00:00:00" :
 		len == CLOCK - 3 ? ":00" :
 				   "");
-	/* As the table has it. */
+	/* The form that write_clock shows is read too. */
 	if (full[DAY - 1] == ' ')
 		full[DAY - 1] = 'T';
 	/*
@@ -104,7 +107,7 @@ trace_read_since(const char *text)
 	return since > 0 ? since : 1;
 }
 
-/* Reads to the end, and closes. */
+/* Hands every line to `hear`, and closes the file. Returns the exit status. */
 static int
 read_file(FILE *file, const char *path, trace_hearer *hear, void *user, bool tells)
 {
@@ -139,8 +142,8 @@ trace_read(const char *path, struct trace *trace)
 }
 
 /*
- * A file of the history; NULL: there is none. What is no file, such as a pipe, would be waited for,
- * and is passed over.
+ * Opens a file of the history; NULL: there is none. Anything but a regular file is skipped: reading
+ * a pipe could wait for ever.
  */
 static FILE *
 open_kept(const char *path, int *status, bool tells)
@@ -168,7 +171,7 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 	for (int i = 0; i < HISTORY_PLACES; i++) {
 		if (!history_directory(i, directory) || strcmp(directory, before) == 0)
 			continue;
-		/* It may become the former one while that is read. */
+		/* Both are opened first: canceld may rename history to history.1 meanwhile. */
 		for (int k = 0; k < 2; k++) {
 			snprintf(path[k], sizeof(path[k]), "%s/history%s", directory,
 			    k == 0 ? "" : ".1");
@@ -193,8 +196,8 @@ trace_is_loss(const json_t *line)
 }
 
 /*
- * A trace_hearer: the last day of which there is something is to be told; none that is to come, as
- * of a wrong clock.
+ * A trace_hearer. Finds the last 24 hours of the history, which are shown by default. Lines of the
+ * future, written with a wrong clock, do not count.
  */
 static bool
 hear_day(void *user, json_t *line)
@@ -209,7 +212,7 @@ hear_day(void *user, json_t *line)
 	return true;
 }
 
-/* A trace_hearer. */
+/* A trace_hearer. Hands the line to the trace; with --json shows it, if it is asked for. */
 static bool
 hear(void *user, json_t *line)
 {
@@ -242,7 +245,7 @@ trace_clock(msec_t time)
 	    len + strftime(shown + len, CLOCK_SIZE - len, " %Z", localtime(&seconds)));
 }
 
-/* Of today without the date. */
+/* A time; one of today is shown without the date. */
 static void
 write_clock(struct buf *text, const json_t *row, const char *key)
 {
@@ -253,8 +256,8 @@ write_clock(struct buf *text, const json_t *row, const char *key)
 }
 
 /*
- * A word of the log, which stands there in the place of a reason, is told as what else is told of
- * an end: "client gone". What a person or a server has said is not changed.
+ * The reason. Where a word of the log stands in for it, it is written as words: "client gone". What
+ * a person or a server has said is not changed.
  */
 static void
 write_why(struct buf *text, const json_t *row, const char *key)
@@ -269,8 +272,8 @@ write_why(struct buf *text, const json_t *row, const char *key)
 }
 
 /*
- * As ls has it, so that 5 and "5" differ; a number that 64 bits do not hold is a string of its
- * digits here.
+ * The id as ls shows it, so that 5 and "5" differ. A number that 64 bits do not hold is kept as a
+ * string of its digits, and shown without quotes.
  */
 static void
 write_id(struct buf *text, const json_t *row, const char *key)
@@ -320,7 +323,10 @@ trace_reason(const json_t *event)
 	return json_incref(json_object_get(event, "reason"));
 }
 
-/* Whether it became something else of the session than in any other; or something was lost. */
+/*
+ * Whether to show an event: with --failed only a loss, otherwise all but those that every session
+ * has.
+ */
 static bool
 is_told(const struct choice *choice, const json_t *event)
 {
@@ -329,14 +335,17 @@ is_told(const struct choice *choice, const json_t *event)
 	    !show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING");
 }
 
-/* Of the session or of a call. */
+/* Adds a row for each event of a session or call that is shown. */
 static void
 add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 {
 	json_t *event, *row, *ended = NULL;
 
 	show_each (event, json_object_get(owner, "events")) {
-		/* To a person that is one with the server's end, whatever is told between them. */
+		/*
+		 * A server's end and its restart are one row to a person, whatever was logged
+		 * between them.
+		 */
 		if (show_is(event, "why", "RESTARTED") &&
 		    show_is(ended, "tally", "SERVER_EXITED")) {
 			json_object_set(ended, "tally", json_object_get(event, "why"));
@@ -356,7 +365,8 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 }
 
 /*
- * What the canceld of the session tells, if it runs, borrowed; an earlier one may have had its pid.
+ * What the session's canceld has answered, if it still runs; borrowed. An earlier process may have
+ * had its pid, so the name and the start must match too.
  */
 static const json_t *
 running(const struct choice *choice, const json_t *session)
@@ -373,7 +383,7 @@ running(const struct choice *choice, const json_t *session)
 	return NULL;
 }
 
-/* What is still open becomes a call. */
+/* Adds a call for each request that is still open. */
 static void
 add_open(const struct choice *choice, json_t *session)
 {
@@ -400,7 +410,7 @@ drop_quick(json_t *rows, const char *key, msec_t slow)
 			json_array_remove(rows, i);
 }
 
-/* Each request, and what became of the session itself. */
+/* The rows of a session: its requests, and its own events. */
 static json_t *
 rows_of(const struct choice *choice, const json_t *session)
 {
@@ -408,7 +418,7 @@ rows_of(const struct choice *choice, const json_t *session)
 
 	show_each (item, json_object_get(session, "calls")) {
 		add_events(choice, item, rows);
-		/* Of one that was open as canceld was killed its event tells. */
+		/* A call without a tally was open when canceld was killed: its event has a row. */
 		if (!show_has(item, "tally") || (choice->failed && !trace_failed(item)))
 			continue;
 		row = json_copy(item);
@@ -451,8 +461,8 @@ append_session(struct choice *choice, const json_t *session)
 }
 
 /*
- * Reads and tells all that is wanted, and what is wrong, if that is to be. The exit status of
- * reading. Call end.
+ * Reads the history, and appends what is asked for to choice->out. faults: whether faults go to
+ * stderr. Returns the exit status of reading. Call end.
  */
 static int
 tell(struct choice *choice, bool faults)
@@ -471,7 +481,7 @@ tell(struct choice *choice, bool faults)
 		return status;
 	choice->targets =
 	    (struct targets){ .method = "list", .params = json_pack("{s:b}", "requests", true) };
-	/* What was later is not told. */
+	/* With --until nothing is asked about the present. */
 	if (choice->trace.until == 0 && json_object_size(choice->trace.open) > 0)
 		targets_find(&choice->targets, TARGETS_LOOK);
 	show_sort(choice->trace.sessions, "end");
@@ -518,7 +528,7 @@ history_append(struct buf *out, const char *which, size_t cells)
 	end(&choice);
 }
 
-/* ... of the servers that are wanted, or of the time. */
+/* Says that the history has nothing of the servers or of the time that were asked for. CTL_NO. */
 static int
 tell_none(struct choice *choice)
 {

@@ -26,7 +26,7 @@ struct export
 	char trace[2 * ID_SIZE]; /* for what has no parent */
 };
 
-/* W3C Trace Context: who began the trace, 00-TRACE-PARENT-FLAGS. */
+/* W3C Trace Context, as the requester sent it: 00-TRACE-PARENT-FLAGS. */
 struct origin {
 	char trace[33], parent[ID_SIZE], flags[3];
 };
@@ -136,8 +136,8 @@ flush(struct export *export)
 }
 
 /*
- * One more span, to which the caller may add; borrowed. Takes the reference to attributes. origin:
- * NULL: none.
+ * Adds a span and returns it, borrowed, for the caller to add to. Takes the reference to
+ * attributes. origin: may be NULL.
  */
 static json_t *
 add_span(struct export *export, const struct origin *origin, int kind, const json_t *name,
@@ -164,7 +164,7 @@ export_call(struct export *export, const json_t *call)
 	bool known = read_origin(call, &origin), client = show_is(call, "from", "client");
 	json_t *events, *line, *span;
 
-	/* The last bit: whether who began the trace wants it to be recorded. */
+	/* The last bit says whether the trace is to be recorded. */
 	if (known && (strtol(origin.flags, NULL, 16) & 1) == 0)
 		return;
 	events = json_array();

@@ -7,16 +7,16 @@
 #include "ctl/trace.h"
 
 enum {
-	AT_ONCE = 100, /* ms: for the clocks of the log may not agree */
+	AT_ONCE = 100, /* ms by which the times of two lines about one moment may differ */
 	NONE_YET = -1  /* the end of a session of which nothing was heard */
 };
 
-/* With these a request's answer is awaited no more, or its receiver is told so. */
+/* Words with which canceld stops waiting for an answer, or tells the receiver so. */
 static const char ends[] =
     "TIMED_OUT OPERATOR_CANCELLED CANCEL_FORWARDED CANCEL_TRANSLATED CANCEL_UNSENT CANCEL_ANSWERED CLIENT_GONE SERVER_GONE "
     "SERVER_LOST TERMINATED TOO_MANY MALFORMED OVERSIZED PROBE_ANSWERED ANSWERED_FOR_CLIENT UNANSWERABLE KILLED";
 
-/* With these a message passes: a request, its progress or its answer. */
+/* Words with which a message passes: a request, its progress or its answer. */
 static const char passes[] = "RELAYED HELD RECOVERED ID_COERCED";
 
 msec_t
@@ -60,7 +60,10 @@ trace_close(void *trace, long pid)
 	end_session(trace, key);
 }
 
-/* The session that the line is of, which may begin or end with it; the caller's. */
+/*
+ * The session that the line belongs to, whose reference the caller gets. The line may begin or end
+ * the session.
+ */
 static json_t *
 session_of(struct trace *trace, const json_t *line, msec_t time)
 {
@@ -68,7 +71,7 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	const char *key = json_string_value(json_object_get(line, "session"));
 	char number[SPAN_NUMBER_MAX + 1];
 
-	/* In two containers canceld may have one pid. */
+	/* A session id goes before the pid: canceld in two containers may have the same pid. */
 	snprintf(number, sizeof(number), "%lld", show_number(line, "pid"));
 	key = key != NULL ? key : number;
 	session = json_object_get(trace->open, key);
@@ -79,18 +82,18 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 		show_take(session, line, "pid server session");
 		json_object_set_new(trace->open, key, session);
 	}
-	/* Of one that is older only the head is known on. */
+	/* A session is reported from its first line since trace->since on. */
 	if (time >= trace->since && show_number(session, "end") < trace->since)
 		json_array_append(trace->sessions, session);
 	widen(session, time);
 	json_incref(session);
-	/* canceld says no more. */
+	/* This was the last line of the session. */
 	if (show_is_any(line, "why", "SUMMARY KILLED"))
 		end_session(trace, key);
 	return session;
 }
 
-/* What tells the requests of a session apart that are open at the same time. */
+/* The key of a request: no other request that is open in the session at the same time has it. */
 static char *
 key_of(const json_t *line, const char *from)
 {
@@ -112,7 +115,7 @@ find_call(const json_t *session, const json_t *line, const char *from)
 	return call;
 }
 
-/* When the request began that the line is about. */
+/* When the line's request began. */
 static msec_t
 start_of(const json_t *line)
 {
@@ -131,7 +134,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 	struct buf title = { 0 };
 	json_t *call;
 
-	/* A URI is no part of a name that many requests are to have. */
+	/* A title is to be shared by many requests, so it has no URI. */
 	compose(&title, name.len > 0 && !text_begins(method.ptr, "resources/") ? "%b %b" : "%b",
 	    method, name);
 	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from",
@@ -146,7 +149,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 }
 
 /*
- * How far the call's beginning is from that which the line tells; NULL: no call is so far from it.
+ * The time between the beginning of the call and that of the line's request; MSEC_NEVER for NULL.
  */
 static msec_t
 distance(const json_t *call, const json_t *line)
@@ -157,7 +160,8 @@ distance(const json_t *call, const json_t *line)
 }
 
 /*
- * Progress goes to the requester too, but has the age of the call; nobody reports that of a ping.
+ * Whether a message to the requester is progress of the call: its age is then the call's. A ping
+ * has no progress.
  */
 static bool
 is_progress(const json_t *call, const json_t *line)
@@ -167,9 +171,9 @@ is_progress(const json_t *call, const json_t *line)
 }
 
 /*
- * The call that the line is about, which may begin with it; NULL: none. An answer goes to the
- * requester, a request to its receiver. Who was the requester of a call that is only told at its
- * end is not known; mostly it is the client.
+ * The call that the line is about, which the line may begin; NULL: none. An answer goes to the
+ * requester, a request to its receiver. A call of which only the end is logged may be of either
+ * side: it is taken for the client's, which it mostly is.
  */
 static json_t *
 call_of(json_t *session, const json_t *line)
@@ -178,7 +182,7 @@ call_of(json_t *session, const json_t *line)
 	const char *to = to_server ? "server" : "client", *other = to_server ? "client" : "server";
 	json_t *call, *sent;
 
-	/* The oldest of those that were open. */
+	/* The line names the oldest request that was open when canceld was killed. */
 	if (show_is(line, "why", "KILLED") && show_has(line, "method"))
 		return add_call(session, line, "client");
 	if (!show_has(line, "id") || !json_is_string(json_object_get(line, "method")))
@@ -199,7 +203,10 @@ call_of(json_t *session, const json_t *line)
 								call;
 }
 
-/* Takes out of the message what is told of each session and call; with payload the text too. */
+/*
+ * Reads from the message what a trace shows of its session and call; with trace->payload also the
+ * text.
+ */
 static void
 read_message(const struct trace *trace, json_t *session, json_t *call, const json_t *line)
 {
@@ -223,7 +230,10 @@ read_message(const struct trace *trace, json_t *session, json_t *call, const jso
 	json_decref(message);
 }
 
-/* The first one who gives a request up says how it ended; the answer may come even so. */
+/*
+ * Records how the call ended: the first line that gives the call up decides it. An answer that
+ * comes afterwards only adds its time.
+ */
 static void
 note_end(json_t *call, const json_t *line, bool answer)
 {
@@ -238,7 +248,7 @@ note_end(json_t *call, const json_t *line, bool answer)
 		json_object_set_new(call, "answered", json_true());
 }
 
-/* What the line tells of a call or of the session. */
+/* Adds the line to its call or session: as the call's beginning or end, or as an event. */
 static void
 hear_events(struct trace *trace, json_t *session, json_t *line)
 {
@@ -253,7 +263,7 @@ hear_events(struct trace *trace, json_t *session, json_t *line)
 		json_object_set(call, "tally", json_object_get(line, "ended"));
 	if (call != NULL && (ended || answer || show_is_any(line, "why", ends)))
 		note_end(call, line, answer);
-	/* Beside its tally. */
+	/* A tally alone does not say why: the outcome does. */
 	if (ended && !show_has(call, "reason") && !show_is_any(line, "ended", "answered streams"))
 		json_object_set(call, "reason", json_object_get(call, "outcome"));
 	json_object_del(line, "payload");
@@ -288,7 +298,10 @@ trace_hear(void *user, json_t *line)
 	session = session_of(trace, line, time);
 	json_object_set_new(line, "time", json_integer(time));
 	show_take(session, line, "dialect");
-	/* The writer, which tells of that, knows the client as it was at its start. */
+	/*
+	 * KILLED comes from the log's writer, which only knows the client as it was when the writer
+	 * started.
+	 */
 	if (!show_is(line, "why", "KILLED") || !show_has(session, "client"))
 		show_take(session, line, "client");
 	if (time >= trace->since)
@@ -303,7 +316,7 @@ trace_failed(const json_t *call)
 {
 	if (show_has(call, "tally")) /* as the history has it */
 		return !show_is_any(call, "tally", TRACE_FINE);
-	/* What canceld has answered in a side's place has its word only. */
+	/* If canceld has answered in a side's place, the outcome is canceld's word for that. */
 	return show_has(call, "outcome") &&
 	    !show_is_any(call, "outcome",
 		"result ANSWERED_FOR_CLIENT PROBE_ANSWERED CANCEL_FORWARDED CANCEL_TRANSLATED CANCEL_UNSENT CLIENT_GONE TERMINATED");
@@ -331,7 +344,7 @@ trace_row(const json_t *session, const json_t *call, msec_t taken[TRACE_ROWS])
 	return row;
 }
 
-/* Moves what is done by then from the session's calls to a new list. */
+/* Moves the calls that are done from the session to a new list. */
 static json_t *
 take_calls(json_t *session, msec_t before)
 {

@@ -15,7 +15,7 @@ struct edits {                         /* zeroed: none */
 	size_t count;
 };
 
-/* Takes what stands between two places out, and puts words there. No two may overlap. */
+/* Adds an edit: replaces the text between two places by the words. Edits must not overlap. */
 static void
 add(struct edits *edits, const char *from, const char *to, struct span words)
 {
@@ -34,9 +34,7 @@ only_blanks(const char *from, const char *to)
 	return from + strspn(from, " \t\r\n,") >= to;
 }
 
-/*
- * Whether someone has put a comment between these words, or before the first one, from a place on.
- */
+/* Whether a comment stands between `from` and the first word, or between the words up to `end`. */
 static bool
 has_comment(const char *from, const struct doc_node *word, const struct doc_node *end)
 {
@@ -51,8 +49,8 @@ const char outcome_left[] = "left alone";
 static const char comment[] = "a comment stands between the words of canceld: move it first";
 
 /*
- * Appends what a new member args begins with: it stands behind the command as this behind what is
- * before it.
+ * Appends the beginning of a new member args, up to its value. It is laid out behind the command as
+ * the command is laid out behind what stands before it.
  */
 static void
 append_member(struct buf *text, const struct doc *doc, const struct entry *entry)
@@ -69,14 +67,14 @@ append_member(struct buf *text, const struct doc *doc, const struct entry *entry
 		compose(text, ",");
 	else if (span_count(span_between(start, key->start), '\n') == 0)
 		compose(text, "\n");
-	/* The same table, if the key has dots, and the same quotes. */
+	/* A dotted key keeps its table, and the key gets the same quotes as the command's. */
 	compose(text, "%b%s%s%s%b", span_between(start, key->last), quote, entry->args, quote,
 	    span_between(key->end, entry->command->start));
 }
 
 /*
- * Adds the edit that puts these words before those of a PLAIN entry, whose first one gets a place
- * behind them.
+ * Adds the edit that puts canceld's words before a PLAIN entry's own. The entry's first word, whose
+ * place canceld takes, is put behind them.
  */
 static void
 insert_words(const struct doc *doc, const struct entry *entry, struct span words,
@@ -100,7 +98,7 @@ insert_words(const struct doc *doc, const struct entry *entry, struct span words
 	buf_free(&text);
 }
 
-/* One more word of a list. */
+/* Appends a word, quoted, to a list. */
 static void
 append_word(struct buf *words, struct span word)
 {
@@ -109,8 +107,8 @@ append_word(struct buf *words, struct span word)
 }
 
 /*
- * This and what follows return NULL, or a clause that says why the edit would lose something. Wraps
- * a PLAIN entry, or gives a WRAPPED one another canceld and other options, ended by NULL.
+ * Wraps a PLAIN entry, or gives a WRAPPED one another canceld and other options, ended by NULL.
+ * Like unwrap_words it returns NULL, or a clause that says what the edit would lose.
  */
 static const char *
 wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld,
@@ -140,8 +138,8 @@ wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld
 }
 
 /*
- * args, which only wrapping has made; if something came between it and its neighbours, an empty one
- * stays.
+ * Removes the member args, which wrap had added. If something was put between args and its
+ * neighbours since then, args stays, and is emptied.
  */
 static void
 remove_args(const struct doc_node *args, struct edits *edits)
@@ -188,7 +186,10 @@ unwrap_words(const struct entry *entry, struct edits *edits)
 	return NULL;
 }
 
-/* Without --lsp only all of GROUP:NAME means a language server. */
+/*
+ * Whether the server is one of those that the command names. Without --lsp a language server must
+ * be named in full, as GROUP:NAME.
+ */
 static bool
 is_chosen(const struct change *change, const struct doc_node *server)
 {
@@ -225,8 +226,8 @@ wrap(const struct change *change, const struct doc *doc, const struct entry *ent
 	if (entry->language)
 		ctl_add_words(&given, (char *const[]){ option, lsp, NULL });
 	/*
-	 * What people know it by; -- ends the options, and a name with a slash is none for
-	 * cancelctl.
+	 * Tells canceld the name that people know the server by; but none that begins with '-',
+	 * which would look like an option, or has a slash, which cancelctl takes for a path.
 	 */
 	if (snprintf(title, NAME_SIZE, "%s", entry->name) < NAME_SIZE &&
 	    strchr("-", title[0]) == NULL && strchr(title, '/') == NULL)
@@ -253,14 +254,14 @@ unwrap(const struct entry *entry, struct outcome *outcome, struct edits *edits)
 	outcome->why = wrapped           ? unwrap_words(entry, edits) :
 	    entry->state != ENTRY_REMOTE ? entry->why :
 					   NULL;
-	/* Why, and a program: there is a canceld that stays. */
+	/* An entry with both a reason and a program has a canceld that was put there by hand. */
 	if (!wrapped && (entry->why == NULL || entry->program == NULL))
 		outcome->result = "not wrapped";
 	else if (outcome->why == NULL)
 		outcome->result = "unwrapped";
 }
 
-/* Decides about a server, and adds the edits. */
+/* Decides what becomes of a server, and adds the edits. */
 static struct outcome
 decide(const struct change *change, const struct client_servers *servers, size_t i,
     struct edits *edits)

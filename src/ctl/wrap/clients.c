@@ -200,7 +200,7 @@ is_same_file(const char *a, const char *b)
 	    first.st_ino == second.st_ino;
 }
 
-/* The home directory is no project of others. */
+/* Whether the current directory can be a project: the home directory is none. */
 static bool
 is_project_here(void)
 {
@@ -214,7 +214,7 @@ paths_of(const struct client *client)
 	return client->servers != NULL ? client->servers : "mcpServers";
 }
 
-/* Whether they look for the same servers, first of all. */
+/* Whether both clients look in the same place for servers first. */
 static bool
 are_alike(const struct client *a, const struct client *b)
 {
@@ -223,8 +223,9 @@ are_alike(const struct client *a, const struct client *b)
 }
 
 /*
- * A file has one place in the list, whatever its names and whoever reads the same servers in it;
- * one of the user's is never taken for one of the project, which may have a link to it.
+ * Adds a file. A file has one entry in the list, however many names it has and however many clients
+ * read the same servers in it. A file of the user's is never listed as the project's, even if the
+ * project has a link to it.
  */
 static void
 add_file(struct client_files *files, const struct client *client, const char *path, bool project)
@@ -249,7 +250,7 @@ add_file(struct client_files *files, const struct client *client, const char *pa
 	file->project = project;
 }
 
-/* Adds what is there of a file of the table. */
+/* Adds the files that exist for one pattern of the table. */
 static void
 find_file(struct client_files *files, const struct client *client, struct span file)
 {
@@ -315,8 +316,8 @@ is_link(const char *path)
 }
 
 /*
- * The row of a file that may be one of any project. *project: it is that file of the project here,
- * or a link to it.
+ * The client whose project files are called like this one; NULL: none. *project is set if it is the
+ * file of the project here, or a link to that.
  */
 static const struct client *
 client_of_project(const char *path, bool *project)
@@ -393,8 +394,8 @@ client_is_language(const struct doc_node *server)
 }
 
 /*
- * In opencode's second version "servers" in "mcp" has all servers; in its first one it may be the
- * name of one.
+ * Whether the node is opencode's "servers" in "mcp": since its second version all servers are in
+ * there; in the first one it may be a server that is called so.
  */
 static bool
 is_group(const struct doc_node *node)
@@ -404,7 +405,7 @@ is_group(const struct doc_node *node)
 	    doc_at(node, "url") == NULL;
 }
 
-/* A language server without one is the client's own, with settings. */
+/* An entry without a command has settings for a language server of the client's own. */
 static bool
 has_command(const struct doc_node *node)
 {
@@ -415,7 +416,10 @@ has_command(const struct doc_node *node)
 	return command != NULL && (command->kind == DOC_STRING || command->kind == DOC_ARRAY);
 }
 
-/* Of a whole file only what has this is one: plugin.json has commands of other kinds too. */
+/*
+ * If the whole file is the table of language servers ("/"), only an entry with extensionToLanguage
+ * is one: plugin.json has commands of other kinds too.
+ */
 static bool
 is_language_server(const struct doc_node *node)
 {
@@ -423,7 +427,7 @@ is_language_server(const struct doc_node *node)
 	    (node->parent->parent != NULL || doc_at(node, "extensionToLanguage") != NULL);
 }
 
-/* Those at a path of keys from node on. */
+/* Adds the servers at a path of keys below the node. */
 static void
 add_servers(struct client_servers *servers, struct doc_node *node, struct span path)
 {
@@ -506,7 +510,7 @@ client_names(const char *word, const struct doc_node *server)
 		(word[group.len] == ':' && span_equal(span_from(typed, group.len + 1), name)));
 }
 
-/* The number, in ms; MSEC_NEVER: it is none that counts. */
+/* The limit in ms; MSEC_NEVER: the node has no number, or the client ignores it. */
 static msec_t
 read_limit(const struct client *client, const struct doc_node *node)
 {
@@ -563,7 +567,7 @@ has_name(pid_t process, const char *name)
 		is_named(words + strlen(words) + 1, name));
 }
 
-/* Whether its HOME is this one, however it is spelled, or cannot be known. */
+/* Whether the process's HOME is this directory, under whatever name, or is unknown. */
 static bool
 has_home(pid_t process, const char *home)
 {

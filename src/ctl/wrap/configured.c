@@ -7,7 +7,7 @@
 #include "ctl/replace.h"
 #include "shell/words.h"
 
-/* Mistakes, and what is not known here, end the program at once. */
+/* Ends the program: the word is a mistake, or names what only the client knows. */
 _Noreturn static void
 refuse(const char *word, const char *why)
 {
@@ -15,8 +15,8 @@ refuse(const char *word, const char *why)
 }
 
 /*
- * How long the beginning is of what the client fills in, if it has an end; 0: the text does not
- * begin with that.
+ * The length of the opening bracket, such as "${", if the text begins with something that the
+ * client fills in; 0: it does not.
  */
 static size_t
 opening(const char *text)
@@ -29,10 +29,10 @@ opening(const char *text)
 	return 0;
 }
 
-/* The folder that has the .vscode in which the file is; empty: it is in none. */
+/* The folder with the .vscode that has the client's file; empty: the file is in no .vscode. */
 static char workspace[PATH_MAX];
 
-/* The file itself may be a link to one that is kept elsewhere. */
+/* Only the directory is resolved: the file itself may be a link to one that is kept elsewhere. */
 static void
 find_workspace(const char *path)
 {
@@ -167,7 +167,8 @@ configured_unknown(struct client_files *files, const char *name)
 }
 
 /*
- * What a word names: one without a group before all others, as no longer name would mean it alone.
+ * The servers that a word names. One without a group goes before those with a group, because
+ * nothing but its bare name could name it.
  */
 struct found {
 	const struct doc_node *node;
@@ -220,7 +221,7 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 	if (found.count == 0)
 		exit(status == CTL_YES ? configured_unknown(&files, colon + 1) : status);
 	find_workspace(found.path);
-	/* Its directory is entered once all files have been read. */
+	/* take() enters the server's directory, so it comes after all files have been read. */
 	take(server, word, found.node, by_hand);
 	client_files_free(&files);
 	free(where);

@@ -1,7 +1,7 @@
 /*
- * One tree, and a reader each for JSONC and TOML. The text has a NUL at its end and nowhere else.
- * After a fault the reader is there, so all that goes on reading finds nothing more, and the first
- * fault stays.
+ * One tree, with a reader for JSONC and one for TOML. The text has a NUL at its end and nowhere
+ * else. A fault moves the reader to that NUL: whoever goes on reading finds nothing more, and so
+ * the first fault stays.
  */
 #include "ctl/doc.h"
 
@@ -137,7 +137,7 @@ add(struct reader *reader, struct doc_node *parent, enum doc_kind kind, const st
 	return node;
 }
 
-/* Whether the text goes on with this; then it is skipped. */
+/* Skips the word if the text continues with it. Returns whether it does. */
 static bool
 skip(struct reader *reader, const char *word)
 {
@@ -233,7 +233,7 @@ put(struct reader *reader, const char *bytes, size_t len)
 	reader->out += len;
 }
 
-/* What was decoded from a place on. */
+/* The text decoded from `start` on. */
 static struct span
 finish(struct reader *reader, const char *start)
 {
@@ -259,8 +259,8 @@ read_code(struct reader *reader, size_t len)
 }
 
 /*
- * From behind a backslash; \u: four digits, \U: eight, \x: two. In JSON two \u may be the halves of
- * a character.
+ * Reads an escape, from behind its backslash on. \u has four digits, \U eight, \x two. In JSON two
+ * \u may be the halves of one character.
  */
 static void
 read_escape(struct reader *reader)
@@ -291,8 +291,8 @@ read_escape(struct reader *reader)
 }
 
 /*
- * In a long string of TOML, behind a backslash: the newline and the blanks behind it. false: there
- * is none.
+ * In a long string of TOML: skips a newline behind a backslash, and all blanks and newlines that
+ * follow. false: there is none.
  */
 static bool
 skip_line_end(struct reader *reader)
@@ -308,7 +308,8 @@ skip_line_end(struct reader *reader)
 }
 
 /*
- * Whether the string ends here. Of the quotes at the end of a long string up to two belong to it.
+ * Skips the quotes that end the string; false: they do not stand here. Of the quotes at the end of
+ * a long string up to two belong to the string.
  */
 static bool
 ends_string(struct reader *reader, const char *quotes)
@@ -385,7 +386,7 @@ read_part(struct reader *reader, struct doc_key *key)
 	skip_blank(reader, false);
 }
 
-/* The table that a part of a key, which is not its last one, names: found or made. */
+/* Finds or makes the table that a part of a key names. Not for the last part. */
 static struct doc_node *
 enter(struct reader *reader, struct doc_node *table, const struct doc_key *key, bool header)
 {
@@ -407,8 +408,8 @@ enter(struct reader *reader, struct doc_node *table, const struct doc_key *key, 
 }
 
 /*
- * A key, in TOML with its dots, and what may follow it; *table becomes the one that its last part
- * belongs to.
+ * Reads a key, in TOML with its dots, and the blanks behind it. *table becomes the table that the
+ * key's last part belongs to.
  */
 static struct doc_key
 read_key(struct reader *reader, struct doc_node **table, bool header)
@@ -447,7 +448,7 @@ begin_member(struct reader *reader, struct doc_node *object)
 	return add(reader, object, kind_of(reader), &key);
 }
 
-/* It is kept, as compiling takes longer than reading most files. */
+/* Compiled once, because that takes longer than reading most files. */
 static const regex_t *
 plain_values(bool toml)
 {

@@ -8,7 +8,10 @@ is_string(const struct doc_node *node)
 	return node != NULL && node->kind == DOC_STRING;
 }
 
-/* The program's name is canceld, which a packager may have given a version, as name@1.0 too. */
+/*
+ * Whether the program's name is canceld. A packager may have added a version: canceld-1.0,
+ * canceld@1.0.
+ */
 static bool
 is_canceld(const char *path)
 {
@@ -22,7 +25,7 @@ is_canceld(const char *path)
 	return *path == '\0' || *path == '@';
 }
 
-/* NULL: there are no more. */
+/* The word behind this one; NULL: it is the last. */
 static const struct doc_node *
 next_word(const struct entry *entry, const struct doc_node *word)
 {
@@ -40,8 +43,8 @@ refuse(struct entry entry, enum entry_state state, const char *why)
 }
 
 /*
- * Whether npx or the like starts canceld: the word that names what it runs, which a folder of that
- * name is not.
+ * Whether npx or another launcher starts canceld: it names canceld as what it runs, and the word is
+ * not only a folder of that name.
  */
 static bool
 launches_canceld(const struct entry *entry)
@@ -56,7 +59,7 @@ launches_canceld(const struct entry *entry)
 	return has && is_canceld(name);
 }
 
-/* Of an entry that has all but its state and what belongs to that. */
+/* Reads the words of an entry, and sets its state and the members that depend on it. */
 static struct entry
 read_words(struct entry entry)
 {
@@ -87,7 +90,7 @@ read_words(struct entry entry)
 	return entry;
 }
 
-/* Of a PLAIN entry: what its client does with the command. */
+/* Refuses a PLAIN entry if its client does something with the command that wrapping would break. */
 static struct entry
 read_use(struct entry entry, const struct doc_node *server)
 {
@@ -125,7 +128,7 @@ entry_read(const struct doc_node *server)
 		entry.args = "arguments";
 	if (entry.command == NULL)
 		return refuse(entry, ENTRY_REMOTE, "it has no command");
-	/* The same, a server before 2025: "command": {"path": ..., "args": [...]}. */
+	/* Zed, a server before 2025: "command": {"path": ..., "args": [...]}. */
 	if (entry.command->kind == DOC_OBJECT) {
 		node = entry.command;
 		entry.command = doc_at(node, "path");

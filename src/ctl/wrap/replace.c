@@ -111,8 +111,8 @@ back_up(struct replace *file, char *state)
 	if (home_make_private(state) == -1)
 		return fail(file, "no directory for the backup, %s: %s", state, strerror(errno));
 	/*
-	 * Of every time that a clock can have there is a date: its year would have to be too large
-	 * for an int.
+	 * localtime does not fail: it would take a year that does not fit into an int, and no clock
+	 * gets there.
 	 */
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime(&now));
 	snprintf(file->backup, sizeof(file->backup), "%s/%s-XXXXXX%s", state, stamp,
@@ -150,15 +150,15 @@ prepare(const struct replace *file, int fd, struct span text)
 	if (fchown(fd, (uid_t)-1, file->status.st_gid) == -1 ||
 	    system_copy_attributes(file->path, fd) == -1)
 		return -1;
-	/* The mode after an ACL, whose mask it sets. */
+	/* The mode comes after the ACL, because chmod sets the ACL's mask. */
 	if (fchmod(fd, file->status.st_mode & 07777) == -1)
 		return -1;
 	return write_all(fd, text);
 }
 
 /*
- * An empty file of ours, locked. Its name is always the same, so that whoever is killed leaves one
- * such file at most, and the next one takes that.
+ * Opens an empty file of ours, and locks it. Its name is always the same, so that a process that is
+ * killed leaves at most this one file behind, which the next process takes over.
  */
 static int
 open_beside(const char *path)
@@ -177,7 +177,7 @@ open_beside(const char *path)
 	return -1;
 }
 
-/* The file beside the old one that takes its name. */
+/* Writes the new file beside the old one, and gives it the old one's name. */
 static int
 exchange(struct replace *file, struct span text)
 {
@@ -200,7 +200,7 @@ exchange(struct replace *file, struct span text)
 		fail(file, "%s", strerror(errno));
 	else
 		result = 0;
-	/* Still locked: nobody else has taken it. */
+	/* It is still locked, so no other process has taken it over. */
 	if (result != 0)
 		unlink(beside);
 	close(fd);
@@ -217,7 +217,7 @@ replace_write(struct replace *file, struct span text, char *state)
 	sigset_t ends, before;
 	int result;
 
-	/* Ctrl-C would leave the file beside it. */
+	/* Ctrl-C would leave the file that is written beside the old one. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

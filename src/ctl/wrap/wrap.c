@@ -26,7 +26,7 @@ struct task {
 	int status;
 };
 
-/* A failure is worth more than a no. */
+/* Keeps the worse status: a failure is not replaced by a no. */
 static void
 worsen(struct task *task, int status)
 {
@@ -35,8 +35,8 @@ worsen(struct task *task, int status)
 }
 
 /*
- * A line for people, of at most so many cells: not with -j. What a terminal would not take
- * literally is escaped.
+ * Writes a line for people, of at most so many cells, unless -j is given. Escapes what a terminal
+ * would not show literally.
  */
 static void __attribute__((format(printf, 3, 4)))
 say_within(const struct task *task, size_t cells, const char *format, ...)
@@ -69,8 +69,8 @@ json_of(struct span text)
 }
 
 /*
- * With -j, an object about a server, or the whole file (NULL), with more members, which it takes.
- * why and more may be NULL.
+ * With -j, writes an object about a server (NULL: about the whole file), with the members of
+ * `more`, whose reference it takes. why and more may be NULL.
  */
 static void
 put_object(const struct task *task, const struct doc_node *server, const char *key,
@@ -89,7 +89,7 @@ put_object(const struct task *task, const struct doc_node *server, const char *k
 	json_decref(object);
 }
 
-/* The canceld before a server if it is not there; else NULL. */
+/* The path of the canceld before a server, if nothing is there any more; else NULL. */
 static const char *
 gone_canceld(const struct entry *entry)
 {
@@ -151,8 +151,8 @@ list_file(struct task *task)
 }
 
 /*
- * Of a tool call, with what the configuration says for all servers. 0: the options are refused,
- * which was told.
+ * The deadline of a tool call under these options and what the configuration file says for all
+ * servers. 0: canceld refuses the options, and has said why.
  */
 static msec_t
 deadline_of(char *const options[])
@@ -185,7 +185,7 @@ command_of(const struct outcome *outcome, const struct client_servers *servers)
 	return entry_text(&entry, entry.first);
 }
 
-/* What a client that gives up first makes of canceld's deadline. */
+/* Warns if the client itself gives up no later than canceld's deadline. */
 static void
 warn_limit(const struct task *task, const char *title, msec_t limit, msec_t deadline)
 {
@@ -211,7 +211,7 @@ put_outcome(struct task *task, const struct outcomes *outcomes, const struct out
 	if (left)
 		snprintf(line, sizeof(line), " (line %zu of the file)",
 		    doc_line(doc, server->key.start));
-	/* What unwrap leaves would fail to start once canceld is gone. */
+	/* A server that unwrap leaves alone could not be started once canceld is uninstalled. */
 	if (left && (task->change.names[0] != NULL || task->change.unwrap))
 		worsen(task, CTL_NO);
 	put_object(task, server, "result", outcome->result, outcome->why,
@@ -247,14 +247,14 @@ put_outcomes(struct task *task, const struct outcomes *outcomes)
 static void
 leave_file(struct task *task, const char *why)
 {
-	/* What is never edited is no failure to wrap all. */
+	/* With --all, a file of a kind that is never edited is no failure. */
 	if (task->file->client->grammar != DOC_YAML || !task->all)
 		worsen(task, CTL_NO);
 	put_object(task, NULL, "result", outcome_left, why, NULL);
 	say(task, "  left alone: %s", why);
 }
 
-/* What a person writes instead, in a file that cannot be read. */
+/* Shows the words that a person has to write into a file that cancelctl cannot edit. */
 static void
 put_words(const struct task *task)
 {
@@ -372,11 +372,11 @@ read_words(struct task *task, int argc, char *argv[])
 	int status = ctl_options(argc, argv, options, false,
 	    task->change.unwrap ? usage_of_unwrap : usage_of_wrap);
 
-	/* It may have been meant for canceld. */
+	/* The unknown option may have been meant for canceld. */
 	if (status == CTL_USAGE && !task->change.unwrap)
 		ctl_usage(
 		    "canceld's own options stand behind --, as in: cancelctl wrap --all -- -t 30s");
-	/* Then it has shown the usage. */
+	/* CTL_YES: ctl_options has shown the usage, and the list of clients belongs to that. */
 	for (const struct client *client = clients; status == CTL_YES && client->id != NULL;
 	     client++)
 		printf("  %-15s %s\n", client->id, client->name);
