@@ -85,7 +85,7 @@ struct watcher {
 	/* that canceld sends no more, or is asked anew; may be NULL */
 	void (*end)(void *user, long pid);
 	/* called whenever something was heard, and each second; may be NULL */
-	void (*turn)(void *user);
+	void (*round)(void *user);
 	void *user;
 };
 

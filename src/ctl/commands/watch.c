@@ -128,9 +128,9 @@ watch_run(const struct watcher *watcher, const char *which)
 			next = now + LOOK;
 		}
 		hear_all(watcher, &targets,
-		    one != NULL && watcher->turn == NULL ? -1 : (int)(next - now));
-		if (watcher->turn != NULL)
-			watcher->turn(watcher->user);
+		    one != NULL && watcher->round == NULL ? -1 : (int)(next - now));
+		if (watcher->round != NULL)
+			watcher->round(watcher->user);
 	}
 	targets_free(&targets);
 	return status;

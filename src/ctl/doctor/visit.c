@@ -19,7 +19,7 @@ enum {
 	/* bytes that canceld did not take yet; more requests are not answered */
 	UNWRITTEN_MAX = 16 << 20,
 	/* ms: the longest single wait, after which lateness and canceld's exit are looked at */
-	TURN = 20,
+	WAIT_MOST = 20,
 	FLUSH = 500,   /* ms for what is not written yet when the visit ends */
 	ASKS_MAX = 32, /* methods that a server asks its client for and that are counted */
 };
@@ -469,7 +469,7 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
  * was heard, or nothing more can come.
  */
 static bool
-turn(struct visit *visit, msec_t until)
+wait_once(struct visit *visit, msec_t until)
 {
 	struct pollfd ready[VISIT_ENDS];
 	/*
@@ -478,7 +478,7 @@ turn(struct visit *visit, msec_t until)
 	 */
 	bool over = visit->pid == 0;
 	msec_t left = (until < visit->until ? until : visit->until) - visit_now(visit);
-	msec_t wait = over || left < 0 ? 0 : left < TURN ? left : TURN, due, late;
+	msec_t wait = over || left < 0 ? 0 : left < WAIT_MOST ? left : WAIT_MOST, due, late;
 	int count;
 
 	tell_wait(visit);
@@ -538,7 +538,7 @@ visit_open(struct visit *visit, const char *check, msec_t limit)
 	visit_begin(visit, check, limit);
 	/* The limit counts from when canceld has started the server, if its log is ours to see. */
 	while (visit->ends[VISIT_LOG] >= 0 && !show_has(visit->decisions, "STARTED") &&
-	    is_awaited(visit, asked) && turn(visit, visit->until))
+	    is_awaited(visit, asked) && wait_once(visit, visit->until))
 		;
 	visit_begin(visit, check, limit);
 	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
@@ -581,7 +581,7 @@ visit_wait(struct visit *visit, const struct asked *asked, msec_t limit)
 {
 	msec_t until = visit_now(visit) + limit;
 
-	while (is_awaited(visit, asked) && turn(visit, until))
+	while (is_awaited(visit, asked) && wait_once(visit, until))
 		;
 	return asked->answer != NULL;
 }
@@ -605,10 +605,10 @@ visit_close(struct visit *visit)
 {
 	msec_t now = visit_now(visit);
 
-	while (visit->out.len > 0 && visit->ends[VISIT_TO] >= 0 && turn(visit, now + FLUSH))
+	while (visit->out.len > 0 && visit->ends[VISIT_TO] >= 0 && wait_once(visit, now + FLUSH))
 		;
 	stop(&visit->ends[VISIT_TO]);
-	while (turn(visit, visit->until))
+	while (wait_once(visit, visit->until))
 		;
 	/* The guardian then ends the server. */
 	if (visit->pid > 0) {

@@ -78,7 +78,7 @@ ctl_trace(int argc, char *argv[])
 	struct watcher watcher = { .level = "traffic",
 		.hear = hear,
 		.end = trace_close,
-		.turn = hand_on,
+		.round = hand_on,
 		.user = &trace };
 	const char *name = NULL, *since = NULL, *until = NULL;
 	bool follow = false;
