@@ -35,7 +35,7 @@ struct history {
 	struct buf members; /* of each line */
 	size_t of_session;  /* the bytes of it that do not name the client */
 	size_t told; /* the bytes in which the client has told its name, as far as they are in it */
-	msec_t wake; /* when history_turn is due; MSEC_NEVER: only after an event */
+	msec_t wake; /* when history_round is due; MSEC_NEVER: only after an event */
 	char directory[HISTORY_PATH];
 };
 
@@ -58,7 +58,7 @@ void history_open(struct history *history, struct log *log, const char *client,
 void history_end(struct history *history, const struct action *action, msec_t now);
 
 /* Counts what is due, or all, and writes. */
-void history_turn(struct history *history, msec_t now, bool all);
+void history_round(struct history *history, msec_t now, bool all);
 
 /*
  * Sets up the watchers for the next wait; and what is outstanding now, in case that canceld is

@@ -11,7 +11,7 @@
  * Reads and writes that never block, whatever kind of file stdin, stdout and stderr are. O_NONBLOCK
  * is never set on a file description that another process may share, as that process would get
  * EAGAIN in its own reads and writes. Keeps no bytes. The libev watcher decides nothing: it sets
- * `ready`, and the next turn of the loop handles it.
+ * `ready`, and the next round of the loop handles it.
  */
 enum descriptor_way {
 	/* files, which never block, and descriptions of canceld's own with O_NONBLOCK */

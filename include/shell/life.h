@@ -71,12 +71,12 @@ void life_write(struct life *life, msec_t now);
  * Handles the client's end, and carries out the steps that are due. child_signal: SIGCHLD has
  * arrived.
  */
-void life_turn(struct life *life, bool child_signal, msec_t now);
+void life_round(struct life *life, bool child_signal, msec_t now);
 
 /* Sets up the watchers for the next wait. */
 void life_watch(struct life *life);
 
-/* When life_turn is due; MSEC_NEVER: only after an event. */
+/* When life_round is due; MSEC_NEVER: only after an event. */
 msec_t life_wake(const struct life *life);
 
 /* Whether the server has gone and the client has read its answers or will not read them. */

@@ -38,7 +38,7 @@ struct log_config {
 	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
 	/* the file, if it is that of several; file is NULL then */
 	const struct writer_shared *shared;
-	bool by_turn;              /* events are written only by log_flush */
+	bool by_round;             /* events are written only by log_flush */
 	bool tail;                 /* the last lines are kept */
 	const struct buf *members; /* of each JSON object, behind the server's name; NULL: none */
 };
@@ -158,7 +158,7 @@ void log_end_line(struct log *log);
 /* Writes as much of the queue as possible without blocking. */
 void log_write(struct log *log);
 
-/* The same, and tells how many lines were lost; to be called once a turn. */
+/* Writes like log_write, and logs how many lines were lost. To be called once a round. */
 void log_flush(struct log *log);
 
 #define LOG_FIELD(name, is, member, value) \
@@ -223,10 +223,10 @@ void relay_close(struct relay *relay);
 void relay_watch(struct relay *relay);
 
 /*
- * One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much
- * as possible.
+ * Its part of a round of the loop: reads what is ready, as much as one round has time for, and
+ * writes as much as possible.
  */
-void relay_turn(struct relay *relay);
+void relay_round(struct relay *relay);
 
 /* Writes a line of canceld's own, given without its newline and the program's name. */
 void relay_say(struct relay *relay, struct span line);

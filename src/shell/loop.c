@@ -1,12 +1,12 @@
 /*
- *   one turn of the loop
+ *   one round of the loop
  *
  *   libev ──▶ watchers note what happened, nothing more
- *         ──▶ on_settle (ev_prepare):  read and hear ─▶ write ─▶ control, expire ─▶ client, server
+ *         ──▶ on_round (ev_prepare):   read and hear ─▶ write ─▶ control, expire ─▶ client, server
  *                                      ─▶ write ─▶ watch
  *
- * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known
- * before its last bytes are read. So nothing is decided in a callback: each turn first reads and
+ * libev runs a due timer before a readable descriptor of the same round, and a child's end is known
+ * before its last bytes are read. So nothing is decided in a callback: each round first reads and
  * hears what is there.
  */
 #include "shell/life.h"
@@ -17,9 +17,9 @@
 #include "shell/system.h"
 
 enum {
-	SETTLE_READ_MAX = 1 << 20, /* the largest pipe */
-	INTERRUPT_AGAIN = 2000,    /* ms */
-	/* ms: while something is due later, how often it sees whether the machine stood still */
+	ROUND_READ_MAX = 1 << 20, /* the largest pipe */
+	INTERRUPT_AGAIN = 2000,   /* ms */
+	/* ms: the longest wait while something is due, to notice that the machine slept */
 	LOOK = 60 * 1000,
 };
 
@@ -34,12 +34,12 @@ struct loop {
 	struct control control;
 	struct statistics statistics;
 	struct history history;
-	ev_prepare settle;
+	ev_prepare round;
 	ev_timer timer;
-	msec_t now;   /* of this turn */
+	msec_t now;   /* of this round */
 	msec_t due;   /* when the session is, as it was before the wait */
 	msec_t alarm; /* the time that the timer is set to; MSEC_NEVER: it does not run */
-	msec_t meant; /* until then Ctrl+C is meant for canceld: it is the second one */
+	msec_t meant; /* until then Ctrl+C is meant for canceld, as it is the second one */
 	bool failed;  /* stdin could not be read, or stdout not be written */
 };
 
@@ -51,8 +51,8 @@ hear(struct port *port)
 }
 
 /*
- * Whether the server is not read because the client does not read, and not because the server
- * itself reads nothing.
+ * Whether the server is not read only because the client does not read its answers, and not because
+ * the server itself reads nothing.
  */
 static bool
 is_stalled(const struct loop *loop)
@@ -62,8 +62,8 @@ is_stalled(const struct loop *loop)
 }
 
 /*
- * A deadline counts only after all that the server had written by then was read. What is due since
- * is so in the next turn.
+ * A deadline counts only after all that the server had written by then was read. What falls due
+ * meanwhile waits for the next round.
  */
 static void
 expire(struct loop *loop)
@@ -74,7 +74,7 @@ expire(struct loop *loop)
 
 	if (loop->due > loop->now)
 		return;
-	while (port_may_read(server) && total < SETTLE_READ_MAX && (n = port_read(server)) > 0)
+	while (port_may_read(server) && total < ROUND_READ_MAX && (n = port_read(server)) > 0)
 		total += n;
 	session_quote(loop->session, relay_last_lines(&loop->life.relay));
 	session_expire(loop->session, !stalled);
@@ -129,7 +129,9 @@ next_wake(const struct loop *loop)
 	    earlier(life_wake(&loop->life), loop->history.wake));
 }
 
-/* An alarm that is too early costs a turn, once; that is less than to set it anew in every turn. */
+/*
+ * A timer that is set too early costs one round; that is less than to set it anew in every round.
+ */
 static void
 set_alarm(struct loop *loop, msec_t wake)
 {
@@ -149,7 +151,7 @@ watch(struct loop *loop)
 	control_watch(&loop->control);
 	history_watch(&loop->history, loop->session, loop->now);
 	loop->session->journal.traffic_unseen = !log_shows(loop->log, WHY_RELAYED);
-	/* What this turn has taken is no time in which the machine slept. */
+	/* The time that this round took must not be taken for time in which the machine slept. */
 	loop->now = monotonic_now();
 	session_set_time(loop->session, loop->now);
 	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now + LOOK);
@@ -167,7 +169,7 @@ report_error(struct loop *loop, struct descriptor *descriptor, const char *doing
 	return error != 0;
 }
 
-/* A log that cannot be written would not tell: stderr does, once. */
+/* Logs failed reads and writes. That the log itself cannot be written is said once, on stderr. */
 static void
 report_errors(struct loop *loop)
 {
@@ -188,7 +190,7 @@ report_errors(struct loop *loop)
 }
 
 static void
-on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
+on_round(struct ev_loop *ev, ev_prepare *watcher, int events)
 {
 	struct loop *loop = watcher->data;
 	struct port *client = &loop->port[SIDE_CLIENT];
@@ -199,14 +201,14 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	loop->now = now;
 	session_set_time(loop->session, now);
 	child = hear_signals(loop);
-	relay_turn(&loop->life.relay);
+	relay_round(&loop->life.relay);
 	hear(&loop->port[SIDE_SERVER]);
 	hear(client);
 	/* the bytes written decide which requests may be cancelled, and how */
 	life_write(&loop->life, now);
-	control_turn(&loop->control, now);
+	control_round(&loop->control, now);
 	expire(loop);
-	life_turn(&loop->life, child, now);
+	life_round(&loop->life, child, now);
 	life_write(&loop->life, now);
 	port_write(client);
 	if (port_is_closed(client))
@@ -214,14 +216,14 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	if (life_is_over(&loop->life))
 		ev_break(ev, EVBREAK_ALL);
 	report_errors(loop);
-	history_turn(&loop->history, now, false);
+	history_round(&loop->history, now, false);
 	watch(loop);
 }
 
 /*
- * Called just before libev waits. An event is pending there only if the kernel refused to watch a
- * descriptor (ENOSPC, ENOMEM), one of libev's own too: libev would wait without it. The guardian
- * ends the server.
+ * Called just before libev waits. An event is pending then only if the kernel refused to watch a
+ * descriptor, one of libev's own perhaps (ENOSPC, ENOMEM): libev would wait without it. So canceld
+ * ends, and the guardian ends the server.
  */
 static void
 on_wait(struct ev_loop *ev)
@@ -273,9 +275,11 @@ open_session(struct loop *loop)
 	config.policy = &options->policy;
 	config.observed = !options->no_control;
 	config.restarts = options->restarts > 0;
-	/* It has to be told the path of another socket. */
+	/* The hint to cancelctl names the pid, which only finds a socket in the usual place. */
 	config.pid = options->no_control || *options->control != '\0' ? 0 : getpid();
-	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
+	/*
+	 * Without random numbers the hash tables still work, but a peer could choose colliding ids.
+	 */
 	if (!system_random(&id_secret, sizeof(id_secret)))
 		id_secret = (uint64_t)loop->now;
 	loop->session = session_new(&config, on_action, loop, loop->now);
@@ -323,9 +327,9 @@ start(struct loop *loop)
 		return -1;
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
 	loop->timer.data = loop;
-	ev_prepare_init(&loop->settle, on_settle);
-	loop->settle.data = loop;
-	ev_prepare_start(loop->ev, &loop->settle);
+	ev_prepare_init(&loop->round, on_round);
+	loop->round.data = loop;
+	ev_prepare_start(loop->ev, &loop->round);
 	ev_set_userdata(loop->ev, loop);
 	ev_set_loop_release_cb(loop->ev, on_wait, NULL);
 	return 0;
@@ -353,7 +357,7 @@ exit_status(const struct loop *loop)
 {
 	const struct journal *journal = &loop->session->journal;
 	int status = life_status(&loop->life);
-	/* If the client no longer reads, it does not miss the answers that were left. */
+	/* A client that reads no more does not miss the answers that were left. */
 	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->life.client.left_deaf;
 	bool failed = journal->tallies[TALLY_FAILED] + journal->tallies[TALLY_TIMED_OUT] +
 		journal->tallies[TALLY_BY_PERSON] + journal->tallies[TALLY_LOST] +
@@ -385,7 +389,7 @@ loop_run(struct options *options, struct log *log)
 	}
 	if (start(&loop) == 0) {
 		ev_run(loop.ev, 0);
-		history_turn(&loop.history, loop.now, true);
+		history_round(&loop.history, loop.now, true);
 		report_summary(log, loop.session, &options->policy);
 		report_errors(&loop);
 		status = exit_status(&loop);

@@ -4,7 +4,7 @@
  * the median of the ratios of single rounds. With -b as many processes compute meanwhile. Only the
  * rows that have a goal in that mode are run. Where valgrind is there, the instructions of canceld
  * for a request of 110 bytes and its answer of 100 are counted (ROW: instructions), without a
- * history and with one; on a busy machine fewer than 64 come in one turn. With a history there is
+ * history and with one; on a busy machine fewer than 64 come in one round. With a history there is
  * one in flight: valgrind makes more than a few so late that the history keeps them, which it does
  * with none that are quick.
  */

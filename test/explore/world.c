@@ -1,4 +1,4 @@
-/* Plays the events of a world, one after the other, as a turn of the shell each. */
+/* Plays the events of a world, one after the other, as a round of the shell each. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,13 +176,13 @@ wake(struct play *play)
 	return session_sleep(play->session, false, MSEC_NEVER);
 }
 
-/* The end of a turn. */
+/* The end of a round. */
 static void
-settle(struct play *play)
+end_round(struct play *play)
 {
 	drain(play);
-	for (int turns = 0; wake(play) <= play->now; turns++) {
-		if (turns == RESTLESS) {
+	for (int rounds = 0; wake(play) <= play->now; rounds++) {
+		if (rounds == RESTLESS) {
 			world_blame(play, "4: canceld never rests");
 			return;
 		}
@@ -413,7 +413,7 @@ world_step(struct play *play, int number)
 		stall(play, event);
 	else if (act != ACT_EXPIRE)
 		process(play, event);
-	settle(play);
+	end_round(play);
 	tell(play);
 }
 
@@ -547,7 +547,7 @@ world_begin(struct play *play, const struct world *world, bool script)
 		say(play, "%s > %s\n", side_name(side), *line + 1);
 		session_set_time(play->session, play->now);
 		hears(play, side, *line + 1);
-		settle(play);
+		end_round(play);
 		tell(play);
 	}
 	play->opened = true;
@@ -572,15 +572,15 @@ runs_out(struct play *play)
 {
 	msec_t at, end = play->now + LONG;
 
-	for (int turns = 0; turns < RESTLESS && (at = wake(play)) < end; turns++) {
+	for (int rounds = 0; rounds < RESTLESS && (at = wake(play)) < end; rounds++) {
 		if (play->session->server.life == SERVER_STUCK)
 			break;
 		if (at > play->now)
 			say(play, "at %lld\n", (long long)(at - START));
 		play->now = at > play->now ? at : play->now;
-		settle(play);
+		end_round(play);
 		tell(play);
-		if (play->config.heartbeat > 0 && turns > 8)
+		if (play->config.heartbeat > 0 && rounds > 8)
 			/* they go on as long as something is open */
 			play->session->config.heartbeat = MSEC_NEVER;
 	}
@@ -590,7 +590,7 @@ void
 world_stays_stalled(struct play *play)
 {
 	play->model.stalled[SIDE_CLIENT] = false;
-	settle(play);
+	end_round(play);
 	runs_out(play);
 	judge_awaited(play);
 }
@@ -603,18 +603,18 @@ world_silence(struct play *play)
 			say(play, "%s resumes\n", side_name(side));
 		play->model.stalled[side] = false;
 	}
-	settle(play);
+	end_round(play);
 	tell(play);
 	runs_out(play);
 	judge_silence(play);
 	if (!play->model.gone)
 		server_goes(play, true);
-	settle(play);
+	end_round(play);
 	tell(play);
 	judge_end(play);
 	if (play->model.left == 0 || play->model.left == 1 + LEAVE_DRAIN)
 		client_leaves(play, LEAVE_CANCEL);
-	settle(play);
+	end_round(play);
 	tell(play);
 	runs_out(play);
 	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {

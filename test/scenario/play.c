@@ -112,14 +112,14 @@ expire(struct play *play)
 	drain(play);
 }
 
-/* The end of a turn: expires what is due, after all bytes that have arrived were heard. */
+/* The end of a round: expires what is due, after all bytes that have arrived were heard. */
 static void
-settle(struct play *play)
+end_round(struct play *play)
 {
-	int turns;
+	int rounds;
 
-	for (turns = 0; wake(play) <= play->now; turns++) {
-		if (turns == RESTLESS) {
+	for (rounds = 0; wake(play) <= play->now; rounds++) {
+		if (rounds == RESTLESS) {
 			play_fail(play, play->line,
 			    "canceld wants to be woken at %lld again and again",
 			    (long long)play->now);
@@ -189,12 +189,12 @@ static void
 pass_time(struct play *play, msec_t to)
 {
 	msec_t at;
-	int turns = 0;
+	int rounds = 0;
 
-	while ((at = wake(play)) < to && turns++ < RESTLESS && !play->verdict->failed) {
+	while ((at = wake(play)) < to && rounds++ < RESTLESS && !play->verdict->failed) {
 		if (at > play->now) {
 			play->now = at;
-			turns = 0;
+			rounds = 0;
 		}
 		expire(play);
 		play_check_silence(play);
@@ -208,7 +208,7 @@ on_at(struct play *play, const struct line *line)
 {
 	if (line->value < play->now)
 		play_fail(play, line, "expected a time after %lld", (long long)play->now);
-	settle(play);
+	end_round(play);
 	play_check_silence(play);
 	if (line->kind == LINE_AT)
 		pass_time(play, line->value);
@@ -376,7 +376,7 @@ play_line(struct play *play, const struct line *line)
 {
 	play->line = line;
 	if (play_asks(line)) {
-		settle(play);
+		end_round(play);
 		play_ask(play, line);
 		play->asked = true;
 		return;
@@ -441,7 +441,7 @@ play(const struct scenario *scenario, const struct play_setup *setup, struct ver
 	for (i = 0; i < scenario->line_count && !verdict->failed; i++)
 		play_line(&play, &scenario->lines[i]);
 	if (!verdict->failed) {
-		settle(&play);
+		end_round(&play);
 		play_check_silence(&play);
 		play_check_session(&play);
 	}

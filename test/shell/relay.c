@@ -44,7 +44,7 @@ static void
 turn(void)
 {
 	relay.in.ready = true;
-	relay_turn(&relay);
+	relay_round(&relay);
 }
 
 static void

@@ -52,7 +52,7 @@ canceld_acts(struct world *world)
 		    world->now;
 		clock_expire(world);
 	} else if (chance_percent(&world->chance, 20)) {
-		/* A turn that takes long: no sleep, however late what was due is done. */
+		/* A round that takes long: no sleep, however late what was due is done. */
 		world->now += chance_below(&world->chance, 10000);
 		world->oracle.moved = world->oracle.unread = world->oracle.slept = world->now;
 		clock_expire(world);

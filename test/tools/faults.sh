@@ -146,9 +146,9 @@ plan()
 	done
 }
 
-# The configuration is read again in a turn that this makes 3 s long. The request comes behind the signal, so in that turn
+# The configuration is read again in a round that this makes 3 s long. The request comes behind the signal, so in that round
 # too, and is late at its end; had the machine slept, it would have its time again.
-try_slow_turn()
+try_slow_round()
 {
 	local config=$HOME/.config/canceld/config.json log=$work/slow.log end=$((SECONDS + limit)) pid=
 	mkfifo "$work/slow"
@@ -170,7 +170,7 @@ try_slow_turn()
 }
 
 failed=0
-if ! try_slow_turn; then
+if ! try_slow_round; then
 	echo "a slow turn counts as sleep: $(tail -n 3 "$work/slow.log" | tr '\n' ' ')"
 	failed=1
 fi

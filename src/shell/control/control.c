@@ -1,5 +1,5 @@
 /*
- *   connections ─▶ control_turn: read ─▶ a line ─▶ THE METHODS ─▶ session, views ─▶ answer
+ *   connections ─▶ control_round: read ─▶ a line ─▶ THE METHODS ─▶ session, views ─▶ answer
  *   the log (watch)  ─▶ notifications ─▶ the connection's queue ─▶ control_watch: write
  */
 #include "shell/control.h"
@@ -524,14 +524,14 @@ accept_one(struct control *control)
 	peer->closing = true;
 }
 
-/* Carries out one line, of each connection in turn. */
+/* Carries out one line; the connections take turns. */
 static void
 take_line(struct control *control)
 {
 	msec_t begun = monotonic_now();
 
 	for (int i = 0; i < control->count; i++) {
-		struct peer *peer = control->peers[control->turn++ % (unsigned)control->count];
+		struct peer *peer = control->peers[control->next++ % (unsigned)control->count];
 
 		if (peer->line == 0 || !has_room(peer))
 			continue;
@@ -544,7 +544,7 @@ take_line(struct control *control)
 }
 
 void
-control_turn(struct control *control, msec_t now)
+control_round(struct control *control, msec_t now)
 {
 	control->now = now;
 	if (control->listener.ready || now >= control->accept_at)

@@ -124,8 +124,8 @@ port_watch(struct port *port, bool writing)
 	throttle(port);
 	descriptor_want(&port->in, port_may_read(port) ? EV_READ : 0);
 	/*
-	 * A ready one has no backlog: each turn ends with port_write, which goes on while there are
-	 * both.
+	 * A port that is ready has no backlog: each round ends with port_write, which goes on while
+	 * there are both.
 	 */
 	descriptor_want(&port->out,
 	    writing && !port->out.ready && !port_is_closed(port) && port_backlog(port) > 0 ?

@@ -21,8 +21,8 @@ static unsigned received; /* since the last signals_next: a bit for each index o
 static int ending;
 
 /*
- * SIGINT that no turn has heard of yet: one that was typed in a terminal, or one that is meant for
- * canceld, as a second is.
+ * A SIGINT that no round has heard of yet: typed in a terminal, or meant for canceld, as a second
+ * one is.
  */
 enum { INTERRUPT_NONE, INTERRUPT_TYPED, INTERRUPT_MEANT };
 static volatile sig_atomic_t interrupt;

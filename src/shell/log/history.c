@@ -114,7 +114,7 @@ history_open(struct history *history, struct log *log, const char *client,
 	struct log_config config = {
 		.level = LEVEL_TRAFFIC,
 		.json = true,
-		.by_turn = true,
+		.by_round = true,
 		.name = log->config.name,
 		.shared = &history->file,
 		.members = &history->members,
@@ -155,7 +155,7 @@ history_end(struct history *history, const struct action *action, msec_t now)
 }
 
 void
-history_turn(struct history *history, msec_t now, bool all)
+history_round(struct history *history, msec_t now, bool all)
 {
 	struct statistics *statistics = history->statistics;
 

@@ -398,7 +398,7 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 	struct buf line = { 0 };
 
 	if (why_level(why) <= log->config.level) {
-		if (!log->config.by_turn)
+		if (!log->config.by_round)
 			log_flush(log);
 		if (log->lost == 0)
 			log_append_line(&line, log, log->config.json, why, fields,
@@ -406,7 +406,7 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 		log_end_line(log);
 		if (line.len == 0 || !log_pass(log, buf_span(&line), most))
 			log->lost++;
-		if (!log->config.by_turn)
+		if (!log->config.by_round)
 			log_flush(log);
 		if (log->config.tail)
 			log_append_line(&log->tail, log, true, why, fields, told);

@@ -6,7 +6,7 @@
 
 enum {
 	READ_SIZE = 16 << 10,
-	READS = 4,       /* reads in one turn of the loop */
+	READS = 4,       /* reads in one round of the loop */
 	LAST_READS = 64, /* READ_SIZE times this is the largest pipe */
 };
 
@@ -74,7 +74,7 @@ relay_watch(struct relay *relay)
 }
 
 void
-relay_turn(struct relay *relay)
+relay_round(struct relay *relay)
 {
 	if (relay->in.ready || relay->out->queue.len > 0)
 		move(relay, READS);

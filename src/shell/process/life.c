@@ -168,8 +168,8 @@ leave(struct life *life, bool signalled)
 }
 
 /*
- * Handles what was noted since the last turn, and tells the session. Returns what the server has to
- * do.
+ * Handles what was noted since the last round, and tells the session. Returns what the server has
+ * to do.
  */
 static enum supervisor_event
 turn_client(struct life *life)
@@ -643,7 +643,7 @@ rest(struct life *life)
 }
 
 void
-life_turn(struct life *life, bool child_signal, msec_t now)
+life_round(struct life *life, bool child_signal, msec_t now)
 {
 	struct supervisor *supervisor = &life->supervisor;
 	int64_t lost = (int64_t)relay_lost(&life->relay);
@@ -691,8 +691,8 @@ life_wake(const struct life *life)
 	msec_t wake;
 
 	/*
-	 * A turn writes after it has asked for the client: the next one has to handle what that has
-	 * found.
+	 * A round writes after it has handled the client: what a write has found is for the next
+	 * one.
 	 */
 	if (port_is_closed(client->port) &&
 	    (client->state == CLIENT_PRESENT || client->state == CLIENT_DRAINING))
