@@ -1,5 +1,4 @@
 #include "shell/life.h"
-#include "shell/words.h"
 
 /* Known once a header of the C library was read. */
 #ifdef __GLIBC__

@@ -58,7 +58,8 @@ struct message {
 	/* of an element: the batch, with which it passes in any case; else NULL */
 	struct message *batch;
 	struct edits *edits;
-	size_t edits_from; /* of an element: bytes of the list before its own edits; else 0 */
+	struct journal *journal; /* to which its fate is told */
+	size_t edits_from;       /* of an element: bytes of the list before its own edits; else 0 */
 	char unescaped[METHOD_MAX]; /* private, as the next */
 	struct scan storage;
 };
@@ -193,10 +194,9 @@ struct request *questions_add(struct session *session, enum side asker, const ch
  */
 struct request *questions_find(const struct session *session, enum side asker, struct id id);
 
-/* An action about a request, which may be NULL. */
+/* An action about a request or task, which may be NULL. */
 static inline struct action
-state_action(const struct session *session, enum verb verb, enum side side, enum why why,
-    const struct request *request)
+action_of(enum verb verb, enum side side, enum why why, const struct request *request)
 {
 	struct action action = { .verb = verb,
 		.side = side,
@@ -208,18 +208,18 @@ state_action(const struct session *session, enum verb verb, enum side side, enum
 		action.id = request->id.text;
 		action.method = request->method;
 		action.name = request->shown;
-		action.elapsed = session->clocks.steady - request->received;
+		action.elapsed = request->in->clocks->steady - request->received;
 	}
 	return action;
 }
 
 /* A note to a side about a request, which may be NULL. */
-void state_note(struct session *session, enum side side, enum why why,
+void state_note(struct journal *journal, enum side side, enum why why,
     const struct request *request, struct span detail);
 
 /* The same about a message that is in no table. */
-void state_note_message(struct session *session, enum side side, enum why why,
-    const struct message *message, struct span detail);
+void state_note_message(enum side side, enum why why, const struct message *message,
+    struct span detail);
 
 /*
  * Whether the client asks a person for the server, perhaps by way of a task: its own requests do
@@ -253,7 +253,7 @@ state_is_opening(const struct session *session)
 	bool open = session->handshake.opened && session->server.served;
 
 	return (session->client.pending.starting > 0 && !open) ||
-	    (session->handshake.era == ERA_MODERN && !session->party[SIDE_SERVER].spoke &&
+	    (session->handshake.era == ERA_MODERN && !session->server_party.spoke &&
 		session->clocks.steady < session->open_by);
 }
 
@@ -422,6 +422,9 @@ struct span handshake_created_task(const struct handshake *handshake, const stru
  */
 bool handshake_may_cancel_task(const struct handshake *handshake, const struct request *request);
 
+/* The era as in the log; "" if it is not known, or the dialect has none. */
+const char *handshake_era(const struct handshake *handshake);
+
 /* The form of a cancel for that receiver; NULL: its protocol has none. */
 static inline const struct cancel *
 handshake_cancel(const struct handshake *handshake, enum side receiver)
@@ -503,7 +506,7 @@ enum outcome acks_outcome(const struct acks *acks, enum side requester, struct i
  * answered.
  */
 void acks_send(struct session *session, const struct scan *ack, enum outcome outcome);
-void acks_report(struct session *session, const struct scan *ack, const char *outcome);
+void acks_report(struct journal *journal, const struct scan *ack, const char *outcome);
 
 /* --- pass.c */
 
@@ -516,16 +519,16 @@ void acks_report(struct session *session, const struct scan *ack, const char *ou
 void pass_on(struct session *session, struct message *message, enum why why);
 
 /* A copy of what would pass is appended to held, to be sent later. */
-void pass_hold(struct session *session, struct message *message, struct buf *held);
+void pass_hold(struct message *message, struct buf *held);
 
 /* The message is dropped. */
-void pass_drop(struct session *session, struct message *message, enum why why);
+void pass_drop(struct message *message, enum why why);
 
 /*
  * Drops the message's bytes here and reports it as passed: a copy goes to the other side elsewhere
  * in the queue.
  */
-void pass_take(struct session *session, struct message *message, enum why why);
+void pass_take(struct message *message, enum why why);
 
 /* The message is dropped and nothing is reported. */
 void pass_discard(struct message *message);
@@ -702,6 +705,9 @@ bool recovery_is_history(struct session *session, const struct message *message)
  */
 bool recovery_sees_stuck(const struct session *session);
 
+/* For how long a question whether the server is alive has been unanswered; MSEC_NEVER: none is. */
+msec_t recovery_unanswered(const struct session *session);
+
 /*
  * --kill-ignoring: the server goes on with a request, or its task, that was cancelled: it is to be
  * ended.
@@ -732,7 +738,7 @@ struct place *parallel_place(const struct session *session, const struct request
 void parallel_enter(struct request *request, struct place *place);
 
 /* Holds the message at hand. */
-void parallel_hold(struct session *session, struct message *message);
+void parallel_hold(struct message *message);
 
 /* The held request that can be sent now; or NULL. Sends it. */
 struct request *parallel_next(const struct session *session);

@@ -6,9 +6,6 @@
  * each direction: the caller reads into a lane, tells the session, and writes what the lane gives.
  */
 
-#include "core/dialect.h"
-#include "core/lane.h"
-#include "core/limits.h"
 #include "core/table.h"
 
 struct session_config {
@@ -83,8 +80,7 @@ struct server {
 	struct buf refusal;
 	/* the method that the client did not know when it asked; empty: it has answered since */
 	struct buf refused;
-	/* set by the caller: why no other one comes, as errors in its place say; or NULL */
-	const char *obstacle;
+	const char *obstacle; /* see session_explain */
 };
 
 struct session;
@@ -95,6 +91,12 @@ void session_free(struct session *session);
 
 /* It is `now`, for all calls until the next one. */
 void session_set_time(struct session *session, msec_t now);
+
+/* The lane of the bytes that this side writes; the other side reads them. */
+struct lane *session_lane(struct session *session, enum side side);
+
+/* Whether somebody sees decisions of LEVEL_TRAFFIC; else they are counted and not reported. */
+void session_tell_traffic(struct session *session, bool seen);
 
 /* Decides on the bytes received in the lane of side `from`. */
 void session_hear(struct session *session, enum side from);
@@ -147,6 +149,12 @@ const char *session_cannot_restart(const struct session *session);
 /* The last bytes of the server's stderr, in any encoding: quoted in errors after its end. */
 void session_quote(struct session *session, struct span words);
 
+/*
+ * Why no other server comes, as the errors in its place say from now on: a static string; NULL:
+ * that is not known.
+ */
+void session_explain(struct session *session, const char *obstacle);
+
 /* No server will be started, for this reason: every error in a server's place gives it. */
 void session_refuse(struct session *session, struct span words);
 
@@ -192,6 +200,25 @@ size_t session_outstanding(const struct session *session, enum side requester);
 bool session_turn_runs(const struct session *session);
 
 /* --- What a person, outside of the session, may see and do while it runs */
+
+struct session_view {
+	const struct journal
+	    *journal; /* what was counted; lives as long as the session, as the next */
+	const struct server *server;
+	const struct dialect *dialect; /* never NULL: a guess until the client's first request */
+	const char *protocol, *era;    /* as in the log; "" if it is not known, or there is none */
+	bool plain;                    /* the client does not speak JSON-RPC: everything passes */
+	struct span
+	    client; /* clientInfo, an object of JSON; empty if there is none, or it is too long */
+	const struct request
+	    *oldest;       /* of the client's, those too that are awaited no more; or NULL */
+	msec_t now;        /* by the clock of request->received */
+	msec_t probe_took; /* the server's last answer to a probe; MSEC_NEVER: it has given none */
+	msec_t unanswered; /* for how long a probe has been unanswered; MSEC_NEVER: none is */
+};
+
+/* Valid until the session is called again. */
+struct session_view session_view(const struct session *session);
 
 struct request_view { /* valid until the session is called again */
 	const struct request *request;
@@ -249,9 +276,6 @@ enum cancelling session_cancel(struct session *session, enum side from, struct s
 bool session_set(struct session *session, struct policy_rule *rule, bool in_flight,
     size_t *changed) MUST_USE;
 
-/* The era as in the log; "" if it is not known, or the dialect has none. */
-const char *session_era(const struct session *session);
-
 /* How many requests that were given up still count for --parallel. */
 size_t session_places_taken(const struct session *session);
 
@@ -266,9 +290,6 @@ msec_t session_oldest(const struct session *session, enum session_verdict *worst
  * stands for this one. NULL, or why it cannot be asked: a static string, as for session_restart.
  */
 const char *session_ping(struct session *session);
-
-/* For how long a question whether the server is alive has been unanswered; MSEC_NEVER: none is. */
-msec_t session_unanswered(const struct session *session);
 
 /*
  * A person has the server ended, and another one started in its place, which continues the session.
@@ -407,14 +428,16 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	bool answers, asks; /* ... it has members of a response; of a request or notification */
 };
 
-struct session { /* read only, and of party only the lanes; config and what follows are private */
+struct session {
 	struct journal journal; /* what was counted */
 	struct handshake handshake;
 	struct server server;
 	/* the lane of each has the bytes that this side writes; the other side reads them */
 	union {
-		struct party client; /* party[SIDE_CLIENT] */
 		struct party party[2];
+		struct {
+			struct party client, server_party; /* the same */
+		};
 	};
 
 	struct session_config config;

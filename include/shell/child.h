@@ -21,7 +21,6 @@
  */
 
 #include "shell/io.h"
-#include "shell/system.h"
 
 /* signal: it was sent or, below 0, why it had no effect; name: empty if it is unknown */
 typedef void sweep_fn(void *context, pid_t pid, int signal, const char *name);

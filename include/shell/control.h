@@ -35,7 +35,6 @@
  * either.
  */
 
-#include "core/session.h"
 #include "shell/life.h"
 #include "shell/place.h"
 #include "shell/statistics.h"

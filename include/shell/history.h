@@ -64,7 +64,7 @@ void history_round(struct history *history, msec_t now, bool all);
  * Sets up the watchers for the next wait; and what is outstanding now, in case that canceld is
  * killed.
  */
-void history_watch(struct history *history, const struct session *session, msec_t now);
+void history_watch(struct history *history, msec_t now);
 
 /* Says nothing more, and stops the watchers. */
 void history_close(struct history *history);

@@ -8,9 +8,6 @@
  * line of the log begins a line even after a part of the server's.
  */
 
-#include "core/dialect.h"
-#include "core/why.h"
-#include "shell/io.h"
 #include "shell/writer.h"
 
 enum {

@@ -2,7 +2,6 @@
 
 /* The options: THE TABLE of them, the command line, and the configuration file, canceld.conf(5). */
 
-#include "core/session.h"
 #include "shell/log.h"
 #include "shell/words.h"
 

@@ -11,10 +11,8 @@
  */
 #include "shell/life.h"
 
-#include "core/limits.h"
 #include "shell/control.h"
 #include "shell/history.h"
-#include "shell/system.h"
 
 enum {
 	ROUND_READ_MAX = 1 << 20, /* the largest pipe */
@@ -149,8 +147,8 @@ watch(struct loop *loop)
 	life_watch(&loop->life);
 	log_watch(loop->log);
 	control_watch(&loop->control);
-	history_watch(&loop->history, loop->session, loop->now);
-	loop->session->journal.traffic_unseen = !log_shows(loop->log, WHY_RELAYED);
+	history_watch(&loop->history, loop->now);
+	session_tell_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	/* The time that this round took must not be taken for time in which the machine slept. */
 	loop->now = monotonic_now();
 	session_set_time(loop->session, loop->now);
@@ -263,7 +261,7 @@ on_action(void *user, const struct action *action)
 	history_end(&loop->history, action, loop->now);
 	if (loop->options->policy.heard)
 		report_rules(loop->log, WHY_RULE_DOUBTED, &loop->options->policy,
-		    loop->session->handshake.dialect);
+		    session_view(loop->session).dialect);
 }
 
 static void
@@ -295,7 +293,7 @@ start(struct loop *loop)
 	open_session(loop);
 	each_side (side)
 		loop->wires[side] =
-		    loop->options->session.dry_run ? lane_new() : loop->session->party[side].lane;
+		    loop->options->session.dry_run ? lane_new() : session_lane(loop->session, side);
 	port_init(client, SIDE_CLIENT, loop->session, loop->wires);
 	port_init(server, SIDE_SERVER, loop->session, loop->wires);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
@@ -355,7 +353,7 @@ finish(struct loop *loop)
 static int
 exit_status(const struct loop *loop)
 {
-	const struct journal *journal = &loop->session->journal;
+	const struct journal *journal = session_view(loop->session).journal;
 	int status = life_status(&loop->life);
 	/* A client that reads no more does not miss the answers that were left. */
 	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->life.client.left_deaf;

@@ -9,6 +9,7 @@
 #include "queue.h"
 
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wmissing-braces" /* of unions */
 
 enum { ALARMS = 64, NEVER = -1000000 };
 

@@ -235,7 +235,7 @@ on_server(struct play *play, const struct line *line)
 	if (line->kind == LINE_BACK)
 		session_server_back(session);
 	else if (line->kind == LINE_HOPELESS)
-		session->server.obstacle = "it has failed too often (see --restart)";
+		session_explain(session, "it has failed too often (see --restart)");
 	else if (line->kind == LINE_QUOTE)
 		session_quote(session, buf_span(&line->text));
 	else if (line->kind == LINE_SHUT)

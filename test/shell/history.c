@@ -36,8 +36,10 @@ expect_written(const char *path, const char *text)
 
 TEST(a_writer_that_was_killed_is_replaced)
 {
-	static struct session session;
+	static struct policy policy;
 	static struct statistics statistics;
+	const struct session_config of = { .policy = &policy };
+	struct session *session = session_new(&of, NULL, NULL, 0);
 	const struct log_config config = { .level = LEVEL_ERROR };
 	char directory[] = "/tmp/history-XXXXXX", path[64];
 	struct log log;
@@ -48,7 +50,7 @@ TEST(a_writer_that_was_killed_is_replaced)
 	setenv("XDG_STATE_HOME", directory, 1);
 	signal(SIGPIPE, SIG_IGN);
 	log_open_shared(&log, &config);
-	history_open(&history, &log, "me", &session, &statistics);
+	history_open(&history, &log, "me", session, &statistics);
 	log_event(&log, WHY_STARTED, LOG_FIELDS(log_number("process", 1)));
 	history_round(&history, 0, false);
 	killed = history.log.writer.pid;

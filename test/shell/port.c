@@ -33,7 +33,7 @@ start_as(bool dry_run)
 	to_client_port = in[1];
 	from_server_port = out[0];
 	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
-		wires[side] = dry_run ? lane_new() : session->party[side].lane;
+		wires[side] = dry_run ? lane_new() : session_lane(session, side);
 	port_init(&client, SIDE_CLIENT, session, wires);
 	port_init(&server, SIDE_SERVER, session, wires);
 	port_open(&client, in[0], open("/dev/null", O_WRONLY), true);
@@ -161,5 +161,5 @@ TEST(in_a_dry_run_every_byte_passes)
 	ck_assert_uint_gt(port_size(&server), 0); /* the answers to what is refused */
 	port_write(&client);
 	ck_assert_uint_eq(port_size(&server), 0);
-	ck_assert_uint_gt(session->journal.refusals, 0);
+	ck_assert_uint_gt(session_view(session).journal->refusals, 0);
 }

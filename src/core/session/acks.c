@@ -48,16 +48,15 @@ acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_ki
 }
 
 void
-acks_report(struct session *session, const struct scan *ack, const char *outcome)
+acks_report(struct journal *journal, const struct scan *ack, const char *outcome)
 {
-	struct action action =
-	    state_action(session, VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
+	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
 	action.message = ack->text;
 	action.id = scan_text(ack, SCAN_PARAMS_ID);
 	action.detail = scan_text(ack, SCAN_REASON);
 	action.outcome = span_of(outcome);
-	journal_tell(&session->journal, &action);
+	journal_tell(journal, &action);
 }
 
 void
@@ -66,7 +65,7 @@ acks_send(struct session *session, const struct scan *ack, enum outcome outcome)
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}",
 	    scan_text(ack, SCAN_ID), scan_text(ack, SCAN_PARAMS_ID), outcomes[outcome].members);
 	state_answer(session, SIDE_SERVER);
-	acks_report(session, ack, outcomes[outcome].word);
+	acks_report(&session->journal, ack, outcomes[outcome].word);
 }
 
 void

@@ -5,8 +5,6 @@
  */
 #include "core/inside.h"
 
-#include "core/json.h"
-
 /* Of an array that has no other one; else empty. */
 static struct span
 only_element(struct span json)
@@ -65,7 +63,7 @@ answers_result(struct session *session, const char *result, int64_t items)
 bool
 answers_would_help(const struct session *session, struct buf *text)
 {
-	const struct request *asked = session->party[SIDE_SERVER].pending.oldest;
+	const struct request *asked = session->server_party.pending.oldest;
 	struct span refused = buf_span(&session->server.refused);
 
 	while (asked != NULL && (!request_is_awaited(asked) || asked->answer != NULL))

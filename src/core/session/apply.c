@@ -13,7 +13,7 @@
 static struct span
 hint_for(struct session *session, const struct request *request)
 {
-	bool kill = lane_received_to(session->party[SIDE_SERVER].lane) == request->heard &&
+	bool kill = lane_received_to(session->server_party.lane) == request->heard &&
 	    session->config.kill_stuck == 0 && session_cannot_restart(session) == NULL;
 	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
 	    session->handshake.dialect->asked_member != NULL && !session->config.ask_progress;
@@ -82,7 +82,7 @@ report(struct session *session, const struct request *request, const struct deci
 {
 	enum side requester = request->from;
 	bool answers = (cell->steps & DECIDE_ANSWER) && state_may_write(session, requester);
-	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
+	struct action action = action_of(answers ? VERB_SEND : VERB_NOTE,
 	    answers ? requester : side_other(requester), why, request);
 
 	if (request->state != REQUEST_ABANDONED) {
@@ -111,7 +111,7 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 	if (cell->steps & DECIDE_CANCEL)
 		return cancel_forward(session, message, why);
 	if (!(cell->steps & DECIDE_PASS))
-		pass_drop(session, message, why);
+		pass_drop(message, why);
 	else if (message->cancel != NULL)
 		cancel_pass(session, message);
 	else
@@ -173,7 +173,7 @@ note_end(struct session *session, struct request *request, enum decide_event eve
     const struct message *message)
 {
 	enum outcome outcome = outcome_of(request, event, message);
-	struct action action = state_action(session, VERB_END, request->from, why, request);
+	struct action action = action_of(VERB_END, request->from, why, request);
 
 	action.tally = tally_of(request, event, why, outcome, message);
 	action.serial = request->serial;

@@ -26,7 +26,8 @@ report_obstacle(struct session *session, enum side requester, const struct reque
     struct span obstacle)
 {
 	if (obstacle.len > 0)
-		state_note(session, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
+		state_note(&session->journal, side_other(requester), WHY_CANCEL_WITHHELD, request,
+		    obstacle);
 	return obstacle.len > 0;
 }
 
@@ -110,7 +111,7 @@ cancel_withhold(struct session *session, struct message *message)
 	message->obstacle = obstacle_to(session, message->from, message->request);
 	if (message->obstacle.len == 0)
 		return false;
-	pass_drop(session, message, WHY_CANCEL_WITHHELD);
+	pass_drop(message, WHY_CANCEL_WITHHELD);
 	return true;
 }
 
@@ -135,7 +136,7 @@ move(struct session *session, struct message *message, struct span id, enum why 
 		reason = scan_text(message->scan, SCAN_REASON);
 	compose_cancel(session, receiver, id, reason,
 	    message->urgent && request != NULL ? request->meta : SPAN_NONE);
-	pass_take(session, message, WHY_CANCEL_TRANSLATED);
+	pass_take(message, WHY_CANCEL_TRANSLATED);
 	if (message->urgent)
 		state_overtake(session, message->from);
 	else

@@ -74,7 +74,7 @@ keep_streams(struct session *session)
 static void
 await_another(struct session *session)
 {
-	struct party *client = &session->client, *server = &session->party[SIDE_SERVER];
+	struct party *client = &session->client, *server = &session->server_party;
 
 	noise_forget(session, server);
 	buf_clear(&session->server.refused);
@@ -143,12 +143,12 @@ session_server_deaf(struct session *session, bool retired)
 	struct request *request, *next;
 
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
-	state_note(session, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	state_note(&session->journal, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
 	recovery_wait_no_more(session);
 	/*
 	 * From now on it has the grace at most to answer what it has, and nothing else is answered.
 	 */
-	session->party[SIDE_SERVER].heard = now;
+	session->server_party.heard = now;
 	for (request = client->pending.oldest; request != NULL; request = next) {
 		msec_t grace = state_grace(session, request);
 		bool owed = is_owed(session, request);
@@ -183,7 +183,7 @@ bool
 session_server_owes(const struct session *session)
 {
 	const struct request *request;
-	msec_t silent = session->clocks.steady - session->party[SIDE_SERVER].heard;
+	msec_t silent = session->clocks.steady - session->server_party.heard;
 
 	if (session->handshake.plain ||
 	    (session->client.untracked > 0 && silent < state_grace(session, NULL)))

@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include "core/json.h"
-
 /* "tools/call" is of the capability tools. */
 static struct span
 capability_of(const struct method *row)
@@ -256,4 +254,13 @@ handshake_may_cancel_task(const struct handshake *handshake, const struct reques
 	return handshake->discovered ?
 	    handshake->extended :
 	    has_extension(json_member(request->meta, SCAN_META_PREFIX "clientCapabilities"));
+}
+
+const char *
+handshake_era(const struct handshake *handshake)
+{
+	static const char
+	    *const eras[] = { [ERA_NONE] = "", [ERA_LEGACY] = "legacy", [ERA_MODERN] = "modern" };
+
+	return eras[handshake->era];
 }

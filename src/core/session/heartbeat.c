@@ -2,8 +2,6 @@
 
 #include "core/inside.h"
 
-#include "core/json.h"
-
 /*
  * The part of a server's own value by which canceld's are greater: so small that the next of a
  * server that counts is, too.
@@ -75,7 +73,7 @@ may_send(const struct session *session, const struct beat *beat, double value)
 	    values ? value > value_after(beat, beat->count) && value <= DBL_MAX : beat->begun;
 
 	return sound && !recovery_sees_stuck(session) &&
-	    lane_own(session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN;
+	    lane_own(session->server_party.lane) < LIMIT_BEATS_OWN;
 }
 
 static void
@@ -84,8 +82,7 @@ send(struct session *session, struct request *request)
 	const struct dialect *dialect = session->handshake.dialect;
 	double value = value_after(&request->beat, request->beat.count + 1);
 	int64_t waited = (session->clocks.steady - request->received) / 1000;
-	struct action action =
-	    state_action(session, VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
+	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
 	struct buf *number = &session->words;
 
 	if (!may_send(session, &request->beat, value))

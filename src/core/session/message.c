@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include "core/json.h"
-
 /* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */
 static bool
 is_integer(struct span number)
@@ -94,6 +92,7 @@ interpret(struct message *message, struct session *session, struct party *writer
 	message->word = WHY_RELAYED;
 	message->scan = scan;
 	message->edits = &session->edits;
+	message->journal = &session->journal;
 	if (message->from == SIDE_SERVER && scan->fault == SCAN_BROKEN) {
 		message->broken_at = scan->fault_offset + 1;
 		scan->fault = SCAN_FINE;

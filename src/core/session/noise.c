@@ -35,7 +35,7 @@ note_said(struct session *session, struct span text)
 static void
 tell_noise(struct session *session, struct span text, uint64_t len)
 {
-	struct action action = state_action(session, VERB_DROP, SIDE_CLIENT, WHY_NOISE, NULL);
+	struct action action = action_of(VERB_DROP, SIDE_CLIENT, WHY_NOISE, NULL);
 
 	while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
 		text.len--;
@@ -139,7 +139,7 @@ is_message(const struct session *session, const struct message *message)
 static bool
 is_all_messages(struct session *session, struct span rest, bool whole, size_t *searched)
 {
-	struct party *server = &session->party[SIDE_SERVER];
+	struct party *server = &session->server_party;
 	struct message message;
 
 	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
@@ -205,7 +205,7 @@ receive_line(struct session *session, struct message *line)
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
 	} else if (server->ended && line->scan->fault == SCAN_CUT) {
 		tell_text(session, server, SPAN_NONE);
-		pass_drop(session, line, WHY_TRUNCATED);
+		pass_drop(line, WHY_TRUNCATED);
 	} else {
 		/* Text means no request, and the server's end says more of them. */
 		if (!begun && !server->ended && !fail(session, line, line))
@@ -272,7 +272,7 @@ noise_receive(struct session *session, struct message *message)
 	if (fault == SCAN_CUT && message->writer->ended)
 		why = WHY_TRUNCATED;
 	message->request = NULL; /* it may have ended */
-	pass_drop(session, message, why);
+	pass_drop(message, why);
 }
 
 /* --- frames that are thrown away as they come */
@@ -376,7 +376,7 @@ drop_oversized(struct session *session, struct message *message)
 		return;
 	}
 	if (!request_is_awaited(message->request))
-		pass_drop(session, message, WHY_OVERSIZED);
+		pass_drop(message, WHY_OVERSIZED);
 	if (message->request != NULL)
 		turns_decide(session, message->request, EVENT_OVERSIZED, NULL);
 }
@@ -436,12 +436,12 @@ begin_skip(struct session *session, struct party *party, bool text)
 				      SKIP_UNDECIDED;
 	buf_set(&party->kept, text ? bytes : SPAN_NONE);
 	if (party->skipping == SKIP_UNDECIDED)
-		pass_drop(session, &message, WHY_OVERSIZED);
+		pass_drop(&message, WHY_OVERSIZED);
 	else if (!text)
 		drop_oversized(session, &message);
 	if (text && party->side == SIDE_CLIENT) {
 		buf_set(&session->fault, SPAN("a long line that is not JSON"));
-		pass_drop(session, &message, reply_refusal(session, &message, SCAN_SYNTAX, false));
+		pass_drop(&message, reply_refusal(session, &message, SCAN_SYNTAX, false));
 	}
 }
 
@@ -465,7 +465,7 @@ end_skip(struct session *session, struct party *party, bool whole)
 	buf_set(&session->fault, count_bytes(session, "%d bytes in all", party->skipped));
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
-		state_note(session, side_other(party->side), WHY_OVERSIZED, NULL,
+		state_note(&session->journal, side_other(party->side), WHY_OVERSIZED, NULL,
 		    buf_span(&session->fault));
 	buf_clear(&session->fault);
 	party->skipping = SKIP_NOTHING;

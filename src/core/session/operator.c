@@ -117,13 +117,24 @@ session_set(struct session *session, struct policy_rule *rule, bool in_flight, s
 	return true;
 }
 
-const char *
-session_era(const struct session *session)
+struct session_view
+session_view(const struct session *session)
 {
-	static const char
-	    *const eras[] = { [ERA_NONE] = "", [ERA_LEGACY] = "legacy", [ERA_MODERN] = "modern" };
+	const struct handshake *handshake = &session->handshake;
 
-	return eras[session->handshake.era];
+	return (struct session_view){
+		.journal = &session->journal,
+		.server = &session->server,
+		.dialect = handshake->dialect,
+		.protocol = handshake->dialect_known ? handshake->dialect->name : "",
+		.era = handshake_era(handshake),
+		.plain = handshake->plain,
+		.client = buf_span(&handshake->client),
+		.oldest = session->client.pending.oldest,
+		.now = session->clocks.steady,
+		.probe_took = session->probe.took,
+		.unanswered = recovery_unanswered(session),
+	};
 }
 
 size_t

@@ -52,11 +52,11 @@ parallel_enter(struct request *request, struct place *place)
 }
 
 void
-parallel_hold(struct session *session, struct message *message)
+parallel_hold(struct message *message)
 {
 	struct request *request = message->request;
 
-	pass_hold(session, message, &request->held);
+	pass_hold(message, &request->held);
 	request->in->held += request->held.len;
 	pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 }
@@ -82,7 +82,7 @@ parallel_next(const struct session *session)
 void
 parallel_send(struct session *session, struct request *request)
 {
-	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
+	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
 	struct lane *lane = session->client.lane;
 
 	lane_overtake(lane, buf_span(&request->held));
@@ -91,7 +91,7 @@ parallel_send(struct session *session, struct request *request)
 	pending_unhold(request);
 	request->waited = session->clocks.steady - request->received;
 	request->place->free--;
-	request->heard = lane_received_to(session->party[SIDE_SERVER].lane);
+	request->heard = lane_received_to(session->server_party.lane);
 	if (request->since != MSEC_NEVER)
 		pending_start_idle(request);
 }

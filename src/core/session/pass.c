@@ -1,24 +1,18 @@
 #include "core/inside.h"
 
 static void
-report_repairs(struct session *session, const struct message *message)
+report_repair(const struct message *message, const char *format, size_t number)
 {
-	if (message->broken_at > 0) {
-		compose(state_scratch(session), "invalid UTF-8 at byte %d",
-		    (int64_t)message->broken_at - 1);
-		state_note(session, message->to, WHY_TEXT_REPAIRED, message->request,
-		    buf_span(&session->scratch));
-	}
-	if (message->cleaned > 0) {
-		compose(state_scratch(session), "replaced by --clean-text: %d",
-		    (int64_t)message->cleaned);
-		state_note(session, message->to, WHY_TEXT_REPAIRED, message->request,
-		    buf_span(&session->scratch));
-	}
+	struct buf text = { 0 };
+
+	compose(&text, format, (int64_t)number);
+	state_note(message->journal, message->to, WHY_TEXT_REPAIRED, message->request,
+	    buf_span(&text));
+	buf_free(&text);
 }
 
 static void
-report(struct session *session, const struct message *message, enum verb verb, enum why why)
+report(const struct message *message, enum verb verb, enum why why)
 {
 	const struct request *request = message->request;
 	bool in_batch = message->batch != NULL && verb == VERB_DROP;
@@ -28,14 +22,16 @@ report(struct session *session, const struct message *message, enum verb verb, e
 	if (why == WHY_RELAYED)
 		why = message->word;
 	if (message->word == WHY_RECOVERED && why != WHY_RECOVERED && verb == VERB_SEND)
-		state_note(session, message->to, WHY_RECOVERED, request, SPAN_NONE);
+		state_note(message->journal, message->to, WHY_RECOVERED, request, SPAN_NONE);
 	if (in_batch) {
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;
 	}
-	if (verb == VERB_SEND)
-		report_repairs(session, message);
-	action = state_action(session, verb, message->to, why, request);
+	if (verb == VERB_SEND && message->broken_at > 0)
+		report_repair(message, "invalid UTF-8 at byte %d", message->broken_at - 1);
+	if (verb == VERB_SEND && message->cleaned > 0)
+		report_repair(message, "replaced by --clean-text: %d", message->cleaned);
+	action = action_of(verb, message->to, why, request);
 	action.message = message->text;
 	action.outcome = message_answer(message);
 	action.traceparent = scan_text(message->scan, SCAN_META_TRACEPARENT);
@@ -53,17 +49,17 @@ report(struct session *session, const struct message *message, enum verb verb, e
 		action.detail = scan_text(message->scan, SCAN_REASON);
 	if (why == WHY_UNKNOWN_CANCEL)
 		action.detail = SPAN("no such request is outstanding");
-	journal_tell(&session->journal, &action);
+	journal_tell(message->journal, &action);
 }
 
 /* Most messages are relayed, and nobody listens to that. */
 static void
-tell(struct session *session, const struct message *message, enum verb verb, enum why why)
+tell(const struct message *message, enum verb verb, enum why why)
 {
 	if (why != WHY_RELAYED || message->word != why ||
 	    message->broken_at + message->cleaned > 0 ||
-	    !journal_count_unseen(&session->journal, why))
-		report(session, message, verb, why);
+	    !journal_count_unseen(message->journal, why))
+		report(message, verb, why);
 }
 
 static const struct edit *
@@ -116,7 +112,7 @@ void
 pass_on(struct session *session, struct message *message, enum why why)
 {
 	if (message->swallowed) {
-		pass_drop(session, message, WHY_SWALLOWED);
+		pass_drop(message, WHY_SWALLOWED);
 		return;
 	}
 	if (message->batch != NULL) {
@@ -138,7 +134,7 @@ pass_on(struct session *session, struct message *message, enum why why)
 			message->edits->texts.data, message->bound });
 		drop_edits(message);
 	}
-	tell(session, message, VERB_SEND, why);
+	tell(message, VERB_SEND, why);
 }
 
 void
@@ -150,22 +146,22 @@ pass_discard(struct message *message)
 }
 
 void
-pass_take(struct session *session, struct message *message, enum why why)
+pass_take(struct message *message, enum why why)
 {
-	tell(session, message, VERB_SEND, why);
+	tell(message, VERB_SEND, why);
 	pass_discard(message);
 }
 
 void
-pass_hold(struct session *session, struct message *message, struct buf *held)
+pass_hold(struct message *message, struct buf *held)
 {
 	copy(message, held);
-	pass_take(session, message, WHY_HELD);
+	pass_take(message, WHY_HELD);
 }
 
 void
-pass_drop(struct session *session, struct message *message, enum why why)
+pass_drop(struct message *message, enum why why)
 {
-	tell(session, message, VERB_DROP, why);
+	tell(message, VERB_DROP, why);
 	pass_discard(message);
 }

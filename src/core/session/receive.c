@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include "core/json.h"
-
 /* --- $/canceld/cancel */
 
 /* code: of the error; 0: no session is open. */
@@ -9,7 +7,7 @@ static void
 reject_ack(struct session *session, const struct message *message, int code, const char *text)
 {
 	reply_error(session, message, WHY_CANCEL_ACKNOWLEDGED, code, NULL, span_of(text));
-	acks_report(session, message->scan, text);
+	acks_report(&session->journal, message->scan, text);
 }
 
 static void
@@ -69,11 +67,11 @@ read_handshake(struct session *session, const struct message *message)
 
 	row = handshake_read_request(handshake, session->client.lane->framing, message);
 	if (!known)
-		state_note_message(session, SIDE_CLIENT, WHY_DIALECT, message,
+		state_note_message(SIDE_CLIENT, WHY_DIALECT, message,
 		    span_of(handshake->dialect->name));
 	if (handshake->era != era)
-		state_note_message(session, SIDE_CLIENT, WHY_ERA, message,
-		    span_of(session_era(session)));
+		state_note_message(SIDE_CLIENT, WHY_ERA, message,
+		    span_of(handshake_era(handshake)));
 	return row;
 }
 
@@ -83,7 +81,7 @@ refuse(struct session *session, struct message *message, int code, const char *c
     const char *text, enum why why)
 {
 	reply_error(session, message, why, code, cause, span_of(text));
-	pass_drop(session, message, why);
+	pass_drop(message, why);
 }
 
 /* ... as it is one too many. */
@@ -111,7 +109,7 @@ answer_at_once(struct session *session, struct message *message, unsigned traits
 	reply_result(session, SIDE_SERVER, message->id.text,
 	    answers_result(session, result, items));
 	state_count(session, message, TALLY_ANSWERED, WHY_ANSWERED_FOR_CLIENT);
-	pass_drop(session, message, WHY_ANSWERED_FOR_CLIENT);
+	pass_drop(message, WHY_ANSWERED_FOR_CLIENT);
 	return true;
 }
 
@@ -146,7 +144,7 @@ static void
 tell_unread(struct session *session, const struct message *message)
 {
 	if (session->handshake.unread && session->journal.counts[WHY_UNREAD] == 0) /* once */
-		state_note_message(session, message->to, WHY_UNREAD, message, SPAN_NONE);
+		state_note_message(message->to, WHY_UNREAD, message, SPAN_NONE);
 }
 
 static void
@@ -323,19 +321,22 @@ enter(struct session *session, struct message *message, const struct method *row
 		pending_begin(request);
 	}
 	if (request_is_aliased(request))
-		state_note(session, message->to, WHY_ALIASED, request, request->wire_id.text);
+		state_note(&session->journal, message->to, WHY_ALIASED, request,
+		    request->wire_id.text);
 	else if (request->token.hash != request->wire_token.hash)
-		state_note(session, message->to, WHY_ALIASED, request, request->wire_token.text);
+		state_note(&session->journal, message->to, WHY_ALIASED, request,
+		    request->wire_token.text);
 	if (request->flags & REQUEST_ASKED)
-		state_note(session, message->to, WHY_PROGRESS_ASKED, request, request->token.text);
+		state_note(&session->journal, message->to, WHY_PROGRESS_ASKED, request,
+		    request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
 	else if (are_kept(session) && !records_keep(session, message, request) &&
 	    session->config.restarts)
-		state_note(session, message->to, WHY_UNRECORDED, request, SPAN_NONE);
+		state_note(&session->journal, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
 	if (alarm_armed(&request->turn))
-		parallel_hold(session, message);
+		parallel_hold(message);
 	else
 		pass_on(session, message, WHY_RELAYED);
 }
@@ -404,7 +405,7 @@ receive_request(struct session *session, struct message *message)
 	} else if (!client && answer_at_once(session, message, row->traits)) {
 		return;
 	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
-		pass_drop(session, message, reply_gone(session, message));
+		pass_drop(message, reply_gone(session, message));
 	} else if ((too_much = why_too_much(session, message)) != NULL) {
 		refuse_more(session, message, too_much);
 	} else {
@@ -572,7 +573,7 @@ receive_response(struct session *session, struct message *message)
 	}
 	if (request == NULL) {
 		message->obstacle = describe_error(session, message);
-		pass_drop(session, message, WHY_STRAY);
+		pass_drop(message, WHY_STRAY);
 		return;
 	}
 	/* else the receiver has not seen it: not its answer */
@@ -609,15 +610,15 @@ on_foreign_cancel(struct session *session, struct message *message, struct id id
 	if (id.text.len == 0 &&
 	    !(untracked &&
 		(unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
-		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL);
+		pass_drop(message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL);
 	else if (request != NULL && (request->traits & METHOD_STREAM))
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
 	else if (untracked)
 		cancel_pass(session, message);
 	else if (!ended && (request != NULL || questions_find(session, message->to, id) != NULL))
-		pass_drop(session, message, WHY_FORBIDDEN_CANCEL);
+		pass_drop(message, WHY_FORBIDDEN_CANCEL);
 	else
-		pass_drop(session, message, WHY_UNKNOWN_CANCEL);
+		pass_drop(message, WHY_UNKNOWN_CANCEL);
 }
 
 static void
@@ -634,7 +635,7 @@ on_cancel(struct session *session, struct message *message)
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
 	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
-		pass_drop(session, message, WHY_FORBIDDEN_CANCEL);
+		pass_drop(message, WHY_FORBIDDEN_CANCEL);
 	else
 		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
 }
@@ -661,7 +662,7 @@ on_update(struct session *session, struct message *message, struct id token, str
 		return;
 	}
 	pending_arm(silenced, TIME_LINGER);
-	pass_drop(session, message, WHY_LATE_PROGRESS);
+	pass_drop(message, WHY_LATE_PROGRESS);
 }
 
 /* Puts the requester's own token back into progress of its request or task. */
@@ -714,7 +715,7 @@ on_progress(struct session *session, struct message *message)
 	    !questions_has_minted(session, token.text)) {
 		pass_on(session, message, WHY_UNTRACKED);
 	} else if (request == NULL) {
-		pass_drop(session, message, WHY_LATE_PROGRESS);
+		pass_drop(message, WHY_LATE_PROGRESS);
 	} else if (dialect->turn_cancel != NULL) {
 		on_update(session, message, token, request);
 	} else {
@@ -767,7 +768,7 @@ on_stream(struct session *session, struct message *message, struct request *stre
 	stream->begun |= begins;
 	stream->repeats &= !begins;
 	if (repeated)
-		pass_drop(session, message, WHY_SWALLOWED);
+		pass_drop(message, WHY_SWALLOWED);
 	else
 		turns_decide(session, stream, EVENT_PROGRESS_OWED, message);
 }
@@ -788,10 +789,10 @@ on_opened(struct session *session, struct message *message)
 	}
 	/* else once a person has the server started again */
 	if (!message->bound && session->config.restarts)
-		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
+		state_note_message(SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
 	if (message->bound &&
 	    (session->server.life == SERVER_AWAY || session->server.life == SERVER_HANDSHAKE))
-		pass_take(session, message, WHY_RELAYED);
+		pass_take(message, WHY_RELAYED);
 	else
 		pass_on(session, message, WHY_RELAYED);
 }
@@ -809,11 +810,11 @@ receive_notification(struct session *session, struct message *message)
 	if (message->cancel != NULL) {
 		on_cancel(session, message);
 	} else if (client && span_equal(method, ACKS_METHOD)) {
-		pass_drop(session, message, WHY_MALFORMED_CANCEL);
+		pass_drop(message, WHY_MALFORMED_CANCEL);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
 	} else if (recovery_is_history(session, message)) {
-		pass_drop(session, message, WHY_SWALLOWED);
+		pass_drop(message, WHY_SWALLOWED);
 	} else if (span_is(method, dialect->progress)) {
 		on_progress(session, message);
 	} else if (span_is(method, dialect->task_status)) {

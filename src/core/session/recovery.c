@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include "core/json.h"
-
 /* JSON-RPC 2.0 section 5.1: a server answers an unknown method with -32601. */
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
 
@@ -68,7 +66,7 @@ recovery_try(struct session *session)
 
 	session->probe.trial = TRIAL_ASKED;
 	question->flags |= REQUEST_TRIAL;
-	action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question);
+	action = action_of(VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question);
 	state_answer(session, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
 }
@@ -173,7 +171,7 @@ time_left(struct session *session)
 	const struct lane *lane = session->client.lane;
 	struct probe *probe = &session->probe;
 	msec_t kill_stuck = session->config.kill_stuck, steady = session->clocks.steady;
-	msec_t heard = session->party[SIDE_SERVER].heard;
+	msec_t heard = session->server_party.heard;
 	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
 	msec_t most = LIMIT_PATIENCES * kill_stuck > TIME_STUCK_LEAST ?
 	    LIMIT_PATIENCES * kill_stuck :
@@ -207,7 +205,7 @@ static void
 expire_probe(struct session *session, struct request *question)
 {
 	struct action action =
-	    state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, session->probe.cause.oldest);
+	    action_of(VERB_NOTE, SIDE_SERVER, WHY_STUCK, session->probe.cause.oldest);
 	msec_t left = time_left(session);
 
 	session->probe.taken = session->client.lane->taken;
@@ -226,8 +224,7 @@ expire_probe(struct session *session, struct request *question)
 void
 recovery_ignored(struct session *session, const struct request *request)
 {
-	struct action action =
-	    state_action(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_IGNORED, request);
+	struct action action = action_of(VERB_NOTE, SIDE_SERVER, WHY_CANCEL_IGNORED, request);
 
 	if (!may_ask(session))
 		return;
@@ -258,8 +255,7 @@ recovery_expect_heed(struct session *session, struct request *request)
 static void
 expire_trial(struct session *session, struct request *question)
 {
-	struct action action =
-	    state_action(session, VERB_NOTE, SIDE_SERVER, WHY_PROBE_UNANSWERED, question);
+	struct action action = action_of(VERB_NOTE, SIDE_SERVER, WHY_PROBE_UNANSWERED, question);
 	struct probe *probe = &session->probe;
 	bool unread = lane_backlog(session->client.lane) > 0;
 
@@ -335,12 +331,12 @@ session_restart(struct session *session, bool force)
 		return obstacle;
 	dismiss(session, SPAN("a person has ended it (cancelctl restart)"));
 	session->server.dismissed = true;
-	state_note(session, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
+	state_note(&session->journal, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
 	return NULL;
 }
 
 msec_t
-session_unanswered(const struct session *session)
+recovery_unanswered(const struct session *session)
 {
 	const struct request *question = session->questions[SIDE_CLIENT].oldest;
 
@@ -352,7 +348,7 @@ session_unanswered(const struct session *session)
 bool
 recovery_sees_stuck(const struct session *session)
 {
-	msec_t unanswered = session_unanswered(session),
+	msec_t unanswered = recovery_unanswered(session),
 	       silent = session->clocks.steady - session->server.answered;
 
 	if (session->server.life == SERVER_STUCK)
@@ -372,7 +368,7 @@ session_ping(struct session *session)
 		return "the handshake is not answered, and before that it may not be asked";
 	if (!session->handshake.framing_known)
 		return "the client has sent nothing yet, which would show how messages are framed";
-	if (session_unanswered(session) == MSEC_NEVER)
+	if (recovery_unanswered(session) == MSEC_NEVER)
 		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
 		    ask(session, probe_method(session), SPAN_NONE, MSEC_NEVER), SPAN_NONE);
 	return NULL;
@@ -385,7 +381,7 @@ session_ping(struct session *session)
 static void
 send_again(struct session *session, struct span text, const struct request *request)
 {
-	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
+	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
 	const struct scan_value *id;
 	struct scan scan;
 
@@ -447,8 +443,7 @@ send_streams(struct session *session)
 static void
 send_list_changes(struct session *session)
 {
-	struct action action =
-	    state_action(session, VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
+	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
 
 	if (session->handshake.era == ERA_MODERN)
 		return;
@@ -521,7 +516,7 @@ replay(struct session *session)
 	buf_clear(&session->server.refusal);
 	state_release(session);
 	send_streams(session);
-	state_note(session, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
+	state_note(&session->journal, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(session);
 }
 
@@ -531,7 +526,7 @@ session_server_back(struct session *session)
 	for (size_t i = 0; i < session->records.count; i++)
 		session->records.list[i].open = false;
 	if (session->records.lost && !session->config.restarts)
-		state_note(session, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
+		state_note(&session->journal, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
 	send_records(session, SERVER_HANDSHAKE, METHOD_HANDSHAKE);
 	replay(session);
 }
@@ -540,7 +535,7 @@ session_server_back(struct session *session)
 static void
 refuse_replay(struct session *session, const struct request *question, struct span words)
 {
-	state_note(session, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
+	state_note(&session->journal, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
 	buf_set(&session->server.refusal, words);
 }
 
@@ -670,7 +665,7 @@ replay_answered(struct session *session, const struct request *question,
 			server_enter(&session->server, SERVER_STUCK);
 	} else if (session->server.life == SERVER_HANDSHAKE) {
 		if (!span_equal(version, buf_span(&session->handshake.version)))
-			state_note(session, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
+			state_note(&session->journal, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
 			    SPAN("another protocolVersion"));
 		handshake_read_tasks(&session->handshake, message);
 	}
@@ -683,7 +678,7 @@ recovery_answered(struct session *session, struct message *message, enum why why
 	bool replays = alarm_armed(&question->hard) && server_is_replaying(&session->server);
 
 	message->request = question;
-	pass_drop(session, message, why);
+	pass_drop(message, why);
 	if (question->flags & REQUEST_PROBE)
 		session->probe.took = session->clocks.steady - question->received;
 	if (question->flags & REQUEST_TRIAL) {
@@ -733,7 +728,8 @@ recovery_expire(struct session *session, enum side asker)
 			if (server_is_replaying(&session->server))
 				give_up(session, question);
 		} else {
-			state_note(session, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
+			state_note(&session->journal, SIDE_CLIENT, WHY_FORGOTTEN, question,
+			    SPAN_NONE);
 			pending_remove(question);
 			if (server_is_replaying(&session->server))
 				replay(session);

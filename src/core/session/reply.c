@@ -1,4 +1,3 @@
-#include "core/json.h"
 #include "core/inside.h"
 
 /* An error, whose text is session->words; or a tool's result that tells of it. */
@@ -138,7 +137,7 @@ quote(struct session *session, unsigned traits)
 	size_t most = traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2;
 
 	if (words.len > 0 && !session->server.dismissed &&
-	    lane_own(session->party[SIDE_SERVER].lane) < LIMIT_QUOTED)
+	    lane_own(session->server_party.lane) < LIMIT_QUOTED)
 		compose(&session->words, ": %b", span_last_lines(words, most));
 }
 

@@ -23,6 +23,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->server.status = session->server.signal = -1;
 	session->open_by = now + TIME_START;
 	session->probe.took = MSEC_NEVER;
+	pending_init(&session->probe.cause, SIDE_CLIENT, &session->clocks);
 	parallel_begin(session);
 	each_side (side) {
 		struct party *party = &session->party[side];
@@ -42,7 +43,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 void
 session_free(struct session *session)
 {
-	struct ack *ack = session->acks.waiting, *next;
+	struct ack *ack;
 
 	each_side (side) {
 		lane_free(session->party[side].lane);
@@ -64,8 +65,8 @@ session_free(struct session *session)
 	buf_free(&session->handshake.client);
 	buf_free(&session->handshake.logins);
 	records_free(&session->records);
-	for (; ack != NULL; ack = next) {
-		next = ack->next;
+	while ((ack = session->acks.waiting) != NULL) {
+		session->acks.waiting = ack->next;
 		free(ack);
 	}
 	buf_free(&session->edits.list);
@@ -104,7 +105,7 @@ settle_framing(struct session *session, const struct party *party, bool ended)
 	if (!handshake->dialect_known)
 		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 	if (handshake->plain)
-		state_note(session, SIDE_CLIENT, WHY_PLAIN, NULL,
+		state_note(&session->journal, SIDE_CLIENT, WHY_PLAIN, NULL,
 		    SPAN("the client's first bytes are no JSON-RPC"));
 	each_side (side) {
 		struct party *changed = &session->party[side];
@@ -294,7 +295,7 @@ receive_frame(struct session *session, struct party *party)
 		repair(session, &message);
 	bom = message.start > start + party->frame.body;
 	if (message.kind == MESSAGE_BLANK) {
-		pass_drop(session, &message, bom ? WHY_BOM_STRIPPED : WHY_BLANK);
+		pass_drop(&message, bom ? WHY_BOM_STRIPPED : WHY_BLANK);
 	} else if (message.kind == MESSAGE_NONE) {
 		noise_receive(session, &message);
 	} else {
@@ -302,7 +303,8 @@ receive_frame(struct session *session, struct party *party)
 		if (message.from == SIDE_SERVER)
 			requests_note_life(session);
 		if (bom)
-			state_note(session, message.to, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+			state_note(&session->journal, message.to, WHY_BOM_STRIPPED, NULL,
+			    SPAN_NONE);
 		receive_message(session, &message);
 	}
 	frame_advance(&party->frame, party->lane->decided - start);
@@ -334,6 +336,18 @@ hear(struct session *session, struct party *party, bool ended)
 	if (party->side == SIDE_CLIENT && server_takes_nothing(&session->server))
 		lane_lose_reader(party->lane, true);
 	lane_give_back(party->lane);
+}
+
+struct lane *
+session_lane(struct session *session, enum side side)
+{
+	return session->party[side].lane;
+}
+
+void
+session_tell_traffic(struct session *session, bool seen)
+{
+	session->journal.traffic_unseen = !seen;
 }
 
 void
@@ -375,7 +389,7 @@ session_expire(struct session *session, bool heard)
 		heartbeat_expire(session);
 	}
 	lane_give_back(session->client.lane); /* of what was withdrawn */
-	lane_give_back(session->party[SIDE_SERVER].lane);
+	lane_give_back(session->server_party.lane);
 }
 
 /* The earlier of `wake` and the first alarm, by the caller's clock, which is `lag` ms ahead. */

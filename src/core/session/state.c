@@ -11,8 +11,7 @@ session_set_time(struct session *session, msec_t now)
 	msec_t passed = now - clocks->now;
 
 	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW) {
-		struct action action =
-		    state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+		struct action action = action_of(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
 		/*
 		 * Since when the clock stood still is unknown; on a machine that is always a little
@@ -36,8 +35,7 @@ session_set_time(struct session *session, msec_t now)
 bool
 state_asks_person(const struct session *session)
 {
-	return session->party[SIDE_SERVER].pending.persons + session->tasks[SIDE_SERVER].persons >
-	    0;
+	return session->server_party.pending.persons + session->tasks[SIDE_SERVER].persons > 0;
 }
 
 /* --- the server */
@@ -95,7 +93,7 @@ server_serves(struct server *server)
 const char *
 state_looks_like(const struct session *session, struct span text, bool whole)
 {
-	bool lines = session->party[SIDE_SERVER].lane->framing == FRAMING_NEWLINE;
+	bool lines = session->server_party.lane->framing == FRAMING_NEWLINE;
 	struct scan scan;
 
 	if (session->server.served || text.len == 0)
@@ -119,7 +117,7 @@ state_looks_like(const struct session *session, struct span text, bool whole)
 static void
 quote_unfinished(const struct session *session, struct buf *quote)
 {
-	struct span text = span_skip_space(lane_undecided(session->party[SIDE_SERVER].lane));
+	struct span text = span_skip_space(lane_undecided(session->server_party.lane));
 	const char *looks = state_looks_like(session, text, false);
 
 	if (looks != NULL && quote->len == 0)
@@ -145,6 +143,12 @@ session_refuse(struct session *session, struct span words)
 {
 	buf_set(&session->server.refusal, words);
 	session->server.unstarted = true;
+}
+
+void
+session_explain(struct session *session, const char *obstacle)
+{
+	session->server.obstacle = obstacle;
 }
 
 bool
@@ -282,7 +286,7 @@ state_tell(struct session *session, struct request *request)
 {
 	if (session->config.kill_ignoring > 0 && !request->cancel_sent &&
 	    request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL)) {
-		session->excuse = state_excuse(session, session->party[SIDE_SERVER].pending.newest);
+		session->excuse = state_excuse(session, session->server_party.pending.newest);
 		alarm_arm(&request->in->heed, &request->heed, state_heed_time(session, request),
 		    session->clocks.steady);
 	}
@@ -315,7 +319,7 @@ state_count(struct session *session, const struct message *message, enum tally t
 	const struct method *row = dialect_method(session->handshake.dialect, message->method);
 	char storage[SCAN_VALUE_MAX], shown[NAME_SHOWN];
 	struct span name = scan_string(message->scan, row->name_field, storage, sizeof(storage));
-	struct action action = state_action(session, VERB_END, message->from, why, NULL);
+	struct action action = action_of(VERB_END, message->from, why, NULL);
 
 	if (span_equal(message->method, ACKS_METHOD))
 		return;
@@ -329,20 +333,20 @@ state_count(struct session *session, const struct message *message, enum tally t
 }
 
 void
-state_note(struct session *session, enum side side, enum why why, const struct request *request,
+state_note(struct journal *journal, enum side side, enum why why, const struct request *request,
     struct span detail)
 {
-	struct action action = state_action(session, VERB_NOTE, side, why, request);
+	struct action action = action_of(VERB_NOTE, side, why, request);
 
 	action.detail = detail;
-	journal_tell(&session->journal, &action);
+	journal_tell(journal, &action);
 }
 
 void
 state_send(struct session *session, enum side from, enum why why, const struct request *request,
     struct span detail)
 {
-	struct action action = state_action(session, VERB_SEND, side_other(from), why, request);
+	struct action action = action_of(VERB_SEND, side_other(from), why, request);
 
 	state_overtake(session, from);
 	action.detail = detail;
@@ -350,13 +354,12 @@ state_send(struct session *session, enum side from, enum why why, const struct r
 }
 
 void
-state_note_message(struct session *session, enum side side, enum why why,
-    const struct message *message, struct span detail)
+state_note_message(enum side side, enum why why, const struct message *message, struct span detail)
 {
-	struct action action = state_action(session, VERB_NOTE, side, why, NULL);
+	struct action action = action_of(VERB_NOTE, side, why, NULL);
 
 	action.id = message->id.text;
 	action.method = message->method;
 	action.detail = detail;
-	journal_tell(&session->journal, &action);
+	journal_tell(message->journal, &action);
 }

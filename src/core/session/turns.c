@@ -16,7 +16,7 @@ runs_on(const struct session *session)
 void
 turns_end(struct session *session, struct id session_id, bool by_client)
 {
-	const struct pending *asked = &session->party[SIDE_SERVER].pending;
+	const struct pending *asked = &session->server_party.pending;
 	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *request, *next;
 
 	if (turn != NULL)
@@ -155,7 +155,7 @@ forward(struct session *session, struct message *message, enum why why)
 	if (cancel_withhold(session, message))
 		return;
 	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
-		pass_drop(session, message, why);
+		pass_drop(message, why);
 	} else if (message->kind == MESSAGE_NOTIFICATION) {
 		if (!message->urgent || message->batch != NULL)
 			session->handshake.front = message->start + 1;
@@ -164,7 +164,7 @@ forward(struct session *session, struct message *message, enum why why)
 		compose(state_scratch(session), COMPOSE_TURN_CANCEL,
 		    session->handshake.dialect->turn_cancel,
 		    scan_text(message->scan, SCAN_SESSION_ID));
-		pass_take(session, message, why);
+		pass_take(message, why);
 		state_overtake(session, SIDE_CLIENT);
 	}
 }
@@ -176,7 +176,7 @@ turns_cancelled(struct session *session, struct message *message)
 	const struct request *last = cancel_all(session, message, &moot);
 
 	if (message->kind == MESSAGE_REQUEST) {
-		state_note_message(session, SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
+		state_note_message(SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
 		reply_result(session, SIDE_CLIENT, message->id.text, SPAN("null"));
 		state_count(session, message, TALLY_ANSWERED, WHY_REPAIRED);
 	}
@@ -211,7 +211,7 @@ turns_lost(struct session *session, bool last)
 	char plain[ID_MAX];
 
 	for (; turn != NULL; turn = turn->newer) {
-		struct action action = state_action(session, VERB_SEND, SIDE_CLIENT,
+		struct action action = action_of(VERB_SEND, SIDE_CLIENT,
 		    last ? WHY_SERVER_GONE : WHY_SERVER_LOST, NULL);
 
 		action.method = span_of(update);

@@ -1,7 +1,5 @@
 #include "core/table.h"
 
-#include "core/json.h"
-
 /*
  * Freed requests of the size that most fit into: the next ones are made of these. Variants that
  * look for misuse of memory keep none (1), as such a request would hide it.

@@ -1,6 +1,5 @@
 #include "core/compose.h"
 #include "shell/options.h"
-#include "shell/words.h"
 
 #define IN_HOME "~/.config/canceld/config.json"
 #define SERVERS "servers"

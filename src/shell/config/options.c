@@ -5,9 +5,6 @@
 #include <stdarg.h>
 
 #include "core/compose.h"
-#include "core/limits.h"
-#include "shell/system.h"
-#include "shell/words.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
 

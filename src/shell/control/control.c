@@ -7,10 +7,6 @@
 #include <stdarg.h>
 
 #include "core/compose.h"
-#include "shell/io.h"
-#include "shell/place.h"
-#include "shell/system.h"
-#include "shell/words.h"
 
 enum {
 	ACCEPT_PAUSE = 250, /* ms, after there was no descriptor for a connection */

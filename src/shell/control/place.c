@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <sys/un.h>
 
-#include "shell/system.h"
 #include "shell/words.h"
 
 enum {

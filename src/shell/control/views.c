@@ -1,7 +1,5 @@
 #include "shell/control.h"
 
-#include "shell/words.h"
-
 static json_t *
 shown(struct span text)
 {
@@ -148,7 +146,7 @@ static json_t *
 view_client(const struct control *control)
 {
 	const struct client *client = &control->life->client;
-	struct span told = buf_span(&control->session->handshake.client);
+	struct span told = session_view(control->session).client;
 	json_t *info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL), *object;
 
 	object = json_pack("{s:o*,s:o*,s:O*,s:O*}", "pid",
@@ -172,7 +170,7 @@ view_directory(void)
 static json_t *
 view_server(const struct control *control, enum session_verdict verdict)
 {
-	const struct session *session = control->session;
+	struct session_view view = session_view(control->session);
 	static const char *const lives[] = {
 		[SERVER_OPEN] = "running",
 		[SERVER_STUCK] = "stuck",
@@ -190,11 +188,11 @@ view_server(const struct control *control, enum session_verdict verdict)
 	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(),
 	    "state",
 	    control->life->resting ? "resting" :
-		session->server.dismissed && session->server.life != SERVER_GONE ?
+		view.server->dismissed && view.server->life != SERVER_GONE ?
 				     "restarting" :
-				     lives[session->server.life],
-	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(session->probe.took),
-	    "unanswered_ms", time_or_null(session_unanswered(session)));
+				     lives[view.server->life],
+	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(view.probe_took),
+	    "unanswered_ms", time_or_null(view.unanswered));
 }
 
 static json_t *
@@ -218,7 +216,7 @@ views_meant(const struct control *control, const struct policy_rule *rule)
 	struct buf text = { 0 };
 	json_t *meant = NULL;
 
-	if (policy_meant(&control->options->policy, rule, control->session->handshake.dialect,
+	if (policy_meant(&control->options->policy, rule, session_view(control->session).dialect,
 		&text) &&
 	    text.len > 0)
 		meant = printable_json(buf_span(&text), false);
@@ -247,7 +245,8 @@ json_t *
 views_list(const struct control *control, bool requests)
 {
 	const struct session *session = control->session;
-	const uint64_t *counts = session->journal.counts;
+	struct session_view view = session_view(session);
+	const uint64_t *counts = view.journal->counts;
 	size_t in_flight =
 	    session_outstanding(session, SIDE_CLIENT) + session_outstanding(session, SIDE_SERVER);
 	enum session_verdict verdict;
@@ -259,12 +258,11 @@ views_list(const struct control *control, bool requests)
 	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}",
 	    "pid", (int)getpid(), "name", printable_json(span_of(control->options->name), false),
 	    "version", CANCELD_VERSION, "command", view_command(control->options->command),
-	    "dialect", session->handshake.dialect_known ? session->handshake.dialect->name : "",
-	    "era", session_era(session), "client", view_client(control), "directory",
+	    "dialect", view.protocol, "era", view.era, "client", view_client(control), "directory",
 	    view_directory(), "started", (json_int_t)control->started, "age_ms",
 	    (json_int_t)(control->now - control->started_at), "server",
 	    view_server(control, verdict), "in_flight", (json_int_t)in_flight, "calls",
-	    (json_int_t)session->journal.requests[SIDE_CLIENT], "oldest_ms", time_or_null(oldest),
+	    (json_int_t)view.journal->requests[SIDE_CLIENT], "oldest_ms", time_or_null(oldest),
 	    "timeouts", (json_int_t)counts[WHY_TIMED_OUT], "dry_run",
 	    control->options->session.dry_run, "restarts", (json_int_t)counts[WHY_RESTARTED],
 	    "config", views_doubts(control, json_copy(control->options->file.faults)), "requests",
@@ -330,7 +328,8 @@ json_t *
 views_stats(const struct control *control)
 {
 	const struct session *session = control->session;
-	const struct journal *journal = &session->journal;
+	struct session_view view = session_view(session);
+	const struct journal *journal = view.journal;
 	json_t *words = json_object();
 	enum session_verdict verdict;
 
@@ -340,10 +339,9 @@ views_stats(const struct control *control)
 			    json_integer((json_int_t)journal->counts[why]));
 	return json_pack("{s:i,s:o,s:s,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(),
 	    "name", printable_json(span_of(control->options->name), false), "dialect",
-	    session->handshake.dialect_known ? session->handshake.dialect->name : "", "uptime_ms",
-	    (json_int_t)(control->now - control->started_at), "why", words, "requests",
-	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies",
-	    view_tallies(journal->tallies), "in_flight",
+	    view.protocol, "uptime_ms", (json_int_t)(control->now - control->started_at), "why",
+	    words, "requests", pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]),
+	    "tallies", view_tallies(journal->tallies), "in_flight",
 	    pair(session_outstanding(session, SIDE_CLIENT),
 		session_outstanding(session, SIDE_SERVER)),
 	    "oldest_ms", time_or_null(session_oldest(session, &verdict)), "queued_bytes",

@@ -1,7 +1,5 @@
 #include "shell/io.h"
 
-#include "shell/system.h"
-
 /*
  * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a
  * pipe that polls writable finds room: pipe(7).

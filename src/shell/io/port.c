@@ -1,7 +1,5 @@
 #include "shell/io.h"
 
-#include "core/limits.h"
-
 void
 port_init(struct port *port, enum side side, struct session *session, struct lane *const wires[2])
 {
@@ -9,8 +7,8 @@ port_init(struct port *port, enum side side, struct session *session, struct lan
 		.session = session,
 		.from = wires[side],
 		.to = wires[side_other(side)],
-		.heard = session->party[side].lane,
-		.told = session->party[side_other(side)].lane,
+		.heard = session_lane(session, side),
+		.told = session_lane(session, side_other(side)),
 		.in = DESCRIPTOR_NONE,
 		.out = DESCRIPTOR_NONE,
 		.reader = DESCRIPTOR_NONE };

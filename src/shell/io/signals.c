@@ -2,8 +2,6 @@
 
 #include <strings.h>
 
-#include "shell/system.h"
-
 /*
  * Signals that end canceld come first, then the others that it handles, then those whose
  * disposition it changes.

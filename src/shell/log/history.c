@@ -3,8 +3,6 @@
 #include <sys/mman.h>
 
 #include "core/compose.h"
-#include "core/session.h"
-#include "shell/system.h"
 #include "shell/words.h"
 
 enum {
@@ -72,7 +70,7 @@ on_end(void *user, struct buf *line)
 static void
 begin(struct history *history)
 {
-	struct span told = buf_span(&history->session->handshake.client);
+	struct span told = session_view(history->session).client;
 	struct buf *members = &history->members;
 	const char *name, *version;
 	json_t *info;
@@ -183,15 +181,16 @@ history_round(struct history *history, msec_t now, bool all)
 }
 
 void
-history_watch(struct history *history, const struct session *session, msec_t now)
+history_watch(struct history *history, msec_t now)
 {
 	struct history_page *page = history->page;
-	const struct request *oldest = session->client.pending.oldest;
+	struct session_view view = session_view(history->session);
+	const struct request *oldest = view.oldest;
 
 	if (page == NULL)
 		return;
 	log_watch(&history->log);
-	page->open = session_outstanding(session, SIDE_CLIENT);
+	page->open = session_outstanding(history->session, SIDE_CLIENT);
 	for (int i = 0; i < STEPS && oldest != NULL && !request_is_awaited(oldest); i++)
 		oldest = oldest->newer;
 	if (!request_is_awaited(oldest)) {
@@ -199,7 +198,7 @@ history_watch(struct history *history, const struct session *session, msec_t now
 		page->id = page->method = page->name = SPAN_NONE;
 	} else if (page->serial != oldest->serial) {
 		page->serial = oldest->serial;
-		page->since = now - (session->clocks.steady - oldest->received);
+		page->since = now - (view.now - oldest->received);
 		page->method = span_keep(page->storage[0], NAME, oldest->method);
 		page->name = span_keep(page->storage[1], NAME, oldest->shown);
 		page->id = span_keep(page->storage[2], NAME, oldest->id.text);

@@ -1,8 +1,6 @@
 #include "shell/log.h"
 
 #include "core/compose.h"
-#include "core/json.h"
-#include "shell/system.h"
 #include "shell/words.h"
 
 enum {

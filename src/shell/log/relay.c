@@ -1,7 +1,6 @@
 #include "shell/log.h"
 
 #include "core/compose.h"
-#include "shell/system.h"
 #include "shell/words.h"
 
 enum {

@@ -1,5 +1,4 @@
 #include "core/compose.h"
-#include "core/session.h"
 #include "shell/log.h"
 
 /* The key of an action's detail, where it is not "reason". */
@@ -124,10 +123,11 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 void
 report_summary(struct log *log, const struct session *session, struct policy *policy)
 {
-	const struct journal *journal = &session->journal;
+	struct session_view view = session_view(session);
+	const struct journal *journal = view.journal;
 	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
 
-	report_rules(log, WHY_RULE_UNUSED, policy, session->handshake.dialect);
+	report_rules(log, WHY_RULE_UNUSED, policy, view.dialect);
 	log_event(log, WHY_SUMMARY,
 	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
 		log_number("answered", tallies[TALLY_ANSWERED]),

@@ -1,6 +1,5 @@
 #include "shell/writer.h"
 
-#include "shell/system.h"
 #include "shell/words.h"
 
 enum {

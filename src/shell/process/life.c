@@ -8,9 +8,6 @@
 #include "shell/life.h"
 
 #include "core/compose.h"
-#include "core/limits.h"
-#include "shell/system.h"
-#include "shell/words.h"
 
 enum { LOOK = 250 }; /* ms from one look to the next */
 
@@ -120,8 +117,9 @@ time_or(msec_t given, msec_t built_in)
 static msec_t
 patience_of(const struct life *life)
 {
-	return life->server->closed ? TIME_EXIT_WAIT :
-				      TIME_CLOSE_WAIT + life->session->handshake.dialect->patience;
+	return life->server->closed ?
+	    TIME_EXIT_WAIT :
+	    TIME_CLOSE_WAIT + session_view(life->session).dialect->patience;
 }
 
 /* The client does not stay in its state. */
@@ -303,7 +301,7 @@ plan_successor(struct life *life, bool served)
 		life->restart.wait = 0;
 	else if (obstacle == NULL && restart_after(&life->restart, served, life->now) == MSEC_NEVER)
 		obstacle = "it has failed too often (see --restart)";
-	life->session->server.obstacle = obstacle;
+	session_explain(life->session, obstacle);
 	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + life->restart.wait;
 	else
@@ -518,7 +516,7 @@ life_start(struct life *life)
 {
 	const struct options *options = life->options;
 
-	life->server = &life->session->server;
+	life->server = session_view(life->session).server;
 	open_client(life);
 	child_init(&life->child);
 	life->restart =
@@ -707,6 +705,7 @@ life_wake(const struct life *life)
 bool
 life_is_over(const struct life *life)
 {
+	struct session_view view = session_view(life->session);
 	const struct supervisor *supervisor = &life->supervisor;
 	const struct client *client = &life->client;
 
@@ -714,8 +713,8 @@ life_is_over(const struct life *life)
 		return false;
 	if (is_deaf(client))
 		return true;
-	if (supervisor->state == PROCESS_ENDED &&
-	    life->session->journal.requests[SIDE_CLIENT] == 0 && !life->session->handshake.plain)
+	if (supervisor->state == PROCESS_ENDED && view.journal->requests[SIDE_CLIENT] == 0 &&
+	    !view.plain)
 		return false;
 	/* A client that closed its stdin may still read earlier answers, but not for long. */
 	if (client->state == CLIENT_LEFT && life->now >= client->until)
