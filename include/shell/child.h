@@ -99,7 +99,7 @@ bool sweep_hear(pid_t kept, pid_t leader, siginfo_t *info);
 bool sweep_wait(int fd, int news, msec_t time);
 
 enum guardian_kind {
-	/* the first report: the server's process is there; number: the guardian's own pid */
+	/* the first news: the server's process is there; number: the guardian's own pid */
 	GUARDIAN_FORKED,
 	/* number: 0, or an errno, if the command cannot be executed, or no process created */
 	GUARDIAN_EXECUTED,
@@ -107,7 +107,7 @@ enum guardian_kind {
 	GUARDIAN_SIGNALLED, /* as sweep_fn; number: the signal */
 };
 
-struct guardian_report {
+struct guardian_news {
 	enum guardian_kind kind;
 	pid_t pid;    /* the server, or for GUARDIAN_SIGNALLED the process; 0: none */
 	pid_t leader; /* of the server's group */
@@ -131,7 +131,7 @@ struct guardian {
 	int reader;
 	const char *socket; /* removed at the end, if nobody listens there; "": none */
 	int input, output;  /* the server's stdin and stdout */
-	int control;        /* a stream socket, for reports and orders */
+	int control;        /* a stream socket, for news and orders */
 	msec_t kill_after;  /* from SIGTERM to SIGKILL, if canceld is gone without an order */
 };
 
@@ -150,7 +150,7 @@ enum {
 struct child {
 	pid_t pid;      /* 0: not started, or swept */
 	pid_t guardian; /* 0: not started, or reaped */
-	/* ready when the guardian has reported something; ended: it is about to end */
+	/* ready when there is news of the guardian; ended: it is about to end */
 	struct descriptor control;
 	/* once exited: its exit status, or one of the above; -1 if a signal ended it, or unknown */
 	int status;
@@ -195,7 +195,7 @@ void child_order(struct child *child, msec_t term, msec_t kill_after);
 void child_seize(struct child *child);
 
 /*
- * Reads the guardian's reports and reaps children. Call it when control is ready, on SIGCHLD, and
+ * Reads the guardian's news and reaps children. Call it when control is ready, on SIGCHLD, and
  * at child_wake.
  */
 void child_hear(struct child *child);

@@ -21,15 +21,15 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 static struct child child;
 static struct port port;
 
-/* So many reports of a guardian can be written; then this error comes. */
-static int reports_left = -1, report_error;
+/* So many news of a guardian can be written; then this error comes. */
+static int news_left = -1, news_error;
 
 ssize_t
 write(int fd, const void *bytes, size_t len)
 {
-	if (len == sizeof(struct guardian_report) && reports_left >= 0 && reports_left-- == 0) {
-		reports_left = 0;
-		errno = report_error;
+	if (len == sizeof(struct guardian_news) && news_left >= 0 && news_left-- == 0) {
+		news_left = 0;
+		errno = news_error;
 		return -1;
 	}
 	return syscall(SYS_write, fd, bytes, len);
@@ -126,7 +126,7 @@ TEST(a_read_that_fails_ends_the_guardian)
 }
 
 /* The server has left one in a session of its own, which is not told, and ended as others are. */
-TESTS(reports_that_fail_keep_nothing_from_its_end, 0, 3)
+TESTS(news_that_fail_keep_nothing_from_its_end, 0, 3)
 {
 	static const int errors[] = { ENOBUFS, EIO, EAGAIN };
 	char script[] = "setsid sleep 50 <&- >&- 2>&- & echo $!; exec cat", shell[] = "/bin/sh",
@@ -135,8 +135,8 @@ TESTS(reports_that_fail_keep_nothing_from_its_end, 0, 3)
 	pid_t left;
 
 	NEEDS(SYSTEM_ADOPTS);
-	report_error = errors[_i];
-	reports_left = 2; /* FORKED, EXECUTED */
+	news_error = errors[_i];
+	news_left = 2; /* FORKED, EXECUTED */
 	signal(SIGTERM, SIG_DFL);
 	signals_save();
 	child_start(&child,

@@ -28,7 +28,7 @@ put(struct alarm **heap, struct alarm *alarm, size_t place)
  * and up again.
  */
 static void
-settle(struct alarm **heap, size_t count, struct alarm *alarm, size_t place)
+sift(struct alarm **heap, size_t count, struct alarm *alarm, size_t place)
 {
 	size_t next;
 
@@ -57,7 +57,7 @@ alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_
 		/* NOLINT */
 		timeline->heap = mem_resize(timeline->heap, timeline->room, sizeof(struct alarm *));
 	}
-	settle(timeline->heap, timeline->count + 1, alarm, timeline->count);
+	sift(timeline->heap, timeline->count + 1, alarm, timeline->count);
 	timeline->count++;
 }
 
@@ -72,7 +72,7 @@ alarm_disarm(struct alarm *alarm)
 	alarm->timeline = NULL;
 	last = timeline->heap[--timeline->count];
 	if (last != alarm)
-		settle(timeline->heap, timeline->count, last, alarm->place);
+		sift(timeline->heap, timeline->count, last, alarm->place);
 }
 
 struct alarm *

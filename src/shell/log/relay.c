@@ -47,7 +47,7 @@ enqueue(struct relay *relay, struct span bytes)
 }
 
 static void
-move(struct relay *relay, int reads)
+carry(struct relay *relay, int reads)
 {
 	char bytes[READ_SIZE];
 	ssize_t got;
@@ -76,7 +76,7 @@ void
 relay_round(struct relay *relay)
 {
 	if (relay->in.ready || relay->out->queue.len > 0)
-		move(relay, READS);
+		carry(relay, READS);
 }
 
 void
@@ -96,7 +96,7 @@ relay_say(struct relay *relay, struct span line)
 void
 relay_close(struct relay *relay)
 {
-	move(relay, LAST_READS);
+	carry(relay, LAST_READS);
 	descriptor_close(&relay->in);
 	log_close(&relay->own);
 	if (relay->write_end >= 0)
@@ -117,13 +117,13 @@ relay_lost(struct relay *relay)
 struct span
 relay_last_lines(struct relay *relay)
 {
-	move(relay, LAST_READS);
+	carry(relay, LAST_READS);
 	return span_last_lines(buf_span(&relay->tail), RELAY_TAIL_MAX - 1);
 }
 
 void
 relay_forget(struct relay *relay)
 {
-	move(relay, LAST_READS);
+	carry(relay, LAST_READS);
 	buf_clear(&relay->tail);
 }

@@ -64,43 +64,42 @@ child_refuse(struct child *child, int error)
 }
 
 static void
-hear_report(struct child *child, const struct guardian_report *report)
+hear_one(struct child *child, const struct guardian_news *news)
 {
-	switch (report->kind) {
+	switch (news->kind) {
 	case GUARDIAN_FORKED:
 		/*
 		 * Otherwise the guardian is init of another pid namespace (unshare(1)), and these
 		 * pids mean nothing here.
 		 */
-		if (report->number == (int)child->guardian) {
-			child->pid = child->own.server = report->pid;
-			child->own.leader = report->leader;
+		if (news->number == (int)child->guardian) {
+			child->pid = child->own.server = news->pid;
+			child->own.leader = news->leader;
 		}
 		break;
 	case GUARDIAN_EXECUTED:
-		child->error = report->number;
+		child->error = news->number;
 		if (child->error != 0)
 			child_refuse(child, child->error);
 		break;
 	case GUARDIAN_ENDED:
-		note_exit(child, report->number);
+		note_exit(child, news->number);
 		break;
 	case GUARDIAN_SIGNALLED:
-		child->signalled |= report->pid == child->pid && report->number > 0;
-		child->own.signalled(child->own.context, report->pid, report->number, report->name);
+		child->signalled |= news->pid == child->pid && news->number > 0;
+		child->own.signalled(child->own.context, news->pid, news->number, news->name);
 	}
 }
 
 /* A guardian that cannot be heard is of no use before the server is executed. */
 static void
-hear_reports(struct child *child)
+hear_news(struct child *child)
 {
-	struct guardian_report report;
+	struct guardian_news news;
 
 	while (child->control.fd >= 0 &&
-	    descriptor_read(&child->control, (char *)&report, sizeof(report)) ==
-		(ssize_t)sizeof(report))
-		hear_report(child, &report);
+	    descriptor_read(&child->control, (char *)&news, sizeof(news)) == (ssize_t)sizeof(news))
+		hear_one(child, &news);
 	if (child->control.ended && child->error < 0 && child->guardian > 0)
 		kill(child->guardian, SIGKILL);
 }
@@ -160,11 +159,11 @@ child_hear(struct child *child)
 {
 	siginfo_t info;
 
-	hear_reports(child);
+	hear_news(child);
 	if (child->seized)
 		child_seize(child);
 	if (child->guardian > 0 && sweep_hear(child->guardian, 0, &info)) {
-		hear_reports(child);
+		hear_news(child);
 		lose_guardian(child, &info);
 	}
 	if (child->unguarded != NULL && !child->swept)
@@ -208,7 +207,7 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 	descriptor_init(&child->control, control[0], true);
 	while (child->error < 0 && !child->control.ended && (left = end - monotonic_now()) > 0) {
 		poll(&(struct pollfd){ .fd = control[0], .events = POLLIN }, 1, (int)left);
-		hear_reports(child);
+		hear_news(child);
 	}
 }
 

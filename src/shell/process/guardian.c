@@ -7,7 +7,7 @@ enum {
 	EXECUTED = 1, /* ... until the server is executed */
 	READER = 2,
 
-	/* ms for canceld to read reports, when no more of them fit into the socket */
+	/* ms for canceld to read news, when no more of it fits into the socket */
 	HEARD_TIME = 500,
 };
 
@@ -22,15 +22,15 @@ struct watch {
 
 /* false: it could not be written now. */
 static bool
-report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const char *name)
+tell(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
-	struct guardian_report report = { .kind = kind,
+	struct guardian_news news = { .kind = kind,
 		.pid = pid,
 		.leader = watch->sweep.leader,
 		.number = number };
 
-	snprintf(report.name, sizeof(report.name), "%s", name);
-	return write(CONTROL, &report, sizeof(report)) > 0 || errno == EPIPE || errno == ECONNRESET;
+	snprintf(news.name, sizeof(news.name), "%s", name);
+	return write(CONTROL, &news, sizeof(news)) > 0 || errno == EPIPE || errno == ECONNRESET;
 }
 
 /* canceld may be stopped (SIGSTOP) and make no room in time. */
@@ -39,7 +39,7 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 {
 	struct watch *watch = context;
 
-	watch->unheard = watch->unheard || !report(watch, GUARDIAN_SIGNALLED, pid, signal, name);
+	watch->unheard = watch->unheard || !tell(watch, GUARDIAN_SIGNALLED, pid, signal, name);
 }
 
 static void
@@ -113,7 +113,7 @@ note_executed(struct watch *watch, int error)
 {
 	watch->executed = true;
 	close(EXECUTED);
-	if (!report(watch, GUARDIAN_EXECUTED, watch->sweep.server, error, "") || error != 0)
+	if (!tell(watch, GUARDIAN_EXECUTED, watch->sweep.server, error, "") || error != 0)
 		lose_canceld(watch);
 }
 
@@ -144,7 +144,7 @@ hear_children(struct watch *watch)
 		sweep->exited = sweep_hear(sweep->server, sweep->leader, end);
 	hear_executed(watch);
 	if (sweep->exited && !watch->told)
-		watch->told = report(watch, GUARDIAN_ENDED, end->si_pid,
+		watch->told = tell(watch, GUARDIAN_ENDED, end->si_pid,
 		    end->si_code == CLD_EXITED ? end->si_status : -end->si_status, "");
 }
 
@@ -232,7 +232,7 @@ guardian_run(const struct guardian *guardian)
 	    guardian->reader < 0 || dup2(guardian->reader, READER) < 0 ? READER : READER + 1);
 	signal(SIGCHLD, on_child);
 	watch.sweep.exited = watch.sweep.server < 1;
-	if (!report(&watch, GUARDIAN_FORKED, watch.sweep.server, (int)getpid(), "") || error != 0)
+	if (!tell(&watch, GUARDIAN_FORKED, watch.sweep.server, (int)getpid(), "") || error != 0)
 		note_executed(&watch, error != 0 ? error : EAGAIN);
 	end_all(&watch);
 	remove_socket(guardian->socket);
