@@ -18,7 +18,7 @@ tell(const char *line)
 	(void)put;
 }
 
-/* Where canceld cannot go on. The guardian ends the server. */
+/* For a failure after which canceld cannot go on. The guardian ends the server. */
 static _Noreturn void
 end(const char *line)
 {
@@ -54,7 +54,10 @@ resize(void *old, long size)
 	return NULL;
 }
 
-/* Both libraries would call abort() themselves, or lose what they were to build. */
+/*
+ * Out of memory: libev would call abort() itself, and jansson return NULL in the middle of its
+ * work. Both are given canceld's allocator, which ends canceld with a message.
+ */
 static void
 prepare_memory(void)
 {
@@ -72,8 +75,8 @@ prepare_memory(void)
 }
 
 /*
- * If only the file in the home names a log that cannot be opened, that is one of its mistakes: the
- * session goes on.
+ * Opens the log. If the log cannot be opened, and only the configuration file in the home names it,
+ * that is a fault of this file, and the session goes on.
  */
 static int
 open_log(struct log *log, struct options *options)
@@ -93,8 +96,8 @@ open_log(struct log *log, struct options *options)
 }
 
 /*
- * A client runs the command it knows in a terminal, so that a person can log in (ACP
- * "Authentication Methods").
+ * Whether to execute the command directly. A client runs the command that it is configured with in
+ * a terminal, so that a person can log in (ACP "Authentication Methods").
  */
 static bool
 stands_aside(const struct options *options)
@@ -158,8 +161,8 @@ main(int argc, char *argv[])
 		status = open_log(&log, &options);
 	opened = status == OPTIONS_RUN;
 	/*
-	 * A program seldom shows its user what canceld writes to stderr: it is told in the answer
-	 * to its first request.
+	 * A client seldom shows its user canceld's stderr: the fault is told in the answer to the
+	 * client's first request.
 	 */
 	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
 		opened = log_open(&log, &options.log) == NULL;

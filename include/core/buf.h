@@ -1,13 +1,11 @@
 #pragma once
 
 /*
- * Memory: the one place of the core that takes it. Running out of it calls abort(): a handler of
- * SIGABRT may tell. span: borrowed bytes, of a buf for example. It dies at the next call that can
- * change their owner. buf: a growable queue of bytes, appended at the tail and consumed at the
- * head. map: a hash map.
- *
- * It brings the headers of the C library that nearly every file needs: they need not be named
- * again.
+ * Memory: only this module of the core allocates. If there is none left it calls abort(); a handler
+ * of SIGABRT may say so. span: borrowed bytes, for example of a buf; it dies at the next call that
+ * can change their owner. buf: a growable queue of bytes, appended at the tail and consumed at the
+ * head. map: a hash map. This header brings the headers of the C library that nearly every file
+ * needs, which need not be named again.
  */
 
 #include <assert.h>
@@ -17,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a function: its result says whether it has worked, or is the caller's to keep. */
+/* For a function whose result says whether it has worked, or belongs to the caller. */
 #define MUST_USE __attribute__((warn_unused_result))
 
 /* Like realloc for count elements of size bytes; never returns NULL, never overflows. */
@@ -52,7 +50,7 @@ span_of(const char *string)
 	return string == NULL ? SPAN_NONE : span_at(string, strlen(string));
 }
 
-/* Give a literal as b, if there is one: the compiler then needs no call of memcmp. */
+/* A literal should be given as b: the compiler then compares without a call of memcmp. */
 static inline bool
 span_equal(struct span a, struct span b)
 {
@@ -82,7 +80,7 @@ span_count(struct span bytes, char byte)
 	return count;
 }
 
-/* Where the byte is for the last time; NULL: nowhere. */
+/* The last place of the byte; NULL: it is nowhere. */
 static inline const char *
 span_last(struct span bytes, char byte)
 {
@@ -136,18 +134,18 @@ bool span_is_any(struct span text, const char *words);
 struct span span_until(struct span text, const char *ends);
 
 /*
- * The last of its lines, no more than `most` bytes; but a line longer than half of these is only
- * cut at its beginning.
+ * The last lines of the text, at most `most` bytes of it; if a line is longer than half of these,
+ * it is cut at its beginning.
  */
 struct span span_last_lines(struct span text, size_t most);
 
 /*
- * How many characters of both are left over when those of `typed` are looked for in the name one by
- * one, each behind the one before, in any case.
+ * How unlike the two are: each character of `typed`, in any case, is looked for in the name behind
+ * the one found before; counts the characters of both that found no partner.
  */
 size_t span_apart(struct span typed, struct span name);
 
-/* What follows the white space of JSON that bytes begin with. */
+/* The bytes without the white space of JSON at their beginning. */
 struct span span_skip_space(struct span bytes);
 
 /* The number in decimal, in storage. */
@@ -177,8 +175,9 @@ size_t buf_room(const struct buf *buf);
 void buf_added(struct buf *buf, size_t n);
 
 void buf_append(struct buf *buf, struct span bytes);
-void buf_set(struct buf *buf, struct span bytes);  /* instead of those in it */
-void buf_keep(struct buf *buf, struct span bytes); /* the same, in no more memory than they need */
+void buf_set(struct buf *buf, struct span bytes); /* replaces the content */
+/* like buf_set, with no more memory than needed */
+void buf_keep(struct buf *buf, struct span bytes);
 void buf_consume(struct buf *buf, size_t n);
 
 /* Forgets all bytes and keeps the memory. */

@@ -1,9 +1,9 @@
 #pragma once
 
 /*
- * Each decision of a session as data: one word of the vocabulary (why.h) about one message or
- * request. The journal counts it and reports it to the caller through the core's only function
- * pointer.
+ * The decisions of a session as data: an action is one word of the vocabulary (why.h) about one
+ * message or request. The journal counts it and reports it to the caller through the core's only
+ * function pointer.
  */
 
 #include "core/limits.h"
@@ -53,13 +53,13 @@ enum tally {
 	    TALLIES
 };
 
-/* As in the totals; static. */
+/* The word of a tally in the totals; a static string. */
 const char *tally_word(enum tally tally);
 
 enum verb {
 	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
 	VERB_DROP, /* a message from the other side of `side` does not reach it */
-	VERB_NOTE, /* no message moved */
+	VERB_NOTE, /* a note: a decision with which no message moves */
 	/*
 	 * a request of `side` has ended, or is awaited no more: its tally, and as why and detail
 	 * the reason
@@ -85,11 +85,12 @@ struct action {
 	struct span traceparent; /* of the message, as spelled; or empty */
 	struct span origin;      /* of the timeout, for a person */
 	msec_t elapsed, timeout;
-	msec_t held; /* a VERB_END: so much of elapsed --parallel has held the request */
+	msec_t held; /* of a VERB_END: how much of `elapsed` the request was held by --parallel */
 	enum tally tally;
 	uint64_t serial; /* of the request; 0: it was in no table */
 	bool dismissed;  /* a VERB_END: a person has the server ended */
-	bool at_once; /* it was answered sooner than anybody waits: see at_once in struct dialect */
+	/* it was answered sooner than anybody would notice: see at_once in struct dialect */
+	bool at_once;
 };
 
 /* Called for each decision, after the lanes were changed. It must not call the session. */
@@ -107,8 +108,8 @@ struct journal {
 };
 
 /*
- * true: decisions with this word are not reported, and this one was counted; else the caller must
- * call journal_tell.
+ * Counts a decision whose word is not reported. true: that was all; false: it is reported, and the
+ * caller must call journal_tell.
  */
 bool journal_count_unseen(struct journal *journal, enum why why);
 

@@ -10,14 +10,14 @@
  */
 
 /*
- * Length of the valid character that the text, which is not empty, begins with; 0 if there is none,
- * or if it is cut.
+ * The length of the valid character at the beginning of the text, which must not be empty; 0: there
+ * is none, or it is cut.
  */
 size_t utf8_length(struct span text);
 
 /*
- * Appends the text, with U+FFFD in place of what is invalid: one for each longest beginning of a
- * character.
+ * Appends the text, with U+FFFD in place of invalid bytes: one for each longest sequence that could
+ * begin a character.
  */
 void utf8_repair(struct span text, struct buf *out);
 
@@ -49,15 +49,15 @@ int hex_digit(char c);
 size_t unescape(struct span inside, char *out, size_t size);
 
 /*
- * The same, with its quotes: in place if it has no escape, or in storage. Empty if it is none, or
- * needs more bytes.
+ * The characters of a JSON string, given with its quotes: in place if it has no escape, otherwise
+ * in storage. Empty if it is no string, or needs more room.
  */
 struct span unescaped(struct span string, char *storage, size_t size);
 
 /*
- * Appends a part of a JSON text, its strings whole: with \ufffd in place of each escaped surrogate
- * without its other half, which some readers refuse, and U+2028 and U+2029 as escapes, since others
- * end a line there. Returns how many there were.
+ * Appends a part of a JSON text that has only whole strings. Replaces each escaped surrogate
+ * without its other half by \ufffd, because some readers refuse it, and writes U+2028 and U+2029 as
+ * escapes, because others end a line there. Returns how many it has replaced.
  */
 size_t json_clean(struct span text, struct buf *out);
 

@@ -16,7 +16,9 @@ enum {
 	LIMIT_BEATS_OWN = 64 << 10, /* ... with more of them no --heartbeat is added */
 	LIMIT_MESSAGE = 256 << 20,  /* --max-message */
 	LIMIT_HELD = 4 << 20, /* bytes of requests that --parallel holds: another one is refused */
-	/* at the beginning or the end of a longer message: where its id is looked for */
+	/*
+	 * bytes at the beginning and at the end of a longer message in which its id is looked for
+	 */
 	LIMIT_HEAD = 4 << 10,
 	LIMIT_TOLD = 1 << 10,   /* bytes of a long line of text that the log gets */
 	LIMIT_INFLIGHT = 65536, /* --max-inflight */
@@ -25,7 +27,7 @@ enum {
 	LIMIT_SESSION = 1024, /* outstanding requests of the client's in one ACP session */
 	LIMIT_TASKS = 1024,   /* progress tokens of tasks; unanswered tasks/cancel */
 	LIMIT_TURNS = 1024,   /* ACP v2: sessions in which answered prompts are worked on */
-	/* so many times its length is read of a line of text in the search for messages ... */
+	/* the search for messages in a line of text reads at most so many times its length ... */
 	LIMIT_SEARCHES = 16,
 	LIMIT_SEARCHED = 16 << 20, /* ... and no more than this */
 	LIMIT_ELEMENTS = 65536,    /* elements of one batch that are read */
@@ -51,10 +53,13 @@ enum {
 
 	LIMIT_RECORD_BYTES = 1 << 20, /* messages kept for a restarted server, in all */
 	LIMIT_REOPENED = 64,          /* ACP sessions that it is told to open again */
-	/* bytes of the server's output that an error quotes; half of it in an open session */
+	/* bytes of the server's output that an error quotes; in an open session half as many */
 	LIMIT_LAST_WORDS = 2048,
 	LIMIT_FIRST = 200, /* ... of its first text */
-	/* of canceld's own answers, queued for the client: the next errors quote nothing */
+	/*
+	 * if so many bytes of canceld's own answers are queued for the client, the next errors
+	 * quote nothing
+	 */
 	LIMIT_QUOTED = 1 << 20,
 
 	LIMIT_RESTARTS = 5,
@@ -78,10 +83,14 @@ enum {
 	TIME_RESTART_MOST = 10000,  /* ... up to this */
 	TIME_HEARTBEAT = 15 * 1000, /* --heartbeat without a value */
 	TIME_STUCK = 10 * 1000,     /* --kill-stuck without a value */
-	TIME_PROBE = 5 * 1000,      /* who has not answered a probe by then is shown as stuck */
-	/* ... who has shown no life as silent, or after a quarter of the deadline */
+	/* a server that has not answered a probe by then is shown as stuck */
+	TIME_PROBE = 5 * 1000,
+	/*
+	 * ... and one that has shown no life for so long, or for a quarter of the deadline, as
+	 * silent
+	 */
 	TIME_SILENT = 10 * 1000,
-	/* the least for a server that still writes, else LIMIT_PATIENCES times --kill-stuck */
+	/* a server that still writes gets LIMIT_PATIENCES times --kill-stuck, and at least this */
 	TIME_STUCK_LEAST = 60 * 1000,
 	/* --restart without a value: LIMIT_RESTARTS restarts within this time */
 	TIME_RESTARTS = 60 * 1000,
@@ -92,8 +101,8 @@ enum {
 	TIME_EOF_WAIT = 250,    /* for the rest of stdout after the server's exit */
 	TIME_FLUSH_WAIT = 200,  /* for cancels to be written before stdin is closed */
 	TIME_CLOSE_WAIT = 2000, /* from then to SIGTERM; --term-after: as MCP's SDKs wait */
-	TIME_PATIENCE = 1000,   /* as much more have ACP, LSP and BSP */
-	/* where the client has told the server to end, as no editor ends it then */
+	TIME_PATIENCE = 1000,   /* ACP, LSP and BSP have so much more */
+	/* TIME_CLOSE_WAIT if the client has told the server to end: no editor kills it then */
 	TIME_EXIT_WAIT = 10000,
 	TIME_TERM_WAIT = 2000, /* from then to SIGKILL; --kill-after */
 	TIME_LAST_WAIT = 50,   /* like TIME_EOF_WAIT, after an end that canceld began */

@@ -22,7 +22,10 @@
 
 #include "shell/io.h"
 
-/* signal: it was sent or, below 0, why it had no effect; name: empty if it is unknown */
+/*
+ * signal: the one that was sent; below 0: the reason why none had an effect (SWEEP_STUCK,
+ * SWEEP_FOREIGN). name: empty if it is unknown
+ */
 typedef void sweep_fn(void *context, pid_t pid, int signal, const char *name);
 typedef void sweep_each_fn(void *sweep, pid_t pid);
 
@@ -31,7 +34,10 @@ enum {
 	SWEEP_TIME = 5000,  /* ms, after SIGKILL */
 	SWEEP_STUCK = -1,   /* it has not ended in that time */
 	SWEEP_FOREIGN = -2, /* it is another user's */
-	/* beside SIGTERM: it has left the server's group, and none of the files is its own */
+	/*
+	 * added to SIGTERM: the process has left the server's group, and shares none of the
+	 * server's stdin, stdout and stderr
+	 */
 	SWEEP_APART = 1 << 8,
 	/* processes outside of the server's group that are sent SIGTERM; more get SIGKILL only */
 	SWEEP_TOLD = 4096,
@@ -57,15 +63,19 @@ enum {
  */
 struct sweep {
 	pid_t server; /* it may lead another group; 0: that is empty */
-	pid_t leader; /* of the server's group; the same */
+	pid_t leader; /* of the server's group; 0: that is empty */
 	bool group;   /* end only processes of these groups */
 	bool exited;  /* the server: set by the caller */
 	/* when the signals are due; MSEC_NEVER: not ordered yet, SIGTERM was not sent yet */
 	msec_t term, kill;
-	msec_t kill_after;     /* the time from one to the other */
-	bool acted, refused;   /* of the last round: a child was, and may not be, sent SIGKILL */
-	struct stat files[3];  /* of the server: stdin, stdout, stderr */
-	bool searched, killed; /* the server's group for children outside of it; SIGKILL was sent */
+	msec_t kill_after; /* the time from one to the other */
+	/* in the last round a child was sent SIGKILL; one may not be signalled */
+	bool acted, refused;
+	struct stat files[3]; /* of the server: stdin, stdout, stderr */
+	/*
+	 * children of the server's group that are outside of it were looked for; SIGKILL was sent
+	 */
+	bool searched, killed;
 	/* what was last done with each child, where children cannot be listed */
 	sweep_each_fn *each;
 	int tried; /* for that: how many process ids, since a child was reaped */
@@ -76,12 +86,12 @@ struct sweep {
 	pid_t told[SWEEP_TOLD]; /* were sent SIGTERM */
 };
 
-/* Plans SIGTERM, at a time, and SIGKILL so much later, unless the first was sent. */
+/* Plans SIGTERM for a time, and SIGKILL so much later. Does nothing once SIGTERM was sent. */
 void sweep_order(struct sweep *sweep, msec_t term, msec_t kill_after);
 
 /*
- * Does what is due. true: there was an order, and nothing is left, or was told of. sweep_pause: how
- * long nothing is due.
+ * Does what is due. true: there was an order, and every process has ended or was given up and
+ * reported to `signalled`. sweep_pause: for how long nothing is due.
  */
 bool sweep_step(struct sweep *sweep);
 msec_t sweep_pause(const struct sweep *sweep);
@@ -93,8 +103,9 @@ msec_t sweep_pause(const struct sweep *sweep);
 bool sweep_hear(pid_t kept, pid_t leader, siginfo_t *info);
 
 /*
- * Waits until a child has ended, if SIGCHLD has a handler, or the descriptor is readable (true), or
- * the one of system_follow, at most so many milliseconds, or MSEC_NEVER. Other signals wait.
+ * Waits at most so many milliseconds (MSEC_NEVER: without limit) until a child has ended, which
+ * needs a handler of SIGCHLD, or one of the descriptors is readable: fd (then true), or `news`,
+ * which is that of system_follow. Other signals wait.
  */
 bool sweep_wait(int fd, int news, msec_t time);
 
@@ -155,14 +166,15 @@ struct child {
 	/* once exited: its exit status, or one of the above; -1 if a signal ended it, or unknown */
 	int status;
 	int signal;            /* the signal; -1 if none */
-	bool exited;           /* the server, or it cannot be executed */
+	bool exited;           /* the server has exited, or cannot be executed */
 	int error;             /* why it cannot be; 0: it was executed; -1: that is not known yet */
 	bool signalled;        /* the guardian has sent it a signal */
 	bool swept;            /* no process is left that could be ended */
 	bool seized;           /* a guardian that is stopped is killed */
 	const char *unguarded; /* how the guardian was lost; NULL: it was not */
 	/*
-	 * what canceld does itself if the guardian dies; the group only, if it had children before
+	 * canceld's own sweep if the guardian dies; of the group only, if canceld had children
+	 * before it started the guardian
 	 */
 	struct sweep own;
 };
@@ -178,25 +190,25 @@ void child_init(struct child *child);
 void child_start(struct child *child, struct guardian guardian, struct port *port,
     sweep_fn *signalled, void *context);
 
-/* The server was not executed, for this errno. */
+/* Takes note that the server could not be executed, for the reason in `error`, an errno. */
 void child_refuse(struct child *child, int error);
 
 /*
- * Says when the server and all that descends from it is to be ended: see sweep_order. `swept` tells
- * when that is done. The guardian goes on without the caller; without an order it begins when
- * control is closed.
+ * Orders the end of the server and of all that descends from it, at these times: see sweep_order.
+ * `swept` becomes true when that is done. The guardian carries the order out even without the
+ * caller; without an order it begins when control is closed.
  */
 void child_order(struct child *child, msec_t term, msec_t kill_after);
 
 /*
- * The guardian's time is over: from now on, if it is stopped, it is killed, and canceld ends what
- * is left.
+ * To be called when the guardian has had enough time: from now on it is killed if it is stopped,
+ * and canceld ends what is left.
  */
 void child_seize(struct child *child);
 
 /*
- * Reads the guardian's news and reaps children. Call it when control is ready, on SIGCHLD, and
- * at child_wake.
+ * Reads the guardian's news and reaps children. Call it when control is ready, on SIGCHLD, and at
+ * child_wake.
  */
 void child_hear(struct child *child);
 msec_t child_wake(const struct child *child, msec_t now);

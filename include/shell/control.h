@@ -69,7 +69,7 @@ struct control {
 	msec_t accept_at; /* when to try again, after there was no descriptor; MSEC_NEVER */
 	msec_t wake;      /* when control_round is due; MSEC_NEVER: only after an event */
 	msec_t rest;      /* until when no line is taken */
-	unsigned next;    /* whose line is taken next: an index of peers, if there are as many */
+	unsigned next;    /* the index, modulo count, of the peer whose line is taken next */
 	int count;
 	struct peer
 	    *peers[CONTROL_PEERS + 1]; /* the connections; the last one is about to be refused */
@@ -82,7 +82,10 @@ struct control {
  */
 void control_open(struct control *control);
 
-/* Ends all connections, and removes the socket, if the name is not another canceld's by now. */
+/*
+ * Ends all connections, and removes the socket, unless another canceld listens under its name by
+ * now.
+ */
 void control_close(struct control *control);
 
 /* Reads and carries out what was asked. */
@@ -92,23 +95,23 @@ void control_round(struct control *control, msec_t now);
 void control_watch(struct control *control);
 
 /*
- * The results of `list` (requests: with the outstanding requests, as far as they fit) and of
- * `stats`: the caller's.
+ * The results of `list` and `stats`, which the caller owns. requests: with as many of the
+ * outstanding requests as fit.
  */
 json_t *views_list(const struct control *control, bool requests);
 json_t *views_stats(const struct control *control);
 
-/* What the rule was most likely meant to be, which the caller owns; NULL: itself. */
+/* What the rule was most likely meant to be; the caller owns it. NULL: what it says. */
 json_t *views_meant(const struct control *control, const struct policy_rule *rule);
 
 /* Appends each rule that was most likely meant otherwise, as a sentence, and returns the array. */
 json_t *views_doubts(const struct control *control, json_t *faults);
 
 /*
- * The rules, the strongest source first, and of one source the last: the result of `set` without
- * any; the caller's.
+ * The rules in force, those of the strongest source first, and within a source the latest first:
+ * the result of `set` without parameters. The caller owns it.
  */
 json_t *views_rules(const struct policy *policy);
 
-/* The members that name a request: id, serial, from, method, name, age_ms; the caller's. */
+/* The members that name a request: id, serial, from, method, name, age_ms. The caller owns them. */
 json_t *views_name(const struct request_view *view);

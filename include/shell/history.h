@@ -1,7 +1,7 @@
 #pragma once
 
 /*
- * What has happened, for those who look later: a file of all canceld of this user,
+ * What has happened, for those who look later: one file for all canceld of this user,
  * ~/.local/state/canceld/history, or in XDG_STATE_HOME. A line is an object of the JSON log, with
  * "session" and "client"; it tells of the session, or how a request ended: then it has "ended", the
  * word of its tally. What was answered at once is only counted, in a line (COUNTED) for each method
@@ -16,8 +16,8 @@ enum {
 	HISTORY_MOST = 4 << 20, /* bytes of the file; a former one, history.1, has as many */
 	HISTORY_PATH = 4096,
 	/*
-	 * ms, after which what was answered at once is counted, and a writer that has ended is
-	 * replaced
+	 * ms after which requests answered at once are counted in a line, and a writer that has
+	 * ended is replaced
 	 */
 	HISTORY_EACH = 60000,
 };
@@ -33,9 +33,9 @@ struct history {
 	/* what the writer reads if canceld is killed; NULL: there is no history */
 	struct history_page *page;
 	struct buf members; /* of each line */
-	size_t of_session;  /* the bytes of it that do not name the client */
-	size_t told; /* the bytes in which the client has told its name, as far as they are in it */
-	msec_t wake; /* when history_round is due; MSEC_NEVER: only after an event */
+	size_t of_session;  /* the bytes of `members` before those that name the client */
+	size_t told;        /* how many bytes of the client's own description are in `members` */
+	msec_t wake;        /* when history_round is due; MSEC_NEVER: only after an event */
 	char directory[HISTORY_PATH];
 };
 
@@ -47,22 +47,22 @@ enum { HISTORY_PLACES = 2 };
 bool history_directory(int i, char path[HISTORY_PATH]) MUST_USE;
 
 /*
- * From now on the log tells it what to keep. client: the name of its process, which may come later.
- * history must not move in memory until history_close. Zeroed, it is none, and all the other calls
- * do nothing.
+ * Opens the history: from now on the log gives it the events to keep. client: the name of the
+ * client's process, which may be filled in later. history must not move in memory until
+ * history_close. All calls do nothing for a zeroed history.
  */
 void history_open(struct history *history, struct log *log, const char *client,
     const struct session *session, struct statistics *statistics);
 
-/* A request has ended: a VERB_END. */
+/* Keeps how a request ended. action: a VERB_END. */
 void history_end(struct history *history, const struct action *action, msec_t now);
 
-/* Counts what is due, or all, and writes. */
+/* Writes the counts that are due, or all of them. */
 void history_round(struct history *history, msec_t now, bool all);
 
 /*
- * Sets up the watchers for the next wait; and what is outstanding now, in case that canceld is
- * killed.
+ * Sets up the watchers for the next wait, and leaves for the writer what is outstanding now, in
+ * case canceld is killed.
  */
 void history_watch(struct history *history, msec_t now);
 

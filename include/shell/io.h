@@ -92,8 +92,8 @@ enum { DESCRIPTOR_SPANS = 16 };
 struct descriptor descriptor_watch(const struct descriptor *descriptor, bool writer);
 
 /*
- * Makes the watch of a descriptor ready if the other end has gone: for a caller that looks, where
- * none can be woken.
+ * Makes the watch of a descriptor ready if the other end has gone: for a caller that has to look,
+ * because no event wakes it.
  */
 void descriptor_look(const struct descriptor *descriptor, struct descriptor *watch);
 
@@ -112,7 +112,10 @@ bool signals_ignored(int signal);
 /* Starts handling signals; those that would end canceld and were ignored stay ignored. */
 void signals_watch(struct ev_loop *loop);
 
-/* Stops it, before the loop is freed, as libev's handlers would write to it. */
+/*
+ * Stops handling signals. To be called before the loop is freed, because libev's handlers write to
+ * it.
+ */
 void signals_unwatch(void);
 
 /* The number of a signal that has arrived, each once, those that end canceld first; 0: no more. */
@@ -133,13 +136,15 @@ void signals_end(int signal);
 struct port {
 	enum side side;
 	struct session *session;
-	struct lane *from, *to;    /* what this side has written, and what is written to it */
-	struct lane *heard, *told; /* the session's lanes of these: the same, but in a dry run */
+	struct lane *from, *to; /* what this side has written, and what is written to it */
+	/* the session's lanes for the same bytes; only in a dry run they are others */
+	struct lane *heard, *told;
 	struct descriptor in, out;
-	/* turns ready when nothing reads what is written to out any more */
+	/* gets ready when nothing reads what is written to `out` any more */
 	struct descriptor reader;
 	/*
-	 * not read: the other side does not read its messages, or this side not canceld's answers
+	 * it is not read, because the other side does not read this one's messages, or this side
+	 * does not read canceld's answers
 	 */
 	bool throttled;
 };
@@ -160,8 +165,8 @@ void port_close(struct port *port);
 bool port_may_read(const struct port *port);
 
 /*
- * Reads once and tells the session, also of the end; returns the number of bytes, 0 if there are no
- * more now.
+ * Reads once, and gives the bytes or the end to the session. Returns the number of bytes; 0: there
+ * are no more now.
  */
 size_t port_read(struct port *port);
 
@@ -172,7 +177,8 @@ bool port_is_closed(const struct port *port);
 size_t port_backlog(const struct port *port);
 
 /*
- * Bytes read from this side: those that wait to be written to the other one; all that take memory.
+ * Bytes read from this side: port_queued, those that wait to be written to the other side;
+ * port_size, all that take memory.
  */
 size_t port_queued(const struct port *port);
 size_t port_size(const struct port *port);

@@ -3,7 +3,7 @@
 /*
  * One line for each event, to stderr or a file: `canceld[PID] NAME: WHY key=value ...`, or one JSON
  * object. Never blocks: bytes that cannot be written at once wait in a bounded queue; lines that do
- * not fit are counted and reported later (LINES_LOST). Values may be any bytes. errno is preserved.
+ * not fit are counted, and logged later as LINES_LOST. Values may be any bytes. errno is preserved.
  * The relay passes the server's stderr on, through the same queue if the log is on stderr: so a
  * line of the log begins a line even after a part of the server's.
  */
@@ -27,15 +27,15 @@ enum {
 };
 
 struct log_config {
-	enum why_level level; /* events above it are not shown */
+	enum why_level level; /* events of a higher level are not shown */
 	bool json;
 	bool payload;     /* each line about a message has its text */
 	bool dry_run;     /* each line says so: "canceld[PID] NAME (dry run): WHY ..." */
 	const char *file; /* NULL: stderr */
 	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
-	/* the file, if it is that of several; file is NULL then */
+	/* the file, if several canceld share it; `file` is NULL then */
 	const struct writer_shared *shared;
-	bool by_round;             /* events are written only by log_flush */
+	bool by_round;             /* events are queued, and only log_flush writes them */
 	bool tail;                 /* the last lines are kept */
 	const struct buf *members; /* of each JSON object, behind the server's name; NULL: none */
 };
@@ -46,24 +46,27 @@ struct log {
 	struct log_config config;     /* anyone may change the level at any time */
 	struct descriptor descriptor; /* fd -1: the writer is started with the first line */
 	struct writer writer;         /* of a regular file */
-	int file;                     /* ... before that; -1: none */
+	int file;                     /* the file until the writer is started; -1: none */
 	pid_t pid;                    /* of canceld */
 	struct buf queue;             /* not written yet: lines, and parts of the server's */
-	uint64_t lost; /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
-	bool failed;   /* log_failed has told it */
-	bool inside;   /* what was queued last did not end a line */
+	/*
+	 * lines dropped; while it is not 0, new lines are dropped too, until LINES_LOST is queued
+	 */
+	uint64_t lost;
+	bool failed;     /* log_failed has told it */
+	bool inside;     /* the queue ends inside a line */
 	struct buf tail; /* the last lines, in JSON, without payloads */
 	/*
-	 * Who else hears events up to a level of his own, whatever the format of the log is; the
-	 * call, which must not log anything, may give the fields to log_append_line. Anyone may set
-	 * it. NULL: nobody.
+	 * Called for events up to the level `heard`, whatever the log shows and in whatever format.
+	 * It must not log anything, and may give the fields to log_append_line. Anyone may set it.
+	 * NULL: nobody hears.
 	 */
 	void (*hear)(void *hearer, enum why why, const struct log_field *fields, size_t count);
 	void *hearer;
 	enum why_level heard;
 	/*
-	 * The same of what the history has of the session itself, whatever the level is. NULL:
-	 * nobody.
+	 * Called for the events that the history keeps about the session itself, whatever the level
+	 * is. NULL: nobody keeps them.
 	 */
 	void (*keep)(void *keeper, enum why why, const struct log_field *fields, size_t count);
 	void *keeper;
@@ -74,7 +77,7 @@ enum log_kind {
 	LOG_ID,   /* JSON text as received; an empty one is left out */
 	/*
 	 * the text of a message; the last field, shown only if the log has payloads, and never
-	 * heard
+	 * given to `hear`
 	 */
 	LOG_PAYLOAD,
 	LOG_NUMBER,   /* this and the next have a number */
@@ -103,14 +106,14 @@ void log_open_shared(struct log *log, const struct log_config *config);
 void log_reopen(struct log *log);
 
 /*
- * Closes the log, after at most LOG_LAST_WAIT or LOG_FILE_WAIT to write the last lines. Returns
+ * Writes the last lines, for at most LOG_LAST_WAIT or LOG_FILE_WAIT, and closes the log. Returns
  * what log_failed does.
  */
 int log_close(struct log *log);
 
 /*
- * The errno of the first failure to write to the log's file, once; 0: there was none, or it was
- * told, or there is no file.
+ * The errno of the first failed write to the log's file. It is returned once; 0: there was none, it
+ * was returned before, or the log has no file.
  */
 int log_failed(struct log *log);
 
@@ -122,7 +125,7 @@ extern const char *const log_levels[]; /* the names of enum why_level */
 /* The level of this name. false: there is none. */
 bool log_level_named(struct span name, enum why_level *level);
 
-/* Whether the log shows events of this word, or someone hears or keeps them. */
+/* Whether an event with this word is shown, heard or kept. */
 bool log_shows(const struct log *log, enum why why);
 
 /* The last two arguments of log_event. */
@@ -131,7 +134,7 @@ bool log_shows(const struct log *log, enum why why);
 	    sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field)
 
 /*
- * Logs one event, unless the level hides it. NOISE in a line of text is `NOISE | TEXT`, its first
+ * Logs one event, unless the level hides it. In text, NOISE is written as `NOISE | TEXT`: its first
  * field without quotes.
  */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
@@ -146,7 +149,10 @@ void log_append_line(struct buf *line, const struct log *log, bool json, enum wh
 /* Logs FAILED: what canceld could not do, and the text of an errno (0: none). */
 void log_failure(struct log *log, const char *doing, int error);
 
-/* Queues bytes of others, unless more than `most` would wait: then false. */
+/*
+ * Queues bytes that are no line of the log. false: more than `most` would wait, so they were not
+ * queued.
+ */
 bool log_pass(struct log *log, struct span bytes, size_t most) MUST_USE;
 
 /* Ends a line that is unfinished in the queue. */
@@ -176,17 +182,18 @@ struct session;
 /* Logs a decision of the session's. */
 void report_action(struct log *log, const struct action *action);
 
-/* How a request ended: a VERB_END. */
+/* Logs how a request ended. action: a VERB_END. */
 void report_end(struct log *log, const struct action *action);
 
 /*
- * Logs RULE_DOUBTED of each rule that was most likely meant otherwise, once; or RULE_UNUSED, of
- * those too that are for this server alone and have named no request. dialect: NULL: not known.
+ * why: RULE_DOUBTED, to log once each rule that was most likely meant otherwise; or RULE_UNUSED, to
+ * log these again, and the rules for this server alone that have named no request. dialect: NULL:
+ * not known.
  */
 void report_rules(struct log *log, enum why why, struct policy *policy,
     const struct dialect *dialect);
 
-/* RULE_UNUSED, and SUMMARY: the counts of the whole session. */
+/* Logs RULE_UNUSED, and SUMMARY with the counts of the whole session. */
 void report_summary(struct log *log, const struct session *session, struct policy *policy);
 
 /*
@@ -196,7 +203,7 @@ void report_summary(struct log *log, const struct session *session, struct polic
  */
 struct relay {
 	struct descriptor in;
-	struct log own, *out; /* what writes to stderr: own, or the shared one */
+	struct log own, *out; /* the log that writes to stderr: own, or the shared one */
 	int write_end;        /* the server's stderr; -1: canceld's own */
 	struct buf tail;      /* the last bytes that were read */
 	uint64_t lost;        /* lines dropped since relay_lost last returned some */
@@ -211,12 +218,12 @@ struct relay {
 int relay_open(struct relay *relay, bool inherited, struct log *shared) MUST_USE;
 
 /*
- * Closes the relay; what the shared log has not written yet, that writes. Also after a failed
- * relay_open.
+ * Closes the relay. Bytes that wait in the shared log are written by that log. Also to be called
+ * after a failed relay_open.
  */
 void relay_close(struct relay *relay);
 
-/* Sets up the watchers for the next wait; that of the shared log is the caller's. */
+/* Sets up the watchers for the next wait; the caller does that for the shared log. */
 void relay_watch(struct relay *relay);
 
 /*
@@ -231,7 +238,7 @@ void relay_say(struct relay *relay, struct span line);
 /* The number of lines that were lost since the last call; 0 while the queue is not empty. */
 uint64_t relay_lost(struct relay *relay);
 
-/* The last lines of all that was written until now; valid until the next call. */
+/* The last lines that the server has written until now; valid until the next call. */
 struct span relay_last_lines(struct relay *relay);
 
 /* Forgets the last lines, before another server is started. */

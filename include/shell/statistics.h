@@ -11,12 +11,16 @@ enum {
 	/* bytes of a method or name, which are hostile input, that tell it from others */
 	STATISTICS_NAME = 128,
 	/*
-	 * of a histogram: the boundaries of OpenTelemetry's conventions, and one for all above
+	 * the bounds of a histogram: those of OpenTelemetry's conventions, and one for all longer
+	 * times
 	 */
 	STATISTICS_TIMES = 15,
 };
 
-/* In ms; a time counts in the first one that is not less. The last is MSEC_NEVER. */
+/*
+ * The bounds in ms. A time is counted for the first bound that is not less than it. The last is
+ * MSEC_NEVER.
+ */
 extern const msec_t statistics_times[STATISTICS_TIMES];
 
 struct method_totals { /* of the client's requests of one method and name that have ended */
@@ -26,7 +30,10 @@ struct method_totals { /* of the client's requests of one method and name that h
 	uint64_t tallies[TALLIES], count, sum;
 	uint64_t times[STATISTICS_TIMES];
 	msec_t longest;
-	uint64_t at_once, at_once_ms; /* of those that were answered at once; set at will */
+	/*
+	 * of requests that were answered at once: how many, and their time; the history resets both
+	 */
+	uint64_t at_once, at_once_ms;
 };
 
 struct ended { /* a request that has ended, or is awaited no more; its spans are in storage */
@@ -38,10 +45,10 @@ struct ended { /* a request that has ended, or is awaited no more; its spans are
 struct statistics {                                      /* zeroed: nothing has ended yet */
 	struct method_totals methods[LIMIT_METHODS + 1]; /* the last one is that of all others */
 	size_t method_count;                             /* of those in use */
-	/* the last ones, but for what was answered at once: a ring */
+	/* the last requests that ended, without those answered at once; a ring */
 	struct ended ended[LIMIT_ENDED];
 	size_t ended_count; /* how many there were */
 };
 
-/* A VERB_END that came now. */
+/* Counts and keeps a request that has ended now. action: a VERB_END. */
 void statistics_end(struct statistics *statistics, const struct action *action, msec_t now);

@@ -1,19 +1,19 @@
 #pragma once
 
 /*
- * A process that writes to a file what comes through a pipe: a file system that stands still, such
- * as that of a dead server, holds only this process. It has a session of its own, so that no signal
- * to canceld's group or terminal reaches it, and ends when the pipe is closed, at the latest by
- * canceld's end, and all is written. What cannot be written now, as the disk is full, it tries
- * again, so that no line is left half; at its end it takes back the half of one.
+ * A process that writes to a file what it gets through a pipe. If the file system stands still, as
+ * that of a dead file server, only this process waits. It has a session of its own, so that no
+ * signal to canceld's group or terminal reaches it. It ends when the pipe is closed, at the latest
+ * by canceld's end, and all is written. What it cannot write, because the disk is full, it tries
+ * again, so that no line is left half; if it has to end before that, it removes the half line.
  */
 
 #include "shell/io.h"
 
 /*
- * A file that several writers append to, each line whole, and that stays short: what does not fit
- * begins a new one, after the full one was renamed. It is opened only by the process, for each
- * write; a line that cannot be written is lost.
+ * A file of bounded length to which several writers append whole lines. When a line does not fit,
+ * the file is renamed and a new one begun. Only the writer's process opens it, anew for each write;
+ * a line that cannot be written is lost.
  */
 struct writer_shared {
 	/* created if it is missing; nothing is written where others may enter it */
@@ -21,8 +21,8 @@ struct writer_shared {
 	const char *name, *former; /* in it */
 	off_t most;                /* bytes of each */
 	/*
-	 * In the process, when the pipe is closed: the last line, which may be none. user is as it
-	 * was at the start.
+	 * Called in the writer's process when the pipe is closed: may append a last line. user is
+	 * as it was when the process was started.
 	 */
 	void (*end)(void *user, struct buf *line);
 	void *user;
@@ -36,18 +36,19 @@ struct writer {
 };
 
 /*
- * Starts one for this file, which is closed here: also that may wait for the file system, once
- * something was written; or, if that is -1, for the shared one, which is copied with all memory.
- * Returns the end of the pipe to write to, which never blocks, or -1 with errno: the file is still
- * the caller's.
+ * Starts a writer for the file; or, if file is -1, for the shared one, which the process gets with
+ * its copy of all memory. Closes the file here, because even closing may wait for the file system
+ * once something was written. Returns the end of the pipe to write to, which never blocks; or -1
+ * with errno: the file is still the caller's.
  */
 int writer_start(struct writer *writer, int file, const struct writer_shared *shared) MUST_USE;
 
-/* The errno of the last write that failed, as far as the process has told; 0: none. */
+/* The errno of the last failed write that the process has reported; 0: none. */
 int writer_failed(struct writer *writer);
 
 /*
- * The pipe is closed: waits so long for the rest to be written; then ends the process, which may
- * still hang in the kernel. That of a shared file is left to write what is in the pipe.
+ * To be called when the pipe is closed: waits so long until the rest is written, then kills the
+ * process, which may still hang in the kernel. The process of a shared file is left to write what
+ * is in the pipe.
  */
 void writer_end(struct writer *writer, msec_t time);

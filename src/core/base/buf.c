@@ -82,7 +82,10 @@ span_apart(struct span typed, struct span name)
 {
 	size_t apart = typed.len + name.len, at = 0;
 
-	/* A far longer one is never near, and would take long. */
+	/*
+	 * A text that is far longer than the name is never near it, and comparing it would take
+	 * long.
+	 */
 	for (size_t i = 0; i < typed.len && typed.len <= 2 * name.len + 2; i++)
 		for (size_t j = at; j < name.len; j++)
 			if (lower(typed.ptr[i]) == lower(name.ptr[j])) {
@@ -156,8 +159,8 @@ buf_space(struct buf *buf, size_t want)
 	if (buf_room(buf) < want) {
 		assert(want <= SIZE_MAX / 2 - buf->len && "more memory than there can be");
 		/*
-		 * Bytes move only after half as many were consumed: so each is moved about twice at
-		 * most.
+		 * Bytes are moved only when at least half as many were consumed: so each byte is
+		 * moved about twice at most.
 		 */
 		bool worth_moving = buf->head >= buf->len / 2 && buf->cap - buf->len >= want;
 

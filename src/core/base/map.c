@@ -2,7 +2,7 @@
 
 enum { SIZE_MIN = 16 };
 
-/* The two halves of the product, combined, but for carries. */
+/* Combines the two halves of the 128-bit product; its carries are left out. */
 static uint64_t
 fold(uint64_t a, uint64_t b)
 {

@@ -5,7 +5,7 @@
 #define TWO_TO_64 18446744073709551616.0
 
 enum {
-	SHORT_MAX = 15, /* so few digits fit into a double */
+	SHORT_MAX = 15, /* a number of at most so many digits fits into a double */
 	KEY_MAX = ID_MAX + SPAN_NUMBER_MAX,
 };
 
@@ -24,7 +24,7 @@ text_of(struct span id, char storage[ID_MAX])
 	return is_string(id) && id.len <= ID_MAX ? unescaped(id, storage, ID_MAX) : id;
 }
 
-/* Most numbers: digits, and so few that they fit into a double. */
+/* Reads the form that most numbers have: only digits, and few enough to fit into a double. */
 static bool
 read_plain(struct span text, double *value)
 {
@@ -41,7 +41,7 @@ read_plain(struct span text, double *value)
 	return true;
 }
 
-/* As JSON spells it (RFC 8259 section 6). */
+/* Whether the text is a number of JSON (RFC 8259 section 6). */
 static bool
 is_number(struct span text)
 {
@@ -54,14 +54,16 @@ is_number(struct span text)
 }
 
 /*
- * The one spelling of a number's value: its digits without zeros at their ends, and a power of ten.
+ * Writes the canonical spelling of a number: its digits without zeros at either end, and a power of
+ * ten. Equal numbers have the same one.
  */
 static struct span
 write_number(struct span text, char key[KEY_MAX])
 {
 	size_t sign = text.ptr[0] == '-', len = sign;
 	int64_t power = 0, exponent = 0;
-	char part = 0, digits[SPAN_NUMBER_MAX]; /* part: what stands before the digits at hand */
+	/* part: the '.', 'e' or sign before the present digits */
+	char part = 0, digits[SPAN_NUMBER_MAX];
 	struct span end;
 
 	key[0] = '-';
@@ -89,7 +91,7 @@ write_number(struct span text, char key[KEY_MAX])
 	return span_at(key, len + end.len);
 }
 
-/* The same bytes for ids of one type that are equal. */
+/* The key of an id: equal ids of one type have the same key. */
 static struct span
 key_of(struct span id, char storage[KEY_MAX])
 {
@@ -130,8 +132,8 @@ hash_double(double value)
 }
 
 /*
- * Whether the number is the integer that its nearest double is, rounded at its last digit: what
- * that prints as.
+ * Whether the number is what its nearest double prints as: that integer, rounded at the number's
+ * last digit.
  */
 static bool
 is_rounded(struct span key, double value)
@@ -147,8 +149,8 @@ is_rounded(struct span key, double value)
 }
 
 /*
- * Any id but a plain number. Strings are hashed apart; numbers of few digits as the doubles that
- * they are.
+ * Reads any id but a plain number. Strings have hashes of their own; numbers of few digits are
+ * hashed as the doubles that they are.
  */
 static __attribute__((noinline)) void
 read_other(struct id *id)

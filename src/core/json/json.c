@@ -30,7 +30,7 @@ code_unit(const char *at, const char *end)
 }
 
 /*
- * The code point that an escape stands for; *len: how long it is. A backslash that begins none
+ * The code point of an escape; *len: the length of the escape. A backslash that begins no escape
  * stands for itself.
  */
 static uint32_t

@@ -10,17 +10,17 @@
 
 enum {
 	ACCEPT_PAUSE = 250, /* ms, after there was no descriptor for a connection */
-	SHARE = 10,         /* at most one part in so many of the time is spent on calls */
-	ROOM = 32 << 10,    /* a connection with more to read is not read itself */
+	SHARE = 10,         /* of all time, at most one part in so many is spent on calls */
+	ROOM = 32 << 10,    /* a connection that has more answers to read is not read itself */
 	REASON_MOST = 512,
 };
 
 struct peer { /* a connection */
 	struct control *control;
 	struct descriptor socket;
-	bool closing;  /* it is to be closed, whether or not it reads its last answer */
+	bool closing;  /* it is to be closed even if it does not read its last answer */
 	int level;     /* of the events that it wants, enum why_level; -1: none */
-	uint64_t lost; /* notifications, since the last one that it was sent */
+	uint64_t lost; /* notifications lost since the last one that was sent */
 	struct buf in, out;
 	bool full;   /* nothing can be written until the socket is ready */
 	size_t line; /* the length of the next line in `in`, with its newline; 0: it is not whole */
@@ -49,7 +49,7 @@ answer(const struct call *call, const char *key, json_t *value)
 	json_decref(response);
 }
 
-/* Answers with an error; NULL, which is a handler's result then. */
+/* Answers with an error. Returns NULL, for the handler to return. */
 __attribute__((format(printf, 3, 4))) static json_t *
 refuse(const struct call *call, int code, const char *format, ...)
 {
@@ -76,7 +76,7 @@ on_stats(struct call *call)
 	return views_stats(call->control);
 }
 
-/* One call of cancel; what is not given is NULL. */
+/* The parameters of one call of cancel; NULL: not given. */
 struct order {
 	struct span id; /* as JSON */
 	const char *from, *method, *name;
@@ -98,15 +98,15 @@ is_asked(const struct order *order, const struct request_view *view)
 	if (order->id.ptr != NULL || order->numbered)
 		return (order->id.ptr == NULL || id_equal(order->id, request->id.text)) &&
 		    (!order->numbered || request->serial == (uint64_t)order->serial);
-	/* What is cancelled already keeps its grace. */
+	/* A request that is cancelled already keeps its grace. */
 	return view->age >= order->older && view->state != REQUEST_CANCELLING &&
 	    (order->method == NULL ? !view->exempt : policy_fits(order->method, request->method)) &&
 	    (order->name == NULL || policy_fits(order->name, request->name));
 }
 
 /*
- * Names the requests that are asked for; if there are more than can be cancelled at once, one more
- * than that.
+ * Lists the requests that the order means: at most one more than can be cancelled at once, which
+ * shows that there are more.
  */
 static void
 choose(const struct session *session, const struct order *order, json_t *chosen)
@@ -121,7 +121,7 @@ choose(const struct session *session, const struct order *order, json_t *chosen)
 	}
 }
 
-/* As a person writes it: 7 is the string "7" too, if there is no such number. */
+/* Chooses by an id as a person writes it: 7 means the string "7" if no request has the number. */
 static void
 choose_written(const struct session *session, struct order *order, const char *id, json_t *chosen)
 {
@@ -137,8 +137,8 @@ choose_written(const struct session *session, struct order *order, const char *i
 }
 
 /*
- * Cancels what was chosen. A cancel may end other requests too: such a one is in neither list of
- * the result.
+ * Cancels the chosen requests. If one cancel also ends another of them, that one is in neither list
+ * of the result.
  */
 static json_t *
 cancel_chosen(struct control *control, json_t *chosen, const char *reason)
@@ -249,7 +249,7 @@ on_set(struct call *call)
 	return json_pack("{s:I,s:o*}", "changed", (json_int_t)changed, "meant", meant);
 }
 
-/* name: the level without the parameter; or NULL. */
+/* Reads the parameter level. name: the default, or NULL. false: it was refused. */
 static bool
 read_level(struct call *call, const char *name, enum why_level *level)
 {
@@ -260,7 +260,10 @@ read_level(struct call *call, const char *name, enum why_level *level)
 	return false;
 }
 
-/* Once something was lost, all is, until the connection has read its queue: see send_out. */
+/*
+ * Sends an event to the connections that watch. After a loss a connection gets no more events until
+ * it has read its queue: see send_out.
+ */
 static void
 on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 {
@@ -287,7 +290,7 @@ on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 	buf_free(&line);
 }
 
-/* Has the log tell what a connection watches for. */
+/* Tells the log up to which level the connections want events. */
 static void
 listen_to_log(struct control *control)
 {
@@ -326,7 +329,7 @@ on_log(struct call *call)
 	return read_level(call, NULL, &call->control->log->config.level) ? json_object() : NULL;
 }
 
-/* The result of what can be refused, for this reason. */
+/* The result of a method that may be refused. obstacle: the reason; NULL: it was done. */
 static json_t *
 done_unless(struct call *call, const char *obstacle)
 {
@@ -387,7 +390,7 @@ carry_out(struct call *call, const char *method)
 	for (size_t i = 0; i < COUNT_OF(methods); i++) {
 		if (strcmp(methods[i].name, method) != 0)
 			continue;
-		/* One that is mistyped must not widen what is done. */
+		/* A mistyped filter must not widen what is cancelled. */
 		json_object_foreach (call->params, key, value) {
 			if (!span_is_any(span_of(key), methods[i].params))
 				return refuse(call, -32602,
@@ -442,7 +445,7 @@ find_line(struct peer *peer)
 	}
 }
 
-/* Whether its next line may be taken: it has read its answers. */
+/* Whether the connection's next line may be taken: not while its answers are not read. */
 static bool
 has_room(const struct peer *peer)
 {
@@ -497,8 +500,8 @@ hang_up(struct control *control, int i)
 }
 
 /*
- * Without a descriptor for the connection the listener would stay readable: it is not watched for a
- * while.
+ * Accepts a connection. If there is no descriptor for it, the listener, which stays readable, is
+ * not watched for a while.
  */
 static void
 accept_one(struct control *control)
@@ -552,7 +555,7 @@ control_round(struct control *control, msec_t now)
 		take_line(control);
 }
 
-/* One that has closed its own end may still read its answers. */
+/* Whether a connection is over. One that has closed its own end may still read its answers. */
 static bool
 is_done(const struct peer *peer)
 {
@@ -609,7 +612,10 @@ control_close(struct control *control)
 {
 	if (control->path[0] == '\0')
 		return;
-	/* Before the connections, so that their end tells that canceld's has come. */
+	/*
+	 * The socket goes before the connections: whoever sees a connection end finds no socket any
+	 * more.
+	 */
 	descriptor_close(&control->listener);
 	place_remove_dead(control->path); /* by now another canceld may listen under this name */
 	while (control->count > 0) {

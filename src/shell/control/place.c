@@ -7,7 +7,7 @@
 
 enum {
 	BACKLOG = 64,
-	BESIDE = 12,       /* bytes of a name that nobody looks for */
+	BESIDE = 12,       /* length of a random name that nobody looks for */
 	TRIES = 100,       /* ... to find one */
 	SWEPT_MOST = 1024, /* entries of a directory that one sweep looks at */
 };
@@ -55,8 +55,8 @@ random_number(void)
 }
 
 /*
- * A fresh name in the same directory, which nobody looks for: there is room for it wherever there
- * is for the path.
+ * A random name in the same directory, which nobody looks for. It is no longer than the path's own
+ * name could be.
  */
 static bool
 name_beside(const char *path, char beside[PLACE_PATH])
@@ -79,7 +79,10 @@ name_beside(const char *path, char beside[PLACE_PATH])
 	return false;
 }
 
-/* Whether it is a socket without a listener; otherwise errno tells why it may not be replaced. */
+/*
+ * Whether the path is a socket without a listener. false: see errno for why it must not be
+ * replaced.
+ */
 static bool
 is_dead(const char *path)
 {
@@ -113,7 +116,10 @@ place_remove_dead(const char *path)
 		return true;
 	if (!is_dead(path) || !name_beside(path, beside))
 		return false;
-	/* By now another one may listen under this name: what is taken away is looked at again. */
+	/*
+	 * Another canceld may have begun to listen under this name: the socket is looked at again
+	 * after it was renamed, and put back if it is alive.
+	 */
 	if (rename(path, beside) < 0)
 		return errno == ENOENT;
 	if (!is_dead(beside) && link(beside, path) == 0) {
@@ -143,9 +149,9 @@ place_sweep(const char *directory)
 }
 
 /*
- * Binds under a name that nobody looks for, so that who finds the socket finds somebody listening.
- * link(2) replaces nothing, unlike rename(2): of two that want the same name at once, one fails
- * with EEXIST.
+ * Binds under a name that nobody looks for, and links it to the path only when it listens: whoever
+ * finds the socket finds somebody listening. link(2) replaces nothing, unlike rename(2): if two
+ * want the same path at once, one gets EEXIST.
  */
 static int
 listen_as(const char *path)

@@ -141,7 +141,7 @@ view_ended(const struct statistics *statistics, msec_t now)
 	return array;
 }
 
-/* The client's process, and what it tells of itself, as far as they are known. */
+/* The client's process and its own description, as far as they are known. */
 static json_t *
 view_client(const struct control *control)
 {
@@ -157,7 +157,7 @@ view_client(const struct control *control)
 	return object_or_null(object);
 }
 
-/* Where the client started it. */
+/* The directory in which the client started canceld. */
 static json_t *
 view_directory(void)
 {
@@ -288,7 +288,7 @@ view_tallies(const uint64_t tallies[TALLIES])
 	return object;
 }
 
-/* How many took at most so many seconds. */
+/* For each bound of the histogram in seconds: how many requests took at most so long. */
 static json_t *
 view_times(const struct method_totals *totals)
 {

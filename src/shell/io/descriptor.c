@@ -1,8 +1,8 @@
 #include "shell/io.h"
 
 /*
- * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a
- * pipe that polls writable finds room: pipe(7).
+ * Bytes of a careful write to a terminal, which polls writable as soon as it has room for one byte.
+ * A pipe that polls writable has room for PIPE_BUF bytes: pipe(7).
  */
 enum { TERMINAL_TAKES = 64 };
 
@@ -16,7 +16,10 @@ descriptor_sanitize(void)
 	return 0;
 }
 
-/* Takes a description that only canceld uses, where that is possible. */
+/*
+ * Opens the file anew, for a description that only canceld uses; where that is not possible, reads
+ * and writes carefully.
+ */
 static void
 use_own_or_be_careful(struct descriptor *descriptor)
 {
@@ -96,8 +99,8 @@ descriptor_want(struct descriptor *descriptor, int events)
 }
 
 /*
- * Chooses another way if errno says that this one is not supported, or seccomp denies it; true: try
- * again.
+ * Chooses another way if errno says that the present one is not supported, or denied by seccomp.
+ * true: the caller tries again.
  */
 static bool
 way_changed(struct descriptor *descriptor)
@@ -147,8 +150,9 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 }
 
 /*
- * failed: there was an error that waiting does not clear. ECONNRESET: a socket was closed before it
- * was read empty.
+ * Reads or writes. *failed: there was an error that waiting does not clear. descriptor->error keeps
+ * its errno, but not EPIPE and ECONNRESET, which only say that the other end has gone; ECONNRESET,
+ * that it had not read everything.
  */
 static ssize_t
 transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool writing, bool *failed)
@@ -191,8 +195,8 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	}
 	done = transfer(descriptor, pieces, count, true, &descriptor->broken);
 	/*
-	 * A short write shows that there is no more room, but where only as much is written as is
-	 * sure to fit.
+	 * A short write shows that there is no room; but not a careful one, which only writes as
+	 * much as is sure to fit.
 	 */
 	if (done < 0 || (done < all && !is_careful(descriptor, true)))
 		descriptor->ready = !descriptor->pollable;
@@ -207,7 +211,7 @@ descriptor_watch(const struct descriptor *descriptor, bool writer)
 	return (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 }
 
-/* poll(2) tells this unasked, but half of a socket. */
+/* poll(2) always reports the end, except for one half of a socket. */
 void
 descriptor_look(const struct descriptor *descriptor, struct descriptor *watch)
 {

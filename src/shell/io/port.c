@@ -129,6 +129,6 @@ port_watch(struct port *port, bool writing)
 	    writing && !port->out.ready && !port_is_closed(port) && port_backlog(port) > 0 ?
 		EV_WRITE :
 		0);
-	/* it stays readable then */
+	/* once ready, it stays readable, and watching it would wake the loop for ever */
 	descriptor_want(&port->reader, port->reader.ready ? 0 : EV_READ);
 }

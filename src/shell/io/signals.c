@@ -81,7 +81,7 @@ on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 		signals_end(changed[i]);
 }
 
-/* In the place of libev's handler, which is not told who has sent a signal. */
+/* The handler of SIGINT, in place of libev's, which does not learn who has sent the signal. */
 static void
 on_interrupt(int number, siginfo_t *info, void *context)
 {

@@ -14,8 +14,8 @@
 enum { FLAG_MOST = 32, NAME_MOST = 39 };
 
 /*
- * Programs that run others, their letters without a value ('=': after KEY=VALUE too), and those
- * whose value is the next word.
+ * Programs that run others: their one-letter options without a value ('=': KEY=VALUE may stand
+ * there too), and those whose value is the next word.
  */
 static const struct launcher {
 	const char *programs, *bare, *valued;
@@ -32,7 +32,7 @@ static const struct launcher {
 	{ "sh bash dash zsh ash ksh fish", "eilux", "oO" },
 };
 
-/* Their words without a value before the one that counts. */
+/* Words of launchers, without a value, that stand before the word that is looked for. */
 static const char passed[] =
     "-- exec x dlx run run-script tool container compose --yes --quiet --silent --offline --prefer-offline --bun --rm "
     "--init --interactive --tty --read-only --allow-all --allow-env --allow-net --allow-read --no-install -jar";
@@ -44,7 +44,7 @@ static const char valued[] =
     "--workdir --user --entrypoint --platform --pull --label --require --import --loader --config --tsconfig --context "
     "--host --log-level";
 
-/* What says less than the folder around it. */
+/* Names that say less than the folder around them. */
 static const char generic[] =
     "index main server cli app run start bin dist build src lib out target release debug __main__ stdio cjs esm . .. /";
 
@@ -70,8 +70,8 @@ launcher_of(const char *program)
 }
 
 /*
- * Whether the word can be a package, a script or an image: not if its end may be that of a password
- * or of a query.
+ * Whether the word can be a package, a script or an image. It cannot if its end might be a
+ * password's or a query's.
  */
 static bool
 is_operand(const char *word)
@@ -83,7 +83,7 @@ is_operand(const char *word)
 	    strchr(":[=<>~!^*;#?", *end) != NULL && strchr(end, '@') == NULL;
 }
 
-/* --option=value, or KEY=VALUE: what follows is no part of the value. */
+/* Whether the word is --option=value or KEY=VALUE, so that the next word is not its value. */
 static bool
 is_assignment(const struct launcher *launcher, const char *word)
 {
@@ -104,9 +104,10 @@ takes_value(const struct launcher *launcher, const char *word)
 }
 
 /*
- * The word that names the server: its package, its script, or the program, which is word 0. Before
- * what a launcher runs stand options, verbs, numbers and assignments. Behind anything else nothing
- * is named: what follows may be the value of an option or of a line of a shell, and a secret.
+ * The index of the word that names the server: its package, its script, or the program (0).
+ * Options, verbs, numbers and assignments may stand before what a launcher runs. Behind any other
+ * word nothing is named: what follows may be an option's value or a part of a shell's line, and so
+ * a secret.
  */
 static size_t
 find_named(char *const command[])
@@ -197,7 +198,7 @@ command_is_line(const char *program)
 }
 
 /*
- * The first word behind the program at word that is no option of its, no value of one, and no
+ * The first word behind a program that is neither an option, nor an option's value, nor an
  * assignment.
  */
 static char *const *

@@ -7,22 +7,23 @@
 
 enum {
 	NAME = 128, /* bytes */
-	STEPS = 16, /* from the oldest request to one that is awaited */
+	STEPS = 16, /* requests to look at, from the oldest on, for one that is awaited */
 };
 
 /* Shared with the writer, at the same address. */
 struct history_page {
-	bool over;       /* canceld has said all */
-	uint64_t open;   /* requests of the client's that are outstanding */
-	uint64_t serial; /* of the oldest of them, which the rest is about; 0: of none */
-	msec_t since;    /* when it began */
+	bool over;     /* canceld has ended in order */
+	uint64_t open; /* requests of the client's that are outstanding */
+	/* of the oldest of them, which the members below describe; 0: there is none */
+	uint64_t serial;
+	msec_t since; /* when it began */
 	struct span id, method, name;
 	char storage[3][NAME];
 };
 
 /*
- * Whether this user owns the directory, or the nearest one above it if it is missing: a program's
- * environment outlives su.
+ * Whether this user owns the directory or, if it is missing, the nearest one above it. After su the
+ * environment may still name another user's.
  */
 static bool
 is_own(const char *path)
@@ -48,7 +49,10 @@ history_directory(int i, char path[HISTORY_PATH])
 	return home_state(home_directory(), path, HISTORY_PATH);
 }
 
-/* In the process of the writer. */
+/*
+ * Runs in the writer's process when the pipe is closed: appends KILLED if canceld has not ended in
+ * order.
+ */
 static void
 on_end(void *user, struct buf *line)
 {
@@ -64,8 +68,8 @@ on_end(void *user, struct buf *line)
 }
 
 /*
- * The client is known a little later than the history is opened, and what it calls itself later
- * still.
+ * Writes the members that each line has. The client's process is found after the history was
+ * opened, and the client tells its name later still: then they are written anew.
  */
 static void
 begin(struct history *history)

@@ -10,7 +10,8 @@ enum {
 };
 
 /*
- * Why the open file is no place for messages, which have secrets; NULL: only its user can read it.
+ * Why messages, which may have secrets, must not be written to the file; NULL: only its user can
+ * read it.
  */
 static const char *
 find_exposure(int fd, struct stat *status)
@@ -69,7 +70,10 @@ log_open(struct log *log, const struct log_config *config)
 	return NULL;
 }
 
-/* Where no process can be started, the file is written here; but not a shared one. */
+/*
+ * Starts the writer. If no process can be started, this process writes the file itself; a shared
+ * file is then not written.
+ */
 static void
 start_writer(struct log *log)
 {
@@ -184,7 +188,8 @@ log_end_line(struct log *log)
 }
 
 /*
- * What is written at once: whole lines, so that other writers to the same pipe cannot split them.
+ * The part of the queue for one write: whole lines, so that other writers to the same pipe cannot
+ * split them.
  */
 static struct span
 first_lines(struct span queue)
@@ -244,7 +249,7 @@ is_left_out(const struct log_field *field)
 	return field->kind != LOG_NUMBER && field->text.len == 0;
 }
 
-/* The beginning of a text, up to the end of a character. */
+/* The beginning of a text, at most so many bytes, and no character cut. */
 static struct span
 shown_part(struct span text, size_t most)
 {
@@ -269,8 +274,8 @@ is_plain(struct span text)
 }
 
 /*
- * Whether the text of an id is a number of JSON that every reader keeps, for a longer one would be
- * rounded, or null.
+ * Whether an id can be written as it is in a JSON line: null, or a number so short that no reader
+ * rounds it.
  */
 static bool
 is_value(struct span id)
@@ -357,7 +362,7 @@ log_append_line(struct buf *line, const struct log *log, bool json, enum why why
 	compose(line, name[0] != '\0' ? "canceld[%d] " : "canceld[%d]", pid);
 	printable_append(line, span_of(name), "");
 	compose(line, log->config.dry_run ? " (dry run): %s" : ": %s", why_word(why));
-	/* The text, which comes first, ends the line. */
+	/* The text of NOISE, which is the first field, is put at the end of the line. */
 	append_fields(line, fields + (why == WHY_NOISE), why == WHY_NOISE ? count > 1 : count,
 	    false);
 	if (why == WHY_NOISE)
@@ -381,7 +386,7 @@ log_flush(struct log *log)
 		log_append_line(&log->queue, log, log->config.json, WHY_LINES_LOST,
 		    LOG_FIELDS(log_number("lines", told)));
 		log_write(log);
-		/* The line that tells it was lost. */
+		/* If the LINES_LOST line itself was lost, its lines still have to be counted. */
 		log->lost += log->lost > 0 ? told - 1 : 0;
 	}
 	errno = kept;

@@ -29,7 +29,10 @@ relay_open(struct relay *relay, bool inherited, struct log *shared)
 	return 0;
 }
 
-/* Queues the lines that fit; one that does not is dropped to its end, even if that comes later. */
+/*
+ * Queues the lines that fit. A line that does not fit is dropped up to its end, even if that comes
+ * with a later read.
+ */
 static void
 enqueue(struct relay *relay, struct span bytes)
 {

@@ -22,7 +22,7 @@ detail_of(const struct action *action)
 	return LOG_FIELD(key, quoted ? LOG_ID : LOG_TEXT, text, action->detail);
 }
 
-/* Who ended the request. */
+/* The word for who ended the request. */
 static const char *
 giver_of(const struct action *action)
 {
@@ -53,7 +53,7 @@ report_end(struct log *log, const struct action *action)
 		detail_of(action), log_id("traceparent", action->traceparent)));
 }
 
-/* The beginning of a message that did not pass shows what was wrong. */
+/* The beginning of a message that did not pass, for the words where it shows what was wrong. */
 static struct span
 beginning_of(const struct action *action)
 {
@@ -102,7 +102,7 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 	policy->heard = false;
 	for (size_t i = 0; i < policy->count; i++) {
 		struct policy_rule *rule = &policy->rules[i];
-		/* Those of the file are for many servers. */
+		/* A rule of the file is for many servers, so it may well be unused here. */
 		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL &&
 		    !(dialect->flags & DIALECT_PARALLEL);
 		bool unused = !rule->matched && (rule->method != NULL || vain) &&

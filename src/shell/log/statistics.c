@@ -47,7 +47,7 @@ statistics_end(struct statistics *statistics, const struct action *action, msec_
 
 	if (action->side == SIDE_CLIENT)
 		count(totals_of(statistics, action->method, action->name), action);
-	/* What was answered at once would push all others out. */
+	/* Requests that were answered at once are not kept: they would soon push all others out. */
 	if (action->serial == 0 || action->at_once)
 		return;
 	kept->action = *action;

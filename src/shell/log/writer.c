@@ -28,7 +28,7 @@ is_abandoned(void)
 	return poll(&lines, 1, 0) > 0 && (lines.revents & POLLHUP) != 0;
 }
 
-/* The bytes of a line that is not whole, unless another process has written to the file since. */
+/* Removes the half line at the end of the file, unless another process has written to it since. */
 static void
 take_back(size_t half)
 {
@@ -41,8 +41,8 @@ take_back(size_t half)
 }
 
 /*
- * *told: the errno that was told last; 0: the last write succeeded. false: canceld has gone, and
- * not all is written.
+ * Writes all lines, and tries again when that fails. *told: the last errno that canceld was told
+ * of; 0: the last write succeeded. false: canceld has gone, and not everything is written.
  */
 static bool
 write_all(struct span lines, int *told)
@@ -70,8 +70,8 @@ write_all(struct span lines, int *told)
 }
 
 /*
- * Nobody else writes to it until it is closed; -1: it cannot be. Whoever had it before may have
- * renamed it.
+ * Opens the shared file and locks it until it is closed. -1: that is not possible. If the process
+ * that had the lock has renamed the file meanwhile, opens the new one.
  */
 static int
 open_alone(const char *name, off_t *size)
@@ -112,13 +112,13 @@ append(const struct writer_shared *shared, struct span lines)
 	}
 	if (fd < 0)
 		return;
-	/* No half of a line stays if the disk is full. */
+	/* If the disk is full, nothing of these lines stays, so that none is left half. */
 	whole = write(fd, lines.ptr, lines.len) == (ssize_t)lines.len || ftruncate(fd, size) == 0;
 	(void)whole;
 	close(fd);
 }
 
-/* A read may end inside a line. */
+/* The writer's process. A read may end inside a line: its rest comes with the next one. */
 static _Noreturn void
 run(const struct writer_shared *shared)
 {
@@ -149,7 +149,7 @@ run(const struct writer_shared *shared)
 	_exit(0);
 }
 
-/* All signals are blocked, and stay so in the new process. */
+/* Starts the writer's process, in which all signals stay blocked. */
 static pid_t
 start(int lines, int file, int back, const struct writer_shared *shared)
 {
@@ -160,7 +160,7 @@ start(int lines, int file, int back, const struct writer_shared *shared)
 	sigprocmask(SIG_SETMASK, &all, &kept);
 	pid = system_fork_hidden();
 	if (pid == 0) {
-		/* Without a file, TARGET is what else is needed least. */
+		/* Without a file some descriptor must stand at TARGET, which is not used then. */
 		if (dup2(lines, LINES) < 0 || dup2(file >= 0 ? file : back, TARGET) < 0 ||
 		    dup2(back, BACK) < 0)
 			_exit(1);
@@ -177,7 +177,7 @@ writer_start(struct writer *writer, int file, const struct writer_shared *shared
 
 	writer->pid = -1;
 	writer->goes_on = shared != NULL;
-	/* canceld may stand still: it need not be told every error. */
+	/* Errors that do not fit into the pipe, because canceld stands still, may get lost. */
 	if (system_pipe(lines) == 0 && system_pipe(back) == 0 &&
 	    fcntl(back[1], F_SETFL, O_NONBLOCK) == 0)
 		writer->pid = start(lines[0], file, back[1], shared);

@@ -91,7 +91,10 @@ hear_one(struct child *child, const struct guardian_news *news)
 	}
 }
 
-/* A guardian that cannot be heard is of no use before the server is executed. */
+/*
+ * Reads all news. Kills the guardian if its socket ended before the server was executed: it is of
+ * no use then.
+ */
 static void
 hear_news(struct child *child)
 {
@@ -128,7 +131,10 @@ lose_guardian(struct child *child, const siginfo_t *info)
 	child->exited |= child->swept;
 }
 
-/* Where it is not canceld's child, its end cannot be seen. */
+/*
+ * Does canceld's own sweep, once the guardian is lost. A server that has not become canceld's child
+ * counts as ended, because its end cannot be seen.
+ */
 static void
 sweep_own(struct child *child)
 {
@@ -227,7 +233,7 @@ child_order(struct child *child, msec_t term, msec_t kill_after)
 
 	if (term == child->own.term && kill_after == child->own.kill_after)
 		return;
-	/* It may have been stopped (SIGSTOP): how the server ended, it tells when it runs. */
+	/* A guardian that was stopped (SIGSTOP) goes on, and then tells how the server ended. */
 	if (child->guardian > 0)
 		kill(child->guardian, SIGCONT);
 	if (child->guardian == 0 || write(child->control.fd, &order, sizeof(order)) > 0)

@@ -33,7 +33,10 @@ tell(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const 
 	return write(CONTROL, &news, sizeof(news)) > 0 || errno == EPIPE || errno == ECONNRESET;
 }
 
-/* canceld may be stopped (SIGSTOP) and make no room in time. */
+/*
+ * A sweep_fn. If canceld is stopped (SIGSTOP), it makes no room in the socket in time, and hears of
+ * no more signals.
+ */
 static void
 on_signalled(void *context, pid_t pid, int signal, const char *name)
 {
@@ -48,7 +51,7 @@ on_child(int signal)
 	(void)signal;
 }
 
-/* A child that has ended, or soon will, and leads the group of the server. 0, or -1 with errno. */
+/* Starts the leader of the server's group, a child that ends at once. 0, or -1 with errno. */
 static int
 start_leader(struct sweep *sweep)
 {
@@ -107,7 +110,10 @@ lose_canceld(struct watch *watch)
 		sweep_order(&watch->sweep, monotonic_now(), watch->sweep.kill_after);
 }
 
-/* Without a server there is nothing to wait for. */
+/*
+ * Tells canceld whether the server was executed. If it was not, there is no server's end to wait
+ * for.
+ */
 static void
 note_executed(struct watch *watch, int error)
 {

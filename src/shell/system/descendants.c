@@ -36,8 +36,8 @@ descendants_find(struct descendants *descendants, uint64_t id)
 }
 
 /*
- * Whether it descends from a foreign one, as far as those in between are there. A debugger may
- * adopt who has started it.
+ * Whether the process descends from a foreign one, as far as the processes in between still exist.
+ * A debugger may adopt the process that has started it.
  */
 static bool
 is_foreign(const struct descendants *descendants, const struct process *seen, int count,
@@ -60,7 +60,10 @@ remember(struct descendants *descendants, const struct process *process)
 	descendants->known[at] = (struct descendant){ .id = process->id, .pid = process->pid };
 }
 
-/* The processes stand in the order of their ids, each after its parent. */
+/*
+ * Remembers new descendants. `seen` is in the order of ids, so that each process comes after its
+ * parent. Returns whether there were any.
+ */
 static bool
 learn(struct descendants *descendants, const struct process *seen, int count)
 {
@@ -74,7 +77,10 @@ learn(struct descendants *descendants, const struct process *seen, int count)
 	return descendants->count > before;
 }
 
-/* Those that are not seen, and are not the origin of one that is and could not be remembered. */
+/*
+ * Forgets the processes that were not seen; but not one that is the origin of a seen process that
+ * could not be remembered.
+ */
 static void
 forget(struct descendants *descendants, const struct process *seen, int count)
 {

@@ -41,7 +41,10 @@ system_random(void *to, size_t len)
 	return whole;
 }
 
-/* One step after the other, as no other thread can start a program in between. */
+/*
+ * Sets close-on-exec and O_NONBLOCK in steps, which is safe because no other thread can start a
+ * program in between.
+ */
 static int
 keep_to_ourselves(int fd, bool waits)
 {
@@ -112,8 +115,9 @@ system_close_from(int first)
 		for (int i = 0; i < CLOSE_PIECE; i++)
 			piece[i] = (struct pollfd){ .fd = first + i };
 		/*
-		 * One call tells which of them are open, on some systems but for devices; where it
-		 * fails, all are closed.
+		 * One call shows which descriptors are not open, and these are skipped. Some
+		 * systems say that of devices too, so the first ones are closed in any case; if the
+		 * call fails, all are.
 		 */
 		poll(piece, CLOSE_PIECE, 0);
 		for (int i = 0; i < CLOSE_PIECE; i++)

@@ -83,7 +83,7 @@ system_transfer(int fd, struct iovec *pieces, int count, bool writing)
 #endif
 }
 
-/* epoll reports an error unasked, and refuses some kinds of files with EPERM. */
+/* epoll always reports EPOLLERR and EPOLLHUP. For some kinds of files it fails with EPERM. */
 int
 system_watch_end(int fd, bool writer)
 {
@@ -192,7 +192,7 @@ system_adopt_orphans(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-/* Without a signal to its parent: waitid(2), __WCLONE. */
+/* A clone without a signal to its parent: waitid(2), __WCLONE. */
 pid_t
 system_fork_hidden(void)
 {
@@ -207,7 +207,7 @@ system_reap_hidden(pid_t pid)
 	waitpid(pid, NULL, WNOHANG | __WALL);
 }
 
-/* Without WEXITED the dead are no children. */
+/* Without WEXITED, waitid finds only living children. */
 bool
 system_lives(pid_t group)
 {
@@ -248,7 +248,10 @@ look_for_children(void (*each)(void *context, pid_t pid), void *context)
 	return true;
 }
 
-/* The list is there only if the kernel has CONFIG_PROC_CHILDREN. */
+/*
+ * Reads the kernel's list of children; without CONFIG_PROC_CHILDREN there is none, and all
+ * processes are looked at.
+ */
 bool
 system_each_child(void (*each)(void *context, pid_t pid), void *context)
 {
@@ -285,7 +288,9 @@ system_find(bool (*is_it)(pid_t pid, const void *context), const void *context)
 void
 system_words(pid_t pid, enum system_words which, char *to, size_t room)
 {
-	/* A process may have written over what the kernel shows, its last NUL too. */
+	/*
+	 * Zeroed, because a process may have overwritten what the kernel shows, its last NUL too.
+	 */
 	memset(to, 0, room);
 	proc_read(pid, which == SYSTEM_ARGUMENTS ? "cmdline" : "environ", to, room - 1);
 }
@@ -304,8 +309,8 @@ struct scratch {
 };
 
 /*
- * Gives `to` one attribute as from has it, or takes it away. A label of the kernel's cannot be
- * removed.
+ * Makes one attribute of `to` the same as that of `from`, or removes it. A label of the kernel's
+ * cannot be removed.
  */
 static int
 copy_one(const char *from, int to, const char *name, struct scratch *scratch)

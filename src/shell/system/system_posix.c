@@ -1,4 +1,4 @@
-/* Only what every system has: most is unknown here. */
+/* A system of which nothing more than POSIX is known: most questions have no answer here. */
 #include "shell/system.h"
 
 bool
