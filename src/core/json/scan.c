@@ -117,11 +117,11 @@ fail(struct scan *scan, const char *at)
 enum { BLOCK = 16 };
 
 /*
- * How many bytes of a block come before the first special one: a quote, a backslash, a control
- * character, not ASCII.
+ * How many bytes of a block, from one of them on, come before the first special one: a quote, a
+ * backslash, a control character, not ASCII.
  */
-INLINE unsigned
-count_plain(const char *at)
+INLINE ptrdiff_t
+count_plain(const char *at, ptrdiff_t from)
 {
 	/* bytes from 0x80 on are negative */
 	typedef signed char signed_block __attribute__((vector_size(BLOCK)));
@@ -136,34 +136,28 @@ count_plain(const char *at)
 #ifdef __SSE2__
 	typedef char block __attribute__((vector_size(BLOCK)));
 
-	return (unsigned)__builtin_ctz(~(unsigned)__builtin_ia32_pmovmskb128((block)bytes));
+	return __builtin_ctz(~(unsigned)__builtin_ia32_pmovmskb128((block)bytes) >> from);
 #else
-	unsigned plain = 0;
+	ptrdiff_t plain = from;
 
 	while (plain < BLOCK && bytes[plain] != 0)
 		plain++;
-	return plain;
+	return plain - from;
 #endif
 }
 
-static inline bool
-is_special(char c)
-{
-	return c == '"' || c == '\\' || (signed char)c < 0x20;
-}
-
-/* The first special byte, or the end. */
+/* The first special byte, or the end; in a text that is shorter than a block, the next byte. */
 INLINE const char *
 skip(struct scan *scan, const char *at)
 {
-	unsigned plain;
+	ptrdiff_t plain;
 
 	for (; scan->end - at >= BLOCK; at += BLOCK)
-		if ((plain = count_plain(at)) < BLOCK)
+		if ((plain = count_plain(at, 0)) < BLOCK)
 			return at + plain;
-	while (at < scan->end && !is_special(*at))
-		at++;
-	return at;
+	if (scan->text.len < BLOCK)
+		return at;
+	return at + count_plain(scan->end - BLOCK, BLOCK - (scan->end - at));
 }
 
 /* Tokens */
@@ -235,7 +229,7 @@ read_escape(struct scan *scan, const char *at)
 }
 
 /*
- * at: the first byte of a string that is special. Returns its end behind the quote. field: its own,
+ * at: a byte of a string, special or not. Returns its end behind the quote. field: its own,
  * A_KEY or NO_FIELD.
  */
 SELDOM const char *
@@ -366,9 +360,9 @@ take_repeated(struct scan *scan, unsigned field, const char *quote)
 INLINE unsigned
 find_field(unsigned parent, const char *text, size_t len)
 {
-	const struct key *key = &keys[parent != NO_FIELD && len < KEY_MAX ? by_length[len] : 0];
-
-	for (; len > 0 && key->len == len; key++)
+	if (parent == NO_FIELD || len == 0 || len >= KEY_MAX)
+		return NO_FIELD;
+	for (const struct key *key = &keys[by_length[len]]; key->len == len; key++)
 		if (key->parent == parent && *key->text == *text &&
 		    memcmp(key->text, text, len) == 0)
 			return (unsigned)(key - keys);
