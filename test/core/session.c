@@ -484,6 +484,17 @@ TEST(progress_takes_its_own_size)
 	say_with(SIDE_SERVER, progress, 1, ",\"progress\":1}}");
 	ck_assert_uint_gt(request->progress.len, 0);
 	ck_assert_uint_eq(request->progress.cap, request->progress.len);
+	for (int more = 0; more < 2; more++) {
+		char line[LIMIT_PROGRESS + 2];
+		int len = snprintf(line, sizeof(line), "%s1,\"progress\":2%*s", progress,
+		    LIMIT_PROGRESS - (int)strlen(progress) - 14 + more, "}}");
+
+		line[len] = '\n';
+		say(SIDE_SERVER, span_at(line, (size_t)len + 1));
+		ck_assert_uint_eq(request->progress.len, more ? 0 : LIMIT_PROGRESS);
+	}
+	say_with(SIDE_SERVER, progress, 1, ",\"progress\":3}}");
+	ck_assert_uint_gt(request->progress.len, 0);
 	say_with(SIDE_CLIENT,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":",
 	    1, "}}");
