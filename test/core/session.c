@@ -504,6 +504,26 @@ TEST(progress_takes_its_own_size)
 	ck_assert_uint_eq(request->progress.cap, 0);
 }
 
+/*
+ * A server that reads no more is not hurried while it may write an answer: in a batch, for a grace,
+ * and in a session that is not understood, as long as it likes.
+ */
+TEST(a_server_may_owe_what_is_not_tracked)
+{
+	ck_assert(!session_server_owes(session));
+	say(SIDE_CLIENT, SPAN("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}]\n"));
+	ck_assert(session_server_owes(session));
+	session_set_time(session, TIME_GRACE - 1);
+	ck_assert(session_server_owes(session));
+	session_set_time(session, TIME_GRACE);
+	ck_assert(!session_server_owes(session));
+	session_free(session);
+	open_session(SPAN_NONE, false);
+	say(SIDE_CLIENT, SPAN("PRI * HTTP/2.0\r\n"));
+	session_set_time(session, TIME_GRACE);
+	ck_assert(session_server_owes(session));
+}
+
 /* A client that does not read is not told for ever; one that reads again is. */
 TEST(what_is_told_of_a_silent_server_is_bounded)
 {
