@@ -524,6 +524,29 @@ TEST(a_server_may_owe_what_is_not_tracked)
 	ck_assert(session_server_owes(session));
 }
 
+TEST(messages_are_written_together_up_to_an_urgent_one)
+{
+	const struct span two = SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n"
+				     "{\"jsonrpc\":\"2.0\",\"method\":\"b\"}\n");
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct span spans[2];
+
+	receive(SIDE_CLIENT, two);
+	session_hear(session, SIDE_CLIENT);
+	ck_assert_int_eq(lane_output(lane, spans, 2), 1);
+	ck_assert(span_equal(spans[0], two));
+	lane_sent(lane, 1);
+	lane_overtake(lane, SPAN("{}"));
+	ck_assert_int_eq(lane_output(lane, spans, 2), 1);
+	ck_assert_uint_eq(spans[0].len, two.len / 2 - 1);
+	lane_sent(lane, spans[0].len);
+	ck_assert_int_eq(lane_output(lane, spans, 2), 1);
+	ck_assert(span_equal(spans[0], SPAN("{}\n")));
+	lane_sent(lane, spans[0].len);
+	ck_assert_int_eq(lane_output(lane, spans, 2), 1);
+	ck_assert(span_equal(spans[0], span_from(two, two.len / 2)));
+}
+
 /* A client that does not read is not told for ever; one that reads again is. */
 TEST(what_is_told_of_a_silent_server_is_bounded)
 {
