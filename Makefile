@@ -73,7 +73,7 @@ endif
 # Assertions always stay; some compilers define NDEBUG by themselves.
 COMPILE_FLAGS = -std=c11 -D_GNU_SOURCE -DCANCELD_VERSION='"$(VERSION)"' -Iinclude $(VARIANT_CPPFLAGS) \
 	$(EV_CFLAGS) $(JANSSON_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(VARIANT_CFLAGS) -UNDEBUG $(WARNINGS)
-TEST_COMPILE_FLAGS = -Itest $(CHECK_CFLAGS)
+TEST_COMPILE_FLAGS = -Itest -Isrc $(CHECK_CFLAGS)
 LINK = $(CC) $(CFLAGS) $(VARIANT_CFLAGS) $(LDFLAGS) $(PROGRAM_LDFLAGS) -o $@
 
 # Sources, objects and programs

@@ -2,7 +2,7 @@
 
 /* A server of a client's file, as the client starts it. */
 
-#include "ctl/change.h"
+#include "ctl/clients.h"
 
 struct configured {     /* zeroed: none */
 	char **options; /* of the canceld before its command that wrap has put there; owned */

@@ -44,13 +44,13 @@ open_session(const char *dialect)
 
 	now = 1;
 	session = session_new(&config, ignore, NULL, now);
-	session->journal.traffic_unseen = true;
+	session_tell_traffic(session, false);
 }
 
 static void
 drain(enum side from)
 {
-	struct lane *lane = session->party[from].lane;
+	struct lane *lane = session_lane(session, from);
 	struct span spans[16];
 	int n;
 
@@ -85,7 +85,7 @@ finish(void)
 /* Sends the message, and lets the other side read all that there is. */
 static void __attribute__((format(printf, 2, 3))) say(enum side from, const char *format, ...)
 {
-	struct lane *lane = session->party[from].lane;
+	struct lane *lane = session_lane(session, from);
 	char *space = buf_space(&lane->bytes, TEXT_MAX);
 	va_list arguments;
 	int len;

@@ -1,7 +1,7 @@
 /*
  * What is too large for a scenario; everything else about the session is tested in test/scenario.
  */
-#include "core/session.h"
+#include "core/session/state.h"
 
 #include <check.h>
 #include <stdio.h>

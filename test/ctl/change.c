@@ -1,4 +1,4 @@
-#include "ctl/change.h"
+#include "ctl/wrap/change.h"
 
 #include <check.h>
 #include <dirent.h>

@@ -1,4 +1,4 @@
-#include "ctl/replace.h"
+#include "ctl/wrap/replace.h"
 
 #include <check.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/doctor.h"
+#include "ctl/doctor/doctor.h"
 
 /* The report as text, for the caller to free. */
 static char *

@@ -5,7 +5,7 @@
  */
 #include "digest.h"
 
-#include "core/inside.h"
+#include "core/session/state.h"
 #include "queue.h"
 
 #pragma GCC diagnostic error "-Wmissing-field-initializers"

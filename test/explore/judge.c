@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/session/state.h"
 #include "explore.h"
 
 static const struct protocol *

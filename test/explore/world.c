@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/session/state.h"
 #include "digest.h"
 #include "explore.h"
 #include "scenario/option.h"
@@ -126,7 +127,7 @@ next_message(struct play *play, enum side side, struct buf *message)
 static void
 take(struct play *play, enum side side, size_t most)
 {
-	struct lane *lane = play->session->party[side_other(side)].lane;
+	struct lane *lane = session_lane(play->session, side_other(side));
 	struct buf message = { 0 };
 	struct span spans[4];
 
@@ -198,7 +199,7 @@ end_round(struct play *play)
 static void
 hears(struct play *play, enum side side, const char *text)
 {
-	struct buf *bytes = &play->session->party[side].lane->bytes;
+	struct buf *bytes = &session_lane(play->session, side)->bytes;
 	char head[64] = "";
 
 	if (protocols[play->world->protocol].header)
@@ -441,7 +442,7 @@ may_happen(const struct play *play, const struct event *event)
 {
 	const struct model *model = &play->model;
 	bool there = world_server_is_there(play),
-	     stuck = play->session->server.life == SERVER_STUCK;
+	     stuck = session_view(play->session).server->life == SERVER_STUCK;
 	struct span output;
 
 	switch (event->act) {
@@ -451,7 +452,7 @@ may_happen(const struct play *play, const struct event *event)
 		return !model->stalled[event->by] && (event->by == SIDE_CLIENT || there);
 	case ACT_TAKES:
 		return model->stalled[event->by] &&
-		    lane_output(play->session->party[side_other(event->by)].lane, &output, 1) > 0;
+		    lane_output(session_lane(play->session, side_other(event->by)), &output, 1) > 0;
 	case ACT_RESUMES:
 		return model->stalled[event->by];
 	case ACT_LEAVES:
@@ -465,7 +466,7 @@ may_happen(const struct play *play, const struct event *event)
 	case ACT_DEAF:
 	case ACT_SHUT:
 		return there && !model->deaf && !stuck && !model->shut &&
-		    play->session->server.life == SERVER_OPEN;
+		    session_view(play->session).server->life == SERVER_OPEN;
 	case ACT_NONE:
 	case ACT_ASK:
 	case ACT_ANSWER:
@@ -573,7 +574,7 @@ runs_out(struct play *play)
 	msec_t at, end = play->now + LONG;
 
 	for (int rounds = 0; rounds < RESTLESS && (at = wake(play)) < end; rounds++) {
-		if (play->session->server.life == SERVER_STUCK)
+		if (session_view(play->session).server->life == SERVER_STUCK)
 			break;
 		if (at > play->now)
 			say(play, "at %lld\n", (long long)(at - START));

@@ -171,7 +171,7 @@ read_bytes(struct world *world, enum side to, struct span bytes)
 static struct lane *
 lane_to(const struct world *world, enum side to)
 {
-	return world->session->party[to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT].lane;
+	return session_lane(world->session, to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
 }
 
 /*
@@ -212,7 +212,7 @@ take(struct world *world, enum side to, size_t n)
 static void
 give(struct world *world, enum side from, struct span bytes)
 {
-	buf_append(&world->session->party[from].lane->bytes, bytes);
+	buf_append(&session_lane(world->session, from)->bytes, bytes);
 	world->given += bytes.len;
 	session_hear(world->session, from);
 	note_framing(world);
@@ -344,8 +344,8 @@ check_memory(const struct world *world, size_t size)
 {
 	size_t most = 64 * size + world->given + (1 << 20);
 
-	assert(lane_size(world->session->party[SIDE_CLIENT].lane) < most);
-	assert(lane_size(world->session->party[SIDE_SERVER].lane) < most);
+	assert(lane_size(session_lane(world->session, SIDE_CLIENT)) < most);
+	assert(lane_size(session_lane(world->session, SIDE_SERVER)) < most);
 }
 
 /*

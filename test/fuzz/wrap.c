@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/buf.h"
-#include "ctl/change.h"
+#include "ctl/wrap/change.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

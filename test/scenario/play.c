@@ -47,7 +47,7 @@ on_action(void *user, const struct action *action)
 static struct lane *
 lane_to(struct play *play, enum side side)
 {
-	return play->session->party[side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT].lane;
+	return session_lane(play->session, side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
 }
 
 static void
@@ -132,7 +132,7 @@ end_round(struct play *play)
 static void
 hear_piece(struct play *play, enum side side, struct span bytes)
 {
-	buf_append(&play->session->party[side].lane->bytes, bytes);
+	buf_append(&session_lane(play->session, side)->bytes, bytes);
 	session_hear(play->session, side);
 }
 

@@ -183,13 +183,14 @@ on_outstanding(struct play *play, const struct line *line)
 static void
 on_requested(struct play *play, const struct line *line)
 {
-	expect_count(play, line, play->session->journal.requests[line->side], "requests made");
+	expect_count(play, line, session_view(play->session).journal->requests[line->side],
+	    "requests made");
 }
 
 static void
 on_refusals(struct play *play, const struct line *line)
 {
-	expect_count(play, line, play->session->journal.refusals, "messages refused");
+	expect_count(play, line, session_view(play->session).journal->refusals, "messages refused");
 }
 
 static void
@@ -199,13 +200,14 @@ on_tally(struct play *play, const struct line *line)
 
 	while (!span_equal(buf_span(&line->text), span_of(tally_word(tally))))
 		tally++;
-	expect_count(play, line, play->session->journal.tallies[tally], tally_word(tally));
+	expect_count(play, line, session_view(play->session).journal->tallies[tally],
+	    tally_word(tally));
 }
 
 void
 play_check_session(struct play *play)
 {
-	const struct journal *journal = &play->session->journal;
+	const struct journal *journal = session_view(play->session).journal;
 	uint64_t sum = session_outstanding(play->session, SIDE_CLIENT);
 
 	play_check_words(play);
@@ -219,7 +221,7 @@ play_check_session(struct play *play)
 		play_fail(play, play->line,
 		    "expected the tallies to count %llu requests, they count %llu",
 		    (unsigned long long)journal->requests[SIDE_CLIENT], (unsigned long long)sum);
-	if (play->session->server.hung != play->wants_end)
+	if (session_view(play->session).server->hung != play->wants_end)
 		play_fail(play, play->line, "expected the session %sto want its end",
 		    play->wants_end ? "" : "not ");
 }
@@ -234,7 +236,7 @@ on_wants_end(struct play *play, const struct line *line)
 static void
 on_stuck(struct play *play, const struct line *line)
 {
-	if (play->session->server.life != SERVER_STUCK)
+	if (session_view(play->session).server->life != SERVER_STUCK)
 		play_fail(play, line, "expected the session to want the server's end");
 }
 

@@ -1,4 +1,4 @@
-#include "shell/descendants.h"
+#include "shell/system/descendants.h"
 
 #include <check.h>
 #include <stdio.h>

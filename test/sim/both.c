@@ -6,6 +6,7 @@
 
 #include "core/limits.h"
 #include "core/why.h"
+#include "core/session/state.h"
 #include "world_inside.h"
 
 static void
@@ -40,7 +41,7 @@ both_hush(struct world *world)
 static void
 receive(struct session *session, enum side from, struct span bytes)
 {
-	buf_append(&session->party[from].lane->bytes, bytes);
+	buf_append(&session_lane(session, from)->bytes, bytes);
 }
 
 void
@@ -159,7 +160,7 @@ both_sleep(struct world *world, bool stalled)
 static void
 compare(struct world *world, enum side from, struct span bytes)
 {
-	struct lane *lane = world->twin->party[from].lane;
+	struct lane *lane = session_lane(world->twin, from);
 	struct span span;
 
 	for (; bytes.len > 0; bytes = span_part(bytes, span.len, bytes.len - span.len)) {
@@ -183,7 +184,7 @@ compare(struct world *world, enum side from, struct span bytes)
 bool
 both_write(struct world *world, enum side from, size_t n, struct span *bytes)
 {
-	if (lane_output(world->session->party[from].lane, bytes, 1) != 1)
+	if (lane_output(session_lane(world->session, from), bytes, 1) != 1)
 		return false;
 	bytes->len = bytes->len < n ? bytes->len : n;
 	compare(world, from, *bytes);
@@ -196,9 +197,11 @@ both_compare(struct world *world)
 	enum why why;
 
 	for (why = 0; why < WHY_COUNT; why++)
-		if (world->session->journal.counts[why] != world->twin->journal.counts[why])
+		if (session_view(world->session).journal->counts[why] !=
+		    session_view(world->twin).journal->counts[why])
 			oracle_blame(&world->oracle,
 			    "5: %s is told %llu times of what is read at one time, else %llu",
-			    why_word(why), (unsigned long long)world->twin->journal.counts[why],
-			    (unsigned long long)world->session->journal.counts[why]);
+			    why_word(why),
+			    (unsigned long long)session_view(world->twin).journal->counts[why],
+			    (unsigned long long)session_view(world->session).journal->counts[why]);
 }

@@ -18,9 +18,9 @@ clock_expire(struct world *world)
 	servers_note(world);
 	oracle_look_for_beats(&world->oracle,
 	    heard && !wire_backed_up(world, SERVER) &&
-		lane_own(world->session->party[SIDE_SERVER].lane) < LIMIT_BEATS_OWN / 2);
-	if (lane_size(world->session->party[SIDE_SERVER].lane) > (8 << 20) ||
-	    lane_size(world->session->party[SIDE_CLIENT].lane) > (16 << 20))
+		lane_own(session_lane(world->session, SIDE_SERVER)) < LIMIT_BEATS_OWN / 2);
+	if (lane_size(session_lane(world->session, SIDE_SERVER)) > (8 << 20) ||
+	    lane_size(session_lane(world->session, SIDE_CLIENT)) > (16 << 20))
 		oracle_blame(&world->oracle, "4: memory is not bounded");
 }
 
@@ -28,7 +28,7 @@ int64_t
 clock_sleep(struct world *world, bool stalled)
 {
 	int64_t wake = both_sleep(world, stalled);
-	const struct lane *lane = world->session->party[SIDE_CLIENT].lane;
+	const struct lane *lane = session_lane(world->session, SIDE_CLIENT);
 
 	oracle_ignore_stall(&world->oracle, stalled);
 	if (wake > world->now)

@@ -145,11 +145,11 @@ crash(struct world *world)
 	 * As in the shell, no server follows one that never answered the handshake in time: the
 	 * session ends.
 	 */
-	rests = !world->session->server.hung && may_rest(world, may);
+	rests = !session_view(world->session).server->hung && may_rest(world, may);
 	if (rests)
 		world->back_at = MSEC_NEVER;
-	else if (!may || world->session->server.hung ||
-	    !plan_restart(world, world->session->server.served)) {
+	else if (!may || session_view(world->session).server->hung ||
+	    !plan_restart(world, session_view(world->session).server->served)) {
 		servers_end(world);
 		return;
 	}
@@ -208,7 +208,7 @@ servers_note(struct world *world)
 		oracle->unread = world->now;
 	if (wire_backed_up(world, SERVER))
 		oracle->moved = world->now;
-	if (servers_is_there(world) && world->session->server.life == SERVER_STUCK &&
+	if (servers_is_there(world) && session_view(world->session).server->life == SERVER_STUCK &&
 	    !oracle->stuck)
 		oracle_stuck(oracle);
 	oracle_still(oracle, false);

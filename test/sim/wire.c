@@ -96,7 +96,7 @@ wire_drain(struct world *world, int to, size_t n)
 		n -= span.len;
 		golden_wrote(to == CLIENT ? SIDE_CLIENT : SIDE_SERVER, span);
 		reads(world, to, span);
-		lane_sent(world->session->party[from].lane, span.len);
+		lane_sent(session_lane(world->session, from), span.len);
 		if (to == SERVER) {
 			world->oracle.moved = world->now;
 			world->oracle.half =
@@ -108,8 +108,8 @@ wire_drain(struct world *world, int to, size_t n)
 bool
 wire_backed_up(const struct world *world, int from)
 {
-	return lane_queued(
-		   world->session->party[from == CLIENT ? SIDE_CLIENT : SIDE_SERVER].lane) >= MARK;
+	return lane_queued(session_lane(world->session,
+		   from == CLIENT ? SIDE_CLIENT : SIDE_SERVER)) >= MARK;
 }
 
 /* Canceld reads at most n bytes of what that side wrote. */

@@ -63,7 +63,7 @@ canceld_acts(struct world *world)
 static void
 shut_server(struct world *world)
 {
-	bool replaying = world->session->server.life != SERVER_OPEN;
+	bool replaying = session_view(world->session).server->life != SERVER_OPEN;
 	struct span span;
 
 	both_server_shut(world);
@@ -78,7 +78,7 @@ shut_server(struct world *world)
 			clock_passes(world, chance_below(&world->chance, SHUT_LONGEST));
 		wire_feed(world, SERVER, wire_some_bytes(world));
 	}
-	if (!replaying && lane_output(world->session->party[SIDE_CLIENT].lane, &span, 1) > 0)
+	if (!replaying && lane_output(session_lane(world->session, SIDE_CLIENT), &span, 1) > 0)
 		oracle_blame(&world->oracle,
 		    "2: something is written to a server whose stdin is closed");
 	wire_drain(world, CLIENT, SIZE_MAX);
@@ -562,7 +562,7 @@ ends_somehow(struct world *world)
 static void
 check_tallies(struct world *world)
 {
-	const struct journal *journal = &world->session->journal;
+	const struct journal *journal = session_view(world->session).journal;
 	uint64_t sum = session_outstanding(world->session, SIDE_CLIENT), told = sum + world->ended;
 
 	for (enum tally tally = 0; tally < TALLIES; tally++)

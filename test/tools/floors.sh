@@ -7,7 +7,8 @@ LC_ALL=C
 export LC_ALL
 
 # Folders and files, the lowest floor first; what stands on one line is one floor. A header under include is on the floor
-# of the source of its name; one without a source has none, and what it includes counts for whoever includes it.
+# of the source of its name; one without a source has none, and what it includes counts for whoever includes it. A header
+# under src is of its folder, which alone may include it.
 floors='
 	src/core/base
 	src/core/json
@@ -135,6 +136,46 @@ done)
 	complain calls
 	awk '$2 == "includes" { print $1, $3 }' "$work/edges" | tsort 2>&1 >/dev/null | sed 's/^tsort: //' >"$work/complaints"
 	complain includes
+
+	# A header under include is for several folders; what one folder alone uses stands beside its sources, where
+	# others than its source, or tests, include it.
+	awk -v tests="$(grep -rhoE --include='*.[ch]' '"(core|shell|ctl)/[a-z]+/[a-z_-]+\.h"' test)" '
+	function folder_of(file)
+	{
+		sub(/\/[^\/]*$/, "", file)
+		return file
+	}
+
+	function reach(file, folder,    list, count, i)
+	{
+		count = split(included[file], list, " ")
+		for (i = 1; i <= count; i++)
+			if (list[i] ~ /^include\// && !((list[i], folder) in reached)) {
+				reached[list[i], folder]
+				folders[list[i]]++
+				reach(list[i], folder)
+			}
+	}
+
+	$2 == "includes" {
+		included[$1] = included[$1] " " $3
+		if (substr($1, 1, length($1) - 2) != substr($3, 1, length($3) - 2))
+			others[$3]++
+		headers[$3]
+	}
+	END {
+		for (file in included)
+			if (file ~ /\.c$/)
+				reach(file, folder_of(file))
+		for (file in headers)
+			if (file ~ /^include\// && (getline line <file) < 0)
+				print file " is not there: a folder sees its own headers and those under include"
+			else if (file ~ /^include\// && folders[file] < 2)
+				print file " is used by one folder alone, and belongs beside its sources"
+			else if (file ~ /^src\// && others[file] == 0 && !index(tests, substr(file, 5)))
+				print file " is included by nobody else"
+	}' "$work/edges" >"$work/complaints"
+	complain headers
 
 	nm -A -P $(echo "$files" | grep /core/) | awk -v allowed="$core_calls" '
 	BEGIN {

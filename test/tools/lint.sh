@@ -50,7 +50,7 @@ manuals=$(find man -name '*.[1-8]')
 	if have cppcheck; then
 		cppcheck --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 			--suppress=missingIncludeSystem --suppress=unknownMacro --std=c11 -j "$jobs" \
-			-D_GNU_SOURCE -D__GNUC__ '-DCANCELD_VERSION="0"' -Iinclude -Itest $units ||
+			-D_GNU_SOURCE -D__GNUC__ '-DCANCELD_VERSION="0"' -Iinclude -Itest -Isrc $units ||
 			fail cppcheck
 	fi
 

@@ -107,7 +107,7 @@ FNR == 1 {
 	if (is_c && !is_blank) {
 		code = code_of($0)
 		is_comment = code ~ /^[ \t]*$/
-		if (is_source)
+		if (is_source && code !~ /^#(include|pragma) /)
 			now = count_tokens(code)
 	}
 	also(row)
@@ -133,15 +133,15 @@ start && /^\}/ {
 END {
 	format = "%-13s %7s %18s %9s %6s %5s %5s %8s %9s"
 	printf format "\n", "", "lines", "tokens", "functions", "median", "90 %", "most", "blank %", "comment %"
-	print_row("core, shell", "core, shell", 127785)
+	print_row("core, shell", "core, shell", 126848)
 	print_row("in core", "  core")
 	print_row("in shell", "  shell")
 	print_row("in system", "  system")
-	print_row("cancelctl", "cancelctl", 78239)
+	print_row("cancelctl", "cancelctl", 77242)
 	print_row("headers", "(headers)")
 	print_row("package", "package")
 	print_row("tests", "tests")
-	printf "headers: %s; files under src and include: %d lines\n", beside(headers, 45), sum
+	printf "headers: %d; files under src and include: %d lines\n", headers, sum
 	if (lines["core, shell"] + lines["cancelctl"] + lines["package"] != sum) {
 		print "the rows are not the sum of the files"
 		exit 1

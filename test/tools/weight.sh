@@ -4,8 +4,8 @@
 # that git lists under src, include and test, but each README under src and the npm lock file of the tests.
 # Row "core, shell": src/core, src/shell, their headers, canceld.c. "cancelctl": src/ctl, its headers, the completions.
 # "package": src/package, lines only.
-# Tokens are those of C: names, numbers, strings, signs such as "->"; comments are none, nor is a \ at the end of a line.
-# Functions are what stands between
+# Tokens are those of C: names, numbers, strings, signs such as "->"; comments are none, nor is a \ at the end of a line,
+# nor what #include and #pragma say, so that no headers are merged to save that. Functions are what stands between
 # "{" and "}" in the first column, without const tables.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,4 +1,4 @@
-#include "core/inside.h"
+#include "state.h"
 
 enum {
 	OUTCOME_BITS = 2,           /* of a mark; the others stand for the id or token */

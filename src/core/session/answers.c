@@ -3,7 +3,7 @@
  *                                            ──▶ else it enters the table: EVENT_UNANSWERED,
  *                                                EVENT_DECLINED
  */
-#include "core/inside.h"
+#include "answers.h"
 
 /* Of an array that has no other one; else empty. */
 static struct span
@@ -84,7 +84,7 @@ answers_refused(struct session *session, const struct message *message,
 	double code;
 
 	if (message->batch != NULL || !scan_has(message->scan, SCAN_ERROR_CODE) ||
-	    !id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) ||
+	    !id_number(message_value(message, SCAN_ERROR_CODE), &code) ||
 	    code != (double)CODE_METHOD_NOT_FOUND)
 		return false;
 	if (answers_has(session, request))

@@ -5,7 +5,14 @@
  *       lane       pass                cancel    recovery  reply    journal   acks    pending
  */
 
-#include "core/inside.h"
+#include "apply.h"
+#include "answers.h"
+#include "cancel.h"
+#include "heartbeat.h"
+#include "parallel.h"
+#include "pass.h"
+#include "recovery.h"
+#include "reply.h"
 
 /*
  * Which option would have told more about a request that timed out, or would have helped; or empty.

@@ -1,4 +1,6 @@
-#include "core/inside.h"
+#include "cancel.h"
+#include "pass.h"
+#include "questions.h"
 
 /*
  * Why no cancel of that side's, for this request or (NULL) another, may be sent or forwarded;
@@ -133,7 +135,7 @@ move(struct session *session, struct message *message, struct span id, enum why 
 		return;
 	}
 	if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
-		reason = scan_text(message->scan, SCAN_REASON);
+		reason = message_value(message, SCAN_REASON);
 	compose_cancel(session, receiver, id, reason,
 	    message->urgent && request != NULL ? request->meta : SPAN_NONE);
 	pass_take(message, WHY_CANCEL_TRANSLATED);

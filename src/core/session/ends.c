@@ -2,7 +2,10 @@
  * The client leaves; the server ends, closes its stdin, or comes back: what becomes of the
  * requests.
  */
-#include "core/inside.h"
+#include "answers.h"
+#include "noise.h"
+#include "recovery.h"
+#include "turns.h"
 
 /*
  * An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions).

@@ -1,4 +1,4 @@
-#include "core/inside.h"
+#include "handshake.h"
 
 /* "tools/call" is of the capability tools. */
 static struct span
@@ -99,7 +99,7 @@ handshake_read_request(struct handshake *handshake, enum framing framing,
 
 	if (!handshake->dialect_known)
 		handshake->dialect = dialect_of_request(framing, method,
-		    scan_text(message->scan, SCAN_PARAMS_VERSION));
+		    message_value(message, SCAN_PARAMS_VERSION));
 	handshake->dialect_known = true;
 	row = dialect_method(handshake->dialect, method);
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
@@ -132,7 +132,7 @@ read_reopen(const struct dialect *dialect, struct span agent, struct span capabi
 static void
 read_answer(struct handshake *handshake, const struct message *message)
 {
-	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
+	struct span version = message_value(message, SCAN_RESULT_VERSION);
 	struct span capabilities =
 	    handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES);
 	struct span agent = handshake_look_at(handshake, message->scan, SCAN_AGENT_CAPABILITIES);

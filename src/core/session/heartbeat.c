@@ -1,6 +1,7 @@
 #include <float.h>
 
-#include "core/inside.h"
+#include "heartbeat.h"
+#include "recovery.h"
 
 /*
  * The part of a server's own value by which canceld's are greater: so small that the next of a

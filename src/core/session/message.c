@@ -1,4 +1,5 @@
-#include "core/inside.h"
+#include "state.h"
+#include "questions.h"
 
 /* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */
 static bool
@@ -176,9 +177,9 @@ message_answer(const struct message *message)
 	if (message->kind != MESSAGE_RESPONSE || message->malformed)
 		return SPAN_NONE;
 	if (!scan_has(message->scan, SCAN_RESULT))
-		return scan_text(message->scan, SCAN_ERROR_CODE);
-	return span_is(scan_text(message->scan, SCAN_IS_ERROR), "true") ? SPAN("isError") :
-									  SPAN("result");
+		return message_value(message, SCAN_ERROR_CODE);
+	return span_is(message_value(message, SCAN_IS_ERROR), "true") ? SPAN("isError") :
+									SPAN("result");
 }
 
 uint64_t

@@ -1,4 +1,10 @@
-#include "core/inside.h"
+#include "noise.h"
+#include "pass.h"
+#include "questions.h"
+#include "recovery.h"
+#include "reply.h"
+#include "requests.h"
+#include "turns.h"
 
 static struct span
 count_bytes(struct session *session, const char *format, uint64_t count)
@@ -15,7 +21,8 @@ static struct span
 note_said(struct session *session, struct span text)
 {
 	struct server *server = &session->server;
-	const char *looks = state_looks_like(session, text, true);
+	const char *looks =
+	    server_looks_like(server, session->server_party.lane->framing, text, true);
 	struct buf *line = &session->words;
 
 	if (server->served || server->spoke_text) {
@@ -128,8 +135,7 @@ is_message(const struct session *session, const struct message *message)
 	if (message->kind == MESSAGE_RESPONSE)
 		return message->question != NULL || request_is_awaited(request);
 	return message_is_single(message) &&
-	    span_is(scan_text(message->scan, SCAN_JSONRPC), "\"2.0\"") &&
-	    !is_echo(session, message);
+	    span_is(message_value(message, SCAN_JSONRPC), "\"2.0\"") && !is_echo(session, message);
 }
 
 /*

@@ -2,7 +2,8 @@
  *   cancelctl ──▶ shell ─▶ session_cancel ─▶ requests.c, as at a deadline
  *                       ─▶ session_set    ─▶ policy; the alarms of what is outstanding
  */
-#include "core/inside.h"
+#include "recovery.h"
+#include "requests.h"
 
 static msec_t
 left_of(const struct alarm *alarm, msec_t now)

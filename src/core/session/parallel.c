@@ -3,7 +3,8 @@
  *                                    └─ none is: it is held, and sent when one is, before the queue
  */
 
-#include "core/inside.h"
+#include "parallel.h"
+#include "pass.h"
 
 void
 parallel_begin(struct session *session)

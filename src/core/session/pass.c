@@ -1,4 +1,4 @@
-#include "core/inside.h"
+#include "pass.h"
 
 static void
 report_repair(const struct message *message, const char *format, size_t number)
@@ -34,10 +34,10 @@ report(const struct message *message, enum verb verb, enum why why)
 	action = action_of(verb, message->to, why, request);
 	action.message = message->text;
 	action.outcome = message_answer(message);
-	action.traceparent = scan_text(message->scan, SCAN_META_TRACEPARENT);
+	action.traceparent = message_value(message, SCAN_META_TRACEPARENT);
 	if (request == NULL) {
 		action.id = message->cancel != NULL ?
-		    scan_text(message->scan, message->cancel->field) :
+		    message_value(message, message->cancel->field) :
 		    message->id.text;
 		action.method = message->method;
 	}
@@ -46,7 +46,7 @@ report(const struct message *message, enum verb verb, enum why why)
 	else if (message->obstacle.len > 0)
 		action.detail = message->obstacle;
 	else if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
-		action.detail = scan_text(message->scan, SCAN_REASON);
+		action.detail = message_value(message, SCAN_REASON);
 	if (why == WHY_UNKNOWN_CANCEL)
 		action.detail = SPAN("no such request is outstanding");
 	journal_tell(message->journal, &action);

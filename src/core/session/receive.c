@@ -1,4 +1,15 @@
-#include "core/inside.h"
+#include "receive.h"
+#include "answers.h"
+#include "cancel.h"
+#include "heartbeat.h"
+#include "noise.h"
+#include "parallel.h"
+#include "pass.h"
+#include "questions.h"
+#include "recovery.h"
+#include "reply.h"
+#include "requests.h"
+#include "turns.h"
 
 /* --- $/canceld/cancel */
 
@@ -50,7 +61,7 @@ is_turn_cancel(const struct session *session, const struct message *message)
 	return message->from == SIDE_CLIENT &&
 	    span_is(message->method, session->handshake.dialect->turn_cancel) &&
 	    scan_type(message->scan, SCAN_SESSION_ID) == VALUE_STRING &&
-	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
+	    message_value(message, SCAN_SESSION_ID).len > 0;
 }
 
 /*
@@ -438,7 +449,7 @@ note_task(struct session *session, const struct request *request, const struct m
 	size_t at = list.len > 0;
 
 	note_status(session, request->from, message_id(message, SCAN_RESULT_TASK_ID),
-	    scan_text(message->scan, SCAN_RESULT_STATUS));
+	    message_value(message, SCAN_RESULT_STATUS));
 	while ((listed = json_next(list, &at)).len > 0)
 		note_status(session, request->from, id_of(json_member(listed, "taskId")),
 		    json_member(listed, "status"));
@@ -488,7 +499,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, request, task_id);
 	else if (task_id.len > 0 && session->handshake.era != ERA_MODERN &&
-	    !dialect_ends_task(scan_text(message->scan, SCAN_CREATED_STATUS)))
+	    !dialect_ends_task(message_value(message, SCAN_CREATED_STATUS)))
 		state_keep_task(session, request, id_of(task_id));
 	if (session->tasks[request->from].count > 0)
 		note_task(session, request, message);
@@ -537,7 +548,7 @@ may_answer(const struct message *message)
 		return true;
 	return scan_type(message->scan, SCAN_ID) <= VALUE_NULL &&
 	    scan_type(message->scan, SCAN_ERROR_CODE) == VALUE_NUMBER &&
-	    id_number(scan_text(message->scan, SCAN_ERROR_CODE), &code) &&
+	    id_number(message_value(message, SCAN_ERROR_CODE), &code) &&
 	    (code == (double)CODE_PARSE_ERROR || code == (double)CODE_INVALID_REQUEST);
 }
 
@@ -549,7 +560,7 @@ describe_error(struct session *session, const struct message *message)
 
 	if (!scan_has(message->scan, SCAN_ERROR))
 		return SPAN_NONE;
-	compose(state_scratch(session), "%b %b", scan_text(message->scan, SCAN_ERROR_CODE),
+	compose(state_scratch(session), "%b %b", message_value(message, SCAN_ERROR_CODE),
 	    scan_string(message->scan, SCAN_ERROR_MESSAGE, storage, sizeof(storage)));
 	return buf_span(&session->scratch);
 }
@@ -704,7 +715,7 @@ on_progress(struct session *session, struct message *message)
 	if (requester == SIDE_CLIENT && token.text.len > 0 &&
 	    scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
 		turns_note_work(session, token,
-		    span_is(scan_text(message->scan, SCAN_UPDATE_STATE), "\"idle\""));
+		    span_is(message_value(message, SCAN_UPDATE_STATE), "\"idle\""));
 	/* see request_view */
 	if (request_is_awaited(request) && session->config.observed && message->batch == NULL)
 		buf_keep(&request->progress,
@@ -734,7 +745,7 @@ on_task_status(struct session *session, struct message *message)
 	struct id id = message_id(message, SCAN_TASK_ID);
 	const struct request *task;
 
-	note_status(session, message->to, id, scan_text(message->scan, SCAN_STATUS));
+	note_status(session, message->to, id, message_value(message, SCAN_STATUS));
 	task = pending_find(&session->tasks[message->to], id, NAME_ID);
 	pass_on(session, message, WHY_RELAYED);
 	if (task != NULL && task->overdue)

@@ -1,4 +1,4 @@
-#include "core/inside.h"
+#include "state.h"
 
 static void
 remove_at(struct records *records, size_t i)
@@ -79,7 +79,7 @@ is_changed(struct span options, struct span params)
 bool
 records_update(struct records *records, const struct message *message, bool forget)
 {
-	struct span session_id = scan_text(message->scan, SCAN_SESSION_ID), update, now;
+	struct span session_id = message_value(message, SCAN_SESSION_ID), update, now;
 	bool changed = false;
 
 	if (records->count == 0 || !scan_has(message->scan, SCAN_UPDATE) ||
@@ -178,7 +178,7 @@ session_of(const struct session *session, const struct message *message,
 	if (session->handshake.dialect->resume == NULL)
 		return SPAN_NONE;
 	if ((request->traits & METHOD_SESSION) && !(request->traits & METHOD_LOAD))
-		return scan_text(message->scan, SCAN_RESULT_SESSION_ID);
+		return message_value(message, SCAN_RESULT_SESSION_ID);
 	return request->token.text;
 }
 

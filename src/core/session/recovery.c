@@ -1,4 +1,6 @@
-#include "core/inside.h"
+#include "recovery.h"
+#include "pass.h"
+#include "questions.h"
 
 /* JSON-RPC 2.0 section 5.1: a server answers an unknown method with -32601. */
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
@@ -644,7 +646,7 @@ session_answered(struct session *session, const struct request *question,
 		records_find(records, METHOD_SESSION, question->token.text)->open = true;
 	} else if (session->server.logged_in ||
 	    records_find(records, METHOD_LOGIN, SPAN_NONE) == NULL ||
-	    !span_is(scan_text(message->scan, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
+	    !span_is(message_value(message, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
 		report_refusal(session, question, message);
 		lose_session(session, question);
 	}
@@ -655,7 +657,7 @@ replay_answered(struct session *session, const struct request *question,
     const struct message *message)
 {
 	bool granted = message_grants(message);
-	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
+	struct span version = message_value(message, SCAN_RESULT_VERSION);
 
 	if (session->server.life == SERVER_SESSIONS) {
 		session_answered(session, question, message);

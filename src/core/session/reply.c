@@ -1,4 +1,5 @@
-#include "core/inside.h"
+#include "reply.h"
+#include "answers.h"
 
 /* An error, whose text is session->words; or a tool's result that tells of it. */
 struct answer {

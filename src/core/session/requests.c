@@ -1,4 +1,9 @@
-#include "core/inside.h"
+#include "requests.h"
+#include "answers.h"
+#include "cancel.h"
+#include "parallel.h"
+#include "recovery.h"
+#include "turns.h"
 
 void
 requests_set_deadline(const struct session *session, struct request *request, enum policy_kind kind)

@@ -3,7 +3,13 @@
  *          ◀── lane ◀─ pass, apply ◀─ receive ◀─ message ◀─ scan, frame ◀─ lane ◀──
  */
 
-#include "core/inside.h"
+#include "heartbeat.h"
+#include "noise.h"
+#include "parallel.h"
+#include "pass.h"
+#include "receive.h"
+#include "recovery.h"
+#include "requests.h"
 
 _Static_assert(sizeof(struct session) <= 6000, "what can be large is in buffers of its own");
 
@@ -374,6 +380,34 @@ session_end_of_input(struct session *session, enum side from)
 	} else if (party->skipping != SKIP_NOTHING) {
 		noise_forget(session, party);
 	}
+}
+
+void
+session_set_time(struct session *session, msec_t now)
+{
+	struct clocks *clocks = &session->clocks;
+	msec_t passed = now - clocks->now;
+
+	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW) {
+		struct action action = action_of(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+
+		/*
+		 * Since when the clock stood still is unknown; on a machine that is always a little
+		 * late, time goes on.
+		 */
+		action.elapsed = earlier(passed, 2 * (now - clocks->planned));
+		journal_tell(&session->journal, &action);
+		passed -= action.elapsed;
+	}
+	clocks->now = now;
+	clocks->planned = MSEC_NEVER;
+	clocks->steady += passed;
+	if (clocks->stalled || session->excuse != NULL)
+		clocks->unread = clocks->steady;
+	if (!clocks->stalled && !state_asks_person(session))
+		clocks->idle += passed;
+	if (session_outstanding(session, SIDE_SERVER) > 0)
+		session->client_owed = clocks->steady;
 }
 
 void

@@ -4,7 +4,12 @@
  *                         └──cancelled──▶ session/cancel, if no other turn of the session runs
  *                                             └──▶ the agent's requests in the turn end too
  */
-#include "core/inside.h"
+#include "turns.h"
+#include "apply.h"
+#include "cancel.h"
+#include "pass.h"
+#include "recovery.h"
+#include "reply.h"
 
 /* v2 */
 static bool
@@ -163,7 +168,7 @@ forward(struct session *session, struct message *message, enum why why)
 	} else {
 		compose(state_scratch(session), COMPOSE_TURN_CANCEL,
 		    session->handshake.dialect->turn_cancel,
-		    scan_text(message->scan, SCAN_SESSION_ID));
+		    message_value(message, SCAN_SESSION_ID));
 		pass_take(message, why);
 		state_overtake(session, SIDE_CLIENT);
 	}

@@ -1,5 +1,5 @@
 /* What top shows: a table, panels, or a page. */
-#include "ctl/top.h"
+#include "top.h"
 
 #include "core/compose.h"
 #include "ctl/show.h"

@@ -2,7 +2,7 @@
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
-#include "ctl/top.h"
+#include "top.h"
 #include "ctl/trace.h"
 #include "shell/system.h"
 #include "shell/words.h"

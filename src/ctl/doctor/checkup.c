@@ -1,5 +1,5 @@
 #include "core/compose.h"
-#include "ctl/doctor.h"
+#include "doctor.h"
 #include "ctl/show.h"
 #include "ctl/trace.h"
 #include "shell/system.h"

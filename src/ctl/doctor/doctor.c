@@ -2,7 +2,7 @@
 #include "ctl/commands.h"
 #include "ctl/configured.h"
 #include "ctl/ctl.h"
-#include "ctl/doctor.h"
+#include "doctor.h"
 #include "ctl/show.h"
 #include "shell/words.h"
 

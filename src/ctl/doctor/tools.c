@@ -1,6 +1,6 @@
 #include <ctype.h>
 
-#include "ctl/doctor.h"
+#include "doctor.h"
 #include "ctl/show.h"
 #include "shell/words.h"
 

@@ -1,7 +1,7 @@
 #include <stdarg.h>
 
 #include "core/compose.h"
-#include "ctl/doctor.h"
+#include "doctor.h"
 #include "ctl/show.h"
 #include "shell/words.h"
 

@@ -1,7 +1,7 @@
 #include "core/buf.h"
 #include "core/compose.h"
 #include "core/scan.h"
-#include "ctl/doctor.h"
+#include "doctor.h"
 #include "ctl/show.h"
 #include "ctl/trace.h"
 #include "shell/child.h"

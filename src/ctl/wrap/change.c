@@ -1,4 +1,4 @@
-#include "ctl/change.h"
+#include "change.h"
 
 #include <stdio.h>
 

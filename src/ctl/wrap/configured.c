@@ -4,8 +4,9 @@
 
 #include "core/compose.h"
 #include "ctl/ctl.h"
-#include "ctl/replace.h"
 #include "shell/words.h"
+#include "change.h"
+#include "replace.h"
 
 /* Ends the program: the word is a mistake, or names what only the client knows. */
 _Noreturn static void

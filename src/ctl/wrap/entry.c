@@ -1,5 +1,6 @@
+#include "change.h"
+
 #include "core/compose.h"
-#include "ctl/change.h"
 #include "shell/words.h"
 
 static bool

@@ -1,4 +1,4 @@
-#include "ctl/replace.h"
+#include "replace.h"
 
 #include <stdarg.h>
 #include <sys/file.h>

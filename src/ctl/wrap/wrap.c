@@ -4,14 +4,14 @@
 
 #include "core/compose.h"
 #include "core/dialect.h"
-#include "ctl/change.h"
 #include "ctl/commands.h"
 #include "ctl/configured.h"
 #include "ctl/ctl.h"
-#include "ctl/replace.h"
 #include "ctl/show.h"
 #include "shell/options.h"
 #include "shell/words.h"
+#include "change.h"
+#include "replace.h"
 
 /* One call of wrap or unwrap. */
 struct task {

@@ -124,12 +124,11 @@ void
 report_summary(struct log *log, const struct session *session, struct policy *policy)
 {
 	struct session_view view = session_view(session);
-	const struct journal *journal = view.journal;
-	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
+	const uint64_t *tallies = view.journal->tallies, *counts = view.journal->counts;
 
 	report_rules(log, WHY_RULE_UNUSED, policy, view.dialect);
 	log_event(log, WHY_SUMMARY,
-	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
+	    LOG_FIELDS(log_number("requests", view.journal->requests[SIDE_CLIENT]),
 		log_number("answered", tallies[TALLY_ANSWERED]),
 		log_number("failed", tallies[TALLY_FAILED]),
 		log_number("timeouts", tallies[TALLY_TIMED_OUT]),

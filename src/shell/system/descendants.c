@@ -1,4 +1,4 @@
-#include "shell/descendants.h"
+#include "descendants.h"
 
 #include <stdlib.h>
 

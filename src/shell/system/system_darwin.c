@@ -15,7 +15,7 @@
 #include <sys/select.h>
 #include <sys/sysctl.h>
 
-#include "shell/descendants.h"
+#include "descendants.h"
 
 enum {
 	/* more than there are pids; memory that is not used costs nothing */

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "core/session.h"
+
+struct ack {                           /* a $/canceld/cancel that is not answered yet */
+	const struct request *request; /* that has to end first */
+	struct span text;              /* the message; behind this struct */
+	struct ack *next;
+};
+
+struct acks {
+	struct ack *waiting; /* owned; the oldest first */
+	/* by requester: how its last requests ended, by the hashes of ids and tokens */
+	struct buf marks[2];
+};
+
+/*
+ * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of
+ * ABP "Cancellation": each waits until the request that it names has ended, and is then answered
+ * with {id, cancelled, reason?, confirmed?}.
+ */
+#define ACKS_METHOD SPAN("$/canceld/cancel")
+
+enum outcome {
+	OUTCOME_UNKNOWN,
+	OUTCOME_COMPLETED,
+	OUTCOME_CANCELLED,
+	OUTCOME_CONFIRMED,
+	OUTCOME_FORBIDDEN
+};
+
+/*
+ * The message waits for the end of the request. false: LIMIT_ACKS or LIMIT_ACK_BYTES are reached.
+ */
+bool acks_add(struct acks *acks, struct span text, const struct request *request);
+
+/*
+ * A request has ended: notes that by its id; or also by its token, and sends the client what waits
+ * for it.
+ */
+void acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind,
+    enum outcome outcome);
+void acks_end(struct session *session, const struct request *request, enum outcome outcome);
+
+/*
+ * How the requester's last request with this id or token ended, if it is one of the last
+ * LIMIT_FINISHED; or UNKNOWN.
+ */
+enum outcome acks_outcome(const struct acks *acks, enum side requester, struct id id,
+    enum name_kind kind);
+
+/*
+ * Sends the client the acknowledgement of this outcome, and reports it; or only reports how it was
+ * answered.
+ */
+void acks_send(struct session *session, const struct scan *ack, enum outcome outcome);
+void acks_report(struct journal *journal, const struct scan *ack, const char *outcome);

@@ -1,0 +1,19 @@
+#pragma once
+
+/*
+ * --heartbeat tells the client that its request is still waited for, as progress in the server's
+ * name.
+ */
+
+#include "state.h"
+
+/*
+ * A new request of a peer's; progress of a request that has an alarm, or what a stream says, is at
+ * hand and passes.
+ */
+void heartbeat_begin(struct session *session, struct request *request);
+void heartbeat_put_off(struct session *session, struct request *request,
+    const struct message *message);
+
+/* Sends what is due. */
+void heartbeat_expire(struct session *session);

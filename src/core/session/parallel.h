@@ -1,0 +1,26 @@
+#pragma once
+
+/*
+ * --parallel: of the client's requests at most so many are at the server, and the others are held.
+ */
+
+#include "state.h"
+
+void parallel_begin(struct session *session);
+void parallel_end(struct session *session); /* after its requests */
+
+/* The place in which a new request of the client's counts; NULL: it counts in none. */
+struct place *parallel_place(const struct session *session, const struct request *request);
+
+/* The request takes a place; if none is free, parallel_hold holds it. place may be NULL. */
+void parallel_enter(struct request *request, struct place *place);
+
+/* Holds the message at hand. */
+void parallel_hold(struct message *message);
+
+/* The held request that can be sent now; or NULL. Sends it. */
+struct request *parallel_next(const struct session *session);
+void parallel_send(struct session *session, struct request *request);
+
+/* Its answer is awaited no more: where none is owed, it counts for the grace. */
+void parallel_abandon(struct session *session, struct request *request);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "state.h"
+
+/*
+ * The message at hand leaves its lane: it passes unchanged except for its edits, or it is dropped.
+ * Each is one decision and is reported.
+ */
+
+/* The message passes to the other side. */
+void pass_on(struct session *session, struct message *message, enum why why);
+
+/* A copy of what would pass is appended to held, to be sent later. */
+void pass_hold(struct message *message, struct buf *held);
+
+/* The message is dropped. */
+void pass_drop(struct message *message, enum why why);
+
+/*
+ * Drops the message's bytes here and reports it as passed: a copy goes to the other side elsewhere
+ * in the queue.
+ */
+void pass_take(struct message *message, enum why why);
+
+/* The message is dropped and nothing is reported. */
+void pass_discard(struct message *message);

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "state.h"
+
+/*
+ * Handles a message of the kinds up to MESSAGE_BATCH: enters a request in the table, finds the
+ * request of a response or progress, or cancels one; then the message leaves its lane.
+ */
+void receive_message(struct session *session, struct message *message);

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "state.h"
+
+/*
+ * The probe: after a cancel canceld asks the server something that every server answers at once. A
+ * server that does not answer within --kill-stuck is STUCK. The client's messages wait for the
+ * answer, so that a stuck server does not get them.
+ *
+ * The replay: canceld repeats to a new server the messages that had opened the session, and
+ * consumes the answers. The client's messages wait.
+ *
+ *   AWAY ──▶ HANDSHAKE ──answered──▶ SESSIONS ──all answered──▶ SETTINGS ──all answered──▶ OPEN
+ *                │                   │     ▲ one of them wants a login
+ *                │                   │     └──▶ LOGIN: once
+ *                └──refused          └──none of the ACP sessions is open, or not in time──▶ STUCK
+ *
+ * OPEN: the streams are opened again, then the queued messages follow.
+ */
+
+/*
+ * The client has told that the session is open: with --kill-stuck, canceld asks once whether this
+ * server answers probes, as soon as nothing else is open. One that does not (PROBE_UNANSWERED) is
+ * not probed.
+ */
+void recovery_open(struct session *session);
+
+/* Whether the time for that has come; asks. */
+bool recovery_may_try(const struct session *session);
+void recovery_try(struct session *session);
+
+/* The client's request was cancelled: with --kill-stuck, probes the server. */
+void recovery_probe(struct session *session, const struct request *request);
+
+/* Probes now if that was put off until the last probe was answered, or until the era is settled. */
+void recovery_ask_again(struct session *session);
+
+/*
+ * The client has left, or the server's stdin is closed: answers to the questions may come, and are
+ * not waited for.
+ */
+void recovery_wait_no_more(struct session *session);
+
+/* The server has gone: gives up the questions that it was asked. */
+void recovery_drop_questions(struct session *session);
+
+/*
+ * The message at hand answers a question, or is discarded as too long: drops it, and removes the
+ * question.
+ */
+void recovery_answered(struct session *session, struct message *message, enum why why);
+
+/*
+ * ACP: whether the message is an update of a session that is being opened again, which the client
+ * has had already. Whether an agent of version 2 is at work (state_update) is news, and no history.
+ */
+bool recovery_is_history(struct session *session, const struct message *message);
+
+/*
+ * Whether the server is to be ended for that, or has left a probe unanswered for TIME_PROBE and
+ * answered nothing since.
+ */
+bool recovery_sees_stuck(const struct session *session);
+
+/* For how long a question whether the server is alive has been unanswered; MSEC_NEVER: none is. */
+msec_t recovery_unanswered(const struct session *session);
+
+/*
+ * --kill-ignoring: the server goes on with a request, or its task, that was cancelled: it is to be
+ * ended.
+ */
+void recovery_ignored(struct session *session, const struct request *request);
+
+/*
+ * The time for that has come: where an answer is owed, its lack shows it; in MCP only what the
+ * server still says of it.
+ */
+void recovery_expect_heed(struct session *session, struct request *request);
+
+/* Gives up the questions that are due. */
+void recovery_expire(struct session *session, enum side asker);

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "state.h"
+
+/*
+ * The answers that canceld writes in place of a receiver: an error that names canceld and the
+ * option that would change it, or a result.
+ */
+
+/* Answers a request that ends, or is given up, under this word. */
+void reply_to(struct session *session, const struct request *request, enum why why);
+
+/*
+ * Answers the request at hand with an error, because the side that would answer it has gone.
+ * Returns the log's word.
+ */
+enum why reply_gone(struct session *session, const struct message *message);
+
+/*
+ * Refuses the request at hand, which does not enter the table, with this error; it counts as ended
+ * under this word. cause: error.data.cause, or NULL; text: for a person, behind canceld's name;
+ * code 0: no session is open yet.
+ */
+void reply_error(struct session *session, const struct message *message, enum why why, int code,
+    const char *cause, struct span text);
+
+/* Sets session->fault: what is wrong with the message, and where. */
+void reply_describe(struct session *session, const struct message *message);
+
+/*
+ * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message):
+ * counts it, and answers its sender, but not a notification, nor a server whose request cannot be
+ * named. goes_on: the client's line does, behind a fault; one answer without an id is for the rest.
+ * Returns the log's word for it.
+ */
+enum why reply_refusal(struct session *session, const struct message *message,
+    enum scan_fault fault, bool goes_on);
+void reply_rest(struct session *session, const struct message *message);
+
+/* Answers the request with this id with a result, a JSON text. */
+void reply_result(struct session *session, enum side to, struct span id, struct span result);

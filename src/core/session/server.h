@@ -1,0 +1,51 @@
+#pragma once
+
+/* What the session knows of the server: struct server is in core/session.h. */
+
+#include "core/session.h"
+
+/* Sets the life. SERVER_AWAY also resets what was true of the former server only. */
+void server_enter(struct server *server, enum server_life life);
+
+/* A line of text on the server's stdout, without its newline. */
+void server_note_said(struct server *server, struct span text);
+
+/*
+ * Adds a line to the text that explains why no session was open: the server's first text in a
+ * message's place, or the last words of a server before it. It stays at the beginning of what is
+ * quoted, until this server has served.
+ */
+void server_keep_said(struct server *server, struct span text);
+
+/*
+ * What text on the stdout of a server that has not served looks like, as part of a sentence; NULL:
+ * like text. whole: it was a whole frame.
+ */
+const char *server_looks_like(const struct server *server, enum framing framing, struct span text,
+    bool whole);
+
+/* The server has answered a request: what was said before explains nothing any more. */
+void server_serves(struct server *server);
+
+/*
+ * No server will read what is sent from now on: it has gone for good, or is deaf and the last one.
+ */
+static inline bool
+server_takes_nothing(const struct server *server)
+{
+	return server->life == SERVER_DEAF || server->life == SERVER_GONE;
+}
+
+/* The server has closed its stdin and runs on. */
+static inline bool
+server_is_deaf(const struct server *server)
+{
+	return server->life == SERVER_DEAF || server->life == SERVER_RETIRED;
+}
+
+/* The server is new and the replay to it has not ended. */
+static inline bool
+server_is_replaying(const struct server *server)
+{
+	return server->life >= SERVER_HANDSHAKE && server->life <= SERVER_SETTINGS;
+}

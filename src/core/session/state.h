@@ -1,0 +1,286 @@
+#pragma once
+
+/*
+ * The session, which only the files of this folder see: a struct for each concern. A file writes
+ * those of its name; what no file is named for is written by state.c and session.c.
+ */
+
+#include "core/compose.h"
+#include "acks.h"
+#include "handshake.h"
+#include "records.h"
+#include "server.h"
+
+enum trial {
+	TRIAL_NONE,
+	TRIAL_DUE, /* it is to be asked once nothing else is open */
+	TRIAL_ASKED,
+	TRIAL_UNREAD, /* when its time was over, perhaps the server had not read it */
+	TRIAL_ANSWERED,
+	TRIAL_FAILED, /* it was not answered in time: the server is not probed */
+};
+
+struct probe {                    /* recovery.c: is the server alive? */
+	struct request *question; /* the question while it is not answered; or NULL */
+	struct pending cause;     /* a copy of the request that was cancelled last */
+	uint64_t taken; /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t freed_to; /* how far the client's queue has waited for a probe already */
+	msec_t since;      /* idle time from which the server may have read the question */
+	/* how long the last answer to such a question has taken; MSEC_NEVER: none has come */
+	msec_t took;
+	enum trial trial; /* does it answer such questions at all? */
+	bool again; /* to be asked when the present question is answered, and the era settled */
+};
+
+enum skipping {
+	SKIP_NOTHING,
+	/* a line that is longer than LIMIT_TEXT and no JSON: all, or up to what may be messages */
+	SKIP_TEXT,
+	SKIP_OVERSIZED, /* a message that is longer than --max-message */
+	SKIP_UNDECIDED, /* ... whose id may stand at its end */
+};
+
+struct party { /* one side: the bytes it writes, and the requests it sends */
+	enum side side;
+	struct lane *lane;
+	struct frame frame; /* the one at lane->decided */
+	struct pending pending;
+	msec_t heard;  /* steady time of its last bytes */
+	bool asked[2]; /* it has sent a request whose id is a number; a string */
+	bool spoke;    /* it has sent a message ... */
+	/* ... and the first one had the member "jsonrpc": so must all but answers */
+	bool needs_jsonrpc;
+	uint64_t
+	    /*
+	     * where its last request ends that cannot be tracked: any response may answer it; 0:
+	     * none
+	     */
+	    untracked;
+	bool ended;             /* no more bytes come from this side */
+	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
+	uint64_t skipped;       /* ... of which so many bytes were already */
+	struct buf kept;    /* ... of text: how it began; of SKIP_UNDECIDED: how it ends, so far */
+	bool answers, asks; /* ... it has members of a response; of a request or notification */
+};
+
+struct session {
+	struct journal journal; /* what was counted */
+	struct handshake handshake;
+	struct server server;
+	/* the lane of each has the bytes that this side writes; the other side reads them */
+	union {
+		struct party party[2];
+		struct {
+			struct party client, server_party; /* the same */
+		};
+	};
+
+	struct session_config config;
+	struct clocks clocks;
+	/* by the side in whose place it was asked: WAITING, with a cap as deadline */
+	struct pending questions[2];
+	uint32_t minted;         /* how many ids were minted */
+	struct pending tasks[2]; /* by requester */
+	/* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
+	struct pending turns;
+	struct pending lost; /* ACP: by id, sessions that no agent has opened again; shown: why */
+	struct acks acks;
+	struct records records;
+	struct probe probe;
+	struct place *places; /* owned, by the number of their rule, as many as had been added */
+	size_t place_count;
+	bool era_awaited; /* a cancel or a probe waits until the era is settled */
+	bool waiting;     /* deadlines wait until the session is open */
+	msec_t open_by; /* steady time: then a modern session without a handshake counts as open */
+	bool client_ended; /* the client has left, or its output is closed */
+	bool client_left;  /* ... and its requests are not waited for */
+	/*
+	 * --kill-ignoring: what the server had asked the client when it was last told of a cancel,
+	 * the newest that is still open. If it does one thing after another, it waits for that and
+	 * reads no cancel; NULL: for nothing, or it has answered a request since.
+	 */
+	const struct request *excuse;
+	/* steady time when the server last waited for an answer of the client's */
+	msec_t client_owed;
+	struct edits edits;
+	/* what is wrong with the frame at hand, or a person's reason, for the log and the error */
+	struct buf fault;
+	struct buf words;   /* for a text or an id that is being composed */
+	struct buf scratch; /* for one message that is being composed; reused for the next one */
+};
+
+/* An action about a request or task, which may be NULL. */
+static inline struct action
+action_of(enum verb verb, enum side side, enum why why, const struct request *request)
+{
+	struct action action = { .verb = verb,
+		.side = side,
+		.why = why,
+		.elapsed = MSEC_NEVER,
+		.timeout = MSEC_NEVER };
+
+	if (request != NULL) {
+		action.id = request->id.text;
+		action.method = request->method;
+		action.name = request->shown;
+		action.elapsed = request->in->clocks->steady - request->received;
+	}
+	return action;
+}
+
+/* A note to a side about a request, which may be NULL. */
+void state_note(struct journal *journal, enum side side, enum why why,
+    const struct request *request, struct span detail);
+
+/* The same about a message that is in no table. */
+void state_note_message(enum side side, enum why why, const struct message *message,
+    struct span detail);
+
+/*
+ * Whether the client asks a person for the server, perhaps by way of a task: its own requests do
+ * not idle meanwhile.
+ */
+bool state_asks_person(const struct session *session);
+
+/*
+ * How long the receiver may still take to answer a request that was cancelled. request may be NULL.
+ */
+msec_t state_grace(const struct session *session, const struct request *request);
+
+/*
+ * ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones
+ * come last; or NULL.
+ */
+struct request *state_next_turn(const struct session *session, struct id session_id,
+    const struct request *after);
+
+/* ACP: how many turns of this session run that were not cancelled. */
+size_t state_turns_running(const struct session *session, struct id session_id);
+
+/*
+ * The server has not opened the session yet, as it may still be starting: the deadlines of what the
+ * client has asked do not run. Of a modern session without a handshake its first message shows that
+ * it is there. One that has served is not asked to start by another server/discover.
+ */
+static inline bool
+state_is_opening(const struct session *session)
+{
+	bool open = session->handshake.opened && session->server.served;
+
+	return (session->client.pending.starting > 0 && !open) ||
+	    (session->handshake.era == ERA_MODERN && !session->server_party.spoke &&
+		session->clocks.steady < session->open_by);
+}
+
+/*
+ * Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among
+ * them start now.
+ */
+void state_release(struct session *session);
+
+/* --kill-ignoring: how long the server may go on with the request, which is cancelled. */
+msec_t state_heed_time(const struct session *session, const struct request *request);
+
+/*
+ * Its receiver is told of the cancel. With --kill-ignoring the time in which the server must heed
+ * it begins.
+ */
+void state_tell(struct session *session, struct request *request);
+
+/*
+ * The server's question to the client, or an older one, for whose answer it may wait, else NULL:
+ * see session->excuse.
+ */
+static inline const struct request *
+state_excuse(const struct session *session, const struct request *question)
+{
+	while (question != NULL && question->received >= session->server.answered &&
+	    !request_is_awaited(question))
+		question = question->older;
+	return question != NULL && question->received >= session->server.answered ? question : NULL;
+}
+
+/*
+ * The answer to the request names the task that continues it, in which a person is asked, or
+ * progress comes.
+ */
+void state_keep_task(struct session *session, const struct request *request, struct id id);
+
+/*
+ * Counts the request at hand, which does not enter the table, and its end, for this reason; a
+ * $/canceld/cancel is none.
+ */
+void state_count(struct session *session, const struct message *message, enum tally tally,
+    enum why why);
+
+/*
+ * Whether canceld's own messages to that side are written: to a server until it or canceld has
+ * closed its stdin.
+ */
+static inline bool
+state_may_write(const struct session *session, enum side to)
+{
+	return to == SIDE_CLIENT || !(server_is_deaf(&session->server) || session->server.shut);
+}
+
+/*
+ * New messages of the client's are not written to the server, except those that it may need to go
+ * on.
+ */
+static inline bool
+state_is_blocked(const struct session *session)
+{
+	return session->probe.question != NULL || session->server.life == SERVER_STUCK ||
+	    server_is_replaying(&session->server);
+}
+
+/*
+ * Messages of canceld's own may be written to the server: the server has answered initialize (LSP
+ * 3.17 "Initialize Request", ACP RFD "Request Cancellation"). MCP: not before it is answered, or
+ * the first modern request was written whole.
+ */
+bool state_is_settled(const struct session *session);
+
+/* Whether a requester of that side still waits for an answer after its cancel. */
+static inline bool
+state_owes_answer(const struct session *session, enum side requester)
+{
+	return (session->handshake.dialect->flags & DIALECT_OWES_ANSWER) ||
+	    (session->config.answer_cancelled && requester == SIDE_CLIENT);
+}
+
+/* Emptied, for one message that is being composed; it lasts until the next one is. */
+static inline struct buf *
+state_scratch(struct session *session)
+{
+	buf_clear(&session->scratch);
+	return &session->scratch;
+}
+
+/*
+ * Sends what was composed as if `from` had written it: ahead of all messages, or in its place among
+ * them.
+ */
+static inline void
+state_overtake(struct session *session, enum side from)
+{
+	lane_overtake(session->party[from].lane, buf_span(&session->scratch));
+}
+
+static inline void
+state_answer(struct session *session, enum side from)
+{
+	lane_answer(session->party[from].lane, buf_span(&session->scratch));
+}
+
+/* The same, ahead of all messages, with its note about a request, which may be NULL. */
+void state_send(struct session *session, enum side from, enum why why,
+    const struct request *request, struct span detail);
+
+/* Whether the request is a turn of an ACP session; its token is the session's id. */
+static inline bool
+request_is_turn(const struct request *request)
+{
+	return request->from == SIDE_CLIENT && (request->traits & METHOD_TURN) &&
+	    request->token.text.len > 0;
+}

@@ -1,0 +1,58 @@
+#pragma once
+
+/* A turn is a session/prompt of ACP, with the agent's requests during it. */
+
+#include "state.h"
+
+/*
+ * A session/cancel was sent: it has told of all turns of this session, and the agent's requests in
+ * them end too. by_client: the client has sent it or has left, and needs no cancels from canceld.
+ */
+void turns_end(struct session *session, struct id session_id, bool by_client);
+
+/* Does what apply does, with all that follows for the turns of the request's ACP session. */
+void turns_decide(struct session *session, struct request *request, enum decide_event event,
+    struct message *message);
+
+/*
+ * A new request of the server's: if its turn was cancelled before, the request ends with the turn.
+ */
+void turns_join(struct session *session, struct request *request);
+
+/*
+ * A new prompt of the session's, or it is opened again: what the agent says then belongs to no
+ * former turn.
+ */
+void turns_renew(struct session *session, struct id session_id);
+
+/*
+ * The turn that canceld has ended and to which this session/update, which comes too late, belongs;
+ * or NULL.
+ */
+struct request *turns_silenced(const struct session *session, struct id session_id,
+    const struct scan *update);
+
+/*
+ * ACP "Prompt Turn", Cancellation: the client's session/cancel cancels all turns of its session,
+ * and passes if the agent has one of them. As agents know it as a notification only, a request is
+ * answered and passes as one.
+ */
+void turns_cancelled(struct session *session, struct message *message);
+
+/*
+ * ACP v2: the agent tells that it works in this session; idle: that it has ended its turn, or
+ * closed the session.
+ */
+void turns_note_work(struct session *session, struct id session_id, bool idle);
+
+/*
+ * ACP: if the client has left, sends session/cancel for the turns of which none has told: in v2
+ * those whose prompts were answered; and those that were not the only ones of their sessions.
+ */
+void turns_left(struct session *session);
+
+/*
+ * v2: the agent has gone: the client hears that the turns which run have ended, as no agent will
+ * say so.
+ */
+void turns_lost(struct session *session, bool last);
