@@ -160,16 +160,17 @@ void
 history_round(struct history *history, msec_t now, bool all)
 {
 	struct statistics *statistics = history->statistics;
+	struct log *log = &history->log;
 
 	if (history->page == NULL)
 		return;
-	if (now >= history->wake && history->log.writer.back.ended)
-		log_reopen(&history->log);
+	if (now >= history->wake && log->writer.back.ended)
+		log_reopen(log);
 	for (size_t i = 0; (all || now >= history->wake) && i < statistics->method_count; i++) {
 		struct method_totals *totals = &statistics->methods[i];
 
 		if (totals->at_once > 0)
-			log_event(&history->log, WHY_COUNTED,
+			log_event(log, WHY_COUNTED,
 			    LOG_FIELDS(log_text("method", totals->method),
 				log_text("name", totals->name),
 				log_number("count", totals->at_once),
@@ -178,9 +179,9 @@ history_round(struct history *history, msec_t now, bool all)
 	}
 	if (now >= history->wake)
 		history->wake = MSEC_NEVER;
-	log_flush(&history->log);
-	writer_failed(&history->log.writer);
-	if (history->log.writer.back.ended && history->wake == MSEC_NEVER)
+	log_flush(log);
+	writer_failed(&log->writer);
+	if (log->writer.back.ended && history->wake == MSEC_NEVER)
 		history->wake = now + HISTORY_EACH;
 }
 
@@ -188,12 +189,14 @@ void
 history_watch(struct history *history, msec_t now)
 {
 	struct history_page *page = history->page;
-	struct session_view view = session_view(history->session);
-	const struct request *oldest = view.oldest;
+	struct session_view view;
+	const struct request *oldest;
 
 	if (page == NULL)
 		return;
 	log_watch(&history->log);
+	view = session_view(history->session);
+	oldest = view.oldest;
 	page->open = session_outstanding(history->session, SIDE_CLIENT);
 	for (int i = 0; i < STEPS && oldest != NULL && !request_is_awaited(oldest); i++)
 		oldest = oldest->newer;
