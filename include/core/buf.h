@@ -104,6 +104,13 @@ span_from(struct span whole, size_t offset)
 	return span_part(whole, offset, whole.len - offset);
 }
 
+/* What is between two places of the same bytes. */
+static inline struct span
+span_between(const char *start, const char *end)
+{
+	return (struct span){ start, (size_t)(end - start) };
+}
+
 /* The first or the last bytes of whole, no more than `most`. */
 static inline struct span
 span_head(struct span whole, size_t most)

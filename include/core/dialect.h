@@ -268,10 +268,10 @@ struct policy_rule {
 	enum policy_kind kind;
 	char *method, *name; /* owned; NULL: any. '*' stands for any characters, "\\*" for a '*' */
 	msec_t value;        /* of its kind */
-	char *result;  /* owned: JSON in one line; NULL: it is of another kind than POLICY_ANSWER */
-	size_t number; /* how many were added before it */
-	bool matched;  /* it has named a request, even if a more specific rule won */
-	size_t least;  /* bytes of the shortest name that fits */
+	char *text;          /* owned: of a kind that has one, such as JSON in one line; or NULL */
+	size_t number;       /* how many were added before it */
+	bool matched;        /* it has named a request, even if a more specific rule won */
+	size_t least;        /* bytes of the shortest name that fits */
 	/* for a person, and valid while a rule or request has it; NULL: not known */
 	const char *origin;
 	bool doubted; /* set at will: a person was told of it */
@@ -293,9 +293,9 @@ struct deadline {
 
 void policy_free(struct policy *policy);
 
-/* Adds a rule. method and name are copied, as is result; empty: any. A name needs a method. */
+/* Adds a rule. method and name are copied, empty: any; so is text. A name needs a method. */
 void policy_add(struct policy *policy, enum policy_source source, enum policy_kind kind,
-    struct span method, struct span name, msec_t value, struct span result);
+    struct span method, struct span name, msec_t value, struct span text);
 
 /*
  * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME; with

@@ -66,13 +66,6 @@ struct doc {
 	char fault[256]; /* what is wrong, with the line; may have any characters of the text */
 };
 
-/* The bytes from one place to another one. */
-static inline struct span
-span_between(const char *start, const char *end)
-{
-	return span_at(start, (size_t)(end - start));
-}
-
 /*
  * Reads a text; a key that an object has twice is refused. 0, or -1 with the fault. Call doc_free
  * in any case.

@@ -128,7 +128,7 @@ bool log_level_named(struct span name, enum why_level *level);
 /* Whether an event with this word is shown, heard or kept. */
 bool log_shows(const struct log *log, enum why why);
 
-/* The last two arguments of log_event. */
+/* An array of fields, and their number. */
 #define LOG_FIELDS(...) \
 	(const struct log_field[]){ __VA_ARGS__ }, \
 	    sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field)
@@ -137,7 +137,8 @@ bool log_shows(const struct log *log, enum why why);
  * Logs one event, unless the level hides it. In text, NOISE is written as `NOISE | TEXT`: its first
  * field without quotes.
  */
-void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
+void log_fields(struct log *log, enum why why, const struct log_field *fields, size_t count);
+#define log_event(log, why, ...) log_fields(log, why, LOG_FIELDS(__VA_ARGS__))
 
 /*
  * A line of the log: a JSON object; or `canceld[PID] NAME: WHY` and the fields, after the time if

@@ -94,6 +94,9 @@ struct options_row {
 
 extern const struct options_row options_rows[];
 
+#define each_option(row) \
+	for (const struct options_row *row = options_rows; (row)->help != NULL; (row)++)
+
 /* The option for a key of the configuration file; NULL: it is no key. */
 const struct options_row *options_key(const char *key);
 
@@ -114,13 +117,16 @@ int options_refuse(struct options *options, const char *format, ...)
 
 /*
  * Sets what the option sets; value as on the command line, or NULL: none. source: of a rule. false:
- * the value is wrong, what it sets is undefined, and the fault tells.
+ * the value is wrong, and what it sets is undefined.
  */
 bool options_set(struct options *options, const struct options_row *row, enum policy_source source,
     const char *value);
 
+/* Whether the option may have this value; if not, appends why to the fault. */
+bool options_check(char fault[OPTIONS_FAULT], const struct options_row *row, const char *value);
+
 /* Appends to the fault. Always false: the caller's result. */
-bool options_fault(struct options *options, const char *format, ...)
+bool options_fault(char fault[OPTIONS_FAULT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*

@@ -22,20 +22,13 @@ bool units_read_time(struct span text, uint64_t *time);
  * The same, and 0 and none, which are MSEC_NEVER. false: it is none of these, and *duration is
  * unchanged.
  */
-bool units_read_duration(struct span text, msec_t *duration);
+bool units_read_duration(const char *text, msec_t *duration);
 
 /*
  * Digits; of bytes also with K, M or G (powers of 1024). false: something else, or not between
  * least and most.
  */
 bool units_read_number(struct span text, bool bytes, size_t least, size_t most, size_t *number);
-
-/*
- * [METHOD[:NAME]=]VALUE, of POLICY_ANSWER METHOD=VALUE: adds the rule to the policy. false: it is
- * none.
- */
-bool units_read_rule(const char *text, enum policy_source source, enum policy_kind kind,
-    struct policy *policy);
 
 /* What a mistyped or shortened name was most likely meant to be. */
 enum { NEAREST_TOLD = 256 };
@@ -97,11 +90,8 @@ void printable_append(struct buf *text, struct span bytes, const char *escaped);
  */
 void printable_append_json(struct buf *text, struct span bytes, bool inside);
 
-/*
- * The bytes as a JSON string, which the caller owns; what is not UTF-8 becomes U+FFFD. cut: "..."
- * is appended.
- */
-json_t *printable_json(struct span bytes, bool cut);
+/* The bytes as a JSON string, which the caller owns; what is not UTF-8 becomes U+FFFD. */
+json_t *printable_json(struct span bytes);
 
 /*
  * Appends word i of a command, ended by NULL, as far as it is harmless: the program; the name of

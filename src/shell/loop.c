@@ -104,13 +104,12 @@ hear_signals(struct loop *loop)
 		} else if (is_clients_interrupt(loop, signal)) {
 			loop->meant = loop->now + INTERRUPT_AGAIN;
 			log_event(loop->log, WHY_INTERRUPT_IGNORED,
-			    LOG_FIELDS(log_number("client", loop->life.client.process),
-				log_string("hint", "a second one within 2 seconds ends canceld")));
+			    log_number("client", loop->life.client.process),
+			    log_string("hint", "a second one within 2 seconds ends canceld"));
 		} else {
 			signals_end(signal);
-			log_event(loop->log, WHY_SIGNALLED,
-			    LOG_FIELDS(log_number("signal", signal),
-				log_string("reason", strsignal(signal))));
+			log_event(loop->log, WHY_SIGNALLED, log_number("signal", signal),
+			    log_string("reason", strsignal(signal)));
 		}
 	}
 	return child;

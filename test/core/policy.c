@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/limits.h"
-#include "shell/words.h"
+#include "shell/options.h"
 
 static const struct {
 	const char *what, *idle_rules[4], *cap_rules[3], *method, *name;
@@ -74,6 +74,19 @@ static const struct {
 	{ "the later bare", { "7ms", "none" }, { NULL }, "a", "", false, MSEC_NEVER, TIME_CAP },
 };
 
+/* As on the command line. */
+static bool
+read_rule(const char *option, const char *rule, struct policy *policy)
+{
+	static struct options options;
+	bool fine;
+
+	options.policy = *policy;
+	fine = options_set(&options, options_key(option), POLICY_OPTION, rule);
+	*policy = options.policy;
+	return fine;
+}
+
 SUITE("policy");
 
 TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
@@ -84,9 +97,9 @@ TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
 	msec_t idle, cap;
 
 	for (const char *const *rule = cases[_i].idle_rules; *rule != NULL; rule++)
-		ck_assert(units_read_rule(*rule, POLICY_OPTION, POLICY_IDLE, &policy));
+		ck_assert(read_rule("timeout", *rule, &policy));
 	for (const char *const *rule = cases[_i].cap_rules; *rule != NULL; rule++)
-		ck_assert(units_read_rule(*rule, POLICY_OPTION, POLICY_CAP, &policy));
+		ck_assert(read_rule("max-time", *rule, &policy));
 	idle = policy_deadline(&policy, POLICY_IDLE, method, name, traits, cases[_i].from_server)
 		   .after;
 	cap =
@@ -224,9 +237,9 @@ TEST(a_long_pattern_is_refused)
 	memset(name, 'a', LIMIT_PATTERN + 1);
 	ck_assert(policy_allows(span_of(name)));
 	strcat(rule, "=5s");
-	ck_assert(units_read_rule(rule, POLICY_OPTION, POLICY_IDLE, &policy));
+	ck_assert(read_rule("timeout", rule, &policy));
 	name[0] = '*';
-	ck_assert(!units_read_rule(rule, POLICY_OPTION, POLICY_IDLE, &policy));
+	ck_assert(!read_rule("timeout", rule, &policy));
 	ck_assert(policy_allows(SPAN("*a*a*a*a*a*a*a*a\\*")) && !policy_allows(SPAN("*********")));
 	policy_free(&policy);
 }
@@ -294,7 +307,7 @@ TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
 	char origin[128];
 
 	snprintf(origin, sizeof(origin), "command line -t %s", doubtful[_i].rule);
-	ck_assert(units_read_rule(doubtful[_i].rule, POLICY_OPTION, POLICY_IDLE, &policy));
+	ck_assert(read_rule("timeout", doubtful[_i].rule, &policy));
 	policy.rules->origin = origin;
 	if (doubtful[_i].tools != NULL)
 		buf_append(&policy.tools, span_of(doubtful[_i].tools));
@@ -375,7 +388,7 @@ TESTS(of_an_address_only_its_host_is_shown, 0, COUNT(shown_names))
 	struct policy policy = { 0 };
 	char shown[NAME_SHOWN];
 
-	ck_assert(units_read_rule(shown_names[_i].rule, POLICY_OPTION, POLICY_IDLE, &policy));
+	ck_assert(read_rule("timeout", shown_names[_i].rule, &policy));
 	ck_assert(span_equal(policy_shown(policy.rules, shown), span_of(shown_names[_i].shown)));
 	policy_free(&policy);
 }
@@ -398,7 +411,7 @@ TESTS(a_result_that_cannot_be_that_of_its_request, 0, COUNT(results))
 	struct policy policy = { 0 };
 	struct buf meant = { 0 };
 
-	ck_assert(units_read_rule(results[_i].rule, POLICY_OPTION, POLICY_ANSWER, &policy));
+	ck_assert(read_rule("answer", results[_i].rule, &policy));
 	policy_name(&policy, "command line --answer METHOD=...");
 	ck_assert(policy_meant(&policy, policy.rules, NULL, &meant) == (results[_i].meant != NULL));
 	buf_append(&meant, (struct span){ "", 1 });

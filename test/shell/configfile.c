@@ -104,7 +104,7 @@ compare_rules(const char *what, const struct policy *one, const struct policy *o
 			strcmp(text_of(rule->method), text_of(wanted->method)) == 0 &&
 			strcmp(text_of(rule->name), text_of(wanted->name)) == 0 &&
 			rule->value == wanted->value &&
-			strcmp(text_of(rule->result), text_of(wanted->result)) == 0,
+			strcmp(text_of(rule->text), text_of(wanted->text)) == 0,
 		    "%s: rule %zu", what, i);
 	}
 }
@@ -547,10 +547,10 @@ TEST(a_reload_leaves_the_answers_until_the_next_start)
 	json_decref(configfile_reload(options, &log));
 	ck_assert_uint_eq(options->policy.count, 3);
 	ck_assert_str_eq(policy_find(&options->policy, POLICY_ANSWER, SPAN("b"), SPAN_NONE, 0)
-			     ->result,
+			     ->text,
 	    "2");
 	ck_assert_str_eq(policy_find(&options->policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)
-			     ->result,
+			     ->text,
 	    "1");
 	options_free(options);
 	log_close(&log);

@@ -76,10 +76,10 @@ TEST(an_event_is_one_line)
 		log_text("reason", SPAN("")),
 	};
 
-	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
+	log_fields(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
 	expect(reader,
 	    "TIMED_OUT method=tools/call id=\"x \\xff\" real=1.50 elapsed=2003ms bytes=0\n");
-	log_event(&log, WHY_STRAY, NO_FIELDS);
+	log_fields(&log, WHY_STRAY, NO_FIELDS);
 	expect(reader, "STRAY\n");
 	log_close(&log);
 	ck_assert_int_ge(fcntl(STDERR_FILENO, F_GETFD), 0);
@@ -156,11 +156,11 @@ TESTS(a_value_is_safe_in_both_formats, 0, COUNT(values))
 	char wanted[256];
 	json_t *object;
 
-	log_event(&log, WHY_STRAY, &field, 1);
+	log_fields(&log, WHY_STRAY, &field, 1);
 	snprintf(wanted, sizeof(wanted), "STRAY v=%s\n", values[_i].text);
 	expect(reader, wanted);
 	log.config.json = true;
-	log_event(&log, WHY_STRAY, &field, 1);
+	log_fields(&log, WHY_STRAY, &field, 1);
 	object = written_object(reader);
 	ck_assert_str_eq(string_of(object, "v"), values[_i].json);
 	json_decref(object);
@@ -185,7 +185,7 @@ TEST(an_event_is_one_object)
 	};
 	json_t *object;
 
-	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
+	log_fields(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
 	object = written_object(reader);
 	ck_assert_str_eq(string_of(object, "why"), "TIMED_OUT");
 	ck_assert_uint_eq(strspn(string_of(object, "time"), "0123456789-:.TZ"),
@@ -246,9 +246,8 @@ TESTS(a_payload_is_in_the_log_only, 0, 2)
 	memset(message, 'x', LOG_PAYLOAD_MAX + 3);
 	memcpy(message + LOG_PAYLOAD_MAX - 1, "\xc3\xa4", 2);
 	message[0] = '\x80';
-	log_event(&log, WHY_STRAY,
-	    LOG_FIELDS(log_number("a", 1),
-		log_payload(((struct span){ message, LOG_PAYLOAD_MAX + 3 }))));
+	log_event(&log, WHY_STRAY, log_number("a", 1),
+	    log_payload(((struct span){ message, LOG_PAYLOAD_MAX + 3 })));
 	log_close(&log);
 	text[read_file("payload", text, 3 * LOG_PAYLOAD_MAX)] = '\0';
 	ck_assert_ptr_nonnull(strstr(text, _i == 1 ? "xx...\"}\n" : "xx...\"\n"));
@@ -274,8 +273,8 @@ TEST(a_hearer_has_a_level_of_its_own)
 	log.hearer = &heard;
 	log.heard = LEVEL_DECISION;
 	ck_assert(log_shows(&log, WHY_LATE) && !log_shows(&log, WHY_RELAYED));
-	log_event(&log, WHY_LATE, LOG_FIELDS(log_id("id", SPAN("5"))));
-	log_event(&log, WHY_RELAYED, NO_FIELDS);
+	log_event(&log, WHY_LATE, log_id("id", SPAN("5")));
+	log_fields(&log, WHY_RELAYED, NO_FIELDS);
 	buf_append(&heard, SPAN("\0"));
 	ck_assert_ptr_nonnull(strstr(heard.data, "\"why\":\"LATE\",\"id\":5}\n"));
 	ck_assert_ptr_null(strstr(heard.data, "RELAYED"));
@@ -296,13 +295,13 @@ TEST(the_last_lines_are_kept)
 	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 	char reason[400];
 
-	log_event(&log, WHY_PLAIN, LOG_FIELDS(log_string("reason", "unseen")));
+	log_event(&log, WHY_PLAIN, log_string("reason", "unseen"));
 	ck_assert_uint_eq(log.tail.len, 0);
 	log.config.tail = true;
 	for (int i = 0; i < 100; i++) {
 		snprintf(reason, sizeof(reason), "%0300d", i);
-		log_event(&log, WHY_PLAIN, LOG_FIELDS(log_string("reason", reason)));
-		log_event(&log, WHY_RELAYED, LOG_FIELDS(log_string("reason", "traffic")));
+		log_event(&log, WHY_PLAIN, log_string("reason", reason));
+		log_event(&log, WHY_RELAYED, log_string("reason", "traffic"));
 		ck_assert_uint_le(log.tail.len, LOG_TAIL_MAX);
 	}
 	ck_assert_uint_ge(log.tail.len, LOG_TAIL_MAX - 500);
@@ -321,7 +320,7 @@ TEST(noise_is_shown_as_it_is)
 	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 
 	log_event(&log, WHY_NOISE,
-	    LOG_FIELDS(log_text("text", SPAN("{\"level\":30} \\n \x1b[2J\xff gr\xc3\xbcn"))));
+	    log_text("text", SPAN("{\"level\":30} \\n \x1b[2J\xff gr\xc3\xbcn")));
 	expect(reader, "NOISE | {\"level\":30} \\n \\x1b[2J\\xff gr\xc3\xbcn\n");
 	log_close(&log);
 }
@@ -334,10 +333,10 @@ TEST(a_long_text_is_cut)
 	struct log log = open_pipe(&reader, LEVEL_NOTICE, false);
 
 	memset(many, 'x', sizeof(many));
-	log_event(&log, WHY_STRAY, LOG_FIELDS(log_text("v", text)));
+	log_event(&log, WHY_STRAY, log_text("v", text));
 	snprintf(wanted, sizeof(wanted), "STRAY v=%.*s...\n", LOG_VALUE_MAX, many);
 	expect(reader, wanted);
-	log_event(&log, WHY_NOISE, LOG_FIELDS(log_text("text", text)));
+	log_event(&log, WHY_NOISE, log_text("text", text));
 	snprintf(wanted, sizeof(wanted), "NOISE | %.*s... (5000 bytes)\n", LOG_NOISE_MAX, many);
 	expect(reader, wanted);
 	log_close(&log);
@@ -352,8 +351,8 @@ TESTS(errno_is_kept, 0, 2)
 
 	close(reader);
 	errno = ERANGE;
-	log_event(&log, WHY_STRAY, NO_FIELDS);
-	log_event(&log, WHY_NOISE, LOG_FIELDS(log_text("text", SPAN("x"))));
+	log_fields(&log, WHY_STRAY, NO_FIELDS);
+	log_event(&log, WHY_NOISE, log_text("text", SPAN("x")));
 	log_flush(&log);
 	ck_assert_int_eq(errno, ERANGE);
 	log_close(&log);
@@ -369,7 +368,7 @@ fill(struct log *log)
 		struct log_field field = log_number("line", (int64_t)lines);
 
 		ck_assert_uint_le(log->queue.len, LOG_QUEUE_MAX);
-		log_event(log, WHY_STRAY, &field, 1);
+		log_fields(log, WHY_STRAY, &field, 1);
 	}
 	return lines;
 }
@@ -414,14 +413,14 @@ TEST(what_does_not_fit_is_counted)
 	size_t given = fill(&log);
 	size_t lines;
 
-	log_event(&log, WHY_STRAY, NO_FIELDS);
-	log_event(&log, WHY_STRAY, NO_FIELDS);
+	log_fields(&log, WHY_STRAY, NO_FIELDS);
+	log_fields(&log, WHY_STRAY, NO_FIELDS);
 	ck_assert_uint_eq(log.lost, 3);
 	ck_assert(log.queue.len > 0);
 	ck_assert_uint_eq(drain(&log, reader, &lines), 3);
 	ck_assert_uint_eq(lines, given);
 	ck_assert_uint_eq(log.lost, 0);
-	log_event(&log, WHY_STRAY, NO_FIELDS);
+	log_fields(&log, WHY_STRAY, NO_FIELDS);
 	expect(reader, "STRAY\n");
 	log_close(&log);
 }
@@ -435,7 +434,7 @@ TEST(after_a_lost_line_all_are_lost_until_it_is_reported)
 
 	fill(&log);
 	ck_assert_int_gt(read(reader, some, sizeof(some)), 0);
-	log_event(&log, WHY_STRAY, NO_FIELDS);
+	log_fields(&log, WHY_STRAY, NO_FIELDS);
 	ck_assert_uint_lt(log.queue.len, LOG_QUEUE_MAX - 1024);
 	ck_assert_uint_eq(log.lost, 2);
 	log_close(&log);
@@ -464,8 +463,8 @@ TEST(a_full_disk_does_not_end_the_log)
 	struct log log = open_on(open("/dev/full", O_WRONLY), LEVEL_NOTICE, false);
 	int pair[2];
 
-	log_event(&log, WHY_STRAY, NO_FIELDS);
-	log_event(&log, WHY_STRAY, NO_FIELDS);
+	log_fields(&log, WHY_STRAY, NO_FIELDS);
+	log_fields(&log, WHY_STRAY, NO_FIELDS);
 	ck_assert_uint_eq(log.lost, 2);
 	ck_assert_int_eq(pipe(pair), 0);
 	ck_assert_int_eq(dup2(pair[1], log.descriptor.fd), log.descriptor.fd);

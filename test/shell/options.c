@@ -304,13 +304,12 @@ TEST(an_answer_is_json_in_one_line)
 				     ->policy;
 
 	ck_assert_uint_eq(policy->count, 4);
-	ck_assert_str_eq(policy_find(policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)->result,
-	    "null");
+	ck_assert_str_eq(policy_find(policy, POLICY_ANSWER, SPAN("a"), SPAN_NONE, 0)->text, "null");
 	ck_assert_str_eq(policy->rules[1].method, "a/b");
-	ck_assert_str_eq(policy->rules[1].result, "[1.50, \"=\\u0000\"  ]");
+	ck_assert_str_eq(policy->rules[1].text, "[1.50, \"=\\u0000\"  ]");
 	ck_assert_str_eq(policy->rules[1].origin, "command line --answer a/b=...");
 	/* what is repeated begins with its bracket */
-	ck_assert_str_eq(policy->rules[3].result, "[{}]");
+	ck_assert_str_eq(policy->rules[3].text, "[{}]");
 	options_free(&parsed.options);
 }
 

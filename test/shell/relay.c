@@ -169,7 +169,7 @@ TESTS(a_line_of_the_log_begins_a_line, 0, 2)
 		ck_assert_int_eq(write(STDERR_FILENO, full, sizeof(full)), (ssize_t)sizeof(full));
 	server_writes("a part");
 	turn();
-	log_event(&log, WHY_STRAY, (struct log_field[]){ { 0 } }, 0);
+	log_fields(&log, WHY_STRAY, (struct log_field[]){ { 0 } }, 0);
 	server_writes(" and the rest\n");
 	turn();
 	for (len = _i == 1 ? (ssize_t)sizeof(full) : 0; len > 0;

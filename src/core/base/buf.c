@@ -117,7 +117,7 @@ span_number(int64_t number, char storage[SPAN_NUMBER_MAX])
 	while ((rest /= 10) > 0);
 	if (number < 0)
 		*--first = '-';
-	return (struct span){ first, (size_t)(end - first) };
+	return span_between(first, end);
 }
 
 void

@@ -80,7 +80,7 @@ json_clean(struct span text, struct buf *out)
 		uint32_t code = 0;
 		bool lone, separator;
 
-		len = *at == '\xe2' ? utf8_length(span_at(at, (size_t)(end - at))) : 1;
+		len = *at == '\xe2' ? utf8_length(span_between(at, end)) : 1;
 		if (*at == '\\')
 			code = read_escape(at, end, &len);
 		else if (len == 3)
@@ -89,7 +89,7 @@ json_clean(struct span text, struct buf *out)
 		separator = len == 3 && (code == 0x2028 || code == 0x2029);
 		if (!lone && !separator)
 			continue;
-		buf_append(out, span_at(kept, (size_t)(at - kept)));
+		buf_append(out, span_between(kept, at));
 		buf_append(out,
 		    lone               ? SPAN("\\ufffd") :
 			code == 0x2028 ? SPAN("\\u2028") :
@@ -97,7 +97,7 @@ json_clean(struct span text, struct buf *out)
 		kept = at + len;
 		count++;
 	}
-	buf_append(out, span_at(kept, (size_t)(end - kept)));
+	buf_append(out, span_between(kept, end));
 	return count;
 }
 

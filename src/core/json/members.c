@@ -40,7 +40,7 @@ json_copy_members(struct span object, struct span prefix, char *out, size_t size
 
 	while (
 	    (name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0) {
-		struct span member = { name.ptr, (size_t)(value.ptr + value.len - name.ptr) };
+		struct span member = span_between(name.ptr, value.ptr + value.len);
 
 		name = unescaped(name, storage, sizeof(storage));
 		if (at >= object.len || !span_equal(span_head(name, prefix.len), prefix))

@@ -243,8 +243,7 @@ read_special(struct scan *scan, const char *at, unsigned field)
 				return NULL;
 		} else if ((unsigned char)*at < 0x20) {
 			at = note_unsound(scan, SCAN_CONTROL, at, field);
-		} else if ((len = utf8_length((struct span){ at, (size_t)(scan->end - at) })) ==
-		    0) {
+		} else if ((len = utf8_length(span_between(at, scan->end))) == 0) {
 			at = note_unsound(scan, SCAN_BROKEN, at, field);
 		} else {
 			at += len;

@@ -11,7 +11,7 @@ remove_rule(struct policy *policy, size_t at)
 
 	free(rule->method);
 	free(rule->name);
-	free(rule->result);
+	free(rule->text);
 	policy->count--;
 	memmove(rule, rule + 1, (policy->count - at) * sizeof(*rule));
 }
@@ -30,12 +30,12 @@ copy(struct span text)
 
 void
 policy_add(struct policy *policy, enum policy_source source, enum policy_kind kind,
-    struct span method, struct span name, msec_t value, struct span result)
+    struct span method, struct span name, msec_t value, struct span text)
 {
 	assert(method.len > 0 || name.len == 0);
 	policy->rules = mem_resize(policy->rules, policy->count + 1, sizeof(*policy->rules));
 	policy->rules[policy->count++] =
-	    (struct policy_rule){ source, kind, copy(method), copy(name), value, copy(result),
+	    (struct policy_rule){ source, kind, copy(method), copy(name), value, copy(text),
 		    policy->added++, false, name.len - span_count(name, '*'), NULL, false };
 }
 
@@ -228,7 +228,7 @@ policy_meant(const struct policy *policy, const struct policy_rule *rule,
 	bool tools =
 	    (dialect == NULL || dialect == &dialect_mcp) && (call || !dialect_has_names(method));
 	bool answer = rule->kind == POLICY_ANSWER, typo = !bare && !known, fits;
-	const char *like = answer ? dialect_result_like(method, span_of(rule->result)) : NULL;
+	const char *like = answer ? dialect_result_like(method, span_of(rule->text)) : NULL;
 
 	if (like != NULL && !rule->matched) {
 		compose(meant, "%b=%s", method, like);

@@ -39,10 +39,10 @@ answers_find(const struct session *session, const struct message *message, unsig
 	*items = ANSWER_AS_IT_IS;
 	if (rule == NULL)
 		return NULL;
-	element = (traits & METHOD_EACH) ? only_element(span_of(rule->result)) : SPAN_NONE;
+	element = (traits & METHOD_EACH) ? only_element(span_of(rule->text)) : SPAN_NONE;
 	if (element.len > 0)
 		*items = count_items(message);
-	return *items > LIMIT_ANSWER / (int64_t)(element.len + 1) ? NULL : rule->result;
+	return *items > LIMIT_ANSWER / (int64_t)(element.len + 1) ? NULL : rule->text;
 }
 
 struct span

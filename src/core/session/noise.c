@@ -187,8 +187,8 @@ find_messages(struct session *session, struct span line, bool whole)
 	for (; searched < LIMIT_SEARCHED && searched / LIMIT_SEARCHES < line.len &&
 	     (at = memchr(at, '{', (size_t)(end - at))) != NULL;
 	     at++)
-		if (may_begin(span_at(at, (size_t)(end - at)), whole) &&
-		    is_all_messages(session, span_at(at, (size_t)(end - at)), whole, &searched))
+		if (may_begin(span_between(at, end), whole) &&
+		    is_all_messages(session, span_between(at, end), whole, &searched))
 			return (size_t)(at - line.ptr);
 	return line.len;
 }

@@ -73,7 +73,7 @@ on_result(void *user, struct target *target, json_t *result)
 static json_t *
 string_of(const char *text)
 {
-	return text == NULL ? NULL : printable_json(span_of(text), false);
+	return text == NULL ? NULL : printable_json(span_of(text));
 }
 
 int
@@ -91,8 +91,7 @@ ctl_cancel(int argc, char *argv[])
 		{ "=older", 'o', &older }, { "=method", 'm', &method }, { "all", 'a', &all },
 		{ "json", 'j', &wish.json }),
 	    argc, usage);
-	if (older != NULL &&
-	    (strcmp(older, "none") == 0 || !units_read_duration(span_of(older), &age)))
+	if (older != NULL && (strcmp(older, "none") == 0 || !units_read_duration(older, &age)))
 		return ctl_usage(
 		    "--older: '%.60s' is no duration: want a number and its unit, such as 60s",
 		    older);
@@ -106,7 +105,7 @@ ctl_cancel(int argc, char *argv[])
 	    string_of(reason), "older_ms",
 	    older != NULL ? json_integer(age == MSEC_NEVER ? 0 : age) : NULL, "name",
 	    string_of(name == NULL ? NULL : name + 1), "method",
-	    method == NULL ? NULL : printable_json(span_at(method, strcspn(method, ":")), false));
+	    method == NULL ? NULL : printable_json(span_at(method, strcspn(method, ":"))));
 	do {
 		wish.more = false;
 		status = targets_ask(all ? NULL : argv[optind], "cancel", json_incref(params),

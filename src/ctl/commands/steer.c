@@ -368,12 +368,12 @@ static json_t *
 rule_of(const char *typed, bool unset)
 {
 	const char *last = strrchr(typed, '='), *end = last != NULL ? last + 1 : typed;
-	bool bare = unset && !units_read_duration(span_of(end), &(msec_t){ 0 });
+	bool bare = unset && !units_read_duration(end, &(msec_t){ 0 });
 	struct buf rule = { 0 };
 	json_t *value;
 
 	compose(&rule, "%s%s", typed, !bare ? "" : *typed == '\0' ? "none" : "=none");
-	value = printable_json(buf_span(&rule), false);
+	value = printable_json(buf_span(&rule));
 	buf_free(&rule);
 	return value;
 }
@@ -384,7 +384,7 @@ rule_of(const char *typed, bool unset)
 static bool
 is_rule(const char *word, bool unset)
 {
-	return strchr(word, '=') != NULL || units_read_duration(span_of(word), &(msec_t){ 0 }) ||
+	return strchr(word, '=') != NULL || units_read_duration(word, &(msec_t){ 0 }) ||
 	    (unset && strchr(word, '/') != NULL && access(word, F_OK) < 0);
 }
 
@@ -425,8 +425,7 @@ ctl_steer(int argc, char *argv[])
 		    "now", now, "unset", steering.unset, "rule",
 		    rule_of(bare ? "" : argv[argc - 1], steering.unset));
 	else
-		params =
-		    json_pack("{s:o}", "level", printable_json(span_of(argv[argc - 1]), false));
+		params = json_pack("{s:o}", "level", printable_json(span_of(argv[argc - 1])));
 	status =
 	    targets_ask(steering.all ? NULL : argv[optind], argv[0], params, report, &steering);
 	end(&steering);

@@ -320,7 +320,7 @@ cancel_asked(struct top *top)
 	if (refused != NULL)
 		json_object_set(row, "why", json_object_get(refused, "why"));
 	else if (result == NULL)
-		json_object_set_new(row, "why", printable_json(span_of(fault), false));
+		json_object_set_new(row, "why", printable_json(span_of(fault)));
 	view_outcome(&top->notice, row);
 	json_decref(result);
 	look(top);
@@ -368,7 +368,7 @@ set_asked(struct top *top)
 	compose(&rule, "=%b", buf_span(&top->typed));
 	order(top, top->asked, "set",
 	    json_pack("{s:s, s:b, s:o}", "option", "timeout", "now", true, "rule",
-		printable_json(buf_span(&rule), false)),
+		printable_json(buf_span(&rule))),
 	    "the deadline is set");
 	buf_free(&rule);
 }
@@ -557,7 +557,7 @@ ctl_top(int argc, char *argv[])
 	const char *text = "1s";
 
 	ctl_line(argc, argv, CTL_OPTIONS({ "=interval", 'i', &text }), 1, usage);
-	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST ||
+	if (!units_read_duration(text, &interval) || interval < INTERVAL_LEAST ||
 	    interval > INTERVAL_MOST)
 		return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", text);
 	top.which = argv[optind];

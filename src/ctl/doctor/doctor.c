@@ -35,7 +35,7 @@ read_time(const char *option, const char *value)
 {
 	msec_t time;
 
-	if (!units_read_duration(span_of(value), &time) || time == MSEC_NEVER)
+	if (!units_read_duration(value, &time) || time == MSEC_NEVER)
 		exit(ctl_usage("%s '%.100s': it must be a time such as 10s", option, value));
 	return time;
 }

@@ -206,8 +206,8 @@ asks_json(const struct verdicts *report)
 
 	json_object_foreach (report->asks, method, times) {
 		json_array_append_new(list,
-		    json_pack("{s:o, s:O, s:s}", "method", printable_json(span_of(method), false),
-			"times", times, "option", verdicts_answer(method, false)));
+		    json_pack("{s:o, s:O, s:s}", "method", printable_json(span_of(method)), "times",
+			times, "option", verdicts_answer(method, false)));
 	}
 	return list;
 }
@@ -257,7 +257,7 @@ finding_json(const struct verdicts *report, int check)
 
 	return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:s, s:s*}", "check", rows[check].word,
 	    "title", rows[check].title, "verdict", words[finding->verdict], "evidence",
-	    printable_json(span_of(finding->evidence), false), "ms",
+	    printable_json(span_of(finding->evidence)), "ms",
 	    finding->time == MSEC_NEVER ? NULL : json_integer(finding->time), "demand",
 	    rows[check].demands[report->kind], "help",
 	    finding->verdict == VERDICT_NO ? help_for(report, check) : NULL);
@@ -273,9 +273,9 @@ verdicts_json(const struct verdicts *report)
 		if (rows[i].demands[report->kind] != NULL)
 			json_array_append_new(checks, finding_json(report, i));
 	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:o, s:o, s:o}", "command",
-	    printable_json(report->command, false), "dialect", dialogues[report->kind].name,
-	    "server", printable_json(span_of(report->server), false), "broken", broken > 0, "yes",
+	    printable_json(report->command), "dialect", dialogues[report->kind].name, "server",
+	    printable_json(span_of(report->server)), "broken", broken > 0, "yes",
 	    verdicts_count(report, VERDICT_YES), "no", broken, "not_tested",
 	    verdicts_count(report, VERDICT_NOT_TESTED), "checks", checks, "asks", asks_json(report),
-	    "options", printable_json(buf_span(&report->options), false));
+	    "options", printable_json(buf_span(&report->options)));
 }

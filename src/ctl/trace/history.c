@@ -561,7 +561,7 @@ ctl_history(int argc, char *argv[])
 		return ctl_usage(
 		    "--last: '%.60s' is no number from 1 on, or there is -j, which tail -n cuts",
 		    last);
-	if (slow != NULL && !units_read_duration(span_of(slow), &choice.slow))
+	if (slow != NULL && !units_read_duration(slow, &choice.slow))
 		return ctl_usage("--slow: '%.60s' is no duration such as 10s", slow);
 	choice.trace.which = argv[optind];
 	choice.trace.since = trace_read_since(since);

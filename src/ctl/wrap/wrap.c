@@ -65,7 +65,7 @@ say_within(const struct task *task, size_t cells, const char *format, ...)
 static json_t *
 json_of(struct span text)
 {
-	return text.len > 0 ? printable_json(text, false) : NULL;
+	return text.len > 0 ? printable_json(text) : NULL;
 }
 
 /*
@@ -79,7 +79,7 @@ put_object(const struct task *task, const struct doc_node *server, const char *k
 	json_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client",
 	    task->file->client->id, "file", json_of(span_of(task->file->path)), "group",
 	    server != NULL ? json_of(client_group(server)) : NULL, "server",
-	    server != NULL ? printable_json(server->key.name, false) : NULL, key, word, "why",
+	    server != NULL ? printable_json(server->key.name) : NULL, key, word, "why",
 	    json_of(span_of(why)));
 
 	json_object_update(object, more);

@@ -6,6 +6,13 @@
 
 enum { SIZE_MOST = 1 << 20 }; /* bytes of the file */
 
+/* The file is read, into a list; then that is applied. */
+struct reading {
+	struct options *options;
+	json_t *said;              /* for each key: [SOURCE, VALUE], ... */
+	char fault[OPTIONS_FAULT]; /* begins with the path of the section */
+};
+
 /*
  * Why somebody else could have written what is in the file, which decides what runs with this
  * user's rights; or NULL.
@@ -40,7 +47,7 @@ read_text(void *bytes, size_t size, void *fd)
  * why.
  */
 static json_t *
-parse(const struct options *options, struct options *scratch)
+parse(const struct options *options, char fault[OPTIONS_FAULT])
 {
 	int fd = open(options->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	const char *distrust = fd < 0 ? strerror(errno) : find_distrust(fd);
@@ -52,16 +59,16 @@ parse(const struct options *options, struct options *scratch)
 		return NULL;
 	if (distrust != NULL) {
 		if (strcmp(options->config, "/dev/null") != 0)
-			options_fault(scratch, "%s", distrust);
+			options_fault(fault, "%s", distrust);
 	} else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) ==
 	    NULL) {
 		/* What jansson quotes of the file may be a secret. */
 		if ((piece = strstr(error.text, " near '")) != NULL)
 			*piece = '\0';
-		options_fault(scratch, "line %d, column %d: %s", error.line, error.column,
+		options_fault(fault, "line %d, column %d: %s", error.line, error.column,
 		    error.text);
 	} else if (!json_is_object(root))
-		options_fault(scratch, "want a JSON object");
+		options_fault(fault, "want a JSON object");
 	close(fd);
 	return root;
 }
@@ -87,41 +94,34 @@ read_value(const struct options_row *row, const char *target, json_t *value)
 	return read;
 }
 
-/*
- * Tries a value. What is right counts, unless something stronger says the same; it is set, now or
- * at the next start.
- */
+/* What is right counts, unless something stronger says the same. */
 static bool
-take(struct options *options, struct options *scratch, const struct options_row *row,
-    enum policy_source source, const char *target, json_t *value)
+take(struct reading *it, const struct options_row *row, enum policy_source source,
+    const char *target, json_t *value)
 {
-	json_t *said = json_object_get(scratch->file.in_force, row->name),
-	       *read = read_value(row, target, value);
-	bool counts = (row->traits & OPTION_RULE) ||
-	    (json_array_size(said) == 0 && !options_given(options, row));
-	bool fine = options_set(scratch, row, source, json_string_value(read));
+	json_t *said = json_object_get(it->said, row->name), *read = read_value(row, target, value);
+	bool counts = source != POLICY_SOURCES &&
+	    ((row->traits & OPTION_RULE) ||
+		(json_array_size(said) == 0 && !options_given(it->options, row)));
+	bool fine = options_check(it->fault, row, json_string_value(read));
 
-	if (fine && counts && source != POLICY_SOURCES) {
+	if (fine && counts)
 		json_array_append_new(said, json_pack("[i,O]", (int)source, read));
-		if (!json_is_false(read) &&
-		    (options->file.in_force == NULL || (row->traits & OPTION_AT_ONCE)))
-			options_set(options, row, source, json_string_value(read));
-	}
 	json_decref(read);
 	return fine;
 }
 
 static bool
-refuse_key(struct options *scratch, const char *key, bool top)
+refuse_key(struct reading *it, const char *key, bool top)
 {
 	struct nearest nearest = { .typed = span_of(key) };
 
-	for (const struct options_row *row = options_rows; row->help != NULL; row++)
+	each_option (row)
 		if (row->name != NULL && options_key(row->name) != NULL)
 			nearest_offer(&nearest, row->name);
 	if (top)
 		nearest_offer(&nearest, SERVERS);
-	return options_fault(scratch, "%s: unknown key%s", key, nearest.told);
+	return options_fault(it->fault, "%s: unknown key%s", key, nearest.told);
 }
 
 /*
@@ -129,12 +129,13 @@ refuse_key(struct options *scratch, const char *key, bool top)
  * too.
  */
 static void
-end_key(struct options *scratch, size_t path, bool fine)
+end_key(struct reading *it, size_t path, bool fine)
 {
-	if (!fine && json_array_size(scratch->file.faults) < CONFIGFILE_FAULTS)
-		json_array_append_new(scratch->file.faults,
-		    printable_json(span_of(scratch->fault), false));
-	scratch->fault[path] = '\0';
+	json_t *faults = it->options->file.faults;
+
+	if (!fine && json_array_size(faults) < CONFIGFILE_FAULTS)
+		json_array_append_new(faults, printable_json(span_of(it->fault)));
+	it->fault[path] = '\0';
 }
 
 /*
@@ -142,10 +143,9 @@ end_key(struct options *scratch, size_t path, bool fine)
  * other servers.
  */
 static void
-read_keys(struct options *options, struct options *scratch, json_t *object,
-    enum policy_source source)
+read_keys(struct reading *it, json_t *object, enum policy_source source)
 {
-	size_t path = strlen(scratch->fault);
+	size_t path = strlen(it->fault);
 	const char *key, *target;
 	json_t *value, *duration;
 
@@ -155,15 +155,14 @@ read_keys(struct options *options, struct options *scratch, json_t *object,
 		if (path == 0 && strcmp(key, SERVERS) == 0)
 			continue;
 		if (row == NULL)
-			end_key(scratch, path, refuse_key(scratch, key, path == 0));
+			end_key(it, path, refuse_key(it, key, path == 0));
 		else if (!(row->traits & OPTION_RULE) || !json_is_object(value))
-			end_key(scratch, path, take(options, scratch, row, source, NULL, value));
+			end_key(it, path, take(it, row, source, NULL, value));
 		else
 			json_object_foreach (value, target, duration)
-				end_key(scratch, path,
-				    take(options, scratch, row, source, target, duration));
+				end_key(it, path, take(it, row, source, target, duration));
 	}
-	scratch->fault[0] = '\0';
+	it->fault[0] = '\0';
 }
 
 /*
@@ -191,33 +190,52 @@ fits_command(const char *pattern, char *const command[])
  * first one that fits.
  */
 static void
-read_sections(struct options *options, struct options *scratch, json_t *servers, json_t *unfit)
+read_sections(struct reading *it, json_t *servers, json_t *unfit)
 {
-	const char *server = options->file.server, *pattern;
+	struct configfile *file = &it->options->file;
+	const char *server = file->server, *pattern;
 	json_t *chosen = json_object_get(servers, server), *section;
 
 	if (servers != NULL && !json_is_object(servers))
-		end_key(scratch, 0, options_fault(scratch, SERVERS ": want an object of servers"));
+		end_key(it, 0, options_fault(it->fault, SERVERS ": want an object of servers"));
 	json_object_foreach (servers, pattern, section) {
 		bool allowed = policy_allows(span_of(pattern));
 
 		if (!allowed ||
 		    (!policy_fits(pattern, span_of(server)) &&
-			!fits_command(pattern, options->command)))
+			!fits_command(pattern, it->options->command)))
 			json_array_append_new(unfit, json_string(pattern));
 		else if (chosen == NULL)
 			chosen = section;
-		options_fault(scratch, SERVERS ".%s", pattern);
+		options_fault(it->fault, SERVERS ".%s", pattern);
 		if (!allowed)
-			end_key(scratch, 0, options_fault(scratch, ": " POLICY_PATTERN));
+			end_key(it, 0, options_fault(it->fault, ": " POLICY_PATTERN));
 		else if (!json_is_object(section))
-			end_key(scratch, 0,
-			    options_fault(scratch, ": want an object of options for the server"));
-		options_fault(scratch, ".");
-		options->file.section = pattern;
-		read_keys(options, scratch, section,
-		    section == chosen ? POLICY_SECTION : POLICY_SOURCES);
+			end_key(it, 0,
+			    options_fault(it->fault, ": want an object of options for the server"));
+		options_fault(it->fault, ".");
+		if (section == chosen)
+			file->section = pattern;
+		read_keys(it, section, section == chosen ? POLICY_SECTION : POLICY_SOURCES);
 	}
+}
+
+/* Sets what the file says, the first time; later only what counts at once. */
+static void
+apply(struct options *options, const json_t *said)
+{
+	json_t *entry, *value;
+	int source;
+	size_t i;
+
+	each_option (row)
+		json_array_foreach (json_object_get(said, row->name), i, entry) {
+			json_unpack(entry, "[i,o]", &source, &value);
+			if (!json_is_false(value) &&
+			    (options->file.in_force == NULL || (row->traits & OPTION_AT_ONCE)))
+				options_set(options, row, (enum policy_source)source,
+				    json_string_value(value));
+		}
 }
 
 /*
@@ -227,32 +245,31 @@ read_sections(struct options *options, struct options *scratch, json_t *servers,
 static json_t *
 read_file(struct options *options)
 {
-	json_t *in_force = json_object(), *root;
-	/* Values are tried on it. */
-	struct options scratch = { .file = { .in_force = in_force, .faults = json_array() } };
+	struct reading it = { .options = options, .said = json_object() };
 	size_t before = options->policy.count;
+	json_t *root;
 
 	json_decref(options->file.faults);
-	options->file.faults = scratch.file.faults;
-	for (const struct options_row *row = options_rows; row->help != NULL; row++)
-		json_object_set_new(in_force, row->name, json_array());
-	json_object_set_new(in_force, SERVERS, json_array());
-	root = parse(options, &scratch);
-	if (scratch.fault[0] != '\0') {
-		end_key(&scratch, 0, false);
-		json_decref(in_force);
-		in_force = NULL;
+	options->file.faults = json_array();
+	each_option (row)
+		json_object_set_new(it.said, row->name, json_array());
+	json_object_set_new(it.said, SERVERS, json_array());
+	root = parse(options, it.fault);
+	if (it.fault[0] != '\0') {
+		end_key(&it, 0, false);
+		json_decref(it.said);
+		it.said = NULL;
 	} else {
 		if (!options_given(options, options_key("log-level")))
 			options->log.level = LEVEL_NOTICE;
-		read_sections(options, &scratch, json_object_get(root, SERVERS),
-		    json_object_get(in_force, SERVERS));
-		read_keys(options, &scratch, root, POLICY_FILE);
+		read_sections(&it, json_object_get(root, SERVERS),
+		    json_object_get(it.said, SERVERS));
+		read_keys(&it, root, POLICY_FILE);
+		apply(options, it.said);
 		policy_forget(&options->policy, before, POLICY_DEADLINES, POLICY_OPTION);
 	}
 	json_decref(root);
-	policy_free(&scratch.policy);
-	return in_force;
+	return it.said;
 }
 
 /*
@@ -316,9 +333,8 @@ configfile_report(struct options *options, struct log *log)
 	size_t i;
 
 	json_array_foreach (options->file.faults, i, fault)
-		log_event(log, WHY_CONFIG_REFUSED,
-		    LOG_FIELDS(log_string("file", options->config),
-			log_string("reason", json_string_value(fault))));
+		log_event(log, WHY_CONFIG_REFUSED, log_string("file", options->config),
+		    log_string("reason", json_string_value(fault)));
 	report_rules(log, WHY_RULE_DOUBTED, &options->policy, options->session.dialect);
 }
 
@@ -335,7 +351,7 @@ configfile_reload(struct options *options, struct log *log)
 		return NULL;
 	keys[0] = json_array();
 	keys[1] = json_array();
-	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
+	each_option (row) {
 		json_t *before = json_object_get(file->in_force, row->name),
 		       *after = json_object_get(next, row->name);
 		bool at_once = row->traits & OPTION_AT_ONCE;
@@ -350,10 +366,9 @@ configfile_reload(struct options *options, struct log *log)
 		if (row->at == offsetof(struct options, log.level))
 			log->config.level = options->log.level;
 	}
-	log_event(log, WHY_CONFIG_RELOADED,
-	    LOG_FIELDS(log_string("file", options->config),
-		log_text("changed", buf_span(&names[true])),
-		log_text("at_next_start", buf_span(&names[false]))));
+	log_event(log, WHY_CONFIG_RELOADED, log_string("file", options->config),
+	    log_text("changed", buf_span(&names[true])),
+	    log_text("at_next_start", buf_span(&names[false])));
 	buf_free(&names[0]);
 	buf_free(&names[1]);
 	json_object_set(file->in_force, SERVERS, json_object_get(next, SERVERS));

@@ -60,7 +60,7 @@ static bool
 set_wait(const struct setting *it)
 {
 	msec_t *wait = it->at;
-	bool fine = units_read_duration(it->text, wait);
+	bool fine = units_read_duration(it->value, wait);
 
 	if (*wait == MSEC_NEVER)
 		*wait = 0;
@@ -71,7 +71,7 @@ static bool
 set_drain(const struct setting *it)
 {
 	it->options->drain = true;
-	return it->value == NULL || units_read_duration(it->text, it->at);
+	return it->value == NULL || units_read_duration(it->value, it->at);
 }
 
 static void
@@ -103,8 +103,7 @@ set_restart(const struct setting *it)
 	len = strcspn(value, "/");
 	options->restarts_within = MSEC_NEVER;
 	return units_read_number(span_at(value, len), false, 1, RESTARTS_MAX, &options->restarts) &&
-	    (value[len] == '\0' ||
-		units_read_duration(span_of(value + len + 1), &options->restarts_within));
+	    (value[len] == '\0' || units_read_duration(value + len + 1, &options->restarts_within));
 }
 
 static bool
@@ -113,7 +112,7 @@ set_time(const struct setting *it, msec_t built_in)
 	msec_t *time = it->at;
 
 	*time = built_in;
-	return it->value == NULL || (units_read_duration(it->text, time) && *time != MSEC_NEVER);
+	return it->value == NULL || (units_read_duration(it->value, time) && *time != MSEC_NEVER);
 }
 
 static bool
@@ -184,16 +183,16 @@ set_less(const struct setting *it)
 static void
 tell_origin(const struct setting *it)
 {
-	static const char *const names[] = { "-t", "-T", "--parallel", "--answer" };
 	struct options *options = it->options;
 	struct policy *policy = &options->policy;
 	const struct policy_rule *rule = &policy->rules[policy->count - 1];
 	enum policy_source source = it->source;
+	char letter = source < POLICY_OPTION ? '\0' : (char)it->row->letter;
 	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
 	const char *place = source == POLICY_SET ? "cancelctl set" :
 	    source == POLICY_OPTION              ? "command line" :
 						   options->config;
-	const char *equals = rule->result != NULL ? "=..." : strrchr(it->value, '=');
+	const char *equals = rule->text != NULL ? "=..." : strrchr(it->value, '=');
 	char shown[NAME_SHOWN];
 	struct buf text = { 0 };
 	const char *told;
@@ -201,14 +200,18 @@ tell_origin(const struct setting *it)
 
 	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	if (json_object_size(options->origins) < ORIGINS_MOST) {
-		compose(&text, " %s ", source < POLICY_OPTION ? it->row->name : names[rule->kind]);
+		compose(&text,
+		    letter != '\0'             ? " -%b " :
+			source < POLICY_OPTION ? " %b " :
+						 " --%b ",
+		    letter != '\0' ? span_at(&letter, 1) : span_of(it->row->name));
 		if (rule->method != NULL)
 			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
 		if (rule->name != NULL)
 			compose(&text, ":%b", policy_shown(rule, shown));
 		compose(&text, "%s", equals != NULL ? equals : it->value);
 	}
-	origin = printable_json(buf_span(&text), false);
+	origin = printable_json(buf_span(&text));
 	told = json_string_value(origin);
 	if (json_object_get(options->origins, told) == NULL)
 		json_object_set(options->origins, told, origin);
@@ -217,22 +220,76 @@ tell_origin(const struct setting *it)
 	buf_free(&text);
 }
 
-static bool
-set_rule(const struct setting *it)
+/*
+ * What is behind the last '=' of [METHOD[:NAME]=]VALUE, as a NAME may be a URI; but a text may have
+ * one in it.
+ */
+static const char *
+value_of(const struct setting *it)
 {
-	if (!units_read_rule(it->value, it->source, (enum policy_kind)it->row->at,
-		&it->options->policy))
+	const char *equals =
+	    it->row->traits & OPTION_TEXT ? strchr(it->value, '=') : strrchr(it->value, '=');
+
+	return equals != NULL ? equals + 1 : it->value;
+}
+
+/* fine: its value is. With a text it is for a METHOD alone. */
+static bool
+add_rule(const struct setting *it, bool fine, msec_t number, struct span text)
+{
+	size_t before = (size_t)(value_of(it) - it->value);
+	struct span target = span_at(it->value, before - (before > 0));
+	struct span method = text.len > 0 ? target : span_until(target, ":");
+	bool named = method.len < target.len;
+	struct span name = named ? span_from(target, method.len + 1) : SPAN_NONE;
+
+	if (!fine || (method.len == 0 && (before > 0 || text.len > 0)) ||
+	    (named && name.len == 0) || !policy_allows(method) || !policy_allows(name))
 		return false;
+	policy_add(&it->options->policy, it->source, (enum policy_kind)it->row->at, method, name,
+	    number, text);
 	tell_origin(it);
 	return true;
 }
 
-static const char wanted_quotes[] =
-    "METHOD=JSON with the quotes, which a shell takes unless all stands in single quotes: "
-    "--answer 'roots/list={\"roots\":[]}'";
+static bool
+set_times(const struct setting *it)
+{
+	msec_t time = 0;
+	bool fine = units_read_duration(value_of(it), &time);
+
+	return add_rule(it, fine, time, SPAN_NONE);
+}
+
+static bool
+set_counts(const struct setting *it)
+{
+	size_t count = 0;
+	bool fine = units_read_number(span_of(value_of(it)), false, 1, LIMIT_INFLIGHT, &count);
+
+	return add_rule(it, fine, (msec_t)count, SPAN_NONE);
+}
+
+/* No control byte stands within a string: without line breaks it is the same JSON, in one line. */
+static bool
+set_answers(const struct setting *it)
+{
+	const char *value = value_of(it);
+	json_t *json = json_loads(value, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	struct buf line = { 0 };
+	bool fine;
+
+	compose(&line, "%s", value + strspn(value, " \t\r\n"));
+	for (size_t i = 0; i < line.len; i++)
+		if (strchr("\r\n", line.data[i]) != NULL)
+			line.data[i] = ' ';
+	fine = add_rule(it, json != NULL, 0, buf_span(&line));
+	json_decref(json);
+	buf_free(&line);
+	return fine;
+}
+
 static const char wanted_wait[] = "DURATION: " UNITS_DURATION;
-static const char wanted_restarts[] =
-    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION;
 static const char wanted_time[] = "a time such as 500ms or 10s";
 static const char wanted_path[] =
     "the name of a file (./-- for one of that name); ~/ is your home directory, if that is known";
@@ -248,10 +305,10 @@ const struct options_row options_rows[] = {
 	    "the server's protocol (auto: what the client's first bytes show); none has no cancel. Without -D a command "
 	    "on a terminal runs in canceld's own place, so that a person can log in" },
 	{ .help = "Deadlines" },
-	{ 't', OPTION_DEADLINE, set_rule, "timeout", POLICY_IDLE, "[METHOD[:NAME]=]DURATION",
+	{ 't', OPTION_DEADLINE, set_times, "timeout", POLICY_IDLE, "[METHOD[:NAME]=]DURATION",
 	    UNITS_RULE,
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
-	{ 'T', OPTION_DEADLINE, set_rule, "max-time", POLICY_CAP, "[METHOD[:NAME]=]DURATION",
+	{ 'T', OPTION_DEADLINE, set_times, "max-time", POLICY_CAP, "[METHOD[:NAME]=]DURATION",
 	    UNITS_RULE,
 	    "how long it may take in all (24h); repeatable. NAME is the tool, prompt or resource. '*' in METHOD or "
 	    "NAME stands for anything, '\\*' for itself. The most specific rule wins, of equals the last. DURATION is "
@@ -268,7 +325,7 @@ const struct options_row options_rows[] = {
 	    "that no client repeats it"),
 	FLAG(0, "ask-progress", session.ask_progress,
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs"),
-	{ 0, OPTION_ANSWER, set_rule, "answer", POLICY_ANSWER, "METHOD=JSON",
+	{ 0, OPTION_ANSWER, set_answers, "answer", POLICY_ANSWER, "METHOD=JSON",
 	    "METHOD=JSON, such as roots/list={\"roots\":[]}",
 	    "answer this request of the server's with the result JSON in the client's place: at once, or, if a -t fits the "
 	    "METHOD, when the client does not in time or does not know it; repeatable. For workspace/configuration, [JSON] "
@@ -296,7 +353,7 @@ const struct options_row options_rows[] = {
 	    "what ends with the server: tree, all that it started, or group, only its process group (tree; on macOS group)" },
 	{ .help = "A server that fails" },
 	{ 'r', 0, set_restart, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
-	    wanted_restarts,
+	    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION,
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m), and when "
 	    "it is needed after it has exited with 0; language servers, and agents (ACP) that can neither resume nor load a "
 	    "session, only if stateless" },
@@ -310,7 +367,7 @@ const struct options_row options_rows[] = {
 	{ 0, 0, set_size, "max-message", AT(session.max_message), "SIZE",
 	    "a size from 64K on, such as 10M or 1G",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
-	{ 0, OPTION_RULE, set_rule, "parallel", POLICY_PARALLEL, "[METHOD[:NAME]=]N",
+	{ 0, OPTION_RULE, set_counts, "parallel", POLICY_PARALLEL, "[METHOD[:NAME]=]N",
 	    "N, METHOD=N or METHOD:NAME=N, with N from 1 to 65536",
 	    "requests of the client's that the server has at once; the others wait in their order. For servers that fail "
 	    "with several; MCP and ACP; repeatable, and METHOD, NAME as for -t" },
@@ -428,20 +485,20 @@ print(int letter)
 }
 
 bool
-options_fault(struct options *options, const char *format, ...)
+options_fault(char fault[OPTIONS_FAULT], const char *format, ...)
 {
-	size_t len = strlen(options->fault);
+	size_t len = strlen(fault);
 	va_list values;
 
 	va_start(values, format);
-	vsnprintf(options->fault + len, sizeof(options->fault) - len, format, values);
+	vsnprintf(fault + len, OPTIONS_FAULT - len, format, values);
 	va_end(values);
 	return false;
 }
 
 /* false: the value is wrong, missing, or one too many. */
-static bool
-set(struct options *options, const struct options_row *row, enum policy_source source,
+bool
+options_set(struct options *options, const struct options_row *row, enum policy_source source,
     const char *value)
 {
 	struct span text = span_of(value);
@@ -450,6 +507,17 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	if (argument_of(row) == (value != NULL ? no_argument : required_argument))
 		return false;
 	return row->set == NULL || row->set(&setting);
+}
+
+/* Whether the value is right: it is tried. */
+static bool
+fits(const struct options_row *row, const char *value)
+{
+	struct options scratch = { 0 };
+	bool fine = options_set(&scratch, row, POLICY_OPTION, value);
+
+	policy_free(&scratch.policy);
+	return fine;
 }
 
 /* What a shell leaves of "=" and JSON: a key without its quotes. */
@@ -465,37 +533,34 @@ lacks_quotes(const char *value)
 static bool
 lacks_unit(const struct options_row *row, const char *value)
 {
-	struct options scratch = { 0 };
 	char seconds[OPTIONS_FAULT];
-	bool right;
 
 	snprintf(seconds, sizeof(seconds), "%ss", value);
-	right = !(row->traits & OPTION_TEXT) && set(&scratch, row, POLICY_OPTION, seconds);
-	policy_free(&scratch.policy);
-	return right;
+	return !(row->traits & OPTION_TEXT) && fits(row, seconds);
 }
 
 bool
-options_set(struct options *options, const struct options_row *row, enum policy_source source,
-    const char *value)
+options_check(char fault[OPTIONS_FAULT], const struct options_row *row, const char *value)
 {
 	const char *want = row->want != NULL ? row->want : row->value;
 	/* The JSON of an answer may hold secrets: only its METHOD is told. */
 	int shown =
 	    value == NULL ? 0 : (int)strcspn(value, row->traits == OPTION_ANSWER ? "={[\" " : "");
 
-	if (set(options, row, source, value))
+	if (fits(row, value))
 		return true;
 	if (value == NULL)
-		return options_fault(options, "%s: want %s", row->name, want);
+		return options_fault(fault, "%s: want %s", row->name, want);
 	if (lacks_unit(row, value))
-		return options_fault(options, "%s '%s': is the unit missing? for seconds: %ss",
+		return options_fault(fault, "%s '%s': is the unit missing? for seconds: %ss",
 		    row->name, value, value);
 	if ((row->traits & OPTION_RULE) && !policy_allows(span_at(value, (size_t)shown)))
 		want = POLICY_PATTERN;
 	else if (row->traits == OPTION_ANSWER && lacks_quotes(value + shown))
-		want = wanted_quotes;
-	return options_fault(options, "%s '%.*s': want %s", row->name, shown, value, want);
+		want =
+		    "METHOD=JSON with the quotes, which a shell takes unless all stands in single quotes: "
+		    "--answer 'roots/list={\"roots\":[]}'";
+	return options_fault(fault, "%s '%.*s': want %s", row->name, shown, value, want);
 }
 
 int
@@ -538,9 +603,9 @@ refuse(struct options *options, int found, const char *argument)
 	if (found != 0)
 		return options_refuse(options, "unknown option -%c; see canceld --help", found);
 	nearest.typed = span_at(argument + 2, strcspn(argument + 2, "="));
-	for (row = options_rows; row->help != NULL; row++)
-		if (row->name != NULL)
-			nearest_offer(&nearest, row->name);
+	each_option (other)
+		if (other->name != NULL)
+			nearest_offer(&nearest, other->name);
 	return options_refuse(options,
 	    "unknown or ambiguous option '--%.*s'%s%s; see canceld --help", (int)nearest.typed.len,
 	    nearest.typed.ptr, nearest.name != NULL ? ": it could be --" : "",
@@ -558,7 +623,8 @@ apply(struct options *options, const struct options_row *row, const char *value)
 	/* The end of the options is no value of the last one. */
 	if (value != NULL && strcmp(value, "--") == 0 && argument_of(row) == required_argument)
 		value = NULL;
-	if (options_set(options, row, POLICY_OPTION, value))
+	if (options_check(options->fault, row, value) &&
+	    options_set(options, row, POLICY_OPTION, value))
 		return OPTIONS_RUN;
 	letters = value != NULL && row->letter != 0 && argument_of(row) == optional_argument &&
 	    find_row(value[0]) != NULL;
@@ -618,7 +684,6 @@ static int
 check_command(struct options *options, const struct options_row *last)
 {
 	const char *command = options->command[0];
-	struct options scratch = { 0 };
 	msec_t duration;
 
 	if (command == NULL)
@@ -626,8 +691,7 @@ check_command(struct options *options, const struct options_row *last)
 		    "which server is to be run? No command was given; " USAGE
 		    "; see canceld --help");
 	if (last != NULL && last->set != NULL && argument_of(last) == optional_argument &&
-	    (units_read_duration(span_of(command), &duration) ||
-		set(&scratch, last, POLICY_OPTION, command)))
+	    (units_read_duration(command, &duration) || fits(last, command)))
 		return options_refuse(options,
 		    "'%s' is no command; the value of --%s follows without a blank: --%s=%s",
 		    command, last->name, last->name, command);
@@ -651,6 +715,7 @@ check_command(struct options *options, const struct options_row *last)
 static void
 list_options(char letters[2 + 3 * ROWS + 1], struct option table[ROWS + 1])
 {
+	static const char *const colons[] = { "", ":", "::" }; /* by argument_of */
 	char *end = stpcpy(letters, "+:");
 
 	for (int i = 0; i < ROWS; i++) {
@@ -658,7 +723,7 @@ list_options(char letters[2 + 3 * ROWS + 1], struct option table[ROWS + 1])
 
 		if (row->letter != 0) {
 			*end++ = (char)row->letter;
-			end = stpcpy(end, &"::"[2 - argument_of(row)]);
+			end = stpcpy(end, colons[argument_of(row)]);
 		}
 		if (row->name != NULL)
 			*table++ = (struct option){ row->name, argument_of(row), NULL,

@@ -1,4 +1,3 @@
-#include "core/limits.h"
 #include "shell/words.h"
 
 #include <ctype.h>
@@ -73,11 +72,11 @@ units_read_time(struct span text, uint64_t *time)
 }
 
 bool
-units_read_duration(struct span text, msec_t *duration)
+units_read_duration(const char *text, msec_t *duration)
 {
 	uint64_t time = 0;
 
-	if (!span_is(text, "none") && !span_is(text, "0") && !units_read_time(text, &time))
+	if (!span_is_any(span_of(text), "none 0") && !units_read_time(span_of(text), &time))
 		return false;
 	*duration = time == 0 ? MSEC_NEVER : (msec_t)time;
 	return true;
@@ -93,64 +92,4 @@ units_read_number(struct span text, bool bytes, size_t least, size_t most, size_
 		return false;
 	*number = (size_t)value;
 	return true;
-}
-
-/* No control byte stands within a string: without line breaks it is the same JSON, in one line. */
-static bool
-read_result(const char *text, struct buf *line)
-{
-	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	bool fine = value != NULL;
-
-	json_decref(value);
-	buf_append(line, span_of(text + strspn(text, " \t\r\n")));
-	for (size_t i = 0; i < line->len; i++)
-		if (strchr("\r\n", line->data[i]) != NULL)
-			line->data[i] = ' ';
-	return fine;
-}
-
-/* Into the number, or, of POLICY_ANSWER, the line. */
-static bool
-read_value(const char *text, enum policy_kind kind, msec_t *number, struct buf *line)
-{
-	size_t count = 0;
-	bool fine;
-
-	if (kind == POLICY_ANSWER)
-		return read_result(text, line);
-	if (kind != POLICY_PARALLEL)
-		return units_read_duration(span_of(text), number);
-	fine = units_read_number(span_of(text), false, 1, LIMIT_INFLIGHT, &count);
-	*number = (msec_t)count;
-	return fine;
-}
-
-/*
- * Split at the first ':' and the last '=', as a NAME may be a URI; but a result of a METHOD may
- * have both in it.
- */
-bool
-units_read_rule(const char *text, enum policy_source source, enum policy_kind kind,
-    struct policy *policy)
-{
-	bool answer = kind == POLICY_ANSWER, fine;
-	const char *equals = answer ? strchr(text, '=') : strrchr(text, '='),
-		   *value = equals != NULL ? equals + 1 : text;
-	struct span method = { text, equals != NULL ? (size_t)(equals - text) : 0 },
-		    name = SPAN_NONE;
-	const char *colon = answer ? NULL : memchr(text, ':', method.len);
-	struct buf line = { 0 };
-	msec_t number = 0;
-
-	if (colon != NULL) {
-		name = span_at(colon + 1, (size_t)(equals - colon) - 1);
-		method.len = (size_t)(colon - text);
-	}
-	fine = (method.len > 0 || (equals == NULL && !answer)) && (colon == NULL || name.len > 0) &&
-	    policy_allows(method) && policy_allows(name) && read_value(value, kind, &number, &line);
-	if (fine)
-		policy_add(policy, source, kind, method, name, number, buf_span(&line));
-	buf_free(&line);
-	return fine;
 }

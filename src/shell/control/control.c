@@ -60,7 +60,7 @@ refuse(const struct call *call, int code, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
 	answer(call, "error",
-	    json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text), false)));
+	    json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text))));
 	return NULL;
 }
 
@@ -231,7 +231,8 @@ on_set(struct call *call)
 	row = options_key(option);
 	if (row == NULL || row->traits != OPTION_DEADLINE)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
-	if (!options_set(&scratch, row, POLICY_SET, rule))
+	if (!options_check(scratch.fault, row, rule) ||
+	    !options_set(&scratch, row, POLICY_SET, rule))
 		return refuse(call, -32602, "%s", scratch.fault);
 	if (unset)
 		scratch.policy.rules->value = POLICY_UNSET;
@@ -243,9 +244,8 @@ on_set(struct call *call)
 		return refuse(call, CONTROL_NOT_FOUND, "no such rule was set");
 	if (!done)
 		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
-	log_event(control->log, WHY_OPERATOR_SET,
-	    LOG_FIELDS(log_string("option", option), log_string(unset ? "unset" : "rule", origin),
-		log_number("changed", changed)));
+	log_event(control->log, WHY_OPERATOR_SET, log_string("option", option),
+	    log_string(unset ? "unset" : "rule", origin), log_number("changed", changed));
 	return json_pack("{s:I,s:o*}", "changed", (json_int_t)changed, "meant", meant);
 }
 
@@ -601,10 +601,9 @@ control_open(struct control *control)
 		return;
 	}
 	control->path[0] = '\0';
-	log_event(control->log, WHY_CONTROL_REFUSED,
-	    LOG_FIELDS(log_string("at", at),
-		log_string("reason",
-		    errno == EADDRINUSE ? "another canceld uses it" : strerror(errno))));
+	log_event(control->log, WHY_CONTROL_REFUSED, log_string("at", at),
+	    log_string("reason",
+		errno == EADDRINUSE ? "another canceld uses it" : strerror(errno)));
 }
 
 void

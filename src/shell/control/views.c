@@ -1,11 +1,19 @@
 #include "shell/control.h"
 
+#include "core/compose.h"
+
 static json_t *
 shown(struct span text)
 {
-	bool cut = text.len > VIEWS_NAME;
+	struct buf head = { 0 };
+	json_t *string;
 
-	return printable_json(cut ? span_part(text, 0, VIEWS_NAME) : text, cut);
+	if (text.len <= VIEWS_NAME)
+		return printable_json(text);
+	compose(&head, "%b...", span_head(text, VIEWS_NAME));
+	string = printable_json(buf_span(&head));
+	buf_free(&head);
+	return string;
 }
 
 static json_t *
@@ -19,7 +27,7 @@ views_name(const struct request_view *view)
 {
 	const struct request *request = view->request;
 
-	return json_pack("{s:o,s:I,s:s,s:o,s:o,s:I}", "id", printable_json(request->id.text, false),
+	return json_pack("{s:o,s:I,s:s,s:o,s:o,s:I}", "id", printable_json(request->id.text),
 	    "serial", (json_int_t)request->serial, "from", side_name(request->from), "method",
 	    shown(request->method), "name", shown(request->shown), "age_ms", (json_int_t)view->age);
 }
@@ -84,7 +92,7 @@ view_request(const struct request_view *view)
 	    "max_time_left_ms", time_or_null(view->cap_left), "max_time_from", cap->origin, "state",
 	    states[view->state], "exempt", view->exempt, "progress",
 	    progress_of(buf_span(&request->progress), view->form), "alias",
-	    request_is_aliased(request) ? printable_json(request->wire_id.text, false) : NULL);
+	    request_is_aliased(request) ? printable_json(request->wire_id.text) : NULL);
 
 	json_object_update(object, rest);
 	json_decref(rest);
@@ -130,11 +138,10 @@ view_ended(const struct statistics *statistics, msec_t now)
 		const struct action *action = &ended->action;
 
 		json_array_append_new(array,
-		    json_pack("{s:o,s:I,s:s,s:o,s:o,s:I,s:I,s:s}", "id",
-			printable_json(action->id, false), "serial", (json_int_t)action->serial,
-			"from", side_name(action->side), "method",
-			printable_json(action->method, false), "name",
-			printable_json(action->name, false), "age_ms", (json_int_t)action->elapsed,
+		    json_pack("{s:o,s:I,s:s,s:o,s:o,s:I,s:I,s:s}", "id", printable_json(action->id),
+			"serial", (json_int_t)action->serial, "from", side_name(action->side),
+			"method", printable_json(action->method), "name",
+			printable_json(action->name), "age_ms", (json_int_t)action->elapsed,
 			"ended_ms", (json_int_t)(now - ended->at), "state",
 			tally_word(action->tally)));
 	}
@@ -151,7 +158,7 @@ view_client(const struct control *control)
 
 	object = json_pack("{s:o*,s:o*,s:O*,s:O*}", "pid",
 	    client->process > 0 ? json_integer(client->process) : NULL, "name",
-	    client->process > 0 ? printable_json(span_of(client->name), false) : NULL, "title",
+	    client->process > 0 ? printable_json(span_of(client->name)) : NULL, "title",
 	    json_object_get(info, "name"), "version", json_object_get(info, "version"));
 	json_decref(info);
 	return object_or_null(object);
@@ -163,8 +170,7 @@ view_directory(void)
 {
 	char path[PATH_MAX];
 
-	return getcwd(path, sizeof(path)) == NULL ? json_null() :
-						    printable_json(span_of(path), false);
+	return getcwd(path, sizeof(path)) == NULL ? json_null() : printable_json(span_of(path));
 }
 
 static json_t *
@@ -219,7 +225,7 @@ views_meant(const struct control *control, const struct policy_rule *rule)
 	if (policy_meant(&control->options->policy, rule, session_view(control->session).dialect,
 		&text) &&
 	    text.len > 0)
-		meant = printable_json(buf_span(&text), false);
+		meant = printable_json(buf_span(&text));
 	buf_free(&text);
 	return meant;
 }
@@ -256,7 +262,7 @@ views_list(const struct control *control, bool requests)
 
 	return json_pack(
 	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}",
-	    "pid", (int)getpid(), "name", printable_json(span_of(control->options->name), false),
+	    "pid", (int)getpid(), "name", printable_json(span_of(control->options->name)),
 	    "version", CANCELD_VERSION, "command", view_command(control->options->command),
 	    "dialect", view.protocol, "era", view.era, "client", view_client(control), "directory",
 	    view_directory(), "started", (json_int_t)control->started, "age_ms",
@@ -315,11 +321,10 @@ view_methods(const struct statistics *statistics)
 
 		json_array_append_new(array,
 		    json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:o}", "method",
-			printable_json(totals->method, false), "name",
-			printable_json(totals->name, false), "tallies",
-			view_tallies(totals->tallies), "count", (json_int_t)totals->count, "sum_ms",
-			(json_int_t)totals->sum, "longest_ms", (json_int_t)totals->longest,
-			"within_s", view_times(totals)));
+			printable_json(totals->method), "name", printable_json(totals->name),
+			"tallies", view_tallies(totals->tallies), "count",
+			(json_int_t)totals->count, "sum_ms", (json_int_t)totals->sum, "longest_ms",
+			(json_int_t)totals->longest, "within_s", view_times(totals)));
 	}
 	return array;
 }
@@ -338,10 +343,10 @@ views_stats(const struct control *control)
 			json_object_set_new(words, why_word(why),
 			    json_integer((json_int_t)journal->counts[why]));
 	return json_pack("{s:i,s:o,s:s,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(),
-	    "name", printable_json(span_of(control->options->name), false), "dialect",
-	    view.protocol, "uptime_ms", (json_int_t)(control->now - control->started_at), "why",
-	    words, "requests", pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]),
-	    "tallies", view_tallies(journal->tallies), "in_flight",
+	    "name", printable_json(span_of(control->options->name)), "dialect", view.protocol,
+	    "uptime_ms", (json_int_t)(control->now - control->started_at), "why", words, "requests",
+	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies",
+	    view_tallies(journal->tallies), "in_flight",
 	    pair(session_outstanding(session, SIDE_CLIENT),
 		session_outstanding(session, SIDE_SERVER)),
 	    "oldest_ms", time_or_null(session_oldest(session, &verdict)), "queued_bytes",

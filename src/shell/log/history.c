@@ -106,7 +106,7 @@ on_kept(void *keeper, enum why why, const struct log_field *fields, size_t count
 	struct history *history = keeper;
 
 	begin(history);
-	log_event(&history->log, why, fields, count);
+	log_fields(&history->log, why, fields, count);
 }
 
 void
@@ -170,11 +170,9 @@ history_round(struct history *history, msec_t now, bool all)
 		struct method_totals *totals = &statistics->methods[i];
 
 		if (totals->at_once > 0)
-			log_event(log, WHY_COUNTED,
-			    LOG_FIELDS(log_text("method", totals->method),
-				log_text("name", totals->name),
-				log_number("count", totals->at_once),
-				log_number("sum", totals->at_once_ms)));
+			log_event(log, WHY_COUNTED, log_text("method", totals->method),
+			    log_text("name", totals->name), log_number("count", totals->at_once),
+			    log_number("sum", totals->at_once_ms));
 		totals->at_once = totals->at_once_ms = 0;
 	}
 	if (now >= history->wake)

@@ -65,7 +65,7 @@ log_open(struct log *log, const struct log_config *config)
 		descriptor_init(&log->descriptor, fd, false);
 	if (log->file >= 0 && (status.st_mode & OF_OTHERS) != 0) {
 		snprintf(mode, sizeof(mode), "%04o", (unsigned)(status.st_mode & 07777));
-		log_event(log, WHY_LOG_EXPOSED, LOG_FIELDS(log_string("mode", mode)));
+		log_event(log, WHY_LOG_EXPOSED, log_string("mode", mode));
 	}
 	return NULL;
 }
@@ -393,7 +393,7 @@ log_flush(struct log *log)
 }
 
 void
-log_event(struct log *log, enum why why, const struct log_field *fields, size_t count)
+log_fields(struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
 	size_t told = count - (count > 0 && fields[count - 1].kind == LOG_PAYLOAD);
 	size_t most = log->writer.pid > 0 ? LOG_FILE_QUEUE_MAX : LOG_QUEUE_MAX;
@@ -427,9 +427,8 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 void
 log_failure(struct log *log, const char *doing, int error)
 {
-	log_event(log, WHY_FAILED,
-	    LOG_FIELDS(log_string("doing", doing),
-		log_string("reason", error == 0 ? NULL : strerror(error))));
+	log_event(log, WHY_FAILED, log_string("doing", doing),
+	    log_string("reason", error == 0 ? NULL : strerror(error)));
 }
 
 struct log_field

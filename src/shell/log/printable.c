@@ -80,14 +80,14 @@ printable_append_json(struct buf *text, struct span bytes, bool inside)
 }
 
 json_t *
-printable_json(struct span bytes, bool cut)
+printable_json(struct span bytes)
 {
 	struct buf text = { 0 };
 	json_t *string;
 
 	compose(&text, "'");
 	printable_append_json(&text, bytes, true);
-	compose(&text, cut ? "...'" : "'");
+	compose(&text, "'");
 	string = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	buf_free(&text);
 	return string;

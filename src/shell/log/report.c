@@ -43,14 +43,13 @@ giver_of(const struct action *action)
 void
 report_end(struct log *log, const struct action *action)
 {
-	log_event(log, action->why,
-	    LOG_FIELDS(log_string("ended", tally_word(action->tally)),
-		log_string("requester", side_name(action->side)),
-		log_text("method", action->method), log_text("name", action->name),
-		log_id("id", action->id), log_time("elapsed", action->elapsed),
-		log_positive("held", action->held), log_time("timeout", action->timeout),
-		log_text("outcome", action->outcome), log_string("by", giver_of(action)),
-		detail_of(action), log_id("traceparent", action->traceparent)));
+	log_event(log, action->why, log_string("ended", tally_word(action->tally)),
+	    log_string("requester", side_name(action->side)), log_text("method", action->method),
+	    log_text("name", action->name), log_id("id", action->id),
+	    log_time("elapsed", action->elapsed), log_positive("held", action->held),
+	    log_time("timeout", action->timeout), log_text("outcome", action->outcome),
+	    log_string("by", giver_of(action)), detail_of(action),
+	    log_id("traceparent", action->traceparent));
 }
 
 /* The beginning of a message that did not pass, for the words where it shows what was wrong. */
@@ -78,20 +77,18 @@ report_action(struct log *log, const struct action *action)
 	if (!log_shows(log, action->why))
 		return;
 	if (action->why == WHY_NOISE)
-		log_event(log, WHY_NOISE,
-		    LOG_FIELDS(log_text("text", action->message), log_text("hint", action->hint),
-			log_number("bytes", action->message.len)));
+		log_event(log, WHY_NOISE, log_text("text", action->message),
+		    log_text("hint", action->hint), log_number("bytes", action->message.len));
 	else
-		log_event(log, action->why,
-		    LOG_FIELDS(log_string("to", side_name(action->side)),
-			log_text("method", action->method), log_text("name", action->name),
-			log_id("id", action->id), log_time("elapsed", action->elapsed),
-			log_time("timeout", action->timeout), log_text("from", action->origin),
-			detail_of(action), log_text("text", beginning_of(action)),
-			log_text("outcome", action->outcome), log_text("hint", action->hint),
-			log_id("traceparent", action->traceparent),
-			log_positive("bytes", traffic ? action->message.len : 0),
-			log_payload(action->message)));
+		log_event(log, action->why, log_string("to", side_name(action->side)),
+		    log_text("method", action->method), log_text("name", action->name),
+		    log_id("id", action->id), log_time("elapsed", action->elapsed),
+		    log_time("timeout", action->timeout), log_text("from", action->origin),
+		    detail_of(action), log_text("text", beginning_of(action)),
+		    log_text("outcome", action->outcome), log_text("hint", action->hint),
+		    log_id("traceparent", action->traceparent),
+		    log_positive("bytes", traffic ? action->message.len : 0),
+		    log_payload(action->message));
 }
 
 void
@@ -112,9 +109,8 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 		buf_clear(&meant);
 		doubted = policy_meant(policy, rule, dialect, &meant);
 		if (why == WHY_RULE_UNUSED ? doubted || unused : doubted && !rule->doubted)
-			log_event(log, why,
-			    LOG_FIELDS(log_string("from", rule->origin),
-				log_text("meant", buf_span(&meant))));
+			log_event(log, why, log_string("from", rule->origin),
+			    log_text("meant", buf_span(&meant)));
 		rule->doubted |= doubted;
 	}
 	buf_free(&meant);
@@ -127,20 +123,19 @@ report_summary(struct log *log, const struct session *session, struct policy *po
 	const uint64_t *tallies = view.journal->tallies, *counts = view.journal->counts;
 
 	report_rules(log, WHY_RULE_UNUSED, policy, view.dialect);
-	log_event(log, WHY_SUMMARY,
-	    LOG_FIELDS(log_number("requests", view.journal->requests[SIDE_CLIENT]),
-		log_number("answered", tallies[TALLY_ANSWERED]),
-		log_number("failed", tallies[TALLY_FAILED]),
-		log_number("timeouts", tallies[TALLY_TIMED_OUT]),
-		log_number("cancelled", tallies[TALLY_CANCELLED]),
-		log_number("lost", tallies[TALLY_LOST]),
-		log_positive("by_person", tallies[TALLY_BY_PERSON]),
-		log_positive("left", tallies[TALLY_LEFT]),
-		log_positive("refused", tallies[TALLY_REFUSED]),
-		log_positive("streams", tallies[TALLY_STREAMS]),
-		log_positive("untracked", tallies[TALLY_UNTRACKED]),
-		log_positive("open", session_outstanding(session, SIDE_CLIENT)),
-		log_number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]),
-		log_number("noise", counts[WHY_NOISE]),
-		log_positive("restarts", counts[WHY_RESTARTED])));
+	log_event(log, WHY_SUMMARY, log_number("requests", view.journal->requests[SIDE_CLIENT]),
+	    log_number("answered", tallies[TALLY_ANSWERED]),
+	    log_number("failed", tallies[TALLY_FAILED]),
+	    log_number("timeouts", tallies[TALLY_TIMED_OUT]),
+	    log_number("cancelled", tallies[TALLY_CANCELLED]),
+	    log_number("lost", tallies[TALLY_LOST]),
+	    log_positive("by_person", tallies[TALLY_BY_PERSON]),
+	    log_positive("left", tallies[TALLY_LEFT]),
+	    log_positive("refused", tallies[TALLY_REFUSED]),
+	    log_positive("streams", tallies[TALLY_STREAMS]),
+	    log_positive("untracked", tallies[TALLY_UNTRACKED]),
+	    log_positive("open", session_outstanding(session, SIDE_CLIENT)),
+	    log_number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]),
+	    log_number("noise", counts[WHY_NOISE]),
+	    log_positive("restarts", counts[WHY_RESTARTED]));
 }

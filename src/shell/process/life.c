@@ -154,14 +154,14 @@ leave(struct life *life, bool signalled)
 		    unseen    ? WHY_CLIENT_ENDED :
 			early ? WHY_INPUT_ENDED_EARLY :
 				WHY_INPUT_ENDED,
-		    LOG_FIELDS(log_positive("process", unseen ? client->process : 0),
-			log_string("name", unseen ? client->name : NULL),
-			log_number("outstanding", outstanding),
-			log_string("hint",
-			    unseen ?
-				"if it was not the client: --drain waits for the end of the connection" :
-				early ? "--drain would wait for the answers" :
-					NULL)));
+		    log_positive("process", unseen ? client->process : 0),
+		    log_string("name", unseen ? client->name : NULL),
+		    log_number("outstanding", outstanding),
+		    log_string("hint",
+			unseen ?
+			    "if it was not the client: --drain waits for the end of the connection" :
+			    early ? "--drain would wait for the answers" :
+				    NULL));
 	session_client_leaves(life->session, leaving);
 }
 
@@ -221,19 +221,12 @@ report_failure(struct life *life)
 	else
 		command_explain(&words, program, child->error);
 	whole = buf_span(&words);
-	log_event(life->log, WHY_FAILED,
-	    LOG_FIELDS(log_text("doing", span_part(whole, verb, doing - verb)),
-		log_text("reason", span_from(whole, doing + strlen(": ")))));
+	log_event(life->log, WHY_FAILED, log_text("doing", span_part(whole, verb, doing - verb)),
+	    log_text("reason", span_from(whole, doing + strlen(": "))));
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, whole);
 	(life->server->life == SERVER_AWAY ? session_quote : session_refuse)(life->session, whole);
 	buf_free(&words);
-}
-
-static void
-report_detail(struct life *life, enum why why, const char *key, const char *text)
-{
-	log_event(life->log, why, LOG_FIELDS(log_string(key, text)));
 }
 
 /* What becomes of a session that is not over. */
@@ -261,11 +254,11 @@ report_exit(struct life *life)
 	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
 	log_event(life->log, why,
-	    LOG_FIELDS(child->signal > 0 ? log_number("signal", child->signal) :
-		    child->exited        ? log_number("status", child->status) :
-					   log_string("status", NULL),
-		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
-		log_string("hint", ended ? NULL : hint_of_exit(life))));
+	    child->signal > 0 ? log_number("signal", child->signal) :
+		child->exited ? log_number("status", child->status) :
+				log_string("status", NULL),
+	    log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
+	    log_string("hint", ended ? NULL : hint_of_exit(life)));
 }
 
 static void
@@ -305,7 +298,7 @@ plan_successor(struct life *life, bool served)
 	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + life->restart.wait;
 	else
-		report_detail(life, WHY_RESTART_REFUSED, "reason", obstacle);
+		log_event(life->log, WHY_RESTART_REFUSED, log_string("reason", obstacle));
 	return obstacle == NULL;
 }
 
@@ -325,23 +318,22 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 							 NULL;
 
 	if (signal < 0)
-		log_event(life->log, WHY_NOT_SWEPT,
-		    LOG_FIELDS(log_number("process", pid), log_string("name", name),
-			log_string("reason",
-			    signal == SWEEP_FOREIGN ? "it is another user's" :
-						      "it does not end: stuck in the kernel?")));
+		log_event(life->log, WHY_NOT_SWEPT, log_number("process", pid),
+		    log_string("name", name),
+		    log_string("reason",
+			signal == SWEEP_FOREIGN ? "it is another user's" :
+						  "it does not end: stuck in the kernel?"));
 	else
 		log_event(life->log, pid == life->child.pid ? WHY_FORCED : WHY_SWEPT,
-		    LOG_FIELDS(log_string("step", killed ? "SIGKILL" : "SIGTERM"),
-			log_number("process", pid), log_string("name", name),
-			log_string("hint", hint)));
+		    log_string("step", killed ? "SIGKILL" : "SIGTERM"), log_number("process", pid),
+		    log_string("name", name), log_string("hint", hint));
 	if (killed && pid == life->child.pid &&
 	    command_runs_container(life->options->command, &container))
 		log_event(life->log, WHY_CONTAINER_LEFT,
-		    LOG_FIELDS(
-			log_string("reason",
-			    "the end of its command line does not end it, and SIGTERM did not end it either"),
-			log_text("hint", buf_span(&container))));
+
+		    log_string("reason",
+			"the end of its command line does not end it, and SIGTERM did not end it either"),
+		    log_text("hint", buf_span(&container)));
 	buf_free(&container);
 }
 
@@ -352,13 +344,12 @@ report_start(struct life *life)
 	bool again = life->server->life == SERVER_AWAY;
 
 	command_append(&command, life->options->command);
-	log_event(life->log, WHY_STARTED,
-	    LOG_FIELDS(log_number("process", life->child.pid),
-		log_text("command", buf_span(&command)),
-		log_string("hint",
-		    !again && isatty(STDIN_FILENO) ?
-			"waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
-			NULL)));
+	log_event(life->log, WHY_STARTED, log_number("process", life->child.pid),
+	    log_text("command", buf_span(&command)),
+	    log_string("hint",
+		!again && isatty(STDIN_FILENO) ?
+		    "waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
+		    NULL));
 	buf_free(&command);
 	if (again)
 		session_server_back(life->session);
@@ -470,9 +461,8 @@ take_steps(struct life *life, unsigned steps)
 	if (steps & STEP_CLOSE_STDIN) {
 		/* Of what is not written by now, the log may have said that it was sent. */
 		left = port_is_closed(life->port) ? 0 : port_backlog(life->port);
-		log_event(life->log, WHY_ENDING,
-		    LOG_FIELDS(log_string("step", "stdin closed"),
-			log_positive("unwritten", left)));
+		log_event(life->log, WHY_ENDING, log_string("step", "stdin closed"),
+		    log_positive("unwritten", left));
 		descriptor_close(&life->port->out);
 		session_server_shut(life->session);
 	}
@@ -484,8 +474,8 @@ take_steps(struct life *life, unsigned steps)
 		detach(life);
 		if (!life->resting)
 			log_event(life->log, WHY_RESTARTING,
-			    LOG_FIELDS(log_number("count", life->restart.count),
-				log_time("after", life->restart.wait)));
+			    log_number("count", life->restart.count),
+			    log_time("after", life->restart.wait));
 	}
 	if (steps & STEP_FINISH && life->server->life != SERVER_GONE)
 		session_server_gone(life->session, life->child.status, life->child.signal, true);
@@ -619,7 +609,8 @@ tell_exit(struct life *life, bool child_signal)
 	if (child_signal || life->child.control.ready || life->child.unguarded != NULL)
 		child_hear(&life->child);
 	if (guarded && life->child.unguarded != NULL)
-		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
+		log_event(life->log, WHY_GUARDIAN_LOST,
+		    log_string("reason", life->child.unguarded));
 	if (life->supervisor.state != PROCESS_RUNNING)
 		tell(life, event_of_start(&life->child));
 	if (life->child.exited)
@@ -651,8 +642,8 @@ life_round(struct life *life, bool child_signal, msec_t now)
 	look_at_ends(life);
 	end = turn_client(life);
 	if (lost > 0)
-		log_event(life->log, WHY_LINES_LOST,
-		    LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
+		log_event(life->log, WHY_LINES_LOST, log_number("lines", lost),
+		    log_string("of", "server"));
 	tell_end(life, end);
 	tell_exit(life, child_signal);
 	if (end == SUPERVISE_NOTHING && life->port->throttled)
