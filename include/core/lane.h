@@ -17,7 +17,7 @@
 struct lane { /* read only; `bytes` and what follows are private */
 	/* every byte before it is written or dropped; a message counts from its last byte on */
 	uint64_t written;
-	uint64_t decided;     /* every byte before it is */
+	uint64_t decided;     /* every byte before it is decided */
 	uint64_t taken;       /* bytes that lane_sent has told in all */
 	struct buf urgent;    /* messages of lane_overtake that are not written yet */
 	uint64_t urgent_gone; /* bytes of those that were written or dropped */
@@ -67,9 +67,9 @@ struct lane_message {
 };
 
 /*
- * Decide the undecided bytes before message->next, or before position: lane_pass has the message
- * written, in a frame of its own, lane_drop_to has nothing written. Spans of the bytes stay valid
- * until lane_give_back.
+ * Decide the bytes before message->next, or before position, that are not decided yet. lane_pass
+ * queues the message, in a frame of its own; lane_drop_to queues nothing. Spans of the bytes stay
+ * valid until lane_give_back.
  */
 void lane_pass(struct lane *lane, const struct lane_message *message);
 void lane_pass_all(struct lane *lane); /* as they are; FRAMING_NEWLINE */
@@ -122,14 +122,12 @@ uint64_t lane_bound_to(const struct lane *lane);
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
 
-/*
- * Bytes that lane_output will give, with those behind lane_stop_at if there are others; 0: it will
- * give none.
- */
+/* 0 if lane_output would give nothing; else an upper bound of the bytes that are queued. */
 size_t lane_backlog(const struct lane *lane);
 
 /*
- * Bytes that take memory: all; decided ones, for the high and low marks; canceld's own among these.
+ * Bytes that take memory. lane_size: all; lane_queued: the decided ones, for the high and low
+ * marks; lane_own: canceld's own among these.
  */
 size_t lane_size(const struct lane *lane);
 size_t lane_queued(const struct lane *lane);

@@ -54,17 +54,17 @@ enum server_life {
 	SERVER_GONE,      /* it has gone for good */
 };
 
-/* as the session sees it: what can be sent to it now, and how the last process ended */
+/* the server as the session sees it: what can be sent to it now, and how its last process ended */
 struct server {
 	enum server_life life;
-	bool served;     /* this one has answered a request of the client's ... */
-	msec_t answered; /* ... the last time then, in steady time */
+	bool served;     /* the present server has answered a request of the client's */
+	msec_t answered; /* when it last did, in steady time */
 	bool restarted;  /* it is not the first server */
 	/* the last one that went ended on server/discover, which is answered as with --legacy */
 	bool probed;
 	/* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
 	bool closed;
-	bool hung;      /* one has never answered the handshake: the session has to end */
+	bool hung;      /* a server never answered the handshake: the session has to end */
 	bool shut;      /* canceld has closed its stdin, to end it */
 	bool unstarted; /* there never was one, and there will be none */
 	bool dismissed; /* a person wants another one in its place */
@@ -89,7 +89,7 @@ struct session *session_new(const struct session_config *config, action_fn *act,
     msec_t now);
 void session_free(struct session *session);
 
-/* It is `now`, for all calls until the next one. */
+/* Sets the time for all calls until the next call of this function. */
 void session_set_time(struct session *session, msec_t now);
 
 /* The lane of the bytes that this side writes; the other side reads them. */
@@ -132,8 +132,8 @@ void session_server_gone(struct session *session, int status, int signal, bool l
 bool session_ended_on_probe(const struct session *session);
 
 /*
- * The server has gone, not the last one: whether the client asks something that the next one has to
- * answer.
+ * For a server that has gone, and is not the last one: whether the client asks something that the
+ * next one has to answer.
  */
 bool session_asks(const struct session *session);
 
@@ -146,7 +146,10 @@ void session_server_back(struct session *session);
 /* Why a new server could not continue this session; NULL: it could. A static string. */
 const char *session_cannot_restart(const struct session *session);
 
-/* The last bytes of the server's stderr, in any encoding: quoted in errors after its end. */
+/*
+ * Hands over the last bytes of the server's stderr, in any encoding, which errors after its end
+ * quote.
+ */
 void session_quote(struct session *session, struct span words);
 
 /*
@@ -155,7 +158,7 @@ void session_quote(struct session *session, struct span words);
  */
 void session_explain(struct session *session, const char *obstacle);
 
-/* No server will be started, for this reason: every error in a server's place gives it. */
+/* Says why no server will be started: every error in a server's place gives this reason. */
 void session_refuse(struct session *session, struct span words);
 
 /*

@@ -27,10 +27,11 @@ struct clocks {
 	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
 	msec_t steady, idle;
 	/*
-	 * the last steady time when the server was not being read, or may not have read: see excuse
+	 * the last steady time at which the server's output was not read, or the server may not
+	 * have read: see excuse
 	 */
 	msec_t unread;
-	bool stalled; /* ... and still is not */
+	bool stalled; /* the server's output is not read now */
 };
 
 /* The clock of that side's idle deadlines. */
@@ -57,7 +58,7 @@ enum request_flag {             /* properties, known from the start */
 	REQUEST_PERSON = 1 << 3, /* the client asks a person for the server */
 	/* a question that shows whether the server answers such questions */
 	REQUEST_TRIAL = 1 << 4,
-	REQUEST_PROBE = 1 << 5, /* a question whether the server is alive, that too */
+	REQUEST_PROBE = 1 << 5, /* a question whether the server is alive; a trial is one, too */
 };
 
 /*
@@ -79,14 +80,15 @@ struct place {                /* of one rule of --parallel */
 	struct timeline held; /* the others, the oldest first */
 };
 
-/* A further request has to wait. */
+/* Whether a further request has to wait. */
 static inline bool
 place_is_taken(const struct place *place)
 {
 	return place->free == 0 || place->held.count > 0;
 }
 
-struct beat { /* heartbeat.c: when its requester next hears that it is still waited for, and how */
+/* heartbeat.c: when, and with which value, its requester next hears that it is still waited for */
+struct beat {
 	struct alarm alarm; /* in pending->beats, or not armed */
 	bool begun;    /* its receiver has reported a value (MCP), or works under its token (LSP) */
 	double value;  /* the last one */
@@ -115,7 +117,7 @@ struct request {
 	struct pending *in;
 	enum side from;  /* the requester */
 	unsigned traits; /* of the row */
-	/* the word under which it was, before its answer came; RELAYED: it was not */
+	/* the word under which it was given up; RELAYED: it was not, before its answer came */
 	enum why given_up;
 	enum policy_kind passed;  /* of TIMED_OUT: which deadline */
 	enum request_state state; /* set with pending_move */
@@ -128,9 +130,12 @@ struct request {
 	bool told;        /* ACP: a session/cancel of its session was sent; turns.c sets it */
 	bool urgent;      /* it was sent again: end counts the bytes of urgent messages */
 	bool unread;      /* a message that may have been its answer was thrown away */
-	/* a stream: its first message has arrived; and will arrive once more */
+	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
 	bool begun, repeats;
-	/* the time of heed is over: what the server still says of it shows it did not heed */
+	/*
+	 * the time to heed its cancel is over: a further message about it shows that the server did
+	 * not
+	 */
 	bool overdue;
 	/* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
 	bool graced;
@@ -196,15 +201,18 @@ void pending_clear(struct pending *pending);
 struct request *pending_add(struct pending *pending, const struct request *like);
 
 /*
- * Sets where it is, or REQUEST_UNSENT; see the members of the same names, which are zeroed after
- * pending_add.
+ * Sets where the request is in its lane, or REQUEST_UNSENT: the members of the same names, which
+ * are 0 after pending_add.
  */
 void pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent);
 
 /* Its deadlines begin to run. An armed alarm in ->hard stays. */
 void pending_begin(struct request *request);
 
-/* Starts the idle deadline, but of one that waits for a place: now the request begins to wait. */
+/*
+ * The request begins to wait for its answer: starts its idle deadline, unless it still waits for a
+ * place.
+ */
 void pending_start_idle(struct request *request);
 
 /* A sign of life: the idle deadline, if it is armed, starts again. */
@@ -219,7 +227,10 @@ void pending_arm(struct request *request, msec_t duration);
  */
 void pending_move(struct request *request, enum request_state state);
 
-/* It waits for no place any more; it gives back the place that it has. */
+/*
+ * pending_unhold: the request no longer waits for a place, and its held message is freed.
+ * pending_vacate: it also gives back the place that it has.
+ */
 void pending_unhold(struct request *request);
 void pending_vacate(struct request *request);
 

@@ -30,13 +30,14 @@ enum outcome {
 };
 
 /*
- * The message waits for the end of the request. false: LIMIT_ACKS or LIMIT_ACK_BYTES are reached.
+ * Keeps a $/canceld/cancel until its request has ended. false: LIMIT_ACKS or LIMIT_ACK_BYTES are
+ * reached.
  */
 bool acks_add(struct acks *acks, struct span text, const struct request *request);
 
 /*
- * A request has ended: notes that by its id; or also by its token, and sends the client what waits
- * for it.
+ * A request has ended. acks_note_end: remembers the outcome under its id. acks_end: also under its
+ * token, and sends the client the acknowledgements that waited for it.
  */
 void acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind,
     enum outcome outcome);

@@ -104,7 +104,10 @@ report(struct session *session, const struct request *request, const struct deci
 	journal_tell(&session->journal, &action);
 }
 
-/* The steps for the receiver: moves the message at hand, sends the cancel. */
+/*
+ * Carries out the steps for the receiver: passes or drops the message at hand, sends the cancel.
+ * true: see cancel_send.
+ */
 static bool
 tell_receiver(struct session *session, struct request *request, const struct decision *cell,
     enum why why, struct message *message)
@@ -132,7 +135,7 @@ apply_grace(struct session *session, struct request *request)
 	msec_t grace = state_grace(session, request);
 
 	alarm_disarm(&request->idle);
-	/* No cancel reaches a deaf server: its time does not begin again. */
+	/* A deaf server hears of no cancel, so its grace does not begin again. */
 	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
 	    alarm_due(&request->hard) < session->clocks.steady + grace)
 		return;
@@ -174,7 +177,7 @@ tally_of(const struct request *request, enum decide_event event, enum why why, e
 	return tally;
 }
 
-/* A request has ended, or its answer is no longer awaited. */
+/* Reports and counts that a request has ended, or that its answer is no longer awaited. */
 static void
 note_end(struct session *session, struct request *request, enum decide_event event, enum why why,
     const struct message *message)

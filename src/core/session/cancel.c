@@ -3,7 +3,7 @@
 #include "questions.h"
 
 /*
- * Why no cancel of that side's, for this request or (NULL) another, may be sent or forwarded;
+ * Why no cancel from this requester may be sent or forwarded, for this request or (NULL) any one;
  * empty: it may.
  */
 static struct span
@@ -42,8 +42,8 @@ own_reason(enum side requester)
 }
 
 /*
- * Composes a cancel in scratch. id and reason as spelled; meta: raw members. What the protocol has
- * not is left out.
+ * Composes a cancel in scratch. id and reason as spelled; meta: raw members. Leaves out what the
+ * protocol does not have.
  */
 static void
 compose_cancel(struct session *session, enum side receiver, struct span id, struct span reason,
@@ -61,8 +61,8 @@ compose_cancel(struct session *session, enum side receiver, struct span id, stru
 }
 
 /*
- * Whether the request is a turn of which no session/cancel has told, and session/cancel would end
- * no other one.
+ * Whether the request is a turn for which no session/cancel was sent, and session/cancel would end
+ * no other turn.
  */
 static bool
 is_only_turn(const struct session *session, const struct request *request)
@@ -118,7 +118,7 @@ cancel_withhold(struct session *session, struct message *message)
 }
 
 /*
- * The cancel at hand goes to its receiver, who knows the request by this id: unchanged but for a
+ * Hands the cancel at hand to its receiver, who knows the request by this id: unchanged but for a
  * fresh id, or translated into the form that the receiver expects.
  */
 static void

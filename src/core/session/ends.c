@@ -31,7 +31,7 @@ is_owed(const struct session *session, const struct request *request)
 
 /*
  * Applies the event to all requests of that side; traits not 0: to those whose method has one of
- * these traits. Where a receiver has gone --answer may have an answer.
+ * these traits. If their receiver has gone, --answer may have an answer to them.
  */
 static void
 decide_each(struct session *session, enum side requester, enum decide_event event, unsigned traits)

@@ -1,6 +1,6 @@
 #include "handshake.h"
 
-/* "tools/call" is of the capability tools. */
+/* The capability that a method belongs to, as tools for "tools/call". */
 static struct span
 capability_of(const struct method *row)
 {
@@ -75,7 +75,10 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	handshake->opened = !(traits & METHOD_HANDSHAKE);
 }
 
-/* What the client tells of itself: in the handshake, in a modern session in each request. */
+/*
+ * Keeps the client's description of itself: from the handshake; in a modern session from each
+ * request.
+ */
 static void
 read_client(struct handshake *handshake, const struct scan *scan, unsigned traits)
 {
@@ -179,7 +182,10 @@ handshake_read_response(struct handshake *handshake, unsigned traits, const stru
 	}
 }
 
-/* Agents that know clients without the type have marks of their own for it. */
+/*
+ * Whether the login needs a terminal. Agents that support clients without this type mark it in
+ * other ways, too.
+ */
 static bool
 is_terminal(struct span login)
 {

@@ -4,8 +4,8 @@
 #include "recovery.h"
 
 /*
- * The part of a server's own value by which canceld's are greater: so small that the next of a
- * server that counts is, too.
+ * The part of a server's own value by which canceld's values are greater: so small that the next
+ * value of a server that counts is greater still.
  */
 static const double step_part = 1.0 / (double)((int64_t)1 << 40);
 
@@ -65,7 +65,10 @@ value_after(const struct beat *beat, int64_t count)
 	return beat->value + (double)count * step_part * (size > 0 ? size : 1);
 }
 
-/* Whether there is anything to tell, that is no lie, and the client reads what it is told. */
+/*
+ * Whether a heartbeat may be sent: the protocol has a place for it now, the server does not seem
+ * stuck, and the client reads what it is sent.
+ */
 static bool
 may_send(const struct session *session, const struct beat *beat, double value)
 {

@@ -8,8 +8,8 @@
 #include "state.h"
 
 /*
- * A new request of a peer's; progress of a request that has an alarm, or what a stream says, is at
- * hand and passes.
+ * heartbeat_begin: for a new request of a peer's. heartbeat_put_off: progress of a request that has
+ * an alarm, or a stream's message, is at hand and passes.
  */
 void heartbeat_begin(struct session *session, struct request *request);
 void heartbeat_put_off(struct session *session, struct request *request,

@@ -38,7 +38,7 @@ note_said(struct session *session, struct span text)
 	return span_of(looks);
 }
 
-/* Text of the server's, of which the first bytes are given, is told. len: bytes of all of it. */
+/* Reports text of the server's as NOISE. text: its first bytes; len: the bytes of all of it. */
 static void
 tell_noise(struct session *session, struct span text, uint64_t len)
 {
@@ -55,7 +55,7 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 	journal_tell(&session->journal, &action);
 }
 
-/* What was thrown away of the side's line, and more of it, is told. */
+/* Reports a line of the side's: the part that was thrown away, and `more`. */
 static void
 tell_text(struct session *session, struct party *party, struct span more)
 {
@@ -68,8 +68,8 @@ tell_text(struct session *session, struct party *party, struct span more)
 }
 
 /*
- * The request that the message is meant to answer, which waits, gets an error. whole: the message,
- * or the batch that it is in. false: there is none.
+ * Answers the request that the message is meant to answer, if it waits, with an error. whole: the
+ * message, or the batch that it is in. false: there is no such request.
  */
 static bool
 fail(struct session *session, const struct message *message, const struct message *whole)
@@ -91,8 +91,8 @@ noise_replace(struct session *session, struct message *message)
 }
 
 /*
- * A batch is refused: the waiting requests that its elements answer, as far as it can be read, get
- * an error.
+ * Refuses a batch: answers the waiting requests that its elements were to answer with an error, as
+ * far as the batch can be read.
  */
 static void
 fail_elements(struct session *session, struct message *batch)
@@ -124,8 +124,8 @@ is_echo(const struct session *session, const struct message *message)
 }
 
 /*
- * Whether what stands behind text is a message. Anything may stand in a log, so a response must
- * answer what is asked, and any other message must say that it is JSON-RPC.
+ * Whether what stands behind text is a message. Anything may stand in a log: a response must answer
+ * an open request or question, and any other message must say that it is JSON-RPC.
  */
 static bool
 is_message(const struct session *session, const struct message *message)
@@ -164,8 +164,8 @@ is_all_messages(struct session *session, struct span rest, bool whole, size_t *s
 }
 
 /*
- * Whether an object with a member, as each message is, may begin here; text with many braces is not
- * read for each.
+ * Whether an object with a member may begin at this brace, as each message does. Spares reading
+ * text with many braces once for each of them.
  */
 static bool
 may_begin(struct span rest, bool whole)
@@ -175,8 +175,8 @@ may_begin(struct span rest, bool whole)
 }
 
 /*
- * The offset in the line, or in the part of it, of the messages that end it; the length of it if
- * there are none.
+ * The offset in the line (whole: all of it; else the part that has come) at which the messages at
+ * its end begin; the line's length: there are none.
  */
 static size_t
 find_messages(struct session *session, struct span line, bool whole)
@@ -194,8 +194,8 @@ find_messages(struct session *session, struct span line, bool whole)
 }
 
 /*
- * A line that is no message: text, with messages at its end perhaps; or half a message, if the
- * server has ended.
+ * Handles a line of the server's that is no message: text, perhaps with messages at its end; or
+ * half a message, if the server has ended.
  */
 static void
 receive_line(struct session *session, struct message *line)
@@ -213,7 +213,10 @@ receive_line(struct session *session, struct message *line)
 		tell_text(session, server, SPAN_NONE);
 		pass_drop(line, WHY_TRUNCATED);
 	} else {
-		/* Text means no request, and the server's end says more of them. */
+		/*
+		 * The line may be meant as an answer, which then fails its request. The rest of a
+		 * longer text is not; and if the server has ended, that explains more.
+		 */
 		if (!begun && !server->ended && !fail(session, line, line))
 			fail_elements(session, line);
 		tell_text(session, server, line->text);
@@ -222,8 +225,8 @@ receive_line(struct session *session, struct message *line)
 }
 
 /*
- * Whether a message of the server's, and no text, is refused: it was read to its end and is a
- * request or notification.
+ * true: refuse the server's faulty line as a message, because it was read to its end and is a
+ * request or notification. false: treat it as text.
  */
 static bool
 is_refused(const struct message *message)
@@ -237,8 +240,8 @@ is_refused(const struct message *message)
 }
 
 /*
- * Whether the client's line has more than the message at its beginning: behind a fault that hides
- * its end, perhaps more.
+ * Whether anything stands behind the message at the beginning of the client's line. If a fault
+ * hides where the message ends, everything behind the fault counts.
  */
 static bool
 goes_on(const struct message *message)
@@ -305,7 +308,7 @@ is_text(const struct party *party)
 	return !framing_begins_json(text);
 }
 
-/* What a part of a message that is thrown away shows of it. */
+/* Remembers which kinds of members a message has that is thrown away, from one part of it. */
 static void
 note_members(struct party *party, const struct message *part)
 {
@@ -344,7 +347,10 @@ find_last_members(struct span text)
 	return comma;
 }
 
-/* A message that will not pass, and is no answer to anything, gets an error if that is owed. */
+/*
+ * Answers a message that will not pass, and that answers nothing itself, with an error, if one is
+ * owed.
+ */
 static void
 refuse_oversized(struct session *session, struct message *message)
 {
@@ -362,8 +368,8 @@ refuse_oversized(struct session *session, struct message *message)
 }
 
 /*
- * The message is longer than --max-message, and its id is known: it answers this request, or is
- * refused.
+ * Drops a message longer than --max-message whose id is known: the request that it answers gets an
+ * error, or it is refused itself.
  */
 static void
 drop_oversized(struct session *session, struct message *message)
@@ -388,8 +394,9 @@ drop_oversized(struct session *session, struct message *message)
 }
 
 /*
- * The message has ended, and had no id at its beginning. whole: its last bytes have come. Returns
- * whether that was told, with its length, which is the fault.
+ * Decides on a message longer than --max-message at its end, if it had no id at its beginning.
+ * whole: its last bytes have come. Returns whether that was reported, with the length, which is the
+ * fault.
  */
 static bool
 decide_oversized(struct session *session, struct party *party, bool whole)
@@ -421,8 +428,8 @@ decide_oversized(struct session *session, struct party *party, bool whole)
 }
 
 /*
- * The frame at hand will be thrown away. What its first bytes tell of it is decided now, or else at
- * its end.
+ * Begins to throw the frame at hand away. If its first bytes show which message it is, that is
+ * decided now; otherwise at its end.
  */
 static void
 begin_skip(struct session *session, struct party *party, bool text)
@@ -462,7 +469,7 @@ keep_end(struct party *party, struct span bytes)
 		buf_consume(kept, kept->len - LIMIT_HEAD);
 }
 
-/* whole: the frame came to its end. */
+/* Ends the throwing away of a frame. whole: the frame has come to its end. */
 static void
 end_skip(struct session *session, struct party *party, bool whole)
 {
@@ -480,8 +487,9 @@ end_skip(struct session *session, struct party *party, bool whole)
 }
 
 /*
- * Throws away text of a long line, up to what may be the messages that end it. The parts that are
- * looked at do not depend on how the bytes come. false: the rest is short, and not whole.
+ * Throws away text of a long line, up to what may be the messages at its end. Which parts are
+ * looked at does not depend on how the bytes come. false: the rest is short, and the line has not
+ * come to its end.
  */
 static bool
 skip_text(struct session *session, struct party *party, struct span bytes)

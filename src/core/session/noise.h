@@ -9,12 +9,12 @@
  */
 
 /*
- * The request that the message at hand is meant to answer, and that still waits, gets an error in
- * the message's place, which is shown as noise if it is the server's.
+ * Answers the request that the message at hand is meant to answer, if it still waits, with an error
+ * in the message's place. The server's message is shown as noise.
  */
 void noise_replace(struct session *session, struct message *message);
 
-/* The message at hand is none. */
+/* Handles a frame that is no message. */
 void noise_receive(struct session *session, struct message *message);
 
 /*

@@ -11,7 +11,7 @@ left_of(const struct alarm *alarm, msec_t now)
 	return alarm_armed(alarm) ? alarm_due(alarm) - now : MSEC_NEVER;
 }
 
-/* The judgement on a request, and through it on what runs. */
+/* The verdict on a request, and so on the server that works on it. */
 static enum session_verdict
 judge(const struct session *session, const struct request *request, msec_t silent)
 {
@@ -58,7 +58,10 @@ session_next_request(const struct session *session, enum side from, const struct
 	return true;
 }
 
-/* What is older than the newest one with the id may have it too. */
+/*
+ * The request with this id and, unless it is 0, this serial. Requests that are older than the
+ * newest one with the id may have the same id.
+ */
 static struct request *
 find(const struct session *session, enum side from, struct span id, uint64_t serial)
 {
@@ -85,8 +88,8 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
 }
 
 /*
- * Gives the request its new duration, counted from when its clock began to run. true: it is another
- * one.
+ * Gives the request its new duration, counted from when its clock began to run. true: it differs
+ * from the former one.
  */
 static bool
 change(struct session *session, struct request *request, enum policy_kind kind)

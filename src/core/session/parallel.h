@@ -22,5 +22,8 @@ void parallel_hold(struct message *message);
 struct request *parallel_next(const struct session *session);
 void parallel_send(struct session *session, struct request *request);
 
-/* Its answer is awaited no more: where none is owed, it counts for the grace. */
+/*
+ * The request's answer is awaited no more. If none is owed, the request keeps its place for the
+ * grace.
+ */
 void parallel_abandon(struct session *session, struct request *request);

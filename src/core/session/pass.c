@@ -74,7 +74,7 @@ count_edits(const struct message *message)
 	return message->edits->list.len / sizeof(struct edit);
 }
 
-/* They were made, or are not to be. */
+/* Forgets the message's edits, which were made, or will not be. */
 static void
 drop_edits(struct message *message)
 {

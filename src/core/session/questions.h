@@ -10,8 +10,8 @@
 enum { MINTED_MAX = 32 }; /* bytes of a minted id, at most */
 
 /*
- * A fresh id: no request and no question of that side has it. A string, or a number that fits into
- * int32 and is far from where clients start to count. Written to storage.
+ * Makes a fresh id, which no request and no question of that side has: a string, or a number that
+ * fits into int32 and is far from where clients start to count. It is written to storage.
  */
 struct id questions_mint(struct session *session, enum side asker, bool string,
     char storage[MINTED_MAX]);

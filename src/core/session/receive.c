@@ -13,7 +13,7 @@
 
 /* --- $/canceld/cancel */
 
-/* code: of the error; 0: no session is open. */
+/* Rejects a $/canceld/cancel. code: of the error; 0: no session is open yet. */
 static void
 reject_ack(struct session *session, const struct message *message, int code, const char *text)
 {
@@ -95,7 +95,7 @@ refuse(struct session *session, struct message *message, int code, const char *c
 	pass_drop(message, why);
 }
 
-/* ... as it is one too many. */
+/* Refuses the request at hand because too many are outstanding. */
 static void
 refuse_more(struct session *session, struct message *message, const char *text)
 {
@@ -104,8 +104,8 @@ refuse_more(struct session *session, struct message *message, const char *text)
 }
 
 /*
- * --answer: answers the request of the server's at hand, if the client is not to be asked. false:
- * nothing was done.
+ * Answers the server's request at hand with the result that --answer has, unless the client is to
+ * be asked first. false: nothing was done.
  */
 static bool
 answer_at_once(struct session *session, struct message *message, unsigned traits)
@@ -134,7 +134,10 @@ why_too_much(const struct session *session, const struct message *message)
 
 	if (open >= session->config.max_inflight)
 		return "too many requests are outstanding (--max-inflight)";
-	/* ACP: what concerns a whole session is done for each of its requests. */
+	/*
+	 * ACP: an event of a session is applied to each of its requests, so their number is
+	 * limited.
+	 */
 	if (open >= LIMIT_SESSION && dialect->turn_cancel != NULL && message->from == SIDE_CLIENT &&
 	    pending_count(pending, message_id(message, dialect->token_fields[0]), NAME_TOKEN,
 		LIMIT_SESSION) == LIMIT_SESSION)
@@ -219,8 +222,8 @@ alias(struct session *session, struct message *message, struct entry *entry)
 }
 
 /*
- * Puts the requester's own id back where the message names another request of its reader's by a
- * fresh id.
+ * If the field names a request of the reader's by the fresh id under which the writer knows it,
+ * puts the reader's own id there.
  */
 static void
 restore_id(struct message *message, enum scan_field field)
@@ -270,7 +273,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	message_edit(message, scan_value(scan, object)->offset + 1, 0, buf_span(text));
 }
 
-/* 0: the message names no task of its sender's that goes on. */
+/* The serial of the sender's task that the message names; 0: it names none that goes on. */
 static uint64_t
 serial_of_task(const struct session *session, const struct message *message)
 {
@@ -280,7 +283,10 @@ serial_of_task(const struct session *session, const struct message *message)
 	return task == NULL ? 0 : task->serial;
 }
 
-/* Whether what a new server must be told is kept: a person may want one too. */
+/*
+ * Whether to keep the messages that a new server must be told: for --restart, or because a person
+ * may restart the server.
+ */
 static bool
 are_kept(const struct session *session)
 {
@@ -353,8 +359,8 @@ enter(struct session *session, struct message *message, const struct method *row
 }
 
 /*
- * Where nothing is changed, a request keeps an id that is still in use, and takes the place of an
- * abandoned one. Returns the older one that is outstanding: an answer could be for either; or NULL.
+ * For a request whose id is in use and must not be changed: an abandoned request with this id ends.
+ * Returns an outstanding one, as an answer could be for either of the two; or NULL.
  */
 static const struct request *
 replace_older(struct session *session, const struct message *message)
@@ -426,7 +432,7 @@ receive_request(struct session *session, struct message *message)
 
 /* --- responses */
 
-/* A task of the requester's has this status. */
+/* Forgets the requester's task with this id, if the status says that it has ended. */
 static void
 note_status(struct session *session, enum side requester, struct id id, struct span status)
 {
@@ -438,8 +444,8 @@ note_status(struct session *session, enum side requester, struct id id, struct s
 }
 
 /*
- * The answer to a request about a task tells that it has ended, if that answer is no mere end of
- * the wait for it.
+ * Forgets the tasks that the answer says have ended: those in it, and the task that the request was
+ * about, unless the answer only ends the wait for it.
  */
 static void
 note_task(struct session *session, const struct request *request, const struct message *message)
@@ -464,8 +470,8 @@ note_task(struct session *session, const struct request *request, const struct m
 }
 
 /*
- * The answer to a request of the client's shows what the server can, and what a new one must be
- * told.
+ * Learns from the answer to a request of the client's what the server can do, and what a new server
+ * must be told.
  */
 static void
 learn(struct session *session, const struct message *message, struct request *request)
@@ -512,7 +518,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	}
 }
 
-/* The request whose id the response spells otherwise; or NULL. */
+/* The request whose id the response spells in another way; or NULL. */
 static struct request *
 find_coerced(const struct session *session, struct message *message)
 {
@@ -520,8 +526,8 @@ find_coerced(const struct session *session, struct message *message)
 	struct request *request;
 
 	/*
-	 * A requester with ids of both types tells them apart; and what has ended names no other
-	 * request.
+	 * To a requester that has sent ids of both types, 5 and "5" are two requests; and the id of
+	 * a request that has ended means no other one.
 	 */
 	if ((party->asked[false] && party->asked[true]) ||
 	    acks_outcome(&session->acks, message->to, message->id, NAME_WIRE) != OUTCOME_UNKNOWN)
@@ -535,9 +541,10 @@ find_coerced(const struct session *session, struct message *message)
 }
 
 /*
- * Whether an answer that names no request may be one all the same: to a request that cannot be
- * tracked; or it refuses what its sender could not read (JSON-RPC 2.0 section 5: the id is null
- * then). Any other one answers a notification, for which strict clients end the session.
+ * Whether a response that names no known request has to pass: it may answer a request that cannot
+ * be tracked, or be the error, with the id null, to a message that its sender could not read
+ * (JSON-RPC 2.0 section 5). Any other one answers a notification, and strict clients would end the
+ * session for that.
  */
 static bool
 may_answer(const struct message *message)
@@ -587,7 +594,7 @@ receive_response(struct session *session, struct message *message)
 		pass_drop(message, WHY_STRAY);
 		return;
 	}
-	/* else the receiver has not seen it: not its answer */
+	/* the receiver has not seen a QUEUED request, so this is not its answer */
 	if (request_state(request) != REQUEST_QUEUED) {
 		if (message->malformed && message->batch == NULL) {
 			if (request_is_awaited(request))
@@ -605,9 +612,9 @@ receive_response(struct session *session, struct message *message)
 /* --- notifications */
 
 /*
- * A cancel that names no request of its sender's in the table. Of the other side's only a stream
- * may be ended this way, by the server that serves it. Without an id, or if that was not kept, it
- * may name a request that cannot be tracked.
+ * Handles a cancel that names no request of its sender's in the table. The server may end a stream
+ * of the client's in this way. A cancel without an id, or with one too long to be kept, may name a
+ * request that cannot be tracked.
  */
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct id id)
@@ -653,8 +660,8 @@ on_cancel(struct session *session, struct message *message)
 
 /*
  * ACP: the token is a session's id. An update extends the deadlines of all requests of the session,
- * and passes, unless it belongs to a turn that canceld has ended: that is remembered as long as the
- * agent goes on with it.
+ * and passes, unless it belongs to a turn that canceld has ended. Such a turn is remembered as long
+ * as the agent goes on with it.
  */
 static void
 on_update(struct session *session, struct message *message, struct id token, struct request *newest)
@@ -753,8 +760,8 @@ on_task_status(struct session *session, struct message *message)
 }
 
 /*
- * The stream that a notification belongs to, perhaps one that was given up: what is said of that is
- * no news of another.
+ * The stream that a notification belongs to. It may be one that was given up, so that its
+ * notification is not taken for another stream's.
  */
 static struct request *
 find_stream(const struct message *message)
@@ -856,7 +863,7 @@ receive_batch(struct session *session, struct message *message)
 	     count < LIMIT_ELEMENTS && message_read_element(&element, session, message, &at, false);
 	     count++) {
 		element.edits_from = message->edits->list.len;
-		/* with a method too: its reader may take it for one */
+		/* a response that also has a method: its reader may take it for a response */
 		if (element.meant == MESSAGE_RESPONSE) {
 			receive_response(session, &element);
 		} else if (element.kind == MESSAGE_NOTIFICATION) {

@@ -191,7 +191,7 @@ time_left(struct session *session)
 	    most - earlier(session->clocks.idle - probe->since, steady - session->client_owed));
 }
 
-/* It has to end, for a reason that the errors to its requests give. */
+/* Decides that the server has to end, for a reason that the errors to its requests quote. */
 static void
 dismiss(struct session *session, struct span reason)
 {
@@ -251,8 +251,8 @@ recovery_expect_heed(struct session *session, struct request *request)
 }
 
 /*
- * Nothing else was open when the server was asked, so it could answer; if it does so yet, it is
- * probed again.
+ * The trial question was not answered in time, although nothing else was open and the server could
+ * have answered: it is not probed any more, unless it answers after all.
  */
 static void
 expire_trial(struct session *session, struct request *question)
@@ -302,7 +302,7 @@ session_cannot_restart(const struct session *session)
 	    "the agent can neither resume nor load a session (see --restart=stateless)";
 }
 
-/* Why a person cannot ask the server anything, nor end it; NULL: he can. */
+/* Why a person can neither ping the server nor restart it; NULL: that is possible. */
 static const char *
 obstacle_of(const struct session *session)
 {
@@ -462,8 +462,9 @@ send_list_changes(struct session *session)
 }
 
 /*
- * And behind session/load a question that every agent answers, as some repeat the history after
- * they have answered: until then it is one.
+ * Sends the settings; after session/load also a question that every agent answers. Some agents
+ * repeat the history after they have answered session/load: until this question is answered, their
+ * updates count as history.
  */
 static void
 send_settings(struct session *session)
@@ -475,7 +476,10 @@ send_settings(struct session *session)
 		    ask(session, METHOD_UNKNOWN_TO_ALL, SPAN_NONE, TIME_PROBE), SPAN_NONE);
 }
 
-/* Each session is open, or was given up, or needs a login. */
+/*
+ * To be called when each session has been opened, given up, or refused for want of a login: sends
+ * the login, ends the server, or sends the settings.
+ */
 static void
 go_on(struct session *session)
 {
@@ -495,8 +499,8 @@ go_on(struct session *session)
 }
 
 /*
- * Goes on with the replay if all answers to what was sent have come: nothing else is asked
- * meanwhile.
+ * Goes on with the replay once all questions of its present stage are answered; nothing else is
+ * asked meanwhile.
  */
 static void
 replay(struct session *session)
@@ -547,7 +551,7 @@ append_plain(struct buf *out, struct span text)
 	buf_added(out, unescape(text, buf_space(out, text.len), text.len));
 }
 
-/* What is no string is left out. */
+/* Appends the text of a JSON string; nothing if it is none. */
 static void
 append_string(struct buf *out, struct span string)
 {
@@ -615,8 +619,8 @@ lose_session(struct session *session, const struct request *question)
 }
 
 /*
- * An agent that has opened a session goes on without what it does not answer; any other server is
- * no use.
+ * A replayed message was not answered in time. An agent that has opened a session goes on without
+ * the answer; any other server has to end.
  */
 static void
 give_up(struct session *session, struct request *question)

@@ -19,13 +19,13 @@
  */
 
 /*
- * The client has told that the session is open: with --kill-stuck, canceld asks once whether this
- * server answers probes, as soon as nothing else is open. One that does not (PROBE_UNANSWERED) is
+ * The client has said that the session is open: with --kill-stuck, canceld asks once, as soon as
+ * nothing else is open, whether this server answers probes. One that does not (PROBE_UNANSWERED) is
  * not probed.
  */
 void recovery_open(struct session *session);
 
-/* Whether the time for that has come; asks. */
+/* Whether the time for that has come. recovery_try asks. */
 bool recovery_may_try(const struct session *session);
 void recovery_try(struct session *session);
 
@@ -57,8 +57,8 @@ void recovery_answered(struct session *session, struct message *message, enum wh
 bool recovery_is_history(struct session *session, const struct message *message);
 
 /*
- * Whether the server is to be ended for that, or has left a probe unanswered for TIME_PROBE and
- * answered nothing since.
+ * Whether the server is STUCK, or has left a probe unanswered for TIME_PROBE and answered nothing
+ * since.
  */
 bool recovery_sees_stuck(const struct session *session);
 
@@ -72,8 +72,8 @@ msec_t recovery_unanswered(const struct session *session);
 void recovery_ignored(struct session *session, const struct request *request);
 
 /*
- * The time for that has come: where an answer is owed, its lack shows it; in MCP only what the
- * server still says of it.
+ * The time to heed the request's cancel is over. Where an answer is owed, its absence shows that
+ * the server ignored the cancel; in MCP only what the server still says about the request does.
  */
 void recovery_expect_heed(struct session *session, struct request *request);
 

@@ -7,7 +7,7 @@ struct answer {
 	int code;               /* 0: no session is open yet (ABP "Edge Cases") */
 	const char *cause;      /* error.data.cause; NULL: no data at all */
 	bool cancelled;
-	bool ended;              /* the server has: how is told */
+	bool ended;              /* the server has ended, and the text says how */
 	bool tool;               /* a tool's result tells of it */
 	msec_t elapsed, timeout; /* of the request; timeout may be MSEC_NEVER */
 	struct span origin;      /* of the timeout */
@@ -127,9 +127,9 @@ ending_of(const struct session *session, const struct request *request, enum why
 }
 
 /*
- * Appends the server's last words: fewer in an open session, which a start explains less; none if
- * not they, but a person explains its end, and none while so much waits for the client that these
- * words would fill the memory.
+ * Appends the server's last words: in an open session half as many, as they explain less there than
+ * at a start; none if a person has ended the server; and none while so much waits for the client
+ * that quotes would fill the memory.
  */
 static void
 quote(struct session *session, unsigned traits)
@@ -176,8 +176,8 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
 }
 
 /*
- * What helps the next such request: an answer, or more time, by a command, or by an option where
- * the session ends.
+ * Appends what would help the next request like this: an answer by --answer, or more time, set by a
+ * command, or by an option if the session ends.
  */
 static void
 advise(const struct session *session, const struct request *request, struct buf *text)
@@ -288,8 +288,8 @@ reply_to(struct session *session, const struct request *request, enum why why)
 /* --- messages that did not enter the table */
 
 /*
- * The sender of the message gets this answer, whose text is in session->words. A request has ended
- * with it.
+ * Sends this answer, whose text is in session->words, to the message's sender. A request counts as
+ * ended with it.
  */
 static void
 answer_message(struct session *session, const struct message *message, struct answer answer,
@@ -398,8 +398,8 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 {
 	bool whole = scan_end(message->scan) > 0 && fault != SCAN_TRAILING;
 	/*
-	 * What was not read to its end may be a request whose id comes last, unless its method is
-	 * that of a cancel.
+	 * A message that was not read to its end may be a request whose id comes last, but not if
+	 * its method is a cancel's.
 	 */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
 	    (whole || message->cancel != NULL ||

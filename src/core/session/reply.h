@@ -28,10 +28,10 @@ void reply_error(struct session *session, const struct message *message, enum wh
 void reply_describe(struct session *session, const struct message *message);
 
 /*
- * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message):
- * counts it, and answers its sender, but not a notification, nor a server whose request cannot be
- * named. goes_on: the client's line does, behind a fault; one answer without an id is for the rest.
- * Returns the log's word for it.
+ * Refuses what is no message, because of this fault (SCAN_FINE: it is JSON, but no JSON-RPC
+ * message): counts it, and answers its sender, except for a notification, and a server whose
+ * request cannot be named. goes_on: the client's line continues behind a fault; one answer without
+ * an id is for the rest of it. Returns the log's word for it.
  */
 enum why reply_refusal(struct session *session, const struct message *message,
     enum scan_fault fault, bool goes_on);

@@ -47,7 +47,9 @@ expire(struct session *session, struct request *request, enum policy_kind passed
 	requests_give_up(session, request, EVENT_DEADLINE);
 }
 
-/* The time is over for which one that is owed no answer counts: see parallel_abandon. */
+/*
+ * Ends the time for which an abandoned request still counts for --parallel: see parallel_abandon.
+ */
 static void
 vacate(struct request *request)
 {
@@ -79,7 +81,8 @@ requests_expire(struct session *session, enum side side)
 	while ((request = timeline_due(&session->tasks[side].hard, now)) != NULL)
 		pending_remove(request);
 	/*
-	 * First: cancels that are about to go out say nothing of the server that a probe waits for.
+	 * Questions come first: the cancels that are sent below must not look like news of a server
+	 * that a probe waits for.
 	 */
 	recovery_expire(session, side);
 	decline_lost(session);

@@ -7,14 +7,14 @@ void requests_set_deadline(const struct session *session, struct request *reques
     enum policy_kind kind);
 
 /*
- * EVENT_DEADLINE or EVENT_PERSON; or, if the protocol has it so, the same with an answer owed, as
- * its receiver may give it.
+ * Applies EVENT_DEADLINE or EVENT_PERSON to the request; or the event's form with an answer owed,
+ * if by the protocol its receiver may still answer.
  */
 void requests_give_up(struct session *session, struct request *request, enum decide_event event);
 
 /*
- * What is due of that side: its requests, their tombstones and tasks, and the questions in its
- * place.
+ * Expires what is due of that side: its requests, their tombstones and tasks, and the questions in
+ * its place.
  */
 void requests_expire(struct session *session, enum side side);
 
@@ -22,16 +22,19 @@ void requests_expire(struct session *session, enum side side);
 void requests_trim(struct session *session);
 
 /*
- * Once the session is open, deadlines begin that waited for that; once the era is settled, withheld
- * cancels are sent.
+ * Begins the deadlines that waited for the session to open, once it is open; sends the withheld
+ * cancels, once the era is settled.
  */
 void requests_settle(struct session *session);
 
-/* A whole message of the server's: what opens the session is being worked on. */
+/*
+ * To be called for each whole message of the server's: it shows that the server works on what opens
+ * the session.
+ */
 void requests_note_life(struct session *session);
 
 /*
- * A message that could have answered any of these requests was thrown away: those without a
- * deadline get TIME_IDLE. Returns the one that waits, if it is the only one; or NULL.
+ * A message was thrown away that could have answered any of this requester's requests: those
+ * without a deadline get TIME_IDLE. Returns the request that waits, if there is only one; or NULL.
  */
 struct request *requests_bound_waits(struct session *session, enum side requester);

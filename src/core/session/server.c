@@ -13,7 +13,7 @@ server_enter(struct server *server, enum server_life life)
 		server->restarted = true;
 }
 
-/* Keeps these bytes of the beginning, and as much of the end as is quoted. */
+/* Shortens the words to their first `kept` bytes, and as much of their end as is quoted. */
 static void
 shorten(struct buf *words, size_t kept)
 {
@@ -73,7 +73,7 @@ server_looks_like(const struct server *server, enum framing framing, struct span
 		       "a message without its header (Content-Length)";
 }
 
-/* What has come of the first message of a server, which does not end. */
+/* Quotes what has come of the server's first message, whose end has not come. */
 static void
 quote_unfinished(struct server *server, const struct lane *lane)
 {

@@ -85,9 +85,9 @@ session_free(struct session *session)
 }
 
 /*
- * Reads the first bytes of a side, to find how both sides frame their messages. The client's
- * decide, also whether the session is plain; a server that writes before its client is read with
- * the framing that its own bytes suggest. false: more bytes are needed.
+ * Reads the first bytes of a side, to find how both sides frame their messages. The client's bytes
+ * decide that, and whether the session is plain. A server that writes before its client is read
+ * with the framing that its own bytes suggest. false: more bytes are needed.
  */
 static bool
 settle_framing(struct session *session, const struct party *party, bool ended)
@@ -216,7 +216,7 @@ read_frame(struct session *session, struct party *party, struct message *message
 		message->word = WHY_RECOVERED;
 }
 
-/* What was composed takes the place of the message's text, which is read again. */
+/* Puts the text in scratch in the place of the message's, and reads the message again. */
 static void
 replace_text(struct session *session, struct message *message)
 {
@@ -235,8 +235,8 @@ replace_text(struct session *session, struct message *message)
 }
 
 /*
- * Appends what a single message is cleaned to. The names of requests stay as they are: they come
- * back, or are compared.
+ * Appends the cleaned text of a single message. The names of requests stay as they are, because
+ * they come back or are compared.
  */
 static size_t
 clean_single(const struct message *message, struct buf *out)
@@ -392,8 +392,8 @@ session_set_time(struct session *session, msec_t now)
 		struct action action = action_of(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
 		/*
-		 * Since when the clock stood still is unknown; on a machine that is always a little
-		 * late, time goes on.
+		 * Nobody knows since when the clock stood still: twice the delay is left out and no
+		 * more, so that time goes on on a machine that is always a little late.
 		 */
 		action.elapsed = earlier(passed, 2 * (now - clocks->planned));
 		journal_tell(&session->journal, &action);

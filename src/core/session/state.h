@@ -182,14 +182,14 @@ void state_release(struct session *session);
 msec_t state_heed_time(const struct session *session, const struct request *request);
 
 /*
- * Its receiver is told of the cancel. With --kill-ignoring the time in which the server must heed
- * it begins.
+ * Remembers that the request's receiver was told of the cancel. With --kill-ignoring the time in
+ * which the server must heed it begins.
  */
 void state_tell(struct session *session, struct request *request);
 
 /*
- * The server's question to the client, or an older one, for whose answer it may wait, else NULL:
- * see session->excuse.
+ * The newest question of the server's to the client, from this one back, for whose answer the
+ * server may wait; NULL: there is none. See session->excuse.
  */
 static inline const struct request *
 state_excuse(const struct session *session, const struct request *question)
@@ -201,14 +201,14 @@ state_excuse(const struct session *session, const struct request *question)
 }
 
 /*
- * The answer to the request names the task that continues it, in which a person is asked, or
- * progress comes.
+ * Keeps the task that, by its answer, continues the request: a person may be asked in it, or
+ * progress may come.
  */
 void state_keep_task(struct session *session, const struct request *request, struct id id);
 
 /*
- * Counts the request at hand, which does not enter the table, and its end, for this reason; a
- * $/canceld/cancel is none.
+ * Counts the request at hand, which does not enter the table, and its end, under this word;
+ * $/canceld/cancel is not counted.
  */
 void state_count(struct session *session, const struct message *message, enum tally tally,
     enum why why);
@@ -224,8 +224,8 @@ state_may_write(const struct session *session, enum side to)
 }
 
 /*
- * New messages of the client's are not written to the server, except those that it may need to go
- * on.
+ * Whether new messages of the client's are kept from the server, except those that it may need to
+ * go on.
  */
 static inline bool
 state_is_blocked(const struct session *session)
@@ -235,8 +235,8 @@ state_is_blocked(const struct session *session)
 }
 
 /*
- * Messages of canceld's own may be written to the server: the server has answered initialize (LSP
- * 3.17 "Initialize Request", ACP RFD "Request Cancellation"). MCP: not before it is answered, or
+ * Whether messages of canceld's own may be written to the server: it has answered initialize (LSP
+ * 3.17 "Initialize Request", ACP RFD "Request Cancellation"). In MCP: initialize is answered, or
  * the first modern request was written whole.
  */
 bool state_is_settled(const struct session *session);
@@ -249,7 +249,7 @@ state_owes_answer(const struct session *session, enum side requester)
 	    (session->config.answer_cancelled && requester == SIDE_CLIENT);
 }
 
-/* Emptied, for one message that is being composed; it lasts until the next one is. */
+/* The empty scratch buffer, to compose one message in; its content lasts until the next call. */
 static inline struct buf *
 state_scratch(struct session *session)
 {

@@ -46,7 +46,10 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 	}
 }
 
-/* v2: a turn runs. told: of its cancel; but one that runs untold stays so. */
+/*
+ * v2: remembers that a turn runs. told: the agent was told of its cancel; a turn that runs already
+ * and was not told stays so.
+ */
 static void
 run(struct session *session, struct id session_id, bool told)
 {
@@ -122,8 +125,9 @@ turns_silenced(const struct session *session, struct id session_id, const struct
 
 /*
  * Cancels the turns of this session, and the requests that the agent sent in them. The message is
- * urgent if the agent works on a turn of which no session/cancel has told it. *moot: else why it
- * need not pass; or unchanged. Returns the last turn that the client was waiting for, or NULL.
+ * urgent if the agent works on a turn of which no session/cancel has told it. *moot: set to the
+ * word for why the message need not pass, or left as it is. Returns the last turn that the client
+ * was waiting for, or NULL.
  */
 static const struct request *
 cancel_all(struct session *session, struct message *message, enum why *moot)

@@ -20,15 +20,12 @@ void turns_decide(struct session *session, struct request *request, enum decide_
 void turns_join(struct session *session, struct request *request);
 
 /*
- * A new prompt of the session's, or it is opened again: what the agent says then belongs to no
+ * The session has a new prompt, or is opened again: what the agent says from now on belongs to no
  * former turn.
  */
 void turns_renew(struct session *session, struct id session_id);
 
-/*
- * The turn that canceld has ended and to which this session/update, which comes too late, belongs;
- * or NULL.
- */
+/* The turn, ended by canceld, to which this late session/update belongs; or NULL. */
 struct request *turns_silenced(const struct session *session, struct id session_id,
     const struct scan *update);
 
@@ -40,19 +37,19 @@ struct request *turns_silenced(const struct session *session, struct id session_
 void turns_cancelled(struct session *session, struct message *message);
 
 /*
- * ACP v2: the agent tells that it works in this session; idle: that it has ended its turn, or
+ * ACP v2: the agent says that it works in this session; idle: that it has ended its turn there, or
  * closed the session.
  */
 void turns_note_work(struct session *session, struct id session_id, bool idle);
 
 /*
- * ACP: if the client has left, sends session/cancel for the turns of which none has told: in v2
+ * ACP: if the client has left, sends session/cancel for the turns for which none was sent: in v2
  * those whose prompts were answered; and those that were not the only ones of their sessions.
  */
 void turns_left(struct session *session);
 
 /*
- * v2: the agent has gone: the client hears that the turns which run have ended, as no agent will
+ * v2: the agent has gone. Tells the client that the running turns have ended, because no agent will
  * say so.
  */
 void turns_lost(struct session *session, bool last);

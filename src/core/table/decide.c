@@ -10,9 +10,9 @@ enum { /* one-letter steps, so that the table reads as a table */
 
 #define CELL(event, steps, next, why) \
 	[EVENT_##event] = { steps, REQUEST_##next, { WHY_##why, WHY_##why } }
-/* Also with an answer owed: the same. */
+/* The same cell for the event and for its form with an answer owed. */
 #define BOTH(event, ...) CELL(event, __VA_ARGS__), CELL(event##_OWED, __VA_ARGS__)
-/* The word is another one for a request of the server's. */
+/* A request of the server's has another word. */
 #define SIDES(event, steps, next, why, server_why) \
 	[EVENT_##event] = { steps, REQUEST_##next, { WHY_##why, WHY_##server_why } }
 
@@ -45,7 +45,7 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		CELL(MALFORMED,           A | R, ENDED, MALFORMED),
 		CELL(OVERSIZED,           A | R, ENDED, OVERSIZED),
 		SIDES(DECLINED,           A | R, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
-		/* and a result may follow */
+		/* a result may still follow */
 		CELL(STREAM_ENDED,        P, ABANDONED, CANCEL_FORWARDED),
 		BOTH(PROGRESS,            P | E, WAITING, RELAYED),
 		CELL(CANCEL,              C, ABANDONED, CANCEL_FORWARDED),

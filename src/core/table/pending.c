@@ -40,7 +40,7 @@ pending_free(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
-/* by: 1, or -1. */
+/* Adds `by`, 1 or -1, to the counts that depend on the request's state. */
 static void
 count_state(const struct request *request, int by)
 {
@@ -61,7 +61,7 @@ keep(char **at, struct span *bytes)
 	*at += bytes->len;
 }
 
-/* The same with an id; without one it is the other. */
+/* Copies an id likewise; an empty one becomes the other. */
 static void
 keep_id(char **at, struct id *id, const struct id *other)
 {
@@ -151,7 +151,7 @@ pending_add(struct pending *pending, const struct request *like)
 		request->seen = clocks_idle(pending->clocks, pending->from);
 	}
 	request->serial = pending->serial;
-	pending->serial += 2; /* those between are the other direction's */
+	pending->serial += 2; /* the serials between are the other direction's */
 	request->older = pending->newest;
 	*(pending->newest != NULL ? &pending->newest->newer : &pending->oldest) = request;
 	pending->newest = request;
