@@ -59,6 +59,9 @@ manuals=$(find man -name '*.[1-8]')
 		echo "$units" | grep "^src/" | grep -v system_darwin | xargs -n 1 -P "$jobs" test/tools/tidy.sh || fail clang-tidy
 	fi
 
+	echo "$units" | grep '^src/' | grep -v -e system_darwin -e '/compose\.c' | xargs test/tools/compose.sh ||
+		fail 'a format of compose does not fit its arguments'
+
 	if have shellcheck; then
 		shellcheck $scripts src/package/arch/PKGBUILD || fail shellcheck
 	fi

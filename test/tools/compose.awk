@@ -1,0 +1,23 @@
+# Usage: awk -f compose.awk FILE.c
+# Writes the file with the formats of compose spelled as those of printf, for compose.sh.
+{
+	line = $0
+	result = ""
+	while (match(line, /"([^"\\]|\\.)*"|'([^'\\]|\\.)*'|[A-Za-z_][A-Za-z_0-9]*|[()]/)) {
+		part = substr(line, RSTART, RLENGTH)
+		result = result substr(line, 1, RSTART - 1)
+		line = substr(line, RSTART + RLENGTH)
+		if (depth == 0)
+			within = part == "compose" && line ~ /^\(/ || within && part == "("
+		if (within && part == "(")
+			depth++
+		else if (within && part == ")")
+			depth--
+		else if (within && depth > 0 && part ~ /^"/) {
+			gsub(/%[bem]/, "%ls", part)
+			gsub(/%d/, "%ld", part)
+		}
+		result = result part
+	}
+	print result line
+}
