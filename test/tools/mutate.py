@@ -6,7 +6,8 @@ usage: test/tools/mutate.py [-n NUMBER] [-s SEED] [-l LOG] [FILE...]
 A change is a condition turned, a bound moved by one, a number increased, a call left out, or two calls that follow each
 other swapped. NUMBER places (100) of the FILEs (all of src/core, and the guardian) are drawn by SEED; what the compiler
 refuses, and what changes no instruction, is drawn again. The suites run from the quickest to the slowest until one fails.
-Each survivor is printed as it is found, with its place: it shows a test that is missing, or code that does nothing.
+Each survivor is printed as it is found, with its place: it shows a test that is missing, or code that does nothing;
+one that is in test/tools/mutants-judged shows neither, and is not tried.
 
 It works on a clone of HEAD, build/mutate/tree. A place that the LOG (build/mutate/log) has is not tried again, so that a
 run goes on where another one ended.
@@ -96,6 +97,13 @@ def code_of(path):
         return file.read()
 
 
+def judged():
+    """(path, line, what) of each change that mutants-judged has."""
+    with open("test/tools/mutants-judged", encoding="utf-8") as file:
+        entries = [entry.split("\n") for entry in file.read().split("\n\n")[1:]]
+    return {(entry[0], entry[1].strip(), entry[2].strip()) for entry in entries}
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("-n", type=int, default=100)
@@ -115,6 +123,7 @@ def main():
     files = options.files or sorted(glob.glob("src/core/*/*.c") + ["src/shell/process/guardian.c"])
     if not build():
         sys.exit("HEAD does not build")
+    known = judged()
     tried = set()
     if os.path.exists(options.l):
         with open(options.l, encoding="utf-8") as log:
@@ -129,7 +138,7 @@ def main():
             break
         source = texts[path].split("\n")[line - 1].strip()
         key = "%s %s %d %s" % (path, source, column, what)
-        if key in tried:
+        if key in tried or (path, source, what) in known:
             continue
         before = code_of(path)
         with open(path, "w", encoding="utf-8") as file:
