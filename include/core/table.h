@@ -69,8 +69,8 @@ enum request_flag {             /* properties, known from the start */
 
 enum name_kind { NAME_WIRE, NAME_ID, NAME_TOKEN, NAME_NEAR /* private: with another one */ };
 
-struct request_name { /* private: an id or token of a request, in pending->names */
-	struct map_entry entry;
+struct request_name {           /* private: an id or token of a request, in pending->names */
+	struct map_entry entry; /* first */
 	struct request *request;
 	struct span text;
 };
@@ -87,42 +87,49 @@ place_is_taken(const struct place *place)
 	return place->free == 0 || place->held.count > 0;
 }
 
+struct seat { /* parallel.c: of a request that counts in a place */
+	struct place *place;
+	struct alarm turn; /* in place->held: it waits there, in no lane; or not armed */
+	struct buf held;   /* its message then */
+	msec_t waited;     /* how long it was there, once it was sent */
+};
+
 /* heartbeat.c: when, and with which value, its requester next hears that it is still waited for */
 struct beat {
 	struct alarm alarm; /* in pending->beats, or not armed */
-	bool begun;    /* its receiver has reported a value (MCP), or works under its token (LSP) */
-	double value;  /* the last one */
-	int64_t count; /* messages of canceld's since then */
+	double value;       /* the last one that its receiver has reported */
+	int count;          /* messages of canceld's since then */
+	bool begun;         /* there is one (MCP), or its receiver works under its token (LSP) */
 };
 
 struct request {
 	/* What it is made of: see pending_add. */
-	struct id id, wire_id;       /* the requester's; as the receiver sees it */
-	struct id token, wire_token; /* progress token; both empty if there is none */
-	struct id second_token;      /* by which it is found, too; or empty */
-	struct span method, name;    /* unescaped; name: tool, prompt or resource, or empty */
-	struct span shown;           /* what may be shown of the name */
-	struct span meta;            /* raw members of params._meta for its cancel; or empty */
-	struct span traceparent;     /* as spelled; or empty */
+	struct id id, token;             /* the requester's; progress token, or empty */
+	struct span wire_id, wire_token; /* as the receiver sees them: the same bytes, or others */
+	struct span method, name;        /* unescaped; name: tool, prompt or resource, or empty */
+	struct span shown;               /* what may be shown of the name */
+	struct span meta;                /* raw members of params._meta for its cancel; or empty */
+	struct span traceparent;         /* as spelled; or empty */
 	/* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
 	const struct method *row;
 	unsigned flags;               /* enum request_flag */
+	int items;                    /* of answer: how often it is repeated, see answers_find */
 	struct deadline deadlines[2]; /* set at will: POLICY_IDLE and POLICY_CAP */
 	uint64_t task;                /* of a METHOD_RESULT: the serial of its task; 0: none */
-	/* what --answer has for it; borrowed; or NULL; receive.c sets it, and the next */
+	/* what --answer has for it; borrowed; or NULL; receive.c sets it, and items */
 	const char *answer;
-	int64_t items; /* ... how often it is repeated, see answers_find */
 
 	/* What becomes of it. */
 	struct pending *in;
-	enum side from;  /* the requester */
-	unsigned traits; /* of the row */
+	enum side from : 8; /* the requester */
+	unsigned traits;    /* of the row */
 	/* the word under which it was given up; RELAYED: it was not, before its answer came */
-	enum why given_up;
-	enum policy_kind passed;  /* of TIMED_OUT: which deadline */
-	enum request_state state; /* set with pending_move */
-	unsigned name_count;      /* private */
-	bool withheld;            /* its cancel is still to be sent */
+	enum why given_up : 8;
+	enum policy_kind passed : 8;  /* of TIMED_OUT: which deadline */
+	enum request_state state : 8; /* set with pending_move */
+	unsigned name_count;          /* private, as the next */
+	unsigned size;                /* bytes, with what stands behind it */
+	bool withheld;                /* its cancel is still to be sent */
 	/* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
 	bool superseded;
 	bool apart;       /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
@@ -147,21 +154,19 @@ struct request {
 	struct alarm idle; /* in pending->idle, or not armed */
 	/* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
 	struct alarm hard;
-	struct beat beat;    /* --heartbeat */
 	struct alarm heed;   /* in ->heed: the server must have heeded its cancel; see state_tell */
 	msec_t seen;         /* when its receiver last gave a sign of life, on the idle clock */
-	struct place *place; /* in which it counts; or NULL */
-	struct alarm turn;   /* in place->held: it waits there, in no lane; or not armed */
-	struct buf held;     /* its message then */
-	msec_t waited;       /* how long it was there, once it was sent */
+	struct beat beat;    /* --heartbeat */
+	struct seat *seat;   /* owned; NULL: it counts in no place */
 	struct buf progress; /* its latest progress, if that is kept: a message; may be empty */
 	struct buf record;   /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t serial; /* no other request of the session has it; a newer one has a larger one */
-	size_t size;     /* private: bytes, with what stands behind it */
 	/* private; behind the request, and behind them the bytes of its spans */
 	struct request_name *names;
 };
+
+_Static_assert(sizeof(struct request) <= 560, "what few requests have stands apart");
 
 struct pending {        /* zeroed: empty, of requests of the client's without deadlines */
 	enum side from; /* the requester */
@@ -173,7 +178,7 @@ struct pending {        /* zeroed: empty, of requests of the client's without de
 	struct timeline linger; /* until when tombstones stay: the oldest first */
 	struct timeline heed;   /* of the client's requests and tasks that were cancelled */
 	size_t count;           /* all entries */
-	size_t held;            /* bytes of request->held */
+	size_t held;            /* bytes of the messages that wait for places */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
 	size_t persons;      /* WAITING for a person: REQUEST_PERSON */
@@ -195,10 +200,11 @@ void pending_clear(struct pending *pending);
 
 /*
  * Adds an entry, WAITING, made of the same as this one; the bytes are copied. There wire_id and
- * wire_token may be empty where the receiver sees the other. It does not move in memory until
- * pending_remove.
+ * wire_token may be empty where the receiver sees the other. It is found by the second token, too;
+ * that may be empty. It does not move in memory until pending_remove.
  */
-struct request *pending_add(struct pending *pending, const struct request *like);
+struct request *pending_add(struct pending *pending, const struct request *like,
+    struct span second_token);
 
 /*
  * Sets where the request is in its lane, or REQUEST_UNSENT: the members of the same names, which
@@ -229,7 +235,7 @@ void pending_move(struct request *request, enum request_state state);
 
 /*
  * pending_unhold: the request no longer waits for a place, and its held message is freed.
- * pending_vacate: it also gives back the place that it has.
+ * pending_vacate: it also gives back the place that it has, if it has one.
  */
 void pending_unhold(struct request *request);
 void pending_vacate(struct request *request);
@@ -260,9 +266,6 @@ struct request *pending_next_by_token(const struct pending *pending, struct id w
  */
 struct request *pending_alike(const struct pending *pending, struct id id, enum name_kind kind);
 
-/* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
-bool pending_holds(const struct pending *pending, struct id id);
-
 /* The duration of the deadline for which it was given up; or MSEC_NEVER. */
 static inline msec_t
 request_timeout(const struct request *request)
@@ -285,7 +288,14 @@ request_origin(const struct request *request)
 static inline bool
 request_is_aliased(const struct request *request)
 {
-	return request->wire_id.text.ptr != request->id.text.ptr;
+	return request->wire_id.ptr != request->id.text.ptr;
+}
+
+/* ... and a different token. */
+static inline bool
+request_has_other_token(const struct request *request)
+{
+	return request->wire_token.ptr != request->token.text.ptr;
 }
 
 /* Its state, QUEUED included. */
@@ -306,6 +316,13 @@ request_is_held(const struct request *request)
 {
 	return request_state(request) == REQUEST_QUEUED &&
 	    request->start >= request->in->lane->stop;
+}
+
+/* It waits for a place (--parallel). */
+static inline bool
+request_waits(const struct request *request)
+{
+	return request->seat != NULL && alarm_armed(&request->seat->turn);
 }
 
 /* Its requester waits for an answer. NULL: false. */

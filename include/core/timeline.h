@@ -23,16 +23,16 @@ earlier(msec_t a, msec_t b)
 
 struct alarm { /* embedded in the object that waits; zeroed: not armed */
 	struct timeline *timeline;
-	void *owner;  /* set at will: the object that waits */
-	size_t place; /* in the heap */
+	void *owner; /* set at will: the object that waits */
 	msec_t due;
-	uint64_t order;
+	uint32_t order; /* among those due at the same time, until it wraps */
+	uint32_t place; /* in the heap */
 };
 
 struct timeline { /* zeroed: nothing is armed */
 	struct alarm **heap;
 	size_t count, room;
-	uint64_t armed; /* how often an alarm was armed */
+	uint32_t armed; /* how often an alarm was armed */
 };
 
 void timeline_free(struct timeline *timeline); /* nothing may be armed any more */

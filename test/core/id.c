@@ -131,10 +131,11 @@ static enum likeness
 find_by_hash(struct span kept, struct span asked)
 {
 	struct id a = id_of(kept), b = id_of(asked);
+	uint64_t alike = id_hashes(asked).alike;
 
 	if (a.hash == b.hash)
 		return EQUAL;
-	return b.alike != 0 && (a.hash == b.alike || a.near == b.alike) ? LOOSE : OTHER;
+	return alike != 0 && (a.hash == alike || id_hashes(kept).near == alike) ? LOOSE : OTHER;
 }
 
 static void

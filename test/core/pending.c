@@ -31,13 +31,12 @@ add_names(const char *id, const char *wire_id, const char *token)
 {
 	struct request like = {
 		.id = read(id),
-		.wire_id = read(wire_id),
+		.wire_id = span_of(wire_id),
 		.token = read(token),
-		.wire_token = read(token),
 		.method = SPAN("tools/call"),
 	};
 
-	return pending_add(&pending, &like);
+	return pending_add(&pending, &like, SPAN_NONE);
 }
 
 static struct request *

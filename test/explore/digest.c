@@ -105,17 +105,20 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 /* clang-format off */
 #define BEAT(ONE, MANY, STRUCTS) \
 	ONE(alarm, apart) /* in its timeline, as the other alarms */ \
-	ONE(begun, number) ONE(value, real) ONE(count, number)
+	ONE(value, real) ONE(count, number) ONE(begun, number)
+
+#define SEAT(ONE, MANY, STRUCTS) \
+	ONE(place, apart) ONE(turn, apart) ONE(held, buf) ONE(waited, told)
 
 #define REQUEST(ONE, MANY, STRUCTS) \
-	ONE(id, id) ONE(wire_id, id) ONE(token, id) ONE(wire_token, id) ONE(second_token, id) \
+	ONE(id, id) ONE(token, id) ONE(wire_id, span) ONE(wire_token, span) \
 	ONE(method, span) ONE(name, span) ONE(shown, span) ONE(meta, span) \
 	ONE(traceparent, told) \
-	ONE(row, constant) ONE(flags, number) STRUCTS(deadlines, deadline) \
-	ONE(task, apart) ONE(answer, constant) ONE(items, number) \
+	ONE(row, constant) ONE(flags, number) ONE(items, number) STRUCTS(deadlines, deadline) \
+	ONE(task, apart) ONE(answer, constant) \
 	ONE(in, derived) ONE(from, number) ONE(traits, number) ONE(given_up, number) \
 	ONE(passed, number) \
-	ONE(state, number) ONE(name_count, number) \
+	ONE(state, number) ONE(name_count, number) ONE(size, derived) \
 	ONE(withheld, number) ONE(superseded, number) ONE(apart, number) \
 	ONE(cancel_sent, number) ONE(told, number) \
 	ONE(urgent, number) ONE(unread, number) ONE(begun, number) ONE(repeats, number) \
@@ -125,14 +128,13 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(heard, told) /* for a hint */ \
 	ONE(since, apart) \
 	ONE(idle, apart) ONE(hard, apart) \
-	ONE(beat, apart) \
 	ONE(heed, apart) \
 	ONE(seen, told) /* and a person's change of a deadline, which no world has */ \
-	ONE(place, apart) ONE(turn, apart) ONE(held, buf) ONE(waited, told) \
+	ONE(beat, apart) ONE(seat, apart) \
 	ONE(progress, buf) ONE(record, buf) \
 	ONE(older, derived) ONE(newer, derived) \
 	ONE(serial, derived) /* the order */ \
-	ONE(size, derived) ONE(names, apart)
+	ONE(names, apart)
 
 #define PENDING(ONE, MANY, STRUCTS) \
 	ONE(from, number) ONE(clocks, derived) ONE(lane, derived) \
@@ -209,6 +211,16 @@ put_beat(struct digest *digest, const struct beat *it)
 }
 
 static void
+put_seat(struct digest *digest, const struct seat *it)
+{
+	put_number(digest, it == NULL ? NEVER : it->place - digest->session->places);
+	if (it == NULL)
+		return;
+	WHOLE(seat, SEAT);
+	PUT(SEAT)
+}
+
+static void
 put_request(struct digest *digest, const struct request *it)
 {
 	const struct session *session = digest->session;
@@ -216,10 +228,10 @@ put_request(struct digest *digest, const struct request *it)
 	WHOLE(request, REQUEST);
 	PUT(REQUEST)
 	put_beat(digest, &it->beat);
+	put_seat(digest, it->seat);
 	put_place(digest, it);
 	put_names(digest, it);
 	put_task(digest, it);
-	put_number(digest, it->place == NULL ? NEVER : it->place - session->places);
 	/* else a person's change of a deadline counts from then */
 	put_number(digest, it->since == MSEC_NEVER);
 	put_number(digest, it == session->excuse);
@@ -248,8 +260,8 @@ put_timeline(struct digest *digest, const struct timeline *it, msec_t now)
 	for (size_t i = 0; i < it->count; i++) {
 		const struct alarm *alarm = it->heap[i];
 
-		(void)sizeof((struct alarm){ alarm->timeline, alarm->owner, alarm->place,
-		    alarm->due, alarm->order });
+		(void)sizeof((struct alarm){ alarm->timeline, alarm->owner, alarm->due,
+		    alarm->order, alarm->place });
 		for (at = i; at > 0 && is_due_before(alarm, sorted[at - 1]); at--)
 			sorted[at] = sorted[at - 1];
 		sorted[at] = alarm;

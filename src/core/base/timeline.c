@@ -20,7 +20,7 @@ static void
 put(struct alarm **heap, struct alarm *alarm, size_t place)
 {
 	heap[place] = alarm;
-	alarm->place = place;
+	alarm->place = (uint32_t)place;
 }
 
 /*

@@ -153,37 +153,43 @@ is_rounded(struct span key, double value)
  * hashed as the doubles that they are.
  */
 static __attribute__((noinline)) void
-read_other(struct id *id)
+read_other(struct span text, struct id_hashes *id)
 {
 	char storage[ID_MAX], digits[KEY_MAX];
-	struct span chars = text_of(id->text, storage), key;
+	struct span chars = text_of(text, storage), key;
 	uint64_t as_string = hash_of(chars, id_secret + 1), as_number;
-	bool string = is_string(id->text), few;
+	bool string = is_string(text), few;
 	double value;
 
-	id->hash = as_string;
-	if (!id_number(id->text, &value))
+	id->own = as_string;
+	if (!id_number(text, &value))
 		return;
 	if (value < TWO_TO_64 && value > -TWO_TO_64)
 		id->near = hash_double(value);
 	key = write_number(chars, digits);
 	few = id->near != 0 && span_until(key, "e").len <= (size_t)SHORT_MAX + (key.ptr[0] == '-');
 	as_number = few ? id->near : hash_of(key, id_secret);
-	id->hash = string ? as_string : as_number;
+	id->own = string ? as_string : as_number;
 	id->alike = few || (id->near != 0 && is_rounded(key, value)) ? id->near :
 	    string                                                   ? as_number :
 								       as_string;
 }
 
-struct id
-id_of(struct span text)
+struct id_hashes
+id_hashes(struct span text)
 {
-	struct id id = { .text = text };
+	struct id_hashes id = { 0 };
 	double value;
 
 	if (read_plain(text, &value))
-		id.hash = id.alike = hash_double(value);
+		id.own = id.alike = hash_double(value);
 	else if (text.len > 0)
-		read_other(&id);
+		read_other(text, &id);
 	return id;
+}
+
+struct id
+id_of(struct span text)
+{
+	return (struct id){ text, id_hashes(text).own };
 }

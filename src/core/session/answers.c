@@ -16,21 +16,22 @@ only_element(struct span json)
 }
 
 /* LSP 3.17 "workspace/configuration": the result has an element for each of params.items. */
-static int64_t
+static int
 count_items(const struct message *message)
 {
 	struct span items = json_member(scan_bytes(message->scan, SCAN_PARAMS), "items");
 	size_t at = 1;
-	int64_t count = 0;
+	int count = 0;
 
-	while (items.len > 0 && items.ptr[0] == '[' && json_next(items, &at).len > 0)
+	while (count < LIMIT_ANSWER && items.len > 0 && items.ptr[0] == '[' &&
+	    json_next(items, &at).len > 0)
 		count++;
 	return count;
 }
 
 const char *
 answers_find(const struct session *session, const struct message *message, unsigned traits,
-    int64_t *items)
+    int *items)
 {
 	const struct policy_rule *rule =
 	    policy_find(session->config.policy, POLICY_ANSWER, message->method, SPAN_NONE, 0);
@@ -42,11 +43,11 @@ answers_find(const struct session *session, const struct message *message, unsig
 	element = (traits & METHOD_EACH) ? only_element(span_of(rule->text)) : SPAN_NONE;
 	if (element.len > 0)
 		*items = count_items(message);
-	return *items > LIMIT_ANSWER / (int64_t)(element.len + 1) ? NULL : rule->text;
+	return *items > LIMIT_ANSWER / (int)(element.len + 1) ? NULL : rule->text;
 }
 
 struct span
-answers_result(struct session *session, const char *result, int64_t items)
+answers_result(struct session *session, const char *result, int items)
 {
 	struct span whole = span_of(result), element = only_element(whole);
 	struct buf *text = &session->words;
@@ -54,7 +55,7 @@ answers_result(struct session *session, const char *result, int64_t items)
 	if (items == ANSWER_AS_IT_IS)
 		return whole;
 	buf_set(text, SPAN("["));
-	for (int64_t i = 0; i < items; i++)
+	for (int i = 0; i < items; i++)
 		compose(text, i > 0 ? ",%b" : "%b", element);
 	compose(text, "]");
 	return buf_span(text);

@@ -9,10 +9,10 @@
  */
 enum { ANSWER_AS_IT_IS = -1 };
 const char *answers_find(const struct session *session, const struct message *message,
-    unsigned traits, int64_t *items);
+    unsigned traits, int *items);
 
 /* The result as it is sent; valid until session->words is used again. */
-struct span answers_result(struct session *session, const char *result, int64_t items);
+struct span answers_result(struct session *session, const char *result, int items);
 
 /* Whether --answer has a result for the request, and the server can still be sent it. */
 static inline bool

@@ -25,8 +25,8 @@ hint_for(struct session *session, const struct request *request)
 	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
 	    session->handshake.dialect->asked_member != NULL && !session->config.ask_progress;
 
-	if (request->from == SIDE_SERVER || session->config.dry_run ||
-	    alarm_armed(&request->turn) || (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+	if (request->from == SIDE_SERVER || session->config.dry_run || request_waits(request) ||
+	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
 	if (answers_would_help(session, state_scratch(session)))
 		return buf_span(&session->scratch);
@@ -53,7 +53,7 @@ describe_timeout(struct session *session, const struct request *request)
 	buf_clear(text);
 	compose(text,
 	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
-		alarm_armed(&request->turn)    ? "it was held (--parallel)" :
+		request_waits(request)         ? "it was held (--parallel)" :
 		request->passed == POLICY_IDLE && !request->unread ? "no progress" :
 								     "no answer");
 	if (request->unread)
@@ -194,7 +194,9 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 		action.timeout = request_timeout(request);
 		action.origin = request_origin(request);
 		action.detail = reason_of(session, request, why);
-		action.held = alarm_armed(&request->turn) ? action.elapsed : request->waited;
+		if (request->seat != NULL)
+			action.held =
+			    request_waits(request) ? action.elapsed : request->seat->waited;
 		action.outcome = event == EVENT_RESPONSE ? message_answer(message) : SPAN_NONE;
 		action.traceparent = request->traceparent;
 	}

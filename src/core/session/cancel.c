@@ -101,7 +101,7 @@ cancel_send(struct session *session, struct request *request)
 	state_tell(session, request);
 	if (is_only_turn(session, request))
 		return cancel_turns(session, request, request->token);
-	compose_cancel(session, receiver, request->wire_id.text, own_reason(request->from),
+	compose_cancel(session, receiver, request->wire_id, own_reason(request->from),
 	    request->meta);
 	state_send(session, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
@@ -154,7 +154,7 @@ cancel_forward(struct session *session, struct message *message, enum why why)
 		return false;
 	state_tell(session, request);
 	message->urgent = true;
-	move(session, message, request->wire_id.text, why);
+	move(session, message, request->wire_id, why);
 	/*
 	 * An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not.
 	 */

@@ -45,10 +45,10 @@ heartbeat_put_off(struct session *session, struct request *request, const struct
 		return; /* what a stream says restarts no client's timeout */
 	arm(session, request);
 	/* else of partial results */
-	if (form->in != NULL && id_equal(token.text, request->wire_token.text))
+	if (form->in != NULL && id_equal(token.text, request->wire_token))
 		note_work(beat, json_member(json_member(params, form->in), "kind"));
 	else if (form->in == NULL && id_number(json_member(params, form->done), &value))
-		*beat = (struct beat){ beat->alarm, true, value, 0 };
+		*beat = (struct beat){ beat->alarm, value, 0, true };
 }
 
 /*
@@ -84,14 +84,15 @@ static void
 send(struct session *session, struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	double value = value_after(&request->beat, request->beat.count + 1);
+	struct beat *beat = &request->beat;
+	double value = value_after(beat, beat->count + 1);
 	int64_t waited = (session->clocks.steady - request->received) / 1000;
 	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
 	struct buf *number = &session->words;
 
-	if (!may_send(session, &request->beat, value))
+	if (!may_send(session, beat, value))
 		return;
-	request->beat.count++;
+	beat->count++;
 	buf_clear(number);
 	number_write(value, number);
 	compose(state_scratch(session), dialect->heartbeat, dialect->progress, request->token.text,

@@ -110,7 +110,7 @@ interpret(struct message *message, struct session *session, struct party *writer
 			message->question = questions_find(session, message->to, message->id);
 	}
 	if (scan->fault == SCAN_REPEATED_ID)
-		message->id = (struct id){ .hash = 0 };
+		message->id = ID_NONE;
 	if (message->meant == MESSAGE_NOTIFICATION)
 		message->cancel = dialect_cancel(session->handshake.dialect, message->method);
 	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))

@@ -119,6 +119,6 @@ message_id(const struct message *message, enum scan_field field)
 	enum value_type type = scan_type(message->scan, field);
 
 	if (type != VALUE_STRING && type != VALUE_NUMBER)
-		return (struct id){ .hash = 0 };
+		return ID_NONE;
 	return id_of(message_value(message, field));
 }

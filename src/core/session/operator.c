@@ -17,7 +17,7 @@ judge(const struct session *session, const struct request *request, msec_t silen
 {
 	msec_t answered = session->clocks.steady - session->server.answered;
 
-	if (alarm_armed(&request->turn))
+	if (request_waits(request))
 		return VERDICT_HELD;
 	if (recovery_sees_stuck(session))
 		return VERDICT_STUCK;
@@ -148,7 +148,7 @@ session_places_taken(const struct session *session)
 	size_t taken = 0;
 
 	each_request (request, &session->client.pending)
-		taken += request->place != NULL && request->state == REQUEST_ABANDONED;
+		taken += request->seat != NULL && request->state == REQUEST_ABANDONED;
 	return taken;
 }
 

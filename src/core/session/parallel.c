@@ -43,11 +43,15 @@ parallel_place(const struct session *session, const struct request *request)
 void
 parallel_enter(struct request *request, struct place *place)
 {
-	request->place = place;
+	struct seat *seat;
+
 	if (place == NULL)
 		return;
+	request->seat = seat = mem_new(sizeof(*seat));
+	seat->place = place;
+	seat->turn.owner = request;
 	if (place_is_taken(place))
-		alarm_arm(&place->held, &request->turn, 0, request->received);
+		alarm_arm(&place->held, &seat->turn, 0, request->received);
 	else
 		place->free--;
 }
@@ -57,8 +61,8 @@ parallel_hold(struct message *message)
 {
 	struct request *request = message->request;
 
-	pass_hold(message, &request->held);
-	request->in->held += request->held.len;
+	pass_hold(message, &request->seat->held);
+	request->in->held += request->seat->held.len;
 	pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 }
 
@@ -86,12 +90,12 @@ parallel_send(struct session *session, struct request *request)
 	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
 	struct lane *lane = session->client.lane;
 
-	lane_overtake(lane, buf_span(&request->held));
+	lane_overtake(lane, buf_span(&request->seat->held));
 	pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
 	journal_tell(&session->journal, &action);
 	pending_unhold(request);
-	request->waited = session->clocks.steady - request->received;
-	request->place->free--;
+	request->seat->waited = session->clocks.steady - request->received;
+	request->seat->place->free--;
 	request->heard = lane_received_to(session->server_party.lane);
 	if (request->since != MSEC_NEVER)
 		pending_start_idle(request);
@@ -105,6 +109,6 @@ parallel_abandon(struct session *session, struct request *request)
 
 	if (request->graced && left < grace)
 		grace = left > 0 ? left : 0;
-	if (request->place != NULL && !(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
+	if (request->seat != NULL && !(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
 		alarm_arm(&request->in->idle, &request->idle, grace, session->clocks.idle);
 }

@@ -5,6 +5,7 @@ enum { MINTED_FIRST = 1 << 30 };
 struct id
 questions_mint(struct session *session, enum side asker, bool string, char storage[MINTED_MAX])
 {
+	const struct pending *asked = &session->party[asker].pending;
 	struct buf *text = &session->words;
 	struct id id;
 
@@ -13,7 +14,8 @@ questions_mint(struct session *session, enum side asker, bool string, char stora
 		compose(text, string ? "'canceld-%d'" : "%d",
 		    (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
 		id = id_of(buf_span(text));
-	} while (pending_holds(&session->party[asker].pending, id));
+	} while (
+	    pending_find(asked, id, NAME_ID) != NULL || pending_find(asked, id, NAME_WIRE) != NULL);
 	id.text.ptr = memcpy(storage, id.text.ptr, id.text.len);
 	return id;
 }
@@ -41,7 +43,7 @@ questions_add(struct session *session, enum side asker, const char *method, stru
 	struct request *question;
 
 	like.id = questions_mint(session, asker, string, storage);
-	question = pending_add(&session->questions[asker], &like);
+	question = pending_add(&session->questions[asker], &like, SPAN_NONE);
 	pending_begin(question);
 	return question;
 }

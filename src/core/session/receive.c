@@ -110,7 +110,7 @@ refuse_more(struct session *session, struct message *message, const char *text)
 static bool
 answer_at_once(struct session *session, struct message *message, unsigned traits)
 {
-	int64_t items;
+	int items;
 	const char *result = answers_find(session, message, traits, &items);
 
 	if (result == NULL || !state_may_write(session, SIDE_SERVER) ||
@@ -150,6 +150,7 @@ why_too_much(const struct session *session, const struct message *message)
 
 struct entry { /* a new request, and where its names are stored that do not stand in its text */
 	struct request request;
+	struct span second_token;
 	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX],
 	    token[MINTED_MAX];
 };
@@ -193,8 +194,8 @@ read_names(struct session *session, const struct message *message, const struct 
 		request->flags |= REQUEST_PERSON;
 	/* LSP: a request may have a token for progress and one for partial results. */
 	request->token = first.text.len > 0 ? first : second;
-	if (first.text.len > 0 && second.text.len > 0 && first.hash != second.hash)
-		request->second_token = second;
+	entry->second_token =
+	    first.text.len > 0 && first.hash != second.hash ? second.text : SPAN_NONE;
 }
 
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
@@ -209,15 +210,17 @@ alias(struct session *session, struct message *message, struct entry *entry)
 	if (pending_find(pending, request->id, NAME_WIRE) != NULL ||
 	    questions_find(session, message->from, request->id) != NULL) {
 		request->wire_id =
-		    questions_mint(session, message->from, id_is_string(request->id), entry->id);
-		message_replace(message, SCAN_ID, request->wire_id.text);
+		    questions_mint(session, message->from, id_is_string(request->id), entry->id)
+			.text;
+		message_replace(message, SCAN_ID, request->wire_id);
 	}
 	if ((dialect->flags & DIALECT_OWN_TOKENS) && request->token.text.len > 0 &&
 	    (pending_find(pending, request->token, NAME_TOKEN) != NULL ||
 		pending_find(tasks, request->token, NAME_TOKEN) != NULL)) {
 		request->wire_token = questions_mint(session, message->from,
-		    id_is_string(request->token), entry->token);
-		message_replace(message, dialect->token_fields[0], request->wire_token.text);
+		    id_is_string(request->token), entry->token)
+					  .text;
+		message_replace(message, dialect->token_fields[0], request->wire_token);
 	}
 }
 
@@ -319,7 +322,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		ask_progress(session, message, &entry);
 	if (row->traits & (METHOD_TURN | METHOD_LOAD))
 		turns_renew(session, entry.request.token);
-	request = pending_add(&message->writer->pending, &entry.request);
+	request = pending_add(&message->writer->pending, &entry.request, entry.second_token);
 	pending_place(request, message->start, message->next, false);
 	parallel_enter(request, place);
 	requests_set_deadline(session, request, POLICY_IDLE);
@@ -338,11 +341,10 @@ enter(struct session *session, struct message *message, const struct method *row
 		pending_begin(request);
 	}
 	if (request_is_aliased(request))
+		state_note(&session->journal, message->to, WHY_ALIASED, request, request->wire_id);
+	else if (request_has_other_token(request))
 		state_note(&session->journal, message->to, WHY_ALIASED, request,
-		    request->wire_id.text);
-	else if (request->token.hash != request->wire_token.hash)
-		state_note(&session->journal, message->to, WHY_ALIASED, request,
-		    request->wire_token.text);
+		    request->wire_token);
 	if (request->flags & REQUEST_ASKED)
 		state_note(&session->journal, message->to, WHY_PROGRESS_ASKED, request,
 		    request->token.text);
@@ -352,7 +354,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	    session->config.restarts)
 		state_note(&session->journal, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
-	if (alarm_armed(&request->turn))
+	if (request_waits(request))
 		parallel_hold(message);
 	else
 		pass_on(session, message, WHY_RELAYED);
@@ -692,8 +694,7 @@ restore_token(const struct session *session, struct message *message, const stru
 	bool known = dialect->token_fields[1] == 0;
 
 	message->swallowed = request->flags & REQUEST_ASKED;
-	if ((message->word == WHY_ID_COERCED && known) ||
-	    request->token.hash != request->wire_token.hash)
+	if ((message->word == WHY_ID_COERCED && known) || request_has_other_token(request))
 		message_replace(message, dialect->progress_field, request->token.text);
 }
 

@@ -112,7 +112,7 @@ recovery_probe(struct session *session, const struct request *request)
 	    (request->traits & METHOD_NO_CANCEL) || !may_ask(session))
 		return;
 	pending_clear(&session->probe.cause);
-	pending_add(&session->probe.cause, request);
+	pending_add(&session->probe.cause, request, SPAN_NONE);
 	session->probe.again = true;
 	recovery_ask_again(session);
 }
@@ -392,7 +392,7 @@ send_again(struct session *session, struct span text, const struct request *requ
 	scan_read(&scan, text);
 	id = scan_value(&scan, SCAN_ID);
 	compose(state_scratch(session), "%b%b%b", span_part(text, 0, (size_t)id->offset),
-	    request != NULL ? request->wire_id.text : SPAN_NONE, span_from(text, (size_t)id->end));
+	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
 	state_overtake(session, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
 }
@@ -430,7 +430,7 @@ send_streams(struct session *session)
 	struct request *request;
 
 	each_request (request, &session->client.pending) {
-		if (request->start != REQUEST_UNSENT || alarm_armed(&request->turn))
+		if (request->start != REQUEST_UNSENT || request_waits(request))
 			continue;
 		request->repeats = request->begun;
 		send_again(session, buf_span(&request->record), request);
@@ -613,7 +613,8 @@ lose_session(struct session *session, const struct request *question)
 	if (!session->config.stateless)
 		pending_add(&session->lost,
 		    &(struct request){ .id = question->token,
-			.shown = buf_span(&session->server.refusal) });
+			.shown = buf_span(&session->server.refusal) },
+		    SPAN_NONE);
 	records_close(records, question->token.text);
 	records->unopened = records_find(records, METHOD_SESSION, SPAN_NONE) == NULL;
 }

@@ -190,7 +190,7 @@ advise(const struct session *session, const struct request *request, struct buf 
 	msec_t timeout = request_timeout(request);
 
 	compose(text, " (deadline: %b; ", request_origin(request));
-	if (request->from == SIDE_CLIENT && !alarm_armed(&request->turn) &&
+	if (request->from == SIDE_CLIENT && !request_waits(request) &&
 	    answers_would_help(session, text))
 		compose(text, "; ");
 	compose(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option",
@@ -218,7 +218,7 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		    request->method.len > 0 ? request->method : SPAN("the request"),
 		    request->shown);
 	compose(text, ending->text, request_timeout(request));
-	if ((late || why == WHY_OPERATOR_CANCELLED) && alarm_armed(&request->turn))
+	if ((late || why == WHY_OPERATOR_CANCELLED) && request_waits(request))
 		compose(text,
 		    ": it was never sent, as others were not answered (see the option --parallel of canceld)");
 	if (late && ending != &unread)

@@ -47,16 +47,6 @@ expire(struct session *session, struct request *request, enum policy_kind passed
 	requests_give_up(session, request, EVENT_DEADLINE);
 }
 
-/*
- * Ends the time for which an abandoned request still counts for --parallel: see parallel_abandon.
- */
-static void
-vacate(struct request *request)
-{
-	alarm_disarm(&request->idle);
-	pending_vacate(request);
-}
-
 /* ACP: answers the prompts of sessions that the agent has not opened again. */
 static void
 decline_lost(struct session *session)
@@ -91,12 +81,14 @@ requests_expire(struct session *session, enum side side)
 		expire(session, request, POLICY_CAP);
 	while (
 	    (request = timeline_due(&pending->idle, clocks_idle(&session->clocks, side))) != NULL)
-		if (request->state == REQUEST_ABANDONED)
-			vacate(request);
-		else if (request_is_held(request))
+		if (request->state == REQUEST_ABANDONED) { /* see parallel_abandon */
+			alarm_disarm(&request->idle);
+			pending_vacate(request);
+		} else if (request_is_held(request)) {
 			alarm_disarm(&request->idle); /* state_release arms it again */
-		else
+		} else {
 			expire(session, request, POLICY_IDLE);
+		}
 	while ((request = timeline_due(&pending->heed, now)) != NULL ||
 	    (request = timeline_due(&session->tasks[side].heed, now)) != NULL)
 		recovery_expect_heed(session, request);

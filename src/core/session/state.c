@@ -99,10 +99,11 @@ state_keep_task(struct session *session, const struct request *request, struct i
 		pending_remove(tasks->oldest);
 	if (request->state == REQUEST_WAITING) {
 		like.token = request->token;
-		like.wire_token = request->wire_token;
+		if (request_has_other_token(request))
+			like.wire_token = request->wire_token;
 		like.flags = request->flags & (REQUEST_ASKED | REQUEST_PERSON);
 	}
-	task = pending_add(tasks, &like);
+	task = pending_add(tasks, &like, SPAN_NONE);
 	pending_arm(task, TIME_CAP);
 	if (request->state != REQUEST_WAITING)
 		state_tell(session, task);

@@ -7,7 +7,7 @@
 #ifndef SPARES
 #define SPARES 128
 #endif
-enum { SPARE_SIZE = 1000 };
+enum { SPARE_SIZE = 760 };
 static struct request *spares[SPARES];
 static size_t spare_count;
 
@@ -37,20 +37,19 @@ pending_free(struct pending *pending)
 	timeline_free(&pending->beats);
 	timeline_free(&pending->linger);
 	timeline_free(&pending->heed);
-	*pending = (struct pending){ 0 };
 }
 
-/* Adds `by`, 1 or -1, to the counts that depend on the request's state. */
+/* Adds `by`, 1 or SIZE_MAX for -1, to the counts that depend on the request's state. */
 static void
-count_state(const struct request *request, int by)
+count_state(const struct request *request, size_t by)
 {
-	request->in->in_state[request->state] += (size_t)by;
+	request->in->in_state[request->state] += by;
 	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
-		request->in->persons += (size_t)by;
+		request->in->persons += by;
 	if (request->state == REQUEST_WAITING && (request->traits & METHOD_START))
-		request->in->starting += (size_t)by;
+		request->in->starting += by;
 	if (request->traits & METHOD_HANDSHAKE)
-		request->in->handshakes += (size_t)by;
+		request->in->handshakes += by;
 }
 
 /* Copies the bytes to *at, and moves that behind them. */
@@ -61,14 +60,14 @@ keep(char **at, struct span *bytes)
 	*at += bytes->len;
 }
 
-/* Copies an id likewise; an empty one becomes the other. */
+/* Copies a name that the receiver sees likewise; an empty one becomes the requester's own. */
 static void
-keep_id(char **at, struct id *id, const struct id *other)
+keep_wire(char **at, struct span *name, struct span own)
 {
-	if (id->text.len > 0)
-		keep(at, &id->text);
+	if (name->len > 0)
+		keep(at, name);
 	else
-		*id = *other;
+		*name = own;
 }
 
 static bool
@@ -86,35 +85,29 @@ add_name(struct request *request, struct span text, uint64_t hash)
 	map_add(&request->in->names[false], &name->entry, hash);
 }
 
-/* Under how many names an id is found. */
-static size_t
-name_count(struct id id)
-{
-	return (size_t)(id.text.len > 0) + (size_t)(id.near != 0 && id.near != id.hash);
-}
-
 /*
  * Kinds have different hashes, so that a look-up steps over none of thousands of names of another
  * one.
  */
 static void
-add_names(struct request *request, struct id id, enum name_kind kind)
+add_names(struct request *request, struct span text, enum name_kind kind)
 {
-	if (name_count(id) > 0)
-		add_name(request, id.text, id.hash + kind);
-	if (name_count(id) > 1)
-		add_name(request, id.text, id.near + kind + NAME_NEAR);
+	struct id_hashes hashes = id_hashes(text);
+
+	if (text.len > 0)
+		add_name(request, text, hashes.own + kind);
+	if (hashes.near != 0 && hashes.near != hashes.own)
+		add_name(request, text, hashes.near + kind + NAME_NEAR);
 }
 
 struct request *
-pending_add(struct pending *pending, const struct request *like)
+pending_add(struct pending *pending, const struct request *like, struct span second_token)
 {
-	size_t len = like->id.text.len + like->wire_id.text.len + like->token.text.len +
-	    like->wire_token.text.len + like->second_token.text.len + like->method.len +
-	    like->name.len + like->shown.len + like->meta.len + like->traceparent.len;
-	size_t names = 1 + name_count(like->wire_id.text.len > 0 ? like->wire_id : like->id) +
-	    name_count(like->wire_token.text.len > 0 ? like->wire_token : like->token) +
-	    name_count(like->second_token);
+	size_t len = like->id.text.len + like->wire_id.len + like->token.text.len +
+	    like->wire_token.len + second_token.len + like->method.len + like->name.len +
+	    like->shown.len + like->meta.len + like->traceparent.len;
+	size_t names =
+	    3 + 2 * (size_t)(like->token.text.len > 0) + 2 * (size_t)(second_token.len > 0);
 	size_t least = sizeof(struct request) + names * sizeof(struct request_name) + len;
 	size_t size = least < SPARE_SIZE ? SPARE_SIZE : least;
 	struct request *request = size == SPARE_SIZE && spare_count > 0 ? spares[--spare_count] :
@@ -125,16 +118,16 @@ pending_add(struct pending *pending, const struct request *like)
 	memcpy(request, like, offsetof(struct request, in));
 	memset(&request->in, 0, sizeof(*request) - offsetof(struct request, in));
 	request->names = (struct request_name *)(request + 1);
-	request->size = size;
+	request->size = (unsigned)size;
 	request->in = pending;
 	request->from = pending->from;
 	request->idle.owner = request->hard.owner = request->beat.alarm.owner =
-	    request->heed.owner = request->turn.owner = request;
+	    request->heed.owner = request;
 	keep(&at, &request->id.text);
-	keep_id(&at, &request->wire_id, &request->id);
+	keep_wire(&at, &request->wire_id, request->id.text);
 	keep(&at, &request->token.text);
-	keep_id(&at, &request->wire_token, &request->token);
-	keep(&at, &request->second_token.text);
+	keep_wire(&at, &request->wire_token, request->token.text);
+	keep(&at, &second_token);
 	keep(&at, &request->method);
 	keep(&at, &request->name);
 	keep(&at, &request->shown);
@@ -144,7 +137,7 @@ pending_add(struct pending *pending, const struct request *like)
 	add_name(request, request->id.text, request->id.hash + NAME_ID);
 	add_names(request, request->wire_id, NAME_WIRE);
 	add_names(request, request->wire_token, NAME_TOKEN);
-	add_names(request, request->second_token, NAME_TOKEN);
+	add_names(request, second_token, NAME_TOKEN);
 	request->traits = like->row == NULL ? 0 : like->row->traits;
 	if (pending->clocks != NULL) {
 		request->received = pending->clocks->steady;
@@ -182,7 +175,7 @@ void
 pending_start_idle(struct request *request)
 {
 	request->seen = clocks_idle(request->in->clocks, request->from);
-	if (!alarm_armed(&request->turn))
+	if (!request_waits(request))
 		alarm_arm(&request->in->idle, &request->idle, request->deadlines[POLICY_IDLE].after,
 		    request->seen);
 }
@@ -207,39 +200,43 @@ pending_arm(struct request *request, msec_t duration)
 void
 pending_move(struct request *request, enum request_state state)
 {
-	struct map *from = &request->in->names[is_tombstone(request)], *to;
+	struct map *names = request->in->names;
 
-	assert(state != REQUEST_ENDED && state != REQUEST_QUEUED && state < REQUEST_STATES);
+	assert(state >= REQUEST_WAITING && !is_tombstone(request));
 	alarm_disarm(&request->beat.alarm);
-	count_state(request, -1);
+	count_state(request, SIZE_MAX);
 	request->state = state;
 	count_state(request, 1);
-	to = &request->in->names[is_tombstone(request)];
-	if (is_tombstone(request))
-		buf_free(&request->progress);
-	for (size_t i = 0; i < request->name_count && to != from; i++) {
+	if (!is_tombstone(request))
+		return;
+	buf_free(&request->progress);
+	for (size_t i = 0; i < request->name_count; i++) {
 		struct map_entry *entry = &request->names[i].entry;
 
-		map_remove(from, entry);
-		map_add(to, entry, entry->hash);
+		map_remove(&names[false], entry);
+		map_add(&names[true], entry, entry->hash);
 	}
 }
 
 void
 pending_unhold(struct request *request)
 {
-	alarm_disarm(&request->turn);
-	request->in->held -= request->held.len;
-	buf_free(&request->held);
+	struct seat *seat = request->seat;
+
+	alarm_disarm(&seat->turn);
+	request->in->held -= seat->held.len;
+	buf_free(&seat->held);
 }
 
 void
 pending_vacate(struct request *request)
 {
-	if (request->place != NULL && !alarm_armed(&request->turn))
-		request->place->free++;
+	if (request->seat == NULL)
+		return;
+	request->seat->place->free += !request_waits(request);
 	pending_unhold(request);
-	request->place = NULL;
+	free(request->seat);
+	request->seat = NULL;
 }
 
 void
@@ -254,7 +251,7 @@ pending_remove(struct request *request)
 	pending_vacate(request);
 	buf_free(&request->progress);
 	buf_free(&request->record);
-	count_state(request, -1);
+	count_state(request, SIZE_MAX);
 	for (size_t i = 0; i < request->name_count; i++)
 		map_remove(&pending->names[is_tombstone(request)], &request->names[i].entry);
 	*(request->older != NULL ? &request->older->newer : &pending->oldest) = request->newer;
@@ -269,8 +266,7 @@ pending_remove(struct request *request)
 static struct request_name *
 name_of(struct map_entry *entry)
 {
-	return (
-	    struct request_name *)(void *)((char *)entry - offsetof(struct request_name, entry));
+	return (struct request_name *)(void *)entry;
 }
 
 /* The request with the newest name that is this text, from this entry on; NULL if there is none. */
@@ -295,12 +291,13 @@ pending_find(const struct pending *pending, struct id id, enum name_kind kind)
 struct request *
 pending_alike(const struct pending *pending, struct id id, enum name_kind kind)
 {
+	uint64_t alike = id_hashes(id.text).alike;
 	struct request *found = NULL;
 	int count = 0;
 
-	for (unsigned i = 0; i < 4 && id.alike != 0; i++) {
+	for (unsigned i = 0; i < 4 && alike != 0; i++) {
 		struct map_entry *entry =
-		    map_first(&pending->names[i % 2], id.alike + kind + i / 2 * NAME_NEAR);
+		    map_first(&pending->names[i % 2], alike + kind + i / 2 * NAME_NEAR);
 
 		for (; entry != NULL && count < 2; entry = map_next(entry))
 			if (!id_equal(name_of(entry)->text, id.text)) {
@@ -331,17 +328,10 @@ pending_next_by_token(const struct pending *pending, struct id wire_token,
 
 	if (after == NULL)
 		return pending_find(pending, wire_token, NAME_TOKEN);
-	for (name = after->names; name->text.ptr != after->wire_token.text.ptr;)
+	for (name = after->names; name->text.ptr != after->wire_token.ptr;)
 		name++;
 	next = with_text(map_next(&name->entry), wire_token.text);
 	if (next != NULL || is_tombstone(after))
 		return next;
 	return with_text(map_first(&pending->names[true], name->entry.hash), wire_token.text);
-}
-
-bool
-pending_holds(const struct pending *pending, struct id id)
-{
-	return pending_find(pending, id, NAME_ID) != NULL ||
-	    pending_find(pending, id, NAME_WIRE) != NULL;
 }

@@ -92,7 +92,7 @@ view_request(const struct request_view *view)
 	    "max_time_left_ms", time_or_null(view->cap_left), "max_time_from", cap->origin, "state",
 	    states[view->state], "exempt", view->exempt, "progress",
 	    progress_of(buf_span(&request->progress), view->form), "alias",
-	    request_is_aliased(request) ? printable_json(request->wire_id.text) : NULL);
+	    request_is_aliased(request) ? printable_json(request->wire_id) : NULL);
 
 	json_object_update(object, rest);
 	json_decref(rest);
