@@ -4,6 +4,28 @@
  * THE DECISIONS. A session stands between a client and a server. Bytes and the time go in; bytes
  * and actions come out. It reads no clock and no descriptor. The bytes are in two lanes, one for
  * each direction: the caller reads into a lane, tells the session, and writes what the lane gives.
+ *
+ *   session ─┬─ 2 parties, by side ─┬─ a lane: the bytes that this side writes
+ *            │                      ├─ requests that it sent, by its own id, by the id that the
+ *            │                      │    receiver sees, and by progress token
+ *            │                      ├─ tasks that its requests became, by id
+ *            │                      └─ questions: what canceld asks in its place, by minted id
+ *            ├─ turns (ACP v2), by the id of their session
+ *            ├─ records: messages that a new server must be told, by method and what they are about
+ *            ├─ acks: each $/canceld/cancel that is not answered, by the request that it names
+ *            ├─ places of --parallel, by their rule
+ *            └─ one probe: is the server alive?
+ *
+ *   what      ends with                                           ended by
+ *   request   its answer, or a deadline, a cancel, the end of a    the cell of THE TABLE (apply.c);
+ *             side; a tombstone waits for a late answer           requests.c forgets tombstones
+ *   task      its status, its result, its time                    receive.c, requests.c
+ *   question  its answer, its time, the end of the server         recovery.c
+ *   turn      an update that says idle, the end of the agent      turns.c
+ *   record    what undoes it; a request that is not granted       records.c
+ *   ack       the end of the request that it names                acks.c
+ *   place     the session: a request takes one and gives it back  parallel.c
+ *   probe     its answer, or --kill-stuck: the server has to end  recovery.c
  */
 
 #include "core/table.h"

@@ -8,7 +8,7 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 export SEEDS="${SEEDS:-5000}"
 
 compile() { # source, object
-	${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -w -Iinclude -Itest -Isrc/core/json -c -o "$2" "$1"
+	${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -w -Iinclude -Itest -Isrc -Isrc/core/json -Isrc/core/session -c -o "$2" "$1"
 }
 
 build_with_bug() { # name, directory

@@ -65,11 +65,11 @@ session_client_leaves(struct session *session, enum leaving leaving)
 
 /* The streams of the server that has gone are to be sent again, see recovery.c. */
 static void
-keep_streams(struct session *session)
+keep_streams(struct pending *pending)
 {
 	struct request *request;
 
-	each_request (request, &session->client.pending)
+	each_request (request, pending)
 		if (goes_on(request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 }
@@ -120,7 +120,7 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 
 	server->probed = !last && session_ended_on_probe(session);
 	if (!last)
-		keep_streams(session);
+		keep_streams(&session->client.pending);
 	server->status = status;
 	server->signal = signal;
 	server_enter(server, last ? SERVER_GONE : SERVER_AWAY);

@@ -76,7 +76,7 @@ fail(struct session *session, const struct message *message, const struct messag
 {
 	if (!request_is_awaited(message->request))
 		return false;
-	reply_describe(session, whole);
+	reply_describe(&session->fault, whole);
 	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
 	return true;
 }
@@ -112,11 +112,11 @@ fail_elements(struct session *session, struct message *batch)
  * of one.
  */
 static bool
-is_echo(const struct session *session, const struct message *message)
+is_echo(const struct message *message)
 {
 	const struct cancel *cancel = message->cancel;
 	struct id id = cancel != NULL ? message_id(message, cancel->field) : message->id;
-	const struct request *request = pending_find(&session->client.pending, id, NAME_WIRE);
+	const struct request *request = pending_find(&message->reader->pending, id, NAME_WIRE);
 
 	if (request == NULL || cancel != NULL)
 		return request != NULL && request->state != REQUEST_WAITING;
@@ -128,14 +128,14 @@ is_echo(const struct session *session, const struct message *message)
  * an open request or question, and any other message must say that it is JSON-RPC.
  */
 static bool
-is_message(const struct session *session, const struct message *message)
+is_message(const struct message *message)
 {
 	const struct request *request = message->request;
 
 	if (message->kind == MESSAGE_RESPONSE)
 		return message->question != NULL || request_is_awaited(request);
 	return message_is_single(message) &&
-	    span_is(message_value(message, SCAN_JSONRPC), "\"2.0\"") && !is_echo(session, message);
+	    span_is(message_value(message, SCAN_JSONRPC), "\"2.0\"") && !is_echo(message);
 }
 
 /*
@@ -157,7 +157,7 @@ is_all_messages(struct session *session, struct span rest, bool whole, size_t *s
 		if (message.scan->fault == SCAN_TRAILING)
 			message_read(&message, session, server,
 			    span_part(rest, 0, scan_end(message.scan)), false);
-		if (!is_message(session, &message))
+		if (!is_message(&message))
 			return false;
 	}
 	return true;
@@ -274,7 +274,7 @@ noise_receive(struct session *session, struct message *message)
 		why = WHY_PARSE_ERROR;
 	} else {
 		fail_elements(session, message);
-		reply_describe(session, message);
+		reply_describe(&session->fault, message);
 		message->obstacle = buf_span(&session->fault);
 		why = reply_refusal(session, message, fault, more);
 	}

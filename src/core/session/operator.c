@@ -92,11 +92,11 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
  * from the former one.
  */
 static bool
-change(struct session *session, struct request *request, enum policy_kind kind)
+change(struct policy *policy, struct request *request, enum policy_kind kind)
 {
 	msec_t former = request->deadlines[kind].after, after;
 
-	requests_set_deadline(session, request, kind);
+	requests_set_deadline(policy, request, kind);
 	after = request->deadlines[kind].after;
 	if (request->since != MSEC_NEVER && kind == POLICY_CAP)
 		alarm_arm(&request->in->hard, &request->hard, after, request->since);
@@ -117,7 +117,7 @@ session_set(struct session *session, struct policy_rule *rule, bool in_flight, s
 		each_request (request, &session->party[from].pending)
 			if (request->state == REQUEST_WAITING && !request->graced &&
 			    policy_names(rule, request->method, request->name))
-				*changed += change(session, request, rule->kind);
+				*changed += change(session->config.policy, request, rule->kind);
 	return true;
 }
 

@@ -56,10 +56,9 @@ on_acknowledged_cancel(struct session *session, struct message *message)
  * ACP: a session/cancel of the client's, as a notification or as a request, that names a session.
  */
 static bool
-is_turn_cancel(const struct session *session, const struct message *message)
+is_turn_cancel(const struct dialect *dialect, const struct message *message)
 {
-	return message->from == SIDE_CLIENT &&
-	    span_is(message->method, session->handshake.dialect->turn_cancel) &&
+	return message->from == SIDE_CLIENT && span_is(message->method, dialect->turn_cancel) &&
 	    scan_type(message->scan, SCAN_SESSION_ID) == VALUE_STRING &&
 	    message_value(message, SCAN_SESSION_ID).len > 0;
 }
@@ -291,9 +290,9 @@ serial_of_task(const struct session *session, const struct message *message)
  * may restart the server.
  */
 static bool
-are_kept(const struct session *session)
+are_kept(const struct session_config *config)
 {
-	return session->config.restarts || session->config.observed;
+	return config->restarts || config->observed;
 }
 
 /* Enters the request in the table, and passes it, or holds it. */
@@ -325,8 +324,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	request = pending_add(&message->writer->pending, &entry.request, entry.second_token);
 	pending_place(request, message->start, message->next, false);
 	parallel_enter(request, place);
-	requests_set_deadline(session, request, POLICY_IDLE);
-	requests_set_deadline(session, request, POLICY_CAP);
+	requests_set_deadline(session->config.policy, request, POLICY_IDLE);
+	requests_set_deadline(session->config.policy, request, POLICY_CAP);
 	if (message->from == SIDE_SERVER)
 		request->answer = answers_find(session, message, row->traits, &request->items);
 	heartbeat_begin(session, request);
@@ -350,7 +349,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		    request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (are_kept(session) && !records_keep(session, message, request) &&
+	else if (are_kept(&session->config) && !records_keep(session, message, request) &&
 	    session->config.restarts)
 		state_note(&session->journal, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
@@ -419,7 +418,7 @@ receive_request(struct session *session, struct message *message)
 		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
 		    "the server does not know server/discover (see the option --legacy of canceld)",
 		    WHY_PROBE_ANSWERED);
-	} else if (is_turn_cancel(session, message)) {
+	} else if (is_turn_cancel(session->handshake.dialect, message)) {
 		turns_cancelled(session, message);
 	} else if (!client && answer_at_once(session, message, row->traits)) {
 		return;
@@ -436,12 +435,11 @@ receive_request(struct session *session, struct message *message)
 
 /* Forgets the requester's task with this id, if the status says that it has ended. */
 static void
-note_status(struct session *session, enum side requester, struct id id, struct span status)
+note_status(struct pending *tasks, struct id id, struct span status)
 {
 	struct request *task;
 
-	while (dialect_ends_task(status) &&
-	    (task = pending_find(&session->tasks[requester], id, NAME_ID)) != NULL)
+	while (dialect_ends_task(status) && (task = pending_find(tasks, id, NAME_ID)) != NULL)
 		pending_remove(task);
 }
 
@@ -450,21 +448,21 @@ note_status(struct session *session, enum side requester, struct id id, struct s
  * about, unless the answer only ends the wait for it.
  */
 static void
-note_task(struct session *session, const struct request *request, const struct message *message)
+note_task(struct pending *tasks, const struct request *request, const struct message *message)
 {
 	struct request *task;
 	struct span list = scan_bytes(message->scan, SCAN_RESULT_TASKS), listed;
 	size_t at = list.len > 0;
 
-	note_status(session, request->from, message_id(message, SCAN_RESULT_TASK_ID),
+	note_status(tasks, message_id(message, SCAN_RESULT_TASK_ID),
 	    message_value(message, SCAN_RESULT_STATUS));
 	while ((listed = json_next(list, &at)).len > 0)
-		note_status(session, request->from, id_of(json_member(listed, "taskId")),
+		note_status(tasks, id_of(json_member(listed, "taskId")),
 		    json_member(listed, "status"));
 	if (request->task == 0 ||
 	    (request->state != REQUEST_WAITING && !scan_has(message->scan, SCAN_RESULT)))
 		return;
-	each_request (task, &session->tasks[request->from])
+	each_request (task, tasks)
 		if (task->serial == request->task) {
 			pending_remove(task);
 			return;
@@ -497,6 +495,7 @@ learn(struct session *session, const struct message *message, struct request *re
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
+	struct pending *tasks = &session->tasks[request->from];
 	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
 
 	/*
@@ -509,8 +508,8 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	else if (task_id.len > 0 && session->handshake.era != ERA_MODERN &&
 	    !dialect_ends_task(message_value(message, SCAN_CREATED_STATUS)))
 		state_keep_task(session, request, id_of(task_id));
-	if (session->tasks[request->from].count > 0)
-		note_task(session, request, message);
+	if (tasks->count > 0)
+		note_task(tasks, request, message);
 	if (request->from == SIDE_CLIENT)
 		learn(session, message, request);
 	if (request_is_aliased(request) || message->word == WHY_ID_COERCED) {
@@ -522,7 +521,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 
 /* The request whose id the response spells in another way; or NULL. */
 static struct request *
-find_coerced(const struct session *session, struct message *message)
+find_coerced(const struct acks *acks, struct message *message)
 {
 	const struct party *party = message->reader;
 	struct request *request;
@@ -532,7 +531,7 @@ find_coerced(const struct session *session, struct message *message)
 	 * a request that has ended means no other one.
 	 */
 	if ((party->asked[false] && party->asked[true]) ||
-	    acks_outcome(&session->acks, message->to, message->id, NAME_WIRE) != OUTCOME_UNKNOWN)
+	    acks_outcome(acks, message->to, message->id, NAME_WIRE) != OUTCOME_UNKNOWN)
 		return NULL;
 	request = pending_alike(&party->pending, message->id, NAME_WIRE);
 	if (request_is_awaited(request))
@@ -586,7 +585,7 @@ receive_response(struct session *session, struct message *message)
 		return;
 	}
 	if (request == NULL && message->id.text.len > 0)
-		message->request = request = find_coerced(session, message);
+		message->request = request = find_coerced(&session->acks, message);
 	if (request == NULL && may_answer(message)) {
 		pass_on(session, message, WHY_UNTRACKED);
 		return;
@@ -687,9 +686,8 @@ on_update(struct session *session, struct message *message, struct id token, str
 
 /* Puts the requester's own token back into progress of its request or task. */
 static void
-restore_token(const struct session *session, struct message *message, const struct request *request)
+restore_token(const struct dialect *dialect, struct message *message, const struct request *request)
 {
-	const struct dialect *dialect = session->handshake.dialect;
 	/* else it may be the second token that is spelled otherwise */
 	bool known = dialect->token_fields[1] == 0;
 
@@ -738,7 +736,7 @@ on_progress(struct session *session, struct message *message)
 	} else if (dialect->turn_cancel != NULL) {
 		on_update(session, message, token, request);
 	} else {
-		restore_token(session, message, request);
+		restore_token(dialect, message, request);
 		if (request == task)
 			pass_on(session, message, WHY_RELAYED);
 		else
@@ -753,7 +751,7 @@ on_task_status(struct session *session, struct message *message)
 	struct id id = message_id(message, SCAN_TASK_ID);
 	const struct request *task;
 
-	note_status(session, message->to, id, message_value(message, SCAN_STATUS));
+	note_status(&session->tasks[message->to], id, message_value(message, SCAN_STATUS));
 	task = pending_find(&session->tasks[message->to], id, NAME_ID);
 	pass_on(session, message, WHY_RELAYED);
 	if (task != NULL && task->overdue)
@@ -802,7 +800,7 @@ on_opened(struct session *session, struct message *message)
 	if (session->handshake.era != ERA_MODERN)
 		/* in a batch it has no end of its own */
 		session->handshake.front = message->start + 1;
-	if (are_kept(session)) {
+	if (are_kept(&session->config)) {
 		recovery_open(session);
 		message->bound = records_keep_opened(&session->records, message);
 	}
@@ -830,7 +828,7 @@ receive_notification(struct session *session, struct message *message)
 		on_cancel(session, message);
 	} else if (client && span_equal(method, ACKS_METHOD)) {
 		pass_drop(message, WHY_MALFORMED_CANCEL);
-	} else if (is_turn_cancel(session, message)) {
+	} else if (is_turn_cancel(dialect, message)) {
 		turns_cancelled(session, message);
 	} else if (recovery_is_history(session, message)) {
 		pass_drop(message, WHY_SWALLOWED);

@@ -135,7 +135,7 @@ records_keep(struct session *session, const struct message *message, struct requ
 	struct records *records = &session->records;
 
 	if (request->traits & METHOD_LOAD)
-		records_reopen(session, request->token);
+		records_reopen(&session->lost, request->token);
 	if (!is_told(&session->handshake, message, request->traits) ||
 	    (named && has_room(records, request->traits) &&
 		keep(records, message, &request->record)))
@@ -172,10 +172,10 @@ is_replaced(const struct record *record, const struct request *by, struct span s
 
 /* The ACP session that the answered request is about, as spelled; or empty. */
 static struct span
-session_of(const struct session *session, const struct message *message,
+session_of(const struct handshake *handshake, const struct message *message,
     const struct request *request)
 {
-	if (session->handshake.dialect->resume == NULL)
+	if (handshake->dialect->resume == NULL)
 		return SPAN_NONE;
 	if ((request->traits & METHOD_SESSION) && !(request->traits & METHOD_LOAD))
 		return message_value(message, SCAN_RESULT_SESSION_ID);
@@ -213,25 +213,25 @@ reopen(struct session *session, struct buf *text, struct span session_id)
 }
 
 void
-records_reopen(struct session *session, struct id session_id)
+records_reopen(struct pending *lost, struct id session_id)
 {
-	struct request *lost = pending_find(&session->lost, session_id, NAME_ID);
+	struct request *found = pending_find(lost, session_id, NAME_ID);
 
-	if (lost != NULL)
-		pending_remove(lost);
+	if (found != NULL)
+		pending_remove(found);
 }
 
 void
 records_grant(struct session *session, const struct message *message, struct request *request)
 {
 	struct records *records = &session->records;
-	struct span session_id = session_of(session, message, request);
+	struct span session_id = session_of(&session->handshake, message, request);
 	const struct method *row = request->row;
 	unsigned traits = request->traits;
 	struct record *record;
 
 	if (traits & (METHOD_SESSION | METHOD_CLOSE))
-		records_reopen(session, id_of(session_id));
+		records_reopen(&session->lost, id_of(session_id));
 	if ((traits & METHOD_STREAM) ||
 	    (request->record.len == 0 && !(traits & (METHOD_UNSETTING | METHOD_CLOSE))))
 		return;

@@ -51,7 +51,7 @@ struct record *records_find(const struct records *records, unsigned trait, struc
 bool records_update(struct records *records, const struct message *message, bool forget);
 
 /* ACP: the client opens or closes the session, which does not count as lost any more. */
-void records_reopen(struct session *session, struct id session_id);
+void records_reopen(struct pending *lost, struct id session_id);
 
 /* Forgets what is about this ACP session. */
 void records_close(struct records *records, struct span session_id);

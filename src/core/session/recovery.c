@@ -75,11 +75,10 @@ recovery_try(struct session *session)
 
 /* What every server answers at once. */
 static const char *
-probe_method(const struct session *session)
+probe_method(const struct handshake *handshake)
 {
-	const struct dialect *dialect = session->handshake.dialect;
-	const char *ping =
-	    session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
+	const struct dialect *dialect = handshake->dialect;
+	const char *ping = handshake->era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
 
 	return ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 }
@@ -92,8 +91,8 @@ send_probe(struct session *session)
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
-	probe->question =
-	    ask(session, probe_method(session), cause->meta, session->config.kill_stuck);
+	probe->question = ask(session, probe_method(&session->handshake), cause->meta,
+	    session->config.kill_stuck);
 	probe->taken = lane->taken;
 	probe->since = session->clocks.idle;
 	probe->again = false;
@@ -372,7 +371,8 @@ session_ping(struct session *session)
 		return "the client has sent nothing yet, which would show how messages are framed";
 	if (recovery_unanswered(session) == MSEC_NEVER)
 		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
-		    ask(session, probe_method(session), SPAN_NONE, MSEC_NEVER), SPAN_NONE);
+		    ask(session, probe_method(&session->handshake), SPAN_NONE, MSEC_NEVER),
+		    SPAN_NONE);
 	return NULL;
 }
 

@@ -33,7 +33,7 @@ reply_result(struct session *session, enum side to, struct span id, struct span 
 }
 
 static void
-put_data(const struct session *session, const struct answer *answer, struct buf *out)
+put_data(const struct server *server, const struct answer *answer, struct buf *out)
 {
 	compose(out, "{'cause':'%s','cancelled':%s", answer->cause,
 	    answer->cancelled ? "true" : "false");
@@ -41,10 +41,10 @@ put_data(const struct session *session, const struct answer *answer, struct buf 
 		compose(out, ",'method':'%e','elapsedMs':%d", answer->method, answer->elapsed);
 	if (answer->timeout != MSEC_NEVER)
 		compose(out, ",'timeoutMs':%d,'timeoutFrom':'%e'", answer->timeout, answer->origin);
-	if (answer->ended && session->server.status >= 0)
-		compose(out, ",'status':%d", (int64_t)session->server.status);
-	if (answer->ended && session->server.signal >= 0)
-		compose(out, ",'signal':%d", (int64_t)session->server.signal);
+	if (answer->ended && server->status >= 0)
+		compose(out, ",'status':%d", (int64_t)server->status);
+	if (answer->ended && server->signal >= 0)
+		compose(out, ",'signal':%d", (int64_t)server->signal);
 	compose(out, "}");
 }
 
@@ -62,7 +62,7 @@ write_error(struct session *session, const struct answer *answer, struct buf *ou
 	    buf_span(&session->words));
 	if (answer->cause != NULL) {
 		compose(out, ",'data':");
-		put_data(session, answer, out);
+		put_data(&session->server, answer, out);
 	} else if (answer->code == 0) {
 		compose(out, ",'data':{'code':'NOT_INITIALIZED'}");
 	}
@@ -81,7 +81,7 @@ write_tool_error(struct session *session, const struct answer *answer, struct bu
 	    answer->id, session->handshake.era == ERA_MODERN ? "\"resultType\":\"complete\"," : "",
 	    buf_span(&session->words));
 	compose(out, ",'_meta':{'canceld/error':");
-	put_data(session, answer, out);
+	put_data(&session->server, answer, out);
 	compose(out, "}}}");
 }
 
@@ -358,11 +358,10 @@ static const struct {
 };
 
 void
-reply_describe(struct session *session, const struct message *message)
+reply_describe(struct buf *text, const struct message *message)
 {
 	const struct scan *scan = message->scan;
 	bool header = message->writer->lane->framing == FRAMING_HEADER;
-	struct buf *text = &session->fault;
 
 	buf_clear(text);
 	if (scan->fault == SCAN_FINE)

@@ -6,10 +6,10 @@
 #include "turns.h"
 
 void
-requests_set_deadline(const struct session *session, struct request *request, enum policy_kind kind)
+requests_set_deadline(struct policy *policy, struct request *request, enum policy_kind kind)
 {
-	request->deadlines[kind] = policy_deadline(session->config.policy, kind, request->method,
-	    request->name, request->traits, request->from == SIDE_SERVER);
+	request->deadlines[kind] = policy_deadline(policy, kind, request->method, request->name,
+	    request->traits, request->from == SIDE_SERVER);
 }
 
 void
@@ -122,9 +122,8 @@ requests_settle(struct session *session)
 }
 
 void
-requests_note_life(struct session *session)
+requests_note_life(struct pending *pending)
 {
-	struct pending *pending = &session->client.pending;
 	struct request *request = pending->oldest;
 
 	for (size_t left = pending->starting; left > 0; request = request->newer)

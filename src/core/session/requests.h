@@ -3,8 +3,7 @@
 #include "state.h"
 
 /* Gives the request the deadline of this kind that the policy has for it. */
-void requests_set_deadline(const struct session *session, struct request *request,
-    enum policy_kind kind);
+void requests_set_deadline(struct policy *policy, struct request *request, enum policy_kind kind);
 
 /*
  * Applies EVENT_DEADLINE or EVENT_PERSON to the request; or the event's form with an answer owed,
@@ -31,7 +30,7 @@ void requests_settle(struct session *session);
  * To be called for each whole message of the server's: it shows that the server works on what opens
  * the session.
  */
-void requests_note_life(struct session *session);
+void requests_note_life(struct pending *pending);
 
 /*
  * A message was thrown away that could have answered any of this requester's requests: those

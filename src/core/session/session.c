@@ -307,7 +307,7 @@ receive_frame(struct session *session, struct party *party)
 	} else {
 		note_first(&message);
 		if (message.from == SIDE_SERVER)
-			requests_note_life(session);
+			requests_note_life(&session->client.pending);
 		if (bom)
 			state_note(&session->journal, message.to, WHY_BOM_STRIPPED, NULL,
 			    SPAN_NONE);
