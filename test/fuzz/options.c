@@ -46,7 +46,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	static char program[] = "canceld";
 	char *text = malloc(len + 1), *line = text, *argv[ARGUMENTS + 2] = { program };
 	char *copy[ARGUMENTS + 2];
-	int argc = 1, status;
+	int argc = 1, status, second;
 
 	memcpy(text, bytes, len);
 	text[len] = '\0';
@@ -61,8 +61,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	assert(strpbrk(first.fault, "\n\r\033") == NULL);
 	if (status == OPTIONS_RUN)
 		assert(first.command[0] != NULL);
-	assert(parse(&again, argc, copy) == status);
-	assert(strcmp(first.fault, again.fault) == 0 && first.policy.count == again.policy.count);
+	second = parse(&again, argc, copy);
+	assert(second == status && strcmp(first.fault, again.fault) == 0);
+	assert(first.policy.count == again.policy.count);
 	assert(json_equal(first.origins, again.origins));
 	options_free(&first);
 	options_free(&again);

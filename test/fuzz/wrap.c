@@ -53,7 +53,7 @@ change_to(const struct client *client, struct span text, bool unwrap, struct buf
 
 /* Every value of the one is in the other, but those of words: commands and their arguments. */
 static bool
-says_the_same(const json_t *old, const json_t *new)
+says_the_same(const json_t *old, const json_t *result)
 {
 	const char *key;
 	json_t *value;
@@ -62,17 +62,17 @@ says_the_same(const json_t *old, const json_t *new)
 	if (json_is_object(old)) {
 		json_object_foreach ((json_t *)(uintptr_t)old, key, value)
 			if (strcmp(key, "command") != 0 && strcmp(key, "args") != 0 &&
-			    !says_the_same(value, json_object_get(new, key)))
+			    !says_the_same(value, json_object_get(result, key)))
 				return false;
-		return json_is_object(new) && json_object_size(new) >= json_object_size(old);
+		return json_is_object(result) && json_object_size(result) >= json_object_size(old);
 	}
 	if (json_is_array(old)) {
 		json_array_foreach (old, i, value)
-			if (!says_the_same(value, json_array_get(new, i)))
+			if (!says_the_same(value, json_array_get(result, i)))
 				return false;
-		return json_array_size(new) == json_array_size(old);
+		return json_array_size(result) == json_array_size(old);
 	}
-	return json_equal(old, new);
+	return json_equal(old, result);
 }
 
 int
@@ -82,7 +82,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	size_t rows = 0, count, before, none;
 	const struct client *client;
 	struct span text;
-	json_t *old, *new;
+	int status;
+	json_t *old, *result;
 
 	if (len == 0)
 		return 0;
@@ -96,17 +97,18 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	}
 	old = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	if (old != NULL && client->grammar == DOC_JSONC) {
-		struct span result = buf_span(&wrapped);
+		struct span all = buf_span(&wrapped);
 
-		new = json_loadb(result.ptr, result.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL,
-		    NULL);
-		assert(new != NULL &&says_the_same(old, new));
-		json_decref(new);
+		result =
+		    json_loadb(all.ptr, all.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+		assert(result != NULL && says_the_same(old, result));
+		json_decref(result);
 	}
 	json_decref(old);
-	assert(change_to(client, buf_span(&wrapped), false, &again, &none, &none) == 0);
-	assert(span_equal(buf_span(&again), buf_span(&wrapped)));
-	assert(change_to(client, buf_span(&wrapped), true, &back, &none, &none) == 0);
+	status = change_to(client, buf_span(&wrapped), false, &again, &none, &none);
+	assert(status == 0 && span_equal(buf_span(&again), buf_span(&wrapped)));
+	status = change_to(client, buf_span(&wrapped), true, &back, &none, &none);
+	assert(status == 0);
 	assert(before > 0 || span_equal(buf_span(&back), text));
 	assert(count > 0 || before > 0 || span_equal(buf_span(&wrapped), text));
 	buf_free(&wrapped);

@@ -696,12 +696,13 @@ life_wake(const struct life *life)
 bool
 life_is_over(const struct life *life)
 {
-	struct session_view view = session_view(life->session);
 	const struct supervisor *supervisor = &life->supervisor;
 	const struct client *client = &life->client;
+	struct session_view view;
 
 	if (!supervisor_is_over(supervisor))
 		return false;
+	view = session_view(life->session);
 	if (is_deaf(client))
 		return true;
 	if (supervisor->state == PROCESS_ENDED && view.journal->requests[SIDE_CLIENT] == 0 &&
