@@ -76,7 +76,7 @@ struct request_name {           /* private: an id or token of a request, in pend
 };
 
 struct place {                /* of one rule of --parallel */
-	size_t free;          /* so many more of its requests may be at the receiver */
+	size_t spare;         /* how many more of its requests may be at the receiver */
 	struct timeline held; /* the others, the oldest first */
 };
 
@@ -84,7 +84,7 @@ struct place {                /* of one rule of --parallel */
 static inline bool
 place_is_taken(const struct place *place)
 {
-	return place->free == 0 || place->held.count > 0;
+	return place->spare == 0 || place->held.count > 0;
 }
 
 struct seat { /* parallel.c: of a request that counts in a place */

@@ -417,7 +417,7 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(unopened, number)
 
 #define PROBE(ONE, MANY, STRUCTS) \
-	ONE(question, apart) ONE(cause, apart) ONE(taken, apart) ONE(freed_to, apart) \
+	ONE(question, apart) ONE(cause, apart) ONE(taken, apart) ONE(released_to, apart) \
 	ONE(since, apart) \
 	ONE(took, told) ONE(trial, number) ONE(again, number)
 
@@ -495,7 +495,7 @@ put_probe(struct digest *digest, const struct probe *it)
 	WHOLE(probe, PROBE);
 	PUT(PROBE)
 	put_pending(digest, &it->cause);
-	put_number(digest, it->freed_to <= lane->written ? 0 : it->freed_to - lane->written);
+	put_number(digest, it->released_to <= lane->written ? 0 : it->released_to - lane->written);
 	put_number(digest, it->question == NULL ? NEVER : rank_of(it->question));
 	if (it->question == NULL)
 		return; /* the rest is of the question */
@@ -548,8 +548,8 @@ put_parallel(struct digest *digest, const struct session *session)
 	for (size_t i = 0; i < session->place_count; i++) {
 		const struct place *it = &session->places[i];
 
-		(void)sizeof((struct place){ it->free, it->held });
-		put_number(digest, it->free);
+		(void)sizeof((struct place){ it->spare, it->held });
+		put_number(digest, it->spare);
 		put_timeline(digest, &it->held, session->clocks.steady);
 	}
 }

@@ -122,7 +122,7 @@ cancel_withhold(struct session *session, struct message *message)
  * fresh id, or translated into the form that the receiver expects.
  */
 static void
-move(struct session *session, struct message *message, struct span id, enum why why)
+hand_over(struct session *session, struct message *message, struct span id, enum why why)
 {
 	enum side receiver = message->to;
 	const struct request *request = message->request;
@@ -154,7 +154,7 @@ cancel_forward(struct session *session, struct message *message, enum why why)
 		return false;
 	state_tell(session, request);
 	message->urgent = true;
-	move(session, message, request->wire_id, why);
+	hand_over(session, message, request->wire_id, why);
 	/*
 	 * An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not.
 	 */
@@ -165,9 +165,9 @@ void
 cancel_pass(struct session *session, struct message *message)
 {
 	if (message->request != NULL)
-		move(session, message, message->request->id.text, WHY_CANCEL_FORWARDED);
+		hand_over(session, message, message->request->id.text, WHY_CANCEL_FORWARDED);
 	else if (!cancel_withhold(session, message))
-		move(session, message, scan_bytes(message->scan, message->cancel->field),
+		hand_over(session, message, scan_bytes(message->scan, message->cancel->field),
 		    WHY_UNTRACKED);
 }
 

@@ -1,5 +1,5 @@
 /*
- *   a rule of --parallel has places ─┬─ one is free: the request passes, in its lane
+ *   a rule of --parallel has places ─┬─ one is left: the request passes, in its lane
  *                                    └─ none is: it is held, and sent when one is, before the queue
  */
 
@@ -16,7 +16,7 @@ parallel_begin(struct session *session)
 	session->places = mem_new(policy->added * sizeof(*session->places));
 	for (size_t left = policy->count; left > 0; left--, rule++)
 		if (rule->kind == POLICY_PARALLEL)
-			session->places[rule->number].free = (size_t)rule->value;
+			session->places[rule->number].spare = (size_t)rule->value;
 }
 
 void
@@ -53,7 +53,7 @@ parallel_enter(struct request *request, struct place *place)
 	if (place_is_taken(place))
 		alarm_arm(&place->held, &seat->turn, 0, request->received);
 	else
-		place->free--;
+		place->spare--;
 }
 
 void
@@ -78,7 +78,7 @@ parallel_next(const struct session *session)
 	for (size_t i = 0; i < session->place_count; i++) {
 		struct request *first = timeline_due(&session->places[i].held, MSEC_NEVER);
 
-		if (first != NULL && session->places[i].free > 0)
+		if (first != NULL && session->places[i].spare > 0)
 			return first;
 	}
 	return NULL;
@@ -95,7 +95,7 @@ parallel_send(struct session *session, struct request *request)
 	journal_tell(&session->journal, &action);
 	pending_unhold(request);
 	request->seat->waited = session->clocks.steady - request->received;
-	request->seat->place->free--;
+	request->seat->place->spare--;
 	request->heard = lane_received_to(session->server_party.lane);
 	if (request->since != MSEC_NEVER)
 		pending_start_idle(request);

@@ -360,7 +360,7 @@ enter(struct session *session, struct message *message, const struct method *row
 }
 
 /*
- * For a request whose id is in use and must not be changed: an abandoned request with this id ends.
+ * In a dry run a request keeps an id that is in use: an abandoned request with this id ends.
  * Returns an outstanding one, as an answer could be for either of the two; or NULL.
  */
 static const struct request *

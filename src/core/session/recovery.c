@@ -14,9 +14,9 @@
  * otherwise block the queue for ever.
  */
 static void
-free_queue(struct session *session)
+release_queue(struct session *session)
 {
-	session->probe.freed_to = session->client.lane->decided;
+	session->probe.released_to = session->client.lane->decided;
 	state_release(session);
 }
 
@@ -96,8 +96,8 @@ send_probe(struct session *session)
 	probe->taken = lane->taken;
 	probe->since = session->clocks.idle;
 	probe->again = false;
-	if (stop < probe->freed_to)
-		stop = probe->freed_to;
+	if (stop < probe->released_to)
+		stop = probe->released_to;
 	/* the server may need what is bound to it */
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to);
 	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id.text);
@@ -137,7 +137,7 @@ stop_probing(struct session *session)
 		return;
 	alarm_disarm(&probe->question->hard);
 	probe->question = NULL;
-	free_queue(session);
+	release_queue(session);
 }
 
 void
@@ -158,7 +158,7 @@ recovery_drop_questions(struct session *session)
 	stop_probing(session);
 	session->probe.took = MSEC_NEVER;
 	pending_clear(&session->questions[SIDE_CLIENT]);
-	free_queue(session);
+	release_queue(session);
 }
 
 /*
@@ -211,7 +211,7 @@ expire_probe(struct session *session, struct request *question)
 
 	session->probe.taken = session->client.lane->taken;
 	if (left > 0) {
-		free_queue(session);
+		release_queue(session);
 		pending_arm(question, left);
 		return;
 	}
@@ -692,7 +692,7 @@ recovery_answered(struct session *session, struct message *message, enum why why
 		session->probe.trial = TRIAL_ANSWERED;
 	} else if (question == session->probe.question) {
 		session->probe.question = NULL;
-		free_queue(session);
+		release_queue(session);
 		recovery_ask_again(session);
 	} else if (replays && (question->flags & REQUEST_AGAIN)) {
 		replay_answered(session, question, message);

@@ -90,7 +90,7 @@ session_free(struct session *session)
  * with the framing that its own bytes suggest. false: more bytes are needed.
  */
 static bool
-settle_framing(struct session *session, const struct party *party, bool ended)
+find_framing(struct session *session, const struct party *party, bool ended)
 {
 	struct handshake *handshake = &session->handshake;
 	struct span bytes = lane_undecided(party->lane);
@@ -322,7 +322,7 @@ hear(struct session *session, struct party *party, bool ended)
 	struct span bytes;
 	bool whole;
 
-	if (!settle_framing(session, party, ended))
+	if (!find_framing(session, party, ended))
 		return;
 	if (session->handshake.plain)
 		lane_pass_all(party->lane);

@@ -24,8 +24,8 @@ struct probe {                    /* recovery.c: is the server alive? */
 	struct request *question; /* the question while it is not answered; or NULL */
 	struct pending cause;     /* a copy of the request that was cancelled last */
 	uint64_t taken; /* bytes of the client's lane that the server had taken at the last check */
-	uint64_t freed_to; /* how far the client's queue has waited for a probe already */
-	msec_t since;      /* idle time from which the server may have read the question */
+	uint64_t released_to; /* how far the client's queue has waited for a probe already */
+	msec_t since;         /* idle time from which the server may have read the question */
 	/* how long the last answer to such a question has taken; MSEC_NEVER: none has come */
 	msec_t took;
 	enum trial trial; /* does it answer such questions at all? */

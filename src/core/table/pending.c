@@ -233,7 +233,7 @@ pending_vacate(struct request *request)
 {
 	if (request->seat == NULL)
 		return;
-	request->seat->place->free += !request_waits(request);
+	request->seat->place->spare += !request_waits(request);
 	pending_unhold(request);
 	free(request->seat);
 	request->seat = NULL;

@@ -78,7 +78,7 @@ drop(struct lane *lane, struct queued *queued)
  * Takes messages that were written or dropped off the head of the queue, and releases their bytes.
  */
 static void
-settle(struct lane *lane)
+release(struct lane *lane)
 {
 	uint64_t start = lane->decided;
 
@@ -193,7 +193,7 @@ lane_drop_to(struct lane *lane, uint64_t position)
 {
 	assert(position >= lane->decided && position <= lane_received_to(lane));
 	lane->decided = position;
-	settle(lane);
+	release(lane);
 }
 
 /* Messages of canceld's own */
@@ -243,7 +243,7 @@ lane_withdraw(struct lane *lane, uint64_t position)
 	}
 	assert(queued_at(lane, low)->start <= position);
 	drop(lane, queued_at(lane, low));
-	settle(lane);
+	release(lane);
 }
 
 void
@@ -253,7 +253,7 @@ lane_lose_reader(struct lane *lane, bool last)
 		if (last || queued_at(lane, i)->bound || (i == 0 && lane->sent > 0))
 			drop(lane, queued_at(lane, i));
 	lane->sent = 0;
-	settle(lane);
+	release(lane);
 	lane->urgent_gone += lane->urgent.len;
 	buf_clear(&lane->urgent);
 	lane_give_back(lane);
@@ -378,7 +378,7 @@ lane_sent(struct lane *lane, size_t n)
 		return;
 	}
 	lane->sent += n;
-	settle(lane);
+	release(lane);
 	lane_give_back(lane);
 }
 
