@@ -71,6 +71,21 @@ TEST(a_section_names_the_server_and_the_log)
 	run_end(run);
 }
 
+/* wrap chooses -D lsp, and the section is meant for any protocol: the server runs all the same. */
+TEST(a_section_with_parallel_stops_no_language_server)
+{
+	struct run *run;
+
+	file_write(in_home, "{\"servers\":{\"true\":{\"parallel\":2}},\"parallel\":3}", 0600);
+	run = run_options("-D lsp", "true");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	run_expect_logged(run, "RULE_UNUSED from=\"");
+	ck_assert_ptr_nonnull(strstr(run->error.data, " servers.true parallel 2\"\n"));
+	ck_assert_ptr_null(strstr(run->error.data, "parallel 3"));
+	run_end(run);
+}
+
 static const struct {
 	const char *text, *fault, *words; /* words: of the command line */
 	long timeout;

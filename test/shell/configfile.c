@@ -590,10 +590,9 @@ TEST(requests_of_an_editor_are_not_held)
 {
 	struct options *options;
 
-	put("{\"parallel\":4}");
+	put("{\"parallel\":4,\"servers\":{\"server\":{\"parallel\":2}}}");
 	options = parse_with_file("-D lsp server");
 	ck_assert_int_eq(load(options), OPTIONS_RUN);
-	ck_assert_uint_eq(options->policy.count, 0);
 	options_free(options);
 	options = parse_with_file("-D bsp --parallel 2 server");
 	ck_assert_int_eq(load(options), STATUS_FAILED);

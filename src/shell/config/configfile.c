@@ -297,11 +297,10 @@ settle(struct options *options)
 	}
 	if (dialect == NULL || (dialect->flags & DIALECT_PARALLEL))
 		return OPTIONS_RUN;
-	/* Those of the file are for servers in general. */
-	policy_forget(&options->policy, options->policy.count, 1 << POLICY_PARALLEL,
-	    POLICY_SECTION);
+	/* What the file says is left unused: RULE_UNUSED tells of a section. */
 	for (size_t i = 0; i < options->policy.count; i++)
-		if (options->policy.rules[i].kind == POLICY_PARALLEL)
+		if (options->policy.rules[i].kind == POLICY_PARALLEL &&
+		    options->policy.rules[i].source == POLICY_OPTION)
 			return options_refuse(options,
 			    "--parallel is for MCP and ACP: in -D %s a request must not be sent behind later notifications",
 			    dialect->name);

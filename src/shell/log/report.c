@@ -103,7 +103,7 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL &&
 		    !(dialect->flags & DIALECT_PARALLEL);
 		bool unused = !rule->matched && (rule->method != NULL || vain) &&
-		    rule->source >= POLICY_OPTION;
+		    rule->source >= (vain ? POLICY_SECTION : POLICY_OPTION);
 		bool doubted;
 
 		buf_clear(&meant);
