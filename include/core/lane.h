@@ -122,7 +122,7 @@ uint64_t lane_bound_to(const struct lane *lane);
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
 
-/* 0 if lane_output would give nothing; else an upper bound of the bytes that are queued. */
+/* 0 if lane_output would give nothing; else at least as many bytes as it would give. */
 size_t lane_backlog(const struct lane *lane);
 
 /*

@@ -11,6 +11,7 @@
  *            │                      ├─ tasks that its requests became, by id
  *            │                      └─ questions: what canceld asks in its place, by minted id
  *            ├─ turns (ACP v2), by the id of their session
+ *            ├─ lost: ACP sessions that no agent has opened again, by id
  *            ├─ records: messages that a new server must be told, by method and what they are about
  *            ├─ acks: each $/canceld/cancel that is not answered, by the request that it names
  *            ├─ places of --parallel, by their rule
@@ -19,7 +20,7 @@
  *   what      ends with                                           ended by
  *   request   its answer, or a deadline, a cancel, the end of a    the cell of THE TABLE (apply.c);
  *             side; a tombstone waits for a late answer           requests.c forgets tombstones
- *   task      its status, its result, its time                    receive.c, requests.c
+ *   task      its status, its result, its time, the server's end  receive.c, requests.c, ends.c
  *   question  its answer, its time, the end of the server         recovery.c
  *   turn      an update that says idle, the end of the agent      turns.c
  *   record    what undoes it; a request that is not granted       records.c
@@ -227,23 +228,25 @@ bool session_turn_runs(const struct session *session);
 /* --- What a person, outside of the session, may see and do while it runs */
 
 struct session_view {
-	const struct journal
-	    *journal; /* what was counted; lives as long as the session, as the next */
+	/* these two live as long as the session */
+	const struct journal *journal; /* what was counted */
 	const struct server *server;
 	const struct dialect *dialect; /* never NULL: a guess until the client's first request */
 	const char *protocol, *era;    /* as in the log; "" if it is not known, or there is none */
 	bool plain;                    /* the client does not speak JSON-RPC: everything passes */
-	struct span
-	    client; /* clientInfo, an object of JSON; empty if there is none, or it is too long */
-	const struct request
-	    *oldest;       /* of the client's, those too that are awaited no more; or NULL */
+	/* clientInfo, an object of JSON; empty if there is none, or it is too long */
+	struct span client;
+	/* of the client's, those too that are awaited no more; or NULL */
+	const struct request *oldest;
 	msec_t now;        /* by the clock of request->received */
 	msec_t probe_took; /* the server's last answer to a probe; MSEC_NEVER: it has given none */
-	msec_t unanswered; /* for how long a probe has been unanswered; MSEC_NEVER: none is */
 };
 
-/* Valid until the session is called again. */
+/* But for the journal and the server valid until the session is called again. */
 struct session_view session_view(const struct session *session);
+
+/* For how long a probe of the server has been unanswered; MSEC_NEVER: none is. */
+msec_t session_unanswered(const struct session *session);
 
 struct request_view { /* valid until the session is called again */
 	const struct request *request;

@@ -234,7 +234,8 @@ void pending_arm(struct request *request, msec_t duration);
 void pending_move(struct request *request, enum request_state state);
 
 /*
- * pending_unhold: the request no longer waits for a place, and its held message is freed.
+ * pending_unhold: the request, which has a seat, no longer waits for a place, and its held message
+ * is freed.
  * pending_vacate: it also gives back the place that it has, if it has one.
  */
 void pending_unhold(struct request *request);
@@ -262,7 +263,7 @@ struct request *pending_next_by_token(const struct pending *pending, struct id w
 
 /*
  * The only request, or tombstone, whose name of this kind may be spelled as this id, without being
- * equal to it (see struct id). NULL: there is none, or more than one.
+ * equal to it (see struct id_hashes). NULL: there is none, or more than one.
  */
 struct request *pending_alike(const struct pending *pending, struct id id, enum name_kind kind);
 

@@ -3,36 +3,52 @@
 /*
  * The control socket: how cancelctl(1) sees and steers this canceld. A Unix stream socket
  * (shell/place.h) of its user's; JSON-RPC 2.0, a message a line, at most CONTROL_LINE bytes. It
- * starts no program and opens no file that a caller names. list {"requests":false} -> pid, name,
- * version, command, dialect, era, client, directory, started, age_ms, server, in_flight, calls: how
- * many requests the client sent, oldest_ms, timeouts, dry_run, restarts, places_taken: how many
- * requests were given up and still count for --parallel, if there are any, config: what is wrong in
- * the configuration file; with requests also requests, the oldest first of each side, more: how
- * many did not fit, and ended: the last ones that ended cancel {id?,serial?,from?,reason?} ->
- * cancelled, refused: lists of requests. id: "7" or "\"7\"" as in the list, or else the text of a
- * string. Without from it must name a request of one side only. serial: as in the list, of this one
- * only; one of both must be there. Error -32001: no such request cancel
- * {older_ms?,method?,name?,from?,reason?} -> the same for all that fit, at most CONTROL_CANCELS in
- * one call ("more":true: there are others). method and name may have '*'; one of the three must be
- * there. What by its nature has no deadline only with method; none that is cancelled already set
- * {option,rule,now?,unset?} -> changed: how many outstanding requests. option: "timeout" or
- * "max-time". unset: takes back what was set for the same METHOD and NAME. Error -32001: nothing
- * was set {} -> rules: those in force, the strongest source first; more: how many did not fit stats
- * {} -> pid, name, dialect, uptime_ms, why, requests, tallies, in_flight, oldest_ms, queued_bytes,
- * restarts, methods: tallies and times of the requests of each method and name; within_s: how many
- * of them took at most so many seconds ping {} -> {}: the server was asked whether it is alive;
- * list tells in server how long that is unanswered_ms, else how long the last answer took:
- * probe_ms. Error -32002 restart {force?} -> {}: the server is ended, and started again. Error
- * -32002 watch {level} -> {}, and from then on {"method":"decision","params":an object of the JSON
- * log} for each event up to this level: "notice", "decision" (the default) or "traffic". Who reads
- * too slowly gets {"method":"lost","params":{"count":n}} in their place reload {} -> changed,
- * at_next_start: keys of the configuration file; refused: what is wrong in it; doubted: rules that
- * were most likely meant otherwise; unfit: its sections that do not fit this server. Error -32002:
- * the whole is refused log {level} -> {}: the level of the log itself, "error" too log {} -> lines:
- * the last ones of the log, as objects of the JSON log It cannot delay the relay: a round of the
- * loop carries out one line, and the connections, at most CONTROL_PEERS, take turns; after that the
- * relay has nine times as long for itself. A connection that does not read its answers is not read
- * either.
+ * starts no program and opens no file that a caller names.
+ *
+ *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, directory,
+ *                                   started, age_ms, server, in_flight, calls: how many requests
+ *                                   the client sent, oldest_ms, timeouts, dry_run, restarts,
+ *                                   places_taken: how many requests were given up and still count
+ *                                   for --parallel, if there are any, config: what is wrong in the
+ *                                   configuration file; with requests also requests, the oldest
+ *                                   first of each side, more: how many did not fit, and ended: the
+ *                                   last ones that ended
+ *   cancel {id?,serial?,from?,reason?} -> cancelled, refused: lists of requests. id: "7" or "\"7\""
+ *                                as in the list, or else the text of a string. Without from it must
+ *                                name a request of one side only. serial: as in the list, of this
+ *                                one only; one of both must be there. Error -32001: no such request
+ *   cancel {older_ms?,method?,name?,from?,reason?} -> the same for all that fit, at most
+ *                                CONTROL_CANCELS in one call ("more":true: there are others).
+ *                                method and name may have '*'; one of the three must be there. What
+ *                                by its nature has no deadline only with method; none that is
+ *                                cancelled already
+ *   set {option,rule,now?,unset?} -> changed: how many outstanding requests. option: "timeout" or
+ *                                "max-time". unset: takes back what was set for the same METHOD and
+ *                                NAME. Error -32001: nothing was set
+ *   set {}                       -> rules: those in force, the strongest source first; more: how
+ *                                   many did not fit
+ *   stats {}                     -> pid, name, dialect, uptime_ms, why, requests, tallies,
+ *                                   in_flight, oldest_ms, queued_bytes, restarts, methods: tallies
+ *                                   and times of the requests of each method and name; within_s:
+ *                                   how many of them took at most so many seconds
+ *   ping {}                      -> {}: the server was asked whether it is alive; list tells in
+ *                                   server how long that is unanswered_ms, else how long the last
+ *                                   answer took: probe_ms. Error -32002
+ *   restart {force?}             -> {}: the server is ended, and started again. Error -32002
+ *   watch {level}                -> {}, and from then on {"method":"decision","params":an object of
+ *                                   the JSON log} for each event up to this level: "notice",
+ *                                   "decision" (the default) or "traffic". Who reads too slowly
+ *                                   gets {"method":"lost","params":{"count":n}} in their place
+ *   reload {}                    -> changed, at_next_start: keys of the configuration file;
+ *                                   refused: what is wrong in it; doubted: rules that were most
+ *                                   likely meant otherwise; unfit: its sections that do not fit
+ *                                   this server. Error -32002: the whole is refused
+ *   log {level}                  -> {}: the level of the log itself, "error" too
+ *   log {}                       -> lines: the last ones of the log, as objects of the JSON log
+ *
+ * It cannot delay the relay: a round of the loop carries out one line, and the connections, at most
+ * CONTROL_PEERS, take turns; after that the relay has nine times as long for itself. A connection
+ * that does not read its answers is not read either.
  */
 
 #include "shell/life.h"

@@ -95,6 +95,7 @@ struct options_row {
 extern const struct options_row options_rows[];
 
 #define each_option(row) \
+	/* NOLINTNEXTLINE: it declares */ \
 	for (const struct options_row *row = options_rows; (row)->help != NULL; (row)++)
 
 /* The option for a key of the configuration file; NULL: it is no key. */

@@ -41,7 +41,7 @@ server_writes(const char *text)
 
 /* Simulates a readable descriptor. */
 static void
-turn(void)
+round_once(void)
 {
 	relay.in.ready = true;
 	relay_round(&relay);
@@ -62,7 +62,7 @@ SUITE("relay", .alone = true, .before = setup);
 TEST(what_the_server_writes_comes_out_as_it_is)
 {
 	server_writes("one\ntwo ");
-	turn();
+	round_once();
 	take();
 	ck_assert_str_eq(taken, "one\ntwo ");
 	server_writes("\xff\n");
@@ -81,14 +81,14 @@ TEST(a_reader_that_does_not_read_blocks_nothing)
 	for (i = 0; i < lines; i++) {
 		snprintf(line, sizeof(line), "line %05d of the server's\n", i);
 		server_writes(line);
-		turn();
+		round_once();
 		ck_assert_uint_le(relay.out->queue.len, RELAY_QUEUE_MAX);
 	}
 	ck_assert(relay.out->queue.len > 0);
 	ck_assert_uint_eq(relay_lost(&relay), 0);
 	for (i = 0; relay.out->queue.len > 0 && i < 100; i++) {
 		take();
-		turn();
+		round_once();
 	}
 	take();
 	lost = relay_lost(&relay);
@@ -96,7 +96,7 @@ TEST(a_reader_that_does_not_read_blocks_nothing)
 	ck_assert_uint_eq(relay_lost(&relay), 0);
 	ck_assert_uint_eq(taken_len, strlen(line) * ((size_t)lines - (size_t)lost));
 	server_writes("again\n");
-	turn();
+	round_once();
 	take();
 	ck_assert_str_eq(taken + taken_len - 6, "again\n");
 	ck_assert_int_eq(memcmp(taken, "line 00000", 10), 0);
@@ -112,16 +112,16 @@ TEST(the_rest_of_a_line_is_lost)
 	memset(long_line, 'x', sizeof(long_line) - 1);
 	for (i = 0; i < 8; i++) {
 		server_writes(long_line);
-		turn();
+		round_once();
 	}
 	server_writes("the rest of it\n");
-	turn();
+	round_once();
 	for (i = 0; i < 20; i++) {
 		take();
-		turn();
+		round_once();
 	}
 	server_writes("next\n");
-	turn();
+	round_once();
 	take();
 	ck_assert_ptr_null(strstr(taken, "the rest"));
 	end = strstr(taken, "x\nnext\n");
@@ -138,7 +138,7 @@ TEST(the_last_lines_are_kept)
 	for (i = 0; i < 1000; i++) {
 		snprintf(line, sizeof(line), "line %05d\n", i);
 		server_writes(line);
-		turn();
+		round_once();
 	}
 	server_writes("no newline");
 	last = relay_last_lines(&relay);
@@ -168,10 +168,10 @@ TESTS(a_line_of_the_log_begins_a_line, 0, 2)
 	if (_i == 1)
 		ck_assert_int_eq(write(STDERR_FILENO, full, sizeof(full)), (ssize_t)sizeof(full));
 	server_writes("a part");
-	turn();
+	round_once();
 	log_fields(&log, WHY_STRAY, (struct log_field[]){ { 0 } }, 0);
 	server_writes(" and the rest\n");
-	turn();
+	round_once();
 	for (len = _i == 1 ? (ssize_t)sizeof(full) : 0; len > 0;
 	     len -= read(reader, full, (size_t)len))
 		continue;

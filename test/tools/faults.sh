@@ -9,7 +9,7 @@ occurrences=${1:-3}
 writes=40 # of them each may be the one that loses an answer
 : "${CANCELD:?}" "${DEMO_SERVER:?}"
 limit=20 # seconds for one run
-turns=60 # of the loop, in a short session
+rounds=60 # of the loop, in a short session
 runner=$$
 export CANCELD DEMO_SERVER limit runner
 work=$(mktemp -d)
@@ -171,14 +171,14 @@ try_slow_round()
 
 failed=0
 if ! try_slow_round; then
-	echo "a slow turn counts as sleep: $(tail -n 3 "$work/slow.log" | tr '\n' ' ')"
+	echo "a slow round counts as sleep: $(tail -n 3 "$work/slow.log" | tr '\n' ' ')"
 	failed=1
 fi
 for options in '-v --drain' '-k' '-r --drain --log LOG'; do
 	session trace "$options" -o "$work/trace" >/dev/null
 	spun=$(grep -c epoll_wait "$work/trace")
-	if [ "$spun" -gt $turns ]; then
-		echo "'$options': $spun turns of the loop in a short session"
+	if [ "$spun" -gt $rounds ]; then
+		echo "'$options': $spun rounds of the loop in a short session"
 		failed=1
 	fi
 	plan "$options" >>"$work/plan"

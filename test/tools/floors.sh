@@ -139,7 +139,7 @@ done)
 
 	# A header under include is for several folders; what one folder alone uses stands beside its sources, where
 	# others than its source, or tests, include it.
-	awk -v tests="$(grep -rhoE --include='*.[ch]' '"(core|shell|ctl)/[a-z]+/[a-z_-]+\.h"' test)" '
+	awk -v tests="$(grep -rhoE --include='*.[ch]' '"(core|shell|ctl)/[a-z]+/[a-z_-]+\.h"' test | tr '\n' ' ')" '
 	function folder_of(file)
 	{
 		sub(/\/[^\/]*$/, "", file)

@@ -24,8 +24,8 @@ put(struct alarm **heap, struct alarm *alarm, size_t place)
 }
 
 /*
- * Puts the alarm where it belongs in the heap below `place`. Most alarms are due later than the
- * others, so this goes down to the end first, and then up.
+ * Puts the alarm where it belongs in the heap, whose `place` is vacant. Most alarms are due later
+ * than the others, so this goes down to the end first, and then up.
  */
 static void
 sift(struct alarm **heap, size_t count, struct alarm *alarm, size_t place)

@@ -137,7 +137,6 @@ session_view(const struct session *session)
 		.oldest = session->client.pending.oldest,
 		.now = session->clocks.steady,
 		.probe_took = session->probe.took,
-		.unanswered = recovery_unanswered(session),
 	};
 }
 

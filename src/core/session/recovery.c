@@ -337,7 +337,7 @@ session_restart(struct session *session, bool force)
 }
 
 msec_t
-recovery_unanswered(const struct session *session)
+session_unanswered(const struct session *session)
 {
 	const struct request *question = session->questions[SIDE_CLIENT].oldest;
 
@@ -349,7 +349,7 @@ recovery_unanswered(const struct session *session)
 bool
 recovery_sees_stuck(const struct session *session)
 {
-	msec_t unanswered = recovery_unanswered(session),
+	msec_t unanswered = session_unanswered(session),
 	       silent = session->clocks.steady - session->server.answered;
 
 	if (session->server.life == SERVER_STUCK)
@@ -369,7 +369,7 @@ session_ping(struct session *session)
 		return "the handshake is not answered, and before that it may not be asked";
 	if (!session->handshake.framing_known)
 		return "the client has sent nothing yet, which would show how messages are framed";
-	if (recovery_unanswered(session) == MSEC_NEVER)
+	if (session_unanswered(session) == MSEC_NEVER)
 		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
 		    ask(session, probe_method(&session->handshake), SPAN_NONE, MSEC_NEVER),
 		    SPAN_NONE);

@@ -62,9 +62,6 @@ bool recovery_is_history(struct session *session, const struct message *message)
  */
 bool recovery_sees_stuck(const struct session *session);
 
-/* For how long a question whether the server is alive has been unanswered; MSEC_NEVER: none is. */
-msec_t recovery_unanswered(const struct session *session);
-
 /*
  * --kill-ignoring: the server goes on with a request, or its task, that was cancelled: it is to be
  * ended.

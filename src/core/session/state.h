@@ -1,8 +1,8 @@
 #pragma once
 
 /*
- * The session, which only the files of this folder see: a struct for each concern. A file writes
- * those of its name; what no file is named for is written by state.c and session.c.
+ * The session, which only the files of this folder see: a struct for each concern, written by the
+ * file of its name, but where a message or an event that another file handles shows a single fact.
  */
 
 #include "core/compose.h"

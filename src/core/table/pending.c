@@ -7,7 +7,10 @@
 #ifndef SPARES
 #define SPARES 128
 #endif
-enum { SPARE_SIZE = 760 };
+enum {
+	NAMES_MOST = 7, /* of a request: its own id; of the wire id and two tokens two each */
+	SPARE_SIZE = 1000,
+};
 static struct request *spares[SPARES];
 static size_t spare_count;
 
@@ -106,13 +109,11 @@ pending_add(struct pending *pending, const struct request *like, struct span sec
 	size_t len = like->id.text.len + like->wire_id.len + like->token.text.len +
 	    like->wire_token.len + second_token.len + like->method.len + like->name.len +
 	    like->shown.len + like->meta.len + like->traceparent.len;
-	size_t names =
-	    3 + 2 * (size_t)(like->token.text.len > 0) + 2 * (size_t)(second_token.len > 0);
-	size_t least = sizeof(struct request) + names * sizeof(struct request_name) + len;
+	size_t least = sizeof(struct request) + NAMES_MOST * sizeof(struct request_name) + len;
 	size_t size = least < SPARE_SIZE ? SPARE_SIZE : least;
 	struct request *request = size == SPARE_SIZE && spare_count > 0 ? spares[--spare_count] :
 									  mem_resize(NULL, size, 1);
-	char *at = (char *)(request + 1) + names * sizeof(struct request_name);
+	char *at = (char *)(request + 1) + NAMES_MOST * sizeof(struct request_name);
 
 	assert(like->id.text.len > 0);
 	memcpy(request, like, offsetof(struct request, in));

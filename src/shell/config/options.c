@@ -187,7 +187,7 @@ tell_origin(const struct setting *it)
 	struct policy *policy = &options->policy;
 	const struct policy_rule *rule = &policy->rules[policy->count - 1];
 	enum policy_source source = it->source;
-	char letter = source < POLICY_OPTION ? '\0' : (char)it->row->letter;
+	char letter = (char)(source < POLICY_OPTION ? 0 : it->row->letter);
 	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
 	const char *place = source == POLICY_SET ? "cancelctl set" :
 	    source == POLICY_OPTION              ? "command line" :

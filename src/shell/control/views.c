@@ -198,7 +198,7 @@ view_server(const struct control *control, enum session_verdict verdict)
 				     "restarting" :
 				     lives[view.server->life],
 	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(view.probe_took),
-	    "unanswered_ms", time_or_null(view.unanswered));
+	    "unanswered_ms", time_or_null(session_unanswered(control->session)));
 }
 
 static json_t *

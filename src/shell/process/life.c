@@ -170,7 +170,7 @@ leave(struct life *life, bool signalled)
  * to do.
  */
 static enum supervisor_event
-turn_client(struct life *life)
+hear_client(struct life *life)
 {
 	const msec_t hasty =
 	    life->now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
@@ -330,7 +330,6 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 	if (killed && pid == life->child.pid &&
 	    command_runs_container(life->options->command, &container))
 		log_event(life->log, WHY_CONTAINER_LEFT,
-
 		    log_string("reason",
 			"the end of its command line does not end it, and SIGTERM did not end it either"),
 		    log_text("hint", buf_span(&container)));
@@ -640,7 +639,7 @@ life_round(struct life *life, bool child_signal, msec_t now)
 
 	life->now = now;
 	look_at_ends(life);
-	end = turn_client(life);
+	end = hear_client(life);
 	if (lost > 0)
 		log_event(life->log, WHY_LINES_LOST, log_number("lines", lost),
 		    log_string("of", "server"));
