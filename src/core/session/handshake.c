@@ -261,12 +261,3 @@ handshake_may_cancel_task(const struct handshake *handshake, const struct reques
 	    handshake->extended :
 	    has_extension(json_member(request->meta, SCAN_META_PREFIX "clientCapabilities"));
 }
-
-const char *
-handshake_era(const struct handshake *handshake)
-{
-	static const char
-	    *const eras[] = { [ERA_NONE] = "", [ERA_LEGACY] = "legacy", [ERA_MODERN] = "modern" };
-
-	return eras[handshake->era];
-}

@@ -88,7 +88,14 @@ struct span handshake_created_task(const struct handshake *handshake, const stru
 bool handshake_may_cancel_task(const struct handshake *handshake, const struct request *request);
 
 /* The era as in the log; "" if it is not known, or the dialect has none. */
-const char *handshake_era(const struct handshake *handshake);
+static inline const char *
+handshake_era(const struct handshake *handshake)
+{
+	static const char
+	    *const eras[] = { [ERA_NONE] = "", [ERA_LEGACY] = "legacy", [ERA_MODERN] = "modern" };
+
+	return eras[handshake->era];
+}
 
 /* The form of a cancel for that receiver; NULL: its protocol has none. */
 static inline const struct cancel *

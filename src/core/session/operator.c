@@ -121,25 +121,6 @@ session_set(struct session *session, struct policy_rule *rule, bool in_flight, s
 	return true;
 }
 
-struct session_view
-session_view(const struct session *session)
-{
-	const struct handshake *handshake = &session->handshake;
-
-	return (struct session_view){
-		.journal = &session->journal,
-		.server = &session->server,
-		.dialect = handshake->dialect,
-		.protocol = handshake->dialect_known ? handshake->dialect->name : "",
-		.era = handshake_era(handshake),
-		.plain = handshake->plain,
-		.client = buf_span(&handshake->client),
-		.oldest = session->client.pending.oldest,
-		.now = session->clocks.steady,
-		.probe_took = session->probe.took,
-	};
-}
-
 size_t
 session_places_taken(const struct session *session)
 {
