@@ -375,6 +375,8 @@ TEST(npms_launcher_that_is_killed_ends_canceld)
 		return;
 	run = start_in_terminal(LAUNCHED_AND_SENT);
 	run_handshake(run);
+	/* Only by then its end is seen. */
+	run_until(run, process_named(run->pid, "sh") > 0, "nothing watches over the launcher");
 	kill(run->pid, SIGKILL);
 	run_expect_gone(run);
 	run_expect_logged(run, "SIGNALLED signal=15");
