@@ -77,7 +77,7 @@ enum server_life {
 	SERVER_GONE,      /* it has gone for good */
 };
 
-/* the server as the session sees it: what can be sent to it now, and how its last process ended */
+/* The server as the session sees it: what can be sent to it now, and how its last process ended */
 struct server {
 	enum server_life life;
 	bool served;     /* the present server has answered a request of the client's */
@@ -251,8 +251,8 @@ msec_t session_unanswered(const struct session *session);
 struct request_view { /* valid until the session is called again */
 	const struct request *request;
 	enum request_state state; /* QUEUED, WAITING or CANCELLING */
-	const struct progress_form
-	    *form; /* of request->progress, which is empty if there was none, or it is too long */
+	/* of request->progress, which is empty if there was none, or it is too long */
+	const struct progress_form *form;
 	msec_t age;
 	msec_t silent; /* since its last sign of life, on the clock of the idle deadlines */
 	/* negative: overdue; of CANCELLING, cap_left: its grace; MSEC_NEVER: none */

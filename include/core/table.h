@@ -94,7 +94,7 @@ struct seat { /* parallel.c: of a request that counts in a place */
 	msec_t waited;     /* how long it was there, once it was sent */
 };
 
-/* heartbeat.c: when, and with which value, its requester next hears that it is still waited for */
+/* heartbeat.c: when, and with which value, a requester next hears that its request is waited for */
 struct beat {
 	struct alarm alarm; /* in pending->beats, or not armed */
 	double value;       /* the last one that its receiver has reported */

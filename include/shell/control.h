@@ -58,8 +58,8 @@
 enum {
 	CONTROL_PEERS = 16,
 	CONTROL_LINE = 64 << 10,
-	CONTROL_QUEUE = 256
-	    << 10, /* bytes that a connection has not read, beyond which notifications are lost */
+	/* bytes that a connection has not read, beyond which notifications are lost */
+	CONTROL_QUEUE = 256 << 10,
 	CONTROL_CANCELS = 256,
 
 	CONTROL_NOT_FOUND = -32001,

@@ -200,8 +200,8 @@ done)
 	awk '
 	function end_of_file()
 	{
-		if (lines > 910 && file !~ /^test/)
-			print file ": " lines " lines; 910 are enough"
+		if (lines > 800 && file !~ /^test/)
+			print file ": " lines " lines; 800 are enough"
 	}
 	FNR == 1 {
 		end_of_file()

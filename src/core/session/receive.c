@@ -3,6 +3,7 @@
 #include "cancel.h"
 #include "heartbeat.h"
 #include "noise.h"
+#include "notification.h"
 #include "parallel.h"
 #include "pass.h"
 #include "questions.h"
@@ -51,17 +52,6 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 }
 
 /* --- requests */
-
-/*
- * ACP: a session/cancel of the client's, as a notification or as a request, that names a session.
- */
-static bool
-is_turn_cancel(const struct dialect *dialect, const struct message *message)
-{
-	return message->from == SIDE_CLIENT && span_is(message->method, dialect->turn_cancel) &&
-	    scan_type(message->scan, SCAN_SESSION_ID) == VALUE_STRING &&
-	    message_value(message, SCAN_SESSION_ID).len > 0;
-}
 
 /*
  * Reads the dialect from the client's first request, and the era of MCP from the first ones.
@@ -285,16 +275,6 @@ serial_of_task(const struct session *session, const struct message *message)
 	return task == NULL ? 0 : task->serial;
 }
 
-/*
- * Whether to keep the messages that a new server must be told: for --restart, or because a person
- * may restart the server.
- */
-static bool
-are_kept(const struct session_config *config)
-{
-	return config->restarts || config->observed;
-}
-
 /* Enters the request in the table, and passes it, or holds it. */
 static void
 enter(struct session *session, struct message *message, const struct method *row)
@@ -349,7 +329,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		    request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (are_kept(&session->config) && !records_keep(session, message, request) &&
+	else if (state_keeps(&session->config) && !records_keep(session, message, request) &&
 	    session->config.restarts)
 		state_note(&session->journal, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
@@ -418,7 +398,7 @@ receive_request(struct session *session, struct message *message)
 		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
 		    "the server does not know server/discover (see the option --legacy of canceld)",
 		    WHY_PROBE_ANSWERED);
-	} else if (is_turn_cancel(session->handshake.dialect, message)) {
+	} else if (turns_is_cancel(session->handshake.dialect, message)) {
 		turns_cancelled(session, message);
 	} else if (!client && answer_at_once(session, message, row->traits)) {
 		return;
@@ -433,16 +413,6 @@ receive_request(struct session *session, struct message *message)
 
 /* --- responses */
 
-/* Forgets the requester's task with this id, if the status says that it has ended. */
-static void
-note_status(struct pending *tasks, struct id id, struct span status)
-{
-	struct request *task;
-
-	while (dialect_ends_task(status) && (task = pending_find(tasks, id, NAME_ID)) != NULL)
-		pending_remove(task);
-}
-
 /*
  * Forgets the tasks that the answer says have ended: those in it, and the task that the request was
  * about, unless the answer only ends the wait for it.
@@ -454,10 +424,10 @@ note_task(struct pending *tasks, const struct request *request, const struct mes
 	struct span list = scan_bytes(message->scan, SCAN_RESULT_TASKS), listed;
 	size_t at = list.len > 0;
 
-	note_status(tasks, message_id(message, SCAN_RESULT_TASK_ID),
+	state_end_task(tasks, message_id(message, SCAN_RESULT_TASK_ID),
 	    message_value(message, SCAN_RESULT_STATUS));
 	while ((listed = json_next(list, &at)).len > 0)
-		note_status(tasks, id_of(json_member(listed, "taskId")),
+		state_end_task(tasks, id_of(json_member(listed, "taskId")),
 		    json_member(listed, "status"));
 	if (request->task == 0 ||
 	    (request->state != REQUEST_WAITING && !scan_has(message->scan, SCAN_RESULT)))
@@ -610,243 +580,6 @@ receive_response(struct session *session, struct message *message)
 	turns_decide(session, request, declined ? EVENT_DECLINED : EVENT_RESPONSE, message);
 }
 
-/* --- notifications */
-
-/*
- * Handles a cancel that names no request of its sender's in the table. The server may end a stream
- * of the client's in this way. A cancel without an id, or with one too long to be kept, may name a
- * request that cannot be tracked.
- */
-static void
-on_foreign_cancel(struct session *session, struct message *message, struct id id)
-{
-	struct request *request = pending_find(&message->reader->pending, id, NAME_WIRE);
-	bool untracked = message->writer->untracked > 0;
-	bool unkept = scan_unkept(message->scan, message->cancel->field);
-	/* its own */
-	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE) != OUTCOME_UNKNOWN;
-
-	if (id.text.len == 0 &&
-	    !(untracked &&
-		(unkept || scan_type(message->scan, message->cancel->field) == VALUE_NULL)))
-		pass_drop(message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL);
-	else if (request != NULL && (request->traits & METHOD_STREAM))
-		turns_decide(session, request, EVENT_STREAM_ENDED, message);
-	else if (untracked)
-		cancel_pass(session, message);
-	else if (!ended && (request != NULL || questions_find(session, message->to, id) != NULL))
-		pass_drop(message, WHY_FORBIDDEN_CANCEL);
-	else
-		pass_drop(message, WHY_UNKNOWN_CANCEL);
-}
-
-static void
-on_cancel(struct session *session, struct message *message)
-{
-	struct id id = message_id(message, message->cancel->field);
-	struct request *request = pending_find(&message->writer->pending, id, NAME_ID);
-	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
-	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
-
-	message->request = request;
-	message->bound = message->from == SIDE_CLIENT && request != NULL &&
-	    request_state(request) != REQUEST_QUEUED;
-	if (request == NULL)
-		on_foreign_cancel(session, message, id);
-	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
-		pass_drop(message, WHY_FORBIDDEN_CANCEL);
-	else
-		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
-}
-
-/*
- * ACP: the token is a session's id. An update extends the deadlines of all requests of the session,
- * and passes, unless it belongs to a turn that canceld has ended. Such a turn is remembered as long
- * as the agent goes on with it.
- */
-static void
-on_update(struct session *session, struct message *message, struct id token, struct request *newest)
-{
-	struct request *request = NULL, *silenced = NULL;
-
-	if (message->to == SIDE_CLIENT)
-		silenced = turns_silenced(session, token, message->scan);
-	while (
-	    (request = pending_next_by_token(&message->reader->pending, token, request)) != NULL &&
-	    request->state != REQUEST_ABANDONED)
-		pending_extend(request);
-	message->request = silenced != NULL ? silenced : newest;
-	if (silenced == NULL) {
-		pass_on(session, message, WHY_RELAYED);
-		return;
-	}
-	pending_arm(silenced, TIME_LINGER);
-	pass_drop(message, WHY_LATE_PROGRESS);
-}
-
-/* Puts the requester's own token back into progress of its request or task. */
-static void
-restore_token(const struct dialect *dialect, struct message *message, const struct request *request)
-{
-	/* else it may be the second token that is spelled otherwise */
-	bool known = dialect->token_fields[1] == 0;
-
-	message->swallowed = request->flags & REQUEST_ASKED;
-	if ((message->word == WHY_ID_COERCED && known) || request_has_other_token(request))
-		message_replace(message, dialect->progress_field, request->token.text);
-}
-
-static void
-on_progress(struct session *session, struct message *message)
-{
-	const struct dialect *dialect = session->handshake.dialect;
-	enum side requester = message->to;
-	const struct party *party = message->reader;
-	struct id token = message_id(message, dialect->progress_field);
-	struct request *request = pending_find(&party->pending, token, NAME_TOKEN);
-	struct request *task = pending_find(&session->tasks[requester], token, NAME_TOKEN);
-	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
-
-	if (request == NULL && task == NULL && dialect->turn_cancel == NULL &&
-	    acks_outcome(&session->acks, requester, token, NAME_TOKEN) == OUTCOME_UNKNOWN) {
-		request = pending_alike(&party->pending, token, NAME_TOKEN);
-		if (request == NULL)
-			task = pending_alike(&session->tasks[requester], token, NAME_TOKEN);
-		if (request != NULL || task != NULL)
-			message->word = WHY_ID_COERCED;
-	}
-	message->bound = message->from == SIDE_CLIENT;
-	if (requester == SIDE_CLIENT)
-		(void)records_update(&session->records, message, true);
-	if (requester == SIDE_CLIENT && token.text.len > 0 &&
-	    scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
-		turns_note_work(session, token,
-		    span_is(message_value(message, SCAN_UPDATE_STATE), "\"idle\""));
-	/* see request_view */
-	if (request_is_awaited(request) && session->config.observed && message->batch == NULL)
-		buf_keep(&request->progress,
-		    message->text.len <= LIMIT_PROGRESS ? message->text : SPAN_NONE);
-	if (task != NULL && !request_is_awaited(request))
-		request = task;
-	if (request == NULL && (kept || party->untracked > 0) &&
-	    !questions_has_minted(session, token.text)) {
-		pass_on(session, message, WHY_UNTRACKED);
-	} else if (request == NULL) {
-		pass_drop(message, WHY_LATE_PROGRESS);
-	} else if (dialect->turn_cancel != NULL) {
-		on_update(session, message, token, request);
-	} else {
-		restore_token(dialect, message, request);
-		if (request == task)
-			pass_on(session, message, WHY_RELAYED);
-		else
-			turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS,
-			    message);
-	}
-}
-
-static void
-on_task_status(struct session *session, struct message *message)
-{
-	struct id id = message_id(message, SCAN_TASK_ID);
-	const struct request *task;
-
-	note_status(&session->tasks[message->to], id, message_value(message, SCAN_STATUS));
-	task = pending_find(&session->tasks[message->to], id, NAME_ID);
-	pass_on(session, message, WHY_RELAYED);
-	if (task != NULL && task->overdue)
-		recovery_ignored(session, task);
-}
-
-/*
- * The stream that a notification belongs to. It may be one that was given up, so that its
- * notification is not taken for another stream's.
- */
-static struct request *
-find_stream(const struct message *message)
-{
-	struct request *request = pending_find(&message->reader->pending,
-	    message_id(message, SCAN_META_SUBSCRIPTION), NAME_WIRE);
-
-	return request != NULL && (request->traits & METHOD_STREAM) ? request : NULL;
-}
-
-/*
- * The first message of a replayed stream is dropped: the client received it from the former server.
- */
-static void
-on_stream(struct session *session, struct message *message, struct request *stream)
-{
-	bool begins = request_is_awaited(stream) && message->from == SIDE_SERVER &&
-	    message->batch == NULL &&
-	    span_is(message->method, session->handshake.dialect->stream_opened);
-	bool repeated = begins && stream->repeats;
-
-	stream->begun |= begins;
-	stream->repeats &= !begins;
-	if (repeated)
-		pass_drop(message, WHY_SWALLOWED);
-	else
-		turns_decide(session, stream, EVENT_PROGRESS_OWED, message);
-}
-
-/*
- * Keeps the notification after the handshake. While a new server is awaited it is dropped: the
- * replay will send it.
- */
-static void
-on_opened(struct session *session, struct message *message)
-{
-	if (session->handshake.era != ERA_MODERN)
-		/* in a batch it has no end of its own */
-		session->handshake.front = message->start + 1;
-	if (are_kept(&session->config)) {
-		recovery_open(session);
-		message->bound = records_keep_opened(&session->records, message);
-	}
-	/* else once a person has the server started again */
-	if (!message->bound && session->config.restarts)
-		state_note_message(SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
-	if (message->bound &&
-	    (session->server.life == SERVER_AWAY || session->server.life == SERVER_HANDSHAKE))
-		pass_take(message, WHY_RELAYED);
-	else
-		pass_on(session, message, WHY_RELAYED);
-}
-
-static void
-receive_notification(struct session *session, struct message *message)
-{
-	const struct dialect *dialect = session->handshake.dialect;
-	struct span method = message->method;
-	struct request *stream = find_stream(message);
-	bool client = message->from == SIDE_CLIENT;
-
-	if (stream != NULL && request_is_aliased(stream))
-		message_replace(message, SCAN_META_SUBSCRIPTION, stream->id.text);
-	if (message->cancel != NULL) {
-		on_cancel(session, message);
-	} else if (client && span_equal(method, ACKS_METHOD)) {
-		pass_drop(message, WHY_MALFORMED_CANCEL);
-	} else if (is_turn_cancel(dialect, message)) {
-		turns_cancelled(session, message);
-	} else if (recovery_is_history(session, message)) {
-		pass_drop(message, WHY_SWALLOWED);
-	} else if (span_is(method, dialect->progress)) {
-		on_progress(session, message);
-	} else if (span_is(method, dialect->task_status)) {
-		on_task_status(session, message);
-	} else if (stream != NULL) {
-		on_stream(session, message, stream);
-	} else {
-		session->server.closed |= client && span_is(method, dialect->closed);
-		if (client && span_is(method, dialect->opened))
-			on_opened(session, message);
-		else
-			pass_on(session, message, WHY_RELAYED);
-	}
-}
-
 /*
  * The elements are decided first, as they may change the ids of the batch. A batch that asks
  * nothing is bound to the present server if one of its elements is.
@@ -866,7 +599,7 @@ receive_batch(struct session *session, struct message *message)
 		if (element.meant == MESSAGE_RESPONSE) {
 			receive_response(session, &element);
 		} else if (element.kind == MESSAGE_NOTIFICATION) {
-			receive_notification(session, &element);
+			notification_receive(session, &element);
 		} else if (element.meant == MESSAGE_REQUEST) {
 			asks = true;
 			note_id(&element);
@@ -888,7 +621,7 @@ receive_message(struct session *session, struct message *message)
 	if (message->kind == MESSAGE_REQUEST)
 		receive_request(session, message);
 	else if (message->kind == MESSAGE_NOTIFICATION)
-		receive_notification(session, message);
+		notification_receive(session, message);
 	else if (message->kind == MESSAGE_RESPONSE)
 		receive_response(session, message);
 	else

@@ -284,3 +284,23 @@ request_is_turn(const struct request *request)
 	return request->from == SIDE_CLIENT && (request->traits & METHOD_TURN) &&
 	    request->token.text.len > 0;
 }
+
+/*
+ * Whether to keep the messages that a new server must be told: for --restart, or because a person
+ * may restart the server.
+ */
+static inline bool
+state_keeps(const struct session_config *config)
+{
+	return config->restarts || config->observed;
+}
+
+/* Forgets the requester's task with this id, if the status says that it has ended. */
+static inline void
+state_end_task(struct pending *tasks, struct id id, struct span status)
+{
+	struct request *task;
+
+	while (dialect_ends_task(status) && (task = pending_find(tasks, id, NAME_ID)) != NULL)
+		pending_remove(task);
+}

@@ -53,3 +53,14 @@ void turns_left(struct session *session);
  * say so.
  */
 void turns_lost(struct session *session, bool last);
+
+/*
+ * ACP: a session/cancel of the client's, as a notification or as a request, that names a session.
+ */
+static inline bool
+turns_is_cancel(const struct dialect *dialect, const struct message *message)
+{
+	return message->from == SIDE_CLIENT && span_is(message->method, dialect->turn_cancel) &&
+	    scan_type(message->scan, SCAN_SESSION_ID) == VALUE_STRING &&
+	    message_value(message, SCAN_SESSION_ID).len > 0;
+}
