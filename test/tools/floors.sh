@@ -137,6 +137,23 @@ done)
 	awk '$2 == "includes" { print $1, $3 }' "$work/edges" | tsort 2>&1 >/dev/null | sed 's/^tsort: //' >"$work/complaints"
 	complain includes
 
+	# cancelctl asks the session for the little that state.c and pending.c have; what else it would link makes it larger.
+	awk '
+	$2 == "calls" { called[$1] = called[$1] " " $5 }
+	END {
+		wanted[1] = "src/cancelctl.c"
+		for (i = count = 1; i <= count; i++) {
+			if (wanted[i] ~ /^src\/core\/session\// && wanted[i] != "src/core/session/state.c")
+				print "cancelctl needs " wanted[i] ", by " by[wanted[i]]
+			for (k = split(called[wanted[i]], path, " "); k > 0; k--)
+				if (!(path[k] in by)) {
+					by[path[k]] = wanted[i]
+					wanted[++count] = path[k]
+				}
+		}
+	}' "$work/edges" >"$work/complaints"
+	complain session
+
 	# A header under include is for several folders; what one folder alone uses stands beside its sources, where
 	# others than its source, or tests, include it.
 	awk -v tests="$(grep -rhoE --include='*.[ch]' '"(core|shell|ctl)/[a-z]+/[a-z_-]+\.h"' test | tr '\n' ' ')" '
