@@ -78,6 +78,37 @@ TEST(many_share_a_token)
 	ck_assert_int_eq(count, SHARERS / 4);
 }
 
+/*
+ * What clients mostly write fits into the block of any freed request: a tool's name, and an id and
+ * a token that are numbers, or one of both a UUID. Variants that look for misuse of memory keep no
+ * block.
+ */
+TESTS(a_request_is_made_of_a_freed_one, 0, 3)
+{
+	static const char uuid[] = "\"7d9e1c02-54ab-4f3e-9d10-5f2f0c1b7a66\"";
+	struct request *small = add("1"), *usual;
+	struct request like = {
+		.id = read(_i == 1 ? uuid : "1234567"),
+		.token = read(_i == 2 ? uuid : "1234567"),
+		.method = SPAN("tools/call"),
+		.name = SPAN("list_directory"),
+		.shown = SPAN("list_directory"),
+	};
+	uintptr_t freed = (uintptr_t)small;
+	void *other;
+
+	usual = pending_add(&pending, &like, SPAN("8"));
+	ck_assert_uint_eq(usual->size, small->size);
+	pending_remove(small);
+	other = malloc(usual->size); /* what malloc would give */
+#ifndef SPARES
+	ck_assert_uint_eq((uintptr_t)pending_add(&pending, &like, SPAN("8")), freed);
+#else
+	ck_assert_uint_ne((uintptr_t)pending_add(&pending, &like, SPAN("8")), freed);
+#endif
+	free(other);
+}
+
 /* The entries of the table, the id looked up, and the entry that is found; -1: none. */
 static const struct {
 	const char *held[4], *asked;
