@@ -99,7 +99,7 @@ BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
 BENCH_SCALE_OBJECTS := $(call objects,test/bench/scale.c)
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
 FUZZ_NAMES := $(filter-out every replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
-FUZZ_NEEDS := $(call objects,test/golden.c) $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
+FUZZ_NEEDS := $(call objects,test/golden.c test/folder.c) $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
 	$(SIM_OBJECTS) $(EXPLORE_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS) \
 	$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS)

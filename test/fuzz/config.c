@@ -10,41 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "home.h"
 #include "shell/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-static char home[] = "/tmp/fuzz-config-XXXXXX";
-static char path[sizeof(home) + 32];
-
-static void
-leave(void)
-{
-	unlink(path);
-	*strrchr(path, '/') = '\0';
-	rmdir(path);
-	*strrchr(path, '/') = '\0';
-	rmdir(path);
-	rmdir(home);
-}
-
-static void
-enter(void)
-{
-	if (mkdtemp(home) == NULL)
-		abort();
-	snprintf(path, sizeof(path), "%s/.config", home);
-	mkdir(path, 0700);
-	strcat(path, "/canceld");
-	mkdir(path, 0700);
-	strcat(path, "/config.json");
-	setenv("HOME", home, 1);
-	unsetenv("XDG_CONFIG_HOME");
-	atexit(leave);
-}
+static char path[HOME_PATH];
 
 /* A file that only the home has is never a reason not to run. */
 static void
@@ -67,9 +40,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	json_t *fault;
 	int fd;
 
-	if (path[0] == '\0')
-		enter();
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (path[0] == '\0') {
+		home_enter(path, ".config/canceld/config.json");
+		folder_put(path, "");
+	}
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (fd < 0 || write(fd, bytes, len) != (ssize_t)len)
 		abort();
 	close(fd);

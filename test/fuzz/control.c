@@ -15,14 +15,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "home.h"
 #include "shell/control.h"
 #include "shell/life.h"
 #include "shell/statistics.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-static char home[] = "/tmp/fuzz-control-XXXXXX";
-static char path[sizeof(home) + 8];
+static char path[HOME_PATH];
 
 struct world {
 	struct options options;
@@ -34,24 +34,6 @@ struct world {
 	struct control control;
 	msec_t now;
 };
-
-static void
-leave(void)
-{
-	rmdir(home);
-}
-
-static void
-enter(void)
-{
-	if (mkdtemp(home) == NULL)
-		abort();
-	snprintf(path, sizeof(path), "%s/s", home);
-	setenv("HOME", home, 1);
-	unsetenv("XDG_CONFIG_HOME");
-	descriptor_loop = ev_loop_new(EVFLAG_AUTO);
-	atexit(leave);
-}
 
 static void
 on_action(void *user, const struct action *action)
@@ -183,8 +165,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	size_t lines = span_count(text, '\n') + 1, answers = 0, at = 0;
 	int fd, idle = 0;
 
-	if (path[0] == '\0')
-		enter();
+	if (path[0] == '\0') {
+		home_enter(path, "s");
+		descriptor_loop = ev_loop_new(EVFLAG_AUTO);
+	}
 	world = (struct world){ .now = 1 };
 	open_world(&world);
 	fd = dial();
