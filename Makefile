@@ -58,6 +58,8 @@ else ifeq ($(VARIANT),cov)
 VARIANT_CFLAGS = -O0 -g --coverage
 VARIANT_LDFLAGS = --coverage -Wl,--wrap=_exit
 export CK_TIMEOUT_MULTIPLIER ?= 20
+# A process that is killed while it keeps its counts spoils them: what gcov says of that is no output of a program.
+export GCOV_ERROR_FILE := $(abspath $(B))/errors
 else ifeq ($(VARIANT),fuzz)
 VARIANT_CPPFLAGS = -DSPARES=1
 VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANITIZERS) -fno-sanitize-recover=all
