@@ -21,13 +21,15 @@ import signal
 import subprocess
 import sys
 
+# Name, command, its limit in seconds, what is built for it.
 SUITES = [
-    ("scenario", ["build/debug/scenario", "test/scenario"], 60),
-    ("sim", ["build/debug/sim", "--seeds", "150"], 60),
-    ("fillers", ["build/debug/scenario", "--fillers", "test/scenario"], 90),
-    ("unit", ["make", "VARIANT=debug", "unit"], 400),
-    ("e2e", ["make", "VARIANT=debug", "e2e"], 600),
-    ("matrix", ["make", "VARIANT=debug", "matrix"], 300),
+    ("scenario", ["build/debug/scenario", "test/scenario"], 60, ["scenario"]),
+    ("sim", ["build/debug/sim", "--seeds", "150"], 60, ["sim"]),
+    ("fillers", ["build/debug/scenario", "--fillers", "test/scenario"], 90, []),
+    ("unit", ["make", "VARIANT=debug", "unit"], 400, ["test-canceld"]),
+    ("e2e", ["make", "VARIANT=debug", "e2e"], 600,
+     ["e2e", "canceld", "cancelctl", "demo-server", "clock-shift.so"]),
+    ("matrix", ["make", "VARIANT=debug", "matrix"], 300, []),
 ]
 # What is replaced, where it stands in code.
 SWAPS = [
@@ -84,17 +86,25 @@ def run(command, seconds):
         return False
 
 
-def build():
-    return run(["make", "-j2", "VARIANT=debug", "LTO=", "build/debug/scenario", "build/debug/sim", "build/debug/test-canceld",
-                "build/debug/e2e", "build/debug/canceld", "build/debug/cancelctl", "build/debug/demo-server",
-                "build/debug/clock-shift.so"], 600)
+def build(names):
+    return not names or run(["make", "-j2", "VARIANT=debug", "LTO="] + ["build/debug/" + name for name in names], 600)
+
+
+def object_of(path):
+    return "obj/" + path[:-2] + ".o"
 
 
 def code_of(path):
     """What the compiler makes of the file."""
-    subprocess.check_call(["objcopy", "--strip-debug", "build/debug/obj/" + path[:-2] + ".o", "build/changed.o"])
+    subprocess.check_call(["objcopy", "--strip-debug", "build/debug/" + object_of(path), "build/changed.o"])
     with open("build/changed.o", "rb") as file:
         return file.read()
+
+
+def fails(suite):
+    """A program that does not link fails too."""
+    _, command, seconds, needs = suite
+    return not (build(needs) and run(command, seconds))
 
 
 def judged():
@@ -121,8 +131,9 @@ def main():
     subprocess.check_call(["git", "-C", tree, "reset", "-q", "--hard", "FETCH_HEAD"])
     os.chdir(tree)
     files = options.files or sorted(glob.glob("src/core/*/*.c") + ["src/shell/process/guardian.c"])
-    if not build():
+    if not build([name for suite in SUITES for name in suite[3]] + [object_of(path) for path in files]):
         sys.exit("HEAD does not build")
+    unchanged = {path: code_of(path) for path in files}
     known = judged()
     tried = set()
     if os.path.exists(options.l):
@@ -140,12 +151,11 @@ def main():
         key = "%s %s %d %s" % (path, source, column, what)
         if key in tried or (path, source, what) in known:
             continue
-        before = code_of(path)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         verdict = None
-        if build() and code_of(path) != before:
-            verdict = next((name for name, command, seconds in suites if not run(command, seconds)), "SURVIVED")
+        if build([object_of(path)]) and code_of(path) != unchanged[path]:
+            verdict = next((suite[0] for suite in suites if fails(suite)), "SURVIVED")
         with open(path, "w", encoding="utf-8") as file:
             file.write(texts[path])
         if verdict is None:
@@ -156,7 +166,6 @@ def main():
             log.write("%s\t%s\n" % (verdict, key))
         if verdict == "SURVIVED":
             print("%s:%d: %s\n\t%s" % (path, line, what, source), flush=True)
-        build()
     print("%d changes: %d killed, %d survived" % (killed + survived, killed, survived))
 
 
