@@ -39,6 +39,7 @@ static const struct {
 	{ "\"\xE6\x97\xA5\"", "\"\\u65E5\"", EQUAL },
 	{ "\"\xF0\x9F\x98\x80\"", "\"\\ud83d\\uDE00\"", EQUAL },
 	{ "\"\\ud83d\"", "\"\\uD83D\"", EQUAL },
+	{ "\"\\ud83d\\ue000\"", "\"\\uD83D\\uE000\"", EQUAL },
 	{ "\"\\u0000\"", "\"\\u0000\"", EQUAL },
 
 	{ "100000000000000", "1e14", EQUAL },

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/compose.h"
 #include "core/limits.h"
 #include "shell/options.h"
 
@@ -352,6 +353,31 @@ TEST(the_tools_of_all_pages_are_heard)
 	policy_free(&policy);
 }
 
+/* A rule may name any tool of a page that is too long, or of which a name is. */
+TESTS(of_a_page_that_is_too_long_nothing_is_said, 0, 2)
+{
+	struct policy policy = { 0 };
+	struct buf page = { 0 }, meant = { 0 };
+	size_t len = _i == 0 ? LIMIT_TOOLS : LIMIT_TOOL + 1;
+
+	ck_assert(read_rule("timeout", "tools/call:sleep=3s", &policy));
+	policy.rules->origin = "command line -t tools/call:sleep=3s";
+	compose(&page, "{'tools':[{'name':'");
+	memset(buf_space(&page, len), 'x', len);
+	buf_added(&page, len);
+	compose(&page, "'},{'name':'slee'}]}");
+	policy_hear_tools(&policy, buf_span(&page));
+	ck_assert(!policy.heard);
+	ck_assert(!policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
+	policy_hear_tools(&policy, SPAN("{\"tools\":[{\"name\":\"slee\"}]}"));
+	policy_hear_tools(&policy, SPAN("{\"tools\":[{\"name\":\"slee\"}]}"));
+	ck_assert(policy.heard);
+	ck_assert(policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
+	policy_free(&policy);
+	buf_free(&page);
+	buf_free(&meant);
+}
+
 /* A server may list pages for ever. */
 TEST(of_a_list_without_end_little_is_kept)
 {
@@ -364,6 +390,43 @@ TEST(of_a_list_without_end_little_is_kept)
 	}
 	ck_assert_uint_le(policy.tools.len, LIMIT_TOOL_NAMES + LIMIT_TOOL);
 	policy_free(&policy);
+}
+
+TEST(of_a_long_address_nothing_is_shown)
+{
+	char shown[NAME_SHOWN], address[2 * NAME_SHOWN] = "https://";
+
+	memset(address + strlen(address), 'h', NAME_SHOWN);
+	ck_assert(span_is(name_shown(span_of(address), true, shown), "*"));
+	address[NAME_SHOWN - 1] = '/';
+	ck_assert_uint_eq(name_shown(span_of(address), true, shown).len, NAME_SHOWN - 1);
+}
+
+/* The first request, and what its protocolVersion is, show the dialect. */
+static const struct {
+	enum framing framing;
+	const char *method, *version;
+	const struct dialect *dialect;
+} firsts[] = {
+	{ FRAMING_NEWLINE, "initialize", "\"2025-11-25\"", &dialect_mcp },
+	{ FRAMING_NEWLINE, "initialize", "1", &dialect_acp },
+	{ FRAMING_NEWLINE, "initialize", "true", &dialect_mcp },
+	{ FRAMING_NEWLINE, "initialize", "", &dialect_mcp },
+	{ FRAMING_NEWLINE, "x", "1", &dialect_mcp },
+	{ FRAMING_HEADER, "initialize", "", &dialect_lsp },
+	{ FRAMING_HEADER, "initialize", "\"2025-11-25\"", &dialect_mcp },
+	{ FRAMING_HEADER, "initialize", "\"2025_11-25\"", &dialect_lsp },
+	{ FRAMING_HEADER, "initialize", "\"2025-11_25\"", &dialect_lsp },
+	{ FRAMING_HEADER, "x", "\"2025-11-25\"", &dialect_lsp },
+	{ FRAMING_HEADER, "server/discover", "", &dialect_mcp },
+	{ FRAMING_HEADER, "build/initialize", "\"2025-11-25\"", &dialect_bsp },
+};
+
+TESTS(the_first_request_shows_the_dialect, 0, COUNT(firsts))
+{
+	ck_assert_ptr_eq(dialect_of_request(firsts[_i].framing, span_of(firsts[_i].method),
+			     span_of(firsts[_i].version)),
+	    firsts[_i].dialect);
 }
 
 static const struct {

@@ -523,8 +523,38 @@ TEST(ignores_long_keys)
 	static char input[MESSAGE_MAX];
 
 	check_scan(repeated(input, "{\"", "id", 20000, "\":1,\"id\":2}"), "object whole, ID=2");
+	check_scan(repeated(input, "{\"\\u0061", "id", 20000, "\":1,\"id\":2}"),
+	    "object whole, ID=2");
 	check_scan(repeated(input, "{\"method\":\"mmm\",\"\\u0061", "kkk", 2000, "\":1,\"id\":2}"),
 	    "object whole, ID=2, METHOD=\"mmm\"");
+}
+
+static enum scan_fault
+fault_of(struct span text)
+{
+	static struct scan scan;
+
+	scan_read(&scan, text);
+	return scan.fault;
+}
+
+/* What is nested too deep is skipped, with the strings in it, long ones too. */
+TEST(skips_strings_that_are_nested_too_deep)
+{
+	enum { DEPTH = SCAN_DEPTH_MAX + 2 };
+	static const char string[] =
+	    "\"a string that is longer than any block, with a bracket: ] \\u005d, and more of it\"";
+	static char input[3 * DEPTH];
+	size_t whole = 2 * DEPTH + strlen(string);
+
+	memset(input, '[', DEPTH);
+	memcpy(input + DEPTH, string, strlen(string));
+	memset(input + DEPTH + strlen(string), ']', DEPTH);
+	ck_assert_int_eq(fault_of(span_at(input, whole)), SCAN_DEPTH);
+	for (size_t len = DEPTH; len < whole; len++)
+		ck_assert_int_ne(fault_of(span_at(input, len)), SCAN_FINE);
+	input[DEPTH + 8] = '\\';
+	ck_assert_int_eq(fault_of(span_at(input, whole)), SCAN_DEPTH);
 }
 
 /* The members of each object are found under their own names only. */
