@@ -54,6 +54,20 @@ expect(const char *array, const char *joined)
 	ck_assert_str_eq(found, joined);
 }
 
+/* A member that is cut is none, and what does not fit is nothing. */
+TEST(members_of_a_prefix_are_copied)
+{
+	static const char object[] = "{\"p/a\":1,\"q/b\":2,\"p/\\u0063\":[3]}";
+	char out[64];
+	size_t len = json_copy_members(SPAN(object), SPAN("p/"), out, sizeof(out));
+
+	ck_assert(span_is(span_at(out, len), "\"p/a\":1,\"p/\\u0063\":[3]"));
+	ck_assert_uint_eq(json_copy_members(SPAN(object), SPAN("p/"), out, len - 1), 0);
+	len = json_copy_members(span_head(SPAN(object), strlen(object) - 1), SPAN("p/"), out,
+	    sizeof(out));
+	ck_assert(span_is(span_at(out, len), "\"p/a\":1"));
+}
+
 TEST(the_elements_of_an_array)
 {
 	expect("[]", "");

@@ -284,6 +284,7 @@ static const struct {
 	{ "tools/call:sl*p=3s", NULL, &dialect_mcp, "echo\nsleep\n" },
 	{ "tools/call:sleep=3s", NULL, &dialect_mcp, "slee\nsleep\n" },
 	{ "tools/call:slep=3s", NULL, &dialect_mcp, NULL },
+	{ "3s", NULL, &dialect_mcp, "echo\n" },
 	{ "tools/call:*=3s", NULL, &dialect_mcp, "echo\n" },
 	{ "prompts/get:slep=3s", NULL, &dialect_mcp, "sleep\n" },
 	{ "tools/list:sleep=3s", NULL, &dialect_acp, NULL },

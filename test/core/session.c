@@ -734,3 +734,69 @@ TEST(what_waits_for_another_server_is_of_bounded_size)
 	ck_assert_uint_le(session->party[SIDE_CLIENT].pending.held, LIMIT_HELD + PART);
 	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
 }
+
+static void
+open_acp_2(void)
+{
+	session_free(session);
+	policy_free(&policy);
+	open_session(SPAN("acp"), false);
+	say_with(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":", 0,
+	    ",\"method\":\"initialize\",\"params\":{\"protocolVersion\":2}}");
+	say_with(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":", 0,
+	    ",\"result\":{\"protocolVersion\":2,\"agentCapabilities\":{}}}");
+	memset(told, 0, sizeof(told));
+}
+
+/* ACP v2: turns that the agent has begun by itself are known, up to a number of sessions. */
+TEST(the_turns_of_agents_are_bounded)
+{
+	static const char update[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s";
+	static const char running[] =
+	    "\",\"update\":{\"sessionUpdate\":\"state_update\",\"state\":\"running\"}}}";
+
+	open_acp_2();
+	ck_assert(!session_turn_runs(session));
+	for (int i = 0; i < LIMIT_TURNS + 2; i++)
+		say_with(SIDE_SERVER, update, i, running);
+	ck_assert(session_turn_runs(session));
+	ck_assert_uint_eq(session->turns.count, LIMIT_TURNS);
+}
+
+/* Also requests that canceld cannot track are asked, until they are written. */
+TEST(what_is_not_tracked_is_asked_until_it_is_written)
+{
+	char line[1200];
+
+	snprintf(line, sizeof(line),
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"%01100d\",\"method\":\"ping\"}\n", 0);
+	ck_assert(!session_asks(session));
+	receive(SIDE_CLIENT, span_of(line));
+	session_hear(session, SIDE_CLIENT);
+	ck_assert(session_asks(session));
+	take(SIDE_CLIENT);
+	ck_assert(!session_asks(session));
+}
+
+/* Only so many acknowledged cancels wait for the end of their request; the last wait in vain. */
+TEST(the_acknowledgements_that_wait_are_bounded)
+{
+	static const char id[] = "{\"jsonrpc\":\"2.0\",\"id\":";
+	char cancel[128];
+
+	session->config.answer_cancelled = true;
+	for (int i = 0; i < 2 * (LIMIT_ACKS + 2); i += 2) {
+		size_t waiting = 0;
+
+		say_with(SIDE_CLIENT, id, i,
+		    ",\"method\":\"tools/call\",\"params\":{\"name\":\"x\"}}");
+		snprintf(cancel, sizeof(cancel),
+		    ",\"method\":\"$/canceld/cancel\",\"params\":{\"id\":%d}}", i);
+		say_with(SIDE_CLIENT, id, i + 1, cancel);
+		for (const struct ack *ack = session->acks.waiting; ack != NULL; ack = ack->next)
+			waiting++;
+		ck_assert_uint_le(waiting, LIMIT_ACKS);
+	}
+	ck_assert_ptr_nonnull(session->acks.waiting);
+}
