@@ -271,6 +271,11 @@ TEST(a_client_that_gives_up_first_is_told)
 	    "mkdir -p $HOME/.config/canceld; echo '{\"timeout\":\"20s\"}' >$HOME/.config/canceld/config.json",
 	    0, "");
 	expect("$CANCELCTL wrap codex -- | grep gives", 1, "");
+	/* A section of the file is for servers by their command too. */
+	expect(
+	    "echo '{\"timeout\":\"20s\",\"servers\":{\"*\":{\"timeout\":\"90s\"}}}' >$HOME/.config/canceld/config.json",
+	    0, "");
+	expect("$CANCELCTL wrap codex --", 0, "(1m30s)");
 	expect("$CANCELCTL wrap --json codex", 0, "\"client_timeout_ms\":60000");
 	/* An option that canceld refuses says nothing of a deadline. */
 	expect("sed -i 's/--wrapped=a/&\", \"--frob/' " CODEX

@@ -105,7 +105,7 @@ program_options(struct options *parsed, char *const *words, size_t *count)
 	while (status == OPTIONS_RUN && words[*count] != NULL &&
 	    argv + *count + 1 < parsed->command && strcmp(words[*count], "--") != 0)
 		++*count;
-	free(argv);
+	/* parsed->command points into argv */
 	return status == OPTIONS_RUN;
 }
 
