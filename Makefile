@@ -318,7 +318,7 @@ bench-scale: $(B)/bench-scale
 
 # Needs strace.
 .PHONY: faults
-faults: $(B)/canceld $(B)/demo-server
+faults: $(PROGRAMS) $(B)/demo-server
 	@$(BINARIES) test/tools/faults.sh
 
 # That a session, its end and cancelctl open nothing in /proc: for VARIANT=portable. Needs strace.

@@ -1,17 +1,18 @@
 #!/bin/bash
-# Usage: CANCELD=... DEMO_SERVER=... faults.sh [OCCURRENCES]
+# Usage: CANCELD=... CANCELCTL=... DEMO_SERVER=... faults.sh [OCCURRENCES]
 # Lets system calls of canceld and its guardian fail, one in each run: every call that a session makes, its first
 # OCCURRENCES, or every write, with some errors each. A run has to end in time, with all answers and status 0 or with a word on stderr;
-# nothing may be left, and its loop may not spin. A call that takes long puts no deadline off. Needs strace.
+# nothing may be left, and its loop may not spin. A call that takes long puts no deadline off. Likewise those of cancelctl's
+# commands: each ends in time, says what failed, and leaves a client's file as it was or as it should be. Needs strace.
 set -u
 
 occurrences=${1:-3}
 writes=40 # of them each may be the one that loses an answer
-: "${CANCELD:?}" "${DEMO_SERVER:?}"
+: "${CANCELD:?}" "${CANCELCTL:?}" "${DEMO_SERVER:?}"
 limit=20 # seconds for one run
 rounds=60 # of the loop, in a short session
 runner=$$
-export CANCELD DEMO_SERVER limit runner
+export CANCELD CANCELCTL DEMO_SERVER limit runner
 work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
@@ -92,7 +93,36 @@ try()
 	[ -z "$wrong" ] || echo "$call $error $number '$options': $wrong: $(tail -n 2 "$work/$name.err" | tr '\n' ' ')"
 	rm -f "$work/$name".*
 }
-export -f try session left
+
+# A command of cancelctl's, to the canceld of start_asked, or with a client's file of its own in the place of FILE.
+ask() # name, command, strace's options...
+{
+	local name=$1 command=$2
+	shift 2
+	cp "$work/unwrapped" "$work/$name.json"
+	# shellcheck disable=SC2086
+	timeout -k 1 "$limit" strace -f -b execve "$@" -- \
+		"$CANCELCTL" ${command/FILE/$work/$name.json} >"$work/$name.out" 2>"$work/$name.err" </dev/null
+}
+
+try_command()
+{
+	kill -0 "$runner" 2>/dev/null || exit 255
+	local call=$1 error=$2 number=$3 command=$4 status=0 wrong=
+	local name=$call.$error.$number.${command//[^a-z]/}
+	ask "$name" "$command" -o /dev/null -e trace="$call" -e inject="$call:error=$error:when=$number" || status=$?
+	case $status in
+	0) [ -s "$work/$name.out" ] || [ -s "$work/$name.err" ] || wrong='status 0 and nothing said' ;;
+	124 | 137) wrong='no end' ;;
+	134 | 139) wrong="a crash: status $status" ;;
+	*) grep -qs 'left alone: .' "$work/$name.out" || [ -s "$work/$name.err" ] || wrong="status $status without a word" ;;
+	esac
+	cmp -s "$work/$name.json" "$work/unwrapped" || cmp -s "$work/$name.json" "$work/wrapped" ||
+		wrong="$wrong; the file is neither the old nor the new one"
+	[ -z "$wrong" ] || echo "cancelctl $command: $call $error $number: $wrong: $(tail -n 2 "$work/$name.err" | tr '\n' ' ')"
+	rm -f "$work/$name".*
+}
+export -f try session left ask try_command
 
 calls() # a trace: the calls from main on, with their numbers, as "CALL FIRST LAST"
 {
@@ -119,9 +149,12 @@ errors_of() # call
 	case $1 in
 	# brk reports no error, so glibc finds none; those of prctl only fail on a kernel that lacks them.
 	# After readlink the sweep tries all process ids, which takes too long under strace.
+	# glibc aborts where a futex fails; where a folder cannot be read, it is empty.
+	futex | getdents64) ;;
 	brk | prctl | readlink | exit_group | execve | rt_sigreturn | set_robust_list | getpid | getppid | get*id | wait4) ;;
 	rt_sig* | setsid | fstat | newfstatat | ioctl) echo ENOMEM ;;
 	open* | pipe* | socketpair | epoll_create1 | eventfd2 | dup* | fcntl) echo EMFILE ENOMEM ;;
+	socket | connect) echo ENOMEM EMFILE ;;
 	epoll_ctl) echo ENOMEM ENOSPC ;;
 	clone* | fork | vfork | mmap | munmap) echo ENOMEM EAGAIN ;;
 	sendto | sendmsg | recvfrom | recvmsg) echo ENOBUFS ENOMEM EINTR ;;
@@ -169,6 +202,23 @@ try_slow_round()
 	grep -q CONFIG_RELOADED "$log" && grep -q TIMED_OUT "$log" && ! grep -q SKEWED "$log"
 }
 
+# A session with an open request, which those commands find and no other one.
+start_asked()
+{
+	mkdir -m 700 "$work/run"
+	export XDG_RUNTIME_DIR="$work/run"
+	mkfifo "$work/asked"
+	env -u E2E_MARK timeout 300 "$CANCELD" --name asked -- "$DEMO_SERVER" <"$work/asked" >"$work/asked.out" 2>"$work/asked.err" &
+	exec 4>"$work/asked"
+	head -n 2 "$work/in" >&4
+	echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":290000}}}' >&4
+	for ((tries = 0; tries < 200; tries++)); do
+		! "$CANCELCTL" ls asked 2>/dev/null | grep -q sleep || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
 failed=0
 if ! try_slow_round; then
 	echo "a slow round counts as sleep: $(tail -n 3 "$work/slow.log" | tr '\n' ' ')"
@@ -186,7 +236,20 @@ done
 runs=$(($(tr -dc '\0' <"$work/plan" | wc -c) / 4))
 # shellcheck disable=SC2016
 xargs -0 -n 4 -P "$(($(nproc) * 2))" bash -c 'try "$@"' try <"$work/plan" >"$work/wrong"
+printf '{"mcpServers":{"a":{"command":"%s"}}}\n' "$DEMO_SERVER" >"$work/unwrapped"
+cp "$work/unwrapped" "$work/wrapped"
+"$CANCELCTL" wrap "$work/wrapped" >/dev/null || failed=1
+start_asked || failed=1
+for command in 'ls' 'ls asked' 'stats asked' 'ping asked' 'set asked tools/call=1h' 'log asked' 'metrics' 'history asked' 'wrap FILE'; do
+	ask trace "$command" -o "$work/trace" || failed=1
+	plan "$command" >>"$work/asked.plan"
+done
+asked=$(($(tr -dc '\0' <"$work/asked.plan" | wc -c) / 4))
+# shellcheck disable=SC2016
+xargs -0 -n 4 -P "$(($(nproc) * 2))" bash -c 'try_command "$@"' try <"$work/asked.plan" >>"$work/wrong"
+grep -q '"id":1,' "$work/asked.out" && echo 'the session that was asked has lost its request' >>"$work/wrong"
+exec 4>&-
 cat "$work/wrong"
-[ "$runs" -gt 0 ] || failed=1
-echo "$runs failing system calls, $(wc -l <"$work/wrong") faults"
+[ "$runs" -gt 0 ] && [ "$asked" -gt 0 ] || failed=1
+echo "$runs failing system calls, $asked of cancelctl's, $(wc -l <"$work/wrong") faults"
 [ "$failed" = 0 ] && [ ! -s "$work/wrong" ]
