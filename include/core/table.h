@@ -50,15 +50,13 @@ enum request_state {
 	REQUEST_STATES
 };
 
-enum request_flag {             /* properties, known from the start */
-	REQUEST_TASK = 1 << 0,  /* params.task: cancelled with tasks/cancel only */
-	REQUEST_ASKED = 1 << 1, /* canceld added its token, for its own use */
-	/* a question that repeats a request of the client's to a new server */
-	REQUEST_AGAIN = 1 << 2,
-	REQUEST_PERSON = 1 << 3, /* the client asks a person for the server */
+enum request_flag {              /* properties, known from the start */
+	REQUEST_TASK = 1 << 0,   /* params.task: cancelled with tasks/cancel only */
+	REQUEST_ASKED = 1 << 1,  /* canceld added its token, for its own use */
+	REQUEST_PERSON = 1 << 2, /* the client asks a person for the server */
 	/* a question that shows whether the server answers such questions */
-	REQUEST_TRIAL = 1 << 4,
-	REQUEST_PROBE = 1 << 5, /* a question whether the server is alive; a trial is one, too */
+	REQUEST_TRIAL = 1 << 3,
+	REQUEST_PROBE = 1 << 4, /* a question whether the server is alive; a trial is one, too */
 };
 
 /*
@@ -123,9 +121,9 @@ struct request {
 	struct pending *in;
 	enum side from : 8; /* the requester */
 	unsigned traits;    /* of the row */
-	/* the word under which it was given up; RELAYED: it was not, before its answer came */
+	/* the word under which it was first given up, or has ended; RELAYED: by its answer */
 	enum why given_up : 8;
-	enum policy_kind passed : 8;  /* of TIMED_OUT: which deadline */
+	enum policy_kind passed : 8; /* the deadline for which it was given up; else a larger one */
 	enum request_state state : 8; /* set with pending_move */
 	unsigned name_count;          /* private, as the next */
 	unsigned size;                /* bytes, with what stands behind it */
@@ -159,7 +157,11 @@ struct request {
 	struct beat beat;    /* --heartbeat */
 	struct seat *seat;   /* owned; NULL: it counts in no place */
 	struct buf progress; /* its latest progress, if that is kept: a message; may be empty */
-	struct buf record;   /* its message, if a new server must be told of it: see records_keep */
+	/*
+	 * its message, if a new server must be told of it, see records_keep; of a question: the
+	 * message of the client's that it repeats to a new server; or empty
+	 */
+	struct buf record;
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t serial; /* no other request of the session has it; a newer one has a larger one */
 	/* private; behind the request, and behind them the bytes of its spans */
@@ -271,18 +273,16 @@ struct request *pending_alike(const struct pending *pending, struct id id, enum 
 static inline msec_t
 request_timeout(const struct request *request)
 {
-	if (request->given_up != WHY_TIMED_OUT && request->given_up != WHY_ANSWERED_FOR_CLIENT)
-		return MSEC_NEVER;
-	return request->deadlines[request->passed].after;
+	return request->passed > POLICY_CAP ? MSEC_NEVER :
+					      request->deadlines[request->passed].after;
 }
 
 /* Where that deadline comes from, for a person. */
 static inline struct span
 request_origin(const struct request *request)
 {
-	const char *origin = request->deadlines[request->passed].origin;
-
-	return request_timeout(request) == MSEC_NEVER ? SPAN_NONE : span_of(origin);
+	return request->passed > POLICY_CAP ? SPAN_NONE :
+					      span_of(request->deadlines[request->passed].origin);
 }
 
 /* The receiver sees a different id than the requester sent. */
@@ -342,6 +342,8 @@ request_is_awaited(const struct request *request)
  */
 enum decide_event {      /* apply.c and requests.c rely on their order: see test/core/decide.c */
 	EVENT_RESPONSE,  /* its response has arrived */
+	EVENT_FAILURE,   /* the same, and it tells of an error */
+	EVENT_CONFIRMED, /* the same in CANCELLING, and it says that the request was cancelled */
 	EVENT_MALFORMED, /* its response is malformed */
 	EVENT_OVERSIZED, /* its response is longer than --max-message, and is thrown away */
 	/* its receiver has gone or does not know its method, and canceld has an answer to it */
@@ -380,10 +382,17 @@ enum decide_step {
 	DECIDE_ANSWER = 1 << 2, /* canceld answers its requester */
 	DECIDE_EXTEND = 1 << 3, /* its idle deadline starts again */
 	DECIDE_REPORT = 1 << 4, /* if no message is at hand, the decision itself is reported */
+	/* how it ends: $/canceld/cancel is told that it has completed, not cancelled; ... */
+	DECIDE_COMPLETED = 1 << 5,
+	DECIDE_CONFIRMED = 1 << 6, /* ... or that its receiver confirmed the cancel */
+	/* what it counts as, not as its word: an answer; a failure; a stream, if it is one */
+	DECIDE_ANSWERED = 1 << 7,
+	DECIDE_FAILED = 1 << 8,
+	DECIDE_STREAM = 1 << 9,
 };
 
 struct decision {
-	unsigned char steps;
+	unsigned short steps;
 	unsigned char next; /* enum request_state */
 	/* enum why, by requester: reported with the message at hand, or by DECIDE_REPORT */
 	unsigned char why[2];

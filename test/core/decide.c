@@ -6,18 +6,13 @@
 SUITE("decide");
 
 /*
- * apply.c and requests.c tell by the order of these which event gives a request up; scenarios tell
- * the rest.
+ * apply.c tells by the order of these whether a response is at hand, and requests.c which event
+ * gives a request up.
  */
-_Static_assert(EVENT_RESPONSE == 0 && EVENT_MALFORMED == 1 && EVENT_OVERSIZED == 2,
-    "what comes in the place of an answer is first");
-_Static_assert(EVENT_CANCEL_OWED == EVENT_CANCEL + 1 &&
-	EVENT_CANCEL_ACKNOWLEDGED == EVENT_CANCEL + 2 && EVENT_TURN_CANCELLED == EVENT_CANCEL + 3,
-    "the cancels of the requester stand together, and no other event between them");
+_Static_assert(EVENT_RESPONSE == 0 && EVENT_FAILURE == 1 && EVENT_CONFIRMED == 2,
+    "the responses are first");
 _Static_assert(EVENT_DEADLINE_OWED == EVENT_DEADLINE + 1 && EVENT_PERSON_OWED == EVENT_PERSON + 1,
     "what gives a request up is followed by the same with an answer owed");
-_Static_assert(EVENT_CANCEL > EVENT_PROGRESS_OWED && EVENT_TERMINATED == EVENT_RECEIVER_GONE - 1,
-    "whatever gives a request up stands between what comes from its receiver, and what becomes of that");
 _Static_assert(WHY_RELAYED == 0, "a new request is not given up");
 
 /*
@@ -41,5 +36,24 @@ TEST(each_request_is_answered_once)
 			if (state == REQUEST_CANCELLING)
 				ck_assert_int_ne(cell->next, REQUEST_WAITING);
 			ck_assert_int_ne(cell->next, REQUEST_QUEUED);
+		}
+}
+
+/*
+ * $/canceld/cancel is told one thing, and the end counts as one; of what was cancelled only a
+ * response completes it.
+ */
+TEST(each_end_counts_as_one_thing)
+{
+	for (int state = REQUEST_QUEUED; state < REQUEST_STATES; state++)
+		for (int event = 0; event < DECIDE_EVENTS; event++) {
+			const struct decision *cell = &decisions[state][event];
+
+			ck_assert(
+			    !(cell->steps & DECIDE_COMPLETED) || !(cell->steps & DECIDE_CONFIRMED));
+			ck_assert(
+			    !(cell->steps & DECIDE_ANSWERED) || !(cell->steps & DECIDE_FAILED));
+			if (state == REQUEST_CANCELLING && event > EVENT_CONFIRMED)
+				ck_assert(!(cell->steps & (DECIDE_ANSWERED | DECIDE_COMPLETED)));
 		}
 }

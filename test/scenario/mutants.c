@@ -31,10 +31,11 @@ struct mutants {
 
 static const char *const states[] = { "none", "queued", "waiting", "cancelling", "abandoned" };
 
-static const char *const events[] = { "response", "malformed", "oversized", "declined",
-	"stream-ended", "progress", "progress-owed", "cancel", "cancel-owed", "cancel-acknowledged",
-	"turn-cancelled", "deadline", "deadline-owed", "unanswered", "person", "person-owed",
-	"requester-gone", "terminated", "receiver-gone", "receiver-lost", "receiver-deaf" };
+static const char *const events[] = { "response", "failure", "confirmed", "malformed", "oversized",
+	"declined", "stream-ended", "progress", "progress-owed", "cancel", "cancel-owed",
+	"cancel-acknowledged", "turn-cancelled", "deadline", "deadline-owed", "unanswered",
+	"person", "person-owed", "requester-gone", "terminated", "receiver-gone", "receiver-lost",
+	"receiver-deaf" };
 
 _Static_assert(sizeof(states) / sizeof(states[0]) == REQUEST_STATES, "each state has a name");
 _Static_assert(sizeof(events) / sizeof(events[0]) == DECIDE_EVENTS, "each event has a name");
@@ -229,14 +230,15 @@ static void
 try_cell(struct mutants *mutants, int state, int event)
 {
 	struct decision *cell = &decisions[state][event];
+	unsigned short changed;
 	unsigned char value, words[2];
 	char name[64];
 	int i;
 
 	snprintf(name, sizeof(name), "%s/%s", states[state], events[event]);
 	for (i = 0; steps[i] != NULL; i++) {
-		value = (unsigned char)(cell->steps ^ 1u << i);
-		try_mutant(mutants, &cell->steps, &value, 1, "%s: %s %s", name,
+		changed = (unsigned short)(cell->steps ^ 1u << i);
+		try_mutant(mutants, &cell->steps, &changed, sizeof(changed), "%s: %s %s", name,
 		    cell->steps >> i & 1 ? "no" : "also", steps[i]);
 	}
 	for (i = 0; i < REQUEST_STATES; i++) {

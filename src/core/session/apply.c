@@ -143,49 +143,34 @@ apply_grace(struct session *session, struct request *request)
 	request->graced = true;
 }
 
-/* What the client is told if it has cancelled the request with $/canceld/cancel. */
-static enum outcome
-outcome_of(const struct request *request, enum decide_event event, const struct message *message)
+/* They stand, whatever answer comes within the grace. */
+static const bool final[TALLIES] = { [TALLY_TIMED_OUT] = true, [TALLY_BY_PERSON] = true };
+
+/* What the end of the request counts as. */
+static enum tally
+tally_of(const struct request *request, unsigned steps)
 {
-	if (request->given_up == WHY_RELAYED)
-		return OUTCOME_COMPLETED;
-	if (event != EVENT_RESPONSE)
-		return OUTCOME_CANCELLED;
-	return dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
+	enum tally given_up = endings[request->given_up].tally;
+
+	if ((steps & DECIDE_STREAM) && (request->traits & METHOD_STREAM))
+		return TALLY_STREAMS;
+	return final[given_up]        ? given_up :
+	    (steps & DECIDE_FAILED)   ? TALLY_FAILED :
+	    (steps & DECIDE_ANSWERED) ? TALLY_ANSWERED :
+					given_up;
 }
 
 /*
- * What the end of the request counts as: as given up, unless the answer came although its requester
- * had cancelled it.
+ * Reports and counts that a request has ended, or that its answer is no longer awaited. response:
+ * the message at hand if it is one, or NULL.
  */
-static enum tally
-tally_of(const struct request *request, enum decide_event event, enum why why, enum outcome outcome,
-    const struct message *message)
-{
-	enum tally tally =
-	    endings[request->given_up == WHY_RELAYED ? why : request->given_up].tally;
-
-	if (tally == TALLY_CANCELLED && event <= EVENT_OVERSIZED && outcome != OUTCOME_CONFIRMED)
-		tally = endings[why].tally;
-	if (event == EVENT_STREAM_ENDED ||
-	    (tally == TALLY_LEFT && (request->traits & METHOD_STREAM)))
-		return TALLY_STREAMS;
-	/* A client that asks with server/discover for the modern era goes on without it. */
-	if (event == EVENT_RESPONSE && tally == TALLY_ANSWERED &&
-	    !(request->traits & METHOD_DISCOVERY) && !span_is(message_answer(message), "result"))
-		return TALLY_FAILED;
-	return tally;
-}
-
-/* Reports and counts that a request has ended, or that its answer is no longer awaited. */
 static void
-note_end(struct session *session, struct request *request, enum decide_event event, enum why why,
-    const struct message *message)
+note_end(struct session *session, struct request *request, unsigned steps, enum why why,
+    const struct message *response)
 {
-	enum outcome outcome = outcome_of(request, event, message);
 	struct action action = action_of(VERB_END, request->from, why, request);
 
-	action.tally = tally_of(request, event, why, outcome, message);
+	action.tally = tally_of(request, steps);
 	action.serial = request->serial;
 	action.dismissed = session->server.dismissed;
 	action.at_once =
@@ -197,13 +182,16 @@ note_end(struct session *session, struct request *request, enum decide_event eve
 		if (request->seat != NULL)
 			action.held =
 			    request_waits(request) ? action.elapsed : request->seat->waited;
-		action.outcome = event == EVENT_RESPONSE ? message_answer(message) : SPAN_NONE;
+		action.outcome = response == NULL ? SPAN_NONE : message_answer(response);
 		action.traceparent = request->traceparent;
 	}
 	journal_end(&session->journal, &action);
 	if (request == session->excuse)
 		session->excuse = state_excuse(session, request->older);
-	acks_end(session, request, outcome);
+	acks_end(session, request,
+	    steps & DECIDE_COMPLETED     ? OUTCOME_COMPLETED :
+		steps & DECIDE_CONFIRMED ? OUTCOME_CONFIRMED :
+					   OUTCOME_CANCELLED);
 	records_end(&session->records, request);
 }
 
@@ -233,7 +221,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	enum why why = (enum why)cell->why[request->from];
 	bool told;
 
-	if (request->given_up == WHY_RELAYED && event >= EVENT_CANCEL && event <= EVENT_TERMINATED)
+	if (request->given_up == WHY_RELAYED && cell->next != request->state)
 		request->given_up = why;
 	if (state == REQUEST_QUEUED && cell->next == REQUEST_ENDED) {
 		request->cancel_sent = true;
@@ -258,7 +246,8 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	}
 	if (request_is_awaited(request) &&
 	    (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
-		note_end(session, request, event, why, message);
+		note_end(session, request, cell->steps, why,
+		    event <= EVENT_CONFIRMED ? message : NULL);
 	buf_clear(&session->fault);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);

@@ -75,21 +75,13 @@ read_handshake(struct session *session, const struct message *message)
 	return row;
 }
 
-/* Refuses the request at hand, for canceld's own reason. */
-static void
-refuse(struct session *session, struct message *message, int code, const char *cause,
-    const char *text, enum why why)
-{
-	reply_error(session, message, why, code, cause, span_of(text));
-	pass_drop(message, why);
-}
-
 /* Refuses the request at hand because too many are outstanding. */
 static void
 refuse_more(struct session *session, struct message *message, const char *text)
 {
-	refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests",
-	    text, WHY_TOO_MANY);
+	reply_error(session, message, WHY_TOO_MANY, session->handshake.dialect->failure_code,
+	    "too-many-requests", span_of(text));
+	pass_drop(message, WHY_TOO_MANY);
 }
 
 /*
@@ -265,21 +257,11 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	message_edit(message, scan_value(scan, object)->offset + 1, 0, buf_span(text));
 }
 
-/* The serial of the sender's task that the message names; 0: it names none that goes on. */
-static uint64_t
-serial_of_task(const struct session *session, const struct message *message)
-{
-	struct request *task = pending_find(&session->tasks[message->from],
-	    message_id(message, SCAN_TASK_ID), NAME_ID);
-
-	return task == NULL ? 0 : task->serial;
-}
-
 /* Enters the request in the table, and passes it, or holds it. */
 static void
 enter(struct session *session, struct message *message, const struct method *row)
 {
-	struct request *request;
+	struct request *request, *task;
 	struct place *place;
 	struct entry entry;
 
@@ -309,8 +291,10 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (message->from == SIDE_SERVER)
 		request->answer = answers_find(session, message, row->traits, &request->items);
 	heartbeat_begin(session, request);
-	if (row->traits & METHOD_RESULT)
-		request->task = serial_of_task(session, message);
+	if ((row->traits & METHOD_RESULT) &&
+	    (task = pending_find(&session->tasks[message->from], message_id(message, SCAN_TASK_ID),
+		 NAME_ID)) != NULL)
+		request->task = task->serial;
 	request->heard = lane_received_to(message->reader->lane);
 	if (message->from == SIDE_CLIENT && !(request->traits & METHOD_START) &&
 	    state_is_opening(session)) {
@@ -319,11 +303,9 @@ enter(struct session *session, struct message *message, const struct method *row
 	} else {
 		pending_begin(request);
 	}
-	if (request_is_aliased(request))
-		state_note(&session->journal, message->to, WHY_ALIASED, request, request->wire_id);
-	else if (request_has_other_token(request))
+	if (request_is_aliased(request) || request_has_other_token(request))
 		state_note(&session->journal, message->to, WHY_ALIASED, request,
-		    request->wire_token);
+		    request_is_aliased(request) ? request->wire_id : request->wire_token);
 	if (request->flags & REQUEST_ASKED)
 		state_note(&session->journal, message->to, WHY_PROGRESS_ASKED, request,
 		    request->token.text);
@@ -395,9 +377,10 @@ receive_request(struct session *session, struct message *message)
 		state_count(session, message, TALLY_UNTRACKED, WHY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED);
 	} else if (session->config.legacy && client && (row->traits & METHOD_DISCOVERY)) {
-		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
-		    "the server does not know server/discover (see the option --legacy of canceld)",
-		    WHY_PROBE_ANSWERED);
+		reply_error(session, message, WHY_PROBE_ANSWERED, CODE_METHOD_NOT_FOUND, NULL,
+		    SPAN(
+			"the server does not know server/discover (see the option --legacy of canceld)"));
+		pass_drop(message, WHY_PROBE_ANSWERED);
 	} else if (turns_is_cancel(session->handshake.dialect, message)) {
 		turns_cancelled(session, message);
 	} else if (!client && answer_at_once(session, message, row->traits)) {
@@ -543,6 +526,17 @@ describe_error(struct session *session, const struct message *message)
 	return buf_span(&session->scratch);
 }
 
+static enum decide_event
+event_of(const struct message *message, const struct request *request)
+{
+	if (request->state == REQUEST_CANCELLING && dialect_says_cancelled(message->scan))
+		return EVENT_CONFIRMED;
+	/* A client that asks with server/discover for the modern era goes on without it. */
+	return (request->traits & METHOD_DISCOVERY) || span_is(message_answer(message), "result") ?
+	    EVENT_RESPONSE :
+	    EVENT_FAILURE;
+}
+
 static void
 receive_response(struct session *session, struct message *message)
 {
@@ -577,7 +571,8 @@ receive_response(struct session *session, struct message *message)
 		on_answer(session, message, request);
 		declined = answers_refused(session, message, request);
 	}
-	turns_decide(session, request, declined ? EVENT_DECLINED : EVENT_RESPONSE, message);
+	turns_decide(session, request, declined ? EVENT_DECLINED : event_of(message, request),
+	    message);
 }
 
 /*

@@ -416,7 +416,6 @@ send_records(struct session *session, enum server_life stage, unsigned trait)
 		    record->string,
 		    /* a person may have to act */
 		    trait == METHOD_LOGIN ? TIME_START : TIME_REPLAY);
-		question->flags = REQUEST_AGAIN;
 		buf_keep(&question->record, buf_span(&record->text));
 		send_again(session, buf_span(&record->text), question);
 	}
@@ -694,7 +693,7 @@ recovery_answered(struct session *session, struct message *message, enum why why
 		session->probe.question = NULL;
 		release_queue(session);
 		recovery_ask_again(session);
-	} else if (replays && (question->flags & REQUEST_AGAIN)) {
+	} else if (replays && question->record.len > 0) {
 		replay_answered(session, question, message);
 	}
 	pending_remove(question);
@@ -731,7 +730,7 @@ recovery_expire(struct session *session, enum side asker)
 			expire_trial(session, question);
 		} else if (question == session->probe.question) {
 			expire_probe(session, question);
-		} else if (question->flags & REQUEST_AGAIN) {
+		} else if (question->record.len > 0) {
 			if (server_is_replaying(&session->server))
 				give_up(session, question);
 		} else {

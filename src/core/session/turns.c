@@ -68,7 +68,7 @@ turns_decide(struct session *session, struct request *request, enum decide_event
     struct message *message)
 {
 	/* Only the answer to a prompt begins its turn. A stopReason, as in v1, would end it. */
-	bool begun = request_is_turn(request) && runs_on(session) && event == EVENT_RESPONSE &&
+	bool begun = request_is_turn(request) && runs_on(session) && event <= EVENT_CONFIRMED &&
 	    scan_has(message->scan, SCAN_RESULT) && !scan_has(message->scan, SCAN_STOP_REASON);
 
 	if (begun)

@@ -6,12 +6,20 @@ enum { /* one-letter steps, so that the table reads as a table */
 	A = DECIDE_ANSWER,
 	E = DECIDE_EXTEND,
 	R = DECIDE_REPORT,
+	D = DECIDE_COMPLETED,
+	F = DECIDE_FAILED,
+	S = DECIDE_STREAM,
 };
 
 #define CELL(event, steps, next, why) \
 	[EVENT_##event] = { steps, REQUEST_##next, { WHY_##why, WHY_##why } }
 /* The same cell for the event and for its form with an answer owed. */
 #define BOTH(event, ...) CELL(event, __VA_ARGS__), CELL(event##_OWED, __VA_ARGS__)
+/* The same cell for every response, but for what the request counts as. */
+#define RESPONSES(steps, next, why) \
+	CELL(RESPONSE, steps | D | DECIDE_ANSWERED, next, why), \
+	    CELL(FAILURE, steps | D | F, next, why), \
+	    CELL(CONFIRMED, steps | DECIDE_CONFIRMED, next, why)
 /* A request of the server's has another word. */
 #define SIDES(event, steps, next, why, server_why) \
 	[EVENT_##event] = { steps, REQUEST_##next, { WHY_##why, WHY_##server_why } }
@@ -20,10 +28,10 @@ enum { /* one-letter steps, so that the table reads as a table */
 TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 	[REQUEST_QUEUED] = {
 		/* the receiver cannot have seen the request */
-		CELL(RESPONSE,            0, WAITING, STRAY),
+		RESPONSES(                0, WAITING, STRAY),
 		CELL(MALFORMED,           R, WAITING, STRAY),
 		CELL(OVERSIZED,           R, WAITING, OVERSIZED),
-		SIDES(DECLINED,           A | R, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
+		SIDES(DECLINED,           A | R | D, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
 		CELL(STREAM_ENDED,        0, WAITING, FORBIDDEN_CANCEL),
 		BOTH(PROGRESS,            P | E, WAITING, RELAYED),
 		CELL(CANCEL,              0, ENDED, CANCEL_UNSENT),
@@ -33,20 +41,20 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		BOTH(DEADLINE,            A | R, ENDED, TIMED_OUT),
 		CELL(UNANSWERED,          A | R, ENDED, ANSWERED_FOR_CLIENT),
 		BOTH(PERSON,              A | R, ENDED, OPERATOR_CANCELLED),
-		SIDES(REQUESTER_GONE,     R, ENDED, CLIENT_GONE, SERVER_GONE),
-		CELL(TERMINATED,          A | R, ENDED, TERMINATED),
-		SIDES(RECEIVER_GONE,      A | R, ENDED, SERVER_GONE, UNANSWERABLE),
+		SIDES(REQUESTER_GONE,     R | S, ENDED, CLIENT_GONE, SERVER_GONE),
+		CELL(TERMINATED,          A | R | S, ENDED, TERMINATED),
+		SIDES(RECEIVER_GONE,      A | R | D, ENDED, SERVER_GONE, UNANSWERABLE),
 		/* it will be written to the next server */
 		CELL(RECEIVER_LOST,       0, WAITING, SERVER_LOST),
-		CELL(RECEIVER_DEAF,       A | R, ENDED, SERVER_GONE),
+		CELL(RECEIVER_DEAF,       A | R | D, ENDED, SERVER_GONE),
 	},
 	[REQUEST_WAITING] = {
-		CELL(RESPONSE,            P, ENDED, RELAYED),
-		CELL(MALFORMED,           A | R, ENDED, MALFORMED),
-		CELL(OVERSIZED,           A | R, ENDED, OVERSIZED),
-		SIDES(DECLINED,           A | R, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
+		RESPONSES(                P, ENDED, RELAYED),
+		CELL(MALFORMED,           A | R | D, ENDED, MALFORMED),
+		CELL(OVERSIZED,           A | R | D, ENDED, OVERSIZED),
+		SIDES(DECLINED,           A | R | D, ENDED, PROBE_ANSWERED, ANSWERED_FOR_CLIENT),
 		/* a result may still follow */
-		CELL(STREAM_ENDED,        P, ABANDONED, CANCEL_FORWARDED),
+		CELL(STREAM_ENDED,        P | D | S, ABANDONED, CANCEL_FORWARDED),
 		BOTH(PROGRESS,            P | E, WAITING, RELAYED),
 		CELL(CANCEL,              C, ABANDONED, CANCEL_FORWARDED),
 		CELL(CANCEL_OWED,         C, CANCELLING, CANCEL_FORWARDED),
@@ -58,16 +66,16 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		CELL(UNANSWERED,          C | A | R, ABANDONED, ANSWERED_FOR_CLIENT),
 		CELL(PERSON,              C | A | R, ABANDONED, OPERATOR_CANCELLED),
 		CELL(PERSON_OWED,         C | R, CANCELLING, OPERATOR_CANCELLED),
-		SIDES(REQUESTER_GONE,     C | R, ABANDONED, CLIENT_GONE, SERVER_GONE),
-		CELL(TERMINATED,          C | A | R, ABANDONED, TERMINATED),
-		SIDES(RECEIVER_GONE,      A | R, ENDED, SERVER_GONE, UNANSWERABLE),
-		CELL(RECEIVER_LOST,       A | R, ENDED, SERVER_LOST),
-		CELL(RECEIVER_DEAF,       A | R, ABANDONED, SERVER_GONE),
+		SIDES(REQUESTER_GONE,     C | R | S, ABANDONED, CLIENT_GONE, SERVER_GONE),
+		CELL(TERMINATED,          C | A | R | S, ABANDONED, TERMINATED),
+		SIDES(RECEIVER_GONE,      A | R | D, ENDED, SERVER_GONE, UNANSWERABLE),
+		CELL(RECEIVER_LOST,       A | R | D, ENDED, SERVER_LOST),
+		CELL(RECEIVER_DEAF,       A | R | D, ABANDONED, SERVER_GONE),
 	},
 	[REQUEST_CANCELLING] = {
-		CELL(RESPONSE,            P, ENDED, RELAYED),
-		CELL(MALFORMED,           A | R, ENDED, MALFORMED),
-		CELL(OVERSIZED,           A | R, ENDED, OVERSIZED),
+		RESPONSES(                P, ENDED, RELAYED),
+		CELL(MALFORMED,           A | R | F, ENDED, MALFORMED),
+		CELL(OVERSIZED,           A | R | F, ENDED, OVERSIZED),
 		CELL(DECLINED,            A | R, ENDED, CANCEL_ANSWERED),
 		CELL(STREAM_ENDED,        0, CANCELLING, REPEATED_CANCEL),
 		CELL(PROGRESS,            0, CANCELLING, LATE_PROGRESS),
@@ -85,7 +93,7 @@ TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		CELL(RECEIVER_DEAF,       A | R, ABANDONED, CANCEL_ANSWERED),
 	},
 	[REQUEST_ABANDONED] = {
-		CELL(RESPONSE,            0, ENDED, LATE),
+		RESPONSES(                0, ENDED, LATE),
 		CELL(MALFORMED,           0, ABANDONED, LATE),
 		CELL(OVERSIZED,           0, ENDED, OVERSIZED),
 		CELL(DECLINED,            0, ENDED, LATE),

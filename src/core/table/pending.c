@@ -73,12 +73,6 @@ keep_wire(char **at, struct span *name, struct span own)
 		*name = own;
 }
 
-static bool
-is_tombstone(const struct request *request)
-{
-	return request->state == REQUEST_ABANDONED;
-}
-
 static void
 add_name(struct request *request, struct span text, uint64_t hash)
 {
@@ -122,6 +116,7 @@ pending_add(struct pending *pending, const struct request *like, struct span sec
 	request->size = (unsigned)size;
 	request->in = pending;
 	request->from = pending->from;
+	request->passed = POLICY_CAP + 1;
 	request->idle.owner = request->hard.owner = request->beat.alarm.owner =
 	    request->heed.owner = request;
 	keep(&at, &request->id.text);
@@ -194,7 +189,7 @@ pending_arm(struct request *request, msec_t duration)
 {
 	struct pending *pending = request->in;
 
-	alarm_arm(is_tombstone(request) ? &pending->linger : &pending->hard, &request->hard,
+	alarm_arm(!request_is_awaited(request) ? &pending->linger : &pending->hard, &request->hard,
 	    duration, pending->clocks->steady);
 }
 
@@ -203,12 +198,12 @@ pending_move(struct request *request, enum request_state state)
 {
 	struct map *names = request->in->names;
 
-	assert(state >= REQUEST_WAITING && !is_tombstone(request));
+	assert(state >= REQUEST_WAITING && request_is_awaited(request));
 	alarm_disarm(&request->beat.alarm);
 	count_state(request, SIZE_MAX);
 	request->state = state;
 	count_state(request, 1);
-	if (!is_tombstone(request))
+	if (request_is_awaited(request))
 		return;
 	buf_free(&request->progress);
 	for (size_t i = 0; i < request->name_count; i++) {
@@ -254,7 +249,7 @@ pending_remove(struct request *request)
 	buf_free(&request->record);
 	count_state(request, SIZE_MAX);
 	for (size_t i = 0; i < request->name_count; i++)
-		map_remove(&pending->names[is_tombstone(request)], &request->names[i].entry);
+		map_remove(&pending->names[!request_is_awaited(request)], &request->names[i].entry);
 	*(request->older != NULL ? &request->older->newer : &pending->oldest) = request->newer;
 	*(request->newer != NULL ? &request->newer->older : &pending->newest) = request->older;
 	pending->count--;
@@ -332,7 +327,7 @@ pending_next_by_token(const struct pending *pending, struct id wire_token,
 	for (name = after->names; name->text.ptr != after->wire_token.ptr;)
 		name++;
 	next = with_text(map_next(&name->entry), wire_token.text);
-	if (next != NULL || is_tombstone(after))
+	if (next != NULL || !request_is_awaited(after))
 		return next;
 	return with_text(map_first(&pending->names[true], name->entry.hash), wire_token.text);
 }
