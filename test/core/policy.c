@@ -363,10 +363,10 @@ TESTS(of_a_page_that_is_too_long_nothing_is_said, 0, 2)
 
 	ck_assert(read_rule("timeout", "tools/call:sleep=3s", &policy));
 	policy.rules->origin = "command line -t tools/call:sleep=3s";
-	compose(&page, "{'tools':[{'name':'");
+	compose_json(&page, "{\"tools\":[{\"name\":\"");
 	memset(buf_space(&page, len), 'x', len);
 	buf_added(&page, len);
-	compose(&page, "'},{'name':'slee'}]}");
+	compose_json(&page, "\"},{\"name\":\"slee\"}]}");
 	policy_hear_tools(&policy, buf_span(&page));
 	ck_assert(!policy.heard);
 	ck_assert(!policy_meant(&policy, policy.rules, &dialect_mcp, &meant));

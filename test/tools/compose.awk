@@ -1,5 +1,5 @@
 # Usage: awk -f compose.awk FILE.c
-# Writes the file with the formats of compose spelled as those of printf, for compose.sh.
+# Writes the file with the formats of compose_json and compose_text spelled as those of printf, for compose.sh.
 {
 	line = $0
 	result = ""
@@ -8,13 +8,13 @@
 		result = result substr(line, 1, RSTART - 1)
 		line = substr(line, RSTART + RLENGTH)
 		if (depth == 0)
-			within = part == "compose" && line ~ /^\(/ || within && part == "("
+			within = part ~ /^compose_(json|text)$/ && line ~ /^\(/ ? part : within && part == "(" ? within : ""
 		if (within && part == "(")
 			depth++
 		else if (within && part == ")")
 			depth--
 		else if (within && depth > 0 && part ~ /^"/) {
-			gsub(/%[bem]/, "%ls", part)
+			gsub(within == "compose_json" ? "%[bem]" : "%b", "%ls", part)
 			gsub(/%d/, "%ld", part)
 		}
 		result = result part

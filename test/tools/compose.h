@@ -1,4 +1,4 @@
-/* Calls of compose as calls of printf; see compose.sh. An int64_t is a long. */
+/* Calls of compose_json and compose_text as calls of printf; see compose.sh. An int64_t is a long. */
 #pragma once
 
 #include <wchar.h>
@@ -25,7 +25,8 @@
 void compose_checked(struct buf *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-#define compose(out, ...) compose_checked(out, PARTS(__VA_ARGS__))
+#define compose_json(out, ...) compose_checked(out, PARTS(__VA_ARGS__))
+#define compose_text(out, ...) compose_checked(out, PARTS(__VA_ARGS__))
 
 /* Of a header, which compose.awk does not read. */
 #undef COMPOSE_TURN_CANCEL

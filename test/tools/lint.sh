@@ -60,7 +60,7 @@ manuals=$(find man -name '*.[1-8]')
 	fi
 
 	echo "$units" | grep '^src/' | grep -v -e system_darwin -e '/compose\.c' | xargs test/tools/compose.sh ||
-		fail 'a format of compose does not fit its arguments'
+		fail 'a format of compose_json or compose_text does not fit its arguments'
 
 	if have shellcheck; then
 		shellcheck $scripts src/package/arch/PKGBUILD || fail shellcheck

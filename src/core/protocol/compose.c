@@ -4,9 +4,6 @@
 
 #include "core/json.h"
 
-/*
- * As the text of a string, escaped as RFC 8259 section 7 requires. What is not UTF-8 becomes '?'.
- */
 static void
 put_escaped(struct buf *out, struct span text)
 {
@@ -26,28 +23,24 @@ put_escaped(struct buf *out, struct span text)
 	}
 }
 
-void
-compose(struct buf *out, const char *format, ...)
+static void
+put(struct buf *out, bool json, const char *format, va_list values)
 {
 	char storage[SPAN_NUMBER_MAX];
 	struct span bytes;
-	va_list values;
 	size_t plain;
 
-	va_start(values, format);
 	do {
-		plain = strcspn(format, "'%");
+		plain = strcspn(format, "%");
 		buf_append(out, span_at(format, plain));
 		format += plain;
 		format += *format == '%';
 		switch (*format) {
 		case '\0':
 			break;
-		case '\'':
-			buf_append(out, SPAN("\""));
-			break;
 		case 's':
-			buf_append(out, span_of(va_arg(values, const char *)));
+			bytes = span_of(va_arg(values, const char *));
+			(json ? put_escaped : buf_append)(out, bytes);
 			break;
 		case 'd':
 			buf_append(out, span_number(va_arg(values, int64_t), storage));
@@ -60,11 +53,30 @@ compose(struct buf *out, const char *format, ...)
 			break;
 		case 'm':
 			if ((bytes = va_arg(values, struct span)).len > 0)
-				compose(out, ",'_meta':{%b}", bytes);
+				compose_json(out, ",\"_meta\":{%b}", bytes);
 			break;
 		default:
-			assert(false && "no conversion of compose");
+			assert(false && "no such conversion");
 		}
 	} while (*format++ != '\0');
+}
+
+void
+compose_text(struct buf *out, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	put(out, false, format, values);
+	va_end(values);
+}
+
+void
+compose_json(struct buf *out, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	put(out, true, format, values);
 	va_end(values);
 }

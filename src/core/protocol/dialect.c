@@ -60,8 +60,8 @@ TABLE_CONST struct dialect dialect_mcp = {
 	.token_fields = { SCAN_META_TOKEN },
 	.asked_object = SCAN_REQUEST_META,
 	.asked_member = "progressToken",
-	.heartbeat = "{'jsonrpc':'2.0','method':'%s','params':{'progressToken':%b,"
-		     "'message':'canceld: still waiting, %ds','progress':%b}}",
+	.heartbeat = "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"progressToken\":%b,"
+		     "\"message\":\"canceld: still waiting, %ds\",\"progress\":%b}}",
 	.task_cancel = "tasks/cancel",
 	.task_status = "notifications/tasks/status",
 	.tasks_since = "2025-11-25",
@@ -147,8 +147,9 @@ TABLE_CONST struct dialect dialect_lsp = {
 	.token_fields = { SCAN_WORK_TOKEN, SCAN_PARTIAL_TOKEN },
 	.asked_object = SCAN_PARAMS,
 	.asked_member = "workDoneToken",
-	.heartbeat = "{'jsonrpc':'2.0','method':'%s','params':{'token':%b,"
-		     "'value':{'kind':'report','message':'canceld: still waiting, %ds'}}}",
+	.heartbeat =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"token\":%b,"
+	    "\"value\":{\"kind\":\"report\",\"message\":\"canceld: still waiting, %ds\"}}}",
 	.opened = "initialized",
 	.closed = "exit",
 	.methods = lsp_methods,

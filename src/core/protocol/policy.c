@@ -184,7 +184,7 @@ policy_hear_tools(struct policy *policy, struct span result)
 		    span_count(name, '\n') > 0)
 			policy->more = true;
 		else if (name.len > 0)
-			compose(&policy->tools, "%b\n", name);
+			compose_text(&policy->tools, "%b\n", name);
 	}
 	policy->heard = !policy->more;
 }
@@ -231,7 +231,7 @@ policy_meant(const struct policy *policy, const struct policy_rule *rule,
 	const char *like = answer ? dialect_result_like(method, span_of(rule->text)) : NULL;
 
 	if (like != NULL && !rule->matched) {
-		compose(meant, "%b=%s", method, like);
+		compose_text(meant, "%b=%s", method, like);
 		return true;
 	}
 	if (rule->matched || value == NULL || method.len == 0 || span_last(method, '*') != NULL ||
@@ -244,14 +244,14 @@ policy_meant(const struct policy *policy, const struct policy_rule *rule,
 	if (call && (fits || (int)rule->source < POLICY_SECTION + (tool.len == 0)))
 		return false;
 	if (call && tool.len == 0) {
-		compose(meant, "another tool: the server lists none of this name");
+		compose_text(meant, "another tool: the server lists none of this name");
 		return true;
 	}
-	compose(meant, typo ? "%b" : "tools/call", near);
-	compose(meant, bare ? ":%b" : "", tool.len > 0 ? tool : method);
-	compose(meant, rule->name != NULL ? ":%b" : "",
+	compose_text(meant, typo ? "%b" : "tools/call", near);
+	compose_text(meant, bare ? ":%b" : "", tool.len > 0 ? tool : method);
+	compose_text(meant, rule->name != NULL ? ":%b" : "",
 	    known && tool.len > 0 ? tool : policy_shown(rule, shown));
-	compose(meant, "%s", value);
+	compose_text(meant, "%s", value);
 	return true;
 }
 

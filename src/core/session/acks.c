@@ -62,8 +62,9 @@ acks_report(struct journal *journal, const struct scan *ack, const char *outcome
 void
 acks_send(struct session *session, const struct scan *ack, enum outcome outcome)
 {
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}",
-	    scan_text(ack, SCAN_ID), scan_text(ack, SCAN_PARAMS_ID), outcomes[outcome].members);
+	compose_json(state_scratch(session),
+	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":{\"id\":%b,%b}}", scan_text(ack, SCAN_ID),
+	    scan_text(ack, SCAN_PARAMS_ID), span_of(outcomes[outcome].members));
 	state_answer(session, SIDE_SERVER);
 	acks_report(&session->journal, ack, outcomes[outcome].word);
 }

@@ -56,8 +56,8 @@ answers_result(struct session *session, const char *result, int items)
 		return whole;
 	buf_set(text, SPAN("["));
 	for (int i = 0; i < items; i++)
-		compose(text, i > 0 ? ",%b" : "%b", element);
-	compose(text, "]");
+		compose_json(text, i > 0 ? ",%b" : "%b", element);
+	compose_json(text, "]");
 	return buf_span(text);
 }
 
@@ -71,7 +71,7 @@ answers_would_help(const struct session *session, struct buf *text)
 		asked = asked->newer;
 	if (state_asks_person(session) || (asked == NULL && refused.len == 0))
 		return false;
-	compose(text, "the %s: --answer %b=JSON answers it",
+	compose_text(text, "the %s: --answer %b=JSON answers it",
 	    asked != NULL ? "server waits for the client" :
 			    "client has refused what the server asked",
 	    asked != NULL ? asked->method : refused);

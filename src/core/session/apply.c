@@ -51,22 +51,23 @@ describe_timeout(struct session *session, const struct request *request)
 	struct buf *text = &session->words;
 
 	buf_clear(text);
-	compose(text,
+	compose_text(text,
 	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
 		request_waits(request)         ? "it was held (--parallel)" :
 		request->passed == POLICY_IDLE && !request->unread ? "no progress" :
 								     "no answer");
 	if (request->unread)
-		compose(text,
+		compose_text(text,
 		    "; a message that was too long was discarded, and may have been the answer");
 	if (unfinished > 0)
-		compose(text, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
+		compose_text(text, "; %d bytes of an unfinished message had come",
+		    (int64_t)unfinished);
 	if (missing > 0)
-		compose(text, ", whose text ended %d bytes before its Content-Length",
+		compose_text(text, ", whose text ended %d bytes before its Content-Length",
 		    (int64_t)missing);
 	if ((request->traits & METHOD_START) && quote.len > 0 &&
 	    (session->server.kept > 0 || unfinished > 0))
-		compose(text, "; %b", span_until(quote, "\n"));
+		compose_text(text, "; %b", span_until(quote, "\n"));
 	return buf_span(text);
 }
 

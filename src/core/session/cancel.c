@@ -53,11 +53,11 @@ compose_cancel(struct session *session, enum side receiver, struct span id, stru
 	unsigned flags = session->handshake.dialect->flags;
 	struct buf *out = state_scratch(session);
 
-	compose(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", form->method, form->key,
-	    id);
+	compose_json(out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%b",
+	    form->method, form->key, id);
 	if (reason.len > 0 && (flags & DIALECT_REASONS))
-		compose(out, ",'reason':%b", reason);
-	compose(out, "%m}}", meta);
+		compose_json(out, ",\"reason\":%b", reason);
+	compose_json(out, "%m}}", meta);
 }
 
 /*
@@ -76,7 +76,7 @@ cancel_turns(struct session *session, const struct request *request, struct id s
 {
 	if (report_obstacle(session, SIDE_CLIENT, request, obstacle_to(session, SIDE_CLIENT, NULL)))
 		return false;
-	compose(state_scratch(session), COMPOSE_TURN_CANCEL,
+	compose_json(state_scratch(session), COMPOSE_TURN_CANCEL,
 	    session->handshake.dialect->turn_cancel, session_id.text);
 	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id.text);
 	return true;
@@ -186,9 +186,9 @@ cancel_task(struct session *session, const struct request *request, struct span 
 		return;
 	question = questions_add(session, requester, dialect->task_cancel, SPAN_NONE,
 	    id_is_string(request->id), TIME_LINGER);
-	compose(state_scratch(session),
-	    "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}", question->id.text,
-	    dialect->task_cancel, task_id, request->meta);
+	compose_json(state_scratch(session),
+	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\",\"params\":{\"taskId\":%b%m}}",
+	    question->id.text, dialect->task_cancel, task_id, request->meta);
 	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);
 	if (session->config.kill_ignoring > 0)
 		state_keep_task(session, request, id_of(task_id));

@@ -95,8 +95,8 @@ send(struct session *session, struct request *request)
 	beat->count++;
 	buf_clear(number);
 	number_write(value, number);
-	compose(state_scratch(session), dialect->heartbeat, dialect->progress, request->token.text,
-	    waited, buf_span(number));
+	compose_json(state_scratch(session), dialect->heartbeat, dialect->progress,
+	    request->token.text, waited, buf_span(number));
 	state_answer(session, SIDE_SERVER); /* behind the server's own, and before its answer */
 	journal_tell(&session->journal, &action);
 }

@@ -9,7 +9,7 @@
 static struct span
 count_bytes(struct session *session, const char *format, uint64_t count)
 {
-	compose(state_scratch(session), format, (int64_t)count);
+	compose_text(state_scratch(session), format, (int64_t)count);
 	return buf_span(&session->scratch);
 }
 
@@ -32,7 +32,7 @@ note_said(struct session *session, struct span text)
 	server->spoke_text = true;
 	buf_clear(line);
 	if (looks != NULL)
-		compose(line, "its output looks like %s: ", looks);
+		compose_text(line, "its output looks like %s: ", looks);
 	buf_append(line, span_head(text, LIMIT_FIRST));
 	server_keep_said(server, buf_span(line));
 	return span_of(looks);
@@ -422,7 +422,7 @@ decide_oversized(struct session *session, struct party *party, bool whole)
 		request = requests_bound_waits(session, message.to);
 	if (request == NULL || !party->answers)
 		return false;
-	compose(&session->fault, ": its id could not be read, and no other request waits");
+	compose_text(&session->fault, ": its id could not be read, and no other request waits");
 	turns_decide(session, request, EVENT_OVERSIZED, NULL);
 	return true;
 }

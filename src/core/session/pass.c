@@ -5,7 +5,7 @@ report_repair(const struct message *message, const char *format, size_t number)
 {
 	struct buf text = { 0 };
 
-	compose(&text, format, (int64_t)number);
+	compose_text(&text, format, (int64_t)number);
 	state_note(message->journal, message->to, WHY_TEXT_REPAIRED, message->request,
 	    buf_span(&text));
 	buf_free(&text);

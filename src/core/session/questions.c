@@ -11,7 +11,7 @@ questions_mint(struct session *session, enum side asker, bool string, char stora
 
 	do {
 		buf_clear(text);
-		compose(text, string ? "'canceld-%d'" : "%d",
+		compose_json(text, string ? "\"canceld-%d\"" : "%d",
 		    (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
 		id = id_of(buf_span(text));
 	} while (

@@ -230,7 +230,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
 	enum scan_field object = dialect->asked_object;
-	const char *format = "'%s':%b%s";
+	const char *format = "\"%s\":%b%s";
 	struct request *request = &entry->request;
 	struct buf *text = state_scratch(session);
 	size_t next;
@@ -241,10 +241,10 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 		return;
 	if (object == SCAN_REQUEST_META && !scan_has(scan, object)) {
 		object = SCAN_PARAMS;
-		format = "'_meta':{'%s':%b}%s";
+		format = "\"_meta\":{\"%s\":%b}%s";
 		if (!scan_has(scan, object)) {
 			object = SCAN_TEXT;
-			format = "'params':{'_meta':{'%s':%b}}%s";
+			format = "\"params\":{\"_meta\":{\"%s\":%b}}%s";
 		}
 	}
 	if (scan_type(scan, object) != VALUE_OBJECT)
@@ -252,7 +252,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	request->token = questions_mint(session, message->from, false, entry->token);
 	request->flags |= REQUEST_ASKED;
 	next = scan_value(scan, object)->offset + 1;
-	compose(text, format, dialect->asked_member, request->token.text,
+	compose_json(text, format, dialect->asked_member, request->token.text,
 	    json_next(scan->text, &next).len > 0 ? "," : "");
 	message_edit(message, scan_value(scan, object)->offset + 1, 0, buf_span(text));
 }
@@ -521,7 +521,7 @@ describe_error(struct session *session, const struct message *message)
 
 	if (!scan_has(message->scan, SCAN_ERROR))
 		return SPAN_NONE;
-	compose(state_scratch(session), "%b %b", message_value(message, SCAN_ERROR_CODE),
+	compose_text(state_scratch(session), "%b %b", message_value(message, SCAN_ERROR_CODE),
 	    scan_string(message->scan, SCAN_ERROR_MESSAGE, storage, sizeof(storage)));
 	return buf_span(&session->scratch);
 }

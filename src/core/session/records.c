@@ -200,13 +200,14 @@ reopen(struct session *session, struct buf *text, struct span session_id)
 	params = scan_value(&scan, SCAN_PARAMS)->offset;
 	from = named ? scan_value(&scan, SCAN_SESSION_ID)->offset : params + 1;
 	next = named ? scan_value(&scan, SCAN_SESSION_ID)->end : from;
-	compose(out, "{'jsonrpc':'2.0','id':0,'method':'%s','params':%b", method,
+	compose_json(out, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"%s\",\"params\":%b", method,
 	    span_part(scan.text, params, from - params));
-	compose(out, named ? "%b" : "'sessionId':%b", session_id);
+	compose_json(out, named ? "%b" : "\"sessionId\":%b", session_id);
 	from = next;
 	if (!named && json_next(scan.text, &next).len > 0)
-		compose(out, ",");
-	compose(out, "%b}", span_part(scan.text, from, scan_value(&scan, SCAN_PARAMS)->end - from));
+		compose_json(out, ",");
+	compose_json(out, "%b}",
+	    span_part(scan.text, from, scan_value(&scan, SCAN_PARAMS)->end - from));
 	session->records.bytes += out->len - text->len;
 	buf_set(text, buf_span(out));
 	return dialect_method(session->handshake.dialect, span_of(method));

@@ -52,9 +52,10 @@ ask(struct session *session, const char *method, struct span meta, msec_t time)
 	    questions_add(session, SIDE_CLIENT, method, SPAN_NONE, false, time);
 
 	question->flags = REQUEST_PROBE;
-	compose(state_scratch(session),
-	    meta.len > 0 ? "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'_meta':{%b}}}" :
-			   "{'jsonrpc':'2.0','id':%b,'method':'%s'}",
+	compose_json(state_scratch(session),
+	    meta.len > 0 ?
+		"{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\",\"params\":{\"_meta\":{%b}}}" :
+		"{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\"}",
 	    question->id.text, method, meta);
 	return question;
 }
@@ -391,7 +392,7 @@ send_again(struct session *session, struct span text, const struct request *requ
 		action.method = span_of(session->handshake.dialect->opened);
 	scan_read(&scan, text);
 	id = scan_value(&scan, SCAN_ID);
-	compose(state_scratch(session), "%b%b%b", span_part(text, 0, (size_t)id->offset),
+	compose_json(state_scratch(session), "%b%b%b", span_part(text, 0, (size_t)id->offset),
 	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
 	state_overtake(session, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
@@ -454,7 +455,8 @@ send_list_changes(struct session *session)
 		if (!session->handshake.lists[i])
 			continue;
 		action.method = span_of(notification);
-		compose(state_scratch(session), "{'jsonrpc':'2.0','method':'%s'}", notification);
+		compose_json(state_scratch(session), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}",
+		    notification);
 		state_answer(session, SIDE_SERVER);
 		journal_tell(&session->journal, &action);
 	}
@@ -556,7 +558,7 @@ append_string(struct buf *out, struct span string)
 {
 	if (string.len <= strlen("''") || string.ptr[0] != '"')
 		return;
-	compose(out, ": ");
+	compose_text(out, ": ");
 	append_plain(out, span_part(string, 1, string.len - 2));
 }
 
@@ -590,9 +592,9 @@ report_refusal(struct session *session, const struct request *question,
 	append_plain(&secrets, json_member(params, "mcpServers"));
 	append_plain(&secrets, json_member(params, "_meta"));
 	text = span_head(buf_span(words), LIMIT_LAST_WORDS);
-	compose(detail,
+	compose_text(detail,
 	    code.len > 0 ? "it answered with the error %b" : "it answered with an error", code);
-	compose(detail, "%b",
+	compose_text(detail, "%b",
 	    repeats(text, buf_span(&secrets)) ? SPAN(", whose text may repeat a secret") : text);
 	buf_free(&secrets);
 	refuse_replay(session, question, buf_span(detail));

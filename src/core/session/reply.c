@@ -28,24 +28,27 @@ write_scratch(struct session *session, enum side to)
 void
 reply_result(struct session *session, enum side to, struct span id, struct span result)
 {
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':%b}", id, result);
+	compose_json(state_scratch(session), "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":%b}", id,
+	    result);
 	write_scratch(session, to);
 }
 
 static void
 put_data(const struct server *server, const struct answer *answer, struct buf *out)
 {
-	compose(out, "{'cause':'%s','cancelled':%s", answer->cause,
+	compose_json(out, "{\"cause\":\"%s\",\"cancelled\":%s", answer->cause,
 	    answer->cancelled ? "true" : "false");
 	if (answer->method.len > 0)
-		compose(out, ",'method':'%e','elapsedMs':%d", answer->method, answer->elapsed);
+		compose_json(out, ",\"method\":\"%e\",\"elapsedMs\":%d", answer->method,
+		    answer->elapsed);
 	if (answer->timeout != MSEC_NEVER)
-		compose(out, ",'timeoutMs':%d,'timeoutFrom':'%e'", answer->timeout, answer->origin);
+		compose_json(out, ",\"timeoutMs\":%d,\"timeoutFrom\":\"%e\"", answer->timeout,
+		    answer->origin);
 	if (answer->ended && server->status >= 0)
-		compose(out, ",'status':%d", (int64_t)server->status);
+		compose_json(out, ",\"status\":%d", (int64_t)server->status);
 	if (answer->ended && server->signal >= 0)
-		compose(out, ",'signal':%d", (int64_t)server->signal);
-	compose(out, "}");
+		compose_json(out, ",\"signal\":%d", (int64_t)server->signal);
+	compose_json(out, "}");
 }
 
 static void
@@ -53,20 +56,20 @@ write_error(struct session *session, const struct answer *answer, struct buf *ou
 {
 	int code = answer->code != 0 ? answer->code : session->handshake.dialect->closed_code;
 
-	compose(out, "{'jsonrpc':'2.0'");
+	compose_json(out, "{\"jsonrpc\":\"2.0\"");
 	if (answer->id.len > 0)
-		compose(out, ",'id':%b", answer->id);
+		compose_json(out, ",\"id\":%b", answer->id);
 	else if (!session->handshake.has_tasks && session->handshake.era != ERA_MODERN)
-		compose(out, ",'id':null");
-	compose(out, ",'error':{'code':%d,'message':'canceld: %e'", (int64_t)code,
+		compose_json(out, ",\"id\":null");
+	compose_json(out, ",\"error\":{\"code\":%d,\"message\":\"canceld: %e\"", (int64_t)code,
 	    buf_span(&session->words));
 	if (answer->cause != NULL) {
-		compose(out, ",'data':");
+		compose_json(out, ",\"data\":");
 		put_data(&session->server, answer, out);
 	} else if (answer->code == 0) {
-		compose(out, ",'data':{'code':'NOT_INITIALIZED'}");
+		compose_json(out, ",\"data\":{\"code\":\"NOT_INITIALIZED\"}");
 	}
-	compose(out, "}}");
+	compose_json(out, "}}");
 }
 
 /*
@@ -76,13 +79,14 @@ write_error(struct session *session, const struct answer *answer, struct buf *ou
 static void
 write_tool_error(struct session *session, const struct answer *answer, struct buf *out)
 {
-	compose(out,
-	    "{'jsonrpc':'2.0','id':%b,'result':{%s'content':[{'type':'text','text':'canceld: %e'}],'isError':true",
-	    answer->id, session->handshake.era == ERA_MODERN ? "\"resultType\":\"complete\"," : "",
+	compose_json(out,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":{%b\"content\":[{\"type\":\"text\",\"text\":\"canceld: %e\"}],\"isError\":true",
+	    answer->id,
+	    session->handshake.era == ERA_MODERN ? SPAN("\"resultType\":\"complete\",") : SPAN_NONE,
 	    buf_span(&session->words));
-	compose(out, ",'_meta':{'canceld/error':");
+	compose_json(out, ",\"_meta\":{\"canceld/error\":");
 	put_data(&session->server, answer, out);
-	compose(out, "}}}");
+	compose_json(out, "}}}");
 }
 
 static void
@@ -139,7 +143,7 @@ quote(struct session *session, unsigned traits)
 
 	if (words.len > 0 && !session->server.dismissed &&
 	    lane_own(session->server_party.lane) < LIMIT_QUOTED)
-		compose(&session->words, ": %b", span_last_lines(words, most));
+		compose_text(&session->words, ": %b", span_last_lines(words, most));
 }
 
 /* Explains which side has gone; for the server also why no other one comes. */
@@ -152,27 +156,27 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
 	answer->ended = requester == SIDE_CLIENT && !server->unstarted;
 	if (requester == SIDE_SERVER) {
 		answer->cause = "client-gone";
-		compose(text, "the client has gone");
+		compose_text(text, "the client has gone");
 		return;
 	}
 	if (server->unstarted) {
 		answer->cause = "not-started";
-		compose(text, "the server was not started");
+		compose_text(text, "the server was not started");
 	} else if (server_is_deaf(server)) {
 		answer->cause = "server-closed-input";
-		compose(text, "the server has closed its standard input");
+		compose_text(text, "the server has closed its standard input");
 	} else {
 		answer->cause = "server-exited";
-		compose(text,
+		compose_text(text,
 		    server->signal > 0      ? "the server was ended by signal %d" :
 			server->status >= 0 ? "the server has exited with status %d" :
 					      "the server has gone",
 		    (int64_t)(server->signal > 0 ? server->signal : server->status));
 	}
 	if (server->obstacle != NULL)
-		compose(text, ", and is not started again as %s", server->obstacle);
+		compose_text(text, ", and is not started again as %s", server->obstacle);
 	if (server->refusal.len > 0)
-		compose(text, ": %b", buf_span(&server->refusal));
+		compose_text(text, ": %b", buf_span(&server->refusal));
 }
 
 /*
@@ -189,15 +193,15 @@ advise(const struct session *session, const struct request *request, struct buf 
 	     cap = request->passed == POLICY_CAP;
 	msec_t timeout = request_timeout(request);
 
-	compose(text, " (deadline: %b; ", request_origin(request));
+	compose_text(text, " (deadline: %b; ", request_origin(request));
 	if (request->from == SIDE_CLIENT && !request_waits(request) &&
 	    answers_would_help(session, text))
-		compose(text, "; ");
-	compose(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option",
+		compose_text(text, "; ");
+	compose_text(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option",
 	    session->config.pid);
-	compose(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
-	compose(text, named && request->name.len > 0 ? ":%b" : "", request->name);
-	compose(text, "=%s)",
+	compose_text(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
+	compose_text(text, named && request->name.len > 0 ? ":%b" : "", request->name);
+	compose_text(text, "=%s)",
 	    timeout < TIME_IDLE_CODE ? "30m" :
 		timeout < TIME_CAP   ? "24h" :
 				       "none");
@@ -214,26 +218,26 @@ explain(struct session *session, struct answer *answer, const struct request *re
 
 	buf_clear(text);
 	if (ending->tally != TALLY_FAILED)
-		compose(text, request->shown.len > 0 ? "%b %b" : "%b",
+		compose_text(text, request->shown.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"),
 		    request->shown);
-	compose(text, ending->text, request_timeout(request));
+	compose_text(text, ending->text, request_timeout(request));
 	if ((late || why == WHY_OPERATOR_CANCELLED) && request_waits(request))
-		compose(text,
+		compose_text(text,
 		    ": it was never sent, as others were not answered (see the option --parallel of canceld)");
 	if (late && ending != &unread)
 		advise(session, request, text);
 	if (request_timeout(request) != MSEC_NEVER &&
 	    (missing = message_missing(&session->party[side_other(request->from)])) > 0)
-		compose(text,
+		compose_text(text,
 		    ": the text of an unfinished message ended %d bytes before its Content-Length",
 		    (int64_t)missing);
 	if (gone)
 		explain_gone(session, answer, request->from);
 	else if (ending->tally == TALLY_CANCELLED && request->state == REQUEST_CANCELLING)
-		compose(text, " and not answered (see the option --grace of canceld)");
+		compose_text(text, " and not answered (see the option --grace of canceld)");
 	else if (session->fault.len > 0)
-		compose(text, ": %b", buf_span(&session->fault));
+		compose_text(text, ": %b", buf_span(&session->fault));
 	if (request->from == SIDE_CLIENT &&
 	    (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))
 		quote(session, request->traits);
@@ -365,7 +369,7 @@ reply_describe(struct buf *text, const struct message *message)
 
 	buf_clear(text);
 	if (scan->fault == SCAN_FINE)
-		compose(text, "%s",
+		compose_text(text, "%s",
 		    message->malformed != NULL ? message->malformed :
 			message->meant != MESSAGE_NONE && !scan_has(scan, SCAN_JSONRPC) ?
 						 "no member \"jsonrpc\"" :
@@ -373,10 +377,10 @@ reply_describe(struct buf *text, const struct message *message)
 			scan_has(scan, SCAN_METHOD)        ? "a method and an answer in one" :
 							     "neither a result nor an error");
 	else if (header && scan->fault == SCAN_TRAILING)
-		compose(text, "the text ended %d bytes before its Content-Length",
+		compose_text(text, "the text ended %d bytes before its Content-Length",
 		    (int64_t)(message->text.len - scan_end(scan)));
 	else
-		compose(text, "%s at byte %d%s", refusals[scan->fault].text,
+		compose_text(text, "%s at byte %d%s", refusals[scan->fault].text,
 		    (int64_t)scan->fault_offset,
 		    header && scan->fault == SCAN_CUT ? ", where its Content-Length ended" : "");
 }
@@ -408,7 +412,7 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 								  CODE_INVALID_REQUEST };
 
 	buf_clear(&session->words);
-	compose(&session->words,
+	compose_text(&session->words,
 	    why == WHY_PARSE_ERROR ? "the input is not valid JSON: %b" :
 				     "the message was refused: %b",
 	    buf_span(&session->fault));

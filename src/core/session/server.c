@@ -31,7 +31,7 @@ server_note_said(struct server *server, struct span text)
 {
 	buf_append(&server->said, text);
 	shorten(&server->said, server->kept);
-	compose(&server->said, "\n");
+	compose_text(&server->said, "\n");
 }
 
 void
@@ -81,7 +81,7 @@ quote_unfinished(struct server *server, const struct lane *lane)
 	const char *looks = server_looks_like(server, lane->framing, text, false);
 
 	if (looks != NULL && server->quote.len == 0)
-		compose(&server->quote, "its output looks like %s: %b", looks,
+		compose_text(&server->quote, "its output looks like %s: %b", looks,
 		    span_head(text, LIMIT_FIRST));
 }
 

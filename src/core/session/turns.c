@@ -170,7 +170,7 @@ forward(struct session *session, struct message *message, enum why why)
 			session->handshake.front = message->start + 1;
 		pass_on(session, message, why);
 	} else {
-		compose(state_scratch(session), COMPOSE_TURN_CANCEL,
+		compose_json(state_scratch(session), COMPOSE_TURN_CANCEL,
 		    session->handshake.dialect->turn_cancel,
 		    message_value(message, SCAN_SESSION_ID));
 		pass_take(message, why);
@@ -225,14 +225,14 @@ turns_lost(struct session *session, bool last)
 
 		action.method = span_of(update);
 		action.name = unescaped(turn->id.text, plain, sizeof(plain));
-		compose(state_scratch(session),
-		    "{'jsonrpc':'2.0','method':'%s','params':{'sessionId':%b,'update':{'sessionUpdate':'state_update',"
-		    "'state':'idle','stopReason':",
+		compose_json(state_scratch(session),
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"sessionId\":%b,\"update\":{\"sessionUpdate\":\"state_update\","
+		    "\"state\":\"idle\",\"stopReason\":",
 		    update, turn->id.text);
-		compose(&session->scratch,
+		compose_json(&session->scratch,
 		    turn->state == REQUEST_CANCELLING ?
-			"'cancelled'}}}" :
-			"'error','error':{'code':%d,'message':'canceld: the turn was lost with the agent'}}}}",
+			"\"cancelled\"}}}" :
+			"\"error\",\"error\":{\"code\":%d,\"message\":\"canceld: the turn was lost with the agent\"}}}}",
 		    (int64_t)session->handshake.dialect->failure_code);
 		state_answer(session, SIDE_SERVER);
 		journal_tell(&session->journal, &action);

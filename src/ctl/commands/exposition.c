@@ -130,11 +130,11 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 			continue;
 		buf_clear(&safe);
 		printable_append(&safe, values[i], "");
-		compose(&text, i == 0 ? "{%s='" : ",%s='", keys[i]);
+		compose_text(&text, i == 0 ? "{%s=\"" : ",%s=\"", keys[i]);
 		printable_append(&text, buf_span(&safe), "\"\\");
-		compose(&text, "'");
+		compose_text(&text, "\"");
 	}
-	compose(&text, mcp ? ",network_transport='pipe'" : "");
+	compose_text(&text, mcp ? ",network_transport=\"pipe\"" : "");
 	buf_append(&text, span_at("}", 2));
 	add(samples, buf_span(&text).ptr, value);
 	buf_free(&text);
@@ -175,7 +175,7 @@ read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2
 	if (dialect_method(&dialect_mcp, pair[0])->name_field == SCAN_URI ||
 	    strstr(pair[1].ptr, "://") != NULL)
 		pair[1] = SPAN("");
-	compose(&key, "%b:%b", pair[0], pair[1]);
+	compose_text(&key, "%b:%b", pair[0], pair[1]);
 	if (!is_admitted(exposition->pairs, EXPOSITION_PAIRS, buf_span(&key)))
 		pair[0] = pair[1] = SPAN("other");
 	buf_free(&key);
@@ -228,11 +228,11 @@ write_family(const struct family *family, json_t *samples, struct buf *text)
 		if (family_of(key) != family)
 			continue;
 		if (!begun)
-			compose(text, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help,
-			    family->name, family->type);
+			compose_text(text, "# HELP %s %s\n# TYPE %s %s\n", family->name,
+			    family->help, family->name, family->type);
 		begun = true;
 		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
-		compose(text, "%s%s%s %s\n", family->name, family->suffix, key + 1, number);
+		compose_text(text, "%s%s%s %s\n", family->name, family->suffix, key + 1, number);
 	}
 }
 

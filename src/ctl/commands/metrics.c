@@ -76,7 +76,7 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 static void
 answer(struct visitor *visitor, const char *status, struct span body)
 {
-	compose(&visitor->out,
+	compose_text(&visitor->out,
 	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %d\r\n"
 	    "Connection: close\r\n\r\n%b",
 	    status, (int64_t)body.len, visitor->head[0] == 'H' ? SPAN_NONE : body);

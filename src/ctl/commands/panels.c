@@ -56,13 +56,13 @@ static void
 put_line(struct screen *screen, const char *style, const char *lead, struct span line)
 {
 	if (screen->used++ > 0)
-		compose(&screen->bytes, "\r\n");
-	compose(&screen->bytes, "\033[K%s", term_colour(style));
+		compose_text(&screen->bytes, "\r\n");
+	compose_text(&screen->bytes, "\033[K%s", term_colour(style));
 	for (size_t i = 0; lead[0] == '>' && i < screen->width + MARGIN; i++)
-		compose(&screen->bytes, " ");
-	compose(&screen->bytes, lead[0] == '>' ? "\r%s" : "%s", lead);
+		compose_text(&screen->bytes, " ");
+	compose_text(&screen->bytes, lead[0] == '>' ? "\r%s" : "%s", lead);
 	buf_append(&screen->bytes, line);
-	compose(&screen->bytes, "%s", term_colour(COLOUR_NONE));
+	compose_text(&screen->bytes, "%s", term_colour(COLOUR_NONE));
 }
 
 static void
@@ -89,12 +89,12 @@ put_totals(const struct top *top, struct screen *screen)
 		for (int k = 0; k < 4; k++)
 			sums[k] += show_number(target->about, keys_of[k]);
 	}
-	compose(&text, "%d open, %d canceld", sums[0], (int64_t)top->targets.count);
+	compose_text(&text, "%d open, %d canceld", sums[0], (int64_t)top->targets.count);
 	if (silent > 0)
-		compose(&text, ", %d not answering", silent);
-	compose(&text, ", %d timed out, %d restarts", sums[1], sums[2]);
+		compose_text(&text, ", %d not answering", silent);
+	compose_text(&text, ", %d timed out, %d restarts", sums[1], sums[2]);
 	if (sums[3] > 0)
-		compose(&text, ", %d given up, and still counted by --parallel", sums[3]);
+		compose_text(&text, ", %d given up, and still counted by --parallel", sums[3]);
 	put_cut(screen, "", buf_span(&text));
 	put_line(screen, "", "", SPAN_NONE);
 	buf_free(&text);
@@ -136,12 +136,12 @@ put_table(const struct top *top, struct screen *screen)
 	put_lines(screen, buf_span(&rows), 0, 1, SIZE_MAX, COLOUR_BOLD);
 	put_lines(screen, buf_span(&rows), 1, shown, top->marked - first, "");
 	if (first > 0)
-		compose(&line, "%d more above  ", (int64_t)first);
+		compose_text(&line, "%d more above  ", (int64_t)first);
 	if (below > 0)
-		compose(&line, "%d more below", below);
+		compose_text(&line, "%d more below", below);
 	else if (open == 0)
-		compose(&line,
-		    top->filter.len > 0 ? "nothing in flight has '%b'" : "nothing is in flight",
+		compose_text(&line,
+		    top->filter.len > 0 ? "nothing in flight has \"%b\"" : "nothing is in flight",
 		    buf_span(&top->filter));
 	if (line.len > 0)
 		put_cut(screen, "", buf_span(&line));
@@ -173,7 +173,7 @@ put_page(struct top *top, struct screen *screen)
 	struct buf text = { 0 }, lines = { 0 };
 
 	if (top->page == PAGE_KEYS)
-		compose(&text, "%s", keys);
+		compose_text(&text, "%s", keys);
 	else if (top->page == PAGE_REQUEST)
 		append_marked(top, &text);
 	else
@@ -202,7 +202,7 @@ bars_of(const json_t *counts)
 			calls = json_integer_value(json_array_get(counts, i)) -
 			    json_integer_value(json_array_get(counts, i - 1));
 			if (round > 0)
-				compose(&text, "%s",
+				compose_text(&text, "%s",
 				    bars[calls > 0 ? (calls * 8 + most - 1) / most : 0]);
 			else if (calls > most)
 				most = calls;
@@ -227,7 +227,7 @@ put_servers(const struct top *top, struct screen *screen)
 	put_lines(screen, buf_span(&text), 0, 1, SIZE_MAX, COLOUR_BOLD);
 	put_lines(screen, buf_span(&text), 1, count <= room ? count : room - 1, SIZE_MAX, "");
 	buf_clear(&text);
-	compose(&text, "%d more", (int64_t)(count - room + 1));
+	compose_text(&text, "%d more", (int64_t)(count - room + 1));
 	if (count > room)
 		put_cut(screen, "", buf_span(&text));
 	put_line(screen, "", "", SPAN_NONE);
@@ -292,9 +292,9 @@ put_footer(const struct top *top, struct screen *screen)
 	if (top->notice.len > 0)
 		buf_append(&text, buf_span(&top->notice));
 	else if (top->page != 0)
-		compose(&text, top->page == PAGE_REQUEST ? "q: back  c: cancel" : "q: back");
+		compose_text(&text, top->page == PAGE_REQUEST ? "q: back  c: cancel" : "q: back");
 	else
-		compose(&text, "by %s%s%b  ?: keys  q: quit  Enter: all about it  c: cancel",
+		compose_text(&text, "by %s%s%b  ?: keys  q: quit  Enter: all about it  c: cancel",
 		    top->order == 'i'     ? "IDLE" :
 			top->order == 'a' ? "AGE" :
 					    "LEFT",
@@ -316,7 +316,7 @@ top_draw(struct top *top)
 	struct screen screen = { .height = 24 };
 
 	screen.width = term_width(&screen.height) - MARGIN;
-	compose(&screen.bytes, "\033[H");
+	compose_text(&screen.bytes, "\033[H");
 	/* A terminal that has gone has any number of cells. */
 	if (screen.width < WIDTH_LEAST - MARGIN || screen.width > UINT16_MAX ||
 	    screen.height < HEIGHT_LEAST) {
@@ -328,6 +328,6 @@ top_draw(struct top *top)
 			(top_has_panels() ? put_panels : put_table)(top, &screen);
 		put_footer(top, &screen);
 	}
-	compose(&screen.bytes, "\033[J");
+	compose_text(&screen.bytes, "\033[J");
 	show_buf(&screen.bytes);
 }

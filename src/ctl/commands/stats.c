@@ -40,7 +40,7 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 		below = count;
 	}
 	/* Of one alone the longest says all. */
-	compose(text, rank < 1 ? "" : "%b", show_time((msec_t)(to < longest ? to : longest)));
+	compose_text(text, rank < 1 ? "" : "%b", show_time((msec_t)(to < longest ? to : longest)));
 }
 
 #define TALLY(name, member, place) \
@@ -76,15 +76,15 @@ show_counts(const char *head, json_t *counts)
 	size_t indent;
 	json_t *value;
 
-	compose(&line, "  %s", head);
+	compose_text(&line, "  %s", head);
 	indent = line.len;
 	json_object_foreach (counts, key, value) {
 		if (json_integer_value(value) == 0)
 			continue;
-		compose(&line, "%s%s %d", before, key, (int64_t)json_integer_value(value));
+		compose_text(&line, "%s%s %d", before, key, (int64_t)json_integer_value(value));
 		before = ", ";
 	}
-	compose(&line, *before == '\0' ? "none" : "");
+	compose_text(&line, *before == '\0' ? "none" : "");
 	printable_append(&safe, buf_span(&line), "");
 	buf_clear(&line);
 	table_wrap(&line, buf_span(&safe), term_width(NULL), indent);
@@ -105,7 +105,7 @@ show_stats(const struct target *target)
 	struct buf line = { 0 };
 
 	target_append_name(&line, target);
-	compose(&line, "  up %b, restarts %d", show_time(show_number(stats, "uptime_ms")),
+	compose_text(&line, "  up %b, restarts %d", show_time(show_number(stats, "uptime_ms")),
 	    (int64_t)show_number(stats, "restarts"));
 	show_line(&line);
 	for (size_t i = 0; i < COUNT_OF(lines); i++)

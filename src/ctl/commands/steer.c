@@ -30,10 +30,10 @@ steer_tell_ping(struct buf *line, const json_t *server)
 	const char *key = late ? "unanswered_ms" : "probe_ms";
 
 	if (!json_is_integer(json_object_get(server, key))) {
-		compose(line, "the server ended before it answered");
+		compose_text(line, "the server ended before it answered");
 		return CTL_NO;
 	}
-	compose(line, late ? "not answered for %b" : "answered after %b",
+	compose_text(line, late ? "not answered for %b" : "answered after %b",
 	    show_time(show_number(server, key)));
 	return late ? STATUS_TIMED_OUT : CTL_YES;
 }
@@ -49,7 +49,7 @@ tell_restart(struct buf *line, const json_t *server)
 {
 	bool runs = show_is(server, "state", "running");
 
-	compose(line, runs ? "restarted" : "ended, and not started again");
+	compose_text(line, runs ? "restarted" : "ended, and not started again");
 	return runs ? CTL_YES : CTL_NO;
 }
 
@@ -58,10 +58,10 @@ tell_changed(struct buf *line, const json_t *result)
 {
 	int64_t changed = show_number(result, "changed");
 
-	compose(line, changed > 0 ? "set; %d in flight changed" : "set for the requests that come",
-	    changed);
+	compose_text(line,
+	    changed > 0 ? "set; %d in flight changed" : "set for the requests that come", changed);
 	if (show_has(result, "meant"))
-		compose(line, "; was this meant? %b", show_string(result, "meant"));
+		compose_text(line, "; was this meant? %b", show_string(result, "meant"));
 	return CTL_YES;
 }
 
@@ -69,7 +69,7 @@ static int
 tell_level(struct buf *line, const json_t *result)
 {
 	(void)result;
-	compose(line, "the level of the log is changed");
+	compose_text(line, "the level of the log is changed");
 	return CTL_YES;
 }
 
@@ -80,7 +80,7 @@ append_names(struct buf *line, const char *head, const json_t *names)
 	size_t i;
 
 	json_array_foreach (names, i, name)
-		compose(line, "%s %b", i == 0 ? head : ",", show_text(name));
+		compose_text(line, "%s %b", i == 0 ? head : ",", show_text(name));
 }
 
 static int
@@ -91,7 +91,7 @@ tell_reloaded(struct buf *line, const json_t *result)
 	bool now = json_array_size(changed) > 0, then = json_array_size(later) > 0;
 
 	append_names(line, "changed", changed);
-	compose(line, now && then ? "; " : now || then ? "" : "nothing changed");
+	compose_text(line, now && then ? "; " : now || then ? "" : "nothing changed");
 	append_names(line, "at the next start", later);
 	return CTL_YES;
 }
@@ -166,7 +166,7 @@ static void
 write_duration(struct buf *text, const json_t *row, const char *key)
 {
 	column_time(text, row, key);
-	compose(text, text->len > 0 ? "" : "none");
+	compose_text(text, text->len > 0 ? "" : "none");
 }
 
 static const struct column rule_columns[] = {
@@ -296,7 +296,7 @@ show(const struct steering *steering, const struct target *target, json_t *resul
 	int status = CTL_YES;
 
 	target_append_name(&line, target);
-	compose(&line, steering->unset ? ": taken back" : ": ");
+	compose_text(&line, steering->unset ? ": taken back" : ": ");
 	if (!steering->unset)
 		status = steering->order->tell(&line, result);
 	if (steering->json && !show_has(result, "lines"))
@@ -350,7 +350,7 @@ end(struct steering *steering)
 		puts("no rule is set: all deadlines are built in");
 	json_object_foreach (steering->unfit, text, tellers)
 		if (json_array_size(tellers) == steering->answers)
-			compose(&sections, sections.len > 0 ? ", %s" : "%s", text);
+			compose_text(&sections, sections.len > 0 ? ", %s" : "%s", text);
 	if (sections.len > 0)
 		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len,
 		    sections.data);
@@ -372,7 +372,7 @@ rule_of(const char *typed, bool unset)
 	struct buf rule = { 0 };
 	json_t *value;
 
-	compose(&rule, "%s%s", typed, !bare ? "" : *typed == '\0' ? "none" : "=none");
+	compose_text(&rule, "%s%s", typed, !bare ? "" : *typed == '\0' ? "none" : "=none");
 	value = printable_json(buf_span(&rule));
 	buf_free(&rule);
 	return value;

@@ -203,7 +203,7 @@ note_ping(struct top *top)
 
 	top->told = top->looked;
 	buf_clear(&top->notice);
-	compose(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"),
+	compose_text(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"),
 	    (int64_t)show_number(top->pinged, "pid"));
 	steer_tell_ping(&top->notice, server);
 	if (!steer_ping_is_over(server))
@@ -336,7 +336,7 @@ order(struct top *top, const json_t *request, const char *method, json_t *params
 	const char *fault;
 	json_t *result = call(top, request, method, params, &fault);
 
-	compose(&top->notice, "%b[%d]: %s", show_string(request, "server"),
+	compose_text(&top->notice, "%b[%d]: %s", show_string(request, "server"),
 	    (int64_t)show_number(request, "pid"), result != NULL ? done : fault);
 	json_decref(result);
 	return result != NULL;
@@ -356,7 +356,7 @@ append_rule(struct buf *rule, const json_t *request)
 {
 	struct span name = show_string(request, "name");
 
-	compose(rule, name.len > 0 ? "%b:%b" : "%b", show_string(request, "method"), name);
+	compose_text(rule, name.len > 0 ? "%b:%b" : "%b", show_string(request, "method"), name);
 }
 
 static void
@@ -365,7 +365,7 @@ set_asked(struct top *top)
 	struct buf rule = { 0 };
 
 	append_rule(&rule, top->asked);
-	compose(&rule, "=%b", buf_span(&top->typed));
+	compose_text(&rule, "=%b", buf_span(&top->typed));
 	order(top, top->asked, "set",
 	    json_pack("{s:s, s:b, s:o}", "option", "timeout", "now", true, "rule",
 		printable_json(buf_span(&rule))),
@@ -380,17 +380,17 @@ ask(struct top *top, json_t *request, char key)
 	top->asked = request == NULL ? json_object() : json_deep_copy(request);
 	top->asks = key;
 	if (key == 'c') {
-		compose(&top->notice, "Cancel? y or n: ");
+		compose_text(&top->notice, "Cancel? y or n: ");
 		view_request(&top->notice, request);
 	} else if (key == 'R') {
-		compose(&top->notice, "Restart? y or n: %b[%d]", show_string(request, "server"),
-		    (int64_t)show_number(request, "pid"));
+		compose_text(&top->notice, "Restart? y or n: %b[%d]",
+		    show_string(request, "server"), (int64_t)show_number(request, "pid"));
 	} else if (key == 's') {
-		compose(&top->notice, "Deadline for ");
+		compose_text(&top->notice, "Deadline for ");
 		append_rule(&top->notice, request);
-		compose(&top->notice, " of %b, such as 10m: ", show_string(request, "server"));
+		compose_text(&top->notice, " of %b, such as 10m: ", show_string(request, "server"));
 	} else {
-		compose(&top->notice, "Only what has: ");
+		compose_text(&top->notice, "Only what has: ");
 	}
 }
 
@@ -406,7 +406,7 @@ act(struct top *top, char key)
 	if (marked == NULL || strchr("pcRs", key) == NULL)
 		return false;
 	if (key == 'c' && top->marked >= top->open)
-		compose(&top->notice, "it has ended: there is nothing to cancel");
+		compose_text(&top->notice, "it has ended: there is nothing to cancel");
 	else if (key == 'p')
 		ping(top, marked);
 	else

@@ -172,7 +172,7 @@ put_text(FILE *out, struct span text)
 	else
 		buf_append(&shown, text);
 	if (text.len == 0 || text.ptr[text.len - 1] != '\n')
-		compose(&shown, "\n");
+		compose_text(&shown, "\n");
 	fwrite(shown.data, 1, shown.len, out);
 	buf_free(&shown);
 }
@@ -218,15 +218,15 @@ put_tool(const json_t *tool)
 	struct buf line = { 0 };
 	const char *name;
 
-	compose(&line, "%b", show_string(tool, "name"));
+	compose_text(&line, "%b", show_string(tool, "name"));
 	json_object_foreach (parameters, name, schema) {
 		struct span type = show_string(schema, "type");
 
-		compose(&line, tools_require(tool, name) ? " %s=%b" : " [%s=%b]", name,
+		compose_text(&line, tools_require(tool, name) ? " %s=%b" : " [%s=%b]", name,
 		    type.len > 0 ? type : SPAN("JSON"));
 	}
 	show_line(&line);
-	compose(&line, "    %b", about);
+	compose_text(&line, "    %b", about);
 	if (about.len > 0)
 		show_line(&line);
 	buf_free(&line);

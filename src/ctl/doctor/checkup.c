@@ -598,10 +598,10 @@ append_deadline(const struct run *run, int64_t seconds, struct buf *options)
 	static const char plain[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./$";
 
-	compose(options, " -t %s", method != NULL ? method : name);
+	compose_text(options, " -t %s", method != NULL ? method : name);
 	if (method != NULL && name[strspn(name, plain)] == '\0')
-		compose(options, ":%s", name);
-	compose(options, "=%ds", seconds);
+		compose_text(options, ":%s", name);
+	compose_text(options, "=%ds", seconds);
 }
 
 /* The options that answer what the server was refused: it may hang for that alone. */
@@ -614,7 +614,7 @@ append_answers(json_t *asks, struct buf *options)
 	json_object_foreach (asks, method, times) {
 		option = verdicts_answer(method, true);
 		if (*option != '\0')
-			compose(options, " %s", option);
+			compose_text(options, " %s", option);
 	}
 }
 
@@ -633,23 +633,23 @@ advise(struct run *run)
 	if (stuck || hangs || mute)
 		append_answers(run->report->asks, options);
 	if (findings[CHECK_DISCOVER].verdict == VERDICT_NO)
-		compose(options, " --legacy");
+		compose_text(options, " --legacy");
 	if (mute)
-		compose(options, " -t tools/list=%ds", seconds);
+		compose_text(options, " -t tools/list=%ds", seconds);
 	if (hangs)
 		append_deadline(run, seconds, options);
 	if (run->alone)
-		compose(options, " --parallel 1");
+		compose_text(options, " --parallel 1");
 	if (!run->report->continues)
 		return;
 	if (run->died)
-		compose(options, " -r");
+		compose_text(options, " -r");
 	/* The time of -k must be longer than any call. */
 	else if (stuck)
-		compose(options, " -k%ds", 3 * seconds);
+		compose_text(options, " -k%ds", 3 * seconds);
 	/* canceld does not replace a server before the grace is over. */
 	if (run->goes_on && !run->died)
-		compose(options, " -K%ds", seconds + TIME_GRACE / 1000);
+		compose_text(options, " -K%ds", seconds + TIME_GRACE / 1000);
 }
 
 void

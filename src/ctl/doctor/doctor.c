@@ -90,10 +90,10 @@ examine(const struct examination *what, bool json)
 		 * of it is hidden, or if a shell would change one.
 		 */
 		for (char *const *word = what->command; *word != NULL; word++)
-			compose(&typed, typed.len > 0 ? " %s" : "%s",
+			compose_text(&typed, typed.len > 0 ? " %s" : "%s",
 			    strpbrk(*word, " \t\n|&;<>()$`\\\"'*?[]#~!{}") == NULL ? *word : "");
 		if (!json && report.options.len > 0)
-			compose(&lines, "canceld%b -- %b\n", buf_span(&report.options),
+			compose_text(&lines, "canceld%b -- %b\n", buf_span(&report.options),
 			    span_equal(buf_span(&typed), buf_span(&command)) ? buf_span(&typed) :
 									       SPAN("..."));
 		show_buf(&lines);

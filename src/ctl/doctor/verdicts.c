@@ -171,17 +171,17 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 	const struct finding *finding = &report->findings[check];
 	const char *word = words[finding->verdict];
 
-	compose(text, "%s%s%s%s", colour ? colours[finding->verdict] : "", word,
+	compose_text(text, "%s%s%s%s", colour ? colours[finding->verdict] : "", word,
 	    left + strlen(word), colour ? COLOUR_NONE : "");
 	if (!report->ended)
-		compose(text, "%s\n", rows[check].title);
+		compose_text(text, "%s\n", rows[check].title);
 	if (is_repeated(report, check))
 		return;
-	compose(text, "%s", report->ended ? "" : left);
+	compose_text(text, "%s", report->ended ? "" : left);
 	show_lines(text, span_of(finding->evidence), left);
-	compose(text, "\n");
+	compose_text(text, "\n");
 	if (finding->verdict == VERDICT_NO && !report->ended)
-		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left,
+		compose_text(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left,
 		    help_for(report, check));
 }
 
@@ -220,11 +220,11 @@ write_asks(const struct verdicts *report, struct buf *text)
 	show_each (ask, asks) {
 		struct span option = show_string(ask, "option");
 
-		compose(text, "asks        ");
+		compose_text(text, "asks        ");
 		printable_append(text, show_string(ask, "method"), "");
-		compose(text, ", times: %d\n", (int64_t)show_number(ask, "times"));
+		compose_text(text, ", times: %d\n", (int64_t)show_number(ask, "times"));
 		if (option.len > 0)
-			compose(text, "%sif its client does not answer: canceld %b\n", left,
+			compose_text(text, "%sif its client does not answer: canceld %b\n", left,
 			    option);
 	}
 	json_decref(asks);
@@ -238,16 +238,16 @@ verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 	int64_t untested = verdicts_count(report, VERDICT_NOT_TESTED);
 
 	printable_append(text, report->command, "");
-	compose(text, " (%s%s", dialogues[report->kind].name,
+	compose_text(text, " (%s%s", dialogues[report->kind].name,
 	    report->server[0] != '\0' ? ", " : "");
 	printable_append(text, span_of(report->server), "");
-	compose(text, ")\n\n");
+	compose_text(text, ")\n\n");
 	for (int i = 0; i < CHECKS; i++)
 		if (is_shown(report, i))
 			write_finding(report, i, colour, text);
 	write_asks(report, text);
-	compose(text, "\n%d checks: %d kept, %d broken, %d not tested\n", kept + broken + untested,
-	    kept, broken, untested);
+	compose_text(text, "\n%d checks: %d kept, %d broken, %d not tested\n",
+	    kept + broken + untested, kept, broken, untested);
 }
 
 static json_t *

@@ -396,7 +396,7 @@ append_progress(struct buf *line, const json_t *report)
 	    total > 0 ? json_number_value(json_object_get(report, "progress")) / total : 0;
 	size_t cells = part > 1 ? full.len : part > 0 ? (size_t)(part * (double)full.len) : 0;
 
-	compose(line, total > 0 ? " [%b%b] " : " ", span_head(full, cells),
+	compose_text(line, total > 0 ? " [%b%b] " : " ", span_head(full, cells),
 	    span_from(empty, cells));
 	view_progress(line, report);
 }
@@ -420,9 +420,9 @@ tell_wait(struct visit *visit)
 		return;
 	clear_line(visit);
 	visit->told = news;
-	compose(&line, "%s: %b", visit->check, show_time(waited));
+	compose_text(&line, "%s: %b", visit->check, show_time(waited));
 	if (limited)
-		compose(&line, ", at most %b more", show_time(left));
+		compose_text(&line, ", at most %b more", show_time(left));
 	if (open && asked->report != NULL && visit->terminal)
 		append_progress(&line, asked->report);
 	printable_append(&shown, buf_span(&line), "");

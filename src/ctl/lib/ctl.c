@@ -19,9 +19,9 @@ ctl_tell(int status, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(words, sizeof(words), format, values);
 	va_end(values);
-	compose(&line, "cancelctl: ");
+	compose_text(&line, "cancelctl: ");
 	printable_append(&line, span_of(words), "");
-	compose(&line, "\n");
+	compose_text(&line, "\n");
 	fwrite(line.data, 1, line.len, stderr);
 	buf_free(&line);
 	return status;

@@ -18,7 +18,7 @@ put_number(struct buf *out, struct span text, bool exact)
 	errno = 0;
 	strtoll(text.ptr, NULL, 10);
 	big = errno == ERANGE && strcspn(text.ptr, ".eE") >= len;
-	compose(out, big && exact ? "\"%b\"" : big ? "%b.0" : "%b", span_head(text, len));
+	compose_text(out, big && exact ? "\"%b\"" : big ? "%b.0" : "%b", span_head(text, len));
 	return len;
 }
 
@@ -104,7 +104,7 @@ show_json(const json_t *object)
 	struct buf line = { 0 };
 
 	printable_append_json(&line, object == NULL ? SPAN("null") : show_value(object), false);
-	compose(&line, "\n");
+	compose_text(&line, "\n");
 	show_buf(&line);
 }
 
@@ -114,7 +114,7 @@ show_line(struct buf *text)
 	struct buf line = { 0 };
 
 	printable_append(&line, buf_span(text), "");
-	compose(&line, "\n");
+	compose_text(&line, "\n");
 	show_buf(&line);
 	buf_free(text);
 }
@@ -128,9 +128,9 @@ show_lines(struct buf *out, struct span text, const char *lead)
 		if (part.len == text.len)
 			return;
 		if (text.ptr[part.len] == '\t')
-			compose(out, "\t");
+			compose_text(out, "\t");
 		else if (text.ptr[part.len] == '\n' && (part.len > 0 || lead[0] == '\0'))
-			compose(out, "\n%s", lead);
+			compose_text(out, "\n%s", lead);
 		part.len++;
 	}
 }

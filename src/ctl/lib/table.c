@@ -50,7 +50,7 @@ static void
 pad(struct buf *line, size_t cells)
 {
 	while (cells-- > 0)
-		compose(line, " ");
+		compose_text(line, " ");
 }
 
 void
@@ -62,7 +62,7 @@ table_cut(struct buf *out, struct span text, size_t cells, size_t end)
 		buf_append(out, text);
 	} else if (cells > 0) {
 		buf_append(out, span_part(text, 0, fitting(text, cells - 1 - end, &taken)));
-		compose(out, "\xe2\x80\xa6");
+		compose_text(out, "\xe2\x80\xa6");
 		end = cells - 1 - taken < end ? cells - 1 - taken : end;
 		skipped = fitting(text, all - end, &taken);
 		/* If the cut is in the middle of a wide character, leaves out all of it. */
@@ -97,12 +97,12 @@ table_wrap(struct buf *out, struct span text, size_t cells, size_t indent)
 		buf_append(out, span_part(line, 0, len));
 		while (len < line.len) {
 			line = span_from(line, len + (line.ptr[len] == ' '));
-			compose(out, "\n");
+			compose_text(out, "\n");
 			pad(out, indent);
 			len = line_length(line, cells - indent, 0);
 			buf_append(out, span_part(line, 0, len));
 		}
-		compose(out, "\n");
+		compose_text(out, "\n");
 	}
 }
 
@@ -195,7 +195,7 @@ cut_text(const struct table *table, size_t column, struct buf *out, struct span 
 	size_t shared = table->shared[column];
 
 	if (cells > NARROWEST / 2 && shared > 0 && shared < text.len && cells_in(text) > cells) {
-		compose(out, "\xe2\x80\xa6");
+		compose_text(out, "\xe2\x80\xa6");
 		text = span_from(text, shared);
 		cells--;
 	}
@@ -377,12 +377,12 @@ write_line(const struct table *table, size_t line, size_t cells, struct buf *out
 		cut_text(table, i, &text, text_at(table, line, i), width);
 		need = cells_in(buf_span(&text));
 		pad(out, at - filled + (right ? width - need : 0));
-		compose(out, "%s%b%s", term_colour(style), buf_span(&text),
+		compose_text(out, "%s%b%s", term_colour(style), buf_span(&text),
 		    style[0] == '\0' ? "" : term_colour(COLOUR_UNCOLOURED));
 		filled = at + (right ? width : need);
 		at += width + GAP;
 	}
-	compose(out, "\n");
+	compose_text(out, "\n");
 	buf_free(&text);
 }
 

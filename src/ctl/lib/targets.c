@@ -234,7 +234,7 @@ target_append_name(struct buf *line, const struct target *target)
 {
 	struct span name = show_string(target->about, "name");
 
-	compose(line, name.len > 0 ? "%b[%d]" : "canceld %b%d", name, (int64_t)target->pid);
+	compose_text(line, name.len > 0 ? "%b[%d]" : "canceld %b%d", name, (int64_t)target->pid);
 }
 
 struct target *

@@ -13,9 +13,9 @@ write_command(struct buf *text, const json_t *row, const char *key)
 	size_t i;
 
 	json_array_foreach (json_object_get(row, key), i, word)
-		compose(text, i > 0 ? " %b" : "%b", show_text(word));
+		compose_text(text, i > 0 ? " %b" : "%b", show_text(word));
 	if (json_is_false(json_object_get(row, "answering")))
-		compose(text, "not answering");
+		compose_text(text, "not answering");
 }
 
 /* The name, with a mark if canceld refused its configuration file or a key in it. */
@@ -23,7 +23,7 @@ static void
 write_name(struct buf *text, const json_t *row, const char *key)
 {
 	column_text(text, row, key);
-	compose(text, json_array_size(json_object_get(row, "config")) > 0 ? "!" : "");
+	compose_text(text, json_array_size(json_object_get(row, "config")) > 0 ? "!" : "");
 }
 
 /* The client's title and version; or else its name, which may be that of its process. */
@@ -34,7 +34,7 @@ write_client(struct buf *text, const json_t *row, const char *key)
 	struct span title = show_string(client, "title"), version = show_string(client, "version");
 
 	column_text(text, client, title.len > 0 ? "title" : "name");
-	compose(text, title.len > 0 && version.len > 0 ? " %b" : "", version);
+	compose_text(text, title.len > 0 && version.len > 0 ? " %b" : "", version);
 }
 
 /* The directory, with ~ in place of the user's home. */
@@ -46,7 +46,7 @@ write_directory(struct buf *text, const json_t *row, const char *key)
 	bool inside = home.len > 1 && path.len > home.len && path.ptr[home.len] == '/' &&
 	    span_equal(span_head(path, home.len), home);
 
-	compose(text, inside ? "~%b" : "%b", span_from(path, inside ? home.len : 0));
+	compose_text(text, inside ? "~%b" : "%b", span_from(path, inside ? home.len : 0));
 }
 
 /* The verdict in a request's row; in a canceld's row, the verdict on its server. */
@@ -93,7 +93,7 @@ static void
 write_ago(struct buf *text, const json_t *row, const char *key)
 {
 	column_time(text, row, key);
-	compose(text, text->len > 0 ? " ago" : "");
+	compose_text(text, text->len > 0 ? " ago" : "");
 }
 
 /*
@@ -105,10 +105,10 @@ write_left(struct buf *text, const json_t *row, const char *key)
 {
 	write_ago(text, row, key);
 	if (view_left(row) != MSEC_NEVER)
-		compose(text, show_is(row, "state", "cancelling") ? "%b of grace" : "%b",
+		compose_text(text, show_is(row, "state", "cancelling") ? "%b of grace" : "%b",
 		    show_time(view_left(row)));
 	else if (show_has(row, "idle_ms")) /* it has not ended */
-		compose(text, "none");
+		compose_text(text, "none");
 }
 
 /* Yellow when half of the deadline has passed, red when nine tenths have. */
@@ -143,7 +143,7 @@ append_number(struct buf *text, const char *before, const json_t *number)
 	    NULL;
 
 	if (dumped != NULL)
-		compose(text, "%s%s", before, dumped);
+		compose_text(text, "%s%s", before, dumped);
 	free(dumped);
 }
 
@@ -154,7 +154,7 @@ view_progress(struct buf *text, const json_t *progress)
 
 	append_number(text, "", json_object_get(progress, "progress"));
 	append_number(text, "/", json_object_get(progress, "total"));
-	compose(text, text->len > 0 && message.len > 0 ? " %b" : "%b", message);
+	compose_text(text, text->len > 0 && message.len > 0 ? " %b" : "%b", message);
 }
 
 static void
@@ -209,11 +209,11 @@ write_deadline(struct buf *text, const json_t *row, const char *key)
 	snprintf(left_key, sizeof(left_key), "%s_left_ms", key);
 	column_time(text, row, after_key);
 	if (text->len > 0)
-		compose(text, " (%b)", show_string(row, from_key));
+		compose_text(text, " (%b)", show_string(row, from_key));
 	if (json_is_number(json_object_get(row, left_key))) {
-		compose(text, text->len > 0 ? ", " : "");
+		compose_text(text, text->len > 0 ? ", " : "");
 		column_time(text, row, left_key);
-		compose(text, " left");
+		compose_text(text, " left");
 	}
 }
 
@@ -259,10 +259,10 @@ view_page(struct buf *lines, json_t *request, json_t *about)
 		column_write(&text, line, row);
 		if (text.len == 0)
 			continue;
-		compose(lines, "%s%b", line->title,
+		compose_text(lines, "%s%b", line->title,
 		    span_from(SPAN("            "), strlen(line->title)));
 		printable_append(lines, buf_span(&text), "");
-		compose(lines, "\n");
+		compose_text(lines, "\n");
 	}
 	buf_free(&text);
 	json_decref(row);
@@ -273,7 +273,7 @@ view_request(struct buf *line, const json_t *request)
 {
 	struct span name = show_string(request, "name");
 
-	compose(line, "%b %b%s%b, %b old, of %b[%d]", show_string(request, "id"),
+	compose_text(line, "%b %b%s%b, %b old, of %b[%d]", show_string(request, "id"),
 	    show_string(request, "method"), name.len > 0 ? " " : "", name,
 	    show_time(show_number(request, "age_ms")), show_string(request, "server"),
 	    (int64_t)show_number(request, "pid"));
@@ -284,9 +284,9 @@ view_outcome(struct buf *line, const json_t *request)
 {
 	struct span why = show_string(request, "why");
 
-	compose(line, why.len == 0 ? "cancelled " : "not cancelled: ");
+	compose_text(line, why.len == 0 ? "cancelled " : "not cancelled: ");
 	view_request(line, request);
-	compose(line, why.len == 0 ? "" : ": %b", why);
+	compose_text(line, why.len == 0 ? "" : ": %b", why);
 }
 
 /*
@@ -310,7 +310,7 @@ append_member(struct buf *line, const char *key, const json_t *value)
 	bool plain = text.len > 0 && strcspn(text.ptr, " \"'=\\") == text.len;
 	bool time = span_is_any(span_of(key), "elapsed timeout after");
 
-	compose(line, " %s=%b%s", key, plain ? text : show_value(value), time ? "ms" : "");
+	compose_text(line, " %s=%b%s", key, plain ? text : show_value(value), time ? "ms" : "");
 }
 
 /* 12:00:00.000Z everything[4711] notice TIMED_OUT method=tools/call ... */
@@ -329,19 +329,19 @@ view_decision(struct buf *line, json_t *decision, bool coloured)
 	const char *key;
 	json_t *value;
 
-	compose(&rest, "%b %b[%d] %s ", span_part(time, day, time.len - day),
+	compose_text(&rest, "%b %b[%d] %s ", span_part(time, day, time.len - day),
 	    show_string(decision, "server"), (int64_t)show_number(decision, "pid"),
 	    level > LEVEL_TRAFFIC ? "?" : log_levels[level]);
 	printable_append(line, buf_span(&rest), "");
-	compose(line, "%s", coloured ? term_colour(colours[level]) : "");
+	compose_text(line, "%s", coloured ? term_colour(colours[level]) : "");
 	printable_append(line, why, "");
-	compose(line, "%s", coloured ? term_colour(COLOUR_NONE) : "");
+	compose_text(line, "%s", coloured ? term_colour(COLOUR_NONE) : "");
 	buf_clear(&rest);
 	json_object_foreach (decision, key, value) {
 		if (!span_is_any(span_of(key), "time pid server why"))
 			append_member(&rest, key, value);
 	}
 	printable_append(line, buf_span(&rest), "");
-	compose(line, "\n");
+	compose_text(line, "\n");
 	buf_free(&rest);
 }

@@ -442,15 +442,15 @@ append_session(struct choice *choice, const json_t *session)
 	trace_count(choice->tools, session);
 	if (json_array_size(rows) > 0 ||
 	    (!choice->failed && choice->slow == 0 && choice->last == SIZE_MAX)) {
-		compose(&line, "%b[%d]  %b  %b, %b", show_string(session, "server"),
+		compose_text(&line, "%b[%d]  %b  %b, %b", show_string(session, "server"),
 		    (int64_t)show_number(session, "pid"), show_string(session, "client"),
 		    trace_clock(show_number(session, "start")),
 		    show_time(show_number(session, "end") - show_number(session, "start")));
 		if (about != NULL)
-			compose(&line, ", still runs, %d open",
+			compose_text(&line, ", still runs, %d open",
 			    (int64_t)show_number(about, "in_flight"));
 		else if (choice->trace.until == 0 && !show_has(session, "over"))
-			compose(&line, ", no end is known");
+			compose_text(&line, ", no end is known");
 		printable_append(&shown, buf_span(&line), "");
 		table_wrap(&choice->out, buf_span(&shown), choice->cells, 2);
 	}
@@ -500,7 +500,7 @@ tell(struct choice *choice, bool faults)
 	rows = trace_tools(choice->tools, choice->failed);
 	drop_quick(rows, "max", choice->slow);
 	if (json_array_size(rows) > 0) {
-		compose(&choice->out, "\n");
+		compose_text(&choice->out, "\n");
 		table_write(tools_columns, rows, choice->cells, &choice->out);
 	}
 	json_decref(rows);
@@ -522,7 +522,7 @@ history_append(struct buf *out, const char *which, size_t cells)
 	struct choice choice = { .trace = { .which = which }, .last = SIZE_MAX, .cells = cells };
 
 	tell(&choice, false);
-	compose(out, choice.told ? "%b" : "the history has nothing of that\n",
+	compose_text(out, choice.told ? "%b" : "the history has nothing of that\n",
 	    buf_span(&choice.out));
 	buf_free(&choice.out);
 	end(&choice);

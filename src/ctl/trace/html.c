@@ -44,17 +44,17 @@ put(struct page *page, struct span text)
 	printable_append(&plain, span_head(text, TEXT_MOST), "");
 	for (size_t i = 0; i < plain.len; i++)
 		if (strchr("<>&\"'", plain.data[i]) != NULL)
-			compose(&page->out, "&#%d;", (int64_t)plain.data[i]);
+			compose_text(&page->out, "&#%d;", (int64_t)plain.data[i]);
 		else
 			buf_append(&page->out, span_at(&plain.data[i], 1));
-	compose(&page->out, text.len > TEXT_MOST ? "..." : "");
+	compose_text(&page->out, text.len > TEXT_MOST ? "..." : "");
 	buf_free(&plain);
 }
 
 static void
 put_cell(struct page *page, const char *kind, const json_t *object, const char *key)
 {
-	compose(&page->out, "<td class=%s>", kind);
+	compose_text(&page->out, "<td class=%s>", kind);
 	put(page, show_string(object, key));
 }
 
@@ -64,7 +64,7 @@ has_room(struct page *page, const char *begin)
 {
 	bool room = page->out.len + ROW_MOST < PAGE_MOST;
 
-	compose(&page->out, room ? begin : "");
+	compose_text(&page->out, room ? begin : "");
 	page->omitted += !room;
 	return room;
 }
@@ -77,7 +77,7 @@ put_tools(struct page *page, const json_t *session)
 
 	trace_count(tools, session);
 	rows = trace_tools(tools, 0);
-	compose(&page->out,
+	compose_text(&page->out,
 	    "<table><tr><th class=t>request<th class=n>count<th class=n>failed<th class=n>p50 ms<th "
 	    "class=n>p95 ms<th class=n>max ms");
 	show_each (tool, rows) {
@@ -85,11 +85,11 @@ put_tools(struct page *page, const json_t *session)
 			continue;
 		put_cell(page, "t", tool, "title");
 		for (size_t k = 0; k < COUNT_OF(numbers); k++) {
-			compose(&page->out, "<td class=n>");
+			compose_text(&page->out, "<td class=n>");
 			column_text(&page->out, tool, numbers[k]);
 		}
 	}
-	compose(&page->out, "</table>");
+	compose_text(&page->out, "</table>");
 	json_decref(rows);
 	json_decref(tools);
 }
@@ -102,7 +102,7 @@ put_calls(struct page *page, const json_t *session, bool all)
 	msec_t first = show_number(json_array_get(calls, 0), "start"),
 	       length = show_number(session, "end") - first + 1, start, time;
 
-	compose(&page->out,
+	compose_text(&page->out,
 	    "<table><tr><th class=t>%s<th class=c>began<th>time line<th class=n>ms<th class=o>outcome<th class=w>why",
 	    all ? "all requests" : "failed, lost or given up");
 	show_each (call, calls) {
@@ -112,15 +112,15 @@ put_calls(struct page *page, const json_t *session, bool all)
 		start = show_number(call, "start");
 		time = trace_end(session, call) - start;
 		put_cell(page, "t", call, "title");
-		compose(&page->out,
-		    "<td class=c>%b<td class=l><svg viewBox='0 0 %d 10' preserveAspectRatio=none><rect x=%d y=1 height=8 width=%d /></svg>"
+		compose_text(&page->out,
+		    "<td class=c>%b<td class=l><svg viewBox=\"0 0 %d 10\" preserveAspectRatio=none><rect x=%d y=1 height=8 width=%d /></svg>"
 		    "<td class=n>%d",
 		    trace_clock(start), (int64_t)WIDTH, (start - first) * WIDTH / length,
 		    time * WIDTH / length + 2, time);
 		put_cell(page, "o", call, show_has(call, "tally") ? "tally" : "outcome");
 		put_cell(page, "w", call, "reason");
 	}
-	compose(&page->out, "</table>");
+	compose_text(&page->out, "</table>");
 }
 
 /* A text, or a name and a version. */
@@ -131,10 +131,10 @@ put_fact(struct page *page, const json_t *session, const char *key)
 
 	if (fact == NULL)
 		return;
-	compose(&page->out, " &middot; %s ", key);
+	compose_text(&page->out, " &middot; %s ", key);
 	put(page, show_text(fact));
 	put(page, show_string(fact, "name"));
-	compose(&page->out, " ");
+	compose_text(&page->out, " ");
 	put(page, show_string(fact, "version"));
 }
 
@@ -145,9 +145,9 @@ put_session(struct page *page, const json_t *session)
 		"serverInfo" };
 	json_t *event, *reason;
 
-	compose(&page->out, "<h2>");
+	compose_text(&page->out, "<h2>");
 	put(page, show_string(session, "server"));
-	compose(&page->out, "[%d]</h2><p>%b, %b", (int64_t)show_number(session, "pid"),
+	compose_text(&page->out, "[%d]</h2><p>%b, %b", (int64_t)show_number(session, "pid"),
 	    trace_clock(show_number(session, "start")),
 	    show_time(show_number(session, "end") - show_number(session, "start")));
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
@@ -158,7 +158,7 @@ put_session(struct page *page, const json_t *session)
 		    !has_room(page, trace_is_loss(event) ? "<p class=bad>" : "<p>"))
 			continue;
 		reason = trace_reason(event);
-		compose(&page->out, "%b %b ", trace_clock(show_number(event, "time")),
+		compose_text(&page->out, "%b %b ", trace_clock(show_number(event, "time")),
 		    show_string(event, "why"));
 		put(page, show_text(reason));
 		json_decref(reason);
@@ -174,12 +174,12 @@ trace_html(const struct trace *trace)
 	struct page page = { 0 };
 	json_t *session;
 
-	compose(&page.out, "%s", head);
+	compose_text(&page.out, "%s", head);
 	show_each (session, trace->sessions) {
 		if (has_room(&page, ""))
 			put_session(&page, session);
 	}
-	compose(&page.out,
+	compose_text(&page.out,
 	    page.omitted > 0 ? "<p>%d rows are left out: they do not fit into 1 MiB." : "",
 	    (int64_t)page.omitted);
 	show_buf(&page.out);

@@ -135,8 +135,8 @@ add_call(json_t *session, const json_t *line, const char *from)
 	json_t *call;
 
 	/* A title is to be shared by many requests, so it has no URI. */
-	compose(&title, name.len > 0 && !text_begins(method.ptr, "resources/") ? "%b %b" : "%b",
-	    method, name);
+	compose_text(&title,
+	    name.len > 0 && !text_begins(method.ptr, "resources/") ? "%b %b" : "%b", method, name);
 	call = json_pack("{s:s%, s:s, s:I, s:[]}", "title", buf_span(&title).ptr, title.len, "from",
 	    from, "start", start, "events");
 	show_take(call, line, "id method name open held");

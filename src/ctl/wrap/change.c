@@ -64,11 +64,11 @@ append_member(struct buf *text, const struct doc *doc, const struct entry *entry
 	while (start > doc->bytes && strchr(" \t\r\n", start[-1]) != NULL)
 		start--;
 	if (around->start != NULL)
-		compose(text, ",");
+		compose_text(text, ",");
 	else if (span_count(span_between(start, key->start), '\n') == 0)
-		compose(text, "\n");
+		compose_text(text, "\n");
 	/* A dotted key keeps its table, and the key gets the same quotes as the command's. */
-	compose(text, "%b%s%s%s%b", span_between(start, key->last), quote, entry->args, quote,
+	compose_text(text, "%b%s%s%s%b", span_between(start, key->last), quote, entry->args, quote,
 	    span_between(key->end, entry->command->start));
 }
 
@@ -88,7 +88,7 @@ insert_words(const struct doc *doc, const struct entry *entry, struct span words
 
 	if (made)
 		append_member(&text, doc, entry);
-	compose(&text,
+	compose_text(&text,
 	    made             ? "[%b, %b]" :
 		same         ? ", %b, %b" :
 		next != NULL ? "%b, %b, " :
@@ -102,7 +102,7 @@ insert_words(const struct doc *doc, const struct entry *entry, struct span words
 static void
 append_word(struct buf *words, struct span word)
 {
-	compose(words, words->len > 0 ? ", " : "");
+	compose_text(words, words->len > 0 ? ", " : "");
 	doc_quote(words, word);
 }
 

@@ -266,14 +266,14 @@ find_file(struct client_files *files, const struct client *client, struct span f
 	if (places != NULL) {
 		while ((place = next_part(&places)).len > 0) {
 			buf_set(&pattern, place);
-			compose(&pattern, "%b", span_from(file, 1));
+			compose_text(&pattern, "%b", span_from(file, 1));
 			find_file(files, client, buf_span(&pattern));
 		}
 	} else if ((base = base_of(span_head(file, len))) != NULL && base[0] != '\0') {
 		for (; *base != '\0'; base++)
-			compose(&pattern, strchr("*?[]\\", *base) != NULL ? "\\%b" : "%b",
+			compose_text(&pattern, strchr("*?[]\\", *base) != NULL ? "\\%b" : "%b",
 			    span_at(base, 1));
-		compose(&pattern, "%b%b", span_from(file, len), span_at("", 1));
+		compose_text(&pattern, "%b%b", span_from(file, len), span_at("", 1));
 		if (glob(pattern.data, 0, NULL, &found) == 0) {
 			for (size_t i = 0; i < found.gl_pathc; i++)
 				add_file(files, client, found.gl_pathv[i],
@@ -493,7 +493,7 @@ client_title(const struct doc_node *server)
 	struct span group = client_group(server);
 	struct buf title = { 0 };
 
-	compose(&title, group.len > 0 ? "%b:%b" : "%b%b", group, server->key.name);
+	compose_text(&title, group.len > 0 ? "%b:%b" : "%b%b", group, server->key.name);
 	buf_append(&title, span_at("", 1));
 	return title.data;
 }

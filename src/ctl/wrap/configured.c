@@ -76,7 +76,7 @@ fill_in(const char *word, const char *text)
 			exit(ctl_no(
 			    "%.300s: %.*s is not set here: set it, or give the server's command behind --",
 			    word, (int)len, text));
-		compose(&filled, "%s", value != NULL ? value : otherwise + 2);
+		compose_text(&filled, "%s", value != NULL ? value : otherwise + 2);
 		free(name);
 	}
 	buf_append(&filled, span_at("", 1));

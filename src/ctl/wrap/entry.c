@@ -185,7 +185,8 @@ entry_append_options(const struct entry *entry, const struct doc_node *word,
 
 		if (joined || value)
 			text = span_head(text, known + span_until(span_from(text, known), "=").len);
-		compose(line, line->len > 0 ? " %b%s" : "%b%s", text, joined || value ? "=*" : "");
+		compose_text(line, line->len > 0 ? " %b%s" : "%b%s", text,
+		    joined || value ? "=*" : "");
 		value = span_is(word->text, "--answer");
 	}
 }
@@ -198,7 +199,7 @@ entry_text(const struct entry *entry, const struct doc_node *word)
 
 	entry_append_options(entry, word, entry->program, &line);
 	if (line.len > 0)
-		compose(&line, " ");
+		compose_text(&line, " ");
 	command_append(&line, words);
 	buf_append(&line, span_at("", 1));
 	entry_words_free(words);

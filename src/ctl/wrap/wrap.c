@@ -261,13 +261,13 @@ put_words(const struct task *task)
 	const char *servers = task->file->client->servers;
 	struct buf words = { 0 };
 
-	compose(&words,
+	compose_text(&words,
 	    task->change.languages || (servers != NULL && servers[0] == '\0') ?
 		"\"-D\", \"lsp\", " :
 		"");
 	for (char *const *option = task->change.options; *option != NULL; option++) {
 		doc_quote(&words, span_of(*option));
-		compose(&words, ", ");
+		compose_text(&words, ", ");
 	}
 	say(task, "  put this there by hand, with the server's own COMMAND and ARGUMENTS:");
 	say(task, "    command \"%s\", args [%.*s\"--\", COMMAND, ARGUMENTS...]", task->canceld,

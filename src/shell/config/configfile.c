@@ -178,7 +178,7 @@ fits_command(const char *pattern, char *const command[])
 	bool fits;
 
 	for (size_t i = 0; command[i] != NULL; i++)
-		compose(&line, i > 0 ? " %s" : "%s", command[i]);
+		compose_text(&line, i > 0 ? " %s" : "%s", command[i]);
 	fits = policy_fits(pattern, buf_span(&line)) ||
 	    policy_fits(pattern, span_from(buf_span(&line), bare));
 	buf_free(&line);
@@ -359,7 +359,7 @@ configfile_reload(struct options *options, struct log *log)
 		    json_equal(before, after))
 			continue;
 		json_array_append_new(keys[at_once], json_string(row->name));
-		compose(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
+		compose_text(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
 		if (at_once)
 			json_object_set(file->in_force, row->name, after);
 		if (row->at == offsetof(struct options, log.level))

@@ -198,18 +198,18 @@ tell_origin(const struct setting *it)
 	const char *told;
 	json_t *origin;
 
-	compose(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
+	compose_text(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	if (json_object_size(options->origins) < ORIGINS_MOST) {
-		compose(&text,
+		compose_text(&text,
 		    letter != '\0'             ? " -%b " :
 			source < POLICY_OPTION ? " %b " :
 						 " --%b ",
 		    letter != '\0' ? span_at(&letter, 1) : span_of(it->row->name));
 		if (rule->method != NULL)
-			compose(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
+			compose_text(&text, "%b", span_head(span_of(rule->method), NAME_SHOWN));
 		if (rule->name != NULL)
-			compose(&text, ":%b", policy_shown(rule, shown));
-		compose(&text, "%s", equals != NULL ? equals : it->value);
+			compose_text(&text, ":%b", policy_shown(rule, shown));
+		compose_text(&text, "%s", equals != NULL ? equals : it->value);
 	}
 	origin = printable_json(buf_span(&text));
 	told = json_string_value(origin);
@@ -279,7 +279,7 @@ set_answers(const struct setting *it)
 	struct buf line = { 0 };
 	bool fine;
 
-	compose(&line, "%s", value + strspn(value, " \t\r\n"));
+	compose_text(&line, "%s", value + strspn(value, " \t\r\n"));
 	for (size_t i = 0; i < line.len; i++)
 		if (strchr("\r\n", line.data[i]) != NULL)
 			line.data[i] = ' ';

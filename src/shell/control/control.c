@@ -43,7 +43,7 @@ answer(const struct call *call, const char *key, json_t *value)
 
 	if (!call->silent) {
 		printable_append_json(&call->peer->out, span_of(text), false);
-		compose(&call->peer->out, "\n");
+		compose_text(&call->peer->out, "\n");
 	}
 	free(text);
 	json_decref(response);
@@ -127,7 +127,7 @@ choose_written(const struct session *session, struct order *order, const char *i
 {
 	struct buf string = { 0 };
 
-	compose(&string, "'%e'", span_of(id));
+	compose_json(&string, "\"%s\"", id);
 	order->id = span_of(id);
 	choose(session, order, chosen);
 	order->id = buf_span(&string);
@@ -280,10 +280,11 @@ on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 			continue;
 		}
 		if (line.len == 0) {
-			compose(&line, "{'jsonrpc':'2.0','method':'decision','params':");
+			compose_json(&line,
+			    "{\"jsonrpc\":\"2.0\",\"method\":\"decision\",\"params\":");
 			log_append_line(&line, control->log, true, why, fields, count);
 			line.len--; /* its newline */
-			compose(&line, "}\n");
+			compose_json(&line, "}\n");
 		}
 		buf_append(&peer->out, buf_span(&line));
 	}
@@ -481,7 +482,8 @@ send_out(struct peer *peer)
 		buf_consume(&peer->out, (size_t)put);
 	if (peer->lost == 0 || peer->out.len >= ROOM)
 		return;
-	compose(&peer->out, "{'jsonrpc':'2.0','method':'lost','params':{'count':%d}}\n",
+	compose_json(&peer->out,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"lost\",\"params\":{\"count\":%d}}\n",
 	    (int64_t)peer->lost);
 	peer->lost = 0;
 }

@@ -10,7 +10,7 @@ shown(struct span text)
 
 	if (text.len <= VIEWS_NAME)
 		return printable_json(text);
-	compose(&head, "%b...", span_head(text, VIEWS_NAME));
+	compose_text(&head, "%b...", span_head(text, VIEWS_NAME));
 	string = printable_json(buf_span(&head));
 	buf_free(&head);
 	return string;

@@ -233,7 +233,8 @@ command_runs_container(char *const command[], struct buf *hint)
 		init |= span_is_any(span_of(*word), "--init --init=true");
 		removed |= span_is_any(span_of(*word), "--rm --rm=true");
 	}
-	compose(hint, "%s%b ps shows it", missing[!init + 2 * !removed], base_of(span_of(program)));
+	compose_text(hint, "%s%b ps shows it", missing[!init + 2 * !removed],
+	    base_of(span_of(program)));
 	return true;
 }
 
@@ -257,12 +258,12 @@ command_explain(struct buf *text, const char *program, int error)
 	const char *path = getenv("PATH");
 
 	if (error == ENOENT && command_is_line(program))
-		compose(text, COMMAND_IS_LINE);
+		compose_text(text, COMMAND_IS_LINE);
 	else if (error == ENOENT && path != NULL && strchr(program, '/') == NULL &&
 	    !is_in_path(program, path))
-		compose(text, "it is not in PATH (%s); give the absolute path", path);
+		compose_text(text, "it is not in PATH (%s); give the absolute path", path);
 	else
-		compose(text, "%s", strerror(error));
+		compose_text(text, "%s", strerror(error));
 }
 
 void
@@ -274,15 +275,15 @@ command_append_word(struct buf *text, char *const command[], size_t i)
 
 	if (flag == 0 && i > 0 && i == find_named(command))
 		shown = name_in(word);
-	compose(text, i > 0 && word[flag] == '=' && flag > 0 ? "%b=*" : "%b", shown);
-	compose(text, shown.len == 0 || (i == 0 && word[flag] != '\0') ? "*" : "");
+	compose_text(text, i > 0 && word[flag] == '=' && flag > 0 ? "%b=*" : "%b", shown);
+	compose_text(text, shown.len == 0 || (i == 0 && word[flag] != '\0') ? "*" : "");
 }
 
 void
 command_append(struct buf *line, char *const command[])
 {
 	for (size_t i = 0; command[i] != NULL; i++) {
-		compose(line, i > 0 ? " " : "");
+		compose_text(line, i > 0 ? " " : "");
 		command_append_word(line, command, i);
 	}
 }

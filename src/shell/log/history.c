@@ -82,7 +82,8 @@ begin(struct history *history)
 	if (members->len > 0 && history->told == told.len)
 		return;
 	if (members->len == 0) {
-		compose(members, ",'session':'%d-%d'", (int64_t)history->log.pid, real_now());
+		compose_json(members, ",\"session\":\"%d-%d\"", (int64_t)history->log.pid,
+		    real_now());
 		history->of_session = members->len;
 	}
 	history->told = told.len;
@@ -90,13 +91,13 @@ begin(struct history *history)
 	info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL);
 	name = json_string_value(json_object_get(info, "name"));
 	version = json_string_value(json_object_get(info, "version"));
-	compose(members, ",'client':'");
+	compose_json(members, ",\"client\":\"");
 	printable_append_json(members, span_of(name != NULL ? name : history->client), true);
 	if (name != NULL && version != NULL) {
-		compose(members, " ");
+		compose_text(members, " ");
 		printable_append_json(members, span_of(version), true);
 	}
-	compose(members, "'");
+	compose_json(members, "\"");
 	json_decref(info);
 }
 

@@ -183,7 +183,7 @@ void
 log_end_line(struct log *log)
 {
 	if (log->inside)
-		compose(&log->queue, "\n");
+		compose_text(&log->queue, "\n");
 	log->inside = false;
 }
 
@@ -317,9 +317,9 @@ append_fields(struct buf *line, const struct log_field *fields, size_t count, bo
 	for (const struct log_field *field = fields; field < fields + count; field++) {
 		if (is_left_out(field))
 			continue;
-		compose(line, json ? ",'%s':" : " %s=", field->key);
+		compose_text(line, json ? ",\"%s\":" : " %s=", field->key);
 		if (field->kind >= LOG_NUMBER)
-			compose(line, field->kind == LOG_TIME && !json ? "%dms" : "%d",
+			compose_text(line, field->kind == LOG_TIME && !json ? "%dms" : "%d",
 			    field->number);
 		else
 			append_text(line, field, json);
@@ -332,10 +332,10 @@ append_noise(struct buf *line, struct span noise)
 {
 	struct span shown = shown_part(noise, LOG_NOISE_MAX);
 
-	compose(line, " | ");
+	compose_text(line, " | ");
 	printable_append(line, shown, "");
 	if (shown.len < noise.len)
-		compose(line, "... (%d bytes)", (int64_t)noise.len);
+		compose_text(line, "... (%d bytes)", (int64_t)noise.len);
 }
 
 void
@@ -347,27 +347,28 @@ log_append_line(struct buf *line, const struct log *log, bool json, enum why why
 	char now[TIME_SIZE];
 
 	if (json) {
-		compose(line, "{'time':'%s','pid':%d", time_text(now), pid);
+		compose_json(line, "{\"time\":\"%s\",\"pid\":%d", time_text(now), pid);
 		append_fields(line, LOG_FIELDS(log_string("server", name)), true);
 		if (log->config.members != NULL)
 			buf_append(line, buf_span(log->config.members));
-		compose(line, log->config.dry_run ? ",'dry_run':true,'why':'%s'" : ",'why':'%s'",
+		compose_json(line,
+		    log->config.dry_run ? ",\"dry_run\":true,\"why\":\"%s\"" : ",\"why\":\"%s\"",
 		    why_word(why));
 		append_fields(line, fields, count, true);
-		compose(line, "}\n");
+		compose_json(line, "}\n");
 		return;
 	}
 	if (log->config.file != NULL)
-		compose(line, "%s ", time_text(now));
-	compose(line, name[0] != '\0' ? "canceld[%d] " : "canceld[%d]", pid);
+		compose_text(line, "%s ", time_text(now));
+	compose_text(line, name[0] != '\0' ? "canceld[%d] " : "canceld[%d]", pid);
 	printable_append(line, span_of(name), "");
-	compose(line, log->config.dry_run ? " (dry run): %s" : ": %s", why_word(why));
+	compose_text(line, log->config.dry_run ? " (dry run): %s" : ": %s", why_word(why));
 	/* The text of NOISE, which is the first field, is put at the end of the line. */
 	append_fields(line, fields + (why == WHY_NOISE), why == WHY_NOISE ? count > 1 : count,
 	    false);
 	if (why == WHY_NOISE)
 		append_noise(line, fields[0].text);
-	compose(line, "\n");
+	compose_text(line, "\n");
 }
 
 void

@@ -85,9 +85,9 @@ printable_json(struct span bytes)
 	struct buf text = { 0 };
 	json_t *string;
 
-	compose(&text, "'");
+	compose_json(&text, "\"");
 	printable_append_json(&text, bytes, true);
-	compose(&text, "'");
+	compose_json(&text, "\"");
 	string = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	buf_free(&text);
 	return string;

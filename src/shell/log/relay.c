@@ -88,9 +88,9 @@ relay_say(struct relay *relay, struct span line)
 	struct buf text = { 0 };
 
 	log_end_line(relay->out);
-	compose(&text, "canceld: ");
+	compose_text(&text, "canceld: ");
 	printable_append(&text, line, "");
-	compose(&text, "\n");
+	compose_text(&text, "\n");
 	enqueue(relay, buf_span(&text));
 	buf_free(&text);
 	log_write(relay->out);

@@ -211,13 +211,13 @@ report_failure(struct life *life)
 	struct span whole;
 	size_t doing;
 
-	compose(&words, "cannot start ");
+	compose_text(&words, "cannot start ");
 	command_append_word(&words, life->options->command, 0);
 	words.len -= command_is_line(program); /* the '*' for its arguments */
 	doing = words.len;
-	compose(&words, ": ");
+	compose_text(&words, ": ");
 	if (child->unguarded != NULL)
-		compose(&words, "its guardian was lost: %s", child->unguarded);
+		compose_text(&words, "its guardian was lost: %s", child->unguarded);
 	else
 		command_explain(&words, program, child->error);
 	whole = buf_span(&words);
