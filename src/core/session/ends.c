@@ -106,10 +106,8 @@ session_ended_on_probe(const struct session *session)
 bool
 session_asks(const struct session *session)
 {
-	const struct party *client = &session->client;
-
 	return session_outstanding(session, SIDE_CLIENT) > 0 ||
-	    client->untracked > client->lane->written;
+	    session->client.untracked > session->client.lane->written;
 }
 
 void

@@ -130,10 +130,8 @@ is_echo(const struct message *message)
 static bool
 is_message(const struct message *message)
 {
-	const struct request *request = message->request;
-
 	if (message->kind == MESSAGE_RESPONSE)
-		return message->question != NULL || request_is_awaited(request);
+		return message->question != NULL || request_is_awaited(message->request);
 	return message_is_single(message) &&
 	    span_is(message_value(message, SCAN_JSONRPC), "\"2.0\"") && !is_echo(message);
 }

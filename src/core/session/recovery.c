@@ -78,8 +78,8 @@ recovery_try(struct session *session)
 static const char *
 probe_method(const struct handshake *handshake)
 {
-	const struct dialect *dialect = handshake->dialect;
-	const char *ping = handshake->era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
+	const char *ping = handshake->era == ERA_MODERN ? handshake->dialect->modern_ping :
+							  handshake->dialect->ping;
 
 	return ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 }
@@ -277,7 +277,6 @@ const char *
 session_cannot_restart(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
-	const struct records *records = &session->records;
 	/*
 	 * Without a handshake a session is open once a server has answered a request that needs
 	 * none.
@@ -291,11 +290,11 @@ session_cannot_restart(const struct session *session)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
 	if (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered)
 		return "no session was open";
-	if (records->overflow)
+	if (session->records.overflow)
 		return "initialize was too long to be kept";
 	if (handshake->dialect->resume == NULL || session->config.stateless)
 		return NULL;
-	if (records->unopened)
+	if (session->records.unopened)
 		return "the new agent did not open the session again";
 	return handshake->reopen != NULL ?
 	    NULL :
@@ -723,10 +722,10 @@ recovery_is_history(struct session *session, const struct message *message)
 void
 recovery_expire(struct session *session, enum side asker)
 {
-	const struct pending *asked = &session->questions[asker];
 	struct request *question;
 
-	while ((question = timeline_due(&asked->hard, session->clocks.steady)) != NULL) {
+	while ((question = timeline_due(&session->questions[asker].hard, session->clocks.steady)) !=
+	    NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 		if (question->flags & REQUEST_TRIAL) {
 			expire_trial(session, question);

@@ -149,11 +149,10 @@ struct request *
 requests_bound_waits(struct session *session, enum side requester)
 {
 	struct party *party = &session->party[requester];
-	struct pending *pending = &party->pending;
 	size_t waiting = session->questions[requester].count + (party->untracked > 0);
 	struct request *request, *last = NULL;
 
-	each_request (request, pending) {
+	each_request (request, &party->pending) {
 		if (!request_is_awaited(request) || request_state(request) == REQUEST_QUEUED)
 			continue;
 		request->unread = true;

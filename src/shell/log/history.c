@@ -160,15 +160,15 @@ history_end(struct history *history, const struct action *action, msec_t now)
 void
 history_round(struct history *history, msec_t now, bool all)
 {
-	struct statistics *statistics = history->statistics;
 	struct log *log = &history->log;
 
 	if (history->page == NULL)
 		return;
 	if (now >= history->wake && log->writer.back.ended)
 		log_reopen(log);
-	for (size_t i = 0; (all || now >= history->wake) && i < statistics->method_count; i++) {
-		struct method_totals *totals = &statistics->methods[i];
+	for (size_t i = 0; (all || now >= history->wake) && i < history->statistics->method_count;
+	     i++) {
+		struct method_totals *totals = &history->statistics->methods[i];
 
 		if (totals->at_once > 0)
 			log_event(log, WHY_COUNTED, log_text("method", totals->method),

@@ -84,12 +84,10 @@ life_shares_group(const struct life *life)
 static bool
 needs_server(const struct life *life)
 {
-	const struct client *client = &life->client;
-
-	if (client->state == CLIENT_DRAINING)
+	if (life->client.state == CLIENT_DRAINING)
 		return session_outstanding(life->session, SIDE_CLIENT) > 0 &&
-		    port_queued(client->port) > 0;
-	return client->state == CLIENT_PRESENT;
+		    port_queued(life->client.port) > 0;
+	return life->client.state == CLIENT_PRESENT;
 }
 
 /*
@@ -100,9 +98,9 @@ static void
 note_hangup(struct life *life)
 {
 	struct client *client = &life->client;
-	const struct port *port = client->port;
 
-	if (life->options->drain || port->in.ended || !port->throttled || !client->hangup.ready)
+	if (life->options->drain || client->port->in.ended || !client->port->throttled ||
+	    !client->hangup.ready)
 		client->until = MSEC_NEVER;
 	else if (client->until == MSEC_NEVER)
 		client->until = life->now + TIME_HANGUP_WAIT;
@@ -204,7 +202,6 @@ hear_client(struct life *life)
 static void
 report_failure(struct life *life)
 {
-	const struct child *child = &life->child;
 	const char *program = life->options->command[0];
 	const size_t verb = strlen("cannot ");
 	struct buf words = { 0 };
@@ -216,10 +213,10 @@ report_failure(struct life *life)
 	words.len -= command_is_line(program); /* the '*' for its arguments */
 	doing = words.len;
 	compose_text(&words, ": ");
-	if (child->unguarded != NULL)
-		compose_text(&words, "its guardian was lost: %s", child->unguarded);
+	if (life->child.unguarded != NULL)
+		compose_text(&words, "its guardian was lost: %s", life->child.unguarded);
 	else
-		command_explain(&words, program, child->error);
+		command_explain(&words, program, life->child.error);
 	whole = buf_span(&words);
 	log_event(life->log, WHY_FAILED, log_text("doing", span_part(whole, verb, doing - verb)),
 	    log_text("reason", span_from(whole, doing + strlen(": "))));
@@ -309,13 +306,13 @@ static void
 on_signalled(void *context, pid_t pid, int signal, const char *name)
 {
 	struct life *life = context;
-	const struct supervisor *supervisor = &life->supervisor;
 	bool killed = signal == SIGKILL;
 	struct buf container = { 0 };
 	const char *hint = signal & SWEEP_APART ? "--sweep group spares what has left the server" :
 	    killed                              ? "--kill-after gives it more time" :
-	    supervisor->ours && !supervisor->signalled ? "--term-after gives it more time" :
-							 NULL;
+	    life->supervisor.ours && !life->supervisor.signalled ?
+		     "--term-after gives it more time" :
+		     NULL;
 
 	if (signal < 0)
 		log_event(life->log, WHY_NOT_SWEPT, log_number("process", pid),
@@ -429,7 +426,6 @@ may_rest(const struct life *life)
 static void
 lose_server(struct life *life)
 {
-	const struct child *child = &life->child;
 	bool last;
 
 	session_end_of_input(life->session, SIDE_SERVER);
@@ -446,7 +442,7 @@ lose_server(struct life *life)
 	 */
 	if (!last)
 		descriptor_close(&life->port->in);
-	session_server_gone(life->session, child->status, child->signal, last);
+	session_server_gone(life->session, life->child.status, life->child.signal, last);
 }
 
 /* Carries out one step; returns the event that it has led to. */
@@ -575,13 +571,12 @@ life_write(struct life *life, msec_t now)
 static bool
 has_failed(const struct life *life)
 {
-	const struct supervisor *supervisor = &life->supervisor;
 	enum server_life server = life->server->life;
 
 	if (life->options->session.dry_run)
 		return false;
 	return server == SERVER_STUCK ||
-	    (supervisor->state == PROCESS_DEAF &&
+	    (life->supervisor.state == PROCESS_DEAF &&
 		(server == SERVER_DEAF || server == SERVER_RETIRED) &&
 		!session_server_owes(life->session));
 }
@@ -593,10 +588,10 @@ tell_end(struct life *life, enum supervisor_event end)
 	bool closed = life->server->closed && port_backlog(life->port) == 0; /* it was delivered */
 
 	life->supervisor.patience = patience_of(life);
-	if (end == SUPERVISE_NOTHING && has_failed(life))
-		end = SUPERVISE_HASTEN;
-	else if (end == SUPERVISE_NOTHING && closed)
-		end = SUPERVISE_END;
+	if (end == SUPERVISE_NOTHING)
+		end = has_failed(life) ? SUPERVISE_HASTEN :
+		    closed             ? SUPERVISE_END :
+					 SUPERVISE_NOTHING;
 	tell(life, end);
 }
 
@@ -695,16 +690,15 @@ life_wake(const struct life *life)
 bool
 life_is_over(const struct life *life)
 {
-	const struct supervisor *supervisor = &life->supervisor;
 	const struct client *client = &life->client;
 	struct session_view view;
 
-	if (!supervisor_is_over(supervisor))
+	if (!supervisor_is_over(&life->supervisor))
 		return false;
 	view = session_view(life->session);
 	if (is_deaf(client))
 		return true;
-	if (supervisor->state == PROCESS_ENDED && view.journal->requests[SIDE_CLIENT] == 0 &&
+	if (life->supervisor.state == PROCESS_ENDED && view.journal->requests[SIDE_CLIENT] == 0 &&
 	    !view.plain)
 		return false;
 	/* A client that closed its stdin may still read earlier answers, but not for long. */
