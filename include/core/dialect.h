@@ -131,8 +131,16 @@ struct progress_form {  /* where a progress message tells a person something */
 	const char *said[2];      /* text; the second one if the first is missing */
 };
 
+struct first_request { /* of a client */
+	enum framing framing;
+	struct span method;
+	const struct scan *scan;
+};
+
 struct dialect {
-	const char *name;                /* versions have the same */
+	const char *name; /* versions have the same */
+	/* whether such a client speaks it; NULL: if it speaks nothing else, or it never shows */
+	bool (*begins)(const struct first_request *first);
 	const struct dialect *version_2; /* the row from protocolVersion 2 on; NULL: this one */
 	unsigned flags;                  /* enum dialect_flag */
 	const struct cancel *cancel;     /* NULL: there is none */
@@ -181,12 +189,8 @@ extern TABLE_CONST struct dialect dialect_mcp, dialect_acp, dialect_acp2, dialec
 /* The dialect with this name; NULL if there is none. */
 const struct dialect *dialect_named(struct span name);
 
-/*
- * The dialect of a client, from its first request and that one's params.protocolVersion, as
- * spelled.
- */
-const struct dialect *dialect_of_request(enum framing framing, struct span method,
-    struct span version);
+/* The dialect of a client. */
+const struct dialect *dialect_of_client(const struct first_request *first);
 
 /*
  * The dialect's row of a method; if there is none, the last row, which has neither name nor traits.

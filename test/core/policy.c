@@ -425,9 +425,17 @@ static const struct {
 
 TESTS(the_first_request_shows_the_dialect, 0, COUNT(firsts))
 {
-	ck_assert_ptr_eq(dialect_of_request(firsts[_i].framing, span_of(firsts[_i].method),
-			     span_of(firsts[_i].version)),
+	struct span method = span_of(firsts[_i].method), version = span_of(firsts[_i].version);
+	struct buf text = { 0 };
+	struct scan scan;
+
+	compose_json(&text, "{\"method\":\"%e\",\"params\":{", method);
+	compose_json(&text, version.len > 0 ? "\"protocolVersion\":%b}}" : "}}", version);
+	scan_read(&scan, buf_span(&text));
+	ck_assert_ptr_eq(dialect_of_client(
+			     &(struct first_request){ firsts[_i].framing, method, &scan }),
 	    firsts[_i].dialect);
+	buf_free(&text);
 }
 
 static const struct {

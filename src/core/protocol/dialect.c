@@ -48,8 +48,21 @@ static TABLE_CONST struct method mcp_methods[] = {
 	{ 0 },
 };
 
+/* Only its versions are dates: another extra member does not outweigh the framing of LSP. */
+static bool
+mcp_begins(const struct first_request *first)
+{
+	struct span version = scan_text(first->scan, SCAN_PARAMS_VERSION);
+	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' &&
+	    version.ptr[8] == '-';
+
+	return first->framing == FRAMING_NEWLINE || span_is(first->method, "server/discover") ||
+	    (date && span_is(first->method, "initialize"));
+}
+
 TABLE_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
+	.begins = mcp_begins,
 	.flags = DIALECT_OWN_TOKENS | DIALECT_HAS_ERAS |
 	    DIALECT_REASONS | DIALECT_REPLAYS | DIALECT_PARALLEL,
 	.cancel = &dialect_cancels[CANCEL_MCP],
@@ -102,6 +115,14 @@ static TABLE_CONST struct method acp_methods[] = {
 	{ 0 },
 };
 
+/* "initialize" is MCP's and LSP's too. */
+static bool
+acp_begins(const struct first_request *first)
+{
+	return first->framing == FRAMING_NEWLINE && span_is(first->method, "initialize") &&
+	    scan_type(first->scan, SCAN_PARAMS_VERSION) == VALUE_NUMBER;
+}
+
 #define ACP_ROW(version_flags) \
 	.name = "acp", \
 	.flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_REPLAYS | \
@@ -117,7 +138,7 @@ static TABLE_CONST struct method acp_methods[] = {
 /* A prompt is answered at once, and session/update tells how its turn ended. */
 TABLE_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
 
-TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .load = "session/load",
+TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .begins = acp_begins, .load = "session/load",
 	.version_2 = &dialect_acp2 };
 
 /* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
@@ -166,8 +187,15 @@ static TABLE_CONST struct method bsp_methods[] = {
 	{ 0 },
 };
 
+static bool
+bsp_begins(const struct first_request *first)
+{
+	return first->framing == FRAMING_HEADER && span_is(first->method, "build/initialize");
+}
+
 TABLE_CONST struct dialect dialect_bsp = {
 	.name = "bsp",
+	.begins = bsp_begins,
 	LSP_FAMILY,
 	.opened = "build/initialized",
 	.closed = "build/exit",
@@ -194,7 +222,7 @@ address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 
 	if (!slashes)
 		return !uri                            ? name :
-		    rest.len > 0 && rest.ptr[0] == ':' ? span_part(name, 0, len) :
+		    rest.len > 0 && rest.ptr[0] == ':' ? span_head(name, len) :
 		    span_last(path, '@') != NULL       ? SPAN("*") :
 							 path;
 	host = span_until(span_from(rest, 3), "/\\");
@@ -215,16 +243,27 @@ name_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 	return uri || span_until(name, ":").len < name.len ? address_shown(name, uri, shown) : name;
 }
 
+/* In the order in which they are asked whether a client speaks them. */
+static const struct dialect *const dialects[] = { &dialect_acp, &dialect_bsp, &dialect_mcp,
+	&dialect_lsp, &dialect_none };
+
 const struct dialect *
 dialect_named(struct span name)
 {
-	static const struct dialect *const dialects[] = { &dialect_mcp, &dialect_acp, &dialect_lsp,
-		&dialect_bsp, &dialect_none };
-
 	for (size_t i = 0; i < COUNT_OF(dialects); i++)
 		if (span_is(name, dialects[i]->name))
 			return dialects[i];
 	return NULL;
+}
+
+const struct dialect *
+dialect_of_client(const struct first_request *first)
+{
+	size_t i = 0;
+
+	while (dialects[i]->begins != NULL && !dialects[i]->begins(first))
+		i++;
+	return dialects[i];
 }
 
 /* Requests of all protocols, those without a row too; a vendor's own are none of them. */
@@ -269,26 +308,6 @@ dialect_result_like(struct span method, struct span json)
 	if (span_is(method, "roots/list") && json_member(json, "roots").len == 0)
 		return "{\"roots\":[]}";
 	return span_is(method, "workspace/configuration") && json.ptr[0] != '[' ? "[null]" : NULL;
-}
-
-const struct dialect *
-dialect_of_request(enum framing framing, struct span method, struct span version)
-{
-	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' &&
-	    version.ptr[8] == '-';
-	bool number = version.len > 0 && version.ptr[0] != '"' && version.ptr[0] <= '9';
-	/* "initialize" is ACP's and LSP's too */
-	unsigned traits = dialect_method(&dialect_mcp, method)->traits;
-	bool initialize = traits & METHOD_HANDSHAKE;
-
-	if (framing == FRAMING_NEWLINE)
-		return number && initialize ? &dialect_acp : &dialect_mcp;
-	if (dialect_method(&dialect_bsp, method)->traits & METHOD_HANDSHAKE)
-		return &dialect_bsp;
-	/*
-	 * Only MCP's versions are dates: another extra member does not outweigh the framing of LSP.
-	 */
-	return (traits & METHOD_DISCOVERY) || (date && initialize) ? &dialect_mcp : &dialect_lsp;
 }
 
 const struct method *

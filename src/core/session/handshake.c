@@ -97,14 +97,13 @@ const struct method *
 handshake_read_request(struct handshake *handshake, enum framing framing,
     const struct message *message)
 {
-	struct span method = message->method;
 	const struct method *row;
 
 	if (!handshake->dialect_known)
-		handshake->dialect = dialect_of_request(framing, method,
-		    message_value(message, SCAN_PARAMS_VERSION));
+		handshake->dialect = dialect_of_client(
+		    &(struct first_request){ framing, message->method, message->scan });
 	handshake->dialect_known = true;
-	row = dialect_method(handshake->dialect, method);
+	row = dialect_method(handshake->dialect, message->method);
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
 		read_era(handshake, message, row->traits);
 	if (handshake->client.len == 0)
