@@ -18,11 +18,9 @@ restart_after(struct restart *restart, bool served, msec_t now)
 		return MSEC_NEVER;
 	if (restart->times == NULL)
 		restart->times = mem_resize(NULL, restart->most, sizeof(*restart->times));
-	if (served || restart->count == 0)
-		restart->wait = 0;
-	else
-		restart->wait = restart->wait == 0 ? TIME_RESTART_WAIT :
-						     earlier(2 * restart->wait, TIME_RESTART_MOST);
+	restart->wait = served || restart->count == 0 ? 0 :
+	    restart->wait == 0                        ? TIME_RESTART_WAIT :
+							earlier(2 * restart->wait, TIME_RESTART_MOST);
 	restart->times[restart->count++ % restart->most] = now;
 	return restart->wait;
 }

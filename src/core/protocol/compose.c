@@ -16,10 +16,10 @@ put_escaped(struct buf *out, struct span text)
 		len = utf8_length(text);
 		if (c == '"' || c == '\\')
 			buf_append(out, SPAN("\\"));
-		if (c < 0x20)
-			buf_append(out, span_at(escape, sizeof(escape)));
-		else
-			buf_append(out, len > 0 ? span_part(text, 0, len) : SPAN("?"));
+		buf_append(out,
+		    c < 0x20    ? span_at(escape, sizeof(escape)) :
+			len > 0 ? span_head(text, len) :
+				  SPAN("?"));
 	}
 }
 

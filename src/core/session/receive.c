@@ -63,9 +63,9 @@ read_handshake(struct session *session, const struct message *message)
 	struct handshake *handshake = &session->handshake;
 	bool known = handshake->dialect_known;
 	enum era era = handshake->era;
-	const struct method *row;
+	const struct method *row =
+	    handshake_read_request(handshake, session->client.lane->framing, message);
 
-	row = handshake_read_request(handshake, session->client.lane->framing, message);
 	if (!known)
 		state_note_message(SIDE_CLIENT, WHY_DIALECT, message,
 		    span_of(handshake->dialect->name));

@@ -645,12 +645,10 @@ static void
 session_answered(struct session *session, const struct request *question,
     const struct message *message)
 {
-	const struct records *records = &session->records;
-
 	if (message_grants(message)) {
-		records_find(records, METHOD_SESSION, question->token.text)->open = true;
+		records_find(&session->records, METHOD_SESSION, question->token.text)->open = true;
 	} else if (session->server.logged_in ||
-	    records_find(records, METHOD_LOGIN, SPAN_NONE) == NULL ||
+	    records_find(&session->records, METHOD_LOGIN, SPAN_NONE) == NULL ||
 	    !span_is(message_value(message, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
 		report_refusal(session, question, message);
 		lose_session(session, question);

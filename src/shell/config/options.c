@@ -501,8 +501,8 @@ bool
 options_set(struct options *options, const struct options_row *row, enum policy_source source,
     const char *value)
 {
-	struct span text = span_of(value);
-	struct setting setting = { options, row, source, value, text, (char *)options + row->at };
+	struct setting setting = { options, row, source, value, span_of(value),
+		(char *)options + row->at };
 
 	if (argument_of(row) == (value != NULL ? no_argument : required_argument))
 		return false;

@@ -346,9 +346,9 @@ on_ping(struct call *call)
 static json_t *
 on_restart(struct call *call)
 {
-	bool force = json_is_true(json_object_get(call->params, "force"));
-
-	return done_unless(call, session_restart(call->control->session, force));
+	return done_unless(call,
+	    session_restart(call->control->session,
+		json_is_true(json_object_get(call->params, "force"))));
 }
 
 static json_t *
@@ -536,7 +536,7 @@ take_line(struct control *control)
 
 		if (peer->line == 0 || !has_room(peer))
 			continue;
-		on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
+		on_line(peer, span_head(buf_span(&peer->in), peer->line - 1));
 		buf_consume(&peer->in, peer->line);
 		find_line(peer);
 		control->rest = control->now + SHARE * (monotonic_now() - begun + 1);

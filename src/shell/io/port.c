@@ -109,11 +109,10 @@ port_abandon(struct port *port)
 static void
 throttle(struct port *port)
 {
-	size_t own = port->side == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t queued = port_queued(port);
 
 	port->throttled = (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) ||
-	    lane_own(port->to) > own;
+	    lane_own(port->to) > (port->side == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN);
 }
 
 void

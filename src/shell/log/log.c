@@ -43,14 +43,12 @@ log_open(struct log *log, const struct log_config *config)
 	struct stat status = { 0 };
 	char mode[16];
 	const char *exposure;
-	int fd;
-
 	/* A duplicate of stderr, so that closing the log leaves stderr open. */
-	if (config->file == NULL)
-		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	else
-		fd = open(config->file,
-		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+	int fd = config->file == NULL ?
+	    fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) :
+	    open(config->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+		0600);
+
 	if (fd < 0)
 		return strerror(errno);
 	exposure = find_exposure(fd, &status);
@@ -257,7 +255,7 @@ shown_part(struct span text, size_t most)
 		return text;
 	for (int i = 0; i < 3 && (text.ptr[most] & 0xc0) == 0x80; i++)
 		most--;
-	return span_part(text, 0, most);
+	return span_head(text, most);
 }
 
 /* Whether a value needs no quotes in a line of text. */

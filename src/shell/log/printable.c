@@ -23,7 +23,7 @@ first_character(struct span bytes, uint32_t *code)
 	size_t len = utf8_length(bytes);
 
 	*code = len > 0 ? utf8_code(bytes.ptr, len) : 0;
-	return span_part(bytes, 0, len == 0 ? 1 : len);
+	return span_head(bytes, len == 0 ? 1 : len);
 }
 
 void

@@ -40,7 +40,7 @@ enqueue(struct relay *relay, struct span bytes)
 		len = span_until(bytes, "\n").len;
 		len += len < bytes.len;
 		if (!relay->dropping &&
-		    !log_pass(relay->out, span_part(bytes, 0, len), RELAY_QUEUE_MAX)) {
+		    !log_pass(relay->out, span_head(bytes, len), RELAY_QUEUE_MAX)) {
 			log_end_line(relay->out);
 			relay->dropping = true;
 			relay->lost++;

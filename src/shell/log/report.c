@@ -72,8 +72,6 @@ beginning_of(const struct action *action)
 void
 report_action(struct log *log, const struct action *action)
 {
-	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
-
 	if (!log_shows(log, action->why))
 		return;
 	if (action->why == WHY_NOISE)
@@ -87,7 +85,8 @@ report_action(struct log *log, const struct action *action)
 		    detail_of(action), log_text("text", beginning_of(action)),
 		    log_text("outcome", action->outcome), log_text("hint", action->hint),
 		    log_id("traceparent", action->traceparent),
-		    log_positive("bytes", traffic ? action->message.len : 0),
+		    log_positive("bytes",
+			why_level(action->why) == LEVEL_TRAFFIC ? action->message.len : 0),
 		    log_payload(action->message));
 }
 

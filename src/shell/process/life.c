@@ -230,10 +230,10 @@ report_failure(struct life *life)
 static const char *
 hint_of_exit(const struct life *life)
 {
-	if (life->resting && life->server->probed)
-		return "it ended on server/discover, and is started again with the next request; --legacy spares that";
 	if (life->resting)
-		return "it is started again with the next request";
+		return life->server->probed ?
+		    "it ended on server/discover, and is started again with the next request; --legacy spares that" :
+		    "it is started again with the next request";
 	if (life->options->restarts > 0 || life->supervisor.next_start != MSEC_NEVER ||
 	    life->options->session.dry_run || !needs_server(life) ||
 	    session_cannot_restart(life->session) != NULL)
@@ -449,15 +449,13 @@ lose_server(struct life *life)
 static enum supervisor_event
 take_steps(struct life *life, unsigned steps)
 {
-	size_t left;
-
 	if (steps & STEP_ANSWER)
 		lose_server(life);
 	if (steps & STEP_CLOSE_STDIN) {
 		/* Of what is not written by now, the log may have said that it was sent. */
-		left = port_is_closed(life->port) ? 0 : port_backlog(life->port);
 		log_event(life->log, WHY_ENDING, log_string("step", "stdin closed"),
-		    log_positive("unwritten", left));
+		    log_positive("unwritten",
+			port_is_closed(life->port) ? 0 : port_backlog(life->port)));
 		descriptor_close(&life->port->out);
 		session_server_shut(life->session);
 	}
@@ -620,9 +618,8 @@ tell_exit(struct life *life, bool child_signal)
 static void
 rest(struct life *life)
 {
-	bool asked = session_asks(life->session) || life->client.port->throttled;
-
-	life->supervisor.wake = asked ? life->now : MSEC_NEVER;
+	life->supervisor.wake =
+	    session_asks(life->session) || life->client.port->throttled ? life->now : MSEC_NEVER;
 }
 
 void
