@@ -33,45 +33,12 @@ static const char *const filler_names[] = {
 	[FILLER_LAST] = "with a filler as the last member",
 };
 
-/* The words of the shell, which the core never reports. */
-static const enum why foreign[] = {
-	WHY_RESTARTING,
-	WHY_RESTART_REFUSED,
-	WHY_STARTED,
-	WHY_INPUT_ENDED,
-	WHY_INPUT_ENDED_EARLY,
-	WHY_CLIENT_ENDED,
-	WHY_INTERRUPT_IGNORED,
-	WHY_SIGNALLED,
-	WHY_ENDING,
-	WHY_FORCED,
-	WHY_SERVER_EXITED,
-	WHY_SERVER_ENDED,
-	WHY_GUARDIAN_LOST,
-	WHY_SWEPT,
-	WHY_NOT_SWEPT,
-	WHY_CONTAINER_LEFT,
-	WHY_LOG_EXPOSED,
-	WHY_CONFIG_REFUSED,
-	WHY_CONFIG_RELOADED,
-	WHY_RULE_DOUBTED,
-	WHY_RULE_UNUSED,
-	WHY_CONTROL_REFUSED,
-	WHY_OPERATOR_SET,
-	WHY_COUNTED,
-	WHY_KILLED,
-	WHY_LINES_LOST,
-	WHY_FAILED,
-	WHY_SUMMARY,
-};
-
+/* The words of the shell, which the core never reports: in core/why.h they are the last. */
 static bool
 is_foreign(enum why why)
 {
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
-		if (foreign[i] == why)
-			return true;
-	return false;
+	return why == WHY_RESTARTING || why == WHY_RESTART_REFUSED ||
+	    (why >= WHY_STARTED && why != WHY_OPERATOR_RESTARTED);
 }
 
 /* A file beside the one at this path; or in this directory, if it ends with a slash. */
