@@ -1,4 +1,4 @@
-/* Calls of compose_json and compose_text as calls of printf; see compose.sh. An int64_t is a long. */
+/* Calls of compose_json and compose_text as calls of printf; see compose.sh. An int64_t: a long. */
 #pragma once
 
 #include <wchar.h>

@@ -19,8 +19,8 @@ restart_after(struct restart *restart, bool served, msec_t now)
 	if (restart->times == NULL)
 		restart->times = mem_resize(NULL, restart->most, sizeof(*restart->times));
 	restart->wait = served || restart->count == 0 ? 0 :
-	    restart->wait == 0                        ? TIME_RESTART_WAIT :
-							earlier(2 * restart->wait, TIME_RESTART_MOST);
+	    restart->wait > 0 ? earlier(2 * restart->wait, TIME_RESTART_MOST) :
+				TIME_RESTART_WAIT;
 	restart->times[restart->count++ % restart->most] = now;
 	return restart->wait;
 }
