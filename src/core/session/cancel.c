@@ -136,7 +136,8 @@ hand_over(struct session *session, struct message *message, struct span id, enum
 	}
 	if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
 		reason = message_value(message, SCAN_REASON);
-	compose_cancel(session, receiver, id, reason, message->urgent ? request->meta : SPAN_NONE);
+	compose_cancel(session, receiver, id, reason,
+	    message->urgent && request != NULL ? request->meta : SPAN_NONE);
 	pass_take(message, WHY_CANCEL_TRANSLATED);
 	if (message->urgent)
 		state_overtake(session, message->from);
