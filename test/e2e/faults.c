@@ -155,7 +155,7 @@ TEST(without_memory_it_ends_with_a_line)
 static pid_t
 guardian_of(const struct run *run)
 {
-	pid_t pid = process_first(run->pid);
+	pid_t pid = process_guardian(run->pid);
 
 	ck_assert_int_gt(pid, 1);
 	return pid;

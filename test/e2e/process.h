@@ -45,6 +45,11 @@ pid_t process_child(pid_t parent, const char *word);
 pid_t process_named(pid_t parent, const char *name);
 
 pid_t process_first(pid_t parent); /* its oldest child that lives; -1 if there is none */
+/*
+ * Of this canceld, which has a starter beside it where processes have names of their own; -1 if
+ * there is none.
+ */
+pid_t process_guardian(pid_t canceld);
 bool process_has_child(pid_t parent, pid_t beside); /* a live one other than this */
 pid_t process_group(pid_t pid);
 pid_t process_session(pid_t pid);
