@@ -56,7 +56,7 @@ export ASAN_OPTIONS ?= detect_stack_use_after_return=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 else ifeq ($(VARIANT),cov)
 VARIANT_CFLAGS = -O0 -g --coverage
-VARIANT_LDFLAGS = --coverage -Wl,--wrap=_exit
+VARIANT_LDFLAGS = --coverage -Wl,--wrap=_exit -Wl,--wrap=system_isolate
 export CK_TIMEOUT_MULTIPLIER ?= 20
 # A process that is killed while it keeps its counts spoils them: what gcov says of that is no output of a program.
 export GCOV_ERROR_FILE := $(abspath $(B))/errors
@@ -120,6 +120,7 @@ tests: all $(TEST_PROGRAMS)
 
 ifeq ($(VARIANT),cov)
 $(PROGRAMS) $(TEST_PROGRAMS): $(B)/obj/test/cov/dump.o
+$(B)/obj/test/cov/dump.o: COMPILE_FLAGS += -DCOUNTS='"$(abspath $(B)/obj)"'
 endif
 
 $(B)/libcanceld.a: $(CORE_OBJECTS)

@@ -157,6 +157,8 @@ main(int argc, char *argv[])
 		status = stand_aside(&options);
 	if (status == OPTIONS_RUN)
 		status = configfile_load(&options);
+	if (status == OPTIONS_RUN && !options.no_isolation)
+		starter_open(options.command);
 	if (status == OPTIONS_RUN)
 		status = open_log(&log, &options);
 	opened = status == OPTIONS_RUN;
@@ -169,6 +171,7 @@ main(int argc, char *argv[])
 	if (opened) {
 		configfile_report(&options, &log);
 		status = loop_run(&options, &log);
+		starter_close();
 		close_log(&log);
 	}
 	options_free(&options);

@@ -22,6 +22,7 @@ static const struct {
 	[SYSTEM_OPENS_ANEW] = { "SYSTEM_OPENS_ANEW", "no other process can open a descriptor" },
 	[SYSTEM_KEEPS_MORE] = { "SYSTEM_KEEPS_MORE", "attributes of a file are not copied" },
 	[SYSTEM_SENDS_AT_ONCE] = { "SYSTEM_SENDS_AT_ONCE", "a write to a socket may block" },
+	[SYSTEM_ISOLATES] = { "SYSTEM_ISOLATES", "a process keeps the rights that it has" },
 };
 
 static atomic_int *skipped; /* of each feature; shared with the processes of the tests */

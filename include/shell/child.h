@@ -6,6 +6,7 @@
  * supervisor decides when.
  *
  *   canceld ── child.c ── a socket ── guardian.c ── the server and what it starts
+ *        └─ starter.c, which forks each guardian
  *
  * The guardian, a process between canceld and the server, starts the server. It ends the server
  * with all processes that descend from it when canceld orders it to, or when the other end of its
@@ -152,6 +153,23 @@ struct guardian {
  * Exits with 0 if it could do that.
  */
 _Noreturn void guardian_run(const struct guardian *guardian);
+
+/*
+ * The starter, a process that starts all guardians of a session, which are canceld's children, so
+ * that canceld itself may be isolated (system_isolate). To be opened before anything else has a
+ * descriptor or a process: it has what a server inherits, and nothing more. command: of every
+ * guardian. Where there is no starter, canceld forks the guardians.
+ */
+void starter_open(char **command);
+void starter_close(void);
+
+/* The guardian's pid. 0: the caller is to fork it; -1 with errno: it cannot be started. */
+pid_t starter_start(const struct guardian *guardian);
+
+/*
+ * Isolates canceld, if there is a starter that has started a server. folders: see system_isolate.
+ */
+void starter_isolate(const char *const folders[]);
 
 enum {
 	STATUS_NOT_EXECUTABLE = 126,

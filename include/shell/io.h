@@ -106,6 +106,12 @@ void descriptor_look(const struct descriptor *descriptor, struct descriptor *wat
 void signals_save(void);
 void signals_restore(void);
 
+/*
+ * Forks with this function. All signals are blocked in the new process: a handler of the event loop
+ * must not run there, as it shares its descriptors.
+ */
+pid_t signals_fork(pid_t (*forker)(void));
+
 /* For one of the signals above: whether canceld was started with it ignored, as by nohup(1). */
 bool signals_ignored(int signal);
 

@@ -47,7 +47,7 @@ struct options {
 	bool sweep_group; /* the sweep spares processes that have left the server's process group */
 	size_t restarts;  /* 0: the server is not started again */
 	msec_t restarts_within; /* MSEC_NEVER: no window, `restarts` counts them all */
-	bool fail_on_timeout, fail_on_error, no_control, no_history;
+	bool fail_on_timeout, fail_on_error, no_control, no_history, no_isolation;
 	/* the name of the control socket; "": a fresh one in the usual place */
 	char control[OPTIONS_PATH];
 	struct log_config log; /* its file is the next, from configfile_load on */

@@ -29,15 +29,16 @@ enum system_feature {
 	/* system_adopt_orphans, or system_follow: hardly a process escapes from the sweep */
 	SYSTEM_ADOPTS,
 	SYSTEM_INFERS, /* ... by following, which is inference: --sweep tree has to be asked for */
-	SYSTEM_DIES_ALONG,   /* system_die_along */
-	SYSTEM_SEES_ENDS,    /* system_watch_end; else somebody has to look */
-	SYSTEM_SEES_CLIENT,  /* system_watch_process, system_parent, system_input_of */
-	SYSTEM_KNOWS_NAMES,  /* system_name */
-	SYSTEM_RENAMES,      /* system_rename */
-	SYSTEM_LISTS,        /* system_find, system_words */
-	SYSTEM_OPENS_ANEW,   /* system_open_anew, system_path_of */
-	SYSTEM_KEEPS_MORE,   /* system_copy_attributes: a file has more than a mode and a group */
-	SYSTEM_SENDS_AT_ONCE /* MSG_DONTWAIT counts for what is sent, too */
+	SYSTEM_DIES_ALONG,    /* system_die_along */
+	SYSTEM_SEES_ENDS,     /* system_watch_end; else somebody has to look */
+	SYSTEM_SEES_CLIENT,   /* system_watch_process, system_parent, system_input_of */
+	SYSTEM_KNOWS_NAMES,   /* system_name */
+	SYSTEM_RENAMES,       /* system_rename */
+	SYSTEM_LISTS,         /* system_find, system_words */
+	SYSTEM_OPENS_ANEW,    /* system_open_anew, system_path_of */
+	SYSTEM_KEEPS_MORE,    /* system_copy_attributes: a file has more than a mode and a group */
+	SYSTEM_SENDS_AT_ONCE, /* MSG_DONTWAIT counts for what is sent, too */
+	SYSTEM_ISOLATES       /* system_isolate, and all that is forked here has one init */
 };
 
 bool system_has(enum system_feature feature);
@@ -162,8 +163,16 @@ pid_t system_pid_limit(void);
  */
 pid_t system_fork_hidden(void);
 
-/* Such a child, if it has ended. */
-void system_reap_hidden(pid_t pid);
+/*
+ * From now on this process, and what it forks, can neither execute a program, change its user, nor
+ * trace another process, nor make a socket of another family than AF_UNIX, nor change what is
+ * mounted; and change files only in these folders, of which NULL is the last, or those that are
+ * open; as far as the kernel can see to that. A process that shall be able to is forked before.
+ */
+void system_isolate(const char *const folders[]);
+
+/* Such a child; options: WNOHANG, if it has ended, or 0. */
+void system_reap_hidden(pid_t pid, int options);
 
 /*
  * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are

@@ -282,6 +282,24 @@ open_session(struct loop *loop)
 	loop->session = session_new(&config, on_action, loop, loop->now);
 }
 
+/*
+ * At its end canceld removes its control socket, and it may start another writer of the history,
+ * whose folder must be there by now. The file of the log is open.
+ */
+static void
+isolate(struct loop *loop)
+{
+	char control[PLACE_PATH] = ".", *slash, *history = loop->history.directory;
+
+	if (strchr(loop->control.path, '/') != NULL || loop->control.path[0] == '\0')
+		snprintf(control, sizeof(control), "%s", loop->control.path);
+	if ((slash = strrchr(control, '/')) != NULL)
+		slash[1] = '\0';
+	if (history[0] != '\0' && home_make_private(history) < 0)
+		history = ""; /* nothing is written there */
+	starter_isolate((const char *[]){ control, history, NULL });
+}
+
 static int
 start(struct loop *loop)
 {
@@ -322,6 +340,7 @@ start(struct loop *loop)
 	signals_watch(loop->ev);
 	if (life_start(&loop->life) < 0)
 		return -1;
+	isolate(loop);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
 	loop->timer.data = loop;
 	ev_prepare_init(&loop->round, on_round);

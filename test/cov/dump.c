@@ -1,7 +1,8 @@
 /*
  * VARIANT=cov: what ends without exit, as the guardian and the writer of a file do, keeps its
- * counts too.
+ * counts too, and so does canceld, isolated.
  */
+#include <stddef.h>
 #include <stdnoreturn.h>
 #include <sys/resource.h>
 
@@ -11,6 +12,22 @@ void __gcov_dump(void); /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert
 noreturn void __real__exit(int status);
 /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 noreturn void __wrap__exit(int status);
+
+/* The folder of the counts is another one that an isolated canceld writes in. */
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+__attribute__((weak)) void __real_system_isolate(const char *const folders[]);
+void __wrap_system_isolate(const char *const folders[]);
+
+void
+__wrap_system_isolate(const char *const folders[])
+{
+	const char *more[8] = { COUNTS };
+
+	for (int i = 0; i < 6 && folders[i] != NULL; i++)
+		more[i + 1] = folders[i];
+	__real_system_isolate(more);
+}
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 noreturn void
 __wrap__exit(int status) /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */

@@ -1,5 +1,8 @@
 /* --restart and --kill-stuck: the client's session goes on with another server. */
 #include "client.h"
+#include "needs.h"
+#include "process.h"
+#include "shell.h"
 
 #define GIVEN_UP(how) \
 	"canceld: tools/call echo cannot be answered: the server has " how \
@@ -430,7 +433,7 @@ TEST(output_of_a_lost_servers_descendants_is_discarded)
 TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 {
 	struct run *run = run_session("-r", FIRST("read a; exec 3<&0; sleep 50 <&3 & kill -9 $$"));
-	pid_t guardian = process_first(run->pid), server = process_first(guardian);
+	pid_t guardian = process_guardian(run->pid), server = process_first(guardian);
 	long switches = process_switches(guardian);
 
 	ck_assert_int_gt(server, 1);
@@ -485,4 +488,99 @@ TEST(a_language_server_that_ignores_a_cancel_is_ended)
 	    strstr(at_text(run->message, "error message"), "it ignored a cancel (see the option "));
 	run_expect_logged(run, "CANCEL_IGNORED to=server method=textDocument/hover id=2 ");
 	run_finish(run, 128 + SIGTERM);
+}
+
+/* Which rights the program has, as its start and canceld show. */
+static void
+expect_rights(struct run *run, size_t starts)
+{
+	pid_t server;
+	char path[64];
+
+	run_until(run, count_of(run->error.data, "rights: 65534\n") == starts,
+	    "start %zu: the program has other rights", starts);
+	run_expect_logged(run, starts > 1 ? "RESTARTED" : "STARTED");
+	if (!system_has(SYSTEM_ISOLATES))
+		return;
+	server = process_child(run->pid, "demo-server");
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)server);
+	ck_assert(
+	    process_has_text(path, "NoNewPrivs:\t0") && process_has_text(path, "Seccomp:\t0"));
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)run->pid);
+	ck_assert(
+	    process_has_text(path, "NoNewPrivs:\t1") && process_has_text(path, "Seccomp:\t2"));
+}
+
+/* canceld gives rights up that no server loses: another user's program has that user's. */
+TESTS(a_server_that_is_started_again_has_all_its_rights, 0, 3)
+{
+	static const char *const options[] = { "-r --name whole",
+		"-t tools/call:block=200ms -k10s --name whole", "--name whole" };
+	const char *program = path_of("rights");
+	struct run *run;
+	char script[1024];
+
+	snprintf(script, sizeof(script),
+	    "cp \"$(command -v id)\" %s && chown 65534 %s && chmod 4755 %s && [ \"$(%s -u)\" = 65534 ]",
+	    program, program, program, program);
+	if (shell_run("true", script) != 0) {
+		fprintf(stderr,
+		    "skipped: a set-user-id program of another user, as there can be none here\n");
+		return;
+	}
+	snprintf(script, sizeof(script), "sh:echo \"rights: $(%s -u)\" >&2; exec \"$DEMO_SERVER\"",
+	    program);
+	run = run_session(options[_i], script);
+	expect_rights(run, 1);
+	if (_i == 2)
+		run_expect_shell(run, "$C restart whole", 0, "]: restarted\n");
+	else
+		run_call(run, "2", _i == 0 ? "crash" : "block", "{}");
+	if (_i < 2)
+		run_expect_error(run, "2", _i == 0 ? CODE_INTERNAL : CODE_CANCELLED,
+		    _i == 0 ? "server-restarted" : "timeout");
+	expect_rights(run, 2);
+	run_expect_echo(run, "3");
+	run_end(run);
+}
+
+TEST(without_isolation_canceld_keeps_its_rights)
+{
+	NEEDS(SYSTEM_ISOLATES);
+	struct run *run = run_session("--no-isolation -r", NULL);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)run->pid);
+	ck_assert(process_has_text(path, "NoNewPrivs:\t0"));
+	ck_assert_int_lt(process_named(run->pid, "cancel-start"), 0);
+	crash(run, "2", "{}", "server-restarted");
+	expect_next(run, "3");
+}
+
+/* It is the only one that can start a server by then. */
+TEST(without_its_starter_no_server_is_started_again)
+{
+	NEEDS(SYSTEM_ISOLATES);
+	struct run *run = run_session("-r1", NULL);
+	pid_t starter = process_named(run->pid, "cancel-start");
+
+	ck_assert_int_gt(starter, 1);
+	kill(starter, SIGKILL);
+	run_expect_echo(run, "2");
+	crash(run, "3", "{}", "server-restarted");
+	run_expect_logged(run, "FAILED doing=\"start ");
+	run_expect_logged(run, "Resource temporarily unavailable");
+	run_close_in(run);
+	run_expect_exit(run, 125);
+	run_end(run);
+}
+
+TEST(a_starter_that_is_stopped_goes_on)
+{
+	NEEDS(SYSTEM_ISOLATES);
+	struct run *run = run_session("-r1", NULL);
+
+	kill(process_named(run->pid, "cancel-start"), SIGSTOP);
+	crash(run, "2", "{}", "server-restarted");
+	expect_next(run, "3");
 }

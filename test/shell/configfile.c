@@ -145,11 +145,11 @@ static const struct {
 	{ "{\"dialect\":\"lsp\",\"grace\":\"250ms\",\"term-after\":\"1s\",\"kill-after\":\"2s\",\"sweep\":\"group\","
 	  "\"no-cancel\":true,\"answer-cancelled\":true,\"tool-errors\":true,\"ask-progress\":true,\"clean-text\":true,\"legacy\":true,"
 	  "\"fail-on-timeout\":true,\"fail-on-error\":true,\"max-message\":\"1G\",\"max-inflight\":7,"
-	  "\"log\":\"~/a/log\",\"log-format\":\"json\",\"control\":\"~/a/s\",\"no-control\":true,\"no-history\":true,\"name\":\"mine\"}",
+	  "\"log\":\"~/a/log\",\"log-format\":\"json\",\"control\":\"~/a/s\",\"no-control\":true,\"no-history\":true,\"no-isolation\":true,\"name\":\"mine\"}",
 	    "server",
 	    "-D lsp -g 250ms --term-after 1s --kill-after 2s --sweep group --no-cancel --answer-cancelled --tool-errors "
 	    "--ask-progress --clean-text --legacy -e --fail-on-error --max-message 1024M --max-inflight 7 -l /home/me/a/log "
-	    "--log-format json --control /home/me/a/s --no-control --no-history --name mine server" },
+	    "--log-format json --control /home/me/a/s --no-control --no-history --no-isolation --name mine server" },
 	{ "{\"answer\":{\"a\":null,\"b\":\"c=d\",\"e\":{\"f\":[1, 2.5]}}}", "server",
 	    "--answer a=null --answer b=\"c=d\" --answer e={\"f\":[1,2.5]} server" },
 	{ "{\"parallel\":{\"*\":4,\"a:b=c\":\"2\"}}", "server",

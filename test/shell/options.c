@@ -80,7 +80,7 @@ TEST(each_option_sets_what_it_names)
 	    "--dialect=bsp --timeout 30s --max-time=2h --grace 250ms --drain=5m --no-cancel --answer-cancelled "
 	    "--tool-errors --ask-progress --heartbeat=20s --clean-text --legacy --fail-on-timeout --fail-on-error --term-after 1s --kill-after none "
 	    "--sweep group --max-message 10M --max-inflight 7 --log ~/a/log --log-format json --log-payload "
-	    "--name mine --dry-run --config a~/b --control c --no-control --no-history --wrapped=x -- server -x");
+	    "--name mine --dry-run --config a~/b --control c --no-control --no-history --no-isolation --wrapped=x -- server -x");
 	ck_assert_ptr_eq(options->session.dialect, &dialect_bsp);
 	ck_assert_int_eq(options->policy.rules[0].value, 30000);
 	ck_assert_int_eq(options->policy.rules[1].value, 7200000);
@@ -95,7 +95,8 @@ TEST(each_option_sets_what_it_names)
 	ck_assert(options->fail_on_timeout && options->fail_on_error);
 	ck_assert_int_eq(options->term_after, 1000);
 	ck_assert_int_eq(options->kill_after, 0);
-	ck_assert(options->sweep_group && options->no_control && options->no_history);
+	ck_assert(options->sweep_group && options->no_control && options->no_history &&
+	    options->no_isolation);
 	ck_assert_uint_eq(options->session.max_message, 10 << 20);
 	ck_assert_uint_eq(options->session.max_inflight, 7);
 	ck_assert_str_eq(options->log_path, "/home/someone/a/log");

@@ -400,6 +400,8 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_TEXT, set_path, "control", AT(control), "PATH", wanted_path,
 	    "the control socket; cancelctl(1) has to be told this path (by default it finds this canceld by itself)" },
 	FLAG(0, "no-control", no_control, "no control socket"),
+	FLAG(0, "no-isolation", no_isolation,
+	    "keep what canceld does not need, on Linux, to be debugged (canceld(7), SECURITY)"),
 	{ 0, 0, NULL, "wrapped", 0, "[=FORM]", NULL,
 	    "ignored: cancelctl unwrap knows its work by it" },
 	{ .help = "Help" },

@@ -49,6 +49,20 @@ signals_restore(void)
 	sigprocmask(SIG_SETMASK, &saved_mask, NULL);
 }
 
+pid_t
+signals_fork(pid_t (*forker)(void))
+{
+	sigset_t all, kept;
+	pid_t pid;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &kept);
+	pid = forker();
+	if (pid != 0)
+		sigprocmask(SIG_SETMASK, &kept, NULL);
+	return pid;
+}
+
 bool
 signals_ignored(int signal)
 {

@@ -1,5 +1,6 @@
 #include "shell/writer.h"
 
+#include "shell/io.h"
 #include "shell/words.h"
 
 enum {
@@ -153,12 +154,8 @@ run(const struct writer_shared *shared)
 static pid_t
 start(int lines, int file, int back, const struct writer_shared *shared)
 {
-	sigset_t all, kept;
-	pid_t pid;
+	pid_t pid = signals_fork(system_fork_hidden);
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &kept);
-	pid = system_fork_hidden();
 	if (pid == 0) {
 		/* Without a file some descriptor must stand at TARGET, which is not used then. */
 		if (dup2(lines, LINES) < 0 || dup2(file >= 0 ? file : back, TARGET) < 0 ||
@@ -166,7 +163,6 @@ start(int lines, int file, int back, const struct writer_shared *shared)
 			_exit(1);
 		run(shared);
 	}
-	sigprocmask(SIG_SETMASK, &kept, NULL);
 	return pid;
 }
 
@@ -224,6 +220,6 @@ writer_end(struct writer *writer, msec_t time)
 	if (!writer->back.ended && !writer->goes_on)
 		kill(writer->pid, SIGKILL);
 	descriptor_close(&writer->back);
-	system_reap_hidden(writer->pid);
+	system_reap_hidden(writer->pid, WNOHANG);
 	writer->pid = 0;
 }

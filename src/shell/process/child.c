@@ -6,24 +6,18 @@
 enum { START_TIME = 100 };
 
 /*
- * All signals are blocked: a handler of the event loop must not run in the new process, which
- * shares its descriptors. own: this end of the control socket, which a server that is not executed
- * yet would keep open.
+ * By the starter, or directly. own: this end of the control socket, which a server that is not
+ * executed yet would keep open.
  */
 static pid_t
 fork_guardian(const struct guardian *guardian, int own)
 {
-	sigset_t all, kept;
-	pid_t pid;
+	pid_t pid = starter_start(guardian);
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &kept);
-	pid = fork();
-	if (pid == 0) {
+	if (pid == 0 && (pid = signals_fork(fork)) == 0) {
 		close(own);
 		guardian_run(guardian);
 	}
-	sigprocmask(SIG_SETMASK, &kept, NULL);
 	return pid;
 }
 

@@ -1,6 +1,10 @@
 #include "shell/system.h"
 
 #include <dirent.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -12,10 +16,33 @@ enum {
 	ATTRIBUTE_MOST = 64 << 10,
 };
 
+/* The processors of which it is known that socket(2) is a system call of its own. */
+#if defined(__x86_64__)
+static const unsigned processor = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__) && defined(__AARCH64EL__)
+static const unsigned processor = AUDIT_ARCH_AARCH64;
+#else
+static const unsigned processor; /* unknown */
+#endif
+
+/*
+ * Children that are forked into another pid namespace (unshare(1)) have an init of their own, which
+ * adopts the orphans there.
+ */
+static bool
+adopts_all(void)
+{
+	struct stat own, children;
+
+	return stat("/proc/self/ns/pid", &own) == 0 &&
+	    stat("/proc/self/ns/pid_for_children", &children) == 0 && own.st_ino == children.st_ino;
+}
+
 bool
 system_has(enum system_feature feature)
 {
-	return feature != SYSTEM_INFERS;
+	return feature == SYSTEM_ISOLATES ? processor != 0 && adopts_all() :
+					    feature != SYSTEM_INFERS;
 }
 
 /*
@@ -202,9 +229,138 @@ system_fork_hidden(void)
 }
 
 void
-system_reap_hidden(pid_t pid)
+system_reap_hidden(pid_t pid, int options)
 {
-	waitpid(pid, NULL, WNOHANG | __WALL);
+	waitpid(pid, NULL, options | __WALL);
+}
+
+/*
+ * What canceld never does once a server runs. From 424 on the numbers are those of all processors,
+ * and some of their names are missing in older headers.
+ */
+static const unsigned refused[] = {
+	SYS_execve,
+	SYS_execveat,
+	SYS_ptrace,
+	SYS_process_vm_readv,
+	SYS_process_vm_writev,
+	SYS_kcmp,
+	438, /* pidfd_getfd */
+	440, /* process_madvise */
+	SYS_init_module,
+	SYS_finit_module,
+	SYS_delete_module,
+	SYS_kexec_load,
+	SYS_bpf,
+	SYS_perf_event_open,
+	SYS_userfaultfd,
+	425, /* io_uring_setup: its sockets would pass this filter */
+	SYS_mount,
+	SYS_umount2,
+	SYS_pivot_root,
+	SYS_chroot,
+	SYS_unshare,
+	SYS_setns,
+	428, /* open_tree */
+	429, /* move_mount */
+	430, /* fsopen */
+	432, /* fsmount */
+	442, /* mount_setattr */
+	SYS_setuid,
+	SYS_setgid,
+	SYS_setreuid,
+	SYS_setregid,
+	SYS_setresuid,
+	SYS_setresgid,
+	SYS_setfsuid,
+	SYS_setfsgid,
+	SYS_setgroups,
+	SYS_capset,
+};
+
+enum {
+	CALLS = COUNT_OF(refused),
+	OTHER_TABLE = 1 << 30, /* a number of x32, which has the same architecture */
+};
+
+/*
+ * seccomp(2): a program that is run with each call. A call that is refused has EPERM. The low half
+ * of an argument comes first.
+ */
+static void
+filter_calls(void)
+{
+	const struct sock_filter head[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, processor, 0, CALLS + 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_TABLE, CALLS + 4, 0),
+	};
+	const struct sock_filter tail[] = {
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_filter program[COUNT_OF(head) + CALLS + COUNT_OF(tail)], *at = program;
+
+	memcpy(at, head, sizeof(head));
+	at += COUNT_OF(head);
+	for (unsigned i = 0; i < CALLS; i++)
+		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i],
+		    (uint8_t)(CALLS - i + 3), 0);
+	memcpy(at, tail, sizeof(tail));
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+	    &(struct sock_fprog){ .len = COUNT_OF(program), .filter = program });
+}
+
+/*
+ * landlock(7): its numbers, as it is newer than many headers. The rights are all that change a
+ * file: those of its first version, and one each that came with the second and the third.
+ */
+enum {
+	LANDLOCK_CREATE = 444,
+	LANDLOCK_ADD,
+	LANDLOCK_RESTRICT,
+	LANDLOCK_VERSION = 1,
+	LANDLOCK_BENEATH = 1,
+	LANDLOCK_WRITES = 0x1ff2,
+	LANDLOCK_REFER = 1 << 13,
+	LANDLOCK_TRUNCATE = 1 << 14,
+};
+
+static void
+keep_folders(const char *const folders[])
+{
+	long version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION);
+	uint64_t rights = LANDLOCK_WRITES | (version > 1 ? LANDLOCK_REFER : 0) |
+	    (version > 2 ? LANDLOCK_TRUNCATE : 0);
+	int rules = version < 1 ? -1 : (int)syscall(LANDLOCK_CREATE, &rights, sizeof(rights), 0);
+
+	if (rules < 0)
+		return;
+	for (; *folders != NULL; folders++) {
+		const struct {
+			uint64_t rights;
+			int32_t folder;
+		} __attribute__((packed)) rule = { rights, open(*folders, O_PATH | O_CLOEXEC) };
+
+		syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &rule, 0);
+		close(rule.folder);
+	}
+	syscall(LANDLOCK_RESTRICT, rules, 0);
+	close(rules);
+}
+
+void
+system_isolate(const char *const folders[])
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return;
+	keep_folders(folders);
+	filter_calls();
 }
 
 /* Without WEXITED, waitid finds only living children. */

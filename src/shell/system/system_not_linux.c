@@ -61,9 +61,15 @@ system_fork_hidden(void)
 }
 
 void
-system_reap_hidden(pid_t pid)
+system_isolate(const char *const folders[])
 {
-	waitpid(pid, NULL, WNOHANG);
+	(void)folders;
+}
+
+void
+system_reap_hidden(pid_t pid, int options)
+{
+	waitpid(pid, NULL, options);
 }
 
 /* The dead that are not reaped count too. */
