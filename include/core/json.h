@@ -115,9 +115,14 @@ bool id_equal(struct span a, struct span b);
 struct id {
 	struct span text; /* as spelled; empty: there is none */
 	uint64_t hash;    /* ids that are equal have the same; 0: there is none */
+	/*
+	 * of the double nearest to the number that it is, or that its string spells, where that is
+	 * another; 0: there is none
+	 */
+	uint64_t near;
 };
 
-#define ID_NONE ((struct id){ SPAN_NONE, 0 })
+#define ID_NONE ((struct id){ SPAN_NONE, 0, 0 })
 
 static inline bool
 id_is_string(struct id id)
@@ -129,16 +134,10 @@ struct id id_of(struct span text);
 
 /*
  * An id may come back in another spelling: as the other JSON type of the same text, or as what a
- * double of it prints as, which need not equal it. So an id is kept under its own hash and under
- * `near`, and those that it may be another spelling of are kept under `alike`; 0: there are none.
+ * double of it prints as, which need not equal it. So an id is kept under its hash and under
+ * `near`, and those that it may be another spelling of are kept under this one; 0: there are none.
  */
-struct id_hashes {
-	uint64_t own; /* that of struct id */
-	/* near: of the double nearest to the number that it is, or that its string spells */
-	uint64_t near, alike;
-};
-
-struct id_hashes id_hashes(struct span text);
+uint64_t id_alike(struct span text);
 
 /*
  * What a peer must not know, else it can choose the buckets of its ids: any random number, set

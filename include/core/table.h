@@ -120,13 +120,13 @@ struct request {
 	/* What becomes of it. */
 	struct pending *in;
 	enum side from : 8; /* the requester */
-	unsigned traits;    /* of the row */
 	/* the word under which it was first given up, or has ended; RELAYED: by its answer */
 	enum why given_up : 8;
 	enum policy_kind passed : 8; /* the deadline for which it was given up; else a larger one */
 	enum request_state state : 8; /* set with pending_move */
-	unsigned name_count;          /* private, as the next */
-	unsigned size;                /* bytes, with what stands behind it */
+	unsigned traits;              /* of the row */
+	unsigned size;                /* private: bytes, with what stands behind it */
+	unsigned char name_count;     /* private */
 	bool withheld;                /* its cancel is still to be sent */
 	/* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
 	bool superseded;
@@ -164,8 +164,6 @@ struct request {
 	struct buf record;
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t serial; /* no other request of the session has it; a newer one has a larger one */
-	/* private; behind the request, and behind them the bytes of its spans */
-	struct request_name *names;
 };
 
 _Static_assert(sizeof(struct request) <= 560, "what few requests have stands apart");
@@ -206,7 +204,7 @@ void pending_clear(struct pending *pending);
  * that may be empty. It does not move in memory until pending_remove.
  */
 struct request *pending_add(struct pending *pending, const struct request *like,
-    struct span second_token);
+    struct id second_token);
 
 /*
  * Sets where the request is in its lane, or REQUEST_UNSENT: the members of the same names, which
@@ -265,9 +263,16 @@ struct request *pending_next_by_token(const struct pending *pending, struct id w
 
 /*
  * The only request, or tombstone, whose name of this kind may be spelled as this id, without being
- * equal to it (see struct id_hashes). NULL: there is none, or more than one.
+ * equal to it (see id_alike). NULL: there is none, or more than one.
  */
 struct request *pending_alike(const struct pending *pending, struct id id, enum name_kind kind);
+
+/* Private: they stand behind the request, and behind them the bytes of its spans. */
+static inline struct request_name *
+request_names(const struct request *request)
+{
+	return (struct request_name *)(uintptr_t)(request + 1);
+}
 
 /* The duration of the deadline for which it was given up; or MSEC_NEVER. */
 static inline msec_t

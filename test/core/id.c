@@ -132,11 +132,11 @@ static enum likeness
 find_by_hash(struct span kept, struct span asked)
 {
 	struct id a = id_of(kept), b = id_of(asked);
-	uint64_t alike = id_hashes(asked).alike;
+	uint64_t alike = id_alike(asked);
 
 	if (a.hash == b.hash)
 		return EQUAL;
-	return alike != 0 && (a.hash == alike || id_hashes(kept).near == alike) ? LOOSE : OTHER;
+	return alike != 0 && (a.hash == alike || a.near == alike) ? LOOSE : OTHER;
 }
 
 static void

@@ -36,7 +36,7 @@ add_names(const char *id, const char *wire_id, const char *token)
 		.method = SPAN("tools/call"),
 	};
 
-	return pending_add(&pending, &like, SPAN_NONE);
+	return pending_add(&pending, &like, ID_NONE);
 }
 
 static struct request *
@@ -97,14 +97,14 @@ TESTS(a_request_is_made_of_a_freed_one, 0, 3)
 	uintptr_t freed = (uintptr_t)small;
 	void *other;
 
-	usual = pending_add(&pending, &like, SPAN("8"));
+	usual = pending_add(&pending, &like, read("8"));
 	ck_assert_uint_eq(usual->size, small->size);
 	pending_remove(small);
 	other = malloc(usual->size); /* what malloc would give */
 #ifndef SPARES
-	ck_assert_uint_eq((uintptr_t)pending_add(&pending, &like, SPAN("8")), freed);
+	ck_assert_uint_eq((uintptr_t)pending_add(&pending, &like, read("8")), freed);
 #else
-	ck_assert_uint_ne((uintptr_t)pending_add(&pending, &like, SPAN("8")), freed);
+	ck_assert_uint_ne((uintptr_t)pending_add(&pending, &like, read("8")), freed);
 #endif
 	free(other);
 }

@@ -133,8 +133,7 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(beat, apart) ONE(seat, apart) \
 	ONE(progress, buf) ONE(record, buf) \
 	ONE(older, derived) ONE(newer, derived) \
-	ONE(serial, derived) /* the order */ \
-	ONE(names, apart)
+	ONE(serial, derived) /* the order */
 
 #define PENDING(ONE, MANY, STRUCTS) \
 	ONE(from, number) ONE(clocks, derived) ONE(lane, derived) \
@@ -184,10 +183,10 @@ put_names(struct digest *digest, const struct request *it)
 	const struct map *map = &it->in->names[it->state == REQUEST_ABANDONED];
 
 	for (size_t i = 0; i < it->name_count; i++) {
-		const struct map_entry *entry = map_first(map, it->names[i].entry.hash);
+		const struct map_entry *entry = map_first(map, request_names(it)[i].entry.hash);
 		int64_t place = 0;
 
-		for (; entry != &it->names[i].entry; entry = map_next(entry))
+		for (; entry != &request_names(it)[i].entry; entry = map_next(entry))
 			place++;
 		put_number(digest, place);
 	}

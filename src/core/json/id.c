@@ -149,47 +149,52 @@ is_rounded(struct span key, double value)
 }
 
 /*
- * Reads any id but a plain number. Strings have hashes of their own; numbers of few digits are
- * hashed as the doubles that they are.
+ * Reads any id but a plain number; returns what id_alike does. Strings have hashes of their own;
+ * numbers of few digits are hashed as the doubles that they are.
  */
-static __attribute__((noinline)) void
-read_other(struct span text, struct id_hashes *id)
+static __attribute__((noinline)) uint64_t
+read_other(struct id *id)
 {
 	char storage[ID_MAX], digits[KEY_MAX];
-	struct span chars = text_of(text, storage), key;
-	uint64_t as_string = hash_of(chars, id_secret + 1), as_number;
-	bool string = is_string(text), few;
+	struct span chars = text_of(id->text, storage), key;
+	uint64_t as_string = hash_of(chars, id_secret + 1), as_number, near = 0;
+	bool string = is_string(id->text), few;
 	double value;
 
-	id->own = as_string;
-	if (!id_number(text, &value))
-		return;
+	id->hash = as_string;
+	if (!id_number(id->text, &value))
+		return 0;
 	if (value < TWO_TO_64 && value > -TWO_TO_64)
-		id->near = hash_double(value);
+		near = hash_double(value);
 	key = write_number(chars, digits);
-	few = id->near != 0 && span_until(key, "e").len <= (size_t)SHORT_MAX + (key.ptr[0] == '-');
-	as_number = few ? id->near : hash_of(key, id_secret);
-	id->own = string ? as_string : as_number;
-	id->alike = few || (id->near != 0 && is_rounded(key, value)) ? id->near :
-	    string                                                   ? as_number :
-								       as_string;
+	few = near != 0 && span_until(key, "e").len <= (size_t)SHORT_MAX + (key.ptr[0] == '-');
+	as_number = few ? near : hash_of(key, id_secret);
+	id->hash = string ? as_string : as_number;
+	id->near = near == id->hash ? 0 : near;
+	return few || (near != 0 && is_rounded(key, value)) ? near : string ? as_number : as_string;
 }
 
-struct id_hashes
-id_hashes(struct span text)
+static uint64_t
+read_id(struct id *id)
 {
-	struct id_hashes id = { 0 };
 	double value;
 
-	if (read_plain(text, &value))
-		id.own = id.alike = hash_double(value);
-	else if (text.len > 0)
-		read_other(text, &id);
-	return id;
+	if (read_plain(id->text, &value))
+		return id->hash = hash_double(value);
+	return id->text.len > 0 ? read_other(id) : 0;
 }
 
 struct id
 id_of(struct span text)
 {
-	return (struct id){ text, id_hashes(text).own };
+	struct id id = { .text = text };
+
+	read_id(&id);
+	return id;
+}
+
+uint64_t
+id_alike(struct span text)
+{
+	return read_id(&(struct id){ .text = text });
 }

@@ -43,7 +43,7 @@ questions_add(struct session *session, enum side asker, const char *method, stru
 	struct request *question;
 
 	like.id = questions_mint(session, asker, string, storage);
-	question = pending_add(&session->questions[asker], &like, SPAN_NONE);
+	question = pending_add(&session->questions[asker], &like, ID_NONE);
 	pending_begin(question);
 	return question;
 }

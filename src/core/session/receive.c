@@ -131,7 +131,7 @@ why_too_much(const struct session *session, const struct message *message)
 
 struct entry { /* a new request, and where its names are stored that do not stand in its text */
 	struct request request;
-	struct span second_token;
+	struct id second_token;
 	char name[SCAN_VALUE_MAX], shown[NAME_SHOWN], meta[LIMIT_META], id[MINTED_MAX],
 	    token[MINTED_MAX];
 };
@@ -175,8 +175,7 @@ read_names(struct session *session, const struct message *message, const struct 
 		request->flags |= REQUEST_PERSON;
 	/* LSP: a request may have a token for progress and one for partial results. */
 	request->token = first.text.len > 0 ? first : second;
-	entry->second_token =
-	    first.text.len > 0 && first.hash != second.hash ? second.text : SPAN_NONE;
+	entry->second_token = second;
 }
 
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */

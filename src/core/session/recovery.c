@@ -112,7 +112,7 @@ recovery_probe(struct session *session, const struct request *request)
 	    (request->traits & METHOD_NO_CANCEL) || !may_ask(session))
 		return;
 	pending_clear(&session->probe.cause);
-	pending_add(&session->probe.cause, request, SPAN_NONE);
+	pending_add(&session->probe.cause, request, ID_NONE);
 	session->probe.again = true;
 	recovery_ask_again(session);
 }
@@ -614,7 +614,7 @@ lose_session(struct session *session, const struct request *question)
 		pending_add(&session->lost,
 		    &(struct request){ .id = question->token,
 			.shown = buf_span(&session->server.refusal) },
-		    SPAN_NONE);
+		    ID_NONE);
 	records_close(records, question->token.text);
 	records->unopened = records_find(records, METHOD_SESSION, SPAN_NONE) == NULL;
 }

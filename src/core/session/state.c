@@ -122,7 +122,7 @@ state_keep_task(struct session *session, const struct request *request, struct i
 			like.wire_token = request->wire_token;
 		like.flags = request->flags & (REQUEST_ASKED | REQUEST_PERSON);
 	}
-	task = pending_add(tasks, &like, SPAN_NONE);
+	task = pending_add(tasks, &like, ID_NONE);
 	pending_arm(task, TIME_CAP);
 	if (request->state != REQUEST_WAITING)
 		state_tell(session, task);

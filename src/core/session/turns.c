@@ -57,7 +57,7 @@ run(struct session *session, struct id session_id, bool told)
 	struct request *turn = pending_find(turns, session_id, NAME_ID);
 
 	if (turn == NULL && turns->count < LIMIT_TURNS)
-		turn = pending_add(turns, &(struct request){ .id = session_id }, SPAN_NONE);
+		turn = pending_add(turns, &(struct request){ .id = session_id }, ID_NONE);
 	else if (turn == NULL || turn->state == REQUEST_WAITING)
 		return;
 	pending_move(turn, told ? REQUEST_CANCELLING : REQUEST_WAITING);

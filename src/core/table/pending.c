@@ -76,7 +76,7 @@ keep_wire(char **at, struct span *name, struct span own)
 static void
 add_name(struct request *request, struct span text, uint64_t hash)
 {
-	struct request_name *name = &request->names[request->name_count++];
+	struct request_name *name = request_names(request) + request->name_count++;
 
 	*name = (struct request_name){ .request = request, .text = text };
 	map_add(&request->in->names[false], &name->entry, hash);
@@ -87,32 +87,29 @@ add_name(struct request *request, struct span text, uint64_t hash)
  * one.
  */
 static void
-add_names(struct request *request, struct span text, enum name_kind kind)
+add_names(struct request *request, struct id id, enum name_kind kind)
 {
-	struct id_hashes hashes = id_hashes(text);
-
-	if (text.len > 0)
-		add_name(request, text, hashes.own + kind);
-	if (hashes.near != 0 && hashes.near != hashes.own)
-		add_name(request, text, hashes.near + kind + NAME_NEAR);
+	if (id.text.len > 0)
+		add_name(request, id.text, id.hash + kind);
+	if (id.near != 0)
+		add_name(request, id.text, id.near + kind + NAME_NEAR);
 }
 
 struct request *
-pending_add(struct pending *pending, const struct request *like, struct span second_token)
+pending_add(struct pending *pending, const struct request *like, struct id second_token)
 {
 	size_t len = like->id.text.len + like->wire_id.len + like->token.text.len +
-	    like->wire_token.len + second_token.len + like->method.len + like->name.len +
+	    like->wire_token.len + second_token.text.len + like->method.len + like->name.len +
 	    like->shown.len + like->meta.len + like->traceparent.len;
 	size_t least = sizeof(struct request) + NAMES_MOST * sizeof(struct request_name) + len;
 	size_t size = least < SPARE_SIZE ? SPARE_SIZE : least;
 	struct request *request = size == SPARE_SIZE && spare_count > 0 ? spares[--spare_count] :
 									  mem_resize(NULL, size, 1);
-	char *at = (char *)(request + 1) + NAMES_MOST * sizeof(struct request_name);
+	char *at = (char *)(request_names(request) + NAMES_MOST);
 
 	assert(like->id.text.len > 0);
 	memcpy(request, like, offsetof(struct request, in));
 	memset(&request->in, 0, sizeof(*request) - offsetof(struct request, in));
-	request->names = (struct request_name *)(request + 1);
 	request->size = (unsigned)size;
 	request->in = pending;
 	request->from = pending->from;
@@ -123,7 +120,7 @@ pending_add(struct pending *pending, const struct request *like, struct span sec
 	keep_wire(&at, &request->wire_id, request->id.text);
 	keep(&at, &request->token.text);
 	keep_wire(&at, &request->wire_token, request->token.text);
-	keep(&at, &second_token);
+	keep(&at, &second_token.text);
 	keep(&at, &request->method);
 	keep(&at, &request->name);
 	keep(&at, &request->shown);
@@ -131,9 +128,13 @@ pending_add(struct pending *pending, const struct request *like, struct span sec
 	keep(&at, &request->traceparent);
 	/* No other spelling of a requester's own id is looked up. */
 	add_name(request, request->id.text, request->id.hash + NAME_ID);
-	add_names(request, request->wire_id, NAME_WIRE);
-	add_names(request, request->wire_token, NAME_TOKEN);
-	add_names(request, second_token, NAME_TOKEN);
+	add_names(request, request_is_aliased(request) ? id_of(request->wire_id) : request->id,
+	    NAME_WIRE);
+	add_names(request,
+	    request_has_other_token(request) ? id_of(request->wire_token) : request->token,
+	    NAME_TOKEN);
+	if (second_token.hash != request->token.hash)
+		add_names(request, second_token, NAME_TOKEN);
 	request->traits = like->row == NULL ? 0 : like->row->traits;
 	if (pending->clocks != NULL) {
 		request->received = pending->clocks->steady;
@@ -189,7 +190,7 @@ pending_arm(struct request *request, msec_t duration)
 {
 	struct pending *pending = request->in;
 
-	alarm_arm(!request_is_awaited(request) ? &pending->linger : &pending->hard, &request->hard,
+	alarm_arm(request_is_awaited(request) ? &pending->hard : &pending->linger, &request->hard,
 	    duration, pending->clocks->steady);
 }
 
@@ -207,7 +208,7 @@ pending_move(struct request *request, enum request_state state)
 		return;
 	buf_free(&request->progress);
 	for (size_t i = 0; i < request->name_count; i++) {
-		struct map_entry *entry = &request->names[i].entry;
+		struct map_entry *entry = &request_names(request)[i].entry;
 
 		map_remove(&names[false], entry);
 		map_add(&names[true], entry, entry->hash);
@@ -249,7 +250,8 @@ pending_remove(struct request *request)
 	buf_free(&request->record);
 	count_state(request, SIZE_MAX);
 	for (size_t i = 0; i < request->name_count; i++)
-		map_remove(&pending->names[!request_is_awaited(request)], &request->names[i].entry);
+		map_remove(&pending->names[!request_is_awaited(request)],
+		    &request_names(request)[i].entry);
 	*(request->older != NULL ? &request->older->newer : &pending->oldest) = request->newer;
 	*(request->newer != NULL ? &request->newer->older : &pending->newest) = request->older;
 	pending->count--;
@@ -287,7 +289,7 @@ pending_find(const struct pending *pending, struct id id, enum name_kind kind)
 struct request *
 pending_alike(const struct pending *pending, struct id id, enum name_kind kind)
 {
-	uint64_t alike = id_hashes(id.text).alike;
+	uint64_t alike = id_alike(id.text);
 	struct request *found = NULL;
 	int count = 0;
 
@@ -324,7 +326,7 @@ pending_next_by_token(const struct pending *pending, struct id wire_token,
 
 	if (after == NULL)
 		return pending_find(pending, wire_token, NAME_TOKEN);
-	for (name = after->names; name->text.ptr != after->wire_token.ptr;)
+	for (name = request_names(after); name->text.ptr != after->wire_token.ptr;)
 		name++;
 	next = with_text(map_next(&name->entry), wire_token.text);
 	if (next != NULL || !request_is_awaited(after))
