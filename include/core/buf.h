@@ -166,7 +166,6 @@ struct buf {         /* zeroed: empty */
 	size_t cap;
 };
 
-void buf_init(struct buf *buf);
 void buf_free(struct buf *buf);
 
 /*

@@ -46,7 +46,7 @@ TEST(bytes_are_kept_in_order_and_moved_rarely)
 	struct buf buf;
 	size_t written = 0, taken = 0, moves = 0, head = 0;
 
-	buf_init(&buf);
+	buf = (struct buf){ 0 };
 	put(&buf, &written, BACKLOG);
 	put(&buf, &written, PIECE);
 	put(&buf, &written, buf_room(&buf));
@@ -89,7 +89,7 @@ TEST_SIGNAL(refuses_misuse, SIGABRT, 0, 6)
 {
 	struct buf buf;
 
-	buf_init(&buf);
+	buf = (struct buf){ 0 };
 	buf_append(&buf, SPAN("abc"));
 	switch (_i) {
 	case 0:

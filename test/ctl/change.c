@@ -107,7 +107,7 @@ list_words(const struct sample *sample, struct span text, bool wrapped, struct b
 			continue;
 		commands++;
 		join(entry_words(&entry, entry.program, NULL), words);
-		buf_init(&before);
+		before = (struct buf){ 0 };
 		join(entry_words(&entry, entry.first, entry.program), &before);
 		if (wrapped)
 			snprintf(wanted, sizeof(wanted),
@@ -134,9 +134,9 @@ check_round(const struct sample *sample, struct span text, struct buf *wrapped)
 	struct buf words[2], again;
 	size_t count;
 
-	buf_init(&words[0]);
-	buf_init(&words[1]);
-	buf_init(&again);
+	words[0] = (struct buf){ 0 };
+	words[1] = (struct buf){ 0 };
+	again = (struct buf){ 0 };
 	change.given = true;
 	change.languages = sample->languages;
 	change.options = some_options;
@@ -182,7 +182,7 @@ check_json(const struct client *client, struct span text, struct span wrapped)
 	ck_assert_msg(before != NULL, "not JSON: %.*s", (int)text.len, text.ptr);
 	ck_assert_msg(after != NULL, "not JSON: %.*s", (int)wrapped.len, wrapped.ptr);
 	formatted = json_dumps(after, JSON_INDENT(3) | JSON_SORT_KEYS);
-	buf_init(&plain);
+	plain = (struct buf){ 0 };
 	unwrap(client, span_of(formatted), &plain);
 	again = json_loadb(plain.data, plain.len, strict, NULL);
 	ck_assert_msg(again != NULL && json_equal(again, before), "%.*s\nis not\n%.*s",
@@ -444,7 +444,7 @@ generate(struct buf *out, struct kind kind, uint64_t seed)
 	struct buf sample;
 	size_t i;
 
-	buf_init(&sample);
+	sample = (struct buf){ 0 };
 	do
 		i = draw(&writer, SAMPLES);
 	while ((strstr(samples[i].file, ".toml") != NULL) != kind.toml);
@@ -542,8 +542,8 @@ TESTS(damaged_files_are_refused_or_come_back, 0, 3)
 	struct buf text, wrapped;
 	size_t refused = 0, count = 2000;
 
-	buf_init(&text);
-	buf_init(&wrapped);
+	text = (struct buf){ 0 };
+	wrapped = (struct buf){ 0 };
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample;
 		struct change change;
@@ -582,8 +582,8 @@ TESTS(files_of_clients_come_back, 0, SAMPLES)
 {
 	struct buf text, wrapped;
 
-	buf_init(&text);
-	buf_init(&wrapped);
+	text = (struct buf){ 0 };
+	wrapped = (struct buf){ 0 };
 	read_sample((size_t)_i, &text);
 	ck_assert_uint_eq(check_round(&samples[_i], buf_span(&text), &wrapped),
 	    samples[_i].commands);

@@ -79,7 +79,7 @@ TEST(nesting_is_bounded)
 	struct doc doc;
 
 	for (int depth = DOC_DEPTH - 1; depth <= DOC_DEPTH; depth++) {
-		buf_init(&text);
+		text = (struct buf){ 0 };
 		buf_append(&text, SPAN("{\"a\":"));
 		for (int i = 0; i < depth; i++)
 			buf_append(&text, SPAN("["));
@@ -98,7 +98,7 @@ TEST(values_are_bounded)
 	struct buf text;
 	struct doc doc;
 
-	buf_init(&text);
+	text = (struct buf){ 0 };
 	buf_append(&text, SPAN("{\"a\":["));
 	for (int i = 0; i < DOC_VALUES - 1; i++)
 		buf_append(&text, SPAN("0,"));
@@ -136,7 +136,7 @@ TEST(quoted_text_is_the_same_for_jansson)
 	struct buf out;
 	json_t *value;
 
-	buf_init(&out);
+	out = (struct buf){ 0 };
 	doc_quote(&out, span_of(text));
 	value = json_loadb(out.data, out.len, JSON_DECODE_ANY, NULL);
 	ck_assert_str_eq(json_string_value(value), text);

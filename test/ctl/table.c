@@ -28,7 +28,7 @@ expect_table(const struct column *columns, const char *rows, size_t cells, const
 	json_t *array = json_loads(rows, 0, NULL);
 	struct buf out;
 
-	buf_init(&out);
+	out = (struct buf){ 0 };
 	table_write(columns, array, cells > 0 ? cells : SIZE_MAX, &out);
 	buf_append(&out, (struct span){ "", 1 });
 	ck_assert_str_eq(buf_span(&out).ptr, wanted);
@@ -166,7 +166,7 @@ TEST(a_wide_character_is_not_split)
 	struct buf out;
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	buf_init(&out);
+	out = (struct buf){ 0 };
 	table_cut(&out,
 	    SPAN("a\xe4\xb8\xad"
 		 "b"),

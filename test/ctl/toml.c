@@ -137,7 +137,7 @@ TEST(nesting_is_bounded)
 	struct buf text;
 	struct doc doc;
 
-	buf_init(&text);
+	text = (struct buf){ 0 };
 	buf_append(&text, SPAN("a = "));
 	for (int i = 0; i < 100000; i++)
 		buf_append(&text, SPAN("["));
@@ -154,7 +154,7 @@ TESTS(values_are_bounded, 0, 2)
 	struct buf text;
 	struct doc doc;
 
-	buf_init(&text);
+	text = (struct buf){ 0 };
 	buf_append(&text, span_of(pieces[_i][0]));
 	for (int i = 0; i < DOC_VALUES + 1; i++)
 		buf_append(&text, span_of(pieces[_i][1]));

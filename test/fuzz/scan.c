@@ -106,7 +106,7 @@ until_method(const struct scan *scan, struct span input)
 	struct buf text;
 	json_t *json;
 
-	buf_init(&text);
+	text = (struct buf){ 0 };
 	buf_append(&text, span_part(input, 0, method->end));
 	buf_append(&text, SPAN("}"));
 	json = json_loadb(buf_span(&text).ptr, buf_span(&text).len, JSON_ALLOW_NUL, NULL);

@@ -94,7 +94,7 @@ has_field(const json_t *copy, struct span field)
 		return false;
 	value = span_part(field, name.len + 1, field.len - name.len - 1);
 	name = span_equal(name, SPAN("text")) ? SPAN("message") : name;
-	buf_init(&plain);
+	plain = (struct buf){ 0 };
 	if (is_quoted(name))
 		sound = vocabulary_unquote(value, &plain);
 	else

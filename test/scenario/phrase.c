@@ -85,7 +85,7 @@ read_sent(struct phrase_context *context, struct line *line, struct span rest)
 	struct buf message;
 	bool sound;
 
-	buf_init(&message);
+	message = (struct buf){ 0 };
 	sound = vocabulary_expand(context->vocabulary, rest, &message);
 	framing_append(&line->text, line->framing, buf_span(&message));
 	buf_free(&message);

@@ -22,7 +22,7 @@ trace(const struct play *play, const char *what, struct span bytes)
 
 	if (!play->setup->trace)
 		return;
-	buf_init(&line);
+	line = (struct buf){ 0 };
 	match_show(&line, bytes);
 	printf("%8lld  %-12s %.*s\n", (long long)play->now, what, (int)line.len, line.data);
 	buf_free(&line);
@@ -254,7 +254,7 @@ on_operate(struct play *play, const struct line *line)
 	bool done = false;
 	struct buf reason;
 
-	buf_init(&reason);
+	reason = (struct buf){ 0 };
 	if (rest.len == 0 || vocabulary_unquote(rest, &reason))
 		done = session_cancel(session, line->side, id, 0, buf_span(&reason)) ==
 		    CANCELLING_DONE;

@@ -186,7 +186,7 @@ vocabulary_expand(const struct vocabulary *vocabulary, struct span text, struct 
 	entry = find(vocabulary, vocabulary_word(&text), false);
 	if (entry == NULL)
 		return false;
-	buf_init(&filled);
+	filled = (struct buf){ 0 };
 	fill_in(entry->message, text, &filled);
 	expand_repeats(buf_span(&filled), out);
 	buf_free(&filled);
@@ -239,7 +239,7 @@ vocabulary_unquote(struct span text, struct buf *out)
 
 	if (text.len < 2 || text.ptr[0] != '"' || text.ptr[text.len - 1] != '"')
 		return false;
-	buf_init(&inside);
+	inside = (struct buf){ 0 };
 	expand_repeats(span_part(text, 1, text.len - 2), &inside);
 	buf_append(&inside, (struct span){ "", 1 });
 	sound = append_unescaped(inside.data, out);

@@ -239,7 +239,7 @@ TESTS(a_payload_is_in_the_log_only, 0, 2)
 
 	ck_assert_int_eq(chdir(getenv("TMPDIR")), 0);
 	ck_assert_ptr_null(log_open(&log, &config));
-	buf_init(&heard);
+	heard = (struct buf){ 0 };
 	log.hear = keep;
 	log.hearer = &heard;
 	log.heard = LEVEL_DECISION;
@@ -267,7 +267,7 @@ TEST(a_hearer_has_a_level_of_its_own)
 	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
 	struct buf heard;
 
-	buf_init(&heard);
+	heard = (struct buf){ 0 };
 	ck_assert(!log_shows(&log, WHY_LATE));
 	log.hear = keep;
 	log.hearer = &heard;

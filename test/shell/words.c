@@ -169,7 +169,7 @@ TESTS(only_what_is_harmless_is_shown, 0, COUNT(lines))
 	struct buf line;
 
 	split(lines[_i].command, text, words);
-	buf_init(&line);
+	line = (struct buf){ 0 };
 	command_append(&line, words);
 	buf_append(&line, (struct span){ "", 1 });
 	ck_assert_str_eq(line.data, lines[_i].line);
@@ -207,7 +207,7 @@ TESTS(a_command_line_of_a_container_is_known, 0, COUNT(containers))
 	struct buf hint;
 
 	split(containers[_i].command, text, words);
-	buf_init(&hint);
+	hint = (struct buf){ 0 };
 	ck_assert_int_eq(command_runs_container(words, &hint), containers[_i].hint != NULL);
 	buf_append(&hint, (struct span){ "", 1 });
 	ck_assert_str_eq(hint.data, containers[_i].hint != NULL ? containers[_i].hint : "");

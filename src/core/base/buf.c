@@ -121,16 +121,10 @@ span_number(int64_t number, char storage[SPAN_NUMBER_MAX])
 }
 
 void
-buf_init(struct buf *buf)
-{
-	*buf = (struct buf){ 0 };
-}
-
-void
 buf_free(struct buf *buf)
 {
 	free(buf->data);
-	buf_init(buf);
+	*buf = (struct buf){ 0 };
 }
 
 size_t

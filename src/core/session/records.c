@@ -258,7 +258,7 @@ records_grant(struct session *session, const struct message *message, struct req
 	};
 	buf_keep(&record->name, request->name);
 	buf_keep(&record->session, session_id);
-	buf_init(&request->record);
+	request->record = (struct buf){ 0 };
 }
 
 void
