@@ -23,9 +23,9 @@ declares_task(const struct handshake *handshake, enum side side, const struct me
 }
 
 struct span
-handshake_look_at(struct handshake *handshake, const struct scan *scan, enum scan_field field)
+handshake_look_at(struct handshake *handshake, const struct message *message, enum scan_field field)
 {
-	struct span bytes = scan_bytes(scan, field);
+	struct span bytes = scan_bytes(message->scan, field);
 
 	if (bytes.len > LIMIT_LOOKED) {
 		handshake->unread = true;
@@ -60,7 +60,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 		return;
 	if (traits & METHOD_HANDSHAKE) {
 		buf_set(&handshake->declared[SIDE_CLIENT],
-		    handshake_look_at(handshake, message->scan, SCAN_CAPABILITIES));
+		    handshake_look_at(handshake, message, SCAN_CAPABILITIES));
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
@@ -111,8 +111,7 @@ handshake_read_request(struct handshake *handshake, enum framing framing,
 	if (row->traits & METHOD_HANDSHAKE) {
 		handshake->front = message->next;
 		handshake->cancels[SIDE_CLIENT] =
-		    is_declared(handshake_look_at(handshake, message->scan,
-				    SCAN_CLIENT_CAPABILITIES),
+		    is_declared(handshake_look_at(handshake, message, SCAN_CLIENT_CAPABILITIES),
 			"cancellation", "request");
 	}
 	return row;
@@ -135,9 +134,8 @@ static void
 read_answer(struct handshake *handshake, const struct message *message)
 {
 	struct span version = message_value(message, SCAN_RESULT_VERSION);
-	struct span capabilities =
-	    handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES);
-	struct span agent = handshake_look_at(handshake, message->scan, SCAN_AGENT_CAPABILITIES);
+	struct span capabilities = handshake_look_at(handshake, message, SCAN_RESULT_CAPABILITIES);
+	struct span agent = handshake_look_at(handshake, message, SCAN_AGENT_CAPABILITIES);
 	struct span logins = json_member(scan_bytes(message->scan, SCAN_RESULT), "authMethods");
 	const struct list_change *list;
 	double number;
@@ -166,7 +164,7 @@ handshake_read_tasks(struct handshake *handshake, const struct message *message)
 	handshake->has_tasks = since != NULL && version.len == strlen(since) &&
 	    memcmp(version.ptr, since, version.len) >= 0; /* dates sort as text */
 	buf_set(&handshake->declared[SIDE_SERVER],
-	    handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
+	    handshake_look_at(handshake, message, SCAN_RESULT_CAPABILITIES));
 }
 
 void
@@ -176,8 +174,8 @@ handshake_read_response(struct handshake *handshake, unsigned traits, const stru
 		read_answer(handshake, message);
 	if (traits & METHOD_DISCOVERY) {
 		handshake->discovered = true;
-		handshake->extended = has_extension(
-		    handshake_look_at(handshake, message->scan, SCAN_RESULT_CAPABILITIES));
+		handshake->extended =
+		    has_extension(handshake_look_at(handshake, message, SCAN_RESULT_CAPABILITIES));
 	}
 }
 

@@ -38,7 +38,7 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 };
 
 /* The capabilities or _meta there, as far as they are looked at: they may be cut. */
-struct span handshake_look_at(struct handshake *handshake, const struct scan *scan,
+struct span handshake_look_at(struct handshake *handshake, const struct message *message,
     enum scan_field field);
 
 /*

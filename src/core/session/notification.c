@@ -65,9 +65,8 @@ on_update(struct session *session, struct message *message, struct id token, str
 
 	if (message->to == SIDE_CLIENT)
 		silenced = turns_silenced(session, token, message->scan);
-	while (
-	    (request = pending_next_by_token(&message->reader->pending, token, request)) != NULL &&
-	    request->state != REQUEST_ABANDONED)
+	while (request_is_awaited(
+	    request = pending_next_by_token(&message->reader->pending, token, request)))
 		pending_extend(request);
 	message->request = silenced != NULL ? silenced : newest;
 	if (silenced == NULL) {

@@ -78,7 +78,7 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
 {
 	struct request *request = find(session, from, id, serial);
 
-	if (request == NULL || request->state == REQUEST_ABANDONED)
+	if (!request_is_awaited(request))
 		return CANCELLING_NONE;
 	if (request->traits & METHOD_HANDSHAKE)
 		return CANCELLING_REFUSED;

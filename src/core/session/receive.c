@@ -165,7 +165,7 @@ read_names(struct session *session, const struct message *message, const struct 
 	    scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
 		request->meta.ptr = entry->meta;
 		request->meta.len = json_copy_members(handshake_look_at(&session->handshake,
-							  message->scan, SCAN_REQUEST_META),
+							  message, SCAN_REQUEST_META),
 		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
 	tell_unread(session, message);

@@ -34,7 +34,7 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 			state_tell(session, turn);
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
-	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
+	for (; request_is_awaited(request); request = next) {
 		bool waits =
 		    request->state == REQUEST_WAITING && !request->graced && !request->apart;
 
