@@ -29,6 +29,7 @@
  *   probe     its answer, or --kill-stuck: the server has to end  recovery.c
  */
 
+#include "core/client.h"
 #include "core/table.h"
 
 struct session_config {
@@ -130,14 +131,7 @@ void session_hear(struct session *session, enum side from);
  */
 void session_end_of_input(struct session *session, enum side from);
 
-enum leaving {
-	LEAVE_CANCEL, /* the client has gone: outstanding requests are cancelled */
-	/* its output is closed: answers are awaited; only streams are cancelled, and answered */
-	LEAVE_DRAIN,
-	/* canceld was told to end: all is cancelled and answered, as the client may still read */
-	LEAVE_TERMINATED,
-};
-
+/* Not with LEAVE_NOT. */
 void session_client_leaves(struct session *session, enum leaving leaving);
 
 /*

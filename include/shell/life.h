@@ -6,13 +6,6 @@
 #include "shell/child.h"
 #include "shell/options.h"
 
-enum client_state {
-	CLIENT_PRESENT,  /* until: stdin is hung up, and not read */
-	CLIENT_UNSERVED, /* no server answers its handshake: the session has to end */
-	CLIENT_DRAINING, /* its input has ended; until: outstanding requests are waited for */
-	CLIENT_LEFT,     /* its requests are cancelled; until: it may still read queued answers */
-};
-
 /*
  * How the client's end is noticed: end of file on stdin, a closed stdout, the end of its process, a
  * signal to canceld.

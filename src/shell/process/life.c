@@ -120,33 +120,22 @@ patience_of(const struct life *life)
 	    TIME_CLOSE_WAIT + session_view(life->session).dialect->patience;
 }
 
-/* The client does not stay in its state. */
 static void
-leave(struct life *life, bool signalled)
+leave(struct life *life, enum leaving leaving)
 {
 	struct client *client = &life->client;
-	int64_t outstanding = (int64_t)session_outstanding(life->session, SIDE_CLIENT);
 	const struct options *options = life->options;
-	enum leaving leaving = LEAVE_CANCEL;
-	bool deaf = is_deaf(client), early, unseen = deaf && is_connected(client);
+	int64_t outstanding = (int64_t)session_outstanding(life->session, SIDE_CLIENT);
+	bool deaf = is_deaf(client), unseen = deaf && is_connected(client);
+	bool early = leaving == LEAVE_CANCEL && !deaf && outstanding > 0;
+	msec_t wait = leaving == LEAVE_DRAIN ?
+	    options->drain_for :
+	    TIME_FLUSH_WAIT + time_or(options->term_after, patience_of(life)) +
+		time_or(options->kill_after, TIME_TERM_WAIT);
 
-	if (signalled || (!deaf && client->state == CLIENT_DRAINING))
-		leaving = LEAVE_TERMINATED;
-	else if (!deaf && (options->drain || client->port->in.file))
-		leaving = LEAVE_DRAIN;
-	early = leaving == LEAVE_CANCEL && !deaf && outstanding > 0;
 	client->left_deaf = deaf;
 	client->port->in.ended = true; /* nothing more is read */
-	if (leaving == LEAVE_DRAIN) {
-		client->state = CLIENT_DRAINING;
-		client->until =
-		    options->drain_for == MSEC_NEVER ? MSEC_NEVER : life->now + options->drain_for;
-	} else {
-		client->state = CLIENT_LEFT;
-		client->until = life->now + TIME_FLUSH_WAIT +
-		    time_or(options->term_after, patience_of(life)) +
-		    time_or(options->kill_after, TIME_TERM_WAIT);
-	}
+	client->until = wait == MSEC_NEVER ? MSEC_NEVER : life->now + wait;
 	if (leaving != LEAVE_TERMINATED)
 		log_event(life->log,
 		    unseen    ? WHY_CLIENT_ENDED :
@@ -163,39 +152,52 @@ leave(struct life *life, bool signalled)
 	session_client_leaves(life->session, leaving);
 }
 
-/*
- * Handles what was noted since the last round, and tells the session. Returns what the server has
- * to do.
- */
-static enum supervisor_event
-hear_client(struct life *life)
+/* The weightiest of what was noted since the last round. */
+static enum client_event
+event_of_client(struct life *life)
 {
-	const msec_t hasty =
-	    life->now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
-	struct client *client = &life->client;
-	bool signalled = signals_ending() != 0, gone;
+	const struct client *client = &life->client;
 
 	if (client->state == CLIENT_PRESENT)
 		note_hangup(life);
-	gone = is_deaf(client) || (client->state == CLIENT_PRESENT && client->port->in.ended) ||
-	    life->now >= client->until;
+	if (signals_ending() != 0)
+		return CLIENT_SIGNAL;
 	/* In a dry run the server may still answer the handshake. */
-	if (life->server->hung && !life->options->session.dry_run && client->state != CLIENT_LEFT) {
-		client->state = CLIENT_UNSERVED;
+	if (life->server->hung && !life->options->session.dry_run)
+		return CLIENT_HUNG;
+	if (is_deaf(client))
+		return CLIENT_DEAF;
+	if (life->now >= client->until)
+		return CLIENT_TIME;
+	if (!client->port->in.ended)
+		return CLIENT_STAYS;
+	return life->options->drain || client->port->in.file ? CLIENT_FINISHES : CLIENT_ENDS;
+}
+
+/* Tells the session of the client's life. Returns what the server has to do. */
+static enum supervisor_event
+hear_client(struct life *life)
+{
+	struct client *client = &life->client;
+	enum client_event event = event_of_client(life);
+	enum leaving leaving = client_handle(&client->state, event);
+
+	if (leaving != LEAVE_NOT)
+		leave(life, leaving);
+	else if (client->state == CLIENT_UNSERVED)
 		client->until = MSEC_NEVER;
-	}
-	if (client->state != CLIENT_LEFT &&
-	    (signalled || (gone && client->state != CLIENT_UNSERVED)))
-		leave(life, signalled);
-	if (signalled) {
-		client->until = earlier(client->until, hasty);
+	if (event == CLIENT_SIGNAL) {
+		client->until = earlier(client->until,
+		    life->now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT +
+			TIME_HASTY_TERM_WAIT);
 		return SUPERVISE_SIGNAL;
 	}
-	if (client->state == CLIENT_DRAINING &&
-	    (session_outstanding(life->session, SIDE_CLIENT) > 0 ||
-		session_turn_runs(life->session)))
+	if (client->state == CLIENT_PRESENT ||
+	    (client->state == CLIENT_DRAINING &&
+		(session_outstanding(life->session, SIDE_CLIENT) > 0 ||
+		    session_turn_runs(life->session))))
 		return SUPERVISE_NOTHING;
-	return client->state == CLIENT_PRESENT ? SUPERVISE_NOTHING : SUPERVISE_END;
+	return SUPERVISE_END;
 }
 
 /* Reported on stderr too if the log goes to a file, as a person looks there first. */
