@@ -17,9 +17,9 @@ enum { /* one-letter steps, so that the table reads as a table */
 #define BOTH(event, ...) CELL(event, __VA_ARGS__), CELL(event##_OWED, __VA_ARGS__)
 /* The same cell for every response, but for what the request counts as. */
 #define RESPONSES(steps, next, why) \
-	CELL(RESPONSE, steps | D | DECIDE_ANSWERED, next, why), \
-	    CELL(FAILURE, steps | D | F, next, why), \
-	    CELL(CONFIRMED, steps | DECIDE_CONFIRMED, next, why)
+	CELL(RESPONSE, (steps) | D | DECIDE_ANSWERED, next, why), \
+	    CELL(FAILURE, (steps) | D | F, next, why), \
+	    CELL(CONFIRMED, (steps) | DECIDE_CONFIRMED, next, why)
 /* A request of the server's has another word. */
 #define SIDES(event, steps, next, why, server_why) \
 	[EVENT_##event] = { steps, REQUEST_##next, { WHY_##why, WHY_##server_why } }
