@@ -163,8 +163,17 @@ _Noreturn void guardian_run(const struct guardian *guardian);
 void starter_open(char **command);
 void starter_close(void);
 
-/* The guardian's pid. 0: the caller is to fork it; -1 with errno: it cannot be started. */
+/*
+ * The guardian's pid. 0: the caller is to fork it; -1 with errno: it cannot be started, or was and
+ * is to be left behind.
+ */
 pid_t starter_start(const struct guardian *guardian);
+
+/* From now on the caller forks guardians; false: it does already, or it is isolated. */
+bool starter_give_up(void);
+
+/* Why no server can be started any more; NULL: one can. */
+const char *starter_obstacle(void);
 
 /*
  * Isolates canceld, if there is a starter that has started a server. folders: see system_isolate.

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "needs.h"
 #include "process.h"
 #include "shell.h"
 
@@ -476,6 +477,21 @@ TEST(a_server_is_started_again_by_a_person)
 	    "]: ended, and not started again\n");
 	run_expect_logged(editor, "RESTART_REFUSED");
 	run_end(editor);
+}
+
+TEST(a_server_that_could_not_be_started_again_is_kept)
+{
+	NEEDS(SYSTEM_ISOLATES);
+	struct run *run = run_session("--name kept", NULL);
+	pid_t starter = process_named(run->pid, "cancel-start");
+
+	ck_assert_int_gt(starter, 1);
+	kill(starter, SIGKILL);
+	run_expect_shell(run, "$C restart kept", 1, "cancel-start, was killed");
+	run_expect_echo(run, "8");
+	run_expect_shell(run, "$C restart --force kept", 0, "]: ended, and not started again\n");
+	run_expect_logged(run, "RESTART_REFUSED");
+	run_end(run);
 }
 
 TEST(the_level_of_the_log_is_changed)

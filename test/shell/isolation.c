@@ -8,6 +8,7 @@
 
 #ifdef __linux__
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
@@ -35,6 +36,8 @@ static const struct {
 	{ "socket AF_INET6", SYS_socket, { AF_INET6, SOCK_DGRAM }, true },
 	{ "socket AF_NETLINK", SYS_socket, { 16, SOCK_DGRAM }, true },
 	{ "socketpair AF_INET", SYS_socketpair, { AF_INET, SOCK_STREAM }, true },
+	{ "ioctl TIOCSTI", SYS_ioctl, { -1, TIOCSTI }, true },
+	{ "ioctl TIOCLINUX", SYS_ioctl, { -1, TIOCLINUX }, true },
 	{ "setuid", SYS_setuid, { -1 }, true },
 	{ "setgid", SYS_setgid, { -1 }, true },
 	{ "setreuid", SYS_setreuid, { -1, -1 }, true },
@@ -141,6 +144,7 @@ try_what_is_needed(int i)
 	MUST(system_socket_pair(pair) == 0 && system_socket(AF_UNIX) >= 0);
 	MUST(system_pipe(pair) == 0 && write(pair[1], "x", 1) == 1);
 	MUST(system_open_anew(pair[0]) >= 0 && system_open_anew(pair[1]) >= 0);
+	MUST(ioctl(pair[0], FIONREAD, &i) == 0);
 	MUST(system_watch_end(pair[0], true) >= 0 && system_watch_process(getpid()) >= 0);
 	pid = system_fork_hidden();
 	if (pid == 0)

@@ -401,7 +401,7 @@ const struct options_row options_rows[] = {
 	    "the control socket; cancelctl(1) has to be told this path (by default it finds this canceld by itself)" },
 	FLAG(0, "no-control", no_control, "no control socket"),
 	FLAG(0, "no-isolation", no_isolation,
-	    "keep what canceld does not need, on Linux, to be debugged (canceld(7), SECURITY)"),
+	    "keep what canceld gives up on Linux once the server runs: for core files and debuggers (canceld(7), SECURITY)"),
 	{ 0, 0, NULL, "wrapped", 0, "[=FORM]", NULL,
 	    "ignored: cancelctl unwrap knows its work by it" },
 	{ .help = "Help" },

@@ -346,9 +346,12 @@ on_ping(struct call *call)
 static json_t *
 on_restart(struct call *call)
 {
-	return done_unless(call,
-	    session_restart(call->control->session,
-		json_is_true(json_object_get(call->params, "force"))));
+	bool force = json_is_true(json_object_get(call->params, "force"));
+	const char *obstacle = force ? NULL : starter_obstacle();
+
+	if (obstacle == NULL)
+		obstacle = session_restart(call->control->session, force);
+	return done_unless(call, obstacle);
 }
 
 static json_t *

@@ -170,20 +170,13 @@ child_hear(struct child *child)
 		sweep_own(child);
 }
 
-void
-child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled,
-    void *context)
+/* Starts a guardian, and waits until it has executed the server, or for START_TIME. */
+static void
+start(struct child *child, struct guardian guardian, struct port *port)
 {
 	int input[2] = { -1, -1 }, output[2] = { -1, -1 }, control[2] = { -1, -1 }, error;
 	msec_t end = monotonic_now() + START_TIME, left;
-	siginfo_t info;
 
-	child_init(child);
-	child->own.signalled = signalled;
-	child->own.context = context;
-	system_adopt_orphans();
-	/* A process that executed canceld may have started others: they are spared. */
-	child->own.group = guardian.group || system_look_at(P_ALL, 0, &info);
 	if (system_pipe(input) == 0 && system_pipe(output) == 0 &&
 	    system_socket_pair(control) == 0) {
 		guardian.input = input[0];
@@ -209,6 +202,35 @@ child_start(struct child *child, struct guardian guardian, struct port *port, sw
 		poll(&(struct pollfd){ .fd = control[0], .events = POLLIN }, 1, (int)left);
 		hear_news(child);
 	}
+}
+
+void
+child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *signalled,
+    void *context)
+{
+	struct child fresh;
+	siginfo_t info;
+
+	child_init(child);
+	child->own.signalled = signalled;
+	child->own.context = context;
+	system_adopt_orphans();
+	/* A process that executed canceld may have started others: they are spared. */
+	child->own.group = guardian.group || system_look_at(P_ALL, 0, &info);
+	fresh = *child;
+	start(child, guardian, port);
+	if (child->error <= 0 || child->status != STATUS_FAILED || !starter_give_up())
+		return;
+	/* Again, with one process less. A guardian that was left behind ends as its socket does. */
+	if (child->guardian > 0) {
+		port_close(port);
+		descriptor_close(&child->control);
+		waitpid(child->guardian, NULL, 0);
+		while (waitpid(-1, NULL, child->own.group ? WNOHANG : 0) > 0)
+			; /* the leader of the group, which it had made */
+	}
+	*child = fresh;
+	start(child, guardian, port);
 }
 
 msec_t

@@ -289,6 +289,8 @@ plan_successor(struct life *life, bool served)
 
 	if (!wants_successor(life))
 		return false;
+	if (obstacle == NULL)
+		obstacle = starter_obstacle();
 	if (life->server->dismissed)
 		life->restart.wait = 0;
 	else if (obstacle == NULL && restart_after(&life->restart, served, life->now) == MSEC_NEVER)

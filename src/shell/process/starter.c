@@ -39,47 +39,47 @@ wrap(struct parcel *parcel, struct task *task)
 	return &parcel->message;
 }
 
+static void
+answer(int number)
+{
+	if (write(LINE, &number, sizeof(number)) < 0)
+		_exit(1);
+}
+
 /*
- * Forks the guardian as a child of canceld: its parent ends at once, and canceld adopts it. Its
- * pid, or minus an errno.
+ * Forks the guardian as a child of canceld: its parent ends at once, and canceld adopts it. Answers
+ * with its pid, or minus an errno, and with 0 once that is done.
  */
-static int
+static void
 fork_orphan(const struct guardian *guardian)
 {
-	int told[2], number = -EAGAIN;
-	pid_t parent;
+	pid_t parent = fork(), pid;
 
-	if (system_pipe(told) < 0)
-		return -errno;
-	parent = fork();
 	if (parent == 0) {
-		number = fork();
-		if (number == 0)
+		pid = fork();
+		if (pid == 0)
 			guardian_run(guardian);
-		number = number < 0 ? -errno : number;
-		_exit(write(told[1], &number, sizeof(number)) < 0);
+		answer(pid < 0 ? -errno : pid);
+		_exit(0);
 	}
 	if (parent < 0)
-		number = -errno;
-	close(told[1]);
-	if (parent > 0 && read(told[0], &number, sizeof(number)) < 0)
-		number = -errno;
-	close(told[0]);
-	if (parent > 0)
+		answer(-errno);
+	else
 		waitpid(parent, NULL, 0);
-	return number;
+	answer(0);
 }
 
 /*
  * The starter's process, which has all signals blocked. Ends when canceld does. It runs its own
- * command only, whatever canceld says.
+ * command only, and has a guardian remove the first task's socket only, whatever canceld says.
  */
 static _Noreturn void
 run(char **command)
 {
 	struct parcel parcel = { 0 };
 	struct task task;
-	int passed[PASSED], number;
+	char socket[PLACE_PATH] = "";
+	int passed[PASSED];
 
 	system_die_along(SIGKILL);
 	system_rename("cancel-start");
@@ -89,8 +89,10 @@ run(char **command)
 		for (int i = 0; i < PASSED; i++)
 			fcntl(passed[i], F_SETFD, FD_CLOEXEC);
 		task.socket[PLACE_PATH - 1] = '\0';
+		if (socket[0] == '\0')
+			memcpy(socket, task.socket, sizeof(socket));
 		task.guardian.command = command;
-		task.guardian.socket = task.socket;
+		task.guardian.socket = socket;
 		task.guardian.control = passed[0];
 		task.guardian.input = passed[1];
 		task.guardian.output = passed[2];
@@ -98,11 +100,9 @@ run(char **command)
 			task.guardian.errors = passed[3];
 		if (task.guardian.reader >= 0)
 			task.guardian.reader = passed[4];
-		number = fork_orphan(&task.guardian);
+		fork_orphan(&task.guardian);
 		for (int i = 0; i < PASSED; i++)
 			close(passed[i]);
-		if (write(LINE, &number, sizeof(number)) < 0)
-			break;
 	}
 	_exit(0);
 }
@@ -143,9 +143,20 @@ starter_close(void)
 	starter.line = -1;
 }
 
-/* Has it start a guardian, and waits for its pid. 0: it did not. */
-static int
-ask(const struct guardian *guardian)
+/* Waits for one number of its answer; a guardian that ends at once is a signal meanwhile. */
+static bool
+hear(int *number)
+{
+	struct pollfd line = { .fd = starter.line, .events = POLLIN };
+	int ready;
+
+	while ((ready = poll(&line, 1, ANSWER_TIME)) < 0 && errno == EINTR)
+		;
+	return ready > 0 && read(starter.line, number, sizeof(*number)) == (ssize_t)sizeof(*number);
+}
+
+static bool
+order(const struct guardian *guardian)
 {
 	const int passed[PASSED] = {
 		guardian->control,
@@ -154,12 +165,9 @@ ask(const struct guardian *guardian)
 		guardian->errors >= 0 ? guardian->errors : guardian->control,
 		guardian->reader >= 0 ? guardian->reader : guardian->control,
 	};
-	struct pollfd answer = { .fd = starter.line, .events = POLLIN };
 	struct task task = { .guardian = *guardian };
 	struct parcel parcel = { 0 };
 	struct cmsghdr *head;
-	siginfo_t info;
-	int number, ready;
 
 	snprintf(task.socket, sizeof(task.socket), "%s", guardian->socket);
 	head = CMSG_FIRSTHDR(wrap(&parcel, &task));
@@ -168,30 +176,42 @@ ask(const struct guardian *guardian)
 		.cmsg_len = CMSG_LEN(sizeof(passed)) };
 	memcpy(CMSG_DATA(head), passed, sizeof(passed));
 	kill(starter.pid, SIGCONT);
-	if (sendmsg(starter.line, &parcel.message, 0) != (ssize_t)sizeof(task))
-		return 0;
-	/* A guardian that ends at once is a signal. */
-	while ((ready = poll(&answer, 1, ANSWER_TIME)) < 0 && errno == EINTR)
-		;
-	if (ready <= 0 || read(starter.line, &number, sizeof(number)) != (ssize_t)sizeof(number))
-		return 0;
-	if (number < 0 || system_look_at(P_PID, (id_t)number, &info))
-		return number;
-	kill(number, SIGKILL);
-	return 0;
+	return sendmsg(starter.line, &parcel.message, 0) == (ssize_t)sizeof(task);
 }
 
 pid_t
 starter_start(const struct guardian *guardian)
 {
-	int number = starter.pid > 0 ? ask(guardian) : 0;
+	int pid = 0, done;
+	siginfo_t info;
 
-	if (number > 0)
-		return number;
-	if (number == 0)
-		starter_close();
-	errno = number < 0 ? -number : EAGAIN;
-	return number < 0 || starter.isolated ? -1 : 0;
+	if (starter.pid == 0)
+		return 0;
+	if (order(guardian) && (!hear(&pid) || !hear(&done)))
+		kill(starter.pid, SIGKILL); /* what it answers late would be taken for the next */
+	else if (pid > 0 && system_look_at(P_PID, (id_t)pid, &info))
+		return pid;
+	errno = pid < 0 ? -pid : EAGAIN;
+	return -1;
+}
+
+bool
+starter_give_up(void)
+{
+	if (starter.isolated || starter.pid == 0)
+		return false;
+	starter_close();
+	return true;
+}
+
+const char *
+starter_obstacle(void)
+{
+	struct pollfd line = { .fd = starter.line };
+
+	return starter.isolated && poll(&line, 1, 0) > 0 ?
+	    "the process that starts servers, cancel-start, was killed" :
+	    NULL;
 }
 
 void

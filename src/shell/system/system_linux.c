@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -17,7 +18,7 @@ enum {
 };
 
 /* The processors of which it is known that socket(2) is a system call of its own. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__ILP32__)
 static const unsigned processor = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
 static const unsigned processor = AUDIT_ARCH_AARCH64;
@@ -281,6 +282,7 @@ static const unsigned refused[] = {
 enum {
 	CALLS = COUNT_OF(refused),
 	OTHER_TABLE = 1 << 30, /* a number of x32, which has the same architecture */
+	REFUSE = 8,            /* where that stands in the tail of the program */
 };
 
 /*
@@ -292,15 +294,20 @@ filter_calls(void)
 {
 	const struct sock_filter head[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, processor, 0, CALLS + 6),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, processor, 0, CALLS + REFUSE + 2),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_TABLE, CALLS + 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_TABLE, CALLS + REFUSE, 0),
 	};
 	const struct sock_filter tail[] = {
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 4, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0, 3),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0, 6),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 4, 3),
+		/* what types into a terminal */
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -310,7 +317,7 @@ filter_calls(void)
 	at += COUNT_OF(head);
 	for (unsigned i = 0; i < CALLS; i++)
 		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i],
-		    (uint8_t)(CALLS - i + 3), 0);
+		    (uint8_t)(CALLS - i + REFUSE - 1), 0);
 	memcpy(at, tail, sizeof(tail));
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
 	    &(struct sock_fprog){ .len = COUNT_OF(program), .filter = program });
