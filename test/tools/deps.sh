@@ -32,6 +32,8 @@ find_missing()
 {
 	ev_flags="${EV_CFLAGS:-} ${EV_LIBS:--lev}"
 	jansson_flags=$(module_flags jansson -ljansson)
+	system_headers=stdlib.h
+	[ "$(uname -s)" != Linux ] || system_headers="stdlib.h linux/seccomp.h"
 	check_headers=
 	check_flags=
 	if [ $want_tests = yes ]; then
@@ -40,8 +42,8 @@ find_missing()
 	fi
 	missing=
 	command -v "$pkg_config" >/dev/null || missing=pkg-config
-	links "ev.h jansson.h $check_headers" "$ev_flags $jansson_flags $check_flags" && return
-	if links stdlib.h ''; then
+	links "$system_headers ev.h jansson.h $check_headers" "$ev_flags $jansson_flags $check_flags" && return
+	if links "$system_headers" ''; then
 		links ev.h "$ev_flags" || missing="$missing libev"
 		links jansson.h "$jansson_flags" || missing="$missing jansson"
 		[ $want_tests = no ] || links check.h "$check_flags" || missing="$missing check"
@@ -62,7 +64,7 @@ packages() # package manager: the names there of what is missing
 		dnf:compiler) echo $compiler glibc-devel ;;
 		dnf:pkg-config) echo pkgconf-pkg-config ;;
 		dnf:*) echo "$item-devel" ;;
-		apk:compiler) echo $compiler musl-dev ;;
+		apk:compiler) echo $compiler musl-dev linux-headers ;;
 		apk:pkg-config) echo pkgconf ;;
 		apk:*) echo "$item-dev" ;;
 		brew:compiler) ;;
