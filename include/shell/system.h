@@ -163,16 +163,17 @@ pid_t system_pid_limit(void);
  */
 pid_t system_fork_hidden(void);
 
+/* Such a child; options: WNOHANG, if it has ended, or 0. */
+void system_reap_hidden(pid_t pid, int options);
+
 /*
  * From now on this process, and what it forks, can neither execute a program, change its user, nor
  * trace another process, nor make a socket of another family than AF_UNIX, nor change what is
- * mounted; and change files only in these folders, of which NULL is the last, or those that are
- * open; as far as the kernel can see to that. A process that shall be able to is forked before.
+ * mounted, nor type into a terminal; and create, write and remove files only below these folders,
+ * of which NULL is the last, but for those that are open; as far as the kernel can see to that. A
+ * process that shall be able to is forked before.
  */
 void system_isolate(const char *const folders[]);
-
-/* Such a child; options: WNOHANG, if it has ended, or 0. */
-void system_reap_hidden(pid_t pid, int options);
 
 /*
  * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are

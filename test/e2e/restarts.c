@@ -582,3 +582,18 @@ TEST(a_starter_that_is_stopped_goes_on)
 	crash(run, "2", "{}", "server-restarted");
 	expect_next(run, "3");
 }
+
+/* The starter is one process more than canceld had before it was isolated. */
+TEST(a_limit_that_leaves_no_room_for_the_starter_stops_no_server)
+{
+	NEEDS(SYSTEM_ISOLATES);
+	if (geteuid() != 0) {
+		fprintf(stderr, "skipped: a limit of processes, as only root has users to spare\n");
+		return;
+	}
+	shell_expect("true",
+	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chmod 755 $home; cp $CANCELD $home/canceld; user=$((100000 + $$)); "
+	    "ASAN_OPTIONS=detect_leaks=0 setpriv --reuid $user --regid $user --clear-groups prlimit --nproc=4 "
+	    "$home/canceld -v --no-history cat </dev/null; status=$?; rm -r $home; exit $status",
+	    0, "STARTED");
+}
