@@ -25,7 +25,7 @@
 #include "process.h"
 #include "text.h"
 
-enum { WORKERS = 8 };
+enum { WORKERS = 12 };
 
 const int suites_limit = TEST_LIMIT;
 void (*const suites_before)(void) = process_end_with_parent;
