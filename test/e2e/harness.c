@@ -272,6 +272,8 @@ become(const struct setup *setup, const struct run *run, const char *const *word
 		setpgid(0, 0);
 	if (setup->as_init)
 		become_init();
+	if (setup->prepare != NULL)
+		setup->prepare();
 	memcpy(&arguments, &words, sizeof(arguments));
 	execv(words[0], arguments);
 	_exit(127);

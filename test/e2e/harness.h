@@ -44,9 +44,10 @@ struct setup {
 	const char *before; /* the same for canceld; run->pid is then the outermost wrapper's */
 	/* shell commands in the process that becomes canceld, such as "ulimit -n 9" */
 	const char *shell;
-	const char *mark; /* NULL: a fresh one */
-	const char *in;   /* a path to open as stdin instead of the wiring */
-	const char *out;  /* the same for stdout */
+	void (*prepare)(void); /* called in that process, last, or before the shell; or NULL */
+	const char *mark;      /* NULL: a fresh one */
+	const char *in;        /* a path to open as stdin instead of the wiring */
+	const char *out;       /* the same for stdout */
 	enum wiring wiring;
 	bool own_group; /* start it in a process group of its own */
 	bool as_init;   /* start it as process 1 of a pid namespace; run->pid is then its parent */

@@ -138,6 +138,26 @@ answer_facts(const char *line)
 }
 
 static void
+answer_inherited(const char *line)
+{
+	char *facts;
+
+	if (strstr(line, "\"crash\"") != NULL)
+		exit(7);
+	while (strstr(line, "\"stuck\"") != NULL)
+		pause();
+	if (strstr(line, "\"facts\"") == NULL) {
+		answer(line,
+		    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+		    "\"serverInfo\":{\"name\":\"inherited\",\"version\":\"1\"}}");
+		return;
+	}
+	facts = inherited_facts();
+	answer(line, facts);
+	free(facts);
+}
+
+static void
 on_puppet_signal(int number)
 {
 	if (number == SIGUSR1)
@@ -198,6 +218,8 @@ peer_main(int count, char **arguments)
 {
 	if (strcmp(arguments[0], "facts") == 0)
 		return each_line(answer_facts);
+	if (strcmp(arguments[0], "inherited") == 0)
+		return each_line(answer_inherited);
 	if (strcmp(arguments[0], "unbound") == 0)
 		return unbound();
 	if (strcmp(arguments[0], "puppet") == 0)

@@ -2,6 +2,8 @@
  * peers: servers with a special behaviour, as modes of the test program.
  *
  *   facts          answers every request with its own descriptors and signal sets
+ *   inherited      answers with what it was born with: facts; exits with 7 at crash, and reads
+ *                  nothing after stuck
  *   unbound        answers ping; does not end with its guardian
  *   puppet [KIND]  starts a descendant of that kind; then answers ping, exits with 3 at exit,
  *   writes
@@ -16,6 +18,9 @@
 #include "text.h"
 
 int peer_main(int count, char **arguments);
+
+/* A JSON object of texts, to be freed: all that the process has inherited. */
+char *inherited_facts(void);
 
 enum {
 	DESCENDANTS = 300, /* of the kind many */
