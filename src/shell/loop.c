@@ -2,7 +2,7 @@
  *   one round of the loop
  *
  *   libev ──▶ watchers note what happened, nothing more
- *         ──▶ on_round (ev_prepare):   read and hear ─▶ write ─▶ control, expire ─▶ client, server
+ *         ──▶ go_round:     read and hear ─▶ write ─▶ control, expire ─▶ client, server
  *                                      ─▶ write ─▶ watch
  *
  * libev runs a due timer before a readable descriptor of the same round, and a child's end is known
@@ -32,7 +32,6 @@ struct loop {
 	struct control control;
 	struct statistics statistics;
 	struct history history;
-	ev_prepare round;
 	ev_timer timer;
 	msec_t now;   /* of this round */
 	msec_t due;   /* when the session is, as it was before the wait */
@@ -186,15 +185,14 @@ report_errors(struct loop *loop)
 	relay_say(&loop->life.relay, span_of(words));
 }
 
-static void
-on_round(struct ev_loop *ev, ev_prepare *watcher, int events)
+/* false: it was the last one. */
+static bool
+go_round(struct loop *loop)
 {
-	struct loop *loop = watcher->data;
 	struct port *client = &loop->port[SIDE_CLIENT];
 	msec_t now = monotonic_now();
 	bool child;
 
-	(void)events;
 	loop->now = now;
 	session_set_time(loop->session, now);
 	child = hear_signals(loop);
@@ -210,11 +208,10 @@ on_round(struct ev_loop *ev, ev_prepare *watcher, int events)
 	port_write(client);
 	if (port_is_closed(client))
 		port_abandon(client);
-	if (life_is_over(&loop->life))
-		ev_break(ev, EVBREAK_ALL);
 	report_errors(loop);
 	history_round(&loop->history, now, false);
 	watch(loop);
+	return !life_is_over(&loop->life);
 }
 
 /*
@@ -343,9 +340,6 @@ start(struct loop *loop)
 	isolate(loop);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
 	loop->timer.data = loop;
-	ev_prepare_init(&loop->round, on_round);
-	loop->round.data = loop;
-	ev_prepare_start(loop->ev, &loop->round);
 	ev_set_userdata(loop->ev, loop);
 	ev_set_loop_release_cb(loop->ev, on_wait, NULL);
 	return 0;
@@ -404,7 +398,8 @@ loop_run(struct options *options, struct log *log)
 		return STATUS_FAILED;
 	}
 	if (start(&loop) == 0) {
-		ev_run(loop.ev, 0);
+		while (go_round(&loop))
+			ev_run(loop.ev, EVRUN_ONCE);
 		history_round(&loop.history, loop.now, true);
 		report_summary(log, loop.session, &options->policy);
 		report_errors(&loop);
