@@ -10,7 +10,9 @@
 /* What units_read_duration accepts, for messages. */
 #define UNITS_DURATION \
 	"250ms, 30s, 5m, 2h or 1d, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
-#define UNITS_RULE "[METHOD[:NAME]=]DURATION (up to 100000h), such as 30s or tools/call:NAME=5m"
+#define UNITS_RULE \
+	"[METHOD[:NAME]=]DURATION (up to 100000h; in ms, s, m, h and d, the largest first: 1m30s), " \
+	"such as 30s or tools/call:NAME=5m"
 
 /*
  * 250ms, 30s, 5m, 2h, 1d, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms.

@@ -224,7 +224,7 @@ TEST(a_deadline_is_set_while_it_runs)
 	run_expect_shell(run, "$C set sets tools/call:echo=0.5", 2,
 	    "? for seconds: tools/call:echo=0.5s\n");
 	run_expect_shell(run, "$C set sets soon", 2,
-	    "DURATION (up to 100000h), such as 30s or tools/call:NAME=5m\n");
+	    "the largest first: 1m30s), such as 30s or tools/call:NAME=5m\n");
 	run_expect_shell(run, "$C set sets", 0, "no rule is set: all deadlines are built in\n");
 	run_expect_shell(run, "$C set sets tools/call:none=1h", 0,
 	    ": set for the requests that come\n");

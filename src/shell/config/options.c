@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "core/compose.h"
+#include "core/json.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
 
@@ -353,7 +354,7 @@ const struct options_row options_rows[] = {
 	    "what ends with the server: tree, all that it started, or group, only its process group (tree; on macOS group)" },
 	{ .help = "A server that fails" },
 	{ 'r', 0, set_restart, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
-	    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION,
+	    "stateless or [stateless,]N[/DURATION], as in -r5/1m or --restart=5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION,
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m), and when "
 	    "it is needed after it has exited with 0; language servers, and agents (ACP) that can neither resume nor load a "
 	    "session, only if stateless" },
@@ -538,7 +539,8 @@ lacks_unit(const struct options_row *row, const char *value)
 	char seconds[OPTIONS_FAULT];
 
 	snprintf(seconds, sizeof(seconds), "%ss", value);
-	return !(row->traits & OPTION_TEXT) && fits(row, seconds);
+	return !(row->traits & OPTION_TEXT) && fits(row, seconds) &&
+	    is_digit(value[strlen(value) - 1]);
 }
 
 bool
