@@ -83,15 +83,18 @@ open_log(struct log *log, struct options *options)
 {
 	struct configfile *file = &options->file;
 	const char *fault = log_open(log, &options->log), *name = options->log.file;
+	bool of_file = name != NULL && !options_given(options, options_key("log"));
 
-	if (fault != NULL && name != NULL && !file->named &&
-	    !options_given(options, options_key("log"))) {
+	if (fault != NULL && of_file && !file->named) {
 		json_array_append_new(file->faults, json_sprintf("log: %s", fault));
 		options->log.file = NULL;
 		fault = log_open(log, &options->log);
 	}
 	if (fault == NULL)
 		return OPTIONS_RUN;
+	if (of_file)
+		return options_refuse(options, "--config '%s': log '%s': %s", options->config, name,
+		    fault);
 	return options_refuse(options, "--log '%s': %s", name != NULL ? name : "stderr", fault);
 }
 

@@ -119,8 +119,23 @@ TEST(a_log_of_the_home_that_cannot_be_opened_is_told)
 
 	file_write(in_home, "{\"timeout\":\"270ms\",\"log\":\"/nonexistent/log\"}", 0600);
 	run = run_session("", NULL);
-	run_expect_logged(run, "config.json reason=\"log: No such file or directory\"");
+	run_expect_logged(run, "config.json reason=\"log: there is no such folder\"");
 	expect_timeout(run, "2", 270);
+	run_end(run);
+}
+
+TEST(a_log_of_the_option_s_file_is_told_as_that)
+{
+	struct run *run;
+	char wanted[600];
+
+	file_write(given, "{\"log\":\"/nonexistent/log\"}", 0600);
+	snprintf(wanted, sizeof(wanted),
+	    "--config '%s': log '/nonexistent/log': there is no such folder", given);
+	run = run_options(options, "sh:echo started >&2");
+	run_expect_end(run);
+	run_expect_exit(run, 125);
+	ck_assert_ptr_nonnull(strstr(run->error.data, wanted));
 	run_end(run);
 }
 

@@ -510,7 +510,8 @@ TEST(the_usual_place_is_below_the_home)
 static const struct {
 	const char *options, *shell, *word;
 } unusable[] = {
-	{ "--control /nonexistent/s", NULL, "CONTROL_REFUSED at=/nonexistent/s reason=" },
+	{ "--control /nonexistent/s", NULL,
+	    "CONTROL_REFUSED at=/nonexistent/s reason=\"there is no such folder\"" },
 	{ "--control /dev/null", NULL, "CONTROL_REFUSED at=/dev/null reason=" },
 	{ "--control ./"
 	  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",

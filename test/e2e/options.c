@@ -11,7 +11,7 @@ static const struct {
 	{ "--max-message 99999999999999999999G",
 	    { "--max-message", "99999999999999999999G", "M" } },
 	{ "--log /nonexistent/directory/log",
-	    { "--log", "/nonexistent/directory/log", "No such file" } },
+	    { "--log", "/nonexistent/directory/log", "there is no such folder" } },
 	{ "-c /nonexistent/config.json",
 	    { "--config", "/nonexistent/config.json", "No such file" } },
 	{ "--no-such-option", { "--no-such-option", "", "--help" } },

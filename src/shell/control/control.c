@@ -608,7 +608,9 @@ control_open(struct control *control)
 	control->path[0] = '\0';
 	log_event(control->log, WHY_CONTROL_REFUSED, log_string("at", at),
 	    log_string("reason",
-		errno == EADDRINUSE ? "another canceld uses it" : strerror(errno)));
+		errno == EADDRINUSE ? "another canceld uses it" :
+		    errno == ENOENT ? "there is no such folder" :
+				      strerror(errno)));
 }
 
 void

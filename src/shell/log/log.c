@@ -50,7 +50,7 @@ log_open(struct log *log, const struct log_config *config)
 		0600);
 
 	if (fd < 0)
-		return strerror(errno);
+		return errno == ENOENT ? "there is no such folder" : strerror(errno);
 	exposure = find_exposure(fd, &status);
 	if (config->payload && exposure != NULL) {
 		close(fd);
