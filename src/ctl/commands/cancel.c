@@ -98,7 +98,7 @@ ctl_cancel(int argc, char *argv[])
 	many = older != NULL || method != NULL;
 	if ((all && !many) || argc - optind != !all + !many)
 		return ctl_usage(
-		    "which requests? give either an ID, or --older or --method; see cancelctl cancel --help");
+		    "which requests? give either an ID that cancelctl ls PID shows, or --older or --method; see cancelctl cancel --help");
 	name = method == NULL ? NULL : strchr(method, ':');
 	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "id",
 	    string_of(many ? NULL : argv[optind + 1]), "from", string_of(from), "reason",

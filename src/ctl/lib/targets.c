@@ -399,8 +399,9 @@ targets_tell_none(const struct targets *targets, const char *which)
 		return ctl_failed(
 		    "no canceld that answers is called '%.100s'; canceld %ld does not answer and may be it",
 		    which, targets->silent);
-	return ctl_no("no canceld is called '%.100s'%s; see cancelctl ls", which,
-	    targets->near.told);
+	return ctl_no(
+	    "no canceld is called '%.100s'%s; see cancelctl ls; one with --control PATH is named by that PATH",
+	    which, targets->near.told);
 }
 
 json_t *
@@ -465,7 +466,8 @@ targets_choose(struct targets *targets, const char *which, msec_t limit)
 	if (!met)
 		hear_all(targets, end);
 	if (targets->count == 0)
-		return ctl_no("no canceld of this user is running");
+		return ctl_no(
+		    "no canceld of this user is running; one with --control PATH is named by that PATH");
 	if (which != NULL)
 		return choose_one(targets, which);
 	targets_each (target, targets) {
