@@ -133,8 +133,7 @@ starter_open(char **command)
 void
 starter_close(void)
 {
-	if (starter.line >= 0)
-		close(starter.line);
+	close(starter.line);
 	if (starter.pid > 0) {
 		kill(starter.pid, SIGKILL);
 		system_reap_hidden(starter.pid, 0);

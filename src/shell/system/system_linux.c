@@ -287,14 +287,18 @@ enum {
 
 /*
  * seccomp(2): a program that is run with each call. A call that is refused has EPERM. The low half
- * of an argument comes first.
+ * of an argument comes first. A 32-bit architecture is this processor's other one; a 64-bit one is
+ * that of a kernel to which a translator of programs (Rosetta) has passed this filter: its numbers
+ * mean other calls.
  */
 static void
 filter_calls(void)
 {
 	const struct sock_filter head[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, processor, 0, CALLS + REFUSE + 2),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, processor, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, __AUDIT_ARCH_64BIT, CALLS + REFUSE + 3,
+		    CALLS + REFUSE + 2),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_TABLE, CALLS + REFUSE, 0),
 	};
