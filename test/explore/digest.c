@@ -195,7 +195,7 @@ put_names(struct digest *digest, const struct request *it)
 static void
 put_task(struct digest *digest, const struct request *it)
 {
-	const struct request *task = digest->session->tasks[it->from].oldest;
+	const struct request *task = digest->session->party[it->from].tasks.oldest;
 
 	while (task != NULL && task->serial != it->task)
 		task = task->newer;
@@ -235,7 +235,7 @@ put_request(struct digest *digest, const struct request *it)
 	put_number(digest, it->since == MSEC_NEVER);
 	put_number(digest, it == session->excuse);
 	put_number(digest, it->from == SIDE_SERVER && it->received < session->server.answered);
-	if (it->in == &session->questions[it->from]) { /* of others it is told only */
+	if (it->in == &session->party[it->from].questions) { /* of others it is told only */
 		put_age(digest, it->received, TIME_PROBE);
 		put_number(digest, session->server.answered > it->received);
 	}
@@ -306,7 +306,8 @@ put_pending(struct digest *digest, const struct pending *it)
 	ONE(text, number) ONE(rest, number)
 
 #define PARTY(ONE, MANY, STRUCTS) \
-	ONE(side, number) ONE(lane, apart) ONE(frame, apart) ONE(pending, apart) ONE(heard, apart) \
+	ONE(side, number) ONE(lane, apart) ONE(frame, apart) ONE(other, derived) ONE(pending, apart) \
+	ONE(tasks, apart) ONE(questions, apart) ONE(heard, apart) \
 	MANY(asked, number) ONE(spoke, number) ONE(needs_jsonrpc, number) ONE(untracked, apart) \
 	ONE(ended, number) \
 	ONE(skipping, number) ONE(skipped, number) ONE(kept, buf) \
@@ -371,6 +372,8 @@ put_party(struct digest *digest, const struct party *it)
 	put_lane(digest, it->lane);
 	put_frame(digest, &it->frame);
 	put_pending(digest, &it->pending);
+	put_pending(digest, &it->tasks);
+	put_pending(digest, &it->questions);
 	/*
 	 * With a request that cannot be tracked, a deaf server is waited for: see
 	 * session_server_owes.
@@ -429,7 +432,7 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(journal, apart) ONE(handshake, apart) ONE(server, apart) STRUCTS(party, party) \
 	ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
-	STRUCTS(questions, pending) ONE(minted, number) STRUCTS(tasks, pending) \
+	ONE(minted, number) \
 	ONE(turns, apart) ONE(lost, apart) ONE(acks, apart) \
 	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(place_count, number) \
 	ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \

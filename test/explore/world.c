@@ -621,9 +621,7 @@ world_silence(struct play *play)
 	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		const struct party *party = &play->session->party[side];
 
-		if (party->pending.count + play->session->tasks[side].count +
-			play->session->questions[side].count >
-		    0)
+		if (party->pending.count + party->tasks.count + party->questions.count > 0)
 			world_blame(play, "4: all have left, and something is in a table");
 		if (lane_size(party->lane) > 0)
 			world_blame(play, "4: all have left, and a lane has bytes");

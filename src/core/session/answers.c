@@ -69,7 +69,7 @@ answers_would_help(const struct session *session, struct buf *text)
 
 	while (asked != NULL && (!request_is_awaited(asked) || asked->answer != NULL))
 		asked = asked->newer;
-	if (state_asks_person(session) || (asked == NULL && refused.len == 0))
+	if (state_asks_person(&session->server_party) || (asked == NULL && refused.len == 0))
 		return false;
 	compose_text(text, "the %s: --answer %b=JSON answers it",
 	    asked != NULL ? "server waits for the client" :

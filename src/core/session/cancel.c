@@ -181,7 +181,7 @@ cancel_task(struct session *session, const struct request *request, struct span 
 
 	if (!handshake_may_cancel_task(&session->handshake, request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
-	else if (session->questions[requester].count >= LIMIT_TASKS)
+	else if (session->party[requester].questions.count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
 	if (report_obstacle(session, requester, request, obstacle))
 		return;

@@ -82,8 +82,8 @@ await_another(struct session *session)
 	noise_forget(session, server);
 	buf_clear(&session->server.refused);
 	server->ended = false;
-	pending_clear(&session->tasks[SIDE_CLIENT]);
-	pending_clear(&session->tasks[SIDE_SERVER]);
+	pending_clear(&session->client.tasks);
+	pending_clear(&session->server_party.tasks);
 	server->untracked = 0;
 	if (client->untracked <= client->lane->written) /* else it waits for the next server */
 		client->untracked = 0;

@@ -88,7 +88,7 @@ interpret(struct message *message, struct session *session, struct party *writer
 	message->from = writer->side;
 	message->to = side_other(writer->side);
 	message->writer = writer;
-	message->reader = &session->party[message->to];
+	message->reader = writer->other;
 	message->text = scan->text;
 	message->word = WHY_RELAYED;
 	message->scan = scan;
@@ -107,7 +107,7 @@ interpret(struct message *message, struct session *session, struct party *writer
 	if (message->meant == MESSAGE_RESPONSE) {
 		message->request = pending_find(&message->reader->pending, message->id, NAME_WIRE);
 		if (message->request == NULL)
-			message->question = questions_find(session, message->to, message->id);
+			message->question = questions_find(message->reader, message->id);
 	}
 	if (scan->fault == SCAN_REPEATED_ID)
 		message->id = ID_NONE;

@@ -377,7 +377,7 @@ drop_oversized(struct session *session, struct message *message)
 	message->request =
 	    answers ? pending_find(&message->reader->pending, message->id, NAME_WIRE) : NULL;
 	message->question = answers && message->request == NULL ?
-	    questions_find(session, message->to, message->id) :
+	    questions_find(message->reader, message->id) :
 	    NULL;
 	if (!answers)
 		refuse_oversized(session, message);
@@ -417,7 +417,7 @@ decide_oversized(struct session *session, struct party *party, bool whole)
 	if (party->asks || !party->answers)
 		refuse_oversized(session, &message);
 	if (!party->asks)
-		request = requests_bound_waits(session, message.to);
+		request = requests_bound_waits(message.reader);
 	if (request == NULL || !party->answers)
 		return false;
 	compose_text(&session->fault, ": its id could not be read, and no other request waits");

@@ -28,7 +28,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct id id
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
 	else if (untracked)
 		cancel_pass(session, message);
-	else if (!ended && (request != NULL || questions_find(session, message->to, id) != NULL))
+	else if (!ended && (request != NULL || questions_find(message->reader, id) != NULL))
 		pass_drop(message, WHY_FORBIDDEN_CANCEL);
 	else
 		pass_drop(message, WHY_UNKNOWN_CANCEL);
@@ -97,14 +97,14 @@ on_progress(struct session *session, struct message *message)
 	const struct party *party = message->reader;
 	struct id token = message_id(message, dialect->progress_field);
 	struct request *request = pending_find(&party->pending, token, NAME_TOKEN);
-	struct request *task = pending_find(&session->tasks[requester], token, NAME_TOKEN);
+	struct request *task = pending_find(&party->tasks, token, NAME_TOKEN);
 	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
 
 	if (request == NULL && task == NULL && dialect->turn_cancel == NULL &&
 	    acks_outcome(&session->acks, requester, token, NAME_TOKEN) == OUTCOME_UNKNOWN) {
 		request = pending_alike(&party->pending, token, NAME_TOKEN);
 		if (request == NULL)
-			task = pending_alike(&session->tasks[requester], token, NAME_TOKEN);
+			task = pending_alike(&party->tasks, token, NAME_TOKEN);
 		if (request != NULL || task != NULL)
 			message->word = WHY_ID_COERCED;
 	}
@@ -144,8 +144,8 @@ on_task_status(struct session *session, struct message *message)
 	struct id id = message_id(message, SCAN_TASK_ID);
 	const struct request *task;
 
-	state_end_task(&session->tasks[message->to], id, message_value(message, SCAN_STATUS));
-	task = pending_find(&session->tasks[message->to], id, NAME_ID);
+	state_end_task(&message->reader->tasks, id, message_value(message, SCAN_STATUS));
+	task = pending_find(&message->reader->tasks, id, NAME_ID);
 	pass_on(session, message, WHY_RELAYED);
 	if (task != NULL && task->overdue)
 		recovery_ignored(session, task);

@@ -23,7 +23,7 @@ judge(const struct session *session, const struct request *request, msec_t silen
 		return VERDICT_STUCK;
 	if (request_is_held(request))
 		return VERDICT_HELD;
-	if (state_asks_person(session))
+	if (state_asks_person(&session->server_party))
 		return VERDICT_ASKS;
 	if ((request->traits & METHOD_STREAM) ||
 	    earlier(silent, answered) <

@@ -43,15 +43,15 @@ questions_add(struct session *session, enum side asker, const char *method, stru
 	struct request *question;
 
 	like.id = questions_mint(session, asker, string, storage);
-	question = pending_add(&session->questions[asker], &like, ID_NONE);
+	question = pending_add(&session->party[asker].questions, &like, ID_NONE);
 	pending_begin(question);
 	return question;
 }
 
 struct request *
-questions_find(const struct session *session, enum side asker, struct id id)
+questions_find(const struct party *party, struct id id)
 {
-	const struct pending *asked = &session->questions[asker];
+	const struct pending *asked = &party->questions;
 	struct request *question;
 
 	if (asked->count == 0)

@@ -27,7 +27,7 @@ struct request *questions_add(struct session *session, enum side asker, const ch
     struct span token, bool string, msec_t time);
 
 /*
- * The question in that side's place that a response with this id, or one that may be spelled so,
+ * The question in this side's place that a response with this id, or one that may be spelled so,
  * answers; or NULL.
  */
-struct request *questions_find(const struct session *session, enum side asker, struct id id);
+struct request *questions_find(const struct party *party, struct id id);

@@ -184,11 +184,10 @@ alias(struct session *session, struct message *message, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct request *request = &entry->request;
-	const struct pending *pending = &message->writer->pending,
-			     *tasks = &session->tasks[message->from];
+	const struct pending *pending = &message->writer->pending, *tasks = &message->writer->tasks;
 
 	if (pending_find(pending, request->id, NAME_WIRE) != NULL ||
-	    questions_find(session, message->from, request->id) != NULL) {
+	    questions_find(message->writer, request->id) != NULL) {
 		request->wire_id =
 		    questions_mint(session, message->from, id_is_string(request->id), entry->id)
 			.text;
@@ -291,7 +290,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		request->answer = answers_find(session, message, row->traits, &request->items);
 	heartbeat_begin(session, request);
 	if ((row->traits & METHOD_RESULT) &&
-	    (task = pending_find(&session->tasks[message->from], message_id(message, SCAN_TASK_ID),
+	    (task = pending_find(&message->writer->tasks, message_id(message, SCAN_TASK_ID),
 		 NAME_ID)) != NULL)
 		request->task = task->serial;
 	request->heard = lane_received_to(message->reader->lane);
@@ -447,7 +446,7 @@ learn(struct session *session, const struct message *message, struct request *re
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
-	struct pending *tasks = &session->tasks[request->from];
+	struct pending *tasks = &message->reader->tasks;
 	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
 
 	/*

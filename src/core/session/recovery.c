@@ -146,7 +146,7 @@ recovery_wait_no_more(struct session *session)
 {
 	struct request *question;
 
-	each_request (question, &session->questions[SIDE_CLIENT])
+	each_request (question, &session->client.questions)
 		alarm_disarm(&question->hard);
 	stop_probing(session);
 }
@@ -158,7 +158,7 @@ recovery_drop_questions(struct session *session)
 		session->probe.trial = TRIAL_DUE;
 	stop_probing(session);
 	session->probe.took = MSEC_NEVER;
-	pending_clear(&session->questions[SIDE_CLIENT]);
+	pending_clear(&session->client.questions);
 	release_queue(session);
 }
 
@@ -339,7 +339,7 @@ session_restart(struct session *session, bool force)
 msec_t
 session_unanswered(const struct session *session)
 {
-	const struct request *question = session->questions[SIDE_CLIENT].oldest;
+	const struct request *question = session->client.questions.oldest;
 
 	while (question != NULL && !(question->flags & REQUEST_PROBE))
 		question = question->newer;
@@ -505,7 +505,7 @@ go_on(struct session *session)
 static void
 replay(struct session *session)
 {
-	const struct pending *asked = &session->questions[SIDE_CLIENT];
+	const struct pending *asked = &session->client.questions;
 
 	if (session->server.life == SERVER_HANDSHAKE && asked->count == 0) {
 		if (session->records.opened.len > 0)
@@ -711,7 +711,7 @@ recovery_is_history(struct session *session, const struct message *message)
 	if (!dialect_is_of_turn(message->scan))
 		return server_is_replaying(&session->server) &&
 		    records_update(&session->records, message, false);
-	return pending_find(&session->questions[SIDE_CLIENT], id, NAME_TOKEN) != NULL ||
+	return pending_find(&session->client.questions, id, NAME_TOKEN) != NULL ||
 	    pending_find(&session->lost, id, NAME_ID) != NULL ||
 	    (server_is_replaying(&session->server) &&
 		records_find(&session->records, METHOD_SESSION, id.text) != NULL);
@@ -722,8 +722,8 @@ recovery_expire(struct session *session, enum side asker)
 {
 	struct request *question;
 
-	while ((question = timeline_due(&session->questions[asker].hard, session->clocks.steady)) !=
-	    NULL) {
+	while ((question = timeline_due(&session->party[asker].questions.hard,
+		    session->clocks.steady)) != NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 		if (question->flags & REQUEST_TRIAL) {
 			expire_trial(session, question);

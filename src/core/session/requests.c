@@ -64,11 +64,12 @@ decline_lost(struct session *session)
 void
 requests_expire(struct session *session, enum side side)
 {
-	const struct pending *pending = &session->party[side].pending;
+	struct party *party = &session->party[side];
+	const struct pending *pending = &party->pending;
 	msec_t now = session->clocks.steady;
 	struct request *request;
 
-	while ((request = timeline_due(&session->tasks[side].hard, now)) != NULL)
+	while ((request = timeline_due(&party->tasks.hard, now)) != NULL)
 		pending_remove(request);
 	/*
 	 * Questions come first: the cancels that are sent below must not look like news of a server
@@ -90,7 +91,7 @@ requests_expire(struct session *session, enum side side)
 			expire(session, request, POLICY_IDLE);
 		}
 	while ((request = timeline_due(&pending->heed, now)) != NULL ||
-	    (request = timeline_due(&session->tasks[side].heed, now)) != NULL)
+	    (request = timeline_due(&party->tasks.heed, now)) != NULL)
 		recovery_expect_heed(session, request);
 }
 
@@ -146,13 +147,12 @@ requests_trim(struct session *session)
 }
 
 struct request *
-requests_bound_waits(struct session *session, enum side requester)
+requests_bound_waits(struct party *requester)
 {
-	struct party *party = &session->party[requester];
-	size_t waiting = session->questions[requester].count + (party->untracked > 0);
+	size_t waiting = requester->questions.count + (requester->untracked > 0);
 	struct request *request, *last = NULL;
 
-	each_request (request, &party->pending) {
+	each_request (request, &requester->pending) {
 		if (!request_is_awaited(request) || request_state(request) == REQUEST_QUEUED)
 			continue;
 		request->unread = true;
@@ -162,7 +162,7 @@ requests_bound_waits(struct session *session, enum side requester)
 		    alarm_armed(&request->hard))
 			continue;
 		request->deadlines[POLICY_CAP] =
-		    (struct deadline){ session->clocks.steady - request->since + TIME_IDLE,
+		    (struct deadline){ request->in->clocks->steady - request->since + TIME_IDLE,
 			    POLICY_BUILT_IN_TEXT };
 		pending_arm(request, TIME_IDLE);
 	}

@@ -36,4 +36,4 @@ void requests_note_life(struct pending *pending);
  * A message was thrown away that could have answered any of this requester's requests: those
  * without a deadline get TIME_IDLE. Returns the request that waits, if there is only one; or NULL.
  */
-struct request *requests_bound_waits(struct session *session, enum side requester);
+struct request *requests_bound_waits(struct party *requester);

@@ -35,13 +35,14 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		struct party *party = &session->party[side];
 
 		party->side = side;
+		party->other = &session->party[side_other(side)];
 		party->lane = lane_new();
 		party->lane->mute = config->dry_run;
 		pending_init(&party->pending, side, &session->clocks);
 		party->pending.lane = party->lane;
 		party->heard = now;
-		pending_init(&session->tasks[side], side, &session->clocks);
-		pending_init(&session->questions[side], side, &session->clocks);
+		pending_init(&party->tasks, side, &session->clocks);
+		pending_init(&party->questions, side, &session->clocks);
 	}
 	return session;
 }
@@ -55,10 +56,10 @@ session_free(struct session *session)
 		lane_free(session->party[side].lane);
 		pending_free(&session->party[side].pending);
 		buf_free(&session->party[side].kept);
-		pending_free(&session->tasks[side]);
+		pending_free(&session->party[side].tasks);
 		buf_free(&session->handshake.declared[side]);
 		buf_free(&session->acks.marks[side]);
-		pending_free(&session->questions[side]);
+		pending_free(&session->party[side].questions);
 	}
 	parallel_end(session);
 	pending_free(&session->turns);
@@ -404,7 +405,7 @@ session_set_time(struct session *session, msec_t now)
 	clocks->steady += passed;
 	if (clocks->stalled || session->excuse != NULL)
 		clocks->unread = clocks->steady;
-	if (!clocks->stalled && !state_asks_person(session))
+	if (!clocks->stalled && !state_asks_person(&session->server_party))
 		clocks->idle += passed;
 	if (session_outstanding(session, SIDE_SERVER) > 0)
 		session->client_owed = clocks->steady;
@@ -449,16 +450,17 @@ next_wake(const struct session *session, bool stalled)
 	if (session->waiting && session->client.pending.starting == 0)
 		wake = session->open_by + lag;
 	for (enum side side = stalled ? SIDE_SERVER : SIDE_CLIENT; side <= SIDE_SERVER; side++) {
-		const struct pending *pending = &session->party[side].pending;
+		const struct party *party = &session->party[side];
+		const struct pending *pending = &party->pending;
 
 		wake = wake_for(wake, &pending->hard, lag);
 		wake = wake_for(wake, &pending->linger, lag);
 		wake = wake_for(wake, &pending->beats, lag);
 		wake = wake_for(wake, &pending->heed, lag);
-		wake = wake_for(wake, &session->tasks[side].hard, lag);
-		wake = wake_for(wake, &session->tasks[side].heed, lag);
-		wake = wake_for(wake, &session->questions[side].hard, lag);
-		if (side == SIDE_SERVER || !state_asks_person(session))
+		wake = wake_for(wake, &party->tasks.hard, lag);
+		wake = wake_for(wake, &party->tasks.heed, lag);
+		wake = wake_for(wake, &party->questions.hard, lag);
+		if (side == SIDE_SERVER || !state_asks_person(&session->server_party))
 			wake =
 			    wake_for(wake, &pending->idle, clocks->now - clocks_idle(clocks, side));
 	}

@@ -1,9 +1,9 @@
 #include "state.h"
 
 bool
-state_asks_person(const struct session *session)
+state_asks_person(const struct party *server)
 {
-	return session->server_party.pending.persons + session->tasks[SIDE_SERVER].persons > 0;
+	return server->pending.persons + server->tasks.persons > 0;
 }
 
 bool
@@ -110,7 +110,7 @@ state_tell(struct session *session, struct request *request)
 void
 state_keep_task(struct session *session, const struct request *request, struct id id)
 {
-	struct pending *tasks = &session->tasks[request->from];
+	struct pending *tasks = &session->party[request->from].tasks;
 	struct request like = { .id = id };
 	struct request *task;
 

@@ -43,8 +43,12 @@ enum skipping {
 struct party { /* one side: the bytes it writes, and the requests it sends */
 	enum side side;
 	struct lane *lane;
-	struct frame frame; /* the one at lane->decided */
+	struct frame frame;  /* the one at lane->decided */
+	struct party *other; /* the other side */
 	struct pending pending;
+	struct pending tasks; /* which its requests became */
+	/* what canceld asks in its place: WAITING, with a cap as deadline */
+	struct pending questions;
 	msec_t heard;  /* steady time of its last bytes */
 	bool asked[2]; /* it has sent a request whose id is a number; a string */
 	bool spoke;    /* it has sent a message ... */
@@ -77,10 +81,7 @@ struct session {
 
 	struct session_config config;
 	struct clocks clocks;
-	/* by the side in whose place it was asked: WAITING, with a cap as deadline */
-	struct pending questions[2];
-	uint32_t minted;         /* how many ids were minted */
-	struct pending tasks[2]; /* by requester */
+	uint32_t minted; /* how many ids were minted */
 	/* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
 	struct pending turns;
 	struct pending lost; /* ACP: by id, sessions that no agent has opened again; shown: why */
@@ -140,7 +141,7 @@ void state_note_message(enum side side, enum why why, const struct message *mess
  * Whether the client asks a person for the server, perhaps by way of a task: its own requests do
  * not idle meanwhile.
  */
-bool state_asks_person(const struct session *session);
+bool state_asks_person(const struct party *server);
 
 /*
  * How long the receiver may still take to answer a request that was cancelled. request may be NULL.
