@@ -9,7 +9,9 @@
  *            │                      ├─ requests that it sent, by its own id, by the id that the
  *            │                      │    receiver sees, and by progress token
  *            │                      ├─ tasks that its requests became, by id
+ *            │                      ├─ marks: how its last requests ended
  *            │                      └─ questions: what canceld asks in its place, by minted id
+ *            ├─ an outlet: what canceld itself says, into the lanes and the journal
  *            ├─ turns (ACP v2), by the id of their session
  *            ├─ lost: ACP sessions that no agent has opened again, by id
  *            ├─ records: messages that a new server must be told, by method and what they are about
@@ -93,7 +95,9 @@ struct server {
 	bool unstarted; /* there never was one, and there will be none */
 	bool dismissed; /* a person wants another one in its place */
 	bool logged_in; /* SERVER_LOGIN was tried */
-	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
+	/* an unanswered question whether it is alive, behind which new messages wait; or NULL */
+	struct request *probe;
+	int status; /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	/* the first and the last lines of text on its stdout, until it has served the last ones */
 	struct buf said;

@@ -331,6 +331,13 @@ request_waits(const struct request *request)
 	return request->seat != NULL && alarm_armed(&request->seat->turn);
 }
 
+/* How many requests are WAITING or CANCELLING. */
+static inline size_t
+pending_outstanding(const struct pending *pending)
+{
+	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING];
+}
+
 /* Its requester waits for an answer. NULL: false. */
 static inline bool
 request_is_awaited(const struct request *request)

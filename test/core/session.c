@@ -379,9 +379,9 @@ TEST(an_urgent_message_takes_no_memory_once_it_is_written)
 	receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\""));
 	receive(SIDE_CLIENT, (struct span){ text, sizeof(text) });
 	ck_assert_uint_gt(say(SIDE_CLIENT, SPAN("\"}\n")), sizeof(text));
-	ck_assert_ptr_nonnull(session->probe.question);
+	ck_assert_ptr_nonnull(session->server.probe);
 	ck_assert_uint_eq(session->party[SIDE_CLIENT].lane->urgent.cap, 0);
-	ck_assert_uint_eq(session->scratch.cap, 0);
+	ck_assert_uint_eq(session->outlet.scratch.cap, 0);
 }
 
 /* LSP: as many elements as the server asks for, if they are not too many. */

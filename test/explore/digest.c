@@ -306,8 +306,9 @@ put_pending(struct digest *digest, const struct pending *it)
 	ONE(text, number) ONE(rest, number)
 
 #define PARTY(ONE, MANY, STRUCTS) \
-	ONE(side, number) ONE(lane, apart) ONE(frame, apart) ONE(other, derived) ONE(pending, apart) \
-	ONE(tasks, apart) ONE(questions, apart) ONE(heard, apart) \
+	ONE(side, number) ONE(lane, apart) ONE(frame, apart) ONE(other, derived) \
+	ONE(outlet, derived) ONE(pending, apart) \
+	ONE(tasks, apart) ONE(marks, apart) ONE(questions, apart) ONE(heard, apart) \
 	MANY(asked, number) ONE(spoke, number) ONE(needs_jsonrpc, number) ONE(untracked, apart) \
 	ONE(ended, number) \
 	ONE(skipping, number) ONE(skipped, number) ONE(kept, buf) \
@@ -404,7 +405,9 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(life, number) ONE(served, number) ONE(answered, apart) ONE(restarted, number) \
 	ONE(probed, number) \
 	ONE(closed, number) ONE(hung, number) ONE(shut, number) ONE(unstarted, number) \
-	ONE(dismissed, number) ONE(logged_in, number) ONE(status, told) ONE(signal, told) \
+	ONE(dismissed, number) ONE(logged_in, number) \
+	ONE(probe, apart) /* with struct probe */ \
+	ONE(status, told) ONE(signal, told) \
 	ONE(said, buf) ONE(spoke_text, number) \
 	ONE(kept, number) ONE(quote, told) ONE(refusal, buf) \
 	ONE(refused, told) ONE(obstacle, told) /* in errors */
@@ -419,28 +422,32 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(unopened, number)
 
 #define PROBE(ONE, MANY, STRUCTS) \
-	ONE(question, apart) ONE(cause, apart) ONE(taken, apart) ONE(released_to, apart) \
+	ONE(cause, apart) ONE(taken, apart) ONE(released_to, apart) \
 	ONE(since, apart) \
 	ONE(took, told) ONE(trial, number) ONE(again, number)
 
 #define ACKS(ONE, MANY, STRUCTS) \
-	ONE(waiting, apart) STRUCTS(marks, apart)
+	ONE(waiting, apart)
 
 #define ACK(ONE, MANY, STRUCTS) ONE(request, apart) ONE(text, span) ONE(next, derived)
 
+#define OUTLET(ONE, MANY, STRUCTS) \
+	ONE(journal, derived) ONE(handshake, derived) ONE(server, derived) ONE(config, derived) \
+	MANY(lanes, derived) ONE(minted, number) \
+	/* empty between two calls */ \
+	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived)
+
 #define SESSION(ONE, MANY, STRUCTS) \
-	ONE(journal, apart) ONE(handshake, apart) ONE(server, apart) STRUCTS(party, party) \
+	ONE(journal, apart) ONE(handshake, apart) ONE(server, apart) ONE(outlet, apart) \
+	STRUCTS(party, party) \
 	ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
-	ONE(minted, number) \
 	ONE(turns, apart) ONE(lost, apart) ONE(acks, apart) \
 	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(place_count, number) \
 	ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
 	ONE(client_ended, number) ONE(client_left, number) \
 	/* in the requests */ \
-	ONE(excuse, apart) ONE(client_owed, apart) \
-	/* empty between two calls */ \
-	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived)
+	ONE(excuse, apart) ONE(client_owed, apart)
 /* clang-format on */
 
 static void
@@ -471,6 +478,13 @@ put_server(struct digest *digest, const struct server *it)
 }
 
 static void
+put_outlet(struct digest *digest, const struct outlet *it)
+{
+	WHOLE(outlet, OUTLET);
+	PUT(OUTLET)
+}
+
+static void
 put_records(struct digest *digest, const struct records *records)
 {
 	const struct records *outer = records;
@@ -492,14 +506,15 @@ put_probe(struct digest *digest, const struct probe *it)
 {
 	const struct session *session = digest->session;
 	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+	const struct request *question = session->server.probe;
 	msec_t since = session->clocks.idle - it->since;
 
 	WHOLE(probe, PROBE);
 	PUT(PROBE)
 	put_pending(digest, &it->cause);
 	put_number(digest, it->released_to <= lane->written ? 0 : it->released_to - lane->written);
-	put_number(digest, it->question == NULL ? NEVER : rank_of(it->question));
-	if (it->question == NULL)
+	put_number(digest, question == NULL ? NEVER : rank_of(question));
+	if (question == NULL)
 		return; /* the rest is of the question */
 	put_number(digest, lane->taken > it->taken);
 	put_number(digest, earlier(since, horizon(session)));
@@ -524,7 +539,7 @@ put_acks(struct digest *digest, const struct acks *it)
 	put_number(digest, NEVER); /* ends the list */
 	for (size_t side = 0; side < 2; side++) {
 		uint64_t marks[ALARMS] = { 0 }, mark;
-		struct span left = buf_span(&it->marks[side]);
+		struct span left = buf_span(&digest->session->party[side].marks);
 		size_t count = 0, at;
 
 		assert(left.len <= sizeof(marks));
@@ -578,6 +593,7 @@ digest_session(const struct session *it, struct buf *out)
 	put_journal(digest, &it->journal);
 	put_handshake(digest, &it->handshake);
 	put_server(digest, &it->server);
+	put_outlet(digest, &it->outlet);
 	put_clocks(digest, &it->clocks);
 	put_pending(digest, &it->turns);
 	put_pending(digest, &it->lost);

@@ -36,11 +36,9 @@ acks_add(struct acks *acks, struct span text, const struct request *request)
 }
 
 void
-acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind,
-    enum outcome outcome)
+acks_note_end(struct buf *marks, struct id id, enum name_kind kind, enum outcome outcome)
 {
 	const uint64_t mark = (id.hash + kind) << OUTCOME_BITS | outcome;
-	struct buf *marks = &acks->marks[requester];
 
 	buf_append(marks, span_at((const char *)&mark, sizeof(mark)));
 	if (marks->len > MARKS * sizeof(mark))
@@ -60,20 +58,20 @@ acks_report(struct journal *journal, const struct scan *ack, const char *outcome
 }
 
 void
-acks_send(struct session *session, const struct scan *ack, enum outcome outcome)
+acks_send(struct outlet *outlet, const struct scan *ack, enum outcome outcome)
 {
-	compose_json(state_scratch(session),
+	compose_json(state_scratch(outlet),
 	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":{\"id\":%b,%b}}", scan_text(ack, SCAN_ID),
 	    scan_text(ack, SCAN_PARAMS_ID), span_of(outcomes[outcome].members));
-	state_answer(session, SIDE_SERVER);
-	acks_report(&session->journal, ack, outcomes[outcome].word);
+	state_answer(outlet, SIDE_SERVER);
+	acks_report(outlet->journal, ack, outcomes[outcome].word);
 }
 
 void
 acks_end(struct session *session, const struct request *request, enum outcome outcome)
 {
-	struct acks *acks = &session->acks;
-	struct ack **at = &acks->waiting, *ack;
+	struct buf *marks = &session->party[request->from].marks;
+	struct ack **at = &session->acks.waiting, *ack;
 	struct scan scan;
 
 	while (request->from == SIDE_CLIENT && (ack = *at) != NULL) {
@@ -82,23 +80,23 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 			continue;
 		}
 		scan_read(&scan, ack->text);
-		acks_send(session, &scan, outcome);
+		acks_send(&session->outlet, &scan, outcome);
 		*at = ack->next;
 		free(ack);
 	}
-	acks_note_end(acks, request->from, request->id, NAME_WIRE, outcome);
+	acks_note_end(marks, request->id, NAME_WIRE, outcome);
 	if (request->token.text.len > 0)
-		acks_note_end(acks, request->from, request->token, NAME_TOKEN, outcome);
+		acks_note_end(marks, request->token, NAME_TOKEN, outcome);
 }
 
 enum outcome
-acks_outcome(const struct acks *acks, enum side requester, struct id id, enum name_kind kind)
+acks_outcome(const struct buf *marks, struct id id, enum name_kind kind)
 {
-	struct span marks = buf_span(&acks->marks[requester]);
+	struct span ended = buf_span(marks);
 	uint64_t mark, wanted = (id.hash + kind) << OUTCOME_BITS;
 
-	for (; marks.len > 0; marks.len -= sizeof(mark)) {
-		memcpy(&mark, marks.ptr + marks.len - sizeof(mark), sizeof(mark));
+	for (; ended.len > 0; ended.len -= sizeof(mark)) {
+		memcpy(&mark, ended.ptr + ended.len - sizeof(mark), sizeof(mark));
 		if (mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)
 			return (enum outcome)(mark - wanted);
 	}

@@ -8,10 +8,10 @@ struct ack {                           /* a $/canceld/cancel that is not answere
 	struct ack *next;
 };
 
+struct outlet;
+
 struct acks {
 	struct ack *waiting; /* owned; the oldest first */
-	/* by requester: how its last requests ended, by the hashes of ids and tokens */
-	struct buf marks[2];
 };
 
 /*
@@ -36,23 +36,22 @@ enum outcome {
 bool acks_add(struct acks *acks, struct span text, const struct request *request);
 
 /*
- * A request has ended. acks_note_end: remembers the outcome under its id. acks_end: also under its
- * token, and sends the client the acknowledgements that waited for it.
+ * A request has ended. acks_note_end: remembers the outcome in the marks of its requester, under
+ * its id. acks_end: also under its token, and sends the client the acknowledgements that waited
+ * for it.
  */
-void acks_note_end(struct acks *acks, enum side requester, struct id id, enum name_kind kind,
-    enum outcome outcome);
+void acks_note_end(struct buf *marks, struct id id, enum name_kind kind, enum outcome outcome);
 void acks_end(struct session *session, const struct request *request, enum outcome outcome);
 
 /*
- * How the requester's last request with this id or token ended, if it is one of the last
- * LIMIT_FINISHED; or UNKNOWN.
+ * How the last request with this id or token ended whose requester has these marks, if it is one
+ * of the last LIMIT_FINISHED; or UNKNOWN.
  */
-enum outcome acks_outcome(const struct acks *acks, enum side requester, struct id id,
-    enum name_kind kind);
+enum outcome acks_outcome(const struct buf *marks, struct id id, enum name_kind kind);
 
 /*
  * Sends the client the acknowledgement of this outcome, and reports it; or only reports how it was
  * answered.
  */
-void acks_send(struct session *session, const struct scan *ack, enum outcome outcome);
+void acks_send(struct outlet *outlet, const struct scan *ack, enum outcome outcome);
 void acks_report(struct journal *journal, const struct scan *ack, const char *outcome);

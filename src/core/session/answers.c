@@ -30,11 +30,10 @@ count_items(const struct message *message)
 }
 
 const char *
-answers_find(const struct session *session, const struct message *message, unsigned traits,
-    int *items)
+answers_find(const struct message *message, unsigned traits, int *items)
 {
-	const struct policy_rule *rule =
-	    policy_find(session->config.policy, POLICY_ANSWER, message->method, SPAN_NONE, 0);
+	const struct policy_rule *rule = policy_find(message->outlet->config->policy, POLICY_ANSWER,
+	    message->method, SPAN_NONE, 0);
 	struct span element;
 
 	*items = ANSWER_AS_IT_IS;
@@ -47,10 +46,9 @@ answers_find(const struct session *session, const struct message *message, unsig
 }
 
 struct span
-answers_result(struct session *session, const char *result, int items)
+answers_result(struct buf *text, const char *result, int items)
 {
 	struct span whole = span_of(result), element = only_element(whole);
-	struct buf *text = &session->words;
 
 	if (items == ANSWER_AS_IT_IS)
 		return whole;
@@ -62,14 +60,14 @@ answers_result(struct session *session, const char *result, int items)
 }
 
 bool
-answers_would_help(const struct session *session, struct buf *text)
+answers_would_help(const struct party *server, struct buf *text)
 {
-	const struct request *asked = session->server_party.pending.oldest;
-	struct span refused = buf_span(&session->server.refused);
+	const struct request *asked = server->pending.oldest;
+	struct span refused = buf_span(&server->outlet->server->refused);
 
 	while (asked != NULL && (!request_is_awaited(asked) || asked->answer != NULL))
 		asked = asked->newer;
-	if (state_asks_person(&session->server_party) || (asked == NULL && refused.len == 0))
+	if (state_asks_person(server) || (asked == NULL && refused.len == 0))
 		return false;
 	compose_text(text, "the %s: --answer %b=JSON answers it",
 	    asked != NULL ? "server waits for the client" :
@@ -79,8 +77,7 @@ answers_would_help(const struct session *session, struct buf *text)
 }
 
 bool
-answers_refused(struct session *session, const struct message *message,
-    const struct request *request)
+answers_refused(const struct message *message, const struct request *request)
 {
 	double code;
 
@@ -88,9 +85,9 @@ answers_refused(struct session *session, const struct message *message,
 	    !id_number(message_value(message, SCAN_ERROR_CODE), &code) ||
 	    code != (double)CODE_METHOD_NOT_FOUND)
 		return false;
-	if (answers_has(session, request))
+	if (answers_has(message->outlet->server, request))
 		return true;
 	if (request->from == SIDE_SERVER)
-		buf_set(&session->server.refused, request->method);
+		buf_set(&message->outlet->server->refused, request->method);
 	return false;
 }

@@ -8,17 +8,16 @@
  * ANSWER_AS_IT_IS. A result that becomes longer than LIMIT_ANSWER counts as none.
  */
 enum { ANSWER_AS_IT_IS = -1 };
-const char *answers_find(const struct session *session, const struct message *message,
-    unsigned traits, int *items);
+const char *answers_find(const struct message *message, unsigned traits, int *items);
 
-/* The result as it is sent; valid until session->words is used again. */
-struct span answers_result(struct session *session, const char *result, int items);
+/* The result as it is sent; written to the text if it is repeated. */
+struct span answers_result(struct buf *text, const char *result, int items);
 
 /* Whether --answer has a result for the request, and the server can still be sent it. */
 static inline bool
-answers_has(const struct session *session, const struct request *request)
+answers_has(const struct server *server, const struct request *request)
 {
-	return request->answer != NULL && state_may_write(session, SIDE_SERVER);
+	return request->answer != NULL && state_may_write(server, SIDE_SERVER);
 }
 
 /*
@@ -26,11 +25,10 @@ answers_has(const struct session *session, const struct request *request)
  * may hang because it was refused one. Appends the option that would give it the oldest such
  * answer.
  */
-bool answers_would_help(const struct session *session, struct buf *text);
+bool answers_would_help(const struct party *server, struct buf *text);
 
 /*
  * Whether the client's answer, the message, says that it does not know the request's method, and
  * --answer has a result for it. If it has none, remembers that the server was refused one.
  */
-bool answers_refused(struct session *session, const struct message *message,
-    const struct request *request);
+bool answers_refused(const struct message *message, const struct request *request);

@@ -28,8 +28,8 @@ hint_for(struct session *session, const struct request *request)
 	if (request->from == SIDE_SERVER || session->config.dry_run || request_waits(request) ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
-	if (answers_would_help(session, state_scratch(session)))
-		return buf_span(&session->scratch);
+	if (answers_would_help(&session->server_party, state_scratch(&session->outlet)))
+		return buf_span(&session->outlet.scratch);
 	return ask && kill ?
 	    SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
 	    ask  ? SPAN("--ask-progress shows whether the server is at work") :
@@ -48,7 +48,7 @@ describe_timeout(struct session *session, const struct request *request)
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
 	uint64_t missing = message_missing(receiver);
 	struct span quote = buf_span(&session->server.quote);
-	struct buf *text = &session->words;
+	struct buf *text = &session->outlet.words;
 
 	buf_clear(text);
 	compose_text(text,
@@ -80,7 +80,7 @@ reason_of(struct session *session, const struct request *request, enum why why)
 	/* A stream that is to be sent to the next server was sent to the last one. */
 	if (why == WHY_CLIENT_GONE && request_state(request) == REQUEST_QUEUED && !request->begun)
 		return SPAN("it was never sent");
-	return buf_span(&session->fault);
+	return buf_span(&session->outlet.fault);
 }
 
 /* Reports a decision for which no message is at hand. */
@@ -89,7 +89,8 @@ report(struct session *session, const struct request *request, const struct deci
     enum why why)
 {
 	enum side requester = request->from;
-	bool answers = (cell->steps & DECIDE_ANSWER) && state_may_write(session, requester);
+	bool answers =
+	    (cell->steps & DECIDE_ANSWER) && state_may_write(&session->server, requester);
 	struct action action = action_of(answers ? VERB_SEND : VERB_NOTE,
 	    answers ? requester : side_other(requester), why, request);
 
@@ -124,9 +125,9 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 	if (!(cell->steps & DECIDE_PASS))
 		pass_drop(message, why);
 	else if (message->cancel != NULL)
-		cancel_pass(session, message);
+		cancel_pass(message);
 	else
-		pass_on(session, message, why);
+		pass_on(message, why);
 	return false;
 }
 
@@ -249,7 +250,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	    (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
 		note_end(session, request, cell->steps, why,
 		    event <= EVENT_CONFIRMED ? message : NULL);
-	buf_clear(&session->fault);
+	buf_clear(&session->outlet.fault);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);
 	return told;

@@ -7,28 +7,28 @@
  * empty: it may.
  */
 static struct span
-obstacle_to(const struct session *session, enum side requester, const struct request *request)
+obstacle_to(const struct outlet *outlet, enum side requester, const struct request *request)
 {
 	bool client = requester == SIDE_CLIENT;
 
-	if (client && session->config.no_cancel)
+	if (client && outlet->config->no_cancel)
 		return SPAN("--no-cancel");
-	if (client && server_is_deaf(&session->server))
+	if (client && server_is_deaf(outlet->server))
 		return SPAN("the server has closed its stdin");
-	if (client && session->server.shut)
+	if (client && outlet->server->shut)
 		return SPAN("canceld has closed the server's stdin");
-	if (request != NULL && handshake_may_make_task(&session->handshake, request))
+	if (request != NULL && handshake_may_make_task(outlet->handshake, request))
 		return SPAN("it may become a task");
 	return SPAN_NONE;
 }
 
 /* Whether there is an obstacle, which is reported. request: may be NULL. */
 static bool
-report_obstacle(struct session *session, enum side requester, const struct request *request,
+report_obstacle(struct outlet *outlet, enum side requester, const struct request *request,
     struct span obstacle)
 {
 	if (obstacle.len > 0)
-		state_note(&session->journal, side_other(requester), WHY_CANCEL_WITHHELD, request,
+		state_note(outlet->journal, side_other(requester), WHY_CANCEL_WITHHELD, request,
 		    obstacle);
 	return obstacle.len > 0;
 }
@@ -46,12 +46,12 @@ own_reason(enum side requester)
  * protocol does not have.
  */
 static void
-compose_cancel(struct session *session, enum side receiver, struct span id, struct span reason,
+compose_cancel(struct outlet *outlet, enum side receiver, struct span id, struct span reason,
     struct span meta)
 {
-	const struct cancel *form = handshake_cancel(&session->handshake, receiver);
-	unsigned flags = session->handshake.dialect->flags;
-	struct buf *out = state_scratch(session);
+	const struct cancel *form = handshake_cancel(outlet->handshake, receiver);
+	unsigned flags = outlet->handshake->dialect->flags;
+	struct buf *out = state_scratch(outlet);
 
 	compose_json(out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%b",
 	    form->method, form->key, id);
@@ -72,20 +72,20 @@ is_only_turn(const struct session *session, const struct request *request)
 }
 
 bool
-cancel_turns(struct session *session, const struct request *request, struct id session_id)
+cancel_turns(struct outlet *outlet, const struct request *request, struct id session_id)
 {
-	if (report_obstacle(session, SIDE_CLIENT, request, obstacle_to(session, SIDE_CLIENT, NULL)))
+	if (report_obstacle(outlet, SIDE_CLIENT, request, obstacle_to(outlet, SIDE_CLIENT, NULL)))
 		return false;
-	compose_json(state_scratch(session), COMPOSE_TURN_CANCEL,
-	    session->handshake.dialect->turn_cancel, session_id.text);
-	state_send(session, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id.text);
+	compose_json(state_scratch(outlet), COMPOSE_TURN_CANCEL,
+	    outlet->handshake->dialect->turn_cancel, session_id.text);
+	state_send(outlet, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id.text);
 	return true;
 }
 
 bool
 cancel_send(struct session *session, struct request *request)
 {
-	struct span obstacle = obstacle_to(session, request->from, request);
+	struct span obstacle = obstacle_to(&session->outlet, request->from, request);
 	enum side receiver = side_other(request->from);
 
 	if (session->handshake.dialect->cancel == NULL) {
@@ -96,21 +96,21 @@ cancel_send(struct session *session, struct request *request)
 		obstacle = SPAN("the session is not open yet");
 		request->withheld = session->era_awaited = true;
 	}
-	if (report_obstacle(session, request->from, request, obstacle))
+	if (report_obstacle(&session->outlet, request->from, request, obstacle))
 		return false;
 	state_tell(session, request);
 	if (is_only_turn(session, request))
-		return cancel_turns(session, request, request->token);
-	compose_cancel(session, receiver, request->wire_id, own_reason(request->from),
+		return cancel_turns(&session->outlet, request, request->token);
+	compose_cancel(&session->outlet, receiver, request->wire_id, own_reason(request->from),
 	    request->meta);
-	state_send(session, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
+	state_send(&session->outlet, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
 }
 
 bool
-cancel_withhold(struct session *session, struct message *message)
+cancel_withhold(struct message *message)
 {
-	message->obstacle = obstacle_to(session, message->from, message->request);
+	message->obstacle = obstacle_to(message->outlet, message->from, message->request);
 	if (message->obstacle.len == 0)
 		return false;
 	pass_drop(message, WHY_CANCEL_WITHHELD);
@@ -122,27 +122,27 @@ cancel_withhold(struct session *session, struct message *message)
  * fresh id, or translated into the form that the receiver expects.
  */
 static void
-hand_over(struct session *session, struct message *message, struct span id, enum why why)
+hand_over(struct message *message, struct span id, enum why why)
 {
 	enum side receiver = message->to;
 	const struct request *request = message->request;
 	struct span reason = request != NULL ? own_reason(message->from) : SPAN_NONE;
 
-	if (message->cancel == handshake_cancel(&session->handshake, receiver)) {
+	if (message->cancel == handshake_cancel(message->outlet->handshake, receiver)) {
 		if (request != NULL && request_is_aliased(request))
 			message_replace(message, message->cancel->field, id);
-		pass_on(session, message, why);
+		pass_on(message, why);
 		return;
 	}
 	if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
 		reason = message_value(message, SCAN_REASON);
-	compose_cancel(session, receiver, id, reason,
+	compose_cancel(message->outlet, receiver, id, reason,
 	    message->urgent && request != NULL ? request->meta : SPAN_NONE);
 	pass_take(message, WHY_CANCEL_TRANSLATED);
 	if (message->urgent)
-		state_overtake(session, message->from);
+		state_overtake(message->outlet, message->from);
 	else
-		state_answer(session, message->from);
+		state_answer(message->outlet, message->from);
 }
 
 bool
@@ -150,24 +150,25 @@ cancel_forward(struct session *session, struct message *message, enum why why)
 {
 	struct request *request = message->request;
 
-	if (cancel_withhold(session, message))
+	if (cancel_withhold(message))
 		return false;
 	state_tell(session, request);
 	message->urgent = true;
-	hand_over(session, message, request->wire_id, why);
+	hand_over(message, request->wire_id, why);
 	/*
 	 * An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not.
 	 */
-	return is_only_turn(session, request) && cancel_turns(session, request, request->token);
+	return is_only_turn(session, request) &&
+	    cancel_turns(&session->outlet, request, request->token);
 }
 
 void
-cancel_pass(struct session *session, struct message *message)
+cancel_pass(struct message *message)
 {
 	if (message->request != NULL)
-		hand_over(session, message, message->request->id.text, WHY_CANCEL_FORWARDED);
-	else if (!cancel_withhold(session, message))
-		hand_over(session, message, scan_bytes(message->scan, message->cancel->field),
+		hand_over(message, message->request->id.text, WHY_CANCEL_FORWARDED);
+	else if (!cancel_withhold(message))
+		hand_over(message, scan_bytes(message->scan, message->cancel->field),
 		    WHY_UNTRACKED);
 }
 
@@ -177,20 +178,20 @@ cancel_task(struct session *session, const struct request *request, struct span 
 	const struct dialect *dialect = session->handshake.dialect;
 	enum side requester = request->from;
 	const struct request *question;
-	struct span obstacle = obstacle_to(session, requester, NULL);
+	struct span obstacle = obstacle_to(&session->outlet, requester, NULL);
 
 	if (!handshake_may_cancel_task(&session->handshake, request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
 	else if (session->party[requester].questions.count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
-	if (report_obstacle(session, requester, request, obstacle))
+	if (report_obstacle(&session->outlet, requester, request, obstacle))
 		return;
-	question = questions_add(session, requester, dialect->task_cancel, SPAN_NONE,
+	question = questions_add(&session->party[requester], dialect->task_cancel, SPAN_NONE,
 	    id_is_string(request->id), TIME_LINGER);
-	compose_json(state_scratch(session),
+	compose_json(state_scratch(&session->outlet),
 	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\",\"params\":{\"taskId\":%b%m}}",
 	    question->id.text, dialect->task_cancel, task_id, request->meta);
-	state_send(session, requester, WHY_TASK_CANCEL_SENT, request, task_id);
+	state_send(&session->outlet, requester, WHY_TASK_CANCEL_SENT, request, task_id);
 	if (session->config.kill_ignoring > 0)
 		state_keep_task(session, request, id_of(task_id));
 }

@@ -21,16 +21,16 @@ bool cancel_forward(struct session *session, struct message *message, enum why w
  * none is outstanding: in v2 the prompts were answered, and the turns run on. false: reports why
  * not.
  */
-bool cancel_turns(struct session *session, const struct request *request, struct id session_id);
+bool cancel_turns(struct outlet *outlet, const struct request *request, struct id session_id);
 
 /* Drops the cancel at hand if none may be sent. true: it was dropped. */
-bool cancel_withhold(struct session *session, struct message *message);
+bool cancel_withhold(struct message *message);
 
 /*
  * The cancel at hand passes in its place: it ends the stream that it names, or names what cannot be
  * tracked.
  */
-void cancel_pass(struct session *session, struct message *message);
+void cancel_pass(struct message *message);
 
 /*
  * Tells the receiver to cancel the task that the request created, or reports why not; task_id as

@@ -42,7 +42,7 @@ decide_each(struct session *session, enum side requester, enum decide_event even
 		next = request->newer;
 		if (traits == 0 || (request->traits & traits))
 			turns_decide(session, request,
-			    event == EVENT_RECEIVER_GONE && answers_has(session, request) ?
+			    event == EVENT_RECEIVER_GONE && answers_has(&session->server, request) ?
 				EVENT_DECLINED :
 				event,
 			    NULL);

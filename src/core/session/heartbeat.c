@@ -88,16 +88,17 @@ send(struct session *session, struct request *request)
 	double value = value_after(beat, beat->count + 1);
 	int64_t waited = (session->clocks.steady - request->received) / 1000;
 	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
-	struct buf *number = &session->words;
+	struct buf *number = &session->outlet.words;
 
 	if (!may_send(session, beat, value))
 		return;
 	beat->count++;
 	buf_clear(number);
 	number_write(value, number);
-	compose_json(state_scratch(session), dialect->heartbeat, dialect->progress,
+	compose_json(state_scratch(&session->outlet), dialect->heartbeat, dialect->progress,
 	    request->token.text, waited, buf_span(number));
-	state_answer(session, SIDE_SERVER); /* behind the server's own, and before its answer */
+	state_answer(&session->outlet,
+	    SIDE_SERVER); /* behind the server's own, and before its answer */
 	journal_tell(&session->journal, &action);
 }
 

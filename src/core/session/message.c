@@ -74,8 +74,7 @@ read_kind(const struct scan *scan, enum message_kind meant)
 
 /* Tells what the scanned text is: see message_read. */
 static void
-interpret(struct message *message, struct session *session, struct party *writer,
-    bool needs_jsonrpc)
+interpret(struct message *message, struct party *writer, bool needs_jsonrpc)
 {
 	struct scan *scan = &message->storage;
 
@@ -92,8 +91,8 @@ interpret(struct message *message, struct session *session, struct party *writer
 	message->text = scan->text;
 	message->word = WHY_RELAYED;
 	message->scan = scan;
-	message->edits = &session->edits;
-	message->journal = &session->journal;
+	message->edits = &writer->outlet->edits;
+	message->outlet = writer->outlet;
 	if (message->from == SIDE_SERVER && scan->fault == SCAN_BROKEN) {
 		message->broken_at = scan->fault_offset + 1;
 		scan->fault = SCAN_FINE;
@@ -112,7 +111,8 @@ interpret(struct message *message, struct session *session, struct party *writer
 	if (scan->fault == SCAN_REPEATED_ID)
 		message->id = ID_NONE;
 	if (message->meant == MESSAGE_NOTIFICATION)
-		message->cancel = dialect_cancel(session->handshake.dialect, message->method);
+		message->cancel =
+		    dialect_cancel(writer->outlet->handshake->dialect, message->method);
 	if (!needs_jsonrpc || !message_is_single(message) || scan_has(scan, SCAN_JSONRPC))
 		return;
 	/* A request whose id is too long to be kept is not tracked. */
@@ -123,16 +123,14 @@ interpret(struct message *message, struct session *session, struct party *writer
 }
 
 void
-message_read(struct message *message, struct session *session, struct party *writer,
-    struct span text, bool needs_jsonrpc)
+message_read(struct message *message, struct party *writer, struct span text, bool needs_jsonrpc)
 {
 	scan_read(&message->storage, text);
-	interpret(message, session, writer, needs_jsonrpc);
+	interpret(message, writer, needs_jsonrpc);
 }
 
 bool
-message_read_element(struct message *element, struct session *session, struct message *batch,
-    size_t *at, bool needs_jsonrpc)
+message_read_element(struct message *element, struct message *batch, size_t *at, bool needs_jsonrpc)
 {
 	struct span rest = span_skip_space(span_from(batch->text, *at));
 
@@ -140,7 +138,7 @@ message_read_element(struct message *element, struct session *session, struct me
 		return false;
 	rest = span_skip_space(span_from(rest, 1));
 	scan_read_first(&element->storage, rest);
-	interpret(element, session, batch->writer, needs_jsonrpc);
+	interpret(element, batch->writer, needs_jsonrpc);
 	element->batch = batch;
 	element->start = batch->start + (uint64_t)(rest.ptr - batch->text.ptr);
 	*at = (size_t)(rest.ptr - batch->text.ptr) + scan_end(element->scan);

@@ -57,8 +57,8 @@ struct message {
 	/* of an element: the batch, with which it passes in any case; else NULL */
 	struct message *batch;
 	struct edits *edits;
-	struct journal *journal; /* to which its fate is told */
-	size_t edits_from;       /* of an element: bytes of the list before its own edits; else 0 */
+	struct outlet *outlet; /* of the session: its fate is told there, and its sender answered */
+	size_t edits_from;     /* of an element: bytes of the list before its own edits; else 0 */
 	char unescaped[METHOD_MAX]; /* private, as the next */
 	struct scan storage;
 };
@@ -68,15 +68,15 @@ struct message {
  * needs_jsonrpc: a text without the member "jsonrpc" is MESSAGE_NONE, unless it names a request:
  * some SDKs leave it out of answers.
  */
-void message_read(struct message *message, struct session *session, struct party *writer,
-    struct span text, bool needs_jsonrpc);
+void message_read(struct message *message, struct party *writer, struct span text,
+    bool needs_jsonrpc);
 
 /*
  * Reads the next element of a batch from *at on, which is 0 before the first one and is moved
  * behind it. false: there is none, or it is not complete.
  */
-bool message_read_element(struct message *element, struct session *session, struct message *batch,
-    size_t *at, bool needs_jsonrpc);
+bool message_read_element(struct message *element, struct message *batch, size_t *at,
+    bool needs_jsonrpc);
 
 /*
  * How many bytes an unfinished message of the writer's lacks, by its header, though its text has

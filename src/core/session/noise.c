@@ -7,10 +7,10 @@
 #include "turns.h"
 
 static struct span
-count_bytes(struct session *session, const char *format, uint64_t count)
+count_bytes(struct outlet *outlet, const char *format, uint64_t count)
 {
-	compose_text(state_scratch(session), format, (int64_t)count);
-	return buf_span(&session->scratch);
+	compose_text(state_scratch(outlet), format, (int64_t)count);
+	return buf_span(&outlet->scratch);
 }
 
 /*
@@ -18,12 +18,12 @@ count_bytes(struct session *session, const char *format, uint64_t count)
  * first.
  */
 static struct span
-note_said(struct session *session, struct span text)
+note_said(struct outlet *outlet, struct span text)
 {
-	struct server *server = &session->server;
+	struct server *server = outlet->server;
 	const char *looks =
-	    server_looks_like(server, session->server_party.lane->framing, text, true);
-	struct buf *line = &session->words;
+	    server_looks_like(server, outlet->lanes[SIDE_SERVER]->framing, text, true);
+	struct buf *line = &outlet->words;
 
 	if (server->served || server->spoke_text) {
 		server_note_said(server, text);
@@ -40,7 +40,7 @@ note_said(struct session *session, struct span text)
 
 /* Reports text of the server's as NOISE. text: its first bytes; len: the bytes of all of it. */
 static void
-tell_noise(struct session *session, struct span text, uint64_t len)
+tell_noise(struct outlet *outlet, struct span text, uint64_t len)
 {
 	struct action action = action_of(VERB_DROP, SIDE_CLIENT, WHY_NOISE, NULL);
 
@@ -48,23 +48,23 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 		text.len--;
 	if (span_skip_space(text).len == 0)
 		return;
-	action.hint = note_said(session, text);
+	action.hint = note_said(outlet, text);
 	action.message = span_head(text, LIMIT_TOLD);
 	if (len > LIMIT_TOLD)
-		action.detail = count_bytes(session, "%d bytes", len);
-	journal_tell(&session->journal, &action);
+		action.detail = count_bytes(outlet, "%d bytes", len);
+	journal_tell(outlet->journal, &action);
 }
 
 /* Reports a line of the side's: the part that was thrown away, and `more`. */
 static void
-tell_text(struct session *session, struct party *party, struct span more)
+tell_text(struct party *party, struct span more)
 {
 	uint64_t len = party->skipped + more.len;
 
 	if (party->skipped > 0)
 		more = span_head(buf_span(&party->kept), (size_t)len);
 	party->skipped = 0;
-	tell_noise(session, more, len);
+	tell_noise(party->outlet, more, len);
 }
 
 /*
@@ -76,7 +76,7 @@ fail(struct session *session, const struct message *message, const struct messag
 {
 	if (!request_is_awaited(message->request))
 		return false;
-	reply_describe(&session->fault, whole);
+	reply_describe(&session->outlet.fault, whole);
 	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
 	return true;
 }
@@ -86,7 +86,7 @@ noise_replace(struct session *session, struct message *message)
 {
 	fail(session, message, message);
 	if (message->from == SIDE_SERVER)
-		tell_noise(session, message->text, message->text.len);
+		tell_noise(&session->outlet, message->text, message->text.len);
 	pass_discard(message);
 }
 
@@ -100,8 +100,8 @@ fail_elements(struct session *session, struct message *batch)
 	struct message element;
 	size_t at = 0;
 
-	for (size_t i = 0;
-	     i < LIMIT_ELEMENTS && message_read_element(&element, session, batch, &at, false); i++)
+	for (size_t i = 0; i < LIMIT_ELEMENTS && message_read_element(&element, batch, &at, false);
+	     i++)
 		fail(session, &element, batch);
 }
 
@@ -141,20 +141,19 @@ is_message(const struct message *message)
  * be cut. *searched: how many bytes were read in vain, at most.
  */
 static bool
-is_all_messages(struct session *session, struct span rest, bool whole, size_t *searched)
+is_all_messages(struct party *server, struct span rest, bool whole, size_t *searched)
 {
-	struct party *server = &session->server_party;
 	struct message message;
 
 	for (; rest.len > 0; rest = span_skip_space(span_from(rest, message.text.len))) {
-		message_read(&message, session, server, rest, false);
+		message_read(&message, server, rest, false);
 		if (!whole && message.scan->fault == SCAN_CUT)
 			return true;
 		*searched +=
 		    message.scan->fault < SCAN_SYNTAX ? rest.len : message.scan->fault_offset;
 		if (message.scan->fault == SCAN_TRAILING)
-			message_read(&message, session, server,
-			    span_part(rest, 0, scan_end(message.scan)), false);
+			message_read(&message, server, span_part(rest, 0, scan_end(message.scan)),
+			    false);
 		if (!is_message(&message))
 			return false;
 	}
@@ -177,7 +176,7 @@ may_begin(struct span rest, bool whole)
  * its end begin; the line's length: there are none.
  */
 static size_t
-find_messages(struct session *session, struct span line, bool whole)
+find_messages(struct party *server, struct span line, bool whole)
 {
 	const char *at = line.ptr, *end = line.ptr + line.len;
 	size_t searched = 0;
@@ -186,7 +185,7 @@ find_messages(struct session *session, struct span line, bool whole)
 	     (at = memchr(at, '{', (size_t)(end - at))) != NULL;
 	     at++)
 		if (may_begin(span_between(at, end), whole) &&
-		    is_all_messages(session, span_between(at, end), whole, &searched))
+		    is_all_messages(server, span_between(at, end), whole, &searched))
 			return (size_t)(at - line.ptr);
 	return line.len;
 }
@@ -199,16 +198,16 @@ static void
 receive_line(struct session *session, struct message *line)
 {
 	struct party *server = line->writer;
-	size_t offset = find_messages(session, line->text, true);
+	size_t offset = find_messages(server, line->text, true);
 	bool begun = server->skipped > 0;
 
 	if (!begun && line->question != NULL && scan_end(line->scan) > 0) {
 		recovery_answered(session, line, WHY_SWALLOWED);
 	} else if (offset < line->text.len && (offset > 0 || server->frame.text)) {
-		tell_text(session, server, span_part(line->text, 0, offset));
+		tell_text(server, span_part(line->text, 0, offset));
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
 	} else if (server->ended && line->scan->fault == SCAN_CUT) {
-		tell_text(session, server, SPAN_NONE);
+		tell_text(server, SPAN_NONE);
 		pass_drop(line, WHY_TRUNCATED);
 	} else {
 		/*
@@ -217,7 +216,7 @@ receive_line(struct session *session, struct message *line)
 		 */
 		if (!begun && !server->ended && !fail(session, line, line))
 			fail_elements(session, line);
-		tell_text(session, server, line->text);
+		tell_text(server, line->text);
 		pass_discard(line);
 	}
 }
@@ -268,13 +267,13 @@ noise_receive(struct session *session, struct message *message)
 			pass_discard(message);
 			return;
 		}
-		reply_rest(session, message);
+		reply_rest(message);
 		why = WHY_PARSE_ERROR;
 	} else {
 		fail_elements(session, message);
-		reply_describe(&session->fault, message);
-		message->obstacle = buf_span(&session->fault);
-		why = reply_refusal(session, message, fault, more);
+		reply_describe(&session->outlet.fault, message);
+		message->obstacle = buf_span(&session->outlet.fault);
+		why = reply_refusal(message, fault, more);
 	}
 	if (fault == SCAN_CUT && message->writer->ended)
 		why = WHY_TRUNCATED;
@@ -350,19 +349,19 @@ find_last_members(struct span text)
  * owed.
  */
 static void
-refuse_oversized(struct session *session, struct message *message)
+refuse_oversized(struct message *message)
 {
 	static const char format[] =
 	    "the message is longer than %d bytes and was discarded (see the option --max-message of canceld)";
 	bool named = message->id.text.len > 0;
-	int code = named ? session->handshake.dialect->failure_code : CODE_INVALID_REQUEST;
+	int code = named ? message->outlet->handshake->dialect->failure_code : CODE_INVALID_REQUEST;
 
 	if (message->from == SIDE_SERVER && !named)
 		return;
-	reply_error(session, message, WHY_OVERSIZED, code, "oversized-message",
-	    count_bytes(session, format, session->config.max_message));
+	reply_error(message, WHY_OVERSIZED, code, "oversized-message",
+	    count_bytes(message->outlet, format, message->outlet->config->max_message));
 	if (!named)
-		session->journal.refusals += message->from == SIDE_CLIENT;
+		message->outlet->journal->refusals += message->from == SIDE_CLIENT;
 }
 
 /*
@@ -380,7 +379,7 @@ drop_oversized(struct session *session, struct message *message)
 	    questions_find(message->reader, message->id) :
 	    NULL;
 	if (!answers)
-		refuse_oversized(session, message);
+		refuse_oversized(message);
 	if (message->question != NULL) {
 		recovery_answered(session, message, WHY_OVERSIZED);
 		return;
@@ -406,21 +405,22 @@ decide_oversized(struct session *session, struct party *party, bool whole)
 
 	if (comma < ends.len)
 		party->kept.data[party->kept.head + comma] = '{';
-	message_read(&message, session, party, span_from(ends, comma), false);
+	message_read(&message, party, span_from(ends, comma), false);
 	message.next = party->lane->decided;
-	message.obstacle = buf_span(&session->fault);
+	message.obstacle = buf_span(&session->outlet.fault);
 	note_members(party, &message);
 	if (message.scan->fault == SCAN_FINE && message.id.text.len > 0) {
 		drop_oversized(session, &message);
 		return true;
 	}
 	if (party->asks || !party->answers)
-		refuse_oversized(session, &message);
+		refuse_oversized(&message);
 	if (!party->asks)
 		request = requests_bound_waits(message.reader);
 	if (request == NULL || !party->answers)
 		return false;
-	compose_text(&session->fault, ": its id could not be read, and no other request waits");
+	compose_text(&session->outlet.fault,
+	    ": its id could not be read, and no other request waits");
 	turns_decide(session, request, EVENT_OVERSIZED, NULL);
 	return true;
 }
@@ -437,8 +437,8 @@ begin_skip(struct session *session, struct party *party, bool text)
 		text ? LIMIT_TOLD : LIMIT_HEAD);
 	struct message message;
 
-	tell_text(session, party, SPAN_NONE);
-	message_read(&message, session, party, bytes, false);
+	tell_text(party, SPAN_NONE);
+	message_read(&message, party, bytes, false);
 	message.next = party->lane->decided;
 	party->answers = party->asks = false;
 	note_members(party, &message);
@@ -451,8 +451,8 @@ begin_skip(struct session *session, struct party *party, bool text)
 	else if (!text)
 		drop_oversized(session, &message);
 	if (text && party->side == SIDE_CLIENT) {
-		buf_set(&session->fault, SPAN("a long line that is not JSON"));
-		pass_drop(&message, reply_refusal(session, &message, SCAN_SYNTAX, false));
+		buf_set(&session->outlet.fault, SPAN("a long line that is not JSON"));
+		pass_drop(&message, reply_refusal(&message, SCAN_SYNTAX, false));
 	}
 }
 
@@ -472,13 +472,14 @@ static void
 end_skip(struct session *session, struct party *party, bool whole)
 {
 	if (party->skipping <= SKIP_TEXT && party->side == SIDE_SERVER)
-		tell_text(session, party, SPAN_NONE);
-	buf_set(&session->fault, count_bytes(session, "%d bytes in all", party->skipped));
+		tell_text(party, SPAN_NONE);
+	buf_set(&session->outlet.fault,
+	    count_bytes(&session->outlet, "%d bytes in all", party->skipped));
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
 		state_note(&session->journal, side_other(party->side), WHY_OVERSIZED, NULL,
-		    buf_span(&session->fault));
-	buf_clear(&session->fault);
+		    buf_span(&session->outlet.fault));
+	buf_clear(&session->outlet.fault);
 	party->skipping = SKIP_NOTHING;
 	party->skipped = 0;
 	party->frame = (struct frame){ .next = 0 };
@@ -490,13 +491,13 @@ end_skip(struct session *session, struct party *party, bool whole)
  * come to its end.
  */
 static bool
-skip_text(struct session *session, struct party *party, struct span bytes)
+skip_text(struct party *party, struct span bytes)
 {
 	bool whole = frame_read(&party->frame, FRAMING_NEWLINE, bytes);
 	size_t len = whole ? (size_t)party->frame.next : bytes.len, text = 0;
 
 	if (len > LIMIT_TEXT)
-		text = find_messages(session, span_head(bytes, LIMIT_TEXT), false);
+		text = find_messages(party, span_head(bytes, LIMIT_TEXT), false);
 	else if (!whole)
 		return false;
 	if (text == 0) {
@@ -533,7 +534,7 @@ noise_skip(struct session *session, struct party *party)
 			begin_skip(session, party, text);
 	}
 	if (party->skipping == SKIP_TEXT && has_lines(party))
-		return skip_text(session, party, bytes);
+		return skip_text(party, bytes);
 	if (frame_read(frame, FRAMING_NEWLINE, bytes))
 		len = (size_t)frame->next;
 	party->skipped += len;

@@ -18,7 +18,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct id id
 	bool untracked = message->writer->untracked > 0;
 	bool unkept = scan_unkept(message->scan, message->cancel->field);
 	/* its own */
-	bool ended = acks_outcome(&session->acks, message->from, id, NAME_WIRE) != OUTCOME_UNKNOWN;
+	bool ended = acks_outcome(&message->writer->marks, id, NAME_WIRE) != OUTCOME_UNKNOWN;
 
 	if (id.text.len == 0 &&
 	    !(untracked &&
@@ -27,7 +27,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct id id
 	else if (request != NULL && (request->traits & METHOD_STREAM))
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
 	else if (untracked)
-		cancel_pass(session, message);
+		cancel_pass(message);
 	else if (!ended && (request != NULL || questions_find(message->reader, id) != NULL))
 		pass_drop(message, WHY_FORBIDDEN_CANCEL);
 	else
@@ -59,18 +59,18 @@ on_cancel(struct session *session, struct message *message)
  * as the agent goes on with it.
  */
 static void
-on_update(struct session *session, struct message *message, struct id token, struct request *newest)
+on_update(struct message *message, struct id token, struct request *newest)
 {
 	struct request *request = NULL, *silenced = NULL;
 
 	if (message->to == SIDE_CLIENT)
-		silenced = turns_silenced(session, token, message->scan);
+		silenced = turns_silenced(message, token);
 	while (request_is_awaited(
 	    request = pending_next_by_token(&message->reader->pending, token, request)))
 		pending_extend(request);
 	message->request = silenced != NULL ? silenced : newest;
 	if (silenced == NULL) {
-		pass_on(session, message, WHY_RELAYED);
+		pass_on(message, WHY_RELAYED);
 		return;
 	}
 	pending_arm(silenced, TIME_LINGER);
@@ -101,7 +101,7 @@ on_progress(struct session *session, struct message *message)
 	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
 
 	if (request == NULL && task == NULL && dialect->turn_cancel == NULL &&
-	    acks_outcome(&session->acks, requester, token, NAME_TOKEN) == OUTCOME_UNKNOWN) {
+	    acks_outcome(&party->marks, token, NAME_TOKEN) == OUTCOME_UNKNOWN) {
 		request = pending_alike(&party->pending, token, NAME_TOKEN);
 		if (request == NULL)
 			task = pending_alike(&party->tasks, token, NAME_TOKEN);
@@ -122,16 +122,16 @@ on_progress(struct session *session, struct message *message)
 	if (task != NULL && !request_is_awaited(request))
 		request = task;
 	if (request == NULL && (kept || party->untracked > 0) &&
-	    !questions_has_minted(session, token.text)) {
-		pass_on(session, message, WHY_UNTRACKED);
+	    !questions_has_minted(&session->outlet, token.text)) {
+		pass_on(message, WHY_UNTRACKED);
 	} else if (request == NULL) {
 		pass_drop(message, WHY_LATE_PROGRESS);
 	} else if (dialect->turn_cancel != NULL) {
-		on_update(session, message, token, request);
+		on_update(message, token, request);
 	} else {
 		restore_token(dialect, message, request);
 		if (request == task)
-			pass_on(session, message, WHY_RELAYED);
+			pass_on(message, WHY_RELAYED);
 		else
 			turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS,
 			    message);
@@ -146,7 +146,7 @@ on_task_status(struct session *session, struct message *message)
 
 	state_end_task(&message->reader->tasks, id, message_value(message, SCAN_STATUS));
 	task = pending_find(&message->reader->tasks, id, NAME_ID);
-	pass_on(session, message, WHY_RELAYED);
+	pass_on(message, WHY_RELAYED);
 	if (task != NULL && task->overdue)
 		recovery_ignored(session, task);
 }
@@ -204,7 +204,7 @@ on_opened(struct session *session, struct message *message)
 	    (session->server.life == SERVER_AWAY || session->server.life == SERVER_HANDSHAKE))
 		pass_take(message, WHY_RELAYED);
 	else
-		pass_on(session, message, WHY_RELAYED);
+		pass_on(message, WHY_RELAYED);
 }
 
 void
@@ -236,6 +236,6 @@ notification_receive(struct session *session, struct message *message)
 		if (client && span_is(method, dialect->opened))
 			on_opened(session, message);
 		else
-			pass_on(session, message, WHY_RELAYED);
+			pass_on(message, WHY_RELAYED);
 	}
 }

@@ -82,7 +82,7 @@ session_cancel(struct session *session, enum side from, struct span id, uint64_t
 		return CANCELLING_NONE;
 	if (request->traits & METHOD_HANDSHAKE)
 		return CANCELLING_REFUSED;
-	buf_set(&session->fault, reason);
+	buf_set(&session->outlet.fault, reason);
 	requests_give_up(session, request, EVENT_PERSON);
 	return CANCELLING_DONE;
 }

@@ -73,7 +73,7 @@ parallel_next(const struct session *session)
 
 	if (client->pending.held == 0 || client->lane->stop != LANE_FREE ||
 	    client->lane->written < session->handshake.front ||
-	    !state_may_write(session, SIDE_SERVER))
+	    !state_may_write(&session->server, SIDE_SERVER))
 		return NULL;
 	for (size_t i = 0; i < session->place_count; i++) {
 		struct request *first = timeline_due(&session->places[i].held, MSEC_NEVER);

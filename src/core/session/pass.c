@@ -6,7 +6,7 @@ report_repair(const struct message *message, const char *format, size_t number)
 	struct buf text = { 0 };
 
 	compose_text(&text, format, (int64_t)number);
-	state_note(message->journal, message->to, WHY_TEXT_REPAIRED, message->request,
+	state_note(message->outlet->journal, message->to, WHY_TEXT_REPAIRED, message->request,
 	    buf_span(&text));
 	buf_free(&text);
 }
@@ -22,7 +22,8 @@ report(const struct message *message, enum verb verb, enum why why)
 	if (why == WHY_RELAYED)
 		why = message->word;
 	if (message->word == WHY_RECOVERED && why != WHY_RECOVERED && verb == VERB_SEND)
-		state_note(message->journal, message->to, WHY_RECOVERED, request, SPAN_NONE);
+		state_note(message->outlet->journal, message->to, WHY_RECOVERED, request,
+		    SPAN_NONE);
 	if (in_batch) {
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;
@@ -49,7 +50,7 @@ report(const struct message *message, enum verb verb, enum why why)
 		action.detail = message_value(message, SCAN_REASON);
 	if (why == WHY_UNKNOWN_CANCEL)
 		action.detail = SPAN("no such request is outstanding");
-	journal_tell(message->journal, &action);
+	journal_tell(message->outlet->journal, &action);
 }
 
 /* Most messages are relayed, and nobody listens to that. */
@@ -58,7 +59,7 @@ tell(const struct message *message, enum verb verb, enum why why)
 {
 	if (why != WHY_RELAYED || message->word != why ||
 	    message->broken_at + message->cleaned > 0 ||
-	    !journal_count_unseen(message->journal, why))
+	    !journal_count_unseen(message->outlet->journal, why))
 		report(message, verb, why);
 }
 
@@ -109,7 +110,7 @@ static void __attribute__((noinline)) copy(const struct message *message, struct
 }
 
 void
-pass_on(struct session *session, struct message *message, enum why why)
+pass_on(struct message *message, enum why why)
 {
 	if (message->swallowed) {
 		pass_drop(message, WHY_SWALLOWED);
@@ -118,14 +119,15 @@ pass_on(struct session *session, struct message *message, enum why why)
 	if (message->batch != NULL) {
 		if (why == WHY_UNTRACKED)
 			return; /* which is said of the batch */
-	} else if (message->urgent || (message->bound && state_is_blocked(session))) {
+	} else if (message->urgent ||
+	    (message->bound && state_is_blocked(message->outlet->server))) {
 		/*
 		 * It goes ahead of the waiting ones: the server may need it to answer the probe or
 		 * the replay.
 		 */
-		copy(message, state_scratch(session));
-		state_overtake(session, message->from);
-		buf_free(&session->scratch); /* it may be large */
+		copy(message, state_scratch(message->outlet));
+		state_overtake(message->outlet, message->from);
+		buf_free(&message->outlet->scratch); /* it may be large */
 		pass_discard(message);
 	} else {
 		lane_pass(message->writer->lane,

@@ -8,7 +8,7 @@
  */
 
 /* The message passes to the other side. */
-void pass_on(struct session *session, struct message *message, enum why why);
+void pass_on(struct message *message, enum why why);
 
 /* A copy of what would pass is appended to held, to be sent later. */
 void pass_hold(struct message *message, struct buf *held);

@@ -3,16 +3,16 @@
 enum { MINTED_FIRST = 1 << 30 };
 
 struct id
-questions_mint(struct session *session, enum side asker, bool string, char storage[MINTED_MAX])
+questions_mint(struct party *asker, bool string, char storage[MINTED_MAX])
 {
-	const struct pending *asked = &session->party[asker].pending;
-	struct buf *text = &session->words;
+	const struct pending *asked = &asker->pending;
+	struct buf *text = &asker->outlet->words;
 	struct id id;
 
 	do {
 		buf_clear(text);
 		compose_json(text, string ? "\"canceld-%d\"" : "%d",
-		    (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
+		    (string ? 1 : MINTED_FIRST) + (int64_t)asker->outlet->minted++);
 		id = id_of(buf_span(text));
 	} while (
 	    pending_find(asked, id, NAME_ID) != NULL || pending_find(asked, id, NAME_WIRE) != NULL);
@@ -21,17 +21,16 @@ questions_mint(struct session *session, enum side asker, bool string, char stora
 }
 
 bool
-questions_has_minted(const struct session *session, struct span number)
+questions_has_minted(const struct outlet *outlet, struct span number)
 {
 	double value;
 
 	return id_number(number, &value) && value >= (double)MINTED_FIRST &&
-	    value < (double)MINTED_FIRST + session->minted;
+	    value < (double)MINTED_FIRST + outlet->minted;
 }
 
 struct request *
-questions_add(struct session *session, enum side asker, const char *method, struct span token,
-    bool string, msec_t time)
+questions_add(struct party *asker, const char *method, struct span token, bool string, msec_t time)
 {
 	char storage[MINTED_MAX], plain[ID_MAX];
 	struct request like = {
@@ -42,8 +41,8 @@ questions_add(struct session *session, enum side asker, const char *method, stru
 	};
 	struct request *question;
 
-	like.id = questions_mint(session, asker, string, storage);
-	question = pending_add(&session->party[asker].questions, &like, ID_NONE);
+	like.id = questions_mint(asker, string, storage);
+	question = pending_add(&asker->questions, &like, ID_NONE);
 	pending_begin(question);
 	return question;
 }

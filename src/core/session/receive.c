@@ -16,10 +16,10 @@
 
 /* Rejects a $/canceld/cancel. code: of the error; 0: no session is open yet. */
 static void
-reject_ack(struct session *session, const struct message *message, int code, const char *text)
+reject_ack(const struct message *message, int code, const char *text)
 {
-	reply_error(session, message, WHY_CANCEL_ACKNOWLEDGED, code, NULL, span_of(text));
-	acks_report(&session->journal, message->scan, text);
+	reply_error(message, WHY_CANCEL_ACKNOWLEDGED, code, NULL, span_of(text));
+	acks_report(message->outlet->journal, message->scan, text);
 }
 
 static void
@@ -31,20 +31,20 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 
 	pass_discard(message);
 	if (message->id.text.len == 0)
-		reject_ack(session, message, CODE_INVALID_PARAMS,
+		reject_ack(message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
 	else if (!session->handshake.opened)
-		reject_ack(session, message, 0, "no session is open yet");
+		reject_ack(message, 0, "no session is open yet");
 	else if (target.text.len == 0)
-		reject_ack(session, message, CODE_INVALID_PARAMS,
+		reject_ack(message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (!request_is_awaited(request))
-		acks_send(session, message->scan,
-		    acks_outcome(&session->acks, SIDE_CLIENT, target, NAME_WIRE));
+		acks_send(&session->outlet, message->scan,
+		    acks_outcome(&session->client.marks, target, NAME_WIRE));
 	else if (request->traits & METHOD_NO_CANCEL)
-		acks_send(session, message->scan, OUTCOME_FORBIDDEN);
+		acks_send(&session->outlet, message->scan, OUTCOME_FORBIDDEN);
 	else if (!acks_add(&session->acks, message->text, request))
-		reject_ack(session, message, session->handshake.dialect->failure_code,
+		reject_ack(message, session->handshake.dialect->failure_code,
 		    "too many cancels wait for their requests");
 	else
 		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED,
@@ -58,13 +58,13 @@ on_acknowledged_cancel(struct session *session, struct message *message)
  * Returns its row.
  */
 static const struct method *
-read_handshake(struct session *session, const struct message *message)
+read_handshake(const struct message *message)
 {
-	struct handshake *handshake = &session->handshake;
+	struct handshake *handshake = message->outlet->handshake;
 	bool known = handshake->dialect_known;
 	enum era era = handshake->era;
-	const struct method *row =
-	    handshake_read_request(handshake, session->client.lane->framing, message);
+	const struct method *row = handshake_read_request(handshake,
+	    message->outlet->lanes[SIDE_CLIENT]->framing, message);
 
 	if (!known)
 		state_note_message(SIDE_CLIENT, WHY_DIALECT, message,
@@ -77,9 +77,9 @@ read_handshake(struct session *session, const struct message *message)
 
 /* Refuses the request at hand because too many are outstanding. */
 static void
-refuse_more(struct session *session, struct message *message, const char *text)
+refuse_more(struct message *message, const char *text)
 {
-	reply_error(session, message, WHY_TOO_MANY, session->handshake.dialect->failure_code,
+	reply_error(message, WHY_TOO_MANY, message->outlet->handshake->dialect->failure_code,
 	    "too-many-requests", span_of(text));
 	pass_drop(message, WHY_TOO_MANY);
 }
@@ -92,28 +92,28 @@ static bool
 answer_at_once(struct session *session, struct message *message, unsigned traits)
 {
 	int items;
-	const char *result = answers_find(session, message, traits, &items);
+	const char *result = answers_find(message, traits, &items);
 
-	if (result == NULL || !state_may_write(session, SIDE_SERVER) ||
+	if (result == NULL || !state_may_write(&session->server, SIDE_SERVER) ||
 	    (!session->client_ended &&
 		policy_singles_out(session->config.policy, message->method, SPAN_NONE)))
 		return false;
-	reply_result(session, SIDE_SERVER, message->id.text,
-	    answers_result(session, result, items));
-	state_count(session, message, TALLY_ANSWERED, WHY_ANSWERED_FOR_CLIENT);
+	reply_result(&session->outlet, SIDE_SERVER, message->id.text,
+	    answers_result(&session->outlet.words, result, items));
+	state_count(message, TALLY_ANSWERED, WHY_ANSWERED_FOR_CLIENT);
 	pass_drop(message, WHY_ANSWERED_FOR_CLIENT);
 	return true;
 }
 
 /* Why no further request may be outstanding; NULL: it may. */
 static const char *
-why_too_much(const struct session *session, const struct message *message)
+why_too_much(const struct message *message)
 {
-	const struct dialect *dialect = session->handshake.dialect;
+	const struct dialect *dialect = message->outlet->handshake->dialect;
 	const struct pending *pending = &message->writer->pending;
-	size_t open = session_outstanding(session, message->from);
+	size_t open = pending_outstanding(pending);
 
-	if (open >= session->config.max_inflight)
+	if (open >= message->outlet->config->max_inflight)
 		return "too many requests are outstanding (--max-inflight)";
 	/*
 	 * ACP: an event of a session is applied to each of its requests, so their number is
@@ -137,17 +137,17 @@ struct entry { /* a new request, and where its names are stored that do not stan
 };
 
 static void
-tell_unread(struct session *session, const struct message *message)
+tell_unread(const struct message *message)
 {
-	if (session->handshake.unread && session->journal.counts[WHY_UNREAD] == 0) /* once */
+	if (message->outlet->handshake->unread &&
+	    message->outlet->journal->counts[WHY_UNREAD] == 0) /* once */
 		state_note_message(message->to, WHY_UNREAD, message, SPAN_NONE);
 }
 
 static void
-read_names(struct session *session, const struct message *message, const struct method *row,
-    struct entry *entry)
+read_names(const struct message *message, const struct method *row, struct entry *entry)
 {
-	const struct dialect *dialect = session->handshake.dialect;
+	const struct dialect *dialect = message->outlet->handshake->dialect;
 	const struct scan *scan = message->scan;
 	struct id first = message_id(message, dialect->token_fields[0]);
 	struct id second = message_id(message, dialect->token_fields[1]);
@@ -164,14 +164,14 @@ read_names(struct session *session, const struct message *message, const struct 
 	if ((dialect->flags & DIALECT_HAS_ERAS) &&
 	    scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
 		request->meta.ptr = entry->meta;
-		request->meta.len = json_copy_members(handshake_look_at(&session->handshake,
+		request->meta.len = json_copy_members(handshake_look_at(message->outlet->handshake,
 							  message, SCAN_REQUEST_META),
 		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
-	tell_unread(session, message);
+	tell_unread(message);
 	if (dialect->task_cancel != NULL && scan_type(scan, SCAN_TASK) == VALUE_OBJECT)
 		request->flags |= REQUEST_TASK;
-	if (message->from == SIDE_SERVER && handshake_asks_person(&session->handshake, row))
+	if (message->from == SIDE_SERVER && handshake_asks_person(message->outlet->handshake, row))
 		request->flags |= REQUEST_PERSON;
 	/* LSP: a request may have a token for progress and one for partial results. */
 	request->token = first.text.len > 0 ? first : second;
@@ -180,25 +180,24 @@ read_names(struct session *session, const struct message *message, const struct 
 
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
 static void
-alias(struct session *session, struct message *message, struct entry *entry)
+alias(struct message *message, struct entry *entry)
 {
-	const struct dialect *dialect = session->handshake.dialect;
+	const struct dialect *dialect = message->outlet->handshake->dialect;
 	struct request *request = &entry->request;
 	const struct pending *pending = &message->writer->pending, *tasks = &message->writer->tasks;
 
 	if (pending_find(pending, request->id, NAME_WIRE) != NULL ||
 	    questions_find(message->writer, request->id) != NULL) {
 		request->wire_id =
-		    questions_mint(session, message->from, id_is_string(request->id), entry->id)
-			.text;
+		    questions_mint(message->writer, id_is_string(request->id), entry->id).text;
 		message_replace(message, SCAN_ID, request->wire_id);
 	}
 	if ((dialect->flags & DIALECT_OWN_TOKENS) && request->token.text.len > 0 &&
 	    (pending_find(pending, request->token, NAME_TOKEN) != NULL ||
 		pending_find(tasks, request->token, NAME_TOKEN) != NULL)) {
-		request->wire_token = questions_mint(session, message->from,
-		    id_is_string(request->token), entry->token)
-					  .text;
+		request->wire_token =
+		    questions_mint(message->writer, id_is_string(request->token), entry->token)
+			.text;
 		message_replace(message, dialect->token_fields[0], request->wire_token);
 	}
 }
@@ -223,14 +222,14 @@ restore_id(struct message *message, enum scan_field field)
  * something else than an object: nothing.
  */
 static void
-ask_progress(struct session *session, struct message *message, struct entry *entry)
+ask_progress(struct message *message, struct entry *entry)
 {
-	const struct dialect *dialect = session->handshake.dialect;
+	const struct dialect *dialect = message->outlet->handshake->dialect;
 	const struct scan *scan = message->scan;
 	enum scan_field object = dialect->asked_object;
 	const char *format = "\"%s\":%b%s";
 	struct request *request = &entry->request;
-	struct buf *text = state_scratch(session);
+	struct buf *text = state_scratch(message->outlet);
 	size_t next;
 
 	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT ||
@@ -247,7 +246,7 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 	}
 	if (scan_type(scan, object) != VALUE_OBJECT)
 		return;
-	request->token = questions_mint(session, message->from, false, entry->token);
+	request->token = questions_mint(message->writer, false, entry->token);
 	request->flags |= REQUEST_ASKED;
 	next = scan_value(scan, object)->offset + 1;
 	compose_json(text, format, dialect->asked_member, request->token.text,
@@ -263,31 +262,31 @@ enter(struct session *session, struct message *message, const struct method *row
 	struct place *place;
 	struct entry entry;
 
-	read_names(session, message, row, &entry);
+	read_names(message, row, &entry);
 	place = message->from == SIDE_CLIENT ? parallel_place(session, &entry.request) : NULL;
 	if (place != NULL && place_is_taken(place) && message->writer->pending.held >= LIMIT_HELD) {
-		refuse_more(session, message, "too many bytes of requests wait (--parallel)");
+		refuse_more(message, "too many bytes of requests wait (--parallel)");
 		return;
 	}
 	session->journal.requests[message->from]++;
 	if (scan_has(message->scan, SCAN_REQUEST_ID)) /* ACP: elicitation/create */
 		restore_id(message, SCAN_REQUEST_ID);
 	if (!session->config.dry_run)
-		alias(session, message, &entry);
+		alias(message, &entry);
 	if (session->config.ask_progress &&
 	    ((row->traits & METHOD_CODE) ||
 		policy_singles_out(session->config.policy, entry.request.method,
 		    entry.request.name)))
-		ask_progress(session, message, &entry);
+		ask_progress(message, &entry);
 	if (row->traits & (METHOD_TURN | METHOD_LOAD))
-		turns_renew(session, entry.request.token);
+		turns_renew(&message->writer->pending, entry.request.token);
 	request = pending_add(&message->writer->pending, &entry.request, entry.second_token);
 	pending_place(request, message->start, message->next, false);
 	parallel_enter(request, place);
 	requests_set_deadline(session->config.policy, request, POLICY_IDLE);
 	requests_set_deadline(session->config.policy, request, POLICY_CAP);
 	if (message->from == SIDE_SERVER)
-		request->answer = answers_find(session, message, row->traits, &request->items);
+		request->answer = answers_find(message, row->traits, &request->items);
 	heartbeat_begin(session, request);
 	if ((row->traits & METHOD_RESULT) &&
 	    (task = pending_find(&message->writer->tasks, message_id(message, SCAN_TASK_ID),
@@ -316,7 +315,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (request_waits(request))
 		parallel_hold(message);
 	else
-		pass_on(session, message, WHY_RELAYED);
+		pass_on(message, WHY_RELAYED);
 }
 
 /*
@@ -366,16 +365,16 @@ receive_request(struct session *session, struct message *message)
 		return;
 	}
 	note_id(message);
-	row = client ? read_handshake(session, message) :
+	row = client ? read_handshake(message) :
 		       dialect_method(session->handshake.dialect, message->method);
 	if (session->config.dry_run)
 		older = replace_older(session, message);
 	if (message->id.text.len == 0 || older != NULL) {
 		note_untracked(message, false);
-		state_count(session, message, TALLY_UNTRACKED, WHY_UNTRACKED);
-		pass_on(session, message, WHY_UNTRACKED);
+		state_count(message, TALLY_UNTRACKED, WHY_UNTRACKED);
+		pass_on(message, WHY_UNTRACKED);
 	} else if (session->config.legacy && client && (row->traits & METHOD_DISCOVERY)) {
-		reply_error(session, message, WHY_PROBE_ANSWERED, CODE_METHOD_NOT_FOUND, NULL,
+		reply_error(message, WHY_PROBE_ANSWERED, CODE_METHOD_NOT_FOUND, NULL,
 		    SPAN(
 			"the server does not know server/discover (see the option --legacy of canceld)"));
 		pass_drop(message, WHY_PROBE_ANSWERED);
@@ -384,9 +383,9 @@ receive_request(struct session *session, struct message *message)
 	} else if (!client && answer_at_once(session, message, row->traits)) {
 		return;
 	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
-		pass_drop(message, reply_gone(session, message));
-	} else if ((too_much = why_too_much(session, message)) != NULL) {
-		refuse_more(session, message, too_much);
+		pass_drop(message, reply_gone(message));
+	} else if ((too_much = why_too_much(message)) != NULL) {
+		refuse_more(message, too_much);
 	} else {
 		enter(session, message, row);
 	}
@@ -438,7 +437,7 @@ learn(struct session *session, const struct message *message, struct request *re
 		turns_note_work(session, request->token, true);
 	else if (request->traits & METHOD_TOOLS)
 		policy_hear_tools(session->config.policy, scan_bytes(message->scan, SCAN_RESULT));
-	tell_unread(session, message);
+	tell_unread(message);
 	if (request_is_awaited(request)) /* else the client was told that it failed */
 		records_grant(session, message, request);
 }
@@ -472,7 +471,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 
 /* The request whose id the response spells in another way; or NULL. */
 static struct request *
-find_coerced(const struct acks *acks, struct message *message)
+find_coerced(struct message *message)
 {
 	const struct party *party = message->reader;
 	struct request *request;
@@ -482,7 +481,7 @@ find_coerced(const struct acks *acks, struct message *message)
 	 * a request that has ended means no other one.
 	 */
 	if ((party->asked[false] && party->asked[true]) ||
-	    acks_outcome(acks, message->to, message->id, NAME_WIRE) != OUTCOME_UNKNOWN)
+	    acks_outcome(&party->marks, message->id, NAME_WIRE) != OUTCOME_UNKNOWN)
 		return NULL;
 	request = pending_alike(&party->pending, message->id, NAME_WIRE);
 	if (request_is_awaited(request))
@@ -513,15 +512,16 @@ may_answer(const struct message *message)
 
 /* The code and the message of an error that answers nothing. */
 static struct span
-describe_error(struct session *session, const struct message *message)
+describe_error(const struct message *message)
 {
 	char storage[SCAN_VALUE_MAX];
 
 	if (!scan_has(message->scan, SCAN_ERROR))
 		return SPAN_NONE;
-	compose_text(state_scratch(session), "%b %b", message_value(message, SCAN_ERROR_CODE),
+	compose_text(state_scratch(message->outlet), "%b %b",
+	    message_value(message, SCAN_ERROR_CODE),
 	    scan_string(message->scan, SCAN_ERROR_MESSAGE, storage, sizeof(storage)));
-	return buf_span(&session->scratch);
+	return buf_span(&message->outlet->scratch);
 }
 
 static enum decide_event
@@ -547,13 +547,13 @@ receive_response(struct session *session, struct message *message)
 		return;
 	}
 	if (request == NULL && message->id.text.len > 0)
-		message->request = request = find_coerced(&session->acks, message);
+		message->request = request = find_coerced(message);
 	if (request == NULL && may_answer(message)) {
-		pass_on(session, message, WHY_UNTRACKED);
+		pass_on(message, WHY_UNTRACKED);
 		return;
 	}
 	if (request == NULL) {
-		message->obstacle = describe_error(session, message);
+		message->obstacle = describe_error(message);
 		pass_drop(message, WHY_STRAY);
 		return;
 	}
@@ -567,7 +567,7 @@ receive_response(struct session *session, struct message *message)
 			return;
 		}
 		on_answer(session, message, request);
-		declined = answers_refused(session, message, request);
+		declined = answers_refused(message, request);
 	}
 	turns_decide(session, request, declined ? EVENT_DECLINED : event_of(message, request),
 	    message);
@@ -585,7 +585,7 @@ receive_batch(struct session *session, struct message *message)
 	bool asks = false;
 
 	for (count = 0;
-	     count < LIMIT_ELEMENTS && message_read_element(&element, session, message, &at, false);
+	     count < LIMIT_ELEMENTS && message_read_element(&element, message, &at, false);
 	     count++) {
 		element.edits_from = message->edits->list.len;
 		/* a response that also has a method: its reader may take it for a response */
@@ -597,15 +597,14 @@ receive_batch(struct session *session, struct message *message)
 			asks = true;
 			note_id(&element);
 			note_untracked(message, false);
-			state_count(session, &element, TALLY_UNTRACKED, WHY_UNTRACKED);
+			state_count(&element, TALLY_UNTRACKED, WHY_UNTRACKED);
 		}
 		message->bound |= element.bound;
 	}
 	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)
 		note_untracked(message, true);
-	pass_on(session, message,
-	    session->journal.counts[WHY_BATCH] > 0 ? WHY_UNTRACKED : WHY_BATCH);
+	pass_on(message, session->journal.counts[WHY_BATCH] > 0 ? WHY_UNTRACKED : WHY_BATCH);
 }
 
 void

@@ -189,7 +189,7 @@ session_of(const struct handshake *handshake, const struct message *message,
 static const struct method *
 reopen(struct session *session, struct buf *text, struct span session_id)
 {
-	struct buf *out = state_scratch(session);
+	struct buf *out = state_scratch(&session->outlet);
 	const char *method = session->handshake.reopen;
 	struct scan scan;
 	size_t params, from, next;

@@ -39,20 +39,19 @@ bool
 recovery_may_try(const struct session *session)
 {
 	return session->probe.trial == TRIAL_DUE && may_ask(session) &&
-	    session->probe.question == NULL && state_is_settled(session) &&
+	    session->server.probe == NULL && state_is_settled(session) &&
 	    session_outstanding(session, SIDE_CLIENT) == 0 &&
 	    session_outstanding(session, SIDE_SERVER) == 0;
 }
 
 /* Adds a question whether the server is alive, and composes it. */
 static struct request *
-ask(struct session *session, const char *method, struct span meta, msec_t time)
+ask(struct party *client, const char *method, struct span meta, msec_t time)
 {
-	struct request *question =
-	    questions_add(session, SIDE_CLIENT, method, SPAN_NONE, false, time);
+	struct request *question = questions_add(client, method, SPAN_NONE, false, time);
 
 	question->flags = REQUEST_PROBE;
-	compose_json(state_scratch(session),
+	compose_json(state_scratch(client->outlet),
 	    meta.len > 0 ?
 		"{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\",\"params\":{\"_meta\":{%b}}}" :
 		"{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\"}",
@@ -63,14 +62,14 @@ ask(struct session *session, const char *method, struct span meta, msec_t time)
 void
 recovery_try(struct session *session)
 {
-	struct request *question =
-	    ask(session, session->handshake.dialect->ping, SPAN_NONE, session->config.kill_stuck);
+	struct request *question = ask(&session->client, session->handshake.dialect->ping,
+	    SPAN_NONE, session->config.kill_stuck);
 	struct action action;
 
 	session->probe.trial = TRIAL_ASKED;
 	question->flags |= REQUEST_TRIAL;
 	action = action_of(VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question);
-	state_answer(session, SIDE_CLIENT);
+	state_answer(&session->outlet, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
 }
 
@@ -92,8 +91,8 @@ send_probe(struct session *session)
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
-	probe->question = ask(session, probe_method(&session->handshake), cause->meta,
-	    session->config.kill_stuck);
+	session->server.probe = ask(&session->client, probe_method(&session->handshake),
+	    cause->meta, session->config.kill_stuck);
 	probe->taken = lane->taken;
 	probe->since = session->clocks.idle;
 	probe->again = false;
@@ -101,8 +100,9 @@ send_probe(struct session *session)
 		stop = probe->released_to;
 	/* the server may need what is bound to it */
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to);
-	state_send(session, SIDE_CLIENT, WHY_PROBE_SENT, probe->question, cause->id.text);
-	pending_place(probe->question, 0, lane->urgent_gone + lane->urgent.len, true);
+	state_send(&session->outlet, SIDE_CLIENT, WHY_PROBE_SENT, session->server.probe,
+	    cause->id.text);
+	pending_place(session->server.probe, 0, lane->urgent_gone + lane->urgent.len, true);
 }
 
 void
@@ -120,7 +120,7 @@ recovery_probe(struct session *session, const struct request *request)
 void
 recovery_ask_again(struct session *session)
 {
-	if (!session->probe.again || session->probe.question != NULL)
+	if (!session->probe.again || session->server.probe != NULL)
 		return;
 	/* Cancels that were withheld go out first: see requests_settle. */
 	session->era_awaited |= !state_is_settled(session);
@@ -134,10 +134,10 @@ stop_probing(struct session *session)
 	struct probe *probe = &session->probe;
 
 	probe->again = false;
-	if (probe->question == NULL)
+	if (session->server.probe == NULL)
 		return;
-	alarm_disarm(&probe->question->hard);
-	probe->question = NULL;
+	alarm_disarm(&session->server.probe->hard);
+	session->server.probe = NULL;
 	release_queue(session);
 }
 
@@ -181,11 +181,11 @@ time_left(struct session *session)
 	msec_t left = kill_stuck - (steady - alive);
 
 	/* The server is still reading a long message that is before the probe. */
-	if (lane->urgent_gone < probe->question->end && lane->taken > probe->taken) {
+	if (lane->urgent_gone < session->server.probe->end && lane->taken > probe->taken) {
 		probe->since = session->clocks.idle;
 		return kill_stuck;
 	}
-	if (session->server.answered > probe->question->received)
+	if (session->server.answered > session->server.probe->received)
 		return left;
 	return earlier(left,
 	    most - earlier(session->clocks.idle - probe->since, steady - session->client_owed));
@@ -370,8 +370,8 @@ session_ping(struct session *session)
 	if (!session->handshake.framing_known)
 		return "the client has sent nothing yet, which would show how messages are framed";
 	if (session_unanswered(session) == MSEC_NEVER)
-		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
-		    ask(session, probe_method(&session->handshake), SPAN_NONE, MSEC_NEVER),
+		state_send(&session->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
+		    ask(&session->client, probe_method(&session->handshake), SPAN_NONE, MSEC_NEVER),
 		    SPAN_NONE);
 	return NULL;
 }
@@ -381,20 +381,20 @@ session_ping(struct session *session)
  * unchanged.
  */
 static void
-send_again(struct session *session, struct span text, const struct request *request)
+send_again(struct outlet *outlet, struct span text, const struct request *request)
 {
 	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
 	const struct scan_value *id;
 	struct scan scan;
 
 	if (request == NULL)
-		action.method = span_of(session->handshake.dialect->opened);
+		action.method = span_of(outlet->handshake->dialect->opened);
 	scan_read(&scan, text);
 	id = scan_value(&scan, SCAN_ID);
-	compose_json(state_scratch(session), "%b%b%b", span_part(text, 0, (size_t)id->offset),
+	compose_json(state_scratch(outlet), "%b%b%b", span_part(text, 0, (size_t)id->offset),
 	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
-	state_overtake(session, SIDE_CLIENT);
-	journal_tell(&session->journal, &action);
+	state_overtake(outlet, SIDE_CLIENT);
+	journal_tell(outlet->journal, &action);
 }
 
 /*
@@ -411,13 +411,13 @@ send_records(struct session *session, enum server_life stage, unsigned trait)
 
 		if (!(record->row->traits & trait) || record->open)
 			continue;
-		question = questions_add(session, SIDE_CLIENT, record->row->name,
+		question = questions_add(&session->client, record->row->name,
 		    trait == METHOD_SESSION ? buf_span(&record->session) : SPAN_NONE,
 		    record->string,
 		    /* a person may have to act */
 		    trait == METHOD_LOGIN ? TIME_START : TIME_REPLAY);
 		buf_keep(&question->record, buf_span(&record->text));
-		send_again(session, buf_span(&record->text), question);
+		send_again(&session->outlet, buf_span(&record->text), question);
 	}
 }
 
@@ -432,7 +432,7 @@ send_streams(struct session *session)
 		if (request->start != REQUEST_UNSENT || request_waits(request))
 			continue;
 		request->repeats = request->begun;
-		send_again(session, buf_span(&request->record), request);
+		send_again(&session->outlet, buf_span(&request->record), request);
 		pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
 	}
 }
@@ -442,22 +442,22 @@ send_streams(struct session *session)
  * it.
  */
 static void
-send_list_changes(struct session *session)
+send_list_changes(struct outlet *outlet)
 {
 	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
 
-	if (session->handshake.era == ERA_MODERN)
+	if (outlet->handshake->era == ERA_MODERN)
 		return;
 	for (size_t i = 0; i < DIALECT_LISTS; i++) {
-		const char *notification = session->handshake.dialect->lists[i].notification;
+		const char *notification = outlet->handshake->dialect->lists[i].notification;
 
-		if (!session->handshake.lists[i])
+		if (!outlet->handshake->lists[i])
 			continue;
 		action.method = span_of(notification);
-		compose_json(state_scratch(session), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}",
+		compose_json(state_scratch(outlet), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}",
 		    notification);
-		state_answer(session, SIDE_SERVER);
-		journal_tell(&session->journal, &action);
+		state_answer(outlet, SIDE_SERVER);
+		journal_tell(outlet->journal, &action);
 	}
 }
 
@@ -472,8 +472,8 @@ send_settings(struct session *session)
 	send_records(session, SERVER_SETTINGS, METHOD_SETTING);
 	if (session->handshake.reopen == session->handshake.dialect->load &&
 	    records_find(&session->records, METHOD_SESSION, SPAN_NONE) != NULL)
-		state_send(session, SIDE_CLIENT, WHY_PROBE_SENT,
-		    ask(session, METHOD_UNKNOWN_TO_ALL, SPAN_NONE, TIME_PROBE), SPAN_NONE);
+		state_send(&session->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
+		    ask(&session->client, METHOD_UNKNOWN_TO_ALL, SPAN_NONE, TIME_PROBE), SPAN_NONE);
 }
 
 /*
@@ -509,7 +509,7 @@ replay(struct session *session)
 
 	if (session->server.life == SERVER_HANDSHAKE && asked->count == 0) {
 		if (session->records.opened.len > 0)
-			send_again(session, buf_span(&session->records.opened), NULL);
+			send_again(&session->outlet, buf_span(&session->records.opened), NULL);
 		send_records(session, SERVER_SESSIONS, METHOD_SESSION);
 	}
 	if (session->server.life == SERVER_LOGIN && asked->count == 0)
@@ -523,7 +523,7 @@ replay(struct session *session)
 	state_release(session);
 	send_streams(session);
 	state_note(&session->journal, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
-	send_list_changes(session);
+	send_list_changes(&session->outlet);
 }
 
 void
@@ -539,10 +539,10 @@ session_server_back(struct session *session)
 
 /* The new server did not accept the replay. */
 static void
-refuse_replay(struct session *session, const struct request *question, struct span words)
+refuse_replay(struct outlet *outlet, const struct request *question, struct span words)
 {
-	state_note(&session->journal, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
-	buf_set(&session->server.refusal, words);
+	state_note(outlet->journal, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
+	buf_set(&outlet->server->refusal, words);
 }
 
 static void
@@ -577,13 +577,13 @@ repeats(struct span text, struct span secrets)
  * part of mcpServers or _meta, into which clients of ACP put keys.
  */
 static void
-report_refusal(struct session *session, const struct request *question,
-    const struct message *message)
+report_refusal(const struct request *question, const struct message *message)
 {
 	struct span params = json_member(buf_span(&question->record), "params"),
 		    code = message_answer(message);
 	struct span error = scan_bytes(message->scan, SCAN_ERROR), text;
-	struct buf *detail = state_scratch(session), *words = &session->words, secrets = { 0 };
+	struct buf *detail = state_scratch(message->outlet), *words = &message->outlet->words,
+		   secrets = { 0 };
 
 	buf_clear(words);
 	append_string(words, json_member(error, "message"));
@@ -596,7 +596,7 @@ report_refusal(struct session *session, const struct request *question,
 	compose_text(detail, "%b",
 	    repeats(text, buf_span(&secrets)) ? SPAN(", whose text may repeat a secret") : text);
 	buf_free(&secrets);
-	refuse_replay(session, question, buf_span(detail));
+	refuse_replay(message->outlet, question, buf_span(detail));
 }
 
 /*
@@ -630,7 +630,7 @@ give_up(struct session *session, struct request *question)
 
 	for (size_t i = 0; i < session->records.count; i++)
 		goes_on |= session->records.list[i].open;
-	refuse_replay(session, question, SPAN("it did not answer"));
+	refuse_replay(&session->outlet, question, SPAN("it did not answer"));
 	if (!goes_on) {
 		server_enter(&session->server, SERVER_STUCK);
 		return;
@@ -650,7 +650,7 @@ session_answered(struct session *session, const struct request *question,
 	} else if (session->server.logged_in ||
 	    records_find(&session->records, METHOD_LOGIN, SPAN_NONE) == NULL ||
 	    !span_is(message_value(message, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
-		report_refusal(session, question, message);
+		report_refusal(question, message);
 		lose_session(session, question);
 	}
 }
@@ -665,7 +665,7 @@ replay_answered(struct session *session, const struct request *question,
 	if (session->server.life == SERVER_SESSIONS) {
 		session_answered(session, question, message);
 	} else if (!granted) {
-		report_refusal(session, question, message);
+		report_refusal(question, message);
 		if (session->server.life == SERVER_HANDSHAKE)
 			server_enter(&session->server, SERVER_STUCK);
 	} else if (session->server.life == SERVER_HANDSHAKE) {
@@ -688,8 +688,8 @@ recovery_answered(struct session *session, struct message *message, enum why why
 		session->probe.took = session->clocks.steady - question->received;
 	if (question->flags & REQUEST_TRIAL) {
 		session->probe.trial = TRIAL_ANSWERED;
-	} else if (question == session->probe.question) {
-		session->probe.question = NULL;
+	} else if (question == session->server.probe) {
+		session->server.probe = NULL;
 		release_queue(session);
 		recovery_ask_again(session);
 	} else if (replays && question->record.len > 0) {
@@ -727,7 +727,7 @@ recovery_expire(struct session *session, enum side asker)
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 		if (question->flags & REQUEST_TRIAL) {
 			expire_trial(session, question);
-		} else if (question == session->probe.question) {
+		} else if (question == session->server.probe) {
 			expire_probe(session, question);
 		} else if (question->record.len > 0) {
 			if (server_is_replaying(&session->server))

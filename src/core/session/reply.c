@@ -1,7 +1,7 @@
 #include "reply.h"
 #include "answers.h"
 
-/* An error, whose text is session->words; or a tool's result that tells of it. */
+/* An error, whose text is the outlet's words; or a tool's result that tells of it. */
 struct answer {
 	struct span id, method; /* as spelled; empty: not known */
 	int code;               /* 0: no session is open yet (ABP "Edge Cases") */
@@ -15,22 +15,22 @@ struct answer {
 
 /* An answer to the server overtakes the messages that wait: the server may need it to go on. */
 static void
-write_scratch(struct session *session, enum side to)
+write_scratch(struct outlet *outlet, enum side to)
 {
-	if (!state_may_write(session, to))
+	if (!state_may_write(outlet->server, to))
 		return;
-	if (to == SIDE_SERVER && state_is_blocked(session))
-		state_overtake(session, SIDE_CLIENT);
+	if (to == SIDE_SERVER && state_is_blocked(outlet->server))
+		state_overtake(outlet, SIDE_CLIENT);
 	else
-		state_answer(session, side_other(to));
+		state_answer(outlet, side_other(to));
 }
 
 void
-reply_result(struct session *session, enum side to, struct span id, struct span result)
+reply_result(struct outlet *outlet, enum side to, struct span id, struct span result)
 {
-	compose_json(state_scratch(session), "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":%b}", id,
+	compose_json(state_scratch(outlet), "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":%b}", id,
 	    result);
-	write_scratch(session, to);
+	write_scratch(outlet, to);
 }
 
 static void
@@ -52,20 +52,20 @@ put_data(const struct server *server, const struct answer *answer, struct buf *o
 }
 
 static void
-write_error(struct session *session, const struct answer *answer, struct buf *out)
+write_error(struct outlet *outlet, const struct answer *answer, struct buf *out)
 {
-	int code = answer->code != 0 ? answer->code : session->handshake.dialect->closed_code;
+	int code = answer->code != 0 ? answer->code : outlet->handshake->dialect->closed_code;
 
 	compose_json(out, "{\"jsonrpc\":\"2.0\"");
 	if (answer->id.len > 0)
 		compose_json(out, ",\"id\":%b", answer->id);
-	else if (!session->handshake.has_tasks && session->handshake.era != ERA_MODERN)
+	else if (!outlet->handshake->has_tasks && outlet->handshake->era != ERA_MODERN)
 		compose_json(out, ",\"id\":null");
 	compose_json(out, ",\"error\":{\"code\":%d,\"message\":\"canceld: %e\"", (int64_t)code,
-	    buf_span(&session->words));
+	    buf_span(&outlet->words));
 	if (answer->cause != NULL) {
 		compose_json(out, ",\"data\":");
-		put_data(&session->server, answer, out);
+		put_data(outlet->server, answer, out);
 	} else if (answer->code == 0) {
 		compose_json(out, ",\"data\":{\"code\":\"NOT_INITIALIZED\"}");
 	}
@@ -77,23 +77,23 @@ write_error(struct session *session, const struct answer *answer, struct buf *ou
  * reads the text.
  */
 static void
-write_tool_error(struct session *session, const struct answer *answer, struct buf *out)
+write_tool_error(struct outlet *outlet, const struct answer *answer, struct buf *out)
 {
 	compose_json(out,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":{%b\"content\":[{\"type\":\"text\",\"text\":\"canceld: %e\"}],\"isError\":true",
 	    answer->id,
-	    session->handshake.era == ERA_MODERN ? SPAN("\"resultType\":\"complete\",") : SPAN_NONE,
-	    buf_span(&session->words));
+	    outlet->handshake->era == ERA_MODERN ? SPAN("\"resultType\":\"complete\",") : SPAN_NONE,
+	    buf_span(&outlet->words));
 	compose_json(out, ",\"_meta\":{\"canceld/error\":");
-	put_data(&session->server, answer, out);
+	put_data(outlet->server, answer, out);
 	compose_json(out, "}}}");
 }
 
 static void
-write_answer(struct session *session, enum side to, const struct answer *answer)
+write_answer(struct outlet *outlet, enum side to, const struct answer *answer)
 {
-	(answer->tool ? write_tool_error : write_error)(session, answer, state_scratch(session));
-	write_scratch(session, to);
+	(answer->tool ? write_tool_error : write_error)(outlet, answer, state_scratch(outlet));
+	write_scratch(outlet, to);
 }
 
 /* --- requests of the table */
@@ -136,22 +136,22 @@ ending_of(const struct session *session, const struct request *request, enum why
  * that quotes would fill the memory.
  */
 static void
-quote(struct session *session, unsigned traits)
+quote(struct outlet *outlet, unsigned traits)
 {
-	struct span words = buf_span(&session->server.quote);
+	struct span words = buf_span(&outlet->server->quote);
 	size_t most = traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2;
 
-	if (words.len > 0 && !session->server.dismissed &&
-	    lane_own(session->server_party.lane) < LIMIT_QUOTED)
-		compose_text(&session->words, ": %b", span_last_lines(words, most));
+	if (words.len > 0 && !outlet->server->dismissed &&
+	    lane_own(outlet->lanes[SIDE_SERVER]) < LIMIT_QUOTED)
+		compose_text(&outlet->words, ": %b", span_last_lines(words, most));
 }
 
 /* Explains which side has gone; for the server also why no other one comes. */
 static void
-explain_gone(struct session *session, struct answer *answer, enum side requester)
+explain_gone(struct outlet *outlet, struct answer *answer, enum side requester)
 {
-	const struct server *server = &session->server;
-	struct buf *text = &session->words;
+	const struct server *server = outlet->server;
+	struct buf *text = &outlet->words;
 
 	answer->ended = requester == SIDE_CLIENT && !server->unstarted;
 	if (requester == SIDE_SERVER) {
@@ -184,21 +184,21 @@ explain_gone(struct session *session, struct answer *answer, enum side requester
  * command, or by an option if the session ends.
  */
 static void
-advise(const struct session *session, const struct request *request, struct buf *text)
+advise(const struct party *server, const struct request *request, struct buf *text)
 {
 	/* A shell, into which it may be pasted, takes these names as they stand. */
 	bool named = span_equal(request->name, request->shown) &&
 	    span_until(request->name, " \t\r\n'\"\\$`*?~#&|;<>()[]{}!").len == request->name.len;
-	bool set = session->config.pid > 0 && !(request->traits & METHOD_START),
+	bool set = server->outlet->config->pid > 0 && !(request->traits & METHOD_START),
 	     cap = request->passed == POLICY_CAP;
 	msec_t timeout = request_timeout(request);
 
 	compose_text(text, " (deadline: %b; ", request_origin(request));
 	if (request->from == SIDE_CLIENT && !request_waits(request) &&
-	    answers_would_help(session, text))
+	    answers_would_help(server, text))
 		compose_text(text, "; ");
 	compose_text(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option",
-	    session->config.pid);
+	    server->outlet->config->pid);
 	compose_text(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
 	compose_text(text, named && request->name.len > 0 ? ":%b" : "", request->name);
 	compose_text(text, "=%s)",
@@ -213,7 +213,7 @@ explain(struct session *session, struct answer *answer, const struct request *re
 {
 	bool gone = ending == &endings[WHY_SERVER_GONE] || why == WHY_UNANSWERABLE,
 	     late = why == WHY_TIMED_OUT;
-	struct buf *text = &session->words;
+	struct buf *text = &session->outlet.words;
 	uint64_t missing;
 
 	buf_clear(text);
@@ -226,21 +226,21 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		compose_text(text,
 		    ": it was never sent, as others were not answered (see the option --parallel of canceld)");
 	if (late && ending != &unread)
-		advise(session, request, text);
+		advise(&session->server_party, request, text);
 	if (request_timeout(request) != MSEC_NEVER &&
 	    (missing = message_missing(&session->party[side_other(request->from)])) > 0)
 		compose_text(text,
 		    ": the text of an unfinished message ended %d bytes before its Content-Length",
 		    (int64_t)missing);
 	if (gone)
-		explain_gone(session, answer, request->from);
+		explain_gone(&session->outlet, answer, request->from);
 	else if (ending->tally == TALLY_CANCELLED && request->state == REQUEST_CANCELLING)
 		compose_text(text, " and not answered (see the option --grace of canceld)");
-	else if (session->fault.len > 0)
-		compose_text(text, ": %b", buf_span(&session->fault));
+	else if (session->outlet.fault.len > 0)
+		compose_text(text, ": %b", buf_span(&session->outlet.fault));
 	if (request->from == SIDE_CLIENT &&
 	    (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))
-		quote(session, request->traits);
+		quote(&session->outlet, request->traits);
 }
 
 void
@@ -271,12 +271,12 @@ reply_to(struct session *session, const struct request *request, enum why why)
 	};
 
 	if (why == WHY_ANSWERED_FOR_CLIENT) {
-		reply_result(session, request->from, request->id.text,
-		    answers_result(session, request->answer, request->items));
+		reply_result(&session->outlet, request->from, request->id.text,
+		    answers_result(&session->outlet.words, request->answer, request->items));
 		return;
 	}
 	if ((by_canceld || cancelled) && !runs_on && request->row->cancelled != NULL) {
-		reply_result(session, request->from, request->id.text,
+		reply_result(&session->outlet, request->from, request->id.text,
 		    span_of(request->row->cancelled));
 		return;
 	}
@@ -286,41 +286,39 @@ reply_to(struct session *session, const struct request *request, enum why why)
 		answer.code = request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND :
 								   dialect->timeout_code;
 	explain(session, &answer, request, ending, why);
-	write_answer(session, request->from, &answer);
+	write_answer(&session->outlet, request->from, &answer);
 }
 
 /* --- messages that did not enter the table */
 
 /*
- * Sends this answer, whose text is in session->words, to the message's sender. A request counts as
+ * Sends this answer, whose text is the outlet's words, to the message's sender. A request counts as
  * ended with it.
  */
 static void
-answer_message(struct session *session, const struct message *message, struct answer answer,
-    enum tally tally, enum why why)
+answer_message(const struct message *message, struct answer answer, enum tally tally, enum why why)
 {
-	const struct dialect *dialect = session->handshake.dialect;
+	const struct dialect *dialect = message->outlet->handshake->dialect;
 
 	answer.timeout = MSEC_NEVER;
 	/* The failure is canceld's or the server's, and not the request's own. */
 	answer.tool = (dialect_method(dialect, message->method)->traits & METHOD_TOOL) &&
-	    session->config.tool_errors && message->kind == MESSAGE_REQUEST &&
+	    message->outlet->config->tool_errors && message->kind == MESSAGE_REQUEST &&
 	    answer.code == dialect->failure_code &&
 	    scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
 	if (answer.id.len > 0)
-		state_count(session, message, tally, why);
+		state_count(message, tally, why);
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
-		acks_note_end(&session->acks, SIDE_CLIENT, message->id, NAME_WIRE,
-		    OUTCOME_COMPLETED);
-	write_answer(session, message->from, &answer);
+		acks_note_end(&message->writer->marks, message->id, NAME_WIRE, OUTCOME_COMPLETED);
+	write_answer(message->outlet, message->from, &answer);
 }
 
 void
-reply_error(struct session *session, const struct message *message, enum why why, int code,
-    const char *cause, struct span text)
+reply_error(const struct message *message, enum why why, int code, const char *cause,
+    struct span text)
 {
-	buf_set(&session->words, text);
-	answer_message(session, message,
+	buf_set(&message->outlet->words, text);
+	answer_message(message,
 	    (struct answer){ .id = message->id.text,
 		.method = message->method,
 		.code = code,
@@ -329,19 +327,19 @@ reply_error(struct session *session, const struct message *message, enum why why
 }
 
 enum why
-reply_gone(struct session *session, const struct message *message)
+reply_gone(const struct message *message)
 {
 	enum why why = message->from == SIDE_CLIENT ? WHY_SERVER_GONE : WHY_UNANSWERABLE;
-	const struct dialect *dialect = session->handshake.dialect;
+	const struct dialect *dialect = message->outlet->handshake->dialect;
 	struct answer answer = { .id = message->id.text,
 		.method = message->method,
 		.code = dialect->failure_code };
 
-	buf_clear(&session->words);
-	explain_gone(session, &answer, message->from);
+	buf_clear(&message->outlet->words);
+	explain_gone(message->outlet, &answer, message->from);
 	if (message->from == SIDE_CLIENT)
-		quote(session, dialect_method(dialect, message->method)->traits);
-	answer_message(session, message, answer, TALLY_LOST, why);
+		quote(message->outlet, dialect_method(dialect, message->method)->traits);
+	answer_message(message, answer, TALLY_LOST, why);
 	return why;
 }
 
@@ -386,18 +384,17 @@ reply_describe(struct buf *text, const struct message *message)
 }
 
 void
-reply_rest(struct session *session, const struct message *message)
+reply_rest(const struct message *message)
 {
-	buf_set(&session->words,
+	buf_set(&message->outlet->words,
 	    SPAN("the rest of the line, behind a fault, is no JSON-RPC message"));
-	answer_message(session, message, (struct answer){ .code = CODE_PARSE_ERROR }, TALLY_REFUSED,
+	answer_message(message, (struct answer){ .code = CODE_PARSE_ERROR }, TALLY_REFUSED,
 	    WHY_PARSE_ERROR);
-	session->journal.refusals++;
+	message->outlet->journal->refusals++;
 }
 
 enum why
-reply_refusal(struct session *session, const struct message *message, enum scan_fault fault,
-    bool goes_on)
+reply_refusal(const struct message *message, enum scan_fault fault, bool goes_on)
 {
 	bool whole = scan_end(message->scan) > 0 && fault != SCAN_TRAILING;
 	/*
@@ -406,24 +403,24 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	 */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
 	    (whole || message->cancel != NULL ||
-		span_is(message->method, session->handshake.dialect->turn_cancel));
+		span_is(message->method, message->outlet->handshake->dialect->turn_cancel));
 	enum why why = refusals[fault].why;
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR :
 								  CODE_INVALID_REQUEST };
 
-	buf_clear(&session->words);
-	compose_text(&session->words,
+	buf_clear(&message->outlet->words);
+	compose_text(&message->outlet->words,
 	    why == WHY_PARSE_ERROR ? "the input is not valid JSON: %b" :
 				     "the message was refused: %b",
-	    buf_span(&session->fault));
+	    buf_span(&message->outlet->fault));
 	if (message->meant == MESSAGE_REQUEST && whole)
 		answer.id = fault == SCAN_FINE && scan_unkept(message->scan, SCAN_ID) ?
 		    scan_bytes(message->scan, SCAN_ID) : /* however long it is */
 		    message->id.text;
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notice)
-		answer_message(session, message, answer, TALLY_REFUSED, why);
-	session->journal.refusals += message->from == SIDE_CLIENT;
+		answer_message(message, answer, TALLY_REFUSED, why);
+	message->outlet->journal->refusals += message->from == SIDE_CLIENT;
 	if (goes_on && (notice || answer.id.len > 0))
-		reply_rest(session, message);
+		reply_rest(message);
 	return why;
 }

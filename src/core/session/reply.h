@@ -14,15 +14,15 @@ void reply_to(struct session *session, const struct request *request, enum why w
  * Answers the request at hand with an error, because the side that would answer it has gone.
  * Returns the log's word.
  */
-enum why reply_gone(struct session *session, const struct message *message);
+enum why reply_gone(const struct message *message);
 
 /*
  * Refuses the request at hand, which does not enter the table, with this error; it counts as ended
  * under this word. cause: error.data.cause, or NULL; text: for a person, behind canceld's name;
  * code 0: no session is open yet.
  */
-void reply_error(struct session *session, const struct message *message, enum why why, int code,
-    const char *cause, struct span text);
+void reply_error(const struct message *message, enum why why, int code, const char *cause,
+    struct span text);
 
 /* Sets the text to what is wrong with the message, and where. */
 void reply_describe(struct buf *text, const struct message *message);
@@ -33,9 +33,8 @@ void reply_describe(struct buf *text, const struct message *message);
  * request cannot be named. goes_on: the client's line continues behind a fault; one answer without
  * an id is for the rest of it. Returns the log's word for it.
  */
-enum why reply_refusal(struct session *session, const struct message *message,
-    enum scan_fault fault, bool goes_on);
-void reply_rest(struct session *session, const struct message *message);
+enum why reply_refusal(const struct message *message, enum scan_fault fault, bool goes_on);
+void reply_rest(const struct message *message);
 
 /* Answers the request with this id with a result, a JSON text. */
-void reply_result(struct session *session, enum side to, struct span id, struct span result);
+void reply_result(struct outlet *outlet, enum side to, struct span id, struct span result);

@@ -19,7 +19,7 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 	    !(request->traits & METHOD_NO_CANCEL) &&
 	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
 
-	if (event == EVENT_DEADLINE && answers_has(session, request) &&
+	if (event == EVENT_DEADLINE && answers_has(&session->server, request) &&
 	    request->state == REQUEST_WAITING)
 		turns_decide(session, request, EVENT_UNANSWERED, NULL);
 	else
@@ -55,8 +55,9 @@ decline_lost(struct session *session)
 	struct request *turn;
 
 	each_request (lost, &session->lost)
-		while (request_is_awaited(turn = state_next_turn(session, lost->id, NULL))) {
-			buf_set(&session->fault, lost->shown);
+		while (request_is_awaited(
+		    turn = state_next_turn(&session->client.pending, lost->id, NULL))) {
+			buf_set(&session->outlet.fault, lost->shown);
 			turns_decide(session, turn, EVENT_RECEIVER_GONE, NULL);
 		}
 }

@@ -29,6 +29,10 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->server.status = session->server.signal = -1;
 	session->open_by = now + TIME_START;
 	session->probe.took = MSEC_NEVER;
+	session->outlet.journal = &session->journal;
+	session->outlet.handshake = &session->handshake;
+	session->outlet.server = &session->server;
+	session->outlet.config = &session->config;
 	pending_init(&session->probe.cause, SIDE_CLIENT, &session->clocks);
 	parallel_begin(session);
 	each_side (side) {
@@ -36,7 +40,8 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 
 		party->side = side;
 		party->other = &session->party[side_other(side)];
-		party->lane = lane_new();
+		party->outlet = &session->outlet;
+		party->lane = session->outlet.lanes[side] = lane_new();
 		party->lane->mute = config->dry_run;
 		pending_init(&party->pending, side, &session->clocks);
 		party->pending.lane = party->lane;
@@ -58,15 +63,15 @@ session_free(struct session *session)
 		buf_free(&session->party[side].kept);
 		pending_free(&session->party[side].tasks);
 		buf_free(&session->handshake.declared[side]);
-		buf_free(&session->acks.marks[side]);
+		buf_free(&session->party[side].marks);
 		pending_free(&session->party[side].questions);
 	}
 	parallel_end(session);
 	pending_free(&session->turns);
 	pending_free(&session->lost);
-	buf_free(&session->fault);
-	buf_free(&session->words);
-	buf_free(&session->scratch);
+	buf_free(&session->outlet.fault);
+	buf_free(&session->outlet.words);
+	buf_free(&session->outlet.scratch);
 	pending_free(&session->probe.cause);
 	buf_free(&session->handshake.version);
 	buf_free(&session->handshake.client);
@@ -76,8 +81,8 @@ session_free(struct session *session)
 		session->acks.waiting = ack->next;
 		free(ack);
 	}
-	buf_free(&session->edits.list);
-	buf_free(&session->edits.texts);
+	buf_free(&session->outlet.edits.list);
+	buf_free(&session->outlet.edits.texts);
 	buf_free(&session->server.said);
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);
@@ -91,9 +96,9 @@ session_free(struct session *session)
  * with the framing that its own bytes suggest. false: more bytes are needed.
  */
 static bool
-find_framing(struct session *session, const struct party *party, bool ended)
+find_framing(struct party *party, bool ended)
 {
-	struct handshake *handshake = &session->handshake;
+	struct handshake *handshake = party->outlet->handshake;
 	struct span bytes = lane_undecided(party->lane);
 	enum framing framing = party->side == SIDE_CLIENT ? FRAMING_NEWLINE : party->lane->framing;
 	enum framing_guess guess;
@@ -112,10 +117,10 @@ find_framing(struct session *session, const struct party *party, bool ended)
 	if (!handshake->dialect_known)
 		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 	if (handshake->plain)
-		state_note(&session->journal, SIDE_CLIENT, WHY_PLAIN, NULL,
+		state_note(party->outlet->journal, SIDE_CLIENT, WHY_PLAIN, NULL,
 		    SPAN("the client's first bytes are no JSON-RPC"));
 	each_side (side) {
-		struct party *changed = &session->party[side];
+		struct party *changed = side == party->side ? party : party->other;
 
 		if (changed->lane->framing != framing && changed->skipping == SKIP_NOTHING)
 			changed->frame = (struct frame){ .next = 0 };
@@ -144,14 +149,13 @@ note_first(const struct message *message)
 
 /* JSON-RPC 2.0 section 6: a batch has an element that is a message. */
 static bool
-is_batch(struct session *session, struct message *message, bool needs_jsonrpc)
+is_batch(struct message *message, bool needs_jsonrpc)
 {
 	struct message element;
 	size_t at = 0;
 
-	for (size_t i = 0; i < LIMIT_ELEMENTS &&
-	     message_read_element(&element, session, message, &at, needs_jsonrpc);
-	     i++)
+	for (size_t i = 0;
+	     i < LIMIT_ELEMENTS && message_read_element(&element, message, &at, needs_jsonrpc); i++)
 		if (message_is_single(&element))
 			return true;
 	return false;
@@ -159,8 +163,7 @@ is_batch(struct session *session, struct message *message, bool needs_jsonrpc)
 
 /* followed: something else stands behind the text. */
 static void
-read_text(struct session *session, struct message *message, struct party *party, struct span text,
-    bool followed)
+read_text(struct message *message, struct party *party, struct span text, bool followed)
 {
 	bool server = party->side == SIDE_SERVER;
 	/*
@@ -169,8 +172,8 @@ read_text(struct session *session, struct message *message, struct party *party,
 	 */
 	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
-	message_read(message, session, party, text, needs_jsonrpc);
-	if (message->kind == MESSAGE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
+	message_read(message, party, text, needs_jsonrpc);
+	if (message->kind == MESSAGE_BATCH && !is_batch(message, server && needs_jsonrpc))
 		message->kind = MESSAGE_NONE;
 }
 
@@ -179,7 +182,7 @@ read_text(struct session *session, struct message *message, struct party *party,
  * of it is the next frame. true: the message ends there.
  */
 static bool
-split(struct session *session, struct message *message)
+split(struct message *message)
 {
 	static const char structural[] = { ',', '}', ']', ':' };
 	const struct scan *scan = message->scan;
@@ -189,16 +192,16 @@ split(struct session *session, struct message *message)
 	if (scan->fault != SCAN_TRAILING ||
 	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
 		return false;
-	read_text(session, message, message->writer, span_part(whole, 0, scan_end(scan)), true);
+	read_text(message, message->writer, span_part(whole, 0, scan_end(scan)), true);
 	if (message->kind != MESSAGE_NONE)
 		return true;
-	read_text(session, message, message->writer, whole, false);
+	read_text(message, message->writer, whole, false);
 	return false;
 }
 
 /* Reads the frame at hand, which is whole, as a message. */
 static void
-read_frame(struct session *session, struct party *party, struct message *message)
+read_frame(struct party *party, struct message *message)
 {
 	const struct lane *lane = party->lane;
 	const struct frame *frame = &party->frame;
@@ -207,8 +210,8 @@ read_frame(struct session *session, struct party *party, struct message *message
 	bool cut;
 
 	text = framing_skip_bom(text);
-	read_text(session, message, party, text, false);
-	cut = !frame->text && split(session, message);
+	read_text(message, party, text, false);
+	cut = !frame->text && split(message);
 	if (frame->text && (message->kind != MESSAGE_BLANK || party->skipped > 0))
 		message->kind = MESSAGE_NONE;
 	message->start = lane->decided + frame->end - text.len;
@@ -219,10 +222,10 @@ read_frame(struct session *session, struct party *party, struct message *message
 
 /* Puts the text in scratch in the place of the message's, and reads the message again. */
 static void
-replace_text(struct session *session, struct message *message)
+replace_text(struct message *message)
 {
 	struct party *party = message->writer;
-	struct buf *bytes = &party->lane->bytes, *text = &session->scratch;
+	struct buf *bytes = &party->lane->bytes, *text = &message->outlet->scratch;
 	size_t broken_at = message->broken_at, at = (size_t)(message->start - party->lane->written),
 	       before = bytes->len;
 
@@ -231,7 +234,7 @@ replace_text(struct session *session, struct message *message)
 	buf_append(bytes, buf_span(text));
 	party->frame.end += bytes->len - before;
 	party->frame.next += bytes->len - before;
-	read_frame(session, party, message);
+	read_frame(party, message);
 	message->broken_at = broken_at;
 }
 
@@ -253,12 +256,12 @@ clean_single(const struct message *message, struct buf *out)
 }
 
 static size_t
-clean_batch(struct session *session, struct message *batch, struct buf *out)
+clean_batch(struct message *batch, struct buf *out)
 {
 	size_t count = 0, from = 0, at = 0;
 	struct message element;
 
-	for (; message_read_element(&element, session, batch, &at, false); from = at) {
+	for (; message_read_element(&element, batch, &at, false); from = at) {
 		buf_append(out, span_part(batch->text, from, at - element.text.len - from));
 		count += clean_single(&element, out);
 	}
@@ -271,23 +274,23 @@ clean_batch(struct session *session, struct message *batch, struct buf *out)
  * also of what is UTF-8 and half a character, and escapes what may end a line.
  */
 static void
-repair(struct session *session, struct message *message)
+repair(struct message *message)
 {
 	size_t cleaned = 0;
 
 	if (message->broken_at > 0) {
-		utf8_repair(message->text, state_scratch(session));
-		replace_text(session, message);
+		utf8_repair(message->text, state_scratch(message->outlet));
+		replace_text(message);
 	}
-	if (session->config.clean_text && message->from == SIDE_SERVER) {
+	if (message->outlet->config->clean_text && message->from == SIDE_SERVER) {
 		cleaned = message->kind == MESSAGE_BATCH ?
-		    clean_batch(session, message, state_scratch(session)) :
-		    clean_single(message, state_scratch(session));
+		    clean_batch(message, state_scratch(message->outlet)) :
+		    clean_single(message, state_scratch(message->outlet));
 		if (cleaned > 0)
-			replace_text(session, message);
+			replace_text(message);
 	}
 	message->cleaned = cleaned;
-	buf_free(&session->scratch); /* it may be large */
+	buf_free(&message->outlet->scratch); /* it may be large */
 }
 
 static void
@@ -297,9 +300,9 @@ receive_frame(struct session *session, struct party *party)
 	struct message message;
 	bool bom;
 
-	read_frame(session, party, &message);
+	read_frame(party, &message);
 	if ((message.broken_at > 0 || session->config.clean_text) && message.kind != MESSAGE_NONE)
-		repair(session, &message);
+		repair(&message);
 	bom = message.start > start + party->frame.body;
 	if (message.kind == MESSAGE_BLANK) {
 		pass_drop(&message, bom ? WHY_BOM_STRIPPED : WHY_BLANK);
@@ -323,13 +326,13 @@ hear(struct session *session, struct party *party, bool ended)
 	struct span bytes;
 	bool whole;
 
-	if (!find_framing(session, party, ended))
+	if (!find_framing(party, ended))
 		return;
 	if (session->handshake.plain)
 		lane_pass_all(party->lane);
 	/* Noise too may have been the answer to a question of canceld's own. */
 	for (; (bytes = lane_undecided(party->lane)).len > 0;
-	     requests_settle(session), buf_clear(&session->fault)) {
+	     requests_settle(session), buf_clear(&session->outlet.fault)) {
 		whole = party->skipping == SKIP_NOTHING &&
 		    frame_read(&party->frame, party->lane->framing, bytes);
 		whole |= party->side == SIDE_SERVER && frame_refuse_text(&party->frame, bytes);

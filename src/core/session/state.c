@@ -40,9 +40,7 @@ session_view(const struct session *session)
 size_t
 session_outstanding(const struct session *session, enum side requester)
 {
-	const size_t *in_state = session->party[requester].pending.in_state;
-
-	return in_state[REQUEST_WAITING] + in_state[REQUEST_CANCELLING];
+	return pending_outstanding(&session->party[requester].pending);
 }
 
 msec_t
@@ -54,12 +52,12 @@ state_grace(const struct session *session, const struct request *request)
 }
 
 struct request *
-state_next_turn(const struct session *session, struct id session_id, const struct request *after)
+state_next_turn(const struct pending *prompts, struct id session_id, const struct request *after)
 {
 	struct request *turn;
 
 	do
-		turn = pending_next_by_token(&session->client.pending, session_id, after);
+		turn = pending_next_by_token(prompts, session_id, after);
 	while ((after = turn) != NULL && !request_is_turn(turn));
 	return turn;
 }
@@ -71,7 +69,7 @@ state_turns_running(const struct session *session, struct id session_id)
 			     *turn = NULL;
 	size_t count = running != NULL && running->state == REQUEST_WAITING;
 
-	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
+	while ((turn = state_next_turn(&session->client.pending, session_id, turn)) != NULL)
 		count += request_state(turn) == REQUEST_WAITING;
 	return count;
 }
@@ -129,22 +127,23 @@ state_keep_task(struct session *session, const struct request *request, struct i
 }
 
 void
-state_count(struct session *session, const struct message *message, enum tally tally, enum why why)
+state_count(const struct message *message, enum tally tally, enum why why)
 {
-	const struct method *row = dialect_method(session->handshake.dialect, message->method);
+	const struct method *row =
+	    dialect_method(message->outlet->handshake->dialect, message->method);
 	char storage[SCAN_VALUE_MAX], shown[NAME_SHOWN];
 	struct span name = scan_string(message->scan, row->name_field, storage, sizeof(storage));
 	struct action action = action_of(VERB_END, message->from, why, NULL);
 
 	if (span_equal(message->method, ACKS_METHOD))
 		return;
-	session->journal.requests[message->from]++;
+	message->outlet->journal->requests[message->from]++;
 	action.tally = tally;
 	action.id = message->id.text;
 	action.method = message->method;
 	action.name = name_shown(name, row->name_field == SCAN_URI, shown);
 	action.elapsed = 0;
-	journal_end(&session->journal, &action);
+	journal_end(message->outlet->journal, &action);
 }
 
 void
@@ -158,14 +157,14 @@ state_note(struct journal *journal, enum side side, enum why why, const struct r
 }
 
 void
-state_send(struct session *session, enum side from, enum why why, const struct request *request,
+state_send(struct outlet *outlet, enum side from, enum why why, const struct request *request,
     struct span detail)
 {
 	struct action action = action_of(VERB_SEND, side_other(from), why, request);
 
-	state_overtake(session, from);
+	state_overtake(outlet, from);
 	action.detail = detail;
-	journal_tell(&session->journal, &action);
+	journal_tell(outlet->journal, &action);
 }
 
 void
@@ -176,5 +175,5 @@ state_note_message(enum side side, enum why why, const struct message *message, 
 	action.id = message->id.text;
 	action.method = message->method;
 	action.detail = detail;
-	journal_tell(message->journal, &action);
+	journal_tell(message->outlet->journal, &action);
 }

@@ -20,9 +20,8 @@ enum trial {
 	TRIAL_FAILED, /* it was not answered in time: the server is not probed */
 };
 
-struct probe {                    /* recovery.c: is the server alive? */
-	struct request *question; /* the question while it is not answered; or NULL */
-	struct pending cause;     /* a copy of the request that was cancelled last */
+struct probe {                /* recovery.c: is the server alive? */
+	struct pending cause; /* a copy of the request that was cancelled last */
 	uint64_t taken; /* bytes of the client's lane that the server had taken at the last check */
 	uint64_t released_to; /* how far the client's queue has waited for a probe already */
 	msec_t since;         /* idle time from which the server may have read the question */
@@ -40,13 +39,33 @@ enum skipping {
 	SKIP_UNDECIDED, /* ... whose id may stand at its end */
 };
 
+/*
+ * What canceld itself says goes out here: a message into a lane, a decision to the journal. All but
+ * the buffers is the session's, and is looked at to find the words.
+ */
+struct outlet {
+	struct journal *journal;
+	struct handshake *handshake;
+	struct server *server;
+	const struct session_config *config;
+	struct lane *lanes[2]; /* by the side that writes them */
+	uint32_t minted;       /* how many ids were minted */
+	struct edits edits;
+	/* what is wrong with the frame at hand, or a person's reason, for the log and the error */
+	struct buf fault;
+	struct buf words;   /* for a text or an id that is being composed */
+	struct buf scratch; /* for one message that is being composed; reused for the next one */
+};
+
 struct party { /* one side: the bytes it writes, and the requests it sends */
 	enum side side;
 	struct lane *lane;
 	struct frame frame;  /* the one at lane->decided */
 	struct party *other; /* the other side */
+	struct outlet *outlet;
 	struct pending pending;
 	struct pending tasks; /* which its requests became */
+	struct buf marks;     /* acks.c: how its last requests ended, by hashes of ids and tokens */
 	/* what canceld asks in its place: WAITING, with a cap as deadline */
 	struct pending questions;
 	msec_t heard;  /* steady time of its last bytes */
@@ -71,6 +90,7 @@ struct session {
 	struct journal journal; /* what was counted */
 	struct handshake handshake;
 	struct server server;
+	struct outlet outlet;
 	/* the lane of each has the bytes that this side writes; the other side reads them */
 	union {
 		struct party party[2];
@@ -81,7 +101,6 @@ struct session {
 
 	struct session_config config;
 	struct clocks clocks;
-	uint32_t minted; /* how many ids were minted */
 	/* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
 	struct pending turns;
 	struct pending lost; /* ACP: by id, sessions that no agent has opened again; shown: why */
@@ -103,11 +122,6 @@ struct session {
 	const struct request *excuse;
 	/* steady time when the server last waited for an answer of the client's */
 	msec_t client_owed;
-	struct edits edits;
-	/* what is wrong with the frame at hand, or a person's reason, for the log and the error */
-	struct buf fault;
-	struct buf words;   /* for a text or an id that is being composed */
-	struct buf scratch; /* for one message that is being composed; reused for the next one */
 };
 
 /* An action about a request or task, which may be NULL. */
@@ -152,7 +166,7 @@ msec_t state_grace(const struct session *session, const struct request *request)
  * ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones
  * come last; or NULL.
  */
-struct request *state_next_turn(const struct session *session, struct id session_id,
+struct request *state_next_turn(const struct pending *prompts, struct id session_id,
     const struct request *after);
 
 /* ACP: how many turns of this session run that were not cancelled. */
@@ -211,17 +225,16 @@ void state_keep_task(struct session *session, const struct request *request, str
  * Counts the request at hand, which does not enter the table, and its end, under this word;
  * $/canceld/cancel is not counted.
  */
-void state_count(struct session *session, const struct message *message, enum tally tally,
-    enum why why);
+void state_count(const struct message *message, enum tally tally, enum why why);
 
 /*
  * Whether canceld's own messages to that side are written: to a server until it or canceld has
  * closed its stdin.
  */
 static inline bool
-state_may_write(const struct session *session, enum side to)
+state_may_write(const struct server *server, enum side to)
 {
-	return to == SIDE_CLIENT || !(server_is_deaf(&session->server) || session->server.shut);
+	return to == SIDE_CLIENT || !(server_is_deaf(server) || server->shut);
 }
 
 /*
@@ -229,10 +242,9 @@ state_may_write(const struct session *session, enum side to)
  * go on.
  */
 static inline bool
-state_is_blocked(const struct session *session)
+state_is_blocked(const struct server *server)
 {
-	return session->probe.question != NULL || session->server.life == SERVER_STUCK ||
-	    server_is_replaying(&session->server);
+	return server->probe != NULL || server->life == SERVER_STUCK || server_is_replaying(server);
 }
 
 /*
@@ -252,10 +264,10 @@ state_owes_answer(const struct session *session, enum side requester)
 
 /* The empty scratch buffer, to compose one message in; its content lasts until the next call. */
 static inline struct buf *
-state_scratch(struct session *session)
+state_scratch(struct outlet *outlet)
 {
-	buf_clear(&session->scratch);
-	return &session->scratch;
+	buf_clear(&outlet->scratch);
+	return &outlet->scratch;
 }
 
 /*
@@ -263,20 +275,20 @@ state_scratch(struct session *session)
  * them.
  */
 static inline void
-state_overtake(struct session *session, enum side from)
+state_overtake(struct outlet *outlet, enum side from)
 {
-	lane_overtake(session->party[from].lane, buf_span(&session->scratch));
+	lane_overtake(outlet->lanes[from], buf_span(&outlet->scratch));
 }
 
 static inline void
-state_answer(struct session *session, enum side from)
+state_answer(struct outlet *outlet, enum side from)
 {
-	lane_answer(session->party[from].lane, buf_span(&session->scratch));
+	lane_answer(outlet->lanes[from], buf_span(&outlet->scratch));
 }
 
 /* The same, ahead of all messages, with its note about a request, which may be NULL. */
-void state_send(struct session *session, enum side from, enum why why,
-    const struct request *request, struct span detail);
+void state_send(struct outlet *outlet, enum side from, enum why why, const struct request *request,
+    struct span detail);
 
 /* Whether the request is a turn of an ACP session; its token is the session's id. */
 static inline bool

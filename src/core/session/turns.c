@@ -13,9 +13,9 @@
 
 /* v2 */
 static bool
-runs_on(const struct session *session)
+runs_on(const struct handshake *handshake)
 {
-	return session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON;
+	return handshake->dialect->flags & DIALECT_TURNS_RUN_ON;
 }
 
 void
@@ -26,11 +26,13 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
-	for (turn = NULL; (turn = state_next_turn(session, session_id, turn)) != NULL;) {
+	for (turn = NULL;
+	     (turn = state_next_turn(&session->client.pending, session_id, turn)) != NULL;) {
 		bool reached = request_state(turn) != REQUEST_QUEUED;
 
 		turn->told |= reached;
-		if (reached && state_may_write(session, SIDE_SERVER) && !session->config.no_cancel)
+		if (reached && state_may_write(&session->server, SIDE_SERVER) &&
+		    !session->config.no_cancel)
 			state_tell(session, turn);
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
@@ -51,9 +53,8 @@ turns_end(struct session *session, struct id session_id, bool by_client)
  * and was not told stays so.
  */
 static void
-run(struct session *session, struct id session_id, bool told)
+run(struct pending *turns, struct id session_id, bool told)
 {
-	struct pending *turns = &session->turns;
 	struct request *turn = pending_find(turns, session_id, NAME_ID);
 
 	if (turn == NULL && turns->count < LIMIT_TURNS)
@@ -68,11 +69,12 @@ turns_decide(struct session *session, struct request *request, enum decide_event
     struct message *message)
 {
 	/* Only the answer to a prompt begins its turn. A stopReason, as in v1, would end it. */
-	bool begun = request_is_turn(request) && runs_on(session) && event <= EVENT_CONFIRMED &&
-	    scan_has(message->scan, SCAN_RESULT) && !scan_has(message->scan, SCAN_STOP_REASON);
+	bool begun = request_is_turn(request) && runs_on(&session->handshake) &&
+	    event <= EVENT_CONFIRMED && scan_has(message->scan, SCAN_RESULT) &&
+	    !scan_has(message->scan, SCAN_STOP_REASON);
 
 	if (begun)
-		run(session, request->token, request->told);
+		run(&session->turns, request->token, request->told);
 	if (apply(session, request, event, message))
 		turns_end(session, request->token, session->client_ended);
 	if (begun)
@@ -88,36 +90,38 @@ turns_join(struct session *session, struct request *request)
 
 	if (state_turns_running(session, session_id) > 0)
 		return;
-	while ((turn = state_next_turn(session, session_id, turn)) != NULL) {
+	while ((turn = state_next_turn(&session->client.pending, session_id, turn)) != NULL) {
 		ending |= turn->state == REQUEST_CANCELLING;
 		ended |= turn->state == REQUEST_ABANDONED;
 	}
-	request->apart = runs_on(session) && !ending;
+	request->apart = runs_on(&session->handshake) && !ending;
 	if (ending || (ended && !request->apart))
 		apply_grace(session, request);
 }
 
 void
-turns_renew(struct session *session, struct id session_id)
+turns_renew(struct pending *prompts, struct id session_id)
 {
 	struct request *turn = NULL;
 
-	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
+	while ((turn = state_next_turn(prompts, session_id, turn)) != NULL)
 		turn->superseded = true;
 }
 
 struct request *
-turns_silenced(const struct session *session, struct id session_id, const struct scan *update)
+turns_silenced(const struct message *update, struct id session_id)
 {
-	struct request *turn = state_next_turn(session, session_id, NULL);
+	const struct pending *prompts = &update->reader->pending;
+	struct request *turn = state_next_turn(prompts, session_id, NULL);
 
 	/* v2: a turn ends only when the agent says so. */
-	if (request_is_awaited(turn) || runs_on(session) || !dialect_is_of_turn(update) ||
+	if (request_is_awaited(turn) || runs_on(update->outlet->handshake) ||
+	    !dialect_is_of_turn(update->scan) ||
 	    /* a tool call may end later */
-	    dialect_ends_task(scan_text(update, SCAN_UPDATE_STATUS)))
+	    dialect_ends_task(message_value(update, SCAN_UPDATE_STATUS)))
 		return NULL;
 	while (turn != NULL && turn->superseded)
-		turn = state_next_turn(session, session_id, turn);
+		turn = state_next_turn(prompts, session_id, turn);
 	return turn;
 }
 
@@ -140,10 +144,11 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 		message->urgent = true;
 	else if (turn != NULL)
 		*moot = WHY_REPEATED_CANCEL;
-	for (turn = state_next_turn(session, session_id, NULL); turn != NULL; turn = next) {
+	for (turn = state_next_turn(&session->client.pending, session_id, NULL); turn != NULL;
+	     turn = next) {
 		enum request_state state = request_state(turn);
 
-		next = state_next_turn(session, session_id, turn);
+		next = state_next_turn(&session->client.pending, session_id, turn);
 		message->urgent |= state != REQUEST_QUEUED && !turn->told;
 		if (state == REQUEST_CANCELLING)
 			*moot = WHY_REPEATED_CANCEL;
@@ -159,22 +164,22 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 }
 
 static void
-forward(struct session *session, struct message *message, enum why why)
+forward(struct message *message, enum why why)
 {
-	if (cancel_withhold(session, message))
+	if (cancel_withhold(message))
 		return;
 	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
 		pass_drop(message, why);
 	} else if (message->kind == MESSAGE_NOTIFICATION) {
 		if (!message->urgent || message->batch != NULL)
-			session->handshake.front = message->start + 1;
-		pass_on(session, message, why);
+			message->outlet->handshake->front = message->start + 1;
+		pass_on(message, why);
 	} else {
-		compose_json(state_scratch(session), COMPOSE_TURN_CANCEL,
-		    session->handshake.dialect->turn_cancel,
+		compose_json(state_scratch(message->outlet), COMPOSE_TURN_CANCEL,
+		    message->outlet->handshake->dialect->turn_cancel,
 		    message_value(message, SCAN_SESSION_ID));
 		pass_take(message, why);
-		state_overtake(session, SIDE_CLIENT);
+		state_overtake(message->outlet, SIDE_CLIENT);
 	}
 }
 
@@ -186,10 +191,10 @@ turns_cancelled(struct session *session, struct message *message)
 
 	if (message->kind == MESSAGE_REQUEST) {
 		state_note_message(SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
-		reply_result(session, SIDE_CLIENT, message->id.text, SPAN("null"));
-		state_count(session, message, TALLY_ANSWERED, WHY_REPAIRED);
+		reply_result(&session->outlet, SIDE_CLIENT, message->id.text, SPAN("null"));
+		state_count(message, TALLY_ANSWERED, WHY_REPAIRED);
 	}
-	forward(session, message, message->urgent ? WHY_CANCEL_FORWARDED : moot);
+	forward(message, message->urgent ? WHY_CANCEL_FORWARDED : moot);
 	if (last != NULL && message->batch == NULL)
 		recovery_probe(session, last);
 }
@@ -205,9 +210,9 @@ turns_note_work(struct session *session, struct id session_id, bool idle)
 	 * Without a prompt, the agent has begun by itself, or the client has resumed a session that
 	 * was at work.
 	 */
-	if (!idle && runs_on(session) && running == NULL &&
-	    state_next_turn(session, session_id, NULL) == NULL)
-		run(session, session_id, false);
+	if (!idle && runs_on(&session->handshake) && running == NULL &&
+	    state_next_turn(&session->client.pending, session_id, NULL) == NULL)
+		run(&session->turns, session_id, false);
 	else if (idle && running != NULL)
 		pending_remove(running);
 }
@@ -225,16 +230,16 @@ turns_lost(struct session *session, bool last)
 
 		action.method = span_of(update);
 		action.name = unescaped(turn->id.text, plain, sizeof(plain));
-		compose_json(state_scratch(session),
+		compose_json(state_scratch(&session->outlet),
 		    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"sessionId\":%b,\"update\":{\"sessionUpdate\":\"state_update\","
 		    "\"state\":\"idle\",\"stopReason\":",
 		    update, turn->id.text);
-		compose_json(&session->scratch,
+		compose_json(&session->outlet.scratch,
 		    turn->state == REQUEST_CANCELLING ?
 			"\"cancelled\"}}}" :
 			"\"error\",\"error\":{\"code\":%d,\"message\":\"canceld: the turn was lost with the agent\"}}}}",
 		    (int64_t)session->handshake.dialect->failure_code);
-		state_answer(session, SIDE_SERVER);
+		state_answer(&session->outlet, SIDE_SERVER);
 		journal_tell(&session->journal, &action);
 	}
 	pending_clear(&session->turns);
@@ -248,10 +253,11 @@ turns_left(struct session *session)
 	if (!session->client_left)
 		return;
 	each_request (turn, &session->turns)
-		if (turn->state == REQUEST_WAITING && cancel_turns(session, NULL, turn->id))
+		if (turn->state == REQUEST_WAITING &&
+		    cancel_turns(&session->outlet, NULL, turn->id))
 			turns_end(session, turn->id, true);
 	each_request (turn, &session->client.pending)
 		if (request_is_turn(turn) && !turn->told && !turn->withheld &&
-		    cancel_turns(session, NULL, turn->token))
+		    cancel_turns(&session->outlet, NULL, turn->token))
 			turns_end(session, turn->token, true);
 }

@@ -23,11 +23,10 @@ void turns_join(struct session *session, struct request *request);
  * The session has a new prompt, or is opened again: what the agent says from now on belongs to no
  * former turn.
  */
-void turns_renew(struct session *session, struct id session_id);
+void turns_renew(struct pending *prompts, struct id session_id);
 
 /* The turn, ended by canceld, to which this late session/update belongs; or NULL. */
-struct request *turns_silenced(const struct session *session, struct id session_id,
-    const struct scan *update);
+struct request *turns_silenced(const struct message *update, struct id session_id);
 
 /*
  * ACP "Prompt Turn", Cancellation: the client's session/cancel cancels all turns of its session,
