@@ -121,7 +121,6 @@ starter_open(char **command)
 		if (dup2(line[1], LINE) < 0 || dup2(LINE, STDOUT_FILENO) < 0)
 			_exit(1);
 		close(line[0]);
-		close(line[1]);
 		run(command);
 	}
 	close(line[1]);

@@ -348,7 +348,7 @@ keep_folders(const char *const folders[])
 	long version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION);
 	uint64_t rights = LANDLOCK_WRITES | (version > 1 ? LANDLOCK_REFER : 0) |
 	    (version > 2 ? LANDLOCK_TRUNCATE : 0);
-	int rules = version < 1 ? -1 : (int)syscall(LANDLOCK_CREATE, &rights, sizeof(rights), 0);
+	int rules = (int)syscall(LANDLOCK_CREATE, &rights, sizeof(rights), 0);
 
 	if (rules < 0)
 		return;
