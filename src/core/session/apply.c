@@ -132,14 +132,14 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 }
 
 void
-apply_grace(struct session *session, struct request *request)
+apply_grace(const struct outlet *outlet, struct request *request)
 {
-	msec_t grace = state_grace(session, request);
+	msec_t grace = state_grace(outlet->config, request);
 
 	alarm_disarm(&request->idle);
 	/* A deaf server hears of no cancel, so its grace does not begin again. */
-	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
-	    alarm_due(&request->hard) < session->clocks.steady + grace)
+	if (request->from == SIDE_CLIENT && server_is_deaf(outlet->server) &&
+	    alarm_due(&request->hard) < request->in->clocks->steady + grace)
 		return;
 	pending_arm(request, grace);
 	request->graced = true;
@@ -189,7 +189,7 @@ note_end(struct session *session, struct request *request, unsigned steps, enum 
 	}
 	journal_end(&session->journal, &action);
 	if (request == session->excuse)
-		session->excuse = state_excuse(session, request->older);
+		session->excuse = state_excuse(&session->server, request->older);
 	acks_end(session, request,
 	    steps & DECIDE_COMPLETED     ? OUTCOME_COMPLETED :
 		steps & DECIDE_CONFIRMED ? OUTCOME_CONFIRMED :
@@ -198,7 +198,7 @@ note_end(struct session *session, struct request *request, unsigned steps, enum 
 }
 
 static void
-enter_state(struct session *session, struct request *request, enum request_state next)
+enter_state(const struct outlet *outlet, struct request *request, enum request_state next)
 {
 	if (next == REQUEST_ENDED) {
 		pending_remove(request);
@@ -206,11 +206,11 @@ enter_state(struct session *session, struct request *request, enum request_state
 	}
 	pending_move(request, next);
 	if (next == REQUEST_CANCELLING) {
-		apply_grace(session, request);
+		apply_grace(outlet, request);
 		return;
 	}
 	alarm_disarm(&request->idle);
-	parallel_abandon(session, request);
+	parallel_abandon(outlet, request);
 	pending_arm(request, TIME_LINGER);
 }
 
@@ -244,7 +244,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 			buf_clear(&session->server.refused); /* it goes on without that */
 		pending_extend(request);
 		if (alarm_armed(&request->beat.alarm))
-			heartbeat_put_off(session, request, message);
+			heartbeat_put_off(request, message);
 	}
 	if (request_is_awaited(request) &&
 	    (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
@@ -252,6 +252,6 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		    event <= EVENT_CONFIRMED ? message : NULL);
 	buf_clear(&session->outlet.fault);
 	if (cell->next != request->state)
-		enter_state(session, request, (enum request_state)cell->next);
+		enter_state(&session->outlet, request, (enum request_state)cell->next);
 	return told;
 }

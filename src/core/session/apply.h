@@ -14,4 +14,4 @@ bool apply(struct session *session, struct request *request, enum decide_event e
  * Replaces the request's deadlines by the grace. A request that waits has one if the server is
  * deaf, or if the agent sent it in a turn that was cancelled.
  */
-void apply_grace(struct session *session, struct request *request);
+void apply_grace(const struct outlet *outlet, struct request *request);

@@ -85,25 +85,27 @@ cancel_turns(struct outlet *outlet, const struct request *request, struct id ses
 bool
 cancel_send(struct session *session, struct request *request)
 {
-	struct span obstacle = obstacle_to(&session->outlet, request->from, request);
+	struct outlet *outlet = &session->outlet;
+	struct span obstacle = obstacle_to(outlet, request->from, request);
 	enum side receiver = side_other(request->from);
 
 	if (session->handshake.dialect->cancel == NULL) {
 		obstacle = SPAN("the protocol has none");
 	} else if (request->traits & METHOD_NO_CANCEL) {
 		obstacle = SPAN("the protocol forbids it");
-	} else if (obstacle.len == 0 && receiver == SIDE_SERVER && !state_is_settled(session)) {
+	} else if (obstacle.len == 0 && receiver == SIDE_SERVER &&
+	    !state_is_settled(&session->client)) {
 		obstacle = SPAN("the session is not open yet");
 		request->withheld = session->era_awaited = true;
 	}
-	if (report_obstacle(&session->outlet, request->from, request, obstacle))
+	if (report_obstacle(outlet, request->from, request, obstacle))
 		return false;
 	state_tell(session, request);
 	if (is_only_turn(session, request))
-		return cancel_turns(&session->outlet, request, request->token);
-	compose_cancel(&session->outlet, receiver, request->wire_id, own_reason(request->from),
+		return cancel_turns(outlet, request, request->token);
+	compose_cancel(outlet, receiver, request->wire_id, own_reason(request->from),
 	    request->meta);
-	state_send(&session->outlet, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
+	state_send(outlet, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
 }
 
@@ -175,23 +177,24 @@ cancel_pass(struct message *message)
 void
 cancel_task(struct session *session, const struct request *request, struct span task_id)
 {
+	struct outlet *outlet = &session->outlet;
 	const struct dialect *dialect = session->handshake.dialect;
 	enum side requester = request->from;
 	const struct request *question;
-	struct span obstacle = obstacle_to(&session->outlet, requester, NULL);
+	struct span obstacle = obstacle_to(outlet, requester, NULL);
 
 	if (!handshake_may_cancel_task(&session->handshake, request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
 	else if (session->party[requester].questions.count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
-	if (report_obstacle(&session->outlet, requester, request, obstacle))
+	if (report_obstacle(outlet, requester, request, obstacle))
 		return;
 	question = questions_add(&session->party[requester], dialect->task_cancel, SPAN_NONE,
 	    id_is_string(request->id), TIME_LINGER);
-	compose_json(state_scratch(&session->outlet),
+	compose_json(state_scratch(outlet),
 	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\",\"params\":{\"taskId\":%b%m}}",
 	    question->id.text, dialect->task_cancel, task_id, request->meta);
-	state_send(&session->outlet, requester, WHY_TASK_CANCEL_SENT, request, task_id);
+	state_send(outlet, requester, WHY_TASK_CANCEL_SENT, request, task_id);
 	if (session->config.kill_ignoring > 0)
 		state_keep_task(session, request, id_of(task_id));
 }

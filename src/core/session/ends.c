@@ -19,11 +19,11 @@ goes_on(const struct request *request)
 
 /* Whether the server has the whole request and may answer it, so that it is waited for. */
 static bool
-is_owed(const struct session *session, const struct request *request)
+is_owed(const struct server *server, const struct request *request)
 {
-	const struct lane *lane = session->client.lane;
+	const struct lane *lane = request->in->lane;
 
-	if (session->server.life == SERVER_RETIRED && goes_on(request))
+	if (server->life == SERVER_RETIRED && goes_on(request))
 		return false;
 	return request_is_awaited(request) &&
 	    request->end <= (request->urgent ? lane->urgent_gone : lane->written);
@@ -97,7 +97,7 @@ session_ended_on_probe(const struct session *session)
 
 	while (request != NULL &&
 	    !((request->traits & METHOD_DISCOVERY) && request->state == REQUEST_WAITING &&
-		is_owed(session, request)))
+		is_owed(&session->server, request)))
 		request = request->newer;
 	return request != NULL && !session->server.served && !session->server.restarted &&
 	    !session->config.dry_run;
@@ -151,8 +151,8 @@ session_server_deaf(struct session *session, bool retired)
 	 */
 	session->server_party.heard = now;
 	for (request = client->pending.oldest; request != NULL; request = next) {
-		msec_t grace = state_grace(session, request);
-		bool owed = is_owed(session, request);
+		msec_t grace = state_grace(&session->config, request);
+		bool owed = is_owed(&session->server, request);
 
 		next = request->newer;
 		if (request->state == REQUEST_WAITING && owed &&
@@ -187,10 +187,10 @@ session_server_owes(const struct session *session)
 	msec_t silent = session->clocks.steady - session->server_party.heard;
 
 	if (session->handshake.plain ||
-	    (session->client.untracked > 0 && silent < state_grace(session, NULL)))
+	    (session->client.untracked > 0 && silent < state_grace(&session->config, NULL)))
 		return true;
 	each_request (request, &session->client.pending)
-		if (is_owed(session, request))
+		if (is_owed(&session->server, request))
 			return true;
 	return false;
 }

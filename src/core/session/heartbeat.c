@@ -10,19 +10,19 @@
 static const double step_part = 1.0 / (double)((int64_t)1 << 40);
 
 static void
-arm(const struct session *session, struct request *request)
+arm(const struct session_config *config, struct request *request)
 {
-	alarm_arm(&request->in->beats, &request->beat.alarm, session->config.heartbeat,
-	    session->clocks.steady);
+	alarm_arm(&request->in->beats, &request->beat.alarm, config->heartbeat,
+	    request->in->clocks->steady);
 }
 
 void
-heartbeat_begin(struct session *session, struct request *request)
+heartbeat_begin(const struct outlet *outlet, struct request *request)
 {
-	if (session->config.heartbeat > 0 && session->handshake.dialect->heartbeat != NULL &&
+	if (outlet->config->heartbeat > 0 && outlet->handshake->dialect->heartbeat != NULL &&
 	    request->from == SIDE_CLIENT && request->token.text.len > 0 &&
 	    !(request->flags & REQUEST_ASKED))
-		arm(session, request);
+		arm(outlet->config, request);
 }
 
 /* LSP 3.17 "Work Done Progress": a report stands between the begin and the end of the work. */
@@ -33,17 +33,18 @@ note_work(struct beat *beat, struct span kind)
 }
 
 void
-heartbeat_put_off(struct session *session, struct request *request, const struct message *message)
+heartbeat_put_off(struct request *request, const struct message *message)
 {
-	const struct progress_form *form = &session->handshake.dialect->progress_form;
-	struct id token = message_id(message, session->handshake.dialect->progress_field);
+	const struct dialect *dialect = message->outlet->handshake->dialect;
+	const struct progress_form *form = &dialect->progress_form;
+	struct id token = message_id(message, dialect->progress_field);
 	struct span params = scan_bytes(message->scan, SCAN_PARAMS);
 	struct beat *beat = &request->beat;
 	double value;
 
-	if (!span_is(message->method, session->handshake.dialect->progress))
+	if (!span_is(message->method, dialect->progress))
 		return; /* what a stream says restarts no client's timeout */
-	arm(session, request);
+	arm(message->outlet->config, request);
 	/* else of partial results */
 	if (form->in != NULL && id_equal(token.text, request->wire_token))
 		note_work(beat, json_member(json_member(params, form->in), "kind"));
@@ -109,7 +110,7 @@ heartbeat_expire(struct session *session)
 
 	while ((request = timeline_due(&session->client.pending.beats, session->clocks.steady)) !=
 	    NULL) {
-		arm(session, request);
+		arm(&session->config, request);
 		send(session, request);
 	}
 }

@@ -40,7 +40,7 @@ on_cancel(struct session *session, struct message *message)
 	struct id id = message_id(message, message->cancel->field);
 	struct request *request = pending_find(&message->writer->pending, id, NAME_ID);
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
-	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
+	bool owed = message->cancel->owes || state_owes_answer(message->outlet, message->from);
 
 	message->request = request;
 	message->bound = message->from == SIDE_CLIENT && request != NULL &&

@@ -63,9 +63,9 @@ session_next_request(const struct session *session, enum side from, const struct
  * newest one with the id may have the same id.
  */
 static struct request *
-find(const struct session *session, enum side from, struct span id, uint64_t serial)
+find(const struct pending *pending, struct span id, uint64_t serial)
 {
-	struct request *request = pending_find(&session->party[from].pending, id_of(id), NAME_ID);
+	struct request *request = pending_find(pending, id_of(id), NAME_ID);
 
 	while (request != NULL && serial != 0 && request->serial != serial)
 		request = request->older;
@@ -76,7 +76,7 @@ enum cancelling
 session_cancel(struct session *session, enum side from, struct span id, uint64_t serial,
     struct span reason)
 {
-	struct request *request = find(session, from, id, serial);
+	struct request *request = find(&session->party[from].pending, id, serial);
 
 	if (!request_is_awaited(request))
 		return CANCELLING_NONE;

@@ -85,30 +85,30 @@ parallel_next(const struct session *session)
 }
 
 void
-parallel_send(struct session *session, struct request *request)
+parallel_send(struct party *client, struct request *request)
 {
 	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
-	struct lane *lane = session->client.lane;
+	struct lane *lane = client->lane;
 
 	lane_overtake(lane, buf_span(&request->seat->held));
 	pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
-	journal_tell(&session->journal, &action);
+	journal_tell(client->outlet->journal, &action);
 	pending_unhold(request);
-	request->seat->waited = session->clocks.steady - request->received;
+	request->seat->waited = request->in->clocks->steady - request->received;
 	request->seat->place->spare--;
-	request->heard = lane_received_to(session->server_party.lane);
+	request->heard = lane_received_to(client->other->lane);
 	if (request->since != MSEC_NEVER)
 		pending_start_idle(request);
 }
 
 void
-parallel_abandon(struct session *session, struct request *request)
+parallel_abandon(const struct outlet *outlet, struct request *request)
 {
-	msec_t grace = state_grace(session, request),
-	       left = alarm_due(&request->hard) - session->clocks.steady;
+	msec_t grace = state_grace(outlet->config, request),
+	       left = alarm_due(&request->hard) - request->in->clocks->steady;
 
 	if (request->graced && left < grace)
 		grace = left > 0 ? left : 0;
-	if (request->seat != NULL && !(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
-		alarm_arm(&request->in->idle, &request->idle, grace, session->clocks.idle);
+	if (request->seat != NULL && !(outlet->handshake->dialect->flags & DIALECT_OWES_ANSWER))
+		alarm_arm(&request->in->idle, &request->idle, grace, request->in->clocks->idle);
 }

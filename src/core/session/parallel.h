@@ -20,10 +20,10 @@ void parallel_hold(struct message *message);
 
 /* The held request that can be sent now; or NULL. Sends it. */
 struct request *parallel_next(const struct session *session);
-void parallel_send(struct session *session, struct request *request);
+void parallel_send(struct party *client, struct request *request);
 
 /*
  * The request's answer is awaited no more. If none is owed, the request keeps its place for the
  * grace.
  */
-void parallel_abandon(struct session *session, struct request *request);
+void parallel_abandon(const struct outlet *outlet, struct request *request);

@@ -27,7 +27,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct id target = message_id(message, SCAN_PARAMS_ID);
 	struct request *request = pending_find(&session->client.pending, target, NAME_ID);
-	bool owed = state_owes_answer(session, SIDE_CLIENT);
+	bool owed = state_owes_answer(&session->outlet, SIDE_CLIENT);
 
 	pass_discard(message);
 	if (message->id.text.len == 0)
@@ -287,7 +287,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	requests_set_deadline(session->config.policy, request, POLICY_CAP);
 	if (message->from == SIDE_SERVER)
 		request->answer = answers_find(message, row->traits, &request->items);
-	heartbeat_begin(session, request);
+	heartbeat_begin(&session->outlet, request);
 	if ((row->traits & METHOD_RESULT) &&
 	    (task = pending_find(&message->writer->tasks, message_id(message, SCAN_TASK_ID),
 		 NAME_ID)) != NULL)

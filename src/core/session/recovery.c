@@ -17,7 +17,7 @@ static void
 release_queue(struct session *session)
 {
 	session->probe.released_to = session->client.lane->decided;
-	state_release(session);
+	state_release(&session->client);
 }
 
 void
@@ -39,7 +39,7 @@ bool
 recovery_may_try(const struct session *session)
 {
 	return session->probe.trial == TRIAL_DUE && may_ask(session) &&
-	    session->server.probe == NULL && state_is_settled(session) &&
+	    session->server.probe == NULL && state_is_settled(&session->client) &&
 	    session_outstanding(session, SIDE_CLIENT) == 0 &&
 	    session_outstanding(session, SIDE_SERVER) == 0;
 }
@@ -123,7 +123,7 @@ recovery_ask_again(struct session *session)
 	if (!session->probe.again || session->server.probe != NULL)
 		return;
 	/* Cancels that were withheld go out first: see requests_settle. */
-	session->era_awaited |= !state_is_settled(session);
+	session->era_awaited |= !state_is_settled(&session->client);
 	if (!session->era_awaited)
 		send_probe(session);
 }
@@ -238,8 +238,8 @@ recovery_ignored(struct session *session, const struct request *request)
 void
 recovery_expect_heed(struct session *session, struct request *request)
 {
-	msec_t left =
-	    state_heed_time(session, request) - (session->clocks.steady - session->clocks.unread);
+	msec_t left = state_heed_time(&session->config, request) -
+	    (session->clocks.steady - session->clocks.unread);
 
 	alarm_disarm(&request->heed);
 	if (left > 0) /* what lay in the pipe was written sooner */
@@ -365,7 +365,7 @@ session_ping(struct session *session)
 	if (obstacle != NULL)
 		return obstacle;
 	if (session->server.life != SERVER_OPEN || !session->handshake.opened ||
-	    !state_is_settled(session))
+	    !state_is_settled(&session->client))
 		return "the handshake is not answered, and before that it may not be asked";
 	if (!session->handshake.framing_known)
 		return "the client has sent nothing yet, which would show how messages are framed";
@@ -423,16 +423,16 @@ send_records(struct session *session, enum server_life stage, unsigned trait)
 
 /* Repeats the streams that the former server had: see session_server_gone. */
 static void
-send_streams(struct session *session)
+send_streams(struct party *client)
 {
-	const struct lane *lane = session->client.lane;
+	const struct lane *lane = client->lane;
 	struct request *request;
 
-	each_request (request, &session->client.pending) {
+	each_request (request, &client->pending) {
 		if (request->start != REQUEST_UNSENT || request_waits(request))
 			continue;
 		request->repeats = request->begun;
-		send_again(&session->outlet, buf_span(&request->record), request);
+		send_again(client->outlet, buf_span(&request->record), request);
 		pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
 	}
 }
@@ -520,8 +520,8 @@ replay(struct session *session)
 		return;
 	server_enter(&session->server, SERVER_OPEN);
 	buf_clear(&session->server.refusal);
-	state_release(session);
-	send_streams(session);
+	state_release(&session->client);
+	send_streams(&session->client);
 	state_note(&session->journal, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(&session->outlet);
 }

@@ -246,6 +246,7 @@ explain(struct session *session, struct answer *answer, const struct request *re
 void
 reply_to(struct session *session, const struct request *request, enum why why)
 {
+	struct outlet *outlet = &session->outlet;
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct ending *ending = ending_of(session, request, why);
 	bool cancelled = ending->tally == TALLY_CANCELLED;
@@ -271,12 +272,12 @@ reply_to(struct session *session, const struct request *request, enum why why)
 	};
 
 	if (why == WHY_ANSWERED_FOR_CLIENT) {
-		reply_result(&session->outlet, request->from, request->id.text,
-		    answers_result(&session->outlet.words, request->answer, request->items));
+		reply_result(outlet, request->from, request->id.text,
+		    answers_result(&outlet->words, request->answer, request->items));
 		return;
 	}
 	if ((by_canceld || cancelled) && !runs_on && request->row->cancelled != NULL) {
-		reply_result(&session->outlet, request->from, request->id.text,
+		reply_result(outlet, request->from, request->id.text,
 		    span_of(request->row->cancelled));
 		return;
 	}
@@ -286,7 +287,7 @@ reply_to(struct session *session, const struct request *request, enum why why)
 		answer.code = request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND :
 								   dialect->timeout_code;
 	explain(session, &answer, request, ending, why);
-	write_answer(&session->outlet, request->from, &answer);
+	write_answer(outlet, request->from, &answer);
 }
 
 /* --- messages that did not enter the table */

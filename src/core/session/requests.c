@@ -100,12 +100,12 @@ void
 requests_settle(struct session *session)
 {
 	bool open = session->waiting && !state_is_opening(session);
-	bool settled = session->era_awaited && state_is_settled(session);
+	bool settled = session->era_awaited && state_is_settled(&session->client);
 	struct request *request;
 
 	decline_lost(session);
 	while ((request = parallel_next(session)) != NULL)
-		parallel_send(session, request);
+		parallel_send(&session->client, request);
 	if (!open && !settled)
 		return;
 	session->waiting &= !open;

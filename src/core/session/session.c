@@ -446,7 +446,7 @@ next_wake(const struct session *session, bool stalled)
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
-	if ((session->era_awaited && state_is_settled(session)) ||
+	if ((session->era_awaited && state_is_settled(&session->client)) ||
 	    (session->waiting && !state_is_opening(session)) || recovery_may_try(session) ||
 	    parallel_next(session) != NULL)
 		return clocks->now;

@@ -7,14 +7,14 @@ state_asks_person(const struct party *server)
 }
 
 bool
-state_is_settled(const struct session *session)
+state_is_settled(const struct party *client)
 {
-	const struct handshake *handshake = &session->handshake;
+	const struct handshake *handshake = client->outlet->handshake;
 
 	if (!(handshake->dialect->flags & DIALECT_HAS_ERAS))
-		return session->client.pending.handshakes == 0;
+		return client->pending.handshakes == 0;
 	if (handshake->era == ERA_MODERN)
-		return session->client.lane->written >= handshake->front;
+		return client->lane->written >= handshake->front;
 	return handshake->era == ERA_LEGACY && handshake->opened;
 }
 
@@ -44,10 +44,10 @@ session_outstanding(const struct session *session, enum side requester)
 }
 
 msec_t
-state_grace(const struct session *session, const struct request *request)
+state_grace(const struct session_config *config, const struct request *request)
 {
-	if (session->config.grace != MSEC_NEVER)
-		return session->config.grace;
+	if (config->grace != MSEC_NEVER)
+		return config->grace;
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
@@ -75,20 +75,20 @@ state_turns_running(const struct session *session, struct id session_id)
 }
 
 void
-state_release(struct session *session)
+state_release(struct party *client)
 {
 	struct request *request;
 
-	each_request (request, &session->client.pending)
+	each_request (request, &client->pending)
 		if (request_is_held(request) && request->since != MSEC_NEVER)
 			pending_start_idle(request);
-	lane_stop_at(session->client.lane, LANE_FREE);
+	lane_stop_at(client->lane, LANE_FREE);
 }
 
 msec_t
-state_heed_time(const struct session *session, const struct request *request)
+state_heed_time(const struct session_config *config, const struct request *request)
 {
-	msec_t time = session->config.kill_ignoring, grace = state_grace(session, request);
+	msec_t time = config->kill_ignoring, grace = state_grace(config, request);
 
 	return time > grace ? time : grace;
 }
@@ -98,9 +98,10 @@ state_tell(struct session *session, struct request *request)
 {
 	if (session->config.kill_ignoring > 0 && !request->cancel_sent &&
 	    request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL)) {
-		session->excuse = state_excuse(session, session->server_party.pending.newest);
-		alarm_arm(&request->in->heed, &request->heed, state_heed_time(session, request),
-		    session->clocks.steady);
+		session->excuse =
+		    state_excuse(&session->server, session->server_party.pending.newest);
+		alarm_arm(&request->in->heed, &request->heed,
+		    state_heed_time(&session->config, request), session->clocks.steady);
 	}
 	request->cancel_sent = true;
 }

@@ -160,7 +160,7 @@ bool state_asks_person(const struct party *server);
 /*
  * How long the receiver may still take to answer a request that was cancelled. request may be NULL.
  */
-msec_t state_grace(const struct session *session, const struct request *request);
+msec_t state_grace(const struct session_config *config, const struct request *request);
 
 /*
  * ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones
@@ -191,10 +191,10 @@ state_is_opening(const struct session *session)
  * Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among
  * them start now.
  */
-void state_release(struct session *session);
+void state_release(struct party *client);
 
 /* --kill-ignoring: how long the server may go on with the request, which is cancelled. */
-msec_t state_heed_time(const struct session *session, const struct request *request);
+msec_t state_heed_time(const struct session_config *config, const struct request *request);
 
 /*
  * Remembers that the request's receiver was told of the cancel. With --kill-ignoring the time in
@@ -207,12 +207,12 @@ void state_tell(struct session *session, struct request *request);
  * server may wait; NULL: there is none. See session->excuse.
  */
 static inline const struct request *
-state_excuse(const struct session *session, const struct request *question)
+state_excuse(const struct server *server, const struct request *question)
 {
-	while (question != NULL && question->received >= session->server.answered &&
+	while (question != NULL && question->received >= server->answered &&
 	    !request_is_awaited(question))
 		question = question->older;
-	return question != NULL && question->received >= session->server.answered ? question : NULL;
+	return question != NULL && question->received >= server->answered ? question : NULL;
 }
 
 /*
@@ -252,14 +252,14 @@ state_is_blocked(const struct server *server)
  * 3.17 "Initialize Request", ACP RFD "Request Cancellation"). In MCP: initialize is answered, or
  * the first modern request was written whole.
  */
-bool state_is_settled(const struct session *session);
+bool state_is_settled(const struct party *client);
 
 /* Whether a requester of that side still waits for an answer after its cancel. */
 static inline bool
-state_owes_answer(const struct session *session, enum side requester)
+state_owes_answer(const struct outlet *outlet, enum side requester)
 {
-	return (session->handshake.dialect->flags & DIALECT_OWES_ANSWER) ||
-	    (session->config.answer_cancelled && requester == SIDE_CLIENT);
+	return (outlet->handshake->dialect->flags & DIALECT_OWES_ANSWER) ||
+	    (outlet->config->answer_cancelled && requester == SIDE_CLIENT);
 }
 
 /* The empty scratch buffer, to compose one message in; its content lasts until the next call. */

@@ -42,7 +42,7 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 
 		next = pending_next_by_token(asked, session_id, request);
 		if (waits && by_client)
-			apply_grace(session, request);
+			apply_grace(&session->outlet, request);
 		else if (waits)
 			apply(session, request, EVENT_CANCEL_OWED, NULL);
 	}
@@ -96,7 +96,7 @@ turns_join(struct session *session, struct request *request)
 	}
 	request->apart = runs_on(&session->handshake) && !ending;
 	if (ending || (ended && !request->apart))
-		apply_grace(session, request);
+		apply_grace(&session->outlet, request);
 }
 
 void
