@@ -47,9 +47,9 @@ enum value_type {
 	X(UPDATE_STATE, UPDATE, "state") \
 	X(RESULT_TASKS, RESULT, "tasks") \
 	X(METHOD, TEXT, "method") \
+	X(ELEMENT_METHOD, ELEMENT, "method") \
 	X(PARAMS, TEXT, "params") \
 	X(RESULT, TEXT, "result") \
-	X(ELEMENT_METHOD, ELEMENT, "method") \
 	X(REASON, PARAMS, "reason") \
 	X(STATUS, PARAMS, "status") \
 	X(RESULT_STATUS, RESULT, "status") \
