@@ -23,3 +23,9 @@ int hide_watch(int socket);
  * The call that waits fails with this error if its path fits the pattern of sh, and else goes on.
  */
 void hide_answer(int watch, const char *pattern, int error);
+
+/*
+ * In the process that is to be executed: it is killed for a system call of Linux 5.1 or later, and
+ * for preadv2 and pwritev2, as is all that it starts.
+ */
+void hide_kill_newer(void);

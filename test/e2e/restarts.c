@@ -1,5 +1,6 @@
 /* --restart and --kill-stuck: the client's session goes on with another server. */
 #include "client.h"
+#include "hide.h"
 #include "needs.h"
 #include "process.h"
 #include "shell.h"
@@ -581,6 +582,23 @@ TEST(a_starter_that_is_stopped_goes_on)
 	kill(process_named(run->pid, "cancel-start"), SIGSTOP);
 	crash(run, "2", "{}", "server-restarted");
 	expect_next(run, "3");
+}
+
+/* As Android's filter kills, and as systemd's may. */
+TEST(a_filter_that_kills_for_newer_system_calls_stops_no_server)
+{
+	const struct setup setup = { .options = "-r1",
+		.command = "demo",
+		.prepare = hide_kill_newer };
+	struct run *run;
+
+	if (!can_hide())
+		return;
+	run = run_start(&setup);
+	run_handshake(run);
+	kill(process_child(run->pid, "demo-server"), SIGKILL);
+	run_expect_logged(run, "RESTARTING");
+	expect_next(run, "2");
 }
 
 /* The starter is one process more than canceld had before it was isolated. */

@@ -60,10 +60,48 @@ proc_is_own(void)
 	return strtol(name, NULL, 10) == (long)getpid();
 }
 
+/* From 424 on the numbers are those of all processors; they are newer than many headers. */
+enum {
+	PIDFD_OPEN = 434,
+	CLOSE_RANGE = 436,
+	LANDLOCK_CREATE = 444,
+	LANDLOCK_ADD,
+	LANDLOCK_RESTRICT,
+};
+
+/*
+ * A filter of system calls that this process was given (seccomp(2)) may kill it for one that is
+ * newer than the filter: Android's does, and systemd's. So a child makes each, in vain, first.
+ */
+static bool
+has_newer_calls(void)
+{
+	static const int newer[] = { SYS_preadv2, SYS_pwritev2, PIDFD_OPEN, CLOSE_RANGE,
+		LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT };
+	static int known = -1;
+	int status = 0;
+	pid_t pid;
+
+	if (known >= 0)
+		return known;
+	if (prctl(PR_GET_SECCOMP) > 0) {
+		status = -1;
+		pid = system_fork_hidden();
+		for (size_t i = 0; pid == 0 && i < COUNT_OF(newer); i++)
+			syscall(newer[i], -1, -1, -1, -1, -1, -1);
+		if (pid == 0)
+			_exit(0);
+		if (pid > 0)
+			waitpid(pid, &status, __WALL);
+	}
+	known = status == 0;
+	return known;
+}
+
 bool
 system_close_at_once(int first)
 {
-	return syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0;
+	return has_newer_calls() && syscall(CLOSE_RANGE, (unsigned)first, ~0U, 0) == 0;
 }
 
 int
@@ -102,13 +140,14 @@ ssize_t
 system_transfer(int fd, struct iovec *pieces, int count, bool writing)
 {
 #ifdef RWF_NOWAIT
-	return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
-			 preadv2(fd, pieces, count, -1, RWF_NOWAIT);
+	if (has_newer_calls())
+		return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
+				 preadv2(fd, pieces, count, -1, RWF_NOWAIT);
 #else
 	(void)fd, (void)pieces, (void)count, (void)writing;
+#endif
 	errno = EOPNOTSUPP;
 	return -1;
-#endif
 }
 
 /* epoll always reports EPOLLERR and EPOLLHUP. For some kinds of files it fails with EPERM. */
@@ -129,12 +168,7 @@ system_watch_end(int fd, bool writer)
 int
 system_watch_process(pid_t pid)
 {
-#ifdef SYS_pidfd_open
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-	(void)pid;
-	return -1;
-#endif
+	return has_newer_calls() ? (int)syscall(PIDFD_OPEN, pid, 0) : -1;
 }
 
 /* Reads as much of a file as there is room for, with a NUL at the end; "" if it cannot be read. */
@@ -235,10 +269,7 @@ system_reap_hidden(pid_t pid, int options)
 	waitpid(pid, NULL, options | __WALL);
 }
 
-/*
- * What canceld never does once a server runs. From 424 on the numbers are those of all processors,
- * and some of their names are missing in older headers.
- */
+/* What canceld never does once a server runs. */
 static const unsigned refused[] = {
 	SYS_execve,
 	SYS_execveat,
@@ -328,13 +359,10 @@ filter_calls(void)
 }
 
 /*
- * landlock(7): its numbers, as it is newer than many headers. The rights are all that change a
+ * landlock(7), which is newer than many headers. The rights are all that change a
  * file: those of its first version, and one each that came with the second and the third.
  */
 enum {
-	LANDLOCK_CREATE = 444,
-	LANDLOCK_ADD,
-	LANDLOCK_RESTRICT,
 	LANDLOCK_VERSION = 1,
 	LANDLOCK_BENEATH = 1,
 	LANDLOCK_WRITES = 0x1ff2,
@@ -370,7 +398,8 @@ system_isolate(const char *const folders[])
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return;
-	keep_folders(folders);
+	if (has_newer_calls())
+		keep_folders(folders);
 	filter_calls();
 }
 
