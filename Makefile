@@ -162,6 +162,8 @@ $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 
 # No sanitizer: it is loaded before theirs.
 $(B)/clock-shift.so: test/e2e/clock-shift.c test/e2e/clock-shift.h
+$(B)/nth.so: test/tools/nth.c
+$(B)/clock-shift.so $(B)/nth.so:
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -shared -o $@ $<
 
@@ -330,10 +332,14 @@ bench: $(BENCH_PROGRAMS) $(B)/canceld
 bench-scale: $(B)/bench-scale
 	$<
 
-# Needs strace.
-.PHONY: faults
+# faults needs strace, nth-faults glibc: STEP=8 tries each eighth number only, from a random one on.
+STEP ?= 1
+.PHONY: torture faults nth-faults
+torture: faults nth-faults
 faults: $(PROGRAMS) $(B)/demo-server
-	@$(BINARIES) test/tools/faults.sh
+	@$(BINARIES) test/tools/faults.sh calls
+nth-faults: $(PROGRAMS) $(B)/demo-server $(B)/nth.so
+	@$(BINARIES) NTH='$(abspath $(B)/nth.so)' test/tools/faults.sh nth $(STEP)
 
 # That a session, its end and cancelctl open nothing in /proc: for VARIANT=portable. Needs strace.
 .PHONY: without-proc

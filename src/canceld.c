@@ -27,13 +27,9 @@ end(const char *line)
 }
 
 static void
-on_abort(int number)
+on_exhausted(void)
 {
-	if (mem_is_exhausted())
-		end("canceld: out of memory\n");
-	/* A failed assertion, or a signal from outside: it ends canceld once this returns. */
-	signal(number, SIG_DFL);
-	raise(number);
+	end("canceld: out of memory\n");
 }
 
 static void
@@ -68,7 +64,7 @@ prepare_memory(void)
 	 */
 	mallopt(M_MMAP_THRESHOLD, MAPPED);
 #endif
-	sigaction(SIGABRT, &(struct sigaction){ .sa_handler = on_abort }, NULL);
+	mem_exhausted = on_exhausted;
 	ev_set_syserr_cb(on_loop_failure);
 	ev_set_allocator(resize);
 	json_set_alloc_funcs(mem_new, free);

@@ -1,11 +1,11 @@
 #pragma once
 
 /*
- * Memory: only this module of the core allocates. If there is none left it calls abort(); a handler
- * of SIGABRT may say so. span: borrowed bytes, for example of a buf; it dies at the next call that
- * can change their owner. buf: a growable queue of bytes, appended at the tail and consumed at the
- * head. map: a hash map. This header brings the headers of the C library that nearly every file
- * needs, which need not be named again.
+ * Memory: only this module of the core allocates. If there is none left it calls mem_exhausted.
+ * span: borrowed bytes, for example of a buf; it dies at the next call that can change their owner.
+ * buf: a growable queue of bytes, appended at the tail and consumed at the head. map: a hash map.
+ * This header brings the headers of the C library that nearly every file needs, which need not be
+ * named again.
  */
 
 #include <assert.h>
@@ -24,8 +24,8 @@ void *mem_resize(void *old, size_t count, size_t size) MUST_USE;
 /* A zeroed object of size bytes; the caller frees it with free(). */
 void *mem_new(size_t size) MUST_USE;
 
-/* Whether abort() was called because there was no memory. */
-bool mem_is_exhausted(void);
+/* Is called when there is no memory, and should end the program; else abort() does. */
+extern void (*mem_exhausted)(void);
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,6 +1,7 @@
 #include "core/buf.h"
 
 #include <check.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -83,6 +84,25 @@ TEST(the_last_lines_are_whole_unless_one_is_long)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		ck_assert(span_equal(span_last_lines(span_of(rows[i].text), rows[i].most),
 		    span_of(rows[i].lines)));
+}
+
+static sigjmp_buf without_memory;
+
+static void
+on_exhausted(void)
+{
+	siglongjmp(without_memory, 1);
+}
+
+TEST(says_that_there_is_no_memory)
+{
+	void (*former)(void) = mem_exhausted;
+	volatile size_t most = PTRDIFF_MAX;
+
+	mem_exhausted = on_exhausted;
+	if (sigsetjmp(without_memory, 0) == 0)
+		ck_abort_msg("%p", mem_resize(NULL, most, 1));
+	mem_exhausted = former;
 }
 
 TEST_SIGNAL(refuses_misuse, SIGABRT, 0, 6)

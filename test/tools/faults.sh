@@ -1,18 +1,24 @@
 #!/bin/bash
-# Usage: CANCELD=... CANCELCTL=... DEMO_SERVER=... faults.sh [OCCURRENCES]
-# Lets system calls of canceld and its guardian fail, one in each run: every call that a session makes, its first
-# OCCURRENCES, or every write, with some errors each. A run has to end in time, with all answers and status 0 or with a word on stderr;
+# Usage: CANCELD=... CANCELCTL=... DEMO_SERVER=... faults.sh calls|nth [STEP]
+# calls: lets system calls of canceld and its guardian fail, one in each run: every call that a session makes, its first
+# three, or every write, with some errors each. A run has to end in time, with all answers and status 0 or with a word on stderr;
 # nothing may be left, and its loop may not spin. A call that takes long puts no deadline off. Likewise those of cancelctl's
 # commands: each ends in time, says what failed, and leaves a client's file as it was or as it should be. Needs strace.
+# nth, with NTH=nth.so, which needs glibc: each allocation of each process of canceld's and of cancelctl fails, or all from there
+# on; and each read or write moves one byte, or half of the bytes, which must change nothing at all. Of the numbers of
+# each, every STEP-th, from a random one on.
 set -u
 
-occurrences=${1:-3}
+occurrences=3
+step=${2:-1}
+nth=${NTH:-}
+seed=${SEED:-$RANDOM}
 writes=40 # of them each may be the one that loses an answer
 : "${CANCELD:?}" "${CANCELCTL:?}" "${DEMO_SERVER:?}"
 limit=20 # seconds for one run
 rounds=60 # of the loop, in a short session
 runner=$$
-export CANCELD CANCELCTL DEMO_SERVER limit runner
+export CANCELD CANCELCTL DEMO_SERVER limit runner nth
 work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
@@ -39,8 +45,19 @@ exec "$DEMO_SERVER"
 END
 chmod +x "$work/server"
 
+# A command in which one call goes wrong.
+failing() # call and error, or the name of a process and what goes wrong in it; number; whose counts
+{
+	case $2 in
+	memory | starved | byte | half)
+		wrapper=(env LD_PRELOAD="$nth" NTH_PROCESS="$1" NTH_KIND="$2" NTH_NUMBER="$3" NTH_FILE="$work/$4.counts")
+		;;
+	*) wrapper=(strace -f -b execve -o /dev/null -e trace="$1" -e inject="$1:error=$2:when=$3" --) ;;
+	esac
+}
+
 # The server leaves a process in a session of its own. It is no longer traced once it is executed. Without --drain stdin stays open for the answers.
-session() # name, canceld's options, strace's options...
+session() # name, canceld's options, what runs it...
 {
 	local name=$1 options=$2 in=$work/in wanted=3 end=$((SECONDS + 2 * limit))
 	shift 2
@@ -54,7 +71,7 @@ session() # name, canceld's options, strace's options...
 			sleep 0.05
 		done
 	} | {
-		FAULT_MARK=$work.$name timeout -k 1 "$limit" strace -f -b execve "$@" -- \
+		FAULT_MARK=$work.$name XDG_STATE_HOME=$work/$name.state timeout -k 1 "$limit" "$@" \
 			"$CANCELD" --term-after=200ms --kill-after=500ms ${options/LOG/$work/$name.log} -- "$work/server" 2>"$work/$name.err" | cat >"$work/$name.out"
 		echo "${PIPESTATUS[0]}"
 		: >"$work/$name.end"
@@ -73,7 +90,9 @@ try()
 	local call=$1 error=$2 number=$3 options=$4
 	local name=$call.$error.$number.${options//[^a-z]/} status answers wanted=3 tries=0 wrong=
 	[[ $options != *-r* ]] || wanted=4
-	status=$(session "$name" "$options" -o /dev/null -e trace="$call" -e inject="$call:error=$error:when=$number")
+	local wrapper
+	failing "$call" "$error" "$number" "$name"
+	status=$(session "$name" "$options" "${wrapper[@]}")
 	answers=$(grep -c '"id":' "$work/$name.out")
 	cat "$work/$name.log" >>"$work/$name.err" 2>/dev/null
 	case $status in
@@ -90,19 +109,28 @@ try()
 		fi
 		sleep 0.1
 	done
+	case $error in
+	byte | half) { [ "$status" = 0 ] || [[ $options == *-r* && $status == 9 ]]; } && [ -s "$work/$name.state/canceld/history" ] || wrong="$wrong; changed by a short count: status $status" ;;
+	esac
+	# Of a message that is longer than a pipe there may be a part.
+	cut -c 1-200 "$work/$name.out" | grep -qv '^{"jsonrpc":"2.0",' && wrong="$wrong; half a message"
+	for file in $([ "$status" = 125 ] && tail -n 1 "$work/$name.out" | grep -q xxxxx || echo "$work/$name.out") "$work/$name.log" "$work/$name.state"/canceld/history; do
+		[ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || wrong="$wrong; half a line in $file"
+	done
 	[ -z "$wrong" ] || echo "$call $error $number '$options': $wrong: $(tail -n 2 "$work/$name.err" | tr '\n' ' ')"
-	rm -f "$work/$name".*
+	rm -rf "$work/$name".*
 }
 
 # A command of cancelctl's, to the canceld of start_asked, or with a client's file of its own in the place of FILE.
-ask() # name, command, strace's options...
+ask() # name, command, what runs it...
 {
 	local name=$1 command=$2
 	shift 2
-	cp "$work/unwrapped" "$work/$name.json"
+	mkdir "$work/$name.d"
+	cp "$work/unwrapped" "$work/$name.d/file.json"
 	# shellcheck disable=SC2086
-	timeout -k 1 "$limit" strace -f -b execve "$@" -- \
-		"$CANCELCTL" ${command/FILE/$work/$name.json} >"$work/$name.out" 2>"$work/$name.err" </dev/null
+	timeout -k 1 "$limit" "$@" \
+		"$CANCELCTL" ${command/FILE/$work/$name.d/file.json} >"$work/$name.out" 2>"$work/$name.err" </dev/null
 }
 
 try_command()
@@ -110,19 +138,25 @@ try_command()
 	kill -0 "$runner" 2>/dev/null || exit 255
 	local call=$1 error=$2 number=$3 command=$4 status=0 wrong=
 	local name=$call.$error.$number.${command//[^a-z]/}
-	ask "$name" "$command" -o /dev/null -e trace="$call" -e inject="$call:error=$error:when=$number" || status=$?
+	local wrapper
+	failing "$call" "$error" "$number" "$name"
+	ask "$name" "$command" "${wrapper[@]}" || status=$?
 	case $status in
-	0) [ -s "$work/$name.out" ] || [ -s "$work/$name.err" ] || wrong='status 0 and nothing said' ;;
+	# A folder that cannot be opened is taken for empty, which metrics shows by silence.
+	0) [ "$command" = metrics ] || [ -s "$work/$name.out" ] || [ -s "$work/$name.err" ] || wrong='status 0 and nothing said' ;;
 	124 | 137) wrong='no end' ;;
 	134 | 139) wrong="a crash: status $status" ;;
 	*) grep -qs 'left alone: .' "$work/$name.out" || [ -s "$work/$name.err" ] || wrong="status $status without a word" ;;
 	esac
-	cmp -s "$work/$name.json" "$work/unwrapped" || cmp -s "$work/$name.json" "$work/wrapped" ||
+	case $error in
+	byte | half) [ "$status" = 0 ] || wrong="$wrong; changed by a short count: status $status" ;;
+	esac
+	cmp -s "$work/$name.d/file.json" "$work/unwrapped" || cmp -s "$work/$name.d/file.json" "$work/wrapped" ||
 		wrong="$wrong; the file is neither the old nor the new one"
 	[ -z "$wrong" ] || echo "cancelctl $command: $call $error $number: $wrong: $(tail -n 2 "$work/$name.err" | tr '\n' ' ')"
-	rm -f "$work/$name".*
+	rm -rf "$work/$name".*
 }
-export -f try session left ask try_command
+export -f try session left ask try_command failing
 
 calls() # a trace: the calls from main on, with their numbers, as "CALL FIRST LAST"
 {
@@ -163,6 +197,20 @@ errors_of() # call
 	read* | pread*) echo EIO ENOMEM EINTR ;;
 	*) echo EIO ENOMEM ;;
 	esac
+}
+
+plan_nth()
+{
+	local process allocations transfers number
+	paste -d ' ' <(printf '%s\n' canceld cancel-start cancel-guard cancel-history cancel-log cancelctl) \
+		<(od -An -v -tu4 -w8 "$work/trace.counts") | while read -r process allocations transfers; do
+		for ((number = 1 + seed % step; number <= allocations; number += step)); do
+			printf '%s\0%s\0%s\0%s\0' "$process" memory "$number" "$1" "$process" starved "$number" "$1"
+		done
+		for ((number = 1 + seed % step; number <= transfers; number += step)); do
+			printf '%s\0%s\0%s\0%s\0' "$process" byte "$number" "$1" "$process" half "$number" "$1"
+		done
+	done
 }
 
 plan()
@@ -220,18 +268,28 @@ start_asked()
 }
 
 failed=0
-if ! try_slow_round; then
-	echo "a slow round counts as sleep: $(tail -n 3 "$work/slow.log" | tr '\n' ' ')"
-	failed=1
+if [ "$1" = nth ]; then
+	failing '' memory 0 trace
+	plan=plan_nth
+	long=$(printf '%100000s' '' | tr ' ' x)
+	sed -i "s/\"echo\",\"arguments\":{}/\"echo\",\"arguments\":{\"text\":\"$long\"}/" "$work/in"
+	echo "every $step. number from SEED=$seed"
+else
+	wrapper=(strace -f -b execve -o "$work/trace" --)
+	plan=plan
+	if ! try_slow_round; then
+		echo "a slow round counts as sleep: $(tail -n 3 "$work/slow.log" | tr '\n' ' ')"
+		failed=1
+	fi
 fi
-for options in '-v --drain' '-k' '-r --drain --log LOG'; do
-	session trace "$options" -o "$work/trace" >/dev/null
-	spun=$(grep -c epoll_wait "$work/trace")
-	if [ "$spun" -gt $rounds ]; then
+for options in '-v --drain' '-k' '-r --log LOG'; do
+	session trace "$options" "${wrapper[@]}" >/dev/null
+	if [ "$1" != nth ] && spun=$(grep -c epoll_wait "$work/trace") && [ "$spun" -gt $rounds ]; then
 		echo "'$options': $spun rounds of the loop in a short session"
 		failed=1
 	fi
-	plan "$options" >>"$work/plan"
+	$plan "$options" >>"$work/plan"
+	rm -rf "$work/trace".*
 done
 runs=$(($(tr -dc '\0' <"$work/plan" | wc -c) / 4))
 # shellcheck disable=SC2016
@@ -239,10 +297,14 @@ xargs -0 -n 4 -P "$(($(nproc) * 2))" bash -c 'try "$@"' try <"$work/plan" >"$wor
 printf '{"mcpServers":{"a":{"command":"%s"}}}\n' "$DEMO_SERVER" >"$work/unwrapped"
 cp "$work/unwrapped" "$work/wrapped"
 "$CANCELCTL" wrap "$work/wrapped" >/dev/null || failed=1
+# Whose history is short.
+export XDG_STATE_HOME="$work/state"
+"$CANCELD" --name asked --drain -- "$DEMO_SERVER" <"$work/in" >"$work/asked.out" 2>&1
 start_asked || failed=1
 for command in 'ls' 'ls asked' 'stats asked' 'ping asked' 'set asked tools/call=1h' 'log asked' 'metrics' 'history asked' 'wrap FILE'; do
-	ask trace "$command" -o "$work/trace" || failed=1
-	plan "$command" >>"$work/asked.plan"
+	ask trace "$command" "${wrapper[@]}" || failed=1
+	$plan "$command" >>"$work/asked.plan"
+	rm -rf "$work/trace".*
 done
 asked=$(($(tr -dc '\0' <"$work/asked.plan" | wc -c) / 4))
 # shellcheck disable=SC2016
@@ -251,5 +313,7 @@ grep -q '"id":1,' "$work/asked.out" && echo 'the session that was asked has lost
 exec 4>&-
 cat "$work/wrong"
 [ "$runs" -gt 0 ] && [ "$asked" -gt 0 ] || failed=1
-echo "$runs failing system calls, $asked of cancelctl's, $(wc -l <"$work/wrong") faults"
+what='failing system calls'
+[ "$1" != nth ] || what='allocations and transfers that go wrong'
+echo "$runs $what, $asked of cancelctl's, $(wc -l <"$work/wrong") faults"
 [ "$failed" = 0 ] && [ ! -s "$work/wrong" ]

@@ -269,7 +269,9 @@ add_all(struct targets *targets, const char *directory)
 	char path[PLACE_DIRECTORY + NAME_MAX + 2];
 	const struct dirent *entry;
 
-	while (stream != NULL && (entry = readdir(stream)) != NULL) {
+	if (stream == NULL)
+		return;
+	while ((entry = readdir(stream)) != NULL) {
 		const char *name = entry->d_name, *end = strrchr(name, '.');
 		char *rest;
 		long pid = strtol(name, &rest, 10);
@@ -278,8 +280,7 @@ add_all(struct targets *targets, const char *directory)
 		    snprintf(path, sizeof(path), "%s/%s", directory, name) < PLACE_PATH)
 			add(targets, path, pid);
 	}
-	if (stream != NULL)
-		closedir(stream);
+	closedir(stream);
 }
 
 static void

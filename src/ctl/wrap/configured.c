@@ -37,13 +37,13 @@ static char workspace[PATH_MAX];
 static void
 find_workspace(const char *path)
 {
-	char *copy = strdup(path);
+	char copy[PATH_MAX];
 
+	snprintf(copy, sizeof(copy), "%s", path);
 	if (realpath(dirname(copy), workspace) == NULL ||
 	    strcmp(basename(workspace), ".vscode") != 0)
 		workspace[0] = '\0';
 	dirname(workspace); /* which is cut */
-	free(copy);
 }
 
 /*

@@ -6,8 +6,8 @@
  * Signals that end canceld come first, then the others that it handles, then those whose
  * disposition it changes.
  */
-static const int changed[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR2, SIGPIPE, SIGXFSZ,
-	SIGABRT };
+static const int changed[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR2, SIGPIPE,
+	SIGXFSZ };
 
 enum { ENDING = 4, HEARD = 6, CHANGED = COUNT_OF(changed) };
 
