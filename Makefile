@@ -44,7 +44,7 @@ endif
 VARIANT_CFLAGS = $(HARDEN_CFLAGS) $(LTO)
 VARIANT_LDFLAGS = $(HARDEN_LDFLAGS) $(LTO)
 # The test programs have the same objects, linked as they are: of the time to build all, the optimization of eight programs
-# took the most. What e2e runs is optimized as a whole.
+# took the most. What e2e and the benchmarks run is optimized as a whole.
 TEST_LTO = $(if $(findstring fat-lto,$(LTO)),-fno-lto)
 else ifeq ($(VARIANT),debug)
 VARIANT_CPPFLAGS = -DSPARES=1
@@ -121,7 +121,8 @@ all: $(PROGRAMS)
 
 tests: all $(TEST_PROGRAMS)
 
-$(TEST_PROGRAMS): PROGRAM_LDFLAGS += $(TEST_LTO)
+$(filter-out $(BENCH_PROGRAMS),$(TEST_PROGRAMS)): PROGRAM_LDFLAGS += $(TEST_LTO)
+$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS): TEST_LTO =
 
 ifeq ($(VARIANT),cov)
 $(PROGRAMS) $(TEST_PROGRAMS): $(B)/obj/test/cov/dump.o

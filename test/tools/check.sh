@@ -25,7 +25,8 @@ report() # directory, suites, make
 		if ! grep -q passed "$1/$suite.result" 2>/dev/null; then
 			failed="$failed $suite"
 			printf '\n== %s failed; the end of %s:\n' "$suite" "$1/$suite.log"
-			tail -n 60 "$1/$suite.log" | cut -c 1-500 || :
+			tail -n 60 "$1/$suite.log" 2>/dev/null | cut -c 1-500 || :
+			[ -e "$1/$suite.log" ] || echo 'none: it was not built, see above'
 		fi
 	done
 	printf '\n'

@@ -39,10 +39,48 @@ adopts_all(void)
 	    stat("/proc/self/ns/pid_for_children", &children) == 0 && own.st_ino == children.st_ino;
 }
 
+/* These numbers are newer than many headers. */
+enum {
+	LANDLOCK_CREATE = 444,
+	LANDLOCK_ADD,
+	LANDLOCK_RESTRICT,
+};
+
+/*
+ * A filter of system calls that this process was given (seccomp(2)) may kill it for one that is
+ * newer than the filter: Android's does, and systemd's. So a child makes each, in vain, first.
+ */
+static bool
+has_newer_calls(void)
+{
+	static const int newer[] = { SYS_preadv2, SYS_pwritev2, SYS_pidfd_open, SYS_close_range,
+		LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT };
+	static int known = -1;
+	int status = 0;
+	pid_t pid;
+
+	if (known >= 0)
+		return known;
+	if (prctl(PR_GET_SECCOMP) > 0) {
+		pid = system_fork_hidden();
+		if (pid < 0)
+			return false;
+		if (pid == 0) {
+			prctl(PR_SET_DUMPABLE, 0); /* it leaves no core file */
+			for (size_t i = 0; i < COUNT_OF(newer); i++)
+				syscall(newer[i], -1, -1, -1, -1, -1, -1);
+			_exit(0);
+		}
+		waitpid(pid, &status, __WALL);
+	}
+	known = status == 0;
+	return known;
+}
+
 bool
 system_has(enum system_feature feature)
 {
-	return feature == SYSTEM_ISOLATES ? processor != 0 && adopts_all() :
+	return feature == SYSTEM_ISOLATES ? processor != 0 && has_newer_calls() && adopts_all() :
 					    feature != SYSTEM_INFERS;
 }
 
@@ -60,48 +98,10 @@ proc_is_own(void)
 	return strtol(name, NULL, 10) == (long)getpid();
 }
 
-/* From 424 on the numbers are those of all processors; they are newer than many headers. */
-enum {
-	PIDFD_OPEN = 434,
-	CLOSE_RANGE = 436,
-	LANDLOCK_CREATE = 444,
-	LANDLOCK_ADD,
-	LANDLOCK_RESTRICT,
-};
-
-/*
- * A filter of system calls that this process was given (seccomp(2)) may kill it for one that is
- * newer than the filter: Android's does, and systemd's. So a child makes each, in vain, first.
- */
-static bool
-has_newer_calls(void)
-{
-	static const int newer[] = { SYS_preadv2, SYS_pwritev2, PIDFD_OPEN, CLOSE_RANGE,
-		LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT };
-	static int known = -1;
-	int status = 0;
-	pid_t pid;
-
-	if (known >= 0)
-		return known;
-	if (prctl(PR_GET_SECCOMP) > 0) {
-		status = -1;
-		pid = system_fork_hidden();
-		for (size_t i = 0; pid == 0 && i < COUNT_OF(newer); i++)
-			syscall(newer[i], -1, -1, -1, -1, -1, -1);
-		if (pid == 0)
-			_exit(0);
-		if (pid > 0)
-			waitpid(pid, &status, __WALL);
-	}
-	known = status == 0;
-	return known;
-}
-
 bool
 system_close_at_once(int first)
 {
-	return has_newer_calls() && syscall(CLOSE_RANGE, (unsigned)first, ~0U, 0) == 0;
+	return has_newer_calls() && syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0;
 }
 
 int
@@ -168,7 +168,7 @@ system_watch_end(int fd, bool writer)
 int
 system_watch_process(pid_t pid)
 {
-	return has_newer_calls() ? (int)syscall(PIDFD_OPEN, pid, 0) : -1;
+	return has_newer_calls() ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
 /* Reads as much of a file as there is room for, with a NUL at the end; "" if it cannot be read. */
@@ -269,7 +269,10 @@ system_reap_hidden(pid_t pid, int options)
 	waitpid(pid, NULL, options | __WALL);
 }
 
-/* What canceld never does once a server runs. */
+/*
+ * What canceld never does once a server runs. From 424 on the numbers are those of all processors,
+ * and some of their names are missing in older headers.
+ */
 static const unsigned refused[] = {
 	SYS_execve,
 	SYS_execveat,
@@ -398,8 +401,7 @@ system_isolate(const char *const folders[])
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return;
-	if (has_newer_calls())
-		keep_folders(folders);
+	keep_folders(folders);
 	filter_calls();
 }
 
