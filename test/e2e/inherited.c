@@ -28,7 +28,7 @@ enum { DESCRIPTORS = 1024, SIGNALS = 65 };
 
 /* --- the server: it tells all that it finds */
 
-static void
+__attribute__((format(printf, 3, 4))) static void
 put(json_t *facts, const char *name, const char *format, ...)
 {
 	char text[1024];
