@@ -73,12 +73,8 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	bool spoke;    /* it has sent a message ... */
 	/* ... and the first one had the member "jsonrpc": so must all but answers */
 	bool needs_jsonrpc;
-	uint64_t
-	    /*
-	     * where its last request ends that cannot be tracked: any response may answer it; 0:
-	     * none
-	     */
-	    untracked;
+	/* end of its last request that cannot be tracked: any response may answer it; 0: none */
+	uint64_t untracked;
 	bool ended;             /* no more bytes come from this side */
 	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
 	uint64_t skipped;       /* ... of which so many bytes were already */

@@ -197,12 +197,8 @@ struct visit {
 	const char *check; /* what is waited for */
 	msec_t began, told;
 	msec_t until; /* visit_now at which that wait ends */
-	bool
-	    /*
-	     * ... no notification, and nothing that jansson takes: half a surrogate pair; ends all
-	     * waits too
-	     */
-	    unreadable;
+	/* an answer came that jansson does not take (half a surrogate pair): no more waits */
+	bool unreadable;
 };
 
 /* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. */
