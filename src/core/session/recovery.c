@@ -506,20 +506,25 @@ static void
 replay(struct session *session)
 {
 	const struct pending *asked = &session->client.questions;
+	struct server *server = &session->server;
 
-	if (session->server.life == SERVER_HANDSHAKE && asked->count == 0) {
-		if (session->records.opened.len > 0)
+	if (server->life == SERVER_HANDSHAKE && asked->count == 0) {
+		if (session->records.opened.len > 0) {
 			send_again(&session->outlet, buf_span(&session->records.opened), NULL);
+			/* else a message shows the era: it is not sent again, but may still wait */
+			if (session->handshake.era != ERA_MODERN)
+				session->handshake.front = 0;
+		}
 		send_records(session, SERVER_SESSIONS, METHOD_SESSION);
 	}
-	if (session->server.life == SERVER_LOGIN && asked->count == 0)
+	if (server->life == SERVER_LOGIN && asked->count == 0)
 		send_records(session, SERVER_SESSIONS, METHOD_SESSION);
-	if (session->server.life == SERVER_SESSIONS && asked->count == 0)
+	if (server->life == SERVER_SESSIONS && asked->count == 0)
 		go_on(session);
-	if (session->server.life != SERVER_SETTINGS || asked->count > 0)
+	if (server->life != SERVER_SETTINGS || asked->count > 0)
 		return;
-	server_enter(&session->server, SERVER_OPEN);
-	buf_clear(&session->server.refusal);
+	server_enter(server, SERVER_OPEN);
+	buf_clear(&server->refusal);
 	state_release(&session->client);
 	send_streams(&session->client);
 	state_note(&session->journal, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
