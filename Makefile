@@ -55,7 +55,7 @@ VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sa
 VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
 export CK_TIMEOUT_MULTIPLIER ?= 10
 export E2E_SLACK ?= 1000
-export ASAN_OPTIONS ?= detect_stack_use_after_return=1
+export ASAN_OPTIONS ?= detect_stack_use_after_return=1:allocator_may_return_null=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 else ifeq ($(VARIANT),cov)
 VARIANT_CFLAGS = -O0 -g --coverage
