@@ -892,7 +892,7 @@ raves(const struct oracle *oracle, const struct own *probe)
 
 	if (oracle->unread > since)
 		since = oracle->unread;
-	return oracle->answered_at <= oracle->probe_at &&
+	return oracle->responded_at <= oracle->probe_at &&
 	    oracle->now - since > longest_rave(oracle) + 2 * oracle->kill_stuck;
 }
 
