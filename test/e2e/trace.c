@@ -599,13 +599,13 @@ TEST(hostile_names_break_nothing)
 	fprintf(file, "\xff\xfe{}\n{\"time\":\"2026-11-26T04:00:00.000Z\"}\nplain text\n");
 	fclose(file);
 	ck_assert_ptr_nonnull(
-	    strstr(read_page("log 2>said"), "&#60;/script&#62;&#60;b&#62;\\x00\\x1b[2J"));
+	    strstr(read_page("log 2>noise"), "&#60;/script&#62;&#60;b&#62;\\x00\\x1b[2J"));
 	expect("$C trace log >traced", 0,
 	    "cancelctl: log: 3 lines are not of a JSON log, and were passed over\n");
 	expect("LC_ALL=C grep -aP '[^ -~\\n]' traced", 1, "");
-	events = trace("log 2>said");
+	events = trace("log 2>noise");
 	ck_assert(has_text(events, "\\u0000\\u001B[2J"));
-	spans = read_otlp("-f otlp log 2>said");
+	spans = read_otlp("-f otlp log 2>noise");
 	ck_assert_uint_gt(json_array_size(spans), 1200);
 	json_decref(events);
 	json_decref(spans);
