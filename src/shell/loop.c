@@ -2,8 +2,7 @@
  *   one round of the loop
  *
  *   libev ──▶ watchers note what happened, nothing more
- *         ──▶ go_round:     read and hear ─▶ write ─▶ control, expire ─▶ client, server
- *                                      ─▶ write ─▶ watch
+ *   go_round:  read and hear ─▶ write ─▶ control, expire ─▶ client, server ─▶ write ─▶ watch
  *
  * libev runs a due timer before a readable descriptor of the same round, and a child's end is known
  * before its last bytes are read. So nothing is decided in a callback: each round first reads and

@@ -14,7 +14,7 @@ enum {
 	BETWEEN = 60000, /* answers between two pauses */
 	BYTES = 200 * MEGABYTE,
 	/* what is queued for the server, 4 MiB and a read, in a buffer of at most twice its size */
-	BOUND = 12 << 20,
+	BOUND = 10 << 20,
 	REQUEST = 1000, /* an outstanding one, without its message */
 };
 

@@ -362,8 +362,8 @@ filter_calls(void)
 }
 
 /*
- * landlock(7), which is newer than many headers. The rights are all that change a
- * file: those of its first version, and one each that came with the second and the third.
+ * landlock(7). The rights are all that change a file: those of its first version, and one each that
+ * came with the second and the third.
  */
 enum {
 	LANDLOCK_VERSION = 1,
