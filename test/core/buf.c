@@ -62,6 +62,25 @@ TEST(bytes_are_kept_in_order_and_moved_rarely)
 	buf_free(&buf);
 }
 
+/* However much was consumed when it had to grow. */
+TEST(the_memory_is_half_more_than_was_ever_held)
+{
+	enum { MOST = 1 << 20, PIECE = 4096, ROUNDS = 100 };
+	struct buf buf;
+	size_t written = 0, taken = 0, most = 0;
+
+	buf = (struct buf){ 0 };
+	for (size_t round = 1; round < ROUNDS; round++) {
+		while (buf.len < round * (MOST / ROUNDS)) {
+			put(&buf, &written, PIECE);
+			most = buf.len > most ? buf.len : most;
+			ck_assert_uint_le(buf.cap, most + most / 2 + PIECE);
+		}
+		take(&buf, &taken, buf.len / 3);
+	}
+	buf_free(&buf);
+}
+
 TEST(the_last_lines_are_whole_unless_one_is_long)
 {
 	static const struct {

@@ -13,7 +13,7 @@ enum {
 	REQUESTS = 1000000,
 	BETWEEN = 60000, /* answers between two pauses */
 	BYTES = 200 * MEGABYTE,
-	/* what is queued for the server, 4 MiB and a read, in a buffer of at most twice its size */
+	/* what is queued for the server, 4 MiB and a read, in a buffer that is half larger */
 	BOUND = 10 << 20,
 	REQUEST = 1000, /* an outstanding one, without its message */
 };

@@ -127,20 +127,6 @@ buf_room(const struct buf *buf)
 	return buf->cap - buf->head - buf->len;
 }
 
-static void
-grow(struct buf *buf, size_t want)
-{
-	size_t half_more = buf->cap + buf->cap / 2;
-	size_t cap = buf->len + want;
-
-	if (cap < half_more)
-		cap = half_more;
-	if (cap < SMALLEST)
-		cap = SMALLEST;
-	buf->data = mem_resize(buf->data, cap, 1);
-	buf->cap = cap;
-}
-
 char *
 buf_space(struct buf *buf, size_t want)
 {
@@ -148,15 +134,20 @@ buf_space(struct buf *buf, size_t want)
 		assert(want <= SIZE_MAX / 2 - buf->len && "more memory than there can be");
 		/*
 		 * Bytes are moved only when at least half as many were consumed: so each byte is
-		 * moved about twice at most.
+		 * moved about twice at most. What was consumed does not count for the new size,
+		 * which is half more than is needed, and never less than the old one.
 		 */
 		bool worth_moving = buf->head >= buf->len / 2 && buf->cap - buf->len >= want;
 
 		if (buf->head > 0)
 			memmove(buf->data, buf->data + buf->head, buf->len);
 		buf->head = 0;
-		if (!worth_moving)
-			grow(buf, want);
+		if (!worth_moving) {
+			size_t cap = buf->len + buf->len / 2 + want;
+
+			buf->cap = cap < SMALLEST ? SMALLEST : cap;
+			buf->data = mem_resize(buf->data, buf->cap, 1);
+		}
 	}
 	return buf->data != NULL ? buf->data + buf->head + buf->len : NULL;
 }
