@@ -81,8 +81,9 @@ filter(void)
 	    &program);
 }
 
-void
-hide_kill_newer(void)
+/* For a system call of Linux 5.1 or later, and for preadv2 and pwritev2. */
+static void
+filter_newer(unsigned result)
 {
 	struct sock_filter steps[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -90,7 +91,7 @@ hide_kill_newer(void)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwritev2, 2, 0),
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NEWER, 0, 2),
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NEWER_END, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, result),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { .len = sizeof(steps) / sizeof(steps[0]), .filter = steps };
@@ -98,6 +99,24 @@ hide_kill_newer(void)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
 		_exit(125);
+}
+
+void
+hide_kill_newer(void)
+{
+	filter_newer(SECCOMP_RET_KILL_PROCESS);
+}
+
+void
+hide_refuse_newer(void)
+{
+	filter_newer(SECCOMP_RET_ERRNO | EACCES);
+}
+
+void
+hide_nothing(void)
+{
+	filter_newer(SECCOMP_RET_ALLOW);
 }
 
 /* The descriptor in the message. */
@@ -236,6 +255,18 @@ hides(void)
 
 void
 hide_kill_newer(void)
+{
+	_exit(125);
+}
+
+void
+hide_refuse_newer(void)
+{
+	_exit(125);
+}
+
+void
+hide_nothing(void)
 {
 	_exit(125);
 }

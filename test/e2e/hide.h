@@ -29,3 +29,7 @@ void hide_answer(int watch, const char *pattern, int error);
  * for preadv2 and pwritev2, as is all that it starts.
  */
 void hide_kill_newer(void);
+
+/* These calls fail instead, with EACCES; or the filter, which is there, allows all. */
+void hide_refuse_newer(void);
+void hide_nothing(void);

@@ -396,6 +396,12 @@ process_switches(pid_t pid)
 }
 
 long
+process_filters(pid_t pid)
+{
+	return number_behind(pid, "status", "\nSeccomp_filters:");
+}
+
+long
 process_resident(pid_t pid)
 {
 	return bytes_behind(pid, "status", "\nVmRSS:");

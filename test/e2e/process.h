@@ -56,6 +56,7 @@ pid_t process_session(pid_t pid);
 
 long process_share(pid_t pid);      /* PSS in bytes; -1 if that cannot be known */
 long process_switches(pid_t pid);   /* voluntary context switches so far */
+long process_filters(pid_t pid);    /* filters of system calls (seccomp(2)); -1: it is unknown */
 long process_resident(pid_t pid);   /* bytes in memory now; -1 if there is no such process */
 long process_peak(pid_t pid);       /* the most bytes so far */
 double process_seconds(pid_t pid);  /* CPU time so far */

@@ -584,18 +584,23 @@ TEST(a_starter_that_is_stopped_goes_on)
 	expect_next(run, "3");
 }
 
-/* As Android's filter kills, and as systemd's may. */
-TEST(a_filter_that_kills_for_newer_system_calls_stops_no_server)
+/*
+ * As Android's filter kills, and as systemd's may; as Docker's refuses; and where the filter allows
+ * all, canceld adds its own.
+ */
+TESTS(a_filter_of_newer_system_calls_stops_no_server, 0, 3)
 {
-	const struct setup setup = { .options = "-r1",
-		.command = "demo",
-		.prepare = hide_kill_newer };
+	static void (*const filters[])(void) = { hide_kill_newer, hide_refuse_newer, hide_nothing };
+	const struct setup setup = { .options = "-r1", .command = "demo", .prepare = filters[_i] };
 	struct run *run;
 
 	if (!can_hide())
 		return;
 	run = run_start(&setup);
 	run_handshake(run);
+	if (system_has(SYSTEM_ISOLATES) && process_filters(getpid()) >= 0)
+		ck_assert_int_eq(process_filters(run->pid) - process_filters(getpid()),
+		    _i == 0 ? 1 : 2);
 	kill(process_child(run->pid, "demo-server"), SIGKILL);
 	run_expect_logged(run, "RESTARTING");
 	expect_next(run, "2");

@@ -99,14 +99,13 @@ descriptor_want(struct descriptor *descriptor, int events)
 }
 
 /*
- * Chooses another way if errno says that the present one is not supported, or denied by seccomp.
- * true: the caller tries again.
+ * Chooses another way if the present one is not supported, or refused by a filter, which may give
+ * any errno: what was a fault of the file is found again. true: the caller tries again.
  */
 static bool
 way_changed(struct descriptor *descriptor)
 {
-	if (descriptor->way != DESCRIPTOR_NOWAIT ||
-	    (errno != EOPNOTSUPP && errno != ENOSYS && errno != EPERM))
+	if (descriptor->way != DESCRIPTOR_NOWAIT || errno == EAGAIN || errno == EPIPE)
 		return false;
 	use_own_or_be_careful(descriptor);
 	return true;
