@@ -2,29 +2,28 @@
 
 enum { SIZE_MIN = 16 };
 
-/* Combines the two halves of the 128-bit product; its carries are left out. */
-static uint64_t
-fold(uint64_t a, uint64_t b)
+uint64_t
+hash_word(uint64_t word, uint64_t seed)
 {
-	uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
-	uint64_t cross = a_low * b_high + a_high * b_low;
+	const uint64_t a = 0x9E3779B97F4A7C15, b = 0xD1B54A32D192ED03;
+	__extension__ const unsigned __int128 product =
+	    (unsigned __int128)(word ^ seed ^ a) * (seed ^ b);
 
-	return (a_low * b_low) ^ (a_high * b_high) ^ (cross << 32 | cross >> 32);
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 uint64_t
 hash_of(struct span bytes, uint64_t seed)
 {
-	const uint64_t a = 0x9E3779B97F4A7C15, b = 0xD1B54A32D192ED03;
-	uint64_t first = seed ^ a, second = seed ^ b, state = 0, word;
+	uint64_t state = bytes.len, word;
 
 	for (size_t at = 0, left; at < bytes.len; at += sizeof(word)) {
 		left = bytes.len - at;
 		word = 0;
 		memcpy(&word, bytes.ptr + at, left < sizeof(word) ? left : sizeof(word));
-		state = fold(word ^ first, state ^ second);
+		state = hash_word(state ^ word, seed + state);
 	}
-	return fold(state ^ first, bytes.len ^ second);
+	return hash_word(state, seed);
 }
 
 void

@@ -29,13 +29,15 @@ static bool
 read_plain(struct span text, double *value)
 {
 	int64_t number = 0;
+	unsigned digit;
 
 	if (text.len == 0 || text.len > SHORT_MAX || (text.ptr[0] == '0' && text.len > 1))
 		return false;
 	for (size_t i = 0; i < text.len; i++) {
-		if (!is_digit(text.ptr[i]))
+		digit = (unsigned)text.ptr[i] - '0';
+		if (digit > 9)
 			return false;
-		number = 10 * number + text.ptr[i] - '0';
+		number = 10 * number + digit;
 	}
 	*value = (double)number;
 	return true;
@@ -127,8 +129,11 @@ id_number(struct span id, double *value)
 static uint64_t
 hash_double(double value)
 {
+	uint64_t word;
+
 	value += 0.0; /* -0 becomes 0 */
-	return hash_of(span_at((const char *)&value, sizeof(value)), id_secret);
+	memcpy(&word, &value, sizeof(word));
+	return hash_word(word, id_secret);
 }
 
 /*
