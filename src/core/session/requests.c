@@ -154,10 +154,12 @@ requests_bound_waits(struct party *requester)
 	struct request *request, *last = NULL;
 
 	each_request (request, &requester->pending) {
-		if (!request_is_awaited(request) || request_state(request) == REQUEST_QUEUED)
+		if (request_state(request) == REQUEST_QUEUED)
+			continue;
+		waiting++; /* an answer to one that was given up may still come */
+		if (!request_is_awaited(request))
 			continue;
 		request->unread = true;
-		waiting++;
 		last = request;
 		if (request->since == MSEC_NEVER || alarm_armed(&request->idle) ||
 		    alarm_armed(&request->hard))
