@@ -304,8 +304,7 @@ answer_message(const struct message *message, struct answer answer, enum tally t
 	answer.timeout = MSEC_NEVER;
 	/* The failure is canceld's or the server's, and not the request's own. */
 	answer.tool = (dialect_method(dialect, message->method)->traits & METHOD_TOOL) &&
-	    message->outlet->config->tool_errors && message->kind == MESSAGE_REQUEST &&
-	    answer.code == dialect->failure_code &&
+	    message->outlet->config->tool_errors && answer.code == dialect->failure_code &&
 	    scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
 	if (answer.id.len > 0)
 		state_count(message, tally, why);
