@@ -61,13 +61,13 @@ compose_cancel(struct outlet *outlet, enum side receiver, struct span id, struct
 }
 
 /*
- * Whether the request is a turn for which no session/cancel was sent, and session/cancel would end
- * no other turn.
+ * Whether the request, for which no session/cancel was sent, is a turn, and session/cancel would
+ * end no other one.
  */
 static bool
 is_only_turn(const struct session *session, const struct request *request)
 {
-	return request_is_turn(request) && !request->told &&
+	return request_is_turn(request) &&
 	    state_turns_running(session, request->token) == (request->state == REQUEST_WAITING);
 }
 

@@ -14,8 +14,7 @@ questions_mint(struct party *asker, bool string, char storage[MINTED_MAX])
 		compose_json(text, string ? "\"canceld-%d\"" : "%d",
 		    (string ? 1 : MINTED_FIRST) + (int64_t)asker->outlet->minted++);
 		id = id_of(buf_span(text));
-	} while (
-	    pending_find(asked, id, NAME_ID) != NULL || pending_find(asked, id, NAME_WIRE) != NULL);
+	} while (pending_find(asked, id, NAME_ID) != NULL);
 	id.text.ptr = memcpy(storage, id.text.ptr, id.text.len);
 	return id;
 }
