@@ -250,16 +250,13 @@ try_slow_round()
 	grep -q CONFIG_RELOADED "$log" && grep -q TIMED_OUT "$log" && ! grep -q SKEWED "$log"
 }
 
-# A session with an open request, which those commands find and no other one.
+# A session with an open request, which the command finds and no other one. It ends after ten minutes, as demo-server does.
 start_asked()
 {
-	mkdir -m 700 "$work/run"
-	export XDG_RUNTIME_DIR="$work/run"
-	mkfifo "$work/asked"
-	env -u E2E_MARK timeout 300 "$CANCELD" --name asked -- "$DEMO_SERVER" <"$work/asked" >"$work/asked.out" 2>"$work/asked.err" &
+	env -u E2E_MARK timeout 590 "$CANCELD" --name asked -- "$DEMO_SERVER" <"$work/asked" >"$work/asked.out" 2>"$work/asked.err" &
 	exec 4>"$work/asked"
 	head -n 2 "$work/in" >&4
-	echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":290000}}}' >&4
+	echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":580000}}}' >&4
 	for ((tries = 0; tries < 200; tries++)); do
 		! "$CANCELCTL" ls asked 2>/dev/null | grep -q sleep || return 0
 		sleep 0.05
@@ -300,17 +297,22 @@ cp "$work/unwrapped" "$work/wrapped"
 # Whose history is short.
 export XDG_STATE_HOME="$work/state"
 "$CANCELD" --name asked --drain -- "$DEMO_SERVER" <"$work/in" >"$work/asked.out" 2>&1
-start_asked || failed=1
+mkdir -m 700 "$work/run"
+export XDG_RUNTIME_DIR="$work/run"
+mkfifo "$work/asked"
+asked=0
 for command in 'ls' 'ls asked' 'stats asked' 'ping asked' 'set asked tools/call=1h' 'log asked' 'metrics' 'history asked' 'wrap FILE'; do
+	start_asked || failed=1
 	ask trace "$command" "${wrapper[@]}" || failed=1
-	$plan "$command" >>"$work/asked.plan"
+	$plan "$command" >"$work/plan"
 	rm -rf "$work/trace".*
+	asked=$((asked + $(tr -dc '\0' <"$work/plan" | wc -c) / 4))
+	# shellcheck disable=SC2016
+	xargs -0 -n 4 -P "$(($(nproc) * 2))" bash -c 'try_command "$@"' try <"$work/plan" >>"$work/wrong"
+	grep -q '"id":1,' "$work/asked.out" && echo "the session that was asked has lost its request: $command" >>"$work/wrong"
+	exec 4>&-
+	wait
 done
-asked=$(($(tr -dc '\0' <"$work/asked.plan" | wc -c) / 4))
-# shellcheck disable=SC2016
-xargs -0 -n 4 -P "$(($(nproc) * 2))" bash -c 'try_command "$@"' try <"$work/asked.plan" >>"$work/wrong"
-grep -q '"id":1,' "$work/asked.out" && echo 'the session that was asked has lost its request' >>"$work/wrong"
-exec 4>&-
 cat "$work/wrong"
 [ "$runs" -gt 0 ] && [ "$asked" -gt 0 ] || failed=1
 what='failing system calls'
