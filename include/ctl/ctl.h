@@ -62,8 +62,10 @@ void ctl_add_words(char ***list, char *const *words);
 
 /*
  * The status to exit with: CTL_FAILED, which is told, if what was shown could not be written. A
- * reader that wants no more, such as head(1), is no fault.
+ * reader that wants no more, such as head(1), is no fault. It is no less than ctl_least, for what
+ * is told while the command goes on.
  */
+extern int ctl_least;
 int ctl_end(int status);
 
 /*

@@ -11,14 +11,6 @@ static const char usage[] =
     "  -j, --json   one JSON object a line\n";
 
 static json_t *
-list_instances(struct targets *targets, int *status)
-{
-	targets_find(targets, TARGETS_LOOK);
-	*status = targets->count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
-	return targets_rows(targets);
-}
-
-static json_t *
 list_requests(struct targets *targets, const char *which, int *status)
 {
 	const struct target *target;
@@ -58,8 +50,13 @@ ctl_ls(int argc, char *argv[])
 		return ctl_usage("--all: the requests of all, or those of '%.100s'?", which);
 	instances = which == NULL && !all;
 	targets.params = json_pack("{s:b}", "requests", !instances);
-	rows =
-	    instances ? list_instances(&targets, &status) : list_requests(&targets, which, &status);
+	if (instances) {
+		targets_find(&targets, TARGETS_LOOK);
+		status = targets.count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
+		rows = targets_rows(&targets);
+	} else {
+		rows = list_requests(&targets, which, &status);
+	}
 	if (!json && json_array_size(rows) > 0)
 		table_show(instances ? view_instances :
 			all          ? view_all_requests :

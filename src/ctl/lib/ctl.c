@@ -123,11 +123,14 @@ ctl_add_words(char ***list, char *const *words)
 	}
 }
 
+int ctl_least = CTL_YES;
+
 int
 ctl_end(int status)
 {
 	int fault = show_flush();
 
+	status = status < ctl_least ? ctl_least : status;
 	return fault == 0 || fault == EPIPE ? status :
 					      ctl_failed("standard output: %s", strerror(fault));
 }

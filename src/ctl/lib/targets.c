@@ -78,7 +78,7 @@ send_until(int fd, struct span bytes, msec_t end)
 		    ((errno != EAGAIN && errno != EINTR) || !wait_until(fd, POLLOUT, end)))
 			return false;
 		if (put > 0)
-			bytes = span_part(bytes, (size_t)put, bytes.len - (size_t)put);
+			bytes = span_from(bytes, (size_t)put);
 	}
 	return true;
 }
@@ -261,7 +261,10 @@ add(struct targets *targets, const char *path, long pid)
 	snprintf(target->path, sizeof(target->path), "%s", path);
 }
 
-/* Adds the sockets of a directory. Their names are PID-RANDOM.sock. */
+/*
+ * Adds the sockets of a directory. Their names are PID-RANDOM.sock. That we may not look into it is
+ * told once.
+ */
 static void
 add_all(struct targets *targets, const char *directory)
 {
@@ -269,8 +272,11 @@ add_all(struct targets *targets, const char *directory)
 	char path[PLACE_DIRECTORY + NAME_MAX + 2];
 	const struct dirent *entry;
 
-	if (stream == NULL)
+	if (stream == NULL) {
+		if (ctl_least == CTL_YES && access(directory, R_OK | X_OK) < 0 && errno == EACCES)
+			ctl_least = ctl_failed("%s: %s", directory, strerror(errno));
 		return;
+	}
 	while ((entry = readdir(stream)) != NULL) {
 		const char *name = entry->d_name, *end = strrchr(name, '.');
 		char *rest;

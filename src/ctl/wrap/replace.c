@@ -94,7 +94,7 @@ write_all(int fd, struct span text)
 			continue;
 		if (written == -1)
 			return -1;
-		text = span_part(text, (size_t)written, text.len - (size_t)written);
+		text = span_from(text, (size_t)written);
 	}
 	return fsync(fd);
 }
