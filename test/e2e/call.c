@@ -236,6 +236,8 @@ static const struct {
 	/* canceld's options, and its file. */
 	{ C "sleep ms=200 -- -v -l log --name mine $DEMO_SERVER; grep -o 'mine: STARTED' log", 0,
 	    "done\nmine: STARTED\n" },
+	{ C "echo -- -v $DEMO_SERVER 2>&1 | grep -o 'demo-server: STARTED'", 0,
+	    "demo-server: STARTED\n" },
 	{ "mkdir -p .config/canceld; echo '{\"timeout\":\"200ms\"}' >.config/canceld/config.json; " C
 	  "sleep ms=60000" DEMO,
 	    124, "made no progress for 200 ms" },

@@ -121,6 +121,7 @@ read_server(struct call *call)
 	if (!program_options(&parsed, options, &count))
 		exit(CTL_USAGE);
 	call->what.options = options;
+	call->what.loud |= parsed.log.level > LEVEL_NOTICE;
 	call->what.logs = call->what.loud || options_given(&parsed, options_key("log"));
 	options_free(&parsed);
 }
