@@ -119,6 +119,19 @@ TESTS(whole_columns_go_before_words_are_cut, 0, COUNT(widths))
 	    widths[_i].cells, widths[_i].wanted);
 }
 
+/* What all texts begin with goes first where that tells them apart: not if there is only one. */
+TESTS(a_text_alone_is_cut_in_its_middle, 0, 2)
+{
+	static const struct column name[] = {
+		{ "NAME", "name", COLUMN_MIDDLE, .write = column_text }, { 0 }
+	};
+	static const char *const rows[] = { "[{\"name\":\"weather-forecast-long\"}]",
+		"[{\"name\":\"weather-forecast-long\"},{\"name\":\"weather-forecast-long\"}]" };
+#define CUT "weather-\xe2\x80\xa6st-long\n"
+
+	expect_table(name, rows[_i], 16, _i == 0 ? "NAME\n" CUT : "NAME\n" CUT CUT);
+}
+
 /* As in a container with --user. */
 TEST(a_user_may_have_no_home)
 {

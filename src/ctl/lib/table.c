@@ -9,16 +9,10 @@
 
 enum { GAP = 2, NARROWEST = 8, COMFORT = 32 /* of a word */, COMFORT_TEXT = 20 };
 
-/* Terminals show some characters in no cell or in two; the C locale knows none of them. */
-static size_t
-cells_of(uint32_t code)
-{
-	int cells = wcwidth((wchar_t)code);
-
-	return cells < 0 ? 1 : (size_t)cells;
-}
-
-/* How many bytes of the text fit into so many cells. *taken: the cells that these fill. */
+/*
+ * How many bytes of the text fit into so many cells. *taken: the cells that these fill. Terminals
+ * show some characters in no cell or in two; the C locale knows none of them.
+ */
 static size_t
 fitting(struct span text, size_t cells, size_t *taken)
 {
@@ -27,11 +21,12 @@ fitting(struct span text, size_t cells, size_t *taken)
 	*taken = 0;
 	while (at < text.len) {
 		size_t len = utf8_length(span_from(text, at));
-		size_t more = len > 0 ? cells_of(utf8_code(text.ptr + at, len)) : 1;
+		int more = len > 0 ? wcwidth((wchar_t)utf8_code(text.ptr + at, len)) : 1;
+		size_t end = *taken + (more < 0 ? 1 : (size_t)more);
 
-		if (*taken + more > cells)
+		if (end > cells)
 			break;
-		*taken += more;
+		*taken = end;
 		at += len > 0 ? len : 1;
 	}
 	return at;
@@ -203,30 +198,6 @@ cut_text(const struct table *table, size_t column, struct buf *out, struct span 
 	    table->columns[column].kind == COLUMN_MIDDLE && cells > 0 ? (cells - 1) / 2 : 0);
 }
 
-/*
- * How many bytes, whole words, all texts of the column begin with. cut_text leaves these out first,
- * because the rest is what tells the texts apart.
- */
-static size_t
-count_shared(const struct table *table, size_t column)
-{
-	struct span first = table->lines > 1 ? text_at(table, 1, column) : SPAN_NONE, text;
-	size_t shared = first.len;
-
-	if (table->columns[column].kind != COLUMN_MIDDLE)
-		return 0;
-	for (size_t line = 2; line < table->lines; line++) {
-		text = text_at(table, line, column);
-		shared = shared < text.len ? shared : text.len;
-		while (shared > 0 && memcmp(first.ptr, text.ptr, shared) != 0)
-			shared--;
-	}
-	while (
-	    shared > 0 && (shared == first.len || strchr("-_/. ", first.ptr[shared - 1]) == NULL))
-		shared--;
-	return shared;
-}
-
 /* How many different texts the column shows when each is cut to so many cells. */
 static size_t
 count_kinds(const struct table *table, size_t column, size_t cells)
@@ -244,6 +215,33 @@ count_kinds(const struct table *table, size_t column, size_t cells)
 	buf_free(&text);
 	json_decref(kinds);
 	return count;
+}
+
+/*
+ * How many bytes, whole words, all texts of the column begin with. cut_text leaves these out first,
+ * because the rest is what tells the texts apart.
+ */
+static size_t
+count_shared(const struct table *table, size_t column)
+{
+	struct span first, text;
+	size_t shared;
+
+	if (table->columns[column].kind != COLUMN_MIDDLE ||
+	    count_kinds(table, column, SIZE_MAX) < 2)
+		return 0;
+	first = text_at(table, 1, column);
+	shared = first.len;
+	for (size_t line = 2; line < table->lines; line++) {
+		text = text_at(table, line, column);
+		shared = shared < text.len ? shared : text.len;
+		while (shared > 0 && memcmp(first.ptr, text.ptr, shared) != 0)
+			shared--;
+	}
+	while (
+	    shared > 0 && (shared == first.len || strchr("-_/. ", first.ptr[shared - 1]) == NULL))
+		shared--;
+	return shared;
 }
 
 /* The least width at which different texts still look different; at most half of a line. */

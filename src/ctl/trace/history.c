@@ -323,18 +323,6 @@ trace_reason(const json_t *event)
 	return json_incref(json_object_get(event, "reason"));
 }
 
-/*
- * Whether to show an event: with --failed only a loss, otherwise all but those that every session
- * has.
- */
-static bool
-is_told(const struct choice *choice, const json_t *event)
-{
-	return choice->failed ?
-	    trace_is_loss(event) :
-	    !show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING");
-}
-
 /* Adds a row for each event of a session or call that is shown. */
 static void
 add_events(const struct choice *choice, const json_t *owner, json_t *rows)
@@ -351,7 +339,10 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 			json_object_set(ended, "tally", json_object_get(event, "why"));
 			continue;
 		}
-		if (!is_told(choice, event))
+		/* With --failed only a loss, otherwise all but those that every session has. */
+		if (choice->failed ?
+			!trace_is_loss(event) :
+			show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING"))
 			continue;
 		row = json_pack("{s:I, s:O, s:O*, s:o*}", "start",
 		    show_number(event, "time") - show_number(event, "elapsed"), "tally",

@@ -166,7 +166,7 @@ distance(const json_t *call, const json_t *line)
 static bool
 is_progress(const json_t *call, const json_t *line)
 {
-	return call != NULL && !show_has(call, "outcome") && distance(call, line) < AT_ONCE &&
+	return !show_has(call, "outcome") && distance(call, line) < AT_ONCE &&
 	    !show_is(line, "method", "ping");
 }
 
