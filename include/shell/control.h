@@ -64,6 +64,7 @@ enum {
 
 	CONTROL_NOT_FOUND = -32001,
 	CONTROL_REFUSED = -32002,
+	CONTROL_BAD_PARAMS = -32602,
 
 	VIEWS_BYTES = 128 << 10, /* of the requests in one list, about */
 	VIEWS_NAME = 256,        /* bytes shown of a method or name */

@@ -15,7 +15,6 @@ enum {
 	READ_SIZE = 64 << 10,
 	LINE_MOST = 4 << 20, /* bytes of one message from canceld */
 	RETRY = 10,          /* ms, when a socket has no room for a connection */
-	BAD_PARAMS = -32602  /* JSON-RPC */
 };
 
 const char *sockets_place;
@@ -180,7 +179,7 @@ receive(struct target *target, msec_t end)
 		json_unpack(message, "{s:{s:i, s:s}}", "error", "code", &code, "message", &why);
 		fail(target,
 		    code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED ? CTL_NO :
-			code == BAD_PARAMS                               ? CTL_USAGE :
+			code == CONTROL_BAD_PARAMS                       ? CTL_USAGE :
 									   CTL_FAILED,
 		    why);
 	} else if (message == NULL && error == ECONNRESET && place_remove_dead(target->path)) {

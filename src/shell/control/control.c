@@ -181,18 +181,19 @@ on_cancel(struct call *call)
 	if (json_unpack(call->params, "{s?s,s?I,s?s,s?s,s?s,s?s,s?I}", "id", &id, "serial",
 		&order.serial, "from", &order.from, "reason", &reason, "method", &order.method,
 		"name", &order.name, "older_ms", &order.older) < 0)
-		return refuse(call, -32602,
+		return refuse(call, CONTROL_BAD_PARAMS,
 		    "want strings, serial as a number, and older_ms as milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
-		return refuse(call, -32602, "from: want client or server");
+		return refuse(call, CONTROL_BAD_PARAMS, "from: want client or server");
 	if (!policy_allows(span_of(order.method)) || !policy_allows(span_of(order.name)))
-		return refuse(call, -32602, POLICY_PATTERN);
+		return refuse(call, CONTROL_BAD_PARAMS, POLICY_PATTERN);
 	if (strlen(reason) > REASON_MOST)
-		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
+		return refuse(call, CONTROL_BAD_PARAMS, "reason: want at most %d bytes",
+		    REASON_MOST);
 	order.numbered = json_object_get(call->params, "serial") != NULL;
 	one = id != NULL || order.numbered;
 	if (!one && order.older < 0 && order.method == NULL && order.name == NULL)
-		return refuse(call, -32602,
+		return refuse(call, CONTROL_BAD_PARAMS,
 		    "want id or serial, or one of older_ms, method and name");
 	chosen = json_array();
 	if (id != NULL)
@@ -203,7 +204,7 @@ on_cancel(struct call *call)
 		refuse(call, CONTROL_NOT_FOUND, "request %.200s not found or already completed",
 		    id != NULL ? id : "of this serial");
 	else if (one && json_array_size(chosen) > 1)
-		refuse(call, -32602,
+		refuse(call, CONTROL_BAD_PARAMS,
 		    "client and server both have a request with this id: want from");
 	else
 		result = cancel_chosen(control, chosen, reason);
@@ -230,10 +231,11 @@ on_set(struct call *call)
 		option = "";
 	row = options_key(option);
 	if (row == NULL || row->traits != OPTION_DEADLINE)
-		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
+		return refuse(call, CONTROL_BAD_PARAMS,
+		    "want an option, timeout or max-time, and a rule");
 	if (!options_check(scratch.fault, row, rule) ||
 	    !options_set(&scratch, row, POLICY_SET, rule))
-		return refuse(call, -32602, "%s", scratch.fault);
+		return refuse(call, CONTROL_BAD_PARAMS, "%s", scratch.fault);
 	if (unset)
 		scratch.policy.rules->value = POLICY_UNSET;
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
@@ -256,7 +258,7 @@ read_level(struct call *call, const char *name, enum why_level *level)
 	if (json_unpack(call->params, "{s?s}", "level", &name) == 0 && name != NULL &&
 	    log_level_named(span_of(name), level))
 		return true;
-	refuse(call, -32602, "level: want error, notice, decision or traffic");
+	refuse(call, CONTROL_BAD_PARAMS, "level: want error, notice, decision or traffic");
 	return false;
 }
 
@@ -397,7 +399,7 @@ carry_out(struct call *call, const char *method)
 		/* A mistyped filter must not widen what is cancelled. */
 		json_object_foreach (call->params, key, value) {
 			if (!span_is_any(span_of(key), methods[i].params))
-				return refuse(call, -32602,
+				return refuse(call, CONTROL_BAD_PARAMS,
 				    "%s: there is no such parameter; %s takes:%s", key, method,
 				    methods[i].params);
 		}

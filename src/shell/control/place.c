@@ -179,16 +179,6 @@ listen_as(const char *path)
 	return -1;
 }
 
-/* A person's own name: a dead socket there is replaced, anything else stays. */
-static int
-listen_given(const char *given, char path[PLACE_PATH])
-{
-	if (snprintf(path, PLACE_PATH, "%s", given) < PLACE_PATH)
-		return place_remove_dead(path) ? listen_as(path) : -1;
-	errno = ENAMETOOLONG;
-	return -1;
-}
-
 static int
 listen_in(char directory[PLACE_DIRECTORY], char path[PLACE_PATH])
 {
@@ -209,8 +199,13 @@ place_listen(const char *given, char path[PLACE_PATH], const char **at)
 	int fd = -1, error = ENOENT;
 
 	*at = given;
+	errno = ENAMETOOLONG;
+	/* A person's own name: a dead socket there is replaced, anything else stays. */
 	if (given[0] != '\0')
-		return listen_given(given, path);
+		return snprintf(path, PLACE_PATH, "%s", given) < PLACE_PATH &&
+			place_remove_dead(path) ?
+		    listen_as(path) :
+		    -1;
 	*at = "no home directory";
 	for (int i = 0; i < PLACES && fd < 0; i++)
 		if (place_directory(i, directory)) {

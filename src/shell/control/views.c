@@ -45,9 +45,7 @@ object_or_null(json_t *object)
 static json_t *
 progress_of(struct span notification, const struct progress_form *form)
 {
-	json_t *message = notification.len == 0 ?
-	    NULL :
-	    json_loadb(notification.ptr, notification.len, JSON_ALLOW_NUL, NULL);
+	json_t *message = json_loadb(notification.ptr, notification.len, JSON_ALLOW_NUL, NULL);
 	const json_t *params = json_object_get(message, "params");
 	const json_t *said = form->in != NULL ? json_object_get(params, form->in) : params;
 	json_t *text = json_object_get(said, form->said[0]);
@@ -164,15 +162,6 @@ view_client(const struct control *control)
 	return object_or_null(object);
 }
 
-/* The directory in which the client started canceld. */
-static json_t *
-view_directory(void)
-{
-	char path[PATH_MAX];
-
-	return getcwd(path, sizeof(path)) == NULL ? json_null() : printable_json(span_of(path));
-}
-
 static json_t *
 view_server(const struct control *control, enum session_verdict verdict)
 {
@@ -182,21 +171,17 @@ view_server(const struct control *control, enum session_verdict verdict)
 		[SERVER_STUCK] = "stuck",
 		[SERVER_DEAF] = "deaf",
 		[SERVER_RETIRED] = "deaf",
-		[SERVER_AWAY] = "restarting",
-		[SERVER_HANDSHAKE] = "restarting",
-		[SERVER_SESSIONS] = "restarting",
-		[SERVER_LOGIN] = "restarting",
-		[SERVER_SETTINGS] = "restarting",
 		[SERVER_GONE] = "gone",
 	};
+	const char *state = lives[view.server->life]; /* NULL: a new server is on its way */
 	pid_t pid = control->life->child.pid;
 
 	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(),
 	    "state",
 	    control->life->resting ? "resting" :
-		view.server->dismissed && view.server->life != SERVER_GONE ?
+		state == NULL || (view.server->dismissed && view.server->life != SERVER_GONE) ?
 				     "restarting" :
-				     lives[view.server->life],
+				     state,
 	    "verdict", verdict_or_null(verdict), "probe_ms", time_or_null(view.probe_took),
 	    "unanswered_ms", time_or_null(session_unanswered(control->session)));
 }
@@ -259,13 +244,15 @@ views_list(const struct control *control, bool requests)
 	msec_t oldest = session_oldest(session, &verdict);
 	size_t more = 0, taken = session_places_taken(session);
 	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
+	char path[PATH_MAX]; /* in which the client started canceld */
 
 	return json_pack(
 	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}",
 	    "pid", (int)getpid(), "name", printable_json(span_of(control->options->name)),
 	    "version", CANCELD_VERSION, "command", view_command(control->options->command),
 	    "dialect", view.protocol, "era", view.era, "client", view_client(control), "directory",
-	    view_directory(), "started", (json_int_t)control->started, "age_ms",
+	    getcwd(path, sizeof(path)) == NULL ? json_null() : printable_json(span_of(path)),
+	    "started", (json_int_t)control->started, "age_ms",
 	    (json_int_t)(control->now - control->started_at), "server",
 	    view_server(control, verdict), "in_flight", (json_int_t)in_flight, "calls",
 	    (json_int_t)view.journal->requests[SIDE_CLIENT], "oldest_ms", time_or_null(oldest),

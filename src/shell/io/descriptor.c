@@ -145,7 +145,7 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 	case DESCRIPTOR_PLAIN:
 		break;
 	}
-	return writing ? writev(fd, pieces, count) : readv(fd, pieces, count);
+	return (writing ? writev : readv)(fd, pieces, count);
 }
 
 /*

@@ -141,8 +141,7 @@ system_transfer(int fd, struct iovec *pieces, int count, bool writing)
 {
 #ifdef RWF_NOWAIT
 	if (has_newer_calls())
-		return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
-				 preadv2(fd, pieces, count, -1, RWF_NOWAIT);
+		return (writing ? pwritev2 : preadv2)(fd, pieces, count, -1, RWF_NOWAIT);
 #else
 	(void)fd, (void)pieces, (void)count, (void)writing;
 #endif
