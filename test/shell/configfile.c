@@ -471,6 +471,9 @@ static const struct {
 	{ "{}", "", "{\"log-level\":\"traffic\",\"servers\":{\"s*\":{\"log-level\":2}}}",
 	    "{\"changed\":[\"log-level\"],\"at_next_start\":[],\"refused\":["
 	    "\"servers.s*.log-level: want error|notice|decision|traffic\"],\"unfit\":[]}" },
+	{ "{\"timeout\":\"1s\",\"max-time\":\"9s\"}", "", "{\"timeout\":30}",
+	    "{\"changed\":[\"max-time\"],\"at_next_start\":[],\"refused\":["
+	    "\"timeout '30': is the unit missing? for seconds: 30s\"],\"unfit\":[]}" },
 	{ "{\"tool-errors\":true}", "", "{\"restart\":true,\"timeout\":\"1s\"}",
 	    "{\"changed\":[\"timeout\"],\"at_next_start\":[\"tool-errors\",\"restart\"]}" },
 	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":{\"a\":2}}",
@@ -649,6 +652,60 @@ TEST(a_reload_changes_rules_and_the_level)
 	ck_assert_uint_eq(json_array_size(options->file.faults), 0);
 	ck_assert_int_eq(idle_of(options, SPAN("a")), TIME_IDLE);
 	ck_assert_int_eq(log.config.level, LEVEL_NOTICE);
+	options_free(options);
+	log_close(&log);
+}
+
+/* What each of them leaves in force: the deadlines of a, b:c=d and e, in seconds, and the level. */
+static const struct {
+	const char *file;
+	int a, named, e;
+	enum why_level level;
+	size_t changed; /* keys that are told */
+} mistakes[] = {
+	{ "{\"timeout\":{\"*\":\"3\",\"a\":\"1\",\"b:c=d\":2},\"log-level\":\"errror\"}", 1, 2, 3,
+	    LEVEL_ERROR, 0 },
+	{ "{\"timeout\":\"a=1x\",\"log-level\":[]}", 1, 2, 3, LEVEL_ERROR, 0 },
+	{ "{\"timeout\":[],\"log-level\":true,\"servers\":{\"server\":{\"timeout\":\"?\"}}}", 1, 2,
+	    3, LEVEL_ERROR, 0 },
+	{ "{\"timeout\":{\"*\":\"5s\",\"a\":\"1\"}}", 1, 5, 5, LEVEL_NOTICE, 2 },
+	{ "{\"timeout\":{\"b\":\"1\",\"b:c\":\"1\"},\"log-level\":\"error\"}", TIME_IDLE / 1000,
+	    TIME_IDLE / 1000, TIME_IDLE / 1000, LEVEL_ERROR, 1 },
+	{ "{\"servers\":{\"server\":{\"timeout\":{\"a\":\"1\"},\"log-level\":\"decision\"}},"
+	  "\"timeout\":{\"*\":\"3s\"},\"log-level\":\"errror\"}",
+	    3, 3, 3, LEVEL_DECISION, 2 },
+};
+
+TESTS(a_mistake_at_a_reload_keeps_what_was_in_force, 0, COUNT(mistakes))
+{
+	struct options *options;
+	struct log log = open_log();
+	json_t *result;
+
+	put("{\"timeout\":{\"*\":\"3s\",\"a\":\"1s\",\"b:c=d\":\"2s\"},\"log-level\":\"error\"}");
+	options = parse_with_file("server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	log.config.level = options->log.level;
+	put(mistakes[_i].file);
+	/* As often as one likes. */
+	for (int i = 0; i < 3; i++) {
+		result = configfile_reload(options, &log);
+		ck_assert_uint_ge(json_array_size(json_object_get(result, "refused")), 1);
+		ck_assert_uint_eq(json_array_size(json_object_get(result, "changed")),
+		    i == 0 ? mistakes[_i].changed : 0);
+		json_decref(result);
+		ck_assert_int_eq(idle_of(options, SPAN("a")), mistakes[_i].a * 1000);
+		ck_assert_int_eq(policy_deadline(&options->policy, POLICY_IDLE, SPAN("b"),
+				     SPAN("c=d"), 0, false)
+				     .after,
+		    mistakes[_i].named * 1000);
+		ck_assert_int_eq(idle_of(options, SPAN("e")), mistakes[_i].e * 1000);
+		ck_assert_int_eq(log.config.level, mistakes[_i].level);
+	}
+	/* What is left out without a mistake does not stay. */
+	put("{}");
+	json_decref(configfile_reload(options, &log));
+	ck_assert_uint_eq(options->policy.count, 0);
 	options_free(options);
 	log_close(&log);
 }

@@ -6,7 +6,6 @@
 
 enum { SIZE_MOST = 1 << 20 }; /* bytes of the file */
 
-/* The file is read, into a list; then that is applied. */
 struct reading {
 	struct options *options;
 	json_t *said;              /* for each key: [SOURCE, VALUE], ... */
@@ -94,19 +93,55 @@ read_value(const struct options_row *row, const char *target, json_t *value)
 	return read;
 }
 
+/* Sets it the first time; later only what counts at once. */
+static void
+put(const struct reading *it, const struct options_row *row, enum policy_source source,
+    json_t *value)
+{
+	json_array_append_new(json_object_get(it->said, row->name),
+	    json_pack("[i,O]", (int)source, value));
+	if (!json_is_false(value) &&
+	    (it->options->file.in_force == NULL || (row->traits & OPTION_AT_ONCE)))
+		options_set(it->options, row, source, json_string_value(value));
+}
+
+/* What was in force in the place of something wrong stays: of the whole key, or of a rule. */
+static void
+keep(const struct reading *it, const struct options_row *row, enum policy_source source,
+    const char *target)
+{
+	json_t *entry, *value;
+	const char *text, *end;
+	int from;
+	size_t i;
+
+	json_array_foreach (json_object_get(it->options->file.in_force, row->name), i, entry) {
+		json_unpack(entry, "[i,o]", &from, &value);
+		text = json_string_value(value);
+		end = text != NULL ? strrchr(text, '=') : NULL;
+		if (from == (int)source &&
+		    (target == NULL ||
+			span_is(end != NULL ? span_between(text, end) : SPAN("*"), target)))
+			put(it, row, source, value);
+	}
+}
+
 /* What is right counts, unless something stronger says the same. */
 static bool
 take(struct reading *it, const struct options_row *row, enum policy_source source,
     const char *target, json_t *value)
 {
-	json_t *said = json_object_get(it->said, row->name), *read = read_value(row, target, value);
+	json_t *read = read_value(row, target, value);
 	bool counts = source != POLICY_SOURCES &&
 	    ((row->traits & OPTION_RULE) ||
-		(json_array_size(said) == 0 && !options_given(it->options, row)));
+		(json_array_size(json_object_get(it->said, row->name)) == 0 &&
+		    !options_given(it->options, row)));
 	bool fine = options_check(it->fault, row, json_string_value(read));
 
-	if (fine && counts)
-		json_array_append_new(said, json_pack("[i,O]", (int)source, read));
+	if (counts && fine)
+		put(it, row, source, read);
+	else if (counts)
+		keep(it, row, source, target);
 	json_decref(read);
 	return fine;
 }
@@ -190,7 +225,7 @@ fits_command(const char *pattern, char *const command[])
  * first one that fits.
  */
 static void
-read_sections(struct reading *it, json_t *servers, json_t *unfit)
+read_sections(struct reading *it, json_t *servers)
 {
 	struct configfile *file = &it->options->file;
 	const char *server = file->server, *pattern;
@@ -204,38 +239,21 @@ read_sections(struct reading *it, json_t *servers, json_t *unfit)
 		if (!allowed ||
 		    (!policy_fits(pattern, span_of(server)) &&
 			!fits_command(pattern, it->options->command)))
-			json_array_append_new(unfit, json_string(pattern));
+			json_array_append_new(json_object_get(it->said, SERVERS),
+			    json_string(pattern));
 		else if (chosen == NULL)
 			chosen = section;
 		options_fault(it->fault, SERVERS ".%s", pattern);
-		if (!allowed)
-			end_key(it, 0, options_fault(it->fault, ": " POLICY_PATTERN));
-		else if (!json_is_object(section))
+		if (!allowed || !json_is_object(section))
 			end_key(it, 0,
-			    options_fault(it->fault, ": want an object of options for the server"));
+			    options_fault(it->fault, ": %s",
+				allowed ? "want an object of options for the server" :
+					  POLICY_PATTERN));
 		options_fault(it->fault, ".");
 		if (section == chosen)
 			file->section = pattern;
 		read_keys(it, section, section == chosen ? POLICY_SECTION : POLICY_SOURCES);
 	}
-}
-
-/* Sets what the file says, the first time; later only what counts at once. */
-static void
-apply(struct options *options, const json_t *said)
-{
-	json_t *entry, *value;
-	int source;
-	size_t i;
-
-	each_option (row)
-		json_array_foreach (json_object_get(said, row->name), i, entry) {
-			json_unpack(entry, "[i,o]", &source, &value);
-			if (!json_is_false(value) &&
-			    (options->file.in_force == NULL || (row->traits & OPTION_AT_ONCE)))
-				options_set(options, row, (enum policy_source)source,
-				    json_string_value(value));
-		}
 }
 
 /*
@@ -262,10 +280,8 @@ read_file(struct options *options)
 	} else {
 		if (!options_given(options, options_key("log-level")))
 			options->log.level = LEVEL_NOTICE;
-		read_sections(&it, json_object_get(root, SERVERS),
-		    json_object_get(it.said, SERVERS));
+		read_sections(&it, json_object_get(root, SERVERS));
 		read_keys(&it, root, POLICY_FILE);
-		apply(options, it.said);
 		policy_forget(&options->policy, before, POLICY_DEADLINES, POLICY_OPTION);
 	}
 	json_decref(root);
