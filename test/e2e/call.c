@@ -231,7 +231,8 @@ static const struct {
 	{ C "echo -- -l \"$HOME\" $DEMO_SERVER", 125, "--log" },
 	{ C "echo -- /etc/passwd", 126, "cannot start /etc/passwd: Permission denied" },
 	{ C "echo -- no-such", 127,
-	    "the server was not started: cannot start no-such: it is not in PATH (/" },
+	    "the server was not started: cannot start no-such: it is not in PATH: give the absolute path (PATH is /" },
+	{ C "echo -- /etc", 126, "cannot start /etc: Is a directory" },
 	{ C "echo -- ./no-such", 127, "cannot start ./no-such: No such file or directory" },
 	/* canceld's options, and its file. */
 	{ C "sleep ms=200 -- -v -l log --name mine $DEMO_SERVER; grep -o 'mine: STARTED' log", 0,

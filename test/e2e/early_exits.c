@@ -22,8 +22,8 @@ static const struct {
 	 * a busy machine.
 	 */
 	{ "sh:PATH=/none; export PATH; exec \"$CANCELD\" -- no-such-program",
-	    "canceld: *the server was not started: cannot start no-such-program: it is not in PATH (/none); "
-	    "give the absolute path",
+	    "canceld: *the server was not started: cannot start no-such-program: it is not in PATH: "
+	    "give the absolute path (PATH is /none)",
 	    127 },
 	{ "/no/such/program",
 	    "canceld: *the server was not started: cannot start /no/such/program: No such file or directory",

@@ -88,7 +88,10 @@ TEST(on_a_terminal_alone_the_command_runs_in_its_place)
 	    "-D keeps canceld between\r\nits own\r\n");
 	ck_assert_ptr_null(strstr(shell_output, "ignored"));
 	shell_expect_terminal(80, "\"$CANCELD\" no-such-program; echo status=$?",
-	    "give the absolute path\r\nstatus=127");
+	    "it is not in PATH: give the absolute path (PATH is /");
+	ck_assert_ptr_nonnull(strstr(shell_output, "status=127"));
+	shell_expect_terminal(80, "\"$CANCELD\" /tmp; echo status=$?",
+	    "Is a directory\r\nstatus=126");
 	shell_expect_terminal(80, "\"$CANCELD\" /etc/passwd; echo status=$?",
 	    "Permission denied\r\nstatus=126");
 }

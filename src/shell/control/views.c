@@ -8,9 +8,7 @@ shown(struct span text)
 	struct buf head = { 0 };
 	json_t *string;
 
-	if (text.len <= VIEWS_NAME)
-		return printable_json(text);
-	compose_text(&head, "%b...", span_head(text, VIEWS_NAME));
+	compose_text(&head, text.len > VIEWS_NAME ? "%b..." : "%b", span_head(text, VIEWS_NAME));
 	string = printable_json(buf_span(&head));
 	buf_free(&head);
 	return string;
@@ -68,7 +66,7 @@ verdict_or_null(enum session_verdict verdict)
 		[VERDICT_STUCK] = "stuck",
 	};
 
-	return verdict == VERDICT_NONE ? json_null() : json_string(words[verdict]);
+	return json_pack("s?", words[verdict]);
 }
 
 static json_t *
