@@ -105,6 +105,9 @@ void command_append_word(struct buf *text, char *const command[], size_t i);
 /* Appends all words so, with blanks between them. */
 void command_append(struct buf *line, char *const command[]);
 
+/* What is told of ENOENT where a file is to be made. */
+#define NO_SUCH_FOLDER "there is no such folder"
+
 /*
  * Whether a whole command is written as the program, where no program has such a name; and what is
  * told of it.

@@ -562,14 +562,6 @@ control_round(struct control *control, msec_t now)
 		take_line(control);
 }
 
-/* Whether a connection is over. One that has closed its own end may still read its answers. */
-static bool
-is_done(const struct peer *peer)
-{
-	return peer->closing || peer->socket.broken ||
-	    (peer->socket.ended && peer->out.len == 0 && peer->line == 0);
-}
-
 void
 control_watch(struct control *control)
 {
@@ -582,7 +574,9 @@ control_watch(struct control *control)
 		    (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
 		if (peer->line > 0 && has_room(peer))
 			control->wake = control->rest > control->now ? control->rest : control->now;
-		if (is_done(peer))
+		/* One that has closed its own end may still read its answers. */
+		if (peer->closing || peer->socket.broken ||
+		    (peer->socket.ended && peer->out.len == 0 && peer->line == 0))
 			hang_up(control, i);
 	}
 	descriptor_want(&control->listener, control->accept_at == MSEC_NEVER ? EV_READ : 0);
@@ -611,7 +605,7 @@ control_open(struct control *control)
 	log_event(control->log, WHY_CONTROL_REFUSED, log_string("at", at),
 	    log_string("reason",
 		errno == EADDRINUSE ? "another canceld uses it" :
-		    errno == ENOENT ? "there is no such folder" :
+		    errno == ENOENT ? NO_SUCH_FOLDER :
 				      strerror(errno)));
 }
 

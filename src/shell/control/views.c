@@ -36,7 +36,7 @@ object_or_null(json_t *object)
 	if (json_object_size(object) > 0)
 		return object;
 	json_decref(object);
-	return json_null();
+	return NULL;
 }
 
 /* The latest progress of a request, as its protocol spells it; null if it says nothing. */
@@ -81,7 +81,7 @@ view_request(const struct request_view *view)
 	const struct deadline *idle = &request->deadlines[POLICY_IDLE],
 			      *cap = &request->deadlines[POLICY_CAP];
 	json_t *object = views_name(view);
-	json_t *rest = json_pack("{s:o,s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o,s:o*}", "verdict",
+	json_t *rest = json_pack("{s:o,s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o?,s:o*}", "verdict",
 	    verdict_or_null(view->verdict), "idle_ms", (json_int_t)view->silent, "timeout_ms",
 	    time_or_null(idle->after), "timeout_left_ms", time_or_null(view->idle_left),
 	    "timeout_from", idle->origin, "max_time_ms", time_or_null(cap->after),
@@ -174,7 +174,7 @@ view_server(const struct control *control, enum session_verdict verdict)
 	const char *state = lives[view.server->life]; /* NULL: a new server is on its way */
 	pid_t pid = control->life->child.pid;
 
-	return json_pack("{s:o,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : json_null(),
+	return json_pack("{s:o?,s:s,s:o,s:o,s:o}", "pid", pid > 0 ? json_integer(pid) : NULL,
 	    "state",
 	    control->life->resting ? "resting" :
 		state == NULL || (view.server->dismissed && view.server->life != SERVER_GONE) ?
@@ -245,12 +245,12 @@ views_list(const struct control *control, bool requests)
 	char path[PATH_MAX]; /* in which the client started canceld */
 
 	return json_pack(
-	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:o,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}",
+	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o?,s:o?,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}",
 	    "pid", (int)getpid(), "name", printable_json(span_of(control->options->name)),
 	    "version", CANCELD_VERSION, "command", view_command(control->options->command),
 	    "dialect", view.protocol, "era", view.era, "client", view_client(control), "directory",
-	    getcwd(path, sizeof(path)) == NULL ? json_null() : printable_json(span_of(path)),
-	    "started", (json_int_t)control->started, "age_ms",
+	    getcwd(path, sizeof(path)) == NULL ? NULL : printable_json(span_of(path)), "started",
+	    (json_int_t)control->started, "age_ms",
 	    (json_int_t)(control->now - control->started_at), "server",
 	    view_server(control, verdict), "in_flight", (json_int_t)in_flight, "calls",
 	    (json_int_t)view.journal->requests[SIDE_CLIENT], "oldest_ms", time_or_null(oldest),

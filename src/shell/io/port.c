@@ -106,19 +106,13 @@ port_abandon(struct port *port)
 	lane_lose_reader(port->told, true);
 }
 
-static void
-throttle(struct port *port)
+void
+port_watch(struct port *port, bool writing)
 {
 	size_t queued = port_queued(port);
 
 	port->throttled = (port->throttled ? queued > LIMIT_LOW : queued >= LIMIT_HIGH) ||
 	    lane_own(port->to) > (port->side == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN);
-}
-
-void
-port_watch(struct port *port, bool writing)
-{
-	throttle(port);
 	descriptor_want(&port->in, port_may_read(port) ? EV_READ : 0);
 	/*
 	 * A port that is ready has no backlog: each round ends with port_write, which goes on while

@@ -50,7 +50,7 @@ log_open(struct log *log, const struct log_config *config)
 		0600);
 
 	if (fd < 0)
-		return errno == ENOENT ? "there is no such folder" : strerror(errno);
+		return errno == ENOENT ? NO_SUCH_FOLDER : strerror(errno);
 	exposure = find_exposure(fd, &status);
 	if (config->payload && exposure != NULL) {
 		close(fd);
@@ -185,19 +185,7 @@ log_end_line(struct log *log)
 	log->inside = false;
 }
 
-/*
- * The part of the queue for one write: whole lines, so that other writers to the same pipe cannot
- * split them.
- */
-static struct span
-first_lines(struct span queue)
-{
-	const char *end = span_last(span_head(queue, PIPE_BUF), '\n');
-
-	return span_head(queue,
-	    1 + (end != NULL ? (size_t)(end - queue.ptr) : span_until(queue, "\n").len));
-}
-
+/* Each write is of whole lines, so that other writers to the same pipe cannot split them. */
 void
 log_write(struct log *log)
 {
@@ -207,8 +195,11 @@ log_write(struct log *log)
 	    (log->file >= 0 || (log->config.shared != NULL && log->descriptor.fd < 0)))
 		start_writer(log);
 	while (log->queue.len > 0 && put > 0) {
-		struct span lines = first_lines(buf_span(&log->queue));
+		struct span lines = buf_span(&log->queue);
+		const char *end = span_last(span_head(lines, PIPE_BUF), '\n');
 
+		lines = span_head(lines,
+		    1 + (end != NULL ? (size_t)(end - lines.ptr) : span_until(lines, "\n").len));
 		put = descriptor_write(&log->descriptor, &lines, 1);
 		if (put > 0)
 			buf_consume(&log->queue, (size_t)put);

@@ -21,14 +21,6 @@ whole_lines(struct span bytes)
 	return span_head(bytes, end == NULL ? 0 : (size_t)(end + 1 - bytes.ptr));
 }
 
-static bool
-is_abandoned(void)
-{
-	struct pollfd lines = { .fd = LINES };
-
-	return poll(&lines, 1, 0) > 0 && (lines.revents & POLLHUP) != 0;
-}
-
 /* Removes the half line at the end of the file, unless another process has written to it since. */
 static void
 take_back(size_t half)
@@ -48,6 +40,7 @@ take_back(size_t half)
 static bool
 write_all(struct span lines, int *told)
 {
+	struct pollfd end = { .fd = LINES };
 	size_t done = 0;
 
 	while (done < lines.len) {
@@ -61,7 +54,7 @@ write_all(struct span lines, int *told)
 		}
 		if (error != *told && write(BACK, &error, sizeof(error)) > 0)
 			*told = error;
-		if (is_abandoned()) {
+		if (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) {
 			take_back(done - whole_lines(span_head(lines, done)).len);
 			return false;
 		}
