@@ -176,9 +176,10 @@ bool starter_give_up(void);
 const char *starter_obstacle(void);
 
 /*
- * Isolates canceld, if there is a starter that has started a server. folders: see system_isolate.
+ * Isolates canceld, if there is a starter that has started a server. folders, and the result: see
+ * system_isolate.
  */
-void starter_isolate(const char *const folders[]);
+bool starter_isolate(const char *const folders[]);
 
 enum {
 	STATUS_NOT_EXECUTABLE = 126,

@@ -41,6 +41,10 @@ enum system_feature {
 	SYSTEM_ISOLATES       /* system_isolate, and all that is forked here has one init */
 };
 
+/*
+ * The first call of this, of system_transfer, system_watch_process or system_close_at_once may fork
+ * and wait for a process, once: if this one was given a filter of system calls.
+ */
 bool system_has(enum system_feature feature);
 
 /*
@@ -171,9 +175,10 @@ void system_reap_hidden(pid_t pid, int options);
  * trace another process, nor make a socket of another family than AF_UNIX, nor change what is
  * mounted, nor type into a terminal; and create, write and remove files only below these folders,
  * of which NULL is the last, but for those that are open; as far as the kernel can see to that. A
- * process that shall be able to is forked before.
+ * process that shall be able to is forked before. false with errno: the system has refused a part
+ * of it that it has.
  */
-void system_isolate(const char *const folders[]);
+bool system_isolate(const char *const folders[]);
 
 /*
  * Whether a process of the group lives; 0: any child. Where orphans are adopted, only children are

@@ -293,7 +293,8 @@ isolate(struct loop *loop)
 		slash[1] = '\0';
 	if (history[0] != '\0' && home_make_private(history) < 0)
 		history = ""; /* nothing is written there */
-	starter_isolate((const char *[]){ control, history, NULL });
+	if (!starter_isolate((const char *[]){ control, history, NULL }))
+		log_event(loop->log, WHY_ISOLATION_REFUSED, log_string("reason", strerror(errno)));
 }
 
 static int

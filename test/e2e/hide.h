@@ -33,3 +33,6 @@ void hide_kill_newer(void);
 /* These calls fail instead, with EACCES; or the filter, which is there, allows all. */
 void hide_refuse_newer(void);
 void hide_nothing(void);
+
+/* No further filter can be set: EPERM. */
+void hide_filters(void);

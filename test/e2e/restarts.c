@@ -606,6 +606,20 @@ TESTS(a_filter_of_newer_system_calls_stops_no_server, 0, 3)
 	expect_next(run, "2");
 }
 
+TEST(an_isolation_that_the_system_refuses_is_told)
+{
+	NEEDS(SYSTEM_ISOLATES);
+	const struct setup setup = { .options = "-v", .command = "demo", .prepare = hide_filters };
+	struct run *run;
+
+	if (!can_hide())
+		return;
+	run = run_start(&setup);
+	run_handshake(run);
+	run_expect_logged(run, "ISOLATION_REFUSED reason=\"Operation not permitted\"");
+	run_end(run);
+}
+
 /* The starter is one process more than canceld had before it was isolated. */
 TEST(a_limit_that_leaves_no_room_for_the_starter_stops_no_server)
 {

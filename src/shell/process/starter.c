@@ -212,11 +212,9 @@ starter_obstacle(void)
 	    NULL;
 }
 
-void
+bool
 starter_isolate(const char *const folders[])
 {
-	if (starter.pid <= 0)
-		return;
-	starter.isolated = true;
-	system_isolate(folders);
+	starter.isolated = starter.pid > 0;
+	return !starter.isolated || system_isolate(folders);
 }

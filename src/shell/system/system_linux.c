@@ -324,7 +324,7 @@ enum {
  * that of a kernel to which a translator of programs (Rosetta) has passed this filter: its numbers
  * mean other calls.
  */
-static void
+static bool
 filter_calls(void)
 {
 	const struct sock_filter head[] = {
@@ -356,8 +356,8 @@ filter_calls(void)
 		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i],
 		    (uint8_t)(CALLS - i + REFUSE - 1), 0);
 	memcpy(at, tail, sizeof(tail));
-	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
-	    &(struct sock_fprog){ .len = COUNT_OF(program), .filter = program });
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+		   &(struct sock_fprog){ .len = COUNT_OF(program), .filter = program }) == 0;
 }
 
 /*
@@ -372,7 +372,7 @@ enum {
 	LANDLOCK_TRUNCATE = 1 << 14,
 };
 
-static void
+static bool
 keep_folders(const char *const folders[])
 {
 	long version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION);
@@ -380,8 +380,10 @@ keep_folders(const char *const folders[])
 	    (version > 2 ? LANDLOCK_TRUNCATE : 0);
 	int rules = (int)syscall(LANDLOCK_CREATE, &rights, sizeof(rights), 0);
 
-	if (rules < 0)
-		return;
+	bool done;
+
+	if (rules < 0) /* a kernel may be without it */
+		return errno == ENOSYS || errno == EOPNOTSUPP;
 	for (; *folders != NULL; folders++) {
 		const struct {
 			uint64_t rights;
@@ -391,17 +393,20 @@ keep_folders(const char *const folders[])
 		syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &rule, 0);
 		close(rule.folder);
 	}
-	syscall(LANDLOCK_RESTRICT, rules, 0);
+	done = syscall(LANDLOCK_RESTRICT, rules, 0) == 0;
 	close(rules);
+	return done;
 }
 
-void
+bool
 system_isolate(const char *const folders[])
 {
+	bool kept;
+
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return;
-	keep_folders(folders);
-	filter_calls();
+		return false;
+	kept = keep_folders(folders);
+	return filter_calls() && kept;
 }
 
 /* Without WEXITED, waitid finds only living children. */

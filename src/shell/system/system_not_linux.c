@@ -60,10 +60,11 @@ system_fork_hidden(void)
 	return fork();
 }
 
-void
+bool
 system_isolate(const char *const folders[])
 {
 	(void)folders;
+	return true;
 }
 
 void
