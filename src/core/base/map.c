@@ -5,9 +5,8 @@ enum { SIZE_MIN = 16 };
 uint64_t
 hash_word(uint64_t word, uint64_t seed)
 {
-	const uint64_t a = 0x9E3779B97F4A7C15, b = 0xD1B54A32D192ED03;
 	__extension__ const unsigned __int128 product =
-	    (unsigned __int128)(word ^ seed ^ a) * (seed ^ b);
+	    (unsigned __int128)(word ^ seed ^ 0x9E3779B97F4A7C15) * (seed ^ 0xD1B54A32D192ED03);
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
@@ -17,10 +16,9 @@ hash_of(struct span bytes, uint64_t seed)
 {
 	uint64_t state = bytes.len, word;
 
-	for (size_t at = 0, left; at < bytes.len; at += sizeof(word)) {
-		left = bytes.len - at;
+	while (bytes.len > 0) {
 		word = 0;
-		memcpy(&word, bytes.ptr + at, left < sizeof(word) ? left : sizeof(word));
+		bytes = span_from(bytes, span_keep((char *)&word, sizeof(word), bytes).len);
 		state = hash_word(state ^ word, seed + state);
 	}
 	return hash_word(state, seed);

@@ -386,23 +386,29 @@ session_end_of_input(struct session *session, enum side from)
 	}
 }
 
+/*
+ * Reports a wait that was too long, and returns how much of the time that passed is left out.
+ * Nobody knows since when the clock stood still: twice the delay and no more, so that time goes on
+ * on a machine that is always a little late.
+ */
+static __attribute__((noinline)) msec_t
+leave_out(struct journal *journal, msec_t passed, msec_t delay)
+{
+	struct action action = action_of(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+
+	action.elapsed = earlier(passed, 2 * delay);
+	journal_tell(journal, &action);
+	return action.elapsed;
+}
+
 void
 session_set_time(struct session *session, msec_t now)
 {
 	struct clocks *clocks = &session->clocks;
 	msec_t passed = now - clocks->now;
 
-	if (clocks->planned != MSEC_NEVER && now > clocks->planned + TIME_SKEW) {
-		struct action action = action_of(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
-
-		/*
-		 * Nobody knows since when the clock stood still: twice the delay is left out and no
-		 * more, so that time goes on on a machine that is always a little late.
-		 */
-		action.elapsed = earlier(passed, 2 * (now - clocks->planned));
-		journal_tell(&session->journal, &action);
-		passed -= action.elapsed;
-	}
+	if (clocks->planned < now - TIME_SKEW)
+		passed -= leave_out(&session->journal, passed, now - clocks->planned);
 	clocks->now = now;
 	clocks->planned = MSEC_NEVER;
 	clocks->steady += passed;

@@ -82,13 +82,11 @@ on_event(struct ev_loop *loop, ev_io *watcher, int events)
 	descriptor->ready = true;
 }
 
-void
-descriptor_want(struct descriptor *descriptor, int events)
+static __attribute__((noinline)) void
+change_wanted(struct descriptor *descriptor, int events)
 {
 	ev_io *watcher = &descriptor->watcher;
 
-	if (events == descriptor->wanted || descriptor->fd < 0 || !descriptor->pollable)
-		return;
 	if (descriptor->wanted != 0)
 		ev_io_stop(descriptor_loop, watcher);
 	ev_io_init(watcher, on_event, descriptor->fd, events);
@@ -96,6 +94,13 @@ descriptor_want(struct descriptor *descriptor, int events)
 	if (events != 0)
 		ev_io_start(descriptor_loop, watcher);
 	descriptor->wanted = events;
+}
+
+void
+descriptor_want(struct descriptor *descriptor, int events)
+{
+	if (events != descriptor->wanted && descriptor->fd >= 0 && descriptor->pollable)
+		change_wanted(descriptor, events);
 }
 
 /*
