@@ -520,6 +520,9 @@ oracle_heard(struct oracle *oracle, int number)
 	case KIND_UPDATE:
 		heard_update(oracle, sent);
 		break;
+	case KIND_STREAM:
+		oracle_heard_stream(oracle, sent, ask);
+		break;
 	case KIND_NOTICE:
 		sent->due = true;
 		if (sent->begins)

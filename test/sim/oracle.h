@@ -24,6 +24,7 @@ enum kind {
 	KIND_ACKNOWLEDGED, /* a request to canceld itself: $/canceld/cancel */
 	KIND_PROGRESS,
 	KIND_UPDATE, /* a notice that is a sign of life of a session's requests */
+	KIND_STREAM, /* a notice of a stream behind the first one */
 	KIND_NOTICE,
 	KIND_JUNK, /* must never arrive */
 };

@@ -273,6 +273,17 @@ got_progress(struct oracle *oracle, const struct sent *sent, struct ask *ask, co
 		oracle_beat_check_value(oracle, ask, strtod(strchr(value, ':') + 1, NULL));
 }
 
+/* MCP: the server's notices of a stream name it as the client does. */
+static void
+got_stream(struct oracle *oracle, const struct ask *ask, const char *text, size_t len)
+{
+	char id[48];
+
+	jsontext_raw_member(text, len, "io.modelcontextprotocol/subscriptionId", id, sizeof(id));
+	if (!jsontext_same_id(id, ask->id))
+		oracle_blame(oracle, "1: a notice of the stream %s under the id %s", ask->id, id);
+}
+
 static void
 check_order(struct oracle *oracle, const struct sent *sent, int number)
 {
@@ -340,6 +351,8 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 		oracle_got_turn_cancel(oracle, sent->session, sent->heard);
 	else if (sent->kind == KIND_PROGRESS)
 		got_progress(oracle, sent, ask, text, len);
+	else if (sent->kind == KIND_STREAM || sent->begins)
+		got_stream(oracle, ask, text, len);
 	expect_bytes(oracle, sent, text, len);
 	if (sent->cleaned != sent->unclean)
 		oracle_blame(oracle, "5: message %d is cleaned, and canceld does not say so",

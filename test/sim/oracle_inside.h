@@ -46,8 +46,9 @@ bool oracle_is_opening(const struct oracle *oracle, const char *session);
 bool oracle_is_unopened(const struct oracle *oracle, const char *session);
 /* The answer to a question of canceld's was heard. */
 void oracle_own_answered(struct oracle *oracle, const struct sent *sent);
-/* The first notice of a stream was heard. */
+/* The first notice of a stream was heard; a later one. */
 void oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask);
+void oracle_heard_stream(const struct oracle *oracle, struct sent *sent, const struct ask *ask);
 /* The server reads a message that canceld has to repeat: true, and it is handled. */
 bool oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len);
 /*

@@ -599,19 +599,25 @@ oracle_check_life(struct oracle *oracle, int to, const struct sent *sent, const 
 }
 
 void
-oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask)
+oracle_heard_stream(const struct oracle *oracle, struct sent *sent, const struct ask *ask)
 {
+	bool silent = ask->cancelled != 0 && !ask->owed;
+
 	/*
 	 * A cancelled stream that is owed an answer goes on until that comes, another one is silent
 	 * at once.
 	 */
-	if (!oracle_lives(oracle, ask) || (ask->cancelled != 0 && !ask->owed)) {
-		sent->due = false;
-		if (ask->cancelled != 0 && !ask->owed && ask->replied == 0 && ask->lost == 0 &&
-		    oracle->now - ask->ending_at < LINGER)
-			sent->kind = KIND_JUNK;
+	sent->due = oracle_lives(oracle, ask) && !silent;
+	if (silent && ask->replied == 0 && ask->lost == 0 && oracle->now - ask->ending_at < LINGER)
+		sent->kind = KIND_JUNK;
+}
+
+void
+oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask)
+{
+	oracle_heard_stream(oracle, sent, ask);
+	if (!sent->due)
 		return;
-	}
 	if (ask->resumed) {
 		sent->due = false;
 		sent->kind = KIND_JUNK;

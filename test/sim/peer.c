@@ -71,6 +71,8 @@ client_acts(struct world *world, unsigned what)
 		peer_cancels_opening(world);
 	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4))
 		peer_answers_nobody(world, CLIENT);
+	if (world->errs && chance_percent(&world->chance, 10))
+		peer_errs(world, CLIENT);
 	if (world->oracle.rule_count > 0 && chance_percent(&world->chance, 5))
 		peer_person_cancels(world);
 	if (world->oracle.rule_count > 0 && peer_is_open(world) &&
@@ -103,6 +105,10 @@ server_acts(struct world *world, unsigned what)
 		peer_answers_of_old(world);
 	if (chance_percent(&world->chance, 10))
 		peer_begins_stream(world);
+	if (world->goes_on && chance_percent(&world->chance, 40))
+		peer_goes_on_with_stream(world);
+	if (world->errs && chance_percent(&world->chance, 10))
+		peer_errs(world, SERVER);
 	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4))
 		peer_answers_nobody(world, SERVER);
 	if (what < 22 || (what >= 35 && peer_is_quiet(world)))

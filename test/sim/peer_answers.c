@@ -192,6 +192,21 @@ peer_answers_nobody(struct world *world, int from)
 	world->oracle.sent[q].last = true;
 }
 
+void
+peer_errs(struct world *world, int from)
+{
+	/* The last two say that a message could not be read, and pass. */
+	static const char *const codes[] = { "-32601", "-32603", "\"-32700\"", "-32700.5", "-32700",
+		"-32600" };
+	unsigned code = chance_below(&world->chance, world->restarts ? 4 : 6);
+
+	if (peer_is_open(world))
+		peer_says(world, from, code < 4 ? KIND_JUNK : KIND_NOTICE, -1,
+		    "{\"jsonrpc\":\"2.0\",%s\"error\":{\"code\":%s,\"message\":\"no\",\"data\":{\"q\":%d}}}",
+		    chance_percent(&world->chance, 50) ? "\"id\":null," : "", codes[code],
+		    peer_next(world));
+}
+
 /* MCP: a value that is greater each time. LSP: the work begins, goes on, or ends. */
 static const char *
 report(struct world *world, const struct ask *ask)

@@ -196,6 +196,17 @@ client_asks(struct world *world, const struct deed *deed)
 	write_request(world, CLIENT, number, meta, more);
 }
 
+/* A stream's; NULL: the protocol has none. */
+static const struct deed *
+stream_deed(const struct world *world)
+{
+	for (const struct deed *deed = world->oracle.protocol->client;
+	     deed < world->oracle.protocol->client + DEEDS; deed++)
+		if (deed->traits & STREAM)
+			return deed;
+	return NULL;
+}
+
 static const struct deed *
 some_deed(struct world *world, const struct deed *deeds, unsigned first)
 {
@@ -237,7 +248,10 @@ peer_client_asks(struct world *world)
 	unsigned count = world->oracle.rule_count > 0 ? 1 + chance_below(&world->chance, 3) : 1;
 
 	while (count-- > 0)
-		client_asks(world, some_deed(world, world->oracle.protocol->client, 1));
+		client_asks(world,
+		    world->goes_on && chance_percent(&world->chance, 40) ?
+			stream_deed(world) :
+			some_deed(world, world->oracle.protocol->client, 1));
 }
 
 void

@@ -104,3 +104,25 @@ peer_begins_stream(struct world *world)
 	    ask->wire, peer_next(world));
 	world->oracle.sent[sent].begins = true;
 }
+
+/* A stream that the server has begun and not ended; it may have been cancelled since. */
+static bool
+may_go_on(const struct world *world, const struct ask *ask)
+{
+	return ask->by == CLIENT && ask->begins && !ask->written &&
+	    oracle_is_at_work(&world->oracle, ask);
+}
+
+void
+peer_goes_on_with_stream(struct world *world)
+{
+	int number = world->oracle.ask_count - 1;
+
+	while (number >= 0 && !may_go_on(world, &world->oracle.asks[number]))
+		number--;
+	if (number >= 0)
+		peer_says(world, SERVER, KIND_STREAM, number,
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\",\"params\":{\"uri\":\"x:1\",\"_meta\":"
+		    "{\"io.modelcontextprotocol/subscriptionId\":%s},\"q\":%d}}",
+		    world->oracle.asks[number].wire, peer_next(world));
+}

@@ -515,7 +515,10 @@ init(struct world *world)
 		choose_parallel(world);
 	oracle->tasks = !world->restarts && chance_percent(chance, 50);
 	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);
-	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30);
+	/* Not drawn either. */
+	world->errs = world->seed / 12 % 4 == 1;
+	world->goes_on = oracle->protocol == &protocols[MCP] && world->seed / 12 % 4 == 2;
+	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30) || world->goes_on;
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
 	oracle->now = world->now;

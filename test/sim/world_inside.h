@@ -46,6 +46,8 @@ struct world {
 	bool text_ids;  /* the server's ids are strings */
 	bool verbose;
 	bool restarts, stateless;
+	bool errs;        /* the peers write errors without an id */
+	bool goes_on;     /* the server's streams have more notices than the first one */
 	bool over;        /* no other server comes */
 	bool deaf;        /* the server reads nothing any more */
 	unsigned crashes; /* steps of a hundred in which the server crashes */
@@ -128,6 +130,10 @@ void peer_answers_badly(struct world *world);
 void peer_answers_nobody(struct world *world, int from);
 void peer_reports(struct world *world);
 /*
+ * An error without an id: it answers a notification, or says that a message could not be read.
+ */
+void peer_errs(struct world *world, int from);
+/*
  * The members of the handshake's result, with a comma before them; differs: those of another
  * server.
  */
@@ -140,6 +146,8 @@ void peer_answers_canceld(struct world *world, bool all);
 void peer_answers_of_old(struct world *world);
 /* The first notice of a stream. */
 void peer_begins_stream(struct world *world);
+/* ... and another one. */
+void peer_goes_on_with_stream(struct world *world);
 
 /* servers.c: the servers, one after the other. */
 /* The server may crash, or the next one may start. */
