@@ -154,7 +154,8 @@ requests_bound_waits(struct party *requester)
 	struct request *request, *last = NULL;
 
 	each_request (request, &requester->pending) {
-		if (request_state(request) == REQUEST_QUEUED)
+		/* What a stream waits for is short: its end. */
+		if (request_state(request) == REQUEST_QUEUED || (request->traits & METHOD_STREAM))
 			continue;
 		waiting++; /* an answer to one that was given up may still come */
 		if (!request_is_awaited(request))
