@@ -315,6 +315,7 @@ static void
 heard_life(struct oracle *oracle, const struct sent *sent)
 {
 	bool noise = sent->kind == KIND_JUNK || sent->bad ||
+	    (sent->kind == KIND_REQUEST && oracle->asks[sent->ask].too_long) ||
 	    (sent->salvaged && oracle->asks[sent->ask].replied != sent->heard);
 	struct ask *ask;
 
@@ -329,6 +330,8 @@ heard_life(struct oracle *oracle, const struct sent *sent)
 static void
 heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
+	if (ask->too_long)
+		return;
 	ask->asked = ask->active = ask->since = oracle->now;
 	oracle_beat_put_off(oracle, ask);
 	oracle->requests += ask->by == CLIENT;
@@ -376,9 +379,9 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		oracle->answered_at = oracle->now;
 	/*
 	 * A response that is malformed, or shares its line with text, counts only while one is
-	 * awaited.
+	 * awaited. What is too long is an answer.
 	 */
-	if ((sent->salvaged || sent->bad) &&
+	if ((sent->salvaged || (sent->bad && !sent->too_long)) &&
 	    ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;
 	/* also with an answer behind the end of its stream */
@@ -587,6 +590,37 @@ check_for_client(struct oracle *oracle, const struct ask *ask)
 	if (oracle->now - ask->active < ask->idle || oracle->now - since > ask->idle)
 		oracle_blame(oracle, "1: %s is answered for the client after %lld ms", ask->id,
 		    (long long)(oracle->now - ask->active));
+}
+
+/* An answer that is being thrown away, and is known as one by its first bytes, is one. */
+static void
+answer_discarded(struct oracle *oracle, int from, const char *id)
+{
+	struct sent *sent;
+
+	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++) {
+		struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
+
+		if (sent->kind == KIND_RESPONSE && sent->too_long && sent->begun != 0 &&
+		    sent->heard == 0 && ask->by != from && ask->replied == 0 &&
+		    strcmp(ask->id, id) == 0)
+			ask->replied = ++oracle->step;
+	}
+}
+
+void
+oracle_discards(struct oracle *oracle, int from, const char *id)
+{
+	struct ask *ask;
+
+	answer_discarded(oracle, from, id);
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == from && ask->too_long && !ask->discarded &&
+		    oracle->sent[ask->sent].begun != 0 && strcmp(ask->id, id) == 0) {
+			ask->discarded = true;
+			oracle->requests += from == CLIENT;
+		}
 }
 
 void

@@ -45,7 +45,8 @@ struct sent { /* one message that a peer has written */
 	uint64_t heard;         /* when its last byte did */
 	bool arrived;
 	bool due;      /* it must arrive */
-	bool bad;      /* a malformed response */
+	bool bad;      /* a malformed response ... */
+	bool too_long; /* ... or one that is longer than --max-message */
 	bool salvaged; /* a response among other text */
 	bool confirms; /* a response that confirms the cancel */
 	bool complain; /* junk that is answered with an error */
@@ -94,7 +95,9 @@ struct ask { /* one request */
 	 */
 	int target;
 	bool open;       /* ... a session was open then */
-	bool ours;       /* canceld answers it, and it does not pass */
+	bool ours;       /* canceld answers it, and it does not pass ... */
+	bool too_long;   /* ... as it is longer than --max-message ... */
+	bool discarded;  /* ... and canceld's log reports that */
 	bool ours_late;  /* ... or it does, and canceld answers it if the client does not */
 	bool declined;   /* ... which it does not know */
 	bool our_answer; /* ... and canceld's log reports that it does */
@@ -247,6 +250,7 @@ struct oracle {
 	int64_t grace; /* INT64_MAX: what is built in */
 	const struct protocol *protocol;
 	bool header; /* the framing */
+	size_t max_message;
 	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy, clean_text;
 	/* the capability cancellation.request, and known to canceld */
 	bool declares[2], declared[2];
@@ -386,6 +390,8 @@ void oracle_releases(struct oracle *oracle, const char *id);
  */
 void oracle_heard_place(struct oracle *oracle);
 void oracle_look_for_places(struct oracle *oracle, bool queued);
+/* canceld's log reports that a message of that side's with this id is too long to pass. */
+void oracle_discards(struct oracle *oracle, int from, const char *id);
 /* canceld's log reports that the session/cancel at hand does not pass. */
 void oracle_drops_turn_cancel(struct oracle *oracle);
 /* Whether the request may wait for a place, even for ever. */

@@ -229,6 +229,19 @@ may_be_untold(const struct oracle *oracle, const struct ask *ask)
 		ask->early || !oracle->initialized || late);
 }
 
+/* The request of `by` that was longer than --max-message, and is answered for that; NULL: none. */
+static struct ask *
+find_too_long(const struct oracle *oracle, int by, const char *id, const char *cause)
+{
+	struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == by && ask->too_long && !ask->answered &&
+		    strcmp(cause, "oversized-message") == 0 && jsontext_same_id(ask->id, id))
+			return ask;
+	return NULL;
+}
+
 /* An error, or in `error` the same from a tool's result. */
 static void
 got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *data)
@@ -241,6 +254,13 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 	if (id[0] == '\0' || strcmp(id, "null") == 0) {
 		if (++oracle->error_lines > oracle->junk_lines + oracle->may_break)
 			oracle_blame(oracle, "1: an error that nobody asked for");
+		return;
+	}
+	ask = find_too_long(oracle, to, id, cause);
+	if (ask != NULL) {
+		ask->answered = true;
+		if (!ask->discarded)
+			oracle_blame(oracle, "5: canceld discards %s and does not say so", id);
 		return;
 	}
 	ask = find_answered(oracle, to, id);

@@ -76,7 +76,7 @@ client_acts(struct world *world, unsigned what)
 	if (world->oracle.rule_count > 0 && chance_percent(&world->chance, 5))
 		peer_person_cancels(world);
 	if (world->oracle.rule_count > 0 && peer_is_open(world) &&
-	    chance_below(&world->chance, 300) == 0)
+	    world->oracle.max_message > PEER_LARGE && chance_below(&world->chance, 300) == 0)
 		peer_floods(world);
 	if (what < 28)
 		peer_client_asks(world);

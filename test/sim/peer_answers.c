@@ -145,7 +145,7 @@ peer_answers(struct world *world, int from)
 		sent = write_result(world, from, number, cancelled);
 		world->oracle.sent[sent].confirms =
 		    cancelled && strstr(world->oracle.sent[sent].bytes, "\"stopReason\"") != NULL;
-		world->oracle.sent[sent].grants = true;
+		world->oracle.sent[sent].grants = !world->oracle.sent[sent].bad;
 	}
 }
 

@@ -62,16 +62,19 @@ write_request(struct world *world, int from, int number, const char *meta, const
 	const struct ask *ask = &world->oracle.asks[number];
 	const char *key = chance_percent(&world->chance, 5) ? "\\u0069d" : "id",
 		   *method = ask->deed->method;
+	bool small = world->oracle.max_message < PEER_LARGE &&
+	    ask->deed->traits & (HANDSHAKE | FINAL | DISCOVERY);
+	const char *load = small ? "null" : peer_payload(world);
 	int q = peer_next(world), sent;
 
 	if (chance_percent(&world->chance, 40))
 		sent = peer_says(world, from, KIND_REQUEST, number,
 		    "{\"method\":\"%s\",\"params\":{\"q\":%d,\"p\":%s%s,\"_meta\":{%s}},\"jsonrpc\":\"2.0\",\"id\":%s}",
-		    method, q, peer_payload(world), more, meta, ask->id);
+		    method, q, load, more, meta, ask->id);
 	else
 		sent = peer_says(world, from, KIND_REQUEST, number,
 		    "{\"jsonrpc\":\"2.0\",\"%s\":%s,\"method\":\"%s\",\"params\":{\"_meta\":{%s},\"q\":%d%s,\"p\":%s}}",
-		    key, ask->id, method, meta, q, more, peer_payload(world));
+		    key, ask->id, method, meta, q, more, load);
 	world->oracle.asks[number].sent = sent;
 }
 

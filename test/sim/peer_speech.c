@@ -137,6 +137,24 @@ repair(char *text, bool clean, int *unclean)
 	return text;
 }
 
+/* What is written does not pass: a request is answered, and a notice of the client's. */
+static void
+note_too_long(struct world *world, int number)
+{
+	struct sent *sent = &world->oracle.sent[number];
+	struct ask *ask = sent->ask < 0 ? NULL : &world->oracle.asks[sent->ask];
+
+	sent->unclean = 0;
+	if (sent->kind == KIND_REQUEST) {
+		ask->too_long = ask->ours = true;
+	} else if (sent->kind == KIND_RESPONSE) {
+		sent->bad = sent->too_long = true;
+	} else if (sent->kind != KIND_JUNK) {
+		sent->kind = KIND_JUNK;
+		sent->complain = sent->from == CLIENT;
+	}
+}
+
 int
 peer_says(struct world *world, int from, enum kind kind, int ask, const char *format, ...)
 {
@@ -153,6 +171,8 @@ peer_says(struct world *world, int from, enum kind kind, int ask, const char *fo
 	sent = write_bytes(world, from, kind, ask, bytes == NULL ? framed(world, sound) : bytes,
 	    sound);
 	world->oracle.sent[sent].unclean = unclean;
+	if (strlen(sound) > world->oracle.max_message)
+		note_too_long(world, sent);
 	free(sound);
 	return sent;
 }
@@ -177,7 +197,8 @@ peer_payload(struct world *world)
 		"{\"halves \\uDE00\\uD83D\\ud83d\\ude00\\uD83D\\n\":1}",
 		"\"caf\xe9 \xe2\x82 ends \xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7\\u2028\"" };
 
-	if (!chance_percent(&world->chance, world->large))
+	if (!chance_percent(&world->chance, world->large) ||
+	    (world->oracle.max_message < PEER_LARGE && !world->oracle.initialized))
 		return texts[chance_below(&world->chance, sizeof(texts) / sizeof(texts[0]))];
 	return peer_large();
 }

@@ -231,6 +231,10 @@ note_answer(struct world *world, const struct action *action, const char *id)
 		if (action->why == answers[i] &&
 		    (action->verb != VERB_NOTE || action->why == WHY_CANCEL_ANSWERED))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
+	if (action->why == WHY_OVERSIZED && action->verb == VERB_SEND)
+		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
+	if (action->why == WHY_OVERSIZED && action->verb != VERB_NOTE)
+		oracle_discards(&world->oracle, action->side == SIDE_CLIENT ? SERVER : CLIENT, id);
 	if (action->why == WHY_ANSWERED_FOR_CLIENT && action->verb != VERB_NOTE &&
 	    asker_of(action) == SERVER)
 		oracle_decided(&world->oracle, SERVER, id, DECIDED_FOR_CLIENT);
@@ -497,9 +501,13 @@ init(struct world *world)
 		config.dialect = dialect_named(
 		    (struct span){ oracle->protocol->name, strlen(oracle->protocol->name) });
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
-	config.max_message = LIMIT_MESSAGE;
+	/* Not drawn either. */
+	oracle->max_message = config.max_message =
+	    world->seed / 12 % 4 == 3 ? PEER_LARGE / 2 : LIMIT_MESSAGE;
 	world->max_inflight = config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
 	world->large = chance_percent(chance, 15) ? 20 : 3;
+	if (oracle->max_message < LIMIT_MESSAGE)
+		world->large = 6;
 	id_secret = chance_next(chance);
 	config.observed = true;
 	oracle->no_cancel = config.no_cancel = chance_percent(chance, 5);
