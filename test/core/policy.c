@@ -323,6 +323,35 @@ TESTS(what_a_rule_was_meant_to_be, 0, COUNT(doubtful))
 	buf_free(&meant);
 }
 
+/*
+ * A rule of the file is for other servers too; one of a section is meant for a tool whose name is
+ * almost the same. A file may have '=' in its name.
+ */
+TEST(what_a_rule_of_the_file_was_meant_to_be)
+{
+	struct policy policy = { 0 };
+	struct buf meant = { 0 };
+
+	ck_assert(read_rule("timeout", "tools/call:forecast=3s", &policy));
+	policy.rules->origin = "/a=b timeout tools/call:forecast=3s";
+	buf_append(&policy.tools, SPAN("echo\n"));
+	policy.rules->source = POLICY_SECTION;
+	ck_assert(!policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
+	policy.rules->source = POLICY_OPTION;
+	ck_assert(policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
+	buf_set(&policy.tools, SPAN("forecas\n"));
+	policy.rules->source = POLICY_FILE;
+	ck_assert(!policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
+	policy.rules->source = POLICY_SECTION;
+	ck_assert(policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
+	policy_free(&policy);
+	ck_assert(read_rule("timeout", "10m", &policy));
+	policy.rules->origin = "/a=b timeout 10m";
+	ck_assert(!policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
+	policy_free(&policy);
+	buf_free(&meant);
+}
+
 /* A list in pages, and another list; what is no list, or has no names, is none. */
 TEST(the_tools_of_all_pages_are_heard)
 {

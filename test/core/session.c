@@ -249,6 +249,14 @@ TEST(the_requests_of_an_acp_session_are_bounded)
 	}
 	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_SESSION + 1);
+	for (int i = 1; i <= LIMIT_SESSION + 2; i++) {
+		snprintf(text, sizeof(text),
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"terminal/kill\",\"params\":{\"sessionId\":\"s\"}}\n",
+		    i);
+		say(SIDE_SERVER, span_of(text));
+	}
+	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_SERVER), LIMIT_SESSION + 2);
 }
 
 /*
@@ -385,24 +393,26 @@ TEST(an_urgent_message_takes_no_memory_once_it_is_written)
 }
 
 /* LSP: as many elements as the server asks for, if they are not too many. */
-TESTS(a_repeated_answer_is_bounded, 0, 2)
+TESTS(a_repeated_answer_is_bounded, 0, 3)
 {
 	static const char result[] = "[\"0123456\"]";
+	size_t fitting = LIMIT_ANSWER / (sizeof(result) - strlen("[]"));
+	const size_t items[] = { fitting, fitting + 1, LIMIT_ANSWER + 1 };
 
 	policy_add(&policy, POLICY_OPTION, POLICY_ANSWER, SPAN("workspace/configuration"),
 	    SPAN_NONE, 0, span_of(result));
 	session_free(session);
 	memset(told, 0, sizeof(told));
 	open_session(SPAN("lsp"), false);
+	session->config.max_message = 4 * LIMIT_ANSWER;
 	receive(SIDE_SERVER,
 	    SPAN(
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"workspace/configuration\",\"params\":{\"items\":[0"));
-	for (size_t i = 1; i < (size_t)LIMIT_ANSWER / (sizeof(result) - strlen("[]")) + (size_t)_i;
-	     i++)
+	for (size_t i = 1; i < items[_i]; i++)
 		receive(SIDE_SERVER, SPAN(",0"));
 	say(SIDE_SERVER, SPAN("]}}\n"));
 	ck_assert_int_eq(told[WHY_ANSWERED_FOR_CLIENT], _i == 0);
-	ck_assert_int_eq(told[WHY_RELAYED], _i);
+	ck_assert_int_eq(told[WHY_RELAYED], _i > 0);
 }
 
 /* What is no message in a long array is not read for ever. */
@@ -649,6 +659,83 @@ TEST(so_many_sessions_of_an_agent_are_opened_again)
 	}
 	ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 1);
 	ck_assert_uint_eq(session->records.count, 1 + LIMIT_REOPENED);
+}
+
+/* Opens so many sessions, s0 and so on. */
+static void
+open_sessions(int first, int end)
+{
+	char line[256];
+
+	for (int i = first; i < end; i++) {
+		snprintf(line, sizeof(line),
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{\"cwd\":\"/\"}}\n",
+		    i);
+		say(SIDE_CLIENT, span_of(line));
+		snprintf(line, sizeof(line),
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"sessionId\":\"s%d\"}}\n", i, i);
+		say(SIDE_SERVER, span_of(line));
+	}
+}
+
+/* A new agent answers all that it is asked, and opens only the session with this id again. */
+static void
+replace_agent(struct span opened)
+{
+	const struct request *question;
+	char line[256];
+
+	session_server_gone(session, -1, 9, false);
+	session_server_back(session);
+	while ((question = session->client.questions.oldest) != NULL) {
+		bool refuses =
+		    question->token.text.len > 0 && !span_equal(question->token.text, opened);
+
+		snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":%.*s,%s}\n",
+		    (int)question->id.text.len, question->id.text.ptr,
+		    refuses ?
+			"\"error\":{\"code\":-32002,\"message\":\"not found\"}" :
+			"\"result\":{\"protocolVersion\":1,\"agentCapabilities\":{\"loadSession\":true}}");
+		say(SIDE_SERVER, span_of(line));
+	}
+	ck_assert_int_eq(session->server.life, SERVER_OPEN);
+}
+
+TEST(the_sessions_that_no_agent_has_opened_are_bounded)
+{
+	session->config.restarts = true;
+	session->handshake.dialect = &dialect_acp;
+	say(SIDE_CLIENT,
+	    SPAN(
+		"{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n"));
+	say(SIDE_SERVER,
+	    SPAN(
+		"{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":{\"protocolVersion\":1,\"agentCapabilities\":"
+		"{\"loadSession\":true}}}\n"));
+	open_sessions(0, LIMIT_REOPENED);
+	replace_agent(SPAN("\"s0\""));
+	ck_assert_uint_eq(session->lost.count, LIMIT_REOPENED - 1);
+	open_sessions(LIMIT_REOPENED, LIMIT_REOPENED + 2);
+	replace_agent(SPAN("\"s65\""));
+	ck_assert_uint_eq(session->lost.count, LIMIT_REOPENED);
+	ck_assert(id_equal(session->lost.oldest->id.text, SPAN("\"s2\"")));
+}
+
+/* Requests under one id, of which a person means the older one. */
+TEST(a_request_is_cancelled_by_its_serial)
+{
+	struct request *first;
+
+	say(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"));
+	say(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"prompts/list\"}\n"));
+	first = session->client.pending.oldest;
+	ck_assert_int_eq(session_cancel(session, SIDE_CLIENT, SPAN("1"), first->serial, SPAN_NONE),
+	    CANCELLING_DONE);
+	ck_assert_int_eq(first->state, REQUEST_ABANDONED);
+	ck_assert_int_eq(first->newer->state, REQUEST_WAITING);
+	ck_assert_int_eq(session_cancel(session, SIDE_CLIENT, SPAN("1"), first->newer->serial + 2,
+			     SPAN_NONE),
+	    CANCELLING_NONE);
 }
 
 /* Sends a call with so long an argument. */
