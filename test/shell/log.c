@@ -103,8 +103,9 @@ static const struct {
 	    "gnp",
 	      6 },
 	    "\"\\xe2\\x80\\xaegnp\"", "\xe2\x80\xaegnp" },
-	{ { "\xe2\x80\x8f", 3 }, "\"\\xe2\\x80\\x8f\"", "\xe2\x80\x8f" },
 	{ { "\xd8\x9c", 2 }, "\"\\xd8\\x9c\"", "\xd8\x9c" },
+	{ { "\xe2\x80\x8e", 3 }, "\"\\xe2\\x80\\x8e\"", "\xe2\x80\x8e" },
+	{ { "\xe2\x80\x8f", 3 }, "\"\\xe2\\x80\\x8f\"", "\xe2\x80\x8f" },
 	{ { "\xe2\x81\xa6", 3 }, "\"\\xe2\\x81\\xa6\"", "\xe2\x81\xa6" },
 	/* Invalid UTF-8: truncated, overlong, a surrogate, beyond U+10FFFF, a stray byte. */
 	{ { "\xc3", 1 }, "\"\\xc3\"", "\xef\xbf\xbd" },

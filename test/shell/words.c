@@ -113,6 +113,8 @@ static const struct {
 	{ "env|1KEY=x|sk-1", "1KEY" },
 	{ "env|-u|A|KEY_2=x=y|my-server|sk-1", "my-server" },
 	{ "env|KEY-2=x|sk-1", "KEY-2" },
+	{ "npx|key=a@host", "npx" },
+	{ "node|-", "node" },
 	{ "npx|ghp_0123456789012345678901234567890123456789", "npx" },
 	{ "node|/usr/lib/node_modules/@scope/a-server/dist/index.js", "a-server" },
 	{ "0123456789012345678901234567890123456789012345678901234567890123456789",
@@ -161,6 +163,7 @@ static const struct {
 	{ "python3|-m|pkg.sub|sk-1", "python3 -m pkg.sub *" },
 	{ "npx|-z|sk-1|https://me:a/b@host", "npx -z * *" },
 	{ "a|b\033[2J|sk-ant-1|ghp_1", "a * * *" },
+	{ "{a|=b|-", "* * *" },
 };
 
 TESTS(only_what_is_harmless_is_shown, 0, COUNT(lines))
