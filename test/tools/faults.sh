@@ -253,7 +253,7 @@ try_slow_round()
 # A session with an open request, which the command finds and no other one. It ends after ten minutes, as demo-server does.
 start_asked()
 {
-	env -u E2E_MARK timeout 590 "$CANCELD" --name asked -- "$DEMO_SERVER" <"$work/asked" >"$work/asked.out" 2>"$work/asked.err" &
+	env -u E2E_MARK timeout 590 "$CANCELD" --no-history --name asked -- "$DEMO_SERVER" <"$work/asked" >"$work/asked.out" 2>"$work/asked.err" &
 	exec 4>"$work/asked"
 	head -n 2 "$work/in" >&4
 	echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":580000}}}' >&4
