@@ -10,12 +10,16 @@
  *            │                      │    receiver sees, and by progress token
  *            │                      ├─ tasks that its requests became, by id
  *            │                      ├─ marks: how its last requests ended
- *            │                      └─ questions: what canceld asks in its place, by minted id
+ *            │                      ├─ questions: what canceld asks in its place, by minted id
+ *            │                      │    and of the client alone:
+ *            │                      ├─ acks: each $/canceld/cancel that is not answered, by the
+ *            │                      │    request that it names
+ *            │                      ├─ turns (ACP v2), by the id of their session
+ *            │                      └─ records: messages that a new server must be told, by method
+ *            │                           and what they are about; ACP sessions that are lost, by id
+ *            ├─ a handshake: what is spoken
+ *            ├─ the server: what can be sent to it now, and how its last process ended
  *            ├─ an outlet: what canceld itself says, into the lanes and the journal
- *            ├─ turns (ACP v2), by the id of their session
- *            ├─ lost: ACP sessions that no agent has opened again, by id
- *            ├─ records: messages that a new server must be told, by method and what they are about
- *            ├─ acks: each $/canceld/cancel that is not answered, by the request that it names
  *            ├─ places of --parallel, by their rule
  *            └─ one probe: is the server alive?
  *
@@ -97,7 +101,14 @@ struct server {
 	bool logged_in; /* SERVER_LOGIN was tried */
 	/* an unanswered question whether it is alive, behind which new messages wait; or NULL */
 	struct request *probe;
-	int status; /* exit status of the last server that ended; -1: unknown, as for signal */
+	/*
+	 * --kill-ignoring: what it had asked the client when it was last told of a cancel, the
+	 * newest that is still open. If it does one thing after another, it waits for that and
+	 * reads no cancel; NULL: for nothing, or it has answered a request since.
+	 */
+	const struct request *excuse;
+	msec_t owed; /* steady time when it last waited for an answer of the client's */
+	int status;  /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	/* the first and the last lines of text on its stdout, until it has served the last ones */
 	struct buf said;

@@ -338,6 +338,13 @@ pending_outstanding(const struct pending *pending)
 	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING];
 }
 
+/* The time since it was received. */
+static inline msec_t
+request_age(const struct request *request)
+{
+	return request->in->clocks->steady - request->received;
+}
+
 /* Its requester waits for an answer. NULL: false. */
 static inline bool
 request_is_awaited(const struct request *request)

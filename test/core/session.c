@@ -629,9 +629,9 @@ TEST(records_take_their_own_size)
 	    SPAN(
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"f:/1\"}}\n"));
 	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
-	ck_assert_uint_eq(session->records.count, 1);
-	ck_assert_uint_eq(session->records.list[0].text.cap, session->records.bytes);
-	ck_assert_uint_eq(session->records.list[0].name.cap, strlen("f:/1"));
+	ck_assert_uint_eq(session->client.records.count, 1);
+	ck_assert_uint_eq(session->client.records.list[0].text.cap, session->client.records.bytes);
+	ck_assert_uint_eq(session->client.records.list[0].name.cap, strlen("f:/1"));
 }
 
 TEST(so_many_sessions_of_an_agent_are_opened_again)
@@ -658,7 +658,7 @@ TEST(so_many_sessions_of_an_agent_are_opened_again)
 		say(SIDE_SERVER, span_of(line));
 	}
 	ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 1);
-	ck_assert_uint_eq(session->records.count, 1 + LIMIT_REOPENED);
+	ck_assert_uint_eq(session->client.records.count, 1 + LIMIT_REOPENED);
 }
 
 /* Opens so many sessions, s0 and so on. */
@@ -714,11 +714,11 @@ TEST(the_sessions_that_no_agent_has_opened_are_bounded)
 		"{\"loadSession\":true}}}\n"));
 	open_sessions(0, LIMIT_REOPENED);
 	replace_agent(SPAN("\"s0\""));
-	ck_assert_uint_eq(session->lost.count, LIMIT_REOPENED - 1);
+	ck_assert_uint_eq(session->client.records.lost.count, LIMIT_REOPENED - 1);
 	open_sessions(LIMIT_REOPENED, LIMIT_REOPENED + 2);
 	replace_agent(SPAN("\"s65\""));
-	ck_assert_uint_eq(session->lost.count, LIMIT_REOPENED);
-	ck_assert(id_equal(session->lost.oldest->id.text, SPAN("\"s2\"")));
+	ck_assert_uint_eq(session->client.records.lost.count, LIMIT_REOPENED);
+	ck_assert(id_equal(session->client.records.lost.oldest->id.text, SPAN("\"s2\"")));
 }
 
 /* Requests under one id, of which a person means the older one. */
@@ -848,7 +848,7 @@ TEST(the_turns_of_agents_are_bounded)
 	for (int i = 0; i < LIMIT_TURNS + 2; i++)
 		say_with(SIDE_SERVER, update, i, running);
 	ck_assert(session_turn_runs(session));
-	ck_assert_uint_eq(session->turns.count, LIMIT_TURNS);
+	ck_assert_uint_eq(session->client.turns.count, LIMIT_TURNS);
 }
 
 /* Also requests that canceld cannot track are asked, until they are written. */
@@ -881,9 +881,9 @@ TEST(the_acknowledgements_that_wait_are_bounded)
 		snprintf(cancel, sizeof(cancel),
 		    ",\"method\":\"$/canceld/cancel\",\"params\":{\"id\":%d}}", i);
 		say_with(SIDE_CLIENT, id, i + 1, cancel);
-		for (const struct ack *ack = session->acks.waiting; ack != NULL; ack = ack->next)
+		for (const struct ack *ack = session->client.acks; ack != NULL; ack = ack->next)
 			waiting++;
 		ck_assert_uint_le(waiting, LIMIT_ACKS);
 	}
-	ck_assert_ptr_nonnull(session->acks.waiting);
+	ck_assert_ptr_nonnull(session->client.acks);
 }

@@ -233,7 +233,7 @@ put_request(struct digest *digest, const struct request *it)
 	put_task(digest, it);
 	/* else a person's change of a deadline counts from then */
 	put_number(digest, it->since == MSEC_NEVER);
-	put_number(digest, it == session->excuse);
+	put_number(digest, it == session->server.excuse);
 	put_number(digest, it->from == SIDE_SERVER && it->received < session->server.answered);
 	if (it->in == &session->party[it->from].questions) { /* of others it is told only */
 		put_age(digest, it->received, TIME_PROBE);
@@ -305,14 +305,26 @@ put_pending(struct digest *digest, const struct pending *it)
 	ONE(body, number) ONE(end, number) ONE(next, number) ONE(searched, number) \
 	ONE(text, number) ONE(rest, number)
 
+#define ACK(ONE, MANY, STRUCTS) ONE(request, apart) ONE(text, span) ONE(next, derived)
+
+#define RECORD(ONE, MANY, STRUCTS) \
+	ONE(row, constant) ONE(string, number) ONE(text, buf) ONE(name, buf) ONE(session, buf) \
+	ONE(open, number)
+
+#define RECORDS(ONE, MANY, STRUCTS) \
+	ONE(list, apart) ONE(count, number) ONE(opened, buf) ONE(bytes, derived) \
+	ONE(overflow, number) ONE(unkept, number) ONE(lost, apart) \
+	ONE(unopened, number)
+
 #define PARTY(ONE, MANY, STRUCTS) \
 	ONE(side, number) ONE(lane, apart) ONE(frame, apart) ONE(other, derived) \
 	ONE(outlet, derived) ONE(pending, apart) \
-	ONE(tasks, apart) ONE(marks, apart) ONE(questions, apart) ONE(heard, apart) \
-	MANY(asked, number) ONE(spoke, number) ONE(needs_jsonrpc, number) ONE(untracked, apart) \
-	ONE(ended, number) \
-	ONE(skipping, number) ONE(skipped, number) ONE(kept, buf) \
-	ONE(answers, number) ONE(asks, number)
+	ONE(tasks, apart) ONE(acks, apart) ONE(marks, apart) ONE(turns, apart) \
+	ONE(records, apart) ONE(questions, apart) ONE(heard, apart) \
+	MANY(asked, number) ONE(spoke, number) ONE(needs_jsonrpc, number) \
+	ONE(ended, number) ONE(leaving, number) ONE(left, number) ONE(untracked, apart) \
+	ONE(skipping, number) ONE(answers, number) ONE(asks, number) \
+	ONE(skipped, number) ONE(kept, buf)
 /* clang-format on */
 
 static void
@@ -366,6 +378,58 @@ horizon(const struct session *session)
 }
 
 static void
+put_ack(struct digest *digest, const struct ack *it)
+{
+	WHOLE(ack, ACK);
+	PUT(ACK)
+	put_number(digest, rank_of(it->request));
+}
+
+/* How its last request with an id ended, for a handful of ids; and the cancels that wait. */
+static void
+put_acks(struct digest *digest, const struct party *party)
+{
+	struct span left = buf_span(&party->marks);
+	uint64_t marks[ALARMS] = { 0 }, mark;
+	size_t count = 0, at;
+
+	for (const struct ack *ack = party->acks; ack != NULL; ack = ack->next)
+		put_ack(digest, ack);
+	put_number(digest, NEVER); /* ends the list */
+	assert(left.len <= sizeof(marks));
+	for (; left.len > 0; left.len -= sizeof(mark)) { /* the newest first, and sorted */
+		memcpy(&mark, left.ptr + left.len - sizeof(mark), sizeof(mark));
+
+		for (at = 0; at < count && marks[at] >> 2 != mark >> 2;)
+			at++;
+		if (at < count)
+			continue;
+		for (at = count++; at > 0 && marks[at - 1] > mark; at--)
+			marks[at] = marks[at - 1];
+		marks[at] = mark;
+	}
+	put_span(digest, (struct span){ (const char *)marks, count * sizeof(marks[0]) });
+}
+
+static void
+put_records(struct digest *digest, const struct records *records)
+{
+	const struct records *outer = records;
+
+	{
+		const struct records *it = outer;
+
+		WHOLE(records, RECORDS);
+		PUT(RECORDS)
+		put_pending(digest, &it->lost);
+	}
+	for (const struct record *it = records->list; it < records->list + records->count; it++) {
+		WHOLE(record, RECORD);
+		PUT(RECORD)
+	}
+}
+
+static void
 put_party(struct digest *digest, const struct party *it)
 {
 	WHOLE(party, PARTY);
@@ -375,6 +439,9 @@ put_party(struct digest *digest, const struct party *it)
 	put_pending(digest, &it->pending);
 	put_pending(digest, &it->tasks);
 	put_pending(digest, &it->questions);
+	put_pending(digest, &it->turns);
+	put_acks(digest, it);
+	put_records(digest, &it->records);
 	/*
 	 * With a request that cannot be tracked, a deaf server is waited for: see
 	 * session_server_owes.
@@ -399,7 +466,8 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(extended, number) STRUCTS(declared, bufs) ONE(unread, number) ONE(logins, buf) \
 	ONE(reopen, constant) ONE(version, buf) \
 	ONE(client, told) \
-	MANY(lists, number) ONE(era, number) ONE(front, apart)
+	MANY(lists, number) ONE(era, number) ONE(awaited, number) ONE(open_by, apart) \
+	ONE(front, apart)
 
 #define SERVER(ONE, MANY, STRUCTS) \
 	ONE(life, number) ONE(served, number) ONE(answered, apart) ONE(restarted, number) \
@@ -407,29 +475,17 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(closed, number) ONE(hung, number) ONE(shut, number) ONE(unstarted, number) \
 	ONE(dismissed, number) ONE(logged_in, number) \
 	ONE(probe, apart) /* with struct probe */ \
+	ONE(excuse, apart) /* in the requests */ ONE(owed, apart) \
 	ONE(status, told) ONE(signal, told) \
 	ONE(said, buf) ONE(spoke_text, number) \
 	ONE(kept, number) ONE(quote, told) ONE(refusal, buf) \
 	ONE(refused, told) ONE(obstacle, told) /* in errors */
 
-#define RECORD(ONE, MANY, STRUCTS) \
-	ONE(row, constant) ONE(string, number) ONE(text, buf) ONE(name, buf) ONE(session, buf) \
-	ONE(open, number)
-
-#define RECORDS(ONE, MANY, STRUCTS) \
-	ONE(list, apart) ONE(count, number) ONE(opened, buf) ONE(bytes, derived) \
-	ONE(overflow, number) ONE(lost, number) \
-	ONE(unopened, number)
-
 #define PROBE(ONE, MANY, STRUCTS) \
+	ONE(client, derived) ONE(server, derived) ONE(outlet, derived) \
 	ONE(cause, apart) ONE(taken, apart) ONE(released_to, apart) \
 	ONE(since, apart) \
 	ONE(took, told) ONE(trial, number) ONE(again, number)
-
-#define ACKS(ONE, MANY, STRUCTS) \
-	ONE(waiting, apart)
-
-#define ACK(ONE, MANY, STRUCTS) ONE(request, apart) ONE(text, span) ONE(next, derived)
 
 #define OUTLET(ONE, MANY, STRUCTS) \
 	ONE(journal, derived) ONE(handshake, derived) ONE(server, derived) ONE(config, derived) \
@@ -442,12 +498,8 @@ put_party(struct digest *digest, const struct party *it)
 	STRUCTS(party, party) \
 	ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
-	ONE(turns, apart) ONE(lost, apart) ONE(acks, apart) \
-	ONE(records, apart) ONE(probe, apart) ONE(places, apart) ONE(place_count, number) \
-	ONE(era_awaited, number) ONE(waiting, number) ONE(open_by, apart) \
-	ONE(client_ended, number) ONE(client_left, number) \
-	/* in the requests */ \
-	ONE(excuse, apart) ONE(client_owed, apart)
+	ONE(probe, apart) ONE(places, apart) ONE(place_count, number) \
+	ONE(waiting, number)
 /* clang-format on */
 
 static void
@@ -463,11 +515,15 @@ put_journal(struct digest *digest, const struct journal *it)
 static void
 put_handshake(struct digest *digest, const struct handshake *it)
 {
-	uint64_t written = digest->session->party[SIDE_CLIENT].lane->written;
+	const struct session *session = digest->session;
+	uint64_t written = session->party[SIDE_CLIENT].lane->written;
+	msec_t steady = session->clocks.steady;
 
 	WHOLE(handshake, HANDSHAKE);
 	PUT(HANDSHAKE)
 	put_number(digest, it->front <= written ? 0 : it->front - written);
+	if (session->waiting || !session->party[SIDE_SERVER].spoke) /* else nothing looks at it */
+		put_number(digest, steady < it->open_by ? it->open_by - steady : 0);
 }
 
 static void
@@ -475,6 +531,7 @@ put_server(struct digest *digest, const struct server *it)
 {
 	WHOLE(server, SERVER);
 	PUT(SERVER)
+	put_age(digest, it->owed, horizon(digest->session));
 }
 
 static void
@@ -482,23 +539,6 @@ put_outlet(struct digest *digest, const struct outlet *it)
 {
 	WHOLE(outlet, OUTLET);
 	PUT(OUTLET)
-}
-
-static void
-put_records(struct digest *digest, const struct records *records)
-{
-	const struct records *outer = records;
-
-	{
-		const struct records *it = outer;
-
-		WHOLE(records, RECORDS);
-		PUT(RECORDS)
-	}
-	for (const struct record *it = records->list; it < records->list + records->count; it++) {
-		WHOLE(record, RECORD);
-		PUT(RECORD)
-	}
 }
 
 static void
@@ -518,44 +558,6 @@ put_probe(struct digest *digest, const struct probe *it)
 		return; /* the rest is of the question */
 	put_number(digest, lane->taken > it->taken);
 	put_number(digest, earlier(since, horizon(session)));
-}
-
-static void
-put_ack(struct digest *digest, const struct ack *it)
-{
-	WHOLE(ack, ACK);
-	PUT(ACK)
-	put_number(digest, rank_of(it->request));
-}
-
-/* How the last request with an id ended; for a handful of ids. */
-static void
-put_acks(struct digest *digest, const struct acks *it)
-{
-	WHOLE(acks, ACKS);
-	PUT(ACKS)
-	for (const struct ack *ack = it->waiting; ack != NULL; ack = ack->next)
-		put_ack(digest, ack);
-	put_number(digest, NEVER); /* ends the list */
-	for (size_t side = 0; side < 2; side++) {
-		uint64_t marks[ALARMS] = { 0 }, mark;
-		struct span left = buf_span(&digest->session->party[side].marks);
-		size_t count = 0, at;
-
-		assert(left.len <= sizeof(marks));
-		for (; left.len > 0; left.len -= sizeof(mark)) { /* the newest first, and sorted */
-			memcpy(&mark, left.ptr + left.len - sizeof(mark), sizeof(mark));
-
-			for (at = 0; at < count && marks[at] >> 2 != mark >> 2;)
-				at++;
-			if (at < count)
-				continue;
-			for (at = count++; at > 0 && marks[at - 1] > mark; at--)
-				marks[at] = marks[at - 1];
-			marks[at] = mark;
-		}
-		put_span(digest, (struct span){ (const char *)marks, count * sizeof(marks[0]) });
-	}
 }
 
 /* Those that are held come in their order; since when does not matter. */
@@ -585,8 +587,6 @@ void
 digest_session(const struct session *it, struct buf *out)
 {
 	struct digest storage = { out, it }, *digest = &storage;
-	/* else nothing looks at open_by */
-	bool opening = it->waiting || !it->party[SIDE_SERVER].spoke;
 
 	WHOLE(session, SESSION);
 	PUT(SESSION)
@@ -595,13 +595,6 @@ digest_session(const struct session *it, struct buf *out)
 	put_server(digest, &it->server);
 	put_outlet(digest, &it->outlet);
 	put_clocks(digest, &it->clocks);
-	put_pending(digest, &it->turns);
-	put_pending(digest, &it->lost);
-	put_acks(digest, &it->acks);
-	put_records(digest, &it->records);
 	put_probe(digest, &it->probe);
 	put_parallel(digest, it);
-	put_age(digest, it->client_owed, horizon(it));
-	put_number(digest,
-	    opening && it->clocks.steady < it->open_by ? it->open_by - it->clocks.steady : 0);
 }

@@ -20,9 +20,9 @@ static const struct {
 };
 
 bool
-acks_add(struct acks *acks, struct span text, const struct request *request)
+acks_add(struct ack **waiting, struct span text, const struct request *request)
 {
-	struct ack **end = &acks->waiting;
+	struct ack **end = waiting;
 	size_t bytes = text.len, count = 0;
 
 	for (; *end != NULL; end = &(*end)->next, count++)
@@ -46,7 +46,7 @@ acks_note_end(struct buf *marks, struct id id, enum name_kind kind, enum outcome
 }
 
 void
-acks_report(struct journal *journal, const struct scan *ack, const char *outcome)
+acks_report(const struct outlet *outlet, const struct scan *ack, const char *outcome)
 {
 	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
@@ -54,7 +54,7 @@ acks_report(struct journal *journal, const struct scan *ack, const char *outcome
 	action.id = scan_text(ack, SCAN_PARAMS_ID);
 	action.detail = scan_text(ack, SCAN_REASON);
 	action.outcome = span_of(outcome);
-	journal_tell(journal, &action);
+	journal_tell(outlet->journal, &action);
 }
 
 void
@@ -64,29 +64,28 @@ acks_send(struct outlet *outlet, const struct scan *ack, enum outcome outcome)
 	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":{\"id\":%b,%b}}", scan_text(ack, SCAN_ID),
 	    scan_text(ack, SCAN_PARAMS_ID), span_of(outcomes[outcome].members));
 	state_answer(outlet, SIDE_SERVER);
-	acks_report(outlet->journal, ack, outcomes[outcome].word);
+	acks_report(outlet, ack, outcomes[outcome].word);
 }
 
 void
-acks_end(struct session *session, const struct request *request, enum outcome outcome)
+acks_end(struct party *requester, const struct request *request, enum outcome outcome)
 {
-	struct buf *marks = &session->party[request->from].marks;
-	struct ack **at = &session->acks.waiting, *ack;
+	struct ack **at = &requester->acks, *ack;
 	struct scan scan;
 
-	while (request->from == SIDE_CLIENT && (ack = *at) != NULL) {
+	while ((ack = *at) != NULL) {
 		if (ack->request != request) {
 			at = &ack->next;
 			continue;
 		}
 		scan_read(&scan, ack->text);
-		acks_send(&session->outlet, &scan, outcome);
+		acks_send(requester->outlet, &scan, outcome);
 		*at = ack->next;
 		free(ack);
 	}
-	acks_note_end(marks, request->id, NAME_WIRE, outcome);
+	acks_note_end(&requester->marks, request->id, NAME_WIRE, outcome);
 	if (request->token.text.len > 0)
-		acks_note_end(marks, request->token, NAME_TOKEN, outcome);
+		acks_note_end(&requester->marks, request->token, NAME_TOKEN, outcome);
 }
 
 enum outcome

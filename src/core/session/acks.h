@@ -9,10 +9,7 @@ struct ack {                           /* a $/canceld/cancel that is not answere
 };
 
 struct outlet;
-
-struct acks {
-	struct ack *waiting; /* owned; the oldest first */
-};
+struct party;
 
 /*
  * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of
@@ -30,10 +27,10 @@ enum outcome {
 };
 
 /*
- * Keeps a $/canceld/cancel until its request has ended. false: LIMIT_ACKS or LIMIT_ACK_BYTES are
- * reached.
+ * Keeps a $/canceld/cancel among those that wait until its request has ended. false: LIMIT_ACKS or
+ * LIMIT_ACK_BYTES are reached.
  */
-bool acks_add(struct acks *acks, struct span text, const struct request *request);
+bool acks_add(struct ack **waiting, struct span text, const struct request *request);
 
 /*
  * A request has ended. acks_note_end: remembers the outcome in the marks of its requester, under
@@ -41,7 +38,7 @@ bool acks_add(struct acks *acks, struct span text, const struct request *request
  * for it.
  */
 void acks_note_end(struct buf *marks, struct id id, enum name_kind kind, enum outcome outcome);
-void acks_end(struct session *session, const struct request *request, enum outcome outcome);
+void acks_end(struct party *requester, const struct request *request, enum outcome outcome);
 
 /*
  * How the last request with this id or token ended whose requester has these marks, if it is one
@@ -54,4 +51,4 @@ enum outcome acks_outcome(const struct buf *marks, struct id id, enum name_kind 
  * answered.
  */
 void acks_send(struct outlet *outlet, const struct scan *ack, enum outcome outcome);
-void acks_report(struct journal *journal, const struct scan *ack, const char *outcome);
+void acks_report(const struct outlet *outlet, const struct scan *ack, const char *outcome);

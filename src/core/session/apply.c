@@ -42,13 +42,12 @@ hint_for(struct session *session, const struct request *request)
  * may be the answer.
  */
 static struct span
-describe_timeout(struct session *session, const struct request *request)
+describe_timeout(const struct party *receiver, const struct request *request)
 {
-	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
 	uint64_t missing = message_missing(receiver);
-	struct span quote = buf_span(&session->server.quote);
-	struct buf *text = &session->outlet.words;
+	struct span quote = buf_span(&receiver->outlet->server->quote);
+	struct buf *text = &receiver->outlet->words;
 
 	buf_clear(text);
 	compose_text(text,
@@ -66,39 +65,38 @@ describe_timeout(struct session *session, const struct request *request)
 		compose_text(text, ", whose text ended %d bytes before its Content-Length",
 		    (int64_t)missing);
 	if ((request->traits & METHOD_START) && quote.len > 0 &&
-	    (session->server.kept > 0 || unfinished > 0))
+	    (receiver->outlet->server->kept > 0 || unfinished > 0))
 		compose_text(text, "; %b", span_until(quote, "\n"));
 	return buf_span(text);
 }
 
 /* Why the request is given up, or its answer is none; valid until the next text is composed. */
 static struct span
-reason_of(struct session *session, const struct request *request, enum why why)
+reason_of(const struct party *receiver, const struct request *request, enum why why)
 {
 	if (why == WHY_TIMED_OUT)
-		return describe_timeout(session, request);
+		return describe_timeout(receiver, request);
 	/* A stream that is to be sent to the next server was sent to the last one. */
 	if (why == WHY_CLIENT_GONE && request_state(request) == REQUEST_QUEUED && !request->begun)
 		return SPAN("it was never sent");
-	return buf_span(&session->outlet.fault);
+	return buf_span(&receiver->outlet->fault);
 }
 
 /* Reports a decision for which no message is at hand. */
 static void
-report(struct session *session, const struct request *request, const struct decision *cell,
-    enum why why)
+report(struct session *session, const struct party *requester, const struct request *request,
+    const struct decision *cell, enum why why)
 {
-	enum side requester = request->from;
 	bool answers =
-	    (cell->steps & DECIDE_ANSWER) && state_may_write(&session->server, requester);
+	    (cell->steps & DECIDE_ANSWER) && state_may_write(&session->server, requester->side);
 	struct action action = action_of(answers ? VERB_SEND : VERB_NOTE,
-	    answers ? requester : side_other(requester), why, request);
+	    (answers ? requester : requester->other)->side, why, request);
 
 	if (request->state != REQUEST_ABANDONED) {
 		action.timeout = request_timeout(request);
 		action.origin = request_origin(request);
 	}
-	action.detail = reason_of(session, request, why);
+	action.detail = reason_of(requester->other, request, why);
 	if (why == WHY_TIMED_OUT)
 		action.hint = hint_for(session, request);
 	if (why == WHY_PROBE_ANSWERED)
@@ -111,17 +109,17 @@ report(struct session *session, const struct request *request, const struct deci
  * true: see cancel_send.
  */
 static bool
-tell_receiver(struct session *session, struct request *request, const struct decision *cell,
-    enum why why, struct message *message)
+tell_receiver(struct session *session, struct party *requester, struct request *request,
+    const struct decision *cell, enum why why, struct message *message)
 {
 	if (message == NULL) {
 		if (cell->steps & DECIDE_REPORT)
-			report(session, request, cell, why);
-		return (cell->steps & DECIDE_CANCEL) && cancel_send(session, request);
+			report(session, requester, request, cell, why);
+		return (cell->steps & DECIDE_CANCEL) && cancel_send(requester, request);
 	}
 	message->request = request;
 	if (cell->steps & DECIDE_CANCEL)
-		return cancel_forward(session, message, why);
+		return cancel_forward(message, why);
 	if (!(cell->steps & DECIDE_PASS))
 		pass_drop(message, why);
 	else if (message->cancel != NULL)
@@ -167,34 +165,35 @@ tally_of(const struct request *request, unsigned steps)
  * the message at hand if it is one, or NULL.
  */
 static void
-note_end(struct session *session, struct request *request, unsigned steps, enum why why,
+note_end(struct party *requester, struct request *request, unsigned steps, enum why why,
     const struct message *response)
 {
+	const struct outlet *outlet = requester->outlet;
 	struct action action = action_of(VERB_END, request->from, why, request);
 
 	action.tally = tally_of(request, steps);
 	action.serial = request->serial;
-	action.dismissed = session->server.dismissed;
+	action.dismissed = outlet->server->dismissed;
 	action.at_once =
-	    action.tally == TALLY_ANSWERED && action.elapsed < session->handshake.dialect->at_once;
+	    action.tally == TALLY_ANSWERED && action.elapsed < outlet->handshake->dialect->at_once;
 	if (!action.at_once) {
 		action.timeout = request_timeout(request);
 		action.origin = request_origin(request);
-		action.detail = reason_of(session, request, why);
+		action.detail = reason_of(requester->other, request, why);
 		if (request->seat != NULL)
 			action.held =
 			    request_waits(request) ? action.elapsed : request->seat->waited;
 		action.outcome = response == NULL ? SPAN_NONE : message_answer(response);
 		action.traceparent = request->traceparent;
 	}
-	journal_end(&session->journal, &action);
-	if (request == session->excuse)
-		session->excuse = state_excuse(&session->server, request->older);
-	acks_end(session, request,
+	journal_end(outlet->journal, &action);
+	if (request == outlet->server->excuse)
+		outlet->server->excuse = state_excuse(outlet->server, request->older);
+	acks_end(requester, request,
 	    steps & DECIDE_COMPLETED     ? OUTCOME_COMPLETED :
 		steps & DECIDE_CONFIRMED ? OUTCOME_CONFIRMED :
 					   OUTCOME_CANCELLED);
-	records_end(&session->records, request);
+	records_end(&requester->records, request);
 }
 
 static void
@@ -221,6 +220,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	enum request_state state = request_state(request);
 	const struct decision *cell = &decisions[state][event];
 	enum why why = (enum why)cell->why[request->from];
+	struct party *requester = &session->party[request->from];
 	bool told;
 
 	if (request->given_up == WHY_RELAYED && cell->next != request->state)
@@ -228,17 +228,17 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	if (state == REQUEST_QUEUED && cell->next == REQUEST_ENDED) {
 		request->cancel_sent = true;
 		if (request->start != REQUEST_UNSENT)
-			lane_withdraw(session->party[request->from].lane, request->start);
+			lane_withdraw(requester->lane, request->start);
 		request->start = REQUEST_UNSENT;
 	}
-	told = tell_receiver(session, request, cell, why, message);
+	told = tell_receiver(session, requester, request, cell, why, message);
 	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_TERMINATED &&
 	    request->from == SIDE_CLIENT)
-		recovery_probe(session, request);
+		recovery_probe(&session->probe, request);
 	if (event == EVENT_PROGRESS && request->overdue)
-		recovery_ignored(session, request);
+		recovery_ignored(&session->probe, request);
 	if (cell->steps & DECIDE_ANSWER)
-		reply_to(session, request, why == WHY_CANCEL_ANSWERED ? request->given_up : why);
+		reply_to(requester, request, why == WHY_CANCEL_ANSWERED ? request->given_up : why);
 	if (cell->steps & DECIDE_EXTEND) {
 		if (request->from == SIDE_CLIENT)
 			buf_clear(&session->server.refused); /* it goes on without that */
@@ -248,7 +248,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	}
 	if (request_is_awaited(request) &&
 	    (cell->next == REQUEST_ENDED || cell->next == REQUEST_ABANDONED))
-		note_end(session, request, cell->steps, why,
+		note_end(requester, request, cell->steps, why,
 		    event <= EVENT_CONFIRMED ? message : NULL);
 	buf_clear(&session->outlet.fault);
 	if (cell->next != request->state)

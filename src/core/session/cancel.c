@@ -7,9 +7,10 @@
  * empty: it may.
  */
 static struct span
-obstacle_to(const struct outlet *outlet, enum side requester, const struct request *request)
+obstacle_to(const struct party *requester, const struct request *request)
 {
-	bool client = requester == SIDE_CLIENT;
+	const struct outlet *outlet = requester->outlet;
+	bool client = requester->side == SIDE_CLIENT;
 
 	if (client && outlet->config->no_cancel)
 		return SPAN("--no-cancel");
@@ -24,11 +25,10 @@ obstacle_to(const struct outlet *outlet, enum side requester, const struct reque
 
 /* Whether there is an obstacle, which is reported. request: may be NULL. */
 static bool
-report_obstacle(struct outlet *outlet, enum side requester, const struct request *request,
-    struct span obstacle)
+report_obstacle(const struct party *requester, const struct request *request, struct span obstacle)
 {
 	if (obstacle.len > 0)
-		state_note(outlet->journal, side_other(requester), WHY_CANCEL_WITHHELD, request,
+		state_note(requester->outlet, requester->other->side, WHY_CANCEL_WITHHELD, request,
 		    obstacle);
 	return obstacle.len > 0;
 }
@@ -65,16 +65,18 @@ compose_cancel(struct outlet *outlet, enum side receiver, struct span id, struct
  * end no other one.
  */
 static bool
-is_only_turn(const struct session *session, const struct request *request)
+is_only_turn(const struct party *requester, const struct request *request)
 {
 	return request_is_turn(request) &&
-	    state_turns_running(session, request->token) == (request->state == REQUEST_WAITING);
+	    state_turns_running(requester, request->token) == (request->state == REQUEST_WAITING);
 }
 
 bool
-cancel_turns(struct outlet *outlet, const struct request *request, struct id session_id)
+cancel_turns(const struct party *client, const struct request *request, struct id session_id)
 {
-	if (report_obstacle(outlet, SIDE_CLIENT, request, obstacle_to(outlet, SIDE_CLIENT, NULL)))
+	struct outlet *outlet = client->outlet;
+
+	if (report_obstacle(client, request, obstacle_to(client, NULL)))
 		return false;
 	compose_json(state_scratch(outlet), COMPOSE_TURN_CANCEL,
 	    outlet->handshake->dialect->turn_cancel, session_id.text);
@@ -83,26 +85,25 @@ cancel_turns(struct outlet *outlet, const struct request *request, struct id ses
 }
 
 bool
-cancel_send(struct session *session, struct request *request)
+cancel_send(struct party *requester, struct request *request)
 {
-	struct outlet *outlet = &session->outlet;
-	struct span obstacle = obstacle_to(outlet, request->from, request);
+	struct outlet *outlet = requester->outlet;
+	struct span obstacle = obstacle_to(requester, request);
 	enum side receiver = side_other(request->from);
 
-	if (session->handshake.dialect->cancel == NULL) {
+	if (outlet->handshake->dialect->cancel == NULL) {
 		obstacle = SPAN("the protocol has none");
 	} else if (request->traits & METHOD_NO_CANCEL) {
 		obstacle = SPAN("the protocol forbids it");
-	} else if (obstacle.len == 0 && receiver == SIDE_SERVER &&
-	    !state_is_settled(&session->client)) {
+	} else if (obstacle.len == 0 && receiver == SIDE_SERVER && !state_is_settled(requester)) {
 		obstacle = SPAN("the session is not open yet");
-		request->withheld = session->era_awaited = true;
+		request->withheld = outlet->handshake->awaited = true;
 	}
-	if (report_obstacle(outlet, request->from, request, obstacle))
+	if (report_obstacle(requester, request, obstacle))
 		return false;
-	state_tell(session, request);
-	if (is_only_turn(session, request))
-		return cancel_turns(outlet, request, request->token);
+	state_tell(requester, request);
+	if (is_only_turn(requester, request))
+		return cancel_turns(requester, request, request->token);
 	compose_cancel(outlet, receiver, request->wire_id, own_reason(request->from),
 	    request->meta);
 	state_send(outlet, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
@@ -112,7 +113,7 @@ cancel_send(struct session *session, struct request *request)
 bool
 cancel_withhold(struct message *message)
 {
-	message->obstacle = obstacle_to(message->outlet, message->from, message->request);
+	message->obstacle = obstacle_to(message->writer, message->request);
 	if (message->obstacle.len == 0)
 		return false;
 	pass_drop(message, WHY_CANCEL_WITHHELD);
@@ -148,20 +149,20 @@ hand_over(struct message *message, struct span id, enum why why)
 }
 
 bool
-cancel_forward(struct session *session, struct message *message, enum why why)
+cancel_forward(struct message *message, enum why why)
 {
 	struct request *request = message->request;
 
 	if (cancel_withhold(message))
 		return false;
-	state_tell(session, request);
+	state_tell(message->writer, request);
 	message->urgent = true;
 	hand_over(message, request->wire_id, why);
 	/*
 	 * An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not.
 	 */
-	return is_only_turn(session, request) &&
-	    cancel_turns(&session->outlet, request, request->token);
+	return is_only_turn(message->writer, request) &&
+	    cancel_turns(message->writer, request, request->token);
 }
 
 void
@@ -175,26 +176,25 @@ cancel_pass(struct message *message)
 }
 
 void
-cancel_task(struct session *session, const struct request *request, struct span task_id)
+cancel_task(struct party *requester, const struct request *request, struct span task_id)
 {
-	struct outlet *outlet = &session->outlet;
-	const struct dialect *dialect = session->handshake.dialect;
-	enum side requester = request->from;
+	struct outlet *outlet = requester->outlet;
+	const struct dialect *dialect = outlet->handshake->dialect;
 	const struct request *question;
-	struct span obstacle = obstacle_to(outlet, requester, NULL);
+	struct span obstacle = obstacle_to(requester, NULL);
 
-	if (!handshake_may_cancel_task(&session->handshake, request))
+	if (!handshake_may_cancel_task(outlet->handshake, request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
-	else if (session->party[requester].questions.count >= LIMIT_TASKS)
+	else if (requester->questions.count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
-	if (report_obstacle(outlet, requester, request, obstacle))
+	if (report_obstacle(requester, request, obstacle))
 		return;
-	question = questions_add(&session->party[requester], dialect->task_cancel, SPAN_NONE,
+	question = questions_add(requester, dialect->task_cancel, SPAN_NONE,
 	    id_is_string(request->id), TIME_LINGER);
 	compose_json(state_scratch(outlet),
 	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\",\"params\":{\"taskId\":%b%m}}",
 	    question->id.text, dialect->task_cancel, task_id, request->meta);
-	state_send(outlet, requester, WHY_TASK_CANCEL_SENT, request, task_id);
-	if (session->config.kill_ignoring > 0)
-		state_keep_task(session, request, id_of(task_id));
+	state_send(outlet, requester->side, WHY_TASK_CANCEL_SENT, request, task_id);
+	if (outlet->config->kill_ignoring > 0)
+		state_keep_task(requester, request, id_of(task_id));
 }

@@ -13,15 +13,15 @@
  * is settled it is put off and the request marked. true: the whole turn was cancelled (ACP
  * session/cancel), with the agent's requests in it.
  */
-bool cancel_send(struct session *session, struct request *request);
-bool cancel_forward(struct session *session, struct message *message, enum why why);
+bool cancel_send(struct party *requester, struct request *request);
+bool cancel_forward(struct message *message, enum why why);
 
 /*
  * Sends session/cancel, which cancels all turns of this ACP session. request: one of them; NULL:
  * none is outstanding: in v2 the prompts were answered, and the turns run on. false: reports why
  * not.
  */
-bool cancel_turns(struct outlet *outlet, const struct request *request, struct id session_id);
+bool cancel_turns(const struct party *client, const struct request *request, struct id session_id);
 
 /* Drops the cancel at hand if none may be sent. true: it was dropped. */
 bool cancel_withhold(struct message *message);
@@ -36,4 +36,4 @@ void cancel_pass(struct message *message);
  * Tells the receiver to cancel the task that the request created, or reports why not; task_id as
  * spelled.
  */
-void cancel_task(struct session *session, const struct request *request, struct span task_id);
+void cancel_task(struct party *requester, const struct request *request, struct span task_id);

@@ -52,10 +52,10 @@ decide_each(struct session *session, enum side requester, enum decide_event even
 void
 session_client_leaves(struct session *session, enum leaving leaving)
 {
-	session->client_ended = true;
-	session->client_left = leaving != LEAVE_DRAIN;
+	session->client.leaving = true;
+	session->client.left = leaving != LEAVE_DRAIN;
 	if (leaving != LEAVE_DRAIN)
-		recovery_wait_no_more(session);
+		recovery_wait_no_more(&session->probe);
 	decide_each(session, SIDE_CLIENT,
 	    leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
@@ -82,8 +82,8 @@ await_another(struct session *session)
 	noise_forget(session, server);
 	buf_clear(&session->server.refused);
 	server->ended = false;
-	pending_clear(&session->client.tasks);
-	pending_clear(&session->server_party.tasks);
+	pending_clear(&client->tasks);
+	pending_clear(&server->tasks);
 	server->untracked = 0;
 	if (client->untracked <= client->lane->written) /* else it waits for the next server */
 		client->untracked = 0;
@@ -124,13 +124,13 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 	server_enter(server, last ? SERVER_GONE : SERVER_AWAY);
 	if (server->probed && quoted.len > 0)
 		server_keep_said(server, quoted);
-	recovery_drop_questions(session);
+	recovery_drop_questions(&session->probe);
 	if (server->probed)
 		decide_each(session, SIDE_CLIENT, EVENT_DECLINED, METHOD_DISCOVERY);
 	decide_each(session, SIDE_CLIENT, last ? EVENT_RECEIVER_GONE : EVENT_RECEIVER_LOST, 0);
 	server->dismissed &= last;
 	decide_each(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	turns_lost(session, last);
+	turns_lost(&session->client, last);
 	lane_lose_reader(session->client.lane, last);
 	if (!last)
 		await_another(session);
@@ -144,8 +144,8 @@ session_server_deaf(struct session *session, bool retired)
 	struct request *request, *next;
 
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
-	state_note(&session->journal, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
-	recovery_wait_no_more(session);
+	state_note(&session->outlet, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	recovery_wait_no_more(&session->probe);
 	/*
 	 * From now on it has the grace at most to answer what it has, and nothing else is answered.
 	 */
@@ -177,7 +177,7 @@ session_server_shut(struct session *session)
 	if (life == SERVER_AWAY || life == SERVER_GONE)
 		return;
 	session->server.shut = true;
-	recovery_wait_no_more(session);
+	recovery_wait_no_more(&session->probe);
 }
 
 bool

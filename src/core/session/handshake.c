@@ -1,4 +1,4 @@
-#include "handshake.h"
+#include "state.h"
 
 /* The capability that a method belongs to, as tools for "tools/call". */
 static struct span
@@ -23,12 +23,12 @@ declares_task(const struct handshake *handshake, enum side side, const struct me
 }
 
 struct span
-handshake_look_at(struct handshake *handshake, const struct message *message, enum scan_field field)
+handshake_look_at(const struct message *message, enum scan_field field)
 {
 	struct span bytes = scan_bytes(message->scan, field);
 
 	if (bytes.len > LIMIT_LOOKED) {
-		handshake->unread = true;
+		message->outlet->handshake->unread = true;
 		bytes.len = LIMIT_LOOKED;
 	}
 	return bytes;
@@ -60,7 +60,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 		return;
 	if (traits & METHOD_HANDSHAKE) {
 		buf_set(&handshake->declared[SIDE_CLIENT],
-		    handshake_look_at(handshake, message, SCAN_CAPABILITIES));
+		    handshake_look_at(message, SCAN_CAPABILITIES));
 		era = ERA_LEGACY;
 	} else if (modern) {
 		era = ERA_MODERN;
@@ -94,14 +94,14 @@ read_client(struct handshake *handshake, const struct scan *scan, unsigned trait
 }
 
 const struct method *
-handshake_read_request(struct handshake *handshake, enum framing framing,
-    const struct message *message)
+handshake_read_request(const struct message *message)
 {
+	struct handshake *handshake = message->outlet->handshake;
 	const struct method *row;
 
 	if (!handshake->dialect_known)
-		handshake->dialect = dialect_of_client(
-		    &(struct first_request){ framing, message->method, message->scan });
+		handshake->dialect = dialect_of_client(&(struct first_request){
+		    message->writer->lane->framing, message->method, message->scan });
 	handshake->dialect_known = true;
 	row = dialect_method(handshake->dialect, message->method);
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
@@ -111,7 +111,7 @@ handshake_read_request(struct handshake *handshake, enum framing framing,
 	if (row->traits & METHOD_HANDSHAKE) {
 		handshake->front = message->next;
 		handshake->cancels[SIDE_CLIENT] =
-		    is_declared(handshake_look_at(handshake, message, SCAN_CLIENT_CAPABILITIES),
+		    is_declared(handshake_look_at(message, SCAN_CLIENT_CAPABILITIES),
 			"cancellation", "request");
 	}
 	return row;
@@ -131,11 +131,12 @@ read_reopen(const struct dialect *dialect, struct span agent, struct span capabi
 }
 
 static void
-read_answer(struct handshake *handshake, const struct message *message)
+read_answer(const struct message *message)
 {
+	struct handshake *handshake = message->outlet->handshake;
 	struct span version = message_value(message, SCAN_RESULT_VERSION);
-	struct span capabilities = handshake_look_at(handshake, message, SCAN_RESULT_CAPABILITIES);
-	struct span agent = handshake_look_at(handshake, message, SCAN_AGENT_CAPABILITIES);
+	struct span capabilities = handshake_look_at(message, SCAN_RESULT_CAPABILITIES);
+	struct span agent = handshake_look_at(message, SCAN_AGENT_CAPABILITIES);
 	struct span logins = json_member(scan_bytes(message->scan, SCAN_RESULT), "authMethods");
 	const struct list_change *list;
 	double number;
@@ -146,7 +147,7 @@ read_answer(struct handshake *handshake, const struct message *message)
 	handshake->cancels[SIDE_SERVER] = is_declared(agent, "cancellation", "request");
 	handshake->reopen = read_reopen(handshake->dialect, agent, capabilities);
 	buf_set(&handshake->logins, span_head(logins, LIMIT_LOOKED + 1));
-	handshake_read_tasks(handshake, message);
+	handshake_read_tasks(message);
 	buf_set(&handshake->version, version);
 	list = handshake->dialect->lists;
 	for (size_t i = 0; i < DIALECT_LISTS && list[i].notification != NULL; i++)
@@ -154,8 +155,9 @@ read_answer(struct handshake *handshake, const struct message *message)
 }
 
 void
-handshake_read_tasks(struct handshake *handshake, const struct message *message)
+handshake_read_tasks(const struct message *message)
 {
+	struct handshake *handshake = message->outlet->handshake;
 	char storage[SCAN_VALUE_MAX];
 	struct span version =
 	    scan_string(message->scan, SCAN_RESULT_VERSION, storage, sizeof(storage));
@@ -164,18 +166,20 @@ handshake_read_tasks(struct handshake *handshake, const struct message *message)
 	handshake->has_tasks = since != NULL && version.len == strlen(since) &&
 	    memcmp(version.ptr, since, version.len) >= 0; /* dates sort as text */
 	buf_set(&handshake->declared[SIDE_SERVER],
-	    handshake_look_at(handshake, message, SCAN_RESULT_CAPABILITIES));
+	    handshake_look_at(message, SCAN_RESULT_CAPABILITIES));
 }
 
 void
-handshake_read_response(struct handshake *handshake, unsigned traits, const struct message *message)
+handshake_read_response(const struct message *message, unsigned traits)
 {
+	struct handshake *handshake = message->outlet->handshake;
+
 	if (traits & METHOD_HANDSHAKE)
-		read_answer(handshake, message);
+		read_answer(message);
 	if (traits & METHOD_DISCOVERY) {
 		handshake->discovered = true;
 		handshake->extended =
-		    has_extension(handshake_look_at(handshake, message, SCAN_RESULT_CAPABILITIES));
+		    has_extension(handshake_look_at(message, SCAN_RESULT_CAPABILITIES));
 	}
 }
 
@@ -194,10 +198,10 @@ is_terminal(struct span login)
 }
 
 bool
-handshake_is_terminal(const struct handshake *handshake, const struct message *message)
+handshake_is_terminal(const struct message *message)
 {
 	struct span asked = json_member(scan_bytes(message->scan, SCAN_PARAMS), "methodId"), login;
-	struct span list = buf_span(&handshake->logins);
+	struct span list = buf_span(&message->outlet->handshake->logins);
 	size_t at = list.len > 0;
 
 	if (list.len > LIMIT_LOOKED) /* it may be */

@@ -28,6 +28,8 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	/* ... which announces changes of this list; see struct dialect */
 	bool lists[DIALECT_LISTS];
 	enum era era;
+	bool awaited;   /* a cancel or a probe waits until the era is settled: state_is_settled */
+	msec_t open_by; /* steady time: then a modern session without a handshake counts as open */
 	/*
 	 * Position in the client's lane up to which all is written before a request that was held:
 	 * in or behind what opens the session, as the request that shows the era, and in ACP a
@@ -38,29 +40,26 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 };
 
 /* The capabilities or _meta there, as far as they are looked at: they may be cut. */
-struct span handshake_look_at(struct handshake *handshake, const struct message *message,
-    enum scan_field field);
+struct span handshake_look_at(const struct message *message, enum scan_field field);
 
 /*
  * Reads a request of the client's: the first one shows the dialect, the first ones of MCP the era.
  * Returns its row.
  */
-const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
-    const struct message *message);
+const struct method *handshake_read_request(const struct message *message);
 
 /*
  * Reads a response with a result: of the first server to a METHOD_HANDSHAKE, or to a
  * METHOD_DISCOVERY; of a later one to the handshake, for what it declares about tasks.
  */
-void handshake_read_response(struct handshake *handshake, unsigned traits,
-    const struct message *message);
-void handshake_read_tasks(struct handshake *handshake, const struct message *message);
+void handshake_read_response(const struct message *message, unsigned traits);
+void handshake_read_tasks(const struct message *message);
 
 /*
  * ACP: whether the request authenticates by a method of type terminal: a client does that outside
  * of the session.
  */
-bool handshake_is_terminal(const struct handshake *handshake, const struct message *message);
+bool handshake_is_terminal(const struct message *message);
 
 /*
  * Whether the client asks a person at a request of this row; in MCP only if it has declared that,

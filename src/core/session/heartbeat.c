@@ -10,9 +10,9 @@
 static const double step_part = 1.0 / (double)((int64_t)1 << 40);
 
 static void
-arm(const struct session_config *config, struct request *request)
+arm(const struct outlet *outlet, struct request *request)
 {
-	alarm_arm(&request->in->beats, &request->beat.alarm, config->heartbeat,
+	alarm_arm(&request->in->beats, &request->beat.alarm, outlet->config->heartbeat,
 	    request->in->clocks->steady);
 }
 
@@ -22,7 +22,7 @@ heartbeat_begin(const struct outlet *outlet, struct request *request)
 	if (outlet->config->heartbeat > 0 && outlet->handshake->dialect->heartbeat != NULL &&
 	    request->from == SIDE_CLIENT && request->token.text.len > 0 &&
 	    !(request->flags & REQUEST_ASKED))
-		arm(outlet->config, request);
+		arm(outlet, request);
 }
 
 /* LSP 3.17 "Work Done Progress": a report stands between the begin and the end of the work. */
@@ -44,7 +44,7 @@ heartbeat_put_off(struct request *request, const struct message *message)
 
 	if (!span_is(message->method, dialect->progress))
 		return; /* what a stream says restarts no client's timeout */
-	arm(message->outlet->config, request);
+	arm(message->outlet, request);
 	/* else of partial results */
 	if (form->in != NULL && id_equal(token.text, request->wire_token))
 		note_work(beat, json_member(json_member(params, form->in), "kind"));
@@ -71,46 +71,46 @@ value_after(const struct beat *beat, int64_t count)
  * stuck, and the client reads what it is sent.
  */
 static bool
-may_send(const struct session *session, const struct beat *beat, double value)
+may_send(const struct party *client, const struct beat *beat, double value)
 {
-	bool values = session->handshake.dialect->progress_form.in == NULL;
+	bool values = client->outlet->handshake->dialect->progress_form.in == NULL;
 	bool sound =
 	    values ? value > value_after(beat, beat->count) && value <= DBL_MAX : beat->begun;
 
-	return sound && !recovery_sees_stuck(session) &&
-	    lane_own(session->server_party.lane) < LIMIT_BEATS_OWN;
+	return sound && !recovery_sees_stuck(client) &&
+	    lane_own(client->other->lane) < LIMIT_BEATS_OWN;
 }
 
 static void
-send(struct session *session, struct request *request)
+send(const struct party *client, struct request *request)
 {
-	const struct dialect *dialect = session->handshake.dialect;
+	struct outlet *outlet = client->outlet;
+	const struct dialect *dialect = outlet->handshake->dialect;
 	struct beat *beat = &request->beat;
 	double value = value_after(beat, beat->count + 1);
-	int64_t waited = (session->clocks.steady - request->received) / 1000;
+	int64_t waited = request_age(request) / 1000;
 	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
-	struct buf *number = &session->outlet.words;
+	struct buf *number = &outlet->words;
 
-	if (!may_send(session, beat, value))
+	if (!may_send(client, beat, value))
 		return;
 	beat->count++;
 	buf_clear(number);
 	number_write(value, number);
-	compose_json(state_scratch(&session->outlet), dialect->heartbeat, dialect->progress,
+	compose_json(state_scratch(outlet), dialect->heartbeat, dialect->progress,
 	    request->token.text, waited, buf_span(number));
-	state_answer(&session->outlet,
-	    SIDE_SERVER); /* behind the server's own, and before its answer */
-	journal_tell(&session->journal, &action);
+	state_answer(outlet, SIDE_SERVER); /* behind the server's own, and before its answer */
+	journal_tell(outlet->journal, &action);
 }
 
 void
-heartbeat_expire(struct session *session)
+heartbeat_expire(struct party *client)
 {
 	struct request *request;
 
-	while ((request = timeline_due(&session->client.pending.beats, session->clocks.steady)) !=
+	while ((request = timeline_due(&client->pending.beats, client->pending.clocks->steady)) !=
 	    NULL) {
-		arm(&session->config, request);
-		send(session, request);
+		arm(client->outlet, request);
+		send(client, request);
 	}
 }

@@ -15,4 +15,4 @@ void heartbeat_begin(const struct outlet *outlet, struct request *request);
 void heartbeat_put_off(struct request *request, const struct message *message);
 
 /* Sends what is due. */
-void heartbeat_expire(struct session *session);
+void heartbeat_expire(struct party *client);

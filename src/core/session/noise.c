@@ -202,7 +202,7 @@ receive_line(struct session *session, struct message *line)
 	bool begun = server->skipped > 0;
 
 	if (!begun && line->question != NULL && scan_end(line->scan) > 0) {
-		recovery_answered(session, line, WHY_SWALLOWED);
+		recovery_answered(&session->probe, line, WHY_SWALLOWED);
 	} else if (offset < line->text.len && (offset > 0 || server->frame.text)) {
 		tell_text(server, span_part(line->text, 0, offset));
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
@@ -381,7 +381,7 @@ drop_oversized(struct session *session, struct message *message)
 	if (!answers)
 		refuse_oversized(message);
 	if (message->question != NULL) {
-		recovery_answered(session, message, WHY_OVERSIZED);
+		recovery_answered(&session->probe, message, WHY_OVERSIZED);
 		return;
 	}
 	if (!request_is_awaited(message->request))
@@ -477,7 +477,7 @@ end_skip(struct session *session, struct party *party, bool whole)
 	    count_bytes(&session->outlet, "%d bytes in all", party->skipped));
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
-		state_note(&session->journal, side_other(party->side), WHY_OVERSIZED, NULL,
+		state_note(&session->outlet, side_other(party->side), WHY_OVERSIZED, NULL,
 		    buf_span(&session->outlet.fault));
 	buf_clear(&session->outlet.fault);
 	party->skipping = SKIP_NOTHING;

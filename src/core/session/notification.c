@@ -93,7 +93,6 @@ static void
 on_progress(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	enum side requester = message->to;
 	const struct party *party = message->reader;
 	struct id token = message_id(message, dialect->progress_field);
 	struct request *request = pending_find(&party->pending, token, NAME_TOKEN);
@@ -109,11 +108,11 @@ on_progress(struct session *session, struct message *message)
 			message->word = WHY_ID_COERCED;
 	}
 	message->bound = message->from == SIDE_CLIENT;
-	if (requester == SIDE_CLIENT)
-		(void)records_update(&session->records, message, true);
-	if (requester == SIDE_CLIENT && token.text.len > 0 &&
+	if (message->to == SIDE_CLIENT)
+		(void)records_update(message, true);
+	if (message->to == SIDE_CLIENT && token.text.len > 0 &&
 	    scan_type(message->scan, SCAN_UPDATE_STATE) == VALUE_STRING)
-		turns_note_work(session, token,
+		turns_note_work(message->reader, token,
 		    span_is(message_value(message, SCAN_UPDATE_STATE), "\"idle\""));
 	/* see request_view */
 	if (request_is_awaited(request) && session->config.observed && message->batch == NULL)
@@ -148,7 +147,7 @@ on_task_status(struct session *session, struct message *message)
 	task = pending_find(&message->reader->tasks, id, NAME_ID);
 	pass_on(message, WHY_RELAYED);
 	if (task != NULL && task->overdue)
-		recovery_ignored(session, task);
+		recovery_ignored(&session->probe, task);
 }
 
 /*
@@ -194,8 +193,8 @@ on_opened(struct session *session, struct message *message)
 		/* in a batch it has no end of its own */
 		session->handshake.front = message->start + 1;
 	if (state_keeps(&session->config)) {
-		recovery_open(session);
-		message->bound = records_keep_opened(&session->records, message);
+		recovery_open(&session->probe);
+		message->bound = records_keep_opened(message);
 	}
 	/* else once a person has the server started again */
 	if (!message->bound && session->config.restarts)
@@ -223,7 +222,7 @@ notification_receive(struct session *session, struct message *message)
 		pass_drop(message, WHY_MALFORMED_CANCEL);
 	} else if (turns_is_cancel(dialect, message)) {
 		turns_cancelled(session, message);
-	} else if (recovery_is_history(session, message)) {
+	} else if (recovery_is_history(message)) {
 		pass_drop(message, WHY_SWALLOWED);
 	} else if (span_is(method, dialect->progress)) {
 		on_progress(session, message);

@@ -13,17 +13,17 @@ left_of(const struct alarm *alarm, msec_t now)
 
 /* The verdict on a request, and so on the server that works on it. */
 static enum session_verdict
-judge(const struct session *session, const struct request *request, msec_t silent)
+judge(const struct party *client, const struct request *request, msec_t silent)
 {
-	msec_t answered = session->clocks.steady - session->server.answered;
+	msec_t answered = client->pending.clocks->steady - client->outlet->server->answered;
 
 	if (request_waits(request))
 		return VERDICT_HELD;
-	if (recovery_sees_stuck(session))
+	if (recovery_sees_stuck(client))
 		return VERDICT_STUCK;
 	if (request_is_held(request))
 		return VERDICT_HELD;
-	if (state_asks_person(&session->server_party))
+	if (state_asks_person(client->other))
 		return VERDICT_ASKS;
 	if ((request->traits & METHOD_STREAM) ||
 	    earlier(silent, answered) <
@@ -53,7 +53,7 @@ session_next_request(const struct session *session, enum side from, const struct
 		.idle_left = left_of(&request->idle, idle_now),
 		.cap_left = left_of(&request->hard, now),
 		.exempt = from == SIDE_SERVER || (request->traits & METHOD_EXEMPT),
-		.verdict = judge(session, request, idle_now - request->seen),
+		.verdict = judge(&session->client, request, idle_now - request->seen),
 	};
 	return true;
 }
@@ -138,7 +138,7 @@ session_oldest(const struct session *session, enum session_verdict *worst)
 	struct request_view view;
 	msec_t oldest = MSEC_NEVER;
 
-	*worst = recovery_sees_stuck(session) ? VERDICT_STUCK : VERDICT_NONE;
+	*worst = recovery_sees_stuck(&session->client) ? VERDICT_STUCK : VERDICT_NONE;
 	each_side (from) {
 		view.request = NULL;
 		while (session_next_request(session, from, view.request, &view))

@@ -94,7 +94,7 @@ parallel_send(struct party *client, struct request *request)
 	pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
 	journal_tell(client->outlet->journal, &action);
 	pending_unhold(request);
-	request->seat->waited = request->in->clocks->steady - request->received;
+	request->seat->waited = request_age(request);
 	request->seat->place->spare--;
 	request->heard = lane_received_to(client->other->lane);
 	if (request->since != MSEC_NEVER)

@@ -6,7 +6,7 @@ report_repair(const struct message *message, const char *format, size_t number)
 	struct buf text = { 0 };
 
 	compose_text(&text, format, (int64_t)number);
-	state_note(message->outlet->journal, message->to, WHY_TEXT_REPAIRED, message->request,
+	state_note(message->outlet, message->to, WHY_TEXT_REPAIRED, message->request,
 	    buf_span(&text));
 	buf_free(&text);
 }
@@ -22,8 +22,7 @@ report(const struct message *message, enum verb verb, enum why why)
 	if (why == WHY_RELAYED)
 		why = message->word;
 	if (message->word == WHY_RECOVERED && why != WHY_RECOVERED && verb == VERB_SEND)
-		state_note(message->outlet->journal, message->to, WHY_RECOVERED, request,
-		    SPAN_NONE);
+		state_note(message->outlet, message->to, WHY_RECOVERED, request, SPAN_NONE);
 	if (in_batch) {
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;

@@ -19,7 +19,7 @@ static void
 reject_ack(const struct message *message, int code, const char *text)
 {
 	reply_error(message, WHY_CANCEL_ACKNOWLEDGED, code, NULL, span_of(text));
-	acks_report(message->outlet->journal, message->scan, text);
+	acks_report(message->outlet, message->scan, text);
 }
 
 static void
@@ -43,7 +43,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		    acks_outcome(&session->client.marks, target, NAME_WIRE));
 	else if (request->traits & METHOD_NO_CANCEL)
 		acks_send(&session->outlet, message->scan, OUTCOME_FORBIDDEN);
-	else if (!acks_add(&session->acks, message->text, request))
+	else if (!acks_add(&session->client.acks, message->text, request))
 		reject_ack(message, session->handshake.dialect->failure_code,
 		    "too many cancels wait for their requests");
 	else
@@ -63,8 +63,7 @@ read_handshake(const struct message *message)
 	struct handshake *handshake = message->outlet->handshake;
 	bool known = handshake->dialect_known;
 	enum era era = handshake->era;
-	const struct method *row = handshake_read_request(handshake,
-	    message->outlet->lanes[SIDE_CLIENT]->framing, message);
+	const struct method *row = handshake_read_request(message);
 
 	if (!known)
 		state_note_message(SIDE_CLIENT, WHY_DIALECT, message,
@@ -89,17 +88,18 @@ refuse_more(struct message *message, const char *text)
  * be asked first. false: nothing was done.
  */
 static bool
-answer_at_once(struct session *session, struct message *message, unsigned traits)
+answer_at_once(struct message *message, unsigned traits)
 {
+	struct outlet *outlet = message->outlet;
 	int items;
 	const char *result = answers_find(message, traits, &items);
 
-	if (result == NULL || !state_may_write(&session->server, SIDE_SERVER) ||
-	    (!session->client_ended &&
-		policy_singles_out(session->config.policy, message->method, SPAN_NONE)))
+	if (result == NULL || !state_may_write(outlet->server, SIDE_SERVER) ||
+	    (!message->reader->leaving &&
+		policy_singles_out(outlet->config->policy, message->method, SPAN_NONE)))
 		return false;
-	reply_result(&session->outlet, SIDE_SERVER, message->id.text,
-	    answers_result(&session->outlet.words, result, items));
+	reply_result(outlet, SIDE_SERVER, message->id.text,
+	    answers_result(&outlet->words, result, items));
 	state_count(message, TALLY_ANSWERED, WHY_ANSWERED_FOR_CLIENT);
 	pass_drop(message, WHY_ANSWERED_FOR_CLIENT);
 	return true;
@@ -164,8 +164,7 @@ read_names(const struct message *message, const struct method *row, struct entry
 	if ((dialect->flags & DIALECT_HAS_ERAS) &&
 	    scan_type(scan, SCAN_META_VERSION) == VALUE_STRING) {
 		request->meta.ptr = entry->meta;
-		request->meta.len = json_copy_members(handshake_look_at(message->outlet->handshake,
-							  message, SCAN_REQUEST_META),
+		request->meta.len = json_copy_members(handshake_look_at(message, SCAN_REQUEST_META),
 		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
 	tell_unread(message);
@@ -294,23 +293,23 @@ enter(struct session *session, struct message *message, const struct method *row
 		request->task = task->serial;
 	request->heard = lane_received_to(message->reader->lane);
 	if (message->from == SIDE_CLIENT && !(request->traits & METHOD_START) &&
-	    state_is_opening(session)) {
+	    state_is_opening(message->writer)) {
 		request->since = MSEC_NEVER;
 		session->waiting = true;
 	} else {
 		pending_begin(request);
 	}
 	if (request_is_aliased(request) || request_has_other_token(request))
-		state_note(&session->journal, message->to, WHY_ALIASED, request,
+		state_note(&session->outlet, message->to, WHY_ALIASED, request,
 		    request_is_aliased(request) ? request->wire_id : request->wire_token);
 	if (request->flags & REQUEST_ASKED)
-		state_note(&session->journal, message->to, WHY_PROGRESS_ASKED, request,
+		state_note(&session->outlet, message->to, WHY_PROGRESS_ASKED, request,
 		    request->token.text);
 	if (message->from == SIDE_SERVER)
-		turns_join(session, request);
-	else if (state_keeps(&session->config) && !records_keep(session, message, request) &&
+		turns_join(message->reader, request);
+	else if (state_keeps(&session->config) && !records_keep(message, request) &&
 	    session->config.restarts)
-		state_note(&session->journal, message->to, WHY_UNRECORDED, request, SPAN_NONE);
+		state_note(&session->outlet, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
 	if (request_waits(request))
 		parallel_hold(message);
@@ -380,9 +379,9 @@ receive_request(struct session *session, struct message *message)
 		pass_drop(message, WHY_PROBE_ANSWERED);
 	} else if (turns_is_cancel(session->handshake.dialect, message)) {
 		turns_cancelled(session, message);
-	} else if (!client && answer_at_once(session, message, row->traits)) {
+	} else if (!client && answer_at_once(message, row->traits)) {
 		return;
-	} else if (client ? server_takes_nothing(&session->server) : session->client_ended) {
+	} else if (client ? server_takes_nothing(&session->server) : message->reader->leaving) {
 		pass_drop(message, reply_gone(message));
 	} else if ((too_much = why_too_much(message)) != NULL) {
 		refuse_more(message, too_much);
@@ -424,29 +423,33 @@ note_task(struct pending *tasks, const struct request *request, const struct mes
  * must be told.
  */
 static void
-learn(struct session *session, const struct message *message, struct request *request)
+learn(const struct message *message, struct request *request)
 {
-	server_serves(&session->server);
-	session->server.answered = session->clocks.steady;
-	session->excuse = NULL;
-	buf_clear(&session->server.refused);
+	struct server *server = message->outlet->server;
+
+	server_serves(server);
+	server->answered = request->in->clocks->steady;
+	server->excuse = NULL;
+	buf_clear(&server->refused);
 	if (!message_grants(message))
 		return;
-	handshake_read_response(&session->handshake, request->traits, message);
+	handshake_read_response(message, request->traits);
 	if (request->traits & METHOD_CLOSE)
-		turns_note_work(session, request->token, true);
+		turns_note_work(message->reader, request->token, true);
 	else if (request->traits & METHOD_TOOLS)
-		policy_hear_tools(session->config.policy, scan_bytes(message->scan, SCAN_RESULT));
+		policy_hear_tools(message->outlet->config->policy,
+		    scan_bytes(message->scan, SCAN_RESULT));
 	tell_unread(message);
 	if (request_is_awaited(request)) /* else the client was told that it failed */
-		records_grant(session, message, request);
+		records_grant(message, request);
 }
 
 static void
-on_answer(struct session *session, struct message *message, struct request *request)
+on_answer(struct message *message, struct request *request)
 {
 	struct pending *tasks = &message->reader->tasks;
-	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
+	struct span task_id =
+	    handshake_created_task(message->outlet->handshake, request, message->scan);
 
 	/*
 	 * MCP: the request continues as a task, which is cancelled if the request was. Otherwise
@@ -454,14 +457,14 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	 * (SEP-2663).
 	 */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
-		cancel_task(session, request, task_id);
-	else if (task_id.len > 0 && session->handshake.era != ERA_MODERN &&
+		cancel_task(message->reader, request, task_id);
+	else if (task_id.len > 0 && message->outlet->handshake->era != ERA_MODERN &&
 	    !dialect_ends_task(message_value(message, SCAN_CREATED_STATUS)))
-		state_keep_task(session, request, id_of(task_id));
+		state_keep_task(message->reader, request, id_of(task_id));
 	if (tasks->count > 0)
 		note_task(tasks, request, message);
 	if (request->from == SIDE_CLIENT)
-		learn(session, message, request);
+		learn(message, request);
 	if (request_is_aliased(request) || message->word == WHY_ID_COERCED) {
 		message_replace(message, SCAN_ID, request->id.text);
 		restore_id(message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
@@ -543,7 +546,7 @@ receive_response(struct session *session, struct message *message)
 
 	message->bound = message->from == SIDE_CLIENT;
 	if (message->question != NULL) {
-		recovery_answered(session, message, WHY_SWALLOWED);
+		recovery_answered(&session->probe, message, WHY_SWALLOWED);
 		return;
 	}
 	if (request == NULL && message->id.text.len > 0)
@@ -566,7 +569,7 @@ receive_response(struct session *session, struct message *message)
 				turns_decide(session, request, EVENT_MALFORMED, message);
 			return;
 		}
-		on_answer(session, message, request);
+		on_answer(message, request);
 		declined = answers_refused(message, request);
 	}
 	turns_decide(session, request, declined ? EVENT_DECLINED : event_of(message, request),

@@ -20,6 +20,7 @@ records_free(struct records *records)
 		remove_at(records, records->count - 1);
 	free(records->list);
 	buf_free(&records->opened);
+	pending_free(&records->lost);
 }
 
 /* Counts the message and keeps it in text. false: there is no room. */
@@ -77,8 +78,9 @@ is_changed(struct span options, struct span params)
 }
 
 bool
-records_update(struct records *records, const struct message *message, bool forget)
+records_update(const struct message *message, bool forget)
 {
+	struct records *records = &message->reader->records;
 	struct span session_id = message_value(message, SCAN_SESSION_ID), update, now;
 	bool changed = false;
 
@@ -110,12 +112,12 @@ records_update(struct records *records, const struct message *message, bool forg
  * elsewhere.
  */
 static bool
-is_told(const struct handshake *handshake, const struct message *message, unsigned traits)
+is_told(const struct message *message, unsigned traits)
 {
 	if ((traits & METHOD_SESSION) && scan_type(message->scan, SCAN_PARAMS) != VALUE_OBJECT)
 		return false;
 	return (traits & METHOD_RECORDED) &&
-	    !((traits & METHOD_LOGIN) && handshake_is_terminal(handshake, message));
+	    !((traits & METHOD_LOGIN) && handshake_is_terminal(message));
 }
 
 static bool
@@ -128,32 +130,43 @@ has_room(const struct records *records, unsigned traits)
 	return count < LIMIT_REOPENED;
 }
 
-bool
-records_keep(struct session *session, const struct message *message, struct request *request)
+/* ACP: the client opens or closes the session, which does not count as lost any more. */
+static void
+find_again(const struct records *records, struct id session_id)
 {
+	struct request *found = pending_find(&records->lost, session_id, NAME_ID);
+
+	if (found != NULL)
+		pending_remove(found);
+}
+
+bool
+records_keep(const struct message *message, struct request *request)
+{
+	struct records *records = &message->writer->records;
 	bool named = request->row->name_field == SCAN_TEXT || request->name.len > 0;
-	struct records *records = &session->records;
 
 	if (request->traits & METHOD_LOAD)
-		records_reopen(&session->lost, request->token);
-	if (!is_told(&session->handshake, message, request->traits) ||
+		find_again(records, request->token);
+	if (!is_told(message, request->traits) ||
 	    (named && has_room(records, request->traits) &&
 		keep(records, message, &request->record)))
 		return true;
 	records->overflow |= (request->traits & METHOD_HANDSHAKE) != 0;
-	records->lost = true;
+	records->unkept = true;
 	return false;
 }
 
 bool
-records_keep_opened(struct records *records, const struct message *message)
+records_keep_opened(const struct message *message)
 {
+	struct records *records = &message->writer->records;
 	bool kept;
 
 	records->bytes -= records->opened.len;
 	buf_free(&records->opened);
 	kept = message->batch == NULL && keep(records, message, &records->opened);
-	records->lost |= !kept;
+	records->unkept |= !kept;
 	return kept;
 }
 
@@ -172,10 +185,9 @@ is_replaced(const struct record *record, const struct request *by, struct span s
 
 /* The ACP session that the answered request is about, as spelled; or empty. */
 static struct span
-session_of(const struct handshake *handshake, const struct message *message,
-    const struct request *request)
+session_of(const struct message *message, const struct request *request)
 {
-	if (handshake->dialect->resume == NULL)
+	if (message->outlet->handshake->dialect->resume == NULL)
 		return SPAN_NONE;
 	if ((request->traits & METHOD_SESSION) && !(request->traits & METHOD_LOAD))
 		return message_value(message, SCAN_RESULT_SESSION_ID);
@@ -187,10 +199,10 @@ session_of(const struct handshake *handshake, const struct message *message,
  * id. Returns its row.
  */
 static const struct method *
-reopen(struct session *session, struct buf *text, struct span session_id)
+reopen(struct party *client, struct buf *text, struct span session_id)
 {
-	struct buf *out = state_scratch(&session->outlet);
-	const char *method = session->handshake.reopen;
+	struct buf *out = state_scratch(client->outlet);
+	const char *method = client->outlet->handshake->reopen;
 	struct scan scan;
 	size_t params, from, next;
 	bool named;
@@ -208,31 +220,22 @@ reopen(struct session *session, struct buf *text, struct span session_id)
 		compose_json(out, ",");
 	compose_json(out, "%b}",
 	    span_part(scan.text, from, scan_value(&scan, SCAN_PARAMS)->end - from));
-	session->records.bytes += out->len - text->len;
+	client->records.bytes += out->len - text->len;
 	buf_set(text, buf_span(out));
-	return dialect_method(session->handshake.dialect, span_of(method));
+	return dialect_method(client->outlet->handshake->dialect, span_of(method));
 }
 
 void
-records_reopen(struct pending *lost, struct id session_id)
+records_grant(const struct message *message, struct request *request)
 {
-	struct request *found = pending_find(lost, session_id, NAME_ID);
-
-	if (found != NULL)
-		pending_remove(found);
-}
-
-void
-records_grant(struct session *session, const struct message *message, struct request *request)
-{
-	struct records *records = &session->records;
-	struct span session_id = session_of(&session->handshake, message, request);
+	struct records *records = &message->reader->records;
+	struct span session_id = session_of(message, request);
 	const struct method *row = request->row;
 	unsigned traits = request->traits;
 	struct record *record;
 
 	if (traits & (METHOD_SESSION | METHOD_CLOSE))
-		records_reopen(&session->lost, id_of(session_id));
+		find_again(records, id_of(session_id));
 	if ((traits & METHOD_STREAM) ||
 	    (request->record.len == 0 && !(traits & (METHOD_UNSETTING | METHOD_CLOSE))))
 		return;
@@ -243,12 +246,12 @@ records_grant(struct session *session, const struct message *message, struct req
 			remove_at(records, i);
 	if (request->record.len == 0 ||
 	    ((traits & METHOD_SESSION) &&
-		(session_id.len == 0 || session->handshake.reopen == NULL)) ||
+		(session_id.len == 0 || message->outlet->handshake->reopen == NULL)) ||
 	    ((traits & METHOD_SETTING) && session_id.len > 0 &&
 		records_find(records, METHOD_SESSION, session_id) == NULL))
 		return;
 	if (traits & METHOD_SESSION)
-		row = reopen(session, &request->record, session_id);
+		row = reopen(message->reader, &request->record, session_id);
 	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
 	record = &records->list[records->count++];
 	*record = (struct record){

@@ -5,7 +5,8 @@
 /*
  * The messages that a new server must be told to continue the session: the handshake, the
  * notification after it, settings, streams; in ACP what opens each session again, and the login;
- * LIMIT_RECORD_BYTES in all. A request's message is in request->record until it is granted.
+ * LIMIT_RECORD_BYTES in all. They are the client's. A request's message is in request->record
+ * until it is granted.
  */
 
 struct record {                   /* granted */
@@ -20,11 +21,12 @@ struct record {                   /* granted */
 struct records {
 	struct record *list; /* owned, in their order */
 	size_t count;
-	struct buf opened; /* the notification after the handshake; or empty */
-	size_t bytes;      /* of all, with those in requests */
-	bool overflow;     /* the handshake was too long */
-	bool lost;         /* a message was not kept */
-	bool unopened;     /* the last ACP session was given up: a new server did not open it */
+	struct buf opened;   /* the notification after the handshake; or empty */
+	size_t bytes;        /* of all, with those in requests */
+	bool overflow;       /* the handshake was too long */
+	bool unkept;         /* a message was not kept */
+	struct pending lost; /* ACP: by id, sessions that no agent has opened again; shown: why */
+	bool unopened;       /* the last ACP session was given up: a new server did not open it */
 };
 
 void records_free(struct records *records);
@@ -33,12 +35,11 @@ void records_free(struct records *records);
  * Keeps a request of the client's that passes, if its method needs it; or the notification after
  * its handshake. false: it should be kept, but there is no room.
  */
-bool records_keep(struct session *session, const struct message *message,
-    struct request *request) MUST_USE;
-bool records_keep_opened(struct records *records, const struct message *message) MUST_USE;
+bool records_keep(const struct message *message, struct request *request) MUST_USE;
+bool records_keep_opened(const struct message *message) MUST_USE;
 
 /* The request was answered with a result, the message; it has ended, in any way. */
-void records_grant(struct session *session, const struct message *message, struct request *request);
+void records_grant(const struct message *message, struct request *request);
 void records_end(struct records *records, struct request *request);
 
 /* The first record with this trait, about this ACP session if that is not empty; or NULL. */
@@ -48,10 +49,7 @@ struct record *records_find(const struct records *records, unsigned trait, struc
  * ACP: whether the update at hand tells that in its session something is in force which the client
  * had set otherwise. forget: that setting ends.
  */
-bool records_update(struct records *records, const struct message *message, bool forget);
-
-/* ACP: the client opens or closes the session, which does not count as lost any more. */
-void records_reopen(struct pending *lost, struct id session_id);
+bool records_update(const struct message *message, bool forget);
 
 /* Forgets what is about this ACP session. */
 void records_close(struct records *records, struct span session_id);

@@ -14,34 +14,35 @@
  * otherwise block the queue for ever.
  */
 static void
-release_queue(struct session *session)
+release_queue(struct probe *probe)
 {
-	session->probe.released_to = session->client.lane->decided;
-	state_release(&session->client);
+	probe->released_to = probe->client->lane->decided;
+	state_release(probe->client);
 }
 
 void
-recovery_open(struct session *session)
+recovery_open(struct probe *probe)
 {
-	if (session->config.kill_stuck > 0 && session->handshake.dialect->ping != NULL &&
-	    session->probe.trial == TRIAL_NONE)
-		session->probe.trial = TRIAL_DUE;
+	if (probe->outlet->config->kill_stuck > 0 &&
+	    probe->outlet->handshake->dialect->ping != NULL && probe->trial == TRIAL_NONE)
+		probe->trial = TRIAL_DUE;
 }
 
 static bool
-may_ask(const struct session *session)
+may_ask(const struct party *client)
 {
-	return !session->client_left && session->server.life == SERVER_OPEN &&
-	    !session->server.shut;
+	const struct server *server = client->outlet->server;
+
+	return !client->left && server->life == SERVER_OPEN && !server->shut;
 }
 
 bool
-recovery_may_try(const struct session *session)
+recovery_may_try(const struct probe *probe)
 {
-	return session->probe.trial == TRIAL_DUE && may_ask(session) &&
-	    session->server.probe == NULL && state_is_settled(&session->client) &&
-	    session_outstanding(session, SIDE_CLIENT) == 0 &&
-	    session_outstanding(session, SIDE_SERVER) == 0;
+	return probe->trial == TRIAL_DUE && may_ask(probe->client) &&
+	    probe->server->probe == NULL && state_is_settled(probe->client) &&
+	    pending_outstanding(&probe->client->pending) == 0 &&
+	    pending_outstanding(&probe->client->other->pending) == 0;
 }
 
 /* Adds a question whether the server is alive, and composes it. */
@@ -60,17 +61,17 @@ ask(struct party *client, const char *method, struct span meta, msec_t time)
 }
 
 void
-recovery_try(struct session *session)
+recovery_try(struct probe *probe)
 {
-	struct request *question = ask(&session->client, session->handshake.dialect->ping,
-	    SPAN_NONE, session->config.kill_stuck);
+	struct request *question = ask(probe->client, probe->outlet->handshake->dialect->ping,
+	    SPAN_NONE, probe->outlet->config->kill_stuck);
 	struct action action;
 
-	session->probe.trial = TRIAL_ASKED;
+	probe->trial = TRIAL_ASKED;
 	question->flags |= REQUEST_TRIAL;
 	action = action_of(VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question);
-	state_answer(&session->outlet, SIDE_CLIENT);
-	journal_tell(&session->journal, &action);
+	state_answer(probe->outlet, SIDE_CLIENT);
+	journal_tell(probe->outlet->journal, &action);
 }
 
 /* What every server answers at once. */
@@ -84,82 +85,79 @@ probe_method(const struct handshake *handshake)
 }
 
 static void
-send_probe(struct session *session)
+send_probe(struct probe *probe)
 {
-	struct lane *lane = session->client.lane;
-	struct probe *probe = &session->probe;
+	struct lane *lane = probe->client->lane;
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
-	session->server.probe = ask(&session->client, probe_method(&session->handshake),
-	    cause->meta, session->config.kill_stuck);
+	probe->server->probe = ask(probe->client, probe_method(probe->outlet->handshake),
+	    cause->meta, probe->outlet->config->kill_stuck);
 	probe->taken = lane->taken;
-	probe->since = session->clocks.idle;
+	probe->since = probe->client->pending.clocks->idle;
 	probe->again = false;
 	if (stop < probe->released_to)
 		stop = probe->released_to;
 	/* the server may need what is bound to it */
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to);
-	state_send(&session->outlet, SIDE_CLIENT, WHY_PROBE_SENT, session->server.probe,
+	state_send(probe->outlet, SIDE_CLIENT, WHY_PROBE_SENT, probe->server->probe,
 	    cause->id.text);
-	pending_place(session->server.probe, 0, lane->urgent_gone + lane->urgent.len, true);
+	pending_place(probe->server->probe, 0, lane->urgent_gone + lane->urgent.len, true);
 }
 
 void
-recovery_probe(struct session *session, const struct request *request)
+recovery_probe(struct probe *probe, const struct request *request)
 {
-	if (session->config.kill_stuck == 0 || session->probe.trial == TRIAL_FAILED ||
-	    (request->traits & METHOD_NO_CANCEL) || !may_ask(session))
+	if (probe->outlet->config->kill_stuck == 0 || probe->trial == TRIAL_FAILED ||
+	    (request->traits & METHOD_NO_CANCEL) || !may_ask(probe->client))
 		return;
-	pending_clear(&session->probe.cause);
-	pending_add(&session->probe.cause, request, ID_NONE);
-	session->probe.again = true;
-	recovery_ask_again(session);
+	pending_clear(&probe->cause);
+	pending_add(&probe->cause, request, ID_NONE);
+	probe->again = true;
+	recovery_ask_again(probe);
 }
 
 void
-recovery_ask_again(struct session *session)
+recovery_ask_again(struct probe *probe)
 {
-	if (!session->probe.again || session->server.probe != NULL)
+	if (!probe->again || probe->server->probe != NULL)
 		return;
 	/* Cancels that were withheld go out first: see requests_settle. */
-	session->era_awaited |= !state_is_settled(&session->client);
-	if (!session->era_awaited)
-		send_probe(session);
+	probe->outlet->handshake->awaited |= !state_is_settled(probe->client);
+	if (!probe->outlet->handshake->awaited)
+		send_probe(probe);
 }
 
 static void
-stop_probing(struct session *session)
+stop_probing(struct probe *probe)
 {
-	struct probe *probe = &session->probe;
-
 	probe->again = false;
-	if (session->server.probe == NULL)
+	if (probe->server->probe == NULL)
 		return;
-	alarm_disarm(&session->server.probe->hard);
-	session->server.probe = NULL;
-	release_queue(session);
+	alarm_disarm(&probe->server->probe->hard);
+	probe->server->probe = NULL;
+	release_queue(probe);
 }
 
 void
-recovery_wait_no_more(struct session *session)
+recovery_wait_no_more(struct probe *probe)
 {
 	struct request *question;
 
-	each_request (question, &session->client.questions)
+	each_request (question, &probe->client->questions)
 		alarm_disarm(&question->hard);
-	stop_probing(session);
+	stop_probing(probe);
 }
 
 void
-recovery_drop_questions(struct session *session)
+recovery_drop_questions(struct probe *probe)
 {
-	if (session->probe.trial == TRIAL_ASKED || session->probe.trial == TRIAL_UNREAD)
-		session->probe.trial = TRIAL_DUE;
-	stop_probing(session);
-	session->probe.took = MSEC_NEVER;
-	pending_clear(&session->client.questions);
-	release_queue(session);
+	if (probe->trial == TRIAL_ASKED || probe->trial == TRIAL_UNREAD)
+		probe->trial = TRIAL_DUE;
+	stop_probing(probe);
+	probe->took = MSEC_NEVER;
+	pending_clear(&probe->client->questions);
+	release_queue(probe);
 }
 
 /*
@@ -168,86 +166,85 @@ recovery_drop_questions(struct session *session)
  * answer of the client's, it may be unable to do anything else.
  */
 static msec_t
-time_left(struct session *session)
+time_left(struct probe *probe)
 {
-	const struct lane *lane = session->client.lane;
-	struct probe *probe = &session->probe;
-	msec_t kill_stuck = session->config.kill_stuck, steady = session->clocks.steady;
-	msec_t heard = session->server_party.heard;
-	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
+	const struct lane *lane = probe->client->lane;
+	const struct clocks *clocks = probe->client->pending.clocks;
+	msec_t kill_stuck = probe->outlet->config->kill_stuck, steady = clocks->steady;
+	msec_t heard = probe->client->other->heard;
+	msec_t alive = heard > probe->server->owed ? heard : probe->server->owed;
 	msec_t most = LIMIT_PATIENCES * kill_stuck > TIME_STUCK_LEAST ?
 	    LIMIT_PATIENCES * kill_stuck :
 	    TIME_STUCK_LEAST;
 	msec_t left = kill_stuck - (steady - alive);
 
 	/* The server is still reading a long message that is before the probe. */
-	if (lane->urgent_gone < session->server.probe->end && lane->taken > probe->taken) {
-		probe->since = session->clocks.idle;
+	if (lane->urgent_gone < probe->server->probe->end && lane->taken > probe->taken) {
+		probe->since = clocks->idle;
 		return kill_stuck;
 	}
-	if (session->server.answered > session->server.probe->received)
+	if (probe->server->answered > probe->server->probe->received)
 		return left;
 	return earlier(left,
-	    most - earlier(session->clocks.idle - probe->since, steady - session->client_owed));
+	    most - earlier(clocks->idle - probe->since, steady - probe->server->owed));
 }
 
 /* Decides that the server has to end, for a reason that the errors to its requests quote. */
 static void
-dismiss(struct session *session, struct span reason)
+dismiss(struct probe *probe, struct span reason)
 {
-	struct lane *lane = session->client.lane;
-
-	recovery_wait_no_more(session);
-	server_enter(&session->server, SERVER_STUCK);
-	buf_set(&session->server.refusal, reason);
-	lane_stop_at(lane, lane->written); /* what is written now would be lost with it */
+	recovery_wait_no_more(probe);
+	server_enter(probe->server, SERVER_STUCK);
+	buf_set(&probe->server->refusal, reason);
+	/* what is written now would be lost with it */
+	lane_stop_at(probe->client->lane, probe->client->lane->written);
 }
 
 static void
-expire_probe(struct session *session, struct request *question)
+expire_probe(struct probe *probe, struct request *question)
 {
-	struct action action =
-	    action_of(VERB_NOTE, SIDE_SERVER, WHY_STUCK, session->probe.cause.oldest);
-	msec_t left = time_left(session);
+	struct action action = action_of(VERB_NOTE, SIDE_SERVER, WHY_STUCK, probe->cause.oldest);
+	msec_t left = time_left(probe);
 
-	session->probe.taken = session->client.lane->taken;
+	probe->taken = probe->client->lane->taken;
 	if (left > 0) {
-		release_queue(session);
+		release_queue(probe);
 		pending_arm(question, left);
 		return;
 	}
 	action.detail = question->id.text;
-	action.elapsed = session->clocks.steady - question->received;
-	action.timeout = session->config.kill_stuck;
-	dismiss(session, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
-	journal_tell(&session->journal, &action);
+	action.elapsed = request_age(question);
+	action.timeout = probe->outlet->config->kill_stuck;
+	dismiss(probe, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
+	journal_tell(probe->outlet->journal, &action);
 }
 
 void
-recovery_ignored(struct session *session, const struct request *request)
+recovery_ignored(struct probe *probe, const struct request *request)
 {
 	struct action action = action_of(VERB_NOTE, SIDE_SERVER, WHY_CANCEL_IGNORED, request);
 
-	if (!may_ask(session))
+	if (!may_ask(probe->client))
 		return;
-	action.timeout = session->config.kill_ignoring;
-	dismiss(session, SPAN("it ignored a cancel (see the option --kill-ignoring of canceld)"));
-	journal_tell(&session->journal, &action);
+	action.timeout = probe->outlet->config->kill_ignoring;
+	dismiss(probe, SPAN("it ignored a cancel (see the option --kill-ignoring of canceld)"));
+	journal_tell(probe->outlet->journal, &action);
 }
 
 void
-recovery_expect_heed(struct session *session, struct request *request)
+recovery_expect_heed(struct probe *probe, struct request *request)
 {
-	msec_t left = state_heed_time(&session->config, request) -
-	    (session->clocks.steady - session->clocks.unread);
+	const struct clocks *clocks = request->in->clocks;
+	msec_t left =
+	    state_heed_time(probe->outlet->config, request) - (clocks->steady - clocks->unread);
 
 	alarm_disarm(&request->heed);
 	if (left > 0) /* what lay in the pipe was written sooner */
-		alarm_arm(&request->in->heed, &request->heed, left, session->clocks.steady);
-	else if (!(session->handshake.dialect->flags & DIALECT_OWES_ANSWER))
+		alarm_arm(&request->in->heed, &request->heed, left, clocks->steady);
+	else if (!(probe->outlet->handshake->dialect->flags & DIALECT_OWES_ANSWER))
 		request->overdue = true;
 	else if (!request->unread)
-		recovery_ignored(session, request);
+		recovery_ignored(probe, request);
 }
 
 /*
@@ -255,22 +252,21 @@ recovery_expect_heed(struct session *session, struct request *request)
  * have answered: it is not probed any more, unless it answers after all.
  */
 static void
-expire_trial(struct session *session, struct request *question)
+expire_trial(struct probe *probe, struct request *question)
 {
 	struct action action = action_of(VERB_NOTE, SIDE_SERVER, WHY_PROBE_UNANSWERED, question);
-	struct probe *probe = &session->probe;
-	bool unread = lane_backlog(session->client.lane) > 0;
+	bool unread = lane_backlog(probe->client->lane) > 0;
 
-	action.timeout = session->config.kill_stuck;
+	action.timeout = probe->outlet->config->kill_stuck;
 	action.hint = SPAN("-k spares this server: it cannot tell whether it is stuck");
 	if (probe->trial == TRIAL_UNREAD || unread) {
 		probe->trial = unread ? TRIAL_UNREAD : TRIAL_ASKED;
 		pending_arm(question, action.timeout);
 		return;
 	}
-	journal_tell(&session->journal, &action);
+	journal_tell(probe->outlet->journal, &action);
 	probe->trial = TRIAL_FAILED;
-	stop_probing(session);
+	stop_probing(probe);
 }
 
 const char *
@@ -290,11 +286,11 @@ session_cannot_restart(const struct session *session)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
 	if (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered)
 		return "no session was open";
-	if (session->records.overflow)
+	if (session->client.records.overflow)
 		return "initialize was too long to be kept";
 	if (handshake->dialect->resume == NULL || session->config.stateless)
 		return NULL;
-	if (session->records.unopened)
+	if (session->client.records.unopened)
 		return "the new agent did not open the session again";
 	return handshake->reopen != NULL ?
 	    NULL :
@@ -303,75 +299,81 @@ session_cannot_restart(const struct session *session)
 
 /* Why a person can neither ping the server nor restart it; NULL: that is possible. */
 static const char *
-obstacle_of(const struct session *session)
+obstacle_of(const struct party *client)
 {
-	enum server_life life = session->server.life;
+	const struct server *server = client->outlet->server;
 
-	if (session->config.dry_run)
+	if (client->outlet->config->dry_run)
 		return "this is a dry run";
-	if (session->handshake.plain)
+	if (client->outlet->handshake->plain)
 		return "the client speaks no JSON-RPC";
 	/* The stdin of one that is being ended is shut too. */
-	if (!session->client_left && life != SERVER_OPEN && !server_is_replaying(&session->server))
+	if (!client->left && server->life != SERVER_OPEN && !server_is_replaying(server))
 		return "the server does not run, or is being ended";
-	return session->client_left || session->server.closed || session->server.shut ?
-	    "the session is ending" :
-	    NULL;
+	return client->left || server->closed || server->shut ? "the session is ending" : NULL;
 }
 
 const char *
 session_restart(struct session *session, bool force)
 {
-	const char *obstacle = obstacle_of(session);
+	const char *obstacle = obstacle_of(&session->client);
 
 	if (obstacle == NULL && !force)
-		obstacle = session->client_ended ?
+		obstacle = session->client.leaving ?
 		    "the client has closed its output, and needs no other server" :
 		    session_cannot_restart(session);
 	if (obstacle != NULL)
 		return obstacle;
-	dismiss(session, SPAN("a person has ended it (cancelctl restart)"));
+	dismiss(&session->probe, SPAN("a person has ended it (cancelctl restart)"));
 	session->server.dismissed = true;
-	state_note(&session->journal, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
+	state_note(&session->outlet, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
 	return NULL;
+}
+
+static msec_t
+unanswered_for(const struct party *client)
+{
+	const struct request *question = client->questions.oldest;
+
+	while (question != NULL && !(question->flags & REQUEST_PROBE))
+		question = question->newer;
+	return question == NULL ? MSEC_NEVER : request_age(question);
 }
 
 msec_t
 session_unanswered(const struct session *session)
 {
-	const struct request *question = session->client.questions.oldest;
-
-	while (question != NULL && !(question->flags & REQUEST_PROBE))
-		question = question->newer;
-	return question == NULL ? MSEC_NEVER : session->clocks.steady - question->received;
+	return unanswered_for(&session->client);
 }
 
 bool
-recovery_sees_stuck(const struct session *session)
+recovery_sees_stuck(const struct party *client)
 {
-	msec_t unanswered = session_unanswered(session),
-	       silent = session->clocks.steady - session->server.answered;
+	const struct server *server = client->outlet->server;
+	msec_t unanswered = unanswered_for(client),
+	       silent = client->pending.clocks->steady - server->answered;
 
-	if (session->server.life == SERVER_STUCK)
-		return !session->server.dismissed;
+	if (server->life == SERVER_STUCK)
+		return !server->dismissed;
 	return unanswered >= TIME_PROBE && silent >= unanswered;
 }
 
 const char *
 session_ping(struct session *session)
 {
-	const char *obstacle = obstacle_of(session);
+	struct party *client = &session->client;
+	const char *obstacle = obstacle_of(client);
 
 	if (obstacle != NULL)
 		return obstacle;
 	if (session->server.life != SERVER_OPEN || !session->handshake.opened ||
-	    !state_is_settled(&session->client))
+	    !state_is_settled(client))
 		return "the handshake is not answered, and before that it may not be asked";
 	if (!session->handshake.framing_known)
 		return "the client has sent nothing yet, which would show how messages are framed";
-	if (session_unanswered(session) == MSEC_NEVER)
+	if (unanswered_for(client) == MSEC_NEVER)
 		state_send(&session->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
-		    ask(&session->client, probe_method(&session->handshake), SPAN_NONE, MSEC_NEVER),
+		    ask(client, probe_method(&session->handshake), SPAN_NONE, MSEC_NEVER),
 		    SPAN_NONE);
 	return NULL;
 }
@@ -402,22 +404,22 @@ send_again(struct outlet *outlet, struct span text, const struct request *reques
  * answers are awaited. A session that is open is not opened twice.
  */
 static void
-send_records(struct session *session, enum server_life stage, unsigned trait)
+send_records(struct party *client, enum server_life stage, unsigned trait)
 {
-	server_enter(&session->server, stage);
-	for (size_t i = 0; i < session->records.count; i++) {
-		const struct record *record = &session->records.list[i];
+	server_enter(client->outlet->server, stage);
+	for (size_t i = 0; i < client->records.count; i++) {
+		const struct record *record = &client->records.list[i];
 		struct request *question;
 
 		if (!(record->row->traits & trait) || record->open)
 			continue;
-		question = questions_add(&session->client, record->row->name,
+		question = questions_add(client, record->row->name,
 		    trait == METHOD_SESSION ? buf_span(&record->session) : SPAN_NONE,
 		    record->string,
 		    /* a person may have to act */
 		    trait == METHOD_LOGIN ? TIME_START : TIME_REPLAY);
 		buf_keep(&question->record, buf_span(&record->text));
-		send_again(&session->outlet, buf_span(&record->text), question);
+		send_again(client->outlet, buf_span(&record->text), question);
 	}
 }
 
@@ -467,13 +469,13 @@ send_list_changes(struct outlet *outlet)
  * updates count as history.
  */
 static void
-send_settings(struct session *session)
+send_settings(struct party *client)
 {
-	send_records(session, SERVER_SETTINGS, METHOD_SETTING);
-	if (session->handshake.reopen == session->handshake.dialect->load &&
-	    records_find(&session->records, METHOD_SESSION, SPAN_NONE) != NULL)
-		state_send(&session->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
-		    ask(&session->client, METHOD_UNKNOWN_TO_ALL, SPAN_NONE, TIME_PROBE), SPAN_NONE);
+	send_records(client, SERVER_SETTINGS, METHOD_SETTING);
+	if (client->outlet->handshake->reopen == client->outlet->handshake->dialect->load &&
+	    records_find(&client->records, METHOD_SESSION, SPAN_NONE) != NULL)
+		state_send(client->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
+		    ask(client, METHOD_UNKNOWN_TO_ALL, SPAN_NONE, TIME_PROBE), SPAN_NONE);
 }
 
 /*
@@ -481,21 +483,21 @@ send_settings(struct session *session)
  * the login, ends the server, or sends the settings.
  */
 static void
-go_on(struct session *session)
+go_on(struct party *client)
 {
-	const struct records *records = &session->records;
+	const struct records *records = &client->records;
 	bool wanting = false;
 
 	for (size_t i = 0; i < records->count; i++)
 		wanting |=
 		    (records->list[i].row->traits & METHOD_SESSION) && !records->list[i].open;
 	if (wanting)
-		send_records(session, SERVER_LOGIN, METHOD_LOGIN);
-	else if (records->unopened && !session->config.stateless)
-		server_enter(&session->server, SERVER_STUCK);
+		send_records(client, SERVER_LOGIN, METHOD_LOGIN);
+	else if (records->unopened && !client->outlet->config->stateless)
+		server_enter(client->outlet->server, SERVER_STUCK);
 	else
-		send_settings(session);
-	session->server.logged_in |= wanting;
+		send_settings(client);
+	client->outlet->server->logged_in |= wanting;
 }
 
 /*
@@ -503,50 +505,53 @@ go_on(struct session *session)
  * asked meanwhile.
  */
 static void
-replay(struct session *session)
+replay(struct party *client)
 {
-	const struct pending *asked = &session->client.questions;
-	struct server *server = &session->server;
+	struct outlet *outlet = client->outlet;
+	enum server_life life;
 
-	if (server->life == SERVER_HANDSHAKE && asked->count == 0) {
-		if (session->records.opened.len > 0) {
-			send_again(&session->outlet, buf_span(&session->records.opened), NULL);
+	while (server_is_replaying(outlet->server) && client->questions.count == 0) {
+		life = outlet->server->life;
+		if (life == SERVER_HANDSHAKE && client->records.opened.len > 0) {
+			send_again(outlet, buf_span(&client->records.opened), NULL);
 			/* else a message shows the era: it is not sent again, but may still wait */
-			if (session->handshake.era != ERA_MODERN)
-				session->handshake.front = 0;
+			if (outlet->handshake->era != ERA_MODERN)
+				outlet->handshake->front = 0;
 		}
-		send_records(session, SERVER_SESSIONS, METHOD_SESSION);
+		if (life == SERVER_SETTINGS)
+			server_enter(outlet->server, SERVER_OPEN);
+		else if (life == SERVER_SESSIONS)
+			go_on(client);
+		else
+			send_records(client, SERVER_SESSIONS, METHOD_SESSION);
 	}
-	if (server->life == SERVER_LOGIN && asked->count == 0)
-		send_records(session, SERVER_SESSIONS, METHOD_SESSION);
-	if (server->life == SERVER_SESSIONS && asked->count == 0)
-		go_on(session);
-	if (server->life != SERVER_SETTINGS || asked->count > 0)
+	if (outlet->server->life != SERVER_OPEN)
 		return;
-	server_enter(server, SERVER_OPEN);
-	buf_clear(&server->refusal);
-	state_release(&session->client);
-	send_streams(&session->client);
-	state_note(&session->journal, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
-	send_list_changes(&session->outlet);
+	buf_clear(&outlet->server->refusal);
+	state_release(client);
+	send_streams(client);
+	state_note(outlet, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
+	send_list_changes(outlet);
 }
 
 void
 session_server_back(struct session *session)
 {
-	for (size_t i = 0; i < session->records.count; i++)
-		session->records.list[i].open = false;
-	if (session->records.lost && !session->config.restarts)
-		state_note(&session->journal, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
-	send_records(session, SERVER_HANDSHAKE, METHOD_HANDSHAKE);
-	replay(session);
+	struct party *client = &session->client;
+
+	for (size_t i = 0; i < client->records.count; i++)
+		client->records.list[i].open = false;
+	if (client->records.unkept && !session->config.restarts)
+		state_note(&session->outlet, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
+	send_records(client, SERVER_HANDSHAKE, METHOD_HANDSHAKE);
+	replay(client);
 }
 
 /* The new server did not accept the replay. */
 static void
 refuse_replay(struct outlet *outlet, const struct request *question, struct span words)
 {
-	state_note(outlet->journal, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
+	state_note(outlet, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
 	buf_set(&outlet->server->refusal, words);
 }
 
@@ -609,16 +614,16 @@ report_refusal(const struct request *question, const struct message *message)
  * refusal.
  */
 static void
-lose_session(struct session *session, const struct request *question)
+lose_session(struct party *client, const struct request *question)
 {
-	struct records *records = &session->records;
+	struct records *records = &client->records;
 
-	if (session->lost.count == LIMIT_REOPENED)
-		pending_remove(session->lost.oldest);
-	if (!session->config.stateless)
-		pending_add(&session->lost,
+	if (records->lost.count == LIMIT_REOPENED)
+		pending_remove(records->lost.oldest);
+	if (!client->outlet->config->stateless)
+		pending_add(&records->lost,
 		    &(struct request){ .id = question->token,
-			.shown = buf_span(&session->server.refusal) },
+			.shown = buf_span(&client->outlet->server->refusal) },
 		    ID_NONE);
 	records_close(records, question->token.text);
 	records->unopened = records_find(records, METHOD_SESSION, SPAN_NONE) == NULL;
@@ -629,120 +634,120 @@ lose_session(struct session *session, const struct request *question)
  * the answer; any other server has to end.
  */
 static void
-give_up(struct session *session, struct request *question)
+give_up(struct party *client, struct request *question)
 {
 	bool goes_on = false;
 
-	for (size_t i = 0; i < session->records.count; i++)
-		goes_on |= session->records.list[i].open;
-	refuse_replay(&session->outlet, question, SPAN("it did not answer"));
+	for (size_t i = 0; i < client->records.count; i++)
+		goes_on |= client->records.list[i].open;
+	refuse_replay(client->outlet, question, SPAN("it did not answer"));
 	if (!goes_on) {
-		server_enter(&session->server, SERVER_STUCK);
+		server_enter(client->outlet->server, SERVER_STUCK);
 		return;
 	}
-	if (session->server.life == SERVER_SESSIONS)
-		lose_session(session, question);
+	if (client->outlet->server->life == SERVER_SESSIONS)
+		lose_session(client, question);
 	pending_remove(question);
-	replay(session);
+	replay(client);
 }
 
 static void
-session_answered(struct session *session, const struct request *question,
+session_answered(struct party *client, const struct request *question,
     const struct message *message)
 {
 	if (message_grants(message)) {
-		records_find(&session->records, METHOD_SESSION, question->token.text)->open = true;
-	} else if (session->server.logged_in ||
-	    records_find(&session->records, METHOD_LOGIN, SPAN_NONE) == NULL ||
+		records_find(&client->records, METHOD_SESSION, question->token.text)->open = true;
+	} else if (client->outlet->server->logged_in ||
+	    records_find(&client->records, METHOD_LOGIN, SPAN_NONE) == NULL ||
 	    !span_is(message_value(message, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
 		report_refusal(question, message);
-		lose_session(session, question);
+		lose_session(client, question);
 	}
 }
 
 static void
-replay_answered(struct session *session, const struct request *question,
-    const struct message *message)
+replay_answered(struct party *client, const struct request *question, const struct message *message)
 {
-	bool granted = message_grants(message);
+	struct outlet *outlet = client->outlet;
+	enum server_life life = outlet->server->life;
 	struct span version = message_value(message, SCAN_RESULT_VERSION);
 
-	if (session->server.life == SERVER_SESSIONS) {
-		session_answered(session, question, message);
-	} else if (!granted) {
+	if (life == SERVER_SESSIONS) {
+		session_answered(client, question, message);
+	} else if (!message_grants(message)) {
 		report_refusal(question, message);
-		if (session->server.life == SERVER_HANDSHAKE)
-			server_enter(&session->server, SERVER_STUCK);
-	} else if (session->server.life == SERVER_HANDSHAKE) {
-		if (!span_equal(version, buf_span(&session->handshake.version)))
-			state_note(&session->journal, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
+		if (life == SERVER_HANDSHAKE)
+			server_enter(outlet->server, SERVER_STUCK);
+	} else if (life == SERVER_HANDSHAKE) {
+		if (!span_equal(version, buf_span(&outlet->handshake->version)))
+			state_note(outlet, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
 			    SPAN("another protocolVersion"));
-		handshake_read_tasks(&session->handshake, message);
+		handshake_read_tasks(message);
 	}
 }
 
 void
-recovery_answered(struct session *session, struct message *message, enum why why)
+recovery_answered(struct probe *probe, struct message *message, enum why why)
 {
 	struct request *question = message->question;
-	bool replays = alarm_armed(&question->hard) && server_is_replaying(&session->server);
+	bool replays = alarm_armed(&question->hard) && server_is_replaying(probe->server);
 
 	message->request = question;
 	pass_drop(message, why);
 	if (question->flags & REQUEST_PROBE)
-		session->probe.took = session->clocks.steady - question->received;
+		probe->took = request_age(question);
 	if (question->flags & REQUEST_TRIAL) {
-		session->probe.trial = TRIAL_ANSWERED;
-	} else if (question == session->server.probe) {
-		session->server.probe = NULL;
-		release_queue(session);
-		recovery_ask_again(session);
+		probe->trial = TRIAL_ANSWERED;
+	} else if (question == probe->server->probe) {
+		probe->server->probe = NULL;
+		release_queue(probe);
+		recovery_ask_again(probe);
 	} else if (replays && question->record.len > 0) {
-		replay_answered(session, question, message);
+		replay_answered(probe->client, question, message);
 	}
 	pending_remove(question);
 	if (replays)
-		replay(session);
+		replay(probe->client);
 }
 
 bool
-recovery_is_history(struct session *session, const struct message *message)
+recovery_is_history(const struct message *message)
 {
 	struct id id = message_id(message, SCAN_SESSION_ID);
 
 	if (message->from != SIDE_SERVER ||
-	    !span_is(message->method, session->handshake.dialect->progress) || id.text.len == 0)
+	    !span_is(message->method, message->outlet->handshake->dialect->progress) ||
+	    id.text.len == 0)
 		return false;
 	if (!dialect_is_of_turn(message->scan))
-		return server_is_replaying(&session->server) &&
-		    records_update(&session->records, message, false);
-	return pending_find(&session->client.questions, id, NAME_TOKEN) != NULL ||
-	    pending_find(&session->lost, id, NAME_ID) != NULL ||
-	    (server_is_replaying(&session->server) &&
-		records_find(&session->records, METHOD_SESSION, id.text) != NULL);
+		return server_is_replaying(message->outlet->server) &&
+		    records_update(message, false);
+	return pending_find(&message->reader->questions, id, NAME_TOKEN) != NULL ||
+	    pending_find(&message->reader->records.lost, id, NAME_ID) != NULL ||
+	    (server_is_replaying(message->outlet->server) &&
+		records_find(&message->reader->records, METHOD_SESSION, id.text) != NULL);
 }
 
 void
-recovery_expire(struct session *session, enum side asker)
+recovery_expire(struct probe *probe, struct party *asker)
 {
 	struct request *question;
 
-	while ((question = timeline_due(&session->party[asker].questions.hard,
-		    session->clocks.steady)) != NULL) {
+	while ((question = timeline_due(&asker->questions.hard, asker->pending.clocks->steady)) !=
+	    NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 		if (question->flags & REQUEST_TRIAL) {
-			expire_trial(session, question);
-		} else if (question == session->server.probe) {
-			expire_probe(session, question);
+			expire_trial(probe, question);
+		} else if (question == probe->server->probe) {
+			expire_probe(probe, question);
 		} else if (question->record.len > 0) {
-			if (server_is_replaying(&session->server))
-				give_up(session, question);
+			if (server_is_replaying(probe->server))
+				give_up(probe->client, question);
 		} else {
-			state_note(&session->journal, SIDE_CLIENT, WHY_FORGOTTEN, question,
-			    SPAN_NONE);
+			state_note(probe->outlet, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			pending_remove(question);
-			if (server_is_replaying(&session->server))
-				replay(session);
+			if (server_is_replaying(probe->server))
+				replay(probe->client);
 		}
 	}
 }

@@ -23,56 +23,56 @@
  * nothing else is open, whether this server answers probes. One that does not (PROBE_UNANSWERED) is
  * not probed.
  */
-void recovery_open(struct session *session);
+void recovery_open(struct probe *probe);
 
 /* Whether the time for that has come. recovery_try asks. */
-bool recovery_may_try(const struct session *session);
-void recovery_try(struct session *session);
+bool recovery_may_try(const struct probe *probe);
+void recovery_try(struct probe *probe);
 
 /* The client's request was cancelled: with --kill-stuck, probes the server. */
-void recovery_probe(struct session *session, const struct request *request);
+void recovery_probe(struct probe *probe, const struct request *request);
 
 /* Probes now if that was put off until the last probe was answered, or until the era is settled. */
-void recovery_ask_again(struct session *session);
+void recovery_ask_again(struct probe *probe);
 
 /*
  * The client has left, or the server's stdin is closed: answers to the questions may come, and are
  * not waited for.
  */
-void recovery_wait_no_more(struct session *session);
+void recovery_wait_no_more(struct probe *probe);
 
 /* The server has gone: gives up the questions that it was asked. */
-void recovery_drop_questions(struct session *session);
+void recovery_drop_questions(struct probe *probe);
 
 /*
  * The message at hand answers a question, or is discarded as too long: drops it, and removes the
  * question.
  */
-void recovery_answered(struct session *session, struct message *message, enum why why);
+void recovery_answered(struct probe *probe, struct message *message, enum why why);
 
 /*
  * ACP: whether the message is an update of a session that is being opened again, which the client
  * has had already. Whether an agent of version 2 is at work (state_update) is news, and no history.
  */
-bool recovery_is_history(struct session *session, const struct message *message);
+bool recovery_is_history(const struct message *message);
 
 /*
  * Whether the server is STUCK, or has left a probe unanswered for TIME_PROBE and answered nothing
  * since.
  */
-bool recovery_sees_stuck(const struct session *session);
+bool recovery_sees_stuck(const struct party *client);
 
 /*
  * --kill-ignoring: the server goes on with a request, or its task, that was cancelled: it is to be
  * ended.
  */
-void recovery_ignored(struct session *session, const struct request *request);
+void recovery_ignored(struct probe *probe, const struct request *request);
 
 /*
  * The time to heed the request's cancel is over. Where an answer is owed, its absence shows that
  * the server ignored the cancel; in MCP only what the server still says about the request does.
  */
-void recovery_expect_heed(struct session *session, struct request *request);
+void recovery_expect_heed(struct probe *probe, struct request *request);
 
 /* Gives up the questions that are due. */
-void recovery_expire(struct session *session, enum side asker);
+void recovery_expire(struct probe *probe, struct party *asker);

@@ -113,19 +113,20 @@ static const struct ending unopened = { TALLY_LOST, "server-restarted",
 	" cannot be answered: the agent was started again and did not open the session" };
 
 static const struct ending *
-ending_of(const struct session *session, const struct request *request, enum why why)
+ending_of(const struct party *requester, const struct request *request, enum why why)
 {
 	if (why == WHY_TIMED_OUT && request->unread)
 		return &unread;
 	if (why == WHY_TIMED_OUT && request->passed == POLICY_IDLE &&
 	    !(request->traits & METHOD_START))
 		return &idle;
-	if (why == WHY_SERVER_LOST && session->server.dismissed)
+	if (why == WHY_SERVER_LOST && requester->outlet->server->dismissed)
 		return &dismissed;
 	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) &&
-	    records_find(&session->records, METHOD_SESSION, request->token.text) != NULL)
+	    records_find(&requester->records, METHOD_SESSION, request->token.text) != NULL)
 		return &interrupted;
-	if (why == WHY_SERVER_GONE && pending_find(&session->lost, request->token, NAME_ID) != NULL)
+	if (why == WHY_SERVER_GONE &&
+	    pending_find(&requester->records.lost, request->token, NAME_ID) != NULL)
 		return &unopened;
 	return &endings[why];
 }
@@ -184,21 +185,21 @@ explain_gone(struct outlet *outlet, struct answer *answer, enum side requester)
  * command, or by an option if the session ends.
  */
 static void
-advise(const struct party *server, const struct request *request, struct buf *text)
+advise(const struct party *receiver, const struct request *request, struct buf *text)
 {
 	/* A shell, into which it may be pasted, takes these names as they stand. */
 	bool named = span_equal(request->name, request->shown) &&
 	    span_until(request->name, " \t\r\n'\"\\$`*?~#&|;<>()[]{}!").len == request->name.len;
-	bool set = server->outlet->config->pid > 0 && !(request->traits & METHOD_START),
+	bool set = receiver->outlet->config->pid > 0 && !(request->traits & METHOD_START),
 	     cap = request->passed == POLICY_CAP;
 	msec_t timeout = request_timeout(request);
 
 	compose_text(text, " (deadline: %b; ", request_origin(request));
 	if (request->from == SIDE_CLIENT && !request_waits(request) &&
-	    answers_would_help(server, text))
+	    answers_would_help(receiver, text))
 		compose_text(text, "; ");
 	compose_text(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option",
-	    server->outlet->config->pid);
+	    receiver->outlet->config->pid);
 	compose_text(text, cap ? " -T %b" : set ? " %b" : " -t %b", request->method);
 	compose_text(text, named && request->name.len > 0 ? ":%b" : "", request->name);
 	compose_text(text, "=%s)",
@@ -208,12 +209,13 @@ advise(const struct party *server, const struct request *request, struct buf *te
 }
 
 static void
-explain(struct session *session, struct answer *answer, const struct request *request,
+explain(const struct party *receiver, struct answer *answer, const struct request *request,
     const struct ending *ending, enum why why)
 {
 	bool gone = ending == &endings[WHY_SERVER_GONE] || why == WHY_UNANSWERABLE,
 	     late = why == WHY_TIMED_OUT;
-	struct buf *text = &session->outlet.words;
+	struct outlet *outlet = receiver->outlet;
+	struct buf *text = &outlet->words;
 	uint64_t missing;
 
 	buf_clear(text);
@@ -226,37 +228,36 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		compose_text(text,
 		    ": it was never sent, as others were not answered (see the option --parallel of canceld)");
 	if (late && ending != &unread)
-		advise(&session->server_party, request, text);
-	if (request_timeout(request) != MSEC_NEVER &&
-	    (missing = message_missing(&session->party[side_other(request->from)])) > 0)
+		advise(receiver, request, text);
+	if (request_timeout(request) != MSEC_NEVER && (missing = message_missing(receiver)) > 0)
 		compose_text(text,
 		    ": the text of an unfinished message ended %d bytes before its Content-Length",
 		    (int64_t)missing);
 	if (gone)
-		explain_gone(&session->outlet, answer, request->from);
+		explain_gone(outlet, answer, request->from);
 	else if (ending->tally == TALLY_CANCELLED && request->state == REQUEST_CANCELLING)
 		compose_text(text, " and not answered (see the option --grace of canceld)");
-	else if (session->outlet.fault.len > 0)
-		compose_text(text, ": %b", buf_span(&session->outlet.fault));
+	else if (outlet->fault.len > 0)
+		compose_text(text, ": %b", buf_span(&outlet->fault));
 	if (request->from == SIDE_CLIENT &&
 	    (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))
-		quote(&session->outlet, request->traits);
+		quote(outlet, request->traits);
 }
 
 void
-reply_to(struct session *session, const struct request *request, enum why why)
+reply_to(const struct party *requester, const struct request *request, enum why why)
 {
-	struct outlet *outlet = &session->outlet;
-	const struct dialect *dialect = session->handshake.dialect;
-	const struct ending *ending = ending_of(session, request, why);
+	struct outlet *outlet = requester->outlet;
+	const struct dialect *dialect = outlet->handshake->dialect;
+	const struct ending *ending = ending_of(requester, request, why);
 	bool cancelled = ending->tally == TALLY_CANCELLED;
 	bool by_canceld = ending->tally == TALLY_TIMED_OUT || ending->tally == TALLY_BY_PERSON;
 	bool runs_on = (dialect->flags & DIALECT_TURNS_RUN_ON) && (request->traits & METHOD_TURN);
 	/*
 	 * The result of a request that becomes a task is the task: no result can tell of an error.
 	 */
-	bool tool = (request->traits & METHOD_TOOL) &&
-	    !handshake_may_make_task(&session->handshake, request);
+	bool tool =
+	    (request->traits & METHOD_TOOL) && !handshake_may_make_task(outlet->handshake, request);
 	struct answer answer = {
 		.id = request->id.text,
 		.method = request->method,
@@ -265,8 +266,8 @@ reply_to(struct session *session, const struct request *request, enum why why)
 		.cancelled =
 		    request->cancel_sent && (cancelled || by_canceld || why == WHY_TERMINATED),
 		.ended = ending->tally == TALLY_LOST && ending->cause != NULL,
-		.tool = tool && session->config.tool_errors && !cancelled,
-		.elapsed = session->clocks.steady - request->received,
+		.tool = tool && outlet->config->tool_errors && !cancelled,
+		.elapsed = request_age(request),
 		.timeout = by_canceld ? request_timeout(request) : MSEC_NEVER,
 		.origin = request_origin(request),
 	};
@@ -286,7 +287,7 @@ reply_to(struct session *session, const struct request *request, enum why why)
 	else if (by_canceld || why == WHY_PROBE_ANSWERED)
 		answer.code = request->traits & METHOD_DISCOVERY ? CODE_METHOD_NOT_FOUND :
 								   dialect->timeout_code;
-	explain(session, &answer, request, ending, why);
+	explain(requester->other, &answer, request, ending, why);
 	write_answer(outlet, request->from, &answer);
 }
 

@@ -8,7 +8,7 @@
  */
 
 /* Answers a request that ends, or is given up, under this word. */
-void reply_to(struct session *session, const struct request *request, enum why why);
+void reply_to(const struct party *requester, const struct request *request, enum why why);
 
 /*
  * Answers the request at hand with an error, because the side that would answer it has gone.

@@ -54,7 +54,7 @@ decline_lost(struct session *session)
 	const struct request *lost;
 	struct request *turn;
 
-	each_request (lost, &session->lost)
+	each_request (lost, &session->client.records.lost)
 		while (request_is_awaited(
 		    turn = state_next_turn(&session->client.pending, lost->id, NULL))) {
 			buf_set(&session->outlet.fault, lost->shown);
@@ -76,7 +76,7 @@ requests_expire(struct session *session, enum side side)
 	 * Questions come first: the cancels that are sent below must not look like news of a server
 	 * that a probe waits for.
 	 */
-	recovery_expire(session, side);
+	recovery_expire(&session->probe, party);
 	decline_lost(session);
 	while ((request = timeline_due(&pending->linger, now)) != NULL ||
 	    (request = timeline_due(&pending->hard, now)) != NULL)
@@ -93,34 +93,35 @@ requests_expire(struct session *session, enum side side)
 		}
 	while ((request = timeline_due(&pending->heed, now)) != NULL ||
 	    (request = timeline_due(&party->tasks.heed, now)) != NULL)
-		recovery_expect_heed(session, request);
+		recovery_expect_heed(&session->probe, request);
 }
 
 void
 requests_settle(struct session *session)
 {
-	bool open = session->waiting && !state_is_opening(session);
-	bool settled = session->era_awaited && state_is_settled(&session->client);
+	struct party *client = &session->client;
+	bool open = session->waiting && !state_is_opening(client);
+	bool settled = session->handshake.awaited && state_is_settled(client);
 	struct request *request;
 
 	decline_lost(session);
 	while ((request = parallel_next(session)) != NULL)
-		parallel_send(&session->client, request);
+		parallel_send(client, request);
 	if (!open && !settled)
 		return;
 	session->waiting &= !open;
-	session->era_awaited &= !settled;
-	each_request (request, &session->client.pending) {
+	session->handshake.awaited &= !settled;
+	each_request (request, &client->pending) {
 		if (open && request->state == REQUEST_WAITING && request->since == MSEC_NEVER)
 			pending_begin(request);
 		if (!settled || !request->withheld)
 			continue;
 		request->withheld = false;
-		if (!request->told && cancel_send(session, request))
-			turns_end(session, request->token, session->client_ended);
+		if (!request->told && cancel_send(client, request))
+			turns_end(session, request->token, client->leaving);
 	}
 	if (settled)
-		recovery_ask_again(session);
+		recovery_ask_again(&session->probe);
 }
 
 void

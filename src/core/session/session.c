@@ -27,12 +27,15 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->handshake.dialect_known = config->dialect != NULL;
 	session->handshake.opened = config->dialect == &dialect_none;
 	session->server.status = session->server.signal = -1;
-	session->open_by = now + TIME_START;
+	session->handshake.open_by = now + TIME_START;
 	session->probe.took = MSEC_NEVER;
 	session->outlet.journal = &session->journal;
 	session->outlet.handshake = &session->handshake;
 	session->outlet.server = &session->server;
 	session->outlet.config = &session->config;
+	session->probe.client = &session->client;
+	session->probe.server = &session->server;
+	session->probe.outlet = &session->outlet;
 	pending_init(&session->probe.cause, SIDE_CLIENT, &session->clocks);
 	parallel_begin(session);
 	each_side (side) {
@@ -58,17 +61,23 @@ session_free(struct session *session)
 	struct ack *ack;
 
 	each_side (side) {
-		lane_free(session->party[side].lane);
-		pending_free(&session->party[side].pending);
-		buf_free(&session->party[side].kept);
-		pending_free(&session->party[side].tasks);
+		struct party *party = &session->party[side];
+
+		lane_free(party->lane);
+		pending_free(&party->pending);
+		buf_free(&party->kept);
+		pending_free(&party->tasks);
 		buf_free(&session->handshake.declared[side]);
-		buf_free(&session->party[side].marks);
-		pending_free(&session->party[side].questions);
+		while ((ack = party->acks) != NULL) {
+			party->acks = ack->next;
+			free(ack);
+		}
+		buf_free(&party->marks);
+		pending_free(&party->turns);
+		records_free(&party->records);
+		pending_free(&party->questions);
 	}
 	parallel_end(session);
-	pending_free(&session->turns);
-	pending_free(&session->lost);
 	buf_free(&session->outlet.fault);
 	buf_free(&session->outlet.words);
 	buf_free(&session->outlet.scratch);
@@ -76,11 +85,6 @@ session_free(struct session *session)
 	buf_free(&session->handshake.version);
 	buf_free(&session->handshake.client);
 	buf_free(&session->handshake.logins);
-	records_free(&session->records);
-	while ((ack = session->acks.waiting) != NULL) {
-		session->acks.waiting = ack->next;
-		free(ack);
-	}
 	buf_free(&session->outlet.edits.list);
 	buf_free(&session->outlet.edits.texts);
 	buf_free(&session->server.said);
@@ -117,7 +121,7 @@ find_framing(struct party *party, bool ended)
 	if (!handshake->dialect_known)
 		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 	if (handshake->plain)
-		state_note(party->outlet->journal, SIDE_CLIENT, WHY_PLAIN, NULL,
+		state_note(party->outlet, SIDE_CLIENT, WHY_PLAIN, NULL,
 		    SPAN("the client's first bytes are no JSON-RPC"));
 	each_side (side) {
 		struct party *changed = side == party->side ? party : party->other;
@@ -313,8 +317,7 @@ receive_frame(struct session *session, struct party *party)
 		if (message.from == SIDE_SERVER)
 			requests_note_life(&session->client.pending);
 		if (bom)
-			state_note(&session->journal, message.to, WHY_BOM_STRIPPED, NULL,
-			    SPAN_NONE);
+			state_note(&session->outlet, message.to, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		receive_message(session, &message);
 	}
 	frame_advance(&party->frame, party->lane->decided - start);
@@ -412,25 +415,25 @@ session_set_time(struct session *session, msec_t now)
 	clocks->now = now;
 	clocks->planned = MSEC_NEVER;
 	clocks->steady += passed;
-	if (clocks->stalled || session->excuse != NULL)
+	if (clocks->stalled || session->server.excuse != NULL)
 		clocks->unread = clocks->steady;
 	if (!clocks->stalled && !state_asks_person(&session->server_party))
 		clocks->idle += passed;
 	if (session_outstanding(session, SIDE_SERVER) > 0)
-		session->client_owed = clocks->steady;
+		session->server.owed = clocks->steady;
 }
 
 void
 session_expire(struct session *session, bool heard)
 {
 	requests_settle(session);
-	if (recovery_may_try(session))
-		recovery_try(session);
+	if (recovery_may_try(&session->probe))
+		recovery_try(&session->probe);
 	/* first: what the agent asked in a turn ends before it */
 	requests_expire(session, SIDE_SERVER);
 	if (heard) {
 		requests_expire(session, SIDE_CLIENT);
-		heartbeat_expire(session);
+		heartbeat_expire(&session->client);
 	}
 	lane_give_back(session->client.lane); /* of what was withdrawn */
 	lane_give_back(session->server_party.lane);
@@ -452,12 +455,12 @@ next_wake(const struct session *session, bool stalled)
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
-	if ((session->era_awaited && state_is_settled(&session->client)) ||
-	    (session->waiting && !state_is_opening(session)) || recovery_may_try(session) ||
-	    parallel_next(session) != NULL)
+	if ((session->handshake.awaited && state_is_settled(&session->client)) ||
+	    (session->waiting && !state_is_opening(&session->client)) ||
+	    recovery_may_try(&session->probe) || parallel_next(session) != NULL)
 		return clocks->now;
 	if (session->waiting && session->client.pending.starting == 0)
-		wake = session->open_by + lag;
+		wake = session->handshake.open_by + lag;
 	for (enum side side = stalled ? SIDE_SERVER : SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		const struct party *party = &session->party[side];
 		const struct pending *pending = &party->pending;
@@ -497,5 +500,5 @@ bool
 session_turn_runs(const struct session *session)
 {
 	return !server_takes_nothing(&session->server) &&
-	    session->turns.in_state[REQUEST_WAITING] > 0;
+	    session->client.turns.in_state[REQUEST_WAITING] > 0;
 }

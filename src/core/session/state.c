@@ -63,13 +63,13 @@ state_next_turn(const struct pending *prompts, struct id session_id, const struc
 }
 
 size_t
-state_turns_running(const struct session *session, struct id session_id)
+state_turns_running(const struct party *client, struct id session_id)
 {
-	const struct request *running = pending_find(&session->turns, session_id, NAME_ID),
+	const struct request *running = pending_find(&client->turns, session_id, NAME_ID),
 			     *turn = NULL;
 	size_t count = running != NULL && running->state == REQUEST_WAITING;
 
-	while ((turn = state_next_turn(&session->client.pending, session_id, turn)) != NULL)
+	while ((turn = state_next_turn(&client->pending, session_id, turn)) != NULL)
 		count += request_state(turn) == REQUEST_WAITING;
 	return count;
 }
@@ -94,22 +94,24 @@ state_heed_time(const struct session_config *config, const struct request *reque
 }
 
 void
-state_tell(struct session *session, struct request *request)
+state_tell(const struct party *requester, struct request *request)
 {
-	if (session->config.kill_ignoring > 0 && !request->cancel_sent &&
+	const struct outlet *outlet = requester->outlet;
+
+	if (outlet->config->kill_ignoring > 0 && !request->cancel_sent &&
 	    request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL)) {
-		session->excuse =
-		    state_excuse(&session->server, session->server_party.pending.newest);
+		outlet->server->excuse =
+		    state_excuse(outlet->server, requester->other->pending.newest);
 		alarm_arm(&request->in->heed, &request->heed,
-		    state_heed_time(&session->config, request), session->clocks.steady);
+		    state_heed_time(outlet->config, request), request->in->clocks->steady);
 	}
 	request->cancel_sent = true;
 }
 
 void
-state_keep_task(struct session *session, const struct request *request, struct id id)
+state_keep_task(struct party *requester, const struct request *request, struct id id)
 {
-	struct pending *tasks = &session->party[request->from].tasks;
+	struct pending *tasks = &requester->tasks;
 	struct request like = { .id = id };
 	struct request *task;
 
@@ -124,7 +126,7 @@ state_keep_task(struct session *session, const struct request *request, struct i
 	task = pending_add(tasks, &like, ID_NONE);
 	pending_arm(task, TIME_CAP);
 	if (request->state != REQUEST_WAITING)
-		state_tell(session, task);
+		state_tell(requester, task);
 }
 
 void
@@ -148,13 +150,13 @@ state_count(const struct message *message, enum tally tally, enum why why)
 }
 
 void
-state_note(struct journal *journal, enum side side, enum why why, const struct request *request,
+state_note(const struct outlet *outlet, enum side side, enum why why, const struct request *request,
     struct span detail)
 {
 	struct action action = action_of(VERB_NOTE, side, why, request);
 
 	action.detail = detail;
-	journal_tell(journal, &action);
+	journal_tell(outlet->journal, &action);
 }
 
 void

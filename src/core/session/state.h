@@ -20,17 +20,6 @@ enum trial {
 	TRIAL_FAILED, /* it was not answered in time: the server is not probed */
 };
 
-struct probe {                /* recovery.c: is the server alive? */
-	struct pending cause; /* a copy of the request that was cancelled last */
-	uint64_t taken; /* bytes of the client's lane that the server had taken at the last check */
-	uint64_t released_to; /* how far the client's queue has waited for a probe already */
-	msec_t since;         /* idle time from which the server may have read the question */
-	/* how long the last answer to such a question has taken; MSEC_NEVER: none has come */
-	msec_t took;
-	enum trial trial; /* does it answer such questions at all? */
-	bool again; /* to be asked when the present question is answered, and the era settled */
-};
-
 enum skipping {
 	SKIP_NOTHING,
 	/* a line that is longer than LIMIT_TEXT and no JSON: all, or up to what may be messages */
@@ -65,7 +54,14 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct outlet *outlet;
 	struct pending pending;
 	struct pending tasks; /* which its requests became */
-	struct buf marks;     /* acks.c: how its last requests ended, by hashes of ids and tokens */
+	struct ack *acks; /* the client's, owned: wait for one of these to end; the oldest first */
+	struct buf marks; /* acks.c: how its last requests ended, by hashes of ids and tokens */
+	/*
+	 * ACP v2, the client's: by id, sessions whose prompt was answered and runs; CANCELLING:
+	 * told
+	 */
+	struct pending turns;
+	struct records records; /* the client's */
 	/* what canceld asks in its place: WAITING, with a cap as deadline */
 	struct pending questions;
 	msec_t heard;  /* steady time of its last bytes */
@@ -73,13 +69,29 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	bool spoke;    /* it has sent a message ... */
 	/* ... and the first one had the member "jsonrpc": so must all but answers */
 	bool needs_jsonrpc;
+	bool ended;   /* no more bytes come from this side */
+	bool leaving; /* the client: it has left, or its output is closed ... */
+	bool left;    /* ... and its requests are not waited for */
 	/* end of its last request that cannot be tracked: any response may answer it; 0: none */
 	uint64_t untracked;
-	bool ended;             /* no more bytes come from this side */
 	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
-	uint64_t skipped;       /* ... of which so many bytes were already */
-	struct buf kept;    /* ... of text: how it began; of SKIP_UNDECIDED: how it ends, so far */
-	bool answers, asks; /* ... it has members of a response; of a request or notification */
+	bool answers, asks;     /* ... it has members of a response; of a request or notification */
+	uint64_t skipped;       /* ... so many bytes of it were already */
+	struct buf kept; /* ... of text: how it began; of SKIP_UNDECIDED: how it ends, so far */
+};
+
+struct probe {                /* recovery.c: is the server alive? */
+	struct party *client; /* in whose place it is asked */
+	struct server *server;
+	struct outlet *outlet;
+	struct pending cause; /* a copy of the request that was cancelled last */
+	uint64_t taken; /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t released_to; /* how far the client's queue has waited for a probe already */
+	msec_t since;         /* idle time from which the server may have read the question */
+	/* how long the last answer to such a question has taken; MSEC_NEVER: none has come */
+	msec_t took;
+	enum trial trial; /* does it answer such questions at all? */
+	bool again; /* to be asked when the present question is answered, and the era settled */
 };
 
 struct session {
@@ -97,27 +109,10 @@ struct session {
 
 	struct session_config config;
 	struct clocks clocks;
-	/* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
-	struct pending turns;
-	struct pending lost; /* ACP: by id, sessions that no agent has opened again; shown: why */
-	struct acks acks;
-	struct records records;
 	struct probe probe;
 	struct place *places; /* owned, by the number of their rule, as many as had been added */
 	size_t place_count;
-	bool era_awaited; /* a cancel or a probe waits until the era is settled */
-	bool waiting;     /* deadlines wait until the session is open */
-	msec_t open_by; /* steady time: then a modern session without a handshake counts as open */
-	bool client_ended; /* the client has left, or its output is closed */
-	bool client_left;  /* ... and its requests are not waited for */
-	/*
-	 * --kill-ignoring: what the server had asked the client when it was last told of a cancel,
-	 * the newest that is still open. If it does one thing after another, it waits for that and
-	 * reads no cancel; NULL: for nothing, or it has answered a request since.
-	 */
-	const struct request *excuse;
-	/* steady time when the server last waited for an answer of the client's */
-	msec_t client_owed;
+	bool waiting; /* deadlines wait until the session is open */
 };
 
 /* An action about a request or task, which may be NULL. */
@@ -134,13 +129,13 @@ action_of(enum verb verb, enum side side, enum why why, const struct request *re
 		action.id = request->id.text;
 		action.method = request->method;
 		action.name = request->shown;
-		action.elapsed = request->in->clocks->steady - request->received;
+		action.elapsed = request_age(request);
 	}
 	return action;
 }
 
 /* A note to a side about a request, which may be NULL. */
-void state_note(struct journal *journal, enum side side, enum why why,
+void state_note(const struct outlet *outlet, enum side side, enum why why,
     const struct request *request, struct span detail);
 
 /* The same about a message that is in no table. */
@@ -166,7 +161,7 @@ struct request *state_next_turn(const struct pending *prompts, struct id session
     const struct request *after);
 
 /* ACP: how many turns of this session run that were not cancelled. */
-size_t state_turns_running(const struct session *session, struct id session_id);
+size_t state_turns_running(const struct party *client, struct id session_id);
 
 /*
  * The server has not opened the session yet, as it may still be starting: the deadlines of what the
@@ -174,13 +169,14 @@ size_t state_turns_running(const struct session *session, struct id session_id);
  * it is there. One that has served is not asked to start by another server/discover.
  */
 static inline bool
-state_is_opening(const struct session *session)
+state_is_opening(const struct party *client)
 {
-	bool open = session->handshake.opened && session->server.served;
+	const struct handshake *handshake = client->outlet->handshake;
+	bool open = handshake->opened && client->outlet->server->served;
 
-	return (session->client.pending.starting > 0 && !open) ||
-	    (session->handshake.era == ERA_MODERN && !session->server_party.spoke &&
-		session->clocks.steady < session->open_by);
+	return (client->pending.starting > 0 && !open) ||
+	    (handshake->era == ERA_MODERN && !client->other->spoke &&
+		client->pending.clocks->steady < handshake->open_by);
 }
 
 /*
@@ -196,11 +192,11 @@ msec_t state_heed_time(const struct session_config *config, const struct request
  * Remembers that the request's receiver was told of the cancel. With --kill-ignoring the time in
  * which the server must heed it begins.
  */
-void state_tell(struct session *session, struct request *request);
+void state_tell(const struct party *requester, struct request *request);
 
 /*
  * The newest question of the server's to the client, from this one back, for whose answer the
- * server may wait; NULL: there is none. See session->excuse.
+ * server may wait; NULL: there is none. See struct server.
  */
 static inline const struct request *
 state_excuse(const struct server *server, const struct request *question)
@@ -215,7 +211,7 @@ state_excuse(const struct server *server, const struct request *question)
  * Keeps the task that, by its answer, continues the request: a person may be asked in it, or
  * progress may come.
  */
-void state_keep_task(struct session *session, const struct request *request, struct id id);
+void state_keep_task(struct party *requester, const struct request *request, struct id id);
 
 /*
  * Counts the request at hand, which does not enter the table, and its end, under this word;

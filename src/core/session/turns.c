@@ -22,7 +22,8 @@ void
 turns_end(struct session *session, struct id session_id, bool by_client)
 {
 	const struct pending *asked = &session->server_party.pending;
-	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *request, *next;
+	struct request *turn = pending_find(&session->client.turns, session_id, NAME_ID), *request,
+		       *next;
 
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
@@ -33,7 +34,7 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 		turn->told |= reached;
 		if (reached && state_may_write(&session->server, SIDE_SERVER) &&
 		    !session->config.no_cancel)
-			state_tell(session, turn);
+			state_tell(&session->client, turn);
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request_is_awaited(request); request = next) {
@@ -74,29 +75,29 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 	    !scan_has(message->scan, SCAN_STOP_REASON);
 
 	if (begun)
-		run(&session->turns, request->token, request->told);
+		run(&session->client.turns, request->token, request->told);
 	if (apply(session, request, event, message))
-		turns_end(session, request->token, session->client_ended);
+		turns_end(session, request->token, session->client.leaving);
 	if (begun)
 		turns_left(session);
 }
 
 void
-turns_join(struct session *session, struct request *request)
+turns_join(const struct party *client, struct request *request)
 {
 	struct id session_id = request->token;
 	const struct request *turn = NULL;
-	bool ending = pending_find(&session->turns, session_id, NAME_ID) != NULL, ended = false;
+	bool ending = pending_find(&client->turns, session_id, NAME_ID) != NULL, ended = false;
 
-	if (state_turns_running(session, session_id) > 0)
+	if (state_turns_running(client, session_id) > 0)
 		return;
-	while ((turn = state_next_turn(&session->client.pending, session_id, turn)) != NULL) {
+	while ((turn = state_next_turn(&client->pending, session_id, turn)) != NULL) {
 		ending |= turn->state == REQUEST_CANCELLING;
 		ended |= turn->state == REQUEST_ABANDONED;
 	}
-	request->apart = runs_on(&session->handshake) && !ending;
+	request->apart = runs_on(client->outlet->handshake) && !ending;
 	if (ending || (ended && !request->apart))
-		apply_grace(&session->outlet, request);
+		apply_grace(client->outlet, request);
 }
 
 void
@@ -137,7 +138,7 @@ static const struct request *
 cancel_all(struct session *session, struct message *message, enum why *moot)
 {
 	struct id session_id = message_id(message, SCAN_SESSION_ID);
-	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *next,
+	struct request *turn = pending_find(&session->client.turns, session_id, NAME_ID), *next,
 		       *last = NULL;
 
 	if (turn != NULL && turn->state == REQUEST_WAITING)
@@ -196,32 +197,33 @@ turns_cancelled(struct session *session, struct message *message)
 	}
 	forward(message, message->urgent ? WHY_CANCEL_FORWARDED : moot);
 	if (last != NULL && message->batch == NULL)
-		recovery_probe(session, last);
+		recovery_probe(&session->probe, last);
 }
 
 /* --- turns that end otherwise */
 
 void
-turns_note_work(struct session *session, struct id session_id, bool idle)
+turns_note_work(struct party *client, struct id session_id, bool idle)
 {
-	struct request *running = pending_find(&session->turns, session_id, NAME_ID);
+	struct request *running = pending_find(&client->turns, session_id, NAME_ID);
 
 	/*
 	 * Without a prompt, the agent has begun by itself, or the client has resumed a session that
 	 * was at work.
 	 */
-	if (!idle && runs_on(&session->handshake) && running == NULL &&
-	    state_next_turn(&session->client.pending, session_id, NULL) == NULL)
-		run(&session->turns, session_id, false);
+	if (!idle && runs_on(client->outlet->handshake) && running == NULL &&
+	    state_next_turn(&client->pending, session_id, NULL) == NULL)
+		run(&client->turns, session_id, false);
 	else if (idle && running != NULL)
 		pending_remove(running);
 }
 
 void
-turns_lost(struct session *session, bool last)
+turns_lost(struct party *client, bool last)
 {
-	const char *update = session->handshake.dialect->progress;
-	const struct request *turn = session->client_left ? NULL : session->turns.oldest;
+	struct outlet *outlet = client->outlet;
+	const char *update = outlet->handshake->dialect->progress;
+	const struct request *turn = client->left ? NULL : client->turns.oldest;
 	char plain[ID_MAX];
 
 	for (; turn != NULL; turn = turn->newer) {
@@ -230,34 +232,34 @@ turns_lost(struct session *session, bool last)
 
 		action.method = span_of(update);
 		action.name = unescaped(turn->id.text, plain, sizeof(plain));
-		compose_json(state_scratch(&session->outlet),
+		compose_json(state_scratch(outlet),
 		    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"sessionId\":%b,\"update\":{\"sessionUpdate\":\"state_update\","
 		    "\"state\":\"idle\",\"stopReason\":",
 		    update, turn->id.text);
-		compose_json(&session->outlet.scratch,
+		compose_json(&outlet->scratch,
 		    turn->state == REQUEST_CANCELLING ?
 			"\"cancelled\"}}}" :
 			"\"error\",\"error\":{\"code\":%d,\"message\":\"canceld: the turn was lost with the agent\"}}}}",
-		    (int64_t)session->handshake.dialect->failure_code);
-		state_answer(&session->outlet, SIDE_SERVER);
-		journal_tell(&session->journal, &action);
+		    (int64_t)outlet->handshake->dialect->failure_code);
+		state_answer(outlet, SIDE_SERVER);
+		journal_tell(outlet->journal, &action);
 	}
-	pending_clear(&session->turns);
+	pending_clear(&client->turns);
 }
 
 void
 turns_left(struct session *session)
 {
+	const struct party *client = &session->client;
 	const struct request *turn;
 
-	if (!session->client_left)
+	if (!client->left)
 		return;
-	each_request (turn, &session->turns)
-		if (turn->state == REQUEST_WAITING &&
-		    cancel_turns(&session->outlet, NULL, turn->id))
+	each_request (turn, &client->turns)
+		if (turn->state == REQUEST_WAITING && cancel_turns(client, NULL, turn->id))
 			turns_end(session, turn->id, true);
-	each_request (turn, &session->client.pending)
+	each_request (turn, &client->pending)
 		if (request_is_turn(turn) && !turn->told && !turn->withheld &&
-		    cancel_turns(&session->outlet, NULL, turn->token))
+		    cancel_turns(client, NULL, turn->token))
 			turns_end(session, turn->token, true);
 }

@@ -17,7 +17,7 @@ void turns_decide(struct session *session, struct request *request, enum decide_
 /*
  * A new request of the server's: if its turn was cancelled before, the request ends with the turn.
  */
-void turns_join(struct session *session, struct request *request);
+void turns_join(const struct party *client, struct request *request);
 
 /*
  * The session has a new prompt, or is opened again: what the agent says from now on belongs to no
@@ -39,7 +39,7 @@ void turns_cancelled(struct session *session, struct message *message);
  * ACP v2: the agent says that it works in this session; idle: that it has ended its turn there, or
  * closed the session.
  */
-void turns_note_work(struct session *session, struct id session_id, bool idle);
+void turns_note_work(struct party *client, struct id session_id, bool idle);
 
 /*
  * ACP: if the client has left, sends session/cancel for the turns for which none was sent: in v2
@@ -51,7 +51,7 @@ void turns_left(struct session *session);
  * v2: the agent has gone. Tells the client that the running turns have ended, because no agent will
  * say so.
  */
-void turns_lost(struct session *session, bool last);
+void turns_lost(struct party *client, bool last);
 
 /*
  * ACP: a session/cancel of the client's, as a notification or as a request, that names a session.
