@@ -2,13 +2,14 @@
 
 enum { SIZE_MIN = 16 };
 
+/* Each bit of the word reaches the low ones, by which buckets are chosen. */
 uint64_t
 hash_word(uint64_t word, uint64_t seed)
 {
-	__extension__ const unsigned __int128 product =
-	    (unsigned __int128)(word ^ seed ^ 0x9E3779B97F4A7C15) * (seed ^ 0xD1B54A32D192ED03);
+	uint64_t mixed = (~word ^ seed) * 0x9E3779B97F4A7C15;
 
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	mixed = (mixed ^ mixed >> 32 ^ seed) * 0xD1B54A32D192ED03;
+	return mixed ^ mixed >> 32;
 }
 
 uint64_t
