@@ -91,23 +91,24 @@ TEST(one_that_does_not_answer_is_shown)
 #define NAMES \
 	"(?!\\n)[[:cntrl:]]|\\xc2[\\x80-\\x9f]|\\xd8\\x9c|\\xe2(\\x80[\\x8e\\x8f\\xa8-\\xae]|\\x81[\\xa6-\\xa9])"
 
-/* JSON allows \u0000 in a string: a server could hide itself with it. */
 /* No canceld there can be seen: that must not look as if there were none. */
 TEST(a_folder_that_cannot_be_looked_into_is_told)
 {
 	shell_expect("true",
 	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chmod 755 $home; cp $CANCELCTL $home/cancelctl; as=; "
-	    "mkdir -p $home/.local/state/canceld; chmod 0 $home/.local/state/canceld; "
+	    "mkdir -p $home/.local/state/canceld; "
 	    "if [ $(id -u) = 0 ]; then user=$((100000 + $$)); chown -R $user $home; "
 	    "as=\"setpriv --reuid $user --regid $user --clear-groups\"; fi; "
+	    "for mode in 0 600; do chmod $mode $home/.local/state/canceld; "
 	    "for c in metrics ls 'ls -a' stats 'cancel -a -o 1s' 'reload -a' history; do "
 	    "said=$(HOME=$home $as $home/cancelctl $c 2>&1); status=$?; "
 	    "case \"$status $said\" in [1-9]*\"/canceld\"*\": Permission denied\"*) ;; *) echo \"$c: $status $said\";; esac; "
-	    "done; chmod 700 $home/.local/state/canceld; rm -r $home; echo over",
+	    "done; done; chmod 700 $home/.local/state/canceld; rm -r $home; echo over",
 	    0, "over");
 	ck_assert_str_eq(shell_output, "over\n");
 }
 
+/* JSON allows \u0000 in a string: a server could hide itself with it. */
 TEST(a_name_neither_hides_nor_steers_the_terminal)
 {
 	struct run *run = run_session("--name hides" HOSTILE,

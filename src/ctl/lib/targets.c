@@ -271,11 +271,10 @@ add_all(struct targets *targets, const char *directory)
 	char path[PLACE_DIRECTORY + NAME_MAX + 2];
 	const struct dirent *entry;
 
-	if (stream == NULL) {
-		if (ctl_least == CTL_YES && access(directory, R_OK | X_OK) < 0 && errno == EACCES)
-			ctl_least = ctl_failed("%s: %s", directory, strerror(errno));
+	if (ctl_least == CTL_YES && access(directory, R_OK | X_OK) < 0 && errno == EACCES)
+		ctl_least = ctl_failed("%s: %s", directory, strerror(errno));
+	if (stream == NULL)
 		return;
-	}
 	while ((entry = readdir(stream)) != NULL) {
 		const char *name = entry->d_name, *end = strrchr(name, '.');
 		char *rest;
