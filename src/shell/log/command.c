@@ -254,15 +254,15 @@ is_in_path(const char *program, const char *path)
 void
 command_explain(struct buf *text, const char *program, int error)
 {
-	const char *path = getenv("PATH");
+	const char *path = strchr(program, '/') == NULL ? getenv("PATH") : NULL;
 	struct stat status;
 
-	if (error == EACCES && stat(program, &status) == 0 && S_ISDIR(status.st_mode))
+	if (error == EACCES && path == NULL && stat(program, &status) == 0 &&
+	    S_ISDIR(status.st_mode))
 		error = EISDIR;
 	if (error == ENOENT && command_is_line(program))
 		compose_text(text, COMMAND_IS_LINE);
-	else if (error == ENOENT && path != NULL && strchr(program, '/') == NULL &&
-	    !is_in_path(program, path))
+	else if (error == ENOENT && path != NULL && !is_in_path(program, path))
 		compose_text(text, "it is not in PATH: give the absolute path (PATH is %s)", path);
 	else
 		compose_text(text, "%s", strerror(error));
