@@ -135,7 +135,8 @@ buf_space(struct buf *buf, size_t want)
 		/*
 		 * Bytes are moved only when at least half as many were consumed: so each byte is
 		 * moved about twice at most. What was consumed does not count for the new size,
-		 * which is half more than is needed, and never less than the old one.
+		 * which is what is needed and half of what it holds, and never less than the old
+		 * one.
 		 */
 		bool worth_moving = buf->head >= buf->len / 2 && buf->cap - buf->len >= want;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/* What is spoken, as far as the traffic has shown it. */
+/* What is spoken, as far as the traffic has shown it, and what waits until it has. */
 
 #include "message.h"
 

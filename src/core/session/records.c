@@ -132,7 +132,7 @@ has_room(const struct records *records, unsigned traits)
 
 /* ACP: the client opens or closes the session, which does not count as lost any more. */
 static void
-find_again(const struct records *records, struct id session_id)
+forget_lost(const struct records *records, struct id session_id)
 {
 	struct request *found = pending_find(&records->lost, session_id, NAME_ID);
 
@@ -147,7 +147,7 @@ records_keep(const struct message *message, struct request *request)
 	bool named = request->row->name_field == SCAN_TEXT || request->name.len > 0;
 
 	if (request->traits & METHOD_LOAD)
-		find_again(records, request->token);
+		forget_lost(records, request->token);
 	if (!is_told(message, request->traits) ||
 	    (named && has_room(records, request->traits) &&
 		keep(records, message, &request->record)))
@@ -235,7 +235,7 @@ records_grant(const struct message *message, struct request *request)
 	struct record *record;
 
 	if (traits & (METHOD_SESSION | METHOD_CLOSE))
-		find_again(records, id_of(session_id));
+		forget_lost(records, id_of(session_id));
 	if ((traits & METHOD_STREAM) ||
 	    (request->record.len == 0 && !(traits & (METHOD_UNSETTING | METHOD_CLOSE))))
 		return;

@@ -70,7 +70,7 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	/* ... and the first one had the member "jsonrpc": so must all but answers */
 	bool needs_jsonrpc;
 	bool ended;   /* no more bytes come from this side */
-	bool leaving; /* the client: it has left, or its output is closed ... */
+	bool leaving; /* the client: it has left or is about to, as its output is closed ... */
 	bool left;    /* ... and its requests are not waited for */
 	/* end of its last request that cannot be tracked: any response may answer it; 0: none */
 	uint64_t untracked;
