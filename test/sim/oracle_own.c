@@ -233,12 +233,14 @@ may_be_untold(const struct oracle *oracle, const struct ask *ask)
 static struct ask *
 find_too_long(const struct oracle *oracle, int by, const char *id, const char *cause)
 {
-	struct ask *ask;
+	/* The newest: another server may have broken off in one with that id. */
+	for (int i = oracle->ask_count; i-- > 0;) {
+		struct ask *ask = &oracle->asks[i];
 
-	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == by && ask->too_long && !ask->answered &&
 		    strcmp(cause, "oversized-message") == 0 && jsontext_same_id(ask->id, id))
 			return ask;
+	}
 	return NULL;
 }
 
