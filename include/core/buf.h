@@ -197,9 +197,10 @@ buf_span(const struct buf *buf)
 }
 
 /*
- * A hash of bytes, or of one word, after wyhash (Wang Yi): each step multiplies two words, each
- * combined with a secret, and folds the product. A peer that chooses the bytes but does not know
- * the seed cannot choose the buckets. Hashes are comparable within one process only.
+ * A hash of bytes, or of one word: a word is combined with the seed before each of two
+ * multiplications, and each product is folded, as in the finish of MurmurHash3 (Austin Appleby).
+ * The seed is a secret: a peer that chooses the bytes and does not know it cannot choose the
+ * buckets. Hashes are comparable within one process only.
  */
 uint64_t hash_of(struct span bytes, uint64_t seed);
 uint64_t hash_word(uint64_t word, uint64_t seed);

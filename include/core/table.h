@@ -28,7 +28,7 @@ struct clocks {
 	msec_t steady, idle;
 	/*
 	 * the last steady time at which the server's output was not read, or the server may not
-	 * have read: see excuse
+	 * have read: see excuse in struct server
 	 */
 	msec_t unread;
 	bool stalled; /* the server's output is not read now */

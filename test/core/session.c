@@ -634,34 +634,22 @@ TEST(records_take_their_own_size)
 	ck_assert_uint_eq(session->client.records.list[0].name.cap, strlen("f:/1"));
 }
 
-TEST(so_many_sessions_of_an_agent_are_opened_again)
+/* An agent that can open a session again, behind a canceld that starts it again. */
+static void
+begin_with_agent(void)
 {
-	char line[256];
-
 	session->config.restarts = true;
 	session->handshake.dialect = &dialect_acp;
 	say(SIDE_CLIENT,
 	    SPAN(
-		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n"));
+		"{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n"));
 	say(SIDE_SERVER,
 	    SPAN(
-		"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1,\"agentCapabilities\":"
+		"{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":{\"protocolVersion\":1,\"agentCapabilities\":"
 		"{\"loadSession\":true}}}\n"));
-	for (int i = 1; i <= LIMIT_REOPENED + 1; i++) {
-		ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 0);
-		snprintf(line, sizeof(line),
-		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{\"cwd\":\"/\"}}\n",
-		    i);
-		say(SIDE_CLIENT, span_of(line));
-		snprintf(line, sizeof(line),
-		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"sessionId\":\"s%d\"}}\n", i, i);
-		say(SIDE_SERVER, span_of(line));
-	}
-	ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 1);
-	ck_assert_uint_eq(session->client.records.count, 1 + LIMIT_REOPENED);
 }
 
-/* Opens so many sessions, s0 and so on. */
+/* Opens the sessions s0 and so on, from the first one up to the end. */
 static void
 open_sessions(int first, int end)
 {
@@ -676,6 +664,17 @@ open_sessions(int first, int end)
 		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"sessionId\":\"s%d\"}}\n", i, i);
 		say(SIDE_SERVER, span_of(line));
 	}
+}
+
+TEST(so_many_sessions_of_an_agent_are_opened_again)
+{
+	begin_with_agent();
+	for (int i = 1; i <= LIMIT_REOPENED + 1; i++) {
+		ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 0);
+		open_sessions(i, i + 1);
+	}
+	ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 1);
+	ck_assert_uint_eq(session->client.records.count, 1 + LIMIT_REOPENED);
 }
 
 /* A new agent answers all that it is asked, and opens only the session with this id again. */
@@ -703,15 +702,7 @@ replace_agent(struct span opened)
 
 TEST(the_sessions_that_no_agent_has_opened_are_bounded)
 {
-	session->config.restarts = true;
-	session->handshake.dialect = &dialect_acp;
-	say(SIDE_CLIENT,
-	    SPAN(
-		"{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n"));
-	say(SIDE_SERVER,
-	    SPAN(
-		"{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":{\"protocolVersion\":1,\"agentCapabilities\":"
-		"{\"loadSession\":true}}}\n"));
+	begin_with_agent();
 	open_sessions(0, LIMIT_REOPENED);
 	replace_agent(SPAN("\"s0\""));
 	ck_assert_uint_eq(session->client.records.lost.count, LIMIT_REOPENED - 1);

@@ -196,7 +196,7 @@ void state_tell(const struct party *requester, struct request *request);
 
 /*
  * The newest question of the server's to the client, from this one back, for whose answer the
- * server may wait; NULL: there is none. See struct server.
+ * server may wait; NULL: there is none. See excuse in struct server.
  */
 static inline const struct request *
 state_excuse(const struct server *server, const struct request *question)

@@ -379,7 +379,6 @@ keep_folders(const char *const folders[])
 	uint64_t rights = LANDLOCK_WRITES | (version > 1 ? LANDLOCK_REFER : 0) |
 	    (version > 2 ? LANDLOCK_TRUNCATE : 0);
 	int rules = (int)syscall(LANDLOCK_CREATE, &rights, sizeof(rights), 0);
-
 	bool done;
 
 	if (rules < 0) /* a kernel may be without it */
