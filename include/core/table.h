@@ -152,8 +152,9 @@ struct request {
 	struct alarm idle; /* in pending->idle, or not armed */
 	/* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
 	struct alarm hard;
-	struct alarm heed;   /* in ->heed: the server must have heeded its cancel; see state_tell */
-	msec_t seen;         /* when its receiver last gave a sign of life, on the idle clock */
+	struct alarm
+	    heed;    /* in ->heed: the server must have heeded its cancel; see party_note_told */
+	msec_t seen; /* when its receiver last gave a sign of life, on the idle clock */
 	struct beat beat;    /* --heartbeat */
 	struct seat *seat;   /* owned; NULL: it counts in no place */
 	struct buf progress; /* its latest progress, if that is kept: a message; may be empty */

@@ -1,4 +1,4 @@
-#include "state.h"
+#include "party.h"
 
 enum {
 	OUTCOME_BITS = 2,           /* of a mark; the others stand for the id or token */
@@ -60,10 +60,10 @@ acks_report(const struct outlet *outlet, const struct scan *ack, const char *out
 void
 acks_send(struct outlet *outlet, const struct scan *ack, enum outcome outcome)
 {
-	compose_json(state_scratch(outlet),
+	compose_json(outlet_scratch(outlet),
 	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":{\"id\":%b,%b}}", scan_text(ack, SCAN_ID),
 	    scan_text(ack, SCAN_PARAMS_ID), span_of(outcomes[outcome].members));
-	state_answer(outlet, SIDE_SERVER);
+	outlet_answer(outlet, SIDE_SERVER);
 	acks_report(outlet, ack, outcomes[outcome].word);
 }
 

@@ -67,7 +67,7 @@ answers_would_help(const struct party *server, struct buf *text)
 
 	while (asked != NULL && (!request_is_awaited(asked) || asked->answer != NULL))
 		asked = asked->newer;
-	if (state_asks_person(server) || (asked == NULL && refused.len == 0))
+	if (party_asks_person(server) || (asked == NULL && refused.len == 0))
 		return false;
 	compose_text(text, "the %s: --answer %b=JSON answers it",
 	    asked != NULL ? "server waits for the client" :
@@ -85,7 +85,7 @@ answers_refused(const struct message *message, const struct request *request)
 	    !id_number(message_value(message, SCAN_ERROR_CODE), &code) ||
 	    code != (double)CODE_METHOD_NOT_FOUND)
 		return false;
-	if (answers_has(message->outlet->server, request))
+	if (answers_has(message->outlet, request))
 		return true;
 	if (request->from == SIDE_SERVER)
 		buf_set(&message->outlet->server->refused, request->method);

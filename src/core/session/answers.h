@@ -1,6 +1,6 @@
 #pragma once
 
-#include "state.h"
+#include "party.h"
 
 /*
  * The result that --answer has for this request of the server's; NULL: none. *items: how often the
@@ -15,9 +15,9 @@ struct span answers_result(struct buf *text, const char *result, int items);
 
 /* Whether --answer has a result for the request, and the server can still be sent it. */
 static inline bool
-answers_has(const struct server *server, const struct request *request)
+answers_has(const struct outlet *outlet, const struct request *request)
 {
-	return request->answer != NULL && state_may_write(server, SIDE_SERVER);
+	return request->answer != NULL && outlet_may_write(outlet, SIDE_SERVER);
 }
 
 /*

@@ -28,7 +28,7 @@ hint_for(struct session *session, const struct request *request)
 	if (request->from == SIDE_SERVER || session->config.dry_run || request_waits(request) ||
 	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
-	if (answers_would_help(&session->server_party, state_scratch(&session->outlet)))
+	if (answers_would_help(&session->server_party, outlet_scratch(&session->outlet)))
 		return buf_span(&session->outlet.scratch);
 	return ask && kill ?
 	    SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
@@ -88,7 +88,7 @@ report(struct session *session, const struct party *requester, const struct requ
     const struct decision *cell, enum why why)
 {
 	bool answers =
-	    (cell->steps & DECIDE_ANSWER) && state_may_write(&session->server, requester->side);
+	    (cell->steps & DECIDE_ANSWER) && outlet_may_write(&session->outlet, requester->side);
 	struct action action = action_of(answers ? VERB_SEND : VERB_NOTE,
 	    (answers ? requester : requester->other)->side, why, request);
 
@@ -132,7 +132,7 @@ tell_receiver(struct session *session, struct party *requester, struct request *
 void
 apply_grace(const struct outlet *outlet, struct request *request)
 {
-	msec_t grace = state_grace(outlet->config, request);
+	msec_t grace = request_grace(outlet->config, request);
 
 	alarm_disarm(&request->idle);
 	/* A deaf server hears of no cancel, so its grace does not begin again. */
@@ -188,7 +188,7 @@ note_end(struct party *requester, struct request *request, unsigned steps, enum 
 	}
 	journal_end(outlet->journal, &action);
 	if (request == outlet->server->excuse)
-		outlet->server->excuse = state_excuse(outlet->server, request->older);
+		outlet->server->excuse = server_excuse(outlet->server, request->older);
 	acks_end(requester, request,
 	    steps & DECIDE_COMPLETED     ? OUTCOME_COMPLETED :
 		steps & DECIDE_CONFIRMED ? OUTCOME_CONFIRMED :

@@ -28,7 +28,7 @@ static bool
 report_obstacle(const struct party *requester, const struct request *request, struct span obstacle)
 {
 	if (obstacle.len > 0)
-		state_note(requester->outlet, requester->other->side, WHY_CANCEL_WITHHELD, request,
+		outlet_note(requester->outlet, requester->other->side, WHY_CANCEL_WITHHELD, request,
 		    obstacle);
 	return obstacle.len > 0;
 }
@@ -51,7 +51,7 @@ compose_cancel(struct outlet *outlet, enum side receiver, struct span id, struct
 {
 	const struct cancel *form = handshake_cancel(outlet->handshake, receiver);
 	unsigned flags = outlet->handshake->dialect->flags;
-	struct buf *out = state_scratch(outlet);
+	struct buf *out = outlet_scratch(outlet);
 
 	compose_json(out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%b",
 	    form->method, form->key, id);
@@ -68,7 +68,7 @@ static bool
 is_only_turn(const struct party *requester, const struct request *request)
 {
 	return request_is_turn(request) &&
-	    state_turns_running(requester, request->token) == (request->state == REQUEST_WAITING);
+	    party_turns_running(requester, request->token) == (request->state == REQUEST_WAITING);
 }
 
 bool
@@ -78,9 +78,9 @@ cancel_turns(const struct party *client, const struct request *request, struct i
 
 	if (report_obstacle(client, request, obstacle_to(client, NULL)))
 		return false;
-	compose_json(state_scratch(outlet), COMPOSE_TURN_CANCEL,
+	compose_json(outlet_scratch(outlet), COMPOSE_TURN_CANCEL,
 	    outlet->handshake->dialect->turn_cancel, session_id.text);
-	state_send(outlet, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id.text);
+	outlet_send(outlet, SIDE_CLIENT, WHY_CANCEL_SENT, request, session_id.text);
 	return true;
 }
 
@@ -95,18 +95,18 @@ cancel_send(struct party *requester, struct request *request)
 		obstacle = SPAN("the protocol has none");
 	} else if (request->traits & METHOD_NO_CANCEL) {
 		obstacle = SPAN("the protocol forbids it");
-	} else if (obstacle.len == 0 && receiver == SIDE_SERVER && !state_is_settled(requester)) {
+	} else if (obstacle.len == 0 && receiver == SIDE_SERVER && !party_is_settled(requester)) {
 		obstacle = SPAN("the session is not open yet");
 		request->withheld = outlet->handshake->awaited = true;
 	}
 	if (report_obstacle(requester, request, obstacle))
 		return false;
-	state_tell(requester, request);
+	party_note_told(requester, request);
 	if (is_only_turn(requester, request))
 		return cancel_turns(requester, request, request->token);
 	compose_cancel(outlet, receiver, request->wire_id, own_reason(request->from),
 	    request->meta);
-	state_send(outlet, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
+	outlet_send(outlet, request->from, WHY_CANCEL_SENT, request, SPAN_NONE);
 	return false;
 }
 
@@ -143,9 +143,9 @@ hand_over(struct message *message, struct span id, enum why why)
 	    message->urgent && request != NULL ? request->meta : SPAN_NONE);
 	pass_take(message, WHY_CANCEL_TRANSLATED);
 	if (message->urgent)
-		state_overtake(message->outlet, message->from);
+		outlet_overtake(message->outlet, message->from);
 	else
-		state_answer(message->outlet, message->from);
+		outlet_answer(message->outlet, message->from);
 }
 
 bool
@@ -155,7 +155,7 @@ cancel_forward(struct message *message, enum why why)
 
 	if (cancel_withhold(message))
 		return false;
-	state_tell(message->writer, request);
+	party_note_told(message->writer, request);
 	message->urgent = true;
 	hand_over(message, request->wire_id, why);
 	/*
@@ -191,10 +191,10 @@ cancel_task(struct party *requester, const struct request *request, struct span 
 		return;
 	question = questions_add(requester, dialect->task_cancel, SPAN_NONE,
 	    id_is_string(request->id), TIME_LINGER);
-	compose_json(state_scratch(outlet),
+	compose_json(outlet_scratch(outlet),
 	    "{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\",\"params\":{\"taskId\":%b%m}}",
 	    question->id.text, dialect->task_cancel, task_id, request->meta);
-	state_send(outlet, requester->side, WHY_TASK_CANCEL_SENT, request, task_id);
+	outlet_send(outlet, requester->side, WHY_TASK_CANCEL_SENT, request, task_id);
 	if (outlet->config->kill_ignoring > 0)
-		state_keep_task(requester, request, id_of(task_id));
+		party_keep_task(requester, request, id_of(task_id));
 }

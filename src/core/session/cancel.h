@@ -5,7 +5,7 @@
  * any more.
  */
 
-#include "state.h"
+#include "party.h"
 
 /*
  * Sends the receiver a cancel of canceld's own, ahead of the queued messages; or forwards the

@@ -42,7 +42,7 @@ decide_each(struct session *session, enum side requester, enum decide_event even
 		next = request->newer;
 		if (traits == 0 || (request->traits & traits))
 			turns_decide(session, request,
-			    event == EVENT_RECEIVER_GONE && answers_has(&session->server, request) ?
+			    event == EVENT_RECEIVER_GONE && answers_has(&session->outlet, request) ?
 				EVENT_DECLINED :
 				event,
 			    NULL);
@@ -144,14 +144,14 @@ session_server_deaf(struct session *session, bool retired)
 	struct request *request, *next;
 
 	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
-	state_note(&session->outlet, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	outlet_note(&session->outlet, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
 	recovery_wait_no_more(&session->probe);
 	/*
 	 * From now on it has the grace at most to answer what it has, and nothing else is answered.
 	 */
 	session->server_party.heard = now;
 	for (request = client->pending.oldest; request != NULL; request = next) {
-		msec_t grace = state_grace(&session->config, request);
+		msec_t grace = request_grace(&session->config, request);
 		bool owed = is_owed(&session->server, request);
 
 		next = request->newer;
@@ -187,7 +187,7 @@ session_server_owes(const struct session *session)
 	msec_t silent = session->clocks.steady - session->server_party.heard;
 
 	if (session->handshake.plain ||
-	    (session->client.untracked > 0 && silent < state_grace(&session->config, NULL)))
+	    (session->client.untracked > 0 && silent < request_grace(&session->config, NULL)))
 		return true;
 	each_request (request, &session->client.pending)
 		if (is_owed(&session->server, request))

@@ -1,4 +1,4 @@
-#include "state.h"
+#include "party.h"
 
 /* The capability that a method belongs to, as tools for "tools/call". */
 static struct span

@@ -28,7 +28,7 @@ struct handshake {                     /* what is spoken, as far as the traffic 
 	/* ... which announces changes of this list; see struct dialect */
 	bool lists[DIALECT_LISTS];
 	enum era era;
-	bool awaited;   /* a cancel or a probe waits until the era is settled: state_is_settled */
+	bool awaited;   /* a cancel or a probe waits until the era is settled: party_is_settled */
 	msec_t open_by; /* steady time: then a modern session without a handshake counts as open */
 	/*
 	 * Position in the client's lane up to which all is written before a request that was held:

@@ -97,9 +97,9 @@ send(const struct party *client, struct request *request)
 	beat->count++;
 	buf_clear(number);
 	number_write(value, number);
-	compose_json(state_scratch(outlet), dialect->heartbeat, dialect->progress,
+	compose_json(outlet_scratch(outlet), dialect->heartbeat, dialect->progress,
 	    request->token.text, waited, buf_span(number));
-	state_answer(outlet, SIDE_SERVER); /* behind the server's own, and before its answer */
+	outlet_answer(outlet, SIDE_SERVER); /* behind the server's own, and before its answer */
 	journal_tell(outlet->journal, &action);
 }
 

@@ -5,7 +5,7 @@
  * name.
  */
 
-#include "state.h"
+#include "party.h"
 
 /*
  * heartbeat_begin: for a new request of a peer's. heartbeat_put_off: progress of a request that has

@@ -1,4 +1,4 @@
-#include "state.h"
+#include "party.h"
 #include "questions.h"
 
 /* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */

@@ -9,7 +9,7 @@
 static struct span
 count_bytes(struct outlet *outlet, const char *format, uint64_t count)
 {
-	compose_text(state_scratch(outlet), format, (int64_t)count);
+	compose_text(outlet_scratch(outlet), format, (int64_t)count);
 	return buf_span(&outlet->scratch);
 }
 
@@ -477,7 +477,7 @@ end_skip(struct session *session, struct party *party, bool whole)
 	    count_bytes(&session->outlet, "%d bytes in all", party->skipped));
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
-		state_note(&session->outlet, side_other(party->side), WHY_OVERSIZED, NULL,
+		outlet_note(&session->outlet, side_other(party->side), WHY_OVERSIZED, NULL,
 		    buf_span(&session->outlet.fault));
 	buf_clear(&session->outlet.fault);
 	party->skipping = SKIP_NOTHING;

@@ -40,7 +40,7 @@ on_cancel(struct session *session, struct message *message)
 	struct id id = message_id(message, message->cancel->field);
 	struct request *request = pending_find(&message->writer->pending, id, NAME_ID);
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
-	bool owed = message->cancel->owes || state_owes_answer(message->outlet, message->from);
+	bool owed = message->cancel->owes || party_is_owed(message->writer);
 
 	message->request = request;
 	message->bound = message->from == SIDE_CLIENT && request != NULL &&
@@ -143,7 +143,7 @@ on_task_status(struct session *session, struct message *message)
 	struct id id = message_id(message, SCAN_TASK_ID);
 	const struct request *task;
 
-	state_end_task(&message->reader->tasks, id, message_value(message, SCAN_STATUS));
+	party_end_task(message->reader, id, message_value(message, SCAN_STATUS));
 	task = pending_find(&message->reader->tasks, id, NAME_ID);
 	pass_on(message, WHY_RELAYED);
 	if (task != NULL && task->overdue)
@@ -192,13 +192,13 @@ on_opened(struct session *session, struct message *message)
 	if (session->handshake.era != ERA_MODERN)
 		/* in a batch it has no end of its own */
 		session->handshake.front = message->start + 1;
-	if (state_keeps(&session->config)) {
+	if (records_are_kept(&session->config)) {
 		recovery_open(&session->probe);
 		message->bound = records_keep_opened(message);
 	}
 	/* else once a person has the server started again */
 	if (!message->bound && session->config.restarts)
-		state_note_message(SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
+		outlet_note_message(SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
 	if (message->bound &&
 	    (session->server.life == SERVER_AWAY || session->server.life == SERVER_HANDSHAKE))
 		pass_take(message, WHY_RELAYED);

@@ -23,7 +23,7 @@ judge(const struct party *client, const struct request *request, msec_t silent)
 		return VERDICT_STUCK;
 	if (request_is_held(request))
 		return VERDICT_HELD;
-	if (state_asks_person(client->other))
+	if (party_asks_person(client->other))
 		return VERDICT_ASKS;
 	if ((request->traits & METHOD_STREAM) ||
 	    earlier(silent, answered) <

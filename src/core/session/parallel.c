@@ -73,7 +73,7 @@ parallel_next(const struct session *session)
 
 	if (client->pending.held == 0 || client->lane->stop != LANE_FREE ||
 	    client->lane->written < session->handshake.front ||
-	    !state_may_write(&session->server, SIDE_SERVER))
+	    !outlet_may_write(&session->outlet, SIDE_SERVER))
 		return NULL;
 	for (size_t i = 0; i < session->place_count; i++) {
 		struct request *first = timeline_due(&session->places[i].held, MSEC_NEVER);
@@ -104,7 +104,7 @@ parallel_send(struct party *client, struct request *request)
 void
 parallel_abandon(const struct outlet *outlet, struct request *request)
 {
-	msec_t grace = state_grace(outlet->config, request),
+	msec_t grace = request_grace(outlet->config, request),
 	       left = alarm_due(&request->hard) - request->in->clocks->steady;
 
 	if (request->graced && left < grace)

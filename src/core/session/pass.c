@@ -6,7 +6,7 @@ report_repair(const struct message *message, const char *format, size_t number)
 	struct buf text = { 0 };
 
 	compose_text(&text, format, (int64_t)number);
-	state_note(message->outlet, message->to, WHY_TEXT_REPAIRED, message->request,
+	outlet_note(message->outlet, message->to, WHY_TEXT_REPAIRED, message->request,
 	    buf_span(&text));
 	buf_free(&text);
 }
@@ -22,7 +22,7 @@ report(const struct message *message, enum verb verb, enum why why)
 	if (why == WHY_RELAYED)
 		why = message->word;
 	if (message->word == WHY_RECOVERED && why != WHY_RECOVERED && verb == VERB_SEND)
-		state_note(message->outlet, message->to, WHY_RECOVERED, request, SPAN_NONE);
+		outlet_note(message->outlet, message->to, WHY_RECOVERED, request, SPAN_NONE);
 	if (in_batch) {
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;
@@ -119,13 +119,13 @@ pass_on(struct message *message, enum why why)
 		if (why == WHY_UNTRACKED)
 			return; /* which is said of the batch */
 	} else if (message->urgent ||
-	    (message->bound && state_is_blocked(message->outlet->server))) {
+	    (message->bound && server_is_blocked(message->outlet->server))) {
 		/*
 		 * It goes ahead of the waiting ones: the server may need it to answer the probe or
 		 * the replay.
 		 */
-		copy(message, state_scratch(message->outlet));
-		state_overtake(message->outlet, message->from);
+		copy(message, outlet_scratch(message->outlet));
+		outlet_overtake(message->outlet, message->from);
 		buf_free(&message->outlet->scratch); /* it may be large */
 		pass_discard(message);
 	} else {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "state.h"
+#include "party.h"
 
 /*
  * The message at hand leaves its lane: it passes unchanged except for its edits, or it is dropped.

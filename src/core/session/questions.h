@@ -1,6 +1,6 @@
 #pragma once
 
-#include "state.h"
+#include "party.h"
 
 /*
  * Questions: requests of canceld's own, asked in one side's place and not answered yet: a probe, a

@@ -27,7 +27,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct id target = message_id(message, SCAN_PARAMS_ID);
 	struct request *request = pending_find(&session->client.pending, target, NAME_ID);
-	bool owed = state_owes_answer(&session->outlet, SIDE_CLIENT);
+	bool owed = party_is_owed(&session->client);
 
 	pass_discard(message);
 	if (message->id.text.len == 0)
@@ -66,10 +66,10 @@ read_handshake(const struct message *message)
 	const struct method *row = handshake_read_request(message);
 
 	if (!known)
-		state_note_message(SIDE_CLIENT, WHY_DIALECT, message,
+		outlet_note_message(SIDE_CLIENT, WHY_DIALECT, message,
 		    span_of(handshake->dialect->name));
 	if (handshake->era != era)
-		state_note_message(SIDE_CLIENT, WHY_ERA, message,
+		outlet_note_message(SIDE_CLIENT, WHY_ERA, message,
 		    span_of(handshake_era(handshake)));
 	return row;
 }
@@ -94,13 +94,13 @@ answer_at_once(struct message *message, unsigned traits)
 	int items;
 	const char *result = answers_find(message, traits, &items);
 
-	if (result == NULL || !state_may_write(outlet->server, SIDE_SERVER) ||
+	if (result == NULL || !outlet_may_write(outlet, SIDE_SERVER) ||
 	    (!message->reader->leaving &&
 		policy_singles_out(outlet->config->policy, message->method, SPAN_NONE)))
 		return false;
 	reply_result(outlet, SIDE_SERVER, message->id.text,
 	    answers_result(&outlet->words, result, items));
-	state_count(message, TALLY_ANSWERED, WHY_ANSWERED_FOR_CLIENT);
+	outlet_count(message, TALLY_ANSWERED, WHY_ANSWERED_FOR_CLIENT);
 	pass_drop(message, WHY_ANSWERED_FOR_CLIENT);
 	return true;
 }
@@ -141,7 +141,7 @@ tell_unread(const struct message *message)
 {
 	if (message->outlet->handshake->unread &&
 	    message->outlet->journal->counts[WHY_UNREAD] == 0) /* once */
-		state_note_message(message->to, WHY_UNREAD, message, SPAN_NONE);
+		outlet_note_message(message->to, WHY_UNREAD, message, SPAN_NONE);
 }
 
 static void
@@ -228,7 +228,7 @@ ask_progress(struct message *message, struct entry *entry)
 	enum scan_field object = dialect->asked_object;
 	const char *format = "\"%s\":%b%s";
 	struct request *request = &entry->request;
-	struct buf *text = state_scratch(message->outlet);
+	struct buf *text = outlet_scratch(message->outlet);
 	size_t next;
 
 	if (dialect->asked_member == NULL || message->from != SIDE_CLIENT ||
@@ -278,7 +278,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		    entry.request.name)))
 		ask_progress(message, &entry);
 	if (row->traits & (METHOD_TURN | METHOD_LOAD))
-		turns_renew(&message->writer->pending, entry.request.token);
+		turns_renew(message->writer, entry.request.token);
 	request = pending_add(&message->writer->pending, &entry.request, entry.second_token);
 	pending_place(request, message->start, message->next, false);
 	parallel_enter(request, place);
@@ -293,23 +293,23 @@ enter(struct session *session, struct message *message, const struct method *row
 		request->task = task->serial;
 	request->heard = lane_received_to(message->reader->lane);
 	if (message->from == SIDE_CLIENT && !(request->traits & METHOD_START) &&
-	    state_is_opening(message->writer)) {
+	    party_is_opening(message->writer)) {
 		request->since = MSEC_NEVER;
 		session->waiting = true;
 	} else {
 		pending_begin(request);
 	}
 	if (request_is_aliased(request) || request_has_other_token(request))
-		state_note(&session->outlet, message->to, WHY_ALIASED, request,
+		outlet_note(&session->outlet, message->to, WHY_ALIASED, request,
 		    request_is_aliased(request) ? request->wire_id : request->wire_token);
 	if (request->flags & REQUEST_ASKED)
-		state_note(&session->outlet, message->to, WHY_PROGRESS_ASKED, request,
+		outlet_note(&session->outlet, message->to, WHY_PROGRESS_ASKED, request,
 		    request->token.text);
 	if (message->from == SIDE_SERVER)
 		turns_join(message->reader, request);
-	else if (state_keeps(&session->config) && !records_keep(message, request) &&
+	else if (records_are_kept(&session->config) && !records_keep(message, request) &&
 	    session->config.restarts)
-		state_note(&session->outlet, message->to, WHY_UNRECORDED, request, SPAN_NONE);
+		outlet_note(&session->outlet, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
 	if (request_waits(request))
 		parallel_hold(message);
@@ -370,7 +370,7 @@ receive_request(struct session *session, struct message *message)
 		older = replace_older(session, message);
 	if (message->id.text.len == 0 || older != NULL) {
 		note_untracked(message, false);
-		state_count(message, TALLY_UNTRACKED, WHY_UNTRACKED);
+		outlet_count(message, TALLY_UNTRACKED, WHY_UNTRACKED);
 		pass_on(message, WHY_UNTRACKED);
 	} else if (session->config.legacy && client && (row->traits & METHOD_DISCOVERY)) {
 		reply_error(message, WHY_PROBE_ANSWERED, CODE_METHOD_NOT_FOUND, NULL,
@@ -397,21 +397,22 @@ receive_request(struct session *session, struct message *message)
  * about, unless the answer only ends the wait for it.
  */
 static void
-note_task(struct pending *tasks, const struct request *request, const struct message *message)
+note_task(const struct request *request, const struct message *message)
 {
+	const struct party *requester = message->reader;
 	struct request *task;
 	struct span list = scan_bytes(message->scan, SCAN_RESULT_TASKS), listed;
 	size_t at = list.len > 0;
 
-	state_end_task(tasks, message_id(message, SCAN_RESULT_TASK_ID),
+	party_end_task(requester, message_id(message, SCAN_RESULT_TASK_ID),
 	    message_value(message, SCAN_RESULT_STATUS));
 	while ((listed = json_next(list, &at)).len > 0)
-		state_end_task(tasks, id_of(json_member(listed, "taskId")),
+		party_end_task(requester, id_of(json_member(listed, "taskId")),
 		    json_member(listed, "status"));
 	if (request->task == 0 ||
 	    (request->state != REQUEST_WAITING && !scan_has(message->scan, SCAN_RESULT)))
 		return;
-	each_request (task, tasks)
+	each_request (task, &requester->tasks)
 		if (task->serial == request->task) {
 			pending_remove(task);
 			return;
@@ -447,7 +448,6 @@ learn(const struct message *message, struct request *request)
 static void
 on_answer(struct message *message, struct request *request)
 {
-	struct pending *tasks = &message->reader->tasks;
 	struct span task_id =
 	    handshake_created_task(message->outlet->handshake, request, message->scan);
 
@@ -460,9 +460,9 @@ on_answer(struct message *message, struct request *request)
 		cancel_task(message->reader, request, task_id);
 	else if (task_id.len > 0 && message->outlet->handshake->era != ERA_MODERN &&
 	    !dialect_ends_task(message_value(message, SCAN_CREATED_STATUS)))
-		state_keep_task(message->reader, request, id_of(task_id));
-	if (tasks->count > 0)
-		note_task(tasks, request, message);
+		party_keep_task(message->reader, request, id_of(task_id));
+	if (message->reader->tasks.count > 0)
+		note_task(request, message);
 	if (request->from == SIDE_CLIENT)
 		learn(message, request);
 	if (request_is_aliased(request) || message->word == WHY_ID_COERCED) {
@@ -521,7 +521,7 @@ describe_error(const struct message *message)
 
 	if (!scan_has(message->scan, SCAN_ERROR))
 		return SPAN_NONE;
-	compose_text(state_scratch(message->outlet), "%b %b",
+	compose_text(outlet_scratch(message->outlet), "%b %b",
 	    message_value(message, SCAN_ERROR_CODE),
 	    scan_string(message->scan, SCAN_ERROR_MESSAGE, storage, sizeof(storage)));
 	return buf_span(&message->outlet->scratch);
@@ -600,7 +600,7 @@ receive_batch(struct session *session, struct message *message)
 			asks = true;
 			note_id(&element);
 			note_untracked(message, false);
-			state_count(&element, TALLY_UNTRACKED, WHY_UNTRACKED);
+			outlet_count(&element, TALLY_UNTRACKED, WHY_UNTRACKED);
 		}
 		message->bound |= element.bound;
 	}

@@ -1,4 +1,4 @@
-#include "state.h"
+#include "party.h"
 
 static void
 remove_at(struct records *records, size_t i)
@@ -201,7 +201,7 @@ session_of(const struct message *message, const struct request *request)
 static const struct method *
 reopen(struct party *client, struct buf *text, struct span session_id)
 {
-	struct buf *out = state_scratch(client->outlet);
+	struct buf *out = outlet_scratch(client->outlet);
 	const char *method = client->outlet->handshake->reopen;
 	struct scan scan;
 	size_t params, from, next;

@@ -53,3 +53,13 @@ bool records_update(const struct message *message, bool forget);
 
 /* Forgets what is about this ACP session. */
 void records_close(struct records *records, struct span session_id);
+
+/*
+ * Whether to keep the messages that a new server must be told: for --restart, or because a person
+ * may restart the server.
+ */
+static inline bool
+records_are_kept(const struct session_config *config)
+{
+	return config->restarts || config->observed;
+}

@@ -17,7 +17,7 @@ static void
 release_queue(struct probe *probe)
 {
 	probe->released_to = probe->client->lane->decided;
-	state_release(probe->client);
+	party_release(probe->client);
 }
 
 void
@@ -40,7 +40,7 @@ bool
 recovery_may_try(const struct probe *probe)
 {
 	return probe->trial == TRIAL_DUE && may_ask(probe->client) &&
-	    probe->server->probe == NULL && state_is_settled(probe->client) &&
+	    probe->server->probe == NULL && party_is_settled(probe->client) &&
 	    pending_outstanding(&probe->client->pending) == 0 &&
 	    pending_outstanding(&probe->client->other->pending) == 0;
 }
@@ -52,7 +52,7 @@ ask(struct party *client, const char *method, struct span meta, msec_t time)
 	struct request *question = questions_add(client, method, SPAN_NONE, false, time);
 
 	question->flags = REQUEST_PROBE;
-	compose_json(state_scratch(client->outlet),
+	compose_json(outlet_scratch(client->outlet),
 	    meta.len > 0 ?
 		"{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\",\"params\":{\"_meta\":{%b}}}" :
 		"{\"jsonrpc\":\"2.0\",\"id\":%b,\"method\":\"%s\"}",
@@ -70,7 +70,7 @@ recovery_try(struct probe *probe)
 	probe->trial = TRIAL_ASKED;
 	question->flags |= REQUEST_TRIAL;
 	action = action_of(VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question);
-	state_answer(probe->outlet, SIDE_CLIENT);
+	outlet_answer(probe->outlet, SIDE_CLIENT);
 	journal_tell(probe->outlet->journal, &action);
 }
 
@@ -100,7 +100,7 @@ send_probe(struct probe *probe)
 		stop = probe->released_to;
 	/* the server may need what is bound to it */
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to);
-	state_send(probe->outlet, SIDE_CLIENT, WHY_PROBE_SENT, probe->server->probe,
+	outlet_send(probe->outlet, SIDE_CLIENT, WHY_PROBE_SENT, probe->server->probe,
 	    cause->id.text);
 	pending_place(probe->server->probe, 0, lane->urgent_gone + lane->urgent.len, true);
 }
@@ -123,7 +123,7 @@ recovery_ask_again(struct probe *probe)
 	if (!probe->again || probe->server->probe != NULL)
 		return;
 	/* Cancels that were withheld go out first: see requests_settle. */
-	probe->outlet->handshake->awaited |= !state_is_settled(probe->client);
+	probe->outlet->handshake->awaited |= !party_is_settled(probe->client);
 	if (!probe->outlet->handshake->awaited)
 		send_probe(probe);
 }
@@ -236,7 +236,7 @@ recovery_expect_heed(struct probe *probe, struct request *request)
 {
 	const struct clocks *clocks = request->in->clocks;
 	msec_t left =
-	    state_heed_time(probe->outlet->config, request) - (clocks->steady - clocks->unread);
+	    request_heed_time(probe->outlet->config, request) - (clocks->steady - clocks->unread);
 
 	alarm_disarm(&request->heed);
 	if (left > 0) /* what lay in the pipe was written sooner */
@@ -326,7 +326,7 @@ session_restart(struct session *session, bool force)
 		return obstacle;
 	dismiss(&session->probe, SPAN("a person has ended it (cancelctl restart)"));
 	session->server.dismissed = true;
-	state_note(&session->outlet, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
+	outlet_note(&session->outlet, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
 	return NULL;
 }
 
@@ -367,12 +367,12 @@ session_ping(struct session *session)
 	if (obstacle != NULL)
 		return obstacle;
 	if (session->server.life != SERVER_OPEN || !session->handshake.opened ||
-	    !state_is_settled(client))
+	    !party_is_settled(client))
 		return "the handshake is not answered, and before that it may not be asked";
 	if (!session->handshake.framing_known)
 		return "the client has sent nothing yet, which would show how messages are framed";
 	if (unanswered_for(client) == MSEC_NEVER)
-		state_send(&session->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
+		outlet_send(&session->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
 		    ask(client, probe_method(&session->handshake), SPAN_NONE, MSEC_NEVER),
 		    SPAN_NONE);
 	return NULL;
@@ -393,9 +393,9 @@ send_again(struct outlet *outlet, struct span text, const struct request *reques
 		action.method = span_of(outlet->handshake->dialect->opened);
 	scan_read(&scan, text);
 	id = scan_value(&scan, SCAN_ID);
-	compose_json(state_scratch(outlet), "%b%b%b", span_part(text, 0, (size_t)id->offset),
+	compose_json(outlet_scratch(outlet), "%b%b%b", span_part(text, 0, (size_t)id->offset),
 	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
-	state_overtake(outlet, SIDE_CLIENT);
+	outlet_overtake(outlet, SIDE_CLIENT);
 	journal_tell(outlet->journal, &action);
 }
 
@@ -456,9 +456,9 @@ send_list_changes(struct outlet *outlet)
 		if (!outlet->handshake->lists[i])
 			continue;
 		action.method = span_of(notification);
-		compose_json(state_scratch(outlet), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}",
+		compose_json(outlet_scratch(outlet), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}",
 		    notification);
-		state_answer(outlet, SIDE_SERVER);
+		outlet_answer(outlet, SIDE_SERVER);
 		journal_tell(outlet->journal, &action);
 	}
 }
@@ -474,7 +474,7 @@ send_settings(struct party *client)
 	send_records(client, SERVER_SETTINGS, METHOD_SETTING);
 	if (client->outlet->handshake->reopen == client->outlet->handshake->dialect->load &&
 	    records_find(&client->records, METHOD_SESSION, SPAN_NONE) != NULL)
-		state_send(client->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
+		outlet_send(client->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
 		    ask(client, METHOD_UNKNOWN_TO_ALL, SPAN_NONE, TIME_PROBE), SPAN_NONE);
 }
 
@@ -528,9 +528,9 @@ replay(struct party *client)
 	if (outlet->server->life != SERVER_OPEN)
 		return;
 	buf_clear(&outlet->server->refusal);
-	state_release(client);
+	party_release(client);
 	send_streams(client);
-	state_note(outlet, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
+	outlet_note(outlet, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(outlet);
 }
 
@@ -542,7 +542,7 @@ session_server_back(struct session *session)
 	for (size_t i = 0; i < client->records.count; i++)
 		client->records.list[i].open = false;
 	if (client->records.unkept && !session->config.restarts)
-		state_note(&session->outlet, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
+		outlet_note(&session->outlet, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
 	send_records(client, SERVER_HANDSHAKE, METHOD_HANDSHAKE);
 	replay(client);
 }
@@ -551,7 +551,7 @@ session_server_back(struct session *session)
 static void
 refuse_replay(struct outlet *outlet, const struct request *question, struct span words)
 {
-	state_note(outlet, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
+	outlet_note(outlet, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
 	buf_set(&outlet->server->refusal, words);
 }
 
@@ -592,7 +592,7 @@ report_refusal(const struct request *question, const struct message *message)
 	struct span params = json_member(buf_span(&question->record), "params"),
 		    code = message_answer(message);
 	struct span error = scan_bytes(message->scan, SCAN_ERROR), text;
-	struct buf *detail = state_scratch(message->outlet), *words = &message->outlet->words,
+	struct buf *detail = outlet_scratch(message->outlet), *words = &message->outlet->words,
 		   secrets = { 0 };
 
 	buf_clear(words);
@@ -680,7 +680,7 @@ replay_answered(struct party *client, const struct request *question, const stru
 			server_enter(outlet->server, SERVER_STUCK);
 	} else if (life == SERVER_HANDSHAKE) {
 		if (!span_equal(version, buf_span(&outlet->handshake->version)))
-			state_note(outlet, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
+			outlet_note(outlet, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
 			    SPAN("another protocolVersion"));
 		handshake_read_tasks(message);
 	}
@@ -744,7 +744,7 @@ recovery_expire(struct probe *probe, struct party *asker)
 			if (server_is_replaying(probe->server))
 				give_up(probe->client, question);
 		} else {
-			state_note(probe->outlet, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
+			outlet_note(probe->outlet, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			pending_remove(question);
 			if (server_is_replaying(probe->server))
 				replay(probe->client);

@@ -17,18 +17,18 @@ struct answer {
 static void
 write_scratch(struct outlet *outlet, enum side to)
 {
-	if (!state_may_write(outlet->server, to))
+	if (!outlet_may_write(outlet, to))
 		return;
-	if (to == SIDE_SERVER && state_is_blocked(outlet->server))
-		state_overtake(outlet, SIDE_CLIENT);
+	if (to == SIDE_SERVER && server_is_blocked(outlet->server))
+		outlet_overtake(outlet, SIDE_CLIENT);
 	else
-		state_answer(outlet, side_other(to));
+		outlet_answer(outlet, side_other(to));
 }
 
 void
 reply_result(struct outlet *outlet, enum side to, struct span id, struct span result)
 {
-	compose_json(state_scratch(outlet), "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":%b}", id,
+	compose_json(outlet_scratch(outlet), "{\"jsonrpc\":\"2.0\",\"id\":%b,\"result\":%b}", id,
 	    result);
 	write_scratch(outlet, to);
 }
@@ -92,7 +92,7 @@ write_tool_error(struct outlet *outlet, const struct answer *answer, struct buf 
 static void
 write_answer(struct outlet *outlet, enum side to, const struct answer *answer)
 {
-	(answer->tool ? write_tool_error : write_error)(outlet, answer, state_scratch(outlet));
+	(answer->tool ? write_tool_error : write_error)(outlet, answer, outlet_scratch(outlet));
 	write_scratch(outlet, to);
 }
 
@@ -308,7 +308,7 @@ answer_message(const struct message *message, struct answer answer, enum tally t
 	    message->outlet->config->tool_errors && answer.code == dialect->failure_code &&
 	    scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
 	if (answer.id.len > 0)
-		state_count(message, tally, why);
+		outlet_count(message, tally, why);
 	if (message->from == SIDE_CLIENT && answer.id.len > 0)
 		acks_note_end(&message->writer->marks, message->id, NAME_WIRE, OUTCOME_COMPLETED);
 	write_answer(message->outlet, message->from, &answer);

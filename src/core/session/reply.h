@@ -1,6 +1,6 @@
 #pragma once
 
-#include "state.h"
+#include "party.h"
 
 /*
  * The answers that canceld writes in place of a receiver: an error that names canceld and the

@@ -19,7 +19,7 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 	    !(request->traits & METHOD_NO_CANCEL) &&
 	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
 
-	if (event == EVENT_DEADLINE && answers_has(&session->server, request) &&
+	if (event == EVENT_DEADLINE && answers_has(&session->outlet, request) &&
 	    request->state == REQUEST_WAITING)
 		turns_decide(session, request, EVENT_UNANSWERED, NULL);
 	else
@@ -55,8 +55,8 @@ decline_lost(struct session *session)
 	struct request *turn;
 
 	each_request (lost, &session->client.records.lost)
-		while (request_is_awaited(
-		    turn = state_next_turn(&session->client.pending, lost->id, NULL))) {
+		while (
+		    request_is_awaited(turn = party_next_turn(&session->client, lost->id, NULL))) {
 			buf_set(&session->outlet.fault, lost->shown);
 			turns_decide(session, turn, EVENT_RECEIVER_GONE, NULL);
 		}
@@ -87,7 +87,7 @@ requests_expire(struct session *session, enum side side)
 			alarm_disarm(&request->idle);
 			pending_vacate(request);
 		} else if (request_is_held(request)) {
-			alarm_disarm(&request->idle); /* state_release arms it again */
+			alarm_disarm(&request->idle); /* party_release arms it again */
 		} else {
 			expire(session, request, POLICY_IDLE);
 		}
@@ -100,8 +100,8 @@ void
 requests_settle(struct session *session)
 {
 	struct party *client = &session->client;
-	bool open = session->waiting && !state_is_opening(client);
-	bool settled = session->handshake.awaited && state_is_settled(client);
+	bool open = session->waiting && !party_is_opening(client);
+	bool settled = session->handshake.awaited && party_is_settled(client);
 	struct request *request;
 
 	decline_lost(session);

@@ -49,3 +49,26 @@ server_is_replaying(const struct server *server)
 {
 	return server->life >= SERVER_HANDSHAKE && server->life <= SERVER_SETTINGS;
 }
+
+/*
+ * Whether new messages of the client's are kept from the server, except those that it may need to
+ * go on.
+ */
+static inline bool
+server_is_blocked(const struct server *server)
+{
+	return server->probe != NULL || server->life == SERVER_STUCK || server_is_replaying(server);
+}
+
+/*
+ * The newest question of the server's to the client, from this one back, for whose answer the
+ * server may wait; NULL: there is none. See excuse in struct server.
+ */
+static inline const struct request *
+server_excuse(const struct server *server, const struct request *question)
+{
+	while (question != NULL && question->received >= server->answered &&
+	    !request_is_awaited(question))
+		question = question->older;
+	return question != NULL && question->received >= server->answered ? question : NULL;
+}

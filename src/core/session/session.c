@@ -121,7 +121,7 @@ find_framing(struct party *party, bool ended)
 	if (!handshake->dialect_known)
 		handshake->dialect = framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 	if (handshake->plain)
-		state_note(party->outlet, SIDE_CLIENT, WHY_PLAIN, NULL,
+		outlet_note(party->outlet, SIDE_CLIENT, WHY_PLAIN, NULL,
 		    SPAN("the client's first bytes are no JSON-RPC"));
 	each_side (side) {
 		struct party *changed = side == party->side ? party : party->other;
@@ -283,13 +283,13 @@ repair(struct message *message)
 	size_t cleaned = 0;
 
 	if (message->broken_at > 0) {
-		utf8_repair(message->text, state_scratch(message->outlet));
+		utf8_repair(message->text, outlet_scratch(message->outlet));
 		replace_text(message);
 	}
 	if (message->outlet->config->clean_text && message->from == SIDE_SERVER) {
 		cleaned = message->kind == MESSAGE_BATCH ?
-		    clean_batch(message, state_scratch(message->outlet)) :
-		    clean_single(message, state_scratch(message->outlet));
+		    clean_batch(message, outlet_scratch(message->outlet)) :
+		    clean_single(message, outlet_scratch(message->outlet));
 		if (cleaned > 0)
 			replace_text(message);
 	}
@@ -317,7 +317,8 @@ receive_frame(struct session *session, struct party *party)
 		if (message.from == SIDE_SERVER)
 			requests_note_life(&session->client.pending);
 		if (bom)
-			state_note(&session->outlet, message.to, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+			outlet_note(&session->outlet, message.to, WHY_BOM_STRIPPED, NULL,
+			    SPAN_NONE);
 		receive_message(session, &message);
 	}
 	frame_advance(&party->frame, party->lane->decided - start);
@@ -417,7 +418,7 @@ session_set_time(struct session *session, msec_t now)
 	clocks->steady += passed;
 	if (clocks->stalled || session->server.excuse != NULL)
 		clocks->unread = clocks->steady;
-	if (!clocks->stalled && !state_asks_person(&session->server_party))
+	if (!clocks->stalled && !party_asks_person(&session->server_party))
 		clocks->idle += passed;
 	if (session_outstanding(session, SIDE_SERVER) > 0)
 		session->server.owed = clocks->steady;
@@ -455,8 +456,8 @@ next_wake(const struct session *session, bool stalled)
 	const struct clocks *clocks = &session->clocks;
 	msec_t lag = clocks->now - clocks->steady, wake = MSEC_NEVER;
 
-	if ((session->handshake.awaited && state_is_settled(&session->client)) ||
-	    (session->waiting && !state_is_opening(&session->client)) ||
+	if ((session->handshake.awaited && party_is_settled(&session->client)) ||
+	    (session->waiting && !party_is_opening(&session->client)) ||
 	    recovery_may_try(&session->probe) || parallel_next(session) != NULL)
 		return clocks->now;
 	if (session->waiting && session->client.pending.starting == 0)
@@ -472,7 +473,7 @@ next_wake(const struct session *session, bool stalled)
 		wake = wake_for(wake, &party->tasks.hard, lag);
 		wake = wake_for(wake, &party->tasks.heed, lag);
 		wake = wake_for(wake, &party->questions.hard, lag);
-		if (side == SIDE_SERVER || !state_asks_person(&session->server_party))
+		if (side == SIDE_SERVER || !party_asks_person(&session->server_party))
 			wake =
 			    wake_for(wake, &pending->idle, clocks->now - clocks_idle(clocks, side));
 	}

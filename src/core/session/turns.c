@@ -27,14 +27,13 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
-	for (turn = NULL;
-	     (turn = state_next_turn(&session->client.pending, session_id, turn)) != NULL;) {
+	for (turn = NULL; (turn = party_next_turn(&session->client, session_id, turn)) != NULL;) {
 		bool reached = request_state(turn) != REQUEST_QUEUED;
 
 		turn->told |= reached;
-		if (reached && state_may_write(&session->server, SIDE_SERVER) &&
+		if (reached && outlet_may_write(&session->outlet, SIDE_SERVER) &&
 		    !session->config.no_cancel)
-			state_tell(&session->client, turn);
+			party_note_told(&session->client, turn);
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request_is_awaited(request); request = next) {
@@ -89,9 +88,9 @@ turns_join(const struct party *client, struct request *request)
 	const struct request *turn = NULL;
 	bool ending = pending_find(&client->turns, session_id, NAME_ID) != NULL, ended = false;
 
-	if (state_turns_running(client, session_id) > 0)
+	if (party_turns_running(client, session_id) > 0)
 		return;
-	while ((turn = state_next_turn(&client->pending, session_id, turn)) != NULL) {
+	while ((turn = party_next_turn(client, session_id, turn)) != NULL) {
 		ending |= turn->state == REQUEST_CANCELLING;
 		ended |= turn->state == REQUEST_ABANDONED;
 	}
@@ -101,19 +100,19 @@ turns_join(const struct party *client, struct request *request)
 }
 
 void
-turns_renew(struct pending *prompts, struct id session_id)
+turns_renew(const struct party *client, struct id session_id)
 {
 	struct request *turn = NULL;
 
-	while ((turn = state_next_turn(prompts, session_id, turn)) != NULL)
+	while ((turn = party_next_turn(client, session_id, turn)) != NULL)
 		turn->superseded = true;
 }
 
 struct request *
 turns_silenced(const struct message *update, struct id session_id)
 {
-	const struct pending *prompts = &update->reader->pending;
-	struct request *turn = state_next_turn(prompts, session_id, NULL);
+	const struct party *client = update->reader;
+	struct request *turn = party_next_turn(client, session_id, NULL);
 
 	/* v2: a turn ends only when the agent says so. */
 	if (request_is_awaited(turn) || runs_on(update->outlet->handshake) ||
@@ -122,7 +121,7 @@ turns_silenced(const struct message *update, struct id session_id)
 	    dialect_ends_task(message_value(update, SCAN_UPDATE_STATUS)))
 		return NULL;
 	while (turn != NULL && turn->superseded)
-		turn = state_next_turn(prompts, session_id, turn);
+		turn = party_next_turn(client, session_id, turn);
 	return turn;
 }
 
@@ -145,11 +144,11 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 		message->urgent = true;
 	else if (turn != NULL)
 		*moot = WHY_REPEATED_CANCEL;
-	for (turn = state_next_turn(&session->client.pending, session_id, NULL); turn != NULL;
+	for (turn = party_next_turn(&session->client, session_id, NULL); turn != NULL;
 	     turn = next) {
 		enum request_state state = request_state(turn);
 
-		next = state_next_turn(&session->client.pending, session_id, turn);
+		next = party_next_turn(&session->client, session_id, turn);
 		message->urgent |= state != REQUEST_QUEUED && !turn->told;
 		if (state == REQUEST_CANCELLING)
 			*moot = WHY_REPEATED_CANCEL;
@@ -176,11 +175,11 @@ forward(struct message *message, enum why why)
 			message->outlet->handshake->front = message->start + 1;
 		pass_on(message, why);
 	} else {
-		compose_json(state_scratch(message->outlet), COMPOSE_TURN_CANCEL,
+		compose_json(outlet_scratch(message->outlet), COMPOSE_TURN_CANCEL,
 		    message->outlet->handshake->dialect->turn_cancel,
 		    message_value(message, SCAN_SESSION_ID));
 		pass_take(message, why);
-		state_overtake(message->outlet, SIDE_CLIENT);
+		outlet_overtake(message->outlet, SIDE_CLIENT);
 	}
 }
 
@@ -191,9 +190,9 @@ turns_cancelled(struct session *session, struct message *message)
 	const struct request *last = cancel_all(session, message, &moot);
 
 	if (message->kind == MESSAGE_REQUEST) {
-		state_note_message(SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
+		outlet_note_message(SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
 		reply_result(&session->outlet, SIDE_CLIENT, message->id.text, SPAN("null"));
-		state_count(message, TALLY_ANSWERED, WHY_REPAIRED);
+		outlet_count(message, TALLY_ANSWERED, WHY_REPAIRED);
 	}
 	forward(message, message->urgent ? WHY_CANCEL_FORWARDED : moot);
 	if (last != NULL && message->batch == NULL)
@@ -212,7 +211,7 @@ turns_note_work(struct party *client, struct id session_id, bool idle)
 	 * was at work.
 	 */
 	if (!idle && runs_on(client->outlet->handshake) && running == NULL &&
-	    state_next_turn(&client->pending, session_id, NULL) == NULL)
+	    party_next_turn(client, session_id, NULL) == NULL)
 		run(&client->turns, session_id, false);
 	else if (idle && running != NULL)
 		pending_remove(running);
@@ -232,7 +231,7 @@ turns_lost(struct party *client, bool last)
 
 		action.method = span_of(update);
 		action.name = unescaped(turn->id.text, plain, sizeof(plain));
-		compose_json(state_scratch(outlet),
+		compose_json(outlet_scratch(outlet),
 		    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"sessionId\":%b,\"update\":{\"sessionUpdate\":\"state_update\","
 		    "\"state\":\"idle\",\"stopReason\":",
 		    update, turn->id.text);
@@ -241,7 +240,7 @@ turns_lost(struct party *client, bool last)
 			"\"cancelled\"}}}" :
 			"\"error\",\"error\":{\"code\":%d,\"message\":\"canceld: the turn was lost with the agent\"}}}}",
 		    (int64_t)outlet->handshake->dialect->failure_code);
-		state_answer(outlet, SIDE_SERVER);
+		outlet_answer(outlet, SIDE_SERVER);
 		journal_tell(outlet->journal, &action);
 	}
 	pending_clear(&client->turns);

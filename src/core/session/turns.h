@@ -23,7 +23,7 @@ void turns_join(const struct party *client, struct request *request);
  * The session has a new prompt, or is opened again: what the agent says from now on belongs to no
  * former turn.
  */
-void turns_renew(struct pending *prompts, struct id session_id);
+void turns_renew(const struct party *client, struct id session_id);
 
 /* The turn, ended by canceld, to which this late session/update belongs; or NULL. */
 struct request *turns_silenced(const struct message *update, struct id session_id);
