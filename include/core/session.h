@@ -11,12 +11,11 @@
  *            │                      ├─ tasks that its requests became, by id
  *            │                      ├─ marks: how its last requests ended
  *            │                      ├─ questions: what canceld asks in its place, by minted id
- *            │                      │    and of the client alone:
- *            │                      ├─ acks: each $/canceld/cancel that is not answered, by the
- *            │                      │    request that it names
- *            │                      ├─ turns (ACP v2), by the id of their session
- *            │                      └─ records: messages that a new server must be told, by method
- *            │                           and what they are about; ACP sessions that are lost, by id
+ *            │                      └─ acks, of the client alone: each $/canceld/cancel that is not
+ *            │                           answered, by the request that it names
+ *            ├─ turns (ACP v2) of the client's, by the id of their session
+ *            ├─ records: messages of the client's that a new server must be told, by method and
+ *            │    what they are about; ACP sessions that are lost, by id
  *            ├─ a handshake: what is spoken
  *            ├─ the server: what can be sent to it now, and how its last process ended
  *            ├─ an outlet: what canceld itself says, into the lanes and the journal

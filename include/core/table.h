@@ -169,7 +169,7 @@ struct request {
 
 _Static_assert(sizeof(struct request) <= 560, "what few requests have stands apart");
 
-struct pending {        /* zeroed: empty, of requests of the client's without deadlines */
+struct pending {
 	enum side from; /* the requester */
 	const struct clocks *clocks;
 	const struct lane *lane; /* set at will: in which they travel; NULL: they are no messages */

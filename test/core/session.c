@@ -629,9 +629,9 @@ TEST(records_take_their_own_size)
 	    SPAN(
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"f:/1\"}}\n"));
 	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
-	ck_assert_uint_eq(session->client.records.count, 1);
-	ck_assert_uint_eq(session->client.records.list[0].text.cap, session->client.records.bytes);
-	ck_assert_uint_eq(session->client.records.list[0].name.cap, strlen("f:/1"));
+	ck_assert_uint_eq(session->records.count, 1);
+	ck_assert_uint_eq(session->records.list[0].text.cap, session->records.bytes);
+	ck_assert_uint_eq(session->records.list[0].name.cap, strlen("f:/1"));
 }
 
 /* An agent that can open a session again, behind a canceld that starts it again. */
@@ -674,7 +674,7 @@ TEST(so_many_sessions_of_an_agent_are_opened_again)
 		open_sessions(i, i + 1);
 	}
 	ck_assert_uint_eq(session->journal.counts[WHY_UNRECORDED], 1);
-	ck_assert_uint_eq(session->client.records.count, 1 + LIMIT_REOPENED);
+	ck_assert_uint_eq(session->records.count, 1 + LIMIT_REOPENED);
 }
 
 /* A new agent answers all that it is asked, and opens only the session with this id again. */
@@ -705,11 +705,11 @@ TEST(the_sessions_that_no_agent_has_opened_are_bounded)
 	begin_with_agent();
 	open_sessions(0, LIMIT_REOPENED);
 	replace_agent(SPAN("\"s0\""));
-	ck_assert_uint_eq(session->client.records.lost.count, LIMIT_REOPENED - 1);
+	ck_assert_uint_eq(session->records.lost.count, LIMIT_REOPENED - 1);
 	open_sessions(LIMIT_REOPENED, LIMIT_REOPENED + 2);
 	replace_agent(SPAN("\"s65\""));
-	ck_assert_uint_eq(session->client.records.lost.count, LIMIT_REOPENED);
-	ck_assert(id_equal(session->client.records.lost.oldest->id.text, SPAN("\"s2\"")));
+	ck_assert_uint_eq(session->records.lost.count, LIMIT_REOPENED);
+	ck_assert(id_equal(session->records.lost.oldest->id.text, SPAN("\"s2\"")));
 }
 
 /* Requests under one id, of which a person means the older one. */
@@ -839,7 +839,7 @@ TEST(the_turns_of_agents_are_bounded)
 	for (int i = 0; i < LIMIT_TURNS + 2; i++)
 		say_with(SIDE_SERVER, update, i, running);
 	ck_assert(session_turn_runs(session));
-	ck_assert_uint_eq(session->client.turns.count, LIMIT_TURNS);
+	ck_assert_uint_eq(session->turns.count, LIMIT_TURNS);
 }
 
 /* Also requests that canceld cannot track are asked, until they are written. */

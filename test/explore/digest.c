@@ -318,9 +318,9 @@ put_pending(struct digest *digest, const struct pending *it)
 
 #define PARTY(ONE, MANY, STRUCTS) \
 	ONE(side, number) ONE(lane, apart) ONE(frame, apart) ONE(other, derived) \
-	ONE(outlet, derived) ONE(pending, apart) \
-	ONE(tasks, apart) ONE(acks, apart) ONE(marks, apart) ONE(turns, apart) \
-	ONE(records, apart) ONE(questions, apart) ONE(heard, apart) \
+	ONE(outlet, derived) ONE(edits, derived) ONE(turns, derived) \
+	ONE(records, derived) ONE(pending, apart) ONE(tasks, apart) ONE(acks, apart) \
+	ONE(marks, apart) ONE(questions, apart) ONE(heard, apart) \
 	MANY(asked, number) ONE(spoke, number) ONE(needs_jsonrpc, number) \
 	ONE(ended, number) ONE(leaving, number) ONE(left, number) ONE(untracked, apart) \
 	ONE(skipping, number) ONE(answers, number) ONE(asks, number) \
@@ -439,9 +439,7 @@ put_party(struct digest *digest, const struct party *it)
 	put_pending(digest, &it->pending);
 	put_pending(digest, &it->tasks);
 	put_pending(digest, &it->questions);
-	put_pending(digest, &it->turns);
 	put_acks(digest, it);
-	put_records(digest, &it->records);
 	/*
 	 * With a request that cannot be tracked, a deaf server is waited for: see
 	 * session_server_owes.
@@ -491,12 +489,12 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(journal, derived) ONE(handshake, derived) ONE(server, derived) ONE(config, derived) \
 	MANY(lanes, derived) ONE(minted, number) \
 	/* empty between two calls */ \
-	ONE(edits, derived) ONE(fault, derived) ONE(words, derived) ONE(scratch, derived)
+	ONE(fault, derived) ONE(words, derived) ONE(scratch, derived)
 
 #define SESSION(ONE, MANY, STRUCTS) \
 	ONE(journal, apart) ONE(handshake, apart) ONE(server, apart) ONE(outlet, apart) \
 	STRUCTS(party, party) \
-	ONE(config, derived) /* the world's */ \
+	ONE(turns, apart) ONE(records, apart) ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
 	ONE(probe, apart) ONE(places, apart) ONE(place_count, number) \
 	ONE(waiting, number)
@@ -593,6 +591,8 @@ digest_session(const struct session *it, struct buf *out)
 	put_journal(digest, &it->journal);
 	put_handshake(digest, &it->handshake);
 	put_server(digest, &it->server);
+	put_pending(digest, &it->turns);
+	put_records(digest, &it->records);
 	put_outlet(digest, &it->outlet);
 	put_clocks(digest, &it->clocks);
 	put_probe(digest, &it->probe);

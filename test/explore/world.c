@@ -626,7 +626,7 @@ world_silence(struct play *play)
 		if (lane_size(party->lane) > 0)
 			world_blame(play, "4: all have left, and a lane has bytes");
 	}
-	if (play->session->client.turns.count > 0 || play->session->client.acks != NULL)
+	if (play->session->turns.count > 0 || play->session->client.acks != NULL)
 		world_blame(play, "4: all have left, and turns or acknowledgements are kept");
 }
 

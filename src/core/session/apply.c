@@ -193,7 +193,7 @@ note_end(struct party *requester, struct request *request, unsigned steps, enum 
 	    steps & DECIDE_COMPLETED     ? OUTCOME_COMPLETED :
 		steps & DECIDE_CONFIRMED ? OUTCOME_CONFIRMED :
 					   OUTCOME_CANCELLED);
-	records_end(&requester->records, request);
+	records_end(requester->records, request);
 }
 
 static void

@@ -91,7 +91,7 @@ interpret(struct message *message, struct party *writer, bool needs_jsonrpc)
 	message->text = scan->text;
 	message->word = WHY_RELAYED;
 	message->scan = scan;
-	message->edits = &writer->outlet->edits;
+	message->edits = &writer->edits;
 	message->outlet = writer->outlet;
 	if (message->from == SIDE_SERVER && scan->fault == SCAN_BROKEN) {
 		message->broken_at = scan->fault_offset + 1;

@@ -16,8 +16,7 @@ struct outlet {
 	struct server *server;
 	const struct session_config *config;
 	struct lane *lanes[2]; /* by the side that writes them */
-	uint32_t minted;       /* how many ids were minted */
-	struct edits edits;
+	uint32_t minted;       /* how many ids it has made up, for either side */
 	/* what is wrong with the frame at hand, or a person's reason, for the log and the error */
 	struct buf fault;
 	struct buf words;   /* for a text or an id that is being composed */

@@ -95,7 +95,7 @@ party_next_turn(const struct party *client, struct id session_id, const struct r
 size_t
 party_turns_running(const struct party *client, struct id session_id)
 {
-	const struct request *running = pending_find(&client->turns, session_id, NAME_ID),
+	const struct request *running = pending_find(client->turns, session_id, NAME_ID),
 			     *turn = NULL;
 	size_t count = running != NULL && running->state == REQUEST_WAITING;
 

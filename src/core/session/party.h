@@ -20,16 +20,13 @@ struct party {
 	struct frame frame;  /* the one at lane->decided */
 	struct party *other; /* the other side */
 	struct outlet *outlet;
+	struct edits edits;    /* of the message at lane->decided */
+	struct pending *turns; /* the client's, as the records: see struct session */
+	struct records *records;
 	struct pending pending;
 	struct pending tasks; /* which its requests became */
 	struct ack *acks; /* the client's, owned: wait for one of these to end; the oldest first */
 	struct buf marks; /* acks.c: how its last requests ended, by hashes of ids and tokens */
-	/*
-	 * ACP v2, the client's: by id, sessions whose prompt was answered and runs; CANCELLING:
-	 * told
-	 */
-	struct pending turns;
-	struct records records; /* the client's */
 	/* what canceld asks in its place: WAITING, with a cap as deadline */
 	struct pending questions;
 	msec_t heard;  /* steady time of its last bytes */

@@ -80,7 +80,7 @@ is_changed(struct span options, struct span params)
 bool
 records_update(const struct message *message, bool forget)
 {
-	struct records *records = &message->reader->records;
+	struct records *records = message->reader->records;
 	struct span session_id = message_value(message, SCAN_SESSION_ID), update, now;
 	bool changed = false;
 
@@ -143,7 +143,7 @@ forget_lost(const struct records *records, struct id session_id)
 bool
 records_keep(const struct message *message, struct request *request)
 {
-	struct records *records = &message->writer->records;
+	struct records *records = message->writer->records;
 	bool named = request->row->name_field == SCAN_TEXT || request->name.len > 0;
 
 	if (request->traits & METHOD_LOAD)
@@ -160,7 +160,7 @@ records_keep(const struct message *message, struct request *request)
 bool
 records_keep_opened(const struct message *message)
 {
-	struct records *records = &message->writer->records;
+	struct records *records = message->writer->records;
 	bool kept;
 
 	records->bytes -= records->opened.len;
@@ -220,7 +220,7 @@ reopen(struct party *client, struct buf *text, struct span session_id)
 		compose_json(out, ",");
 	compose_json(out, "%b}",
 	    span_part(scan.text, from, scan_value(&scan, SCAN_PARAMS)->end - from));
-	client->records.bytes += out->len - text->len;
+	client->records->bytes += out->len - text->len;
 	buf_set(text, buf_span(out));
 	return dialect_method(client->outlet->handshake->dialect, span_of(method));
 }
@@ -228,7 +228,7 @@ reopen(struct party *client, struct buf *text, struct span session_id)
 void
 records_grant(const struct message *message, struct request *request)
 {
-	struct records *records = &message->reader->records;
+	struct records *records = message->reader->records;
 	struct span session_id = session_of(message, request);
 	const struct method *row = request->row;
 	unsigned traits = request->traits;

@@ -286,11 +286,11 @@ session_cannot_restart(const struct session *session)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
 	if (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered)
 		return "no session was open";
-	if (session->client.records.overflow)
+	if (session->records.overflow)
 		return "initialize was too long to be kept";
 	if (handshake->dialect->resume == NULL || session->config.stateless)
 		return NULL;
-	if (session->client.records.unopened)
+	if (session->records.unopened)
 		return "the new agent did not open the session again";
 	return handshake->reopen != NULL ?
 	    NULL :
@@ -407,8 +407,8 @@ static void
 send_records(struct party *client, enum server_life stage, unsigned trait)
 {
 	server_enter(client->outlet->server, stage);
-	for (size_t i = 0; i < client->records.count; i++) {
-		const struct record *record = &client->records.list[i];
+	for (size_t i = 0; i < client->records->count; i++) {
+		const struct record *record = &client->records->list[i];
 		struct request *question;
 
 		if (!(record->row->traits & trait) || record->open)
@@ -473,7 +473,7 @@ send_settings(struct party *client)
 {
 	send_records(client, SERVER_SETTINGS, METHOD_SETTING);
 	if (client->outlet->handshake->reopen == client->outlet->handshake->dialect->load &&
-	    records_find(&client->records, METHOD_SESSION, SPAN_NONE) != NULL)
+	    records_find(client->records, METHOD_SESSION, SPAN_NONE) != NULL)
 		outlet_send(client->outlet, SIDE_CLIENT, WHY_PROBE_SENT,
 		    ask(client, METHOD_UNKNOWN_TO_ALL, SPAN_NONE, TIME_PROBE), SPAN_NONE);
 }
@@ -485,7 +485,7 @@ send_settings(struct party *client)
 static void
 go_on(struct party *client)
 {
-	const struct records *records = &client->records;
+	const struct records *records = client->records;
 	bool wanting = false;
 
 	for (size_t i = 0; i < records->count; i++)
@@ -510,10 +510,11 @@ replay(struct party *client)
 	struct outlet *outlet = client->outlet;
 	enum server_life life;
 
+	assert(outlet->server->life != SERVER_OPEN);
 	while (server_is_replaying(outlet->server) && client->questions.count == 0) {
 		life = outlet->server->life;
-		if (life == SERVER_HANDSHAKE && client->records.opened.len > 0) {
-			send_again(outlet, buf_span(&client->records.opened), NULL);
+		if (life == SERVER_HANDSHAKE && client->records->opened.len > 0) {
+			send_again(outlet, buf_span(&client->records->opened), NULL);
 			/* else a message shows the era: it is not sent again, but may still wait */
 			if (outlet->handshake->era != ERA_MODERN)
 				outlet->handshake->front = 0;
@@ -539,9 +540,9 @@ session_server_back(struct session *session)
 {
 	struct party *client = &session->client;
 
-	for (size_t i = 0; i < client->records.count; i++)
-		client->records.list[i].open = false;
-	if (client->records.unkept && !session->config.restarts)
+	for (size_t i = 0; i < client->records->count; i++)
+		client->records->list[i].open = false;
+	if (client->records->unkept && !session->config.restarts)
 		outlet_note(&session->outlet, SIDE_SERVER, WHY_UNRECORDED, NULL, SPAN_NONE);
 	send_records(client, SERVER_HANDSHAKE, METHOD_HANDSHAKE);
 	replay(client);
@@ -616,7 +617,7 @@ report_refusal(const struct request *question, const struct message *message)
 static void
 lose_session(struct party *client, const struct request *question)
 {
-	struct records *records = &client->records;
+	struct records *records = client->records;
 
 	if (records->lost.count == LIMIT_REOPENED)
 		pending_remove(records->lost.oldest);
@@ -638,8 +639,8 @@ give_up(struct party *client, struct request *question)
 {
 	bool goes_on = false;
 
-	for (size_t i = 0; i < client->records.count; i++)
-		goes_on |= client->records.list[i].open;
+	for (size_t i = 0; i < client->records->count; i++)
+		goes_on |= client->records->list[i].open;
 	refuse_replay(client->outlet, question, SPAN("it did not answer"));
 	if (!goes_on) {
 		server_enter(client->outlet->server, SERVER_STUCK);
@@ -656,9 +657,9 @@ session_answered(struct party *client, const struct request *question,
     const struct message *message)
 {
 	if (message_grants(message)) {
-		records_find(&client->records, METHOD_SESSION, question->token.text)->open = true;
+		records_find(client->records, METHOD_SESSION, question->token.text)->open = true;
 	} else if (client->outlet->server->logged_in ||
-	    records_find(&client->records, METHOD_LOGIN, SPAN_NONE) == NULL ||
+	    records_find(client->records, METHOD_LOGIN, SPAN_NONE) == NULL ||
 	    !span_is(message_value(message, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
 		report_refusal(question, message);
 		lose_session(client, question);
@@ -723,9 +724,9 @@ recovery_is_history(const struct message *message)
 		return server_is_replaying(message->outlet->server) &&
 		    records_update(message, false);
 	return pending_find(&message->reader->questions, id, NAME_TOKEN) != NULL ||
-	    pending_find(&message->reader->records.lost, id, NAME_ID) != NULL ||
+	    pending_find(&message->reader->records->lost, id, NAME_ID) != NULL ||
 	    (server_is_replaying(message->outlet->server) &&
-		records_find(&message->reader->records, METHOD_SESSION, id.text) != NULL);
+		records_find(message->reader->records, METHOD_SESSION, id.text) != NULL);
 }
 
 void

@@ -123,10 +123,10 @@ ending_of(const struct party *requester, const struct request *request, enum why
 	if (why == WHY_SERVER_LOST && requester->outlet->server->dismissed)
 		return &dismissed;
 	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) &&
-	    records_find(&requester->records, METHOD_SESSION, request->token.text) != NULL)
+	    records_find(requester->records, METHOD_SESSION, request->token.text) != NULL)
 		return &interrupted;
 	if (why == WHY_SERVER_GONE &&
-	    pending_find(&requester->records.lost, request->token, NAME_ID) != NULL)
+	    pending_find(&requester->records->lost, request->token, NAME_ID) != NULL)
 		return &unopened;
 	return &endings[why];
 }

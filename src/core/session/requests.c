@@ -54,7 +54,7 @@ decline_lost(struct session *session)
 	const struct request *lost;
 	struct request *turn;
 
-	each_request (lost, &session->client.records.lost)
+	each_request (lost, &session->records.lost)
 		while (
 		    request_is_awaited(turn = party_next_turn(&session->client, lost->id, NULL))) {
 			buf_set(&session->outlet.fault, lost->shown);

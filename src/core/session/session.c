@@ -37,6 +37,8 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->probe.server = &session->server;
 	session->probe.outlet = &session->outlet;
 	pending_init(&session->probe.cause, SIDE_CLIENT, &session->clocks);
+	pending_init(&session->turns, SIDE_CLIENT, &session->clocks);
+	pending_init(&session->records.lost, SIDE_CLIENT, &session->clocks);
 	parallel_begin(session);
 	each_side (side) {
 		struct party *party = &session->party[side];
@@ -44,6 +46,8 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		party->side = side;
 		party->other = &session->party[side_other(side)];
 		party->outlet = &session->outlet;
+		party->turns = &session->turns;
+		party->records = &session->records;
 		party->lane = session->outlet.lanes[side] = lane_new();
 		party->lane->mute = config->dry_run;
 		pending_init(&party->pending, side, &session->clocks);
@@ -64,6 +68,8 @@ session_free(struct session *session)
 		struct party *party = &session->party[side];
 
 		lane_free(party->lane);
+		buf_free(&party->edits.list);
+		buf_free(&party->edits.texts);
 		pending_free(&party->pending);
 		buf_free(&party->kept);
 		pending_free(&party->tasks);
@@ -73,10 +79,10 @@ session_free(struct session *session)
 			free(ack);
 		}
 		buf_free(&party->marks);
-		pending_free(&party->turns);
-		records_free(&party->records);
 		pending_free(&party->questions);
 	}
+	pending_free(&session->turns);
+	records_free(&session->records);
 	parallel_end(session);
 	buf_free(&session->outlet.fault);
 	buf_free(&session->outlet.words);
@@ -85,8 +91,6 @@ session_free(struct session *session)
 	buf_free(&session->handshake.version);
 	buf_free(&session->handshake.client);
 	buf_free(&session->handshake.logins);
-	buf_free(&session->outlet.edits.list);
-	buf_free(&session->outlet.edits.texts);
 	buf_free(&session->server.said);
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);
@@ -501,5 +505,5 @@ bool
 session_turn_runs(const struct session *session)
 {
 	return !server_takes_nothing(&session->server) &&
-	    session->client.turns.in_state[REQUEST_WAITING] > 0;
+	    session->turns.in_state[REQUEST_WAITING] > 0;
 }

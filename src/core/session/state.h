@@ -43,6 +43,10 @@ struct session {
 		};
 	};
 
+	/* ACP v2, the client's: by id, sessions whose prompt was answered and runs; CANCELLING:
+	 * told */
+	struct pending turns;
+	struct records records; /* the client's */
 	struct session_config config;
 	struct clocks clocks;
 	struct probe probe;

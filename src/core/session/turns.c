@@ -22,8 +22,7 @@ void
 turns_end(struct session *session, struct id session_id, bool by_client)
 {
 	const struct pending *asked = &session->server_party.pending;
-	struct request *turn = pending_find(&session->client.turns, session_id, NAME_ID), *request,
-		       *next;
+	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *request, *next;
 
 	if (turn != NULL)
 		pending_move(turn, REQUEST_CANCELLING);
@@ -74,7 +73,7 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 	    !scan_has(message->scan, SCAN_STOP_REASON);
 
 	if (begun)
-		run(&session->client.turns, request->token, request->told);
+		run(&session->turns, request->token, request->told);
 	if (apply(session, request, event, message))
 		turns_end(session, request->token, session->client.leaving);
 	if (begun)
@@ -86,7 +85,7 @@ turns_join(const struct party *client, struct request *request)
 {
 	struct id session_id = request->token;
 	const struct request *turn = NULL;
-	bool ending = pending_find(&client->turns, session_id, NAME_ID) != NULL, ended = false;
+	bool ending = pending_find(client->turns, session_id, NAME_ID) != NULL, ended = false;
 
 	if (party_turns_running(client, session_id) > 0)
 		return;
@@ -137,7 +136,7 @@ static const struct request *
 cancel_all(struct session *session, struct message *message, enum why *moot)
 {
 	struct id session_id = message_id(message, SCAN_SESSION_ID);
-	struct request *turn = pending_find(&session->client.turns, session_id, NAME_ID), *next,
+	struct request *turn = pending_find(&session->turns, session_id, NAME_ID), *next,
 		       *last = NULL;
 
 	if (turn != NULL && turn->state == REQUEST_WAITING)
@@ -204,7 +203,7 @@ turns_cancelled(struct session *session, struct message *message)
 void
 turns_note_work(struct party *client, struct id session_id, bool idle)
 {
-	struct request *running = pending_find(&client->turns, session_id, NAME_ID);
+	struct request *running = pending_find(client->turns, session_id, NAME_ID);
 
 	/*
 	 * Without a prompt, the agent has begun by itself, or the client has resumed a session that
@@ -212,7 +211,7 @@ turns_note_work(struct party *client, struct id session_id, bool idle)
 	 */
 	if (!idle && runs_on(client->outlet->handshake) && running == NULL &&
 	    party_next_turn(client, session_id, NULL) == NULL)
-		run(&client->turns, session_id, false);
+		run(client->turns, session_id, false);
 	else if (idle && running != NULL)
 		pending_remove(running);
 }
@@ -222,7 +221,7 @@ turns_lost(struct party *client, bool last)
 {
 	struct outlet *outlet = client->outlet;
 	const char *update = outlet->handshake->dialect->progress;
-	const struct request *turn = client->left ? NULL : client->turns.oldest;
+	const struct request *turn = client->left ? NULL : client->turns->oldest;
 	char plain[ID_MAX];
 
 	for (; turn != NULL; turn = turn->newer) {
@@ -243,7 +242,7 @@ turns_lost(struct party *client, bool last)
 		outlet_answer(outlet, SIDE_SERVER);
 		journal_tell(outlet->journal, &action);
 	}
-	pending_clear(&client->turns);
+	pending_clear(client->turns);
 }
 
 void
@@ -254,7 +253,7 @@ turns_left(struct session *session)
 
 	if (!client->left)
 		return;
-	each_request (turn, &client->turns)
+	each_request (turn, client->turns)
 		if (turn->state == REQUEST_WAITING && cancel_turns(client, NULL, turn->id))
 			turns_end(session, turn->id, true);
 	each_request (turn, &client->pending)
