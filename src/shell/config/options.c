@@ -476,8 +476,8 @@ print(int letter)
 		printf("canceld " CANCELD_VERSION "\n");
 	} else {
 		printf("%s", help_head);
-		for (int i = 0; i < ROWS; i++)
-			print_row(&options_rows[i]);
+		each_option (row)
+			print_row(row);
 		printf("%s", help_foot);
 	}
 	if ((ferror(stdout) || fflush(stdout) != 0) && errno != EPIPE) {
@@ -589,9 +589,10 @@ options_refuse(struct options *options, const char *format, ...)
 static const struct options_row *
 find_row(int option)
 {
-	for (int i = 0; i < ROWS; i++)
-		if (option == BY_NAME + i || (option != 0 && option == options_rows[i].letter))
-			return &options_rows[i];
+	each_option (row)
+		if (option == BY_NAME + (row - options_rows) ||
+		    (option != 0 && option == row->letter))
+			return row;
 	return NULL;
 }
 
@@ -645,23 +646,20 @@ apply(struct options *options, const struct options_row *row, const char *value)
 const struct options_row *
 options_key(const char *key)
 {
-	const struct options_row *row = options_rows;
-
-	while (row->help != NULL && (row->name == NULL || strcmp(row->name, key) != 0))
-		row++;
 	/* A file names no other file, and does not decide that messages are written down. */
-	return row->help == NULL || row->set == NULL || row->at == AT(config) ||
-		row->at == AT(log.payload) ?
-	    NULL :
-	    row;
+	each_option (row)
+		if (row->name != NULL && strcmp(row->name, key) == 0 && row->set != NULL &&
+		    row->at != AT(config) && row->at != AT(log.payload))
+			return row;
+	return NULL;
 }
 
 bool
 options_given(const struct options *options, const struct options_row *row)
 {
 	/* -v and -q set what --log-level sets. */
-	for (int i = 0; i < ROWS; i++)
-		if (options->given[i] && options_rows[i].at == row->at)
+	each_option (other)
+		if (options->given[other - options_rows] && other->at == row->at)
 			return true;
 	return false;
 }
@@ -722,16 +720,15 @@ list_options(char letters[2 + 3 * ROWS + 1], struct option table[ROWS + 1])
 	static const char *const colons[] = { "", ":", "::" }; /* by argument_of */
 	char *end = stpcpy(letters, "+:");
 
-	for (int i = 0; i < ROWS; i++) {
-		const struct options_row *row = &options_rows[i];
-
+	each_option (row) {
 		if (row->letter != 0) {
 			*end++ = (char)row->letter;
 			end = stpcpy(end, colons[argument_of(row)]);
 		}
 		if (row->name != NULL)
 			*table++ = (struct option){ row->name, argument_of(row), NULL,
-				row->letter != 0 ? row->letter : BY_NAME + i };
+				row->letter != 0 ? row->letter :
+						   BY_NAME + (int)(row - options_rows) };
 	}
 	*table = (struct option){ 0 };
 }
