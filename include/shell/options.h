@@ -151,8 +151,8 @@ void configfile_report(struct options *options, struct log *log);
 /*
  * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now
  * on, a new level of the log counts at once. Returns
- * {"changed":[..],"at_next_start":[..],"refused":[..],"unfit":[..]}: the keys whose values differ
- * from those in force, the faults and the sections that do not fit; the caller owns it. NULL: the
- * whole file is refused, as its only fault tells.
+ * {"changed":[..],"at_next_start":[..],"refused":[..],"unfit":[..],"file":..}: the keys whose
+ * values differ from those in force, the faults, the sections that do not fit, and the file's path;
+ * the caller owns it. NULL: the whole file is refused, as its only fault tells.
  */
 json_t *configfile_reload(struct options *options, struct log *log);

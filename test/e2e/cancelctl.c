@@ -526,7 +526,7 @@ TEST(the_level_of_the_log_is_changed)
 	run_expect_shell(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
 	run_expect_shell(run, "$C reload logs", 0,
 	    "]: command line -t echo=2h: was this meant? tools/call:echo=2h\nlogs[");
-	run_expect_shell(run, "$C reload logs", 0, "]: nothing changed\n");
+	run_expect_shell(run, "$C reload logs", 0, "config.json: nothing changed\n");
 	run_end(run);
 }
 
@@ -544,7 +544,8 @@ TEST(one_mistake_of_all_is_told_once)
 	    0, "1\n");
 	run_expect_shell(first, "$C reload -a", 1, ": tymeout: unknown key: it could be timeout\n");
 	ck_assert_ptr_nonnull(strstr(shell_output, "\ncancelctl: 2 of "));
-	run_expect_shell(first, "echo '{' >file; $C reload -a 2>&1 | grep -cE ': 2 of [0-9]+: '", 0,
+	run_expect_shell(first,
+	    "echo '{' >file; $C reload -a 2>&1 | grep -cE ': 2 of [0-9]+: /.*/file: line '", 0,
 	    "1\n");
 	run_end(first);
 	run_end(second);

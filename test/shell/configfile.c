@@ -671,6 +671,13 @@ static const struct {
 	{ "{\"timeout\":{\"*\":\"5s\",\"a\":\"1\"}}", 1, 5, 5, LEVEL_NOTICE, 2 },
 	{ "{\"timeout\":{\"b\":\"1\",\"b:c\":\"1\"},\"log-level\":\"error\"}", TIME_IDLE / 1000,
 	    TIME_IDLE / 1000, TIME_IDLE / 1000, LEVEL_ERROR, 1 },
+	/* Any of what is missing there may have been meant. */
+	{ "{\"tymeout\":{\"a\":\"7s\"}}", 1, 2, 3, LEVEL_ERROR, 0 },
+	{ "{\"log-levl\":\"error\",\"timeout\":{\"a\":\"7s\"}}", 7, TIME_IDLE / 1000,
+	    TIME_IDLE / 1000, LEVEL_ERROR, 1 },
+	{ "{\"log-levl\":0,\"timeout\":[],\"log-level\":\"notice\"}", 1, 2, 3, LEVEL_NOTICE, 1 },
+	{ "{\"servers\":{\"server\":{\"tymeout\":1},\"other\":[]}}", TIME_IDLE / 1000,
+	    TIME_IDLE / 1000, TIME_IDLE / 1000, LEVEL_NOTICE, 2 },
 	{ "{\"servers\":{\"server\":{\"timeout\":{\"a\":\"1\"},\"log-level\":\"decision\"}},"
 	  "\"timeout\":{\"*\":\"3s\"},\"log-level\":\"errror\"}",
 	    3, 3, 3, LEVEL_DECISION, 2 },
@@ -706,6 +713,46 @@ TESTS(a_mistake_at_a_reload_keeps_what_was_in_force, 0, COUNT(mistakes))
 	put("{}");
 	json_decref(configfile_reload(options, &log));
 	ck_assert_uint_eq(options->policy.count, 0);
+	options_free(options);
+	log_close(&log);
+}
+
+/* Each of them is no object of options for the server, or may mean another key. */
+static const char *const broken_sections[] = {
+	"{\"server\":{\"tymeout\":\"9s\",\"lock-level\":0}}",
+	"{\"server\":[]}",
+	"{\"s*\":false}",
+	"\"server\"",
+};
+
+TESTS(a_section_that_is_wrong_at_a_reload_stays_in_force, 0, COUNT(broken_sections))
+{
+	struct options *options;
+	struct log log = open_log();
+	char text[200];
+	json_t *result;
+
+	put("{\"servers\":{\"server\":{\"timeout\":{\"a\":\"1s\"},\"log-level\":\"error\"}}}");
+	options = parse_with_file("server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	log.config.level = options->log.level;
+	snprintf(text, sizeof(text),
+	    "{\"servers\":%s,\"timeout\":{\"b\":\"9s\"},\"log-level\":\"traffic\"}",
+	    broken_sections[_i]);
+	put(text);
+	for (int i = 0; i < 2; i++) {
+		result = configfile_reload(options, &log);
+		ck_assert_uint_ge(json_array_size(json_object_get(result, "refused")), 1);
+		json_decref(result);
+		ck_assert_int_eq(idle_of(options, SPAN("a")), 1000);
+		ck_assert_int_eq(idle_of(options, SPAN("b")), 9000);
+		ck_assert_int_eq(log.config.level, LEVEL_ERROR);
+	}
+	/* Without its section nothing is wrong. */
+	put("{\"timeout\":{\"b\":\"9s\"}}");
+	json_decref(configfile_reload(options, &log));
+	ck_assert_int_eq(idle_of(options, SPAN("a")), TIME_IDLE);
+	ck_assert_int_eq(log.config.level, LEVEL_NOTICE);
 	options_free(options);
 	log_close(&log);
 }

@@ -73,26 +73,29 @@ tell_level(struct buf *line, const json_t *result)
 	return CTL_YES;
 }
 
-static void
-append_names(struct buf *line, const char *head, const json_t *names)
+/* Whether there are any. */
+static bool
+append_names(struct buf *line, const char *head, const json_t *result, const char *key)
 {
+	const json_t *names = json_object_get(result, key);
 	json_t *name;
 	size_t i;
 
 	json_array_foreach (names, i, name)
 		compose_text(line, "%s %b", i == 0 ? head : ",", show_text(name));
+	return i > 0;
 }
 
 static int
 tell_reloaded(struct buf *line, const json_t *result)
 {
-	const json_t *changed = json_object_get(result, "changed"),
-		     *later = json_object_get(result, "at_next_start");
-	bool now = json_array_size(changed) > 0, then = json_array_size(later) > 0;
+	bool now, then;
 
-	append_names(line, "changed", changed);
-	compose_text(line, now && then ? "; " : now || then ? "" : "nothing changed");
-	append_names(line, "at the next start", later);
+	compose_text(line, "%b:", show_string(result, "file"));
+	now = append_names(line, " changed", result, "changed");
+	then = append_names(line, now ? "; at the next start" : " at the next start", result,
+	    "at_next_start");
+	compose_text(line, now || then ? "" : " nothing changed");
 	return CTL_YES;
 }
 

@@ -93,11 +93,18 @@ read_value(const struct options_row *row, const char *target, json_t *value)
 	return read;
 }
 
-/* Sets it the first time; later only what counts at once. */
+/*
+ * Unless something stronger says the same. Sets it the first time; later only what counts at once.
+ */
 static void
 put(const struct reading *it, const struct options_row *row, enum policy_source source,
     json_t *value)
 {
+	if (source == POLICY_SOURCES ||
+	    (!(row->traits & OPTION_RULE) &&
+		(json_array_size(json_object_get(it->said, row->name)) > 0 ||
+		    options_given(it->options, row))))
+		return;
 	json_array_append_new(json_object_get(it->said, row->name),
 	    json_pack("[i,O]", (int)source, value));
 	if (!json_is_false(value) &&
@@ -126,21 +133,16 @@ keep(const struct reading *it, const struct options_row *row, enum policy_source
 	}
 }
 
-/* What is right counts, unless something stronger says the same. */
 static bool
 take(struct reading *it, const struct options_row *row, enum policy_source source,
     const char *target, json_t *value)
 {
 	json_t *read = read_value(row, target, value);
-	bool counts = source != POLICY_SOURCES &&
-	    ((row->traits & OPTION_RULE) ||
-		(json_array_size(json_object_get(it->said, row->name)) == 0 &&
-		    !options_given(it->options, row)));
 	bool fine = options_check(it->fault, row, json_string_value(read));
 
-	if (counts && fine)
+	if (fine)
 		put(it, row, source, read);
-	else if (counts)
+	else
 		keep(it, row, source, target);
 	json_decref(read);
 	return fine;
@@ -175,7 +177,8 @@ end_key(struct reading *it, size_t path, bool fine)
 
 /*
  * Of a section, whose path stands in the fault, or of the top. source: POLICY_SOURCES: that is for
- * other servers.
+ * other servers. An unknown key may be any of those that are missing: what they said stays, as it
+ * does if there is something else in the place of the object.
  */
 static void
 read_keys(struct reading *it, json_t *object, enum policy_source source)
@@ -183,12 +186,14 @@ read_keys(struct reading *it, json_t *object, enum policy_source source)
 	size_t path = strlen(it->fault);
 	const char *key, *target;
 	json_t *value, *duration;
+	bool known = object == NULL || json_is_object(object);
 
 	json_object_foreach (object, key, value) {
 		const struct options_row *row = options_key(key);
 
 		if (path == 0 && strcmp(key, SERVERS) == 0)
 			continue;
+		known &= row != NULL;
 		if (row == NULL)
 			end_key(it, path, refuse_key(it, key, path == 0));
 		else if (!(row->traits & OPTION_RULE) || !json_is_object(value))
@@ -197,6 +202,9 @@ read_keys(struct reading *it, json_t *object, enum policy_source source)
 			json_object_foreach (value, target, duration)
 				end_key(it, path, take(it, row, source, target, duration));
 	}
+	each_option (row)
+		if (!known && json_object_get(object, row->name) == NULL)
+			keep(it, row, source, NULL);
 	it->fault[0] = '\0';
 }
 
@@ -231,8 +239,10 @@ read_sections(struct reading *it, json_t *servers)
 	const char *server = file->server, *pattern;
 	json_t *chosen = json_object_get(servers, server), *section;
 
-	if (servers != NULL && !json_is_object(servers))
+	if (servers != NULL && !json_is_object(servers)) {
 		end_key(it, 0, options_fault(it->fault, SERVERS ": want an object of servers"));
+		read_keys(it, servers, POLICY_SECTION);
+	}
 	json_object_foreach (servers, pattern, section) {
 		bool allowed = policy_allows(span_of(pattern));
 
@@ -388,6 +398,7 @@ configfile_reload(struct options *options, struct log *log)
 	buf_free(&names[1]);
 	json_object_set(file->in_force, SERVERS, json_object_get(next, SERVERS));
 	json_decref(next);
-	return json_pack("{s:o,s:o,s:O,s:O}", "changed", keys[true], "at_next_start", keys[false],
-	    "refused", file->faults, "unfit", json_object_get(file->in_force, SERVERS));
+	return json_pack("{s:o,s:o,s:O,s:O,s:o}", "changed", keys[true], "at_next_start",
+	    keys[false], "refused", file->faults, "unfit", json_object_get(file->in_force, SERVERS),
+	    "file", printable_json(span_of(options->config)));
 }

@@ -363,7 +363,7 @@ on_reload(struct call *call)
 	json_t *result = configfile_reload(control->options, control->log);
 
 	if (result == NULL)
-		refuse(call, CONTROL_REFUSED, "%s",
+		refuse(call, CONTROL_REFUSED, "%s: %s", control->options->config,
 		    json_string_value(json_array_get(control->options->file.faults, 0)));
 	else
 		json_object_set_new(result, "doubted", views_doubts(control, json_array()));
