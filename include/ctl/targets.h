@@ -64,7 +64,7 @@ void targets_find(struct targets *targets, msec_t limit);
 
 /*
  * Finds the canceld that `which` means; NULL: all. CTL_YES: targets has at least one, and each of
- * them has answered; otherwise writes the reason to stderr and returns the exit status. limit:
+ * them has answered; otherwise it has none: the reason is written to stderr. limit:
  * after so many ms it no longer waits for the others, which may have the same name, if one that is
  * meant has answered: TARGETS_LOOK, or CALL_LIMIT for a command that changes something.
  */

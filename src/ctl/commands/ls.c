@@ -18,7 +18,7 @@ list_requests(struct targets *targets, const char *which, int *status)
 	long long more = 0, taken = 0;
 
 	*status = targets_choose(targets, which, TARGETS_LOOK);
-	for (size_t i = 0; *status == CTL_YES && (target = targets_at(targets, i)) != NULL; i++) {
+	targets_each (target, targets) {
 		show_each (request, json_object_get(target->about, "requests"))
 			json_array_append_new(rows, target_with(target, request));
 		show_each (fault, json_object_get(target->about, "config"))

@@ -128,7 +128,7 @@ ctl_stats(int argc, char *argv[])
 
 	ctl_line(argc, argv, CTL_OPTIONS({ "json", 'j', &json }), 1, usage);
 	status = targets_choose(&targets, argv[optind], TARGETS_LOOK);
-	for (size_t i = 0; status == CTL_YES && (target = targets_at(&targets, i)) != NULL; i++)
+	targets_each (target, &targets)
 		if (json)
 			show_json(target->about);
 		else

@@ -109,7 +109,7 @@ watch_run(const struct watcher *watcher, const char *which)
 	struct targets targets = { .method = "list" };
 	int status = which != NULL ? targets_choose(&targets, which, TARGETS_LOOK) : CTL_YES;
 	json_t *params = json_pack("{s:s}", "level", watcher->level);
-	struct target *one = which != NULL && status == CTL_YES ? targets.list : NULL;
+	struct target *one = which != NULL ? targets.list : NULL;
 	msec_t now = monotonic_now(), next = now;
 
 	if (one != NULL && !target_ask(one, "watch", json_incref(params), now + CALL_LIMIT))

@@ -456,8 +456,8 @@ open_path(struct targets *targets, const char *path)
 	return ctl_tell(targets->list->status, "%s: %s", path, targets->list->fault);
 }
 
-int
-targets_choose(struct targets *targets, const char *which, msec_t limit)
+static int
+choose(struct targets *targets, const char *which, msec_t limit)
 {
 	msec_t end = monotonic_now() + CALL_LIMIT;
 	struct target *target;
@@ -485,16 +485,25 @@ targets_choose(struct targets *targets, const char *which, msec_t limit)
 }
 
 int
+targets_choose(struct targets *targets, const char *which, msec_t limit)
+{
+	int status = choose(targets, which, limit);
+
+	if (status != CTL_YES)
+		targets_free(targets);
+	return status;
+}
+
+int
 targets_ask(const char *which, const char *method, json_t *params,
     int (*each)(void *user, struct target *target, json_t *result), void *user)
 {
 	struct targets targets = { .method = "list" };
 	int status = targets_choose(&targets, which, CALL_LIMIT), one;
-	bool chosen = status == CTL_YES;
 	struct target *target;
 	json_t *result;
 
-	for (size_t i = 0; chosen && (target = targets_at(&targets, i)) != NULL; i++) {
+	targets_each (target, &targets) {
 		result = target_call(target, method, json_incref(params));
 		/* When all are asked, it is no error that one of them ends meanwhile. */
 		if (result != NULL || which != NULL || !target->gone) {
