@@ -52,7 +52,7 @@ struct targets {
 /*
  * Adds what is not in the list yet, connects to all that have no connection, and asks them, as far
  * as that is possible at once. A socket that is stale is removed; a directory that is not ours, or
- * that others may enter, is left out.
+ * that others may enter, is left out, and stderr says so.
  */
 void targets_look(struct targets *targets);
 
@@ -64,15 +64,15 @@ void targets_find(struct targets *targets, msec_t limit);
 
 /*
  * Finds the canceld that `which` means; NULL: all. CTL_YES: targets has at least one, and each of
- * them has answered; otherwise it has none: the reason is written to stderr. limit:
+ * them has answered; otherwise it has none, and stderr says why. Returns the exit status. limit:
  * after so many ms it no longer waits for the others, which may have the same name, if one that is
  * meant has answered: TARGETS_LOOK, or CALL_LIMIT for a command that changes something.
  */
 int targets_choose(struct targets *targets, const char *which, msec_t limit);
 
 /*
- * For use after targets_keep has left none: writes to stderr that no canceld has this name. Returns
- * the exit status.
+ * For use after targets_keep has left none: writes to stderr that no canceld has this name; NULL:
+ * that none is running. Returns the exit status.
  */
 int targets_tell_none(const struct targets *targets, const char *which);
 

@@ -52,7 +52,7 @@ ctl_ls(int argc, char *argv[])
 	targets.params = json_pack("{s:b}", "requests", !instances);
 	if (instances) {
 		targets_find(&targets, TARGETS_LOOK);
-		status = targets.count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
+		status = targets.count > 0 ? CTL_YES : targets_tell_none(&targets, NULL);
 		rows = targets_rows(&targets);
 	} else {
 		rows = list_requests(&targets, which, &status);

@@ -398,19 +398,18 @@ ctl_steer(int argc, char *argv[])
 		.rules = json_array(),
 		.unfit = json_object(),
 		.faults = json_object() };
-	bool now = false, cap = false, bare, sets, restarts;
+	bool now = false, cap = false, bare, sets;
 	json_t *params;
 	int status;
 
 	while (strcmp(argv[0], steering.order->name) != 0)
 		steering.order++;
 	sets = steering.order == orders;
-	restarts = steering.order->is_over == restart_is_over;
 	ctl_line(argc, argv,
 	    CTL_OPTIONS({ "json", 'j', &steering.json }, { "all", 'a', &steering.all },
-		{ sets           ? "now" :
-			restarts ? "force" :
-				   NULL,
+		{ sets                                             ? "now" :
+			steering.order->is_over == restart_is_over ? "force" :
+								     NULL,
 		    sets ? 'n' : 'f', sets ? &now : &steering.force },
 		{ sets ? "max-time" : NULL, 'T', &cap }, { "unset", 'u', &steering.unset }),
 	    steering.order->words, steering.order->usage);

@@ -116,10 +116,11 @@ watch_run(const struct watcher *watcher, const char *which)
 		status = target_tell(one);
 	targets.method = "watch";
 	targets.params = params;
-	if (which == NULL)
+	if (which == NULL) {
 		look(&targets);
-	if (which == NULL && targets.count == 0)
-		ctl_no("no canceld of this user is running; waiting for one");
+		if (targets.count == 0)
+			ctl_no("waiting for a canceld of this user");
+	}
 	for (; status == CTL_YES && show_flush() == 0 && (one == NULL || one->fd >= 0);
 	     now = monotonic_now()) {
 		if (now >= next) {

@@ -135,6 +135,9 @@ struct table {
 	struct buf *texts; /* of all columns of each line */
 };
 
+#define each_column(i, table) \
+	for (size_t i = 0; (i) < (table)->width; (i)++) /* NOLINT: it declares */
+
 static struct span
 text_at(const struct table *table, size_t line, size_t column)
 {
@@ -155,7 +158,7 @@ write_texts(struct table *table, size_t line)
 	const struct column *columns = table->columns;
 	struct buf text = { 0 }, shown = { 0 };
 
-	for (size_t i = 0; i < table->width; i++) {
+	each_column (i, table) {
 		buf_clear(&text);
 		buf_clear(&shown);
 		if (line == 0)
@@ -174,7 +177,7 @@ write_texts(struct table *table, size_t line)
 static void
 leave_out(struct table *table)
 {
-	for (size_t i = 0; i < table->width; i++) {
+	each_column (i, table) {
 		size_t line = 1;
 
 		while (line < table->lines && span_is(text_at(table, line, i), "-"))
@@ -277,7 +280,7 @@ line_cells(const struct table *table, size_t cells)
 {
 	size_t sum = 0;
 
-	for (size_t i = 0; i < table->width; i++)
+	each_column (i, table)
 		sum += table->widths[i] > 0 ? (sum > 0 ? GAP : 0) + least(table, i, cells) : 0;
 	return sum;
 }
@@ -305,7 +308,7 @@ next_to_go(const struct table *table)
 	size_t next = table->width;
 	int rank = 0;
 
-	for (size_t i = 0; i < table->width; i++)
+	each_column (i, table)
 		if (table->widths[i] > 0 && table->columns[i].rank > rank) {
 			rank = table->columns[i].rank;
 			next = i;
@@ -343,7 +346,7 @@ fit_widths(struct table *table, size_t cells)
 	while (line_cells(table, SIZE_MAX) > cells) {
 		size_t widest = table->width;
 
-		for (size_t i = 0; i < table->width; i++)
+		each_column (i, table)
 			if (table->widths[i] > least(table, i, NARROWEST) &&
 			    (widest == table->width ||
 				table->widths[i] + (size_t)table->columns[i].rank >
@@ -400,7 +403,7 @@ table_write(const struct column *columns, const json_t *rows, size_t cells, stru
 	for (size_t line = 0; line < table.lines; line++)
 		write_texts(&table, line);
 	leave_out(&table);
-	for (size_t i = 0; i < table.width; i++) {
+	each_column (i, &table) {
 		table.shared[i] = count_shared(&table, i);
 		if (columns[i].role == COLUMN_APART)
 			table.apart[i] = width_apart(&table, i, cells);

@@ -261,18 +261,23 @@ add(struct targets *targets, const char *path, long pid)
 }
 
 /*
- * Adds the sockets of a directory. Their names are PID-RANDOM.sock. That we may not look into it is
- * told once.
+ * Adds the sockets of a directory. Their names are PID-RANDOM.sock. That it is there and not looked
+ * into is told once.
  */
 static void
 add_all(struct targets *targets, const char *directory)
 {
-	DIR *stream = home_is_private(directory) ? opendir(directory) : NULL;
 	char path[PLACE_DIRECTORY + NAME_MAX + 2];
 	const struct dirent *entry;
+	DIR *stream;
 
-	if (ctl_least == CTL_YES && access(directory, R_OK | X_OK) < 0 && errno == EACCES)
-		ctl_least = ctl_failed("%s: %s", directory, strerror(errno));
+	errno = EPERM;
+	stream = access(directory, R_OK | X_OK) == 0 && home_is_private(directory) ?
+	    opendir(directory) :
+	    NULL;
+	if (stream == NULL && errno != ENOENT && ctl_least == CTL_YES)
+		ctl_least = ctl_failed("%s: %s", directory,
+		    errno == EPERM ? "others may enter it; chmod 700" : strerror(errno));
 	if (stream == NULL)
 		return;
 	while ((entry = readdir(stream)) != NULL) {
@@ -400,13 +405,19 @@ targets_keep(struct targets *targets, const char *which)
 int
 targets_tell_none(const struct targets *targets, const char *which)
 {
+	const char *where = ctl_least == CTL_YES ? "" : " elsewhere";
+
+	if (which == NULL)
+		return ctl_no(
+		    "no canceld of this user is running%s; one with --control PATH is named by that PATH",
+		    where);
 	if (targets->silent != 0)
 		return ctl_failed(
 		    "no canceld that answers is called '%.100s'; canceld %ld does not answer and may be it",
 		    which, targets->silent);
 	return ctl_no(
-	    "no canceld is called '%.100s'%s; see cancelctl ls; one with --control PATH is named by that PATH",
-	    which, targets->near.told);
+	    "no canceld%s is called '%.100s'%s; see cancelctl ls; one with --control PATH is named by that PATH",
+	    where, which, targets->near.told);
 }
 
 json_t *
@@ -471,8 +482,7 @@ choose(struct targets *targets, const char *which, msec_t limit)
 	if (!met)
 		hear_all(targets, end);
 	if (targets->count == 0)
-		return ctl_no(
-		    "no canceld of this user is running; one with --control PATH is named by that PATH");
+		return targets_tell_none(targets, NULL);
 	if (which != NULL)
 		return choose_one(targets, which);
 	targets_each (target, targets) {

@@ -156,7 +156,7 @@ open_kept(const char *path, int *status, bool tells)
 	if (fd >= 0)
 		close(fd);
 	else if (errno != ENOENT)
-		*status = tells ? ctl_no("%.500s: %s", path, strerror(errno)) : CTL_NO;
+		*status = tells ? ctl_failed("%.500s: %s", path, strerror(errno)) : CTL_FAILED;
 	return NULL;
 }
 
@@ -180,7 +180,7 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 		for (int k = 2; k-- > 0;)
 			if (file[k] != NULL &&
 			    read_file(file[k], path[k], hear, user, tells) != CTL_YES)
-				status = CTL_NO;
+				status = CTL_FAILED;
 		memcpy(before, directory, sizeof(before));
 	}
 	return status;
