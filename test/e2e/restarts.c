@@ -142,6 +142,26 @@ TESTS(a_client_that_leaves_meanwhile_ends_the_session, 0, 2)
 	run_end(run);
 }
 
+/* The client has closed its stdin. With 1 all that it asked was given to the server that went. */
+TESTS(with_drain_another_server_answers_what_waits, 0, 2)
+{
+	struct run *run = run_session("-v -r -d --parallel 1", NULL);
+
+	run_call(run, "2", "stubborn", FOR_EVER);
+	run_expect_received(run, "\"id\":2,");
+	if (_i == 0)
+		run_call(run, "3", "echo", "{}");
+	run_close_in(run);
+	run_expect_logged(run, "INPUT_ENDED");
+	kill(process_child(run->pid, "demo-server"), SIGKILL);
+	run_expect_error(run, "2", CODE_INTERNAL, _i == 0 ? "server-restarted" : "server-exited");
+	if (_i == 0)
+		run_expect_result(run, "3");
+	run_expect_exit(run, _i == 0 ? 0 : 128 + SIGKILL);
+	ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), _i == 0 ? 2 : 1);
+	run_end(run);
+}
+
 TEST(without_r_it_is_told_how_to_keep_the_session)
 {
 	struct run *run = run_session("", "sh:\"$DEMO_SERVER\"; exit 0");

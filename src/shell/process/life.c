@@ -84,9 +84,12 @@ life_shares_group(const struct life *life)
 static bool
 needs_server(const struct life *life)
 {
-	if (life->client.state == CLIENT_DRAINING)
-		return session_outstanding(life->session, SIDE_CLIENT) > 0 &&
-		    port_queued(life->client.port) > 0;
+	struct request_view view = { 0 };
+
+	while (life->client.state == CLIENT_DRAINING &&
+	    session_next_request(life->session, SIDE_CLIENT, view.request, &view))
+		if (view.state == REQUEST_QUEUED)
+			return true;
 	return life->client.state == CLIENT_PRESENT;
 }
 
