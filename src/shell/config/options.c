@@ -628,9 +628,10 @@ apply(struct options *options, const struct options_row *row, const char *value)
 	/* The end of the options is no value of the last one. */
 	if (value != NULL && strcmp(value, "--") == 0 && argument_of(row) == required_argument)
 		value = NULL;
-	if (options_check(options->fault, row, value) &&
-	    options_set(options, row, POLICY_OPTION, value))
+	if (options_check(options->fault, row, value)) {
+		options_set(options, row, POLICY_OPTION, value);
 		return OPTIONS_RUN;
+	}
 	letters = value != NULL && row->letter != 0 && argument_of(row) == optional_argument &&
 	    find_row(value[0]) != NULL;
 	if (letters)

@@ -233,9 +233,9 @@ on_set(struct call *call)
 	if (row == NULL || row->traits != OPTION_DEADLINE)
 		return refuse(call, CONTROL_BAD_PARAMS,
 		    "want an option, timeout or max-time, and a rule");
-	if (!options_check(scratch.fault, row, rule) ||
-	    !options_set(&scratch, row, POLICY_SET, rule))
+	if (!options_check(scratch.fault, row, rule))
 		return refuse(call, CONTROL_BAD_PARAMS, "%s", scratch.fault);
+	options_set(&scratch, row, POLICY_SET, rule);
 	if (unset)
 		scratch.policy.rules->value = POLICY_UNSET;
 	done = session_set(control->session, scratch.policy.rules, in_flight, &changed);
@@ -255,7 +255,7 @@ on_set(struct call *call)
 static bool
 read_level(struct call *call, const char *name, enum why_level *level)
 {
-	if (json_unpack(call->params, "{s?s}", "level", &name) == 0 && name != NULL &&
+	if (json_unpack(call->params, "{s?s}", "level", &name) == 0 &&
 	    log_level_named(span_of(name), level))
 		return true;
 	refuse(call, CONTROL_BAD_PARAMS, "level: want error, notice, decision or traffic");
@@ -277,7 +277,7 @@ on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 
 		if ((int)why_level(why) > peer->level)
 			continue;
-		if (peer->lost > 0 || peer->closing || peer->out.len >= CONTROL_QUEUE) {
+		if (peer->lost > 0 || peer->out.len >= CONTROL_QUEUE) {
 			peer->lost++;
 			continue;
 		}

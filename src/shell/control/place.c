@@ -33,15 +33,12 @@ place_directory(int i, char path[PLACE_DIRECTORY])
 _Static_assert((size_t)PLACE_PATH <= sizeof(((struct sockaddr_un *)0)->sun_path),
     "every path fits");
 
-/* A new socket and its address; -1 with errno. */
+/* A new socket and the address of this path, of at most PLACE_PATH bytes; -1 with errno. */
 static int
 new_socket(const char *path, struct sockaddr_un *address)
 {
 	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (strlen(path) >= PLACE_PATH) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
+	assert(strlen(path) < PLACE_PATH);
 	memcpy(address->sun_path, path, strlen(path) + 1);
 	return system_socket(AF_UNIX);
 }

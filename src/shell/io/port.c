@@ -119,9 +119,7 @@ port_watch(struct port *port, bool writing)
 	 * there are both.
 	 */
 	descriptor_want(&port->out,
-	    writing && !port->out.ready && !port_is_closed(port) && port_backlog(port) > 0 ?
-		EV_WRITE :
-		0);
+	    writing && !port->out.ready && port_backlog(port) > 0 ? EV_WRITE : 0);
 	/* once ready, it stays readable, and watching it would wake the loop for ever */
 	descriptor_want(&port->reader, port->reader.ready ? 0 : EV_READ);
 }

@@ -274,8 +274,7 @@ detach(struct life *life)
 static bool
 wants_successor(const struct life *life)
 {
-	return (life->options->restarts > 0 || life->server->dismissed) && needs_server(life) &&
-	    !life->server->hung;
+	return (life->options->restarts > 0 || life->server->dismissed) && needs_server(life);
 }
 
 static bool
@@ -424,7 +423,7 @@ exited_in_order(const struct life *life)
 static bool
 may_rest(const struct life *life)
 {
-	if (!needs_server(life) || life->server->closed || life->server->hung)
+	if (!needs_server(life) || life->server->closed)
 		return false;
 	return session_ended_on_probe(life->session) ||
 	    (exited_in_order(life) && is_replaceable(life));
