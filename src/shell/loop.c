@@ -394,7 +394,7 @@ loop_run(struct options *options, struct log *log)
 
 	descriptor_loop = loop.ev = ev_loop_new(EVFLAG_AUTO);
 	if (loop.ev == NULL) {
-		log_failure(log, "cannot start an event loop", 0);
+		log_failure(log, "start an event loop", 0);
 		return STATUS_FAILED;
 	}
 	if (start(&loop) == 0) {

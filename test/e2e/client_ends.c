@@ -81,6 +81,20 @@ TEST(a_socket_shut_down_for_reading)
 	expect_noticed(run);
 }
 
+TEST(with_drain_a_socket_shut_down_for_reading)
+{
+	struct run *run =
+	    run_start(&(struct setup){ .wiring = WIRED_SOCKETS, .options = "-v --drain" });
+
+	run_handshake(run);
+	run_call(run, "2", "sleep", "{\"ms\":1000}");
+	run_hang(run, "3");
+	shutdown(run->to, SHUT_WR);
+	run_expect_logged(run, "INPUT_ENDED");
+	shutdown(run->from, SHUT_RD);
+	run_finish(run, 0);
+}
+
 /* How soon, times.c checks. */
 TESTS(a_server_that_ignores_the_end_is_killed, 0, 4)
 {
@@ -172,6 +186,45 @@ TEST(the_end_of_a_process_alone_is_told)
 	run_end(run);
 }
 
+static const char *output;
+
+static void
+ask_into_a_file(struct run *run, int full)
+{
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_until(run, process_has_text(output, "\"id\":1"), "there is no answer");
+	if (full)
+		run_fill(run);
+}
+
+/* All of it is seen at once; with 1 not the end of stdin, but that nobody can write there. */
+TESTS(the_end_of_a_process_and_of_its_pipe_is_the_clients, 0, 2)
+{
+	const char *log = path_of("log");
+	char options[500];
+	struct leak leak;
+	siginfo_t info;
+	pid_t canceld;
+
+	NEEDS(SYSTEM_SEES_CLIENT);
+	output = path_of("output");
+	file_write(output, "", 0600);
+	snprintf(options, sizeof(options), "-v -l %s", log);
+	leak = leak_start((struct setup){ .options = options,
+			      .command = "peer puppet",
+			      .out = output },
+	    false, ask_into_a_file, _i);
+	canceld = process_named(leak.client, "canceld");
+	ck_assert_int_gt(canceld, 1);
+	kill(canceld, SIGSTOP);
+	kill(leak.client, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)leak.client, &info, WEXITED | WNOWAIT), 0);
+	kill(canceld, SIGCONT);
+	leak_end(&leak);
+	ck_assert(process_has_text(log, "INPUT_ENDED"));
+	ck_assert(!process_has_text(log, "CLIENT_ENDED"));
+}
+
 /*
  * Its stdin cannot be looked at: it is another user's; /proc is mounted with hidepid=noaccess, with
  * hidepid=invisible; or it is not mounted. Where it can be, the end of this script is the client's:
@@ -253,6 +306,8 @@ enum interrupt {
 	TYPED_AND_SENT,
 	SENT,
 	IN_ANOTHER_GROUP,
+	DRAINING,
+	WITHOUT_A_CLIENT,
 	LAUNCHED_AND_TYPED,
 	LAUNCHED_AND_SENT,
 	INTERRUPTS
@@ -277,14 +332,16 @@ can_launch(void)
 }
 
 static struct run *
-start_in_terminal(enum interrupt how)
+start_in_terminal(enum interrupt how, const char *terminal)
 {
 	const char *npm = getenv("NPM");
 	char command[1024];
 
 	if (how < LAUNCHED_AND_TYPED)
 		return run_start(
-		    &(struct setup){ .options = "-v", .own_group = how == IN_ANOTHER_GROUP });
+		    &(struct setup){ .options = how == DRAINING ? "-v -d" : "-v -D mcp",
+			.in = how == WITHOUT_A_CLIENT ? terminal : NULL,
+			.own_group = how == IN_ANOTHER_GROUP });
 	snprintf(command, sizeof(command),
 	    "/usr/bin/env node -r %s/beside.js %s/bin/canceld.js -v -- %s", npm, npm,
 	    getenv("DEMO_SERVER"));
@@ -312,6 +369,7 @@ static void
 use_terminal(enum interrupt how)
 {
 	bool launched = how >= LAUNCHED_AND_TYPED, sent = how == SENT || how == LAUNCHED_AND_SENT;
+	bool meant = sent || (how >= IN_ANOTHER_GROUP && how <= WITHOUT_A_CLIENT);
 	int terminal = open_terminal(false), own;
 	struct run *run;
 	pid_t canceld;
@@ -320,8 +378,16 @@ use_terminal(enum interrupt how)
 	own = open(ptsname(terminal), O_RDWR | O_CLOEXEC);
 	ck_assert_int_ge(own, 0);
 	signal(SIGINT, on_interrupt);
-	run = start_in_terminal(how);
-	run_handshake(run);
+	run = start_in_terminal(how, ptsname(terminal));
+	if (how == WITHOUT_A_CLIENT)
+		run_expect_logged(run, "waiting for JSON-RPC messages from the terminal");
+	else
+		run_handshake(run);
+	if (how == DRAINING) {
+		run_hang(run, "2");
+		run_close_in(run);
+		run_expect_logged(run, "INPUT_ENDED");
+	}
 	canceld = launched ? process_named(run->pid, "canceld") : run->pid;
 	ck_assert_int_gt(canceld, 1);
 	if (how == IN_ANOTHER_GROUP) {
@@ -330,21 +396,21 @@ use_terminal(enum interrupt how)
 	}
 	if (!sent)
 		type_ctrl_c(terminal);
-	if (!sent && how != IN_ANOTHER_GROUP)
+	if (!meant)
 		expect_ignored(run, launched);
 	if (how == TYPED_TWICE || how == LAUNCHED_AND_TYPED)
 		TYPE_UNTIL(run, terminal, strstr(run->error.data, "SIGNALLED") != NULL);
 	if (how == TYPED_AND_SENT || sent)
 		kill(canceld, SIGINT);
 	run_expect_exit(run, 128 + SIGINT);
-	if (how == IN_ANOTHER_GROUP || sent)
+	if (meant)
 		ck_assert_ptr_null(strstr(run->error.data, "INTERRUPT_IGNORED"));
 	run_end(run);
 }
 
 /*
- * Typed twice; typed and sent by a process, or only sent; where the client is in another group; and
- * behind npm's launcher.
+ * Typed twice; typed and sent by a process, or only sent; where the client is in another group, has
+ * closed its stdin, or is a person at the terminal; and behind npm's launcher.
  */
 TESTS(the_terminals_interrupt_is_left_to_the_client, 0, INTERRUPTS)
 {
@@ -373,7 +439,7 @@ TEST(npms_launcher_that_is_killed_ends_canceld)
 
 	if (!can_launch())
 		return;
-	run = start_in_terminal(LAUNCHED_AND_SENT);
+	run = start_in_terminal(LAUNCHED_AND_SENT, NULL);
 	run_handshake(run);
 	/* Only by then its end is seen. */
 	run_until(run, process_named(run->pid, "sh") > 0, "nothing watches over the launcher");

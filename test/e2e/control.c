@@ -507,6 +507,189 @@ TEST(the_usual_place_is_below_the_home)
 	ck_assert(!exists(path));
 }
 
+/* Only its deadline ends what opens the session, so that nobody answers it twice. */
+TEST(what_opens_the_session_is_not_cancelled)
+{
+	struct run *run = run_options(with_socket(""), "sh:read a; read b");
+	json_t *message, *named;
+	FILE *peer;
+
+	run_expect_logged(run, "STARTED");
+	peer = connect_to(socket_path);
+	run_send(run, INITIALIZE);
+	json_decref(expect_requests(peer, 1));
+	message = call(peer, "cancel", "{\"id\":\"0\"}");
+	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), 0);
+	named = json_array_get(at(message, "result refused"), 0);
+	ck_assert_str_eq(at_text(named, "method"), "initialize");
+	ck_assert_ptr_nonnull(strstr(at_text(named, "why"), "set --now"));
+	json_decref(message);
+	json_decref(expect_requests(peer, 1));
+	fclose(peer);
+	run_end(run);
+}
+
+TEST(a_dry_run_cancels_nothing)
+{
+	struct run *run = run_session(with_socket("-n"), NULL);
+	FILE *peer = connect_to(socket_path);
+	json_t *message;
+
+	run_call(run, "2", "stubborn", FOR_EVER);
+	json_decref(expect_requests(peer, 1));
+	message = call(peer, "cancel", "{\"id\":\"2\"}");
+	ck_assert_int_eq(at_number(message, "error code"), -32002);
+	json_decref(message);
+	json_decref(expect_requests(peer, 1));
+	ck_assert(!run_received(run, "cancelled"));
+	fclose(peer);
+	run_end(run);
+}
+
+/* Each gets the whole event; who asked for fewer gets fewer. */
+TEST(several_watch_at_once)
+{
+	static const char *const levels[] = { "traffic", "decision", "notice" };
+	struct run *run = run_session(with_socket(""), NULL);
+	FILE *watch[3];
+	char level[64], first[4096], line[4096];
+
+	for (int i = 0; i < 3; i++) {
+		watch[i] = connect_to(socket_path);
+		snprintf(level, sizeof(level), "{\"level\":\"%s\"}", levels[i]);
+		json_decref(call(watch[i], "watch", level));
+	}
+	run_send(run, "no message");
+	run_expect_message(run);
+	run_leave(run, 0);
+	for (int i = 0; i < 3; i++) {
+		do
+			ck_assert_ptr_nonnull(fgets(line, sizeof(line), watch[i]));
+		while (strstr(line, "PARSE_ERROR") == NULL);
+		if (i == 0)
+			strcpy(first, line);
+		ck_assert_str_eq(line, first);
+		fclose(watch[i]);
+	}
+	run_end(run);
+}
+
+/*
+ * Many questions, of which the answers fill the connection, by one that then asks nothing more: each
+ * is answered as the answers are read.
+ */
+TEST(what_was_asked_is_answered_when_the_answers_are_read)
+{
+	enum { ASKED = 400 };
+	struct run *run = run_session(with_socket(""), NULL);
+	FILE *peer = connect_to(socket_path);
+	char id[16];
+
+	for (int i = 0; i < 20; i++) {
+		snprintf(id, sizeof(id), "%d", 100 + i);
+		run_call(run, id, "stubborn", FOR_EVER);
+	}
+	json_decref(expect_requests(peer, 20));
+	for (int i = 0; i < ASKED; i++)
+		dprintf(fileno(peer),
+		    "{\"id\":%d,\"method\":\"list\",\"params\":{\"requests\":true}}\n", i);
+	shutdown(fileno(peer), SHUT_WR);
+	run_settle(run);
+	run_expect_echo(run, "2");
+	for (int i = 0; i < ASKED; i++) {
+		json_t *message = next_message(peer);
+
+		ck_assert_int_eq(at_number(message, "id"), i);
+		json_decref(message);
+	}
+	ck_assert_int_eq(fgetc(peer), EOF);
+	fclose(peer);
+	run_end(run);
+}
+
+/* The latest first, so many as are kept. */
+TEST(the_last_requests_that_ended_are_listed)
+{
+	enum { KEPT = 32 };
+	struct run *run = run_session(with_socket(""), NULL);
+	FILE *peer = connect_to(socket_path);
+	char id[16];
+	json_t *message, *ended;
+
+	for (int i = 0; i < 40; i++) {
+		snprintf(id, sizeof(id), "%d", 100 + i);
+		run_call(run, id, "sleep", "{\"ms\":20}");
+		run_expect_result(run, id);
+	}
+	message = expect_requests(peer, 0);
+	ended = at(message, "result ended");
+	ck_assert_uint_eq(json_array_size(ended), KEPT);
+	for (int i = 0; i < KEPT; i++) {
+		snprintf(id, sizeof(id), "%d", 139 - i);
+		ck_assert_str_eq(at_text(json_array_get(ended, (size_t)i), "id"), id);
+	}
+	json_decref(message);
+	fclose(peer);
+	run_end(run);
+}
+
+/* It was removed, or renamed away, after the client had started canceld there. */
+TEST(a_folder_that_is_gone_has_no_name)
+{
+	struct run *run = run_start(&(struct setup){ .options = with_socket(""),
+	    .shell = "mkdir $E2E_DIRECTORY/gone && cd $E2E_DIRECTORY/gone && rmdir ../gone" });
+	FILE *peer;
+	json_t *message;
+
+	run_handshake(run);
+	peer = connect_to(socket_path);
+	message = call(peer, "list", "{}");
+	ck_assert(json_is_null(at(message, "result directory")));
+	json_decref(message);
+	fclose(peer);
+	run_end(run);
+}
+
+/* A server that ended while nobody asked anything is neither gone nor on its way. */
+TEST(a_server_that_rests_is_shown_so)
+{
+	struct run *run = run_session(with_socket("-r"), "sh:\"$DEMO_SERVER\"; exit 0");
+	FILE *peer = connect_to(socket_path);
+	json_t *message;
+
+	kill(process_child(run->pid, "demo-server"), SIGTERM);
+	run_expect_logged(run, "SERVER_EXITED status=0");
+	run_until(run,
+	    strcmp(at_text(message = call(peer, "list", "{}"), "result server state"), "resting") ==
+		0,
+	    "it is %s", at_text(message, "result server state"));
+	json_decref(message);
+	run_expect_echo(run, "2");
+	message = call(peer, "list", "{}");
+	ck_assert_str_eq(at_text(message, "result server state"), "running");
+	json_decref(message);
+	fclose(peer);
+	run_end(run);
+}
+
+/* A name without a folder: it is in that where canceld was started, and removed from there. */
+TESTS(a_name_alone_is_in_the_folder_of_the_start, 0, 2)
+{
+	struct run *run = run_start(&(struct setup){
+	    .options = _i == 0 ? "--control alone.sock" : "--control alone.sock --no-isolation",
+	    .shell = "cd $E2E_DIRECTORY" });
+	FILE *peer;
+
+	run_handshake(run);
+	snprintf(socket_path, sizeof(socket_path), "%s/alone.sock", getenv("E2E_DIRECTORY"));
+	peer = connect_to(socket_path);
+	expect_list(peer);
+	fclose(peer);
+	run_leave(run, 0);
+	ck_assert(!exists(socket_path));
+	run_end(run);
+}
+
 static const struct {
 	const char *options, *shell, *word;
 } unusable[] = {

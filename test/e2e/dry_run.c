@@ -144,6 +144,28 @@ TEST(a_deaf_server_is_not_ended)
 	run_finish(run, 0);
 }
 
+/* Otherwise canceld ends the session, as nothing can be asked in it. */
+TEST(a_handshake_that_takes_too_long_ends_nothing)
+{
+	const char *path = path_of("go");
+	char command[512];
+	struct run *run;
+
+	snprintf(command, sizeof(command),
+	    "sh:read a; i=0; until [ -e %s ] || [ $((i += 1)) = 1500 ]; do sleep 0.02; done; "
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}'; read b",
+	    path);
+	run = run_dry("-t initialize=100ms", command);
+	run_send(run, INITIALIZE);
+	run_expect_logged(run, "(dry run): TIMED_OUT");
+	run_expect_quiet(run, 700);
+	ck_assert_ptr_null(strstr(run->error.data, "ENDING"));
+	file_write(path, "", 0600);
+	run_expect_result(run, "0");
+	run_leave(run, ANY_STATUS);
+	run_end(run);
+}
+
 TEST(the_status_tells_what_would_have_happened)
 {
 	struct run *run = run_dry("-e -t tools/call:sleep=50ms", NULL);

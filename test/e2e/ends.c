@@ -45,6 +45,53 @@ TESTS(at_the_end_of_input_requests_are_cancelled, 0, 2)
 	expect_both_cancelled(run);
 }
 
+/* What it was told before takes it a while: the time in which it has to end begins afterwards. */
+TEST(a_language_server_that_reads_slowly_is_told_to_exit)
+{
+	struct run *run = run_options("-D lsp",
+	    "sh:read -r x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; sleep 1; "
+	    "while read -r x; do case $x in *'\"exit\"'*) exit 0;; esac; done; exit 5");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
+	run_expect_result(run, "1");
+	run_sendf(run,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\",\"params\":{\"x\":\"%0300000d\"}}",
+	    0);
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
+	run_finish(run, 0);
+}
+
+/* In version 2 of ACP a prompt is answered at once, and its turn ends later. */
+TEST(with_drain_the_turn_of_an_agent_is_waited_for)
+{
+	static const char result[] = "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{%s}}";
+	const char *path = path_of("go");
+	char command[1024], one[128], two[128];
+	struct run *run;
+
+	snprintf(one, sizeof(one), result, 0, "\"protocolVersion\":2");
+	snprintf(two, sizeof(two), result, 1, "\"messageId\":\"m\"");
+	snprintf(command, sizeof(command),
+	    "sh:read a; echo '%s'; read b; echo '%s'; i=0; until [ -e %s ] || [ $((i += 1)) = 1500 ]; do sleep 0.02; done; "
+	    "echo '{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\","
+	    "\"update\":{\"sessionUpdate\":\"state_update\",\"state\":\"idle\",\"stopReason\":\"end_turn\"}}}'; read c",
+	    one, two, path);
+	run = run_options("-v -D acp --drain", command);
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":2}}");
+	run_expect_result(run, "0");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[]}}");
+	run_expect_result(run, "1");
+	run_close_in(run);
+	run_expect_logged(run, "INPUT_ENDED");
+	run_expect_quiet(run, 700);
+	ck_assert_ptr_null(strstr(run->error.data, "ENDING"));
+	file_write(path, "", 0600);
+	ck_assert_str_eq(at_text(run_expect_message(run), "params update state"), "idle");
+	run_finish(run, ANY_STATUS);
+}
+
 /* It saves its state for longer than other servers get; SIGTERM would end it at once. */
 TEST(an_agent_may_save_its_state)
 {

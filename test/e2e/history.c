@@ -600,25 +600,30 @@ TEST(what_is_no_file_is_not_awaited)
 }
 
 /* The lines before its handshake name its process. */
-TEST(the_client_is_called_as_it_says)
+TESTS(the_client_is_called_as_it_says, 0, 2)
 {
+	const char *version = _i == 0 ? ",\"version\":\"1.2\"" : "";
+	const char *called = _i == 0 ? "an-editor 1.2" : "an-editor";
 	struct run *run = run_options("-v --name mine", NULL);
 	json_t *lines;
+	char shown[64];
 
 	run_expect_logged(run, "mine: STARTED ");
-	run_send(run,
+	run_sendf(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
-	    "\"clientInfo\":{\"name\":\"an-editor\",\"version\":\"1.2\"}}}");
+	    "\"clientInfo\":{\"name\":\"an-editor\"%s}}}",
+	    version);
 	run_expect_result(run, "0");
 	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
 	run_expect_gone(run);
 	run_end(run);
 	lines = read_history();
-	ck_assert_str_ne(at_text(find(lines, "why", "\"STARTED\""), "client"), "an-editor 1.2");
-	ck_assert_str_eq(at_text(find(lines, "why", "\"DIALECT\""), "client"), "an-editor 1.2");
+	ck_assert_str_ne(at_text(find(lines, "why", "\"STARTED\""), "client"), called);
+	ck_assert_str_eq(at_text(find(lines, "why", "\"DIALECT\""), "client"), called);
 	find(lines, "why", "\"KILLED\"");
 	json_decref(lines);
-	shell_expect("true", "$CANCELCTL history", 0, "]  an-editor 1.2  ");
+	snprintf(shown, sizeof(shown), "]  %s  ", called);
+	shell_expect("true", "$CANCELCTL history", 0, shown);
 }
 
 TEST(without_a_history_that_is_told)

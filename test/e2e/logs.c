@@ -6,6 +6,7 @@
 
 #include "client.h"
 #include "needs.h"
+#include "shell.h"
 #include "shell/system.h"
 
 #define SECRET "{\"ms\":600000,\"secret\":\"swordfish\"}"
@@ -195,6 +196,13 @@ TESTS(payload_needs_a_file_of_ones_own, 0, 3)
 	run_expect_exit(run, 125);
 	ck_assert_ptr_nonnull(strstr(run->error.data, refused[_i].reason));
 	run_end(run);
+}
+
+/* So that it may use colours. */
+TEST(a_terminal_as_stderr_is_the_servers_too)
+{
+	shell_expect_terminal(80, "true | $CANCELD -q sh -c '[ -t 2 ] && echo on a terminal >&2'",
+	    "on a terminal");
 }
 
 /* The process that writes the file of the log; it is started with the first line. */

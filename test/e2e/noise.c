@@ -90,3 +90,22 @@ TEST(a_full_stderr_does_not_stop_the_relay)
 	run_expect_logged(run, "LINES_LOST");
 	run_end(run);
 }
+
+/* What the server writes to stderr, while that is not read; canceld's own lines are in a file. */
+TEST(lines_of_the_server_that_are_lost_are_counted)
+{
+	const char *log = path_of("log");
+	char options[500];
+	struct run *run;
+
+	snprintf(options, sizeof(options), "-l %s", log);
+	run = run_options(options,
+	    "sh:read line; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); "
+	    "echo noise noise noise noise noise; done >&2;"
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read line");
+	run->stderr_unread = true;
+	run_ping(run);
+	run->stderr_unread = false;
+	run_until(run, process_has_text(log, "of=server"), "no line was counted as lost");
+	run_end(run);
+}

@@ -142,6 +142,22 @@ TESTS(a_client_that_leaves_meanwhile_ends_the_session, 0, 2)
 	run_end(run);
 }
 
+/* What the client says meanwhile waits; it is no reason for a server until it is too much. */
+TEST(much_without_a_request_starts_a_server_that_rests)
+{
+	struct run *run = run_session("-r", "sh:\"$DEMO_SERVER\"; exit 0");
+
+	kill(process_child(run->pid, "demo-server"), SIGTERM);
+	run_expect_logged(run, "SERVER_EXITED status=0");
+	for (int i = 0; i < 60; i++)
+		run_sendf(run,
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"x\":\"%0100000d\"}}",
+		    i);
+	run_expect_echo(run, "2");
+	run_leave(run, 0);
+	run_end(run);
+}
+
 /* The client has closed its stdin. With 1 all that it asked was given to the server that went. */
 TESTS(with_drain_another_server_answers_what_waits, 0, 2)
 {

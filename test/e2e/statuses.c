@@ -121,3 +121,13 @@ TESTS(with_fail_on_error_an_error_shows_in_the_status, 0, 6)
 	run_leave(run, statuses[_i]);
 	run_end(run);
 }
+
+/* The environment asks libev for what only other systems have: kqueue. */
+TEST(without_an_event_loop_it_fails)
+{
+	struct run *run = run_start(&(struct setup){ .shell = "export LIBEV_FLAGS=8" });
+
+	run_expect_exit(run, 125);
+	run_expect_logged(run, "FAILED doing=\"start an event loop\"");
+	run_end(run);
+}

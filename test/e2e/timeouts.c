@@ -266,3 +266,25 @@ TEST(a_turn_that_takes_long_is_no_sleep)
 	run_leave(run, 0);
 	run_end(run);
 }
+
+/*
+ * The server has read the request, and writes without end: lines that are no messages; or requests
+ * that canceld answers, and it does not read the answers, so that it is not read itself.
+ */
+TESTS(a_deadline_passes_whatever_the_server_writes, 0, 2)
+{
+	static const char *const lines[] = { "noise",
+		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"x/y\"}" };
+	char options[4096], command[512];
+	struct run *run;
+
+	snprintf(options, sizeof(options), "-q -t tools/call=1s --answer x/y=\"%02000d\"", 0);
+	snprintf(command, sizeof(command),
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}'; "
+	    "read b; read c; exec yes '%s'",
+	    lines[_i]);
+	run = run_session(options, command);
+	run_call(run, "2", "slow", "{}");
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_end(run);
+}

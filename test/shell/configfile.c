@@ -476,6 +476,9 @@ static const struct {
 	    "\"timeout '30': is the unit missing? for seconds: 30s\"],\"unfit\":[]}" },
 	{ "{\"tool-errors\":true}", "", "{\"restart\":true,\"timeout\":\"1s\"}",
 	    "{\"changed\":[\"timeout\"],\"at_next_start\":[\"tool-errors\",\"restart\"]}" },
+	{ "{\"tool-errors\":true}", "", "{\"tool-errors\":\"yes\"}",
+	    "{\"changed\":[],\"at_next_start\":[],\"refused\":["
+	    "\"tool-errors 'yes': want true or false\"],\"unfit\":[]}" },
 	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":{\"a\":2}}",
 	    "{\"changed\":[],\"at_next_start\":[\"answer\"]}" },
 	{ "{\"answer\":{\"a\":1}}", "", "{\"answer\":\"a=1\"}",

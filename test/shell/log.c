@@ -181,6 +181,7 @@ TEST(an_event_is_one_object)
 		log_id("empty", SPAN("\"\"")),
 		log_id("long", SPAN("12345678901234567890")),
 		log_id("real", SPAN("1.50")),
+		log_id("none", SPAN("null")),
 		log_time("elapsed", 2003),
 		log_time("timeout", MSEC_NEVER),
 	};
@@ -199,7 +200,8 @@ TEST(an_event_is_one_object)
 	ck_assert_str_eq(string_of(object, "long"), "12345678901234567890");
 	ck_assert_str_eq(string_of(object, "real"), "1.50");
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "elapsed")), 2003);
-	ck_assert_uint_eq(json_object_size(object), 11);
+	ck_assert(json_is_null(json_object_get(object, "none")));
+	ck_assert_uint_eq(json_object_size(object), 12);
 	json_decref(object);
 	log_close(&log);
 }
@@ -340,6 +342,30 @@ TEST(a_long_text_is_cut)
 	log_event(&log, WHY_NOISE, log_text("text", text));
 	snprintf(wanted, sizeof(wanted), "NOISE | %.*s... (5000 bytes)\n", LOG_NOISE_MAX, many);
 	expect(reader, wanted);
+	log_close(&log);
+}
+
+/* It is no JSON any more, and shown as a text. */
+TESTS(a_long_id_is_cut, 0, 2)
+{
+	char id[LOG_VALUE_MAX + 100], wanted[2 * LOG_VALUE_MAX];
+	const struct span text = { id, sizeof(id) };
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_NOTICE, _i == 1);
+	json_t *object;
+
+	memset(id, 'x', sizeof(id));
+	id[0] = id[sizeof(id) - 1] = '"';
+	log_event(&log, WHY_STRAY, log_id("id", text));
+	if (_i == 0) {
+		snprintf(wanted, sizeof(wanted), "STRAY id=\"\\%.*s...\"\n", LOG_VALUE_MAX, id);
+		expect(reader, wanted);
+	} else {
+		object = written_object(reader);
+		snprintf(wanted, sizeof(wanted), "%.*s...", LOG_VALUE_MAX, id);
+		ck_assert_str_eq(string_of(object, "id"), wanted);
+		json_decref(object);
+	}
 	log_close(&log);
 }
 

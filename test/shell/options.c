@@ -142,6 +142,15 @@ TEST(options_have_letters)
 	options_free(&parsed.options);
 }
 
+/* What cancelctl wrap writes; the form may be left out, and what follows is the command. */
+TEST(the_mark_of_a_wrap_changes_nothing)
+{
+	static struct parsed parsed;
+
+	ck_assert_str_eq(accept_line(&parsed, "--wrapped server")->command[0], "server");
+	options_free(&parsed.options);
+}
+
 static const struct {
 	const char *line;
 	size_t restarts;
@@ -353,6 +362,7 @@ static const struct {
 	{ "--answer roots/list server", "--answer 'roots/list'",
 	    "METHOD=JSON, such as roots/list={\"roots\":[]}" },
 	{ "--answer =null server", "--answer ''", "METHOD=JSON" },
+	{ "--answer {\"roots\":[]} server", "--answer ''", "METHOD=JSON" },
 	{ "--answer a= server", "--answer 'a'", "METHOD=JSON" },
 	{ "--answer a={}x server", "--answer 'a'", "METHOD=JSON, such as" },
 	{ "--answer roots/list={roots:[]} server",
@@ -386,6 +396,7 @@ static const struct {
 	{ "-D", "--dialect needs a value: want auto|mcp", "--help" },
 	{ "--max-message 63K server", "--max-message '63K'", "64K" },
 	{ "--max-message 10MB server", "--max-message '10MB'", "10M" },
+	{ "--max-message 64K5 server", "--max-message '64K5'", "64K" },
 	{ "--max-inflight 0 server", "--max-inflight '0'", "from 1 to 16777216" },
 	{ "--log-format xml server", "--log-format 'xml'", "text|json" },
 	{ "--log= server", "--log ''", "file" },

@@ -163,3 +163,23 @@ TEST(in_a_dry_run_every_byte_passes)
 	ck_assert_uint_eq(port_size(&server), 0);
 	ck_assert_uint_gt(session_view(session).journal->refusals, 0);
 }
+
+/* A disk that was full may have room again: half a message must not be followed by others. */
+TEST(after_a_write_that_failed_nothing_is_written)
+{
+	int full = open("/dev/full", O_WRONLY), kept;
+	char byte;
+
+	start();
+	kept = dup(server.out.fd);
+	ck_assert_int_ge(dup2(full, server.out.fd), 0);
+	pass(note, strlen(note));
+	port_write(&server);
+	ck_assert(port_is_closed(&server));
+	ck_assert_int_ge(dup2(kept, server.out.fd), 0);
+	server.out.ready = true;
+	pass(note, strlen(note));
+	ck_assert_uint_gt(port_backlog(&server), 0);
+	port_write(&server);
+	ck_assert_int_eq(read(from_server_port, &byte, 1), -1);
+}

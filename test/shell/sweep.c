@@ -150,6 +150,89 @@ TEST(only_the_group_is_ended)
 }
 
 /*
+ * The server's end is not known yet, so that the sweep goes on: it was told of once, and what is no
+ * member of the group goes on too.
+ */
+TEST(a_sweep_of_the_group_waits_for_the_servers_end)
+{
+	struct sweep group = { .group = true, .signalled = on_ended, .context = &count };
+	pid_t server = start(), other = start();
+
+	group.server = group.leader = server;
+	setpgid(server, server);
+	group.kill = group.term = monotonic_now();
+	ck_assert(!sweep_step(&group));
+	ck_assert(!sweep_step(&group));
+	ck_assert_int_eq(count, 1);
+	ck_assert_int_eq(last, server);
+	ck_assert_int_eq(kill(other, 0), 0);
+	ck_assert_int_eq(waitpid(other, NULL, WNOHANG), 0);
+	ck_assert_int_eq(waitpid(server, NULL, 0), server);
+	group.exited = true;
+	ck_assert(sweep_step(&group));
+	ck_assert_int_eq(waitpid(other, NULL, WNOHANG), 0);
+	kill(other, SIGKILL);
+}
+
+static void
+on_terminated(void *context, pid_t pid, int signal, const char *name)
+{
+	(void)context, (void)pid, (void)name;
+	count += (signal & ~SWEEP_APART) == SIGTERM;
+}
+
+static void
+on_any(void *context, pid_t pid, int signal, const char *name)
+{
+	(void)context, (void)pid, (void)signal, (void)name;
+}
+
+/* A server that has joined a group of another process's is ended itself, and only it. */
+TEST(a_server_that_has_left_its_group_is_told_to_end)
+{
+	struct sweep left = { .group = true,
+		.leader = start_leader(),
+		.kill = MSEC_NEVER,
+		.signalled = on_any };
+	siginfo_t info;
+	sigset_t term;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	left.server = fork();
+	if (left.server == 0) {
+		live_on();
+		signal(SIGTERM, SIG_DFL); /* check has a handler */
+		sigprocmask(SIG_UNBLOCK, &term, NULL);
+		while (true)
+			pause();
+	}
+	sweep_order(&left, monotonic_now(), LIMIT);
+	ck_assert(!sweep_step(&left));
+	ck_assert_int_eq(waitid(P_PID, (id_t)left.server, &info, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(info.si_status, SIGTERM);
+}
+
+/* More processes than can be kept are not told to end, and are ended with the others. */
+TEST(of_too_many_processes_the_rest_is_only_killed)
+{
+	struct sweep all = { .exited = true,
+		.signalled = on_terminated,
+		.count = SWEEP_TOLD,
+		.kill_after = 100 };
+	pid_t other = start();
+
+	NEEDS(SYSTEM_ADOPTS);
+	all.term = monotonic_now();
+	all.kill = all.term + all.kill_after;
+	while (!sweep_step(&all))
+		sweep_wait(-1, -1, SWEEP_PAUSE);
+	ck_assert_int_eq(count, 0);
+	ck_assert(!is_zombie_or_alive(other));
+}
+
+/*
  * Each in a session of its own; the next is its child, with an id that is most often the next one.
  */
 static void
@@ -166,13 +249,6 @@ start_chain(int len, int ready)
 		_exit(1);
 	while (true)
 		pause();
-}
-
-static void
-on_terminated(void *context, pid_t pid, int signal, const char *name)
-{
-	(void)context, (void)pid, (void)name;
-	count += (signal & ~SWEEP_APART) == SIGTERM;
 }
 
 /*

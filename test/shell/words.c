@@ -1,7 +1,10 @@
 #include "shell/words.h"
 
 #include <check.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -245,4 +248,40 @@ TEST(a_tilde_is_expanded)
 	ck_assert_str_eq(path, "~a");
 	ck_assert(home_expand("~/123456", path, sizeof(path)));
 	ck_assert(!home_expand("~/1234567", path, sizeof(path)));
+}
+
+/* The folder has a program whose interpreter is missing. */
+TEST(a_program_that_cannot_be_started_is_explained)
+{
+	static const struct {
+		const char *program;
+		int error;
+		const char *reason;
+	} failures[] = {
+		{ "there", ENOENT, "No such file or directory" },
+		{ "absent", ENOENT, "it is not in PATH: give the absolute path (PATH is " },
+		{ "there", EACCES, "Permission denied" },
+		{ "./absent", EACCES, "Permission denied" },
+		{ "/", EACCES, "Is a directory" },
+		{ "./absent", ENOENT, "No such file or directory" },
+		{ "npx -y server", ENOENT, COMMAND_IS_LINE },
+	};
+	char folder[64], path[128];
+
+	snprintf(folder, sizeof(folder), "%s/words-XXXXXX", getenv("TMPDIR"));
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/there", folder);
+	close(open(path, O_WRONLY | O_CREAT, 0700));
+	setenv("PATH", folder, 1);
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		struct buf text = { 0 };
+
+		command_explain(&text, failures[i].program, failures[i].error);
+		ck_assert_msg(memmem(text.data, text.len, failures[i].reason,
+				  strlen(failures[i].reason)) == text.data,
+		    "%s: %.*s", failures[i].program, (int)text.len, text.data);
+		buf_free(&text);
+	}
+	unlink(path);
+	rmdir(folder);
 }
