@@ -155,7 +155,7 @@ TEST(a_handshake_that_takes_too_long_ends_nothing)
 	    "sh:read a; i=0; until [ -e %s ] || [ $((i += 1)) = 1500 ]; do sleep 0.02; done; "
 	    "echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}'; read b",
 	    path);
-	run = run_dry("-t initialize=100ms", command);
+	run = run_dry("-v -t initialize=100ms", command);
 	run_send(run, INITIALIZE);
 	run_expect_logged(run, "(dry run): TIMED_OUT");
 	run_expect_quiet(run, 700);
