@@ -607,6 +607,49 @@ TEST(what_was_asked_is_answered_when_the_answers_are_read)
 	run_end(run);
 }
 
+/* What the server says of it, and where a protocol has two places for that, the second one. */
+TESTS(the_latest_progress_is_listed, 0, 3)
+{
+	static const struct {
+		const char *dialect, *request, *progress, *shown;
+	} kinds[] = {
+		{ "mcp",
+		    "\"tools/call\",\"params\":{\"name\":\"a\",\"_meta\":{\"progressToken\":5}}",
+		    "\"notifications/progress\",\"params\":{\"progressToken\":5,\"progress\":1,\"total\":2}",
+		    "{\"progress\":1,\"total\":2}" },
+		{ "acp", "\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[]}",
+		    "\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"plan\"}}",
+		    "{\"message\":\"plan\"}" },
+		{ "acp", "\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[]}",
+		    "\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"tool_call\",\"title\":\"t\"}}",
+		    "{\"message\":\"t\"}" },
+	};
+	char options[64], command[1024], *shown;
+	struct run *run;
+	json_t *message;
+	FILE *peer;
+
+	snprintf(options, sizeof(options), "-D %s", kinds[_i].dialect);
+	snprintf(command, sizeof(command),
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b; "
+	    "echo '{\"jsonrpc\":\"2.0\",\"method\":%s}'; read c",
+	    kinds[_i].progress);
+	run = run_options(with_socket(options), command);
+	run_send(run, INITIALIZE);
+	run_expect_result(run, "0");
+	run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":%s}", kinds[_i].request);
+	run_expect_message(run);
+	peer = connect_to(socket_path);
+	message = expect_requests(peer, 1);
+	shown = json_dumps(at(json_array_get(at(message, "result requests"), 0), "progress"),
+	    JSON_COMPACT);
+	ck_assert_str_eq(shown, kinds[_i].shown);
+	free(shown);
+	json_decref(message);
+	fclose(peer);
+	run_end(run);
+}
+
 /* The latest first, so many as are kept. */
 TEST(the_last_requests_that_ended_are_listed)
 {

@@ -310,6 +310,7 @@ static const struct {
 
 	{ "{\"name\":5}", "name: want a name" },
 	{ "{\"log\":7}", "log: want the name of a file" },
+	{ "{\"log\":\"--\"}", "log '--': want the name of a file (./-- for one of that name)" },
 	{ "{\"control\":[\"a\"]}", "control: want the name of a file" },
 	{ "{\"log-level\":2}", "log-level: want error|notice|" },
 
@@ -323,6 +324,22 @@ static const struct {
 	{ "{\"servers\":{\"a\":{\"tool-errors\":true},\"tool-errors\":{\"grace\":\"1s\",\"tool-error\":true}}}",
 	    "servers.tool-errors.tool-error: unknown key: it could be tool-errors" },
 };
+
+/* With the home, which the path itself does not have. */
+TEST(a_path_that_is_too_long_is_refused)
+{
+	char text[OPTIONS_PATH + 64];
+	struct options *options;
+
+	for (int more = 0; more <= 1; more++) {
+		snprintf(text, sizeof(text), "{\"log\":\"~/%0*d\"}",
+		    (int)(OPTIONS_PATH - strlen("/home/me/") - 1) + more, 0);
+		put(text);
+		options = parse_with_file("server");
+		ck_assert_int_eq(load(options), more ? STATUS_FAILED : OPTIONS_RUN);
+		options_free(options);
+	}
+}
 
 TESTS(what_is_wrong_is_named, 0, COUNT(refused))
 {
