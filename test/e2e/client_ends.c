@@ -83,8 +83,8 @@ TEST(a_socket_shut_down_for_reading)
 
 TEST(with_drain_a_socket_shut_down_for_reading)
 {
-	struct run *run =
-	    run_start(&(struct setup){ .wiring = WIRED_SOCKETS, .options = "-v --drain" });
+	struct run *run = run_start(&(struct setup){ .wiring = WIRED_SOCKETS,
+	    .options = "-v --drain --no-history --no-control" });
 
 	run_handshake(run);
 	run_call(run, "2", "sleep", "{\"ms\":1000}");
