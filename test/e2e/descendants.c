@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ stay(void)
 		pause();
 }
 
+/* Ends without _exit, which with VARIANT=cov keeps its counts first, for longer than a step. */
 _Noreturn static void
 fork_on(void)
 {
@@ -68,7 +70,7 @@ fork_on(void)
 	close(ready[1]);
 	while (time(NULL) < end) {
 		if (fork() > 0)
-			_exit(0);
+			syscall(SYS_exit_group, 0);
 		setsid();
 		nanosleep(&step, NULL);
 	}
