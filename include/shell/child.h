@@ -177,7 +177,7 @@ const char *starter_obstacle(void);
 
 /*
  * Isolates canceld, if there is a starter that has started a server. folders, and the result: see
- * system_isolate.
+ * system_isolate. false with EAGAIN: there was no room for a starter.
  */
 bool starter_isolate(const char *const folders[]);
 

@@ -30,7 +30,9 @@ hint_for(struct session *session, const struct request *request)
 		return SPAN_NONE;
 	if (answers_would_help(&session->server_party, outlet_scratch(&session->outlet)))
 		return buf_span(&session->outlet.scratch);
-	return ask && kill ?
+	return request->unread ?
+	    SPAN("--max-message lets longer messages pass") :
+	    ask && kill ?
 	    SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work") :
 	    ask  ? SPAN("--ask-progress shows whether the server is at work") :
 	    kill ? SPAN("-k replaces a server that is stuck") :

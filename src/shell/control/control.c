@@ -26,6 +26,11 @@ struct peer { /* a connection */
 	size_t line; /* the length of the next line in `in`, with its newline; 0: it is not whole */
 };
 
+#define each_peer(peer, control) \
+	/* NOLINTNEXTLINE: it declares */ \
+	for (struct peer **at_ = (control)->peers, *peer; \
+	     at_ < (control)->peers + (control)->count && ((peer) = *at_) != NULL; at_++)
+
 struct call { /* of a method */
 	struct control *control;
 	struct peer *peer;
@@ -272,9 +277,7 @@ on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 	struct control *control = user;
 	struct buf line = { 0 };
 
-	for (int i = 0; i < control->count; i++) {
-		struct peer *peer = control->peers[i];
-
+	each_peer (peer, control) {
 		if ((int)why_level(why) > peer->level)
 			continue;
 		if (peer->lost > 0 || peer->out.len >= CONTROL_QUEUE) {
@@ -298,9 +301,9 @@ static void
 listen_to_log(struct control *control)
 {
 	control->log->heard = LEVEL_ERROR;
-	for (int i = 0; i < control->count; i++)
-		if (control->peers[i]->level > (int)control->log->heard)
-			control->log->heard = (enum why_level)control->peers[i]->level;
+	each_peer (peer, control)
+		if (peer->level > (int)control->log->heard)
+			control->log->heard = (enum why_level)peer->level;
 }
 
 static json_t *
@@ -555,9 +558,9 @@ control_round(struct control *control, msec_t now)
 	control->now = now;
 	if (control->listener.ready || now >= control->accept_at)
 		accept_one(control);
-	for (int i = 0; i < control->count; i++)
-		if (control->peers[i]->socket.ready && may_read(control->peers[i]))
-			receive(control->peers[i]);
+	each_peer (peer, control)
+		if (peer->socket.ready && may_read(peer))
+			receive(peer);
 	if (now >= control->rest)
 		take_line(control);
 }

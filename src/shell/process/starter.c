@@ -18,6 +18,7 @@ struct task {
 static struct {
 	pid_t pid; /* 0: there is none */
 	int line;
+	bool wanted;   /* ... so that canceld can be isolated */
 	bool isolated; /* canceld itself can start no server any more */
 } starter = { .line = -1 };
 
@@ -114,6 +115,7 @@ starter_open(char **command)
 
 	if (!system_has(SYSTEM_ISOLATES) || system_socket_pair(line) < 0)
 		return;
+	starter.wanted = true;
 	system_adopt_orphans();
 	starter.pid = signals_fork(system_fork_hidden);
 	if (starter.pid == 0) {
@@ -216,5 +218,6 @@ bool
 starter_isolate(const char *const folders[])
 {
 	starter.isolated = starter.pid > 0;
-	return !starter.isolated || system_isolate(folders);
+	errno = EAGAIN; /* as it could not be forked */
+	return starter.isolated ? system_isolate(folders) : !starter.wanted;
 }
