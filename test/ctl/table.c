@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +44,24 @@ expect_written(const char *rows, size_t cells, const char *wanted)
 }
 
 SUITE("table");
+
+/* In few cells the ID, with which a request is cancelled, has the room of what nobody reports. */
+TEST(progress_takes_room_only_where_there_is_some)
+{
+	static const char rows[] = "[{\"server\":\"weather\",\"id\":\"71\",\"name\":\"forecast\","
+				   "\"age_ms\":24000,\"idle_ms\":24000,\"verdict\":\"silent\","
+				   "\"state\":\"waiting\"%s}]";
+	char text[300];
+
+	snprintf(text, sizeof(text), rows, "");
+	expect_table(view_all_requests, text, 60,
+	    "SERVER   ID  NAME      AGE  IDLE  LEFT  VERDICT  STATE\n"
+	    "weather  71  forecast  24s   24s  none  silent   waiting\n");
+	snprintf(text, sizeof(text), rows, ",\"progress\":{\"progress\":7}");
+	expect_table(view_all_requests, text, 100,
+	    "PID  SERVER   ID  FROM  METHOD  NAME      AGE  IDLE  LEFT  VERDICT  STATE    PROGRESS\n"
+	    "  -  weather  71  -     -       forecast  24s   24s  none  silent   waiting  7\n");
+}
 
 /* Below ten seconds the tenths tell something. */
 TEST(a_time_is_shown_as_exactly_as_a_person_needs_it)

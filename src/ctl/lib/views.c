@@ -192,7 +192,7 @@ const struct column view_all_requests[] = {
 	{ "LEFT", "ended_ms", COLUMN_RIGHT, write_left, .rank = 3 },
 	{ "VERDICT", "", COLUMN_LEFT, write_verdict, .rank = 2, .style = style_verdict },
 	{ "STATE", "state", COLUMN_LEFT, .rank = 4, .style = style_state },
-	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress, .rank = 5 },
+	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress, .rank = 5, .role = COLUMN_ANY },
 	{ 0 },
 };
 
