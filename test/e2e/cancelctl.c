@@ -16,7 +16,7 @@
 #include "process.h"
 #include "shell.h"
 
-SUITE("cancelctl");
+SUITE("cancelctl", .seconds = 40);
 
 TEST(a_hanging_call_is_seen_and_cancelled)
 {

@@ -49,7 +49,7 @@ expect_noticed(struct run *run)
 	run_finish(run, 0);
 }
 
-SUITE("client-ends", .seconds = 20);
+SUITE("client-ends", .seconds = 26);
 
 TESTS(end_of_input, 0, 6)
 {
@@ -115,7 +115,7 @@ TESTS(a_server_that_ignores_the_end_is_killed, 0, 4)
 	run_end(run);
 }
 
-SUITE("not-ends");
+SUITE("not-ends", .seconds = 16);
 
 /* The client closed its end and the server is only slow: nothing may be lost. */
 TEST(with_drain_a_full_queue_is_waited_for)
@@ -472,7 +472,7 @@ expect_idle(struct run *run)
 	ck_assert(used >= 0 && process_seconds(run->pid) - used < 0.05 * watched);
 }
 
-SUITE("idle");
+SUITE("idle", .seconds = 14);
 
 /* /dev/null and files are always writable and never hang up. */
 TESTS(watching_stdout_costs_nothing, 0, 4)
@@ -509,7 +509,7 @@ TESTS(watching_half_a_socket_costs_nothing, 0, 4)
 	run_finish(run, 128 + SIGTERM);
 }
 
-SUITE("client-ends");
+SUITE("client-ends", .seconds = 26);
 
 /* A hang-up of the terminal is the client's end. */
 TESTS(a_terminal_for_both, 0, 2)

@@ -304,7 +304,7 @@ expect_all_judged(const struct server *some, size_t count)
 			expect_judged(runs[i], &some[i]);
 }
 
-SUITE("doctor", .seconds = 32);
+SUITE("doctor", .seconds = 46);
 
 TESTS(a_server_is_judged_by_what_it_does, 0, ROUNDS(servers))
 {
@@ -666,7 +666,7 @@ expect_script(int i)
 		    scripts[i].status, scripts[i].said);
 }
 
-SUITE("doctor-says-1", .seconds = 40);
+SUITE("doctor-says-1", .seconds = 48);
 
 TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts) / SAYS + 1)
 {

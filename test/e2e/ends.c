@@ -33,7 +33,7 @@ expect_both_cancelled(struct run *run)
 	run_end(run);
 }
 
-SUITE("ends", .seconds = 18);
+SUITE("ends", .seconds = 22);
 
 TESTS(at_the_end_of_input_requests_are_cancelled, 0, 2)
 {
@@ -242,7 +242,7 @@ TEST(a_file_as_input_is_drained)
 	run_finish(run, 0);
 }
 
-SUITE("server-ends");
+SUITE("server-ends", .seconds = 6);
 
 TEST(a_server_that_closes_stdout_is_ended)
 {

@@ -14,7 +14,7 @@ forget(void)
 	shell_expect("true", "rm -rf $HOME/.local $HOME/other", 0, "");
 }
 
-SUITE("history", .before = forget);
+SUITE("history", .before = forget, .seconds = 17);
 
 /* The lines of the file, in an array. */
 static json_t *

@@ -87,7 +87,7 @@ static const struct cell {
 	{ "sh:(setsid sh -c '" SAVES "') & trap '' TERM; wait $!", AT_END },
 };
 
-SUITE("ladder", .seconds = 25);
+SUITE("ladder", .seconds = 33);
 
 TESTS(all_that_the_server_started_has_time_to_save, 0, sizeof(cells) / sizeof(cells[0]))
 {

@@ -28,7 +28,7 @@ crash(struct run *run, const char *id, const char *how, const char *cause)
 	run_expect_error(run, id, CODE_INTERNAL, cause);
 }
 
-SUITE("restarts", .seconds = 14);
+SUITE("restarts", .seconds = 41);
 
 TESTS(a_crash_costs_the_requests_in_flight_only, 0, 2)
 {

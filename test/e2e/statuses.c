@@ -17,7 +17,7 @@ static const struct {
 	{ "no-such-program-anywhere", 127 },
 };
 
-SUITE("statuses");
+SUITE("statuses", .seconds = 17);
 
 TESTS(its_status_is_the_servers, 0, COUNT(deaths))
 {

@@ -18,7 +18,7 @@
 #include "process.h"
 #include "shell.h"
 
-SUITE("top");
+SUITE("top", .seconds = 23);
 
 /* Reads the terminal until the text is there, and leaves what was read. */
 static void

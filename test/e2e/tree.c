@@ -372,7 +372,7 @@ static const char *const apart[] = { "daemon", "runaway", "many", "chain" };
 
 enum { APART = sizeof(apart) / sizeof(apart[0]) };
 
-SUITE("unlisted", .seconds = 8);
+SUITE("unlisted", .seconds = 9);
 
 TESTS(nothing_is_left_where_proc_does_not_show_it, 0, COUNT(hidden) * APART * 2)
 {
