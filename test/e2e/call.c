@@ -237,6 +237,9 @@ static const struct {
 	/* canceld's options, and its file. */
 	{ C "sleep ms=200 -- -v -l log --name mine $DEMO_SERVER; grep -o 'mine: STARTED' log", 0,
 	    "done\nmine: STARTED\n" },
+	{ C "echo -- -v -l log sh -c 'echo loud >&2; exec $DEMO_SERVER' 2>&1 | grep -c loud", 1,
+	    "0\n" },
+	{ C "echo -- -v sh -c 'echo loud >&2; exec $DEMO_SERVER' 2>&1 | grep -c loud", 0, "" },
 	{ C "echo -- -v $DEMO_SERVER 2>&1 | grep -o 'demo-server: STARTED'", 0,
 	    "demo-server: STARTED\n" },
 	{ "mkdir -p .config/canceld; echo '{\"timeout\":\"200ms\"}' >.config/canceld/config.json; " C

@@ -107,6 +107,7 @@ read_server(struct call *call)
 	char **options = NULL;
 	struct options parsed;
 	size_t count;
+	bool filed;
 
 	ctl_add_words(&options, (char *const[]){ "--no-control", NULL });
 	if (call->what.command[0] == NULL) {
@@ -121,8 +122,9 @@ read_server(struct call *call)
 	if (!program_options(&parsed, options, &count))
 		exit(CTL_USAGE);
 	call->what.options = options;
-	call->what.loud |= parsed.log.level > LEVEL_NOTICE;
-	call->what.logs = call->what.loud || options_given(&parsed, options_key("log"));
+	filed = options_given(&parsed, options_key("log"));
+	call->what.loud |= parsed.log.level > LEVEL_NOTICE && !filed;
+	call->what.logs = call->what.loud || filed;
 	options_free(&parsed);
 }
 
@@ -394,9 +396,9 @@ ctl_call(int argc, char *argv[])
 	read_server(call);
 	/* A call has a tool, a list none. */
 	if (call->list == (call->words[0] != NULL))
-		exit(call->list ?
-			ctl_usage("'%.100s': --list takes no tool", call->words[0]) :
-			ctl_usage("which tool? cancelctl call --list shows those of the server"));
+		return call->list ?
+		    ctl_usage("'%.100s': --list takes no tool", call->words[0]) :
+		    ctl_usage("which tool? cancelctl call --list shows those of the server");
 	call->said = read_arguments(call->words + !call->list);
 	program_canceld(call->what.canceld);
 	/* A write to a server that has ended must not end this process. */
