@@ -285,10 +285,11 @@ open_session(struct loop *loop)
 static void
 isolate(struct loop *loop)
 {
-	char control[PLACE_PATH] = ".", *slash, *history = loop->history.directory;
+	char control[PLACE_PATH] = ".", *slash, *path = loop->control.path,
+	     *history = loop->history.directory;
 
-	if (strchr(loop->control.path, '/') != NULL || loop->control.path[0] == '\0')
-		snprintf(control, sizeof(control), "%s", loop->control.path);
+	if (strchr(path, '/') != NULL || path[0] == '\0')
+		snprintf(control, sizeof(control), "%s", path);
 	if ((slash = strrchr(control, '/')) != NULL)
 		slash[1] = '\0';
 	if (history[0] != '\0' && home_make_private(history) < 0)
@@ -300,6 +301,7 @@ isolate(struct loop *loop)
 static int
 start(struct loop *loop)
 {
+	struct options *options = loop->options;
 	struct port *client = &loop->port[SIDE_CLIENT], *server = &loop->port[SIDE_SERVER];
 
 	loop->now = monotonic_now();
@@ -307,12 +309,12 @@ start(struct loop *loop)
 	open_session(loop);
 	each_side (side)
 		loop->wires[side] =
-		    loop->options->session.dry_run ? lane_new() : session_lane(loop->session, side);
+		    options->session.dry_run ? lane_new() : session_lane(loop->session, side);
 	port_init(client, SIDE_CLIENT, loop->session, loop->wires);
 	port_init(server, SIDE_SERVER, loop->session, loop->wires);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	loop->control = (struct control){
-		.options = loop->options,
+		.options = options,
 		.log = loop->log,
 		.session = loop->session,
 		.life = &loop->life,
@@ -321,7 +323,7 @@ start(struct loop *loop)
 	};
 	control_open(&loop->control);
 	loop->life = (struct life){
-		.options = loop->options,
+		.options = options,
 		.log = loop->log,
 		.session = loop->session,
 		.socket = loop->control.path,
@@ -329,8 +331,7 @@ start(struct loop *loop)
 		.client.port = client,
 		.now = loop->now,
 	};
-	if (!loop->options->no_history && !loop->options->session.dry_run &&
-	    loop->options->fault[0] == '\0')
+	if (!options->no_history && !options->session.dry_run && options->fault[0] == '\0')
 		history_open(&loop->history, loop->log, loop->life.client.name, loop->session,
 		    &loop->statistics);
 	/* A signal may come as soon as the server runs. */
