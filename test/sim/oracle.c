@@ -25,7 +25,11 @@ grow(void *array, int count, size_t size)
 void
 oracle_init(struct oracle *oracle)
 {
-	*oracle = (struct oracle){ .last = { -1, -1 }, .shaken = -1, .shown = -1, .login = -1 };
+	*oracle = (struct oracle){ .last = { -1, -1 },
+		.shaken = -1,
+		.shown = -1,
+		.login = -1,
+		.listening = -1 };
 	oracle->sent = grow(NULL, 0, sizeof(*oracle->sent));
 	oracle->asks = grow(NULL, 0, sizeof(*oracle->asks));
 	oracle->beatings = grow(NULL, 0, sizeof(*oracle->beatings));
@@ -75,7 +79,7 @@ oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes
 	sent->kind = kind;
 	sent->ask = ask;
 	sent->life = oracle->life;
-	sent->own = -1;
+	sent->own = sent->batch = sent->first = -1;
 	sent->bytes = bytes;
 	sent->len = len;
 	sent->arrives_len = strlen(arrives);
@@ -137,6 +141,8 @@ oracle_begun(struct oracle *oracle, int number)
 	struct sent *sent = &oracle->sent[number];
 
 	sent->begun = ++oracle->step;
+	for (int i = sent->first; i >= 0 && i < number; i++)
+		oracle_begun(oracle, i);
 	if (sent->kind == KIND_RESPONSE && oracle->asks[sent->ask].reply_begun == 0)
 		oracle->asks[sent->ask].reply_begun = sent->begun;
 }
@@ -157,8 +163,8 @@ oracle_grace(const struct oracle *oracle, const struct ask *ask)
 }
 
 /* Whether the protocol lets the requester cancel it. */
-static bool
-may_cancel(const struct oracle *oracle, const struct ask *ask)
+bool
+oracle_may_cancel(const struct oracle *oracle, const struct ask *ask)
 {
 	return !(ask->deed->traits & FINAL) ||
 	    (oracle->protocol->owes && oracle->protocol != &protocols[ACP]);
@@ -335,6 +341,10 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	ask->asked = ask->active = ask->since = oracle->now;
 	oracle_beat_put_off(oracle, ask);
 	oracle->requests += ask->by == CLIENT;
+	if (ask->untracked) {
+		oracle->untracked[ask->by] = true;
+		return;
+	}
 	if (ask->by == CLIENT)
 		oracle_wants_place(oracle, ask);
 	if (ask->by == SERVER && oracle->answered != NULL &&
@@ -370,8 +380,13 @@ end_turns(struct oracle *oracle, const char *session)
 }
 
 static void
-heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
+heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
+	if (ask->untracked) {
+		ask->replied = sent->heard;
+		sent->due = !sent->bad;
+		return;
+	}
 	oracle->start_answered |= ask->by == CLIENT && ask->deed->traits & HANDSHAKE;
 	if (ask->by == CLIENT)
 		oracle->responded_at = oracle->now;
@@ -390,6 +405,8 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		return;
 	ask->declined = sent->declines && is_ours_late(oracle, ask) && oracle_lives(oracle, ask);
 	ask->replied = sent->heard;
+	ask->in_batch = sent->batch >= 0 && ask->decided == 0 && (ask->cancelled == 0 || ask->owed);
+	ask->confirms = sent->confirms;
 	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 &&
 	    sent->grants && strstr(sent->arrives, "\"stopReason\"") == NULL;
 	ask->made_task = ask->task && sent->grants &&
@@ -480,12 +497,13 @@ heard_update(struct oracle *oracle, struct sent *sent)
 }
 
 static void
-heard_cancel(struct oracle *oracle, const struct sent *sent, struct ask *ask)
+heard_cancel(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
+	oracle_heard_vain_cancel(oracle, sent, ask);
 	if (sent->from != ask->by && ask->replied == 0) {
 		ask->replied = sent->heard;
 		ask->ended = true;
-	} else if (sent->from == ask->by && may_cancel(oracle, ask))
+	} else if (sent->from == ask->by && oracle_may_cancel(oracle, ask))
 		note_cancel(oracle, ask, oracle->protocol->owes || sent->spelling != SPELLED_MCP);
 }
 
@@ -500,6 +518,8 @@ oracle_heard(struct oracle *oracle, int number)
 	    sent->kind == KIND_RESPONSE && (oracle->replaying || oracle->probing || oracle->stuck);
 	sent->urgent = sent->kind == KIND_RESPONSE && oracle->replaying;
 	oracle->hearing = number;
+	if (sent->first >= 0)
+		oracle_heard_batch(oracle, sent);
 	switch (sent->kind) {
 	case KIND_REQUEST:
 		heard_request(oracle, sent, ask);
@@ -530,6 +550,8 @@ oracle_heard(struct oracle *oracle, int number)
 		sent->due = true;
 		if (sent->begins)
 			oracle_heard_beginning(oracle, sent, ask);
+		break;
+	case KIND_BATCH:
 		break;
 	case KIND_JUNK:
 		oracle_own_answered(oracle, sent);
@@ -751,6 +773,19 @@ fit_of(const struct oracle *oracle, const struct ask *ask)
 	return waits_for_cancel(oracle, ask) ? 1 + written : 0;
 }
 
+/* Of two that fit alike it is the newer one; but a turn is cancelled with its session. */
+static bool
+fits_better(const struct oracle *oracle, int newer, int older, const char *session)
+{
+	const struct ask *ask = &oracle->asks[newer], *other = &oracle->asks[older];
+	int fit = fit_of(oracle, ask), before = fit_of(oracle, other);
+
+	if (fit == before && before > 0 && session[0] == '\0' && ask->deed->traits & TURN &&
+	    !(other->deed->traits & TURN))
+		return false;
+	return fit >= before;
+}
+
 void
 oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated)
 {
@@ -775,9 +810,7 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 		    strcmp(oracle->asks[i].id, id) == 0 &&
 		    oracle->sent[oracle->asks[i].sent].begun != 0 &&
 		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)) &&
-		    (telling->ask < 0 ||
-			fit_of(oracle, &oracle->asks[i]) >=
-			    fit_of(oracle, &oracle->asks[telling->ask])))
+		    (telling->ask < 0 || fits_better(oracle, i, telling->ask, session)))
 			telling->ask = i;
 	if (by == CLIENT)
 		oracle_ignore_told(oracle, telling->ask, session);

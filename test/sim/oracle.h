@@ -26,7 +26,8 @@ enum kind {
 	KIND_UPDATE, /* a notice that is a sign of life of a session's requests */
 	KIND_STREAM, /* a notice of a stream behind the first one */
 	KIND_NOTICE,
-	KIND_JUNK, /* must never arrive */
+	KIND_BATCH, /* its elements have numbers of their own, just before its own */
+	KIND_JUNK,  /* must never arrive */
 };
 
 struct sent { /* one message that a peer has written */
@@ -66,12 +67,17 @@ struct sent { /* one message that a peer has written */
 	     * should be
 	     */
 	    repaired;
-	int repeat;    /* the server to which canceld must replay it, as in life; 0: none */
-	int own;       /* the question of canceld's that it answers; -1: none */
-	bool last;     /* an answer whose id comes last */
-	bool declines; /* the client does not know the method */
-	int unclean;   /* what --clean-text has to replace in it ... */
-	int cleaned;   /* ... and what canceld's log says that it did; 0: nothing */
+	int repeat;        /* the server to which canceld must replay it, as in life; 0: none */
+	int own;           /* the question of canceld's that it answers; -1: none */
+	bool last;         /* an answer whose id comes last */
+	bool declines;     /* the client does not know the method */
+	int batch;         /* the batch that it is in; -1: it comes alone */
+	int first;         /* of a batch: its first element; else -1 */
+	int told;          /* how often canceld's log says what became of it ... */
+	bool told_dropped; /* ... that it does not pass */
+	bool vain;         /* a cancel that passes, and is dropped elsewhere */
+	int unclean;       /* what --clean-text has to replace in it ... */
+	int cleaned;       /* ... and what canceld's log says that it did; 0: nothing */
 };
 
 enum { NO_TARGET = -2 };
@@ -98,6 +104,8 @@ struct ask { /* one request */
 	bool ours;       /* canceld answers it, and it does not pass ... */
 	bool too_long;   /* ... as it is longer than --max-message ... */
 	bool discarded;  /* ... and canceld's log reports that */
+	bool in_batch;   /* its answer was heard in a batch */
+	bool untracked;  /* in a batch: nor does canceld answer it; its receiver does */
 	bool ours_late;  /* ... or it does, and canceld answers it if the client does not */
 	bool declined;   /* ... which it does not know */
 	bool our_answer; /* ... and canceld's log reports that it does */
@@ -137,6 +145,7 @@ struct ask { /* one request */
 	bool unsent;           /* canceld reported that it was not sent */
 	bool answered;         /* the requester received an answer */
 	bool answered_by_peer; /* ... from its receiver */
+	bool confirms;         /* the one that was heard does */
 	int confirmed;         /* ... which confirmed the cancel */
 	int cancels;           /* cancels that arrived */
 	int turn_cancels;      /* session/cancel messages that arrived after it */
@@ -176,6 +185,8 @@ struct ask { /* one request */
 	bool waiting;   /* ... canceld reported that it is held, and that is all */
 	uint64_t released; /* ... when canceld reported that it is sent after all; 0: not */
 	bool withdrawn;    /* it was given up and no byte of it had been read: it never arrives */
+	bool person;       /* a person wants it cancelled */
+	bool end_told;     /* canceld's log told its end */
 	bool by_person;    /* a person cancelled it, and it was answered at once */
 };
 
@@ -244,6 +255,7 @@ struct oracle {
 	uint64_t requests; /* of the client's that canceld heard, without those to canceld itself */
 	int last[2];       /* the last message of each peer that arrived */
 	int hearing;       /* the message that canceld reads */
+	int listening;     /* the message, or part of one, that it is given now; -1: none */
 	int junk_lines, error_lines; /* unreadable messages of the client, and answers to them */
 	uint64_t step;
 	int64_t now, timeout, cap;
@@ -309,6 +321,7 @@ struct oracle {
 	uint64_t let;
 	bool unprobed; /* a cancel arrived after the probe, at this time */
 	int64_t unprobed_at;
+	bool untracked[2];          /* a batch with requests of that side's was heard */
 	bool cut_short;             /* the world ended though canceld had a time to wake at */
 	bool stuck;                 /* canceld wants the server ended */
 	struct places rules[RULES]; /* --parallel */
@@ -365,6 +378,13 @@ enum decided {
 	DECIDED_BY_PERSON,  /* cancelctl: it is answered ... */
 	DECIDED_LEFT,       /* ... or its receiver still has the grace to answer */
 };
+
+/* canceld's log says what became of the message at hand, by that word. */
+void oracle_told(struct oracle *oracle, bool drops, const char *word);
+/* Otherwise: it said so once. */
+void oracle_told_all(struct oracle *oracle);
+/* canceld's log says how a request of the client's has ended, by the word of the totals. */
+void oracle_ends(struct oracle *oracle, const char *id, const char *word);
 
 /* Time has passed, or a message was heard: deadlines begin if the session is open now. */
 void oracle_look(struct oracle *oracle);

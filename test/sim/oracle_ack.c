@@ -29,13 +29,17 @@ static bool
 is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *target,
     const char *outcome)
 {
+	const char *confirmed = "\"cancelled\":true,\"confirmed\":true";
 	const char *unknown = "\"cancelled\":false,\"reason\":\"Operation not found\"";
 	const char *completed = "\"cancelled\":false,\"reason\":\"Operation already completed\"";
 
 	if (target == NULL || oracle->sent[target->sent].heard == 0 ||
 	    oracle->sent[target->sent].heard > oracle->sent[ack->sent].heard)
 		return strcmp(outcome, unknown) == 0;
-	if (strcmp(outcome, "\"cancelled\":true,\"confirmed\":true") == 0)
+	/* What canceld writes for an element goes ahead of the batch with it. */
+	if (target->in_batch && !target->answered && !(target->deed->traits & FINAL))
+		return strcmp(outcome, target->confirms ? confirmed : completed) == 0;
+	if (strcmp(outcome, confirmed) == 0)
 		return target->answered_by_peer && target->confirmed;
 	if (strcmp(outcome, "\"cancelled\":true") == 0)
 		return !target->answered_by_peer && (target->answered || target->cancelled != 0);
@@ -70,6 +74,6 @@ oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *t
 	if (!is_true(oracle, ack, target, outcome))
 		oracle_blame(oracle, "6: the cancel %s of %s is told %s", ack->id, name, outcome);
 	if (target != NULL && target->owed && target->cancelled != 0 && !target->answered &&
-	    !oracle->client_left && !(target->deed->traits & FINAL))
+	    !target->in_batch && !oracle->client_left && !(target->deed->traits & FINAL))
 		oracle_blame(oracle, "6: %s is acknowledged before %s is answered", ack->id, name);
 }

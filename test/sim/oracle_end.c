@@ -103,7 +103,7 @@ has_deadline(const struct oracle *oracle, const struct ask *ask)
 static bool
 is_due(const struct oracle *oracle, const struct ask *ask)
 {
-	if (ask->answered || oracle->client_left)
+	if (ask->answered || ask->untracked || oracle->client_left)
 		return false;
 	if (ask->by == SERVER && (oracle->server_died || ask->lost != 0))
 		return false;

@@ -111,7 +111,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 
 	jsontext_raw_id(text, len, ask->wire, sizeof(ask->wire));
 	ask->arrived = ++oracle->step;
-	if (ask->by == CLIENT) {
+	if (ask->by == CLIENT && !ask->untracked) {
 		ask->told |= ask->deed->traits & TURN && is_cancel_under_way(oracle, ask->session);
 		ask->life = oracle->life;
 		oracle_check_own_ids(oracle, ask->wire);
@@ -120,7 +120,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 	read_token(oracle, ask, json_object_get(message, "params"));
 	if (oracle->legacy && ask->deed->traits & DISCOVERY)
 		oracle_blame(oracle, "2: %s arrived in spite of --legacy", ask->deed->method);
-	if (ask->ours)
+	if (ask->ours && !ask->untracked)
 		oracle_blame(oracle, "2: %s arrived, which canceld has to answer", ask->id);
 	if (ask->unsent)
 		oracle_blame(oracle, "2: %s arrived, which canceld said was never sent", ask->id);
@@ -144,6 +144,8 @@ got_response(struct oracle *oracle, struct sent *sent, struct ask *ask, const ch
 {
 	char id[48];
 
+	if (oracle_is_vain(oracle, sent, ask))
+		return;
 	jsontext_raw_id(text, len, id, sizeof(id));
 	if (!jsontext_same_id(id, ask->id))
 		oracle_blame(oracle, "1: %s is answered under the id %s", ask->id, id);
@@ -234,6 +236,8 @@ got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct a
 {
 	char id[48];
 
+	if (ask != NULL && oracle_is_vain(oracle, sent, ask))
+		return;
 	jsontext_raw_member(text, len, protocol_keys[sent->spelling], id, sizeof(id));
 	if (ask == NULL || !jsontext_same_id(id, ask->wire))
 		oracle_blame(oracle, "2: a cancel of %s, which is not outstanding", id);
@@ -264,6 +268,8 @@ got_progress(struct oracle *oracle, const struct sent *sent, struct ask *ask, co
 	const char *value = strstr(sent->arrives, "\"progress\":");
 	char token[48];
 
+	if (oracle_is_vain(oracle, sent, ask))
+		return;
 	jsontext_raw_member(text, len, oracle->protocol->progress_key, token, sizeof(token));
 	if (!jsontext_same_id(token, ask->token) && !jsontext_same_id(token, ask->second_token))
 		oracle_blame(oracle, "1: progress of %s under the token %s", ask->token, token);
@@ -318,8 +324,8 @@ check_front(struct oracle *oracle, const struct sent *sent, int number)
 }
 
 /* A message of the other peer. */
-static void
-got_message(struct oracle *oracle, int to, int number, json_t *message, const char *text,
+void
+oracle_got_message(struct oracle *oracle, int to, int number, json_t *message, const char *text,
     size_t len)
 {
 	struct sent *sent = &oracle->sent[number];
@@ -328,12 +334,15 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 	if (to == SERVER && oracle_got_again(oracle, number, text, len))
 		return;
 	if (sent->from == to || sent->arrived || sent->kind == KIND_JUNK ||
-	    sent->kind == KIND_ACKNOWLEDGED || sent->begun == 0) {
+	    sent->kind == KIND_ACKNOWLEDGED || sent->kind == KIND_BATCH || sent->begun == 0 ||
+	    (sent->batch >= 0 && !oracle->sent[sent->batch].arrived)) {
 		oracle_blame(oracle, "1: message %d arrived twice, or should not: %.*s", number,
 		    (int)(len < 100 ? len : 100), text);
 		return;
 	}
 	sent->arrived = true;
+	if (sent->told_dropped)
+		oracle_blame(oracle, "5: message %d arrived, and is said to be dropped", number);
 	oracle_check_life(oracle, to, sent, ask);
 	check_order(oracle, sent, number);
 	check_front(oracle, sent, number);
@@ -373,6 +382,15 @@ number_of(json_t *message)
 	return number;
 }
 
+/* The number of the batch's first element; -1: it has none. */
+static int
+first_of(json_t *batch)
+{
+	json_t *number = number_of(json_array_get(batch, 0));
+
+	return number == NULL ? -1 : (int)json_number_value(number);
+}
+
 void
 oracle_got(struct oracle *oracle, int to, const char *text, size_t len)
 {
@@ -387,11 +405,13 @@ oracle_got(struct oracle *oracle, int to, const char *text, size_t len)
 		oracle_blame(oracle, "3: what is no message: %.*s ... %.*s",
 		    (int)(len < 100 ? len : 100), text, (int)(len < 60 ? len : 60),
 		    text + len - (len < 60 ? len : 60));
+	else if (json_is_array(message))
+		oracle_got_batch(oracle, to, first_of(message), message, text, len);
 	else if (number == NULL)
 		oracle_got_own(oracle, to, message, text, len);
 	else if (json_number_value(number) < 0 || json_number_value(number) >= oracle->sent_count)
 		oracle_blame(oracle, "3: a message that nobody wrote");
 	else
-		got_message(oracle, to, (int)json_number_value(number), message, text, len);
+		oracle_got_message(oracle, to, (int)json_number_value(number), message, text, len);
 	json_decref(message);
 }

@@ -110,6 +110,22 @@ void oracle_takes_place(struct oracle *oracle, const struct ask *ask);
 /* Whether this message opens the session, so that nothing that was held may overtake it. */
 bool oracle_opens(const struct oracle *oracle, int number);
 
+/* oracle.c: whether the protocol lets the requester cancel it. */
+bool oracle_may_cancel(const struct oracle *oracle, const struct ask *ask);
+
+/* oracle_batch.c: all elements of a batch are heard; a cancel is heard, perhaps in one. */
+void oracle_heard_batch(struct oracle *oracle, struct sent *batch);
+void oracle_heard_vain_cancel(const struct oracle *oracle, struct sent *sent,
+    const struct ask *ask);
+/* Whether it passes only as it is in a batch, or as canceld may not know of what it is. */
+bool oracle_is_vain(const struct oracle *oracle, const struct sent *sent, const struct ask *ask);
+/* A side reads a batch, whose first element has that number; -1: none. */
+void oracle_got_batch(struct oracle *oracle, int to, int first, json_t *array, const char *text,
+    size_t len);
+/* oracle_got.c: a side reads that message of the other one's. */
+void oracle_got_message(struct oracle *oracle, int to, int number, json_t *message,
+    const char *text, size_t len);
+
 /* oracle_ack.c: canceld's answer to $/canceld/cancel, an error or a result. */
 void oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t *data);
 void oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *text,

@@ -37,8 +37,8 @@ peer_may_answer_again(const struct world *world, int number)
 {
 	const char *id = world->oracle.asks[number].id;
 
-	return peer_last_of_id(world, number) == number && strcmp(id, "1") != 0 &&
-	    strcmp(id, "\"1\"") != 0;
+	return !world->asks_in_batches && peer_last_of_id(world, number) == number &&
+	    strcmp(id, "1") != 0 && strcmp(id, "\"1\"") != 0;
 }
 
 /* A server that knows tasks answers canceld's cancel of one. */
@@ -69,10 +69,16 @@ client_acts(struct world *world, unsigned what)
 		return;
 	if (world->oracle.declares[CLIENT] && chance_percent(&world->chance, 20))
 		peer_cancels_opening(world);
-	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4))
+	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4) &&
+	    !world->asks_in_batches)
 		peer_answers_nobody(world, CLIENT);
 	if (world->errs && chance_percent(&world->chance, 10))
 		peer_errs(world, CLIENT);
+	if (world->insists && world->oracle.initialized &&
+	    chance_percent(&world->chance, world->oracle.away || world->oracle.replaying ? 60 : 15))
+		peer_insists(world);
+	if (world->batches && chance_percent(&world->chance, 20))
+		peer_writes_batch(world, CLIENT);
 	if (world->oracle.rule_count > 0 && chance_percent(&world->chance, 5))
 		peer_person_cancels(world);
 	if (world->oracle.rule_count > 0 && peer_is_open(world) &&
@@ -109,8 +115,11 @@ server_acts(struct world *world, unsigned what)
 		peer_goes_on_with_stream(world);
 	if (world->errs && chance_percent(&world->chance, 10))
 		peer_errs(world, SERVER);
-	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4))
+	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4) &&
+	    !world->asks_in_batches)
 		peer_answers_nobody(world, SERVER);
+	if (world->batches && chance_percent(&world->chance, 20))
+		peer_writes_batch(world, SERVER);
 	if (what < 22 || (what >= 35 && peer_is_quiet(world)))
 		peer_answers(world, SERVER);
 	else if (what < 29)

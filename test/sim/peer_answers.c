@@ -80,7 +80,8 @@ members(struct world *world, const struct ask *ask, bool cancelled)
 static int
 write_error(struct world *world, int from, int number, bool cancelled)
 {
-	bool declines = !cancelled && from == CLIENT && chance_percent(&world->chance, 50);
+	bool declines =
+	    !cancelled && from == CLIENT && !world->in_batch && chance_percent(&world->chance, 50);
 	int sent = peer_says(world, from, KIND_RESPONSE, number,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
 	    world->oracle.asks[number].wire,
@@ -161,7 +162,7 @@ peer_answers_badly(struct world *world)
 	char *answer = NULL;
 
 	if (number < 0 || !oracle_is_at_work(&world->oracle, ask) || ask->replied != 0 ||
-	    ask->deed->traits & FINAL || ask->asks_task ||
+	    ask->untracked || ask->deed->traits & FINAL || ask->asks_task ||
 	    (ask->written && !may_double(world, number)))
 		return;
 	world->oracle.asks[number].doubled |= ask->written;

@@ -45,7 +45,7 @@ choose_id(struct world *world, char *id, size_t size)
 		    odd[chance_below(&world->chance, sizeof(odd) / sizeof(odd[0]))]);
 	else if (chance_percent(&world->chance, 8))
 		neighbour(world, id, size);
-	else if (oracle->ask_count > 0 && chance_percent(&world->chance, 30))
+	else if (oracle->ask_count > 0 && chance_percent(&world->chance, world->batches ? 60 : 30))
 		snprintf(id, size, "%s",
 		    oracle->asks[chance_below(&world->chance, (unsigned)oracle->ask_count)].id);
 	for (i = 0; i < oracle->ask_count; i++)
@@ -116,8 +116,14 @@ lsp_tokens(struct world *world, struct ask *ask, char *more, size_t size)
 static void
 choose_session(struct world *world, struct ask *ask, char *more, size_t size)
 {
-	snprintf(ask->session, sizeof(ask->session), "\"s%u\"",
-	    chance_below(&world->chance, PEER_SESSIONS));
+	unsigned some = chance_below(&world->chance, PEER_SESSIONS);
+
+	for (unsigned i = 0; world->insisting && i < PEER_SESSIONS; i++)
+		if (world->oracle.sessions[(some + i) % PEER_SESSIONS].made >= 0) {
+			some = (some + i) % PEER_SESSIONS;
+			break;
+		}
+	snprintf(ask->session, sizeof(ask->session), "\"s%u\"", some);
 	snprintf(more, size, ",\"sessionId\":%s", ask->session);
 }
 
@@ -255,6 +261,21 @@ peer_client_asks(struct world *world)
 		    world->goes_on && chance_percent(&world->chance, 40) ?
 			stream_deed(world) :
 			some_deed(world, world->oracle.protocol->client, 1));
+}
+
+void
+peer_insists(struct world *world)
+{
+	const struct deed *deed = world->oracle.protocol->client;
+	bool open = false;
+
+	for (int i = 0; i < PEER_SESSIONS; i++)
+		open |= world->oracle.sessions[i].made >= 0;
+	while (!(deed->traits & (open ? TURN : OPENS)))
+		deed++;
+	world->insisting = true;
+	client_asks(world, deed);
+	world->insisting = false;
 }
 
 void

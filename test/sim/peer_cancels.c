@@ -8,6 +8,9 @@
 static enum spelling
 some_spelling(struct world *world, int from)
 {
+	/* What is translated in a batch passes in both forms. */
+	if (world->in_batch || world->asks_in_batches)
+		return oracle_spelling(&world->oracle, from == CLIENT ? SERVER : CLIENT);
 	if (chance_percent(&world->chance, 70))
 		return oracle_spelling(&world->oracle, from);
 	return (enum spelling)chance_below(&world->chance, SPELLINGS);
@@ -45,7 +48,7 @@ peer_cancels(struct world *world, int from)
 		return;
 	if (from == SERVER && number >= 0 && ask->life != world->oracle.life)
 		return;
-	if (chance_percent(&world->chance, 10))
+	if (!world->in_batch && !world->asks_in_batches && chance_percent(&world->chance, 10))
 		write_cancel(world, from, KIND_JUNK, -1,
 		    chance_percent(&world->chance, 50) ? "\"never-asked\"" : "null");
 	else if (number >= 0 && !ask->ours &&
@@ -87,7 +90,8 @@ peer_cancels_foreign(struct world *world)
 
 	if (number < 0 || !oracle_is_at_work(oracle, ask) || !world->text_ids ||
 	    strncmp(ask->id, "\"s", 2) == 0 || oracle->protocol != &protocols[MCP] ||
-	    ask->asks_task || !oracle_waits(ask) || ask->written)
+	    ask->asks_task || !oracle_waits(ask) || ask->written ||
+	    (world->asks_in_batches && !(ask->deed->traits & STREAM)))
 		return;
 	sent = peer_says(world, SERVER, ask->deed->traits & STREAM ? KIND_CANCEL : KIND_JUNK,
 	    number,
@@ -107,6 +111,7 @@ peer_person_cancels(struct world *world)
 	if (number < 0 || ask->ours || world->oracle.sent[ask->sent].heard == 0)
 		return;
 	world->oracle.now = world->now;
+	world->oracle.asks[number].person = true;
 	world_tell(world, "a person cancels %s\n", ask->id);
 	both_person_cancels(world, ask->id);
 }

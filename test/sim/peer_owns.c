@@ -25,7 +25,8 @@ answer(struct world *world, int number)
 	bool handshake = own->kind == OWN_HANDSHAKE,
 	     mcp = world->oracle.protocol == &protocols[MCP];
 	bool differs = handshake && mcp && chance_percent(&world->chance, 20);
-	bool granted = !chance_percent(&world->chance, handshake ? 15 : 25);
+	unsigned refusals = handshake ? 15 : world->insists ? 50 : 25;
+	bool granted = !chance_percent(&world->chance, refusals);
 	bool unknown = own->kind == OWN_SESSION && chance_percent(&world->chance, 60);
 	int q = peer_next(world), sent;
 

@@ -58,7 +58,9 @@ framed(struct world *world, const char *text)
 	unsigned kind;
 	int len;
 
-	if (world->oracle.header) {
+	if (world->in_batch)
+		end = ""; /* the batch is framed */
+	if (world->oracle.header && !world->in_batch) {
 		kind = some_header(world);
 		len = asprintf(&bytes, "%s%zu%s%s", headers[kind][0], strlen(text),
 		    headers[kind][1], text);
@@ -82,6 +84,8 @@ write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes,
 	if (peer->count == QUEUE_MAX)
 		abort();
 	sent = oracle_say(&world->oracle, from, kind, ask, bytes, len, arrives);
+	if (world->in_batch)
+		return sent;
 	peer->queue[(peer->first + peer->count++) % QUEUE_MAX] = sent;
 	world_tell(world, "%s writes %.150s%s\n", from == CLIENT ? "client" : "server", bytes,
 	    len > 150 ? "..." : "");
@@ -175,6 +179,50 @@ peer_says(struct world *world, int from, enum kind kind, int ask, const char *fo
 		note_too_long(world, sent);
 	free(sound);
 	return sent;
+}
+
+/* The texts of the elements from that number on, as written or as they must arrive. */
+static char *
+join(struct world *world, int first, bool written)
+{
+	static const char *const commas[] = { ",", " , ", ",\t" };
+	char *text = NULL;
+	size_t len;
+	FILE *stream = open_memstream(&text, &len);
+
+	if (stream == NULL)
+		abort();
+	for (int i = first; i < world->oracle.sent_count; i++)
+		fprintf(stream, "%s%s", i == first ? "[" : commas[i % 3],
+		    written ? world->oracle.sent[i].bytes : world->oracle.sent[i].arrives);
+	fprintf(stream, "]");
+	if (fclose(stream) != 0)
+		abort();
+	return text;
+}
+
+void
+peer_says_batch(struct world *world, int from, int first)
+{
+	struct oracle *oracle = &world->oracle;
+	char *text = join(world, first, true), *sound = join(world, first, false);
+	bool junk = false;
+	int unclean = 0, number;
+
+	for (int i = first; i < oracle->sent_count; i++) {
+		unclean += oracle->sent[i].unclean;
+		oracle->sent[i].unclean = 0;
+		oracle->sent[i].batch = oracle->sent_count;
+		junk |= oracle->sent[i].bad || oracle->sent[i].kind == KIND_JUNK;
+	}
+	number =
+	    write_bytes(world, from, junk ? KIND_JUNK : KIND_BATCH, -1, framed(world, text), sound);
+	oracle->sent[number].first = first;
+	oracle->sent[number].unclean = unclean;
+	oracle->sent[number].bad = junk;
+	oracle->sent[number].complain = junk && from == CLIENT;
+	free(text);
+	free(sound);
 }
 
 const char *
@@ -313,7 +361,7 @@ static void
 write_update(struct world *world)
 {
 	bool idle = world->oracle.version > 1 && chance_percent(&world->chance, 40);
-	bool text = !idle && chance_percent(&world->chance, 50);
+	bool text = !idle && !world->in_batch && chance_percent(&world->chance, 50);
 
 	write_update_of(world, chance_below(&world->chance, PEER_SESSIONS), idle, text);
 }

@@ -125,6 +125,19 @@ may_rest(struct world *world, bool may)
 		chance_percent(&world->chance, 50));
 }
 
+/* Where the client insists, a server goes once a session is open, and not before. */
+static unsigned
+chance_to_crash(const struct world *world)
+{
+	bool open = false;
+
+	if (!world->insists)
+		return world->crashes;
+	for (int i = 0; i < SESSIONS; i++)
+		open |= world->oracle.sessions[i].made >= 0;
+	return open ? 4 : 0;
+}
+
 static void
 crash(struct world *world)
 {
@@ -235,7 +248,7 @@ servers_step(struct world *world)
 		if (world->now >= world->back_at && chance_percent(&world->chance, 30))
 			start(world);
 	} else if (world->oracle.stuck ? chance_percent(&world->chance, 20) :
-					 chance_percent(&world->chance, world->crashes)) {
+					 chance_percent(&world->chance, chance_to_crash(world))) {
 		crash(world);
 	}
 }

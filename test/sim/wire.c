@@ -138,11 +138,17 @@ wire_feed(struct world *world, int from, size_t n)
 		}
 		if (from == SERVER)
 			world->oracle.moved = world->oracle.spoke = world->now;
+		world->oracle.listening = number;
 		both_hear(world, side, bytes, sent->len > LIMIT_READ);
+		world->oracle.listening = -1;
+		if (peer->fed == 0)
+			oracle_told_all(&world->oracle);
 		oracle_ignore_heard_all(&world->oracle);
 		oracle_heard_place(&world->oracle);
 	}
 	both_heard(world, side);
+	if (world->insists)
+		oracle_look_for_unopened(&world->oracle);
 }
 
 size_t

@@ -11,6 +11,7 @@
 
 enum {
 	STEPS = 400,
+	OPENING_STEPS = 16,
 	DEAF_STEPS = 60,
 	DEAF_LONGEST = 70000,
 	SHUT_STEPS = 20,
@@ -269,15 +270,35 @@ note_repair(struct world *world, struct span detail)
 		oracle_cleans(&world->oracle, count);
 }
 
-static void
-on_action(void *user, const struct action *action)
+/* What an element of a batch would be told as if it had come alone. */
+static struct action
+alone(const struct action *action)
 {
+	struct action single = *action;
+
+	if (action->why != WHY_IN_BATCH)
+		return single;
+	for (single.why = 0; single.why < WHY_COUNT; single.why++)
+		if (span_is(action->detail, why_word(single.why)))
+			break;
+	single.verb = VERB_DROP;
+	return single;
+}
+
+static void
+on_action(void *user, const struct action *reported)
+{
+	const struct action single = alone(reported);
+	const struct action *action = &single;
 	struct world *world = user;
 	char id[48], session[16] = "";
 
-	golden_decided(action);
+	golden_decided(reported);
 	if (action->verb == VERB_END) {
 		world->ended += action->side == SIDE_CLIENT;
+		snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
+		if (action->side == SIDE_CLIENT)
+			oracle_ends(&world->oracle, id, tally_word(action->tally));
 		return;
 	}
 	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len,
@@ -292,6 +313,8 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_CANCEL_FORWARDED && action->verb == VERB_SEND &&
 	    action->side == SIDE_SERVER)
 		oracle_forwards(&world->oracle);
+	if (reported->why == action->why && action->message.len > 0 && action->verb != VERB_NOTE)
+		oracle_told(&world->oracle, action->verb == VERB_DROP, why_word(action->why));
 	if (action->why == WHY_CANCEL_IGNORED)
 		oracle_ignores(&world->oracle, id);
 	if (action->why == WHY_PROBE_UNANSWERED)
@@ -486,6 +509,20 @@ choose_parallel(struct world *world)
 	}
 }
 
+/*
+ * What comes beside requests of which canceld keeps nothing may answer or cancel one of them: so
+ * there the peers write little else.
+ */
+static void
+choose_batches(struct world *world)
+{
+	unsigned kind = world->seed / 12 % 4;
+
+	world->asks_in_batches = !world->restarts && kind == 0 && world->seed / 48 % 4 == 1;
+	world->batches = world->asks_in_batches ||
+	    (!world->restarts && (kind == 1 || kind == 2) && world->seed / 48 % 2 == 1);
+}
+
 static void
 init(struct world *world)
 {
@@ -526,6 +563,11 @@ init(struct world *world)
 	/* Not drawn either. */
 	world->errs = world->seed / 12 % 4 == 1;
 	world->goes_on = oracle->protocol == &protocols[MCP] && world->seed / 12 % 4 == 2;
+	choose_batches(world);
+	world->insists = world->restarts && oracle->reopens != NULL && !oracle->stateless &&
+	    world->seed / 12 % 4 != 0;
+	if (world->insists)
+		world->restart.most += 10;
 	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30) || world->goes_on;
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
@@ -584,6 +626,21 @@ check_tallies(struct world *world)
 		    (unsigned long long)world->oracle.requests, (unsigned long long)sum);
 }
 
+/* The client has sessions before anything goes wrong. */
+static void
+opens_sessions(struct world *world)
+{
+	for (int i = 0; i < OPENING_STEPS; i++) {
+		if (world->oracle.initialized && i % 2 == 0)
+			peer_insists(world);
+		wire_feed(world, CLIENT, SIZE_MAX);
+		wire_drain(world, SERVER, SIZE_MAX);
+		peer_answers(world, SERVER);
+		wire_feed(world, SERVER, SIZE_MAX);
+		wire_drain(world, CLIENT, SIZE_MAX);
+	}
+}
+
 bool
 world_run(uint64_t seed, bool verbose)
 {
@@ -597,6 +654,8 @@ world_run(uint64_t seed, bool verbose)
 	world->verbose = verbose;
 	init(world);
 	begin_as_needed(world);
+	if (world->insists)
+		opens_sessions(world);
 	for (step = 0; step < STEPS && world->oracle.verdict[0] == '\0' && !world->over; step++) {
 		world->oracle.now = world->now;
 		servers_step(world);

@@ -46,8 +46,13 @@ struct world {
 	bool text_ids;  /* the server's ids are strings */
 	bool verbose;
 	bool restarts, stateless;
-	bool errs;        /* the peers write errors without an id */
-	bool goes_on;     /* the server's streams have more notices than the first one */
+	bool errs;            /* the peers write errors without an id */
+	bool goes_on;         /* the server's streams have more notices than the first one */
+	bool batches;         /* the peers write batches, ... */
+	bool asks_in_batches; /* ... with requests in them */
+	bool insists;     /* ACP: the client goes on with its sessions while none is opened again */
+	bool insisting;   /* ... now */
+	bool in_batch;    /* what is written now is an element of one */
 	bool over;        /* no other server comes */
 	bool deaf;        /* the server reads nothing any more */
 	unsigned crashes; /* steps of a hundred in which the server crashes */
@@ -102,11 +107,19 @@ void peer_repeats_history(struct world *world);
 /* Whether the other side has heard a message of the client's, so that both know the framing. */
 bool peer_is_open(const struct world *world);
 
+/* All messages from that number on, which were written in_batch, are the elements of one. */
+void peer_says_batch(struct world *world, int from, int first);
+
+/* peer_batch.c */
+void peer_writes_batch(struct world *world, int from);
+
 /* peer_asks.c */
 void peer_begins(struct world *world);
 /* Sends the notification after the handshake; false: not now. */
 bool peer_opens(struct world *world);
 void peer_client_asks(struct world *world);
+/* ACP: a prompt in a session that is open, as far as the client knows; or it opens one. */
+void peer_insists(struct world *world);
 /* The client asks for more than --parallel may hold. */
 void peer_floods(struct world *world);
 void peer_server_asks(struct world *world);
