@@ -1,7 +1,7 @@
 #pragma once
 
 /*
- * The life of the client, from its first message until it has gone, as one const table beside that
+ * The life of the client, from the start until it has gone, as one const table beside that
  * of the server's process (core/supervisor.h): it only decides.
  */
 

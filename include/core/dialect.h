@@ -2,7 +2,8 @@
 
 /*
  * The protocols, one const row each: how a cancel is spelled, which answers are owed, which methods
- * are exempt. No other file of the core knows a method's name.
+ * are exempt. But for tools/call of MCP (policy.c), the methods of which a file is about (acks.h,
+ * heartbeat.c, recovery.c), no other file of the core knows a method's name.
  */
 
 #include "core/timeline.h"
@@ -346,7 +347,7 @@ bool policy_names(const struct policy_rule *rule, struct span method, struct spa
 
 /*
  * Appends what the rule was most likely meant to be, such as tools/call:forecast=10m, if that can
- * be told. false: it has named a request, or its METHOD and NAME are as good as others. policy: has
+ * be told. false: it has named a request, or nothing shows that it is wrong. policy: has
  * the tools that may be meant. dialect: NULL: any may come.
  */
 bool policy_meant(const struct policy *policy, const struct policy_rule *rule,
@@ -354,8 +355,8 @@ bool policy_meant(const struct policy *policy, const struct policy_rule *rule,
 
 /*
  * The rule of that kind that counts for the request; NULL: none. It marks those that name the
- * request as matched. Without a METHOD only those with a value above this one count: MSEC_NEVER:
- * none.
+ * request as matched. A rule without a METHOD counts only if its value is above `above`; with
+ * MSEC_NEVER none does.
  */
 const struct policy_rule *policy_find(struct policy *policy, enum policy_kind kind,
     struct span method, struct span name, msec_t above);

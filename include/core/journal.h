@@ -28,9 +28,9 @@ side_name(enum side side)
 }
 
 /*
- * What became of a request of the client's: X(name, word). Each is counted once, when it has ended,
- * so that at any time requests = the sum of all tallies + the outstanding ones; $/canceld/cancel is
- * not a request in this sense.
+ * What became of a request of the client's: X(name, word). Each is counted once, when it has ended
+ * or is awaited no more, so that at any time requests = the sum of all tallies + the outstanding
+ * ones; $/canceld/cancel is not a request in this sense.
  */
 /* clang-format off */
 #define TALLY_LIST(X) \

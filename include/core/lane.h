@@ -14,8 +14,8 @@
 
 #include "core/framing.h"
 
-struct lane { /* read only; `bytes` and what follows are private */
-	/* every byte before it is written or dropped; a message counts from its last byte on */
+struct lane { /* read only, but where it says otherwise */
+	/* every byte before it is written or dropped; it passes a message when all of that is */
 	uint64_t written;
 	uint64_t decided;     /* every byte before it is decided */
 	uint64_t taken;       /* bytes that lane_sent has told in all */
@@ -24,7 +24,7 @@ struct lane { /* read only; `bytes` and what follows are private */
 	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing; /* how it writes; set by its owner before any byte is decided */
 	bool mute;            /* set by its owner: canceld's own messages are dropped */
-	/* from `written` to the last byte received; the owner appends what it reads */
+	/* from `written` to the last byte received: its owner appends what it reads, and no more */
 	struct buf bytes;
 
 	/* private */
@@ -69,7 +69,7 @@ struct lane_message {
 /*
  * Decide the bytes before message->next, or before position, that are not decided yet. lane_pass
  * queues the message, in a frame of its own; lane_drop_to queues nothing. Spans of the bytes stay
- * valid until lane_give_back.
+ * valid until more are read into the lane, lane_sent or lane_give_back.
  */
 void lane_pass(struct lane *lane, const struct lane_message *message);
 void lane_pass_all(struct lane *lane); /* as they are; FRAMING_NEWLINE */

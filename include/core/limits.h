@@ -1,8 +1,9 @@
 #pragma once
 
 /*
- * The core's constants that bound or time something; those of the shell stand in its own headers.
- * The manual lists under LIMITS what a user can notice. Bytes and milliseconds.
+ * The constants that bound or time something and that the core or several parts of the shell use;
+ * those of one part of the shell stand in its own header. The manual lists under LIMITS what a user
+ * can notice. Bytes and milliseconds.
  */
 
 enum {

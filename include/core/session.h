@@ -123,6 +123,8 @@ struct server {
 
 struct session;
 
+/* --- Bytes and time: session.c, but for session_outstanding */
+
 struct session *session_new(const struct session_config *config, action_fn *act, void *user,
     msec_t now);
 void session_free(struct session *session);
@@ -144,6 +146,30 @@ void session_hear(struct session *session, enum side from);
  * does nothing.
  */
 void session_end_of_input(struct session *session, enum side from);
+
+/*
+ * Expires what is due. heard: everything that the server had written by now was read and heard.
+ * Without it no request of the client's expires, as its answer may still be in the pipe.
+ */
+void session_expire(struct session *session, bool heard);
+
+/*
+ * The caller is about to wait, at most until the time that is returned: by its clock, when
+ * session_expire is due next, or earlier, as at `look`; MSEC_NEVER: nothing waits. If the next
+ * session_set_time comes much later than that, the machine or canceld stood still: nobody knows
+ * since when, so all deadlines are shifted by twice as much as that is late, at most by the whole
+ * wait. While the server is stalled (not read), the idle deadlines of the client's requests stand
+ * still.
+ */
+msec_t session_sleep(struct session *session, bool stalled, msec_t look);
+
+/* ACP v2: whether the server works on a prompt that it has answered, and that was not cancelled. */
+bool session_turn_runs(const struct session *session);
+
+/* Requests of that side whose answers are still awaited. */
+size_t session_outstanding(const struct session *session, enum side requester);
+
+/* --- The client leaves, the server goes or is deaf: ends.c */
 
 /* Not with LEAVE_NOT. */
 void session_client_leaves(struct session *session, enum leaving leaving);
@@ -169,30 +195,6 @@ bool session_ended_on_probe(const struct session *session);
 bool session_asks(const struct session *session);
 
 /*
- * The new server has started: the messages that opened the session are replayed to it, then it gets
- * the queued ones.
- */
-void session_server_back(struct session *session);
-
-/* Why a new server could not continue this session; NULL: it could. A static string. */
-const char *session_cannot_restart(const struct session *session);
-
-/*
- * Hands over the last bytes of the server's stderr, in any encoding, which errors after its end
- * quote.
- */
-void session_quote(struct session *session, struct span words);
-
-/*
- * Why no other server comes, as the errors in its place say from now on: a static string; NULL:
- * that is not known.
- */
-void session_explain(struct session *session, const char *obstacle);
-
-/* Says why no server will be started: every error in a server's place gives this reason. */
-void session_refuse(struct session *session, struct span words);
-
-/*
  * The server closed its stdin and runs on. What was written to it may still be answered, within the
  * grace. What was not is answered with an error now or, retired: another server will follow, waits
  * for that one.
@@ -211,29 +213,35 @@ void session_server_shut(struct session *session);
  */
 bool session_server_owes(const struct session *session);
 
-/*
- * Expires what is due. heard: everything that the server had written by now was read and heard.
- * Without it no request of the client's expires, as its answer may still be in the pipe.
- */
-void session_expire(struct session *session, bool heard);
+/* --- Another server comes: recovery.c */
 
 /*
- * The caller is about to wait, at most until the time that is returned: by its clock, when
- * session_expire is due next, or earlier, as at `look`; MSEC_NEVER: nothing waits. If the next
- * session_set_time comes much later than that, the machine or canceld stood still: nobody knows
- * since when, so all deadlines are shifted by twice as much as that is late, at most by the whole
- * wait. While the server is stalled (not read), the idle deadlines of the client's requests stand
- * still.
+ * The new server has started: the messages that opened the session are replayed to it, then it gets
+ * the queued ones.
  */
-msec_t session_sleep(struct session *session, bool stalled, msec_t look);
+void session_server_back(struct session *session);
 
-/* Requests of that side whose answers are still awaited. */
-size_t session_outstanding(const struct session *session, enum side requester);
+/* Why a new server could not continue this session; NULL: it could. A static string. */
+const char *session_cannot_restart(const struct session *session);
 
-/* ACP v2: whether the server works on a prompt that it has answered, and that was not cancelled. */
-bool session_turn_runs(const struct session *session);
+/* --- What the errors in the place of the server say: server.c */
 
-/* --- What a person, outside of the session, may see and do while it runs */
+/*
+ * Hands over the last bytes of the server's stderr, in any encoding, which errors after its end
+ * quote.
+ */
+void session_quote(struct session *session, struct span words);
+
+/*
+ * Why no other server comes, as the errors in its place say from now on: a static string; NULL:
+ * that is not known.
+ */
+void session_explain(struct session *session, const char *obstacle);
+
+/* Says why no server will be started: every error in a server's place gives this reason. */
+void session_refuse(struct session *session, struct span words);
+
+/* --- What a person may see and do from outside while it runs: operator.c, recovery.c */
 
 struct session_view {
 	/* these two live as long as the session */

@@ -37,7 +37,7 @@ enum supervisor_state {
 
 enum supervisor_event {
 	SUPERVISE_STARTED, /* the process was started */
-	/* it cannot be: one of the two is told once after STEP_START, or again and again */
+	/* it cannot be: this or STARTED follows each STEP_START, perhaps more than once */
 	SUPERVISE_FAILED,
 	SUPERVISE_END,     /* the session ends in order: end of file, initialize timed out ... */
 	SUPERVISE_DEAF,    /* it closed its stdin */
@@ -55,7 +55,7 @@ enum supervisor_event {
 	SUPERVISE_NOTHING = SUPERVISE_EVENTS
 };
 
-enum supervisor_step { /* a set; the steps are carried out in this order */
+enum supervisor_step { /* a set; take_steps in life.c has their order */
 	/* the process has gone: answer the outstanding requests, or plan its successor */
 	STEP_ANSWER = 1 << 0,
 	STEP_CLOSE_STDIN = 1 << 1, /* close its stdin */

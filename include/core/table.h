@@ -42,8 +42,9 @@ clocks_idle(const struct clocks *clocks, enum side requester)
 }
 
 enum request_state {
-	REQUEST_ENDED,      /* it is in the table no more; never stored */
-	REQUEST_QUEUED,     /* no byte was written to the receiver; derived, never stored */
+	REQUEST_ENDED, /* it is in the table no more; never stored */
+	/* no byte was written to the receiver: derived from WAITING, never stored */
+	REQUEST_QUEUED,
 	REQUEST_WAITING,    /* the requester waits for the answer */
 	REQUEST_CANCELLING, /* cancelled, and the requester is owed an answer */
 	REQUEST_ABANDONED,  /* a tombstone: its late answer will be dropped */
@@ -120,9 +121,13 @@ struct request {
 	/* What becomes of it. */
 	struct pending *in;
 	enum side from : 8; /* the requester */
-	/* the word under which it was first given up, or has ended; RELAYED: by its answer */
+	/*
+	 * the word under which it was first given up, or has ended; RELAYED: not yet, or by its
+	 * answer
+	 */
 	enum why given_up : 8;
-	enum policy_kind passed : 8; /* the deadline for which it was given up; else a larger one */
+	enum policy_kind
+	    passed : 8; /* the deadline for which it was given up; POLICY_CAP + 1: none */
 	enum request_state state : 8; /* set with pending_move */
 	unsigned traits;              /* of the row */
 	unsigned size;                /* private: bytes, with what stands behind it */
@@ -167,7 +172,8 @@ struct request {
 	uint64_t serial; /* no other request of the session has it; a newer one has a larger one */
 };
 
-_Static_assert(sizeof(struct request) <= 560, "what few requests have stands apart");
+_Static_assert(sizeof(struct request) <= 560,
+    "what few requests have stands behind a pointer, as seat");
 
 struct pending {
 	enum side from; /* the requester */
@@ -402,10 +408,10 @@ enum decide_step {
 	DECIDE_ANSWER = 1 << 2, /* canceld answers its requester */
 	DECIDE_EXTEND = 1 << 3, /* its idle deadline starts again */
 	DECIDE_REPORT = 1 << 4, /* if no message is at hand, the decision itself is reported */
-	/* how it ends: $/canceld/cancel is told that it has completed, not cancelled; ... */
+	/* what a $/canceld/cancel that names it is answered: completed, not cancelled; ... */
 	DECIDE_COMPLETED = 1 << 5,
-	DECIDE_CONFIRMED = 1 << 6, /* ... or that its receiver confirmed the cancel */
-	/* what it counts as, not as its word: an answer; a failure; a stream, if it is one */
+	DECIDE_CONFIRMED = 1 << 6, /* ... or cancelled, as its receiver confirmed */
+	/* its tally, not endings[why].tally: an answer; a failure; a stream, if it is one */
 	DECIDE_ANSWERED = 1 << 7,
 	DECIDE_FAILED = 1 << 8,
 	DECIDE_STREAM = 1 << 9,

@@ -1,9 +1,10 @@
 #pragma once
 
 /*
- * The one vocabulary of what canceld does and why. Each word names a line of the log, a counter of
- * the statistics, an entry under DIAGNOSTICS in the manual, and what tests assert. WHY_LIST(X):
- * X(name, level, meaning); the meaning, for readers only, says what happened to which message.
+ * The one vocabulary of what canceld does and why. Each word names a line of the log or of the
+ * history, a counter of the statistics, an entry under DIAGNOSTICS in the manual, and what tests
+ * assert. WHY_LIST(X): X(name, level, meaning); the meaning says what happened to which message:
+ * no code uses it.
  */
 
 enum why_level {

@@ -12,9 +12,9 @@ struct outlet;
 struct party;
 
 /*
- * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of
- * ABP "Cancellation": each waits until the request that it names has ended, and is then answered
- * with {id, cancelled, reason?, confirmed?}.
+ * Acknowledgements of $/canceld/cancel {id, reason?}, a request that a client sends and canceld
+ * answers, with the guarantees of ABP "Cancellation": each waits until the request that it names
+ * has ended, and is then answered with {id, cancelled, reason?, confirmed?}.
  */
 #define ACKS_METHOD SPAN("$/canceld/cancel")
 

@@ -108,7 +108,7 @@ report(struct session *session, const struct party *requester, const struct requ
 
 /*
  * Carries out the steps for the receiver: passes or drops the message at hand, sends the cancel.
- * true: see cancel_send.
+ * true: the whole turn was cancelled.
  */
 static bool
 tell_receiver(struct session *session, struct party *requester, struct request *request,

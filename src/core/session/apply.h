@@ -5,7 +5,7 @@
 /*
  * Carries out the cell of this event for this request alone, which is freed if it has ended.
  * message: the response, progress or cancel at hand, or NULL. No other file changes the state of a
- * request. true: see cancel_send.
+ * request. true: the whole turn was cancelled (ACP session/cancel): the caller ends its requests.
  */
 bool apply(struct session *session, struct request *request, enum decide_event event,
     struct message *message);

@@ -27,8 +27,8 @@ enum { METHOD_MAX = 256 };
 
 /*
  * The message at hand, whole: one frame of a lane with its positions, and the edits to be made
- * before it passes. It borrows the lane's bytes: it is invalid after the next byte is read or
- * decided. It is not copied.
+ * before it passes. It borrows the lane's bytes: it is invalid when more are read into the lane, or
+ * lane_sent or lane_give_back was called. It is not copied.
  */
 struct message {
 	enum side from, to;

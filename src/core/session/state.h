@@ -2,7 +2,7 @@
 
 /*
  * The session, which only the files of this folder see: a struct for each concern, written by the
- * file of its name, but where a message or an event that another file handles shows a single fact.
+ * file of its name. A file that handles a message or an event may set single members of another's.
  */
 
 #include "party.h"

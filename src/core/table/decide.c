@@ -26,7 +26,7 @@ enum { /* one-letter steps, so that the table reads as a table */
 
 /* clang-format off */
 TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
-	[REQUEST_QUEUED] = {
+	[REQUEST_QUEUED] = { /* which is WAITING, as long as nothing is written: see table.h */
 		/* the receiver cannot have seen the request */
 		RESPONSES(                0, WAITING, STRAY),
 		CELL(MALFORMED,           R, WAITING, STRAY),

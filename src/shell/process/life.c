@@ -451,7 +451,7 @@ lose_server(struct life *life)
 	session_server_gone(life->session, life->child.status, life->child.signal, last);
 }
 
-/* Carries out one step; returns the event that it has led to. */
+/* Carries out a set of steps; returns the event that they have led to. */
 static enum supervisor_event
 take_steps(struct life *life, unsigned steps)
 {
