@@ -50,11 +50,24 @@ span_of(const char *string)
 	return string == NULL ? SPAN_NONE : span_at(string, strlen(string));
 }
 
+/* Whether so many bytes are the same; most names are short, and compared without a call. */
+static inline bool
+bytes_equal(const char *a, const char *b, size_t len)
+{
+	if (len > 8)
+		return memcmp(a, b, len) == 0;
+	if (len >= 4)
+		return memcmp(a, b, 4) == 0 && memcmp(a + len - 4, b + len - 4, 4) == 0;
+	while (len > 0 && a[len - 1] == b[len - 1])
+		len--;
+	return len == 0;
+}
+
 /* A literal should be given as b: the compiler then compares without a call of memcmp. */
 static inline bool
 span_equal(struct span a, struct span b)
 {
-	return a.len == b.len && (b.len == 0 || memcmp(a.ptr, b.ptr, b.len) == 0);
+	return a.len == b.len && bytes_equal(a.ptr, b.ptr, b.len);
 }
 
 static inline bool

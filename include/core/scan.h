@@ -26,30 +26,28 @@ enum value_type {
 /*
  * The values that are found: X(name, the object whose member it is, key). SCAN_TEXT is the whole
  * value; it is absent if the text is blank, and complete if its end is not 0. SCAN_ELEMENT is the
- * last object among the elements of the text, if that is an array. Short keys come first.
+ * last object among the elements of the text, if that is an array. Short keys come first, and among
+ * those of one length the most frequent last.
  */
 #define SCAN_META_PREFIX "io.modelcontextprotocol/"
 /* clang-format off */
 #define SCAN_LIST(X) \
-	X(ID, TEXT, "id") \
 	X(ELEMENT_ID, ELEMENT, "id") \
 	X(PARAMS_ID, PARAMS, "id") \
+	X(ID, TEXT, "id") \
 	X(URI, PARAMS, "uri") \
-	X(NAME, PARAMS, "name") \
 	X(TASK, PARAMS, "task") \
 	X(CREATED_TASK, RESULT, "task") \
 	X(ERROR_CODE, ERROR, "code") \
 	X(ERROR_DATA, ERROR, "data") \
-	X(ERROR, TEXT, "error") \
+	X(NAME, PARAMS, "name") \
 	X(TOKEN, PARAMS, "token") \
 	X(REQUEST_META, PARAMS, "_meta") \
 	X(RESULT_META, RESULT, "_meta") \
 	X(UPDATE_STATE, UPDATE, "state") \
 	X(RESULT_TASKS, RESULT, "tasks") \
-	X(METHOD, TEXT, "method") \
+	X(ERROR, TEXT, "error") \
 	X(ELEMENT_METHOD, ELEMENT, "method") \
-	X(PARAMS, TEXT, "params") \
-	X(RESULT, TEXT, "result") \
 	X(REASON, PARAMS, "reason") \
 	X(STATUS, PARAMS, "status") \
 	X(RESULT_STATUS, RESULT, "status") \
@@ -59,9 +57,12 @@ enum value_type {
 	X(UPDATE, PARAMS, "update") \
 	X(RESULT_TASK_ID, RESULT, "taskId") \
 	X(CREATED_TASK_ID, CREATED_TASK, "taskId") \
-	X(JSONRPC, TEXT, "jsonrpc") \
+	X(RESULT, TEXT, "result") \
+	X(PARAMS, TEXT, "params") \
+	X(METHOD, TEXT, "method") \
 	X(IS_ERROR, RESULT, "isError") \
 	X(ERROR_MESSAGE, ERROR, "message") \
+	X(JSONRPC, TEXT, "jsonrpc") \
 	X(CONFIG_ID, PARAMS, "configId") \
 	X(REQUEST_ID, PARAMS, "requestId") \
 	X(SESSION_ID, PARAMS, "sessionId") \

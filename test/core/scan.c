@@ -119,16 +119,16 @@ static const struct {
 	{ "{ \"id\" : -1.50E+2 , \"error\" : { \"code\" : -32800 , \"data\" : { \"code\" : 1 } } }",
 	    "object whole, ID=-1.50E+2, ERROR_CODE=-32800, ERROR_DATA:object, ERROR:object" },
 	{ "{\"id\":null,\"method\":true,\"params\":false,\"error\":[],\"result\":1}",
-	    "object whole, ID=null, ERROR:array, METHOD=true, PARAMS=false, RESULT=1" },
+	    "object whole, ID=null, ERROR:array, RESULT=1, PARAMS=false, METHOD=true" },
 	{ "{\"error\":{\"message\":\"no \\u0022x\\u0022\",\"code\":-1,\"data\":{\"message\":1}},\"message\":2}",
 	    "object whole, ERROR_CODE=-1, ERROR_DATA:object, ERROR:object, ERROR_MESSAGE=\"no \\u0022x\\u0022\"" },
 	{ "{\"error\":{\"message\":{\"a\":[]},\"m\\u0065ssage\":2}}",
 	    "object whole, ERROR:object, ERROR_MESSAGE=2" },
 	{ "{\"id\":[ ],\"params\":{ },\"result\":[{}],\"error\":{\"message\":{},\"code\":[ [] ]},\"method\":{\"a\":{}}}",
-	    "object whole, ID:array, ERROR_CODE:array, ERROR:object, METHOD:object, PARAMS:object, "
-	    "RESULT:array, ERROR_MESSAGE:object" },
+	    "object whole, ID:array, ERROR_CODE:array, ERROR:object, RESULT:array, PARAMS:object, "
+	    "METHOD:object, ERROR_MESSAGE:object" },
 	{ "{\"params\":{\"_meta\":{},\"task\":{\"x\":{}}},\"result\":{\"a\": { \"tools\":{} } ,\"task\":{}}}",
-	    "object whole, TASK:object, CREATED_TASK:object, REQUEST_META:object, PARAMS:object, RESULT:object" },
+	    "object whole, TASK:object, CREATED_TASK:object, REQUEST_META:object, RESULT:object, PARAMS:object" },
 	{ "{\"id\":{\"id\":1},\"method\":[\"id\"],\"jsonrpc\":{}}",
 	    "object whole, ID:object, METHOD:array, JSONRPC:object" },
 	{ "{\"id\":\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"}",
@@ -153,18 +153,18 @@ static const struct {
 	{ "{\"error\":{\"id\":1,\"code\":-1,\"taskId\":2},\"_meta\":{\"progressToken\":3}}",
 	    "object whole, ERROR_CODE=-1, ERROR:object" },
 	{ "{\"params\":{\"_meta\":[{\"progressToken\":1}],\"task\":[{\"taskId\":2}]},\"result\":[{\"taskId\":1}]}",
-	    "object whole, TASK:array, REQUEST_META:array, PARAMS:object, RESULT:array" },
+	    "object whole, TASK:array, REQUEST_META:array, RESULT:array, PARAMS:object" },
 	{ "{\"params\":{\"id\":1,\"requestId\":2,\"name\":\"n\",\"uri\":\"u\",\"sessionId\":\"s\",\"reason\":\"r\","
 	  "\"task\":{\"ttl\":1},\"taskId\":\"t\",\"status\":\"w\",\"token\":3,\"progressToken\":4}}",
-	    "object whole, PARAMS_ID=1, URI=\"u\", NAME=\"n\", TASK:object, TOKEN=3, PARAMS:object, "
-	    "REASON=\"r\", STATUS=\"w\", TASK_ID=\"t\", REQUEST_ID=2, SESSION_ID=\"s\", PROGRESS_TOKEN=4" },
+	    "object whole, PARAMS_ID=1, URI=\"u\", TASK:object, NAME=\"n\", TOKEN=3, REASON=\"r\", "
+	    "STATUS=\"w\", TASK_ID=\"t\", PARAMS:object, REQUEST_ID=2, SESSION_ID=\"s\", PROGRESS_TOKEN=4" },
 	{ "{\"result\":{\"protocolVersion\":\"v\",\"resultType\":\"task\",\"taskId\":\"a\",\"status\":\"b\","
 	  "\"task\":{\"taskId\":\"c\",\"task\":{\"taskId\":\"d\"}},"
 	  "\"_meta\":{\"" META "subscriptionId\":1,\"" META "protocolVersion\":2}}}",
-	    "object whole, CREATED_TASK:object, RESULT_META:object, RESULT:object, RESULT_STATUS=\"b\", RESULT_TASK_ID=\"a\", "
-	    "CREATED_TASK_ID=\"c\", RESULT_TYPE=\"task\", RESULT_VERSION=\"v\", RESULT_SUBSCRIPTION=1" },
+	    "object whole, CREATED_TASK:object, RESULT_META:object, RESULT_STATUS=\"b\", RESULT_TASK_ID=\"a\", "
+	    "CREATED_TASK_ID=\"c\", RESULT:object, RESULT_TYPE=\"task\", RESULT_VERSION=\"v\", RESULT_SUBSCRIPTION=1" },
 	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
-	    "object whole, CREATED_TASK=\"t\", RESULT_META=null, RESULT:object, RESULT_STATUS:array, RESULT_TASK_ID=2" },
+	    "object whole, CREATED_TASK=\"t\", RESULT_META=null, RESULT_STATUS:array, RESULT_TASK_ID=2, RESULT:object" },
 
 	/* almost a key */
 	{ "{\"iD\":1,\"id\\u0000\":2,\"i\":3,\"\":4,\"jsonrpC\":5,\"jsonrpcs\":6,\"methods\":7}",
@@ -172,11 +172,11 @@ static const struct {
 	{ "{\"params\":{\"requestID\":1,\"progressTokeN\":2,\"partialResultTokeN\":3,\"protocolVersions\":4,\"progress\":5},"
 	  "\"result\":{\"resultTypE\":1,\"_meta\":{\"" META "subscriptionID\":2,\"" META
 	  "subscriptioNId\":3}}}",
-	    "object whole, RESULT_META:object, PARAMS:object, RESULT:object" },
+	    "object whole, RESULT_META:object, RESULT:object, PARAMS:object" },
 
 	/* LSP: a request's two tokens */
 	{ "{\"method\":\"a\",\"params\":{\"partialResultToken\":\"p\",\"workDoneToken\":7},\"id\":1}",
-	    "object whole, ID=1, METHOD=\"a\", PARAMS:object, WORK_TOKEN=7, PARTIAL_TOKEN=\"p\"" },
+	    "object whole, ID=1, PARAMS:object, METHOD=\"a\", WORK_TOKEN=7, PARTIAL_TOKEN=\"p\"" },
 	{ "{\"params\":{\"workDoneToken\":null,\"partialResultToken\":[1],\"token\":\"t\"}}",
 	    "object whole, TOKEN=\"t\", PARAMS:object, WORK_TOKEN=null, PARTIAL_TOKEN:array" },
 	{ "{\"params\":{\"work\\u0044oneToken\":\"\\u0061\",\"workDonetoken\":1,\"workDoneTokens\":2}}",
@@ -195,14 +195,14 @@ static const struct {
 	{ "{\"protocolVersion\":1,\"params\":{\"a\":{\"protocolVersion\":2},\"_meta\":{\"protocolVersion\":3}}}",
 	    "object whole, REQUEST_META:object, PARAMS:object" },
 	{ "{\"params\":[{\"protocolVersion\":1}],\"result\":{\"protocolVersion\":2}}",
-	    "object whole, PARAMS:array, RESULT:object, RESULT_VERSION=2" },
+	    "object whole, RESULT:object, PARAMS:array, RESULT_VERSION=2" },
 
 	/* ACP: how a turn ended */
 	{ "{\"result\":{\"stopReason\":\"cancelled\"},\"id\":7}",
 	    "object whole, ID=7, RESULT:object, STOP_REASON=\"cancelled\"" },
 	{ "{\"stopReason\":1,\"result\":{\"_meta\":{\"stopReason\":2},\"usage\":{\"stopReason\":3}},"
 	  "\"params\":{\"stopReason\":4}}",
-	    "object whole, RESULT_META:object, PARAMS:object, RESULT:object" },
+	    "object whole, RESULT_META:object, RESULT:object, PARAMS:object" },
 	{ "{\"result\":[{\"stopReason\":1}],\"error\":{\"stopReason\":2,\"code\":3}}",
 	    "object whole, ERROR_CODE=3, ERROR:object, RESULT:array" },
 
@@ -228,7 +228,7 @@ static const struct {
 	    "object whole, CREATED_TASK:object, RESULT:object" },
 	{ "{\"params\":{\"task\":{},\"task\":2}}", "object whole, TASK=2, PARAMS:object" },
 	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3,\"id\":5},\"id\":4}",
-	    "object whole, ID=4, PARAMS_ID=5, PARAMS:object" },
+	    "object whole, PARAMS_ID=5, ID=4, PARAMS:object" },
 };
 
 SUITE("scan");
@@ -566,8 +566,8 @@ TESTS(finds_every_field, 0, COUNT(fields))
 	enum scan_field field = fields[_i].field;
 	int depth = 0, len;
 
-	for (; field > SCAN_ELEMENT; field = fields[field - SCAN_ID].parent)
-		path[depth++] = fields[field - SCAN_ID].key;
+	for (; field > SCAN_ELEMENT; field = fields[field - SCAN_ELEMENT - 1].parent)
+		path[depth++] = fields[field - SCAN_ELEMENT - 1].key;
 	len = sprintf(text, "%s", field == SCAN_ELEMENT ? "[" : "");
 	for (int i = depth; i-- > 0;)
 		len += sprintf(text + len, "{\"%s\":", path[i]);

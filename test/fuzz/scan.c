@@ -126,8 +126,8 @@ at_path(const json_t *root, enum scan_field field)
 			element = json_array_get(root, i);
 	if (field == SCAN_ELEMENT)
 		return element;
-	return json_object_get(at_path(root, paths[field - SCAN_ID].parent),
-	    paths[field - SCAN_ID].key);
+	return json_object_get(at_path(root, paths[field - SCAN_ELEMENT - 1].parent),
+	    paths[field - SCAN_ELEMENT - 1].key);
 }
 
 static void

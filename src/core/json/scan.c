@@ -20,26 +20,15 @@ static const struct key {
 #undef KEY
 };
 
-/* The first key of each length; those of one length stand together. */
+/* The last key of each length; those of one length stand together. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
 static const unsigned char by_length[KEY_MAX] = {
-	[2] = SCAN_ID,
-	[3] = SCAN_URI,
-	[4] = SCAN_NAME,
-	[5] = SCAN_ERROR,
-	[6] = SCAN_METHOD,
-	[7] = SCAN_JSONRPC,
-	[8] = SCAN_CONFIG_ID,
-	[9] = SCAN_REQUEST_ID,
-	[10] = SCAN_RESULT_TYPE,
-	[11] = SCAN_META_TRACEPARENT,
-	[12] = SCAN_CAPABILITIES,
-	[13] = SCAN_WORK_TOKEN,
-	[15] = SCAN_PARAMS_VERSION,
-	[17] = SCAN_AGENT_CAPABILITIES,
-	[18] = SCAN_PARTIAL_TOKEN,
-	[38] = SCAN_META_SUBSCRIPTION,
-	[39] = SCAN_META_VERSION,
+#define LENGTH(name, parent, key) [sizeof(key) - 1] = SCAN_##name, /* NOLINT */
+	SCAN_LIST(LENGTH)
+#undef LENGTH
 };
+#pragma GCC diagnostic pop
 
 static_assert(SCAN_FIELDS <= 64, "unsound has a bit for each field");
 
@@ -361,9 +350,8 @@ find_field(unsigned parent, const char *text, size_t len)
 {
 	if (parent == NO_FIELD || len == 0 || len >= KEY_MAX)
 		return NO_FIELD;
-	for (const struct key *key = &keys[by_length[len]]; key->len == len; key++)
-		if (key->parent == parent && *key->text == *text &&
-		    memcmp(key->text, text, len) == 0)
+	for (const struct key *key = &keys[by_length[len]]; key->len == len; key--)
+		if (key->parent == parent && bytes_equal(key->text, text, len))
 			return (unsigned)(key - keys);
 	return NO_FIELD;
 }
@@ -444,14 +432,14 @@ read_name(struct scan *scan, struct nest *nest, const char *key)
 	return take(scan, &end, ':') ? end : fail(scan, end);
 }
 
-/* Reads a scalar, or what is nested too deep. */
+/* Reads a scalar, or what is nested too deep; c: its first byte. */
 INLINE const char *
-read_scalar(struct scan *scan, const struct nest *nest, const char *start)
+read_scalar(struct scan *scan, const struct nest *nest, const char *start, char c)
 {
 	enum value_type type = VALUE_STRING;
 	const char *end;
 
-	switch (byte_at(scan, start)) {
+	switch (c) {
 	case '{':
 	case '[':
 		return skip_deep(scan, start);
@@ -460,12 +448,9 @@ read_scalar(struct scan *scan, const struct nest *nest, const char *start)
 		break;
 	case 't':
 	case 'f':
-		type = VALUE_BOOL;
-		end = read_literal(scan, start, *start == 't' ? "true" : "false");
-		break;
 	case 'n':
-		type = VALUE_NULL;
-		end = read_literal(scan, start, "null");
+		type = c == 'n' ? VALUE_NULL : VALUE_BOOL;
+		end = read_literal(scan, start, c == 't' ? "true" : c == 'f' ? "false" : "null");
 		break;
 	default:
 		type = VALUE_NUMBER;
@@ -493,7 +478,7 @@ read_all(struct scan *scan, const char *at)
 			nest.field = NO_FIELD;
 			if (!closes(next_byte(scan, &at)))
 				continue;
-		} else if ((at = read_scalar(scan, &nest, at)) == NULL) {
+		} else if ((at = read_scalar(scan, &nest, at, c)) == NULL) {
 			return;
 		}
 		nest.field = NO_FIELD;

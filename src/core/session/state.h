@@ -43,10 +43,12 @@ struct session {
 		};
 	};
 
-	/* ACP v2, the client's: by id, sessions whose prompt was answered and runs; CANCELLING:
-	 * told */
+	/*
+	 * the client's; turns: in ACP v2 the sessions whose prompt was answered and runs;
+	 * CANCELLING: told
+	 */
 	struct pending turns;
-	struct records records; /* the client's */
+	struct records records;
 	struct session_config config;
 	struct clocks clocks;
 	struct probe probe;
