@@ -69,8 +69,8 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 {
 	/* Only the answer to a prompt begins its turn. A stopReason, as in v1, would end it. */
 	bool begun = request_is_turn(request) && runs_on(&session->handshake) &&
-	    event <= EVENT_CONFIRMED && scan_has(message->scan, SCAN_RESULT) &&
-	    !scan_has(message->scan, SCAN_STOP_REASON);
+	    request_state(request) != REQUEST_QUEUED && event <= EVENT_CONFIRMED &&
+	    scan_has(message->scan, SCAN_RESULT) && !scan_has(message->scan, SCAN_STOP_REASON);
 
 	if (begun)
 		run(&session->turns, request->token, request->told);
