@@ -520,9 +520,6 @@ noise_skip(struct session *session, struct party *party)
 	struct span bytes = lane_undecided(party->lane);
 	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
 
-	if (party->skipping == SKIP_NOTHING && len <= LIMIT_TEXT &&
-	    len <= session->config.max_message)
-		return false;
 	if (party->skipping == SKIP_NOTHING) {
 		bool text = is_text(party);
 

@@ -18,12 +18,10 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
 	    !(request->traits & METHOD_NO_CANCEL) &&
 	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
+	bool answered = event == EVENT_DEADLINE && answers_has(&session->outlet, request) &&
+	    request->state == REQUEST_WAITING;
 
-	if (event == EVENT_DEADLINE && answers_has(&session->outlet, request) &&
-	    request->state == REQUEST_WAITING)
-		turns_decide(session, request, EVENT_UNANSWERED, NULL);
-	else
-		turns_decide(session, request, event + owed, NULL);
+	turns_decide(session, request, answered ? EVENT_UNANSWERED : event + owed, NULL);
 }
 
 /* passed: the cap, or the grace in its place, or the idle deadline. */
