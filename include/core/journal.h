@@ -108,8 +108,8 @@ struct journal {
 };
 
 /*
- * Counts a decision whose word is not reported. true: that was all; false: it is reported, and the
- * caller must call journal_tell.
+ * true: nobody sees this decision, and it was counted; false: the caller must call journal_tell,
+ * which counts it.
  */
 bool journal_count_unseen(struct journal *journal, enum why why);
 

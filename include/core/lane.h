@@ -126,8 +126,8 @@ void lane_sent(struct lane *lane, size_t n);
 size_t lane_backlog(const struct lane *lane);
 
 /*
- * Bytes that take memory. lane_size: all; lane_queued: the decided ones, for the high and low
- * marks; lane_own: canceld's own among these.
+ * Bytes of messages. lane_size: all; lane_queued: the decided ones, for the high and low marks;
+ * lane_own: canceld's own among these.
  */
 size_t lane_size(const struct lane *lane);
 size_t lane_queued(const struct lane *lane);

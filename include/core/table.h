@@ -138,7 +138,7 @@ struct request {
 	bool apart;       /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
 	bool cancel_sent; /* its receiver was told of a cancel, or never got the request */
 	bool told;        /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	bool urgent;      /* it was sent again: end counts the bytes of urgent messages */
+	bool urgent;      /* it overtook others: end counts the bytes of urgent messages */
 	bool unread;      /* a message that may have been its answer was thrown away */
 	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
 	bool begun, repeats;

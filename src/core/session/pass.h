@@ -17,8 +17,8 @@ void pass_hold(struct message *message, struct buf *held);
 void pass_drop(struct message *message, enum why why);
 
 /*
- * Drops the message's bytes here and reports it as passed: a copy goes to the other side elsewhere
- * in the queue.
+ * Drops the message's bytes here and reports it as passed: what goes to the other side in its
+ * place, if anything does, goes elsewhere in the queue.
  */
 void pass_take(struct message *message, enum why why);
 
