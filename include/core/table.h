@@ -90,6 +90,7 @@ struct seat { /* parallel.c: of a request that counts in a place */
 	struct place *place;
 	struct alarm turn; /* in place->held: it waits there, in no lane; or not armed */
 	struct buf held;   /* its message then */
+	size_t size;       /* of its message, once it was sent */
 	msec_t waited;     /* how long it was there, once it was sent */
 };
 
@@ -138,7 +139,7 @@ struct request {
 	bool apart;       /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
 	bool cancel_sent; /* its receiver was told of a cancel, or never got the request */
 	bool told;        /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	bool urgent;      /* it overtook others: end counts the bytes of urgent messages */
+	bool urgent;      /* it overtook others: start and end count the bytes of urgent messages */
 	bool unread;      /* a message that may have been its answer was thrown away */
 	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
 	bool begun, repeats;

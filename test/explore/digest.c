@@ -108,7 +108,7 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(value, real) ONE(count, number) ONE(begun, number)
 
 #define SEAT(ONE, MANY, STRUCTS) \
-	ONE(place, apart) ONE(turn, apart) ONE(held, buf) ONE(waited, told)
+	ONE(place, apart) ONE(turn, apart) ONE(held, buf) ONE(size, number) ONE(waited, told)
 
 #define REQUEST(ONE, MANY, STRUCTS) \
 	ONE(id, id) ONE(token, id) ONE(wire_id, span) ONE(wire_token, span) \
@@ -171,7 +171,7 @@ put_place(struct digest *digest, const struct request *it)
 	if (it->start == REQUEST_UNSENT)
 		put_number(digest, NEVER);
 	else
-		put_number(digest, it->start < lane->written ? 0 : 1 + it->start - lane->written);
+		put_number(digest, it->start < gone ? 0 : 1 + it->start - gone);
 	if (it->start != REQUEST_UNSENT)
 		put_number(digest, it->end <= gone ? 0 : it->end - gone);
 }

@@ -4,6 +4,7 @@
  */
 #include "answers.h"
 #include "noise.h"
+#include "parallel.h"
 #include "recovery.h"
 #include "turns.h"
 
@@ -65,12 +66,12 @@ session_client_leaves(struct session *session, enum leaving leaving)
 
 /* The streams of the server that has gone are to be sent again, see recovery.c. */
 static void
-keep_streams(struct pending *pending)
+keep_unsent(struct pending *pending)
 {
 	struct request *request;
 
 	each_request (request, pending)
-		if (goes_on(request))
+		if (goes_on(request) || parallel_take_back(request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 }
 
@@ -118,7 +119,7 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 
 	server->probed = !last && session_ended_on_probe(session);
 	if (!last)
-		keep_streams(&session->client.pending);
+		keep_unsent(&session->client.pending);
 	server->status = status;
 	server->signal = signal;
 	server_enter(server, last ? SERVER_GONE : SERVER_AWAY);

@@ -51,7 +51,7 @@ parallel_enter(struct request *request, struct place *place)
 	seat->place = place;
 	seat->turn.owner = request;
 	if (place_is_taken(place))
-		alarm_arm(&place->held, &seat->turn, 0, request->received);
+		alarm_arm(&place->held, &seat->turn, 0, (msec_t)request->serial);
 	else
 		place->spare--;
 }
@@ -64,6 +64,24 @@ parallel_hold(struct message *message)
 	pass_hold(message, &request->seat->held);
 	request->in->held += request->seat->held.len;
 	pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+}
+
+bool
+parallel_take_back(struct request *request)
+{
+	const struct lane *lane = request->in->lane;
+	struct seat *seat = request->seat;
+
+	if (!request->urgent || request->state != REQUEST_WAITING ||
+	    request->start < lane->urgent_gone)
+		return false;
+	buf_append(&seat->held,
+	    span_part(buf_span(&lane->urgent), (size_t)(request->start - lane->urgent_gone),
+		seat->size));
+	request->in->held += seat->size;
+	seat->place->spare++;
+	alarm_arm(&seat->place->held, &seat->turn, 0, (msec_t)request->serial);
+	return true;
 }
 
 struct request *
@@ -89,13 +107,17 @@ parallel_send(struct party *client, struct request *request)
 {
 	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
 	struct lane *lane = client->lane;
+	struct seat *seat = request->seat;
+	uint64_t end;
 
-	lane_overtake(lane, buf_span(&request->seat->held));
-	pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
+	lane_overtake(lane, buf_span(&seat->held));
+	end = lane->urgent_gone + lane->urgent.len;
+	seat->size = seat->held.len;
+	pending_place(request, end - seat->size - (lane->framing == FRAMING_NEWLINE), end, true);
 	journal_tell(client->outlet->journal, &action);
 	pending_unhold(request);
-	request->seat->waited = request_age(request);
-	request->seat->place->spare--;
+	seat->waited = request_age(request);
+	seat->place->spare--;
 	request->heard = lane_received_to(client->other->lane);
 	if (request->since != MSEC_NEVER)
 		pending_start_idle(request);
