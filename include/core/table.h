@@ -88,7 +88,7 @@ place_is_taken(const struct place *place)
 
 struct seat { /* parallel.c: of a request that counts in a place */
 	struct place *place;
-	struct alarm turn; /* in place->held: it waits there, in no lane; or not armed */
+	struct alarm wait; /* in place->held: it waits there, in no lane; or not armed */
 	struct buf held;   /* its message then */
 	size_t size;       /* of its message, once it was sent */
 	msec_t waited;     /* how long it was there, once it was sent */
@@ -136,11 +136,11 @@ struct request {
 	bool withheld;                /* its cancel is still to be sent */
 	/* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
 	bool superseded;
-	bool apart;       /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
-	bool cancel_sent; /* its receiver was told of a cancel, or never got the request */
-	bool told;        /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	bool urgent;      /* it overtook others: start and end count the bytes of urgent messages */
-	bool unread;      /* a message that may have been its answer was thrown away */
+	bool apart;           /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
+	bool needs_no_cancel; /* its receiver was told of a cancel, or never got the request */
+	bool told;            /* ACP: a session/cancel of its session was sent; turns.c sets it */
+	bool urgent; /* it overtook others: start and end count the bytes of urgent messages */
+	bool unread; /* a message that may have been its answer was thrown away */
 	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
 	bool begun, repeats;
 	/*
@@ -334,9 +334,9 @@ request_is_held(const struct request *request)
 
 /* It waits for a place (--parallel). */
 static inline bool
-request_waits(const struct request *request)
+request_awaits_place(const struct request *request)
 {
-	return request->seat != NULL && alarm_armed(&request->seat->turn);
+	return request->seat != NULL && alarm_armed(&request->seat->wait);
 }
 
 /* How many requests are WAITING or CANCELLING. */
@@ -385,14 +385,14 @@ enum decide_event {      /* apply.c and requests.c rely on their order: see test
 	EVENT_CANCEL_ACKNOWLEDGED,
 	/* the client's session/cancel cancels the turn that it is or belongs to */
 	EVENT_TURN_CANCELLED,
-	EVENT_DEADLINE,       /* its deadline, grace or linger has passed */
-	EVENT_DEADLINE_OWED,  /* the same, and the receiver may still answer within the grace */
-	EVENT_UNANSWERED,     /* its deadline has passed, and --answer has an answer to it */
-	EVENT_PERSON,         /* a person gives it up */
-	EVENT_PERSON_OWED,    /* the same, and the receiver may still answer within the grace */
-	EVENT_REQUESTER_GONE, /* the requester has gone, so nobody takes the answer */
-	EVENT_TERMINATED,     /* canceld is ending; the requester may still read */
-	EVENT_RECEIVER_GONE,  /* the receiver has gone, so no answer will come */
+	EVENT_DEADLINE,          /* its deadline, grace or linger has passed */
+	EVENT_DEADLINE_OWED,     /* the same, and the receiver may still answer within the grace */
+	EVENT_DEADLINE_ANSWERED, /* its deadline has passed, and --answer has an answer to it */
+	EVENT_PERSON,            /* a person gives it up */
+	EVENT_PERSON_OWED,       /* the same, and the receiver may still answer within the grace */
+	EVENT_REQUESTER_GONE,    /* the requester has gone, so nobody takes the answer */
+	EVENT_TERMINATED,        /* canceld is ending; the requester may still read */
+	EVENT_RECEIVER_GONE,     /* the receiver has gone, so no answer will come */
 	/* the receiver has gone, and a new one that does not know the request will come */
 	EVENT_RECEIVER_LOST,
 	/*

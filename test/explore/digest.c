@@ -108,7 +108,7 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(value, real) ONE(count, number) ONE(begun, number)
 
 #define SEAT(ONE, MANY, STRUCTS) \
-	ONE(place, apart) ONE(turn, apart) ONE(held, buf) ONE(size, number) ONE(waited, told)
+	ONE(place, apart) ONE(wait, apart) ONE(held, buf) ONE(size, number) ONE(waited, told)
 
 #define REQUEST(ONE, MANY, STRUCTS) \
 	ONE(id, id) ONE(token, id) ONE(wire_id, span) ONE(wire_token, span) \
@@ -120,7 +120,7 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(passed, number) \
 	ONE(state, number) ONE(name_count, number) ONE(size, derived) \
 	ONE(withheld, number) ONE(superseded, number) ONE(apart, number) \
-	ONE(cancel_sent, number) ONE(told, number) \
+	ONE(needs_no_cancel, number) ONE(told, number) \
 	ONE(urgent, number) ONE(unread, number) ONE(begun, number) ONE(repeats, number) \
 	ONE(overdue, number) ONE(graced, number) \
 	ONE(start, apart) ONE(end, apart) \

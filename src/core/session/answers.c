@@ -1,6 +1,6 @@
 /*
  *   request of the server's ──▶ answers_find ──▶ no -t names its method: answered, and not passed
- *                                            ──▶ else it enters the table: EVENT_UNANSWERED,
+ *                                            ──▶ else it enters the table: EVENT_DEADLINE_ANSWERED,
  *                                                EVENT_DECLINED
  */
 #include "answers.h"

@@ -25,8 +25,8 @@ hint_for(struct session *session, const struct request *request)
 	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
 	    session->handshake.dialect->asked_member != NULL && !session->config.ask_progress;
 
-	if (request->from == SIDE_SERVER || session->config.dry_run || request_waits(request) ||
-	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+	if (request->from == SIDE_SERVER || session->config.dry_run ||
+	    request_awaits_place(request) || (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
 	if (answers_would_help(&session->server_party, outlet_scratch(&session->outlet)))
 		return buf_span(&session->outlet.scratch);
@@ -54,7 +54,7 @@ describe_timeout(const struct party *receiver, const struct request *request)
 	buf_clear(text);
 	compose_text(text,
 	    request->traits & METHOD_HANDSHAKE ? "not answered in time: the session ends" :
-		request_waits(request)         ? "it was held (--parallel)" :
+		request_awaits_place(request)  ? "it was held (--parallel)" :
 		request->passed == POLICY_IDLE && !request->unread ? "no progress" :
 								     "no answer");
 	if (request->unread)
@@ -184,7 +184,7 @@ note_end(struct party *requester, struct request *request, unsigned steps, enum 
 		action.detail = reason_of(requester->other, request, why);
 		if (request->seat != NULL)
 			action.held =
-			    request_waits(request) ? action.elapsed : request->seat->waited;
+			    request_awaits_place(request) ? action.elapsed : request->seat->waited;
 		action.outcome = response == NULL ? SPAN_NONE : message_answer(response);
 		action.traceparent = request->traceparent;
 	}
@@ -232,7 +232,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	if (request->given_up == WHY_RELAYED && cell->next != request->state)
 		request->given_up = why;
 	if (state == REQUEST_QUEUED && cell->next == REQUEST_ENDED) {
-		request->cancel_sent = true;
+		request->needs_no_cancel = true;
 		if (request->start != REQUEST_UNSENT)
 			lane_withdraw(requester->lane, request->start);
 		request->start = REQUEST_UNSENT;

@@ -12,7 +12,7 @@
  * An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions).
  */
 static bool
-goes_on(const struct request *request)
+is_open_stream(const struct request *request)
 {
 	return request_state(request) == REQUEST_WAITING && (request->traits & METHOD_STREAM) &&
 	    request->record.len > 0;
@@ -24,7 +24,7 @@ is_owed(const struct server *server, const struct request *request)
 {
 	const struct lane *lane = request->in->lane;
 
-	if (server->life == SERVER_RETIRED && goes_on(request))
+	if (server->life == SERVER_RETIRED && is_open_stream(request))
 		return false;
 	return request_is_awaited(request) &&
 	    request->end <= (request->urgent ? lane->urgent_gone : lane->written);
@@ -64,14 +64,14 @@ session_client_leaves(struct session *session, enum leaving leaving)
 	decide_each(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
-/* The streams of the server that has gone are to be sent again, see recovery.c. */
+/* The streams of the server that has gone are sent again (recovery.c), and what it never got. */
 static void
 keep_unsent(struct pending *pending)
 {
 	struct request *request;
 
 	each_request (request, pending)
-		if (goes_on(request) || parallel_take_back(request))
+		if (is_open_stream(request) || parallel_take_back(request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 }
 

@@ -241,7 +241,7 @@ is_refused(const struct message *message)
  * hides where the message ends, everything behind the fault counts.
  */
 static bool
-goes_on(const struct message *message)
+line_goes_on(const struct message *message)
 {
 	size_t end = scan_end(message->scan);
 	struct span rest =
@@ -255,7 +255,7 @@ void
 noise_receive(struct session *session, struct message *message)
 {
 	enum scan_fault fault = message->scan->fault;
-	bool more = goes_on(message);
+	bool more = line_goes_on(message);
 	enum why why;
 
 	if (message->from == SIDE_SERVER && !is_refused(message)) {

@@ -17,7 +17,7 @@ judge(const struct party *client, const struct request *request, msec_t silent)
 {
 	msec_t answered = client->pending.clocks->steady - client->outlet->server->answered;
 
-	if (request_waits(request))
+	if (request_awaits_place(request))
 		return VERDICT_HELD;
 	if (recovery_sees_stuck(client))
 		return VERDICT_STUCK;

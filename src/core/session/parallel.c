@@ -49,9 +49,9 @@ parallel_enter(struct request *request, struct place *place)
 		return;
 	request->seat = seat = mem_new(sizeof(*seat));
 	seat->place = place;
-	seat->turn.owner = request;
+	seat->wait.owner = request;
 	if (place_is_taken(place))
-		alarm_arm(&place->held, &seat->turn, 0, (msec_t)request->serial);
+		alarm_arm(&place->held, &seat->wait, 0, (msec_t)request->serial);
 	else
 		place->spare--;
 }
@@ -80,7 +80,7 @@ parallel_take_back(struct request *request)
 		seat->size));
 	request->in->held += seat->size;
 	seat->place->spare++;
-	alarm_arm(&seat->place->held, &seat->turn, 0, (msec_t)request->serial);
+	alarm_arm(&seat->place->held, &seat->wait, 0, (msec_t)request->serial);
 	return true;
 }
 

@@ -19,8 +19,8 @@ void parallel_enter(struct request *request, struct place *place);
 void parallel_hold(struct message *message);
 
 /*
- * The server has gone, and another one will come: holds the request again if it was sent and nothing
- * of it was written. It is to be placed as REQUEST_UNSENT then.
+ * The server has gone, and another one will come: holds the request again if it was sent and
+ * nothing of it was written. It is to be placed as REQUEST_UNSENT then.
  */
 bool parallel_take_back(struct request *request);
 

@@ -50,14 +50,14 @@ party_note_told(const struct party *requester, struct request *request)
 {
 	const struct outlet *outlet = requester->outlet;
 
-	if (outlet->config->kill_ignoring > 0 && !request->cancel_sent &&
+	if (outlet->config->kill_ignoring > 0 && !request->needs_no_cancel &&
 	    request->from == SIDE_CLIENT && !(request->traits & METHOD_NO_CANCEL)) {
 		outlet->server->excuse =
 		    server_excuse(outlet->server, requester->other->pending.newest);
 		alarm_arm(&request->in->heed, &request->heed,
 		    request_heed_time(outlet->config, request), request->in->clocks->steady);
 	}
-	request->cancel_sent = true;
+	request->needs_no_cancel = true;
 }
 
 void

@@ -311,7 +311,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	    session->config.restarts)
 		outlet_note(&session->outlet, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
-	if (request_waits(request))
+	if (request_awaits_place(request))
 		parallel_hold(message);
 	else
 		pass_on(message, WHY_RELAYED);

@@ -191,7 +191,7 @@ time_left(struct probe *probe)
 
 /* Decides that the server has to end, for a reason that the errors to its requests quote. */
 static void
-dismiss(struct probe *probe, struct span reason)
+condemn(struct probe *probe, struct span reason)
 {
 	recovery_wait_no_more(probe);
 	server_enter(probe->server, SERVER_STUCK);
@@ -215,7 +215,7 @@ expire_probe(struct probe *probe, struct request *question)
 	action.detail = question->id.text;
 	action.elapsed = request_age(question);
 	action.timeout = probe->outlet->config->kill_stuck;
-	dismiss(probe, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
+	condemn(probe, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
 	journal_tell(probe->outlet->journal, &action);
 }
 
@@ -227,7 +227,7 @@ recovery_ignored(struct probe *probe, const struct request *request)
 	if (!may_ask(probe->client))
 		return;
 	action.timeout = probe->outlet->config->kill_ignoring;
-	dismiss(probe, SPAN("it ignored a cancel (see the option --kill-ignoring of canceld)"));
+	condemn(probe, SPAN("it ignored a cancel (see the option --kill-ignoring of canceld)"));
 	journal_tell(probe->outlet->journal, &action);
 }
 
@@ -324,7 +324,7 @@ session_restart(struct session *session, bool force)
 		    session_cannot_restart(session);
 	if (obstacle != NULL)
 		return obstacle;
-	dismiss(&session->probe, SPAN("a person has ended it (cancelctl restart)"));
+	condemn(&session->probe, SPAN("a person has ended it (cancelctl restart)"));
 	session->server.dismissed = true;
 	outlet_note(&session->outlet, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
 	return NULL;
@@ -431,7 +431,7 @@ send_streams(struct party *client)
 	struct request *request;
 
 	each_request (request, &client->pending) {
-		if (request->start != REQUEST_UNSENT || request_waits(request))
+		if (request->start != REQUEST_UNSENT || request_awaits_place(request))
 			continue;
 		request->repeats = request->begun;
 		send_again(client->outlet, buf_span(&request->record), request);
@@ -637,12 +637,12 @@ lose_session(struct party *client, const struct request *question)
 static void
 give_up(struct party *client, struct request *question)
 {
-	bool goes_on = false;
+	bool any_open = false;
 
 	for (size_t i = 0; i < client->records->count; i++)
-		goes_on |= client->records->list[i].open;
+		any_open |= client->records->list[i].open;
 	refuse_replay(client->outlet, question, SPAN("it did not answer"));
-	if (!goes_on) {
+	if (!any_open) {
 		server_enter(client->outlet->server, SERVER_STUCK);
 		return;
 	}

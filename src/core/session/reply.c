@@ -195,7 +195,7 @@ advise(const struct party *receiver, const struct request *request, struct buf *
 	msec_t timeout = request_timeout(request);
 
 	compose_text(text, " (deadline: %b; ", request_origin(request));
-	if (request->from == SIDE_CLIENT && !request_waits(request) &&
+	if (request->from == SIDE_CLIENT && !request_awaits_place(request) &&
 	    answers_would_help(receiver, text))
 		compose_text(text, "; ");
 	compose_text(text, set ? "to wait longer: cancelctl set %d" : "to wait longer: option",
@@ -224,7 +224,7 @@ explain(const struct party *receiver, struct answer *answer, const struct reques
 		    request->method.len > 0 ? request->method : SPAN("the request"),
 		    request->shown);
 	compose_text(text, ending->text, request_timeout(request));
-	if ((late || why == WHY_OPERATOR_CANCELLED) && request_waits(request))
+	if ((late || why == WHY_OPERATOR_CANCELLED) && request_awaits_place(request))
 		compose_text(text,
 		    ": it was never sent, as others were not answered (see the option --parallel of canceld)");
 	if (late && ending != &unread)
@@ -264,7 +264,7 @@ reply_to(const struct party *requester, const struct request *request, enum why 
 		.code = dialect->failure_code,
 		.cause = ending->cause,
 		.cancelled =
-		    request->cancel_sent && (cancelled || by_canceld || why == WHY_TERMINATED),
+		    request->needs_no_cancel && (cancelled || by_canceld || why == WHY_TERMINATED),
 		.ended = ending->tally == TALLY_LOST && ending->cause != NULL,
 		.tool = tool && outlet->config->tool_errors && !cancelled,
 		.elapsed = request_age(request),
@@ -395,7 +395,7 @@ reply_rest(const struct message *message)
 }
 
 enum why
-reply_refusal(const struct message *message, enum scan_fault fault, bool goes_on)
+reply_refusal(const struct message *message, enum scan_fault fault, bool line_goes_on)
 {
 	bool whole = scan_end(message->scan) > 0 && fault != SCAN_TRAILING;
 	/*
@@ -421,7 +421,7 @@ reply_refusal(const struct message *message, enum scan_fault fault, bool goes_on
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notice)
 		answer_message(message, answer, TALLY_REFUSED, why);
 	message->outlet->journal->refusals += message->from == SIDE_CLIENT;
-	if (goes_on && (notice || answer.id.len > 0))
+	if (line_goes_on && (notice || answer.id.len > 0))
 		reply_rest(message);
 	return why;
 }

@@ -30,10 +30,10 @@ void reply_describe(struct buf *text, const struct message *message);
 /*
  * Refuses what is no message, because of this fault (SCAN_FINE: it is JSON, but no JSON-RPC
  * message): counts it, and answers its sender, except for a notification, and a server whose
- * request cannot be named. goes_on: the client's line continues behind a fault; one answer without
- * an id is for the rest of it. Returns the log's word for it.
+ * request cannot be named. line_goes_on: the client's line continues behind a fault; one answer
+ * without an id is for the rest of it. Returns the log's word for it.
  */
-enum why reply_refusal(const struct message *message, enum scan_fault fault, bool goes_on);
+enum why reply_refusal(const struct message *message, enum scan_fault fault, bool line_goes_on);
 void reply_rest(const struct message *message);
 
 /* Answers the request with this id with a result, a JSON text. */

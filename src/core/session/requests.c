@@ -21,7 +21,7 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 	bool answered = event == EVENT_DEADLINE && answers_has(&session->outlet, request) &&
 	    request->state == REQUEST_WAITING;
 
-	turns_decide(session, request, answered ? EVENT_UNANSWERED : event + owed, NULL);
+	turns_decide(session, request, answered ? EVENT_DEADLINE_ANSWERED : event + owed, NULL);
 }
 
 /* passed: the cap, or the grace in its place, or the idle deadline. */
@@ -31,11 +31,11 @@ expire(struct session *session, struct request *request, enum policy_kind passed
 	enum request_state state = request_state(request);
 
 	if (passed == POLICY_CAP && request->graced && request->state == REQUEST_WAITING) {
-		bool deaf = request->from == SIDE_CLIENT;
+		bool from_client = request->from == SIDE_CLIENT;
 
-		turns_decide(session, request, deaf ? EVENT_RECEIVER_DEAF : EVENT_CANCEL_OWED,
-		    NULL);
-		if (deaf || state == REQUEST_QUEUED)
+		turns_decide(session, request,
+		    from_client ? EVENT_RECEIVER_DEAF : EVENT_CANCEL_OWED, NULL);
+		if (from_client || state == REQUEST_QUEUED)
 			return; /* it is awaited no more */
 	}
 	if (request->state == REQUEST_WAITING) {

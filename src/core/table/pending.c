@@ -172,7 +172,7 @@ void
 pending_start_idle(struct request *request)
 {
 	request->seen = clocks_idle(request->in->clocks, request->from);
-	if (!request_waits(request))
+	if (!request_awaits_place(request))
 		alarm_arm(&request->in->idle, &request->idle, request->deadlines[POLICY_IDLE].after,
 		    request->seen);
 }
@@ -220,7 +220,7 @@ pending_unhold(struct request *request)
 {
 	struct seat *seat = request->seat;
 
-	alarm_disarm(&seat->turn);
+	alarm_disarm(&seat->wait);
 	request->in->held -= seat->held.len;
 	buf_free(&seat->held);
 }
@@ -230,7 +230,7 @@ pending_vacate(struct request *request)
 {
 	if (request->seat == NULL)
 		return;
-	request->seat->place->spare += !request_waits(request);
+	request->seat->place->spare += !request_awaits_place(request);
 	pending_unhold(request);
 	free(request->seat);
 	request->seat = NULL;
