@@ -229,7 +229,10 @@ may_be_untold(const struct oracle *oracle, const struct ask *ask)
 		ask->early || !oracle->initialized || late);
 }
 
-/* The request of `by` that was longer than --max-message, and is answered for that; NULL: none. */
+/*
+ * The request of `by` that was longer than --max-message, as the log has said, and is answered for
+ * that; NULL: none.
+ */
 static struct ask *
 find_too_long(const struct oracle *oracle, int by, const char *id, const char *cause)
 {
@@ -237,7 +240,7 @@ find_too_long(const struct oracle *oracle, int by, const char *id, const char *c
 	for (int i = oracle->ask_count; i-- > 0;) {
 		struct ask *ask = &oracle->asks[i];
 
-		if (ask->by == by && ask->too_long && !ask->answered &&
+		if (ask->by == by && ask->too_long && ask->discarded && !ask->answered &&
 		    strcmp(cause, "oversized-message") == 0 && jsontext_same_id(ask->id, id))
 			return ask;
 	}
@@ -261,8 +264,6 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 	ask = find_too_long(oracle, to, id, cause);
 	if (ask != NULL) {
 		ask->answered = true;
-		if (!ask->discarded)
-			oracle_blame(oracle, "5: canceld discards %s and does not say so", id);
 		return;
 	}
 	ask = find_answered(oracle, to, id);
