@@ -85,11 +85,10 @@ ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans
 enum { DESCRIPTOR_SPANS = 16 };
 
 /*
- * A new descriptor that turns ready, and stays so, when the last reader has gone, or with `writer`
- * the last writer, though bytes may be left to read. None, with errno EPERM, if only a write can
- * show that, or ENOSYS, without SYSTEM_SEES_ENDS.
+ * One that nothing is read from or written to: system_watch_end or system_watch_client made it, and
+ * it only turns ready. fd: -1: none.
  */
-struct descriptor descriptor_watch(const struct descriptor *descriptor, bool writer);
+struct descriptor descriptor_watch(int fd);
 
 /*
  * Makes the watch of a descriptor ready if the other end has gone: for a caller that has to look,

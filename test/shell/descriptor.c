@@ -282,7 +282,7 @@ expect_gone(const struct descriptor *writer, struct descriptor *watch, bool gone
 TESTS(the_watch_fires_when_the_reader_goes, 0, KINDS)
 {
 	struct ends ends = ends_open((enum kind)_i);
-	struct descriptor watch = descriptor_watch(&ends.writer, false);
+	struct descriptor watch = descriptor_watch(system_watch_end(ends.writer.fd, false));
 
 	expect_gone(&ends.writer, &watch, false);
 	ck_assert_int_gt(put(&ends.writer, "x", 1), 0);
@@ -297,7 +297,7 @@ TESTS(the_watch_fires_when_the_reader_goes, 0, KINDS)
 TESTS(the_watch_fires_when_the_writer_goes, 0, TERMINAL)
 {
 	struct ends ends = ends_open((enum kind)_i);
-	struct descriptor watch = descriptor_watch(&ends.reader, true);
+	struct descriptor watch = descriptor_watch(system_watch_end(ends.reader.fd, true));
 
 	ck_assert_int_gt(put(&ends.writer, "x", 1), 0);
 	expect_gone(&ends.reader, &watch, false);
@@ -314,7 +314,7 @@ TESTS(the_watch_fires_when_the_writer_goes, 0, TERMINAL)
 TEST(the_watch_is_silent_on_a_half_closed_socket)
 {
 	struct ends ends = ends_open(SOCKET);
-	struct descriptor watch = descriptor_watch(&ends.writer, false);
+	struct descriptor watch = descriptor_watch(system_watch_end(ends.writer.fd, false));
 	char to[8];
 
 	ck_assert_int_eq(put(&ends.reader, "x", 1), 1);
@@ -379,7 +379,7 @@ TEST(a_file_is_read_and_written)
 	ck_assert_mem_eq(to, "bc", 2);
 	ck_assert_int_eq(descriptor_read(&file, to, sizeof(to)), 0);
 	ck_assert(file.ended);
-	ck_assert_int_eq(descriptor_watch(&file, false).fd, -1);
+	ck_assert_int_eq(descriptor_watch(system_watch_end(file.fd, false)).fd, -1);
 	descriptor_close(&file);
 }
 

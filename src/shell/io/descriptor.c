@@ -65,7 +65,7 @@ descriptor_close(struct descriptor *descriptor)
 	descriptor_want(descriptor, 0);
 	if (descriptor->fd >= 0)
 		close(descriptor->fd);
-	if (descriptor->given >= 0 && descriptor->given != descriptor->fd)
+	if (descriptor->given != descriptor->fd)
 		close(descriptor->given);
 	descriptor->fd = descriptor->given = -1;
 }
@@ -208,10 +208,8 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 }
 
 struct descriptor
-descriptor_watch(const struct descriptor *descriptor, bool writer)
+descriptor_watch(int fd)
 {
-	int fd = system_watch_end(descriptor->fd, writer);
-
 	return (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 }
 

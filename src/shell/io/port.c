@@ -19,7 +19,7 @@ port_open(struct port *port, int in, int out, bool ours)
 {
 	descriptor_init(&port->in, in, ours);
 	descriptor_init(&port->out, out, ours);
-	port->reader = descriptor_watch(&port->out, false);
+	port->reader = descriptor_watch(system_watch_end(port->out.fd, false));
 	port->throttled = false;
 }
 

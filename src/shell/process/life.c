@@ -21,19 +21,16 @@ open_client(struct life *life)
 	 * with a file's input.
 	 */
 	bool outlives = life->options->drain || in->file || signals_ignored(SIGHUP);
-	int fd = system_watch_client(in->given, &client->process);
 
+	client->exit = descriptor_watch(system_watch_client(in->given, &client->process));
 	if (client->process > 0)
 		system_name(client->process, client->name);
-	if (fd >= 0 && outlives) {
-		close(fd);
-		fd = -1;
-	}
+	if (outlives)
+		descriptor_close(&client->exit);
 	client->until = MSEC_NEVER;
-	client->hangup = descriptor_watch(in, true);
+	client->hangup = descriptor_watch(system_watch_end(in->fd, true));
 	if (client->hangup.fd < 0 && errno != EPERM && errno != ENOSYS)
 		log_failure(life->log, "watch stdin", errno);
-	client->exit = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 	life->look = system_has(SYSTEM_SEES_ENDS) ? MSEC_NEVER : life->now;
 }
 
