@@ -99,8 +99,8 @@ struct log_field {
  */
 const char *log_open(struct log *log, const struct log_config *config) MUST_USE;
 
-/* A log of JSON in a shared file, which is opened later. */
-void log_open_shared(struct log *log, const struct log_config *config);
+/* A log of JSON in a shared file, which is opened later; or one for log_open, without a file. */
+void log_init(struct log *log, const struct log_config *config);
 
 /* Starts another writer of the shared file, after the former one has ended. */
 void log_reopen(struct log *log);

@@ -49,7 +49,7 @@ TEST(a_writer_that_was_killed_is_replaced)
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	setenv("XDG_STATE_HOME", directory, 1);
 	signal(SIGPIPE, SIG_IGN);
-	log_open_shared(&log, &config);
+	log_init(&log, &config);
 	history_open(&history, &log, "me", session, &statistics);
 	log_event(&log, WHY_STARTED, log_number("process", 1));
 	history_round(&history, 0, false);

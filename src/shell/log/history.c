@@ -140,7 +140,7 @@ history_open(struct history *history, struct log *log, const char *client,
 	history->page = page;
 	history->file = (struct writer_shared){ history->directory, "history", "history.1",
 		HISTORY_MOST, on_end, history };
-	log_open_shared(&history->log, &config);
+	log_init(&history->log, &config);
 	log->keep = on_kept;
 	log->keeper = history;
 }
@@ -161,13 +161,13 @@ void
 history_round(struct history *history, msec_t now, bool all)
 {
 	struct log *log = &history->log;
+	bool due = now >= history->wake;
 
 	if (history->page == NULL)
 		return;
-	if (now >= history->wake && log->writer.back.ended)
+	if (due && log->writer.back.ended)
 		log_reopen(log);
-	for (size_t i = 0; (all || now >= history->wake) && i < history->statistics->method_count;
-	     i++) {
+	for (size_t i = 0; (all || due) && i < history->statistics->method_count; i++) {
 		struct method_totals *totals = &history->statistics->methods[i];
 
 		if (totals->at_once > 0)
@@ -176,7 +176,7 @@ history_round(struct history *history, msec_t now, bool all)
 			    log_number("sum", totals->at_once_ms));
 		totals->at_once = totals->at_once_ms = 0;
 	}
-	if (now >= history->wake)
+	if (due)
 		history->wake = MSEC_NEVER;
 	log_flush(log);
 	writer_failed(&log->writer);

@@ -26,7 +26,7 @@ find_exposure(int fd, struct stat *status)
 }
 
 void
-log_open_shared(struct log *log, const struct log_config *config)
+log_init(struct log *log, const struct log_config *config)
 {
 	*log = (struct log){
 		.config = *config,
@@ -56,7 +56,7 @@ log_open(struct log *log, const struct log_config *config)
 		close(fd);
 		return exposure;
 	}
-	log_open_shared(log, config);
+	log_init(log, config);
 	if (config->file != NULL && S_ISREG(status.st_mode))
 		log->file = fd;
 	else
@@ -123,8 +123,7 @@ log_close(struct log *log)
 		log_flush(log);
 	descriptor_close(&log->descriptor);
 	writer_end(&log->writer, end - monotonic_now());
-	if (log->file >= 0)
-		close(log->file);
+	close(log->file);
 	buf_free(&log->queue);
 	buf_free(&log->tail);
 	return log_failed(log);

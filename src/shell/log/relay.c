@@ -16,7 +16,7 @@ relay_open(struct relay *relay, bool inherited, struct log *shared)
 	int pair[2];
 
 	*relay = (struct relay){ .in = DESCRIPTOR_NONE, .write_end = -1 };
-	relay->own = (struct log){ .descriptor = DESCRIPTOR_NONE, .file = -1 };
+	log_init(&relay->own, &config);
 	relay->out = shared != NULL ? shared : &relay->own;
 	if (shared == NULL && log_open(&relay->own, &config) != NULL)
 		return -1;
@@ -72,7 +72,7 @@ void
 relay_watch(struct relay *relay)
 {
 	descriptor_want(&relay->in, EV_READ);
-	descriptor_want(&relay->own.descriptor, relay->own.queue.len > 0 ? EV_WRITE : 0);
+	log_watch(&relay->own);
 }
 
 void
@@ -102,8 +102,7 @@ relay_close(struct relay *relay)
 	carry(relay, LAST_READS);
 	descriptor_close(&relay->in);
 	log_close(&relay->own);
-	if (relay->write_end >= 0)
-		close(relay->write_end);
+	close(relay->write_end);
 	buf_free(&relay->tail);
 }
 

@@ -174,8 +174,7 @@ writer_start(struct writer *writer, int file, const struct writer_shared *shared
 	close(lines[0]);
 	close(back[1]);
 	if (writer->pid > 0) {
-		if (file >= 0)
-			close(file);
+		close(file);
 		descriptor_init(&writer->back, back[0], true);
 		return lines[1];
 	}
