@@ -413,7 +413,7 @@ const struct options_row options_rows[] = {
 
 enum {
 	ROWS = COUNT_OF(options_rows) - 1,
-	/* what getopt_long returns for an option without a letter: this and its row */
+	/* what getopt_long returns for the name of an option: this and its row */
 	BY_NAME = 256,
 };
 
@@ -601,7 +601,7 @@ static int
 refuse(struct options *options, int found, const char *argument)
 {
 	const struct options_row *row = find_row(found);
-	struct nearest nearest = { .typed = SPAN_NONE };
+	struct nearest nearest = { 0 };
 
 	if (row != NULL)
 		return options_refuse(options, "--%s takes no value: '%s'", row->name, argument);
@@ -620,8 +620,6 @@ refuse(struct options *options, int found, const char *argument)
 static int
 apply(struct options *options, const struct options_row *row, const char *value)
 {
-	bool letters;
-
 	if (row->letter == 'h' || row->letter == 'V')
 		return print(row->letter);
 	options->given[row - options_rows] = true;
@@ -632,9 +630,8 @@ apply(struct options *options, const struct options_row *row, const char *value)
 		options_set(options, row, POLICY_OPTION, value);
 		return OPTIONS_RUN;
 	}
-	letters = value != NULL && row->letter != 0 && argument_of(row) == optional_argument &&
-	    find_row(value[0]) != NULL;
-	if (letters)
+	if (value != NULL && row->letter != 0 && argument_of(row) == optional_argument &&
+	    find_row(value[0]) != NULL)
 		return options_refuse(options,
 		    "--%s; an option behind -%c has its own hyphen: -%c -%s", options->fault,
 		    row->letter, row->letter, value);
@@ -728,8 +725,7 @@ list_options(char letters[2 + 3 * ROWS + 1], struct option table[ROWS + 1])
 		}
 		if (row->name != NULL)
 			*table++ = (struct option){ row->name, argument_of(row), NULL,
-				row->letter != 0 ? row->letter :
-						   BY_NAME + (int)(row - options_rows) };
+				BY_NAME + (int)(row - options_rows) };
 	}
 	*table = (struct option){ 0 };
 }

@@ -157,9 +157,8 @@ listen_as(const char *path)
 	char hidden[PLACE_PATH];
 	mode_t mask;
 	bool bound, listening;
-	int fd, error;
+	int fd = name_beside(path, hidden) ? new_socket(hidden, &address) : -1, error;
 
-	fd = name_beside(path, hidden) ? new_socket(hidden, &address) : -1;
 	if (fd < 0)
 		return -1;
 	mask = umask(0177);

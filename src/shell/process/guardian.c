@@ -51,8 +51,8 @@ on_child(int signal)
 	(void)signal;
 }
 
-/* Starts the leader of the server's group, a child that ends at once. 0, or -1 with errno. */
-static int
+/* Starts the leader of the server's group, a child that ends at once. Its pid, or -1 with errno. */
+static pid_t
 start_leader(struct sweep *sweep)
 {
 	sweep->leader = system_fork_hidden();
@@ -63,7 +63,7 @@ start_leader(struct sweep *sweep)
 	/* Also set in the new process, as on some systems its end may come first. */
 	if (sweep->leader > 0)
 		setpgid(sweep->leader, sweep->leader);
-	return sweep->leader > 0 ? 0 : -1;
+	return sweep->leader;
 }
 
 /* Runs in the server's process. Returns, with errno, only if the command cannot be executed. */

@@ -282,7 +282,7 @@ is_replaceable(const struct life *life)
 
 /* Plans another server after a failure; false: none will follow. */
 static bool
-plan_successor(struct life *life, bool served)
+plan_successor(struct life *life)
 {
 	const char *obstacle = session_cannot_restart(life->session);
 
@@ -292,7 +292,8 @@ plan_successor(struct life *life, bool served)
 		obstacle = starter_obstacle();
 	if (life->server->dismissed)
 		life->restart.wait = 0;
-	else if (obstacle == NULL && restart_after(&life->restart, served, life->now) == MSEC_NEVER)
+	else if (obstacle == NULL &&
+	    restart_after(&life->restart, life->server->served, life->now) == MSEC_NEVER)
 		obstacle = "it has failed too often (see --restart)";
 	session_explain(life->session, obstacle);
 	if (obstacle == NULL)
@@ -393,7 +394,7 @@ lose_start(struct life *life)
 	else
 		session_refuse(life->session, span_of(life->options->fault));
 	port_close(life->port);
-	if (life->server->life != SERVER_AWAY || !plan_successor(life, false))
+	if (life->server->life != SERVER_AWAY || !plan_successor(life))
 		session_server_gone(life->session, -1, -1, true);
 }
 
@@ -436,9 +437,8 @@ lose_server(struct life *life)
 	life->stuck = life->server->life == SERVER_STUCK;
 	life->resting = may_rest(life);
 	if (life->resting)
-		life->supervisor.next_start = life->now; /* see rest */
-	last = !life->resting &&
-	    (exited_in_order(life) || !plan_successor(life, life->server->served));
+		life->supervisor.next_start = life->now; /* see life_round */
+	last = !life->resting && (exited_in_order(life) || !plan_successor(life));
 	/*
 	 * Processes that the server left behind may still write to its stdout: that is no part of
 	 * the session.
@@ -614,17 +614,6 @@ tell_exit(struct life *life, bool child_signal)
 		tell(life, SUPERVISE_EOF);
 }
 
-/*
- * No server runs, and the next one is due as soon as the client asks something, or is not read any
- * more.
- */
-static void
-rest(struct life *life)
-{
-	life->supervisor.wake =
-	    session_asks(life->session) || life->client.port->throttled ? life->now : MSEC_NEVER;
-}
-
 void
 life_round(struct life *life, bool child_signal, msec_t now)
 {
@@ -644,8 +633,13 @@ life_round(struct life *life, bool child_signal, msec_t now)
 		tell(life, SUPERVISE_BLOCKED);
 	if (supervisor_sweeps(supervisor) && !needs_server(life))
 		supervisor->next_start = MSEC_NEVER;
+	/*
+	 * No server runs, and the next one is due as soon as the client asks something, or is not
+	 * read any more.
+	 */
 	if (life->resting && supervisor->state == PROCESS_WAITING)
-		rest(life);
+		supervisor->wake =
+		    session_asks(life->session) || life->client.port->throttled ? now : MSEC_NEVER;
 	if (life->now >= supervisor->wake)
 		tell(life, SUPERVISE_TICK);
 	if (life->child.swept && supervisor_sweeps(supervisor))

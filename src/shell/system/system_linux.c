@@ -316,6 +316,9 @@ enum {
 	CALLS = COUNT_OF(refused),
 	OTHER_TABLE = 1 << 30, /* a number of x32, which has the same architecture */
 	REFUSE = 8,            /* where that stands in the tail of the program */
+
+	LOAD = BPF_LD | BPF_W | BPF_ABS,
+	IF_EQUAL = BPF_JMP | BPF_JEQ | BPF_K,
 };
 
 /*
@@ -328,23 +331,23 @@ static bool
 filter_calls(void)
 {
 	const struct sock_filter head[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, processor, 1, 0),
+		BPF_STMT(LOAD, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(IF_EQUAL, processor, 1, 0),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, __AUDIT_ARCH_64BIT, CALLS + REFUSE + 3,
 		    CALLS + REFUSE + 2),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_STMT(LOAD, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_TABLE, CALLS + REFUSE, 0),
 	};
 	const struct sock_filter tail[] = {
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0, 6),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 4, 3),
+		BPF_JUMP(IF_EQUAL, SYS_ioctl, 4, 0),
+		BPF_JUMP(IF_EQUAL, SYS_socket, 1, 0),
+		BPF_JUMP(IF_EQUAL, SYS_socketpair, 0, 6),
+		BPF_STMT(LOAD, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(IF_EQUAL, AF_UNIX, 4, 3),
 		/* what types into a terminal */
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1),
+		BPF_STMT(LOAD, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(IF_EQUAL, TIOCSTI, 1, 0),
+		BPF_JUMP(IF_EQUAL, TIOCLINUX, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -353,7 +356,7 @@ filter_calls(void)
 	memcpy(at, head, sizeof(head));
 	at += COUNT_OF(head);
 	for (unsigned i = 0; i < CALLS; i++)
-		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i],
+		*at++ = (struct sock_filter)BPF_JUMP(IF_EQUAL, refused[i],
 		    (uint8_t)(CALLS - i + REFUSE - 1), 0);
 	memcpy(at, tail, sizeof(tail));
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
@@ -543,7 +546,7 @@ system_copy_attributes(const char *from, int to)
 		     at += (ssize_t)strlen(scratch->names + at) + 1) {
 			const char *name = scratch->names + at;
 
-			if (span_is_any(span_at(name, strlen(name)), "security.ima security.evm"))
+			if (span_is_any(span_of(name), "security.ima security.evm"))
 				continue;
 			if (copy_one(from, to, name, scratch) < 0 && errno != ENOTSUP)
 				result = -1;
