@@ -183,7 +183,7 @@ struct pending {
 	struct timeline idle;   /* of requests; on the caller's idle clock, which may stand still */
 	struct timeline hard;   /* caps and graces */
 	struct timeline beats;  /* of requests that are WAITING */
-	struct timeline linger; /* until when tombstones stay: the oldest first */
+	struct timeline linger; /* until when tombstones stay */
 	struct timeline heed;   /* of the client's requests and tasks that were cancelled */
 	size_t count;           /* all entries */
 	size_t held;            /* bytes of the messages that wait for places */

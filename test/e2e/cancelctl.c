@@ -103,7 +103,7 @@ TEST(a_folder_that_cannot_be_looked_into_is_told)
 	    "for c in metrics ls 'ls -a' stats 'cancel -a -o 1s' 'reload -a' 'ls nobody' history; do "
 	    "said=$(HOME=$home $as $home/cancelctl $c 2>&1); status=$?; "
 	    "case \"$mode $status $said\" in *' no canceld of this user is running;'* | *' no canceld is called'*) echo \"$c: $said\";; "
-	    "[06]*' 125 '*\"/canceld\"*\": Permission denied\"* | 7*' 125 '*\"/canceld: others may enter it; chmod 700\"* | "
+	    "[06]*' 125 '*\"/canceld\"*\": Permission denied\"* | 7*' 125 '*\"/canceld: it is no folder of this user's alone; chmod 700\"* | "
 	    "7*\" 1 cancelctl: the history has nothing\"*) ;; "
 	    "*) echo \"$c: $mode $status $said\";; esac; "
 	    "done; done; chmod 700 $home/.local/state/canceld; rm -r $home; echo over",

@@ -140,7 +140,7 @@ hand_over(struct message *message, struct span id, enum why why)
 	if (scan_type(message->scan, SCAN_REASON) == VALUE_STRING)
 		reason = message_value(message, SCAN_REASON);
 	compose_cancel(message->outlet, receiver, id, reason,
-	    message->urgent ? request->meta : SPAN_NONE);
+	    message->urgent && request != NULL ? request->meta : SPAN_NONE);
 	pass_take(message, WHY_CANCEL_TRANSLATED);
 	if (message->urgent)
 		outlet_overtake(message->outlet, message->from);

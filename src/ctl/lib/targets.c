@@ -277,7 +277,8 @@ add_all(struct targets *targets, const char *directory)
 	    NULL;
 	if (stream == NULL && errno != ENOENT && ctl_least == CTL_YES)
 		ctl_least = ctl_failed("%s: %s", directory,
-		    errno == EPERM ? "others may enter it; chmod 700" : strerror(errno));
+		    errno == EPERM ? "it is no folder of this user's alone; chmod 700" :
+				     strerror(errno));
 	if (stream == NULL)
 		return;
 	while ((entry = readdir(stream)) != NULL) {
@@ -358,10 +359,8 @@ hear_all(struct targets *targets, msec_t end)
 void
 targets_find(struct targets *targets, msec_t limit)
 {
-	msec_t end = monotonic_now() + limit;
-
 	targets_look(targets);
-	hear_all(targets, end);
+	hear_all(targets, monotonic_now() + limit);
 	drop_gone(targets);
 }
 
@@ -458,13 +457,16 @@ choose_one(struct targets *targets, const char *which)
 static int
 open_path(struct targets *targets, const char *path)
 {
+	struct target *target;
+
 	if (strlen(path) >= PLACE_PATH)
 		return ctl_no("%.200s: %s", path, strerror(ENAMETOOLONG));
 	add(targets, path, 0);
 	hear_all(targets, monotonic_now() + CALL_LIMIT);
-	if (targets->list->about != NULL)
-		return CTL_YES;
-	return ctl_tell(targets->list->status, "%s: %s", path, targets->list->fault);
+	targets_each (target, targets)
+		if (target->about == NULL)
+			return ctl_tell(target->status, "%s: %s", path, target->fault);
+	return CTL_YES;
 }
 
 static int

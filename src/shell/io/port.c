@@ -115,8 +115,8 @@ port_watch(struct port *port, bool writing)
 	    lane_own(port->to) > (port->side == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN);
 	descriptor_want(&port->in, port_may_read(port) ? EV_READ : 0);
 	/*
-	 * A port that is ready has no backlog: each round ends with port_write, which goes on while
-	 * there are both.
+	 * A port that is open and ready has no backlog: each round ends with port_write, which goes
+	 * on while there are both.
 	 */
 	descriptor_want(&port->out,
 	    writing && !port->out.ready && port_backlog(port) > 0 ? EV_WRITE : 0);

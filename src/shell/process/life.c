@@ -640,7 +640,7 @@ life_round(struct life *life, bool child_signal, msec_t now)
 	if (life->resting && supervisor->state == PROCESS_WAITING)
 		supervisor->wake =
 		    session_asks(life->session) || life->client.port->throttled ? now : MSEC_NEVER;
-	if (life->now >= supervisor->wake)
+	if (now >= supervisor->wake)
 		tell(life, SUPERVISE_TICK);
 	if (life->child.swept && supervisor_sweeps(supervisor))
 		tell(life, SUPERVISE_SWEPT);

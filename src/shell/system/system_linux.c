@@ -57,12 +57,12 @@ has_newer_calls(void)
 		LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT };
 	static int known = -1;
 	int status = 0;
-	pid_t pid;
 
 	if (known >= 0)
 		return known;
 	if (prctl(PR_GET_SECCOMP) > 0) {
-		pid = system_fork_hidden();
+		pid_t pid = system_fork_hidden();
+
 		if (pid < 0)
 			return false;
 		if (pid == 0) {
@@ -546,7 +546,7 @@ system_copy_attributes(const char *from, int to)
 		     at += (ssize_t)strlen(scratch->names + at) + 1) {
 			const char *name = scratch->names + at;
 
-			if (span_is_any(span_of(name), "security.ima security.evm"))
+			if (span_is_any(span_at(name, strlen(name)), "security.ima security.evm"))
 				continue;
 			if (copy_one(from, to, name, scratch) < 0 && errno != ENOTSUP)
 				result = -1;
