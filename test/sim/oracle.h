@@ -131,6 +131,7 @@ struct ask { /* one request */
 	int64_t ending_at;    /* in ms: when it was cancelled, expired, or its turn was */
 	bool crossed;         /* sent in a session with a cancelled turn: it may end with that */
 	bool cascaded;        /* its turn was cancelled */
+	bool told_in_vain;    /* its receiver has read a cancel that passed only with its batch */
 	bool apart;           /* ACP v2: sent in no turn */
 	bool written;         /* an answer was written, perhaps not heard yet */
 	bool doubled;         /* ... and another one */
@@ -210,7 +211,7 @@ struct own { /* a question of canceld's to the present server */
 	bool granted;
 };
 
-enum { OWNS = 64, SETTINGS = 16, LISTS = 3, SESSIONS = 3 };
+enum { OWNS = 160, /* a probe after each cancel, too */ SETTINGS = 16, LISTS = 3, SESSIONS = 3 };
 
 struct open_session { /* ACP: a session that the client has open */
 	int made;     /* the request that opened it; -1: none */

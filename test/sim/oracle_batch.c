@@ -29,7 +29,8 @@ oracle_heard_vain_cancel(const struct oracle *oracle, struct sent *sent, const s
 		    (ended || ask->cancelled != 0 || ask->unsent) && oracle->untracked[ask->by];
 	else
 		sent->vain = ended || ask->cancelled != 0 || ask->expired != 0 || ask->task ||
-		    !oracle_may_cancel(oracle, ask) || (ask->by == SERVER && oracle->server_died) ||
+		    ask->cascaded || ask->crossed || !oracle_may_cancel(oracle, ask) ||
+		    (ask->by == SERVER && oracle->server_died) ||
 		    (oracle->no_cancel && sent->from == CLIENT);
 }
 

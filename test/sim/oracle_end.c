@@ -30,7 +30,7 @@ check_told(struct oracle *oracle, const struct ask *ask)
 	if (ask->by == CLIENT && oracle->handshake && !oracle->initialized &&
 	    !oracle->start_answered)
 		return;
-	if (ask->cancels == 0 && (!turn || ask->turn_cancels == 0))
+	if (ask->cancels == 0 && !ask->told_in_vain && (!turn || ask->turn_cancels == 0))
 		oracle_blame(oracle, "2: the %s never heard that nobody waits for %s",
 		    ask->by == CLIENT ? "server" : "client", ask->id);
 }

@@ -236,8 +236,10 @@ got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct a
 {
 	char id[48];
 
-	if (ask != NULL && oracle_is_vain(oracle, sent, ask))
+	if (ask != NULL && oracle_is_vain(oracle, sent, ask)) {
+		ask->told_in_vain = true;
 		return;
+	}
 	jsontext_raw_member(text, len, protocol_keys[sent->spelling], id, sizeof(id));
 	if (ask == NULL || !jsontext_same_id(id, ask->wire))
 		oracle_blame(oracle, "2: a cancel of %s, which is not outstanding", id);
