@@ -11,7 +11,7 @@
 #include "recovery.h"
 #include "requests.h"
 
-_Static_assert(sizeof(struct session) <= 6000, "what can be large is in buffers of its own");
+_Static_assert(sizeof(struct session) <= 5400, "what can be large is in buffers of its own");
 
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
