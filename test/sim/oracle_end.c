@@ -39,7 +39,7 @@ check_told(struct oracle *oracle, const struct ask *ask)
 static void
 check_said(struct oracle *oracle, const struct ask *ask)
 {
-	bool told = ask->cancels > 0 || ask->turn_cancels > 0;
+	bool told = ask->cancels > 0 || ask->turn_cancels > 0 || ask->told_in_vain;
 
 	if (ask->called_cancelled && ask->wire[0] != '\0' && !told && ask->lost == 0 &&
 	    !(ask->by == CLIENT ? oracle->server_died || oracle->shut : oracle->client_left))
