@@ -596,7 +596,9 @@ ask_and_read_later(struct run *run, int asked)
 	for (int i = 0; i < asked && i < 60; i++)
 		expect_list(other);
 	fclose(other);
-	ck_assert_int_lt(process_resident(run->pid), before + (400 << 10));
+	/* The address sanitizer keeps what is freed. */
+	if (strcmp(getenv("VARIANT"), "asan") != 0)
+		ck_assert_int_lt(process_resident(run->pid), before + (400 << 10));
 	for (int i = 0; i < asked; i++) {
 		json_t *message = next_message(peer);
 

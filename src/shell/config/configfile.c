@@ -239,6 +239,7 @@ read_sections(struct reading *it, json_t *servers)
 	const char *server = file->server, *pattern;
 	json_t *chosen = json_object_get(servers, server), *section;
 
+	file->section = NULL; /* its name was of the file that was read before */
 	if (servers != NULL && !json_is_object(servers)) {
 		end_key(it, 0, options_fault(it->fault, SERVERS ": want an object of servers"));
 		read_keys(it, servers, POLICY_SECTION);

@@ -55,12 +55,11 @@ has_newer_calls(void)
 {
 	static const int newer[] = { SYS_preadv2, SYS_pwritev2, SYS_pidfd_open, SYS_close_range,
 		LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT };
-	static int known = -1;
-	int status = 0;
+	static int status = -1; /* of that child; -1: not known yet */
 
-	if (known >= 0)
-		return known;
-	if (prctl(PR_GET_SECCOMP) > 0) {
+	if (status < 0 && prctl(PR_GET_SECCOMP) <= 0)
+		status = 0;
+	if (status < 0) {
 		pid_t pid = system_fork_hidden();
 
 		if (pid < 0)
@@ -73,8 +72,7 @@ has_newer_calls(void)
 		}
 		waitpid(pid, &status, __WALL);
 	}
-	known = status == 0;
-	return known;
+	return status == 0;
 }
 
 bool
@@ -546,9 +544,9 @@ system_copy_attributes(const char *from, int to)
 		     at += (ssize_t)strlen(scratch->names + at) + 1) {
 			const char *name = scratch->names + at;
 
-			if (span_is_any(span_at(name, strlen(name)), "security.ima security.evm"))
-				continue;
-			if (copy_one(from, to, name, scratch) < 0 && errno != ENOTSUP)
+			if (!span_is_any(span_at(name, strlen(name)),
+				"security.ima security.evm") &&
+			    copy_one(from, to, name, scratch) < 0 && errno != ENOTSUP)
 				result = -1;
 		}
 	}
