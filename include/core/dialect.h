@@ -2,8 +2,8 @@
 
 /*
  * The protocols, one const row each: how a cancel is spelled, which answers are owed, which methods
- * are exempt. But for tools/call of MCP (policy.c), the methods of which a file is about (acks.h,
- * heartbeat.c, recovery.c), no other file of the core knows a method's name.
+ * are exempt. Other files of the core name no method but their own subject (acks.h, recovery.c),
+ * and policy.c MCP's tools/call.
  */
 
 #include "core/timeline.h"

@@ -127,8 +127,8 @@ struct request {
 	 * answer
 	 */
 	enum why given_up : 8;
-	enum policy_kind
-	    passed : 8; /* the deadline for which it was given up; POLICY_CAP + 1: none */
+	/* the deadline for which it was given up; POLICY_CAP + 1: none */
+	enum policy_kind passed : 8;
 	enum request_state state : 8; /* set with pending_move */
 	unsigned traits;              /* of the row */
 	unsigned size;                /* private: bytes, with what stands behind it */
