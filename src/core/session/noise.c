@@ -301,8 +301,7 @@ is_text(const struct party *party)
 
 	if (party->lane->framing == FRAMING_HEADER)
 		return party->frame.text || party->frame.next == 0;
-	text = span_skip_space(framing_skip_bom(text));
-	return !framing_begins_json(text);
+	return !framing_begins_json(span_skip_space(framing_skip_bom(text)));
 }
 
 /* Remembers which kinds of members a message has that is thrown away, from one part of it. */
@@ -471,15 +470,16 @@ keep_end(struct party *party, struct span bytes)
 static void
 end_skip(struct session *session, struct party *party, bool whole)
 {
+	struct buf *fault = &party->outlet->fault;
+
 	if (party->skipping <= SKIP_TEXT && party->side == SIDE_SERVER)
 		tell_text(party, SPAN_NONE);
-	buf_set(&session->outlet.fault,
-	    count_bytes(&session->outlet, "%d bytes in all", party->skipped));
+	compose_text(fault, "%d bytes in all", (int64_t)party->skipped);
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))
-		outlet_note(&session->outlet, side_other(party->side), WHY_OVERSIZED, NULL,
-		    buf_span(&session->outlet.fault));
-	buf_clear(&session->outlet.fault);
+		outlet_note(party->outlet, party->other->side, WHY_OVERSIZED, NULL,
+		    buf_span(fault));
+	buf_clear(fault);
 	party->skipping = SKIP_NOTHING;
 	party->skipped = 0;
 	party->frame = (struct frame){ .next = 0 };
@@ -521,7 +521,8 @@ noise_skip(struct session *session, struct party *party)
 	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
 
 	if (party->skipping == SKIP_NOTHING) {
-		bool text = is_text(party);
+		bool text =
+		    (len > LIMIT_TEXT || len > session->config.max_message) && is_text(party);
 
 		if (len <= (text ? LIMIT_TEXT : session->config.max_message))
 			return false;
