@@ -154,12 +154,11 @@ main(int argc, char *argv[])
 	status = options_parse(&options, argc, argv);
 	if (status == OPTIONS_RUN && stands_aside(&options))
 		status = stand_aside(&options);
-	if (status == OPTIONS_RUN)
-		status = configfile_load(&options);
-	if (status == OPTIONS_RUN && !options.no_isolation)
-		starter_open(options.command);
-	if (status == OPTIONS_RUN)
+	if (status == OPTIONS_RUN && (status = configfile_load(&options)) == OPTIONS_RUN) {
+		if (!options.no_isolation)
+			starter_open(options.command);
 		status = open_log(&log, &options);
+	}
 	opened = status == OPTIONS_RUN;
 	/*
 	 * A client seldom shows its user canceld's stderr: the fault is told in the answer to the

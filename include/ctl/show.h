@@ -69,12 +69,9 @@ bool show_is_meant(const char *which, struct span name, json_int_t pid);
 #define show_each(item, array) \
 	for (size_t at_ = 0; ((item) = json_array_get(array, at_)) != NULL; at_++)
 
-/* Whether the object has the member; whether that is this string. */
+/* Whether the object has the member; whether that is one of these words, with blanks between. */
 bool show_has(const json_t *object, const char *key);
-bool show_is(const json_t *object, const char *key, const char *text);
-
-/* ... or one of these words, with blanks between them. */
-bool show_is_any(const json_t *object, const char *key, const char *words);
+bool show_is(const json_t *object, const char *key, const char *words);
 
 /*
  * Sets the members with these names, with blanks between them, to those of another object, as far

@@ -9,10 +9,10 @@ _cancelctl_words() # program, usage, the word before
 		json=$("$1" ls --json 2>/dev/null </dev/null | sed 's/^{//; s/{[^{}]*}//g')
 		[[ ! $2 =~ \|(NAME|SOCKET)' ID' || $3 == -* ]] || listed=$("$1" ls --json "$3" 2>/dev/null </dev/null)
 		if [[ $listed == *'"id"'* ]]; then
-			grep -oE "\"id\": *\"$name\"" <<<"$listed" | sed 's/.*: *//' | tr -d '"'
+			grep -oE "\"id\": *\"$name\"" <<<"$listed"
 		else
-			grep -oE "\"pid\": *[0-9]+|\"name\": *\"$name\"" <<<"$json" | sed 's/.*: *//' | tr -d '"'
-		fi
+			grep -oE "\"pid\": *[0-9]+|\"name\": *\"$name\"" <<<"$json"
+		fi | sed 's/.*: *//' | tr -d '"'
 	elif [[ $2 == *CLIENT* ]]; then
 		listed=$("$1" wrap --list --json 2>/dev/null </dev/null |
 			sed -nE "s/^\{\"client\": *\"([a-z-]+)\".*\"server\": *\"($name)\".*/\1:\2/p")

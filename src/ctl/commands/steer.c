@@ -222,7 +222,7 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 	show_each (text, json_object_get(result, "refused"))
 		status = note_fault(steering, target, CTL_NO, json_string_value(text));
 	show_each (text, json_object_get(result, "doubted"))
-		(void)note_fault(steering, target, CTL_YES, json_string_value(text));
+		note_fault(steering, target, CTL_YES, json_string_value(text));
 	show_each (text, json_object_get(result, "unfit"))
 		note(steering->unfit, json_string_value(text), target);
 	return status;

@@ -35,7 +35,7 @@ tools_find(const json_t *tools, const char *name, bool cut)
 
 	show_each (tool, tools) {
 		nearest_offer(&nearest, visit_text(tool, "name"));
-		if (show_is(tool, "name", name))
+		if (span_equal(show_string(tool, "name"), nearest.typed))
 			return tool;
 	}
 	if (!cut)

@@ -175,7 +175,7 @@ hear_event(struct visit *visit, json_t *event)
 		return;
 	if (visit->tells)
 		tell_event(visit, event);
-	if (show_is_any(event, "why", "SERVER_ENDED SERVER_EXITED")) {
+	if (show_is(event, "why", "SERVER_ENDED SERVER_EXITED")) {
 		snprintf(visit->end, sizeof(visit->end), "%s %d", how,
 		    (int)show_number(event, how));
 		visit->ended = trace_time(event);

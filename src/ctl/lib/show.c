@@ -188,13 +188,7 @@ show_has(const json_t *object, const char *key)
 }
 
 bool
-show_is(const json_t *object, const char *key, const char *text)
-{
-	return span_equal(show_string(object, key), span_of(text));
-}
-
-bool
-show_is_any(const json_t *object, const char *key, const char *words)
+show_is(const json_t *object, const char *key, const char *words)
 {
 	return span_is_any(show_string(object, key), words);
 }

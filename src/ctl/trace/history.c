@@ -189,7 +189,7 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 bool
 trace_is_loss(const json_t *line)
 {
-	return show_is_any(line, "why",
+	return show_is(line, "why",
 		   "KILLED STUCK CANCEL_IGNORED OPERATOR_RESTARTED RESTART_REFUSED") ||
 	    (show_is(line, "why", "SERVER_EXITED") &&
 		(!show_has(line, "status") || show_number(line, "status") != 0));
@@ -224,7 +224,7 @@ hear(void *user, json_t *line)
 	if (choice->json && meant && time >= choice->trace.since &&
 	    show_number(line, "elapsed") >= choice->slow &&
 	    (!choice->failed || trace_is_loss(line) ||
-		(show_has(line, "ended") && !show_is_any(line, "ended", TRACE_FINE)))) {
+		(show_has(line, "ended") && !show_is(line, "ended", TRACE_FINE)))) {
 		show_json(line);
 		choice->told = true;
 	}
@@ -342,7 +342,7 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 		/* With --failed only a loss, otherwise all but those that every session has. */
 		if (choice->failed ?
 			!trace_is_loss(event) :
-			show_is_any(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING"))
+			show_is(event, "why", "COUNTED STARTED DIALECT SUMMARY RESTARTING"))
 			continue;
 		row = json_pack("{s:I, s:O, s:O*, s:o*}", "start",
 		    show_number(event, "time") - show_number(event, "elapsed"), "tally",

@@ -153,7 +153,7 @@ put_session(struct page *page, const json_t *session)
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		put_fact(page, session, facts[i]);
 	show_each (event, json_object_get(session, "events")) {
-		if (!show_is_any(event, "why",
+		if (!show_is(event, "why",
 			"SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
 		    !has_room(page, trace_is_loss(event) ? "<p class=bad>" : "<p>"))
 			continue;
@@ -175,10 +175,9 @@ trace_html(const struct trace *trace)
 	json_t *session;
 
 	compose_text(&page.out, "%s", head);
-	show_each (session, trace->sessions) {
+	show_each (session, trace->sessions)
 		if (has_room(&page, ""))
 			put_session(&page, session);
-	}
 	compose_text(&page.out,
 	    page.omitted > 0 ? "<p>%d rows are left out: they do not fit into 1 MiB." : "",
 	    (int64_t)page.omitted);

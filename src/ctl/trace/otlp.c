@@ -171,12 +171,11 @@ export_call(struct export *export, const json_t *call)
 	span = add_span(export, known ? &origin : NULL, client ? KIND_SERVER : KIND_CLIENT,
 	    json_object_get(call, "title"), show_number(call, "start"),
 	    trace_end(export->session, call), attributes_of_call(export->session, call));
-	show_each (line, json_object_get(call, "events")) {
+	show_each (line, json_object_get(call, "events"))
 		json_array_append_new(events,
 		    json_pack("{s:o, s:O, s:o}", "timeUnixNano",
 			nanoseconds(show_number(line, "time")), "name",
 			json_object_get(line, "why"), "attributes", attributes_of_line(line)));
-	}
 	json_object_set_new(span, "events", events);
 	if (trace_failed(call))
 		json_object_set_new(span, "status",
@@ -194,13 +193,11 @@ export_session(struct export *export)
 	snprintf(export->trace, sizeof(export->trace), "%016" PRIx64 "%016" PRIx64,
 	    hash_of(show_string(session, "since"), pid),
 	    hash_of(show_string(session, "server"), pid));
-	show_each (item, json_object_get(session, "events")) {
+	show_each (item, json_object_get(session, "events"))
 		add_span(export, NULL, KIND_INTERNAL, json_object_get(item, "why"),
 		    show_number(item, "time"), show_number(item, "time"), attributes_of_line(item));
-	}
-	show_each (item, json_object_get(session, "calls")) {
+	show_each (item, json_object_get(session, "calls"))
 		export_call(export, item);
-	}
 	flush(export);
 }
 
@@ -209,8 +206,7 @@ trace_otlp(const struct trace *trace)
 {
 	struct export export = { .spans = json_array() };
 
-	show_each (export.session, trace->sessions) {
+	show_each (export.session, trace->sessions)
 		export_session(&export);
-	}
 	json_decref(export.spans);
 }

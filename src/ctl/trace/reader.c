@@ -88,7 +88,7 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	widen(session, time);
 	json_incref(session);
 	/* This was the last line of the session. */
-	if (show_is_any(line, "why", "SUMMARY KILLED"))
+	if (show_is(line, "why", "SUMMARY KILLED"))
 		end_session(trace, key);
 	return session;
 }
@@ -193,14 +193,14 @@ call_of(json_t *session, const json_t *line)
 	call = find_call(session, line, to);
 	if (show_has(line, "outcome") && call != NULL)
 		return call;
-	if (show_is_any(line, "why", passes) && !show_has(line, "outcome") &&
+	if (show_is(line, "why", passes) && !show_has(line, "outcome") &&
 	    json_integer_value(json_object_get(line, "elapsed")) == 0 && !is_progress(call, line))
 		return add_call(session, line, other);
 	sent = show_has(line, "outcome") ? NULL : find_call(session, line, other);
 	if (distance(sent, line) < distance(call, line))
 		call = sent;
-	return call == NULL && show_is_any(line, "why", ends) ? add_call(session, line, "client") :
-								call;
+	return call == NULL && show_is(line, "why", ends) ? add_call(session, line, "client") :
+							    call;
 }
 
 /*
@@ -253,18 +253,17 @@ static void
 hear_events(struct trace *trace, json_t *session, json_t *line)
 {
 	bool ended = show_has(line, "ended");
-	bool passing = show_is_any(line, "why", passes),
-	     answer = passing && show_has(line, "outcome");
+	bool passing = show_is(line, "why", passes), answer = passing && show_has(line, "outcome");
 	size_t count = json_array_size(json_object_get(session, "calls"));
 	json_t *call = call_of(session, line);
 
 	read_message(trace, session, call, line);
 	if (call != NULL && ended)
 		json_object_set(call, "tally", json_object_get(line, "ended"));
-	if (call != NULL && (ended || answer || show_is_any(line, "why", ends)))
+	if (call != NULL && (ended || answer || show_is(line, "why", ends)))
 		note_end(call, line, answer);
 	/* A tally alone does not say why: the outcome does. */
-	if (ended && !show_has(call, "reason") && !show_is_any(line, "ended", "answered streams"))
+	if (ended && !show_has(call, "reason") && !show_is(line, "ended", "answered streams"))
 		json_object_set(call, "reason", json_object_get(call, "outcome"));
 	json_object_del(line, "payload");
 	if (passing && call != NULL)
@@ -315,10 +314,10 @@ bool
 trace_failed(const json_t *call)
 {
 	if (show_has(call, "tally")) /* as the history has it */
-		return !show_is_any(call, "tally", TRACE_FINE);
+		return !show_is(call, "tally", TRACE_FINE);
 	/* If canceld has answered in a side's place, the outcome is canceld's word for that. */
 	return show_has(call, "outcome") &&
-	    !show_is_any(call, "outcome",
+	    !show_is(call, "outcome",
 		"result ANSWERED_FOR_CLIENT PROBE_ANSWERED CANCEL_FORWARDED CANCEL_TRANSLATED CANCEL_UNSENT CLIENT_GONE TERMINATED");
 }
 

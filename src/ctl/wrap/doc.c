@@ -212,8 +212,6 @@ skip_comment(struct reader *reader)
 static void
 skip_blank(struct reader *reader, bool lines)
 {
-	static const char blanks[] = " \t\r\n";
-
 	if (reader->toml && !lines)
 		skip_spaces(reader);
 	else if (reader->toml)
@@ -221,8 +219,7 @@ skip_blank(struct reader *reader, bool lines)
 			skip_rest(reader);
 		while (skip_newline(reader));
 	else
-		for (reader->at += strspn(reader->at, blanks); *reader->at == '/';
-		     reader->at += strspn(reader->at, blanks))
+		while (reader->at += strspn(reader->at, " \t\r\n"), *reader->at == '/')
 			skip_comment(reader);
 }
 

@@ -218,10 +218,7 @@ replace_write(struct replace *file, struct span text, char *state)
 	int result;
 
 	/* Ctrl-C would leave the file that is written beside the old one. */
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
+	sigfillset(&ends);
 	sigprocmask(SIG_BLOCK, &ends, &before);
 	result = back_up(file, state);
 	if (result == 0 && (result = exchange(file, text)) != 0)

@@ -305,19 +305,18 @@ read_file(struct options *options)
 static int
 settle(struct options *options)
 {
-	const struct dialect *dialect = options->session.dialect;
+	struct session_config *session = &options->session;
+	const struct dialect *dialect = session->dialect;
 
 	options->log.file = options->log_path[0] != '\0' ? options->log_path : NULL;
 	options->log.tail = !options->no_control;
 	if (options->log.payload && options->log.file == NULL)
 		return options_refuse(options,
 		    "--log-payload writes the text of messages, secrets too: name a file for it with --log");
-	if (options->session.dry_run) {
+	if (session->dry_run) {
 		options->log.dry_run = true;
-		options->session.ask_progress = options->session.clean_text =
-		    options->session.legacy = false;
-		options->session.kill_stuck = options->session.kill_ignoring =
-		    options->session.heartbeat = 0;
+		session->ask_progress = session->clean_text = session->legacy = false;
+		session->kill_stuck = session->kill_ignoring = session->heartbeat = 0;
 		policy_forget(&options->policy, options->policy.count,
 		    1 << POLICY_PARALLEL | 1 << POLICY_ANSWER, POLICY_SOURCES);
 		options->restarts = 0;

@@ -16,9 +16,9 @@ struct unit {
 	uint64_t factor;
 };
 
-static const struct unit no_units[] = { { "", 1 }, { NULL, 0 } };
-static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 },
-	{ "G", 1 << 30 }, { NULL, 0 } };
+/* What is not counted in bytes has the last unit alone. */
+static const struct unit size_units[] = { { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
+	{ "", 1 }, { NULL, 0 } };
 static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 },
 	{ "h", 60 * 60 * 1000 }, { "d", 24 * 60 * 60 * 1000 }, { NULL, 0 } };
 
@@ -87,7 +87,7 @@ units_read_number(struct span text, bool bytes, size_t least, size_t most, size_
 {
 	uint64_t value;
 
-	if (take_number(&text, bytes ? size_units : no_units, &value) == 0 || text.len > 0 ||
+	if (take_number(&text, &size_units[bytes ? 0 : 3], &value) == 0 || text.len > 0 ||
 	    value < least || value > most)
 		return false;
 	*number = (size_t)value;

@@ -15,14 +15,9 @@ enum {
 bool
 place_directory(int i, char path[PLACE_DIRECTORY])
 {
-	const char *account;
-
-	if (i == 1)
-		return home_state(home_directory(), path, PLACE_DIRECTORY);
-	if (i == 2) /* the last, as the user database may be slow */
-		return (account = home_of_account()) != NULL &&
-		    strcmp(home_directory(), account) != 0 &&
-		    home_state(account, path, PLACE_DIRECTORY);
+	if (i > 0) /* that of the account last, as the user database may be slow */
+		return home_state(i == 1 ? home_directory() : home_of_account(), path,
+		    PLACE_DIRECTORY);
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
 	if (!home_is_private(path))
 		return false;

@@ -63,8 +63,7 @@ void
 descriptor_close(struct descriptor *descriptor)
 {
 	descriptor_want(descriptor, 0);
-	if (descriptor->fd >= 0)
-		close(descriptor->fd);
+	close(descriptor->fd);
 	if (descriptor->given != descriptor->fd)
 		close(descriptor->given);
 	descriptor->fd = descriptor->given = -1;

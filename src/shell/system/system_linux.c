@@ -173,12 +173,9 @@ static void
 proc_file(const char *path, char *to, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = -1;
+	ssize_t len = read(fd, to, room - 1);
 
-	if (fd >= 0) {
-		len = read(fd, to, room - 1);
-		close(fd);
-	}
+	close(fd);
 	to[len > 0 ? len : 0] = '\0';
 }
 
