@@ -89,9 +89,9 @@ open_log(struct log *log, struct options *options)
 	if (fault == NULL)
 		return OPTIONS_RUN;
 	if (of_file)
-		return options_refuse(options, "--config '%s': log '%s': %s", options->config, name,
-		    fault);
-	return options_refuse(options, "--log '%s': %s", name != NULL ? name : "stderr", fault);
+		return options_refuse(options, "--config '%.300s': log '%.300s': %s",
+		    options->config, name, fault);
+	return options_refuse(options, "--log '%.500s': %s", name != NULL ? name : "stderr", fault);
 }
 
 /*

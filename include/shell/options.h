@@ -24,9 +24,11 @@ enum {
  */
 struct configfile {
 	bool named;             /* by --config */
+	bool found;             /* it was read once */
 	char server[NAME_SIZE]; /* its name, for the choice of the section */
-	const char *section;    /* that is read, borrowed; NULL: the rest of the file is */
-	json_t *in_force;       /* owned: what the session runs with; NULL: it does not run yet */
+	json_t *section;  /* owned: the key of the one that counts, a string; NULL: there is none */
+	size_t unfit;     /* how many sections did not fit it when that one did */
+	json_t *in_force; /* owned: what the session runs with; NULL: it does not run yet */
 	/*
 	 * owned: what was wrong at last, for a person: strings, at most CONFIGFILE_FAULTS; or NULL
 	 */

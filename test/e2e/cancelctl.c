@@ -554,6 +554,28 @@ TEST(one_mistake_of_all_is_told_once)
 	run_end(second);
 }
 
+TEST(a_long_path_cuts_off_no_reason)
+{
+	char options[4096], folder[2048] = "", *at = folder;
+	struct run *run;
+
+	for (int i = 0; i < 7; i++)
+		at += snprintf(at, 202, "/%0200d", i);
+	snprintf(options, sizeof(options), "--name long -c %s%s/file", getenv("E2E_DIRECTORY"),
+	    folder);
+	setenv("D", folder + 1, 1);
+	run_expect_shell(NULL, "mkdir -p $D && echo {} >$D/file && chmod 600 $D/file", 0, "");
+	run = run_session(options, NULL);
+	run_expect_shell(run, "echo '{' >$D/file; $C reload long", 1, "/file: line 2, column 0: ");
+	ck_assert_ptr_nonnull(strstr(shell_output,
+	    "; what was in force stays, until the file says otherwise, {} for nothing\n"));
+	run_end(run);
+	run = run_options(options, "true");
+	run_expect_exit(run, 125);
+	run_expect_logged(run, "': line 2, column 0: ");
+	run_end(run);
+}
+
 TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 {
 	char options[600], wanted[2048];

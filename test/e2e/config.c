@@ -112,6 +112,26 @@ TESTS(a_wrong_file_in_the_home_is_told, 0, COUNT(wrong))
 	run_end(run);
 }
 
+/* It may have been moved: only a file that says nothing withdraws. One that never was is none. */
+TEST(a_file_in_the_home_that_is_gone_stays_in_force)
+{
+	struct run *run;
+
+	file_write(in_home, "{\"timeout\":{\"tools/call\":\"220ms\"}}", 0600);
+	run = run_session("", NULL);
+	ck_assert_int_eq(unlink(in_home), 0);
+	reload(run, "/config.json reason=\"No such file or directory\"\n");
+	expect_timeout(run, "2", 220);
+	file_write(in_home, "{}", 0600);
+	reload(run, "/config.json changed=timeout\n");
+	run_end(run);
+	ck_assert_int_eq(unlink(in_home), 0);
+	run = run_session("", NULL);
+	reload(run, ": CONFIG_RELOADED file=");
+	ck_assert_ptr_null(strstr(run->error.data, "CONFIG_REFUSED"));
+	run_end(run);
+}
+
 /* The rest of the file counts. */
 TEST(a_log_of_the_home_that_cannot_be_opened_is_told)
 {

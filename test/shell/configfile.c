@@ -776,3 +776,60 @@ TESTS(a_section_that_is_wrong_at_a_reload_stays_in_force, 0, COUNT(broken_sectio
 	options_free(options);
 	log_close(&log);
 }
+
+#define FORMER "{\"server\":{\"timeout\":{\"a\":\"1s\"},\"log-level\":\"error\"},\"other\":{}}"
+
+/* What may be the section under another name; or, where nothing is doubted, none. */
+static const struct {
+	const char *file;
+	bool doubted;
+} without_section[] = {
+	{ "{\"server\":" FORMER "}", true },
+	{ "{\"servers\":{\"sever\":{\"timeout\":{\"a\":\"1s\"}},\"other\":{}}}", true },
+	{ "{\"servers\":{\"sever\":[],\"other\":{}}}", true },
+	{ "{\"servers\":[" FORMER "]}", true },
+	{ "{\"servers\":null}", true },
+	{ "{\"servers\":{\"other\":{}}}", false },
+	{ "{\"servers\":{}}", false },
+	{ "{\"timeout\":{\"b\":\"9s\"}}", false },
+	{ "{}", false },
+};
+
+TESTS(a_section_that_may_have_another_name_now_stays_in_force, 0, COUNT(without_section))
+{
+	bool doubted = without_section[_i].doubted;
+	struct options *options;
+	struct log log = open_log();
+	json_t *result, *told;
+
+	put("{\"servers\":" FORMER "}");
+	options = parse_with_file("server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	log.config.level = options->log.level;
+	put(without_section[_i].file);
+	for (int i = 0; i < 2; i++) {
+		result = configfile_reload(options, &log);
+		told = json_object_get(result, "refused");
+		ck_assert_int_eq(json_array_size(told) > 0, doubted);
+		if (doubted)
+			ck_assert_str_eq(json_string_value(
+					     json_array_get(told, json_array_size(told) - 1)),
+			    strncmp(without_section[_i].file, "{\"server\"", 9) == 0 ?
+				"server: unknown key: it could be servers" :
+				"servers.server is gone: what it said stays; \"server\": {} there would end that");
+		json_decref(result);
+		ck_assert_int_eq(idle_of(options, SPAN("a")), doubted ? 1000 : TIME_IDLE);
+		ck_assert_int_eq(log.config.level, doubted ? LEVEL_ERROR : LEVEL_NOTICE);
+		if (doubted)
+			ck_assert_ptr_nonnull(strstr(options->policy.rules[0].origin,
+			    " servers.server timeout a=1s"));
+	}
+	put("{\"servers\":{\"server\":{},\"other\":{}}}");
+	result = configfile_reload(options, &log);
+	ck_assert_uint_eq(json_array_size(json_object_get(result, "refused")), 0);
+	json_decref(result);
+	ck_assert_int_eq(idle_of(options, SPAN("a")), TIME_IDLE);
+	ck_assert_int_eq(log.config.level, LEVEL_NOTICE);
+	options_free(options);
+	log_close(&log);
+}

@@ -13,7 +13,7 @@ int
 ctl_tell(int status, const char *format, ...)
 {
 	struct buf line = { 0 };
-	char words[1024];
+	char words[20 << 10];
 	va_list values;
 
 	va_start(values, format);

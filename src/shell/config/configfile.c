@@ -46,7 +46,7 @@ read_text(void *bytes, size_t size, void *fd)
  * why.
  */
 static json_t *
-parse(const struct options *options, char fault[OPTIONS_FAULT])
+parse(struct options *options, char fault[OPTIONS_FAULT])
 {
 	int fd = open(options->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	const char *distrust = fd < 0 ? strerror(errno) : find_distrust(fd);
@@ -54,7 +54,8 @@ parse(const struct options *options, char fault[OPTIONS_FAULT])
 	json_t *root = NULL;
 	char *piece;
 
-	if (fd < 0 && !options->file.named && (errno == ENOENT || errno == ENOTDIR))
+	if (fd < 0 && !options->file.named && !options->file.found &&
+	    (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
 	if (distrust != NULL) {
 		if (strcmp(options->config, "/dev/null") != 0)
@@ -68,6 +69,7 @@ parse(const struct options *options, char fault[OPTIONS_FAULT])
 		    error.text);
 	} else if (!json_is_object(root))
 		options_fault(fault, "want a JSON object");
+	options->file.found |= root != NULL;
 	close(fd);
 	return root;
 }
@@ -230,28 +232,31 @@ fits_command(const char *pattern, char *const command[])
 
 /*
  * All of them, as a fault shows when it is made. That of the server's very name counts, or else the
- * first one that fits.
+ * first one that fits. If none does any more, and there is something that may have been meant for
+ * it, an unknown key beside them or one more section that does not fit, what it said stays.
  */
 static void
-read_sections(struct reading *it, json_t *servers)
+read_sections(struct reading *it, json_t *root)
 {
 	struct configfile *file = &it->options->file;
 	const char *server = file->server, *pattern;
-	json_t *chosen = json_object_get(servers, server), *section;
+	json_t *servers = json_object_get(root, SERVERS),
+	       *unfit = json_object_get(it->said, SERVERS);
+	json_t *chosen = json_object_get(servers, server), *former = file->section, *section;
+	bool doubted = servers != NULL && !json_is_object(servers);
 
-	file->section = NULL; /* its name was of the file that was read before */
-	if (servers != NULL && !json_is_object(servers)) {
+	file->section = NULL;
+	if (doubted)
 		end_key(it, 0, options_fault(it->fault, SERVERS ": want an object of servers"));
-		read_keys(it, servers, POLICY_SECTION);
-	}
+	json_object_foreach (root, pattern, section)
+		doubted |= strcmp(pattern, SERVERS) != 0 && options_key(pattern) == NULL;
 	json_object_foreach (servers, pattern, section) {
 		bool allowed = policy_allows(span_of(pattern));
 
 		if (!allowed ||
 		    (!policy_fits(pattern, span_of(server)) &&
 			!fits_command(pattern, it->options->command)))
-			json_array_append_new(json_object_get(it->said, SERVERS),
-			    json_string(pattern));
+			json_array_append_new(unfit, json_string(pattern));
 		else if (chosen == NULL)
 			chosen = section;
 		options_fault(it->fault, SERVERS ".%s", pattern);
@@ -262,9 +267,22 @@ read_sections(struct reading *it, json_t *servers)
 					  POLICY_PATTERN));
 		options_fault(it->fault, ".");
 		if (section == chosen)
-			file->section = pattern;
+			file->section = json_string(pattern);
 		read_keys(it, section, section == chosen ? POLICY_SECTION : POLICY_SOURCES);
 	}
+	doubted |= json_array_size(unfit) > file->unfit;
+	if (doubted && former != NULL && chosen == NULL) {
+		file->section = json_incref(former);
+		pattern = json_string_value(former);
+		end_key(it, 0,
+		    options_fault(it->fault,
+			SERVERS ".%s is gone: what it said stays; \"%s\": {} there would end that",
+			pattern, pattern));
+		read_keys(it, json_null(), POLICY_SECTION);
+	} else {
+		file->unfit = json_array_size(unfit);
+	}
+	json_decref(former);
 }
 
 /*
@@ -291,7 +309,7 @@ read_file(struct options *options)
 	} else {
 		if (!options_given(options, options_key("log-level")))
 			options->log.level = LEVEL_NOTICE;
-		read_sections(&it, json_object_get(root, SERVERS));
+		read_sections(&it, root);
 		read_keys(&it, root, POLICY_FILE);
 		policy_forget(&options->policy, before, POLICY_DEADLINES, POLICY_OPTION);
 	}
@@ -344,7 +362,7 @@ configfile_load(struct options *options)
 	snprintf(file->server, sizeof(file->server), "%s", options->name);
 	file->in_force = read_file(options);
 	if (file->named && json_array_size(file->faults) > 0)
-		return options_refuse(options, "--config '%s': %s", options->config,
+		return options_refuse(options, "--config '%.500s': %s", options->config,
 		    json_string_value(json_array_get(file->faults, 0)));
 	if (file->in_force == NULL)
 		file->in_force = json_object();
@@ -368,7 +386,7 @@ json_t *
 configfile_reload(struct options *options, struct log *log)
 {
 	struct configfile *file = &options->file;
-	json_t *next = read_file(options), *keys[2];
+	json_t *next = read_file(options), *keys[2], *unfit;
 	struct buf names[2] = { 0 };
 
 	configfile_report(options, log);
@@ -396,9 +414,9 @@ configfile_reload(struct options *options, struct log *log)
 	    log_text("at_next_start", buf_span(&names[false])));
 	buf_free(&names[0]);
 	buf_free(&names[1]);
-	json_object_set(file->in_force, SERVERS, json_object_get(next, SERVERS));
+	unfit = json_incref(json_object_get(next, SERVERS));
 	json_decref(next);
-	return json_pack("{s:o,s:o,s:O,s:O,s:o}", "changed", keys[true], "at_next_start",
-	    keys[false], "refused", file->faults, "unfit", json_object_get(file->in_force, SERVERS),
-	    "file", printable_json(span_of(options->config)));
+	return json_pack("{s:o,s:o,s:O,s:o,s:o}", "changed", keys[true], "at_next_start",
+	    keys[false], "refused", file->faults, "unfit", unfit, "file",
+	    printable_json(span_of(options->config)));
 }

@@ -162,18 +162,13 @@ set_level(const struct setting *it)
 	return log_level_named(it->text, it->at);
 }
 
-/* -v, -q: than without it. */
+/* -v, -q */
 static bool
-set_more(const struct setting *it)
+set_more_or_less(const struct setting *it)
 {
-	it->options->log.level += it->options->log.level < LEVEL_TRAFFIC;
-	return true;
-}
+	enum why_level *level = it->at;
 
-static bool
-set_less(const struct setting *it)
-{
-	it->options->log.level = LEVEL_ERROR;
+	*level = it->row->letter == 'q' ? LEVEL_ERROR : *level + (*level < LEVEL_TRAFFIC);
 	return true;
 }
 
@@ -189,7 +184,8 @@ tell_origin(const struct setting *it)
 	const struct policy_rule *rule = &policy->rules[policy->count - 1];
 	enum policy_source source = it->source;
 	char letter = (char)(source < POLICY_OPTION ? 0 : it->row->letter);
-	const char *section = source == POLICY_SECTION ? options->file.section : NULL;
+	const char *section =
+	    source == POLICY_SECTION ? json_string_value(options->file.section) : NULL;
 	const char *place = source == POLICY_SET ? "cancelctl set" :
 	    source == POLICY_OPTION              ? "command line" :
 						   options->config;
@@ -386,9 +382,9 @@ const struct options_row options_rows[] = {
 	    "write the text of each message, its secrets too, to a FILE that no other user may read"),
 	{ 0, OPTION_TEXT, set_name, "name", AT(name), "NAME", "a name of 1 to 63 bytes",
 	    "the server's name in each line (from the command)" },
-	{ 'v', 0, set_more, NULL, AT(log.level), NULL, NULL,
+	{ 'v', 0, set_more_or_less, NULL, AT(log.level), NULL, NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
-	{ 'q', 0, set_less, NULL, AT(log.level), NULL, NULL,
+	{ 'q', 0, set_more_or_less, NULL, AT(log.level), NULL, NULL,
 	    "say less: only what canceld fails at" },
 	FLAG(0, "no-history", no_history,
 	    "keep nothing in ~/.local/state/canceld/history, of which cancelctl history tells what has happened"),
@@ -760,6 +756,7 @@ options_free(struct options *options)
 {
 	policy_free(&options->policy);
 	json_decref(options->origins);
+	json_decref(options->file.section);
 	json_decref(options->file.in_force);
 	json_decref(options->file.faults);
 }

@@ -58,7 +58,7 @@ answer(const struct call *call, const char *key, json_t *value)
 __attribute__((format(printf, 3, 4))) static json_t *
 refuse(const struct call *call, int code, const char *format, ...)
 {
-	char text[512];
+	char text[OPTIONS_PATH + OPTIONS_FAULT];
 	va_list values;
 
 	va_start(values, format);
@@ -366,7 +366,9 @@ on_reload(struct call *call)
 	json_t *result = configfile_reload(control->options, control->log);
 
 	if (result == NULL)
-		refuse(call, CONTROL_REFUSED, "%s: %s", control->options->config,
+		refuse(call, CONTROL_REFUSED,
+		    "%s: %s; what was in force stays, until the file says otherwise, {} for nothing",
+		    control->options->config,
 		    json_string_value(json_array_get(control->options->file.faults, 0)));
 	else
 		json_object_set_new(result, "doubted", views_doubts(control, json_array()));

@@ -142,28 +142,17 @@ log_level_named(struct span name, enum why_level *level)
 	return false;
 }
 
-static const bool is_kept[WHY_COUNT] = {
-	[WHY_DIALECT] = true,
-	[WHY_STARTED] = true,
-	[WHY_DEAF] = true,
-	[WHY_STUCK] = true,
-	[WHY_CANCEL_IGNORED] = true,
-	[WHY_SERVER_EXITED] = true,
-	[WHY_OPERATOR_RESTARTED] = true,
-	[WHY_RESTARTING] = true,
-	[WHY_REPLAY_FAILED] = true,
-	[WHY_RESTARTED] = true,
-	[WHY_RESTART_REFUSED] = true,
-	[WHY_SIGNALLED] = true,
-	[WHY_SUMMARY] = true,
-};
+/* Words that the history has, too. */
+static const unsigned char lasting[] = { WHY_DIALECT, WHY_STARTED, WHY_DEAF, WHY_STUCK,
+	WHY_CANCEL_IGNORED, WHY_SERVER_EXITED, WHY_OPERATOR_RESTARTED, WHY_RESTARTING,
+	WHY_REPLAY_FAILED, WHY_RESTARTED, WHY_RESTART_REFUSED, WHY_SIGNALLED, WHY_SUMMARY };
 
 bool
 log_shows(const struct log *log, enum why why)
 {
 	return why_level(why) <= log->config.level ||
 	    (log->hear != NULL && why_level(why) <= log->heard) ||
-	    (log->keep != NULL && is_kept[why]);
+	    (log->keep != NULL && memchr(lasting, (int)why, sizeof(lasting)) != NULL);
 }
 
 bool
@@ -407,7 +396,7 @@ log_fields(struct log *log, enum why why, const struct log_field *fields, size_t
 	}
 	if (log->hear != NULL && why_level(why) <= log->heard)
 		log->hear(log->hearer, why, fields, told);
-	if (log->keep != NULL && is_kept[why])
+	if (log->keep != NULL && memchr(lasting, (int)why, sizeof(lasting)) != NULL)
 		log->keep(log->keeper, why, fields, told);
 	buf_free(&line);
 	errno = kept;

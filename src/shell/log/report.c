@@ -56,17 +56,10 @@ report_end(struct log *log, const struct action *action)
 static struct span
 beginning_of(const struct action *action)
 {
-	static const bool shows[WHY_COUNT] = {
-		[WHY_PARSE_ERROR] = true,
-		[WHY_INVALID_REQUEST] = true,
-		[WHY_TOO_DEEP] = true,
-		[WHY_REPEATED_ID] = true,
-		[WHY_REPEATED_METHOD] = true,
-		[WHY_STRAY] = true,
-		[WHY_TRUNCATED] = true,
-	};
+	static const unsigned char shows[] = { WHY_PARSE_ERROR, WHY_INVALID_REQUEST, WHY_TOO_DEEP,
+		WHY_REPEATED_ID, WHY_REPEATED_METHOD, WHY_STRAY, WHY_TRUNCATED };
 
-	return shows[action->why] ? action->message : SPAN_NONE;
+	return memchr(shows, (int)action->why, sizeof(shows)) != NULL ? action->message : SPAN_NONE;
 }
 
 void

@@ -96,7 +96,6 @@ append(const struct writer_shared *shared, struct span lines)
 	bool there = lines.len > 0 && home_make_private(shared->directory) == 0 &&
 	    chdir(shared->directory) == 0;
 	int fd = there ? open_alone(shared->name, &size) : -1;
-	bool whole;
 
 	if (size > 0 && size + (off_t)lines.len > shared->most) {
 		bool renamed = rename(shared->name, shared->former) == 0;
@@ -107,8 +106,8 @@ append(const struct writer_shared *shared, struct span lines)
 	if (fd < 0)
 		return;
 	/* If the disk is full, nothing of these lines stays, so that none is left half. */
-	whole = write(fd, lines.ptr, lines.len) == (ssize_t)lines.len || ftruncate(fd, size) == 0;
-	(void)whole;
+	if (write(fd, lines.ptr, lines.len) != (ssize_t)lines.len)
+		(void)!ftruncate(fd, size);
 	close(fd);
 }
 

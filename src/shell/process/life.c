@@ -696,9 +696,8 @@ life_is_over(const struct life *life)
 	    !view.plain)
 		return false;
 	/* A client that closed its stdin may still read earlier answers, but not for long. */
-	if (client->state == CLIENT_LEFT && life->now >= client->until)
-		return true;
-	return port_backlog(client->port) == 0;
+	return port_backlog(client->port) == 0 ||
+	    (client->state == CLIENT_LEFT && life->now >= client->until);
 }
 
 int
