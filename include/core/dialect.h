@@ -2,7 +2,7 @@
 
 /*
  * The protocols, one const row each: how a cancel is spelled, which answers are owed, which methods
- * are exempt. Other files of the core name no method but their own subject (acks.h, recovery.c),
+ * are exempt. Other files of the core name no method but their own subject (acks.h, probe.c),
  * and policy.c MCP's tools/call.
  */
 

@@ -26,12 +26,12 @@
  *   request   its answer, or a deadline, a cancel, the end of a    the cell of THE TABLE (apply.c);
  *             side; a tombstone waits for a late answer           requests.c forgets tombstones
  *   task      its status, its result, its time, the server's end  receive.c, requests.c, ends.c
- *   question  its answer, its time, the end of the server         recovery.c
+ *   question  its answer, its time, the end of the server         replay.c
  *   turn      an update that says idle, the end of the agent      turns.c
  *   record    what undoes it; a request that is not granted       records.c
  *   ack       the end of the request that it names                acks.c
  *   place     the session: a request takes one and gives it back  parallel.c
- *   probe     its answer, or --kill-stuck: the server has to end  recovery.c
+ *   probe     its answer, or --kill-stuck: the server has to end  probe.c
  */
 
 #include "core/client.h"
@@ -213,7 +213,7 @@ void session_server_shut(struct session *session);
  */
 bool session_server_owes(const struct session *session);
 
-/* --- Another server comes: recovery.c */
+/* --- Another server comes: replay.c */
 
 /*
  * The new server has started: the messages that opened the session are replayed to it, then it gets
@@ -241,7 +241,7 @@ void session_explain(struct session *session, const char *obstacle);
 /* Says why no server will be started: every error in a server's place gives this reason. */
 void session_refuse(struct session *session, struct span words);
 
-/* --- What a person may see and do from outside while it runs: operator.c, recovery.c */
+/* --- What a person may see and do from outside while it runs: operator.c */
 
 struct session_view {
 	/* these two live as long as the session */

@@ -365,7 +365,7 @@ put_frame(struct digest *digest, const struct frame *it)
 
 /*
  * How long ago something has to be, so that it does not matter how long: see time_left in
- * recovery.c.
+ * probe.c.
  */
 static msec_t
 horizon(const struct session *session)

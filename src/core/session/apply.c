@@ -2,7 +2,7 @@
  *   turns_decide ─▶ decisions[state][event]  (decide.c)
  *                             │ one cell
  *     withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ tally ─▶ acks ─▶ next state
- *       lane       pass                cancel    recovery  reply    journal   acks    pending
+ *       lane       pass                cancel    probe     reply    journal   acks    pending
  */
 
 #include "apply.h"

@@ -1,6 +1,8 @@
 /*
- *   cancelctl ──▶ shell ─▶ session_cancel ─▶ requests.c, as at a deadline
- *                       ─▶ session_set    ─▶ policy; the alarms of what is outstanding
+ *   cancelctl ──▶ shell ─▶ session_cancel  ─▶ requests.c, as at a deadline
+ *                       ─▶ session_set     ─▶ policy; the alarms of what is outstanding
+ *                       ─▶ session_ping    ─▶ probe.c, as behind a cancel
+ *                       ─▶ session_restart ─▶ probe.c, as when the server is stuck
  */
 #include "recovery.h"
 #include "requests.h"
@@ -150,4 +152,61 @@ session_oldest(const struct session *session, enum session_verdict *worst)
 			}
 	}
 	return oldest;
+}
+
+msec_t
+session_unanswered(const struct session *session)
+{
+	return recovery_unanswered(&session->client);
+}
+
+/* Why a person can neither ping the server nor restart it; NULL: that is possible. */
+static const char *
+obstacle_of(const struct party *client)
+{
+	const struct server *server = client->outlet->server;
+
+	if (client->outlet->config->dry_run)
+		return "this is a dry run";
+	if (client->outlet->handshake->plain)
+		return "the client speaks no JSON-RPC";
+	/* The stdin of one that is being ended is shut too. */
+	if (!client->left && server->life != SERVER_OPEN && !server_is_replaying(server))
+		return "the server does not run, or is being ended";
+	return client->left || server->closed || server->shut ? "the session is ending" : NULL;
+}
+
+const char *
+session_ping(struct session *session)
+{
+	struct party *client = &session->client;
+	const char *obstacle = obstacle_of(client);
+
+	if (obstacle != NULL)
+		return obstacle;
+	if (session->server.life != SERVER_OPEN || !session->handshake.opened ||
+	    !party_is_settled(client))
+		return "the handshake is not answered, and before that it may not be asked";
+	if (!session->handshake.framing_known)
+		return "the client has sent nothing yet, which would show how messages are framed";
+	if (recovery_unanswered(client) == MSEC_NEVER)
+		recovery_ask(client, MSEC_NEVER);
+	return NULL;
+}
+
+const char *
+session_restart(struct session *session, bool force)
+{
+	const char *obstacle = obstacle_of(&session->client);
+
+	if (obstacle == NULL && !force)
+		obstacle = session->client.leaving ?
+		    "the client has closed its output, and needs no other server" :
+		    session_cannot_restart(session);
+	if (obstacle != NULL)
+		return obstacle;
+	recovery_condemn(&session->probe, SPAN("a person has ended it (cancelctl restart)"));
+	session->server.dismissed = true;
+	outlet_note(&session->outlet, SIDE_SERVER, WHY_OPERATOR_RESTARTED, NULL, SPAN_NONE);
+	return NULL;
 }

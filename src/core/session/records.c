@@ -37,13 +37,12 @@ keep(struct records *records, const struct message *message, struct buf *text)
 struct record *
 records_find(const struct records *records, unsigned trait, struct span session_id)
 {
-	for (size_t i = 0; i < records->count; i++) {
-		struct record *record = &records->list[i];
+	struct record *record;
 
+	each_record (record, records)
 		if ((record->row->traits & trait) &&
 		    (session_id.len == 0 || id_equal(buf_span(&record->session), session_id)))
 			return record;
-	}
 	return NULL;
 }
 
@@ -123,10 +122,11 @@ is_told(const struct message *message, unsigned traits)
 static bool
 has_room(const struct records *records, unsigned traits)
 {
+	const struct record *record;
 	size_t count = 0;
 
-	for (size_t i = 0; i < records->count; i++)
-		count += (records->list[i].row->traits & traits & METHOD_SESSION) != 0;
+	each_record (record, records)
+		count += (record->row->traits & traits & METHOD_SESSION) != 0;
 	return count < LIMIT_REOPENED;
 }
 

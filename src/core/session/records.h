@@ -29,6 +29,11 @@ struct records {
 	bool unopened;       /* the last ACP session was given up: a new server did not open it */
 };
 
+/* In their order. None may be removed meanwhile. */
+#define each_record(record, records) \
+	for ((record) = (records)->list; \
+	     (record) != NULL && (record) < (records)->list + (records)->count; (record)++)
+
 void records_free(struct records *records);
 
 /*

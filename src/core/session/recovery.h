@@ -3,6 +3,8 @@
 #include "state.h"
 
 /*
+ * What probe.c and replay.c do about a server that is stuck or has gone.
+ *
  * The probe: after a cancel canceld asks the server something that every server answers at once. A
  * server that does not answer within --kill-stuck is STUCK. The client's messages wait for the
  * answer, so that a stuck server does not get them.
@@ -31,6 +33,18 @@ void recovery_try(struct probe *probe);
 
 /* The client's request was cancelled: with --kill-stuck, probes the server. */
 void recovery_probe(struct probe *probe, const struct request *request);
+
+/*
+ * Asks what a probe asks, and lets no message wait for the answer, which counts for so long at
+ * most.
+ */
+void recovery_ask(struct party *client, msec_t time);
+
+/* For how long a question whether the server is alive is unanswered; MSEC_NEVER: none is. */
+msec_t recovery_unanswered(const struct party *client);
+
+/* Decides that the server has to end, for a reason that the errors to its requests quote. */
+void recovery_condemn(struct probe *probe, struct span reason);
 
 /* Probes now if that was put off until the last probe was answered, or until the era is settled. */
 void recovery_ask_again(struct probe *probe);

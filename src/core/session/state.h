@@ -16,7 +16,7 @@ enum trial {
 	TRIAL_FAILED, /* it was not answered in time: the server is not probed */
 };
 
-struct probe {                /* recovery.c: is the server alive? */
+struct probe {                /* probe.c: is the server alive? */
 	struct party *client; /* in whose place it is asked */
 	struct server *server;
 	struct outlet *outlet;
