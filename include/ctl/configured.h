@@ -5,8 +5,8 @@
 #include "ctl/clients.h"
 
 struct configured {     /* zeroed: none */
-	char **options; /* of the canceld before its command that wrap has put there; owned */
-	char **command; /* the server's own; owned */
+	char **options; /* of the canceld before its command that wrap has put there */
+	char **command; /* the server's own */
 	bool language;  /* it is a language server */
 };
 
@@ -28,7 +28,6 @@ int configured_unknown(struct client_files *files, const char *name);
  * client would fill something in, this does, from the environment; but ${workspaceFolder} of a file
  * in .vscode is the folder with that .vscode. by_hand: if canceld was put before the command by
  * hand, it is taken as a part of the command; otherwise that is refused. If the server cannot be
- * started, says so and ends the program. Call configured_free.
+ * started, says so and ends the program. What it finds stays until the program ends.
  */
 void configured_read(struct configured *server, const char *word, bool by_hand);
-void configured_free(struct configured *server);

@@ -1,6 +1,9 @@
 #pragma once
 
-/* What all commands of cancelctl share: exit statuses, and errors on stderr. */
+/*
+ * What all commands of cancelctl share: exit statuses, and errors on stderr. What a command makes
+ * once is not freed: it ends with the process.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>

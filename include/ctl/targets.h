@@ -129,7 +129,7 @@ void target_append_name(struct buf *line, const struct target *target);
 
 /*
  * Chooses the targets that `which` means, calls the method on each, and hands every result to
- * `each`; a result of NULL: see the target's fault and status. Takes the reference to params.
+ * `each`; a result of NULL: see the target's fault and status. params stays the caller's.
  * Returns the worst exit status of the choice and of all calls of `each`.
  */
 int targets_ask(const char *which, const char *method, json_t *params,

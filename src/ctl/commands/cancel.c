@@ -37,13 +37,13 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 		json_t *row = target_with(target, request);
 		struct buf line = { 0 };
 
-		view_outcome(&line, row);
 		json_object_set_new(row, "cancelled", json_boolean(!show_has(row, "why")));
-		if (wish->json)
+		if (wish->json) {
 			show_json(row);
-		else
+		} else {
+			view_outcome(&line, row);
 			show_line(&line);
-		buf_free(&line);
+		}
 		json_decref(row);
 	}
 }
@@ -108,10 +108,8 @@ ctl_cancel(int argc, char *argv[])
 	    method == NULL ? NULL : printable_json(span_at(method, strcspn(method, ":"))));
 	do {
 		wish.more = false;
-		status = targets_ask(all ? NULL : argv[optind], "cancel", json_incref(params),
-		    on_result, &wish);
+		status = targets_ask(all ? NULL : argv[optind], "cancel", params, on_result, &wish);
 	} while (wish.more);
-	json_decref(params);
 	if (status != CTL_YES || wish.cancelled > 0)
 		return status;
 	return many ? ctl_no("nothing was cancelled") : CTL_NO;

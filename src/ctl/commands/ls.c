@@ -64,7 +64,5 @@ ctl_ls(int argc, char *argv[])
 		    rows);
 	show_each (row, json ? rows : NULL)
 		show_json(row);
-	json_decref(rows);
-	targets_free(&targets);
 	return status;
 }

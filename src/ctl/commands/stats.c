@@ -133,6 +133,5 @@ ctl_stats(int argc, char *argv[])
 			show_json(target->about);
 		else
 			show_stats(target);
-	targets_free(&targets);
 	return status;
 }

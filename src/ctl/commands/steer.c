@@ -357,10 +357,6 @@ end(struct steering *steering)
 	if (sections.len > 0)
 		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len,
 		    sections.data);
-	buf_free(&sections);
-	json_decref(steering->rules);
-	json_decref(steering->unfit);
-	json_decref(steering->faults);
 }
 
 /*
@@ -373,12 +369,9 @@ rule_of(const char *typed, bool unset)
 	const char *last = strrchr(typed, '='), *end = last != NULL ? last + 1 : typed;
 	bool bare = unset && !units_read_duration(end, &(msec_t){ 0 });
 	struct buf rule = { 0 };
-	json_t *value;
 
 	compose_text(&rule, "%s%s", typed, !bare ? "" : *typed == '\0' ? "none" : "=none");
-	value = printable_json(buf_span(&rule));
-	buf_free(&rule);
-	return value;
+	return printable_json(buf_span(&rule));
 }
 
 /*

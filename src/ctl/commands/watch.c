@@ -133,7 +133,6 @@ watch_run(const struct watcher *watcher, const char *which)
 		if (watcher->round != NULL)
 			watcher->round(watcher->user);
 	}
-	targets_free(&targets);
 	return status;
 }
 

@@ -335,7 +335,6 @@ use_session(struct call *call)
 {
 	json_t *tools = json_array(), *arguments = json_object();
 	const struct asked *asked;
-	int status = CTL_YES;
 	bool more;
 
 	asked = tools_ask(&call->visit, "tools/list", VISIT_FOREVER, tools);
@@ -343,16 +342,13 @@ use_session(struct call *call)
 	if (more)
 		ctl_tell(CTL_YES, "the server's list of tools does not end, and was cut");
 	if (asked->result == NULL && (call->list || !asked->unknown))
-		status = tell_failure(call, asked);
-	else if (call->list)
-		put_tools(call, tools);
-	else if (is_fit(call, tools, more || asked->result == NULL, arguments))
-		status = use_tool(call, arguments);
-	else
-		status = CTL_USAGE;
-	json_decref(arguments);
-	json_decref(tools);
-	return status;
+		return tell_failure(call, asked);
+	if (!call->list)
+		return is_fit(call, tools, more || asked->result == NULL, arguments) ?
+		    use_tool(call, arguments) :
+		    CTL_USAGE;
+	put_tools(call, tools);
+	return CTL_YES;
 }
 
 static int

@@ -138,7 +138,6 @@ check_tools(struct run *run, const struct asked *opening)
 	if (run->what->call != NULL && run->report->findings[CHECK_TOOLS].verdict != VERDICT_NO &&
 	    !more)
 		check_call_line(run, tools);
-	json_decref(tools);
 }
 
 /* Opens the ACP session that a call needs. */

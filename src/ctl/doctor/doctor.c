@@ -69,40 +69,32 @@ examine(const struct examination *what, bool json)
 {
 	struct buf command = { 0 }, typed = { 0 }, text = { 0 }, lines = { 0 };
 	struct verdicts report;
-	json_t *whole;
 	int status;
 
 	command_append(&command, what->command);
 	verdicts_init(&report, buf_span(&command), what->kind);
 	checkup_run(what, &report);
-	status = report.status;
-	if (status == CTL_YES) {
-		status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
-		whole = verdicts_json(&report);
-		if (json)
-			show_json(whole);
-		else
-			verdicts_write(&report, term_colours(), &text);
-		json_decref(whole);
-		table_wrap(&lines, buf_span(&text), term_width(NULL), VIEW_HEAD);
-		/*
-		 * A line to be pasted, so it is not wrapped. "..." stands for the command if a word
-		 * of it is hidden, or if a shell would change one.
-		 */
-		for (char *const *word = what->command; *word != NULL; word++)
-			compose_text(&typed, typed.len > 0 ? " %s" : "%s",
-			    strpbrk(*word, " \t\n|&;<>()$`\\\"'*?[]#~!{}") == NULL ? *word : "");
-		if (!json && report.options.len > 0)
-			compose_text(&lines, "canceld%b -- %b\n", buf_span(&report.options),
-			    span_equal(buf_span(&typed), buf_span(&command)) ? buf_span(&typed) :
-									       SPAN("..."));
-		show_buf(&lines);
+	if (report.status != CTL_YES)
+		return report.status;
+	status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
+	if (json) {
+		show_json(verdicts_json(&report));
+		return status;
 	}
-	buf_free(&text);
-	buf_free(&typed);
-	buf_free(&command);
-	buf_free(&report.options);
-	json_decref(report.asks);
+	verdicts_write(&report, term_colours(), &text);
+	table_wrap(&lines, buf_span(&text), term_width(NULL), VIEW_HEAD);
+	/*
+	 * A line to be pasted, so it is not wrapped. "..." stands for the command if a word of it
+	 * is hidden, or if a shell would change one.
+	 */
+	for (char *const *word = what->command; *word != NULL; word++)
+		compose_text(&typed, typed.len > 0 ? " %s" : "%s",
+		    strpbrk(*word, " \t\n|&;<>()$`\\\"'*?[]#~!{}") == NULL ? *word : "");
+	if (report.options.len > 0)
+		compose_text(&lines, "canceld%b -- %b\n", buf_span(&report.options),
+		    span_equal(buf_span(&typed), buf_span(&command)) ? buf_span(&typed) :
+								       SPAN("..."));
+	show_buf(&lines);
 	return status;
 }
 
@@ -134,7 +126,6 @@ ctl_doctor(int argc, char *argv[])
 	struct ctl_option options[] = { { "=call", 0, &what.call }, { "=arguments", 0, &arguments },
 		{ "=dialect", 'D', &dialect }, { "=timeout", 0, &timeout }, { "=start", 0, &start },
 		{ "json", 'j', &json }, { "verbose", 'v', &what.loud }, { 0 } };
-	int status;
 
 	ctl_line(argc, argv, options, CTL_STOPS, help);
 	/* A write to a server that has ended must not end this process. */
@@ -155,8 +146,5 @@ ctl_doctor(int argc, char *argv[])
 		what.command = server.command;
 	}
 	what.kind = read_dialect(dialect != NULL ? dialect : server.language ? "lsp" : "mcp");
-	status = examine(&what, json);
-	json_decref(what.arguments);
-	configured_free(&server);
-	return status;
+	return examine(&what, json);
 }

@@ -525,6 +525,5 @@ targets_ask(const char *which, const char *method, json_t *params,
 		json_decref(result);
 	}
 	targets_free(&targets);
-	json_decref(params);
 	return status;
 }

@@ -49,9 +49,7 @@ term_colour(const char *escape)
 static void
 put(const char *text)
 {
-	ssize_t put = write(STDOUT_FILENO, text, strlen(text));
-
-	(void)put;
+	(void)!write(STDOUT_FILENO, text, strlen(text));
 }
 
 bool

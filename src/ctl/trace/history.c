@@ -453,7 +453,7 @@ append_session(struct choice *choice, const json_t *session)
 
 /*
  * Reads the history, and appends what is asked for to choice->out. faults: whether faults go to
- * stderr. Returns the exit status of reading. Call end.
+ * stderr. Returns the exit status of reading.
  */
 static int
 tell(struct choice *choice, bool faults)
@@ -498,15 +498,6 @@ tell(struct choice *choice, bool faults)
 	return status;
 }
 
-static void
-end(struct choice *choice)
-{
-	targets_free(&choice->targets);
-	json_decref(choice->tools);
-	json_decref(choice->trace.sessions);
-	json_decref(choice->trace.open);
-}
-
 void
 history_append(struct buf *out, const char *which, size_t cells)
 {
@@ -516,7 +507,10 @@ history_append(struct buf *out, const char *which, size_t cells)
 	compose_text(out, choice.told ? "%b" : "the history has nothing of that\n",
 	    buf_span(&choice.out));
 	buf_free(&choice.out);
-	end(&choice);
+	targets_free(&choice.targets);
+	json_decref(choice.tools);
+	json_decref(choice.trace.sessions);
+	json_decref(choice.trace.open);
 }
 
 /* Says that the history has nothing of the servers or of the time that were asked for. CTL_NO. */
@@ -566,6 +560,5 @@ ctl_history(int argc, char *argv[])
 		status = choice.failed && json_array_size(choice.trace.sessions) > 0 ?
 		    ctl_tell(CTL_YES, "nothing has failed in that time") :
 		    tell_none(&choice);
-	end(&choice);
 	return status;
 }

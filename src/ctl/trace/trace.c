@@ -106,7 +106,5 @@ ctl_trace(int argc, char *argv[])
 		trace_otlp(&trace);
 	else if (status == CTL_YES)
 		formats[format].write(&trace);
-	json_decref(trace.sessions);
-	json_decref(trace.open);
 	return status;
 }

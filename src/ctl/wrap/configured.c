@@ -94,7 +94,6 @@ take_variables(const char *word, const struct doc_node *variables)
 
 		if (value == NULL || setenv(variable->key.name.ptr, value, true) != 0)
 			refuse(word, "a variable is no text, or has no name");
-		free(value);
 	}
 }
 
@@ -115,10 +114,7 @@ take(struct configured *server, const char *word, const struct doc_node *node, b
 	server->command = entry_words(&entry, entry.program, NULL);
 	server->language = entry.language;
 	for (char **words = server->command; *words != NULL; words++) {
-		char *filled = fill_in(word, *words);
-
-		free(*words);
-		*words = filled;
+		*words = fill_in(word, *words);
 	}
 	take_variables(word, doc_at(node, "env"));
 	take_variables(word, doc_at(node, "environment"));
@@ -127,7 +123,6 @@ take(struct configured *server, const char *word, const struct doc_node *node, b
 	folder = fill_in(word, directory->text.ptr);
 	if (chdir(folder) != 0)
 		exit(ctl_no("%.300s: %.300s: %s", word, folder, strerror(errno)));
-	free(folder);
 }
 
 void
@@ -224,13 +219,4 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 	find_workspace(found.path);
 	/* take() enters the server's directory, so it comes after all files have been read. */
 	take(server, word, found.node, by_hand);
-	client_files_free(&files);
-	free(where);
-}
-
-void
-configured_free(struct configured *server)
-{
-	entry_words_free(server->options);
-	entry_words_free(server->command);
 }

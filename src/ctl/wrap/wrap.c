@@ -444,9 +444,5 @@ ctl_wrap(int argc, char *argv[])
 	task.change.given = words < argc;
 	task.change.options = behind;
 	status = read_words(&task, words, argv);
-	if (status < 0)
-		status = run(&task);
-	client_files_free(&task.files);
-	free(task.change.seen);
-	return status;
+	return status < 0 ? run(&task) : status;
 }
