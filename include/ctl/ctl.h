@@ -72,6 +72,12 @@ extern int ctl_least;
 int ctl_end(int status);
 
 /*
+ * Whether canceld of this user use the folder. Why not is told once, and makes the status
+ * CTL_FAILED, unless the folder is missing or another user's: then they have another one.
+ */
+bool ctl_folder(const char *directory);
+
+/*
  * canceld itself: beside the program that runs now, else in PATH. If it is nowhere, or its path is
  * not UTF-8, that is told, and the program ends.
  */

@@ -36,7 +36,7 @@ void place_sweep(const char *directory);
  * Listens on a new socket, mode 0600, under `given`, or, if that is "", under a fresh name in the
  * first directory where that is possible, which it creates. Returns the descriptor, with
  * O_NONBLOCK, and the path; the caller closes the one and unlinks the other. A dead socket is
- * replaced, anything else stays. -1 with errno (EADDRINUSE: somebody listens there), and *at: where
- * it failed, for a person; a static string or `given`.
+ * replaced, anything else stays. -1 with errno (EADDRINUSE: somebody listens there; 0: see
+ * home_obstacle of *at), and *at: where it failed, for a person; a static string or `given`.
  */
 int place_listen(const char *given, char path[PLACE_PATH], const char **at) MUST_USE;

@@ -65,13 +65,17 @@ const char *home_of_account(void);
 bool home_state(const char *home, char *path, size_t size) MUST_USE;
 
 /*
- * Creates the directory and those above it, for this user only, as far as they are missing. 0, or
- * -1 with errno: EPERM: others may enter it. path is as before afterwards.
+ * Why it is no directory of this user's that nobody else may enter, for a person, with what helps;
+ * home_foreign: it is somebody else's; NULL: it is one.
  */
-int home_make_private(char *path) MUST_USE;
+extern const char home_foreign[];
+const char *home_obstacle(const char *path);
 
-/* Whether it is a directory of this user's that nobody else may enter. */
-bool home_is_private(const char *path);
+/*
+ * Creates the directory and those above it, for this user only, as far as they are missing. NULL,
+ * or the obstacle, with errno: 0 if it is one of home_obstacle. path is as before afterwards.
+ */
+const char *home_make_private(char *path) MUST_USE;
 
 /*
  * Writes the path, with the home in place of a leading "~/". false: there is no home, or it is too

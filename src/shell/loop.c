@@ -292,7 +292,7 @@ isolate(struct loop *loop)
 		snprintf(control, sizeof(control), "%s", path);
 	if ((slash = strrchr(control, '/')) != NULL)
 		slash[1] = '\0';
-	if (history[0] != '\0' && home_make_private(history) < 0)
+	if (history[0] != '\0' && home_make_private(history) != NULL)
 		history = ""; /* nothing is written there */
 	if (!starter_isolate((const char *[]){ control, history, NULL }))
 		log_event(loop->log, WHY_ISOLATION_REFUSED, log_string("reason", strerror(errno)));

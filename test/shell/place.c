@@ -100,7 +100,7 @@ TEST(a_socket_has_a_private_directory)
 	ck_assert(S_ISSOCK(status.st_mode));
 	ck_assert_uint_eq(status.st_mode & 0777, 0600);
 	snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path), path);
-	ck_assert(home_is_private(directory));
+	ck_assert_ptr_null(home_obstacle(directory));
 	ck_assert(place_directory(at_home() ? 1 : 0, wanted));
 	ck_assert_str_eq(directory, wanted);
 	ck_assert(!place_remove_dead(path));
@@ -235,8 +235,16 @@ TEST(a_home_that_others_may_enter_is_not_trusted)
 		return;
 	ck_assert(place_directory(1, directory));
 	close(place_listen("", path, &at));
-	ck_assert_int_eq(chmod(directory, 0755), 0);
-	ck_assert(!home_is_private(directory));
+	for (int i = 0; i < 4; i++) {
+		ck_assert_int_eq(chmod(directory, (mode_t[]){ 0755, 0711, 0500, 0 }[i]), 0);
+		ck_assert_str_eq(home_obstacle(directory),
+		    "not this user alone has all rights there: chmod 700");
+		errno = ENOENT;
+		ck_assert_ptr_nonnull(home_make_private(directory));
+		ck_assert_int_eq(errno, 0);
+	}
+	ck_assert_ptr_eq(home_obstacle("/dev/null"), home_foreign);
+	ck_assert_str_eq(home_obstacle("/nonexistent"), strerror(ENOENT));
 	setenv("HOME", "/nonexistent", 1);
 	ck_assert(!place_directory(1, directory));
 }

@@ -125,6 +125,21 @@ ctl_add_words(char ***list, char *const *words)
 
 int ctl_least = CTL_YES;
 
+bool
+ctl_folder(const char *directory)
+{
+	const char *why = home_obstacle(directory);
+	static bool told;
+
+	if (why == NULL || told || (access(directory, F_OK) < 0 && errno == ENOENT))
+		return why == NULL;
+	told = true;
+	ctl_tell(CTL_YES, "%s: %s", directory, why);
+	if (why != home_foreign)
+		ctl_least = CTL_FAILED;
+	return false;
+}
+
 int
 ctl_end(int status)
 {

@@ -271,14 +271,11 @@ add_all(struct targets *targets, const char *directory)
 	const struct dirent *entry;
 	DIR *stream;
 
-	errno = EPERM;
-	stream = access(directory, R_OK | X_OK) == 0 && home_is_private(directory) ?
-	    opendir(directory) :
-	    NULL;
-	if (stream == NULL && errno != ENOENT && ctl_least == CTL_YES)
-		ctl_least = ctl_failed("%s: %s", directory,
-		    errno == EPERM ? "it is no folder of this user's alone; chmod 700" :
-				     strerror(errno));
+	if (!ctl_folder(directory))
+		return;
+	stream = opendir(directory);
+	if (stream == NULL && ctl_least == CTL_YES)
+		ctl_least = ctl_failed("%s: %s", directory, strerror(errno));
 	if (stream == NULL)
 		return;
 	while ((entry = readdir(stream)) != NULL) {

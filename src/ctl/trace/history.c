@@ -171,6 +171,8 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 	for (int i = 0; i < HISTORY_PLACES; i++) {
 		if (!history_directory(i, directory) || strcmp(directory, before) == 0)
 			continue;
+		if (tells)
+			ctl_folder(directory);
 		/* Both are opened first: canceld may rename history to history.1 meanwhile. */
 		for (int k = 0; k < 2; k++) {
 			snprintf(path[k], sizeof(path[k]), "%s/history%s", directory,

@@ -105,11 +105,12 @@ back_up(struct replace *file, char *state)
 {
 	size_t len = strlen(file->path), skipped = len > BACKUP_NAME ? len - BACKUP_NAME : 0;
 	time_t now = time(NULL);
+	const char *why = home_make_private(state);
 	char stamp[32];
 	int fd;
 
-	if (home_make_private(state) == -1)
-		return fail(file, "no directory for the backup, %s: %s", state, strerror(errno));
+	if (why != NULL)
+		return fail(file, "no directory for the backup, %s: %s", state, why);
 	/*
 	 * localtime does not fail: it would take a year that does not fit into an int, and no clock
 	 * gets there.

@@ -21,13 +21,11 @@ find_distrust(int fd)
 {
 	struct stat status;
 
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		return "it is no regular file";
-	if (status.st_uid != geteuid() && status.st_uid != 0)
-		return "it belongs to another user";
-	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return "others may write to it; chmod go-w";
-	return status.st_size <= SIZE_MOST ? NULL : "it is longer than 1 MiB";
+	return fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ? "it is no regular file" :
+	    status.st_uid != geteuid() && status.st_uid != 0      ? "it belongs to another user" :
+	    (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ? "others may write to it; chmod go-w" :
+	    status.st_size > SIZE_MOST                  ? "it is longer than 1 MiB" :
+							  NULL;
 }
 
 /* jansson passes over a NUL behind a number or a word, and refuses other control bytes. */

@@ -28,16 +28,22 @@ home_state(const char *home, char *path, size_t size)
 	    (size_t)snprintf(path, size, "%s/.local/state/canceld", home) < size;
 }
 
-bool
-home_is_private(const char *path)
+const char home_foreign[] = "it is no folder of this user's: remove it, or give it to this user";
+
+const char *
+home_obstacle(const char *path)
 {
 	struct stat status;
 
-	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+	return lstat(path, &status) < 0 ? strerror(errno) :
+	    !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ?
+					  home_foreign :
+	    (status.st_mode & 0777) != 0700 ?
+					  "not this user alone has all rights there: chmod 700" :
+					  NULL;
 }
 
-int
+const char *
 home_make_private(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -46,9 +52,9 @@ home_make_private(char *path)
 		*slash = '/';
 	}
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -1;
-	errno = EPERM;
-	return home_is_private(path) ? 0 : -1;
+		return strerror(errno);
+	errno = 0;
+	return home_obstacle(path);
 }
 
 bool

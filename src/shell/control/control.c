@@ -611,6 +611,7 @@ control_open(struct control *control)
 	    log_string("reason",
 		errno == EADDRINUSE ? "another canceld uses it" :
 		    errno == ENOENT ? NO_SUCH_FOLDER :
+		    errno == 0      ? home_obstacle(at) :
 				      strerror(errno)));
 }
 

@@ -19,7 +19,7 @@ place_directory(int i, char path[PLACE_DIRECTORY])
 		return home_state(i == 1 ? home_directory() : home_of_account(), path,
 		    PLACE_DIRECTORY);
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
-	if (!home_is_private(path))
+	if (home_obstacle(path) != NULL)
 		return false;
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld/canceld", (long)geteuid());
 	return true;
@@ -173,7 +173,7 @@ listen_as(const char *path)
 static int
 listen_in(char directory[PLACE_DIRECTORY], char path[PLACE_PATH])
 {
-	if (home_make_private(directory) < 0)
+	if (home_make_private(directory) != NULL)
 		return -1;
 	place_sweep(directory);
 	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(),

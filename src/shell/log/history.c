@@ -123,15 +123,12 @@ history_open(struct history *history, struct log *log, const char *client,
 		.members = &history->members,
 	};
 	void *page;
-	int i = 0;
 
 	*history = (struct history){ .statistics = statistics,
 		.session = session,
 		.client = client,
 		.wake = MSEC_NEVER };
-	while (i < HISTORY_PLACES && !history_directory(i, history->directory))
-		i++;
-	if (i == HISTORY_PLACES)
+	if (!history_directory(0, history->directory) && !history_directory(1, history->directory))
 		return;
 	page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);

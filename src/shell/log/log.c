@@ -16,13 +16,13 @@ enum {
 static const char *
 find_exposure(int fd, struct stat *status)
 {
-	if (fstat(fd, status) < 0 || !S_ISREG(status->st_mode))
-		return "it is no regular file, and --log-payload writes to no other";
-	if (status->st_uid != geteuid())
-		return "it belongs to another user, and --log-payload writes secrets to it";
-	if ((status->st_mode & OF_OTHERS) != 0)
-		return "it is open to other users: for --log-payload chmod 600 it first";
-	return NULL;
+	return fstat(fd, status) < 0 || !S_ISREG(status->st_mode) ?
+	    "it is no regular file, and --log-payload writes to no other" :
+	    status->st_uid != geteuid() ?
+	    "it belongs to another user, and --log-payload writes secrets to it" :
+	    (status->st_mode & OF_OTHERS) != 0 ?
+	    "it is open to other users: for --log-payload chmod 600 it first" :
+	    NULL;
 }
 
 void

@@ -93,7 +93,7 @@ static void
 append(const struct writer_shared *shared, struct span lines)
 {
 	off_t size = 0;
-	bool there = lines.len > 0 && home_make_private(shared->directory) == 0 &&
+	bool there = lines.len > 0 && home_make_private(shared->directory) == NULL &&
 	    chdir(shared->directory) == 0;
 	int fd = there ? open_alone(shared->name, &size) : -1;
 

@@ -160,18 +160,14 @@ event_of_client(struct life *life)
 
 	if (client->state == CLIENT_PRESENT)
 		note_hangup(life);
-	if (signals_ending() != 0)
-		return CLIENT_SIGNAL;
 	/* In a dry run the server may still answer the handshake. */
-	if (life->server->hung && !life->options->session.dry_run)
-		return CLIENT_HUNG;
-	if (is_deaf(client))
-		return CLIENT_DEAF;
-	if (life->now >= client->until)
-		return CLIENT_TIME;
-	if (!client->port->in.ended)
-		return CLIENT_STAYS;
-	return life->options->drain || client->port->in.file ? CLIENT_FINISHES : CLIENT_ENDS;
+	return signals_ending() != 0                              ? CLIENT_SIGNAL :
+	    life->server->hung && !life->options->session.dry_run ? CLIENT_HUNG :
+	    is_deaf(client)                                       ? CLIENT_DEAF :
+	    life->now >= client->until                            ? CLIENT_TIME :
+	    !client->port->in.ended                               ? CLIENT_STAYS :
+	    life->options->drain || client->port->in.file         ? CLIENT_FINISHES :
+								    CLIENT_ENDS;
 }
 
 /* Tells the session of the client's life. Returns what the server has to do. */
