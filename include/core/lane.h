@@ -17,10 +17,13 @@
 struct lane { /* read only, but where it says otherwise */
 	/* every byte before it is written or dropped; it passes a message when all of that is */
 	uint64_t written;
-	uint64_t decided;     /* every byte before it is decided */
-	uint64_t taken;       /* bytes that lane_sent has told in all */
+	uint64_t decided; /* every byte before it is decided */
+	/*
+	 * bytes that lane_sent has told in all; its owner subtracts those that the reader had not
+	 * read when it went
+	 */
+	uint64_t taken;
 	struct buf urgent;    /* messages of lane_overtake that are not written yet */
-	uint64_t urgent_gone; /* bytes of those that were written or dropped */
 	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing; /* how it writes; set by its owner before any byte is decided */
 	bool mute;            /* set by its owner: canceld's own messages are dropped */
@@ -87,6 +90,9 @@ void lane_give_back(struct lane *lane);
  */
 void lane_answer(struct lane *lane, struct span message);
 void lane_overtake(struct lane *lane, struct span message);
+
+/* What lane->taken will be when all urgent messages are written. */
+uint64_t lane_urgent_end(const struct lane *lane);
 
 /*
  * Whether no byte of the message with this position was written yet, its header included: then

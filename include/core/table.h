@@ -89,8 +89,7 @@ place_is_taken(const struct place *place)
 struct seat { /* parallel.c: of a request that counts in a place */
 	struct place *place;
 	struct alarm wait; /* in place->held: it waits there, in no lane; or not armed */
-	struct buf held;   /* its message then */
-	size_t size;       /* of its message, once it was sent */
+	struct buf held;   /* its message, while it is WAITING */
 	msec_t waited;     /* how long it was there, once it was sent */
 };
 
@@ -139,8 +138,8 @@ struct request {
 	bool apart;           /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
 	bool needs_no_cancel; /* its receiver was told of a cancel, or never got the request */
 	bool told;            /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	bool urgent; /* it overtook others: start and end count the bytes of urgent messages */
-	bool unread; /* a message that may have been its answer was thrown away */
+	bool urgent;          /* it overtook others: start and end are positions in lane->taken */
+	bool unread;          /* a message that may have been its answer was thrown away */
 	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
 	bool begun, repeats;
 	/*
@@ -236,17 +235,12 @@ void pending_extend(struct request *request);
 void pending_arm(struct request *request, msec_t duration);
 
 /*
- * Changes the state and the counts that depend on it. Not to ENDED or QUEUED. A tombstone keeps no
- * progress.
+ * Changes the state and the counts that depend on it. Not to ENDED or QUEUED. Its seat keeps no
+ * message, and a tombstone no progress.
  */
 void pending_move(struct request *request, enum request_state state);
 
-/*
- * pending_unhold: the request, which has a seat, no longer waits for a place, and its held message
- * is freed.
- * pending_vacate: it also gives back the place that it has, if it has one.
- */
-void pending_unhold(struct request *request);
+/* The request waits for no place any more, or gives back the one that it has, if it has one. */
 void pending_vacate(struct request *request);
 
 /* Disarms the request's alarms, removes and frees it. */
@@ -330,6 +324,14 @@ request_is_held(const struct request *request)
 {
 	return request_state(request) == REQUEST_QUEUED &&
 	    request->start >= request->in->lane->stop;
+}
+
+/* It has waited for a place and was sent, and its receiver has read nothing of it. */
+static inline bool
+request_is_untaken(const struct request *request)
+{
+	return request->seat != NULL && request->urgent && request->state == REQUEST_WAITING &&
+	    request->start >= request->in->lane->taken;
 }
 
 /* It waits for a place (--parallel). */

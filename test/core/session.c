@@ -775,6 +775,34 @@ TEST(what_waits_for_a_place_is_of_bounded_size)
 	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
 }
 
+/* A message that was half written goes before it, and so do its bytes. */
+TESTS(what_the_server_has_not_read_is_known_to_the_byte, 0, 2)
+{
+	static const char notice[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n";
+	struct lane *lane;
+	struct span span;
+	size_t len;
+
+	open_parallel();
+	session->config.restarts = true;
+	lane = session->client.lane;
+	say_call(1, 1);
+	say_call(2, 1);
+	receive(SIDE_CLIENT, SPAN(notice));
+	session_hear(session, SIDE_CLIENT);
+	ck_assert_int_eq(lane_output(lane, &span, 1), 1);
+	lane_sent(lane, span.len / 2);
+	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
+	ck_assert_int_eq(told[WHY_RELEASED], 1);
+	len = lane->urgent.len;
+	ck_assert_uint_eq(take(SIDE_CLIENT), strlen(notice) - span.len / 2 + len);
+	lane->taken -= len - (size_t)_i;
+	session_server_gone(session, -1, 9, false);
+	ck_assert_int_eq(told[WHY_HELD], _i == 0 ? 2 : 1);
+	ck_assert_int_eq(told[WHY_SERVER_LOST], _i);
+	ck_assert_uint_eq(session->client.pending.held, _i == 0 ? len - 1 : 0);
+}
+
 /* Nothing is sought among those that wait, not even when one in their middle is cancelled. */
 TEST(many_requests_that_wait_cost_no_more_each)
 {

@@ -158,6 +158,12 @@ TEST(much_without_a_request_starts_a_server_that_rests)
 	run_end(run);
 }
 
+#define ONE_CALL \
+	"while read -r m; do i=${m#*'\"id\":'}; i=${i%%,*}; case $m in " \
+	"*'\"initialize\"'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$i',\"result\":{\"protocolVersion\":\"2025-11-25\"," \
+	"\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}';; " \
+	"*'\"id\":'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$i',\"result\":{\"content\":[]}}'; break;; esac; done; "
+
 /* The client has closed its stdin. With 1 all that it asked was given to the server that went. */
 TESTS(with_drain_another_server_answers_what_waits, 0, 2)
 {
@@ -175,6 +181,42 @@ TESTS(with_drain_another_server_answers_what_waits, 0, 2)
 		run_expect_result(run, "3");
 	run_expect_exit(run, _i == 0 ? 0 : 128 + SIGKILL);
 	ck_assert_uint_eq(count_of(run->error.data, "STARTED process="), _i == 0 ? 2 : 1);
+	run_end(run);
+}
+
+/*
+ * A server that answers one call, and reads no other one. It exits by itself, or is killed when the
+ * next call lies in its stdin; also when the client has closed its own end.
+ */
+TESTS(what_no_server_has_read_goes_to_the_next_one, 0, 4)
+{
+	enum { CALLS = 5 };
+	bool killed = _i & 1, drained = _i & 2;
+	struct run *run =
+	    run_session(drained ? "-v -r100 -d --parallel 1" : "-v -r100 --parallel 1",
+		killed ? "sh:" ONE_CALL "e=sle; exec ${e}ep 50" : "sh:" ONE_CALL);
+	char id[8];
+
+	for (int i = 2; i < 2 + CALLS; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		run_call(run, id, "echo", "{}");
+	}
+	if (drained)
+		run_close_in(run);
+	for (size_t i = 0; i < CALLS; i++) {
+		snprintf(id, sizeof(id), "%zu", 2 + i);
+		run_expect_result(run, id);
+		if (!killed || i == CALLS - 1)
+			continue;
+		run_until(run, count_of(run->error.data, "RELEASED") == 2 * i + 1,
+		    "call %zu was not sent", 3 + i);
+		run_settle(run);
+		kill(process_child(run->pid, "sleep"), SIGKILL);
+	}
+	if (killed)
+		ck_assert_uint_eq(count_of(run->error.data, " HELD "), 2 * (CALLS - 1));
+	run_leave(run, 0);
+	run_expect_logged(run, " lost=0 ");
 	run_end(run);
 }
 

@@ -108,7 +108,7 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(value, real) ONE(count, number) ONE(begun, number)
 
 #define SEAT(ONE, MANY, STRUCTS) \
-	ONE(place, apart) ONE(wait, apart) ONE(held, buf) ONE(size, number) ONE(waited, told)
+	ONE(place, apart) ONE(wait, apart) ONE(held, buf) ONE(waited, told)
 
 #define REQUEST(ONE, MANY, STRUCTS) \
 	ONE(id, id) ONE(token, id) ONE(wire_id, span) ONE(wire_token, span) \
@@ -166,7 +166,7 @@ static void
 put_place(struct digest *digest, const struct request *it)
 {
 	const struct lane *lane = digest->session->party[it->from].lane;
-	uint64_t gone = it->urgent ? lane->urgent_gone : lane->written;
+	uint64_t gone = it->urgent ? lane->taken : lane->written;
 
 	if (it->start == REQUEST_UNSENT)
 		put_number(digest, NEVER);
@@ -296,7 +296,7 @@ put_pending(struct digest *digest, const struct pending *it)
 	ONE(written, derived) /* positions are relative to it */ \
 	ONE(decided, apart) \
 	ONE(taken, apart) /* in the probe */ \
-	ONE(urgent, buf) ONE(urgent_gone, derived) ONE(stop, apart) ONE(framing, number) \
+	ONE(urgent, buf) ONE(stop, apart) ONE(framing, number) \
 	ONE(mute, number) \
 	ONE(bytes, buf) \
 	ONE(queue, apart) ONE(cuts, apart) ONE(texts, buf) ONE(sent, number) ONE(backlog, derived)

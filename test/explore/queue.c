@@ -26,7 +26,7 @@ queue_at(const struct lane *lane, size_t index)
 struct queue_cut
 queue_cut_at(const struct lane *lane, size_t index)
 {
-	const struct cut *it = first_cut(lane) + index;
+	const struct cut *it = (const struct cut *)(const void *)buf_span(&lane->cuts).ptr + index;
 
 	(void)sizeof((struct cut){ it->from, it->to, it->own });
 	return (struct queue_cut){ it->from - lane->written, it->to - lane->written, it->own };

@@ -216,6 +216,7 @@ static const struct phrase side_phrases[] = {
 	{ "stalls", LINE_STALL, read_empty },
 	{ "resumes", LINE_RESUME, read_empty },
 	{ "takes", LINE_TAKE, read_number },
+	{ "misses", LINE_MISS, read_deaf },
 	{ "unread", LINE_UNREAD, read_empty },
 	{ "read", LINE_READ, read_empty },
 	{ "ends", LINE_END, read_empty },

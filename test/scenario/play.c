@@ -70,6 +70,7 @@ take(struct play *play, enum side side, size_t most)
 		}
 		if (total == 0)
 			return;
+		reader->unasked += total;
 		lane_sent(lane_to(play, side), total);
 		most -= total;
 	}
@@ -308,6 +309,17 @@ on_person(struct play *play, const struct line *line)
 		on_wish(play, line);
 }
 
+/* What the shell tells the lane of a server that has gone. */
+static void
+on_miss(struct play *play, const struct line *line)
+{
+	struct reader *reader = &play->readers[line->side];
+
+	lane_to(play, line->side)->taken -= reader->unasked;
+	reader->unasked = 0;
+	buf_clear(&reader->seen);
+}
+
 /* Carries out a line that does something to canceld. */
 static void
 act(struct play *play, const struct line *line)
@@ -354,6 +366,7 @@ act(struct play *play, const struct line *line)
 	case LINE_DISMISS:
 		on_person(play, line);
 		break;
+	case LINE_MISS:
 	case LINE_SEE:
 	case LINE_NOTHING:
 	case LINE_WHY:
@@ -379,6 +392,10 @@ play_line(struct play *play, const struct line *line)
 		end_round(play);
 		play_ask(play, line);
 		play->asked = true;
+		return;
+	}
+	if (line->kind == LINE_MISS) {
+		on_miss(play, line);
 		return;
 	}
 	if (play->asked)

@@ -118,7 +118,8 @@ sees(const struct line *line, struct span seen)
 static void
 on_see(struct play *play, const struct line *line)
 {
-	struct buf *seen = &play->readers[line->side].seen;
+	struct reader *reader = &play->readers[line->side];
+	struct buf *seen = &reader->seen;
 	struct span next = next_frame(seen, line->framing);
 	struct buf *text;
 
@@ -126,6 +127,7 @@ on_see(struct play *play, const struct line *line)
 		next = span_part(buf_span(seen), 0, line->text.len);
 	if (sees(line, next)) {
 		buf_consume(seen, next.len);
+		reader->unasked = seen->len == 0 ? 0 : reader->unasked - next.len;
 		return;
 	}
 	text = play_fail(play, line, "expected the %s at %lld to read ", side_names[line->side],

@@ -7,6 +7,7 @@
 
 struct reader {
 	struct buf seen;   /* bytes that the side has read and no line has asked for */
+	size_t unasked;    /* ... how many, fillers too */
 	struct buf unread; /* bytes that the side has written and canceld has not read */
 	bool stalled, holds;
 };

@@ -23,6 +23,7 @@ enum line_kind {
 	LINE_STALL,   /* side reads no more ... */
 	LINE_RESUME,  /* ... reads again */
 	LINE_TAKE,    /* side reads `value` bytes while it stalls */
+	LINE_MISS,    /* side has not read what no line has asked for */
 	LINE_UNREAD,  /* what side writes is not read by canceld ... */
 	LINE_READ,    /* ... is read again */
 	LINE_END,     /* side closes what it writes */

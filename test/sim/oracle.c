@@ -673,6 +673,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 	if (oracle->losing && ask->lost == 0 &&
 	    (decision == DECIDED_LOST || !(ask->deed->traits & DISCOVERY)) && oracle->may_fly-- > 0)
 		ask->flying = true;
+	ask->unread &= !ask->flying;
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)
 		ask->lost = oracle->step;
 	ask->unsent |= decision == DECIDED_UNSENT || decision == DECIDED_REFUSED;

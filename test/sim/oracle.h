@@ -184,6 +184,8 @@ struct ask { /* one request */
 	bool may_wait;  /* ... it may be held: another one is, or all places may be taken */
 	bool must_wait; /* ... it has to be */
 	bool waiting;   /* ... canceld reported that it is held, and that is all */
+	bool unread;    /* ... it was sent, the server read nothing of it and is going now */
+	bool doubted;   /* ... of which canceld cannot know that */
 	uint64_t released; /* ... when canceld reported that it is sent after all; 0: not */
 	bool withdrawn;    /* it was given up and no byte of it had been read: it never arrives */
 	bool person;       /* a person wants it cancelled */
@@ -405,6 +407,13 @@ void oracle_tells(struct oracle *oracle, int by, const char *id, const char *ses
 void oracle_waits_for_place(struct oracle *oracle, const char *id);
 void oracle_is_full(struct oracle *oracle);
 void oracle_releases(struct oracle *oracle, const char *id);
+/*
+ * The released request, awaited and not read yet, that the *len bytes begin with; *len: its own.
+ * -1: they begin with none.
+ */
+int oracle_find_released(const struct oracle *oracle, const char *text, size_t *len);
+/* The server has gone: all that it had not read must be held again. */
+void oracle_look_for_missed(struct oracle *oracle);
 /*
  * Otherwise: what was heard now need not be held; and all that is held has to be. queued: not all
  * is written.

@@ -384,6 +384,25 @@ number_of(json_t *message)
 	return number;
 }
 
+int
+oracle_find_released(const struct oracle *oracle, const char *text, size_t *len)
+{
+	const char *end = memchr(text, '\n', *len);
+	json_t *message =
+	    end == NULL || oracle->header ? NULL : jsontext_load(text, (size_t)(end - text));
+	json_t *number = number_of(message);
+	int sent = number == NULL ? -1 : (int)json_number_value(number), ask = -1;
+
+	if (sent >= 0 && sent < oracle->sent_count && oracle->sent[sent].from == CLIENT &&
+	    oracle->sent[sent].kind == KIND_REQUEST &&
+	    oracle_is_released(oracle, &oracle->asks[oracle->sent[sent].ask])) {
+		ask = oracle->sent[sent].ask;
+		*len = (size_t)(end + 1 - text);
+	}
+	json_decref(message);
+	return ask;
+}
+
 /* The number of the batch's first element; -1: it has none. */
 static int
 first_of(json_t *batch)

@@ -132,11 +132,9 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 		return;
 	} else if (goes_on(oracle, ask)) {
 		ask_again(oracle, ask);
-	} else if (ask->released != 0 && ask->wire[0] == '\0' && oracle_lives(oracle, ask) &&
-	    ask->cancelled == 0) {
-		/* held again, unless it was written in part: see may_fly */
-		ask->waiting = true;
-		ask->released = 0;
+	} else if (oracle_is_released(oracle, ask) && !ask->doubted) {
+		/* held again, unless it was read in part: see may_fly */
+		ask->unread = true;
 	} else if (oracle_is_at_work(oracle, ask) || (ask->released != 0 && ask->wire[0] == '\0')) {
 		ask->flying = oracle_lives(oracle, ask);
 		ask->lost = oracle->lost;

@@ -149,6 +149,7 @@ crash(struct world *world)
 		wire_feed(world, SERVER, wire_some_bytes(world));
 	servers_end_input(world, SERVER);
 	world_tell(world, "the server goes\n");
+	wire_misses(world);
 	both_end_of_input(world, SIDE_SERVER);
 	may = session_cannot_restart(world->session) == NULL;
 	if (may != oracle_may_restart(&world->oracle, world->stateless) &&
@@ -171,6 +172,7 @@ crash(struct world *world)
 	world->oracle.losing = true;
 	both_server_lost(world);
 	world->oracle.losing = false;
+	oracle_look_for_missed(&world->oracle);
 	/* it had closed its stdout, and its stdin is closed only now */
 	if (chance_percent(&world->chance, 30))
 		both_server_shut(world);

@@ -105,6 +105,43 @@ wire_drain(struct world *world, int to, size_t n)
 	}
 }
 
+/* Requests that were held, as the oracle knows only of them what becomes of them then. */
+void
+wire_misses(struct world *world)
+{
+	struct lane *lane = session_lane(world->session, SIDE_CLIENT);
+	const struct peer *peer = &world->peer[SERVER];
+	size_t missed = 0, known, at[QUEUE_MAX];
+	int asks[QUEUE_MAX], count = 0;
+	struct span span;
+
+	while (peer->len == 0 && !world->deaf && count < QUEUE_MAX &&
+	    chance_percent(&world->chance, 70) && lane_output(lane, &span, 1) == 1 &&
+	    (asks[count] = oracle_find_released(&world->oracle, span.ptr, &span.len)) >= 0) {
+		size_t whole = span.len;
+
+		if (chance_percent(&world->chance, 20))
+			span.len = 1 + chance_below(&world->chance, (unsigned)whole);
+		both_write(world, SIDE_CLIENT, span.len, &span);
+		golden_wrote(SIDE_SERVER, span);
+		lane_sent(lane, span.len);
+		at[count++] = missed;
+		missed += span.len;
+		if (span.len < whole)
+			break;
+	}
+	known = chance_percent(&world->chance, 70) ?
+	    missed :
+	    chance_below(&world->chance, (unsigned)missed + 1);
+	while (count-- > 0)
+		world->oracle.asks[asks[count]].doubted = at[count] < missed - known;
+	lane->taken -= known;
+	session_lane(world->twin, SIDE_CLIENT)->taken -= known;
+	if (missed > 0)
+		world_tell(world, "of %zu bytes it is known that %zu were not read\n", missed,
+		    known);
+}
+
 bool
 wire_backed_up(const struct world *world, int from)
 {

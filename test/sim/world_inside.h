@@ -209,6 +209,8 @@ void both_compare(struct world *world);
 void wire_feed(struct world *world, int from, size_t n);
 /* Canceld writes at most n bytes to that side. */
 void wire_drain(struct world *world, int to, size_t n);
+/* Of what canceld writes to the server, the server reads nothing any more, as it goes. */
+void wire_misses(struct world *world);
 /* canceld reads a random number of bytes. */
 void wire_reads_some(struct world *world, int from);
 size_t wire_some_bytes(struct world *world);

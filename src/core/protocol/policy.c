@@ -19,13 +19,7 @@ remove_rule(struct policy *policy, size_t at)
 static char *
 copy(struct span text)
 {
-	char *string;
-
-	if (text.len == 0)
-		return NULL;
-	string = mem_new(text.len + 1);
-	memcpy(string, text.ptr, text.len);
-	return string;
+	return text.len == 0 ? NULL : memcpy(mem_new(text.len + 1), text.ptr, text.len);
 }
 
 void

@@ -22,12 +22,11 @@ is_open_stream(const struct request *request)
 static bool
 is_owed(const struct server *server, const struct request *request)
 {
-	const struct lane *lane = request->in->lane;
-
 	if (server->life == SERVER_RETIRED && is_open_stream(request))
 		return false;
 	return request_is_awaited(request) &&
-	    request->end <= (request->urgent ? lane->urgent_gone : lane->written);
+	    request->end <=
+	    (request->urgent ? request->in->lane->taken : request->in->lane->written);
 }
 
 /*
@@ -66,13 +65,15 @@ session_client_leaves(struct session *session, enum leaving leaving)
 
 /* The streams of the server that has gone are sent again (recovery.c), and what it never got. */
 static void
-keep_unsent(struct pending *pending)
+keep_unsent(struct session *session)
 {
 	struct request *request;
 
-	each_request (request, pending)
-		if (is_open_stream(request) || parallel_take_back(request))
+	each_request (request, &session->client.pending)
+		if (is_open_stream(request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+		else if (request_is_untaken(request))
+			parallel_hold_again(&session->outlet, request);
 }
 
 static void
@@ -94,13 +95,13 @@ await_another(struct session *session)
 bool
 session_ended_on_probe(const struct session *session)
 {
-	const struct request *request = session->client.pending.oldest;
+	const struct request *request;
+	bool asked = false;
 
-	while (request != NULL &&
-	    !((request->traits & METHOD_DISCOVERY) && request->state == REQUEST_WAITING &&
-		is_owed(&session->server, request)))
-		request = request->newer;
-	return request != NULL && !session->server.served && !session->server.restarted &&
+	each_request (request, &session->client.pending)
+		asked |= (request->traits & METHOD_DISCOVERY) &&
+		    request->state == REQUEST_WAITING && is_owed(&session->server, request);
+	return asked && !session->server.served && !session->server.restarted &&
 	    !session->config.dry_run;
 }
 
@@ -119,7 +120,7 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 
 	server->probed = !last && session_ended_on_probe(session);
 	if (!last)
-		keep_unsent(&session->client.pending);
+		keep_unsent(session);
 	server->status = status;
 	server->signal = signal;
 	server_enter(server, last ? SERVER_GONE : SERVER_AWAY);

@@ -37,9 +37,7 @@ handshake_look_at(const struct message *message, enum scan_field field)
 static bool
 is_declared(struct span capabilities, const char *capability, const char *member)
 {
-	struct span object = json_member(capabilities, capability);
-
-	return span_is(json_member(object, member), "true");
+	return span_is(json_member(json_member(capabilities, capability), member), "true");
 }
 
 static bool

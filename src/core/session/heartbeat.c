@@ -73,9 +73,9 @@ value_after(const struct beat *beat, int64_t count)
 static bool
 may_send(const struct party *client, const struct beat *beat, double value)
 {
-	bool values = client->outlet->handshake->dialect->progress_form.in == NULL;
-	bool sound =
-	    values ? value > value_after(beat, beat->count) && value <= DBL_MAX : beat->begun;
+	bool sound = client->outlet->handshake->dialect->progress_form.in == NULL ?
+	    value > value_after(beat, beat->count) && value <= DBL_MAX :
+	    beat->begun;
 
 	return sound && !recovery_sees_stuck(client) &&
 	    lane_own(client->other->lane) < LIMIT_BEATS_OWN;

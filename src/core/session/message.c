@@ -57,16 +57,17 @@ read_meant(const struct scan *scan)
 static enum message_kind
 read_kind(const struct scan *scan, enum message_kind meant)
 {
-	enum value_type id = scan_type(scan, SCAN_ID), method = scan_type(scan, SCAN_METHOD);
+	enum value_type id = scan_type(scan, SCAN_ID), method = scan_type(scan, SCAN_METHOD),
+			text = scan_type(scan, SCAN_TEXT);
 	bool known = id < VALUE_OBJECT && id != VALUE_BOOL;
 
 	if (scan->fault != SCAN_FINE)
 		return MESSAGE_NONE;
-	if (scan_type(scan, SCAN_TEXT) == VALUE_ABSENT)
+	if (text == VALUE_ABSENT)
 		return MESSAGE_BLANK;
-	if (scan_type(scan, SCAN_TEXT) == VALUE_ARRAY)
+	if (text == VALUE_ARRAY)
 		return MESSAGE_BATCH;
-	if (scan_type(scan, SCAN_TEXT) != VALUE_OBJECT || !known ||
+	if (text != VALUE_OBJECT || !known ||
 	    method != (has_answer(scan) ? VALUE_ABSENT : VALUE_STRING))
 		return MESSAGE_NONE;
 	return meant;

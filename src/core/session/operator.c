@@ -60,26 +60,15 @@ session_next_request(const struct session *session, enum side from, const struct
 	return true;
 }
 
-/*
- * The request with this id and, unless it is 0, this serial. Requests that are older than the
- * newest one with the id may have the same id.
- */
-static struct request *
-find(const struct pending *pending, struct span id, uint64_t serial)
-{
-	struct request *request = pending_find(pending, id_of(id), NAME_ID);
-
-	while (request != NULL && serial != 0 && request->serial != serial)
-		request = request->older;
-	return request;
-}
-
 enum cancelling
 session_cancel(struct session *session, enum side from, struct span id, uint64_t serial,
     struct span reason)
 {
-	struct request *request = find(&session->party[from].pending, id, serial);
+	struct request *request = pending_find(&session->party[from].pending, id_of(id), NAME_ID);
 
+	/* One that is older than the newest one with the id may have the same id. */
+	while (request != NULL && serial != 0 && request->serial != serial)
+		request = request->older;
 	if (!request_is_awaited(request))
 		return CANCELLING_NONE;
 	if (request->traits & METHOD_HANDSHAKE)

@@ -40,6 +40,13 @@ parallel_place(const struct session *session, const struct request *request)
 	return rule == NULL ? NULL : &session->places[rule->number];
 }
 
+static void
+wait_for_place(struct request *request)
+{
+	alarm_arm(&request->seat->place->held, &request->seat->wait, 0, (msec_t)request->serial);
+	pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+}
+
 void
 parallel_enter(struct request *request, struct place *place)
 {
@@ -51,7 +58,7 @@ parallel_enter(struct request *request, struct place *place)
 	seat->place = place;
 	seat->wait.owner = request;
 	if (place_is_taken(place))
-		alarm_arm(&place->held, &seat->wait, 0, (msec_t)request->serial);
+		wait_for_place(request);
 	else
 		place->spare--;
 }
@@ -63,25 +70,15 @@ parallel_hold(struct message *message)
 
 	pass_hold(message, &request->seat->held);
 	request->in->held += request->seat->held.len;
-	pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 }
 
-bool
-parallel_take_back(struct request *request)
+void
+parallel_hold_again(const struct outlet *outlet, struct request *request)
 {
-	const struct lane *lane = request->in->lane;
-	struct seat *seat = request->seat;
-
-	if (!request->urgent || request->state != REQUEST_WAITING ||
-	    request->start < lane->urgent_gone)
-		return false;
-	buf_append(&seat->held,
-	    span_part(buf_span(&lane->urgent), (size_t)(request->start - lane->urgent_gone),
-		seat->size));
-	request->in->held += seat->size;
-	seat->place->spare++;
-	alarm_arm(&seat->place->held, &seat->wait, 0, (msec_t)request->serial);
-	return true;
+	request->seat->place->spare++;
+	request->in->held += request->seat->held.len;
+	wait_for_place(request);
+	outlet_note(outlet, SIDE_SERVER, WHY_HELD, request, SPAN_NONE);
 }
 
 struct request *
@@ -108,14 +105,13 @@ parallel_send(struct party *client, struct request *request)
 	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
 	struct lane *lane = client->lane;
 	struct seat *seat = request->seat;
-	uint64_t end;
+	uint64_t start = lane_urgent_end(lane);
 
 	lane_overtake(lane, buf_span(&seat->held));
-	end = lane->urgent_gone + lane->urgent.len;
-	seat->size = seat->held.len;
-	pending_place(request, end - seat->size - (lane->framing == FRAMING_NEWLINE), end, true);
+	pending_place(request, start, lane_urgent_end(lane), true);
 	journal_tell(client->outlet->journal, &action);
-	pending_unhold(request);
+	alarm_disarm(&seat->wait);
+	request->in->held -= seat->held.len;
 	seat->waited = request_age(request);
 	seat->place->spare--;
 	request->heard = lane_received_to(client->other->lane);

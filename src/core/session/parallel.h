@@ -18,11 +18,8 @@ void parallel_enter(struct request *request, struct place *place);
 /* Holds the message at hand. */
 void parallel_hold(struct message *message);
 
-/*
- * The server has gone, and another one will come: holds the request again if it was sent and
- * nothing of it was written. It is to be placed as REQUEST_UNSENT then.
- */
-bool parallel_take_back(struct request *request);
+/* The server has gone, and another one will come: holds a request that it has not taken. */
+void parallel_hold_again(const struct outlet *outlet, struct request *request);
 
 /* The held request that can be sent now; or NULL. Sends it. */
 struct request *parallel_next(const struct session *session);

@@ -99,7 +99,7 @@ send_probe(struct probe *probe)
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to);
 	outlet_send(probe->outlet, SIDE_CLIENT, WHY_PROBE_SENT, probe->server->probe,
 	    cause->id.text);
-	pending_place(probe->server->probe, 0, lane->urgent_gone + lane->urgent.len, true);
+	pending_place(probe->server->probe, 0, lane_urgent_end(lane), true);
 }
 
 void
@@ -176,7 +176,7 @@ time_left(struct probe *probe)
 	msec_t left = kill_stuck - (steady - alive);
 
 	/* The server is still reading a long message that is before the probe. */
-	if (lane->urgent_gone < probe->server->probe->end && lane->taken > probe->taken) {
+	if (lane->taken < probe->server->probe->end && lane->taken > probe->taken) {
 		probe->since = clocks->idle;
 		return kill_stuck;
 	}

@@ -82,7 +82,6 @@ send_records(struct party *client, enum server_life stage, unsigned trait)
 static void
 send_streams(struct party *client)
 {
-	const struct lane *lane = client->lane;
 	struct request *request;
 
 	each_request (request, &client->pending) {
@@ -90,7 +89,7 @@ send_streams(struct party *client)
 			continue;
 		request->repeats = request->begun;
 		send_again(client->outlet, buf_span(&request->record), request);
-		pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
+		pending_place(request, 0, lane_urgent_end(client->lane), true);
 	}
 }
 

@@ -154,12 +154,12 @@ explain_gone(struct outlet *outlet, struct answer *answer, enum side requester)
 	const struct server *server = outlet->server;
 	struct buf *text = &outlet->words;
 
-	answer->ended = requester == SIDE_CLIENT && !server->unstarted;
 	if (requester == SIDE_SERVER) {
 		answer->cause = "client-gone";
 		compose_text(text, "the client has gone");
 		return;
 	}
+	answer->ended = !server->unstarted;
 	if (server->unstarted) {
 		answer->cause = "not-started";
 		compose_text(text, "the server was not started");

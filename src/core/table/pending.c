@@ -204,6 +204,8 @@ pending_move(struct request *request, enum request_state state)
 	count_state(request, SIZE_MAX);
 	request->state = state;
 	count_state(request, 1);
+	if (request->seat != NULL)
+		buf_free(&request->seat->held);
 	if (request_is_awaited(request))
 		return;
 	buf_free(&request->progress);
@@ -216,23 +218,19 @@ pending_move(struct request *request, enum request_state state)
 }
 
 void
-pending_unhold(struct request *request)
+pending_vacate(struct request *request)
 {
 	struct seat *seat = request->seat;
 
-	alarm_disarm(&seat->wait);
-	request->in->held -= seat->held.len;
-	buf_free(&seat->held);
-}
-
-void
-pending_vacate(struct request *request)
-{
-	if (request->seat == NULL)
+	if (seat == NULL)
 		return;
-	request->seat->place->spare += !request_awaits_place(request);
-	pending_unhold(request);
-	free(request->seat);
+	if (request_awaits_place(request))
+		request->in->held -= seat->held.len;
+	else
+		seat->place->spare++;
+	alarm_disarm(&seat->wait);
+	buf_free(&seat->held);
+	free(seat);
 	request->seat = NULL;
 }
 

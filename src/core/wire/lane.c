@@ -53,12 +53,6 @@ queued_at(const struct lane *lane, size_t index)
 	return (struct queued *)(void *)(lane->queue.data + lane->queue.head) + index;
 }
 
-static const struct cut *
-first_cut(const struct lane *lane)
-{
-	return (const struct cut *)(const void *)buf_span(&lane->cuts).ptr;
-}
-
 static void
 consume(struct buf *buf, size_t n)
 {
@@ -218,6 +212,14 @@ lane_overtake(struct lane *lane, struct span message)
 		framing_append(&lane->urgent, lane->framing, message);
 }
 
+uint64_t
+lane_urgent_end(const struct lane *lane)
+{
+	size_t rest = lane->sent > 0 ? queued_at(lane, 0)->size - lane->sent : 0;
+
+	return lane->taken + rest + lane->urgent.len;
+}
+
 /* Taking messages out of the queue */
 
 bool
@@ -254,7 +256,6 @@ lane_lose_reader(struct lane *lane, bool last)
 			drop(lane, queued_at(lane, i));
 	lane->sent = 0;
 	release(lane);
-	lane->urgent_gone += lane->urgent.len;
 	buf_clear(&lane->urgent);
 	lane_give_back(lane);
 }
@@ -346,7 +347,7 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 {
 	struct output out = { .spans = spans, .max = max, .skip = lane->sent };
 	const char *text = buf_span(&lane->texts).ptr;
-	const struct cut *cuts = first_cut(lane);
+	const struct cut *cuts = (const void *)buf_span(&lane->cuts).ptr;
 
 	if (urgent_is_next(lane)) {
 		spans[0] = buf_span(&lane->urgent);
@@ -373,7 +374,6 @@ lane_sent(struct lane *lane, size_t n)
 {
 	lane->taken += n;
 	if (urgent_is_next(lane)) {
-		lane->urgent_gone += n;
 		consume(&lane->urgent, n);
 		return;
 	}

@@ -1,5 +1,7 @@
 #include "shell/io.h"
 
+#include <sys/ioctl.h>
+
 void
 port_init(struct port *port, enum side side, struct session *session, struct lane *const wires[2])
 {
@@ -97,6 +99,20 @@ port_write(struct port *port)
 	    (count = lane_output(port->to, spans, DESCRIPTOR_SPANS)) > 0 &&
 	    (put = descriptor_write(&port->out, spans, count)) > 0)
 		lane_sent(port->to, (size_t)put);
+}
+
+void
+port_look(struct port *port)
+{
+	int unread = 0;
+
+	descriptor_look(&port->out, &port->reader);
+	if (!port_is_closed(port))
+		return;
+	/* FIONREAD: Linux also tells who writes, others 0 or an error */
+	if (ioctl(port->out.fd, FIONREAD, &unread) == 0)
+		port->to->taken -= (size_t)unread;
+	descriptor_close(&port->out);
 }
 
 void

@@ -76,7 +76,7 @@ life_shares_group(const struct life *life)
 
 /*
  * Whether a new server could still answer the client: the client may send more, or has requests
- * that were not written to the old server.
+ * that the old server has not read.
  */
 static bool
 needs_server(const struct life *life)
@@ -85,7 +85,7 @@ needs_server(const struct life *life)
 
 	while (life->client.state == CLIENT_DRAINING &&
 	    session_next_request(life->session, SIDE_CLIENT, view.request, &view))
-		if (view.state == REQUEST_QUEUED)
+		if (view.state == REQUEST_QUEUED || request_is_untaken(view.request))
 			return true;
 	return life->client.state == CLIENT_PRESENT;
 }
@@ -401,13 +401,10 @@ lose_start(struct life *life)
 static bool
 exited_in_order(const struct life *life)
 {
-	if (life->server->closed)
-		return true;
-	/* its exit only follows from the end of its stdin */
-	if (life->server->life == SERVER_STUCK)
-		return false;
-	return life->child.exited && life->child.status == 0 && !life->child.signalled &&
-	    session_outstanding(life->session, SIDE_CLIENT) == 0;
+	/* the exit of a stuck one only follows from the end of its stdin */
+	return life->server->closed ||
+	    (life->server->life != SERVER_STUCK && life->child.exited && life->child.status == 0 &&
+		!life->child.signalled && session_outstanding(life->session, SIDE_CLIENT) == 0);
 }
 
 /*
@@ -417,10 +414,9 @@ exited_in_order(const struct life *life)
 static bool
 may_rest(const struct life *life)
 {
-	if (!needs_server(life) || life->server->closed)
-		return false;
-	return session_ended_on_probe(life->session) ||
-	    (exited_in_order(life) && is_replaceable(life));
+	return needs_server(life) && !life->server->closed &&
+	    (session_ended_on_probe(life->session) ||
+		(exited_in_order(life) && is_replaceable(life)));
 }
 
 static void
@@ -428,6 +424,7 @@ lose_server(struct life *life)
 {
 	bool last;
 
+	port_look(life->port);
 	session_end_of_input(life->session, SIDE_SERVER);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = life->server->life == SERVER_STUCK;
@@ -529,14 +526,13 @@ keeps_queue(const struct life *life)
 {
 	enum server_life server = life->server->life;
 
-	if (server == SERVER_DEAF || server == SERVER_GONE)
-		return false;
 	/*
 	 * If a process that closed its stdin exits soon, the errors to its requests can name its
 	 * status.
 	 */
-	return server == SERVER_AWAY || server == SERVER_RETIRED ||
-	    life->supervisor.state == PROCESS_DEAF || is_replaceable(life);
+	return server != SERVER_DEAF && server != SERVER_GONE &&
+	    (server == SERVER_AWAY || server == SERVER_RETIRED ||
+		life->supervisor.state == PROCESS_DEAF || is_replaceable(life));
 }
 
 void
@@ -552,7 +548,7 @@ life_write(struct life *life, msec_t now)
 		port_write(port);
 	closed = port_is_closed(port);
 	if (closed && port->out.fd >= 0) {
-		descriptor_close(&port->out);
+		port_look(port);
 		tell(life, SUPERVISE_DEAF);
 	}
 	if (closed && !keeps_queue(life))
