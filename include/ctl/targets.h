@@ -49,6 +49,9 @@ struct targets {
 	long silent;
 };
 
+/* Adds the socket with this path, unless it is in the list; pid: 0: not known. */
+void targets_add(struct targets *targets, const char *path, long pid);
+
 /*
  * Adds what is not in the list yet, connects to all that have no connection, and asks them, as far
  * as that is possible at once. A socket that is stale is removed; a directory that is not ours, or

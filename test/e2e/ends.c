@@ -204,9 +204,27 @@ TESTS(drain_has_a_limit, 0, 2)
 	run_close_in(run);
 	run_expect_answer(run, "2");
 	ck_assert_int_eq(at_number(run->message, "error code"), -32603);
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"),
+	    " was cancelled as canceld ends, by a signal or as the time of --drain is over"));
 	run_expect_exit(run, _i == 0 ? 0 : 124);
 	ck_assert_int_ge(milliseconds() - start, 300);
 	run_expect_cancelled(run, "2");
+	run_end(run);
+}
+
+/* canceld ends soon: no command could reach it any more. */
+TESTS(a_deadline_in_the_drain_names_the_option, 0, 2)
+{
+	struct run *run = run_session("--drain -t tools/call=300ms", NULL);
+
+	run_hang(run, "2");
+	if (_i == 1)
+		run_close_in(run);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"),
+	    _i == 0 ? "; to wait longer: cancelctl set " :
+		      "; to wait longer: option -t tools/call:"));
+	run_leave(run, 0);
 	run_end(run);
 }
 

@@ -229,6 +229,21 @@ TEST(a_server_that_closed_its_stdin_is_told)
 	shell_expect("true", "$CANCELCTL history -j mine | grep -c '\"why\":\"DEAF\"'", 0, "1\n");
 }
 
+TEST(why_a_server_was_not_started_is_told)
+{
+	struct run *run = run_options("--name mine", "/nonexistent/server");
+
+	run_send(run, INITIALIZE);
+	run_expect_error(run, "0", CODE_INTERNAL, "not-started");
+	run_expect_exit(run, 127);
+	run_end(run);
+	shell_expect("true", "$CANCELCTL history mine", 0, "FAILED  No such file or directory\n");
+	shell_expect("true", "$CANCELCTL history --failed mine | grep -c 'FAILED  No such'", 0,
+	    "1\n");
+	shell_expect("true", "$CANCELCTL trace -f html mine | grep -c ' FAILED No such file'", 0,
+	    "1\n");
+}
+
 /* As if the file system of the home stood still. */
 TEST(a_history_that_stands_still_is_not_awaited)
 {

@@ -706,6 +706,26 @@ TEST(what_has_ended_gets_the_room_that_is_left)
 	run_end(run);
 }
 
+/* The socket of --control stands in no folder that is looked into. */
+TEST(top_shows_the_canceld_of_a_socket)
+{
+	char socket[128], options[256];
+	struct run *run;
+	int terminal;
+	pid_t pid;
+
+	snprintf(socket, sizeof(socket), "%s/top.socket", getenv("E2E_DIRECTORY"));
+	snprintf(options, sizeof(options), "--name apart --control %s", socket);
+	run = run_hanging(options, "7");
+	pid = start_top(&terminal, socket);
+	await_frame(terminal, "1 open, 1 canceld");
+	ck_assert_ptr_nonnull(strstr(shell_output, "stubborn"));
+	type(terminal, "q");
+	expect_restored(terminal, pid, 0);
+	run_end(run);
+	run_expect_shell(NULL, "$C top $E2E_DIRECTORY/top.socket </dev/null", 1, "is called '");
+}
+
 /* As a canceld that a later one has followed at the same socket. */
 TEST(top_bears_calls_that_become_fewer)
 {

@@ -16,21 +16,21 @@ session_cannot_restart(const struct session *session)
 	bool answered =
 	    handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
 
-	if (handshake->plain)
-		return "the client speaks no JSON-RPC";
-	if (!(handshake->dialect->flags & DIALECT_REPLAYS) && !session->config.stateless)
-		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
-	if (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered)
-		return "no session was open";
-	if (session->records.overflow)
-		return "initialize was too long to be kept";
-	if (handshake->dialect->resume == NULL || session->config.stateless)
-		return NULL;
-	if (session->records.unopened)
-		return "the new agent did not open the session again";
-	return handshake->reopen != NULL ?
+	return handshake->plain ?
+	    "the client speaks no JSON-RPC" :
+	    !(handshake->dialect->flags & DIALECT_REPLAYS) && !session->config.stateless ?
+	    "sessions of this protocol cannot be replayed (see --restart=stateless)" :
+	    (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered) ?
+	    "no session was open" :
+	    session->records.overflow ?
+	    "initialize was too long to be kept" :
+	    handshake->dialect->resume == NULL || session->config.stateless ?
 	    NULL :
-	    "the agent can neither resume nor load a session (see --restart=stateless)";
+	    session->records.unopened ?
+	    "the new agent did not open the session again" :
+	    handshake->reopen == NULL ?
+	    "the agent can neither resume nor load a session (see --restart=stateless)" :
+	    NULL;
 }
 
 /*

@@ -115,20 +115,18 @@ static const struct ending unopened = { TALLY_LOST, "server-restarted",
 static const struct ending *
 ending_of(const struct party *requester, const struct request *request, enum why why)
 {
-	if (why == WHY_TIMED_OUT && request->unread)
-		return &unread;
-	if (why == WHY_TIMED_OUT && request->passed == POLICY_IDLE &&
-	    !(request->traits & METHOD_START))
-		return &idle;
-	if (why == WHY_SERVER_LOST && requester->outlet->server->dismissed)
-		return &dismissed;
-	if (why == WHY_SERVER_LOST && (request->traits & METHOD_TURN) &&
-	    records_find(requester->records, METHOD_SESSION, request->token.text) != NULL)
-		return &interrupted;
-	if (why == WHY_SERVER_GONE &&
-	    pending_find(&requester->records->lost, request->token, NAME_ID) != NULL)
-		return &unopened;
-	return &endings[why];
+	bool late = why == WHY_TIMED_OUT, lost = why == WHY_SERVER_LOST;
+
+	return late && request->unread                                                  ? &unread :
+	    late && request->passed == POLICY_IDLE && !(request->traits & METHOD_START) ? &idle :
+	    lost && requester->outlet->server->dismissed ? &dismissed :
+	    lost && (request->traits & METHOD_TURN) &&
+		records_find(requester->records, METHOD_SESSION, request->token.text) != NULL ?
+							   &interrupted :
+	    why == WHY_SERVER_GONE &&
+		pending_find(&requester->records->lost, request->token, NAME_ID) != NULL ?
+							   &unopened :
+							   &endings[why];
 }
 
 /*
@@ -190,7 +188,8 @@ advise(const struct party *receiver, const struct request *request, struct buf *
 	/* A shell, into which it may be pasted, takes these names as they stand. */
 	bool named = span_equal(request->name, request->shown) &&
 	    span_until(request->name, " \t\r\n'\"\\$`*?~#&|;<>()[]{}!").len == request->name.len;
-	bool set = receiver->outlet->config->pid > 0 && !(request->traits & METHOD_START),
+	bool set = receiver->outlet->config->pid > 0 && !receiver->other->leaving &&
+	    !(request->traits & METHOD_START),
 	     cap = request->passed == POLICY_CAP;
 	msec_t timeout = request_timeout(request);
 

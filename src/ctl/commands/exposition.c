@@ -250,10 +250,9 @@ exposition_write(struct exposition *exposition, json_t *stats, struct buf *text)
 		add_all(json_object_get(samples, ""), value, false);
 		json_object_del(samples, key);
 	}
-	json_object_foreach (stats, key, value) {
+	json_object_foreach (stats, key, value)
 		if (json_is_object(value))
 			json_object_set_new(samples, key, samples_of(exposition, value));
-	}
 	json_object_foreach (samples, key, value)
 		add_all(sums, value, true);
 	for (int i = 0; i < FAMILIES; i++)

@@ -174,11 +174,11 @@ compare(const struct condition *condition, const json_t *decision)
 	json_t *value = json_object_get(decision, condition->key);
 	json_int_t number = show_number(decision, condition->key);
 
-	if (condition->value != NULL)
-		return is_equal(condition, value) ? SAME : MORE;
-	if (!json_is_number(value))
-		return 0;
-	return number < condition->number ? LESS : number > condition->number ? MORE : SAME;
+	return condition->value != NULL ? is_equal(condition, value) ? SAME : MORE :
+	    !json_is_number(value)      ? 0 :
+	    number < condition->number  ? LESS :
+	    number > condition->number  ? MORE :
+					  SAME;
 }
 
 bool

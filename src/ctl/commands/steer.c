@@ -189,7 +189,7 @@ note(json_t *texts, const char *text, const struct target *target)
 	struct buf name = { 0 };
 
 	target_append_name(&name, target);
-	if (json_object_get(texts, text) == NULL)
+	if (!show_has(texts, text))
 		json_object_set_new(texts, text, json_array());
 	json_array_append_new(json_object_get(texts, text), json_stringn(name.data, name.len));
 	buf_free(&name);

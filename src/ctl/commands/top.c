@@ -18,7 +18,7 @@ enum {
 };
 
 static const char usage[] =
-    "usage: cancelctl top [-i DURATION] [PID|NAME]\n\n"
+    "usage: cancelctl top [-i DURATION] [" TARGETS_USAGE "]\n\n"
     "Shows the requests in flight on a terminal, of every canceld of this user, or\n"
     "of those that are called NAME: what hangs longest stands first, and what has\n"
     "ended last stands below. ? shows the keys, q quits.\n\n"
@@ -234,6 +234,8 @@ find_targets(struct top *top)
 
 	targets_free(&top->targets);
 	top->targets.params = json_pack("{s:b}", "requests", true);
+	if (top->which != NULL && strchr(top->which, '/') != NULL)
+		targets_add(&top->targets, top->which, 0);
 	targets_find(&top->targets, TARGETS_LOOK);
 	targets_each (target, &top->targets)
 		target->meant = show_has(top->calls, target->path);

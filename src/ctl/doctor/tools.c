@@ -184,8 +184,7 @@ tools_suffice(const json_t *tool, const json_t *arguments)
 	const json_t *key;
 
 	show_each (key, json_object_get(json_object_get(tool, "inputSchema"), "required")) {
-		if (!json_is_string(key) ||
-		    json_object_get(arguments, json_string_value(key)) != NULL)
+		if (!json_is_string(key) || show_has(arguments, json_string_value(key)))
 			continue;
 		ctl_usage("the tool %.200s needs the argument '%.200s'" SEE,
 		    visit_text(tool, "name"), json_string_value(key));

@@ -204,11 +204,10 @@ asks_json(const struct verdicts *report)
 	json_t *list = json_array(), *times;
 	const char *method;
 
-	json_object_foreach (report->asks, method, times) {
+	json_object_foreach (report->asks, method, times)
 		json_array_append_new(list,
 		    json_pack("{s:o, s:O, s:s}", "method", printable_json(span_of(method)), "times",
 			times, "option", verdicts_answer(method, false)));
-	}
 	return list;
 }
 

@@ -164,7 +164,7 @@ static void
 hear_event(struct visit *visit, json_t *event)
 {
 	const char *step = visit_text(event, "step"), *why = visit_text(event, "why");
-	const char *how = json_object_get(event, "signal") != NULL ? "signal" : "status";
+	const char *how = show_has(event, "signal") ? "signal" : "status";
 	json_t *first;
 	char word[64];
 
@@ -220,8 +220,7 @@ count_ask(const struct visit *visit, const char *method)
 {
 	json_t *asks = visit->asks;
 
-	if (asks != NULL &&
-	    (json_object_size(asks) < ASKS_MAX || json_object_get(asks, method) != NULL))
+	if (asks != NULL && (json_object_size(asks) < ASKS_MAX || show_has(asks, method)))
 		show_add(asks, method, 1);
 }
 

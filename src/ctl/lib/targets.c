@@ -242,8 +242,8 @@ targets_at(const struct targets *targets, size_t i)
 	return i < targets->count ? &targets->list[i] : NULL;
 }
 
-static void
-add(struct targets *targets, const char *path, long pid)
+void
+targets_add(struct targets *targets, const char *path, long pid)
 {
 	size_t at = targets->count;
 	struct target *target;
@@ -285,7 +285,7 @@ add_all(struct targets *targets, const char *directory)
 
 		if (pid > 0 && *rest == '-' && end != NULL && strcmp(end, ".sock") == 0 &&
 		    snprintf(path, sizeof(path), "%s/%s", directory, name) < PLACE_PATH)
-			add(targets, path, pid);
+			targets_add(targets, path, pid);
 	}
 	closedir(stream);
 }
@@ -374,7 +374,7 @@ targets_free(struct targets *targets)
 static bool
 is_meant(const struct target *target, const char *which)
 {
-	return target->meant ||
+	return target->meant || span_is(span_of(which), target->path) ||
 	    show_is_meant(which, show_string(target->about, "name"), target->pid);
 }
 
@@ -458,7 +458,7 @@ open_path(struct targets *targets, const char *path)
 
 	if (strlen(path) >= PLACE_PATH)
 		return ctl_no("%.200s: %s", path, strerror(ENAMETOOLONG));
-	add(targets, path, 0);
+	targets_add(targets, path, 0);
 	hear_all(targets, monotonic_now() + CALL_LIMIT);
 	targets_each (target, targets)
 		if (target->about == NULL)

@@ -192,7 +192,7 @@ bool
 trace_is_loss(const json_t *line)
 {
 	return show_is(line, "why",
-		   "KILLED STUCK CANCEL_IGNORED OPERATOR_RESTARTED RESTART_REFUSED") ||
+		   "FAILED KILLED STUCK CANCEL_IGNORED OPERATOR_RESTARTED RESTART_REFUSED") ||
 	    (show_is(line, "why", "SERVER_EXITED") &&
 		(!show_has(line, "status") || show_number(line, "status") != 0));
 }

@@ -154,7 +154,7 @@ put_session(struct page *page, const json_t *session)
 		put_fact(page, session, facts[i]);
 	show_each (event, json_object_get(session, "events")) {
 		if (!show_is(event, "why",
-			"SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
+			"FAILED SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
 		    !has_room(page, trace_is_loss(event) ? "<p class=bad>" : "<p>"))
 			continue;
 		reason = trace_reason(event);

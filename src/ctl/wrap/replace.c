@@ -27,7 +27,7 @@ is_within(const char *path, const char *directory)
 {
 	char *real = realpath(directory, NULL);
 	size_t len = real != NULL ? strlen(real) : 0;
-	bool within = len > 0 && strncmp(path, real, len) == 0 && (path[len] == '/' || len == 1);
+	bool within = len > 0 && text_begins(path, real) && (path[len] == '/' || len == 1);
 
 	free(real);
 	return within;
@@ -36,15 +36,14 @@ is_within(const char *path, const char *directory)
 static const char *
 refuse(const struct stat *status)
 {
-	if (!S_ISREG(status->st_mode))
-		return "no regular file";
-	if (status->st_uid != geteuid())
-		return "the file of another user";
-	if (status->st_nlink > 1)
-		return "a file with several names (hard links), of which only one would be changed";
-	if (status->st_size > REPLACE_MOST)
-		return "too large";
-	return NULL;
+	return !S_ISREG(status->st_mode) ?
+	    "no regular file" :
+	    status->st_uid != geteuid() ?
+	    "the file of another user" :
+	    status->st_nlink > 1 ?
+	    "a file with several names (hard links), of which only one would be changed" :
+	    status->st_size > REPLACE_MOST ? "too large" :
+					     NULL;
 }
 
 int

@@ -94,7 +94,7 @@ set_restart(const struct setting *it)
 	size_t len = strlen(word);
 
 	allow_restarts(options);
-	if (value != NULL && strncmp(value, word, len) == 0 &&
+	if (value != NULL && text_begins(value, word) &&
 	    (value[len] == ',' || value[len] == '\0')) {
 		options->session.stateless = true;
 		value = value[len] == ',' ? value + len + 1 : NULL;

@@ -289,8 +289,14 @@ plan_successor(struct life *life)
 	if (life->server->dismissed)
 		life->restart.wait = 0;
 	else if (obstacle == NULL &&
-	    restart_after(&life->restart, life->server->served, life->now) == MSEC_NEVER)
-		obstacle = "it has failed too often (see --restart)";
+	    restart_after(&life->restart, life->server->served, life->now) == MSEC_NEVER) {
+		snprintf(life->limit, sizeof(life->limit),
+		    life->restart.within == MSEC_NEVER ?
+			"it failed again after %zu restarts (see --restart=N)" :
+			"it failed again after %zu restarts within %lld ms (see --restart=N/DURATION)",
+		    life->restart.most, (long long)life->restart.within);
+		obstacle = life->limit;
+	}
 	session_explain(life->session, obstacle);
 	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + life->restart.wait;

@@ -2,6 +2,10 @@
 
 #include "shell/place.h"
 
+#ifndef MSG_CMSG_CLOEXEC /* where there is no starter */
+#define MSG_CMSG_CLOEXEC 0
+#endif
+
 enum {
 	LINE = 0,           /* the starter's own end of the socket */
 	PASSED = 5,         /* descriptors */
@@ -84,11 +88,10 @@ run(char **command)
 
 	system_die_along(SIGKILL);
 	system_rename("cancel-start");
-	while (recvmsg(LINE, wrap(&parcel, &task), MSG_WAITALL) == (ssize_t)sizeof(task) &&
+	while (recvmsg(LINE, wrap(&parcel, &task), MSG_WAITALL | MSG_CMSG_CLOEXEC) ==
+		(ssize_t)sizeof(task) &&
 	    parcel.message.msg_controllen == sizeof(parcel.beside)) {
 		memcpy(passed, CMSG_DATA(CMSG_FIRSTHDR(&parcel.message)), sizeof(passed));
-		for (int i = 0; i < PASSED; i++)
-			fcntl(passed[i], F_SETFD, FD_CLOEXEC);
 		task.socket[PLACE_PATH - 1] = '\0';
 		if (socket[0] == '\0')
 			memcpy(socket, task.socket, sizeof(socket));
