@@ -76,7 +76,7 @@ set_up(void)
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 }
 
-SUITE("call", .before = set_up, .seconds = 20);
+SUITE("call", .before = set_up, .seconds = 8);
 
 static const struct {
 	const char *script;
@@ -368,14 +368,14 @@ static const struct {
 	    124, "made no progress for 200 ms" },
 };
 
-SUITE("call-configured", .before = set_up, .seconds = 8);
+SUITE("call-configured", .before = set_up, .seconds = 4);
 
 TESTS(a_server_of_a_clients_file_is_called, 0, COUNT(configured))
 {
 	shell_expect("cd $HOME", configured[_i].script, configured[_i].status, configured[_i].said);
 }
 
-SUITE("call-lives", .before = set_up, .seconds = 8);
+SUITE("call-lives", .before = set_up, .seconds = 5);
 
 TEST(progress_is_a_bar_on_a_terminal)
 {

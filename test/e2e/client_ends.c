@@ -122,7 +122,7 @@ TESTS(a_server_that_ignores_the_end_is_killed, 0, 4)
 	run_end(run);
 }
 
-SUITE("not-ends", .seconds = 16);
+SUITE("not-ends", .seconds = 23);
 
 /* The client closed its end and the server is only slow: nothing may be lost. */
 TEST(with_drain_a_full_queue_is_waited_for)

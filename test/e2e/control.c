@@ -119,7 +119,7 @@ leave(void)
 	run_end(canceld);
 }
 
-SUITE("control", .seconds = 10);
+SUITE("control", .seconds = 38);
 
 TEST(a_list_tells_about_canceld_and_its_requests)
 {

@@ -37,7 +37,7 @@ expect_descriptors(json_t *facts, int extra)
 	ck_assert_uint_eq(json_array_size(list), extra == 0 ? 3 : 4);
 }
 
-SUITE("descriptors");
+SUITE("descriptors", .seconds = 9);
 
 TEST(the_server_gets_three_descriptors_and_no_changed_signals)
 {

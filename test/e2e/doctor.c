@@ -328,7 +328,7 @@ TESTS(without_proc_it_judges_as_with_it, 0, COUNT(without_proc))
 		expect_judged(run_start(&setup), &without_proc[_i]);
 }
 
-SUITE("doctor-hostile", .seconds = 30);
+SUITE("doctor-hostile", .seconds = 12);
 
 TESTS(a_hostile_server_is_judged_too, 0, ROUNDS(hostile))
 {
@@ -336,7 +336,7 @@ TESTS(a_hostile_server_is_judged_too, 0, ROUNDS(hostile))
 	    sizeof(hostile) / sizeof(hostile[0]) - (size_t)_i * BESIDE);
 }
 
-SUITE("doctor-reports", .seconds = 40);
+SUITE("doctor-reports", .seconds = 33);
 
 TEST(the_report_has_evidence_and_what_helps)
 {
@@ -673,21 +673,21 @@ TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts) / SAYS + 1)
 	expect_script(_i * SAYS);
 }
 
-SUITE("doctor-says-2", .seconds = 40);
+SUITE("doctor-says-2", .seconds = 33);
 
 TESTS(the_second_of_three_says_what_is, 0, COUNT(scripts) / SAYS + 1)
 {
 	expect_script(_i * SAYS + 1);
 }
 
-SUITE("doctor-says-3", .seconds = 40);
+SUITE("doctor-says-3", .seconds = 36);
 
 TESTS(the_third_of_three_says_what_is, 0, COUNT(scripts) / SAYS + 1)
 {
 	expect_script(_i * SAYS + 2);
 }
 
-SUITE("doctor-reports", .seconds = 40);
+SUITE("doctor-reports", .seconds = 33);
 
 TEST(the_last_lines_count_the_verdicts_and_have_the_options)
 {

@@ -45,7 +45,7 @@ send_strange(struct run *run, struct text *sent)
 	run_send_text(run, sent->data, sent->len);
 }
 
-SUITE("dry-run");
+SUITE("dry-run", .seconds = 5);
 
 /* cat is both sides at once. */
 TESTS(every_byte_passes_both_ways, 0, 3)

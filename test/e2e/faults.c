@@ -13,7 +13,7 @@
 /* With three descriptors the dynamic linker opens no library. */
 enum { FEWEST = 4, MOST = 21 };
 
-SUITE("faults", .seconds = 36);
+SUITE("faults", .seconds = 16);
 
 /* The client keeps its end of stdin open; in the last case the server has gone by itself. */
 TESTS(a_full_stdout_is_a_failure, 0, 3)

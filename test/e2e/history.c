@@ -14,7 +14,7 @@ forget(void)
 	shell_expect("true", "rm -rf $HOME/.local $HOME/other", 0, "");
 }
 
-SUITE("history", .before = forget, .seconds = 17);
+SUITE("history", .before = forget, .seconds = 21);
 
 /* The lines of the file, in an array. */
 static json_t *

@@ -458,7 +458,7 @@ compare(json_t *with, json_t *without, const char *start)
 	json_decref(with);
 }
 
-SUITE("inherited", .seconds = 25);
+SUITE("inherited", .seconds = 40);
 
 TESTS(a_server_finds_what_it_would_without_canceld, 0, COUNT(callers) * HOWS)
 {

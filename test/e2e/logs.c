@@ -37,7 +37,7 @@ has_event(struct run *run, const char *word)
 	return strstr(run->error.data, wanted) != NULL;
 }
 
-SUITE("logs");
+SUITE("logs", .seconds = 8);
 
 TEST(by_default_important_events_are_logged)
 {

@@ -19,7 +19,7 @@ static const struct {
 	{ "-t", { "-t", "", "" } },
 };
 
-SUITE("options");
+SUITE("options", .seconds = 6);
 
 /*
  * On stderr, and through the answer to the client's first request, as a client seldom shows what

@@ -1,7 +1,7 @@
 /* Messages pass unchanged and in order, whatever their size; what exceeds a limit is refused. */
 #include "client.h"
 
-SUITE("streams");
+SUITE("streams", .seconds = 7);
 
 TESTS(five_megabytes_pass_each_way, 0, 2)
 {

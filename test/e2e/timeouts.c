@@ -18,7 +18,7 @@ expect_timeout(struct run *run, const char *id, long timeout)
 	ck_assert_int_ge(at_number(data, "elapsedMs"), timeout);
 }
 
-SUITE("timeouts", .seconds = 24);
+SUITE("timeouts", .seconds = 19);
 
 /* The log, the error and ls say which rule it was, and the error what would change it. */
 TEST(a_deadline_tells_where_it_comes_from)

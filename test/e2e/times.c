@@ -203,7 +203,7 @@ TESTS(a_session_ends_in_time, 0, COUNT(promises))
 	    promise->within);
 }
 
-SUITE("times-killed", .seconds = 27);
+SUITE("times-killed", .seconds = 35);
 
 /*
  * The descriptors stay open, and so many wrappers live on: canceld can only learn it from its

@@ -307,7 +307,7 @@ has_event(json_t *span, const char *name)
 	return false;
 }
 
-SUITE("trace");
+SUITE("trace", .seconds = 11);
 
 TEST(perfetto_has_a_process_for_the_session_and_rows_for_its_calls)
 {

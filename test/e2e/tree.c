@@ -112,7 +112,7 @@ end_by(struct run *run, enum end end)
 	}
 }
 
-SUITE("tree", .seconds = 26);
+SUITE("tree", .seconds = 23);
 
 TESTS(nothing_is_left, 0, KINDS *ENDS)
 {
@@ -137,7 +137,7 @@ expect_logged_as_swept(const char *kind, const char *options, enum end end)
 	run_end(run);
 }
 
-SUITE("sweep", .seconds = 14);
+SUITE("sweep", .seconds = 8);
 
 TESTS(what_is_swept_is_logged, 0, (KINDS - FIRST_OUTSIDE_GROUP) * 3)
 {
@@ -146,7 +146,7 @@ TESTS(what_is_swept_is_logged, 0, (KINDS - FIRST_OUTSIDE_GROUP) * 3)
 	    (enum end)(END_INPUT + _i % 3));
 }
 
-SUITE("guardian", .seconds = 16);
+SUITE("guardian", .seconds = 8);
 
 TESTS(when_the_guardian_is_killed_canceld_sweeps, 0, KINDS)
 {
@@ -372,7 +372,7 @@ static const char *const apart[] = { "daemon", "runaway", "many", "chain" };
 
 enum { APART = sizeof(apart) / sizeof(apart[0]) };
 
-SUITE("unlisted", .seconds = 9);
+SUITE("unlisted", .seconds = 41);
 
 TESTS(nothing_is_left_where_proc_does_not_show_it, 0, COUNT(hidden) * APART * 2)
 {

@@ -59,7 +59,7 @@ set_up_clients(void)
 
 #define UNCHANGED "diff -r -x .local $HOME.before $HOME"
 
-SUITE("wraps", .before = set_up_clients, .seconds = 8);
+SUITE("wraps", .before = set_up_clients, .seconds = 20);
 
 TEST(all_is_wrapped_and_comes_back)
 {
@@ -422,7 +422,7 @@ TEST(a_command_in_the_home_starts)
 static const char *const invalid[] = { "a = 1__2", "a = 012", "a = 0xZZ", "a = tru", "# \\001",
 	"[mcp_servers.one]", "a = 1979-02-29", "[mcp_servers]\\none.args = []", "a = \"\\177\"" };
 
-SUITE("wraps", .before = set_up, .seconds = 8);
+SUITE("wraps", .before = set_up, .seconds = 20);
 
 TESTS(invalid_toml_is_left_alone, 0, COUNT(invalid))
 {
@@ -486,7 +486,7 @@ TEST(a_file_in_use_is_left_alone)
 	expect("$CANCELCTL wrap claude", 0, "one: wrapped");
 }
 
-SUITE("wraps", .before = set_up_clients, .seconds = 8);
+SUITE("wraps", .before = set_up_clients, .seconds = 20);
 
 TEST(help_names_each_client)
 {
@@ -495,7 +495,7 @@ TEST(help_names_each_client)
 	expect("$CANCELCTL help", 0, "unwrap CLIENT|FILE|--all [SERVER...]");
 }
 
-SUITE("wraps", .before = set_up, .seconds = 8);
+SUITE("wraps", .before = set_up, .seconds = 20);
 
 TEST(without_clients_there_is_nothing_to_wrap)
 {
