@@ -43,9 +43,9 @@ LTO := $(shell test/tools/lto.sh '$(CC)' '$(AR)')
 endif
 VARIANT_CFLAGS = $(HARDEN_CFLAGS) $(LTO)
 VARIANT_LDFLAGS = $(HARDEN_LDFLAGS) $(LTO)
-# The test programs have the same objects, linked as they are: of the time to build all, the optimization of eight programs
-# took the most. What e2e and the benchmarks run is optimized as a whole.
-TEST_LTO = $(if $(findstring fat-lto,$(LTO)),-fno-lto)
+# canceld is optimized as a whole, as are the benchmarks. cancelctl and the test programs have the same objects, linked as
+# they are: of the time to build all, the optimization of so many programs took the most.
+NO_LTO = $(if $(findstring fat-lto,$(LTO)),-fno-lto)
 else ifeq ($(VARIANT),debug)
 VARIANT_CPPFLAGS = -DSPARES=1
 VARIANT_CFLAGS = -O0 -g3
@@ -78,7 +78,7 @@ endif
 # Assertions always stay; some compilers define NDEBUG by themselves.
 COMPILE_FLAGS = -std=c11 -D_GNU_SOURCE -DCANCELD_VERSION='"$(VERSION)"' -Iinclude $(VARIANT_CPPFLAGS) \
 	$(EV_CFLAGS) $(JANSSON_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(VARIANT_CFLAGS) -UNDEBUG $(WARNINGS)
-TEST_COMPILE_FLAGS = -Itest -Isrc $(CHECK_CFLAGS) $(TEST_LTO)
+TEST_COMPILE_FLAGS = -Itest -Isrc $(CHECK_CFLAGS) $(NO_LTO)
 LINK = $(CC) $(CFLAGS) $(VARIANT_CFLAGS) $(LDFLAGS) $(PROGRAM_LDFLAGS) -o $@
 
 # Sources, objects and programs
@@ -121,8 +121,8 @@ all: $(PROGRAMS)
 
 tests: all $(TEST_PROGRAMS)
 
-$(filter-out $(BENCH_PROGRAMS),$(TEST_PROGRAMS)): PROGRAM_LDFLAGS += $(TEST_LTO)
-$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS): TEST_LTO =
+$(B)/cancelctl $(filter-out $(BENCH_PROGRAMS),$(TEST_PROGRAMS)): PROGRAM_LDFLAGS += $(NO_LTO)
+$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS): NO_LTO =
 
 ifeq ($(VARIANT),cov)
 $(PROGRAMS) $(TEST_PROGRAMS): $(B)/obj/test/cov/dump.o
