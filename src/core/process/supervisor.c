@@ -153,15 +153,15 @@ plan_term(struct supervisor *supervisor, enum supervisor_state next, msec_t now)
 static msec_t
 wake_of(const struct supervisor *supervisor, enum supervisor_state state, msec_t now)
 {
-	if (state == PROCESS_STARTING || state == PROCESS_RUNNING || state == PROCESS_OVER)
-		return MSEC_NEVER;
-	if (state == PROCESS_WAITING)
-		return supervisor->next_start;
-	if (state == PROCESS_CLOSING || state == PROCESS_SWEEPING)
-		return supervisor->term + supervisor_kill_after(supervisor) + TIME_SWEEP_WAIT;
-	if (state == PROCESS_LINGERING && supervisor->ours)
-		return now + TIME_LAST_WAIT;
-	return now + waits[state][has_to_end_soon(supervisor)];
+	return state == PROCESS_STARTING || state == PROCESS_RUNNING || state == PROCESS_OVER ?
+	    MSEC_NEVER :
+	    state == PROCESS_WAITING ?
+	    supervisor->next_start :
+	    state == PROCESS_CLOSING || state == PROCESS_SWEEPING ?
+	    supervisor->term + supervisor_kill_after(supervisor) + TIME_SWEEP_WAIT :
+	    state == PROCESS_LINGERING && supervisor->ours ?
+	    now + TIME_LAST_WAIT :
+	    now + waits[state][has_to_end_soon(supervisor)];
 }
 
 unsigned

@@ -12,15 +12,12 @@ obstacle_to(const struct party *requester, const struct request *request)
 	const struct outlet *outlet = requester->outlet;
 	bool client = requester->side == SIDE_CLIENT;
 
-	if (client && outlet->config->no_cancel)
-		return SPAN("--no-cancel");
-	if (client && server_is_deaf(outlet->server))
-		return SPAN("the server has closed its stdin");
-	if (client && outlet->server->shut)
-		return SPAN("canceld has closed the server's stdin");
-	if (request != NULL && handshake_may_make_task(outlet->handshake, request))
-		return SPAN("it may become a task");
-	return SPAN_NONE;
+	return client && outlet->config->no_cancel   ? SPAN("--no-cancel") :
+	    client && server_is_deaf(outlet->server) ? SPAN("the server has closed its stdin") :
+	    client && outlet->server->shut ? SPAN("canceld has closed the server's stdin") :
+	    request != NULL && handshake_may_make_task(outlet->handshake, request) ?
+					     SPAN("it may become a task") :
+					     SPAN_NONE;
 }
 
 /* Whether there is an obstacle, which is reported. request: may be NULL. */

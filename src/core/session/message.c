@@ -22,18 +22,16 @@ find_flaw(const struct scan *scan)
 	enum value_type type = scan_type(scan, SCAN_ERROR);
 	bool result = scan_has(scan, SCAN_RESULT);
 
-	if (type == VALUE_ABSENT || type == VALUE_NULL)
-		return result ? NULL : "neither a result nor an error";
-	if (result)
-		return "both a result and an error";
-	if (type != VALUE_OBJECT)
-		return "an error that is no object";
-	if (scan_type(scan, SCAN_ERROR_CODE) != VALUE_NUMBER ||
-	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)))
-		return "an error without an integer as its code";
-	return scan_type(scan, SCAN_ERROR_MESSAGE) == VALUE_STRING ?
-	    NULL :
-	    "an error without a string as its message";
+	return type == VALUE_ABSENT || type == VALUE_NULL ?
+	    result ? NULL : "neither a result nor an error" :
+	    result               ? "both a result and an error" :
+	    type != VALUE_OBJECT ? "an error that is no object" :
+	    scan_type(scan, SCAN_ERROR_CODE) != VALUE_NUMBER ||
+		!is_integer(scan_text(scan, SCAN_ERROR_CODE)) ?
+				   "an error without an integer as its code" :
+	    scan_type(scan, SCAN_ERROR_MESSAGE) != VALUE_STRING ?
+				   "an error without a string as its message" :
+				   NULL;
 }
 
 static bool
@@ -61,16 +59,13 @@ read_kind(const struct scan *scan, enum message_kind meant)
 			text = scan_type(scan, SCAN_TEXT);
 	bool known = id < VALUE_OBJECT && id != VALUE_BOOL;
 
-	if (scan->fault != SCAN_FINE)
-		return MESSAGE_NONE;
-	if (text == VALUE_ABSENT)
-		return MESSAGE_BLANK;
-	if (text == VALUE_ARRAY)
-		return MESSAGE_BATCH;
-	if (text != VALUE_OBJECT || !known ||
-	    method != (has_answer(scan) ? VALUE_ABSENT : VALUE_STRING))
-		return MESSAGE_NONE;
-	return meant;
+	return scan->fault != SCAN_FINE ? MESSAGE_NONE :
+	    text == VALUE_ABSENT        ? MESSAGE_BLANK :
+	    text == VALUE_ARRAY         ? MESSAGE_BATCH :
+	    text != VALUE_OBJECT || !known ||
+		method != (has_answer(scan) ? VALUE_ABSENT : VALUE_STRING) ?
+				  MESSAGE_NONE :
+				  meant;
 }
 
 /* Tells what the scanned text is: see message_read. */

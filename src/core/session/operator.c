@@ -19,19 +19,15 @@ judge(const struct party *client, const struct request *request, msec_t silent)
 {
 	msec_t answered = client->pending.clocks->steady - client->outlet->server->answered;
 
-	if (request_awaits_place(request))
-		return VERDICT_HELD;
-	if (recovery_sees_stuck(client))
-		return VERDICT_STUCK;
-	if (request_is_held(request))
-		return VERDICT_HELD;
-	if (party_asks_person(client->other))
-		return VERDICT_ASKS;
-	if ((request->traits & METHOD_STREAM) ||
-	    earlier(silent, answered) <
-		earlier(request->deadlines[POLICY_IDLE].after / 4, TIME_SILENT))
-		return VERDICT_WORKS;
-	return VERDICT_SILENT;
+	return request_awaits_place(request) ? VERDICT_HELD :
+	    recovery_sees_stuck(client)      ? VERDICT_STUCK :
+	    request_is_held(request)         ? VERDICT_HELD :
+	    party_asks_person(client->other) ? VERDICT_ASKS :
+	    (request->traits & METHOD_STREAM) ||
+		earlier(silent, answered) <
+		    earlier(request->deadlines[POLICY_IDLE].after / 4, TIME_SILENT) ?
+					       VERDICT_WORKS :
+					       VERDICT_SILENT;
 }
 
 bool

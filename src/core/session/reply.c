@@ -145,6 +145,19 @@ quote(struct outlet *outlet, unsigned traits)
 		compose_text(&outlet->words, ": %b", span_last_lines(words, most));
 }
 
+/* How the last server ended, as far as that is known. */
+static void
+append_exit(struct outlet *outlet)
+{
+	const struct server *server = outlet->server;
+
+	compose_text(&outlet->words,
+	    server->signal > 0      ? "the server was ended by signal %d" :
+		server->status >= 0 ? "the server has exited with status %d" :
+				      "the server has gone",
+	    (int64_t)(server->signal > 0 ? server->signal : server->status));
+}
+
 /* Explains which side has gone; for the server also why no other one comes. */
 static void
 explain_gone(struct outlet *outlet, struct answer *answer, enum side requester)
@@ -166,11 +179,7 @@ explain_gone(struct outlet *outlet, struct answer *answer, enum side requester)
 		compose_text(text, "the server has closed its standard input");
 	} else {
 		answer->cause = "server-exited";
-		compose_text(text,
-		    server->signal > 0      ? "the server was ended by signal %d" :
-			server->status >= 0 ? "the server has exited with status %d" :
-					      "the server has gone",
-		    (int64_t)(server->signal > 0 ? server->signal : server->status));
+		append_exit(outlet);
 	}
 	if (server->obstacle != NULL)
 		compose_text(text, ", and is not started again as %s", server->obstacle);
@@ -238,6 +247,10 @@ explain(const struct party *receiver, struct answer *answer, const struct reques
 		compose_text(text, " and not answered (see the option --grace of canceld)");
 	else if (outlet->fault.len > 0)
 		compose_text(text, ": %b", buf_span(&outlet->fault));
+	if (why == WHY_SERVER_LOST && ending != &dismissed) {
+		compose_text(text, ": ");
+		append_exit(outlet);
+	}
 	if (request->from == SIDE_CLIENT &&
 	    (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))
 		quote(outlet, request->traits);
