@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 SUITE("isolation", .alone = true);
@@ -234,3 +235,31 @@ TEST(what_is_open_stays_so)
 	fclose(file);
 }
 #endif
+
+/* The rules take the one descriptor that is left: without its own a folder could not be changed. */
+TEST(a_folder_that_cannot_be_opened_is_told)
+{
+	const char *const folders[] = { ".", NULL };
+	struct rlimit most = { 64, 64 };
+	int status, last = -1;
+	pid_t pid;
+
+	NEEDS(SYSTEM_ISOLATES);
+	if (syscall(444, NULL, 0, 1) < 1) {
+		fprintf(stderr,
+		    "skipped: a folder that cannot be opened is told, as this kernel has no Landlock\n");
+		return;
+	}
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		alarm(20);
+		setrlimit(RLIMIT_NOFILE, &most);
+		for (int fd; (fd = open("/dev/null", O_RDONLY)) >= 0;)
+			last = fd;
+		close(last);
+		_exit(system_isolate(folders) || errno != EMFILE);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}

@@ -387,6 +387,11 @@ keep_folders(const char *const folders[])
 			int32_t folder;
 		} __attribute__((packed)) rule = { rights, open(*folders, O_PATH | O_CLOEXEC) };
 
+		/* What is missing needs no rule. */
+		if (rule.folder < 0 && errno != ENOENT) {
+			close(rules);
+			return false;
+		}
 		syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &rule, 0);
 		close(rule.folder);
 	}
