@@ -201,9 +201,6 @@ note_end(struct party *requester, struct request *request, unsigned steps, enum 
 static void
 enter_state(const struct outlet *outlet, struct request *request, enum request_state next)
 {
-	msec_t heed =
-	    alarm_armed(&request->heed) ? 2 * request_heed_time(outlet->config, request) : 0;
-
 	if (next == REQUEST_ENDED) {
 		pending_remove(request);
 		return;
@@ -215,8 +212,7 @@ enter_state(const struct outlet *outlet, struct request *request, enum request_s
 	}
 	alarm_disarm(&request->idle);
 	parallel_abandon(outlet, request);
-	/* What the server goes on with is known by its tombstone: see recovery_expect_heed. */
-	pending_arm(request, heed > TIME_LINGER ? heed : TIME_LINGER);
+	pending_arm(request, TIME_LINGER);
 }
 
 bool

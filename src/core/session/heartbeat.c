@@ -25,13 +25,6 @@ heartbeat_begin(const struct outlet *outlet, struct request *request)
 		arm(outlet, request);
 }
 
-/* LSP 3.17 "Work Done Progress": a report stands between the begin and the end of the work. */
-static void
-note_work(struct beat *beat, struct span kind)
-{
-	beat->begun = !span_is(kind, "\"end\"") && (beat->begun || span_is(kind, "\"begin\""));
-}
-
 void
 heartbeat_put_off(struct request *request, const struct message *message)
 {
@@ -40,16 +33,24 @@ heartbeat_put_off(struct request *request, const struct message *message)
 	struct id token = message_id(message, dialect->progress_field);
 	struct span params = scan_bytes(message->scan, SCAN_PARAMS);
 	struct beat *beat = &request->beat;
+	struct span kind;
 	double value;
 
 	if (!span_is(message->method, dialect->progress))
 		return; /* what a stream says restarts no client's timeout */
 	arm(message->outlet, request);
-	/* else of partial results */
-	if (form->in != NULL && id_equal(token.text, request->wire_token))
-		note_work(beat, json_member(json_member(params, form->in), "kind"));
-	else if (form->in == NULL && id_number(json_member(params, form->done), &value))
-		*beat = (struct beat){ beat->alarm, value, 0, true };
+	if (form->in == NULL) {
+		if (id_number(json_member(params, form->done), &value))
+			*beat = (struct beat){ beat->alarm, value, 0, true };
+	} else if (id_equal(token.text, request->wire_token)) { /* else of partial results */
+		/*
+		 * LSP 3.17 "Work Done Progress": a report stands between the begin and the end of
+		 * the work.
+		 */
+		kind = json_member(json_member(params, form->in), "kind");
+		beat->begun =
+		    !span_is(kind, "\"end\"") && (beat->begun || span_is(kind, "\"begin\""));
+	}
 }
 
 /*

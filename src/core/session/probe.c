@@ -238,10 +238,14 @@ recovery_expect_heed(struct probe *probe, struct request *request)
 	alarm_disarm(&request->heed);
 	if (left > 0) /* what lay in the pipe was written sooner */
 		alarm_arm(&request->in->heed, &request->heed, left, clocks->steady);
-	else if (!(probe->outlet->handshake->dialect->flags & DIALECT_OWES_ANSWER))
+	else if (probe->outlet->handshake->dialect->flags & DIALECT_OWES_ANSWER) {
+		if (!request->unread)
+			recovery_ignored(probe, request);
+	} else {
 		request->overdue = true;
-	else if (!request->unread)
-		recovery_ignored(probe, request);
+		if (request->state == REQUEST_ABANDONED) /* what it goes on with may come late */
+			pending_arm(request, TIME_LINGER);
+	}
 }
 
 void

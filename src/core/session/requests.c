@@ -24,12 +24,26 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 	turns_decide(session, request, answered ? EVENT_DEADLINE_ANSWERED : event + owed, NULL);
 }
 
+/*
+ * --kill-ignoring: a tombstone, or a task, stays while its cancel has to be heeded; what the server
+ * goes on with is known by it.
+ */
+static bool
+stays(struct request *request)
+{
+	if (alarm_armed(&request->heed))
+		pending_arm(request, TIME_LINGER);
+	return alarm_armed(&request->heed);
+}
+
 /* passed: the cap, or the grace in its place, or the idle deadline. */
 static void
 expire(struct session *session, struct request *request, enum policy_kind passed)
 {
 	enum request_state state = request_state(request);
 
+	if (state == REQUEST_ABANDONED && stays(request))
+		return;
 	if (passed == POLICY_CAP && request->graced && request->state == REQUEST_WAITING) {
 		bool from_client = request->from == SIDE_CLIENT;
 
@@ -69,7 +83,8 @@ requests_expire(struct session *session, enum side side)
 	struct request *request;
 
 	while ((request = timeline_due(&party->tasks.hard, now)) != NULL)
-		pending_remove(request);
+		if (!stays(request))
+			pending_remove(request);
 	/*
 	 * Questions come first: the cancels that are sent below must not look like news of a server
 	 * that a probe waits for.

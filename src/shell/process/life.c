@@ -246,9 +246,8 @@ report_exit(struct life *life)
 	bool ended = life->server->closed ||
 	    (life->supervisor.ours && life->supervisor.next_start == MSEC_NEVER &&
 		life->client.state != CLIENT_PRESENT);
-	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
-	log_event(life->log, why,
+	log_event(life->log, ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED,
 	    child->signal > 0 ? log_number("signal", child->signal) :
 		child->exited ? log_number("status", child->status) :
 				log_string("status", NULL),
@@ -580,17 +579,15 @@ has_failed(const struct life *life)
 		!session_server_owes(life->session));
 }
 
-/* end: what the client's end demands. */
+/* end: what the client's end demands. A server is closed once it was sent what tells it to end. */
 static void
 tell_end(struct life *life, enum supervisor_event end)
 {
-	bool closed = life->server->closed && port_backlog(life->port) == 0; /* it was delivered */
-
 	life->supervisor.patience = patience_of(life);
 	if (end == SUPERVISE_NOTHING)
-		end = has_failed(life) ? SUPERVISE_HASTEN :
-		    closed             ? SUPERVISE_END :
-					 SUPERVISE_NOTHING;
+		end = has_failed(life)                                    ? SUPERVISE_HASTEN :
+		    life->server->closed && port_backlog(life->port) == 0 ? SUPERVISE_END :
+									    SUPERVISE_NOTHING;
 	tell(life, end);
 }
 
