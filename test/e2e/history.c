@@ -237,11 +237,13 @@ TEST(why_a_server_was_not_started_is_told)
 	run_expect_error(run, "0", CODE_INTERNAL, "not-started");
 	run_expect_exit(run, 127);
 	run_end(run);
-	shell_expect("true", "$CANCELCTL history mine", 0, "FAILED  No such file or directory\n");
-	shell_expect("true", "$CANCELCTL history --failed mine | grep -c 'FAILED  No such'", 0,
+	shell_expect("true", "$CANCELCTL history mine", 0,
+	    "FAILED  cannot start /nonexistent/server: No such file or directory\n");
+	shell_expect("true", "$CANCELCTL history --failed mine | grep -c 'FAILED  cannot start'", 0,
 	    "1\n");
-	shell_expect("true", "$CANCELCTL trace -f html mine | grep -c ' FAILED No such file'", 0,
-	    "1\n");
+	shell_expect("true",
+	    "$CANCELCTL trace -f html mine | grep -c ' FAILED cannot start /nonexistent/server: No such file'",
+	    0, "1\n");
 }
 
 /* As if the file system of the home stood still. */

@@ -322,6 +322,10 @@ trace_reason(const json_t *event)
 		if (show_has(event, numbers[i].key))
 			return json_sprintf("%s%lld%s", numbers[i].before,
 			    show_number(event, numbers[i].key), numbers[i].behind);
+	/* What canceld itself failed at. */
+	if (show_has(event, "doing"))
+		return json_sprintf("cannot %s: %s", show_string(event, "doing").ptr,
+		    show_string(event, "reason").ptr);
 	return json_incref(json_object_get(event, "reason"));
 }
 
