@@ -63,19 +63,6 @@ session_client_leaves(struct session *session, enum leaving leaving)
 	decide_each(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
-/* The streams of the server that has gone are sent again (recovery.c), and what it never got. */
-static void
-keep_unsent(struct session *session)
-{
-	struct request *request;
-
-	each_request (request, &session->client.pending)
-		if (is_open_stream(request))
-			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
-		else if (request_is_untaken(request))
-			parallel_hold_again(&session->outlet, request);
-}
-
 static void
 await_another(struct session *session)
 {
@@ -117,10 +104,15 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 {
 	struct server *server = &session->server;
 	struct span quoted = span_last_lines(buf_span(&server->quote), LIMIT_LAST_WORDS / 2);
+	struct request *request;
 
 	server->probed = !last && session_ended_on_probe(session);
-	if (!last)
-		keep_unsent(session);
+	/* Its streams are sent again (replay.c), and what it never got. */
+	each_request (request, &session->client.pending)
+		if (!last && is_open_stream(request))
+			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+		else if (!last && request_is_untaken(request))
+			parallel_hold_again(&session->outlet, request);
 	server->status = status;
 	server->signal = signal;
 	server_enter(server, last ? SERVER_GONE : SERVER_AWAY);

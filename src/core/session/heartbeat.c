@@ -33,7 +33,6 @@ heartbeat_put_off(struct request *request, const struct message *message)
 	struct id token = message_id(message, dialect->progress_field);
 	struct span params = scan_bytes(message->scan, SCAN_PARAMS);
 	struct beat *beat = &request->beat;
-	struct span kind;
 	double value;
 
 	if (!span_is(message->method, dialect->progress))
@@ -47,7 +46,8 @@ heartbeat_put_off(struct request *request, const struct message *message)
 		 * LSP 3.17 "Work Done Progress": a report stands between the begin and the end of
 		 * the work.
 		 */
-		kind = json_member(json_member(params, form->in), "kind");
+		struct span kind = json_member(json_member(params, form->in), "kind");
+
 		beat->begun =
 		    !span_is(kind, "\"end\"") && (beat->begun || span_is(kind, "\"begin\""));
 	}

@@ -103,12 +103,11 @@ void
 parallel_send(struct party *client, struct request *request)
 {
 	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
-	struct lane *lane = client->lane;
 	struct seat *seat = request->seat;
-	uint64_t start = lane_urgent_end(lane);
+	uint64_t start = lane_urgent_end(client->lane);
 
-	lane_overtake(lane, buf_span(&seat->held));
-	pending_place(request, start, lane_urgent_end(lane), true);
+	lane_overtake(client->lane, buf_span(&seat->held));
+	pending_place(request, start, lane_urgent_end(client->lane), true);
 	journal_tell(client->outlet->journal, &action);
 	alarm_disarm(&seat->wait);
 	request->in->held -= seat->held.len;
