@@ -136,8 +136,8 @@ pending_add(struct pending *pending, const struct request *like, struct id secon
 	if (second_token.hash != request->token.hash)
 		add_names(request, second_token, NAME_TOKEN);
 	request->traits = like->row == NULL ? 0 : like->row->traits;
-	if (pending->from == SIDE_SERVER) /* only the client opens the session */
-		request->traits &= ~(unsigned)METHOD_START;
+	if (pending->from == SIDE_SERVER) /* only the client opens and closes the session */
+		request->traits &= ~(unsigned)(METHOD_START | METHOD_NO_CANCEL);
 	request->received = pending->clocks->steady;
 	request->seen = clocks_idle(pending->clocks, pending->from);
 	request->serial = pending->serial;
