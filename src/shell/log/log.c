@@ -219,11 +219,9 @@ time_text(char text[TIME_SIZE])
 static bool
 is_left_out(const struct log_field *field)
 {
-	if (field->kind == LOG_TIME)
-		return field->number == MSEC_NEVER;
-	if (field->kind == LOG_POSITIVE)
-		return field->number == 0;
-	return field->kind != LOG_NUMBER && field->text.len == 0;
+	return field->kind == LOG_TIME  ? field->number == MSEC_NEVER :
+	    field->kind == LOG_POSITIVE ? field->number == 0 :
+					  field->kind != LOG_NUMBER && field->text.len == 0;
 }
 
 /* The beginning of a text, at most so many bytes, and no character cut. */
