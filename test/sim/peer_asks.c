@@ -323,6 +323,8 @@ peer_server_asks(struct world *world)
 
 	if (!peer_is_open(world))
 		return;
+	if (world->mirrored.method != NULL && chance_percent(&world->chance, 30))
+		deed = &world->mirrored;
 	choose_server_id(world, id, sizeof(id));
 	number = oracle_ask(oracle, SERVER, deed, id);
 	if (world->late_limit > 0 && deed == &oracle->protocol->server[0])

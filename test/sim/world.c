@@ -523,6 +523,20 @@ choose_batches(struct world *world)
 	    (!world->restarts && (kind == 1 || kind == 2) && world->seed / 48 % 2 == 1);
 }
 
+/* Such as initialize: only the client's means something. */
+static void
+choose_mirrored(struct world *world)
+{
+	const struct deed *deeds = world->oracle.protocol->client, *deed = deeds;
+
+	if (world->seed / 7 % 8 != 2 || !(deeds->traits & HANDSHAKE))
+		return;
+	for (int i = 1; i < DEEDS && world->seed / 56 % 2 == 1; i++)
+		if (deeds[i].method != NULL && deeds[i].traits & FINAL)
+			deed = &deeds[i];
+	world->mirrored = (struct deed){ deed->method, EXEMPT, NULL };
+}
+
 static void
 init(struct world *world)
 {
@@ -564,6 +578,7 @@ init(struct world *world)
 	world->errs = world->seed / 12 % 4 == 1;
 	world->goes_on = oracle->protocol == &protocols[MCP] && world->seed / 12 % 4 == 2;
 	choose_batches(world);
+	choose_mirrored(world);
 	world->insists = world->restarts && oracle->reopens != NULL && !oracle->stateless &&
 	    world->seed / 12 % 4 != 0;
 	if (world->insists)

@@ -65,6 +65,8 @@ struct world {
 	int quiet; /* acts of the peers in which they ask nothing but to open the session */
 	/* the last number of the server's ids, which start again with each server */
 	int server_ids;
+	/* a request of the server's that is named as one that opens or closes the client's session */
+	struct deed mirrored;
 };
 
 void world_tell(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
