@@ -139,8 +139,8 @@ expire(struct session *session, msec_t now, bool heard)
 void
 both_expire(struct world *world, bool heard)
 {
-	expire(world->session, world->now, heard);
-	expire(world->twin, world->now, heard);
+	expire(world->session, world->now + world->ahead, heard);
+	expire(world->twin, world->now + world->ahead, heard);
 }
 
 int64_t
@@ -153,7 +153,7 @@ both_sleep(struct world *world, bool stalled)
 		oracle_blame(&world->oracle,
 		    "1: what is read at one time is due at %lld, else at %lld", (long long)twin,
 		    (long long)wake);
-	return wake;
+	return wake == MSEC_NEVER ? wake : wake - world->ahead;
 }
 
 /* The twin must write these bytes next. */

@@ -16,6 +16,8 @@ clock_expire(struct world *world)
 	oracle_look(&world->oracle);
 	both_expire(world, heard);
 	servers_note(world);
+	if (heard && !world->oracle.stalled)
+		oracle_look_for_late(&world->oracle);
 	oracle_look_for_beats(&world->oracle,
 	    heard && !wire_backed_up(world, SERVER) &&
 		lane_own(session_lane(world->session, SIDE_SERVER)) < LIMIT_BEATS_OWN / 2);

@@ -367,6 +367,7 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		oracle->initialized = true;
 	}
 	ask->waits = !(ask->deed->traits & (HANDSHAKE | DISCOVERY)) && is_opening(oracle);
+	ask->at_work = oracle->initialized && oracle->served;
 	(void)sent;
 }
 
@@ -594,6 +595,21 @@ expired(struct oracle *oracle, struct ask *ask)
 	ask->expired = ++oracle->step;
 	if (ask->ending_at == INT64_MAX || ask->apart)
 		ask->ending_at = oracle->now;
+}
+
+/* Nothing extends the cap, nor stops it. */
+void
+oracle_look_for_late(struct oracle *oracle)
+{
+	for (const struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == CLIENT && ask->deed != NULL && !ask->ours && !ask->untracked &&
+		    !ask->too_long && oracle->sent[ask->sent].heard != 0 && ask->at_work &&
+		    ask->cap != INT64_MAX && oracle->now - ask->since > ask->cap &&
+		    ask->reply_begun == 0 && ask->replied == 0 && ask->decided == 0 &&
+		    ask->cancelled == 0 && ask->expired == 0 && ask->lost == 0 && !ask->ended &&
+		    !oracle->client_left && !oracle->server_died)
+			oracle_blame(oracle, "1: %s is not given up %lld ms after its cap", ask->id,
+			    (long long)(oracle->now - ask->since - ask->cap));
 }
 
 /* --answer: only what the client does not know, or has not answered in time; and then at once. */

@@ -115,6 +115,7 @@ struct ask { /* one request */
 	int64_t active;        /* the last sign of life that canceld heard */
 	int64_t since;         /* when its deadlines began */
 	bool waits;            /* they have not, as the server may still be starting */
+	bool at_work;          /* ... or the server had surely started when canceld heard it */
 	bool waited;           /* ... when canceld reported that it answers */
 	bool early;            /* ... when nothing had answered the handshake */
 	bool called_cancelled; /* its error says that its receiver was told */
@@ -391,6 +392,9 @@ void oracle_ends(struct oracle *oracle, const char *id, const char *word);
 
 /* Time has passed, or a message was heard: deadlines begin if the session is open now. */
 void oracle_look(struct oracle *oracle);
+
+/* What was due was done: no request is open beyond its cap. */
+void oracle_look_for_late(struct oracle *oracle);
 
 /*
  * canceld's log reports that it answers the request, or tells its receiver of the cancel. The bytes

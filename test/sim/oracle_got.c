@@ -258,7 +258,7 @@ is_late(const struct oracle *oracle, const struct sent *sent, const struct ask *
 	bool answered = ask->answered && !ask->answered_by_peer && sent->begun > ask->decided;
 
 	if (!oracle->protocol->strict_tokens)
-		return answered && ask->reply_begun == 0;
+		return answered && ask->reply_begun == 0 && !oracle_may_be_forgotten(oracle, ask);
 	return (ask->answered || (ask->cancelled != 0 && ask->cancelled < sent->begun)) &&
 	    !token_in_use(oracle, ask);
 }

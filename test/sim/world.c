@@ -32,6 +32,27 @@ world_tell(struct world *world, const char *format, ...)
 	va_end(arguments);
 }
 
+/*
+ * The machine sleeps beyond the planned wake. Nobody knows since when: twice as much as that is
+ * late counts for nothing, at most the whole wait; the oracle, whose clock leaves it out, forgives
+ * no deadline. Often several in a row, as on a machine that is always late.
+ */
+static void
+sleeps(struct world *world)
+{
+	int64_t wake = clock_sleep(world, false), passed, left,
+		late = TIME_SKEW + 1 +
+	    chance_below(&world->chance, chance_percent(&world->chance, 50) ? 500 : 60000);
+	bool planned = wake != MSEC_NEVER && wake >= world->now;
+
+	passed = planned ? wake - world->now + late : late;
+	left = !planned ? 0 : passed < 2 * late ? passed : 2 * late;
+	world->now += passed - left;
+	world->ahead += left;
+	world->slept = world->now;
+	clock_expire(world);
+}
+
 static void
 canceld_acts(struct world *world)
 {
@@ -47,11 +68,8 @@ canceld_acts(struct world *world)
 	else if (what < 98)
 		world->peer[side].stalled = !world->peer[side].stalled;
 	else if (chance_percent(&world->chance, 20)) {
-		clock_sleep(world, false);
-		world->now += 60000;
-		world->oracle.moved = world->oracle.unread = world->oracle.slept = world->slept =
-		    world->now;
-		clock_expire(world);
+		for (unsigned i = 1 + chance_below(&world->chance, 3); i > 0; i--)
+			sleeps(world);
 	} else if (chance_percent(&world->chance, 20)) {
 		/* A round that takes long: no sleep, however late what was due is done. */
 		world->now += chance_below(&world->chance, 10000);

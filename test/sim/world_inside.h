@@ -36,6 +36,7 @@ struct world {
 	struct policy policy;
 	struct peer peer[2];
 	int64_t now, slept; /* when the machine last slept */
+	int64_t ahead; /* of now is the session's clock, by the sleeps that count for nothing */
 	uint64_t seed;
 	size_t max_inflight;
 	int ids;        /* the last number of the client's ids */
