@@ -147,8 +147,8 @@ is_overdue(const struct oracle *oracle, const struct ask *ask, int64_t late)
 	    later(later(oracle->unread, oracle->stalled_at), oracle->slept));
 
 	return goes_on(ask) && !ask->ended && ask->told_surely_at > 0 && ask->wire[0] != '\0' &&
-	    !oracle_may_be_forgotten(oracle, ask) && ask->life == oracle->life &&
-	    oracle->now - since >= time_of(oracle, ask) + late;
+	    oracle->now - ask->told_surely_at < LINGER + time_of(oracle, ask) &&
+	    ask->life == oracle->life && oracle->now - since >= time_of(oracle, ask) + late;
 }
 
 static bool

@@ -717,6 +717,8 @@ oracle_tries(struct oracle *oracle, const char *id)
 void
 oracle_mutes(struct oracle *oracle)
 {
+	if (oracle->stuck)
+		oracle_blame(oracle, "7: of a server that is to be ended an answer is expected");
 	if (oracle->trial[0] == '\0' || oracle->tried ||
 	    oracle->now - oracle->tried_at < oracle->kill_stuck)
 		oracle_blame(oracle, "7: a server is said to answer nothing, and had no time");

@@ -31,7 +31,13 @@ answer(struct world *world, int number)
 	int q = peer_next(world), sent;
 
 	own->written = true;
-	if (granted)
+	/* Canceld is asked for no more than that it answers. */
+	if ((own->kind == OWN_PROBE || own->kind == OWN_TRIAL) &&
+	    world->oracle.max_message < PEER_LARGE && chance_percent(&world->chance, 40))
+		sent = peer_says(world, SERVER, KIND_JUNK, -1,
+		    "{\"jsonrpc\":\"2.0\",\"result\":{\"q\":%d,\"p\":%s},\"id\":%s}", q,
+		    peer_large(), own->wire);
+	else if (granted)
 		sent = peer_says(world, SERVER, KIND_JUNK, -1,
 		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s}}", own->wire, q,
 		    handshake ? peer_opening(world, differs) : "");

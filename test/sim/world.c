@@ -16,7 +16,10 @@ enum {
 	DEAF_LONGEST = 70000,
 	SHUT_STEPS = 20,
 	SHUT_LONGEST = 300,
-	RAVES = 90000
+	RAVES = 90000,
+	LONG_PATIENCE =
+	    700000, /* longer than a request that was given up is remembered otherwise */
+	REPORTS = 40,
 };
 
 void
@@ -211,6 +214,25 @@ server_raves(struct world *world)
 		wire_drain(world, SERVER, SIZE_MAX);
 		wire_drain(world, CLIENT, SIZE_MAX);
 		clock_passes(world, pause);
+	}
+	clock_runs_out(world);
+}
+
+/* It reports on what was cancelled longer ago than --kill-ignoring, although that is long. */
+static void
+server_reports_late(struct world *world)
+{
+	clock_settle(world);
+	peer_client_asks(world);
+	clock_settle(world);
+	peer_cancels(world, CLIENT);
+	clock_settle(world);
+	clock_passes(world, world->oracle.kill_ignoring + DEAF_LONGEST);
+	for (int i = 0; i < REPORTS && servers_is_there(world) && !world->oracle.stuck; i++) {
+		peer_reports(world);
+		wire_feed(world, SERVER, SIZE_MAX);
+		wire_drain(world, CLIENT, SIZE_MAX);
+		clock_expire(world);
 	}
 	clock_runs_out(world);
 }
@@ -464,6 +486,8 @@ choose_restarts(struct world *world, struct session_config *config)
 	world->oracle.kill_stuck = config->kill_stuck;
 	if (chance_percent(chance, owes ? 25 : 40))
 		config->kill_ignoring = 100 + chance_below(chance, owes ? 3000 : 600);
+	if (!owes && config->kill_ignoring > 0 && world->seed / 9 % 4 == 1) /* not drawn */
+		config->kill_ignoring = LONG_PATIENCE + chance_below(chance, LONG_PATIENCE);
 	world->oracle.kill_ignoring = config->kill_ignoring;
 	world->mood = chance_percent(chance, 25) ? MOOD_NEVER : MOOD_ANSWERS;
 	world->oracle.lists[0] = world->oracle.lists[2] = chance_percent(chance, 30);
@@ -631,6 +655,8 @@ ends_somehow(struct world *world)
 		client_leaves(world);
 	else if (how < 4)
 		server_dies(world);
+	else if (world->oracle.kill_ignoring >= LONG_PATIENCE && servers_is_there(world))
+		server_reports_late(world);
 	else if (how < 6)
 		server_hangs(world);
 	else if (how < 7)
