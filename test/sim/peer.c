@@ -50,6 +50,8 @@ peer_reads(struct world *world, int to, const char *text, size_t len)
 	world_tell(world, "%s reads %.*s\n", to == CLIENT ? "client" : "server",
 	    (int)(len < 150 ? len : 150), text);
 	oracle_got(&world->oracle, to, text, len);
+	if (to == CLIENT && memmem(text, len, PEER_SECRET, strlen(PEER_SECRET)) != NULL)
+		oracle_blame(&world->oracle, "5: the client is told a secret");
 	if (to == SERVER && memmem(text, len, "\"tasks/cancel\"", 14) != NULL &&
 	    sscanf(text, "{\"jsonrpc\":\"2.0\",\"id\":%47[^,]", id) == 1)
 		peer_says(world, SERVER, KIND_JUNK, -1,

@@ -77,17 +77,18 @@ members(struct world *world, const struct ask *ask, bool cancelled)
 	return ask->deed->traits & HANDSHAKE ? peer_opening(world, false) : "";
 }
 
+/* A code is a number, however it is spelled. */
 static int
 write_error(struct world *world, int from, int number, bool cancelled)
 {
+	static const char *const codes[][3] = { { "-32000", "-3.2e4", "-32000.0" },
+		{ "-32601", "-32601.0", "-3.2601e4" }, { "-32800", "-328e2", "-32800.0" } };
 	bool declines =
 	    !cancelled && from == CLIENT && !world->in_batch && chance_percent(&world->chance, 50);
 	int sent = peer_says(world, from, KIND_RESPONSE, number,
-	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%s,\"message\":\"no\",\"data\":{\"q\":%d}}}",
 	    world->oracle.asks[number].wire,
-	    cancelled    ? -32800 :
-		declines ? -32601 :
-			   -32000,
+	    codes[cancelled ? 2 : declines][number % 4 < 3 ? 0 : 1 + number / 4 % 2],
 	    peer_next(world));
 
 	world->oracle.sent[sent].declines = declines;

@@ -188,6 +188,10 @@ client_asks(struct world *world, const struct deed *deed)
 		choose_session(world, ask, more, sizeof(more));
 	else if (deed->traits & (SETTING | UNSETTING))
 		choose_setting(world, ask, more, sizeof(more));
+	else if (deed->traits & OPENS)
+		snprintf(more, sizeof(more),
+		    ",\"mcpServers\":[{\"name\":\"x\",\"env\":[{\"name\":\"K\",\"value\":\"%s\"}]}]",
+		    PEER_SECRET);
 	else if (oracle->protocol == &protocols[LSP])
 		lsp_tokens(world, ask, more, sizeof(more));
 	if (oracle->protocol == &protocols[MCP]) {

@@ -10,11 +10,12 @@ refuse(struct world *world, const struct own *own, int code)
 {
 	static const char *const broken[] = { ",\"a\":\"\x01\"", ",\"\xe9\":1", ",\"id\":" };
 	unsigned fault = chance_below(&world->chance, own->kind == OWN_SESSION ? 5 : 12);
+	bool repeats = own->kind == OWN_SESSION && chance_percent(&world->chance, 50);
 
 	return peer_says(world, SERVER, KIND_JUNK, -1,
-	    "{\"jsonrpc\":\"2.0\",\"id\":%s%s%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s%s%s,\"error\":{\"code\":%d,\"message\":\"no%s\",\"data\":{\"q\":%d}}}",
 	    own->wire, fault < 3 ? broken[fault] : "", fault == 2 ? own->wire : "", code,
-	    peer_next(world));
+	    repeats ? " " PEER_SECRET : "", peer_next(world));
 }
 
 /* The handshake may be refused, as may a setting; an answer of any kind shows that it is alive. */

@@ -326,6 +326,17 @@ alone(const struct action *action)
 }
 
 static void
+look_for_secrets(struct world *world, const struct action *action)
+{
+	const struct span detail = action->detail;
+
+	if (detail.len > 0 &&
+	    memmem(detail.ptr, detail.len, PEER_SECRET, strlen(PEER_SECRET)) != NULL)
+		oracle_blame(&world->oracle, "5: the log tells a secret with %s",
+		    why_word(action->why));
+}
+
+static void
 on_action(void *user, const struct action *reported)
 {
 	const struct action single = alone(reported);
@@ -344,6 +355,7 @@ on_action(void *user, const struct action *reported)
 	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len,
 	    action->id.ptr, (int)action->detail.len, action->detail.ptr);
 	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
+	look_for_secrets(world, action);
 	if (action->why == WHY_CANCEL_SENT)
 		snprintf(session, sizeof(session), "%.*s", (int)action->detail.len,
 		    action->detail.ptr);

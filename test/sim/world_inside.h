@@ -11,6 +11,9 @@
 #include "random.h"
 #include "world.h"
 
+/* ACP: in what opens a session; the agent repeats it to canceld, who may tell it to nobody. */
+#define PEER_SECRET "key-9f31b7"
+
 enum { PEER_LARGE = 200000, QUEUE_MAX = 4096, PEER_SESSIONS = 3, STARTS_MAX = 64 };
 
 struct peer {
@@ -66,7 +69,7 @@ struct world {
 	int quiet; /* acts of the peers in which they ask nothing but to open the session */
 	/* the last number of the server's ids, which start again with each server */
 	int server_ids;
-	/* a request of the server's that is named as one that opens or closes the client's session */
+	/* a request of the server's, named as one that opens or closes the client's session */
 	struct deed mirrored;
 };
 
