@@ -196,12 +196,15 @@ TESTS(what_no_server_has_read_goes_to_the_next_one, 0, 4)
 	struct run *run =
 	    run_session(drained ? "-v -r100 -d --parallel 1" : "-v -r100 --parallel 1",
 		killed ? "sh:" ONE_CALL "e=sle; exec ${e}ep 50" : "sh:" ONE_CALL);
-	char id[8];
+	char id[8], calls[CALLS * 128] = "";
+	size_t len = 0;
 
-	for (int i = 2; i < 2 + CALLS; i++) {
-		snprintf(id, sizeof(id), "%d", i);
-		run_call(run, id, "echo", "{}");
-	}
+	/* In one write: what comes when the first call is answered is not held. */
+	for (int i = 2; i < 2 + CALLS; i++)
+		len += (size_t)snprintf(calls + len, sizeof(calls) - len,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\"}}\n",
+		    i);
+	run_send_text(run, calls, len);
 	if (drained)
 		run_close_in(run);
 	for (size_t i = 0; i < CALLS; i++) {
