@@ -24,7 +24,7 @@ enum {
  */
 struct configfile {
 	bool named;             /* by --config */
-	bool found;             /* it was read once */
+	bool counts;            /* it said something when it was read last */
 	char server[NAME_SIZE]; /* its name, for the choice of the section */
 	json_t *section;  /* owned: the key of the one that counts, a string; NULL: there is none */
 	size_t unfit;     /* how many sections did not fit it when that one did */

@@ -132,6 +132,37 @@ TEST(a_file_in_the_home_that_is_gone_stays_in_force)
 	run_end(run);
 }
 
+/* What is only for other servers may go, too. */
+TEST(a_file_in_the_home_that_says_nothing_may_be_removed)
+{
+	struct run *run;
+
+	file_write(in_home, "{\"timeout\":\"220ms\",\"tool-errors\":true}", 0600);
+	run = run_session("", NULL);
+	file_write(in_home, "{\"servers\":{\"another\":{\"timeout\":\"1s\"}}}", 0600);
+	reload(run, "/config.json changed=timeout at_next_start=tool-errors\n");
+	ck_assert_int_eq(unlink(in_home), 0);
+	reload(run, "/config.json at_next_start=tool-errors\n");
+	file_write(in_home, "{\"timeout\":\"230ms\",\"tool-errors\":true}", 0600);
+	reload(run, "/config.json changed=timeout\n");
+	ck_assert_ptr_null(strstr(run->error.data, "CONFIG_REFUSED"));
+	ck_assert_int_eq(unlink(in_home), 0);
+	reload(run, "/config.json reason=\"No such file or directory\"\n");
+	run_end(run);
+}
+
+/* What it should say would be lost without a word. */
+TEST(a_link_in_the_home_that_leads_nowhere_is_told)
+{
+	struct run *run;
+
+	ck_assert_int_eq(symlink("/nonexistent", in_home), 0);
+	run = run_session("", NULL);
+	run_expect_logged(run, "/config.json reason=\"No such file or directory\"\n");
+	run_expect_echo(run, "2");
+	run_end(run);
+}
+
 /* The rest of the file counts. */
 TEST(a_log_of_the_home_that_cannot_be_opened_is_told)
 {

@@ -48,12 +48,14 @@ parse(struct options *options, char fault[OPTIONS_FAULT])
 {
 	int fd = open(options->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	const char *distrust = fd < 0 ? strerror(errno) : find_distrust(fd);
+	struct stat status;
 	json_error_t error;
 	json_t *root = NULL;
 	char *piece;
 
-	if (fd < 0 && !options->file.named && !options->file.found &&
-	    (errno == ENOENT || errno == ENOTDIR))
+	/* A link that leads nowhere is a file that cannot be read. */
+	if (fd < 0 && !options->file.named && !options->file.counts &&
+	    lstat(options->config, &status) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
 	if (distrust != NULL) {
 		if (strcmp(options->config, "/dev/null") != 0)
@@ -67,7 +69,6 @@ parse(struct options *options, char fault[OPTIONS_FAULT])
 		    error.text);
 	} else if (!json_is_object(root))
 		options_fault(fault, "want a JSON object");
-	options->file.found |= root != NULL;
 	close(fd);
 	return root;
 }
@@ -80,12 +81,11 @@ static json_t *
 read_value(const struct options_row *row, const char *target, json_t *value)
 {
 	const char *text = json_string_value(value);
-	bool bare = target == NULL || (strcmp(target, "*") == 0 && !(row->traits & OPTION_TEXT));
-	bool plain = text != NULL &&
-	    (target == NULL || (!(row->traits & OPTION_TEXT) && strchr(text, '=') == NULL));
+	bool any = row->traits & OPTION_TEXT;
+	bool bare = target == NULL || (strcmp(target, "*") == 0 && !any);
+	bool plain = text != NULL && (target == NULL || (!any && strchr(text, '=') == NULL));
 	char *dumped = plain ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	json_t *read =
-	    target == NULL && !plain && (json_is_boolean(value) || (row->traits & OPTION_TEXT)) ?
+	json_t *read = target == NULL && !plain && (json_is_boolean(value) || any) ?
 	    json_incref(value) :
 	    json_sprintf("%s%s%s", bare ? "" : target, bare ? "" : "=", plain ? text : dumped);
 
@@ -100,13 +100,14 @@ static void
 put(const struct reading *it, const struct options_row *row, enum policy_source source,
     json_t *value)
 {
+	json_t *said = json_object_get(it->said, row->name);
+
 	if (source == POLICY_SOURCES ||
 	    (!(row->traits & OPTION_RULE) &&
-		(json_array_size(json_object_get(it->said, row->name)) > 0 ||
-		    options_given(it->options, row))))
+		(json_array_size(said) > 0 || options_given(it->options, row))))
 		return;
-	json_array_append_new(json_object_get(it->said, row->name),
-	    json_pack("[i,O]", (int)source, value));
+	json_array_append_new(said, json_pack("[i,O]", (int)source, value));
+	it->options->file.counts = true;
 	if (!json_is_false(value) &&
 	    (it->options->file.in_force == NULL || (row->traits & OPTION_AT_ONCE)))
 		options_set(it->options, row, source, json_string_value(value));
@@ -305,6 +306,7 @@ read_file(struct options *options)
 		json_decref(it.said);
 		it.said = NULL;
 	} else {
+		options->file.counts = false;
 		if (!options_given(options, options_key("log-level")))
 			options->log.level = LEVEL_NOTICE;
 		read_sections(&it, root);
