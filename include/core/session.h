@@ -87,7 +87,8 @@ enum server_life {
 struct server {
 	enum server_life life;
 	bool served;     /* the present server has answered a request of the client's */
-	msec_t answered; /* when it last did, in steady time */
+	msec_t answered; /* when it last did, in steady time ... */
+	uint64_t next;   /* ... and the serial of the next request that it sends */
 	bool restarted;  /* it is not the first server */
 	/* the last one that went ended on server/discover, which is answered as with --legacy */
 	bool probed;

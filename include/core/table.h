@@ -192,7 +192,7 @@ struct pending {
 	size_t handshakes;   /* not answered by the receiver: METHOD_HANDSHAKE */
 	size_t starting;     /* WAITING for the session to open: METHOD_START */
 	struct map names[2]; /* private: by hash of id and kind, of open requests; of tombstones */
-	uint64_t serial;     /* private: of the next request */
+	uint64_t serial;     /* of the next request; set here alone */
 };
 
 /* The oldest first. The one at hand may not be removed. */

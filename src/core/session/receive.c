@@ -430,6 +430,7 @@ learn(const struct message *message, struct request *request)
 
 	server_serves(server);
 	server->answered = request->in->clocks->steady;
+	server->next = message->writer->pending.serial;
 	server->excuse = NULL;
 	buf_clear(&server->refused);
 	if (!message_grants(message))
