@@ -9,10 +9,11 @@
  *                                   started, age_ms, server, in_flight, calls: how many requests
  *                                   the client sent, oldest_ms, timeouts, dry_run, restarts,
  *                                   places_taken: how many requests were given up and still count
- *                                   for --parallel, if there are any, config: what is wrong in the
- *                                   configuration file; with requests also requests, the oldest
- *                                   first of each side, more: how many did not fit, and ended: the
- *                                   last ones that ended
+ *                                   for --parallel, if there are any, file: the path of the
+ *                                   configuration file, config: what is wrong in it, doubted: rules
+ *                                   that were most likely meant otherwise; with requests also
+ *                                   requests, the oldest first of each side, more: how many did not
+ *                                   fit, and ended: the last ones that ended
  *   cancel {id?,serial?,from?,reason?} -> cancelled, refused: lists of requests. id: "7" or "\"7\""
  *                                as in the list, or else the text of a string. Without from it must
  *                                name a request of one side only. serial: as in the list, of this
@@ -122,8 +123,8 @@ json_t *views_stats(const struct control *control);
 /* What the rule was most likely meant to be; the caller owns it. NULL: what it says. */
 json_t *views_meant(const struct control *control, const struct policy_rule *rule);
 
-/* Appends each rule that was most likely meant otherwise, as a sentence, and returns the array. */
-json_t *views_doubts(const struct control *control, json_t *faults);
+/* Each rule that was most likely meant otherwise, as a sentence; the caller owns the array. */
+json_t *views_doubts(const struct control *control);
 
 /*
  * The rules in force, those of the strongest source first, and within a source the latest first:

@@ -609,8 +609,13 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	    1, "]: timeot: unknown key: it could be timeout\ncancelctl: files[");
 	ck_assert_ptr_nonnull(strstr(shell_output,
 	    "\ncancelctl: no server that was asked fits these sections: else\n"));
-	run_expect_shell(run, "$C ls files 2>&1 >said && rm said", 0,
-	    "]: timeot: unknown key: it could be timeout\n");
+	snprintf(wanted, sizeof(wanted),
+	    "]: configuration file %s/file: timeot: unknown key: it could be timeout\n",
+	    getenv("E2E_DIRECTORY"));
+	run_expect_shell(run, "$C ls files 2>&1 >said && rm said", 0, wanted);
+	run_expect_shell(run,
+	    "$C ls -j | grep -c '/file\",\"config\":\\[\"timeot: .*\\],\"doubted\":\\[\"command line '",
+	    0, "1\n");
 	snprintf(wanted, sizeof(wanted),
 	    "files   timeout   tools/call  a        5m00s  in force  cancelctl set -t tools/call:a=5m\n"
 	    "files   max-time  b           -           5s  in force  command line -T b=5s\n"

@@ -14,14 +14,20 @@ static json_t *
 list_requests(struct targets *targets, const char *which, int *status)
 {
 	const struct target *target;
-	json_t *rows = json_array(), *request, *fault;
+	json_t *rows = json_array(), *request, *fault, *told;
 	long long more = 0, taken = 0;
 
 	*status = targets_choose(targets, which, TARGETS_LOOK);
 	targets_each (target, targets) {
 		show_each (request, json_object_get(target->about, "requests"))
 			json_array_append_new(rows, target_with(target, request));
-		show_each (fault, json_object_get(target->about, "config"))
+		show_each (fault, json_object_get(target->about, "config")) {
+			told = json_sprintf("configuration file %s: %s",
+			    show_string(target->about, "file").ptr, json_string_value(fault));
+			target_say(target, CTL_NO, json_string_value(told));
+			json_decref(told);
+		}
+		show_each (fault, json_object_get(target->about, "doubted"))
 			target_say(target, CTL_NO, json_string_value(fault));
 		more += show_number(target->about, "more");
 		taken += show_number(target->about, "places_taken");

@@ -121,8 +121,7 @@ collect(struct top *top, json_t *ended)
 				json_object_set_new(row, "socket",
 				    json_string_nocheck(target->path));
 				json_object_set_new(row, "now", json_integer(age));
-				json_object_set(row, "config",
-				    json_object_get(target->about, "config"));
+				show_take(row, target->about, "config doubted");
 				add_row(top, over ? ended : top->rows, row,
 				    over ? ENDED : top->order);
 			}

@@ -18,12 +18,15 @@ write_command(struct buf *text, const json_t *row, const char *key)
 		compose_text(text, "not answering");
 }
 
-/* The name, with a mark if canceld refused its configuration file or a key in it. */
+/* The name, with a mark if something in the configuration file or a rule is wrong. */
 static void
 write_name(struct buf *text, const json_t *row, const char *key)
 {
+	size_t wrong = json_array_size(json_object_get(row, "config")) +
+	    json_array_size(json_object_get(row, "doubted"));
+
 	column_text(text, row, key);
-	compose_text(text, json_array_size(json_object_get(row, "config")) > 0 ? "!" : "");
+	compose_text(text, wrong > 0 ? "!" : "");
 }
 
 /* The client's title and version; or else its name, which may be that of its process. */

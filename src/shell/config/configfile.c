@@ -291,21 +291,20 @@ read_sections(struct reading *it, json_t *root)
 static json_t *
 read_file(struct options *options)
 {
-	struct reading it = { .options = options, .said = json_object() };
+	struct reading it = { .options = options };
 	size_t before = options->policy.count;
 	json_t *root;
 
 	json_decref(options->file.faults);
 	options->file.faults = json_array();
-	each_option (row)
-		json_object_set_new(it.said, row->name, json_array());
-	json_object_set_new(it.said, SERVERS, json_array());
 	root = parse(options, it.fault);
 	if (it.fault[0] != '\0') {
 		end_key(&it, 0, false);
-		json_decref(it.said);
-		it.said = NULL;
 	} else {
+		it.said = json_object();
+		each_option (row)
+			json_object_set_new(it.said, row->name, json_array());
+		json_object_set_new(it.said, SERVERS, json_array());
 		options->file.counts = false;
 		if (!options_given(options, options_key("log-level")))
 			options->log.level = LEVEL_NOTICE;
@@ -386,7 +385,7 @@ json_t *
 configfile_reload(struct options *options, struct log *log)
 {
 	struct configfile *file = &options->file;
-	json_t *next = read_file(options), *keys[2], *unfit;
+	json_t *next = read_file(options), *keys[2], *told;
 	struct buf names[2] = { 0 };
 
 	configfile_report(options, log);
@@ -414,9 +413,9 @@ configfile_reload(struct options *options, struct log *log)
 	    log_text("at_next_start", buf_span(&names[false])));
 	buf_free(&names[0]);
 	buf_free(&names[1]);
-	unfit = json_incref(json_object_get(next, SERVERS));
-	json_decref(next);
-	return json_pack("{s:o,s:o,s:O,s:o,s:o}", "changed", keys[true], "at_next_start",
-	    keys[false], "refused", file->faults, "unfit", unfit, "file",
+	told = json_pack("{s:o,s:o,s:O,s:O,s:o}", "changed", keys[true], "at_next_start",
+	    keys[false], "refused", file->faults, "unfit", json_object_get(next, SERVERS), "file",
 	    printable_json(span_of(options->config)));
+	json_decref(next);
+	return told;
 }

@@ -371,7 +371,7 @@ on_reload(struct call *call)
 		    control->options->config,
 		    json_string_value(json_array_get(control->options->file.faults, 0)));
 	else
-		json_object_set_new(result, "doubted", views_doubts(control, json_array()));
+		json_object_set_new(result, "doubted", views_doubts(control));
 	return result;
 }
 

@@ -214,20 +214,21 @@ views_meant(const struct control *control, const struct policy_rule *rule)
 }
 
 json_t *
-views_doubts(const struct control *control, json_t *faults)
+views_doubts(const struct control *control)
 {
+	json_t *doubts = json_array();
 	const struct policy *policy = &control->options->policy;
 
 	for (size_t i = 0; i < policy->count; i++) {
 		json_t *meant = views_meant(control, &policy->rules[i]);
 
 		if (meant != NULL)
-			json_array_append_new(faults,
+			json_array_append_new(doubts,
 			    json_sprintf("%s: was this meant? %s", policy->rules[i].origin,
 				json_string_value(meant)));
 		json_decref(meant);
 	}
-	return faults;
+	return doubts;
 }
 
 json_t *
@@ -245,7 +246,7 @@ views_list(const struct control *control, bool requests)
 	char path[PATH_MAX]; /* in which the client started canceld */
 
 	return json_pack(
-	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o?,s:o?,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:o*,s:o*,s:o*,s:o*}",
+	    "{s:i,s:o,s:s,s:o,s:s,s:s,s:o?,s:o?,s:I,s:I,s:o,s:I,s:I,s:o,s:I,s:b,s:I,s:o,s:O,s:o,s:o*,s:o*,s:o*,s:o*}",
 	    "pid", (int)getpid(), "name", printable_json(span_of(control->options->name)),
 	    "version", CANCELD_VERSION, "command", view_command(control->options->command),
 	    "dialect", view.protocol, "era", view.era, "client", view_client(control), "directory",
@@ -256,7 +257,8 @@ views_list(const struct control *control, bool requests)
 	    (json_int_t)view.journal->requests[SIDE_CLIENT], "oldest_ms", time_or_null(oldest),
 	    "timeouts", (json_int_t)counts[WHY_TIMED_OUT], "dry_run",
 	    control->options->session.dry_run, "restarts", (json_int_t)counts[WHY_RESTARTED],
-	    "config", views_doubts(control, json_copy(control->options->file.faults)), "requests",
+	    "file", printable_json(span_of(control->options->config)), "config",
+	    control->options->file.faults, "doubted", views_doubts(control), "requests",
 	    shown_requests, "more", more > 0 ? json_integer((json_int_t)more) : NULL,
 	    "places_taken", taken > 0 ? json_integer((json_int_t)taken) : NULL, "ended",
 	    requests ? view_ended(control->statistics, control->now) : NULL);
