@@ -227,6 +227,9 @@ struct span name_shown(struct span name, bool uri, char shown[NAME_SHOWN]);
  */
 const struct cancel *dialect_cancel(const struct dialect *dialect, struct span method);
 
+/* Whether the response is an error with this code, which it may spell in any way: -32e3. */
+bool dialect_is_error(const struct scan *response, const char *code);
+
 /*
  * Whether the response tells that its request was cancelled (LSP "ErrorCodes", ACP "Stop Reasons").
  */

@@ -332,11 +332,15 @@ dialect_cancel(const struct dialect *dialect, struct span method)
 }
 
 bool
+dialect_is_error(const struct scan *response, const char *code)
+{
+	return id_equal(scan_text(response, SCAN_ERROR_CODE), span_of(code));
+}
+
+bool
 dialect_says_cancelled(const struct scan *response)
 {
-	struct span code = scan_text(response, SCAN_ERROR_CODE);
-
-	return span_is_any(code, "-32800 -32802") ||
+	return dialect_is_error(response, "-32800") || dialect_is_error(response, "-32802") ||
 	    span_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
 }
 

@@ -79,11 +79,7 @@ answers_would_help(const struct party *server, struct buf *text)
 bool
 answers_refused(const struct message *message, const struct request *request)
 {
-	double code;
-
-	if (message->batch != NULL || !scan_has(message->scan, SCAN_ERROR_CODE) ||
-	    !id_number(message_value(message, SCAN_ERROR_CODE), &code) ||
-	    code != (double)CODE_METHOD_NOT_FOUND)
+	if (message->batch != NULL || !dialect_is_error(message->scan, "-32601"))
 		return false;
 	if (answers_has(message->outlet, request))
 		return true;

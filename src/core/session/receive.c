@@ -504,14 +504,11 @@ find_coerced(struct message *message)
 static bool
 may_answer(const struct message *message)
 {
-	double code;
-
 	if (message->reader->untracked > 0)
 		return true;
 	return scan_type(message->scan, SCAN_ID) <= VALUE_NULL &&
-	    scan_type(message->scan, SCAN_ERROR_CODE) == VALUE_NUMBER &&
-	    id_number(message_value(message, SCAN_ERROR_CODE), &code) &&
-	    (code == (double)CODE_PARSE_ERROR || code == (double)CODE_INVALID_REQUEST);
+	    (dialect_is_error(message->scan, "-32700") ||
+		dialect_is_error(message->scan, "-32600"));
 }
 
 /* The code and the message of an error that answers nothing. */

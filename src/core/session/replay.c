@@ -2,7 +2,7 @@
 #include "probe.h"
 #include "questions.h"
 
-/* ACP "Authentication required", as spelled. */
+/* ACP "Authentication required". */
 #define AUTH_REQUIRED "-32000"
 
 const char *
@@ -314,7 +314,7 @@ session_answered(struct party *client, const struct request *question,
 		records_find(client->records, METHOD_SESSION, question->token.text)->open = true;
 	} else if (client->outlet->server->logged_in ||
 	    records_find(client->records, METHOD_LOGIN, SPAN_NONE) == NULL ||
-	    !span_is(message_value(message, SCAN_ERROR_CODE), AUTH_REQUIRED)) {
+	    !dialect_is_error(message->scan, AUTH_REQUIRED)) {
 		report_refusal(question, message);
 		lose_session(client, question);
 	}

@@ -67,8 +67,8 @@ server_is_blocked(const struct server *server)
 static inline const struct request *
 server_excuse(const struct server *server, const struct request *question)
 {
-	while (
-	    question != NULL && question->serial >= server->next && !request_is_awaited(question))
-		question = question->older;
-	return question != NULL && question->serial >= server->next ? question : NULL;
+	for (; question != NULL && question->serial >= server->next; question = question->older)
+		if (request_is_awaited(question))
+			return question;
+	return NULL;
 }
