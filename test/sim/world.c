@@ -43,7 +43,7 @@ world_tell(struct world *world, const char *format, ...)
 static void
 sleeps(struct world *world)
 {
-	int64_t wake = clock_sleep(world, false), passed, left,
+	int64_t wake = clock_sleep(world, wire_backed_up(world, SERVER)), passed, left,
 		late = TIME_SKEW + 1 +
 	    chance_below(&world->chance, chance_percent(&world->chance, 50) ? 500 : 60000);
 	bool planned = wake != MSEC_NEVER && wake >= world->now;
