@@ -401,7 +401,7 @@ heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 	    ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;
 	/* also with an answer behind the end of its stream */
-	oracle->served |= ask->by == CLIENT && !sent->bad;
+	oracle->served |= ask->by == CLIENT && !sent->bad && (ask->replied == 0 || ask->ended);
 	if (ask->replied != 0)
 		return;
 	ask->declined = sent->declines && is_ours_late(oracle, ask) && oracle_lives(oracle, ask);
