@@ -234,7 +234,7 @@ put_request(struct digest *digest, const struct request *it)
 	/* else a person's change of a deadline counts from then */
 	put_number(digest, it->since == MSEC_NEVER);
 	put_number(digest, it == session->server.excuse);
-	put_number(digest, it->from == SIDE_SERVER && it->received < session->server.answered);
+	put_number(digest, it->from == SIDE_SERVER && it->serial < session->server.next);
 	if (it->in == &session->party[it->from].questions) { /* of others it is told only */
 		put_age(digest, it->received, TIME_PROBE);
 		put_number(digest, session->server.answered > it->received);
@@ -468,7 +468,8 @@ put_party(struct digest *digest, const struct party *it)
 	ONE(front, apart)
 
 #define SERVER(ONE, MANY, STRUCTS) \
-	ONE(life, number) ONE(served, number) ONE(answered, apart) ONE(restarted, number) \
+	ONE(life, number) ONE(served, number) ONE(answered, apart) \
+	ONE(next, apart) /* in the requests */ ONE(restarted, number) \
 	ONE(probed, number) \
 	ONE(closed, number) ONE(hung, number) ONE(shut, number) ONE(unstarted, number) \
 	ONE(dismissed, number) ONE(logged_in, number) \
