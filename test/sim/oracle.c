@@ -654,9 +654,9 @@ oracle_discards(struct oracle *oracle, int from, const char *id)
 	answer_discarded(oracle, from, id);
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == from && ask->too_long && !ask->discarded &&
+		if (ask->by == from && ask->too_long && ask->discarded == 0 &&
 		    oracle->sent[ask->sent].begun != 0 && strcmp(ask->id, id) == 0) {
-			ask->discarded = true;
+			ask->discarded = ++oracle->step;
 			oracle->requests += from == CLIENT;
 		}
 }

@@ -100,15 +100,15 @@ struct ask { /* one request */
 	 * of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET
 	 */
 	int target;
-	bool open;       /* ... a session was open then */
-	bool ours;       /* canceld answers it, and it does not pass ... */
-	bool too_long;   /* ... as it is longer than --max-message ... */
-	bool discarded;  /* ... and canceld's log reports that */
-	bool in_batch;   /* its answer was heard in a batch */
-	bool untracked;  /* in a batch: nor does canceld answer it; its receiver does */
-	bool ours_late;  /* ... or it does, and canceld answers it if the client does not */
-	bool declined;   /* ... which it does not know */
-	bool our_answer; /* ... and canceld's log reports that it does */
+	bool open;          /* ... a session was open then */
+	bool ours;          /* canceld answers it, and it does not pass ... */
+	bool too_long;      /* ... as it is longer than --max-message ... */
+	uint64_t discarded; /* ... when canceld's log reported that */
+	bool in_batch;      /* its answer was heard in a batch */
+	bool untracked;     /* in a batch: nor does canceld answer it; its receiver does */
+	bool ours_late;     /* ... or it does, and canceld answers it if the client does not */
+	bool declined;      /* ... which it does not know */
+	bool our_answer;    /* ... and canceld's log reports that it does */
 	int sent;
 	int64_t idle, cap;     /* its deadlines; INT64_MAX: none */
 	int64_t asked;         /* when canceld heard it */

@@ -240,7 +240,7 @@ find_too_long(const struct oracle *oracle, int by, const char *id, const char *c
 	for (int i = oracle->ask_count; i-- > 0;) {
 		struct ask *ask = &oracle->asks[i];
 
-		if (ask->by == by && ask->too_long && ask->discarded && !ask->answered &&
+		if (ask->by == by && ask->too_long && ask->discarded != 0 && !ask->answered &&
 		    strcmp(cause, "oversized-message") == 0 && jsontext_same_id(ask->id, id))
 			return ask;
 	}

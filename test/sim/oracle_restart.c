@@ -785,7 +785,9 @@ last_needed(const struct oracle *oracle)
 	}
 	for (i = 0; i < oracle->ask_count; i++) {
 		const struct ask *ask = &oracle->asks[i];
-		uint64_t answered = ask->ours ? oracle->sent[ask->sent].heard : ask->decided;
+		uint64_t answered = ask->discarded != 0 ? ask->discarded :
+		    ask->ours                           ? oracle->sent[ask->sent].heard :
+							  ask->decided;
 
 		if (ask->by == SERVER && !ask->answered && ask->lost == 0 && answered > last)
 			last = answered;
