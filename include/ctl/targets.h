@@ -49,9 +49,6 @@ struct targets {
 	long silent;
 };
 
-/* Adds the socket with this path, unless it is in the list; pid: 0: not known. */
-void targets_add(struct targets *targets, const char *path, long pid);
-
 /*
  * Adds what is not in the list yet, connects to all that have no connection, and asks them, as far
  * as that is possible at once. A socket that is stale is removed; a directory that is not ours, or
@@ -64,6 +61,12 @@ void targets_look(struct targets *targets);
  * their answers.
  */
 void targets_find(struct targets *targets, msec_t limit);
+
+/*
+ * Adds the socket at this path, and waits at most `limit` ms for the answer of its canceld; if it
+ * has ended: gone. It is not removed if it is stale: a person has typed it.
+ */
+void targets_hear(struct targets *targets, const char *path, msec_t limit);
 
 /*
  * Finds the canceld that `which` means; NULL: all. CTL_YES: targets has at least one, and each of

@@ -170,6 +170,31 @@ TEST(only_what_is_stale_is_removed)
 	ck_assert(!exists("11-dead.sock") && exists("12-a.new") && exists("13-a.sock"));
 }
 
+/* i: 0: nobody listens; 1: the listener ends when it is asked. */
+TESTS(what_was_typed_is_never_removed, 0, 2)
+{
+	struct targets targets = { .method = "watch" };
+	int listener = listen_at("11-typed.sock");
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/11-typed.sock", place);
+	peers[peer_count] = _i == 0 ? 0 : fork();
+	if (_i == 1 && peers[peer_count++] == 0) {
+		live_on();
+		_i = accept(listener, NULL, NULL);
+		close(listener);
+		close(_i);
+		pause();
+	}
+	close(listener);
+	expect_choice(path, CTL_NO, 0);
+	ck_assert(exists("11-typed.sock"));
+	targets_hear(&targets, path, CALL_LIMIT);
+	ck_assert_uint_eq(targets.count, 1);
+	ck_assert(targets.list->gone && exists("11-typed.sock"));
+	targets_free(&targets);
+}
+
 static const char *const hostile[] = {
 	NULL,
 	"",

@@ -709,21 +709,43 @@ TEST(what_has_ended_gets_the_room_that_is_left)
 /* The socket of --control stands in no folder that is looked into. */
 TEST(top_shows_the_canceld_of_a_socket)
 {
-	char socket[128], options[256];
-	struct run *run;
-	int terminal;
+	char path[128], options[256];
+	struct run *run, *other = run_session("--name stands", NULL);
+	struct sockaddr_un dead = { .sun_family = AF_UNIX };
+	int terminal, fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	pid_t pid;
 
-	snprintf(socket, sizeof(socket), "%s/top.socket", getenv("E2E_DIRECTORY"));
-	snprintf(options, sizeof(options), "--name apart --control %s", socket);
+	snprintf(path, sizeof(path), "%s/top.socket", getenv("E2E_DIRECTORY"));
+	snprintf(options, sizeof(options), "--name apart --control %s", path);
 	run = run_hanging(options, "7");
-	pid = start_top(&terminal, socket);
+	/* One that stands still elsewhere cannot be meant. */
+	ck_assert_int_eq(kill(other->pid, SIGSTOP), 0);
+	pid = start_top(&terminal, path);
 	await_frame(terminal, "1 open, 1 canceld");
 	ck_assert_ptr_nonnull(strstr(shell_output, "stubborn"));
+	type(terminal, "h");
+	await_screen(terminal, "apart[");
+	type(terminal, "q");
+	await_screen(terminal, "by IDLE");
+	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
+	await_screen(terminal, "gone");
 	type(terminal, "q");
 	expect_restored(terminal, pid, 0);
+	run_expect_gone(run);
+	/* A dead socket that a person has typed stays. */
+	snprintf(dead.sun_path, sizeof(dead.sun_path), "%s/dead.socket", getenv("E2E_DIRECTORY"));
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&dead, sizeof(dead)), 0);
+	close(fd);
+	run_expect_shell(NULL, "$C top $E2E_DIRECTORY/dead.socket </dev/null", 1,
+	    "/dead.socket: Connection refused");
+	ck_assert_int_eq(unlink(dead.sun_path), 0);
+	run_expect_shell(NULL, "$C top $E2E_DIRECTORY/top.socket </dev/null", 1,
+	    "/top.socket: No such file");
+	run_expect_shell(NULL, "$C top $E2E_DIRECTORY/$(printf %0108d 0) </dev/null", 1,
+	    "0: File name too long");
+	ck_assert_int_eq(kill(other->pid, SIGCONT), 0);
 	run_end(run);
-	run_expect_shell(NULL, "$C top $E2E_DIRECTORY/top.socket </dev/null", 1, "is called '");
+	run_end(other);
 }
 
 /* As a canceld that a later one has followed at the same socket. */

@@ -233,11 +233,12 @@ find_targets(struct top *top)
 
 	targets_free(&top->targets);
 	top->targets.params = json_pack("{s:b}", "requests", true);
-	if (top->which != NULL && strchr(top->which, '/') != NULL)
-		targets_add(&top->targets, top->which, 0);
-	targets_find(&top->targets, TARGETS_LOOK);
+	if (top->path != NULL)
+		targets_hear(&top->targets, top->path, TARGETS_LOOK);
+	else
+		targets_find(&top->targets, TARGETS_LOOK);
 	targets_each (target, &top->targets)
-		target->meant = show_has(top->calls, target->path);
+		target->meant = top->path != NULL || show_has(top->calls, target->path);
 	targets_keep(&top->targets, top->which);
 }
 
@@ -556,6 +557,7 @@ ctl_top(int argc, char *argv[])
 	static struct top top = { .order = 'i', .targets = { .method = "list" } };
 	msec_t interval;
 	const char *text = "1s";
+	int status;
 
 	ctl_line(argc, argv, CTL_OPTIONS({ "=interval", 'i', &text }), 1, usage);
 	if (!units_read_duration(text, &interval) || interval < INTERVAL_LEAST ||
@@ -563,6 +565,14 @@ ctl_top(int argc, char *argv[])
 		return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", text);
 	top.which = argv[optind];
 	top.starts = json_object();
+	if (top.which != NULL && strchr(top.which, '/') != NULL) {
+		status = targets_choose(&top.targets, top.which, CALL_LIMIT);
+		if (status != CTL_YES)
+			return status;
+		top.path = top.which;
+		top.which = json_string_value(
+		    json_incref(json_object_get(top.targets.list->about, "name")));
+	}
 	look(&top);
 	return top.which != NULL && top.targets.count == 0 ?
 	    targets_tell_none(&top.targets, top.which) :

@@ -15,6 +15,7 @@ enum {
 
 struct top {
 	const char *which; /* the pid or name of those that are shown; NULL: all */
+	const char *path;  /* the socket of the only one that is shown; NULL: none was given */
 	struct targets targets;
 	/* owned; the requests of which something is known, also those that the filter hides */
 	json_t *known;

@@ -61,6 +61,16 @@ is_connected(struct target *target, msec_t end)
 	return true;
 }
 
+/* Whether nobody listens on the socket, which stays: a person may have typed its path. */
+static bool
+has_ended(struct target *target, msec_t end)
+{
+	bool ended = !is_connected(target, end) && (errno == ECONNREFUSED || errno == ENOENT);
+
+	hang_up(target);
+	return ended;
+}
+
 /*
  * Sends all bytes to a socket. true: the peer has taken them, or has closed the connection. false:
  * see errno, which is ETIMEDOUT if the peer took too long.
@@ -182,7 +192,7 @@ receive(struct target *target, msec_t end)
 			code == CONTROL_BAD_PARAMS                       ? CTL_USAGE :
 									   CTL_FAILED,
 		    why);
-	} else if (message == NULL && error == ECONNRESET && place_remove_dead(target->path)) {
+	} else if (message == NULL && error == ECONNRESET && has_ended(target, end)) {
 		target->gone = true;
 		fail(target, CTL_NO, "it has ended");
 	}
@@ -242,8 +252,9 @@ targets_at(const struct targets *targets, size_t i)
 	return i < targets->count ? &targets->list[i] : NULL;
 }
 
-void
-targets_add(struct targets *targets, const char *path, long pid)
+/* Adds the socket with this path, unless it is in the list; pid: 0: not known. */
+static void
+add(struct targets *targets, const char *path, long pid)
 {
 	size_t at = targets->count;
 	struct target *target;
@@ -285,7 +296,7 @@ add_all(struct targets *targets, const char *directory)
 
 		if (pid > 0 && *rest == '-' && end != NULL && strcmp(end, ".sock") == 0 &&
 		    snprintf(path, sizeof(path), "%s/%s", directory, name) < PLACE_PATH)
-			targets_add(targets, path, pid);
+			add(targets, path, pid);
 	}
 	closedir(stream);
 }
@@ -374,7 +385,7 @@ targets_free(struct targets *targets)
 static bool
 is_meant(const struct target *target, const char *which)
 {
-	return target->meant || span_is(span_of(which), target->path) ||
+	return target->meant ||
 	    show_is_meant(which, show_string(target->about, "name"), target->pid);
 }
 
@@ -451,6 +462,13 @@ choose_one(struct targets *targets, const char *which)
 	return status;
 }
 
+void
+targets_hear(struct targets *targets, const char *path, msec_t limit)
+{
+	add(targets, path, 0);
+	hear_all(targets, monotonic_now() + limit);
+}
+
 static int
 open_path(struct targets *targets, const char *path)
 {
@@ -458,8 +476,7 @@ open_path(struct targets *targets, const char *path)
 
 	if (strlen(path) >= PLACE_PATH)
 		return ctl_no("%.200s: %s", path, strerror(ENAMETOOLONG));
-	targets_add(targets, path, 0);
-	hear_all(targets, monotonic_now() + CALL_LIMIT);
+	targets_hear(targets, path, CALL_LIMIT);
 	targets_each (target, targets)
 		if (target->about == NULL)
 			return ctl_tell(target->status, "%s: %s", path, target->fault);
