@@ -743,6 +743,15 @@ TEST(a_session_that_was_killed_is_told)
 	run_end(run);
 }
 
+/* JSON allows \u0000 in a string. */
+TEST(a_name_is_not_cut_at_the_character_0)
+{
+	expect(
+	    "printf '%s\\n' '{\"time\":\"2026-11-26T10:00:00.000Z\",\"pid\":7,\"server\":\"s\",\"to\":\"client\","
+	    "\"why\":\"TIMED_OUT\",\"id\":1,\"method\":\"tools/call\",\"name\":\"ec\\u0000ho\"}' | $C trace -f perfetto -",
+	    0, "\"name\":\"tools/call ec\\u0000ho\"");
+}
+
 TEST(what_cannot_be_done_is_told)
 {
 	make_log("");

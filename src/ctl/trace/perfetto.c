@@ -15,10 +15,10 @@ struct place {
 
 /* One more event; takes the reference to args. */
 static json_t *
-add(const struct place *place, const char *phase, const char *name, msec_t time, json_t *args)
+add(const struct place *place, const char *phase, struct span name, msec_t time, json_t *args)
 {
-	json_t *event = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "ph", phase, "name", name, "ts",
-	    (json_int_t)time * US, "pid", (json_int_t)place->process, "tid",
+	json_t *event = json_pack("{s:s, s:s%, s:I, s:I, s:I, s:o}", "ph", phase, "name", name.ptr,
+	    name.len, "ts", (json_int_t)time * US, "pid", (json_int_t)place->process, "tid",
 	    (json_int_t)place->thread, "args", args);
 
 	json_array_append_new(place->events, event);
@@ -28,7 +28,7 @@ add(const struct place *place, const char *phase, const char *name, msec_t time,
 static void
 add_name(const struct place *place, const char *kind, json_t *name)
 {
-	add(place, "M", kind, 0, json_pack("{s:o}", "name", name));
+	add(place, "M", span_of(kind), 0, json_pack("{s:o}", "name", name));
 }
 
 static void
@@ -37,7 +37,7 @@ add_instants(const struct place *place, const json_t *owner)
 	json_t *line;
 
 	show_each (line, json_object_get(owner, "events"))
-		json_object_set_new(add(place, "i", show_string(line, "why").ptr,
+		json_object_set_new(add(place, "i", show_string(line, "why"),
 					show_number(line, "time"), json_incref(line)),
 		    "s", json_string("t"));
 }
@@ -56,8 +56,8 @@ add_calls(struct place *place, const json_t *session)
 			add_name(place, "thread_name", json_sprintf("requests %zu", rows + 1));
 		args = json_copy(call);
 		json_object_del(args, "events");
-		event = add(place, "X", show_string(call, "title").ptr, show_number(call, "start"),
-		    args);
+		event =
+		    add(place, "X", show_string(call, "title"), show_number(call, "start"), args);
 		json_object_set_new(event, "dur",
 		    json_integer((trace_end(session, call) - show_number(call, "start")) * US));
 		json_object_set_new(event, "cat",
