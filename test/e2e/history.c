@@ -244,6 +244,11 @@ TEST(why_a_server_was_not_started_is_told)
 	shell_expect("true",
 	    "$CANCELCTL trace -f html mine | grep -c ' FAILED cannot start /nonexistent/server: No such file'",
 	    0, "1\n");
+	/* Not every failure has a reason. */
+	shell_expect(
+	    "said='{\"time\":\"2026-11-26T10:00:00.000Z\",\"pid\":7,\"server\":\"s\",\"why\":\"FAILED\",\"doing\":\"start an event loop\"}'",
+	    "echo \"$said\" | $CANCELCTL trace -f html - | grep -o 'FAILED cannot start an event loop[^<]*'",
+	    0, "FAILED cannot start an event loop\n");
 }
 
 /* As if the file system of the home stood still. */

@@ -324,8 +324,8 @@ trace_reason(const json_t *event)
 			    show_number(event, numbers[i].key), numbers[i].behind);
 	/* What canceld itself failed at. */
 	if (show_has(event, "doing"))
-		return json_sprintf("cannot %s: %s", show_string(event, "doing").ptr,
-		    show_string(event, "reason").ptr);
+		return json_sprintf("cannot %s%s%s", show_string(event, "doing").ptr,
+		    show_has(event, "reason") ? ": " : "", show_string(event, "reason").ptr);
 	return json_incref(json_object_get(event, "reason"));
 }
 
