@@ -214,12 +214,12 @@ exchange(struct replace *file, struct span text)
 int
 replace_write(struct replace *file, struct span text, char *state)
 {
-	sigset_t ends, before;
+	sigset_t all, before;
 	int result;
 
 	/* Ctrl-C would leave the file that is written beside the old one. */
-	sigfillset(&ends);
-	sigprocmask(SIG_BLOCK, &ends, &before);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
 	result = back_up(file, state);
 	if (result == 0 && (result = exchange(file, text)) != 0)
 		unlink(file->backup);
