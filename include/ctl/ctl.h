@@ -72,10 +72,15 @@ extern int ctl_least;
 int ctl_end(int status);
 
 /*
- * Whether canceld of this user use the folder. Why not is told once, and makes the status
- * CTL_FAILED, unless the folder is missing or another user's: then they have another one.
+ * Whether canceld of this user use the folder. If it is there, why not is told as by ctl_unread.
  */
 bool ctl_folder(const char *directory);
+
+/*
+ * Tells once of each folder why it was not looked into. That makes the status CTL_FAILED, unless
+ * the folder is another user's (home_foreign): then canceld of this user have another one.
+ */
+void ctl_unread(const char *directory, const char *why);
 
 /*
  * canceld itself: beside the program that runs now, else in PATH. If it is nowhere, or its path is

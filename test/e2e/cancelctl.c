@@ -110,6 +110,35 @@ TEST(a_folder_that_cannot_be_looked_into_is_told)
 	ck_assert_str_eq(shell_output, "over\n");
 }
 
+/* As it was before somebody put it there, it may have had sockets and the history. */
+TEST(what_is_in_the_place_of_a_folder_is_told)
+{
+	shell_expect("true",
+	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); state=$home/.local/state; "
+	    "mkdir -p -m 700 $state $home/own; "
+	    "for what in 'ln -s $home/own' 'ln -s $home/none' 'touch'; do eval $what $state/canceld; "
+	    "for c in 'ls nobody' history; do said=$(HOME=$home $CANCELCTL $c 2>&1); status=$?; "
+	    "case \"$status $said\" in '125 cancelctl: '*'/canceld: it is no folder, or a link to one: remove it'*) ;; "
+	    "*) echo \"$what: $c: $status $said\";; esac; done; rm $state/canceld; done; "
+	    "touch $home/file; rm -r $state; ln -s $home/file $state; "
+	    "said=$(HOME=$home $CANCELCTL ls nobody 2>&1); echo \"$? $said\" | grep -c '^125 .*: Not a directory'; "
+	    "rm -r $home; echo over",
+	    0, "over");
+	ck_assert_str_eq(shell_output, "1\nover\n");
+}
+
+/* What canceld no longer adds to is shown, and the status tells of it. */
+TEST(a_history_that_others_may_enter_is_shown)
+{
+	shell_expect("true",
+	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); mkdir -p -m 755 $home/.local/state/canceld; "
+	    "echo '{\"time\":\"2026-11-26T10:00:00.000Z\",\"pid\":7,\"server\":\"old\",\"why\":\"FAILED\",\"doing\":\"start an event loop\"}' "
+	    ">$home/.local/state/canceld/history; "
+	    "HOME=$home XDG_STATE_HOME= $CANCELCTL history -n 9 old; s=$?; rm -r $home; exit $s",
+	    125, "FAILED  cannot start an event loop\n");
+	ck_assert_ptr_nonnull(strstr(shell_output, ": chmod 700\n"));
+}
+
 /* No canceld of this user has its socket there, so that nothing is missing. */
 TEST(a_folder_of_another_user_is_told_and_no_failure)
 {
@@ -119,10 +148,15 @@ TEST(a_folder_of_another_user_is_told_and_no_failure)
 	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); mkdir -p -m 700 $home/.local/state/canceld; "
 	    "chown $((100000 + $$)) $home/.local/state/canceld; "
 	    "for c in 'ls nobody' history; do HOME=$home $CANCELCTL $c 2>&1; echo $c $?; done; "
-	    "rm -r $home",
+	    "mkdir -p -m 755 $home/a/.local/state/canceld; "
+	    "XDG_STATE_HOME=$home/.local/state HOME=$home/a $CANCELCTL history >said 2>&1; "
+	    "echo both $? $(grep -c \"/canceld: it is no folder of this user's: \" said) "
+	    "$(grep -c '/a/.local/state/canceld: .*: chmod 700' said); rm -r said $home",
 	    0, "/canceld: it is no folder of this user's: remove it, or give it to this user\n");
 	ck_assert_ptr_nonnull(strstr(shell_output, "\nls nobody 1\n"));
 	ck_assert_ptr_nonnull(strstr(shell_output, "\nhistory 1\n"));
+	/* One folder does not hide the other. */
+	ck_assert_ptr_nonnull(strstr(shell_output, "\nboth 125 1 1\n"));
 	ck_assert_ptr_null(strstr(shell_output, "chmod"));
 }
 

@@ -229,7 +229,7 @@ TESTS(a_path_that_is_too_long_is_refused, 0, 14)
 
 TEST(a_home_that_others_may_enter_is_not_trusted)
 {
-	char directory[PLACE_DIRECTORY];
+	char directory[PLACE_DIRECTORY], other[PLACE_DIRECTORY];
 
 	if (!at_home())
 		return;
@@ -243,7 +243,13 @@ TEST(a_home_that_others_may_enter_is_not_trusted)
 		ck_assert_ptr_nonnull(home_make_private(directory));
 		ck_assert_int_eq(errno, 0);
 	}
-	ck_assert_ptr_eq(home_obstacle("/dev/null"), home_foreign);
+	ck_assert_int_eq(chmod(directory, 0700), 0);
+	snprintf(other, sizeof(other), "%s/link", top);
+	ck_assert_int_eq(symlink(directory, other), 0);
+	ck_assert_str_eq(home_obstacle(other), "it is no folder, or a link to one: remove it");
+	if (geteuid() == 0)
+		ck_assert_int_eq(lchown(other, 4711, 4711), 0);
+	ck_assert_ptr_eq(home_obstacle(geteuid() == 0 ? other : "/dev/null"), home_foreign);
 	ck_assert_str_eq(home_obstacle("/nonexistent"), strerror(ENOENT));
 	setenv("HOME", "/nonexistent", 1);
 	ck_assert(!place_directory(1, directory));

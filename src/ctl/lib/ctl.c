@@ -125,19 +125,30 @@ ctl_add_words(char ***list, char *const *words)
 
 int ctl_least = CTL_YES;
 
-bool
-ctl_folder(const char *directory)
+void
+ctl_unread(const char *directory, const char *why)
 {
-	const char *why = home_obstacle(directory);
-	static bool told;
+	static json_t *told;
 
-	if (why == NULL || told || (access(directory, F_OK) < 0 && errno == ENOENT))
-		return why == NULL;
-	told = true;
+	told = told != NULL ? told : json_object();
+	if (show_has(told, directory))
+		return;
+	json_object_set_new_nocheck(told, directory, json_true());
 	ctl_tell(CTL_YES, "%s: %s", directory, why);
 	if (why != home_foreign)
 		ctl_least = CTL_FAILED;
-	return false;
+}
+
+bool
+ctl_folder(const char *directory)
+{
+	const char *why;
+
+	errno = 0;
+	why = home_obstacle(directory);
+	if (why != NULL && errno != ENOENT)
+		ctl_unread(directory, why);
+	return why == NULL;
 }
 
 int

@@ -285,10 +285,10 @@ add_all(struct targets *targets, const char *directory)
 	if (!ctl_folder(directory))
 		return;
 	stream = opendir(directory);
-	if (stream == NULL && ctl_least == CTL_YES)
-		ctl_least = ctl_failed("%s: %s", directory, strerror(errno));
-	if (stream == NULL)
+	if (stream == NULL) {
+		ctl_unread(directory, strerror(errno));
 		return;
+	}
 	while ((entry = readdir(stream)) != NULL) {
 		const char *name = entry->d_name, *end = strrchr(name, '.');
 		char *rest;

@@ -36,17 +36,17 @@ home_obstacle(const char *path)
 	struct stat status;
 
 	return lstat(path, &status) < 0 ? strerror(errno) :
-	    !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ?
-					  home_foreign :
+	    status.st_uid != geteuid()  ? home_foreign :
+	    !S_ISDIR(status.st_mode)    ? "it is no folder, or a link to one: remove it" :
 	    (status.st_mode & 0777) != 0700 ?
-					  "not this user alone has all rights there: chmod 700" :
-					  NULL;
+				       "not this user alone has all rights there: chmod 700" :
+				       NULL;
 }
 
 const char *
 home_make_private(char *path)
 {
-	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+	for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL;) {
 		*slash = '\0';
 		mkdir(path, 0700);
 		*slash = '/';
