@@ -294,6 +294,11 @@ struct policy {                    /* zeroed: empty */
 	bool heard;       /* cleared at will: tools is new */
 };
 
+#define each_rule(rule, policy) \
+	/* NOLINTNEXTLINE: it declares */ \
+	for (struct policy_rule *rule = (policy)->rules; \
+	     rule != NULL && rule < (policy)->rules + (policy)->count; rule++)
+
 struct deadline {
 	msec_t after;       /* its duration; MSEC_NEVER: there is none */
 	const char *origin; /* where that comes from, for a person; NULL: not known */

@@ -256,9 +256,7 @@ policy_find(struct policy *policy, enum policy_kind kind, struct span method, st
 	const struct policy_rule *found = NULL;
 	int best = 0, rank;
 
-	for (size_t i = 0; i < policy->count; i++) {
-		struct policy_rule *rule = &policy->rules[i];
-
+	each_rule (rule, policy) {
 		if (rule->kind != kind || (rule->method == NULL && rule->value <= above) ||
 		    !policy_names(rule, method, name))
 			continue;

@@ -10,11 +10,10 @@ void
 parallel_begin(struct session *session)
 {
 	const struct policy *policy = session->config.policy;
-	const struct policy_rule *rule = policy->rules;
 
 	session->place_count = policy->added;
 	session->places = mem_new(policy->added * sizeof(*session->places));
-	for (size_t left = policy->count; left > 0; left--, rule++)
+	each_rule (rule, policy)
 		if (rule->kind == POLICY_PARALLEL)
 			session->places[rule->number].spare = (size_t)rule->value;
 }

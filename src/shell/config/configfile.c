@@ -341,9 +341,8 @@ settle(struct options *options)
 	if (dialect == NULL || (dialect->flags & DIALECT_PARALLEL))
 		return OPTIONS_RUN;
 	/* What the file says is left unused: RULE_UNUSED tells of a section. */
-	for (size_t i = 0; i < options->policy.count; i++)
-		if (options->policy.rules[i].kind == POLICY_PARALLEL &&
-		    options->policy.rules[i].source == POLICY_OPTION)
+	each_rule (rule, &options->policy)
+		if (rule->kind == POLICY_PARALLEL && rule->source == POLICY_OPTION)
 			return options_refuse(options,
 			    "--parallel is for MCP and ACP: in -D %s a request must not be sent behind later notifications",
 			    dialect->name);

@@ -217,14 +217,13 @@ json_t *
 views_doubts(const struct control *control)
 {
 	json_t *doubts = json_array();
-	const struct policy *policy = &control->options->policy;
 
-	for (size_t i = 0; i < policy->count; i++) {
-		json_t *meant = views_meant(control, &policy->rules[i]);
+	each_rule (rule, &control->options->policy) {
+		json_t *meant = views_meant(control, rule);
 
 		if (meant != NULL)
 			json_array_append_new(doubts,
-			    json_sprintf("%s: was this meant? %s", policy->rules[i].origin,
+			    json_sprintf("%s: was this meant? %s", rule->origin,
 				json_string_value(meant)));
 		json_decref(meant);
 	}

@@ -89,8 +89,7 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 	struct buf meant = { 0 };
 
 	policy->heard = false;
-	for (size_t i = 0; i < policy->count; i++) {
-		struct policy_rule *rule = &policy->rules[i];
+	each_rule (rule, policy) {
 		/* A rule of the file is for many servers, so it may well be unused here. */
 		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL &&
 		    !(dialect->flags & DIALECT_PARALLEL);
