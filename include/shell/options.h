@@ -26,8 +26,8 @@ struct configfile {
 	bool named;             /* by --config */
 	bool counts;            /* it said something when it was read last */
 	char server[NAME_SIZE]; /* its name, for the choice of the section */
-	json_t *section;  /* owned: the key of the one that counts, a string; NULL: there is none */
-	size_t unfit;     /* how many sections did not fit it when that one did */
+	json_t *section;  /* owned: the key of the one that counts and says something, or NULL */
+	size_t unfit;     /* of the sections that did not fit it, those that nobody doubts */
 	json_t *in_force; /* owned: what the session runs with; NULL: it does not run yet */
 	/*
 	 * owned: what was wrong at last, for a person: strings, at most CONFIGFILE_FAULTS; or NULL

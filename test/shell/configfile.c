@@ -777,6 +777,46 @@ TESTS(a_section_that_is_wrong_at_a_reload_stays_in_force, 0, COUNT(broken_sectio
 	log_close(&log);
 }
 
+/* Of two that are the same value, that by the server's name counts, once. */
+TEST(two_sections_that_are_null_keep_what_was_in_force_once)
+{
+	struct options *options;
+	struct log log = open_log();
+
+	put("{\"servers\":{\"server\":{\"timeout\":{\"a\":\"1s\"}}}}");
+	options = parse_with_file("server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	put("{\"servers\":{\"z\":null,\"server\":null,\"s*\":null}}");
+	for (int i = 0; i < 3; i++) {
+		json_decref(configfile_reload(options, &log));
+		ck_assert_uint_eq(options->policy.count, 1);
+		ck_assert_ptr_nonnull(
+		    strstr(options->policy.rules[0].origin, " servers.server timeout a=1s"));
+	}
+	options_free(options);
+	log_close(&log);
+}
+
+/* A section that had nothing to say is not missed, whatever else may be meant. */
+TEST(a_section_without_options_is_not_missed)
+{
+	struct options *options;
+	struct log log = open_log();
+	json_t *result;
+
+	put("{\"servers\":{\"server\":{\"timeout\":\"1s\"}}}");
+	options = parse_with_file("server");
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
+	put("{\"$schema\":\"x\",\"servers\":{\"server\":{}}}");
+	json_decref(configfile_reload(options, &log));
+	put("{\"$schema\":\"x\",\"servers\":{}}");
+	result = configfile_reload(options, &log);
+	ck_assert_uint_eq(json_array_size(json_object_get(result, "refused")), 1);
+	json_decref(result);
+	options_free(options);
+	log_close(&log);
+}
+
 #define FORMER "{\"server\":{\"timeout\":{\"a\":\"1s\"},\"log-level\":\"error\"},\"other\":{}}"
 
 /* What may be the section under another name; or, where nothing is doubted, none. */
@@ -824,6 +864,10 @@ TESTS(a_section_that_may_have_another_name_now_stays_in_force, 0, COUNT(without_
 			ck_assert_ptr_nonnull(strstr(options->policy.rules[0].origin,
 			    " servers.server timeout a=1s"));
 	}
+	/* What is doubted stays so while one section is left. */
+	put("{\"servers\":{\"other\":{}}}");
+	json_decref(configfile_reload(options, &log));
+	ck_assert_int_eq(idle_of(options, SPAN("a")), doubted ? 1000 : TIME_IDLE);
 	put("{\"servers\":{\"server\":{},\"other\":{}}}");
 	result = configfile_reload(options, &log);
 	ck_assert_uint_eq(json_array_size(json_object_get(result, "refused")), 0);

@@ -232,32 +232,34 @@ fits_command(const char *pattern, char *const command[])
 /*
  * All of them, as a fault shows when it is made. That of the server's very name counts, or else the
  * first one that fits. If none does any more, and there is something that may have been meant for
- * it, an unknown key beside them or one more section that does not fit, what it said stays.
+ * it, an unknown key beside them or one more section that does not fit, what it said stays, until
+ * there is one that fits, or no section at all.
  */
 static void
 read_sections(struct reading *it, json_t *root)
 {
 	struct configfile *file = &it->options->file;
-	const char *server = file->server, *pattern;
-	json_t *servers = json_object_get(root, SERVERS),
+	const char *server = file->server, *chosen, *pattern;
+	json_t *servers = json_object_get(root, SERVERS), *section, *former = file->section,
 	       *unfit = json_object_get(it->said, SERVERS);
-	json_t *chosen = json_object_get(servers, server), *former = file->section, *section;
 	bool doubted = servers != NULL && !json_is_object(servers);
 
+	chosen = json_object_get(servers, server) != NULL ? server : NULL;
 	file->section = NULL;
 	if (doubted)
 		end_key(it, 0, options_fault(it->fault, SERVERS ": want an object of servers"));
 	json_object_foreach (root, pattern, section)
 		doubted |= strcmp(pattern, SERVERS) != 0 && options_key(pattern) == NULL;
 	json_object_foreach (servers, pattern, section) {
-		bool allowed = policy_allows(span_of(pattern));
+		bool allowed = policy_allows(span_of(pattern)), counts;
 
 		if (!allowed ||
 		    (!policy_fits(pattern, span_of(server)) &&
 			!fits_command(pattern, it->options->command)))
 			json_array_append_new(unfit, json_string(pattern));
 		else if (chosen == NULL)
-			chosen = section;
+			chosen = pattern;
+		counts = chosen != NULL && strcmp(chosen, pattern) == 0;
 		options_fault(it->fault, SERVERS ".%s", pattern);
 		if (!allowed || !json_is_object(section))
 			end_key(it, 0,
@@ -265,12 +267,14 @@ read_sections(struct reading *it, json_t *root)
 				allowed ? "want an object of options for the server" :
 					  POLICY_PATTERN));
 		options_fault(it->fault, ".");
-		if (section == chosen)
+		if (counts && (!json_is_object(section) || json_object_size(section) > 0))
 			file->section = json_string(pattern);
-		read_keys(it, section, section == chosen ? POLICY_SECTION : POLICY_SOURCES);
+		read_keys(it, section, counts ? POLICY_SECTION : POLICY_SOURCES);
 	}
 	doubted |= json_array_size(unfit) > file->unfit;
-	if (doubted && former != NULL && chosen == NULL) {
+	doubted &= former != NULL && chosen == NULL;
+	file->unfit = doubted ? 0 : json_array_size(unfit);
+	if (doubted) {
 		file->section = json_incref(former);
 		pattern = json_string_value(former);
 		end_key(it, 0,
@@ -278,8 +282,6 @@ read_sections(struct reading *it, json_t *root)
 			SERVERS ".%s is gone: what it said stays; \"%s\": {} there would end that",
 			pattern, pattern));
 		read_keys(it, json_null(), POLICY_SECTION);
-	} else {
-		file->unfit = json_array_size(unfit);
 	}
 	json_decref(former);
 }
