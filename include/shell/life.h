@@ -40,7 +40,6 @@ struct life {
 	struct child child;
 	struct relay relay; /* of its stderr */
 	struct restart restart;
-	char limit[128]; /* what is told once there were so many */
 	struct supervisor supervisor;
 	bool resting; /* it has gone, and the next one is started when the client asks something */
 	bool stuck;   /* the server was ended because it no longer answered */

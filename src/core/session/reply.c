@@ -223,6 +223,7 @@ explain(const struct party *receiver, struct answer *answer, const struct reques
 	bool gone = ending == &endings[WHY_SERVER_GONE] || why == WHY_UNANSWERABLE,
 	     late = why == WHY_TIMED_OUT;
 	struct outlet *outlet = receiver->outlet;
+	const struct server *server = outlet->server;
 	struct buf *text = &outlet->words;
 	uint64_t missing;
 
@@ -248,8 +249,12 @@ explain(const struct party *receiver, struct answer *answer, const struct reques
 	else if (outlet->fault.len > 0)
 		compose_text(text, ": %b", buf_span(&outlet->fault));
 	if (why == WHY_SERVER_LOST && ending != &dismissed) {
-		compose_text(text, ": ");
-		append_exit(outlet);
+		if (server->refusal.len > 0) {
+			compose_text(text, ": %b", buf_span(&server->refusal));
+		} else if (server->signal > 0 || server->status >= 0) {
+			compose_text(text, ": ");
+			append_exit(outlet);
+		}
 	}
 	if (request->from == SIDE_CLIENT &&
 	    (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))

@@ -288,14 +288,8 @@ plan_successor(struct life *life)
 	if (life->server->dismissed)
 		life->restart.wait = 0;
 	else if (obstacle == NULL &&
-	    restart_after(&life->restart, life->server->served, life->now) == MSEC_NEVER) {
-		snprintf(life->limit, sizeof(life->limit),
-		    life->restart.within == MSEC_NEVER ?
-			"it failed again after %zu restarts (see --restart=N)" :
-			"it failed again after %zu restarts within %lld ms (see --restart=N/DURATION)",
-		    life->restart.most, (long long)life->restart.within);
-		obstacle = life->limit;
-	}
+	    restart_after(&life->restart, life->server->served, life->now) == MSEC_NEVER)
+		obstacle = "it has failed more often than --restart=N/DURATION allows";
 	session_explain(life->session, obstacle);
 	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + life->restart.wait;
@@ -429,7 +423,7 @@ lose_server(struct life *life)
 {
 	bool last;
 
-	port_look(life->port);
+	port_lose_reader(life->port);
 	session_end_of_input(life->session, SIDE_SERVER);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = life->server->life == SERVER_STUCK;
@@ -553,7 +547,7 @@ life_write(struct life *life, msec_t now)
 		port_write(port);
 	closed = port_is_closed(port);
 	if (closed && port->out.fd >= 0) {
-		port_look(port);
+		port_lose_reader(port);
 		tell(life, SUPERVISE_DEAF);
 	}
 	if (closed && !keeps_queue(life))
