@@ -195,7 +195,7 @@ void port_write(struct port *port);
  * If nothing reads any more, closes what is written to, and tells the lane what was not read, if
  * the system knows that.
  */
-void port_look(struct port *port);
+void port_lose_reader(struct port *port);
 
 /* Drops the bytes to be written, as they will not be read. */
 void port_abandon(struct port *port);

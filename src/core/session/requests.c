@@ -25,15 +25,17 @@ requests_give_up(struct session *session, struct request *request, enum decide_e
 }
 
 /*
- * --kill-ignoring: a tombstone, or a task, stays while its cancel has to be heeded; what the server
- * goes on with is known by it.
+ * A tombstone, or a task, stays while its cancel is withheld, or has to be heeded
+ * (--kill-ignoring); what the server goes on with is known by it.
  */
 static bool
 stays(struct request *request)
 {
-	if (alarm_armed(&request->heed))
+	bool stays = request->withheld || alarm_armed(&request->heed);
+
+	if (stays)
 		pending_arm(request, TIME_LINGER);
-	return alarm_armed(&request->heed);
+	return stays;
 }
 
 /* passed: the cap, or the grace in its place, or the idle deadline. */

@@ -102,14 +102,14 @@ port_write(struct port *port)
 }
 
 void
-port_look(struct port *port)
+port_lose_reader(struct port *port)
 {
 	int unread = 0;
 
 	descriptor_look(&port->out, &port->reader);
 	if (!port_is_closed(port))
 		return;
-	/* FIONREAD: Linux also tells who writes, others 0 or an error */
+	/* Linux answers at the end that is written to, too; others with 0 or an error. */
 	if (ioctl(port->out.fd, FIONREAD, &unread) == 0)
 		port->to->taken -= (size_t)unread;
 	descriptor_close(&port->out);
