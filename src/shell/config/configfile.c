@@ -239,12 +239,12 @@ static void
 read_sections(struct reading *it, json_t *root)
 {
 	struct configfile *file = &it->options->file;
-	const char *server = file->server, *chosen, *pattern;
+	const char *chosen, *pattern;
 	json_t *servers = json_object_get(root, SERVERS), *section, *former = file->section,
 	       *unfit = json_object_get(it->said, SERVERS);
 	bool doubted = servers != NULL && !json_is_object(servers);
 
-	chosen = json_object_get(servers, server) != NULL ? server : NULL;
+	chosen = json_object_get(servers, file->server) != NULL ? file->server : NULL;
 	file->section = NULL;
 	if (doubted)
 		end_key(it, 0, options_fault(it->fault, SERVERS ": want an object of servers"));
@@ -254,7 +254,7 @@ read_sections(struct reading *it, json_t *root)
 		bool allowed = policy_allows(span_of(pattern)), counts;
 
 		if (!allowed ||
-		    (!policy_fits(pattern, span_of(server)) &&
+		    (!policy_fits(pattern, span_of(file->server)) &&
 			!fits_command(pattern, it->options->command)))
 			json_array_append_new(unfit, json_string(pattern));
 		else if (chosen == NULL)
@@ -385,7 +385,6 @@ configfile_report(struct options *options, struct log *log)
 json_t *
 configfile_reload(struct options *options, struct log *log)
 {
-	struct configfile *file = &options->file;
 	json_t *next = read_file(options), *keys[2], *told;
 	struct buf names[2] = { 0 };
 
@@ -395,7 +394,7 @@ configfile_reload(struct options *options, struct log *log)
 	keys[0] = json_array();
 	keys[1] = json_array();
 	each_option (row) {
-		json_t *before = json_object_get(file->in_force, row->name),
+		json_t *before = json_object_get(options->file.in_force, row->name),
 		       *after = json_object_get(next, row->name);
 		bool at_once = row->traits & OPTION_AT_ONCE;
 
@@ -405,7 +404,7 @@ configfile_reload(struct options *options, struct log *log)
 		json_array_append_new(keys[at_once], json_string(row->name));
 		compose_text(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
 		if (at_once)
-			json_object_set(file->in_force, row->name, after);
+			json_object_set(options->file.in_force, row->name, after);
 		if (row->at == offsetof(struct options, log.level))
 			log->config.level = options->log.level;
 	}
@@ -415,8 +414,8 @@ configfile_reload(struct options *options, struct log *log)
 	buf_free(&names[0]);
 	buf_free(&names[1]);
 	told = json_pack("{s:o,s:o,s:O,s:O,s:o}", "changed", keys[true], "at_next_start",
-	    keys[false], "refused", file->faults, "unfit", json_object_get(next, SERVERS), "file",
-	    printable_json(span_of(options->config)));
+	    keys[false], "refused", options->file.faults, "unfit", json_object_get(next, SERVERS),
+	    "file", printable_json(span_of(options->config)));
 	json_decref(next);
 	return told;
 }
