@@ -223,6 +223,25 @@ TESTS(what_no_server_has_read_goes_to_the_next_one, 0, 4)
 	run_end(run);
 }
 
+/* It exits in order, but while other calls are held. */
+TEST(a_server_that_exits_after_each_answer_counts_while_others_wait)
+{
+	struct run *run = run_session("-r2 --parallel 1", "sh:" ONE_CALL "exit 0");
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\"}}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\"}}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\"}}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\"}}");
+	run_expect_result(run, "2");
+	run_expect_result(run, "3");
+	run_expect_result(run, "4");
+	run_expect_error(run, "5", CODE_INTERNAL, "server-exited");
+	run_expect_logged(run, "RESTART_REFUSED reason=\"it failed again after 2 restarts");
+	run_expect_end(run);
+	run_finish(run, 0);
+}
+
 TEST(without_r_it_is_told_how_to_keep_the_session)
 {
 	struct run *run = run_session("", "sh:\"$DEMO_SERVER\"; exit 0");
