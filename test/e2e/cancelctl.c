@@ -139,6 +139,28 @@ TEST(a_history_that_others_may_enter_is_shown)
 	ck_assert_ptr_nonnull(strstr(shell_output, ": chmod 700\n"));
 }
 
+/* An account without an entry has no other place. */
+TEST(canceld_tells_of_a_folder_that_it_cannot_use)
+{
+	if (geteuid() != 0)
+		return;
+	shell_expect("true",
+	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chmod 755 $home; cp $CANCELD $home/program; "
+	    "state=$home/.local/state/canceld; mkdir -p $state; user=$((100000 + $$)); chown -R $user $home; "
+	    "start() { HOME=$home setpriv --reuid $user --regid $user --clear-groups $home/program true </dev/null 2>&1; }; "
+	    "chmod 755 $state; start; chmod 500 $state; start; rmdir $state; touch $state; chown $user $state; start; "
+	    "rm -r $home; echo over",
+	    0, "over");
+	ck_assert_uint_eq(count_of(shell_output, "CONTROL_REFUSED at=/tmp/canceld-e2e."), 3);
+	ck_assert_uint_eq(
+	    count_of(shell_output,
+		"/.local/state/canceld reason=\"not this user alone has all rights there: chmod 700\"\n"),
+	    2);
+	ck_assert_uint_eq(count_of(shell_output,
+			      "/.local/state/canceld reason=\"it is no folder, or a link to one: "),
+	    1);
+}
+
 /* No canceld of this user has its socket there, so that nothing is missing. */
 TEST(a_folder_of_another_user_is_told_and_no_failure)
 {
