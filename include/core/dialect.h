@@ -313,7 +313,8 @@ void policy_add(struct policy *policy, enum policy_source source, enum policy_ki
 /*
  * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME; with
  * the value POLICY_UNSET only removes that, whose origin the rule then has, or without a METHOD all
- * of its kind. false: there are LIMIT_RULES_SET of them already, or none to remove.
+ * of its kind: then its origin is "all". false: there are LIMIT_RULES_SET of them already, or none
+ * to remove.
  */
 enum { POLICY_UNSET = -1 };
 bool policy_set(struct policy *policy, struct policy_rule *rule) MUST_USE;

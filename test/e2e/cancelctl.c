@@ -462,8 +462,7 @@ TEST(what_was_set_is_taken_back)
 	    0, "changed\n");
 	run_expect_shell(run, "$C set -nu back && $C set back | tr -s ' ' | cut -d ' ' -f 2,5", 0,
 	    "OPTION DURATION\nmax-time 5h00m\ntimeout 1h00m\n");
-	run_expect_logged(run,
-	    "OPERATOR_SET option=timeout unset=\"cancelctl set -t none\" changed=1");
+	run_expect_logged(run, "OPERATOR_SET option=timeout unset=all changed=1");
 	run_expect_shell(run, "$C set -uT back && $C set -uT back", 1, "no such rule was set\n");
 	run_expect_shell(run, "$C set back", 0,
 	    "back    timeout  -       -        1h00m  in force  command line -t 1h\n");

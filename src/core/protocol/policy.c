@@ -93,8 +93,8 @@ policy_set(struct policy *policy, struct policy_rule *rule)
 			continue;
 		found = true;
 		rule->matched = other->matched;
-		if (unset && !all)
-			rule->origin = other->origin;
+		if (unset)
+			rule->origin = all ? "all" : other->origin;
 		remove_rule(policy, i);
 	}
 	if (unset || (!found && set >= LIMIT_RULES_SET))
