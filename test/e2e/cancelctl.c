@@ -139,6 +139,19 @@ TEST(a_history_that_others_may_enter_is_shown)
 	ck_assert_ptr_nonnull(strstr(shell_output, ": chmod 700\n"));
 }
 
+/* As after su: canceld keeps no history there either. */
+TEST(the_history_of_another_user_is_not_looked_into)
+{
+	if (geteuid() != 0)
+		return;
+	shell_expect("true",
+	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chown $((100000 + $$)) $home; "
+	    "HOME=$home $CANCELCTL history slow 2>&1; echo $?; rm -r $home",
+	    0,
+	    "cancelctl: there is no history: the home directory (HOME) is not this user's\n"
+	    "cancelctl: the history has nothing of that\n1\n");
+}
+
 /* An account without an entry has no other place. */
 TEST(canceld_tells_of_a_folder_that_it_cannot_use)
 {

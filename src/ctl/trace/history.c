@@ -185,6 +185,9 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 				status = CTL_FAILED;
 		memcpy(before, directory, sizeof(before));
 	}
+	if (tells && before[0] == '\0')
+		ctl_tell(CTL_YES,
+		    "there is no history: the home directory (HOME) is not this user's");
 	return status;
 }
 
