@@ -70,7 +70,6 @@ read_canceld(struct call *call, char **behind)
 		exit(CTL_USAGE);
 	if (options_given(&parsed, options_key("dialect")))
 		exit(ctl_usage("call is for MCP: leave --dialect out"));
-	options_free(&parsed);
 	ctl_add_words(&call->options, behind);
 	call->options[count] = NULL;
 	call->what.command = behind + count;
@@ -125,7 +124,6 @@ read_server(struct call *call)
 	filed = options_given(&parsed, options_key("log"));
 	call->what.loud |= parsed.log.level > LEVEL_NOTICE && !filed;
 	call->what.logs = call->what.loud || filed;
-	options_free(&parsed);
 }
 
 /*
