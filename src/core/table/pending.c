@@ -137,7 +137,7 @@ pending_add(struct pending *pending, const struct request *like, struct id secon
 		add_names(request, second_token, NAME_TOKEN);
 	request->traits = like->row == NULL ? 0 : like->row->traits;
 	if (pending->from == SIDE_SERVER) /* only the client opens and closes the session */
-		request->traits &= ~(unsigned)(METHOD_START | METHOD_NO_CANCEL);
+		request->traits &= ~(unsigned)METHOD_NO_CANCEL;
 	request->received = pending->clocks->steady;
 	request->seen = clocks_idle(pending->clocks, pending->from);
 	request->serial = pending->serial;
