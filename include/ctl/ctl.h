@@ -77,8 +77,9 @@ int ctl_end(int status);
 bool ctl_folder(const char *directory);
 
 /*
- * Tells once of each folder why it was not looked into. That makes the status CTL_FAILED, unless
- * the folder is another user's (home_foreign): then canceld of this user have another one.
+ * Tells once of each folder why canceld does not use it, or it cannot be read. That makes the
+ * status CTL_FAILED, unless the folder is another user's (home_foreign): then canceld of this user
+ * use the next one, if there is one.
  */
 void ctl_unread(const char *directory, const char *why);
 
@@ -93,7 +94,7 @@ void program_canceld(char path[PROGRAM_SIZE]);
 /*
  * Parses the words, which NULL ends, as canceld does. count: the options with their values; a --
  * may follow, and the command. false: they are wrong, as canceld tells, or only ask for help. Call
- * options_free if it is true; then parsed->command is invalid.
+ * options_free if it is true, where that is made often; parsed->command is invalid.
  */
 struct options;
 bool program_options(struct options *parsed, char *const *words, size_t *count);

@@ -174,16 +174,16 @@ TEST(only_what_is_stale_is_removed)
 TESTS(what_was_typed_is_never_removed, 0, 2)
 {
 	struct targets targets = { .method = "watch" };
-	int listener = listen_at("11-typed.sock");
+	int listener = listen_at("11-typed.sock"), accepted;
 	char path[256];
 
 	snprintf(path, sizeof(path), "%s/11-typed.sock", place);
 	peers[peer_count] = _i == 0 ? 0 : fork();
 	if (_i == 1 && peers[peer_count++] == 0) {
 		live_on();
-		_i = accept(listener, NULL, NULL);
+		accepted = accept(listener, NULL, NULL);
 		close(listener);
-		close(_i);
+		close(accepted);
 		pause();
 	}
 	close(listener);

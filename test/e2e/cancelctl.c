@@ -118,7 +118,7 @@ TEST(what_is_in_the_place_of_a_folder_is_told)
 	    "mkdir -p -m 700 $state $home/own; "
 	    "for what in 'ln -s $home/own' 'ln -s $home/none' 'touch'; do eval $what $state/canceld; "
 	    "for c in 'ls nobody' history; do said=$(HOME=$home $CANCELCTL $c 2>&1); status=$?; "
-	    "case \"$status $said\" in '125 cancelctl: '*'/canceld: it is no folder, or a link to one: remove it'*) ;; "
+	    "case \"$status $said\" in '125 cancelctl: '*'/canceld: it is no folder, but a file or a link: remove it'*) ;; "
 	    "*) echo \"$what: $c: $status $said\";; esac; done; rm $state/canceld; done; "
 	    "touch $home/file; rm -r $state; ln -s $home/file $state; "
 	    "said=$(HOME=$home $CANCELCTL ls nobody 2>&1); echo \"$? $said\" | grep -c '^125 .*: Not a directory'; "
@@ -148,7 +148,7 @@ TEST(the_history_of_another_user_is_not_looked_into)
 	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chown $((100000 + $$)) $home; "
 	    "HOME=$home $CANCELCTL history slow 2>&1; echo $?; rm -r $home",
 	    0,
-	    "cancelctl: there is no history: the home directory (HOME) is not this user's\n"
+	    "cancelctl: there is no history: HOME is no directory of this user's\n"
 	    "cancelctl: the history has nothing of that\n1\n");
 }
 
@@ -170,7 +170,7 @@ TEST(canceld_tells_of_a_folder_that_it_cannot_use)
 		"/.local/state/canceld reason=\"not this user alone has all rights there: chmod 700\"\n"),
 	    2);
 	ck_assert_uint_eq(count_of(shell_output,
-			      "/.local/state/canceld reason=\"it is no folder, or a link to one: "),
+			      "/.local/state/canceld reason=\"it is no folder, but a file or a link: "),
 	    1);
 }
 

@@ -246,7 +246,7 @@ TEST(a_home_that_others_may_enter_is_not_trusted)
 	ck_assert_int_eq(chmod(directory, 0700), 0);
 	snprintf(other, sizeof(other), "%s/link", top);
 	ck_assert_int_eq(symlink(directory, other), 0);
-	ck_assert_str_eq(home_obstacle(other), "it is no folder, or a link to one: remove it");
+	ck_assert_str_eq(home_obstacle(other), "it is no folder, but a file or a link: remove it");
 	if (geteuid() == 0)
 		ck_assert_int_eq(lchown(other, 4711, 4711), 0);
 	ck_assert_ptr_eq(home_obstacle(geteuid() == 0 ? other : "/dev/null"), home_foreign);

@@ -295,5 +295,6 @@ ctl_metrics(int argc, char *argv[])
 	else
 		look(&exposition, true, &text);
 	show_buf(&text);
+	exposition_free(&exposition);
 	return status;
 }

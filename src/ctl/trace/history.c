@@ -187,7 +187,7 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 	}
 	if (tells && before[0] == '\0')
 		ctl_tell(CTL_YES,
-		    "there is no history: the home directory (HOME) is not this user's");
+		    "there is no history: HOME is no directory of this user's");
 	return status;
 }
 

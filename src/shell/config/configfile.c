@@ -232,8 +232,8 @@ fits_command(const char *pattern, char *const command[])
 /*
  * All of them, as a fault shows when it is made. That of the server's very name counts, or else the
  * first one that fits. If none does any more, and there is something that may have been meant for
- * it, an unknown key beside them or one more section that does not fit, what it said stays, until
- * there is one that fits, or no section at all.
+ * it, an unknown key beside them or one more section that does not fit, what it said stays. Once
+ * that was told, any section that does not fit keeps it.
  */
 static void
 read_sections(struct reading *it, json_t *root)

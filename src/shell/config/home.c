@@ -37,7 +37,7 @@ home_obstacle(const char *path)
 
 	return lstat(path, &status) < 0 ? strerror(errno) :
 	    status.st_uid != geteuid()  ? home_foreign :
-	    !S_ISDIR(status.st_mode)    ? "it is no folder, or a link to one: remove it" :
+	    !S_ISDIR(status.st_mode)    ? "it is no folder, but a file or a link: remove it" :
 	    (status.st_mode & 0777) != 0700 ?
 				       "not this user alone has all rights there: chmod 700" :
 				       NULL;
