@@ -297,7 +297,7 @@ struct policy {                    /* zeroed: empty */
 #define each_rule(rule, policy) \
 	/* NOLINTNEXTLINE: it declares */ \
 	for (struct policy_rule *rule = (policy)->rules; \
-	     rule != NULL && rule < (policy)->rules + (policy)->count; rule++)
+	     (rule) != NULL && (rule) < (policy)->rules + (policy)->count; (rule)++)
 
 struct deadline {
 	msec_t after;       /* its duration; MSEC_NEVER: there is none */
