@@ -169,8 +169,9 @@ TEST(canceld_tells_of_a_folder_that_it_cannot_use)
 	    count_of(shell_output,
 		"/.local/state/canceld reason=\"not this user alone has all rights there: chmod 700\"\n"),
 	    2);
-	ck_assert_uint_eq(count_of(shell_output,
-			      "/.local/state/canceld reason=\"it is no folder, but a file or a link: "),
+	ck_assert_uint_eq(
+	    count_of(shell_output,
+		"/.local/state/canceld reason=\"it is no folder, but a file or a link: "),
 	    1);
 }
 
