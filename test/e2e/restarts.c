@@ -666,6 +666,8 @@ TEST(without_its_starter_no_server_is_started_again)
 
 	ck_assert_int_gt(starter, 1);
 	kill(starter, SIGKILL);
+	while (!process_ended(starter))
+		run_expect_echo(run, "2");
 	run_expect_echo(run, "2");
 	crash(run, "3", "{}", "server-exited");
 	run_expect_logged(run, "RESTART_REFUSED");

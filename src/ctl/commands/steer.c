@@ -357,6 +357,9 @@ end(struct steering *steering)
 	if (sections.len > 0)
 		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len,
 		    sections.data);
+	json_decref(steering->rules);
+	json_decref(steering->unfit);
+	json_decref(steering->faults);
 }
 
 /*
@@ -392,7 +395,7 @@ ctl_steer(int argc, char *argv[])
 		.unfit = json_object(),
 		.faults = json_object() };
 	bool now = false, cap = false, bare, sets;
-	json_t *params;
+	json_auto_t *params = NULL;
 	int status;
 
 	while (strcmp(argv[0], steering.order->name) != 0)

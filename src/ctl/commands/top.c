@@ -262,8 +262,8 @@ keep_mark(struct top *top, const json_t *marked, bool open)
 static void
 look(struct top *top)
 {
-	json_t *former = top->known, *marked = json_incref(json_array_get(top->rows, top->marked)),
-	       *ended = json_array();
+	json_auto_t *former = top->known, *ended = json_array(),
+		    *marked = json_incref(json_array_get(top->rows, top->marked));
 	msec_t now = monotonic_now();
 	bool open = top->marked < top->open;
 
@@ -284,9 +284,6 @@ look(struct top *top)
 		buf_clear(&top->notice);
 	if (top->pinged != NULL && top->asked == NULL)
 		note_ping(top);
-	json_decref(former);
-	json_decref(ended);
-	json_decref(marked);
 	read_log(top);
 }
 
@@ -336,11 +333,10 @@ static bool
 order(struct top *top, const json_t *request, const char *method, json_t *params, const char *done)
 {
 	const char *fault;
-	json_t *result = call(top, request, method, params, &fault);
+	json_auto_t *result = call(top, request, method, params, &fault);
 
 	compose_text(&top->notice, "%b[%d]: %s", show_string(request, "server"),
 	    (int64_t)show_number(request, "pid"), result != NULL ? done : fault);
-	json_decref(result);
 	return result != NULL;
 }
 

@@ -133,6 +133,7 @@ watch_run(const struct watcher *watcher, const char *which)
 		if (watcher->round != NULL)
 			watcher->round(watcher->user);
 	}
+	targets_free(&targets);
 	return status;
 }
 

@@ -214,7 +214,8 @@ asks_json(const struct verdicts *report)
 static void
 write_asks(const struct verdicts *report, struct buf *text)
 {
-	json_t *asks = asks_json(report), *ask;
+	json_auto_t *asks = asks_json(report);
+	json_t *ask;
 
 	show_each (ask, asks) {
 		struct span option = show_string(ask, "option");
@@ -226,7 +227,6 @@ write_asks(const struct verdicts *report, struct buf *text)
 			compose_text(text, "%sif its client does not answer: canceld %b\n", left,
 			    option);
 	}
-	json_decref(asks);
 }
 
 void

@@ -73,7 +73,8 @@ static void
 put_tools(struct page *page, const json_t *session)
 {
 	static const char *const numbers[] = { "count", "failed", "p50", "p95", "max" };
-	json_t *tools = json_object(), *rows, *tool;
+	json_auto_t *tools = json_object(), *rows = NULL;
+	json_t *tool;
 
 	trace_count(tools, session);
 	rows = trace_tools(tools, 0);
@@ -90,8 +91,6 @@ put_tools(struct page *page, const json_t *session)
 		}
 	}
 	compose_text(&page->out, "</table>");
-	json_decref(rows);
-	json_decref(tools);
 }
 
 /* The time line of those that failed, or of all, from the first one on. */

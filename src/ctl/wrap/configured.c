@@ -113,9 +113,8 @@ take(struct configured *server, const char *word, const struct doc_node *node, b
 		server->options = entry_words(&entry, entry.marker->next, entry.dashes);
 	server->command = entry_words(&entry, entry.program, NULL);
 	server->language = entry.language;
-	for (char **words = server->command; *words != NULL; words++) {
+	for (char **words = server->command; *words != NULL; words++)
 		*words = fill_in(word, *words);
-	}
 	take_variables(word, doc_at(node, "env"));
 	take_variables(word, doc_at(node, "environment"));
 	if (directory == NULL || directory->kind != DOC_STRING)
