@@ -94,7 +94,7 @@ void program_canceld(char path[PROGRAM_SIZE]);
 /*
  * Parses the words, which NULL ends, as canceld does. count: the options with their values; a --
  * may follow, and the command. false: they are wrong, as canceld tells, or only ask for help. Call
- * options_free if it is true, where that is made often; parsed->command is invalid.
+ * options_free if it is true, unless the command does this once; parsed->command is invalid.
  */
 struct options;
 bool program_options(struct options *parsed, char *const *words, size_t *count);
