@@ -27,7 +27,6 @@ struct configfile {
 	bool counts;            /* it said something when it was read last */
 	char server[NAME_SIZE]; /* its name, for the choice of the section */
 	json_t *section;  /* owned: the key of the one that counts and says something, or NULL */
-	size_t unfit;     /* of the sections that did not fit it, those that nobody doubts */
 	json_t *in_force; /* owned: what the session runs with; NULL: it does not run yet */
 	/*
 	 * owned: what was wrong at last, for a person: strings, at most CONFIGFILE_FAULTS; or NULL

@@ -231,9 +231,7 @@ fits_command(const char *pattern, char *const command[])
 
 /*
  * All of them, as a fault shows when it is made. That of the server's very name counts, or else the
- * first one that fits. If none does any more, and there is something that may have been meant for
- * it, an unknown key beside them or one more section that does not fit, what it said stays. Once
- * that was told, any section that does not fit keeps it.
+ * first one that fits. If none does any more, what it said stays, unless the file is empty.
  */
 static void
 read_sections(struct reading *it, json_t *root)
@@ -242,14 +240,11 @@ read_sections(struct reading *it, json_t *root)
 	const char *chosen, *pattern;
 	json_t *servers = json_object_get(root, SERVERS), *section, *former = file->section,
 	       *unfit = json_object_get(it->said, SERVERS);
-	bool doubted = servers != NULL && !json_is_object(servers);
 
 	chosen = json_object_get(servers, file->server) != NULL ? file->server : NULL;
 	file->section = NULL;
-	if (doubted)
+	if (servers != NULL && !json_is_object(servers))
 		end_key(it, 0, options_fault(it->fault, SERVERS ": want an object of servers"));
-	json_object_foreach (root, pattern, section)
-		doubted |= strcmp(pattern, SERVERS) != 0 && options_key(pattern) == NULL;
 	json_object_foreach (servers, pattern, section) {
 		bool allowed = policy_allows(span_of(pattern)), counts;
 
@@ -271,10 +266,7 @@ read_sections(struct reading *it, json_t *root)
 			file->section = json_string(pattern);
 		read_keys(it, section, counts ? POLICY_SECTION : POLICY_SOURCES);
 	}
-	doubted |= json_array_size(unfit) > file->unfit;
-	doubted &= former != NULL && chosen == NULL;
-	file->unfit = doubted ? 0 : json_array_size(unfit);
-	if (doubted) {
+	if (former != NULL && chosen == NULL && json_object_size(root) > 0) {
 		file->section = json_incref(former);
 		pattern = json_string_value(former);
 		end_key(it, 0,
