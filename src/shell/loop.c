@@ -10,6 +10,8 @@
  */
 #include "shell/life.h"
 
+#include <libgen.h>
+
 #include "shell/control.h"
 #include "shell/history.h"
 
@@ -285,16 +287,14 @@ open_session(struct loop *loop)
 static void
 isolate(struct loop *loop)
 {
-	char control[PLACE_PATH] = ".", *slash, *path = loop->control.path,
-	     *history = loop->history.directory;
+	const char *path = loop->control.path;
+	char control[PLACE_PATH], *history = loop->history.directory;
 
-	if (strchr(path, '/') != NULL || path[0] == '\0')
-		snprintf(control, sizeof(control), "%s", path);
-	if ((slash = strrchr(control, '/')) != NULL)
-		slash[1] = '\0';
+	snprintf(control, sizeof(control), "%s", path);
 	if (history[0] != '\0' && home_make_private(history) != NULL)
 		history = ""; /* nothing is written there */
-	if (!starter_isolate((const char *[]){ control, history, NULL }))
+	if (!starter_isolate(
+		(const char *[]){ path[0] == '\0' ? path : dirname(control), history, NULL }))
 		log_event(loop->log, WHY_ISOLATION_REFUSED, log_string("reason", strerror(errno)));
 }
 
