@@ -377,14 +377,15 @@ configfile_report(struct options *options, struct log *log)
 json_t *
 configfile_reload(struct options *options, struct log *log)
 {
-	json_t *next = read_file(options), *keys[2], *told;
+	json_t *next = read_file(options), *told;
 	struct buf names[2] = { 0 };
 
 	configfile_report(options, log);
 	if (next == NULL)
 		return NULL;
-	keys[0] = json_array();
-	keys[1] = json_array();
+	told = json_pack("{s:[],s:[],s:O,s:O,s:o}", "changed", "at_next_start", "refused",
+	    options->file.faults, "unfit", json_object_get(next, SERVERS), "file",
+	    printable_json(span_of(options->config)));
 	each_option (row) {
 		json_t *before = json_object_get(options->file.in_force, row->name),
 		       *after = json_object_get(next, row->name);
@@ -393,7 +394,9 @@ configfile_reload(struct options *options, struct log *log)
 		if (json_array_size(before) + json_array_size(after) == 0 ||
 		    json_equal(before, after))
 			continue;
-		json_array_append_new(keys[at_once], json_string(row->name));
+		json_array_append_new(
+		    json_object_get(told, at_once ? "changed" : "at_next_start"),
+		    json_string(row->name));
 		compose_text(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
 		if (at_once)
 			json_object_set(options->file.in_force, row->name, after);
@@ -405,9 +408,6 @@ configfile_reload(struct options *options, struct log *log)
 	    log_text("at_next_start", buf_span(&names[false])));
 	buf_free(&names[0]);
 	buf_free(&names[1]);
-	told = json_pack("{s:o,s:o,s:O,s:O,s:o}", "changed", keys[true], "at_next_start",
-	    keys[false], "refused", options->file.faults, "unfit", json_object_get(next, SERVERS),
-	    "file", printable_json(span_of(options->config)));
 	json_decref(next);
 	return told;
 }
