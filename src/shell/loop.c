@@ -375,13 +375,15 @@ exit_status(const struct loop *loop)
 		journal->tallies[TALLY_REFUSED] + journal->refusals >
 	    0;
 
-	return signals_ending() != 0 ? 128 + signals_ending() :
-	    loop->failed             ? STATUS_FAILED :
-	    status != 0              ? status :
-	    loop->options->fail_on_timeout && (journal->counts[WHY_TIMED_OUT] > 0 || left) ?
-			  STATUS_TIMED_OUT :
-	    loop->options->fail_on_error && (failed || left) ? STATUS_ERROR :
-							       0;
+	if (signals_ending() != 0)
+		return 128 + signals_ending();
+	if (loop->failed)
+		return STATUS_FAILED;
+	if (status != 0)
+		return status;
+	if (loop->options->fail_on_timeout && (journal->counts[WHY_TIMED_OUT] > 0 || left))
+		return STATUS_TIMED_OUT;
+	return loop->options->fail_on_error && (failed || left) ? STATUS_ERROR : 0;
 }
 
 int

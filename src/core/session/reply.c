@@ -117,16 +117,19 @@ ending_of(const struct party *requester, const struct request *request, enum why
 {
 	bool late = why == WHY_TIMED_OUT, lost = why == WHY_SERVER_LOST;
 
-	return late && request->unread                                                  ? &unread :
-	    late && request->passed == POLICY_IDLE && !(request->traits & METHOD_START) ? &idle :
-	    lost && requester->outlet->server->dismissed ? &dismissed :
-	    lost && (request->traits & METHOD_TURN) &&
-		records_find(requester->records, METHOD_SESSION, request->token.text) != NULL ?
-							   &interrupted :
-	    why == WHY_SERVER_GONE &&
-		pending_find(&requester->records->lost, request->token, NAME_ID) != NULL ?
-							   &unopened :
-							   &endings[why];
+	if (late && request->unread)
+		return &unread;
+	if (late && request->passed == POLICY_IDLE && !(request->traits & METHOD_START))
+		return &idle;
+	if (lost && requester->outlet->server->dismissed)
+		return &dismissed;
+	if (lost && (request->traits & METHOD_TURN) &&
+	    records_find(requester->records, METHOD_SESSION, request->token.text) != NULL)
+		return &interrupted;
+	if (why == WHY_SERVER_GONE &&
+	    pending_find(&requester->records->lost, request->token, NAME_ID) != NULL)
+		return &unopened;
+	return &endings[why];
 }
 
 /*

@@ -21,11 +21,13 @@ find_distrust(int fd)
 {
 	struct stat status;
 
-	return fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ? "it is no regular file" :
-	    status.st_uid != geteuid() && status.st_uid != 0      ? "it belongs to another user" :
-	    (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ? "others may write to it; chmod go-w" :
-	    status.st_size > SIZE_MOST                  ? "it is longer than 1 MiB" :
-							  NULL;
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return "it is no regular file";
+	if (status.st_uid != geteuid() && status.st_uid != 0)
+		return "it belongs to another user";
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return "others may write to it; chmod go-w";
+	return status.st_size > SIZE_MOST ? "it is longer than 1 MiB" : NULL;
 }
 
 /* jansson passes over a NUL behind a number or a word, and refuses other control bytes. */
@@ -394,8 +396,7 @@ configfile_reload(struct options *options, struct log *log)
 		if (json_array_size(before) + json_array_size(after) == 0 ||
 		    json_equal(before, after))
 			continue;
-		json_array_append_new(
-		    json_object_get(told, at_once ? "changed" : "at_next_start"),
+		json_array_append_new(json_object_get(told, at_once ? "changed" : "at_next_start"),
 		    json_string(row->name));
 		compose_text(&names[at_once], names[at_once].len > 0 ? ", %s" : "%s", row->name);
 		if (at_once)

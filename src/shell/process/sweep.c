@@ -119,8 +119,9 @@ group_lives(pid_t *group)
 static bool
 is_left(struct sweep *sweep)
 {
-	/* Both groups are asked. */
-	return group_lives(&sweep->leader) + group_lives(&sweep->server) > 0 ||
+	bool first = group_lives(&sweep->leader), second = group_lives(&sweep->server);
+
+	return first || second ||
 	    (!sweep->group && (system_lives(0) || system_end_followed(NULL, NULL) > 0));
 }
 

@@ -522,11 +522,13 @@ copy_one(const char *from, int to, const char *name, struct scratch *scratch)
 	ssize_t has = fgetxattr(to, name, scratch->to, ATTRIBUTE_MOST);
 	ssize_t had = lgetxattr(from, name, scratch->from, ATTRIBUTE_MOST);
 
-	return had < 0 && errno != ENODATA ? -1 :
-	    had < 0 ? text_begins(name, "security.") ? 0 : fremovexattr(to, name) :
-	    had == has && memcmp(scratch->from, scratch->to, (size_t)had) == 0 ?
-		      0 :
-		      fsetxattr(to, name, scratch->from, (size_t)had, 0);
+	if (had < 0 && errno != ENODATA)
+		return -1;
+	if (had < 0)
+		return text_begins(name, "security.") ? 0 : fremovexattr(to, name);
+	if (had == has && memcmp(scratch->from, scratch->to, (size_t)had) == 0)
+		return 0;
+	return fsetxattr(to, name, scratch->from, (size_t)had, 0);
 }
 
 int
