@@ -416,7 +416,7 @@ void oracle_releases(struct oracle *oracle, const char *id);
  * -1: they begin with none.
  */
 int oracle_find_released(const struct oracle *oracle, const char *text, size_t *len);
-/* The server has gone: all that it had not read must be held again. */
+/* The server has gone: what it had not read is sent to the next one. */
 void oracle_look_for_missed(struct oracle *oracle);
 /*
  * Otherwise: what was heard now need not be held; and all that is held has to be. queued: not all

@@ -189,41 +189,12 @@ find(struct oracle *oracle, const char *id, bool waiting)
 	return NULL;
 }
 
-/* The server has gone, and had not read it. */
-static void
-is_held_again(struct oracle *oracle, const char *id)
-{
-	struct ask *ask = oracle->asks;
-
-	while (ask < oracle->asks + oracle->ask_count && !(ask->unread && strcmp(ask->id, id) == 0))
-		ask++;
-	if (ask == oracle->asks + oracle->ask_count) {
-		oracle_blame(oracle, "8: %s is held again, and may have been read", id);
-		return;
-	}
-	ask->unread = false;
-	ask->waiting = true;
-	ask->released = 0;
-}
-
-void
-oracle_look_for_missed(struct oracle *oracle)
-{
-	const struct ask *ask;
-
-	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->unread)
-			oracle_blame(oracle, "8: %s was not read, and is not held again", ask->id);
-}
-
 void
 oracle_waits_for_place(struct oracle *oracle, const char *id)
 {
 	struct ask *ask = find(oracle, id, false);
 
-	if (oracle->losing)
-		is_held_again(oracle, id);
-	else if (ask == NULL || ask->sent != oracle->hearing || !ask->may_wait)
+	if (ask == NULL || ask->sent != oracle->hearing || !ask->may_wait)
 		oracle_blame(oracle, "8: %s is held, and has a place", id);
 	else if (bytes_waiting(oracle, -UNCERTAIN) >= HELD)
 		oracle_blame(oracle, "4: %s is held beside %lld bytes", id,

@@ -133,7 +133,7 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 	} else if (goes_on(oracle, ask)) {
 		ask_again(oracle, ask);
 	} else if (oracle_is_released(oracle, ask) && !ask->doubted) {
-		/* held again, unless it was read in part: see may_fly */
+		/* it is sent again, unless it was read in part: see may_fly */
 		ask->unread = true;
 	} else if (oracle_is_at_work(oracle, ask) || (ask->released != 0 && ask->wire[0] == '\0')) {
 		ask->flying = oracle_lives(oracle, ask);
@@ -156,6 +156,20 @@ lose_sent(const struct oracle *oracle, struct sent *sent)
 	if (oracle->opened > 0 && sent == &oracle->sent[oracle->opened]) {
 		sent->arrived = false;
 		sent->again = sent->due = sent->heard != 0;
+	}
+}
+
+void
+oracle_look_for_missed(struct oracle *oracle)
+{
+	struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		if (ask->unread && ask->lost != 0)
+			oracle_blame(oracle, "8: %s was not read, and is lost", ask->id);
+		else if (ask->unread)
+			ask_again(oracle, ask);
+		ask->unread = false;
 	}
 }
 

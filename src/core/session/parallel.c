@@ -39,13 +39,6 @@ parallel_place(const struct session *session, const struct request *request)
 	return rule == NULL ? NULL : &session->places[rule->number];
 }
 
-static void
-wait_for_place(struct request *request)
-{
-	alarm_arm(&request->seat->place->held, &request->seat->wait, 0, (msec_t)request->serial);
-	pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
-}
-
 void
 parallel_enter(struct request *request, struct place *place)
 {
@@ -56,10 +49,12 @@ parallel_enter(struct request *request, struct place *place)
 	request->seat = seat = mem_new(sizeof(*seat));
 	seat->place = place;
 	seat->wait.owner = request;
-	if (place_is_taken(place))
-		wait_for_place(request);
-	else
+	if (place_is_taken(place)) {
+		alarm_arm(&place->held, &seat->wait, 0, (msec_t)request->serial);
+		pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+	} else {
 		place->spare--;
+	}
 }
 
 void
@@ -69,15 +64,6 @@ parallel_hold(struct message *message)
 
 	pass_hold(message, &request->seat->held);
 	request->in->held += request->seat->held.len;
-}
-
-void
-parallel_hold_again(const struct outlet *outlet, struct request *request)
-{
-	request->seat->place->spare++;
-	request->in->held += request->seat->held.len;
-	wait_for_place(request);
-	outlet_note(outlet, SIDE_SERVER, WHY_HELD, request, SPAN_NONE);
 }
 
 struct request *

@@ -18,9 +18,6 @@ void parallel_enter(struct request *request, struct place *place);
 /* Holds the message at hand. */
 void parallel_hold(struct message *message);
 
-/* The server has gone, and another one will come: holds a request that it has not taken. */
-void parallel_hold_again(const struct outlet *outlet, struct request *request);
-
 /* The held request that can be sent now; or NULL. Sends it. */
 struct request *parallel_next(const struct session *session);
 void parallel_send(struct party *client, struct request *request);

@@ -78,18 +78,22 @@ send_records(struct party *client, enum server_life stage, unsigned trait)
 	}
 }
 
-/* Repeats the streams that the former server had: see session_server_gone. */
+/* Repeats the requests that the former server had: see session_server_gone. */
 static void
-send_streams(struct party *client)
+send_requests(struct party *client)
 {
 	struct request *request;
 
 	each_request (request, &client->pending) {
+		uint64_t start = lane_urgent_end(client->lane);
+
 		if (request->start != REQUEST_UNSENT || request_awaits_place(request))
 			continue;
 		request->repeats = request->begun;
-		send_again(client->outlet, buf_span(&request->record), request);
-		pending_place(request, 0, lane_urgent_end(client->lane), true);
+		send_again(client->outlet,
+		    buf_span(request->seat != NULL ? &request->seat->held : &request->record),
+		    request);
+		pending_place(request, start, lane_urgent_end(client->lane), true);
 	}
 }
 
@@ -182,7 +186,7 @@ replay(struct party *client)
 		return;
 	buf_clear(&outlet->server->refusal);
 	party_release(client);
-	send_streams(client);
+	send_requests(client);
 	outlet_note(outlet, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(outlet);
 }
