@@ -154,12 +154,12 @@ $(B)/sim: $(SIM_OBJECTS) $(B)/libcanceld.a
 $(B)/explore: $(EXPLORE_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
 
-# forkpty is in libutil where glibc is older than 2.34.
+# forkpty is in libutil, and threads in libpthread, where glibc is older than 2.34.
 $(B)/e2e: $(E2E_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
-	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS) $(EV_LIBS) -lutil
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS) $(EV_LIBS) -lutil -pthread
 
 $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
-	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS) -pthread
 
 # No sanitizer: it is loaded before theirs.
 $(B)/clock-shift.so: test/e2e/clock-shift.c test/e2e/clock-shift.h

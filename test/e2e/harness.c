@@ -20,7 +20,7 @@
 #include "hide.h"
 #include "process.h"
 
-enum { WORDS = 64, HIDING = 100 /* ms at most in one go */ };
+enum { WORDS = 64 };
 
 /* It starts with that of the runner, by which process_guard sweeps. */
 void
@@ -255,7 +255,8 @@ can_be_init(void)
 }
 
 _Noreturn static void
-become(const struct setup *setup, const struct run *run, const char *const *words, const int *fds)
+become(const struct setup *setup, const struct run *run, const char *const *words, const int *fds,
+    int hider)
 {
 	const struct rlimit none = { 0, 0 };
 	char *const *arguments;
@@ -265,7 +266,7 @@ become(const struct setup *setup, const struct run *run, const char *const *word
 	for (int i = 0; i < 3; i++)
 		move_to(fds[i], i);
 	if (setup->hides != NULL)
-		hide_begin(run->hidden);
+		hide_begin(hider);
 	close_from(3);
 	signals_as_given(setup);
 	if (setup->own_group)
@@ -356,9 +357,6 @@ run_new(const struct setup *setup)
 		mark_new(run->mark, sizeof(run->mark));
 	snprintf(run->record, sizeof(run->record), "%s/%s", directory == NULL ? "/tmp" : directory,
 	    run->mark);
-	run->hidden = -1;
-	run->hides = setup->hides;
-	run->hides_as = setup->hides_as == 0 ? ENOENT : setup->hides_as;
 	text_append(&run->unsent, "", 0);
 	text_append(&run->out, "", 0);
 	text_append(&run->error, "", 0);
@@ -390,16 +388,16 @@ run_start(const struct setup *setup)
 	}
 	wire_all(run, setup, fds);
 	signal(SIGPIPE, SIG_IGN);
-	if (run->hides != NULL)
+	if (setup->hides != NULL)
 		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, hider), 0);
-	run->hidden = hider[1];
 	run->pid = fork();
 	ck_assert_int_ge(run->pid, 0);
 	if (run->pid == 0)
-		become(setup, run, words, fds);
-	close_end(&run->hidden);
-	if (run->hides != NULL)
-		run->hidden = hide_watch(hider[0]);
+		become(setup, run, words, fds, hider[1]);
+	close_end(&hider[1]);
+	if (setup->hides != NULL)
+		run->hiding = hide_watch(hider[0], setup->hides,
+		    setup->hides_as == 0 ? ENOENT : setup->hides_as);
 	own_ends(run, setup, fds);
 	return run;
 }
@@ -457,33 +455,16 @@ give_bytes(struct run *run)
 		run->unsent.len = 0;
 }
 
-/*
- * One call comes soon behind another: what the tests do besides, such as to look at all processes,
- * takes longer.
- */
-static void
-hide_some(struct run *run)
-{
-	struct pollfd call = { .fd = run->hidden, .events = POLLIN };
-	long end = milliseconds() + HIDING;
-
-	while (milliseconds() < end && poll(&call, 1, 1) > 0 && (call.revents & POLLIN))
-		hide_answer(run->hidden, run->hides, run->hides_as);
-	if (call.revents != 0 && !(call.revents & POLLIN)) /* nobody is left who could call */
-		close_end(&run->hidden);
-}
-
 void
 run_pump(struct run *run, int wait)
 {
-	struct pollfd fds[4] = {
+	struct pollfd fds[3] = {
 		{ .fd = run->unsent.len > 0 ? run->to : -1, .events = POLLOUT },
 		{ .fd = run->stdout_unread ? -1 : run->from, .events = POLLIN },
 		{ .fd = run->stderr_unread ? -1 : run->errors, .events = POLLIN },
-		{ .fd = run->hidden, .events = POLLIN },
 	};
 
-	if (poll(fds, 4, wait) <= 0)
+	if (poll(fds, 3, wait) <= 0)
 		return;
 	if (fds[0].revents != 0)
 		give_bytes(run);
@@ -491,8 +472,6 @@ run_pump(struct run *run, int wait)
 		take_bytes(run, &run->from, &run->out);
 	if (fds[2].revents != 0)
 		take_bytes(run, &run->errors, &run->error);
-	if (fds[3].revents != 0)
-		hide_some(run);
 }
 
 void
@@ -591,7 +570,6 @@ run_end(struct run *run)
 	run_expect_gone(run);
 	close_end(&run->from);
 	close_end(&run->errors);
-	close_end(&run->hidden);
 	close_end(&run->kept[0]);
 	close_end(&run->kept[1]);
 	unlink(run->record);

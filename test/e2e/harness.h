@@ -65,9 +65,7 @@ struct run {
 	int from;
 	int errors;
 	int kept[2];
-	int hidden; /* where calls wait for run_pump, which hides paths; else -1 */
-	const char *hides;
-	int hides_as;
+	struct hiding *hiding; /* NULL: it hides nothing */
 	struct text unsent;
 	struct text out;   /* what came on stdout; before `taken` it is consumed */
 	struct text error; /* all that came on stderr */

@@ -16,7 +16,11 @@
 #include <fnmatch.h>
 #include <linux/filter.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -171,8 +175,15 @@ hide_begin(int socket)
 	close(socket);
 }
 
-int
-hide_watch(int socket)
+struct hiding {
+	int watch; /* readable when a call waits */
+	const char *pattern;
+	int error;
+	atomic_bool stalled;
+};
+
+static int
+receive_watch(int socket)
 {
 	union room room = { 0 };
 	struct iovec byte = { &(char){ 0 }, 1 };
@@ -218,8 +229,8 @@ fits(const char *pattern, const char *path)
 	return fnmatch(pattern, path, 0) == 0;
 }
 
-void
-hide_answer(int watch, const char *pattern, int error)
+static void
+answer(const struct hiding *hiding)
 {
 	/* A newer kernel may have more to say. */
 	union {
@@ -232,23 +243,83 @@ hide_answer(int watch, const char *pattern, int error)
 	} said = { 0 };
 	char path[256];
 
-	if (ioctl(watch, SECCOMP_IOCTL_NOTIF_RECV, &heard) < 0)
+	if (ioctl(hiding->watch, SECCOMP_IOCTL_NOTIF_RECV, &heard) < 0)
 		return;
 	said.answer.id = heard.call.id;
-	if (read_path(&heard.call, path, sizeof(path)) && fits(pattern, path))
-		said.answer.error = -error;
+	if (read_path(&heard.call, path, sizeof(path)) && fits(hiding->pattern, path))
+		said.answer.error = -hiding->error;
 	else
 		said.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	/* Who called may have been killed. */
-	(void)!ioctl(watch, SECCOMP_IOCTL_NOTIF_SEND, &said);
+	(void)!ioctl(hiding->watch, SECCOMP_IOCTL_NOTIF_SEND, &said);
+}
+
+/*
+ * It does not end while the test may fork: what the end of a thread holds would be held for ever in
+ * the new process (AddressSanitizer's allocator).
+ */
+static void *
+answer_all(void *context)
+{
+	struct hiding *hiding = context;
+	struct pollfd call = { .fd = hiding->watch, .events = POLLIN };
+
+	while (poll(&call, 1, -1) != 0)
+		if ((call.revents & POLLIN) == 0) /* nobody is left who could call */
+			call.fd = -1;
+		else if (hiding->stalled)
+			poll(NULL, 0, 1);
+		else
+			answer(hiding);
+	return NULL;
+}
+
+/* Signals are for the test's own thread. */
+struct hiding *
+hide_watch(int socket, const char *pattern, int error)
+{
+	struct hiding *hiding = calloc(1, sizeof(*hiding));
+	sigset_t all, before;
+	pthread_t thread;
+
+	if (hiding == NULL)
+		abort();
+	*hiding = (struct hiding){ receive_watch(socket), pattern, error, false };
+	if (hiding->watch < 0)
+		return NULL;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&thread, NULL, answer_all, hiding) != 0)
+		abort();
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_detach(thread);
+	return hiding;
+}
+
+void
+hide_stall(struct hiding *hiding)
+{
+	hiding->stalled = true;
+}
+
+bool
+hide_stalls(const struct hiding *hiding, int time)
+{
+	return poll(&(struct pollfd){ .fd = hiding->watch, .events = POLLIN }, 1, time) > 0;
+}
+
+void
+hide_go_on(struct hiding *hiding)
+{
+	hiding->stalled = false;
 }
 
 /* Tries it with a process that looks at its working directory. */
 static bool
 hides(void)
 {
-	int pair[2], watch, status = 0;
-	struct pollfd ready = { .events = POLLIN };
+	int pair[2], status = 1;
+	struct hiding *hiding;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 || (pid = fork()) < 0)
@@ -258,15 +329,9 @@ hides(void)
 		_exit(faccessat(AT_FDCWD, ".", F_OK, 0) < 0 && errno == ELOOP ? 0 : 1);
 	}
 	close(pair[1]);
-	ready.fd = watch = hide_watch(pair[0]);
-	while (watch >= 0 && waitpid(pid, &status, WNOHANG) == 0)
-		if (poll(&ready, 1, 10) > 0 && (ready.revents & POLLIN))
-			hide_answer(watch, ".", ELOOP);
-	if (watch < 0)
-		waitpid(pid, &status, 0);
-	else
-		close(watch);
-	return status == 0 && watch >= 0;
+	hiding = hide_watch(pair[0], ".", ELOOP);
+	waitpid(pid, &status, 0);
+	return status == 0 && hiding != NULL;
 }
 
 #else
@@ -302,17 +367,31 @@ hide_begin(int socket)
 	_exit(125);
 }
 
-int
-hide_watch(int socket)
+struct hiding *
+hide_watch(int socket, const char *pattern, int error)
 {
+	(void)pattern, (void)error;
 	close(socket);
-	return -1;
+	return NULL;
 }
 
 void
-hide_answer(int watch, const char *pattern, int error)
+hide_stall(struct hiding *hiding)
 {
-	(void)watch, (void)pattern, (void)error;
+	(void)hiding;
+}
+
+bool
+hide_stalls(const struct hiding *hiding, int time)
+{
+	(void)hiding, (void)time;
+	return false;
+}
+
+void
+hide_go_on(struct hiding *hiding)
+{
+	(void)hiding;
 }
 
 static bool

@@ -16,13 +16,18 @@ bool can_hide(void);
  */
 void hide_begin(int socket);
 
-/* From the other end: the descriptor that is readable when a call waits. */
-int hide_watch(int socket);
-
 /*
- * The call that waits fails with this error if its path fits the pattern of sh, and else goes on.
+ * With the other end: from now on a thread lets each call whose path fits the pattern of sh fail
+ * with this error, and all others go on. What the test does meanwhile, such as to look at all
+ * processes, keeps no call waiting. It lives as long as the test's process. NULL: hide_begin has
+ * failed.
  */
-void hide_answer(int watch, const char *pattern, int error);
+struct hiding *hide_watch(int socket, const char *pattern, int error);
+
+/* Between these calls wait. hide_stalls: until one does; false: none did for this time (ms). */
+void hide_stall(struct hiding *hiding);
+bool hide_stalls(const struct hiding *hiding, int time);
+void hide_go_on(struct hiding *hiding);
 
 /*
  * In the process that is to be executed: it is killed for a system call of Linux 5.1 or later, and

@@ -239,7 +239,6 @@ TEST(a_turn_that_takes_long_is_no_sleep)
 	const char *path = path_of("config");
 	char options[400];
 	struct run *run;
-	struct pollfd waits = { .events = POLLIN };
 
 	if (!can_hide())
 		return;
@@ -248,17 +247,16 @@ TEST(a_turn_that_takes_long_is_no_sleep)
 	run = run_start(&(struct setup){ .options = options, .hides = "/none" });
 	run_handshake(run);
 	run_settle(run);
-	waits.fd = run->hidden;
-	run->hidden = -1;
+	hide_stall(run->hiding);
 	kill(run->pid, SIGSTOP);
 	while (process_state(run->pid) != 'T')
 		run_pump(run, 1);
 	kill(run->pid, SIGUSR2);
 	run_call(run, "2", "sleep", FOR_EVER);
 	kill(run->pid, SIGCONT);
-	ck_assert_int_eq(poll(&waits, 1, HARNESS_LIMIT), 1);
+	ck_assert(hide_stalls(run->hiding, HARNESS_LIMIT));
 	poll(NULL, 0, SLOW);
-	run->hidden = waits.fd;
+	hide_go_on(run->hiding);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	ck_assert_int_ge(at_number(run->message, "error data elapsedMs"), SLOW);
 	run_expect_logged(run, "CONFIG_RELOADED");
