@@ -614,7 +614,7 @@ ask_and_read_later(struct run *run, int asked)
  * Questions whose answers fill the connection more or less, by one that then asks nothing more:
  * each is answered as the answers are read.
  */
-TEST(what_was_asked_is_answered_when_the_answers_are_read)
+TESTS(what_was_asked_is_answered_when_the_answers_are_read, 5, 16)
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	char id[16];
@@ -623,8 +623,7 @@ TEST(what_was_asked_is_answered_when_the_answers_are_read)
 		snprintf(id, sizeof(id), "%d", 100 + i);
 		run_call(run, id, "stubborn", FOR_EVER);
 	}
-	for (int asked = 5; asked <= 15; asked++)
-		ask_and_read_later(run, asked < 15 ? asked : 100);
+	ask_and_read_later(run, _i < 15 ? _i : 100);
 	run_end(run);
 }
 
