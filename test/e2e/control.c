@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "client.h"
+#include "hide.h"
 #include "life.h"
 #include "needs.h"
 #include "shell.h"
@@ -624,6 +625,33 @@ TESTS(what_was_asked_is_answered_when_the_answers_are_read, 5, 16)
 		run_call(run, id, "stubborn", FOR_EVER);
 	}
 	ask_and_read_later(run, _i < 15 ? _i : 100);
+	run_end(run);
+}
+
+/* Otherwise what is asked behind a call that took 600 ms would rest for six seconds. */
+TEST(behind_a_call_that_takes_long_the_next_is_answered_in_time)
+{
+	char config[128], options[200];
+	struct run *run;
+	FILE *peer;
+
+	if (!can_hide())
+		return;
+	snprintf(config, sizeof(config), "%s/slow.json", getenv("E2E_DIRECTORY"));
+	file_write(config, "{}", 0600);
+	snprintf(options, sizeof(options), "-c %s", config);
+	run = run_start(&(struct setup){ .options = with_socket(options), .hides = "/none" });
+	run_handshake(run);
+	peer = connect_to(socket_path);
+	hide_stall(run->hiding);
+	dprintf(fileno(peer), "{\"id\":1,\"method\":\"reload\"}\n");
+	ck_assert(hide_stalls(run->hiding, HARNESS_LIMIT));
+	poll(NULL, 0, 600);
+	hide_go_on(run->hiding);
+	json_decref(next_message(peer));
+	ck_assert_int_eq(setenv("SOCKET", socket_path, 1), 0);
+	run_expect_shell(run, "$C cancel $SOCKET 7", 1, "request 7 not found");
+	fclose(peer);
 	run_end(run);
 }
 

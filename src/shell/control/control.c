@@ -11,6 +11,7 @@
 enum {
 	ACCEPT_PAUSE = 250, /* ms, after there was no descriptor for a connection */
 	SHARE = 10,         /* of all time, at most one part in so many is spent on calls */
+	REST_MOST = 1000,   /* ms; but the next one is answered before its sender gives up */
 	ROOM = 32 << 10,    /* a connection that has more answers to read is not read itself */
 	REASON_MOST = 512,
 };
@@ -539,7 +540,7 @@ accept_one(struct control *control)
 static void
 take_line(struct control *control)
 {
-	msec_t begun = monotonic_now();
+	msec_t begun = monotonic_now(), rest;
 
 	for (int i = 0; i < control->count; i++) {
 		struct peer *peer = control->peers[control->next++ % (unsigned)control->count];
@@ -549,7 +550,8 @@ take_line(struct control *control)
 		on_line(peer, span_head(buf_span(&peer->in), peer->line - 1));
 		buf_consume(&peer->in, peer->line);
 		find_line(peer);
-		control->rest = control->now + SHARE * (monotonic_now() - begun + 1);
+		rest = SHARE * (monotonic_now() - begun + 1);
+		control->rest = control->now + (rest < REST_MOST ? rest : REST_MOST);
 		return;
 	}
 }
