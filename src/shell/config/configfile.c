@@ -1,3 +1,5 @@
+#include <libgen.h>
+
 #include "core/compose.h"
 #include "shell/options.h"
 
@@ -41,6 +43,19 @@ read_text(void *bytes, size_t size, void *fd)
 	return (size_t)got;
 }
 
+/* Whether what there is of the path ends with a symbolic link that leads nowhere. */
+static bool
+leads_nowhere(const char path[OPTIONS_PATH])
+{
+	char storage[OPTIONS_PATH], *there = storage;
+	struct stat status;
+
+	memcpy(storage, path, sizeof(storage));
+	while (lstat(there, &status) < 0)
+		there = dirname(there);
+	return stat(there, &status) < 0;
+}
+
 /*
  * The whole file; it must be freed. NULL: there is none, and none is needed, or the fault tells
  * why.
@@ -50,14 +65,13 @@ parse(struct options *options, char fault[OPTIONS_FAULT])
 {
 	int fd = open(options->config, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	const char *distrust = fd < 0 ? strerror(errno) : find_distrust(fd);
-	struct stat status;
 	json_error_t error;
 	json_t *root = NULL;
 	char *piece;
 
-	/* A link that leads nowhere is a file that cannot be read. */
+	/* What a link that leads nowhere stands for cannot be read, and is needed. */
 	if (fd < 0 && !options->file.named && !options->file.counts &&
-	    lstat(options->config, &status) < 0 && (errno == ENOENT || errno == ENOTDIR))
+	    (errno == ENOENT || errno == ENOTDIR) && !leads_nowhere(options->config))
 		return NULL;
 	if (distrust != NULL) {
 		if (strcmp(options->config, "/dev/null") != 0)
