@@ -216,24 +216,23 @@ command_runs_container(char *const command[], struct buf *hint)
 	static const char *const missing[] = { "", "run it with --init; ", "run it with --rm; ",
 		"run it with --init and --rm; " };
 	char *const *word = command;
-	const char *program;
+	struct span program;
 	bool init = false, removed = false;
 
-	while (*word != NULL && span_is_any(base_of(span_of(*word)), "env sudo"))
+	while (span_is_any(base_of(span_of(*word)), "env sudo"))
 		word = behind_options(word);
-	program = *word;
-	if (program == NULL || !span_is_any(base_of(span_of(program)), "docker podman"))
+	program = base_of(span_of(*word));
+	if (!span_is_any(program, "docker podman"))
 		return false;
 	word = behind_options(word);
-	word += *word != NULL && strcmp(*word, "container") == 0;
-	if (*word == NULL || strcmp(*word, "run") != 0)
+	word += span_is(span_of(*word), "container");
+	if (!span_is(span_of(*word), "run"))
 		return false;
 	for (; *word != NULL; word++) {
 		init |= span_is_any(span_of(*word), "--init --init=true");
 		removed |= span_is_any(span_of(*word), "--rm --rm=true");
 	}
-	compose_text(hint, "%s%b ps shows it", missing[!init + 2 * !removed],
-	    base_of(span_of(program)));
+	compose_text(hint, "%s%b ps shows it", missing[!init + 2 * !removed], program);
 	return true;
 }
 
