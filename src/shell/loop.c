@@ -302,7 +302,7 @@ static int
 start(struct loop *loop)
 {
 	struct options *options = loop->options;
-	struct port *client = &loop->port[SIDE_CLIENT], *server = &loop->port[SIDE_SERVER];
+	struct port *client = &loop->port[SIDE_CLIENT];
 
 	loop->now = monotonic_now();
 	loop->due = loop->alarm = MSEC_NEVER;
@@ -310,8 +310,8 @@ start(struct loop *loop)
 	each_side (side)
 		loop->wires[side] =
 		    options->session.dry_run ? lane_new() : session_lane(loop->session, side);
-	port_init(client, SIDE_CLIENT, loop->session, loop->wires);
-	port_init(server, SIDE_SERVER, loop->session, loop->wires);
+	each_side (side)
+		port_init(&loop->port[side], side, loop->session, loop->wires);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	loop->control = (struct control){
 		.options = options,
@@ -327,7 +327,7 @@ start(struct loop *loop)
 		.log = loop->log,
 		.session = loop->session,
 		.socket = loop->control.path,
-		.port = server,
+		.port = &loop->port[SIDE_SERVER],
 		.client.port = client,
 		.now = loop->now,
 	};

@@ -270,7 +270,7 @@ read_sections(struct reading *it, json_t *root)
 			json_array_append_new(unfit, json_string(pattern));
 		else if (chosen == NULL)
 			chosen = pattern;
-		counts = chosen != NULL && strcmp(chosen, pattern) == 0;
+		counts = span_is(span_of(pattern), chosen);
 		options_fault(it->fault, SERVERS ".%s", pattern);
 		if (!allowed || !json_is_object(section))
 			end_key(it, 0,
