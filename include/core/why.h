@@ -109,6 +109,7 @@ enum why_level {
 	X(RULE_DOUBTED, NOTICE, "the METHOD of a rule, or its tool, is none that is known: was another one meant?") \
 	X(RULE_UNUSED, NOTICE, "the session is over, and a rule has named no request of it")       \
 	X(CONTROL_REFUSED, NOTICE, "there is no control socket: cancelctl does not reach this canceld")            \
+	X(HISTORY_REFUSED, NOTICE, "no history is kept: cancelctl history does not know this session") \
 	X(ISOLATION_REFUSED, DECISION, "the system did not let canceld give up all that it does not need") \
 	X(OPERATOR_SET, NOTICE, "a person changed a deadline with cancelctl")                      \
 	X(OPERATOR_RESTARTED, NOTICE, "a person has the server ended with cancelctl, and started again") \

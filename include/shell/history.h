@@ -48,8 +48,9 @@ bool history_directory(int i, char path[HISTORY_PATH]) MUST_USE;
 
 /*
  * Opens the history: from now on the log gives it the events to keep. client: the name of the
- * client's process, which may be filled in later. history must not move in memory until
- * history_close. All calls do nothing for a zeroed history.
+ * client's process, which may be filled in later. Logs HISTORY_REFUSED if there is no directory for
+ * it. history must not move in memory until history_close. All calls do nothing for a zeroed
+ * history.
  */
 void history_open(struct history *history, struct log *log, const char *client,
     const struct session *session, struct statistics *statistics);

@@ -288,13 +288,11 @@ static void
 isolate(struct loop *loop)
 {
 	const char *path = loop->control.path;
-	char control[PLACE_PATH], *history = loop->history.directory;
+	char control[PLACE_PATH];
 
 	snprintf(control, sizeof(control), "%s", path);
-	if (history[0] != '\0' && home_make_private(history) != NULL)
-		history = ""; /* nothing is written there */
-	if (!starter_isolate(
-		(const char *[]){ path[0] == '\0' ? path : dirname(control), history, NULL }))
+	if (!starter_isolate((const char *[]){ path[0] == '\0' ? path : dirname(control),
+		loop->history.directory, NULL }))
 		log_event(loop->log, WHY_ISOLATION_REFUSED, log_string("reason", strerror(errno)));
 }
 

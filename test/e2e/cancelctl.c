@@ -164,15 +164,17 @@ TEST(canceld_tells_of_a_folder_that_it_cannot_use)
 	    "chmod 755 $state; start; chmod 500 $state; start; rmdir $state; touch $state; chown $user $state; start; "
 	    "rm -r $home; echo over",
 	    0, "over");
+	/* Each of the three has neither a socket nor a history. */
 	ck_assert_uint_eq(count_of(shell_output, "CONTROL_REFUSED at=/tmp/canceld-e2e."), 3);
+	ck_assert_uint_eq(count_of(shell_output, "HISTORY_REFUSED at=/tmp/canceld-e2e."), 3);
 	ck_assert_uint_eq(
 	    count_of(shell_output,
 		"/.local/state/canceld reason=\"not this user alone has all rights there: chmod 700\"\n"),
-	    2);
+	    4);
 	ck_assert_uint_eq(
 	    count_of(shell_output,
 		"/.local/state/canceld reason=\"it is no folder, but a file or a link: "),
-	    1);
+	    2);
 }
 
 /* No canceld of this user has its socket there, so that nothing is missing. */

@@ -299,6 +299,27 @@ TEST(what_was_held_is_told_apart)
 	shell_expect("true", "grep -c '\"held\":' " HISTORY, 0, "1\n");
 }
 
+/* How its directory cannot be used, and why, as the log says. */
+static const struct {
+	const char *before, *why;
+} unusable[] = {
+	{ "mkdir -p $HOME/.local/state; touch $HOME/.local/state/canceld",
+	    "/.local/state/canceld reason=\"it is no folder, but a file or a link: remove it\"\n" },
+	{ "mkdir -p $HOME/.local/state/canceld; chmod 755 $HOME/.local/state/canceld",
+	    "/.local/state/canceld reason=\"not this user alone has all rights there: chmod 700\"\n" },
+	{ "touch $HOME/.local", "/.local/state/canceld reason=\"Not a directory\"\n" },
+	{ "export HOME=/nonexistent; unset XDG_STATE_HOME",
+	    " HISTORY_REFUSED reason=\"HOME is no directory of this user's\"\n" },
+};
+
+TESTS(a_history_that_cannot_be_kept_is_told, 0, COUNT(unusable))
+{
+	shell_expect(unusable[_i].before, "$CANCELD true </dev/null 2>&1 | grep HISTORY_REFUSED", 0,
+	    unusable[_i].why);
+	shell_expect(unusable[_i].before, "$CANCELD --no-history true </dev/null", 0, "");
+	ck_assert_ptr_null(strstr(shell_output, "HISTORY_REFUSED"));
+}
+
 /* It has no server and mostly no name. */
 TEST(one_that_is_refused_keeps_no_history)
 {

@@ -43,9 +43,8 @@ history_directory(int i, char path[HISTORY_PATH])
 	const char *state = getenv("XDG_STATE_HOME");
 
 	if (i == 0)
-		return state != NULL && state[0] == '/' &&
-		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH &&
-		    is_own(state);
+		return state != NULL && state[0] == '/' && is_own(state) &&
+		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH;
 	return home_state(home_directory(), path, HISTORY_PATH);
 }
 
@@ -79,13 +78,8 @@ begin(struct history *history)
 	const char *name, *version;
 	json_t *info;
 
-	if (members->len > 0 && history->told == told.len)
+	if (members->len > history->of_session && history->told == told.len)
 		return;
-	if (members->len == 0) {
-		compose_json(members, ",\"session\":\"%d-%d\"", (int64_t)history->log.pid,
-		    real_now());
-		history->of_session = members->len;
-	}
 	history->told = told.len;
 	members->len = history->of_session;
 	info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL);
@@ -122,14 +116,21 @@ history_open(struct history *history, struct log *log, const char *client,
 		.shared = &history->file,
 		.members = &history->members,
 	};
+	const char *obstacle = "HOME is no directory of this user's";
 	void *page;
 
 	*history = (struct history){ .statistics = statistics,
 		.session = session,
 		.client = client,
 		.wake = MSEC_NEVER };
-	if (!history_directory(0, history->directory) && !history_directory(1, history->directory))
+	if (history_directory(0, history->directory) || history_directory(1, history->directory))
+		obstacle = home_make_private(history->directory);
+	if (obstacle != NULL) {
+		log_event(log, WHY_HISTORY_REFUSED, log_string("at", history->directory),
+		    log_string("reason", obstacle));
+		history->directory[0] = '\0';
 		return;
+	}
 	page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
@@ -138,6 +139,9 @@ history_open(struct history *history, struct log *log, const char *client,
 	history->file = (struct writer_shared){ history->directory, "history", "history.1",
 		HISTORY_MOST, on_end, history };
 	log_init(&history->log, &config);
+	compose_json(&history->members, ",\"session\":\"%d-%d\"", (int64_t)history->log.pid,
+	    real_now());
+	history->of_session = history->members.len;
 	log->keep = on_kept;
 	log->keeper = history;
 }
