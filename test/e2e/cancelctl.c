@@ -64,7 +64,7 @@ TEST(one_that_does_not_answer_is_shown)
 	struct run *run = run_session("--name sleeps", NULL),
 		   *other = run_session("--name wakes", NULL);
 
-	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+	run_stop(run);
 	run_expect_shell(run, "$C ls | grep \"^ *$PID  -  .*not answering$\" && $C ls", 0, "wakes");
 	run_expect_shell(run, "$C ls -j | grep '\"answering\":true' && $C ls -j", 0,
 	    ",\"answering\":false}");

@@ -529,6 +529,32 @@ run_expect_exit(struct run *run, int status)
 		run_pump(run, 2);
 }
 
+void
+run_stop(const struct run *run)
+{
+	int ends[2];
+	char byte;
+	pid_t child;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		/* No child of the test, nor in its group. */
+		if (fork() != 0)
+			_exit(0);
+		setsid();
+		move_to(ends[0], 0);
+		close_from(1);
+		if (read(0, &byte, 1) == 0)
+			kill(run->pid, SIGCONT);
+		_exit(0);
+	}
+	close(ends[0]);
+	waitpid(child, NULL, 0);
+	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+}
+
 static bool adopting;
 
 void

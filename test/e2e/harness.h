@@ -113,6 +113,9 @@ void run_expect_exit(struct run *run, int status);
 /* The same without the rest of stderr, which another process may hold open. */
 void run_expect_exit_alone(struct run *run, int status);
 
+/* Stops canceld, until SIGCONT, or the end of this test's process, however it ends. */
+void run_stop(const struct run *run);
+
 /* Whether a process of the run is left, and which. */
 bool run_leaves(const struct run *run, char *left, size_t size);
 

@@ -248,7 +248,7 @@ TEST(a_turn_that_takes_long_is_no_sleep)
 	run_handshake(run);
 	run_settle(run);
 	hide_stall(run->hiding);
-	kill(run->pid, SIGSTOP);
+	run_stop(run);
 	while (process_state(run->pid) != 'T')
 		run_pump(run, 1);
 	kill(run->pid, SIGUSR2);

@@ -275,7 +275,7 @@ TESTS(top_tells_silence_from_an_end, 0, 2)
 	await_screen(terminal, "stubborn");
 	ck_assert_int_eq(write(terminal, "\n", 1), 1);
 	await_screen(terminal, "max time");
-	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+	run_stop(run);
 	await_screen(terminal, "state       not answering");
 	type(terminal, "q");
 	await_frame(terminal, "0 open, 1 canceld, 1 not answering");
@@ -719,7 +719,7 @@ TEST(top_shows_the_canceld_of_a_socket)
 	snprintf(options, sizeof(options), "--name apart --control %s", path);
 	run = run_hanging(options, "7");
 	/* One that stands still elsewhere cannot be meant. */
-	ck_assert_int_eq(kill(other->pid, SIGSTOP), 0);
+	run_stop(other);
 	pid = start_top(&terminal, path);
 	await_frame(terminal, "1 open, 1 canceld");
 	ck_assert_ptr_nonnull(strstr(shell_output, "stubborn"));
@@ -800,7 +800,7 @@ TEST(what_has_gone_unseen_is_shown_too)
 	await_screen(terminal, "stubborn");
 	type(terminal, "/nothing\n");
 	await_screen(terminal, "nothing in flight has \"nothing\"");
-	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+	run_stop(run);
 	await_screen(terminal, "1 not answering");
 	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
 	await_screen(terminal, "0 canceld");
