@@ -282,6 +282,8 @@ TEST(an_option_and_the_environment_say_where)
 	shell_expect("true",
 	    "export XDG_STATE_HOME=$HOME/other; $CANCELD -q true </dev/null; grep -c SUMMARY $HOME/other/canceld/history",
 	    0, "1\n");
+	shell_expect("rm -r $HOME/other; export XDG_STATE_HOME=$HOME/other/a/",
+	    "$CANCELD -q true </dev/null; grep -c SUMMARY $HOME/other/a/canceld/history", 0, "1\n");
 	shell_expect("true", "ls " HISTORY, 2, "No such file");
 }
 

@@ -51,7 +51,7 @@ leads_nowhere(const char path[OPTIONS_PATH])
 	struct stat status;
 
 	memcpy(storage, path, sizeof(storage));
-	while (lstat(there, &status) < 0)
+	while (lstat(there, &status) < 0 && strlen(there) != 1)
 		there = dirname(there);
 	return stat(there, &status) < 0;
 }

@@ -1,5 +1,6 @@
 #include "shell/history.h"
 
+#include <libgen.h>
 #include <sys/mman.h>
 
 #include "core/compose.h"
@@ -28,12 +29,12 @@ struct history_page {
 static bool
 is_own(const char *path)
 {
-	char existing[HISTORY_PATH], *slash;
+	char storage[HISTORY_PATH], *existing = storage;
 	struct stat status = { 0 };
 
-	snprintf(existing, sizeof(existing), "%s", path);
-	while (stat(existing, &status) < 0 && (slash = strrchr(existing, '/'))[1] != '\0')
-		slash[slash == existing] = '\0';
+	snprintf(storage, sizeof(storage), "%s", path);
+	while (stat(existing, &status) < 0 && strlen(existing) > 1)
+		existing = dirname(existing);
 	return status.st_uid == geteuid();
 }
 
