@@ -594,7 +594,7 @@ ask_and_read_later(struct run *run, int asked)
 	    (ssize_t)questions.len);
 	shutdown(fileno(peer), SHUT_WR);
 	/* The connections take turns: by then all questions were carried out that can be. */
-	for (int i = 0; i < asked && i < 60; i++)
+	for (int i = 0; i < asked && i < 30; i++)
 		expect_list(other);
 	fclose(other);
 	/* The address sanitizer keeps what is freed. */
@@ -624,7 +624,7 @@ TESTS(what_was_asked_is_answered_when_the_answers_are_read, 5, 16)
 		snprintf(id, sizeof(id), "%d", 100 + i);
 		run_call(run, id, "stubborn", FOR_EVER);
 	}
-	ask_and_read_later(run, _i < 15 ? _i : 100);
+	ask_and_read_later(run, _i < 15 ? _i : 60);
 	run_end(run);
 }
 
