@@ -291,7 +291,7 @@ struct policy {                    /* zeroed: empty */
 	size_t added;     /* so many ever were */
 	struct buf tools; /* a line each, that the server has listed */
 	bool more;        /* private: the list has another page, or what is not kept of it */
-	bool heard;       /* cleared at will: tools is new */
+	bool tools_new;   /* cleared at will: nobody has looked at tools since it was listed */
 };
 
 #define each_rule(rule, policy) \

@@ -57,13 +57,13 @@ struct log {
 	bool inside;     /* the queue ends inside a line */
 	struct buf tail; /* the last lines, in JSON, without payloads */
 	/*
-	 * Called for events up to the level `heard`, whatever the log shows and in whatever format.
+	 * Called for events up to hear_level, whatever the log shows and in whatever format.
 	 * It must not log anything, and may give the fields to log_append_line. Anyone may set it.
 	 * NULL: nobody hears.
 	 */
 	void (*hear)(void *hearer, enum why why, const struct log_field *fields, size_t count);
 	void *hearer;
-	enum why_level heard;
+	enum why_level hear_level;
 	/*
 	 * Called for the events that the history keeps about the session itself, whatever the level
 	 * is. NULL: nobody keeps them.

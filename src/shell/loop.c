@@ -256,7 +256,7 @@ on_action(void *user, const struct action *action)
 	}
 	statistics_end(&loop->statistics, action, loop->now);
 	history_end(&loop->history, action, loop->now);
-	if (loop->options->policy.heard)
+	if (loop->options->policy.tools_new)
 		report_rules(loop->log, WHY_RULE_DOUBTED, &loop->options->policy,
 		    session_view(loop->session).dialect);
 }

@@ -375,10 +375,10 @@ TEST(the_tools_of_all_pages_are_heard)
 	struct policy policy = { 0 };
 
 	for (size_t i = 0; i < COUNT(results); i++) {
-		policy.heard = false;
+		policy.tools_new = false;
 		policy_hear_tools(&policy, span_of(results[i].result));
 		ck_assert(span_equal(buf_span(&policy.tools), span_of(results[i].tools)));
-		ck_assert(policy.heard == results[i].heard);
+		ck_assert(policy.tools_new == results[i].heard);
 	}
 	policy_free(&policy);
 }
@@ -397,11 +397,11 @@ TESTS(of_a_page_that_is_too_long_nothing_is_said, 0, 2)
 	buf_added(&page, len);
 	compose_json(&page, "\"},{\"name\":\"slee\"}]}");
 	policy_hear_tools(&policy, buf_span(&page));
-	ck_assert(!policy.heard);
+	ck_assert(!policy.tools_new);
 	ck_assert(!policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
 	policy_hear_tools(&policy, SPAN("{\"tools\":[{\"name\":\"slee\"}]}"));
 	policy_hear_tools(&policy, SPAN("{\"tools\":[{\"name\":\"slee\"}]}"));
-	ck_assert(policy.heard);
+	ck_assert(policy.tools_new);
 	ck_assert(policy_meant(&policy, policy.rules, &dialect_mcp, &meant));
 	policy_free(&policy);
 	buf_free(&page);
@@ -416,7 +416,7 @@ TEST(of_a_list_without_end_little_is_kept)
 
 	for (int i = 0; i < LIMIT_TOOLS; i++) {
 		policy_hear_tools(&policy, SPAN(page));
-		ck_assert(!policy.heard);
+		ck_assert(!policy.tools_new);
 	}
 	ck_assert_uint_le(policy.tools.len, LIMIT_TOOL_NAMES + LIMIT_TOOL);
 	policy_free(&policy);

@@ -245,7 +245,7 @@ TESTS(a_payload_is_in_the_log_only, 0, 2)
 	heard = (struct buf){ 0 };
 	log.hear = keep;
 	log.hearer = &heard;
-	log.heard = LEVEL_DECISION;
+	log.hear_level = LEVEL_DECISION;
 	memset(message, 'x', LOG_PAYLOAD_MAX + 3);
 	memcpy(message + LOG_PAYLOAD_MAX - 1, "\xc3\xa4", 2);
 	message[0] = '\x80';
@@ -274,7 +274,7 @@ TEST(a_hearer_has_a_level_of_its_own)
 	ck_assert(!log_shows(&log, WHY_LATE));
 	log.hear = keep;
 	log.hearer = &heard;
-	log.heard = LEVEL_DECISION;
+	log.hear_level = LEVEL_DECISION;
 	ck_assert(log_shows(&log, WHY_LATE) && !log_shows(&log, WHY_RELAYED));
 	log_event(&log, WHY_LATE, log_id("id", SPAN("5")));
 	log_fields(&log, WHY_RELAYED, NO_FIELDS);

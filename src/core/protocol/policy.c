@@ -180,7 +180,7 @@ policy_hear_tools(struct policy *policy, struct span result)
 		else if (name.len > 0)
 			compose_text(&policy->tools, "%b\n", name);
 	}
-	policy->heard = !policy->more;
+	policy->tools_new = !policy->more;
 }
 
 /*

@@ -301,10 +301,10 @@ on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 static void
 listen_to_log(struct control *control)
 {
-	control->log->heard = LEVEL_ERROR;
+	control->log->hear_level = LEVEL_ERROR;
 	each_peer (peer, control)
-		if (peer->level > (int)control->log->heard)
-			control->log->heard = (enum why_level)peer->level;
+		if (peer->level > (int)control->log->hear_level)
+			control->log->hear_level = (enum why_level)peer->level;
 }
 
 static json_t *

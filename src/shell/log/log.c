@@ -151,7 +151,7 @@ bool
 log_shows(const struct log *log, enum why why)
 {
 	return why_level(why) <= log->config.level ||
-	    (log->hear != NULL && why_level(why) <= log->heard) ||
+	    (log->hear != NULL && why_level(why) <= log->hear_level) ||
 	    (log->keep != NULL && memchr(lasting, (int)why, sizeof(lasting)) != NULL);
 }
 
@@ -392,7 +392,7 @@ log_fields(struct log *log, enum why why, const struct log_field *fields, size_t
 		while (log->tail.len > LOG_TAIL_MAX)
 			buf_consume(&log->tail, span_until(buf_span(&log->tail), "\n").len + 1);
 	}
-	if (log->hear != NULL && why_level(why) <= log->heard)
+	if (log->hear != NULL && why_level(why) <= log->hear_level)
 		log->hear(log->hearer, why, fields, told);
 	if (log->keep != NULL && memchr(lasting, (int)why, sizeof(lasting)) != NULL)
 		log->keep(log->keeper, why, fields, told);

@@ -88,7 +88,7 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 {
 	struct buf meant = { 0 };
 
-	policy->heard = false;
+	policy->tools_new = false;
 	each_rule (rule, policy) {
 		/* A rule of the file is for many servers, so it may well be unused here. */
 		bool vain = rule->kind == POLICY_PARALLEL && dialect != NULL &&
