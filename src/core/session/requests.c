@@ -44,8 +44,10 @@ expire(struct session *session, struct request *request, enum policy_kind passed
 {
 	enum request_state state = request_state(request);
 
-	if (state == REQUEST_ABANDONED && stays(request))
+	if (state == REQUEST_ABANDONED && stays(request)) {
+		pending_vacate(request);
 		return;
+	}
 	if (passed == POLICY_CAP && request->graced && request->state == REQUEST_WAITING) {
 		bool from_client = request->from == SIDE_CLIENT;
 
