@@ -265,15 +265,15 @@ heard_acknowledged(struct oracle *oracle, const struct sent *sent)
 }
 
 /*
- * Sent in a turn that is already cancelled: it need not be answered either. ACP v2: sent while no
- * turn can run.
+ * Sent in a turn that is already cancelled: it need not be answered either. ACP v2,
+ * which the answer to the handshake shows: sent while no turn can run.
  */
 static void
 join_cascade(const struct oracle *oracle, struct ask *ask)
 {
 	const struct ask *turn;
 
-	ask->apart = oracle->version > 1;
+	ask->apart = oracle->initialized && oracle->version > 1;
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
 		if (is_turn_of(turn, ask->session) && oracle->sent[turn->sent].begun != 0 &&
 		    ((turn->accepted && turn->life == oracle->life) ||
