@@ -17,12 +17,9 @@
 struct lane { /* read only, but where it says otherwise */
 	/* every byte before it is written or dropped; it passes a message when all of that is */
 	uint64_t written;
-	uint64_t decided; /* every byte before it is decided */
-	/*
-	 * bytes that lane_sent has told in all; its owner subtracts those that the reader had not
-	 * read when it went
-	 */
-	uint64_t taken;
+	uint64_t decided;     /* every byte before it is decided */
+	uint64_t taken;       /* bytes that lane_sent has told in all */
+	unsigned unread;      /* set by its owner: how many the reader had not read when it went */
 	struct buf urgent;    /* messages of lane_overtake that are not written yet */
 	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing; /* how it writes; set by its owner before any byte is decided */

@@ -86,11 +86,12 @@ place_is_taken(const struct place *place)
 	return place->spare == 0 || place->held.count > 0;
 }
 
-struct seat { /* parallel.c: of a request that counts in a place */
-	struct place *place;
-	struct alarm wait; /* in place->held: it waits there, in no lane; or not armed */
-	struct buf held;   /* its message, while it is WAITING */
-	msec_t waited;     /* how long it was there, once it was sent */
+struct seat {                /* parallel.c: of a request that counts in a place, or was kept */
+	struct place *place; /* NULL: it counts in none */
+	struct alarm wait;   /* in place->held: it waits there, in no lane; or not armed */
+	struct buf held;     /* its message, while it is WAITING; may be empty */
+	uint64_t start;      /* in lane->taken: where that was sent, or before */
+	msec_t waited;       /* how long it was there, once it was sent */
 };
 
 /* heartbeat.c: when, and with which value, a requester next hears that its request is waited for */
@@ -138,7 +139,7 @@ struct request {
 	bool apart;           /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
 	bool needs_no_cancel; /* its receiver was told of a cancel, or never got the request */
 	bool told;            /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	bool urgent;          /* it overtook others: start and end are positions in lane->taken */
+	bool urgent;          /* it overtook others: end is a position in lane->taken */
 	bool unread;          /* a message that may have been its answer was thrown away */
 	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
 	bool begun, repeats;
@@ -326,12 +327,13 @@ request_is_held(const struct request *request)
 	    request->start >= request->in->lane->stop;
 }
 
-/* It has waited for a place and was sent, and its receiver has read nothing of it. */
+/* It was sent, its receiver that has gone has read nothing of it, and its message is kept. */
 static inline bool
 request_is_untaken(const struct request *request)
 {
-	return request->seat != NULL && request->urgent && request->state == REQUEST_WAITING &&
-	    request->start >= request->in->lane->taken;
+	return request->seat != NULL && request->seat->held.len > 0 &&
+	    request_state(request) == REQUEST_WAITING &&
+	    request->seat->start + request->in->lane->unread >= request->in->lane->taken;
 }
 
 /* It waits for a place (--parallel). */

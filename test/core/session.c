@@ -796,7 +796,7 @@ TESTS(what_the_server_has_not_read_is_known_to_the_byte, 0, 2)
 	ck_assert_int_eq(told[WHY_RELEASED], 1);
 	len = lane->urgent.len;
 	ck_assert_uint_eq(take(SIDE_CLIENT), strlen(notice) - span.len / 2 + len);
-	lane->taken -= len - (size_t)_i;
+	lane->unread = (unsigned)len - (unsigned)_i;
 	session_server_gone(session, -1, 9, false);
 	ck_assert_int_eq(told[WHY_SERVER_LOST], _i);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), _i == 0);

@@ -225,6 +225,37 @@ TESTS(what_no_server_has_read_goes_to_the_next_one, 0, 4)
 	run_end(run);
 }
 
+/* A client that asks one thing after another, of such a server. */
+TESTS(what_is_asked_as_the_server_goes_is_sent_to_the_next_one, 0, 2)
+{
+	bool killed = _i > 0;
+	int calls = killed ? 4 : 12;
+	struct run *run = run_session("-vv -r100",
+	    killed ? "sh:" ONE_CALL "e=sle; exec ${e}ep 50" : "sh:" ONE_CALL);
+	char id[8];
+
+	for (int i = 0; i < calls; i++) {
+		snprintf(id, sizeof(id), "%d", 2 + i);
+		run_call(run, id, "echo", "{}");
+		if (killed && i > 0) {
+			run_until(run,
+			    count_of(run->error.data, "RELAYED to=server method=tools/call") ==
+				(size_t)i + 1,
+			    "call %s was not sent", id);
+			run_settle(run);
+			kill(process_child(run->pid, "sleep"), SIGKILL);
+		}
+		run_expect_result(run, id);
+	}
+	if (killed)
+		ck_assert_uint_eq(count_of(run->error.data,
+				      " REPLAYED to=server method=tools/call"),
+		    (size_t)calls - 1);
+	run_leave(run, 0);
+	run_expect_logged(run, " lost=0 ");
+	run_end(run);
+}
+
 /* It exits in order, but while other calls are held. */
 TEST(a_server_that_exits_after_each_answer_counts_while_others_wait)
 {

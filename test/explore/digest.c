@@ -108,7 +108,8 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(value, real) ONE(count, number) ONE(begun, number)
 
 #define SEAT(ONE, MANY, STRUCTS) \
-	ONE(place, apart) ONE(wait, apart) ONE(held, buf) ONE(waited, told)
+	ONE(place, apart) ONE(wait, apart) ONE(held, buf) ONE(start, apart) \
+	ONE(waited, told)
 
 #define REQUEST(ONE, MANY, STRUCTS) \
 	ONE(id, id) ONE(token, id) ONE(wire_id, span) ONE(wire_token, span) \
@@ -212,9 +213,15 @@ put_beat(struct digest *digest, const struct beat *it)
 static void
 put_seat(struct digest *digest, const struct seat *it)
 {
-	put_number(digest, it == NULL ? NEVER : it->place - digest->session->places);
+	const struct session *session = digest->session;
+
+	put_number(digest,
+	    it == NULL            ? NEVER :
+		it->place == NULL ? -1 :
+				    it->place - session->places);
 	if (it == NULL)
 		return;
+	put_number(digest, it->start >= session->party[SIDE_CLIENT].lane->taken);
 	WHOLE(seat, SEAT);
 	PUT(SEAT)
 }
@@ -296,6 +303,7 @@ put_pending(struct digest *digest, const struct pending *it)
 	ONE(written, derived) /* positions are relative to it */ \
 	ONE(decided, apart) \
 	ONE(taken, apart) /* in the probe */ \
+	ONE(unread, number) \
 	ONE(urgent, buf) ONE(stop, apart) ONE(framing, number) \
 	ONE(mute, number) \
 	ONE(bytes, buf) \

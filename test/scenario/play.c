@@ -315,7 +315,7 @@ on_miss(struct play *play, const struct line *line)
 {
 	struct reader *reader = &play->readers[line->side];
 
-	lane_to(play, line->side)->taken -= reader->unasked;
+	lane_to(play, line->side)->unread = (unsigned)reader->unasked;
 	reader->unasked = 0;
 	buf_clear(&reader->seen);
 }

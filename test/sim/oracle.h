@@ -187,6 +187,8 @@ struct ask { /* one request */
 	bool waiting;   /* ... canceld reported that it is held, and that is all */
 	bool unread;    /* ... it was sent, the server read nothing of it and is going now */
 	bool doubted;   /* ... of which canceld cannot know that */
+	/* it did not wait, was written, and the server, which is going now, read nothing of it */
+	bool unseen;
 	uint64_t released; /* ... when canceld reported that it is sent after all; 0: not */
 	bool withdrawn;    /* it was given up and no byte of it had been read: it never arrives */
 	bool person;       /* a person wants it cancelled */
@@ -412,10 +414,10 @@ void oracle_waits_for_place(struct oracle *oracle, const char *id);
 void oracle_is_full(struct oracle *oracle);
 void oracle_releases(struct oracle *oracle, const char *id);
 /*
- * The released request, awaited and not read yet, that the *len bytes begin with; *len: its own.
- * -1: they begin with none.
+ * The request, awaited and not read yet, that the *len bytes begin with, and that the next server
+ * would be sent; *len: its own. -1: they begin with none.
  */
-int oracle_find_released(const struct oracle *oracle, const char *text, size_t *len);
+int oracle_find_unread(const struct oracle *oracle, const char *text, size_t *len);
 /* The server has gone: what it had not read is sent to the next one. */
 void oracle_look_for_missed(struct oracle *oracle);
 /*

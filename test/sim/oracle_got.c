@@ -385,7 +385,7 @@ number_of(json_t *message)
 }
 
 int
-oracle_find_released(const struct oracle *oracle, const char *text, size_t *len)
+oracle_find_unread(const struct oracle *oracle, const char *text, size_t *len)
 {
 	const char *end = memchr(text, '\n', *len);
 	json_t *message =
@@ -395,7 +395,7 @@ oracle_find_released(const struct oracle *oracle, const char *text, size_t *len)
 
 	if (sent >= 0 && sent < oracle->sent_count && oracle->sent[sent].from == CLIENT &&
 	    oracle->sent[sent].kind == KIND_REQUEST &&
-	    oracle_is_released(oracle, &oracle->asks[oracle->sent[sent].ask])) {
+	    oracle_may_repeat(oracle, &oracle->asks[oracle->sent[sent].ask])) {
 		ask = oracle->sent[sent].ask;
 		*len = (size_t)(end + 1 - text);
 	}

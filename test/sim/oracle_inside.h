@@ -107,6 +107,9 @@ void oracle_ignore_heard(struct oracle *oracle, const struct ask *ask);
 /* oracle_parallel.c: --parallel. A request of the client's was heard; the server reads one. */
 void oracle_wants_place(struct oracle *oracle, struct ask *ask);
 void oracle_takes_place(struct oracle *oracle, const struct ask *ask);
+/* Whether it is awaited, the server has read nothing of it, and the next one would be sent it. */
+bool oracle_may_repeat(const struct oracle *oracle, const struct ask *ask);
+
 /* Whether it was sent after all, is awaited, and the server has not read it whole. */
 bool oracle_is_released(const struct oracle *oracle, const struct ask *ask);
 /* Whether this message opens the session, so that nothing that was held may overtake it. */

@@ -17,17 +17,23 @@ fits(const struct places *places, const struct ask *ask)
 	    (ask->name[0] != '\0' && strstr(ask->name, places->name) != NULL);
 }
 
+/* Whether --parallel may count a request of this method. */
 static bool
-is_counted(const struct oracle *oracle, const struct ask *ask)
+is_countable(const struct ask *ask)
 {
 	unsigned traits = ask->deed->traits;
 
-	if (oracle->protocol != &protocols[MCP] && oracle->protocol != &protocols[ACP])
-		return false;
 	return traits & TURN ||
 	    !(traits &
 		(HANDSHAKE | FINAL | EXEMPT | DISCOVERY | STREAM | SETTING | UNSETTING | CLOSES |
 		    LOGIN));
+}
+
+static bool
+is_counted(const struct oracle *oracle, const struct ask *ask)
+{
+	return (oracle->protocol == &protocols[MCP] || oracle->protocol == &protocols[ACP]) &&
+	    is_countable(ask);
 }
 
 /* The last rule that fits is the most specific one. */
@@ -128,6 +134,13 @@ bytes_waiting(const struct oracle *oracle, int uncertain)
 		bytes +=
 		    ask->waiting ? (int64_t)oracle->sent[ask->sent].arrives_len + uncertain : 0;
 	return bytes;
+}
+
+bool
+oracle_may_repeat(const struct oracle *oracle, const struct ask *ask)
+{
+	return is_countable(ask) && !ask->untracked && ask->wire[0] == '\0' &&
+	    oracle_lives(oracle, ask) && ask->cancelled == 0 && ask->expired == 0;
 }
 
 bool

@@ -135,9 +135,12 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 	} else if (oracle_is_released(oracle, ask) && !ask->doubted) {
 		/* it is sent again, unless it was read in part: see may_fly */
 		ask->unread = true;
-	} else if (oracle_is_at_work(oracle, ask) || (ask->released != 0 && ask->wire[0] == '\0')) {
+	} else if (oracle_is_at_work(oracle, ask) || ask->unseen ||
+	    (ask->released != 0 && ask->wire[0] == '\0')) {
 		ask->flying = oracle_lives(oracle, ask);
-		ask->lost = oracle->lost;
+		/* canceld may know that it was not read */
+		if (!ask->unseen || ask->doubted)
+			ask->lost = oracle->lost;
 	}
 }
 
@@ -167,9 +170,10 @@ oracle_look_for_missed(struct oracle *oracle)
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (ask->unread && ask->lost != 0)
 			oracle_blame(oracle, "8: %s was not read, and is lost", ask->id);
-		else if (ask->unread)
+		else if (ask->unread || (ask->unseen && ask->lost == 0))
 			ask_again(oracle, ask);
-		ask->unread = false;
+		ask->flying &= !ask->unseen || ask->lost != 0;
+		ask->unread = ask->unseen = false;
 	}
 }
 

@@ -105,7 +105,7 @@ wire_drain(struct world *world, int to, size_t n)
 	}
 }
 
-/* Requests that were held, as the oracle knows only of them what becomes of them then. */
+/* Requests that the server has not read when it goes. */
 void
 wire_misses(struct world *world)
 {
@@ -117,7 +117,7 @@ wire_misses(struct world *world)
 
 	while (peer->len == 0 && !world->deaf && count < QUEUE_MAX &&
 	    chance_percent(&world->chance, 70) && lane_output(lane, &span, 1) == 1 &&
-	    (asks[count] = oracle_find_released(&world->oracle, span.ptr, &span.len)) >= 0) {
+	    (asks[count] = oracle_find_unread(&world->oracle, span.ptr, &span.len)) >= 0) {
 		size_t whole = span.len;
 
 		if (chance_percent(&world->chance, 20))
@@ -133,10 +133,13 @@ wire_misses(struct world *world)
 	known = chance_percent(&world->chance, 70) ?
 	    missed :
 	    chance_below(&world->chance, (unsigned)missed + 1);
-	while (count-- > 0)
-		world->oracle.asks[asks[count]].doubted = at[count] < missed - known;
-	lane->taken -= known;
-	session_lane(world->twin, SIDE_CLIENT)->taken -= known;
+	while (count-- > 0) {
+		struct ask *ask = &world->oracle.asks[asks[count]];
+
+		ask->doubted = at[count] < missed - known;
+		ask->unseen = ask->released == 0;
+	}
+	lane->unread = session_lane(world->twin, SIDE_CLIENT)->unread = (unsigned)known;
 	if (missed > 0)
 		world_tell(world, "of %zu bytes it is known that %zu were not read\n", missed,
 		    known);

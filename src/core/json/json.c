@@ -104,8 +104,9 @@ json_clean(struct span text, struct buf *out)
 struct span
 unescaped(struct span string, char *storage, size_t size)
 {
-	bool quoted = string.len > 1 && string.ptr[0] == '"';
-	struct span inside = quoted ? span_part(string, 1, string.len - 2) : SPAN_NONE;
+	struct span inside = string.len > 1 && string.ptr[0] == '"' ?
+	    span_part(string, 1, string.len - 2) :
+	    SPAN_NONE;
 
 	if (inside.len > 0 && memchr(inside.ptr, '\\', inside.len) != NULL)
 		inside = span_at(storage, unescape(inside, storage, size));

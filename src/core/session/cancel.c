@@ -47,12 +47,11 @@ compose_cancel(struct outlet *outlet, enum side receiver, struct span id, struct
     struct span meta)
 {
 	const struct cancel *form = handshake_cancel(outlet->handshake, receiver);
-	unsigned flags = outlet->handshake->dialect->flags;
 	struct buf *out = outlet_scratch(outlet);
 
 	compose_json(out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%b",
 	    form->method, form->key, id);
-	if (reason.len > 0 && (flags & DIALECT_REASONS))
+	if (reason.len > 0 && (outlet->handshake->dialect->flags & DIALECT_REASONS))
 		compose_json(out, ",\"reason\":%b", reason);
 	compose_json(out, "%m}}", meta);
 }

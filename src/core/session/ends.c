@@ -24,7 +24,7 @@ is_owed(const struct server *server, const struct request *request)
 {
 	if (server->life == SERVER_RETIRED && is_open_stream(request))
 		return false;
-	return request_is_awaited(request) &&
+	return request_is_awaited(request) && !request_is_untaken(request) &&
 	    request->end <=
 	    (request->urgent ? request->in->lane->taken : request->in->lane->written);
 }
@@ -176,10 +176,11 @@ bool
 session_server_owes(const struct session *session)
 {
 	const struct request *request;
-	msec_t silent = session->clocks.steady - session->server_party.heard;
 
 	if (session->handshake.plain ||
-	    (session->client.untracked > 0 && silent < request_grace(&session->config, NULL)))
+	    (session->client.untracked > 0 &&
+		session->clocks.steady - session->server_party.heard <
+		    request_grace(&session->config, NULL)))
 		return true;
 	each_request (request, &session->client.pending)
 		if (is_owed(&session->server, request))

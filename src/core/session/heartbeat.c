@@ -89,7 +89,6 @@ send(const struct party *client, struct request *request)
 	const struct dialect *dialect = outlet->handshake->dialect;
 	struct beat *beat = &request->beat;
 	double value = value_after(beat, beat->count + 1);
-	int64_t waited = request_age(request) / 1000;
 	struct action action = action_of(VERB_SEND, SIDE_CLIENT, WHY_HEARTBEAT_SENT, request);
 	struct buf *number = &outlet->words;
 
@@ -99,7 +98,7 @@ send(const struct party *client, struct request *request)
 	buf_clear(number);
 	number_write(value, number);
 	compose_json(outlet_scratch(outlet), dialect->heartbeat, dialect->progress,
-	    request->token.text, waited, buf_span(number));
+	    request->token.text, request_age(request) / 1000, buf_span(number));
 	outlet_answer(outlet, SIDE_SERVER); /* behind the server's own, and before its answer */
 	journal_tell(outlet->journal, &action);
 }

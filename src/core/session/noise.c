@@ -353,11 +353,12 @@ refuse_oversized(struct message *message)
 	static const char format[] =
 	    "the message is longer than %d bytes and was discarded (see the option --max-message of canceld)";
 	bool named = message->id.text.len > 0;
-	int code = named ? message->outlet->handshake->dialect->failure_code : CODE_INVALID_REQUEST;
 
 	if (message->from == SIDE_SERVER && !named)
 		return;
-	reply_error(message, WHY_OVERSIZED, code, "oversized-message",
+	reply_error(message, WHY_OVERSIZED,
+	    named ? message->outlet->handshake->dialect->failure_code : CODE_INVALID_REQUEST,
+	    "oversized-message",
 	    count_bytes(message->outlet, format, message->outlet->config->max_message));
 	if (!named)
 		message->outlet->journal->refusals += message->from == SIDE_CLIENT;

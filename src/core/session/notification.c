@@ -40,7 +40,6 @@ on_cancel(struct session *session, struct message *message)
 	struct id id = message_id(message, message->cancel->field);
 	struct request *request = pending_find(&message->writer->pending, id, NAME_ID);
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
-	bool owed = message->cancel->owes || party_is_owed(message->writer);
 
 	message->request = request;
 	message->bound = message->from == SIDE_CLIENT && request != NULL &&
@@ -50,7 +49,10 @@ on_cancel(struct session *session, struct message *message)
 	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
 		pass_drop(message, WHY_FORBIDDEN_CANCEL);
 	else
-		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
+		turns_decide(session, request,
+		    message->cancel->owes || party_is_owed(message->writer) ? EVENT_CANCEL_OWED :
+									      EVENT_CANCEL,
+		    message);
 }
 
 /*
@@ -81,11 +83,10 @@ on_update(struct message *message, struct id token, struct request *newest)
 static void
 restore_token(const struct dialect *dialect, struct message *message, const struct request *request)
 {
-	/* else it may be the second token that is spelled otherwise */
-	bool known = dialect->token_fields[1] == 0;
-
 	message->swallowed = request->flags & REQUEST_ASKED;
-	if ((message->word == WHY_ID_COERCED && known) || request_has_other_token(request))
+	/* with a second token, it may be that one which is spelled otherwise */
+	if ((message->word == WHY_ID_COERCED && dialect->token_fields[1] == 0) ||
+	    request_has_other_token(request))
 		message_replace(message, dialect->progress_field, request->token.text);
 }
 

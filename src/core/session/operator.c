@@ -17,14 +17,12 @@ left_of(const struct alarm *alarm, msec_t now)
 static enum session_verdict
 judge(const struct party *client, const struct request *request, msec_t silent)
 {
-	msec_t answered = client->pending.clocks->steady - client->outlet->server->answered;
-
 	return request_awaits_place(request) ? VERDICT_HELD :
 	    recovery_sees_stuck(client)      ? VERDICT_STUCK :
 	    request_is_held(request)         ? VERDICT_HELD :
 	    party_asks_person(client->other) ? VERDICT_ASKS :
 	    (request->traits & METHOD_STREAM) ||
-		earlier(silent, answered) <
+		earlier(silent, client->pending.clocks->steady - client->outlet->server->answered) <
 		    earlier(request->deadlines[POLICY_IDLE].after / 4, TIME_SILENT) ?
 					       VERDICT_WORKS :
 					       VERDICT_SILENT;
@@ -115,7 +113,8 @@ session_places_taken(const struct session *session)
 	size_t taken = 0;
 
 	each_request (request, &session->client.pending)
-		taken += request->seat != NULL && request->state == REQUEST_ABANDONED;
+		taken += request->seat != NULL && request->seat->place != NULL &&
+		    request->state == REQUEST_ABANDONED;
 	return taken;
 }
 

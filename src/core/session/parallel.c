@@ -58,12 +58,28 @@ parallel_enter(struct request *request, struct place *place)
 }
 
 void
-parallel_hold(struct message *message)
+parallel_pass(struct message *message)
 {
 	struct request *request = message->request;
+	const struct lane *lane = message->writer->lane;
+	bool held = request_awaits_place(request);
 
-	pass_hold(message, &request->seat->held);
-	request->in->held += request->seat->held.len;
+	/* Where it will be written is known if nothing is ahead of it. */
+	if (held ||
+	    (message->outlet->config->restarts && message->from == SIDE_CLIENT &&
+		!(request->traits & METHOD_UNCOUNTED) && lane_queued(lane) == 0 &&
+		message->text.len * pending_outstanding(request->in) <= LIMIT_HELD)) {
+		if (request->seat == NULL)
+			request->seat = mem_new(sizeof(*request->seat));
+		request->seat->start = lane->taken;
+		pass_copy(message, &request->seat->held);
+	}
+	if (held) {
+		pass_take(message, WHY_HELD);
+		request->in->held += request->seat->held.len;
+	} else {
+		pass_on(message, WHY_RELAYED);
+	}
 }
 
 struct request *
@@ -89,10 +105,10 @@ parallel_send(struct party *client, struct request *request)
 {
 	struct action action = action_of(VERB_SEND, SIDE_SERVER, WHY_RELEASED, request);
 	struct seat *seat = request->seat;
-	uint64_t start = lane_urgent_end(client->lane);
 
+	seat->start = lane_urgent_end(client->lane);
 	lane_overtake(client->lane, buf_span(&seat->held));
-	pending_place(request, start, lane_urgent_end(client->lane), true);
+	pending_place(request, 0, lane_urgent_end(client->lane), true);
 	journal_tell(client->outlet->journal, &action);
 	alarm_disarm(&seat->wait);
 	request->in->held -= seat->held.len;

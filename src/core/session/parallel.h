@@ -12,11 +12,11 @@ void parallel_end(struct session *session); /* after its requests */
 /* The place in which a new request of the client's counts; NULL: it counts in none. */
 struct place *parallel_place(const struct session *session, const struct request *request);
 
-/* The request takes a place; if none is free, parallel_hold holds it. place may be NULL. */
+/* The request takes a place; if none is free, parallel_pass holds it. place may be NULL. */
 void parallel_enter(struct request *request, struct place *place);
 
-/* Holds the message at hand. */
-void parallel_hold(struct message *message);
+/* Passes the request at hand, or holds it; in both cases it may be kept for a new server. */
+void parallel_pass(struct message *message);
 
 /* The held request that can be sent now; or NULL. Sends it. */
 struct request *parallel_next(const struct session *session);

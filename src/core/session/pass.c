@@ -90,19 +90,16 @@ part_of(const struct message *message, uint64_t from, uint64_t to)
 	return span_part(message->text, (size_t)from, (size_t)(to - from));
 }
 
-/*
- * Appends the bytes that the message would pass as, edits made, to out. Rare: pass_on stays quick
- * without it.
- */
-static void __attribute__((noinline)) copy(const struct message *message, struct buf *out)
+void
+pass_copy(const struct message *message, struct buf *out)
 {
-	struct span texts = buf_span(&message->edits->texts);
 	const struct edit *edits = edits_of(message);
 	uint64_t at = 0;
 
 	for (size_t i = 0; i < count_edits(message); i++) {
 		buf_append(out, part_of(message, at, edits[i].offset));
-		buf_append(out, span_part(texts, edits[i].text, edits[i].text_len));
+		buf_append(out,
+		    span_part(buf_span(&message->edits->texts), edits[i].text, edits[i].text_len));
 		at = edits[i].offset + edits[i].len;
 	}
 	buf_append(out, part_of(message, at, message->text.len));
@@ -124,7 +121,7 @@ pass_on(struct message *message, enum why why)
 		 * It goes ahead of the waiting ones: the server may need it to answer the probe or
 		 * the replay.
 		 */
-		copy(message, outlet_scratch(message->outlet));
+		pass_copy(message, outlet_scratch(message->outlet));
 		outlet_overtake(message->outlet, message->from);
 		buf_free(&message->outlet->scratch); /* it may be large */
 		pass_discard(message);
@@ -151,13 +148,6 @@ pass_take(struct message *message, enum why why)
 {
 	tell(message, VERB_SEND, why);
 	pass_discard(message);
-}
-
-void
-pass_hold(struct message *message, struct buf *held)
-{
-	copy(message, held);
-	pass_take(message, WHY_HELD);
 }
 
 void

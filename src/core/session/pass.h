@@ -10,8 +10,8 @@
 /* The message passes to the other side. */
 void pass_on(struct message *message, enum why why);
 
-/* A copy of what would pass is appended to held, to be sent later. */
-void pass_hold(struct message *message, struct buf *held);
+/* Appends the bytes that the message would pass as, edits made, to out. */
+void pass_copy(const struct message *message, struct buf *out);
 
 /* The message is dropped. */
 void pass_drop(struct message *message, enum why why);

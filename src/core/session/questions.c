@@ -5,7 +5,6 @@ enum { MINTED_FIRST = 1 << 30 };
 struct id
 questions_mint(struct party *asker, bool string, char storage[MINTED_MAX])
 {
-	const struct pending *asked = &asker->pending;
 	struct buf *text = &asker->outlet->words;
 	struct id id;
 
@@ -14,7 +13,7 @@ questions_mint(struct party *asker, bool string, char storage[MINTED_MAX])
 		compose_json(text, string ? "\"canceld-%d\"" : "%d",
 		    (string ? 1 : MINTED_FIRST) + (int64_t)asker->outlet->minted++);
 		id = id_of(buf_span(text));
-	} while (pending_find(asked, id, NAME_ID) != NULL);
+	} while (pending_find(&asker->pending, id, NAME_ID) != NULL);
 	id.text.ptr = memcpy(storage, id.text.ptr, id.text.len);
 	return id;
 }

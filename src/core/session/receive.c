@@ -27,7 +27,6 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct id target = message_id(message, SCAN_PARAMS_ID);
 	struct request *request = pending_find(&session->client.pending, target, NAME_ID);
-	bool owed = party_is_owed(&session->client);
 
 	pass_discard(message);
 	if (message->id.text.len == 0)
@@ -47,7 +46,8 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		reject_ack(message, session->handshake.dialect->failure_code,
 		    "too many cancels wait for their requests");
 	else
-		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED,
+		turns_decide(session, request,
+		    party_is_owed(&session->client) ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED,
 		    NULL);
 }
 
@@ -311,10 +311,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	    session->config.restarts)
 		outlet_note(&session->outlet, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
-	if (request_awaits_place(request))
-		parallel_hold(message);
-	else
-		pass_on(message, WHY_RELAYED);
+	parallel_pass(message);
 }
 
 /*

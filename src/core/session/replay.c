@@ -85,15 +85,15 @@ send_requests(struct party *client)
 	struct request *request;
 
 	each_request (request, &client->pending) {
-		uint64_t start = lane_urgent_end(client->lane);
-
 		if (request->start != REQUEST_UNSENT || request_awaits_place(request))
 			continue;
 		request->repeats = request->begun;
+		if (request->seat != NULL)
+			request->seat->start = lane_urgent_end(client->lane);
 		send_again(client->outlet,
 		    buf_span(request->seat != NULL ? &request->seat->held : &request->record),
 		    request);
-		pending_place(request, start, lane_urgent_end(client->lane), true);
+		pending_place(request, 0, lane_urgent_end(client->lane), true);
 	}
 }
 

@@ -141,11 +141,12 @@ static void
 quote(struct outlet *outlet, unsigned traits)
 {
 	struct span words = buf_span(&outlet->server->quote);
-	size_t most = traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2;
 
 	if (words.len > 0 && !outlet->server->dismissed &&
 	    lane_own(outlet->lanes[SIDE_SERVER]) < LIMIT_QUOTED)
-		compose_text(&outlet->words, ": %b", span_last_lines(words, most));
+		compose_text(&outlet->words, ": %b",
+		    span_last_lines(words,
+			traits & METHOD_START ? LIMIT_LAST_WORDS : LIMIT_LAST_WORDS / 2));
 }
 
 /* How the last server ended, as far as that is known. */

@@ -226,7 +226,7 @@ pending_vacate(struct request *request)
 		return;
 	if (request_awaits_place(request))
 		request->in->held -= seat->held.len;
-	else
+	else if (seat->place != NULL)
 		seat->place->spare++;
 	alarm_disarm(&seat->wait);
 	buf_free(&seat->held);

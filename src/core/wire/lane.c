@@ -254,7 +254,7 @@ lane_lose_reader(struct lane *lane, bool last)
 	for (size_t i = 0; i < count_of(lane); i++)
 		if (last || queued_at(lane, i)->bound || (i == 0 && lane->sent > 0))
 			drop(lane, queued_at(lane, i));
-	lane->sent = 0;
+	lane->sent = lane->unread = 0;
 	release(lane);
 	buf_clear(&lane->urgent);
 	lane_give_back(lane);

@@ -104,14 +104,11 @@ port_write(struct port *port)
 void
 port_lose_reader(struct port *port)
 {
-	int unread = 0;
-
 	descriptor_look(&port->out, &port->reader);
 	if (!port_is_closed(port))
 		return;
 	/* Linux answers at the end that is written to, too; others with 0 or an error. */
-	if (ioctl(port->out.fd, FIONREAD, &unread) == 0)
-		port->to->taken -= (size_t)unread;
+	ioctl(port->out.fd, FIONREAD, &port->to->unread);
 	descriptor_close(&port->out);
 }
 
