@@ -199,6 +199,7 @@ cascade(struct oracle *oracle, const char *session, bool sure)
 		    !oracle_lives(oracle, ask))
 			continue;
 		ask->cascaded |= sure && !ask->apart;
+		ask->touched = true;
 		if (ask->ending_at == INT64_MAX)
 			ask->ending_at = oracle->now;
 	}

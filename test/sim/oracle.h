@@ -132,6 +132,7 @@ struct ask { /* one request */
 	int64_t ending_at;    /* in ms: when it was cancelled, expired, or its turn was */
 	bool crossed;         /* sent in a session with a cancelled turn: it may end with that */
 	bool cascaded;        /* its turn was cancelled */
+	bool touched;         /* ... or perhaps */
 	bool told_in_vain;    /* its receiver has read a cancel that passed only with its batch */
 	bool apart;           /* ACP v2: sent in no turn */
 	bool written;         /* an answer was written, perhaps not heard yet */

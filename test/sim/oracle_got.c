@@ -78,6 +78,7 @@ oracle_may_be_forgotten(const struct oracle *oracle, const struct ask *ask)
 {
 	return (ask->decided != 0 && oracle->now - ask->decided_at >= LINGER) ||
 	    (ask->lost != 0 && oracle->now - ask->lost_at >= LINGER) ||
+	    (ask->by == SERVER && oracle->deaf_at > 0 && oracle->now - oracle->deaf_at >= LINGER) ||
 	    (ask->cancelled != 0 && oracle->now - ask->ending_at >= LINGER);
 }
 

@@ -83,9 +83,11 @@ static bool
 may_have_place(const struct oracle *oracle, const struct ask *ask)
 {
 	int64_t paused = oracle->paused_at > oracle->slept ? oracle->paused_at : oracle->slept;
+	/* Until its receiver may be told that it was given up it is kept. */
+	bool untold = oracle->handshake && !oracle->start_answered;
 
 	return was_sent(oracle, ask) &&
-	    !has_left(oracle, ask, paused > ask->gone_on_at ? paused : ask->gone_on_at);
+	    (untold || !has_left(oracle, ask, paused > ask->gone_on_at ? paused : ask->gone_on_at));
 }
 
 static bool

@@ -432,7 +432,8 @@ oracle_granted(struct oracle *oracle, const struct ask *ask, const char *session
 		granted_in_session(oracle, ask, session);
 		return;
 	}
-	if (!(ask->deed->traits & (SETTING | UNSETTING)) || (ask->cancelled != 0 && !ask->owed))
+	if (!(ask->deed->traits & (SETTING | UNSETTING)) || (ask->cancelled != 0 && !ask->owed) ||
+	    (ask->deed->traits & SETTING && ask->unrecorded))
 		return;
 	for (i = 0; i < oracle->setting_count; i++)
 		if (!is_same_setting(oracle, oracle->settings[i], ask))
@@ -765,7 +766,7 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0 &&
 	    !oracle->client_left)
 		begin_opening(oracle);
-	if (own->kind == OWN_PROBE)
+	if (own->kind == OWN_PROBE && own->at >= oracle->probe_at) /* not the one before */
 		probed(oracle);
 	if (own->kind == OWN_TRIAL) {
 		oracle->mute = false;

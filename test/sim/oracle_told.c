@@ -8,7 +8,7 @@ static bool
 is_over(const struct oracle *oracle, const struct ask *ask)
 {
 	return ask->expired != 0 || ask->decided != 0 || ask->lost != 0 || ask->ended ||
-	    ask->cascaded || ask->crossed ||
+	    ask->touched || ask->crossed ||
 	    (ask->by == CLIENT ? oracle->client_left : oracle->server_died);
 }
 

@@ -188,7 +188,8 @@ static void
 server_hangs(struct world *world)
 {
 	clock_settle(world);
-	peer_answers(world, SERVER);
+	if (servers_is_there(world))
+		peer_answers(world, SERVER);
 	wire_feed(world, SERVER, wire_some_bytes(world));
 	world->peer[SERVER].hung = true;
 	clock_runs_out(world);
